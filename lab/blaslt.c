@@ -8,16 +8,18 @@
 #include <stdlib.h>
 
 enum {
-	WORKSPACE_BYTES = 32 << 20, /* what the library asks for on the newest GPUs */
-	CHOICES = 8,		    /* of the library's ways, the likeliest first */
-	TRIALS = 4,		    /* of each, timed */
+	/* bytes of workspace that cuBLASLt's documentation recommends for the newest GPUs */
+	WORKSPACE_BYTES = 32 << 20,
+	/* largest number of algorithms that are requested from the library, the likeliest first */
+	CHOICES = 8,
+	TRIALS = 4, /* timed trials of each algorithm */
 	PLANS_MAX = 64
 };
 
 struct lab_blaslt_plan {
 	struct lab_product product;
 	kwhy_cublaslt_product described;
-	kwhy_cublaslt_layout layouts[3]; /* of left, right and out, as they lie */
+	kwhy_cublaslt_layout layouts[3]; /* layouts of left, right and out in memory */
 	struct kwhy_cublaslt_algorithm algorithm;
 };
 
@@ -27,10 +29,10 @@ struct lab_blaslt {
 	char name[32];
 	struct lab_blaslt_plan plans[PLANS_MAX];
 	uint32_t plan_count;
-	/* On the host. */
+	/* On the host back end: */
 	struct kwhy_gpu_module *module;
 	const struct kwhy_gpu_kernel *kernel; /* NULL: the library makes the products */
-	/* On CUDA. */
+	/* On CUDA: */
 	struct kwhy_cublaslt lt;
 	kwhy_cublaslt_handle handle;
 	kwhy_cublaslt_wish wish;
@@ -172,8 +174,8 @@ static enum kwhy_status multiply_on_host(const struct lab_blaslt *blaslt, const 
 }
 
 /*
- * The library's matrices lie column by column: ours, which lie row by row, are transposed there, and so is
- * their product; the factors change places.
+ * cuBLASLt's matrices are stored column by column, ours row by row. So the library sees our matrices
+ * transposed, and their product must be transposed, too. Therefore the factors are exchanged.
  */
 enum kwhy_status lab_blaslt_multiply(struct lab_blaslt *blaslt, const struct lab_blaslt_plan *plan,
 	const struct lab_operands *at, struct kwhy_error *error)
@@ -239,7 +241,7 @@ static enum kwhy_status describe(
 	return check(blaslt, result, "describe a product", error);
 }
 
-/* One that is not timed, then TRIALS of them. */
+/* Times a plan: one trial that is not counted, then TRIALS trials. */
 static enum kwhy_status try_plan(struct lab_blaslt *blaslt, const struct lab_blaslt_plan *plan,
 	const struct lab_operands *trial, double *out_ns, struct kwhy_error *error)
 {

@@ -5,7 +5,10 @@
 
 enum { LANES = 16 };
 
-/* [rows][columns] as fp32, or turned, where it lies as [columns][rows]; the caller frees it. */
+/*
+ * A matrix [rows][columns] as fp32; if it is stored transposed, as [columns][rows], it is transposed back.
+ * The caller frees it.
+ */
 static float *expand(
 	const struct lab_product *product, uint64_t address, size_t rows, size_t columns, bool is_turned)
 {
@@ -22,7 +25,7 @@ static float *expand(
 	return to;
 }
 
-/* In lanes that a compiler may take at once. */
+/* Dot product with separate sums for several lanes, which a compiler can vectorise. */
 static float dot(const float *a, const float *b, size_t count)
 {
 	float lanes[LANES] = {0}, sum = 0;

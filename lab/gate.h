@@ -5,35 +5,39 @@
 #include "gpu/gpu.h"
 
 /*
- * How long a GPU works at what the host queues, were it never to wait for the host: what is queued is held
- * back by a gate and then runs by itself between two events. Without a gate hold, release and room do
- * nothing. Behind a closed gate nobody may wait for the GPU, nor allocate or free its memory.
+ * Measures how long a GPU works on what the host queues if it never waits for the host. A gate holds the
+ * queued work back; after its release the work runs between two events. While no gate is set, hold, release
+ * and reserve do nothing. While a gate is closed, nothing may wait for the GPU, or allocate or free its
+ * memory.
  */
 struct lab_gate {
 	struct kwhy_gpu *gpu;
 	struct kwhy_gpu_stream *stream;	    /* borrowed */
-	struct kwhy_gpu_event *start, *end; /* also for whoever times without a gate */
-	struct kwhy_gpu_gate *gate;	    /* NULL: nothing is held back */
+	struct kwhy_gpu_event *start, *end; /* events around the work; also used to time without a gate */
+	struct kwhy_gpu_gate *gate;	    /* NULL: no gate is set */
 	bool held;
-	uint32_t queued; /* after it */
-	double busy_ns;	 /* of what was held back since lab_gate_set() */
+	uint32_t queued; /* number of launches queued since the hold */
+	double busy_ns;	 /* time of the work that was held back since lab_gate_set(), ns */
 };
 
 KWHY_MUST_USE enum kwhy_status lab_gate_open(
 	struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream, struct lab_gate *out, struct kwhy_error *error);
 void lab_gate_close(struct lab_gate *gate);
 
-/* From here on there is a gate, up to lab_gate_lift(). */
+/* Sets the gate, until lab_gate_lift(). */
 KWHY_MUST_USE enum kwhy_status lab_gate_set(struct lab_gate *gate, struct kwhy_error *error);
 void lab_gate_lift(struct lab_gate *gate);
 
-/* What is queued from hold to release runs whole. A full queue would block the host before it opens the gate:
- * whatever queues asks for room, which lets long work run in parts. */
+/*
+ * Work that is queued between hold and release runs without a break. A full queue would block the host before
+ * it opens the gate. So callers call lab_gate_reserve() before they queue more, which releases the work in
+ * parts if there is too much.
+ */
 KWHY_MUST_USE enum kwhy_status lab_gate_hold(struct lab_gate *gate, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status lab_gate_release(struct lab_gate *gate, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status lab_gate_reserve(struct lab_gate *gate, struct kwhy_error *error);
 
-/* Seconds between the two events. */
+/* Time between the two events, s. */
 KWHY_MUST_USE enum kwhy_status lab_gate_elapsed(
 	const struct lab_gate *gate, double *out_s, struct kwhy_error *error);
 

@@ -4,8 +4,10 @@
 
 #include "gpu/gpu.h"
 
-/* CUDA C of the kernels in the folder kernels/ of a workload, compiled at run time for the GPU at hand,
- * NUL-terminated; and their forms for the host. */
+/*
+ * Kernels in the folder kernels/ of a workload: as CUDA C that ends in NUL, which is compiled at run time for
+ * the GPU, and in a form for the host.
+ */
 #define LAB_KERNELS(workload)                        \
 	extern const char kwhy_kernels_##workload[]; \
 	extern const struct kwhy_gpu_host_kernel lab_##workload##_host_kernels[]

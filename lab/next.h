@@ -2,7 +2,7 @@
 #ifndef LAB_NEXT_H
 #define LAB_NEXT_H
 
-/* Makes a call unless one before it has failed. */
+/* Makes a call unless an earlier one has failed. */
 #define NEXT(status, call)                 \
 	do {                               \
 		if (!(status))             \

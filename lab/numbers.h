@@ -6,8 +6,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Numbers as GPUs have them, rounded to the nearest, ties to even. TF32 lies in memory as FP32. FP8 is E4M3,
- * without infinity: what is too large becomes 448. Pure. */
+/*
+ * Number types of GPUs. Conversions round to the nearest value, ties to even. TF32 is stored as FP32. FP8 is
+ * E4M3 without infinity, in which too large values become 448. Pure.
+ */
 enum lab_number { LAB_FP32, LAB_TF32, LAB_BF16, LAB_FP16, LAB_FP8, LAB_INT8, LAB_INT32, LAB_NUMBER_COUNT };
 
 static inline uint32_t lab_number_bytes(enum lab_number type)
@@ -33,7 +35,9 @@ static inline float lab_float_of(uint32_t bits)
 	return value;
 }
 
-/* Without its last 13 bits; of finite values, as the next two. */
+/*
+ * Rounds to TF32, which drops the last 13 bits. The value must be finite, as for the next two functions.
+ */
 static inline float lab_to_tf32(float value)
 {
 	uint32_t bits = lab_bits_of(value);
@@ -53,7 +57,7 @@ static inline float lab_from_bf16(uint16_t bits)
 	return lab_float_of((uint32_t)bits << 16);
 }
 
-/* What is too large becomes infinite; what is below 2^-14 has fewer digits. */
+/* Rounds to FP16. Too large values become infinite; values below 2^-14 have fewer digits. */
 static inline uint16_t lab_to_fp16(float value)
 {
 	uint32_t bits = lab_bits_of(value), sign = bits >> 16 & 0x8000, size = bits & 0x7fffffff;
@@ -100,7 +104,7 @@ static inline uint8_t lab_to_fp8(float value)
 		(digits < 8 ? digits : (exponent + 7) << 3 | (digits - 8)));
 }
 
-/* The number at a place of an array. */
+/* The number at an index of an array. */
 static inline float lab_number_get(enum lab_number type, const void *numbers, size_t place)
 {
 	switch (type) {

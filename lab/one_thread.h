@@ -10,11 +10,11 @@
 #include <string.h>
 
 /*
- * CUDA C as C, for one block of one thread: include this, then the text of kernels, which keeps to what both
- * share, takes its work in strides of blockDim.x and gridDim.x, and says KERNEL for `extern "C" __global__`.
- * So the host forms of kernels are the kernels.
+ * Compiles kernels in CUDA C as C, for a grid of one block with one thread. Include this before the kernels,
+ * which use only what both languages have, take their work in strides of blockDim.x and gridDim.x, and write
+ * KERNEL for `extern "C" __global__`. So the host runs the same code as the GPU.
  */
-#pragma GCC diagnostic ignored "-Wunused-parameter" /* of what only warps need */
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* parameters that only code for warps uses */
 
 #define KERNEL static __attribute__((unused))
 #define __device__ __attribute__((unused))
@@ -41,7 +41,7 @@ static inline unsigned __float_as_uint(float value)
 	return bits;
 }
 
-/* Each gives what was there before. */
+/* Atomic operations; each returns the value from before. */
 #define LAB_ATOMIC(place, value, is_new)              \
 	__extension__({                               \
 		__typeof__(*(place)) was_ = *(place); \

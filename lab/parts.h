@@ -5,13 +5,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A part of a block of memory, and where its address goes. */
+/* A part of a block of memory, and where to write its address. */
 struct lab_part {
 	uint64_t *place;
 	size_t bytes;
 };
 
-/* Each at a multiple of 256 bytes, from `start` on; gives the bytes in all. */
+/*
+ * Places the parts one after the other from `start` on, each at a multiple of 256 bytes. Returns the bytes of
+ * all.
+ */
 static inline size_t lab_parts_place(const struct lab_part *parts, size_t count, uint64_t start)
 {
 	uint64_t next = start;

@@ -5,10 +5,10 @@
 #include "gpu/collectives.h"
 #include "lab/blaslt.h"
 
-/* Calls of which the first failure stays: later ones are not made. */
+/* Result of a sequence of calls. After the first failure no further calls are made. */
 struct lab_tries {
 	enum kwhy_status status;
-	struct kwhy_error *error; /* the words of the first failure */
+	struct kwhy_error *error; /* describes the first failure */
 };
 
 #define TRY(tries, function, ...) \
@@ -16,19 +16,26 @@ struct lab_tries {
 
 enum { LAB_RANK_KERNELS_MAX = 24 };
 
-/* One GPU of a workload: its kernels, a stream, and where it has them the library of products and a block of
- * memory. */
+/*
+ * One GPU of a workload: its kernels, a stream and, if the workload uses them, the library of products and a
+ * block of memory.
+ */
 struct lab_rank {
 	struct lab_tries *tries;
 	struct kwhy_gpu *gpu;
 	struct kwhy_gpu_stream *stream;
 	struct kwhy_gpu_module *module;
-	const struct kwhy_gpu_kernel *kernels[LAB_RANK_KERNELS_MAX]; /* in the order of source->on_host */
-	struct lab_blaslt *blaslt;				     /* NULL: it multiplies no matrices */
+	/* in the order of the kernels in the source's on_host */
+	const struct kwhy_gpu_kernel *kernels[LAB_RANK_KERNELS_MAX];
+	/* NULL: the workload multiplies no matrices */
+	struct lab_blaslt *blaslt;
 	uint64_t memory;
 };
 
-/* Of a kernel that takes two structs: the workload's args, and what this launch does. */
+/*
+ * Launch of a kernel with two structs as arguments: `args` of the workload, and `call`, which describes this
+ * launch.
+ */
 struct lab_rank_launch {
 	uint32_t kernel, blocks, threads;
 	const void *args, *call;
@@ -36,19 +43,27 @@ struct lab_rank_launch {
 
 void lab_rank_open(struct lab_rank *rank, struct lab_tries *tries, struct kwhy_gpu *gpu,
 	const struct kwhy_gpu_source *source);
-/* A block of memory, whose bytes all are `value` when it returns; lab_rank_close() frees that at
- * rank->memory. */
+/*
+ * Allocates a block of memory and sets all of its bytes to `value`. lab_rank_close() frees the block whose
+ * address is rank->memory.
+ */
 void lab_rank_fill(const struct lab_rank *rank, uint64_t bytes, uint8_t value, uint64_t *out);
 void lab_rank_enter(const struct lab_rank *rank);
 void lab_rank_launch(const struct lab_rank *rank, const struct lab_rank_launch *launch);
-void lab_rank_copy(const struct lab_rank *rank, uint64_t to, uint64_t from, size_t bytes); /* at once */
+/* copies and waits for the copy */
+void lab_rank_copy(const struct lab_rank *rank, uint64_t to, uint64_t from, size_t bytes);
 void lab_rank_wait(const struct lab_rank *rank);
-/* What is still queued, also after a failure, must not find its memory gone: wait for all ranks before one is
- * closed. */
+/*
+ * Waits for all work of a rank, also after a failure. Call it for all ranks before one is closed, since
+ * queued work must not find its memory freed.
+ */
 void lab_rank_settle(const struct lab_rank *rank);
 void lab_rank_close(const struct lab_rank *rank);
 
-/* By NCCL where it is found, else by kernels of our own; NULL for one member. */
+/*
+ * Makes the collectives of several GPUs: with NCCL if it is found, otherwise with own kernels. *out is NULL
+ * for one member.
+ */
 KWHY_MUST_USE enum kwhy_status lab_group_open(const struct kwhy_collectives_member *members, uint32_t count,
 	struct kwhy_collectives **out, struct kwhy_error *error);
 

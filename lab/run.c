@@ -28,7 +28,7 @@ enum kwhy_status lab_bounds_check(
 	return KWHY_OK;
 }
 
-/* "a, b and c", as far as there is space. */
+/* Joins names as "a, b and c", as far as there is space. */
 static const char *join(const char *const *names, size_t count, const char *last, char *out, size_t bytes)
 {
 	size_t length = 0;
@@ -61,7 +61,7 @@ enum kwhy_status lab_word_find(const char *option, const char *word, const char 
 		join(names, count, " or ", all, sizeof(all)), word);
 }
 
-/* Rows that --variant does not name go; each of its words is a row's id. */
+/* Removes the rows that --variant does not name. Each word of that option must be the id of a row. */
 static enum kwhy_status choose_rows(struct lab_bench *bench, struct kwhy_error *error)
 {
 	const char *list = bench->options->variants, *rest = list, *ids[LAB_ROWS_MAX];
@@ -128,7 +128,8 @@ static void set_unknown(char *facts, const struct lab_column *column)
 		*(struct kwhy_median *)at = no_median;
 	else if (column->kind == LAB_JOULES)
 		*(struct kwhy_joules *)at = (struct kwhy_joules){NAN, NAN, NAN};
-	else if (column->kind != LAB_TEXT && column->kind != LAB_TITLE) /* which are NULL already */
+	/* texts are NULL already */
+	else if (column->kind != LAB_TEXT && column->kind != LAB_TITLE)
 		*(double *)at = NAN;
 }
 
@@ -160,14 +161,14 @@ enum kwhy_status lab_row_add(struct lab_bench *bench, const struct lab_row *like
 	return KWHY_OK;
 }
 
-/* --- Runs of a phase --- */
+/* --- Runs of one phase --- */
 
 struct series {
 	struct lab_bench *bench;
 	struct lab_row *row;
 	void *opened;
 	size_t phase;
-	double busy_s, busy_run_s; /* of all its runs */
+	double busy_s, busy_run_s; /* sums over all runs of the phase */
 };
 
 static enum kwhy_status run_once(void *context, size_t number, double *out_s, struct kwhy_error *error)
@@ -192,7 +193,7 @@ static enum kwhy_status run_once(void *context, size_t number, double *out_s, st
 	return KWHY_OK;
 }
 
-/* A single run, in the window. */
+/* Makes the only run of a phase, in the energy window. */
 static enum kwhy_status run_single(
 	struct kwhy_bench_series *single, struct kwhy_device_energy *energy, struct kwhy_error *error)
 {
@@ -205,7 +206,7 @@ static enum kwhy_status run_single(
 	return status;
 }
 
-/* The first run is not timed. */
+/* Makes the runs of a phase. The first one warms up and is not timed. */
 static enum kwhy_status run_many(
 	struct series *series, struct kwhy_bench_series *many, struct kwhy_error *error)
 {
@@ -257,7 +258,10 @@ static enum kwhy_status run_phase(struct series *series, struct kwhy_error *erro
 
 /* --- A row --- */
 
-/* Where the host starts the steps, a run's own events would count the time in which it was late. */
+/*
+ * Finds the busy share of a row. If the host starts the steps, the events of a run would include the time in
+ * which the host was late. So the workload measures it with a run of its own.
+ */
 static enum kwhy_status find_busy(
 	struct lab_bench *bench, struct lab_row *row, void *opened, struct kwhy_error *error)
 {
@@ -309,7 +313,9 @@ static enum kwhy_status run_opened(
 	return status;
 }
 
-/* What went wrong has no figures: none of a row may stand that was wrong in the end. */
+/*
+ * Marks a row that failed and removes its results, so that none are shown of a row that was wrong in the end.
+ */
 static enum kwhy_status explain(
 	struct lab_bench *bench, struct lab_row *row, enum kwhy_status failed, struct kwhy_error *error)
 {
@@ -354,9 +360,12 @@ static enum kwhy_status run_rows(struct lab_bench *bench, struct kwhy_error *err
 	return status;
 }
 
-/* --- Around the rows --- */
+/* --- Before and after the rows --- */
 
-/* What --device names; else as many of the first ones as any row wants and there are, one at least. */
+/*
+ * Opens the GPUs that --device names. Otherwise opens the first ones: as many as any row needs and as there
+ * are, at least one.
+ */
 static enum kwhy_status open_gpus(struct lab_bench *bench, struct kwhy_error *error)
 {
 	uint32_t wanted = 1, count = 0;
@@ -393,7 +402,7 @@ static enum kwhy_status open_meters(struct lab_bench *bench, struct kwhy_error *
 	return kwhy_bench_meters_open(bench->gpus.items, bench->gpus.count, &bench->energy, error);
 }
 
-/* All figures of a phase that are made of others. */
+/* Computes all figures of a phase that derive from others. */
 static void sum_up(struct lab_phase *phase)
 {
 	double items = phase->energy_runs ? (double)phase->energy_runs * phase->items : NAN;

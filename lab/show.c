@@ -50,7 +50,7 @@ static const struct lab_column energy_columns[] = {
 static const struct lab_table times = {NULL, NULL, LAB_COLUMNS(time_columns)},
 			      energies = {"Energy", NULL, LAB_COLUMNS(energy_columns)};
 
-/* Where a column's value lies; `p`: the phase. */
+/* Address of a column's value, for the phase with index `p`. */
 static const void *value_of(const struct lab_row *row, size_t p, const struct lab_column *column)
 {
 	const void *of = column->of == LAB_OF_ROW ? row
@@ -77,10 +77,11 @@ static bool is_known(const struct lab_row *row, size_t p, const struct lab_colum
 		return *(const uint64_t *)value != LAB_UNKNOWN;
 	if (column->kind == LAB_MEDIAN)
 		return ((const struct kwhy_median *)value)->count > 0;
-	return isfinite(*(const double *)value); /* the first member of joules, too */
+	/* also for struct kwhy_joules, whose first member is a double */
+	return isfinite(*(const double *)value);
 }
 
-/* Words alone are no reason to show a row. */
+/* Whether a row is shown. Rows with texts only are not. */
 static bool is_row_shown(const struct lab_row *row, size_t p, const struct lab_table *table)
 {
 	for (size_t c = 0; c < table->column_count && lab_row_has_run(row); c++)
@@ -145,7 +146,7 @@ static void write_table(
 
 		if (!is_column_shown(bench, of, column))
 			continue;
-		if (column->kind == LAB_TITLE) /* one column takes the room */
+		if (column->kind == LAB_TITLE) /* this column takes the space that the others leave */
 			columns[0].kind = KWHY_COLUMN_LEFT;
 		columns[count] = (struct kwhy_table_column){column->title,
 			column->kind == LAB_TITLE ? KWHY_COLUMN_NAME
@@ -240,7 +241,7 @@ static void write_value(
 		kwhy_json_real(json, column->key, *(const double *)value);
 }
 
-/* The columns of a table that are of facts, a row or a phase. */
+/* Writes the columns of a table whose values are in the given struct: facts, row or phase. */
 static void write_columns(
 	struct kwhy_json *json, const struct lab_row *row, size_t p, const struct lab_table *table, int of)
 {
@@ -300,7 +301,7 @@ void lab_show_json(const struct lab_bench *bench, struct kwhy_text *out)
 
 /* --- CSV --- */
 
-/* The time of every step of the runs that were kept. */
+/* Writes the times of all steps of the runs that were kept. */
 static void write_steps(const struct lab_bench *bench, struct kwhy_text *out)
 {
 	kwhy_text_add(out, "variant,run,step,seconds\n");

@@ -12,25 +12,25 @@
 #include "report/text_context.h"
 
 /*
- * What a workload of the laboratory is: a command with options, the rows that it measures, how a row is run
- * and checked, and its figures as data. lab/run.c measures the rows of any workload, lab/show.c writes them.
+ * A workload of the laboratory: a command with options, the rows that it measures, how a row is run and
+ * checked, and its figures as data. lab/run.c measures the rows of any workload; lab/show.c writes them.
  */
 struct lab_workload;
 
 enum { LAB_ROWS_MAX = 160, LAB_PHASES_MAX = 6, LAB_RUNS_KEPT = 64 };
 
-/* A count that is not known; a real that is not known is NAN, a text NULL. */
+/* Value of an unknown count. An unknown real number is NAN, an unknown text NULL. */
 #define LAB_UNKNOWN UINT64_MAX
 
 /* --- Options that all workloads have --- */
 
-/* The first member of each workload's options. */
+/* Options that all workloads have. They are the first member of a workload's options. */
 struct lab_options {
 	const struct lab_workload *workload;
 	const char *backend;
-	const char *device;   /* NULL: the first GPUs, as many as the rows want */
-	const char *variants; /* NULL: all */
-	bool runs_only;	      /* nothing but the runs of rows: no checks and busy shares */
+	const char *device;   /* GPUs to use; NULL: the first ones, as many as the rows need */
+	const char *variants; /* variants to run; NULL: all */
+	bool runs_only;	      /* only runs rows: makes no checks and measures no busy shares */
 	struct kwhy_bench_runs runs;
 	struct kwhy_bench_output output;
 };
@@ -38,7 +38,7 @@ struct lab_options {
 #define LAB_OPTIONS_DEFAULT(of) \
 	((struct lab_options){.workload = (of), .backend = "cuda", .runs = KWHY_BENCH_RUNS_DEFAULT})
 
-/* Rows of an option table, whose struct `type` begins with a struct lab_options `shared`. */
+/* Rows of an option table for an options struct `type` that begins with a struct lab_options `shared`. */
 #define LAB_OPTION_ROWS(type, variant_help, csv_help)                                                       \
 	{"backend", 0, "NAME", "cuda, hip or host; default cuda", KWHY_OPTION_TEXT,                         \
 		offsetof(type, shared.backend)},                                                            \
@@ -51,24 +51,29 @@ struct lab_options {
 		KWHY_OPTION_ROWS_BENCH_OUTPUT(type, shared.output, csv_help), KWHY_OPTION_ROW_HELP,         \
 		KWHY_OPTION_ROW_END
 
-/* A row of it. kind: COUNT, NUMBER or TEXT. */
+/* Row of an option table for a member of struct options. kind: COUNT, NUMBER or TEXT. */
 #define LAB_OPTION(name, argument, kind, member, help)                                        \
 	{                                                                                     \
 		name, 0, argument, help, KWHY_OPTION_##kind, offsetof(struct options, member) \
 	}
 
-/* Bounds of a count of the options. */
+/* Bounds of an option that is a count. */
 struct lab_bounds {
 	const char *option;
-	size_t offset; /* of the uint64_t in the options */
+	size_t offset; /* position of its uint64_t in the options struct, bytes */
 	uint64_t least, most;
 };
 
-/* KWHY_E_USAGE, naming the option and its bounds. */
+/*
+ * Checks counts against their bounds. KWHY_E_USAGE: one is out of bounds; the error names the option and the
+ * bounds.
+ */
 KWHY_MUST_USE enum kwhy_status lab_bounds_check(
 	const void *options, const struct lab_bounds *bounds, size_t count, struct kwhy_error *error);
 
-/* Which of `names` an option's word is; KWHY_E_USAGE, naming all, where it is none. */
+/*
+ * Finds the index of an option's word in `names`. KWHY_E_USAGE: it is none of them; the error lists all.
+ */
 KWHY_MUST_USE enum kwhy_status lab_word_find(const char *option, const char *word, const char *const *names,
 	size_t count, size_t *out, struct kwhy_error *error);
 
@@ -76,28 +81,31 @@ KWHY_MUST_USE enum kwhy_status lab_word_find(const char *option, const char *wor
 
 enum lab_kind {
 	LAB_TEXT,    /* const char * */
-	LAB_TITLE,   /* the same, shortened to the room that a page has */
+	LAB_TITLE,   /* const char *, which is shortened to the space on the page */
 	LAB_COUNT,   /* uint64_t */
 	LAB_BYTES,   /* uint64_t */
 	LAB_SECONDS, /* double */
 	LAB_RATE,    /* double */
 	LAB_WATTS,   /* double */
-	LAB_RATIO,   /* double, a share: on the page in percent */
-	LAB_ERROR,   /* double: on the page as 1.2e-05 */
+	LAB_RATIO,   /* double, which the page shows in percent */
+	LAB_ERROR,   /* double, which the page shows as 1.2e-05 */
 	LAB_NUMBER,  /* double */
 	LAB_MEDIAN,  /* struct kwhy_median of seconds */
 	LAB_JOULES   /* struct kwhy_joules */
 };
 
 struct lab_column {
-	const char *title; /* on the page; NULL: in JSON alone */
-	const char *key;   /* in JSON; NULL: on the page alone */
+	const char *title; /* heading on the page; NULL: the column is in JSON only */
+	const char *key;   /* key in JSON; NULL: the column is on the page only */
 	enum lab_kind kind;
-	size_t offset; /* in what it is of */
+	size_t offset; /* position in the struct that `of` names, bytes */
 	enum { LAB_OF_FACTS, LAB_OF_ROW, LAB_OF_PHASE } of;
 };
 
-/* A column of a struct, of the workload's struct facts, and a table's columns. */
+/*
+ * LAB_COLUMN: a column whose value is a member of a struct. LAB_FACT: one whose value is a member of the
+ * workload's struct facts. LAB_COLUMNS: the columns of a table.
+ */
 #define LAB_COLUMN(title, key, kind, type, member, of)                      \
 	{                                                                   \
 		title, key, LAB_##kind, offsetof(type, member), LAB_OF_##of \
@@ -105,122 +113,146 @@ struct lab_column {
 #define LAB_FACT(title, key, kind, member) LAB_COLUMN(title, key, kind, struct facts, member, FACTS)
 #define LAB_COLUMNS(columns) columns, sizeof(columns) / sizeof((columns)[0])
 
-/* Columns that stand together. On the page rows and columns of which no value is known are left out. */
+/* Columns that are shown together. The page leaves out rows and columns without known values. */
 struct lab_table {
-	const char *heading; /* on the page; NULL: in JSON alone */
-	const char *key;     /* the object in a row's JSON; NULL: the row itself */
+	const char *heading; /* heading on the page; NULL: the table is in JSON only */
+	/* key of an object in the JSON of a row; NULL: the columns are members of the row itself */
+	const char *key;
 	const struct lab_column *columns;
 	size_t column_count;
 };
 
 /* --- Rows --- */
 
-/* A series of runs of a row, with a window of energy. */
+/* A series of runs of a row whose energy is measured in one window. */
 struct lab_phase {
-	const char *name; /* "writing"; NULL: the only one */
-	double items;	  /* of a run, see lab_workload.item */
-	bool once;	  /* a single run, in the window; not warmed up and not repeated */
-	/* What came of it: */
-	const char *window; /* its name */
+	const char *name; /* "writing"; NULL: the row has only this phase */
+	double items;	  /* number of items in a run; see lab_workload.item */
+	/* true: one run is made, in the energy window, without warm-up and repetitions */
+	bool once;
+	/* Results: */
+	const char *window; /* name of the energy window */
 	uint64_t run_count, energy_runs;
-	struct kwhy_median run_s;	  /* count 0: there are no figures */
-	struct kwhy_window_joules energy; /* of all runs in the window */
+	struct kwhy_median run_s;	  /* time of a run; count 0: there are no results */
+	struct kwhy_window_joules energy; /* energy of all runs in the window */
 	double items_per_s;
-	struct kwhy_joules gross, net, host, items_per_j; /* of an item, of the runs of the window */
+	/* energy of an item (gross, net, host) and items a joule, over the runs of the window */
+	struct kwhy_joules gross, net, host, items_per_j;
 };
 
 struct lab_row {
-	const char *id;		    /* "v0" */
-	const char *name;	    /* on the page; differs from those of all rows; NULL: becomes the id */
-	const char *title;	    /* NULL: the id says it */
-	const char *after, *change; /* the variant that it changes, and what it changes; NULL: the first */
-	const char *missing;	    /* why there are no figures; NULL: there are */
-	const char *wrong;	    /* what is not as in the reference; NULL: all is */
-	uint32_t gpus;		    /* that it uses, the first ones; 0: it runs on the host */
-	uint32_t steps;		    /* of a run of the first phase, whose times are kept; 0: none */
-	bool device_clock;	    /* the steps' times are the device's, */
-	const char *step_clock;	    /* "device", else "host" */
-	const void *variant;	    /* the workload's own */
-	void *facts;		    /* the workload's own, as its tables say; unknown until they are set */
+	const char *id; /* short name of the variant: "v0" */
+	/* name on the page, different from all other rows'; NULL: the id is used */
+	const char *name;
+	const char *title; /* NULL: the id needs no explanation */
+	/*
+	 * id of the variant of which this one changes one thing, and what is changed; NULL: it is the first
+	 */
+	const char *after, *change;
+	const char *missing; /* why there are no results; NULL: there are */
+	const char *wrong;   /* what differs from the reference; NULL: nothing does */
+	/* number of GPUs, which are the first ones; 0: the row runs on the host */
+	uint32_t gpus;
+	/* number of steps of a run of the first phase whose times are kept; 0: none */
+	uint32_t steps;
+	bool device_clock;	/* whether the times of steps are by the device's clock */
+	const char *step_clock; /* "device" or "host", from device_clock */
+	const void *variant;	/* belongs to the workload */
+	/* belongs to the workload, whose tables describe it; unknown values until the workload sets it */
+	void *facts;
 	struct lab_phase phases[LAB_PHASES_MAX];
 	size_t phase_count;
-	/* Of the first phase: */
-	double *step_times; /* [kept_runs][steps], seconds */
+	/* Results of the first phase: */
+	double *step_times; /* [kept_runs][steps] time of each step, s */
 	size_t kept_runs;
 	struct kwhy_median step_s;
 	double step_p99_s;
-	double busy_ratio; /* the device at work, of a run; NAN: unknown */
-	double nvml_ratio; /* NVML's utilisation of the first GPU in the window; NAN: unknown */
+	double busy_ratio; /* share of a run in which the device works; NAN: unknown */
+	double nvml_ratio; /* utilisation of the first GPU in the energy window, by NVML; NAN: unknown */
 };
 
-/* A benchmark under way, and what came of it. */
+/* A benchmark with its results. */
 struct lab_bench {
 	const struct lab_workload *workload;
-	const struct lab_options *options; /* the workload's own, with all behind the shared ones */
+	const struct lab_options *options; /* options of the workload; they begin with these shared ones */
 	enum kwhy_gpu_backend backend;
-	struct kwhy_arena arena; /* of all that rows point to */
-	struct lab_row *rows;	 /* [LAB_ROWS_MAX] */
+	struct kwhy_arena arena; /* memory of all that rows point to */
+	struct lab_row *rows;	 /* [LAB_ROWS_MAX] rows of the benchmark */
 	size_t row_count;
-	void *context; /* the workload's own */
+	void *context; /* belongs to the workload */
 	struct kwhy_bench_gpus gpus;
 	struct kwhy_gpu_facts gpu_facts[KWHY_DEVICE_ENERGY_GPUS_MAX];
-	struct kwhy_device_energy *energy; /* NULL: not asked for */
+	struct kwhy_device_energy *energy; /* NULL: no energy is measured */
 	double energy_s;
 	struct kwhy_busy_gauge gauge;
-	const char *energy_missing, *nvml_missing; /* NULL: known */
-	const char *ended; /* why before all were run; rows before are good. NULL: all were */
-	void (*progress)(void *progress_context, const char *what); /* NULL: not wanted */
+	/* why energy and NVML's utilisation are unknown; NULL: they are known */
+	const char *energy_missing, *nvml_missing;
+	/* why the benchmark ended before all rows were run; earlier rows are valid. NULL: all were run */
+	const char *ended;
+	/* called before each part; NULL: not wanted */
+	void (*progress)(void *progress_context, const char *what);
 	void *progress_context;
 };
 
-/* A run, as the workload fills it in; all unknown and 0 before. */
+/* A run, which the workload fills in. Before, all values are unknown or 0. */
 struct lab_run {
-	size_t number;	/* of the phase, from 0; SIZE_MAX: the warm one */
-	double *step_s; /* [row->steps] to fill in; NULL: not wanted */
+	size_t number;	/* number of the run in its phase, from 0; SIZE_MAX: the warm-up run */
+	double *step_s; /* [row->steps] time of each step, to be filled in; NULL: not wanted */
 	double run_s;
-	double busy_s; /* the device was at work, by its events; NAN: unknown */
-	double items;  /* of this run; 0: as the phase says */
+	double busy_s; /* time that the device worked, by its events; NAN: unknown */
+	double items;  /* number of items in this run; 0: as in the phase */
 };
 
 /*
- * The functions that fail with KWHY_E_UNSUPPORTED or KWHY_E_MEMORY for a row make it a row that says why;
- * KWHY_E_INPUT makes it one that is wrong. KWHY_E_LOST ends the benchmark with the rows before. NULL where
- * marked so: there is nothing to do.
+ * The functions of a workload. If one of them fails for a row with KWHY_E_UNSUPPORTED or KWHY_E_MEMORY, the
+ * row has no results and states the reason. With KWHY_E_INPUT the row is marked as wrong. KWHY_E_LOST ends
+ * the benchmark, and earlier rows stay. Functions marked "may be NULL" are not needed by every workload.
  */
 struct lab_workload {
-	struct kwhy_command command; /* .run is lab_command_run() */
-	const char *item;	     /* "token": what rates and joules of a phase are of */
+	struct kwhy_command command; /* its `run` is lab_command_run() */
+	const char *item;	     /* what rates and joules of a phase refer to: "token" */
 	const struct lab_table *tables;
 	size_t table_count;
-	size_t facts_bytes, context_bytes,
-		opened_bytes; /* of a row, the benchmark, and a row that is open: zeros at first */
-	/* Checks the options and adds the rows, before a GPU is opened. */
+	/*
+	 * bytes of a row's facts, of the benchmark's context, and of an open row; all are zeros at first
+	 */
+	size_t facts_bytes, context_bytes, opened_bytes;
+	/* Checks the options and adds the rows. No GPU is open yet. */
 	enum kwhy_status (*plan)(struct lab_bench *bench, struct kwhy_error *error);
-	/* With GPUs open: the references. NULL. */
+	/* Prepares what all rows need, such as references, after GPUs were opened. May be NULL. */
 	enum kwhy_status (*begin)(struct lab_bench *bench, struct kwhy_error *error);
 	void (*done)(
-		struct lab_bench *bench); /* of what plan() and begin() made; also after a failure; NULL */
-	/* A row, in this order; close() also after a failure, and where open() was not called. */
+		/* frees what plan() and begin() made, also after a failure; may be NULL */
+		struct lab_bench *bench);
+	/*
+	 * Functions for a row, called in this order. close() is called also after a failure, and if open()
+	 * was not called.
+	 */
 	enum kwhy_status (*open)(
 		struct lab_bench *bench, struct lab_row *row, void *opened, struct kwhy_error *error);
 	enum kwhy_status (*check)(struct lab_bench *bench, struct lab_row *row, void *opened,
-		struct kwhy_error *error); /* NULL */
-	/* Before the first run of a phase. NULL. */
+		struct kwhy_error *error); /* may be NULL */
+	/* Called before the first run of a phase. May be NULL. */
 	enum kwhy_status (*start)(void *opened, size_t phase, struct kwhy_error *error);
 	enum kwhy_status (*run)(void *opened, size_t phase, struct lab_run *run, struct kwhy_error *error);
-	/* Seconds of a run of the first phase that the device is at work, by a run of its own. NULL. */
+	/*
+	 * Measures the time that the device works in a run of the first phase, s, with a run of its own. May
+	 * be NULL.
+	 */
 	enum kwhy_status (*busy)(void *opened, double *out_s, struct kwhy_error *error);
-	/* After all runs: the facts. NULL. */
+	/* Sets the row's facts after all runs. May be NULL. */
 	enum kwhy_status (*finish)(
 		struct lab_bench *bench, struct lab_row *row, void *opened, struct kwhy_error *error);
 	void (*close)(void *opened);
-	const char *verdict; /* on the page where some row ran and none is wrong; NULL */
-	/* "288 steps, 1 rank": of the page's first line. */
+	const char *verdict; /* sentence for the page if some row ran and none is wrong; may be NULL */
+	/* Writes a description for the first line of the page: "288 steps, 1 rank". */
 	void (*describe)(const struct lab_bench *bench, struct kwhy_text *out);
-	void (*head)(const struct lab_bench *bench, struct kwhy_json *json); /* members of the document */
-	void (*notes)(const struct lab_bench *bench,
-		const struct kwhy_text_context *context);		   /* of the page; NULL */
-	void (*csv)(const struct lab_bench *bench, struct kwhy_text *out); /* NULL: all steps' times */
+	/* writes members of the JSON document */
+	void (*head)(const struct lab_bench *bench, struct kwhy_json *json);
+	/* writes the notes of the page; may be NULL */
+	void (*notes)(const struct lab_bench *bench, const struct kwhy_text_context *context);
+	/* writes the CSV; NULL: it has the times of all steps */
+	void (*csv)(const struct lab_bench *bench, struct kwhy_text *out);
 };
 
 extern const struct lab_workload lab_twin, lab_flow, lab_train, lab_decode;
@@ -228,21 +260,21 @@ extern const struct lab_workload lab_twin, lab_flow, lab_train, lab_decode;
 /* --- For workloads --- */
 
 /*
- * Adds a row with one phase of `items` a run, and everything unknown; the core then leaves out those that
- * --variant does not name. KWHY_E_USAGE where there is no space for it. `like`: id, name, title, after,
- * change, gpus, steps, device_clock and variant are taken from it.
+ * Adds a row with one phase of `items` items a run and with unknown results. Rows that --variant does not
+ * name are later left out. `like`: id, name, title, after, change, gpus, steps, device_clock and variant of
+ * the row. KWHY_E_USAGE: there are too many rows.
  */
 KWHY_MUST_USE enum kwhy_status lab_row_add(struct lab_bench *bench, const struct lab_row *like, double items,
 	struct lab_row **out, struct kwhy_error *error);
 
-/* What the structs of all tables of variants have. */
+/* Members of a row that are copied from a variant's struct, as all workloads name them. */
 #define LAB_ROW_OF(of) \
 	.id = (of)->id, .title = (of)->title, .after = (of)->after, .change = (of)->change, .variant = (of)
 
-/* One more phase of a row; LAB_PHASES_MAX at most. */
+/* Adds a phase to a row, which can have up to LAB_PHASES_MAX. */
 struct lab_phase *lab_phase_add(struct lab_row *row, const char *name, double items);
 
-/* How many GPUs --device names; 1 where it is not given. */
+/* Number of GPUs that --device names; 1 if it is not given. */
 uint32_t lab_gpus_named(const struct lab_bench *bench);
 
 static inline double lab_phase_item_s(const struct lab_phase *phase)
@@ -250,7 +282,7 @@ static inline double lab_phase_item_s(const struct lab_phase *phase)
 	return phase->run_s.median / phase->items;
 }
 
-/* Whether a row has figures. */
+/* Whether a row has results. */
 static inline bool lab_row_has_run(const struct lab_row *row)
 {
 	return row->phases[0].run_s.count > 0;
@@ -258,21 +290,23 @@ static inline bool lab_row_has_run(const struct lab_row *row)
 
 /* --- For the command, and tests --- */
 
-/* Runs all rows. `options` begin with a struct lab_options, and live as long as the bench. End with
- * lab_bench_free(). */
+/*
+ * Runs all rows. `options` begin with a struct lab_options and must live as long as the bench. End with
+ * lab_bench_free().
+ */
 KWHY_MUST_USE enum kwhy_status lab_bench_run(const struct lab_options *options,
 	void (*progress)(void *context, const char *what), void *context, struct lab_bench **out,
 	struct kwhy_error *error);
 void lab_bench_free(struct lab_bench *bench); /* NULL is allowed */
 
-/* Some row ran, and none is wrong. */
+/* Whether some row ran and no row is wrong. */
 bool lab_bench_is_right(const struct lab_bench *bench);
 
 void lab_show_text(const struct lab_bench *bench, const struct kwhy_text_style *style, struct kwhy_text *out);
 void lab_show_json(const struct lab_bench *bench, struct kwhy_text *out);
 void lab_show_csv(const struct lab_bench *bench, struct kwhy_text *out);
 
-/* The command of any workload. */
+/* Runs the command of any workload. */
 enum kwhy_status lab_command_run(const struct kwhy_invocation *invocation, struct kwhy_error *error);
 
 #endif

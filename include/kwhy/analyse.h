@@ -28,8 +28,8 @@
  * Ownership: an analysis owns all that its calls lend; strings live until kwhy_analysis_close(). Paths and
  * options are not used after kwhy_analysis_open(). Texts and plans belong to the caller.
  *
- * Threads: one thread at a time may use an analysis; different analyses may be used at once. Nothing here
- * prints, exits, or keeps data outside of an analysis.
+ * Threads: one thread at a time may use an analysis; different analyses may be used at the same time. Nothing
+ *here prints, exits, or keeps data outside of an analysis.
  *
  * Structs: set `size` to the size of the struct before a call fills it; a library that is older or newer than
  * the program then fills what both know.
@@ -55,7 +55,7 @@ extern "C" {
 /* Version of the library that is loaded, which may be newer than this header. */
 KWHY_API const char *kwhy_analyse_version(void);
 
-/* Return values of calls. */
+/* Values that the calls return. */
 #define KWHY_ANALYSE_OK 0
 #define KWHY_ANALYSE_E_INPUT 1 /* a file is wrong */
 #define KWHY_ANALYSE_E_IO 2    /* the system refused to read */
@@ -69,44 +69,49 @@ KWHY_API const char *kwhy_analyse_version(void);
 struct kwhy_analysis;
 struct kwhy_plan;
 
-/* Work that a run did: 4096 "tokens". */
+/* An amount of work that a run did, such as 4096 of "tokens". */
 struct kwhy_analysis_work {
 	const char *unit;
 	double count;
 };
 
-/* Set all of it by kwhy_analysis_options_init(), then what is wanted. NULL and not-a-number: not given. */
+/*
+ * Set all fields by kwhy_analysis_options_init(), then change the ones that you need. NULL and not-a-number
+ * mean that an option is not given.
+ */
 struct kwhy_analysis_options {
 	size_t size;
 	const char *const *power_paths; /* power readings: CSV, or logs of other tools */
 	size_t power_path_count;
-	const char *const *power_devices; /* each "[RANK/]DEVICE=[HOST/]GPU": the trace's device is that GPU
-					     of the power files */
+	const char *const *power_devices; /* "[RANK/]DEVICE=[HOST/]GPU" each: this device of the trace is this
+					     GPU of the power files */
 	size_t power_device_count;
-	const char *power_zone;	  /* time zone of power logs that name none: "+02:00", "UTC", "local" */
-	const char *profile_path; /* machine profile; NULL: the bundled one of the first device that has one
-				   */
-	const char *const *learnt_paths; /* powers of kernels that other recordings taught, or these
-					    recordings */
+	const char *power_zone;	  /* time zone of power logs that state none: "+02:00", "UTC", "local" */
+	const char *profile_path; /* machine profile; NULL: the bundled profile of the first device that has
+				     one */
+	const char *const *learnt_paths; /* files of learnt kernel powers, or recordings to learn them from */
 	size_t learnt_path_count;
-	const char *collectives_path; /* further names of collective kernels */
-	const char *step_name;	      /* ranges of this name are steps; "NAME*": by prefix */
-	const char *assumed_power;    /* watts without a meter: "150", or "compute=76.2,h2d=56.5,..." */
-	const struct kwhy_analysis_work *work; /* replaces work of the same units in the recording */
+	const char *collectives_path; /* file of further patterns for names of collective kernels */
+	const char *step_name;	      /* name of the ranges that are steps; "NAME*" matches by prefix */
+	const char *assumed_power;    /* watts to assume where there is no meter: "150", or
+					 "compute=76.2,h2d=56.5,..." */
+	const struct kwhy_analysis_work *work; /* replaces the recording's work of the same units */
 	size_t work_count;
-	const char *const *thresholds; /* thresholds of findings, each "ID.NAME=VALUE" */
+	const char *const *thresholds; /* thresholds of findings, "ID.NAME=VALUE" each */
 	size_t threshold_count;
-	double min_gain_percent; /* findings and changes of plans that save less are left out; not given: 1 */
+	double min_gain_percent; /* least saving of a finding or a change, in percent of the run's energy or
+				    time; not given: 1 */
 	double price_per_kwh;
-	const char *currency; /* of the price, "EUR" */
+	const char *currency; /* currency of the price, "EUR" */
 	double intensity_g_per_kwh;
-	const char *place;   /* gives the intensity by country or cloud region */
-	const char *command; /* what the JSON names as its command */
-	uint64_t seed;	     /* of random draws: the same seed, the same analysis */
-	int32_t partial;     /* read the intact parts of damaged files; skip and count the others */
+	const char *place;   /* country or cloud region whose mean carbon intensity is used; give only one of
+				this and intensity_g_per_kwh */
+	const char *command; /* command line that report.json states */
+	uint64_t seed;	     /* seed of random draws; the same seed gives the same analysis */
+	int32_t partial;     /* 1: read the intact parts of damaged files and count the skipped ones */
 	/*
-	 * Called before each step, as in ("reading", "run.kwhy"), on the calling thread; `path` may be NULL.
-	 * NULL: not called.
+	 * Called before each step of an analysis with the step's name and file, such as "reading" and
+	 * "run.kwhy", on the calling thread. `path` may be NULL. NULL: not called.
 	 */
 	void (*progress)(void *context, const char *step, const char *path);
 	void *progress_context;
@@ -116,23 +121,23 @@ struct kwhy_analysis_options {
 KWHY_API void kwhy_analysis_options_init(struct kwhy_analysis_options *options, size_t size);
 
 /*
- * Reads the traces of one run (several are its ranks), attributes its energy and time, and finds its waste.
- * Formats are found by content: .kwhy recordings, Kineto and Chrome JSON, Nsight Systems SQLite, CSV.
- * `options` NULL: all defaults.
+ * Reads the traces of one run, attributes its energy and time, and finds its waste. Several traces are those
+ * of its ranks. Formats are recognised by content: .kwhy recordings, Kineto and Chrome JSON, Nsight Systems
+ * SQLite, CSV. `options` NULL: all defaults.
  */
 KWHY_API int kwhy_analysis_open(const char *const *paths, size_t path_count,
 	const struct kwhy_analysis_options *options, struct kwhy_analysis **out, char *message,
 	size_t message_bytes);
-/* NULL is allowed. */
+/* Frees an analysis with all that it has lent. NULL is allowed. */
 KWHY_API void kwhy_analysis_close(struct kwhy_analysis *analysis);
 
-/* The run: from its first start to its last end on any device. */
+/* The whole run, from its first start to its last end on any device. */
 struct kwhy_run_info {
 	size_t size; /* set by the caller */
 	int64_t time_ns;
-	int64_t energy_nj, low_nj, high_nj; /* of all devices */
-	int64_t unmetered_nj;		    /* part of energy_nj that no reading covers and is estimated */
-	int32_t is_modelled;		    /* from assumed powers, not metered */
+	int64_t energy_nj, low_nj, high_nj; /* energy of all devices */
+	int64_t unmetered_nj;		    /* part of energy_nj that no reading covers; it is estimated */
+	int32_t is_modelled;		    /* 1: energies are computed from assumed powers, not metered */
 };
 
 KWHY_API int kwhy_analysis_run(const struct kwhy_analysis *analysis, struct kwhy_run_info *out);
@@ -143,13 +148,14 @@ struct kwhy_device_info {
 	const char *uuid; /* NULL: unknown */
 	int32_t rank;	  /* -1: unknown */
 	int32_t is_modelled;
-	int64_t span_ns, busy_ns, idle_ns;  /* recorded time of the run, while anything ran, while nothing did
-					     */
-	int64_t energy_nj, low_nj, high_nj; /* of the run on this device */
-	int64_t metered_nj;		    /* sum of the accounts */
+	int64_t span_ns, busy_ns, idle_ns; /* time from the first start to the last end on this device, and in
+					      it the time in which something ran, and in which nothing did */
+	int64_t energy_nj, low_nj, high_nj; /* energy of this device from its first start to its last end */
+	int64_t metered_nj; /* sum of the gross energies of its accounts, including metered energy before and
+			       after the run */
 };
 
-/* Devices have numbers from 0 on, in the order of the recording. */
+/* Devices are numbered from 0 in the order of the recording. */
 KWHY_API size_t kwhy_analysis_device_count(const struct kwhy_analysis *analysis);
 KWHY_API int kwhy_analysis_device(
 	const struct kwhy_analysis *analysis, size_t device, struct kwhy_device_info *out);
@@ -163,18 +169,18 @@ struct kwhy_account_info {
 	uint64_t count;
 	int64_t time_ns;
 	int64_t gross_nj, low_nj, high_nj;
-	int64_t net_nj; /* above what the device would have drawn while idle */
+	int64_t net_nj; /* energy above what the device would have drawn while idle */
 };
 
-/* The largest first. */
+/* Accounts are ordered by gross energy, or by time where no energy is known, the largest first. */
 KWHY_API size_t kwhy_analysis_account_count(const struct kwhy_analysis *analysis, size_t device);
 KWHY_API int kwhy_analysis_account(
 	const struct kwhy_analysis *analysis, size_t device, size_t account, struct kwhy_account_info *out);
 
 /* What the figure of a saving means. */
 #define KWHY_ANALYSE_EXPECTED 0 /* the saving to expect, as far as the recording shows it */
-#define KWHY_ANALYSE_UPPER 1	/* no more than this is saved */
-#define KWHY_ANALYSE_LOWER 2	/* no less than this is saved */
+#define KWHY_ANALYSE_UPPER 1	/* upper bound: no more than this is saved */
+#define KWHY_ANALYSE_LOWER 2	/* lower bound: no less than this is saved */
 
 /* One kind of waste on one device. */
 struct kwhy_finding_info {
@@ -182,25 +188,29 @@ struct kwhy_finding_info {
 	const char *id;	   /* "small-copies" */
 	const char *title; /* one line with its numbers */
 	const char *cure;
-	const char *change;		    /* name for kwhy_analysis_project(); NULL: no such change */
-	const char *assumption;		    /* what the saving assumes */
-	int32_t device;			    /* -1: on the host or across devices */
-	int32_t bound;			    /* what the saving means */
-	int32_t frees_device;		    /* saved_ns becomes free on the device; the run is not shorter */
-	uint64_t count;			    /* occurrences */
-	int64_t time_ns;		    /* that the waste takes now */
-	int64_t energy_nj, low_nj, high_nj; /* likewise */
-	int64_t saved_ns;		    /* by the cure, as in the fields below */
+	const char *change;	/* name for kwhy_analysis_project(); NULL: no such change */
+	const char *assumption; /* what the saving assumes */
+	int32_t device;		/* -1: on the host or across devices */
+	int32_t bound;		/* what the saving means: KWHY_ANALYSE_EXPECTED, _UPPER or _LOWER */
+	int32_t frees_device; /* 1: saved_ns becomes free on the device for other work; the run is not shorter
+			       */
+	uint64_t count;	      /* number of occurrences */
+	int64_t time_ns;      /* time that the waste takes in the recorded run */
+	int64_t energy_nj, low_nj, high_nj; /* energy that the waste takes in the recorded run */
+	int64_t saved_ns; /* time that the cure would save; the next line is the energy that it would save */
 	int64_t saved_nj, saved_low_nj, saved_high_nj;
 	size_t evidence_count;
 };
 
-/* The largest saving first. Savings do not add up. */
+/*
+ * Findings are ordered by saving, the largest first. Savings of several findings do not add up, as cures may
+ * overlap.
+ */
 KWHY_API size_t kwhy_analysis_finding_count(const struct kwhy_analysis *analysis);
 KWHY_API int kwhy_analysis_finding(
 	const struct kwhy_analysis *analysis, size_t finding, struct kwhy_finding_info *out);
 
-/* An occurrence of a finding. */
+/* One occurrence of a finding's waste. Times are those of the recording's own clock. */
 struct kwhy_evidence_info {
 	size_t size; /* set by the caller */
 	int64_t start_ns, end_ns;
@@ -210,39 +220,42 @@ struct kwhy_evidence_info {
 KWHY_API int kwhy_analysis_evidence(const struct kwhy_analysis *analysis, size_t finding, size_t evidence,
 	struct kwhy_evidence_info *out);
 
-/* report.json of schema "kwhy.report/1". Free the text by kwhy_analysis_text_free(). */
+/* Writes report.json of schema "kwhy.report/1" to *out. Free the text by kwhy_analysis_text_free(). */
 KWHY_API int kwhy_analysis_json(
 	const struct kwhy_analysis *analysis, char **out, char *message, size_t message_bytes);
 KWHY_API void kwhy_analysis_text_free(char *text);
 
-/* A change to the program: an option of `kwhy whatif`, as "pinned". */
+/* A change to the program. Its id is an option of `kwhy whatif` without dashes, such as "pinned". */
 struct kwhy_analysis_change {
 	const char *id;
-	uint32_t number; /* argument of the option; 0: the option's own */
+	uint32_t number; /* argument of the option; 0: the option's default */
 };
 
 /*
- * Projects what the changes would bring, made in the order given. Changes that cannot be made are refused
- * with the reason. Free the plan by kwhy_analysis_plan_free(); it may outlive the analysis.
+ * Projects time and energy of the run with the changes, which are applied in the order given. A change that
+ * cannot be made is refused with the reason. Free the plan by kwhy_analysis_plan_free(); it may outlive the
+ * analysis.
  */
 KWHY_API int kwhy_analysis_project(struct kwhy_analysis *analysis, const struct kwhy_analysis_change *changes,
 	size_t change_count, struct kwhy_plan **out, char *message, size_t message_bytes);
 /*
- * Takes the change that saves most, then the next, until none saves min_gain_percent. `numerics`: also
- * changes whose results are other numbers.
+ * Plans changes: adds the change that saves most, then the one that saves most after it, until none saves
+ * min_gain_percent. `numerics` 1: also considers changes that alter the program's numerical results.
  */
 KWHY_API int kwhy_analysis_plan(struct kwhy_analysis *analysis, int numerics, struct kwhy_plan **out,
 	char *message, size_t message_bytes);
 KWHY_API void kwhy_analysis_plan_free(struct kwhy_plan *plan);
 
 struct kwhy_plan_info {
-	size_t size;				    /* set by the caller */
-	int64_t before_ns, before_nj;		    /* of the run as recorded */
-	int64_t after_ns, low_ns, high_ns;	    /* with all changes */
-	int64_t after_nj, low_nj, high_nj;	    /* likewise */
-	double busy_before_ratio, busy_after_ratio; /* time while devices ran anything; not-a-number: unknown
-						     */
-	int32_t bound;				    /* what the savings mean */
+	size_t size;		      /* set by the caller */
+	int64_t before_ns, before_nj; /* time and energy of the run as recorded */
+	/* projected time of the run with all changes, and its lower and upper end */
+	int64_t after_ns, low_ns, high_ns;
+	/* projected energy of the run with all changes, and its lower and upper end */
+	int64_t after_nj, low_nj, high_nj;
+	double busy_before_ratio, busy_after_ratio; /* share of the time in which a device ran anything, mean
+						       over the devices; not-a-number: unknown */
+	int32_t bound; /* what the savings mean: KWHY_ANALYSE_EXPECTED, _UPPER or _LOWER */
 	size_t change_count, refused_count;
 };
 
@@ -253,17 +266,17 @@ struct kwhy_plan_change_info {
 	size_t size; /* set by the caller */
 	const char *id, *title;
 	const char *effort; /* "lines", "days", "design" */
-	const char *risk;   /* to results: "none", "order", "numerics" */
+	const char *risk;   /* risk to the program's results: "none", "order", "numerics" */
 	const char *assumption;
 	uint64_t places;
-	int64_t saved_ns, saved_nj; /* beyond the changes before it */
+	int64_t saved_ns, saved_nj; /* saving in addition to that of the changes before it */
 	uint32_t number;
 	int32_t bound;
 };
 
 KWHY_API int kwhy_plan_change(const struct kwhy_plan *plan, size_t change, struct kwhy_plan_change_info *out);
 
-/* A change that was left out. Savings are unknown where it cannot be made. */
+/* A change that was left out of a plan. Its savings are KWHY_ANALYSE_UNKNOWN if it cannot be made. */
 struct kwhy_plan_refusal_info {
 	size_t size; /* set by the caller */
 	const char *id, *title, *reason;
@@ -273,7 +286,10 @@ struct kwhy_plan_refusal_info {
 KWHY_API int kwhy_plan_refusal(
 	const struct kwhy_plan *plan, size_t refusal, struct kwhy_plan_refusal_info *out);
 
-/* A plan of this analysis as JSON of schema "kwhy.whatif/1". Free it by kwhy_analysis_text_free(). */
+/*
+ * Writes a plan of this analysis to *out as JSON of schema "kwhy.whatif/1". Free the text by
+ * kwhy_analysis_text_free().
+ */
 KWHY_API int kwhy_analysis_plan_json(const struct kwhy_analysis *analysis, const struct kwhy_plan *plan,
 	char **out, char *message, size_t message_bytes);
 

@@ -53,7 +53,7 @@ extern "C" {
 /* Version of the library that is loaded, which may be newer than this header. */
 KWHY_API const char *kwhy_measure_version(void);
 
-/* Return values of calls. */
+/* Values that the calls return. */
 #define KWHY_MEASURE_OK 0
 #define KWHY_MEASURE_E_INPUT 1 /* a file or an argument is wrong */
 #define KWHY_MEASURE_E_IO 2    /* the system refused to read */
@@ -61,7 +61,9 @@ KWHY_API const char *kwhy_measure_version(void);
 #define KWHY_MEASURE_E_UNSUPPORTED 4 /* this machine cannot do it, or this is a child after fork() */
 #define KWHY_MEASURE_E_USAGE 5	     /* an index, `size` or an option is out of range */
 
-/* Largest size of a message, which is one sentence with what failed, why, and the cure. */
+/*
+ * Largest size of a message in bytes. A message is one sentence that says what failed, why, and what to do.
+ */
 #define KWHY_MESSAGE_BYTES 720
 
 struct kwhy_session;
@@ -73,17 +75,18 @@ struct kwhy_results;
  */
 struct kwhy_session_options {
 	size_t size;
-	const char *devices; /* "0,2", numbers as the vendor's library counts; NULL: all devices, of NVIDIA
-				only those in CUDA_VISIBLE_DEVICES */
-	const char *replay_path; /* power CSV, replayed in real time in place of the machine's meters */
-	const char *meter_path;	 /* power CSV of a wall meter, read while it grows */
-	double enough_ratio; /* largest half-width, as a share of the energy, at which `enough` is set; 0: 0.1
-			      */
+	const char *devices;	 /* GPUs by their numbers in the vendor's library, "0,2"; NULL: all GPUs, of
+				    NVIDIA only those in CUDA_VISIBLE_DEVICES */
+	const char *replay_path; /* power CSV that is replayed in real time in place of the machine's meters;
+				    NULL: the meters are read */
+	const char *meter_path;	 /* power CSV of a wall meter, read while it grows; NULL: no wall meter */
+	double enough_ratio;	 /* largest half of an interval's width, as a share of the energy, at which
+				    `enough` is 1; 0: the default, 0.1 */
 	int32_t without_gpus, without_host;
 	/*
-	 * Seconds between readings of energy counters. 0: the default, up to 20 s where a reading costs
-	 * milliseconds in the driver (NVML), with power samples in between. 0.1 narrows the intervals of
-	 * short regions under periodic work, at the cost of some percent of a processor core.
+	 * Seconds between readings of energy counters. 0: the default, which is up to 20 s where a reading
+	 * takes the driver milliseconds (NVML); power samples are then read in between. 0.1 narrows the
+	 * intervals of short regions under periodic work, and costs some percent of a processor core.
 	 */
 	double counter_period_s;
 };
@@ -98,7 +101,7 @@ KWHY_API int kwhy_session_open(const struct kwhy_session_options *options, struc
 KWHY_API void kwhy_session_close(struct kwhy_session *session);
 
 #define KWHY_METER_KIND_GPU 0
-#define KWHY_METER_KIND_HOST 1 /* a domain of the CPUs */
+#define KWHY_METER_KIND_HOST 1 /* a domain of the host: CPU package, memory, board */
 #define KWHY_METER_KIND_WALL 2
 
 /* A device or domain whose energy is metered. Strings live as long as the session; NULL: unknown. */
@@ -116,11 +119,12 @@ KWHY_API int kwhy_session_meter(
 	const struct kwhy_session *session, size_t meter, struct kwhy_meter_info *out);
 
 /*
- * A sentence that says why something is not available, with the cure; NULL: `number` is beyond the last one.
+ * Returns a sentence that says what is not available on this machine, why, and what to do. Sentences are
+ * numbered from 0; NULL: `number` is beyond the last one.
  */
 KWHY_API const char *kwhy_session_absence(const struct kwhy_session *session, size_t number);
 
-/* Numbers of names are below this, which limits how many names of regions and units a session has. */
+/* Largest number of names of regions and units that a session can have. All numbers of names are below it. */
 #define KWHY_NAMES_MAX 4096
 #define KWHY_NO_NAME UINT32_MAX
 
@@ -154,9 +158,9 @@ KWHY_API void kwhy_region_work(struct kwhy_session *session, uint32_t unit, doub
 KWHY_API int kwhy_session_work(struct kwhy_session *session, const char *unit, double amount);
 
 /*
- * Waits `seconds` and takes the power in that time as the idle level for net energies. Call it when nothing
- * runs. The place of the call decides what idle means: without a context before the first use of the GPU, or
- * with one later.
+ * Waits `seconds` and takes the mean power in that time as the idle level, above which net energies are
+ * counted. Call it while nothing runs. Before the first use of the GPU the idle level is that without a
+ * context, later that with one.
  */
 KWHY_API int kwhy_session_idle(
 	struct kwhy_session *session, double seconds, char *message, size_t message_bytes);
@@ -173,10 +177,10 @@ struct kwhy_region_info {
 	size_t size;	    /* set by the caller */
 	const char *name;   /* lives as long as the results */
 	uint64_t count;	    /* number of times begun */
-	uint64_t open;	    /* number of these that have not ended */
+	uint64_t open;	    /* number of times begun that have not ended */
 	uint64_t unmatched; /* number of ends without a begin */
-	double total_s;	    /* sum over all its runs, including concurrent ones */
-	double wall_s;	    /* time in which at least one was running */
+	double total_s;	    /* sum of the lengths of all runs of the region; concurrent runs count each */
+	double wall_s;	    /* time in which at least one run of the region was active */
 	uint32_t number;    /* number of the name, as returned by kwhy_session_name() */
 };
 
@@ -189,13 +193,15 @@ struct kwhy_region_info {
 struct kwhy_region_energy {
 	size_t size; /* set by the caller */
 	int32_t state;
-	int32_t enough;		     /* the half-width is within enough_ratio */
+	int32_t enough; /* 1: half of the interval's width is at most enough_ratio times the energy */
 	uint64_t repetitions_needed; /* number of back-to-back repetitions in one region after which `enough`
-					would be set; 1: it is set; 0: unknown, or no number suffices */
+					would be 1; 1: `enough` is 1 already; 0: unknown, or no number
+					suffices */
 	const char *basis; /* "counter+power", "counter", "power", "averages", "wall", "none"; "mixed": the
 			      GPUs' meters differ */
 	double joules, low_j, high_j;
-	double net_joules, net_low_j, net_high_j; /* above the idle level; needs kwhy_session_idle() */
+	/* energy above the idle level; NAN before kwhy_session_idle() */
+	double net_joules, net_low_j, net_high_j;
 	double mean_w, peak_w;
 	const char *missing; /* why the energy is not measured, such as "the device fell off the bus"; NULL:
 				it is measured */
@@ -205,14 +211,16 @@ struct kwhy_region_work_done {
 	size_t size; /* set by the caller */
 	const char *unit;
 	double amount;
-	double joules_per_unit, low_j_per_unit, high_j_per_unit; /* of all GPUs; without GPUs, of the host */
+	double joules_per_unit, low_j_per_unit, high_j_per_unit; /* energy of all GPUs, or of the host where
+								    no GPU is metered, over `amount` */
 	double seconds_per_unit;
 };
 
 /* Region 0 is "(session)": all time since kwhy_session_open(). */
 #define KWHY_ALL_GPUS SIZE_MAX
 KWHY_API size_t kwhy_results_region_count(const struct kwhy_results *results);
-KWHY_API size_t kwhy_results_region_find(const struct kwhy_results *results, const char *name); /* SIZE_MAX */
+/* SIZE_MAX: no such region */
+KWHY_API size_t kwhy_results_region_find(const struct kwhy_results *results, const char *name);
 KWHY_API int kwhy_results_region(
 	const struct kwhy_results *results, size_t region, struct kwhy_region_info *out);
 KWHY_API int kwhy_results_energy(
@@ -221,7 +229,10 @@ KWHY_API size_t kwhy_results_work_count(const struct kwhy_results *results, size
 KWHY_API int kwhy_results_work(
 	const struct kwhy_results *results, size_t region, size_t work, struct kwhy_region_work_done *out);
 
-/* Numbers of lost region events, as a thread's buffer was full, and of lost meter readings. */
+/*
+ * Number of region events that were lost because a thread's buffer was full, and number of meter readings
+ * that were lost.
+ */
 KWHY_API uint64_t kwhy_results_lost_events(const struct kwhy_results *results);
 KWHY_API uint64_t kwhy_results_lost_readings(const struct kwhy_results *results);
 

@@ -63,7 +63,9 @@ extern "C" {
 #define KWHY_TRANSFER_CANCELLED 7     /* cancelled by kwhy_transfer_cancel() */
 #define KWHY_TRANSFER_END 8	      /* the loader has no further chunk */
 
-/* Largest size of a message, which is one sentence with what failed, why, and the cure. */
+/*
+ * Largest size of a message in bytes. A message is one sentence that says what failed, why, and what to do.
+ */
 #define KWHY_TRANSFER_MESSAGE_BYTES 720
 
 struct kwhy_transfer;
@@ -73,7 +75,7 @@ struct kwhy_transfer;
 #define KWHY_TRANSFER_HOST 2 /* host memory, with one thread per stream; runs without a GPU */
 
 /* How a flush moves its pieces. */
-#define KWHY_TRANSFER_CHOOSE 0 /* by struct kwhy_transfer_limits */
+#define KWHY_TRANSFER_CHOOSE 0 /* the fastest method for the sizes, by struct kwhy_transfer_limits */
 #define KWHY_TRANSFER_PACKED 1 /* one copy of the slot, and a kernel on the device to scatter or gather */
 #define KWHY_TRANSFER_MAPPED 2 /* a kernel that accesses host memory itself */
 #define KWHY_TRANSFER_BATCH 3  /* one call with a copy for each piece; CHOOSE if the driver lacks it */
@@ -118,8 +120,8 @@ struct kwhy_transfer_options {
 };
 
 /*
- * Opens an engine. `options` NULL: all defaults. `message` may be NULL. Takes 10 to 300 ms, mostly for the
- * context and the kernels.
+ * Opens an engine: a struct kwhy_transfer with its stream and its rings of slots. `options` NULL: all
+ * defaults. `message` may be NULL. Takes 10 to 300 ms, mostly for the context and the kernels.
  */
 KWHY_API int kwhy_transfer_open(const struct kwhy_transfer_options *options, struct kwhy_transfer **out,
 	char *message, size_t message_bytes);
@@ -156,8 +158,8 @@ KWHY_API int kwhy_transfer_put_pinned(
 KWHY_API int kwhy_transfer_get(struct kwhy_transfer *transfer, void *to, uint64_t from, size_t bytes);
 
 /*
- * As kwhy_transfer_get(), directly to page-locked memory that the device accesses at the same address. At
- * most 4 GiB - 1 bytes.
+ * As kwhy_transfer_get(), but writes directly to page-locked memory that the device accesses at the same
+ * address. At most 4 GiB - 1 bytes.
  */
 KWHY_API int kwhy_transfer_get_pinned(struct kwhy_transfer *transfer, void *to, uint64_t from, size_t bytes);
 
@@ -200,12 +202,15 @@ KWHY_API int kwhy_transfer_put_numbers(struct kwhy_transfer *transfer, uint64_t 
  */
 KWHY_API int kwhy_transfer_flush(struct kwhy_transfer *transfer, uint64_t *out_ticket);
 
-/* Waits until that flush and all before it have arrived, and the data of their gets are in place. */
+/*
+ * Waits until the flush with this ticket and all earlier flushes have arrived, and the data of their gets are
+ * in host memory.
+ */
 KWHY_API int kwhy_transfer_wait(struct kwhy_transfer *transfer, uint64_t ticket);
 
 /*
- * Drops pieces that were not flushed, and ends loaders. Waiting calls return KWHY_TRANSFER_CANCELLED as soon
- * as the work already queued on the device has run. After that the engine can be used as if new.
+ * Drops the pieces that were not flushed, and ends loaders. Waiting calls return KWHY_TRANSFER_CANCELLED as
+ * soon as the work already queued on the device has run. The engine can be used again afterwards.
  */
 KWHY_API void kwhy_transfer_cancel(struct kwhy_transfer *transfer);
 
@@ -217,8 +222,8 @@ KWHY_API void *kwhy_transfer_stream(struct kwhy_transfer *transfer);
 	1 /* page-locked host memory near the device, which accesses it at the same address */
 
 /*
- * Allocates memory, for programs that have no other allocator for it. As slow as the driver's allocation, so
- * not for a hot path.
+ * Allocates device or page-locked memory, for programs that have no other allocator for it. Takes as long as
+ * the driver's allocation, so do not call it in a hot path.
  */
 KWHY_API int kwhy_transfer_memory_new(
 	struct kwhy_transfer *transfer, int where, size_t bytes, uint64_t *out_address);
@@ -227,12 +232,12 @@ KWHY_API void kwhy_transfer_memory_free(struct kwhy_transfer *transfer, uint64_t
 /* Counts since the engine was opened. */
 struct kwhy_transfer_counts {
 	size_t size;		/* set by the caller */
-	uint64_t pieces, bytes; /* of puts and gets */
+	uint64_t pieces, bytes; /* pieces of puts and gets, and their bytes */
 	uint64_t flushes;
-	uint64_t driver_calls; /* driver calls of flushes: copies, kernels, events */
-	uint64_t waits; /* waits for a slot, by a ticket or for a full ring, including those already complete
-			 */
-	uint64_t packed, mapped, batched, plain; /* slots sent, by method */
+	uint64_t driver_calls; /* driver calls for flushes: copies, kernels, events */
+	uint64_t waits; /* number of waits for a slot, for a ticket or for space in the ring, including those
+			   that had nothing to wait for */
+	uint64_t packed, mapped, batched, plain; /* number of slots sent, by method */
 	uint64_t overlapping; /* slots whose puts overlapped and were sent one after another */
 	uint64_t inlined;     /* slots sent with method KWHY_TRANSFER_INLINE */
 };
@@ -291,8 +296,8 @@ struct kwhy_transfer_chunk {
 };
 
 /*
- * Gives the next chunk, in order. Does not wait for its arrival, for which its stream waits.
- * KWHY_TRANSFER_END: there are no more chunks.
+ * Gives the next chunk, in order, without waiting until it has arrived; later work in its stream waits for
+ * that. KWHY_TRANSFER_END: there are no more chunks.
  */
 KWHY_API int kwhy_transfer_loader_next(struct kwhy_transfer_loader *loader, struct kwhy_transfer_chunk *out);
 /* Waits until the chunk has arrived, for work that is not queued in its stream. */

@@ -11,42 +11,50 @@
 #include <stdint.h>
 
 /*
- * `decode`, the reference workload of language models (lab/README.md): a decoder of OPT's shape with random
- * weights, which reads a prompt and then writes token after token. Each layer normalises, attends to all
- * earlier tokens with heads of 64, normalises again and passes through an inner layer with ReLU; both halves
- * add to what came in. The table of tokens is also the last matrix. A layer's normalisation has neither scale
- * nor shift: engines fold both into the matrix after it.
+ * `decode`, the reference workload of language models (lab/README.md): a decoder of the shape of OPT with
+ * random weights. It reads a prompt and then writes one token after the other. Each layer normalises its
+ * input, attends to all earlier tokens with heads of width 64, normalises again and applies two matrices with
+ * a ReLU between them; the results of both halves are added to their inputs. The table of token vectors is
+ * also the last matrix. Normalisations have neither scale nor shift, since inference engines fold both into
+ * the matrix after them.
  */
 enum {
-	LAB_DECODE_HEAD = 64,	      /* width of a head */
-	LAB_DECODE_GPUS_MAX = 8,      /* that share a decoder; and decoders of one benchmark */
-	LAB_DECODE_REFERENCE_MAX = 64 /* tokens of a sequence that the reference takes */
+	LAB_DECODE_HEAD = 64, /* width of a head */
+	/* largest number of GPUs that share a decoder, and of decoders in a benchmark */
+	LAB_DECODE_GPUS_MAX = 8,
+	LAB_DECODE_REFERENCE_MAX = 64 /* largest number of tokens in a sequence of the reference */
 };
 
 struct lab_decode_shape {
 	const char *name;
 	uint32_t layers, width, heads, inner, vocabulary;
-	uint32_t positions; /* that the model knows */
+	uint32_t positions; /* largest number of tokens in a sequence of the model */
 };
 
 enum { LAB_DECODE_SHAPE_COUNT = 3 };
-extern const struct lab_decode_shape lab_decode_shapes[LAB_DECODE_SHAPE_COUNT]; /* "opt-125m", ... */
+/* known shapes: "opt-125m", ... */
+extern const struct lab_decode_shape lab_decode_shapes[LAB_DECODE_SHAPE_COUNT];
 
 /*
- * What the model makes of one sequence, in fp32 on one core of the host: out_logits[count -
- * first][vocabulary], of the positions from `first` on. Weights are computed as they are needed; OPT-125m
- * takes about a second. is_pruned: each four neighbours of a row lack the two smallest.
+ * A sequence of tokens for the reference model, which computes in fp32 on one core of the host. It writes
+ * out_logits[count - first][vocabulary], the logits of the positions from `first` on. Weights are computed
+ * when they are needed; OPT-125m takes about a second. is_pruned: of each four neighbours in a row of
+ * weights, the two smallest are 0.
  */
 struct lab_decode_sequence {
-	const uint32_t *tokens; /* of the vocabulary */
-	uint32_t count, first;	/* LAB_DECODE_REFERENCE_MAX at most */
+	const uint32_t *tokens; /* [count] tokens of the vocabulary */
+	/*
+	 * count: number of tokens, at most LAB_DECODE_REFERENCE_MAX; first: first position whose logits are
+	 * wanted
+	 */
+	uint32_t count, first;
 	bool is_pruned;
 };
 
 KWHY_MUST_USE enum kwhy_status lab_decode_reference(const struct lab_decode_shape *shape,
 	const struct lab_decode_sequence *sequence, float *out_logits, struct kwhy_error *error);
 
-/* The kinds of weights. */
+/* The kinds of weights, by type and storage. */
 enum lab_decode_weights {
 	LAB_DECODE_FP32,
 	LAB_DECODE_TF32,
@@ -55,140 +63,196 @@ enum lab_decode_weights {
 	LAB_DECODE_FP8,
 	LAB_DECODE_INT8,
 	LAB_DECODE_INT4,
-	LAB_DECODE_SPARSE, /* two of four, in fp16 */
+	LAB_DECODE_SPARSE, /* fp16, of which two of four neighbours are stored */
 	LAB_DECODE_WEIGHTS_COUNT
 };
 
-/* What a kind of weights is. */
+/* Properties of a kind of weights. */
 struct lab_decode_kind {
 	uint32_t weight_bits;
-	enum lab_number factors; /* of a product; weights that are packed are expanded to them before */
-	enum lab_number kept;	 /* keys and values */
-	uint32_t packing;	 /* of weights, see kernels/args.cu */
-	/* The largest code of a row's weights, which have one scale; 0: weights are not scaled. Activations
-	 * of 8 bits have one scale a token. */
+	/* type of the factors of products; packed weights are expanded to it first */
+	enum lab_number factors;
+	enum lab_number kept; /* type of the stored keys and values */
+	uint32_t packing;     /* how weights are packed, an enum in kernels/args.cu */
+	/*
+	 * Largest code of a weight. Each row of weights has one scale; activations of 8 bits have one scale a
+	 * token. 0: weights have no scales.
+	 */
 	float code_most;
-	int architecture;  /* that its products want at least: 89 is compute capability 8.9 */
-	double error_most; /* of logits, root mean square over theirs: more is no rounding */
+	/* least architecture for its products, 10 * major + minor: 89 is compute capability 8.9 */
+	int architecture;
+	/*
+	 * Largest error of logits that rounding explains: root mean square of the error over that of the
+	 * logits.
+	 */
+	double error_most;
 };
 
 extern const struct lab_decode_kind lab_decode_kinds[LAB_DECODE_WEIGHTS_COUNT];
-extern const char *const lab_decode_weights_names[LAB_DECODE_WEIGHTS_COUNT]; /* "fp32", ... */
+/* name of each kind: "fp32", ... */
+extern const char *const lab_decode_weights_names[LAB_DECODE_WEIGHTS_COUNT];
 
 /* --- On GPUs, or on the host --- */
 
 enum lab_decode_launching {
 	LAB_DECODE_CALLS, /* a call of the driver for each kernel */
-	LAB_DECODE_GRAPH, /* one for each token: a graph of its kernels; one for all prompts */
+	LAB_DECODE_GRAPH, /* a graph of all kernels for each token, and one graph for all prompts */
 	LAB_DECODE_LAUNCHING_COUNT
 };
 
-extern const char *const lab_decode_launching_names[LAB_DECODE_LAUNCHING_COUNT]; /* "calls", "graph" */
+/* name of each way: "calls", "graph" */
+extern const char *const lab_decode_launching_names[LAB_DECODE_LAUNCHING_COUNT];
 
 enum {
 	LAB_DECODE_BATCH_MAX = 1024,
-	LAB_DECODE_CHECK_PROMPT = 32, /* tokens that a check reads */
-	LAB_DECODE_CHECK_STEPS = 7    /* and then is given, one after the other */
+	LAB_DECODE_CHECK_PROMPT = 32, /* number of tokens that a check reads as prompt */
+	/* number of tokens that a check then adds to the sequence, one by one */
+	LAB_DECODE_CHECK_STEPS = 7
 };
 
-/* How a token is chosen: among the likeliest top_k (0: all), of which as few as have the share top_p
- * together. */
+/*
+ * How a token is chosen at random: from the top_k likeliest tokens (0: from all), and of these from the
+ * fewest likeliest that together have the share top_p of the probability.
+ */
 struct lab_decode_choice {
-	float temperature; /* logits are divided by it; 0: the likeliest token, always */
-	float top_p;	   /* above 0; 1: all */
+	float temperature; /* divisor of the logits; 0: the likeliest token is always chosen */
+	float top_p;	   /* share of the probability, above 0 and at most 1; 1: all tokens */
 	uint32_t top_k, seed;
 };
 
 struct lab_decode_request {
-	struct kwhy_gpu *const *gpus; /* [tp * dp] */
-	uint32_t tp, dp; /* GPUs that share a decoder; decoders that share the sequences. 0: as 1 */
+	struct kwhy_gpu *const *gpus; /* [tp * dp] GPUs, those of one decoder after the other */
+	/*
+	 * tp: number of GPUs that share a decoder; dp: number of decoders that share the sequences; 0 counts
+	 * as 1
+	 */
+	uint32_t tp, dp;
 	const struct lab_decode_shape *shape;
 	enum lab_decode_weights weights;
-	enum lab_decode_launching launching; /* of shared decoders LAB_DECODE_CALLS alone */
-	uint32_t batch, prompt, tokens; /* concurrent sequences, of all; tokens read and written by each */
+	enum lab_decode_launching launching; /* decoders on several GPUs support only LAB_DECODE_CALLS */
+	/*
+	 * batch: number of concurrent sequences on all GPUs; prompt, tokens: tokens that each sequence reads
+	 * and writes
+	 */
+	uint32_t batch, prompt, tokens;
 	struct lab_decode_choice choice;
 };
 
 struct lab_decode;
 
 /*
- * Makes the weights, too. KWHY_E_UNSUPPORTED where the GPU cannot do it, or cuBLASLt is missing: products are
- * its own, on the host a kernel's. End with lab_decode_close().
+ * Opens a decoder and makes its weights. KWHY_E_UNSUPPORTED: the GPU does not support the kind of weights, or
+ * cuBLASLt, which makes the products on GPUs, is not found. End with lab_decode_close().
  */
 KWHY_MUST_USE enum kwhy_status lab_decode_open(
 	const struct lab_decode_request *request, struct lab_decode **out, struct kwhy_error *error);
 void lab_decode_close(struct lab_decode *decode); /* NULL is allowed */
 
-/* What it is, for all GPUs together. */
+/* Facts about an open decoder. Sums are over all GPUs. */
 struct lab_decode_facts {
 	const char *weights, *launching;
 	uint64_t batch, tp, dp;
-	const char *products; /* who makes them: "cuBLASLt 13.0.2"; lives as long as the decoder */
-	const char *gathers;  /* who brings parts together: "nccl", "own"; NULL: of one GPU each */
-	uint64_t kernels;     /* launched for a token, on each GPU; known once tokens were written */
-	uint64_t weight_bytes, cache_bytes, token_bytes; /* keys and values: of all; of one token */
+	/* what makes the products: "cuBLASLt 13.0.2"; valid as long as the decoder is open */
+	const char *products;
+	/*
+	 * what gathers parts of the results from the GPUs of a decoder: "nccl", "own"; NULL: each decoder has
+	 * one GPU
+	 */
+	const char *gathers;
+	/* number of kernels that each GPU launches for a token; known after tokens were written */
+	uint64_t kernels;
+	/* bytes of the weights, of all keys and values, and of the keys and values of one token */
+	uint64_t weight_bytes, cache_bytes, token_bytes;
 };
 
 void lab_decode_facts(const struct lab_decode *decode, struct lab_decode_facts *out);
 
-/* Reads the prompts, and waits. */
+/* Reads the prompts and waits for the end. *out_s: time it took. */
 KWHY_MUST_USE enum kwhy_status lab_decode_prefill(
 	struct lab_decode *decode, double *out_s, struct kwhy_error *error);
 
-/* From behind the prompts, writes all tokens, and waits; after a prefill, as often as wanted. */
+/*
+ * Writes all tokens after the prompts and waits for the end. *out_s: time it took. After a prefill it can be
+ * called any number of times.
+ */
 KWHY_MUST_USE enum kwhy_status lab_decode_write(
 	struct lab_decode *decode, double *out_s, struct kwhy_error *error);
 
-/* After it: what a sequence wrote. out_tokens[tokens]. */
+/* Tokens that a sequence wrote in the last lab_decode_write(): out_tokens[tokens]. */
 KWHY_MUST_USE enum kwhy_status lab_decode_tokens(
 	struct lab_decode *decode, uint32_t sequence, uint32_t *out_tokens, struct kwhy_error *error);
 
-/* After it: from each token to the next, by the first device's clock. out_s[tokens - 1]. */
+/*
+ * Times from each token to the next in the last lab_decode_write(), by the clock of the first device:
+ * out_s[tokens - 1].
+ */
 KWHY_MUST_USE enum kwhy_status lab_decode_steps(
 	struct lab_decode *decode, double *out_s, struct kwhy_error *error);
 
 /*
- * Sequences that arrive at random, each with a prompt of its own and to write from a quarter of the decoder's
- * tokens to all of them. The host waits for every token of all, as servers do.
+ * Sequences that arrive at random times. Each has a prompt of its own and writes a random number of tokens,
+ * from a quarter of the decoder's `tokens` to all of them. The host waits for every token of all sequences,
+ * as servers do.
  */
 struct lab_decode_arrivals {
-	double rate_per_s; /* sequences, of a Poisson process */
+	double rate_per_s; /* mean rate of a Poisson process, sequences a second */
 	uint32_t count;
-	bool continuous;  /* a slot takes the next one as soon as it is free; else all wait for the longest */
-	uint32_t *tokens; /* [count][decoder's tokens] what each writes; NULL: not wanted */
-	uint32_t *lengths; /* [count] how much of it; with `tokens` */
+	/*
+	 * true: a slot takes the next sequence as soon as it is free; false: slots take sequences only when
+	 * all are free
+	 */
+	bool continuous;
+	uint32_t *tokens;  /* [count][decoder's tokens] tokens that each sequence wrote; NULL: not wanted */
+	uint32_t *lengths; /* [count] number of tokens that each sequence wrote; set if `tokens` is */
 };
 
 struct lab_decode_served {
 	double seconds;
 	uint64_t sequences, tokens, steps;
-	double busy_ratio;		     /* slots that wrote for a sequence, of all in all steps */
-	struct kwhy_median first_s, whole_s; /* from arrival to the first token, and to the last */
+	/* share of the slots, over all steps, that wrote a token for a sequence */
+	double busy_ratio;
+	/* times from the arrival of a sequence to its first and to its last token */
+	struct kwhy_median first_s, whole_s;
 };
 
-/* By one decoder. As often as wanted; prefill again after it. */
+/*
+ * Serves arriving sequences with a single decoder. It can be called any number of times; call
+ * lab_decode_prefill() before other calls.
+ */
 KWHY_MUST_USE enum kwhy_status lab_decode_serve(struct lab_decode *decode,
 	const struct lab_decode_arrivals *arrivals, struct lab_decode_served *out, struct kwhy_error *error);
 
-/* What two sequences must come to; of a shape, for all decoders of it. */
+/* Logits of the reference for two sequences. One answer holds for all decoders of a shape. */
 struct lab_decode_answer {
 	const struct lab_decode_shape *shape;
-	float *logits[2]; /* [1 + CHECK_STEPS][vocabulary], of the prompts of sequences 0 and 1 */
+	/*
+	 * [1 + LAB_DECODE_CHECK_STEPS][vocabulary] logits of sequences 0 and 1, after the prompt and after
+	 * each step
+	 */
+	float *logits[2];
 };
 
-/* is_pruned: of weights of which each four lack the two smallest, as those of LAB_DECODE_SPARSE do. */
+/*
+ * Computes the logits. is_pruned: of each four neighbours in a row of weights, the two smallest are 0, as in
+ * LAB_DECODE_SPARSE.
+ */
 KWHY_MUST_USE enum kwhy_status lab_decode_answer_init(const struct lab_decode_shape *shape, bool is_pruned,
 	struct lab_decode_answer *out, struct kwhy_error *error);
 void lab_decode_answer_done(struct lab_decode_answer *answer);
 
-/* How far a decoder's logits are from the reference's, of up to four sequences after each token. */
+/*
+ * Differences between the logits of a decoder and those of the reference, over up to four sequences and all
+ * tokens.
+ */
 struct lab_decode_error {
-	double relative; /* root of the mean square of differences, over that of the logits */
-	double most;	 /* largest difference; logits have a standard deviation of 2 */
-	double agreed;	 /* of the likeliest tokens, the share that is the reference's */
+	double relative; /* root mean square of the differences, over that of the logits */
+	double most;	 /* largest difference; the standard deviation of logits is about 2 */
+	double agreed;	 /* share of positions at which the likeliest token is that of the reference */
 };
 
-/* Reads and writes what the answer was made of, launched as the decoder's tokens are; prefill again after it.
+/*
+ * Has the decoder read and write the sequences of the answer, launched in its usual way, and compares its
+ * logits. Call lab_decode_prefill() before other calls.
  */
 KWHY_MUST_USE enum kwhy_status lab_decode_check(struct lab_decode *decode,
 	const struct lab_decode_answer *answer, struct lab_decode_error *out, struct kwhy_error *error);

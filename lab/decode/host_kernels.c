@@ -2,7 +2,7 @@
 #include "lab/decode/decode.h"
 #include "lab/kernels.h"
 
-/* The host runs the kernels' own text. */
+/* The host runs the code of the kernels. */
 #include "lab/one_thread.h"
 
 #include "lab/kernels/decode.cu"

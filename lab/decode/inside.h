@@ -8,7 +8,7 @@
 #define AT(type) uint64_t
 #include "lab/decode/kernels/args.cu"
 
-/* The inside of a decoder that is open, for the files of this folder. */
+/* Internals of an open decoder, for the files of this folder. */
 
 #define LAB_DECODE_KERNEL(upper, lower, threads) LAB_DECODE_##upper,
 enum lab_decode_kernel { LAB_DECODE_KERNELS(LAB_DECODE_KERNEL) LAB_DECODE_KERNEL_COUNT };
@@ -17,32 +17,36 @@ enum lab_decode_kernel { LAB_DECODE_KERNELS(LAB_DECODE_KERNEL) LAB_DECODE_KERNEL
 struct lab_decode_rank {
 	struct lab_rank base;
 	struct lab_decode_replica *replica;
-	uint64_t layers; /* weights, a layer behind the other, and then those of words */
-	uint64_t dense;	 /* a matrix, expanded */
+	/*
+	 * address of the weights of all layers, one layer after the other, followed by the token vectors
+	 */
+	uint64_t layers;
+	uint64_t dense; /* address of one matrix of expanded weights */
 	struct lab_decode_args args;
 };
 
-/* What is launched at once: all prompts, or a token of each sequence. */
+/* Units of work that are launched together: all prompts, or one token of each sequence. */
 enum lab_decode_work { LAB_DECODE_READING, LAB_DECODE_STEP, LAB_DECODE_WORK_COUNT };
 
-/* A decoder, of one GPU or of several that share it. */
+/* A decoder, on one GPU or shared by several. */
 struct lab_decode_replica {
 	struct lab_tries *tries;
 	const struct lab_decode_request *request;
 	const struct lab_decode_kind *kind;
-	struct lab_decode_shape part; /* what each GPU has of the model */
+	struct lab_decode_shape part; /* shape of the part of the model that each GPU has */
 	uint32_t slots, first_sequence;
 	struct lab_decode_rank ranks[LAB_DECODE_GPUS_MAX];
 	uint32_t rank_count;
-	struct kwhy_collectives *group;			      /* NULL: one GPU */
-	struct kwhy_gpu_graph *graphs[LAB_DECODE_WORK_COUNT]; /* NULL: calls */
-	uint32_t kernel_count;				      /* launched on a GPU since it was set to 0 */
+	struct kwhy_collectives *group;			      /* NULL: the decoder has one GPU */
+	struct kwhy_gpu_graph *graphs[LAB_DECODE_WORK_COUNT]; /* NULL: kernels are launched by calls */
+	/* number of kernels launched on a GPU since this was set to 0 */
+	uint32_t kernel_count;
 	uint32_t step_kernels;
-	uint64_t weight_bytes; /* of a GPU */
+	uint64_t weight_bytes; /* bytes of the weights of one GPU */
 };
 
 struct lab_decode {
-	struct lab_tries tries; /* of the call at hand */
+	struct lab_tries tries; /* status of the current call */
 	struct lab_decode_request request;
 	struct lab_decode_replica replicas[LAB_DECODE_GPUS_MAX];
 	uint32_t replica_count;
@@ -54,7 +58,7 @@ static inline uint32_t lab_decode_round_up(uint32_t count, uint32_t step)
 	return (count + step - 1) / step * step;
 }
 
-/* Bytes of weights, whose count is a multiple of 4. */
+/* Bytes of `count` weights; `count` is a multiple of 4. */
 static inline uint64_t lab_decode_weight_bytes(const struct lab_decode_replica *replica, uint64_t count)
 {
 	return count / 4 * (replica->kind->weight_bits / 2);
@@ -65,34 +69,40 @@ static inline uint64_t lab_decode_weight_bytes(const struct lab_decode_replica *
 void lab_decode_launch(const struct lab_decode_rank *rank, enum lab_decode_kernel kernel, uint32_t blocks,
 	const struct lab_decode_call *call);
 
-/* Each slot is at a position; has_first: with the next tokens behind the prompts, else with token 0. */
+/*
+ * Sets each slot to position `at`. has_first: the next tokens are those after the prompts; otherwise they are
+ * token 0.
+ */
 void lab_decode_issue_reset(struct lab_decode_replica *replica, uint32_t at, bool has_first);
-/* The prompts of all slots; each: the tokens of one. */
+/* Queues the reading of the prompts of all slots, each of which has `each` tokens. */
 void lab_decode_issue_prompts(struct lab_decode_replica *replica, uint32_t each);
-/* By a graph where there is one. */
+/* Queues a unit of work, as a graph if there is one for it. */
 void lab_decode_issue(struct lab_decode_replica *replica, enum lab_decode_work work);
 void lab_decode_capture(struct lab_decode_replica *replica);
 
-void lab_decode_wait(const struct lab_decode_replica *replica); /* for all of its GPUs */
+void lab_decode_wait(const struct lab_decode_replica *replica); /* waits for all GPUs of the decoder */
 
-/* The same bytes to all GPUs; `address` is the first one's. */
+/* Copies the same bytes to all GPUs of the decoder. `address` is that on the first GPU. */
 void lab_decode_send(
 	const struct lab_decode_replica *replica, uint64_t address, const void *from, size_t bytes);
 
-/* Prompts of sequences `first` and on, of which there are `distinct` ones, to the first slots. */
+/*
+ * Prompts to send to the first `slots` slots. They have `each` tokens and are those of the sequences from
+ * `first` on, of which `distinct` differ.
+ */
 struct lab_decode_prompts {
 	uint32_t slots, each, first, distinct;
 };
 
 void lab_decode_send_prompts(
 	const struct lab_decode_replica *replica, const struct lab_decode_prompts *prompts);
-/* The decoder's own, to where those of others lay. */
+/* Sends the prompts of the decoder's own sequences, which replace other prompts. */
 void lab_decode_send_own_prompts(const struct lab_decode_replica *replica);
 
 /* --- weights.c, memory.c --- */
 
 void lab_decode_fill_weights(const struct lab_decode_rank *rank);
-/* A GPU's memory, and the args of its kernels. */
+/* Allocates a GPU's memory and fills in the args of its kernels. */
 void lab_decode_open_memory(struct lab_decode_rank *rank, uint32_t number);
 uint64_t lab_decode_cache_bytes(const struct lab_decode_replica *replica, uint64_t tokens);
 

@@ -10,7 +10,7 @@ uint64_t lab_decode_cache_bytes(const struct lab_decode_replica *replica, uint64
 		lab_number_bytes(replica->kind->kept);
 }
 
-/* Tokens in hand at most: prompts, those of a check included. */
+/* Largest number of tokens that are processed together: those of all prompts, and of a check's prompts. */
 static uint32_t token_count_most(const struct lab_decode_replica *replica)
 {
 	uint32_t prompt = replica->request->prompt;
@@ -24,7 +24,7 @@ static uint64_t larger(uint64_t one, uint64_t other)
 	return one > other ? one : other;
 }
 
-/* Gives the bytes in all. */
+/* Lays out the memory of a GPU from an address on. Returns its bytes. */
 static uint64_t lay_out(struct lab_decode_rank *rank, uint64_t start)
 {
 	struct lab_decode_replica *replica = rank->replica;
@@ -102,7 +102,7 @@ static struct lab_decode_args args_of(const struct lab_decode_replica *replica, 
 		.temperature = request->choice.temperature};
 }
 
-/* Zeros at first: tokens of 8 bits are multiplied in sixteens. */
+/* Memory is 0 at first, since products of 8 bits read up to 16 tokens beyond the last one. */
 void lab_decode_open_memory(struct lab_decode_rank *rank, uint32_t number)
 {
 	rank->args = args_of(rank->replica, number);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which kernels and products a pass through the layers takes, in which grids. */
+/* A pass through all layers: which kernels and products it launches, and with which grids. */
 #include "lab/decode/inside.h"
 
 #include <stdlib.h>
@@ -72,7 +72,7 @@ void lab_decode_issue_reset(struct lab_decode_replica *replica, uint32_t at, boo
 
 /* --- Products --- */
 
-/* What takes the sums of one. */
+/* Arguments of a kernel that uses the results of a matrix's product. */
 static struct lab_decode_call behind(
 	const struct lab_decode_replica *replica, uint32_t layer, uint32_t matrix)
 {
@@ -81,7 +81,9 @@ static struct lab_decode_call behind(
 		.rows = lab_decode_rows(&replica->part, matrix)};
 }
 
-/* Of 8 bits cuBLASLt wants multiples of 16 tokens, and more than 16; memory of tokens has zeros after them.
+/*
+ * Number of tokens with which a product is made. For 8 bits cuBLASLt needs a multiple of 16, and more than
+ * 16. Memory after the last token is 0.
  */
 static uint32_t multiplied_tokens(const struct lab_decode_kind *kind, uint32_t tokens)
 {
@@ -90,7 +92,7 @@ static uint32_t multiplied_tokens(const struct lab_decode_kind *kind, uint32_t t
 	return lab_number_bytes(kind->factors) > 1 ? tokens : whole < 32 ? 32 : whole;
 }
 
-/* Activations [m tokens][k] by weights [n rows][k]. */
+/* The product of activations [m tokens][k] and weights [n rows][k]. */
 static struct lab_product product_of(const struct lab_decode_rank *rank, uint32_t matrix)
 {
 	const struct lab_decode_shape *part = &rank->replica->part;
@@ -106,8 +108,10 @@ static struct lab_product product_of(const struct lab_decode_rank *rank, uint32_
 		.out = kind->factors == LAB_INT8 ? LAB_INT32 : LAB_FP32};
 }
 
-/* Weights that cuBLASLt does not take are expanded first. Those of words lie after the last layer's, all of
- * them on each GPU, which takes its own. */
+/*
+ * Makes a product on one GPU. Packed weights, which cuBLASLt does not support, are expanded first. The token
+ * vectors come after the last layer's weights. Each GPU has all of them and multiplies with its own part.
+ */
 static void multiply_on(struct lab_decode_rank *rank, uint32_t layer, uint32_t matrix)
 {
 	const struct lab_decode_replica *replica = rank->replica;
@@ -145,7 +149,7 @@ static void multiply(struct lab_decode_replica *replica, uint32_t layer, uint32_
 
 /* --- Between GPUs --- */
 
-/* What a product has left on each is added up for all. */
+/* Adds up the results of a product over the GPUs of a decoder. */
 static void add_up(struct lab_decode_replica *replica, uint32_t layer, uint32_t matrix)
 {
 	const struct lab_decode_args *a = &replica->ranks[0].args;
@@ -190,7 +194,7 @@ static void attend(struct lab_decode_replica *replica, uint32_t layer)
 		LAUNCH(replica, ACTIVATE, a->tokens, 0);
 }
 
-/* A normalisation adds to x what the product before has left. */
+/* Queues a layer. Each normalisation adds the result of the product before it to x. */
 static void run_layer(struct lab_decode_replica *replica, uint32_t layer)
 {
 	uint32_t tokens = replica->ranks[0].args.tokens;
@@ -211,7 +215,10 @@ static void run_layer(struct lab_decode_replica *replica, uint32_t layer)
 	add_up(replica, layer, LAB_DECODE_DOWN_PROJECTION);
 }
 
-/* Through all layers: a token of each slot, or their prompts, as the args say. */
+/*
+ * Queues a pass through all layers, for one token of each slot or for the prompts, as the kernels' args
+ * state.
+ */
 static void issue_pass(struct lab_decode_replica *replica)
 {
 	const struct lab_decode_args *a = &replica->ranks[0].args;
@@ -279,7 +286,10 @@ static enum kwhy_status record(void *context, struct kwhy_error *error)
 	return tries->status;
 }
 
-/* Both have run once before, so that drivers and libraries have loaded what they need. */
+/*
+ * Captures the graphs. Both kinds of work have run once before, so drivers and libraries have loaded what
+ * they need.
+ */
 void lab_decode_capture(struct lab_decode_replica *replica)
 {
 	const struct lab_rank *rank = &replica->ranks[0].base;

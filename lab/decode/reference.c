@@ -14,26 +14,26 @@ const struct lab_decode_shape lab_decode_shapes[LAB_DECODE_SHAPE_COUNT] = {
 };
 
 /*
- * One sequence on its way through the layers. Activations are [column][MOST]: all tokens of a column lie side
- * by side, and a weight meets them at once.
+ * State of the computation of one sequence. Activations are [column][MOST], so the values of all tokens for a
+ * column are adjacent, and each weight is multiplied with all of them in one go.
  */
 struct passage {
 	const struct lab_decode_shape *shape;
 	uint32_t count;
 	bool is_pruned;
-	float *x, *normal, *states, *mixed, *inner; /* states: queries, keys, values */
+	float *x, *normal, *states, *mixed, *inner; /* `states` are queries, keys and values */
 };
 
-/* A matrix times all tokens. */
+/* The product of a matrix and the activations of all tokens. */
 struct product {
 	const struct passage *passage;
 	uint32_t tensor, rows, columns;
 	float bound;
-	const float *input; /* [columns][MOST] */
-	float *output;	    /* [rows][MOST] */
+	const float *input; /* [columns][MOST] input */
+	float *output;	    /* [rows][MOST] output */
 };
 
-/* Four neighbours of a row; of pruned ones the two largest. */
+/* Loads four neighbours of a row of weights. If weights are pruned, the two smallest become 0. */
 static void load_four(const struct product *product, uint32_t hash, uint32_t place, float four[4])
 {
 	uint32_t larger[4] = {0};
@@ -131,7 +131,7 @@ static void normalise(const struct passage *passage)
 	}
 }
 
-/* One head of one token over the tokens up to itself. */
+/* Attention of one head for one token, over the tokens up to itself. */
 static void attend(const struct passage *passage, uint32_t head, uint32_t token)
 {
 	const float *queries = passage->states + (size_t)head * HEAD * MAX,

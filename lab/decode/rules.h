@@ -7,27 +7,29 @@
 #include <math.h>
 
 /*
- * The numbers of `decode`, the same in its reference, its kernels and its peers: a value is a hash of its
- * tensor and its place, even over (-bound, bound). A layer's tensors are LAYER * 8 and one of the first five
- * below.
+ * The random numbers of `decode`, which are the same in its reference, its kernels and its PyTorch versions.
+ * A value is a hash of the number of its tensor and of its index, uniform in (-bound, bound). Tensors of a
+ * layer have the numbers LAYER * 8 plus one of the first five values below.
  */
 enum lab_decode_tensor {
-	LAB_DECODE_ATTENTION, /* queries, keys, values: [3 width][width] */
+	LAB_DECODE_ATTENTION, /* matrix of queries, keys and values: [3 width][width] */
 	LAB_DECODE_PROJECTION,
 	LAB_DECODE_UP_PROJECTION,
 	LAB_DECODE_DOWN_PROJECTION,
-	LAB_DECODE_BIASES, /* of these four, one behind the other */
+	LAB_DECODE_BIASES, /* biases of these four matrices, one after the other */
 	LAB_DECODE_MATRICES = 4,
-	LAB_DECODE_WORDS = LAB_DECODE_MATRICES, /* the last product: with LAB_DECODE_EMBEDDING */
+	/* number of the last product, whose matrix is the tensor LAB_DECODE_EMBEDDING */
+	LAB_DECODE_WORDS = LAB_DECODE_MATRICES,
 	LAB_DECODE_TENSORS = 8,
-	LAB_DECODE_EMBEDDING = 1000000, /* [vocabulary][width], also the last matrix */
-	LAB_DECODE_POSITIONS,		/* [positions][width] */
-	LAB_DECODE_PROMPT		/* tokens */
+	/* [vocabulary][width] token vectors, which are also the last matrix */
+	LAB_DECODE_EMBEDDING = 1000000,
+	LAB_DECODE_POSITIONS, /* [positions][width] vectors of positions */
+	LAB_DECODE_PROMPT     /* tokens of prompts */
 };
 
 #define LAB_DECODE_BIAS_BOUND 0.1F
 #define LAB_DECODE_POSITION_BOUND 0.05F
-#define LAB_DECODE_NORM_MIN 1e-5F /* added to the variance, as OPT does */
+#define LAB_DECODE_NORM_MIN 1e-5F /* added to the variance in normalisations, as in OPT */
 
 static inline uint32_t lab_decode_mix(uint32_t x)
 {
@@ -38,13 +40,13 @@ static inline uint32_t lab_decode_mix(uint32_t x)
 	return x ^ (x >> 16);
 }
 
-/* In [-1, 1]; of a tensor's hash, which is lab_decode_mix(tensor). */
+/* Value in [-1, 1] at an index of a tensor. tensor_hash: lab_decode_mix(tensor). */
 static inline float lab_decode_unit(uint32_t tensor_hash, uint32_t place)
 {
 	return (float)(int32_t)lab_decode_mix(place ^ tensor_hash) * (1.0F / 2147483648.0F);
 }
 
-/* Sums of rows then have a variance near 1; logits one near 4. */
+/* Bound of the values of a matrix, such that sums over its rows have a variance near 1 (logits near 4). */
 static inline float lab_decode_bound(uint32_t columns)
 {
 	return sqrtf(3.0F / (float)columns);
@@ -63,7 +65,9 @@ static inline uint32_t lab_decode_prompt_token(
 	return lab_decode_mix(position ^ hash) % shape->vocabulary;
 }
 
-/* Rows and columns of a layer's matrix; of a part of a model, its heads and its columns of the inner layer.
+/*
+ * Rows and columns of a layer's matrix. For a part of a model, heads and columns of the inner layer are those
+ * of the part.
  */
 static inline uint32_t lab_decode_rows(const struct lab_decode_shape *shape, uint32_t matrix)
 {
@@ -79,7 +83,10 @@ static inline uint32_t lab_decode_columns(const struct lab_decode_shape *shape, 
 						    : shape->width;
 }
 
-/* Where a matrix's rows begin among those of its layer; for LAB_DECODE_MATRICES: how many there are. */
+/*
+ * Index of a matrix's first row among the rows of its layer; for LAB_DECODE_MATRICES the number of these
+ * rows.
+ */
 static inline uint32_t lab_decode_first_row(const struct lab_decode_shape *shape, uint32_t matrix)
 {
 	uint32_t first = 0;
@@ -89,13 +96,16 @@ static inline uint32_t lab_decode_first_row(const struct lab_decode_shape *shape
 	return first;
 }
 
-/* The same among the rows of all layers. */
+/* Index of a matrix's first row among the rows of all layers. */
 static inline uint32_t lab_decode_row(const struct lab_decode_shape *shape, uint32_t layer, uint32_t matrix)
 {
 	return layer * lab_decode_first_row(shape, LAB_DECODE_MATRICES) + lab_decode_first_row(shape, matrix);
 }
 
-/* Weights before a layer's matrix, which lie layer by layer; those of all layers: before one more. */
+/*
+ * Number of weights stored before a layer's matrix, since weights are stored layer by layer. With `layer` set
+ * to the number of layers it is the number of weights of all layers.
+ */
 static inline uint64_t lab_decode_weights_before(
 	const struct lab_decode_shape *shape, uint32_t layer, uint32_t matrix)
 {

@@ -40,7 +40,7 @@ enum kwhy_status lab_decode_prefill(struct lab_decode *decode, double *out_s, st
 	return decode->tries.status;
 }
 
-/* Steps of all replicas are queued alternately: each has some at once. */
+/* Writes all tokens. Steps of the replicas are queued in turn, so that all of them always have work. */
 enum kwhy_status lab_decode_write(struct lab_decode *decode, double *out_s, struct kwhy_error *error)
 {
 	int64_t start_ns = kwhy_clock_mono_ns();
@@ -59,7 +59,7 @@ enum kwhy_status lab_decode_write(struct lab_decode *decode, double *out_s, stru
 	return decode->tries.status;
 }
 
-/* What the writing left in a GPU's memory. */
+/* Reads what a GPU wrote in the last lab_decode_write(). */
 static enum kwhy_status read_written(struct lab_decode *decode, const struct lab_rank *rank, void *to,
 	uint64_t from, size_t bytes, struct kwhy_error *error)
 {
@@ -135,11 +135,11 @@ void lab_decode_answer_done(struct lab_decode_answer *answer)
 	answer->logits[0] = answer->logits[1] = NULL;
 }
 
-/* A check under way. */
+/* State of a check. */
 struct checking {
 	struct lab_decode_replica *replica;
 	const struct lab_decode_answer *answer;
-	float *logits; /* [vocabulary, rounded up] */
+	float *logits; /* [vocabulary, rounded up] logits of a slot */
 	double off, all, most;
 	uint32_t compared, agreed;
 };
@@ -153,7 +153,7 @@ static uint32_t likeliest(const float *logits, uint32_t count)
 	return best;
 }
 
-/* A slot's logits, of all GPUs, against those of the reference after a number of steps. */
+/* Compares the logits of a slot, from all GPUs, with those of the reference after a number of steps. */
 static void compare(struct checking *c, uint32_t slot, uint32_t step)
 {
 	const struct lab_decode_replica *replica = c->replica;
@@ -185,7 +185,7 @@ static void compare_all(struct checking *c, uint32_t step)
 		compare(c, slot, step);
 }
 
-/* Gives each slot the token that its sequence has there. */
+/* Sets the next token of each slot to that of its sequence. */
 static void check_step(struct checking *c, uint32_t step)
 {
 	uint64_t next[LAB_DECODE_BATCH_MAX];

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sequences that arrive while others are written. */
+/* Serves sequences that arrive while others are being written. */
 #include "base/clock.h"
 #include "lab/decode/inside.h"
 
 #include <stdlib.h>
 #include <time.h>
 
-/* A slot of the decoder, and the tokens that its sequence still writes. 0: it is free, and writes for nobody.
+/*
+ * A slot of the decoder. `left`: number of tokens that its sequence has yet to write; 0: the slot is free,
+ * and its tokens are not used.
  */
 struct seat {
 	uint32_t left, sequence;
@@ -18,9 +20,11 @@ struct service {
 	const struct lab_decode_arrivals *arrivals;
 	struct lab_decode_served *out;
 	struct seat seats[LAB_DECODE_BATCH_MAX];
-	double *first_s, *whole_s; /* [arrivals->count] from arrival to the first token, and to the last */
-	uint32_t next, busy;	   /* the sequence that comes next; seats that are taken */
-	double next_s;		   /* when it comes */
+	/* [arrivals->count] times from the arrival of each sequence to its first token, and to its last */
+	double *first_s, *whole_s;
+	/* next: the sequence that arrives next; busy: number of seats that are not free */
+	uint32_t next, busy;
+	double next_s; /* arrival time of the next sequence */
 	int64_t start_ns;
 };
 
@@ -34,7 +38,9 @@ static uint32_t hash_of(uint32_t sequence, uint32_t what)
 	return lab_decode_mix(1 ^ lab_decode_mix(2 * sequence + what));
 }
 
-/* From a quarter of the decoder's tokens to all of them. */
+/*
+ * Number of tokens that a sequence writes: random, from a quarter of the decoder's tokens to all of them.
+ */
 static uint32_t length_of(const struct service *service, uint32_t sequence)
 {
 	uint32_t most = service->replica->request->tokens, least = (most + 3) / 4;
@@ -42,7 +48,10 @@ static uint32_t length_of(const struct service *service, uint32_t sequence)
 	return least + hash_of(sequence, 0) % (most - least + 1);
 }
 
-/* Gaps between arrivals are exponential: a Poisson process. */
+/*
+ * Computes the arrival of the next sequence. Times between arrivals are exponentially distributed, which
+ * makes a Poisson process.
+ */
 static void expect_next(struct service *service)
 {
 	double even = ((double)hash_of(service->next, 1) + 0.5) / 4294967296.0;
@@ -50,7 +59,7 @@ static void expect_next(struct service *service)
 	service->next_s -= log(even) / service->arrivals->rate_per_s;
 }
 
-/* What one slot alone is to a pass. */
+/* Arguments of kernels for a pass with a single slot. */
 static struct lab_decode_args args_of_slot(
 	const struct lab_decode_replica *replica, const struct lab_decode_args *all, uint32_t slot)
 {
@@ -67,7 +76,7 @@ static struct lab_decode_args args_of_slot(
 	return a;
 }
 
-/* Reads a slot's prompt, or where each is 0 puts it at the beginning. */
+/* Queues the reading of a slot's prompt. If `each` is 0, it sets the slot to the beginning instead. */
 static void issue_slot(struct lab_decode_replica *replica, uint32_t slot, uint32_t each)
 {
 	struct lab_decode_args all[LAB_DECODE_GPUS_MAX];
@@ -84,7 +93,9 @@ static void issue_slot(struct lab_decode_replica *replica, uint32_t slot, uint32
 		replica->ranks[i].args = all[i];
 }
 
-/* Prefills the prompt of one sequence. All prompts share a buffer, so the prefill before it has ended. */
+/*
+ * Reads the prompt of one sequence. All prompts use the same buffer, so the previous one must have been read.
+ */
 static void read_prompt(struct lab_decode_replica *replica, uint32_t slot, uint32_t sequence)
 {
 	const struct lab_decode_prompts one = {1, replica->request->prompt, sequence, 1};
@@ -94,7 +105,10 @@ static void read_prompt(struct lab_decode_replica *replica, uint32_t slot, uint3
 	lab_decode_wait(replica);
 }
 
-/* Every free seat takes a sequence that has come; without `continuous` only when all seats are free. */
+/*
+ * Gives free seats the sequences that have arrived. Without `continuous` it does so only if all seats are
+ * free.
+ */
 static void admit(struct service *service)
 {
 	bool is_open = service->arrivals->continuous || service->busy == 0;
@@ -113,7 +127,7 @@ static void admit(struct service *service)
 	}
 }
 
-/* What a sequence wrote, where it is wanted. */
+/* Copies the tokens that a sequence wrote, if the caller wants them. */
 static void give_tokens(const struct service *service, uint32_t slot)
 {
 	const struct lab_decode_arrivals *arrivals = service->arrivals;

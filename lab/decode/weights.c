@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The weights of a decoder are made where they lie: each GPU fills its own part of the model. */
+/* Fills the weights of a decoder in place: each GPU computes its own part of the model. */
 #include "lab/decode/inside.h"
 
-/* Where something is in a layer. */
+/* Position of a piece of weights in a layer. */
 struct piece {
-	uint32_t layer, matrix, third; /* queries, keys or values of the first matrix */
+	uint32_t layer, matrix, third; /* `third`: queries, keys or values of the first matrix */
 };
 
-/* A GPU's rows or columns of a matrix, with their biases. */
+/* Fills a GPU's rows or columns of a matrix, with their biases. */
 static void fill_piece(const struct lab_decode_rank *rank, const struct piece *piece)
 {
 	const struct lab_decode_shape *part = &rank->replica->part, *whole = rank->replica->request->shape;

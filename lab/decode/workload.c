@@ -25,16 +25,17 @@ struct facts {
 	struct lab_decode_served together, continuous;
 };
 
-/* Of the benchmark. */
+/* Data of the benchmark. */
 struct context {
 	const struct lab_decode_shape *shape;
-	struct lab_decode_answer answers[2]; /* of all weights, of pruned ones; shape NULL: no row wants it */
+	/* answers for all weights, and for pruned ones; shape NULL: no row needs the answer */
+	struct lab_decode_answer answers[2];
 };
 
-/* The phases of a row, in their order; the last two only with --arrivals. */
+/* The phases of a row in their order. The last two exist only with --arrivals. */
 enum phase { WRITING, READING, TOGETHER, CONTINUOUS, PHASES };
 
-/* A row that is open. */
+/* An open row. */
 struct opened {
 	const struct lab_bench *bench;
 	const struct lab_row *row;
@@ -51,7 +52,7 @@ static const struct context *context_of(const struct lab_bench *bench)
 	return bench->context;
 }
 
-/* A row's variant is its request, but for the GPUs. */
+/* The request of a row, which is its variant, without the GPUs. */
 static const struct lab_decode_request *request_of(const struct lab_row *row)
 {
 	return row->variant;
@@ -73,7 +74,7 @@ static void set_defaults(void *options)
 		.top_p = 1};
 }
 
-/* On the host, which is there to try it out, what is left open is small. */
+/* The shape to use. On the host, which serves to try the command, the default is small. */
 static const char *shape_name(const struct lab_bench *bench)
 {
 	const char *name = options_of(bench)->shape;
@@ -165,10 +166,15 @@ static enum kwhy_status add_row(
 	return status;
 }
 
-/* The lists that rows are of, one word of each: a name, or a number up to `most`. */
+/*
+ * Lists of options from which rows are combined. Each row has one word of each list: a name, or a number up
+ * to `most`.
+ */
 struct list {
-	const char *option, *usual, *on_host; /* where it is not given; NULL: nothing is read */
-	size_t words, place;		      /* of the list in the options, and of its word in a request */
+	/* default of the option, and its default on the host; NULL: nothing is read */
+	const char *option, *usual, *on_host;
+	/* positions of the list in the options, and of its word in a request, bytes */
+	size_t words, place;
 	const char *const *names;
 	uint32_t most;
 };
@@ -201,7 +207,7 @@ static enum kwhy_status read_word(
 	return status;
 }
 
-/* Every combination of the words of the lists from `depth` on. */
+/* Adds a row for every combination of words of the lists from `depth` on. */
 static enum kwhy_status add_rows(
 	struct lab_bench *bench, size_t depth, struct lab_decode_request *request, struct kwhy_error *error)
 {
@@ -305,7 +311,9 @@ static enum kwhy_status start(void *context, size_t phase, struct kwhy_error *er
 				: KWHY_OK;
 }
 
-/* Sequences come for as long as a phase's window; each slot is taken twice at least. */
+/*
+ * Serves sequences that arrive during the window of a phase. There are at least two sequences for each slot.
+ */
 static enum kwhy_status serve(
 	const struct opened *opened, bool continuous, struct lab_run *run, struct kwhy_error *error)
 {

@@ -5,7 +5,7 @@
 #include "gpu/gpu.h"
 #include "lab/flow/flow.h"
 
-#ifndef AT /* as numbers in the host's program */
+#ifndef AT /* In the host's program addresses in the arguments of kernels are integers. */
 #define AT(type) uint64_t
 #include "lab/one_thread.h"
 #endif
@@ -13,7 +13,7 @@
 
 #include "lab/flow/kernels/args.cu"
 
-/* What kernels are given, and the rules of places as they have them, by the lattice in their arguments. */
+/* Arguments of kernels that describe the lattice, for the rules of places in kernels/args.cu. */
 
 static inline struct lab_flow_args lattice_of(const struct lab_flow_shape *shape)
 {
@@ -30,7 +30,7 @@ static inline uint32_t cells_of(const struct lab_flow_shape *shape)
 	return shape->width * shape->height * shape->depth;
 }
 
-/* out[outputs] += in[inputs] times matrix[inputs][outputs]. */
+/* Adds a product to the outputs: out[outputs] += in[inputs] matrix[inputs][outputs]. */
 static inline void lab_flow_add_product(
 	const float *in, uint32_t inputs, const float *matrix, uint32_t outputs, float *restrict out)
 {
@@ -39,7 +39,7 @@ static inline void lab_flow_add_product(
 			out[j] += in[k] * matrix[j];
 }
 
-/* weights[WEIGHTS] of kernels/args.cu. */
+/* Computes all weights: weights[WEIGHTS], laid out as in kernels/args.cu. */
 void lab_flow_weights(float *weights);
 
 #endif

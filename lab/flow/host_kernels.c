@@ -7,8 +7,10 @@
 #include "lab/kernels.h"
 #include "lab/numbers.h"
 
-/* The kernels for the host. Two have forms of their own: products, whose order of loops suits a core, and
- * the run in one launch, whose threads need each other. */
+/*
+ * The kernels for the host. Two of them differ from the GPU's: the product, whose order of loops suits a
+ * processor core, and the run in one launch, whose threads depend on each other.
+ */
 
 static void multiply(const struct lab_flow_args a, u32 which, u32 first, u32 count)
 {
@@ -20,7 +22,7 @@ static void multiply(const struct lab_flow_args a, u32 which, u32 first, u32 cou
 			p.out + row * p.outputs);
 }
 
-/* On tensor cores the state is bfloat16. */
+/* The run keeps states as bfloat16, since it uses tensor cores on GPUs. */
 static void run(const struct lab_flow_args a, u32 unused, u32 first, u32 count)
 {
 	(void)unused, (void)first, (void)count;

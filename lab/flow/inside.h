@@ -8,7 +8,7 @@
 #include "lab/flow/run.h"
 #include "lab/gate.h"
 
-/* The inside of a variant that is open, for the files of this folder. */
+/* Internals of an open variant, for the files of this folder. */
 
 #define LAB_FLOW_KERNEL(upper, lower, threads) LAB_FLOW_##upper,
 enum lab_flow_kernel { LAB_FLOW_KERNELS(LAB_FLOW_KERNEL) LAB_FLOW_KERNEL_COUNT };
@@ -24,25 +24,29 @@ struct lab_flow {
 	struct lab_gate gate;
 	struct kwhy_gpu_graph *graph;
 	uint64_t graph_kernels;
-	uint64_t memory, work; /* what stays, and what the products need */
+	/* addresses of what is kept for all runs, and of the workspace of products */
+	uint64_t memory, work;
 	size_t work_bytes;
 	struct lab_flow_args args;
-	uint32_t chunk;			  /* slots of the dense lattice at once */
-	struct lab_blaslt *blaslt;	  /* NULL: own kernels */
-	struct kwhy_gpu_host host_memory; /* of the next four */
-	struct lab_flow_step *records;	  /* [steps] */
-	uint64_t *times;		  /* [steps + 1] */
-	uint32_t *map;			  /* [slots], of the dense lattice */
-	struct lab_flow_roster roster;	  /* where the host says who merges */
+	/* number of slots of the dense lattice that are computed together */
+	uint32_t chunk;
+	struct lab_blaslt *blaslt;	  /* NULL: products are made by own kernels */
+	struct kwhy_gpu_host host_memory; /* memory of the next four members */
+	struct lab_flow_step *records;	  /* [steps] results of each step */
+	uint64_t *times;		  /* [steps + 1] times of the device, ns */
+	uint32_t *map;			  /* [slots] row of the flow in each slot of the dense lattice */
+	struct lab_flow_roster roster;	  /* used if the host decides which flows merge */
 	struct lab_flow_tally tally;
-	/* Of each of several GPUs: the first one's, which has the roster, the records and the tally for all,
-	 * and the part of the flows. */
+	/*
+	 * On each of several GPUs: the struct of the first GPU, which has the roster, the records and the
+	 * tally for all, and the range of rows of this GPU.
+	 */
 	struct lab_flow *first_rank;
 	uint32_t first, count;
-	/* Of the first. */
+	/* On the first GPU: the structs of all GPUs. */
 	struct lab_flow *ranks[LAB_FLOW_GPUS_MAX];
 	uint32_t rank_count;
-	struct kwhy_collectives *group; /* NULL: it is alone */
+	struct kwhy_collectives *group; /* NULL: the variant uses one GPU */
 };
 
 static inline uint32_t lab_flow_slots(const struct lab_flow *flow)
@@ -50,28 +54,28 @@ static inline uint32_t lab_flow_slots(const struct lab_flow *flow)
 	return cells_of(&flow->shape) + flow->shape.flows;
 }
 
-/* Lays out the workspace at an address; gives its bytes. */
+/* Lays out the workspace from an address on, and returns its bytes. */
 size_t lab_flow_place_work(struct lab_flow *flow, uint64_t start);
 
-/* Counted calls. */
+/* Launch a kernel, or wait for the GPU; both are counted in the tally. */
 KWHY_MUST_USE enum kwhy_status lab_flow_launch(struct lab_flow *flow, enum lab_flow_kernel kernel,
 	uint32_t step, uint32_t first, uint32_t count, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status lab_flow_wait(
 	struct lab_flow *flow, uint32_t unused, struct kwhy_error *error);
 
-/* At once, and not counted. */
+/* Copies from the GPU and waits for the copy, which is not counted. */
 KWHY_MUST_USE enum kwhy_status lab_flow_fetch(
 	struct lab_flow *flow, void *to, uint64_t from, size_t bytes, struct kwhy_error *error);
 
-/* Calls for each GPU, with the thread there; the first is the last, and the thread stays there. */
+/* Calls a function for each GPU while that GPU is current. The first GPU comes last and stays current. */
 KWHY_MUST_USE enum kwhy_status lab_flow_on_each(struct lab_flow *flow,
 	enum kwhy_status (*call)(struct lab_flow *rank, uint32_t step, struct kwhy_error *error),
 	uint32_t step, struct kwhy_error *error);
 
-/* All flows begin, and nobody has been anywhere. */
+/* Sets up the start of a run: all flows are new, and no cell was visited. */
 KWHY_MUST_USE enum kwhy_status lab_flow_reset(struct lab_flow *flow, struct kwhy_error *error);
 
-/* One step of a variant that is no graph and no single kernel. */
+/* Queues one step of a variant that is neither a graph nor a single kernel. */
 KWHY_MUST_USE enum kwhy_status lab_flow_step_issue(
 	struct lab_flow *flow, uint32_t step, struct kwhy_error *error);
 

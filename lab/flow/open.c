@@ -8,16 +8,22 @@
 #include <stdlib.h>
 
 enum {
-	CHUNK = 16384,		  /* slots of the dense lattice at once */
-	EACH_FLOW_STEPS = 200000, /* ten launches each: some seconds */
-	HOST_SLOTS = 20000,	  /* half a million products each */
-	TENSOR_ARCHITECTURE = 80  /* whose tensor cores take bfloat16 */
+	CHUNK = 16384, /* number of slots of the dense lattice that are processed together */
+	/* largest number of flow-steps of LAB_FLOW_EACH; with ten launches each they take some seconds */
+	EACH_FLOW_STEPS = 200000,
+	/*
+	 * largest number of slots on the host, each of which takes half a million multiplications and
+	 * additions
+	 */
+	HOST_SLOTS = 20000,
+	/* least architecture whose tensor cores support bfloat16, 10 * major + minor */
+	TENSOR_ARCHITECTURE = 80
 };
 
 #define NAME(upper, lower, threads) "lab_flows_" #lower,
 static const char *const kernel_names[] = {LAB_FLOW_KERNELS(NAME)};
 
-/* At the end, what a run begins with as zeros: from `fresh` on. */
+/* Lays out the memory. Parts from `fresh` on come last; they are set to 0 at the start of a run. */
 static size_t place_memory(struct lab_flow *flow, uint64_t start)
 {
 	struct lab_flow_args *a = &flow->args;
@@ -115,7 +121,7 @@ static enum kwhy_status open_kernels(struct lab_flow *flow, struct kwhy_error *e
 	static const struct kwhy_gpu_source source = {
 		.title = "flow.cu", .text = kwhy_kernels_flow, .on_host = lab_flow_host_kernels};
 	struct kwhy_gpu *gpu = flow->gpu;
-	/* The last is for tensor cores alone. */
+	/* The last kernel, the whole run, needs tensor cores. */
 	size_t count = flow->variant->way == LAB_FLOW_WHOLE ? LAB_FLOW_KERNEL_COUNT : LAB_FLOW_RUN;
 	enum kwhy_status status = gpu->ops->module_new(gpu, &source, &flow->module, error);
 
@@ -125,7 +131,10 @@ static enum kwhy_status open_kernels(struct lab_flow *flow, struct kwhy_error *e
 	return status ? status : lab_gate_open(gpu, flow->stream, &flow->gate, error);
 }
 
-/* The library, where it is of use and there; else own kernels. */
+/*
+ * Opens the library for products, if the variant uses it and it is found. Otherwise own kernels make the
+ * products.
+ */
 static enum kwhy_status open_products(struct lab_flow *flow, struct kwhy_error *error)
 {
 	const char *own = "own kernels: a flow alone is no matrix", *missing = "";
@@ -145,7 +154,7 @@ static enum kwhy_status open_products(struct lab_flow *flow, struct kwhy_error *
 	return status == KWHY_E_UNSUPPORTED ? KWHY_OK : status;
 }
 
-/* What the host has, for all GPUs; in memory that they reach. */
+/* Allocates the host's memory for all GPUs, which GPUs can access. */
 static enum kwhy_status open_host(struct lab_flow *flow, struct kwhy_error *error)
 {
 	size_t steps = flow->shape.steps, roster_bytes = lab_flow_roster_place(&flow->shape, NULL, NULL),
@@ -173,7 +182,7 @@ static enum kwhy_status issue_steps(void *context, struct kwhy_error *error)
 	return status;
 }
 
-/* The whole run, to be launched again and again. What has never run is run before: code is loaded then. */
+/* Captures the whole run as a graph. Runs it once before, since first launches load code. */
 static enum kwhy_status capture(struct lab_flow *flow, struct kwhy_error *error)
 {
 	enum kwhy_status status = lab_flow_reset(flow, error);
@@ -186,10 +195,12 @@ static enum kwhy_status capture(struct lab_flow *flow, struct kwhy_error *error)
 	return status;
 }
 
-/* Why a variant cannot be run on a GPU, or so, and what to do; NULL: it can. */
+/*
+ * Words for why a variant cannot be run on a GPU or with this shape, and what to do; NULL: it can be run.
+ */
 static const char *refusal_of(const struct lab_flow_variant *variant, const struct kwhy_gpu *gpu)
 {
-	int architecture = gpu->facts.architecture; /* 0: the host, which has every kernel in C */
+	int architecture = gpu->facts.architecture; /* 0 on the host, which has every kernel in C */
 	bool is_cuda = strcmp(gpu->ops->name, "cuda") == 0;
 
 	if (variant->workspace == LAB_FLOW_POOLED && !gpu->ops->pool_new)
@@ -220,8 +231,10 @@ static const char *refusal(const struct lab_flow_request *request)
 	return refusal_of(request->variant, gpu);
 }
 
-/* On one GPU; `first` is that of the first, or NULL: it is the first. What is made is given out also after a
- * failure. */
+/*
+ * Opens the variant on one GPU. `first` is that of the first GPU; NULL: this is the first one. *out is set
+ * also after a failure.
+ */
 static enum kwhy_status open_rank(const struct lab_flow_request *request, struct kwhy_gpu *gpu,
 	struct lab_flow *first, struct lab_flow **out, struct kwhy_error *error)
 {
@@ -246,7 +259,7 @@ static enum kwhy_status open_rank(const struct lab_flow_request *request, struct
 	return status ? status : lab_flow_wait(flow, 0, error);
 }
 
-/* GPUs have parts of one size. */
+/* Opens the variant on all GPUs. Each has an equal part of the flows. */
 static enum kwhy_status open_ranks(
 	struct lab_flow *flow, const struct lab_flow_request *request, struct kwhy_error *error)
 {
@@ -315,7 +328,7 @@ void lab_flow_close(struct lab_flow *flow)
 
 	if (!flow)
 		return;
-	/* What is still queued, after a failure, must not find its memory gone, on any GPU. */
+	/* Queued work of all GPUs must end, also after a failure, before its memory is freed. */
 	for (uint32_t i = 0; i < flow->rank_count; i++) {
 		struct lab_flow *rank = flow->ranks[i];
 

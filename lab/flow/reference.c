@@ -14,8 +14,8 @@ static float weight(uint64_t table, uint64_t i, float scale)
 }
 
 /*
- * Pseudo-random weights of a matrix, seeded by `table`; a bias is a matrix of one input. `place` is the index
- * of the first output of the first input.
+ * A matrix of pseudo-random weights with the seed `table`. A bias is a matrix with one input. `place` is the
+ * position of the weight from the first input to the first output.
  */
 struct matrix {
 	uint32_t table, outputs, inputs, stride, place;
@@ -64,13 +64,13 @@ void lab_flow_weights(float *weights)
 
 /* --- The run, row by row --- */
 
-/* Without numbers only who is where. */
+/* State of a run. Without numbers it has only the places of flows. */
 struct world {
 	struct lab_flow_roster roster;
 	struct lab_flow_args lattice;
-	void *memory;		   /* of the roster */
-	struct lab_flow_rows rows; /* what they carry; `at` and `fresh` are the roster's, too */
-	float *weights, *outputs;  /* NULL: no numbers; [WEIGHTS] and [flows][OUT] */
+	void *memory;		   /* memory of the roster */
+	struct lab_flow_rows rows; /* what flows carry; `at` and `fresh` are the roster's */
+	float *weights, *outputs;  /* [WEIGHTS] and [flows][OUT]; NULL: no numbers are computed */
 	double sum_out;
 };
 
@@ -90,7 +90,7 @@ static void fill_inputs(const struct world *world, uint32_t row, float in[IN])
 	}
 }
 
-/* out = bias + in times the matrix. */
+/* Computes a layer: out = bias + in times the matrix. */
 static void add_layer(const float *in, uint32_t inputs, const float *matrix, const float *bias,
 	uint32_t outputs, float *out)
 {
@@ -103,7 +103,10 @@ static float sigmoid(float value)
 	return 1 / (1 + expf(-value));
 }
 
-/* What a row's flow carries after a step, but for merging: h, and in the outputs e and logits. */
+/*
+ * Computes what a row's flow carries after a step, before flows merge: its state h, and energies and logits
+ * in the outputs.
+ */
 static void advance(const struct world *world, uint32_t row)
 {
 	const float *w = world->weights;
@@ -138,7 +141,10 @@ static void begin(struct world *world, uint32_t row, uint32_t number)
 		world->rows.e[row * E + k] = start_energy(number, k);
 }
 
-/* What a row starts the next step with: who is left, with the mean of those that merged, or who is new. */
+/*
+ * Computes what a row's flow carries at the start of the next step. A flow that stays gets the mean over the
+ * flows that merged into it; a new flow gets its initial values.
+ */
 static void settle(struct world *world, uint32_t row)
 {
 	const struct lab_flow_roster *roster = &world->roster;
@@ -184,7 +190,7 @@ static enum kwhy_status run(struct world *world, struct lab_flow_answer *out, st
 		begin(world, row, row);
 	for (uint32_t step = 0; step < shape->steps; step++)
 		run_step(world, step, &out->steps[step]);
-	/* Those that would begin the next step are not counted. */
+	/* Flows that would be new in the step after the last are not counted. */
 	out->spawned = world->roster.next_number - last->merged - last->exited;
 	out->sum_out = world->weights ? world->sum_out : NAN;
 	return lab_flow_rows_take(&world->rows, shape->steps, &out->left, error);

@@ -30,7 +30,10 @@ static void free_row(struct lab_flow_roster *roster, uint32_t step, uint32_t row
 	roster->fresh[row] = (uint64_t)(step + 1) << 32 | roster->next_number++;
 }
 
-/* The lower number stays; the other's row is free, and hangs on the one that stays. */
+/*
+ * Merges two flows that meet. The one with the lower number stays. The other's row becomes free and is added
+ * to the list of the one that stays.
+ */
 static void meet(struct lab_flow_roster *roster, uint32_t step, uint32_t row, uint64_t *owner)
 {
 	const uint64_t *moved = roster->moved;

@@ -6,33 +6,35 @@
 #include "lab/flow/flow.h"
 
 /*
- * `flow` on a GPU, in every variant (lab/README.md). A variant is opened once and then runs as often as
- * wanted; where its flows are is held against the reference in every run. One thread.
+ * `flow` on GPUs, in every variant (lab/README.md). An open variant can be run any number of times. In every
+ * run the places of its flows are compared with the reference. For one thread.
  */
 enum lab_flow_method {
-	LAB_FLOW_EACH,	/* each flow by itself, ten launches */
-	LAB_FLOW_DENSE, /* every cell of the lattice */
-	LAB_FLOW_BATCH, /* all flows in one kernel launch; the host says who merges */
-	LAB_FLOW_SPLIT, /* the same on several GPUs, each with a part of the flows */
-	LAB_FLOW_FUSED, /* fewer kernels, and the device says who merges */
-	LAB_FLOW_WHOLE	/* the whole run in one kernel */
+	LAB_FLOW_EACH,	/* each flow by itself, with ten launches a step */
+	LAB_FLOW_DENSE, /* every cell of the lattice, with or without a flow */
+	LAB_FLOW_BATCH, /* all flows in each kernel launch; the host decides which flows merge */
+	LAB_FLOW_SPLIT, /* as LAB_FLOW_BATCH on several GPUs, each of which has a part of the flows */
+	LAB_FLOW_FUSED, /* fewer kernels, and the device decides which flows merge */
+	LAB_FLOW_WHOLE	/* the whole run in one kernel launch */
 };
 
 enum lab_flow_workspace { LAB_FLOW_KEPT, LAB_FLOW_ALLOCATED, LAB_FLOW_POOLED };
 
 struct lab_flow_variant {
 	const char *id, *title;
-	const char *after;  /* the variant that it changes; NULL: the first */
-	const char *change; /* what it changes */
+	/* id of the variant of which this one changes one thing; NULL: it is the first */
+	const char *after;
+	const char *change; /* what is changed, in words */
 	enum lab_flow_method way;
-	enum lab_flow_workspace workspace; /* in each step */
-	bool graph;			   /* the whole run is one */
+	enum lab_flow_workspace workspace; /* how the workspace is allocated in each step */
+	bool graph;			   /* true: the whole run is one graph */
 };
 
 extern const struct lab_flow_variant lab_flow_variants[];
 extern const size_t lab_flow_variant_count;
 
-const struct lab_flow_variant *lab_flow_variant_find(const char *id); /* may be NULL */
+/* variant with an id; NULL: there is none */
+const struct lab_flow_variant *lab_flow_variant_find(const char *id);
 
 enum lab_flow_precision { LAB_FLOW_FP32, LAB_FLOW_TF32, LAB_FLOW_BF16, LAB_FLOW_PRECISION_COUNT };
 
@@ -42,75 +44,85 @@ enum { LAB_FLOW_GPUS_MAX = 8 };
 
 struct lab_flow_request {
 	struct kwhy_gpu *const *gpus;
-	uint32_t gpu_count; /* variants that are not split use the first alone */
+	uint32_t gpu_count; /* number of GPUs; variants other than LAB_FLOW_SPLIT use only the first */
 	struct lab_flow_shape shape;
 	const struct lab_flow_variant *variant;
-	enum lab_flow_precision precision; /* FP32 or TF32: of products by the library */
+	/* precision of products; LAB_FLOW_FP32 or LAB_FLOW_TF32 if the library makes them */
+	enum lab_flow_precision precision;
 };
 
-/* What an open variant really has. */
+/* Facts about an open variant. */
 struct lab_flow_facts {
 	enum lab_flow_precision precision;
-	char products[sizeof(((struct kwhy_error *)0)->text) + 32]; /* who multiplies matrices */
-	uint64_t memory_bytes; /* of each GPU, with the workspace; the library's aside */
+	/* what makes the products of matrices */
+	char products[sizeof(((struct kwhy_error *)0)->text) + 32];
+	uint64_t memory_bytes; /* memory of each GPU, with the workspace and without that of the library */
 };
 
-/* What one run asked of the driver. */
+/* Counts of what a run requested from the driver. */
 struct lab_flow_tally {
-	uint64_t calls; /* of the driver and of cuBLASLt; a collective counts as one */
+	uint64_t calls; /* calls of the driver and of cuBLASLt, where a collective counts as one */
 	uint64_t waits, allocations;
 	uint64_t h2d_copies, h2d_bytes, d2h_copies, d2h_bytes;
-	uint64_t gathers, gathered_bytes; /* of all GPUs; bytes that came to a GPU from others */
-	uint64_t kernels;		  /* of ours that ran, and products; a graph's included */
+	/* gathers of all GPUs, and bytes that GPUs received from others */
+	uint64_t gathers, gathered_bytes;
+	uint64_t kernels; /* own kernels and products that ran, with those in graphs */
 };
 
 struct lab_flow_result {
-	double run_s;	/* from the first launch until all is done */
-	double *step_s; /* [shape.steps], the caller's; NULL: not wanted */
+	double run_s;	/* time from the first launch to the end of all work */
+	double *step_s; /* [shape.steps] time of each step, memory of the caller; NULL: not wanted */
 	struct lab_flow_tally tally;
 };
 
-/* What flows carry after a run. */
+/* Comparison of the numbers that flows carry after a run with those of the reference. */
 struct lab_flow_numbers {
-	uint64_t flows, steps;	 /* of the run */
-	double sum_out;		 /* of e of all that left */
-	double error_h, error_e; /* relative to the reference's length; NAN: it has none, or places differ */
-	double tolerance;	 /* of error_h, by the precision */
-	double worst_h;		 /* the largest distance of one number of a state; NAN likewise */
-	uint64_t elsewhere;	 /* flows of the reference that are not where it has them */
+	uint64_t flows, steps; /* number of flows and steps of the run */
+	double sum_out;	       /* sum of the energies of all flows that left the lattice */
+	/*
+	 * distance of all states, and of all energies, over the length of the reference's; NAN: the reference
+	 * has no numbers, or places differ
+	 */
+	double error_h, error_e;
+	double tolerance;   /* largest error_h that the precision explains */
+	double worst_h;	    /* largest distance of a single number of a state; NAN as above */
+	uint64_t elsewhere; /* number of the reference's flows that are at another place */
 };
 
 struct lab_flow;
 
-/* KWHY_E_UNSUPPORTED, with the cure, where this GPU or this number of flows cannot be run in that way. */
+/*
+ * Opens a variant. KWHY_E_UNSUPPORTED: this GPU, or this number of flows, cannot be run with this variant;
+ * the error states a remedy.
+ */
 KWHY_MUST_USE enum kwhy_status lab_flow_open(
 	const struct lab_flow_request *request, struct lab_flow **out, struct kwhy_error *error);
 void lab_flow_close(struct lab_flow *flow); /* NULL is allowed */
 
-/* Lent. */
+/* Facts about an open variant, borrowed from it. */
 const struct lab_flow_facts *lab_flow_facts(const struct lab_flow *flow);
 
-/* The device says who merges, and its clock times the steps. */
+/* Whether the device decides which flows merge, and its clock times the steps. */
 static inline bool lab_flow_on_device(const struct lab_flow_variant *variant)
 {
 	return variant->way >= LAB_FLOW_FUSED;
 }
 
 /*
- * One whole run. On the fixed path its places are held against `answer`, of the same shape, in every step:
- * KWHY_E_INPUT, naming variant and step, where they differ.
+ * Makes one whole run. On the fixed path its places are compared in every step with `answer`, which must be
+ * of the same shape. KWHY_E_INPUT: they differ; the error names variant and step.
  */
 KWHY_MUST_USE enum kwhy_status lab_flow_run(struct lab_flow *flow, const struct lab_flow_answer *answer,
 	struct lab_flow_result *out, struct kwhy_error *error);
 
 /*
- * Seconds that the device works in a run, were it never to wait for the host (lab/gate.h). One more run.
- * KWHY_E_UNSUPPORTED on several GPUs, and where a gate does not hold.
+ * Time that the device works in a run if it never waits for the host (lab/gate.h), s. Makes one more run.
+ * KWHY_E_UNSUPPORTED: there are several GPUs, or no gate can hold the work.
  */
 KWHY_MUST_USE enum kwhy_status lab_flow_busy(struct lab_flow *flow, const struct lab_flow_answer *answer,
 	double *out_busy_s, struct kwhy_error *error);
 
-/* What the last run left. */
+/* Compares the numbers that flows carry after the last run. */
 KWHY_MUST_USE enum kwhy_status lab_flow_read(struct lab_flow *flow, const struct lab_flow_answer *answer,
 	struct lab_flow_numbers *out, struct kwhy_error *error);
 

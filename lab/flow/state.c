@@ -63,7 +63,7 @@ enum kwhy_status lab_flow_rows_take(
 
 /* --- What flows carry after a run, held against the reference --- */
 
-/* A GPU's own rows, and what left from them. */
+/* Reads the rows of one GPU, and the energies of the flows that left from them. */
 static enum kwhy_status fetch_rows(
 	struct lab_flow *rank, const struct lab_flow_rows *rows, double *sum_out, struct kwhy_error *error)
 {
@@ -90,7 +90,10 @@ static enum kwhy_status fetch_rows(
 
 static const double tolerances[LAB_FLOW_PRECISION_COUNT] = {1e-5, 1e-3, 2e-2};
 
-/* Of the length of what is wanted; the largest of a single number into `worst`. */
+/*
+ * Distance of two arrays over the length of the wanted one. `worst` becomes the largest distance of a single
+ * number.
+ */
 static double distance(const float *found, const float *wanted, size_t count, double *worst)
 {
 	double apart = 0, length = 0;

@@ -9,7 +9,10 @@ enum { BLOCKS_MAX = 1 << 16 };
 
 #define WIDTH(upper, lower, threads) threads,
 
-/* Threads that a kernel has for each of its rows; `step` of a product is its matrix. */
+/*
+ * Number of threads that a kernel has for each of its rows. For a product, `step` is the number of its
+ * matrix.
+ */
 static uint64_t width_of(const struct lab_flow *flow, enum lab_flow_kernel kernel, uint32_t step)
 {
 	static const uint32_t widths[] = {LAB_FLOW_KERNELS(WIDTH)};
@@ -17,7 +20,10 @@ static uint64_t width_of(const struct lab_flow *flow, enum lab_flow_kernel kerne
 	return kernel == LAB_FLOW_PRODUCT ? product_of(&flow->args, step).outputs : widths[kernel];
 }
 
-/* All at once, for they wait for each other. */
+/*
+ * Number of blocks of the run in one launch. All of them must run concurrently, since they wait for each
+ * other.
+ */
 static uint32_t blocks_of_run(const struct lab_flow *flow)
 {
 	uint32_t tiles = (flow->shape.flows + ROWS - 1) / ROWS, teams = flow->gpu->facts.sm_count / TEAM;
@@ -118,12 +124,12 @@ static enum kwhy_status copy_in(
 static const char neuron[] = "neuron", carrier[] = "carrier", memory[] = "memory operations";
 
 struct part {
-	const char *component; /* of the source document: ranges of these names are in every step */
+	const char *component; /* component of the source document, and name of its range in every step */
 	bool is_product;
-	uint32_t which; /* kernel or matrix */
+	uint32_t which; /* number of the kernel or of the matrix */
 };
 
-/* Parts of one component that follow each other are one range. */
+/* Queues parts of a step. Consecutive parts of the same component are in one range. */
 static enum kwhy_status issue(struct lab_flow *flow, const struct part *parts, size_t part_count,
 	uint32_t step, uint32_t first, uint32_t count, struct kwhy_error *error)
 {
@@ -156,7 +162,10 @@ static const struct part fused[] = {{neuron, false, LAB_FLOW_FRONT}, {carrier, t
 	{carrier, true, GATES_HIDDEN}, {carrier, false, LAB_FLOW_GATES}, {carrier, true, LAST},
 	{memory, false, LAB_FLOW_MOVE}, {memory, false, LAB_FLOW_SETTLE}};
 
-/* Behind a closed gate no memory is allocated: that may wait for the device. */
+/*
+ * Allocates the workspace of a step. While a gate is closed no memory is allocated, since that may wait for
+ * the device.
+ */
 static enum kwhy_status take_work(struct lab_flow *flow, struct kwhy_error *error)
 {
 	const struct kwhy_gpu_ops *ops = flow->gpu->ops;
@@ -203,7 +212,10 @@ static enum kwhy_status compute_each(struct lab_flow *flow, uint32_t step, struc
 	return status;
 }
 
-/* Flows that begin may share a cell until they move: those after the first are behind the lattice. */
+/*
+ * Fills the map of the dense lattice. New flows may share a cell until they move. The first one gets the slot
+ * of the cell, others get slots after those of the lattice.
+ */
 static void fill_map(struct lab_flow *flow)
 {
 	const struct lab_flow_args lattice = lattice_of(&flow->shape);
@@ -262,7 +274,7 @@ static enum kwhy_status compute(struct lab_flow *rank, uint32_t step, struct kwh
 	return issue(rank, plain, COUNT(plain), step, rank->first, rank->count, error);
 }
 
-/* All GPUs get what the rows of the others put out: flows of different GPUs meet, too. */
+/* Gathers the outputs of all rows on all GPUs, since flows of different GPUs can meet. */
 static enum kwhy_status gather(struct lab_flow *flow, struct kwhy_error *error)
 {
 	uint64_t from[LAB_FLOW_GPUS_MAX], to[LAB_FLOW_GPUS_MAX], bytes = flow->count * OUT * sizeof(float);
@@ -289,7 +301,7 @@ static enum kwhy_status take_moves(struct lab_flow *rank, uint32_t step, struct 
 	return copy(rank, kwhy_gpu_address(to), rank->args.moved + place * sizeof(*to), bytes, error);
 }
 
-/* What became of all rows goes to the GPU, and its own begin the next step. */
+/* Sends the roster's results for all rows to a GPU, and prepares its own rows for the next step. */
 static enum kwhy_status settle(struct lab_flow *rank, uint32_t step, struct kwhy_error *error)
 {
 	const struct lab_flow_roster *roster = &rank->first_rank->roster;
@@ -306,7 +318,7 @@ static enum kwhy_status settle(struct lab_flow *rank, uint32_t step, struct kwhy
 		      : lab_flow_launch(rank, LAB_FLOW_SETTLE, step, rank->first, rank->count, error);
 }
 
-/* Moves come back, and the host says who merges and who leaves. */
+/* Copies the new places to the host, which decides which flows leave, merge and stay. */
 static enum kwhy_status exchange(struct lab_flow *flow, uint32_t step, struct kwhy_error *error)
 {
 	enum kwhy_status status = lab_flow_on_each(flow, take_moves, step, error);

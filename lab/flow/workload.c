@@ -13,7 +13,10 @@
 
 enum { PEAK_BYTES = 16 << 20, PEAK_SEED = 1 };
 
-/* Of many flows, enough for each block of a large GPU to take several parts of them one after the other. */
+/*
+ * A shape of many flows, which are enough to give each block of a large GPU several tiles one after the
+ * other.
+ */
 enum { CROWD_FLOWS = 20000, CROWD_STEPS = 3 };
 
 struct options {
@@ -22,24 +25,27 @@ struct options {
 	uint64_t steps;
 };
 
-/* Of the benchmark. */
+/* Data of the benchmark. */
 struct context {
 	enum lab_flow_precision precision;
-	struct lab_flow_shape shape;			  /* of the rows at hand; flows 0: of none yet */
-	double peak_flop_per_s[LAB_FLOW_PRECISION_COUNT]; /* measured; NAN: not */
-	struct lab_flow_answer places, numbers;		  /* over all steps, and of what is proved */
+	/* shape of the current rows; flows 0: no answers were computed yet */
+	struct lab_flow_shape shape;
+	/* measured rate of arithmetic by precision; NAN: not measured */
+	double peak_flop_per_s[LAB_FLOW_PRECISION_COUNT];
+	/* answers: places over all steps, and numbers over the steps that are checked */
+	struct lab_flow_answer places, numbers;
 };
 
-/* Of a row. */
+/* Results of a row. */
 struct facts {
 	const char *precision, *products;
 	uint64_t flows, memory_bytes;
-	double roofline_ratio; /* of the arithmetic's measured rate */
+	double roofline_ratio; /* over the measured rate of arithmetic */
 	struct lab_flow_tally tally;
 	struct lab_flow_numbers proof;
 };
 
-/* A row that is open. */
+/* An open row. */
 struct opened {
 	struct lab_flow *flow;
 	const struct lab_flow_answer *places;
@@ -129,7 +135,7 @@ static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 
 /* --- Before the rows --- */
 
-/* Peaks of arithmetic, by the rows of bench ops: for the roofline. */
+/* Reads the measured rates of arithmetic from the rows of `kwhy bench ops`, for the roofline. */
 static enum kwhy_status begin(struct lab_bench *bench, struct kwhy_error *error)
 {
 	static const char *const ids[LAB_FLOW_PRECISION_COUNT] = {"fp32", "tf32-tensor", "bf16-tensor"};
@@ -163,8 +169,9 @@ static void done(struct lab_bench *bench)
 }
 
 /*
- * Numbers are proved by a run that one core does in seconds: of up to 1,000 flows all steps, of more a few
- * steps. Where flows choose their way, places would need all the numbers: only that run has them.
+ * Computes the answers for a number of flows. Numbers are computed for a run that takes one core seconds: all
+ * steps with up to 1,000 flows, a few steps with more. If flows choose their way by their states, places need
+ * all numbers, so only that run has an answer.
  */
 static enum kwhy_status find_answers(struct lab_bench *bench, uint32_t flows, struct kwhy_error *error)
 {
@@ -224,9 +231,10 @@ static enum kwhy_status open_row(
 }
 
 /*
- * A few flows that got wrong numbers hardly move the distance of all, so of many flows it is the worst number
- * that counts. In bf16 on an H100 it was within the tolerance in all runs of kernels that are right, and
- * beyond it in each of 16 runs of one whose blocks overwrote what they read.
+ * Judges the numbers of a run. With many flows, a few flows with wrong numbers hardly change the distance of
+ * all, so the largest distance of one number counts. With bf16 on an H100 it was within the tolerance in all
+ * runs of correct kernels, and beyond it in each of 16 runs of a kernel whose blocks overwrote data that
+ * others still read.
  */
 static enum kwhy_status judge(const struct lab_flow_numbers *proof, struct kwhy_error *error)
 {
@@ -240,7 +248,7 @@ static enum kwhy_status judge(const struct lab_flow_numbers *proof, struct kwhy_
 	return KWHY_OK;
 }
 
-/* What it carries, after a run of a shape that the reference has numbers of. */
+/* Checks what flows carry after a run, with a shape for which the reference has numbers. */
 static enum kwhy_status check(
 	struct lab_bench *bench, struct lab_row *row, void *unused, struct kwhy_error *error)
 {

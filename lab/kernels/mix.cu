@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --- Numbers that look random, of a place: for `twin`, `flow` and `train` --- */
+/* --- Pseudo-random number for an index, for `twin`, `flow` and `train` --- */
 
 #ifndef LAB_MIX
 #define LAB_MIX
@@ -10,7 +10,7 @@ typedef unsigned int u32;
 typedef unsigned short u16;
 typedef unsigned char u8;
 
-/* The finaliser of splitmix64 (Steele, Lea and Flood, OOPSLA 2014). */
+/* Finaliser of splitmix64 (Steele, Lea and Flood, OOPSLA 2014). */
 static __device__ u64 mix(u64 x)
 {
 	x += 0x9E3779B97F4A7C15ull;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --- Numbers of all types, and sums over a block: for `train` and `decode` --- */
+/* --- Numbers of all types, and sums over a block, for `train` and `decode` --- */
 
 #ifdef __cplusplus
 #define KERNEL extern "C" __global__
 #define WARP 32
 
-/* enum lab_number, and the number at a place of an array. */
+/* Same as enum lab_number. get() and put() below read and write the number at an index of an array. */
 enum { LAB_FP32, LAB_TF32, LAB_BF16, LAB_FP16, LAB_FP8, LAB_INT8, LAB_INT32 };
 
 static __device__ float get(u32 type, const void *from, u64 place)
@@ -36,7 +36,7 @@ static __device__ float get(u32 type, const void *from, u64 place)
 	}
 }
 
-/* To the nearest, ties to even. */
+/* Writes a number, rounded to the nearest value, ties to even. */
 static __device__ void put(u32 type, void *to, u64 place, float value)
 {
 	u32 bits = __float_as_uint(value);
@@ -63,7 +63,7 @@ static __device__ void put(u32 type, void *to, u64 place, float value)
 		((float *)to)[place] = value;
 	}
 }
-#else /* the host's form, of one thread; tests run the text with all of them */
+#else /* form of the host, for one thread; tests run the other form with all threads */
 #include "lab/numbers.h"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
@@ -83,7 +83,7 @@ static __device__ float join(float one, float other, u32 is_sum)
 	return is_sum ? one + other : fmaxf(one, other);
 }
 
-/* The sum of all threads of a block, or the largest of theirs; everybody gets it. */
+/* Sum over all threads of a block, or the largest value. All threads get the result. */
 static __device__ float reduce(float value, u32 is_sum)
 {
 	__shared__ float values[32];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `kwhy-lab decode` as a shell sees it. */
+/* `kwhy-lab decode`, run as a command. */
 #include "spawned_checks.h"
 
 #include <math.h>
@@ -126,7 +126,7 @@ static void wrong_words_are_usage_errors(void **state)
 		"the 2048 positions of small");
 }
 
-/* On fakes of the driver, of cuBLASLt and of the meters of an idle H200. */
+/* Uses fakes of the driver, of cuBLASLt and of the meters of an idle H200. */
 static void on_a_gpu_tokens_have_joules_with_their_interval(void **state)
 {
 	json_t *root;

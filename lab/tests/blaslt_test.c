@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Products by the library, or by the host, are those of a plain loop. */
+/* Products by the library and by the host equal those of a plain loop. */
 #include "lab/blaslt.h"
 
 #include "cmocka_all.h"
@@ -8,7 +8,7 @@
 
 enum { M = 5, N = 7, K = 19, PLACES = 512 };
 
-/* As the command line says: "host", or "cuda". */
+/* Set by the command line: "host" or "cuda". */
 static enum kwhy_gpu_backend backend = KWHY_GPU_HOST;
 static struct kwhy_gpu *gpu;
 static struct kwhy_gpu_stream *stream;
@@ -22,7 +22,7 @@ static void must(enum kwhy_status status)
 		fail_msg("%s", error.text);
 }
 
-/* Eighths, which all but integers hold, of few digits; int8: whole numbers. */
+/* Multiples of 1/8 with few digits, which all types but int8 represent exactly; for int8 whole numbers. */
 static float number_at(enum lab_number type, size_t place, uint32_t seed)
 {
 	int number = (int)(place * 37 + seed * 11) % 23 - 11;
@@ -85,7 +85,7 @@ static void products_are_those_of_a_plain_loop(void **state)
 	check_product(&(struct lab_product){M, N, K, false, true, false, LAB_BF16, LAB_BF16});
 }
 
-/* As cuBLASLt wants them: 8 bits, whose right factor is turned, in sixteens. */
+/* Sizes and layouts that cuBLASLt supports for 8 bits: multiples of 16, with a transposed right factor. */
 static void products_of_8_bits_are_too(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `kwhy-lab twin` and `kwhy-lab flow` as a shell sees them, on the host's back end. */
+/* `kwhy-lab twin` and `kwhy-lab flow`, run as commands on the host back end. */
 #include "spawned_checks.h"
 
 #include <stdio.h>
@@ -142,7 +142,7 @@ static void the_page_of_flow_is_no_wider_than_80_columns(void **state)
 	spawned_done(&spawned);
 }
 
-/* The fake's tensor cores have no rate, but its meters say something. */
+/* Tensor cores of the fake have no measured rate, but its meters have readings. */
 static void on_a_gpu_three_utilisations_and_energy_are_known(void **state)
 {
 	json_t *root;

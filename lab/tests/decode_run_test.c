@@ -67,7 +67,7 @@ static void every_kind_of_weights_is_as_near_to_the_reference_as_its_digits_allo
 	}
 }
 
-/* All tokens of all sequences. */
+/* Writes with a decoder and returns all tokens of all sequences. */
 static uint32_t *written(const struct lab_decode_request *request)
 {
 	uint32_t *all = malloc((size_t)request->batch * request->tokens * sizeof(*all));
@@ -184,7 +184,7 @@ static void a_draw_of_one_is_the_likeliest_and_other_draws_follow_their_seed(voi
 	free(two);
 }
 
-/* Drawn from the four likeliest, tokens are among the reference's four. */
+/* Tokens that are chosen from the four likeliest are among the four likeliest of the reference. */
 static void a_draw_is_among_the_likeliest_that_were_asked_for(void **state)
 {
 	struct lab_decode_request request = request_of(LAB_DECODE_FP32, 9);
@@ -251,7 +251,7 @@ static void every_sequence_that_arrives_is_answered_as_if_it_were_alone(void **s
 	free(alone);
 }
 
-/* After arrivals the decoder has its own prompts again. */
+/* After serving arrivals the decoder has the prompts of its own sequences again. */
 static void prompts_are_the_decoders_own_again_behind_arrivals(void **state)
 {
 	struct lab_decode_request request = request_of(LAB_DECODE_FP32, 2);
@@ -350,7 +350,7 @@ static enum kwhy_status open_all(enum kwhy_gpu_backend backend, struct kwhy_erro
 	return status ? status : kwhy_gpu_open(backend, "1", &gpus[1], error);
 }
 
-/* Without arguments on the host; with "cuda" and the path of a fake driver on that. */
+/* Without arguments on the host; with "cuda" and the path of a fake driver on that driver. */
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of decode's kernels in the place of their forms in C: a decoder on the fake driver and the fake
- * library that runs it is held against the reference. */
+/*
+ * Runs the CUDA code of decode's kernels instead of their forms for the host: a decoder on the fake driver
+ * and the fake library is compared with the reference.
+ */
 #include "fakes/cuda_text.h"
 
 #include "lab/decode/decode.h"
@@ -19,7 +21,7 @@ static uint64_t ticks;
 
 enum { BLOCKS_AT_ONCE = 16, TOKENS = 4, PROMPT = 4 };
 
-/* Some blocks of a launch. */
+/* A launch of which a range of blocks is run. */
 struct call {
 	void (*run)(void **arguments);
 	void **arguments;
@@ -46,7 +48,7 @@ static void launch(const struct kwhy_gpu_grid *grid, void **arguments, void (*ru
 	}
 }
 
-/* Of a kernel whose threads do not meet, one thread after the other. */
+/* Runs a kernel whose threads do not synchronise, one thread after the other. */
 static void launch_apart(const struct kwhy_gpu_grid *grid, void **arguments, void (*run)(void **arguments))
 {
 	blockDim.x = grid->threads_per_block;
@@ -148,7 +150,7 @@ static void draws_of_one_gpu_are_those_of_the_forms_in_c(void **state)
 	assert_memory_equal(text, c, sizeof(c));
 }
 
-/* The argument: which kind of weights, fp32 without. */
+/* The argument is the kind of weights; without it, fp32. */
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {

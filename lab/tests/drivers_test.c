@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Benchmarks by the calls of real drivers, on fake ones of CUDA 13.0, 12.8, 11.4 and HIP that run the
- * kernels' forms for the host: every byte and every bit is checked by the program itself.
+ * Runs benchmarks with the calls of real drivers, on fake drivers of CUDA 13.0, 12.8, 11.4 and HIP, which run
+ * the kernels' forms for the host. The program itself checks every byte and every bit.
  */
 static int begin(void **state)
 {

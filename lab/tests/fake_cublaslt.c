@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuBLASLt on the fake CUDA driver, whose device memory is host memory: a product is a kernel of the driver,
- * so that streams and graphs hold it as they hold others. It knows what we ask for: factors as they are or
- * transposed, onto what is there or not; and refuses what the documentation does: 8 bits whose left factor is
- * not transposed or whose rooms are no multiples of 16, int8 whose sums and factors before them are not
- * int32. KWHY_FAKE_CUBLASLT=refuses: it finds no algorithm to multiply.
+ * A fake of cuBLASLt for the fake CUDA driver, whose device memory is host memory. A product is a kernel of
+ * that driver, so it works in streams and graphs like other kernels. The fake supports the products that we
+ * make: factors as they are or transposed, with or without adding to the output. It refuses what the
+ * documentation excludes: 8 bits with a left factor that is not transposed or with sizes that are no
+ * multiples of 16, and int8 unless sums and scaling factors are int32. With KWHY_FAKE_CUBLASLT=refuses it
+ * finds no algorithm for any product.
  */
 #include "gpu/gpu.h"
 #include "lab/numbers.h"
@@ -38,7 +39,7 @@ struct kwhy_cublaslt_wish_opaque {
 struct numbers {
 	void *memory;
 	uint64_t type, stride;
-	int32_t is_across; /* sums go from column to column */
+	int32_t is_across; /* whether sums run over columns */
 	int32_t is_tf32;
 };
 
@@ -66,7 +67,7 @@ static enum lab_number type_of(uint64_t type)
 	}
 }
 
-/* Of a matrix, whose numbers lie column by column: `count` lists of what a sum takes. */
+/* Reads a matrix, which is stored column by column, as `count` lists of the numbers that a sum takes. */
 static float *floats_of(const struct numbers *numbers, uint64_t count, uint64_t inner)
 {
 	float *all = malloc(count * inner * sizeof(*all));
@@ -105,7 +106,7 @@ static void run(const struct kwhy_gpu_grid *grid, void **arguments)
 
 static const struct kwhy_gpu_host_kernel kernels[] = {{"fake_lt_product", run, {sizeof(struct call)}}, {0}};
 
-/* Of the driver that is loaded. */
+/* Looks up a function of the driver that is loaded. */
 static void find(const char *name, void *out_function)
 {
 	void *address = dlsym(RTLD_DEFAULT, name),
@@ -227,7 +228,7 @@ static int is_of_8_bits(const struct kwhy_cublaslt_layout_opaque *layout)
 	return layout->type == KWHY_CUBLASLT_INT8 || layout->type == KWHY_CUBLASLT_FLOAT8_E4M3;
 }
 
-/* As the documentation has it. */
+/* Whether cuBLASLt supports the product, by its documentation. */
 static int can_multiply(
 	kwhy_cublaslt_product product, kwhy_cublaslt_layout a, kwhy_cublaslt_layout b, kwhy_cublaslt_layout d)
 {
@@ -243,7 +244,7 @@ static int can_multiply(
 		a->columns % 16 == 0 && b->columns % 16 == 0 && b->columns > 16;
 }
 
-/* The first is to be left out: its workspace is too large. */
+/* The first algorithm needs too large a workspace, so callers must not use it. */
 enum kwhy_cublas_result cublasLtMatmulAlgoGetHeuristic(kwhy_cublaslt_handle handle,
 	kwhy_cublaslt_product product, kwhy_cublaslt_layout a, kwhy_cublaslt_layout b, kwhy_cublaslt_layout c,
 	kwhy_cublaslt_layout d, kwhy_cublaslt_wish wish, int most, struct kwhy_cublaslt_choice *choices,
@@ -262,14 +263,14 @@ enum kwhy_cublas_result cublasLtMatmulAlgoGetHeuristic(kwhy_cublaslt_handle hand
 	return KWHY_CUBLAS_SUCCESS;
 }
 
-/* Whether a matrix is so large. */
+/* Whether a matrix has the given size. */
 static int is_of(kwhy_cublaslt_layout layout, uint64_t rows, uint64_t columns, int32_t transposed)
 {
 	return layout->rows == (transposed ? columns : rows) &&
 		layout->columns == (transposed ? rows : columns);
 }
 
-/* Whether a factor, of the type of the sums, is that number. */
+/* Whether a scaling factor, which has the type of the sums, has the given value. */
 static int is_scaled(int is_whole, const void *factor, int by)
 {
 	return is_whole ? *(const int32_t *)factor == by : *(const float *)factor == (float)by;

@@ -37,7 +37,7 @@ static double sum_of(const float *values, size_t count)
 	return sum;
 }
 
-/* Golden values of the specification. */
+/* Values from the specification. */
 static void places_of_the_fixed_path_are_golden(void **state)
 {
 	struct lab_flow_answer answer = answer_of(lab_flow_shape_of(1000, 60, false), false);
@@ -94,14 +94,14 @@ static void no_flow_and_one_flow_are_runs_too(void **state)
 	lab_flow_answer_done(&one);
 }
 
-/* A lattice of one cell across: whoever starts is in it. */
+/* In a lattice one cell wide, all flows of a step are in the same cell. */
 static void flows_in_one_cell_become_the_one_of_the_lowest_number(void **state)
 {
 	const struct lab_flow_shape shape = {9, 2, false, 1, 1, 3};
 	struct lab_flow_answer answer = answer_of(shape, true);
 
 	(void)state;
-	/* The first nine are one, a step ahead of the eight that came for those that merged. */
+	/* The first nine flows are one, a step before the eight flows that replaced those that merged. */
 	assert_int_equal(answer.steps[0].merged, 8);
 	assert_int_equal(answer.steps[1].merged, 7);
 	assert_int_equal(answer.left.count, 2);

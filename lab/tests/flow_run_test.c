@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As the command line says: "host", or "cuda" with the path of a fake driver. */
+/* Set by the command line: "host", or "cuda" with the path of a fake driver. */
 static enum kwhy_gpu_backend backend = KWHY_GPU_HOST;
 static struct kwhy_gpu *gpu;
 
-/* Small enough for the dense variant, with merges and exits in every step. */
+/* A shape that is small enough for the dense variant and in which flows merge and leave in every step. */
 static const struct lab_flow_shape small = {30, 7, false, 8, 6, 5};
 
 static struct lab_flow_answer answer_of(const struct lab_flow_shape *shape)
@@ -47,7 +47,7 @@ static void run_variant(const struct lab_flow_variant *variant, const struct lab
 	if (lab_flow_open(&request, &flow, &error))
 		fail_msg("%s", error.text);
 	out->result.step_s = out->steps;
-	/* The second finds nothing that the first left. */
+	/* The second run must not depend on what the first one left. */
 	for (int i = 0; i < 2; i++)
 		if (lab_flow_run(flow, &answer, &out->result, &error) ||
 			lab_flow_read(flow, &answer, &out->numbers, &error))
@@ -117,7 +117,7 @@ static void no_flow_one_flow_and_one_cell_are_runs_too(void **state)
 			run_variant(&lab_flow_variants[i], &shapes[k], LAB_FLOW_FP32, &out);
 }
 
-/* Also with two parts on one GPU. */
+/* Also with two parts of the flows on one GPU. */
 static void on_several_gpus_flows_meet_as_on_one(void **state)
 {
 	struct kwhy_gpu *gpus[3] = {gpu, NULL, NULL};
@@ -181,7 +181,7 @@ static void what_was_asked_of_the_driver_is_counted(void **state)
 	assert_int_equal(out.result.tally.kernels, 1);
 }
 
-/* Whole runs behind gates, and the same places. */
+/* Makes whole runs behind gates; their places must be right, too. */
 static void the_device_s_part_of_a_run_is_timed_behind_a_gate(void **state)
 {
 	const char *const ids[] = {"n0", "n0c", "n0p", "n2", "n3", "n4", "n5"};

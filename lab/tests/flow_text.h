@@ -2,7 +2,7 @@
 #ifndef KWHY_LAB_TESTS_FLOW_TEXT_H
 #define KWHY_LAB_TESTS_FLOW_TEXT_H
 
-/* What flow.cu asks of a GPU beyond C, in C; include it before the text. */
+/* C versions of the GPU instructions that flow's kernels use; include this before the kernels. */
 #include "fakes/cuda_text.h"
 #include "lab/numbers.h"
 
@@ -57,7 +57,7 @@ static void load_rows(unsigned to[4], const unsigned short *from, unsigned strid
 	to[3] = *(const unsigned *)(here + 8 * stride + 8);
 }
 
-/* Operands of the lanes of each warp of a block. */
+/* Operands of the lanes of each warp in a block. */
 static _Thread_local unsigned operands[32][6][CUDA_TEXT_WARP];
 
 static float operand(const unsigned *lanes, unsigned lane, unsigned half)
@@ -65,7 +65,7 @@ static float operand(const unsigned *lanes, unsigned lane, unsigned half)
 	return lab_float_of(lanes[lane] >> 16 * half << 16);
 }
 
-/* mma.m16n8k16 as its documentation lays out a warp's operands. */
+/* mma.m16n8k16, with operands distributed over a warp as its documentation states. */
 static void multiply(float sums[4], const unsigned rows[4], unsigned low, unsigned high)
 {
 	unsigned warp = threadIdx.x / CUDA_TEXT_WARP, lane = threadIdx.x % CUDA_TEXT_WARP;

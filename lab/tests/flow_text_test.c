@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernels' own text, run on the host, has its flows where the reference has them. */
+/* The CUDA code of the kernels, run on the host, has its flows at the reference's places. */
 #include "flow_text.h"
 
 #include "lab/kernels/flow.cu"
@@ -104,7 +104,9 @@ static struct lab_flow_answer answer_of(const struct lab_flow_shape *shape)
 	return answer;
 }
 
-/* Places exactly, numbers within `most` of the reference's length; rows of who has gone are others' by now.
+/*
+ * Compares places exactly, and numbers within `most` of the reference's length. Rows of flows that left or
+ * merged belong to other flows by then.
  */
 static void assert_is(const struct world *world, const struct lab_flow_answer *answer, double most)
 {
@@ -170,7 +172,10 @@ static void the_kernels_of_a_step_plain_or_fused_give_the_reference(void **state
 	free(world.memory);
 }
 
-/* One step; the claims are the device's here, and flows of one cell lie behind the lattice. */
+/*
+ * Makes one step. The device's kernels make the claims, and flows that share a cell have slots after the
+ * lattice.
+ */
 static void the_kernels_of_the_dense_lattice_give_the_reference(void **state)
 {
 	const struct lab_flow_shape shape = {40, 1, false, 8, 6, 3};

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All kernels of kwhy and of kwhy-lab in their forms for the host, for a fake driver to run:
- * KWHY_FAKE_GPU_KERNELS names this library. */
+/*
+ * All kernels of kwhy and kwhy-lab in their forms for the host. A fake driver runs them from this library if
+ * KWHY_FAKE_GPU_KERNELS names it.
+ */
 #include "transfer/kernels.h"
 #include "bench/ops/kernels.h"
 #include "bench/pairs/testbed.h"

@@ -16,8 +16,10 @@ static const json_t *range_of(const json_t *report, const char *name)
 	return NULL;
 }
 
-/* A first run and a timed one, of two steps each: allocations aside, a step has each component once, but for
- * moves and merges. */
+/*
+ * One warm-up run and one timed run have two steps each. Apart from allocations, a step has each component
+ * once; moves and merges occur more often.
+ */
 static void components_of_flow_are_ranges(void **state)
 {
 	static char path[] = "kwhy-flow-XXXXXX";

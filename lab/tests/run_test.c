@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the core does with any workload, by one that does as its rows say. */
+/* Runs a workload that behaves as its rows state, to test what lab/run.c does with any workload. */
 #include "cmocka_all.h"
 #include "lab/workload.h"
 #include "launch/stop.h"
@@ -191,7 +191,7 @@ static void a_variant_that_is_not_known_is_a_usage_error(void **state)
 		error.text, "kinds has no variant 'bad'; there are good, apart, lacking, wrong and last");
 }
 
-/* Presses keys when a row begins. */
+/* Requests an end when a row begins. */
 static void press(void *context, const char *what)
 {
 	if (!strcmp(what, context))

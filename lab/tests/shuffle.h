@@ -5,7 +5,7 @@
 #include "fakes/cuda_text.h"
 #include "lab/numbers.h"
 
-/* What the text of kernels asks of a warp beyond C. */
+/* C versions of the warp instructions that kernels use. */
 static float exchange(float value, int distance)
 {
 	return lab_float_of(cuda_text_exchange(

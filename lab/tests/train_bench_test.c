@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `train` as a benchmark on a fake driver, whose kernels can be told to do something else. */
+/* `train` as a benchmark on a fake driver whose kernels can be replaced. */
 #include "lab/kernels.h"
 #include "lab/train/inside.h"
 #include "lab/train/train.h"
@@ -28,7 +28,7 @@ static void run_adamw(const struct kwhy_gpu_grid *grid, void **arguments)
 		run_as_it_is("lab_train_adamw", grid, arguments);
 }
 
-/* A loss that is another one in a later run, as of a GPU that miscalculates now and then. */
+/* Gives another loss in a later run, like a GPU that sometimes computes wrongly. */
 static void run_advance(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	const struct lab_train_args *a = arguments[0];

@@ -30,7 +30,10 @@ static float *first_weights(const struct lab_train_shape *shape)
 	return weights;
 }
 
-/* Along a direction that has the whole gradient in it; single weights' differences drown in rounding. */
+/*
+ * Differences are taken along the direction of the whole gradient, since those of single weights vanish in
+ * rounding.
+ */
 static void the_gradient_is_that_of_finite_differences(void **state)
 {
 	size_t count = lab_train_weight_count(&small);
@@ -62,7 +65,10 @@ static void the_gradient_is_that_of_finite_differences(void **state)
 	free(other);
 }
 
-/* Every single bias of the last layer: the mean over the batch of what is likely less what is so. */
+/*
+ * The gradient of each bias of the last layer is the mean over the batch of the predicted probability less
+ * the true one.
+ */
 static void errors_of_logits_add_up_to_nothing(void **state)
 {
 	size_t count = lab_train_weight_count(&small);
@@ -93,7 +99,10 @@ static void an_untrained_loss_is_that_of_guessing_and_it_falls(void **state)
 	lab_train_state_done(&trained);
 }
 
-/* By hand: after one step m = 0.1 g, v = 0.001 g^2, and the weight went by the rate and its decay. */
+/*
+ * Computed by hand: after one step m = 0.1 g and v = 0.001 g^2, and the weight moved by the learning rate and
+ * by its decay.
+ */
 static void adamw_is_that_of_the_paper(void **state)
 {
 	struct lab_train_pace pace = {.power1 = 1, .power2 = 1};
@@ -105,7 +114,10 @@ static void adamw_is_that_of_the_paper(void **state)
 	assert_true(fabs((double)first - 0.05) < 1e-7);
 	assert_true(fabs((double)second - 0.00025) < 1e-7);
 	assert_true(fabs((double)weight - (2 * (1 - 1e-5) - 1e-3)) < 1e-6);
-	/* And again with the other sign: m = 0.045 - 0.05, corrected by 0.19; v = 0.00049975 by 0.001999. */
+	/*
+	 * Second step with the opposite sign: m = 0.045 - 0.05, corrected by 0.19; v = 0.00049975 corrected
+	 * by 0.001999.
+	 */
 	lab_train_pace_next(&pace);
 	lab_train_adamw(&pace, -0.5f, &weight, &first, &second);
 	assert_true(fabs((double)first + 0.005) < 1e-6);
@@ -144,7 +156,7 @@ static void shapes_out_of_bounds_are_refused(void **state)
 	assert_int_equal(lab_train_shape_check(&small, &error), KWHY_OK);
 }
 
-/* 6 x samples x weights, less the errors of the first layer's inputs, which nobody needs. */
+/* 6 x samples x weights, less the gradients of the first layer's inputs, which are not needed. */
 static void flop_are_counted_by_hand(void **state)
 {
 	const struct lab_train_shape guide = {

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* As the command line says: "host", or "cuda" with the path of a fake driver. */
+/* Set by the command line: "host", or "cuda" with the path of a fake driver. */
 static enum kwhy_gpu_backend backend = KWHY_GPU_HOST;
 static struct kwhy_gpu *gpus[2];
 static struct kwhy_error error;
@@ -120,7 +120,9 @@ static struct lab_train_state state_after(const char *id, uint32_t gpu, uint32_t
 	return found;
 }
 
-/* They do the same arithmetic in another order of work; and each run begins anew. */
+/*
+ * These variants do the same arithmetic in another order of work, and each run starts from the same state.
+ */
 static void changes_of_order_change_no_bit(void **state)
 {
 	static const char *const same[] = {"pinned", "prefetch", "queued", "fused", "graph", "checkpoint"};
@@ -148,7 +150,7 @@ static double farthest(const float *a, const float *b, size_t count)
 	return most;
 }
 
-/* Up to the order in which gradients are added up. */
+/* Equal except for the order in which gradients are added up. */
 static void parts_and_gpus_share_a_batch(void **state)
 {
 	size_t count = lab_train_weight_count(&shape);
@@ -202,7 +204,10 @@ static void a_training_says_who_adds_up_gradients(void **state)
 	lab_train_close(alone);
 }
 
-/* Sixteen layers keep fifteen planes of 32 x 64 bf16; in segments of four, three and three. */
+/*
+ * Sixteen layers keep fifteen planes of 32 x 64 bf16 numbers. In segments of four layers they keep three and
+ * three.
+ */
 static void checkpointing_keeps_fewer_activations(void **state)
 {
 	struct lab_train_shape deep = shape;

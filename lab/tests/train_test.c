@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `kwhy-lab train` as a shell sees it, on the host's back end and on fake GPUs. */
+/* `kwhy-lab train`, run as a command on the host back end and on fake GPUs. */
 #include "spawned_checks.h"
 
 #include <stdio.h>
@@ -76,7 +76,7 @@ static void losses_go_to_a_csv_without_joules_that_nobody_measured(void **state)
 	assert_int_equal(lines, 1 + 2 * 3);
 }
 
-/* A fake driver and meters: 300 W and 200 W whatever the GPUs do. */
+/* Sets up a fake driver and fake meters: 300 W and 200 W, whatever the GPUs do. */
 static void fake_gpus(void)
 {
 	setenv("LD_LIBRARY_PATH", KWHY_FAKE_CUDA_DIR ":" KWHY_FAKE_CUBLASLT_DIR ":" KWHY_FAKE_NVML_DIR, 1);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernels' text gives in a grid of many threads what it gives in one, which is how the host runs it. */
+/*
+ * The CUDA code of the kernels gives the same results in a grid of many threads as in one of a single thread,
+ * in which the host runs it.
+ */
 #include "fakes/cuda_text.h"
 
 #include "lab/tests/shuffle.h"
@@ -12,7 +15,7 @@
 
 enum { WIDTH = 64, LAYERS = 3, BATCH = 24, PARTS = 2, STEPS = 4, PARTS_OF_MEMORY = 14, BLOCKS = 3 };
 
-/* The same memory twice: [0] for the text, [1] for the host's forms. */
+/* The same memory twice: [0] for the CUDA code, [1] for the forms for the host. */
 struct world {
 	void *memory[2][PARTS_OF_MEMORY];
 	size_t counts[PARTS_OF_MEMORY];
@@ -25,8 +28,10 @@ static float some_number(size_t i)
 	return (float)((int)(i * 2654435761u >> 8 & 0xffff) - 32768) * 0x1p-15f;
 }
 
-/* Parts in the order of the arguments, the clock without what is unused; numbers that are neither large nor
- * all alike. */
+/*
+ * Places the parts of memory in the order of the arguments and fills them. Numbers are not large and differ
+ * from each other.
+ */
 static void world_init(struct world *world, u32 type)
 {
 	const size_t plane = BATCH / PARTS * WIDTH, matrices = LAYERS * WIDTH * WIDTH,
@@ -66,7 +71,10 @@ static void world_done(struct world *world)
 			free(world->memory[w][p]);
 }
 
-/* Sums in another order and another expf() are all that may differ; then both go on with the host's. */
+/*
+ * Results may differ only by the order of sums and by another expf(). Then both continue with the host's
+ * results.
+ */
 static void assert_same(struct world *world, const char *kernel)
 {
 	for (size_t p = 0; p < PARTS_OF_MEMORY; p++) {

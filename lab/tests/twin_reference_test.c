@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-/* The bits of the workload's specification. */
+/* Bits from the specification of the workload. */
 static const struct golden {
 	struct lab_twin_shape shape;
 	uint32_t step;

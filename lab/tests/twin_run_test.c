@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As the command line says: "host", or "cuda" with the path of a fake driver. */
+/* Set by the command line: "host", or "cuda" with the path of a fake driver. */
 static enum kwhy_gpu_backend backend = KWHY_GPU_HOST;
 static struct kwhy_gpu *gpus[2];
 static bool by_nccl;
 
-/* A fake driver takes so long over whole runs of all variants. */
+/* Number of steps. A fake driver takes long for whole runs of all variants, so it gets fewer. */
 static uint32_t steps_of(uint32_t whole)
 {
 	return backend == KWHY_GPU_HOST ? whole : 20;
@@ -55,7 +55,7 @@ static void run_variant(const struct lab_twin_variant *variant, const struct lab
 	answer = answer_of(shape);
 	if (lab_twin_open(&request, &twin, &error))
 		fail_msg("%s", error.text);
-	/* The second finds nothing that the first left. */
+	/* The second run must not depend on what the first one left. */
 	for (int i = 0; i < runs; i++)
 		if (lab_twin_run(twin, &answer, i == 0, out, &error))
 			fail_msg("%s", error.text);
@@ -69,7 +69,7 @@ static void every_variant_gives_the_golden_bits(void **state)
 	struct lab_twin_result result = {0};
 
 	(void)state;
-	/* Where each value is a copy, whole runs are the next test's. */
+	/* Whole runs of variants that copy each value are part of the next test. */
 	for (size_t i = 1; i < lab_twin_variant_count; i++) {
 		bool has_pieces = lab_twin_variants[i].scattered > 0;
 
@@ -78,7 +78,9 @@ static void every_variant_gives_the_golden_bits(void **state)
 	}
 }
 
-/* What is more: at the end, and for each step's event of a poisoned run. */
+/*
+ * Additional calls are those at the end of a run and, in a poisoned run, those for the event of each step.
+ */
 static void the_naive_variant_counts_what_the_source_document_counted(void **state)
 {
 	const struct lab_twin_shape shape = {LAB_TWIN_STEPS, 1, true};
@@ -109,7 +111,7 @@ static void ranks_on_one_gpu_give_the_bits_of_ranks_on_several(void **state)
 			run_variant(&lab_twin_variants[i], &shape, count, 1, &result);
 }
 
-/* NCCL takes one member a GPU: here two, and one that is alone. */
+/* NCCL takes one member for each GPU: here two members, and a member that is alone. */
 static void nccl_gives_the_same_bits(void **state)
 {
 	struct lab_twin_result result = {0};
@@ -199,7 +201,7 @@ static enum kwhy_status busy_of(const char *id, uint32_t gpu_count, double *out_
 	return status;
 }
 
-/* v0 queues more in a step than a queue takes, and waits for each. */
+/* v0 queues more in a step than a queue holds, and waits for each copy. */
 static void variants_whose_steps_the_host_starts_tell_how_long_the_device_works(void **state)
 {
 	static const char *const ids[] = {"v0", "v1", "v3", "v5", "v6", "v7", "v9"};
@@ -215,7 +217,7 @@ static void variants_whose_steps_the_host_starts_tell_how_long_the_device_works(
 	assert_int_equal(busy_of("v9", 2, &busy_s), KWHY_E_UNSUPPORTED);
 }
 
-/* Results of CUDA that end the context, at calls early and late. */
+/* Errors of CUDA that end the context, at calls early and late in a run. */
 static void a_lost_device_ends_a_run_and_is_told(void **state)
 {
 	const struct lab_twin_shape shape = {20, 1, true};

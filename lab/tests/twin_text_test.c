@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernels' own text, run on the host, gives the bits of the reference. */
+/* The CUDA code of the kernels, run on the host, gives the bits of the reference. */
 #include "fakes/cuda_text.h"
 
 #include "lab/kernels/twin.cu"
@@ -70,7 +70,7 @@ static struct lab_twin_answer answer_of(u32 ranks)
 	return answer;
 }
 
-/* What agents do between two steps, told from the packed outbox of the last. */
+/* What agents do between two steps, from the packed outbox of the previous step. */
 struct crowd {
 	i64 seen[AGENTS];
 	u64 folded;
@@ -193,7 +193,7 @@ static void a_run_in_one_launch_gives_the_bits_of_the_reference(void **state)
 	check_whole_run(2);
 }
 
-/* Edges of two fields to each other: above and below of each. */
+/* Copies the edge rows of two fields to each other, above and below each. */
 static void exchange(const struct world worlds[2], u32 step)
 {
 	for (u32 r = 0; r < 2; r++) {

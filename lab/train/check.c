@@ -2,15 +2,21 @@
 #include "lab/next.h"
 #include "lab/train/rules.h"
 
-/* What rounding explains after a few steps, with room. In 16 bits a rectifier's input near 0 may fall on the
- * other side: that is most of what the moments are off by, and adds up over layers as the root of their
- * number. The weights' is wide: at first AdamW moves each by nearly its whole rate, however small the
- * gradient, so that where a tiny gradient's sign is lost the weight goes the other way. */
+/*
+ * Differences that rounding explains after a few steps, with a margin. With 16 bits, a rectifier's input near
+ * 0 may have the other sign. This causes most of the differences of moments, which grow as the root of the
+ * number of layers. The limit for weights is wide: in the first steps AdamW moves each weight by nearly the
+ * whole learning rate, however small its gradient is. So where a tiny gradient has the wrong sign, the weight
+ * moves in the opposite direction.
+ */
 static const struct lab_train_errors limits[] = {[LAB_FP32] = {1e-4, 1e-3, 1e-3, 0.1},
 	[LAB_TF32] = {1e-3, 0.03, 0.03, 0.5},
 	[LAB_BF16] = {2e-3, 0.05, 0.05, 0.6}};
 
-/* Over all: root of the squares of differences over that of the expected, less where they begin. */
+/*
+ * Root of the sum of squared differences, over that of the expected values. With `bound` above 0 (weights),
+ * expected values are taken relative to the initial weights.
+ */
 static double distance(const float *found, const float *expected, float bound, size_t count)
 {
 	double differences = 0, squares = 0;

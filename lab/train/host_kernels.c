@@ -2,7 +2,7 @@
 #include "lab/kernels.h"
 #include "lab/train/train.h"
 
-/* The host runs the kernels' own text. */
+/* The host runs the code of the kernels. */
 #include "lab/one_thread.h"
 
 #include "lab/kernels/train.cu"

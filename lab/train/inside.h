@@ -8,41 +8,48 @@
 #define AT(type) uint64_t
 #include "lab/train/kernels/args.cu"
 
-/* The inside of a training that is open, for the files of this folder. */
+/* Internals of an open training, for the files of this folder. */
 
 #define LAB_TRAIN_KERNEL(upper, lower) LAB_TRAIN_##upper,
 enum lab_train_kernel { LAB_TRAIN_KERNELS(LAB_TRAIN_KERNEL) LAB_TRAIN_KERNEL_COUNT };
 
-/* FORWARD_LAST gives fp32, UPDATE_MORE adds to the gradients of the parts before. */
+/*
+ * The products. FORWARD_LAST has fp32 results; UPDATE_MORE adds to the gradients of earlier parts of the
+ * batch.
+ */
 enum product { FORWARD, FORWARD_LAST, BACKWARD, UPDATE, UPDATE_MORE, PRODUCT_COUNT };
 
-/* What one GPU has of a training. */
+/* One GPU of a training. */
 struct lab_train_rank {
 	struct lab_rank base;
 	struct lab_train *train;
 	const struct lab_blaslt_plan *plans[PRODUCT_COUNT];
 	struct kwhy_gpu_stream *copies;
-	struct kwhy_gpu_event *arrived[2], *before; /* batches; what was queued before one */
-	struct kwhy_gpu_host samples;		    /* [samples / batch] blocks as `staged` has them */
-	size_t bytes, staged_bytes;		    /* of the device's memory; of a batch of this GPU */
+	/* arrived: a batch was copied (two in turn); before: the work queued before a copy has ended */
+	struct kwhy_gpu_event *arrived[2], *before;
+	/* [samples / batch] batches, each as `staged` stores it */
+	struct kwhy_gpu_host samples;
+	/* bytes of the device's memory; bytes of this GPU's share of a batch */
+	size_t bytes, staged_bytes;
 	struct lab_train_args args;
 };
 
 struct lab_train {
 	const struct lab_train_variant *variant;
-	struct lab_train_shape shape; /* parts 1 where the variant has none */
+	struct lab_train_shape shape; /* `parts` is 1 if the variant has no parts */
 	struct lab_train_rank ranks[LAB_TRAIN_RANKS_MAX];
 	uint32_t rank_count, opened;
-	uint32_t segment;		/* layers from one whose inputs are kept to the next */
-	uint32_t slots;			/* of hidden */
-	struct kwhy_collectives *group; /* NULL: one GPU alone */
-	struct kwhy_gpu_graph *graph;	/* of a step; NULL: none */
-	/* Of a run, or of opening: */
+	/* number of layers from one whose inputs are kept to the next such layer */
+	uint32_t segment;
+	uint32_t slots;			/* number of planes in `hidden` */
+	struct kwhy_collectives *group; /* NULL: one GPU is used */
+	struct kwhy_gpu_graph *graph;	/* graph of a step; NULL: no graph */
+	/* State of the current run, or of opening: */
 	uint32_t step;
 	struct lab_tries tries;
 };
 
-/* Queues a step behind its batch. */
+/* Queues a step, which waits for its batch. */
 void lab_train_queue_step(struct lab_train *train);
 
 #endif

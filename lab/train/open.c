@@ -13,7 +13,7 @@ static uint64_t plane_bytes(const struct lab_train_args *args)
 		lab_number_bytes((enum lab_number)args->type);
 }
 
-/* Gives the bytes in all. */
+/* Lays out the memory of a GPU from an address on. Returns its bytes. */
 static size_t lay_out(struct lab_train_rank *rank, uint64_t start)
 {
 	struct lab_train_args *a = &rank->args;
@@ -36,7 +36,10 @@ static size_t lay_out(struct lab_train_rank *rank, uint64_t start)
 	return bytes;
 }
 
-/* All of it is a pattern at first, so that what nothing wrote is seen: as floats about -3e-16. */
+/*
+ * Allocates memory and fills it with a pattern, so that reading what was never written is noticed. As floats
+ * the pattern is about -3e-16.
+ */
 static void make_memory(struct lab_train_rank *rank)
 {
 	struct lab_train *train = rank->train;
@@ -64,7 +67,7 @@ static void make_block(const struct lab_train_args *args, uint32_t first_sample,
 		((uint32_t *)(block + count))[i] = lab_train_label(first_sample + i, args->width);
 }
 
-/* The GPU's share of all batches. */
+/* Copies a GPU's share of all batches to page-locked memory. */
 static void make_samples(struct lab_train_rank *rank, uint32_t r)
 {
 	struct lab_train *train = rank->train;
@@ -80,7 +83,7 @@ static void make_samples(struct lab_train_rank *rank, uint32_t r)
 			(float *)((char *)rank->samples.memory + b * rank->staged_bytes));
 }
 
-/* The library tries its ways on what the first step will multiply, and to where. */
+/* Has the library try its algorithms on the matrices of the first step. */
 static void plan_products(struct lab_train_rank *rank)
 {
 	const struct lab_train_args *a = &rank->args;
@@ -157,7 +160,8 @@ static void plan(struct lab_train *train, const struct lab_train_request *reques
 	if (!train->variant->parts)
 		train->shape.parts = 1;
 	train->segment = train->variant->recompute ? 1 : layers;
-	while (train->segment * train->segment < layers) /* then least is kept */
+	/* the segment length of about the root of the number of layers needs least memory */
+	while (train->segment * train->segment < layers)
 		train->segment++;
 	train->slots = (layers - 1) / train->segment + train->segment - 1;
 }

@@ -5,13 +5,13 @@
 
 enum { LANES = 16 };
 
-/* One batch on its way. */
+/* State of the computation of one batch. */
 struct pass {
 	const struct lab_train_shape *shape;
 	size_t width, batch;
 	const float *weights;
-	float *activations;	/* [layers + 1][batch][width]; the last are the logits */
-	float *errors, *before; /* of a layer's outputs, and of its inputs */
+	float *activations;	/* [layers + 1][batch][width] activations; the last ones are the logits */
+	float *errors, *before; /* gradients by a layer's outputs, and by its inputs */
 };
 
 enum kwhy_status lab_train_shape_check(const struct lab_train_shape *shape, struct kwhy_error *error)
@@ -40,7 +40,7 @@ static size_t bias_at(const struct pass *pass, uint32_t layer)
 	return matrix_at(pass, pass->shape->layers) + layer * pass->width;
 }
 
-/* In lanes that a compiler may take at once. */
+/* Dot product with separate sums for several lanes, which a compiler can vectorise. */
 static float dot(const float *a, const float *b, size_t count)
 {
 	float lanes[LANES] = {0}, sum = 0;
@@ -76,7 +76,7 @@ static void forward(const struct pass *pass, uint32_t layer)
 		}
 }
 
-/* Of one sample: its loss, and the errors of its logits. */
+/* Loss of one sample; computes the gradients of its logits. */
 static double soften(const struct pass *pass, const float *logits, uint32_t label, float *errors)
 {
 	float most = logits[0], share = 1.0f / (float)pass->batch;

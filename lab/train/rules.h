@@ -7,8 +7,10 @@
 
 #include "lab/kernels/mix.cu"
 
-/* What everything begins with, and AdamW, for the reference and the host forms of kernels; kernels/train.cu
- * has them in CUDA C. Pure. */
+/*
+ * Initial values and AdamW, for the reference and for the kernels on the host. kernels/train.cu has the same
+ * in CUDA C. Pure.
+ */
 enum { LAB_TRAIN_WEIGHTS_FIELD = 1, LAB_TRAIN_INPUTS_FIELD, LAB_TRAIN_LABELS_FIELD };
 
 static inline uint64_t lab_train_mix(uint32_t field, uint64_t place)
@@ -16,7 +18,10 @@ static inline uint64_t lab_train_mix(uint32_t field, uint64_t place)
 	return mix((uint64_t)LAB_TRAIN_SEED << 48 ^ (uint64_t)field << 40 ^ place);
 }
 
-/* Even over ±`bound`, as torch.nn.Linear begins; 24 bits, so that the conversion is exact. */
+/*
+ * Initial weight, uniform in ±`bound` as in torch.nn.Linear. It has 24 random bits, so that the conversion to
+ * float is exact.
+ */
 static inline float lab_train_first_weight(uint64_t place, float bound)
 {
 	uint64_t hash = lab_train_mix(LAB_TRAIN_WEIGHTS_FIELD, place);
@@ -29,7 +34,9 @@ static inline float lab_train_bound(uint32_t width)
 	return 1.0f / sqrtf((float)width);
 }
 
-/* Four even numbers together, of mean 0 and variance 1: nearly normal. */
+/*
+ * Input of a sample: the sum of four uniform numbers, with mean 0 and variance 1, which is nearly normal.
+ */
 static inline float lab_train_input(uint64_t place)
 {
 	uint64_t hash = lab_train_mix(LAB_TRAIN_INPUTS_FIELD, place);
@@ -44,11 +51,11 @@ static inline uint32_t lab_train_label(uint32_t sample, uint32_t width)
 	return width ? (uint32_t)(lab_train_mix(LAB_TRAIN_LABELS_FIELD, sample) % width) : 0;
 }
 
-/* What a step of AdamW divides and multiplies by: step 0 is the first. */
+/* Factors of AdamW in a step, where step 0 is the first. */
 struct lab_train_pace {
-	float power1, power2; /* of the betas, to the steps done */
-	float rate;	      /* over the correction of the first moment */
-	float root;	      /* of the correction of the second, inverse */
+	float power1, power2; /* beta1 and beta2 to the power of the number of steps done */
+	float rate;	      /* learning rate, over the bias correction of the first moment */
+	float root;	      /* inverse of the bias correction of the second moment */
 };
 
 static inline void lab_train_pace_next(struct lab_train_pace *pace)

@@ -2,11 +2,11 @@
 #include "base/clock.h"
 #include "lab/train/inside.h"
 
-enum { BLOCKS = 1024 }; /* of all kernels: any number will do */
+enum { BLOCKS = 1024 }; /* blocks of all kernels, which work with any number */
 
-#define INPUTS UINT32_MAX /* instead of a slot of hidden: the batch */
+#define INPUTS UINT32_MAX /* stands for the batch in place of a slot of `hidden` */
 
-/* Which slot of hidden has what goes into a layer. */
+/* Slot of `hidden` with the inputs of a layer; INPUTS: its inputs are the batch. */
 static uint32_t slot_of(const struct lab_train *train, uint32_t layer)
 {
 	uint32_t kept = (train->shape.layers - 1) / train->segment, inner = layer % train->segment;
@@ -55,7 +55,7 @@ static void multiply(
 	TRY(rank->base.tries, lab_blaslt_multiply, rank->base.blaslt, rank->plans[product], &at);
 }
 
-/* On every GPU, in its turn of this thread. */
+/* Calls a function for every GPU, one after the other in this thread. */
 static void on_each(struct lab_train *train, void (*work)(struct lab_train_rank *rank))
 {
 	for (uint32_t r = 0; r < train->rank_count; r++) {
@@ -79,7 +79,10 @@ static void forward(struct lab_train_rank *rank, uint32_t layer, uint32_t part)
 	LAUNCH(rank, LAB_TRAIN_BIAS, .layer = layer, .slot = out);
 }
 
-/* Activations of the layer's segment again, where they were not kept; at the segment's last layer. */
+/*
+ * Computes the activations of the layer's segment again, if they were not kept. Done at the last layer of the
+ * segment.
+ */
 static void recompute(struct lab_train_rank *rank, uint32_t layer, uint32_t part)
 {
 	const struct lab_train *train = rank->train;
@@ -89,7 +92,10 @@ static void recompute(struct lab_train_rank *rank, uint32_t layer, uint32_t part
 		forward(rank, i, part);
 }
 
-/* The gradients of a layer, then the errors of its inputs; 0 where the rectifier let nothing through. */
+/*
+ * Computes the gradients of a layer, and then those of its inputs, which are 0 where the rectifier's output
+ * was 0.
+ */
 static void backward(struct lab_train_rank *rank, uint32_t layer, uint32_t part)
 {
 	const struct lab_train_args *a = &rank->args;
@@ -130,7 +136,7 @@ static void sum_gradients(struct lab_train *train)
 		(uint32_t)lab_train_weight_count(&train->shape));
 }
 
-/* All at once, or a kernel for each mode. */
+/* Queues AdamW, as one kernel or as a kernel for each of its parts. */
 static void queue_adamw(struct lab_train_rank *rank)
 {
 	uint32_t all = (ROUND - 1) | (rank->args.type == LAB_BF16 ? ROUND : 0);
@@ -162,7 +168,7 @@ static void send(struct lab_train_rank *rank, struct kwhy_gpu_stream *stream, ui
 	TRY(&train->tries, rank->base.gpu->ops->copy, rank->base.gpu, stream, &copy);
 }
 
-/* By a stream of its own. A step's batch takes the place of that of two steps before. */
+/* Sends the batch of a step in a stream of its own. It replaces the batch of two steps before. */
 static void send_early(struct lab_train_rank *rank, uint32_t step)
 {
 	struct lab_tries *tries = rank->base.tries;
@@ -212,7 +218,10 @@ static void run_step(struct lab_train *train)
 		lab_train_queue_step(train);
 }
 
-/* Each GPU has the losses of its own samples, over the whole batch. */
+/*
+ * Reads the losses and adds them up: each GPU has the losses of its samples, over the size of the whole
+ * batch.
+ */
 static void read_losses(struct lab_train *train, float *losses, uint32_t first, uint32_t count)
 {
 	float part[LAB_TRAIN_STEPS_MAX];

@@ -9,27 +9,31 @@
 
 enum { CHECK_WIDTH = 512, CHECK_BATCH_MAX = 512, CHECK_STEPS = 3, HOST_WIDTH = 128, HOST_STEPS = 8 };
 
-/* Of the benchmark. */
+/* Data of the benchmark. */
 struct context {
-	struct lab_train_shape shape, checked; /* checked.steps 0: nothing is compared with the reference */
-	struct lab_train_state expected;       /* of the checked shape */
-	struct lab_train_options options;      /* all counts of them */
+	/*
+	 * shape of the runs, and shape of the check; checked.steps 0: nothing is compared with the reference
+	 */
+	struct lab_train_shape shape, checked;
+	/* state of the reference after a run of the checked shape */
+	struct lab_train_state expected;
+	struct lab_train_options options; /* options in which all counts are set */
 };
 
-/* Of a row. */
+/* Results of a row. */
 struct facts {
 	struct lab_train_errors errors;
 	struct lab_train_facts of;
 	double last_loss, flop_per_s;
-	float *losses; /* [shape.steps], of all runs */
+	float *losses; /* [shape.steps] losses, which are the same in all runs */
 };
 
-/* A row that is open. */
+/* An open row. */
 struct opened {
 	const struct lab_row *row;
 	struct lab_train_request request;
 	struct lab_train *train;
-	float *losses; /* [shape.steps], of the run at hand */
+	float *losses; /* [shape.steps] losses of the current run */
 	bool has_run;
 };
 
@@ -40,7 +44,7 @@ static const struct context *context_of(const struct lab_bench *bench)
 
 /* --- What is asked for --- */
 
-/* Options that are counts: name, member, bounds, help. */
+/* Options that are counts: X(name, member, bounds, help). */
 #define COUNTS(X)                                                                                        \
 	X("dp", dp, 2, LAB_TRAIN_RANKS_MAX, "GPUs of 'parallel', which share the batch; default 2")      \
 	X("width", width, 32, LAB_TRAIN_WIDTH_MAX, "features of a layer; default 4096, on the host 128") \
@@ -58,7 +62,7 @@ static void set_defaults(void *options)
 		KWHY_COUNT_NOT_GIVEN, CHECK_WIDTH};
 }
 
-/* No wider than --check-width, fewer samples and steps. */
+/* Shape for the check: at most as wide as --check-width, with fewer samples and steps. */
 static struct lab_train_shape checked_of(const struct lab_train_shape *shape, uint32_t width)
 {
 	struct lab_train_shape checked = *shape;
@@ -80,7 +84,10 @@ static enum kwhy_status read_options(
 	struct lab_train_options options = *(const struct lab_train_options *)bench->options;
 	bool on_host = bench->backend == KWHY_GPU_HOST;
 
-	/* What is not given is as in the guide; on the host, which has no GPU's speed, small. */
+	/*
+	 * Counts that are not given get the values of the source document. On the host, which is slow, they
+	 * are small.
+	 */
 	if (options.width == KWHY_COUNT_NOT_GIVEN)
 		options.width = on_host ? HOST_WIDTH : LAB_TRAIN_WIDTH;
 	if (options.steps == KWHY_COUNT_NOT_GIVEN)
@@ -103,7 +110,7 @@ static enum kwhy_status plan(struct lab_bench *bench, struct kwhy_error *error)
 {
 	struct context *context = bench->context;
 	enum kwhy_status status = read_options(bench, context, error);
-	double samples = (double)context->shape.steps * context->shape.batch; /* of a run */
+	double samples = (double)context->shape.steps * context->shape.batch; /* samples in a run */
 
 	for (size_t i = 0; !status && i < lab_train_variant_count; i++) {
 		const struct lab_train_variant *v = &lab_train_variants[i];
@@ -166,7 +173,7 @@ static enum kwhy_status check(
 		: KWHY_OK;
 }
 
-/* The losses of all runs must have the same bits. */
+/* Makes a run. Losses of all runs must have the same bits. */
 static enum kwhy_status run(void *context, size_t phase, struct lab_run *run, struct kwhy_error *error)
 {
 	struct opened *opened = context;
@@ -222,8 +229,10 @@ static void write_head(const struct lab_bench *bench, struct kwhy_json *json)
 	kwhy_json_real(json, "flop_a_step", lab_train_step_flop(&context->shape));
 }
 
-/* A loss is that of the weights before its step. All steps do the same work: those before it took their share
- * of a run. */
+/*
+ * Writes the CSV. A loss is that of the weights before its step. All steps do the same work, so the time and
+ * energy up to a loss are the share of the steps before it.
+ */
 static void write_csv(const struct lab_bench *bench, struct kwhy_text *out)
 {
 	uint32_t batch = context_of(bench)->shape.batch;

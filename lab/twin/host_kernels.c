@@ -5,7 +5,7 @@
 
 #include "lab/kernels.h"
 
-/* The kernels for the host: what a back end calls of each. */
+/* The function that the host back end calls for each kernel. */
 #define WRAP(upper, lower)                                                                                 \
 	static void run_##lower(const struct kwhy_gpu_grid *grid, void **arguments)                        \
 	{                                                                                                  \

@@ -7,46 +7,50 @@
 #include "lab/rank.h"
 #include "lab/twin/twin.h"
 
-/* The rules, which the kernels and the host share. */
+/* The rules of the workload, which kernels and host share. */
 #define AT(type) uint64_t
 #include "lab/kernels/mix.cu"
 
 #include "lab/twin/kernels/args.cu"
 
-/* The agents on the host: what they saw, and what they do about it. */
+/* The agents on the host: what they saw, and from it what they do. */
 struct lab_twin_agents {
 	bool closed;
 	int64_t seen[AGENTS];
-	uint64_t folded; /* Y so far */
+	uint64_t folded; /* checksum Y so far */
 };
 
-/* Writes what they send in a step over `controls`; what is not sent stays. */
+/* Writes what the agents send in a step into `controls`. Controls that are not sent stay unchanged. */
 void lab_twin_agents_send(
 	const struct lab_twin_agents *agents, uint32_t step, float controls[AGENTS][CONTROLS]);
 
-/* The same without gaps, one agent's behind the other's; gives how many floats. */
+/*
+ * Writes the same values without gaps, those of one agent after those of the other. Returns their number.
+ */
 uint32_t lab_twin_agents_pack(const struct lab_twin_agents *agents, uint32_t step, float *out);
 
-/* Looks at all observations of a step. `scattered`: bytes from one to the next; 0: they are packed. */
+/*
+ * Reads all observations of a step. `scattered`: bytes from one observation to the next; 0: they are packed.
+ */
 void lab_twin_agents_look(
 	struct lab_twin_agents *agents, uint32_t step, const char *outbox, uint32_t scattered);
 
-/* Y, carried on over what they saw in a step. */
+/* Updates Y with what the agents saw in a step. */
 void lab_twin_agents_fold(struct lab_twin_agents *agents);
 
-enum { POISON = 0xA5 }; /* what nothing wrote yet */
+enum { POISON = 0xA5 }; /* byte that marks memory that was not written yet */
 
 #define LAB_TWIN_KERNEL(upper, lower) LAB_TWIN_##upper,
 enum lab_twin_kernel { LAB_TWIN_KERNELS(LAB_TWIN_KERNEL) LAB_TWIN_KERNEL_COUNT };
 
-/* Cells of one or more ranks in one piece, on one GPU. */
+/* Cells of one or more ranks that are stored together on one GPU. */
 struct lab_twin_field {
-	const struct lab_rank *place; /* whose stream is of all its fields */
-	uint64_t memory;	      /* all of it */
+	const struct lab_rank *place; /* GPU, and the stream that all of its fields use */
+	uint64_t memory;	      /* address of all its memory */
 	struct lab_twin_args args;
 };
 
-/* What the host and the device exchange, in the host's memory. */
+/* Data that host and device exchange, in the host's memory. */
 struct lab_twin_mail {
 	float controls[AGENTS][CONTROLS];
 	float packed[AGENTS * CONTROLS];
@@ -58,7 +62,7 @@ struct lab_twin_mail {
 struct lab_twin {
 	const struct lab_twin_variant *variant;
 	struct lab_twin_shape shape;
-	struct kwhy_gpu *gpu; /* of the first field, and its stream */
+	struct kwhy_gpu *gpu; /* GPU of the first field, and its stream */
 	struct kwhy_gpu_stream *stream;
 	struct lab_rank places[LAB_TWIN_RANKS_MAX];
 	uint32_t place_count;
@@ -68,33 +72,35 @@ struct lab_twin {
 	struct kwhy_gpu_host mail_memory;
 	struct lab_twin_mail *mail;
 	struct kwhy_gpu_graph *graph;
-	struct lab_twin_tally graph_tally; /* what a launch of it does */
+	struct lab_twin_tally graph_tally; /* what a launch of the graph does */
 	struct kwhy_gpu_event *fetched;
-	struct lab_gate gate;				   /* of the first field */
-	struct kwhy_gpu_copy batch[LAB_TWIN_OBSERVED_MAX]; /* pieces that a step copies */
+	struct lab_gate gate;				   /* gate of the first field's stream */
+	struct kwhy_gpu_copy batch[LAB_TWIN_OBSERVED_MAX]; /* copies of pieces in a step */
 	size_t batch_count;
-	uint64_t checks[STEPS + 1], times[STEPS + 1]; /* of the device, after a run */
+	/* checksums and times of the device, read after a run */
+	uint64_t checks[STEPS + 1], times[STEPS + 1];
 	int64_t seen[STEPS][AGENTS];
 	float history[STEPS * SLOT];
-	uint32_t run_blocks; /* of a whole run in one launch */
-	/* Of the run under way. */
+	uint32_t run_blocks; /* number of blocks, if the whole run is one launch */
+	/* State of the current run: */
 	const struct lab_twin_answer *answer;
 	bool poisoned;
-	double *step_s, busy_s; /* as in its result */
+	double *step_s, busy_s; /* as in struct lab_twin_result */
 	struct lab_twin_agents agents;
 	struct lab_twin_tally tally;
-	struct lab_tries tries; /* of a run, or of opening */
+	struct lab_tries tries; /* status of the current run, or of opening */
 };
 
 KWHY_MUST_USE enum kwhy_status lab_twin_shape_check(
-	const struct lab_twin_shape *shape, struct kwhy_error *error); /* KWHY_E_INPUT: out of bounds */
+	/* KWHY_E_INPUT: the shape is out of bounds */
+	const struct lab_twin_shape *shape, struct kwhy_error *error);
 
-/* Counted calls. */
+/* Launch a kernel, or wait for the GPU; both are counted in the tally. */
 void lab_twin_launch(struct lab_twin *twin, const struct lab_twin_field *field, enum lab_twin_kernel kernel,
 	uint32_t step);
 void lab_twin_wait(struct lab_twin *twin);
 
-/* The three kernels and three collectives at either end of a run. */
+/* Begin and end a run, each with three kernels and three collectives. */
 void lab_twin_begin(struct lab_twin *twin);
 void lab_twin_end(struct lab_twin *twin);
 

@@ -5,7 +5,10 @@
 
 #include <stdlib.h>
 
-/* The parts of a field's memory, each at a multiple of 256 bytes; gives the bytes in all. */
+/*
+ * Lays out the memory of a field from an address on, with each part at a multiple of 256 bytes. Returns its
+ * bytes.
+ */
 static size_t lay_out(struct lab_twin_args *args, uint64_t start)
 {
 #define PART(type, name, count) {&args->name, (count) * sizeof(type)},
@@ -23,7 +26,9 @@ static void open_place(struct lab_twin *twin, struct kwhy_gpu *gpu)
 	lab_rank_open(&twin->places[twin->place_count++], &twin->tries, gpu, &source);
 }
 
-/* All memory is a pattern at first: what nothing wrote is seen. */
+/*
+ * Opens a field. Its memory is filled with a pattern, so that reading what was never written is noticed.
+ */
 static void open_field(struct lab_twin *twin, const struct lab_rank *place, uint32_t parts)
 {
 	const struct lab_twin_variant *variant = twin->variant;
@@ -65,7 +70,7 @@ static void open_group(struct lab_twin *twin, bool by_nccl)
 		twin->field_count, &twin->group);
 }
 
-/* The variant is not to be had on this GPU; `what`: of its name, says why. */
+/* Fails since the variant cannot be run on this GPU. `what` follows the variant's name and states why. */
 static enum kwhy_status refuse(const struct lab_twin *twin, const char *what, struct kwhy_error *error)
 {
 	return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s %s; leave %s out", twin->gpu->facts.name, what,
@@ -93,12 +98,12 @@ static void open_mail(struct lab_twin *twin)
 	args->flag = mail + offsetof(struct lab_twin_mail, flag);
 }
 
-/* A step of kernels that look at the device's clock. */
+/* Queues a step of kernels that read the step's number from device memory. */
 static enum kwhy_status issue_step(void *context, struct kwhy_error *error)
 {
 	struct lab_twin *twin = context;
 
-	(void)error; /* which is the twin's */
+	(void)error; /* the error is that of the twin */
 	if (twin->variant->send)
 		twin->variant->send(twin, BY_CLOCK);
 	twin->variant->compute(twin, BY_CLOCK);
@@ -107,7 +112,7 @@ static enum kwhy_status issue_step(void *context, struct kwhy_error *error)
 	return twin->tries.status;
 }
 
-/* A step, to be launched again and again. */
+/* Captures a step as a graph. */
 static void capture(struct lab_twin *twin)
 {
 	if (!twin->gpu->ops->capture_begin)
@@ -116,7 +121,9 @@ static void capture(struct lab_twin *twin)
 	twin->graph_tally = twin->tally;
 }
 
-/* As many blocks as there are cells for, if they can all run concurrently. */
+/*
+ * Finds the number of blocks for a run in one launch: as many as the cells need, if all can run concurrently.
+ */
 static void find_blocks(struct lab_twin *twin)
 {
 	struct kwhy_gpu *gpu = twin->gpu;

@@ -55,9 +55,9 @@ void lab_twin_agents_fold(struct lab_twin_agents *agents)
 
 /* --- The field --- */
 
-/* All ranks' fields, one behind the other. */
+/* State of a run, with the fields of all ranks one after the other. */
 struct world {
-	size_t cells; /* of all ranks */
+	size_t cells; /* number of cells of all ranks */
 	float *memory, *t, *u, *next_t;
 	float controls[AGENTS][CONTROLS], gains[AGENTS][GAINS];
 	struct lab_twin_agents agents;
@@ -65,7 +65,7 @@ struct world {
 	struct lab_twin_step step;
 };
 
-/* Sums, peak and check, of a cell that is done; and its numbers to the history. */
+/* Adds a finished cell to sums, peak and checksum, and its values to the history. */
 static void conclude(struct world *world, uint32_t step, size_t i, const float kept[5], float *slot)
 {
 	uint32_t t = __float_as_uint(kept[0]), u = __float_as_uint(kept[1]), height = t & 0x7fffffff;
@@ -77,7 +77,7 @@ static void conclude(struct world *world, uint32_t step, size_t i, const float k
 		slot[k * KEPT + i] = kept[k];
 }
 
-/* The ring of ranks is one field whose last row borders on its first. */
+/* Computes a row. The ring of ranks is one field whose last row borders on its first. */
 static void advance_row(struct world *world, uint32_t step, size_t row, float *slot)
 {
 	const float *here = world->t + row, *north = row ? here - WIDTH : here + world->cells - WIDTH,

@@ -8,7 +8,8 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#define FLAG_TIMEOUT_NS INT64_C(2000000000) /* then the driver is asked what became of the step */
+/* ns after which the driver is asked what became of the step */
+#define FLAG_TIMEOUT_NS INT64_C(2000000000)
 
 enum { SPINS = 64 };
 
@@ -17,7 +18,7 @@ static double seconds_since(int64_t start_ns)
 	return (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9;
 }
 
-/* --- What is checked --- */
+/* --- Checks --- */
 
 static enum kwhy_status compare(const struct lab_twin *twin, uint32_t step, const char *what, uint64_t found,
 	uint64_t expected, struct kwhy_error *error)
@@ -29,7 +30,7 @@ static enum kwhy_status compare(const struct lab_twin *twin, uint32_t step, cons
 		step, what, found, expected);
 }
 
-/* The step's number behind `what`, of a sentence. */
+/* Fails with a sentence that consists of `what` and the number of the step. */
 static enum kwhy_status blame(
 	const struct lab_twin *twin, uint32_t step, const char *what, struct kwhy_error *error)
 {
@@ -41,7 +42,7 @@ static void check_seen(struct lab_twin *twin, uint32_t step)
 	TRY(&twin->tries, compare, twin, step, "Y", twin->agents.folded, twin->answer->steps[step].observed);
 }
 
-/* Of a run in one launch: what it saw and when. */
+/* Checks what a run in one launch saw, and reads when its steps ended. */
 static void verify_device(struct lab_twin *twin)
 {
 	const struct lab_twin_field *field = &twin->fields[0];
@@ -57,7 +58,7 @@ static void verify_device(struct lab_twin *twin)
 	}
 }
 
-/* X of every step, and once more of what was left at the end. */
+/* Checks the checksum X of every step, and of the field after the last step. */
 static void verify_checks(struct lab_twin *twin)
 {
 	uint32_t steps = twin->shape.steps;
@@ -103,7 +104,7 @@ static void verify(struct lab_twin *twin)
 
 /* --- A step --- */
 
-/* The outboxes hold nothing that an earlier step left. */
+/* Fills the outboxes with the pattern, so that nothing from an earlier step is left in them. */
 static void poison(struct lab_twin *twin)
 {
 	memset(twin->mail->outbox, POISON, OUTBOX_BYTES);
@@ -117,7 +118,7 @@ static bool is_flagged(const struct lab_twin *twin, uint32_t step)
 	return atomic_load_explicit(&twin->mail->flag, memory_order_acquire) == step + 1;
 }
 
-/* The host waits for a word that the device writes; the driver is asked only when that takes too long. */
+/* Waits for the flag that the device sets. Only if that takes too long, the driver is asked. */
 static void await_flag(struct lab_twin *twin, uint32_t step)
 {
 	int64_t start_ns = kwhy_clock_mono_ns();
@@ -148,7 +149,10 @@ static void issue_graph(struct lab_twin *twin, uint32_t step)
 	TRY(&twin->tries, twin->gpu->ops->graph_launch, twin->gpu, twin->stream, twin->graph);
 }
 
-/* In a poisoned run the event that all was fetched is waited for, and then seen to be reached. */
+/*
+ * Waits for a step. In a poisoned run, it waits for the event after the last copy and checks that the event
+ * was reached.
+ */
 static void await_step(struct lab_twin *twin, uint32_t step)
 {
 	const struct kwhy_gpu_ops *ops = twin->gpu->ops;
@@ -201,7 +205,7 @@ static void run_steps(struct lab_twin *twin)
 	}
 }
 
-/* The whole run is one launch. */
+/* Makes a run that is one launch. */
 static void run_device(struct lab_twin *twin)
 {
 	const struct kwhy_gpu_ops *ops = twin->gpu->ops;
@@ -259,14 +263,17 @@ enum kwhy_status lab_twin_run(struct lab_twin *twin, const struct lab_twin_answe
 	lab_twin_end(twin);
 	await_all(twin);
 	kwhy_nvtx_pop();
-	run_s = seconds_since(start_ns); /* the verification is no part of it */
+	run_s = seconds_since(start_ns); /* checks of results are not part of the run's time */
 	verify(twin);
 	if (!twin->tries.status)
 		*out = (struct lab_twin_result){run_s, out->step_s, twin->busy_s, twin->tally};
 	return twin->tries.status;
 }
 
-/* A first run does what a driver does only once: behind a gate it could not. */
+/*
+ * Makes a run behind a gate. An ordinary run comes first, since a driver does some things only once, which it
+ * could not do behind a gate.
+ */
 static enum kwhy_status run_held(struct lab_twin *twin, const struct lab_twin_answer *answer,
 	double *out_busy_s, struct kwhy_error *error)
 {
@@ -288,7 +295,9 @@ enum kwhy_status lab_twin_busy(const struct lab_twin_request *request, const str
 	struct lab_twin *twin = NULL;
 	enum kwhy_status status;
 
-	/* What blocks the host would wait for what waits for the host. */
+	/*
+	 * copies of pageable memory would block the host, and the device waits for the host to open the gate
+	 */
 	variant.pageable = false;
 	variant.waits_each = false;
 	held.variant = &variant;

@@ -3,7 +3,7 @@
 
 /* --- Counted calls --- */
 
-/* Of a launch; blocks 0: a thread for each cell, threads 0: 256. */
+/* Grid of each kernel. blocks 0: one thread for each cell. threads 0: 256. */
 static const struct {
 	uint32_t blocks, threads;
 } grids[LAB_TWIN_KERNEL_COUNT] = {
@@ -71,7 +71,7 @@ static void copy(struct lab_twin *twin, enum lab_twin_way way, uint64_t to, uint
 	issue(twin, &one);
 }
 
-/* --- Pieces, each a copy --- */
+/* --- Copies of single pieces --- */
 
 static void list(struct lab_twin *twin, enum lab_twin_way way, uint64_t to, uint64_t from, size_t bytes)
 {
@@ -79,7 +79,7 @@ static void list(struct lab_twin *twin, enum lab_twin_way way, uint64_t to, uint
 	twin->batch[twin->batch_count++] = (struct kwhy_gpu_copy){to, from, bytes};
 }
 
-/* One by one, or by one call of the driver. */
+/* Makes the copies one by one, or with one call of the driver. */
 static void copy_list(struct lab_twin *twin)
 {
 	size_t count = twin->batch_count;
@@ -118,7 +118,7 @@ static void fetch_pieces(struct lab_twin *twin, uint32_t step)
 	copy_list(twin);
 }
 
-/* --- All in one copy --- */
+/* --- One copy for all pieces --- */
 
 static void fill_inbox(struct lab_twin *twin, const float *from, size_t count)
 {
@@ -132,7 +132,7 @@ static void send_packed(struct lab_twin *twin, uint32_t step)
 	lab_twin_launch(twin, &twin->fields[0], LAB_TWIN_SCATTER, step);
 }
 
-/* What the agents send is in the table already, where a graph copies it. */
+/* Sends the table of controls. In a graph the copy is part of the graph, and only the table is filled. */
 static void send_table(struct lab_twin *twin, uint32_t step)
 {
 	if (twin->variant->host == LAB_TWIN_CALLS)
@@ -140,7 +140,7 @@ static void send_table(struct lab_twin *twin, uint32_t step)
 	fill_inbox(twin, twin->mail->controls[0], AGENTS * CONTROLS);
 }
 
-/* A graph copies what the longest step has. */
+/* Fetches the packed observations. A graph copies the size of the longest step. */
 static void fetch_packed(struct lab_twin *twin, uint32_t step)
 {
 	uint32_t last = observed(twin->variant->host == LAB_TWIN_GRAPHS ? 0 : step) - 1;
@@ -151,7 +151,7 @@ static void fetch_packed(struct lab_twin *twin, uint32_t step)
 
 /* --- Collectives --- */
 
-/* Each is at least one call; how many a library makes of it is not known. */
+/* Counts a collective as one call; how many calls of the driver a library makes is unknown. */
 static void count_collective(struct lab_twin *twin)
 {
 	twin->tally.collectives++;
@@ -213,7 +213,7 @@ static void gather(struct lab_twin *twin)
 
 /* --- Kernels of a step --- */
 
-/* The first cells of the fields, to a step's slot. */
+/* Stores the first cells of the fields in the step's part of the history. */
 static void keep(struct lab_twin *twin, uint32_t step)
 {
 	const struct lab_twin_args *args = &twin->fields[0].args;
@@ -231,13 +231,18 @@ static void enter(struct lab_twin *twin, struct kwhy_gpu *gpu)
 		TRY(&twin->tries, gpu->ops->enter, gpu);
 }
 
-/* Kernels in their order, each of every field; leaves the first one's GPU entered. */
+/*
+ * Queues kernels in their order, each for every field. Afterwards the GPU of the first field is current.
+ */
 static void launch(
 	struct lab_twin *twin, enum lab_twin_kernel first, enum lab_twin_kernel last, uint32_t step)
 {
 	for (enum lab_twin_kernel kernel = first; kernel <= last; kernel++)
 		for (uint32_t i = 0; i < twin->field_count; i++) {
-			/* Only the first field has what agents send; the others get its gains. */
+			/*
+			 * Only the first field gets what agents send. The others get the gains that were
+			 * computed from it.
+			 */
 			bool has_none = i && kernel == LAB_TWIN_RECEIVE;
 
 			enter(twin, twin->fields[i].place->gpu);
@@ -285,7 +290,7 @@ void lab_twin_begin(struct lab_twin *twin)
 	TRY(&twin->tries, lab_gate_release, &twin->gate);
 }
 
-/* The check goes behind those of the steps and must say the same as the last of them. */
+/* Ends a run. Its checksum is stored after those of the steps and must equal that of the last step. */
 void lab_twin_end(struct lab_twin *twin)
 {
 	TRY(&twin->tries, lab_gate_hold, &twin->gate);
@@ -299,7 +304,7 @@ void lab_twin_end(struct lab_twin *twin)
 
 /* --- The variants --- */
 
-/* The parts of a step; of pieces 16 bytes lie from one observation to the next. */
+/* Functions for the parts of a step. With pieces, observations are 16 bytes apart. */
 #define PIECES .send = send_pieces, .compute = compute_ten, .scattered = 16, .fetch = fetch_pieces
 #define PACKED_READS .compute = compute_ten, .fetch = fetch_packed
 #define TABLE .doubled = true, .send = send_table, .fetch = fetch_packed

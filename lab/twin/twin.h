@@ -5,113 +5,128 @@
 #include "gpu/gpu.h"
 
 /*
- * `twin`, the reference workload of many small transfers (lab/README.md): 22 agents steer a field of
- * 256 x 256 cells a rank and read nearly two thousand values of it in every step. All sums are of integers
- * and every float is rounded once, so that every way to run it gives the same bits; those are what is
- * checked. One thread.
+ * `twin`, the reference workload of many small transfers (lab/README.md). 22 agents control a field of 256 x
+ * 256 cells a rank and read nearly two thousand of its values in every step. All sums are sums of integers
+ * and every float is rounded once, so all variants must give the same bits, which is checked. For one thread.
  */
 enum {
-	LAB_TWIN_STEPS = 288, /* of a whole run */
+	LAB_TWIN_STEPS = 288, /* number of steps in a whole run */
 	LAB_TWIN_RANKS_MAX = 8,
 	LAB_TWIN_OBSERVED_MAX = 1878, /* values that agents see in a step */
 	LAB_TWIN_SLOT_FLOATS = 5 *
-		70 /* of a step in the history: 70 cells of T, U, W, F and now and then V */
+		/*
+		 * floats that a step adds to the history: 70 cells of each of T, U, W, F and, in some steps,
+		 * V
+		 */
+		70
 };
 
 struct lab_twin_shape {
-	uint32_t steps; /* 1 to LAB_TWIN_STEPS */
-	uint32_t ranks; /* 1 to LAB_TWIN_RANKS_MAX, stacked as a ring */
-	bool closed;	/* what agents send depends on what they saw */
+	uint32_t steps; /* number of steps, 1 to LAB_TWIN_STEPS */
+	uint32_t ranks; /* number of ranks, 1 to LAB_TWIN_RANKS_MAX, which form a ring */
+	bool closed;	/* whether what agents send depends on what they saw */
 };
 
 /* --- On one core --- */
 
-/* What a step must come to. */
+/* Exact results of a step. */
 struct lab_twin_step {
-	uint64_t field;	   /* X: of T and U of all ranks */
-	uint64_t observed; /* Y: of what the agents saw, in this and all steps before */
-	uint32_t peak;	   /* M: bits of the highest |T| */
+	uint64_t field;	   /* checksum X of the fields T and U over all ranks */
+	uint64_t observed; /* checksum Y of what the agents saw, in this step and all before */
+	uint32_t peak;	   /* M: the bits of the largest |T| */
 };
 
 struct lab_twin_answer {
-	struct lab_twin_step *steps; /* [shape.steps] */
-	float *history;		     /* [shape.steps][LAB_TWIN_SLOT_FLOATS]; V is 0 where none is kept */
+	struct lab_twin_step *steps; /* [shape.steps] results of each step */
+	/* [shape.steps][LAB_TWIN_SLOT_FLOATS] history; V is 0 in steps that do not keep it */
+	float *history;
 };
 
-/* Plainly: 0.13 s for a whole run of one rank. KWHY_E_INPUT: a shape out of bounds. */
+/*
+ * Computes a run on one core, which takes 0.13 s for a whole run with one rank. KWHY_E_INPUT: the shape is
+ * out of bounds.
+ */
 KWHY_MUST_USE enum kwhy_status lab_twin_reference(
 	const struct lab_twin_shape *shape, struct lab_twin_answer *out, struct kwhy_error *error);
 void lab_twin_answer_done(struct lab_twin_answer *answer);
 
-/* --- On GPUs, in every variant: each changes one thing of another --- */
+/* --- On GPUs, in every variant, each of which changes one thing of another --- */
 
 struct lab_twin;
 
-/* Who starts the work of a step. */
+/* What starts the work of a step: calls, graphs, the device itself, or the reference on the host. */
 enum lab_twin_host { LAB_TWIN_CALLS, LAB_TWIN_GRAPHS, LAB_TWIN_DEVICE, LAB_TWIN_REFERENCE };
 
 struct lab_twin_variant {
-	const char *id, *title, *after, *change; /* see struct lab_variant */
-	bool pageable;				 /* the host's memory; else it is pinned */
-	bool batched;				 /* copies go by one call of the driver that takes many */
-	bool waits_each;			 /* for every copy by itself */
-	uint32_t scattered;			 /* bytes between observations on the device; 0: packed */
+	const char *id, *title, *after, *change; /* see struct lab_row */
+	/* true: the host's memory is pageable; false: it is page-locked */
+	bool pageable;
+	/* true: copies are made by one call of the driver that takes many */
+	bool batched;
+	bool waits_each; /* true: the host waits for each copy by itself */
+	/* bytes from one observation to the next on the device; 0: they are packed */
+	uint32_t scattered;
 	enum lab_twin_host host;
-	bool mapped;  /* in- and outbox are the host's memory; nothing is copied */
-	bool doubled; /* the field has two buffers */
-	bool apart;   /* a field a rank, each on its own GPU where there are several */
-	/* The parts of a step; NULL: there is none, or it is in the graph. */
+	bool mapped;  /* true: inbox and outbox are in the host's memory, and nothing is copied */
+	bool doubled; /* true: the field has two buffers */
+	bool apart;   /* true: each rank has a field of its own, on its own GPU if there are several */
+	/* Functions for the parts of a step; NULL: the part does not exist, or is in the graph. */
 	void (*send)(struct lab_twin *twin, uint32_t step);
 	void (*compute)(struct lab_twin *twin, uint32_t step);
 	void (*fetch)(struct lab_twin *twin, uint32_t step);
 };
 
-extern const struct lab_twin_variant lab_twin_variants[]; /* the last one is the reference */
+extern const struct lab_twin_variant lab_twin_variants[]; /* all variants; the last one is the reference */
 extern const size_t lab_twin_variant_count;
 
 struct lab_twin_request {
 	struct kwhy_gpu *const *gpus;
-	uint32_t gpu_count; /* variants that are not apart use the first alone */
+	uint32_t gpu_count; /* number of GPUs; variants that are not `apart` use only the first */
 	struct lab_twin_shape shape;
 	const struct lab_twin_variant *variant;
-	bool by_nccl; /* collectives; else they are our own */
+	bool by_nccl; /* true: NCCL makes the collectives; false: own kernels do */
 };
 
 enum lab_twin_way { LAB_TWIN_TO_GPU, LAB_TWIN_FROM_GPU, LAB_TWIN_WITHIN, LAB_TWIN_WAY_COUNT };
 
-/* What one run asked of the driver. */
+/* Counts of what a run requested from the driver. */
 struct lab_twin_tally {
-	uint64_t calls; /* of the driver; a collective counts as one */
+	uint64_t calls; /* calls of the driver, where a collective counts as one */
 	uint64_t waits;
 	uint64_t copies[LAB_TWIN_WAY_COUNT], bytes[LAB_TWIN_WAY_COUNT];
-	uint64_t kernels; /* of ours that ran, graphs' included; without those of collectives */
+	uint64_t kernels; /* own kernels that ran, with those in graphs and without those of collectives */
 	uint64_t collectives;
 };
 
 struct lab_twin_result {
-	double run_s;	/* from the first launch until all is done */
-	double *step_s; /* [shape.steps] of the caller, or NULL; by the device's clock where it starts them */
-	double busy_s;	/* the device was at it, by its events; NAN: they cannot tell: lab_twin_busy() */
+	double run_s; /* time from the first launch to the end of all work */
+	/*
+	 * [shape.steps] time of each step, memory of the caller; NULL: not wanted. By the device's clock if
+	 * the device starts the steps.
+	 */
+	double *step_s;
+	/* time that the device worked, by its events; NAN: events cannot show it, see lab_twin_busy() */
+	double busy_s;
 	struct lab_twin_tally tally;
 };
 
-/* Opened once, a variant runs as often as wanted. */
+/* Opens a variant, which can then be run any number of times. */
 KWHY_MUST_USE enum kwhy_status lab_twin_open(
 	const struct lab_twin_request *request, struct lab_twin **out, struct kwhy_error *error);
 void lab_twin_close(struct lab_twin *twin); /* NULL is allowed */
 
 /*
- * One whole run, held against `answer`, which must be of the same shape. KWHY_E_INPUT, naming variant and
- * step, where a bit is wrong. `poisoned`: every buffer is filled with a pattern before a step writes it, and
- * nothing is read before its event was reached; slower.
+ * Makes one whole run and compares it with `answer`, which must be of the same shape. KWHY_E_INPUT: a bit
+ * differs; the error names variant and step. With `poisoned` every buffer is filled with a pattern before a
+ * step writes it, and nothing is read before its event was reached, which is slower.
  */
 KWHY_MUST_USE enum kwhy_status lab_twin_run(struct lab_twin *twin, const struct lab_twin_answer *answer,
 	bool poisoned, struct lab_twin_result *out, struct kwhy_error *error);
 
 /*
- * Seconds that the device works in a run, were it never to wait for the host (lab/gate.h), its copies of
- * page-locked memory and without waits in between. Two more runs. KWHY_E_UNSUPPORTED on several GPUs, for a
- * run in one launch, and where a gate does not hold.
+ * Time that the device works in a run if it never waits for the host (lab/gate.h), s. For it, copies use
+ * page-locked memory and the host does not wait within a step. Makes two more runs. KWHY_E_UNSUPPORTED: there
+ * are several GPUs, a run is one launch, or no gate can hold the work.
  */
 KWHY_MUST_USE enum kwhy_status lab_twin_busy(const struct lab_twin_request *request,
 	const struct lab_twin_answer *answer, double *out_busy_s, struct kwhy_error *error);

@@ -12,18 +12,18 @@ struct options {
 	uint64_t steps, ranks;
 };
 
-/* Of the benchmark. */
+/* Data of the benchmark. */
 struct context {
-	struct lab_twin_request request; /* but for GPUs and variant */
+	struct lab_twin_request request; /* request of all rows, without GPUs and variant */
 	struct lab_twin_answer answer;
 };
 
-/* A row that is open; twin NULL: the reference. */
+/* An open row; `twin` NULL: the row is the reference. */
 struct opened {
 	struct lab_twin *twin;
 	struct lab_twin_request request;
 	const struct lab_twin_answer *answer;
-	struct lab_twin_tally *tally; /* the row's facts */
+	struct lab_twin_tally *tally; /* tally in the row's facts */
 };
 
 static const struct context *context_of(const struct lab_bench *bench)
@@ -110,7 +110,7 @@ static enum kwhy_status open_row(
 	return row->gpus ? lab_twin_open(&opened->request, &opened->twin, error) : KWHY_OK;
 }
 
-/* With poisoned buffers. */
+/* Makes a run with poisoned buffers and compares it with the reference. */
 static enum kwhy_status check(
 	struct lab_bench *bench, struct lab_row *row, void *context, struct kwhy_error *error)
 {

@@ -18,7 +18,7 @@ _Static_assert(KWHY_ANALYSE_E_INPUT == (int)KWHY_E_INPUT && KWHY_ANALYSE_E_IO ==
 	"statuses");
 _Static_assert(sizeof(((struct kwhy_error *)NULL)->text) == KWHY_ANALYSE_MESSAGE_BYTES, "messages");
 
-/* Number of intervals of the modelled power on the page, finer than its pixels. */
+/* Number of intervals of the modelled power on the report's page; they are finer than pixels. */
 enum { MODEL_BINS = 4000 };
 
 const char *kwhy_analyse_version(void)
@@ -57,7 +57,9 @@ void kwhy_analysis_options_init(struct kwhy_analysis_options *options, size_t si
 	memcpy(options, &size, sizeof(size));
 }
 
-/* Completes the options of an older caller; refuses those of a newer one, which may ask for what is unknown.
+/*
+ * Copies the options. Those of an older caller are completed with defaults; those of a newer one are refused,
+ * as they may have unknown fields.
  */
 static enum kwhy_status complete_options(const struct kwhy_analysis_options *given,
 	struct kwhy_analysis_options *out, struct kwhy_error *error)

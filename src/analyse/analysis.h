@@ -6,39 +6,46 @@
 #include "kwhy/analyse.h"
 #include "report/report.h"
 
-/* All that was made of the traces of one run, and the report that lends it to renderers. */
+/* All that was made from the traces of one run, with the report that renderers borrow. */
 struct kwhy_analysis {
 	struct kwhy_arena arena;
 	struct kwhy_recording *recording;
 	struct kwhy_profile *profile; /* NULL: no profile */
 	struct kwhy_ledger *ledger;
 	struct kwhy_findings *findings;
-	struct kwhy_whatif *whatif; /* NULL: no saving or plan has needed it yet */
+	struct kwhy_whatif *whatif; /* NULL: no saving or plan has needed the graph yet */
 	double min_gain_ratio;
-	struct kwhy_probing probing; /* report.probing points to it where kwhy probe ran */
-	struct kwhy_report report;   /* of the objects above; without plan and modelled power */
+	struct kwhy_probing probing; /* report.probing points to it if kwhy probe was at work in the run */
+	struct kwhy_report report;   /* report on the objects above, without plan and modelled power */
 };
 
-/* Opens an analysis as kwhy_analysis_open() does. `given` has all members of this version. */
+/* Opens an analysis as kwhy_analysis_open() does. `given` has all fields of this version. */
 KWHY_MUST_USE enum kwhy_status kwhy_analysis_make(struct kwhy_analysis *analysis, const char *const *paths,
 	size_t path_count, const struct kwhy_analysis_options *given, struct kwhy_error *error);
 
-/* The graph of the recording, made at its first use; borrowed. KWHY_E_UNSUPPORTED as kwhy_whatif_new(). */
+/*
+ * Returns the graph of the recording, which is made at the first call and stays the analysis's.
+ * KWHY_E_UNSUPPORTED as in kwhy_whatif_new().
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_analysis_graph(
 	struct kwhy_analysis *analysis, struct kwhy_whatif **out, struct kwhy_error *error);
 
-/* Adds a stretch of the run to a plan of the analysis, and the modelled power over time to its report: parts
- * that only the page shows. */
+/*
+ * Adds what only the page shows: a stretch of the run to a plan of the analysis, and the modelled power over
+ * time to its report.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_analysis_add_stretch(
 	struct kwhy_analysis *analysis, struct kwhy_plan *plan, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_analysis_add_model_power(
 	struct kwhy_analysis *analysis, struct kwhy_error *error);
 
-/* Writes the message of a failed call, and evaluates to its code. */
+/* Writes the message of a failed call and returns the call's code. */
 int kwhy_analysis_say(const struct kwhy_error *error, char *message, size_t message_bytes);
 
-/* Fills as much of a caller's struct as the size at its start states, so that older and newer callers both
- * work. */
+/*
+ * Fills a caller's struct up to the size that the struct states at its start, so that older and newer callers
+ * both work.
+ */
 int kwhy_analysis_give(void *out, const void *from, size_t from_size);
 
 #endif

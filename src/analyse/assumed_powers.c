@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_W 1e6 /* above any device, so the unit must be wrong */
+#define MAX_W 1e6 /* watts; no device draws more, so a larger number has the wrong unit */
 
-/* Reads a number of watts from `text` up to `end`. */
+/* Reads a number of watts from `text`, which ends at `end`. */
 static bool read_watts(const char *text, const char *end, double *out)
 {
 	char *stop;
@@ -19,7 +19,10 @@ static bool read_watts(const char *text, const char *end, double *out)
 	return true;
 }
 
-/* The member for the power of that name; NULL: unknown name. Idle has one kind only. */
+/*
+ * The field for the power of an activity with this name; NULL: the name is unknown. All kinds of idle time
+ * share one field.
+ */
 static double *power_named(struct kwhy_assumed_powers *powers, const char *name, size_t length)
 {
 	for (size_t i = 0; i < KWHY_CATEGORY_COUNT; i++) {

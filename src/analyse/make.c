@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* State of one analysis while it is made. */
+/* State of an analysis while it is made. */
 struct work {
 	struct kwhy_analysis *analysis;
 	const struct kwhy_analysis_options *given;
@@ -158,7 +158,10 @@ static enum kwhy_status make_ledger(struct work *work)
 		work->analysis->recording, &work->ledger_options, &work->analysis->ledger, work->error);
 }
 
-/* Sums up the bursts of kwhy probe from the recording's table, since its activities exclude the repeats. */
+/*
+ * Sums up the bursts of kwhy probe from the recording's table of bursts, as the ledger's activities exclude
+ * the repeats.
+ */
 static enum kwhy_status sum_probing(struct work *work)
 {
 	struct kwhy_analysis *analysis = work->analysis;
@@ -174,7 +177,7 @@ static enum kwhy_status sum_probing(struct work *work)
 	return status;
 }
 
-/* Finds the waste, with what its cures would save. */
+/* Finds the waste, and what its cures would save. */
 static enum kwhy_status find_waste(struct work *work)
 {
 	struct kwhy_analysis *analysis = work->analysis;

@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-/* How a plan comes about: by changes that are asked for, or by those that save most. */
+/* How a plan is made: from requested changes, or from those that save most. */
 struct question {
-	const struct kwhy_whatif_request *requests; /* NULL: the changes that save most */
+	const struct kwhy_whatif_request *requests; /* NULL: take the changes that save most */
 	size_t request_count;
 	bool numerics;
 };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* Learns the powers of a finished recording. */
+/* Learns the powers that a finished recording shows. */
 static enum kwhy_status learn(const struct kwhy_recording *recording,
 	const struct kwhy_analysis_options *options, const char *path, struct kwhy_learnt_powers **out,
 	struct kwhy_error *error)
@@ -37,7 +37,7 @@ static bool is_of_writer(const struct kwhy_recording *recording, uint64_t writer
 	return false;
 }
 
-/* Refuses a copy, packed or not, of a recording of the run itself. */
+/* Refuses a recording that is a copy of the run itself, compressed or not. */
 static enum kwhy_status check_other(const struct kwhy_recording *recording, const struct kwhy_recording *run,
 	const char *path, struct kwhy_error *error)
 {

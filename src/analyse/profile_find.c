@@ -21,7 +21,7 @@ static int is_profile(const struct dirent *entry)
 	return length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
 }
 
-/* Reads one profile and keeps it when it is of the device. */
+/* Reads one profile, and keeps it if it is that of the device. */
 static enum kwhy_status try_file(const char *folder, const char *file, const char *device_name,
 	struct kwhy_profile **out, struct kwhy_error *error)
 {
@@ -59,7 +59,7 @@ static enum kwhy_status try_folder(
 	return status;
 }
 
-/* Cuts the last component off a path. */
+/* Removes the last component of a path. */
 static bool to_parent(char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -79,7 +79,10 @@ static bool is_source_tree(const char *folder)
 	return stat(mark, &info) == 0;
 }
 
-/* The path of the program or shared library that holds this code; the program's has no name in the map. */
+/*
+ * Finds the path of the program or shared library that contains this code. The link map has no name for the
+ * program, which /proc/self/exe leads to.
+ */
 static bool find_self(char out[PATH_BYTES])
 {
 	struct link_map *map = NULL;
@@ -96,7 +99,8 @@ static bool find_self(char out[PATH_BYTES])
 }
 
 /*
- * Searches the folders above this code: an installation's share/, or the source tree that includes the build.
+ * Searches the folders above this code for share/ of an installation, or for the source tree that contains
+ * the build.
  */
 static enum kwhy_status try_near_self(
 	const char *device_name, struct kwhy_profile **out, struct kwhy_error *error)
@@ -107,7 +111,7 @@ static enum kwhy_status try_near_self(
 	if (!find_self(parent) || !to_parent(parent))
 		return KWHY_OK;
 	for (size_t i = 0; i < PARENT_LIMIT && !status && !*out && to_parent(parent); i++) {
-		if (i < 2) { /* above bin/ or lib/, and lib/ARCHITECTURE/ */
+		if (i < 2) { /* the first two parents are above bin/ or lib/, and above lib/ARCHITECTURE/ */
 			snprintf(folder, sizeof(folder), "%s/share/kwhy/profiles", parent);
 			status = try_folder(folder, device_name, out, error);
 		}

@@ -7,17 +7,17 @@
 #include "model/recording.h"
 
 /*
- * Finds the bundled profile of a device by its name (case, blanks, '-' and '_' do not count). *out is NULL
- * when there is no such profile. The folders are KWHY_PROFILES if it is set; otherwise, relative to the
- * program or shared library that holds this code, ../share/kwhy/profiles, the profiles/ of the source tree
- * that it was built in, and the folder of the installation.
+ * Finds the bundled profile of a device by its name, in which case, blanks, '-' and '_' do not count. *out is
+ * NULL if there is no such profile. The folders are KWHY_PROFILES if that is set. Otherwise they are
+ * ../share/kwhy/profiles relative to the program or shared library that contains this code, profiles/ of the
+ * source tree in which it was built, and the folder of the installation.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_profile_find(
 	const char *device_name, struct kwhy_profile **out, struct kwhy_error *error);
 
 /*
- * Reads the profile at `path`. NULL: the bundled profile of the first device that has one; *out is NULL where
- * no device has one.
+ * Reads the profile at `path`. `path` NULL: finds the bundled profile of the first device that has one; *out
+ * is NULL if no device has one.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_profile_read(const char *path, const struct kwhy_recording *recording,
 	struct kwhy_profile **out, struct kwhy_error *error);

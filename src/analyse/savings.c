@@ -39,8 +39,8 @@ static int64_t not_below_0(int64_t value)
 }
 
 /*
- * The assumption of a change, with a note where the change also applies to places that the finding does not
- * count, so that it saves more than they cost.
+ * Returns the assumption of a change. If the change also affects places that the finding does not count, and
+ * thus saves more than they cost, a note says so.
  */
 static const char *assumption_of(struct kwhy_findings *findings, const struct kwhy_finding *finding,
 	const struct kwhy_projected_change *change)
@@ -54,8 +54,8 @@ static const char *assumption_of(struct kwhy_findings *findings, const struct kw
 }
 
 /*
- * The upper end of a saving's interval. Runs may differ by more than a cure saves, so it is limited to the
- * upper end of the finding's cost.
+ * The upper end of a saving's interval, at most the upper end of what the finding's waste takes, since runs
+ * may differ by more than a cure saves.
  */
 static int64_t high_nj(const struct kwhy_finding *finding, const struct kwhy_saving *saving, int64_t high_nj)
 {
@@ -66,7 +66,7 @@ static int64_t high_nj(const struct kwhy_finding *finding, const struct kwhy_sav
 	return most_nj > saving->energy_nj ? most_nj : saving->energy_nj;
 }
 
-/* Sets the finding's saving to that of a plan of this change alone, so that both state the same bound. */
+/* Sets a finding's saving to that of a plan with its change alone, so that both have the same bound. */
 static enum kwhy_status set_saving(struct kwhy_findings *findings, struct kwhy_finding *finding,
 	const struct kwhy_plan *plan, struct kwhy_error *error)
 {
@@ -91,7 +91,7 @@ static enum kwhy_status set_saving(struct kwhy_findings *findings, struct kwhy_f
 	return KWHY_OK;
 }
 
-/* Keeps the finding's own bound and adds the reason why the change was refused. */
+/* Keeps a finding's own bound, and adds to its assumption why the change was refused. */
 static enum kwhy_status tell_refused(struct kwhy_findings *findings, struct kwhy_finding *finding,
 	const struct kwhy_plan *plan, struct kwhy_error *error)
 {
@@ -123,7 +123,7 @@ static enum kwhy_status project(struct kwhy_whatif *whatif, struct kwhy_findings
 	return status;
 }
 
-/* Removes findings whose cure saves too little, whatever they cost. */
+/* Removes findings whose cure saves too little, however much their waste takes. */
 static void drop_small(struct kwhy_findings *findings)
 {
 	size_t kept = 0;

@@ -7,24 +7,24 @@
 #include "whatif/whatif.h"
 
 /*
- * Largest number of activities and calls for which savings are projected: a play needs about 90 bytes for
- * each. The findings of larger recordings keep their bounds.
+ * Largest number of activities and calls together for which savings are projected, as a replay needs about 90
+ * bytes for each. In larger recordings findings keep their own bounds.
  */
 #define KWHY_SAVINGS_ROWS_MAX ((size_t)2000000)
 
-/* The change that cures a finding; NULL: none. */
+/* The change that cures a finding; NULL: no change does. */
 const struct kwhy_whatif_change *kwhy_saving_change(const struct kwhy_finding *finding);
 
 /*
- * Whether savings can be projected: one device worked, nothing is lost or unrecorded, and the recording is
- * not too large. `ledger` may be NULL.
+ * Whether savings can be projected: only one device worked, no work is lost or unrecorded, and the recording
+ * is not too large. `ledger` may be NULL.
  */
 bool kwhy_savings_are_projected(const struct kwhy_recording *recording, const struct kwhy_ledger *ledger);
 
 /*
- * Sets the saving of each finding that a change cures to that of a plan of this change alone, with its bound.
- * A finding whose change cannot be made keeps the bound of its detector. Findings that save too little are
- * left out, and the others sorted.
+ * Sets the saving of each finding with a cure to that of a plan with this change alone. A finding whose
+ * change cannot be made keeps the bound of its detector. Findings that save too little are removed, and the
+ * others are sorted.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_savings_project(
 	struct kwhy_whatif *whatif, struct kwhy_findings *findings, struct kwhy_error *error);

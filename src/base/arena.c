@@ -25,7 +25,8 @@ static struct kwhy_arena_block *block_new(size_t size)
 }
 
 /*
- * Allocates a separate block for a large request after the head, so that the head's free space stays usable.
+ * Allocates a separate block for a large request and links it after the head, so that the free space of the
+ * head stays usable.
  */
 static void *alloc_large(struct kwhy_arena *arena, size_t bytes)
 {

@@ -15,7 +15,7 @@ struct kwhy_arena {
 void *kwhy_arena_alloc(struct kwhy_arena *arena, size_t count, size_t item_bytes);
 
 /*
- * Returns a list of `count` items with capacity for one more: `items` itself, or a copy with twice the
+ * Returns a list of `count` items that has memory for one more: `items` itself, or a copy with twice the
  * capacity. Only for lists that start as NULL and grow only by this call. NULL: out of memory.
  */
 void *kwhy_arena_grow(struct kwhy_arena *arena, void *items, size_t count, size_t item_bytes);

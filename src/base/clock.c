@@ -66,7 +66,7 @@ static int64_t system_now(void *context)
 	return kwhy_clock_mono_ns();
 }
 
-/* Several wakes since the last return end only one sleep. */
+/* Wakes that came since the last return end only one sleep, however many they are. */
 static void system_sleep_until(void *context, int64_t mono_ns)
 {
 	struct kwhy_clock_sleeper *sleeper = context;

@@ -5,32 +5,35 @@
 #include <semaphore.h>
 #include <stdint.h>
 
-/* Nanoseconds of CLOCK_MONOTONIC, CLOCK_REALTIME and of CPU time used by the calling thread. */
+/* Nanoseconds of CLOCK_MONOTONIC, of CLOCK_REALTIME, and of CPU time that the calling thread has used. */
 int64_t kwhy_clock_mono_ns(void);
 int64_t kwhy_clock_unix_ns(void);
 int64_t kwhy_clock_thread_cpu_ns(void);
 
 /*
- * Relation of the Unix and the monotonic clock at one time: unix = mono + offset, known within +- width_ns /
- * 2.
+ * Relation of the Unix and the monotonic clock at the time mono_ns: Unix time = monotonic time + offset_ns,
+ * with an error of at most width_ns / 2.
  */
 struct kwhy_clock_relation {
 	int64_t mono_ns, offset_ns, width_ns;
 };
 
-/* Relates the clocks by the narrowest of several readings of one clock between two of the other. */
+/*
+ * Relates the clocks: reads one clock between two readings of the other, several times, and takes the closest
+ * pair.
+ */
 struct kwhy_clock_relation kwhy_clock_relate(void);
 
-/* Convert a time to the other clock by a relation; they saturate. */
+/* Convert a time to the other clock by a relation. Results saturate at the ends of int64_t. */
 int64_t kwhy_clock_mono_of_unix(const struct kwhy_clock_relation *relation, int64_t unix_ns);
 int64_t kwhy_clock_unix_of_mono(const struct kwhy_clock_relation *relation, int64_t mono_ns);
 
-/* A clock to wait on, as a parameter, so that tests need not wait. */
+/* A clock to read and to wait on. As a parameter it lets tests wait in no time. */
 struct kwhy_clock {
 	int64_t (*now_mono_ns)(void *context);
 	/*
-	 * Returns at the absolute time, or as soon as wake() has been called since its last return. May also
-	 * return earlier. One thread sleeps; any thread may wake it.
+	 * Returns at the time mono_ns, or as soon as wake() has been called since its last return. May also
+	 * return earlier. Only one thread sleeps; any thread may wake it.
 	 */
 	void (*sleep_until)(void *context, int64_t mono_ns);
 	void (*wake)(void *context);
@@ -38,7 +41,7 @@ struct kwhy_clock {
 	void *context;
 };
 
-/* This machine's clock. It sleeps on `sleeper`, which must not move until kwhy_clock_system_done(). */
+/* The clock of this machine. It waits on `sleeper`, which must not move until kwhy_clock_system_done(). */
 struct kwhy_clock_sleeper {
 	sem_t wakes;
 };

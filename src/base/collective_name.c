@@ -16,8 +16,8 @@ static char folded(char c)
 }
 
 /*
- * Whether a pattern matches a text; '*' matches any text. It backtracks only to the last star, so it takes at
- * most pattern length times text length steps.
+ * Whether a pattern matches a text; '*' matches any text. After a mismatch only the last star is tried again,
+ * so the time is at most proportional to the product of the lengths.
  */
 static bool fits(const char *pattern, const char *text)
 {

@@ -8,10 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Busy ticks of a line "cpu user nice system idle iowait irq softirq ..."; negative: another line. */
+/*
+ * Busy ticks in a line "cpu user nice system idle iowait irq softirq ..."; negative: the line is another one.
+ */
 static double busy_ticks(const char *line)
 {
-	/* user, nice, system, irq and softirq */
+	/* whether each column is busy time: user, nice, system, irq and softirq are */
 	static const bool is_busy[] = {true, true, true, false, false, true, true};
 	double busy = 0;
 	const char *at = line + 4;

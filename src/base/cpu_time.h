@@ -10,8 +10,9 @@
 double kwhy_cpu_busy_s(const char *path);
 
 /*
- * Modelled joules of a thread: the packages' joules times the thread's share of all busy CPU time. NAN: an
- * argument is unknown, packages_j is not above 0, or busy_s is less than part_s.
+ * Modelled joules of a thread: packages_j, the energy of the CPU packages, times the thread's share part_s /
+ * busy_s of all busy CPU time. NAN: an argument is unknown, packages_j is not above 0, or busy_s is less than
+ * part_s.
  */
 double kwhy_cpu_part_j(double packages_j, double part_s, double busy_s);
 

@@ -9,10 +9,13 @@
 /* Adds a text, quoted where it has a comma, a quote or a line end. NULL: an empty cell. */
 void kwhy_csv_add_text(struct kwhy_text *out, const char *text);
 
-/* The same for spreadsheets: with an apostrophe before what they would take for a formula. */
+/*
+ * Adds a text as kwhy_csv_add_text() does, with an apostrophe in front if a spreadsheet would take it for a
+ * formula.
+ */
 void kwhy_csv_add_shown_text(struct kwhy_text *out, const char *text);
 
-/* Adds a comma and the number to nine digits; nothing after the comma where it is not finite. */
+/* Adds a comma and the number to nine digits. A number that is not finite becomes an empty cell. */
 void kwhy_csv_add_real(struct kwhy_text *out, double value);
 
 #endif

@@ -4,7 +4,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Resolves the quotes of a field in place. *at moves from the opening quote to after the closing one. */
+/*
+ * Resolves the quotes of a field in place. *at moves from the opening quote to the character after the
+ * closing one.
+ */
 static bool take_quoted(char *line, size_t length, size_t *at, struct kwhy_span *out)
 {
 	size_t from = *at + 1, to = *at;

@@ -22,7 +22,7 @@ static bool is_digit(struct kwhy_span text, size_t at)
 	return at < text.length && text.bytes[at] >= '0' && text.bytes[at] <= '9';
 }
 
-/* Reads digits from *at as a negative number, so that INT64_MIN fits; false: beyond 64 bits. */
+/* Reads digits from *at as a negative number, so that INT64_MIN fits; false: the number is beyond 64 bits. */
 static bool parse_digits(struct kwhy_span text, size_t *at, int64_t *out)
 {
 	bool large = false;

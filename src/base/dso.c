@@ -31,7 +31,7 @@ static enum kwhy_status load(
 		first);
 }
 
-/* Looks up every symbol into `table`; returns the first required one that is missing, or NULL. */
+/* Looks up every symbol into `table`. Returns the first required one that is missing; NULL: none is. */
 static const char *fill(const struct kwhy_dso_library *library, void *handle, char *table)
 {
 	for (size_t i = 0; i < library->symbol_count; i++) {

@@ -12,13 +12,13 @@ enum kwhy_dso_need { KWHY_DSO_REQUIRED, KWHY_DSO_OPTIONAL };
 
 struct kwhy_dso_symbol {
 	const char *name;
-	size_t offset; /* offset of its pointer in the table */
+	size_t offset; /* offset in the table of the pointer to the symbol */
 	enum kwhy_dso_need need;
 };
 
 struct kwhy_dso_library {
-	const char *title;	    /* for messages: "NVML, part of the NVIDIA driver" */
-	const char *const *sonames; /* tried in order; ends with NULL */
+	const char *title;	    /* name for messages: "NVML, part of the NVIDIA driver" */
+	const char *const *sonames; /* file names of the library, tried in order; ends with NULL */
 	const struct kwhy_dso_symbol *symbols;
 	size_t symbol_count;
 	size_t table_bytes;

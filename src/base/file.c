@@ -30,7 +30,7 @@ static int write_all(int fd, const char *bytes, size_t length)
 	return 0;
 }
 
-/* Arguments of kwhy_file_write(); `path` is as the user named it. */
+/* Arguments of kwhy_file_write(); `path` is the one that the user gave. */
 struct whole {
 	const char *path;
 	const void *bytes;
@@ -74,7 +74,7 @@ static enum kwhy_status name_as_given(
 struct temporary {
 	const struct kwhy_output *output;
 	int file;
-	mode_t mode; /* final mode */
+	mode_t mode; /* permission bits of the finished file */
 	char name[sizeof(((struct kwhy_output *)0)->name) + 8];
 	char path[sizeof("/proc/self/fd/-2147483648/") + sizeof(((struct kwhy_output *)0)->name) + 8];
 };
@@ -85,7 +85,10 @@ static int create(const struct temporary *temporary, mode_t mode)
 		O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 }
 
-/* Creates it in the folder that is open, even if the folder's name now leads elsewhere. False: see errno. */
+/*
+ * Creates the temporary file in the open folder, even if the folder's name now leads elsewhere. False: errno
+ * has the reason.
+ */
 static bool temporary_open(struct temporary *temporary)
 {
 	const bool keeps_mode = kwhy_output_keeps_mode(temporary->output);
@@ -107,7 +110,7 @@ static bool temporary_open(struct temporary *temporary)
 	return fchmod(temporary->file, 0600) == 0;
 }
 
-/* Sets the final mode, which may not allow writing, and renames the file to its name. */
+/* Sets the permission bits, which may forbid writing, and renames the file to the output's name. */
 static bool temporary_keep(const struct temporary *temporary)
 {
 	const struct kwhy_output *output = temporary->output;
@@ -183,7 +186,7 @@ enum kwhy_status kwhy_file_write(const char *path, const void *bytes, size_t len
 	return status;
 }
 
-/* Returns 0: all was read; 1: more than the limit; -1: see errno. */
+/* Reads a file to its end. 0: all was read; 1: it has more than limit_bytes; -1: errno has the reason. */
 static int read_all(FILE *file, size_t limit_bytes, struct kwhy_text *out)
 {
 	char buffer[1 << 14];

@@ -8,9 +8,9 @@
 #include <stddef.h>
 
 /*
- * Writes a temporary file next to `path` and renames it to `path`, which thus holds the old bytes or all of
- * the new ones, never a part. A link keeps its target; devices and pipes are written to directly. output.h
- * describes which links are followed and the mode of the file.
+ * Writes a temporary file next to `path` and renames it to `path`, so that the file always has either all of
+ * the old bytes or all of the new ones. A link keeps its target. Devices and pipes are written to directly.
+ * output.h says which links are followed and which permission bits the file gets.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_file_write(
 	const char *path, const void *bytes, size_t length, struct kwhy_error *error);
@@ -19,7 +19,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_file_write(
 typedef enum kwhy_status kwhy_file_writer(void *context, const char *temporary, struct kwhy_error *error);
 
 /*
- * As kwhy_file_write(), for files that are written in pieces or by a library: `write` fills a temporary file
+ * As kwhy_file_write(), for files that are written in parts or by a library. `write` fills a temporary file
  * next to `path`, which then replaces `path`. After a failure the temporary file is removed.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_file_make(

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 
 static const struct {
-	const char *rank, *world_size, *local_rank, *local_size; /* local_size NULL: the launcher sets none */
+	/* local_size NULL: the launcher does not set it */
+	const char *rank, *world_size, *local_rank, *local_size;
 } launchers[] = {
 	{"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
 	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",

@@ -6,11 +6,11 @@
 
 /*
  * Ranks of this process from the environment variables of launchers: torchrun, OpenMPI, MVAPICH, PMI (MPICH,
- * Intel MPI), SLURM. If several are set, the launcher closest to the process counts, as torchrun starts
- * several processes in one SLURM task.
+ * Intel MPI), SLURM. If several launchers set theirs, the one that started the process itself counts, as
+ * torchrun starts several processes in one SLURM task.
  */
 struct kwhy_launcher_ranks {
-	int64_t rank, world_size, local_rank; /* -1: not said */
+	int64_t rank, world_size, local_rank; /* -1: no launcher states it */
 	int64_t local_size;		      /* number of processes on this host; -1: unknown */
 };
 

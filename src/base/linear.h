@@ -8,8 +8,9 @@
 /* Small symmetric matrices, row-major [size * size], for fits of at most some dozens of parameters. */
 
 /*
- * Lower Cholesky factor in place of `matrix`; what lies above the diagonal stays. False when the matrix is
- * not positive definite, or a squared diagonal element of the factor is below `least` (contents lost).
+ * Replaces a matrix by its lower Cholesky factor; elements above the diagonal stay. False: the matrix is not
+ * positive definite, or the square of a diagonal element of the factor is below `least`; the contents are
+ * then lost.
  */
 bool kwhy_matrix_factor(double *matrix, size_t size, double least);
 
@@ -19,7 +20,10 @@ void kwhy_matrix_solve(const double *factor, size_t size, double *vector);
 /* Solves L x = vector in place. */
 void kwhy_matrix_solve_lower(const double *factor, size_t size, double *vector);
 
-/* Solves L' x = vector in place: turns unit normals into draws whose precision is L L'. */
+/*
+ * Solves L' x = vector in place. For independent standard normal values this gives a draw from the normal
+ * distribution whose precision matrix is L L'.
+ */
 void kwhy_matrix_solve_upper(const double *factor, size_t size, double *vector);
 
 #endif

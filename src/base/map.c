@@ -8,7 +8,7 @@
 
 enum { FIRST_SLOTS = 64, INTEGER = 1, BYTES = 2 };
 
-/* A key as it is looked for. `place`: the slot at which the search begins, before the mask */
+/* A key to be looked for. `place` is its hash, whose low bits are the slot at which the search begins. */
 struct wanted {
 	uint64_t key, place;
 	const char *bytes;
@@ -30,7 +30,7 @@ static uint64_t word_at(const char *bytes)
 	return word;
 }
 
-/* All of at most seven bytes in one number. */
+/* A number from all of at most seven bytes. */
 static uint64_t few_bytes(const char *bytes, size_t length)
 {
 	uint32_t first, last;
@@ -46,8 +46,8 @@ static uint64_t few_bytes(const char *bytes, size_t length)
 }
 
 /*
- * Multiplies and folds 16 bytes a step, as wyhash does: kernel names are hundreds of bytes long. The last
- * step may take bytes again.
+ * Hashes bytes in steps of 16 that multiply and fold, as wyhash does, since kernel names are hundreds of
+ * bytes long. The last step may use some bytes a second time.
  */
 static uint64_t hash_of(const uint64_t secrets[2], const char *bytes, size_t length)
 {
@@ -77,7 +77,7 @@ static struct wanted string(const struct kwhy_map *map, const void *bytes, size_
 	return (struct wanted){.key = hash, .place = hash, .bytes = given, .size = (uint32_t)length + BYTES};
 }
 
-/* The slot of the key, or the free slot where it belongs; the map has a free slot. */
+/* Index of the key's slot, or of the free slot in which the key belongs. The map has a free slot. */
 static size_t slot_of(const struct kwhy_map *map, const struct wanted *wanted)
 {
 	const size_t mask = map->slot_count - 1;
@@ -114,7 +114,7 @@ struct kwhy_map_slot *kwhy_map_find_bytes(const struct kwhy_map *map, const void
 	return map->count ? find(map, &wanted) : NULL;
 }
 
-/* Gives every key of `from` its place in `to`, which is larger. No key is compared: all differ. */
+/* Moves every key of `from` to `to`, which is larger and empty. Keys need not be compared, as all differ. */
 static void move_all(const struct kwhy_map *from, struct kwhy_map *to)
 {
 	const size_t mask = to->slot_count - 1;

@@ -10,45 +10,52 @@
 
 struct kwhy_map_slot {
 	uint64_t key;	/* the integer, or the hash of the bytes */
-	uint32_t value; /* any; callers may change it */
-	uint32_t size;	/* 0: free; 1: an integer; else the number of bytes + 2 */
+	uint32_t value; /* the value, which callers may change */
+	uint32_t size; /* 0: the slot is free; 1: the key is an integer; else the number of bytes of the key +
+			  2 */
 };
 
 /*
- * A hash table from integers or from strings of bytes to 32-bit values; one map has keys of one kind. Of
- * bytes it keeps a copy. Keys are hashed with secrets that differ from process to process, so that no file
- * can be written whose keys all share a place. Nothing can depend on the order of the slots, which is not
- * shown. Zero-initialise; end with kwhy_map_done().
+ * A hash table from integers or from strings of bytes to 32-bit values. All keys of one map are of one kind,
+ * and strings are copied. Keys are hashed with secrets that differ between processes, so that no file can be
+ * made whose keys all collide. The order of slots is not visible, so nothing can depend on it.
+ * Zero-initialise; end with kwhy_map_done().
  */
 struct kwhy_map {
-	struct kwhy_map_slot *slots; /* [slot_count], a power of two */
-	const char **bytes;	     /* [slot_count] the keys; NULL: integers */
+	struct kwhy_map_slot *slots; /* [slot_count] slots; slot_count is a power of two */
+	const char **bytes;	     /* [slot_count] strings that are the keys; NULL: keys are integers */
 	size_t count, slot_count;
-	size_t space; /* keys that fit: three of four slots, so that a search ends after a few */
+	size_t space; /* number of keys that fit: three quarters of the slots, so that a search ends after a
+			 few steps */
 	uint64_t secrets[2];
-	struct kwhy_arena arena; /* holds the bytes of keys */
+	struct kwhy_arena arena; /* memory of the strings in `bytes` */
 };
 
 void kwhy_map_done(struct kwhy_map *map);
 
-/* Space for `count` integer keys, so that adding them cannot fail. */
+/* Reserves slots for `count` integer keys, so that adding them cannot fail. */
 KWHY_MUST_USE enum kwhy_status kwhy_map_reserve(struct kwhy_map *map, size_t count, struct kwhy_error *error);
 
-/* NULL: the map does not have the key. A slot is valid until the next key is added. */
+/*
+ * Return the slot of a key, which is valid until the next key is added. NULL: the map does not have the key.
+ */
 struct kwhy_map_slot *kwhy_map_find(const struct kwhy_map *map, uint64_t key);
 struct kwhy_map_slot *kwhy_map_find_bytes(const struct kwhy_map *map, const void *bytes, size_t length);
 
-/* The slot of a key, which is added with `value` if the map does not have it. */
+/* Find the slot of a key; if the map does not have the key, add it with `value`. */
 KWHY_MUST_USE enum kwhy_status kwhy_map_add(struct kwhy_map *map, uint64_t key, uint32_t value,
 	struct kwhy_map_slot **out_slot, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_map_add_bytes(struct kwhy_map *map, const void *bytes, size_t length,
 	uint32_t value, struct kwhy_map_slot **out_slot, struct kwhy_error *error);
 
-/* Numbers the keys 0, 1, 2, ... in the order of their first use; a new key has the number `count` before. */
+/*
+ * Numbers keys 0, 1, 2, ... in the order of their first use: the number of a new key is the count of keys
+ * before it.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_map_number(
 	struct kwhy_map *map, uint64_t key, uint32_t *out_number, struct kwhy_error *error);
 
-/* The bytes of a slot's key and a NUL after them, valid until kwhy_map_done(). */
+/* The string that is a slot's key, followed by a NUL; valid until kwhy_map_done(). */
 static inline const char *kwhy_map_bytes(const struct kwhy_map *map, const struct kwhy_map_slot *slot)
 {
 	return map->bytes[slot - map->slots];

@@ -24,7 +24,7 @@ static enum kwhy_status add_clean(struct kwhy_names *names, const char *bytes, s
 	return KWHY_OK;
 }
 
-/* Adds a name that is longer than allowed or not clean as the name that stands for it. */
+/* Adds a name that is too long or not clean, as the clean name that represents it. */
 static enum kwhy_status add(struct kwhy_names *names, const char *bytes, size_t length, uint32_t *out_name,
 	struct kwhy_error *error)
 {
@@ -46,7 +46,7 @@ static enum kwhy_status add(struct kwhy_names *names, const char *bytes, size_t 
 	return add_clean(names, clean, cut, out_name, error);
 }
 
-/* Names of the map are clean, so one that is found needs no cleaning. */
+/* Interns a name. Names in the map are clean, so one that is found needs no cleaning. */
 enum kwhy_status kwhy_names_intern(struct kwhy_names *names, const char *bytes, size_t length,
 	uint32_t *out_name, struct kwhy_error *error)
 {

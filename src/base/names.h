@@ -14,7 +14,7 @@
  */
 struct kwhy_names {
 	struct kwhy_map map;
-	const char **strings; /* [count] in the map */
+	const char **strings; /* [count] the strings, which are keys of the map */
 	size_t count, capacity;
 };
 

@@ -64,7 +64,7 @@ static bool is_proc(int folder)
 	return !fstatfs(folder, &facts) && facts.f_type == PROC_SUPER_MAGIC;
 }
 
-/* Opens the folder of `path`, relative to `from`; false: see errno. */
+/* Opens the folder of `path`, which is relative to the folder `from`; false: errno has the reason. */
 static bool enter(int from, const char *path, struct kwhy_output *out)
 {
 	const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
@@ -83,7 +83,7 @@ static bool enter(int from, const char *path, struct kwhy_output *out)
 	return out->folder >= 0;
 }
 
-/* Looks up the file; false: it is unknown, see errno. */
+/* Looks up the file in its folder; false: errno says why that is unknown. */
 static bool look(struct kwhy_output *output)
 {
 	output->is_in_proc = is_proc(output->folder);
@@ -105,7 +105,7 @@ static enum kwhy_status read_link(
 	return status;
 }
 
-/* Finds the file that `rest` names relative to `from`, which is closed. */
+/* Finds the file that `rest` names relative to the folder `from`, and closes `from`. */
 static enum kwhy_status step(
 	int from, const char *rest, const char *path, struct kwhy_output *out, struct kwhy_error *error)
 {
@@ -123,7 +123,7 @@ static bool is_link(const struct kwhy_output *output)
 	return output->exists && S_ISLNK(output->facts.st_mode);
 }
 
-/* Follows links; `rest` is the part of the path that remains. */
+/* Follows links. `rest` is the path that remains after each. */
 static enum kwhy_status follow(
 	char rest[PATH_MAX], const char *path, struct kwhy_output *out, struct kwhy_error *error)
 {
@@ -174,8 +174,8 @@ bool kwhy_output_is_direct(const struct kwhy_output *output)
 }
 
 /*
- * Opens a file of /proc. A file that this process has open keeps its position, as other programs may write to
- * standard output, too.
+ * Opens a file of /proc. A file that this process already has open keeps its position, as other programs may
+ * write to standard output, too.
  */
 static int open_in_proc(const struct kwhy_output *output)
 {
@@ -202,7 +202,10 @@ static int open_found(const struct kwhy_output *output, enum kwhy_output_how how
 		0666);
 }
 
-/* Checks the opened file, which may have been put there since the first look, before it is emptied. */
+/*
+ * Checks the opened file before it is emptied, since another user may have put it there after it was looked
+ * up.
+ */
 static enum kwhy_status check_opened(struct kwhy_output *output, const char *path, enum kwhy_output_how how,
 	int file, struct kwhy_error *error)
 {

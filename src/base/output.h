@@ -12,25 +12,25 @@
  * The place of an output. Everything that creates, replaces or extends a file named by a user goes through
  * this interface, as another user may have put something at that name before. The rule for the last part of
  * the name:
- *  - a link is followed if the link and its folder belong to this user or root and not everybody may write to
- *    the folder; else it is refused. Its target need not exist; the link itself stays.
- *  - open files in /proc (/dev/stdout, /dev/fd/N, >(command)) are written to directly.
- *  - a device, a pipe or a file that is extended is refused in a folder that others may write to, unless it
- *    belongs to this user or root.
- * A file that replaces a regular file of this user has that file's permission bits (0777), else those that
- * the umask leaves. It never has the other file's owner or its setuid, setgid and sticky bits.
+ * - A link is followed if the link and its folder belong to this user or root and not everybody may write to
+ * the folder; else it is refused. Its target need not exist. The link itself stays.
+ * - Open files in /proc (/dev/stdout, /dev/fd/N, >(command)) are written to directly.
+ * - A device, a pipe or a file that is extended is refused in a folder that others may write to, unless it
+ * belongs to this user or root.
+ * A file that replaces a regular file of this user gets that file's permission bits (0777), else those that
+ * the umask leaves. It never gets the other file's owner or its setuid, setgid and sticky bits.
  */
 struct kwhy_output {
-	int folder;	   /* open descriptor; -1: not open */
-	char name[256];	   /* name in the folder; not a link */
-	struct stat facts; /* of the existing file */
+	int folder;	   /* open descriptor of the folder; -1: not open */
+	char name[256];	   /* name of the file in the folder, not of a link */
+	struct stat facts; /* attributes of the file if it exists */
 	bool exists;
-	bool is_in_proc; /* it names an open file of a process in /proc */
+	bool is_in_proc; /* the name is that of an open file of a process in /proc */
 };
 
 /*
- * Finds where an output goes; release it with kwhy_output_done(). KWHY_E_IO: the message names file, place
- * and cure.
+ * Finds the place of an output; release it by kwhy_output_done(). KWHY_E_IO: the message names the file, its
+ * place and what to do.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_output_find(
 	const char *path, struct kwhy_output *out, struct kwhy_error *error);
@@ -42,9 +42,9 @@ bool kwhy_output_keeps_mode(const struct kwhy_output *output);
 bool kwhy_output_is_direct(const struct kwhy_output *output);
 
 enum kwhy_output_how {
-	KWHY_OUTPUT_TRUNCATE, /* created if missing, and emptied */
-	KWHY_OUTPUT_APPEND,   /* created if missing, and written at its end */
-	KWHY_OUTPUT_AS_IT_IS, /* must exist; opening changes nothing */
+	KWHY_OUTPUT_TRUNCATE, /* the file is created if it is missing, and emptied */
+	KWHY_OUTPUT_APPEND,   /* the file is created if it is missing, and written at its end */
+	KWHY_OUTPUT_AS_IT_IS, /* the file must exist, and opening it changes nothing */
 };
 
 /* Opens an output; the caller closes the descriptor. */
@@ -53,7 +53,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_output_open(
 /* Makes a folder. An existing folder is accepted, also through a link that the rule above allows. */
 KWHY_MUST_USE enum kwhy_status kwhy_output_folder(const char *path, struct kwhy_error *error);
 
-/* Sets the error message for errno. */
+/* Sets the error message that describes errno. */
 KWHY_MUST_USE enum kwhy_status kwhy_output_fail(const char *path, struct kwhy_error *error);
 
 #endif

@@ -13,12 +13,12 @@ void kwhy_sort_integers(int64_t *values, size_t count);
 /* Quantile of sorted values, interpolated linearly between the two nearest; NAN: no values. */
 double kwhy_quantile(const double *sorted, size_t count, double share);
 
-/* Place of the value nearest to a quantile among `count` sorted values; count is at least 1. */
+/* Index of the value nearest to a quantile among `count` sorted values; count is at least 1. */
 size_t kwhy_quantile_place(size_t count, double share);
 
 /*
- * Sorts the values and returns the middle one, of an even number the upper of the two: a measured value,
- * where the median by kwhy_quantile() may be none. count is at least 1.
+ * Sorts the values and returns the middle one, or of an even number the upper of the two middle ones. Unlike
+ * the median by kwhy_quantile() the result always is one of the values. count is at least 1.
  */
 double kwhy_middle_real(double *values, size_t count);
 int64_t kwhy_middle_integer(int64_t *values, size_t count);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Distances of an interval's ends that differ by less than this share of their mean are reported as one. */
+/* If the distances of an interval's ends differ by at most this share of their mean, the mean is reported. */
 #define ALIKE_RATIO 0.1
 
 enum { SHARE_BYTES = 12 };
@@ -115,7 +115,7 @@ const char *kwhy_quantity_times(char out[KWHY_QUANTITY_BYTES], uint64_t count)
 {
 	size_t length = strlen(kwhy_quantity_count(out, count));
 
-	/* The largest counts, which do not occur in practice, leave no space for the word. */
+	/* The largest counts leave no space for the word; they do not occur in practice. */
 	if (length + sizeof(" times") <= KWHY_QUANTITY_BYTES)
 		memcpy(out + length, count == 1 ? " time" : " times", count == 1 ? 6 : 7);
 	return out;
@@ -173,7 +173,7 @@ static const char *share(char out[SHARE_BYTES], double percent, int decimals)
 	return out;
 }
 
-/* Number of decimals of a percentage: "0.27", "12". */
+/* Number of decimals of a percentage: two as in "0.27", or none as in "12". */
 static int digits_of(double percent)
 {
 	return percent < 9.95 ? 2 : 0;

@@ -5,33 +5,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Largest size of the texts below, with NUL. */
+/* Largest size in bytes of a text that the functions below write, with NUL. */
 #define KWHY_QUANTITY_BYTES 32
 
 /*
- * Write a number with `digits` significant digits (1 to 6) and the SI prefix that fits: 1.23 ms, 455 mJ,
- * 6.31 nJ/B, 2.30 MB (10^6, never MiB). Beyond all prefixes: 1.00e+30 J. Not-a-number and infinities give
- * "n/a". Each returns `out`.
+ * These functions write a number to `out` and return `out`. kwhy_quantity_si() writes `digits` significant
+ * digits (1 to 6) and the SI prefix that fits: 1.23 ms, 455 mJ, 6.31 nJ/B, 2.30 MB (10^6, never MiB). Beyond
+ * all prefixes it writes 1.00e+30 J, and for not-a-number and infinities "n/a".
  */
 const char *kwhy_quantity_si(char out[KWHY_QUANTITY_BYTES], double value, const char *unit, int digits);
-const char *kwhy_quantity_time(char out[KWHY_QUANTITY_BYTES], int64_t time_ns);	    /* 3 digits */
-const char *kwhy_quantity_energy(char out[KWHY_QUANTITY_BYTES], int64_t energy_nj); /* 3 digits */
-const char *kwhy_quantity_bytes(char out[KWHY_QUANTITY_BYTES], uint64_t bytes);	    /* 3 digits, decimal */
-const char *kwhy_quantity_count(char out[KWHY_QUANTITY_BYTES], uint64_t count);	    /* 1,234,567 */
-const char *kwhy_quantity_times(char out[KWHY_QUANTITY_BYTES], uint64_t count);	    /* 1 time, 2 times */
+const char *kwhy_quantity_time(char out[KWHY_QUANTITY_BYTES], int64_t time_ns);	    /* 3 digits: "1.23 ms" */
+const char *kwhy_quantity_energy(char out[KWHY_QUANTITY_BYTES], int64_t energy_nj); /* 3 digits: "455 mJ" */
+/* 3 digits, powers of 1000: "2.30 MB" */
+const char *kwhy_quantity_bytes(char out[KWHY_QUANTITY_BYTES], uint64_t bytes);
+const char *kwhy_quantity_count(char out[KWHY_QUANTITY_BYTES], uint64_t count); /* 1,234,567 */
+const char *kwhy_quantity_times(char out[KWHY_QUANTITY_BYTES], uint64_t count); /* 1 time, 2 times */
 /*
- * A number without a unit, 3 digits: "2.50 k"; down to a thousandth without a prefix, "0.451", as "451 m"
- * reads as metres.
+ * Writes a number without a unit with 3 digits, "2.50 k". From a thousandth to 1 there is no prefix, "0.451",
+ * as "451 m" would read as metres.
  */
 const char *kwhy_quantity_number(char out[KWHY_QUANTITY_BYTES], double value);
-/* A number of money or grams, which are read best without prefixes: 3 digits, "0.000451". */
+/* Writes an amount of money or grams with 3 digits and never a prefix: "0.000451". */
 const char *kwhy_quantity_plain(char out[KWHY_QUANTITY_BYTES], double value);
 const char *kwhy_quantity_amount(
 	char out[KWHY_QUANTITY_BYTES], double amount); /* 1,500 if whole, else as kwhy_quantity_number() */
 const char *kwhy_quantity_percent(char out[KWHY_QUANTITY_BYTES], double ratio); /* 15.8 % */
 /*
- * Relative distances of an interval's ends from its value: "±1.20 %", or "-42 +73 %" if they differ; "": one
- * of them is unknown.
+ * Writes the relative distances of an interval's ends from its value: "±1.20 %", or "-42 +73 %" if they
+ * differ. Writes "" if one of them is unknown.
  */
 const char *kwhy_quantity_interval(char out[KWHY_QUANTITY_BYTES], double value, double low, double high);
 

@@ -11,8 +11,8 @@
 #define KWHY_RANDOM_STEP UINT64_C(0x9e3779b97f4a7c15)
 
 /*
- * The number of SplitMix64 that belongs to a state. The n-th number after a seed is that of the state
- * seed + n * KWHY_RANDOM_STEP, so numbers can be computed in any order and by any thread.
+ * The number that SplitMix64 makes of a state. The n-th number after a seed is that of the state seed + n *
+ * KWHY_RANDOM_STEP, so numbers can be computed in any order and by any thread.
  */
 static inline uint64_t kwhy_random_of(uint64_t state)
 {
@@ -21,30 +21,30 @@ static inline uint64_t kwhy_random_of(uint64_t state)
 	return state ^ state >> 31;
 }
 
-/* The next number of SplitMix64 after the seed in *state, which it moves on. */
+/* Returns the next number of SplitMix64 and advances *state, which is the seed at first. */
 static inline uint64_t kwhy_random_next(uint64_t *state)
 {
 	return kwhy_random_of(*state += KWHY_RANDOM_STEP);
 }
 
-/* A number as a share in [0, 1), by its upper 53 bits. */
+/* Maps a number to [0, 1) by its upper 53 bits. */
 static inline double kwhy_random_share(uint64_t number)
 {
 	return (double)(number >> 11) * 0x1p-53;
 }
 
 /*
- * xoshiro256** of Blackman and Vigna (public domain), seeded by SplitMix64: for simulations of many numbers,
- * which SplitMix64 would begin to repeat.
+ * xoshiro256** of Blackman and Vigna (public domain), seeded by SplitMix64. It is for simulations with so
+ * many numbers that SplitMix64 would repeat itself.
  */
 struct kwhy_random {
 	uint64_t state[4];
-	double spare; /* second normal of a pair; NAN: used up */
+	double spare; /* the second of two normal values that are made together; NAN: already returned */
 };
 
 void kwhy_random_init(struct kwhy_random *random, uint64_t seed);
 uint64_t kwhy_random_bits(struct kwhy_random *random);
-double kwhy_random_uniform(struct kwhy_random *random); /* in (0, 1) */
-double kwhy_random_normal(struct kwhy_random *random);	/* mean 0, standard deviation 1 */
+double kwhy_random_uniform(struct kwhy_random *random); /* uniform in (0, 1) */
+double kwhy_random_normal(struct kwhy_random *random);	/* normal with mean 0 and standard deviation 1 */
 
 #endif

@@ -5,12 +5,12 @@
 #include <stdint.h>
 
 /*
- * Time for which a device must be left alone until its meter shows its idle level: the time constant of the
- * 20 ms samples, 0.09 s, and ten samples.
+ * Nanoseconds for which a device must be left alone until its meter shows its idle level: the time constant
+ * of the 20 ms samples, 0.09 s, and ten samples.
  */
 enum { KWHY_SETTLE_SHOWN_NS = 300000000 };
 
-/* Sleeps for length_ns, also if signals arrive. */
+/* Sleeps for length_ns even if signals arrive. */
 void kwhy_settle(int64_t length_ns);
 
 #endif

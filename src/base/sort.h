@@ -7,13 +7,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* <0: item `a` sorts before item `b`; 0: they are equal; >0: after. */
+/*
+ * Compares two items by their numbers. Below 0: item `a` sorts before item `b`; 0: they are equal; above 0:
+ * it sorts after.
+ */
 typedef int kwhy_sort_compare(const void *context, uint32_t a, uint32_t b);
 
 /*
- * Stable natural merge sort of the numbers 0..count-1. (*out_order)[i] is the item that belongs at index i;
- * NULL: the items are already in order. The caller frees it. It needs 8 bytes per item and time count *
- * log(runs), as traces mostly consist of a few sorted runs.
+ * Sorts the numbers 0 to count - 1 by a stable natural merge sort. (*out_order)[i] is the number of the item
+ * that belongs at index i; the caller frees it. NULL: the items are already in order. The sort needs 8 bytes
+ * per item and time count * log(runs), since traces mostly consist of a few sorted runs.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_sort_order(size_t count, kwhy_sort_compare *compare, const void *context,
 	uint32_t **out_order, struct kwhy_error *error);

@@ -121,7 +121,7 @@ void kwhy_estimate_of(const double *values, size_t count, struct kwhy_estimate *
 	*out = estimate;
 }
 
-/* Adds up the pairs that have both values; sets count, least and most. */
+/* Adds up the pairs with two finite values; sets count, least and most. */
 static void add_pairs(const double *above, const double *below, size_t count, struct kwhy_estimate *estimate,
 	double sums[2])
 {
@@ -186,7 +186,10 @@ static void halves_of_several(const struct kwhy_estimate *a, const struct kwhy_e
 	out[1] = t * sqrt(error_b);
 }
 
-/* Half interval of a mean, and the prediction interval of one more value plus its reading error. */
+/*
+ * Half intervals of the mean of several values, and of a single further value: its prediction interval
+ * combined with its reading error.
+ */
 static void halves_beside_several(const struct kwhy_estimate *several, const struct kwhy_estimate *one,
 	double *out_several, double *out_one)
 {
@@ -197,7 +200,7 @@ static void halves_beside_several(const struct kwhy_estimate *several, const str
 	*out_one = isnan(read_half) ? half : hypot(half, read_half);
 }
 
-/* Half intervals of both means for their difference. */
+/* Half intervals of the means of a and b, by the number of values that each has. */
 static void halves_of(const struct kwhy_estimate *a, const struct kwhy_estimate *b, double out[2])
 {
 	if (a->count > 1 && b->count > 1) {
@@ -213,7 +216,7 @@ static void halves_of(const struct kwhy_estimate *a, const struct kwhy_estimate 
 }
 
 /*
- * Fieller's interval: all ratios r for which b - r a may be 0. It contains "no change" exactly if the
+ * Fieller's interval: all ratios r for which b - r a may be 0. It contains "no change" exactly where the
  * interval of the difference contains 0.
  */
 static void set_ratio(double a, double b, const double halves[2], struct kwhy_difference *out)

@@ -10,9 +10,9 @@
  */
 
 /*
- * Quantile of Student's distribution: the t below which `share` of it lies. share is in (0, 1); freedom is
- * above 0 and may be fractional. Accurate to 1e-9, by bisection of the incomplete beta function's continued
- * fraction.
+ * Quantile of Student's distribution: the value t that a share `share` of the distribution is below. share is
+ * in (0, 1); freedom is above 0 and may be fractional. Accurate to 1e-9, by bisection of the incomplete beta
+ * function's continued fraction.
  */
 double kwhy_student_quantile(double share, double freedom);
 
@@ -24,18 +24,18 @@ struct kwhy_estimate {
 };
 
 /*
- * Estimates from values. mean, least and most are NAN without values; deviation, low and high with fewer than
- * two.
+ * Estimates the mean of values with its interval. mean, least and most are NAN without values; deviation, low
+ * and high are NAN with fewer than two.
  */
 void kwhy_estimate_of(const double *values, size_t count, struct kwhy_estimate *out);
 
 /*
- * Ratio of the sum of `above` to the sum of `below`, over pairs that have both; for example joules per unit
- * of runs that did different amounts of work. The mean is the ratio of sums. Its interval is that of its
- * logarithm by the delta method, so its ends are above 0, and exchanging `above` and `below` gives the
- * reciprocals. The deviation is that of `above` from the values that the ratio predicts, over the mean of
- * `below`; least and most are ratios of single pairs. All figures are NAN if `below` sums to 0; only the
- * interval is NAN if `above` does.
+ * Ratio of the sum of `above` to the sum of `below`, over the pairs that have both values; for example joules
+ * per unit of runs that did different amounts of work. `mean` is the ratio of sums. Its interval is that of
+ * its logarithm by the delta method, so its ends are above 0, and exchanging `above` and `below` gives the
+ * reciprocals. `deviation` is that of `above` from the values that the ratio predicts, over the mean of
+ * `below`; least and most are ratios of single pairs. All figures are NAN if the sum of `below` is not above
+ * 0, and only the interval is NAN if the sum of `above` is not.
  */
 void kwhy_ratio_of(const double *above, const double *below, size_t count, struct kwhy_estimate *out);
 
@@ -49,14 +49,16 @@ void kwhy_moments_add(struct kwhy_moments *moments, double value);
 double kwhy_moments_variance(const struct kwhy_moments *moments);
 
 /*
- * Difference of mean `b` and mean `a`, without assuming equal variances (Welch). If one side has a single
- * value, it is assumed to have the other side's deviation, and a reading error by its low and high (NAN: no
- * reading error). If both have single values, only low and high are used, and NAN gives NAN.
+ * Difference of the means of `b` and `a`, without assuming equal variances (Welch). A side with a single
+ * value is assumed to have the deviation of the other side, and a reading error by its low and high (NAN: no
+ * reading error). If both sides have single values, the interval comes from their low and high only, and is
+ * NAN if these are.
  */
 struct kwhy_difference {
 	double change, low, high;
 	double ratio;		      /* change over the absolute value of a's mean */
-	double ratio_low, ratio_high; /* include a's own error; NAN: a may be 0 */
+	double ratio_low, ratio_high; /* interval of `ratio`, which includes the error of a's mean; NAN: a's
+					 mean may be 0 */
 };
 void kwhy_difference_of(
 	const struct kwhy_estimate *a, const struct kwhy_estimate *b, struct kwhy_difference *out);

@@ -2,7 +2,7 @@
 #ifndef KWHY_BASE_STATUS_H
 #define KWHY_BASE_STATUS_H
 
-/* Kinds of results that callers distinguish. The message is in struct kwhy_error. */
+/* Results that callers distinguish. The message is in struct kwhy_error. */
 enum kwhy_status {
 	KWHY_OK = 0,
 	KWHY_E_INPUT,	    /* a file or a value from the user is wrong */
@@ -10,7 +10,7 @@ enum kwhy_status {
 	KWHY_E_MEMORY,	    /* out of memory, or a limit given at creation is reached */
 	KWHY_E_UNSUPPORTED, /* this build or this machine cannot do it */
 	KWHY_E_USAGE,	    /* the command line is wrong */
-	KWHY_E_LOST,	    /* the device has been lost for this process */
+	KWHY_E_LOST,	    /* the device is lost, and this process can no longer use it */
 	KWHY_STATUS_COUNT
 };
 
@@ -34,7 +34,7 @@ void kwhy_error_set(struct kwhy_error *error, enum kwhy_status status, const cha
  */
 #define kwhy_fail(error, status, ...) (kwhy_error_set((error), (status), __VA_ARGS__), (status))
 
-/* For failed allocations; `what` names the object that was to be allocated. */
+/* Fails for lack of memory; `what` names the object that could not be allocated. */
 #define kwhy_fail_memory(error, what)     \
 	kwhy_fail((error), KWHY_E_MEMORY, \
 		"out of memory for %s; close other programs or use a larger machine", (what))

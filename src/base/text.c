@@ -132,7 +132,9 @@ size_t kwhy_text_columns(const char *string)
 	return columns;
 }
 
-/* Length of the well-formed UTF-8 sequence at `s`, or 0 (Unicode 15, table 3-7). */
+/*
+ * Length in bytes of the well-formed UTF-8 sequence at `s` (Unicode 15, table 3-7); 0: it is not well-formed.
+ */
 static size_t sequence_length(const unsigned char *s, size_t left)
 {
 	unsigned char low = 0x80, high = 0xBF;

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * A growing text that remembers failures: write without checks, then call kwhy_text_check() once at the end.
- * `data` is NUL-terminated after the first addition; NULL: nothing was added.
+ * A growing text that remembers failures: add to it without checks, then call kwhy_text_check() once at the
+ * end. `data` is NUL-terminated once something was added; NULL: nothing was.
  */
 struct kwhy_text {
 	char *data;

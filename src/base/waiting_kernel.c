@@ -4,7 +4,7 @@
 #include <fnmatch.h>
 #include <stddef.h>
 
-/* Words within names, and whole names; mangled names begin with their length. "delayed" does not match. */
+/* Patterns of names; mangled names begin with _Z and their length. "delayed" must not match. */
 static const char *const waiting_names[] = {"*[Dd]elay[Kk]ernel*", "*[Dd]elay_[Kk]ernel*",
 	"*[Ss]pin[Kk]ernel*", "*[Ss]pin_[Kk]ernel*", "*[Ss]leep[Kk]ernel*", "*[Ss]leep_[Kk]ernel*",
 	"*[Ww]ait[Kk]ernel*", "*[Ww]ait_[Kk]ernel*", "*[Bb]usy[Ww]ait*", "*[Bb]usy_[Ww]ait*", "_Z5delay*",

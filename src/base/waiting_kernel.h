@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /*
- * Whether a kernel only waits, for the host or for time to pass, by its name, mangled or not: XLA's
- * DelayKernel, PyTorch's spin_kernel, and kernels of similar names. Its repeats would also wait. Any thread.
+ * Whether a kernel only waits for the host or for time to pass, judged by its name, mangled or not: XLA's
+ * DelayKernel, PyTorch's spin_kernel, and similar ones. Its repeats would only wait, too. Any thread.
  */
 bool kwhy_waiting_kernel(const char *name);
 

@@ -6,32 +6,35 @@
 
 #include <stdbool.h>
 
-/* Comma-separated lists in options, and the GPUs that a list names. */
+/* Comma-separated lists in options, and the GPUs that are named in them. */
 
 enum { KWHY_LIST_WORD_BYTES = 64 };
 
-/* Takes the next word, truncated to the size of `word`, and moves *list past it. false: no word is left. */
+/*
+ * Copies the next word of the list, truncated to the size of `word`, and moves *list past it. false: the list
+ * has no further word.
+ */
 bool kwhy_bench_list_next(const char **list, char word[KWHY_LIST_WORD_BYTES]);
 
-/* Whether the list contains the word; NULL contains all words. */
+/* Whether the list contains the word. A NULL list contains every word. */
 bool kwhy_bench_list_has(const char *list, const char *word);
 
 /*
- * Finds the first word of the list that is_known() rejects. An empty list has the empty word; NULL has no
- * words.
+ * Finds the first word of the list that is_known() rejects, and returns whether there is one. An empty list
+ * consists of one empty word; a NULL list has no words.
  */
 bool kwhy_bench_list_unknown(
 	const char *list, bool (*is_known)(const char *word), char word[KWHY_LIST_WORD_BYTES]);
 
-/* Opened GPUs. The caller closes `count` of them, also after a failure. */
+/* GPUs that are open. The caller closes all `count` of them, also after a failure. */
 struct kwhy_bench_gpus {
 	struct kwhy_gpu *items[KWHY_DEVICE_ENERGY_GPUS_MAX];
 	uint32_t count;
 };
 
 /*
- * Opens one more GPU, by number or PCI address. KWHY_E_USAGE: there are too many, or it is open already, so
- * its energy would count twice.
+ * Opens one more GPU, named by its number or PCI address. KWHY_E_USAGE: there are too many GPUs, or this one
+ * is open already, which would count its energy twice.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_gpus_add(struct kwhy_bench_gpus *gpus,
 	enum kwhy_gpu_backend backend, const char *word, struct kwhy_error *error);
@@ -45,7 +48,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_gpus_open(enum kwhy_gpu_backend backen
 void kwhy_bench_gpus_close(const struct kwhy_bench_gpus *gpus);
 
 /*
- * Leaves the GPUs idle with their contexts for a while, so that a recording of them contains their idle
+ * Leaves the GPUs idle, with their contexts, for long enough that a recording of them contains their idle
  * level.
  */
 void kwhy_bench_gpus_settle(const struct kwhy_bench_gpus *gpus);

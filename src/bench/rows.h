@@ -10,32 +10,33 @@
 #include <stdint.h>
 
 /*
- * Parses samples that --save wrote: rows of CSV after lines of "# key: value". Pure. Any error in them is
- * KWHY_E_INPUT with a message that names the file and the line.
+ * Parses the samples that --save wrote: lines of "# key: value", then rows of CSV. Pure. Any error in the
+ * file gives KWHY_E_INPUT with a message that names the file and the line.
  */
 enum {
-	KWHY_BENCH_CELLS_MAX = 24,   /* cells of a line; further ones are ignored */
-	KWHY_BENCH_LINE_BYTES = 1024 /* of a line, its terminator included */
+	KWHY_BENCH_CELLS_MAX = 24,   /* most cells of a line; further cells are ignored */
+	KWHY_BENCH_LINE_BYTES = 1024 /* most bytes of a line, its NUL included */
 };
 
 struct kwhy_bench_rows {
 	const char *path; /* path of the file, for messages */
 	struct kwhy_error *error;
-	size_t line; /* current line of the file, from 1; 0: before the first */
+	size_t line; /* number of the current line, from 1; 0: no line was read yet */
 	char text[KWHY_BENCH_LINE_BYTES];
 	char *cells[KWHY_BENCH_CELLS_MAX]; /* cells of the line that was split last */
 	size_t cell_count;
 };
 
-/* Passes each line, without its newline, to `take`, until one call fails. `take` may modify the line. */
+/* Calls `take` for each line, without its newline, until a call fails. `take` may modify the line. */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_rows_walk(struct kwhy_bench_rows *rows,
 	const struct kwhy_text *file, enum kwhy_status (*take)(void *context, char *line), void *context);
 
-/* Splits a line at its commas into cells. */
+/* Splits a line at its commas, in place, into rows->cells. */
 void kwhy_bench_rows_split(struct kwhy_bench_rows *rows, char *line);
 
 /*
- * Fails with what is wrong with the current line. Inline, so that static analysers see that it always fails.
+ * Fails with a message that says what is wrong with the current line. The function is inline, so that static
+ * analysers see that it always fails.
  */
 KWHY_MUST_USE static inline enum kwhy_status kwhy_bench_rows_wrong(
 	const struct kwhy_bench_rows *rows, const char *words)
@@ -48,17 +49,20 @@ KWHY_MUST_USE static inline enum kwhy_status kwhy_bench_rows_wrong(
 KWHY_MUST_USE enum kwhy_status kwhy_bench_rows_empty(const struct kwhy_bench_rows *rows);
 
 /*
- * Parses a line that may hold one of `settings`. Values are copied; the value "unknown" leaves *place
- * unchanged.
+ * Parses a line "# key: value" if its key is one of `settings`. *place becomes a copy of the value; the value
+ * "unknown" leaves it unchanged.
  */
 struct kwhy_bench_setting {
-	const char *key; /* "# key: " */
+	const char *key; /* the line's beginning: "# key: " */
 	const char **place;
 };
 KWHY_MUST_USE enum kwhy_status kwhy_bench_rows_setting(const struct kwhy_bench_rows *rows, const char *line,
 	const struct kwhy_bench_setting *settings, size_t count, struct kwhy_arena *arena);
 
-/* Parse a cell; false: it is not a value of that type. An empty cell is NAN as a real number. */
+/*
+ * Parse a cell as an integer, as a real number, and as one of `count` names, whose number *out receives.
+ * false: it is not one. As a real number an empty cell is NAN.
+ */
 bool kwhy_bench_cell_whole(const char *cell, uint64_t *out);
 bool kwhy_bench_cell_real(const char *cell, double *out);
 bool kwhy_bench_cell_find(const char *cell, const char *(*name)(unsigned), unsigned count, unsigned *out);

@@ -13,7 +13,7 @@ struct doctor_options {
 	bool json, no_color, verbose;
 };
 
-/* Reads a device's index; -1: no device was given. */
+/* Reads the index of a device; *out is -1 if none was given. */
 static enum kwhy_status parse_device(const char *text, int64_t *out, struct kwhy_error *error)
 {
 	char *end;

@@ -47,7 +47,10 @@ static void add_quoted(struct kwhy_text *line, const char *word)
 	kwhy_text_add(line, "'");
 }
 
-/* The command line, quoted so that a shell reads it again, as valid UTF-8 without control characters. */
+/*
+ * The command line, in which words are quoted so that a shell reads it again. It is valid UTF-8 without
+ * control characters.
+ */
 static char *command_line(int argc, char **argv)
 {
 	struct kwhy_text line = {0};
@@ -65,7 +68,7 @@ static char *command_line(int argc, char **argv)
 	return clean;
 }
 
-/* Prints the help of a command, or of a group where `command` is NULL. */
+/* Prints the help of a command. If `command` is NULL, prints that of a group. */
 static enum kwhy_status print_help(
 	const struct kwhy_command *command, const char *group, struct kwhy_error *error)
 {
@@ -114,7 +117,9 @@ static enum kwhy_status run_parsed(const struct kwhy_command *command, struct kw
 	return status;
 }
 
-/* Adds the host back end, which needs no GPU, to the remedy where a GPU's back end is unavailable. */
+/*
+ * If the back end of GPUs is unavailable, adds to the error's remedy that the host back end needs no GPU.
+ */
 static void name_host_backend(
 	const struct kwhy_command *command, const void *options, struct kwhy_error *error)
 {
@@ -132,7 +137,7 @@ static void name_host_backend(
 	}
 }
 
-/* Runs a command; argv[0] is the program, followed by the command's words. */
+/* Runs a command. argv[0] is the program's name, and the words of the command follow. */
 static enum kwhy_status run(const struct kwhy_command *command, int argc, char **argv,
 	enum kwhy_exit *out_exit, struct kwhy_error *error)
 {
@@ -162,7 +167,9 @@ static enum kwhy_status run(const struct kwhy_command *command, int argc, char *
 	return status;
 }
 
-/* Finds the command; "--help" and "--version" count as commands when they come first. */
+/*
+ * Finds the command that the first words name. "--help" and "--version" in first place count as commands.
+ */
 static const struct kwhy_command *command_of(int argc, char **argv)
 {
 	static const struct {
@@ -178,8 +185,8 @@ static const struct kwhy_command *command_of(int argc, char **argv)
 }
 
 /*
- * Handles a line without a known command: prints the list of a group where its help is requested, otherwise
- * fails.
+ * Handles a command line that names no command: prints the list of a group if its help is requested, and
+ * fails otherwise.
  */
 static enum kwhy_status run_unknown(int argc, char **argv, struct kwhy_error *error)
 {
@@ -197,7 +204,7 @@ static enum kwhy_status run_unknown(int argc, char **argv, struct kwhy_error *er
 }
 
 /*
- * After a usage failure: prints where to find the options, or the commands of a group that was named alone.
+ * Prints after a wrong usage where to find the options. If a group was named alone, prints its commands.
  */
 static void show_usage(const struct kwhy_command *command, int argc, char **argv)
 {
@@ -220,8 +227,9 @@ static int exit_status(enum kwhy_status status, enum kwhy_exit done)
 }
 
 /*
- * Opens closed standard files. Otherwise the next opened file would get such a number, and messages would go
- * into it. Reads and writes fail as on closed files, for a started command, too.
+ * Opens those of the files 0, 1 and 2 that are closed. Otherwise the next file that is opened would get such
+ * a number, and messages would be written to it. Reading and writing them still fails, also in a started
+ * command.
  */
 static void hold_standard_files(void)
 {
@@ -238,9 +246,9 @@ int kwhy_command_main(int argc, char **argv)
 	enum kwhy_status status;
 
 	hold_standard_files();
-	signal(SIGCHLD,
-		SIG_DFL); /* the parent process may ignore it, and then the exit status of a child is lost */
-	signal(SIGXFSZ, SIG_IGN); /* writing beyond the file size limit then fails like a full disk */
+	/* the parent process may ignore SIGCHLD, and then exit statuses of children would be lost */
+	signal(SIGCHLD, SIG_DFL);
+	signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of file sizes then fails as on a full disk */
 	if (command)
 		status = run(command, argc, argv, &done, &error);
 	else

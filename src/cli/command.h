@@ -16,40 +16,42 @@ enum kwhy_exit {
 	KWHY_EXIT_RESULTS_CHANGED = 125
 };
 
-/* One invocation of a command. */
+/* One call of a command. */
 struct kwhy_invocation {
 	const void *options; /* the command's options struct */
 	struct kwhy_operands operands;
-	const char *line;     /* the command line as typed, words quoted where needed */
-	enum kwhy_exit *exit; /* KWHY_EXIT_DONE unless the command sets another */
+	const char *line; /* the command line as typed; words are quoted where a shell needs it */
+	/* exit status of the program, KWHY_EXIT_DONE unless the command sets another one */
+	enum kwhy_exit *exit;
 };
 
 struct kwhy_command {
-	const char *name;	 /* one word, or two with a space between */
-	const char *operands;	 /* as the help shows them; "": no operands */
-	const char *summary;	 /* one line */
-	const char *details;	 /* further lines of the help; NULL: no more lines */
-	bool operand_is_command; /* all words from the first operand on are another program's command line */
+	const char *name;     /* one word, or two separated by a space: "report", "model cost" */
+	const char *operands; /* operands in the form of the help; "": the command takes none */
+	const char *summary;  /* what the command does, in one line */
+	const char *details;  /* the help's lines after the options; NULL: there are none */
+	/* whether all words from the first operand on are the command line of another program */
+	bool operand_is_command;
 	const struct kwhy_option *options;
 	size_t options_bytes;
-	void (*defaults)(void *options); /* sets defaults in a zeroed struct; NULL: zero is the default */
+	/* sets defaults in an options struct of zeros; NULL: zeros are the defaults */
+	void (*defaults)(void *options);
 	enum kwhy_status (*run)(const struct kwhy_invocation *invocation, struct kwhy_error *error);
 };
 
 /*
- * The program that these commands belong to; each program defines its own. Texts are lines with their line
- * ends.
+ * The program that has these commands. Each program defines one. Texts consist of lines with their line ends.
  */
 struct kwhy_program {
-	const char *name;    /* as typed: "kwhy" */
-	const char *purpose; /* purpose of the program: first lines of the overview */
-	const char *notes;   /* last lines of the overview */
+	const char *name;    /* name of the program as typed: "kwhy" */
+	const char *purpose; /* purpose of the program, the first lines of the overview */
+	const char *notes;   /* notes at the end of the overview */
 };
 extern const struct kwhy_program kwhy_program;
 
 /*
- * The program's commands, from which dispatch, help, man pages and completions are made. Ends with a NULL
- * row.
+ * All commands of the program, followed by NULL. Dispatch, help, man pages and completions are made from
+ * them.
  */
 extern const struct kwhy_command *const kwhy_commands[];
 
@@ -84,30 +86,33 @@ extern const struct kwhy_command kwhy_command_help;
 extern const struct kwhy_command kwhy_command_version;
 
 /*
- * Number of words in a command's name. "model cost" has two and is one row; commands with the same first word
- * are a group.
+ * Number of words in a command's name, 1 or 2. "model cost" has two. Commands with the same first of two
+ * words are a group.
  */
 size_t kwhy_command_word_count(const struct kwhy_command *command);
 
-/* The command that the first one or two of `words` name; NULL: no such command. */
+/* The command that the first one or two of `words` name; NULL: there is none. */
 const struct kwhy_command *kwhy_command_find(char *const *words, size_t count);
 
-/* Whether `word` is the first word of two-word commands. */
+/* Whether `word` is the first word of a command with two words. */
 bool kwhy_command_group_find(const char *word);
 
-/* Gives KWHY_E_USAGE that names the nearest command; count is not 0. */
+/* Fails with KWHY_E_USAGE and names the command whose name is most similar. `count` must not be 0. */
 KWHY_MUST_USE enum kwhy_status kwhy_command_unknown(
 	char *const *words, size_t count, struct kwhy_error *error);
 
-/* Write a line for each command of a group; write a line for each one-word command and each group. */
+/*
+ * kwhy_command_group_text() writes a line for each command of a group. kwhy_command_overview_text() writes a
+ * line for each command of one word and each group.
+ */
 void kwhy_command_group_text(const char *group, struct kwhy_text *out);
 void kwhy_command_overview_text(struct kwhy_text *out);
 
-/* Prints the help of the command or group named by `words` on stdout. */
+/* Prints the help of the command or group that `words` name, on standard output. */
 KWHY_MUST_USE enum kwhy_status kwhy_command_help_print(
 	char *const *words, size_t count, struct kwhy_error *error);
 
-/* Runs the command line argv, prints any error, and returns the exit status. */
+/* Runs the command that a command line names, prints any error, and returns the exit status. */
 int kwhy_command_main(int argc, char **argv);
 
 #define KWHY_OPTION_ROW_HELP                                             \

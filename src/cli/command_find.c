@@ -8,7 +8,7 @@
 
 enum { NAME_BYTES = 2 * KWHY_SPELLING_LETTERS + 2 };
 
-/* Length of the first word of a command's name. */
+/* Number of letters in the first word of a command's name. */
 static size_t first_letters(const struct kwhy_command *command)
 {
 	return strcspn(command->name, " ");
@@ -54,8 +54,8 @@ const struct kwhy_command *kwhy_command_find(char *const *words, size_t count)
 }
 
 /*
- * The command whose first word is similar to `word`, or in a group the one whose second word is; NULL: no
- * such command.
+ * The command whose first word is most similar to `word`. In a group it is the command whose second word is.
+ * NULL: no word is similar.
  */
 static const struct kwhy_command *nearest_of(const char *word, const char *group)
 {
@@ -110,7 +110,7 @@ void kwhy_command_group_text(const char *group, struct kwhy_text *out)
 	kwhy_text_addf(out, "\n'kwhy help %s COMMAND' shows its options.\n", group);
 }
 
-/* Whether this is the first row of its group. */
+/* Whether the row at an index is the first of its group. */
 static bool opens_group(size_t at)
 {
 	char group[KWHY_SPELLING_LETTERS];

@@ -15,7 +15,8 @@
 enum { OPTION_LIMIT = 64, LONG_BASE = 256, HELP_COLUMN = 27, HELP_WIDTH = 80 };
 
 /*
- * Former names of options and their present names. They are accepted with a warning and are not in the help.
+ * Former names of options, with their present names. They are accepted with a warning, and the help does not
+ * have them.
  */
 static const struct former {
 	const char *former, *name;
@@ -24,14 +25,17 @@ static const struct former {
 
 enum { FORMERS = sizeof(formers) / sizeof(formers[0]) };
 
-/* The table in the form of getopt_long(). */
+/* The options in the form of getopt_long(). */
 struct getopt_table {
 	struct option longs[OPTION_LIMIT + FORMERS + 1];
 	char letters[2 * OPTION_LIMIT + 4];
 	size_t count;
 };
 
-/* Whether the argument is optional. It then must follow "=", because the next word could be an operand. */
+/*
+ * Whether the argument of an option is optional. If so, it must follow "=", since the next word could be an
+ * operand.
+ */
 static bool may_be_left_out(const struct kwhy_option *option)
 {
 	return option->argument && option->argument[0] == '[';
@@ -53,7 +57,7 @@ static size_t find_name(const struct kwhy_option *options, const char *name)
 	return i;
 }
 
-/* Appends the former names of options that have one to the table's names. */
+/* Appends the former names of the options in the command's table to the names for getopt_long(). */
 static void add_formers(struct getopt_table *table, const struct kwhy_option *options)
 {
 	size_t at = table->count;
@@ -91,7 +95,7 @@ static void table_make(struct getopt_table *table, const struct kwhy_option *opt
 	add_formers(table, options);
 }
 
-/* The option found; `found` is a letter, or LONG_BASE + index in the table. */
+/* The option that getopt_long() found: `found` is its letter, or LONG_BASE plus its index in the table. */
 static const struct kwhy_option *option_of(const struct kwhy_option *options, int found)
 {
 	if (found >= LONG_BASE)
@@ -141,7 +145,7 @@ static enum kwhy_status set_count(
 	return KWHY_OK;
 }
 
-/* Refuses "--" as a value: it ends the options and is not meant as a value. */
+/* Refuses "--" as the value of an option, since it ends the options and is not meant as a value. */
 static enum kwhy_status check_text(
 	const struct kwhy_option *option, const char *value, struct kwhy_error *error)
 {
@@ -175,8 +179,8 @@ static enum kwhy_status set_option(
 }
 
 /*
- * Fails for an unknown name in "--name" or "--name=value", and names the option with the most similar
- * spelling.
+ * Fails for an unknown option "--name" or "--name=value". The error names the option whose name is most
+ * similar.
  */
 static enum kwhy_status fail_unknown(
 	const struct kwhy_option *options, const char *given, struct kwhy_error *error)
@@ -215,7 +219,10 @@ static enum kwhy_status fail_option(
 	return fail_unknown(options, argv[at], error);
 }
 
-/* Warns of a former name. `at` is the index in table->longs, -1 for a letter. */
+/*
+ * Warns that an option was given by a former name. `at` is its index in table->longs; -1: it was given by its
+ * letter.
+ */
 static void warn_of_former(const struct getopt_table *table, const struct kwhy_option *options, int at)
 {
 	char text[160];
@@ -236,7 +243,7 @@ enum kwhy_status kwhy_options_parse(const struct kwhy_option *options, bool firs
 	int found, at = -1;
 
 	table_make(&table, options, first_operand_ends);
-	optind = 0; /* glibc: 0 restarts the parser */
+	optind = 0; /* glibc: 0 makes getopt_long() start again */
 	opterr = 0;
 	while (!status && (found = getopt_long(argc, argv, table.letters, table.longs, &at)) != -1) {
 		if (found == '?' || found == ':')

@@ -26,7 +26,7 @@ static bool is_folder(const char *path)
 	return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* The extension, from the last dot of the last path component on; NULL: no extension. */
+/* The extension of a path: the part from the last dot in its last component on; NULL: it has none. */
 static const char *extension_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');

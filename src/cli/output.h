@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "base/text.h"
 
-/* The forms a result can take. */
+/* The forms in which a result can be written. */
 enum kwhy_output_form {
 	KWHY_OUTPUT_TEXT,
 	KWHY_OUTPUT_JSON,
@@ -15,46 +15,54 @@ enum kwhy_output_form {
 };
 
 /*
- * Gives the form that the extension of -o PATH selects; `otherwise` where there is no path, no extension, or
- * PATH is a folder. KWHY_E_USAGE for an extension other than .txt, .json, .csv, .html; KWHY_E_IO where the
- * folder of PATH does not exist.
+ * Finds the form from the extension of the path of -o. It is `otherwise` if there is no path or no extension,
+ * or if the path is a folder. KWHY_E_USAGE: the extension is not .txt, .json, .csv or .html. KWHY_E_IO: the
+ * folder of the path does not exist.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_output_form_of(const char *path, enum kwhy_output_form otherwise,
 	enum kwhy_output_form *out, struct kwhy_error *error);
 
-/* KWHY_E_IO where the folder of the path of `option` does not exist. Called before minutes of measuring. */
+/*
+ * Checks, before minutes of measuring, that the folder of an option's path exists. KWHY_E_IO: it does not.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_output_check(
 	const char *option, const char *path, struct kwhy_error *error);
 
-/* Gives PATH itself, or PATH/STEM.EXTENSION where PATH is a folder; the caller frees it. NULL path: NULL. */
+/*
+ * The path of the output file: PATH itself, or PATH/STEM.EXTENSION if PATH is a folder. The caller frees it.
+ * If PATH is NULL, it is NULL.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_output_path(
 	const char *path, const char *stem, enum kwhy_output_form form, char **out, struct kwhy_error *error);
 
-/* Writes a whole result to a file, or to stdout when path is NULL or "-". */
+/* Writes a result to a file, or to standard output if the path is NULL or "-". */
 KWHY_MUST_USE enum kwhy_status kwhy_output_write(
 	const char *path, const struct kwhy_text *text, struct kwhy_error *error);
 
 /*
- * Writes a result to PATH, to PATH/STEM.EXTENSION where PATH is a folder, or to stdout. A failure while the
- * text was made is reported first. Frees the text.
+ * Writes a result to PATH, to PATH/STEM.EXTENSION if PATH is a folder, or to standard output, and frees it.
+ * If making the text failed, that failure is returned instead.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_output_result(const char *path, const char *stem,
 	enum kwhy_output_form form, struct kwhy_text *text, struct kwhy_error *error);
 
-/* Writes "kwhy: MESSAGE" to stderr, made safe for a terminal because it may quote names from files. */
+/*
+ * Writes "kwhy: MESSAGE" to standard error. The message is made safe for a terminal, since it may quote names
+ * from files.
+ */
 void kwhy_output_message(const char *message);
 
 /*
- * Combines two failures: the later one becomes the error, and the earlier one, `status`, is printed here.
- * KWHY_OK in either: it did not fail.
+ * Combines two results. If both are failures, the later one becomes the error, and the earlier one, `status`,
+ * is printed here. KWHY_OK stands for no failure.
  */
 enum kwhy_status kwhy_output_later(
 	enum kwhy_status status, const struct kwhy_error *later, struct kwhy_error *error);
 
-/* Whether stdout is a terminal that wants colour. `refused`: --no-color. */
+/* Whether standard output is a terminal that supports colour. `refused`: the user gave --no-color. */
 bool kwhy_output_color(bool refused);
 
-/* Columns of the terminal on stdout, 80 to 160; 80 where there is none. */
+/* Columns of the terminal at standard output, limited to 80 to 160; 80 if it is no terminal. */
 size_t kwhy_output_columns(void);
 
 #endif

@@ -82,7 +82,7 @@ struct kwhy_progress *kwhy_progress_begin(bool quiet)
 	return progress;
 }
 
-/* Copies characters that cannot move the cursor. */
+/* Copies the part of a path that fits, without characters that could move the cursor. */
 static void copy_name(char out[NAME_BYTES + 1], const char *path)
 {
 	const char *slash = strrchr(path, '/');

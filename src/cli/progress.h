@@ -5,14 +5,17 @@
 #include <stdbool.h>
 
 /*
- * One line on stderr that shows the present step of a long job and its duration. It appears only when stderr
- * is a terminal and the job has taken two seconds. A thread of its own draws it.
+ * A line on standard error that shows the current step of a long job, and how long the job has run. It
+ * appears if standard error is a terminal and the job has taken two seconds. A thread of its own draws it.
  */
 struct kwhy_progress;
 
-/* NULL: there is no terminal to draw on. Every function below accepts NULL. */
+/* Begins the line. NULL: there is no terminal to draw on. All functions below accept NULL. */
 struct kwhy_progress *kwhy_progress_begin(bool quiet);
-/* Names the step: `what`, "reading", must outlive it; `of` is the file, or NULL. */
+/*
+ * Sets the current step. `what` ("reading") must outlive the step. `of` is the file that it is about, or
+ * NULL.
+ */
 void kwhy_progress_step(struct kwhy_progress *progress, const char *what, const char *of);
 /* Erases the line. */
 void kwhy_progress_end(struct kwhy_progress *progress);

@@ -11,7 +11,10 @@
 
 /* Detectors of waste in work that several devices do together. */
 
-/* With eight equal devices, one lies this many standard deviations out about once in seventy runs. */
+/*
+ * A device is a straggler from this many standard deviations of the other devices' times above their mean.
+ * Among eight equal devices, one lies that far out by chance about once in seventy runs.
+ */
 #define STRAGGLER_SDS 5
 
 static bool is_collective(const struct kwhy_tally *tally, size_t row)
@@ -40,19 +43,20 @@ enum kwhy_status kwhy_detect_exposed_collectives(const struct kwhy_detect_contex
 	return kwhy_tally_finish(&tally, verdict);
 }
 
-/* A quantity that is compared between the devices that take part in collectives. */
+/* A time that is compared between the devices that take part in collectives. */
 struct measure {
-	const char *does; /* "computes" */
+	const char *does; /* verb that the titles show, such as "computes" */
 	int64_t (*of)(const struct kwhy_detect_context *context, uint32_t device);
 };
 
 struct balance {
 	const struct measure *measure;
-	int64_t *work_ns; /* [devices] the measured time; -1: the device runs no collectives */
+	int64_t *work_ns; /* [devices] the compared time; -1: the device runs no collectives */
 	size_t parties;
 	uint32_t slowest;
 	int64_t mean_ns, window_ns;
-	double others_mean_ns, others_sd_ns; /* over the devices except the slowest */
+	double others_mean_ns,
+		others_sd_ns; /* mean and standard deviation over the devices except the slowest */
 };
 
 static int64_t computes(const struct kwhy_detect_context *context, uint32_t device)
@@ -61,8 +65,8 @@ static int64_t computes(const struct kwhy_detect_context *context, uint32_t devi
 }
 
 /*
- * Time outside of collectives. The device that arrives last at collectives waits least in them; its host may
- * be late though it computes no longer.
+ * A device's time outside of collectives. The device that arrives last at collectives waits least in them, so
+ * its time is the longest. The reason may be a late host, without longer computing.
  */
 static int64_t keeps_waiting(const struct kwhy_detect_context *context, uint32_t device)
 {
@@ -112,7 +116,7 @@ static void weigh(const struct kwhy_detect_context *context, struct balance *bal
 	weigh_others(context->recording->device_count, balance);
 }
 
-/* Whether one device alone is slower than the others, by far more than those differ from each other. */
+/* Whether one device alone is slower than the others, by far more than the others differ from each other. */
 static bool has_straggler(const struct kwhy_detect_context *context, const struct balance *balance)
 {
 	double excess_ns = (double)balance->work_ns[balance->slowest] - balance->others_mean_ns;
@@ -123,7 +127,10 @@ static bool has_straggler(const struct kwhy_detect_context *context, const struc
 		excess_ns >= STRAGGLER_SDS * balance->others_sd_ns;
 }
 
-/* Devices that wait for the slowest draw at least idle power: sums that energy over each device's lead. */
+/*
+ * Energy drawn by devices that wait for the slowest one: for each, its idle energy over the time by which it
+ * is faster. Waiting devices draw at least idle power.
+ */
 static struct kwhy_energy_ci90 waiting_energy(
 	const struct kwhy_detect_context *context, const struct balance *balance, double *out_recorded_nj)
 {
@@ -146,7 +153,7 @@ static struct kwhy_energy_ci90 waiting_energy(
 
 enum { PARTY_BYTES = 40 };
 
-/* The device's number in the trace, with its rank where known: ranks often all call their device 0. */
+/* The device's number in the trace, with its rank where known, because each rank often calls its device 0. */
 static const char *party_name(char out[PARTY_BYTES], const struct kwhy_recording *recording, size_t d)
 {
 	const struct kwhy_device *device = &recording->devices[d];
@@ -249,7 +256,7 @@ static enum kwhy_status report_imbalance(
 	struct kwhy_energy_ci90 energy;
 	enum kwhy_status status;
 
-	/* the others wait inside collectives */
+	/* the other devices wait inside collectives */
 	finding.category_ns[KWHY_CATEGORY_COLLECTIVE] = finding.time_ns;
 	energy = waiting_energy(context, balance, &recorded_nj);
 	set_energies(energy, recorded_nj, &finding);
@@ -279,7 +286,7 @@ static bool is_uneven(const struct kwhy_detect_context *context, const struct ba
 		kwhy_detect_threshold(context, "min_share") * (double)longest_ns;
 }
 
-/* Compares devices by their compute time; where that is even, by their time outside of collectives. */
+/* Compares devices by their compute time and, if that is balanced, by their time outside of collectives. */
 static enum kwhy_status compare_parties(const struct kwhy_detect_context *context, struct balance *balance)
 {
 	bool straggles;
@@ -293,7 +300,7 @@ static enum kwhy_status compare_parties(const struct kwhy_detect_context *contex
 	return has_straggler(context, balance) ? report_imbalance(context, balance, true) : KWHY_OK;
 }
 
-/* Compares devices, so it runs only with the first one. */
+/* Compares all devices, so it does its work only when called for the first one. */
 enum kwhy_status kwhy_detect_rank_imbalance(const struct kwhy_detect_context *context)
 {
 	struct balance balance = {.measure = &compute_time};

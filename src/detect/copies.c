@@ -7,7 +7,10 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Copies between host and device that are too small, use pageable memory, or do not overlap with kernels. */
+/*
+ * Detectors of copies between host and device that are too small, use pageable memory, or do not overlap with
+ * kernels.
+ */
 
 static bool is_host_copy(const struct kwhy_activities *rows, size_t row)
 {
@@ -17,7 +20,7 @@ static bool is_host_copy(const struct kwhy_activities *rows, size_t row)
 
 /*
  * Counts the cost of a copy: its own time, and the device's idle time while the host is inside the call that
- * issues it.
+ * issues the copy.
  */
 static void add_copy(struct kwhy_tally *tally, size_t row, double kept_ns)
 {
@@ -37,7 +40,7 @@ static void add_copy(struct kwhy_tally *tally, size_t row, double kept_ns)
 }
 
 struct small_run {
-	uint64_t runs; /* number of runs of small copies in one direction without a kernel between them */
+	uint64_t runs; /* number of series of small copies in one direction that no kernel interrupts */
 	uint64_t bytes;
 	bool open[KWHY_COPY_KIND_COUNT];
 };
@@ -77,7 +80,8 @@ enum kwhy_status kwhy_detect_small_copies(const struct kwhy_detect_context *cont
 	}
 	if (tally.count == 0 || (double)tally.count < kwhy_tally_threshold(&tally, "min_count"))
 		return kwhy_tally_drop(&tally);
-	verdict.kept_share = (double)run.runs / (double)tally.count; /* one packed copy per run remains */
+	verdict.kept_share = (double)run.runs /
+		(double)tally.count; /* one packed copy remains of each series */
 	verdict.title = kwhy_tally_words(&tally,
 		"Small copies: %s under %s between host and device, %s in all",
 		kwhy_quantity_count(count, tally.count), kwhy_quantity_bytes(limit, (uint64_t)max_bytes),
@@ -95,13 +99,14 @@ static bool is_pageable(const struct kwhy_activities *rows, size_t row)
 			rows->dst_memory[row] == KWHY_MEMORY_PAGEABLE);
 }
 
-/* Rates of pinned copies by direction; NAN: unknown. */
+/* Rates of copies with pinned host memory by direction; NAN: unknown. */
 struct pinned_rates {
 	double bytes_per_ns[KWHY_COPY_KIND_COUNT];
-	const struct kwhy_gpu_generation *link; /* link whose full speed is used where a rate is unknown */
+	const struct kwhy_gpu_generation *link; /* link between host and device, at whose full speed copies
+						   are assumed to run if their rate is unknown */
 };
 
-/* Smaller copies are bound by latency and do not show the rate. */
+/* Least size of a copy from which a rate is taken; smaller copies are bound by latency. */
 enum { RATE_COPY_BYTES = 1 << 20 };
 
 static void see_pinned(struct pinned_rates *rates, const struct kwhy_activities *rows, size_t row)
@@ -116,7 +121,7 @@ static void see_pinned(struct pinned_rates *rates, const struct kwhy_activities 
 	*rate = fmax(*rate, (double)rows->bytes[row] / (double)length_ns);
 }
 
-/* Rates of the machine profile, else the best rates in this recording. */
+/* Rates of the machine profile; if it has none, the best rates in this recording. */
 static struct pinned_rates find_pinned_rates(const struct kwhy_detect_context *context)
 {
 	const struct kwhy_device_view *seen = &context->view->devices[context->device];
@@ -135,7 +140,7 @@ static struct pinned_rates find_pinned_rates(const struct kwhy_detect_context *c
 	return rates;
 }
 
-/* Time that a pageable copy would take with pinned memory; 0 where its size is unknown. */
+/* Time in ns that a pageable copy would take with pinned memory; 0 if its size is unknown. */
 static double pinned_ns(const struct pinned_rates *rates, const struct kwhy_activities *rows, size_t row)
 {
 	double rate = rates->bytes_per_ns[rows->copy_kind[row]];
@@ -150,8 +155,8 @@ static double pinned_ns(const struct pinned_rates *rates, const struct kwhy_acti
 enum { RATE_WORDS = 128 };
 
 /*
- * Idle time after a copy to the device from pageable memory that the thread waits for immediately is waste,
- * since nothing on the host needs that wait.
+ * If a thread immediately waits for its copy to the device from pageable memory, the idle time after the copy
+ * is waste, because the host needs nothing from that copy.
  */
 static void visit_pageable(const struct kwhy_detect_view *view, uint32_t call, uint32_t wait, void *context)
 {
@@ -164,7 +169,7 @@ static void visit_pageable(const struct kwhy_detect_view *view, uint32_t call, u
 	kwhy_tally_idle_after(tally, row, call, wait);
 }
 
-/* "5.1 GB/s up", or what the link allows where the rate is unknown. */
+/* Writes "5.1 GB/s up" or, if the rate is unknown, that copies take no more than the link allows. */
 static const char *rate_words(char out[RATE_WORDS], const struct pinned_rates *rates,
 	enum kwhy_copy_kind kind, const char *direction)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The table of detectors (docs/findings.md), and the loop over it. */
+/* The table of detectors (docs/findings.md), and the loop that runs them. */
 const struct kwhy_detector kwhy_detectors[] = {
 	{"small-copies", "Small copies",
 		"pack them into one buffer and copy that once, or let kernels read mapped memory",
@@ -216,7 +216,10 @@ static enum kwhy_status run_on_device(struct kwhy_detect_context *context, const
 	return status;
 }
 
-/* Skips devices without work, except the first: detectors that compare devices run with it. */
+/*
+ * Runs all detectors for each device with work, and for the first device in any case: detectors that compare
+ * devices do their work there.
+ */
 static enum kwhy_status run_all(struct kwhy_detect_context *context, const struct settings *settings)
 {
 	enum kwhy_status status = KWHY_OK;
@@ -239,7 +242,10 @@ static bool all_energies_known(const struct kwhy_findings *findings)
 	return true;
 }
 
-/* Orders equal savings by device, then by name, so that the result does not depend on the sort. */
+/*
+ * Order of findings with equal savings: by device, then by name, so that the result does not depend on the
+ * sort algorithm.
+ */
 static int by_occurrence(const struct kwhy_finding *left, const struct kwhy_finding *right)
 {
 	if (left->device != right->device)
@@ -269,7 +275,7 @@ static int by_time(const void *a, const void *b)
 	return by_occurrence(left, right);
 }
 
-/* All findings are sorted by the same measure. */
+/* All findings are sorted by the same measure, energy or time. */
 void kwhy_findings_sort(struct kwhy_findings *findings)
 {
 	if (findings->count > 1)

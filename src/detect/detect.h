@@ -9,9 +9,9 @@
 
 /* A threshold that users can set: --threshold ID.NAME=VALUE. */
 struct kwhy_threshold {
-	const char *name;	 /* "max_bytes" */
+	const char *name;	 /* id of the threshold, such as "max_bytes" */
 	double value;		 /* default value */
-	const char *description; /* description that starts with the unit */
+	const char *description; /* starts with the unit, then says what the threshold limits */
 };
 
 enum { KWHY_DETECTOR_THRESHOLDS = 4 };
@@ -20,55 +20,60 @@ struct kwhy_detector;
 struct kwhy_detect_options;
 struct kwhy_detect_view;
 
-/* The input of every detector; read-only except `findings` and the view's marks. */
+/* The input of every detector. Detectors write only to `findings` and to the scratch arrays of the view. */
 struct kwhy_detect_context {
 	const struct kwhy_recording *recording;
 	const struct kwhy_ledger *ledger;
 	const struct kwhy_profile *profile;  /* NULL: no machine profile */
-	uint32_t device;		     /* device to look at; detectors run once for each device */
+	uint32_t device;		     /* device to search; detectors run once for each device */
 	const struct kwhy_detect_view *view; /* detect/view.h */
 	const struct kwhy_detector *detector;
 	const struct kwhy_detect_options *options;
-	const double *thresholds; /* values of this detector's thresholds, in the order of its table */
+	const double *thresholds; /* values of this detector's thresholds, in the order of `thresholds` in
+				     struct kwhy_detector */
 	struct kwhy_findings *findings;
 	struct kwhy_error *error;
 };
 
 struct kwhy_detector {
-	const char *id;	   /* "small-copies" */
-	const char *title; /* "Small copies" */
+	const char *id;	   /* such as "small-copies" */
+	const char *title; /* such as "Small copies" */
 	const char *cure;
 	enum kwhy_status (*run)(const struct kwhy_detect_context *context);
-	struct kwhy_threshold thresholds[KWHY_DETECTOR_THRESHOLDS]; /* ends with a NULL name */
+	struct kwhy_threshold thresholds[KWHY_DETECTOR_THRESHOLDS]; /* unused entries have a NULL name */
 };
 
-/* Value of a threshold of the running detector, by the name in its table row; NAN: the row has no such name.
+/*
+ * Value of a threshold of the running detector, found by its name; NAN: the detector has no threshold of that
+ * name.
  */
 double kwhy_detect_threshold(const struct kwhy_detect_context *context, const char *name);
 
-/* The constant table of all detectors. */
+/* The table of all detectors. */
 extern const struct kwhy_detector kwhy_detectors[];
 extern const size_t kwhy_detector_count;
 
 struct kwhy_detect_options {
-	double min_gain_ratio; /* findings that save less than this share of the window are left out; 0.01 */
-	size_t evidence_limit; /* number of the longest occurrences kept for each finding; 5 */
-	const char *const *thresholds; /* "ID.NAME=VALUE" */
+	double min_gain_ratio; /* findings that save less than this share of the window or of the energy are
+				  left out; default 0.01 */
+	size_t evidence_limit; /* number of occurrences, the longest ones, kept as evidence for each finding;
+				  default 5 */
+	const char *const *thresholds; /* each of the form "ID.NAME=VALUE" */
 	size_t threshold_count;
 };
 
 struct kwhy_detect_options kwhy_detect_options_default(void);
 
 /*
- * Runs every detector over a finished recording. `ledger` and `profile` may be NULL. KWHY_E_USAGE, listing
- * the choices, where a threshold names no detector, no threshold of that detector, or no number.
+ * Runs every detector over a finished recording. `ledger` and `profile` may be NULL. Fails with KWHY_E_USAGE
+ * and lists the valid names if a threshold names no detector, no threshold of that detector, or no number.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_detect_run(const struct kwhy_recording *recording,
 	const struct kwhy_ledger *ledger, const struct kwhy_profile *profile,
 	const struct kwhy_detect_options *options, struct kwhy_findings **out, struct kwhy_error *error);
 void kwhy_findings_free(struct kwhy_findings *findings);
 
-/* Sorts findings by saving, largest first: by energy where it is known for all findings, else by time. */
+/* Sorts findings by saving, largest first: by energy if that is known for all findings, else by time. */
 void kwhy_findings_sort(struct kwhy_findings *findings);
 
 #endif

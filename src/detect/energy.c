@@ -5,7 +5,9 @@
 
 #include <math.h>
 
-/* Interval of the energy of idle time, relative to the ledger's: from the sum of its idle accounts. */
+/*
+ * Sets the ends of the idle energy's interval, as ratios to the energy, from the sums over the idle accounts.
+ */
 static void idle_interval(struct kwhy_energy_source *source, const struct kwhy_device_ledger *ledger)
 {
 	double gross = 0, low = 0, high = 0;
@@ -77,8 +79,8 @@ static double bound_ratio(int64_t bound_nj, int64_t gross_nj)
 }
 
 /*
- * Interval of the energy of an account's work, relative to the ledger's. Where none of the work was metered,
- * it is that of the power class.
+ * Ends of the interval of the energy of an account's work, as ratios to the energy. If none of the account's
+ * work was metered, they are those of its power class.
  */
 static void work_interval(const struct kwhy_device_ledger *ledger, const struct kwhy_account *account,
 	double *out_low_ratio, double *out_high_ratio)

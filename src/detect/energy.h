@@ -10,18 +10,18 @@ struct kwhy_energy_ci90 {
 };
 
 /*
- * Gives the energy of intervals and activities of one device from the ledger. Idle energy is proportional to
- * time between two edges of the ledger's curve, so the last rate is kept and intervals in the order of time
- * cost no search.
+ * Reads the energy of intervals and activities of one device from the ledger. Between two edges of the
+ * ledger's energy curve, idle energy is proportional to time. So the idle power of the last interval is kept,
+ * and intervals in the order of time cost no search.
  */
 struct kwhy_energy_source {
 	const struct kwhy_detect_view *view;
 	uint32_t device;
 	bool known;
-	double recorded_nj; /* energy of the run (model/run_energy.h); NAN: unknown */
-	/* low and high ends of the idle accounts' energies over their sum */
+	double recorded_nj; /* energy of the run in nJ (model/run_energy.h); NAN: unknown */
+	/* Lower and upper end of the 90 % interval of the idle accounts' energies, as ratios to their sum. */
 	double idle_low_ratio, idle_high_ratio;
-	int64_t rate_start_ns, rate_end_ns; /* interval in which idle_nj_per_ns holds */
+	int64_t rate_start_ns, rate_end_ns; /* interval in which idle_nj_per_ns is the idle power */
 	double idle_nj_per_ns;
 };
 
@@ -34,7 +34,7 @@ void kwhy_energy_add_idle(struct kwhy_energy_ci90 *energy, struct kwhy_energy_so
 /* Adds `share` of the energy of one activity. */
 void kwhy_energy_add_activity(
 	struct kwhy_energy_ci90 *energy, const struct kwhy_energy_source *source, size_t row, double share);
-/* Energy of length_ns at the device's mean idle power over its window. */
+/* Energy of length_ns of idle time at the device's mean idle power over its window. */
 struct kwhy_energy_ci90 kwhy_energy_idle_mean(const struct kwhy_energy_source *source, double length_ns);
 
 struct kwhy_energy_ci90 kwhy_energy_sum(

@@ -22,7 +22,7 @@ struct kwhy_occurrence kwhy_occurrence_at(int64_t start_ns, int64_t end_ns)
 	};
 }
 
-/* Adds the name of a call or range, shortened where it is long, but never inside a code point. */
+/* Appends the name of a call or range. A long name is shortened, but never inside a UTF-8 code point. */
 static void add_name(struct kwhy_text *text, const char *name)
 {
 	size_t length = strlen(name);
@@ -47,8 +47,8 @@ static void add_bytes(struct kwhy_text *text, uint64_t bytes)
 }
 
 /*
- * Adds an activity to the text. Returns the full name of a kernel, since only the writer of a report knows
- * how much of it fits; NULL for copies and memsets.
+ * Appends an activity to the text. Returns the full name of a kernel, because only the writer of a report
+ * knows how much of the name fits; NULL for copies and memsets.
  */
 static const char *add_activity(struct kwhy_text *text, const struct kwhy_recording *recording, uint32_t row)
 {
@@ -84,7 +84,7 @@ static void add_call(
 }
 
 /*
- * Adds the innermost range without a known thread around the middle of the occurrence: the last one to start.
+ * Appends a range whose thread is unknown: of those around the middle of the occurrence, the last to start.
  */
 static void add_loose_range(struct kwhy_text *text, const struct kwhy_recording *recording,
 	const struct kwhy_occurrence *occurrence)
@@ -105,7 +105,7 @@ static void add_loose_range(struct kwhy_text *text, const struct kwhy_recording 
 		add_name(text, kwhy_names_get(&recording->names, found->name));
 }
 
-/* Adds the deepest range of the thread that covers half of the occurrence. */
+/* Appends the deepest range of the thread that covers at least half of the occurrence. */
 static void add_range(struct kwhy_text *text, const struct kwhy_recording *recording,
 	const struct kwhy_occurrence *occurrence)
 {
@@ -123,7 +123,7 @@ static void add_range(struct kwhy_text *text, const struct kwhy_recording *recor
 	kwhy_held_add_range(text, recording, row);
 }
 
-/* Adds the innermost range around the call. */
+/* Appends the innermost range around the call. */
 static void add_caller(struct kwhy_text *text, const struct kwhy_recording *recording, uint32_t call)
 {
 	const struct kwhy_calls *calls = &recording->calls;
@@ -135,7 +135,7 @@ static void add_caller(struct kwhy_text *text, const struct kwhy_recording *reco
 	kwhy_held_add_range(text, recording, row);
 }
 
-/* Adds an operator with the shapes of its inputs, the first part of its shape. */
+/* Appends an operator with the shapes of its inputs, which are the first part of the range's `shape`. */
 static void add_operator(struct kwhy_text *text, const struct kwhy_recording *recording, uint32_t row)
 {
 	const char *shape = kwhy_names_get(&recording->names, recording->host_ranges.shape[row]);

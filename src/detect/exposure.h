@@ -5,26 +5,26 @@
 #include "detect/view.h"
 
 /*
- * The intervals of a device's window in which no activity of some kinds runs, for finding what is not hidden
- * and for how long.
+ * The intervals of a device's window in which no activity of certain kinds runs. Other work that runs in
+ * these intervals is exposed, not hidden.
  */
 struct kwhy_exposure {
 	struct kwhy_bare {
 		int64_t start_ns, end_ns;
-		int64_t before_ns; /* sum of all earlier intervals */
+		int64_t before_ns; /* total length of all earlier intervals */
 	} * bare;
 	size_t count;
 };
 
 /*
- * Finds the intervals without activities of `kinds`, a bit (1 << enum kwhy_activity_kind) each. 24 bytes an
- * interval; O(n).
+ * Finds the intervals without activities of `kinds`, a sum of bits (1 << enum kwhy_activity_kind). Memory: 24
+ * bytes an interval. Time: O(activities).
  */
 KWHY_MUST_USE enum kwhy_status kwhy_exposure_init(struct kwhy_exposure *exposure,
 	const struct kwhy_detect_view *view, uint32_t device, unsigned kinds, struct kwhy_error *error);
 void kwhy_exposure_done(struct kwhy_exposure *exposure);
 
-/* Time in [start_ns, end_ns) without activities of the kinds; O(log n). */
+/* Time in [start_ns, end_ns) without activities of the kinds; O(log intervals). */
 int64_t kwhy_exposure_ns(const struct kwhy_exposure *exposure, int64_t start_ns, int64_t end_ns);
 
 #endif

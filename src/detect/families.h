@@ -4,7 +4,7 @@
 
 #include "detect/detect.h"
 
-/* The detectors by family, one file each. */
+/* The detectors by family. Each family is one file, which the comments name. */
 
 /* copies.c */
 enum kwhy_status kwhy_detect_small_copies(const struct kwhy_detect_context *context);
@@ -27,8 +27,8 @@ enum kwhy_status kwhy_detect_tiny_kernel_chains(const struct kwhy_detect_context
 enum kwhy_status kwhy_detect_under_filled_kernels(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_batch_could_grow(const struct kwhy_detect_context *context);
 /*
- * Share of the device's multiprocessors that get a block of the kernel; 1 where the grid or the device is
- * unknown.
+ * Share of the device's multiprocessors that get at least one block of the kernel. 1 if the grid or the
+ * number of multiprocessors is unknown.
  */
 double kwhy_detect_fill_ratio(const struct kwhy_recording *recording, size_t row);
 /* slow_kernels.c */

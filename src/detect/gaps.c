@@ -16,8 +16,8 @@ static void add_host(struct kwhy_gap_cause *cause, int64_t start_ns, int64_t end
 }
 
 /*
- * Adds an interval outside of calls. Its whole length, which may begin before the gap, decides what it counts
- * as.
+ * Adds an interval between calls. Whether it counts as launching or as host time depends on its whole length,
+ * although only the part inside the gap is added.
  */
 static void add_stretch(struct kwhy_gap_cause *cause, int64_t start_ns, int64_t end_ns, double spacing_ns)
 {
@@ -31,7 +31,7 @@ static void add_stretch(struct kwhy_gap_cause *cause, int64_t start_ns, int64_t 
 		add_host(cause, inside_ns, end_ns);
 }
 
-/* Adds the part of a call that lies in the gap, up to end_ns. */
+/* Adds the part of a call that lies in the gap and before end_ns. */
 static void add_call(struct kwhy_gap_cause *cause, const struct kwhy_detect_view *view, uint32_t call,
 	int64_t end_ns, double spacing_ns)
 {
@@ -50,7 +50,10 @@ static void add_call(struct kwhy_gap_cause *cause, const struct kwhy_detect_view
 		add_host(cause, start_ns, end_ns);
 }
 
-/* Walks back over the thread's outermost calls, from the issuing one to the beginning of the gap. */
+/*
+ * Adds the outermost calls of the thread and the intervals between them, backwards from the issuing call to
+ * the beginning of the gap.
+ */
 static void walk_back(const struct kwhy_detect_view *view, struct kwhy_gap_cause *cause, double spacing_ns)
 {
 	const struct kwhy_calls *calls = &view->recording->calls;
@@ -102,7 +105,10 @@ void kwhy_gap_explain(const struct kwhy_detect_view *view, const struct kwhy_gap
 	out->late = calls->end_ns[out->call] > out->start_ns && calls->start_ns[out->call] < out->end_ns;
 	if (!out->late)
 		return;
-	/* The usual latency from the call to the device counts as launching. */
+	/*
+	 * The latency from the issuing call to the start of the work counts as launching, unless it is so
+	 * long that it is in delayed_ns.
+	 */
 	add_call(out, view, out->call, out->end_ns - out->delayed_ns, (double)INT64_MAX);
 	walk_back(view, out, spacing_ns);
 }

@@ -5,36 +5,39 @@
 #include "detect/view.h"
 
 /*
- * What the host did during an idle gap of a device, on the thread that issued the work ending the gap. Where
- * `late`, launch + host + alloc + wait + delayed = the gap.
+ * What the host did during an idle gap of a device, on the thread that issued the work after the gap. If
+ * `late`, launch_ns + host_ns + alloc_ns + wait_ns + delayed_ns is the length of the gap.
  */
 struct kwhy_gap_cause {
 	int64_t start_ns, end_ns;
-	uint32_t call;	   /* outermost call that issued the work ending the gap; KWHY_NONE: unknown */
-	uint32_t wait;	   /* last wait of that thread that ended inside the gap; KWHY_NONE: no wait */
-	bool late;	   /* the call returned after the gap began: the device waited for the host */
-	int64_t launch_ns; /* time inside launch calls and in short intervals between calls */
-	int64_t host_ns;   /* time in intervals between calls, or in other calls, at least as long as the
-			      spacing */
-	int64_t alloc_ns;  /* time inside malloc and free calls that do not wait */
+	uint32_t call; /* outermost call that issued the work after the gap; KWHY_NONE: unknown */
+	uint32_t wait; /* last wait of the issuing thread that ended inside the gap; KWHY_NONE: it did not
+			  wait */
+	bool late;     /* the issuing call returned after the gap began, so the device waited for the host */
+	int64_t launch_ns; /* time inside launch calls, and in intervals between calls that are shorter than
+			      spacing_ns */
+	int64_t host_ns;   /* time in longer intervals between calls, and in other calls that take at least
+			      spacing_ns */
+	int64_t alloc_ns;  /* time inside calls that allocate or free memory and do not wait */
 	int64_t wait_ns;   /* time inside synchronising calls, blocking copies and frees */
 	/*
-	 * Time from the return of the call to the end of the gap, where it is long: the host had issued the
-	 * work, and the device did not start it. Set whether or not the gap is `late`.
+	 * Time from the return of the issuing call to the end of the gap; 0 if at most KWHY_DELAYED_START_NS.
+	 * In that time the host had issued the work, and the device did not start it. Valid whether or not
+	 * the gap is `late`.
 	 */
 	int64_t delayed_ns;
-	int64_t host_start_ns, host_end_ns; /* the longest interval of host_ns inside the gap */
+	int64_t host_start_ns, host_end_ns; /* longest interval counted in host_ns, clipped to the gap */
 };
 
 /*
- * A longer time than this from the return of a launch to the start of its work on an idle device means that
- * something delayed the work. Our choice: twenty times a launch.
+ * If an idle device starts work later than this after the launch has returned, something delayed the work.
+ * The limit in ns is our choice: twenty times a launch.
  */
 enum { KWHY_DELAYED_START_NS = 100000 };
 
 /*
- * Explains one gap. Amortised O(1): over all gaps of a device each call of the thread is visited once or
- * twice.
+ * Explains one gap. Intervals between calls shorter than spacing_ns count as launching. Amortised O(1): over
+ * all gaps of a device each call of the thread is visited once or twice.
  */
 void kwhy_gap_explain(const struct kwhy_detect_view *view, const struct kwhy_gap *gap, double spacing_ns,
 	struct kwhy_gap_cause *out);

@@ -8,11 +8,12 @@
 #include <string.h>
 
 /*
- * Parts of names that indicate a cause; the first that matches a range or a range around it decides. The
- * names are those of PyTorch (torch 1.8 to 2.9), of Python functions, and of the C library.
+ * Parts of range names that indicate a cause. The row that is first in this table and matches a range, or
+ * else a range around it, decides. The names are those of PyTorch (torch 1.8 to 2.9), of Python functions,
+ * and of the C library.
  */
 static const struct {
-	const char *part; /* part of the name */
+	const char *part; /* part of the range's name */
 	enum kwhy_held_cause cause;
 } signs[] = {
 	{"DataLoader", KWHY_HELD_LOADER},
@@ -43,8 +44,8 @@ static const struct {
 };
 
 /*
- * DDP's forward contains the forward of the whole model, so ranges inside it are DDP's own work only if they
- * have one of these names.
+ * Names of DDP's own work. DDP's forward contains the forward of the whole model, so other ranges inside it
+ * are not DDP's work.
  */
 static const char *const parallel_work[] = {"aten::flatten_dense_tensors", "aten::unflatten_dense_tensors",
 	"aten::view", "aten::narrow", "aten::slice", "aten::as_strided", "record_param_comms",
@@ -111,8 +112,8 @@ static bool is_operator(const struct kwhy_recording *recording, uint32_t row)
 }
 
 /*
- * The cause indicated by the names of `row` and the ranges around it. Whether DDP or FSDP is the cause
- * depends on the name of `row` itself.
+ * The cause that the names of `row` and of the ranges around it indicate. DDP or FSDP is the cause only if
+ * the name of `row` itself is that of its work.
  */
 static enum kwhy_held_cause sign_of(const struct kwhy_recording *recording, uint32_t row)
 {
@@ -163,8 +164,8 @@ void kwhy_held_add(struct kwhy_held *held, uint32_t call, int64_t start_ns, int6
 }
 
 /*
- * The closest range around `row` that belongs to the program or the framework and is not one of its small
- * operators; KWHY_NONE: no such range.
+ * The closest range around `row` that is a function of the program or the framework, not a small operator;
+ * KWHY_NONE: no such range.
  */
 static uint32_t scope_of(const struct kwhy_recording *recording, uint32_t row)
 {
@@ -186,7 +187,7 @@ static uint32_t step_of(const struct kwhy_recording *recording, uint32_t row)
 	return row;
 }
 
-/* Adds the last part of the path and the line, which is enough to find the source. */
+/* Appends the last part of the source path and the line, which are enough to find the source. */
 static void add_source(struct kwhy_text *out, const struct kwhy_recording *recording, uint32_t row)
 {
 	const struct kwhy_host_ranges *rows = &recording->host_ranges;
@@ -203,7 +204,7 @@ static void add_source(struct kwhy_text *out, const struct kwhy_recording *recor
 	kwhy_text_add(out, ")");
 }
 
-/* Adds the name of a range, shortened where it is long, but never inside a code point. */
+/* Appends the name of a range. A long name is shortened, but never inside a UTF-8 code point. */
 static void add_name(struct kwhy_text *out, const char *name)
 {
 	enum { SHOWN_BYTES = 64 };
@@ -259,8 +260,8 @@ void kwhy_held_add_title(const struct kwhy_held *held, struct kwhy_text *out)
 }
 
 /*
- * The cause with the most time other than those in `reported`, a bit each; KWHY_HELD_CAUSE_COUNT: each of the
- * rest has at most a tenth of all time.
+ * The cause with the most time whose bit is not in `reported`; KWHY_HELD_CAUSE_COUNT: each remaining cause
+ * has at most a tenth of all time.
  */
 static enum kwhy_held_cause most(const struct kwhy_held *held, unsigned reported)
 {

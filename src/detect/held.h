@@ -6,34 +6,38 @@
 #include "detect/tally.h"
 
 /*
- * Finds which host ranges held the host during the gaps of a finding. Each interval is assigned to the
- * deepest range that covers at least half of it. The finding is named after the range name with the most
- * time; the times by cause decide the cures.
+ * Finds which host ranges held the host during the gaps of a finding. Each gap is assigned to the deepest
+ * range that covers at least half of it. The title names the range name with the most time; the cures follow
+ * from the causes with the most time.
  */
 enum kwhy_held_cause {
-	KWHY_HELD_UNKNOWN,  /* no range indicates the cause */
-	KWHY_HELD_LOADER,   /* waiting for input, or preparing it */
-	KWHY_HELD_READBACK, /* values read back: .item(), .tolist(), print */
-	KWHY_HELD_CACHE,    /* emptying the cache of the allocator */
-	KWHY_HELD_OUTPUT,   /* tokenising, logging, checkpoints */
+	KWHY_HELD_UNKNOWN,  /* no range indicates a cause */
+	KWHY_HELD_LOADER,   /* waiting for input or preparing it */
+	KWHY_HELD_READBACK, /* reading values back: .item(), .tolist(), print */
+	KWHY_HELD_CACHE,    /* emptying the allocator's cache */
+	KWHY_HELD_OUTPUT,   /* tokenising, logging or writing checkpoints */
 	KWHY_HELD_PARALLEL, /* DDP's or FSDP's own work around the model */
-	KWHY_HELD_COMPILED, /* calls of a compiled model */
-	KWHY_HELD_MODEL,    /* operators of forward, backward, optimiser */
-	KWHY_HELD_SYSTEM,   /* a call of the operating system */
+	KWHY_HELD_COMPILED, /* calling a compiled model */
+	KWHY_HELD_MODEL,    /* running operators of forward, backward, optimiser */
+	KWHY_HELD_SYSTEM,   /* calling the operating system */
 	KWHY_HELD_CAUSE_COUNT
 };
 
-/* Sum over all intervals assigned to ranges of one name. */
+/*
+ * Sums over all intervals assigned to ranges with one name. The array has an entry for each name of the
+ * recording.
+ */
 struct kwhy_held_name {
 	uint64_t count;
 	int64_t time_ns, longest_ns;
-	uint32_t row; /* range of the longest interval */
+	uint32_t row; /* host range of the longest interval */
 };
 
 struct kwhy_held {
 	const struct kwhy_recording *recording;
-	struct kwhy_held_name *names; /* [names.count]; NULL: the recording has no host ranges */
-	uint32_t first;		      /* name with the most time; 0: no name yet */
+	struct kwhy_held_name
+		*names; /* [number of names in the recording]; NULL: the recording has no host ranges */
+	uint32_t first; /* index of the name with the most time; 0: no name yet */
 	int64_t cause_ns[KWHY_HELD_CAUSE_COUNT];
 };
 
@@ -41,27 +45,28 @@ KWHY_MUST_USE enum kwhy_status kwhy_held_init(
 	struct kwhy_held *held, const struct kwhy_recording *recording, struct kwhy_error *error);
 void kwhy_held_done(struct kwhy_held *held);
 
-/* Adds held_ns of the interval [start_ns, end_ns) on the thread of `call` to the finding. */
+/* Assigns the interval [start_ns, end_ns) on the thread of `call` to a range, with held_ns as its time. */
 void kwhy_held_add(struct kwhy_held *held, uint32_t call, int64_t start_ns, int64_t end_ns, int64_t held_ns);
 
 /*
- * Adds "; 69.6 ms of it, 6 times, in aten::add of DistributedDataParallel.forward (train.py:42)", or nothing
- * where no name is known.
+ * Appends "; 69.6 ms of it, 6 times, in aten::add of DistributedDataParallel.forward (train.py:42)". Appends
+ * no text if no range is known.
  */
 void kwhy_held_add_title(const struct kwhy_held *held, struct kwhy_text *out);
 /*
- * The cure, in the arena: that of the leading range's cause, then those of other causes with more than a
- * tenth of the time, most first. NULL: no range says more than the detector knows.
+ * The cure, allocated in the arena: that of the cause of the range with the most time, followed by those of
+ * other causes with more than a tenth of the time, largest first. `otherwise` is the cure of causes that have
+ * none of their own. NULL: no range indicates a cause.
  */
 const char *kwhy_held_cure(const struct kwhy_held *held, struct kwhy_arena *arena, const char *otherwise);
 /*
- * The change that cures the cause with the most time (struct kwhy_finding); "": no change cures it; NULL: use
- * the detector's change.
+ * Identifier of the change (struct kwhy_finding) that cures the cause with the most time. "": no change cures
+ * it; NULL: use the change in the detector's table row.
  */
 const char *kwhy_held_change(const struct kwhy_held *held);
 
 /*
- * Adds the name of a host range: "aten::add of DistributedDataParallel.forward in ProfilerStep#4
+ * Appends the name of a host range, such as "aten::add of DistributedDataParallel.forward in ProfilerStep#4
  * (train.py:42)".
  */
 void kwhy_held_add_range(struct kwhy_text *out, const struct kwhy_recording *recording, uint32_t row);

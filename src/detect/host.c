@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Detectors of idle time of the device, by what the host did at that time. */
+/* Detectors of the device's idle time, by what the host did then. */
 
 static struct kwhy_occurrence occurrence_of(const struct kwhy_gap *gap, const struct kwhy_gap_cause *cause)
 {
@@ -21,7 +21,7 @@ static struct kwhy_occurrence occurrence_of(const struct kwhy_gap *gap, const st
 	return occurrence;
 }
 
-/* Adds the range that held the host to the title, and sets the cure that follows from its cause. */
+/* Appends the range that held the host to the title, and sets the cure that follows from its cause. */
 static void name_held(
 	struct kwhy_tally *tally, const struct kwhy_held *held, struct kwhy_finding_terms *verdict)
 {
@@ -35,7 +35,10 @@ static void name_held(
 		held, &tally->context->findings->arena, tally->context->detector->cure);
 }
 
-/* Idle time after a wait belongs to sync-after-every-op and is left out here. */
+/*
+ * Counts gaps in which the host launched. Gaps in which it also waited are left to the detector
+ * sync-after-every-op.
+ */
 static void tally_launches(struct kwhy_tally *tally, struct kwhy_held *held)
 {
 	const struct kwhy_detect_context *context = tally->context;
@@ -123,7 +126,10 @@ enum kwhy_status kwhy_detect_host_gaps(const struct kwhy_detect_context *context
 	return kwhy_tally_finish(&tally, verdict);
 }
 
-/* The host has issued the work and mostly waits for it already, so no launch, graph or thread would help. */
+/*
+ * Finds work that the device starts late although its launch has returned. The host mostly waits for that
+ * work already, so faster launches, graphs or more threads would not help.
+ */
 enum kwhy_status kwhy_detect_late_starts(const struct kwhy_detect_context *context)
 {
 	const struct kwhy_device_view *seen = &context->view->devices[context->device];
@@ -159,7 +165,9 @@ enum kwhy_status kwhy_detect_late_starts(const struct kwhy_detect_context *conte
 	return kwhy_tally_finish(&tally, verdict);
 }
 
-/* Share of the idle energy that a released device no longer draws. */
+/*
+ * Share of the idle energy that a device without a context no longer draws; 1 if its idle powers are unknown.
+ */
 static double released_share(const struct kwhy_tally *tally)
 {
 	const struct kwhy_device_energy *energy;

@@ -7,10 +7,10 @@
 
 #include <string.h>
 
-/* Waste that a trace shows only by kernel names; these findings say "may". */
+/* Detectors of waste that a trace shows only by kernel names; their findings say "may". */
 
 enum sort_of_kernel {
-	SORT_UNSEEN, /* not classified yet; 0, the initial value in the view */
+	SORT_UNSEEN, /* not classified yet; 0, so that the view's cleared memory means it */
 	SORT_OTHER,
 	SORT_FP32,   /* matrix product on the FP32 units */
 	SORT_TENSOR, /* matrix product on tensor cores */
@@ -42,7 +42,7 @@ static enum sort_of_kernel sort_by_name(const char *name)
 	return products[kwhy_product_of(name)];
 }
 
-/* Class of a kernel; each name is classified once. */
+/* Class of a kernel by its name; each name is classified once and then looked up. */
 static enum sort_of_kernel sort_of(const struct kwhy_detect_view *view, size_t row)
 {
 	uint32_t name = view->recording->activities.name[row];
@@ -70,7 +70,10 @@ static void add_kernel(struct kwhy_tally *tally, size_t row, double kept_ns)
 	tally->count++;
 }
 
-/* Marks FP32 products; returns the share of tensor-core products in the time of all products. */
+/*
+ * Marks the matrix products on FP32 units. Returns the share of tensor-core products in the time of all
+ * products.
+ */
 static double mark_fp32(struct kwhy_tally *tally)
 {
 	const struct kwhy_detect_view *view = tally->context->view;
@@ -92,7 +95,7 @@ static double mark_fp32(struct kwhy_tally *tally)
 	return fp32_ns > 0 ? tensor_ns / (fp32_ns + tensor_ns) : 0;
 }
 
-/* Assumption and cure by the number formats that the device's tensor cores support. */
+/* Words for the finding, indexed by the number formats that the device's tensor cores support. */
 static const struct {
 	const char *assumption, *cure;
 } fp32_words[] = {
@@ -143,7 +146,8 @@ bool kwhy_detect_is_product(const struct kwhy_detect_view *view, size_t row)
 }
 
 /*
- * Marks conversions and the products that their streams run next; a stream's state holds its last conversion.
+ * Marks conversions from sparse to dense, and the products that run next in their streams. A stream's state
+ * holds its last kernel if that is a conversion.
  */
 static void mark_dense(struct kwhy_tally *tally)
 {

@@ -6,16 +6,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Kernels that are too short or too small for the device. */
+/* Detectors of kernels that are too short or too small for the device. */
 
 /*
- * Finds chains: kernels of one stream, each short, each right after the one before. The stream's state holds
- * the last row of its chain (KWHY_NONE: no chain) and the chain's length.
+ * Finds chains of short kernels: each kernel starts right after the one before in its stream. The stream's
+ * state holds the last kernel of its current chain (KWHY_NONE: no chain) and the chain's number of kernels.
  */
 struct chain_finder {
 	struct kwhy_tally *tally;
-	uint32_t *previous; /* [rows of the device] kernel before a kernel in its chain, kept until the chain
-			       is long enough to count */
+	uint32_t *previous; /* [rows of the device] the kernel before each kernel in its chain; kept until the
+			       chain is long enough to count */
 	double max_kernel_ns, max_gap_ns, min_length;
 };
 
@@ -40,7 +40,10 @@ static double length_ns(const struct kwhy_activities *rows, size_t row)
 	return (double)(rows->end_ns[row] - rows->start_ns[row]);
 }
 
-/* Adds a kernel of a chain that is long enough: the kernel remains, the idle time before it vanishes. */
+/*
+ * Counts a kernel of a chain that is long enough. After the cure the kernel remains, and the idle time before
+ * it vanishes.
+ */
 static void add_link(struct chain_finder *finder, uint32_t row, uint32_t before)
 {
 	const struct kwhy_activities *rows = &finder->tally->context->recording->activities;
@@ -137,8 +140,8 @@ double kwhy_detect_fill_ratio(const struct kwhy_recording *recording, size_t row
 }
 
 /*
- * Marks kernels that fill less than max_fill. After the cure they take their time multiplied by their fill,
- * or by `floor` if that is larger.
+ * Marks kernels that fill less than max_fill of the device and take at least min_ns. After the cure they take
+ * their time multiplied by their fill, or by `floor` if that is larger.
  */
 static void mark_under_filled(struct kwhy_tally *tally, double max_fill, double min_ns, double floor)
 {

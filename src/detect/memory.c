@@ -6,12 +6,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Memory that is allocated, freed and cleared in the middle of the work. */
+/* Detectors of memory that is allocated, freed and cleared in the middle of the work. */
 
 struct churn {
-	uint64_t free_run, emptied; /* consecutive frees so far; number of runs of frees long enough to mean
-				       that a cache is emptied */
-	int64_t host_ns;	    /* time of the calls inside the window */
+	uint64_t free_run, emptied; /* consecutive frees so far; number of series of frees that are long
+				       enough to mean that a cache was emptied */
+	int64_t host_ns;	    /* total time of the counted calls inside the window */
 };
 
 static bool is_memory_call(const struct kwhy_calls *calls, uint32_t call)
@@ -28,7 +28,7 @@ static void follow_frees(struct churn *churn, bool is_free, bool issues, double 
 	churn->emptied += is_free && (double)churn->free_run == run_length;
 }
 
-/* Counts a call that overlaps the window between the device's first and last activity. */
+/* Counts a call that overlaps the device's window, from its first activity to its last. */
 static void add_memory_call(struct kwhy_tally *tally, struct churn *churn, uint32_t call)
 {
 	const struct kwhy_calls *calls = &tally->context->recording->calls;

@@ -4,20 +4,20 @@
 #include "detect/tally.h"
 #include "model/host_time.h"
 
-/* Where the program issued the activities of a finding, as far as its host ranges name a source line. */
+/* Source lines from which the program issued the activities of a finding, as far as host ranges name them. */
 
 enum { PLACES_MAX = 32 };
 
 struct place {
-	uint32_t source; /* host range with the file and line */
-	uint32_t range;	 /* innermost range of the first launch there */
+	uint32_t source; /* host range that has the file and line */
+	uint32_t range;	 /* innermost host range of the first launch from this line */
 	uint64_t count;
 };
 
 struct places {
 	struct place items[PLACES_MAX];
 	size_t count, most;
-	uint64_t known; /* launches with a place */
+	uint64_t known; /* launches whose source line is known */
 };
 
 static bool is_same_line(const struct kwhy_host_ranges *rows, uint32_t a, uint32_t b)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 /*
- * Data that leaves a device for the host and comes back, or goes on to another device. Copies "down" go to
- * the host, copies "up" come from it.
+ * Detectors of data that leaves a device for the host and comes back, or goes on to another device. Copies
+ * "down" go to the host, copies "up" come from it.
  */
 
 static bool is_copy(const struct kwhy_activities *rows, size_t row, enum kwhy_copy_kind kind)
@@ -36,7 +36,10 @@ static void add_round_trip(struct kwhy_tally *tally, uint32_t down, uint32_t up)
 	tally->count++;
 }
 
-/* Makes one pass: a stream's state holds its last activity if that is a copy down. */
+/*
+ * Finds round trips in one pass over the device's activities. A stream's state holds its last activity if
+ * that is a large copy down, else KWHY_NONE.
+ */
 static void find_round_trips(struct kwhy_tally *tally)
 {
 	const struct kwhy_detect_view *view = tally->context->view;
@@ -74,22 +77,22 @@ enum kwhy_status kwhy_detect_round_trips(const struct kwhy_detect_context *conte
 	return kwhy_tally_finish(&tally, verdict);
 }
 
-/* A copy to or from the host, for matching between devices; sorted by size, then by time. */
+/* A copy up or down that is matched with copies of other devices. Sorted by size, then by time. */
 struct leg {
-	int64_t time_ns; /* end of a copy down, or start of a copy up */
+	int64_t time_ns; /* end of a copy down, start of a copy up */
 	uint64_t bytes;
 	uint32_t row;
 	bool down;
 };
 
-/* A copy up, and the copy down from another device whose data it passes on. */
+/* A copy up, and the copy down on another device whose data it passes on. */
 struct relay {
 	uint32_t down, up;
 };
 
 struct legs {
 	struct leg *items;
-	struct relay *relays; /* at most half as many as legs */
+	struct relay *relays; /* at most half as many as `items` */
 	size_t count, relay_count;
 };
 
@@ -150,8 +153,8 @@ static bool is_relay(const struct kwhy_detect_context *context, const struct leg
 }
 
 /*
- * Matches a copy up with the last copy down of the same size, if that came from another device and not long
- * ago.
+ * Matches each copy up with the last copy down of the same size, if the latter ran on another device and
+ * ended at most max_gap_us before.
  */
 static void match_legs(const struct kwhy_detect_context *context, struct legs *legs)
 {
@@ -183,8 +186,8 @@ static void add_relay(struct kwhy_tally *tally, const struct relay *relay)
 }
 
 /*
- * Reports the relays from `begin` on that go to the context's device; *out_end is the first relay to another
- * device.
+ * Reports those relays, from number `begin` on, that go to the context's device. *out_end is the number of
+ * the first relay after them.
  */
 static enum kwhy_status report_relays(
 	const struct kwhy_detect_context *context, const struct legs *legs, size_t begin, size_t *out_end)
@@ -222,7 +225,7 @@ static enum kwhy_status report_by_device(const struct kwhy_detect_context *conte
 	return status;
 }
 
-/* Compares devices, so it runs only with the first one. */
+/* Compares all devices, so it does its work only when called for the first one. */
 enum kwhy_status kwhy_detect_staged_peer_copies(const struct kwhy_detect_context *context)
 {
 	struct legs legs = {0};

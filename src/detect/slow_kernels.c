@@ -10,20 +10,21 @@
 #include <stdlib.h>
 
 /*
- * Kernels that take much longer than the device's peaks allow. The work of an operator of PyTorch follows
- * from the shapes of its inputs, where the trace has them, and that of a memset or a copy on the device from
- * its bytes; all kernels that an operator launched do its work together. Of other kernels the device's
- * counters tell how busy memory and arithmetic were, a launch with one thread for each value of a copied
- * array passes over arrays, or the user has stated the work of the run. Kernels of which none of these is
- * known are not judged, nor those that under-filled-kernels reports.
+ * Detector of kernels that take much longer than the device's peaks allow. Four sources say what a kernel had
+ * to do. The work of a PyTorch operator follows from the shapes of its inputs, where the trace has them; all
+ * kernels that the operator launched do that work together. The work of a memset or of a copy on the device
+ * follows from its bytes. The device's counters show how busy memory and arithmetic were. A kernel with one
+ * thread for each value of a copied array is taken to read and write such an array. If none of these finds a
+ * slow kernel, the work that the user stated for the run is compared with the time of all kernels. Kernels
+ * about which nothing is known, and those that under-filled-kernels reports, are not judged.
  */
 
 enum { IS_TENSOR = 1, IS_UNDER_FILLED = 2 };
 
-/* Share of the multiprocessors with a block from which on a kernel is not under-filled. */
+/* Least share of the multiprocessors with a block at which a kernel is not under-filled. */
 static const double FILLED_RATIO = 0.5;
 
-/* Sums over the slow calls of one operator. */
+/* Sums over the slow kernels of one operator or of one kernel name. */
 struct slow_name {
 	double time_ns, least_ns, flop, bytes;
 };
@@ -32,16 +33,17 @@ struct finder {
 	struct kwhy_tally *tally;
 	struct kwhy_gpu_peaks peaks;
 	double max_ratio, min_ns;
-	uint32_t *operators; /* [rows of the device] host range of the operator; KWHY_NONE: unknown work */
-	double *time_ns;     /* [host ranges] time of the kernels that it launched */
-	uint8_t *flags;	     /* [host ranges] IS_... of those kernels */
-	struct slow_name *names; /* [names] */
-	double *active; /* [names] share at which memory or arithmetic was active, by counters; NAN: unknown
-			 */
+	uint32_t *operators; /* [rows of the device] host range of each kernel's operator; KWHY_NONE: its work
+				is unknown */
+	double *time_ns;     /* [host ranges] total time of the kernels that each operator launched */
+	uint8_t *flags; /* [host ranges] IS_TENSOR, IS_UNDER_FILLED: an operator launched such a kernel */
+	struct slow_name *names; /* [names] sums over the slow kernels with each operator or kernel name */
+	double *active; /* [names] share of time in which memory or arithmetic was active, by counters; NAN:
+			   unknown */
 	struct kwhy_slow_arrays arrays;
-	bool by_array;	   /* some kernel was judged by the array that its launch matches */
-	bool by_datasheet; /* some least time is by the device's data sheet */
-	uint32_t first;	   /* name with the most lost time; 0: no operator is slow */
+	bool by_array;	   /* some kernel was judged by the size of a copied array */
+	bool by_datasheet; /* some least time was computed from the device's data sheet */
+	uint32_t first;	   /* name with the most lost time; 0: no kernel is slow */
 };
 
 static double length_ns(const struct kwhy_activities *rows, size_t row)
@@ -49,7 +51,7 @@ static double length_ns(const struct kwhy_activities *rows, size_t row)
 	return (double)(rows->end_ns[row] - rows->start_ns[row]);
 }
 
-/* The innermost operator around the kernel's launch whose work can be computed. */
+/* The innermost operator around the kernel's launch that has the shapes of its inputs. */
 static uint32_t operator_of(const struct kwhy_recording *recording, size_t row)
 {
 	const struct kwhy_host_ranges *ranges = &recording->host_ranges;
@@ -82,7 +84,7 @@ static void group_by_operator(struct finder *finder)
 	}
 }
 
-/* Peak of the units that the operator's kernels used; FP32 products on tensor cores are TF32. */
+/* Peak in FLOP/s of the units that the operator's kernels used. FP32 products on tensor cores are in TF32. */
 static double peak_of(const struct finder *finder, uint32_t range, enum kwhy_precision precision)
 {
 	if (precision == KWHY_PRECISION_FP32 && finder->flags[range] & IS_TENSOR)
@@ -90,7 +92,7 @@ static double peak_of(const struct finder *finder, uint32_t range, enum kwhy_pre
 	return finder->peaks.flop_per_s[precision];
 }
 
-/* Least time of the operator's work; NAN: unknown. */
+/* Least time in ns of the operator's work, which is written to `work`; NAN: unknown. */
 static double least_ns(const struct finder *finder, uint32_t range, struct kwhy_operator_work *work)
 {
 	const struct kwhy_recording *recording = finder->tally->context->recording;
@@ -112,8 +114,8 @@ static bool is_slow(const struct finder *finder, double least, double time)
 }
 
 /*
- * Marks a row that would take `ratio` of its time, and adds it to the sums of a name; `work` is the row's
- * share of the work, and `range` its operator (KWHY_NONE: unknown).
+ * Marks a row that at the peaks would take `ratio` of its time, and adds it to the sums of a name. `range` is
+ * the row's operator (KWHY_NONE: unknown), `work` the row's share of the operator's work.
  */
 static void mark(struct finder *finder, size_t row, double ratio, uint32_t range,
 	const struct kwhy_operator_work *work)
@@ -151,7 +153,10 @@ static void judge_kernel(struct finder *finder, size_t row, uint32_t range)
 	mark(finder, row, least / time, range, &work);
 }
 
-/* Judges a row that reads and writes this number of bytes at least; 0: unknown. */
+/*
+ * Judges a row that reads and writes at least this number of bytes; 0: unknown. Returns whether the row is
+ * slow.
+ */
 static bool judge_traffic(struct finder *finder, size_t row, double bytes)
 {
 	double time = length_ns(&finder->tally->context->recording->activities, row);
@@ -165,7 +170,7 @@ static bool judge_traffic(struct finder *finder, size_t row, double bytes)
 	return true;
 }
 
-/* A copy on the device reads and writes its bytes, a memset writes them. */
+/* Judges a copy on the device, which reads and writes its bytes, or a memset, which writes them. */
 static void judge_bytes(struct finder *finder, size_t row)
 {
 	const struct kwhy_activities *rows = &finder->tally->context->recording->activities;
@@ -175,7 +180,7 @@ static void judge_bytes(struct finder *finder, size_t row)
 		judge_traffic(finder, row, (copies ? 2 : 1) * (double)rows->bytes[row]);
 }
 
-/* Judges a kernel of which no operator is known: by counters, else by the array that its launch matches. */
+/* Judges a kernel without a known operator: by counters or, without these, by the size of a copied array. */
 static void judge_plain_kernel(struct finder *finder, size_t row)
 {
 	const struct kwhy_detect_view *view = finder->tally->context->view;
@@ -195,7 +200,7 @@ static void judge_plain_kernel(struct finder *finder, size_t row)
 	}
 }
 
-/* Judges all kernels by the work that was stated for the run, where nothing else tells what they do. */
+/* Judges all kernels together by the work that was stated for the run. */
 static void judge_by_stated_work(struct finder *finder)
 {
 	const struct kwhy_activities *rows = &finder->tally->context->recording->activities;
@@ -230,7 +235,7 @@ static void judge(struct finder *finder)
 		judge_by_stated_work(finder);
 }
 
-/* "; most is lost in aten::mm: 3.1 TFLOP/s, 120 GB/s, 12 % of the roofline" */
+/* For example "; most is lost in aten::mm: 3.1 TFLOP/s, 120 GB/s, 12 % of the roofline". */
 static const char *words_of_first(const struct finder *finder)
 {
 	const struct slow_name *sums = &finder->names[finder->first];
@@ -247,7 +252,10 @@ static const char *words_of_first(const struct finder *finder)
 		*flop ? ", " : "", bytes, *bytes ? ", " : "", 100 * sums->least_ns / sums->time_ns);
 }
 
-/* What the saving assumes; ARRAYS is said only where a kernel was judged so. */
+/*
+ * Parts of the sentence that says what the saving assumes. ARRAYS is used only if a kernel was judged by the
+ * size of an array.
+ */
 #define WORK "the work that shapes, bytes, counters or you state is done "
 #define DATASHEET "at the peaks of the device's data sheet, which no kernel quite reaches"
 #define MEASURED "at the measured peaks"

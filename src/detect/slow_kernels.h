@@ -6,15 +6,16 @@
 #include "model/gpu_peaks.h"
 
 /*
- * What the device's counters say of kernels whose work is not known. `out` has a number for each name of the
- * recording: the highest share at which memory or an arithmetic unit was active while kernels of this name
- * filled the intervals between readings of the GPM gauges; NAN: fewer than two such intervals, or no gauges.
+ * Activity of memory and arithmetic units, as counters of the device show it, for kernels whose work is
+ * unknown. `out` has one number for each name of the recording: the time-weighted mean over the intervals
+ * between readings of the GPM gauges that kernels of this name filled, of the highest share at which memory
+ * or an arithmetic unit was active. NAN: there are fewer than two of these intervals, or no gauges.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_slow_by_counters(const struct kwhy_detect_context *context, double *out);
 
 /*
- * Sizes of the arrays that a program copies between host and device for the most part: those that make up a
- * half of the copied bytes at least. Arrays of which caches hold much are left out.
+ * Sizes in bytes of the arrays that a program mostly copies between host and device: copies of each size make
+ * up at least half of all copied bytes. Arrays that largely fit in caches are left out.
  */
 struct kwhy_slow_arrays {
 	uint64_t bytes[2];
@@ -23,15 +24,16 @@ struct kwhy_slow_arrays {
 
 void kwhy_slow_arrays_find(const struct kwhy_detect_context *context, struct kwhy_slow_arrays *out);
 /*
- * The largest of the arrays for which the kernel has one thread a value of 4 or 8 bytes, up to whole blocks;
- * 0: none. Such a kernel passes over arrays of that size.
+ * Size in bytes of the largest of these arrays for which a kernel was launched with one thread for each value
+ * of 4 or 8 bytes, rounded up to whole blocks; 0: there is none. We assume that the kernel reads or writes an
+ * array of that size.
  */
 uint64_t kwhy_slow_array_bytes(
 	const struct kwhy_slow_arrays *arrays, const struct kwhy_recording *recording, size_t row);
 
 /*
- * Least time of the work that was stated for the run, at the device's peaks, in nanoseconds. NAN: none was
- * stated in units with a known peak, several devices shared it, or the recording is only a part of the run.
+ * Least time in ns, at the device's peaks, of the work that the user stated for the run. NAN: no work was
+ * stated in a unit with a known peak, several devices shared it, or only a part of the run was recorded.
  */
 double kwhy_slow_by_stated_work(
 	const struct kwhy_detect_context *context, const struct kwhy_gpu_peaks *peaks);

@@ -6,23 +6,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Gauges of the units that work on data; the first is needed, and one of the others. */
+/*
+ * Gauges of memory and of arithmetic units. The first, of memory, must have been read, and at least one of
+ * the others.
+ */
 static const enum kwhy_gauge gauges[] = {KWHY_GAUGE_DRAM_ACTIVE, KWHY_GAUGE_TENSOR_ACTIVE,
 	KWHY_GAUGE_FP32_ACTIVE, KWHY_GAUGE_FP16_ACTIVE, KWHY_GAUGE_FP64_ACTIVE, KWHY_GAUGE_INTEGER_ACTIVE};
 
 enum { GAUGES = sizeof(gauges) / sizeof(gauges[0]), INTERVALS_MIN = 2 };
 
-/* Share of an interval from which on it belongs to one kernel name; the rest dilutes the gauges little. */
+/*
+ * Least share of an interval that kernels of one name must fill. The gauges are then divided by that share.
+ */
 static const double FILLED = 0.9;
 
 struct counters {
 	const struct kwhy_detect_context *context;
 	const struct kwhy_gauge_series *series[GAUGES];
-	size_t at[GAUGES]; /* reading of each series that was looked at last */
-	size_t row;	   /* first row that may reach into the next interval */
-	double *inside_ns; /* [names] time of each name inside the interval; zero between intervals */
-	double *filled_ns; /* [names] */
-	double *active_ns; /* [names] */
+	size_t at[GAUGES]; /* index of the last reading of each series that was compared */
+	size_t row;	   /* first row that may overlap the next interval */
+	double *inside_ns; /* [names] time that kernels of each name run inside the current interval; 0
+			      between intervals */
+	double *filled_ns; /* [names] total length of the intervals that kernels of each name filled */
+	double *active_ns; /* [names] these lengths times the activity in each interval */
 	uint32_t *intervals;
 };
 
@@ -35,7 +41,10 @@ static const struct kwhy_gauge_series *find_series(
 	return NULL;
 }
 
-/* Largest share of the units at a reading of the first series; NAN: no arithmetic unit was read then. */
+/*
+ * Highest activity, as a share, of memory or an arithmetic unit at a reading of the memory gauge. NAN: no
+ * arithmetic gauge was read at the same time.
+ */
 static double activity_at(struct counters *counters, size_t reading)
 {
 	int64_t time_ns = counters->series[0]->time_ns[reading];
@@ -61,7 +70,9 @@ static double overlap_ns(const struct kwhy_activities *rows, size_t row, int64_t
 	return last_ns > first_ns ? (double)(last_ns - first_ns) : 0;
 }
 
-/* Adds the rows inside the interval to the sums of their names, times `sign`; gives the name with the most.
+/*
+ * Adds the times of the rows inside the interval, multiplied by `sign`, to the sums of their names. Returns
+ * the name with the largest sum.
  */
 static uint32_t add_rows(struct counters *counters, int64_t start_ns, int64_t end_ns, double sign)
 {
@@ -139,14 +150,14 @@ enum kwhy_status kwhy_slow_by_counters(const struct kwhy_detect_context *context
 
 enum { SIZES_MAX = 64 };
 
-/* Bytes from which on an array is far larger than what caches hold of it (an H200 has 50 MB of L2). */
+/* Least size in bytes of an array that caches hold little of; the L2 cache of an H200 has 50 MB. */
 static const uint64_t ARRAY_BYTES_MIN = 64 << 20;
 
 struct sizes {
 	uint64_t bytes[SIZES_MAX];
-	double sum[SIZES_MAX]; /* bytes of all copies of that size */
+	double sum[SIZES_MAX]; /* total bytes of all copies of that size */
 	size_t count;
-	double total; /* bytes of all copies */
+	double total; /* total bytes of all copies */
 };
 
 static void add_size(struct sizes *sizes, uint64_t bytes)
@@ -200,7 +211,7 @@ uint64_t kwhy_slow_array_bytes(
 	return found;
 }
 
-/* Whether the work of the run is that of this device's recorded rows. */
+/* Whether all work of the run was done by the recorded activities of this device. */
 static bool is_whole_run(const struct kwhy_detect_context *context)
 {
 	const struct kwhy_ledger *ledger = context->ledger;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limit of the evidence: more occurrences than this are not readable. */
+/* Largest number of occurrences kept as evidence; more are not readable. */
 enum { EVIDENCE_MAX = 100 };
 
 void kwhy_tally_init(struct kwhy_tally *tally, const struct kwhy_detect_context *context)
@@ -94,7 +94,7 @@ void kwhy_tally_gap(struct kwhy_tally *tally, const struct kwhy_gap *gap, int64_
 	tally->gap_kept_ns += kept_ns < length_ns ? kept_ns : length_ns;
 }
 
-/* Counts an activity that is exposed for at least `share` of its time. */
+/* Counts an activity if it is exposed for at least `share` of its time, and for any time at all. */
 static void count_if_exposed(
 	struct kwhy_tally *tally, const struct kwhy_exposure *exposure, size_t row, double share)
 {
@@ -109,7 +109,7 @@ static void count_if_exposed(
 	tally->count++;
 }
 
-/* Where no marked activity is exposed for half of its time, counts those that are exposed for less. */
+/* Counts all marked activities that are exposed at all. Called if none is exposed for half of its time. */
 static void count_partly_exposed(struct kwhy_tally *tally, const struct kwhy_exposure *exposure)
 {
 	const struct kwhy_detect_view *view = tally->context->view;
@@ -153,7 +153,7 @@ static int64_t occurrence_length(const struct kwhy_occurrence *occurrence)
 	return occurrence->end_ns - occurrence->start_ns;
 }
 
-/* Restores the heap after its root was replaced. */
+/* Restores the order of the heap after its root was replaced. */
 static void sink(struct kwhy_occurrence *occurrences, size_t count)
 {
 	size_t at = 0;
@@ -213,18 +213,19 @@ struct kwhy_finding_terms kwhy_finding_terms_default(void)
 	return (struct kwhy_finding_terms){.covers = KWHY_KINDS_ALL, .idle_energy_share = 1};
 }
 
-/* The sums that a finding is made of. */
+/* Sums over the waste of which a finding is made. */
 struct sums {
-	int64_t busy_ns, alone_ns; /* union of the marked activities, and the part of it that nothing hides */
-	int64_t kind_ns[KWHY_ACTIVITY_KIND_COUNT]; /* busy_ns by the kind of the activity that covers a time
-						      first */
+	int64_t busy_ns, alone_ns; /* length of the union of the marked activities, and of the part of it that
+				      no other activity hides */
+	int64_t kind_ns[KWHY_ACTIVITY_KIND_COUNT]; /* busy_ns by kind of activity; where activities overlap,
+						      the one that starts first counts */
 	int64_t idle_ns;
 	struct kwhy_energy_ci90 busy, idle;
 };
 
 /*
- * Makes one pass over the device: unions of the marked activities, of the hiding ones and of both; energy of
- * marked ones by the time that they newly cover.
+ * Computes, in one pass over the device, the unions of the marked activities, of the kinds that hide them,
+ * and of both. The energy of a marked activity counts in proportion to the time that it adds to the union.
  */
 static void sum_marked(const struct kwhy_tally *tally, unsigned covers, struct sums *sums)
 {
@@ -291,7 +292,10 @@ static void sum_piece(
 	kwhy_energy_add_idle(&sums->idle, &tally->source, start_ns, end_ns, 1);
 }
 
-/* Intersects the sorted spans with the gaps, both in the order of time; each idle nanosecond counts once. */
+/*
+ * Adds the idle time inside the sorted intervals of host time. Intervals and gaps are both in the order of
+ * time, and each idle nanosecond counts once.
+ */
 static void sum_spans(struct kwhy_tally *tally, struct sums *sums)
 {
 	const struct kwhy_detect_view *view = tally->context->view;
@@ -345,7 +349,10 @@ static int64_t known_nj(const struct kwhy_tally *tally, double nj, double limit_
 	return tally->source.known ? kwhy_energy_round(nj, limit_nj) : KWHY_UNKNOWN_NJ;
 }
 
-/* Time in which the exposed part could be hidden: time of the hiding kinds that hides nothing yet. */
+/*
+ * Largest time that can be saved by hiding, in ns: the time of the hiding kinds in which they hide no marked
+ * activity yet.
+ */
 static double space_ns(
 	const struct kwhy_tally *tally, const struct kwhy_finding_terms *verdict, const struct sums *sums)
 {
@@ -460,7 +467,10 @@ void kwhy_saving_tell_lost(
 			&context->findings->arena, "%s; rows are lost, and %s", saving->assumption, effect);
 }
 
-/* Time may count as idle, or work as exposed, only because rows are lost. */
+/*
+ * Says in the assumption that the saving may be too large because rows were lost: without these, time may
+ * look idle, or work exposed.
+ */
 static void tell_lost(const struct kwhy_detect_context *context, const struct kwhy_finding_terms *verdict,
 	const struct sums *sums, struct kwhy_saving *saving)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "detect/tally.h"
 
-/* The time of a finding by the categories of the ledger's time table. */
+/* Divides the time of a finding among the categories of the ledger's time table. */
 
-/* Order in which the parts of a gap are counted where only some of the gap counts. */
+/* Orders in which what the host did in a gap is counted if only a part of the gap is waste. */
 static const uint8_t calls_first[KWHY_HOST_STATE_COUNT] = {
 	KWHY_HOST_LAUNCH, KWHY_HOST_SYNC, KWHY_HOST_ELSEWHERE, KWHY_HOST_ALLOC};
 static const uint8_t host_first[KWHY_HOST_STATE_COUNT] = {

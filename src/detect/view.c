@@ -18,7 +18,7 @@ static size_t count_gaps(const struct kwhy_activities *rows, size_t begin, size_
 	return gaps;
 }
 
-/* `device_ledger`: says which time is unrecorded; NULL: all time is known. */
+/* Lists the gaps of a device. `device_ledger` says which time is unrecorded; NULL: all time is recorded. */
 static void fill_gaps(struct kwhy_device_view *device, const struct kwhy_activities *rows,
 	const struct kwhy_device_ledger *device_ledger)
 {
@@ -37,7 +37,8 @@ static void fill_gaps(struct kwhy_device_view *device, const struct kwhy_activit
 }
 
 /*
- * Whether the work after the gap was already queued when the gap began, in the stream of the work before it.
+ * Whether the work after the gap was already queued when the gap began. True only if the work before the gap
+ * is in the same stream.
  */
 static bool is_queued(const struct kwhy_detect_view *view, const struct kwhy_gap *gap)
 {
@@ -90,8 +91,8 @@ static enum kwhy_status view_device(struct kwhy_detect_view *view, size_t index,
 }
 
 /*
- * Calls of a thread are sorted by start, outer ones first. A call that ends after the current outer call is a
- * new outer call.
+ * Finds the outermost call around each call. The calls of a thread are sorted by start, and outer calls come
+ * before inner ones. A call that ends after the current outermost call is the next outermost one.
  */
 static void find_outer_calls(struct kwhy_detect_view *view)
 {
@@ -292,8 +293,7 @@ bool kwhy_detect_view_is_wait(const struct kwhy_detect_view *view, uint32_t call
 	case KWHY_CALL_SYNC:
 	case KWHY_CALL_COPY:
 		return true;
-	case KWHY_CALL_FREE: /* cudaFree and similar calls wait for the device; the stream-ordered ones do not
-			      */
+	case KWHY_CALL_FREE: /* cudaFree and similar calls wait for the device; stream-ordered frees do not */
 		return !strstr(kwhy_names_get(&view->recording->names, calls->name[call]), "Async");
 	default:
 		return false;

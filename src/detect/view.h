@@ -9,60 +9,66 @@
 #include <stdbool.h>
 
 /*
- * Data that all detectors use, made once: the idle gaps of each device, the outermost API calls and the work
- * that they issued. 8 bytes a gap, 8 bytes a call, 1 byte an activity; O(n log n). Times as in the recording.
+ * Data that all detectors use, computed once: the idle gaps of each device, the outermost API calls, and the
+ * work that they issued. Memory: 8 bytes a gap, 8 bytes a call, 1 byte an activity. Time: O(n log n). Times
+ * are those of the recording.
  */
 
 /*
- * Idle interval from the end of row `before` (the last to end) to the start of row `after`. Intervals that
- * reach into unrecorded time are left out.
+ * Idle interval of a device, from the end of activity `before`, the last to end, to the start of activity
+ * `after`. Intervals that reach into unrecorded time are left out.
  */
 struct kwhy_gap {
 	uint32_t before, after;
 };
 
 struct kwhy_device_view {
-	size_t begin, end;	   /* rows of the device */
-	int64_t first_ns, last_ns; /* its window: first start, last end; equal where it has no rows */
-	struct kwhy_gap *gaps;	   /* in the order of time */
+	size_t begin, end;	   /* the device's activities are rows [begin, end) */
+	int64_t first_ns, last_ns; /* the device's window: first start and last end of its activities; equal
+				      if it has none */
+	struct kwhy_gap *gaps;	   /* idle gaps in the order of time */
 	size_t gap_count;
-	int64_t unrecorded_ns; /* unrecorded and probing time of the window */
-	int64_t floor_ns;      /* smallest gap before work that was queued in time; 0: no such gap */
+	int64_t unrecorded_ns; /* unrecorded time and probing time in the window */
+	int64_t floor_ns; /* smallest gap before work that was already queued when the gap began; 0: no such
+			     gap */
 };
 
-/* Calls [begin, end) of one thread, during which its last work went to one device. */
+/* Calls [begin, end) of one thread, during which the thread's last work went to one device. */
 struct kwhy_segment {
 	uint32_t device, begin, end;
 };
 
-/* State that a detector keeps for a stream. */
+/* Two numbers that a detector keeps for each stream; each detector states their meaning. */
 struct kwhy_stream_state {
 	uint32_t row, length;
 };
 
-/* Counts of how a thread uses waits. */
+/* How often a thread waits for its work. */
 struct kwhy_wait_pattern {
-	uint64_t operations; /* pieces of device work issued */
-	uint64_t waited_for; /* pieces of work that the thread waited for before it issued anything else */
+	uint64_t operations; /* calls of the thread that issued work to the device */
+	uint64_t waited_for; /* of these calls, those whose work the thread waited for before it issued
+				anything else */
 };
 
 struct kwhy_detect_view {
 	const struct kwhy_recording *recording;
 	const struct kwhy_ledger *ledger; /* NULL: no ledger */
 	struct kwhy_device_view *devices;
-	uint32_t *outer; /* [calls] the outermost call around a call; the call itself where it is outermost */
-	uint32_t *issued; /* [calls] earliest activity that an outermost call issued; KWHY_NONE: it issued
-			     nothing */
-	uint64_t *uses;	  /* process << 32 | device of each process with a stream on a device, sorted */
+	uint32_t *outer;  /* [calls] outermost call around each call, which may be the call itself */
+	uint32_t *issued; /* [calls] earliest activity that each outermost call issued; KWHY_NONE: it issued
+			     no activity */
+	uint64_t *uses; /* sorted pairs process << 32 | device, one for each device on which the process has a
+			   stream */
 	size_t use_count;
-	struct kwhy_segment *segments; /* sorted by device, then call */
+	struct kwhy_segment *segments; /* sorted by device, then by call */
 	size_t segment_count, segment_capacity;
 
-	/* scratch of the running detector; it is cleared for the detector's own device only */
-	uint8_t *marks;				 /* [activities] */
-	struct kwhy_stream_state *streams;	 /* [streams] */
-	struct kwhy_wait_pattern *wait_patterns; /* [threads] */
-	uint8_t *name_sorts; /* [names] class of a kernel by its name; 0: not classified yet */
+	/* Memory of the running detector. Only the parts of the detector's own device are cleared. */
+	uint8_t *marks;				 /* [activities] 1: marked as waste */
+	struct kwhy_stream_state *streams;	 /* [streams] state of the running detector */
+	struct kwhy_wait_pattern *wait_patterns; /* [threads] how each thread uses waits */
+	uint8_t *name_sorts; /* [names] class of the kernels with each name (kernel_names.c); 0: not
+				classified yet */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_detect_view_init(struct kwhy_detect_view *view,
@@ -90,8 +96,8 @@ static inline int64_t kwhy_gap_end_ns(const struct kwhy_detect_view *view, const
 size_t kwhy_detect_view_find_gap(const struct kwhy_detect_view *view, uint32_t device, int64_t time_ns);
 
 /*
- * Whether all devices of a process are idle in [start_ns, end_ns), each inside its own window. False also for
- * more than 64 devices, where it is unclear what a wait was for.
+ * Whether all devices of a process are idle throughout [start_ns, end_ns), and that interval lies in the
+ * window of each. False also if the process has more than 64 devices.
  */
 bool kwhy_detect_view_process_idle(
 	const struct kwhy_detect_view *view, uint32_t process, int64_t start_ns, int64_t end_ns);
@@ -100,35 +106,36 @@ bool kwhy_detect_view_process_idle(
 void kwhy_detect_view_reset_streams(const struct kwhy_detect_view *view, uint32_t device);
 
 /*
- * Length of the union in time of a device's activities of `kinds`, a bit (1 << enum kwhy_activity_kind) each.
+ * Length of the union in time of a device's activities of `kinds`, a sum of bits (1 << enum
+ * kwhy_activity_kind).
  */
 int64_t kwhy_detect_view_union_ns(const struct kwhy_detect_view *view, uint32_t device, unsigned kinds);
 
 /*
- * Whether a call returns only when the device has reached some point: a synchronising call, a blocking copy,
- * or a free that waits.
+ * Whether a call returns only when the device has completed some of its work: a synchronising call, a
+ * blocking copy, or a free that waits.
  */
 bool kwhy_detect_view_is_wait(const struct kwhy_detect_view *view, uint32_t call);
 
 /*
  * Iterates over the outermost calls that concern one device, segment by segment. A call that names no device
- * concerns the device of its thread's last work. Before any work it is the device of the thread's first work;
- * without any work it is the only device of the process.
+ * concerns the device of its thread's last work. Before the thread's first work, it concerns the device of
+ * that work; if the thread issues no work at all, the only device of its process.
  */
 struct kwhy_walk {
 	const struct kwhy_detect_view *view;
 	uint32_t device;
 	size_t segment, next;
-	bool fresh; /* the last returned call is the first of its segment */
+	bool fresh; /* the call that was returned last is the first of its segment */
 };
 
 void kwhy_walk_init(struct kwhy_walk *walk, const struct kwhy_detect_view *view, uint32_t device);
 bool kwhy_walk_next(struct kwhy_walk *walk, uint32_t *out_call);
 
 /*
- * Visits each outermost call that issued work to the device, with the wait that its thread called before it
- * issued anything else. `wait` equals `call` where the call itself blocks; KWHY_NONE: the thread did not
- * wait.
+ * Function called for each outermost call that issued work to a device. `wait` is the call by which the
+ * thread waited for the device before it issued anything else. It equals `call` if the call itself blocks;
+ * KWHY_NONE: the thread did not wait.
  */
 typedef void kwhy_issue_visit(
 	const struct kwhy_detect_view *view, uint32_t call, uint32_t wait, void *context);

@@ -9,7 +9,10 @@
  * frees that wait for the device.
  */
 
-/* A read-back drains the device, which idles from the copy's end until new work arrives. */
+/*
+ * Counts a read-back that the thread waits for. It leaves the device without work, which idles from the end
+ * of the copy until new work arrives.
+ */
 static void visit_readback(const struct kwhy_detect_view *view, uint32_t call, uint32_t wait, void *context)
 {
 	struct kwhy_tally *tally = context;
@@ -93,7 +96,10 @@ static void visit_wait_pattern(
 	wait_pattern->waited_for += wait != KWHY_NONE;
 }
 
-/* Counts waits on one device for the threads that use it. Segments of one thread are adjacent. */
+/*
+ * Counts, for each thread that uses a device, its operations and those that it waited for. Segments of one
+ * thread are adjacent.
+ */
 static void learn_wait_patterns(const struct kwhy_detect_view *view, uint32_t device)
 {
 	struct kwhy_walk walk;
@@ -114,8 +120,8 @@ static bool is_cautious(const struct kwhy_wait_pattern *wait_pattern, double min
 }
 
 /*
- * Sums over threads that wait after most operations: tally->count takes the waits, the result is the number
- * of operations.
+ * Sums over the threads that wait after most operations. Adds their waits to tally->count and returns the
+ * number of their operations.
  */
 static uint64_t count_waits(struct kwhy_tally *tally)
 {
@@ -142,8 +148,8 @@ static uint64_t count_waits(struct kwhy_tally *tally)
 }
 
 /*
- * Counts idle time between two operations of a thread that waits after most operations, where it waited
- * between them.
+ * Counts gaps before an operation of a thread that waits after most operations, if the thread waited in the
+ * gap.
  */
 static void add_drained_gaps(struct kwhy_tally *tally)
 {

@@ -12,7 +12,10 @@ static uint32_t issued_device(const struct kwhy_detect_view *view, size_t call)
 	return row == KWHY_NONE ? KWHY_NONE : kwhy_recording_device_of(view->recording, row);
 }
 
-/* The only device that a process uses; KWHY_NONE: it uses none or several. Uses are sorted. */
+/*
+ * The only device that a process uses; KWHY_NONE: it uses no device or several. The uses are sorted by
+ * process.
+ */
 static uint32_t only_device(const struct kwhy_detect_view *view, uint32_t process)
 {
 	size_t low = 0, high = view->use_count;
@@ -31,7 +34,7 @@ static uint32_t only_device(const struct kwhy_detect_view *view, uint32_t proces
 	return (uint32_t)view->uses[low];
 }
 
-/* The device of the thread's first work, else the only device of its process. */
+/* The device of the thread's first work; if it issued no work, the only device of its process. */
 static uint32_t first_device(const struct kwhy_detect_view *view, size_t thread)
 {
 	const struct kwhy_calls *calls = &view->recording->calls;
@@ -96,7 +99,10 @@ enum kwhy_status kwhy_detect_view_cut_segments(struct kwhy_detect_view *view, st
 	return status;
 }
 
-/* Goes to the first call of the segment if it belongs to the walk's device; else ends the walk. */
+/*
+ * Goes to the first call of the current segment if that belongs to the walk's device; otherwise ends the
+ * walk.
+ */
 static void enter(struct kwhy_walk *walk)
 {
 	const struct kwhy_detect_view *view = walk->view;

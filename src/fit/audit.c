@@ -5,20 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Relative widening of both sides of a comparison, as the ends of intervals are rounded. */
+/* Relative widening of both figures in a comparison, since the ends of intervals are rounded. */
 #define SLACK 1e-6
-/* Widest figure, relative to its size, that a factor can distinguish from another. */
+/*
+ * Largest ratio of a figure's upper to its lower end at which a factor between it and another figure can be
+ * determined.
+ */
 #define WIDTH_MAX 3.0
 #define LOOSE_FACTOR 10.0
 #define MEBI 1.048576
 
-enum { CHAIN_MAX = 100 }; /* longest chain of claims that depend on each other, as each needs stack */
+/* longest chain of claims whose formulas depend on each other; each claim needs stack */
+enum { CHAIN_MAX = 100 };
 
 enum progress { UNSEEN, UNDER_WAY, SEEN };
 
 struct entry {
 	enum progress progress;
-	struct kwhy_formula_figure noted, made; /* printed figure, and the one computed by its formula */
+	struct kwhy_formula_figure noted, made; /* printed figure, and the one that its formula gives */
 	char bound;	     /* '<' or '>' before the value or before the formula; 0: no bound */
 	const char *formula; /* NULL: no formula */
 	bool formula_is_bound, is_strict, is_confirmed;
@@ -31,7 +35,7 @@ struct auditor {
 	struct kwhy_audit *out;
 	struct kwhy_error *error;
 	double most_w; /* highest measured power; NAN: unknown */
-	int depth;     /* claims being evaluated */
+	int depth;     /* number of claims whose formulas are being evaluated */
 };
 
 const char *kwhy_audit_kind_name(enum kwhy_audit_kind kind)
@@ -84,7 +88,7 @@ static enum kwhy_status find_wrong(struct auditor *auditor, size_t at, enum kwhy
 			kind, at, auditor->entries[at].noted, should ? *should : none, NAN, at});
 }
 
-/* Whether two figures overlap after one is multiplied by the factor. */
+/* Whether two figures overlap after the second one is multiplied by the factor. */
 static bool agrees(const struct kwhy_formula_figure *a, const struct kwhy_formula_figure *b, double factor)
 {
 	double low = a->low * factor, high = a->high * factor;
@@ -93,7 +97,7 @@ static bool agrees(const struct kwhy_formula_figure *a, const struct kwhy_formul
 		high + SLACK * fabs(high) >= b->low - SLACK * fabs(b->low);
 }
 
-/* Error for a message about a claim, which becomes failed_claim. */
+/* Returns the error for a message about a claim, which becomes failed_claim. */
 static struct kwhy_error *wrong_in(struct auditor *auditor, size_t at)
 {
 	auditor->out->failed_claim = at;
@@ -134,14 +138,14 @@ static enum kwhy_status read_claim(struct auditor *auditor, size_t at)
 
 static enum kwhy_status see(struct auditor *auditor, size_t at);
 
-/* State of a look-up of names in formulas: as printed or as computed. */
+/* A look-up of the names in one formula, whose figures are taken as printed or as computed. */
 struct lookup {
 	struct auditor *auditor;
 	bool as_printed;
-	bool is_reported; /* the fault lies in another claim, and auditor->error describes it */
+	bool is_reported; /* the look-up failed by a fault of another claim, which auditor->error describes */
 };
 
-/* The first claim with a name from a row on; `count`: no such claim. */
+/* Row of the first claim with a name, from row `from` on; `count`: there is no such claim. */
 static size_t find_claim(const struct auditor *auditor, const char *name, size_t from)
 {
 	size_t i = from;
@@ -193,7 +197,7 @@ static bool differ_by(
 	return agrees(noted, made, factor) || agrees(noted, made, 1 / factor);
 }
 
-/* Whether the interval determines the size of the figure, on either side of 0. */
+/* Whether the interval is narrow enough to determine the size of the figure, and on one side of 0. */
 static bool has_size(const struct kwhy_formula_figure *figure)
 {
 	double low = fabs(figure->low), high = fabs(figure->high);
@@ -201,7 +205,7 @@ static bool has_size(const struct kwhy_formula_figure *figure)
 	return (figure->low > 0) == (figure->high > 0) && fmax(low, high) < WIDTH_MAX * fmin(low, high);
 }
 
-/* Kind of a difference that rounding does not explain. */
+/* Kind of finding for two figures that differ by more than rounding. */
 static enum kwhy_audit_kind kind_of(
 	const struct kwhy_formula_figure *noted, const struct kwhy_formula_figure *made)
 {
@@ -219,8 +223,8 @@ static enum kwhy_audit_kind kind_of(
 }
 
 /*
- * Whether a figure exceeds a bound by more than rounding. A figure printed as equal to its strict bound does,
- * too.
+ * Whether a figure exceeds a bound by more than rounding explains. A figure that is printed as equal to a
+ * strict bound exceeds it, too.
  */
 static bool breaks_bound(char bound, bool is_strict, const struct kwhy_formula_figure *noted,
 	const struct kwhy_formula_figure *limit)
@@ -233,7 +237,7 @@ static bool breaks_bound(char bound, bool is_strict, const struct kwhy_formula_f
 			    : noted->high < limit->low - SLACK * fabs(limit->low);
 }
 
-/* Whether a bound is true but far from the figure, as "<5 %" for 0.2 %. */
+/* Whether a bound is true but far from the figure, such as "<5 %" for 0.2 %. */
 static bool is_loose(
 	char bound, const struct kwhy_formula_figure *noted, const struct kwhy_formula_figure *made)
 {
@@ -267,7 +271,7 @@ static enum kwhy_status compare(struct auditor *auditor, size_t at, const struct
 	if (printed->mixes_units || !kwhy_unit_is_alike(&printed->unit, &entry->noted.unit))
 		return find_wrong(auditor, at, KWHY_AUDIT_UNLIKE, NULL);
 	if (printed->mixes_windows)
-		return KWHY_OK; /* no value follows from it, and check_formula() reports it */
+		return KWHY_OK; /* the formula gives no value, which check_formula() reports */
 	if (entry->bound)
 		return compare_bound(auditor, at, made);
 	entry->is_confirmed = agrees(&entry->noted, made, 1) && !made->depends_on_wrong;
@@ -287,7 +291,7 @@ static double duration_of(const struct auditor *auditor, const char *window)
 	return NAN;
 }
 
-/* Whether the measurements of the parts of a sum together lasted longer than the whole. */
+/* Whether the measured windows of a sum's parts together lasted longer than the window of the sum. */
 static bool overlaps(const struct auditor *auditor, size_t at, const struct kwhy_formula_figure *printed)
 {
 	double whole_s = duration_of(auditor, auditor->claims[at].window), parts_s = 0;
@@ -339,12 +343,12 @@ static enum kwhy_status check_formula(struct auditor *auditor, size_t at)
 		entry->made.low = made.low;
 		entry->made.high = made.high;
 	}
-	/* The computed value corrects a misprint; other faults spread to dependent claims. */
+	/* A misprint is corrected by the computed value; other faults also make dependent claims wrong. */
 	entry->made.depends_on_wrong = made.depends_on_wrong || printed.mixes_windows || printed.mixes_units;
 	return status;
 }
 
-/* Checks a claim once, after those that it depends on. */
+/* Checks a claim once, after the claims that it depends on. */
 static enum kwhy_status see(struct auditor *auditor, size_t at)
 {
 	struct entry *entry = &auditor->entries[at];
@@ -376,7 +380,10 @@ static enum kwhy_status see(struct auditor *auditor, size_t at)
 	return status;
 }
 
-/* Another claim of the same thing that disagrees, preferably a confirmed one; `count`: no such claim. */
+/*
+ * Row of another claim about the same thing that disagrees, preferably a confirmed one; `count`: there is no
+ * such claim.
+ */
 static size_t find_other(const struct auditor *auditor, size_t at)
 {
 	size_t found = auditor->count;

@@ -9,8 +9,8 @@
 enum { VALUE_BYTES = 64 };
 
 /*
- * Reads the longest number at `text` without its thousands separators; returns the rest, or NULL where there
- * is no number.
+ * Reads the longest number at `text`, without its thousands separators. Returns the text after it; NULL:
+ * there is no number.
  */
 static const char *read_number(const char *text, double *out_value, double *out_half)
 {
@@ -60,7 +60,7 @@ bool kwhy_audit_value_parse(const char *text, double *out_low, double *out_high,
 	high_half = low_half;
 	if (*text == '-') {
 		text = read_number(text + 1, &high, &high_half);
-		/* The ends of a range are taken as exact: 25-35 is 25 to 35. */
+		/* The ends of a printed range are taken as exact: 25-35 is 25 to 35. */
 		low_half = high_half = 0;
 	}
 	if (!text || *text || high < low)

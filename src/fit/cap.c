@@ -3,12 +3,12 @@
 
 #include <math.h>
 
-/* Smallest ratio of the highest to the lowest power that determines a fit. */
+/* Smallest ratio of the highest to the lowest power with which a fit is possible. */
 #define RANGE_WANTED 1.15
 #define UNBOUND_BELOW 0.95
 /*
- * Ratio of held-out errors below which another form replaces the simple one, and up to which a form is an
- * alternative to the best.
+ * Ratios of held-out errors: GAIN_WANTED is that below which another form replaces the power law,
+ * ALTERNATIVE_WITHIN that to the best form up to which a form is an alternative.
  */
 #define GAIN_WANTED 0.9
 #define ALTERNATIVE_WITHIN 1.25
@@ -23,7 +23,7 @@ const char *kwhy_cap_form_name(enum kwhy_cap_form form)
 	return names[form];
 }
 
-/* Throughput for an amplitude of 1. */
+/* Throughput of a curve whose amplitude is 1. */
 static double shape_of(const struct kwhy_cap_curve *curve, double power_w)
 {
 	double above_w = power_w - curve->floor_w, clock;
@@ -46,14 +46,17 @@ double kwhy_cap_throughput(const struct kwhy_cap_curve *curve, double power_w)
 	return curve->amplitude * shape_of(curve, power_w);
 }
 
-/* Parameters of a fit: all points but one, and the range of the floor. */
+/* A fit of one form to all points, or to all but one. */
 struct view {
 	const struct kwhy_cap *cap;
 	enum kwhy_cap_form form;
 	size_t skip; /* index of the point left out; cap->count: no point is left out */
 };
 
-/* The curve at a point of the unit square, with the best amplitude; returns its mean square error. */
+/*
+ * Makes the curve whose floor and shape are given by a point (u, v) of the unit square, with the best
+ * amplitude. Returns the mean square of its relative errors.
+ */
 static double place_curve(const struct view *view, double u, double v, struct kwhy_cap_curve *out)
 {
 	const struct kwhy_cap *cap = view->cap;
@@ -93,7 +96,9 @@ static void look(const struct view *view, double u, double v, struct place *best
 		*best = (struct place){u, v, square};
 }
 
-/* Searches around the best point with steps that shrink when it stays, until they are negligible. */
+/*
+ * Searches around the best point, with steps that are halved when it hardly moves, until they are negligible.
+ */
 static void refine(const struct view *view, double step, struct place *best)
 {
 	int width = view->form == KWHY_CAP_POWER ? 0 : REACH;

@@ -9,9 +9,10 @@
 #include <stddef.h>
 
 /*
- * Fits throughput T against the mean power P of a device whose power limit or clock was varied, and finds the
- * power at which work takes the least energy. P is the measured power, never the limit: a limit that does not
- * bind has no effect. The forms are:
+ * Fits throughput T as a function of the mean power P of a device whose power limit or clock was varied, and
+ * finds the power at which work takes the least energy. P is always the measured power, since a limit has no
+ * effect where the device draws less. a, b, c, m and P0 are fitted, and Pmax is the highest measured power.
+ * The forms are:
  *
  * power: T = a P^b
  *
@@ -19,16 +20,16 @@
  *
  * saturating: T = a (1 - exp(-(P - P0) / c))
  *
- * physical: T = a / (m + (1 - m) / f), f = ((P - P0) / (Pmax - P0))^(1/3), as power grows with the cube of
- * the clock, and a share m of the time does not depend on the clock
+ * physical: T = a / (m + (1 - m) / f), f = ((P - P0) / (Pmax - P0))^(1/3). f is the relative clock, as power
+ * grows with its cube; a share m of the time does not depend on the clock.
  *
- * A plain power law with b below 1 has no optimum inside any range, as P^(1-b) only falls; one with a floor
- * has one. The fits are least squares of relative errors. The form with the best prediction of held-out
- * points is chosen; the simple one stays unless another is better by a tenth. Powers are in watts, throughput
- * in units a second.
+ * With b below 1 the power law has no optimum inside any range, as energy P / T falls with P; the forms with
+ * a floor P0 have one. Fits are least squares of relative errors. The form with the best prediction of
+ * held-out points is chosen, but the power law stays unless another form is better by a tenth. Powers are in
+ * watts, throughput in units a second.
  */
 struct kwhy_cap_point {
-	double cap_w; /* limit that was set; NAN: unknown */
+	double cap_w; /* power limit that was set; NAN: unknown */
 	double power_w, throughput;
 };
 
@@ -46,25 +47,26 @@ enum { KWHY_CAP_POINTS_MIN = 5, KWHY_CAP_POINTS_MAX = 64 };
 
 struct kwhy_cap_curve {
 	enum kwhy_cap_form form;
-	double most_w;	  /* highest measured power, at which the physical form has its full clock */
+	double most_w;	  /* Pmax, the highest measured power */
 	double amplitude; /* a */
-	double floor_w;	  /* P0; 0 for the power law */
-	double shape;	  /* b, c (watts) or m */
+	double floor_w;	  /* P0, in watts; 0 for the power law */
+	double shape;	  /* b, c in watts, or m */
 };
 
 struct kwhy_cap_fit {
 	struct kwhy_cap_curve curve;
 	double rms_ratio, held_out_ratio;
-	struct kwhy_cap_curve without[KWHY_CAP_POINTS_MAX]; /* fitted without point i */
+	struct kwhy_cap_curve without[KWHY_CAP_POINTS_MAX]; /* [i] the curve fitted without point i */
 };
 
 struct kwhy_cap {
 	size_t count;	      /* number of points */
-	size_t unbound_count; /* number of points whose power is 5 % or more below their limit */
+	size_t unbound_count; /* number of points whose power is 5 % or more below their power limit */
 	double least_w, most_w;
 	struct kwhy_cap_fit fits[KWHY_CAP_FORM_COUNT];
 	enum kwhy_cap_form chosen;
-	bool is_alternative[KWHY_CAP_FORM_COUNT]; /* predicts almost as well as the chosen one */
+	bool is_alternative[KWHY_CAP_FORM_COUNT]; /* whether the form predicts almost as well as the chosen
+						     one */
 	struct kwhy_cap_point points[KWHY_CAP_POINTS_MAX];
 };
 
@@ -75,8 +77,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_cap_of(
 double kwhy_cap_throughput(const struct kwhy_cap_curve *curve, double power_w);
 
 /*
- * Quantity to minimise: P / T, P / T^2, or P where T is at most `slower_ratio` below that at the highest
- * power.
+ * What to minimise: P / T, P / T^2, or P of those powers at which work takes at most slower_ratio longer than
+ * at the highest power.
  */
 enum kwhy_cap_goal { KWHY_CAP_GOAL_ENERGY, KWHY_CAP_GOAL_ENERGY_DELAY, KWHY_CAP_GOAL_SLOWDOWN };
 
@@ -84,16 +86,20 @@ enum kwhy_cap_verdict {
 	KWHY_CAP_VERDICT_INSIDE,  /* the optimum lies inside the measured range */
 	KWHY_CAP_VERDICT_LOWEST,  /* the lowest measured power is best; lower ones were not measured */
 	KWHY_CAP_VERDICT_HIGHEST, /* the highest measured power is best */
-	KWHY_CAP_VERDICT_UNBOUND, /* too few limits bind to recommend one */
-	KWHY_CAP_VERDICT_FLAT,	  /* the gain is within the error of the fit */
-	KWHY_CAP_VERDICT_UNSURE	  /* forms that fit alike, or fits without one point each, disagree */
+	KWHY_CAP_VERDICT_UNBOUND, /* at too few points the power limit determines the power, so none is
+				     recommended */
+	KWHY_CAP_VERDICT_FLAT,	  /* the gain over the ends of the range is within the error of the fit */
+	KWHY_CAP_VERDICT_UNSURE	  /* the alternative forms disagree, or the fits without one point each do */
 };
 
 struct kwhy_cap_advice {
 	enum kwhy_cap_verdict verdict;
-	struct kwhy_interval power_w; /* NAN unless the verdict is INSIDE, LOWEST or HIGHEST */
-	double cap_w; /* limit for that power, interpolated between the limits set; NAN: unknown */
-	double energy_ratio, time_ratio; /* of a unit of work, over those at most_w */
+	/* power of the optimum; NAN unless the verdict is INSIDE, LOWEST or HIGHEST */
+	struct kwhy_interval power_w;
+	double cap_w; /* power limit for that power, interpolated between the limits that were set; NAN:
+			 unknown */
+	/* energy and time of a unit of work at that power, over those at most_w */
+	double energy_ratio, time_ratio;
 };
 
 void kwhy_cap_advise(const struct kwhy_cap *cap, enum kwhy_cap_goal goal, double slower_ratio,

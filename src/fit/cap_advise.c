@@ -8,22 +8,23 @@
 enum { STEPS = 2000, BOUND_MIN = 4 };
 
 /*
- * An optimum within this share of the range from an end is at that end; an interval wider than WIDTH_MAX of
- * the range is unsure.
+ * NEAR_END: distance from an end of the range, as a share of the range, within which an optimum counts as at
+ * that end. WIDTH_MAX: width of the optimum's interval, as a share of the range, above which the optimum is
+ * unsure.
  */
 #define NEAR_END 0.03
 #define WIDTH_MAX 0.5
 #define SHARE_BELOW 0.975
 #define UNBOUND_BELOW 0.95
 
-/* Parameters of the search. */
+/* Parameters of the search for the optimum. */
 struct target {
 	const struct kwhy_cap *cap;
 	enum kwhy_cap_goal goal;
 	double slower_ratio;
 };
 
-/* Quantity to minimise; infinite where the work would be too slow. */
+/* The quantity to minimise; infinite if the work would be too slow. */
 static double price_of(const struct target *target, const struct kwhy_cap_curve *curve, double power_w)
 {
 	double throughput = kwhy_cap_throughput(curve, power_w);
@@ -99,7 +100,7 @@ static bool alternatives_agree(
 	return true;
 }
 
-/* Whether the optimum improves on the nearer end of the range by more than the error of the curve. */
+/* Whether the optimum improves on the better end of the range by more than the error of the curve. */
 static bool is_worth_it(const struct target *target, double power_w)
 {
 	const struct kwhy_cap *cap = target->cap;
@@ -111,7 +112,10 @@ static bool is_worth_it(const struct target *target, double power_w)
 	return ends / best - 1 > fit->held_out_ratio;
 }
 
-/* Limit for a power, interpolated between two binding limits; NAN: outside of them. */
+/*
+ * Power limit for a power, interpolated between two points whose limits determine their power; NAN: the power
+ * is not between two such points.
+ */
 static double cap_for(const struct kwhy_cap *cap, double power_w)
 {
 	double below_w = -INFINITY, above_w = INFINITY, below_cap_w = NAN, above_cap_w = NAN;

@@ -6,16 +6,16 @@
 
 #include <stddef.h>
 
-/* Yearly mean emissions of a kWh in a region; the .def files state sources and licences. */
+/* Yearly mean emissions for a kWh of a region's electricity; the .def files state sources and licences. */
 struct kwhy_carbon_region {
 	const char *key;  /* "THA" (ISO 3166), "EU", "gcp:us-central1" */
 	const char *name; /* "Thailand" */
 	int year;
-	double g_per_kwh; /* g CO2e */
+	double g_per_kwh; /* g CO2e per kWh */
 	const char *source;
 };
 
-/* Countries, then cloud regions; the *out_count rows are static. */
+/* Returns all regions, first countries, then cloud regions. The *out_count rows are static. */
 const struct kwhy_carbon_region *kwhy_carbon_regions(size_t *out_count);
 
 /* Finds a region by key or name, ignoring case; KWHY_E_USAGE: it is in neither table. */

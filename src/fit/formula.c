@@ -27,13 +27,13 @@ struct reader {
 	int depth;
 	struct named names[NAMES_MAX];
 	size_t name_count;
-	bool has_more_names; /* the formula has more names than fit */
+	bool has_more_names; /* the formula has more than NAMES_MAX names */
 };
 
 /* The value of a parsed part of a formula. */
 struct term {
 	struct kwhy_formula_figure figure;
-	struct kwhy_slope_bounds slopes[NAMES_MAX]; /* derivatives with respect to each name */
+	struct kwhy_slope_bounds slopes[NAMES_MAX]; /* derivatives of the value with respect to each name */
 };
 
 static struct kwhy_slope_bounds range_of(const struct kwhy_formula_figure *figure)
@@ -54,7 +54,10 @@ static char peek(struct reader *reader)
 	return *reader->at;
 }
 
-/* Whether a figure is an amount (joules, seconds, bytes, FLOP or a count) that belongs to its window. */
+/*
+ * Whether a figure is an amount (joules, seconds, bytes, FLOP or a count), which belongs to the window that
+ * it was measured in.
+ */
 static bool is_amount(const struct kwhy_formula_figure *figure)
 {
 	int powers = 0;
@@ -75,7 +78,7 @@ static bool has_window(const struct kwhy_formula_figure *figure, const char *win
 	return false;
 }
 
-/* Passes the properties of a figure on to the result. */
+/* Passes the windows and properties of a figure on to the result. */
 static void join(struct kwhy_formula_figure *into, const struct kwhy_formula_figure *other)
 {
 	into->mixes_windows |= other->mixes_windows;
@@ -208,7 +211,9 @@ static enum kwhy_status read_function(struct reader *reader, const char *name, s
 	return KWHY_OK;
 }
 
-/* Finds a name, looking its figure up once; later its interval may be narrowed. NULL: too many names. */
+/*
+ * Finds a name and looks up its figure at the first use; later uses share the figure. NULL: too many names.
+ */
 static struct named *known_name(struct reader *reader, const char *name)
 {
 	for (size_t i = 0; i < reader->name_count; i++)
@@ -310,8 +315,8 @@ static bool comes_again(const struct reader *reader)
 }
 
 /*
- * Evaluates the formula with every monotonic figure at the end of its interval that gives the lowest, or the
- * highest, result.
+ * Evaluates the formula with each figure in which the result is monotonic fixed at the end of its interval
+ * that gives the lowest, or the highest, result.
  */
 static struct kwhy_slope_bounds at_ends(const struct reader *of, const struct term *whole, bool is_highest)
 {
@@ -333,8 +338,9 @@ static struct kwhy_slope_bounds at_ends(const struct reader *of, const struct te
 }
 
 /*
- * Narrows the interval of the result. A figure that occurs twice was treated as two independent ones. Where
- * the slope shows that the result is monotonic in it, its ends give those of the result.
+ * Narrows the interval of the result. Until here a figure that occurs twice counted as two independent ones.
+ * Where the slope shows that the result is monotonic in a figure, the ends of the figure give the ends of the
+ * result.
  */
 static void tighten(const struct reader *reader, struct term *whole)
 {

@@ -3,7 +3,7 @@
 #define KWHY_FIT_INTERVAL_H
 
 /*
- * A figure with its 95 % interval. low and high are NAN where they are unknown; all three are NAN where the
+ * A figure with its 95 % interval. low and high are NAN if the interval is unknown; all three are NAN if the
  * figure is.
  */
 struct kwhy_interval {
@@ -14,17 +14,17 @@ struct kwhy_interval {
 struct kwhy_interval kwhy_interval_exact(double value);
 struct kwhy_interval kwhy_interval_unknown(void);
 
-/* `factor` may be negative: low stays below high. */
+/* A figure times a factor, which may be negative: low stays below high. */
 struct kwhy_interval kwhy_interval_scaled(struct kwhy_interval a, double factor);
 
 /*
- * Sum of two figures; an unknown interval makes that of the sum unknown. The figures come from one meter,
- * whose errors may be alike, so the half-widths add linearly.
+ * Sum of two figures of one meter, whose errors may have the same sign, so the half-widths add linearly. If
+ * one interval is unknown, that of the sum is.
  */
 struct kwhy_interval kwhy_interval_sum(struct kwhy_interval a, struct kwhy_interval b);
 /*
- * Difference of two runs, taken as independent: half-widths add in squares. An error that both share would
- * cancel.
+ * Difference of figures of two runs, taken as independent, so the half-widths add in squares. An error that
+ * both runs share would cancel.
  */
 struct kwhy_interval kwhy_interval_difference(struct kwhy_interval a, struct kwhy_interval b);
 

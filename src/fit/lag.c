@@ -8,20 +8,20 @@
 enum { SIDE = 21, ROUNDS = 8, REWEIGHTS = 12, READINGS_MIN = 12, LAGS_MAX = 50 };
 
 #define FREEDOM 4.0	 /* degrees of freedom of the Student-t errors */
-#define NOISE_MIN_W 0.02 /* lower bound of the noise; meters resolve milliwatts */
+#define NOISE_MIN_W 0.02 /* lower bound in watts of the noise, as meters resolve milliwatts */
 
-/* Levels of one series at one width and delay. */
+/* Levels of one series of readings, fitted for one width and delay. */
 struct point {
-	double off_w, rise_w, scale_w; /* rise_w: on less off */
+	double off_w, rise_w, scale_w; /* rise_w: power of a pulse above off_w */
 	double off_var, on_var;
 	double log_likelihood;
-	double log_volume; /* logarithm of the volume of the levels' uncertainty, for marginalisation */
+	double log_volume; /* logarithm of the volume of the levels' uncertainty, to marginalise them */
 };
 
 /*
- * Grid of width and centre. The centre is the mean lag of the meter, delay and smoothing together. It is
- * known far better than the delay and hardly depends on the width, whereas the delay does, along a narrow
- * ridge.
+ * Grid over width and centre. The centre is the mean lag of the meter, by delay and smoothing together. The
+ * data determine it far better than the delay, and almost independently of the width, whereas the delay
+ * depends on the width along a narrow ridge.
  */
 struct grid {
 	double width_low, width_high, centre_low, centre_high;
@@ -30,7 +30,7 @@ struct grid {
 
 struct work {
 	const struct kwhy_lag_data *data;
-	double *shown; /* [readings of the longest series] */
+	double *shown; /* [reading_count of the longest series] readings that a meter would show */
 	double temper[KWHY_LAG_STRETCHES_MAX];
 	struct grid grid;
 };
@@ -104,7 +104,7 @@ void kwhy_lag_shown(enum kwhy_lag_kind kind, const struct kwhy_lag_stretch *stre
 		show_low_pass(stretch, width_s, delay_s, out);
 }
 
-/* Weighted sums for a line through (shown, watts). */
+/* Weighted sums for a line of watts over shown. */
 struct sums {
 	double w, x, y, xx, xy;
 };
@@ -115,7 +115,7 @@ static double left_of(
 	return stretch->readings[k].power_w - point->off_w - point->rise_w * shown[k];
 }
 
-/* Weight of a residual for Student-t errors; 1 while their scale is unknown. */
+/* Weight of a residual for Student-t errors; 1 as long as their scale is unknown. */
 static double weight_of(double left_w, double scale_w)
 {
 	double ratio = left_w / scale_w;
@@ -167,8 +167,8 @@ static double log_likelihood(
 }
 
 /*
- * Fits off, on and scale by iterative reweighting: the maximum of the Student-t likelihood. False: the pulses
- * do not show.
+ * Fits off_w, rise_w and scale_w to a series by iterative reweighting, which maximises the Student-t
+ * likelihood. False: the series does not show its pulses.
  */
 static bool fit_point(const struct kwhy_lag_stretch *stretch, const double *shown, struct point *out)
 {
@@ -202,7 +202,7 @@ static bool fit_stretch(struct work *work, size_t which, double width_s, double 
 	return fit_point(stretch, work->shown, out);
 }
 
-/* Lag from smoothing alone, as a share of the width. */
+/* Mean lag that smoothing alone causes, as a share of the width. */
 static double smoothing_share(const struct work *work)
 {
 	return work->data->kind == KWHY_LAG_MEAN ? 0.5 : 1;
@@ -251,7 +251,7 @@ static double fit_grid(struct work *work)
 	return highest;
 }
 
-/* Sums for mean and standard deviation of a figure over the grid. */
+/* Weighted sums for the mean and standard deviation of a figure over the grid. */
 struct moments {
 	double weight, sum, squares;
 };
@@ -297,7 +297,7 @@ static struct moments summarise(const struct work *work, double highest, struct 
 	return centre;
 }
 
-/* Narrows a range of the grid around the result, within the caller's range. */
+/* Narrows a range of the grid to the neighbourhood of the result, within the caller's range. */
 static void narrow(double *low, double *high, double mean, double sd, double least, double most)
 {
 	double half = fmax(4 * sd, 2.5 * (*high - *low) / (SIDE - 1));
@@ -307,8 +307,8 @@ static void narrow(double *low, double *high, double mean, double sd, double lea
 }
 
 /*
- * Temper of a series: 1 / (1 + 2 * sum of the significant autocorrelations of the residuals), which it leaves
- * in `shown`.
+ * Temper of a series: 1 / (1 + 2 * sum of the significant autocorrelations of the residuals). It overwrites
+ * `shown` with the residuals.
  */
 static double temper_of(const struct kwhy_lag_stretch *stretch, double *shown, const struct point *point)
 {
@@ -331,7 +331,9 @@ static double temper_of(const struct kwhy_lag_stretch *stretch, double *shown, c
 	return 1 / (1 + 2 * sum);
 }
 
-/* Fits the levels and the autocorrelation of the residuals of every series at the current result. */
+/*
+ * Fits the levels of every series, and the autocorrelation of its residuals, for the current width and delay.
+ */
 static void settle_levels(struct work *work, struct kwhy_lag *out)
 {
 	out->log_likelihood = 0;

@@ -9,17 +9,17 @@
 #include <stdint.h>
 
 /*
- * Fits the response of a power meter to known pulses of work. In each series of readings the power is
- * `off_w`, and `on_w` during a pulse. The meter shows it
+ * Fits the response of a power meter to known pulses of work. In each series of readings the true power is
+ * on_w during a pulse and off_w otherwise. The meter shows it
  *
- * - through a first-order low-pass of time constant `width_s`, or as the mean of the last `width_s`,
+ * - through a first-order low-pass of time constant width_s, or as the mean of the last width_s,
  *
- * - `delay_s` late.
+ * - delay_s late.
  *
- * Width and delay are fitted on a grid that is refined around its maximum. At each point of the grid, off and
- * on of each series follow by least squares with Student-t errors (4 degrees of freedom, for outliers). The
- * levels and the scale of the errors are marginalised, so the standard deviations of width and delay include
- * their uncertainty. Autocorrelated residuals widen the standard deviations.
+ * Width and delay are fitted on a grid that is refined around its maximum. For each width and delay, off_w
+ * and on_w of each series follow by least squares with Student-t errors (4 degrees of freedom, for outliers).
+ * These levels and the scale of the errors are marginalised, so that the standard deviations of width and
+ * delay include their uncertainty. Autocorrelated residuals widen the standard deviations.
  */
 enum kwhy_lag_kind { KWHY_LAG_LOW_PASS, KWHY_LAG_MEAN };
 
@@ -28,7 +28,10 @@ struct kwhy_lag_reading {
 	double power_w;
 };
 
-/* Readings of one load. Before the first pulse the power was off for longer than the meter's memory. */
+/*
+ * A series: readings of one load. Before its first pulse the power was off_w for longer than the meter's
+ * memory.
+ */
 struct kwhy_lag_stretch {
 	const struct kwhy_pulse *pulses; /* in order of time, disjoint */
 	size_t pulse_count;
@@ -40,28 +43,33 @@ struct kwhy_lag_data {
 	enum kwhy_lag_kind kind;
 	const struct kwhy_lag_stretch *stretches;
 	size_t stretch_count;
-	double width_low_s, width_high_s, delay_low_s, delay_high_s; /* range to search; flat prior */
+	/* range of the search, in which the prior is flat */
+	double width_low_s, width_high_s, delay_low_s, delay_high_s;
 };
 
 enum { KWHY_LAG_STRETCHES_MAX = 16 };
 
 struct kwhy_lag_levels {
 	double off_w, off_sd_w, on_w, on_sd_w;
-	double noise_w; /* scale of the residuals */
-	double temper;	/* effective share of the readings: 1 when residuals are independent */
+	double noise_w; /* scale of the Student-t residuals */
+	double temper;	/* weight of a reading in the likelihood, 1 if residuals are independent */
 };
 
 struct kwhy_lag {
 	double width_s, width_sd_s, delay_s, delay_sd_s;
-	double log_likelihood; /* of all readings; compares kinds of meters on the same readings */
-	struct kwhy_lag_levels levels[KWHY_LAG_STRETCHES_MAX]; /* levels of each series */
+	double log_likelihood; /* log-likelihood of all readings, to compare kinds of meters on the same
+				  readings */
+	struct kwhy_lag_levels levels[KWHY_LAG_STRETCHES_MAX]; /* [stretch_count] levels of each series */
 };
 
 /* KWHY_E_INPUT: a series has too few readings, or does not show its pulses. */
 KWHY_MUST_USE enum kwhy_status kwhy_lag_fit(
 	const struct kwhy_lag_data *data, struct kwhy_lag *out, struct kwhy_error *error);
 
-/* Reading of a meter of this kind for pulses of height 1 over 0: out[reading_count]. */
+/*
+ * Computes the readings out[reading_count] that a meter of this kind would show if the power were 1 during
+ * pulses and 0 otherwise.
+ */
 void kwhy_lag_shown(enum kwhy_lag_kind kind, const struct kwhy_lag_stretch *stretch, double width_s,
 	double delay_s, double *out);
 

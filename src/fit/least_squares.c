@@ -8,9 +8,9 @@
 
 enum { MAX = KWHY_MIN_SQUARES_COLUMNS_MAX, ROUNDS_MAX = 10 * MAX };
 
-/* Pivot over its column's length below which the column depends on the others. */
+/* Ratio of a pivot to its column's length below which the column counts as dependent on others. */
 #define DEPENDENT 1e-10
-/* Gradient over the largest one below which freeing a coefficient gains nothing. */
+/* Ratio of a gradient to the largest one below which releasing a coefficient gains nothing. */
 #define FLAT 1e-12
 
 /* The normal equations for columns scaled to length 1, and the free coefficients. */
@@ -56,7 +56,10 @@ static void build(struct normal *normal, const struct kwhy_least_squares_data *d
 		}
 }
 
-/* Cholesky factor of the free part; rows and columns of fixed coefficients are those of the identity. */
+/*
+ * Cholesky factor of the normal equations for the free coefficients; rows and columns of the others are those
+ * of the identity.
+ */
 static bool factor(const struct normal *normal, double *lower)
 {
 	const size_t n = normal->count;
@@ -68,7 +71,7 @@ static bool factor(const struct normal *normal, double *lower)
 	return kwhy_matrix_factor(lower, n, DEPENDENT);
 }
 
-/* The free coefficients without their bound; false: columns depend on each other. */
+/* Solves for the free coefficients without their bound; false: columns depend on each other. */
 static bool solve(const struct normal *normal, double *out)
 {
 	double lower[MAX * MAX];
@@ -81,7 +84,7 @@ static bool solve(const struct normal *normal, double *out)
 	return true;
 }
 
-/* The coefficient whose release reduces the squares most; `count`: no coefficient does. */
+/* The coefficient whose release reduces the sum of squares most; `count`: no release reduces it. */
 static size_t steepest(const struct normal *normal, const double *values)
 {
 	size_t found = normal->count;

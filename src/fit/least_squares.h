@@ -9,7 +9,7 @@
 
 enum { KWHY_MIN_SQUARES_COLUMNS_MAX = 13 };
 
-/* Rows of a linear model: target = sum over columns of value * coefficient. */
+/* Rows of a linear model: target = sum over the columns of value * coefficient. */
 struct kwhy_least_squares_data {
 	const double *rows;    /* [row_count][column_count] */
 	const double *targets; /* [row_count] */
@@ -17,11 +17,11 @@ struct kwhy_least_squares_data {
 };
 
 struct kwhy_least_squares {
-	double values[KWHY_MIN_SQUARES_COLUMNS_MAX]; /* not negative */
+	double values[KWHY_MIN_SQUARES_COLUMNS_MAX]; /* coefficients, not negative */
 	bool is_free[KWHY_MIN_SQUARES_COLUMNS_MAX];  /* true: above 0; false: held at 0 */
 	/*
-	 * Covariance of the free coefficients, estimated from the residuals; NAN where there are as many of
-	 * them as rows.
+	 * Covariance of the free coefficients, estimated from the residuals; NAN if they are as many as the
+	 * rows.
 	 */
 	double covariance[KWHY_MIN_SQUARES_COLUMNS_MAX][KWHY_MIN_SQUARES_COLUMNS_MAX];
 	double rms;	/* root mean square of the residuals */
@@ -29,9 +29,9 @@ struct kwhy_least_squares {
 };
 
 /*
- * Least squares with coefficients that are not negative (Lawson and Hanson 1974, chapter 23, on the normal
- * equations with columns scaled to length 1). A column that is a linear combination of the free ones stays 0.
- * KWHY_E_INPUT: no rows, too many columns, or a value that is not finite.
+ * Fits by least squares with coefficients that are not negative (Lawson and Hanson 1974, chapter 23, on the
+ * normal equations with columns scaled to length 1). The coefficient of a column that is a linear combination
+ * of the free ones stays 0. KWHY_E_INPUT: no rows, too many columns, or a value that is not finite.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_least_squares_fit(
 	const struct kwhy_least_squares_data *data, struct kwhy_least_squares *out, struct kwhy_error *error);

@@ -8,7 +8,7 @@
 #define TAIL 0.025
 
 /*
- * Number of lowest values that the interval leaves out: the largest k with P(Binomial(count, 1/2) < k) <=
+ * Number of the lowest values that are below the interval: the largest k with P(Binomial(count, 1/2) < k) <=
  * TAIL.
  */
 static size_t left_out(size_t count)

@@ -15,10 +15,10 @@ struct kwhy_median {
 	double low, high;	       /* NAN: fewer than six samples, which allow no 95 % interval */
 };
 
-/* Sorts `values` in place. */
+/* Computes the median; sorts `values` in place. */
 void kwhy_median_of(double *values, size_t count, struct kwhy_median *out);
 
-/* Width of the interval over the median; INFINITY where the interval is unknown. */
+/* Width of the interval over the median; INFINITY if the interval is unknown. */
 double kwhy_median_width(const struct kwhy_median *median);
 
 #endif

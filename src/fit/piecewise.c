@@ -5,9 +5,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-enum { POINTS_MIN = 3, HELD_OUT_MIN = 8 }; /* points of a segment, if there are enough; of a hold-out */
+/* smallest numbers of points: of a segment, where there are enough, and for a hold-out */
+enum { POINTS_MIN = 3, HELD_OUT_MIN = 8 };
 
-/* Cumulative sums up to each point, weighted by 1 / y^2; sums over a range are their differences. */
+/* Sums over some points, each weighted by 1 / y^2; n is the number of points. */
 struct sums {
 	double w, wx, wxx, wy, wxy, n;
 };
@@ -20,8 +21,8 @@ struct work {
 	const struct kwhy_piecewise_point *points;
 	size_t count;
 	double floor_ratio;
-	double *best;  /* [segments][count + 1] least squares for the first points */
-	size_t *start; /* start of the last of these segments */
+	double *best;  /* [k][n] least sum of squares of the first n points by k + 1 segments */
+	size_t *start; /* [k][n] index of the first point of the last segment of that fit */
 };
 
 static void add_point(struct sums *sums, const struct kwhy_piecewise_point *point, double scale)
@@ -49,7 +50,7 @@ static double squares_of(const struct work *work, size_t from, size_t to, const 
 	return sum;
 }
 
-/* Weighted line through points [from, to). Sizes are scaled by the largest one, against cancellation. */
+/* Fits a weighted line to points [from, to). Sizes are scaled by the largest one to avoid cancellation. */
 static struct line line_of(const struct work *work, size_t from, size_t to)
 {
 	double scale = work->points[to - 1].x, determinant;
@@ -74,7 +75,7 @@ static size_t least_points(size_t count)
 	return count < POINTS_MIN ? count : POINTS_MIN;
 }
 
-/* Fills best[k][end] for all k by minimising over the start of the last segment. */
+/* Fills best[k][end] for all k and end, by minimising over the start of the last segment. */
 static void divide(struct work *work)
 {
 	size_t row = work->count + 1, least = least_points(work->count);
@@ -99,8 +100,9 @@ static void divide(struct work *work)
 }
 
 /*
- * Chooses the number of segments: two parameters each, and three for a knot, as its place is also searched
- * (Hall, Osborn, Sakkas, Journal of Time Series Analysis 34, 2013).
+ * Chooses the number of segments by the information criterion. Each segment has two parameters; each knot
+ * counts as three, as its place is also fitted (Hall, Osborn, Sakkas, Journal of Time Series Analysis 34,
+ * 2013).
  */
 static size_t choose_count(const struct work *work)
 {
@@ -162,7 +164,7 @@ static enum kwhy_status fit(const struct kwhy_piecewise_point *points, size_t co
 	return status;
 }
 
-/* Holds out every second point but the ends, so that no prediction is extrapolated. */
+/* Holds out every second point except the first and the last, so that no prediction is an extrapolation. */
 static enum kwhy_status hold_out(const struct kwhy_piecewise_point *points, size_t count, double floor_ratio,
 	struct kwhy_piecewise *out, struct kwhy_error *error)
 {

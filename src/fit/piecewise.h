@@ -7,18 +7,19 @@
 #include <stddef.h>
 
 /*
- * Cost as a piecewise linear function of size: y = alpha + beta * x, with beta >= 0 and each segment for a
- * range of sizes. Errors are relative, so that small sizes weigh as much as large ones. The ends of the
- * segments are found by dynamic programming over all divisions, their number by the Bayesian information
- * criterion (Schwarz 1978; a knot counts as three parameters). A floor under the errors prevents too many
- * segments for data without noise. Pure.
+ * Cost y as a piecewise linear function of size x: y = alpha + beta * x in each segment, with beta >= 0.
+ * Errors are relative, so that small sizes weigh as much as large ones. The ends of the segments are found by
+ * dynamic programming over all divisions, their number by the Bayesian information criterion (Schwarz 1978),
+ * with a knot as three parameters. A lower bound of the errors prevents too many segments for data without
+ * noise. Pure.
  */
 struct kwhy_piecewise_point {
 	double x, y; /* both above 0 */
 };
 
 struct kwhy_piecewise_segment {
-	double from_x, to_x; /* knots: geometric means of the sizes before and after */
+	double from_x, to_x; /* ends of the segment; between two segments it is the geometric mean of the
+				sizes on both sides */
 	double alpha, beta;
 };
 
@@ -29,15 +30,15 @@ struct kwhy_piecewise {
 	size_t segment_count;
 	double residual_ratio; /* root mean square of (y - fit) / y */
 	/*
-	 * Mean and largest |y - fit| / y of every second size, predicted from the others. NAN: fewer than 8
-	 * points.
+	 * Mean and largest |y - fit| / y of every second point, predicted by a fit to the others. NAN: fewer
+	 * than 8 points.
 	 */
 	double held_out_ratio, held_out_worst_ratio;
 };
 
 /*
- * `points` are in strictly rising order of x, 2 to KWHY_PIECEWISE_POINTS_MAX of them. Errors below
- * floor_ratio count as floor_ratio. KWHY_E_INPUT for anything else.
+ * Fits 2 to KWHY_PIECEWISE_POINTS_MAX points, in strictly rising order of x. Errors below floor_ratio count
+ * as floor_ratio. KWHY_E_INPUT: the points are anything else.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_piecewise_fit(const struct kwhy_piecewise_point *points, size_t count,
 	double floor_ratio, struct kwhy_piecewise *out, struct kwhy_error *error);

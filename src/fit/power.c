@@ -10,13 +10,14 @@
 #include <string.h>
 
 #define SHARE_BELOW 0.975
-#define ROUNDING 1e-6 /* residual of windows without noise, as a share of the mean power */
+#define ROUNDING 1e-6 /* residual that windows without noise may leave, as a share of the mean power */
 /*
- * As shares of the mean power: distance beyond an interval, and difference, at which an alternative differs.
+ * Shares of the mean power at which an alternative counts as different: distance outside of an interval
+ * (BEYOND), and distance from a value (APART).
  */
 #define BEYOND 0.02
 #define APART 0.1
-#define OUTSIDE 1.1 /* over the highest fitted value */
+#define OUTSIDE 1.1 /* ratio of a gauge to its highest fitted value, above which a window is outside */
 
 enum { NO_BLOCK = KWHY_POWER_BLOCKS };
 
@@ -48,13 +49,13 @@ static enum kwhy_status check(const struct kwhy_power_data *data, size_t least, 
 	return KWHY_OK;
 }
 
-/* Block of a row; blocks are consecutive windows. */
+/* Block that a row is in; blocks are runs of consecutive windows. */
 static size_t block_of(const struct kwhy_power_data *data, size_t row)
 {
 	return row * KWHY_POWER_BLOCKS / data->row_count;
 }
 
-/* Columns of a fit: 0 is the constant, j + 1 is gauge j. */
+/* Columns of a fit. Column 0 is the constant, column j + 1 is gauge j. */
 struct columns {
 	size_t items[KWHY_POWER_GAUGES_MAX + 1], count;
 };
@@ -78,7 +79,7 @@ static struct columns all_columns(const struct kwhy_power_data *data)
 	return columns;
 }
 
-/* Columns of the constant and of the memory's gauges. */
+/* The columns of the constant and of the memory's gauges. */
 static struct columns memory_columns(const struct kwhy_power_data *data)
 {
 	struct columns columns = {.count = 1};
@@ -89,7 +90,7 @@ static struct columns memory_columns(const struct kwhy_power_data *data)
 	return columns;
 }
 
-/* Fits the columns to all rows but those of one block; `targets_w` has one value per row. */
+/* Fits the columns to all rows except those of one block. `targets_w` has one value for each row. */
 static enum kwhy_status fit_columns(const struct kwhy_power_data *data, const double *targets_w,
 	const struct columns *columns, size_t block, double *rows, struct kwhy_power_factors *out,
 	struct kwhy_error *error)
@@ -126,9 +127,9 @@ static double memory_of(
 }
 
 /*
- * Fits all blocks but one. Where the memory has a meter, its own power per byte is fitted to that meter. Then
- * all gauges, including the memory's, are fitted to the rest, which the device draws in addition to move
- * bytes. The memory's own constant stays in the base.
+ * Fits all blocks but one. If the memory has a meter, the memory's power per unit of its gauges is first
+ * fitted to that meter. All gauges, including the memory's, are then fitted to the remaining power, which the
+ * device draws in addition. The constant of the memory's meter stays part of the base.
  */
 static enum kwhy_status fit_without(const struct kwhy_power_data *data, const struct columns *columns,
 	size_t block, double *rows, struct kwhy_power_factors *out, struct kwhy_power_factors *out_memory,
@@ -167,7 +168,7 @@ static double terms_of(const struct kwhy_power_factors *factors, const struct kw
 	return sum;
 }
 
-/* Sum of squared residuals in one block, or with NO_BLOCK in all. */
+/* Sum of the squared residuals in one block; NO_BLOCK: in all blocks. */
 static double left_of(
 	const struct kwhy_power_factors *factors, const struct kwhy_power_data *data, size_t block)
 {
@@ -180,8 +181,8 @@ static double left_of(
 }
 
 /*
- * Jackknife interval of a value from those without each block. A value that is 0 in all of them has an
- * unknown interval, as the bound hides its uncertainty.
+ * Jackknife interval of a value, from its values without each block. If all of these are 0, the interval is
+ * unknown, as the bound at 0 hides the uncertainty.
  */
 static struct kwhy_interval interval_of(double value, const double without[KWHY_POWER_BLOCKS])
 {
@@ -200,7 +201,7 @@ static struct kwhy_interval interval_of(double value, const double without[KWHY_
 	return (struct kwhy_interval){value, fmax(value - half, 0), value + half};
 }
 
-/* Fits without each block: residuals in the block, and the variation of the factors. */
+/* Fits without each block in turn: gives the residuals in that block and the variation of the factors. */
 static enum kwhy_status hold_out(const struct kwhy_power_data *data, double *rows,
 	struct kwhy_power_model *out, struct kwhy_error *error)
 {
@@ -271,7 +272,7 @@ enum kwhy_status kwhy_power_fit(
 	return status;
 }
 
-/* Whether a fit of these columns predicts held-out blocks as well as noise allows. */
+/* Whether a fit of these columns predicts held-out blocks as well as the model does, within the noise. */
 static enum kwhy_status check_alternative(const struct kwhy_power_data *data,
 	const struct kwhy_power_model *model, const struct columns *columns, double *rows, bool *out,
 	struct kwhy_error *error)
@@ -292,7 +293,7 @@ static enum kwhy_status check_alternative(const struct kwhy_power_data *data,
 	return KWHY_OK;
 }
 
-/* The column whose power rose most from one fit to another; `count`: no column's did. */
+/* Index in `columns` of the column whose power rose most from one fit to the next; `count`: none rose. */
 static size_t most_risen(const struct kwhy_power_data *data, const struct columns *columns,
 	struct kwhy_power_factors *before, struct kwhy_power_factors *now)
 {
@@ -313,7 +314,10 @@ static size_t most_risen(const struct kwhy_power_data *data, const struct column
 	return found;
 }
 
-/* Removes a column, then the column that took over its power, and so on while the fit is as good. */
+/*
+ * Removes a column, then the column that took over most of its power, and so on as long as the fit predicts
+ * as well.
+ */
 static enum kwhy_status find_alternatives_without(const struct kwhy_power_data *data, size_t column,
 	struct kwhy_power_model *model, double *rows, struct kwhy_error *error)
 {
@@ -339,7 +343,10 @@ static enum kwhy_status find_alternatives_without(const struct kwhy_power_data *
 	return status;
 }
 
-/* Whether an alternative's figure is far outside of an interval, relative to `whole`, the mean power. */
+/*
+ * Whether an alternative's figure is far outside of an interval. `whole` is the value of the figure at the
+ * mean power.
+ */
 static bool is_beyond(struct kwhy_interval figure, double alternative, double whole)
 {
 	double low = isfinite(figure.low) ? figure.low : figure.value;
@@ -362,7 +369,10 @@ static void mean_terms(const struct kwhy_power_factors *factors, const struct kw
 	}
 }
 
-/* Marks terms that an alternative divides differently, and those between which most power moved. */
+/*
+ * Marks the terms to which an alternative assigns a different power, and the two terms between which it moves
+ * the most power.
+ */
 static void mark_moved(const struct kwhy_interval terms_w[KWHY_POWER_TERM_COUNT],
 	const double alternative_w[KWHY_POWER_TERM_COUNT], struct kwhy_power_model *model)
 {
@@ -414,8 +424,8 @@ static enum kwhy_status mark_joint(
 }
 
 /*
- * Sets factors to NAN for which an alternative has a very different value, or whose term is joint and whose
- * power moved.
+ * Sets a factor to NAN if an alternative has a very different value for it, or if its term is joint and an
+ * alternative moves its power.
  */
 static void forget_unreported(const struct kwhy_power_data *data, struct kwhy_power_model *model)
 {
@@ -476,7 +486,10 @@ static enum kwhy_status divide(const struct kwhy_power_factors *factors, const s
 	return KWHY_OK;
 }
 
-/* Whether a term has a gauge; the base always has a constant. Without a gauge a term is unknown, not 0. */
+/*
+ * Whether a term has a gauge or a constant, which the base always has. A term without either is unknown, not
+ * 0.
+ */
 static bool has_term(const struct kwhy_power_data *data, enum kwhy_power_term term)
 {
 	for (size_t j = 0; j < data->gauge_count; j++)
@@ -506,7 +519,7 @@ static enum kwhy_status divide_all(const struct kwhy_power_model *model, const s
 	return status;
 }
 
-/* Writes the sum of the joint terms, and for each of them the range over the alternatives. */
+/* Writes the joules of all joint terms together, and for each of them the range over the alternatives. */
 static void join_terms(const struct kwhy_power_model *model, const struct kwhy_power_data *data,
 	const double without[KWHY_POWER_TERM_COUNT][KWHY_POWER_BLOCKS], struct kwhy_power_split *split)
 {
@@ -541,7 +554,7 @@ static void join_terms(const struct kwhy_power_model *model, const struct kwhy_p
 			split->joules[term].high = fmin(split->joules[term].high, split->joint_j.high);
 }
 
-/* Counts windows of work unlike the fitted windows. */
+/* Counts the windows whose gauges are higher than in the fitted windows. */
 static void count_outside(const struct kwhy_power_model *model, const struct kwhy_power_data *data,
 	struct kwhy_power_split *out)
 {

@@ -4,8 +4,8 @@
 #include <math.h>
 
 /*
- * Largest plausible ratio to the roof. Peaks are measured within a few percent; a larger ratio means that one
- * of the figures is wrong.
+ * Largest plausible ratio of the least to the measured time or energy. Peaks are measured within a few
+ * percent, so a larger ratio means that a figure is wrong.
  */
 #define ABOVE_ALLOWED 1.02
 

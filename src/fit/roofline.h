@@ -7,9 +7,9 @@
 #include <stdbool.h>
 
 /*
- * Least time and energy of work with given FLOP and bytes on a machine (Williams et al. 2009; Choi et al.
- * 2013): time = max(F / peak, B / bandwidth), energy = F e_flop + B e_byte + P_0 time. NAN: unknown; results
- * that depend on an unknown value are NAN.
+ * Least time and energy on a machine for work of F FLOP and B bytes of memory traffic (Williams et al. 2009;
+ * Choi et al. 2013): time = max(F / flop_per_s, B / byte_per_s), energy = F * joules_per_flop + B *
+ * joules_per_byte + constant_w * time. NAN: unknown; results that depend on an unknown value are NAN.
  */
 struct kwhy_roofline_machine {
 	double flop_per_s, byte_per_s;
@@ -19,17 +19,19 @@ struct kwhy_roofline_machine {
 
 struct kwhy_roofline_work {
 	double flop, bytes;
-	double seconds, joules; /* measured */
+	double seconds, joules; /* measured time and energy of the work */
 };
 
 struct kwhy_roofline {
 	double flop_per_byte;
 	double time_balance;   /* FLOP a byte at which memory and arithmetic take equal time */
-	double energy_balance; /* FLOP a byte at which they take equal energy, without the constant power */
+	double energy_balance; /* FLOP a byte at which memory and arithmetic take equal energy, without that
+				  of constant_w */
 	bool is_memory_bound;
 	double least_s, least_j;
-	double roof_flop_per_s, roof_flop_per_joule; /* roof at this intensity */
-	double time_ratio, energy_ratio;	     /* least over measured value, at most 1 */
+	double roof_flop_per_s, roof_flop_per_joule; /* highest rates that are possible at this intensity */
+	/* least over measured time, and least over measured energy; at most 1 */
+	double time_ratio, energy_ratio;
 };
 
 /* KWHY_E_INPUT: a negative value, no peak or bandwidth, or a measurement better than the roof by more than 2

@@ -18,7 +18,7 @@ const char *kwhy_scale_form_name(enum kwhy_scale_form form)
 	return form == KWHY_SCALE_AMDAHL ? "Amdahl" : "USL";
 }
 
-/* Number of different numbers of workers; repeated measurements of one number count once. */
+/* Number of distinct numbers of workers among the points. */
 static size_t different_of(const struct kwhy_scale_point *points, size_t count)
 {
 	size_t different = 0;
@@ -33,7 +33,11 @@ static size_t different_of(const struct kwhy_scale_point *points, size_t count)
 	return different;
 }
 
-/* A row of n / x = a + b (n - 1) + c n (n - 1), divided by its n / x; all_serial: b is a. */
+/*
+ * Writes a row of the equation n / x = a + b (n - 1) + c n (n - 1), divided by its n / x so that errors are
+ * relative. n is the number of workers and x the throughput. agrees: the row has the column of c; all_serial:
+ * b is fixed at a.
+ */
 static void set_row(const struct kwhy_scale_point *point, bool agrees, bool all_serial, double *row)
 {
 	double n = point->workers, weight = point->throughput / n;
@@ -46,7 +50,7 @@ static void set_row(const struct kwhy_scale_point *point, bool agrees, bool all_
 		row[next] = weight * n * (n - 1);
 }
 
-/* Fits the points without those of `skip` workers; 0: all points. */
+/* Fits the points except those with `skip` workers; 0: all points. */
 static enum kwhy_status fit_columns(const struct kwhy_scale_point *points, size_t count, double skip,
 	bool agrees, bool all_serial, struct kwhy_least_squares *out, struct kwhy_error *error)
 {
@@ -70,7 +74,7 @@ static enum kwhy_status fit_columns(const struct kwhy_scale_point *points, size_
 	return status;
 }
 
-/* Fits with the serial share at most 1: where a free fit exceeds it, that bound is fixed. */
+/* Fits with s = b / a at most 1: where a free fit gives more, b is fixed at a. */
 static enum kwhy_status fit_rows(const struct kwhy_scale_point *points, size_t count, double skip,
 	bool agrees, struct kwhy_least_squares *out, bool *out_bound, struct kwhy_error *error)
 {
@@ -100,7 +104,10 @@ static double throughput_of(const double *values, double n)
 	return n / (values[0] + values[1] * (n - 1) + values[2] * n * (n - 1));
 }
 
-/* c / a with the interval of a quotient of correlated figures (delta method, Student's t). */
+/*
+ * The coefficient `top` over a, with the interval of a quotient of correlated figures (delta method,
+ * Student's t).
+ */
 static struct kwhy_interval quotient(const struct kwhy_least_squares *fit, size_t top)
 {
 	double a = fit->values[0], c = fit->values[top];
@@ -124,8 +131,8 @@ static struct kwhy_interval rate_of(const struct kwhy_least_squares *fit)
 }
 
 /*
- * Held-out error: each number of workers is left out with all of its points, as one left in would reveal the
- * others.
+ * Computes the held-out error. Each number of workers is left out with all of its points, since one that
+ * stayed would show the others.
  */
 static enum kwhy_status hold_out(const struct kwhy_scale_point *points, size_t count, bool agrees,
 	double *out_ratio, struct kwhy_error *error)

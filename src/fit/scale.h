@@ -9,18 +9,19 @@
 #include <stddef.h>
 
 /*
- * Throughput against the number n of workers:
+ * Throughput x as a function of the number n of workers:
  *
  * Amdahl: x(n) = r n / (1 + s (n - 1))
  *
- * USL: x(n) = r n / (1 + s (n - 1) + k n (n - 1)) (Gunther; s: contention, k: coherency)
+ * USL: x(n) = r n / (1 + s (n - 1) + k n (n - 1)) (Gunther)
  *
- * n / x is linear in 1/r, s/r and k/r, so both forms are fitted by least squares of relative errors with
- * non-negative coefficients. Results hold for the measured range only.
+ * r is the throughput of one worker, s the contention and k the coherency. n / x is linear in 1/r, s/r and
+ * k/r, so both forms are fitted by least squares of relative errors with non-negative coefficients. Results
+ * hold for the measured range only.
  */
 struct kwhy_scale_point {
 	double workers;	   /* 1 or more */
-	double throughput; /* per second, above 0 */
+	double throughput; /* units of work per second, above 0 */
 };
 
 enum kwhy_scale_form { KWHY_SCALE_AMDAHL, KWHY_SCALE_USL, KWHY_SCALE_FORM_COUNT };
@@ -28,28 +29,27 @@ enum kwhy_scale_form { KWHY_SCALE_AMDAHL, KWHY_SCALE_USL, KWHY_SCALE_FORM_COUNT 
 const char *kwhy_scale_form_name(enum kwhy_scale_form form); /* "Amdahl" */
 
 struct kwhy_scale_fit {
-	struct kwhy_interval rate;	   /* throughput of one worker */
-	struct kwhy_interval serial_ratio; /* s */
-	struct kwhy_interval agree_ratio;  /* k; 0 for Amdahl */
+	struct kwhy_interval rate;	   /* r, the throughput of one worker */
+	struct kwhy_interval serial_ratio; /* s, the contention */
+	struct kwhy_interval agree_ratio;  /* k, the coherency; 0 for Amdahl */
 	double rms_ratio;		   /* root mean square relative error over the points */
-	double held_out_ratio; /* error at points predicted from those with other numbers of workers; NAN: too
-				  few */
+	double held_out_ratio; /* root mean square relative error at points that were predicted from those
+				  with other numbers of workers; NAN: too few points */
 };
 
 struct kwhy_scale {
 	struct kwhy_scale_fit fits[KWHY_SCALE_FORM_COUNT];
-	enum kwhy_scale_form chosen; /* form with the smaller held-out error; the simpler one unless the other
-					is better by a tenth */
-	double least_workers, most_workers; /* the measured range */
+	enum kwhy_scale_form chosen; /* Amdahl, unless the held-out error of USL is smaller by a tenth */
+	double least_workers, most_workers; /* range of the measured numbers of workers */
 	double peak_workers; /* number of workers with the highest throughput inside the range; NAN:
-				throughput still grew at its end */
+				throughput still rises at its end */
 };
 
 /* KWHY_E_INPUT: fewer than three different numbers of workers, or a value out of range. */
 KWHY_MUST_USE enum kwhy_status kwhy_scale_of(const struct kwhy_scale_point *points, size_t count,
 	struct kwhy_scale *out, struct kwhy_error *error);
 
-/* Throughput by the chosen form; KWHY_E_INPUT: outside the measured range. */
+/* Computes the throughput by the chosen form. KWHY_E_INPUT: `workers` is outside of the measured range. */
 KWHY_MUST_USE enum kwhy_status kwhy_scale_at(
 	const struct kwhy_scale *scale, double workers, double *out_throughput, struct kwhy_error *error);
 

@@ -3,8 +3,9 @@
 #define KWHY_FIT_SLOPE_H
 
 /*
- * Intervals of slopes: the derivative of a figure with respect to one that it is computed from, for all
- * values in their intervals. An end that cannot be computed is infinite.
+ * Intervals of slopes. A slope is the derivative of a figure with respect to a figure that it is computed
+ * from. Its interval holds the slopes for all values in the figures' intervals. An end that cannot be
+ * computed is infinite.
  */
 struct kwhy_slope_bounds {
 	double low, high;
@@ -12,10 +13,13 @@ struct kwhy_slope_bounds {
 
 struct kwhy_slope_bounds kwhy_range_sum(struct kwhy_slope_bounds a, struct kwhy_slope_bounds b, int sign);
 struct kwhy_slope_bounds kwhy_range_product(struct kwhy_slope_bounds a, struct kwhy_slope_bounds b);
-/* The interval `b` does not include 0. */
+/* The quotient of two intervals, of which `b` must not include 0. */
 struct kwhy_slope_bounds kwhy_range_quotient(struct kwhy_slope_bounds a, struct kwhy_slope_bounds b);
 
-/* Slopes of a * b and of a / b = quotient, from the slopes of a and b with respect to the same figure. */
+/*
+ * Slopes of the product a * b and of the quotient a / b, from the slopes of a and b with respect to the same
+ * figure. `quotient` is the interval of a / b.
+ */
 struct kwhy_slope_bounds kwhy_slope_product(struct kwhy_slope_bounds a, struct kwhy_slope_bounds a_slope,
 	struct kwhy_slope_bounds b, struct kwhy_slope_bounds b_slope);
 struct kwhy_slope_bounds kwhy_slope_quotient(struct kwhy_slope_bounds quotient,

@@ -15,8 +15,8 @@ struct kwhy_tokens_phase {
 };
 
 /*
- * Rates of a phase. Tokens a second and watt equal tokens a joule, so they are given once. Watts a token are
- * no physical rate; joules a token are the intended figure.
+ * Rates of a phase. Tokens a second and watt equal tokens a joule, so there is one field for both. There is
+ * none for watts a token, which are no physical rate; joules a token are what is meant.
  */
 struct kwhy_tokens {
 	struct kwhy_interval joules_per_token, tokens_per_joule;
@@ -25,7 +25,7 @@ struct kwhy_tokens {
 
 void kwhy_tokens_of(const struct kwhy_tokens_phase *phase, struct kwhy_tokens *out);
 
-/* Sum of consecutive phases; a figure that is unknown in one of them is unknown in the sum. */
+/* Sum of consecutive phases. A figure that is unknown in one phase is unknown in the sum. */
 struct kwhy_tokens_phase kwhy_tokens_sum(const struct kwhy_tokens_phase *phases, size_t count);
 
 #endif

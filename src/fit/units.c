@@ -75,7 +75,7 @@ static const struct word {
 	{"1", false, {1, ONE}},
 };
 
-/* Words for counted things. */
+/* Words for things that are counted, which have no dimension. */
 static const char *const counts[] = {"op", "ops", "transfer", "transfers", "copies", "kernel", "kernels",
 	"collective", "collectives", "sync", "syncs", "step", "steps", "run", "runs", "token", "tokens",
 	"sample", "samples", "cell", "cells", "flow", "flows", "element", "elements", "size", "sizes", "pair",

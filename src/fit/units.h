@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /*
- * Dimensions of a figure: powers of joules, seconds, bytes, FLOP, grams and metres. Counts and shares have no
- * dimension.
+ * Base units of a figure. A unit is a product of powers of joules, seconds, bytes, FLOP, grams and metres.
+ * Counts and shares have no dimension.
  */
 enum kwhy_dimension {
 	KWHY_DIMENSION_JOULE,
@@ -18,18 +18,18 @@ enum kwhy_dimension {
 	KWHY_DIMENSION_COUNT
 };
 
-/* Yearly energy is that of 8,760 hours. */
+/* Days of a year, for yearly figures; they have 8,760 hours. */
 #define KWHY_DAYS_PER_YEAR 365.0
 
 struct kwhy_unit {
-	double factor; /* one of this unit in joules, seconds, bytes, FLOP, grams, metres */
+	double factor; /* value of this unit in its base units */
 	int powers[KWHY_DIMENSION_COUNT];
 };
 
 /*
- * Parses "mJ", "GFLOPS/W", "kg/kWh", "MiB", "tokens/s/W", "%": words with prefixes, joined by "/" and "*". MB
- * is 10^6 bytes and MiB 2^20; FLOPS is FLOP a second, and FMA is two FLOP. Words for counted things, such as
- * ops or steps, are 1. False: an unknown unit.
+ * Parses a unit such as "mJ", "GFLOPS/W", "kg/kWh", "MiB", "tokens/s/W" or "%": words with prefixes, joined
+ * by "/" and "*". MB is 10^6 bytes and MiB 2^20 bytes; FLOPS is FLOP a second, and FMA is two FLOP. Words for
+ * counted things, such as ops or steps, are 1. False: the unit is unknown.
  */
 bool kwhy_unit_parse(const char *text, struct kwhy_unit *out);
 

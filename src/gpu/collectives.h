@@ -5,18 +5,18 @@
 #include "gpu/gpu.h"
 
 /*
- * Collective operations of a group of members, each with a GPU, a stream and memory of its own. All calls
- * only queue work; an operation is complete for a member when its stream has reached that point. One thread
- * drives all members. Arrays of addresses have one address for each member, in their order.
+ * Collective operations of a group of members. Each member has memory of its own, a GPU and a stream. All
+ * calls only queue work; a member's part is complete when its stream has reached that point. One thread
+ * drives all members. An array of addresses has one for each member, in the order of the members.
  */
 enum { KWHY_COLLECTIVES_MEMBERS_MAX = 8 };
 
 struct kwhy_collectives_member {
 	struct kwhy_gpu *gpu;
-	struct kwhy_gpu_stream *stream; /* members on one GPU share one stream */
+	struct kwhy_gpu_stream *stream; /* stream of the member; members on the same GPU share it */
 };
 
-/* Addresses of the rows that a member sends and receives. */
+/* Device addresses of the rows of floats that a member sends (from_) and receives (to_) in exchange(). */
 struct kwhy_collectives_edges {
 	uint64_t from_first, from_last, to_above, to_below;
 };
@@ -24,26 +24,35 @@ struct kwhy_collectives_edges {
 struct kwhy_collectives;
 
 struct kwhy_collectives_ops {
-	const char *name; /* "own", "nccl" */
+	const char *name; /* name of the implementation: "own" or "nccl" */
 	void (*free)(struct kwhy_collectives *group);
-	/* Sums `count` uint64 of each member in place, modulo 2^64. */
+	/*
+	 * Adds up `count` uint64 over all members, modulo 2^64. Each member's values are replaced by the
+	 * sums.
+	 */
 	enum kwhy_status (*sum)(struct kwhy_collectives *group, const uint64_t *places, uint32_t count,
 		struct kwhy_error *error);
 	enum kwhy_status (*max)(struct kwhy_collectives *group, const uint64_t *places, uint32_t count,
 		struct kwhy_error *error);
-	/* Sums `count` floats of each member in place; all members get the same bits. */
+	/*
+	 * Adds up `count` floats over all members. Each member's values are replaced by the sums, which are
+	 * the same to the bit.
+	 */
 	enum kwhy_status (*sum_floats)(struct kwhy_collectives *group, const uint64_t *places, uint32_t count,
 		struct kwhy_error *error);
 	/* Copies `count` floats from member 0 to all others. */
 	enum kwhy_status (*broadcast)(struct kwhy_collectives *group, const uint64_t *places, uint32_t count,
 		struct kwhy_error *error);
 	/*
-	 * Copies `count` floats around the ring: each member's `from_last` to `to_above` of the next member,
-	 * its `from_first` to `to_below` of the previous one.
+	 * Copies rows of `count` floats around the ring of members: each member's `from_last` to the next
+	 * member's `to_above`, and its `from_first` to the previous member's `to_below`.
 	 */
 	enum kwhy_status (*exchange)(struct kwhy_collectives *group,
 		const struct kwhy_collectives_edges *edges, uint32_t count, struct kwhy_error *error);
-	/* Copies `count` uint64 of every member to all members, in the order of members. */
+	/*
+	 * Copies `count` uint64 of every member to each member, which receives them in the order of the
+	 * members.
+	 */
 	enum kwhy_status (*gather)(struct kwhy_collectives *group, const uint64_t *from, const uint64_t *to,
 		uint32_t count, struct kwhy_error *error);
 };
@@ -54,19 +63,19 @@ struct kwhy_collectives {
 	uint32_t count;
 };
 
-/* Our own collective kernels for the host back end. */
+/* C versions of the kernels of kwhy_collectives_own_new(), for the host back end. */
 extern const struct kwhy_gpu_host_kernel kwhy_collectives_host_kernels[];
 
 /*
- * Makes a group that uses our own kernel on the first member's GPU, which must reach the memory of all
- * others.
+ * Makes a group that uses a kernel of kwhy on the first member's GPU. That GPU must reach the memory of all
+ * other members.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_collectives_own_new(const struct kwhy_collectives_member *members,
 	uint32_t count, struct kwhy_collectives **out, struct kwhy_error *error);
 
 /*
- * Makes a group that uses NCCL, which is loaded at run time. CUDA only, one member on each GPU; otherwise
- * KWHY_E_UNSUPPORTED with what to do.
+ * Makes a group that uses NCCL, which is loaded at run time. It works with CUDA only, and with one member on
+ * each GPU. KWHY_E_UNSUPPORTED: it cannot be used; the message says what to do.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_collectives_nccl_new(const struct kwhy_collectives_member *members,
 	uint32_t count, struct kwhy_collectives **out, struct kwhy_error *error);

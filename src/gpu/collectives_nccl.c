@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct by_nccl {
-	struct kwhy_collectives group; /* must be the first member: callers hold a pointer to it */
+	struct kwhy_collectives group; /* first member of the struct, since callers hold a pointer to it */
 	struct kwhy_nccl nccl;
 	kwhy_nccl_communicator communicators[KWHY_COLLECTIVES_MEMBERS_MAX];
 };
@@ -25,7 +25,7 @@ static kwhy_nccl_stream stream_of(const struct by_nccl *by, uint32_t member)
 	return (kwhy_nccl_stream)(void *)by->group.members[member].stream;
 }
 
-/* Ends an NCCL group even after a failed call, so that the library's state is as before. */
+/* Ends an NCCL group even if a call in it failed, so that NCCL stays usable. */
 static enum kwhy_status end_group(
 	struct by_nccl *by, enum kwhy_nccl_result result, const char *what, struct kwhy_error *error)
 {
@@ -77,8 +77,8 @@ static enum kwhy_status nccl_broadcast(
 }
 
 /*
- * Queues a member's sends and receives, which match between two members in their order. With two members both
- * neighbours are the same member; the row for its `to_above` is sent and received first.
+ * Queues a member's sends and receives. Between two members NCCL matches them by their order. In a group of
+ * two both neighbours are the same member: each sends the row for `to_above` first and receives it first.
  */
 static enum kwhy_nccl_result exchange_member(
 	struct by_nccl *by, uint32_t i, const struct kwhy_collectives_edges *edges, uint32_t count)

@@ -7,7 +7,7 @@
 
 enum { PLACES = 2 * KWHY_COLLECTIVES_MEMBERS_MAX, THREADS = 256, BLOCK_WORDS = 1024, BLOCKS_MAX = 256 };
 
-/* The same layout as struct places in kernels/collectives.cu. */
+/* Arguments of the kernels; kernels/collectives.cu has the same struct. */
 struct places {
 	uint64_t to[PLACES], from[PLACES];
 	uint32_t count, length;
@@ -16,7 +16,7 @@ struct places {
 enum kernel { SUM, MAX, SUM_FLOATS, COPY, KERNEL_COUNT };
 
 struct own {
-	struct kwhy_collectives group; /* must be the first member: callers hold a pointer to it */
+	struct kwhy_collectives group; /* first member of the struct, since callers hold a pointer to it */
 	struct kwhy_gpu_module *module;
 	const struct kwhy_gpu_kernel *kernels[KERNEL_COUNT];
 	struct kwhy_gpu_event *ready[KWHY_COLLECTIVES_MEMBERS_MAX], *done;
@@ -90,7 +90,8 @@ const struct kwhy_gpu_host_kernel kwhy_collectives_host_kernels[] = {
 };
 
 /*
- * Does a member need events to synchronise? Streams of other GPUs do; within one stream the order is enough.
+ * Whether a member needs events to synchronise with the first one: it does if it is on another GPU. On the
+ * same GPU they share a stream, whose order suffices.
  */
 static bool is_apart(const struct own *own, uint32_t member)
 {
@@ -211,7 +212,7 @@ static enum kwhy_status own_exchange(struct kwhy_collectives *group,
 	return run((struct own *)group, COPY, &all, error);
 }
 
-/* Launches the kernel once for each member, because one launch's places hold what all members give. */
+/* Launches the kernel once for each member, because each launch writes to only one member's memory. */
 static enum kwhy_status own_gather(struct kwhy_collectives *group, const uint64_t *from, const uint64_t *to,
 	uint32_t count, struct kwhy_error *error)
 {
@@ -270,7 +271,10 @@ static enum kwhy_status find_kernels(struct own *own, struct kwhy_error *error)
 	return status;
 }
 
-/* Makes the events between GPUs, and gives the leader access to their memory. */
+/*
+ * Makes the events that synchronise GPUs, and gives the first member's GPU access to the memory of the
+ * others.
+ */
 static enum kwhy_status join(struct own *own, struct kwhy_error *error)
 {
 	const struct kwhy_collectives_member *members = own->group.members;

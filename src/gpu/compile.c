@@ -13,15 +13,16 @@
 
 enum { HOPPER = 90, OPTIONS_MAX = 16, CODE_MAX_BYTES = 64 << 20, PATH_BYTES = 4096 };
 
-/* The header of a cached file; the key and the code follow. */
+/* The header of a file in the cache. The key and the compiled code follow it. */
 struct kept {
 	char magic[8];
-	uint64_t key_bytes, code_bytes, checksum; /* checksum: of key and code */
+	/* sizes of the key and the code in bytes, and checksum of both */
+	uint64_t key_bytes, code_bytes, checksum;
 };
 
 static const char magic[8] = "kwhycode";
 
-/* FNV-1a, 64 bits. */
+/* Continues the 64-bit FNV-1a hash `hash` with `count` bytes. */
 static uint64_t hash_of(const char *bytes, size_t count, uint64_t hash)
 {
 	for (size_t i = 0; i < count; i++)
@@ -29,7 +30,7 @@ static uint64_t hash_of(const char *bytes, size_t count, uint64_t hash)
 	return hash;
 }
 
-/* Everything that the code depends on. */
+/* Writes the key of a compilation: everything that its code depends on. */
 static void write_key(struct kwhy_text *key, const struct kwhy_rtc *rtc, const char *const *options,
 	const struct kwhy_gpu_source *source, const struct kwhy_gpu_facts *facts)
 {
@@ -40,7 +41,7 @@ static void write_key(struct kwhy_text *key, const struct kwhy_rtc *rtc, const c
 	kwhy_text_add(key, source->text);
 }
 
-/* Does the folder belong to this user alone? Its files run on the GPU. */
+/* Whether the folder belongs to this user and nobody else can write to it. Its files run on the GPU. */
 static bool is_private(const char *folder)
 {
 	struct stat info;
@@ -50,7 +51,8 @@ static bool is_private(const char *folder)
 }
 
 /*
- * The path of the file for a key, in a folder that is made if necessary. False: no such folder can be used.
+ * Gets the path of the file for a key, and makes its folder if necessary. false: there is no folder that can
+ * be used.
  */
 static bool find_place(const struct kwhy_text *key, char *path, size_t path_bytes)
 {
@@ -119,8 +121,8 @@ static bool write_all(int file, const char *bytes, size_t count)
 }
 
 /*
- * Writes a temporary file and renames it, so that readers see the whole file or none. The program's umask is
- * left unchanged.
+ * Writes a temporary file and renames it, so that readers see the complete file or no file. The umask of the
+ * program is left unchanged.
  */
 static void write_kept(const char *path, const struct kwhy_text *file)
 {
@@ -162,10 +164,9 @@ enum kwhy_status kwhy_gpu_compile(const struct kwhy_rtc *rtc, const struct kwhy_
 	size_t count = 0;
 	bool has_place;
 
-	/* hipRTC compiles for the thread's current GPU. */
+	/* Only NVRTC gets the target; hipRTC compiles for the thread's current GPU. */
 	snprintf(target, sizeof(target), "--gpu-architecture=sm_%d%s", facts->architecture,
-		facts->architecture == HOPPER ? "a"
-					      : ""); /* a: with the features of this architecture only */
+		facts->architecture == HOPPER ? "a" : ""); /* sm_90a allows features of Hopper alone */
 	if (rtc->vendor == KWHY_DRIVER_CUDA)
 		options[count++] = target;
 	for (size_t i = 0; source->options && source->options[i]; i++) {

@@ -6,8 +6,8 @@
 #include "vendor/rtc.h"
 
 /*
- * Compiles a source for a GPU. If the same source and options were compiled before by the same version of the
- * compiler for the same GPU, the code comes from kwhy's folder in the user's cache ($XDG_CACHE_HOME, else
+ * Compiles a source for a GPU. If the same compiler has compiled the same source with the same options for
+ * the same kind of GPU before, the code is read from kwhy's folder in the user's cache ($XDG_CACHE_HOME, else
  * ~/.cache). A folder or file there that cannot be used is ignored. Any thread may call it.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_gpu_compile(const struct kwhy_rtc *rtc,

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 /*
- * Results after which the context is unusable: every later call gives the same result, and only a new process
- * can use the GPU again (CUDA's documentation of these results). A GPU that fell off the bus gives an unknown
- * error.
+ * Whether a result means that the context is unusable: every later call then gives the same result, and only
+ * a new process can use the GPU again (CUDA's documentation of these results). A GPU that fell off the bus
+ * gives an unknown error.
  */
 static bool kills_context(enum kwhy_cuda_result result)
 {
@@ -77,7 +77,7 @@ static uint32_t attribute(const struct kwhy_gpu_device *self, enum kwhy_driver_a
 	return (uint32_t)kwhy_driver_attribute(&self->driver, which, self->device);
 }
 
-/* The NUMA node of the GPU's PCI device, from the system. */
+/* The NUMA node of the GPU's PCI device, as the system reports it; -1: unknown. */
 static int numa_node_of(const char *pci_address)
 {
 	char path[80], line[16] = "", *place = path;

@@ -10,20 +10,21 @@
 #include <stdatomic.h>
 
 /*
- * A GPU driven by a vendor's driver. Its streams, events, modules, kernels and graphs are the driver's own
- * objects under our type names: an application's CUstream can be used as a stream here.
+ * A GPU that a vendor's driver drives. Its streams, events, modules, kernels and graphs are the driver's own
+ * objects under kwhy's type names, so an application's CUstream can be used as a stream here.
  */
 struct kwhy_gpu_device {
-	struct kwhy_gpu gpu; /* must be the first member */
+	struct kwhy_gpu gpu; /* must be the first member of the struct */
 	struct kwhy_gpu_ops ops;
 	struct kwhy_driver driver;
 	struct kwhy_rtc compiler;
 	kwhy_cuda_device device;
 	kwhy_cuda_context context;
-	kwhy_cuda_stream stream; /* the GPU's own */
-	bool pageable_access;	 /* kernels can access pageable host memory */
+	kwhy_cuda_stream stream; /* the stream that NULL stands for in calls */
+	bool pageable_access;	 /* whether kernels can access pageable host memory */
 	atomic_bool lost;
-	pthread_mutex_t gate_lock; /* protects the two members below, which are made with the first gate */
+	/* protects the module and the kernel below, which are made with the first gate */
+	pthread_mutex_t gate_lock;
 	struct kwhy_gpu_module *gate_module;
 	const struct kwhy_gpu_kernel *gate_kernel;
 };
@@ -39,11 +40,14 @@ static inline kwhy_cuda_stream kwhy_gpu_device_stream(
 	return stream ? (kwhy_cuda_stream)(void *)stream : device->stream;
 }
 
-/* "<GPU> cannot <what>: <the driver's words>; <cure>". KWHY_E_LOST makes the device lost permanently. */
+/*
+ * Converts a driver's result to a status. The message is "<GPU> cannot <what>: <the driver's words>; <what to
+ * do>". After KWHY_E_LOST the device is lost permanently.
+ */
 enum kwhy_status kwhy_gpu_device_check(struct kwhy_gpu_device *device, enum kwhy_cuda_result result,
 	const char *what, struct kwhy_error *error);
 
-/* Each fills its slots of device->ops; a slot is NULL if the driver lacks the calls for it. */
+/* Each function fills some slots of the table. A slot is NULL if the driver lacks the calls that it needs. */
 void kwhy_gpu_device_add_kernels(struct kwhy_gpu_ops *ops);
 void kwhy_gpu_device_add_memory(struct kwhy_gpu_device *device);
 void kwhy_gpu_device_add_copies(struct kwhy_gpu_device *device);

@@ -34,7 +34,10 @@ static enum kwhy_status copy(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *strea
 		"queue a copy", error);
 }
 
-/* Converts copies to the driver's columns; `columns` has space for three of `count` elements. */
+/*
+ * Queues a batch of copies. The driver wants their addresses and sizes in three arrays of `count` elements
+ * each, for which `columns` has space.
+ */
 static enum kwhy_cuda_result copy_columns(struct kwhy_gpu_device *self, kwhy_cuda_stream stream,
 	const struct kwhy_gpu_copy *copies, size_t count, kwhy_cuda_address *columns)
 {

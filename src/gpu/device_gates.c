@@ -6,16 +6,17 @@
 #include <stdlib.h>
 
 /*
- * A gate's state shared by kernel and host: how often it was opened, and the number of the last opening for
- * which the kernel's wait timed out.
+ * A gate's state in host memory, which its kernel accesses, too: how often the gate was opened, and the
+ * number of the last opening for which the kernel waited until its timeout.
  */
 struct latch {
 	_Atomic uint32_t opened, timed_out;
 };
 
 struct kwhy_gpu_gate {
-	struct kwhy_gpu_host host; /* a struct latch */
-	uint32_t opening;	   /* value of `opened` at which the work that it holds may run */
+	struct kwhy_gpu_host host; /* page-locked memory that holds a struct latch */
+	/* value of latch->opened from which on the held work may run */
+	uint32_t opening;
 };
 
 static struct latch *latch_of(const struct kwhy_gpu_gate *gate)

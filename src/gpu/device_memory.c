@@ -87,7 +87,10 @@ static enum kwhy_status pool_free(
 		"give memory back to its pool", error);
 }
 
-/* Maps pages, on a NUMA node if one is requested; out->numa_node says whether they are there. */
+/*
+ * Maps pages of host memory, on a NUMA node if one is requested. out->numa_node receives the node if the
+ * system accepted it.
+ */
 static enum kwhy_status map_pages(int numa_node, struct kwhy_gpu_host *out, struct kwhy_error *error)
 {
 	void *memory = mmap(NULL, out->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -10,81 +10,87 @@
 
 /*
  * GPUs to run work on: memory, streams, events, copies, kernels and graphs through one table of calls. There
- * is a back end for each vendor and one on the host (real memory, a worker thread for each stream), which
- * runs everything without a GPU. Opening a GPU makes a context, which on most GPUs raises the idle power;
- * closing it destroys the context. Clocks, limits and modes are never changed.
+ * is a back end for each vendor, and one on the host, in which memory is real and a thread works for each
+ * stream, so that everything runs without a GPU. Opening a GPU makes a context, which on most GPUs raises the
+ * idle power; closing it destroys the context. Clock rates, limits and modes are never changed.
  *
  * Threads: a thread calls enter() before its first call on a GPU, and again when it changes to another GPU.
  * Several threads may use one GPU concurrently if each uses streams, events, gates and graphs of its own.
  * Only one thread opens and closes GPUs.
  *
- * Streams, events and graphs of "cuda" and "hip" are the driver's own objects (CUstream, hipStream_t), so an
- * application's can be passed in place of ours.
+ * The back ends "cuda" and "hip" use the driver's own objects as streams, events and graphs (CUstream,
+ * hipStream_t), so those of an application can be passed in.
  *
- * Addresses are uint64_t: the device's address of device memory, the pointer's value of host memory.
+ * Addresses are uint64_t. For device memory they are the device's address, for host memory the value of the
+ * pointer.
  */
 struct kwhy_gpu;
-struct kwhy_gpu_module; /* compiled kernels */
-struct kwhy_gpu_kernel; /* borrowed from its module */
-struct kwhy_gpu_stream; /* work in order; NULL everywhere: the GPU's own stream */
-struct kwhy_gpu_event;	/* a point in a stream, with its time */
-struct kwhy_gpu_graph;	/* recorded work of one stream, which can be launched repeatedly */
-struct kwhy_gpu_gate;	/* holds streams back until the host opens it */
+struct kwhy_gpu_module; /* compiled kernels of one source */
+struct kwhy_gpu_kernel; /* a kernel; borrowed from its module */
+struct kwhy_gpu_stream; /* runs work in order; NULL stands for the GPU's own stream */
+struct kwhy_gpu_event;	/* a point in a stream's work; has a time if made as timed */
+struct kwhy_gpu_graph;	/* work recorded from one stream, which can be launched repeatedly */
+struct kwhy_gpu_gate;	/* holds a stream back until the host opens the gate */
 
 struct kwhy_gpu_facts {
 	char name[96];
-	char pci_address[16]; /* "0000:19:00.0"; "" unknown, as on the host */
-	int index;	      /* number in the vendor's library */
-	int numa_node;	      /* nearest NUMA node; -1: unknown */
-	int architecture;     /* 90 for compute capability 9.0; 0: the host */
-	char driver_api[16];  /* newest CUDA that the driver speaks: "13.0" */
-	char compiler[16];    /* version of NVRTC: "13.0" */
-	uint32_t sm_count, threads_per_sm, registers_per_sm, shared_bytes_per_sm; /* 0: unknown */
-	uint32_t copy_engines;							  /* 0: unknown */
-	uint64_t memory_bytes;							  /* 0: unknown */
-	bool can_manage; /* the driver lets host and device use managed memory concurrently */
+	char pci_address[16]; /* such as "0000:19:00.0"; "": unknown, or the host */
+	int index;	      /* number of the GPU in the vendor's library */
+	int numa_node;	      /* number of the nearest NUMA node; -1: unknown */
+	int architecture;     /* compute capability times 10, such as 90; 0: the host */
+	char driver_api[16];  /* newest version of CUDA that the driver supports, such as "13.0" */
+	char compiler[16];    /* version of the run-time compiler, such as "13.0" */
+	/* of a multiprocessor, and how many there are; 0: unknown */
+	uint32_t sm_count, threads_per_sm, registers_per_sm, shared_bytes_per_sm;
+	uint32_t copy_engines; /* number of copy engines; 0: unknown */
+	uint64_t memory_bytes; /* size of device memory; 0: unknown */
+	bool can_manage;       /* the driver lets host and device use managed memory concurrently */
 };
 
 struct kwhy_gpu_grid {
 	uint32_t blocks, threads_per_block;
-	uint32_t shared_bytes; /* dynamic shared memory of a block */
+	uint32_t shared_bytes; /* dynamic shared memory of a block, in bytes */
 };
 
 enum { KWHY_GPU_HOST_ARGUMENTS_MAX = 16, KWHY_GPU_HOST_ARGUMENT_BYTES_MAX = 4096 };
 
 /*
- * A kernel for the host back end: a function that runs the whole grid, given the addresses of the arguments.
+ * A kernel of the host back end: a C function that runs the whole grid. `arguments` are the addresses of the
+ * kernel's arguments.
  */
 struct kwhy_gpu_host_kernel {
 	const char *name;
 	void (*run)(const struct kwhy_gpu_grid *grid, void **arguments);
 	/*
-	 * Sizes of the arguments, which are copied at launch; {8, 4} are a pointer and an int. Ends with 0.
-	 * The total, each size rounded up to 8, is at most KWHY_GPU_HOST_ARGUMENT_BYTES_MAX.
+	 * Sizes of the arguments in bytes, which are copied at launch, such as {8, 4} for a pointer and an
+	 * int. The list ends with 0. Each size is rounded up to a multiple of 8; their sum is at most
+	 * KWHY_GPU_HOST_ARGUMENT_BYTES_MAX.
 	 */
 	uint16_t argument_bytes[KWHY_GPU_HOST_ARGUMENTS_MAX + 1];
 };
 
-/* Kernels in CUDA C, which hiprtc also accepts, and the same kernels in C for the host. */
+/* Kernels as text in CUDA C, which hipRTC compiles, too, and the same kernels in C for the host. */
 struct kwhy_gpu_source {
-	const char *title; /* names it in messages */
+	const char *title; /* name of the source in messages */
 	const char *text;
 	const char *const
-		*options; /* compiler options such as "-fmad=false", ends with NULL; NULL: no options */
+		/* options of the compiler, such as "-fmad=false"; ends with NULL; NULL: no options */
+		*options;
 	const struct kwhy_gpu_host_kernel
-		*on_host; /* ends with a NULL name; NULL: the host back end fails with KWHY_E_UNSUPPORTED */
+		/* ends with a NULL name; NULL: the host back end cannot run it (KWHY_E_UNSUPPORTED) */
+		*on_host;
 };
 
 struct kwhy_gpu_launch {
 	const struct kwhy_gpu_kernel *kernel;
 	uint32_t blocks, threads_per_block;
-	void **arguments; /* addresses of the arguments, in their order */
+	void **arguments; /* addresses of the kernel's arguments, in their order */
 	uint32_t shared_bytes;
-	bool cooperative; /* all blocks run concurrently and may wait for each other */
+	bool cooperative; /* all blocks run concurrently, so they may wait for each other */
 	/*
-	 * The kernel may begin before earlier work in its stream has ended, and waits for that work itself:
-	 * on CUDA by griddepcontrol.wait. On other back ends it begins after that work. Not with
-	 * `cooperative`.
+	 * The kernel may begin before earlier work in its stream has ended, and waits for that work by
+	 * griddepcontrol.wait. So it is on CUDA; on other back ends it begins after that work. Cannot be
+	 * combined with `cooperative`.
 	 */
 	bool early;
 	struct kwhy_gpu_stream *stream;
@@ -92,11 +98,14 @@ struct kwhy_gpu_launch {
 
 enum kwhy_gpu_host_kind {
 	KWHY_GPU_HOST_PAGEABLE,
-	KWHY_GPU_HOST_PINNED,	      /* page-locked; the device can access it */
-	KWHY_GPU_HOST_WRITE_COMBINED, /* pinned; slow to read for the CPU */
-	KWHY_GPU_HOST_REGISTERED,     /* pageable memory that is page-locked later, such as memory that others
-					 allocated */
-	KWHY_GPU_HOST_MANAGED,	      /* migrates; only if facts.can_manage is set and a user asked for it */
+	KWHY_GPU_HOST_PINNED,	      /* page-locked, so that the device can access it */
+	KWHY_GPU_HOST_WRITE_COMBINED, /* page-locked; the CPU reads it slowly */
+	/* pageable memory that is page-locked later, such as memory of another library */
+	KWHY_GPU_HOST_REGISTERED,
+	/*
+	 * migrates between host and device; for use only if facts.can_manage is set and a user asked for it
+	 */
+	KWHY_GPU_HOST_MANAGED,
 	KWHY_GPU_HOST_KIND_COUNT
 };
 
@@ -104,28 +113,29 @@ struct kwhy_gpu_host {
 	void *memory;
 	size_t bytes;
 	enum kwhy_gpu_host_kind kind;
-	int numa_node;	  /* NUMA node that it was bound to; -1: the system chose */
-	uint64_t address; /* address in kernels; 0: kernels cannot access it */
+	int numa_node;	  /* NUMA node that the memory is bound to; -1: the system chose */
+	uint64_t address; /* address by which kernels access it; 0: they cannot */
 };
 
-/* Handle of device memory for other processes of this host. */
+/* Handle by which other processes on this host open device memory. */
 struct kwhy_gpu_shared {
 	unsigned char bytes[64];
 };
 
 struct kwhy_gpu_copy {
-	uint64_t to, from; /* addresses on device or host, which their values distinguish */
+	uint64_t to, from; /* addresses of device or host memory; their values show which */
 	size_t bytes;
 };
 
 /*
- * Calls that can fail return KWHY_E_UNSUPPORTED with the vendor's words, KWHY_E_MEMORY if memory is short,
- * and KWHY_E_LOST once the device is gone: then only freeing and closing are useful. close() frees what was
- * not freed before, unless the driver keeps the context for other users or, as HIP, permanently; such objects
- * stay until the process ends. Freeing NULL or 0 is allowed. Slots marked optional may be NULL.
+ * The calls. One that can fail returns KWHY_E_UNSUPPORTED with the vendor's words, KWHY_E_MEMORY if memory is
+ * short, or KWHY_E_LOST once the device is gone; after that only freeing and closing are useful. close()
+ * frees what was not freed before. It cannot if the driver keeps the context, for other users of it or, as
+ * HIP does, permanently; such objects stay until the process ends. Freeing NULL or 0 is allowed. Slots marked
+ * as optional may be NULL.
  */
 struct kwhy_gpu_ops {
-	const char *name; /* "cuda", "hip", "host" */
+	const char *name; /* name of the back end: "cuda", "hip" or "host" */
 	void (*close)(struct kwhy_gpu *gpu);
 	enum kwhy_status (*enter)(struct kwhy_gpu *gpu, struct kwhy_error *error);
 
@@ -134,7 +144,7 @@ struct kwhy_gpu_ops {
 	void (*module_free)(struct kwhy_gpu *gpu, struct kwhy_gpu_module *module);
 	enum kwhy_status (*kernel_find)(struct kwhy_gpu *gpu, struct kwhy_gpu_module *module,
 		const char *name, const struct kwhy_gpu_kernel **out, struct kwhy_error *error);
-	/* Number of blocks of the kernel that a multiprocessor holds concurrently. */
+	/* Gets the number of the kernel's blocks that a multiprocessor holds concurrently. */
 	enum kwhy_status (*resident_blocks)(struct kwhy_gpu *gpu, const struct kwhy_gpu_kernel *kernel,
 		uint32_t threads_per_block, uint32_t *out, struct kwhy_error *error);
 
@@ -142,44 +152,50 @@ struct kwhy_gpu_ops {
 		struct kwhy_gpu *gpu, size_t bytes, uint64_t *out_address, struct kwhy_error *error);
 	void (*memory_free)(struct kwhy_gpu *gpu, uint64_t address);
 	/*
-	 * Optional, all three or none: share memory of memory_new() with another process of this host. That
-	 * process can use it like its own until memory_close(); the owner frees it after that. Work and its
-	 * time belong to the process that queues it.
+	 * Optional, all three or none. They share memory of memory_new() with another process on this host,
+	 * which uses it like its own until memory_close(). The owner frees the memory only after that. Work
+	 * and its time belong to the process that queues the work.
 	 */
 	enum kwhy_status (*memory_share)(struct kwhy_gpu *gpu, uint64_t address, struct kwhy_gpu_shared *out,
 		struct kwhy_error *error);
 	enum kwhy_status (*memory_open)(struct kwhy_gpu *gpu, const struct kwhy_gpu_shared *shared,
 		uint64_t *out_address, struct kwhy_error *error);
 	void (*memory_close)(struct kwhy_gpu *gpu, uint64_t address);
-	/* Optional: allocate from the driver's pool and free, in the order of a stream. */
+	/*
+	 * Optional. They allocate from the driver's pool and free, each at its point in the order of a
+	 * stream.
+	 */
 	enum kwhy_status (*pool_new)(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream, size_t bytes,
 		uint64_t *out_address, struct kwhy_error *error);
 	enum kwhy_status (*pool_free)(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream, uint64_t address,
 		struct kwhy_error *error);
-	/* Allocates host memory, aligned to at least 256 bytes. numa_node -1: the system chooses. */
+	/*
+	 * Allocates host memory, aligned to at least 256 bytes, on NUMA node numa_node; -1: the system
+	 * chooses the node.
+	 */
 	enum kwhy_status (*host_new)(struct kwhy_gpu *gpu, enum kwhy_gpu_host_kind kind, size_t bytes,
 		int numa_node, struct kwhy_gpu_host *out, struct kwhy_error *error);
 	void (*host_free)(struct kwhy_gpu *gpu, struct kwhy_gpu_host *host);
 
-	/* Copies and returns when the bytes are visible to every stream. */
+	/* Copies, and returns when the bytes are visible to every stream. */
 	enum kwhy_status (*copy_now)(
 		struct kwhy_gpu *gpu, const struct kwhy_gpu_copy *copy, struct kwhy_error *error);
 	/*
-	 * The driver's plain copy; the caller asserts that one end is host memory. From pageable memory to
-	 * the device it returns when the source may be overwritten, and streams do not wait for the copy.
+	 * Copies by the driver's plain call; one end must be host memory. From pageable memory to the device
+	 * it may return once the source may be overwritten, and streams do not wait for the copy.
 	 */
 	enum kwhy_status (*copy_host_now)(
 		struct kwhy_gpu *gpu, const struct kwhy_gpu_copy *copy, struct kwhy_error *error);
 	/* Queues a copy. Either end may be on another GPU of the same back end. */
 	enum kwhy_status (*copy)(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream,
 		const struct kwhy_gpu_copy *copy, struct kwhy_error *error);
-	/* Optional: queues many copies by one call; their order is undefined. */
+	/* Optional. Queues many copies by one call; the order among them is undefined. */
 	enum kwhy_status (*copy_batch)(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream,
 		const struct kwhy_gpu_copy *copies, size_t count, struct kwhy_error *error);
 	enum kwhy_status (*fill)(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream, uint64_t address,
 		uint8_t value, size_t bytes, struct kwhy_error *error);
 	/*
-	 * Lets kernels and copies of `gpu` access memory of `other` directly; KWHY_E_UNSUPPORTED if they
+	 * Lets kernels and copies of `gpu` access memory of `other` directly. KWHY_E_UNSUPPORTED: they
 	 * cannot.
 	 */
 	enum kwhy_status (*peer_enable)(
@@ -194,7 +210,7 @@ struct kwhy_gpu_ops {
 	enum kwhy_status (*synchronize)(
 		struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream, struct kwhy_error *error);
 
-	/* timed: it can tell its time, and costs a little more. */
+	/* Makes an event. `timed`: the event records its time and costs slightly more. */
 	enum kwhy_status (*event_new)(
 		struct kwhy_gpu *gpu, bool timed, struct kwhy_gpu_event **out, struct kwhy_error *error);
 	void (*event_free)(struct kwhy_gpu *gpu, struct kwhy_gpu_event *event);
@@ -202,10 +218,13 @@ struct kwhy_gpu_ops {
 		struct kwhy_gpu_stream *stream, struct kwhy_error *error);
 	enum kwhy_status (*event_synchronize)(
 		struct kwhy_gpu *gpu, struct kwhy_gpu_event *event, struct kwhy_error *error);
-	/* Whether the stream has reached the event; does not wait. */
+	/* Gets whether the stream has reached the event, without waiting. */
 	enum kwhy_status (*event_reached)(
 		struct kwhy_gpu *gpu, struct kwhy_gpu_event *event, bool *out, struct kwhy_error *error);
-	/* Both events must be timed and reached. CUDA's resolution is about 0.5 us. */
+	/*
+	 * Gets the time between two events, in nanoseconds. Both must be timed, and streams must have reached
+	 * both. CUDA's resolution is about 0.5 us.
+	 */
 	enum kwhy_status (*event_elapsed_ns)(struct kwhy_gpu *gpu, const struct kwhy_gpu_event *start,
 		const struct kwhy_gpu_event *end, double *out_ns, struct kwhy_error *error);
 
@@ -214,8 +233,8 @@ struct kwhy_gpu_ops {
 		struct kwhy_gpu *gpu, const struct kwhy_gpu_launch *launch, struct kwhy_error *error);
 
 	/*
-	 * Work queued in the stream between capture_begin() and capture_end() is recorded instead of run.
-	 * Optional, all four or none.
+	 * Optional, all four or none. Work that is queued in the stream between capture_begin() and
+	 * capture_end() is recorded and not run.
 	 */
 	enum kwhy_status (*capture_begin)(
 		struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream, struct kwhy_error *error);
@@ -226,24 +245,26 @@ struct kwhy_gpu_ops {
 	void (*graph_free)(struct kwhy_gpu *gpu, struct kwhy_gpu_graph *graph);
 
 	/*
-	 * A gate blocks the work that is queued after it, so that work can be queued completely and then runs
-	 * without the host. It opens by itself after 10 s; gate_open() then fails with KWHY_E_UNSUPPORTED. At
-	 * most about a hundred operations may be queued after one, because a full queue blocks the host
-	 * before it can open the gate. Freeing a gate opens it.
+	 * Gates. gate_hold() blocks the work that is queued after it in the stream. With a gate, work can be
+	 * queued completely before it begins, and then runs without the host. A gate opens by itself after 10
+	 * s; gate_open() then fails with KWHY_E_UNSUPPORTED. At most about a hundred operations may be queued
+	 * after a gate, because a full queue blocks the host, which then cannot open it. Freeing a gate opens
+	 * it.
 	 *
-	 * Everything queued after a gate must have run once before, and no memory may be allocated or freed
-	 * while it is closed: a driver that loads code or changes mappings waits for the device.
+	 * Everything that is queued after a gate must have run once before, and no memory may be allocated or
+	 * freed while the gate is closed: a driver that loads code or changes mappings waits for the device.
 	 */
 	enum kwhy_status (*gate_new)(
 		struct kwhy_gpu *gpu, struct kwhy_gpu_gate **out, struct kwhy_error *error);
 	void (*gate_free)(struct kwhy_gpu *gpu, struct kwhy_gpu_gate *gate);
 	enum kwhy_status (*gate_hold)(struct kwhy_gpu *gpu, struct kwhy_gpu_gate *gate,
-		struct kwhy_gpu_stream *stream, struct kwhy_error *error); /* also closes the gate */
+		/* closes the gate for work that is queued from here on */
+		struct kwhy_gpu_stream *stream, struct kwhy_error *error);
 	enum kwhy_status (*gate_open)(
 		struct kwhy_gpu *gpu, struct kwhy_gpu_gate *gate, struct kwhy_error *error);
 };
 
-/* The first member of every back end's GPU object. */
+/* First member of every back end's own GPU struct. */
 struct kwhy_gpu {
 	const struct kwhy_gpu_ops *ops;
 	struct kwhy_gpu_facts facts;
@@ -251,33 +272,34 @@ struct kwhy_gpu {
 
 enum kwhy_gpu_backend { KWHY_GPU_CUDA, KWHY_GPU_HIP, KWHY_GPU_HOST, KWHY_GPU_BACKEND_COUNT };
 
-const char *kwhy_gpu_backend_name(enum kwhy_gpu_backend backend); /* "cuda", "hip", "host" */
+/* Name of a back end: "cuda", "hip" or "host". */
+const char *kwhy_gpu_backend_name(enum kwhy_gpu_backend backend);
 
 /*
- * Number of GPUs. The host back end has one for each NUMA node, but at least two, because pairs need two
- * ends.
+ * Gets the number of GPUs. The host back end has one for each NUMA node, but at least two, because a pair
+ * needs two ends.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_gpu_count(
 	enum kwhy_gpu_backend backend, uint32_t *out, struct kwhy_error *error);
 
 /*
- * `device` is the number in the vendor's library or the PCI address, "0000:19:00.0"; NULL: the first.
- * KWHY_E_UNSUPPORTED, with what to do, if there is no driver, no such GPU or no compiler. End with
- * gpu->ops->close(gpu).
+ * Opens a GPU. `device` is its number in the vendor's library, or its PCI address such as "0000:19:00.0";
+ * NULL: the first GPU. KWHY_E_UNSUPPORTED: there is no driver, no such GPU or no compiler; the message says
+ * what to do. End with gpu->ops->close(gpu).
  */
 KWHY_MUST_USE enum kwhy_status kwhy_gpu_open(
 	enum kwhy_gpu_backend backend, const char *device, struct kwhy_gpu **out, struct kwhy_error *error);
 
 /*
- * Records the work that `work` queues in the stream as a graph. After any failure the stream no longer
- * records and *out is NULL. KWHY_E_UNSUPPORTED if this GPU cannot record graphs, or not of this work.
+ * Records the work that `work` queues in the stream as a graph. After a failure the stream no longer records,
+ * and *out is NULL. KWHY_E_UNSUPPORTED: this GPU cannot record graphs, or cannot record this work.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_gpu_capture(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream,
 	enum kwhy_status (*work)(void *context, struct kwhy_error *error), void *context,
 	struct kwhy_gpu_graph **out, struct kwhy_error *error);
 
 /*
- * Converts between pointers to host memory and addresses; on the host back end device memory is host memory,
+ * Convert between pointers to host memory and addresses. On the host back end device memory is host memory,
  * too.
  */
 static inline uint64_t kwhy_gpu_address(const void *host)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GPUS_MIN = 2 }; /* pairs need two ends */
+enum { GPUS_MIN = 2 }; /* a pair needs two ends */
 
 struct kwhy_gpu_module {
 	struct kwhy_gpu_host_owned owned;
@@ -53,7 +53,10 @@ void kwhy_gpu_host_monitor_done(struct kwhy_gpu_host_monitor *monitor)
 	pthread_mutex_destroy(&monitor->lock);
 }
 
-/* The next of a GPU's objects that `release` frees; `release` NULL: of all objects. */
+/*
+ * Finds the first object in a GPU's list whose release function is `release`; `release` NULL: the first of
+ * all. NULL: there is no such object.
+ */
 static struct kwhy_gpu_host_owned *find_owned(
 	struct kwhy_gpu_host_gpu *self, void (*release)(struct kwhy_gpu_host_owned *owned))
 {
@@ -64,7 +67,10 @@ static struct kwhy_gpu_host_owned *find_owned(
 	return owned != &self->owned ? owned : NULL;
 }
 
-/* Starts from the first object each time, because freeing one may free others. */
+/*
+ * Frees the objects with that release function. It searches from the start each time, because freeing one
+ * object may free others.
+ */
 static void release_owned(struct kwhy_gpu_host_gpu *self, void (*release)(struct kwhy_gpu_host_owned *owned))
 {
 	struct kwhy_gpu_host_owned *owned;
@@ -73,7 +79,10 @@ static void release_owned(struct kwhy_gpu_host_gpu *self, void (*release)(struct
 		owned->release(owned);
 }
 
-/* Frees gates first, because they block streams, and then streams, because they use the rest. */
+/*
+ * Frees gates first, because they block streams; then streams, because they use the other objects; then
+ * those.
+ */
 static void close_gpu(struct kwhy_gpu *gpu)
 {
 	struct kwhy_gpu_host_gpu *self = kwhy_gpu_host_of(gpu);

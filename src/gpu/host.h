@@ -9,14 +9,14 @@
 #include <stdatomic.h>
 
 /*
- * The back end on the host, declared for its own files and tests: a GPU is a NUMA node, device memory is
+ * The back end on the host, declared for its own files and tests. A GPU is a NUMA node, device memory is
  * memory of that node, a stream is a thread that runs queued operations in order, and a kernel is a C
- * function that runs the whole grid. Nothing spins; waiting threads sleep.
+ * function that runs the whole grid. Waiting threads sleep and do not spin.
  *
- * As on CUDA, an event, a gate or a graph may be freed while queued work still uses it: the queue keeps it
- * alive. Unlike on CUDA, a queued copy from pageable memory reads the source when it runs, freeing a stream
- * waits until its work has run, and a graph can hold only copies, fills and kernels: no events, waits, gates
- * or pools.
+ * As on CUDA, an event, a gate or a graph may be freed while queued work uses it, since the queue keeps it
+ * alive. Three things differ from CUDA. A queued copy from pageable memory reads its source when the copy
+ * runs. Freeing a stream waits until its work has run. A graph can hold copies, fills and kernels only: no
+ * events, waits, gates or pools.
  */
 
 enum { KWHY_GPU_HOST_QUEUE = 1024 };
@@ -24,21 +24,21 @@ enum { KWHY_GPU_HOST_QUEUE = 1024 };
 struct kwhy_gpu_host_gpu;
 
 /*
- * First member of streams, events, memory and other objects, which closing the GPU frees if they were not
- * freed before.
+ * First member of streams, events, memory and other objects of a GPU, which are in a list. Closing the GPU
+ * frees those that were not freed before.
  */
 struct kwhy_gpu_host_owned {
 	struct kwhy_gpu_host_owned *previous, *next;
 	struct kwhy_gpu_host_gpu *gpu;
-	void (*release)(struct kwhy_gpu_host_owned *owned); /* frees it and removes it from the list */
+	void (*release)(struct kwhy_gpu_host_owned *owned); /* frees the object and takes it off the list */
 };
 
 struct kwhy_gpu_host_gpu {
 	struct kwhy_gpu gpu;
-	struct kwhy_numa_node node; /* node -1: unknown */
-	pthread_mutex_t lock;	    /* protects the list */
+	struct kwhy_numa_node node; /* its NUMA node; number -1: unknown */
+	pthread_mutex_t lock;	    /* protects the list of objects */
 	struct kwhy_gpu_host_owned owned;
-	struct kwhy_gpu_stream *stream; /* the GPU's own stream */
+	struct kwhy_gpu_stream *stream; /* the stream that NULL stands for in calls */
 };
 
 static inline struct kwhy_gpu_host_gpu *kwhy_gpu_host_of(struct kwhy_gpu *gpu)
@@ -46,7 +46,7 @@ static inline struct kwhy_gpu_host_gpu *kwhy_gpu_host_of(struct kwhy_gpu *gpu)
 	return (struct kwhy_gpu_host_gpu *)(void *)gpu;
 }
 
-/* Adds an object to its GPU's list, or removes it. */
+/* Add an object to its GPU's list, and remove it from the list. */
 void kwhy_gpu_host_keep(struct kwhy_gpu *gpu, struct kwhy_gpu_host_owned *owned,
 	void (*release)(struct kwhy_gpu_host_owned *owned));
 void kwhy_gpu_host_forget(struct kwhy_gpu_host_owned *owned);
@@ -54,14 +54,15 @@ void kwhy_gpu_host_forget(struct kwhy_gpu_host_owned *owned);
 struct kwhy_gpu_host_operation;
 
 /*
- * Functions of a kind of operation. run() may be called often if a graph holds the operation, drop() is
- * called once.
+ * The functions of one kind of operation. If a graph holds an operation, run() may be called many times.
+ * drop() is called once.
  */
 struct kwhy_gpu_host_verb {
 	void (*run)(const struct kwhy_gpu_host_operation *operation);
 	void (*drop)(struct kwhy_gpu_host_operation
-			*operation); /* frees what the operation holds; NULL: it holds nothing */
-	bool recordable;	     /* can be recorded in a graph */
+			/* frees what the operation holds; NULL: it holds nothing */
+			*operation);
+	bool recordable; /* whether a graph can hold it */
 };
 
 struct kwhy_gpu_host_operation {
@@ -69,7 +70,7 @@ struct kwhy_gpu_host_operation {
 	union {
 		struct kwhy_gpu_copy copy;
 		struct {
-			struct kwhy_gpu_copy *copies; /* owned by the operation */
+			struct kwhy_gpu_copy *copies; /* freed with the operation */
 			size_t count;
 		} batch;
 		struct {
@@ -82,17 +83,18 @@ struct kwhy_gpu_host_operation {
 			struct kwhy_gpu_grid grid;
 			const uint16_t *argument_bytes;
 			uint64_t arguments[KWHY_GPU_HOST_ARGUMENT_BYTES_MAX /
-				8]; /* each argument rounded up to 8 bytes */
+				/* each argument is rounded up to 8 bytes */
+				8];
 		} launch;
 		struct {
-			struct kwhy_gpu_event *event; /* held */
+			struct kwhy_gpu_event *event; /* kept alive by the operation */
 			uint64_t ticket;
 		} event;
 		struct {
-			struct kwhy_gpu_gate *gate; /* held */
+			struct kwhy_gpu_gate *gate; /* kept alive by the operation */
 			uint64_t ticket;
 		} gate;
-		struct kwhy_gpu_graph *graph; /* held */
+		struct kwhy_gpu_graph *graph; /* kept alive by the operation */
 		struct {
 			struct kwhy_gpu *gpu;
 			uint64_t address;
@@ -101,20 +103,23 @@ struct kwhy_gpu_host_operation {
 };
 
 /*
- * Queues an operation, or records it if the stream records; blocks while the queue is full. The stream owns
- * the objects that the operation holds from here on, also on failure.
+ * Queues an operation, or records it if the stream is recording. Waits while the queue is full. From this
+ * call on the stream owns the objects that the operation holds, also if the call fails.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_gpu_host_queue(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream,
 	struct kwhy_gpu_host_operation *operation, struct kwhy_error *error);
 
-/* Adds an operation to a graph that is being recorded, which then owns it. */
+/* Adds an operation to a graph that is being recorded. The graph then owns the operation. */
 KWHY_MUST_USE enum kwhy_status kwhy_gpu_host_record(struct kwhy_gpu_graph *graph,
 	const struct kwhy_gpu_host_operation *operation, struct kwhy_error *error);
 
-/* The graph that the stream records into; NULL: it does not record. */
+/*
+ * Where the stream has its pointer to the graph that it records into; that pointer is NULL if the stream is
+ * not recording.
+ */
 struct kwhy_gpu_graph **kwhy_gpu_host_recording(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream);
 
-/* A lock with a condition whose waits are timed by CLOCK_MONOTONIC. */
+/* A lock with a condition variable, whose waits are timed by CLOCK_MONOTONIC. */
 struct kwhy_gpu_host_monitor {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -127,12 +132,12 @@ struct kwhy_gpu_gate {
 	struct kwhy_gpu_host_owned owned;
 	atomic_uint holders;
 	struct kwhy_gpu_host_monitor monitor;
-	uint64_t holds, opened; /* number of holds, and the last hold that was opened */
-	int64_t limit_ns;	/* time after which it opens by itself */
+	uint64_t holds, opened; /* number of gate_hold() calls, and number of the last one that was opened */
+	int64_t limit_ns;	/* time from which on the gate is open by itself */
 	bool gave_up;
 };
 
-/* The slots of the table, by file. */
+/* The functions for the table of calls, grouped by file. */
 
 enum kwhy_status kwhy_gpu_host_memory_new(
 	struct kwhy_gpu *gpu, size_t bytes, uint64_t *out_address, struct kwhy_error *error);

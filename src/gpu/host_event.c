@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events, and gates, which are events that the host triggers. */
+/* Events, and gates; a gate is a kind of event that the host triggers. */
 #include "gpu/host.h"
 
 #include "base/clock.h"
@@ -13,7 +13,8 @@ struct kwhy_gpu_event {
 	struct kwhy_gpu_host_owned owned;
 	atomic_uint holders;
 	struct kwhy_gpu_host_monitor monitor;
-	uint64_t recorded, reached; /* number of records queued; number of records reached */
+	/* how often the event was queued, and how often a stream has reached it */
+	uint64_t recorded, reached;
 	int64_t reached_mono_ns;
 	bool timed;
 };
@@ -67,7 +68,7 @@ static void run_record(const struct kwhy_gpu_host_operation *operation)
 	pthread_mutex_unlock(&event->monitor.lock);
 }
 
-/* Waits until the event was reached `ticket` times. */
+/* Waits until streams have reached the event `ticket` times. */
 static void event_wait(struct kwhy_gpu_event *event, uint64_t ticket)
 {
 	pthread_mutex_lock(&event->monitor.lock);
@@ -149,7 +150,7 @@ enum kwhy_status kwhy_gpu_host_event_reached(
 	return KWHY_OK;
 }
 
-/* The time at which the event was reached. False: not reached, or an event without time. */
+/* Gets the time at which a stream reached the event. false: no stream has, or the event has no time. */
 static bool time_of(const struct kwhy_gpu_event *event, int64_t *out_mono_ns)
 {
 	struct kwhy_gpu_host_monitor *monitor = (struct kwhy_gpu_host_monitor *)(uintptr_t)&event->monitor;
@@ -184,7 +185,7 @@ static void gate_drop(struct kwhy_gpu_gate *gate)
 	free(gate);
 }
 
-/* Opens a gate; returns whether it had opened by itself before. */
+/* Opens a gate for all its holds. Returns whether it had opened by itself before. */
 static bool open_all(struct kwhy_gpu_gate *gate)
 {
 	bool gave_up;

@@ -11,14 +11,18 @@
 
 enum { PAGE_BYTES = 4096 };
 
-/* Header in the page before the memory. */
+/* Header in a page of its own, directly before the memory. */
 struct block {
 	struct kwhy_gpu_host_owned owned;
-	size_t bytes; /* including this page */
+	size_t bytes; /* size of the mapping, including the page of this header */
 	bool bound;
-	int shared; /* descriptor of the file that backs it, for other processes; -1: none */
+	/* descriptor of the file that backs the memory, for other processes; -1: it is not shared */
+	int shared;
 	struct kwhy_gpu_host_lender
-		*lender; /* lends the file; NULL: not shared, or another process owns it */
+		/*
+		 * sends the descriptor to other processes; NULL: not shared, or another process owns the file
+		 */
+		*lender;
 	struct kwhy_gpu_host_loan loan;
 };
 
@@ -43,7 +47,7 @@ static void block_release(struct kwhy_gpu_host_owned *owned)
 	munmap(block, block->bytes);
 }
 
-/* Touches all pages, so that no measurement includes their first access. */
+/* Writes to all pages, so that no measurement includes the first access to a page. */
 static void touch(char *bytes, size_t count)
 {
 	for (size_t i = 0; i < count; i += PAGE_BYTES)
@@ -96,7 +100,7 @@ void kwhy_gpu_host_memory_free(struct kwhy_gpu *gpu, uint64_t address)
 
 _Static_assert(sizeof(struct kwhy_gpu_host_loan) <= sizeof(((struct kwhy_gpu_shared *)0)->bytes), "it fits");
 
-/* Moves the bytes to an unnamed file of fixed size that is mapped at the same address. */
+/* Moves the memory's contents to an unnamed file of fixed size and maps that file at the same address. */
 static bool back_with_file(struct block *block)
 {
 	size_t bytes = block->bytes - PAGE_BYTES;
@@ -135,7 +139,10 @@ enum kwhy_status kwhy_gpu_host_memory_share(
 	return KWHY_OK;
 }
 
-/* Maps another process's memory in a block of ours, so that closing the GPU frees it like any other. */
+/*
+ * Maps memory of another process as a block in this GPU's list, so that closing the GPU unmaps it like any
+ * other memory.
+ */
 enum kwhy_status kwhy_gpu_host_memory_open(struct kwhy_gpu *gpu, const struct kwhy_gpu_shared *shared,
 	uint64_t *out_address, struct kwhy_error *error)
 {
@@ -203,7 +210,7 @@ enum kwhy_status kwhy_gpu_host_host_new(struct kwhy_gpu *gpu, enum kwhy_gpu_host
 		.bytes = bytes,
 		.kind = kind,
 		.numa_node = block->bound ? numa_node : -1,
-		/* kernels of most GPUs cannot access pageable memory, so ours may not either */
+		/* On most GPUs kernels cannot access pageable memory, so here they cannot either. */
 		.address = kind == KWHY_GPU_HOST_PAGEABLE ? 0 : kwhy_gpu_address(memory_of(block)),
 	};
 	return KWHY_OK;

@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* A name that the system assigns is a zero byte and five hexadecimal digits. */
+/* Length of the name that the system gives to a socket: after a zero byte it has five hexadecimal digits. */
 enum { NAME_DIGITS = 5, QUEUE = 64, WAIT_S = 5 };
 
 struct kwhy_gpu_host_lender {
@@ -21,7 +21,7 @@ struct kwhy_gpu_host_lender {
 	int socket, file;
 };
 
-/* Space for one descriptor, aligned as the system wants it. */
+/* Space for one descriptor in a control message, aligned as the system requires. */
 union control {
 	struct cmsghdr head;
 	char bytes[CMSG_SPACE(sizeof(int))];
@@ -67,7 +67,7 @@ static void *lend(void *context)
 	return NULL;
 }
 
-/* Starts the thread with all signals blocked, because they are for the program's own threads. */
+/* Starts the thread with all signals blocked, because signals are for the program's own threads. */
 static int start(struct kwhy_gpu_host_lender *lender)
 {
 	sigset_t all, before;
@@ -80,7 +80,7 @@ static int start(struct kwhy_gpu_host_lender *lender)
 	return reason;
 }
 
-/* Listens on a socket whose name the system chooses. */
+/* Makes a socket that listens, with a name that the system chooses. Returns its descriptor, or -1. */
 static int listen_somewhere(struct kwhy_gpu_host_loan *out)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -129,7 +129,7 @@ void kwhy_gpu_host_lender_close(struct kwhy_gpu_host_lender *lender)
 	free(lender);
 }
 
-/* Makes the address of a name. False: the system does not assign such names. */
+/* Makes a socket address of a name. false: the system does not give such names. */
 static bool name_address(
 	const struct kwhy_gpu_host_loan *loan, struct sockaddr_un *out, socklen_t *out_length)
 {
@@ -142,7 +142,7 @@ static bool name_address(
 	return true;
 }
 
-/* Receives one descriptor; the system closes further ones. */
+/* Receives one descriptor from a socket. If more are sent, the system closes them. */
 static int take(int socket)
 {
 	char byte;
@@ -166,7 +166,10 @@ static int take(int socket)
 	return file;
 }
 
-/* Is it a memory file whose size is sealed at `bytes`? Then mapped pages cannot vanish. */
+/*
+ * Whether a file is a memory file whose size is `bytes` and sealed against shrinking. Pages of such a file
+ * stay valid once they are mapped.
+ */
 static bool is_as_noted(int file, uint64_t bytes)
 {
 	const int seals = fcntl(file, F_GET_SEALS);

@@ -7,27 +7,30 @@
 #include <stdint.h>
 
 /*
- * Shares a memory file with other processes of this user on this host. Its descriptor is sent over a Unix
- * socket to any process that connects and that, by SO_PEERCRED, belongs to this user. Numbers of descriptors
- * or processes are never taken from another process.
+ * Shares a memory file with other processes of the same user on this host. Its descriptor is sent over a Unix
+ * socket to any process that connects and, by SO_PEERCRED, belongs to this user. No process is trusted about
+ * its own number or its descriptors' numbers.
  */
 
-/* The name of the shared file, which the other processes receive. */
+/* How another process finds a shared file; this struct is passed to it. */
 struct kwhy_gpu_host_loan {
-	char name[8]; /* name of the socket, five digits that the system assigned */
+	char name[8]; /* name of the socket: five digits that the system assigned */
 	uint64_t bytes;
 };
 
 struct kwhy_gpu_host_lender;
 
 /*
- * Starts a thread that sends `file` to other processes until the lender is closed; the caller keeps ownership
- * of the file. NULL: errno has the reason.
+ * Starts a thread that sends the file's descriptor to other processes until kwhy_gpu_host_lender_close(). The
+ * caller keeps ownership of the file. NULL: errno says why it failed.
  */
 struct kwhy_gpu_host_lender *kwhy_gpu_host_lend(int file, size_t bytes, struct kwhy_gpu_host_loan *out);
 void kwhy_gpu_host_lender_close(struct kwhy_gpu_host_lender *lender);
 
-/* Receives the descriptor of a file of this size, which cannot shrink; -1: errno has the reason. */
+/*
+ * Receives the descriptor of a shared file. The file has the size in `loan` and cannot shrink. -1: errno says
+ * why it failed.
+ */
 int kwhy_gpu_host_borrow(const struct kwhy_gpu_host_loan *loan);
 
 #endif

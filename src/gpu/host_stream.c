@@ -8,11 +8,12 @@
 struct kwhy_gpu_stream {
 	struct kwhy_gpu_host_owned owned;
 	pthread_t worker;
-	pthread_mutex_t lock; /* protects all members below except the recording, which belongs to the
+	pthread_mutex_t lock; /* protects all members below, except `recording`, which belongs to the
 				 recording thread */
 	pthread_cond_t queued, ran;
-	uint64_t put, taken, finished; /* numbers of operations; put - taken are in the ring */
-	uint32_t waiting;	       /* threads that wait for `ran` */
+	/* numbers of operations put into the ring, taken from it and finished; put - taken are in the ring */
+	uint64_t put, taken, finished;
+	uint32_t waiting; /* number of threads that wait for `ran` */
 	bool idle, ending;
 	struct kwhy_gpu_graph *recording;
 	struct kwhy_gpu_host_operation ring[KWHY_GPU_HOST_QUEUE];
@@ -34,7 +35,10 @@ static void drop(struct kwhy_gpu_host_operation *operation)
 		operation->verb->drop(operation);
 }
 
-/* Waits for the next operation. False: the stream ends and no operation is left. */
+/*
+ * Waits for the next operation of the stream and takes it. false: the stream is ending and has no further
+ * operation.
+ */
 static bool take(struct kwhy_gpu_stream *stream, struct kwhy_gpu_host_operation *out)
 {
 	bool taken;
@@ -75,7 +79,7 @@ static void *work(void *context)
 	return NULL;
 }
 
-/* Waits until this many operations have run. The lock is held. */
+/* Waits until `finished` operations of the stream have run. The caller holds the lock. */
 static void wait_for(struct kwhy_gpu_stream *stream, uint64_t finished)
 {
 	stream->waiting++;
@@ -134,7 +138,7 @@ enum kwhy_status kwhy_gpu_host_synchronize(
 	return KWHY_OK;
 }
 
-/* Starts the thread with all signals blocked, because they are for the program's own threads. */
+/* Starts the thread with all signals blocked, because signals are for the program's own threads. */
 static int start(struct kwhy_gpu_stream *stream)
 {
 	sigset_t all, before;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The operations of a host stream: copies, fills, kernels. */
+/* Operations of a host stream: copies, fills and kernels. */
 #include "gpu/host.h"
 
 #include <stdlib.h>
@@ -77,7 +77,7 @@ enum kwhy_status kwhy_gpu_host_fill(struct kwhy_gpu *gpu, struct kwhy_gpu_stream
 	return kwhy_gpu_host_queue(gpu, stream, &operation, error);
 }
 
-/* Number of words of 8 bytes that an argument takes. */
+/* Number of 8-byte words that an argument of `bytes` bytes takes. */
 static size_t words_of(uint16_t bytes)
 {
 	return ((size_t)bytes + 7) / 8;
@@ -89,7 +89,7 @@ static void run_launch(const struct kwhy_gpu_host_operation *operation)
 	void *arguments[KWHY_GPU_HOST_ARGUMENTS_MAX];
 	size_t used = 0;
 
-	/* A kernel may change its arguments, which a graph needs again. */
+	/* The kernel gets copies of its arguments: it may change them, and a graph launches it again. */
 	memcpy(values, operation->launch.arguments, sizeof(values));
 	for (size_t i = 0; operation->launch.argument_bytes[i]; i++) {
 		arguments[i] = &values[used];
@@ -98,7 +98,7 @@ static void run_launch(const struct kwhy_gpu_host_operation *operation)
 	operation->launch.run(&operation->launch.grid, arguments);
 }
 
-/* Copies the arguments of a launch. False: they do not fit. */
+/* Copies a launch's arguments into the operation. false: they are too large. */
 static bool take_arguments(
 	const struct kwhy_gpu_host_kernel *kernel, void *const *arguments, uint64_t *out_values)
 {

@@ -10,7 +10,7 @@
 
 enum { NUMBERS_MAX = CPU_SETSIZE };
 
-/* Reads the first line of a file below `sys`. False: the file has none. */
+/* Reads the first line of the file `name` in <sys>/devices/system/node. false: it could not be read. */
 static bool read_line(const char *sys, const char *name, char *line, size_t line_bytes)
 {
 	char path[512];
@@ -26,7 +26,7 @@ static bool read_line(const char *sys, const char *name, char *line, size_t line
 	return read;
 }
 
-/* Marks the numbers of a list such as "0-3,8"; numbers beyond the set are ignored. */
+/* Adds the numbers of a list such as "0-3,8" to a set. Numbers that are too large for the set are ignored. */
 static void parse_list(const char *list, cpu_set_t *out)
 {
 	CPU_ZERO(out);
@@ -54,7 +54,8 @@ static void read_node(const char *sys, struct kwhy_numa_node *node)
 	snprintf(name, sizeof(name), "node%d/meminfo", node->node);
 	total = read_line(sys, name, line, sizeof(line)) ? strstr(line, title) : NULL;
 	if (total)
-		node->memory_bytes = (uint64_t)strtoull(total + strlen(title), NULL, 10) * 1024; /* in kB */
+		/* the file gives kB */
+		node->memory_bytes = (uint64_t)strtoull(total + strlen(title), NULL, 10) * 1024;
 }
 
 void kwhy_numa_read(const char *sys, struct kwhy_numa *out)
@@ -74,7 +75,7 @@ void kwhy_numa_read(const char *sys, struct kwhy_numa *out)
 	}
 }
 
-/* The kernel uses one bit fewer than the number passed. */
+/* The kernel uses one bit fewer than the number of bits that it is given. */
 static const unsigned long mask_bits = NUMBERS_MAX + 1UL;
 
 static bool prefer(int node, struct kwhy_numa_policy *out)

@@ -14,8 +14,8 @@ struct kwhy_judging {
 };
 
 /*
- * A row of a table of checks. `cure` is the end of the advice; "{gpu}" in it is replaced by the GPU's number.
- * `judge` sets verdict and fact by kwhy_judge().
+ * A kind of check. `cure` is the end of the advice; "{gpu}" in it is replaced by the GPU's number. `judge`
+ * sets verdict and fact with kwhy_judge().
  */
 struct kwhy_check_kind {
 	const char *id, *title, *effect, *source, *cure;
@@ -25,7 +25,7 @@ struct kwhy_check_kind {
 /* Tables of checks; each ends with a row whose id is NULL. */
 extern const struct kwhy_check_kind kwhy_gpu_checks[], kwhy_machine_checks[];
 
-/* Environment variables whose listed values have a cost. */
+/* An environment variable of which some values make programs slower. */
 struct kwhy_variable_kind {
 	const char *name, *id;
 	const char *costly; /* values, separated by blanks; NULL: any value */

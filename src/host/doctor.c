@@ -23,7 +23,7 @@ void kwhy_judge(const struct kwhy_judging *judging, enum kwhy_doctor_verdict ver
 	judging->check->fact = kwhy_arena_copy(judging->arena, fact);
 }
 
-/* The cure with "{gpu}" replaced by the GPU's number. */
+/* The advice `cure` with "{gpu}" replaced by the GPU's number. */
 static const char *cure_for(struct kwhy_arena *arena, const char *cure, int32_t gpu)
 {
 	const char *mark = strstr(cure, "{gpu}");
@@ -54,7 +54,7 @@ static enum kwhy_status run_check(struct kwhy_doctor_report *report, const struc
 	return KWHY_OK;
 }
 
-/* Is the value among the words of `costly`, which are separated by blanks? */
+/* Whether the value is among the words of `costly`, which are separated by blanks. NULL: every value is. */
 static bool is_costly(const char *costly, const char *value)
 {
 	size_t length = strlen(value);
@@ -71,7 +71,10 @@ static bool is_costly(const char *costly, const char *value)
 	return false;
 }
 
-/* Quotes only the printable part of a value, because it may be any bytes. */
+/*
+ * Copies the first characters of a value and replaces unprintable bytes by '?', because a value may have any
+ * bytes.
+ */
 static const char *quoted(struct kwhy_arena *arena, const char *value)
 {
 	char text[64];

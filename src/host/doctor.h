@@ -7,13 +7,13 @@
 
 struct kwhy_doctor_request {
 	const char *root; /* prefix of /sys, /proc and other paths; NULL: "" */
-	int64_t gpu;	  /* number of the only GPU to check; -1: all */
+	int64_t gpu;	  /* number of the only GPU to check; -1: all GPUs */
 };
 
 /*
  * Checks the machine, its GPUs, and the environment that a program started from here would get. It changes
- * nothing, reads files, NVML and hwloc, and takes well under a second. Something that cannot be read becomes
- * a check with the verdict "unknown" and the reason. KWHY_E_USAGE: the GPU does not exist. End with
+ * nothing; it reads files and asks NVML and hwloc, in well under a second. What cannot be read becomes a
+ * check with the verdict "unknown" and the reason. KWHY_E_USAGE: the GPU does not exist. End with
  * kwhy_doctor_done(), also after a failure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_doctor_run(

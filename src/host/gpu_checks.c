@@ -6,17 +6,23 @@
 
 #define NS_PER_S 1e9
 
-/* Time with clocks reduced for heat, since the driver was loaded, from which it is reported. */
+/*
+ * Time since the driver was loaded in which heat reduced the clocks; from this much on, the check gives
+ * advice.
+ */
 #define THERMAL_NS INT64_C(1000000000)
 
-/* Reasons that show a problem, not a setting. */
+/* Reasons for reduced clocks that are a fault of cooling or board and not a setting. */
 #define REASONS_OF_HEAT \
 	(KWHY_NVML_REASON_SOFTWARE_THERMAL | KWHY_NVML_REASON_HARDWARE_THERMAL | KWHY_NVML_REASON_HARDWARE)
 
-/* A lower utilisation may come from a program that ended within the last second, over which NVML averages. */
+/*
+ * Utilisation up to which a GPU counts as idle. NVML averages over the last second, so a program that has
+ * just ended may cause it.
+ */
 enum { BUSY_PERCENT = 5 };
 
-/* Text for a value that is unknown, or for two of which one is unknown. */
+/* Why a value is unknown. `other` is a second value that the check needs; the reason is that of either. */
 static const char *not_reported(int64_t value, int64_t other)
 {
 	return value == KWHY_HOST_REFUSED || other == KWHY_HOST_REFUSED
@@ -212,7 +218,7 @@ static void judge_locality(const struct kwhy_judging *judging)
 			locality->node, locality->cpus);
 }
 
-/* Text ", 7 % busy"; "": unknown. */
+/* Text such as ", 7 % busy"; "" if the utilisation is unknown. */
 static const char *busy_words(char out[32], const struct kwhy_host_gpu *gpu)
 {
 	out[0] = '\0';

@@ -16,7 +16,7 @@ static int64_t known(enum kwhy_nvml_result result, unsigned value)
 	return result == KWHY_NVML_SUCCESS ? (int64_t)value : unknown_for(result);
 }
 
-/* A call that gives one unsigned number. */
+/* Makes an NVML call that gives one unsigned number, and returns the number, or below 0 why it is unknown. */
 #define ask(nvml, name, ...)                                                                        \
 	({                                                                                          \
 		unsigned value_ = 0;                                                                \

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Limits of a container or a control group, from version 2 of cgroups, or version 1 where that is mounted. */
+/*
+ * Reads limits of a container or control group from cgroups version 2, or from version 1 where that is
+ * mounted.
+ */
 #include "host/facts.h"
 
 #include <limits.h>
@@ -8,11 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Version 1 writes "no limit" as a number near 2^63, rounded to pages. */
+/* Smallest limit that means "no limit". Version 1 writes a number near 2^63, rounded to pages, for it. */
 #define UNLIMITED_BYTES (INT64_C(1) << 60)
 
 /*
- * This process's path in the tree of version 2, from "0::/user.slice/..." of /proc/self/cgroup; "": the root.
+ * Path of this process's group in the hierarchy of version 2: "/user.slice/..." where /proc/self/cgroup has
+ * "0::/user.slice/..."; "": the root.
  */
 static void own_group(const struct kwhy_host_facts *facts, char out[PATH_MAX])
 {
@@ -24,7 +28,7 @@ static void own_group(const struct kwhy_host_facts *facts, char out[PATH_MAX])
 		memcpy(out, line + 3, strlen(line + 3) + 1);
 }
 
-/* Parses a quota: "200000 100000" is two CPUs, "max 100000" no limit. */
+/* Parses quota and period of CPU time as CPUs: "200000 100000" is two CPUs, "max 100000" is no limit, NAN. */
 static double quota_of(const char *line)
 {
 	char *end;
@@ -35,7 +39,7 @@ static double quota_of(const char *line)
 
 static double lower(double a, double b)
 {
-	return fmin(a, b); /* ignores a NAN */
+	return fmin(a, b); /* if one is NAN, the other is the result */
 }
 
 static void lower_memory(struct kwhy_host_facts *facts, int64_t limit_bytes)
@@ -58,7 +62,7 @@ static void read_group(struct kwhy_host_facts *facts, const char *group)
 		lower_memory(facts, bytes);
 }
 
-/* Reads the limits of the process's group and of all groups above it, which also apply. */
+/* Reads the limits of the process's group and of all groups above it, because all of them apply. */
 static void read_version_2(struct kwhy_host_facts *facts)
 {
 	char group[PATH_MAX];
@@ -99,7 +103,8 @@ static void read_container(struct kwhy_host_facts *facts)
 
 static void read_memory(struct kwhy_host_facts *facts)
 {
-	static const char key[] = "MemTotal:"; /* the first line, in kB of 1024 bytes */
+	static const char key[] =
+		"MemTotal:"; /* start of the file's first line; its number is in kB of 1024 bytes */
 	char line[128];
 
 	if (kwhy_host_read_line(facts, "/proc/meminfo", line, sizeof(line)) &&

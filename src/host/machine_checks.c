@@ -29,7 +29,7 @@ static void judge_driver(const struct kwhy_judging *judging)
 			facts->driver, facts->cuda_version / 1000, facts->cuda_version % 1000 / 10);
 }
 
-/* 22809 is 2.28.9; before 2.9 it was 2804 for 2.8.4. */
+/* NCCL's version number is 22809 for 2.28.9; up to 2.8 it had fewer digits, 2804 for 2.8.4. */
 static void judge_nccl(const struct kwhy_judging *judging)
 {
 	int64_t version = judging->facts->nccl_version, major = version < 10000 ? 1000 : 10000;
@@ -99,7 +99,10 @@ static void judge_container(const struct kwhy_judging *judging)
 		kwhy_judge(judging, KWHY_DOCTOR_GOOD, "no sign of a container or a virtual machine");
 }
 
-/* Drivers that choose the frequency themselves call their default "powersave". */
+/*
+ * Drivers that choose the frequency themselves name their default governor "powersave", so it is no fault
+ * there.
+ */
 static void judge_governor(const struct kwhy_judging *judging)
 {
 	const struct kwhy_host_facts *facts = judging->facts;

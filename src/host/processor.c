@@ -27,7 +27,7 @@ static void read_rapl(struct kwhy_host_facts *facts)
 		}
 }
 
-/* Detects the hypervisor from the board's name in DMI, which x86 and Arm servers have. */
+/* Detects the hypervisor from names in the machine's DMI tables, which x86 and Arm servers have. */
 static const char *hypervisor_of(const struct kwhy_host_facts *facts)
 {
 	static const char *const marks[] = {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 struct nccl {
-	int (*get_version)(int *out); /* ncclGetVersion(); 0: success */
+	int (*get_version)(int *out); /* ncclGetVersion(), which returns 0 on success */
 };
 
 static void read_nccl(struct kwhy_host_facts *facts)
@@ -28,7 +28,7 @@ static void read_nccl(struct kwhy_host_facts *facts)
 	kwhy_dso_close(handle);
 }
 
-/* Clients connect to the MPS daemon through a pipe in this folder. */
+/* Whether the MPS daemon runs: its clients connect through a pipe in this folder. */
 static bool has_mps(const struct kwhy_host_facts *facts)
 {
 	const char *folder = getenv("CUDA_MPS_PIPE_DIRECTORY");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which CPUs are near a GPU, and which of them this process may use. */
+/* Finds which CPUs are near a GPU and which of them this process may use. */
 #include "host/facts.h"
 
 #include <hwloc.h>
 
-/* The CPUs that this process may use: those that it is bound to, otherwise those that the system allows. */
+/* CPUs that this process is bound to, or if it is not bound, those that the system allows it. */
 static hwloc_bitmap_t allowed_cpus(hwloc_topology_t topology)
 {
 	hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
@@ -16,7 +16,7 @@ static hwloc_bitmap_t allowed_cpus(hwloc_topology_t topology)
 	return cpus;
 }
 
-/* The NUMA node of the object above the device; -1: several nodes, or none. */
+/* The NUMA node of `near`, the object above a device; -1: it has several nodes, or no node. */
 static int node_of(hwloc_obj_t near)
 {
 	return hwloc_bitmap_weight(near->nodeset) == 1 ? hwloc_bitmap_first(near->nodeset) : -1;
@@ -57,8 +57,8 @@ static void read_loaded(struct kwhy_host_facts *facts, hwloc_topology_t topology
 }
 
 /*
- * Excludes parts of hwloc that would query, and so wake, the GPUs, and libpciaccess, which leaks memory:
- * without it hwloc finds the PCI devices in /sys.
+ * Disables the parts of hwloc that query the GPUs and thereby wake them, and its use of libpciaccess, which
+ * leaks memory. Without libpciaccess hwloc finds the PCI devices in /sys.
  */
 static void leave_out_parts(hwloc_topology_t topology)
 {

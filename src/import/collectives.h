@@ -7,14 +7,14 @@
 #include <stdbool.h>
 
 /*
- * Finds by name which kernels are collectives or sends and receives, in the built-in table and then in the
- * user's (docs/formats/collectives.md). The last pattern that matches decides, so the user's table overrides
- * the built-in one. Read-only once made, for any number of threads. One match tries all patterns: match once
- * a name, not once an activity.
+ * Finds by name which kernels are collectives or point-to-point transfers, from the built-in table and then
+ * the user's table (docs/formats/collectives.md). The last pattern that matches decides, so the user's table
+ * overrides the built-in one. It does not change once made, so any number of threads may use it. A match
+ * tries all patterns, so match each name once, not each activity.
  */
 struct kwhy_collectives;
 
-/* `path`: the user's table; NULL: the built-in table alone. */
+/* `path` is the user's table; NULL: only the built-in table is used. */
 KWHY_MUST_USE enum kwhy_status kwhy_collectives_new(
 	const char *path, struct kwhy_collectives **out, struct kwhy_error *error);
 void kwhy_collectives_free(struct kwhy_collectives *table);

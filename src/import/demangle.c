@@ -4,10 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longest name that is demangled, in bytes; the longest known ones, of CUTLASS, have some 10 KiB. */
+/*
+ * Length from which on a name is not demangled, bytes. The longest known names, of CUTLASS, have some 10 KiB.
+ */
 enum { BYTES_MAX = 32768 };
 
-/* __cxa_demangle() of the C++ ABI (itanium-cxx-abi, section 3.4), which every C++ library exports for C. */
+/*
+ * The function __cxa_demangle() of the C++ ABI (itanium-cxx-abi, section 3.4), which every C++ library
+ * exports with C linkage.
+ */
 extern char *cxa_demangle(const char *mangled, char *space, size_t *space_bytes, int *status) __asm__(
 	"__cxa_demangle");
 

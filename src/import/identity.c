@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * Multiplies and folds in one value at a time, then applies the last steps of splitmix64, so that sums of
- * digests stay well distributed.
+ * A hash: combines one value at a time by multiplication and XOR, then applies the last steps of splitmix64,
+ * so that sums of digests stay well distributed.
  */
 uint64_t kwhy_identity_digest(const uint64_t *values, size_t count)
 {
@@ -20,7 +20,10 @@ uint64_t kwhy_identity_digest(const uint64_t *values, size_t count)
 	return hash ^ hash >> 31;
 }
 
-/* The rank that the file states; a rank given by the order of the files does not count. */
+/*
+ * The rank that the trace states for the stream's process; KWHY_NONE where the rank only follows from the
+ * order of files.
+ */
 static uint32_t stated_rank(const struct kwhy_recording *recording, const struct kwhy_stream *stream)
 {
 	return recording->processes[stream->process].rank_by_order ? KWHY_NONE
@@ -28,8 +31,8 @@ static uint32_t stated_rank(const struct kwhy_recording *recording, const struct
 }
 
 /*
- * The kind in the terms of CSV, the format with the fewest kinds: an unknown copy direction is a copy on the
- * device, a graph is a kernel.
+ * The kind of an activity and the direction of a copy, reduced to what CSV, the least detailed format, can
+ * state: a copy of unknown direction counts as a copy on the device, a graph as a kernel.
  */
 static uint32_t kind_of(const struct kwhy_activities *rows, size_t row)
 {
@@ -47,7 +50,7 @@ static uint32_t kind_of(const struct kwhy_activities *rows, size_t row)
 	return rows->kind[row] == KWHY_ACTIVITY_GRAPH ? KWHY_ACTIVITY_KERNEL : rows->kind[row];
 }
 
-/* Transfers, whose names only some formats have. */
+/* Whether the row is a copy or memset. Their names are not compared, because only some formats have them. */
 static bool is_transfer(const struct kwhy_activities *rows, size_t row)
 {
 	return rows->kind[row] == KWHY_ACTIVITY_COPY || rows->kind[row] == KWHY_ACTIVITY_MEMSET;
@@ -70,7 +73,7 @@ static uint64_t digest_row(const struct kwhy_recording *recording, size_t row)
 	return kwhy_identity_digest(values, sizeof(values) / sizeof(values[0]));
 }
 
-/* The digest of a source whose activities begin at `first`, computed once. */
+/* The digest of a source's activities, the first of which is row `first`. It is computed once. */
 static uint64_t digest_of(struct kwhy_recording *recording, struct kwhy_source *source, size_t first)
 {
 	if (source->digest)
@@ -81,7 +84,7 @@ static uint64_t digest_of(struct kwhy_recording *recording, struct kwhy_source *
 	return source->digest;
 }
 
-/* Whether both are recordings of kwhy, which identify themselves. */
+/* Whether both sources are recordings of kwhy. Those are compared by their writers instead. */
 static bool are_recordings(const struct kwhy_source *a, const struct kwhy_source *b)
 {
 	return a->format == KWHY_FORMAT_KWHY && b->format == KWHY_FORMAT_KWHY;

@@ -6,28 +6,26 @@
 #include "model/recording.h"
 
 /*
- * Identifies a file by its content: a copy under another name, or compressed anew, would count twice. The
- * digest is the sum of one number for each row, so that the order of rows does not matter. Two files with
- * different rows share a digest with a probability of 2^-64.
+ * Identifies a trace by its content, because a copy under another name, or compressed differently, would be
+ * counted twice. The digest is the sum of one number for each row, so that the order of rows does not matter.
+ * Two files with different rows have equal digests with a probability of 2^-64.
  */
 
-/* Hash of these values in their order. */
+/* Hash of the values in the given order. */
 uint64_t kwhy_identity_digest(const uint64_t *values, size_t count);
 
 /*
- * Called after a trace appended its source and its activities. Refuses the trace when an earlier one has the
- * same activities: device index and stated rank, stream, times, kind and name, or for transfers, which only
- * some formats name, direction and bytes. A trace without activities is no copy, and traces of different
- * stated ranks may have the same activities. Two recordings of kwhy are compared by their writers
- * (import/recorded/recorded.c). The digest is computed only when an earlier trace has as many activities.
+ * Called after a trace has appended its source and activities to the recording. Refuses the trace if an
+ * earlier one has the same activities. Compared are device index and stated rank, stream, times and kind, of
+ * kernels the name, and of copies and memsets direction and bytes, because only some formats name them. A
+ * trace without activities is no copy, and traces that state different ranks differ. Two recordings of kwhy
+ * are compared by their writers instead (import/recorded/recorded.c). The digest is computed only if an
+ * earlier trace has the same number of activities.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_identity_check_trace(struct kwhy_recording *recording,
 	size_t activities_before, const char *path, struct kwhy_error *error);
 
-/*
- * Refuses a power file whose readings are those of an earlier one; otherwise keeps a copy of `file` in the
- * recording.
- */
+/* Refuses a power file with the readings of an earlier one; otherwise adds `file` to the recording. */
 KWHY_MUST_USE enum kwhy_status kwhy_identity_check_power(
 	struct kwhy_recording *recording, const struct kwhy_power_file *file, struct kwhy_error *error);
 

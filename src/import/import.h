@@ -8,13 +8,11 @@
 #include "model/recording.h"
 
 struct kwhy_import_options {
-	bool partial;		      /* read the intact rows; skip, count and note the others */
-	bool host_alone;	      /* take a trace that holds no work of a device, too */
-	const char *collectives_path; /* table of further names of collective kernels; NULL: the built-in
-					 table alone */
-	const char *power_zone; /* time zone of times that state none: "+02:00", "UTC", "local"; NULL: not
-				   stated */
-	const char *const *power_devices; /* each "[RANK/]DEVICE=[HOST/]GPU" */
+	bool partial;		      /* read the intact rows; skip and count the others, and add a note */
+	bool host_alone;	      /* accept a trace without any work of a device */
+	const char *collectives_path; /* table of further collectives; NULL: only the built-in table */
+	const char *power_zone; /* zone of times that state none: "+02:00", "UTC", "local"; NULL: not given */
+	const char *const *power_devices; /* each is a text "[RANK/]DEVICE=[HOST/]GPU" */
 	size_t power_device_count;
 };
 
@@ -29,24 +27,24 @@ KWHY_MUST_USE enum kwhy_status kwhy_import_trace(struct kwhy_recording *recordin
 	const struct kwhy_import_options *options, struct kwhy_error *error);
 
 /*
- * Reads power readings (docs/formats/csv.md). Called after the traces and before kwhy_recording_finish(). A
- * copy of an earlier power file is refused.
+ * Reads a file of power readings (docs/formats/csv.md). Call it after kwhy_import_trace() and before
+ * kwhy_recording_finish(). A copy of an earlier power file is refused.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_import_power(struct kwhy_recording *recording, const char *path,
 	const struct kwhy_import_options *options, struct kwhy_error *error);
 
-/* Reads a machine profile (docs/formats/profile.md), which kwhy_profile_free() ends. */
+/* Reads a machine profile (docs/formats/profile.md). Free it with kwhy_profile_free(). */
 KWHY_MUST_USE enum kwhy_status kwhy_import_profile(
 	const char *path, struct kwhy_profile **out, struct kwhy_error *error);
 void kwhy_profile_free(struct kwhy_profile *profile);
 
 /*
- * Reads powers that were learnt from another recording (docs/formats/powers.md); kwhy_learnt_powers_free()
- * ends them.
+ * Reads powers that were learnt from another recording (docs/formats/powers.md). Free them with
+ * kwhy_learnt_powers_free().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_import_powers(
 	const char *path, struct kwhy_learnt_powers **out, struct kwhy_error *error);
-/* Whether a file states that it holds learnt powers; other files may be recordings. */
+/* Whether the file states that it holds learnt powers. False: it may be a recording. */
 bool kwhy_import_is_powers(const char *path);
 
 #endif

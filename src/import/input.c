@@ -13,7 +13,7 @@
 
 enum { PACKED_BYTES = 256 << 10 };
 
-/* A compression format; `unpack` sets *out_size to 0 only at the end of the data. */
+/* A compression format. Its `unpack` sets *out_size to 0 only at the end of the data. */
 struct codec {
 	const char *name;
 	const char *cure;
@@ -29,7 +29,7 @@ struct kwhy_input {
 	char *path;
 	int file;
 	bool file_ended;
-	unsigned char *packed; /* bytes of the file; [packed_at, packed_size) are unused */
+	unsigned char *packed; /* bytes of the file; [packed_at, packed_size) are not unpacked yet */
 	size_t packed_at, packed_size;
 	uint64_t packed_offset; /* offset of `packed` in the file, bytes */
 	union {
@@ -37,10 +37,10 @@ struct kwhy_input {
 		ZSTD_DStream *zstd;
 	};
 	bool member_open;	   /* a gzip member or zstd frame has begun and not ended */
-	struct kwhy_error failure; /* first failure, kept; status KWHY_OK: no failure */
+	struct kwhy_error failure; /* first failure, which later calls repeat; status KWHY_OK: no failure */
 };
 
-/* Refills the packed bytes when all are used; leaves them empty at the end of the file. */
+/* Reads more compressed bytes if all are unpacked. There are none afterwards at the end of the file. */
 static enum kwhy_status refill(struct kwhy_input *input, struct kwhy_error *error)
 {
 	ssize_t got;
@@ -78,7 +78,7 @@ static void plain_end(struct kwhy_input *input)
 	(void)input;
 }
 
-/* Large reads go directly into the reader's buffer. */
+/* Reads into the caller's buffer without a copy; used for large reads. */
 static enum kwhy_status plain_read_direct(
 	struct kwhy_input *input, unsigned char *out, size_t size, size_t *out_size, struct kwhy_error *error)
 {
@@ -121,7 +121,7 @@ static bool gzip_probe(const unsigned char *head, size_t size)
 
 static enum kwhy_status gzip_begin(struct kwhy_input *input, struct kwhy_error *error)
 {
-	/* 15 bits of window and 16 for the gzip wrapper: zlib.h, inflateInit2 */
+	/* 15: the largest window, 2^15 bytes; 16: the data have a gzip header (zlib.h, inflateInit2) */
 	if (inflateInit2(&input->gzip, 15 + 16) != Z_OK)
 		return kwhy_fail_memory(error, "decompression");
 	input->member_open = true;
@@ -133,7 +133,10 @@ static void gzip_end(struct kwhy_input *input)
 	inflateEnd(&input->gzip);
 }
 
-/* After a member: another one begins, or only zero padding follows (as tar and tapes leave it). */
+/*
+ * Called at the end of a gzip member: starts the next member, or skips the zeros that tar and tapes leave at
+ * the end of a file.
+ */
 static enum kwhy_status gzip_next_member(struct kwhy_input *input, struct kwhy_error *error)
 {
 	enum kwhy_status status = refill(input, error);
@@ -151,7 +154,7 @@ static enum kwhy_status gzip_next_member(struct kwhy_input *input, struct kwhy_e
 	return KWHY_OK;
 }
 
-/* Makes one call of inflate on the packed bytes. */
+/* Calls inflate() once on the compressed bytes. */
 static enum kwhy_status gzip_step(struct kwhy_input *input, struct kwhy_error *error)
 {
 	int code;
@@ -232,7 +235,7 @@ static enum kwhy_status zstd_unpack(
 	return status;
 }
 
-/* Formats in the order in which they are tried; the last one accepts every file. */
+/* Formats in the order in which they are tried. The last one, plain text, accepts every file. */
 static const struct codec codecs[] = {
 	{"gzip", "copy or export the file again, or read what is whole with --partial", gzip_probe,
 		gzip_begin, gzip_unpack, gzip_end},
@@ -258,7 +261,7 @@ static enum kwhy_status open_file(struct kwhy_input *input, const char *path, st
 	return KWHY_OK;
 }
 
-/* Whether the file begins with the byte order mark of UTF-16, which Windows' editors and shells write. */
+/* Whether the file begins with the byte order mark of UTF-16, which editors and shells of Windows write. */
 static bool is_utf16(const struct kwhy_input *input)
 {
 	return input->packed_size >= 2 &&
@@ -320,7 +323,10 @@ enum kwhy_status kwhy_input_open(const char *path, struct kwhy_input **out, stru
 	return KWHY_OK;
 }
 
-/* Fills `out` until the data end; keeps a failure for the next call. */
+/*
+ * Fills `out` up to `size` bytes or the end of the data. A failure is kept in input->failure, which the next
+ * call reports.
+ */
 static size_t unpack_all(struct kwhy_input *input, unsigned char *out, size_t size)
 {
 	size_t filled = 0, got = 1;

@@ -8,18 +8,21 @@
 #include <stddef.h>
 
 /*
- * The bytes of a file, front to back, after decompression. The file is plain, gzip (of one or more members)
- * or zstd (of one or more frames), distinguished by its first bytes. One thread at a time.
+ * The bytes of a file after decompression, from front to back. The file is plain, gzip (of one or more
+ * members) or zstd (of one or more frames); its first bytes decide. Only one thread at a time may use it.
  */
 struct kwhy_input;
 
-/* Refuses folders, empty files, UTF-16 and Git LFS pointers with a message that says what to do. */
+/*
+ * Opens a file. Folders, empty files, UTF-16 and Git LFS pointers are refused with a message that says what
+ * to do.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_input_open(
 	const char *path, struct kwhy_input **out, struct kwhy_error *error);
 
 /*
- * Gives `size` bytes, fewer only at the end, and 0 after it. Bytes that are valid before an error are given
- * first; the error then repeats in every later call.
+ * Gives `size` bytes; fewer only at the end of the data, and 0 after it. If an error follows valid bytes,
+ * these are given first; every later call then returns the error.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_input_read(
 	struct kwhy_input *input, void *out, size_t size, size_t *out_size, struct kwhy_error *error);

@@ -7,11 +7,14 @@
 
 enum { BUFFERS = 2, BUFFER_BYTES = 512 << 10 };
 
-/* Filled by the thread while not ready, emptied by the reader while ready. */
+/*
+ * A piece of unpacked data. The thread fills it while `ready` is false; the reader takes its bytes while it
+ * is true.
+ */
 struct buffer {
 	unsigned char *bytes;
 	size_t at, size;
-	bool ready, last; /* last: no buffer follows; `status` is KWHY_OK at the end of the file */
+	bool ready, last; /* last: no buffer follows; `status` is then KWHY_OK at the end of the file */
 	enum kwhy_status status;
 	struct kwhy_error error;
 };
@@ -20,14 +23,14 @@ struct kwhy_ahead {
 	struct kwhy_input *input;
 	bool threaded;
 	pthread_t thread;
-	pthread_mutex_t lock; /* guards `ready` of the buffers, and `stopping` */
+	pthread_mutex_t lock; /* guards `stopping` and `ready` of each buffer */
 	pthread_cond_t changed;
 	bool stopping;
 	struct buffer buffers[BUFFERS];
-	size_t next; /* the reader's buffer */
+	size_t next; /* index of the buffer that the reader takes bytes from */
 };
 
-/* Waits until buffer->ready is `ready`. False: the reader has stopped reading. */
+/* Waits until buffer->ready has the value `ready`. False: the reader closes the input. */
 static bool wait_until(struct kwhy_ahead *ahead, const struct buffer *buffer, bool ready)
 {
 	bool stopping;

@@ -5,18 +5,19 @@
 #include "import/input.h"
 
 /*
- * A compressed input that is unpacked by a thread of its own, two buffers ahead of its reader, so that
- * decompression and reading overlap. Plain files are read directly, and so is every file where no thread can
- * be created.
+ * An input that a thread of its own decompresses, up to two buffers ahead of the reader, so that
+ * decompression and reading overlap. Plain files are read without a thread, and so is every file if no thread
+ * can be created.
  */
 struct kwhy_ahead;
 
-/* Takes over the input, on failure too. */
+/* Takes ownership of the input, also on failure. */
 KWHY_MUST_USE enum kwhy_status kwhy_ahead_open(
 	struct kwhy_input *input, struct kwhy_ahead **out, struct kwhy_error *error);
 
 /*
- * As kwhy_input_read(), but it may give fewer bytes than requested at any time; it gives 0 only at the end.
+ * Reads as kwhy_input_read(), but may give fewer bytes than requested at any time. It gives 0 bytes only at
+ * the end.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_ahead_read(
 	struct kwhy_ahead *ahead, void *out, size_t size, size_t *out_size, struct kwhy_error *error);

@@ -20,7 +20,7 @@ extern "C" void kwhy_json_index_free(struct kwhy_json_index *index)
 	delete index;
 }
 
-/* Converts simdjson's codes; all others are failed allocations. */
+/* Converts simdjson's error codes; any code that is not listed is a failed allocation. */
 static enum kwhy_json_index_result result_of(simdjson::error_code code)
 {
 	switch (code) {

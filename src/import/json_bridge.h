@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * The first of simdjson's two stages behind a C interface: it finds where the JSON tokens of a text begin.
- * simdjson chooses the vector instructions of the machine at run time and checks the text's UTF-8.
+ * A C interface to the first of simdjson's two stages, which finds where the JSON tokens of a text begin.
+ * simdjson chooses vector instructions for the machine at run time and checks that the text is UTF-8.
  */
 
 #ifdef __cplusplus
@@ -24,15 +24,17 @@ enum kwhy_json_index_result {
 	KWHY_JSON_NO_MEMORY
 };
 
-/* NULL: no memory. One index serves one thread and any number of texts. */
+/*
+ * An index may be used for any number of texts, but by only one thread at a time. NULL: memory is exhausted.
+ */
 struct kwhy_json_index *kwhy_json_index_new(void);
 void kwhy_json_index_free(struct kwhy_json_index *index);
 
 /*
- * Finds the tokens of text[0, length): the offsets of every { } [ ] : , outside strings, of the opening quote
- * of every string, and of the first byte of every other run outside strings, in ascending order. One more
- * entry, `length`, ends them. `length` is less than 4 GiB. The tokens are borrowed and valid until the next
- * call. An empty text has no tokens.
+ * Finds the tokens of text[0, length). Tokens are strings, the characters { } [ ] : and comma outside of
+ * strings, and every other run of bytes, such as a number. *out_tokens is the offsets of the tokens' first
+ * bytes in ascending order and one more entry, `length`; it is borrowed and valid until the next call.
+ * `length` must be less than 4 GiB. An empty text has no tokens.
  */
 enum kwhy_json_index_result kwhy_json_index_make(struct kwhy_json_index *index, const char *text,
 	size_t length, const uint32_t **out_tokens, size_t *out_count);

@@ -14,7 +14,7 @@ struct kwhy_lines {
 	const char *path;
 	bool partial, input_ended, ended_early;
 	struct kwhy_input *input;
-	char *window; /* [at, filled) is unread */
+	char *window; /* buffer of the file's bytes; those in [at, filled) are unread */
 	size_t at, filled;
 	uint64_t number;
 };
@@ -54,7 +54,7 @@ bool kwhy_lines_ended_early(const struct kwhy_lines *lines)
 	return lines->ended_early;
 }
 
-/* Moves the unread bytes to the front and fills the window after them. */
+/* Moves the unread bytes to the front of the buffer and reads more of the file after them. */
 static enum kwhy_status refill(struct kwhy_lines *lines, struct kwhy_error *error)
 {
 	enum kwhy_status status;
@@ -76,7 +76,7 @@ static enum kwhy_status refill(struct kwhy_lines *lines, struct kwhy_error *erro
 	return KWHY_OK;
 }
 
-/* Removes a byte order mark, which editors on Windows put in front of a file. */
+/* Removes a UTF-8 byte order mark, which editors of Windows write at the start of a file. */
 static void drop_mark(struct kwhy_line *line)
 {
 	struct kwhy_span span = kwhy_csv_line_unmarked((struct kwhy_span){line->bytes, line->length});

@@ -8,31 +8,36 @@
 #include <stdint.h>
 
 /*
- * The lines of a text file, plain, gzip or zstd, front to back, in memory that does not grow with the file.
- * One thread at a time.
+ * The lines of a text file (plain, gzip or zstd) from front to back, in memory that does not grow with the
+ * file. Only one thread at a time may use it.
  */
 struct kwhy_lines;
 
-#define KWHY_LINES_LONGEST (64 << 10) /* bytes */
+#define KWHY_LINES_LONGEST (64 << 10) /* longest line that is read, bytes */
 
-/* `path` is borrowed until kwhy_lines_close(). `partial`: a damaged file is taken to end at the damage. */
+/*
+ * `path` is borrowed until kwhy_lines_close(). `partial`: a damaged file is read up to the damage and treated
+ * as ending there.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_lines_open(
 	const char *path, bool partial, struct kwhy_lines **out, struct kwhy_error *error);
 void kwhy_lines_close(struct kwhy_lines *lines);
 
 /*
- * Gives the next line without its LF. Its bytes may be changed and are valid until the next call. *out_end:
- * the file has no further line. A line longer than KWHY_LINES_LONGEST is KWHY_E_INPUT with file and line.
+ * Gives the next line without its line feed. The caller may change its bytes, which are valid until the next
+ * call. *out_end: the file has no further line. KWHY_E_INPUT: a line is longer than KWHY_LINES_LONGEST; the
+ * message names file and line.
  */
 struct kwhy_line {
 	char *bytes;
 	size_t length;
-	uint64_t number; /* from 1 */
-	bool ended;	 /* the line ended in an LF */
+	uint64_t number; /* number of the line, from 1 */
+	bool ended;	 /* the line ended with a line feed */
 };
 KWHY_MUST_USE enum kwhy_status kwhy_lines_next(
 	struct kwhy_lines *lines, struct kwhy_line *out, bool *out_end, struct kwhy_error *error);
 
-bool kwhy_lines_ended_early(const struct kwhy_lines *lines); /* `partial` was set and the file was damaged */
+bool kwhy_lines_ended_early(
+	const struct kwhy_lines *lines); /* whether `partial` was set and the file was damaged */
 
 #endif

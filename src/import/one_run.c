@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 struct window {
-	int64_t start_ns, end_ns; /* start above end: empty */
+	int64_t start_ns, end_ns; /* a window with start_ns above end_ns is empty */
 };
 
 struct kwhy_one_run kwhy_one_run_begin(const struct kwhy_recording *recording)
@@ -37,7 +37,10 @@ enum kwhy_status kwhy_one_run_check_file(
 	return KWHY_OK;
 }
 
-/* Widens a window. Times out of range are ignored here; they are refused when the recording is finished. */
+/*
+ * Extends a window to contain an interval. Times beyond the accepted range are ignored here; they are refused
+ * when the recording is finished.
+ */
 static void widen(struct window *window, int64_t start_ns, int64_t end_ns)
 {
 	if (start_ns < INT64_MIN / 4 || end_ns > INT64_MAX / 4)
@@ -48,7 +51,7 @@ static void widen(struct window *window, int64_t start_ns, int64_t end_ns)
 		window->end_ns = end_ns;
 }
 
-/* The window of the rows that were added between two states of a recording. */
+/* The window of the rows that a recording has in state `to` and not in state `from`. */
 static struct window window_between(const struct kwhy_recording *recording, const struct kwhy_one_run *from,
 	const struct kwhy_one_run *to)
 {
@@ -63,7 +66,9 @@ static struct window window_between(const struct kwhy_recording *recording, cons
 	return window;
 }
 
-/* The machine that all of these processes are of; KWHY_NONE: several machines, or unknown. */
+/*
+ * The machine of the processes `from` to `to` - 1; KWHY_NONE: they are of several machines, or it is unknown.
+ */
 static uint32_t machine_between(const struct kwhy_recording *recording, size_t from, size_t to)
 {
 	uint32_t machine = from < to ? kwhy_recording_machine_of(recording, (uint32_t)from) : KWHY_NONE;

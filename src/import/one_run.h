@@ -6,9 +6,10 @@
 #include "model/recording.h"
 
 /*
- * Several traces are the ranks of one run. No trace may come twice (copies: import/identity.h), and their
- * windows must overlap. Clocks of two machines may differ by KWHY_ONE_RUN_SLACK_NS; recordings of one machine
- * share a clock and get no slack.
+ * Checks that several traces are the ranks of one run. No trace may be given twice (copies:
+ * import/identity.h), and the windows in which they have activities must overlap. A gap of up to
+ * KWHY_ONE_RUN_SLACK_NS is accepted between traces of different machines, because their clocks differ;
+ * recordings of one machine share a clock, so no gap is accepted.
  */
 #define KWHY_ONE_RUN_SLACK_NS INT64_C(10000000000)
 
@@ -19,11 +20,14 @@ struct kwhy_one_run {
 
 struct kwhy_one_run kwhy_one_run_begin(const struct kwhy_recording *recording);
 
-/* Before a trace is read: refuses a file that was read already. */
+/* Refuses a file that was read already. Call it before a trace is read. */
 KWHY_MUST_USE enum kwhy_status kwhy_one_run_check_file(
 	const struct kwhy_recording *recording, const char *path, struct kwhy_error *error);
 
-/* After a trace is read: refuses it when its window does not overlap those of the traces before it. */
+/*
+ * Refuses a trace whose window does not overlap those of the traces before it. Call it after the trace was
+ * read.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_one_run_check_window(const struct kwhy_recording *recording,
 	const struct kwhy_one_run *before, const char *path, struct kwhy_error *error);
 

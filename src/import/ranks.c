@@ -11,7 +11,10 @@ static bool is_rank_taken(const struct kwhy_recording *recording, uint32_t rank)
 	return false;
 }
 
-/* Gives ranks by the order of the files to traces that state no rank but share device numbers. */
+/*
+ * Gives a rank to each process without a stated rank, in the order of the files, and to the devices of its
+ * streams.
+ */
 static void rank_by_order(struct kwhy_recording *recording)
 {
 	for (size_t i = 0; i < recording->process_count; i++) {
@@ -33,7 +36,10 @@ static void rank_by_order(struct kwhy_recording *recording)
 	}
 }
 
-/* Whether an earlier file has a device of this number, and no stated rank distinguishes the two. */
+/*
+ * Whether an earlier file has a device with the number of `device`, and no stated rank distinguishes the two
+ * devices.
+ */
 static bool is_known(
 	const struct kwhy_recording *recording, size_t first_device, const struct kwhy_device *device)
 {

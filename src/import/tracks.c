@@ -84,7 +84,10 @@ struct kwhy_device kwhy_device_unknown(int32_t index, uint32_t rank)
 		.clean_idle_mw = -1};
 }
 
-/* Finds a device of that machine, or else of an unknown machine, which is set to that machine. */
+/*
+ * Finds the recording's device with the wanted index and rank on the wanted machine. A device of an unknown
+ * machine matches if no other does; it is then assigned to the wanted machine.
+ */
 static uint32_t find_device(struct kwhy_recording *recording, const struct kwhy_track_device *wanted)
 {
 	uint32_t found = KWHY_NONE;

@@ -4,12 +4,14 @@
 #include "base/clock.h"
 #include "inject/lines/stacks.h"
 
-/* CUPTI of CUDA 12.0; older versions write shorter records. */
+/*
+ * Version number of CUPTI in CUDA 12.0, the oldest that is supported; older versions write shorter records.
+ */
 enum { CUPTI_OLDEST = 19 };
 
 static const struct {
-	unsigned kind; /* enum kwhy_inject_kind */
-	int cupti[2];  /* enum kwhy_cupti_kind; 0: unused */
+	unsigned kind; /* a bit of enum kwhy_inject_kind */
+	int cupti[2];  /* kinds of CUPTI records for it, of enum kwhy_cupti_kind; 0: unused */
 } kinds[] = {
 	{KWHY_INJECT_KERNEL, {KWHY_CUPTI_KIND_CONCURRENT_KERNEL, 0}},
 	{KWHY_INJECT_COPY, {KWHY_CUPTI_KIND_MEMCPY, KWHY_CUPTI_KIND_MEMCPY2}},
@@ -20,8 +22,8 @@ static const struct {
 };
 
 /*
- * CUPTI calls this on the thread that makes a call, at the call's start and end, so the thread's stack can be
- * taken here.
+ * CUPTI calls this to get the time, on the thread that makes a CUDA call, at the call's start and end. So the
+ * thread's stack can be taken here.
  */
 static uint64_t clock_of_records(void)
 {
@@ -32,8 +34,9 @@ static uint64_t clock_of_records(void)
 }
 
 /*
- * Offset from CUPTI's clock to CLOCK_MONOTONIC, for a CUPTI that cannot use ours: from the narrowest of
- * several readings of CUPTI's clock between two of ours.
+ * Offset that converts CUPTI's time to CLOCK_MONOTONIC, for a CUPTI that cannot use our clock. CUPTI's clock
+ * is read several times, each time between two readings of CLOCK_MONOTONIC; the pair that is closest together
+ * decides.
  */
 static int64_t offset_of(const struct kwhy_cupti *cupti)
 {
@@ -55,7 +58,7 @@ static int64_t offset_of(const struct kwhy_cupti *cupti)
 	return offset_ns;
 }
 
-/* Returns 1: CUPTI uses our clock; 0: it uses another one; -1: it does not report its clock. */
+/* Returns 1 if CUPTI uses our clock, 0 if it uses another one, -1 if it does not report its clock. */
 static int shows_own_clock(const struct kwhy_cupti *cupti)
 {
 	const int64_t before_ns = kwhy_clock_mono_ns();
@@ -94,9 +97,10 @@ static void switch_calls(struct kwhy_inject_activity *activity, bool is_on)
 }
 
 /*
- * Switches all kinds; returns the first error, or success. Kernels come first, because the others are useless
- * without them. Whole graphs are never switched off: CUPTI 13.0 crashes the program at the launch of a graph
- * that was instantiated while they were off, if they are on by then (bench/h200/programs/graph_switch.cu).
+ * Switches all kinds of records on or off. Returns an error if kernels cannot be switched; errors of other
+ * kinds are ignored. Kernels come first, because the other kinds are useless without them. Records of whole
+ * graphs are never switched off: if a graph is instantiated while they are off and launched while they are
+ * on, CUPTI 13.0 crashes the program (bench/h200/programs/graph_switch.cu).
  */
 static enum kwhy_cupti_result switch_kinds(const struct kwhy_inject_activity *activity, bool is_on)
 {
@@ -133,7 +137,9 @@ static enum kwhy_cupti_result begin(
 	return result ? result : switch_kinds(activity, true);
 }
 
-/* Called while the driver initialises, when the process has no context yet. */
+/*
+ * Enables the recording of calls. It runs while the driver initialises, when the process has no context yet.
+ */
 static void begin_calls(struct kwhy_inject_activity *activity)
 {
 	if (!(activity->kinds & KWHY_INJECT_CALL))
@@ -186,7 +192,10 @@ enum kwhy_status kwhy_inject_activity_start(struct kwhy_inject_activity *activit
 	return KWHY_OK;
 }
 
-/* Calls are collected only while kernels are, so that each call that launches is followed by its kernel. */
+/*
+ * Calls are recorded only while kernels are, so that each recorded call that launches is followed by its
+ * kernel.
+ */
 void kwhy_inject_activity_switch(struct kwhy_inject_activity *activity, bool is_on)
 {
 	if (!activity->runs)

@@ -17,10 +17,11 @@ struct kwhy_inject_activity {
 	const struct kwhy_inject_options *options;
 	int64_t offset_ns; /* added to CUPTI's times to get CLOCK_MONOTONIC; 0: CUPTI uses CLOCK_MONOTONIC
 			      itself */
-	bool clock_tells; /* CUPTI reports whose clock it uses: ours, unless another client has registered its
-			     own */
+	bool clock_tells;  /* true: CUPTI can report whose clock it uses: ours, unless another client has
+			      registered its own clock */
 	bool runs;
-	unsigned kinds; /* enum kwhy_inject_kind: those of the options and those added since */
+	unsigned kinds; /* bits of enum kwhy_inject_kind: the kinds that the options name and those that were
+			   added after the start */
 	struct kwhy_inject_call_switch calls;
 };
 
@@ -40,15 +41,21 @@ KWHY_MUST_USE enum kwhy_status kwhy_inject_activity_start(struct kwhy_inject_act
 void kwhy_inject_activity_switch(struct kwhy_inject_activity *activity, bool is_on);
 
 /*
- * For a CUPTI that has recorded no calls although single calls were chosen: from now on calls are chosen in
- * the other way (inject/call_switch.h). Call it while collection is off.
+ * Changes how single calls are chosen (inject/call_switch.h), for a CUPTI that has recorded no call although
+ * single calls were enabled. Call it while collection is off.
  */
 void kwhy_inject_activity_give_up_single_calls(struct kwhy_inject_activity *activity);
 
-/* Makes CUPTI return its complete buffers; with `forced`, incomplete ones too. The caller holds no lock. */
+/*
+ * Makes CUPTI return the buffers that are full; with `forced`, also those that are partly filled. The caller
+ * holds no lock.
+ */
 void kwhy_inject_activity_flush(struct kwhy_inject_activity *activity, bool forced);
 
-/* False: another client has taken CUPTI over since the start, as far as that can be detected. */
+/*
+ * Whether CUPTI still belongs to this process's recording. False: another client was found to have taken
+ * CUPTI over since the start.
+ */
 bool kwhy_inject_activity_is_ours(const struct kwhy_inject_activity *activity);
 
 /* Number of records that CUPTI has dropped since the last call. */

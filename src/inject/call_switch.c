@@ -15,7 +15,10 @@ static const struct {
 
 enum { DOMAINS = sizeof(domains) / sizeof(domains[0]) };
 
-/* CUPTI numbers calls without gaps; the first unknown number ends them. */
+/*
+ * Reads the names of a domain's calls. CUPTI numbers calls without gaps, so the first unknown number follows
+ * the last call.
+ */
 static void read_names(struct kwhy_inject_call_switch *calls, int domain, const char *stays)
 {
 	char name[KWHY_INJECT_CALL_NAME_BYTES];
@@ -50,7 +53,7 @@ static __typeof__(cuptiActivityEnableRuntimeApi) *setter_of(
 						   : calls->cupti->cuptiActivityEnableDriverApi;
 }
 
-/* Switches the calls of a domain that matter or, with `matter` false, those that do not. */
+/* Enables or disables the calls of a domain that matter or, with `matter` false, those that do not. */
 static void switch_each(const struct kwhy_inject_call_switch *calls, int domain, bool matter, bool is_on)
 {
 	__typeof__(cuptiActivityEnableRuntimeApi) *set = setter_of(calls, domain);

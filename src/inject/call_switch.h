@@ -7,50 +7,51 @@
 #include <stdbool.h>
 
 /*
- * Limit on CUPTI's numbers for the calls of one domain. CUDA 13.0 has 810 calls in the driver's and 520 in
- * the runtime's.
+ * Limit on the numbers that CUPTI gives to the calls of one domain (the driver's or the runtime's). In CUDA
+ * 13.0 the driver has 810 calls and the runtime 520.
  */
 enum { KWHY_INJECT_CALL_NUMBERS = 2048 };
 
 /*
- * Selects which calls CUPTI records: those that matter (inject/calls.h). CUPTI 13.0 offers two ways to select
- * single calls.
+ * Selects which calls CUPTI records: those for which kwhy_inject_call_matters() is true. CUPTI 13.0 offers
+ * two ways to select single calls.
  *
- * The first enables each call alone. This must begin before the process has a context, and at least one call
- * of each domain must be enabled when the context is made. From then on each call may be disabled and enabled
- * at any time, as long as nobody switches the domain as a whole.
+ * The first way enables each call alone. It must begin before the process has a context, and at least one
+ * call of each domain must be enabled when the context is made. From then on each call may be disabled and
+ * enabled at any time, as long as nobody switches the domain as a whole.
  *
- * The second works at any time: it enables a whole domain and then disables single calls, a choice that CUPTI
- * forgets whenever the domain is enabled again. CUPTI then inspects every call, which costs more.
+ * The second way works at any time. It enables a whole domain and then disables single calls. CUPTI forgets
+ * which calls were disabled whenever the domain is enabled again, and it inspects every call, which costs
+ * more.
  *
- * Only one thread at a time may use it.
+ * Only one thread at a time may use this struct.
  */
 struct kwhy_inject_call_switch {
 	const struct kwhy_cupti *cupti;
 	bool can_choose, is_alone;
 	struct {
-		uint32_t count; /* numbers below this one are calls */
-		uint32_t stays; /* a rare call that does not matter and stays enabled; 0: the domain has no
-				   such call */
+		uint32_t count; /* CUPTI's numbers of calls are 1 to count - 1 */
+		uint32_t stays; /* number of a rare call that does not matter and is never disabled, so that
+				   the domain always has an enabled call; 0: the domain has no such call */
 		bool matters[KWHY_INJECT_CALL_NUMBERS];
-	} domains[2]; /* index: CUPTI's domain number minus 1 */
+	} domains[2]; /* index: CUPTI's number of the domain, minus 1 */
 };
 
-/* Reads the names of all calls and marks those that matter. */
+/* Reads the names of all calls, and marks those for which kwhy_inject_call_matters() is true. */
 void kwhy_inject_call_switch_init(struct kwhy_inject_call_switch *calls, const struct kwhy_cupti *cupti);
 
-/* Enables each call that matters alone; must run before the process has a context. */
+/* Enables each call that matters, in the first way. It must run before the process has a context. */
 void kwhy_inject_call_switch_begin(struct kwhy_inject_call_switch *calls);
 
 /*
- * Enables or disables the calls that matter. Where they are not enabled alone, other calls may be recorded
- * for a moment, too.
+ * Enables or disables the calls that matter. With the second way other calls may be recorded for a moment,
+ * too.
  */
 void kwhy_inject_call_switch_set(struct kwhy_inject_call_switch *calls, bool is_on);
 
 /*
- * For a CUPTI that turns out to record none of the calls that are enabled alone: from now on whole domains
- * are enabled, less the calls that do not matter. Call it while no call is enabled.
+ * Changes from the first way to the second, for a CUPTI that records none of the calls that were enabled
+ * alone. Call it while no call is enabled.
  */
 void kwhy_inject_call_switch_give_up_alone(struct kwhy_inject_call_switch *calls);
 

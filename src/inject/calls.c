@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first matching pattern decides; a minus before a pattern excludes the call. */
+/*
+ * Patterns of the calls that are recorded. The first matching pattern decides; a minus before a pattern
+ * excludes the call.
+ */
 static const char *const patterns[] = {
 	"-*LaunchHostFunc",
 	"cudaLaunch*",
@@ -36,7 +39,7 @@ static const char *const patterns[] = {
 	"cuMemFree*",
 };
 
-/* Cuts off a suffix: _ptsz, _ptds, or _v and digits. */
+/* Cuts one suffix off a name: _ptsz, _ptds, or _v and digits. False: the name has no such suffix. */
 static bool cut_ending(char *name)
 {
 	char *ending = strrchr(name, '_');

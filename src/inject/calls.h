@@ -13,12 +13,12 @@
 enum { KWHY_INJECT_CALL_NAME_BYTES = 96 };
 
 /*
- * The plain name of a call, without the suffixes of its variants: "cudaLaunchKernel_ptsz_v7000" becomes
- * cudaLaunchKernel, "cuMemAlloc_v2" becomes cuMemAlloc.
+ * Writes the plain name of a call, without the suffixes of its variants: "cudaLaunchKernel_ptsz_v7000"
+ * becomes cudaLaunchKernel, "cuMemAlloc_v2" becomes cuMemAlloc.
  */
 void kwhy_inject_call_name(const char *cupti_name, char out[KWHY_INJECT_CALL_NAME_BYTES]);
 
-/* Is the call with this plain name recorded? */
+/* Whether calls with this plain name are recorded. */
 bool kwhy_inject_call_matters(const char *name);
 
 #endif

@@ -6,13 +6,17 @@
 
 #include <fnmatch.h>
 
-/* Between windows that are closer together than this, collection stays on. */
+/* If the next window starts within this time, collection stays on between the two windows. */
 #define NOT_WORTH_NS (KWHY_INJECT_COLLECTION_LEAD_NS + 1000000)
-/* Time after which the records of the last launches have arrived, unless the work runs for longer. */
+/*
+ * Time after collection was switched off by which the records of the last launches have arrived, unless their
+ * work runs for longer.
+ */
 #define RESTS_NS INT64_C(300000000)
 
 /*
- * True while this thread switches: the libraries that it calls may use ranges, which must not switch again.
+ * True while this thread switches collection. The libraries that it calls may open and close ranges, and
+ * those must not switch collection again.
  */
 static _Thread_local bool is_switching;
 
@@ -72,7 +76,7 @@ static void claim(struct kwhy_inject_collection *collection, int64_t at_mono_ns)
 	collection->is_claimed = true;
 }
 
-/* Starts or ends a window if the change at `at_mono_ns` requires it. */
+/* Starts or ends a window if a change of plan or ranges at `at_mono_ns` requires it. */
 static void settle(struct kwhy_inject_collection *collection, int64_t at_mono_ns)
 {
 	if (is_wanted(collection) && !collection->is_claimed) {
@@ -98,7 +102,7 @@ void kwhy_inject_collection_begin(struct kwhy_inject_collection *collection, int
 	pthread_mutex_unlock(&collection->lock);
 }
 
-/* Handles all window bounds of the plan up to now, one after the other. */
+/* Handles all starts and ends of the plan's windows up to `now_mono_ns`, in order of time. */
 static void pass_edges(struct kwhy_inject_collection *collection, int64_t now_mono_ns)
 {
 	struct kwhy_inject_windows *windows = &collection->windows;
@@ -184,7 +188,7 @@ void kwhy_inject_collection_leave(struct kwhy_inject_collection *collection, int
 	if (is_switching)
 		return;
 	pthread_mutex_lock(&collection->lock);
-	if (collection->open_ranges) /* otherwise the parent opened the range before a fork */
+	if (collection->open_ranges) /* false if the parent of this process opened the range before a fork */
 		collection->open_ranges--;
 	settle(collection, now_mono_ns);
 	pthread_mutex_unlock(&collection->lock);

@@ -15,39 +15,39 @@ enum { KWHY_INJECT_COLLECTION_ENDED = 1 << 12 };
  */
 #define KWHY_INJECT_COLLECTION_LEAD_NS INT64_C(5000000)
 /*
- * Time for which collection goes on after a range, so that a loop that enters the range again does not switch
- * each time.
+ * Time for which collection goes on after the last open range has ended, so that a loop that opens the range
+ * again does not switch collection in each iteration.
  */
 #define KWHY_INJECT_COLLECTION_LINGER_NS INT64_C(200000000)
 
 /*
- * An interval in which all activity was collected that was launched at `since_mono_ns` (0: at any time) or
- * later.
+ * An interval in which collection was on. All activity in it was collected that was launched at
+ * `since_mono_ns` or later; 0: whenever it was launched.
  */
 struct kwhy_inject_window {
 	int64_t start_mono_ns, end_mono_ns, since_mono_ns;
 };
 
 /*
- * Switches the collection of activity on and off. It is on inside the windows of a plan and, where a pattern
- * is given, only while some thread has an open range with a matching name. Any thread may call the functions
- * below; they wait for a thread that is switching, at the program's end with a timeout (inject/timed_lock.h).
- * The memory is zeroed before kwhy_inject_collection_init().
+ * Switches the collection of activity on and off. Collection is on inside the windows of a plan and, where a
+ * pattern is given, only while some thread has an open range whose name matches it. Any thread may call the
+ * functions below. They wait for a thread that is switching; those called at the program's end wait at most
+ * two seconds (inject/timed_lock.h). The struct's memory is zeroed before kwhy_inject_collection_init().
  */
 struct kwhy_inject_collection {
-	pthread_mutex_t lock; /* held while collection is switched */
+	pthread_mutex_t lock; /* protects the fields that change; also held while collection is switched */
 	struct kwhy_inject_windows windows;
 	const char *
 		pattern; /* pattern of range names for fnmatch(3); "": collection does not depend on ranges */
-	/* Switches collection on or off; returns CLOCK_MONOTONIC after the switch. */
+	/* Switches collection on or off. Returns the time on CLOCK_MONOTONIC right after the switch. */
 	int64_t (*switch_to)(void *context, bool is_on);
 	void *context;
 	unsigned open_ranges;
 	bool has_begun, is_on, is_leading, is_scheduled, is_claimed;
 	int64_t since_mono_ns, start_mono_ns, off_due_mono_ns, off_mono_ns;
 	/*
-	 * Ended windows that kwhy_inject_collection_take() has not returned yet. A window that finds the
-	 * array full is dropped and counts as not collected.
+	 * Ring of ended windows that kwhy_inject_collection_take() has not returned yet. A window that ends
+	 * while the ring is full is dropped, and its time counts as not collected.
 	 */
 	struct kwhy_inject_window ended[KWHY_INJECT_COLLECTION_ENDED];
 	size_t ended_first, ended_count;
@@ -55,45 +55,48 @@ struct kwhy_inject_collection {
 	uint64_t switches;
 };
 
-/* `pattern` and `context` are borrowed. */
+/* Borrows `pattern` and `context`. */
 void kwhy_inject_collection_init(struct kwhy_inject_collection *collection,
 	const struct kwhy_inject_plan *plan, const char *pattern,
 	int64_t (*switch_to)(void *context, bool is_on), void *context);
 
 /*
- * To be called when CUPTI collects and the program has launched nothing yet; the plan and the ranges decide
- * from now on.
+ * To be called when CUPTI collects and the program has launched nothing yet. From then on the plan and the
+ * ranges decide whether collection is on.
  */
 void kwhy_inject_collection_begin(struct kwhy_inject_collection *collection, int64_t now_mono_ns);
 
-/* Switches as the plan requires at this time. Returns when to call again; INT64_MAX: never. */
+/*
+ * Switches collection on or off as the plan requires at `now_mono_ns`. Returns the time of the next call that
+ * is needed; INT64_MAX: no further call is needed.
+ */
 int64_t kwhy_inject_collection_advance(struct kwhy_inject_collection *collection, int64_t now_mono_ns);
 
 /*
- * Does collection depend on ranges of this name? Then their starts and ends must be passed to the two
- * functions below.
+ * Whether collection depends on ranges of this name. If it does, their starts are passed to enter() and their
+ * ends to leave().
  */
 bool kwhy_inject_collection_wants(const struct kwhy_inject_collection *collection, const char *name);
 void kwhy_inject_collection_enter(struct kwhy_inject_collection *collection, int64_t now_mono_ns);
 void kwhy_inject_collection_leave(struct kwhy_inject_collection *collection, int64_t now_mono_ns);
 
 /*
- * Ends the current window; no other follows. The next call of advance() switches collection off. False: the
- * lock was not free in time.
+ * Ends the current window; no other window follows. The next call of kwhy_inject_collection_advance()
+ * switches collection off. False: the lock was not free in time.
  */
 bool kwhy_inject_collection_end(struct kwhy_inject_collection *collection, int64_t now_mono_ns);
 
 /*
- * Takes the next window that ended at `ended_by_mono_ns` or earlier. False: no such window, or the lock was
- * not free in time.
+ * Writes the oldest ended window that was not taken yet, if it ended at `ended_by_mono_ns` or earlier. False:
+ * there is no such window, or the lock was not free in time.
  */
 bool kwhy_inject_collection_take(
 	struct kwhy_inject_collection *collection, int64_t ended_by_mono_ns, struct kwhy_inject_window *out);
 
-/* Has collection been off for so long that no more records are expected? */
+/* Whether collection has been off for so long that no more records are expected. */
 bool kwhy_inject_collection_is_idle(struct kwhy_inject_collection *collection, int64_t now_mono_ns);
 
-/* Time spent in switching, and the number of switches. False: the lock was not free in time. */
+/* Writes the time spent in switching and the number of switches. False: the lock was not free in time. */
 bool kwhy_inject_collection_cost(
 	struct kwhy_inject_collection *collection, int64_t *out_spent_ns, uint64_t *out_switches);
 

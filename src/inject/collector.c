@@ -14,8 +14,8 @@
 #define STACK_BYTES ((size_t)256 << 10)
 #define STACK_MAX_BYTES ((size_t)1 << 30)
 /*
- * Launches during a switch may lack their calls, because kernels are switched on first and off last; this
- * many are no such accident.
+ * Number of recorded launches without any recorded call from which calls are taken to be missing. A few such
+ * launches are normal, because kernels are switched on first and off last.
  */
 enum { LAUNCHES_WITHOUT_CALL = 16 };
 
@@ -23,7 +23,7 @@ static struct kwhy_inject_state *const session = &kwhy_inject_state;
 
 _Thread_local bool kwhy_inject_is_own_thread;
 
-/* False once another client has taken CUPTI over. */
+/* Whether CUPTI was not taken over by another client; false for good once it was. */
 static bool see_whether_ours(void)
 {
 	const int64_t now_mono_ns = kwhy_clock_mono_ns();
@@ -37,8 +37,8 @@ static bool see_whether_ours(void)
 }
 
 /*
- * True: kernels but no calls were recorded since collection was last switched on. Does not check while
- * buffers are being read, because a program that opens a range waits for the result.
+ * Whether kernels but no calls were recorded since collection was last switched on. Returns false while
+ * another thread is writing records, because the program, which is opening a range, would have to wait.
  */
 static bool are_calls_missing(void)
 {
@@ -56,8 +56,8 @@ static bool are_calls_missing(void)
 }
 
 /*
- * Does not switch if another client has taken CUPTI over, nor at the program's end: switching takes long, and
- * libraries that CUPTI needs may be unloaded during it.
+ * Does not switch if another client has taken CUPTI over. Nor does it switch at the program's end: switching
+ * takes long, and libraries that CUPTI needs may be unloaded during it.
  */
 int64_t kwhy_inject_collector_switch(void *context, bool is_on)
 {
@@ -71,9 +71,9 @@ int64_t kwhy_inject_collector_switch(void *context, bool is_on)
 }
 
 /*
- * Only one thread at a time flushes, because at the end the records that another thread is still receiving
- * would be lost. A thread that has waited for the last flush, that of the end, does not call CUPTI any more,
- * because the libraries that CUPTI needs are being unloaded.
+ * Only one thread at a time flushes: at the end of the program, records that another thread is still
+ * receiving would be lost. A thread that had to wait for the last flush does not call CUPTI any more, because
+ * the libraries that CUPTI needs are being unloaded.
  */
 uint64_t kwhy_inject_collector_flush(bool forced)
 {
@@ -93,7 +93,7 @@ uint64_t kwhy_inject_collector_flush(bool forced)
 	return dropped;
 }
 
-/* Writes what a flush has brought; returns whether collection must end because the file is full. */
+/* Writes the records of a flush. Returns whether collection must end because the file is full. */
 static bool write_flush(int64_t now_mono_ns, uint64_t dropped)
 {
 	int64_t switch_ns;
@@ -160,8 +160,9 @@ static void *run(void *unused)
 }
 
 /*
- * A thread's stack includes the program's thread-local data, which may be larger than our stack size. Then it
- * gets the default size of the program's threads, doubled until the data fit.
+ * Starts the session's thread. A thread's stack includes the program's thread-local data, which may be larger
+ * than STACK_BYTES. Then the thread gets the default stack size of the program's threads, doubled until the
+ * data fit.
  */
 static bool start_thread(pthread_attr_t *attributes)
 {
@@ -172,7 +173,7 @@ static bool start_thread(pthread_attr_t *attributes)
 	pthread_attr_setstacksize(attributes, STACK_BYTES);
 	result = pthread_create(&session->thread, attributes, run, NULL);
 	for (; result == EINVAL && bytes <= STACK_MAX_BYTES;
-		bytes *= 2) { /* only EINVAL is due to the stack size */
+		bytes *= 2) { /* EINVAL: the stack is too small */
 		pthread_attr_setstacksize(attributes, bytes);
 		result = pthread_create(&session->thread, attributes, run, NULL);
 	}
@@ -180,8 +181,8 @@ static bool start_thread(pthread_attr_t *attributes)
 }
 
 /*
- * Starts the thread with all signals blocked, because they belong to the program. If it cannot start, more
- * records are lost, but not the whole recording.
+ * Starts the thread with all signals blocked, because signals belong to the program. If the thread cannot
+ * start, more records are lost, but not the whole recording.
  */
 void kwhy_inject_collector_start(void)
 {

@@ -8,16 +8,19 @@
 /* Starts the session's thread, which opens and closes windows and calls kwhy_inject_session_flush(). */
 void kwhy_inject_collector_start(void);
 
-/* Waits until that thread has ended, for at most two seconds; called after the end of the session. */
+/* Waits at most two seconds until the thread has ended. Called after the end of the session. */
 void kwhy_inject_collector_stop(void);
 
 /*
- * Switches collection on or off, unless another client has taken CUPTI over; `switch_to` of struct
- * kwhy_inject_collection.
+ * Switches collection on or off, unless another client has taken CUPTI over. Returns the time on
+ * CLOCK_MONOTONIC right after the switch. It is the function `switch_to` of struct kwhy_inject_collection.
  */
 int64_t kwhy_inject_collector_switch(void *context, bool is_on);
 
-/* Makes CUPTI return its buffers; returns how many records it dropped. */
+/*
+ * Makes CUPTI return its buffers, with `forced` also those that are partly filled. Returns the number of
+ * records that CUPTI dropped.
+ */
 uint64_t kwhy_inject_collector_flush(bool forced);
 
 #endif

@@ -36,7 +36,7 @@ void kwhy_inject_host(char *out, size_t space)
 	out[space - 1] = '\0';
 }
 
-/* Reads the words of the command, separated by spaces; "": unknown. */
+/* Writes the words of the process's command to `out`, separated by spaces; "": unknown. */
 static void read_command(char out[COMMAND_BYTES])
 {
 	const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -173,7 +173,7 @@ static uint32_t attribute_of(const struct kwhy_cuda *cuda, int attribute, kwhy_c
 	return (uint32_t)value;
 }
 
-/* Reads the UUID in NVML's form; "": unknown. */
+/* Writes the device's UUID in NVML's form to `out`; "": unknown. */
 static void read_uuid(const struct kwhy_cuda *cuda, kwhy_cuda_device device, char out[48])
 {
 	__typeof__(cuDeviceGetUuid) *ask = cuda->cuDeviceGetUuid ? cuda->cuDeviceGetUuid
@@ -204,7 +204,7 @@ static bool read_device(const struct kwhy_cuda *cuda, int index, struct kwhy_inj
 			cuda, KWHY_CUDA_ATTRIBUTE_REGISTERS_PER_MULTIPROCESSOR, device),
 		.shared_bytes_per_sm = attribute_of(
 			cuda, KWHY_CUDA_ATTRIBUTE_SHARED_BYTES_PER_MULTIPROCESSOR, device),
-		/* two transfers a clock cycle (double data rate) */
+		/* Factor 2: double data rate, two transfers a clock cycle. */
 		.memory_rate_bytes_per_s = 2e3 *
 			attribute_of(cuda, KWHY_CUDA_ATTRIBUTE_MEMORY_CLOCK_KHZ, device) *
 			attribute_of(cuda, KWHY_CUDA_ATTRIBUTE_MEMORY_BUS_BITS, device) / 8};
@@ -228,7 +228,7 @@ int kwhy_inject_devices_read(struct kwhy_inject_device out[KWHY_INJECT_DEVICES_M
 		count = 0;
 	for (int i = 0; i < count && known < KWHY_INJECT_DEVICES_MAX; i++)
 		known += read_device(&cuda, i, &out[known]);
-	return known; /* the driver stays loaded, as the process uses it anyway */
+	return known; /* the driver's library stays loaded, because the process uses it anyway */
 }
 
 bool kwhy_inject_has_context(void)

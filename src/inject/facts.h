@@ -8,41 +8,47 @@
 #include "inject/options.h"
 
 /*
- * Records that describe the process, its devices and clocks and the recording itself, as opposed to its
- * activity. Only one thread at a time may call these functions.
+ * Writes records that describe the process, its devices and clocks, and the recording itself; other files
+ * write the activity. Only one thread at a time may call these functions.
  */
 
 /*
- * Writes pid, host, command and rank of the process; the rank comes from the variables of OpenMPI, PMI, SLURM
- * and torchrun.
+ * Writes the pid, host, command and rank of the process. The rank comes from the environment variables of
+ * OpenMPI, PMI, SLURM and torchrun.
  */
 void kwhy_inject_fact_process(
 	struct kwhy_inject_labels *labels, char *(*get)(const char *name), int64_t now_mono_ns);
 
-/* Ranks and world size from those variables; KWHY_WIRE_UNKNOWN_U32: not set. */
+/* Ranks and world size from these environment variables; KWHY_WIRE_UNKNOWN_U32: not set. */
 struct kwhy_inject_ranks {
 	uint32_t rank, world_size, local_rank;
 };
 struct kwhy_inject_ranks kwhy_inject_ranks(char *(*get)(const char *name));
 
-/* The host's name, the same for all writers on one machine. */
+/* Writes the host's name, which is the same for all processes of kwhy on one machine. */
 void kwhy_inject_host(char *out, size_t space);
 
-/* Writes how Unix time relates to CLOCK_MONOTONIC now. */
+/* Writes the current offset between Unix time and CLOCK_MONOTONIC. */
 void kwhy_inject_fact_clock(struct kwhy_block_writer *writer);
 
-/* Writes a note for the report, of enum kwhy_note_kind COMPLETENESS. */
+/* Writes a note of kind KWHY_NOTE_COMPLETENESS for the report. */
 void kwhy_inject_fact_note(struct kwhy_inject_labels *labels, const char *id, const char *text);
 
-/* The reason why the options collect only part of the activity; of several, the narrowest. */
+/*
+ * The reason why the options collect only a part of the activity: random windows, else a pattern of ranges,
+ * else bounds of time.
+ */
 enum kwhy_wire_choice kwhy_inject_choice(const struct kwhy_inject_options *options);
 
-/* The options' plan of windows, its times converted from Unix time to this machine's clock by `relation`. */
+/*
+ * The plan of windows that the options give. `relation` converts its times from Unix time to CLOCK_MONOTONIC.
+ */
 struct kwhy_inject_plan kwhy_inject_plan_of(
 	const struct kwhy_inject_options *options, const struct kwhy_clock_relation *relation);
 
 /*
- * Writes which activity the options leave out between these times; writes nothing where they leave out none.
+ * Writes which activity the options leave out between start_mono_ns and end_mono_ns. Writes no record where
+ * they leave out none.
  */
 void kwhy_inject_fact_selection(struct kwhy_inject_labels *labels, const struct kwhy_inject_options *options,
 	int64_t start_mono_ns, int64_t end_mono_ns);
@@ -71,9 +77,9 @@ enum { KWHY_INJECT_DEVICES_MAX = 64 };
 bool kwhy_inject_has_context(void);
 
 /*
- * Reads the devices in the order in which this process numbers them; returns how many. Calls the driver,
- * which the process has initialised. So it must not run on a thread that the driver has called, nor under a
- * lock that such a thread may need.
+ * Reads the devices in the order in which this process numbers them; returns their number. It calls the
+ * driver, which the process must have initialised. It must therefore run neither on a thread that the driver
+ * has called, nor under a lock that such a thread may need.
  */
 int kwhy_inject_devices_read(struct kwhy_inject_device out[KWHY_INJECT_DEVICES_MAX]);
 

@@ -22,7 +22,10 @@ int InitializeInjection(void)
 	return 1;
 }
 
-/* Each copy of NVTX in the process calls this at its first use. 0: that copy works without a tool. */
+/*
+ * Each copy of NVTX in the process calls this at its first use. Returns 0 if that copy is to work without a
+ * tool.
+ */
 int InitializeInjectionNvtx2(kwhy_nvtx_export *export)
 {
 	if (!kwhy_inject_session_begin() || !kwhy_inject_session_ranges())

@@ -14,7 +14,7 @@ void kwhy_inject_labels_init(struct kwhy_inject_labels *labels, struct kwhy_bloc
 	labels->round = 1;
 }
 
-/* 64-bit FNV-1a hash, never 0; also gives the text's length. */
+/* FNV-1a hash of a text, 64 bits, never 0. Writes the text's length to *out_length. */
 static uint64_t hash_of(const char *text, size_t *out_length)
 {
 	uint64_t hash = UINT64_C(14695981039346656037);
@@ -66,8 +66,8 @@ uint32_t kwhy_inject_label(struct kwhy_inject_labels *labels, const char *text)
 }
 
 /*
- * Copies a text by a system call, which fails where memory is no longer mapped. Each piece lies within one
- * page, because the last page may be unmapped.
+ * Copies a text by a system call, which fails where memory is not mapped. Each piece that is copied lies
+ * within one page, because the page after the text's last one may not be mapped.
  */
 static const char *read_text(struct kwhy_inject_labels *labels, const char *text)
 {
@@ -82,7 +82,7 @@ static const char *read_text(struct kwhy_inject_labels *labels, const char *text
 		pieces[i] = (struct iovec){(void *)(uintptr_t)at, bytes};
 	got = process_vm_readv(getpid(), &space, 1, pieces, PIECES, 0);
 	if (got < 0 && errno != EFAULT)
-		got = -2; /* the system call is not permitted: read directly */
+		got = -2; /* the system call is not permitted, so the memory is read directly */
 	errno = errno_before;
 	labels->text[got > 0 ? got : 0] = '\0';
 	return got == -2 ? text : labels->text;

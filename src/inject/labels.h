@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * Maps names to numbers of this writer, in memory of fixed size that does not keep the names: 64 bits of its
- * hash identify a name. When the table is full it is emptied, and names are written again under new numbers,
- * which a reader accepts. Only one thread at a time may use it.
+ * Gives names the numbers by which this writer's records refer to them. The table has a fixed size and keeps
+ * 64-bit hashes instead of names. A full table is emptied, and names are then written again under new
+ * numbers, which a reader accepts. Only one thread at a time may use it.
  */
 enum {
 	KWHY_INJECT_LABELS = 1 << 15,
@@ -21,7 +21,7 @@ struct kwhy_inject_labels {
 	struct kwhy_block_writer *writer;
 	uint32_t last, known, round;
 	struct {
-		uint64_t hash; /* 0: free */
+		uint64_t hash; /* hash of the name; 0: the entry is free */
 		uint32_t number;
 	} by_content[KWHY_INJECT_LABELS];
 	struct {
@@ -30,7 +30,7 @@ struct kwhy_inject_labels {
 		uint64_t hash;
 	} by_pointer[KWHY_INJECT_LABEL_POINTERS];
 	uint64_t hash_at;			/* hash of the last name that was looked up by its address */
-	char text[KWHY_INJECT_LABEL_BYTES + 1]; /* copy of that name */
+	char text[KWHY_INJECT_LABEL_BYTES + 1]; /* copy of the name with hash_at */
 };
 
 /* `labels` is zeroed memory. */
@@ -43,9 +43,10 @@ uint64_t kwhy_inject_label_hash(const char *text);
 uint32_t kwhy_inject_label(struct kwhy_inject_labels *labels, const char *text);
 
 /*
- * The same for names whose memory stays unchanged until the next call of kwhy_inject_labels_begin(): each is
- * read once and then found by its address. CUPTI before 13.4 Update 1 may give names of modules that were
- * unloaded: a name whose memory is gone gets 0. A name longer than KWHY_INJECT_LABEL_BYTES is cut.
+ * Like kwhy_inject_label(), for a name whose memory stays unchanged until the next call of
+ * kwhy_inject_labels_begin(). The name is read once and then found by its address. CUPTI before 13.4 Update 1
+ * may give names of modules that were unloaded; a name whose memory is no longer mapped gets 0. A name longer
+ * than KWHY_INJECT_LABEL_BYTES is cut.
  */
 uint32_t kwhy_inject_label_at(struct kwhy_inject_labels *labels, const char *text);
 void kwhy_inject_labels_begin(struct kwhy_inject_labels *labels);

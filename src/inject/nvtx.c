@@ -11,7 +11,7 @@
 
 static _Thread_local struct kwhy_inject_range_stack stack;
 
-/* Converts wide characters to UTF-8 as far as they fit; invalid ones become question marks. */
+/* Converts as many wide characters to UTF-8 as fit in `out`; invalid ones become question marks. */
 static const char *narrow(const wchar_t *wide, char out[KWHY_INJECT_RANGE_NAME_BYTES])
 {
 	size_t at = 0;
@@ -41,7 +41,7 @@ static const char *narrow(const wchar_t *wide, char out[KWHY_INJECT_RANGE_NAME_B
 	return out;
 }
 
-/* The name of an event; a registered name is the text that we returned at its registration. */
+/* The name of an NVTX event. A registered name is the pointer that we returned at its registration. */
 static const char *name_of(const struct kwhy_nvtx_event *event, char space[KWHY_INJECT_RANGE_NAME_BYTES])
 {
 	const char *name = NULL;
@@ -56,8 +56,8 @@ static const char *name_of(const struct kwhy_nvtx_event *event, char space[KWHY_
 }
 
 /*
- * A range that selects is reported to the collection before its start time is taken, so that the range does
- * not include the switching.
+ * Reports a range's start to the collection if collection depends on it. Called before the range's start time
+ * is taken, so that the range does not include the time of switching.
  */
 static bool enter(const char *name)
 {
@@ -198,7 +198,7 @@ static void on_domain_end(const void *domain, uint64_t id)
 	on_end(id);
 }
 
-/* The program keeps the result as long as it runs. */
+/* The program keeps the returned pointer as long as it runs and passes it back as a registered name. */
 static void *on_register_ascii(const void *domain, const char *name)
 {
 	(void)domain;

@@ -14,10 +14,11 @@ enum kwhy_inject_kind {
 	KWHY_INJECT_CALL = 8,
 	KWHY_INJECT_OVERHEAD = 16,
 	KWHY_INJECT_RANGE = 32,
-	KWHY_INJECT_MEMORY = 64, /* allocations and frees of device memory; only on request */
-	KWHY_INJECT_GRAPH =
-		128, /* whole graph launches instead of their kernels; also KWHY_RECORD_GRAPHS=graph */
-	KWHY_INJECT_LINE = 256, /* call stacks at some of the calls; recorded only together with calls */
+	KWHY_INJECT_MEMORY = 64, /* allocations and frees of device memory; recorded only if KWHY_RECORD_KINDS
+				    names them */
+	KWHY_INJECT_GRAPH = 128, /* launches of whole graphs instead of their kernels;
+				    KWHY_RECORD_GRAPHS=graph selects this, too */
+	KWHY_INJECT_LINE = 256,	 /* call stacks at some of the calls; recorded only if calls are recorded */
 	KWHY_INJECT_USUAL = KWHY_INJECT_KERNEL | KWHY_INJECT_COPY | KWHY_INJECT_MEMSET | KWHY_INJECT_CALL |
 		KWHY_INJECT_OVERHEAD | KWHY_INJECT_RANGE | KWHY_INJECT_LINE
 };
@@ -26,29 +27,32 @@ enum kwhy_inject_kind {
  * Options that the launcher passes in environment variables. A value that is not a number counts as absent.
  */
 struct kwhy_inject_options {
-	char folder[3072];    /* KWHY_RECORD_DIR: existing folder for the files of blocks */
-	char cupti[1024];     /* KWHY_CUPTI: path of the library; "": search for it */
-	uint64_t limit_bytes; /* KWHY_RECORD_MAX_BYTES: limit for this process; 0: no limit */
-	unsigned kinds;	     /* KWHY_RECORD_KINDS: words of enum kwhy_inject_kind separated by commas, without
-				those that KWHY_RECORD_LINES=off removes */
-	unsigned period_ms;  /* KWHY_RECORD_PERIOD_MS: time whose records a killed program may lose; default
-				100 */
-	size_t buffer_bytes; /* KWHY_RECORD_BUFFER_KIB: size of each of CUPTI's buffers; default 1 MiB */
-	size_t buffer_count; /* KWHY_RECORD_BUFFERS: number of buffers; default 32 */
+	char folder[3072]; /* KWHY_RECORD_DIR: existing folder in which the recording's files are created */
+	char cupti[1024];  /* KWHY_CUPTI: path of the CUPTI library; "": the library is searched for */
+	uint64_t limit_bytes; /* KWHY_RECORD_MAX_BYTES: limit of the bytes that this process writes; 0: no
+				 limit */
+	unsigned kinds;	      /* KWHY_RECORD_KINDS: bits of enum kwhy_inject_kind, given as words separated by
+				 commas; KWHY_RECORD_LINES=off removes KWHY_INJECT_LINE */
+	unsigned period_ms;   /* KWHY_RECORD_PERIOD_MS: time between two writes to the file, of which a killed
+				 program may lose the records; default 100 */
+	size_t buffer_bytes;  /* KWHY_RECORD_BUFFER_KIB: size of each of CUPTI's buffers; default 1 MiB */
+	size_t buffer_count;  /* KWHY_RECORD_BUFFERS: number of CUPTI's buffers; default 32 */
 	/*
-	 * Bounds and origin of windows in Unix time, which all machines of a run share; 0: no bound, no
-	 * origin.
+	 * First and last moment at which windows may lie, and the time from which they are drawn. All are in
+	 * Unix time, which all machines of a run share. 0: no bound, no origin.
 	 */
-	int64_t from_unix_ns, until_unix_ns, origin_unix_ns; /* KWHY_RECORD_FROM, _UNTIL, _ORIGIN */
-	uint32_t share_ppm; /* KWHY_RECORD_SHARE_PPM: share of the time that windows cover; 0: all of it */
-	int64_t window_ns;  /* KWHY_RECORD_WINDOW_NS: mean length of windows; default 0.3 s */
-	uint64_t seed;	    /* KWHY_RECORD_SEED: seed of the windows' random times */
-	char range[256];    /* KWHY_RECORD_RANGE: pattern of range names; "": ranges do not matter */
+	int64_t from_unix_ns, until_unix_ns,
+		origin_unix_ns; /* KWHY_RECORD_FROM, KWHY_RECORD_UNTIL, KWHY_RECORD_ORIGIN */
+	uint32_t share_ppm;	/* KWHY_RECORD_SHARE_PPM: share of the time that windows cover; 0: all time */
+	int64_t window_ns;	/* KWHY_RECORD_WINDOW_NS: mean length of windows; default 0.3 s */
+	uint64_t seed;		/* KWHY_RECORD_SEED: seed of the windows' random times */
+	char range[256]; /* KWHY_RECORD_RANGE: pattern of names of ranges during which activity is collected;
+			    "": at all times */
 };
 
 /*
- * Reads the options through `get` (getenv, or a test's function). False: no folder is named, or its name is
- * too long; then nothing is recorded.
+ * Reads the options through `get`, which is getenv or a test's function. False: no folder is named, or its
+ * name is too long. Then the process records nothing.
  */
 bool kwhy_inject_options_read(struct kwhy_inject_options *out, char *(*get)(const char *name));
 

@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 
 /*
- * Bytes after the used part that are zeroed too, because CUPTI may have written a little more than it
- * reports.
+ * Number of bytes after the used part of a buffer that are zeroed, too, because CUPTI may have written a
+ * little more than it reports.
  */
 enum { ZEROED_BEYOND_BYTES = 4096 };
 
@@ -65,7 +65,10 @@ void kwhy_inject_pool_give(struct kwhy_inject_pool *pool, uint8_t *buffer, size_
 	atomic_store(&pool->states[index], HERE);
 }
 
-/* CUPTI may be writing to the buffer concurrently; either result is then right. */
+/*
+ * Whether CUPTI has written to a borrowed buffer. CUPTI may be writing concurrently; either result is correct
+ * then.
+ */
 __attribute__((no_sanitize("thread"))) static bool is_written(const uint8_t *buffer)
 {
 	return *(const volatile uint64_t *)(const void *)buffer != 0;

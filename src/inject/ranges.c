@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Copies a name as far as it fits, cut between characters of UTF-8. */
+/* Copies as much of a name as fits. The cut is never inside a UTF-8 character. */
 static void copy_name(char out[KWHY_INJECT_RANGE_NAME_BYTES], const char *name)
 {
 	size_t length = strnlen(name, KWHY_INJECT_RANGE_NAME_BYTES);
@@ -17,7 +17,10 @@ static void copy_name(char out[KWHY_INJECT_RANGE_NAME_BYTES], const char *name)
 	out[length] = '\0';
 }
 
-/* Slots are used in order. A slot that the reader has not emptied yet means that the queue is full. */
+/*
+ * Puts a range in the queue. Slots are used in order; if the reader has not emptied the next slot yet, the
+ * queue is full.
+ */
 static void queue_put(struct kwhy_inject_ranges *ranges, const struct kwhy_inject_range *range)
 {
 	uint64_t place = atomic_load(&ranges->put);
@@ -71,7 +74,10 @@ int kwhy_inject_range_push(struct kwhy_inject_range_stack *stack, const void *do
 	return level;
 }
 
-/* Removes a range, which may be in the middle, because each domain nests independently. */
+/*
+ * Removes a range from the stack. It may be in the middle, because the ranges of each domain nest
+ * independently.
+ */
 static void take_out(struct kwhy_inject_range_stack *stack, unsigned at)
 {
 	for (unsigned i = at; i + 1 < stack->depth; i++)
@@ -112,7 +118,7 @@ uint64_t kwhy_inject_range_start(
 		const unsigned at = atomic_fetch_add(&ranges->next_open, 1) % KWHY_INJECT_RANGES_OPEN;
 		uint64_t state = atomic_load(&ranges->open[at].state);
 
-		/* An odd state means open. Ids contain the odd state, so no id is 0. */
+		/* Odd states mean open. An id contains the odd state, so no id is 0. */
 		if (state % 2 || !atomic_compare_exchange_strong(&ranges->open[at].state, &state, state + 1))
 			continue;
 		ranges->open[at].start_mono_ns = now_mono_ns;

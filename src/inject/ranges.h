@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 /*
- * Carries ranges from the program's threads to the thread that writes them. Open nested ranges wait on a
- * stack of their thread, other open ranges in a table, and ended ranges in a queue of fixed size. No thread
- * waits for another; ranges that find no space are counted as lost. Names are cut to
- * KWHY_INJECT_RANGE_NAME_BYTES - 1.
+ * Carries ranges from the program's threads to the thread that writes them. Open nested ranges are kept on a
+ * stack of their thread, other open ranges in a table, and ended ranges in a queue; all are of fixed size. No
+ * thread waits for another. Ranges that find no space are counted as lost. Names are cut to
+ * KWHY_INJECT_RANGE_NAME_BYTES - 1 bytes.
  */
 enum {
 	KWHY_INJECT_RANGE_NAME_BYTES = 232,
@@ -22,33 +22,34 @@ enum {
 
 struct kwhy_inject_range {
 	int64_t start_mono_ns, end_mono_ns;
-	uint32_t thread; /* the system's thread id; UINT32_MAX: belongs to no thread */
+	uint32_t thread; /* the system's thread id; UINT32_MAX: the range belongs to no thread */
 	char name[KWHY_INJECT_RANGE_NAME_BYTES];
 };
 
 /* The open nested ranges of one thread. Zeroed memory is an empty stack. */
 struct kwhy_inject_range_stack {
 	uint32_t thread; /* the system's thread id; 0: not read yet */
-	unsigned depth;	 /* including ranges that did not fit in `open` */
+	unsigned depth;	 /* number of open ranges, including those that did not fit in `open` */
 	struct {
 		const void *domain;
 		int64_t start_mono_ns;
-		bool selects; /* collection depends on this range */
+		bool selects; /* whether collection depends on this range */
 		char name[KWHY_INJECT_RANGE_NAME_BYTES];
 	} open[KWHY_INJECT_RANGE_DEPTH];
 };
 
-/* Zeroed memory is empty. */
+/* Zeroed memory is a valid empty struct. */
 struct kwhy_inject_ranges {
 	atomic_uint_least64_t put, lost;
 	uint64_t got;
 	struct {
-		atomic_uint_least64_t
-			turn; /* n + 1 once the n-th range put is in this slot, n + 2 once it is read */
+		atomic_uint_least64_t turn; /* n + 1 once the n-th range, counted from 0, is in this slot; n +
+					       2 once it has been read */
 		struct kwhy_inject_range range;
 	} queue[KWHY_INJECT_RANGES_QUEUED];
 	struct {
-		atomic_uint_least64_t state; /* 2 n: free after n uses; 2 n + 1: open */
+		atomic_uint_least64_t state; /* 2 n: the entry is free and was used n times; 2 n + 1: it holds
+						an open range */
 		int64_t start_mono_ns;
 		bool selects;
 		char name[KWHY_INJECT_RANGE_NAME_BYTES];
@@ -57,15 +58,16 @@ struct kwhy_inject_ranges {
 };
 
 /*
- * Opens a nested range of a thread in a domain. Returns the range's depth in that domain as NVTX counts it,
- * from 0. A range that does not fit on the stack is not marked as selecting.
+ * Opens a nested range of a thread in an NVTX domain. Returns the range's depth in that domain as NVTX counts
+ * it, from 0. `selects`: collection depends on this range. It is not kept for a range that does not fit on
+ * the stack.
  */
 int kwhy_inject_range_push(struct kwhy_inject_range_stack *stack, const void *domain, const char *name,
 	int64_t now_mono_ns, bool selects);
 
 /*
  * Ends the innermost range of the domain and returns its depth; -1: the domain has no open range.
- * *out_selects: `selects` of its push.
+ * *out_selects: whether collection depends on that range.
  */
 int kwhy_inject_range_pop(struct kwhy_inject_ranges *ranges, struct kwhy_inject_range_stack *stack,
 	const void *domain, int64_t now_mono_ns, bool *out_selects);
@@ -76,10 +78,13 @@ int kwhy_inject_range_pop(struct kwhy_inject_ranges *ranges, struct kwhy_inject_
  */
 uint64_t kwhy_inject_range_start(
 	struct kwhy_inject_ranges *ranges, const char *name, int64_t now_mono_ns, bool selects);
-/* True: the range has ended now and was started with `selects`. */
+/* Ends a range. Returns true if the range was open and collection depends on it. */
 bool kwhy_inject_range_end(struct kwhy_inject_ranges *ranges, uint64_t id, int64_t now_mono_ns);
 
-/* Takes the next ended range. False: the queue is empty. Only one thread at a time may call it. */
+/*
+ * Writes the oldest ended range in the queue and removes it. False: the queue is empty. Only one thread at a
+ * time may call it.
+ */
 bool kwhy_inject_ranges_next(struct kwhy_inject_ranges *ranges, struct kwhy_inject_range *out);
 
 /* Number of ranges lost since the last call. */

@@ -111,7 +111,7 @@ void kwhy_inject_write_devices(void)
 	pthread_mutex_unlock(&session->lock);
 }
 
-/* Writes a window, cut at the time up to which its records are complete. */
+/* Writes a window. It is cut at the time up to which its records are known to be complete. */
 static void write_window(struct kwhy_inject_window window)
 {
 	if (atomic_load(&session->is_taken_over) && window.end_mono_ns > atomic_load(&session->ours_mono_ns))
@@ -149,7 +149,10 @@ void kwhy_inject_write_windows(int64_t ended_by_mono_ns)
 	}
 }
 
-/* The records that a full or failed file has lost start no earlier than the new end of coverage. */
+/*
+ * Writes the gathered records. If the file is full or failed, the lost records start no earlier than the new
+ * end of coverage.
+ */
 void kwhy_inject_write_gathered(void)
 {
 	struct kwhy_inject_translate *translate = &session->memory->translate;
@@ -191,7 +194,10 @@ void kwhy_inject_write_probed(bool is_end)
 
 void kwhy_inject_write_end(int64_t now_mono_ns)
 {
-	/* Where CUPTI's clock does not show another client, buffers that CUPTI does not return do. */
+	/*
+	 * Where CUPTI does not report whose clock it uses, buffers that it does not return indicate that
+	 * another client has taken it over.
+	 */
 	const bool is_withheld = !session->activity.clock_tells &&
 		kwhy_inject_pool_withheld(&session->activity.pool) > 0;
 	const int64_t end_mono_ns = known_until(now_mono_ns, is_withheld);
@@ -209,7 +215,7 @@ void kwhy_inject_write_end(int64_t now_mono_ns)
 	kwhy_inject_write_gathered();
 	if (end_mono_ns < session->coverage_end_mono_ns)
 		session->coverage_end_mono_ns = end_mono_ns;
-	/* A recording at its limit still gets the records of its coverage. */
+	/* Even a recording at its size limit gets the records of its coverage. */
 	session->writer.full = false;
 	session->writer.limit_bytes = 0;
 	if (session->activity_start_mono_ns)

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 /*
- * Some programs expect low numbers for their own descriptors, and close or reuse descriptors that they have
- * not opened.
+ * The descriptor of the file gets at least DESCRIPTOR_MIN as its number. Some programs expect low numbers for
+ * their own descriptors, and close or reuse descriptors that they have not opened.
  */
 enum { FILES_OF_ONE_PID = 100, DESCRIPTOR_MIN = 500 };
 
@@ -27,7 +27,7 @@ struct kwhy_inject_state kwhy_inject_state = {.begins = PTHREAD_MUTEX_INITIALIZE
 
 static struct kwhy_inject_state *const session = &kwhy_inject_state;
 
-/* CUPTI calls this on any thread, also on the program's. */
+/* CUPTI calls this on any thread, including the program's. */
 static void on_buffer_wanted(uint8_t **out_buffer, size_t *out_bytes, size_t *out_most_records)
 {
 	*out_buffer = kwhy_inject_pool_take(&session->activity.pool);
@@ -35,7 +35,10 @@ static void on_buffer_wanted(uint8_t **out_buffer, size_t *out_bytes, size_t *ou
 	*out_most_records = 0;
 }
 
-/* False: the recording has ended, or the program is ending. */
+/*
+ * Takes the session's lock to write a returned buffer. False: the recording has ended, or the program is
+ * ending.
+ */
 static bool lock_for_buffer(void)
 {
 	while (atomic_load(&session->state) == KWHY_INJECT_ON) {
@@ -97,9 +100,9 @@ static void close_file(int64_t started_mono_ns)
 }
 
 /*
- * Without a context a device draws other power than its idle level with one, and many programs end right
- * after their work. So the context is kept for as long as a meter needs to show the idle level
- * (docs/adr/0027).
+ * Keeps the program's context for as long as a meter needs to show the idle level (docs/adr/0027). Without a
+ * context a device draws another power than its idle level with one, and many programs end right after their
+ * work.
  */
 static void let_devices_settle(void)
 {
@@ -109,7 +112,7 @@ static void let_devices_settle(void)
 	kwhy_settle(KWHY_SETTLE_SHOWN_NS);
 }
 
-/* Takes CUPTI's remaining records, writes what was covered, and ends the file properly. */
+/* Writes CUPTI's remaining records and the coverage, and closes the file with its END record. */
 static void end_file(void)
 {
 	int64_t now_mono_ns;
@@ -130,8 +133,9 @@ static void end_file(void)
 }
 
 /*
- * If a lock does not become free, neither the driver nor CUPTI is called, because the thread that holds it
- * may be inside them. The file then lacks its end, but all that was written before can be read.
+ * Ends the recording. If a lock does not become free in time, neither the driver nor CUPTI is called, because
+ * the thread that holds the lock may be inside them. The file then lacks its END record, but all that was
+ * written before can be read.
  */
 static void finish(void)
 {
@@ -153,8 +157,8 @@ static void finish(void)
 }
 
 /*
- * A child of fork has only one thread and locks in unknown states. Everything is reset, and a recording
- * begins anew when the child needs one.
+ * A child of fork has only one thread, and its locks are in unknown states. All state is reset, and a new
+ * recording begins at the child's first call of kwhy_inject_session_begin().
  */
 static void on_fork_child(void)
 {
@@ -174,7 +178,7 @@ static void on_fork_child(void)
 	session->memory = NULL;
 }
 
-/* Moves a descriptor to a high number; keeps the old one if the process may not have such numbers. */
+/* Gives a descriptor a high number. The old number is kept if the process may not have such numbers. */
 static int move_high(int file)
 {
 	const int high = fcntl(file, F_DUPFD_CLOEXEC, DESCRIPTOR_MIN);
@@ -185,7 +189,10 @@ static int move_high(int file)
 	return high;
 }
 
-/* Creates HOST-PID.blocks, with a number added if this process id has such a file already, as after exec. */
+/*
+ * Creates HOST-PID.blocks. If this process id has such a file already, as after exec, a number is added to
+ * the name.
+ */
 static int open_file(void)
 {
 	char host[256], path[sizeof(kwhy_inject_state.options.folder) + 300];
@@ -265,7 +272,10 @@ static void register_handlers(void)
 	pthread_atfork(NULL, NULL, on_fork_child);
 }
 
-/* Begins the recording. A failure is final, because otherwise each region would try again. */
+/*
+ * Begins the recording. After a failure it is not tried again, because otherwise each call of
+ * kwhy_inject_session_begin() would try.
+ */
 static void begin(int64_t now_mono_ns)
 {
 	if (!prepare()) {
@@ -285,8 +295,8 @@ bool kwhy_inject_session_begin(void)
 	const int64_t now_mono_ns = kwhy_clock_mono_ns();
 
 	/*
-	 * This is called again on the same thread while CUPTI starts, because libraries that it loads use
-	 * NVTX.
+	 * CUPTI loads libraries at its start, and these use NVTX, which calls this function again on the same
+	 * thread.
 	 */
 	if (atomic_load(&session->state) != KWHY_INJECT_OFF)
 		return atomic_load(&session->state) == KWHY_INJECT_ON;
@@ -321,7 +331,10 @@ static void start_probe(void)
 	pthread_mutex_unlock(&session->lock);
 }
 
-/* Runs on a thread that the driver has called, where CUPTI may be called but the driver may not. */
+/*
+ * Starts the collection of activity. It runs on a thread that the driver has called, where CUPTI may be
+ * called but the driver may not.
+ */
 static void start_activity(void)
 {
 	struct kwhy_error error;

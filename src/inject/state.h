@@ -32,24 +32,25 @@ struct kwhy_inject_state {
 		begins; /* held by the thread that begins the recording; may be held while CUPTI is called */
 	pthread_mutex_t
 		lock; /* protects the writer and all data written; never held while a library is called */
-	pthread_mutex_t
-		flushes; /* held while CUPTI returns its buffers; the end waits for it, with a timeout */
-	atomic_int state, activity_state; /* KWHY_INJECT_OFF, ... */
+	pthread_mutex_t flushes; /* held while CUPTI returns its buffers; the end of the recording waits for
+				    it for at most two seconds */
+	atomic_int state, activity_state; /* KWHY_INJECT_OFF or another value of the same enum */
 	struct kwhy_inject_options options;
-	struct kwhy_inject_activity activity; /* switched under the lock of struct kwhy_inject_collection */
+	struct kwhy_inject_activity
+		activity; /* switched only under the lock of struct kwhy_inject_collection */
 	struct kwhy_block_writer writer;
 	struct kwhy_inject_memory *memory;
-	struct kwhy_clock clock; /* the clock that the session's thread sleeps by */
+	struct kwhy_clock clock; /* clock by which the session's thread sleeps */
 	struct kwhy_clock_sleeper sleeper;
 	enum kwhy_wire_choice choice;
 	int64_t activity_start_mono_ns, coverage_end_mono_ns, last_buffer_mono_ns, last_clock_mono_ns;
-	uint64_t dropped;			 /* records dropped by CUPTI, not yet written as LOST */
+	uint64_t dropped; /* records that CUPTI has dropped and that no LOST record counts yet */
 	uint64_t launched_before, called_before; /* `launched` and `called` of `translate` when collection was
 						    last switched on */
 	int64_t start_cost_ns, thread_cost_ns, buffers_cost_ns;
 	uint64_t ticks, buffers;
 	atomic_int_least64_t
-		ours_mono_ns; /* time at which no other client was last found to have taken CUPTI over */
+		ours_mono_ns; /* last time at which CUPTI was found not to be taken over by another client */
 	atomic_bool is_taken_over, is_ending;
 	pthread_t thread; /* the session's thread; valid if has_thread */
 	atomic_bool has_thread;
@@ -58,7 +59,7 @@ struct kwhy_inject_state {
 
 extern struct kwhy_inject_state kwhy_inject_state;
 
-/* Is this the thread of the session? */
+/* Whether this is the session's own thread. */
 extern _Thread_local bool kwhy_inject_is_own_thread;
 
 #endif

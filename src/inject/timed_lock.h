@@ -8,7 +8,7 @@
 
 /*
  * Locks with a timeout of two seconds, the longest time for which we delay a program's end. The thread that
- * holds a lock may never continue: a signal handler may have interrupted it and be ending the program.
+ * holds a lock may never release it: a signal handler may have interrupted it and be ending the program.
  */
 
 /* The time two seconds from now, on CLOCK_REALTIME. */
@@ -17,7 +17,7 @@ struct timespec kwhy_inject_lock_deadline(void);
 /* False: the lock did not become free in time. */
 bool kwhy_inject_timed_lock(pthread_mutex_t *lock);
 
-/* Did the lock become free in time? It is not held on return. */
+/* Whether the lock becomes free in time. It is not held on return. */
 bool kwhy_inject_lock_becomes_free(pthread_mutex_t *lock);
 
 #endif

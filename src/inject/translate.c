@@ -37,7 +37,7 @@ static uint16_t small(uint64_t value)
 	return value < KWHY_WIRE_UNKNOWN_U16 ? (uint16_t)value : KWHY_WIRE_UNKNOWN_U16;
 }
 
-/* Converts a record's times to CLOCK_MONOTONIC. False: the record has no end or no start. */
+/* Converts a record's times to CLOCK_MONOTONIC. False: the record lacks its start or its end. */
 static bool place(struct kwhy_inject_translate *translate, uint64_t start_ns, uint64_t end_ns,
 	int64_t *out_start, int64_t *out_end)
 {
@@ -200,7 +200,7 @@ static void take_memset(struct kwhy_inject_translate *translate, const void *rec
 		*out = row;
 }
 
-/* The label of a call's name, which is read from CUPTI once; 0: the call is not recorded. */
+/* The number of a call's name, which is read from CUPTI once; 0: the call is not recorded. */
 static uint32_t call_of(struct kwhy_inject_translate *translate, const struct kwhy_cupti_call *call)
 {
 	const int domain = call->kind == KWHY_CUPTI_KIND_DRIVER ? KWHY_CUPTI_DOMAIN_DRIVER
@@ -218,8 +218,8 @@ static uint32_t call_of(struct kwhy_inject_translate *translate, const struct kw
 	if (translate->cupti->cuptiGetCallbackName(domain, call->id, &long_name) || !long_name)
 		return 0;
 	kwhy_inject_call_name(long_name, name);
-	if (!kwhy_inject_call_matters(name)) /* an old CUPTI gives all calls, and any CUPTI does while calls
-						are being selected */
+	if (!kwhy_inject_call_matters(name)) /* a CUPTI that cannot select calls reports all of them, and any
+						CUPTI does so while calls are being selected */
 		return 0;
 	known->state = 1;
 	known->number = kwhy_inject_label(translate->labels, name);
@@ -260,7 +260,10 @@ static void take_memory(struct kwhy_inject_translate *translate, const void *rec
 			.memory = memory_of(memory->memory)};
 }
 
-/* Name of an overhead; NULL: not caused by the profiler, as when the driver compiles or loads. */
+/*
+ * Name of an overhead of profiling; NULL: the profiler did not cause it, as when the driver compiles or loads
+ * code.
+ */
 static const char *overhead_name(uint32_t overhead)
 {
 	switch (overhead) {
@@ -311,7 +314,7 @@ static const struct {
 	{KWHY_CUPTI_KIND_KERNEL, take_kernel},
 };
 
-/* Converts and writes a record; other kinds are skipped. */
+/* Converts and writes a record. Records of other kinds are skipped. */
 static void translate_record(struct kwhy_inject_translate *translate, const struct kwhy_cupti_record *record)
 {
 	for (size_t i = 0; i < sizeof(takers) / sizeof(takers[0]); i++)

@@ -15,19 +15,22 @@ struct kwhy_inject_translate {
 	struct kwhy_block_writer *writer;
 	struct kwhy_inject_labels *labels;
 	const struct kwhy_cupti *cupti;
-	int64_t offset_ns;	  /* added to CUPTI's times to get CLOCK_MONOTONIC; 0 where CUPTI uses it */
-	int64_t earliest_mono_ns; /* start of the earliest record since the caller last set it */
-	struct kwhy_probe_accounts
-		*accounts; /* accounts that receive the busy times of kernels; NULL: kernels are not probed */
-	uint64_t records;  /* records converted */
-	uint64_t launched; /* kernels that no graph launched */
-	uint64_t called;   /* calls written */
-	uint64_t incomplete; /* records without an end, as when the program ends while a kernel runs */
+	int64_t offset_ns; /* added to CUPTI's times to get CLOCK_MONOTONIC; 0: CUPTI uses that clock itself
+			    */
+	int64_t earliest_mono_ns; /* start of the earliest converted record since the caller last reset this
+				     field */
+	struct kwhy_probe_accounts *accounts; /* accounts to which the busy times of kernels are added; NULL:
+						 kernels are not probed */
+	uint64_t records;		      /* records converted */
+	uint64_t launched;		      /* kernels recorded that did not come from a graph */
+	uint64_t called;		      /* calls written */
+	uint64_t incomplete; /* records without a start or an end, such as that of a kernel that runs when the
+				program ends */
 	struct {
 		uint32_t number;
-		uint8_t state;		   /* 0: not looked up, 1: recorded, 2: not recorded */
-	} calls[2][KWHY_INJECT_CALLS_MAX]; /* index: domain, then the number that this version of CUPTI gives
-					      the call */
+		uint8_t state; /* 0: name not looked up yet, 1: the call is recorded, 2: it is not recorded */
+	} calls[2][KWHY_INJECT_CALLS_MAX]; /* first index: driver or runtime; second index: the number that
+					      CUPTI gives the call */
 };
 
 /* Converts all records of a buffer. */

@@ -5,10 +5,13 @@
 
 #include <math.h>
 
-/* Windows drawn before the origin, enough that each moment after it is covered with the same probability. */
+/*
+ * Number of windows drawn before the origin, so that each moment after it is covered with the same
+ * probability.
+ */
 enum { WINDOWS_BEFORE = 32 };
 
-/* The n-th random number of a seed, in [0, 1). */
+/* Random number n of a seed, in [0, 1). */
 static double draw(uint64_t seed, uint64_t n)
 {
 	return kwhy_random_share(kwhy_random_of(seed + (n + 1) * KWHY_RANDOM_STEP));
@@ -24,7 +27,10 @@ static double mean_gap_ns(const struct kwhy_inject_plan *plan)
 	return (double)plan->window_ns * (1 - plan->share_ratio) / plan->share_ratio;
 }
 
-/* Draws the next gap and window, clipped to the plan's bounds; a window without length counts as empty. */
+/*
+ * Draws the next gap and the next window, and clips the window to the plan's bounds. A window whose end is
+ * not after its start is empty.
+ */
 static void draw_window(struct kwhy_inject_windows *windows)
 {
 	const struct kwhy_inject_plan *plan = &windows->plan;

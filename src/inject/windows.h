@@ -6,30 +6,33 @@
 #include <stdint.h>
 
 /*
- * The times at which activity is to be collected. They follow from the plan alone: processes of a run that
- * are given the same plan have the same windows without communicating (docs/formats/recording.md, "Windows").
- * Times are CLOCK_MONOTONIC.
+ * The times at which activity is to be collected. They follow from the plan alone: all processes of a run
+ * that get the same plan have the same windows without communicating (docs/formats/recording.md, "Windows").
+ * Times are on CLOCK_MONOTONIC.
  */
 struct kwhy_inject_plan {
 	int64_t from_mono_ns, until_mono_ns; /* INT64_MIN, INT64_MAX: no bound */
 	int64_t origin_mono_ns; /* time from which windows are drawn, the same for all processes */
 	int64_t window_ns;	/* mean length of the windows, above 0 */
-	double share_ratio;	/* share of the time that windows cover; NAN: all of it, without windows */
+	double share_ratio;	/* share of the time that windows cover; not between 0 and 1: one window from
+				   from_mono_ns to until_mono_ns */
 	uint64_t seed;
 };
 
 /* Iterates over the windows of a plan. */
 struct kwhy_inject_windows {
 	struct kwhy_inject_plan plan;
-	uint64_t drawn;			    /* random numbers drawn so far */
-	int64_t drawn_until_mono_ns;	    /* end of the last window, before clipping to the plan's bounds */
-	int64_t start_mono_ns, end_mono_ns; /* the current window; both INT64_MAX: no more windows */
+	uint64_t drawn;		     /* random numbers drawn so far */
+	int64_t drawn_until_mono_ns; /* end of the last drawn window, before it was clipped to the plan's
+					bounds */
+	int64_t start_mono_ns,
+		end_mono_ns; /* the current window; both INT64_MAX: there are no more windows */
 };
 
-/* Starts at the first window that ends after the origin. */
+/* Sets the iterator to the first window that ends after the origin. */
 void kwhy_inject_windows_init(struct kwhy_inject_windows *windows, const struct kwhy_inject_plan *plan);
 
-/* Advances to the first window that ends after `mono_ns`; stays at the current one if that does. */
+/* Advances to the first window that ends after `mono_ns`; leaves the current window if it does so. */
 void kwhy_inject_windows_pass(struct kwhy_inject_windows *windows, int64_t mono_ns);
 
 #endif

@@ -35,7 +35,10 @@ static enum kwhy_status open_tees(struct child *child, struct kwhy_error *error)
 	return status;
 }
 
-/* The child gets the mask from before, and what we ignore ends it as it would without us. */
+/*
+ * Starts the command. It gets the signal mask that this process had before kwhy changed it. Signals that kwhy
+ * ignores have their default effect in it.
+ */
 static int spawn(struct child *child, posix_spawn_file_actions_t *files, posix_spawnattr_t *attributes)
 {
 	char *const *argv = child->request->argv, *const *ours = environ;
@@ -73,7 +76,7 @@ static int start(struct child *child)
 	return failed;
 }
 
-/* Is the command in a folder of PATH that we may search? */
+/* Whether the command is in a folder of PATH that this process may search. */
 static bool is_in_path(const char *name)
 {
 	const char *folder = getenv("PATH");
@@ -97,7 +100,7 @@ static enum kwhy_status fail_start(
 	const char *name = child->request->argv[0];
 
 	if (failed == EACCES && !strchr(name, '/') && !is_in_path(name))
-		failed = ENOENT; /* a folder of PATH is not accessible to us */
+		failed = ENOENT; /* not found; a folder of PATH could not be searched */
 	out->exit = failed == ENOENT ? KWHY_EXIT_NOT_FOUND : KWHY_EXIT_NOT_EXECUTABLE;
 	if (failed == ENOENT && !strchr(name, '/'))
 		return kwhy_fail(error, KWHY_E_INPUT, "no command '%.200s' is in the folders of PATH", name);
@@ -109,7 +112,7 @@ static int64_t ns_of(const struct timeval *time)
 	return (int64_t)time->tv_sec * 1000000000 + (int64_t)time->tv_usec * 1000;
 }
 
-/* True: the child has ended. Also reaps other processes that became our children. */
+/* Whether the command has ended. If it has, `out` receives its end, status, times and memory. */
 static bool has_ended(struct child *child, struct kwhy_child_end *out)
 {
 	struct rusage used;
@@ -127,7 +130,7 @@ static bool has_ended(struct child *child, struct kwhy_child_end *out)
 	return true;
 }
 
-/* Reaps ended processes that became our children. True: others are still running. */
+/* Reaps processes that have ended and had become children of this process. True: others are still running. */
 static bool reap(void)
 {
 	pid_t reaped;
@@ -139,8 +142,8 @@ static bool reap(void)
 }
 
 /*
- * Waits until a descriptor is ready or `left` has passed; NULL: waits without limit. False: the time has
- * passed.
+ * Waits until a descriptor is ready or `left` has passed; `left` NULL: without limit. Then handles signals
+ * and output. False: the time has passed.
  */
 static bool wait_on(struct child *child, const struct timespec *left)
 {
@@ -169,7 +172,8 @@ static void wait_until(struct child *child, int64_t mono_ns)
 }
 
 /*
- * Passes on the command's last output; waits for a reader that does not read until somebody asks us to end.
+ * Passes on the rest of the command's output. If the reader does not read, it waits until a signal asks this
+ * process to end.
  */
 static void drain(struct child *child)
 {

@@ -29,7 +29,7 @@ static enum kwhy_status copy_ours(struct kwhy_environment *out, struct kwhy_erro
 	return KWHY_OK;
 }
 
-/* Index of a variable; count: it is not set. */
+/* Index of a variable in the list; `count`: it is not in the list. */
 static size_t find(const struct kwhy_environment *environment, const char *name)
 {
 	const size_t length = strlen(name);
@@ -42,7 +42,7 @@ static size_t find(const struct kwhy_environment *environment, const char *name)
 	return at;
 }
 
-/* Removes all settings of a name, which may occur more than once. */
+/* Removes all settings of a variable, of which there may be several. */
 static void take_out(struct kwhy_environment *environment, const char *name)
 {
 	for (size_t at; (at = find(environment, name)) < environment->count;) {
@@ -52,7 +52,7 @@ static void take_out(struct kwhy_environment *environment, const char *name)
 	}
 }
 
-/* Makes the new setting and space for it in the list. */
+/* Makes the text of a new setting, and space for it in the list. */
 static char *make_setting(struct kwhy_environment *environment, const char *name, const char *value)
 {
 	const size_t bytes = strlen(name) + strlen(value) + sizeof("=");

@@ -7,18 +7,22 @@
 #include <stddef.h>
 
 /*
- * The environment of commands that will be started: a copy of ours. Our own stays unchanged, because vendor
- * libraries may read it at any time, also on the sampler's thread, and a concurrent change would crash the
- * program.
+ * The environment for commands that will be started: a changed copy of this process's environment. This
+ * process's own environment is not changed: vendors' libraries may read it at any time, also in the sampler's
+ * thread, and a concurrent change would crash the program.
  */
 struct kwhy_environment {
-	char **settings; /* NAME=value, ends with NULL; NULL: nothing was set, the environment is ours */
+	/*
+	 * settings NAME=value, ends with NULL; NULL: nothing was changed, so this process's environment
+	 * applies
+	 */
+	char **settings;
 	size_t count;
 };
 
 /*
- * Sets a variable; value NULL: removes it, even if it is set in ours. Only one thread may use an environment;
- * zero-initialise it first.
+ * Sets a variable; `value` NULL: removes it, also if this process's environment has it. Only one thread may
+ * use an environment. Zero-initialise it first.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_environment_set(
 	struct kwhy_environment *environment, const char *name, const char *value, struct kwhy_error *error);

@@ -12,8 +12,8 @@
 #define LIBRARY "libkwhy-inject.so"
 
 /*
- * Paths of the library relative to the program's folder: when installed, in the portable folder, and when
- * built.
+ * Paths of the library, relative to the folder of the program: where it is installed, in the portable folder,
+ * and in the build folder.
  */
 static const char *const places[] = {
 	KWHY_LIBDIR "/kwhy/" LIBRARY, "../lib/kwhy/" LIBRARY, "../inject/" LIBRARY};
@@ -43,7 +43,9 @@ static bool is_here(struct kwhy_inject *inject, const char *path)
 	return is_here;
 }
 
-/* Is another library set already? The driver loads only one, so that one is kept. */
+/*
+ * Whether a variable names another library already. The driver loads only one library, so that one is kept.
+ */
 static bool is_taken(struct kwhy_inject *inject)
 {
 	const char *other = getenv("CUDA_INJECTION64_PATH");
@@ -84,7 +86,7 @@ void kwhy_inject_find(struct kwhy_inject *inject)
 }
 
 struct variable {
-	const char *name, *value; /* value NULL: the variable is removed */
+	const char *name, *value; /* value of the variable; NULL: it is removed */
 };
 
 static enum kwhy_status set(const struct variable *variables, size_t count,
@@ -111,7 +113,10 @@ static enum kwhy_status prepare_probe(
 	const struct variable variables[] = {
 		{"KWHY_PROBE", "1"},
 		{"KWHY_PROBE_WITHIN_PPM", number(within, (uint64_t)(probe->within_ratio * 1e6 + 0.5))},
-		/* with an explicit budget, the ratio to the program's own time does not limit bursts */
+		/*
+		 * With an explicit budget, bursts are not also limited by their ratio to the program's own
+		 * time.
+		 */
 		{"KWHY_PROBE_RATIO_PPM", has_budget ? number(ratio, 0) : NULL},
 		{"KWHY_PROBE_BUDGET_NS",
 			has_budget ? number(budget, (uint64_t)(probe->budget_s * 1e9)) : NULL},

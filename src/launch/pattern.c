@@ -34,7 +34,7 @@ void kwhy_pattern_done(struct kwhy_pattern *pattern)
 	regfree(&pattern->regex);
 }
 
-/* Value of a text; NAN: it is not a finite number. */
+/* Parses a text as a number; NAN: it is not a finite number. */
 static double number_of(const char *text, size_t length)
 {
 	char copy[NUMBER_BYTES], *end;
@@ -72,7 +72,7 @@ void kwhy_pattern_find(struct kwhy_pattern *pattern, const char *line, size_t le
 	size_t at = 0;
 
 	while (at <= length) {
-		/* REG_STARTEND: the line may hold NUL and go on after its end. */
+		/* With REG_STARTEND the line may contain NUL, and the text may go on after the line. */
 		regmatch_t groups[2] = {{.rm_so = 0, .rm_eo = (regoff_t)(length - at)}};
 
 		if (regexec(&pattern->regex, line + at, 2, groups, REG_STARTEND | (at ? REG_NOTBOL : 0)))

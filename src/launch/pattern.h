@@ -10,27 +10,27 @@
 #include <stdint.h>
 
 /*
- * A POSIX extended regular expression that is searched in lines of any bytes. With one pair of parentheses a
- * match yields the number inside them; without, it yields 1.
+ * A POSIX extended regular expression that is searched for in lines, which may contain any bytes. If it has a
+ * pair of parentheses, a match gives the number inside them; without parentheses it gives 1.
  */
 struct kwhy_pattern {
 	regex_t regex;
 	bool captures;
 	uint64_t matches;
-	uint64_t unreadable; /* matches whose parentheses held no finite number */
+	uint64_t unreadable; /* number of matches whose parentheses held no finite number */
 };
 
 /*
- * `option` starts the error message: "--work tokens". KWHY_E_USAGE: not an expression, or several pairs of
- * parentheses.
+ * Compiles the expression. `option` begins the message of an error, such as "--work tokens". KWHY_E_USAGE: it
+ * is no regular expression, or it has several pairs of parentheses.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pattern_init(
 	struct kwhy_pattern *pattern, const char *option, const char *text, struct kwhy_error *error);
 void kwhy_pattern_done(struct kwhy_pattern *pattern);
 
 /*
- * Calls `found` for every match in the line, from left to right. A NUL must follow the line, directly or
- * later.
+ * Calls `found` with the number of each match in the line, from left to right. Somewhere after the line there
+ * must be a NUL.
  */
 typedef void kwhy_pattern_found(void *context, double value);
 void kwhy_pattern_find(struct kwhy_pattern *pattern, const char *line, size_t length,

@@ -46,7 +46,10 @@ void kwhy_signals_close(struct kwhy_signals *signals)
 	signals->file = -1;
 }
 
-/* Forwards a request to end, unless the terminal has sent it to the child, too. */
+/*
+ * Forwards a request to end to the child, unless the terminal has sent it to the child itself. The second
+ * request kills the child.
+ */
 static void pass_on(
 	struct kwhy_signals *signals, const struct signalfd_siginfo *info, pid_t child, bool was_there)
 {

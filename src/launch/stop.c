@@ -15,11 +15,11 @@ static void ask(int number)
 	(void)number;
 	is_asked = 1;
 	if (!is_quiet && write(STDERR_FILENO, words, sizeof(words) - 1) < 0)
-		is_quiet = 1; /* standard error is closed */
+		is_quiet = 1; /* standard error is closed, so no more messages are written */
 	errno = before;
 }
 
-/* Watches a signal unless it is ignored, as by shells for background commands. */
+/* Watches a signal, unless it is ignored. Shells make commands in the background ignore SIGINT. */
 static void watch(int number)
 {
 	const struct sigaction action = {.sa_handler = ask, .sa_flags = (int)SA_RESETHAND | SA_RESTART};

@@ -7,19 +7,19 @@
 #include <stdbool.h>
 
 /*
- * An interrupt (SIGINT, SIGTERM) ends a benchmark with the results so far; the next one ends the program.
- * This is state of the process, as signals are. Any thread may read it.
+ * An interrupt (SIGINT, SIGTERM) ends a benchmark, whose results so far are kept. The next interrupt ends the
+ * program. The state belongs to the process, as signals do. Any thread may read it.
  */
 
 /*
- * Watches for these signals from now on, except ignored ones. On the first, prints a message to standard
- * error unless `quiet`.
+ * From now on watches for these signals, except those that are ignored. At the first one it prints a message
+ * to standard error, unless `quiet`.
  */
 void kwhy_stop_watch(bool quiet);
 
 bool kwhy_stop_asked(void);
 
-/* Fails with KWHY_E_LOST, as when the device is gone, once an interrupt was received. */
+/* Returns KWHY_E_LOST, as after the loss of a device, once there was an interrupt. */
 KWHY_MUST_USE enum kwhy_status kwhy_stop_check(struct kwhy_error *error);
 
 #endif

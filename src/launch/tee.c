@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TEE_BYTES = 65536, PIPE_HOLDS_BYTES = 65536 /* pipe(7) */ };
+enum { TEE_BYTES = 65536, PIPE_HOLDS_BYTES = 65536 /* capacity of a pipe; see pipe(7) */ };
 
 enum kwhy_status kwhy_tee_open(struct kwhy_tee *tee, int stream, int target, kwhy_output_seen *seen,
 	void *context, struct kwhy_error *error)
@@ -90,7 +90,7 @@ static void take(struct kwhy_tee *tee)
 	tee->seen(tee->context, tee->stream, kwhy_clock_mono_ns(), tee->held, tee->end);
 }
 
-/* Writes at most as much as a writable pipe takes without blocking (pipe(7)). */
+/* Writes at most PIPE_BUF bytes, which a pipe that is writable accepts without blocking (pipe(7)). */
 static void give(struct kwhy_tee *tee)
 {
 	size_t left = tee->end - tee->start;
@@ -98,7 +98,7 @@ static void give(struct kwhy_tee *tee)
 
 	if (put < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (put < 0) { /* the child then gets the same error as without us */
+	if (put < 0) { /* the command then gets an error when it writes, as it would without kwhy */
 		tee->broken = true;
 		tee->start = tee->end;
 		close_file(&tee->source);

@@ -9,7 +9,10 @@
 
 enum { SIZE_NAME_BYTES = 40 };
 
-/* Prefixes of the names that CUPTI-based profilers, Kineto and the ROCm tracers make. */
+/*
+ * Prefixes of the names that profilers give to copies and memsets: those based on CUPTI, Kineto, and the ROCm
+ * tracers.
+ */
 static const char *const generated_prefixes[] = {
 	"Memcpy",
 	"Memset",

@@ -12,8 +12,9 @@
 #include <string.h>
 
 /*
- * State while the accounts are made: one for each kernel name, for each kind of copy or memset with its size
- * class, and for each name that a person gave to copies or memsets; then one for each reason to be idle.
+ * State while the accounts of a device are made. There is one account for each kernel name, one for each kind
+ * of copy or memset with its size class, and one for each name that a person gave to copies or memsets; then
+ * follows one for each reason to be idle.
  */
 struct opening {
 	struct kwhy_ledger *ledger;
@@ -22,7 +23,7 @@ struct opening {
 	struct kwhy_map keys;
 	struct kwhy_account *accounts;
 	size_t count, capacity;
-	uint32_t *account_of; /* borrowed from the ledger's arena */
+	uint32_t *account_of; /* account of each activity of the device; in the ledger's arena */
 };
 
 static bool is_named(const struct opening *opening, size_t row)
@@ -33,7 +34,10 @@ static bool is_named(const struct opening *opening, size_t row)
 		!kwhy_account_name_is_generated(kwhy_names_get(&opening->recording->names, rows->name[row]));
 }
 
-/* Key of the account of a row: kind, then the name, or the parts that a generated name consists of. */
+/*
+ * Key of the account of a row: its kind, and its name or, if a profiler made the name, the columns that the
+ * name consists of.
+ */
 static uint64_t key_of(const struct opening *opening, size_t row)
 {
 	const struct kwhy_activities *rows = &opening->recording->activities;
@@ -205,7 +209,7 @@ static enum kwhy_status apportion_clean(
 }
 
 /*
- * Adds the account of time outside of the activities even when it is empty, as the meter may have energy
+ * Adds the account of time outside the activities, even if that time is 0, because the meter may show energy
  * there.
  */
 static enum kwhy_status apportion_outside(struct opening *opening, struct kwhy_error *error)
@@ -238,7 +242,7 @@ static enum kwhy_status apportion_unrecorded(struct opening *opening, struct kwh
 		coverage->unrecorded_count, error);
 }
 
-/* Adds the account of a probe's time in which nothing ran. */
+/* Adds the account of the probe's time in which no activity ran. */
 static enum kwhy_status apportion_probing(struct opening *opening, struct kwhy_error *error)
 {
 	const struct kwhy_device_time *time = &opening->ledger->devices[opening->device].time;

@@ -3,7 +3,10 @@
 
 #include <math.h>
 
-/* Copies the windows and cuts them at the ends of the selection; only windows inside it were drawn. */
+/*
+ * Copies the windows. A window that reaches beyond the end of the selected time is split there, because only
+ * the part inside was drawn.
+ */
 static void copy_windows(struct kwhy_coverage_sum *sum, const struct kwhy_covered *covered)
 {
 	for (size_t i = 0; i < covered->count; i++) {

@@ -69,7 +69,7 @@ static enum kwhy_status keep_device(struct kwhy_ledger *ledger, const struct kwh
 	return status;
 }
 
-/* Checks that the totals over all devices are the sums of the devices'. */
+/* Checks that the energies of all devices together fit in an int64. */
 static enum kwhy_status check_sum(const struct kwhy_ledger *ledger, struct kwhy_error *error)
 {
 	int64_t sum_nj = 0;
@@ -95,7 +95,10 @@ static enum kwhy_status keep_devices(struct kwhy_ledger *ledger, const struct kw
 	return status ? status : check_sum(ledger, error);
 }
 
-/* `program`: the same recording where the activities of a probe may be removed from it; NULL: they stay. */
+/*
+ * Fills a new ledger. `program` is the same recording if the activities of a probe are to be removed from it;
+ * NULL: they stay.
+ */
 static enum kwhy_status keep_ledger(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
 	struct kwhy_recording *program, const struct kwhy_ledger_options *options, struct kwhy_error *error)
 {

@@ -7,25 +7,26 @@
 #include "model/ledger.h"
 #include "model/profile.h"
 
-/* Powers that the user assumes for a device without a meter, gross watts; NAN: not given. */
+/* Gross powers in watts that the user assumes for a device without a meter; NAN: not given. */
 struct kwhy_assumed_powers {
 	bool given;
-	double all_w;				/* one power for everything, idle included */
-	double category_w[KWHY_CATEGORY_COUNT]; /* by category; KWHY_CATEGORY_IDLE holds for all idle
-						   categories */
-	double copy_w[KWHY_COPY_KIND_COUNT];	/* by direction; overrides the copy category */
+	double all_w;				/* power of everything, idle time included */
+	double category_w[KWHY_CATEGORY_COUNT]; /* powers by category; KWHY_CATEGORY_IDLE holds for all
+						   categories of idle time */
+	double copy_w[KWHY_COPY_KIND_COUNT];	/* powers of copies by direction; they override that of the
+						   category */
 };
 
 struct kwhy_ledger_options {
 	const struct kwhy_profile *profile;		/* NULL: no profile */
 	const struct kwhy_learnt_powers *const *learnt; /* [learnt_count] powers from other recordings; those
-							   of other kinds of device are ignored */
+							   of other kinds of device are not used */
 	size_t learnt_count;
 	struct kwhy_assumed_powers assumed;
-	uint64_t seed;	       /* seed of the posterior draws; the same seed gives the same ledger */
-	const char *step_name; /* name of the ranges that are steps (exact, or a prefix ending in '*'); NULL:
-				  no steps */
-	bool ignore_counter;   /* infer and apportion from samples alone (to compare with the counter) */
+	uint64_t seed;	       /* seed of the draws from the posterior; the same seed gives the same ledger */
+	const char *step_name; /* name of the ranges that are steps, exact or a prefix ending in '*'; NULL:
+				  the program has no steps */
+	bool ignore_counter; /* use power samples only, so that the result can be compared with the counter */
 };
 
 struct kwhy_ledger_options kwhy_ledger_options_default(void);
@@ -34,8 +35,9 @@ struct kwhy_ledger_options kwhy_ledger_options_default(void);
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_new(const struct kwhy_recording *recording,
 	const struct kwhy_ledger_options *options, struct kwhy_ledger **out, struct kwhy_error *error);
 /*
- * The same, and then removes the activities of a probe (ledger/probing.h) from the recording. Sums over
- * ranges, steps and streams, and all later readers of the recording with this ledger, see the program alone.
+ * As kwhy_ledger_new(), but then removes the activities of a probe (ledger/probing.h) from the recording.
+ * Sums over ranges, steps and streams, and all later readers of the recording with this ledger, see the
+ * program alone.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_new_of_program(struct kwhy_recording *recording,
 	const struct kwhy_ledger_options *options, struct kwhy_ledger **out, struct kwhy_error *error);

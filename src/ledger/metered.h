@@ -9,12 +9,12 @@
 
 /*
  * Time inside the recorded coverage in which a device's meter has readings, but before the first or after the
- * last activity. Without a stated coverage, the window of the API calls is taken.
+ * last activity. If no coverage is stated, the window of the API calls takes its place.
  */
 struct kwhy_metered_outside {
-	bool metered; /* the device has a meter with two readings or more */
+	bool metered; /* the device has a meter with at least two readings */
 	int64_t before_ns, after_ns;
-	int64_t clean_ns; /* part of before_ns + after_ns without a context */
+	int64_t clean_ns; /* part of before_ns + after_ns in which the device had no context */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_metered_outside(const struct kwhy_recording *recording, uint32_t device,

@@ -5,49 +5,52 @@
 #include "ledger/energy/coverage.h"
 #include "ledger/ledger_new.h"
 
-/* The steps of kwhy_ledger_new(), in order; each fills its part of the ledger from the arena. */
+/* The steps of kwhy_ledger_new(), in order. Each fills its part of the ledger, with memory from the arena. */
 
-/* Coverage of one device's run: the recorded windows, and the unrecorded time between them. */
+/* Writes the coverage of one device's run: the recorded windows, and the unrecorded time between them. */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_coverage(struct kwhy_ledger *ledger,
 	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_covered *covered,
 	struct kwhy_error *error);
 
-/* Disjoint time categories, unions, sums and utilisations of one device. */
+/* Writes the times of one device: disjoint categories, unions, sums and utilisations. */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_time(struct kwhy_ledger *ledger,
 	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_covered *covered,
 	struct kwhy_error *error);
 
-/* Time in which the device had no context, found in its samples. */
+/* Finds time in which the device had no context, from its power samples. */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_clean(struct kwhy_ledger *ledger,
 	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_covered *covered,
 	const struct kwhy_ledger_options *options, struct kwhy_error *error);
 
-/* Makes the accounts of one device: account_of for every activity, counts, times, idle accounts. */
+/*
+ * Makes the accounts of one device, idle accounts included, with their counts and times. Sets account_of of
+ * every activity.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_accounts(struct kwhy_ledger *ledger,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
 
-/* Writes the energy of the accounts of one device: powers, intervals, groups, curve, balance. */
+/* Writes the energies of one device: powers, accounts with their intervals, groups, curve, balance. */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_energy(struct kwhy_ledger *ledger,
 	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_ledger_options *options,
 	struct kwhy_error *error);
 
 /*
- * Estimates for the whole run from random windows, with their error; without random windows it writes
- * nothing.
+ * Estimates the whole run of one device from random windows, with the error of the estimate. Without random
+ * windows nothing is written.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_sampling(struct kwhy_ledger *ledger,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
 
 /*
- * Time that the stated work would take at the devices' peaks, over that of the run. Call after
- * kwhy_ledger_time().
+ * Writes the roofline: time that the stated work would take at the devices' peaks, over the time of the run.
+ * Called after kwhy_ledger_time().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_roofline(struct kwhy_ledger *ledger,
 	const struct kwhy_recording *recording, const struct kwhy_ledger_options *options,
 	struct kwhy_error *error);
 
 /*
- * Sums over API calls, ranges, steps, ranks, streams, memory and host meters. Call after
+ * Writes the sums over API calls, ranges, steps, ranks, streams, memory and host meters. Called after
  * kwhy_ledger_energy().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_sums(struct kwhy_ledger *ledger,

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * Least number of repeats in an interval, and the ratio of its last to its first quarter that shows
- * throttling.
+ * Least number of repeats in an interval that is checked for throttling, and the ratio of the time of its
+ * last quarter to that of its first from which it counts as throttled.
  */
 enum { REPEATS_MIN = 8 };
 #define THROTTLED_RATIO 1.03
@@ -26,7 +26,10 @@ bool kwhy_probing_is_there(const struct kwhy_recording *recording, uint32_t devi
 	return false;
 }
 
-/* End of the burst that contains a time; the time itself where no burst does. */
+/*
+ * End of the burst that contains time_ns; if there is none, time_ns itself. `burst` is the index of the first
+ * burst that may contain it.
+ */
 static int64_t burst_end_ns(const struct kwhy_recording *recording, size_t *burst, int64_t time_ns)
 {
 	const struct kwhy_burst *bursts = recording->bursts;
@@ -38,7 +41,7 @@ static int64_t burst_end_ns(const struct kwhy_recording *recording, size_t *burs
 	return bursts[*burst].end_ns;
 }
 
-/* Cuts the probing time at the end of the last activity, with which the run ends. */
+/* Cuts the probing intervals at the end of the device's last activity, at which its run ends. */
 static void end_with_work(
 	struct kwhy_covered *covered, const struct kwhy_recording *recording, uint32_t device)
 {
@@ -52,7 +55,7 @@ static void end_with_work(
 			covered->probing[i].end_ns = end_ns;
 }
 
-/* Adds probing time from the start of a probe's activity to its end or to that of its burst. */
+/* Adds an interval from the start of a probe's activity to end_ns, or extends the last interval. */
 static void add_probe(struct kwhy_covered *covered, int64_t start_ns, int64_t end_ns)
 {
 	struct kwhy_window *last = &covered->probing[covered->probing_count];
@@ -63,7 +66,10 @@ static void add_probe(struct kwhy_covered *covered, int64_t start_ns, int64_t en
 		last[-1].end_ns = end_ns;
 }
 
-/* Removes the time of the program's own activities in a burst, such as the launch before the repeats. */
+/*
+ * Removes the time of a program's activity from the last interval, such as that of the launch before the
+ * repeats.
+ */
 static void take_program(struct kwhy_covered *covered, int64_t start_ns, int64_t end_ns)
 {
 	struct kwhy_window *last = &covered->probing[covered->probing_count];
@@ -91,8 +97,7 @@ static void drop_empty(struct kwhy_covered *covered)
 }
 
 /*
- * Lists the probing intervals. Activities are in order of start; each one of the program adds at most one
- * interval.
+ * Lists the probing intervals. Activities are in order of start, and each activity adds at most one interval.
  */
 static void list_stretches(
 	struct kwhy_covered *covered, const struct kwhy_recording *recording, uint32_t device)
@@ -140,14 +145,14 @@ enum kwhy_status kwhy_probing_cut(struct kwhy_covered *covered, const struct kwh
 	return kwhy_covered_hide(covered, covered->probing, covered->probing_count, error);
 }
 
-/* The repeats in a probing interval. */
+/* The repeats of a probe in one interval. */
 struct repeats {
 	const struct kwhy_activities *rows;
-	size_t first, end; /* rows that may lie in the interval */
+	size_t first, end; /* rows among which the interval's repeats are */
 	size_t count;
 };
 
-/* Time of the repeats with numbers in [from, to). */
+/* Total time of the repeats with numbers [from, to) in the interval, in ns. */
 static double repeats_ns(const struct repeats *repeats, size_t from, size_t to)
 {
 	double sum_ns = 0;
@@ -173,7 +178,7 @@ static bool is_throttled(const struct repeats *repeats)
 		THROTTLED_RATIO * repeats_ns(repeats, 0, quarter);
 }
 
-/* The rows from `first` on that start before the end of the interval. */
+/* Finds the repeats among the rows from `first` on that start before the end of the interval. */
 static struct repeats find_repeats(
 	const struct kwhy_activities *rows, size_t first, size_t end, const struct kwhy_window *stretch)
 {
@@ -229,7 +234,10 @@ static void move_row(struct kwhy_activities *rows, size_t to, size_t from)
 #undef X
 }
 
-/* Updates the rows of collectives after rows were dropped; collectives of dropped rows are removed. */
+/*
+ * Moves the entries of collectives from row `from` to row `to`, after rows of the probe were dropped. Entries
+ * of dropped rows are removed.
+ */
 static void move_collectives(
 	struct kwhy_recording *recording, size_t from, size_t to, size_t *kept, size_t *next)
 {

@@ -5,20 +5,21 @@
 #include <string.h>
 
 /*
- * Largest plausible ratio of the least time at the roof to the measured time. Peaks are measured within a few
- * percent; a larger ratio means that one of the figures is wrong.
+ * Largest plausible ratio of the least time of the work to the measured time. Peaks are measured within a few
+ * percent; if the ratio is larger, one of the figures is wrong.
  */
 #define ABOVE_ALLOWED 1.02
 
 struct known {
 	const struct kwhy_profile *profile; /* NULL: no profile */
 	double devices;			    /* number of devices with work */
-	double run_s, busy_s;		    /* longest run and longest busy time of a device */
-	bool alike;		       /* the devices are of one kind; different kinds have no common peak */
-	bool is_part;		       /* only an interval chosen from the run was recorded */
-	bool is_whole;		       /* the recording of no device has gaps */
-	double arithmetic_s, memory_s; /* least time of the work; NAN: no work is stated */
-	const char *unknown_unit; /* unit of stated work without a known peak; NULL: all peaks are known */
+	double run_s, busy_s;		    /* longest run of a device, and longest busy time of a device */
+	bool alike;    /* all devices are of one kind; a profile's peaks are those of one kind */
+	bool is_part;  /* only a chosen part of the run was recorded */
+	bool is_whole; /* no device has unrecorded time */
+	double arithmetic_s, memory_s; /* least time of the stated arithmetic and of the stated memory
+					  traffic; NAN: not stated */
+	const char *unknown_unit; /* unit of stated work whose peak is unknown; NULL: all peaks are known */
 };
 
 static bool is_same_kind(const char *a, const char *b)
@@ -49,8 +50,8 @@ static void look_at_devices(
 }
 
 /*
- * FLOP of several precisions are added one after the other: tensor cores run one at a time, and concurrent
- * units are held back by the power limit.
+ * Adds the least time of some work. Times of FLOP of several precisions add up: tensor cores work in one
+ * precision at a time, and the power limit holds concurrent units back.
  */
 static void add_work(struct known *known, const char *unit, double count, double peak, double *least_s)
 {
@@ -91,13 +92,13 @@ static enum kwhy_status look_at_work(struct kwhy_ledger *ledger, const struct kw
 		else if (kwhy_unit_is_flop(work->unit))
 			odd = work->unit;
 	}
-	/* "flop" next to FLOP of a precision is their sum. */
+	/* If "flop" is stated together with FLOP of some precision, it is their sum and is not needed. */
 	if (plain && isnan(known->arithmetic_s) && !known->unknown_unit)
 		odd = plain;
 	return odd ? note_unit(ledger, odd, error) : KWHY_OK;
 }
 
-/* Notes a result above the roof: an idle device does no work. */
+/* Notes that the stated work takes longer at the peaks than the device was busy. No share is then shown. */
 static enum kwhy_status note_above(
 	struct kwhy_ledger *ledger, const struct known *known, double least_s, struct kwhy_error *error)
 {

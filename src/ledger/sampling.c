@@ -8,27 +8,30 @@
 #include <stdlib.h>
 
 /*
- * Estimates the whole run from random windows: a ratio estimate with the windows as clusters
- * (docs/attribution.md). One sweep over the activities, two passes over the accounts of each window.
+ * Estimates the whole run from random windows by a ratio estimate with the windows as clusters
+ * (docs/attribution.md). It sweeps once over the activities, and goes twice over the accounts of each window.
+ * A drawn window is a random one; the ends of the selected time may lie in other windows.
  */
 
-/* Least number of windows that show how they differ. */
+/* Least number of drawn windows from which an error is estimated. */
 enum { WINDOWS_MIN = 3 };
 
-#define BOTH_SIDES 0.95 /* quantile of a two-sided 90 % interval */
+/* One-sided probability of the quantile that gives a two-sided 90 % interval */
+#define BOTH_SIDES 0.95
 
-/* Sums of an account: of its energy, or of its time where its energy is unknown. */
+/* Sums of one account: of its energy or, if energies are unknown, of its time. */
 struct sum {
 	double now;	/* in the current window */
 	double certain; /* in windows that were not drawn, which are known and no part of the sample */
-	double all;	/* over the drawn windows */
-	double squares, products;   /* sums over its steps from window to window: squared, and times the
-				       window's own step */
-	double last;		    /* in the last drawn window in which it ran */
-	size_t last_drawn;	    /* number of that window */
-	double time_ns, certain_ns; /* in drawn and in other windows */
+	double all;	/* in all drawn windows so far */
+	double squares,
+		products; /* sums over consecutive drawn windows of the account's change from one to the next:
+			     squared, and multiplied by the change of all accounts together */
+	double last;	  /* sum in the last drawn window in which the account ran */
+	size_t last_drawn;	    /* number of that drawn window */
+	double time_ns, certain_ns; /* time in drawn windows, and time in other windows */
 	double now_ns;
-	int64_t last_ns; /* end of the time counted in `now_ns` */
+	int64_t last_ns; /* end of the time that `now_ns` includes */
 	size_t running;
 	bool is_listed;
 };
@@ -37,12 +40,13 @@ struct sampling {
 	const struct kwhy_recording *recording;
 	struct kwhy_device_ledger *device_ledger;
 	uint32_t device;
-	struct sum *sums; /* [account_count] */
-	uint32_t *listed; /* accounts that run or have time in the current window */
+	struct sum *sums; /* [account_count] sums of each account */
+	uint32_t *listed; /* accounts that run or have run in the current window */
 	size_t listed_count;
-	double *wholes;	     /* [drawn_count] sums over all accounts in each drawn window so far */
+	double *wholes;	     /* [drawn_count] sum over all accounts in each drawn window */
 	size_t drawn;	     /* number of drawn windows so far */
-	double all, squares; /* sum of the wholes, and of the squares of their steps */
+	double all, squares; /* sum of the wholes, and sum of their squared changes from one drawn window to
+				the next */
 	double certain;
 };
 
@@ -83,7 +87,7 @@ static void follow(struct sampling *sampling, const struct kwhy_sweep_interval *
 	}
 }
 
-/* Begins a window; time before it is not counted. */
+/* Begins a window; the time before it is dropped. */
 static void begin_window(struct sampling *sampling, int64_t start_ns)
 {
 	for (size_t i = 0; i < sampling->listed_count; i++) {
@@ -94,7 +98,7 @@ static void begin_window(struct sampling *sampling, int64_t start_ns)
 	}
 }
 
-/* Energy of an account for a time, at its mean power; the time itself where its energy is unknown. */
+/* Energy of an account for a time at its mean power; if energies are unknown, the time itself. */
 static double weigh(const struct sampling *sampling, uint32_t account, double time_ns)
 {
 	const struct kwhy_account *row = &sampling->device_ledger->accounts[account];
@@ -115,7 +119,10 @@ static void take_idle(struct sampling *sampling, const struct kwhy_covered_windo
 	}
 }
 
-/* Adds the step of an account to a drawn window, and its product with the step of all accounts. */
+/*
+ * Adds the account's change (`step`) from drawn window `drawn` - 1 to `drawn` to its sums. The first window
+ * has no change.
+ */
 static void add_step(const struct sampling *sampling, struct sum *sum, size_t drawn, double step)
 {
 	if (drawn == 0 || drawn >= sampling->device_ledger->coverage.drawn_count)
@@ -124,7 +131,10 @@ static void add_step(const struct sampling *sampling, struct sum *sum, size_t dr
 	sum->products += step * (sampling->wholes[drawn] - sampling->wholes[drawn - 1]);
 }
 
-/* Adds steps to and from 0 for windows without the account between its last window and this one. */
+/*
+ * Adds the account's changes up to the current drawn window. If the account did not run in the windows before
+ * it, these are a change to 0 and one from 0.
+ */
 static void add_steps(const struct sampling *sampling, struct sum *sum)
 {
 	const bool is_next = sum->all > 0 && sum->last_drawn + 1 == sampling->drawn;
@@ -190,7 +200,7 @@ static void end_window(struct sampling *sampling, const struct kwhy_covered_wind
 	sampling->drawn += is_drawn;
 }
 
-/* Sweeps over the windows, with stops at their starts and ends. */
+/* Sweeps over the activities, with stops at the starts and ends of all windows. */
 static enum kwhy_status walk_windows(
 	struct sampling *sampling, const int64_t *edges, struct kwhy_error *error)
 {
@@ -231,9 +241,9 @@ static enum kwhy_status walk(struct sampling *sampling, struct kwhy_error *error
 }
 
 /*
- * Half 90 % interval of an account's share of the drawn windows. Windows are spread over the run, so
- * neighbours are more alike than random pairs: the differences of neighbours give the error (Wolter 2007,
- * chapter 8).
+ * Half of the 90 % interval of an account's share of the drawn windows. Windows are spread over the run, so
+ * neighbouring ones are more alike than random pairs; the error is therefore estimated from the changes
+ * between neighbours (Wolter 2007, chapter 8).
  */
 static double share_error(const struct sampling *sampling, const struct sum *sum)
 {
@@ -248,7 +258,10 @@ static double share_error(const struct sampling *sampling, const struct sum *sum
 		sqrt((1 - seen) * count / (count - 1) * squares / 2) / sampling->all;
 }
 
-/* Energy of an account in the whole run: the certain part plus its share of the rest. */
+/*
+ * Energy of an account in the whole run: its energy in windows that were not drawn, plus its share of the
+ * drawn windows times `rest`, all other energy.
+ */
 static double whole_share(const struct sampling *sampling, size_t account, double rest)
 {
 	const struct sum *sum = &sampling->sums[account];
@@ -257,7 +270,8 @@ static double whole_share(const struct sampling *sampling, size_t account, doubl
 }
 
 /*
- * Combines the intervals of attribution and of sampling, which are independent: their halves add in squares.
+ * Writes the interval of an account's energy in the whole run. The errors of attribution and of sampling are
+ * independent, so their half intervals are added in squares.
  */
 static void write_interval(const struct sampling *sampling, struct kwhy_account *account, double rest_nj)
 {
@@ -301,7 +315,10 @@ static enum kwhy_status write_energy(const struct sampling *sampling, struct kwh
 	return status;
 }
 
-/* Estimates times by their share of the time of the drawn windows. */
+/*
+ * Writes the time of each account in the whole run, estimated by its share of the drawn windows, with the
+ * error.
+ */
 static void write_times(const struct sampling *sampling)
 {
 	struct kwhy_coverage_sum *coverage = &sampling->device_ledger->coverage;

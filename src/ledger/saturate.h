@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * Sums over activities that stop at the largest number. The recording's window does not bound them: a file
- * may claim ten thousand concurrent kernels of a century each.
+ * Adds two times and stops at the largest number. The recording's window does not bound sums over activities:
+ * a file may contain ten thousand concurrent kernels of a century each.
  */
 static inline int64_t kwhy_saturate_add(int64_t a, int64_t b)
 {

@@ -13,18 +13,24 @@
 #include <time.h>
 
 /*
- * How long readings before the final energy are kept, since its curve depends on them, and how long at most
- * where a meter has stopped.
+ * Readings are kept from KEEP_NS before the time up to which all energies are final, because the power curves
+ * after that time depend on them. A meter that has stopped delays this time by at most KEEP_MAX_NS.
  */
 #define KEEP_NS INT64_C(3000000000)
 #define KEEP_MAX_NS INT64_C(120000000000)
-/* Age from which on a gauge's reading is dropped: the slowest gauges are read every 10 s. */
+/* Age from which on a gauge's reading is not shown. The slowest gauges are read every 10 s. */
 #define GAUGE_STALE_NS INT64_C(60000000000)
 
-/* CPU time after which the sampler's share is computed: the system counts it in steps of 10 ms a CPU. */
+/*
+ * Busy time of all CPUs, seconds, after which the sampler's energy is computed again. The system counts busy
+ * time in steps of 10 ms a CPU.
+ */
 #define BUSY_MIN_S 1.0
 
-/* Values at the last computation of the sampler's share. */
+/*
+ * Energy of the CPU packages, CPU time of the sampler and busy time of all CPUs when the sampler's energy was
+ * last computed.
+ */
 struct shared {
 	double packages_j, cpu_s, busy_s;
 	bool begun;
@@ -39,9 +45,9 @@ struct kwhy_live {
 	struct kwhy_live_source *sources;
 	struct kwhy_live_totals *device_ledger;
 	struct kwhy_live_process (*processes)[KWHY_SENSOR_PROCESSES];
-	int64_t started_ns, processes_ns; /* processes_ns: when processes are listed next */
+	int64_t started_ns, processes_ns; /* when energy starts to count; when processes are listed next */
 	struct shared shared;
-	double sampler_j; /* NAN: not computed yet */
+	double sampler_j; /* energy of the sampler thread since the start; NAN: not computed yet */
 	struct kwhy_live_snapshot snapshot;
 };
 
@@ -82,7 +88,10 @@ static void describe_sources(struct kwhy_live *live)
 	}
 }
 
-/* Makes names unique, because readers use them as keys: a second object of the same name gets its number. */
+/*
+ * Makes names of metered objects unique, because readers use them as keys: the second object of a name gets a
+ * number.
+ */
 static const char *unique_name(struct kwhy_live *live, const struct kwhy_metered *metered, size_t at)
 {
 	size_t same = 1;
@@ -252,7 +261,7 @@ static enum kwhy_status settle(struct kwhy_live *live, size_t i, int64_t now_ns,
 	return KWHY_OK;
 }
 
-/* Drops readings that no curve needs any more. A meter without readings keeps none. */
+/* Drops readings that no power curve needs any more. Meters without final energy are ignored. */
 static void forget(struct kwhy_live *live, int64_t now_ns)
 {
 	int64_t before_ns = now_ns;
@@ -273,7 +282,10 @@ static double process_cpu_s(void)
 	return (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
 }
 
-/* Energy of all CPU packages; NAN: no package, or one is unknown. */
+/*
+ * Energy of all CPU packages since the start; NAN: the machine reports no package, or the energy of one is
+ * unknown.
+ */
 static double packages_j(const struct kwhy_live *live)
 {
 	size_t count, packages = 0;
@@ -291,8 +303,8 @@ static double packages_j(const struct kwhy_live *live)
 }
 
 /*
- * Adds the sampler's share of the time since the last computation, so that the sum never falls and each
- * interval has its own power.
+ * Adds the sampler's part of the packages' energy since the last computation to its sum. Computing it
+ * piecewise keeps the sum from falling and accounts for power that changes.
  */
 static void share_out(struct kwhy_live *live, double cpu_s, double busy_s)
 {

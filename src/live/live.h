@@ -10,16 +10,16 @@
  */
 struct kwhy_live;
 
-/* Energy counts from `now_mono_ns` on. */
+/* Makes a view whose energies count from `now_mono_ns` on. */
 KWHY_MUST_USE enum kwhy_status kwhy_live_new(
 	struct kwhy_sensors *sensors, int64_t now_mono_ns, struct kwhy_live **out, struct kwhy_error *error);
 void kwhy_live_free(struct kwhy_live *live);
 
 /*
- * Takes the sampler's new readings. A live view calls it several times a second; others call it before the
- * channels forget readings. It lists the processes of the devices every KWHY_LIVE_PROCESSES_NS only, because
- * that takes the driver's lock. `cost` may be NULL. `busy_s` is kwhy_cpu_busy_s(); NAN: unknown, or a played
- * file, which is of another time.
+ * Takes the sampler's new readings. A view for people calls it several times a second; other users call it
+ * often enough that the channels do not overwrite readings. It lists the processes of the devices only every
+ * KWHY_LIVE_PROCESSES_NS, because listing takes a lock of the driver. `cost` may be NULL. `busy_s` is
+ * kwhy_cpu_busy_s(); NAN: unknown, or the readings are played from a file.
  */
 #define KWHY_LIVE_PROCESSES_NS INT64_C(5000000000)
 KWHY_MUST_USE enum kwhy_status kwhy_live_tick(struct kwhy_live *live, int64_t now_mono_ns,

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { COMMAND_BYTES = 16 }; /* length of a name in the kernel, with a newline */
+enum { COMMAND_BYTES = 16 }; /* the kernel keeps 15 bytes of a name; a newline follows */
 
-/* Reads the kernel's name of a process; a process of another container has no name here. */
+/* Reads the kernel's name of a process. A process of another container has no name in this /proc. */
 static void read_command(struct kwhy_live_process *process)
 {
 	char path[64], name[COMMAND_BYTES], clean[3 * COMMAND_BYTES + 1];

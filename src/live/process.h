@@ -5,8 +5,9 @@
 #include "live/snapshot.h"
 
 /*
- * Makes one row a process from the driver's list, which has a process once for each of its contexts: the most
- * memory first, with the command's name from /proc. Returns the number of rows. `out` has space for `count`.
+ * Merges the driver's list, in which a process occurs once for each of its contexts, into one row for each
+ * process, with the command's name from /proc. The process with the most memory comes first. Returns the
+ * number of rows. `out` has space for `count` rows.
  */
 size_t kwhy_live_processes_make(
 	const struct kwhy_sensor_process *listed, size_t count, struct kwhy_live_process *out);

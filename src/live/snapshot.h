@@ -11,54 +11,54 @@
 #include <stdint.h>
 
 /*
- * Values of all meters at one moment, as plain data, so that views can be tested with made-up values. Unknown
- * is NAN, NULL or `known` false, never 0. All pointers are borrowed from the snapshot's maker.
+ * Values of all meters at one moment, as plain data, so that views can be tested with made-up values. An
+ * unknown value is NAN, NULL or `known` false, never 0. Pointers are borrowed from the maker of the snapshot.
  */
 
-/* A power history has one value every KWHY_LIVE_STEP_NS, at most KWHY_LIVE_STEPS of them. */
+/* A power history has one value for each KWHY_LIVE_STEP_NS, at most KWHY_LIVE_STEPS values. */
 #define KWHY_LIVE_STEP_NS INT64_C(500000000)
 #define KWHY_LIVE_STEPS 256
 
 struct kwhy_live_value {
 	bool known;
-	int64_t value; /* in the unit of the gauge's name */
+	int64_t value; /* in the unit that the gauge's name states */
 };
 
 struct kwhy_live_process {
 	int64_t pid;
-	int64_t memory_bytes; /* -1: not reported */
-	char command[32];     /* clean UTF-8; "": unknown */
+	int64_t memory_bytes; /* device memory of the process; -1: not reported */
+	char command[32];     /* name of its command, clean UTF-8; "": unknown */
 };
 
-/* Energy and power of a device, a CPU domain or the load of a wall meter. */
+/* Energy and power of what one meter measures: a device, a CPU domain or the load of a wall meter. */
 struct kwhy_live_metered {
 	enum kwhy_metered_kind kind;
 	const char *name;
 	double energy_j;	      /* since the start, never falls */
-	double idle_j;		      /* part of energy_j from when the driver reported that nothing ran */
-	double low_w, mean_w, high_w; /* over the last second */
-	const float *history_w;	      /* mean powers of complete steps, oldest first */
+	double idle_j;		      /* part of energy_j while the driver reported an idle device */
+	double low_w, mean_w, high_w; /* lowest, mean and highest power of the last second */
+	const float *history_w;	      /* mean power of each complete step, oldest first */
 	size_t history_count;
 };
 
 struct kwhy_live_device {
 	const char *name, *uuid, *pci_address, *driver; /* NULL: unknown */
-	int32_t index, mig_index;			/* -1: a whole device */
+	int32_t index, mig_index;			/* number of the MIG instance; -1: a whole device */
 	uint64_t memory_bytes;				/* 0: unknown */
 	bool lost;
 	struct kwhy_live_value gauges[KWHY_GAUGE_COUNT];
-	const struct kwhy_live_metered *metered; /* NULL: no meter */
+	const struct kwhy_live_metered *metered; /* energy and power of the device; NULL: it has no meter */
 	const struct kwhy_live_process *processes;
 	size_t process_count;
 };
 
 /* State of a source of readings. */
 struct kwhy_live_source {
-	char name[KWHY_METER_NAME_BYTES]; /* name of its meter or gauge: "nvml.energy_mj", "sm_clock_hz" */
+	char name[KWHY_METER_NAME_BYTES]; /* name of the meter or gauge: "nvml.energy_mj", "sm_clock_hz" */
 	const char *label;		  /* NULL: no label */
 	const struct kwhy_live_device *device; /* NULL: a source of the host */
-	double period_s;		       /* between updates of the source; NAN: unknown */
-	double age_s;			       /* of the newest reading; NAN: no reading yet */
+	double period_s;		       /* time between two updates of the source; NAN: unknown */
+	double age_s;			       /* age of the newest reading; NAN: no reading yet */
 	uint64_t readings, failures;
 };
 
@@ -66,8 +66,11 @@ struct kwhy_live_source {
 struct kwhy_live_cost {
 	double process_cpu_s;		  /* CPU time of the whole process */
 	struct kwhy_sampler_cost sampler; /* cost of the sampler thread */
-	double sampler_j; /* the thread's energy since the start, modelled as the packages' energy times its
-			     share of all CPUs' busy time; NAN: unknown */
+	/*
+	 * Energy of the sampler thread since the start, modelled as the CPU packages' energy times the
+	 * thread's share of the busy time of all CPUs; NAN: unknown.
+	 */
+	double sampler_j;
 	struct kwhy_history_losses losses; /* readings that were lost */
 };
 
@@ -75,7 +78,7 @@ struct kwhy_live_snapshot {
 	double since_start_s;
 	double started_unix_s;
 	const struct kwhy_live_device *devices;
-	const struct kwhy_live_metered *metered; /* devices first, then the host's, then wall meters */
+	const struct kwhy_live_metered *metered; /* devices, then domains of the host, then wall meters */
 	const struct kwhy_live_source *sources;
 	const struct kwhy_sensor_absence *absences;
 	size_t device_count, metered_count, source_count, absence_count;

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #define SECOND_NS INT64_C(1000000000)
-/* Age from which on a power is not shown as the present one. */
+/* Age from which on a power reading does not count as the present power. */
 #define STALE_NS (3 * SECOND_NS)
-/* The curve this close to the newest counter update still changes with new readings. */
+/* Time before the newest counter update in which later readings may still change the power curve. */
 #define UPDATE_MARGIN_NS INT64_C(50000000)
 
-/* Appends a step; drops the older half when the history is full. */
+/* Appends the mean power of a step. When the history is full, the older half is dropped first. */
 static void push_step(struct kwhy_live_totals *totals, double watts)
 {
 	if (totals->history_count == 2 * KWHY_LIVE_STEPS) {
@@ -21,7 +21,10 @@ static void push_step(struct kwhy_live_totals *totals, double watts)
 	totals->history_w[totals->history_count++] = (float)watts;
 }
 
-/* Ends the current step and the steps without readings after it. */
+/*
+ * Ends the current step and appends NAN for each later step without readings. A gap longer than the history
+ * empties the history.
+ */
 static void advance_step(struct kwhy_live_totals *totals, int64_t step)
 {
 	if (totals->step == 0 || step - totals->step > KWHY_LIVE_STEPS) {
@@ -49,7 +52,7 @@ static void add_power(struct kwhy_live_totals *totals, int64_t time_ns, double w
 	totals->step_count++;
 }
 
-/* Power over the second up to the newest reading. */
+/* Sets the lowest, mean and highest power of the second that ends at the newest reading. */
 static void show_second(const struct kwhy_readings *powers, int64_t now_ns, struct kwhy_live_metered *out)
 {
 	int64_t newest_ns = powers->count ? powers->items[powers->count - 1].time_mono_ns : 0;
@@ -60,7 +63,8 @@ static void show_second(const struct kwhy_readings *powers, int64_t now_ns, stru
 	for (size_t i = powers->count; i-- > 0 && powers->items[i].time_mono_ns > newest_ns - SECOND_NS;) {
 		double watts = (double)powers->items[i].value * 1e-3;
 
-		out->low_w = fmin(out->low_w, watts); /* fmin(NAN, x) is x */
+		out->low_w = fmin(out->low_w,
+			watts); /* fmin(NAN, x) is x, so the first power replaces an unknown one */
 		out->high_w = fmax(out->high_w, watts);
 		sum_w += watts;
 		count++;
@@ -68,7 +72,7 @@ static void show_second(const struct kwhy_readings *powers, int64_t now_ns, stru
 	out->mean_w = sum_w / count;
 }
 
-/* A meter with a counter only: mean power over the last second of the known curve. */
+/* For a meter that has only an energy counter: sets the mean power of the last second of its power curve. */
 static void show_counted(
 	struct kwhy_live_totals *totals, const struct kwhy_live_entry *entry, struct kwhy_live_metered *out)
 {
@@ -88,8 +92,8 @@ static void show_counted(
 }
 
 /*
- * Time from which energy is added: the start, or the first reading when that is later or older ones were
- * dropped.
+ * Time from which on energy is added: the end of the final energy, at first the start, or the first reading
+ * if that is later.
  */
 static int64_t settle_from(const struct kwhy_live_totals *totals, const struct kwhy_live_entry *entry)
 {
@@ -99,7 +103,7 @@ static int64_t settle_from(const struct kwhy_live_totals *totals, const struct k
 	return from_ns > first_ns ? from_ns : first_ns;
 }
 
-/* Time up to which later readings change nothing. */
+/* Time up to which the power curve is final: later readings do not change it. */
 static int64_t settle_to(const struct kwhy_live_entry *entry)
 {
 	int64_t last_ns = kwhy_curve_last_ns(entry->curve), counted_ns = entry->counted_ns - UPDATE_MARGIN_NS;
@@ -109,7 +113,7 @@ static int64_t settle_to(const struct kwhy_live_entry *entry)
 	return counted_ns;
 }
 
-/* Adds the window's energy to *joules; false: it is not known yet. */
+/* Adds the energy from `from_ns` to `to_ns` to *joules. False: it is not known yet. */
 static bool add_window(const struct kwhy_curve *curve, int64_t from_ns, int64_t to_ns, double *joules)
 {
 	struct kwhy_energy energy;

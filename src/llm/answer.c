@@ -65,8 +65,8 @@ static bool has_text(const json_t *object, const char *key)
 }
 
 /*
- * Takes one choice. Chat responses have the text, and the reasoning under either of two names, in `delta`;
- * completions have it in `text`.
+ * Takes the first choice of an event. Chat completions have its text in `delta`, and reasoning under one of
+ * two names. Plain completions have the text in `text`.
  */
 static void take_choice(struct kwhy_llm_answer *answer, const json_t *choice)
 {

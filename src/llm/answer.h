@@ -9,41 +9,48 @@
 /* How a request ended. */
 enum kwhy_llm_outcome {
 	KWHY_LLM_DONE,
-	KWHY_LLM_REFUSED,   /* no connection was made */
-	KWHY_LLM_STATUS,    /* an HTTP status of 400 or above */
-	KWHY_LLM_STALLED,   /* no byte within the timeout */
-	KWHY_LLM_BROKEN,    /* the stream or the connection ended before the answer was complete */
-	KWHY_LLM_MALFORMED, /* the answer is not a stream of JSON events, or an event exceeds a megabyte */
-	KWHY_LLM_REPORTED,  /* the server reported an error inside the stream */
-	KWHY_LLM_CUT,	    /* cut off by kwhy after the end of the load; not the server's fault */
+	KWHY_LLM_REFUSED, /* no connection could be made */
+	KWHY_LLM_STATUS,  /* the server answered with an HTTP status of 400 or above */
+	KWHY_LLM_STALLED, /* no byte came within the timeout */
+	KWHY_LLM_BROKEN,  /* the stream or the connection ended before the answer was complete */
+	/* the answer is not a stream of JSON events, or one of its events exceeds a megabyte */
+	KWHY_LLM_MALFORMED,
+	KWHY_LLM_REPORTED, /* an event in the stream reports an error of the server */
+	KWHY_LLM_CUT,	   /* kwhy ended the request after the end of the load; not the server's fault */
 	KWHY_LLM_OUTCOME_COUNT
 };
 
-/* A name such as "refused", and its explanation for readers. */
+/* kwhy_llm_outcome_name(): a name such as "refused". kwhy_llm_outcome_words(): an explanation for readers. */
 const char *kwhy_llm_outcome_name(enum kwhy_llm_outcome outcome);
 const char *kwhy_llm_outcome_words(enum kwhy_llm_outcome outcome);
 
 enum { KWHY_LLM_CHUNKS_MAX = 1 << 20 };
 
-/* An answer that is being received. Times are CLOCK_MONOTONIC. Initialise it with kwhy_llm_answer_init(). */
+/*
+ * An answer that is being received. Times are of CLOCK_MONOTONIC. Initialise it with kwhy_llm_answer_init().
+ */
 struct kwhy_llm_answer {
 	struct kwhy_llm_stream stream;
-	int64_t now_ns;	   /* arrival of the bytes that are being parsed */
-	int64_t *chunk_ns; /* arrival of each piece of text */
+	int64_t now_ns;	   /* when the bytes arrived that are being parsed */
+	int64_t *chunk_ns; /* when each piece of text arrived */
 	size_t chunk_count, chunk_capacity;
-	int64_t prompt_tokens, completion_tokens; /* as the server's usage reports them; -1: not reported */
-	bool finished;				  /* a finish_reason was received */
-	bool ended;				  /* [DONE] was received */
+	/* token counts of the server's "usage"; -1: the server did not report them */
+	int64_t prompt_tokens, completion_tokens;
+	bool finished; /* whether a finish_reason was received */
+	bool ended;    /* whether [DONE] was received */
 	bool reported, malformed, no_memory;
 };
 
 void kwhy_llm_answer_init(struct kwhy_llm_answer *answer);
 void kwhy_llm_answer_done(struct kwhy_llm_answer *answer);
 
-/* Parses bytes of the body that arrived at now_ns. false: stop; the flags say why. */
+/*
+ * Parses bytes of the answer's body that arrived at now_ns. false: the rest is not needed, for a reason that
+ * the flags show.
+ */
 bool kwhy_llm_answer_feed(struct kwhy_llm_answer *answer, const char *bytes, size_t length, int64_t now_ns);
 
-/* The outcome of a stream that the server closed regularly. */
+/* Gets the outcome of a request whose stream the server has closed without a failure of the connection. */
 enum kwhy_llm_outcome kwhy_llm_answer_outcome(const struct kwhy_llm_answer *answer);
 
 #endif

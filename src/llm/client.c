@@ -12,8 +12,9 @@
 
 #define TICK_NS 500000000
 #define POLL_MS 50
-#define REST_NS 100000000 /* pause after a failure before a closed loop tries again */
-#define LIST_S 20L	  /* timeout for the list of models */
+/* after a failure in a closed loop: time in ns until the slot is used again */
+#define REST_NS 100000000
+#define LIST_S 20L /* timeout for the list of models, in seconds */
 #define URL_BYTES 2048
 
 struct kwhy_llm_client {
@@ -22,7 +23,7 @@ struct kwhy_llm_client {
 	char base[URL_BYTES - 32];
 };
 
-/* --- Open --- */
+/* --- Opening a client --- */
 
 static enum kwhy_status set_up(
 	struct kwhy_llm_client *client, const struct kwhy_llm_server *server, struct kwhy_error *error)
@@ -132,9 +133,9 @@ enum kwhy_status kwhy_llm_client_model(struct kwhy_llm_client *client, char **ou
 	return status;
 }
 
-/* --- A load --- */
+/* --- Running a load --- */
 
-/* State of one concurrent request. */
+/* A slot for one of the concurrent requests. */
 struct slot {
 	struct sender *sender;
 	CURL *easy;
@@ -142,8 +143,8 @@ struct slot {
 	char *body;
 	struct kwhy_llm_answer answer;
 	struct kwhy_llm_record record;
-	int64_t last_ns;   /* time of the last received byte, or of sending */
-	int64_t rested_ns; /* from this time a closed loop may use the slot again */
+	int64_t last_ns;   /* when the last byte arrived; before the first, when the request was sent */
+	int64_t rested_ns; /* in a closed loop: when the slot may be used again */
 };
 
 struct sender {
@@ -156,10 +157,12 @@ struct sender {
 	struct kwhy_llm_arrivals arrivals;
 	uint64_t next;
 	uint32_t busy;
-	int64_t stop_ns; /* from this time no request is sent */
+	int64_t stop_ns; /* when the load ends and no more requests are sent */
 };
 
-/* Receives body bytes; those of error responses are not parsed as answers. */
+/*
+ * Receives bytes of a response's body. The body of an error response is dropped, since it is not an answer.
+ */
 static size_t take_bytes(char *bytes, size_t size, size_t count, void *context)
 {
 	struct slot *slot = context;
@@ -209,7 +212,7 @@ static enum kwhy_status send_request(
 	return KWHY_OK;
 }
 
-/* Ends a request and adds its record. */
+/* Ends the request in a slot and adds its record to the run. */
 static enum kwhy_status finish(
 	struct sender *sender, struct slot *slot, enum kwhy_llm_outcome outcome, struct kwhy_error *error)
 {
@@ -287,7 +290,7 @@ static enum kwhy_status give_up_on_some(struct sender *sender, int64_t now_ns, s
 	return status;
 }
 
-/* Sends the requests that are due, as long as there are free slots. */
+/* Sends the requests whose time has come, as far as slots are free. */
 static enum kwhy_status send_due(struct sender *sender, int64_t now_ns, struct kwhy_error *error)
 {
 	bool is_open = isfinite(sender->load->rate_per_s);
@@ -309,8 +312,8 @@ static enum kwhy_status send_due(struct sender *sender, int64_t now_ns, struct k
 }
 
 /*
- * Poll timeout, rounded down, so that the last millisecond before an arrival is spent polling. A request that
- * was just queued wakes the poll itself.
+ * Timeout for polling in ms. It is rounded down, so that in the last millisecond before an arrival polls do
+ * not wait. Queueing a request ends a running poll.
  */
 static int timeout_ms(const struct sender *sender, int64_t now_ns)
 {
@@ -330,7 +333,10 @@ static bool is_over(const struct sender *sender, int64_t now_ns)
 	return !sender->busy && (all_sent || now_ns - sender->stop_ns > sender->load->stall_ns);
 }
 
-/* Does one round of work. Sending comes last, so that a slot that an answer freed is used immediately. */
+/*
+ * Does one round of work. Requests are sent last, so that a slot is used again in the round in which its
+ * answer ended.
+ */
 static enum kwhy_status step(struct sender *sender, struct kwhy_error *error)
 {
 	struct kwhy_curl *curl = &sender->client->curl;
@@ -346,7 +352,7 @@ static enum kwhy_status step(struct sender *sender, struct kwhy_error *error)
 	return status ? status : send_due(sender, kwhy_clock_mono_ns(), error);
 }
 
-/* Records arrivals that found no free slot before the end. */
+/* Adds records of arrivals for which no slot became free before the end of the load. */
 static enum kwhy_status record_unsent(struct sender *sender, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;

@@ -7,22 +7,24 @@
 #include "llm/run.h"
 
 /*
- * Sends concurrent requests from one thread to a server with an OpenAI-compatible API. Proxies are not used
- * and redirections not followed, as they would be measured as well. Strings are borrowed.
+ * Sends concurrent requests to a server with an OpenAI-compatible API, all from one thread. Proxies are not
+ * used and redirections not followed, since their time would be measured, too. Strings are borrowed.
  */
 struct kwhy_llm_client;
 
 struct kwhy_llm_server {
-	const char *url; /* URL including "/v1" */
+	const char *url; /* URL of the API, up to and including "/v1" */
 	const char *key; /* sent as a bearer token; NULL: no token */
 };
 
-/* KWHY_E_USAGE: the URL is not of http or https. KWHY_E_UNSUPPORTED: libcurl is missing. */
+/*
+ * Opens a client. KWHY_E_USAGE: the URL is not one of http or https. KWHY_E_UNSUPPORTED: libcurl is missing.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_client_open(
 	const struct kwhy_llm_server *server, struct kwhy_llm_client **out, struct kwhy_error *error);
 void kwhy_llm_client_close(struct kwhy_llm_client *client);
 
-/* Gets the first model that the server lists; the caller frees it. */
+/* Gets the name of the first model in the server's list. The caller frees it. */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_client_model(
 	struct kwhy_llm_client *client, char **out, struct kwhy_error *error);
 
@@ -30,8 +32,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_llm_client_model(
 typedef enum kwhy_status kwhy_llm_tick(void *context, struct kwhy_error *error);
 
 /*
- * Runs the load and waits for its end. Requests that fail are recorded like others. `first` is the number of
- * the first request. Call kwhy_llm_run_done() also after a failure.
+ * Runs a load and waits for its end. A request that fails gets a record like any other. `first` is the number
+ * of the first request. Call kwhy_llm_run_done() afterwards, also after a failure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_client_run(struct kwhy_llm_client *client,
 	const struct kwhy_llm_question *question, uint64_t first, const struct kwhy_llm_load *load,

@@ -31,7 +31,7 @@ static const struct kwhy_dso_symbol symbols[] = {
 	ROW(multi_info_read),
 };
 
-/* Names of the library, which differ between distributions by TLS library; the interface is the same. */
+/* Sonames of libcurl, which depend on the distribution's TLS library. The interface is the same. */
 static const char *const sonames[] = {
 	"libcurl.so.4", "libcurl-gnutls.so.4", "libcurl-nss.so.4", "libcurl.so", NULL};
 

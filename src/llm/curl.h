@@ -8,8 +8,8 @@
 #include <curl/curl.h>
 
 /*
- * The libcurl functions that kwhy uses, loaded at run time, as the rest of kwhy does not need libcurl. For
- * one thread.
+ * The functions of libcurl that kwhy uses. The library is loaded at run time, since the rest of kwhy does not
+ * need it. Only one thread may use this struct.
  */
 struct kwhy_curl {
 	CURLcode (*global_init)(long flags);
@@ -33,7 +33,7 @@ struct kwhy_curl {
 	void *library;
 };
 
-/* Loads libcurl. KWHY_E_UNSUPPORTED: this machine has none. */
+/* Loads libcurl. KWHY_E_UNSUPPORTED: this machine does not have it. */
 KWHY_MUST_USE enum kwhy_status kwhy_curl_open(struct kwhy_curl *out, struct kwhy_error *error);
 void kwhy_curl_close(struct kwhy_curl *curl);
 
@@ -41,18 +41,21 @@ void kwhy_curl_close(struct kwhy_curl *curl);
 bool kwhy_curl_is_url(const char *url);
 
 /*
- * Add a line, or the header of a bearer token, to a list of headers, which the caller frees. KWHY_E_USAGE:
- * the token has a line break.
+ * kwhy_curl_add_header() adds a line to a list of headers, kwhy_curl_add_token() the header with a bearer
+ * token. The caller frees the list. KWHY_E_USAGE: the token contains a line break.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_curl_add_header(
 	struct kwhy_curl *curl, struct curl_slist **headers, const char *line, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_curl_add_token(
 	struct kwhy_curl *curl, struct curl_slist **headers, const char *token, struct kwhy_error *error);
 
-/* Makes a request without proxies and redirections; NULL: out of memory. The headers are borrowed. */
+/*
+ * Makes a request that uses no proxy and follows no redirection. The headers are borrowed. NULL: out of
+ * memory.
+ */
 CURL *kwhy_curl_new_request(struct kwhy_curl *curl, const char *url, const struct curl_slist *headers);
 
-/* Makes a request append the body of its answer to `out`, up to 16 MiB. */
+/* Makes a request append the body of its response to `out`, up to 16 MiB. */
 void kwhy_curl_keep_body(struct kwhy_curl *curl, CURL *easy, struct kwhy_text *out);
 
 #endif

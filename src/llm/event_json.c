@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ESCAPE_BYTES = 6 }; /* \ud83d */
+enum { ESCAPE_BYTES = 6 }; /* length of an escape such as \ud83d */
 
 static bool read_escape(const char *at, unsigned long *out_code)
 {
@@ -30,8 +30,8 @@ static bool is_pair(unsigned long high, unsigned long low)
 }
 
 /*
- * Replaces an invalid escape and returns the number of bytes that it handled. A NUL is replaced, too, as
- * Jansson's keys must not contain it.
+ * Checks what is at `at`, and returns how many bytes that is. Half of a surrogate pair is replaced by the
+ * escape of U+FFFD, and so is an escaped NUL, which Jansson's keys must not contain.
  */
 static size_t mend_escape(char *at)
 {

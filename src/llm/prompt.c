@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-/* Generates a prompt of common words, which most tokenizers map to about one token each. */
+/* Makes up a prompt of common words. Most tokenizers make about one token of each. */
 static void make_up(const struct kwhy_llm_question *question, uint64_t number, struct kwhy_text *out)
 {
 	static const char *const words[] = {"river", "stone", "light", "garden", "window", "winter", "music",

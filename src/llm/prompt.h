@@ -10,21 +10,22 @@
 
 enum kwhy_llm_endpoint { KWHY_LLM_CHAT, KWHY_LLM_COMPLETIONS };
 
-/* The contents of all requests. Strings are borrowed. */
+/* What all requests of a load ask. Strings are borrowed. */
 struct kwhy_llm_question {
 	enum kwhy_llm_endpoint endpoint;
 	const char *model;
-	const char *const *prompts; /* used in turn; NULL: prompts are generated */
+	const char *const *prompts; /* prompts, used one after another; NULL: prompts are made up */
 	size_t prompt_count;
-	uint64_t words;	     /* words of a generated prompt */
-	uint64_t max_tokens; /* token limit of the answer */
+	uint64_t words;	     /* number of words of a prompt that is made up */
+	uint64_t max_tokens; /* limit of the answer's tokens */
 	uint64_t seed;
-	bool ignore_eos; /* requests all max_tokens; an extension of vLLM and others */
+	/* ask for answers that have all max_tokens; an extension of vLLM and other servers */
+	bool ignore_eos;
 };
 
 /*
- * Makes the JSON body of request `number`; the caller frees it. Generated prompts begin with different words,
- * so that the server's prefix cache cannot be used.
+ * Makes the JSON body of request number `number`. The caller frees it. Prompts that are made up begin with
+ * different words, so that the server cannot use its prefix cache.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_body(
 	const struct kwhy_llm_question *question, uint64_t number, char **out, struct kwhy_error *error);

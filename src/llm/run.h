@@ -4,21 +4,27 @@
 
 #include "llm/answer.h"
 
-/* A load on a server: a closed loop of concurrent requests, or requests at random times with a mean rate. */
+/*
+ * A load on a server: a closed loop in which a number of requests is always pending, or requests at random
+ * times with a given mean rate.
+ */
 struct kwhy_llm_load {
-	double rate_per_s;    /* Poisson arrivals; NAN: a closed loop */
-	uint32_t concurrency; /* concurrent requests; with a rate the most allowed */
-	int64_t duration_ns;  /* time during which requests are sent; pending ones may then end */
-	int64_t ramp_ns;      /* at the start and at the end, not part of the steady window */
-	int64_t stall_ns;     /* timeout for the next byte */
-	uint64_t seed;	      /* seed of the arrival times */
+	double rate_per_s;    /* mean rate of Poisson arrivals, in requests a second; NAN: a closed loop */
+	uint32_t concurrency; /* number of concurrent requests; with a rate it is their upper limit */
+	/* how long requests are sent; those that are then pending may still end */
+	int64_t duration_ns;
+	/* time at the start and again at the end that the steady window excludes */
+	int64_t ramp_ns;
+	int64_t stall_ns; /* longest time to wait for the next byte of an answer */
+	uint64_t seed;	  /* seed of the random arrival times */
 };
 
-/* One request. Times are CLOCK_MONOTONIC; 0: the event did not happen. */
+/* What happened to one request. Times are of CLOCK_MONOTONIC; 0: the event did not happen. */
 struct kwhy_llm_record {
-	int64_t due_ns, sent_ns, end_ns; /* due: when it should be sent; in a closed loop when it was sent */
+	/* due_ns: when the request should be sent; in a closed loop it is when it was sent */
+	int64_t due_ns, sent_ns, end_ns;
 	enum kwhy_llm_outcome outcome;
-	int http_status; /* 0: no response */
+	int http_status; /* HTTP status of the response; 0: there was no response */
 	int64_t prompt_tokens, completion_tokens;
 	int64_t *chunk_ns;
 	size_t chunk_count;
@@ -27,17 +33,18 @@ struct kwhy_llm_record {
 struct kwhy_llm_run {
 	struct kwhy_llm_record *records;
 	size_t count, capacity;
-	int64_t start_ns, steady_start_ns, steady_end_ns, end_ns; /* end_ns: end of the last answer */
+	/* the load's start, its steady window, and the end of the last answer */
+	int64_t start_ns, steady_start_ns, steady_end_ns, end_ns;
 };
 
 void kwhy_llm_run_done(struct kwhy_llm_run *run);
 KWHY_MUST_USE enum kwhy_status kwhy_llm_run_add(
 	struct kwhy_llm_run *run, const struct kwhy_llm_record *record, struct kwhy_error *error);
 
-/* Moves the answer's chunks and tokens to the record. */
+/* Moves the times of the pieces and the token counts from an answer to a record. */
 void kwhy_llm_record_take(struct kwhy_llm_record *record, struct kwhy_llm_answer *answer);
 
-/* The sequence of times at which requests are to be sent. */
+/* The times at which a load with a rate sends its requests; next_ns is the next of them. */
 struct kwhy_llm_arrivals {
 	double rate_per_s;
 	uint64_t state;

@@ -8,8 +8,8 @@
 enum { WORD_BYTES = 64 };
 
 /*
- * One line: the labels that kwhy uses; "": the line has no such label. Longer values are truncated and match
- * nothing.
+ * One line of metrics, with the labels that kwhy uses; "": the line does not have the label. A longer value
+ * is truncated and then equals no expected one.
  */
 struct sample {
 	char name[WORD_BYTES], device[WORD_BYTES], source[WORD_BYTES];
@@ -23,7 +23,10 @@ static void add_char(char word[WORD_BYTES], size_t *length, char character)
 	word[*length] = '\0';
 }
 
-/* Reads a quoted value and returns the position after the closing quote; NULL: the line has none. */
+/*
+ * Reads a quoted value from after its opening quote. Returns the position after the closing quote; NULL:
+ * there is no closing quote in the line.
+ */
 static const char *read_quoted(const char *at, char word[WORD_BYTES])
 {
 	size_t length = 0;
@@ -50,8 +53,8 @@ static const char *read_word(const char *at, const char *ends, char word[WORD_BY
 }
 
 /*
- * Reads labels from after the opening brace and returns the position after the closing one; NULL: they are
- * invalid.
+ * Reads labels from after the opening brace. Returns the position after the closing brace; NULL: the labels
+ * are invalid.
  */
 static const char *read_labels(const char *at, struct sample *out)
 {
@@ -88,7 +91,7 @@ static bool read_sample(const char *line, struct sample *out)
 	return end > at + 1 && out->name[0] && (!*end || *end == ' ' || *end == '\n' || *end == '\r');
 }
 
-/* Finds or adds a device; NULL: there is no space for another one. */
+/* Finds a device by name or adds it; NULL: there are too many devices. */
 static struct kwhy_llm_scrape_device *device_of(struct kwhy_llm_scrape *scrape, const char *name)
 {
 	struct kwhy_llm_scrape_device *device;
@@ -112,8 +115,8 @@ static bool ends_with(const char *word, const char *end)
 }
 
 /*
- * Whether a source is an energy or power meter of the whole device. Meters are named "backend.what_unit",
- * gauges have no backend, and memory is only part of a device.
+ * Whether a source is a meter of a whole device's energy or power. Names of meters have the form
+ * "backend.what_unit"; those of gauges have no dot. A meter of the memory covers only a part of its device.
  */
 static bool is_energy_source(const char *source)
 {

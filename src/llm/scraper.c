@@ -13,8 +13,8 @@
 
 #define SECOND_NS INT64_C(1000000000)
 #define PERIOD_NS (SECOND_NS / 4)
-#define TIMEOUT_NS (10 * SECOND_NS) /* after the end of a window */
-#define FIRST_NS (5 * SECOND_NS)    /* a kwhy serve that has just started reports no energy yet */
+#define TIMEOUT_NS (10 * SECOND_NS) /* how long to wait for readings after the end of a window */
+#define FIRST_NS (5 * SECOND_NS)    /* how long a kwhy serve that has just started may report no energy */
 #define ANSWER_MS 5000L
 #define URL_BYTES 2048
 
@@ -23,17 +23,18 @@ struct kwhy_llm_scraper {
 	CURL *easy;
 	struct curl_slist *headers;
 	char url[URL_BYTES];
-	struct kwhy_text body; /* used by the thread only, once it runs */
+	struct kwhy_text body; /* once the thread runs, only the thread uses it */
 	pthread_t thread;
 	bool threaded;
 	pthread_mutex_t lock; /* protects all fields below */
 	pthread_cond_t changed;
 	bool stopping;
 	struct kwhy_llm_track track;
-	struct kwhy_error failure; /* last failure; status KWHY_OK: none since the last window */
+	/* last failure since the last window; its status is KWHY_OK if there was none */
+	struct kwhy_error failure;
 };
 
-/* --- One answer --- */
+/* --- One response --- */
 
 static enum kwhy_status check_answer(
 	const struct kwhy_llm_scraper *scraper, CURLcode code, long http, struct kwhy_error *error)
@@ -60,7 +61,10 @@ static enum kwhy_status check_answer(
 	return KWHY_OK;
 }
 
-/* Scrapes once: the parsed response, and the times between which it was requested and received. */
+/*
+ * Makes one request. `out` receives the parsed response, and the times receive when the request was sent and
+ * when the response had come.
+ */
 static enum kwhy_status scrape(struct kwhy_llm_scraper *scraper, struct kwhy_llm_scrape *out,
 	int64_t *sent_ns, int64_t *got_ns, struct kwhy_error *error)
 {
@@ -132,7 +136,7 @@ static void *run(void *context)
 	return NULL;
 }
 
-/* --- Open, close --- */
+/* --- Opening and closing --- */
 
 static enum kwhy_status add_headers(
 	struct kwhy_llm_scraper *scraper, const char *token, struct kwhy_error *error)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Ends an event; one without data lines is ignored. */
+/* Ends an event and passes on its data. An event without data is ignored. */
 static enum kwhy_llm_fed end_event(struct kwhy_llm_stream *stream, kwhy_llm_take *take, void *context)
 {
 	bool goes_on = true;

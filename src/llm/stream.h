@@ -8,13 +8,14 @@
 #include <stddef.h>
 
 /*
- * Parses server-sent events from bytes that arrive in pieces of any size (WHATWG HTML, section 9.2.6). Gives
- * the data of each event with its lines joined, and skips other fields. Initialise with zeros. For one
- * thread.
+ * Parses server-sent events (WHATWG HTML, section 9.2.6) from bytes that arrive in pieces of any size. The
+ * data lines of an event are joined and passed on; other fields are skipped. Zero-initialise it. Only one
+ * thread may use it.
  */
 struct kwhy_llm_stream {
 	struct kwhy_text line, data;
-	bool after_return; /* a line feed that comes next belongs to the preceding carriage return */
+	/* whether a carriage return came last; a line feed that follows then belongs to the same line end */
+	bool after_return;
 	bool has_data;
 };
 
@@ -22,12 +23,12 @@ enum { KWHY_LLM_EVENT_BYTES_MAX = 1 << 20 };
 
 enum kwhy_llm_fed {
 	KWHY_LLM_FED,
-	KWHY_LLM_FED_TOO_LONG, /* an event beyond KWHY_LLM_EVENT_BYTES_MAX */
+	KWHY_LLM_FED_TOO_LONG, /* an event has more than KWHY_LLM_EVENT_BYTES_MAX bytes */
 	KWHY_LLM_FED_REFUSED,  /* the callback returned false */
 	KWHY_LLM_FED_NO_MEMORY
 };
 
-/* Receives the data of one event, NUL-terminated; returns false to stop. */
+/* Receives the data of one event, which ends with NUL. Returns false to stop parsing. */
 typedef bool kwhy_llm_take(void *context, const char *data, size_t length);
 
 enum kwhy_llm_fed kwhy_llm_stream_feed(

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Values of one kind, in seconds. */
+/* Values of one kind that are collected, in seconds. */
 struct values {
 	double *items;
 	size_t count;
@@ -52,7 +52,7 @@ static bool is_inside(const struct kwhy_llm_run *run, int64_t time_ns)
 	return time_ns >= run->steady_start_ns && time_ns < run->steady_end_ns;
 }
 
-/* Tokens as the server reports them, or else one for each piece of text. */
+/* Tokens of an answer: as many as the server reports, otherwise one for each piece of text. */
 static double tokens_of(const struct kwhy_llm_record *record)
 {
 	return record->completion_tokens >= 0 ? (double)record->completion_tokens
@@ -85,8 +85,8 @@ static void add_counts(struct kwhy_llm_summary *summary, const struct kwhy_llm_r
 }
 
 /*
- * Adds a request's amounts inside the window. Tokens are spread evenly over the pieces; an answer without
- * pieces counts at its end.
+ * Adds the share of a request that lies inside the steady window. Tokens are taken as spread evenly over the
+ * answer's pieces. An answer without pieces counts at the time of its end.
  */
 static void add_work(const struct kwhy_llm_run *run, struct kwhy_llm_summary *summary,
 	const struct kwhy_llm_record *record)

@@ -5,8 +5,8 @@
 #include "llm/run.h"
 
 /*
- * A distribution in seconds. A percentile is the value of the nearest rank, or NAN where no value lies beyond
- * it: 95 needs 20 values, 99 needs 100.
+ * A distribution of times in seconds. Percentiles are by nearest rank. A percentile is NAN if there are too
+ * few values for one above it: p95 needs 20 values, p99 needs 100.
  */
 struct kwhy_llm_distribution {
 	size_t count;
@@ -14,29 +14,33 @@ struct kwhy_llm_distribution {
 };
 
 /*
- * Results of a run. Times are those of requests that were due inside the steady window and were answered in
- * full. Failures are those of all requests that were due inside it. Tokens are those received inside it.
+ * Results of a run. Times are of requests that were due inside the steady window and were answered in full.
+ * Outcomes are of all requests that were due inside it. Tokens are those received inside it.
  */
 struct kwhy_llm_summary {
-	double seconds; /* length of the steady window */
+	double seconds; /* length of the steady window, in seconds */
 	size_t requests, outcomes[KWHY_LLM_OUTCOME_COUNT];
-	int failed_status;		       /* first HTTP status of a failed request; 0: none failed so */
-	struct kwhy_llm_distribution first_s;  /* from the due time to the first piece of text */
-	struct kwhy_llm_distribution token_s;  /* time a token after the first, one value a request */
-	struct kwhy_llm_distribution gap_s;    /* between pieces of text, of all requests together */
-	struct kwhy_llm_distribution answer_s; /* from the due time to the end of the answer */
-	double late_s; /* largest delay between a request's due time and its sending */
+	/* HTTP status of the first request that failed by its status; 0: there was none */
+	int failed_status;
+	struct kwhy_llm_distribution first_s; /* from when a request was due to its first piece of text */
+	/* time a token, after the first token; one value for each request */
+	struct kwhy_llm_distribution token_s;
+	/* between successive pieces of text of a request; all requests taken together */
+	struct kwhy_llm_distribution gap_s;
+	struct kwhy_llm_distribution answer_s; /* from when a request was due to the end of its answer */
+	double late_s; /* largest delay between when a request was due and when it was sent */
 	/*
-	 * Of requests answered in full: how many reported no usage, and how many reported fewer tokens than
-	 * there were pieces.
+	 * Numbers of requests answered in full for which the server reported no usage, or fewer tokens than
+	 * there were pieces of text.
 	 */
 	size_t without_usage, fewer_than_pieces;
 	/*
-	 * Amounts inside the window. A request counts in proportion to its pieces inside. Failed requests
-	 * count for tokens.
+	 * Amounts inside the window: tokens of answers, tokens of prompts, and answers. A request counts by
+	 * the share of its pieces that arrived inside. Failed requests count only in `tokens`.
 	 */
 	double tokens, prompt_tokens, answers;
-	uint64_t usage_tokens, usage_pieces; /* totals of requests that reported usage */
+	/* tokens and pieces of those requests for which the server reported usage */
+	uint64_t usage_tokens, usage_pieces;
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_llm_summarise(

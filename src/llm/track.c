@@ -7,7 +7,7 @@
 
 enum { POINTS_FIRST = 256 };
 
-/* --- Which devices --- */
+/* --- Selecting devices --- */
 
 static enum kwhy_status add_named(struct kwhy_llm_track *track, const struct kwhy_llm_scrape *scrape,
 	const char *name, struct kwhy_error *error)
@@ -84,7 +84,7 @@ static enum kwhy_status reserve(struct kwhy_llm_track *track, struct kwhy_error 
 	return KWHY_OK;
 }
 
-/* Sums the joules of all devices. KWHY_E_INPUT: one of them is missing. */
+/* Adds up the joules of all devices into a point. KWHY_E_INPUT: a device is missing or lost. */
 static enum kwhy_status sum_devices(const struct kwhy_llm_track *track, const struct kwhy_llm_scrape *scrape,
 	int64_t sent_ns, int64_t got_ns, struct kwhy_llm_track_point *out, struct kwhy_error *error)
 {
@@ -165,8 +165,8 @@ bool kwhy_llm_track_reaches(const struct kwhy_llm_track *track, int64_t mono_ns)
 }
 
 /*
- * Bounds and an estimate of the counters at a moment; low and high are NAN where no scrape is certainly
- * before or after it.
+ * An estimate of the summed counters at a moment, with a lower and an upper bound; NAN: no scrape is
+ * certainly before (or after) that moment.
  */
 struct level {
 	double low_j, high_j, joules;

@@ -7,15 +7,16 @@
 #include <stdint.h>
 
 /*
- * The total energy of a server's GPUs, from successive scrapes. A scrape's joules belong to some moment
- * between `early_ns` and `late_ns`. The request was sent and answered between the two, the response may be
- * KWHY_LLM_TRACK_FRESH_NS old, and it reports how much older its readings are. Energy never falls, so its
- * value at any moment lies between those of the scrapes certainly before and certainly after.
- * CLOCK_MONOTONIC. For one thread.
+ * The total energy of a server's GPUs, from successive scrapes of kwhy serve. A scrape is a sum of counters
+ * at some moment between `early_ns` and `late_ns`. These follow from when the request was sent and answered:
+ * the response may be up to KWHY_LLM_TRACK_FRESH_NS older, and it reports how much older its readings are.
+ * Counters never fall. So at any moment the sum lies between that of the last scrape certainly before it and
+ * that of the first certainly after it. Times are of CLOCK_MONOTONIC. Only one thread may use a track.
  */
-#define KWHY_LLM_TRACK_FRESH_NS INT64_C(100000000) /* kwhy serve refreshes readings older than this */
+/* kwhy serve reads its meters anew if the readings are older than this */
+#define KWHY_LLM_TRACK_FRESH_NS INT64_C(100000000)
 
-/* The age of readings where kwhy serve does not report it: the largest one by docs/monitoring.md. */
+/* The largest age of readings by docs/monitoring.md; used if kwhy serve does not report the age. */
 #define KWHY_LLM_TRACK_LAG_NS INT64_C(500000000)
 
 struct kwhy_llm_track_point {
@@ -24,41 +25,45 @@ struct kwhy_llm_track_point {
 };
 
 struct kwhy_llm_track {
-	struct kwhy_llm_scrape_device devices[KWHY_LLM_SCRAPE_DEVICES]; /* with their last joules */
+	struct kwhy_llm_scrape_device devices[KWHY_LLM_SCRAPE_DEVICES]; /* the selected devices, with their
+									   joules in the last scrape */
 	size_t device_count;
 	double started_unix_s;
 	struct kwhy_llm_track_point *points;
 	size_t count, capacity;
 };
 
-/* Joules in a window, with certain lower and upper bounds. */
+/* Energy of a window in joules, with bounds that hold with certainty. */
 struct kwhy_llm_track_energy {
 	double joules, low_j, high_j;
 };
 
 /*
- * Selects devices: "0,2" by their labels; NULL: all but instances, whose devices are counted. KWHY_E_USAGE:
- * the scrape reports no energy of a selected device. End with kwhy_llm_track_done().
+ * Selects devices by their labels, as in "0,2". NULL: all devices except instances, whose energy is part of
+ * their GPU's. KWHY_E_USAGE: the scrape has no energy of a selected device. End with kwhy_llm_track_done().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_track_begin(struct kwhy_llm_track *track,
 	const struct kwhy_llm_scrape *scrape, const char *devices, struct kwhy_error *error);
 void kwhy_llm_track_done(struct kwhy_llm_track *track);
 
 /*
- * Adds a scrape. KWHY_E_INPUT: a device is missing, and nothing is added; or counters fell or restarted, and
- * earlier points are dropped.
+ * Adds a scrape, whose request was sent at sent_ns and answered at got_ns. KWHY_E_INPUT: a device is missing
+ * or lost, and nothing is added; or a counter fell or was restarted, and earlier points are dropped.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_track_add(struct kwhy_llm_track *track,
 	const struct kwhy_llm_scrape *scrape, int64_t sent_ns, int64_t got_ns, struct kwhy_error *error);
 
-/* Whether a scrape certainly belongs to that moment or a later one. */
+/* Whether there is a scrape whose counters are certainly from that moment or later. */
 bool kwhy_llm_track_reaches(const struct kwhy_llm_track *track, int64_t mono_ns);
 
-/* The energy of a window; false: no scrape is certainly before its start, or none certainly after its end. */
+/*
+ * Gets the energy of a window. false: no scrape is certainly from before its start, or none from after its
+ * end.
+ */
 bool kwhy_llm_track_window(const struct kwhy_llm_track *track, int64_t start_ns, int64_t end_ns,
 	struct kwhy_llm_track_energy *out);
 
-/* Drops points that no window from `start_ns` on needs. */
+/* Drops the points that are not needed for windows from `start_ns` on. */
 void kwhy_llm_track_forget(struct kwhy_llm_track *track, int64_t start_ns);
 
 #endif

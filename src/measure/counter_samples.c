@@ -22,8 +22,8 @@ int64_t kwhy_period_typical(const int64_t *time_ns, size_t count)
 }
 
 /*
- * Whether a reading shows an update: a counter whose updates have the times repeats its value until the next
- * one.
+ * Whether a reading shows an update of the counter. A counter of role UPDATES is read more often than it is
+ * updated, and repeats its value until the next update.
  */
 static bool is_news(const struct kwhy_readings *counter, const struct kwhy_reading *reading,
 	const struct kwhy_reading *last)
@@ -59,7 +59,10 @@ static void add_counter_sample(struct kwhy_counter_samples *counter_samples,
 		(double)rise * (double)span.unit_nj / NJ_PER_J;
 }
 
-/* Lists the readings that show an update, in order of time, by their index in `counter`. */
+/*
+ * Writes the indexes in `counter` of the readings that show an update, in order of time, and returns their
+ * number.
+ */
 static size_t list_news(
 	const struct kwhy_readings *counter, struct kwhy_counter_samples *counter_samples, size_t *out_at)
 {
@@ -81,8 +84,8 @@ static size_t list_news(
 }
 
 /*
- * Drops readings far from those before and after them; the last ones that fell are kept back until the next
- * reading.
+ * Drops wrong readings. The last readings are also left out if the counter fell and it is still open whether
+ * they are wrong.
  */
 static enum kwhy_status keep_right(const struct kwhy_readings *counter,
 	struct kwhy_counter_samples *counter_samples, size_t *at, size_t *count, struct kwhy_error *error)

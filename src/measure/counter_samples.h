@@ -4,20 +4,24 @@
 
 #include "measure/window.h"
 
-/* Median time between the first KWHY_PERIOD_OF readings, ns; 0: fewer than two readings. */
+/*
+ * Median time in nanoseconds between consecutive ones of the first KWHY_PERIOD_OF readings; 0: there are
+ * fewer than two.
+ */
 enum { KWHY_PERIOD_OF = 65 };
 int64_t kwhy_period_typical(const int64_t *time_ns, size_t count);
 
-/* A counter's readings with wraps undone. Zero-initialise; free with kwhy_counter_samples_done(). */
+/* The updates of a counter with wraps undone. Zero-initialise; free with kwhy_counter_samples_done(). */
 struct kwhy_counter_samples {
 	int64_t *time_ns;
-	double *joules; /* energy since the first reading; never NAN */
-	bool *broken;	/* the rise since the reading before is unknown, because the counter was reset */
+	double *joules; /* energy from the first update to this one; never NAN */
+	bool *broken;	/* the counter was reset, so its rise since the update before is unknown */
 	size_t count;
 	int64_t period_ns;
-	int64_t still_ns; /* last time at which the counter was read unchanged; 0: never */
+	int64_t still_ns; /* last time at which the counter was read with an unchanged value; 0: there is no
+			     such reading */
 	uint64_t wraps, resets, unordered;
-	uint64_t misread; /* readings far from those before and after them; left out */
+	uint64_t misread; /* number of readings left out because they do not fit those around them */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_counter_samples_make(
@@ -27,17 +31,17 @@ void kwhy_counter_samples_drop(struct kwhy_counter_samples *counter_samples, siz
 void kwhy_counter_samples_done(struct kwhy_counter_samples *counter_samples);
 
 /*
- * A reading of a power meter, and a course of the power that explains it: up to the next reading, first_w for
- * first_s, then second_w.
+ * A reading of a power meter, and a course of the power up to the next reading that explains both: first_w
+ * for first_s, then second_w.
  */
 struct kwhy_sample {
 	int64_t time_ns; /* time stamp, corrected where it was late */
 	double watts;
-	double joules; /* energy used up to the moment that this reading shows, since the first reading */
+	double joules; /* energy from the first reading to the moment whose power this reading shows */
 	double first_w, second_w;
 	double first_s;
-	uint32_t gaps; /* number of intervals before this reading that were too long to know the power in them
-			*/
+	uint32_t gaps; /* number of intervals before this reading that were so long that the power in them is
+			  unknown */
 };
 
 struct kwhy_samples {
@@ -53,15 +57,15 @@ KWHY_MUST_USE enum kwhy_status kwhy_samples_make(const struct kwhy_readings *pow
 void kwhy_samples_done(struct kwhy_samples *samples);
 
 /*
- * Reading of the meter at a time, and the energy used up to the moment that it shows. Outside the samples the
- * nearest power is assumed to continue.
+ * Reading that the meter would give at a time, and the energy used up to the moment whose power it shows.
+ * Before the first and after the last sample the nearest power is assumed to continue.
  */
 struct kwhy_sample_at {
 	double watts, joules;
 };
 struct kwhy_sample_at kwhy_samples_between(const struct kwhy_samples *samples, int64_t time_ns);
 
-/* Index of the last sample at or before a time, which is not before the first sample. */
+/* Index of the last sample at or before a time. The time must not be before the first sample. */
 size_t kwhy_samples_at(const struct kwhy_samples *samples, int64_t time_ns);
 
 #endif

@@ -7,35 +7,45 @@
 #include <stdlib.h>
 
 /*
- * Least number of periods and least time without an update, while power is read, after which a counter is
- * stuck.
+ * A counter is stuck if power is read but the counter has no update for at least STUCK_PERIODS periods and
+ * STUCK_NS.
  */
 #define STUCK_PERIODS 5
 #define STUCK_NS INT64_C(30000000000)
-/* Time after an update at which its samples have ended: a ring holds 2.4 s and is read before it wraps. */
+/*
+ * Time between the last sample and the last update after which the samples have ended for good: a ring holds
+ * 2.4 s and is read before it wraps.
+ */
 #define ENDED_NS INT64_C(3000000000)
-/* Least time without a proper rise, and energy of the samples in it, after which a counter has stopped. */
+/*
+ * A counter has stopped if it does not rise as it should for at least STILL_NS, in which the samples show
+ * more than STILL_J joules.
+ */
 #define STILL_NS INT64_C(1000000000)
 #define STILL_J 1
-/* Greatest distance of an update from the samples, in periods, at which it still corrects their sum. */
+/*
+ * Largest distance between an update and the samples, in periods of the samples, at which the update still
+ * corrects their sum.
+ */
 #define MARGIN_PERIODS 3
 /*
- * Range of plausible ratios of counter to samples; outside of it neither corrects the other in that interval.
+ * Range of plausible ratios of counted to sampled energy. Outside of it neither corrects the other in that
+ * interval.
  */
 #define GAIN_MIN 0.6
 #define GAIN_MAX 1.6
 
 /*
- * State of the construction of a curve. A meter that lags as a first-order low-pass (tau) after a delay (d)
- * shows m, with p(t) = m(t + d) + tau m'(t + d). The energy up to t is therefore the meter's integral up to t
- * + d plus tau times its value then. The integral at an update is the counter's. Between updates, a power
- * consistent with the samples gives the shape, and the counter the sum; without samples the mean power around
- * an update is used.
+ * State of the construction of a curve. A meter that lags by a first-order low-pass (time constant tau) after
+ * a delay d shows m(t) for the power p(t), with p(t) = m(t + d) + tau m'(t + d). The energy up to t is
+ * therefore the integral of m up to t + d plus tau times m(t + d). At an update this integral is the
+ * counter's. Between updates the samples give the shape of the power and the counter its sum; without samples
+ * the mean power around an update is used.
  */
 struct builder {
 	struct kwhy_counter_samples counter_samples;
 	struct kwhy_samples samples;
-	bool shaped; /* samples are dense enough to show the power between updates */
+	bool shaped; /* the samples are dense enough to show the power between updates */
 	struct kwhy_curve *curve;
 };
 
@@ -51,7 +61,7 @@ static void add_knot(struct kwhy_curve *curve, int64_t time_ns, double joules, d
 	curve->count++;
 }
 
-/* Whether samples without a gap cover a time; a small margin outside counts as covered. */
+/* Whether a time lies among the samples and in no gap of theirs, or outside by a small margin. */
 static bool is_sampled(const struct kwhy_samples *samples, int64_t time_ns)
 {
 	int64_t margin_ns = MARGIN_PERIODS * samples->period_ns;
@@ -64,7 +74,7 @@ static bool is_sampled(const struct kwhy_samples *samples, int64_t time_ns)
 	return at + 1 == samples->count || samples->items[at + 1].gaps == samples->items[at].gaps;
 }
 
-/* Mean power of the known intervals around an update. */
+/* Mean power in the intervals before and after an update whose rise is known. */
 static double watts_around(const struct kwhy_counter_samples *counter_samples, size_t i)
 {
 	double joules = 0, seconds = 0;
@@ -90,8 +100,9 @@ static double sampled_rise(const struct builder *builder, int64_t from_ns, int64
 }
 
 /*
- * Fills in the energy across a reset, from the samples or from the powers before and after. The samples are
- * also used where the counter cannot be right, as in a first reading that a driver may have kept for long.
+ * Fills in the energy across a reset from the samples, or from the powers before and after it. The samples
+ * are also used where the counter's rise is implausible, such as after a first reading whose value the driver
+ * may have kept for long.
  */
 static void bridge_resets(struct builder *builder)
 {
@@ -118,7 +129,9 @@ static void bridge_resets(struct builder *builder)
 	}
 }
 
-/* Whether the counter kept its value in a later reading although the samples show more than a joule. */
+/*
+ * Whether later readings repeat the counter's last value, although the samples show more than STILL_J joules.
+ */
 static bool is_still(const struct builder *builder)
 {
 	const struct kwhy_counter_samples *counter_samples = &builder->counter_samples;
@@ -129,9 +142,7 @@ static bool is_still(const struct builder *builder)
 		sampled_rise(builder, from_ns, counter_samples->still_ns) > STILL_J;
 }
 
-/*
- * Removes the last readings of a counter that stopped: an extra read returns its old value with a new time.
- */
+/* Removes the last readings of a counter that stopped: an extra reading has the old value with a new time. */
 static void leave_out_still(struct builder *builder)
 {
 	struct kwhy_counter_samples *counter_samples = &builder->counter_samples;
@@ -149,7 +160,7 @@ static void leave_out_still(struct builder *builder)
 	}
 }
 
-/* Energy up to the moment that the meter shows at an update. */
+/* Energy used up to the moment whose power the meter shows at an update. */
 static double used_at_counter_sample(const struct builder *builder, size_t i)
 {
 	int64_t time_ns = builder->counter_samples.time_ns[i];
@@ -174,7 +185,7 @@ static void add_samples(struct builder *builder, size_t from, size_t to, double 
 			offset_j + gain * builder->samples.items[i].joules, builder->samples.items[i].watts);
 }
 
-/* Rise of the counter between two updates over that of the samples; 0: unknown. */
+/* Ratio of the counter's rise between two updates to the sampled energy; 0: unknown. */
 static double gain_between(const struct builder *builder, size_t i)
 {
 	double sampled_j = sampled_rise(
@@ -185,7 +196,10 @@ static double gain_between(const struct builder *builder, size_t i)
 	return gain > GAIN_MIN / 2 && gain < GAIN_MAX * 2 ? gain : 0;
 }
 
-/* Adds the samples between two updates, scaled to the rise of the counter; false: not sampled. */
+/*
+ * Adds the samples between two updates, scaled to the counter's rise; false: samples do not cover the
+ * interval.
+ */
 static bool add_between(struct builder *builder, size_t i)
 {
 	const struct kwhy_samples *samples = &builder->samples;
@@ -229,7 +243,10 @@ static double ratio_of(const struct builder *builder)
 	return sampled_j > 0 ? counted_j / sampled_j : NAN;
 }
 
-/* Gain for the samples before the first and after the last update: that between updates. */
+/*
+ * Factor for the samples before the first and after the last update: the ratio of counted to sampled energy
+ * between them.
+ */
 static double gain_outside(const struct builder *builder)
 {
 	double ratio = ratio_of(builder);
@@ -267,7 +284,7 @@ static void add_after(struct builder *builder)
 static void build_counted(struct builder *builder)
 {
 	size_t count = builder->counter_samples.count;
-	bool sampled; /* samples reach up to this update */
+	bool sampled; /* samples cover the time up to this update */
 
 	bridge_resets(builder);
 	add_before(builder);
@@ -305,7 +322,7 @@ static enum kwhy_energy_basis basis_of_power(enum kwhy_meter meter)
 	return kwhy_meter_is_mean(meter) ? KWHY_ENERGY_AVERAGES : KWHY_ENERGY_POWER;
 }
 
-/* Sets the end of the curve and its basis. */
+/* Sets the end of the curve, its basis and its faults. */
 static void finish(
 	struct builder *builder, const struct kwhy_readings *counter, const struct kwhy_readings *power)
 {
@@ -351,8 +368,8 @@ static bool reserve(struct kwhy_curve *curve, size_t capacity, size_t ticks)
 }
 
 /*
- * Whether samples show more of the time between updates than the updates do; trailing means and rare samples
- * do not.
+ * Whether the samples show more of the time between updates than the updates alone do. Trailing means and
+ * rare samples do not.
  */
 static bool is_dense(const struct builder *builder)
 {
@@ -366,7 +383,8 @@ static bool is_dense(const struct builder *builder)
 }
 
 /*
- * Removes updates outside of the samples, whose times are uncertain, unless the samples have ended for good.
+ * Removes updates before the first or after the last sample, whose times are uncertain, unless the samples
+ * have ended for good.
  */
 static void leave_out_unsampled(struct builder *builder)
 {
@@ -404,7 +422,7 @@ static enum kwhy_status build(struct builder *builder, const struct kwhy_reading
 		leave_out_still(builder);
 	}
 	if (builder->counter_samples.count >= 2 && !builder->shaped)
-		builder->curve->response.average_window_s = 0; /* the averaging meter is not used */
+		builder->curve->response.average_window_s = 0; /* the meter of trailing means is not used */
 	if (!reserve(builder->curve, builder->counter_samples.count + builder->samples.count + 2,
 		    builder->counter_samples.count))
 		return kwhy_fail_memory(error, "the energy curve of a device");

@@ -4,20 +4,20 @@
 
 #include "measure/window.h"
 
-/* The inside of a curve, for window.c: either no knots or at least two, in order of time. */
+/* The contents of a curve, for window.c. It has either no knots or at least two, in order of time. */
 struct kwhy_curve {
 	int64_t *time_ns;
-	double *joules;	   /* energy used since the first knot */
-	double *reading_w; /* reading of the power meter at the knot; NAN: a knot of the counter */
+	double *joules;	   /* energy used from the first knot to this one */
+	double *reading_w; /* reading of the power meter at the knot; NAN: the knot is from the counter */
 	size_t count, capacity;
-	int64_t last_ns;   /* end of the known time */
+	int64_t last_ns;   /* time of the last knot */
 	int64_t *ticks_ns; /* times of the counter's updates, corrected for the meter's lag */
-	double *gains; /* counter energy over that of the samples, from each update to the next; 1: equal, or
-			  no samples */
+	double *gains;	   /* counted over sampled energy from each update to the next; 1: they are equal, or
+			      there are no samples */
 	size_t update_count;
 	double quantum_j;
 	struct kwhy_response response;
-	enum kwhy_energy_basis basis; /* basis while the counter works */
+	enum kwhy_energy_basis basis; /* what the curve is based on while the counter works */
 	struct kwhy_curve_faults faults;
 };
 

@@ -12,15 +12,18 @@
 #include <string.h>
 
 /*
- * Greatest age of the last measurement of the idle level when a window begins, and the length of a
- * measurement.
+ * Largest age of the last measurement of the idle level when a window begins (LOOK_OLDEST_NS), and length of
+ * such a measurement (LOOK_S).
  */
 #define LOOK_OLDEST_NS INT64_C(5000000000)
 #define LOOK_S 1.0
 
 enum { LOOKS_MEANT = 64 };
 
-/* A window, with the measurements of the idle level before and after it. */
+/*
+ * The windows of one name, with the numbers of the last measurement of the idle level before the first and
+ * before the last of them.
+ */
 struct window {
 	uint32_t name;
 	size_t first_look, last_look;
@@ -28,15 +31,15 @@ struct window {
 
 struct kwhy_device_energy {
 	struct kwhy_session *session;
-	struct kwhy_results *results; /* NULL: not read yet */
+	struct kwhy_results *results; /* NULL: kwhy_device_energy_read() has not been called */
 	struct window *windows;
 	size_t window_count, window_space, look_count;
 	int64_t looked_ns;
 	uint32_t gpu_count, window;
 	size_t meters[KWHY_DEVICE_ENERGY_GPUS_MAX];    /* meter of each GPU; KWHY_ALL_GPUS: no meter */
 	char missing[KWHY_DEVICE_ENERGY_REASON_BYTES]; /* why a GPU has no meter; "": every GPU has one */
-	const char *lacking; /* why a window has no energy although every GPU has a meter; NULL: every window
-				has */
+	const char *lacking; /* why some window has no energy although every GPU has a meter; NULL: all
+				windows have energy */
 };
 
 static const struct kwhy_joules unknown = {NAN, NAN, NAN};
@@ -79,8 +82,8 @@ static bool meters_a_gpu(const struct kwhy_session *session)
 }
 
 /*
- * Finds the meters of the GPUs. A missing meter may be of another vendor, so the session's reason is reported
- * only where no GPU has a meter.
+ * Finds the meters of the GPUs. A vendor without meters may not be that of these GPUs, so the session's
+ * reason is reported only if no GPU has a meter.
  */
 static void find_meters(struct kwhy_device_energy *energy, struct kwhy_gpu *const *gpus)
 {
@@ -159,7 +162,7 @@ enum kwhy_status kwhy_device_energy_idle(
 	return KWHY_OK;
 }
 
-/* The window of a name; NULL: no such window. */
+/* Returns the windows of a name; NULL: there are none. */
 static struct window *window_of(const struct kwhy_device_energy *energy, uint32_t name)
 {
 	for (size_t i = energy->window_count; i-- > 0;)
@@ -168,7 +171,7 @@ static struct window *window_of(const struct kwhy_device_energy *energy, uint32_
 	return NULL;
 }
 
-/* Adds a window, or continues the one with the same name. */
+/* Adds the window being begun to the windows of its name. */
 static enum kwhy_status note_window(struct kwhy_device_energy *energy, struct kwhy_error *error)
 {
 	const size_t look = energy->look_count ? energy->look_count - 1 : 0;
@@ -224,7 +227,7 @@ static const char *lacking_in(const struct kwhy_device_energy *energy, size_t re
 	return NULL;
 }
 
-/* Why a window has no energy; measurements of the idle level are not checked. */
+/* Returns why some window has no energy; measurements of the idle level are not considered. */
 static const char *find_lacking(const struct kwhy_device_energy *energy)
 {
 	const size_t count = *energy->missing ? 0 : kwhy_results_region_count(energy->results);
@@ -286,7 +289,7 @@ struct kwhy_joules kwhy_joules_above(
 		gross.value - seconds * mean_w + half_j};
 }
 
-/* Adds the figures of one meter; an unknown figure makes the sum unknown. */
+/* Adds the figures of one meter to `gross` and `out`. If a figure is unknown, the sum becomes unknown. */
 static void add_meter(const struct kwhy_device_energy *energy, size_t region, size_t meter,
 	struct kwhy_joules *gross, struct kwhy_window_joules *out)
 {
@@ -323,7 +326,10 @@ static void add_host(const struct kwhy_device_energy *energy, size_t region, str
 		out->host = unknown;
 }
 
-/* Writes length and host energy of a window; SIZE_MAX: no such window. */
+/*
+ * Writes length and host energy of the windows of a name, and returns their region. SIZE_MAX: there are no
+ * such windows.
+ */
 static size_t find_window(
 	const struct kwhy_device_energy *energy, const char *name, struct kwhy_window_joules *out)
 {
@@ -346,7 +352,10 @@ static void add_gpus(const struct kwhy_device_energy *energy, size_t region, uin
 		add_meter(energy, region, energy->meters[i], gross, out);
 }
 
-/* Mean powers of the measurements of the idle level around a window, without unknown ones. */
+/*
+ * Lists the mean powers in the measurements of the idle level around the windows of a name, without unknown
+ * ones.
+ */
 static size_t levels_of(const struct kwhy_device_energy *energy, const char *name, uint32_t from, uint32_t to,
 	struct kwhy_joules levels_w[LOOKS_MEANT])
 {

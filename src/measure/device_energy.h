@@ -7,8 +7,8 @@
 
 /*
  * Energy of named windows of a benchmark, for the GPUs that it uses and for the host. A missing meter is no
- * error: every figure is then unknown, with the reason. Windows follow each other; those of one name add up.
- * Use from one thread.
+ * error: all figures are then unknown, with the reason. Windows do not overlap; energies of windows with the
+ * same name add up. Use from one thread.
  */
 struct kwhy_device_energy;
 
@@ -20,11 +20,11 @@ struct kwhy_joules {
 };
 
 struct kwhy_window_joules {
-	double seconds;		       /* sum over the windows */
+	double seconds;		       /* total length of the windows */
 	struct kwhy_joules gross, net; /* energy of the GPUs; net: above their idle level with contexts */
 	struct kwhy_joules host;       /* gross energy of all domains of the host that have a meter */
 	double mean_w;		       /* mean power of the GPUs */
-	const char *basis;	       /* borrowed; NULL: unknown */
+	const char *basis; /* what the energy is based on, "counter+power"; borrowed; NULL: unknown */
 };
 
 /* A result in which every figure is unknown. */
@@ -34,13 +34,16 @@ KWHY_MUST_USE enum kwhy_status kwhy_device_energy_open(struct kwhy_gpu *const *g
 	struct kwhy_device_energy **out, struct kwhy_error *error);
 void kwhy_device_energy_close(struct kwhy_device_energy *energy);
 
-/* Why the energy of the GPUs is unknown; after reading, in at least one window. NULL: it is known. */
+/*
+ * Returns why the energy of the GPUs is unknown, after kwhy_device_energy_read() in at least one window.
+ * NULL: it is known.
+ */
 const char *kwhy_device_energy_missing(const struct kwhy_device_energy *energy);
 
 /*
- * Waits with nothing running and so measures the idle level, above which net energy is counted. Idle levels
- * drift by watts with the temperature, so the level of a window is the mean of the measurements from the last
- * one before it to the first one after it.
+ * Waits while nothing runs and measures the idle level, above which net energy is counted. Idle levels drift
+ * by watts with the temperature, so the level for a window is the mean of the measurements from the last one
+ * before it to the first one after it.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_device_energy_idle(
 	struct kwhy_device_energy *energy, double seconds, struct kwhy_error *error);
@@ -56,8 +59,8 @@ struct kwhy_joules kwhy_joules_above(
 struct kwhy_joules kwhy_joules_times(const struct kwhy_joules *joules, double factor);
 
 /*
- * Begins or ends a window; all work queued before must have run. Beginning measures the idle level first when
- * its last measurement is some seconds old.
+ * Begin and end a window. All work queued before must have run. Beginning first measures the idle level if
+ * its last measurement is more than 5 s old.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_device_energy_begin(
 	struct kwhy_device_energy *energy, const char *name, struct kwhy_error *error);
@@ -70,11 +73,14 @@ void kwhy_device_energy_end(struct kwhy_device_energy *energy);
 KWHY_MUST_USE enum kwhy_status kwhy_device_energy_read(
 	struct kwhy_device_energy *energy, struct kwhy_error *error);
 
-/* Energy of the windows of a name on the first `gpu_count` GPUs. Call after kwhy_device_energy_read(). */
+/* Energy of the windows of a name on the first `gpu_count` GPUs. Call it after kwhy_device_energy_read(). */
 void kwhy_device_energy_of(const struct kwhy_device_energy *energy, const char *name, uint32_t gpu_count,
 	struct kwhy_window_joules *out);
 
-/* The same for one GPU, by its index among those opened; known where its own meter is. */
+/*
+ * Energy of the windows of a name on one GPU, by its index among the opened ones; known if that GPU has a
+ * meter.
+ */
 void kwhy_device_energy_of_one(const struct kwhy_device_energy *energy, const char *name, uint32_t gpu,
 	struct kwhy_window_joules *out);
 

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Largest numbers of open regions, over all threads, and of units of work; more are not forwarded. */
+/* Largest numbers of open regions over all threads and of units of work. Further ones are not forwarded. */
 enum { OPEN_MAX = 4096, UNITS_MAX = 64, UNIT_BYTES = 64 };
 
-/* As in src/inject/inject.c. */
+/* Type of kwhy_inject_take_range() in src/inject/inject.c. */
 typedef void recorded_range(const char *name, int64_t start_mono_ns, int64_t end_mono_ns);
 
 struct kwhy_forward {
@@ -76,7 +76,7 @@ static void begin(struct kwhy_forward *forward, const struct kwhy_event *event)
 	forward->open[forward->open_count++].thread = event->thread;
 }
 
-/* Ends the region of that name that its thread began last. */
+/* Ends the open region with this name that this thread began last. */
 static void end(struct kwhy_forward *forward, const struct kwhy_event *event, const char *name)
 {
 	size_t at = forward->open_count;
@@ -129,8 +129,8 @@ void kwhy_forward_flush(struct kwhy_forward *forward)
 	for (size_t i = 0; i < forward->work_count; i++)
 		kwhy_text_addf(&lines, "%s %.17g\n", forward->work[i].unit, forward->work[i].amount);
 	/*
-	 * A single write, so that lines of several processes do not mix; failed lines are written again with
-	 * the next ones.
+	 * There is a single write, so that lines of several processes do not mix. If it fails, the work is
+	 * added to the next lines.
 	 */
 	if (!lines.length || write(forward->work_file, lines.data, lines.length) == (ssize_t)lines.length)
 		forward->work_count = 0;

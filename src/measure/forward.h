@@ -12,16 +12,19 @@
  */
 struct kwhy_forward;
 
-/* NULL: no tool watches the program, or out of memory. Every function below accepts NULL. */
+/*
+ * Opens the connection to the tools that watch the program. NULL: no tool does, or out of memory; every
+ * function below accepts NULL.
+ */
 struct kwhy_forward *kwhy_forward_open(void);
 
-/* An event of the collector, those of one thread in order; `name` is its region's or its unit's. */
+/*
+ * Passes on an event of the collector. Events of one thread must be in order. `name` is that of the event's
+ * region or unit.
+ */
 void kwhy_forward_event(struct kwhy_forward *forward, const struct kwhy_event *event, const char *name);
 
-/*
- * Passes on an event of the collector; events of one thread are in order. `name` is that of its region or its
- * unit.
- */
+/* Writes the work that was passed on since the last flush to the work file. */
 void kwhy_forward_flush(struct kwhy_forward *forward);
 void kwhy_forward_close(struct kwhy_forward *forward);
 

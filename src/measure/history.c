@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Time without readings after which a meter is no longer waited for. */
+/* Time without readings after which no more are expected from a meter. */
 #define AFTER_NS INT64_C(45000000000)
 
 enum { READINGS_MAX = 1 << 20, READ_AT_ONCE = 256 };
@@ -22,7 +22,7 @@ struct series {
 
 struct kwhy_history {
 	const struct kwhy_sensors *sensors;
-	struct series *series; /* one per source */
+	struct series *series; /* [source_count] kept readings of each source */
 	struct kwhy_metered *metered;
 	size_t metered_count, readings_most;
 	uint64_t forgotten;
@@ -158,8 +158,8 @@ const struct kwhy_metered *kwhy_history_metered(const struct kwhy_history *histo
 }
 
 /*
- * Response of an item: that of its power meter, with the time stamp uncertainty of the counter, taken as
- * uniform within its bounds.
+ * Response of an item: that of its power meter, but with the uncertainty of the counter's time stamps, which
+ * are uniform within known bounds.
  */
 static struct kwhy_response response_of(const struct kwhy_history *history,
 	const struct kwhy_metered *metered, const struct kwhy_profile *profile)

@@ -6,20 +6,24 @@
 #include "sensor/sensor.h"
 
 /*
- * The readings of a session: drains the channels of sensors into arrays that grow up to a limit. Used by one
- * thread at a time, other than the sampler's. The sensors are borrowed and must outlive the history.
+ * The readings of a session, which are moved from the channels of the sensors into arrays that grow up to a
+ * limit. Only one thread may use a history at a time, and never the sampler's. The sensors are borrowed and
+ * must outlive the history.
  */
 struct kwhy_history;
 
 /*
- * When a source has more than `readings_most` readings (0: 2^20, about six hours of a 20 ms ring), the oldest
- * half is dropped.
+ * Makes a history that keeps at most `readings_most` readings of each source (0: 2^20, about six hours of a
+ * 20 ms ring); beyond that, the oldest half is dropped.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_history_new(const struct kwhy_sensors *sensors, size_t readings_most,
 	struct kwhy_history **out, struct kwhy_error *error);
 void kwhy_history_free(struct kwhy_history *history);
 
-/* Takes new readings out of the channels. Call it before a channel is full, or readings are lost. */
+/*
+ * Moves new readings from the channels to the history. Call it before a channel is full, else readings are
+ * lost.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_history_drain(struct kwhy_history *history, struct kwhy_error *error);
 
 /* Drops the readings before a time. */
@@ -28,11 +32,11 @@ void kwhy_history_forget(struct kwhy_history *history, int64_t before_mono_ns);
 /* Readings of a source, by its index in the sensors; valid until the next drain or forget. */
 struct kwhy_readings kwhy_history_readings(const struct kwhy_history *history, size_t source);
 
-/* Counts of missing readings. */
+/* Numbers of missing readings. */
 struct kwhy_history_losses {
-	uint64_t lost;	    /* overwritten in a channel before they were drained */
-	uint64_t forgotten; /* dropped because of the limit */
-	uint64_t failures;  /* readings that a source failed to give */
+	uint64_t lost;	    /* readings overwritten in a channel before they were drained */
+	uint64_t forgotten; /* readings dropped because of the limit */
+	uint64_t failures;  /* readings that sources failed to give */
 };
 struct kwhy_history_losses kwhy_history_losses(const struct kwhy_history *history);
 
@@ -43,15 +47,18 @@ enum kwhy_metered_kind { KWHY_METERED_DEVICE, KWHY_METERED_HOST, KWHY_METERED_WA
 /* An item whose energy is metered: a device, a domain of the host, or the load of a wall meter. */
 struct kwhy_metered {
 	enum kwhy_metered_kind kind;
-	uint32_t device;       /* index of a KWHY_METERED_DEVICE; else KWHY_SENSOR_NO_DEVICE */
+	uint32_t device;       /* index of the device of a KWHY_METERED_DEVICE; else KWHY_SENSOR_NO_DEVICE */
 	char name[64];	       /* "gpu 0", "rapl.package-0", "hwmon CPU Power Socket 0", "meter" */
-	size_t counter, power; /* indices of its sources; KWHY_HISTORY_NO_SOURCE: no source */
+	size_t counter, power; /* indexes of its sources; KWHY_HISTORY_NO_SOURCE: it has no such source */
 };
 
-/* All metered items: devices in order, then domains of the host, then wall meters. The array is borrowed. */
+/*
+ * All metered items: devices in order, then domains of the host, then wall meters. The array belongs to the
+ * history.
+ */
 const struct kwhy_metered *kwhy_history_metered(const struct kwhy_history *history, size_t *out_count);
 
-/* Makes the curve of one metered item from all readings kept; `profile` may be NULL. */
+/* Makes the energy curve of one metered item from all its readings that are kept; `profile` may be NULL. */
 KWHY_MUST_USE enum kwhy_status kwhy_history_curve(const struct kwhy_history *history, size_t metered,
 	const struct kwhy_profile *profile, struct kwhy_curve **out, struct kwhy_error *error);
 
@@ -59,13 +66,14 @@ KWHY_MUST_USE enum kwhy_status kwhy_history_curve(const struct kwhy_history *his
 bool kwhy_history_is_lost(const struct kwhy_history *history, size_t metered);
 
 /*
- * Whether more readings of the item can be expected; its curve is known up to `last_ns`. False for a device
- * that fell off the bus, where last_ns is 45 s ago or earlier, or where it is 0: no readings yet.
+ * Whether more readings of an item are to be expected, if its curve is known up to `last_ns`. False for a
+ * device that fell off the bus, if last_ns is 45 s ago or earlier, and if last_ns is 0, which means no
+ * readings yet.
  */
 bool kwhy_history_goes_on(
 	const struct kwhy_history *history, size_t metered, int64_t last_ns, int64_t now_ns);
 
-/* Time by which the meters of all items have normally reported windows up to end_mono_ns. */
+/* Time by which the meters of all items have normally reported all readings for windows up to end_mono_ns. */
 int64_t kwhy_history_ready_ns(
 	const struct kwhy_history *history, int64_t end_mono_ns, const struct kwhy_profile *profile);
 

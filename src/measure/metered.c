@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The best source of these roles that tells of a device. */
+/* Index of the best source with one of these roles for a device. */
 static size_t find(const struct kwhy_sensors *sensors, unsigned roles, uint32_t device)
 {
 	const struct kwhy_source_channel *source = kwhy_sensors_best_meter(sensors, roles, device);
@@ -29,7 +29,8 @@ static size_t list_devices(const struct kwhy_sensors *sensors, struct kwhy_meter
 }
 
 /*
- * Names a host item: by the system's name where there is one, else "rapl.package-0" for "rapl.package-0_uj".
+ * Names a host item: by the system's name for a board's sensor where it has one, else "rapl.package-0" for
+ * "rapl.package-0_uj".
  */
 static void name_host(struct kwhy_metered *item, const struct kwhy_source_channel *source)
 {
@@ -45,14 +46,17 @@ static void name_host(struct kwhy_metered *item, const struct kwhy_source_channe
 		snprintf(item->name, sizeof(item->name), "%s", name);
 }
 
-/* Whether a lesser meter reads what another one does: of the same source, the name up to the point. */
+/*
+ * Whether `row` is a lesser meter of the same energy as `than`: the owner and the name up to its point are
+ * equal, and its rank is higher.
+ */
 static bool is_lesser(const struct kwhy_meter_row *row, const struct kwhy_meter_row *than)
 {
 	return row->owner == than->owner && row->rank > than->rank &&
 		!strncmp(row->name, than->name, strcspn(row->name, ".") + 1);
 }
 
-/* The item whose domain a lesser meter reads, too; NULL: there is none. */
+/* Returns the item whose domain this source, a lesser meter, also reads; NULL: there is none. */
 static struct kwhy_metered *same_domain(
 	struct kwhy_metered *items, size_t count, const struct kwhy_sensors *sensors, size_t s)
 {

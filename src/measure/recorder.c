@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Events of a ring that are reserved for the ends of regions. */
+/* Number of events of a ring that are reserved for ends of regions. */
 #define RESERVE_EVENTS 512
 
 enum ring_state { RING_FREE, RING_USED, RING_LEFT /* its thread has ended */ };
@@ -19,11 +19,12 @@ struct ring {
 	uint16_t thread;
 	uint64_t mask;
 	struct kwhy_event *events;
-	/* In a cache line of its own, which the writer uses. */
+	/* These fields have a cache line of their own, which only the writer uses. */
 	_Alignas(64) _Atomic uint64_t written;
-	uint64_t taken_seen; /* `taken` when the writer last read it */
+	uint64_t taken_seen; /* value of `taken` when the writer last read it */
 	_Atomic uint64_t dropped;
-	uint32_t skipped_open; /* dropped beginnings whose ends are still to come: all, and by name */
+	uint32_t skipped_open; /* number of dropped beginnings whose ends are still to come, in total and by
+				  name */
 	uint32_t *skipped;
 	_Alignas(64) _Atomic uint64_t taken;
 };
@@ -32,7 +33,7 @@ struct kwhy_recorder {
 	pthread_key_t key;
 	size_t events_per_thread;
 	_Atomic(struct ring *) rings[KWHY_RECORDER_THREADS];
-	_Atomic uint64_t homeless; /* events of threads without a ring */
+	_Atomic uint64_t homeless; /* number of events of threads that could not get a ring */
 };
 
 static void leave(void *ring)
@@ -95,7 +96,7 @@ static struct ring *new_ring(const struct kwhy_recorder *recorder, size_t number
 	return ring;
 }
 
-/* Takes over a ring whose thread has ended and whose events were all read. */
+/* Takes over a ring whose thread has ended and whose events were all read; false: it is not such a ring. */
 static bool take_over(struct ring *ring)
 {
 	uint32_t left = RING_FREE;
@@ -107,7 +108,7 @@ static bool take_over(struct ring *ring)
 	return true;
 }
 
-/* Gets a ring for a thread at its first event; the slow path. */
+/* Gets a ring for a thread at its first event, which is the slow path. */
 static struct ring *join(struct kwhy_recorder *recorder)
 {
 	for (size_t i = 0; i < KWHY_RECORDER_THREADS; i++) {
@@ -231,7 +232,7 @@ struct collected {
 
 static enum kwhy_status collect(struct ring *ring, struct collected *to, struct kwhy_error *error)
 {
-	/* Read before `written`: a thread that has left has written all of its events. */
+	/* The state is read before `written`: a thread that has ended has then written all of its events. */
 	uint32_t state = atomic_load_explicit(&ring->state, memory_order_acquire);
 	uint64_t taken = atomic_load_explicit(&ring->taken, memory_order_relaxed);
 	uint64_t waiting = atomic_load_explicit(&ring->written, memory_order_acquire) - taken;

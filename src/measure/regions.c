@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An open region of a thread; a region begun several times is listed as often. */
+/*
+ * A region that a thread has begun and not ended. A region that was begun several times is listed as often.
+ */
 struct open {
 	uint32_t name;
 	uint16_t thread;
@@ -45,7 +47,7 @@ void kwhy_regions_free(struct kwhy_regions *regions)
 	free(regions);
 }
 
-/* Copies items, with space for one more; NULL: out of memory. */
+/* Copies an array of items, with memory for one more; NULL: out of memory. */
 static void *copy_of(const void *items, size_t count, size_t item_bytes)
 {
 	void *copy = calloc(count + 1, item_bytes);
@@ -126,7 +128,7 @@ static enum kwhy_status find(
 	return KWHY_OK;
 }
 
-/* Accounts for an active region up to a time. */
+/* Adds the time and energy of an active region up to a time. */
 static void settle(struct kwhy_regions *regions, struct kwhy_region *region, struct kwhy_curve *const *curves,
 	int64_t until_ns)
 {
@@ -157,8 +159,8 @@ static enum kwhy_status note_open(
 }
 
 /*
- * Closes the newest open region of that thread, else the newest of any thread, as a region may end on another
- * one.
+ * Removes the newest open region with the event's name on the event's thread, else the newest one on any
+ * thread, as a region may end on another thread.
  */
 static void note_closed(struct kwhy_regions *regions, const struct kwhy_event *event)
 {
@@ -199,7 +201,7 @@ static enum kwhy_status add_work(
 	return status;
 }
 
-/* Whether an earlier entry has the same name and thread; the work then counts once. */
+/* Whether an earlier open region has the same name and thread. Work counts only once for the two. */
 static bool is_repeated(const struct kwhy_regions *regions, size_t at)
 {
 	for (size_t i = 0; i < at; i++)

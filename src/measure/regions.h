@@ -5,8 +5,8 @@
 #include "measure/window.h"
 
 /*
- * Energy and time of regions: applies their beginnings and ends, in order of time, to the energy curves.
- * Pure.
+ * Energy and time of regions: applies the regions' beginnings and ends, in order of time, to the energy
+ * curves. Pure.
  */
 
 enum kwhy_event_kind { KWHY_EVENT_BEGIN, KWHY_EVENT_END, KWHY_EVENT_WORK, KWHY_EVENT_KIND_COUNT };
@@ -15,11 +15,11 @@ struct kwhy_event {
 	int64_t time_ns;
 	uint32_t name;
 	uint16_t kind;
-	uint16_t thread; /* number of the thread */
+	uint16_t thread; /* number of the thread's ring, or KWHY_EVENT_EVERY_THREAD */
 	double amount;	 /* amount of work */
 };
 
-/* Thread number of a region that all threads are inside. */
+/* Thread number of a region that all threads are in. */
 #define KWHY_EVENT_EVERY_THREAD UINT16_MAX
 
 struct kwhy_region_work {
@@ -30,12 +30,12 @@ struct kwhy_region_work {
 struct kwhy_region {
 	bool used;
 	uint64_t count, unmatched;
-	uint64_t active;  /* runs that have begun and not ended */
-	int64_t since_ns; /* start of the time that is not yet counted, while runs are active */
+	uint64_t active;  /* number of runs that have begun and not ended */
+	int64_t since_ns; /* time up to which active runs are accounted for */
 	int64_t total_ns, wall_ns;
 	struct kwhy_region_work *works;
 	size_t work_count, work_capacity;
-	struct kwhy_window_sum *sums; /* one sum a meter */
+	struct kwhy_window_sum *sums; /* [meter_count] energy on each meter */
 };
 
 struct kwhy_regions;
@@ -47,15 +47,15 @@ KWHY_MUST_USE enum kwhy_status kwhy_regions_copy(
 	const struct kwhy_regions *regions, struct kwhy_regions **out, struct kwhy_error *error);
 
 /*
- * Applies events in order of time, then accounts for all time up to until_ns, which lies after the last
- * event. curves[meter_count] must be known up to until_ns; else the energy of that meter is unknown. An event
- * earlier than the time already accounted for is moved to the end of that time.
+ * Applies events in order of time, then accounts for all time up to until_ns, which is after the last event.
+ * curves[meter_count] must be known up to until_ns; if one is not, the energy on that meter is unknown. An
+ * event at a time that is already accounted for is moved to the end of that time.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_regions_fold(struct kwhy_regions *regions,
 	const struct kwhy_event *events, size_t count, struct kwhy_curve *const *curves, int64_t until_ns,
 	struct kwhy_error *error);
 
-/* Regions by name, below kwhy_regions_count(). `used` is false for names without events. */
+/* Region with a name, which must be below kwhy_regions_count(). `used` is false for names without events. */
 size_t kwhy_regions_count(const struct kwhy_regions *regions);
 const struct kwhy_region *kwhy_regions_get(const struct kwhy_regions *regions, size_t name);
 

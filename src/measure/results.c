@@ -12,7 +12,7 @@ _Static_assert(KWHY_ENERGY_STATE_NOT_YET == (int)KWHY_ENERGY_NOT_YET, "states");
 _Static_assert(KWHY_ENERGY_STATE_FORGOTTEN == (int)KWHY_ENERGY_FORGOTTEN, "states");
 _Static_assert(KWHY_METER_KIND_WALL == (int)KWHY_METERED_WALL, "kinds");
 
-/* The idle level, above which net energies are counted. */
+/* The idle level of a meter, above which net energy is counted. */
 struct idle_level {
 	double watts, half_w;
 };
@@ -68,7 +68,10 @@ static struct kwhy_region_energy energy_of(
 	return out;
 }
 
-/* Adds energies where all are measured; the errors of different meters are independent. */
+/*
+ * Adds the energy on one meter to a sum, which becomes unmeasured if it is. The errors of different meters
+ * are independent.
+ */
 static void add_up(struct kwhy_region_energy *sum, const struct kwhy_region_energy *one)
 {
 	double half_j = hypot((sum->high_j - sum->low_j) / 2, (one->high_j - one->low_j) / 2);
@@ -107,7 +110,10 @@ static struct kwhy_region_energy none(void)
 		.missing = "no meter is of that kind"};
 }
 
-/* Sum over all meters of a kind; a single one is copied. The sum has no peak, as peaks do not coincide. */
+/*
+ * Sum over all meters of a kind; a single one is copied. A sum has no peak power, as the meters' peaks are at
+ * different times.
+ */
 static struct kwhy_region_energy sum_of(
 	const struct kwhy_results *results, const struct kwhy_region_energy *energies, int32_t kind)
 {

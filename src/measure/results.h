@@ -8,11 +8,12 @@
 #include "measure/history.h"
 #include "measure/regions.h"
 
-/* The inside of results. Everything is copied, so that results may outlive their session. */
+/* The contents of results. Everything is copied, so that results may outlive their session. */
 
 struct kwhy_result_region {
 	struct kwhy_region_info info;
-	struct kwhy_region_energy *energies; /* one a meter, then that of all GPUs together */
+	/* [meter_count + 1] energy on each meter, then on all GPUs together */
+	struct kwhy_region_energy *energies;
 	struct kwhy_region_work_done *works;
 	size_t work_count;
 };
@@ -34,7 +35,7 @@ struct kwhy_results {
 	uint64_t lost_events, lost_readings, failed_readings;
 	int64_t sampler_cpu_ns, sampler_running_ns; /* CPU time and running time of the sampler since the
 						       meters were opened */
-	double session_cpu_s, session_busy_s; /* CPU seconds of the sampler, and of all processes on all CPUs,
+	double session_cpu_s, session_busy_s; /* CPU seconds of the sampler, and busy seconds of all CPUs,
 						 since the session began; NAN: unknown */
 	struct kwhy_text json;
 };
@@ -45,11 +46,11 @@ struct kwhy_results_request {
 	size_t metered_count;
 	const struct kwhy_regions *regions;
 	const struct kwhy_names *names;
-	uint32_t idle_name; /* region whose power is the idle level */
+	uint32_t idle_name; /* name of the region whose power is the idle level */
 	double enough_ratio;
 };
 
-/* Makes all of the results but the losses, the cost and the JSON. */
+/* Makes the results except for the losses, the sampler's cost and the JSON. */
 KWHY_MUST_USE enum kwhy_status kwhy_results_make(
 	const struct kwhy_results_request *request, struct kwhy_results **out, struct kwhy_error *error);
 

@@ -120,7 +120,7 @@ static void add_meters(struct kwhy_text *text, const struct kwhy_results *result
 	}
 }
 
-/* Energy of the packages over the session, above idle where idle was measured; NAN: unknown. */
+/* Energy of the CPU packages over the session, above idle if idle was measured; NAN: unknown. */
 static double packages_j(const struct kwhy_results *results, bool *out_net)
 {
 	const struct kwhy_region_energy *energies = results->regions[0].energies;

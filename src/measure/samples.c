@@ -4,16 +4,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Length of a gap in periods. */
+/* Number of periods without a sample from which an interval is a gap. */
 #define GAP_PERIODS 3
-/* Number of time constants after which a low-passed reading no longer shows the start of its interval. */
+/*
+ * Length of an interval, in time constants, from which its last low-passed reading no longer shows its start.
+ */
 #define STRETCH_CONSTANTS 2
-/* Largest change of a level that counts as steady, as a share of the step. */
+/* Largest change of a level that counts as steady, as a share of the step between the levels. */
 #define STEADY_RATIO 0.25
 
 /*
  * Corrects late time stamps. The ring's samples are evenly spaced, but about every fifth stamp is 6-10 ms
- * late (H200). A late stamp between two regular ones is moved to their middle.
+ * late (H200). A late stamp between two regular ones is moved to the middle between them.
  */
 static void correct_late(struct kwhy_samples *samples)
 {
@@ -37,14 +39,17 @@ static double stretch_s(const struct kwhy_sample *item)
 	return (double)(item[1].time_ns - item->time_ns) * 1e-9;
 }
 
-/* Mean power by the trapezoid: unbiased for every time of change in the interval, but never exact. */
+/*
+ * Mean power in an interval by the trapezoidal rule with the low-pass undone. It is unbiased wherever in the
+ * interval the power changed, but never exact.
+ */
 static double mean_level_w(const struct kwhy_sample *item, double constant_s)
 {
 	return (item[0].watts + item[1].watts) / 2 +
 		constant_s * (item[1].watts - item[0].watts) / stretch_s(item);
 }
 
-/* The constant power that takes a low-pass from one reading to the next. */
+/* The constant power that takes a low-pass from one reading to the next one. */
 static double constant_level_w(const struct kwhy_sample *item, double constant_s)
 {
 	double keep = constant_s > 0 ? exp(-stretch_s(item) / constant_s) : 0;
@@ -75,9 +80,8 @@ static bool levels_around(const struct kwhy_samples *samples, const double *leve
 }
 
 /*
- * Fits a step. Between two steady levels lies an interval in which the power changed. A low-pass shows the
- * end of that interval more than its start, so the constant level is not its mean. The fitted time is that of
- * a single step.
+ * Fits a single step to an interval between two steady levels, in which the power changed. A low-pass shows
+ * the end of the interval more than its start, so the constant level is not the mean.
  */
 static bool fit_step(struct kwhy_samples *samples, const double *levels_w, size_t i)
 {
@@ -96,8 +100,8 @@ static bool fit_step(struct kwhy_samples *samples, const double *levels_w, size_
 }
 
 /*
- * Uses the steady levels next to a step, where they are more accurate than the trapezoid, which follows the
- * meter's lag.
+ * Uses the constant levels in the intervals next to a step. Where the power is steady they are more accurate
+ * than the trapezoidal rule, which follows the meter's lag.
  */
 static void fit_beside(struct kwhy_samples *samples, const double *levels_w, size_t i)
 {

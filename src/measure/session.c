@@ -16,12 +16,12 @@
 #define MS INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
 
-enum { EVENTS_PER_THREAD = 1 << 17 }; /* 3 MiB, allocated on use */
+enum { EVENTS_PER_THREAD = 1 << 17 }; /* 3 MiB, whose pages are allocated when they are used */
 
 #define COLLECT_NS (50 * MS)
 #define COLLECT_BUSY_NS (5 * MS)
 #define FOLD_NS SECOND
-#define COUNTER_PERIOD_MAX_S 20 /* readings are kept a little longer */
+#define COUNTER_PERIOD_MAX_S 20 /* seconds; readings are kept for longer (KEPT_NS) */
 #define FIRST_READINGS_NS (2 * SECOND)
 
 _Static_assert(KWHY_MEASURE_E_INPUT == (int)KWHY_E_INPUT && KWHY_MEASURE_E_IO == (int)KWHY_E_IO &&
@@ -155,7 +155,10 @@ static void note_periods(struct kwhy_session *session)
 
 static const char whole_session[] = "(session)", idle[] = "(idle)";
 
-/* Whether a region belongs to the library; a program that ended it would end its figures. */
+/*
+ * Whether a region's name belongs to the library. A program that ended such a region would end the library's
+ * own figures.
+ */
 static bool is_own(const char *name)
 {
 	return strcmp(name, whole_session) == 0 || strcmp(name, idle) == 0;
@@ -255,7 +258,7 @@ static enum kwhy_status open_all(
 static enum kwhy_status read_options(const struct kwhy_session_options *given,
 	struct kwhy_session_options *options, struct kwhy_error *error)
 {
-	if (given && given->size <= sizeof(given->size)) /* a pointer has this size, too */
+	if (given && given->size <= sizeof(given->size)) /* this would be the size of a pointer */
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"struct kwhy_session_options: size is %zu; set it to sizeof(struct "
 			"kwhy_session_options)",
@@ -304,8 +307,8 @@ int kwhy_session_open(const struct kwhy_session_options *given, struct kwhy_sess
 }
 
 /*
- * Stops the threads. In a child after fork() they are the parent's: only memory is freed, except what they
- * use.
+ * Stops the threads and frees the memory. In a child after fork() the threads are the parent's, so only
+ * memory is freed that they do not use.
  */
 static void stop_threads(struct kwhy_session *session)
 {
@@ -320,7 +323,7 @@ static void stop_threads(struct kwhy_session *session)
 		kwhy_sampler_stop(session->sampler, NULL);
 }
 
-/* Forwards the events since the collector's last pass. */
+/* Forwards the events that came after the collector's last pass. */
 static void forward_rest(struct kwhy_session *session)
 {
 	struct kwhy_error error;
@@ -413,7 +416,7 @@ void kwhy_region_end(struct kwhy_session *session, uint32_t region)
 		kwhy_recorder_end(session->recorder, region);
 }
 
-/* Whether a number is an amount; one that is not would spoil every sum. */
+/* Whether a number is a valid amount. An invalid one would spoil every sum. */
 static bool is_amount(double amount)
 {
 	return amount >= 0 && isfinite(amount);

@@ -12,29 +12,29 @@
 
 #include <pthread.h>
 
-/* The inside of a session, for session*.c. */
+/* The contents of a session, for session*.c. */
 
-enum { KWHY_SESSION_EVENTS_MAX = 4 << 20 }; /* events waiting for the meters' readings */
+enum { KWHY_SESSION_EVENTS_MAX = 4 << 20 }; /* largest number of events that wait for the meters' readings */
 
 struct kwhy_session {
-	uint64_t forks; /* number of forks before it was opened */
+	uint64_t forks; /* number of forks of the process before the session was opened */
 	struct kwhy_recorder *recorder;
 	struct kwhy_sensors *sensors;
 	struct kwhy_sampler *sampler;
 	double enough_ratio;
-	int64_t period_most_ns; /* period of the slowest meter */
-	int64_t begun_cpu_ns;	/* CPU time of the sampler when energy began to count */
-	double begun_busy_s; /* CPU time of all CPUs at that time; NAN: unknown, or the session replays a file
-			      */
+	int64_t period_most_ns; /* period of the slowest meter, at most 1 s */
+	int64_t begun_cpu_ns;	/* CPU time of the sampler at the time from which energy counts */
+	double begun_busy_s;	/* busy time of all CPUs at that time; NAN: unknown, or the session replays a
+				   file */
 
 	pthread_mutex_t names_lock;
 	struct kwhy_names names;
 	bool names_made;
 	uint32_t session_name, idle_name;
 
-	pthread_mutex_t fold_lock; /* protects all fields from here to error */
+	pthread_mutex_t fold_lock; /* protects all fields from here to `error` */
 	struct kwhy_history *history;
-	struct kwhy_curve **curves; /* one curve a meter; NULL between folds */
+	struct kwhy_curve **curves; /* [metered_count] energy curve of each meter; NULL until it is made */
 	const struct kwhy_metered *metered;
 	size_t metered_count;
 	struct kwhy_regions *regions;
@@ -54,22 +54,24 @@ struct kwhy_session {
 };
 
 /*
- * Whether the process was forked after the session was opened. A child has no collector and shares no memory,
- * so its session is unusable.
+ * Whether the process was forked after the session was opened. A child has no collector and no memory in
+ * common with its parent, so the session is unusable in it.
  */
 bool kwhy_session_is_forked(const struct kwhy_session *session);
 int kwhy_session_refuse_child(char *message, size_t message_bytes);
-/* Returns an error to the caller of the library. */
+/* Writes an error's text to the message of the library's caller, and returns the error's code. */
 int kwhy_session_say(const struct kwhy_error *error, char *message, size_t message_bytes);
 
-/* Call the following functions with fold_lock held, or before the collector runs: */
+/* The following functions are called with fold_lock held, or before the collector runs. */
 
-/* Takes new events and readings from threads and meters; *out_busy: there were many. */
+/*
+ * Takes new events and readings from threads and meters. *out_busy: a thread's ring was at least half full.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_session_collect(
 	struct kwhy_session *session, bool *out_busy, struct kwhy_error *error);
-/* Accounts for the time that the meters have reported, and drops the readings and events used for it. */
+/* Accounts for all time that the meters have reported, and drops the readings and events of that time. */
 KWHY_MUST_USE enum kwhy_status kwhy_session_fold(struct kwhy_session *session, struct kwhy_error *error);
-/* The same up to end_ns on a copy of the regions, for results. */
+/* Accounts for the time up to end_ns in a copy of the regions, for results. */
 KWHY_MUST_USE enum kwhy_status kwhy_session_fold_rest(
 	struct kwhy_session *session, int64_t end_ns, struct kwhy_regions **out, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_session_make_curves(
@@ -77,8 +79,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_session_make_curves(
 void kwhy_session_free_curves(struct kwhy_session *session);
 bool kwhy_session_meter_is_lost(const struct kwhy_session *session, size_t meter);
 /*
- * Time up to which all active meters have reported; meters far behind are ignored. Counters may be read every
- * twenty seconds only: `counted` waits for their updates, too.
+ * Time up to which all active meters have reported, or now_ns. Meters without readings for 45 s are ignored.
+ * With `counted` the time also waits for updates of counters, which may be read only every twenty seconds.
  */
 int64_t kwhy_session_known_until(const struct kwhy_session *session, int64_t now_ns, bool counted);
 

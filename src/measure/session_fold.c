@@ -6,9 +6,12 @@
 
 #define MS INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
-/* Time before the end of the curve beyond which new readings no longer change it. */
+/* Distance in time from the end of a curve from which new readings no longer change the curve. */
 #define SETTLED_NS (250 * MS)
-/* Readings kept before the accounted time: two updates of a counter that is read every twenty seconds. */
+/*
+ * Time before the accounted time for which readings are kept: two updates of a counter that is read every
+ * twenty seconds.
+ */
 #define KEPT_NS (45 * SECOND)
 
 static int compare_events(const void *left, const void *right)
@@ -20,7 +23,7 @@ static int compare_events(const void *left, const void *right)
 	return (a->thread > b->thread) - (a->thread < b->thread);
 }
 
-/* Sorts events by time, unless they are in order, as those of a single thread are. */
+/* Sorts events by time, unless they already are in order, as those of a single thread are. */
 static void sort_events(struct kwhy_event *events, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
@@ -54,10 +57,6 @@ bool kwhy_session_meter_is_lost(const struct kwhy_session *session, size_t meter
 	return kwhy_history_is_lost(session->history, meter);
 }
 
-/*
- * Time up to which all active meters have reported; meters far behind are ignored. Counters may be read every
- * twenty seconds only: `counted` waits for their updates, too.
- */
 int64_t kwhy_session_known_until(const struct kwhy_session *session, int64_t now_ns, bool counted)
 {
 	int64_t until_ns = now_ns;

@@ -7,7 +7,10 @@
 #define MS INT64_C(1000000)
 #define LAST_READINGS_NS (1500 * MS)
 
-/* Waits until the meters have reported the time up to end_ns, or a timeout. */
+/*
+ * Waits until the meters have reported the time up to end_ns, but at most LAST_READINGS_NS longer than they
+ * normally take.
+ */
 static enum kwhy_status wait_for_last(struct kwhy_session *session, int64_t end_ns, struct kwhy_error *error)
 {
 	int64_t ready_ns = kwhy_history_ready_ns(session->history, end_ns, NULL);

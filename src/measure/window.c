@@ -8,30 +8,36 @@
 #define QUANTILE_95 1.96
 #define EDGES_WORSE 1.5
 /*
- * Shortest interval between counter updates, s, in which their difference from the samples is evidence of a
- * wrong gain. Over shorter ones it may come from the updates' time stamps alone.
+ * Shortest interval in seconds between counter updates in which a difference between counter and samples
+ * shows that their gains differ. In shorter ones it may come from the updates' time stamps alone.
  */
 #define APART_S 1
 #define APART_SPREADS 3
-/* Uncertainty of one edge, in intervals between readings at full power; from simulated steps. */
+/*
+ * Uncertainty of the energy at one edge of a window, over that of an interval between readings at full power;
+ * from simulated steps.
+ */
 #define EDGE_STRETCHES 0.35
-/* Number of intervals before and after that give the lowest and the highest power of an interval. */
+/* Number of intervals on each side of an interval whose powers give its lowest and highest power. */
 #define NEIGHBOURS 3
 /*
- * Margins below and above these powers, as a share of the mean power. Samples are rare, and counter updates
- * show nothing of the time between them.
+ * Margins below the lowest and above the highest power, as shares of the mean power, with power samples
+ * (POWER) and without (COUNTER). Samples are rare, and counter updates show nothing of the time between them.
  */
 #define BELOW_POWER_RATIO 0.2
 #define ABOVE_POWER_RATIO 0.3
 #define BELOW_COUNTER_RATIO 0.6
 #define ABOVE_COUNTER_RATIO 1.0
-/* Runs shorter than this many intervals between readings may have had powers that no reading shows. */
+/*
+ * Runs of a region that are shorter than this many intervals between readings may have had powers that no
+ * reading shows.
+ */
 #define HIDING_STRETCHES 2
 #define HIDDEN_LOW_RATIO 0.3
 #define HIDDEN_HIGH_RATIO 5.0
 /*
- * Runs of one region resemble each other, and so do the errors at their edges. This share of the correlated
- * variance is added.
+ * Runs of one region resemble each other, and so do the errors at their edges. This share of the variance
+ * that these errors have if fully correlated is added.
  */
 #define ALIKE_RATIO 0.5
 
@@ -62,7 +68,7 @@ const char *kwhy_energy_missing(enum kwhy_energy_state state, bool is_lost)
 	return reasons[state];
 }
 
-/* An interval between two knots, with the mean powers in it, before it and after it. */
+/* An interval between two knots of a curve, with the mean powers before, in and after it. */
 struct cell {
 	int64_t start_ns, end_ns;
 	double start_j, length_s;
@@ -108,7 +114,10 @@ static struct cell cell_of(const struct kwhy_curve *curve, size_t i)
 	return cell;
 }
 
-/* Least energy that a share of an interval can have used when its power stays between low_w and high_w. */
+/*
+ * Least energy that the first `share` of an interval can have used if its power stays between low_w and
+ * high_w.
+ */
 static double least_j(double share, double length_s, double mean_w, double low_w, double high_w)
 {
 	return length_s * fmax(low_w * share, mean_w - high_w * (1 - share));
@@ -121,9 +130,9 @@ static double most_j(double share, double length_s, double mean_w, double low_w,
 
 /*
  * Energy from the start of the curve to a time. The power often changes where a window begins or ends. If it
- * steps from the level before to the level after at that time, the energy of the whole interval gives the
- * energy up to there exactly; at constant power the curve is a straight line. The bounds keep the curve
- * within what powers between low_w and high_w allow.
+ * steps at that time from the level before the interval to the level after it, the energy of the interval
+ * gives the energy up to that time exactly; at constant power the curve is a straight line. Bounds keep the
+ * curve within what powers between low_w and high_w allow.
  */
 static double used_up_to(const struct kwhy_curve *curve, int64_t time_ns)
 {
@@ -138,8 +147,8 @@ static double used_up_to(const struct kwhy_curve *curve, int64_t time_ns)
 }
 
 /*
- * Peak power of a window: its highest power reading, or the highest mean between two knots inside it where it
- * has no power reading.
+ * Peak power of a window: its highest power reading, or, if it has none, the highest mean power between two
+ * knots inside it.
  */
 static double peak_between(const struct kwhy_curve *curve, int64_t start_ns, int64_t end_ns)
 {
@@ -162,8 +171,8 @@ void kwhy_window_sum_init(struct kwhy_window_sum *sum)
 }
 
 /*
- * Standard uncertainty of an interval that windows cover in part: its energy is uniform between the least and
- * the most.
+ * Standard uncertainty of the energy in an interval that windows cover in part, if this energy is uniform
+ * between the least and the most that is possible.
  */
 static double cell_sd_j(const struct kwhy_window_sum *sum)
 {
@@ -190,7 +199,10 @@ static void flush_cell(struct kwhy_window_sum *sum)
 	sum->cell_covered_s = 0;
 }
 
-/* Starts an interval and bounds its power by the powers of the intervals around it, with a margin. */
+/*
+ * Starts to accumulate interval i, and bounds its power by the powers of the intervals around it, with a
+ * margin.
+ */
 static void begin_cell(struct kwhy_window_sum *sum, size_t i)
 {
 	const struct kwhy_curve *curve = sum->curve;
@@ -211,8 +223,8 @@ static void begin_cell(struct kwhy_window_sum *sum, size_t i)
 }
 
 /*
- * A run about as short as the interval between readings may have powers that no reading shows: widens the
- * bounds.
+ * Widens the bounds for a window about as short as the interval between readings, which may have powers that
+ * no reading shows.
  */
 static void hide_levels(struct kwhy_window_sum *sum, double window_s)
 {
@@ -225,7 +237,7 @@ static void hide_levels(struct kwhy_window_sum *sum, double window_s)
 	sum->cell_high_w = fmax(sum->cell_high_w, HIDDEN_HIGH_RATIO * sum->cell_mean_w);
 }
 
-/* Adds the part of the window that lies in interval i. */
+/* Accounts for the part of the window that lies in interval i. */
 static void cover(struct kwhy_window_sum *sum, size_t i, int64_t start_ns, int64_t end_ns)
 {
 	const struct kwhy_curve *curve = sum->curve;
@@ -250,7 +262,7 @@ static void cover_edges(struct kwhy_window_sum *sum, int64_t start_ns, int64_t e
 		cover(sum, last, start_ns, end_ns);
 }
 
-/* Power at an edge of a window: mean of the powers in, before and after its interval. */
+/* Power around an edge of a window: mean of the powers before, in and after the edge's interval. */
 static double watts_near(const struct kwhy_curve *curve, int64_t time_ns)
 {
 	struct cell cell = cell_of(curve, cell_index(curve, time_ns));
@@ -274,8 +286,9 @@ static size_t ticks_before(const struct kwhy_curve *curve, int64_t time_ns)
 }
 
 /*
- * The time of a counter update is known to a millisecond or two. The error is that at both ends of the
- * window, or a part of that between the two updates where none lies inside the window.
+ * Variance of a window's energy from the times of counter updates, which are known to a millisecond or two.
+ * The error arises at both ends of the window. If no update lies inside the window, it is only the window's
+ * part of the error between the two updates around it.
  */
 static double update_variance_j2(
 	const struct kwhy_curve *curve, int64_t start_ns, int64_t end_ns, double joules)
@@ -290,9 +303,9 @@ static double update_variance_j2(
 }
 
 /*
- * Between two counter updates the samples may deviate from the counter; their sum over the interval does not.
- * The covered part of the interval has the same error as the rest, so the smaller of both determines its
- * size.
+ * Adds the uncertainty in an interval between two counter updates. The samples may deviate from the counter
+ * within it, but not in sum. The covered part therefore has the same error as the rest, and the smaller of
+ * both determines its size.
  */
 static void flush_gap(struct kwhy_window_sum *sum)
 {
@@ -304,8 +317,8 @@ static void flush_gap(struct kwhy_window_sum *sum)
 }
 
 /*
- * Relative difference of samples and counter beyond what the time stamps explain; 0 for updates less than
- * APART_S apart.
+ * Relative difference between samples and counter beyond what the time stamps explain; 0 for updates less
+ * than APART_S apart.
  */
 static double apart_ratio(const struct kwhy_curve *curve, size_t i)
 {
@@ -326,8 +339,8 @@ static void begin_gap(struct kwhy_window_sum *sum, size_t i)
 }
 
 /*
- * Adds the part of the window between updates `next` - 1 and `next`. Before the first and after the last
- * update there is no counter.
+ * Adds the uncertainty of the part of the window between counter updates `next` - 1 and `next`. Before the
+ * first and after the last update there are only samples.
  */
 static void cover_gap(struct kwhy_window_sum *sum, size_t next, int64_t start_ns, int64_t end_ns)
 {
@@ -406,10 +419,10 @@ void kwhy_window_sum_add(struct kwhy_window_sum *sum, int64_t start_ns, int64_t 
 }
 
 /*
- * Number of repetitions after which the half-width is within the limit; 0: no number suffices. Errors
- * proportional to the energy do not shrink with repetition, so they reduce the limit for the errors at edges.
- * The edges of a longer window may be worse than those seen (EDGES_WORSE), and a window shorter than an
- * interval or two between readings does not show how high the power went (EDGE_STRETCHES).
+ * Number of repetitions after which the half-width is within the limit; 0: no number suffices. Errors that
+ * are proportional to the energy do not shrink with repetition, so they reduce the limit for the errors at
+ * edges. The edges of a longer window may be worse than those seen (EDGES_WORSE). A window not much longer
+ * than an interval between readings does not show how high the power went (EDGE_STRETCHES).
  */
 static uint64_t repetitions(const struct kwhy_window_sum *sum, double edges_j, double enough_ratio)
 {
@@ -424,7 +437,7 @@ static uint64_t repetitions(const struct kwhy_window_sum *sum, double edges_j, d
 	return times > 1e15 ? 0 : (uint64_t)ceil(times);
 }
 
-/* Standard uncertainty of the errors at edges. */
+/* Standard uncertainty of the energy by the errors at the edges of windows. */
 static double edges_sd_j(const struct kwhy_window_sum *sum)
 {
 	double alike_j2 = sum->windows > 1 ? ALIKE_RATIO * sum->alike_j * sum->alike_j : 0;
@@ -478,7 +491,7 @@ void kwhy_window_energy(const struct kwhy_curve *curve, int64_t start_ns, int64_
 int64_t kwhy_window_ready_ns(int64_t end_ns, const struct kwhy_readings *counter,
 	const struct kwhy_readings *power, const struct kwhy_response *response)
 {
-	const int64_t slack_ns = 10000000;	  /* allowance for late stamps and polls */
+	const int64_t slack_ns = 10000000;	  /* allowance for late time stamps and polls */
 	const int64_t update_most_ns = 150000000; /* a counter with a longer period is read on demand */
 	int64_t update_ns = counter ? counter->period_ns : 0, sample_ns = power ? 2 * power->period_ns : 0;
 	double lag_s = response->delay_s + response->average_window_s / 2;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * Classes of calls. The first rule whose pattern matches the name after its prefix (cuda, cu, hip) applies; a
- * star matches any text. Names are those of the references of the CUDA runtime and driver, the HIP runtime,
+ * Classes of calls. The first rule applies whose pattern matches the name after its prefix (cuda, cu, hip); a
+ * star matches any text. The names are from the references of the CUDA runtime and driver, the HIP runtime,
  * MUSA, Unified Runtime (ur) and its predecessor (pi), Level Zero (ze) and OpenCL (cl).
  */
 struct rule {
@@ -28,7 +28,7 @@ static const struct rule rules[] = {
 	{"MemPrefetch*", KWHY_CALL_LAUNCH},
 	{"*Synchronize*", KWHY_CALL_SYNC},
 	{"MemPool*", KWHY_CALL_OTHER},
-	{"EnqueueEventsWait*", KWHY_CALL_LAUNCH}, /* a barrier in the queue */
+	{"EnqueueEventsWait*", KWHY_CALL_LAUNCH}, /* queues a barrier, and does not wait */
 	{"EnqueueRead*", KWHY_CALL_COPY},
 	{"EnqueueWrite*", KWHY_CALL_COPY},
 	{"Enqueue*", KWHY_CALL_LAUNCH},
@@ -75,7 +75,10 @@ static bool matches(const char *pattern, const char *text)
 	return false;
 }
 
-/* The name after its prefix, which a capital letter follows in the libraries with short prefixes. */
+/*
+ * Returns the name without its prefix. In libraries with short prefixes a capital letter must follow the
+ * prefix.
+ */
 static const char *after_prefix(const char *name)
 {
 	static const struct {

@@ -60,9 +60,9 @@ static double rate_of(const struct kwhy_counter_readings *readings, size_t from,
 }
 
 /*
- * Whether reading `back` continues the counter from `before` rather than from a reset: true if the rate from
- * `before` is, as a ratio, nearer to the earlier rate than the rate after the fall is. True also if the
- * earlier rate is unknown.
+ * Whether reading `back` continues the counter from `before`, rather than from a reset. It does if the rate
+ * from `before` to `back` is, as a ratio, nearer to the rate before the fall than the rate after the fall is,
+ * or if the rate before the fall is unknown.
  */
 static bool is_on_course(
 	const struct kwhy_counter_readings *readings, size_t before, size_t back, const uint8_t *verdict)
@@ -80,8 +80,8 @@ static bool is_on_course(
 }
 
 /*
- * The first reading after `fall` that is at least as high as the one before it; 0: there is none within
- * KWHY_COUNTER_WRONG_MAX.
+ * The first reading after `fall` that is at least as high as reading `before`; 0: none of the
+ * KWHY_COUNTER_WRONG_MAX readings after `fall` is.
  */
 static size_t find_return(const struct kwhy_counter_readings *readings, size_t before, size_t fall)
 {
@@ -92,8 +92,8 @@ static size_t find_return(const struct kwhy_counter_readings *readings, size_t b
 }
 
 /*
- * Lists the last right readings if only they, and none before them, are above the value that the counter fell
- * to. Returns their number; 0: there is no such peak.
+ * Lists a peak before the fall: the last right readings that are above the value to which the counter fell.
+ * Returns their number; 0: there are more than KWHY_COUNTER_WRONG_MAX, or no lower reading before them.
  */
 static size_t list_peak(const struct kwhy_counter_readings *readings, size_t before, size_t fall,
 	const uint8_t *verdict, size_t out_peak[KWHY_COUNTER_WRONG_MAX])

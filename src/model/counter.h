@@ -8,26 +8,26 @@
 
 struct kwhy_power_series;
 
-/* No device or host draws more; larger figures come from wrong units or a wrong clock. */
+/* No device or host draws more power; larger values come from wrong units or a wrong clock. */
 #define KWHY_POWER_MAX_W 100000.0
 
-/* Change of a cumulative meter between two readings. */
+/* How a cumulative meter changed between two readings. */
 enum kwhy_counter_step {
-	KWHY_COUNTER_ROSE,    /* rose or stood still */
-	KWHY_COUNTER_WRAPPED, /* fell as a counter that wraps does, and the rise is plausible */
-	KWHY_COUNTER_FELL,    /* reset, or wrapped at an unknown value: the rise is unknown */
+	KWHY_COUNTER_ROSE,    /* the counter rose or kept its value */
+	KWHY_COUNTER_WRAPPED, /* the counter fell by a wrap, and its rise is plausible */
+	KWHY_COUNTER_FELL,    /* the counter was reset, or wrapped at an unknown value; its rise is unknown */
 };
 
 struct kwhy_counter_span {
-	int64_t before, after; /* counts */
-	int64_t wrap;	       /* highest value; 0: not reported, 32 bits are assumed */
+	int64_t before, after; /* the two readings, in counts */
+	int64_t wrap;	       /* highest value before a wrap; 0: not reported, and 32 bits are assumed */
 	double length_ns;      /* time between the two readings */
 	int64_t unit_nj;       /* nanojoules per count */
 };
 
 /*
- * Writes the rise to *out_counts; it is never negative, and untouched if unknown. A wrap whose rise exceeds
- * KWHY_POWER_MAX_W over that time counts as a reset.
+ * Writes the rise of the counter to *out_counts, which is never negative; if the rise is unknown, *out_counts
+ * is untouched. A wrap whose rise would mean more than KWHY_POWER_MAX_W counts as a reset.
  */
 enum kwhy_counter_step kwhy_counter_rise(const struct kwhy_counter_span *span, int64_t *out_counts);
 
@@ -43,7 +43,8 @@ enum kwhy_counter_verdict {
 	KWHY_COUNTER_RIGHT,
 	KWHY_COUNTER_WRONG, /* a dip or peak of at most KWHY_COUNTER_WRONG_MAX readings, after which the
 			       counter continued */
-	KWHY_COUNTER_OPEN,  /* it fell, and too few readings follow to distinguish a dip from a reset */
+	KWHY_COUNTER_OPEN,  /* the counter fell, and too few readings follow to distinguish a dip from a reset
+			     */
 };
 
 enum { KWHY_COUNTER_WRONG_MAX = 3 };

@@ -29,7 +29,8 @@ struct kwhy_doctor_check {
 	const char *effect; /* cost of a setting that is not good */
 	const char *source; /* reference for the effect */
 	const char *cure;   /* NULL unless the verdict is advice */
-	bool minor;	    /* good as nothing was set; reports show its line only with --verbose */
+	bool minor; /* the setting is good because it was never changed; reports show its line only with
+		       --verbose */
 };
 
 struct kwhy_doctor_gpu {
@@ -42,10 +43,10 @@ struct kwhy_doctor_report {
 	struct kwhy_doctor_gpu *gpus;
 	struct kwhy_doctor_check *checks;
 	size_t gpu_count, check_count, check_capacity;
-	const char *no_gpu; /* why there are no GPUs; NULL: there are */
+	const char *no_gpu; /* why no GPU was found; NULL: at least one was */
 };
 
-/* Number of checks with a verdict. */
+/* Number of checks with this verdict. */
 static inline size_t kwhy_doctor_count(
 	const struct kwhy_doctor_report *report, enum kwhy_doctor_verdict verdict)
 {

@@ -19,8 +19,8 @@ struct kwhy_evidence {
 };
 
 /*
- * What the cure would save. Where the recording was replayed with the change, these are the figures and the
- * bound of a plan of this change alone. Energies are KWHY_UNKNOWN_NJ where unknown.
+ * What the cure would save. If the recording was replayed with the change that is the cure, figures and bound
+ * are those of a plan with this change alone. Energies are KWHY_UNKNOWN_NJ if unknown.
  */
 struct kwhy_saving {
 	int64_t time_ns;
@@ -30,24 +30,26 @@ struct kwhy_saving {
 	bool frees_device; /* time_ns becomes free on the device for other work; the run is not shorter */
 };
 
-/* One kind of waste on one device (KWHY_NONE: on the host or across devices). */
+/* One kind of waste. `device` is KWHY_NONE for waste on the host or across devices. */
 struct kwhy_finding {
 	const char *id;	   /* "small-copies" */
 	const char *title; /* one line with its numbers */
 	uint32_t device;
 	uint64_t count;
-	int64_t time_ns;			  /* time that the waste takes now */
-	int64_t category_ns[KWHY_CATEGORY_COUNT]; /* time_ns by category of the device's time */
-	int64_t energy_nj, low_nj, high_nj;	  /* KWHY_UNKNOWN_NJ where unknown */
+	int64_t time_ns;			  /* time that the waste takes in the recorded run */
+	int64_t category_ns[KWHY_CATEGORY_COUNT]; /* parts of time_ns by category of the device's time */
+	/* energy that the waste takes in the recorded run; KWHY_UNKNOWN_NJ: unknown */
+	int64_t energy_nj, low_nj, high_nj;
 	struct kwhy_evidence *evidence;
 	size_t evidence_count;
 	const char *cure;
-	const char *change; /* id of the `kwhy whatif` change that is the cure; "": no change; NULL: the
-			       change for all findings of this id, if any */
+	const char *change; /* id of the `kwhy whatif` change that is the cure; "": no change is; NULL: the
+			       change that cures all findings of this id, if there is one */
 	struct kwhy_saving saving;
-	bool leads; /* the other devices wait for the one that the finding names: listed before findings that
-		       save more on one device */
-	int64_t least_ns; /* a saving below least_ns and below least_nj joules is not worth a finding */
+	bool leads; /* the other devices wait for the device of this finding, so it is listed before findings
+		       that save more on one device */
+	int64_t least_ns; /* the finding is dropped if it saves less time than least_ns and less energy than
+			     least_nj */
 	double least_nj;
 };
 
@@ -61,7 +63,7 @@ static inline bool kwhy_finding_is_worth_it(const struct kwhy_finding *finding)
 		(double)saving->energy_nj >= finding->least_nj;
 }
 
-/* Sorted by possible saving, largest first. */
+/* Findings sorted by saving, the largest first. */
 struct kwhy_findings {
 	struct kwhy_arena arena;
 	struct kwhy_finding *items;

@@ -4,7 +4,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Lanes, transfers per second and line code by the PCI Express base specifications 3.0 to 5.0. */
+/*
+ * Number of lanes, transfers per second and overhead of the line code, from the PCI Express base
+ * specifications 3.0 to 5.0.
+ */
 #define PCIE_LANES 16
 #define PCIE_CODE (128.0 / 130 / 8)
 #define PCIE_3_BYTES_PER_S (8e9 * PCIE_LANES * PCIE_CODE)
@@ -27,13 +30,13 @@ static const struct kwhy_gpu_generation generations[GENERATIONS] = {
 	[CDNA_3] = {"PCIe 5.0 x16", PCIE_5_BYTES_PER_S, KWHY_TENSOR_TF32},
 };
 
-/* Generations that the compute capability does not show. The first match counts. */
+/* Parts of device names whose generation the compute capability does not show. The first match applies. */
 static const struct {
 	const char *part;
 	enum generation generation;
 } special[] = {{"GH200", SUPERCHIP}, {"GB200", SUPERCHIP}, {"GB300", SUPERCHIP}, {"GTX 16", TURING_GTX}};
 
-/* Words of a device's name, each up to a space or a hyphen. */
+/* Words of device names, each of which ends at a space or a hyphen. */
 static const struct {
 	const char *word;
 	enum generation generation;
@@ -138,7 +141,7 @@ static enum generation by_capability(uint32_t major)
 	return UNKNOWN;
 }
 
-/* AMD's runtimes report a number of their own in place of CUDA's compute capability. */
+/* Whether a device is AMD's, whose runtimes report another number in place of CUDA's compute capability. */
 static bool is_amd(const char *name)
 {
 	return strstr(name, "AMD") || strstr(name, "Radeon") || strstr(name, "MI2") || strstr(name, "MI3");

@@ -10,25 +10,26 @@
 enum kwhy_tensor_cores {
 	KWHY_TENSOR_UNKNOWN, /* the GPU is unknown */
 	KWHY_TENSOR_NONE,    /* no tensor cores */
-	KWHY_TENSOR_FP16,    /* FP16 alone */
-	KWHY_TENSOR_TF32     /* TF32 and BF16, too */
+	KWHY_TENSOR_FP16,    /* FP16 only */
+	KWHY_TENSOR_TF32     /* FP16, BF16 and TF32 */
 };
 
 /*
- * Speed of a matrix product on tensor cores over the same on FP32 units, dense, from data sheets: A100 156 /
- * 19.5 TFLOP/s (TF32), V100 125 / 15.7 (FP16).
+ * Speed of a dense matrix product on tensor cores over that on FP32 units, from data sheets: A100 156 / 19.5
+ * TFLOP/s (TF32), V100 125 / 15.7 (FP16).
  */
 #define KWHY_TENSOR_SPEEDUP 8.0
 
 struct kwhy_gpu_generation {
 	const char *link; /* link to the host: "PCIe 4.0 x16" */
-	/* Rate of that link in one direction by its specification, which no copy exceeds. */
+	/* Rate of the link in one direction by its specification, which no copy exceeds. */
 	double link_bytes_per_s;
 	enum kwhy_tensor_cores tensor_cores;
 };
 
 /*
- * Generation by the compute capability, else by the name. An unknown GPU gets the fastest of the usual links.
+ * Generation of a device by its compute capability, or by its name where that does not show it. For an
+ * unknown GPU the link is the fastest usual one.
  */
 const struct kwhy_gpu_generation *kwhy_gpu_generation_of(const struct kwhy_device *device);
 

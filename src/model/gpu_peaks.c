@@ -5,10 +5,10 @@
 #include <string.h>
 
 /*
- * Data sheets of NVIDIA and AMD: dense rates without sparsity, in GB/s and TFLOP/s; 0: the device has no such
- * units. The first row whose words are all in the device's name counts, so that variants come before the
- * rest. FP64 and FP32 are those of the vector units. GPUs of one name with several memories have the rate of
- * the slowest; recordings that state the rate of the memory override it.
+ * Rates from data sheets of NVIDIA and AMD, without sparsity, in GB/s and TFLOP/s; 0: the device has no such
+ * units. The first row whose words are all in the device's name applies, so rows of variants are first. FP64
+ * and FP32 are the rates of the vector units. Where GPUs of one name have different memories, the row has the
+ * rate of the slowest; a recording that states the memory's rate overrides it.
  */
 static const struct {
 	const char *words[2];
@@ -29,8 +29,7 @@ static const struct {
 	{{"MI300X"}, 5300, 81.7, 163.4, 653.7, 1307.4, 1307.4, 2614.9},
 };
 
-/* Whether the word stands in the name and ends there with a digit's or letter's end: "A10" is not in "A100".
- */
+/* Whether the name contains the word between spaces, hyphens or its ends: "A10" is not in "A100". */
 static bool has_word(const char *name, const char *word)
 {
 	size_t length = strlen(word);

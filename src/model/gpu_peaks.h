@@ -8,17 +8,19 @@
 
 #include <stdbool.h>
 
-/* Highest rates of a device; NAN: unknown, or it has no such units. */
+/* Highest rates of a device; NAN: the rate is unknown, or the device has no such units. */
 struct kwhy_gpu_peaks {
 	double bytes_per_s;
-	double flop_per_s[KWHY_PRECISION_COUNT]; /* dense products, on tensor cores where the precision has
-						    them */
-	bool measured; /* all of them are from the machine profile; false: from the device's data sheet */
+	double flop_per_s[KWHY_PRECISION_COUNT]; /* rate of dense matrix products, on tensor cores for
+						    precisions that they support */
+	bool measured; /* true: all rates are from the machine profile; false: from the device's data sheet or
+			  the recording */
 };
 
 /*
- * The rates that `kwhy bench ops` measured, where the profile has those of memory and of some arithmetic,
- * else those of the data sheet for the device's name. `profile` may be NULL.
+ * Returns the rates that `kwhy bench ops` measured, if the profile has a rate of memory and one of
+ * arithmetic. Else returns those of the data sheet for the device's name, with the memory's rate from the
+ * recording if it is stated. `profile` may be NULL.
  */
 struct kwhy_gpu_peaks kwhy_gpu_peaks_of(const struct kwhy_device *device, const struct kwhy_profile *profile);
 

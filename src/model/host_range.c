@@ -49,7 +49,10 @@ enum kwhy_status kwhy_recording_add_host_range(
 	return KWHY_OK;
 }
 
-/* Largest nesting depth of calls that is searched: a driver's call in a runtime's in a library's. */
+/*
+ * Largest nesting depth of API calls that is searched, such as driver calls in runtime calls in calls of a
+ * library.
+ */
 enum { CALL_DEPTH_MAX = 16 };
 
 /* End of the thread's last call that ended by time_ns; time_ns if there is no such call. */
@@ -185,8 +188,8 @@ static enum kwhy_status index_threads(struct kwhy_recording *recording, struct k
 }
 
 /*
- * Links each row to the innermost row that encloses all of it; a row that began before but ends within does
- * not.
+ * Links each row to the innermost row that encloses all of it. A row that begins earlier but also ends
+ * earlier does not enclose it.
  */
 static void link_parents(struct kwhy_host_ranges *rows)
 {

@@ -9,13 +9,13 @@
 
 struct kwhy_recording;
 
-/* What kind of range a host thread was in. The first three have the numbers of enum kwhy_range_kind. */
+/* Kinds of ranges of host threads. The first three have the numbers of enum kwhy_range_kind. */
 enum kwhy_host_kind {
 	KWHY_HOST_NVTX,
 	KWHY_HOST_USER,
 	KWHY_HOST_STEP,
 	KWHY_HOST_OPERATOR, /* an operator of a framework: aten::add */
-	KWHY_HOST_PYTHON,   /* a call of a Python function, from its begin to its end */
+	KWHY_HOST_PYTHON,   /* a call of a Python function, with both its times recorded */
 	KWHY_HOST_SYSTEM,   /* a call of the operating system's libraries that may block: read, poll, sem_wait
 			     */
 	KWHY_HOST_FRAME,    /* a frame of a call stack, of Python or native, that was sampled at end_ns */
@@ -25,19 +25,19 @@ enum kwhy_host_kind {
 const char *kwhy_host_kind_name(enum kwhy_host_kind kind); /* "nvtx", ... "frame" */
 
 /*
- * The ranges of host threads in columns, 41 bytes per range. finish adds the recording's own ranges that have
- * a thread, and sorts by thread, then start, the outer range first; rows of thread t are [first[t], first[t +
- * 1]). Of the ranges open at one time the last row is the innermost.
+ * The ranges of host threads in columns, 41 bytes per range. finish adds those ranges of the recording that
+ * have a thread, and sorts all by thread, then start, the outer range first; rows of thread t are [first[t],
+ * first[t + 1]). Of the rows that are open at one time the last one is the innermost.
  */
 #define KWHY_HOST_RANGE_COLUMNS(X)                                                                  \
 	X(int64_t, start_ns)                                                                        \
 	X(int64_t, end_ns)                                                                          \
 	X(uint32_t, name)  /* name of the operator, function or call */                             \
 	X(uint32_t, file)  /* name of the source file or, without one, of the module; 0: unknown */ \
-	X(uint32_t, line)  /* 0: unknown */                                                         \
-	X(uint32_t, shape) /* name: inputs of an operator (model/operator_work.h); 0: unknown */    \
+	X(uint32_t, line)  /* line in the source file; 0: unknown */                                \
+	X(uint32_t, shape) /* name with the inputs of an operator (operator_work.h); 0: unknown */  \
 	X(uint32_t, thread)                                                                         \
-	X(uint32_t, parent) /* after finish: the enclosing row; KWHY_NONE: outermost */             \
+	X(uint32_t, parent) /* row that encloses this one, set by finish; KWHY_NONE: outermost */   \
 	X(uint8_t, kind)    /* enum kwhy_host_kind */
 
 struct kwhy_host_ranges {
@@ -55,9 +55,10 @@ struct kwhy_host_range {
 };
 
 /*
- * Appends a copy; `parent` is ignored. The frames of one stack are added in order, the outermost first. Each
- * has the time of the stack as its end and KWHY_UNKNOWN_TIME as its start. finish sets the start to the end
- * of the thread's last API call that ended before, or to the time of the stack if there is no such call.
+ * Appends a copy of a range; `parent` is ignored. Frames of one stack are added in order, the outermost
+ * first, each with the time of the sample as its end and KWHY_UNKNOWN_TIME as its start. finish sets the
+ * start to the end of the last API call of the thread that ended before the sample, or to the time of the
+ * sample if there is no such call.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_host_range(
 	struct kwhy_recording *recording, const struct kwhy_host_range *range, struct kwhy_error *error);

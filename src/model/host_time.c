@@ -21,8 +21,8 @@ void kwhy_host_time_done(struct kwhy_host_time *time)
 }
 
 /*
- * Moves the thread's cursor to time_ns; returns the innermost open row. Open rows enclose each other, so
- * parents suffice.
+ * Moves the thread's cursor to time_ns and returns the innermost open row. Open rows are nested, so links to
+ * parents are enough to find it.
  */
 static uint32_t advance(struct kwhy_host_time *time, uint32_t thread, int64_t time_ns)
 {
@@ -38,7 +38,7 @@ static uint32_t advance(struct kwhy_host_time *time, uint32_t thread, int64_t ti
 	return cursor->top;
 }
 
-/* The end of the piece that begins at time_ns, where the cursor of the thread stands. */
+/* The end of the piece that begins at the cursor of the thread, which is in `row`. */
 static int64_t piece_end_ns(
 	const struct kwhy_host_time *time, uint32_t thread, uint32_t row, int64_t limit_ns)
 {
@@ -52,24 +52,27 @@ static int64_t piece_end_ns(
 	return limit_ns;
 }
 
-/* Whether a row only names a part of the program, not what the host does in it. */
+/* Whether a row only names a part of the program, such as a step, and not what the host does in it. */
 static bool is_vague(const struct kwhy_host_ranges *rows, uint32_t row)
 {
 	return row == KWHY_NONE || rows->kind[row] == KWHY_HOST_STEP || rows->kind[row] == KWHY_HOST_USER;
 }
 
 /*
- * Two threads that divide a gap: the one that launches the next work, and the one that launched the work
- * before.
+ * A gap to be divided by the ranges of two threads: `next` launches the work after the gap, `before` launched
+ * the work before it.
  */
 struct asked {
 	struct kwhy_host_time *time;
-	uint32_t next, before; /* before KWHY_NONE: the same thread, or unknown */
+	uint32_t next, before; /* before KWHY_NONE: it is the thread `next`, or unknown */
 	kwhy_host_visit *visit;
 	void *context;
 };
 
-/* Divides [start, end), in which the launching thread is in `row`, which is vague. */
+/*
+ * Divides [start_ns, end_ns), in which the thread `next` is in a vague row, by the operators of the thread
+ * `before`.
+ */
 static void divide_by_before(const struct asked *asked, int64_t start_ns, int64_t end_ns, uint32_t row)
 {
 	const struct kwhy_host_ranges *rows = &asked->time->recording->host_ranges;
@@ -159,7 +162,7 @@ static int64_t common_ns(const struct kwhy_host_ranges *rows, uint32_t row, int6
 	return between(rows->end_ns[row], start_ns, end_ns) - between(rows->start_ns[row], start_ns, end_ns);
 }
 
-/* A row that covers half of the interval is open in its middle, or ends or begins there. */
+/* A row that covers half of the interval is open in its middle, or begins or ends there. */
 uint32_t kwhy_host_range_over(
 	const struct kwhy_recording *recording, uint32_t thread, int64_t start_ns, int64_t end_ns)
 {

@@ -11,17 +11,18 @@
 #include <stdint.h>
 
 /*
- * Which host range the host was in while a device was idle. At each time the innermost range of the thread
- * that issued the activity which ends the gap decides, until the issuing call returned. If that thread is in
- * no range, or in one that only names a part of the program, an operator takes precedence that the thread
- * which issued the work before the gap is still in.
+ * Which range the host was in while a device was idle. At each time of a gap it is the innermost range of the
+ * thread that issued the activity after the gap, until the issuing call returned. There is one exception:
+ * that thread is in no range, or in one that only names a part of the program, while the thread that issued
+ * the work before the gap is still in an operator. It then is the operator.
  */
 
-/* Values in place of a row of host ranges. */
+/* Values in place of the row of a host range. */
 enum {
-	KWHY_HOST_OUTSIDE = UINT32_MAX,	     /* the host was in no range */
-	KWHY_HOST_LAUNCHED = UINT32_MAX - 1, /* the host had launched the work; the device had not begun it */
-	KWHY_HOST_UNLINKED = UINT32_MAX - 2, /* no call is known to have issued the work */
+	KWHY_HOST_OUTSIDE = UINT32_MAX, /* the host was in no range */
+	/* the host had launched the work after the gap, and the device had not begun it */
+	KWHY_HOST_LAUNCHED = UINT32_MAX - 1,
+	KWHY_HOST_UNLINKED = UINT32_MAX - 2, /* no call is known to have issued the work after the gap */
 };
 
 struct kwhy_host_cursor {
@@ -56,8 +57,8 @@ uint32_t kwhy_host_range_at(const struct kwhy_recording *recording, uint32_t thr
 uint32_t kwhy_host_range_over(
 	const struct kwhy_recording *recording, uint32_t thread, int64_t start_ns, int64_t end_ns);
 /*
- * The row with the source position of a row: from it outwards, the innermost row whose file is not a
- * library's, else the innermost one with a file; KWHY_NONE: no row has a file.
+ * The row that gives a row's source position. From that row outwards it is the first one whose file is not a
+ * library's, else the first one with a file; KWHY_NONE: no row has a file.
  */
 uint32_t kwhy_host_range_source(const struct kwhy_recording *recording, uint32_t row);
 

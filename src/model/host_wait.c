@@ -16,8 +16,8 @@ static const uint8_t state_of_class[KWHY_CALL_CLASS_COUNT] = {
 };
 
 /*
- * Calls are sorted by start, the outer first, so earlier calls have decided the time that a later call shares
- * with them.
+ * Moves to the next interval. Calls are sorted by start, the outer first; the time that a call shares with an
+ * earlier one belongs to the earlier one.
  */
 static void walk_next(struct kwhy_host_walk *walk, const struct kwhy_calls *calls)
 {

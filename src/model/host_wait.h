@@ -10,9 +10,10 @@
 #include <stdint.h>
 
 /*
- * What the host did while a device was idle. At each time the thread that issued the activity which ends the
- * gap decides, by its outermost call that is not of class OTHER. If that activity has no known call, all
- * threads of the processes that use the device count, and the first of their states in the order below wins.
+ * What the host did while a device was idle. At each time of a gap the thread that issued the activity after
+ * the gap decides, by its outermost call that is not of class OTHER. If no call is known to have issued that
+ * activity, all threads of the processes that use the device count, and the first of their states in the
+ * order below applies.
  */
 enum kwhy_host_state {
 	KWHY_HOST_LAUNCH, /* inside launch calls */
@@ -23,13 +24,13 @@ enum kwhy_host_state {
 };
 
 /*
- * Walk over the intervals of one thread with constant state, in time order; those of state ELSEWHERE are left
- * out.
+ * Walk over the intervals in which one thread is in one state, in order of time, without those in state
+ * ELSEWHERE.
  */
 struct kwhy_host_walk {
 	bool begun;
 	size_t next, end;   /* rows of calls not yet visited */
-	int64_t covered_ns; /* end of the latest call taken */
+	int64_t covered_ns; /* end of the latest call visited */
 	int64_t start_ns, end_ns;
 	enum kwhy_host_state state;
 };
@@ -38,7 +39,7 @@ struct kwhy_host_span {
 	int64_t start_ns, end_ns;
 };
 
-/* Disjoint spans in which some thread is in this or an earlier state. */
+/* Disjoint spans in which some thread is in the state with this index or in an earlier one. */
 struct kwhy_host_union {
 	struct kwhy_host_span *spans;
 	size_t count, next;
@@ -58,8 +59,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_host_wait_init(struct kwhy_host_wait *wait,
 void kwhy_host_wait_done(struct kwhy_host_wait *wait);
 
 /*
- * Divides the gap [start, end) before activity row `activity`: the parts sum to end - start exactly. Gaps
- * must be given in time order.
+ * Divides the gap before activity row `activity` by the host's states. The parts sum to the length of the gap
+ * exactly. Gaps must be given in time order.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_host_wait_divide(struct kwhy_host_wait *wait,
 	const struct kwhy_host_span *gap, uint32_t activity, int64_t out_part_ns[KWHY_HOST_STATE_COUNT],

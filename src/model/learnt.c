@@ -8,7 +8,9 @@
 
 /* Powers less than this above the idle level are not learnt. */
 #define ABOVE_IDLE_MIN_W 1.0
-/* Largest standard uncertainty, relative to the power above idle, at which one of basis grouped is learnt. */
+/*
+ * Largest relative standard uncertainty of the power above idle at which a power of basis grouped is learnt.
+ */
 #define GROUPED_SPREAD_MAX 0.2
 
 static char letter_of(char c)
@@ -37,8 +39,8 @@ static bool grids_are_equal(struct kwhy_learnt_grid a, struct kwhy_learnt_grid b
 }
 
 /*
- * A first pass finds the grid that may have the majority of the time (Boyer and Moore), a second one whether
- * it has it.
+ * State of a vote for the grid with the majority of an account's time. A first pass finds the only grid that
+ * can have the majority (Boyer and Moore), a second pass whether it has the majority.
  */
 struct vote {
 	double lead_ns, grid_ns, all_ns;
@@ -98,8 +100,8 @@ enum kwhy_status kwhy_learnt_grids_find(const struct kwhy_recording *recording, 
 }
 
 /*
- * Whether the readings decided an account's power. Of a group they decide the sum; its members' powers are
- * learnt only where they are known well, and do not come from another recording.
+ * Whether an account's power is learnt. It is if the readings decided it. For accounts in a group they
+ * decided only the sum; a power of a group is learnt if it is known well, and not from another recording.
  */
 static bool is_learnt(const struct kwhy_device_ledger *device_ledger, const struct kwhy_account *account)
 {
@@ -115,8 +117,9 @@ static bool is_learnt(const struct kwhy_device_ledger *device_ledger, const stru
 }
 
 /*
- * False: the power is not significantly above the idle level. The uncertainty is that of the power class; the
- * interval of the account has, too, what every ledger adds for temperature and other company.
+ * Writes the power of an account; false: it is not significantly above the idle level. The uncertainty is
+ * that of the power class. That of the account is larger, as each ledger adds to it for temperature and for
+ * other work on the device.
  */
 static bool learn(struct kwhy_learnt_power *out, const struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_account *account)

@@ -17,9 +17,12 @@
 
 #define KWHY_POWERS_SCHEMA "kwhy.powers/1"
 
-/* The grid of most of an account's time; both unknown if no grid has more than half of that time. */
+/*
+ * The grid in which an account spends more than half of its time; both fields are unknown if there is no such
+ * grid.
+ */
 struct kwhy_learnt_grid {
-	uint32_t blocks;  /* KWHY_UNKNOWN_BLOCKS */
+	uint32_t blocks;  /* blocks of the grid; KWHY_UNKNOWN_BLOCKS: unknown */
 	uint32_t threads; /* threads per block; KWHY_NONE: unknown */
 };
 
@@ -44,16 +47,17 @@ struct kwhy_learnt_powers {
 /* Whether two device names are the same apart from case and from "-" or "_" in place of spaces. */
 bool kwhy_device_names_agree(const char *a, const char *b);
 
-/* Writes the grid in which each account of a device spends more than half of its time, [account_count]. */
+/* Writes the grid of each account of a device to out_grids[account_count]. */
 KWHY_MUST_USE enum kwhy_status kwhy_learnt_grids_find(const struct kwhy_recording *recording, uint32_t device,
 	const struct kwhy_device_ledger *device_ledger, struct kwhy_learnt_grid *out_grids,
 	struct kwhy_error *error);
 
 /*
- * Collects the powers that the readings of a ledger decided (KWHY_BASIS_DATA), and those whose energy is
- * known within 20 % to each side without powers from another recording. It takes them from all devices with
- * the name of the first device that has any. KWHY_E_INPUT: there are no such powers, or no such device has a
- * name. The result is freed with kwhy_learnt_powers_free().
+ * Collects the powers that the readings of a ledger decided (KWHY_BASIS_DATA), and those of basis grouped
+ * whose power above idle has a relative standard uncertainty of at most 20 %, unless they were learnt from
+ * another recording. All are from devices with one name, that of the first device with such a power.
+ * KWHY_E_INPUT: there are no such powers, or no such device has a name. Free the result by
+ * kwhy_learnt_powers_free().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_learnt_powers_collect(const struct kwhy_recording *recording,
 	const struct kwhy_ledger *ledger, const char *path, struct kwhy_learnt_powers **out,

@@ -4,8 +4,8 @@
 #include <math.h>
 
 /*
- * Length of an interval in nanoseconds, each weighted by metered over modelled energy; weight 1 where there
- * is no curve.
+ * Length of an interval in nanoseconds, each nanosecond weighted by the ratio of metered to modelled energy
+ * at its time. The weight is 1 if the device has no curve.
  */
 static double scaled_ns(const struct kwhy_energy_curve *curve, int64_t start_ns, int64_t end_ns)
 {

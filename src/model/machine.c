@@ -2,7 +2,7 @@
 #include "base/column.h"
 #include "model/recording.h"
 
-/* The name of the machine's host, with a number from the second machine of that name on. */
+/* The name of the machine's host, followed by a number if earlier machines have the same name. */
 static const char *name_machine(struct kwhy_recording *recording, uint32_t host)
 {
 	const char *name = kwhy_names_get(&recording->names, host);

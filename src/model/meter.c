@@ -16,7 +16,7 @@ static const struct kwhy_meter_row rows[KWHY_METER_COUNT] = {
 
 static const struct {
 	const char *name;
-	int64_t nj; /* nanojoules per count; 0: a power */
+	int64_t nj; /* nanojoules per count; 0: the unit is one of power */
 } units[KWHY_METER_UNIT_COUNT] = {
 	[KWHY_METER_UNIT_MILLIJOULES] = {"millijoules", 1000000},
 	[KWHY_METER_UNIT_MICROJOULES] = {"microjoules", 1000},

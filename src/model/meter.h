@@ -24,28 +24,29 @@ enum kwhy_meter_unit {
 /* What draws the energy that a meter reports. Values are bits, to choose meters by. */
 enum kwhy_meter_owner {
 	KWHY_METER_OWNER_GPU = 1 << 0,
-	KWHY_METER_OWNER_GPU_MEMORY = 1 << 1, /* part of a GPU, never added to it */
-	KWHY_METER_OWNER_PACKAGE = 1 << 2,    /* a package of the CPU */
-	KWHY_METER_OWNER_DRAM = 1 << 3,	      /* memory of a package, beside it */
-	KWHY_METER_OWNER_BOARD = 1 << 4, /* what a board's sensor sees, which may contain others: never added
-					    up */
-	KWHY_METER_OWNER_USER = 1 << 5,	 /* a meter of the user: of the GPU that its readings name, else of
-					    the host */
+	/* memory of a GPU, which the GPU's own meter includes: never added to it */
+	KWHY_METER_OWNER_GPU_MEMORY = 1 << 1,
+	KWHY_METER_OWNER_PACKAGE = 1 << 2, /* a package of the CPU */
+	KWHY_METER_OWNER_DRAM = 1 << 3,	 /* memory of a package, which the package's meter does not include */
+	KWHY_METER_OWNER_BOARD = 1 << 4, /* all that a sensor on a board measures, which may include other
+					    owners: never added to them */
+	/* a meter of the user, for the GPU that its readings name, else for the host */
+	KWHY_METER_OWNER_USER = 1 << 5,
 };
-/* The meters that may tell of a whole device. */
+/* Owners whose meters may report the energy of a whole device. */
 #define KWHY_METER_OF_DEVICE (KWHY_METER_OWNER_GPU | KWHY_METER_OWNER_USER)
 
 enum kwhy_vendor { KWHY_VENDOR_NVIDIA, KWHY_VENDOR_AMD, KWHY_VENDOR_OTHER };
 
-/* What one reading says. Values are bits, to choose meters by. */
+/* What one reading of a meter is. Values are bits, to choose meters by. */
 enum kwhy_meter_role {
-	KWHY_METER_ROLE_COUNTS = 1 << 0,   /* energy so far, at the time of the reading */
-	KWHY_METER_ROLE_UPDATES = 1 << 1,  /* energy so far, at the time of the counter's update; a value that
-					      repeats says nothing */
-	KWHY_METER_ROLE_SAMPLES = 1 << 2,  /* power, at the source's own time stamp */
-	KWHY_METER_ROLE_INSTANTS = 1 << 3, /* power at the time of the reading: changes between two readings
-					      are missed */
-	KWHY_METER_ROLE_MEANS = 1 << 4,	   /* mean power of the second before the reading */
+	KWHY_METER_ROLE_COUNTS = 1 << 0,  /* energy up to the time of the reading */
+	KWHY_METER_ROLE_UPDATES = 1 << 1, /* energy up to the counter's last update, so a value that repeats
+					     adds no information */
+	KWHY_METER_ROLE_SAMPLES = 1 << 2, /* power at the time stamp of the source */
+	/* power at the time of the reading; changes between two readings are missed */
+	KWHY_METER_ROLE_INSTANTS = 1 << 3,
+	KWHY_METER_ROLE_MEANS = 1 << 4, /* mean power of the second before the reading */
 };
 #define KWHY_METER_COUNTERS (KWHY_METER_ROLE_COUNTS | KWHY_METER_ROLE_UPDATES)
 #define KWHY_METER_POWERS (KWHY_METER_ROLE_SAMPLES | KWHY_METER_ROLE_INSTANTS | KWHY_METER_ROLE_MEANS)
@@ -53,20 +54,20 @@ enum kwhy_meter_role {
 /* How readings follow the power; the figures are in model/response.c. */
 enum kwhy_meter_response {
 	KWHY_METER_RESPONSE_H200,   /* NVML's meters, as measured on one H200 */
-	KWHY_METER_RESPONSE_AMD,    /* not measured */
-	KWHY_METER_RESPONSE_PROMPT, /* without delay */
-	KWHY_METER_RESPONSE_DESK,   /* an update a second, of the second before */
+	KWHY_METER_RESPONSE_AMD,    /* AMD's meters, not measured */
+	KWHY_METER_RESPONSE_PROMPT, /* meters without delay */
+	KWHY_METER_RESPONSE_DESK,   /* desk meters, with one update a second that reports the second before */
 	KWHY_METER_RESPONSE_COUNT
 };
 
 struct kwhy_meter_row {
-	const char *name; /* as in power CSV, "N" in place of a domain's number */
+	const char *name; /* name in power CSV, with "N" in place of a domain's number */
 	enum kwhy_meter_unit unit;
 	enum kwhy_meter_owner owner;
 	enum kwhy_vendor vendor;
 	enum kwhy_meter_role role;
-	uint8_t rank; /* of an owner's meters 1 is to be believed first; a GPU's and a user's share one order
-		       */
+	uint8_t rank; /* order of preference among the meters of one owner, 1 first; GPUs and users have one
+			 order together */
 	enum kwhy_meter_response response;
 };
 
@@ -83,7 +84,7 @@ bool kwhy_meter_is_of_host(enum kwhy_meter meter); /* meters that never have a d
 int64_t kwhy_meter_unit_nj(enum kwhy_meter meter); /* nanojoules per count; 0 for power meters */
 const char *kwhy_meter_unit_name(enum kwhy_meter meter); /* "millijoules" */
 
-/* Meters of these owners and roles (both bits), best first. */
+/* All meters with one of these owners and one of these roles (bits), the preferred ones first. */
 struct kwhy_meter_list {
 	enum kwhy_meter items[KWHY_METER_COUNT];
 	size_t count;
@@ -92,8 +93,8 @@ struct kwhy_meter_list kwhy_meters_ranked(unsigned owners, unsigned roles);
 
 /*
  * Other quantities that a device reports over time. Ratios are in permille, so that every value is an
- * integer. GPM gauges (Hopper and later) are measured by the device's own counters since the previous
- * reading; NVML's utilisation only reports whether anything ran.
+ * integer. GPM gauges (Hopper and later) are means since the previous reading, by counters of the device.
+ * NVML's utilisation only reports whether anything ran.
  */
 #define KWHY_GAUGES(X)                                                           \
 	X(SM_CLOCK, "sm_clock_hz")                                               \
@@ -135,18 +136,20 @@ const char *kwhy_gauge_name(enum kwhy_gauge gauge); /* name with its unit: "sm_c
  * KWHY_GAUGE_THROTTLE_REASONS.
  */
 enum kwhy_throttle {
-	KWHY_THROTTLE_IDLE = 1 << 0, /* nothing runs, so nothing is lost */
+	KWHY_THROTTLE_IDLE = 1 << 0, /* the device is idle, so no speed is lost */
 	KWHY_THROTTLE_APPLICATION_CLOCKS = 1 << 1,
 	KWHY_THROTTLE_POWER_CAP = 1 << 2,
-	KWHY_THROTTLE_HARDWARE = 1 << 3, /* slowdown by hardware; its cause below, if known */
+	/* slowdown by hardware; the cause is one of the next two bits, if it is known */
+	KWHY_THROTTLE_HARDWARE = 1 << 3,
 	KWHY_THROTTLE_HARDWARE_THERMAL = 1 << 4,
 	KWHY_THROTTLE_HARDWARE_POWER_BRAKE = 1 << 5,
 	KWHY_THROTTLE_SOFTWARE_THERMAL = 1 << 6,
 	KWHY_THROTTLE_SYNC_BOOST = 1 << 7,
 	KWHY_THROTTLE_DISPLAY_CLOCKS = 1 << 8,
-	KWHY_THROTTLE_COUNT = 9 /* bits */
+	KWHY_THROTTLE_COUNT = 9 /* number of bits */
 };
 
-const char *kwhy_throttle_name(unsigned bit); /* 0 to KWHY_THROTTLE_COUNT - 1: "power_cap" */
+/* name of a bit from 0 to KWHY_THROTTLE_COUNT - 1: "power_cap" */
+const char *kwhy_throttle_name(unsigned bit);
 
 #endif

@@ -10,11 +10,11 @@ enum { INPUTS_MAX = 16, DIMS_MAX = 8 };
 /* One argument of an operator. */
 struct input {
 	double sizes[DIMS_MAX];
-	int dims;	      /* 0: a number, an option or an absent tensor */
-	double elements;      /* product of the sizes; 0 without sizes */
-	double element_bytes; /* 0: unknown, or no tensor */
+	int dims;	 /* number of sizes; 0: the argument is a number, an option or an absent tensor */
+	double elements; /* product of the sizes; 0 without sizes */
+	double element_bytes; /* bytes of one element; 0: unknown, or the argument is no tensor */
 	enum kwhy_precision precision;
-	const char *concrete; /* text of the value, up to the next quote; NULL: not in the trace */
+	const char *concrete; /* text of the argument's value, up to the next quote; NULL: not in the trace */
 };
 
 struct call {
@@ -22,7 +22,10 @@ struct call {
 	int count;
 };
 
-/* Names of element types in PyTorch's traces. Integers count as FP32: no operator here multiplies them. */
+/*
+ * Names of element types in PyTorch's traces. Integers count as FP32, since no operator of the tables below
+ * multiplies them.
+ */
 static const struct {
 	const char *name;
 	double bytes;
@@ -44,28 +47,30 @@ static const struct {
 };
 
 enum sort {
-	SORT_PRODUCT,  /* first, second: the factors, each [..., rows, columns] */
-	SORT_CONVOLVE, /* first: input, second: weight; third, fourth, fifth: stride, padding, dilation */
-	SORT_BACKWARD, /* first: gradient of the output, second: input, third: weight; fourth: which gradients
-			  are asked for */
-	SORT_ATTEND,   /* first to third: query, key, value, each [batch, tokens, heads, width]; fourth:
-			  whether it is causal */
-	SORT_EACH,     /* reads all inputs and writes as many elements as the largest has; these are in a list
-			  of their own */
+	SORT_PRODUCT,  /* matrix product; first and second are the factors, each [..., rows, columns] */
+	SORT_CONVOLVE, /* convolution; first is the input, second the weight; third, fourth and fifth are
+			  stride, padding and dilation */
+	SORT_BACKWARD, /* backward pass of a convolution; first is the gradient of the output, second the
+			  input, third the weight; fourth says which gradients are wanted, fifth whether the
+			  convolution is transposed */
+	SORT_ATTEND,   /* attention; first to third are query, key and value, each [batch, tokens, heads,
+			  width]; fourth says whether it is causal */
+	SORT_EACH,     /* reads all inputs and writes as many elements as the largest input has; the names of
+			  these operators are in the list `each` */
 	SORT_WRITE,    /* writes its first input */
 	SORT_COPY,     /* reads its second input and writes its first */
-	SORT_READ      /* reads its first input; what it writes is small */
+	SORT_READ      /* reads its first input and writes little */
 };
 
 enum { NO_ARGUMENT = -1 };
 
 struct rule {
-	const char *name; /* without "aten::"; a "_" at its end may follow */
+	const char *name; /* name without "aten::"; the operator's name may have a "_" at its end */
 	enum sort sort;
-	int first, second, third, fourth, fifth; /* indices of arguments, by the sort */
+	int first, second, third, fourth, fifth; /* indexes of arguments, whose meaning depends on the sort */
 };
 
-/* Arguments are those of PyTorch's native_functions.yaml (2.11). */
+/* Indexes are those of the arguments in PyTorch's native_functions.yaml (2.11). */
 static const struct rule rules[] = {
 	{"mm", SORT_PRODUCT, 0, 1, 0, 0, 0},
 	{"bmm", SORT_PRODUCT, 0, 1, 0, 0, 0},
@@ -104,7 +109,7 @@ static const char *const each[] = {"add", "sub", "rsub", "mul", "div", "neg", "e
 
 static const struct rule rule_of_each = {.sort = SORT_EACH};
 
-/* Whether `name` is `plain`, or its form that writes to its first input. */
+/* Whether `name` is `plain`, or `plain` with a "_" for the form that writes to its first input. */
 static bool is_named(const char *name, const char *plain)
 {
 	size_t length = strlen(plain);
@@ -133,7 +138,10 @@ bool kwhy_operator_is_known(const char *name)
 	return rule_of(name) != NULL;
 }
 
-/* Reads the sizes of one input, from its '[' to its ']'. A list of tensors has a '[' within; false. */
+/*
+ * Reads the sizes of one input, from its '[' to its ']'. False: it has a '[' within, as a list of tensors
+ * has, or too many sizes.
+ */
 static bool read_sizes(const char **at, struct input *input)
 {
 	char *end;
@@ -154,7 +162,9 @@ static bool read_sizes(const char **at, struct input *input)
 	return **at == ']';
 }
 
-/* Reads "[[32, 3, 224, 224], [], [64]]", up to the end of its part. */
+/*
+ * Reads the sizes of all inputs, such as "[[32, 3, 224, 224], [], [64]]", up to the ';' that ends the part.
+ */
 static bool read_dims(const char *part, struct call *call)
 {
 	if (*part != '[')
@@ -163,14 +173,14 @@ static bool read_dims(const char *part, struct call *call)
 		if (*at != '[')
 			continue;
 		if (call->count == INPUTS_MAX)
-			return true; /* no rule needs a later one */
+			return true; /* no rule uses a later input */
 		if (!read_sizes(&at, &call->inputs[call->count++]))
 			return false;
 	}
 	return true;
 }
 
-/* Calls `use` for each string of a list such as ["float", ""], up to the end of its part. */
+/* Calls `use` for each string of a list such as ["float", ""], up to the ';' that ends the part. */
 static void each_text(const char *part, struct call *call,
 	void (*use)(struct input *input, const char *text, size_t length))
 {
@@ -230,7 +240,10 @@ static bool is_tensor(const struct call *call, int index)
 	return index < call->count && call->inputs[index].dims > 0 && call->inputs[index].element_bytes > 0;
 }
 
-/* The number at `index` of a concrete list such as "[2, 2]"; a list of one number counts for every index. */
+/*
+ * Reads the number at `index` of a list such as "[2, 2]". A list of one number has that number at every
+ * index.
+ */
 static bool concrete_number(const struct input *input, int index, double *out)
 {
 	const char *at = input->concrete;
@@ -265,7 +278,7 @@ static bool product_work(const struct call *call, const struct rule *rule, struc
 	return true;
 }
 
-/* Number of positions of a convolution's output; 0: unknown. */
+/* Number of output positions of a convolution for each image and output channel; 0: unknown. */
 static double positions_of(const struct call *call, const struct rule *rule)
 {
 	const struct input *input = &call->inputs[rule->first], *weight = &call->inputs[rule->second];
@@ -298,7 +311,7 @@ static bool convolution_work(const struct call *call, const struct rule *rule, s
 	return positions > 0;
 }
 
-/* How many of the gradients of input and weight are asked for; both where the trace does not say. */
+/* How many of the gradients of input and weight are wanted; 2 if the trace does not say. */
 static double gradients_of(const struct call *call, const struct rule *rule)
 {
 	const char *at = rule->fourth != NO_ARGUMENT && rule->fourth < call->count
@@ -357,7 +370,7 @@ static bool each_work(const struct call *call, struct kwhy_operator_work *out)
 		return false;
 	for (int i = 0; i < call->count; i++) {
 		if (call->inputs[i].dims > 0 && !is_tensor(call, i))
-			continue; /* a list of numbers */
+			continue; /* the argument is a list of numbers */
 		out->bytes += bytes_of(&call->inputs[i]);
 		most = fmax(most, call->inputs[i].elements);
 	}

@@ -7,14 +7,15 @@
 #include <stdbool.h>
 
 /*
- * The arithmetic and memory traffic of one call of a PyTorch operator, from the shapes of its inputs. Every
- * input is read once and every output is written once; a reader that needs a lower bound of time has it,
- * since kernels that read data again take longer.
+ * The arithmetic and memory traffic of one call of a PyTorch operator, computed from the shapes of its inputs
+ * as if every input were read once and every output written once. This is a lower bound, since kernels that
+ * read data again move more.
  */
 struct kwhy_operator_work {
-	double flop;		       /* 0: no matrix product, convolution or attention */
-	double bytes;		       /* of device memory */
-	enum kwhy_precision precision; /* of the inputs, which decides the units that can do the arithmetic */
+	double flop;  /* 0: the operator is no matrix product, convolution or attention */
+	double bytes; /* bytes of device memory read and written */
+	/* precision of the inputs, which decides the units that can do the arithmetic */
+	enum kwhy_precision precision;
 };
 
 /* Whether the work of operators of this name can be computed. */

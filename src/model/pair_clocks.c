@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Drifts of a run's clocks against each other. */
+/* Drifts of the clocks of a run against each other. */
 #include "model/pairs.h"
 
 #include <math.h>

@@ -15,23 +15,23 @@
  * Times are seconds of one transfer in one direction; NAN: not measured.
  */
 enum kwhy_pair_engine {
-	KWHY_PAIR_WRITE,     /* a copy queued on the source */
-	KWHY_PAIR_READ,	     /* a copy queued on the target */
-	KWHY_PAIR_KERNEL,    /* a kernel of the source that writes to the target */
-	KWHY_PAIR_STAGED,    /* through host memory, in pieces that overlap */
-	KWHY_PAIR_PUT,	     /* kernels at both ends that write bytes, then a flag; time: half a round trip */
-	KWHY_PAIR_PING_PONG, /* copies back and forth, each started by the end of the other; time: half a
-				round trip */
-	KWHY_PAIR_EXCHANGE,  /* copies in both directions concurrently; bytes are those of each direction */
+	KWHY_PAIR_WRITE,  /* a copy queued on the source */
+	KWHY_PAIR_READ,	  /* a copy queued on the target */
+	KWHY_PAIR_KERNEL, /* a kernel of the source that writes to the target */
+	KWHY_PAIR_STAGED, /* through host memory, in pieces that overlap */
+	KWHY_PAIR_PUT, /* a kernel at each end writes the bytes, then a flag; the time is half a round trip */
+	KWHY_PAIR_PING_PONG, /* copies back and forth, each of which starts when the other ends; the time is
+				half a round trip */
+	KWHY_PAIR_EXCHANGE,  /* copies in both directions concurrently; bytes are those of one direction */
 	KWHY_PAIR_NCCL,	     /* NCCL's send and receive, on a communicator of the two GPUs */
 	KWHY_PAIR_NCCL_EXCHANGE, /* NCCL's send and receive in both directions in one group; bytes are those
-				    of each direction */
+				    of one direction */
 	KWHY_PAIR_NCCL_FULL,	 /* NCCL's send and receive, on the communicator of all GPUs */
-	KWHY_PAIR_SOCKET,	 /* host memory to host memory by TCP, between processes */
+	KWHY_PAIR_SOCKET,	 /* from host memory to host memory by TCP, between processes */
 	/*
 	 * Collectives of all GPUs, by NCCL; the host back end has its own implementation. The source is the
-	 * first GPU (the root of a broadcast), the target the last. Bytes are as nccl-tests counts them: the
-	 * larger of what each GPU gives and what each GPU gets.
+	 * first GPU, which is the root of a broadcast, and the target is the last GPU. Bytes are counted as
+	 * in nccl-tests: the larger of what each GPU sends and what each GPU receives.
 	 */
 	KWHY_PAIR_ALL_REDUCE,
 	KWHY_PAIR_ALL_GATHER,
@@ -41,7 +41,7 @@ enum kwhy_pair_engine {
 	KWHY_PAIR_ENGINE_COUNT
 };
 
-/* Other transfers that run concurrently with the measured one. */
+/* Other transfers that run concurrently with the measured one, "as much" meaning the same number of bytes. */
 enum kwhy_pair_load {
 	KWHY_PAIR_ALONE,
 	KWHY_PAIR_SAME_SOURCE, /* the source sends as much to a third GPU */
@@ -55,12 +55,12 @@ enum kwhy_pair_load {
 };
 
 enum kwhy_pair_clock {
-	KWHY_PAIR_BACK_TO_BACK, /* as enum kwhy_transfer_clock */
+	KWHY_PAIR_BACK_TO_BACK, /* the first three are those of enum kwhy_transfer_clock */
 	KWHY_PAIR_ISOLATED,
 	KWHY_PAIR_BY_HOST,
-	KWHY_PAIR_CALL,	  /* the host's time in the calls that queue the transfer */
-	KWHY_PAIR_QUEUED, /* as in nccl-tests: a row whose first transfers run while later ones are queued,
-			     each at the next place of the buffers */
+	KWHY_PAIR_CALL,	  /* time that the host spends in the calls that queue the transfer */
+	KWHY_PAIR_QUEUED, /* mean time of a transfer in a row, of which the first ones run while later ones
+			     are being queued; each uses the next part of the buffers, as in nccl-tests */
 	KWHY_PAIR_CLOCK_COUNT
 };
 
@@ -73,7 +73,8 @@ enum { KWHY_PAIR_GPUS_MAX = 16, KWHY_PAIR_SAMPLES_MAX = 256 };
 #define KWHY_PAIR_BYTES_MAX (UINT64_C(1) << 53) /* bytes of one transfer, exact as a double */
 
 struct kwhy_pair_sample {
-	int64_t start_unix_ns, end_unix_ns; /* Unix time of the sample's work, or of its whole burst */
+	int64_t start_unix_ns, end_unix_ns; /* Unix times at which the sample's work began and ended, or the
+					       whole burst that it is from */
 	double seconds;			    /* time of one transfer */
 };
 
@@ -82,16 +83,16 @@ struct kwhy_pair_config {
 	enum kwhy_pair_engine engine;
 	enum kwhy_pair_load load;
 	enum kwhy_pair_clock clock;
-	uint32_t source, target; /* rows of struct kwhy_pairs.gpus */
+	uint32_t source, target; /* indexes into `gpus` of struct kwhy_pairs */
 	uint64_t bytes;
 	struct kwhy_pair_sample *samples; /* capacity KWHY_PAIR_SAMPLES_MAX; NULL: no samples */
 	size_t sample_count;
 	struct kwhy_transfer_summary summary;
 	double mean_s, deviation_s;		    /* NAN: too few samples */
-	struct kwhy_transfer_conditions conditions; /* conditions of the source GPU */
+	struct kwhy_transfer_conditions conditions; /* state of the source GPU during the samples */
 	bool verified;				    /* the received bytes equal the sent ones */
-	bool capped; /* sampling ended before the interval was narrow enough, by the limit on samples or on
-			time */
+	bool capped; /* sampling reached the limit on samples or on time before the interval was narrow enough
+		      */
 };
 
 struct kwhy_pair_gpu {
@@ -106,7 +107,7 @@ struct kwhy_pair_gpu {
 enum kwhy_pair_link_kind {
 	KWHY_PAIR_LINK_KIND_UNKNOWN,
 	KWHY_PAIR_NVSWITCH, /* NVLinks to switches */
-	KWHY_PAIR_NVLINK,   /* NVLinks between the two GPUs */
+	KWHY_PAIR_NVLINK,   /* NVLinks that join the two GPUs directly */
 	KWHY_PAIR_PCIE,
 	KWHY_PAIR_LINK_KIND_COUNT
 };
@@ -114,23 +115,24 @@ const char *kwhy_pair_link_kind_name(enum kwhy_pair_link_kind way); /* "nvswitch
 
 struct kwhy_pair_route {
 	enum kwhy_pair_link_kind way;
-	unsigned lanes;	     /* NVLinks between the two, or lanes of PCIe of the narrower end; 0: unknown */
-	unsigned lanes_most; /* largest possible number of lanes; 0: unknown */
-	unsigned generation; /* of NVLink or PCIe; 0: unknown */
-	double limit_bytes_per_s; /* of all lanes in one direction; NAN: unknown */
+	unsigned lanes; /* number of NVLinks between the two GPUs, or of PCIe lanes of the narrower end; 0:
+			   unknown */
+	unsigned lanes_most;	  /* largest possible number of lanes; 0: unknown */
+	unsigned generation;	  /* generation of NVLink or PCIe; 0: unknown */
+	double limit_bytes_per_s; /* rate of all lanes in one direction; NAN: unknown */
 	int ancestor; /* common ancestor as an NVML topology level: 0 one board, 10 one switch, ... 50 system;
 			 -1: unknown */
 };
 
 /* Drift of a device's clock against the host's monotonic clock over the run; NAN: not measured. */
 struct kwhy_pair_drift {
-	double ppm, half_width_ppm; /* half_width_ppm is from the widths of the two clock comparisons at the
-				       run's ends */
+	double ppm, half_width_ppm; /* half_width_ppm is from the uncertainty of the clock comparisons at the
+				       start and the end of the run */
 };
 
 /*
- * Grade of the absolute drift: below 1 ppm, 1 to 10 ppm, above 10 ppm. Unknown where the interval spans two
- * grades.
+ * Grade of a clock by its absolute drift: below 1 ppm, 1 to 10 ppm, above 10 ppm. Unknown where the interval
+ * of the drift spans two grades.
  */
 enum kwhy_pair_clock_grade {
 	KWHY_PAIR_CLOCK_UNKNOWN,
@@ -143,24 +145,23 @@ enum kwhy_pair_clock_grade {
 #define KWHY_PAIR_DRIFT_MAX_PPM 10
 const char *kwhy_pair_clock_grade_name(enum kwhy_pair_clock_grade grade); /* "excellent" */
 enum kwhy_pair_clock_grade kwhy_pair_drift_grade(const struct kwhy_pair_drift *drift);
-/*
- * Lower and upper end of the interval of the absolute drift, in ppm, for a drift that was measured; at least
- * 0.
- */
+/* Lower and upper end of the interval of a measured drift's absolute value, in ppm; at least 0. */
 double kwhy_pair_drift_least(const struct kwhy_pair_drift *drift);
 double kwhy_pair_drift_most(const struct kwhy_pair_drift *drift);
 
 /*
- * One of several processes, with one GPU, and its host's clocks against those of rank 0's host. NAN: unknown.
+ * One of several processes, each with one GPU. Its host's clocks are compared with those of the host of rank
+ * 0. NAN: unknown.
  */
 struct kwhy_pair_rank {
 	const char *host;
 	int64_t process;
-	double offset_ns, offset_half_width_ns; /* its time of day less rank 0's, at the start */
-	struct kwhy_pair_drift drift;		/* drift of its monotonic clock against rank 0's */
+	double offset_ns, offset_half_width_ns; /* Unix time of its host less that of rank 0's host, at the
+						   start of the run */
+	struct kwhy_pair_drift drift; /* drift of its host's monotonic clock against that of rank 0's host */
 };
 
-/* Time over size of one pair, with one engine, load and clock, as a piecewise fit. */
+/* Time as a piecewise linear function of size, fitted for one pair, engine, load and clock. */
 struct kwhy_pair_curve {
 	enum kwhy_pair_engine engine;
 	enum kwhy_pair_load load;
@@ -169,34 +170,41 @@ struct kwhy_pair_curve {
 	struct kwhy_transfer_segment segments[KWHY_TRANSFER_SEGMENTS_MAX];
 	size_t segment_count, point_count;
 	double residual_ratio;
-	/* Errors at sizes that were left out of a fit of the other sizes; NAN: too few sizes. */
+	/*
+	 * Median and largest relative error at sizes that were left out of a fit to the other sizes; NAN: too
+	 * few sizes.
+	 */
 	double held_out_median_ratio, held_out_worst_ratio;
 };
 
-/* LogGP of a pair (Alexandrov et al. 1995), in seconds, with 95 % intervals; NAN: not measured. */
+/*
+ * A figure with its 95 % interval, and the parameters of the LogGP model of a pair (Alexandrov et al. 1995)
+ * in seconds; NAN: not measured.
+ */
 struct kwhy_pair_figure {
 	double value, low, high;
 };
 struct kwhy_pair_loggp {
 	uint32_t source, target;
-	struct kwhy_pair_figure o_send; /* host's time to queue one of the smallest transfers */
+	struct kwhy_pair_figure o_send; /* time in which the host queues a transfer of the smallest size */
 	struct kwhy_pair_figure o_receive;
-	struct kwhy_pair_figure g;   /* time between the smallest transfers in a row */
-	struct kwhy_pair_figure big; /* G: seconds of one more byte, for large transfers */
+	struct kwhy_pair_figure g;   /* gap: time per transfer in a row of transfers of the smallest size */
+	struct kwhy_pair_figure big; /* the model's G: seconds for each further byte of a large transfer */
 	struct kwhy_pair_figure latency;
 };
 
 /*
- * Joules of one transfer at both ends, from a burst of transfers; for an exchange, of both directions
- * together. Net is above the level of idle GPUs with contexts. Intervals are 95 %; NAN: unknown.
+ * Joules of one transfer, measured at both ends over a burst of transfers; for an exchange, joules of both
+ * directions together. Net is the energy above the level of idle GPUs with contexts. Intervals are 95 %; NAN:
+ * unknown.
  */
 struct kwhy_pair_energy {
 	enum kwhy_pair_engine engine;
 	uint32_t source, target;
 	uint64_t bytes, transfers;
-	double seconds; /* time of one transfer, gaps within the burst included */
+	double seconds; /* time of one transfer in the burst, gaps included */
 	struct kwhy_pair_figure source_gross, source_net, target_gross, target_net;
-	struct kwhy_pair_figure host_gross; /* all metered domains of the host */
+	struct kwhy_pair_figure host_gross; /* energy of all metered domains of the host */
 };
 
 /*
@@ -204,18 +212,19 @@ struct kwhy_pair_energy {
  */
 struct kwhy_pair_link {
 	uint32_t source, target;
-	struct kwhy_pair_figure alpha, beta; /* NAN: fewer than three sizes from 64 KiB */
+	struct kwhy_pair_figure alpha, beta; /* alpha in seconds, beta in seconds a byte; NAN: fewer than
+						three sizes are 64 KiB or larger */
 };
 
-/* Where the thread that queues a transfer and waits for it ran. */
+/* Where the host thread ran that queues a transfer and waits for it. */
 enum kwhy_pair_pin {
-	KWHY_PAIR_FREE, /* anywhere, as the system schedules it */
+	KWHY_PAIR_FREE, /* on any CPU that the system chose */
 	KWHY_PAIR_NEAR, /* on the source's NUMA node */
 	KWHY_PAIR_FAR,	/* on another NUMA node */
 	KWHY_PAIR_PIN_COUNT
 };
 
-/* Times of a transfer by that thread's placement: medians in seconds, with 95 % intervals. */
+/* Times of a transfer by placement of that host thread: medians in seconds, with 95 % intervals. */
 struct kwhy_pair_pinning {
 	enum kwhy_pair_engine engine;
 	enum kwhy_pair_clock clock;
@@ -225,7 +234,7 @@ struct kwhy_pair_pinning {
 	struct kwhy_pair_figure times[KWHY_PAIR_PIN_COUNT];
 };
 
-/* Readings of a GPU's gauges at one time; NAN: unknown. */
+/* One reading of a GPU's gauges; NAN: unknown. */
 struct kwhy_pair_reading {
 	int64_t unix_ns;
 	uint32_t gpu;
@@ -233,9 +242,9 @@ struct kwhy_pair_reading {
 };
 
 /*
- * Relation between the times of the transfers that a GPU sends and one of its gauges. The correlation is over
- * readings, with its 95 % interval (Fisher's z with the number of independent readings). The slope is the
- * relative change of a time per unit of the gauge.
+ * Relation between one gauge of a GPU and the times of the transfers that the GPU sends. The correlation r is
+ * over readings, with its 95 % interval (Fisher's z with the number of independent readings). The slope is
+ * the relative change of a time per unit of the gauge.
  */
 enum kwhy_pair_gauge { KWHY_PAIR_TEMPERATURE, KWHY_PAIR_CLOCK, KWHY_PAIR_GAUGE_COUNT };
 const char *kwhy_pair_gauge_name(enum kwhy_pair_gauge gauge); /* "temperature" */
@@ -243,21 +252,22 @@ const char *kwhy_pair_gauge_name(enum kwhy_pair_gauge gauge); /* "temperature" *
 struct kwhy_pair_relation {
 	uint32_t gpu;
 	enum kwhy_pair_gauge gauge;
-	size_t count;		     /* readings that have transfer times */
-	double least, most;	     /* range of the gauge, in degrees or Hz */
+	size_t count;		     /* number of readings with transfer times */
+	double least, most;	     /* lowest and highest reading of the gauge, in degrees Celsius or Hz */
 	struct kwhy_pair_figure r;   /* NAN: unknown, and `missing` says why */
 	double slope_ratio_per_unit; /* relative change of a time per degree, or per Hz */
 	const char *missing;	     /* NULL: `r` is known */
 };
 
 /*
- * Measurements that took no part in a fit, and the errors of the fit's predictions for them: predicted over
- * measured, less 1. For held-out sizes the errors are absolute values, and the median is over the curves.
+ * Measurements that were left out of a fit, with the errors of the fit's predictions for them: predicted over
+ * measured time, less 1. For held-out sizes of curves the errors are absolute values, and the median is over
+ * the curves.
  */
 struct kwhy_pair_held_out {
 	const char *what, *model;
-	unsigned flows; /* transfers through the busiest port; 0: does not apply */
-	size_t count;	/* number of configurations, or of curves */
+	unsigned flows; /* number of transfers through the busiest port; 0: does not apply */
+	size_t count;	/* number of configurations, or of curves, with such measurements */
 	double median_ratio, worst_ratio;
 };
 
@@ -276,30 +286,32 @@ struct kwhy_pair_criterion {
 };
 
 struct kwhy_pairs {
-	struct kwhy_arena arena;				      /* holds everything below */
+	struct kwhy_arena arena;				      /* memory of everything below */
 	const char *backend, *driver, *cuda, *measured_on, *settings; /* NULL: unknown */
-	const char *folder;					      /* NULL: no files are kept */
-	bool is_foreign; /* imported from another program's traces; fields that those lack are unknown */
+	const char *folder; /* folder of the run's files; NULL: no files are kept */
+	bool is_foreign;    /* imported from traces of another program; what those lack is unknown */
 	uint64_t seed;
 	struct kwhy_pair_gpu gpus[KWHY_PAIR_GPUS_MAX];
 	uint32_t gpu_count;
-	/* [source][target]: the source can access the target's memory */
+	/* [source][target]: whether the source can access the target's memory */
 	bool is_direct[KWHY_PAIR_GPUS_MAX][KWHY_PAIR_GPUS_MAX];
 	struct kwhy_pair_route routes[KWHY_PAIR_GPUS_MAX][KWHY_PAIR_GPUS_MAX];
-	const char *route_missing; /* why routes are unknown; NULL: they are known, or were not asked for */
+	const char *route_missing; /* why the routes are unknown; NULL: they are known, or were not queried */
 	struct kwhy_pair_drift drifts[KWHY_PAIR_GPUS_MAX];
 	struct kwhy_pair_rank ranks[KWHY_PAIR_GPUS_MAX];
-	uint32_t rank_count;	    /* 0: one process drove all GPUs */
+	uint32_t rank_count;	    /* number of ranks; 0: one process drove all GPUs */
 	const char *nccl;	    /* version of NCCL; NULL: not used or unknown */
 	const char **nccl_settings; /* "NCCL_DEBUG=WARN", ... from this process's environment */
 	size_t nccl_setting_count;
-	double time_pass_s; /* time of the sweep without warm_s and clocks_s; NAN: unknown, also for these */
-	double warm_s, clocks_s; /* time for warming the devices and for comparing clocks */
+	double time_pass_s; /* length of the sweep without warm_s and clocks_s; NAN: unknown, as are warm_s
+			       and clocks_s */
+	double warm_s, clocks_s; /* time for warming up the devices, and time for comparing clocks */
 	const char *ended_early;
-	bool is_lost; /* the sweep ended early as a device was lost or it was interrupted */
+	bool is_lost; /* the sweep ended early because a device was lost or the sweep was interrupted */
 	struct kwhy_pair_config *configs;
 	size_t config_count;
-	size_t planned_count; /* configurations planned, of which an early end leaves some out; 0: unknown */
+	size_t planned_count; /* number of planned configurations, some of which are missing after an early
+				 end; 0: unknown */
 	struct kwhy_transfer_absence *absences; /* engines that were not measured */
 	size_t absence_count;
 	const char **notes; /* observations of the machine before the sweep */
@@ -308,15 +320,15 @@ struct kwhy_pairs {
 	size_t curve_count;
 	struct kwhy_pair_loggp *loggps;
 	size_t loggp_count;
-	struct kwhy_pair_link *links; /* one for each row of loggps, in the same order */
+	struct kwhy_pair_link *links; /* one for each item of loggps, in the same order */
 	struct kwhy_pair_energy *energies;
 	size_t energy_count;
-	const char *energy_missing; /* why the GPUs' energies are unknown; NULL: they are known or were not
-				       asked for */
+	const char *energy_missing; /* why the GPUs' energies are unknown; NULL: they are known, or were not
+				       to be measured */
 	struct kwhy_pair_pinning *pinnings;
 	size_t pinning_count;
-	const char *pinning_missing; /* why there are no pinnings; NULL: there are some, or they were not
-					asked for */
+	const char *pinning_missing; /* why there are no pinnings; NULL: there are some, or they were not to
+					be measured */
 	struct kwhy_pair_reading *readings; /* ordered by time for each GPU */
 	size_t reading_count;
 	struct kwhy_pair_relation *relations;
@@ -329,7 +341,10 @@ struct kwhy_pairs {
 	size_t criterion_count;
 };
 
-/* A clock that was compared with another one: "GPU" 0 with its host's, "host of rank" 1 with rank 0's. */
+/*
+ * A clock that was compared with another one: that of "GPU" 0 with its host's, or of "host of rank" 1 with
+ * rank 0's.
+ */
 struct kwhy_pair_compared_clock {
 	const char *what;
 	uint32_t number;
@@ -345,7 +360,7 @@ size_t kwhy_pairs_list_clocks(const struct kwhy_pairs *pairs, struct kwhy_pair_c
 struct kwhy_pairs *kwhy_pairs_new(void); /* NULL: no memory */
 void kwhy_pairs_free(struct kwhy_pairs *pairs);
 
-/* These copy their strings. */
+/* The _add functions append a copy of their argument, including its strings. */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_absence(
 	struct kwhy_pairs *pairs, const char *engine, const char *reason, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_note(
@@ -362,27 +377,35 @@ KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_energy(
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_pinning(
 	struct kwhy_pairs *pairs, const struct kwhy_pair_pinning *pinning, struct kwhy_error *error);
 
-/* Time with that pinning over time on the source's node; the interval is from the ends of both intervals. */
+/*
+ * Time with this pinning over the time with the thread on the source's node. The interval is from the ends of
+ * both intervals.
+ */
 struct kwhy_pair_figure kwhy_pair_pinning_ratio(const struct kwhy_pair_pinning *row, enum kwhy_pair_pin pin);
 
-/* Joules per byte moved, both ends together; the ends of the two meters' intervals are added. */
+/* Joules per byte moved, at both ends together. The half intervals of the two ends' meters are added. */
 struct kwhy_pair_figure kwhy_pair_energy_per_byte(const struct kwhy_pair_energy *energy, bool net);
 
 /*
- * The configuration with the key's engine, load, clock, pair and bytes; NULL: there is no such one with
+ * The configuration with the key's engine, load, clock, pair and bytes; NULL: it does not exist or has no
  * samples.
  */
 const struct kwhy_pair_config *kwhy_pairs_find(
 	const struct kwhy_pairs *pairs, const struct kwhy_pair_config *key);
 const struct kwhy_pair_curve *kwhy_pairs_curve(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine,
-	enum kwhy_pair_clock clock, uint32_t source, uint32_t target); /* of load alone */
+	/* the curve with load KWHY_PAIR_ALONE; NULL: no such curve */
+	enum kwhy_pair_clock clock, uint32_t source, uint32_t target);
 
 /* Text of a route: "18 NVLink 4, switched", "PCIe 5 x16, host bridge", "unknown". */
 enum { KWHY_PAIR_ROUTE_BYTES = 96 };
 const char *kwhy_pair_route_text(char out[KWHY_PAIR_ROUTE_BYTES], const struct kwhy_pair_route *route);
-const char *kwhy_pair_limit_source(enum kwhy_pair_link_kind way); /* basis of the limit; NULL: no limit */
+/* what the limit of this kind of link is computed from; NULL: no limit is known */
+const char *kwhy_pair_limit_source(enum kwhy_pair_link_kind way);
 
-/* The configuration of the highest rate of this pair alone, in one direction or both; NULL: not measured. */
+/*
+ * The configuration with the highest rate of this pair under load KWHY_PAIR_ALONE, in one direction or both;
+ * NULL: not measured.
+ */
 const struct kwhy_pair_config *kwhy_pairs_fastest(
 	const struct kwhy_pairs *pairs, uint32_t source, uint32_t target, bool both_directions);
 /* Rate of a configuration over the limit of its link; NAN: one of the two is unknown. */
@@ -391,33 +414,39 @@ double kwhy_pairs_of_limit(const struct kwhy_pairs *pairs, const struct kwhy_pai
 /* Whether a link of this kind joins any pair. */
 bool kwhy_pairs_have_link_kind(const struct kwhy_pairs *pairs, enum kwhy_pair_link_kind way);
 
-/* Whether two pairs are joined by the same kind of link, so that results of one hold for the other. */
+/*
+ * Whether the links of two pairs are alike in kind, lanes, generation and access, so that results of one pair
+ * hold for the other.
+ */
 bool kwhy_pairs_are_alike(const struct kwhy_pairs *pairs, uint32_t a_source, uint32_t a_target,
 	uint32_t b_source, uint32_t b_target);
 
 /*
- * Whether this pair, in either direction, is the first one of its kind of link, whose results hold for all.
+ * Whether this pair, in either direction, is the first of the pairs whose links are alike
+ * (kwhy_pairs_are_alike()), so that its results hold for all of them.
  */
 bool kwhy_pairs_stands_for_others(const struct kwhy_pairs *pairs, uint32_t source, uint32_t target);
 
-/* Whether bytes go both directions concurrently. */
+/* Whether an engine moves bytes in both directions concurrently. */
 bool kwhy_pair_is_exchange(enum kwhy_pair_engine engine);
 
-/* Whether NCCL moves the bytes; on the host back end collectives are kwhy's own. */
+/* Whether an engine moves bytes by NCCL. On the host back end collectives are kwhy's own. */
 bool kwhy_pair_is_by_nccl(enum kwhy_pair_engine engine);
 
-/* Whether all GPUs take part. */
+/* Whether an engine uses all GPUs. */
 bool kwhy_pair_is_collective(enum kwhy_pair_engine engine);
 /*
- * Share of a collective's bytes that each link of a ring of N carries. Times kwhy_pair_rate() this is the
- * "bus bandwidth" of nccl-tests. 1 for other engines.
+ * Share of a collective's bytes that each link of a ring of all GPUs carries; 1 for other engines. This share
+ * times kwhy_pair_rate() is the "bus bandwidth" of nccl-tests.
  */
 double kwhy_pair_bus_share(enum kwhy_pair_engine engine, uint32_t gpu_count);
 
-/* Bytes per second; for an exchange, both directions together. NAN: no samples. */
+/*
+ * Rate of a configuration in bytes per second, for an exchange of both directions together. NAN: no samples.
+ */
 double kwhy_pair_rate(const struct kwhy_pair_config *config);
 
-/* "p2p_cfg0007_s0d1_sz4096_r3" */
+/* Name of one repetition of a configuration: "p2p_cfg0007_s0d1_sz4096_r3". */
 enum { KWHY_PAIR_NAME_BYTES = 96 };
 const char *kwhy_pair_name(
 	char out[KWHY_PAIR_NAME_BYTES], size_t id, const struct kwhy_pair_config *config, size_t repetition);

@@ -14,12 +14,12 @@ static const struct {
 };
 
 /*
- * Highest values: 10^18 mJ or uJ exceed years of any machine, and no machine with a GPU draws more than 10^9
- * mW.
+ * Highest values that are accepted. 10^18 mJ or uJ are more than any machine counts in years, and no machine
+ * with a GPU draws more than 10^9 mW.
  */
 #define COUNTER_MAX INT64_C(1000000000000000000)
 #define POWER_MAX INT64_C(1000000000)
-#define TIME_MIN (INT64_MIN + INT64_C(2000000000)) /* leaves a range of more than 1 s below */
+#define TIME_MIN (INT64_MIN + INT64_C(2000000000)) /* more than 1 s above INT64_MIN */
 
 const char *kwhy_power_column_name(enum kwhy_power_column column)
 {

@@ -28,14 +28,15 @@ struct kwhy_power_row {
 	uint32_t domain;
 	int32_t device;	 /* -1: a meter of the host */
 	bool has_value;	 /* false: the value is empty, and the row has no reading */
-	int64_t time_ns; /* on the file's clock */
-	int64_t value;	 /* in the unit of the meter */
+	int64_t time_ns; /* time on the file's clock */
+	int64_t value;	 /* reading in the unit of the meter */
 };
 
-/* Why a row is invalid: its wrong column, and words to follow the column's text in a message. */
+/* Why a row is invalid: the column at fault, and words that follow the column's text in a message. */
 struct kwhy_power_wrong {
 	enum kwhy_power_column column;
-	char words[32 + KWHY_METER_COUNT * (KWHY_METER_NAME_BYTES + 4)]; /* at most a list of all meters */
+	/* large enough for a list of all meters */
+	char words[32 + KWHY_METER_COUNT * (KWHY_METER_NAME_BYTES + 4)];
 };
 
 /*

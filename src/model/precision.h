@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /*
- * Precisions of floating-point operations. Each has its own peak rate; the fastest is about 50 times the
+ * Precisions of floating-point operations. Each has its own peak rate, and the fastest can be 50 times the
  * slowest.
  */
 enum kwhy_precision {
@@ -24,7 +24,7 @@ const char *kwhy_precision_name(enum kwhy_precision precision);
 /* Whether a unit of work counts arithmetic: "flop", "flop_fp32", "flop_int4", also misspelt like "FLOPs". */
 bool kwhy_unit_is_flop(const char *unit);
 
-/* The precision of a unit "flop_fp32", "flop_bf16", ...; false: another unit. */
+/* Finds the precision of a unit such as "flop_fp32" or "flop_bf16"; false: the unit has none. */
 bool kwhy_unit_precision(const char *unit, enum kwhy_precision *out);
 
 #endif

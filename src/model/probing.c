@@ -8,22 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reasons for kernels without a recorded reason, of which the prober has met no launch. */
+/* Reasons for kernels without a recorded reason: the prober has seen no launch of them. */
 #define OF_GRAPH "it is launched by a graph whose kernels could not be read"
 #define NOT_SEEN                                                                                          \
 	"no launch of it was followed: it is launched from the device or by a call that is not, by more " \
 	"kernels than are, or the process was killed"
 
-/* Adding one recording. */
+/* State while one recording is added. */
 struct adding {
 	struct kwhy_probing *probing;
 	const struct kwhy_recording *recording;
-	uint32_t *names; /* [names of the recording] its number in `probing`; 0: not yet looked up */
+	uint32_t *names; /* [names of the recording] number of each name in `probing`; 0: not yet looked up */
 	bool is_earlier;
 	struct kwhy_error *error;
 };
 
-/* The key of an account in a recording. */
+/* The key of an account. `name` is its number in the recording or in `probing`. */
 struct shape {
 	uint32_t name, blocks;
 	uint16_t threads_per_block;
@@ -80,7 +80,7 @@ static struct kwhy_probing_account *find(const struct kwhy_probing *probing, con
 	return NULL;
 }
 
-/* Finds the account of a kernel of the recording, or makes one. */
+/* Finds the account of a kernel of the recording, or adds it. */
 static enum kwhy_status account_of(
 	struct adding *adding, const struct shape *of_recording, struct kwhy_probing_account **out)
 {
@@ -152,7 +152,7 @@ static enum kwhy_status add_burst(struct adding *adding, const struct kwhy_burst
 	return KWHY_OK;
 }
 
-/* Interns the reason, which then lives as long as the probing. */
+/* Sets an account's reason to that with the most launches. Interned, it lives as long as the probing. */
 static enum kwhy_status add_unprobed(struct adding *adding, const struct kwhy_unprobed *unprobed)
 {
 	struct kwhy_probing *probing = adding->probing;

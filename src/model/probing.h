@@ -5,16 +5,16 @@
 #include "model/recording.h"
 
 /*
- * What kwhy probe did with the kernels of a program: sums over finished recordings by account. An account is
- * a kernel's name with its grid's blocks and its threads per block, as in the ledger. Copies and memsets have
- * accounts only for their bursts, without a grid.
+ * What kwhy probe did with the kernels of a program, summed over finished recordings by account. An account
+ * is a kernel's name with its blocks and its threads per block. Copies and memsets have accounts without a
+ * grid, and only if they have bursts.
  */
 struct kwhy_probing_account {
 	uint64_t bursts;
 	int64_t busy_ns;     /* time of the program's own launches */
 	int64_t repeated_ns; /* time of the repeats, as the prober reports it */
 	uint64_t reason_launches;
-	const char *reason; /* reason for the largest number of unprobed launches; NULL: not reported */
+	const char *reason; /* the reason that most of the unprobed launches have; NULL: not reported */
 	uint32_t name, next;
 	uint32_t blocks;
 	uint16_t threads_per_block;
@@ -24,22 +24,22 @@ struct kwhy_probing_account {
 struct kwhy_probing {
 	struct kwhy_names names;
 	struct kwhy_probing_account *accounts;
-	uint32_t *first_of_name; /* index + 1 of the first account of a name; 0: no account. account.next is
-				    the next one of that name */
+	uint32_t *first_of_name; /* index + 1 of the first account of each name; 0: no account. `next` of an
+				    account is index + 1 of the next account of the same name */
 	size_t count, capacity, name_capacity;
 
-	/* Sums over the recordings that were not added as earlier ones. */
+	/* Sums over the recordings that were added with is_earlier false. */
 	uint64_t bursts, repeats, checked, different;
-	uint32_t different_name; /* the first kernel after whose repeats memory differed; 0: memory never
+	uint32_t different_name; /* name of the first kernel after whose repeats memory differed; 0: it never
 				    differed */
-	int64_t spent_ns;	 /* host time in bursts */
-	int64_t busy_ns;	 /* sum over the accounts */
+	int64_t spent_ns;	 /* host time spent in bursts */
+	int64_t busy_ns;	 /* sum of busy_ns over the accounts */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_probing_init(struct kwhy_probing *probing, struct kwhy_error *error);
 void kwhy_probing_done(struct kwhy_probing *probing);
 
-/* Adds a recording; from an earlier run only the bursts and repeat times of accounts. */
+/* Adds a recording. From an earlier run (is_earlier) it adds only bursts and repeat times of accounts. */
 KWHY_MUST_USE enum kwhy_status kwhy_probing_add(struct kwhy_probing *probing,
 	const struct kwhy_recording *recording, bool is_earlier, struct kwhy_error *error);
 
@@ -47,24 +47,25 @@ KWHY_MUST_USE enum kwhy_status kwhy_probing_add(struct kwhy_probing *probing,
 const struct kwhy_probing_account *kwhy_probing_find(
 	const struct kwhy_probing *probing, const char *name, uint32_t blocks, uint16_t threads_per_block);
 
-/* A number of accounts, and the program's own time in them. */
+/* Some of the accounts: their number, and the time of the program's own launches of them. */
 struct kwhy_probing_part {
-	const char *reason; /* why not probed, as text after "not probed: "; NULL: they were probed */
+	/* why they were not probed, as text after "not probed: "; NULL: they were probed */
+	const char *reason;
 	size_t accounts;
 	int64_t busy_ns;
 };
 
 /*
- * All accounts that the program ran; those with repeats; those whose power is known within a half-width by
- * the model of base/probe_width.h; and those that only wait (base/waiting_kernel.h), which are never
- * repeated.
+ * Parts of the accounts. all: the program launched them; probed: they have repeats; known: by the model of
+ * base/probe_width.h their power is known within a half-width; waiting: they only wait
+ * (base/waiting_kernel.h) and are never repeated.
  */
 struct kwhy_probing_parts {
 	struct kwhy_probing_part all, probed, known, waiting;
 };
 struct kwhy_probing_parts kwhy_probing_count(const struct kwhy_probing *probing, double within_ratio);
 
-/* Share of the known accounts in the time of kernels that do not only wait. */
+/* Time of the known accounts over that of all accounts that do not only wait. */
 static inline double kwhy_probing_known_of_work(const struct kwhy_probing_parts *parts)
 {
 	const int64_t work_ns = parts->all.busy_ns - parts->waiting.busy_ns;
@@ -72,7 +73,7 @@ static inline double kwhy_probing_known_of_work(const struct kwhy_probing_parts 
 	return work_ns > 0 ? (double)parts->known.busy_ns / (double)work_ns : 0;
 }
 
-/* Half-width up to which reports call a power known; the default of kwhy probe --within. */
+/* Relative half-width up to which reports call a power known; the default of kwhy probe --within. */
 #define KWHY_PROBING_WITHIN_RATIO 0.05
 
 /*

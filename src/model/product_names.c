@@ -5,9 +5,9 @@
 #include <string.h>
 
 /*
- * The first rule that matches decides. cuBLAS and CUTLASS name their kernels by unit and types (NVIDIA,
- * CUTLASS "kernel naming"). simt and sgemm are FP32 units; h/s/i + shape + gemm (884, 1688, 16816), tf32,
- * bf16, tensorop, wgmma and nvjet are tensor cores.
+ * Parts of kernel names and the units that they mean. The first rule that matches applies. cuBLAS and CUTLASS
+ * name their kernels by unit and types (NVIDIA, CUTLASS "kernel naming"). simt and sgemm mean FP32 units;
+ * h/s/i + shape + gemm (884, 1688, 16816), tf32, bf16, tensorop, wgmma and nvjet mean tensor cores.
  */
 static const struct {
 	const char *part;

@@ -4,7 +4,7 @@
 
 /* The units on which a matrix product runs, by the name of its kernel. */
 enum kwhy_product {
-	KWHY_PRODUCT_UNKNOWN, /* no product, or its name does not tell */
+	KWHY_PRODUCT_UNKNOWN, /* no matrix product, or the name does not show the units */
 	KWHY_PRODUCT_FP32,
 	KWHY_PRODUCT_TENSOR
 };

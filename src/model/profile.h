@@ -17,13 +17,16 @@ struct kwhy_measured {
 	double sd;
 };
 
-/* A power known for kernels whose name contains `pattern`, while the device runs nothing else. */
+/* Gross power of a device while it runs a kernel whose name contains `pattern`, and nothing else. */
 struct kwhy_known_power {
 	const char *pattern;
 	struct kwhy_measured power_w;
 };
 
-/* Power above idle of kernels of one kind that fill the device; its sd is the variation between kernels. */
+/*
+ * Power above idle of kernels of one kind that fill the device; above_idle_w.sd is its variation between
+ * kernels.
+ */
 struct kwhy_kind_power {
 	const char *kind;	  /* "attention" */
 	const char *const *names; /* patterns of fnmatch(3); the first kind with a matching pattern applies */
@@ -32,20 +35,20 @@ struct kwhy_kind_power {
 };
 
 /*
- * Powers of kinds of kernels, and how they fall for launches that are shorter than `ramp_s` or do not fill
- * the device.
+ * Powers of kinds of kernels, and how they fall for launches that are shorter than ramp_s or do not fill the
+ * device.
  */
 struct kwhy_kernel_kinds {
 	double ramp_s;
-	double ramp_exponent; /* exponent of the launch's time over ramp_s */
+	double ramp_exponent; /* exponent of the ratio of the launch's time to ramp_s */
 	double fill_exponent; /* exponent of the share of the multiprocessors that have a block */
 	struct kwhy_kind_power *items;
 	size_t count; /* 0: no kind is known */
 };
 
-/* Source of a profile's figure and conditions of its measurement; either text may be NULL. */
+/* Source of one figure of a profile, and conditions of its measurement; both may be NULL. */
 struct kwhy_profile_note {
-	const char *part, *key; /* as in kwhy_profile_figures */
+	const char *part, *key; /* names of the figure, as in kwhy_profile_figures */
 	const char *source, *conditions;
 };
 
@@ -54,50 +57,57 @@ struct kwhy_self_test_source {
 	enum kwhy_meter meter;
 	uint64_t readings;
 	struct kwhy_measured update_s;	      /* time between updates */
-	double update_low_s, update_high_s;   /* 1st and 99th percentile of that time */
-	struct kwhy_measured time_constant_s; /* NAN: the meter is no low-pass */
+	double update_low_s, update_high_s;   /* 1st and 99th percentile of the time between updates */
+	struct kwhy_measured time_constant_s; /* time constant of a low-pass; NAN: the meter is no low-pass */
 	struct kwhy_measured window_s; /* length of its trailing mean; NAN: the meter is no trailing mean */
 	struct kwhy_measured delay_s;
 };
 
-/* Methods for the energy of an interval. */
+/* Methods to measure the energy of an interval. */
 enum kwhy_self_test_method {
-	KWHY_SELF_TEST_WINDOW,	/* counter and ring, corrected for their lag; the method of kwhy */
-	KWHY_SELF_TEST_COUNTER, /* the counter's last updates before begin and end */
-	KWHY_SELF_TEST_RING,	/* the 20 ms samples, integrated by their time stamps */
+	KWHY_SELF_TEST_WINDOW,	/* counter and 20 ms samples, corrected for the meter's lag; kwhy's own method
+				 */
+	KWHY_SELF_TEST_COUNTER, /* difference of the counter's last updates before begin and end */
+	KWHY_SELF_TEST_RING,	/* 20 ms samples, integrated by their time stamps */
 	KWHY_SELF_TEST_AVERAGE, /* averaged power, polled every 100 ms and integrated */
 	KWHY_SELF_TEST_INSTANT, /* instantaneous power, polled every 100 ms and integrated */
 	KWHY_SELF_TEST_METHOD_COUNT
 };
 
-/* "window", ... */
+/* Name of a method: "window", ... */
 const char *kwhy_self_test_method_name(enum kwhy_self_test_method method);
 
-/* A load of known times. */
+/* A load that runs at known times: `pulses` cycles of on_s and off_s. */
 struct kwhy_self_test_load {
 	const char *name, *kernel;
 	double on_s, off_s;
 	uint32_t pulses;
-	double window_s; /* length of the interval of the energies, from the load's begin to the end of its
-			    last cycle */
-	struct kwhy_measured power_w; /* power while it runs; NAN: too short for the meter to settle */
+	double window_s; /* length of the interval of the energies below, from the load's begin to the end of
+			    its last cycle */
+	/* power while the load runs; NAN: it is too short for the meter to settle */
+	struct kwhy_measured power_w;
 	/*
-	 * Computed from the powers of long loads and the times at which this one ran; NAN: there are no such
-	 * powers.
+	 * Energy computed from the powers of long loads and the times at which this load ran; NAN: no powers
+	 * are known.
 	 */
 	struct kwhy_measured expected_j;
-	double energy_j[KWHY_SELF_TEST_METHOD_COUNT]; /* NAN: no such meter */
+	double energy_j[KWHY_SELF_TEST_METHOD_COUNT]; /* energy by each method; NAN: the meter does not exist
+						       */
 };
 
-/* Known loads compared with every meter of the device. A constant gain error of the meters does not show. */
+/*
+ * The energy of known loads compared with what every meter of a device shows. A gain error that all meters
+ * share does not show.
+ */
 struct kwhy_self_test {
 	double temperature_low_c, temperature_high_c, clock_low_hz, clock_high_hz; /* NAN: not read */
 	unsigned throttle_bits; /* bits of enum kwhy_throttle that were set at any time, without
 				   KWHY_THROTTLE_IDLE */
 	uint32_t seed;
-	uint32_t processes_before; /* other processes on the device; above 0: clean idle was not measured */
-	double ring_to_counter_ratio; /* energy of the whole session by the ring over that by the counter;
-					 NAN: one of them is missing */
+	uint32_t processes_before;    /* number of other processes on the device; above 0: clean idle was not
+					 measured */
+	double ring_to_counter_ratio; /* energy of the whole self-test by the 20 ms samples over that by the
+					 counter; NAN: one of the meters is missing */
 	struct kwhy_self_test_source *sources;
 	size_t source_count;
 	struct kwhy_self_test_load *loads;
@@ -105,16 +115,16 @@ struct kwhy_self_test {
 };
 
 /*
- * Measured properties of one kind of machine (docs/formats/profile.md). For a figure that is unknown (NAN)
- * the ledger uses a wide prior and says so.
+ * Measured properties of one kind of machine (docs/formats/profile.md). The ledger uses a wide prior in place
+ * of a figure that is unknown (NAN), and reports so.
  */
 struct kwhy_profile {
 	struct kwhy_arena arena;
-	const char *path;	 /* file that it was read from */
+	const char *path;	 /* path of the profile's file */
 	const char *device_name; /* "NVIDIA H200" */
-	const char *driver;	 /* version it was measured with */
+	const char *driver;	 /* version of the driver in the measurement */
 	const char *measured_on; /* date, ISO 8601 */
-	const char *cuda;	 /* version it was measured with */
+	const char *cuda;	 /* version of CUDA in the measurement */
 	uint32_t sm_count, threads_per_sm, registers_per_sm, shared_bytes_per_sm; /* 0: unknown */
 	double memory_rate_bytes_per_s;
 
@@ -123,25 +133,26 @@ struct kwhy_profile {
 		struct kwhy_measured delay_s;
 		struct kwhy_measured sample_period_s, counter_period_s;
 		double late_share;	     /* share of late time stamps */
-		struct kwhy_measured late_s; /* how late they are */
+		struct kwhy_measured late_s; /* by how much they are late */
 		double average_window_s;     /* length of the mean of nvml.average_mw */
 	} sensor;
 
 	struct kwhy_measured clean_idle_w, context_idle_w, execution_idle_w;
 	double limit_w;
 
-	/* Costs measured on this kind of machine; seconds. */
+	/* Times of calls, measured on this kind of machine, in seconds. */
 	struct kwhy_measured launch_s, synchronize_s, copy_latency_s, graph_launch_s;
 	/*
-	 * Seconds of one more empty kernel: on the host in a graph's launch; until the graph begins; on the
-	 * device in a graph; on the device in a queue of single launches.
+	 * Seconds that one more empty kernel takes: graph_launch_node_s of the host in a graph's launch;
+	 * graph_start_node_s until the graph begins; graph_node_s of the device in a graph; queued_kernel_s
+	 * of the device in a queue of single launches.
 	 */
 	struct kwhy_measured graph_launch_node_s, graph_start_node_s, graph_node_s, queued_kernel_s;
 	struct kwhy_measured h2d_pinned_rate_bytes_per_s, h2d_pageable_rate_bytes_per_s,
 		d2h_pinned_rate_bytes_per_s, d2h_pageable_rate_bytes_per_s;
 
 	/*
-	 * Highest rates measured by `kwhy bench ops`: arithmetic by enum kwhy_precision, and the device's
+	 * Highest rates that `kwhy bench ops` measured: FLOP/s by enum kwhy_precision, and bytes/s of device
 	 * memory (reading, writing or copying).
 	 */
 	double peak_flop_per_s[KWHY_PRECISION_COUNT], peak_bytes_per_s;
@@ -150,10 +161,10 @@ struct kwhy_profile {
 	size_t known_power_count;
 	struct kwhy_kernel_kinds kernel_kinds;
 
-	const struct kwhy_self_test *self_test; /* NULL: no self-test; in the arena */
+	const struct kwhy_self_test *self_test; /* memory of the arena; NULL: the profile has no self-test */
 	/*
-	 * Only curves, choices and crossover are set; NULL: unknown. In the arena, so it is not freed by
-	 * itself.
+	 * Results of which only curves, choices and crossover are set. They are memory of the arena and must
+	 * not be freed. NULL: unknown.
 	 */
 	const struct kwhy_transfers *transfers;
 	struct kwhy_profile_note *notes;
@@ -161,13 +172,13 @@ struct kwhy_profile {
 };
 
 /*
- * A figure of a profile: its place in the JSON, its unit, its bounds (which no machine exceeds) and its
- * offset in struct kwhy_profile.
+ * A figure of a profile: its names in the JSON, its unit, bounds that no machine exceeds, and its offset in
+ * struct kwhy_profile.
  */
 struct kwhy_profile_figure {
 	const char *part, *key, *unit;
 	double low, high;
-	size_t offset;	 /* in struct kwhy_profile */
+	size_t offset;	 /* offset in struct kwhy_profile, bytes */
 	bool has_spread; /* the member is a struct kwhy_measured, not a double */
 };
 
@@ -180,7 +191,7 @@ extern const size_t kwhy_profile_figure_count;
 struct kwhy_measured kwhy_profile_figure_get(
 	const struct kwhy_profile *profile, const struct kwhy_profile_figure *figure);
 
-/* Makes every figure unknown and everything else zero. */
+/* Makes every figure unknown, and sets everything else to 0. */
 void kwhy_profile_init(struct kwhy_profile *profile);
 
 #endif

@@ -12,8 +12,8 @@
 /* What the figure of a saving means. */
 enum kwhy_bound {
 	KWHY_BOUND_EXPECTED, /* the saving to expect, as far as the recording shows it */
-	KWHY_BOUND_UPPER,    /* no more than this is saved */
-	KWHY_BOUND_LOWER,    /* no less than this is saved */
+	KWHY_BOUND_UPPER,    /* upper bound: no more than this is saved */
+	KWHY_BOUND_LOWER,    /* lower bound: no less than this is saved */
 	KWHY_BOUND_COUNT
 };
 
@@ -31,10 +31,10 @@ const char *kwhy_effort_name(enum kwhy_effort effort); /* "lines", "days", "desi
 const char *kwhy_risk_name(enum kwhy_risk risk);       /* "none", "order", "numerics" */
 
 /*
- * Time from the first start to the last end of device work, and energy of the devices. Low and high have all
- * costs and powers at one end of their intervals, and the variation between runs as far as the recording
- * shows it; they are bounds, not quantiles. Energies are KWHY_UNKNOWN_NJ where unknown. Net is the energy
- * above the power that the devices drew while idle, and may be below 0.
+ * Projected time from the first start to the last end of device work, and energy of the devices. Low and high
+ * are bounds, not quantiles: all costs and powers are at one end of their intervals, and the variation
+ * between runs is included as far as the recording shows it. Energies are KWHY_UNKNOWN_NJ if unknown. Net is
+ * the energy above the power that the devices drew while idle, and may be below 0.
  */
 struct kwhy_projection {
 	int64_t time_ns, time_low_ns, time_high_ns;
@@ -50,43 +50,44 @@ struct kwhy_projected_change {
 	enum kwhy_bound bound;
 	enum kwhy_effort effort;
 	enum kwhy_risk risk;
-	uint64_t places;	      /* number of places changed */
+	uint64_t places;	      /* number of places in the program's work that the change affects */
 	const char *assumption;	      /* the assumption in words, with its figures */
 	struct kwhy_projection after; /* projection with this change and all before it */
-	int64_t saved_ns, saved_nj; /* saving of this change beyond those before it; may be below 0; saved_nj
-				       KWHY_UNKNOWN_NJ: unknown */
+	int64_t saved_ns, saved_nj; /* saving of this change in addition to that of the changes before it; may
+				       be below 0; saved_nj KWHY_UNKNOWN_NJ: unknown */
 };
 
 /* A change that was considered and left out. */
 struct kwhy_refused_change {
 	const char *id, *title, *reason;
-	const char *premise; /* assumption that keeps the change out of plans: "the launches depend on nothing
-				of each other"; NULL: it has none */
-	int64_t saved_ns, saved_nj; /* projected saving; KWHY_UNKNOWN_NS, KWHY_UNKNOWN_NJ */
+	const char *premise; /* unproven assumption because of which the change is left out: "the launches
+				depend on nothing of each other"; NULL: it is left out for another reason */
+	int64_t saved_ns, saved_nj; /* projected saving; KWHY_UNKNOWN_NS and KWHY_UNKNOWN_NJ: unknown */
 };
 
-/* An activity or a call of a stretch, in nanoseconds from where the stretch begins. */
+/* An activity or a call in a stretch. Times are nanoseconds since the stretch began. */
 struct kwhy_stretch_item {
 	uint32_t activity, call; /* rows of the recording; one of them is KWHY_NONE */
 	int64_t before_start_ns, before_end_ns;
 	int64_t after_start_ns, after_end_ns; /* both KWHY_UNKNOWN_TIME: the changes remove the item */
 };
 
-/* A few representative steps of the run, as recorded and with all changes of a plan. */
+/* A stretch of the run: a few representative steps, as recorded and with all changes of a plan. */
 struct kwhy_stretch {
 	uint32_t first_step, end_step, step_count; /* step_count 0: no steps are known, and the stretch is
 						      from the middle of the run */
 	int64_t before_ns, after_ns;		   /* from the stretch's first start to its last end */
 	struct kwhy_stretch_item *items;	   /* in the order of before_start_ns */
 	size_t item_count;
-	size_t left_out_count; /* further items that were left out to limit their number */
+	size_t left_out_count; /* number of items that were left out, to limit item_count */
 };
 
 struct kwhy_plan {
 	struct kwhy_arena arena;
 	struct kwhy_projection before;
-	double busy_before_ratio, busy_after_ratio; /* mean over the devices; NAN: not asked for */
-	const struct kwhy_stretch *stretch;	    /* NULL: not asked for, or nothing ran */
+	double busy_before_ratio, busy_after_ratio; /* share of the time in which a device ran anything, mean
+						       over the devices; NAN: not computed */
+	const struct kwhy_stretch *stretch;	    /* NULL: not computed, or nothing ran */
 	struct kwhy_projected_change *changes;	    /* in the order in which they are applied */
 	struct kwhy_refused_change *refused;
 	size_t change_count, refused_count;
@@ -99,8 +100,8 @@ static inline const struct kwhy_projection *kwhy_plan_after(const struct kwhy_pl
 }
 
 /*
- * What the saving of all changes means: a bound if one of the changes is one. No plan mixes upper and lower
- * bounds.
+ * What the saving of all changes means. It is a bound if the saving of one of the changes is a bound. No plan
+ * mixes upper and lower bounds.
  */
 static inline enum kwhy_bound kwhy_plan_bound(const struct kwhy_plan *plan)
 {

@@ -8,17 +8,17 @@ enum { WORDS = KWHY_RANGE_OVERLAPS_WORDS, UNREPORTED = KWHY_RANGE_OVERLAPS_MAX }
 
 struct edge {
 	int64_t time_ns;
-	uint32_t group; /* group of processes that share devices; KWHY_NONE: all devices */
+	uint32_t group; /* group of processes that share devices; KWHY_NONE: the range covers all devices */
 	uint16_t sum;
 	bool is_end;
 };
 
-/* Tables for listing edges. */
+/* The edges of all ranges, and tables for listing them. */
 struct lists {
-	uint16_t *places; /* [name * kinds + kind] index of the sum */
-	uint32_t *groups; /* [processes] another process of the same group; the group's first process has
-			     itself */
-	uint32_t *owners; /* [devices] a process that has streams on the device; KWHY_NONE */
+	uint16_t *places; /* [name * KWHY_RANGE_KIND_COUNT + kind] index of the sum with that name and kind */
+	uint32_t *groups; /* [process] link to a process of the same group (union-find); the group's
+			     representative has itself */
+	uint32_t *owners; /* [device] a process that has streams on the device; KWHY_NONE: no process has */
 	struct edge *edges;
 	size_t edge_count;
 };
@@ -27,10 +27,11 @@ struct lists {
 struct walk {
 	uint64_t open[WORDS];
 	size_t counts[KWHY_RANGE_OVERLAPS_MAX];
-	uint64_t (*seen)[WORDS]; /* [sum] sums that were open when one of its ranges began */
+	/* [sum] bits of the sums that were open when one of this sum's ranges began */
+	uint64_t (*seen)[WORDS];
 };
 
-/* An end sorts before a start at the same time, as these two do not overlap. */
+/* Compares by time. At one time an end sorts before a start, as the two ranges do not overlap. */
 static int compare_times(const void *a, const void *b)
 {
 	const struct edge *left = a, *right = b;
@@ -123,7 +124,7 @@ static void pass(struct walk *walk, const struct edge *edge)
 	*word |= bit;
 }
 
-/* Walks all edges in time order, whatever their group. */
+/* Walks all edges in time order, regardless of their groups. */
 static void walk_time(struct lists *lists, struct kwhy_range_overlaps *out)
 {
 	struct walk walk = {.seen = out->beside};
@@ -141,7 +142,7 @@ static void walk_time(struct lists *lists, struct kwhy_range_overlaps *out)
 	}
 }
 
-/* Walks the edges of one group together with those that cover all devices, from `all` on. */
+/* Walks the edges of one group, merged with those from `all` to `all_end`, which cover all devices. */
 static void walk_group(const struct edge *edges, const struct edge *end, const struct edge *all,
 	const struct edge *all_end, struct kwhy_range_overlaps *out)
 {
@@ -154,7 +155,7 @@ static void walk_group(const struct edge *edges, const struct edge *end, const s
 			pass(&walk, all++);
 }
 
-/* Whether all ranges share devices, so that ranges at the same time overlap. */
+/* Whether all ranges are in one group, so that ranges at the same time always overlap. */
 static bool is_one_group(const struct lists *lists)
 {
 	for (size_t i = 1; i < lists->edge_count; i++)
@@ -184,7 +185,7 @@ static void walk_groups(struct lists *lists, struct kwhy_range_overlaps *out)
 	}
 }
 
-/* Makes the bits symmetric: a range that began first has not seen those that began later. */
+/* Makes the bits symmetric. A walk sets a bit only in the row of the range that begins later. */
 static void tell_both(uint64_t (*bits)[WORDS], size_t count)
 {
 	for (size_t a = 0; a < count; a++)

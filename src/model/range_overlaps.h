@@ -5,18 +5,19 @@
 #include "model/ledger.h"
 
 /*
- * Which of the first sums of ranges overlap: they cover the same time on the same devices at least once, so
- * adding them would count that time twice. A sum's own bit means that two of its own ranges overlap, nested
- * or on several threads. A range covers the devices of its process, or all devices if its thread is unknown;
- * processes with a common device form one group. `beside` has the sums that run at the same time on any
- * devices, as the ranks of a run do; their joules add up, their times do not.
+ * Which of the first KWHY_RANGE_OVERLAPS_MAX sums of ranges overlap. Two sums overlap if ranges of them cover
+ * the same time on the same devices at least once, so that adding the sums would count that time twice. A
+ * sum's own bit means that two of its own ranges overlap, nested or on several threads. A range covers the
+ * devices of its process, or all devices if its thread is unknown; processes with a common device form one
+ * group. `beside` has the sums with ranges at the same time on any devices, such as the ranks of a run.
+ * Joules of sums on different devices add up, their times do not.
  */
 enum { KWHY_RANGE_OVERLAPS_MAX = 256, KWHY_RANGE_OVERLAPS_WORDS = KWHY_RANGE_OVERLAPS_MAX / 64 };
 
 struct kwhy_range_overlaps {
-	size_t count; /* sums compared */
+	size_t count; /* number of sums compared */
 	uint64_t bits[KWHY_RANGE_OVERLAPS_MAX][KWHY_RANGE_OVERLAPS_WORDS];
-	/* sums at the same time on any devices */
+	/* for each sum, bits of the sums that run at the same time on any devices */
 	uint64_t beside[KWHY_RANGE_OVERLAPS_MAX][KWHY_RANGE_OVERLAPS_WORDS];
 	int64_t union_ns[KWHY_RANGE_OVERLAPS_MAX]; /* time in which at least one of the sum's ranges runs */
 };
@@ -32,7 +33,7 @@ static inline bool kwhy_range_overlaps_beside(const struct kwhy_range_overlaps *
 	return (overlaps->beside[a][b / 64] >> b % 64 & 1) && !kwhy_range_overlaps_has(overlaps, a, b);
 }
 
-/* Compares the sums of a ledger of this recording. False: out of memory, and out->count is 0. */
+/* Compares the range sums of a ledger of this recording. False: out of memory; out->count is then 0. */
 KWHY_MUST_USE bool kwhy_range_overlaps_of(const struct kwhy_recording *recording,
 	const struct kwhy_range_sum *sums, size_t sum_count, struct kwhy_range_overlaps *out);
 

@@ -14,16 +14,18 @@
 
 /*
  * The events of a run on one clock. All times are int64 nanoseconds since `origin_unix_ns`; `unix_clock` is
- * false where the clock is not Unix time. Producers fill a recording with the _add_ calls and end with
- * kwhy_recording_finish(), which sorts, links and checks; from then on it is read-only and may be read by
- * several threads. "Unknown" has a value of its own everywhere and is never 0.
+ * false where the clock is not Unix time. Producers fill a recording by the _add_ calls and end with
+ * kwhy_recording_finish(), which sorts, links and checks. After that it is read-only, and several threads may
+ * read it. Every quantity has a value of its own for "unknown", which is never 0.
  */
 
-#define KWHY_NONE UINT32_MAX /* instead of an index: unknown call, thread, stream, range or device */
+/* In place of an index: the call, thread, stream, range or device is unknown. */
+#define KWHY_NONE UINT32_MAX
 #define KWHY_UNKNOWN_BYTES UINT64_MAX
 #define KWHY_UNKNOWN_TIME INT64_MIN
 #define KWHY_UNKNOWN_BLOCKS UINT32_MAX
-#define KWHY_UNKNOWN_U16 UINT16_MAX /* threads per block, registers, peer device */
+/* The number of threads per block or of registers, or the peer device, is unknown. */
+#define KWHY_UNKNOWN_U16 UINT16_MAX
 
 enum kwhy_activity_kind {
 	KWHY_ACTIVITY_KERNEL,
@@ -67,30 +69,33 @@ enum kwhy_activity_origin {
 const char *kwhy_copy_kind_name(enum kwhy_copy_kind kind);     /* "h2d", ... "unknown" */
 const char *kwhy_memory_kind_name(enum kwhy_memory_kind kind); /* "pageable", ... "unknown" */
 
-/* What the host does inside an API call. The class decides which category the idle time of a device gets. */
+/*
+ * What the host does inside an API call. The class decides the category of a device's idle time during the
+ * call.
+ */
 enum kwhy_call_class {
 	KWHY_CALL_OTHER,
 	KWHY_CALL_LAUNCH, /* queues a kernel, graph, asynchronous copy or memset in a stream */
 	KWHY_CALL_COPY,	  /* a copy that may block: cudaMemcpy, cuMemcpyHtoD, ... */
 	KWHY_CALL_SYNC,	  /* blocks until the device has reached a point in its work */
-	KWHY_CALL_ALLOC,  /* device, managed or pinned memory, pools included */
+	KWHY_CALL_ALLOC,  /* allocates device, managed or pinned memory, also from pools */
 	KWHY_CALL_FREE,
 	KWHY_CALL_CLASS_COUNT
 };
 
-/* Class of a call by its name without version suffix: cuda*, cu*, hip*. */
+/* Class of a call by its name without version suffix, such as cuda*, cu*, hip*. */
 enum kwhy_call_class kwhy_call_class_of(const char *name);
 
 enum kwhy_range_kind {
 	KWHY_RANGE_NVTX,
-	KWHY_RANGE_USER, /* user_annotation and the like */
+	KWHY_RANGE_USER, /* other ranges that the program marks, such as user_annotation */
 	KWHY_RANGE_STEP, /* one step of a loop: ProfilerStep#N, or a range name that the user declared to be a
 			    step */
 	KWHY_RANGE_KIND_COUNT
 };
 
 struct kwhy_device {
-	int32_t index;	   /* number in the trace */
+	int32_t index;	   /* number of the device in the trace */
 	uint32_t rank;	   /* KWHY_NONE: unknown or not distributed */
 	uint32_t machine;  /* index into machines; KWHY_NONE: unknown */
 	const char *name;  /* NULL: unknown */
@@ -106,25 +111,28 @@ struct kwhy_device {
 	int64_t clean_idle_mw;	 /* idle power without any context; -1: unknown */
 };
 
-/* A machine that recorded, between two of its boots. */
+/* A machine on which the recording was made, from one boot to the next. */
 struct kwhy_machine {
-	const char *name; /* name of its host, with a number where an earlier machine has the same name; NULL:
-			     unknown */
-	uint32_t host, boot; /* names as stated, of the host and of the boot; 0: not stated */
-	int64_t offset_ns;   /* Unix time less the machine's clock */
-	int64_t width_ns;    /* width of the interval of offset_ns; -1: offset unknown */
+	const char *name; /* name of its host, followed by a number if an earlier machine has the same name;
+			     NULL: unknown */
+	/* names of the host and of the boot, as the recording states them; 0: not stated */
+	uint32_t host, boot;
+	int64_t offset_ns; /* Unix time less the time of the machine's clock */
+	int64_t width_ns;  /* width of the interval that contains the true offset_ns; -1: offset_ns is unknown
+			    */
 };
 
 struct kwhy_process {
 	int64_t pid;	     /* -1: unknown */
 	uint32_t rank;	     /* KWHY_NONE: unknown */
-	bool rank_by_order;  /* no trace states the rank; it follows the order of the files */
+	bool rank_by_order;  /* no trace states the rank, so it is the position of the file among the sources
+			      */
 	uint32_t world_size; /* 0: unknown */
 	const char *host;    /* NULL: unknown */
 	uint32_t machine;    /* index into machines; KWHY_NONE: unknown */
 	uint32_t source;     /* index into sources */
-	uint64_t writer;     /* unique number of the process in a recording of kwhy; 0: recorded by another
-				program */
+	uint64_t writer; /* unique number of the process in recordings by kwhy; 0: another program recorded it
+			  */
 };
 
 struct kwhy_thread {
@@ -136,32 +144,32 @@ struct kwhy_stream {
 	uint32_t device; /* index into devices */
 	uint32_t process;
 	int64_t context; /* -1: unknown */
-	int64_t id;	 /* number in the trace */
-	bool unordered;	 /* its activities may overlap: it stands for several queues */
+	int64_t id;	 /* number of the stream in the trace */
+	bool unordered;	 /* its activities may overlap, because it represents several queues */
 };
 
 /*
  * Device activities in columns, 59 bytes per activity. After finish they are sorted by device, then start,
- * then end, then stream; rows of device d are [first[d], first[d + 1]). Before finish `call` holds the
- * correlation id, after it the row in calls; KWHY_NONE: unknown.
+ * end and stream; rows of device d are [first[d], first[d + 1]). Before finish `call` holds the correlation
+ * id, after it the row in calls; KWHY_NONE: unknown.
  */
-#define KWHY_ACTIVITY_COLUMNS(X)                                                                            \
-	X(int64_t, start_ns)                                                                                \
-	X(int64_t, end_ns)                                                                                  \
-	X(uint64_t, bytes) /* copies, memsets; KWHY_UNKNOWN_BYTES */                                        \
-	X(uint32_t, name)                                                                                   \
-	X(uint32_t, stream) /* index into streams */                                                        \
-	X(uint32_t, call)                                                                                   \
-	X(uint32_t, blocks)	       /* of the grid; KWHY_UNKNOWN_BLOCKS */                               \
-	X(uint32_t, shared_bytes)      /* static + dynamic, per block; KWHY_NONE */                         \
-	X(uint32_t, graph_node)	       /* KWHY_NONE: not launched by a graph */                             \
-	X(uint16_t, threads_per_block) /* KWHY_UNKNOWN_U16 */                                               \
-	X(uint16_t, registers)	       /* per thread; KWHY_UNKNOWN_U16 */                                   \
-	X(uint16_t, peer)      /* other device of a peer copy, its number in the trace; KWHY_UNKNOWN_U16 */ \
-	X(uint8_t, kind)       /* enum kwhy_activity_kind */                                                \
-	X(uint8_t, copy_kind)  /* enum kwhy_copy_kind */                                                    \
-	X(uint8_t, src_memory) /* enum kwhy_memory_kind; for memsets the memory set is dst */               \
-	X(uint8_t, dst_memory)                                                                              \
+#define KWHY_ACTIVITY_COLUMNS(X)                                                                        \
+	X(int64_t, start_ns)                                                                            \
+	X(int64_t, end_ns)                                                                              \
+	X(uint64_t, bytes) /* of copies and memsets; KWHY_UNKNOWN_BYTES: unknown */                     \
+	X(uint32_t, name)                                                                               \
+	X(uint32_t, stream) /* index into streams */                                                    \
+	X(uint32_t, call)                                                                               \
+	X(uint32_t, blocks)	       /* blocks of the grid; KWHY_UNKNOWN_BLOCKS: unknown */           \
+	X(uint32_t, shared_bytes)      /* static + dynamic, per block; KWHY_NONE: unknown */            \
+	X(uint32_t, graph_node)	       /* KWHY_NONE: not launched by a graph */                         \
+	X(uint16_t, threads_per_block) /* KWHY_UNKNOWN_U16: unknown */                                  \
+	X(uint16_t, registers)	       /* per thread; KWHY_UNKNOWN_U16: unknown */                      \
+	X(uint16_t, peer)      /* other device of a peer copy, its number; KWHY_UNKNOWN_U16: unknown */ \
+	X(uint8_t, kind)       /* enum kwhy_activity_kind */                                            \
+	X(uint8_t, copy_kind)  /* enum kwhy_copy_kind */                                                \
+	X(uint8_t, src_memory) /* enum kwhy_memory_kind; a memset has dst only */                       \
+	X(uint8_t, dst_memory)                                                                          \
 	X(uint8_t, origin) /* enum kwhy_activity_origin */
 
 struct kwhy_activities {
@@ -178,7 +186,7 @@ struct kwhy_activity {
 #undef X
 };
 
-/* A kernel with all other columns unknown; every row starts from this. */
+/* A kernel whose other columns are unknown. Every row starts from it. */
 struct kwhy_activity kwhy_activity_unknown(void);
 
 /*
@@ -204,7 +212,7 @@ struct kwhy_calls {
 struct kwhy_range {
 	int64_t start_ns, end_ns;
 	uint32_t name;
-	uint32_t thread; /* KWHY_NONE: not on a host thread */
+	uint32_t thread; /* KWHY_NONE: the range is not on a host thread */
 	uint32_t kind;	 /* enum kwhy_range_kind */
 };
 
@@ -214,7 +222,7 @@ struct kwhy_range {
  */
 struct kwhy_collective {
 	uint32_t activity;
-	uint32_t operation;		    /* name; 0: unknown */
+	uint32_t operation;		    /* name of the operation; 0: unknown */
 	uint32_t type;			    /* name of the element type; 0: unknown */
 	uint32_t group_size;		    /* 0: unknown */
 	uint64_t in_elements, out_elements; /* KWHY_UNKNOWN_BYTES: unknown */
@@ -230,10 +238,10 @@ struct kwhy_memory_point {
 	uint64_t reserved_bytes;  /* allocated from the driver, in use or not; KWHY_UNKNOWN_BYTES: unknown */
 };
 
-/* The meter that a power reading comes from. */
+/* Which meter a power reading comes from. */
 struct kwhy_power_source {
 	uint32_t meter;	  /* enum kwhy_meter */
-	uint32_t device;  /* index into devices; KWHY_NONE: the host's */
+	uint32_t device;  /* index into devices; KWHY_NONE: a meter of the host */
 	uint32_t domain;  /* number of the package or sensor; 0 where there is only one */
 	uint32_t machine; /* for a host's meter: index into machines; KWHY_NONE: unknown, or a device's meter
 			   */
@@ -252,34 +260,35 @@ struct kwhy_power_series {
 /* Readings of one gauge of a device, in the gauge's own unit; times strictly increase after finish. */
 struct kwhy_gauge_series {
 	uint32_t gauge;	 /* enum kwhy_gauge */
-	uint32_t device; /* index into devices; KWHY_NONE: the host's */
+	uint32_t device; /* index into devices; KWHY_NONE: a gauge of the host */
 	size_t count, capacity, value_capacity;
 	int64_t *time_ns;
 	int64_t *value;
 };
 
-/* An interval in which everything that ran was recorded. device KWHY_NONE: on all devices. */
+/* An interval in which everything that ran on a device was recorded. device KWHY_NONE: on all devices. */
 struct kwhy_coverage {
 	uint32_t device;
 	int64_t start_ns, end_ns;
 };
 
 /*
- * How the user chose the recorded part of a run. The numbers are those of the file format (recording/wire.h).
+ * How the user chose which part of a run to record. The numbers are those of the file format
+ * (recording/wire.h).
  */
 enum kwhy_choice {
 	KWHY_CHOICE_ALL,   /* nothing was left out on purpose */
-	KWHY_CHOICE_TIME,  /* by a delay or a duration */
-	KWHY_CHOICE_RANGE, /* inside ranges of a name */
-	KWHY_CHOICE_DUTY,  /* in random windows, from which the whole run is estimated */
+	KWHY_CHOICE_TIME,  /* the time after a delay, or for a duration */
+	KWHY_CHOICE_RANGE, /* the time inside ranges of a name */
+	KWHY_CHOICE_DUTY,  /* random windows, from which the whole run is estimated */
 	KWHY_CHOICE_COUNT
 };
 
 const char *kwhy_choice_name(enum kwhy_choice choice); /* "all", "time", "range", "duty" */
 
 /*
- * The interval in which windows of coverage could lie. The meters ran in all of it; what the device did
- * between the windows was not recorded. device KWHY_NONE: on all devices.
+ * The interval in which the user's choice decided what was recorded, as windows of coverage. The meters ran
+ * in all of it. device KWHY_NONE: the choice holds for all devices.
  */
 struct kwhy_selection {
 	uint32_t device;
@@ -291,20 +300,20 @@ struct kwhy_selection {
 };
 
 /*
- * What the recording itself cost. The numbers are those of the file format (recording/wire.h); spent_ns is of
- * the whole run.
+ * What the recording itself cost over the whole run. The numbers are those of the file format
+ * (recording/wire.h).
  */
 enum kwhy_cost_kind {
 	KWHY_COST_THREAD,   /* processor time of the injected library's own thread */
 	KWHY_COST_BUFFERS,  /* processor time for writing the profiler's buffers, on other threads */
 	KWHY_COST_START,    /* time that the program waited for the profiler to start */
-	KWHY_COST_SWITCH,   /* time to start and end windows */
+	KWHY_COST_SWITCH,   /* time that starting and ending windows took */
 	KWHY_COST_FINISH,   /* time that the program's end waited for the last records */
 	KWHY_COST_LAUNCHER, /* processor time of the launcher, reading of meters included */
 	KWHY_COST_SAMPLER,  /* processor time of the launcher's thread that reads meters, a part of
 			       KWHY_COST_LAUNCHER */
-	KWHY_COST_MACHINE,  /* no cost but their reference: busy time of all CPUs of the machine, by any
-			       program; count: length of that time in nanoseconds */
+	KWHY_COST_MACHINE,  /* no cost but a reference for costs: busy time of all CPUs of the machine, by any
+			       program; `count` is the elapsed time in nanoseconds */
 	KWHY_COST_KIND_COUNT
 };
 
@@ -313,13 +322,13 @@ const char *kwhy_cost_kind_name(enum kwhy_cost_kind kind); /* "thread", "buffers
 struct kwhy_cost {
 	uint32_t process, kind; /* enum kwhy_cost_kind */
 	int64_t spent_ns;
-	uint64_t count; /* ticks, buffers, switches, readings; 0: not counted */
+	uint64_t count; /* number of ticks, buffers, switches or readings; 0: not counted */
 };
 
-/* Time that the profiler took from a thread, as it reports itself. */
+/* An interval in which the profiler delayed a thread, as the profiler reports it. */
 struct kwhy_overhead {
 	int64_t start_ns, end_ns;
-	uint32_t name, thread; /* thread KWHY_NONE: a thread of the profiler, or unknown */
+	uint32_t name, thread; /* thread KWHY_NONE: a thread of the profiler itself, or unknown */
 };
 
 /* Units of work done, for figures such as joules per token. */
@@ -338,12 +347,12 @@ enum kwhy_trace_format {
 struct kwhy_source {
 	const char *path;
 	uint32_t format;      /* enum kwhy_trace_format */
-	const char *version;  /* of the schema, as the file states it; NULL: not stated */
-	const char *producer; /* tool and version; NULL: not stated */
+	const char *version;  /* version of the file's schema, as the file states it; NULL: not stated */
+	const char *producer; /* tool that wrote the file, with its version; NULL: not stated */
 	uint64_t events;      /* number of rows or events read, used or not */
-	size_t activities; /* number of device activities; before finish they are in the order of the sources
-			    */
-	uint64_t digest;   /* digest of these activities (import/identity.h); 0: not asked for */
+	size_t activities; /* number of device activities from this source; before finish, activities are in
+			      the order of the sources */
+	uint64_t digest; /* digest of the activities from this source (import/identity.h); 0: not computed */
 };
 
 /* A file of power readings. */
@@ -354,10 +363,11 @@ struct kwhy_power_file {
 };
 
 enum kwhy_burst_form {
-	KWHY_BURST_BACK_TO_BACK, /* repeats directly after each other; the kernel is idempotent */
-	KWHY_BURST_PUT_BACK,	 /* the memory was restored before each repeat */
-	KWHY_BURST_AFTER,	 /* back to back after a graph or copy of the program */
-	KWHY_BURST_COPIES,	 /* the copies that restore the kernel's memory alone, without the kernel */
+	KWHY_BURST_BACK_TO_BACK, /* repeats directly after each other, without restoring memory; the kernel is
+				    idempotent */
+	KWHY_BURST_PUT_BACK,	 /* repeats before each of which the memory was restored */
+	KWHY_BURST_AFTER,	 /* repeats directly after each other, after a graph or copy of the program */
+	KWHY_BURST_COPIES,	 /* the copies that would restore the kernel's memory, without the kernel */
 	KWHY_BURST_FORM_COUNT
 };
 
@@ -365,7 +375,7 @@ enum kwhy_burst_form {
 enum kwhy_burst_check {
 	KWHY_BURST_UNCHECKED,
 	KWHY_BURST_SAME,
-	KWHY_BURST_DIFFERENT, /* the program's results may be wrong from there on */
+	KWHY_BURST_DIFFERENT, /* memory differed; the program's results after the burst may be wrong */
 	KWHY_BURST_CHECK_COUNT
 };
 
@@ -374,9 +384,9 @@ enum kwhy_burst_check {
  * of origin repeat and prober lie in them.
  */
 struct kwhy_burst {
-	int64_t start_ns, end_ns; /* host time from before the first copy to after the last one */
-	uint64_t saved_bytes;	  /* bytes saved and restored */
-	int64_t repeated_ns;	  /* time of the repeats without the copies between them */
+	int64_t start_ns, end_ns; /* host time from before the first copy until after the last one */
+	uint64_t saved_bytes;	  /* bytes of memory saved and restored */
+	int64_t repeated_ns;	  /* time of the repeats, without the copies between them */
 	uint32_t name;		  /* name of the kernel */
 	uint32_t process;
 	uint32_t stream; /* index into streams; KWHY_NONE: the recording has neither the launch nor the
@@ -387,7 +397,7 @@ struct kwhy_burst {
 	uint8_t check; /* enum kwhy_burst_check */
 };
 
-/* Launches of one kernel with one grid and block that were not probed, with the reason. */
+/* Launches of one kernel with one grid and block size that were not probed, with the reason. */
 struct kwhy_unprobed {
 	uint64_t launches;
 	uint32_t name, process;
@@ -397,21 +407,21 @@ struct kwhy_unprobed {
 };
 
 enum kwhy_note_kind {
-	KWHY_NOTE_COMPLETENESS, /* what this trace cannot show */
-	KWHY_NOTE_WARNING,	/* an inconsistency: clocks, duplicates, ... */
+	KWHY_NOTE_COMPLETENESS, /* something that this trace cannot show */
+	KWHY_NOTE_WARNING,	/* an inconsistency, such as of clocks, or duplicates */
 	KWHY_NOTE_KIND_COUNT
 };
 
 struct kwhy_note {
 	uint32_t kind;
-	const char *id;	  /* short and stable: "no-api-rows" */
+	const char *id;	  /* short, and the same in all versions: "no-api-rows" */
 	const char *text; /* one sentence */
 };
 
 /* Counts of lost and skipped records. */
 struct kwhy_lost {
-	uint64_t dropped_records;     /* lost by the profiler, as it reports */
-	uint64_t skipped_events;      /* unusable events, skipped with --partial */
+	uint64_t dropped_records;     /* records that the profiler lost, as it reports */
+	uint64_t skipped_events;      /* unusable events that were skipped, with --partial */
 	uint64_t untimed_records;     /* activities and calls without times, which are left out */
 	uint64_t unmatched_launches;  /* launches whose work is not in the trace, if more than 1 % of all */
 	uint64_t unlinked_activities; /* no API call has the activity's correlation id */
@@ -420,7 +430,7 @@ struct kwhy_lost {
 	bool has_holes;		      /* blocks within the file are damaged or missing */
 };
 
-/* Whether lost records may have been device work. Their times are unknown, so they count as idle. */
+/* Whether lost records may have been device work. As its times are unknown, they count as idle time. */
 static inline bool kwhy_lost_work(const struct kwhy_lost *lost)
 {
 	return lost->dropped_records || lost->skipped_events || lost->untimed_records ||
@@ -433,12 +443,12 @@ struct kwhy_recording {
 
 	int64_t origin_unix_ns;
 	bool unix_clock;	/* origin_unix_ns is real Unix time */
-	const char *clock_name; /* name of a clock that is not Unix time; NULL: Unix time, or the files do not
-				   name it */
+	const char *clock_name; /* name of the clock where it is not Unix time; NULL: it is Unix time, or the
+				   files do not name it */
 	bool has_calls;		/* API calls were recorded */
 	bool finished;
-	int64_t start_ns, end_ns; /* first start and last end of activities and calls, after finish; both 0
-				     without any */
+	int64_t start_ns, end_ns; /* first start and last end of activities and calls, after finish; both 0 if
+				     there are none */
 
 	struct kwhy_source *sources;
 	struct kwhy_device *devices;
@@ -450,7 +460,7 @@ struct kwhy_recording {
 	struct kwhy_collective *collectives; /* sorted by activity after finish */
 	struct kwhy_memory_point *memory;    /* sorted by time after finish */
 	struct kwhy_power_series *power;
-	struct kwhy_power_file *power_files; /* power readings from files of their own, not from traces */
+	struct kwhy_power_file *power_files; /* files of power readings alone, apart from traces */
 	struct kwhy_gauge_series *gauges;
 	struct kwhy_coverage *coverage;
 	struct kwhy_selection *selections;
@@ -479,16 +489,16 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_new(struct kwhy_recording **out, s
 void kwhy_recording_free(struct kwhy_recording *recording);
 
 /*
- * The _add calls append a copy and return its index in *out_index (out_index may be NULL). Texts that the
- * copy points to must outlive the recording: make them with kwhy_recording_copy(). kwhy_recording_find_*
- * return KWHY_NONE where nothing matches.
+ * The _add calls append a copy of an item and return its index in *out_index (out_index may be NULL). Texts
+ * that the item points to must live as long as the recording: make them with kwhy_recording_copy().
+ * kwhy_recording_find_* return KWHY_NONE if nothing matches.
  */
 const char *kwhy_recording_copy(struct kwhy_recording *recording, const char *bytes, size_t length);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_source(struct kwhy_recording *recording,
 	const struct kwhy_source *source, uint32_t *out_index, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_device(struct kwhy_recording *recording,
 	const struct kwhy_device *device, uint32_t *out_index, struct kwhy_error *error);
-/* Sets the machine's name from its host. */
+/* Adds a machine, and sets its name from its host. */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_machine(struct kwhy_recording *recording,
 	const struct kwhy_machine *machine, uint32_t *out_index, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_process(struct kwhy_recording *recording,
@@ -518,7 +528,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_power_file(
 	struct kwhy_recording *recording, const struct kwhy_power_file *file, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_power(struct kwhy_recording *recording,
 	const struct kwhy_power_source *source, int64_t time_ns, int64_t value, struct kwhy_error *error);
-/* Removes the last `count` readings of a device's meter; before finish. */
+/* Removes the last `count` readings of a device's meter. Only before finish. */
 void kwhy_recording_drop_power(
 	struct kwhy_recording *recording, enum kwhy_meter meter, uint32_t device, size_t count);
 /* kwhy_recording_add_power() for a source whose machine and wrap are unknown. */
@@ -541,19 +551,19 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_unprobed(
 	struct kwhy_recording *recording, const struct kwhy_unprobed *unprobed, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_work(
 	struct kwhy_recording *recording, const char *unit, double count, struct kwhy_error *error);
-/* Replaces the work of that unit, if there is any, else adds it. */
+/* Replaces the work with this unit, or adds it if there is none. */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_set_work(
 	struct kwhy_recording *recording, const char *unit, double count, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_note(struct kwhy_recording *recording,
 	enum kwhy_note_kind kind, const char *id, struct kwhy_error *error, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* Whether the recording has a time. Before that, whoever adds the first one chooses clock and origin. */
+/* Whether any time has been added. Whoever adds the first one chooses the clock and the origin. */
 bool kwhy_recording_has_times(const struct kwhy_recording *recording);
 
 /* The machine of a process; KWHY_NONE: unknown. */
 uint32_t kwhy_recording_machine_of(const struct kwhy_recording *recording, uint32_t process);
-/* The machine of a device, and of the device or host that a meter reads; KWHY_NONE: unknown. */
+/* The machine of a device, and the machine of the device or host that a meter reads; KWHY_NONE: unknown. */
 uint32_t kwhy_recording_machine_of_device(const struct kwhy_recording *recording, uint32_t device);
 uint32_t kwhy_recording_machine_of_meter(
 	const struct kwhy_recording *recording, const struct kwhy_power_series *series);
@@ -566,7 +576,7 @@ bool kwhy_recording_has_hosts(const struct kwhy_recording *recording);
 const char *kwhy_recording_host_of(
 	const struct kwhy_recording *recording, const struct kwhy_power_series *series);
 
-/* The device with that number in the trace and that rank (KWHY_NONE: not distributed). */
+/* The device with this number in the trace and this rank (KWHY_NONE: not distributed). */
 uint32_t kwhy_recording_find_device(const struct kwhy_recording *recording, int32_t index, uint32_t rank);
 
 /*
@@ -578,7 +588,7 @@ uint32_t kwhy_recording_find_device(const struct kwhy_recording *recording, int3
 KWHY_MUST_USE enum kwhy_status kwhy_recording_finish(
 	struct kwhy_recording *recording, struct kwhy_error *error);
 
-/* Device of an activity row. */
+/* Index of the device of an activity row. */
 static inline uint32_t kwhy_recording_device_of(const struct kwhy_recording *recording, size_t activity)
 {
 	return recording->streams[recording->activities.stream[activity]].device;

@@ -9,8 +9,8 @@
 
 /*
  * Overlaps up to this length are errors of the profiler's clock or of times in whole microseconds. In 31
- * public traces of PyTorch with 90,000 activities no activity outlasts the next one of its stream at all; the
- * longest overlap of any kind is 3.7 us.
+ * public traces of PyTorch with 90,000 activities no activity ends after the next one of its stream ends; the
+ * longest overlap is 3.7 us.
  */
 enum { CLOCK_ERROR_NS = 2000 };
 
@@ -26,7 +26,10 @@ struct impossible {
 	int64_t longest_ns;
 };
 
-/* Whether a row outlasts the next one of its stream. Parallel branches of a graph may do so. */
+/*
+ * Whether a row ends after the next one of its stream ends, by more than an error of the clock. Parallel
+ * branches of a graph may do so and do not count.
+ */
 static bool outlasts(const struct kwhy_recording *recording, size_t row, size_t next)
 {
 	const struct kwhy_activities *rows = &recording->activities;
@@ -37,7 +40,10 @@ static bool outlasts(const struct kwhy_recording *recording, size_t row, size_t 
 		rows->end_ns[row] - rows->start_ns[next] > CLOCK_ERROR_NS;
 }
 
-/* Goes from the last row to the first, so that the next one of a stream has its right end already. */
+/*
+ * Cuts rows that outlast the next one of their stream. It goes from the last row to the first, so that the
+ * end of the next row is already corrected.
+ */
 static struct impossible cut(struct kwhy_recording *recording, size_t *next_of_stream)
 {
 	struct kwhy_activities *rows = &recording->activities;
@@ -105,9 +111,9 @@ static unsigned char role_of(const char *name)
 
 struct launches {
 	const struct kwhy_recording *recording;
-	unsigned char *role; /* of each name */
-	bool *matched;	     /* of each call */
-	bool *is_linked;     /* of each process: some activity is linked to a call of it */
+	unsigned char *role; /* [name] enum role of a call of this name */
+	bool *matched;	     /* [call] whether an activity is linked to it */
+	bool *is_linked;     /* [process] whether an activity is linked to any call of it */
 	uint64_t count, unmatched;
 };
 
@@ -155,7 +161,9 @@ static size_t count_one(struct launches *launches, size_t row, size_t end)
 	return row;
 }
 
-/* Launches that are captured into a graph run later, if at all. */
+/*
+ * Counts the launches of one thread, except those that are captured into a graph, which run later or never.
+ */
 static void count_thread(struct launches *launches, size_t first, size_t end)
 {
 	const struct kwhy_calls *calls = &launches->recording->calls;
@@ -185,7 +193,7 @@ enum kwhy_status kwhy_recording_count_unmatched(struct kwhy_recording *recording
 	struct launches launches = {.recording = recording};
 	uint64_t unmatched;
 
-	/* Of windows it is unknown whether the work of a launch lies outside of them. */
+	/* If only windows were recorded, it is unknown whether the work of a launch lies outside of them. */
 	if (recording->selection_count || recording->burst_count || !recording->calls.count)
 		return KWHY_OK;
 	if (!launches_alloc(&launches)) {

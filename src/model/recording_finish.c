@@ -112,7 +112,7 @@ static int compare_activities(const void *context, uint32_t a, uint32_t b)
 		order = three_way(rows->stream[a], rows->stream[b]);
 	if (order || rows->name[a] == rows->name[b])
 		return order;
-	/* compares the names' texts, as their numbers depend on their order in the file */
+	/* compares the names' texts, since their numbers depend on the order of the file */
 	return strcmp(kwhy_names_get(&recording->names, rows->name[a]),
 		kwhy_names_get(&recording->names, rows->name[b]));
 }
@@ -399,7 +399,7 @@ static enum kwhy_status classify_calls(struct kwhy_recording *recording, struct 
 	for (size_t name = 0; name < recording->names.count; name++)
 		class_of_name[name] = (unsigned char)kwhy_call_class_of(recording->names.strings[name]);
 	for (size_t i = 0; i < rows->count; i++)
-		if (rows->class[i] == KWHY_CALL_OTHER) /* other classes are stated by the trace */
+		if (rows->class[i] == KWHY_CALL_OTHER) /* the trace has stated any other class */
 			rows->class[i] = class_of_name[rows->name[i]];
 	free(class_of_name);
 	return KWHY_OK;
@@ -432,7 +432,8 @@ static uint32_t *find_slot(const struct call_index *index, uint32_t process, uin
 }
 
 /*
- * Of several calls with one id, the first one that can issue work counts, as runtime calls wrap driver calls.
+ * Maps correlation ids to calls. Of several calls with one id the first one of a class other than OTHER
+ * counts, as runtime calls contain driver calls.
  */
 static void fill_index(const struct call_index *index)
 {
@@ -502,12 +503,14 @@ static void set_window(struct kwhy_recording *recording)
 }
 
 /*
- * Copies to the device of at most this size may return before they begin (CUDA, API synchronization
- * behavior).
+ * Calls that copy at most this many bytes of pageable memory to the device may return before the copy begins
+ * (CUDA, API synchronization behavior).
  */
 enum { STAGED_BYTES = 65536 };
 
-/* Whether a copy's call blocked. A call that returned before its copy began did not, whatever the memory. */
+/*
+ * Whether the call of a copy of pageable memory blocked. A call that returned before its copy began did not.
+ */
 static bool blocked(const struct kwhy_recording *recording, size_t row)
 {
 	const struct kwhy_activities *rows = &recording->activities;

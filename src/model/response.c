@@ -3,16 +3,19 @@
 
 #include <math.h>
 
-/* Averaging window of means where no profile states it; measured on an H200: 1.00 to 1.01 s. */
+/*
+ * Length in seconds of the window of trailing means where no profile states it; on an H200 it measured 1.00
+ * to 1.01 s.
+ */
 #define AVERAGE_WINDOW_S 1
 
 static const struct kwhy_response responses[KWHY_METER_RESPONSE_COUNT] = {
 	/*
-	 * H200, driver 580.159.04: low-pass and delay were measured with a step from 368 to 121 W. An update
-	 * of the counter is found within a poll or two. Ring and counter agree within 0.1 to 0.3 % over idle,
-	 * steady work and long mixtures. Over 2 to 3 s of square waves of 5/5, 20/80 and 50/50 ms they
-	 * differed by 1.3, 1.9 and 2.2 %, as samples alias with periodic work. Near updates the counter
-	 * corrects this.
+	 * Measured on an H200 with driver 580.159.04. Low-pass and delay are from a step from 368 to 121 W.
+	 * The time of a counter update is known within one or two polls. Energies by the ring of samples and
+	 * by the counter agree within 0.1 to 0.3 % over idle time, steady work and long mixtures. Over 2 to 3
+	 * s of square waves with 5/5, 20/80 and 50/50 ms on/off they differed by 1.3, 1.9 and 2.2 %, as
+	 * samples alias with periodic work. Near its updates the counter corrects this.
 	 */
 	[KWHY_METER_RESPONSE_H200] = {.delay_s = 3.5e-3,
 		.delay_sd_s = 1e-3,
@@ -23,7 +26,7 @@ static const struct kwhy_response responses[KWHY_METER_RESPONSE_COUNT] = {
 		.power_ratio = 0.012,
 		.power_alone_ratio = 0.02,
 		.is_measured = true},
-	/* From 0 to about twice the mean. */
+	/* Not measured: delay and low-pass may be from 0 to about twice these values. */
 	[KWHY_METER_RESPONSE_AMD] = {.delay_s = 5e-3,
 		.delay_sd_s = 5e-3,
 		.time_constant_s = 10e-3,
@@ -32,13 +35,13 @@ static const struct kwhy_response responses[KWHY_METER_RESPONSE_COUNT] = {
 		.counter_ratio = 0.001,
 		.power_ratio = 0.005,
 		.power_alone_ratio = 0.02},
-	/* A meter that is read on demand: a reading is the value at the moment of the call. */
+	/* A meter that is read on demand, whose reading is the value at the time of the call. */
 	[KWHY_METER_RESPONSE_PROMPT] = {.delay_sd_s = 1e-3,
 		.stamp_sd_s = 0.5e-3,
 		.counter_ratio = 0.001,
 		.power_ratio = 0.005,
 		.power_alone_ratio = 0.02},
-	/* Desk meters: an update a second, of the second before. */
+	/* Desk meters, with one update a second that reports the second before. */
 	[KWHY_METER_RESPONSE_DESK] = {.delay_sd_s = 0.3,
 		.stamp_sd_s = 0.5e-3,
 		.counter_ratio = 0.001,
@@ -54,7 +57,7 @@ struct kwhy_response kwhy_response_of(enum kwhy_meter meter)
 	return response;
 }
 
-/* Takes a value of a profile; false: the profile does not state it. */
+/* Takes a value from a profile; false: the profile does not state it. */
 static bool learn(double *value, double *sd, const struct kwhy_measured *measured)
 {
 	if (!(measured->value > 0))

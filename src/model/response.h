@@ -6,32 +6,32 @@
 #include "model/profile.h"
 
 /*
- * How the readings of a meter follow the power: a first-order low-pass after a delay. Fields with _sd_ are
+ * How the readings of a meter follow the power: by a first-order low-pass after a delay. Fields with _sd_ are
  * standard uncertainties. Times are in seconds.
  */
 struct kwhy_response {
 	double delay_s, delay_sd_s;
 	double time_constant_s, time_constant_sd_s; /* 0: no low-pass */
 	double stamp_sd_s;			    /* uncertainty of the time stamp of a counter's update */
-	double average_window_s; /* averaging window of a power meter that reports trailing means; 0: it
-				    reports no means */
-	double counter_ratio, power_ratio; /* relative uncertainty of counted and of integrated energy,
-					      without that of the gain */
-	double power_alone_ratio; /* relative uncertainty of integrated energy where no counter corrects it */
-	bool is_measured;	  /* on one card; false: assumed */
-	bool has_delay, has_time_constant; /* the profile of this machine states the value */
+	double average_window_s; /* length of the window over which a power meter reports trailing means; 0:
+				    it reports no means */
+	double counter_ratio, power_ratio; /* relative uncertainties of energy by the counter and of
+					      integrated power, without that of the gain */
+	double power_alone_ratio; /* relative uncertainty of integrated power where no counter corrects it */
+	bool is_measured;	  /* the values were measured on one card; false: assumed */
+	bool has_delay, has_time_constant; /* the value is that of the machine profile */
 };
 
 /*
- * Known response of a meter. NVML's meters respond as measured on one H200, driver 580.159.04. AMD's have not
- * been measured: a low-pass and a delay from 0 to about twice the mean. All others are assumed to respond
- * without delay, with the uncertainty of one update.
+ * The response of a meter. NVML's meters respond as measured on one H200 with driver 580.159.04. AMD's have
+ * not been measured; their delay and low-pass are assumed to be from 0 to about twice the values given. All
+ * others are assumed to respond without delay, with the uncertainty of one update.
  */
 struct kwhy_response kwhy_response_of(enum kwhy_meter meter);
 
 /*
- * The same, with the values of the machine profile where it has them: a profile states NVML's meters only.
- * NULL: no profile.
+ * The response of a meter, with values of the machine profile in place of those of kwhy_response_of() where
+ * it has them. A profile states only NVML's meters. `profile` may be NULL.
  */
 struct kwhy_response kwhy_response_of_profile(enum kwhy_meter meter, const struct kwhy_profile *profile);
 

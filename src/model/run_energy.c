@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Length of the run's part that readings cover; 0 or less: no reading lies in the run. */
+/* Length of the part of the run that readings cover; 0 or less: no reading lies in the run. */
 static int64_t seen_ns(const struct kwhy_device_ledger *device_ledger)
 {
 	const struct kwhy_device_energy *energy = &device_ledger->energy;
@@ -22,8 +22,7 @@ static double gross_nj(const struct kwhy_account *account)
 }
 
 /*
- * Energy of the run's unrecorded time, at the mean power of the metered part of it; NAN: no reading lies in
- * it.
+ * Energy of the run's unrecorded time, at the mean power of its metered part; NAN: no part of it is metered.
  */
 static double between_nj(const struct kwhy_device_ledger *device_ledger)
 {
@@ -36,7 +35,10 @@ static double between_nj(const struct kwhy_device_ledger *device_ledger)
 			      : NAN;
 }
 
-/* Half of the interval of the energy before and after the run, which is subtracted. */
+/*
+ * Half of the 90 % interval of the energy before and after the run, which is subtracted from the metered
+ * energy.
+ */
 static double outside_half_nj(const struct kwhy_device_ledger *device_ledger)
 {
 	double half_nj = 0;
@@ -52,8 +54,9 @@ static double outside_half_nj(const struct kwhy_device_ledger *device_ledger)
 }
 
 /*
- * Unmetered time of the run may have been at any power from the idle level to the highest reading. Its
- * interval is the central 90 % of a uniform distribution between these, extended to the computed energy.
+ * Sets the interval of the run's energy. The power in unmetered time may be anything from the idle level to
+ * the highest reading; its interval is the central 90 % of a uniform distribution between these, extended to
+ * include the estimate.
  */
 static void set_interval(struct kwhy_run_energy *run, const struct kwhy_device_ledger *device_ledger)
 {

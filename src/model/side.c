@@ -24,7 +24,7 @@ enum kwhy_status kwhy_side_begin(struct kwhy_side_sums *sums, struct kwhy_side *
 		: kwhy_fail_memory(error, "a report to compare");
 }
 
-/* Whether a category is idle time of the run: not before or after it, and not unrecorded. */
+/* Whether a category is idle time within the run and recorded. */
 static bool is_idle(const char *category)
 {
 	for (int i = 0; i < KWHY_CATEGORY_COUNT; i++)
@@ -53,7 +53,7 @@ void kwhy_side_add_account(
 	sums->own_idle_ns += (double)account->time_ns;
 }
 
-/* Mean power of a device while it idled between its first and last work. */
+/* Mean power of a device while it idled between its first start and its last end. */
 struct idle_level {
 	double power_w, half_ci90_w; /* NAN: unknown */
 };
@@ -61,7 +61,7 @@ struct idle_level {
 static struct idle_level idle_level_of(
 	const struct kwhy_side_sums *sums, const struct kwhy_side_device *device)
 {
-	/* the meter cannot resolve the power of little idling */
+	/* if there was little idling, the meter cannot resolve its power */
 	if (sums->own_idle_nj > 0 && sums->own_idle_ns > 0 &&
 		sums->own_idle_ns >= IDLE_MIN_RATIO * (double)device->span_ns)
 		return (struct idle_level){
@@ -75,13 +75,16 @@ static void add_idle(struct kwhy_side_sums *sums, const struct kwhy_side_device 
 	struct idle_level idle = idle_level_of(sums, device);
 	double span_ns = (double)device->span_ns, run_ns = (double)device->last_ns - (double)device->first_ns;
 
-	/* half of the time from first to last work or more was metered; modelled energy needs no meter */
+	/*
+	 * counts as metered if at least half of the time from first start to last end was; modelled energy
+	 * needs no meter
+	 */
 	sums->is_unseen |= !device->modelled && !(2 * device->unseen_ns <= run_ns);
 	sums->idle_nj += idle.power_w * span_ns;
 	sums->idle_half_ci90_nj += idle.half_ci90_w * span_ns;
 }
 
-/* Adds all metered energy, of devices without work, too, whose energy may be unknown. */
+/* Adds a device's metered energy. A device without work is included; its energy may be unknown. */
 static void add_energy(struct kwhy_side_sums *sums, const struct kwhy_side_device *device)
 {
 	struct kwhy_side *side = sums->side;
@@ -167,7 +170,8 @@ static int64_t half_width_nj(const struct kwhy_side_account *account)
 }
 
 /*
- * Adds the same account of another device. Devices are fitted separately, so half-widths add in quadrature.
+ * Adds an account of another device to the account of the same name and category. The devices were fitted
+ * separately, so half-widths add in quadrature.
  */
 static void merge(struct kwhy_side_account *into, const struct kwhy_side_account *more)
 {
@@ -210,7 +214,8 @@ static void take_run(struct kwhy_side *side, int64_t run_nj, int64_t low_nj, int
 }
 
 /*
- * Sets seen_run_nj and net_nj: a run that is mostly unmetered is no measurement to compare a projection with.
+ * Sets seen_run_nj and net_nj. They stay unknown for a run that is mostly unmetered, as it cannot check a
+ * projection.
  */
 static void set_seen(struct kwhy_side *side, const struct kwhy_side_sums *sums)
 {
@@ -222,7 +227,10 @@ static void set_seen(struct kwhy_side *side, const struct kwhy_side_sums *sums)
 		return;
 	net_nj = (double)side->run_nj - sums->idle_nj;
 	side->net_nj = llround(net_nj);
-	/* where the idle level is above that, so is the power before and after the run */
+	/*
+	 * if the idle level is above idle.power_w, so is the power before and after the run, and the two
+	 * errors add up
+	 */
 	if (!isfinite(sums->idle_half_ci90_nj + side->run_below_nj + side->run_above_nj))
 		return;
 	side->net_low_nj = llround(net_nj - sums->idle_half_ci90_nj - side->run_below_nj);
@@ -234,17 +242,17 @@ void kwhy_side_end(struct kwhy_side_sums *sums, int64_t run_nj, int64_t low_nj, 
 	struct kwhy_side *side = sums->side;
 
 	take_run(side, run_nj, low_nj, high_nj);
-	/* the energy of some devices only is not the energy of all */
+	/* the sum is unknown if the energy of any device is */
 	if (sums->energy_missing || !sums->known_count) {
 		side->energy_nj = side->idle_nj = KWHY_UNKNOWN_NJ;
 		side->power_w = NAN;
 	}
-	/* without recorded work it is unknown which energy was idle */
+	/* without recorded work no idle time is known */
 	if (!sums->span_ns)
 		side->idle_nj = KWHY_UNKNOWN_NJ;
 	set_seen(side, sums);
 	side->busy_ratio = sums->span_ns > 0 ? (double)sums->busy_ns / (double)sums->span_ns : NAN;
-	/* so many calls that the first one, which loads code, does not matter */
+	/* with this many calls the first one, which loads code, does not matter */
 	side->launch_ns = sums->launch_count >= LAUNCHES_MIN ? sums->launch_ns / sums->launch_count : NAN;
 	sort_and_merge(side);
 }

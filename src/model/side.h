@@ -9,26 +9,29 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One side of a comparison: a run analysed now, or a report.json. */
+/* One side of a comparison is a run that was analysed now or a report.json. */
 
 struct kwhy_side_account {
 	const char *category, *name; /* borrowed from the side */
 	uint64_t count;
 	int64_t time_ns;
-	int64_t gross_nj, low_nj,
-		high_nj; /* KWHY_UNKNOWN_NJ unless known on every device that has the account */
+	/*
+	 * 90 % interval of gross_nj; all three are KWHY_UNKNOWN_NJ unless known on every device that has the
+	 * account
+	 */
+	int64_t gross_nj, low_nj, high_nj;
 };
 
 struct kwhy_side_finding {
 	const char *id, *title;
-	int64_t time_ns, energy_nj; /* time and energy that the finding would save */
+	int64_t time_ns, energy_nj; /* time and energy that the finding's cure would save */
 };
 
 struct kwhy_side_work {
 	const char *unit;
 	double count;
-	double each_j; /* J a unit: of the run, first start to last end, or in a stat.json of the whole
-			  command; NAN: unknown */
+	double each_j; /* joules a unit, over the energy of the run from first start to last end, or in a
+			  stat.json over that of the whole command; NAN: unknown */
 };
 
 /* One run, summed over its devices. */
@@ -36,21 +39,21 @@ struct kwhy_side {
 	struct kwhy_arena arena;
 	const char *label;  /* name of its file */
 	const char *device; /* name of the first device; "": unknown */
-	int64_t energy_nj;  /* metered; KWHY_UNKNOWN_NJ: unknown, as in the fields below */
-	int64_t run_nj;	    /* from first start to last end, with the unmetered part */
-	int64_t idle_nj;    /* metered during the run while devices idled */
+	int64_t energy_nj;  /* metered energy; KWHY_UNKNOWN_NJ: unknown, as in the energy fields below */
+	int64_t run_nj;	    /* energy from first start to last end, estimates for unmetered time included */
+	int64_t idle_nj;    /* energy metered in idle time of the run */
 	double run_below_nj,
 		run_above_nj; /* distances of run_nj to the ends of its 90 % interval; NAN: unknown */
 	int64_t seen_run_nj;  /* run_nj where at least half of each device's run was metered, else
 				 KWHY_UNKNOWN_NJ */
 	/*
-	 * Part of run_nj above the mean power of the devices while they idled, or above context idle where
-	 * that is unknown.
+	 * Part of run_nj above the mean power of the devices while they idled, or above their context idle
+	 * power where that is unknown, with its 90 % interval.
 	 */
 	int64_t net_nj, net_low_nj, net_high_nj;
 	int64_t span_ns;	    /* longest span of any device */
-	int64_t first_ns, last_ns;  /* first start and last end on any device; both 0: no work */
-	int64_t idle_ns;	    /* sum over devices */
+	int64_t first_ns, last_ns;  /* first start and last end on any device; both 0: no device worked */
+	int64_t idle_ns;	    /* idle time, summed over the devices */
 	double power_w, busy_ratio; /* NAN: unknown */
 	double launch_ns; /* mean duration of a call that launches a kernel; NAN: fewer than 1000 calls */
 	bool modelled;
@@ -63,50 +66,52 @@ struct kwhy_side {
 void kwhy_side_done(struct kwhy_side *side);
 
 /*
- * Sums a side from the rows of a run, which come from its objects (report/compare/from_report.c) or from a
- * report.json (import/results/side.c). Strings of rows live in the side's arena. Call kwhy_side_begin(), then
- * for each device its accounts and the device itself, all calls, findings and work, and at last
+ * Sums a side from the rows of a run, which come from its analysis (report/compare/from_report.c) or from a
+ * report.json (import/results/side.c). Strings of rows must live in the side's arena. Call kwhy_side_begin(),
+ * then for each device its accounts and the device itself, then all calls, findings and work, and last
  * kwhy_side_end().
  */
 
 struct kwhy_side_counts {
-	size_t accounts, findings, work; /* numbers of rows; accounts of all devices */
+	size_t accounts, findings, work; /* numbers of rows to be added; accounts are those of all devices */
 };
 
-/* A device without its accounts. KWHY_UNKNOWN_NJ and KWHY_UNKNOWN_NS: unknown. */
+/* The figures of a device apart from its accounts. KWHY_UNKNOWN_NJ and KWHY_UNKNOWN_NS: unknown. */
 struct kwhy_side_device {
 	const char *name; /* "": unknown */
 	int64_t first_ns, last_ns;
 	int64_t span_ns, busy_ns, idle_ns; /* 0: unknown */
 	int64_t attributed_nj;
 	double metered_ns;
-	double unseen_ns;      /* part of the time from first to last work that was not metered */
+	double unseen_ns;      /* part of the time from first start to last end that was not metered */
 	double context_idle_w; /* NAN: unknown */
 	bool modelled;
 };
 
-/* Sums of the devices so far. */
+/* Sums over the devices added so far. */
 struct kwhy_side_sums {
 	struct kwhy_side *side;
 	int64_t span_ns, busy_ns;
 	double idle_nj, idle_half_ci90_nj; /* NAN: unknown for one of the devices */
 	size_t known_count;		   /* devices whose energy is known */
-	bool energy_missing, is_unseen;	   /* true for at least one device */
+	bool energy_missing, is_unseen; /* energy unknown, or run mostly unmetered, for at least one device */
 	double launch_ns, launch_count;
-	/* Idle accounts of the present device: energy, half of its interval, time. */
+	/* Idle accounts of the device being added: energy, half of its 90 % interval, and time. */
 	double own_idle_nj, own_half_ci90_nj, own_idle_ns;
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_side_begin(struct kwhy_side_sums *sums, struct kwhy_side *side,
 	const struct kwhy_side_counts *counts, struct kwhy_error *error);
-/* mean_power_mw: power of the account; 0: unknown. */
+/* mean_power_mw is the mean power of the account; 0: unknown. */
 void kwhy_side_add_account(
 	struct kwhy_side_sums *sums, const struct kwhy_side_account *account, int64_t mean_power_mw);
 void kwhy_side_add_device(struct kwhy_side_sums *sums, const struct kwhy_side_device *device);
 void kwhy_side_add_call(struct kwhy_side_sums *sums, const char *name, double count, double total_ns);
 void kwhy_side_add_finding(struct kwhy_side_sums *sums, const struct kwhy_side_finding *finding);
 void kwhy_side_add_work(struct kwhy_side_sums *sums, const struct kwhy_side_work *work);
-/* Takes the energy of the run, from first start to last end, and completes the side. */
+/*
+ * Takes the energy of the run from first start to last end, with its 90 % interval, and completes the side.
+ */
 void kwhy_side_end(struct kwhy_side_sums *sums, int64_t run_nj, int64_t low_nj, int64_t high_nj);
 
 #endif

@@ -9,25 +9,25 @@
 #include <stdint.h>
 
 /*
- * Time, energy by domain and work of the runs of a command. These are figures of single runs; reports compute
- * means and intervals from them. NAN: unknown. Intervals of a run are the meters' own, 95 %, without their
- * constant gain error. All pointers point into the arena, except for arrays marked "grown".
+ * Time, energy by domain and work of the runs of a command, each for a single run; reports compute means and
+ * intervals from these. NAN: unknown. The interval of a run's energy is the meters' own, at 95 %, without
+ * their constant gain error. All pointers point into the arena, except for arrays marked "malloc'ed".
  */
 
 enum kwhy_stat_kind {
 	KWHY_STAT_DEVICE,
-	KWHY_STAT_HOST,	 /* a CPU package, its memory, a board's sensor */
-	KWHY_STAT_WALL,	 /* a meter of the user, whose reading includes the other domains */
-	KWHY_STAT_TOTAL, /* sum of the domains that add up */
+	KWHY_STAT_HOST,	 /* a CPU package, its memory, or what a board's sensor measures */
+	KWHY_STAT_WALL,	 /* a meter of the user that measures the other domains, too */
+	KWHY_STAT_TOTAL, /* sum of the domains with in_total */
 	KWHY_STAT_KIND_COUNT
 };
 
 const char *kwhy_stat_kind_name(enum kwhy_stat_kind kind); /* "device" */
 
-/* Power of a domain before the first run. */
+/* Mean power of a domain before the first run, with its 95 % interval. */
 struct kwhy_stat_idle {
 	double watts, low_w, high_w;
-	int64_t processes; /* processes on the device at that time; -1: unknown */
+	int64_t processes; /* number of processes on the device before the first run; -1: unknown */
 };
 
 struct kwhy_stat_domain {
@@ -36,18 +36,18 @@ struct kwhy_stat_domain {
 	const char *device; /* "NVIDIA H200"; NULL: no device, or unknown */
 	const char *uuid;   /* NULL: unknown */
 	bool in_total;	    /* the domain is part of the total */
-	bool is_module;	    /* its meter includes CPU and memory of the module */
+	bool is_module;	    /* the device's meter also measures CPU and memory of its module */
 	bool is_package;    /* a CPU package by RAPL */
-	uint64_t bad_line;  /* first line of a wall meter's file that is not a reading of the meter; 0: all
-			       lines are */
-	size_t instances;   /* MIG instances that share the device; 0: MIG is off */
+	uint64_t bad_line; /* number of the first line of a wall meter's file that is no reading; 0: all lines
+			      are readings */
+	size_t instances;  /* number of MIG instances that share the device; 0: MIG is off */
 	struct kwhy_stat_idle idle;
-	bool counter_reset, counter_stuck; /* the counter was reset or stuck during a run, and power readings
-					      replaced it for that time or for the whole run */
+	bool counter_reset, counter_stuck; /* the counter was reset, or stuck, during a run; power readings
+					      replaced it for that time, or for the whole run */
 	bool counter_misread; /* implausible readings of the counter were left out; the counter continued
 				 afterwards */
 	double clean_idle_w,
-		context_idle_w; /* idle powers of the machine profile, without and with a context */
+		context_idle_w; /* idle powers from the machine profile, without and with a context */
 	const char *profile;	/* path of that profile; NULL: no profile */
 };
 
@@ -59,18 +59,19 @@ struct kwhy_stat_energy {
 };
 
 struct kwhy_stat_run {
-	bool counted; /* the means include this run; see kwhy_stat_choose_runs() */
+	bool counted; /* means are taken over this run and others (kwhy_stat_choose_runs()) */
 	bool interrupted, left_running;
-	int exit, signal; /* exit status as a shell reports it; signal that killed the run, 0: no signal */
-	double start_s;	  /* since the first run's start */
+	int exit, signal; /* exit status as a shell reports it; number of the signal that killed the run, 0:
+			     none did */
+	double start_s;	  /* time of the start since the first run's start */
 	double seconds, user_s, system_s, max_rss_bytes;
 	struct kwhy_stat_energy *energies; /* [domain_count] */
-	double *work;			   /* [work_count]; NAN: no amount matched or was reported */
+	double *work;			   /* [work_count] amounts of work; NAN: none was found or reported */
 };
 
 /* Where an amount of work comes from. */
 enum kwhy_stat_work_from {
-	KWHY_STAT_WORK_OUTPUT,	 /* counted in what the command writes */
+	KWHY_STAT_WORK_OUTPUT,	 /* counted by a pattern in the output of the command */
 	KWHY_STAT_WORK_STATED,	 /* stated on the command line, the same for each run */
 	KWHY_STAT_WORK_REPORTED, /* written by the command to the file that KWHY_WORK_FILE names */
 	KWHY_STAT_WORK_FROM_COUNT
@@ -81,49 +82,52 @@ const char *kwhy_stat_work_from_name(enum kwhy_stat_work_from from); /* "output"
 struct kwhy_stat_work {
 	enum kwhy_stat_work_from from;
 	const char *unit;    /* "tokens" */
-	const char *pattern; /* of KWHY_STAT_WORK_OUTPUT */
-	uint64_t unreadable; /* matches without a number */
+	const char *pattern; /* pattern that finds amounts in the output; only for KWHY_STAT_WORK_OUTPUT */
+	uint64_t unreadable; /* number of matches of the pattern without a number */
 };
 
 struct kwhy_stat_point {
 	uint32_t run;
-	double time_s, joules; /* time since the run's start; joules of the main domain since then */
+	double time_s, joules; /* time since the run's start, and joules of the main domain in that time */
 	double value;
 };
 
 struct kwhy_stat_metric {
 	const char *name, *pattern;
-	struct kwhy_stat_point *points; /* grown */
+	struct kwhy_stat_point *points; /* malloc'ed */
 	size_t count, capacity;
-	uint64_t unreadable, dropped; /* matches without a number; points beyond KWHY_STAT_POINTS_MAX */
+	/* numbers of matches without a number, and of points beyond KWHY_STAT_POINTS_MAX */
+	uint64_t unreadable, dropped;
 };
 
 /* An interval of a run (--interval). */
 struct kwhy_stat_interval {
 	uint32_t run;
-	double start_s, end_s; /* since the run's start */
+	double start_s, end_s; /* times since the run's start */
 };
 
 enum { KWHY_STAT_POINTS_MAX = 1 << 20, KWHY_STAT_INTERVALS_MAX = 1 << 20, KWHY_STAT_RUNS_MAX = 1 << 20 };
 
 /* What measuring cost. */
 struct kwhy_stat_cost {
-	double running_s, cpu_s; /* during the runs only */
+	double running_s, cpu_s; /* elapsed time and CPU time of the sampler, during the runs only */
 	double busy_s; /* busy time of all CPUs of the machine, by any program, during the runs; NAN: unknown
 			*/
-	double all_s, all_cpu_s; /* from the first search for the meters' updates to the end */
-	uint64_t reads, missed;	 /* number of read tasks; deadlines skipped */
+	double all_s, all_cpu_s; /* elapsed time and CPU time of the sampler, from its first search for the
+				    meters' updates to the end */
+	uint64_t reads, missed;	 /* numbers of read tasks done, and of deadlines missed */
 	double longest_read_s;
-	double drift_ratio;	 /* drift of Unix time against the monotonic clock; NAN: less than 10 s were
-				    measured */
-	double step_s;		 /* largest sudden change of Unix time */
-	uint64_t lost, failures; /* readings overwritten before they were taken; refused by a meter */
+	double drift_ratio; /* drift of Unix time against the monotonic clock, as a ratio; NAN: less than 10 s
+			       were measured */
+	double step_s;	    /* largest step of Unix time */
+	uint64_t lost, failures; /* numbers of readings overwritten before they were taken, and of readings
+				    that a meter refused */
 };
 
 struct kwhy_stat_absence {
 	const char *backend, *text;
-	bool is_refused; /* only a permission is missing */
-	bool is_choice;	 /* existing devices that the user left out; always reported */
+	bool is_refused; /* the backend lacks only a permission */
+	bool is_choice;	 /* the user left out existing devices; always reported */
 };
 
 struct kwhy_stat {
@@ -132,14 +136,14 @@ struct kwhy_stat {
 	int64_t started_unix_ns;
 	uint64_t wanted_runs, warmup_runs;
 	int interrupted_by;		  /* number of a signal; 0: not interrupted */
-	double idle_s;			  /* length of the idle measurement; NAN: not asked for */
-	double interval_s;		  /* NAN: not asked for */
-	struct kwhy_stat_domain *domains; /* the total is last, if two or more domains add up */
+	double idle_s;			  /* length of the idle measurement; NAN: idle was not measured */
+	double interval_s;		  /* length of an interval; NAN: no intervals were recorded */
+	struct kwhy_stat_domain *domains; /* the total is last if two or more domains add up */
 	struct kwhy_stat_run *runs;	  /* [run_count], capacity wanted_runs */
 	struct kwhy_stat_work *work;
 	struct kwhy_stat_metric *metrics;
-	struct kwhy_stat_interval *intervals; /* grown */
-	double *interval_joules;	      /* grown: domain_count values for each interval */
+	struct kwhy_stat_interval *intervals; /* malloc'ed */
+	double *interval_joules;	      /* malloc'ed; domain_count values for each interval */
 	struct kwhy_stat_absence *absences;
 	size_t domain_count, run_count, work_count, metric_count, interval_count, interval_capacity,
 		interval_joules_capacity, absence_count;
@@ -151,28 +155,34 @@ void kwhy_stat_done(struct kwhy_stat *stat);
 
 #define KWHY_STAT_NO_DOMAIN SIZE_MAX
 /*
- * Index of the domain whose energy work and curves refer to: the total, else the first device, else the first
- * host domain, else a wall meter.
+ * Index of the main domain, whose energy is related to work and shown in curves: the total, else the first
+ * device, else the first host domain, else a wall meter.
  */
 size_t kwhy_stat_main_domain(const struct kwhy_stat *stat);
 
-/* Sums the figures of the domains that add up into the total's; NAN if one of them is NAN. */
+/*
+ * Sums the figures of the domains with in_total into those of the total. A figure that is NAN in one domain
+ * is NAN in the total.
+ */
 void kwhy_stat_sum_energies(const struct kwhy_stat *stat, struct kwhy_stat_energy *energies);
 
-/* Energy above idle; the interval combines those of energy and idle power. NAN: idle was not measured. */
+/*
+ * Energy above idle in `seconds`, with the combined interval of energy and idle power. NAN: idle was not
+ * measured.
+ */
 struct kwhy_stat_energy kwhy_stat_net(
 	const struct kwhy_stat_domain *domain, const struct kwhy_stat_energy *gross, double seconds);
 
 /*
- * Joules of the sampler's thread during the runs, modelled as the packages' energy times the thread's share
- * of all busy CPU time. The energy is that above idle if idle was measured, else gross, which overestimates.
- * NAN: a package's energy or the busy time is unknown, or no energy lies above idle.
+ * Joules of the sampler's thread during the runs, modelled as the energy of the CPU packages times the
+ * thread's share of all busy CPU time. The energy is that above idle if idle was measured; else it is gross,
+ * which overestimates. NAN: a package's energy or the busy time is unknown, or no energy lies above idle.
  */
 double kwhy_stat_cost_j(const struct kwhy_stat *stat);
 
 /*
- * Sets `counted` of the runs that means are taken over: successful ones; if there are none, those that were
- * not interrupted; else all.
+ * Sets `counted` of the runs over which means are taken: the successful ones; if there are none, those that
+ * were not interrupted; else all.
  */
 void kwhy_stat_choose_runs(struct kwhy_stat *stat);
 

@@ -17,7 +17,7 @@
 enum kwhy_transfer_direction {
 	KWHY_TRANSFER_H2D,
 	KWHY_TRANSFER_D2H,
-	KWHY_TRANSFER_BOTH, /* both directions concurrently; bytes are those of each direction */
+	KWHY_TRANSFER_BOTH, /* both directions concurrently; bytes are those of one direction */
 	KWHY_TRANSFER_DIRECTION_COUNT
 };
 
@@ -40,15 +40,16 @@ struct kwhy_transfer_summary {
 	double low_s, high_s;		       /* NAN: fewer than six samples */
 };
 
-/* State of the device during the samples; NAN: no sensor. */
+/* State of the device during the samples, in degrees Celsius, Hz and watts; NAN: no sensor. */
 struct kwhy_transfer_conditions {
-	double temperature_c, clock_hz, memory_clock_hz, power_w; /* hottest, slowest, slowest, mean */
+	/* highest temperature, lowest clocks, mean power */
+	double temperature_c, clock_hz, memory_clock_hz, power_w;
 	unsigned throttle_bits; /* bits of enum kwhy_throttle that were set at any time */
 };
 
 enum { KWHY_TRANSFER_SAMPLES_MAX = 256 };
 
-/* When a sample was taken and on which CPU; NAN: unknown. */
+/* When and on which CPU a sample was taken; NAN: unknown. */
 struct kwhy_transfer_moment {
 	double at_s; /* start of its sample batch, in seconds since the run was started or resumed */
 	double cpu;
@@ -59,7 +60,7 @@ struct kwhy_transfer_point {
 	const char *strategy; /* id of the method: "pinned" */
 	enum kwhy_transfer_direction direction;
 	enum kwhy_transfer_clock clock;
-	uint64_t bytes;	 /* sum over the pieces */
+	uint64_t bytes;	 /* bytes of all pieces together */
 	uint32_t pieces; /* 1: a single transfer */
 	double *samples_s;
 	struct kwhy_transfer_moment *moments; /* one for each sample; NULL: unknown */
@@ -68,11 +69,11 @@ struct kwhy_transfer_point {
 	struct kwhy_transfer_conditions conditions;
 	double link_bytes; /* bytes that went over the link; NAN: the same as `bytes` */
 	bool verified;	   /* the received bytes equal the sent ones */
-	bool capped; /* sampling ended before the interval was narrow enough, by the limit on samples or on
-			time */
+	bool capped; /* sampling reached the limit on samples or on time before the interval was narrow enough
+		      */
 };
 
-/* Joules of many transfers in a row, divided by their number; intervals are 95 %. */
+/* Joules of one transfer, as the mean over many transfers in a row. Intervals are 95 %. */
 struct kwhy_transfer_energy {
 	const char *strategy;
 	enum kwhy_transfer_direction direction;
@@ -80,9 +81,9 @@ struct kwhy_transfer_energy {
 	uint32_t pieces;
 	uint64_t transfers;
 	double seconds;
-	double gross_j, gross_low_j, gross_high_j; /* joules of one transfer at the GPU; NAN: not available */
-	double net_j, net_low_j, net_high_j;	   /* above the idle power with a context */
-	double host_j, host_low_j, host_high_j;	   /* joules of one transfer at the CPU packages, gross */
+	double gross_j, gross_low_j, gross_high_j; /* energy of the GPU; NAN: not available */
+	double net_j, net_low_j, net_high_j;	   /* energy of the GPU above its idle power with a context */
+	double host_j, host_low_j, host_high_j;	   /* gross energy of the CPU packages */
 };
 
 /* A linear segment of a curve: seconds = alpha + beta * bytes. */
@@ -97,12 +98,12 @@ struct kwhy_transfer_curve {
 	const char *strategy;
 	enum kwhy_transfer_direction direction;
 	enum kwhy_transfer_clock clock;
-	bool is_energy; /* the values are gross joules of the GPU instead of seconds */
+	bool is_energy; /* values are gross joules of the GPU instead of seconds */
 	struct kwhy_transfer_segment segments[KWHY_TRANSFER_SEGMENTS_MAX];
 	size_t segment_count;
 	double residual_ratio;			     /* root mean square of the relative residuals */
-	double held_out_ratio, held_out_worst_ratio; /* mean and worst relative error at sizes left out of the
-							fit; NAN: too few sizes */
+	double held_out_ratio, held_out_worst_ratio; /* mean and largest relative error at sizes that were
+							left out of the fit; NAN: too few sizes */
 	size_t point_count;
 };
 
@@ -115,7 +116,7 @@ struct kwhy_transfer_choice {
 	double median_s;
 	const char *second; /* the second fastest method; NULL: no other method */
 	double second_s;
-	bool is_sure; /* the intervals of both medians do not overlap */
+	bool is_sure; /* the 95 % intervals of the two medians do not overlap */
 };
 
 /* A range of sizes in which one method is faster than another with certainty. */
@@ -125,7 +126,10 @@ struct kwhy_transfer_stretch {
 
 enum { KWHY_TRANSFER_STRETCHES_MAX = 8 };
 
-/* Ranges of sizes in which `better` is faster than `than`, by a clock that both were measured with. */
+/*
+ * Ranges of sizes in which the method `better` is faster than the method `than`, by a clock with which both
+ * were measured.
+ */
 struct kwhy_transfer_baseline {
 	const char *question; /* "is converting to fp16 first worth it?" */
 	const char *better, *than;
@@ -138,24 +142,28 @@ struct kwhy_transfer_baseline {
 	uint64_t best_bytes;
 };
 
-/* Number of transfers after which page-locking has paid for itself: cost / (pageable - pinned). */
+/*
+ * Number of transfers after which page-locking has saved the time that it takes: cost_s / (pageable_s -
+ * pinned_s).
+ */
 struct kwhy_transfer_pinning {
 	enum kwhy_transfer_direction direction;
 	uint64_t bytes;
 	double cost_s, pageable_s, pinned_s;
-	double transfers; /* NAN: it never pays */
+	double transfers; /* NAN: it never saves that time */
 };
 
 /*
- * The gain of compression at the largest size that was measured with it. S bytes of ratio r take max(S / (r
- * link), S / expand) if both steps overlap; S / compress is a third step if the data are not compressed
- * beforehand. Compression pays where r is above 1 and each of the other steps is faster than the link. Rates
- * of expanding and compressing are in uncompressed bytes per second.
+ * The gain of compression at the largest size at which it was measured. With L, E and C the rates of the
+ * link, of expanding and of compressing, S bytes that compression makes smaller by the factor r take max(S /
+ * (r L), S / E) if both steps overlap. Compressing takes S / C more, unless the data are already compressed.
+ * Compression saves time if r is above 1 and every other step is faster than the link. E and C count
+ * uncompressed bytes per second.
  */
 struct kwhy_transfer_compression {
 	uint64_t bytes; /* 0: not measured */
-	double ratio;	/* bytes before over bytes on the link */
-	double link_bytes_per_s, expand_bytes_per_s, compress_bytes_per_s; /* NAN: not measured */
+	double ratio;	/* r: bytes before compression over bytes on the link */
+	double link_bytes_per_s, expand_bytes_per_s, compress_bytes_per_s; /* L, E, C; NAN: not measured */
 	double serial_ratio;	 /* time of a pinned copy over the time of copying compressed data and then
 				    expanding them */
 	double overlapped_ratio; /* time of a pinned copy over the time of expanding one part while the next
@@ -163,14 +171,15 @@ struct kwhy_transfer_compression {
 };
 
 /*
- * Sizes from which one method of moving many pieces is faster than another. They are the limits with the
- * smallest total loss of the measured times against the fastest method. Twice the largest measured size:
- * never faster. 0: not measured.
+ * Sizes from which one method of moving many pieces is faster than another. They minimise the time that
+ * choosing by them loses against the fastest method, summed over the measurements. Twice the largest measured
+ * size: the method is never faster. 0: not measured.
  */
 struct kwhy_transfer_crossover {
 	uint64_t put_packed_bytes; /* bytes of all pieces from which a copy to the device is faster than reads
 				      over the link */
-	uint64_t get_packed_bytes; /* the same for transfers to the host */
+	uint64_t get_packed_bytes; /* bytes of all pieces from which a copy to the host is faster than writes
+				      over the link */
 	uint64_t batch_bytes; /* bytes of one piece from which a batch of copies is faster than a kernel that
 				 accesses each piece */
 };
@@ -181,16 +190,17 @@ struct kwhy_transfer_absence {
 };
 
 struct kwhy_transfers {
-	struct kwhy_arena arena; /* holds everything below */
+	struct kwhy_arena arena; /* memory of everything below */
 	const char *backend, *device_name, *pci_address, *driver, *cuda, *measured_on; /* NULL: unknown */
 	const char *data; /* data of compressed transfers: a file's name, or "random" */
 	uint64_t seed;
-	double time_budget_s, time_pass_s; /* allowed and taken for timing, since the start or resumption */
+	double time_budget_s, time_pass_s; /* time allowed and time taken for measuring times, since the run
+					      was started or resumed */
 	double context_idle_w;		   /* NAN: not measured */
-	const char *
-		energy_missing; /* why the GPU's energy is unknown; NULL: it is known, or was not asked for */
-	const char *ended_early; /* reason in words; NULL: it did not end early */
-	bool is_lost;		 /* it ended early as the device was lost or it was interrupted */
+	/* why the GPU's energy is unknown; NULL: it is known, or was not to be measured */
+	const char *energy_missing;
+	const char *ended_early; /* why the run ended early; NULL: it did not */
+	bool is_lost; /* the run ended early because the device was lost or the run was interrupted */
 	struct kwhy_transfer_point *points;
 	size_t point_count;
 	struct kwhy_transfer_energy *energies;
@@ -214,10 +224,10 @@ struct kwhy_transfers {
 /* Bytes per second of a point; for KWHY_TRANSFER_BOTH the bytes of both directions. NAN: no samples. */
 double kwhy_transfer_rate(const struct kwhy_transfer_point *point);
 
-/* Makes an empty one; NULL: out of memory. */
+/* Makes empty results; NULL: out of memory. */
 struct kwhy_transfers *kwhy_transfers_new(void);
 
-/* Appends a copy. */
+/* Appends a copy of an energy. */
 KWHY_MUST_USE enum kwhy_status kwhy_transfers_add_energy(struct kwhy_transfers *transfers,
 	const struct kwhy_transfer_energy *energy, struct kwhy_error *error);
 

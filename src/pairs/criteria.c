@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The criteria by which a run is a success, each with its figures. */
+/*
+ * The criteria by which a measurement of transfers between GPUs counts as successful, each with its figures.
+ */
 #include "pairs/analysis.h"
 
 #include "fit/median.h"
@@ -49,7 +51,7 @@ static enum kwhy_status judge_completeness(struct kwhy_pairs *pairs, struct kwhy
 		thin += config->sample_count > 0 && config->sample_count < KWHY_PAIR_SAMPLES_MIN &&
 			config->load != KWHY_PAIR_REFERENCE;
 	}
-	if (pairs->is_foreign) /* the requested number of samples is unknown */
+	if (pairs->is_foreign) /* another program's trace does not state how many samples were requested */
 		thin = 0;
 	return add(pairs, "all configurations were run", passes(run == count && !thin),
 		thin ? kwhy_arena_printf(&pairs->arena, "%zu of %zu, %zu of them with fewer than %d samples",
@@ -59,7 +61,8 @@ static enum kwhy_status judge_completeness(struct kwhy_pairs *pairs, struct kwhy
 }
 
 /*
- * Judges repeatability: no configuration's coefficient of variation may exceed 5 %. The median is reported.
+ * Judges repeatability: the coefficient of variation of each configuration must be at most 5 %. The report
+ * states the median coefficient.
  */
 static enum kwhy_status judge_variation(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
@@ -93,7 +96,7 @@ static enum kwhy_status judge_variation(struct kwhy_pairs *pairs, struct kwhy_er
 	return add(pairs, "repetitions vary by less than 5 %", passes(wide == 0), why, error);
 }
 
-/* Judges the width of the medians' intervals. */
+/* Judges the relative widths of the confidence intervals of the medians of small sizes. */
 static enum kwhy_status judge_latency(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	size_t count = 0, narrow = 0;
@@ -179,7 +182,7 @@ static enum kwhy_status judge_clocks(struct kwhy_pairs *pairs, struct kwhy_error
 		error);
 }
 
-/* Flags clocks whose drift is certainly larger than usual. */
+/* Adds a note on each clock whose drift is certainly above KWHY_PAIR_DRIFT_WARN_PPM. */
 static enum kwhy_status warn_of_clocks(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	struct kwhy_pair_compared_clock clocks[KWHY_PAIR_CLOCKS_MAX];
@@ -218,7 +221,7 @@ static enum kwhy_status judge_throttling(struct kwhy_pairs *pairs, struct kwhy_e
 		error);
 }
 
-/* Compares odd with even repetitions, which were spread over the run. */
+/* Compares the medians of odd and of even repetitions. Both were spread over the whole run. */
 static enum kwhy_status judge_repetition(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	size_t count = 0, close = 0;
@@ -242,8 +245,8 @@ static enum kwhy_status judge_repetition(struct kwhy_pairs *pairs, struct kwhy_e
 }
 
 /*
- * Whether curves of an engine and clock are judged: copies that the source queues; in another program's
- * traces, NCCL kernels.
+ * Whether the criteria judge curves of this engine and clock. They judge copies that the source GPU queues
+ * back to back; in another program's traces they judge NCCL kernels.
  */
 static bool is_judged(
 	const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine, enum kwhy_pair_clock clock)
@@ -269,7 +272,7 @@ static enum kwhy_status judge_regimes(struct kwhy_pairs *pairs, struct kwhy_erro
 		error);
 }
 
-/* Judges the fit of alpha + beta * bytes, the model of most simulators, from 64 KiB up. */
+/* Judges how well seconds = alpha + beta * bytes, the model of most simulators, fits sizes from 64 KiB up. */
 static enum kwhy_status judge_simulators(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	double worst = NAN;
@@ -294,7 +297,7 @@ static enum kwhy_status judge_simulators(struct kwhy_pairs *pairs, struct kwhy_e
 		error);
 }
 
-/* Compares the fastest engine of each pair, in one direction, with the limit of its link. */
+/* Compares the rate of each pair's fastest engine, in one direction, with the rate of the pair's link. */
 static enum kwhy_status judge_limits(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	static const char name[] = "rates are above 80 % of the links' limits";
@@ -318,8 +321,8 @@ static enum kwhy_status judge_limits(struct kwhy_pairs *pairs, struct kwhy_error
 }
 
 /*
- * Whether two pairs with different routes differ in time. 1: yes, 0: no, -1: their routes are equal, or they
- * were not measured.
+ * Whether pairs `a` and `b` of GPUs with different routes differ in time. 1: yes; 0: no; -1: their routes are
+ * equal, or a time is missing.
  */
 static int look_apart(const struct kwhy_pairs *pairs, const uint32_t a[2], const uint32_t b[2])
 {
@@ -360,7 +363,10 @@ static enum kwhy_status judge_topology(struct kwhy_pairs *pairs, struct kwhy_err
 		error);
 }
 
-/* Compares a thread that the system places freely with one pinned to the source's node. */
+/*
+ * Compares transfer times of a host thread that the system places freely with those of a thread pinned to the
+ * source GPU's NUMA node.
+ */
 static enum kwhy_status judge_pinning(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	static const char name[] = "pinning the host's thread to a NUMA node makes less than 2 %";

@@ -30,7 +30,7 @@ static int by_size(const void *a, const void *b)
 	return (left->x > right->x) - (left->x < right->x);
 }
 
-/* Keeps one point a size, as other programs measure a size under two names. */
+/* Keeps one point for each size, because other programs may measure a size under two names. */
 static void keep_one_a_size(struct points *points)
 {
 	size_t kept = 0;

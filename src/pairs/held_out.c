@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How well the fits of single pairs predict measurements that took no part in a fit: other sizes, both
- * directions concurrently, contention.
+ * Tests how well the fits of single pairs predict measurements that took no part in a fit: of other sizes, of
+ * transfers in both directions, and of pairs that transfer concurrently.
  */
 #include "pairs/analysis.h"
 
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 /*
- * Flows through the busiest port. In the model of most simulators a port sends and receives concurrently, and
- * its flows share it equally.
+ * Number of flows through the busiest port. In the model of most simulators a port sends and receives
+ * concurrently, and the flows of a port share its rate equally.
  */
 static unsigned flows_of(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config)
 {
@@ -40,7 +40,7 @@ static const struct kwhy_pair_link *link_of(
 	return NULL;
 }
 
-/* Relative error of the predicted time; NAN: there is no prediction. */
+/* Relative error of the predicted time; NAN: no prediction exists. */
 static double error_of(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config)
 {
 	const struct kwhy_pair_link *link = link_of(pairs, config);

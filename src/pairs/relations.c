@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Correlation of times with temperature and clock rate of the sending GPU. */
+/* Correlates transfer times with the temperature and the clock rate of the sending GPU. */
 #include "pairs/analysis.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define READING_LASTS_NS INT64_C(1500000000) /* readings are taken every second, between two visits */
+#define READING_LASTS_NS INT64_C(1500000000) /* older readings are not used; one is taken a second */
 #define NORMAL_97_5 1.959964
 
 enum { READINGS_MIN = 8, SAMPLES_MIN = 5 };
 
-/* The relative distance of a sample from the median of its configuration, at a reading of its GPU. */
+/*
+ * Deviation of a sample from the median of its configuration, divided by the median, and the index of the
+ * GPU's reading at that time.
+ */
 struct distance {
 	size_t reading;
 	double ratio;
 };
 
 struct points {
-	double *x, *y; /* in order of time */
+	double *x, *y; /* a gauge's values and the deviations of transfer times, in order of time */
 	size_t count;
 };
 
@@ -30,7 +33,10 @@ static int compare_distances(const void *a, const void *b)
 	return (one->ratio > other->ratio) - (one->ratio < other->ratio);
 }
 
-/* Index of a GPU's last reading at or before a time; reading_count: there is none, or it is too old. */
+/*
+ * Index of the GPU's last reading at or before `unix_ns`. pairs->reading_count: no such reading exists, or it
+ * is too old.
+ */
 static size_t reading_at(const struct kwhy_pairs *pairs, uint32_t gpu, int64_t unix_ns)
 {
 	size_t low = 0, high = pairs->reading_count;
@@ -79,7 +85,10 @@ static double gauge_of(const struct kwhy_pair_reading *reading, enum kwhy_pair_g
 	return gauge == KWHY_PAIR_TEMPERATURE ? reading->temperature_c : reading->clock_hz;
 }
 
-/* Makes one point a reading: the gauge, and the median distance of its samples. */
+/*
+ * Makes one point for each reading: x is the gauge's value, y the median deviation of the samples at the
+ * reading.
+ */
 static void make_points(const struct kwhy_pairs *pairs, enum kwhy_pair_gauge gauge,
 	const struct distance *distances, size_t count, struct points *out)
 {
@@ -105,7 +114,10 @@ static double mean_of(const double *values, size_t count)
 	return sum / (double)count;
 }
 
-/* Sum of products of deviations from the means, with the second series shifted by `later` places. */
+/*
+ * Sum of the products of both series' deviations from their means. Value i of `a` is multiplied with value i
+ * + later of `b`.
+ */
 static double products(const double *a, const double *b, size_t count, size_t later)
 {
 	double mean_a = mean_of(a, count), mean_b = mean_of(b, count), sum = 0;
@@ -116,8 +128,9 @@ static double products(const double *a, const double *b, size_t count, size_t la
 }
 
 /*
- * The effective number of independent readings. Successive readings are correlated, so their count is too
- * high: Bartlett's formula for two first-order autoregressive series.
+ * The number of independent readings that would have the same information. It is below their count, because
+ * successive readings are correlated. This is Bartlett's formula for two first-order autoregressive series;
+ * xx and yy are the sums of squared deviations of x and y.
  */
 static double independent(const struct points *points, double xx, double yy)
 {

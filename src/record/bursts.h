@@ -8,12 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A kernel by size that kwhy probe repeated, in the numbers of the process that recorded it. */
+/* A kernel by size that kwhy probe repeated. Numbers are those of the process that recorded it. */
 struct kwhy_record_burst_kernel {
 	uint64_t writer;
 	uint32_t name_id, blocks;
 	uint16_t threads_per_block;
-	const char *name; /* mangled name, cut if very long; NULL: its NAME record was lost */
+	const char *name; /* mangled name, shortened if it is very long; NULL: its NAME record was lost */
 };
 
 /* Zero-initialise; end with kwhy_record_burst_kernels_done(). */
@@ -23,7 +23,7 @@ struct kwhy_record_burst_kernels {
 	struct kwhy_arena arena;
 };
 
-/* Reads the kernels of the recording at `path`: each kernel by size once for each process. */
+/* Reads the probed kernels of the recording at `path`; each process has one row for each kernel by size. */
 KWHY_MUST_USE enum kwhy_status kwhy_record_burst_kernels_read(
 	struct kwhy_record_burst_kernels *kernels, const char *path, struct kwhy_error *error);
 void kwhy_record_burst_kernels_done(struct kwhy_record_burst_kernels *kernels);

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MODE = 0777 }; /* less what the umask takes */
+enum { MODE = 0777 }; /* permissions of a new folder; the umask removes some */
 
 static bool is_empty_folder(const char *path)
 {
@@ -32,7 +32,7 @@ static bool is_empty_folder(const char *path)
 	return count == 0;
 }
 
-/* Is this a file that begins like a recording? */
+/* Whether this is a file that begins like a recording. */
 static bool is_recording_file(const char *path)
 {
 	unsigned char head[8];
@@ -74,7 +74,7 @@ void kwhy_record_folder_clear(const char *path)
 		close(folder);
 }
 
-/* Deletes the files that a recorder has written into a folder. */
+/* Deletes the files in a folder that a recorder writes. */
 static enum kwhy_status delete_parts(const char *path, struct kwhy_error *error)
 {
 	struct kwhy_bundle bundle = {0};
@@ -115,7 +115,7 @@ static enum kwhy_status refuse(const char *path, struct kwhy_error *error)
 		"'%.300s' is there already and is no recording; name another folder with -o", path);
 }
 
-/* Renames to a unique name, so that a leftover of a killed recorder does not collide with it. */
+/* Renames the recording at folder->path to a unique name, which no killed recorder has left at the path. */
 static enum kwhy_status put_aside(
 	struct kwhy_record_folder *folder, struct kwhy_arena *arena, struct kwhy_error *error)
 {
@@ -200,7 +200,7 @@ static enum kwhy_status stays(
 	return kwhy_fail(error, status, "the recording stays a folder, '%.300s': %.380s", where, why);
 }
 
-/* Replaces the folder by the file, which is complete by then. */
+/* Replaces the folder by the packed file, which must be complete. */
 static enum kwhy_status replace(
 	const char *path, const char *parts, const char *packed, struct kwhy_error *error)
 {
@@ -230,7 +230,7 @@ static enum kwhy_status pack_into(const char *path, const char *packed, struct k
 	return status ? stays(path, status, why.text, error) : KWHY_OK;
 }
 
-/* Uses unique names, so that leftovers of a killed packing do not collide with them. */
+/* Works on unique names, which no killed packing has left at the path. */
 enum kwhy_status kwhy_record_folder_pack(const char *path, struct kwhy_error *error)
 {
 	struct kwhy_arena arena = {0};

@@ -11,45 +11,45 @@
 #define KWHY_RECORD_OLD_SUFFIX ".old"
 
 /*
- * File in the folder while `kwhy probe` runs. It holds what earlier runs found out, for the library in the
- * command. The library's own file is described in recording/probe_progress.h.
+ * File that lies in the folder while `kwhy probe` runs. It holds results of earlier runs, which the library
+ * in the recorded command reads. The library itself writes the file that recording/probe_progress.h
+ * describes.
  */
 #define KWHY_RECORD_KNOWN_FILE "probe.known"
 
 /* The folder that a recording is written to. */
 struct kwhy_record_folder {
 	const char *path;
-	const char *aside; /* temporary name of an earlier recording at `path`; NULL: there was none */
-	const char *old;   /* name of that recording once the new one is kept */
-	bool is_taken;	   /* the recording is written to it: it was made, or was empty before */
+	const char *aside; /* temporary name of an earlier recording at `path`; NULL: no earlier recording */
+	const char *old;   /* name that the earlier recording gets when the new one is kept */
+	bool is_taken;	   /* the new recording goes to this folder, which was made or was empty before */
 	bool is_made;
 };
 
 /*
- * Makes an empty folder for a recording at folder->path. An existing recording at this path, a folder or a
- * file, is renamed to a name in the arena. KWHY_E_USAGE: something other than a recording is at this path or
- * at PATH.old; it is left unchanged.
+ * Makes an empty folder for a recording at folder->path. An earlier recording at this path, a folder or a
+ * file, is renamed to folder->aside, a text in the arena. KWHY_E_USAGE: something other than a recording is
+ * at the path or at PATH.old; it is left unchanged.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_folder_make(
 	struct kwhy_record_folder *folder, struct kwhy_arena *arena, struct kwhy_error *error);
 
 /*
- * Keeps the new recording: the earlier one is renamed to PATH.old, and a recording that had that name is
- * deleted.
+ * Keeps the new recording: renames the earlier one to PATH.old, and deletes a still earlier one of that name.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_folder_keep(
 	const struct kwhy_record_folder *folder, struct kwhy_error *error);
 
 /*
- * Drops the new recording: the earlier one gets its name back. A folder that was not made here is left
- * unchanged.
+ * Deletes the new recording and gives the earlier one its name back. A folder that kwhy_record_folder_make()
+ * did not make is left unchanged.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_folder_unmake(
 	const struct kwhy_record_folder *folder, struct kwhy_error *error);
 
 /*
- * Packs a folder into one file, which then has the folder's name (docs/formats/recording.md). If this fails,
- * the recording is still a folder, and the error says where.
+ * Packs a folder into one file, which then gets the folder's name (docs/formats/recording.md). If this fails,
+ * the recording stays a folder, and the error states its path.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_folder_pack(const char *path, struct kwhy_error *error);
 
@@ -57,8 +57,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_record_folder_pack(const char *path, struct 
 void kwhy_record_folder_clear(const char *path);
 
 /*
- * Deletes a recording: the files of blocks in a folder and then the folder, unless it holds anything else; or
- * the recording's single file.
+ * Deletes a recording. Of a folder, it deletes the files of blocks and then the folder, unless other files
+ * are in it.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_folder_delete(const char *path, struct kwhy_error *error);
 

@@ -19,16 +19,16 @@ struct kwhy_record_meters {
 	const struct kwhy_sensors *sensors;
 	char *path;
 	int fd;
-	unsigned char *memory; /* memory of the writer */
+	unsigned char *memory; /* memory of the block writer */
 	struct kwhy_block_writer writer;
-	struct kwhy_channel_cursor *cursors; /* one cursor for each source */
+	struct kwhy_channel_cursor *cursors; /* one cursor for each source of readings */
 	uint32_t names, command;
 	int64_t start_mono_ns, end_mono_ns;
 };
 
 /*
- * Writes a NAME record for a text and returns its number. Equal texts get different numbers, as there are
- * few. 0: no text.
+ * Writes a NAME record for a text and returns its number; 0 for NULL. Equal texts get different numbers,
+ * because they are too few to be worth a search.
  */
 static uint32_t say(struct kwhy_record_meters *meters, const char *text)
 {
@@ -84,7 +84,10 @@ static void say_device(struct kwhy_record_meters *meters, const struct kwhy_sens
 			.limit_mw = device->limit_mw};
 }
 
-/* MIG instances are not recorded: they have no power meter, and their index is that of the device. */
+/*
+ * Whether readings of the source are recorded. Those of MIG instances are not: an instance has no power
+ * meter, and its index is that of its device.
+ */
 static bool is_recorded(const struct kwhy_record_meters *meters, const struct kwhy_source_channel *source)
 {
 	return source->device == KWHY_SENSOR_NO_DEVICE ||
@@ -144,7 +147,7 @@ static enum kwhy_status refused(const struct kwhy_record_meters *meters, int why
 		meters->path, strerror(why));
 }
 
-/* Is the file still at its path? It is not if the folder was deleted or moved. */
+/* Whether the file is still at its path. It is not if its folder was deleted or moved. */
 static bool is_in_place(const struct kwhy_record_meters *meters)
 {
 	struct stat ours, there;
@@ -166,7 +169,10 @@ static enum kwhy_status open_file(struct kwhy_record_meters *meters,
 	meters->fd = open(request->path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, MODE);
 	if (meters->fd < 0)
 		return refused(meters, errno, error);
-	/* The pid alone may occur on several machines; together with the start time it is unique. */
+	/*
+	 * The writer's id combines pid and start time, because processes of several machines may have one
+	 * pid.
+	 */
 	kwhy_block_writer_init(&meters->writer, meters->fd, (uint64_t)getpid() << 40 ^ (uint64_t)now_ns,
 		meters->memory, SHARE_BYTES);
 	meters->writer.limit_bytes = request->limit_bytes;

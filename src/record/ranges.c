@@ -11,10 +11,10 @@
 
 enum { NAMES_MAX = 1 << 24, NAME_BYTES = 512 };
 
-/* State of counting one file. */
+/* State while the ranges of one file are counted. */
 struct counting {
 	const struct kwhy_record_ranges *ranges;
-	uint32_t *matches; /* by number of a name: a bit for each pattern */
+	uint32_t *matches; /* indexed by a name's number: bit i is set if pattern i matches the name */
 	size_t capacity, name_count;
 	uint64_t counts[KWHY_RECORD_RANGES_MAX];
 };
@@ -34,7 +34,7 @@ static uint32_t match(const struct kwhy_record_ranges *ranges, const char *bytes
 	return bits;
 }
 
-/* Names that match nothing take no space. */
+/* Stores which patterns each name matches. Names that match no pattern take no space. */
 static enum kwhy_status take_names(
 	struct counting *counting, const struct kwhy_block *block, struct kwhy_error *error)
 {

@@ -10,10 +10,10 @@
 enum { KWHY_RECORD_RANGES_MAX = 32 };
 
 /*
- * Counts the ranges with a matching name that ended within a time of CLOCK_MONOTONIC in the recording at
- * `path`. Patterns are those of fnmatch(3), up to KWHY_RECORD_RANGES_MAX. The result is the count of the file
- * with the most ranges, because the processes of a distributed program run the same steps. The recording must
- * be of this machine since its last boot.
+ * Counts, in the recording at `path`, the ranges that have a matching name and ended in an interval of
+ * CLOCK_MONOTONIC. Patterns are those of fnmatch(3), at most KWHY_RECORD_RANGES_MAX. The result is the count
+ * of the file with the most ranges, because the processes of a distributed program run the same steps. The
+ * recording must be of this machine since its last boot.
  */
 struct kwhy_record_ranges {
 	const char *path;

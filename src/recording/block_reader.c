@@ -71,7 +71,7 @@ bool kwhy_block_reader_probe(const void *bytes, size_t length)
 	return length >= sizeof(magic) && !memcmp(bytes, &magic, sizeof(magic));
 }
 
-/* Why a header is invalid; NULL: it is valid. */
+/* States what is wrong with a block's header; NULL: it is valid. */
 static const char *header_fault(const struct kwhy_wire_header *header)
 {
 	if (header->magic != KWHY_WIRE_MAGIC)
@@ -108,7 +108,7 @@ static struct kwhy_wire_header header_at(const struct kwhy_block_reader *reader,
 	return header;
 }
 
-/* Offset of the next valid header, or the end of the file. */
+/* Offset of the first valid header at or after `from`, or of the end of the file. */
 static size_t find_header(const struct kwhy_block_reader *reader, size_t from)
 {
 	const uint32_t magic = KWHY_WIRE_MAGIC;
@@ -140,15 +140,18 @@ static int give_damage(
 	return 0;
 }
 
-/* Does another file begin at this offset, with the first block of a writer? */
+/*
+ * Whether another recording file begins at this offset, because the block there is the first of its writer.
+ */
 static bool begins_at(const struct kwhy_block_reader *reader, size_t at)
 {
 	return at < reader->length && header_at(reader, at).sequence == 0;
 }
 
 /*
- * Returns the bytes up to `end` as damage. If another file begins there, before `due`, where the block should
- * end, the writer of the first was killed: the block is cut.
+ * Returns the bytes up to `end` as damage, for the reason `damage`. `due` is where the block should end. If
+ * another recording file begins at `end` and before `due`, the files were concatenated and the first one
+ * ended inside the block, because its writer was killed: the block is then truncated.
  */
 static int give_until(
 	struct kwhy_block_reader *reader, struct kwhy_block *out, const char *damage, size_t due, size_t end)
@@ -159,8 +162,8 @@ static int give_until(
 }
 
 /*
- * Returns the bytes up to `end` of a block that extends past the end of the file: it is cut, unless the next
- * block is of the same file.
+ * Returns the bytes up to `end` of a block whose length extends past the end of the file. The block is
+ * truncated if the file, or the first of concatenated files, ends at `end`; otherwise its length is wrong.
  */
 static int give_short(struct kwhy_block_reader *reader, struct kwhy_block *out, size_t end)
 {
@@ -171,7 +174,7 @@ static int give_short(struct kwhy_block_reader *reader, struct kwhy_block *out, 
 		is_cut, end);
 }
 
-/* Space for a packed block's records. */
+/* Makes space for the unpacked records of a packed block. */
 static int reserve(struct kwhy_block_reader *reader, size_t bytes, struct kwhy_error *error)
 {
 	if (!reader->zstd)
@@ -212,7 +215,7 @@ static int give_block(struct kwhy_block_reader *reader, const struct kwhy_wire_h
 		damage = "the checksum of the block's records is wrong";
 	else if (header->codec == KWHY_WIRE_ZSTD && unpack(reader, header, payload, &damage, error))
 		return -1;
-	if (damage) /* its length may be the wrong member */
+	if (damage) /* the stated length may be wrong, so the next header is searched from here */
 		return give_until(
 			reader, out, damage, end, find_header(reader, reader->at + sizeof(*header)));
 	*out = (struct kwhy_block){.offset = reader->at,

@@ -11,8 +11,8 @@
 /*
  * Iterates over the blocks of one mapped file, without copying blocks that are stored unpacked. No content of
  * the file is trusted: a block is returned only if its header and payload are valid. Bytes that are not a
- * whole block are returned as an item of their own with the reason; the next item is the next whole header.
- * So a bad sector, or files concatenated, cost only the damaged bytes.
+ * whole block are returned as an item of their own with the reason, and reading continues at the next valid
+ * header. So a bad sector, or concatenated files, cost only the damaged bytes.
  */
 struct kwhy_block_reader {
 	const char *path;
@@ -24,37 +24,47 @@ struct kwhy_block_reader {
 };
 
 struct kwhy_block {
-	uint64_t offset, bytes; /* position and length in the file */
-	const char *damage;	/* NULL: the block is whole. Otherwise why these bytes are not a block; the
-				   members below are then unset */
-	bool is_cut;   /* damage by truncation: the file ends inside a block, as when its writer was killed */
+	uint64_t offset, bytes; /* offset and length of the item in the file */
+	/*
+	 * NULL: the item is a whole block. Otherwise the reason why the bytes are not a block; of the other
+	 * members, only offset, bytes and is_cut are then set.
+	 */
+	const char *damage;
+	/* The bytes are a truncated block: the file ends inside it, because its writer was killed. */
+	bool is_cut;
 	unsigned kind; /* enum kwhy_wire_kind; higher values come from newer programs */
 	uint64_t writer, sequence;
 	size_t record_count;
-	size_t record_bytes; /* bytes from one record to the next; 0: kind NAME, of varying length */
+	size_t record_bytes; /* length of each record; 0: records of kind NAME, whose lengths differ */
 	const unsigned char *records;
-	size_t raw_bytes; /* length of all records */
+	size_t raw_bytes; /* length of all records together */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_block_reader_open(
 	struct kwhy_block_reader *reader, const char *path, struct kwhy_error *error);
 void kwhy_block_reader_close(struct kwhy_block_reader *reader);
 
-/* 0: `out` holds an item, valid until the next call; 1: end of file; -1: out of memory, with `error`. */
+/*
+ * Reads the next item. 0: it is in `out`, valid until the next call; 1: end of file; -1: out of memory, with
+ * `error` set.
+ */
 KWHY_MUST_USE int kwhy_block_reader_next(
 	struct kwhy_block_reader *reader, struct kwhy_block *out, struct kwhy_error *error);
 
-/* Is a file that begins with these bytes a file of blocks? */
+/* Whether a file that begins with these bytes consists of blocks. */
 bool kwhy_block_reader_probe(const void *bytes, size_t length);
 
 /*
- * Record `index` of a block in this program's version of the kind: the record itself if it is aligned and
- * long enough, otherwise a copy in `scratch`, with zeros for members that an older program did not write.
+ * Record `index` of a block, in the layout of this version of kwhy: the record in the file if it is aligned
+ * and at least known_bytes long, otherwise a copy in `scratch`, with zeros for members that an older version
+ * did not write.
  */
 const void *kwhy_block_record(
 	const struct kwhy_block *block, size_t index, void *scratch, size_t known_bytes);
 
-/* Iterates over the names of a NAME block; *at starts at 0. False: the end, or malformed bytes. */
+/*
+ * Gives the names of a NAME block one after the other; *at starts at 0. False: the end, or malformed bytes.
+ */
 bool kwhy_block_name(const struct kwhy_block *block, size_t *at, uint32_t *out_id, const char **out_bytes,
 	size_t *out_length);
 

@@ -31,15 +31,15 @@ static bool has_its_file(const struct kwhy_block_writer *writer)
 	return !fstat(writer->fd, &facts) && facts.st_dev == writer->device && facts.st_ino == writer->inode;
 }
 
-/* The share of a kind; it starts with space for its block's header. */
+/* The memory in which records of a kind are gathered. It starts with space for the header of their block. */
 static unsigned char *share_of(const struct kwhy_block_writer *writer, unsigned kind)
 {
 	return writer->memory + (size_t)kind * (writer->share_bytes + sizeof(struct kwhy_wire_header));
 }
 
 /*
- * Writes with SIGXFSZ blocked: at the process's limit on file sizes our write fails, but the signal would end
- * the program.
+ * Writes with the signal SIGXFSZ blocked. At the process's limit on file sizes the write then fails; the
+ * signal would end the program.
  */
 static ssize_t write_unsignalled(int fd, const void *bytes, size_t length)
 {
@@ -87,7 +87,7 @@ static bool may_write(struct kwhy_block_writer *writer, size_t bytes)
 	return !writer->full && !writer->failure;
 }
 
-/* Packs a payload if that makes it smaller. */
+/* Compresses a payload in place, if that makes it smaller. Returns the length to store. */
 static uint32_t pack(struct kwhy_block_writer *writer, unsigned char *payload, uint32_t raw_bytes)
 {
 	size_t length = writer->pack
@@ -178,7 +178,9 @@ void kwhy_block_writer_flush(struct kwhy_block_writer *writer)
 			write_block(writer, kind);
 }
 
-/* Writes what was lost, even past the limit, so that a recording at its limit states this. */
+/*
+ * Writes the number of lost records, even past the size limit, so that a recording at its limit reports them.
+ */
 static void say_lost(struct kwhy_block_writer *writer)
 {
 	const uint64_t lost_records = writer->lost_records;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* limit of files, and so of processes in a recording */
+/* largest number of files, and so of processes, in a recording */
 enum { FILES_MAX = 65536 };
 
 static int is_blocks(const struct dirent *entry)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The polynomial 0x1edc6f41, bits reversed. */
+/* The polynomial 0x1edc6f41 with its bits reversed. */
 #define POLYNOMIAL UINT32_C(0x82f63b78)
 
 static uint32_t byte_step(uint32_t crc, unsigned char byte)
@@ -27,7 +27,10 @@ uint32_t kwhy_crc32c_portable(const void *bytes, size_t length)
 #if defined(__x86_64__)
 #include <nmmintrin.h>
 
-/* Three interleaved runs hide the instruction's latency of three cycles. */
+/*
+ * The checksums of three adjacent parts are computed in an interleaved loop, which hides the latency of three
+ * cycles of the crc32 instruction.
+ */
 enum { RUN_BYTES = 1024, RUN_WORDS = RUN_BYTES / 8 };
 
 static uint64_t word_at(const unsigned char *at)
@@ -38,7 +41,7 @@ static uint64_t word_at(const unsigned char *at)
 	return word;
 }
 
-/* Multiplies two polynomials modulo ours; both in reversed bits. */
+/* Multiplies two polynomials modulo POLYNOMIAL; all have their bits reversed. */
 static uint32_t multiply(uint32_t a, uint32_t b)
 {
 	uint32_t product = 0;
@@ -51,10 +54,13 @@ static uint32_t multiply(uint32_t a, uint32_t b)
 	return product;
 }
 
-/* x to the power of 8 * RUN_BYTES: what a run of zeros does to the checksum before it. */
+/*
+ * x to the power of 8 * RUN_BYTES modulo POLYNOMIAL. Multiplying a checksum by it extends the checksum by
+ * RUN_BYTES zero bytes.
+ */
 static uint32_t run_factor(void)
 {
-	uint32_t factor = UINT32_C(1) << 30; /* x */
+	uint32_t factor = UINT32_C(1) << 30; /* the polynomial x */
 
 	for (int squared = 1; squared < 8 * RUN_BYTES; squared *= 2)
 		factor = multiply(factor, factor);

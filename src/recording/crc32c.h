@@ -6,13 +6,12 @@
 #include <stdint.h>
 
 /*
- * CRC-32C (Castagnoli, RFC 3720 appendix B.4), computed with the processor's instruction where it has one. We
- * have our own because it also runs inside other people's programs, which should not get another library from
- * us.
+ * CRC-32C (Castagnoli, RFC 3720 appendix B.4), computed with the processor's crc32 instruction where it has
+ * one. No library is used, because this also runs inside other people's programs.
  */
 uint32_t kwhy_crc32c(const void *bytes, size_t length);
 
-/* The same checksum without that instruction. */
+/* The same checksum, computed without the crc32 instruction. */
 uint32_t kwhy_crc32c_portable(const void *bytes, size_t length);
 
 #endif

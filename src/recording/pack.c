@@ -12,8 +12,10 @@
 #include <unistd.h>
 #include <zstd.h>
 
-/* A fifth of the size at 370 MB/s of one core, for a recorded generate loop; level 9: 3 % smaller, five times
- * as slow. */
+/*
+ * zstd level 3 makes a recording of text generation five times smaller, at 370 MB/s of one core. Level 9
+ * makes it 3 % smaller than level 3 and is five times as slow.
+ */
 enum { LEVEL = 3, MODE = 0666 };
 
 struct packing {
@@ -39,7 +41,7 @@ static enum kwhy_status put(
 	return KWHY_OK;
 }
 
-/* Writes zeros up to the next offset at which a block may begin. */
+/* Writes zeros up to the next offset that is a multiple of a block's alignment. */
 static enum kwhy_status align(struct packing *packing, struct kwhy_error *error)
 {
 	static const unsigned char zeros[8];
@@ -61,7 +63,7 @@ static bool reserve(struct packing *packing, size_t raw_bytes)
 	return packing->zstd && packing->packed;
 }
 
-/* Length of the packed payload; 0: it does not get smaller. */
+/* Compresses a block's records and returns the length; 0: they do not get smaller. */
 static size_t pack(struct packing *packing, const struct kwhy_block *block)
 {
 	const size_t got = ZSTD_compressCCtx(packing->zstd, packing->packed, packing->packed_space,

@@ -5,21 +5,25 @@
 #include <stdint.h>
 
 /*
- * Progress of `kwhy probe`, for its launcher to show while the command runs. It is a file in the folder of
- * the recording but not part of the recording; the launcher makes and deletes it. If it exists, the library
- * in each process of the command appends a row once a second; the last row of a process is valid. Appending
- * to a file, unlike writing to a mapping of it, cannot kill a program whose disk is full.
+ * File of the progress of `kwhy probe`, which its launcher shows while the command runs. It lies in the
+ * folder of the recording but is not part of the recording; the launcher makes and deletes it. If it exists,
+ * the library in each process of the command appends a row once a second; the last row of a process is valid.
+ * Appending to a file, unlike writing to a mapping of it, cannot kill a program when the disk is full.
  */
 #define KWHY_PROBE_PROGRESS_FILE "probe.progress"
 
 struct kwhy_probe_progress_row {
 	uint64_t process; /* pid */
 	uint64_t bursts;
-	uint64_t accounts, known; /* number of kernels by size; of these, those whose power is known */
+	/* Number of kernels by size, and how many of them have a known power. */
+	uint64_t accounts, known;
 	int64_t busy_ns,
-		known_ns; /* busy time of the program's own kernels; of this, that of known kernels */
-	int64_t left_ns;  /* rest of the budget */
-	uint64_t is_over; /* 1: no more bursts follow */
+		/*
+		 * Busy time of the program's own kernels, and the part of it in kernels with a known power.
+		 */
+		known_ns;
+	int64_t left_ns;  /* time that bursts may still take */
+	uint64_t is_over; /* 1: the process makes no more bursts */
 };
 
 _Static_assert(sizeof(struct kwhy_probe_progress_row) == 64, "library and launcher agree on it");

@@ -13,7 +13,7 @@
 
 #define KWHY_WIRE_MAGIC UINT32_C(0x5948574b) /* "KWHY" */
 #define KWHY_WIRE_VERSION 1
-/* No writer makes larger blocks; a reader treats them as damage. */
+/* Largest payload of a block. No writer makes larger blocks; a reader treats them as damage. */
 #define KWHY_WIRE_BLOCK_LIMIT_BYTES (UINT32_C(64) << 20)
 
 enum kwhy_wire_codec { KWHY_WIRE_PLAIN, KWHY_WIRE_ZSTD, KWHY_WIRE_CODEC_COUNT };
@@ -23,34 +23,32 @@ struct kwhy_wire_header {
 	uint16_t version;
 	uint16_t kind; /* enum kwhy_wire_kind */
 	uint32_t record_count;
-	uint32_t record_bytes; /* length of one record in the writer's version; 0: each record states its
-				  length */
-	uint32_t stored_bytes; /* length of the payload in the file, without the zeros that align the next
-				  block */
-	uint32_t raw_bytes;    /* length of the decompressed payload */
+	uint32_t record_bytes; /* length of each record in the file; 0: each record states its length */
+	uint32_t stored_bytes; /* length of the payload in the file, without padding to 8 bytes */
+	uint32_t raw_bytes;    /* length of the payload before compression */
 	uint16_t codec;	       /* enum kwhy_wire_codec */
 	uint16_t zero;
-	uint32_t payload_crc32c; /* of the stored payload */
+	uint32_t payload_crc32c; /* CRC-32C of the stored_bytes of payload */
 	uint64_t writer;	 /* identifies the writer: one process of a run */
 	uint64_t
 		sequence; /* number of the block among those of its writer, from 0; a gap means lost blocks */
 	uint32_t zeros[3];
-	uint32_t header_crc32c; /* of the 60 bytes before */
+	uint32_t header_crc32c; /* CRC-32C of the header's 60 bytes before this field */
 };
 
-/* Values that stand for unknown, as in model/recording.h. */
+/* Values of a field that mean "unknown", as in model/recording.h. */
 #define KWHY_WIRE_UNKNOWN_U16 UINT16_MAX
 #define KWHY_WIRE_UNKNOWN_U32 UINT32_MAX
 #define KWHY_WIRE_UNKNOWN_U64 UINT64_MAX
 
 struct kwhy_wire_kernel {
 	int64_t start_mono_ns, end_mono_ns;
-	uint64_t graph_node; /* 0: not launched by a graph */
+	uint64_t graph_node; /* node of the graph that launched the kernel; 0: no graph */
 	uint32_t name, correlation;
 	uint32_t context, stream;
-	uint32_t blocks, shared_bytes; /* blocks of the grid; static and dynamic shared memory of a block */
-	uint32_t graph;		       /* 0: no graph launched it */
-	uint32_t is_graph;	       /* 1: this record is of a whole graph launch */
+	uint32_t blocks, shared_bytes; /* blocks of the grid; static plus dynamic shared memory of a block */
+	uint32_t graph;		       /* graph that launched the kernel; 0: no graph */
+	uint32_t is_graph;	       /* 1: the record stands for the launch of a whole graph */
 	uint16_t device, threads_per_block, registers, zero;
 };
 
@@ -58,7 +56,7 @@ struct kwhy_wire_copy {
 	int64_t start_mono_ns, end_mono_ns;
 	uint64_t bytes, graph_node;
 	uint32_t correlation, context, stream, zero;
-	uint16_t device, src_device, dst_device; /* src, dst: UNKNOWN unless this is a peer copy */
+	uint16_t device, src_device, dst_device; /* src, dst: UNKNOWN unless this is a copy between devices */
 	uint8_t copy_kind;			 /* enum kwhy_copy_kind of model/recording.h */
 	uint8_t src_memory, dst_memory;		 /* enum kwhy_memory_kind */
 	uint8_t zeros[7];
@@ -76,12 +74,12 @@ struct kwhy_wire_memset {
 struct kwhy_wire_call {
 	int64_t start_mono_ns, end_mono_ns;
 	uint32_t name, correlation, thread,
-		result; /* thread: the system's id; result: the call's own status */
+		result; /* thread: the system's id; result: status that the call returned */
 };
 
 struct kwhy_wire_range {
 	int64_t start_mono_ns, end_mono_ns; /* end: INT64_MAX if still open when the recording ended */
-	uint32_t name, thread, kind, zero;  /* enum kwhy_range_kind */
+	uint32_t name, thread, kind, zero;  /* kind: enum kwhy_range_kind */
 };
 
 /* An allocation or free of device or pinned memory. */
@@ -93,7 +91,7 @@ struct kwhy_wire_memory {
 	uint8_t is_free, memory; /* enum kwhy_memory_kind */
 };
 
-/* Time that recording itself took from the program. */
+/* An interval in which recording itself delayed the program. */
 struct kwhy_wire_overhead {
 	int64_t start_mono_ns, end_mono_ns;
 	uint32_t name, thread;
@@ -102,28 +100,31 @@ struct kwhy_wire_overhead {
 struct kwhy_wire_process {
 	int64_t pid, parent_pid, start_mono_ns;
 	uint32_t host, command, producer; /* names */
-	uint32_t rank, world_size;	  /* UNKNOWN: not distributed */
-	uint32_t local_rank_from_1;	  /* rank among those on its machine, plus 1; 0: unknown */
-	uint32_t boot, zero;		  /* name that identifies a boot of a machine; 0: unknown */
+	uint32_t rank, world_size;	  /* UNKNOWN: the program is not distributed */
+	uint32_t local_rank_from_1;	  /* rank among the processes on this machine, plus 1; 0: unknown */
+	uint32_t boot, zero; /* boot: name that identifies this boot of the machine; 0: unknown */
 };
 
 struct kwhy_wire_device {
-	int32_t index; /* as the process numbers it */
+	int32_t index; /* device number in the recorded process */
 	uint32_t name, uuid, sm_count;
 	uint32_t threads_per_sm, registers_per_sm, shared_bytes_per_sm, zero;
 	uint64_t memory_bytes;
 	double memory_rate_bytes_per_s;
-	int64_t limit_mw; /* -1: unknown */
+	int64_t limit_mw; /* power limit; -1: unknown */
 };
 
 /* The source of READING records: one meter or gauge of one device. */
 struct kwhy_wire_source {
 	uint32_t id;
-	uint32_t meter, gauge; /* names: "nvml.energy_mj", "sm_clock_hz"; one of the two is 0 */
-	uint32_t uuid;	       /* name; 0: the source belongs to the host */
-	int32_t device;	       /* number in the meter's library; -1: the source belongs to the host */
+	uint32_t meter, gauge; /* names, such as "nvml.energy_mj", "sm_clock_hz"; one of the two is 0 */
+	uint32_t uuid;	       /* name: UUID of the device; 0: the source belongs to the host */
+	int32_t device;	       /* device number in the meter's library; -1: the source belongs to the host */
 	uint32_t domain, label, zero;
-	int64_t period_ns, wrap; /* period 0: unknown; wrap 0: never */
+	/*
+	 * Time between updates, 0: unknown; value at which a counter starts again at 0, 0: never.
+	 */
+	int64_t period_ns, wrap;
 };
 
 struct kwhy_wire_reading {
@@ -132,28 +133,28 @@ struct kwhy_wire_reading {
 };
 
 struct kwhy_wire_clock {
-	int64_t mono_ns, offset_ns, width_ns; /* Unix time = mono + offset, known within +- width / 2 */
+	int64_t mono_ns, offset_ns, width_ns; /* Unix time = mono + offset, to within width / 2 */
 };
 
 /*
- * Which activity the user chose to record; the reason why some intervals of a run are covered and others are
- * not.
+ * How the user limited the recording to a part of the activity. It is the reason why some intervals of a run
+ * are covered and others are not.
  */
 enum kwhy_wire_choice {
-	KWHY_WIRE_CHOICE_ALL,	/* nothing was left out on purpose */
-	KWHY_WIRE_CHOICE_TIME,	/* --delay, --duration */
-	KWHY_WIRE_CHOICE_RANGE, /* --range: inside ranges of a name */
-	KWHY_WIRE_CHOICE_DUTY,	/* --duty: random windows */
+	KWHY_WIRE_CHOICE_ALL,	/* the user set no limit */
+	KWHY_WIRE_CHOICE_TIME,	/* --delay, --duration: between two times */
+	KWHY_WIRE_CHOICE_RANGE, /* --range: inside ranges whose name matches a pattern */
+	KWHY_WIRE_CHOICE_DUTY,	/* --duty: in windows at random times */
 	KWHY_WIRE_CHOICE_COUNT
 };
 
 /*
- * The recording holds everything that this writer's process ran on the device between these times, if it was
- * launched at `since_mono_ns` (0: at any time) or later.
+ * The recording holds everything that the writer's process ran on the device from start to end, except what
+ * was launched before `since_mono_ns` (0: no exception).
  */
 struct kwhy_wire_coverage {
 	int64_t start_mono_ns, end_mono_ns;
-	int32_t device;	 /* -1: all */
+	int32_t device;	 /* -1: all devices */
 	uint32_t choice; /* enum kwhy_wire_choice */
 	int64_t since_mono_ns;
 };
@@ -161,128 +162,144 @@ struct kwhy_wire_coverage {
 struct kwhy_wire_work {
 	int64_t time_mono_ns;
 	double count;
-	uint32_t unit, zero; /* name: "tokens" */
+	uint32_t unit, zero; /* unit: a name such as "tokens" */
 };
 
 enum kwhy_wire_loss { KWHY_WIRE_LOSS_DROPPED, KWHY_WIRE_LOSS_FULL, KWHY_WIRE_LOSS_COUNT };
 struct kwhy_wire_lost {
 	uint64_t records;
-	uint32_t reason,
-		zero; /* enum kwhy_wire_loss: dropped by the profiler, or no space under --max-size */
+	uint32_t reason, zero; /* reason: enum kwhy_wire_loss, dropped by the profiler or above --max-size */
 };
 
 struct kwhy_wire_note {
-	uint32_t kind, id, text, zero; /* enum kwhy_note_kind; names */
+	uint32_t kind, id, text, zero; /* kind: enum kwhy_note_kind; id and text are names */
 };
 
-/* The last record of a writer that ended in order. */
+/* The last record of a writer. A writer that was killed leaves none. */
 struct kwhy_wire_end {
 	int64_t time_mono_ns;
-	uint64_t records; /* records of all kinds that this writer wrote */
+	uint64_t records; /* number of records of all kinds that this writer wrote */
 };
 
 /*
- * The command that is recorded. One record precedes its start, with INT64_MAX as its end, and one follows its
- * end.
+ * The command that is recorded. A record with end INT64_MAX is written before the command starts, another one
+ * after it has ended.
  */
 struct kwhy_wire_run {
-	int64_t start_mono_ns, end_mono_ns; /* bounds of the recorded part */
+	int64_t start_mono_ns, end_mono_ns; /* the part of the run that is recorded */
 	uint32_t command;		    /* name */
 	uint32_t exit;			    /* exit status as a shell reports it; UNKNOWN before the end */
 };
 
 /*
- * What a writer was asked to leave out of its process's activity; there is then a COVERAGE record for each
- * window. One record is written when activity begins, with INT64_MAX as its end, and one at the end. The last
- * is valid.
+ * The part of its process's activity that a writer was asked to record. The writer also writes a COVERAGE
+ * record for each window in which it recorded. It writes this record when activity begins, with end
+ * INT64_MAX, and again at the end; the last one is valid.
  */
 struct kwhy_wire_selection {
-	int64_t start_mono_ns, end_mono_ns; /* windows may lie between these times */
-	uint32_t choice;		    /* enum kwhy_wire_choice: the narrowest one requested */
-	uint32_t range;			    /* name: the pattern of --range; 0: no pattern */
-	double share_ratio;		    /* share of --duty; NAN: not given */
-	int64_t window_ns;		    /* mean length of the windows of --duty; 0: not given */
-	uint64_t seed;			    /* seed of the windows' random times */
+	int64_t start_mono_ns, end_mono_ns; /* windows may only lie between these times */
+	uint32_t choice;    /* enum kwhy_wire_choice: of several limits, the one that records least */
+	uint32_t range;	    /* name: the pattern of --range; 0: no pattern */
+	double share_ratio; /* recorded share of the run's time, by --duty; NAN: not given */
+	int64_t window_ns;  /* mean length of the windows of --duty; 0: not given */
+	uint64_t seed;	    /* seed of the random times of the windows */
 };
 
-/* Cost of recording itself. The last record of a kind and writer is valid. */
+/* A cost of recording itself. The last record of each kind and writer is valid. */
 enum kwhy_wire_cost_kind {
 	KWHY_WIRE_COST_THREAD,	/* processor time of the injected library's own thread */
 	KWHY_WIRE_COST_BUFFERS, /* processor time of converting CUPTI's buffers, on other threads */
-	KWHY_WIRE_COST_START,	/* time that the program waited for CUPTI to start */
-	KWHY_WIRE_COST_SWITCH, /* time that switching collection took; with --range, the program waited for it
-				*/
-	KWHY_WIRE_COST_FINISH, /* time that the program's end waited for the last records */
-	KWHY_WIRE_COST_LAUNCHER, /* processor time of the launcher, its meters among it, during the run */
-	KWHY_WIRE_COST_SAMPLER,	 /* processor time of its thread that reads meters, part of the launcher's */
-	KWHY_WIRE_COST_MACHINE, /* not a cost but their total: processor time of all CPUs of the machine, used
-				   by any process during the run; count: nanoseconds of the run */
+	KWHY_WIRE_COST_START,	/* time that the program waited until CUPTI had started */
+	/*
+	 * Time that switching the recording of activities on and off took. With --range, the program waited
+	 * for it.
+	 */
+	KWHY_WIRE_COST_SWITCH,
+	KWHY_WIRE_COST_FINISH,	 /* time that the program waited at its end for the last records */
+	KWHY_WIRE_COST_LAUNCHER, /* processor time of the launcher and its sampler during the run */
+	KWHY_WIRE_COST_SAMPLER,	 /* processor time of the launcher's sampler thread; part of LAUNCHER */
+	/*
+	 * Not a cost: processor time that all processes used on all CPUs of the machine during the run. Its
+	 * `count` is the length of the run in nanoseconds.
+	 */
+	KWHY_WIRE_COST_MACHINE,
 	KWHY_WIRE_COST_KIND_COUNT
 };
 
 struct kwhy_wire_cost {
 	int64_t spent_ns;
-	uint64_t count;	     /* number of ticks, buffers, switches or readings; 0: not counted */
-	uint32_t kind, zero; /* enum kwhy_wire_cost_kind */
+	uint64_t count; /* number of wake-ups of the thread, buffers, switches or readings; 0: not counted */
+	uint32_t kind, zero; /* kind: enum kwhy_wire_cost_kind */
 };
 
 /*
- * A launch that kwhy probe repeated. The burst comprises what ran on the launch's stream from the launch on
- * and started before the burst's end. Kernels of the launch's name in it are repeats, except the first, which
- * is the program's own. Bursts of a process do not overlap.
+ * A launch that kwhy probe repeated in a burst. To the burst belong activities on the launch's stream that
+ * started from the launch on and before the burst's end. Kernels in it with the launch's name are repeats,
+ * except the first, which is the program's own. Bursts of a process do not overlap.
  */
 struct kwhy_wire_burst {
 	int64_t start_mono_ns, end_mono_ns; /* start and end of the burst on the host */
 	uint64_t saved_bytes;
-	uint32_t name, correlation; /* name and correlation of the launch */
+	uint32_t name, correlation; /* name and correlation of the repeated launch */
 	uint32_t context;
-	uint32_t thread; /* the system's id of the thread that made the launch and ran the burst */
+	uint32_t thread; /* the system's id of the thread that made the launch and then the burst */
 	uint32_t blocks, repeats;
 	uint16_t threads_per_block;
 	uint8_t form;  /* enum kwhy_burst_form of model/recording.h */
 	uint8_t check; /* enum kwhy_burst_check */
 	/*
-	 * Start and end of the program's own call, from the burst's start on; the prober did nothing between
-	 * them. In a burst after that call both are the time at which the program's work had finished.
+	 * Time from the burst's start to the start and to the end of the program's own call; the prober did
+	 * nothing between them. In a burst that was made later than the call, both are the time at which the
+	 * program's work had finished.
 	 */
 	uint32_t launch_ns, launched_ns;
-	uint32_t repeated_ns; /* time of the repeats, without the copies between them */
+	uint32_t repeated_ns; /* device time of the repeats, without the copies between them */
 };
 
-/* Launches that were not probed. The last record of a name, size and writer is valid. */
+/*
+ * Launches of a kernel by size that were not probed, and why. The last record of each name, size and writer
+ * is valid.
+ */
 struct kwhy_wire_unprobed {
 	uint64_t launches;
-	uint32_t name, reason; /* names */
+	uint32_t name, reason; /* names: of the kernel, and of the reason */
 	uint32_t blocks;
 	uint16_t threads_per_block, zero;
 };
 
 /*
- * A frame of a call stack and the frame that called it; the frames of all stacks form a tree. A Python frame
- * has file, function and line. A native frame has the path of its module and its return address, as an offset
- * from the module's base.
+ * A frame of a call stack. Each frame refers to its caller, so the frames of all stacks form a tree. A Python
+ * frame has file, function and line. A native frame has in `file` the path of its module and in `offset` its
+ * return address, relative to the module's base.
  */
 struct kwhy_wire_frame {
-	uint64_t offset;	 /* 0: a Python frame */
-	uint32_t id, caller;	 /* numbers from 1; caller 0: this is the outermost known frame */
+	uint64_t offset; /* native frame: offset in the module, bytes; 0: a Python frame */
+	uint32_t id,
+		caller; /* numbers of this frame and of its caller, from 1; caller 0: unknown or outermost */
 	uint32_t file, function; /* names */
 	uint32_t line, zero;	 /* line 0: unknown */
 };
 
-/* Where a thread was when a CUDA call began or ended, and when its previous call did. */
+/* The call stack of a thread at the start or end of a CUDA call. */
 struct kwhy_wire_sample {
-	int64_t time_mono_ns, since_mono_ns; /* as in the records of calls; since 0: no previous call */
-	uint32_t thread;		     /* thread that called CUDA */
-	uint32_t of_thread;   /* thread whose stack this is: the calling thread, or one that waited for it */
-	uint32_t frame, zero; /* the innermost frame */
+	/*
+	 * Time of the sample, and the same time of the previous CUDA call of the thread, as in CALL
+	 * records; since_mono_ns 0: no previous call.
+	 */
+	int64_t time_mono_ns, since_mono_ns;
+	uint32_t thread;      /* thread that called CUDA */
+	uint32_t of_thread;   /* thread whose stack this is: `thread`, or one that waited for it */
+	uint32_t frame, zero; /* frame: the innermost frame */
 };
 
-/* A name: this header, then the name's bytes without NUL, then zeros up to a multiple of 8. */
+/*
+ * Start of a NAME record. `length` bytes of the name follow, without NUL, then zeros up to a multiple of 8.
+ */
 struct kwhy_wire_name {
 	uint32_t id, length;
 };
 
-/* Kinds and their records. New kinds go at the end; a reader skips what it does not know. */
+/* Kinds of records. New kinds are added at the end; a reader skips kinds that it does not know. */
 #define KWHY_WIRE_KINDS(X)      \
 	X(KERNEL, kernel)       \
 	X(COPY, copy)           \
@@ -310,16 +327,16 @@ struct kwhy_wire_name {
 	X(SAMPLE, sample)
 
 enum kwhy_wire_kind {
-	KWHY_WIRE_NAME, /* the only kind of varying length */
+	KWHY_WIRE_NAME, /* the only kind whose records differ in length */
 #define X(kind, record) KWHY_WIRE_##kind,
 	KWHY_WIRE_KINDS(X)
 #undef X
 		KWHY_WIRE_KIND_COUNT
 };
 
-const char *kwhy_wire_kind_name(unsigned kind); /* "kernel"; "unknown kind" for unknown kinds */
+const char *kwhy_wire_kind_name(unsigned kind); /* "kernel"; "unknown kind" for a number without a kind */
 uint32_t kwhy_wire_record_bytes(
-	unsigned kind); /* length in this program's version; 0: varying length or unknown kind */
+	unsigned kind); /* record length in this version of kwhy; 0: lengths differ, or unknown kind */
 
 _Static_assert(sizeof(struct kwhy_wire_header) == 64, "the header is part of the format");
 _Static_assert(sizeof(struct kwhy_wire_kernel) == 64 && sizeof(struct kwhy_wire_copy) == 64, "format");

@@ -25,8 +25,8 @@ static bool has_host(const struct kwhy_replay_work *work)
 }
 
 /*
- * Counts copies in `slots` and notes the largest size of each class; returns the most bytes of any copy or
- * fill.
+ * Counts the copies of each size class in `slots` and notes their largest size. Returns the size of the
+ * largest copy or fill, bytes.
  */
 static uint64_t survey(struct kwhy_replay_buffers *buffers, const struct kwhy_replay_pattern *pattern)
 {

@@ -17,13 +17,13 @@ enum { KWHY_REPLAY_SIZES = 64, KWHY_REPLAY_HOST_KINDS = 2 };
 struct kwhy_replay_ring {
 	struct kwhy_gpu_host host;
 	size_t slot_bytes;
-	uint32_t slots; /* number of buffers; 0: no copy is of that size class */
+	uint32_t slots; /* number of buffers; 0: no copy of the pattern is of that size class */
 	atomic_uint next;
 };
 
 struct kwhy_replay_buffers {
 	struct kwhy_gpu *gpu;
-	uint64_t from, to; /* on the device */
+	uint64_t from, to; /* device addresses of the source and the destination of all copies */
 	struct kwhy_replay_ring rings[KWHY_REPLAY_HOST_KINDS][KWHY_REPLAY_SIZES];
 };
 
@@ -32,7 +32,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_replay_buffers_init(struct kwhy_replay_buffe
 	struct kwhy_gpu *gpu, const struct kwhy_replay_pattern *pattern, struct kwhy_error *error);
 void kwhy_replay_buffers_done(struct kwhy_replay_buffers *buffers);
 
-/* Source and destination of a copy, for each time that it is made. Any thread may call it. */
+/*
+ * Source and destination of a copy. Each call may return another buffer of its size class. Any thread may
+ * call it.
+ */
 struct kwhy_gpu_copy kwhy_replay_buffers_take(
 	struct kwhy_replay_buffers *buffers, const struct kwhy_replay_work *work);
 

@@ -4,56 +4,81 @@
 
 #include "replay/pattern.h"
 
-/* State that the steps of kwhy_replay_pattern_new() share. Times are as played. */
+/*
+ * State that the steps of kwhy_replay_pattern_new() share. A row is an index in the recorded activities; a
+ * call is an index in the recorded calls. Times are those of the graph as last played.
+ */
 struct kwhy_replay_builder {
 	const struct kwhy_whatif *whatif;
 	const struct kwhy_whatif_graph *graph;
 	const struct kwhy_recording *recording;
 	const struct kwhy_replay_changes *changes;
 	struct kwhy_replay_pattern *pattern;
-	int64_t origin_ns; /* start of the first call that issues work, or of the first work without a call */
-	size_t *first_row; /* [calls + 3] first index in `rows` of the rows that a call issues now; last come
-			      the rows without a call */
-	uint32_t *rows;	   /* [activities] sorted by the call that issues them, then by start */
-	bool *is_followed; /* [calls] whether a call of another thread waits for the call */
-	uint32_t *op_of;   /* [calls] op of the call; KWHY_NONE: the call is not replayed */
-	uint32_t *work_of; /* [activities] work of the row; KWHY_NONE: the row is not replayed */
-	uint32_t *row_of;  /* [works] row of the work; KWHY_NONE: a packing kernel, which has no row */
-	size_t row_capacity;	    /* of row_of */
-	uint32_t *replay_stream_of; /* [3 * streams] stream of the replay; KWHY_NONE: not made yet */
-	uint8_t *apart; /* [streams] bits of enum kwhy_replay_group: groups with streams of their own */
+	/*
+	 * time 0 of the pattern: start of the first call that issues work, or of the first work without a
+	 * call
+	 */
+	int64_t origin_ns;
+	/*
+	 * [calls + 3] index in `rows` of the first row that each call issues after the changes; the last
+	 * entry is for rows without a call
+	 */
+	size_t *first_row;
+	uint32_t *rows;	     /* [activities] sorted by the call that issues them, then by start */
+	bool *is_followed;   /* [calls] whether a call of another thread follows the call */
+	uint32_t *op_of;     /* [calls] op of the call; KWHY_NONE: the call is not replayed */
+	uint32_t *work_of;   /* [activities] work of the row; KWHY_NONE: the row is not replayed */
+	uint32_t *row_of;    /* [works] row of the work; KWHY_NONE: a packing kernel, which has no row */
+	size_t row_capacity; /* number of entries allocated for row_of */
+	/*
+	 * [3 * streams] stream of the replay for each group of a recorded stream's work; KWHY_NONE: not made
+	 * yet
+	 */
+	uint32_t *replay_stream_of;
+	/* [streams] a bit for each enum kwhy_replay_group that changes moved to a stream of its own */
+	uint8_t *apart;
 };
 
-/* Groups of a stream's work: changes may move all but the first to other streams. */
+/*
+ * Groups into which the work of a recorded stream is divided. Changes may move all but the first group to
+ * other streams.
+ */
 enum kwhy_replay_group { KWHY_REPLAY_MAIN, KWHY_REPLAY_SENDS, KWHY_REPLAY_COLLECTIVES, KWHY_REPLAY_GROUPS };
 
-/* Whether a row is work of the replayed device that is not dropped. */
+/* Whether a row is work of the replayed device and no change dropped it. */
 bool kwhy_replay_is_played(const struct kwhy_replay_builder *builder, uint32_t row);
 /*
- * The row itself, or if it is dropped, the closest earlier row of its stream that is not; KWHY_NONE: no such
- * row.
+ * The row itself, or if a change dropped it, the closest earlier row of its stream that is not dropped;
+ * KWHY_NONE: every earlier row is dropped.
  */
 uint32_t kwhy_replay_left_of(const struct kwhy_replay_builder *builder, uint32_t row);
 
-/* The steps of kwhy_replay_pattern_new(), in order. */
+/* The steps of kwhy_replay_pattern_new(), in the order in which they are called. */
 
 /*
- * Finds the groups of work that changes moved out of their streams. `last_of_stream` is scratch: [streams].
+ * Finds the groups of work that changes moved out of their streams. `last_of_stream` is scratch memory for
+ * one row a stream.
  */
 void kwhy_replay_part_streams(struct kwhy_replay_builder *builder, uint32_t *last_of_stream);
-/* Lists rows by the call that issues them now, in the order of their starts. */
+/* Lists rows by the call that issues them after the changes, in the order of their starts. */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_list_rows(
 	struct kwhy_replay_builder *builder, struct kwhy_error *error);
 /* Reads the calls of all threads with their work. */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_read_threads(
 	struct kwhy_replay_builder *builder, struct kwhy_error *error);
-/* Appends the work of one row, in the stream of `replay_stream_row`. */
+/*
+ * Appends the work of one row to the replayed stream of `replay_stream_row`, which is the row itself or the
+ * first row of its graph.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_add_row(struct kwhy_replay_builder *builder, uint32_t row,
 	uint32_t replay_stream_row, struct kwhy_error *error);
-/* Finds what each call waits for and what each work follows, in the order in which calls begin. */
+/*
+ * Finds which work each call waits for and which work each piece of work follows. Calls are visited in the
+ * order of their starts.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_order(
 	struct kwhy_replay_builder *builder, struct kwhy_error *error);
-/* Makes launches of the same sequence of work share a graph. */
+/* Makes all launches of the same sequence of work share one graph. */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_share_graphs(
 	struct kwhy_replay_pattern *pattern, struct kwhy_error *error);
 

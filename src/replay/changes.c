@@ -7,15 +7,16 @@
 #include <string.h>
 
 /*
- * A change that merges work edits the first piece, which takes the time of all, and then drops the others. So
- * the journal of edits shows into which piece each was merged.
+ * A change that merges several pieces of work first edits the piece that remains, which gets the time of all
+ * pieces, and then drops the others. So in the journal of edits each dropped row follows the row into which
+ * it was merged.
  */
 
 /* State of one change. */
 struct merge {
 	struct kwhy_replay_changes *changes;
 	const struct kwhy_whatif *whatif;
-	size_t from; /* number of its first edit */
+	size_t from; /* index in the journal of the change's first edit */
 	uint32_t number;
 };
 
@@ -24,7 +25,7 @@ static bool is_changed(const struct merge *merge, uint32_t row)
 	return merge->whatif->graph->nodes[row].flags & KWHY_NODE_CHANGED;
 }
 
-/* The next edited row of the change; KWHY_NONE: no more rows. */
+/* The next row that the change edited, from entry *edit of the journal on; KWHY_NONE: no more rows. */
 static uint32_t next_row(const struct merge *merge, size_t *edit)
 {
 	const struct kwhy_whatif_graph *graph = merge->whatif->graph;
@@ -78,7 +79,10 @@ static void batch(const struct merge *merge, uint32_t first, uint32_t row)
 		blocks[first] = sum_of_blocks(blocks[first], blocks[row]);
 }
 
-/* A fused kernel has the largest grid of its parts; copies and fills within the device are part of it. */
+/*
+ * Merges a row into a fused kernel, which gets the largest grid of its parts. A part may be a kernel, or a
+ * copy or fill within the device.
+ */
 static void fuse(const struct merge *merge, uint32_t first, uint32_t row)
 {
 	uint32_t *blocks = merge->changes->blocks;
@@ -89,7 +93,7 @@ static void fuse(const struct merge *merge, uint32_t first, uint32_t row)
 		blocks[first] = blocks[row];
 }
 
-/* Grows the remaining rows, which do the work of `number` steps. */
+/* Multiplies bytes and blocks of the rows that remain, each of which now does the work of `number` steps. */
 static void grow(const struct merge *merge)
 {
 	struct kwhy_replay_changes *changes = merge->changes;
@@ -159,7 +163,7 @@ enum kwhy_status kwhy_replay_change(struct kwhy_whatif *whatif,
 		if (!status && effect.places)
 			follow(&merge, change_requests[i].change->id);
 	}
-	/* the last one may have been refused and left times that are not those of the graph */
+	/* the last change may have been refused, which leaves the times of the graph invalid */
 	if (!status)
 		status = kwhy_whatif_play(whatif->graph, error);
 	if (status)

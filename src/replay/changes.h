@@ -6,20 +6,21 @@
 
 enum kwhy_replay_became {
 	KWHY_REPLAY_AS_IT_WAS,
-	KWHY_REPLAY_PACKED, /* one copy for several, with a kernel that gathers or scatters their data */
-	KWHY_REPLAY_FUSED   /* a kernel, whether it was a kernel, a copy or a fill */
+	/* a copy that replaces several, with a kernel that gathers or scatters their data */
+	KWHY_REPLAY_PACKED,
+	KWHY_REPLAY_FUSED /* a kernel that replaces several kernels, copies or fills */
 };
 
 /*
- * Effects of changes on the work beyond the times in the graph: bytes of packed copies, blocks of merged
- * kernels, and memory that is page-locked.
+ * What changes do to work apart from the times in the graph: bytes of packed copies, blocks of merged
+ * kernels, and copies whose host memory becomes page-locked.
  */
 struct kwhy_replay_changes {
-	uint64_t *bytes;  /* [activities] */
-	uint32_t *blocks; /* [activities] */
-	uint8_t *became;  /* [activities] enum kwhy_replay_became */
-	bool pinned;	  /* copies from and to pageable memory use page-locked memory */
-	bool captured;	  /* calls that issue several pieces of work launch a graph */
+	uint64_t *bytes;  /* [activities] bytes of each copy after the changes */
+	uint32_t *blocks; /* [activities] blocks of each kernel after the changes */
+	uint8_t *became;  /* [activities] enum kwhy_replay_became: what each activity is after the changes */
+	bool pinned;	  /* whether copies from and to pageable memory use page-locked memory */
+	bool captured;	  /* whether calls that issue several pieces of work launch a graph */
 };
 
 /*

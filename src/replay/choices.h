@@ -5,38 +5,50 @@
 #include "replay/proxy.h"
 
 /*
- * Chooses the proxy kernels of each account, by the power that the ledger gives the account and the powers
- * that proxy kernels draw. Pure.
+ * Chooses proxy kernels for each account, from the power of the account in the ledger and the measured powers
+ * of proxy kernels. Pure.
  */
 
 /*
- * Grids whose proxy kernels' powers are worth measuring: those of the accounts that drew most above the idle
- * level, each at least 5 % of what all accounts drew. Of grids with about as many threads and as long
- * kernels, only one is taken. Returns how many of out[KWHY_REPLAY_GRIDS_MEASURED] are filled. `grids`: those
- * of the pattern on this GPU.
+ * Selects the grids whose proxy kernels are worth measuring: those of the accounts that drew most above the
+ * idle level, each at least 5 % of what all accounts drew above it. Of grids with similar numbers of threads
+ * and kernel lengths, only one is selected. `grids` are those of the pattern on this GPU. Returns the number
+ * of grids written to out[KWHY_REPLAY_GRIDS_MEASURED].
  */
 size_t kwhy_replay_grids_that_matter(const struct kwhy_replay_pattern *pattern,
 	const struct kwhy_proxy_grid *grids, double idle_w, uint32_t *out);
 
-/* The first grid with about as many threads and as long kernels; NULL: no such grid. */
+/*
+ * The first of `grids` whose number of threads and kernel length are similar to those of the grid; NULL: no
+ * grid is similar.
+ */
 const struct kwhy_proxy_grid *kwhy_replay_alike(
 	const struct kwhy_proxy_grid *grids, size_t count, const struct kwhy_proxy_grid *grid);
 
-/* Gives grids that were not measured the powers of the measured grid nearest by threads and kernel length. */
+/*
+ * Copies powers to the grids that were not measured: each gets those of the most similar measured grid, by
+ * number of threads and kernel length.
+ */
 void kwhy_replay_spread_powers(
 	struct kwhy_proxy_grid *grids, size_t grid_count, const uint32_t *measured, size_t measured_count);
 
 /*
- * The choice that draws wanted_w by the grid's measured powers: the weakest class that reaches it, on part of
- * the multiprocessors where it draws more. Where no class draws so much, it is the strongest class on all
- * multiprocessors; where powers are unknown, the waiting class.
+ * The choice that draws wanted_w by the grid's measured powers. It is the weakest class that draws at least
+ * wanted_w, run on part of the multiprocessors if it draws more. Where every class draws less, it is the
+ * strongest class on all multiprocessors; where powers are unknown, the waiting class.
  */
 struct kwhy_proxy_choice kwhy_replay_choose(const struct kwhy_proxy_grid *grid, double wanted_w);
 
-/* A limit of the power that proxy kernels can draw. */
+/*
+ * A limit of the power that proxy kernels can draw: all kernels wait (least power), or all are of the
+ * strongest class (most power).
+ */
 enum kwhy_replay_bound { KWHY_REPLAY_NO_BOUND, KWHY_REPLAY_ALL_WAIT, KWHY_REPLAY_ALL_WORK };
 
-/* Whether all choices are at that limit, so that asking for less, or more, power changes nothing. Pure. */
+/*
+ * Whether the choices of all accounts are at that limit, so that no factor on the power asked of them brings
+ * the energy closer. Pure.
+ */
 bool kwhy_replay_is_at(enum kwhy_replay_bound bound, const struct kwhy_replay_pattern *pattern,
 	const struct kwhy_proxy_grid *grids, const struct kwhy_proxy_choice *choices);
 

@@ -5,7 +5,10 @@
 
 #define STEP_MAX 4.0
 
-/* The attempt closest to wanted_j on one side of it; NULL: no attempt on that side. */
+/*
+ * The attempt whose factor is closest to the solution among those whose energy is at least wanted_j (`side`
+ * 1) or at most wanted_j (`side` -1); NULL: no attempt is on that side.
+ */
 static const struct kwhy_replay_attempt *nearest(
 	const struct kwhy_replay_attempt *attempts, size_t count, double wanted_j, int side)
 {

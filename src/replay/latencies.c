@@ -6,11 +6,11 @@
 
 enum { ROUND_TRIPS = 64, WAIT_TICKS = 40000, COPY_BYTES = 256, SMALL_BYTES = 65536 };
 
-/* The work of a round trip. */
+/* The work whose round-trip latency is measured. */
 struct round_trip {
 	const struct kwhy_proxies *proxies;
-	struct kwhy_gpu_copy copy;    /* 0 bytes: a kernel */
-	struct kwhy_gpu_graph *graph; /* NULL: no graph */
+	struct kwhy_gpu_copy copy;    /* copied bytes; 0 bytes: the work is a kernel */
+	struct kwhy_gpu_graph *graph; /* NULL: the work is no graph */
 	bool ends_with_call;
 };
 
@@ -143,8 +143,8 @@ double kwhy_replay_late_of_waits_ns(const struct kwhy_replay_latencies *latencie
 }
 
 /*
- * Sum of both parts of the latency, without a kernel's own start and end and without a copy's recorded
- * length.
+ * Latency of issuing a kind of work plus that of waiting for it, ns. It leaves out a kernel's own start and
+ * end, and the recorded length of a copy.
  */
 static double both_ns(const struct kwhy_replay_latencies *latencies, const struct kwhy_proxies *proxies,
 	const struct kwhy_replay_pattern *pattern, const struct kwhy_replay_work *work)

@@ -7,8 +7,9 @@
 #include <string.h>
 
 /*
- * Time on this GPU of a call that issues work and of one that waits for it, without the work itself: medians
- * of round trips in an idle stream, of a kernel, of a graph, and of small copies by direction and memory.
+ * Times that calls take on this GPU without the work itself: of a call that issues work, and of a call that
+ * waits for it. They are medians of round trips in an idle stream, for a kernel, for a graph, and for small
+ * copies by direction and kind of memory.
  */
 enum kwhy_replay_call { /* kind of work that a call issues */
 	KWHY_REPLAY_CALL_LAUNCH,
@@ -20,20 +21,31 @@ enum kwhy_replay_call { /* kind of work that a call issues */
 	KWHY_REPLAY_CALL_COUNT
 };
 
-/* Calls that wait for nothing: median lengths in the recording and on this GPU. */
+/* Lengths of calls that issue work and do not wait: medians in the recording and on this GPU. */
 struct kwhy_replay_call_times {
 	uint64_t count;
 	double recorded_ns, here_ns;
 };
 
 struct kwhy_replay_latencies {
-	double kernel_ns; /* round trip of a kernel, less the time that the kernel waits */
-	double graph_ns;  /* round trip of a graph of two kernels, less their time beyond one kernel; equals
-			     kernel_ns on GPUs without graphs */
-	double copy_ns[2][2]; /* [way: to the device, from it][page-locked] round trip, copy included */
+	/* round-trip latency of a kernel, less the time for which the kernel was asked to wait */
+	double kernel_ns;
+	/*
+	 * round-trip latency of a graph of two kernels, less their time beyond that of one kernel; equals
+	 * kernel_ns on GPUs without graphs
+	 */
+	double graph_ns;
+	/*
+	 * [direction: to the device, from it][memory: pageable, page-locked] round-trip latency of a small
+	 * copy, with the copy itself
+	 */
+	double copy_ns[2][2];
 	struct kwhy_replay_call_times calls[KWHY_REPLAY_CALL_COUNT];
-	double late_ns; /* by which waits of a replay return later than the recorded ones; later waits are
-			   shortened by it */
+	/*
+	 * Time by which waits of a replay return later than the recorded ones. Later runs shorten their waits
+	 * by it.
+	 */
+	double late_ns;
 };
 
 /*
@@ -47,7 +59,10 @@ static inline bool kwhy_replay_ends_with_call(
 		strcmp(gpu->ops->name, "cuda") == 0;
 }
 
-/* Round-trip latency in two parts: before the work begins and after its end. */
+/*
+ * Latency of a round trip in two parts: from the call to the start of the work, and from its end to the
+ * return of the wait.
+ */
 struct kwhy_replay_overhead {
 	double issue_ns, return_ns;
 };
@@ -55,21 +70,25 @@ struct kwhy_replay_overhead {
 const char *kwhy_replay_call_name(enum kwhy_replay_call call); /* "launch", "pageable-copy", ... */
 
 /*
- * Added time of a call of that kind with `pieces` pieces of work in the recording, since a recorder stores a
- * record for each piece. Negative: this machine is slower. 0: the recording has no call of the kind. Pure.
+ * Time that recording adds to a call of the given kind with `pieces` pieces of work, ns, since a recorder
+ * stores a record for each piece. It is negative if this machine is slower than the recorded one, and 0 if
+ * the recording has no call of that kind. Pure.
  */
 double kwhy_replay_added_ns(
 	const struct kwhy_replay_latencies *latencies, enum kwhy_replay_call kind, uint32_t pieces);
 
-/* The part of late_ns that a round trip can explain; the rest is specific to the pattern. Pure. */
+/*
+ * The part of late_ns that the latency of a round trip can explain, ns. The rest is specific to the pattern.
+ * Pure.
+ */
 double kwhy_replay_late_of_waits_ns(const struct kwhy_replay_latencies *latencies);
 
 KWHY_MUST_USE enum kwhy_status kwhy_replay_latencies_measure(
 	const struct kwhy_proxies *proxies, struct kwhy_replay_latencies *out, struct kwhy_error *error);
 
 /*
- * Latency of one piece of work of a pattern. A round trip measures only the sum of both parts. It is divided
- * in the proportion of the recording, or evenly where that is unknown. Pure.
+ * Latency of one piece of work of a pattern. A round trip measures only the sum of both parts. The sum is
+ * divided in the proportion of the recorded latencies, or evenly if these are unknown. Pure.
  */
 struct kwhy_replay_overhead kwhy_replay_overhead_of(const struct kwhy_replay_latencies *latencies,
 	const struct kwhy_proxies *proxies, const struct kwhy_replay_pattern *pattern,

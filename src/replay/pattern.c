@@ -105,7 +105,7 @@ static enum kwhy_status read_accounts(struct kwhy_replay_builder *builder, struc
 	return KWHY_OK;
 }
 
-/* Sums over the kernels of each account. */
+/* Computes for each account the sums over its kernels. */
 static void sum_accounts(struct kwhy_replay_pattern *pattern)
 {
 	for (size_t i = 0; i < pattern->work_count; i++) {

@@ -7,49 +7,64 @@
 #include "replay/changes.h"
 
 /*
- * The calls of a recording that a replay makes again for one device: for each host thread its calls with the
- * pauses between them, for each call the work that it issues or waits for. It is taken from the recording's
- * graph as last played, changed or not. Pure.
+ * The calls of a recording that a replay makes again for one device. For each host thread, it has the calls
+ * with the pauses between them; for each call, the work that the call issues or waits for. It is read from
+ * the recording's graph as last played, with or without changes. Pure.
  */
 
 enum kwhy_replay_kind { KWHY_REPLAY_KERNEL, KWHY_REPLAY_COPY, KWHY_REPLAY_FILL };
 
 enum kwhy_replay_direction { KWHY_REPLAY_H2D, KWHY_REPLAY_D2H, KWHY_REPLAY_D2D };
 
-/* One piece of work of the device. A kernel is replaced by a proxy kernel of the same length and grid. */
+/* One piece of work of the device. A kernel is replayed by a proxy kernel of the same length and grid. */
 struct kwhy_replay_work {
 	int64_t length_ns;
-	int64_t issue_ns;	/* from the start of the call to the start of the work, unless something else
-				   delayed it */
-	uint64_t bytes;		/* size of a copy or fill */
-	uint32_t replay_stream; /* stream of the replay: a recorded stream, or a group of its work that a
-				   change moved out */
-	uint32_t grid;		/* row in grids, of a kernel */
-	uint32_t account;	/* row in accounts, of a kernel; KWHY_NONE: no account */
-	uint32_t after[2];	/* work of other streams that must end before it; KWHY_NONE: no such work */
-	uint32_t mark;		/* event recorded after it; KWHY_NONE: nothing waits for it alone */
-	uint8_t kind;		/* enum kwhy_replay_kind */
-	uint8_t way;		/* enum kwhy_replay_direction; for copies only */
-	uint8_t host;		/* enum kwhy_gpu_host_kind of the host memory; for copies only */
+	/*
+	 * time from the start of the call that issues the work to the start of the work in an idle stream
+	 */
+	int64_t issue_ns;
+	uint64_t bytes; /* size of a copy or fill, bytes */
+	/*
+	 * index of the stream of the replay, which has the work of a recorded stream, or a group of its work
+	 * that a change moved out
+	 */
+	uint32_t replay_stream;
+	uint32_t grid;	  /* of a kernel: index in the pattern's grids */
+	uint32_t account; /* of a kernel: index in the pattern's accounts; KWHY_NONE: no account */
+	/* indices of work in other streams that must end before this work; KWHY_NONE: no such work */
+	uint32_t after[2];
+	/*
+	 * number of the event that is recorded after the work; KWHY_NONE: nothing waits for this work alone
+	 */
+	uint32_t mark;
+	uint8_t kind; /* enum kwhy_replay_kind */
+	uint8_t way;  /* enum kwhy_replay_direction; for copies only */
+	uint8_t host; /* enum kwhy_gpu_host_kind of the host memory; for copies only */
 };
 
 enum kwhy_replay_wait {
 	KWHY_REPLAY_WAIT_NONE,
-	KWHY_REPLAY_WAIT_REPLAY_STREAM, /* until everything in the stream of that work has run */
-	KWHY_REPLAY_WAIT_WORK		/* until that work has run */
+	KWHY_REPLAY_WAIT_REPLAY_STREAM, /* waits until all work of that work's stream has run */
+	KWHY_REPLAY_WAIT_WORK		/* waits until that work has run */
 };
 
 /* A call of a host thread. */
 struct kwhy_replay_op {
-	int64_t gap_ns;	   /* since the end of the call before it on its thread */
-	int64_t own_ns;	   /* least time that the call takes */
-	int64_t return_ns; /* from the end of the work that it waits for to its return */
-	int64_t start_ns;  /* as played, from the start of the first call; orders the ops of all threads */
+	int64_t gap_ns; /* pause since the end of the thread's previous op */
+	int64_t own_ns; /* least time that the call takes, without waiting for the device */
+	/* time from the end of the work that the call waits for to the return of the call */
+	int64_t return_ns;
+	/*
+	 * start of the call after the start of the pattern's first call, as played; orders the ops of all
+	 * threads
+	 */
+	int64_t start_ns;
 	uint32_t work, work_count;
-	uint32_t graph;	   /* graph as which it launches its work; KWHY_NONE: no graph */
-	uint32_t wait;	   /* index of the work that it waits for; KWHY_NONE: it does not wait */
-	uint32_t after_op; /* op of another thread that comes before it; KWHY_NONE: no such op */
-	int64_t after_ns;  /* least time from the end of after_op to its start */
+	uint32_t graph; /* index of the graph that the call launches; KWHY_NONE: it launches no graph */
+	uint32_t wait;	/* index of the work that the call waits for; KWHY_NONE: it does not wait */
+	/* op of another thread that must end before this one begins; KWHY_NONE: no such op */
+	uint32_t after_op;
+	int64_t after_ns;  /* least time from the end of after_op to the start of this op */
 	uint8_t wait_kind; /* enum kwhy_replay_wait */
 };
 
@@ -58,7 +73,7 @@ struct kwhy_replay_thread {
 };
 
 struct kwhy_replay_replay_stream {
-	uint32_t last_work; /* in the order of issue */
+	uint32_t last_work; /* work that is issued last in the stream */
 };
 
 struct kwhy_replay_grid {
@@ -68,47 +83,54 @@ struct kwhy_replay_grid {
 /* An account of the ledger, with the kernels that share its power. */
 struct kwhy_replay_account {
 	const char *name;
-	double power_w; /* gross power while its kernels ran; NAN: unknown */
+	double power_w; /* gross power of the account while its kernels ran; NAN: unknown */
 	int64_t time_ns;
 	uint64_t count;
 	int64_t longest_ns;
-	uint32_t grid; /* grid of the longest of them */
+	uint32_t grid; /* index of the grid of the account's longest kernel */
 };
 
 /*
- * A graph shared by all launches of the same sequence of work. It has the work of the first launch, with mean
- * lengths over all launches.
+ * A graph that all launches of the same sequence of work share. It consists of the work of the first launch;
+ * each length is the mean over all launches.
  */
 struct kwhy_replay_graph {
 	uint32_t work, work_count, launches;
 };
 
-/* Counts of what a replay does differently from the recording. */
+/* Counts of what a replay does otherwise than the recorded program. */
 struct kwhy_replay_left {
-	uint64_t other_devices; /* work of other devices, left out */
-	uint64_t collectives;	/* collectives, replaced by kernels of their length */
-	uint64_t peer_copies;	/* copies to peer devices, replaced by copies within the device */
-	uint64_t unknown;	/* copies and fills of unknown size or direction, replaced by kernels of their
-				   length */
-	uint64_t uncalled;	/* work without a recorded call, issued at its own start */
-	uint64_t allocations;	/* allocations and frees, replaced by time of the host */
-	uint64_t guessed_memory; /* copies whose kind of host memory is unknown, taken as pageable */
-	uint64_t overlaps; /* work that ran concurrently with the work before it in its stream; replayed after
-			      it */
-	uint64_t orders;   /* links between streams or threads that could not be kept */
+	uint64_t other_devices; /* work of other devices, which is left out */
+	uint64_t collectives;	/* collectives, which are replaced by kernels of their length */
+	/* copies to peer devices, which are replaced by copies within the device */
+	uint64_t peer_copies;
+	/* copies and fills of unknown size or direction, which are replaced by kernels of their length */
+	uint64_t unknown;
+	uint64_t uncalled;	 /* work without a recorded call, which is issued at its recorded start */
+	uint64_t allocations;	 /* allocations and frees, which are replaced by pauses of the host */
+	uint64_t guessed_memory; /* copies whose kind of host memory is unknown and taken as pageable */
+	/*
+	 * work that ran concurrently with the work before it in its stream, and is replayed after that work
+	 */
+	uint64_t overlaps;
+	uint64_t orders; /* recorded orders between streams or threads that the replay does not keep */
 };
 
 struct kwhy_replay_pattern {
-	struct kwhy_arena arena; /* names */
-	uint32_t device;	 /* number of the device in the recording */
-	int64_t span_ns;	 /* as played: from the first start to the last end of its work */
-	int64_t queued_ns;	 /* recorded gap between kernels that were queued in time */
-	int64_t issue_ns,
-		return_ns; /* recorded latencies: from the call to the start of a kernel in an idle stream,
-			      and from the end of work to the return of the call that waited; -1: unknown */
+	struct kwhy_arena arena; /* memory of the names */
+	uint32_t device;	 /* number of the replayed device in the recording */
+	/* time from the first start to the last end of the pattern's work, as played */
+	int64_t span_ns;
+	/* recorded gap between kernels of which the second was queued before the first ended */
+	int64_t queued_ns;
+	/*
+	 * recorded latencies; issue_ns: from the call to the start of a kernel in an idle stream; return_ns:
+	 * from the end of work to the return of the call that waited for it; -1: unknown
+	 */
+	int64_t issue_ns, return_ns;
 	struct kwhy_replay_thread *threads;
 	struct kwhy_replay_op *ops;
-	struct kwhy_replay_work *works; /* the works of an op are adjacent */
+	struct kwhy_replay_work *works; /* works of all ops; those of one op are adjacent */
 	struct kwhy_replay_replay_stream *replay_streams;
 	struct kwhy_replay_grid *grids;
 	struct kwhy_replay_account *accounts;
@@ -116,7 +138,7 @@ struct kwhy_replay_pattern {
 	size_t thread_count, op_count, work_count, replay_stream_count, grid_count, account_count,
 		graph_count;
 	size_t op_capacity, work_capacity, replay_stream_capacity, grid_capacity, graph_capacity;
-	uint32_t mark_count, first_work; /* first_work is the work that starts first */
+	uint32_t mark_count, first_work; /* first_work: index of the work that starts first */
 	uint64_t kernels, copies, fills, waits;
 	struct kwhy_replay_left left;
 };
@@ -124,13 +146,14 @@ struct kwhy_replay_pattern {
 enum { KWHY_REPLAY_GRIDS_MAX = 256 };
 
 /*
- * The device that is replayed: the one with most activities in the recording; KWHY_NONE: no device has any.
+ * The device that is replayed: the one with most activities in the recording; KWHY_NONE: the recording has no
+ * activities.
  */
 uint32_t kwhy_replay_device(const struct kwhy_recording *recording);
 
 /*
- * Makes the pattern. `changes` were made by kwhy_replay_change() on that whatif, whose graph must not have
- * been edited since. KWHY_E_INPUT where the recording holds no work of a device, or the changes leave none.
+ * Makes the pattern. `changes` come from kwhy_replay_change() on the same `whatif`, whose graph must not have
+ * been edited since. KWHY_E_INPUT: the recording has no work of a device, or the changes leave none.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_pattern_new(const struct kwhy_whatif *whatif,
 	const struct kwhy_replay_changes *changes, struct kwhy_replay_pattern **out,

@@ -18,7 +18,10 @@ static const struct kwhy_calls *calls_of(const struct kwhy_replay_builder *build
 	return &builder->recording->calls;
 }
 
-/* The outermost call that issues a row now; KWHY_NONE: no call, or it is dropped. */
+/*
+ * The outermost call that issues a row after the changes; KWHY_NONE: the row has no recorded call, or its
+ * call is dropped.
+ */
 static uint32_t issuer_of(const struct kwhy_replay_builder *builder, uint32_t row)
 {
 	uint32_t node = builder->graph->nodes[row].from[KWHY_LINK_ISSUE],
@@ -41,7 +44,10 @@ static int by_start(const void *context, uint32_t a, uint32_t b)
 	return (graph->start_ns[a] > graph->start_ns[b]) - (graph->start_ns[a] < graph->start_ns[b]);
 }
 
-/* Entry of first_row for the call that issues a row; rows without a call come last. */
+/*
+ * Entry of first_row for the call that issues a row. The entry of rows without a call comes after those of
+ * all calls.
+ */
 static size_t *place_of(const struct kwhy_replay_builder *builder, uint32_t row)
 {
 	uint32_t call = issuer_of(builder, row);
@@ -79,7 +85,7 @@ static size_t issued(const struct kwhy_replay_builder *builder, size_t call)
 
 /*
  * The replayed row that a call waits for; KWHY_NONE: it waits for no replayed row. A launch that took long
- * because the queue was full is not linked, since its replay waits by itself.
+ * because the launch queue was full gets no row, since its replay waits for space in the queue by itself.
  */
 static uint32_t waited_for(const struct kwhy_replay_builder *builder, uint32_t call)
 {
@@ -102,7 +108,10 @@ static bool is_left(const struct kwhy_replay_builder *builder, size_t call)
 			builder->graph, kwhy_whatif_call_node(builder->graph, (uint32_t)call));
 }
 
-/* The call of another thread that hands work to a call; KWHY_NONE: no such call. */
+/*
+ * The call of another thread after which a call begins, since that thread handed work to its thread;
+ * KWHY_NONE: no such call.
+ */
 static uint32_t handed_by(const struct kwhy_replay_builder *builder, size_t call)
 {
 	uint32_t node = builder->graph->nodes[builder->graph->activity_count + call].from[KWHY_LINK_CROSS];
@@ -158,7 +167,7 @@ static bool launches_graph(const struct kwhy_replay_builder *builder, uint32_t c
 	return issued(builder, call) > 1 && (builder->changes->captured || strstr(name, "GraphLaunch"));
 }
 
-/* Adds the rows of a call; a graph's work is all in the stream of its first work. */
+/* Adds the rows that a call issues. All work of a graph goes to the stream of the graph's first work. */
 static enum kwhy_status add_rows(
 	struct kwhy_replay_builder *builder, size_t bucket, bool is_graph, struct kwhy_error *error)
 {
@@ -204,7 +213,10 @@ static enum kwhy_status add_call(
 	return add_op(builder->pattern, &op, error);
 }
 
-/* Whether a call is replayed; calls that are only time of the host are not. */
+/*
+ * Whether a call is replayed. A call that neither issues work, waits, nor exchanges work with another thread
+ * is not; its time becomes a pause.
+ */
 static bool is_called(struct kwhy_replay_builder *builder, size_t call)
 {
 	uint8_t class = calls_of(builder)->class[call];
@@ -216,7 +228,10 @@ static bool is_called(struct kwhy_replay_builder *builder, size_t call)
 	return false;
 }
 
-/* From the end of the last replayed call to the start of this one, without waiting for other threads. */
+/*
+ * Pause from the end of the thread's last replayed call (ended_ns) to the start of the call, ns. It leaves
+ * out the time for which the call waited for another thread.
+ */
 static int64_t gap_before(const struct kwhy_replay_builder *builder, size_t call, int64_t ended_ns)
 {
 	const struct kwhy_whatif_graph *graph = builder->graph;
@@ -255,7 +270,10 @@ static enum kwhy_status read_thread(
 	return status;
 }
 
-/* Reads work whose call is unknown: a thread of its own issues it at the time at which it began. */
+/*
+ * Reads work whose call is unknown. An additional thread of the replay issues each piece at the time at which
+ * it began.
+ */
 static enum kwhy_status read_uncalled(struct kwhy_replay_builder *builder, struct kwhy_error *error)
 {
 	struct kwhy_replay_pattern *pattern = builder->pattern;

@@ -5,14 +5,17 @@
 #include "base/map.h"
 #include "base/text.h"
 
-/* Graphs by what their work does. */
+/* Finds graphs that consist of the same sequence of work. */
 struct sharing {
 	struct kwhy_replay_pattern *pattern;
-	struct kwhy_map graphs; /* bytes of write_key() -> graph */
+	struct kwhy_map graphs; /* key written by write_key() -> index of the graph */
 	struct kwhy_text key;
 };
 
-/* Launches share a graph if these numbers of all their work are equal; the lengths of the work may differ. */
+/*
+ * Writes the key of a graph launch. Launches with equal keys share a graph; the lengths of their work may
+ * differ.
+ */
 static void write_key(struct sharing *sharing, const struct kwhy_replay_op *op)
 {
 	kwhy_text_clear(&sharing->key);
@@ -58,7 +61,10 @@ static enum kwhy_status find_graph(
 	return status;
 }
 
-/* Assigns a launch to a graph and adds up the lengths of its work, which take_means() divides. */
+/*
+ * Assigns a launch to the graph with its sequence of work, and adds its lengths to the graph's sums.
+ * take_means() divides the sums by the number of launches.
+ */
 static enum kwhy_status share(struct sharing *sharing, struct kwhy_replay_op *op, struct kwhy_error *error)
 {
 	struct kwhy_replay_pattern *pattern = sharing->pattern;

@@ -7,15 +7,16 @@
 #include <stdlib.h>
 
 /*
- * Visits the calls of all threads in the order of their starts. Work that a call waits for or that other work
- * follows must have been issued before, so that no replay waits for itself.
+ * Visits the calls of all threads in the order of their starts. A call can wait only for work of calls
+ * visited before, and so can other work, so that the replay cannot wait for itself.
  */
 
 struct ordering {
 	struct kwhy_replay_builder *builder;
-	uint32_t *tail;	      /* [replay streams] work issued last; KWHY_NONE: no work yet */
-	bool *work_is_issued; /* [works] */
-	bool *op_has_begun;   /* [ops] */
+	/* [replay streams] work that was issued last in the stream; KWHY_NONE: no work yet */
+	uint32_t *tail;
+	bool *work_is_issued; /* [works] whether the work was issued by a visited call */
+	bool *op_has_begun;   /* [ops] whether the op's call was visited */
 };
 
 static int by_start(const void *context, uint32_t a, uint32_t b)
@@ -32,7 +33,10 @@ static void mark(struct kwhy_replay_pattern *pattern, uint32_t work)
 		pattern->works[work].mark = pattern->mark_count++;
 }
 
-/* Replaces the recorded call before an op by its op, if that has begun. */
+/*
+ * Replaces op->after_op, which holds the number of a recorded call, by the op of that call. An op that does
+ * not begin before it cannot be waited for and is counted in `orders`.
+ */
 static void order_op(struct ordering *ordering, struct kwhy_replay_op *op)
 {
 	uint32_t call = op->after_op;
@@ -47,8 +51,9 @@ static void order_op(struct ordering *ordering, struct kwhy_replay_op *op)
 }
 
 /*
- * The work of a row, or of the row left in its place, if it is in another stream and issued; KWHY_NONE:
- * nothing to wait for.
+ * The work that a link to the row `from` makes work of `replay_stream` wait for. It is the work of the row
+ * itself, or of the closest earlier row if that is dropped. KWHY_NONE: there is none, it is in the same
+ * stream, or it has not been issued.
  */
 static uint32_t followed_work(const struct ordering *ordering, uint32_t from, uint32_t replay_stream)
 {
@@ -65,8 +70,8 @@ static uint32_t followed_work(const struct ordering *ordering, uint32_t from, ui
 }
 
 /*
- * Turns links of a row to other streams into waits for events before `first`, the row's own work or the first
- * of its graph.
+ * Turns the links of a row to other streams into waits. `first` is the work that waits: the row's own work,
+ * or the first work of its graph.
  */
 static void order_row(struct ordering *ordering, uint32_t row, uint32_t first)
 {
@@ -116,8 +121,8 @@ static void issue_all(struct ordering *ordering, const struct kwhy_replay_op *op
 }
 
 /*
- * Whether work is the last of its stream, so that waiting for the stream waits for nothing else; a kernel
- * that unpacks it may follow.
+ * Whether work is the last that its stream was given, so that a wait for the stream waits for nothing else. A
+ * packing kernel after it does not count.
  */
 static bool is_last_of_replay_stream(const struct ordering *ordering, uint32_t work)
 {

@@ -30,8 +30,9 @@ static enum kwhy_replay_group group_of(const struct kwhy_replay_builder *builder
 }
 
 /*
- * Notes that a row does not follow the row before it in its stream: one of the two was moved to another
- * stream.
+ * Notes that a row does not follow the row before it in its recorded stream, since a change moved one of the
+ * two. The group of the moved row then has a stream of its own. Where neither belongs to a group that can be
+ * moved, the lost order is counted.
  */
 static void part(struct kwhy_replay_builder *builder, uint32_t before, uint32_t row)
 {
@@ -93,7 +94,7 @@ static uint64_t threads_of(const struct kwhy_replay_grid *grid)
 	return (uint64_t)grid->blocks * grid->threads_per_block;
 }
 
-/* The grid with the closest number of threads, used when the table is full. */
+/* The grid of the table whose number of threads is closest. Used if the table is full. */
 static uint32_t nearest_grid(const struct kwhy_replay_pattern *pattern, const struct kwhy_replay_grid *wanted)
 {
 	uint64_t least = UINT64_MAX;
@@ -138,8 +139,8 @@ static enum kwhy_status find_grid(struct kwhy_replay_pattern *pattern, struct kw
 enum { UNKNOWN_THREADS = 128, THREADS_MAX = 1024 };
 
 /*
- * The grid of a row; where it is unknown, one block per multiprocessor, or one block where their number is
- * unknown, too.
+ * The grid of a row. Where it is unknown, the grid has one block for each multiprocessor, or one block where
+ * their number is unknown, too.
  */
 static struct kwhy_replay_grid grid_of(const struct kwhy_replay_builder *builder, uint32_t row)
 {
@@ -153,7 +154,7 @@ static struct kwhy_replay_grid grid_of(const struct kwhy_replay_builder *builder
 	return (struct kwhy_replay_grid){blocks, threads > THREADS_MAX ? THREADS_MAX : threads};
 }
 
-/* Kind of the host memory, as recorded or as changed; unknown memory is taken as pageable. */
+/* Kind of the host memory of a copy, as recorded or as changed. Unknown memory counts as pageable. */
 static enum kwhy_gpu_host_kind host_kind(struct kwhy_replay_builder *builder, uint8_t memory)
 {
 	switch (memory) {
@@ -167,7 +168,10 @@ static enum kwhy_gpu_host_kind host_kind(struct kwhy_replay_builder *builder, ui
 	}
 }
 
-/* Makes the work a copy if its size and direction are known; else it stays a kernel of its length. */
+/*
+ * Makes the work a copy if its size and direction are known; otherwise it stays a kernel of the copy's
+ * length.
+ */
 static void read_copy(struct kwhy_replay_builder *builder, uint32_t row, struct kwhy_replay_work *work)
 {
 	const struct kwhy_activities *rows = rows_of(builder);
@@ -246,7 +250,10 @@ static enum kwhy_status add_work(struct kwhy_replay_builder *builder, uint32_t r
 	return KWHY_OK;
 }
 
-/* Adds the small kernel of a packed copy, which gathers the parts before it or scatters them after it. */
+/*
+ * Adds the small kernel of a packed copy: it gathers the parts before a copy to the device, or scatters them
+ * after a copy from it.
+ */
 static enum kwhy_status add_packing(
 	struct kwhy_replay_builder *builder, const struct kwhy_replay_work *copy, struct kwhy_error *error)
 {

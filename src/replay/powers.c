@@ -14,14 +14,17 @@
 
 enum { AHEAD_MAX = 512 };
 
-/* The launches of one power window, of one class and grid. */
+/* The launches of one power window, which are all of one class and grid. */
 struct burn {
 	char name[32];
 	struct kwhy_proxy_launch launch;
 	uint64_t launches;
 };
 
-/* Makes the launches of one window. Each window has its own name, since windows of one name are added up. */
+/*
+ * Describes the launches of one window. Each window has its own name, since the energies of windows with
+ * equal names are added up.
+ */
 static struct burn burn_of(
 	struct kwhy_proxies *proxies, const struct kwhy_replay_burns *burns, size_t i, uint32_t class)
 {
@@ -55,9 +58,9 @@ static enum kwhy_status run_burn(
 }
 
 /*
- * Reads the power of kernels: idle power plus the net energy of a launch over the recorded length of its
- * kernel. It includes what a launch draws before and after its kernel, but the length leaves out the time
- * between kernels.
+ * Computes the power of a grid's kernels: idle power plus the net energy of a launch over the recorded length
+ * of its kernel. The energy includes what a launch draws before and after its kernel; the length does not
+ * include the time between kernels.
  */
 static void read_power(
 	struct kwhy_proxies *proxies, const struct kwhy_device_energy *energy, const struct burn *burn)
@@ -72,8 +75,8 @@ static void read_power(
 }
 
 /*
- * Takes the powers of similar grids of the previous pattern; returns how many grids remain to measure, in
- * out[].
+ * Copies the powers of similar grids that were measured for the previous pattern. Writes the grids that
+ * remain to be measured to `out` and returns their number.
  */
 static size_t find_new(struct kwhy_proxies *proxies, const struct kwhy_replay_burns *burns, uint32_t *out)
 {

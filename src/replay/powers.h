@@ -5,7 +5,10 @@
 #include "measure/device_energy.h"
 #include "replay/proxy.h"
 
-/* Grids to measure, of a pattern whose queued kernels follow each other by queued_ns. */
+/*
+ * Grids of a pattern whose powers are to be measured. `queued_ns` is the pattern's gap between queued
+ * kernels.
+ */
 struct kwhy_replay_burns {
 	const uint32_t *grids;
 	size_t count;
@@ -13,8 +16,9 @@ struct kwhy_replay_burns {
 };
 
 /*
- * Measures the power of the proxy kernels of each class in those grids, with the mean kernel length of each
- * grid. Other grids take the powers of the nearest one. Takes 0.4 s per class and grid.
+ * Measures the power of the proxy kernels of each class in the given grids, with the mean kernel length of
+ * each grid. Other grids of the pattern get the powers of the nearest measured grid. Each class and grid
+ * takes 0.4 s.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_proxies_measure_powers(struct kwhy_proxies *proxies,
 	struct kwhy_device_energy *energy, const struct kwhy_replay_burns *burns, struct kwhy_error *error);

@@ -6,20 +6,25 @@
 #include <stdlib.h>
 
 enum {
-	SERIES = 48, /* number of launches in a series, which a gate holds until all are queued */
+	SERIES = 48, /* number of launches in a series; a gate holds them until all are queued */
 	REPEATS = 3,
-	SMALL_TICKS = 200, /* shortest wait that kernels keep accurately */
+	/* shortest wait that kernels keep accurately, in ticks of the multiprocessor's clock */
+	SMALL_TICKS = 200,
 	LARGE_TICKS = 100000,
 	LARGE_SERIES = 8,
-	WORK_NS = 10000, /* length of kernels whose lateness is measured */
+	/* length of the kernels with which the lateness of working kernels is measured, ns */
+	WORK_NS = 10000,
 	WORK_SERIES = 16,
 	WARM_NS = 30000000,
-	FINE_NS = 1000, /* a fine clock distinguishes this length from one half as long again, to a fifth of
-			   the difference */
+	/*
+	 * Length of the kernels that test the device's clock, ns. The clock is fine if kernels half as long
+	 * again take FINE_NS / 2 longer, within FINE_NS / 10.
+	 */
+	FINE_NS = 1000,
 	MEMORY_BYTES = 256 << 20
 };
 
-/* The small grid with which the clock and round trips are measured. */
+/* One small block, the grid with which the clocks and round-trip latencies are measured. */
 static const struct kwhy_proxy_grid one_block = {
 	.blocks = 1, .threads_per_block = 32, .period_ns = NAN, .power_w = {NAN, NAN, NAN, NAN}};
 
@@ -55,8 +60,9 @@ static enum kwhy_status shoot(
 }
 
 /*
- * Ticks to wait. A kernel whose overhead exceeds its length still does one loop iteration of work, where the
- * result is closer to its length than without.
+ * Ticks for which a kernel waits or works. If its overhead exceeds its length by less than half of late_ns,
+ * which is what one loop iteration takes, the kernel does one iteration, since its length is then closer to
+ * the wanted one than without.
  */
 static uint64_t ticks_of(const struct kwhy_proxies *proxies, double wait_ns, double late_ns, bool by_time)
 {
@@ -82,9 +88,9 @@ enum kwhy_status kwhy_proxies_launch(
 	return shoot(proxies, &shot, error);
 }
 
-/* --- What this GPU takes for them --- */
+/* --- Overheads of proxy kernels on this GPU --- */
 
-/* Time per launch in a series of `count` launches that were queued before the first began. */
+/* Time per launch in a series of `count` launches, all of which were queued before the first began. */
 static enum kwhy_status time_series(struct kwhy_proxies *proxies, const struct shot *shot, uint32_t count,
 	double *out_ns, struct kwhy_error *error)
 {
@@ -109,12 +115,15 @@ static enum kwhy_status time_series(struct kwhy_proxies *proxies, const struct s
 	return status;
 }
 
-/* The shortest of several series, since disturbances only make them longer. */
+/* Time per launch in the fastest of several series, since disturbances only make a series longer. */
 static enum kwhy_status time_least(struct kwhy_proxies *proxies, const struct shot *shot, uint32_t count,
 	double *out_ns, struct kwhy_error *error)
 {
 	double least_ns = INFINITY, one_ns;
-	/* a kernel must have run once before it is queued at a closed gate */
+	/*
+	 * A kernel must have run once before it is queued at a closed gate, since its first launch loads
+	 * code.
+	 */
 	enum kwhy_status status = shoot(proxies, shot, error);
 
 	if (!status)
@@ -127,7 +136,7 @@ static enum kwhy_status time_least(struct kwhy_proxies *proxies, const struct sh
 	return status;
 }
 
-/* Runs work first, since clocks rise under load. */
+/* Keeps the GPU busy before measuring, since clocks rise under load. */
 static enum kwhy_status warm_up(struct kwhy_proxies *proxies, struct kwhy_error *error)
 {
 	const struct shot shot = {.stream = proxies->stream,
@@ -161,7 +170,10 @@ static enum kwhy_status measure_rate(struct kwhy_proxies *proxies, struct kwhy_e
 	return KWHY_OK;
 }
 
-/* Finds whether the device's clock is fine: its steps are 32 ns on some GPUs and a microsecond on others. */
+/*
+ * Finds out whether the steps of the device's clock are fine. They are 32 ns on some GPUs and a microsecond
+ * on others.
+ */
 static enum kwhy_status look_at_clock(struct kwhy_proxies *proxies, struct kwhy_error *error)
 {
 	struct shot shot = {.stream = proxies->stream, .grid = &one_block, .ticks = FINE_NS, .by_time = true};
@@ -183,7 +195,9 @@ enum kwhy_status kwhy_proxies_wait_once(
 	return shoot(proxies, &shot, error);
 }
 
-/* Measures by how much kernels that work all the time end late. */
+/*
+ * Measures over_ns: by how much kernels that work all the time end late, for each class but the waiting one.
+ */
 static enum kwhy_status measure_lateness(
 	struct kwhy_proxies *proxies, struct kwhy_proxy_grid *grid, struct kwhy_error *error)
 {
@@ -263,7 +277,7 @@ enum kwhy_status kwhy_proxies_measure_grids(
 	return status;
 }
 
-/* --- Making them --- */
+/* --- Creation --- */
 
 static enum kwhy_status find_kernels(struct kwhy_proxies *proxies, struct kwhy_error *error)
 {
@@ -278,8 +292,8 @@ static enum kwhy_status find_kernels(struct kwhy_proxies *proxies, struct kwhy_e
 }
 
 /*
- * Allocates the buffers of the memory class, with random data; kernels on the host do not copy and need only
- * a page.
+ * Allocates the buffers of the memory class and fills them with random data. On the host no kernel copies, so
+ * one page is enough.
  */
 static enum kwhy_status make_memory(struct kwhy_proxies *proxies, struct kwhy_error *error)
 {

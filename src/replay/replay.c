@@ -11,14 +11,17 @@
 
 #define IDLE_S 2.0
 #define NET_KNOWN_RATIO 0.25
-#define RUNS_S 60.0 /* about the longest time of a replay for which no number of runs was requested */
+/* s, about the longest total time of the runs of a replay, where the request states no number of runs */
+#define RUNS_S 60.0
 #define WARM_MAX_S 10.0
 
 enum { RUNS = 6, PROXIES_SHOWN = 16 };
 
 /* --- Powers of the proxy kernels --- */
 
-/* Measures the powers of the grids that matter; without a meter they stay unknown. */
+/*
+ * Measures the powers of the grids whose accounts drew most energy. Without a meter powers stay unknown.
+ */
 static enum kwhy_status measure_powers(struct kwhy_replay_case *replay_case, struct kwhy_error *error)
 {
 	struct kwhy_replay_job *job = replay_case->job;
@@ -48,8 +51,8 @@ static enum kwhy_status choose(struct kwhy_replay_case *replay_case, struct kwhy
 }
 
 /*
- * The proxy kernels of an account should draw as much above this GPU's idle level as the account drew above
- * that of the recording, times the factor.
+ * Chooses proxy kernels for each account. They should draw as much above this GPU's idle level as the account
+ * drew above the recording's idle level, times the work factor.
  */
 void kwhy_replay_choose_all(struct kwhy_replay_case *replay_case)
 {
@@ -66,7 +69,7 @@ void kwhy_replay_choose_all(struct kwhy_replay_case *replay_case)
 	}
 }
 
-/* --- What is shown --- */
+/* --- Results --- */
 
 static void count_short(struct kwhy_replay_case *replay_case)
 {
@@ -147,7 +150,7 @@ static enum kwhy_status list_proxies(struct kwhy_replay_case *replay_case, struc
 
 /* --- Runs --- */
 
-/* Number of timed runs; six are enough for an interval. */
+/* Number of timed runs that a replay makes unless it ends early. Six are enough for an interval. */
 static size_t runs_wanted(const struct kwhy_replay_case *replay_case)
 {
 	double span_s = (double)replay_case->pattern->span_ns * 1e-9;
@@ -198,7 +201,7 @@ static enum kwhy_status run_all(struct kwhy_replay_case *replay_case, struct kwh
 	return status;
 }
 
-/* Notes the reason why energy is missing, from the start or since. */
+/* Notes why the GPU's energy is missing, whether meters failed to open or failed later. */
 static void learn_missing(struct kwhy_replay_job *job)
 {
 	const char *missing = kwhy_device_energy_missing(job->energy);
@@ -229,8 +232,8 @@ static enum kwhy_status read_energy(struct kwhy_replay_case *replay_case, struct
 }
 
 /*
- * Collects the results of a part, also of one that ended early. The reason for the early end is then
- * returned, whatever fails here.
+ * Collects the results of a part of the replay (as recorded or changed), also if it ended early. In that case
+ * it returns the reason for the early end, even if something fails here.
  */
 static enum kwhy_status sum_up(
 	struct kwhy_replay_case *replay_case, enum kwhy_status ended, struct kwhy_error *error)
@@ -288,7 +291,8 @@ static void release(struct kwhy_replay_case *replay_case)
 	free(replay_case);
 }
 
-/* Makes a first run, which loads code and is not timed, where that could matter. */
+/* Makes a first run, which loads code and is not timed. It is skipped where a run takes longer than
+ * WARM_MAX_S. */
 static enum kwhy_status warm_up(struct kwhy_replay_case *replay_case, struct kwhy_error *error)
 {
 	struct kwhy_replay_span ignored;
@@ -325,7 +329,7 @@ static enum kwhy_status replay_one(struct kwhy_replay_job *job, const char *name
 	return status;
 }
 
-/* Ends a part that was interrupted or whose device was lost; its results so far are kept. */
+/* Ends a part that was interrupted, or whose device was lost. Its results up to then are kept. */
 static enum kwhy_status end_early(struct kwhy_replay_job *job, const char *name,
 	const struct kwhy_replay_outcome *outcome, const struct kwhy_error *error)
 {
@@ -348,9 +352,9 @@ static enum kwhy_status replay_part(struct kwhy_replay_job *job, const char *nam
 	return status == KWHY_E_LOST ? end_early(job, name, outcome, error) : status;
 }
 
-/* --- Around it --- */
+/* --- Steps of kwhy_replay() --- */
 
-/* Opens the meters and measures the idle level, after work that raised the clocks. */
+/* Opens the meters and measures the idle level. Before that, work raises the clocks. */
 static enum kwhy_status open_meters(struct kwhy_replay_job *job, struct kwhy_error *error)
 {
 	enum kwhy_status status;
@@ -369,7 +373,10 @@ static enum kwhy_status open_meters(struct kwhy_replay_job *job, struct kwhy_err
 	return KWHY_OK;
 }
 
-/* Reads the data of the replayed device; its energy is not known separately where other devices worked. */
+/*
+ * Reads the recorded energy and idle level of the replayed device. Its energy is not known separately if
+ * other devices worked, too.
+ */
 static void read_recording(struct kwhy_replay_job *job)
 {
 	struct kwhy_replay *replay = job->replay;
@@ -429,7 +436,10 @@ static enum kwhy_status replay_all(struct kwhy_replay_job *job, struct kwhy_erro
 		status = open_meters(job, error);
 	if (!status)
 		status = replay_part(job, "as recorded", 0, &replay->as_recorded, error);
-	/* where every change was refused, there is nothing else to run */
+	/*
+	 * Where every change was refused, the changed program equals the recorded one, so there is nothing
+	 * else to run.
+	 */
 	if (!status && !replay->ended && replay->plan->change_count) {
 		carry_factor(job);
 		status = replay_part(
@@ -487,7 +497,7 @@ double kwhy_replay_projected_net_j(const struct kwhy_replay *replay)
 {
 	const struct kwhy_projection *after = kwhy_plan_after(replay->plan);
 
-	/* with several devices, the energy of one is not known separately */
+	/* With several devices, the recorded energy of one of them is not known separately. */
 	if (!isfinite(replay->recorded_j) || after->energy_nj == KWHY_UNKNOWN_NJ)
 		return NAN;
 	return ((double)after->energy_nj - replay->recorded_idle_w * (double)after->time_ns) * 1e-9;

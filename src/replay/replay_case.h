@@ -13,24 +13,25 @@ struct kwhy_replay_job {
 	const struct kwhy_replay_request *request;
 	struct kwhy_replay *replay;
 	struct kwhy_gpu *gpu;
-	struct kwhy_device_energy *energy; /* NULL: energy was not requested */
+	struct kwhy_device_energy *energy; /* NULL: no energy was requested */
 	struct kwhy_proxies *proxies;
 	struct kwhy_replay_latencies latencies;
 	double work_factor; /* factor on the recorded power above idle that is asked of proxy kernels */
-	bool has_others;    /* other devices worked in the recording, too */
+	bool has_others;    /* whether other devices worked in the recording, too */
 };
 
 /* A pattern with everything that its runs need. */
 struct kwhy_replay_case {
 	struct kwhy_replay_job *job;
-	const char *name; /* "as recorded", "changed" */
+	const char *name; /* name of the part: "as recorded" or "changed" */
 	struct kwhy_replay_changes changes;
 	struct kwhy_replay_pattern *pattern;
-	struct kwhy_proxy_choice *choices; /* [accounts] */
+	struct kwhy_proxy_choice *choices; /* [accounts] proxy kernel chosen for each account */
 	struct kwhy_replay_run *run;
 	struct kwhy_replay_outcome *outcome;
-	struct kwhy_replay_window window; /* energy window; its spans include those of runs after it */
-	bool window_is_whole;		  /* the window was not ended early */
+	/* energy window; its `spans` also include those of runs after it */
+	struct kwhy_replay_window window;
+	bool window_is_whole; /* whether the window ran to its end */
 };
 
 static inline void kwhy_replay_tell(const struct kwhy_replay_job *job, const char *what)

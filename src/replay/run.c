@@ -7,9 +7,10 @@
 
 #include <stdlib.h>
 
-#define WHOLE_MAX_NS 2000000000 /* an interrupt ends shorter runs only between them */
+/* ns; an interrupt does not end a run that is shorter, only the sequence of runs */
+#define WHOLE_MAX_NS 2000000000
 
-/* --- Making one --- */
+/* --- Creation --- */
 
 static enum kwhy_status make_replay_streams(struct kwhy_replay_run *run, struct kwhy_error *error)
 {
@@ -42,7 +43,7 @@ static enum kwhy_status issue_graph(void *context, struct kwhy_error *error)
 	return status;
 }
 
-/* Makes the graphs; work that the driver does not accept in a graph is launched piece by piece. */
+/* Makes the graphs. The work of a graph that the driver rejects is launched piece by piece. */
 static enum kwhy_status make_graphs(struct kwhy_replay_run *run, struct kwhy_error *error)
 {
 	const struct kwhy_replay_pattern *pattern = run->runner.pattern;
@@ -129,7 +130,7 @@ static void free_work(struct kwhy_replay_run *run)
 	struct kwhy_gpu *gpu = run->runner.gpu;
 	struct kwhy_error ignored;
 
-	/* work still queued after a failure must not find its memory freed */
+	/* Work that is still queued after a failure must end before its memory is freed. */
 	for (size_t i = 0; run->streams && i < pattern->replay_stream_count; i++)
 		if (run->streams[i])
 			(void)gpu->ops->synchronize(gpu, run->streams[i], &ignored);
@@ -165,9 +166,9 @@ uint64_t kwhy_replay_run_loose_graphs(const struct kwhy_replay_run *run)
 	return run->loose_graphs;
 }
 
-/* --- Running it --- */
+/* --- Execution --- */
 
-enum { LEAD_NS = 2000000 /* time until all threads have started */ };
+enum { LEAD_NS = 2000000 /* ns from the start of a run to its time 0, in which all threads start */ };
 
 static void forget(struct kwhy_replay_run *run)
 {
@@ -207,7 +208,7 @@ static enum kwhy_status run_threads(struct kwhy_replay_run *run, struct kwhy_err
 	return status;
 }
 
-/* Reads the span from the first start to the last end over all streams. */
+/* Reads the time from the first start to the last end of work over all streams, s. */
 static enum kwhy_status read_span(struct kwhy_replay_run *run, double *out_s, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = run->runner.gpu;
@@ -246,7 +247,7 @@ enum kwhy_status kwhy_replay_run_once(
 	return status ? status : read_span(run, &out->span_s, error);
 }
 
-/* --- What calls took --- */
+/* --- Lengths of calls --- */
 
 enum kwhy_replay_call kwhy_replay_call_of(const struct kwhy_replay_run *run, const struct kwhy_replay_op *op)
 {
@@ -262,8 +263,8 @@ enum kwhy_replay_call kwhy_replay_call_of(const struct kwhy_replay_run *run, con
 }
 
 /*
- * Whether an op issues one piece of work or one graph and does not wait, so that its time is that of the
- * call.
+ * Whether an op issues work of that kind as one piece or one graph, and does not wait, so that its time is
+ * that of one call.
  */
 static bool is_plain(
 	const struct kwhy_replay_run *run, const struct kwhy_replay_op *op, enum kwhy_replay_call kind)

@@ -16,38 +16,49 @@ struct kwhy_replay_run;
 struct kwhy_replay_runner {
 	struct kwhy_gpu *gpu;
 	const struct kwhy_replay_pattern *pattern;
-	const struct kwhy_proxies *proxies;	 /* holding the pattern's grids */
-	const struct kwhy_proxy_choice *choices; /* [accounts] */
+	/* proxy kernels, with the grids of the pattern measured */
+	const struct kwhy_proxies *proxies;
+	/* [accounts] proxy kernel for each account of the pattern */
+	const struct kwhy_proxy_choice *choices;
 	const struct kwhy_replay_latencies *latencies;
-	/* Set: calls of a recorded kind that issue work and do not wait take their time on this machine
-	   plus the time that recording adds. All other calls take at least as long as recorded or
-	   projected. */
+	/*
+	 * True: calls that issue work and do not wait take the time that they take on this machine, plus the
+	 * time that recording adds to them. Calls of a kind that was not recorded, and all other calls, take
+	 * at least as long as recorded or projected.
+	 */
 	bool is_timed;
 };
 
-/* Everything that the runner points to must outlive the run. */
+/* Makes a run. Everything that the runner points to must outlive it. */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_run_new(
 	const struct kwhy_replay_runner *runner, struct kwhy_replay_run **out, struct kwhy_error *error);
 void kwhy_replay_run_free(struct kwhy_replay_run *run);
 
-/* Makes the graphs again after the choices changed, since graphs hold the kernels that they were made of. */
+/*
+ * Makes the graphs again after the choices changed, since a graph holds the kernels that were chosen when it
+ * was made.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_run_renew(struct kwhy_replay_run *run, struct kwhy_error *error);
 
 struct kwhy_replay_span {
-	double span_s; /* from the first start to the last end of its work, by the device's clock */
-	double late_s; /* largest delay of any thread's schedule: time of its calls beyond what they and the
-			  pauses after them should take */
+	/* time from the first start to the last end of the run's work, by the device's clock */
+	double span_s;
+	/*
+	 * largest delay of any thread's schedule: time of the thread's calls beyond what they and the pauses
+	 * after them should take
+	 */
+	double late_s;
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_replay_run_once(
 	struct kwhy_replay_run *run, struct kwhy_replay_span *out, struct kwhy_error *error);
 
-/* Lengths of calls in the last run, with the recorded ones. */
+/* Lengths of calls in the last run, next to the recorded ones, by kind of call. */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_run_call_times(const struct kwhy_replay_run *run,
 	struct kwhy_replay_call_times out[KWHY_REPLAY_CALL_COUNT], struct kwhy_error *error);
 
 /*
- * Number of launches of graphs that this GPU's driver rejected, so that their work is launched piece by
+ * Number of graph launches whose graphs this GPU's driver rejected, so that their work is launched piece by
  * piece.
  */
 uint64_t kwhy_replay_run_loose_graphs(const struct kwhy_replay_run *run);

@@ -6,24 +6,26 @@
 
 #include <pthread.h>
 
-/* Made by kwhy_replay_run_new(). */
+/* A run, as kwhy_replay_run_new() makes it. */
 struct kwhy_replay_run {
 	struct kwhy_replay_runner runner;
 	struct kwhy_replay_buffers buffers;
-	struct kwhy_gpu_stream **streams; /* [replay streams] */
-	struct kwhy_gpu_event **ends;	  /* [replay streams] timed events after the last work */
-	struct kwhy_gpu_event *start;	  /* timed event before the first work of all streams */
-	struct kwhy_gpu_event **marks;	  /* [marks] */
-	struct kwhy_gpu_graph **graphs;	  /* [graphs] NULL: the graph's work is launched piece by piece */
+	struct kwhy_gpu_stream **streams; /* [replay streams] stream of the device */
+	/* [replay streams] timed event after the last work of each stream */
+	struct kwhy_gpu_event **ends;
+	struct kwhy_gpu_event *start; /* timed event before the first work of all streams */
+	/* [marks] event after each piece of work that something waits for */
+	struct kwhy_gpu_event **marks;
+	struct kwhy_gpu_graph **graphs; /* [graphs] NULL: the graph's work is launched piece by piece */
 	struct kwhy_replay_worker *workers;
 	uint64_t loose_graphs;
-	bool ends_inside; /* an interrupt ends a run before its end */
+	bool ends_inside; /* whether an interrupt ends a run before its end */
 
-	/* state of one run */
+	/* State of the current run. */
 	int64_t start_mono_ns;
-	atomic_bool *mark_is_set; /* [marks] whether the event was recorded */
-	_Atomic int64_t *done_ns; /* [ops] end of the op; 0: it has not ended */
-	int64_t *took_ns;	  /* [ops] time that the calls issuing its work took */
+	atomic_bool *mark_is_set; /* [marks] whether the event was recorded in this run */
+	_Atomic int64_t *done_ns; /* [ops] time at which the op ended; 0: it has not ended */
+	int64_t *took_ns;	  /* [ops] time that the calls which issued the op's work took */
 	atomic_bool has_failed;
 };
 
@@ -31,8 +33,8 @@ struct kwhy_replay_worker {
 	struct kwhy_replay_run *run;
 	const struct kwhy_replay_thread *thread;
 	pthread_t id;
-	int64_t due_ns;	 /* scheduled end of the last call */
-	int64_t late_ns; /* delay of the schedule in this run, without waits for the device */
+	int64_t due_ns;	 /* scheduled end of the thread's last call */
+	int64_t late_ns; /* delay of the schedule in this run; waits for the device add nothing to it */
 	enum kwhy_status status;
 	struct kwhy_error error;
 };
@@ -43,7 +45,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_replay_issue(
 
 enum kwhy_replay_call kwhy_replay_call_of(const struct kwhy_replay_run *run, const struct kwhy_replay_op *op);
 
-/* Makes the calls of one thread. `context` is its worker, which takes the status and error. */
+/*
+ * Makes the calls of one thread. `context` is its struct kwhy_replay_worker, which also receives the status
+ * and the error.
+ */
 void *kwhy_replay_work_off(void *context);
 
 #endif

@@ -8,12 +8,13 @@
 #include <time.h>
 
 enum {
-	NAP_NS = 2000000,	/* longer pauses are slept through, except for their end */
-	NAP_MAX_NS = 100000000, /* longest sleep, after which an interrupt is checked */
-	NAP_LATE_NS = 1000000,	/* by which a sleeping thread may wake late */
-	YIELD_NS = 20000,	/* in longer waits other threads get the processor if they want it */
-	SPINS = 1000,		/* iterations after which other threads get the processor */
-	DEBT_MAX_NS = 100000	/* largest delay that a thread still catches up */
+	NAP_NS = 2000000,	/* ns; a thread sleeps in longer waits, except for their end */
+	NAP_MAX_NS = 100000000, /* ns; longest sleep, after which the thread checks for an interrupt */
+	NAP_LATE_NS = 1000000,	/* ns; largest time by which a sleeping thread may wake late */
+	YIELD_NS = 20000,	/* ns; in longer waits a thread yields its processor to other threads */
+	/* iterations of a wait for another thread after which the processor is yielded */
+	SPINS = 1000,
+	DEBT_MAX_NS = 100000 /* ns; largest delay of the schedule that a thread still catches up */
 };
 
 static void relax(void)
@@ -30,7 +31,7 @@ static void nap(int64_t length_ns)
 	nanosleep(&time, NULL);
 }
 
-/* Waits until mono_ns, or until an interrupt that ends the run. */
+/* Waits until mono_ns. Returns earlier if an interrupt ends the run. */
 static void wait_until(const struct kwhy_replay_run *run, int64_t mono_ns)
 {
 	int64_t left_ns;
@@ -47,7 +48,10 @@ static void wait_until(const struct kwhy_replay_run *run, int64_t mono_ns)
 	}
 }
 
-/* One iteration of waiting for another thread, which may need this processor. */
+/*
+ * Waits for another thread for one iteration. That thread may need this processor, so it is yielded now and
+ * then.
+ */
 static void wait_turn(uint32_t *turns)
 {
 	if (++*turns % SPINS)
@@ -57,8 +61,8 @@ static void wait_turn(uint32_t *turns)
 }
 
 /*
- * Checks for failures of other threads while waiting for them: KWHY_E_LOST once one has failed, whose error
- * is shown.
+ * Checks for failures while waiting for other threads. KWHY_E_LOST: another thread has failed, and its error
+ * is the one that is reported.
  */
 static enum kwhy_status check(const struct kwhy_replay_run *run)
 {
@@ -123,8 +127,8 @@ enum kwhy_status kwhy_replay_issue(
 }
 
 /*
- * Makes work follow the work of other streams that comes before it; waits until their threads have issued
- * that.
+ * Makes work wait for the work of other streams that it follows. First waits until other threads have issued
+ * that work.
  */
 static enum kwhy_status follow_others(
 	struct kwhy_replay_run *run, const struct kwhy_replay_work *work, struct kwhy_error *error)
@@ -146,7 +150,10 @@ static enum kwhy_status follow_others(
 	return status;
 }
 
-/* Records the events after a piece of work: for waits for it, and at the end of its stream. */
+/*
+ * Records the events after a piece of work: the one that waits for this work need, and that of the stream's
+ * end.
+ */
 static enum kwhy_status mark_end(struct kwhy_replay_run *run, uint32_t at, struct kwhy_error *error)
 {
 	const struct kwhy_replay_work *work = &run->runner.pattern->works[at];
@@ -178,8 +185,8 @@ static enum kwhy_status mark_start(
 }
 
 /*
- * Issues the work of an op piece by piece. took_ns[at] takes the time of the calls themselves, without waits
- * for other threads and the events of the replay.
+ * Issues the work of an op piece by piece. Sets took_ns[at] to the time of the calls themselves, which leaves
+ * out waits for other threads and the replay's own events.
  */
 static enum kwhy_status issue_pieces(struct kwhy_replay_run *run, uint32_t at, struct kwhy_error *error)
 {
@@ -230,8 +237,8 @@ static struct kwhy_replay_overhead overhead_of(const struct kwhy_replay_worker *
 }
 
 /*
- * Whether a call takes its time on this machine. Where the recording has no call of its kind, it takes the
- * projected time.
+ * Whether a call takes the time that it takes on this machine. Where the recording has no call of its kind,
+ * it takes the projected time.
  */
 static bool is_timed(const struct kwhy_replay_run *run, const struct kwhy_replay_op *op)
 {
@@ -246,8 +253,8 @@ static int64_t added_ns(const struct kwhy_replay_run *run, const struct kwhy_rep
 }
 
 /*
- * Delays a call where work reaches the device faster than in the recording: at most until the call should
- * return, unless it waits for that work.
+ * Delays a call whose work would reach the device sooner after the call than in the recording. The delay ends
+ * at the latest when the call should return, unless the call waits for that work.
  */
 static void wait_for_issue(const struct kwhy_replay_worker *worker, const struct kwhy_replay_op *op)
 {
@@ -259,7 +266,7 @@ static void wait_for_issue(const struct kwhy_replay_worker *worker, const struct
 
 	if (op->graph != KWHY_NONE)
 		later_ns -= runner->latencies->graph_ns - runner->latencies->kernel_ns;
-	/* a graph's work begins when all of it is prepared */
+	/* Work of a graph reaches the device only when the launch of all of it is prepared. */
 	if (timed && op->graph != KWHY_NONE)
 		later_ns = (double)most_ns;
 	if (op->wait != op->work && later_ns > (double)most_ns)
@@ -285,7 +292,9 @@ static enum kwhy_status issue_all(struct kwhy_replay_worker *worker, uint32_t at
 								: issue_pieces(run, at, error);
 }
 
-/* Whether the call has waited already, as for a copy that it issued itself and that ends with its call. */
+/*
+ * Whether the call has waited by issuing its work: the work is a copy that ends before its call returns.
+ */
 static bool has_waited(
 	const struct kwhy_gpu *gpu, const struct kwhy_replay_op *op, const struct kwhy_replay_work *work)
 {
@@ -311,8 +320,8 @@ static enum kwhy_status wait_for_device(
 }
 
 /*
- * Time at which a wait should return: as long after the end of the work as recorded. Where that is in the
- * past, the pauses after it shrink.
+ * Time at which a wait should return: as long after the end of the work as recorded. If that time has passed,
+ * the pauses after the wait shrink.
  */
 static int64_t returned_ns(const struct kwhy_replay_worker *worker, const struct kwhy_replay_op *op)
 {
@@ -383,7 +392,7 @@ void *kwhy_replay_work_off(void *context)
 	worker->status = gpu->ops->enter(gpu, &worker->error);
 	for (uint32_t i = 0; !worker->status && i < thread->op_count; i++)
 		worker->status = call(worker, thread->op + i, &worker->error);
-	/* a thread that stopped because another failed reports no error */
+	/* A thread that stopped because another one failed reports no error of its own. */
 	if (worker->status && atomic_exchange(&run->has_failed, true))
 		worker->status = KWHY_OK;
 	return NULL;

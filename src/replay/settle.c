@@ -12,11 +12,14 @@
 
 enum { RUNS = 4, WINDOWS = 6, RUNS_MEANT = 3 };
 
-/* State of settling. */
+/* State while the corrections of waits and of energy are found. */
 struct settling {
 	struct kwhy_replay_case *replay_case;
-	double needed_ns[RUNS_MEANT]; /* for the last runs: total correction that each wait needed, the one in
-					 force included */
+	/*
+	 * ns; correction that each wait would have needed in the last runs, which includes the correction
+	 * with which the run was made
+	 */
+	double needed_ns[RUNS_MEANT];
 	size_t runs;
 };
 
@@ -31,10 +34,10 @@ static void note_step(struct settling *settling, const struct kwhy_replay_step *
 /* --- Time --- */
 
 /*
- * Updates the correction of waits. The overheads of calls and their work on this machine are measured piece
- * by piece and add up to something else in a run. The excess time of a run is subtracted from its waits in
- * later runs. The median of the last three runs is used, since a run that something else delayed says nothing
- * of waits.
+ * Updates the correction of waits. The overheads of calls and work on this machine are measured one by one,
+ * and in a run they add up to something else. The time by which a run is too long is divided by its number of
+ * waits and subtracted from each wait of later runs. The median over the last three runs is used, since
+ * something unrelated to waits may delay one of them.
  */
 static void learn_wait(struct settling *settling, double span_s)
 {
@@ -76,7 +79,7 @@ static enum kwhy_status settle_time(struct settling *settling, struct kwhy_error
 
 /* --- Energy above idle --- */
 
-/* Measures the energy of one run above idle, in a window of runs with the current values. */
+/* Measures the energy of one run above idle: runs a window with the current corrections. */
 static enum kwhy_status measure_net(struct settling *settling, double *out_j, struct kwhy_error *error)
 {
 	struct kwhy_replay_case *replay_case = settling->replay_case;
@@ -108,7 +111,10 @@ static enum kwhy_status use_factor(
 	return kwhy_replay_run_renew(replay_case->run, error);
 }
 
-/* Whether no other factor would bring the energy closer. */
+/*
+ * Whether all proxy kernels are already at the power limit on the side where energy is missing or in excess,
+ * so that no other factor brings the energy closer.
+ */
 static bool is_at_end(
 	struct kwhy_replay_case *replay_case, const struct kwhy_replay_attempt *last, double wanted_j)
 {
@@ -121,7 +127,7 @@ static bool is_at_end(
 	return true;
 }
 
-/* Settles the work factor; the one that came closest is used. */
+/* Settles the work factor. The factor whose energy came closest to the recorded one is used. */
 static enum kwhy_status settle_work(struct settling *settling, double wanted_j, struct kwhy_error *error)
 {
 	struct kwhy_replay_case *replay_case = settling->replay_case;

@@ -5,10 +5,10 @@
 #include "replay/replay.h"
 #include "replay/run.h"
 
-/* Consecutive runs in one energy window. */
+/* Consecutive runs whose energy is measured in one window. */
 struct kwhy_replay_window {
 	char name[32];
-	double seconds; /* least length; at least one run is made */
+	double seconds; /* least length, s; at least one run is made even if it is longer */
 	size_t runs;
 	struct kwhy_replay_span sum;
 	struct kwhy_replay_span spans[KWHY_REPLAY_RUNS_KEPT]; /* spans of the first runs */

@@ -5,30 +5,30 @@
 #include "report/columns.h"
 #include "report/totals.h"
 
-/* The columns of the ledger's accounts, from which text, JSON, CSV and the page's ledger are written. */
+/* Columns of the ledger's accounts, for the text, the JSON, the CSV and the ledger of the page. */
 extern const struct kwhy_columns kwhy_account_columns;
-/* The estimates of the whole run, an object of their own in the JSON. */
+/* Columns of the estimates for the whole run, which are an object of their own in the JSON. */
 extern const struct kwhy_columns kwhy_account_whole_columns;
 
 struct kwhy_account_row {
 	struct kwhy_account account;
 	const char *name;
-	int device; /* number in the trace */
+	int device; /* number of the device in the trace */
 	uint32_t rank;
 	int64_t mean_power_mw, whole_ns, whole_nj, whole_low_nj, whole_high_nj;
-	double power_w; /* of a total */
+	double power_w; /* mean power, set for rows of totals only */
 };
 
-/* An account of a device. */
+/* Row of an account of one device. */
 struct kwhy_account_row kwhy_account_row_of(
 	const struct kwhy_device_ledger *ledger, const struct kwhy_device *device, size_t account);
-/* An account summed over the devices. */
+/* Row of an account summed over all devices. */
 struct kwhy_account_row kwhy_account_row_of_total(
 	const struct kwhy_totals *totals, const struct kwhy_total *total);
 
 /*
- * Whether work lies before the first or after the last reading: the ledger has no joule of it, though it did
- * draw power.
+ * Whether work of the account ran before the first or after the last reading of the meter. The ledger has no
+ * joules of that work, though it did draw power.
  */
 bool kwhy_account_is_unseen(const struct kwhy_totals *totals, const struct kwhy_total *total);
 

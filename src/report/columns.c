@@ -12,7 +12,10 @@
 
 enum { DIGITS = 3 };
 
-/* Unit of the stored values, symbol that text shows, and what one of the stored values is of it. */
+/*
+ * For each unit: its name in JSON, the symbol that text shows, and the factor from a stored value to that
+ * symbol's unit.
+ */
 static const struct {
 	const char *name, *symbol;
 	double scale;

@@ -13,30 +13,31 @@
 #include <stdint.h>
 
 /*
- * Columns as data. Key, title, unit and value of a column stand in one row of a table, which text, JSON, CSV
- * and comparisons share. The rows that the columns are of are structs of any type.
+ * Columns as data. A struct kwhy_column describes one column by its key, title, unit and value, from which
+ * text, JSON, CSV and comparisons are written. A row of values may be a struct of any type.
  */
 
-/* Basis of an interval: the scatter of the runs, or the meter's uncertainty where there is one run. */
+/* Basis of an interval: the scatter of the runs, or with a single run the meter's uncertainty. */
 enum kwhy_stat_interval_basis { KWHY_STAT_BY_NONE, KWHY_STAT_BY_RUNS, KWHY_STAT_BY_METER };
 
 const char *kwhy_stat_interval_basis_name(
-	enum kwhy_stat_interval_basis basis); /* "runs"; NULL: no interval */
+	enum kwhy_stat_interval_basis basis); /* name of the basis: "runs"; NULL: no interval */
 
 struct kwhy_stat_figure {
-	struct kwhy_estimate estimate; /* 95 %; NAN: unknown */
+	struct kwhy_estimate estimate; /* mean with its 95 % interval; NAN: unknown */
 	enum kwhy_stat_interval_basis basis;
 };
 
 enum kwhy_value_kind {
-	KWHY_VALUE_UNKNOWN, /* "n/a" in text, null in JSON, empty in CSV */
+	KWHY_VALUE_UNKNOWN, /* shown as "n/a" in text, null in JSON and an empty cell in CSV */
 	KWHY_VALUE_TEXT,
 	KWHY_VALUE_FLAG,
 	KWHY_VALUE_COUNT,
 	KWHY_VALUE_INTEGER,
 	KWHY_VALUE_REAL,
-	KWHY_VALUE_FIGURE,   /* text shows its mean */
-	KWHY_VALUE_INTERVAL, /* value, low and high end, a list in JSON; NAN: unknown */
+	KWHY_VALUE_FIGURE, /* a figure with an interval, of which text shows the mean */
+	/* an estimate with the low and high end of its interval, a list of three in JSON; NAN: unknown */
+	KWHY_VALUE_INTERVAL,
 };
 
 struct kwhy_value {
@@ -52,12 +53,15 @@ struct kwhy_value {
 	};
 };
 
-/* The unit of the stored values. Text shows it with the SI prefix that fits: nanojoules as "1.23 mJ". */
+/*
+ * Units of values as they are stored. Text shows them with the SI prefix that fits: nanojoules as "1.23 mJ".
+ */
 enum kwhy_column_unit {
-	KWHY_UNIT_WORDS, /* words and flags, aligned left; other columns are aligned right */
-	KWHY_UNIT_NAME,	 /* a name that takes the remaining width; one a table */
+	/* words and flags, which are aligned left; columns of other units are aligned right */
+	KWHY_UNIT_WORDS,
+	KWHY_UNIT_NAME,	 /* a name, whose column takes the remaining width; at most one a table */
 	KWHY_UNIT_ONE,	 /* counts and numbers without a unit */
-	KWHY_UNIT_RATIO, /* text shows percent */
+	KWHY_UNIT_RATIO, /* a ratio, which text shows as percent */
 	KWHY_UNIT_S,
 	KWHY_UNIT_NS,
 	KWHY_UNIT_J,
@@ -65,52 +69,64 @@ enum kwhy_column_unit {
 	KWHY_UNIT_W,
 	KWHY_UNIT_MW,
 	KWHY_UNIT_B,
-	KWHY_UNIT_SIZE, /* bytes that text shows in KiB and MiB */
+	KWHY_UNIT_SIZE, /* a number of bytes, which text shows in KiB and MiB */
 	KWHY_UNIT_B_PER_S,
 	KWHY_UNIT_HZ,
 	KWHY_UNIT_C,
 	KWHY_UNIT_COUNT
 };
 
-const char *kwhy_column_unit_name(enum kwhy_column_unit unit);	 /* "nJ"; "": no unit */
-const char *kwhy_column_unit_symbol(enum kwhy_column_unit unit); /* as text shows it: "J" of nanojoules */
+/* name of the unit in JSON: "nJ"; "": no unit */
+const char *kwhy_column_unit_name(enum kwhy_column_unit unit);
+/* symbol of the unit in text: "J" for nanojoules */
+const char *kwhy_column_unit_symbol(enum kwhy_column_unit unit);
 
-/* Type of the field that holds a column's value. */
+/* Type of the struct member that has a column's value. */
 enum kwhy_field {
-	KWHY_FIELD_NONE, /* a function computes it */
-	KWHY_FIELD_TEXT, /* NULL: unknown */
+	KWHY_FIELD_NONE, /* no field; a function computes the value */
+	KWHY_FIELD_TEXT, /* const char *; NULL: unknown */
 	KWHY_FIELD_BOOL,
 	KWHY_FIELD_INT,
-	KWHY_FIELD_U32,	 /* KWHY_NONE: unknown */
-	KWHY_FIELD_U64,	 /* KWHY_UNKNOWN_BYTES: unknown */
-	KWHY_FIELD_I64,	 /* KWHY_UNKNOWN_NJ, KWHY_UNKNOWN_NS: unknown */
-	KWHY_FIELD_REAL, /* not finite: unknown */
+	KWHY_FIELD_U32,	 /* uint32_t; KWHY_NONE: unknown */
+	KWHY_FIELD_U64,	 /* KWHY_UNKNOWN_BYTES or the same number: unknown */
+	KWHY_FIELD_I64,	 /* KWHY_UNKNOWN_NJ or KWHY_UNKNOWN_NS: unknown */
+	KWHY_FIELD_REAL, /* double; not finite: unknown */
 	KWHY_FIELD_FIGURE,
 	KWHY_FIELD_INTERVAL,
 };
 
-/* The outputs that a column stands in. */
+/* The outputs in which a column appears, as bits. */
 enum { KWHY_IN_TEXT = 1, KWHY_IN_JSON = 2, KWHY_IN_CSV = 4 };
 
 enum { KWHY_SHOWN_BYTES = 96 };
 
 struct kwhy_column {
-	const char *key;   /* name in JSON and CSV; NULL: only in text */
-	const char *title; /* heading in text and page; NULL: it has none */
+	const char *key;   /* name of the column in JSON and CSV; NULL: it appears in text only */
+	const char *title; /* heading of the column in text and page; NULL: no heading */
 	enum kwhy_column_unit unit;
 	unsigned outputs;
-	enum kwhy_field field; /* with `offset`: see KWHY_AT() */
+	enum kwhy_field field; /* type of the field at `offset`; both are set by KWHY_AT() */
 	size_t offset;
-	const char *(*name)(unsigned value); /* the words for the field, an enum; NULL: it is none */
-	struct kwhy_value (*value)(const struct kwhy_column *column, const void *row); /* NULL: the field */
-	const void *of; /* what `value` has to know of the column */
-	/* Writes the value for the text, where unit and value do not suffice; borrows `out` or the row. */
+	/* gives the word for a value of the field, which is an enum; NULL: the field is no enum */
+	const char *(*name)(unsigned value);
+	/* computes the value; NULL: the value is that of the field */
+	struct kwhy_value (*value)(const struct kwhy_column *column, const void *row);
+	const void *of; /* parameters of `value`; their type depends on it */
+	/*
+	 * Writes the value for the text, where its unit and value do not suffice. The result is in `out` or
+	 * in the row.
+	 */
 	const char *(*show)(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row);
-	bool (*is_shown)(const void *row); /* whether the text has the column; NULL: always */
-	const char *change;		   /* name in a comparison of two results; NULL: not compared */
+	/* whether the text has the column, judged by the first row; NULL: it always has it */
+	bool (*is_shown)(const void *row);
+	/* name of the column in a comparison of two results; NULL: it is not compared */
+	const char *change;
 };
 
-/* Field and offset of a member of the rows: {"peak_w", "peak", KWHY_UNIT_W, KWHY_IN_JSON, KWHY_AT(...)}. */
+/*
+ * Initialises `field` and `offset` for a member of the row's struct: {"peak_w", "peak", KWHY_UNIT_W,
+ * KWHY_IN_JSON, KWHY_AT(...)}.
+ */
 #define KWHY_AT(type, member) .field = KWHY_FIELD_OF(((type *)0)->member), .offset = offsetof(type, member)
 #define KWHY_FIELD_OF(member) \
 	_Generic((member),                   \
@@ -128,8 +144,9 @@ struct kwhy_column {
 struct kwhy_columns {
 	const struct kwhy_column *items;
 	size_t count;
-	int digits;			    /* significant digits of the text; 0: 3 */
-	bool (*is_kernel)(const void *row); /* whether the row's name is a kernel's; NULL: none is */
+	int digits; /* significant digits of numbers in text; 0: 3 digits */
+	/* whether the name in a row is that of a kernel; NULL: no name is */
+	bool (*is_kernel)(const void *row);
 };
 #define KWHY_COLUMNS(array) .items = (array), .count = sizeof(array) / sizeof(*(array))
 
@@ -138,38 +155,45 @@ struct kwhy_value kwhy_value_real(double real);	       /* not finite: unknown */
 struct kwhy_value kwhy_value_count(uint64_t count);    /* KWHY_UNKNOWN_BYTES: unknown */
 struct kwhy_value kwhy_value_integer(int64_t integer); /* KWHY_UNKNOWN_NJ, KWHY_UNKNOWN_NS: unknown */
 struct kwhy_value kwhy_value_figure(const struct kwhy_stat_figure *figure);
-double kwhy_value_number(const struct kwhy_value *value); /* a figure's mean; NAN: unknown, or no number */
+/* value as a number, for a figure its mean; NAN: unknown, or not a number */
+double kwhy_value_number(const struct kwhy_value *value);
 
 struct kwhy_value kwhy_column_value(const struct kwhy_column *column, const void *row);
-/* The value as the text shows it; borrowed from `out` or the row. NULL: unknown. */
+/* The value as the text shows it, stored in `out` or in the row. NULL: unknown. */
 const char *kwhy_column_show(const struct kwhy_columns *columns, const struct kwhy_column *column,
 	char out[KWHY_SHOWN_BYTES], const void *row);
 
-/* Shows nothing, and not "n/a", where a text is unknown. */
+/* A `show` function: shows a text, and an empty cell instead of "n/a" where it is unknown. */
 const char *kwhy_show_known(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row);
 
-/* Writes the columns as members of the open object. */
+/* Writes the columns of a row as members of the open JSON object. */
 void kwhy_columns_json(const struct kwhy_columns *columns, struct kwhy_json *json, const void *row);
 
-/* Writes an object on one line. */
+/* Writes a row as a JSON object on one line. */
 void kwhy_columns_json_row(const struct kwhy_columns *columns, struct kwhy_json *json, const void *row);
 
-/* Writes an array of such objects; `rows` is an array of structs. */
+/*
+ * Writes a JSON array with an object on one line for each row. `rows` is an array of structs of row_bytes
+ * each.
+ */
 void kwhy_columns_json_array(const struct kwhy_columns *columns, struct kwhy_json *json, const char *key,
 	const void *rows, size_t count, size_t row_bytes);
 #define KWHY_COLUMNS_JSON_ARRAY(json, key, columns, rows, count) \
 	kwhy_columns_json_array(columns, json, key, rows, count, sizeof(*(rows)))
 
-/* CSV of RFC 4180, with the keys in the first line; a cell of an unknown value is empty. */
+/*
+ * kwhy_columns_csv_head() writes the line of keys, kwhy_columns_csv() the line of one row, as CSV of RFC
+ * 4180. The cell of an unknown value is empty.
+ */
 void kwhy_columns_csv_head(const struct kwhy_columns *columns, struct kwhy_text *out);
 void kwhy_columns_csv(const struct kwhy_columns *columns, struct kwhy_text *out, const void *row);
 
 /*
- * A table of the text. Zero-initialise but for `parts`, whose columns stand side by side; the first row
- * decides which of them are shown.
+ * A table in the text whose rows are described by columns. The columns of both `parts` stand next to each
+ * other; the first row decides which of them are shown. Initialise everything but `parts` with zeros.
  */
 struct kwhy_text_table {
-	const struct kwhy_columns *parts[2]; /* NULL: no second part */
+	const struct kwhy_columns *parts[2]; /* second one NULL: the table has one part */
 	struct kwhy_table table;
 	struct kwhy_table_column columns[16];
 };

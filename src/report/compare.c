@@ -57,7 +57,10 @@ const struct kwhy_side_work *kwhy_side_work_of(const struct kwhy_side *side, con
 	return NULL;
 }
 
-/* Energy of an account; a side without the account used 0 J in it, if that side's energy is known. */
+/*
+ * Energy of an account on one side, nJ. A side that lacks the account used 0 nJ in it, if that side's energy
+ * is known.
+ */
 static int64_t energy_of(const struct kwhy_side *side, const struct kwhy_side_account *account)
 {
 	if (account)

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The conditions of --fail-if: FIGURE, '>' or '<', a number with its unit. */
+/*
+ * Figures and units of the conditions of --fail-if. A condition is FIGURE, then '>' or '<', then a number
+ * with its unit.
+ */
 
 static const struct {
 	const char *unit, *base;
@@ -38,7 +41,10 @@ static enum kwhy_status fail(const char *text, const char *why, struct kwhy_erro
 		text, why);
 }
 
-/* Position of the sign after the name, which may include such signs itself: h2d pageable->device. */
+/*
+ * Position of the '>' or '<' after the name. The name may itself contain such signs, as in h2d
+ * pageable->device.
+ */
 static const char *find_sign(const char *text)
 {
 	const char *sign = NULL;
@@ -118,7 +124,9 @@ enum kwhy_status kwhy_condition_parse(const char *text, struct kwhy_condition *o
 	return KWHY_OK;
 }
 
-/* Finds the account with exactly that name, else the only one whose name includes it. */
+/*
+ * Finds the account with exactly that name or, if there is none, the only account whose name contains it.
+ */
 static enum kwhy_status find_pair(const struct kwhy_condition *condition,
 	const struct kwhy_comparison *comparison, const struct kwhy_account_pair **out,
 	struct kwhy_error *error)
@@ -158,7 +166,7 @@ static enum kwhy_status read_each(const struct kwhy_condition *condition,
 		const struct kwhy_side_work *work = kwhy_side_work_of(sides[i], condition->name);
 
 		if (!work && i == 0 && !condition->change)
-			continue; /* needs no value of A */
+			continue; /* such a condition needs no value of A */
 		if (!work)
 			return kwhy_fail(error, KWHY_E_USAGE,
 				"--fail-if '%.100s': '%.200s' has no work in that unit; kwhy report and kwhy "

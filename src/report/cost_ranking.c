@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Marks the accounts that have a copy or memset of unknown bytes. */
+/* Marks the accounts that have a copy or memset whose number of bytes is unknown. */
 static void find_silent(const struct kwhy_recording *recording,
 	const struct kwhy_device_ledger *device_ledger, uint32_t device, bool *silent)
 {
@@ -70,7 +70,10 @@ static struct kwhy_ranked_cost cost_of(const struct kwhy_account *account, doubl
 	return cost;
 }
 
-/* Key by which entries are ranked; the lowest is the best. */
+/*
+ * Key by which entries are ranked, lowest first: joules a byte or, where energies are unknown, seconds a
+ * byte.
+ */
 static double price(const struct kwhy_ranked_cost *cost, bool energy)
 {
 	return energy ? cost->gross_j_per_byte : 1 / cost->rate_bytes_per_s;

@@ -2,7 +2,7 @@
 #include "report/account_columns.h"
 #include "report/report.h"
 
-/* CSV with the columns of docs/formats/report.md. */
+/* Writes CSV files with the columns of docs/formats/report.md. */
 
 enum kwhy_status kwhy_report_accounts_csv(
 	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error)
@@ -20,7 +20,8 @@ enum kwhy_status kwhy_report_accounts_csv(
 
 struct finding_row {
 	struct kwhy_finding finding;
-	int64_t device; /* number in the trace; KWHY_UNKNOWN_NJ: of no device */
+	/* number of the device in the trace; KWHY_UNKNOWN_NJ: the finding is about no device */
+	int64_t device;
 	uint32_t rank;
 };
 

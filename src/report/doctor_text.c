@@ -8,7 +8,10 @@ enum { LEAD_BYTES = 32 };
 
 static const char indent[] = "          ";
 
-/* The text before a line, " GPU 0 " or " host ", as wide as the indent. */
+/*
+ * The text before the first line of a finding, " GPU 0 " or " host ", which is as wide as the indent of the
+ * other lines.
+ */
 static const char *lead_of(char out[LEAD_BYTES], const struct kwhy_doctor_check *check)
 {
 	char who[LEAD_BYTES / 2] = "host";

@@ -20,7 +20,7 @@ static void add_account(struct kwhy_operation *operation, const struct kwhy_acco
 	operation->known_count += account->count;
 	kwhy_time_add(&operation->known_ns, account->time_ns);
 	operation->whole_nj += (double)account->mean_power_mw * 1e-3 * (double)account->time_ns;
-	/* the mean power is rounded down to mW, so the quotient may exceed the time */
+	/* The mean power is rounded down to mW, so this quotient may be longer than the metered time. */
 	if (account->mean_power_mw > 0 && account->gross_nj != KWHY_UNKNOWN_NJ)
 		operation->metered_ns += fmin((double)account->time_ns,
 			(double)account->gross_nj * 1e3 / (double)account->mean_power_mw);
@@ -31,7 +31,9 @@ double kwhy_operation_each_nj(const struct kwhy_operation *operation)
 	return operation->known_count ? operation->whole_nj / (double)operation->known_count : NAN;
 }
 
-/* Makes the energy unknown where no reading covers an operation, for which the ledger has 0. */
+/*
+ * Makes the energy of an operation unknown where no reading of the meter covers it. The ledger has 0 for it.
+ */
 static void forget_unseen(struct kwhy_operation *operation)
 {
 	if (!operation->known_count)
@@ -77,19 +79,24 @@ static void sum_accounts(
 	forget_unseen(&out->sum);
 }
 
-/* State of one pass over a device's activities and, in parallel, over the calls of each thread. */
+/*
+ * State of one pass over the activities of a device and, at the same time, over the calls of each thread.
+ */
 struct splitting {
 	const struct kwhy_recording *recording;
 	const struct kwhy_ledger *ledger;
 	uint32_t device;
 	struct thread_cursor {
-		size_t next;		  /* next row of calls */
-		int64_t blocked_until_ns; /* latest end of the blocking calls seen */
+		size_t next;		  /* index of the next call that the pass has not read */
+		int64_t blocked_until_ns; /* latest end of the blocking calls read so far */
 	} * threads;
 	struct kwhy_transfer_split *splits;
 };
 
-/* Part of [start, end) in which the thread is inside a blocking call, ns. Intervals come in order of time. */
+/*
+ * Part of [start, end) during which a thread is inside a blocking call, ns. Callers pass intervals in order
+ * of time.
+ */
 static int64_t blocked_ns(struct splitting *splitting, uint32_t thread, int64_t start_ns, int64_t end_ns)
 {
 	const struct kwhy_calls *calls = &splitting->recording->calls;
@@ -118,7 +125,9 @@ static int64_t blocked_ns(struct splitting *splitting, uint32_t thread, int64_t 
 	return sum_ns;
 }
 
-/* The thread that issued an activity; without a link, the only thread; KWHY_NONE: unknown. */
+/*
+ * The thread that issued an activity. If its call is unknown, it is the only thread; KWHY_NONE: unknown.
+ */
 static uint32_t thread_of(const struct kwhy_recording *recording, size_t row)
 {
 	uint32_t call = recording->activities.call[row];
@@ -128,7 +137,9 @@ static uint32_t thread_of(const struct kwhy_recording *recording, size_t row)
 	return recording->thread_count == 1 ? 0 : KWHY_NONE;
 }
 
-/* Handles the idle interval from the end of `last`, the activity that ended last, to the next start. */
+/*
+ * Adds the idle interval after a copy to the split of the copy's kind. `last` is the row of that copy.
+ */
 static void take_gap(struct splitting *splitting, size_t last, int64_t start_ns, int64_t end_ns)
 {
 	const struct kwhy_activities *rows = &splitting->recording->activities;
@@ -173,7 +184,9 @@ static void walk(struct splitting *splitting)
 	}
 }
 
-/* Energy of the copies themselves, where known: mean power of their kind times their time. */
+/*
+ * Computes the energy of the copies themselves where it is known: mean power of their kind times their time.
+ */
 static void price_copies(struct kwhy_operations *out, bool energy_known)
 {
 	for (size_t kind = 0; kind < KWHY_COPY_KIND_COUNT; kind++) {

@@ -5,20 +5,20 @@
 #include "model/pairs.h"
 #include "report/report.h"
 
-/* Measurements between GPUs as text and as JSON (docs/formats/pairs.schema.json). */
+/* Write measurements between GPUs as text and as JSON (docs/formats/pairs.schema.json). */
 KWHY_MUST_USE enum kwhy_status kwhy_report_pairs_text(const struct kwhy_pairs *pairs,
 	const struct kwhy_text_style *style, struct kwhy_text *out, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_report_pairs_json(
 	const struct kwhy_pairs *pairs, struct kwhy_text *out, struct kwhy_error *error);
 
 /*
- * A Chrome trace of the transfers that a rank sent and received. `host`: times by the host's clock, calls
- * included.
+ * Writes a Chrome trace of the transfers that a rank sent and received. With `host` the times are those of
+ * the host's clock and include the calls.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_report_pairs_trace(const struct kwhy_pairs *pairs, uint32_t rank,
 	bool host, struct kwhy_text *out, struct kwhy_error *error);
 
-/* Facts about a rank and its run, as YAML. */
+/* Writes facts about a rank and its run as YAML. */
 KWHY_MUST_USE enum kwhy_status kwhy_report_pairs_metadata(
 	const struct kwhy_pairs *pairs, uint32_t rank, struct kwhy_text *out, struct kwhy_error *error);
 

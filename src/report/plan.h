@@ -5,21 +5,26 @@
 #include "base/quantity.h"
 #include "report/report.h"
 
-/* The projections of changes as text, as `kwhy whatif` shows them. Price and intensity are the report's. */
+/*
+ * Writes the projections of changes as text, as `kwhy whatif` shows them. Price and carbon intensity are
+ * those of the report.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_plan_text(const struct kwhy_plan *plan, const struct kwhy_report *report,
 	const struct kwhy_text_style *style, struct kwhy_text *out, struct kwhy_error *error);
 
-/* The same as JSON, schema kwhy.whatif/1 (docs/formats/whatif.md). */
+/* Writes the projections of changes as JSON, schema kwhy.whatif/1 (docs/formats/whatif.md). */
 KWHY_MUST_USE enum kwhy_status kwhy_plan_json(const struct kwhy_plan *plan, const struct kwhy_report *report,
 	struct kwhy_text *out, struct kwhy_error *error);
 
-/* Why the energy of the whole run is unknown; NULL: it is known. */
+/* Words for why the energy of the whole run is unknown; NULL: it is known. */
 const char *kwhy_plan_no_energy(const struct kwhy_plan *plan, const struct kwhy_report *report);
 
-/* Effect of lost rows on the plan; NULL: no rows were lost. */
+/* Words for what lost rows do to the plan; NULL: no rows were lost. */
 const char *kwhy_plan_lost(const struct kwhy_report *report);
 
-/* Writes the saved share: "12.3 %", "≤ 12.3 %" for an upper bound, "n/a" where unknown. Returns `out`. */
+/*
+ * Writes a saved share: "12.3 %", "≤ 12.3 %" for an upper bound, "n/a" where it is unknown. Returns `out`.
+ */
 #define KWHY_PLAN_SHARE_BYTES (KWHY_QUANTITY_BYTES + 8)
 const char *kwhy_plan_share(
 	char out[KWHY_PLAN_SHARE_BYTES], enum kwhy_bound bound, int64_t saved, int64_t whole);

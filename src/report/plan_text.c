@@ -11,7 +11,7 @@
 
 #define NJ_PER_KWH 3.6e15
 
-/* Inputs and output of the parts of the text. */
+/* Inputs and output that the functions of this file share. */
 struct page {
 	const struct kwhy_plan *plan;
 	const struct kwhy_report *report;
@@ -23,7 +23,7 @@ static bool has_energy(const struct page *page)
 	return page->plan->before.energy_nj != KWHY_UNKNOWN_NJ;
 }
 
-/* Writes how much of the energy is unmetered; empty where none is. */
+/* Writes how much of the energy is unmetered. The words are empty if all is metered. */
 static const char *worked_out(const struct kwhy_report *report, char *text, size_t size)
 {
 	char energy[KWHY_QUANTITY_BYTES];
@@ -82,7 +82,7 @@ static void write_before(const struct page *page)
 			time, kwhy_plan_no_energy(page->plan, page->report));
 }
 
-/* Share of the value before any change. */
+/* Saved amount as a share of the value before any change. */
 static double share(int64_t saved, int64_t whole)
 {
 	return whole > 0 ? (double)saved / (double)whole : NAN;
@@ -140,7 +140,7 @@ static void write_table(const struct page *page)
 	kwhy_table_write(&table, page->context.style, page->context.out);
 }
 
-/* Explains the short words that occur in the table. */
+/* Explains the words for risk that occur in the table. */
 static void explain_words(const struct page *page)
 {
 	static const char *const risks[KWHY_RISK_COUNT] = {
@@ -164,7 +164,7 @@ static void explain_words(const struct page *page)
 	kwhy_text_done(&text);
 }
 
-/* Appends "1.43 s (1.40 s to 1.52 s)". */
+/* Appends a value with its interval: "1.43 s (1.40 s to 1.52 s)". */
 static void add_span(struct kwhy_text *out, const char *value, const char *low, const char *high)
 {
 	kwhy_text_addf(out, "%s (%s to %s)", value, low, high);
@@ -217,7 +217,9 @@ static void write_details(const struct page *page)
 	}
 }
 
-/* Adds "0.000252", or n/a where the price, the intensity or the energy is unknown. */
+/*
+ * Adds a cost or an emission as "0.000252", or n/a if the price, the intensity or the energy is unknown.
+ */
 static void add_product(struct kwhy_table *table, const struct kwhy_projection *projection, double per_kwh)
 {
 	char cell[KWHY_QUANTITY_BYTES];
@@ -229,7 +231,10 @@ static void add_product(struct kwhy_table *table, const struct kwhy_projection *
 	kwhy_table_cell(table, isfinite(value) ? cell : NULL);
 }
 
-/* Adds cost and emissions; both are proportional to the energy, so they have the same share. */
+/*
+ * Adds the rows of cost and emissions. Both are proportional to the energy, so their saved share is that of
+ * the energy.
+ */
 static void add_cost_row(const struct page *page, struct kwhy_table *table, size_t changes)
 {
 	const struct kwhy_report *report = page->report;
@@ -308,7 +313,10 @@ static void write_busy(const struct page *page)
 			kwhy_quantity_percent(after, plan->busy_after_ratio));
 }
 
-/* Writes "2.8 % of the time, 0.8 % of the energy"; a plan uses the energy where it is known. */
+/*
+ * Writes what a change saves: "2.8 % of the time, 0.8 % of the energy". Without known energy it writes the
+ * time only.
+ */
 static void add_saved(
 	const struct page *page, const struct kwhy_refused_change *refused, char *out, size_t bytes)
 {
@@ -323,7 +331,7 @@ static void add_saved(
 	snprintf(out, bytes, "%s of the time, %s of the energy", time, energy);
 }
 
-/* Writes what a refused change would save beyond the changes that were made. */
+/* Writes what a refused change would save in addition to the changes in the plan. */
 static void write_too_little(const struct page *page, const struct kwhy_refused_change *refused)
 {
 	char saves[2 * KWHY_QUANTITY_BYTES + 32], longer[KWHY_QUANTITY_BYTES];

@@ -27,7 +27,7 @@ static void add_count(struct kwhy_json *json, const char *key, uint32_t count)
 		kwhy_json_count(json, key, count);
 }
 
-/* Adds a figure; an unknown one is left out. */
+/* Adds a figure unless it is unknown. */
 static void add_measured(struct kwhy_json *json, const char *key, struct kwhy_measured measured,
 	const char *unit, const struct kwhy_profile_note *note)
 {

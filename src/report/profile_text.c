@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Inputs and output of the parts of the text. */
+/* Inputs and output that the functions of this file share. */
 struct page {
 	const struct kwhy_profile *profile;
 	const struct kwhy_text_style *style;
@@ -18,7 +18,7 @@ struct page {
 
 enum { CELL_BYTES = 80 };
 
-/* "14.5 ms ± 1.5 ms"; "n/a" where unknown. */
+/* Writes a figure with its uncertainty: "14.5 ms ± 1.5 ms"; "n/a" if it is unknown. */
 static const char *figure_text(char out[CELL_BYTES], struct kwhy_measured measured, const char *unit)
 {
 	char value[KWHY_QUANTITY_BYTES], sd[KWHY_QUANTITY_BYTES];
@@ -67,7 +67,7 @@ static const char *title_of(const struct kwhy_profile_figure *figure)
 	return NULL;
 }
 
-/* Adds levels, calls and copies. */
+/* Adds the rows of idle levels, calls and copies. */
 static void add_figures(const struct page *page)
 {
 	static const struct kwhy_table_column columns[] = {

@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Half interval of the energy above idle, as a share of it, from which on it is reported. */
+/*
+ * Half of the 90 % interval of the energy above idle, as a share of that energy, from which on it is noted.
+ */
 #define NET_UNSURE_RATIO 0.1
 
-/* Relative change of the launch time from which on it is reported. */
+/* Relative change of the launch time, between A and B, from which on it is noted. */
 #define HOST_OTHER_RATIO 0.1
 
 static double error_of(int64_t projected, int64_t measured)
@@ -21,7 +23,7 @@ static double error_of(int64_t projected, int64_t measured)
 	return ((double)projected - (double)measured) / (double)measured;
 }
 
-/* Time from the first work of any device to the last, which projections are of. */
+/* Time from the first to the last work of any device, ns, to which projections refer. */
 static int64_t run_ns(const struct kwhy_side *side)
 {
 	return side->last_ns > side->first_ns ? side->last_ns - side->first_ns : side->span_ns;
@@ -36,7 +38,7 @@ struct kwhy_projection_errors kwhy_projection_errors_of(
 		fabs(error_of(check->before.time_ns, run_ns(a))) <= 0.01};
 }
 
-/* Adds the cells low to high, measured, error. */
+/* Adds the cells after the name: the projected interval, the measured value and the error. */
 static void add_rest(
 	struct kwhy_table *table, const char *low, const char *high, const char *measured, double error_ratio)
 {
@@ -90,7 +92,8 @@ static int64_t less(int64_t before, int64_t after)
 }
 
 /*
- * Adds the savings change by change, each after those above it; two runs measure only all of them together.
+ * Adds a row for each change with what it saves in addition to the changes in the rows above. Two runs only
+ * measure all changes together.
  */
 static void add_changes(const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
 {
@@ -110,7 +113,10 @@ static void add_changes(const struct kwhy_comparison *comparison, const struct k
 	kwhy_table_write(&table, context->style, context->out);
 }
 
-/* Why the interval of B's energy above idle is unknown: that of its run is, or its idle level is. */
+/*
+ * Words for why the interval of B's energy above idle is unknown: either the energy of its run is unknown, or
+ * its idle level.
+ */
 static const char *unsure_words(const struct kwhy_side *b)
 {
 	if (isfinite(b->run_above_nj))
@@ -121,7 +127,7 @@ static const char *unsure_words(const struct kwhy_side *b)
 			     "idle.";
 }
 
-/* Notes that B's energy above idle is uncertain where its idle level is. */
+/* Notes that B's energy above idle is uncertain, if its idle level is. */
 static void add_net_words(const struct kwhy_side *b, const struct kwhy_text_context *context)
 {
 	char low[KWHY_QUANTITY_BYTES], high[KWHY_QUANTITY_BYTES];
@@ -139,7 +145,9 @@ static void add_net_words(const struct kwhy_side *b, const struct kwhy_text_cont
 		kwhy_quantity_energy(low, b->net_low_nj), kwhy_quantity_energy(high, b->net_high_nj));
 }
 
-/* Notes how much of an error is due to another host, because a projection assumes the same host. */
+/*
+ * Notes how much of an error comes from a host of another speed, since a projection assumes the same host.
+ */
 static void add_host_words(const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
 {
 	struct kwhy_projection_errors errors = kwhy_projection_errors_of(

@@ -12,33 +12,37 @@
 
 #include <stdio.h>
 
-/* All inputs of a report; they are borrowed. */
+/* All inputs of a report. They are borrowed. */
 struct kwhy_report {
 	const struct kwhy_recording *recording;
 	const struct kwhy_ledger *ledger;
 	const struct kwhy_findings *findings;
-	const struct kwhy_profile *profile;	    /* NULL: no profile */
-	const struct kwhy_power_curve *model_power; /* [device_count]; NULL: not computed */
-	const struct kwhy_plan *plan;		    /* projections of changes; NULL: not computed */
+	const struct kwhy_profile *profile; /* machine profile; NULL: no profile */
+	/* [device_count] power curves of the model; NULL: not computed */
+	const struct kwhy_power_curve *model_power;
+	const struct kwhy_plan *plan; /* projections of changes; NULL: not computed */
 	const char *
-		no_plan; /* why a requested plan is unavailable; NULL: it is available or was not requested */
+		/* why a requested plan is unavailable; NULL: the plan is available or was not requested */
+		no_plan;
 	const struct kwhy_probing
 		*probing;	    /* launches that kwhy probe repeated; NULL: kwhy probe did not run */
 	const char *command;	    /* command line that made the report */
-	double price_per_kwh;	    /* NAN: not given */
-	const char *currency;	    /* "EUR"; NULL: not given */
-	double intensity_g_per_kwh; /* NAN: not given */
-	const char *place; /* place whose mean of carbon_year the intensity is; NULL: the intensity was given
-			      as a number */
+	double price_per_kwh;	    /* price of energy; NAN: not given */
+	const char *currency;	    /* currency of the price, "EUR"; NULL: no price was given */
+	double intensity_g_per_kwh; /* carbon intensity, g of CO2 a kWh; NAN: not given */
+	/*
+	 * place for which the intensity is the mean of carbon_year; NULL: the intensity was given as a number
+	 */
+	const char *place;
 	int carbon_year;
-	double own_seconds; /* run time of kwhy itself, s; NAN: unknown */
+	double own_seconds; /* run time of kwhy itself; NAN: unknown */
 };
 
 struct kwhy_text_style {
-	size_t columns; /* 80 unless the terminal is wider */
+	size_t columns; /* width of the text; 80 unless the terminal is wider */
 	bool color;
-	bool verbose;	   /* shows every account and finding, not only the top ones */
-	bool first_screen; /* shows the cost, the largest accounts and the advice; no details */
+	bool verbose;	   /* shows all accounts and findings, not only the largest */
+	bool first_screen; /* shows only the cost, the largest accounts and the advice */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_report_text(const struct kwhy_report *report,

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* State of the simplification. The simplified name is never longer than the name itself. */
+/* State of the simplification of a name. The result is never longer than the name. */
 struct simpler {
 	const char *read;
 	char *out;
@@ -27,7 +27,8 @@ static bool skip_word(struct simpler *simpler, const char *word)
 }
 
 /*
- * Handles "A::B": A is dropped unless B is a lambda, which has only A's name, or A is a template's instance.
+ * Handles "A::B". Drops A unless B is a lambda, whose own name says nothing, or A is an instance of a
+ * template.
  */
 static void take_scope(struct simpler *simpler)
 {
@@ -57,7 +58,9 @@ static const char *closing(const char *open)
 	return NULL;
 }
 
-/* Drops parameters and casts; "(instance 2)" of a lambda becomes "#2", and "operator()" is kept. */
+/*
+ * Drops parameters and casts in parentheses. "(instance 2)" of a lambda becomes "#2"; "operator()" is kept.
+ */
 static void take_parenthesis(struct simpler *simpler)
 {
 	const char *end = closing(simpler->read);
@@ -79,7 +82,7 @@ static void take_parenthesis(struct simpler *simpler)
 	}
 }
 
-/* Keeps at most one space, and no space next to brackets. */
+/* Writes at most one space for several, and none next to brackets. */
 static void take_space(struct simpler *simpler)
 {
 	char before = simpler->length ? simpler->out[simpler->length - 1] : ' ';
@@ -97,11 +100,11 @@ static void take(struct simpler *simpler)
 
 	if (skip_word(simpler, "(anonymous namespace)::") || skip_word(simpler, "<unnamed>::"))
 		return;
-	/* the text between the lambdas of a chain */
+	/* drops the text between the lambdas of a chain */
 	if (skip_word(simpler, "::operator()() const") || skip_word(simpler, "::operator ()() const"))
 		return;
 	if ((before == ' ' || before == '<') &&
-		skip_word(simpler, "void ")) /* some demanglers write return types inside */
+		skip_word(simpler, "void ")) /* some demanglers also write return types inside of names */
 		return;
 	if (simpler->read[0] == ':' && simpler->read[1] == ':')
 		take_scope(simpler);

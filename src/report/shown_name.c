@@ -11,7 +11,10 @@ struct code_range {
 	uint32_t first, last;
 };
 
-/* Control characters, direction marks, invisible characters, line separators, variation selectors, tags. */
+/*
+ * Ranges of characters that could harm the output: control characters, direction marks, invisible characters,
+ * line separators, variation selectors, tags.
+ */
 static const struct code_range harmful[] = {
 	{0x0000, 0x001F},
 	{0x007F, 0x009F},
@@ -32,7 +35,7 @@ static const struct code_range harmful[] = {
 	{0xE0000, 0xE0FFF},
 };
 
-/* Characters of two columns (Unicode East Asian Width W and F, in blocks). */
+/* Ranges of characters that are two columns wide (Unicode East Asian Width W and F, in blocks). */
 static const struct code_range wide[] = {
 	{0x1100, 0x115F},
 	{0x231A, 0x231B},
@@ -72,7 +75,7 @@ static const struct code_range wide[] = {
 	{0x20000, 0x3FFFD},
 };
 
-/* Characters without a column of their own: the common combining marks. */
+/* Ranges of characters that take no column: the common combining marks. */
 static const struct code_range combining[] = {
 	{0x0300, 0x036F},
 	{0x0483, 0x0489},
@@ -97,7 +100,7 @@ static bool is_in(uint32_t code, const struct code_range *ranges, size_t count)
 	return false;
 }
 
-/* Reads one code point; a broken UTF-8 sequence counts as one byte and is harmful. */
+/* Reads one code point. In broken UTF-8 one byte counts as a code point, which is harmful. */
 static uint32_t decode(const char *text, size_t *out_length)
 {
 	const unsigned char *s = (const unsigned char *)text;

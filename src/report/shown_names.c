@@ -8,12 +8,12 @@
 
 #define ELLIPSIS "\xE2\x80\xA6"
 
-/* Names that are being shortened to a table's column. */
+/* State of the shortening of names for one table column. */
 struct shortening {
 	struct kwhy_arena *arena;
 	size_t count, columns;
-	const char *const *names; /* original names */
-	const char **full;	  /* safe and simplified, of any length */
+	const char *const *names; /* [count] original names */
+	const char **full;	  /* [count] safe and simplified names of any length */
 	const char **shown;
 };
 
@@ -27,8 +27,8 @@ static bool is_number(const char *text, size_t length)
 }
 
 /*
- * Drops leading arguments of the outer template that are numbers, which say little: foo<4, Add> becomes
- * foo<Add>.
+ * Drops the arguments at the start of the outer template that are numbers, since they say little: foo<4, Add>
+ * becomes foo<Add>.
  */
 static const char *without_numbers(struct kwhy_arena *arena, const char *name)
 {
@@ -46,7 +46,7 @@ static const char *without_numbers(struct kwhy_arena *arena, const char *name)
 }
 
 /*
- * The first `length` bytes of `text` shortened to `columns` by an ellipsis in the middle, so that
+ * Shortens the first `length` bytes of `text` to `columns` with an ellipsis in the middle. So a name like
  * foo_bar_kernel keeps both ends.
  */
 static char *elide(struct kwhy_arena *arena, const char *text, size_t length, size_t columns)
@@ -60,13 +60,14 @@ static char *elide(struct kwhy_arena *arena, const char *text, size_t length, si
 	if (width <= columns || columns < 8)
 		return width <= columns ? word : kwhy_shown_cut(arena, word, columns);
 	skip = kwhy_shown_fit(word, width - tail);
-	while (kwhy_shown_columns(word + skip) > tail) /* a wide character is at the cut */
+	/* a wide character lies across the cut, so it is dropped */
+	while (kwhy_shown_columns(word + skip) > tail)
 		skip += kwhy_shown_fit(word + skip, 2);
 	return kwhy_arena_printf(arena, "%.*s" ELLIPSIS "%s", (int)kwhy_shown_fit(word, columns - 1 - tail),
 		word, word + skip);
 }
 
-/* Shortens a name. A template keeps a part of its own name and as much of its arguments as fits. */
+/* Shortens a name. A template keeps part of its own name and as many of its arguments as fit. */
 static const char *shorten(struct kwhy_arena *arena, const char *name, size_t columns)
 {
 	const char *slim, *open;
@@ -96,7 +97,10 @@ static size_t equal_bytes(const char *a, const char *b)
 	return i;
 }
 
-/* The name's start, followed by the part from where it differs from its twin. */
+/*
+ * Joins the start of a name and the part from shortly before the byte where it differs from its twin, a name
+ * with the same shortened form. `equal` is the number of equal bytes at the start.
+ */
 static const char *from_difference(const struct shortening *work, const char *name, size_t equal)
 {
 	size_t head = kwhy_shown_fit(name, work->columns / 3);
@@ -131,7 +135,10 @@ static int compare_shown(const void *a, const void *b, void *context)
 	return order ? order : (i > j) - (i < j);
 }
 
-/* As from_difference(), but after numbers when the names differ elsewhere, too. */
+/*
+ * Shows a name from where it differs from its twin. Numbers at the start of template arguments are dropped
+ * first, if the names differ elsewhere, too.
+ */
 static const char *from_twin(const struct shortening *work, const char *name, const char *twin)
 {
 	const char *slim = without_numbers(work->arena, name),
@@ -144,7 +151,10 @@ static const char *from_twin(const struct shortening *work, const char *name, co
 	return from_difference(work, name, equal_bytes(name, twin));
 }
 
-/* Rewrites names order[first..last), whose shortened forms are equal; equal names stay equal. */
+/*
+ * Rewrites names order[first..last), whose shortened forms are equal, such that they differ. Equal original
+ * names stay equal.
+ */
 static bool part(
 	const struct shortening *work, const uint32_t *order, size_t first, size_t last, bool by_number)
 {
@@ -180,8 +190,8 @@ static bool part_twins(const struct shortening *work, uint32_t *order, bool by_n
 }
 
 /*
- * Distinguishes all names, in several rounds, because an added number may by chance collide with a name that
- * ends in it.
+ * Makes the shortened forms of different names differ. This takes several rounds, since a number added to one
+ * name may by chance make it equal to another.
  */
 static bool part_all(const struct shortening *work)
 {

@@ -87,7 +87,7 @@ const char *kwhy_table_interval_text(char *out, int64_t low_nj, int64_t high_nj)
 
 	if (low_nj == KWHY_UNKNOWN_NJ || high_nj == KWHY_UNKNOWN_NJ)
 		return NULL;
-	if (low_nj == high_nj) /* a metered value, without an interval */
+	if (low_nj == high_nj) /* the value is metered and has no interval */
 		return "";
 	kwhy_quantity_si(number, ((double)high_nj - (double)low_nj) / 2 * 1e-9, "J", 2);
 	snprintf(out, KWHY_QUANTITY_BYTES + 4, "\xC2\xB1%s", number);
@@ -124,7 +124,7 @@ void kwhy_table_rule(struct kwhy_table *table)
 	table->rule_row = table->cell_count / table->column_count;
 }
 
-/* Cells as strings, and the width of each column. */
+/* The cells as strings, and the width of each column. */
 struct layout {
 	const struct kwhy_table *table;
 	const struct kwhy_text_style *style;
@@ -150,7 +150,7 @@ static void measure(struct layout *layout)
 	}
 }
 
-/* Width that the other columns leave to column `name`. */
+/* Width that the other columns leave to the column `name`. */
 static size_t space_for(const struct layout *layout, size_t name)
 {
 	size_t used = INDENT + GAP * (layout->table->column_count - 1);
@@ -160,7 +160,7 @@ static size_t space_for(const struct layout *layout, size_t name)
 	return used + NAME_MIN > layout->style->columns ? NAME_MIN : layout->style->columns - used;
 }
 
-/* Shortens the names and sets their column's width to the longest. */
+/* Shortens the names in column `name`, and sets its width to that of the longest shortened name. */
 static bool fit_names(struct layout *layout, size_t name)
 {
 	size_t stride = layout->table->column_count;

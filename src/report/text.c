@@ -5,7 +5,9 @@
 
 enum { FIRST_SECTIONS = 3 };
 
-/* First screen, then the details: the report from top to bottom. */
+/*
+ * The sections of the text report, from top to bottom: those of the first screen, then those of the details.
+ */
 static void (*const sections[])(const struct kwhy_text_context *context) = {
 	kwhy_section_cost,
 	kwhy_section_where,

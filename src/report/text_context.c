@@ -19,7 +19,10 @@ void kwhy_text_context_heading(const struct kwhy_text_context *context, const ch
 		context->out, "\n%s%s%s%s%s\n", bold, title, end, remark ? "  " : "", remark ? remark : "");
 }
 
-/* Bytes of the next line of at most `columns`: up to the last space that fits, or cut within a long word. */
+/*
+ * Number of bytes of the next line, which is at most `columns` wide. It ends at the last space that fits, or
+ * within a word that is longer than a line.
+ */
 static size_t line_bytes(const char *text, size_t columns)
 {
 	size_t fit = kwhy_shown_fit(text, columns), at = fit;

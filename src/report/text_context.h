@@ -9,13 +9,13 @@
 #include "report/report.h"
 #include "report/totals.h"
 
-/* Inputs and output of the sections of the text report. */
+/* Inputs and output of the sections of a text report. */
 struct kwhy_text_context {
 	const struct kwhy_report *report;
 	const struct kwhy_text_style *style;
 	const struct kwhy_totals *totals;
-	const struct kwhy_operations *operations; /* [device_count] */
-	const struct kwhy_cost_ranking *rankings; /* [device_count] */
+	const struct kwhy_operations *operations; /* [device_count] operations on memory */
+	const struct kwhy_cost_ranking *rankings; /* [device_count] cost rankings */
 	struct kwhy_text *out;
 };
 
@@ -23,37 +23,40 @@ struct kwhy_text_context {
 void kwhy_text_context_heading(
 	const struct kwhy_text_context *context, const char *title, const char *remark);
 
-/* Writes untrusted text, made safe for a terminal and wrapped at words; `lead` goes before the first line. */
+/*
+ * Writes text from outside as a paragraph, made safe for a terminal and wrapped at words. `lead` is put
+ * before the first line.
+ */
 void kwhy_text_context_paragraph(const struct kwhy_text_context *context, const char *lead, const char *text);
 
-/* Like printf, for the report's own sentences, wrapped like a paragraph. */
+/* Writes a sentence of the report, formatted as by printf() and wrapped like a paragraph. */
 void kwhy_text_context_linef(const struct kwhy_text_context *context, const char *lead, const char *format,
 	...) __attribute__((format(printf, 3, 4)));
 
-/* Writes "GPU 0" or "GPU 0, rank 3". Returns `out`. */
+/* Writes the name of a device: "GPU 0" or "GPU 0, rank 3". Returns `out`. */
 #define KWHY_DEVICE_LABEL_BYTES 48
 const char *kwhy_device_label(char out[KWHY_DEVICE_LABEL_BYTES], const struct kwhy_device *device);
 
 /*
- * Number of rows that a section shows of `count`; the second function writes the sentence on the rows left
- * out.
+ * kwhy_text_context_shown(): number of rows that a section shows of `count`, which is at most `limit` unless
+ * all are requested. kwhy_text_context_more(): writes a sentence on the rows that are not shown.
  */
 size_t kwhy_text_context_shown(const struct kwhy_text_context *context, size_t count, size_t limit);
 void kwhy_text_context_more(const struct kwhy_text_context *context, size_t count, size_t shown);
 
 /*
- * Writes "12 steps of 1.3 ms and 0.4 J each, idle included; on the host 1.1 ms ...", from the work of the
- * first step to that of the last.
+ * Writes the means over steps: "12 steps of 1.3 ms and 0.4 J each, idle included; on the host 1.1 ms ...".
+ * They are of the time from the first work of the first step to the last work of the last.
  */
 void kwhy_text_context_step_mean(const struct kwhy_text_context *context);
 
 /*
- * Appends the unmetered part of the run, "26.6 J in 190 ms"; for several devices without the time, which
- * differs.
+ * Appends the unmetered energy of the run and its time, "26.6 J in 190 ms". With several devices the time,
+ * which differs between them, is left out.
  */
 void kwhy_text_context_add_unmetered(struct kwhy_text *out, const struct kwhy_text_context *context);
 
-/* The sections, in the order of the report. Each writes nothing when it has no content. */
+/* The sections in the order of the report. A section without content writes nothing. */
 void kwhy_section_cost(const struct kwhy_text_context *context);
 void kwhy_section_where(const struct kwhy_text_context *context);
 void kwhy_section_advice(const struct kwhy_text_context *context);

@@ -10,7 +10,7 @@
 
 #define WINDOWS_APART_RATIO 0.01
 
-/* Adds a device's run; where that is unknown, so is the run of all devices. */
+/* Adds the energy of a device's run. If it is unknown, the energy of all devices' run is unknown, too. */
 static void add_run(struct kwhy_totals *totals, const struct kwhy_device_ledger *device_ledger)
 {
 	const struct kwhy_run_energy run = kwhy_run_energy_of(device_ledger);
@@ -24,7 +24,7 @@ static void add_run(struct kwhy_totals *totals, const struct kwhy_device_ledger 
 	totals->unmetered_nj += isnan(run.run_nj) ? run.recorded_unmetered_nj : run.unmetered_nj;
 }
 
-/* Energy of kwhy probe's repeats, which is in no other sum. */
+/* Energy of the launches that kwhy probe repeated, nJ. No other sum includes it. */
 static int64_t probing_nj(const struct kwhy_device_ledger *device_ledger)
 {
 	int64_t sum_nj = 0;
@@ -97,7 +97,7 @@ static struct kwhy_total total_of(const struct kwhy_account *account)
 		.above_limit = account->above_limit};
 }
 
-/* The account as estimated for the whole run. */
+/* Row of an account with the time and energy that are estimated for the whole run. */
 static struct kwhy_total whole_of(const struct kwhy_account *account)
 {
 	struct kwhy_total row = total_of(account);
@@ -130,7 +130,10 @@ static int compare_sizes(const void *a, const void *b)
 	return compare_names(a, b);
 }
 
-/* Devices are fitted separately, so their errors are independent and half-widths add in quadrature. */
+/*
+ * Combines the half-widths of two devices' intervals. Devices are fitted separately, so their errors are
+ * independent and half-widths add in quadrature.
+ */
 static int64_t away_nj(int64_t gross_nj, int64_t a_nj, int64_t b_nj)
 {
 	if (gross_nj == KWHY_UNKNOWN_NJ || a_nj == KWHY_UNKNOWN_NJ || b_nj == KWHY_UNKNOWN_NJ)
@@ -181,7 +184,9 @@ static size_t merge_equal(struct kwhy_total *rows, size_t count, bool is_several
 	return kept;
 }
 
-/* Adds the rows of the whole run, unless no device has random windows as samples of it. */
+/*
+ * Adds the rows of estimates for the whole run. Only devices that were recorded in random windows have them.
+ */
 static void add_wholes(struct kwhy_totals *totals, const struct kwhy_ledger *ledger)
 {
 	for (size_t d = 0; d < ledger->device_count; d++)
@@ -193,7 +198,7 @@ static void add_wholes(struct kwhy_totals *totals, const struct kwhy_ledger *led
 	qsort(totals->whole_rows, totals->whole_count, sizeof(*totals->whole_rows), compare_sizes);
 }
 
-/* Where no activity is known, the run is the metered window. */
+/* Takes the metered window as the run, since no activity is known. */
 static void take_whole_window(struct kwhy_totals *totals, size_t devices)
 {
 	totals->run_nj = totals->energy_nj != KWHY_UNKNOWN_NJ && totals->known_count == devices

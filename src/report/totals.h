@@ -8,55 +8,74 @@
 
 #include <stdbool.h>
 
-/* An account summed over the devices that have it: same category, same name. */
+/* An account summed over the devices that have it, which have an account of the same category and name. */
 struct kwhy_total {
 	uint32_t category;
-	const char *name; /* borrowed from the ledger */
+	const char *name; /* name, borrowed from the ledger */
 	uint64_t count;
 	int64_t time_ns;
-	int64_t gross_nj, idle_nj,
-		net_nj; /* KWHY_UNKNOWN_NJ unless known on every device that has the account */
-	int64_t low_nj,
-		high_nj; /* 90 % interval; devices are fitted separately, so half-widths add in quadrature */
-	double metered_ns; /* part of time_ns that was metered: gross energy over mean power; NAN: unknown */
-	uint32_t basis;	   /* weakest basis of any device */
-	bool above_samples, above_limit; /* on any device */
+	/* KWHY_UNKNOWN_NJ unless the energy is known on every device that has the account */
+	int64_t gross_nj, idle_nj, net_nj;
+	/*
+	 * ends of the 90 % interval of gross_nj; devices are fitted separately, so half-widths add in
+	 * quadrature
+	 */
+	int64_t low_nj, high_nj;
+	/* part of time_ns that was metered, computed as gross energy over mean power; NAN: unknown */
+	double metered_ns;
+	uint32_t basis;			 /* weakest basis of the account on any device */
+	bool above_samples, above_limit; /* whether the account's flag of that name is set on any device */
 };
 
-/* Summary of a whole recording. */
+/* Sums over all devices of a recording. */
 struct kwhy_totals {
-	size_t known_count;  /* devices whose energy is known */
-	size_t active_count; /* devices with activities */
-	bool modelled;	     /* energies are of assumed powers, not of a meter */
-	int64_t energy_nj;   /* attributed, of the known devices; KWHY_UNKNOWN_NJ: no known device */
-	int64_t idle_nj;     /* part of energy_nj from when the device idled */
-	int64_t window_ns, least_window_ns; /* longest and shortest metered window of a device */
+	size_t known_count;  /* number of devices whose energy is known */
+	size_t active_count; /* number of devices with activities */
+	bool modelled;	     /* whether energies come from assumed powers and not from a meter */
+	/* energy attributed on the devices whose energy is known; KWHY_UNKNOWN_NJ: no device's is */
+	int64_t energy_nj;
+	int64_t idle_nj;		    /* part of energy_nj that was drawn while the devices idled */
+	int64_t window_ns, least_window_ns; /* longest and shortest metered window of any device */
 	/*
-	 * Sums of the devices' energies of the run (model/run_energy.h), or of all that was metered where no
-	 * activity is known.
+	 * Sums of the devices' energies of the run (model/run_energy.h). If no activity is known, sums of all
+	 * that was metered.
 	 */
-	double run_nj;	     /* NAN: unknown on some device */
-	double recorded_nj;  /* energy that findings are a share of, of the devices where it is known; NAN: no
-				such device */
-	double unmetered_nj; /* unmetered part, of those devices */
+	double run_nj; /* energy of the run with its unmetered part; NAN: unknown on some device */
 	/*
-	 * Distances of run_nj to the ends of its 90 % interval (model/run_energy.h), without the meter's own
-	 * gain.
+	 * energy of which findings state shares, over the devices where it is known; NAN: it is known on no
+	 * device
+	 */
+	double recorded_nj;
+	double unmetered_nj; /* unmetered part of the run on the devices with a known recorded_nj */
+	/*
+	 * Distances from run_nj to the lower and upper end of its 90 % interval (model/run_energy.h). The
+	 * interval does not include the uncertainty of the meter's own gain.
 	 */
 	double run_below_nj, run_above_nj;
-	double run_s;	/* first start to last end of the device that runs longest, or the longest metered
-			   window where no run is known; NAN: neither is known */
-	double power_w; /* sum of the devices' mean powers; NAN: unknown */
-	int64_t span_ns, busy_ns;	/* sums over devices; the span counts recorded time only */
-	int64_t unrecorded_nj;		/* part of energy_nj from unrecorded time; KWHY_UNKNOWN_NJ: unknown */
-	int64_t probing_ns, probing_nj; /* time and energy of kwhy probe's repeats, sums over devices, which
-					   no other figure or row includes */
-	struct kwhy_total *rows;	/* sorted by energy, or by time where that is unknown, descending */
+	/*
+	 * longest run of any device, from first start to last end; if no run is known, the longest metered
+	 * window; NAN: neither is known
+	 */
+	double run_s;
+	double power_w;		  /* sum of the mean powers of the devices; NAN: unknown */
+	int64_t span_ns, busy_ns; /* sums over devices; span_ns counts recorded time only */
+	/* part of energy_nj that was drawn in unrecorded time; KWHY_UNKNOWN_NJ: unknown */
+	int64_t unrecorded_nj;
+	/*
+	 * time and energy of the launches that kwhy probe repeated, summed over devices; no other field
+	 * includes them
+	 */
+	int64_t probing_ns, probing_nj;
+	/* accounts, sorted by energy (by time where that is unknown), largest first */
+	struct kwhy_total *rows;
 	size_t row_count;
-	/* Estimated rows of the whole run, where random windows are samples of it; else whole_count is 0. */
+	/*
+	 * Accounts as estimated for the whole run from random windows. whole_count is 0 if there are no such
+	 * windows.
+	 */
 	struct kwhy_total *whole_rows;
 	size_t whole_count;
-	int64_t whole_ns; /* time of the whole run, sum over devices */
+	int64_t whole_ns; /* time of the whole run, summed over devices */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_totals_init(
@@ -64,21 +83,22 @@ KWHY_MUST_USE enum kwhy_status kwhy_totals_init(
 void kwhy_totals_done(struct kwhy_totals *totals);
 
 /*
- * Mean power of an account, W, and energy of one activity, J: the mean power over the mean duration, since
- * some activities may lie outside the metered window. NAN where unknown.
+ * kwhy_total_power_w(): mean power of an account, W. kwhy_total_each_j(): energy of one of its activities, J,
+ * which is the mean power times the mean duration, since some activities may lie outside of the metered
+ * window. NAN: unknown.
  */
 double kwhy_total_power_w(const struct kwhy_total *row);
 double kwhy_total_each_j(const struct kwhy_total *row);
 
-/* Whether devices were metered over windows whose lengths are more than 1 % apart. */
+/* Whether the metered windows of devices differ in length by more than 1 %. */
 bool kwhy_totals_windows_differ(const struct kwhy_totals *totals);
 
-/* Energy metered before the first and after the last activity, which is not part of the run. */
+/* Energy metered before the first and after the last activity, nJ. It is not part of the run. */
 int64_t kwhy_totals_outside_nj(const struct kwhy_totals *totals);
 
 /*
- * Metered energy of kernels, collectives, copies and memsets, and the part of it from accounts whose half 90
- * % interval is at most `within_ratio` of their energy.
+ * Metered energy of kernels, collectives, copies and memsets, and the part of it that is well known: of
+ * accounts for which half of the 90 % interval is at most `within_ratio` of their energy.
  */
 struct kwhy_totals_known {
 	int64_t busy_nj, known_nj;
@@ -86,18 +106,19 @@ struct kwhy_totals_known {
 struct kwhy_totals_known kwhy_totals_known_within(const struct kwhy_totals *totals, double within_ratio);
 
 /*
- * Energy that costs and emissions are computed from: the run's with the unmetered part, else all that was
- * metered. NAN where neither is known, as with assumed powers of a run known in windows.
+ * Energy from which costs and emissions are computed, nJ: that of the run with its unmetered part, or if that
+ * is unknown, all that was metered. NAN: neither is known, as with assumed powers for a run that was recorded
+ * in windows.
  */
 double kwhy_totals_paid_nj(const struct kwhy_totals *totals);
 
-/* The lower end of the run's energy: not below 0, where the interval is wider than the figure. */
+/* The lower end of the interval of the run's energy, nJ; 0 if the interval reaches below 0. */
 double kwhy_totals_run_low_nj(const struct kwhy_totals *totals);
 
-/* Why the energy of some device is unknown, with a remedy where there is one. */
+/* Words for why the energy of some device is unknown, with a remedy if there is one. */
 const char *kwhy_totals_no_energy(const struct kwhy_recording *recording);
 
-/* Share of the total energy where that is known, else of the devices' time; NAN where unknown. */
+/* Share of a row in all energy or, if that is unknown, in the devices' time; NAN: unknown. */
 double kwhy_totals_share(const struct kwhy_totals *totals, const struct kwhy_total *row);
 
 #endif

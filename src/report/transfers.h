@@ -6,7 +6,7 @@
 #include "report/json/writer.h"
 #include "report/report.h"
 
-/* Measured transfers as text, as JSON, as a C header to compile in. */
+/* Write measured transfers as text, as JSON, and as a C header to compile into a program. */
 KWHY_MUST_USE enum kwhy_status kwhy_report_transfers_text(const struct kwhy_transfers *transfers,
 	const struct kwhy_text_style *style, struct kwhy_text *out, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_report_transfers_json(
@@ -14,11 +14,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_report_transfers_json(
 KWHY_MUST_USE enum kwhy_status kwhy_report_transfers_header(
 	const struct kwhy_transfers *transfers, struct kwhy_text *out, struct kwhy_error *error);
 
-/* JSON of the member "transfers" of a machine profile. */
+/* Writes the JSON of the member "transfers" in a machine profile. */
 KWHY_MUST_USE enum kwhy_status kwhy_report_transfers_part(
 	const struct kwhy_transfers *transfers, struct kwhy_text *out, struct kwhy_error *error);
 
-/* Writes "64 KiB" where the size is a whole number of a binary unit, else "100 B". Returns `out`. */
+/* Writes a size: "64 KiB" if it is a whole number of a binary unit, else "100 B". Returns `out`. */
 enum { KWHY_TRANSFER_SIZE_BYTES = 32 };
 const char *kwhy_transfer_size_text(char out[KWHY_TRANSFER_SIZE_BYTES], uint64_t bytes);
 

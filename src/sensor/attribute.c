@@ -28,7 +28,7 @@ int kwhy_attribute_open(const char *folder, const char *name)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Reads the file from its start, without trailing white space. */
+/* Reads the file from its start and removes white space at the end of the text. */
 static bool read_text(int fd, char out[KWHY_ATTRIBUTE_BYTES])
 {
 	ssize_t length = pread(fd, out, KWHY_ATTRIBUTE_BYTES - 1, 0);
@@ -55,7 +55,7 @@ bool kwhy_attribute_text(char out[KWHY_ATTRIBUTE_BYTES], const char *folder, con
 	return good;
 }
 
-/* Parses a text that is an integer and nothing else. */
+/* Parses a text that must be an integer and nothing else. */
 static bool parse(const char *text, int64_t *out)
 {
 	char *end;

@@ -20,8 +20,8 @@ static struct kwhy_channel_slot *slot_of(const struct kwhy_channel *channel, uin
 }
 
 /*
- * Slots are stored with release and loaded with acquire order. A reader that sees a value of this push thus
- * also sees the earlier stores, and so knows that the slot's old reading is overwritten.
+ * The slot's values are stored with release and loaded with acquire order. A reader that sees a value of this
+ * call thus also sees `written` of the call before, and so knows that the slot's old reading is overwritten.
  */
 void kwhy_channel_push(struct kwhy_channel *channel, struct kwhy_reading reading)
 {
@@ -48,7 +48,10 @@ static uint64_t written(const struct kwhy_channel *channel)
 	return atomic_load_explicit(&channel->written, memory_order_acquire);
 }
 
-/* Number of the oldest reading whose slot the writer does not write next; there is one fewer than slots. */
+/*
+ * Number of the oldest reading that can be read safely. The writer may be overwriting the slot of the one
+ * before it, so one reading fewer is kept than there are slots.
+ */
 static uint64_t oldest_kept(const struct kwhy_channel *channel)
 {
 	uint64_t count = written(channel), space = channel->capacity - 1;
@@ -75,7 +78,7 @@ size_t kwhy_channel_read(const struct kwhy_channel *channel, struct kwhy_channel
 	while (count < space && cursor->taken < written(channel)) {
 		struct kwhy_reading reading = load(channel, cursor->taken);
 
-		if (cursor->taken < oldest_kept(channel)) { /* overwritten while it was copied */
+		if (cursor->taken < oldest_kept(channel)) { /* it was overwritten while it was being copied */
 			skip_lost(channel, cursor);
 			continue;
 		}

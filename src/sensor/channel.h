@@ -10,47 +10,50 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One value of a meter or gauge and the time that it is valid for, on CLOCK_MONOTONIC. */
+/* One value of a meter or gauge, and the time on CLOCK_MONOTONIC to which the value belongs. */
 struct kwhy_reading {
 	int64_t time_mono_ns;
 	int64_t value;
 };
 
-/* Readings of one source in order of arrival: one writer, any number of readers, no lock, no allocation. */
+/*
+ * Readings of one source in the order of their arrival. One thread writes, any number of threads read; there
+ * are no locks and no allocation.
+ */
 struct kwhy_channel_slot {
 	_Atomic int64_t time_mono_ns, value;
 };
 
 /*
- * Holds the last `capacity` - 1 readings; capacity is a power of two, at least 2. `written` counts all
- * readings ever written. A reader counts the readings that it has taken; readings that were overwritten
- * before it took them are counted as lost.
+ * Holds the last `capacity` - 1 readings; capacity is a power of two, at least 2. `written` is the number of
+ * readings ever written. Each reader keeps count of the readings that it has taken. Those that were
+ * overwritten before it took them are lost, and it counts them as well.
  */
 struct kwhy_channel {
 	_Atomic uint64_t written;
 	uint64_t capacity;
-	struct kwhy_channel_slot *slots; /* allocated in the owner's arena */
+	struct kwhy_channel_slot *slots; /* `capacity` slots in the owner's arena */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_channel_init(
 	struct kwhy_channel *channel, struct kwhy_arena *arena, uint64_t capacity, struct kwhy_error *error);
 
-/* Appends a reading; for the writer only. Never fails, never blocks. */
+/* Appends a reading. Only the writing thread may call it. It never fails and never waits. */
 void kwhy_channel_push(struct kwhy_channel *channel, struct kwhy_reading reading);
 
-/* A reader's position in a channel. Zero-initialise to begin with the oldest reading kept. */
+/* A reader's position in a channel. All zero: it begins with the oldest reading that is kept. */
 struct kwhy_channel_cursor {
 	uint64_t taken, lost;
 };
 
 /*
- * Reads up to `space` further readings, oldest first, and returns how many. Adds the number of overwritten
- * readings to cursor->lost.
+ * Reads up to `space` readings from the cursor on, oldest first, and returns how many. Readings that were
+ * overwritten are added to cursor->lost.
  */
 size_t kwhy_channel_read(const struct kwhy_channel *channel, struct kwhy_channel_cursor *cursor,
 	struct kwhy_reading *out, size_t space);
 
-/* The newest reading. False: the channel is still empty. */
+/* Gets the newest reading. False: the channel has no reading yet. */
 bool kwhy_channel_last(const struct kwhy_channel *channel, struct kwhy_reading *out);
 
 #endif

@@ -11,26 +11,26 @@
 #include <unistd.h>
 
 /*
- * Wall meters: power CSV that another program writes, followed while it grows. Only rows of meter_mw without
- * a device are used. Invalid lines are counted and skipped.
+ * Wall meters: power CSV that another program writes and that is followed while it grows. Only rows with the
+ * source meter_mw and without a device are used. Invalid lines are counted and skipped.
  */
 
 #define PERIOD_NS INT64_C(200000000)
 #define UPDATES_PER_S 20.0
 #define HISTORY_DEFAULT_S 60
-#define AHEAD_NS INT64_C(1000000000) /* most by which a row may be later than the time before its read */
+#define AHEAD_NS INT64_C(1000000000) /* a row's time may be this much later than the read of the file */
 
 enum { FILES_MAX = 16 };
 
 struct file {
 	const char *path;
-	int fd; /* -1: the file is gone and is searched for */
+	int fd; /* -1: there is no such file now, and it is looked for at each read */
 	uint32_t source;
 	struct kwhy_power_lines lines;
-	char text[KWHY_POWER_LINE_BYTES]; /* read bytes that are not yet a whole line */
+	char text[KWHY_POWER_LINE_BYTES]; /* bytes that were read and do not yet form a whole line */
 	size_t length;
-	bool passing;	/* skipping the rest of a line that is too long */
-	bool caught_up; /* the file's content at the start has been read */
+	bool passing;	/* the rest of a line that is too long is being skipped */
+	bool caught_up; /* what the file contained at the start has been read */
 };
 
 struct meter_files {
@@ -59,8 +59,9 @@ static void count_failure(struct meter_files *files, const struct file *file)
 }
 
 /*
- * Pushes a row's reading. Rows that were in the file at the start are ignored if older than the channel's
- * history. A later row with a time that old, or with a future time, is from a meter whose clock is wrong.
+ * Pushes the reading of a row. Rows that were in the file at the start are ignored if they are older than the
+ * channel's history. A later row that is so old, or lies in the future, comes from a meter whose clock is
+ * wrong, and counts as invalid.
  */
 static void take_row(struct meter_files *files, struct file *file, const struct kwhy_power_row *row,
 	const struct kwhy_clock_relation *relation)
@@ -91,7 +92,7 @@ static void take_line(struct meter_files *files, struct file *file, char *line, 
 		take_row(files, file, &row, relation);
 }
 
-/* Parses the whole lines of the text and keeps the rest. */
+/* Takes the whole lines out of the text and keeps the remaining bytes. */
 static void take_lines(
 	struct meter_files *files, struct file *file, const struct kwhy_clock_relation *relation)
 {
@@ -130,7 +131,9 @@ static void find(struct file *file)
 		begin_again(file);
 }
 
-/* Reads a truncated file from its start; searches for a missing one by its name. */
+/*
+ * If the file was truncated, reads it from its start again. If it is missing, tries to open it by its name.
+ */
 static void keep_open(struct file *file)
 {
 	struct stat status;
@@ -144,7 +147,10 @@ static void keep_open(struct file *file)
 	}
 }
 
-/* Was the file removed or replaced? A renamed file is followed until another one has its name. */
+/*
+ * Whether the file was removed or replaced. A file that was only renamed is followed until another file has
+ * the name.
+ */
 static bool is_replaced(const struct file *file)
 {
 	struct stat status, named;
@@ -174,7 +180,7 @@ static void follow(struct meter_files *files, struct file *file, const struct kw
 	read_on(files, file, relation);
 	if (!is_replaced(file))
 		return;
-	read_on(files, file, relation); /* rows written before it was replaced */
+	read_on(files, file, relation); /* rows that were written just before it was replaced */
 	close(file->fd);
 	find(file);
 	read_on(files, file, relation);
@@ -191,7 +197,7 @@ static int64_t meter_file_read(void *state, uint32_t argument, int64_t now_mono_
 	return 0;
 }
 
-/* Fails if a row is not a reading of a wall meter; `row` is from the last line parsed. */
+/* Fails if a row is not a reading of a wall meter. `row` comes from the line that was parsed last. */
 static enum kwhy_status check_row(
 	const struct kwhy_power_lines *lines, const struct kwhy_power_row *row, struct kwhy_error *error)
 {
@@ -209,8 +215,8 @@ static enum kwhy_status check_row(
 }
 
 /*
- * Checks the header and the first row, if the file has them already, so that a wrong file is reported before
- * the run.
+ * Checks the header and the first row, if the file has them already. A wrong file is thus reported before the
+ * run.
  */
 static enum kwhy_status check_head(const char *path, int fd, struct kwhy_error *error)
 {

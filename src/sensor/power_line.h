@@ -10,29 +10,31 @@
 #include <stdint.h>
 
 /*
- * Reads power CSV (docs/formats/csv.md) line by line, for files that are still being written or are replayed;
- * no I/O, no allocation. Lines are split as in base/csv_line.h and rows read as in model/power_row.h. Times
- * must be Unix time, because the rows are read live.
+ * Parses power CSV (docs/formats/csv.md) line by line, from files that are still being written or that are
+ * replayed. No I/O and no allocation. Lines are split as in base/csv_line.h and rows parsed as in
+ * model/power_row.h. Times must be Unix times, because readings are used live.
  */
-#define KWHY_POWER_LINE_BYTES 4096 /* the longest line accepted */
+/* longest line that is accepted */
+#define KWHY_POWER_LINE_BYTES 4096
 
-/* State of a reader. Zero-initialise and set the path. */
+/* State of parsing a file. Zero-initialise it and set `path`. */
 struct kwhy_power_lines {
-	const char *path; /* for messages; borrowed */
-	uint64_t number;  /* number of the last line, from 1 */
-	size_t columns;	  /* number of columns in the file; 0: the header line has not come */
-	size_t places[KWHY_POWER_COLUMN_COUNT]; /* number of each column, from 1; 0: the file does not have it
-						 */
+	const char *path; /* path of the file for messages; borrowed */
+	uint64_t number;  /* number of the line that was parsed last, from 1 */
+	size_t columns;	  /* number of columns in the file; 0: there was no header line yet */
+	size_t places[KWHY_POWER_COLUMN_COUNT]; /* position of each column in a line, from 1; 0: the file does
+						   not have it */
 };
 
 enum kwhy_power_item {
-	KWHY_POWER_NOTHING, /* an empty line, a comment, the columns' names, a row without a value */
+	KWHY_POWER_NOTHING, /* the line is empty, a comment, the header or a row without a value */
 	KWHY_POWER_ROW
 };
 
 /*
- * Parses one line without its newline; quotes are resolved in place. KWHY_E_INPUT, with file, line and what
- * to do: the line is not a valid row. Later lines may still be parsed, unless the columns are unknown.
+ * Parses one line, which has no newline. Quotes are resolved in place. KWHY_E_INPUT: the line is not valid;
+ * the message names the file and the line and says what to do. Later lines can still be parsed, unless the
+ * columns are not known yet.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_line_take(struct kwhy_power_lines *lines, char *line, size_t length,
 	enum kwhy_power_item *out_item, struct kwhy_power_row *out, struct kwhy_error *error);

@@ -9,15 +9,15 @@
 #include <string.h>
 
 /*
- * Replays a recorded power CSV as if its meters were on this machine; its first reading comes when the
- * sampler starts.
+ * Replays a recorded power CSV as if its meters were on this machine. Its first reading comes at the time
+ * when the sampler starts.
  */
 
 #define FILE_LIMIT_BYTES ((size_t)256 << 20)
 
 /*
- * Least time between groups of readings, so that replaying a fine recording costs no more than reading a
- * meter.
+ * Least time between two calls that push readings. Replaying a fine recording thus costs no more than reading
+ * a meter.
  */
 #define REST_NS INT64_C(50000000)
 
@@ -25,17 +25,17 @@ enum { SOURCES_MAX = 4096, NAMES_MAX = 64, NAME_BYTES = 96 };
 
 struct reading {
 	int64_t time_unix_ns, value;
-	uint32_t source; /* index of a series of the file */
+	uint32_t source; /* index into the file's series */
 };
 
-/* A series of the file, and the source that replays it. */
+/* A series of readings in the file: one meter of one device. A source replays it. */
 struct series {
-	struct kwhy_power_row row; /* the series' first row */
+	struct kwhy_power_row row; /* first row of the series */
 	size_t count;
 	uint32_t source;
 };
 
-/* A device's name from a comment `# device 0 name="NVIDIA H200"`. */
+/* A device's name, from a comment such as `# device 0 name="NVIDIA H200"`. */
 struct naming {
 	int32_t index;
 	char name[NAME_BYTES];
@@ -45,12 +45,13 @@ struct replay {
 	struct kwhy_sensors *sensors;
 	struct naming namings[NAMES_MAX];
 	size_t naming_count;
-	struct reading *readings; /* in time order */
+	struct reading *readings; /* readings of all series in the order of their times */
 	size_t count, at;
 	struct series *series;
 	size_t series_count;
 	bool started;
-	int64_t offset_ns; /* CLOCK_MONOTONIC minus the file's Unix time in this replay */
+	/* what is added to the file's Unix times to get CLOCK_MONOTONIC in this replay */
+	int64_t offset_ns;
 };
 
 static void replay_close(void *state)
@@ -97,7 +98,7 @@ static enum kwhy_status add_reading(
 	return KWHY_OK;
 }
 
-/* Keeps the name of a device that a comment states; ignores other comments. */
+/* Stores the name of a device if the comment states one. Other comments are ignored. */
 static void read_comment(struct replay *replay, const char *line, size_t length)
 {
 	static const char word[] = "# device ", key[] = " name=\"";
@@ -205,7 +206,7 @@ static enum kwhy_status read_file(
 	return status ? status : sort_readings(replay, error);
 }
 
-/* A series of the device with the lowest number above `index`; NULL: there is no such device. */
+/* Finds a series of the device with the lowest number above `index`; NULL: there is no such device. */
 static const struct series *next_device(const struct replay *replay, int32_t index)
 {
 	const struct series *next = NULL;
@@ -219,7 +220,7 @@ static const struct series *next_device(const struct replay *replay, int32_t ind
 	return next;
 }
 
-/* Adds the devices in the order of their numbers, not of the file. */
+/* Adds the devices in ascending order of their numbers, whatever their order in the file. */
 static enum kwhy_status add_devices(struct replay *replay, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;

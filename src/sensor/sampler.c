@@ -12,18 +12,19 @@
 #define DRIFT_MIN_NS INT64_C(10000000000)
 
 /*
- * Both clocks of a machine are adjusted at the same rate: if one alone moves by more than this, it was set.
+ * The kernel slews both clocks of a machine at the same rate. If one changes against the other by more than
+ * this, in nanoseconds, it was set.
  */
 #define STEP_MIN_NS INT64_C(1000000)
 
 /*
- * Data that any thread may read while the sampler's thread writes: each value is atomic, the relation is
- * guarded by `turn`.
+ * Values that any thread may read while the sampler's thread writes them. Each is atomic. The three fields of
+ * the clocks' relation belong together, and `turn` shows whether they do.
  */
 struct published {
 	_Atomic int64_t running_ns, cpu_ns, longest_read_ns, step_ns, stepped_ns;
 	_Atomic uint64_t reads, missed;
-	_Atomic uint64_t turn; /* odd while the relation is written */
+	_Atomic uint64_t turn; /* is odd while the relation is being written */
 	_Atomic int64_t mono_ns, offset_ns, width_ns;
 };
 
@@ -31,12 +32,14 @@ struct kwhy_sampler {
 	struct kwhy_sensors *sensors;
 	struct kwhy_clock_sleeper sleeper;
 	struct kwhy_clock clock;
-	int64_t *due_mono_ns; /* next deadline of each task */
+	int64_t *due_mono_ns; /* next deadline of each task, on CLOCK_MONOTONIC */
 	int64_t relate_mono_ns, started_mono_ns;
-	struct kwhy_clock_relation first, last; /* last: only the thread uses it */
+	/* relations of the clocks at the start and at the last reading; only the thread uses `last` */
+	struct kwhy_clock_relation first, last;
 	struct published published;
 	pthread_t thread;
-	pthread_mutex_t flushing; /* held by callers of kwhy_sampler_flush(), never by the thread */
+	/* held by callers of kwhy_sampler_flush(), never by the sampler's thread */
+	pthread_mutex_t flushing;
 	sem_t flushed;
 	atomic_bool flush_wanted, stop_wanted;
 };
@@ -75,7 +78,7 @@ static struct kwhy_clock_relation read_relation(const struct published *publishe
 	return relation;
 }
 
-/* Reads the relation of the clocks; a sudden change counts as a step, not as drift. */
+/* Reads the relation of the clocks. A sudden change counts as a step and not as drift. */
 static void relate(struct kwhy_sampler *sampler)
 {
 	struct kwhy_clock_relation now = sampler->clock.relate(sampler->clock.context);
@@ -90,7 +93,10 @@ static void relate(struct kwhy_sampler *sampler)
 	sampler->relate_mono_ns = now.mono_ns + RELATE_PERIOD_NS;
 }
 
-/* The next deadline on the task's grid that is not past; deadlines skipped are counted. */
+/*
+ * The task's next deadline that is in the future; deadlines are period_ns apart. Those that have passed are
+ * counted as missed.
+ */
 static int64_t next_on_grid(struct kwhy_sampler *sampler, int64_t due_ns, int64_t period_ns, int64_t now)
 {
 	int64_t late = now - due_ns, skipped = late > 0 ? late / period_ns : 0;
@@ -101,7 +107,10 @@ static int64_t next_on_grid(struct kwhy_sampler *sampler, int64_t due_ns, int64_
 	return due_ns + (skipped + 1) * period_ns;
 }
 
-/* Runs a task and returns the time at which it wants to run next; *out_after_ns: when it ended. */
+/*
+ * Runs a task and returns the time for which it asks to be run next. *out_after_ns: the time at which it
+ * ended.
+ */
 static int64_t run_task(struct kwhy_sampler *sampler, size_t i, int64_t *out_after_ns)
 {
 	const struct kwhy_sensor_task *task = &sampler->sensors->tasks[i];
@@ -126,7 +135,7 @@ static void run_due(struct kwhy_sampler *sampler, size_t i)
 			sampler, asked ? asked : *due, sampler->sensors->tasks[i].period_ns, after);
 }
 
-/* Runs a task before its deadline, which stays unless the task asks to be called sooner. */
+/* Runs a task before its deadline. The deadline stays as it is, unless the task asks for an earlier one. */
 static void run_early(struct kwhy_sampler *sampler, size_t i)
 {
 	int64_t *due = &sampler->due_mono_ns[i], after;
@@ -136,7 +145,7 @@ static void run_early(struct kwhy_sampler *sampler, size_t i)
 		*due = asked;
 }
 
-/* Runs the tasks that are due, with `all` also the others. */
+/* Runs the tasks whose deadlines have come; with `all` it also runs the others. */
 static void run_tasks(struct kwhy_sampler *sampler, bool all)
 {
 	for (size_t i = 0; i < sampler->sensors->task_count; i++)
@@ -185,7 +194,7 @@ static void *run(void *argument)
 	return NULL;
 }
 
-/* Creates the thread with all signals blocked, because they are for the program's own threads. */
+/* Creates the thread with all signals blocked, because signals are for the program's own threads. */
 static int create_thread(struct kwhy_sampler *sampler)
 {
 	sigset_t all, before;
@@ -250,7 +259,7 @@ enum kwhy_status kwhy_sampler_start(struct kwhy_sensors *sensors, const struct k
 static void wait_flushed(struct kwhy_sampler *sampler)
 {
 	while (sem_wait(&sampler->flushed))
-		continue; /* a signal */
+		continue; /* a signal interrupted the wait */
 }
 
 void kwhy_sampler_flush(struct kwhy_sampler *sampler)
@@ -262,7 +271,10 @@ void kwhy_sampler_flush(struct kwhy_sampler *sampler)
 	pthread_mutex_unlock(&sampler->flushing);
 }
 
-/* Drift: the change of the relation without the steps, over time. */
+/*
+ * Drift of the clocks against each other: change of their offset since the start without the steps, over the
+ * time since then.
+ */
 static double drift_of(const struct kwhy_sampler *sampler, const struct kwhy_clock_relation *last)
 {
 	int64_t length_ns = last->mono_ns - sampler->first.mono_ns;

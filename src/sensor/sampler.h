@@ -7,37 +7,49 @@
 
 /*
  * A thread that runs the tasks of all sensors at absolute deadlines. While it runs it allocates nothing and
- * takes no lock; readings go to the channels. A missed deadline is skipped and counted, not made up for.
+ * takes no lock. Readings go to the channels. A deadline that was missed is counted and not made up for.
  */
 struct kwhy_sampler;
 
 /*
- * Cost of sampling itself, and how the clocks ran. May be read at any time; exact after kwhy_sampler_stop().
+ * What the sampling itself costs, and how the clocks ran. It may be read at any time; it is final after
+ * kwhy_sampler_stop().
  */
 struct kwhy_sampler_cost {
 	int64_t started_mono_ns, running_ns;
-	int64_t cpu_ns;		 /* processor time of the sampler's thread, including the vendor's calls */
-	uint64_t reads, missed;	 /* tasks run; deadlines skipped because the thread was late */
-	int64_t longest_read_ns; /* longest run of a task, including waits for the vendor's lock */
-	struct kwhy_clock_relation first, last; /* Unix time relative to CLOCK_MONOTONIC */
-	double drift_ratio; /* drift of Unix time relative to CLOCK_MONOTONIC since the start; NAN before 10 s
-			       have passed */
-	int64_t step_ns;    /* largest sudden change of that relation, as when Unix time was set */
+	int64_t cpu_ns; /* processor time of the sampler's thread, including calls of vendors' libraries */
+	uint64_t reads, missed;	 /* number of times that tasks were run, and of deadlines missed because the
+				    thread was late */
+	int64_t longest_read_ns; /* longest run of a task, including its waits for a vendor's lock */
+	/* relation of Unix time to CLOCK_MONOTONIC at the start and at the last reading */
+	struct kwhy_clock_relation first, last;
+	/*
+	 * drift of Unix time against CLOCK_MONOTONIC since the start, as a ratio; NAN: less than 10 s have
+	 * passed
+	 */
+	double drift_ratio;
+	/* largest sudden change of Unix time against CLOCK_MONOTONIC, such as when it was set */
+	int64_t step_ns;
 };
 
-/* `clock` NULL: this machine's. The sensors are borrowed and must outlive the sampler. */
+/*
+ * Starts the sampler's thread. `clock`: the clock to use; NULL: this machine's. The sensors are borrowed and
+ * must outlive the sampler.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_sampler_start(struct kwhy_sensors *sensors,
 	const struct kwhy_clock *clock, struct kwhy_sampler **out, struct kwhy_error *error);
 
 /*
- * Returns once every task has run after this call began, so that the channels hold what the meters have shown
- * up to now.
+ * Returns when every task has been run since this call began, so that the channels hold what the meters have
+ * shown until now.
  */
 void kwhy_sampler_flush(struct kwhy_sampler *sampler);
 
 void kwhy_sampler_cost(const struct kwhy_sampler *sampler, struct kwhy_sampler_cost *out);
 
-/* Runs every task once more, then ends the thread and frees the sampler. `out` may be NULL. */
+/*
+ * Runs every task once more, ends the thread, and frees the sampler. `out` receives the cost and may be NULL.
+ */
 void kwhy_sampler_stop(struct kwhy_sampler *sampler, struct kwhy_sampler_cost *out);
 
 #endif

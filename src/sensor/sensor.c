@@ -9,7 +9,7 @@
 
 enum { HISTORY_DEFAULT_S = 60, CHANNEL_MIN = 64, CHANNEL_MAX = 1 << 20, CAPACITY_FIRST = 8 };
 
-/* Least period of a task: no meter updates more often, and none is read without a pause. */
+/* Least period of a task: meters do not update more often, and between two runs there must be a pause. */
 #define PERIOD_MIN_NS INT64_C(1000000)
 
 static bool wants_replay(const struct kwhy_sensor_request *request)
@@ -49,7 +49,7 @@ static const struct row {
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
 _Static_assert(ROW_COUNT <= sizeof(((struct kwhy_sensors *)NULL)->states) / sizeof(void *), "states");
 
-/* Reads the next number from a list "0,2". False: the list is malformed. */
+/* Reads the next number of a list such as "0,2". False: the list is malformed. */
 static bool take_index(const char **list, int32_t *out)
 {
 	char *end;
@@ -122,7 +122,10 @@ void kwhy_sensor_indices_write(const bool is_in[KWHY_SENSOR_INDEX_MAX + 1], char
 	}
 }
 
-/* Why a device that exists has no meter, or why there are no devices; NULL: unknown. */
+/*
+ * Finds the absence that says why an existing device has no meter or why there are no devices; NULL: there is
+ * no such absence.
+ */
 static const char *why_absent(const struct kwhy_sensors *sensors, int32_t index)
 {
 	char begins[32];
@@ -149,7 +152,7 @@ static enum kwhy_status fail_absent(
 		why ? ": " : "", why ? why : "; no device was found");
 }
 
-/* Fails unless every device of the list exists. */
+/* Fails if a device in the list does not exist. */
 static enum kwhy_status check_devices(
 	const struct kwhy_sensors *sensors, const char *devices, struct kwhy_error *error)
 {
@@ -253,7 +256,7 @@ int64_t kwhy_sensors_now_ns(const struct kwhy_sensors *sensors)
 	return sensors->clock ? sensors->clock->now_mono_ns(sensors->clock->context) : kwhy_clock_mono_ns();
 }
 
-/* Space for one more item of a growing array in the arena; items move. */
+/* Makes space for one more item of an array in the arena. Its items may move. */
 static enum kwhy_status grow(struct kwhy_sensors *sensors, void **items, size_t item_bytes, size_t count,
 	size_t *capacity, struct kwhy_error *error)
 {
@@ -272,7 +275,7 @@ static enum kwhy_status grow(struct kwhy_sensors *sensors, void **items, size_t 
 	return KWHY_OK;
 }
 
-/* Copies a string into the arena in place; NULL stays NULL. False: no memory. */
+/* Replaces a string by a copy in the arena; NULL stays NULL. False: memory is short. */
 static bool keep(struct kwhy_sensors *sensors, const char **string)
 {
 	if (!*string)
@@ -299,7 +302,7 @@ enum kwhy_status kwhy_sensors_add_device(struct kwhy_sensors *sensors,
 	return KWHY_OK;
 }
 
-/* A power of two that holds the history. */
+/* Number of slots for the readings of the history, rounded up to a power of two. */
 static uint64_t slots_for(double updates_per_s, size_t history_s)
 {
 	double wanted = updates_per_s * (double)(history_s ? history_s : HISTORY_DEFAULT_S);

@@ -15,107 +15,139 @@
 
 /*
  * The meters of this machine, through one table of back ends. kwhy_sensors_open() asks each back end what is
- * available. The result is a list of devices, of sources (one meter or gauge of one device each, with its
- * channel of readings), of tasks (what to read, and how often) and of absences (one sentence for each thing
- * that is not available, with the reason). A sampler (sensor/sampler.h) runs the tasks; without it nothing is
- * read.
+ * available. The result has four lists. Devices are GPUs and instances. A source is one meter or gauge of one
+ * device or of the host, with a channel of readings. A task reads sources at a given period. An absence is a
+ * sentence that says what is not available and why. A sampler (sensor/sampler.h) runs the tasks; without it
+ * nothing is read.
  */
 
 #define KWHY_SENSOR_NO_DEVICE UINT32_MAX
-enum { KWHY_SENSOR_INDEX_MAX = 1023 }; /* the highest number in a list of devices */
+/* highest number of a device */
+enum { KWHY_SENSOR_INDEX_MAX = 1023 };
 
 struct kwhy_sensor_device {
 	enum kwhy_vendor vendor;
-	int32_t index;	   /* number in the vendor's library and tools */
-	int32_t mig_index; /* -1: a whole device; otherwise the number of an instance of device `index`, which
-			      has no power meter of its own */
-	const char *name, *uuid, *pci_address; /* "0000:19:00.0"; NULL: unknown */
+	int32_t index; /* number of the device in the vendor's library and tools */
+	/*
+	 * -1: a whole device; otherwise an instance of device `index`, with this number and no power meter of
+	 * its own
+	 */
+	int32_t mig_index;
+	const char *name, *uuid, *pci_address; /* pci_address such as "0000:19:00.0"; NULL: unknown */
 	const char *driver;		       /* version of the driver */
-	uint32_t sm_count;		       /* 0: unknown */
-	uint64_t memory_bytes;		       /* 0: unknown */
-	int64_t limit_mw, default_limit_mw;    /* -1: unknown */
-	bool energy_is_module; /* the energy counter includes CPU and memory of the module (GH200) */
-	_Atomic bool lost;     /* it became unreachable while sampled; no more readings come */
+	uint32_t sm_count;		       /* number of multiprocessors; 0: unknown */
+	uint64_t memory_bytes;		       /* size of its memory; 0: unknown */
+	int64_t limit_mw, default_limit_mw;    /* power limits now and by default; -1: unknown */
+	/* whether the energy counter includes the module's CPU and memory (GH200) */
+	bool energy_is_module;
+	/* whether it became unreachable while it was sampled; then no more readings come */
+	_Atomic bool lost;
 };
 
 enum kwhy_source_kind { KWHY_SOURCE_METER, KWHY_SOURCE_GAUGE };
 
 struct kwhy_source_channel {
 	enum kwhy_source_kind kind;
-	enum kwhy_meter meter; /* valid for KWHY_SOURCE_METER */
-	enum kwhy_gauge gauge; /* valid for KWHY_SOURCE_GAUGE */
-	uint32_t device;       /* index into devices; KWHY_SENSOR_NO_DEVICE: the source belongs to the host */
-	uint32_t domain;       /* number of the CPU package or hwmon sensor; 0 if there is only one */
-	const char *label;     /* the system's name for it: "package-0", "CPU Power Socket 0"; NULL: meter and
-				  device identify it */
-	int64_t period_ns;     /* time between updates, such as 100 ms or 20 ms; 0: unknown */
-	int64_t wrap;	       /* a counter starts again after this value; 0: never */
+	enum kwhy_meter meter; /* which meter; only for KWHY_SOURCE_METER */
+	enum kwhy_gauge gauge; /* which gauge; only for KWHY_SOURCE_GAUGE */
+	/* index into sensors->devices; KWHY_SENSOR_NO_DEVICE: the source belongs to the host */
+	uint32_t device;
+	uint32_t domain; /* number of the CPU package or hwmon sensor; 0 if there is a single one */
+	/*
+	 * the system's name for the source, such as "package-0" or "CPU Power Socket 0"; NULL: meter and
+	 * device identify it
+	 */
+	const char *label;
+	int64_t period_ns; /* time between updates; 0: unknown */
+	int64_t wrap; /* range of a counter: it starts again from 0 after this value; 0: it does not wrap */
 	struct kwhy_channel channel;
-	_Atomic int64_t unsure_ns; /* uncertainty of the times of recent readings, +-; 0: not reported */
-	_Atomic uint64_t failures; /* number of readings that the source refused */
-	_Atomic uint64_t bad_line; /* number of a file's first invalid line, from 1; 0: no invalid line */
+	/* times of recent readings are right to within +- this; 0: not reported */
+	_Atomic int64_t unsure_ns;
+	_Atomic uint64_t failures; /* number of readings that failed or were invalid */
+	/* for a file: number of its first invalid line, from 1; 0: there was none */
+	_Atomic uint64_t bad_line;
 };
 
-/* Processes that use a device, as its driver lists them; at most KWHY_SENSOR_PROCESSES are kept. */
+/* A process that uses a device, as the driver lists it. At most KWHY_SENSOR_PROCESSES are kept. */
 enum { KWHY_SENSOR_PROCESSES = 64 };
 struct kwhy_sensor_process {
 	int64_t pid;
-	int64_t memory_bytes; /* -1: not reported (virtual machines and containers) */
+	int64_t memory_bytes; /* memory that it uses; -1: not reported, as in containers */
 };
 
 struct kwhy_sensor_request {
-	const char *devices; /* "0,2" in the vendor's numbers; NULL: all devices that `visible` allows */
-	const char *visible; /* CUDA_VISIBLE_DEVICES of a program: NVIDIA GPUs that it cannot see are left
-				out; NULL: no GPU is left out */
-	bool visible_by_bus; /* its numbers follow the order on the bus, not the fastest first */
+	/* devices by their numbers in the vendor's tools, such as "0,2"; NULL: all that `visible` allows */
+	const char *devices;
+	/*
+	 * CUDA_VISIBLE_DEVICES of a program; NVIDIA GPUs that the program cannot see are left out; NULL: no
+	 * GPU is left out
+	 */
+	const char *visible;
+	/* numbers in `visible` follow the order on the bus; false: the fastest GPU comes first */
+	bool visible_by_bus;
 	int64_t ring_period_ns, counter_period_ns,
-		gauge_period_ns;   /* time between reads; 0: 2 s, the counter's own period, 1 s */
-	int64_t average_period_ns; /* time between reads of averages and instants; 0: 100 ms */
-	bool gauges, processes;	   /* whether to read gauges, and list processes */
-	bool all_meters;	   /* also averages and instants of a device that has a better meter */
+		/*
+		 * times between reads of the sample ring, counters and gauges; 0: 2 s, the counter's own
+		 * period, and 1 s
+		 */
+		gauge_period_ns;
+	/* time between reads of averages and instants of power; 0: 100 ms */
+	int64_t average_period_ns;
+	bool gauges, processes; /* whether to read gauges, and whether to list processes */
+	/* also read averages and instants of devices that have a better meter */
+	bool all_meters;
 	bool without_nvml, without_rocm, without_host;
 	const char *powercap_root, *perf_root, *hwmon_root,
-		*drm_root;		/* NULL: the folders under this machine's /sys */
-	const char *const *meter_files; /* wall meters as power CSV, followed while they grow */
+		/* folders that are searched; NULL: those under this machine's /sys */
+		*drm_root;
+	/* paths of wall meters' power CSV, which is followed while it grows */
+	const char *const *meter_files;
 	size_t meter_file_count;
-	const char *replay_path; /* power CSV that is replayed in real time in place of all meters; NULL: no
-				    replay */
-	size_t history_s;	 /* time that each channel holds readings of; 0: 60 s */
-	const struct kwhy_clock *clock; /* for tests; NULL: this machine's clock */
+	/* path of a power CSV that is replayed in real time in place of all meters; NULL: no replay */
+	const char *replay_path;
+	size_t history_s; /* seconds for which each channel holds readings; 0: 60 s */
+	/* clock for tests; NULL: this machine's */
+	const struct kwhy_clock *clock;
 };
 
-/* Writes the indices that are true in `is_in`: "0", "0 to 3", "0, 2 to 5"; "": no index. */
+/*
+ * Writes the indices whose element of `is_in` is true as text, such as "0", "0 to 3" or "0, 2 to 5"; "":
+ * there is no such index.
+ */
 void kwhy_sensor_indices_write(const bool is_in[KWHY_SENSOR_INDEX_MAX + 1], char *out, size_t out_bytes);
 
 /*
- * Sets `visible` and `visible_by_bus` from the environment of this process; the string is borrowed from it.
+ * Sets `visible` and `visible_by_bus` from the environment of this process, from which the string is
+ * borrowed.
  */
 void kwhy_sensor_request_see(struct kwhy_sensor_request *request);
 
 struct kwhy_sensors;
 
 /*
- * The function of a task: it reads, pushes into channels, never allocates and never blocks longer than the
- * vendor's call does. Returns the time of its next call; 0: after its period; INT64_MAX: never. It may be
- * called earlier than that. Only the sampler's thread calls it.
+ * The function of a task. It reads sources and pushes the readings into their channels. It never allocates,
+ * and it waits no longer than the vendor's call does. It returns the time of its next call; 0: one period
+ * later; INT64_MAX: it is not called again. It may be called earlier than it asked for. Only the sampler's
+ * thread calls it.
  */
 typedef int64_t kwhy_sensor_read(void *state, uint32_t task_argument, int64_t now_mono_ns);
 
 struct kwhy_sensor_task {
-	const char *title; /* "nvml ring 0" */
+	const char *title; /* name of the task, such as "nvml ring 0" */
 	void *state;
 	uint32_t argument;
-	int64_t period_ns; /* at least 1 ms; smaller values count as 1 ms */
+	int64_t period_ns; /* time between calls; values below 1 ms count as 1 ms */
 	kwhy_sensor_read *read;
 };
 
-/* Why something is not available and what to do, in one sentence. */
+/* A sentence that says what is not available, why, and what to do. */
 struct kwhy_sensor_absence {
-	const char *backend; /* "nvml", "rapl", ... */
+	const char *backend; /* name of the back end, such as "nvml" or "rapl" */
 	const char *text;
-	bool is_refused; /* it exists and only permission is missing: a lesser meter may be used in its place
-			  */
-	bool is_choice;	 /* left out by our own choice, although the device exists; always reported */
+	/* it exists and only permission is missing, so another meter may be used in its place */
+	bool is_refused;
+	/* the device exists and kwhy chose to leave it out; this is always reported */
+	bool is_choice;
 };
 
 struct kwhy_sensors {
@@ -126,24 +158,25 @@ struct kwhy_sensors {
 	struct kwhy_sensor_absence *absences;
 	size_t device_count, source_count, task_count, absence_count;
 	size_t device_capacity, source_capacity, task_capacity, absence_capacity;
-	bool is_there[KWHY_SENSOR_INDEX_MAX + 1]; /* by index: the device exists, whether requested or not */
-	void *states[8];			  /* states of the back ends, in the order of their table */
+	/* by number: whether the device exists, requested or not */
+	bool is_there[KWHY_SENSOR_INDEX_MAX + 1];
+	void *states[8]; /* states of the back ends, in the order of backends.def */
 	const struct kwhy_clock *clock;
 };
 
 struct kwhy_sensor_backend {
 	const char *name;
 	/*
-	 * Adds the devices, sources and tasks that are available. A machine without this kind of meter gives
-	 * KWHY_OK and an absence. An error is a request that cannot be met (unknown device, unreadable replay
-	 * file) or lack of memory.
+	 * Adds the devices, sources and tasks that are available. If the machine has no meter of this kind,
+	 * it adds an absence and returns KWHY_OK. It fails only if the request cannot be met (unknown device,
+	 * unreadable replay file) or if memory is short.
 	 */
 	enum kwhy_status (*open)(struct kwhy_sensors *sensors, const struct kwhy_sensor_request *request,
 		void **out_state, struct kwhy_error *error);
-	void (*close)(void *state); /* NULL state is never passed */
+	void (*close)(void *state); /* never called with NULL */
 	/*
-	 * Lists the processes on a device now; returns how many, 0 if it cannot list them. Only one thread at
-	 * a time may call it. NULL: the back end does not support it.
+	 * Lists the processes that use a device now and returns how many; 0: they cannot be listed. Only one
+	 * thread at a time may call it. NULL: the back end cannot list processes.
 	 */
 	size_t (*processes)(
 		void *state, uint32_t device, struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES]);
@@ -154,7 +187,7 @@ struct kwhy_sensor_backend {
 #undef X
 
 /*
- * Opens all back ends of the table that the request allows. It is KWHY_OK if no meter exists: check
+ * Opens all back ends that the request allows. If there is no meter, it returns KWHY_OK, too; check
  * source_count. KWHY_E_USAGE: the list of devices is malformed. KWHY_E_UNSUPPORTED: the list names a device
  * that does not exist; the message names those that do.
  */
@@ -162,10 +195,13 @@ KWHY_MUST_USE enum kwhy_status kwhy_sensors_open(
 	const struct kwhy_sensor_request *request, struct kwhy_sensors **out, struct kwhy_error *error);
 void kwhy_sensors_close(struct kwhy_sensors *sensors);
 
-/* The source of this meter and device; NULL: there is none. Of several domains, the first. */
+/*
+ * Finds the source of a meter of a device; NULL: there is none. If there are several domains, it is that of
+ * the first.
+ */
 const struct kwhy_source_channel *kwhy_sensors_find_meter(
 	const struct kwhy_sensors *sensors, enum kwhy_meter meter, uint32_t device);
-/* The source of the best of a device's own meters of these roles; NULL: there is none. */
+/* Finds the source of the best of a device's own meters that have one of these roles; NULL: there is none. */
 const struct kwhy_source_channel *kwhy_sensors_best_meter(
 	const struct kwhy_sensors *sensors, unsigned roles, uint32_t device);
 const struct kwhy_source_channel *kwhy_sensors_find_gauge(
@@ -175,31 +211,31 @@ size_t kwhy_sensors_processes(
 	struct kwhy_sensors *sensors, uint32_t device, struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES]);
 
 /*
- * How Unix time relates to CLOCK_MONOTONIC now, for back ends whose readings have Unix times. Any thread may
- * call it.
+ * Gets how Unix time relates to CLOCK_MONOTONIC now, for readings that have Unix times. Any thread may call
+ * it.
  */
 struct kwhy_clock_relation kwhy_sensors_relate(const struct kwhy_sensors *sensors);
 int64_t kwhy_sensors_now_ns(const struct kwhy_sensors *sensors);
 
 /*
- * For back ends to call for every device that exists, while opening. True: the request's list of devices
- * contains this number, or there is no list.
+ * Back ends call it while they open, for every device that exists. True: the request has no list of devices,
+ * or its list contains this number.
  */
 bool kwhy_sensors_wants_device(
 	struct kwhy_sensors *sensors, const struct kwhy_sensor_request *request, int32_t index);
 
-/* Adds a device; its strings are copied. */
+/* Adds a device. Its strings are copied. */
 KWHY_MUST_USE enum kwhy_status kwhy_sensors_add_device(struct kwhy_sensors *sensors,
 	const struct kwhy_sensor_device *device, uint32_t *out_index, struct kwhy_error *error);
-/* Adds a source; `updates_per_s` and the request's history determine the capacity of its channel. */
+/* Adds a source. The capacity of its channel follows from `updates_per_s` and the request's history. */
 KWHY_MUST_USE enum kwhy_status kwhy_sensors_add_source(struct kwhy_sensors *sensors,
 	const struct kwhy_source_channel *source, double updates_per_s,
 	const struct kwhy_sensor_request *request, uint32_t *out_index, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_sensors_add_task(
 	struct kwhy_sensors *sensors, const struct kwhy_sensor_task *task, struct kwhy_error *error);
-/* Sets is_refused of the absence added last. */
+/* Sets is_refused of the absence that was added last. */
 void kwhy_sensors_absence_is_refused(struct kwhy_sensors *sensors);
-/* Sets is_choice of the absence added last. */
+/* Sets is_choice of the absence that was added last. */
 void kwhy_sensors_absence_is_choice(struct kwhy_sensors *sensors);
 KWHY_MUST_USE enum kwhy_status kwhy_sensors_add_absence(struct kwhy_sensors *sensors, const char *backend,
 	struct kwhy_error *error, const char *format, ...) __attribute__((format(printf, 4, 5)));

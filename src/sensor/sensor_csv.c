@@ -11,13 +11,13 @@
 
 enum { BATCH = 256 };
 
-/* State of writing one source. */
+/* State of writing the readings of one source. */
 struct place {
 	struct kwhy_channel_cursor cursor;
 	uint64_t lost_reported;
 	struct kwhy_reading last;
 	bool begun;
-	int64_t wrapped; /* sum of the counts lost by wraps */
+	int64_t wrapped; /* what the counter's wraps so far add to its readings */
 };
 
 struct kwhy_sensor_csv {
@@ -25,8 +25,9 @@ struct kwhy_sensor_csv {
 	char *path;
 	FILE *file;
 	struct kwhy_clock_relation relation;
-	struct place *places; /* one state for each source */
-	int failure; /* errno of the first failed write, after which nothing is written; 0: no write failed */
+	struct place *places; /* the states, one for each source */
+	/* errno of the first write that failed, after which nothing is written; 0: none failed */
+	int failure;
 };
 
 static enum kwhy_status refused(const struct kwhy_sensor_csv *csv, struct kwhy_error *error)
@@ -56,7 +57,7 @@ static int32_t index_of(const struct kwhy_sensor_csv *csv, const struct kwhy_sou
 }
 
 /*
- * Writes text in double quotes; double quotes and control characters in it become spaces, because comment
+ * Writes a text in double quotes. Double quotes and control characters in it become spaces, because comment
  * lines cannot hold them.
  */
 static void write_quoted(FILE *file, const char *text)
@@ -136,7 +137,7 @@ enum kwhy_status kwhy_sensor_csv_open(const char *path, const struct kwhy_sensor
 	return KWHY_OK;
 }
 
-/* The value with the counter's wraps undone; a reset remains visible as a decrease. */
+/* Converts a counter's reading to a value without wraps. If a counter was reset, its values still fall. */
 static int64_t unwrapped(
 	const struct kwhy_source_channel *source, struct place *place, const struct kwhy_reading *reading)
 {

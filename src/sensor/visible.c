@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OLD_INSTANCE "MIG-GPU-" /* and the rest of the GPU's UUID, then /gi/ci: drivers before R470 */
+/* how UUIDs of instances begin with drivers before R470; the rest of the GPU's UUID and /gi/ci follow */
+#define OLD_INSTANCE "MIG-GPU-"
 
-/* One entry of CUDA_VISIBLE_DEVICES, without the blanks around it. */
+/* One entry of CUDA_VISIBLE_DEVICES, without white space around it. */
 struct entry {
 	const char *text;
 	size_t length;
@@ -29,7 +30,7 @@ void kwhy_sensor_request_see(struct kwhy_sensor_request *request)
 	request->visible_by_bus = order && strcmp(order, "PCI_BUS_ID") == 0;
 }
 
-/* Reads the next entry. False: the list has ended. */
+/* Takes the next entry of the list. False: the list has ended. */
 static bool take_entry(const char **list, struct entry *out)
 {
 	size_t length = strcspn(*list, ",");
@@ -45,7 +46,7 @@ static bool take_entry(const char **list, struct entry *out)
 	return true;
 }
 
-/* Are all GPUs equal products without instances? Then CUDA's order is the driver's. */
+/* Whether all GPUs are the same product and have no instances. Then CUDA numbers them as the driver does. */
 static bool all_are_alike(const struct look *look)
 {
 	for (size_t i = 0; i < look->unit_count; i++)
@@ -93,7 +94,7 @@ static enum found find_uuid(const struct look *look, struct entry entry, int32_t
 		if (strncmp(look->units[i].uuid, entry.text, entry.length) != 0)
 			continue;
 		if (found == FOUND)
-			return FOUND_NONE; /* two UUIDs have this prefix */
+			return FOUND_NONE; /* the prefix is ambiguous: two UUIDs have it */
 		found = FOUND;
 		*out = look->units[i].gpu;
 	}

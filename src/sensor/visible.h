@@ -10,25 +10,25 @@
 #include <stdint.h>
 
 /*
- * Determines which of a machine's GPUs a CUDA program may see, by the rules of the CUDA programming guide
- * (environment variables, CUDA_VISIBLE_DEVICES). The list holds numbers, UUIDs, prefixes of UUIDs that match
- * exactly one GPU, and UUIDs of MIG instances, separated by commas. Entries after one that matches nothing
- * are ignored, and an empty list shows no GPU. Numbers are the driver's if CUDA_DEVICE_ORDER is PCI_BUS_ID.
- * Otherwise CUDA numbers the fastest GPU first, which is the same order where all GPUs are equal.
+ * Finds out which of a machine's GPUs a CUDA program can see, by the rules of the CUDA programming guide
+ * (environment variables, CUDA_VISIBLE_DEVICES). The list has entries separated by commas: numbers, UUIDs,
+ * prefixes of UUIDs that match exactly one GPU, and UUIDs of MIG instances. If an entry matches nothing, it
+ * and all entries after it are ignored. An empty list shows no GPU. If CUDA_DEVICE_ORDER is PCI_BUS_ID,
+ * numbers are the driver's. Otherwise CUDA gives the fastest GPU number 0; if all GPUs are equal, that is the
+ * driver's order, too.
  */
 
-/* A GPU, or an instance of one. */
+/* A GPU or a MIG instance of a GPU. */
 struct kwhy_visible_unit {
-	int32_t gpu;	  /* number in the driver */
-	bool is_instance; /* it is an instance of that GPU */
-	char name[96];	  /* product name; "": unknown */
-	char uuid[96];	  /* "GPU-...", "MIG-..."; "": unknown */
+	int32_t gpu;	  /* number of the GPU in the driver */
+	bool is_instance; /* whether the unit is an instance of that GPU; false: it is the GPU */
+	char name[96];	  /* name of the product; "": unknown */
+	char uuid[96];	  /* beginning with "GPU-" or "MIG-"; "": unknown */
 };
 
 /*
- * Marks the GPUs that the request's lists show, by number; all of `seen` must be false before. True: these
- * GPUs are known. False: the list has numbers that may mean other GPUs than the driver's numbers do, and no
- * GPU is marked.
+ * Marks in `seen`, by number, the GPUs that request->visible shows; all of `seen` must be false before.
+ * False: the list has numbers that may mean other GPUs than the driver's numbers do, and no GPU is marked.
  */
 bool kwhy_visible_find(const struct kwhy_sensor_request *request, const struct kwhy_visible_unit *units,
 	size_t unit_count, bool seen[KWHY_SENSOR_INDEX_MAX + 1]);

@@ -9,13 +9,15 @@
 #include <string.h>
 #include <strings.h>
 
-/* One item of the list "type/sub;param;q=0.5". */
+/* One item of an Accept header's list, such as "type/sub;param;q=0.5". */
 struct range {
 	const char *text;
 	size_t length;
 };
 
-/* The weight of a range in thousandths: RFC 9110 allows three decimals. */
+/*
+ * The weight q of an item in thousandths, as RFC 9110 allows three decimals; 1000 where the item states none.
+ */
 static int weight_of(struct range range)
 {
 	int weight = 1000;
@@ -82,7 +84,7 @@ bool kwhy_accept_token(const char *authorization, const char *token)
 	return differs == 0;
 }
 
-/* The host of "host:port", brackets of an IPv6 address taken off. */
+/* The host of "host:port", without the brackets of an IPv6 address. */
 static struct range host_of(const char *text)
 {
 	struct range host = {text, strcspn(text, ":")};

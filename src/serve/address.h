@@ -14,8 +14,8 @@ union kwhy_address {
 };
 
 /*
- * Reads "127.0.0.1:9835", "localhost:9835" or "[::1]:9835". ":9835" and "[::]:9835" stand for every address,
- * of IPv6 too where this system has it. KWHY_E_USAGE: the text is no address.
+ * Parses "127.0.0.1:9835", "localhost:9835" or "[::1]:9835". ":9835" and "[::]:9835" stand for every address
+ * of the machine, those of IPv6 too where the system supports it. KWHY_E_USAGE: the text is no address.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_address_read(
 	const char *text, union kwhy_address *out, struct kwhy_error *error);
@@ -28,8 +28,8 @@ bool kwhy_address_is_loopback(const union kwhy_address *address);
 const char *kwhy_address_write(const union kwhy_address *address, char out[KWHY_ADDRESS_BYTES]);
 
 /*
- * Opens a socket that listens at the address and is not inherited by children. Port 0 becomes the one that
- * the system chose.
+ * Opens a socket that listens at the address and is closed in programs that this process executes. Port 0 in
+ * the address is replaced by the port that the system chose.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_address_listen(
 	union kwhy_address *address, int *out_socket, struct kwhy_error *error);

@@ -21,7 +21,10 @@ static const char *suffix_of(enum kwhy_family_kind kind)
 	return suffixes[kind];
 }
 
-/* Describes a family. The Prometheus form has no info type, and its families are named like their samples. */
+/*
+ * Writes the HELP, TYPE and UNIT lines of a family. The Prometheus format has no type "info", and its
+ * families have the names of their samples.
+ */
 static void describe(struct kwhy_exposition *exposition, const struct kwhy_family *family)
 {
 	static const char *const kinds[] = {[KWHY_FAMILY_GAUGE] = "gauge",
@@ -39,8 +42,8 @@ static void describe(struct kwhy_exposition *exposition, const struct kwhy_famil
 }
 
 /*
- * Adds an escaped label value. Paths may have bytes that are not UTF-8, one of which would fail the whole
- * scrape.
+ * Adds an escaped label value. Bytes that are not UTF-8, which paths may have, are replaced, because a single
+ * one would make the whole scrape fail.
  */
 static void add_escaped(struct kwhy_text *out, const char *value)
 {

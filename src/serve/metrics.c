@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Device number as in the vendor's tools: "0", and "0:1" for instance 1 of device 0; "" for no device. */
+/*
+ * Device number as the vendor's tools write it: "0" for device 0, "0:1" for MIG instance 1 of device 0; "":
+ * no device.
+ */
 struct device_number {
 	char text[32];
 };
@@ -25,7 +28,7 @@ static struct device_number number_of(const struct kwhy_live_device *device)
 	return number;
 }
 
-/* Adds one sample of a device; `extra` may have a NULL name. */
+/* Adds one sample with the labels of a device and the label `extra`, unless its name is NULL. */
 static void add_device(struct kwhy_exposition *to, const struct kwhy_family *family,
 	const struct kwhy_live_device *device, struct kwhy_label extra, double value)
 {
@@ -302,7 +305,10 @@ static void write_sources(struct kwhy_exposition *to, const struct kwhy_live_sna
 		}
 }
 
-/* Whether an earlier absence has the same text: several devices may give it, but a series must be unique. */
+/*
+ * Whether an earlier absent source has the same text. Several devices may report one text, but a series must
+ * be unique.
+ */
 static bool is_repeated(const struct kwhy_live_snapshot *snapshot, size_t at)
 {
 	const struct kwhy_sensor_absence *absence = &snapshot->absences[at];

@@ -7,7 +7,7 @@
 
 /*
  * Writes all known values of a snapshot as metrics in base units, one family after the other. An unknown
- * value has no series; kwhy_source_available says why.
+ * value has no sample; the family kwhy_source_available gives the reason.
  */
 void kwhy_metrics_write(const struct kwhy_live_snapshot *snapshot, enum kwhy_exposition_form form,
 	const char *version, struct kwhy_text *out);

@@ -15,7 +15,7 @@ static const char head[] =
 	"th{font-weight:600;border-bottom:1px solid}th:first-child,td:first-child{text-align:left}"
 	"div{overflow-x:auto}</style></head>\n<body>";
 
-/* Adds a name as clean HTML text; names come from drivers and files. */
+/* Adds a name as HTML text, escaped, because names come from drivers and files. */
 static void add_clean(struct kwhy_text *out, const char *text)
 {
 	for (; *text; text++)
@@ -34,7 +34,7 @@ static void add_clean(struct kwhy_text *out, const char *text)
 		}
 }
 
-/* Adds a cell; n/a where the value is unknown. */
+/* Adds a table cell with a value; "n/a" where the value is unknown. */
 static void add_si(struct kwhy_text *out, double value, const char *unit)
 {
 	char words[KWHY_QUANTITY_BYTES];

@@ -6,8 +6,8 @@
 #include "live/snapshot.h"
 
 /*
- * Writes an HTML page that shows the snapshot and reloads itself without a script. It leaves processes to
- * /metrics and writes n/a for unknown values.
+ * Writes an HTML page that shows the snapshot and reloads itself without a script. Processes are not on it,
+ * only in /metrics. Unknown values are n/a.
  */
 void kwhy_page_write(const struct kwhy_live_snapshot *snapshot, const char *version, struct kwhy_text *out);
 

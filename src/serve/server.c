@@ -10,14 +10,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Memory of a request, bytes, far more than scrapers need. The library refuses larger requests (414, 431). */
+/*
+ * Memory for a request in bytes, far more than scrapers need. libmicrohttpd refuses larger requests with
+ * status 414 or 431.
+ */
 enum { REQUEST_BYTES_MAX = 32768, OPTIONS = 9 };
 
 struct kwhy_server {
 	struct MHD_Daemon *daemon;
 	struct kwhy_server_request request;
 	struct kwhy_connections connections;
-	int fd; /* descriptor of the library's epoll set */
+	int fd; /* descriptor of libmicrohttpd's epoll set */
 };
 
 /* An answer that is being sent. */
@@ -25,7 +28,7 @@ struct answer {
 	unsigned status;
 	const char *content_type;
 	struct kwhy_text body;
-	const char *header, *value; /* one more header; NULL: no more */
+	const char *header, *value; /* one more header of the answer; NULL: no more headers */
 };
 
 static void answer_shortly(struct answer *answer, unsigned status, const char *words)
@@ -104,7 +107,7 @@ static void add_headers(struct MHD_Response *response, const struct answer *answ
 		(void)MHD_add_response_header(response, answer->header, answer->value);
 }
 
-/* Sends an answer and takes over its body. */
+/* Queues an answer for sending. The library then owns the answer's body and frees it. */
 static enum MHD_Result send_answer(struct MHD_Connection *connection, struct answer *answer)
 {
 	struct MHD_Response *response = MHD_create_response_from_buffer(
@@ -128,8 +131,9 @@ static bool has_body(struct MHD_Connection *connection)
 }
 
 /*
- * Called once with the headers and once more at the end of the request. A request with a body, which no path
- * accepts, is answered immediately and its connection closed; other connections stay open.
+ * Handles a request. libmicrohttpd calls it once with the headers and again at the end of the request. A
+ * request with a body, which no path accepts, is answered immediately and its connection closed; other
+ * connections stay open.
  */
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
 	const char *method, const char *version, const char *upload, size_t *upload_bytes, void **state)
@@ -148,7 +152,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 }
 
 /*
- * Updates the table of connections; the library keeps `connection_state` between start and end of a
+ * Updates the table of connections. libmicrohttpd keeps `connection_state` from the start to the end of a
  * connection.
  */
 static void note_connection(void *context, struct MHD_Connection *connection, void **connection_state,
@@ -203,8 +207,10 @@ static enum kwhy_status start(struct kwhy_server *server, int listener, struct k
 		flags, 0, NULL, NULL, handle, server, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 	if (server->daemon)
 		return KWHY_OK;
-	/* Where TLS does not start, the library has closed the socket, whose number may be another thread's
-	   by now. */
+	/*
+	 * If TLS failed to start, the library has closed the socket. It must not be closed again, because
+	 * another thread may have opened a file with its number.
+	 */
 	if (flags & MHD_USE_TLS)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"TLS cannot start; are certificate and key PEM files that belong together, and is "

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "transfer/choice.h"
 
-/* A batch has no defined order, so overlapping pieces cannot be batched. */
+/*
+ * Whether the slot can be sent as a batch. The copies of a batch have no defined order, so pieces must not
+ * overlap.
+ */
 static bool can_batch(const struct kwhy_transfer_case *at_hand)
 {
 	return at_hand->has_batch && !at_hand->overlapping;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conversions as loops without branches, which the compiler vectorises. */
+/* Conversions of floats, written as loops without branches, so that the compiler vectorises them. */
 #include "transfer/convert.h"
 
 #include "kwhy/transfer.h"
@@ -24,7 +24,10 @@ static inline float value_of(uint32_t bits)
 	return value;
 }
 
-/* bfloat16: the upper half of the bits, rounded to nearest, ties to even; NaN stays NaN. */
+/*
+ * Converts to bfloat16: the upper half of the float's bits, rounded to nearest with ties to even. A NaN stays
+ * a NaN.
+ */
 static inline uint16_t bf16_of(float value)
 {
 	uint32_t bits = bits_of(value), rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16,
@@ -34,9 +37,9 @@ static inline uint16_t bf16_of(float value)
 }
 
 /*
- * IEEE half: 5 bits of exponent, bias 15; 10 of fraction. Normal numbers: the exponent moved from bias 127,
- * 13 bits of fraction rounded away. Below 2^-14: adding 0.5 in single precision leaves the rounded fraction
- * in the lowest bits, as multiples of 2^-24.
+ * Converts to IEEE half precision: 5 bits of exponent with bias 15, and 10 bits of fraction. For normal
+ * numbers the exponent's bias is changed from 127 and 13 bits of fraction are rounded away. For numbers below
+ * 2^-14, adding 0.5 in single precision leaves the rounded fraction in the lowest bits, in units of 2^-24.
  */
 static inline uint16_t f16_of(float value)
 {
@@ -50,7 +53,10 @@ static inline uint16_t f16_of(float value)
 	return (uint16_t)(sign | half);
 }
 
-/* Adding 1.5 * 2^23 leaves the nearest integer, ties to even, in the lowest bits. */
+/*
+ * Scales and rounds to an 8-bit integer. Adding 1.5 * 2^23 leaves the nearest integer, with ties to even, in
+ * the lowest bits.
+ */
 static inline int8_t i8_of(float value, float inverse)
 {
 	float scaled = value * inverse;
@@ -61,7 +67,7 @@ static inline int8_t i8_of(float value, float inverse)
 	return (int8_t)(bits_of(scaled + 12582912.0F) & 0xff);
 }
 
-/* The loops, compiled for the build's target and, on x86, also for AVX2. */
+/* Defines the loops, compiled for the build's target and on x86 a second time for AVX2. */
 #define LOOPS(name, target)                                                                               \
 	target static void name##_f16(void *to, const float *restrict from, size_t count, float inverse)  \
 	{                                                                                                 \

@@ -5,13 +5,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether the format exists and can use the scale. */
+/* Whether the format exists and, if it is an integer format, the scale is usable. */
 bool kwhy_transfer_can_convert(int format, float scale);
 
-/* The factor by which values are multiplied. */
+/* Gets the factor that values are multiplied by before rounding. */
 float kwhy_transfer_inverse(int format, float scale);
 
-/* As kwhy_transfer_convert(), for a valid format and scale. `to` is aligned to its numbers. */
+/*
+ * Does the same as kwhy_transfer_convert(), for a format and scale that are valid. `to` is aligned to the
+ * size of its numbers.
+ */
 void kwhy_transfer_convert_numbers(void *to, const float *from, size_t count, int format, float inverse);
 
 #endif

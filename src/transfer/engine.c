@@ -16,7 +16,7 @@ static const struct kwhy_transfer_options defaults = {
 	.slot_bytes = 256 << 10,
 	.slots = 8,
 	.pieces = 4096,
-	/* limits measured on an H200: see docs/transfer.md */
+	/* limits in bytes, measured on an H200: see docs/transfer.md */
 	.limits = {.put_packed_bytes = 64 << 10,
 		.get_packed_bytes = 64 << 10,
 		.batch_bytes = 128 << 10,
@@ -99,8 +99,8 @@ void kwhy_transfer_message(struct kwhy_transfer *transfer, char *message, size_t
 }
 
 /*
- * Takes the options from a caller's older or newer struct. A size no larger than the size field is refused,
- * as a caller gets it from sizeof of a pointer.
+ * Copies the options from the caller's struct, which may be older or newer than ours and says its size. A
+ * size that covers only the size field itself is refused: callers get it from sizeof of a pointer.
  */
 static enum kwhy_status take_options(struct kwhy_transfer_options *out,
 	const struct kwhy_transfer_options *options, struct kwhy_error *error)
@@ -148,7 +148,8 @@ static enum kwhy_status check_options(const struct kwhy_transfer_options *option
 }
 
 /*
- * Whether kernels can read their argument by address. It is unknown whether AMD's GPUs accept one of 4 KiB.
+ * Whether kernels can read their argument by its address, as inline sending needs. It is unknown whether
+ * AMD's GPUs accept an argument of 4 KiB.
  */
 static bool takes_packets(const struct kwhy_transfer *transfer)
 {
@@ -183,13 +184,16 @@ static enum kwhy_status find_kernels(struct kwhy_transfer *transfer, struct kwhy
 	return status;
 }
 
-/* CU_STREAM_LEGACY, CU_STREAM_PER_THREAD and hipStreamPerThread, which do not support batched copies. */
+/*
+ * Whether a stream is CU_STREAM_LEGACY, CU_STREAM_PER_THREAD or hipStreamPerThread. These do not support
+ * batched copies.
+ */
 static bool is_default_stream(const void *stream)
 {
 	return (uintptr_t)stream == 1 || (uintptr_t)stream == 2;
 }
 
-/* Takes the caller's stream, or makes one that is freed at the end. */
+/* Takes the caller's stream or, without one, makes a stream that the engine frees at the end. */
 static enum kwhy_status take_stream(struct kwhy_transfer *transfer, struct kwhy_error *error)
 {
 	enum kwhy_status status;
@@ -290,7 +294,7 @@ void kwhy_transfer_close(struct kwhy_transfer *transfer)
 		(void)kwhy_transfer_reach(transfer, UINT64_MAX);
 		kwhy_transfer_end(transfer);
 	}
-	/* Needed also where the engine has failed but the device has not. */
+	/* also if the engine has failed: the device may still be at work */
 	(void)transfer->ops->enter(transfer->gpu, &transfer->error);
 	(void)transfer->ops->synchronize(transfer->gpu, transfer->stream, &transfer->error);
 	destroy(transfer);

@@ -6,26 +6,28 @@
 #include "transfer/mark.h"
 
 /*
- * List and data of a slot as a kernel argument, in the largest size that every driver accepts;
- * kernels/move.cu has the same struct. The list grows down from bytes + end, where the data begins.
+ * A slot's list and data as a kernel argument, in the largest size that every driver accepts. kernels/move.cu
+ * has the same struct. The list grows down from bytes + end; the data begins there.
  * kwhy_transfer_move_packet_2k takes only the first KWHY_TRANSFER_PACKET_SHORT_BYTES.
  */
 enum { KWHY_TRANSFER_PACKET_SHORT_BYTES = 2048 };
 
 struct kwhy_transfer_packet {
 	struct kwhy_transfer_mark mark;
-	uint64_t base; /* address that moved pieces assume for `end`; 0: no piece moves */
+	/* address that `end` has in the addresses of pieces that are shifted; 0: no piece is shifted */
+	uint64_t base;
 	uint32_t count, threads, in_order, end;
 	uint64_t bytes[506];
 };
 
 /*
- * kernels/move.cu and its C version. The host back end has one more kernel, kwhy_transfer_call, which calls a
- * kwhy_transfer_compute with its context and the chunk, and stores a failure in the result.
+ * The kernels in kernels/move.cu and their C versions. The host back end has one more kernel,
+ * kwhy_transfer_call. It calls a kwhy_transfer_compute function with its context and a chunk, and stores a
+ * failure in the chunk's result.
  */
 extern const struct kwhy_gpu_source kwhy_transfer_kernels;
 
-/* kernels/convert.cu and its C version. */
+/* The kernels in kernels/convert.cu and their C versions. */
 extern const struct kwhy_gpu_source kwhy_transfer_convert_kernels;
 
 #endif

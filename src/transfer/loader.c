@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copies chunks to the device. The caller's thread queues the copies of chunks that were read ahead
- * (loader_read.c) in a separate stream, and makes the engine's stream wait for each.
+ * Loaders: they copy chunks to the device. Other threads read chunks ahead (loader_read.c). The caller's
+ * thread queues their copies in a stream of the loader, and makes the engine's stream wait for each copy.
  */
 #include "transfer/loader.h"
 
@@ -13,7 +13,7 @@
 enum { SLOTS = 4, SLOTS_MAX = 1024, THREADS_MAX = 64 };
 
 #define CHUNK_BYTES (UINT64_C(4) << 20)
-#define OVERHEAD_S 8e-6 /* five driver calls a chunk, estimated from other machines */
+#define OVERHEAD_S 8e-6 /* cost of a chunk in seconds: five driver calls, estimated from other machines */
 
 static uint64_t chunk_bytes_of(const struct kwhy_transfer_loader_options *options)
 {
@@ -27,7 +27,7 @@ static uint64_t chunk_bytes_of(const struct kwhy_transfer_loader_options *option
 	return bytes < options->bytes ? bytes : options->bytes;
 }
 
-/* Bytes of a chunk after conversion. */
+/* Bytes that a chunk of `bytes` bytes has after conversion. */
 static size_t converted_bytes_of(const struct kwhy_transfer_loader *loader, size_t bytes)
 {
 	return bytes / sizeof(float) * kwhy_transfer_format_bytes(loader->options.format) +
@@ -158,7 +158,7 @@ static int refuse(struct kwhy_transfer *transfer, const struct kwhy_error *error
 	return kwhy_transfer_code_of(error->status);
 }
 
-/* Stores the message of a failure; only a lost device makes the engine fail permanently. */
+/* Stores a failure's message. The engine fails for good only if the device is lost. */
 static int explain(struct kwhy_transfer *transfer, enum kwhy_status status, const struct kwhy_error *error)
 {
 	if (status == KWHY_E_LOST)
@@ -214,7 +214,10 @@ static int check(struct kwhy_transfer_loader *loader, enum kwhy_status status, c
 	return kwhy_transfer_check_unlocked(loader->transfer, status, error);
 }
 
-/* Queues the copy of a chunk that was read, after the work on the slot's previous chunk. */
+/*
+ * Queues the copy of a chunk that has been read, after the work that used the chunk before it in the same
+ * slot.
+ */
 static int issue(struct kwhy_transfer_loader *loader, uint64_t chunk)
 {
 	const struct kwhy_gpu_ops *ops = loader->transfer->ops;
@@ -240,14 +243,14 @@ static int issue(struct kwhy_transfer_loader *loader, uint64_t chunk)
 	return check(loader, status, &error);
 }
 
-/* Whether a chunk has been read. The lock is held. */
+/* Whether a chunk has been read. The caller holds the lock. */
 static bool is_filled(const struct kwhy_transfer_loader *loader, uint64_t chunk)
 {
 	return loader->options.pinned || chunk < loader->issued ||
 		loader->filled[chunk % loader->slots] == chunk + 1;
 }
 
-/* Queues copies as far as chunks are read and slots on the device are free. */
+/* Queues copies of chunks, as long as the next chunk has been read and its slot on the device is free. */
 static int issue_all(struct kwhy_transfer_loader *loader)
 {
 	int code = KWHY_TRANSFER_OK;
@@ -284,7 +287,7 @@ static int say(struct kwhy_transfer_loader *loader, int code, const char *words)
 	return code;
 }
 
-/* Returns the code, with a message, for why there are no further chunks. */
+/* Returns the code for why there are no further chunks, and sets the message. */
 static int explain_end(struct kwhy_transfer_loader *loader, int failed)
 {
 	if (failed == KWHY_TRANSFER_E_IO)
@@ -294,7 +297,7 @@ static int explain_end(struct kwhy_transfer_loader *loader, int failed)
 	return say(loader, KWHY_TRANSFER_CANCELLED, "the loader was cancelled");
 }
 
-/* Waits until a chunk is read. */
+/* Waits until a chunk has been read. If it will not be read, returns why. */
 static int wait_for_chunk(struct kwhy_transfer_loader *loader, uint64_t chunk)
 {
 	bool over;
@@ -320,7 +323,7 @@ static int enter(struct kwhy_transfer_loader *loader)
 	return check(loader, loader->transfer->ops->enter(loader->transfer->gpu, &error), &error);
 }
 
-/* Makes the engine's stream wait for the chunk's copy. */
+/* Makes the engine's stream wait for the copy of chunk `number`. */
 static enum kwhy_status let_stream_wait(
 	struct kwhy_transfer_loader *loader, uint64_t number, struct kwhy_error *error)
 {
@@ -424,8 +427,8 @@ int kwhy_transfer_loader_done(struct kwhy_transfer_loader *loader, const struct 
 }
 
 /*
- * Waits for all queued work so that its memory can be freed; also where the engine has failed but the device
- * has not.
+ * Waits for all queued work, so that the memory it uses can be freed. It also waits if the engine has failed,
+ * since the device may still be at work.
  */
 static void wait_for_all(struct kwhy_transfer_loader *loader)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Converts chunks on the device, after their copy. */
+/* Conversion of chunks on the device, after their copy. */
 #include "transfer/convert.h"
 #include "transfer/kernels.h"
 #include "transfer/loader.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads chunks ahead: threads fill page-locked slots, each after the copy of the slot's previous chunk. */
+/*
+ * Reads chunks ahead. Threads fill page-locked slots, each after the copy of the chunk that was in the slot
+ * before.
+ */
 #include "transfer/convert.h"
 #include "transfer/loader.h"
 
@@ -23,7 +26,7 @@ static void fail(struct kwhy_transfer_loader *loader, int code)
 	pthread_mutex_unlock(&loader->lock);
 }
 
-/* Waits until the copy of the slot's previous chunk was queued; false: reading has ended. */
+/* Waits until the copy of the chunk that was in the slot before has been queued. false: reading has ended. */
 static bool wait_for_slot(struct kwhy_transfer_loader *loader, uint64_t chunk)
 {
 	bool over;
@@ -36,7 +39,7 @@ static bool wait_for_slot(struct kwhy_transfer_loader *loader, uint64_t chunk)
 	return !over;
 }
 
-/* Reads a chunk from its source and converts it if that is done on the host. */
+/* Reads a chunk from its source and, if that is done on the host, converts it. */
 static int read_chunk(struct kwhy_transfer_loader *loader, uint64_t chunk)
 {
 	const struct kwhy_transfer_loader_options *options = &loader->options;
@@ -101,7 +104,7 @@ static void *read_ahead(void *context)
 	return NULL;
 }
 
-/* Starts the threads with all signals blocked, so that signals go to the program's own threads. */
+/* Starts the threads with all signals blocked, because signals are for the program's own threads. */
 static int start_threads(struct kwhy_transfer_loader *loader)
 {
 	sigset_t all, before;

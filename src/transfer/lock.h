@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 /*
- * A lock that takes one atomic instruction to acquire and one to release if nobody waits, as each put of a
- * few bytes does both. A thread that finds it taken sleeps in the kernel, as with a mutex. All zero is a free
- * lock; it needs no cleanup. For one process.
+ * A lock that takes one atomic instruction to take and one to release if no thread waits. Each put of a few
+ * bytes does both, so their cost counts. A thread that finds the lock taken sleeps in the kernel, as with a
+ * mutex. A lock that is all zero is free; it needs no cleanup. Only threads of one process may share it.
  */
 struct kwhy_transfer_lock {
-	atomic_int state; /* 0: free, 1: taken, 2: taken and a thread may sleep */
+	atomic_int state; /* 0: free; 1: taken; 2: taken, and other threads may be asleep */
 };
 
 static inline void kwhy_transfer_lock_take_slowly(struct kwhy_transfer_lock *lock)

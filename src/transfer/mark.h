@@ -8,15 +8,18 @@
 #include <stdint.h>
 
 /*
- * The progress of the engine's stream: a word of page-locked memory to which a kernel, at its end, writes the
- * number of its slot. Slots run in the order of their numbers, so all up to that one have run. The host reads
- * the word without the driver, whereas an event takes one call to record and one to query. Needs the engine's
- * lock.
+ * The mark shows how far the engine's stream has come. It is a word of page-locked memory to which a kernel,
+ * when it ends, writes the number of its slot. Slots run in the order of their numbers, so all slots up to
+ * that number have run. The host reads the word without the driver; an event would take one call to record it
+ * and one to query it. These functions need the engine's lock.
  */
 
 struct kwhy_transfer;
 
-/* Argument of a kernel; kernels/move.cu has the same struct. */
+/*
+ * Argument of a kernel: the mark's address, the number to write, and the address of the count of blocks that
+ * have ended. kernels/move.cu has the same struct.
+ */
 struct kwhy_transfer_mark {
 	uint64_t done, number, arrived;
 };
@@ -25,18 +28,18 @@ enum kwhy_status kwhy_transfer_mark_new(struct kwhy_transfer *transfer, struct k
 void kwhy_transfer_mark_free(struct kwhy_transfer *transfer);
 
 /*
- * The mark for a kernel that ends slot `number`; for a kernel that does not end its slot, pass the number
- * before.
+ * Makes the argument for a kernel with which slot `number` ends. For a kernel that is followed by further
+ * work for its slot, pass the number before that slot's.
  */
 struct kwhy_transfer_mark kwhy_transfer_mark_at(const struct kwhy_transfer *transfer, uint64_t number);
 
 /*
- * The number of the last slot whose kernel has written its mark; all slots before it have run, too. Slots
- * that only events report do not count.
+ * Reads the mark: the number of the last slot that ended with a kernel and has run. All slots before it have
+ * run, too. Slots that end with an event do not change the mark.
  */
 uint64_t kwhy_transfer_mark_read(const struct kwhy_transfer *transfer);
 
-/* Waits until a kernel has written this number or the device has failed. Returns KWHY_TRANSFER_*. */
+/* Waits until the mark has reached this number or the device has failed. Returns KWHY_TRANSFER_*. */
 int kwhy_transfer_mark_wait(struct kwhy_transfer *transfer, uint64_t number);
 
 /*

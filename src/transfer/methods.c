@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sends a slot, by one or two driver calls with any method. */
+/* Sends a slot by one of several methods, each with one or two driver calls. */
 #include "transfer/choice.h"
 #include "transfer/engine.h"
 
@@ -9,10 +9,11 @@ enum {
 	BLOCK_THREADS = 256,
 	BLOCK_THREADS_MAX = 1024,
 	WARP_THREADS = 32,
-	PIECE_THREADS_MAX = 4096, /* a power of two, as are the others */
+	PIECE_THREADS_MAX = 4096, /* a power of two, as are the other numbers of threads */
 	BLOCKS_MAX = 1024,
 	VECTOR_BYTES = 16,
-	WIDE_BYTES = 2048, /* mean piece size from which a whole block has work: at least 8 B a thread */
+	/* pieces with this mean size give work to a whole block: at least 8 B a thread */
+	WIDE_BYTES = 2048,
 };
 
 static const struct kwhy_transfer_piece *piece_at(const struct kwhy_transfer_slot *slot, uint32_t i)
@@ -20,7 +21,7 @@ static const struct kwhy_transfer_piece *piece_at(const struct kwhy_transfer_slo
 	return (const struct kwhy_transfer_piece *)(const void *)slot->host - 1 - i;
 }
 
-/* The copy of one piece, with the slot's own memory by its host address. */
+/* The copy that moves piece `i`. The slot's own memory is given by its host address. */
 static struct kwhy_gpu_copy copy_of(const struct kwhy_transfer_slot *slot, uint32_t i)
 {
 	const struct kwhy_transfer_piece *piece = piece_at(slot, i);
@@ -62,8 +63,8 @@ static int send_batch(struct kwhy_transfer *transfer, const struct kwhy_transfer
 }
 
 /*
- * Threads for one piece: one for each vector, so that few large pieces keep the link as busy as many small
- * ones.
+ * Threads for one piece: about one for each 16-byte vector, so that few large pieces keep the link as busy as
+ * many small ones.
  */
 static uint32_t threads_for(uint64_t mean_bytes)
 {
@@ -76,8 +77,9 @@ static uint32_t threads_for(uint64_t mean_bytes)
 }
 
 /*
- * Launches a kernel for a slot. `wide`: the list has no order, so a grid of any size can move it. It has one
- * block where that suffices, as a single block waits for no other.
+ * Launches a kernel for a slot. `wide`: the pieces may be moved in any order and so by a grid of any size.
+ * The grid has one block where that suffices, since a single block need not wait for others before it writes
+ * the mark.
  */
 static int launch(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot,
 	const struct kwhy_gpu_kernel *kernel, bool wide, void **arguments)
@@ -100,8 +102,8 @@ static int launch(struct kwhy_transfer *transfer, const struct kwhy_transfer_slo
 }
 
 /*
- * Launches the move kernel. `end`: address of the list. `delta`: offset of the data's counterpart from the
- * slot. `ends`: nothing follows for this slot.
+ * Launches the kernel that moves a slot's pieces. `end`: address of the end of the list. `delta`: what is
+ * added to those addresses of pieces that are in the slot. `ends`: the slot needs no work after this kernel.
  */
 static int launch_move(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot, uint64_t end,
 	uint64_t delta, bool in_order, bool ends)
@@ -121,7 +123,7 @@ static uint32_t packet_end(uint32_t count)
 		VECTOR_BYTES);
 }
 
-/* Bytes of data in a packet; none for gets, whose data arrives in the slot. */
+/* Bytes of the slot's data in a packet. It is 0 for gets, whose data arrives in the slot. */
 static uint64_t packed_along(const struct kwhy_transfer_slot *slot)
 {
 	return slot->deliveries ? 0 : slot->staged;
@@ -156,7 +158,7 @@ static int send_mapped(struct kwhy_transfer *transfer, const struct kwhy_transfe
 	return launch_move(transfer, slot, slot->mapped, 0, in_order, true);
 }
 
-/* Copies list and data in one copy; the kernel finds both on the device. */
+/* Sends list and data by one copy. The kernel then reads both in device memory. */
 static int put_packed(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot, bool in_order)
 {
 	uint64_t list_bytes = slot->count * sizeof(struct kwhy_transfer_piece);
@@ -217,7 +219,7 @@ static struct kwhy_transfer_case case_of(
 	};
 }
 
-/* Whether a slot ends with a kernel, whose mark then shows that it has run. */
+/* Whether a slot ends with a kernel. Then the mark shows that it has run, otherwise its event. */
 static bool ends_by_kernel(const struct kwhy_transfer_slot *slot, enum kwhy_transfer_method way)
 {
 	return way == KWHY_TRANSFER_METHOD_MAPPED || way == KWHY_TRANSFER_METHOD_INLINE ||
@@ -257,7 +259,7 @@ int kwhy_transfer_send(struct kwhy_transfer *transfer, struct kwhy_transfer_ring
 	slot->number = ++transfer->sent;
 	ring->open = NULL;
 	if (way == KWHY_TRANSFER_METHOD_INLINE && !slot->deliveries) {
-		kwhy_transfer_slot_clear(slot); /* the driver has copied all of it */
+		kwhy_transfer_slot_clear(slot); /* the driver has copied the whole argument */
 		return KWHY_TRANSFER_OK;
 	}
 	slot->state = KWHY_TRANSFER_SENT;

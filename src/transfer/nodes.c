@@ -23,7 +23,7 @@ static uint32_t of_thread_now(const struct kwhy_transfer_nodes *nodes)
 	return 0;
 }
 
-/* Adds the other nodes that have CPUs. */
+/* Adds those other nodes that have both memory and CPUs. */
 static void add_others(struct kwhy_transfer_nodes *out, const struct kwhy_numa *numa)
 {
 	for (uint32_t i = 0; i < numa->count && out->count < KWHY_TRANSFER_NODES_MAX; i++)

@@ -7,22 +7,24 @@
 #include <stdint.h>
 
 /*
- * The NUMA nodes that hold rings, the one nearest to the device first. There is only one where the options
- * name it, where the device's node is unknown, or where the machine has one.
+ * The NUMA nodes that hold rings; the one nearest to the device comes first. There is only one node if the
+ * options name one, if the device's node is unknown, or if the machine has one.
  */
-enum { KWHY_TRANSFER_NODES_MAX = 8 }; /* threads on further nodes use the first node's ring */
+/* threads on further nodes use the ring of the first node */
+enum { KWHY_TRANSFER_NODES_MAX = 8 };
 
 struct kwhy_transfer_nodes {
 	uint32_t count;
-	int node[KWHY_TRANSFER_NODES_MAX]; /* numbers of the nodes in the system; -1: anywhere */
-	/* Index of the node that the calling thread is on now. */
+	int node[KWHY_TRANSFER_NODES_MAX]; /* by index: number of the node in the system; -1: the system
+					      chooses */
+	/* Gets the index of the node on which the calling thread is running now. */
 	uint32_t (*of_thread)(const struct kwhy_transfer_nodes *nodes);
 };
 
 /*
- * Finds the nodes. `near`: the device's node, -1: unknown. `wanted`: as `numa` in the options, 0: all nodes;
- * KWHY_E_INPUT: there is no such node. A machine that lists no nodes has only node 0. `sys`: "/sys", or a
- * directory like it for tests.
+ * Finds the nodes for rings. `near`: the device's node; -1: unknown. `wanted`: a node as in `numa` of the
+ * options; 0: all nodes. KWHY_E_INPUT: there is no such node. A machine that lists no nodes has only node 0.
+ * `sys`: "/sys" or, in tests, a folder like it.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_transfer_nodes_find(
 	struct kwhy_transfer_nodes *out, const char *sys, int near, int wanted, struct kwhy_error *error);

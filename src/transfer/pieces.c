@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Puts pieces into slots. */
+/* Puts and gets: adds their pieces to slots. */
 #include "transfer/convert.h"
 #include "transfer/engine.h"
 
@@ -7,7 +7,7 @@
 
 enum { SMALL_BYTES = 4096 };
 
-/* Source of a put: bytes, or numbers to convert. */
+/* Source of a put: bytes to copy, or numbers to convert. */
 struct source {
 	const char *from;
 	int format;
@@ -33,7 +33,7 @@ static struct kwhy_transfer_call call_of(struct kwhy_transfer *transfer)
 	return (struct kwhy_transfer_call){atomic_load(&transfer->cancels), KWHY_TRANSFER_NO_HOME};
 }
 
-/* How many of `bytes` fit into the slot now; 0: it must be sent first. */
+/* Returns how many of a piece's `bytes` the slot can take now; 0: the slot must be sent first. */
 static size_t part_of(const struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot,
 	uint64_t beside, uint64_t bytes)
 {
@@ -47,8 +47,8 @@ static size_t part_of(const struct kwhy_transfer *transfer, const struct kwhy_tr
 }
 
 /*
- * Gets the slot for the next part of a piece. Before a full slot of gets is sent, the open slot of puts is
- * sent, as in a flush.
+ * Gets the slot for the next part of a piece, and how many bytes of it the slot can take. A slot that is full
+ * is sent. If it is a slot of gets, the open slot of puts is sent before it, as in a flush.
  */
 static int slot_for(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
 	struct kwhy_transfer_call *call, uint64_t beside, uint64_t bytes, struct kwhy_transfer_slot **out,
@@ -70,7 +70,10 @@ static int slot_for(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *r
 	return code;
 }
 
-/* Checks the space for a piece where the engine does not wait: it is then taken completely or not at all. */
+/*
+ * If the options say that the engine does not wait, checks that there is space for the whole piece, so that
+ * it is taken completely or not at all.
+ */
 static int look_for_space(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
 	struct kwhy_transfer_call *call, uint64_t bytes)
 {
@@ -94,7 +97,7 @@ static int look_for_space(struct kwhy_transfer *transfer, struct kwhy_transfer_r
 		(unsigned long long)bytes);
 }
 
-/* Writes one part of a put to offset `place` of the slot. */
+/* Writes one part of a put to offset `place` of the slot and adds it to the list. */
 static void place_put(struct kwhy_transfer_slot *slot, uint64_t place, uint64_t to,
 	const struct source *source, uint64_t done, size_t part)
 {
@@ -108,7 +111,10 @@ static void place_put(struct kwhy_transfer_slot *slot, uint64_t place, uint64_t 
 	kwhy_transfer_slot_write(slot, to, part);
 }
 
-/* The common case of a put: a small piece that fits into the open slot. false: it may not fit. */
+/*
+ * Handles the most frequent case of a put: a small piece that fits into the open slot. false: it may not fit,
+ * and nothing was done.
+ */
 static bool put_small(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring, uint64_t to,
 	const struct source *source, uint64_t bytes)
 {
@@ -153,7 +159,7 @@ static void count_piece(struct kwhy_transfer *transfer, uint64_t bytes)
 	transfer->counts.bytes += bytes;
 }
 
-/* Ends a call: counts its piece and releases the lock. */
+/* Ends a call: counts its bytes and releases the lock. */
 static int finish(struct kwhy_transfer *transfer, int code, uint64_t bytes)
 {
 	if (!code)
@@ -201,7 +207,7 @@ int kwhy_transfer_put_numbers(
 	return code;
 }
 
-/* Adds a piece whose data is page-locked already; it takes space only in the list. */
+/* Adds a piece whose data is in page-locked memory already. It takes space in the list only. */
 static int add_pinned(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
 	struct kwhy_transfer_call *call, const struct kwhy_transfer_piece *piece)
 {
@@ -214,7 +220,7 @@ static int add_pinned(struct kwhy_transfer *transfer, struct kwhy_transfer_ring 
 	if (code)
 		return code;
 	if (slot->deliveries)
-		slot->deliveries[slot->count].bytes = 0; /* the device writes it there directly */
+		slot->deliveries[slot->count].bytes = 0; /* the device writes the piece there */
 	kwhy_transfer_slot_add(slot, piece, 0);
 	kwhy_transfer_slot_write(slot, piece->to, piece->bytes);
 	return KWHY_TRANSFER_OK;

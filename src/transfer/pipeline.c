@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs all chunks of a loader through a compute function. */
+/* Runs all chunks of a loader through the program's compute function. */
 #include "transfer/loader.h"
 
 static int fail_compute(struct kwhy_transfer *transfer)
@@ -14,7 +14,10 @@ static int fail_compute(struct kwhy_transfer *transfer)
 	return code;
 }
 
-/* On the host back end, the stream's thread runs the function, in the stream's order. */
+/*
+ * On the host back end: queues a kernel that calls the function, so that the stream's thread runs it in the
+ * stream's order.
+ */
 static int compute_on_host(struct kwhy_transfer *transfer, kwhy_transfer_compute *compute, void *context,
 	struct kwhy_transfer_chunk *chunk, atomic_int *failed)
 {
@@ -68,7 +71,7 @@ int kwhy_transfer_stream_through(struct kwhy_transfer *transfer,
 	if (code)
 		return code;
 	code = run_pipeline(loader, compute, context, &failed);
-	kwhy_transfer_loader_close(loader); /* also waits for queued work */
+	kwhy_transfer_loader_close(loader); /* this also waits for queued work */
 	if (code || !atomic_load(&failed))
 		return code;
 	return fail_compute(transfer);

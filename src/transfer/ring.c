@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The page-locked slabs, one a node, their counterparts on the device, and the slots into which they are
- * divided.
+ * The rings' memory: a page-locked slab for each node, its counterpart on the device, and the slots that they
+ * are divided into.
  */
 #include "transfer/engine.h"
 
 #include <stdlib.h>
 
-enum { ALIGNMENT = 256 }; /* of data: suits vector accesses and copies */
+enum { ALIGNMENT = 256 }; /* of a slot's data in bytes, so that vector accesses and copies suit it */
 
 static uint64_t rounded_up(uint64_t bytes)
 {
@@ -19,7 +19,7 @@ static uint64_t list_bytes(const struct kwhy_transfer *transfer)
 	return rounded_up(transfer->options.pieces * sizeof(struct kwhy_transfer_piece));
 }
 
-/* Bytes of a slot with its list. */
+/* Bytes of a slot with its list, which are the distance to the next slot. */
 static uint64_t stride(const struct kwhy_transfer *transfer)
 {
 	return list_bytes(transfer) + rounded_up(transfer->options.slot_bytes);
@@ -126,13 +126,13 @@ void kwhy_transfer_rings_free(struct kwhy_transfer *transfer)
 	free(transfer->extents);
 }
 
-/* Whether the slot with this number has run, as far as is known without the driver. */
+/* Whether the slot with this number has run, as far as that is known without a call of the driver. */
 static bool is_known_to_have_run(const struct kwhy_transfer *transfer, uint64_t number)
 {
 	return number <= transfer->reached || number <= kwhy_transfer_mark_read(transfer);
 }
 
-/* Whether a sent slot has run, without waiting. */
+/* Gets whether a sent slot has run, without waiting. */
 static int has_run(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot, bool *out)
 {
 	int code;
@@ -150,7 +150,8 @@ static int has_run(struct kwhy_transfer *transfer, const struct kwhy_transfer_sl
 }
 
 /*
- * Waits for a slot without a query before, as the driver returns immediately for an event that is complete.
+ * Waits until a slot has run. It does not query the event first, since waiting for a complete event returns
+ * immediately.
  */
 static int wait_for(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot)
 {
@@ -168,7 +169,7 @@ static int wait_for(struct kwhy_transfer *transfer, const struct kwhy_transfer_s
 		transfer, transfer->ops->event_synchronize(transfer->gpu, slot->event, &transfer->error));
 }
 
-/* The oldest sent slot of a node's ring; NULL: none is sent. */
+/* The oldest slot of a node's ring that was sent and not yet reclaimed; NULL: there is none. */
 static struct kwhy_transfer_slot *oldest_of(
 	const struct kwhy_transfer_ring *ring, const struct kwhy_transfer_node_ring *node_ring)
 {
@@ -177,7 +178,7 @@ static struct kwhy_transfer_slot *oldest_of(
 		: NULL;
 }
 
-/* The node's ring whose oldest slot was sent first; NULL: none is sent. */
+/* The node's ring whose oldest sent slot was sent first of all; NULL: no slot is sent. */
 static struct kwhy_transfer_node_ring *first_sent(
 	const struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring)
 {
@@ -194,8 +195,8 @@ static struct kwhy_transfer_node_ring *first_sent(
 }
 
 /*
- * Delivers and frees the slots that have run, oldest first, so that of gets to the same place the later one
- * stays.
+ * Delivers the pieces of slots that have run, and frees the slots. It goes from the oldest on, so that of two
+ * gets to the same destination the later one is kept.
  */
 static void release_reached(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring)
 {
@@ -220,8 +221,9 @@ static uint32_t home_of(struct kwhy_transfer *transfer, struct kwhy_transfer_cal
 }
 
 /*
- * Finds a slot of a full ring that has run. The one half a ring ahead is queried first, so that one driver
- * call frees half the ring; otherwise it waits for the oldest one.
+ * Finds a slot of a full ring that has run. It first queries the slot halfway between the oldest and the
+ * newest: if that one has run, one driver call frees half of the ring. Otherwise it takes the oldest slot and
+ * waits for it, unless the options refuse to wait.
  */
 static int find_run(struct kwhy_transfer *transfer, const struct kwhy_transfer_ring *ring,
 	const struct kwhy_transfer_node_ring *node_ring, const struct kwhy_transfer_slot **out,
@@ -240,7 +242,10 @@ static int find_run(struct kwhy_transfer *transfer, const struct kwhy_transfer_r
 	return wait_for(transfer, *out);
 }
 
-/* Frees the slot that is next in turn. */
+/*
+ * Frees the slot that is to be opened next, and others that have run. If the options refuse to wait for it,
+ * returns KWHY_TRANSFER_FULL.
+ */
 static int reclaim(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
 	const struct kwhy_transfer_node_ring *node_ring, const struct kwhy_transfer_call *call)
 {
@@ -281,7 +286,7 @@ int kwhy_transfer_slot_open(struct kwhy_transfer *transfer, struct kwhy_transfer
 	return KWHY_TRANSFER_OK;
 }
 
-/* The least bytes of a piece that a slot takes, at any alignment. */
+/* How many of a piece's `bytes` the slot takes at least, whatever the alignment. */
 static uint64_t part_in(
 	const struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot, uint64_t bytes)
 {
@@ -320,7 +325,7 @@ int kwhy_transfer_has_space(struct kwhy_transfer *transfer, struct kwhy_transfer
 	return KWHY_TRANSFER_OK;
 }
 
-/* How many slots were sent up to a ticket. */
+/* Returns how many slots had been sent when the ticket was given out. */
 static uint64_t sent_by(const struct kwhy_transfer *transfer, uint64_t ticket)
 {
 	uint64_t oldest = transfer->flushed < KWHY_TRANSFER_TICKETS_KEPT
@@ -332,7 +337,7 @@ static uint64_t sent_by(const struct kwhy_transfer *transfer, uint64_t ticket)
 	return transfer->sent_by[(ticket < oldest ? oldest : ticket) % KWHY_TRANSFER_TICKETS_KEPT];
 }
 
-/* The sent slot with this number; NULL: it is in the ring no more. */
+/* The sent slot with this number; NULL: it is not in the ring any more. */
 static const struct kwhy_transfer_slot *slot_of(
 	const struct kwhy_transfer *transfer, const struct kwhy_transfer_ring *ring, uint64_t number)
 {
@@ -346,7 +351,10 @@ static const struct kwhy_transfer_slot *slot_of(
 	return NULL;
 }
 
-/* Waits for the slot with this number. If it is in no ring it was sent as a kernel's argument. */
+/*
+ * Waits until the slot with this number has run. A slot that is in no ring was sent as a kernel's argument,
+ * so the mark shows it.
+ */
 static int wait_for_number(struct kwhy_transfer *transfer, uint64_t number)
 {
 	for (int i = 0; i < KWHY_TRANSFER_OPERATION_COUNT; i++) {

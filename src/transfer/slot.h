@@ -18,16 +18,18 @@
 
 enum kwhy_transfer_operation { KWHY_TRANSFER_PUT, KWHY_TRANSFER_GET, KWHY_TRANSFER_OPERATION_COUNT };
 
-/* A piece as the kernel reads it; kernels/move.cu has the same struct. */
+/* A piece as kernels read it; kernels/move.cu has the same struct. */
 struct kwhy_transfer_piece {
-	uint64_t to, from; /* device addresses; for the slot's own data those of its mapped memory */
+	/* device addresses; an end in the slot has its address in the mapped memory */
+	uint64_t to, from;
 	uint32_t bytes;
-	uint32_t moves; /* which address the kernel shifts by `delta` if the data was copied to the device */
+	/* which of the two addresses kernels add `delta` to, if the data was copied to the device */
+	uint32_t moves;
 };
 
 enum { KWHY_TRANSFER_FROM_MOVES = 1, KWHY_TRANSFER_TO_MOVES = 2 };
 
-/* Where a fetched piece is delivered on the host; bytes 0: the device wrote it there itself. */
+/* Where a fetched piece is delivered in host memory. bytes 0: the device wrote the piece there itself. */
 struct kwhy_transfer_delivery {
 	void *to;
 	uint64_t offset;
@@ -42,39 +44,46 @@ struct kwhy_transfer_extent {
 enum kwhy_transfer_slot_state { KWHY_TRANSFER_EMPTY, KWHY_TRANSFER_OPEN, KWHY_TRANSFER_SENT };
 
 struct kwhy_transfer_slot {
-	char *host;		  /* the data, in page-locked memory */
-	uint64_t mapped, staging; /* its address for kernels; its counterpart on the device */
+	char *host;		  /* the slot's data, in page-locked memory */
+	uint64_t mapped, staging; /* address of the data for kernels, and of its counterpart on the device */
 	struct kwhy_gpu_event *event;
-	bool marked; /* the slot's end shows in a kernel's mark, not in the event */
-	struct kwhy_transfer_delivery *deliveries; /* one a piece, for gets only */
+	bool marked; /* whether the mark, and not the event, shows that the slot has run */
+	struct kwhy_transfer_delivery *deliveries; /* for gets only: one for each piece */
 	enum kwhy_transfer_slot_state state;
-	uint64_t number;		     /* sequence number in the order of sending */
-	uint32_t count;			     /* number of pieces */
-	uint64_t staged;		     /* bytes of data, alignment included */
-	uint64_t bytes;			     /* bytes of all pieces, also of those outside the slot */
-	struct kwhy_transfer_extent written; /* puts: the address range of all pieces */
-	bool unordered; /* puts were in neither rising nor falling order, so some may overlap */
+	uint64_t number; /* number of the slot, in the order of sending */
+	uint32_t count;	 /* number of pieces */
+	uint64_t staged; /* bytes of data in the slot, including gaps for alignment */
+	uint64_t bytes;	 /* bytes of all pieces, including those whose data is elsewhere */
+	struct kwhy_transfer_extent written; /* for puts: the range that contains all addresses they write */
+	/* the puts came in neither rising nor falling order of addresses, so some may overlap */
+	bool unordered;
 };
 
 /*
- * Offset for the data of a piece at device address `beside`, with the same alignment so that vector accesses
- * can move it.
+ * Offset in the slot for the data of a piece whose other end is at device address `beside`. Both have the
+ * same alignment to 16 bytes, so that vector accesses can move the data.
  */
 static inline uint64_t kwhy_transfer_slot_reserve(const struct kwhy_transfer_slot *slot, uint64_t beside)
 {
 	return slot->staged + ((beside - slot->staged) & 15);
 }
 
-/* Bytes of a slot that alignment and the cutting of pieces may leave unused. */
+/*
+ * KWHY_TRANSFER_SLOT_LOSS: bytes of a slot that may stay unused because of alignment (15) and because pieces
+ * are cut at multiples of 64 (63).
+ */
 enum { KWHY_TRANSFER_SLOT_LOSS = 15 + 63, KWHY_TRANSFER_SLOT_BYTES_MIN = 8192 };
 
 /*
- * A slot is sent once its pieces have this many bytes, in the slot or elsewhere. That keeps a PCIe link of 50
- * GB/s busy for 80 us, during which further pieces are collected.
+ * A slot is sent once its pieces have this many bytes in all, in the slot or elsewhere. They keep a PCIe link
+ * of 50 GB/s busy for 80 us, in which further pieces are collected.
  */
 enum { KWHY_TRANSFER_SLOT_ENOUGH_BYTES = 4 << 20 };
 
-/* How many of a piece's `bytes` go into `space` bytes; 0: cutting it is not worthwhile. */
+/*
+ * Returns how many of a piece's `bytes` go into a space of `space` bytes; 0: the space is too small for
+ * cutting the piece.
+ */
 static inline uint64_t kwhy_transfer_part_bytes(uint64_t space, uint64_t bytes)
 {
 	const uint64_t least = 4096, unit = 64;
@@ -87,9 +96,9 @@ static inline uint64_t kwhy_transfer_part_bytes(uint64_t space, uint64_t bytes)
 void kwhy_transfer_slot_clear(struct kwhy_transfer_slot *slot);
 
 /*
- * Adds a piece; the caller has checked that there is space. `data_end`: where the slot's data ends with this
- * piece; 0: the data lies elsewhere. This function and the next are inline, since a small put takes no longer
- * than a few calls.
+ * Adds a piece, for which the caller has made sure of space. `data_end`: offset at which the slot's data ends
+ * with this piece; 0: the piece's data is elsewhere. This function and the next are inline, since a small put
+ * takes only as long as a few calls do.
  */
 static inline void kwhy_transfer_slot_add(
 	struct kwhy_transfer_slot *slot, const struct kwhy_transfer_piece *piece, uint64_t data_end)
@@ -103,7 +112,7 @@ static inline void kwhy_transfer_slot_add(
 		slot->staged = data_end;
 }
 
-/* Records the range that a put writes; called in addition to kwhy_transfer_slot_add(). */
+/* Extends the range that the slot's puts write; is called in addition to kwhy_transfer_slot_add(). */
 static inline void kwhy_transfer_slot_write(struct kwhy_transfer_slot *slot, uint64_t to, uint64_t bytes)
 {
 	struct kwhy_transfer_extent *written = &slot->written;
@@ -118,13 +127,10 @@ static inline void kwhy_transfer_slot_write(struct kwhy_transfer_slot *slot, uin
 		written->end = to + bytes;
 }
 
-/*
- * Whether two of the slot's puts write the same byte. `extents` has space for as many entries as there are
- * pieces.
- */
+/* Whether any two puts of the slot write the same byte. `extents` must have space for one entry a piece. */
 bool kwhy_transfer_slot_overlaps(const struct kwhy_transfer_slot *slot, struct kwhy_transfer_extent *extents);
 
-/* Copies fetched pieces to their destinations, in order. */
+/* Copies fetched pieces from the slot to their destinations, in the order of the calls. */
 void kwhy_transfer_slot_deliver(const struct kwhy_transfer_slot *slot);
 
 #endif

@@ -24,7 +24,7 @@ static void carry_out(const struct kwhy_tune_order *order)
 		sleep(1);
 }
 
-/* Runs the guard: it reads messages until the pipe closes; the last one holds. */
+/* Runs the guard: reads messages until kwhy's end of the pipe closes, and then acts on the last message. */
 static void watch(int pipe)
 {
 	struct message last = {0}, next;
@@ -47,7 +47,9 @@ static void ignore_signals(void)
 		signal(signals[i], SIG_IGN);
 }
 
-/* Runs in the first child: starts a second child, for which kwhy does not wait, as the guard. */
+/*
+ * Runs in the first child of kwhy. It starts the guard as its own child, for which kwhy then need not wait.
+ */
 static void start_guard(const int ends[2])
 {
 	pid_t guard;

@@ -128,7 +128,9 @@ enum kwhy_status kwhy_tune_setting_set(
 		return kwhy_fail(error, KWHY_E_INPUT, "%s takes %u to %u %s, not %u", setting->name,
 			setting->least, setting->most, setting->order.kind == KWHY_TUNE_CAP ? "mW" : "MHz",
 			value);
-	/* Also after a refusal, as the driver may have changed something. */
+	/*
+	 * A refused call counts as a change, because the driver may have changed something before it refused.
+	 */
 	setting->is_changed = true;
 	result = apply(&setting->nvml, setting->device, setting->order.kind, value);
 	return result ? refuse(setting, "the driver does not set it", result, error) : KWHY_OK;

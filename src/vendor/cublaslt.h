@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "vendor/cublaslt_abi.h"
 
-/* cuBLASLt as found on this machine: from the toolkit or from a framework that ships its own. */
+/* The cuBLASLt of this machine: that of the toolkit, or of a framework that ships its own. */
 struct kwhy_cublaslt {
 	void *library;
 #define X(name, need) __typeof__(name) *name;
@@ -13,7 +13,10 @@ struct kwhy_cublaslt {
 #undef X
 };
 
-/* Loads cuBLASLt. KWHY_E_UNSUPPORTED, with what to do, if it is missing. End with kwhy_cublaslt_close(). */
+/*
+ * Loads cuBLASLt. KWHY_E_UNSUPPORTED: it is missing; the message says what to do. End with
+ * kwhy_cublaslt_close().
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_cublaslt_open(struct kwhy_cublaslt *out, struct kwhy_error *error);
 void kwhy_cublaslt_close(struct kwhy_cublaslt *lt);
 

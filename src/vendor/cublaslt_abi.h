@@ -18,7 +18,7 @@ enum kwhy_cublas_compute {
 	KWHY_CUBLAS_COMPUTE_INT32 = 72,
 	KWHY_CUBLAS_COMPUTE_FAST_TF32 = 77
 };
-enum kwhy_cublaslt_type { /* values of cudaDataType_t */
+enum kwhy_cublaslt_type { /* data types, with the values of cudaDataType_t */
 	KWHY_CUBLASLT_FLOAT32 = 0,
 	KWHY_CUBLASLT_FLOAT16 = 2,
 	KWHY_CUBLASLT_INT8 = 3,
@@ -26,11 +26,11 @@ enum kwhy_cublaslt_type { /* values of cudaDataType_t */
 	KWHY_CUBLASLT_BFLOAT16 = 14,
 	KWHY_CUBLASLT_FLOAT8_E4M3 = 28
 };
-enum kwhy_cublaslt_attribute {	       /* attributes of a product */
-	KWHY_CUBLASLT_TRANSPOSE_A = 3, /* int32_t, as enum kwhy_cublas_operation */
+enum kwhy_cublaslt_attribute {	       /* attributes of the description of a product */
+	KWHY_CUBLASLT_TRANSPOSE_A = 3, /* an int32_t with a value of enum kwhy_cublas_operation */
 	KWHY_CUBLASLT_TRANSPOSE_B = 4
 };
-enum kwhy_cublaslt_preference { KWHY_CUBLASLT_WORKSPACE_MAX = 1 }; /* uint64_t, bytes */
+enum kwhy_cublaslt_preference { KWHY_CUBLASLT_WORKSPACE_MAX = 1 }; /* a uint64_t, in bytes */
 
 typedef struct CUstream_st *kwhy_cublas_stream;
 typedef struct cublasLtContext *kwhy_cublaslt_handle;
@@ -70,7 +70,7 @@ enum kwhy_cublas_result cublasLtMatmulAlgoGetHeuristic(kwhy_cublaslt_handle hand
 	kwhy_cublaslt_product product, kwhy_cublaslt_layout a, kwhy_cublaslt_layout b, kwhy_cublaslt_layout c,
 	kwhy_cublaslt_layout d, kwhy_cublaslt_wish wish, int most, struct kwhy_cublaslt_choice *choices,
 	int *count);
-/* Computes d = alpha a b + beta c; matrices are stored in column order. */
+/* Computes d = alpha a b + beta c. Matrices are stored column by column. */
 enum kwhy_cublas_result cublasLtMatmul(kwhy_cublaslt_handle handle, kwhy_cublaslt_product product,
 	const void *alpha, const void *a, kwhy_cublaslt_layout a_layout, const void *b,
 	kwhy_cublaslt_layout b_layout, const void *beta, const void *c, kwhy_cublaslt_layout c_layout,

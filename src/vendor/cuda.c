@@ -19,7 +19,7 @@ static const struct kwhy_dso_library library = {
 	.table_bytes = sizeof(struct kwhy_cuda),
 };
 
-/* The reason why a call failed, to follow "...: "; the library owns the string. */
+/* Gets the text that says why a call failed, to follow "...: " in a message. The library owns the string. */
 static const char *words_of(const struct kwhy_cuda *cuda, enum kwhy_cuda_result result)
 {
 	const char *words = NULL;

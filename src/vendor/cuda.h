@@ -6,8 +6,8 @@
 #include "vendor/cuda_abi.h"
 
 /*
- * The CUDA driver as found on this machine, to read facts about its devices; vendor/driver.h is for work on
- * them. The slot of a missing optional call is NULL.
+ * The CUDA driver of this machine, for reading facts about its devices; vendor/driver.h is for running work
+ * on them. The slot of an optional call that the driver lacks is NULL.
  */
 struct kwhy_cuda {
 #define X(name, need) __typeof__(name) *name;
@@ -16,9 +16,9 @@ struct kwhy_cuda {
 };
 
 /*
- * Loads and initialises the driver. It makes no context, so the device's idle power does not change.
- * KWHY_E_UNSUPPORTED, with the reason and what to do, if the driver or its GPU is missing. The driver stays
- * loaded, because the programs that this is called in have it loaded anyway.
+ * Loads and initialises the driver. No context is made, so the device's idle power does not change.
+ * KWHY_E_UNSUPPORTED: the driver or its GPU is missing; the message says why and what to do. The driver stays
+ * loaded; the programs in which this is called have loaded it anyway.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_cuda_open(struct kwhy_cuda *out, struct kwhy_error *error);
 

@@ -5,13 +5,13 @@
 #include <stddef.h>
 
 /*
- * The part of the CUDA driver's binary interface that we call, declared by hand from its public documentation
- * (CUDA 13; every function exists since CUDA 11.4 or earlier, or is optional). Functions keep the vendor's
- * names, types have our own. The test unit_vendor_cuda_layout compares them with the toolkit's cuda.h where
- * it is installed.
+ * The part of the CUDA driver's binary interface that kwhy calls, declared by hand from its public
+ * documentation (CUDA 13; every function exists since CUDA 11.4 or earlier, or is optional). Functions have
+ * the vendor's names, types have kwhy's. The test unit_vendor_cuda_layout compares the declarations with the
+ * toolkit's cuda.h where it is installed.
  */
 
-/* Results; every other value is an error too. */
+/* Results of calls. Any other value is an error, too. */
 enum kwhy_cuda_result {
 	KWHY_CUDA_SUCCESS = 0,
 	KWHY_CUDA_INVALID_VALUE = 1,
@@ -63,15 +63,16 @@ enum { KWHY_CUDA_STREAM_NON_BLOCKING = 1 };
 enum { KWHY_CUDA_EVENT_DISABLE_TIMING = 2 };
 enum { KWHY_CUDA_CAPTURE_THREAD_LOCAL = 1, KWHY_CUDA_CAPTURE_RELAXED = 2 };
 enum { KWHY_CUDA_CAPTURE_NONE = 0 };
-/* Handle of each thread's own default stream. */
+/* Stream handle that stands for each thread's own default stream. */
 enum { KWHY_CUDA_STREAM_PER_THREAD = 2 };
-/* Words that precede the values in a launch's `extra`. */
+/* Keys of the list in a launch's `extra`; the value of each follows it. */
 enum { KWHY_CUDA_EXTRA_END, KWHY_CUDA_EXTRA_BUFFER, KWHY_CUDA_EXTRA_BUFFER_BYTES };
 enum { KWHY_CUDA_HOST_PORTABLE = 1, KWHY_CUDA_HOST_MAPPED = 2, KWHY_CUDA_HOST_WRITE_COMBINED = 4 };
 enum { KWHY_CUDA_REGISTER_PORTABLE = 1, KWHY_CUDA_REGISTER_MAPPED = 2 };
 enum { KWHY_CUDA_MANAGED_GLOBAL = 1 };
 /*
- * Shared memory of a block: static bytes of the kernel, and the most dynamic bytes that launches may request.
+ * Attributes of a kernel: static bytes of shared memory of a block, and the most dynamic bytes that a launch
+ * may request.
  */
 enum { KWHY_CUDA_FUNCTION_SHARED_BYTES = 1, KWHY_CUDA_FUNCTION_SHARED_BYTES_MAX = 8 };
 enum { KWHY_CUDA_POINTER_MEMORY_TYPE = 2, KWHY_CUDA_POINTER_IS_MANAGED = 8, KWHY_CUDA_POINTER_DEVICE = 9 };
@@ -82,7 +83,7 @@ struct kwhy_cuda_uuid {
 	unsigned char bytes[16];
 };
 
-/* Handle by which another process may open device memory. */
+/* Handle by which other processes can open device memory. */
 struct kwhy_cuda_shared {
 	char bytes[64];
 };
@@ -101,9 +102,11 @@ enum { KWHY_CUDA_GRAPH_NODE_KERNEL = 0, KWHY_CUDA_GRAPH_NODE_CHILD = 4 };
 
 typedef struct kwhy_cuda_event_opaque *kwhy_cuda_event;
 
-/* Attributes of the copies of a batch, from a given index on. The hints are for managed memory. */
+/*
+ * Attributes of the copies of a batch that begin at a given index. The location hints are for managed memory.
+ */
 struct kwhy_cuda_batch_attributes {
-	int source_order; /* KWHY_CUDA_BATCH_... */
+	int source_order; /* one of KWHY_CUDA_BATCH_... */
 	struct {
 		int type, id;
 	} source_hint, destination_hint;
@@ -114,7 +117,7 @@ enum {
 	KWHY_CUDA_LAUNCH_COOPERATIVE = 2,
 	KWHY_CUDA_LAUNCH_CLUSTER = 4,
 	KWHY_CUDA_LAUNCH_CLUSTER_SCHEDULING = 5,
-	KWHY_CUDA_LAUNCH_EARLY = 6, /* may begin before earlier work in the stream has ended */
+	KWHY_CUDA_LAUNCH_EARLY = 6, /* the kernel may begin before earlier work in the stream has ended */
 	KWHY_CUDA_LAUNCH_EARLY_EVENT = 7,
 	KWHY_CUDA_LAUNCH_COMPLETION_EVENT = 12,
 	KWHY_CUDA_LAUNCH_UPDATABLE_NODE = 13
@@ -136,7 +139,7 @@ struct kwhy_cuda_launch_config {
 	unsigned attribute_count;
 };
 
-/* A kernel node of a graph. Where `function` is NULL, `kernel` is a kernel of a library. */
+/* Parameters of a kernel node of a graph. If `function` is NULL, `kernel` is a kernel of a library. */
 struct kwhy_cuda_kernel_node {
 	kwhy_cuda_function function;
 	unsigned grid[3], block[3], shared_bytes;
@@ -145,7 +148,7 @@ struct kwhy_cuda_kernel_node {
 	kwhy_cuda_context context;
 };
 
-/* Parameters of any node for cuGraphExecNodeSetParams; type: KWHY_CUDA_GRAPH_NODE_... */
+/* Parameters of a node for cuGraphExecNodeSetParams. `type` is one of KWHY_CUDA_GRAPH_NODE_... */
 struct kwhy_cuda_node {
 	int type, unused[3];
 	union {
@@ -155,7 +158,7 @@ struct kwhy_cuda_node {
 	} parameters;
 };
 
-/* A location from which memory is accessed. */
+/* A place that memory is accessed from: a device or the host. */
 struct kwhy_cuda_location {
 	int type, id;
 };
@@ -204,7 +207,7 @@ enum kwhy_cuda_result cuPointerGetAttribute(void *out_value, int attribute, kwhy
 enum kwhy_cuda_result cuMemcpy(kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes);
 enum kwhy_cuda_result cuMemcpyAsync(
 	kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes, kwhy_cuda_stream stream);
-/* The forms of CUDA 12.8 and of 13.0; the library of 13.0 has both. */
+/* The call as CUDA 12.8 and as CUDA 13.0 declare it. The library of CUDA 13.0 has both. */
 enum kwhy_cuda_result cuMemcpyBatchAsync(kwhy_cuda_address *to, kwhy_cuda_address *from, size_t *bytes,
 	size_t count, struct kwhy_cuda_batch_attributes *attributes, size_t *attribute_begins,
 	size_t attribute_count, size_t *out_failed, kwhy_cuda_stream stream);
@@ -237,7 +240,10 @@ enum kwhy_cuda_result cuLaunchKernelEx(const struct kwhy_cuda_launch_config *con
 	kwhy_cuda_function function, void **arguments, void **extra);
 enum kwhy_cuda_result cuFuncGetParamInfo(
 	kwhy_cuda_function function, size_t index, size_t *out_offset, size_t *out_bytes);
-/* Like cuFuncGetParamInfo, for a kernel of a library, which the runtime passes in place of a function. */
+/*
+ * Does the same as cuFuncGetParamInfo for a kernel of a library. The CUDA runtime passes such kernels in
+ * place of functions.
+ */
 enum kwhy_cuda_result cuKernelGetParamInfo(
 	kwhy_cuda_function kernel, size_t index, size_t *out_offset, size_t *out_bytes);
 enum kwhy_cuda_result cuMemGetAddressRange_v2(
@@ -266,10 +272,10 @@ enum kwhy_cuda_result cuGraphChildGraphNodeGetGraph(kwhy_cuda_graph_node node, k
 enum kwhy_cuda_result cuGraphNodeGetType(kwhy_cuda_graph_node node, int *out_type);
 enum kwhy_cuda_result cuGraphKernelNodeGetParams_v2(
 	kwhy_cuda_graph_node node, struct kwhy_cuda_kernel_node *out_parameters);
-/* `out_value` points to a union like `value` of struct kwhy_cuda_launch_attribute. */
+/* `out_value` points to a union such as `value` in struct kwhy_cuda_launch_attribute. */
 enum kwhy_cuda_result cuGraphKernelNodeGetAttribute(
 	kwhy_cuda_graph_node node, int attribute, void *out_value);
-/* Give the mangled name of a function, or of a kernel of a library. */
+/* Get the mangled name of a function and of a kernel of a library. */
 enum kwhy_cuda_result cuFuncGetName(const char **out_name, kwhy_cuda_function function);
 enum kwhy_cuda_result cuKernelGetName(const char **out_name, kwhy_cuda_function kernel);
 enum kwhy_cuda_result cuGraphAddChildGraphNode(kwhy_cuda_graph_node *out_node, kwhy_cuda_graph graph,

@@ -6,8 +6,8 @@
 #include "vendor/cuda_abi.h"
 
 /*
- * The CUDA driver of a program that has initialised it, for work in the program's own streams. The slot of a
- * missing optional call is NULL.
+ * The CUDA driver of a program that has initialised it, for work in that program's own streams. The slot of
+ * an optional call that the driver lacks is NULL.
  */
 struct kwhy_cuda_probe {
 #define X(name, need) __typeof__(name) *name;
@@ -15,7 +15,7 @@ struct kwhy_cuda_probe {
 #undef X
 };
 
-/* Finds the calls; KWHY_E_UNSUPPORTED if a required one is missing. The driver stays loaded. */
+/* Finds the calls in the driver, which stays loaded. KWHY_E_UNSUPPORTED: a required call is missing. */
 KWHY_MUST_USE enum kwhy_status kwhy_cuda_probe_open(struct kwhy_cuda_probe *out, struct kwhy_error *error);
 
 #endif

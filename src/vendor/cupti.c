@@ -12,7 +12,10 @@ static const struct kwhy_dso_symbol symbols[] = {
 #undef X
 };
 
-/* A CUPTI by its soname, the runtime it belongs to, and where its toolkit puts it. */
+/*
+ * For each version of CUPTI its soname, the soname of the CUDA runtime that it belongs to, and the folders in
+ * which toolkits install it.
+ */
 static const struct {
 	const char *soname, *runtime, *folders[3];
 } versions[] = {
@@ -35,7 +38,10 @@ static bool is_loaded(const char *soname)
 	return handle;
 }
 
-/* The version to try first: that of a loaded CUPTI, then that of a loaded runtime; 0: neither is loaded. */
+/*
+ * Gets the version to try first: that of the CUPTI that is loaded, otherwise that of the CUDA runtime that is
+ * loaded; 0: neither is.
+ */
 static int preferred_version(void)
 {
 	for (int i = 0; i < VERSIONS; i++)

@@ -6,18 +6,22 @@
 #include <stdint.h>
 
 /*
- * The part of CUPTI's activity and callback interfaces that we use, declared by hand (CUPTI of CUDA 12 and
- * 13). Functions keep the vendor's names, types have our own. Activity records grow with every version but
- * keep their first members, so each is declared only as far as we read it, and iteration uses only
- * cuptiActivityGetNextRecord(), never sizeof. The test unit_vendor_cupti_layout compares with the toolkit's
- * headers where they are installed.
+ * The part of CUPTI's activity and callback interfaces that kwhy uses, declared by hand (CUPTI of CUDA 12 and
+ * 13). Functions have the vendor's names, types have kwhy's. Activity records grow with every version but
+ * keep their first members. So each is declared only as far as kwhy reads it, and the next record is found by
+ * cuptiActivityGetNextRecord() and never by sizeof. The test unit_vendor_cupti_layout compares the
+ * declarations with the toolkit's headers where they are installed.
  */
 
-/* Results; every other value is an error too. */
+/* Results of calls. Any other value is an error, too. */
 enum kwhy_cupti_result {
 	KWHY_CUPTI_SUCCESS = 0,
 	KWHY_CUPTI_MAX_LIMIT_REACHED =
-		12, /* the buffer has no more records, or another client has subscribed already */
+		/*
+		 * the buffer has no more records; or, for a subscription, another client has subscribed
+		 * already
+		 */
+	12,
 	KWHY_CUPTI_MULTIPLE_SUBSCRIBERS = 39,
 	KWHY_CUPTI_UNKNOWN = 999
 };
@@ -26,7 +30,8 @@ enum kwhy_cupti_kind {
 	KWHY_CUPTI_KIND_MEMCPY = 1,
 	KWHY_CUPTI_KIND_MEMSET = 2,
 	KWHY_CUPTI_KIND_KERNEL =
-		3, /* serialised kernels; we do not request it, but some versions deliver it */
+		/* serialised kernels; kwhy does not request them, but some versions deliver them */
+	3,
 	KWHY_CUPTI_KIND_DRIVER = 4,
 	KWHY_CUPTI_KIND_RUNTIME = 5,
 	KWHY_CUPTI_KIND_CONCURRENT_KERNEL = 10,
@@ -43,7 +48,7 @@ enum { KWHY_CUPTI_FLUSH_FORCED = 1 };
 enum { KWHY_CUPTI_MEMORY_TAKEN = 1, KWHY_CUPTI_MEMORY_GIVEN_BACK = 2 };
 enum { KWHY_CUPTI_OBJECT_THREAD = 2 };
 
-/* Kinds of memory have the values of enum kwhy_memory_kind; kinds of copies have these. */
+/* Kinds of memory, with the values of enum kwhy_memory_kind, and kinds of copies. */
 enum { KWHY_CUPTI_MEMORY_PAGEABLE = 1, KWHY_CUPTI_MEMORY_PINNED = 2, KWHY_CUPTI_MEMORY_MANAGED_STATIC = 7 };
 enum {
 	KWHY_CUPTI_COPY_HTOD = 1,
@@ -62,13 +67,14 @@ enum {
 	KWHY_CUPTI_OVERHEAD_BUFFER_FLUSH = 1 << 16,
 	KWHY_CUPTI_OVERHEAD_INSTRUMENTATION = 2 << 16,
 	KWHY_CUPTI_OVERHEAD_RESOURCE = 3 << 16,
-	KWHY_CUPTI_OVERHEAD_FUNCTION_LOADING = 5 << 16, /* time of the driver itself, not of the profiler */
+	/* overhead of the driver itself; the profiler does not cause it */
+	KWHY_CUPTI_OVERHEAD_FUNCTION_LOADING = 5 << 16,
 	KWHY_CUPTI_OVERHEAD_BUFFER_WANTED = 7 << 16
 };
 
-/* The first member of every record. */
+/* First member of every record. */
 struct kwhy_cupti_record {
-	uint32_t kind; /* enum kwhy_cupti_kind */
+	uint32_t kind; /* one of enum kwhy_cupti_kind */
 };
 
 struct kwhy_cupti_kernel {
@@ -77,15 +83,20 @@ struct kwhy_cupti_kernel {
 	uint16_t registers;
 	uint32_t partitioned_cache[2];
 	uint64_t start_ns, end_ns,
-		completed_ns; /* on the clock that we registered, otherwise on CUPTI's own */
+		/* on the clock that kwhy registered; without one, on CUPTI's own */
+		completed_ns;
 	uint32_t device, context, stream;
 	int32_t grid[3], block[3];
 	int32_t static_shared_bytes, dynamic_shared_bytes;
 	uint32_t local_per_thread_bytes, local_bytes, correlation;
 	int64_t grid_id;
-	const char *name; /* mangled; CUPTI owns it */
+	const char *name; /* mangled name, in memory of CUPTI */
 	uint64_t reserved[4];
-	uint64_t graph_node; /* 0: not launched by a graph; this and later members exist since CUDA 11.0 */
+	/*
+	 * node of the graph that launched it; 0: no graph did; this member and later ones exist since CUDA
+	 * 11.0
+	 */
+	uint64_t graph_node;
 	uint32_t shared_limit, graph;
 };
 
@@ -95,7 +106,7 @@ struct kwhy_cupti_copy {
 	uint64_t bytes, start_ns, end_ns;
 	uint32_t device, context, stream, correlation, runtime_correlation, padding;
 	uint64_t reserved;
-	uint64_t graph_node; /* since CUDA 11.1 */
+	uint64_t graph_node; /* exists since CUDA 11.1 */
 };
 
 struct kwhy_cupti_peer_copy {
@@ -104,7 +115,7 @@ struct kwhy_cupti_peer_copy {
 	uint64_t bytes, start_ns, end_ns;
 	uint32_t device, context, stream, src_device, src_context, dst_device, dst_context, correlation;
 	uint64_t reserved;
-	uint64_t graph_node; /* since CUDA 11.1 */
+	uint64_t graph_node; /* exists since CUDA 11.1 */
 };
 
 struct kwhy_cupti_memset {
@@ -114,7 +125,7 @@ struct kwhy_cupti_memset {
 	uint16_t flags, memory;
 	uint32_t padding;
 	uint64_t reserved;
-	uint64_t graph_node; /* since CUDA 11.1 */
+	uint64_t graph_node; /* exists since CUDA 11.1 */
 };
 
 struct kwhy_cupti_call {
@@ -129,7 +140,7 @@ struct kwhy_cupti_memory {
 	uint32_t process, device;
 };
 
-/* The object that an overhead belongs to: a thread has its process before it. */
+/* The object that an overhead belongs to. For a thread, the process comes before the thread. */
 struct kwhy_cupti_overhead {
 	uint32_t kind, overhead, object;
 	uint32_t process, thread, stream;
@@ -144,20 +155,20 @@ struct kwhy_cupti_graph {
 
 enum { KWHY_CUPTI_ENTER = 0, KWHY_CUPTI_EXIT = 1 };
 
-/* Data that a callback receives about a call of the driver or the runtime. */
+/* What a callback receives about a call of the driver or the runtime. */
 struct kwhy_cupti_callback {
-	int site; /* KWHY_CUPTI_ENTER, ... */
+	int site; /* one of KWHY_CUPTI_ENTER, ... */
 	const char *function;
-	const void *parameters; /* parameters of the call, struct kwhy_cupti_parameters_... below */
-	const void *result;	/* result of the call; valid once it has returned */
-	const char *symbol;	/* mangled name of a launched kernel */
+	const void *parameters; /* the call's parameters: a struct kwhy_cupti_parameters_... below */
+	const void *result;	/* the call's result; valid once the call has returned */
+	const char *symbol;	/* mangled name of the kernel, if the call launches one */
 	struct kwhy_cuda_context_opaque *context;
 	uint32_t context_id;
 	uint64_t *kept;
 	uint32_t correlation;
 };
 
-/* Data about contexts and streams that are created and destroyed. */
+/* What a callback receives about a context or stream that is created or destroyed. */
 struct kwhy_cupti_resource {
 	struct kwhy_cuda_context_opaque *context;
 	struct kwhy_cuda_stream_opaque *stream;
@@ -170,12 +181,12 @@ enum {
 	KWHY_CUPTI_RESOURCE_STREAM_ENDS = 4
 };
 
-/* Parameters of calls, as far as we read them: of cuLaunchKernel and cuLaunchCooperativeKernel, ... */
+/* Parameters of cuLaunchKernel and cuLaunchCooperativeKernel, as far as kwhy reads them. */
 struct kwhy_cupti_parameters_launch {
 	struct kwhy_cuda_function_opaque *function;
 	unsigned grid[3], block[3], shared_bytes;
 	struct kwhy_cuda_stream_opaque *stream;
-	void **arguments, **extra; /* extra: only in cuLaunchKernel */
+	void **arguments, **extra; /* `extra`: in cuLaunchKernel only */
 };
 
 struct kwhy_cupti_parameters_launch_with {
@@ -184,20 +195,20 @@ struct kwhy_cupti_parameters_launch_with {
 	void **arguments, **extra;
 };
 
-/* ... of cuMemAlloc_v2, cuMemAllocAsync and cuMemAllocFromPoolAsync, ... */
+/* Parameters of cuMemAlloc_v2, cuMemAllocAsync and cuMemAllocFromPoolAsync. */
 struct kwhy_cupti_parameters_memory {
 	unsigned long long *out_address;
 	size_t bytes;
 };
 
-/* ... of cuMemAllocPitch_v2, ... */
+/* Parameters of cuMemAllocPitch_v2. */
 struct kwhy_cupti_parameters_pitch {
 	unsigned long long *out_address;
 	size_t *out_pitch_bytes;
 	size_t width_bytes, height;
 };
 
-/* ... of cuMemFree_v2 and cuMemFreeAsync, and of cuMemMap and cuMemUnmap. */
+/* Parameters of cuMemFree_v2, cuMemFreeAsync, cuMemMap and cuMemUnmap. */
 struct kwhy_cupti_parameters_free {
 	unsigned long long address;
 };
@@ -207,7 +218,7 @@ struct kwhy_cupti_parameters_map {
 	size_t bytes;
 };
 
-/* ... of copies and memsets in a stream, ... */
+/* Parameters of copies and memsets in a stream. */
 struct kwhy_cupti_parameters_copy {
 	unsigned long long to, from;
 	size_t bytes;
@@ -216,12 +227,12 @@ struct kwhy_cupti_parameters_copy {
 
 struct kwhy_cupti_parameters_set {
 	unsigned long long to;
-	unsigned value; /* its width depends on the call */
+	unsigned value; /* 8, 16 or 32 bits of it are used, depending on the call */
 	size_t count;
 	struct kwhy_cuda_stream_opaque *stream;
 };
 
-/* ... of cuGraphInstantiate..., cuGraphLaunch and cuGraphExecDestroy, ... */
+/* Parameters of cuGraphInstantiate..., cuGraphLaunch and cuGraphExecDestroy. */
 struct kwhy_cupti_parameters_instantiate {
 	struct kwhy_cuda_graph_exec_opaque **out_exec;
 	struct kwhy_cuda_graph_opaque *graph;
@@ -229,13 +240,13 @@ struct kwhy_cupti_parameters_instantiate {
 
 struct kwhy_cupti_parameters_graph {
 	struct kwhy_cuda_graph_exec_opaque *exec;
-	struct kwhy_cuda_stream_opaque *stream; /* only in cuGraphLaunch */
+	struct kwhy_cuda_stream_opaque *stream; /* in cuGraphLaunch only */
 };
 
 /*
- * ... of calls that change an executable graph: cuGraphExecUpdate...; and, for a node of the graph that it
- * was made from, cuGraphExecKernelNodeSetParams..., cuGraphExecChildGraphNodeSetParams,
- * cuGraphExecNodeSetParams and cuGraphNodeSetEnabled, ...
+ * Parameters of calls that change an executable graph: cuGraphExecUpdate..., and calls that change one of its
+ * nodes: cuGraphExecKernelNodeSetParams..., cuGraphExecChildGraphNodeSetParams, cuGraphExecNodeSetParams and
+ * cuGraphNodeSetEnabled. They name the node by that of the graph from which the executable one was made.
  */
 struct kwhy_cupti_parameters_update {
 	struct kwhy_cuda_graph_exec_opaque *exec;
@@ -247,7 +258,8 @@ struct kwhy_cupti_parameters_set_node {
 	struct kwhy_cuda_graph_node_opaque *node;
 	union {
 		const struct kwhy_cuda_kernel_node
-			*kernel; /* the first version of the call has only the members up to `extra` */
+			/* in the first version of the call this struct ends with `extra` */
+			*kernel;
 		struct kwhy_cuda_graph_opaque *child;
 		const struct kwhy_cuda_node *node;
 		unsigned is_enabled;

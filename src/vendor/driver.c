@@ -57,7 +57,7 @@ static const struct kwhy_dso_library libraries[] = {
 		.table_bytes = sizeof(struct kwhy_driver)},
 };
 
-/* The attributes' numbers for each vendor. */
+/* The number of each attribute, by vendor. */
 #define ROW(name)                                                                \
 	[KWHY_DRIVER_##name] = {[KWHY_DRIVER_CUDA] = KWHY_CUDA_ATTRIBUTE_##name, \
 		[KWHY_DRIVER_HIP] = KWHY_HIP_ATTRIBUTE_##name}
@@ -88,7 +88,7 @@ enum kwhy_status kwhy_driver_open(
 	out->library = handle;
 	result = out->init(0);
 	if (vendor == KWHY_DRIVER_HIP && result == KWHY_CUDA_INVALID_DEVICE)
-		result = KWHY_CUDA_NO_DEVICE; /* the result of HIP of ROCm 5 */
+		result = KWHY_CUDA_NO_DEVICE; /* HIP of ROCm 5 reports a missing device with this result */
 	if (result != KWHY_CUDA_SUCCESS) {
 		status = kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s does not start: %s",
 			vendor == KWHY_DRIVER_CUDA ? "the CUDA driver" : "HIP",
@@ -195,7 +195,8 @@ enum kwhy_cuda_result kwhy_driver_copy_now(
 
 	/*
 	 * CUDA returns before the bytes are visible if it copies to a device from pageable memory or from a
-	 * device. These copies run in the default stream, which no other stream waits for.
+	 * device. Such copies run in the default stream, which no other stream waits for, so this waits for
+	 * it.
 	 */
 	if (result == KWHY_CUDA_SUCCESS && driver->vendor == KWHY_DRIVER_CUDA && is_on_device(driver, to))
 		result = driver->stream_synchronize(NULL);
@@ -235,7 +236,7 @@ enum kwhy_cuda_result kwhy_driver_allow_shared(
 	if (!shared_bytes || !driver->cuda.function_set)
 		return KWHY_CUDA_SUCCESS;
 	if (driver->cuda.function_get(&own_bytes, KWHY_CUDA_FUNCTION_SHARED_BYTES, function))
-		own_bytes = 0; /* the launch then reports the error */
+		own_bytes = 0; /* the launch will report the error */
 	if ((unsigned)own_bytes + shared_bytes <= EVERY_KERNEL_BYTES)
 		return KWHY_CUDA_SUCCESS;
 	return driver->cuda.function_set(function, KWHY_CUDA_FUNCTION_SHARED_BYTES_MAX, (int)shared_bytes);

@@ -8,14 +8,14 @@
 #include <stdbool.h>
 
 /*
- * The driver that runs work on a GPU, as found on this machine: NVIDIA's (CUDA's driver interface) or AMD's
- * (HIP). HIP has CUDA's calls under other names with the same binary interface, including the values of
- * results and flags, so both fill one table with CUDA's types; the few calls that differ are functions below.
- * The slot of a missing optional call is NULL.
+ * The driver of this machine that runs work on a GPU: NVIDIA's (CUDA's driver interface) or AMD's (HIP). HIP
+ * has CUDA's calls under other names and with the same binary interface, including the values of results and
+ * flags. So both fill one table, which has CUDA's types. The few calls that differ are the functions below.
+ * The slot of an optional call that the driver lacks is NULL.
  */
 enum kwhy_driver_vendor { KWHY_DRIVER_CUDA, KWHY_DRIVER_HIP };
 
-/* Attributes of a device; each vendor numbers them differently. */
+/* Attributes of a device. Each vendor has its own numbers for them. */
 enum kwhy_driver_attribute {
 	KWHY_DRIVER_MULTIPROCESSORS,
 	KWHY_DRIVER_THREADS_PER_MULTIPROCESSOR,
@@ -37,7 +37,7 @@ struct kwhy_driver {
 #define X(slot, cuda, hip, need) __typeof__(cuda) *slot;
 #include "vendor/driver_calls.def"
 #undef X
-	/* Calls in which the two vendors differ; those of the other vendor are NULL. */
+	/* Calls in which the two vendors differ. Those of the vendor that is not in use are NULL. */
 	struct {
 		__typeof__(cuGetErrorString) *error_string;
 		__typeof__(cuDevicePrimaryCtxRetain) *context_retain;
@@ -63,43 +63,44 @@ struct kwhy_driver {
 };
 
 /*
- * Loads and initialises the driver. It makes no context, so the device's idle power does not change.
- * KWHY_E_UNSUPPORTED, with the reason and what to do, if the driver or its GPU is missing. End with
+ * Loads and initialises the driver. No context is made, so the device's idle power does not change.
+ * KWHY_E_UNSUPPORTED: the driver or its GPU is missing; the message says why and what to do. End with
  * kwhy_driver_close().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_driver_open(
 	enum kwhy_driver_vendor vendor, struct kwhy_driver *out, struct kwhy_error *error);
 void kwhy_driver_close(struct kwhy_driver *driver);
 
-/* The reason why a call failed, to follow "...: "; the library owns the string. */
+/* Gets the text that says why a call failed, to follow "...: " in a message. The library owns the string. */
 const char *kwhy_driver_words(const struct kwhy_driver *driver, enum kwhy_cuda_result result);
 
-/* Version of CUDA that the driver supports, or of HIP: "13.0"; "": unknown. */
+/* Gets the version of CUDA that the driver supports, or that of HIP, such as "13.0"; "": unknown. */
 void kwhy_driver_version(const struct kwhy_driver *driver, char out[16]);
 
-/* Value of an attribute; 0: unknown. */
+/* Gets the value of an attribute; 0: unknown. */
 int kwhy_driver_attribute(
 	const struct kwhy_driver *driver, enum kwhy_driver_attribute attribute, kwhy_cuda_device device);
 
 /*
- * Retains the device's primary context, which is made if it does not exist. NULL with HIP, which manages it.
+ * Retains the device's primary context, which is made if it does not exist. With HIP, which manages contexts
+ * itself, it gives NULL.
  */
 enum kwhy_cuda_result kwhy_driver_context_retain(
 	const struct kwhy_driver *driver, kwhy_cuda_device device, kwhy_cuda_context *out);
 void kwhy_driver_context_release(const struct kwhy_driver *driver, kwhy_cuda_device device);
-/* Makes this device current for the calling thread. */
+/* Makes the device current for the calling thread. */
 enum kwhy_cuda_result kwhy_driver_enter(
 	const struct kwhy_driver *driver, kwhy_cuda_device device, kwhy_cuda_context context);
-/* Lets the thread's current device access memory of `peer` from now on. */
+/* Lets the thread's current device access memory of device `peer` from now on. */
 enum kwhy_cuda_result kwhy_driver_peer_enable(
 	const struct kwhy_driver *driver, kwhy_cuda_device peer, kwhy_cuda_context peer_context);
 
-/* Copies and returns when the bytes are visible to every stream. */
+/* Copies, and returns when the bytes are visible to every stream. */
 enum kwhy_cuda_result kwhy_driver_copy_now(
 	const struct kwhy_driver *driver, kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes);
 /*
- * The plain copy, with one end on the host. From pageable memory to the device it returns when the source may
- * be overwritten.
+ * Copies by the driver's plain call; one end must be on the host. From pageable memory to the device it may
+ * return once the source may be overwritten.
  */
 enum kwhy_cuda_result kwhy_driver_copy_host_now(
 	const struct kwhy_driver *driver, kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes);
@@ -108,24 +109,24 @@ enum kwhy_cuda_result kwhy_driver_copy(const struct kwhy_driver *driver, kwhy_cu
 	kwhy_cuda_address from, size_t bytes, kwhy_cuda_stream stream);
 bool kwhy_driver_has_batch(const struct kwhy_driver *driver);
 /*
- * Queues a batch of copies, as a whole in the order of the stream; call it only if the driver has this call.
- * The arrays are read before it returns.
+ * Queues a batch of copies, which as a whole has its place in the order of the stream. Call it only if the
+ * driver has this call. The arrays are read before it returns.
  */
 enum kwhy_cuda_result kwhy_driver_copy_batch(const struct kwhy_driver *driver, kwhy_cuda_address *to,
 	kwhy_cuda_address *from, size_t *bytes, size_t count, kwhy_cuda_stream stream);
 
 /*
- * Like slot launch, in one dimension, but the kernel may begin before earlier work in the stream has ended
- * and waits for it itself (griddepcontrol.wait). If the driver has no such launch, the kernel begins after
- * that work.
+ * Does the same as the slot `launch`, in one dimension. The kernel may begin before earlier work in the
+ * stream has ended, and waits for that work itself by griddepcontrol.wait. If the driver has no such launch,
+ * the kernel begins after that work.
  */
 enum kwhy_cuda_result kwhy_driver_launch_early(const struct kwhy_driver *driver, kwhy_cuda_function function,
 	unsigned blocks, unsigned threads_per_block, unsigned shared_bytes, kwhy_cuda_stream stream,
 	void **arguments);
 
 /*
- * Allows launches of a kernel to request this much dynamic shared memory. CUDA requires it if that and the
- * kernel's static shared memory exceed 48 KiB.
+ * Allows launches of a kernel to request this much dynamic shared memory. CUDA requires this call if the
+ * dynamic and the kernel's static shared memory exceed 48 KiB in all.
  */
 enum kwhy_cuda_result kwhy_driver_allow_shared(
 	const struct kwhy_driver *driver, kwhy_cuda_function function, unsigned shared_bytes);

@@ -6,10 +6,10 @@
 #include "vendor/nvrtc_abi.h"
 
 /*
- * The part of HIP's binary interface that we call, declared by hand from its public documentation (ROCm 5.2
- * to 7). HIP is modelled on CUDA's driver interface: the calls of driver_calls.def and rtc_calls.def have the
- * same parameters, and results and flags have the same values. The test unit_vendor_hip_layout compares with
- * the vendor's headers where they are installed.
+ * The part of HIP's binary interface that kwhy calls, declared by hand from its public documentation (ROCm
+ * 5.2 to 7). HIP is modelled on CUDA's driver interface: the calls in driver_calls.def and rtc_calls.def have
+ * the same parameters, and results and flags have the same values. The test unit_vendor_hip_layout compares
+ * the declarations with the vendor's headers where they are installed.
  */
 #define X(slot, cuda, hip, need) extern __typeof__(cuda) hip;
 #include "vendor/driver_calls.def"
@@ -18,7 +18,7 @@
 #include "vendor/rtc_calls.def"
 #undef X
 
-/* The addresses determine the direction of a copy. */
+/* Kind of a copy whose direction follows from its addresses. */
 enum { KWHY_HIP_COPY_DEFAULT = 4 };
 
 enum {

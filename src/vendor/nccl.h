@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "vendor/nccl_abi.h"
 
-/* NCCL 2.7 or newer, as found on this machine. */
+/* The NCCL of this machine, version 2.7 or newer. */
 struct kwhy_nccl {
 	void *library;
 #define X(name, need) __typeof__(name) *name;
@@ -13,7 +13,7 @@ struct kwhy_nccl {
 #undef X
 };
 
-/* Loads NCCL. KWHY_E_UNSUPPORTED, with what to do, if it is missing. End with kwhy_nccl_close(). */
+/* Loads NCCL. KWHY_E_UNSUPPORTED: it is missing; the message says what to do. End with kwhy_nccl_close(). */
 KWHY_MUST_USE enum kwhy_status kwhy_nccl_open(struct kwhy_nccl *out, struct kwhy_error *error);
 void kwhy_nccl_close(struct kwhy_nccl *nccl);
 

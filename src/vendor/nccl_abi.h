@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * The functions of NCCL 2 that we call, declared by hand from its public documentation. Their values are the
- * same in all versions of NCCL 2.
+ * The functions of NCCL 2 that kwhy calls, declared by hand from its public documentation. The values of
+ * constants are the same in all versions of NCCL 2.
  */
 
 enum kwhy_nccl_result {
@@ -25,7 +25,7 @@ enum kwhy_nccl_type {
 };
 enum kwhy_nccl_operation { KWHY_NCCL_SUM = 0, KWHY_NCCL_MAX = 2 };
 
-/* Identifier by which processes find each other. */
+/* An identifier by which the processes of a communicator find each other. */
 struct kwhy_nccl_id {
 	char bytes[128];
 };
@@ -38,10 +38,13 @@ enum kwhy_nccl_result ncclGetVersion(int *version);
 enum kwhy_nccl_result ncclCommInitAll(
 	kwhy_nccl_communicator *communicators, int device_count, const int *devices);
 enum kwhy_nccl_result ncclGetUniqueId(struct kwhy_nccl_id *out_id);
-/* Called by each of `count` processes with its thread's current device; returns once all have called it. */
+/*
+ * Makes a communicator. Each of `count` processes calls it, with its thread's current device. It returns when
+ * all have called it.
+ */
 enum kwhy_nccl_result ncclCommInitRank(
 	kwhy_nccl_communicator *out_communicator, int count, struct kwhy_nccl_id id, int rank);
-/* Also aborts its unfinished operations. */
+/* Frees a communicator and aborts its unfinished operations. */
 enum kwhy_nccl_result ncclCommAbort(kwhy_nccl_communicator communicator);
 enum kwhy_nccl_result ncclCommDestroy(kwhy_nccl_communicator communicator);
 enum kwhy_nccl_result ncclGroupStart(void);

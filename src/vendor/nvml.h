@@ -8,7 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* NVML as found on this machine. The slot of a missing optional call is NULL. Threads may share it. */
+/*
+ * The NVML of this machine. The slot of an optional call that it lacks is NULL. Several threads may use it.
+ */
 struct kwhy_nvml {
 	void *library;
 #define X(name, need) __typeof__(name) *name;
@@ -17,35 +19,45 @@ struct kwhy_nvml {
 };
 
 /*
- * Loads and initialises NVML. KWHY_E_UNSUPPORTED, with the reason and what to do, if the driver or its
- * library is missing; a machine without GPU gives KWHY_OK and a count of 0. End with kwhy_nvml_close().
+ * Loads and initialises NVML. KWHY_E_UNSUPPORTED: the driver or its library is missing; the message says why
+ * and what to do. On a machine without GPU it returns KWHY_OK, and the count is 0. End with
+ * kwhy_nvml_close().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_nvml_open(struct kwhy_nvml *out, struct kwhy_error *error);
 void kwhy_nvml_close(struct kwhy_nvml *nvml);
 
-/* The reason why a call failed, to follow "...: ", and what to do if known. The library owns the string. */
+/*
+ * Gets the text that says why a call failed and, if known, what to do, to follow "...: " in a message. The
+ * library owns the string.
+ */
 const char *kwhy_nvml_words(const struct kwhy_nvml *nvml, enum kwhy_nvml_result result);
 
-/* Calls a function whose slot may be NULL: kwhy_nvml_call(nvml, nvmlDeviceGetFanSpeed, handle, &percent). */
+/*
+ * Calls a function whose slot may be NULL, as in kwhy_nvml_call(nvml, nvmlDeviceGetFanSpeed, handle,
+ * &percent). Without the function the result is KWHY_NVML_FUNCTION_NOT_FOUND.
+ */
 #define kwhy_nvml_call(nvml, name, ...) \
 	((nvml)->name ? (nvml)->name(__VA_ARGS__) : KWHY_NVML_FUNCTION_NOT_FOUND)
 
 /*
- * The address in the form "0000:18:00.0", with a domain of four digits as drivers write it; NVML's own has
- * eight.
+ * Writes a PCI address in the form "0000:18:00.0", whose domain has four digits, as drivers write it. In
+ * NVML's own form it has eight.
  */
 enum { KWHY_NVML_ADDRESS_BYTES = 32 };
 const char *kwhy_nvml_address(const struct kwhy_nvml_pci *pci, char out[KWHY_NVML_ADDRESS_BYTES]);
 
-/* The GPU at this address; NULL: NVML knows no GPU there. */
+/* Finds the GPU at a PCI address; NULL: NVML knows no GPU there. */
 kwhy_nvml_handle kwhy_nvml_find(const struct kwhy_nvml *nvml, const char *address);
 
-/* Converts a value of this type to an integer, rounded. False: unknown type, or not a number. */
+/*
+ * Converts a value of the given type to an integer, with rounding. False: the type is unknown, or the value
+ * is no number.
+ */
 bool kwhy_nvml_value_int(unsigned type, union kwhy_nvml_value value, int64_t *out);
 
 struct kwhy_nvml_memory {
-	uint64_t total_bytes, used_bytes; /* used: without the memory that the driver reserves, where NVML
-					     reports it separately */
+	/* used_bytes does not include what the driver reserves, if NVML reports that separately */
+	uint64_t total_bytes, used_bytes;
 };
 enum kwhy_nvml_result kwhy_nvml_memory(
 	const struct kwhy_nvml *nvml, kwhy_nvml_handle device, struct kwhy_nvml_memory *out);

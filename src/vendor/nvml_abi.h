@@ -3,13 +3,13 @@
 #define KWHY_VENDOR_NVML_ABI_H
 
 /*
- * The part of NVML's binary interface that we call, declared by hand from its public documentation (API
- * version 13; all of it is older, and layouts with a version never change). Functions keep the vendor's
- * names, types have ours. The test unit_vendor_nvml_layout compares with the toolkit's nvml.h where there is
- * one.
+ * The part of NVML's binary interface that kwhy calls, declared by hand from its public documentation (API
+ * version 13; all of it is older, and a layout that has a version number never changes). Functions have the
+ * vendor's names, types have kwhy's. The test unit_vendor_nvml_layout compares the declarations with the
+ * toolkit's nvml.h where it is installed.
  */
 
-/* Results; every other value is an error too. */
+/* Results of calls. Any other value is an error, too. */
 enum kwhy_nvml_result {
 	KWHY_NVML_SUCCESS = 0,
 	KWHY_NVML_UNINITIALIZED = 1,
@@ -20,7 +20,8 @@ enum kwhy_nvml_result {
 	KWHY_NVML_INSUFFICIENT_SIZE = 7,
 	KWHY_NVML_DRIVER_NOT_LOADED = 9,
 	KWHY_NVML_TIMEOUT = 10,
-	KWHY_NVML_FUNCTION_NOT_FOUND = 13, /* also our result for a missing optional call */
+	/* also what kwhy_nvml_call() returns if an optional call is missing */
+	KWHY_NVML_FUNCTION_NOT_FOUND = 13,
 	KWHY_NVML_GPU_IS_LOST = 15,
 	KWHY_NVML_UNKNOWN = 999
 };
@@ -28,15 +29,16 @@ enum kwhy_nvml_result {
 typedef struct kwhy_nvml_device_opaque *kwhy_nvml_handle;
 typedef struct kwhy_nvml_gpm_sample_opaque *kwhy_nvml_gpm_sample;
 
-enum { KWHY_NVML_INIT_NO_GPUS = 1 };				 /* no GPU is not an error */
-enum { KWHY_NVML_TEXT_BYTES = 96, KWHY_NVML_PCI_ID_BYTES = 32 }; /* names, UUIDs, versions */
-enum { KWHY_NVML_TOTAL_POWER_SAMPLES = 0 };			 /* sampling type: mW, unsigned int */
-enum { KWHY_NVML_CLOCK_SM = 1, KWHY_NVML_CLOCK_MEMORY = 2 };	 /* MHz */
-enum { KWHY_NVML_TEMPERATURE_GPU = 0 };				 /* degrees C */
-enum { KWHY_NVML_SCOPE_GPU = 0, KWHY_NVML_SCOPE_MEMORY = 2 };	 /* scopes of power fields */
+enum { KWHY_NVML_INIT_NO_GPUS = 1 }; /* flag: a machine without GPUs is no error */
+/* sizes of names, UUIDs and versions, and of PCI addresses */
+enum { KWHY_NVML_TEXT_BYTES = 96, KWHY_NVML_PCI_ID_BYTES = 32 };
+enum { KWHY_NVML_TOTAL_POWER_SAMPLES = 0 }; /* type of samples: power in mW, as unsigned int */
+enum { KWHY_NVML_CLOCK_SM = 1, KWHY_NVML_CLOCK_MEMORY = 2 };  /* clocks, whose rates are in MHz */
+enum { KWHY_NVML_TEMPERATURE_GPU = 0 };			      /* temperature sensors, in degrees Celsius */
+enum { KWHY_NVML_SCOPE_GPU = 0, KWHY_NVML_SCOPE_MEMORY = 2 }; /* scopes of the power fields */
 enum { KWHY_NVML_DISABLED = 0, KWHY_NVML_ENABLED = 1 };
 
-/* Bits of the reasons why clocks are below their maximum. */
+/* Bits of the reasons why clock rates are below their maximum. */
 enum {
 	KWHY_NVML_REASON_IDLE = 1 << 0,
 	KWHY_NVML_REASON_APPLICATION_CLOCKS = 1 << 1,
@@ -49,11 +51,12 @@ enum {
 	KWHY_NVML_REASON_DISPLAY_CLOCKS = 1 << 8
 };
 
-/* Policies of nvmlDeviceGetViolationStatus(). */
+/* Policies that nvmlDeviceGetViolationStatus() reports on. */
 enum { KWHY_NVML_POLICY_POWER = 0, KWHY_NVML_POLICY_THERMAL = 1 };
 
-enum { KWHY_NVML_ECC_UNCORRECTED = 1 };				  /* kind of error */
-enum { KWHY_NVML_ECC_VOLATILE = 0, KWHY_NVML_ECC_AGGREGATE = 1 }; /* since the driver was loaded; ever */
+enum { KWHY_NVML_ECC_UNCORRECTED = 1 }; /* kind of memory error */
+/* period in which errors are counted: since the driver was loaded, or in the GPU's whole life */
+enum { KWHY_NVML_ECC_VOLATILE = 0, KWHY_NVML_ECC_AGGREGATE = 1 };
 
 enum {
 	KWHY_NVML_COMPUTE_DEFAULT = 0,
@@ -61,22 +64,23 @@ enum {
 	KWHY_NVML_COMPUTE_EXCLUSIVE_PROCESS = 3
 };
 
-/* Field numbers for nvmlDeviceGetFieldValues(). */
+/* Numbers of the fields of nvmlDeviceGetFieldValues(). */
 enum {
-	KWHY_NVML_FIELD_MEMORY_TEMPERATURE = 82, /* degrees C */
-	KWHY_NVML_FIELD_NVLINK_SPEED_ALL = 90,	 /* MB/s in one direction of each active link */
-	KWHY_NVML_FIELD_NVLINK_COUNT = 91,	 /* number of links of the device */
-	KWHY_NVML_FIELD_NVLINK_SPEED = 164,	 /* MB/s in one direction of the link given as scope */
-	KWHY_NVML_FIELD_POWER_AVERAGE = 185,	 /* mW */
-	KWHY_NVML_FIELD_POWER_INSTANT = 186	 /* mW */
+	KWHY_NVML_FIELD_MEMORY_TEMPERATURE = 82, /* in degrees Celsius */
+	KWHY_NVML_FIELD_NVLINK_SPEED_ALL = 90,	 /* rate in one direction of each active link, in MB/s */
+	KWHY_NVML_FIELD_NVLINK_COUNT = 91,	 /* number of the device's links */
+	/* rate in one direction of the link whose number is the scope, in MB/s */
+	KWHY_NVML_FIELD_NVLINK_SPEED = 164,
+	KWHY_NVML_FIELD_POWER_AVERAGE = 185, /* average power, in mW */
+	KWHY_NVML_FIELD_POWER_INSTANT = 186  /* instantaneous power, in mW */
 };
 
-enum { KWHY_NVML_LINKS_MAX = 18 }; /* NVLinks of a device */
+enum { KWHY_NVML_LINKS_MAX = 18 }; /* largest number of NVLinks of a device */
 
-/* Kinds of devices at the other end of an NVLink. */
+/* Kinds of devices to which an NVLink leads. */
 enum { KWHY_NVML_LINK_TO_GPU = 0, KWHY_NVML_LINK_TO_SWITCH = 2 };
 
-/* Values of nvmlDeviceGetNvLinkVersion(); they are an enumeration, not version numbers. */
+/* Values of nvmlDeviceGetNvLinkVersion(). They enumerate versions and are not version numbers. */
 enum {
 	KWHY_NVML_NVLINK_1 = 1,
 	KWHY_NVML_NVLINK_2 = 2,
@@ -87,7 +91,7 @@ enum {
 	KWHY_NVML_NVLINK_5 = 7
 };
 
-/* Nearest common ancestor of two devices, from near to far. */
+/* Nearest common ancestor of two devices in the topology, from the nearest kind to the farthest. */
 enum {
 	KWHY_NVML_ANCESTOR_BOARD = 0,
 	KWHY_NVML_ANCESTOR_SWITCH = 10,
@@ -97,7 +101,7 @@ enum {
 	KWHY_NVML_ANCESTOR_SYSTEM = 50
 };
 
-/* Which member of the union holds a value. */
+/* Types of values; each says which member of the union below is valid. */
 enum {
 	KWHY_NVML_TYPE_DOUBLE = 0,
 	KWHY_NVML_TYPE_UNSIGNED_INT = 1,
@@ -119,7 +123,7 @@ union kwhy_nvml_value {
 };
 
 struct kwhy_nvml_sample {
-	unsigned long long time_unix_us; /* of the driver's own clock */
+	unsigned long long time_unix_us; /* on the driver's own clock */
 	union kwhy_nvml_value value;
 };
 
@@ -135,15 +139,16 @@ struct kwhy_nvml_pci {
 	char bus_id_legacy[16];
 	unsigned domain, bus, device;
 	unsigned pci_device_id, pci_subsystem_id;
-	char bus_id[KWHY_NVML_PCI_ID_BYTES]; /* "00000000:19:00.0" */
+	char bus_id[KWHY_NVML_PCI_ID_BYTES]; /* such as "00000000:19:00.0" */
 };
 
 struct kwhy_nvml_memory_v1 {
-	unsigned long long total_bytes, free_bytes, used_bytes; /* used: what the driver reserved too */
+	/* used_bytes includes what the driver reserves */
+	unsigned long long total_bytes, free_bytes, used_bytes;
 };
 
 struct kwhy_nvml_memory_v2 {
-	unsigned version; /* KWHY_NVML_MEMORY_V2 */
+	unsigned version; /* must be KWHY_NVML_MEMORY_V2 */
 	unsigned long long total_bytes, reserved_bytes, free_bytes, used_bytes;
 };
 #define KWHY_NVML_MEMORY_V2 ((unsigned)sizeof(struct kwhy_nvml_memory_v2) | 2U << 24)
@@ -163,19 +168,19 @@ struct kwhy_nvml_attributes {
 	unsigned long long memory_mib;
 };
 
-/* Of nvmlDeviceGetComputeRunningProcesses_v2() and later. */
+/* A process, as nvmlDeviceGetComputeRunningProcesses_v2() and later versions list it. */
 struct kwhy_nvml_process {
 	unsigned pid;
-	unsigned long long used_bytes; /* ~0: not available */
+	unsigned long long used_bytes; /* all bits set: not available */
 	unsigned gpu_instance, compute_instance;
 };
 
 struct kwhy_nvml_gpm_support {
-	unsigned version; /* 1 */
+	unsigned version; /* must be 1 */
 	unsigned is_supported;
 };
 
-/* Numbers of GPM metrics: shares in percent, rates in MiB/s. */
+/* Numbers of GPM metrics. Shares are in percent, rates in MiB/s. */
 enum {
 	KWHY_NVML_GPM_SM_ACTIVE = 2,
 	KWHY_NVML_GPM_SM_OCCUPANCY = 3,
@@ -200,9 +205,12 @@ struct kwhy_nvml_gpm_metric {
 	} words;
 };
 
-/* The vendor's array grows with its versions; only the first `count` items are ever touched. */
+/*
+ * Arguments of nvmlGpmMetricsGet(). In newer versions the vendor's array is longer, but only its first
+ * `count` items are used.
+ */
 struct kwhy_nvml_gpm_metrics {
-	unsigned version; /* 1 */
+	unsigned version; /* must be 1 */
 	unsigned count;
 	kwhy_nvml_gpm_sample first, second;
 	struct kwhy_nvml_gpm_metric metrics[333];
@@ -213,7 +221,7 @@ enum kwhy_nvml_result nvmlInitWithFlags(unsigned flags);
 enum kwhy_nvml_result nvmlShutdown(void);
 const char *nvmlErrorString(enum kwhy_nvml_result result);
 enum kwhy_nvml_result nvmlSystemGetDriverVersion(char *out, unsigned out_bytes);
-enum kwhy_nvml_result nvmlSystemGetCudaDriverVersion_v2(int *out); /* 1000 times major, 10 times minor */
+enum kwhy_nvml_result nvmlSystemGetCudaDriverVersion_v2(int *out); /* 1000 * major + 10 * minor */
 enum kwhy_nvml_result nvmlDeviceGetCount_v2(unsigned *out);
 enum kwhy_nvml_result nvmlDeviceGetHandleByIndex_v2(unsigned index, kwhy_nvml_handle *out);
 enum kwhy_nvml_result nvmlDeviceGetName(kwhy_nvml_handle device, char *out, unsigned out_bytes);
@@ -221,7 +229,7 @@ enum kwhy_nvml_result nvmlDeviceGetUUID(kwhy_nvml_handle device, char *out, unsi
 enum kwhy_nvml_result nvmlDeviceGetPciInfo_v3(kwhy_nvml_handle device, struct kwhy_nvml_pci *out);
 enum kwhy_nvml_result nvmlDeviceGetTotalEnergyConsumption(
 	kwhy_nvml_handle device, unsigned long long *out_mj);
-/* `samples` NULL: only their count. Those later than `after_unix_us`. */
+/* Gets the samples that are later than `after_unix_us`. With `samples` NULL it gets only their number. */
 enum kwhy_nvml_result nvmlDeviceGetSamples(kwhy_nvml_handle device, unsigned type,
 	unsigned long long after_unix_us, unsigned *out_value_type, unsigned *count,
 	struct kwhy_nvml_sample *samples);
@@ -234,14 +242,17 @@ enum kwhy_nvml_result nvmlDeviceGetTemperature(kwhy_nvml_handle device, unsigned
 enum kwhy_nvml_result nvmlDeviceGetCurrentClocksEventReasons(
 	kwhy_nvml_handle device, unsigned long long *out);
 enum kwhy_nvml_result nvmlDeviceGetCurrentClocksThrottleReasons(
-	kwhy_nvml_handle device, unsigned long long *out); /* the same before driver 535 */
+	kwhy_nvml_handle device, unsigned long long *out); /* name of the call above before driver 535 */
 enum kwhy_nvml_result nvmlDeviceGetViolationStatus(
 	kwhy_nvml_handle device, unsigned policy, struct kwhy_nvml_violation *out);
 enum kwhy_nvml_result nvmlDeviceGetMemoryInfo(kwhy_nvml_handle device, struct kwhy_nvml_memory_v1 *out);
 enum kwhy_nvml_result nvmlDeviceGetMemoryInfo_v2(kwhy_nvml_handle device, struct kwhy_nvml_memory_v2 *out);
 enum kwhy_nvml_result nvmlDeviceGetEnforcedPowerLimit(kwhy_nvml_handle device, unsigned *out_mw);
 enum kwhy_nvml_result nvmlDeviceGetPowerManagementDefaultLimit(kwhy_nvml_handle device, unsigned *out_mw);
-/* As set, which may be above what is enforced; what can be set; root alone sets it. */
+/*
+ * Get the power limit that was set, which may be above the one in force; get the range in which it can be
+ * set; and set it, which only root may do.
+ */
 enum kwhy_nvml_result nvmlDeviceGetPowerManagementLimit(kwhy_nvml_handle device, unsigned *out_mw);
 enum kwhy_nvml_result nvmlDeviceGetPowerManagementLimitConstraints(
 	kwhy_nvml_handle device, unsigned *out_least_mw, unsigned *out_most_mw);

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * The part of NVRTC's binary interface that we call, declared by hand from its public documentation
- * (CUDA 11.2 to 13). Functions keep the vendor's names, types have ours.
+ * The part of NVRTC's binary interface that kwhy calls, declared by hand from its public documentation (CUDA
+ * 11.2 to 13). Functions have the vendor's names, types have kwhy's.
  */
 enum kwhy_nvrtc_result { KWHY_NVRTC_SUCCESS = 0, KWHY_NVRTC_COMPILATION = 6 };
 

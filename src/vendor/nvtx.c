@@ -10,11 +10,14 @@
 
 enum { PLACES = 16 };
 
-/* The functions that the tool enters, and the table that it enters them through. */
+/* Pointers to the functions of the tool, and the table that gives the tool the address of each pointer. */
 static kwhy_nvtx_function *functions[PLACES];
 static kwhy_nvtx_function **table[PLACES + 1];
 
-/* Only ranges of the default domain are made here. */
+/*
+ * Called by the tool. It gets a table only for the core module, since kwhy makes ranges of the default domain
+ * only.
+ */
 static int table_of(int module, kwhy_nvtx_function ****out_table, unsigned *out_places)
 {
 	if (module != KWHY_NVTX_MODULE_CORE)
@@ -33,7 +36,7 @@ static const void *export_of(uint32_t which)
 	return which == KWHY_NVTX_EXPORT_CALLBACKS ? &callbacks : NULL;
 }
 
-/* Loads the tool's library, which stays loaded, because it may record until the process ends. */
+/* Loads the tool's library. It stays loaded, because it may record until the process ends. */
 static void find_tool(void)
 {
 	const char *path = getenv("NVTX_INJECTION64_PATH");

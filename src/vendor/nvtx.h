@@ -3,8 +3,8 @@
 #define KWHY_VENDOR_NVTX_H
 
 /*
- * NVTX ranges that tools can record. The calls do nothing unless NVTX_INJECTION64_PATH names a tool. Ranges
- * of a thread nest. The tool is loaded at the first push; any thread may call.
+ * NVTX ranges, which a tool can record. The calls do nothing unless NVTX_INJECTION64_PATH names a tool, which
+ * is loaded at the first push. Ranges of one thread nest. Any thread may call them.
  */
 void kwhy_nvtx_push(const char *name);
 void kwhy_nvtx_pop(void);

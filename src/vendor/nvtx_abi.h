@@ -6,15 +6,15 @@
 #include <stdint.h>
 
 /*
- * The part of NVTX version 3 that a tool sees, declared by hand from its public headers. The program's copy
- * of NVTX calls the tool's InitializeInjectionNvtx2(), which fills NVTX's tables of function pointers. The
- * test unit_vendor_cupti_layout compares with the headers where they are installed.
+ * The part of NVTX version 3 that a tool sees, declared by hand from its public headers. The copy of NVTX in
+ * a program calls the tool's InitializeInjectionNvtx2(), which fills NVTX's tables of function pointers. The
+ * test unit_vendor_cupti_layout compares the declarations with the headers where they are installed.
  */
 
 enum { KWHY_NVTX_EXPORT_CALLBACKS = 1 };
 enum { KWHY_NVTX_MODULE_CORE = 1, KWHY_NVTX_MODULE_CORE2 = 5 };
 
-/* Indices in the function table of the core module. */
+/* Indices of functions in the table of the core module. */
 enum {
 	KWHY_NVTX_START_EX = 4,
 	KWHY_NVTX_START_A = 5,
@@ -26,7 +26,7 @@ enum {
 	KWHY_NVTX_POP = 11
 };
 
-/* Indices in the function table of the second core module, whose functions take a domain. */
+/* Indices of functions in the table of the second core module. These functions take a domain. */
 enum {
 	KWHY_NVTX_DOMAIN_START_EX = 2,
 	KWHY_NVTX_DOMAIN_END = 3,
@@ -49,7 +49,7 @@ struct kwhy_nvtx_callbacks {
 
 typedef const void *kwhy_nvtx_export(uint32_t table);
 
-/* Attributes of an event. We read only the message. */
+/* Attributes of an event. Only its message is read. */
 struct kwhy_nvtx_event {
 	uint16_t version, struct_bytes;
 	uint32_t category;
@@ -58,7 +58,8 @@ struct kwhy_nvtx_event {
 	int32_t payload_type, reserved;
 	uint64_t payload;
 	int32_t message_type;
-	const void *message; /* char, wchar_t or a handle that the tool returned, depending on message_type */
+	/* by message_type: a char string, a wchar_t string, or a handle that the tool has returned */
+	const void *message;
 };
 
 #endif

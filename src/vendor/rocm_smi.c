@@ -12,7 +12,10 @@ static const struct kwhy_dso_symbol symbols[] = {
 #undef X
 };
 
-/* ROCm 6 and 7 number the library 7, ROCm 5 from 5.5 on 5, older ones and Debian 12 1. */
+/*
+ * The library's version is 7 in ROCm 6 and 7, 5 in ROCm 5 from 5.5 on, and 1 in older versions and in Debian
+ * 12.
+ */
 static const char *const sonames[] = {"librocm_smi64.so.7", "librocm_smi64.so.6", "librocm_smi64.so.5",
 	"librocm_smi64.so.1", "librocm_smi64.so", NULL};
 

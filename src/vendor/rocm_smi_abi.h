@@ -6,12 +6,12 @@
 #include <stdint.h>
 
 /*
- * The part of ROCm SMI's binary interface that we call, declared by hand from its public documentation.
- * Functions keep the vendor's names, types have ours. The test unit_vendor_rocm_smi_layout compares with the
- * vendor's header where it is installed (Debian: librocm-smi-dev).
+ * The part of ROCm SMI's binary interface that kwhy calls, declared by hand from its public documentation.
+ * Functions have the vendor's names, types have kwhy's. The test unit_vendor_rocm_smi_layout compares the
+ * declarations with the vendor's header where it is installed (Debian: librocm-smi-dev).
  */
 
-/* Results; every other value is an error too. */
+/* Results of calls. Any other value is an error, too. */
 enum kwhy_rsmi_status {
 	KWHY_RSMI_SUCCESS = 0,
 	KWHY_RSMI_INVALID_ARGUMENT = 1,
@@ -31,9 +31,9 @@ enum { KWHY_RSMI_PLACE_EDGE = 0, KWHY_RSMI_PLACE_JUNCTION = 1, KWHY_RSMI_PLACE_M
 enum { KWHY_RSMI_TEXT_BYTES = 128 };
 
 /*
- * Frequencies of a clock in Hz; `current` is the index of the current one. There are two layouts: ROCm 6.0
- * added a flag at the start. The same release added rsmi_dev_current_socket_power_get, whose presence
- * distinguishes the two.
+ * Frequencies of a clock in Hz; `current` is the index of the present one. There are two layouts, since ROCm
+ * 6.0 added a flag at the start. rsmi_dev_current_socket_power_get is new in that release, so its presence
+ * shows which layout the library has.
  */
 enum { KWHY_RSMI_FREQUENCIES_5 = 32, KWHY_RSMI_FREQUENCIES_6 = 33 };
 
@@ -66,11 +66,15 @@ int rsmi_num_monitor_devices(uint32_t *count);
 int rsmi_version_str_get(int component, char *text, uint32_t bytes);
 int rsmi_dev_name_get(uint32_t device, char *name, size_t bytes);
 int rsmi_dev_unique_id_get(uint32_t device, uint64_t *id);
-int rsmi_dev_pci_id_get(uint32_t device, uint64_t *id); /* domain << 32, bus << 8, device << 3, function */
+/* id: domain << 32 | bus << 8 | device << 3 | function */
+int rsmi_dev_pci_id_get(uint32_t device, uint64_t *id);
 int rsmi_dev_memory_total_get(uint32_t device, int kind, uint64_t *bytes);
 int rsmi_dev_power_cap_get(uint32_t device, uint32_t sensor, uint64_t *power_uw);
 int rsmi_dev_power_cap_default_get(uint32_t device, uint64_t *power_uw);
-/* Reads a counter with a step of `resolution_uj`, and the driver's time of it in nanoseconds since boot. */
+/*
+ * Reads the energy counter, whose counts are `resolution_uj` microjoules each, and the driver's time of the
+ * reading in nanoseconds since boot.
+ */
 int rsmi_dev_energy_count_get(uint32_t device, uint64_t *counts, float *resolution_uj, uint64_t *time_ns);
 int rsmi_dev_current_socket_power_get(uint32_t device, uint64_t *power_uw);
 int rsmi_dev_power_ave_get(uint32_t device, uint32_t sensor, uint64_t *power_uw);
@@ -81,7 +85,7 @@ int rsmi_dev_busy_percent_get(uint32_t device, uint32_t *percent);
 int rsmi_dev_memory_busy_percent_get(uint32_t device, uint32_t *percent);
 int rsmi_dev_fan_speed_get(uint32_t device, uint32_t sensor, int64_t *speed);
 int rsmi_dev_fan_speed_max_get(uint32_t device, uint32_t sensor, uint64_t *speed);
-/* `count`: capacity on entry, number of processes on return. */
+/* Lists processes. *count is the capacity on entry and the number of processes on return. */
 int rsmi_compute_process_info_get(struct kwhy_rsmi_process *processes, uint32_t *count);
 int rsmi_compute_process_gpus_get(uint32_t pid, uint32_t *devices, uint32_t *count);
 

@@ -18,12 +18,12 @@ static const struct kwhy_dso_symbol hiprtc_symbols[] = {
 };
 #undef X
 
-/* By soname, then where the toolkit's own installer puts it. */
+/* Names of NVRTC: sonames, then the paths at which the toolkit's own installer puts it. */
 static const char *const nvrtc_sonames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2",
 	"libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so.13", "/usr/local/cuda/lib64/libnvrtc.so.12",
 	"/usr/local/cuda/lib64/libnvrtc.so.11.2", NULL};
 
-/* Up to ROCm 5.2 the compiler was a part of the runtime. */
+/* Names of hipRTC. Up to ROCm 5.2 it was a part of the HIP runtime. */
 static const char *const hiprtc_sonames[] = {"libhiprtc.so.7", "libhiprtc.so.6", "libhiprtc.so.5",
 	"libhiprtc.so", "/opt/rocm/lib/libhiprtc.so", "libamdhip64.so.5", NULL};
 

@@ -7,9 +7,9 @@
 #include "vendor/nvrtc_abi.h"
 
 /*
- * The run-time compiler for GPU code as found on this machine: NVRTC, from the toolkit or from a framework
- * that ships its own, or AMD's hipRTC, which compiles the same C and has NVRTC's calls with the same binary
- * interface.
+ * The run-time compiler for GPU code of this machine. For NVIDIA it is NVRTC, from the toolkit or from a
+ * framework that ships its own. For AMD it is hipRTC, which compiles the same C and has NVRTC's calls with
+ * the same binary interface.
  */
 struct kwhy_rtc {
 	enum kwhy_driver_vendor vendor;
@@ -19,18 +19,21 @@ struct kwhy_rtc {
 #undef X
 };
 
-/* Loads the compiler. KWHY_E_UNSUPPORTED, with what to do, if it is missing. End with kwhy_rtc_close(). */
+/*
+ * Loads the compiler. KWHY_E_UNSUPPORTED: it is missing; the message says what to do. End with
+ * kwhy_rtc_close().
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_rtc_open(
 	enum kwhy_driver_vendor vendor, struct kwhy_rtc *out, struct kwhy_error *error);
 void kwhy_rtc_close(struct kwhy_rtc *rtc);
 
-/* Code for a GPU in its vendor's format; `bytes` ends with free(). */
+/* Compiled code in the format of the GPU's vendor. Free `bytes` with free(). */
 struct kwhy_rtc_code {
 	char *bytes;
 	size_t count;
 };
 
-/* Compiles a source. Messages call it `name`; `options` ends with NULL. */
+/* Compiles a source. `name` stands for it in the compiler's messages. `options` ends with NULL. */
 KWHY_MUST_USE enum kwhy_status kwhy_rtc_compile(const struct kwhy_rtc *rtc, const char *name,
 	const char *source, const char *const *options, struct kwhy_rtc_code *out, struct kwhy_error *error);
 

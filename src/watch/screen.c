@@ -58,7 +58,10 @@ void kwhy_screen_put_code(struct kwhy_screen *screen, size_t column, enum kwhy_s
 	*at(screen, screen->lines - 1, column) = (struct kwhy_cell){code, (uint8_t)style};
 }
 
-/* Reads the next code point and moves past it. Invalid bytes and control characters are REPLACEMENT. */
+/*
+ * Reads the next code point of *text and moves past it. Invalid bytes and control characters become
+ * REPLACEMENT.
+ */
 static uint32_t decode(const char **utf8)
 {
 	static const struct {

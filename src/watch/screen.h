@@ -21,13 +21,14 @@ enum kwhy_style {
 };
 
 struct kwhy_cell {
-	uint32_t code; /* Unicode */
+	uint32_t code; /* a Unicode code point */
 	uint8_t style; /* enum kwhy_style */
 };
 
 /*
- * A growing list of lines of `columns` cells each. It remembers its own failure: check once at the end. Set
- * `columns` (at least 1) and `ascii`, the other fields to zero; end with kwhy_screen_done().
+ * A growing list of lines of `columns` cells each. It keeps a failure of memory in `failed`, so check that
+ * once at the end. Set `columns` (at least 1) and `ascii`, and the other fields to zero; end with
+ * kwhy_screen_done().
  */
 struct kwhy_screen {
 	size_t columns;
@@ -41,12 +42,12 @@ void kwhy_screen_done(struct kwhy_screen *screen);
 /* Removes all lines. */
 void kwhy_screen_clear(struct kwhy_screen *screen);
 
-/* Begins a line of blanks. */
+/* Appends a line of blanks. */
 void kwhy_screen_begin_line(struct kwhy_screen *screen, enum kwhy_style style);
 
 /*
- * Writes into the last line from a column on and cuts the text at the line's end. Returns the column after
- * it.
+ * Writes a text into the last line from `column` on and cuts it at the line's end. Returns the column after
+ * the text.
  */
 size_t kwhy_screen_put(struct kwhy_screen *screen, size_t column, enum kwhy_style style, const char *utf8);
 /* Writes into the last line so that the text ends before `column`. */
@@ -54,10 +55,10 @@ void kwhy_screen_put_left_of(
 	struct kwhy_screen *screen, size_t column, enum kwhy_style style, const char *utf8);
 void kwhy_screen_put_code(struct kwhy_screen *screen, size_t column, enum kwhy_style style, uint32_t code);
 
-/* A cell of an existing line. */
+/* The cell at a column of an existing line. */
 struct kwhy_cell kwhy_screen_cell(const struct kwhy_screen *screen, size_t line, size_t column);
 
-/* Appends the lines without their styles and without blanks at their ends. */
+/* Appends the lines to `out` as text, without styles and without blanks at their ends. */
 void kwhy_screen_write(const struct kwhy_screen *screen, struct kwhy_text *out);
 
 #endif

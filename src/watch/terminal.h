@@ -5,10 +5,10 @@
 #include "base/status.h"
 #include "watch/screen.h"
 
-/* The whole terminal, by ncurses. At most one exists, and one thread uses it. */
+/* The whole terminal, which ncurses draws. At most one exists, and only one thread may use it. */
 struct kwhy_terminal;
 
-/* Called after kwhy_terminal_kind_check(). KWHY_E_UNSUPPORTED: this terminal cannot be prepared. */
+/* Call it after kwhy_terminal_kind_check(). KWHY_E_UNSUPPORTED: this terminal cannot be prepared. */
 KWHY_MUST_USE enum kwhy_status kwhy_terminal_open(
 	bool color, struct kwhy_terminal **out, struct kwhy_error *error);
 /* Restores the terminal. NULL: does nothing. */
@@ -19,11 +19,11 @@ struct kwhy_terminal_size {
 };
 struct kwhy_terminal_size kwhy_terminal_size(const struct kwhy_terminal *terminal);
 
-/* Shows the screen's first line and, below it, the others from `scrolled` on. */
+/* Shows the screen's first line and, below it, the screen's lines from number 1 + scrolled on. */
 void kwhy_terminal_show(struct kwhy_terminal *terminal, const struct kwhy_screen *screen, size_t scrolled);
 
 enum kwhy_key {
-	KWHY_KEY_NONE, /* no further key was pressed */
+	KWHY_KEY_NONE, /* no key was pressed since the last call */
 	KWHY_KEY_OTHER,
 	KWHY_KEY_QUIT,
 	KWHY_KEY_UP,
@@ -34,7 +34,7 @@ enum kwhy_key {
 	KWHY_KEY_RESIZE
 };
 
-/* The next key that was pressed. Does not wait. */
+/* The next key that was pressed; it does not wait for one. */
 enum kwhy_key kwhy_terminal_key(struct kwhy_terminal *terminal);
 
 #endif

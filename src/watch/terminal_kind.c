@@ -6,12 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <term.h> /* its macros have names of two letters and more, so no other file includes it */
+#include <term.h> /* defines macros with short common names, so no other file includes it */
 #include <unistd.h>
 
 /*
- * Adds the usual folders of terminal descriptions: an ncurses that was built elsewhere searches only its own.
- * A copied installation has the usual descriptions in share/terminfo next to bin.
+ * Adds the usual folders of terminal descriptions to those that ncurses searches: an ncurses that was built
+ * on another machine searches only the folders of its own build. The folder share/terminfo next to kwhy's bin
+ * is added as well, where a copied installation has the usual descriptions.
  */
 static void add_places(void)
 {

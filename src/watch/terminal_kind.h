@@ -5,8 +5,9 @@
 #include "base/status.h"
 
 /*
- * Checks that the terminal TERM names is known and can position text; KWHY_E_UNSUPPORTED: it cannot. Sets
- * TERMINFO_DIRS where it is not set, so call it before other threads exist that may read the environment.
+ * Checks that the terminal named by TERM is known and can position text. KWHY_E_UNSUPPORTED: it is unknown or
+ * cannot. Sets the environment variable TERMINFO_DIRS where it is not set, so call it before other threads
+ * exist that may read the environment.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_terminal_kind_check(struct kwhy_error *error);
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Columns of an energy line: the start of the name and the ends of the others. */
+/* Columns of an energy line: where the device's name starts and where each of the other texts ends. */
 enum {
 	NAME = 7,
 	POWER_END = 40,
@@ -17,7 +17,7 @@ enum {
 	JOULES_END = 71,
 	WATTHOURS_END = 80,
 	INDENT = 2,
-	REMARK = 27, /* start of the remark next to the curve */
+	REMARK = 27, /* column where the remark next to the power curve starts */
 	WORDS = 128
 };
 
@@ -57,15 +57,15 @@ static void put_metered(struct drawing *drawing, const struct kwhy_live_metered 
 }
 
 /*
- * Whether the columns do not fit. Then the most important values come first, in one row, and the others are
- * cut.
+ * Whether the screen is narrower than all columns of an energy line. Its most important values are then
+ * written first, one after the other, and the rest is cut.
  */
 static bool is_narrow(const struct drawing *drawing)
 {
 	return drawing->screen->columns < WATTHOURS_END;
 }
 
-/* Note on a device that replaces its power; NULL: its power is shown. */
+/* Text that a device's line has in place of its power; NULL: its power is shown. */
 static const char *instead_of_power(const struct kwhy_live_device *device)
 {
 	if (device->lost)
@@ -80,7 +80,7 @@ static size_t put_next(struct drawing *drawing, size_t column, enum kwhy_style s
 	return kwhy_screen_put(drawing->screen, column + INDENT, style, text);
 }
 
-/* Writes power, share of its limit, and energy after the name. */
+/* Writes the power, its share of the limit, and the energy after the device's name, for narrow screens. */
 static size_t put_narrow(struct drawing *drawing, size_t column, const char *instead, const char *limit,
 	const struct kwhy_live_metered *metered)
 {
@@ -137,7 +137,7 @@ static void draw_first_line(struct drawing *drawing, const struct kwhy_live_devi
 	put_next(drawing, column, KWHY_STYLE_NAME, device->name ? device->name : "");
 }
 
-/* Further gauges of a device, the most informative first. */
+/* Gauges of a device that are shown after its power, the most informative first. */
 static const struct gauge_words {
 	enum kwhy_gauge gauge;
 	const char *format; /* printf format of value * scale */
@@ -158,7 +158,7 @@ static const struct gauge_words {
 };
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral" /* the formats of the table above */
+#pragma GCC diagnostic ignored "-Wformat-nonliteral" /* the format is one of gauge_words above */
 static void gauge_text(
 	char out[WORDS], const struct gauge_words *words, const struct kwhy_live_device *device)
 {
@@ -174,7 +174,7 @@ static void gauge_text(
 }
 #pragma GCC diagnostic pop
 
-/* Writes the gauges that fit, in one row. */
+/* Writes the gauges of a device into one row, as many as fit. */
 static void draw_gauges(struct drawing *drawing, const struct kwhy_live_device *device)
 {
 	size_t column = 0;
@@ -201,7 +201,7 @@ static double highest(const struct kwhy_live_metered *metered, size_t first)
 	return most;
 }
 
-/* Character of one of eight heights; a step without readings is blank. */
+/* Character whose height, one of eight, shows the power of a step. A step without readings is blank. */
 static uint32_t curve_code(const struct kwhy_screen *screen, double share)
 {
 	static const char ascii[] = "_.-:=+*#";
@@ -213,7 +213,7 @@ static uint32_t curve_code(const struct kwhy_screen *screen, double share)
 	return screen->ascii ? (uint32_t)ascii[level] : 0x2581 + (uint32_t)level;
 }
 
-/* Names the throttle reasons that cost performance; idle is not one. */
+/* Names the throttle reasons that cost performance; the driver's reason "idle" does not. */
 static bool throttle_words(const struct kwhy_live_device *device, char out[WORDS])
 {
 	const struct kwhy_live_value *reasons = &device->gauges[KWHY_GAUGE_THROTTLE_REASONS];
@@ -233,7 +233,7 @@ static bool throttle_words(const struct kwhy_live_device *device, char out[WORDS
 	return length > 0;
 }
 
-/* Remark next to a curve of this many steps; `out` may stay empty. */
+/* Remark next to a power curve of `steps` steps; `out` may stay empty. */
 static enum kwhy_style remark_of(
 	const struct kwhy_live_device *device, double most_w, size_t steps, char out[WORDS])
 {
@@ -312,7 +312,10 @@ static void draw_domains(struct drawing *drawing)
 	}
 }
 
-/* The process with the most memory among those not drawn yet, over all devices; false: all are drawn. */
+/*
+ * Finds the process with the most memory among those of all devices that are not drawn yet. `taken` counts
+ * the drawn processes of each device, whose lists are sorted by memory. False: all processes are drawn.
+ */
 static bool next_process(const struct kwhy_live_snapshot *snapshot, size_t taken[], size_t devices,
 	size_t *out_device, const struct kwhy_live_process **out)
 {
@@ -364,7 +367,7 @@ static void draw_processes(struct drawing *drawing, size_t most)
 	}
 }
 
-/* Number of GPUs; instances of a GPU do not count. */
+/* Number of GPUs, not counting their MIG instances. */
 static size_t count_gpus(const struct kwhy_live_snapshot *snapshot)
 {
 	size_t count = 0;
@@ -399,12 +402,12 @@ static void draw_title(struct drawing *drawing)
 }
 
 /*
- * Time at the start in which the sampler searches for the counters' updates, which is no measure of its later
- * cost.
+ * Time after the start in which the sampler searches for the energy counters' updates. Its cost during the
+ * search does not show its later cost.
  */
 #define COST_FIRST_NS INT64_C(10000000000)
 
-/* Adds the cost of reading; words that do not fit are left out. */
+/* Adds a text on the cost of reading the meters; parts that do not fit are left out. */
 static void add_reading_cost(const struct drawing *drawing, char *text, size_t text_bytes)
 {
 	const struct kwhy_live_cost *cost = &drawing->snapshot->cost;
@@ -436,7 +439,7 @@ static void draw_cost(struct drawing *drawing)
 	kwhy_screen_put(drawing->screen, 0, lost ? KWHY_STYLE_WARNING : KWHY_STYLE_QUIET, text);
 }
 
-/* Bytes of the first line of a sentence that is broken between words. */
+/* Bytes of the first line of a sentence that is broken between words to fit the screen. */
 static size_t line_length(const char *text, size_t columns)
 {
 	size_t length = strlen(text), most = smaller(columns, WORDS * 2 - 1), cut = most;

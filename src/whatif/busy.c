@@ -8,10 +8,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The times at which the activities of one device ran. */
+/* State of a count of busy time: when the activities of one device ran, and which of them are dropped. */
 struct shift {
 	const int64_t *start_ns, *end_ns;
-	const uint8_t *dropped; /* NULL: no activity is dropped */
+	const uint8_t *dropped; /* [activities] whether each activity is dropped; NULL: none is */
 	size_t count;
 };
 
@@ -22,7 +22,7 @@ static int by_start(const void *context, uint32_t a, uint32_t b)
 	return (start_ns[a] > start_ns[b]) - (start_ns[a] < start_ns[b]);
 }
 
-/* Adds the length of the union of the activities that are not dropped. */
+/* Adds the busy time: the length of the union of the activities that are not dropped, ns. */
 static enum kwhy_status add_busy_ns(const struct shift *shift, double *sum_ns, struct kwhy_error *error)
 {
 	uint32_t *order;

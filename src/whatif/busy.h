@@ -5,9 +5,10 @@
 #include "whatif/whatif.h"
 
 /*
- * Adds two shares to the plan: of the time during which the devices that worked ran anything, as a mean over
- * those devices. One share is as recorded, the other with all changes at the expected costs. `whatif` is the
- * one that made the plan. Cost: one play and, where changes reorder work, a sort.
+ * Adds two busy shares to a plan: shares of the run during which a device ran anything, as means over the
+ * devices that worked. One share is that of the recording, the other that of the run with all changes at the
+ * expected costs. `whatif` is the one that made the plan. The call plays the graph once and, where changes
+ * reorder work, sorts the activities.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_add_busy(
 	struct kwhy_whatif *whatif, struct kwhy_plan *plan, struct kwhy_error *error);

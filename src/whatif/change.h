@@ -15,34 +15,53 @@
 
 enum { KWHY_WHATIF_WORDS = 240 };
 
-/* The result of making a change. */
+/* What making a change did. */
 struct kwhy_whatif_effect {
-	uint64_t places;	       /* number of places where it was made; 0: it was refused */
-	char words[KWHY_WHATIF_WORDS]; /* the assumptions with their figures, or the reason for the refusal */
-	bool is_generic; /* a cost is neither recorded nor in the profile: the saving is an upper bound */
+	/* number of places at which the change was made; 0: the change was refused */
+	uint64_t places;
+	/* assumptions of the projection with their figures, or the reason for the refusal */
+	char words[KWHY_WHATIF_WORDS];
+	/*
+	 * whether some cost is neither recorded nor in the profile, so that the saving is an upper bound
+	 */
+	bool is_generic;
 };
 
 struct kwhy_whatif;
 
 struct kwhy_whatif_change {
-	const char *id;	   /* "pack-h2d"; the option of the command */
-	const char *title; /* "pack copies to the device" */
-	/* as in the option's help; "[N]" is optional; NULL: the option takes no argument */
+	const char *id;	   /* name of the change's option on the command line: "pack-h2d" */
+	const char *title; /* title of the change: "pack copies to the device" */
+	/*
+	 * name of the argument in the option's help, in brackets if optional: "[N]"; NULL: the option takes
+	 * no argument
+	 */
 	const char *argument;
-	uint32_t number; /* used by plans and where the argument is left out; below `least`: no plan tries the
-			    change */
-	uint32_t least;	 /* smallest number that is accepted */
+	/*
+	 * argument that plans use and that an option without argument uses; below `least`: no plan tries the
+	 * change
+	 */
+	uint32_t number;
+	uint32_t least; /* smallest argument that is accepted */
 	enum kwhy_bound bound;
 	enum kwhy_effort effort;
 	enum kwhy_risk risk;
-	const char *finding; /* id of the finding that the change cures; NULL: no finding */
-	const char *premise; /* condition that a recording cannot show; plans leave the change out and list
-				it; NULL: no condition */
-	/* Edits the graph. A refusal sets places to 0 and leaves the graph as it was. */
+	const char *finding; /* id of the finding that the change remedies; NULL: no finding */
+	/*
+	 * condition that a recording cannot show; plans do not make the change but list it with this
+	 * condition; NULL: no condition
+	 */
+	const char *premise;
+	/*
+	 * Edits the graph and describes the effect. A refused change sets places to 0 and leaves the graph as
+	 * it was.
+	 */
 	void (*apply)(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect);
 };
 
-/* Index of each change in the table, KWHY_WHATIF_<function>_AT, and the number of changes. */
+/*
+ * KWHY_WHATIF_<function>_AT: index of each change in the table. The last value is the number of changes.
+ */
 enum {
 #define X(function, argument, number, least, bound, effort, risk, id, title, finding, premise, help) \
 	KWHY_WHATIF_##function##_AT,
@@ -51,8 +70,10 @@ enum {
 	KWHY_WHATIF_CHANGES
 };
 
-/* The constant table of all changes (whatif/changes.def). They are applied in its order unless a plan says
- * otherwise. */
+/*
+ * The table of all changes (whatif/changes.def). Changes are applied in its order unless a plan states
+ * another one.
+ */
 extern const struct kwhy_whatif_change kwhy_whatif_changes[KWHY_WHATIF_CHANGES];
 extern const size_t kwhy_whatif_change_count;
 
@@ -65,50 +86,65 @@ struct kwhy_whatif_warmup {
 	int64_t usual_ns;
 };
 
-/* What one change brings alone, with its own number, so that the graph is played once for each. */
+/*
+ * Projection of one change made alone with its default number. It is kept so that the graph is played once
+ * for each change.
+ */
 struct kwhy_whatif_alone {
-	bool is_played;			  /* the next two are known */
-	struct kwhy_whatif_effect effect; /* places 0: refused */
-	struct kwhy_projection expected;  /* at the expected costs */
+	bool is_played;			  /* whether `effect` and `expected` are set */
+	struct kwhy_whatif_effect effect; /* effect of the change; places is 0 if it was refused */
+	struct kwhy_projection expected;  /* projection at the expected costs */
 	bool is_widened;
-	struct kwhy_projection after; /* with the intervals of all costs */
+	struct kwhy_projection after; /* projection with the intervals of all costs; set if is_widened */
 };
 
-/* All data that changes read. Made by kwhy_whatif_new(). */
+/* All data that changes read, as kwhy_whatif_new() makes it. */
 struct kwhy_whatif {
 	const struct kwhy_recording *recording;
 	const struct kwhy_ledger *ledger;   /* NULL: energies are unknown */
 	const struct kwhy_profile *profile; /* NULL: no machine profile */
 	struct kwhy_whatif_graph *graph;
 	struct kwhy_whatif_costs costs;
-	struct kwhy_whatif_alone *alone; /* [kwhy_whatif_change_count] */
-	enum kwhy_whatif_corner corner;	 /* which costs apply now */
+	struct kwhy_whatif_alone *alone; /* [kwhy_whatif_change_count] projections of the single changes */
+	enum kwhy_whatif_corner corner;	 /* costs that changes currently use */
 
-	uint32_t *first_issued;	   /* [calls + 1] first index in `issued` of the rows that an outermost call
-				      issued */
-	uint32_t *issued;	   /* [activities] */
-	uint32_t *next;		   /* [activities] next row in the same stream; KWHY_NONE: the last */
+	/* [calls + 1] index in `issued` of the first row that each outermost call issued */
+	uint32_t *first_issued;
+	uint32_t *issued; /* [activities] rows sorted by the outermost call that issued them */
+	/* [activities] next row in the same stream; KWHY_NONE: the row is the last */
+	uint32_t *next;
 	uint32_t *first_of_stream; /* [streams] first row of the stream */
-	uint32_t *step;		   /* [activities] number of the step; KWHY_NONE: outside all steps */
-	uint32_t step_count;	   /* 0: steps are unknown */
-	bool steps_named; /* ranges name the steps; else a repeating sequence of launches defines them */
-	const char *step_words; /* "ranges" or "a sequence of launches that repeats" */
+	/*
+	 * [activities] number of the step to which each row belongs; KWHY_NONE: the row is outside of all
+	 * steps
+	 */
+	uint32_t *step;
+	uint32_t step_count; /* 0: steps are unknown */
+	/* whether ranges name the steps; if not, a repeating sequence of launches defines them */
+	bool steps_named;
+	/* how steps were found: "ranges" or "a sequence of launches that repeats" */
+	const char *step_words;
 
-	uint64_t *packed_bytes; /* [activities] bytes of copies with KWHY_NODE_PACKED; NULL: no copy was
-				   packed yet */
+	/* [activities] bytes of each copy that is marked KWHY_NODE_PACKED; NULL: no copy was packed yet */
+	uint64_t *packed_bytes;
 
-	struct kwhy_whatif_warmup *warmups; /* [warmup_count] */
+	struct kwhy_whatif_warmup *warmups; /* [warmup_count] warm-up outliers */
 	size_t warmup_count;
 
-	int64_t first_ns, last_ns; /* of all recorded device work; equal where there is no work */
-	float *net_w;		   /* [activities] power above idle; NAN: unknown */
-	float *half_ci90_ratio;	  /* [activities] half of the 90 % interval of the account's energy, over that
-				     energy */
-	double *idle_w;		  /* [devices] power while the device idles; NAN: unknown */
+	/* first start and last end of all recorded device work; equal where there is no work */
+	int64_t first_ns, last_ns;
+	float *net_w; /* [activities] power of each activity above idle, W; NAN: unknown */
+	/*
+	 * [activities] half of the 90 % interval of the energy of each activity's account, over that energy
+	 */
+	float *half_ci90_ratio;
+	double *idle_w;		  /* [devices] power while the device idles, W; NAN: unknown */
 	double *idle_half_ci90_w; /* [devices] half of the 90 % interval of idle_w */
-	double scatter_ratio;	  /* half of the 90 % interval of a run's time, over that time: runs of one
-				     program differ */
-	bool has_energy;	  /* energy is known for every device that worked */
+	/*
+	 * half of the 90 % interval of the time that another run of the program would take, over that time
+	 */
+	double scatter_ratio;
+	bool has_energy; /* whether the energy of every device that worked is known */
 	bool out_of_memory;
 };
 

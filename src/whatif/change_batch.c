@@ -7,9 +7,12 @@
 
 #include <math.h>
 
-/* Changes to how much work a launch does: merging equal launches, and steps that do the work of several. */
+/*
+ * Changes to how much work a launch does: merging equal launches, and letting one step do the work of
+ * several.
+ */
 
-enum { PERIOD_ROWS = 64 }; /* longest sequence of launches whose repetitions are looked for */
+enum { PERIOD_ROWS = 64 }; /* largest number of launches in a sequence whose repetitions are merged */
 
 static bool is_kernel(const struct kwhy_whatif *whatif, uint32_t row)
 {
@@ -21,7 +24,7 @@ static int64_t length_ns(const struct kwhy_whatif *whatif, uint32_t row)
 	return whatif->graph->nodes[row].own_ns;
 }
 
-/* Number of waves in which the device runs this many blocks; 0: unknown. */
+/* Number of waves (sets of concurrent blocks) in which the device runs this many blocks; 0: unknown. */
 static double waves(const struct kwhy_whatif *whatif, uint32_t row, double blocks)
 {
 	const struct kwhy_recording *recording = whatif->recording;
@@ -38,9 +41,10 @@ static double waves(const struct kwhy_whatif *whatif, uint32_t row, double block
 }
 
 /*
- * Length of a kernel with `times` as many blocks. Where blocks or device are unknown, it takes `times` as
- * long. In the fast corner it takes no longer, since all blocks wait for the same thing concurrently. In the
- * slow corner a multiprocessor holds one block at a time.
+ * Length of a kernel after its number of blocks grew by the factor `times`, ns. The length grows as the
+ * number of waves, or by the factor itself where blocks or device are unknown. In the fast corner it does not
+ * grow, since all blocks may wait for the same thing concurrently. In the slow corner a multiprocessor holds
+ * one block at a time.
  */
 static double grown_ns(const struct kwhy_whatif *whatif, uint32_t row, double times)
 {
@@ -65,7 +69,7 @@ static bool is_same_launch(const struct kwhy_whatif *whatif, uint32_t a, uint32_
 		rows->threads_per_block[a] == rows->threads_per_block[b];
 }
 
-/* A sequence of `period` launches that is repeated `times` times in all. */
+/* A sequence of `period` launches that occurs `times` times in a row. */
 struct loop {
 	size_t period, times;
 };
@@ -80,7 +84,7 @@ static struct loop loop_of(
 	return (struct loop){period, end / period};
 }
 
-/* The loop whose merging leaves the fewest launches, with at most `most` repetitions. */
+/* Of the loops with at most `most` repetitions, the one whose merging leaves the fewest launches. */
 static struct loop find_loop(
 	const struct kwhy_whatif *whatif, const uint32_t *rows, size_t count, size_t most)
 {
@@ -154,7 +158,7 @@ void kwhy_whatif_batch(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_
 			"no kernel, and no sequence of kernels, is launched twice in a row with one grid");
 }
 
-/* Makes a row of the first step of a batch do the work of all its steps. */
+/* Makes a row of the first step of a batch do the work of that row in all steps of the batch. */
 static void grow_row(struct kwhy_whatif *whatif, uint32_t row, double times)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
@@ -172,8 +176,8 @@ static void grow_row(struct kwhy_whatif *whatif, uint32_t row, double times)
 }
 
 /*
- * Drops all calls of the steps that are merged into others. A pause before a step's call belongs to the step,
- * unless it follows calls outside of steps.
+ * Drops the calls of all steps that are merged into others. The pause before a step's call belongs to the
+ * step, unless the call before the pause is outside of steps.
  */
 static void drop_steps(struct kwhy_whatif *whatif, size_t thread, uint32_t times)
 {
@@ -196,7 +200,7 @@ static void drop_steps(struct kwhy_whatif *whatif, size_t thread, uint32_t times
 	}
 }
 
-/* Number of steps with work on a device; the last ranges may have none. */
+/* Number of steps with work on a device. Ranges at the end of the run may have none. */
 static uint32_t steps_on(const struct kwhy_whatif *whatif, uint32_t device)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
@@ -208,7 +212,9 @@ static uint32_t steps_on(const struct kwhy_whatif *whatif, uint32_t device)
 	return count;
 }
 
-/* Merges each `number` steps of a device into the first of them; the last ones may be fewer. */
+/*
+ * Merges every `number` consecutive steps of a device into the first of them. The last batch may have fewer.
+ */
 static void grow_device(struct kwhy_whatif *whatif, uint32_t device, uint32_t number)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;

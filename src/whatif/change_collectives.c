@@ -16,10 +16,13 @@ static bool is_collective(const struct kwhy_whatif *whatif, uint32_t row)
 
 struct overlap {
 	struct kwhy_whatif *whatif;
-	uint32_t *left; /* [activities] the row itself or the last row before it in its stream that is not
-			   dropped; KWHY_NONE: no such row */
+	/*
+	 * [activities] the row itself or, if it is dropped, the last row before it in its stream that is not;
+	 * KWHY_NONE: no such row
+	 */
+	uint32_t *left;
 	uint64_t passed;
-	bool waits; /* some work waits for a collective of another step */
+	bool waits; /* whether some work waits for a collective of another step */
 };
 
 static void find_left(struct overlap *overlap)
@@ -37,7 +40,8 @@ static void find_left(struct overlap *overlap)
 }
 
 /*
- * The row that a link leads to, or the last row before that one that is not dropped; KWHY_NONE: no such row.
+ * The row that a link leads to or, if that is dropped, the last row before it in its stream that is not;
+ * KWHY_NONE: no such row.
  */
 static uint32_t waited_for(const struct overlap *overlap, uint32_t row, enum kwhy_whatif_link link)
 {
@@ -60,8 +64,8 @@ static bool may_pass(struct overlap *overlap, uint32_t row, uint32_t before)
 }
 
 /*
- * Moves a row in its stream to follow the work before the collectives of its step. With no work before them,
- * it begins when they did.
+ * Makes a row follow the work before the collectives of its step that precede it in its stream. If no work
+ * precedes them, the row begins when the first of them began.
  */
 static void pass_in_stream(struct overlap *overlap, uint32_t row, uint32_t before)
 {
@@ -82,7 +86,7 @@ static void pass_in_stream(struct overlap *overlap, uint32_t row, uint32_t befor
 	node->lag_ns[KWHY_LINK_ORDER] = kwhy_whatif_recorded_start(whatif->graph, first);
 }
 
-/* Removes a row's waits for collectives of its own step. */
+/* Removes the waits of a row for collectives of the row's own step. */
 static void pass(struct overlap *overlap, uint32_t row)
 {
 	uint32_t before = waited_for(overlap, row, KWHY_LINK_ORDER);

@@ -11,18 +11,22 @@
 
 /* Changes to copies between host and device. */
 
-/* Copies of one direction that one copy can replace. */
+/* Copies in one direction that can be replaced by a single copy. */
 struct pack {
 	struct kwhy_whatif *whatif;
 	enum kwhy_copy_kind kind;
-	uint32_t first; /* row; KWHY_NONE: the pack is empty */
-	size_t begin;	/* index in `rows` of its first row */
+	uint32_t first; /* first row of the pack; KWHY_NONE: the pack is empty */
+	size_t begin;	/* index of that row in `rows` */
 	uint32_t *rows;
 	size_t count;
 	double bytes;
-	uint64_t packs, packed, not_worth; /* not_worth: copies that would take no less time as one */
-	bool has_calls;			   /* some packed copy has a call */
-	const char *source;		   /* source of the costs */
+	/*
+	 * packs: number of packed copies made; packed: copies that they replace; not_worth: copies left
+	 * alone, since one copy would take no less time
+	 */
+	uint64_t packs, packed, not_worth;
+	bool has_calls;	    /* whether a call is known for some packed copy */
+	const char *source; /* where the costs come from, in words */
 };
 
 static uint32_t process_of(const struct kwhy_recording *recording, uint32_t row)
@@ -30,7 +34,7 @@ static uint32_t process_of(const struct kwhy_recording *recording, uint32_t row)
 	return recording->streams[recording->activities.stream[row]].process;
 }
 
-/* Sum of the copies' times now, used where no cost is known. */
+/* Sum of the copies' times as the graph has them, ns. Used where no cost is known. */
 static double sum_ns(const struct pack *pack)
 {
 	double sum = 0;
@@ -46,8 +50,8 @@ static struct kwhy_whatif_cost cost_of(const struct pack *pack)
 }
 
 /*
- * Time of the packed copy, with a small kernel before it that gathers its parts or after it that scatters
- * them.
+ * Time of the packed copy and of the small kernel that gathers its parts before it or scatters them after it,
+ * ns.
  */
 static double packed_ns(struct pack *pack)
 {
@@ -73,8 +77,8 @@ static uint32_t call_after(const struct kwhy_whatif *whatif, uint32_t call)
 }
 
 /*
- * Host time for one copy beyond the copy itself: its call, which may have moved the bytes, and a wait for it
- * right after.
+ * Host time for one copy beyond the copy itself: of its call, and of a wait for the copy right after it. The
+ * time of a call that moves the bytes itself includes the copy, which is subtracted.
  */
 static double host_ns(const struct kwhy_whatif *whatif, uint32_t row)
 {
@@ -96,9 +100,9 @@ static double host_ns(const struct kwhy_whatif *whatif, uint32_t row)
 }
 
 /*
- * Whether packing saves time. Device and host work concurrently, so copies take the time of the slower one.
- * Copies bound by their bytes take as long packed, and work that needs the first would wait for the last.
- * Where no cost is known, packing at least saves their calls.
+ * Whether packing saves time. Device and host work concurrently, so a sequence of copies takes the time of
+ * the slower one. Copies whose time is that of their bytes take as long when packed, and work that needs the
+ * first copy would wait for the last. Where no cost is known, packing is taken to save at least the calls.
  */
 static bool is_worth_it(const struct pack *pack)
 {
@@ -114,7 +118,7 @@ static bool is_worth_it(const struct pack *pack)
 		fmax(sum_ns(pack), all_ns);
 }
 
-/* Adds the launch of the packing kernel to the call of the copy. */
+/* Adds the launch of the packing kernel to the call that issues the copy. */
 static void lengthen_call(struct pack *pack)
 {
 	struct kwhy_whatif *whatif = pack->whatif;
@@ -243,7 +247,10 @@ static void pack_copies(struct kwhy_whatif *whatif, enum kwhy_copy_kind kind, en
 	say_packed(&pack, until, effect);
 }
 
-/* A read-back ends a pack: later copies to the device may depend on it. */
+/*
+ * Whether a row ends a pack of copies to the device. A read-back does, since later copies may depend on what
+ * was read.
+ */
 static bool reads_back(const struct kwhy_whatif *whatif, uint32_t row)
 {
 	return kwhy_whatif_is_copy(whatif, row, KWHY_COPY_D2H);
@@ -256,7 +263,7 @@ void kwhy_whatif_pack_h2d(struct kwhy_whatif *whatif, uint32_t number, struct kw
 		whatif->step_count ? "up to the next read-back or step" : "up to the next read-back", effect);
 }
 
-/* Any work ends a pack: values read after it may differ. */
+/* Whether a row ends a pack of read-backs. Any other work does, since values read after it may differ. */
 static bool is_work(const struct kwhy_whatif *whatif, uint32_t row)
 {
 	(void)whatif;
@@ -275,7 +282,10 @@ static bool is_pageable(const struct kwhy_activities *rows, uint32_t row)
 	return rows->src_memory[row] == KWHY_MEMORY_PAGEABLE || rows->dst_memory[row] == KWHY_MEMORY_PAGEABLE;
 }
 
-/* What a thread does after a call, up to its next wait. */
+/*
+ * What a thread does after a call and before its next wait: issue other work than read-backs, or nothing
+ * until it waits.
+ */
 enum after { AFTER_OTHER_WORK, AFTER_WAIT };
 
 static enum after look_back(const struct kwhy_whatif *whatif, uint32_t call, enum after after)
@@ -298,8 +308,8 @@ static enum after look_back(const struct kwhy_whatif *whatif, uint32_t call, enu
 }
 
 /*
- * [calls] whether the thread waits before it issues anything but read-backs, so that a read-back need not
- * block by itself. NULL: out of memory.
+ * [calls] whether the thread, after the call, waits before it issues anything but read-backs. A read-back in
+ * the call then need not block. NULL: out of memory.
  */
 static bool *find_waited_for(struct kwhy_whatif *whatif)
 {
@@ -320,8 +330,8 @@ static bool *find_waited_for(struct kwhy_whatif *whatif)
 }
 
 /*
- * Time of a call that queues a copy: at most a launch, and at most the time between queued copies where the
- * machine profile shows it.
+ * Time of a call that queues a copy, ns: the time of a launch or, if shorter, the time between queued copies
+ * in the machine profile.
  */
 static double queueing_ns(const struct kwhy_whatif *whatif, enum kwhy_copy_kind kind)
 {
@@ -334,8 +344,8 @@ static double queueing_ns(const struct kwhy_whatif *whatif, enum kwhy_copy_kind 
 }
 
 /*
- * Makes a call that blocked for its copy return immediately, if the copy is to the device or is waited for
- * anyway.
+ * Makes a call that blocked for its copy return immediately, if `may_return`: the copy is to the device, or
+ * the thread waits for it afterwards anyway.
  */
 static void unblock(struct kwhy_whatif *whatif, uint32_t row, uint32_t call, bool may_return)
 {
@@ -348,8 +358,9 @@ static void unblock(struct kwhy_whatif *whatif, uint32_t row, uint32_t call, boo
 }
 
 /*
- * Drops a wait right after a copy to the device and for that copy only, which is how a copy without
- * non_blocking works: no such wait is needed once the copy does not block. In the slow corner it stays.
+ * Drops a wait that directly follows a copy to the device and waits for that copy only. Frameworks wait so
+ * after a copy without non_blocking; once the copy does not block, the wait is not needed. In the slow corner
+ * the wait stays.
  */
 static void drop_wait_after(struct kwhy_whatif *whatif, uint32_t row, uint32_t call)
 {
@@ -361,7 +372,7 @@ static void drop_wait_after(struct kwhy_whatif *whatif, uint32_t row, uint32_t c
 		kwhy_whatif_drop_call(whatif, after);
 }
 
-/* Makes a copy use page-locked memory. */
+/* Makes the host memory of a copy page-locked. */
 static void pin(
 	struct kwhy_whatif *whatif, uint32_t row, const bool *waited, struct kwhy_whatif_cost *out_cost)
 {

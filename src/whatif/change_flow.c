@@ -11,18 +11,21 @@
 
 /* Changes to where data stays and when it is moved. */
 
-enum { ROUND_TRIP_BYTES = 256 /* smaller copies may have equal sizes by chance */ };
+enum { ROUND_TRIP_BYTES = 256 /* bytes; smaller copies may have equal sizes by chance */ };
 
-/* A copy between host and device, and how many activities had computed on devices before it. */
+/*
+ * A copy between host and device, and the number of kernels, graphs and collectives that ran on any device
+ * before it.
+ */
 struct passage {
 	uint32_t row, computed;
 };
 
 struct round_trips {
 	struct kwhy_whatif *whatif;
-	struct passage *copies; /* [count] */
+	struct passage *copies; /* [count] copies between host and device */
 	size_t count;
-	uint64_t pairs, bytes; /* bytes: of the largest pair */
+	uint64_t pairs, bytes; /* pairs: number of dropped pairs; bytes: copy size of the largest pair */
 };
 
 static bool computes(const struct kwhy_whatif *whatif, uint32_t row)
@@ -72,11 +75,13 @@ static int by_work_and_bytes(const void *context, uint32_t a, uint32_t b)
 }
 
 /*
- * Drops pairs of copies of one size with no work between them: the oldest read-back and the next copy back.
+ * Drops pairs of a read-back and a later copy to the device of the same size with no computation between
+ * them. Each copy to the device is paired with the oldest read-back left.
  */
 static void drop_pairs(struct round_trips *round_trips, struct passage *copies, size_t count)
 {
-	size_t oldest = 0, held = 0; /* read-backs seen so far are moved to the front */
+	/* copies[oldest .. held) are the read-backs that have no partner yet */
+	size_t oldest = 0, held = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		if (kwhy_whatif_is_copy(round_trips->whatif, copies[i].row, KWHY_COPY_D2H)) {
@@ -114,7 +119,10 @@ static enum kwhy_status drop_round_trips(struct round_trips *round_trips, struct
 	return status;
 }
 
-/* Drops read-backs after the last work of a device, except the last `number`. */
+/*
+ * Drops the read-backs after the last work of a device, except the last `number`. Returns how many it
+ * dropped.
+ */
 static uint64_t drop_last_read_backs(struct kwhy_whatif *whatif, uint32_t device, uint32_t number)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
@@ -132,8 +140,9 @@ static uint64_t drop_last_read_backs(struct kwhy_whatif *whatif, uint32_t device
 }
 
 /*
- * Few of many copies are left, and each could have any length of the distribution. In the corners they take
- * the fastest and the slowest tenth of copies of that size.
+ * Sets the length of the copies of one kind and size that remain. Few of many remain, and each could have any
+ * length of the distribution, so in the corners they get the fastest and the slowest tenth of the recorded
+ * lengths.
  */
 static void spread_kept(struct kwhy_whatif *whatif, enum kwhy_copy_kind kind, uint64_t bytes)
 {
@@ -186,18 +195,18 @@ void kwhy_whatif_keep_on_device(
 		KWHY_WHATIF_COUNT(round_trips.pairs), last);
 }
 
-/* Copies to the device between two pieces of work of a stream. */
+/* Copies to the device between two pieces of other work in a stream. */
 struct batch {
-	uint32_t before; /* last work before them; KWHY_NONE: no work */
-	uint32_t issue;	 /* node of the call that issued the first; KWHY_NONE: no call */
+	uint32_t before; /* last other work before the copies; KWHY_NONE: no such work */
+	uint32_t issue;	 /* node of the call that issued the first copy; KWHY_NONE: unknown call */
 };
 
 struct overlap {
 	struct kwhy_whatif *whatif;
 	uint32_t buffers;
-	struct batch *batches; /* [rows] batches of the current stream */
+	struct batch *batches; /* [rows] batches of the stream that is being changed */
 	size_t count;
-	uint32_t last_copy, last_work; /* last rows of the current stream */
+	uint32_t last_copy, last_work; /* last copy and last other work of that stream so far */
 	bool in_batch;
 	uint64_t moved, blocked;
 };
@@ -225,7 +234,7 @@ static void open_batch(struct overlap *overlap, uint32_t row)
 		overlap->last_work, overlap->whatif->graph->nodes[row].from[KWHY_LINK_ISSUE]};
 }
 
-/* Makes a copy follow only the copy before it and the work that used its buffer last. */
+/* Makes a copy follow only the previous copy and the work that used its buffer last. */
 static void move_copy(struct overlap *overlap, uint32_t row)
 {
 	struct kwhy_whatif_node *node = edit(overlap->whatif, row);
@@ -247,7 +256,7 @@ static void move_copy(struct overlap *overlap, uint32_t row)
 	overlap->moved++;
 }
 
-/* Makes work follow the work before it and the copy that it needs. */
+/* Makes work follow the previous work of its stream and the copy before it, which it needs. */
 static void move_work(struct overlap *overlap, uint32_t row)
 {
 	struct kwhy_whatif_node *node;

@@ -10,27 +10,39 @@
 #include <math.h>
 
 /*
- * Captures repeated sequences of launches as graphs: one call launches what many calls did, and its work
- * follows at the pace of queued work. Capturing runs no work, so the first sequence of each kind is a graph,
- * too; in the slow corner a program that warms up runs it uncaptured.
+ * Captures repeated sequences of launches as graphs. One call then launches what many calls did, and the work
+ * follows at the pace of queued work. Capturing runs no work, so the first of equal sequences is launched as
+ * a graph, too, except in the slow corner, where a program first runs it uncaptured to warm up.
  */
 
 enum {
 	GRAPH_MIN = 4, /* least number of launches in a graph */
-	/* nodes that are prepared before the first begins: the shorter of the profile's chains */
+	/*
+	 * Number of nodes that the driver prepares before the first one begins: the shorter of the two chains
+	 * of nodes that the profile measures.
+	 */
 	TOGETHER = 16
 };
 
-#define CAPTURED UINT32_MAX /* the first of the sequences was visited */
+#define CAPTURED UINT32_MAX /* mark in `repeats`: the first of the equal sequences was visited */
 
 struct capture {
 	struct kwhy_whatif *whatif;
-	struct kwhy_map repeats; /* hash of a sequence of work -> how often it occurs, or CAPTURED */
+	struct kwhy_map repeats; /* hash of a sequence of work -> number of its occurrences, or CAPTURED */
 	uint64_t graphs, launches;
-	uint32_t steps; /* steps in a graph; 0: one named step, or without names all work between waits */
-	double call_ns, call_node_ns; /* host time of a graph launch, and added time for each further node */
-	double start_node_ns; /* added time from the launch to the first kernel, for each node after the first
-				 TOGETHER */
+	/*
+	 * number of steps in a graph; 0: one named step or, where steps have no names, all work between waits
+	 */
+	uint32_t steps;
+	/*
+	 * call_ns: host time of a graph launch; call_node_ns: additional host time for each further node
+	 */
+	double call_ns, call_node_ns;
+	/*
+	 * additional time from the launch to the start of the first kernel, for each node after the first
+	 * TOGETHER
+	 */
+	double start_node_ns;
 };
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -60,8 +72,8 @@ static uint32_t first_issuing_call(
 }
 
 /*
- * Limits a gap in a graph. Where kernels are launched as fast as they run, recorded gaps include the
- * launches. In a graph the gap is at most the time of an empty kernel and the gap after it.
+ * Limits the gap between two activities of a graph. Where the host launches kernels no faster than they run,
+ * recorded gaps include launch time. In a graph the gap is at most an empty kernel and the gap after it.
  */
 static int64_t no_longer_than_a_node_ns(const struct kwhy_whatif *whatif, int64_t queued_ns)
 {
@@ -71,8 +83,9 @@ static int64_t no_longer_than_a_node_ns(const struct kwhy_whatif *whatif, int64_
 }
 
 /*
- * Gap between two activities of a graph: as recorded in graphs, else the gap of queued work less what a graph
- * saves by the machine profile (in the slow corner: nothing). With a generic cost the gap is 0.
+ * Gap between two activities of a graph, ns. It is the recorded gap between kernels of graphs, else the gap
+ * of queued work less what a graph saves by the machine profile. In the slow corner it is the gap of queued
+ * work. Where the cost of a graph launch is generic, it is 0.
  */
 static int64_t graph_queued_ns(const struct kwhy_whatif *whatif, uint32_t before, uint32_t row)
 {
@@ -91,7 +104,10 @@ static int64_t graph_queued_ns(const struct kwhy_whatif *whatif, uint32_t before
 	return queued_ns > saves_ns ? no_longer_than_a_node_ns(whatif, queued_ns - saves_ns) : 0;
 }
 
-/* Makes a row follow the call that launches its graph, and limits the gaps before it to those in a graph. */
+/*
+ * Makes a row follow the call that launches its graph, and limits the gap after each activity that it follows
+ * to that inside a graph.
+ */
 static void capture_row(struct capture *capture, uint32_t row, uint32_t call_node, int64_t issue_ns)
 {
 	struct kwhy_whatif *whatif = capture->whatif;
@@ -120,8 +136,8 @@ static double call_ns(const struct capture *capture, double nodes)
 }
 
 /*
- * Added delay from the launch to the first kernel, compared with a single launch. In a graph of many nodes
- * the first begin while others are still prepared.
+ * Time by which the first kernel of a graph begins later after the launch than that of a single launch, ns.
+ * In a graph of many nodes the first ones begin while others are still being prepared.
  */
 static int64_t later_ns(const struct capture *capture, size_t nodes)
 {

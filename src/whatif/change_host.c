@@ -16,8 +16,8 @@ static bool is_left(const struct kwhy_whatif *whatif, size_t call)
 }
 
 /*
- * Whether a call issued work that is not dropped, possibly moved to a graph, and whether that includes a
- * read-back.
+ * Sets *issues if the call issued work that is not dropped, which may now be in a graph, and *reads if that
+ * includes a read-back.
  */
 static void look_at_issued(const struct kwhy_whatif *whatif, size_t call, bool *issues, bool *reads)
 {
@@ -37,7 +37,10 @@ static uint32_t waited_for(const struct kwhy_whatif *whatif, size_t call)
 		.from[KWHY_LINK_JOIN];
 }
 
-/* Whether work of the thread's process that is not dropped ended between the ends of two of its waits. */
+/*
+ * Whether any work of the thread's process that is not dropped ended between the ends of two waits, `wait`
+ * and `later`.
+ */
 static bool work_ended_between(const struct kwhy_whatif *whatif, size_t thread, size_t wait, size_t later)
 {
 	const struct kwhy_recording *recording = whatif->recording;
@@ -61,15 +64,16 @@ static bool work_ended_between(const struct kwhy_whatif *whatif, size_t thread, 
 }
 
 /*
- * Drops redundant waits of a thread. An earlier wait may have been for one stream or event only; then a later
- * wait is for the work that ended since.
+ * Drops redundant waits of a thread and returns their number. A wait is redundant if the thread issued
+ * nothing and no work ended since its previous wait. (The previous wait may have been for one stream or event
+ * only; then a later wait is for work that ended since.)
  */
 static uint64_t drop_waits_of_thread(struct kwhy_whatif *whatif, size_t thread)
 {
 	const struct kwhy_calls *calls = &whatif->recording->calls;
 	bool pending = true, reads = false;
 	uint64_t dropped = 0;
-	size_t last = 0; /* last wait; used where no work is pending */
+	size_t last = 0; /* previous wait; read only while no work is pending */
 
 	for (size_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
 		kwhy_whatif_fetch_calls_ahead(whatif, i, calls->first[thread + 1], KWHY_CALL_SYNC);
@@ -101,7 +105,7 @@ void kwhy_whatif_drop_waits(struct kwhy_whatif *whatif, uint32_t number, struct 
 			"every wait follows work of its thread, or work ended since its thread waited last");
 }
 
-/* The last wait of a thread, which stays, since the thread must know that all work is done. */
+/* The last wait of a thread. It is kept, since the thread must know that all work is done. */
 static size_t last_wait(const struct kwhy_whatif *whatif, size_t thread)
 {
 	const struct kwhy_calls *calls = &whatif->recording->calls;
@@ -113,7 +117,7 @@ static size_t last_wait(const struct kwhy_whatif *whatif, size_t thread)
 	return last;
 }
 
-/* The stream of the next work that the thread issues; KWHY_NONE: no more work. */
+/* The stream of the next work that the thread issues after a call; KWHY_NONE: it issues no more work. */
 static uint32_t next_stream(const struct kwhy_whatif *whatif, size_t call)
 {
 	const struct kwhy_calls *calls = &whatif->recording->calls;
@@ -127,8 +131,9 @@ static uint32_t next_stream(const struct kwhy_whatif *whatif, size_t call)
 }
 
 /*
- * Replaces a wait by an event. Work of one stream runs in order anyway, so there the wait is just dropped; in
- * the slow corner an event replaces it in any case.
+ * Replaces a wait by an event on which the stream of the next work waits. If the next work is in the stream
+ * of the work waited for, it runs later anyway, so the wait is only dropped; in the slow corner it is
+ * replaced by an event even then.
  */
 static void replace_wait(struct kwhy_whatif *whatif, size_t call, uint32_t target, double event_ns)
 {
@@ -187,7 +192,7 @@ void kwhy_whatif_use_events(struct kwhy_whatif *whatif, uint32_t number, struct 
 }
 
 /*
- * Whether the work of a call that is not dropped consists of read-backs only; *issues: whether there is any.
+ * Whether all work of a call that is not dropped is read-backs. Sets *issues to whether there is any work.
  */
 static bool issues_read_backs_alone(const struct kwhy_whatif *whatif, size_t call, bool *issues)
 {
@@ -210,7 +215,10 @@ static bool waits_for_read_back(const struct kwhy_whatif *whatif, size_t call)
 	return target != KWHY_NONE && kwhy_whatif_is_copy(whatif, target, KWHY_COPY_D2H);
 }
 
-/* Drops waits for a read-back after which the thread issues another read-back next. */
+/*
+ * Drops waits for a read-back if the next work that the thread issues is a read-back, too. Returns the number
+ * of dropped waits.
+ */
 static uint64_t join_waits_of_thread(struct kwhy_whatif *whatif, size_t thread)
 {
 	const struct kwhy_calls *calls = &whatif->recording->calls;
@@ -252,12 +260,15 @@ static bool is_device_memory(const struct kwhy_whatif *whatif, size_t call)
 	return !kwhy_whatif_call_is(whatif->graph, call, KWHY_MARK_ASYNC | KWHY_MARK_ELSEWHERE);
 }
 
-/* Counts of a thread's frees and allocations: all, frees in rows and single allocations. */
+/*
+ * Counts of one thread's calls: all frees, frees in rows of EMPTIED_ROW or more, all allocations, and
+ * allocations with no other allocation next to them.
+ */
 struct memory_calls {
 	uint64_t frees, frees_in_rows, allocs, allocs_alone;
 };
 
-enum { EMPTIED_ROW = 3 /* least number of consecutive frees that mean that a cache is emptied */ };
+enum { EMPTIED_ROW = 3 /* number of consecutive frees from which on they are taken as emptying a cache */ };
 
 static void end_row(struct memory_calls *sum, enum kwhy_call_class class, uint64_t row)
 {
@@ -271,9 +282,9 @@ static void end_row(struct memory_calls *sum, enum kwhy_call_class class, uint64
 }
 
 /*
- * Whether the thread empties a cache. The cache of a framework allocates one block from the driver when it
- * lacks one, and frees all blocks one after the other when the program empties it. A program that does not
- * empty the cache makes neither kind of call.
+ * Whether the thread empties a memory cache repeatedly. The cache of a framework allocates single blocks from
+ * the driver when it lacks one, and frees all its blocks one after the other when the program empties it. A
+ * program that never empties the cache makes few calls of either kind.
  */
 static bool empties_cache(const struct kwhy_whatif *whatif, size_t thread)
 {
@@ -296,7 +307,7 @@ static bool empties_cache(const struct kwhy_whatif *whatif, size_t thread)
 	return sum.frees && 2 * sum.frees_in_rows > sum.frees && 2 * sum.allocs_alone > sum.allocs;
 }
 
-/* Effects of a pool on allocations and frees. */
+/* A memory pool, and what it does to allocations and frees. */
 struct pool {
 	double call_ns;
 	bool any_freed, any_emptied;
@@ -362,8 +373,8 @@ void kwhy_whatif_use_pool(struct kwhy_whatif *whatif, uint32_t number, struct kw
 enum { PAUSE_MIN_NS = 100000, PAUSE_MAX_NS = 1000000000 };
 
 /*
- * Part of the pause before a call that remains: the usual time there, unless the usual time is itself a long
- * pause. If the call is dropped, the usual part has vanished with it.
+ * Part of the pause before a call that prefetching leaves, ns: the usual pause before such calls, unless that
+ * is long itself. If the call is dropped, its usual pause was removed with it.
  */
 static int64_t prefetched_ns(const struct kwhy_whatif *whatif, uint32_t call)
 {
@@ -377,15 +388,15 @@ static int64_t longer_of(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* The last pause that was removed. */
+/* The pause that prefetching removed last. */
 struct prefetched {
 	uint32_t thread;
 	int64_t end_ns;
 };
 
 /*
- * Part of a pause that remains in the slow corner, where one thread does the work of all pauses. That thread
- * has the time since the last pause for it, and the call waits for the rest.
+ * Part of a pause that prefetching leaves in the slow corner, where one thread prepares all input. That
+ * thread has the time since the last removed pause for it, and the call waits for the rest.
  */
 static int64_t waited_for_ns(
 	const struct kwhy_whatif *whatif, const struct prefetched *last, uint32_t call, int64_t pause_ns)
@@ -398,13 +409,14 @@ static int64_t waited_for_ns(
 	return pause_ns - (start_ns - last->end_ns);
 }
 
-/* From the first start of a step to the last end of one; the whole run where steps are unknown. */
+/* Time from the first start to the last end of the work of all steps; all time where steps are unknown. */
 struct stretch_ns {
 	int64_t start, end;
 };
 
 /*
- * The time of all steps: what the host does before the first step and after the last is not input of a step.
+ * Finds the time of all steps. What the host does before the first step and after the last one prepares no
+ * input of a step.
  */
 static struct stretch_ns steps_ns(const struct kwhy_whatif *whatif)
 {

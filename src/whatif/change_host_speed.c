@@ -4,19 +4,19 @@
 #include "whatif/edits.h"
 
 /*
- * A host of another speed: the time of its threads in calls and between them is scaled. The time of the
- * device and the latency to it stay, and so does all time before the device's first work, which is not part
- * of the run.
+ * Change to the speed of the host: scales the time of its threads in calls and between calls. The time of the
+ * device and the latency to the device stay the same. So does all time before the device's first work, which
+ * is not part of the run.
  */
 
-enum { PAUSE_MAX_NS = 1000000000 /* during longer pauses the host does not compute */ };
+enum { PAUSE_MAX_NS = 1000000000 /* ns; in longer pauses the host is taken not to compute */ };
 
 static int64_t scaled(int64_t length_ns, uint32_t percent)
 {
 	return (int64_t)((double)length_ns * 100 / percent + 0.5);
 }
 
-/* Makes work begin sooner by the time that its call saves. */
+/* Makes work begin sooner after its call by the time that the call saves. */
 static void issue_sooner(struct kwhy_whatif *whatif, uint32_t row, int64_t saved_ns)
 {
 	struct kwhy_whatif_node *node = kwhy_whatif_edit(whatif->graph, row);
@@ -29,7 +29,10 @@ static void issue_sooner(struct kwhy_whatif *whatif, uint32_t row, int64_t saved
 		node->lag_ns[KWHY_LINK_ISSUE] = 0;
 }
 
-/* Scales the time before a call, or what is left of it where the call is dropped; returns the time saved. */
+/*
+ * Scales the pause before a call, or the part of it that is left if the call is dropped. Returns the time
+ * saved, ns.
+ */
 static int64_t change_pauses(struct kwhy_whatif_node *node, uint32_t percent)
 {
 	int64_t saved_ns = 0;

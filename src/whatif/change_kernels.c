@@ -22,7 +22,7 @@ static int64_t length_ns(const struct kwhy_whatif *whatif, uint32_t row)
 	return whatif->graph->nodes[row].own_ns;
 }
 
-/* Whether a row is work within the device that is short and could be part of a kernel. */
+/* Whether a row is work within the device that is shorter than TINY_NS and could be part of a kernel. */
 static bool is_tiny(const struct kwhy_whatif *whatif, uint32_t row)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
@@ -33,10 +33,10 @@ static bool is_tiny(const struct kwhy_whatif *whatif, uint32_t row)
 }
 
 /*
- * Whether a kernel can share a launch with the one before it. Blocks of a launch do not wait for each other,
- * so a grid larger than the one before it must wait for that one's end; the work of a smaller grid can be
- * done by the block that ends last. In the fast corner both always share a launch that waits inside; in the
- * slow corner every change of the grid ends a launch.
+ * Whether a kernel can share a launch with the kernel before it. Blocks of a launch do not wait for each
+ * other. A kernel with a larger grid must wait until the kernel before it has ended, so it needs its own
+ * launch; the work of a smaller grid can be done by whichever block ends last. In the fast corner both always
+ * share a launch that waits inside; in the slow corner they do only if their grids are equal.
  */
 static bool shares_launch(const struct kwhy_whatif *whatif, uint32_t before, uint32_t row)
 {
@@ -50,13 +50,16 @@ static bool shares_launch(const struct kwhy_whatif *whatif, uint32_t before, uin
 }
 
 /*
- * Chains of a run. Work also counts as close to the work before it if work of its name mostly is, so that a
- * host delayed in one of a thousand steps cuts no chain there.
+ * Chains of tiny kernels that follow each other closely. A row also counts as close to the row before it if
+ * most rows of its name are, so that a delay of the host in one of a thousand steps does not split a chain
+ * there.
  */
 struct chains {
 	struct kwhy_whatif *whatif;
-	int32_t *close_of_name; /* [names] above 0: work of that name mostly comes close after other work */
-	uint64_t from, to;	/* number of rows in chains, and of the kernels that they become */
+	/* [names] above 0: most work of that name begins close after the work before it */
+	int32_t *close_of_name;
+	/* from: number of rows in chains; to: number of kernels that the rows become */
+	uint64_t from, to;
 };
 
 static bool is_close(const struct kwhy_activities *rows, uint32_t before, uint32_t row)
@@ -75,7 +78,10 @@ static void count_close(struct chains *chains, const struct kwhy_whatif_segment 
 			: -1;
 }
 
-/* Number of rows, from a tiny kernel on, that can be fused: close after each other in one stream. */
+/*
+ * Number of rows from a given tiny kernel on that can be fused, since they follow each other closely in one
+ * stream.
+ */
 static size_t chain_length(const struct chains *chains, const uint32_t *rows, size_t count)
 {
 	const struct kwhy_whatif *whatif = chains->whatif;
@@ -98,8 +104,9 @@ static size_t chain_length(const struct chains *chains, const uint32_t *rows, si
 }
 
 /*
- * Length of the fused kernel: each part but the first loses the time of the shortest kernel, which is start
- * and end. In the fast corner only the longest part remains; in the slow corner only the gaps vanish.
+ * Length of the fused kernel, ns. Each part but the first loses the time of the shortest recorded kernel,
+ * which is start-up and end. In the fast corner only the longest part remains; in the slow corner only the
+ * gaps between the parts vanish.
  */
 static double fused_ns(const struct kwhy_whatif *whatif, const uint32_t *rows, size_t count)
 {
@@ -126,7 +133,7 @@ static void merge(struct kwhy_whatif *whatif, const uint32_t *rows, size_t count
 		kwhy_whatif_drop_row(whatif, rows[i]);
 }
 
-/* Fuses the chains of at least two rows in one segment. */
+/* Fuses every chain of at least two rows in a segment. */
 static void fuse_segment(struct chains *chains, const struct kwhy_whatif_segment *segment)
 {
 	for (size_t begin = 0, count; begin < segment->row_count; begin += count) {

@@ -8,19 +8,19 @@
 #include <stdlib.h>
 
 /*
- * Matrix products whose kernels are named after FP32 units run on tensor cores. All else stays, also the time
- * that kernels take which convert types, and so the saving is an upper bound.
+ * Runs matrix products whose kernel names are those of FP32 units on tensor cores. Everything else stays, so
+ * also the time of the kernels that would convert number formats, and the saving is an upper bound.
  */
 
 /*
- * Part of the speed-up that is left in the slow corner: with TF32 whole steps of a perceptron on an H200
- * became 3.0 times as fast, where the peaks differ by 7.4 (docs/results/projections.md).
+ * Share of the speed-up that is taken in the slow corner. Source: with TF32 whole steps of a perceptron on an
+ * H200 were 3.0 times as fast, while peak rates differ by a factor of 7.4 (docs/results/projections.md).
  */
 static const double SLOW_SHARE = 0.4;
 
-/* How many times as fast tensor cores of the device do FP32's products, and whether that was measured. */
+/* Speed-up of FP32 matrix products by the device's tensor cores, and whether it was measured. */
 struct speedup {
-	double ratio; /* 0: the device has no tensor cores */
+	double ratio; /* factor; 0: the device has no tensor cores */
 	bool is_measured;
 };
 
@@ -38,7 +38,7 @@ static struct speedup speedup_of(const struct kwhy_whatif *whatif, uint32_t devi
 	return measured > 1 ? (struct speedup){measured, true} : (struct speedup){KWHY_TENSOR_SPEEDUP, false};
 }
 
-/* Whether a row is such a product that no change has shortened yet. */
+/* Whether a row is a matrix product on FP32 units that no change has shortened yet. */
 static bool is_fp32_product(const struct kwhy_whatif *whatif, uint32_t row)
 {
 	const struct kwhy_recording *recording = whatif->recording;

@@ -4,7 +4,7 @@
 
 #include "whatif/change.h"
 
-/* The functions of the changes, in change_*.c */
+/* Declares the functions of all changes, which are defined in change_*.c. */
 #define X(function, argument, number, least, bound, effort, risk, id, title, finding, premise, help) \
 	void kwhy_whatif_##function(struct kwhy_whatif *, uint32_t, struct kwhy_whatif_effect *);
 #include "whatif/changes.def"

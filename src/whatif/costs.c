@@ -10,28 +10,38 @@
 #include <stdlib.h>
 
 /*
- * Costs of calls and copies. They are taken from the recording where it shows enough, since then all times
- * are of one machine under one profiler, else from the machine profile.
+ * Costs of calls and copies. A cost comes from the recording where it has enough samples, since then all
+ * times are those of one machine under one profiler; otherwise from the machine profile.
  */
 
-#define SPREADS 1.645 /* half of a 90 % interval in standard uncertainties */
+#define SPREADS 1.645 /* half of a 90 % interval, in standard uncertainties */
 
-/* Time of one more empty kernel in a queue: an H100, profiles/nvidia-h100.json (an H200: 1336). */
+/*
+ * Time that one more empty kernel adds to a queue, ns. Measured on an H100, profiles/nvidia-h100.json (1336
+ * on an H200).
+ */
 #define SMALL_KERNEL_NS 1659
 
 enum {
-	FIT_COPIES = 4, /* least number of copies for a fit */
-	FIT_RANGE = 8,	/* least ratio of the largest to the smallest copy of a fit; a fit extrapolates up to
-			   this ratio, too */
-	SMALL_BYTES = 65536, /* the time of smaller copies is mostly latency */
+	FIT_COPIES = 4, /* smallest number of copies to which a line is fitted */
+	/*
+	 * A line is fitted only if the largest copy has at least this many times the bytes of the smallest.
+	 * The fit is also extrapolated up to this factor beyond its largest copy.
+	 */
+	FIT_RANGE = 8,
+	SMALL_BYTES = 65536, /* bytes; smaller copies take mostly latency */
 	FIT_CALLS = 3,
-	/* shorter host time between calls belongs to the calls, as it does between threads */
+	/*
+	 * ns; a shorter gap between calls is taken as part of the calls, also in kwhy_whatif_link_threads()
+	 */
 	PAUSE_NS = 20000
 };
 
 static const struct kwhy_whatif_cost unknown = {NAN, NAN, NAN, NULL, false};
 
-/* Costs where neither the recording nor a profile shows them: profiles/nvidia-h200.json. */
+/*
+ * Costs that are used where neither the recording nor a profile has them, ns: profiles/nvidia-h200.json.
+ */
 static const struct kwhy_whatif_cost generic_launch = {3027, 3027, 3027, "an H200, not known here", true};
 static const struct kwhy_whatif_cost generic_graph_launch = {
 	1145, 1145, 1145, "an H200, not known here", true};
@@ -46,7 +56,7 @@ static size_t fit_index(unsigned kind, unsigned src, unsigned dst)
 	return (kind * KWHY_MEMORY_KIND_COUNT + src) * KWHY_MEMORY_KIND_COUNT + dst;
 }
 
-/* Sums of a weighted straight line. */
+/* Sums from which the parameters of a weighted straight line are computed. */
 struct line {
 	double w, wx, wy, wxx, wxy, wyy, x, y;
 	uint64_t count, least, most;
@@ -133,7 +143,10 @@ static struct kwhy_whatif_cost measured(struct kwhy_measured seconds)
 		"the machine profile");
 }
 
-/* Median of the samples, with their quartiles as corners; unknown where there are too few. */
+/*
+ * Median of the samples as the expected cost, with their quartiles as corners. The cost is unknown where
+ * there are too few samples.
+ */
 static struct kwhy_whatif_cost sampled(struct kwhy_whatif_samples *samples)
 {
 	if (samples->count < FIT_CALLS)
@@ -159,7 +172,7 @@ static enum call_sort sort_of(const struct kwhy_whatif_graph *graph, size_t call
 											       : SORT_OTHER;
 }
 
-/* Samples of calls by sort, and of the time before a call by class. */
+/* Samples of the times of calls by sort of call, and of the pauses before calls by class of call. */
 struct call_samples {
 	struct kwhy_whatif_samples sorts[SORT_COUNT], gaps[KWHY_CALL_CLASS_COUNT];
 };
@@ -198,7 +211,7 @@ static double known_or_0(double seconds)
 	return isfinite(seconds) ? seconds * 1e9 : 0;
 }
 
-/* Finds the costs of graphs; a profile's graph launch is that of a graph of one node. */
+/* Finds the costs of graphs. The graph launch of a profile is that of a graph of one node. */
 static void graph_costs(
 	struct kwhy_whatif_costs *costs, const struct kwhy_whatif_graph *graph, struct call_samples *samples)
 {
@@ -226,7 +239,9 @@ static int64_t not_below_0(int64_t value)
 	return value < 0 ? 0 : value;
 }
 
-/* Median, and the limit above which values are outliers. */
+/*
+ * Computes the median of the gaps before calls of a class, and the gap from which on they count as outliers.
+ */
 static void usual_gaps(struct kwhy_whatif_samples *gaps, int64_t *usual_ns, int64_t *far_ns)
 {
 	int64_t low_ns = not_below_0(kwhy_whatif_quantile(gaps, 0.25));
@@ -248,7 +263,10 @@ static void call_costs(struct kwhy_whatif_costs *costs, struct call_samples *sam
 		costs->launch = generic_launch;
 	for (size_t class = 0; class < KWHY_CALL_CLASS_COUNT; class ++)
 		usual_gaps(&samples->gaps[class], &costs->usual_gap_ns[class], &costs->far_gap_ns[class]);
-	/* neither is known to cost more than a launch, since all of them return immediately */
+	/*
+	 * An event or an allocation from a pool is not known to cost more than a launch, since each of these
+	 * calls returns immediately.
+	 */
 	if (!isfinite(costs->event.expected_ns))
 		costs->event = costs->launch;
 	if (!isfinite(costs->pool.expected_ns))
@@ -257,7 +275,7 @@ static void call_costs(struct kwhy_whatif_costs *costs, struct call_samples *sam
 
 /*
  * Cost of a small kernel, from the profile where it was measured. A recording whose shortest kernel is long
- * shows nothing of small ones.
+ * contains no such cost.
  */
 static struct kwhy_whatif_cost small_kernel(const struct kwhy_whatif_costs *costs)
 {
@@ -331,8 +349,9 @@ static double fitted_ns(const struct kwhy_whatif_copy_fit *fit, double bytes)
 }
 
 /*
- * A copy of known time: of the same kind and memory where the recording has such copies (the largest of a
- * fit, else the mean), else the least copy.
+ * A copy whose time is known, as the point from which others are computed. It is one of the same kind and
+ * memory where the recording has such copies: the largest one of a fit, or without a fit their mean.
+ * Otherwise it is the least copy.
  */
 static struct kwhy_whatif_known_copy known_copy_of(
 	const struct kwhy_whatif_copy_fit *fit, const struct kwhy_whatif_known_copy *least)
@@ -352,8 +371,9 @@ static struct kwhy_whatif_cost with_spread(double expected_ns, double ratio, con
 }
 
 /*
- * Recorded times leave out the latency around the transfer of a copy's bytes, and curves include it. So the
- * cost is a recorded time plus the difference of the curve between both sizes.
+ * Computes the cost of a copy from a curve. Recorded times do not include the latency around the transfer of
+ * the bytes, and curves do. So the cost is the time of a known copy plus the difference of the curve between
+ * both sizes.
  */
 static struct kwhy_whatif_cost by_curve(const struct kwhy_transfer_curve *curve,
 	const struct kwhy_whatif_known_copy *known_copy, double bytes)

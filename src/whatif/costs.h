@@ -10,75 +10,85 @@
 struct kwhy_whatif_graph;
 
 /*
- * Which costs apply: the expected ones, or for all costs at the same time the end of the interval that saves
- * more time, or less.
+ * Which of its values each cost has. EXPECTED: the expected one. FAST, SLOW: the end of the cost's interval
+ * with which a change saves more, or less, time. All costs are at the same corner at a time.
  */
 enum kwhy_whatif_corner { KWHY_CORNER_FAST = -1, KWHY_CORNER_EXPECTED = 0, KWHY_CORNER_SLOW = 1 };
 
-/* Nanoseconds at each corner; NAN: unknown. */
+/* A cost in nanoseconds, at each corner; NAN: unknown. */
 struct kwhy_whatif_cost {
 	double expected_ns, fast_ns, slow_ns;
-	const char *source; /* "machine profile", "this recording", ... */
+	const char *source; /* where the cost comes from: "machine profile", "this recording", ... */
 	/*
-	 * Neither the recording nor the profile shows this cost, so a saving computed from it is an upper
+	 * True: neither the recording nor the profile has this cost, so a saving computed from it is an upper
 	 * bound.
 	 */
 	bool is_generic;
 };
 
 /*
- * Time of one kind of copy as a function of its bytes: alpha + beta * bytes, fitted with weights 1 / time^2.
+ * Fit of the time of one kind of copy to its bytes: time = alpha_ns + beta_ns * bytes, with weights 1 /
+ * time^2.
  */
 struct kwhy_whatif_copy_fit {
 	uint64_t count, bytes_least, bytes_most;
 	double mean_ns, mean_bytes;
-	double alpha_ns, beta_ns; /* of the fit; NAN: too few copies, or sizes too much alike */
+	/* parameters of the fit; NAN: there are too few copies, or their sizes differ too little */
+	double alpha_ns, beta_ns;
 	double residual_ratio;
 };
 
 enum { KWHY_WHATIF_COPY_FITS = KWHY_COPY_KIND_COUNT * KWHY_MEMORY_KIND_COUNT * KWHY_MEMORY_KIND_COUNT };
 
-/* A copy whose time the recording shows. */
+/* Size and time of a recorded copy. */
 struct kwhy_whatif_known_copy {
-	double bytes, time_ns; /* NAN: the recording shows no such copy */
+	double bytes, time_ns; /* size and time of the copy; NAN: the recording has no such copy */
 };
 
 struct kwhy_whatif_costs {
 	struct kwhy_whatif_copy_fit copies[KWHY_WHATIF_COPY_FITS];
 	/*
-	 * time that a copy in a direction takes whatever its size: the smallest constant term of a fit, or
-	 * mean of small copies, of any kind of memory
+	 * Time that a copy in each direction takes at least: the smallest constant term of the fits, or mean
+	 * time of small copies, over all kinds of memory.
 	 */
 	struct kwhy_whatif_known_copy least_copy[KWHY_COPY_KIND_COUNT];
 	struct kwhy_whatif_cost graph_launch; /* host time of the call that launches a graph */
-	double graph_nodes; /* mean number of nodes of the graphs that graph_launch was measured with */
-	struct kwhy_whatif_cost graph_launch_node; /* added host time of that call for each further node */
-	/* added time from the call to the first kernel, for each node after the 16th */
+	/*
+	 * number of nodes of a graph to which graph_launch applies: the mean over the graphs that it was
+	 * measured with
+	 */
+	double graph_nodes;
+	/* additional host time of that call for each further node */
+	struct kwhy_whatif_cost graph_launch_node;
+	/* additional time from that call to the start of the first kernel, for each node after the 16th */
 	struct kwhy_whatif_cost graph_start_node;
-	double graph_node_ns;  /* an empty kernel of a graph and the gap after it; 0: unknown */
-	double graph_saves_ns; /* time saved between two kernels of a graph, compared with queued kernels; 0:
-				  unknown */
+	/* time of an empty kernel of a graph and of the gap after it, ns; 0: unknown */
+	double graph_node_ns;
+	/* time by which a gap between kernels is shorter in a graph than in a queue, ns; 0: unknown */
+	double graph_saves_ns;
 	struct kwhy_whatif_cost launch; /* host time of a call that issues work and returns immediately */
 	struct kwhy_whatif_cost event;	/* host time of a call that records an event */
-	struct kwhy_whatif_cost pool;	/* host time of an allocation or free in a pool */
-	double least_kernel_ns;		/* shortest recorded kernel; NAN: no kernel */
-	struct kwhy_whatif_cost small_kernel; /* device time of one more kernel that does next to nothing */
-	/*
-	 * usual host time before a call of a class, since the call before it: what a loop of such calls takes
-	 * between them
-	 */
+	struct kwhy_whatif_cost pool;	/* host time of an allocation from a pool or a free to it */
+	/* length of the shortest recorded kernel, ns; NAN: no kernel was recorded */
+	double least_kernel_ns;
+	/* device time of an additional kernel that does almost nothing */
+	struct kwhy_whatif_cost small_kernel;
+	/* median pause of the host before a call of each class, since the thread's previous call */
 	int64_t usual_gap_ns[KWHY_CALL_CLASS_COUNT];
-	int64_t far_gap_ns[KWHY_CALL_CLASS_COUNT]; /* longer gaps contain other work: third quartile plus
-						      three interquartile ranges, at least 20 us */
-	const struct kwhy_profile *profile;	   /* NULL: no machine profile */
-	/* GPU generation with the fastest link to the host among the devices */
+	/*
+	 * longest pause before a call of each class that does not count as containing other work: third
+	 * quartile plus three interquartile ranges, at least 20 us
+	 */
+	int64_t far_gap_ns[KWHY_CALL_CLASS_COUNT];
+	const struct kwhy_profile *profile; /* NULL: no machine profile */
+	/* of the devices' GPU generations the one with the fastest link to the host */
 	const struct kwhy_gpu_generation *link;
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_costs_init(struct kwhy_whatif_costs *costs,
 	const struct kwhy_whatif_graph *graph, const struct kwhy_profile *profile, struct kwhy_error *error);
 
-/* Cost of one copy of `bytes`; `expected_ns` NAN: unknown. */
+/* Cost of one copy of `bytes` bytes; its expected_ns is NAN where it is unknown. */
 struct kwhy_whatif_cost kwhy_whatif_copy_cost(const struct kwhy_whatif_costs *costs, enum kwhy_copy_kind kind,
 	enum kwhy_memory_kind src, enum kwhy_memory_kind dst, double bytes);
 

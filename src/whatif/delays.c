@@ -4,23 +4,24 @@
 
 #include <stdlib.h>
 
-/* Finds the usual delays: medians of those in the recording. */
+/* Finds the usual delays of a recording: medians of those that it shows. */
 
 enum {
 	KINDS = KWHY_ACTIVITY_KIND_COUNT,
 	SAMPLES_MIN = 8,
 	/*
-	 * Used where a recording has too little queued work: gap between kernels of a stream, 1.0 us on a
-	 * V100, 1.15 on an A100 and an H200, 1.4 to 1.6 on H100s (medians of traces in docs/projections.md).
+	 * Gap between kernels of a stream that is used where a recording has too little queued work, ns.
+	 * Measured: 1.0 us on a V100, 1.15 on an A100 and an H200, 1.4 to 1.6 on H100s (medians of traces in
+	 * docs/projections.md).
 	 */
 	QUEUED_NS = 1200,
 	QUEUED_FAST_NS = 1000,
 	QUEUED_SLOW_NS = 1600,
-	/* Longer gaps between queued kernels have other causes. */
+	/* Longer gaps between queued kernels have causes other than the kernels, ns. */
 	NAME_GAP_NS = 10000
 };
 
-/* Gaps before queued kernels of one name. */
+/* Sum and number of the gaps before queued kernels of one name. */
 struct name_gaps {
 	int64_t sum_ns;
 	uint32_t count;
@@ -28,12 +29,12 @@ struct name_gaps {
 
 struct sampled {
 	struct kwhy_whatif_samples queued[KINDS][KINDS], issue[KINDS], launch_call, graph_queued;
-	struct name_gaps *names; /* [names] */
+	struct name_gaps *names; /* [names] gaps before kernels of each name */
 };
 
 /*
- * Adds a gap before queued work. A gap of 0 means that the kernel was reported to begin early, so it says
- * nothing of others.
+ * Adds a gap before queued work to the samples. A gap of 0 is counted for the kernel's name only: the kernel
+ * was reported to begin early, which says nothing of other kernels.
  */
 static void sample_queued(const struct kwhy_whatif_graph *graph, uint32_t before, uint32_t row,
 	int64_t gap_ns, struct sampled *sampled)
@@ -50,7 +51,7 @@ static void sample_queued(const struct kwhy_whatif_graph *graph, uint32_t before
 	}
 }
 
-/* Adds a gap between two kernels of the same graph launch. */
+/* Adds a gap between two kernels of the same graph launch to the samples. */
 static void sample_graph(const struct kwhy_whatif_graph *graph, uint32_t before, uint32_t row, int64_t gap_ns,
 	struct sampled *sampled)
 {
@@ -75,8 +76,8 @@ static void sample_issue(const struct kwhy_whatif_graph *graph, uint32_t row, st
 }
 
 /*
- * Whether the device knew of a row when the row before it ended: its call had returned, and on an idle stream
- * it would have begun by then.
+ * Whether a row was queued when the row before it in its stream ended (free_ns): the call that issued it had
+ * returned, and on an idle stream the row would have begun by then.
  */
 static bool was_queued(const struct kwhy_whatif_graph *graph, uint32_t row, uint32_t issue, int64_t free_ns)
 {
@@ -122,8 +123,8 @@ static void sample_calls(
 }
 
 /*
- * Fills the gaps of all pairs of kinds; a pair that was not queued often enough takes the gap between
- * kernels.
+ * Fills the usual gaps of all pairs of kinds of activities. A pair that was queued too seldom gets the gap
+ * between kernels.
  */
 static void fill_queued(struct kwhy_whatif_delays *delays, struct sampled *sampled)
 {
@@ -146,8 +147,9 @@ static void fill_queued(struct kwhy_whatif_delays *delays, struct sampled *sampl
 }
 
 /*
- * The usual time from the call to the start of a kernel. A first launch loads code, so a long delay is usual
- * only if it was seen often. Where nothing else is known, work begins as its call returns.
+ * The usual time from the call to the start of a kernel. A first launch loads code, so a delay above
+ * KWHY_WHATIF_STALL_NS is taken as usual only with at least SAMPLES_MIN samples. Otherwise the shortest delay
+ * is used or, if that is a stall too, the length of a launch call.
  */
 static int64_t usual_issue_ns(struct kwhy_whatif_samples *kernels, int64_t launch_call_ns)
 {
@@ -179,12 +181,15 @@ static void fill_issue(struct kwhy_whatif_delays *delays, struct sampled *sample
 
 	for (size_t kind = 0; kind < KINDS; kind++) {
 		delays->issue_ns[kind] = kwhy_whatif_quantile(&sampled->issue[kind], 0.5);
-		/* a long delay is not usual for the kind */
+		/* A delay that long is a stall, which is not usual for work of any kind. */
 		if (delays->issue_ns[kind] < 0 ||
 			(any_ns >= 0 && delays->issue_ns[kind] >= KWHY_WHATIF_STALL_NS))
 			delays->issue_ns[kind] = any_ns;
 	}
-	/* to the driver a memset is a launch; where a program makes few memsets, all of them are cold */
+	/*
+	 * The driver implements a memset as a launch. A program that makes few memsets makes each of them
+	 * with cold caches, so the usual delay of kernels is used if shorter.
+	 */
 	if (any_ns >= 0 && delays->issue_ns[KWHY_ACTIVITY_MEMSET] > any_ns)
 		delays->issue_ns[KWHY_ACTIVITY_MEMSET] = any_ns;
 }

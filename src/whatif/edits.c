@@ -16,7 +16,7 @@ static struct kwhy_whatif_node *edit(struct kwhy_whatif *whatif, uint32_t at)
 	return node;
 }
 
-/* Part of the host's time before a call that is expected to vanish with the call. */
+/* Part of the host's pause before a call that is expected to vanish with the call, ns. */
 static int64_t pause_gone_ns(const struct kwhy_whatif *whatif, uint32_t call, int64_t pause_ns)
 {
 	enum kwhy_call_class class = whatif->recording->calls.class[call];
@@ -46,7 +46,7 @@ int64_t kwhy_whatif_goes_with_call_ns(const struct kwhy_whatif *whatif, uint32_t
 				: pause_gone_ns(whatif, call, node->lag_ns[KWHY_LINK_ORDER]));
 }
 
-/* Drops a call; the time before it that remains at that corner stays. */
+/* Drops a call. Of the pause before it stays what remains at the given corner. */
 static void drop_call(struct kwhy_whatif *whatif, uint32_t call, enum kwhy_whatif_corner corner)
 {
 	uint32_t at = kwhy_whatif_call_node(whatif->graph, call);
@@ -87,9 +87,9 @@ static bool issues_nothing(const struct kwhy_whatif *whatif, uint32_t call)
 }
 
 /*
- * Shortens the delay of work that began long after its call, following work that is dropped. The recording
- * does not say what delayed the device (a profiler that stores records, for one), and there is less of it
- * after the drop. The work then begins as soon as kernels usually do.
+ * Shortens the delay of a row that follows dropped work and began long after its call. The recording does not
+ * state what stalled the device (a profiler that stores records, for example), but with less work there is
+ * less of it. So the row begins as soon after its call as kernels usually do.
  */
 static void drop_stall(struct kwhy_whatif *whatif, uint32_t row)
 {
@@ -107,8 +107,8 @@ static void drop_stall(struct kwhy_whatif *whatif, uint32_t row)
 }
 
 /*
- * Part of the time before dropped work that remains: 0, except in the slow corner for work without a call,
- * where the gap beyond that of queued work remains, since the host's work in it is unknown.
+ * Part of the gap before a dropped row that remains, ns. It is 0, except in the slow corner for work without
+ * a recorded call: there the gap beyond that of queued work remains, since it may be work of the host.
  */
 static int64_t gap_left_ns(const struct kwhy_whatif *whatif, uint32_t row, uint32_t before, int64_t gap_ns)
 {
@@ -200,7 +200,7 @@ void kwhy_whatif_unblock_call(struct kwhy_whatif *whatif, uint32_t call, double 
 	node->own_ns = (int64_t)(own_ns + 0.5);
 }
 
-/* Whether a call waits for dropped work. Checked last, since the node is seldom in a cache. */
+/* Whether a call waits for dropped work. Callers check this last, since the node is seldom in a cache. */
 static bool waits_for_dropped(const struct kwhy_whatif *whatif, uint32_t call_node)
 {
 	uint32_t target = whatif->graph->nodes[call_node].from[KWHY_LINK_JOIN];
@@ -211,7 +211,8 @@ static bool waits_for_dropped(const struct kwhy_whatif *whatif, uint32_t call_no
 static void drop_idle_waits_of_thread(struct kwhy_whatif *whatif, size_t thread)
 {
 	const struct kwhy_calls *calls = &whatif->recording->calls;
-	bool pending = true; /* what was issued before the recording is unknown */
+	/* work that was issued before the recording began is unknown and may be pending */
+	bool pending = true;
 
 	for (size_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
 		uint32_t at = kwhy_whatif_call_node(whatif->graph, (uint32_t)i);

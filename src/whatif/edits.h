@@ -6,55 +6,58 @@
 #include "whatif/change.h"
 
 /*
- * The edits that changes consist of. Lack of memory sets `out_of_memory`, which the caller of a change
- * reports.
+ * The edits that changes consist of. When memory runs out, an edit sets whatif->out_of_memory, and the caller
+ * of the change reports it.
  */
 
-/* Drops an activity, and the call that issued it once everything it issued is dropped. */
+/* Drops an activity. When all that its call issued is dropped, the call is dropped, too. */
 void kwhy_whatif_drop_row(struct kwhy_whatif *whatif, uint32_t row);
 
 /*
- * Drops a call. The host's time before the call goes too, since it is the time of the loop that made the
- * call. Where that time is far above what is usual before calls of the class, only the usual time goes. In
- * the slow corner all of the time stays, in the fast corner all of it goes.
+ * Drops a call and the pause before it, which is the time of the loop that made the call. If that pause is
+ * far longer than usual before calls of the class, only the usual time of it is dropped. In the slow corner
+ * the whole pause stays, in the fast corner none of it.
  */
 void kwhy_whatif_drop_call(struct kwhy_whatif *whatif, uint32_t call);
 
 /*
- * Drops a call that a graph replaces. No program makes that call again, so in the slow corner the host's time
- * before it goes as in the expected corner.
+ * Drops a call that a graph replaces. No program makes that call again, so in the slow corner the pause
+ * before the call is shortened as in the expected corner.
  */
 void kwhy_whatif_drop_captured_call(struct kwhy_whatif *whatif, uint32_t call);
 
 /*
- * Host time that dropping the call alone is expected to save: the call without its wait for the device, and
- * the time before it.
+ * Host time that dropping a call is expected to save by itself, ns: of the call without its wait for the
+ * device, and of the pause before it.
  */
 int64_t kwhy_whatif_goes_with_call_ns(const struct kwhy_whatif *whatif, uint32_t call);
 
-/* Drops a call and all of the host's time before it. */
+/* Drops a call and all of the pause before it. */
 void kwhy_whatif_drop_call_and_pause(struct kwhy_whatif *whatif, uint32_t call);
 
 /*
- * Makes a copy carry the bytes of other copies too (pack), or makes its memory on the host page-locked (pin).
+ * kwhy_whatif_pack_row() makes a copy carry the bytes of other copies, too. kwhy_whatif_pin_row() makes its
+ * memory on the host page-locked.
  */
 void kwhy_whatif_pack_row(struct kwhy_whatif *whatif, uint32_t row, uint64_t bytes);
 void kwhy_whatif_pin_row(struct kwhy_whatif *whatif, uint32_t row);
 /*
- * The bytes of a copy with the changes so far, KWHY_UNKNOWN_BYTES where the recording states no size; and the
- * cost of that copy if it had `bytes`.
+ * kwhy_whatif_copy_bytes(): bytes of a copy after the changes so far; KWHY_UNKNOWN_BYTES where the recording
+ * states no size. kwhy_whatif_row_copy_cost(): cost of that copy if it had `bytes` bytes.
  */
 uint64_t kwhy_whatif_copy_bytes(const struct kwhy_whatif *whatif, uint32_t row);
 struct kwhy_whatif_cost kwhy_whatif_row_copy_cost(
 	const struct kwhy_whatif *whatif, uint32_t row, double bytes);
 
-/* Sets the length of an activity. */
+/* Sets the length of an activity, ns. */
 void kwhy_whatif_resize_row(struct kwhy_whatif *whatif, uint32_t row, double own_ns);
 
-/* Removes the wait of a call, which then returns after own_ns. */
+/* Removes the wait of a call, which then takes own_ns. */
 void kwhy_whatif_unblock_call(struct kwhy_whatif *whatif, uint32_t call, double own_ns);
 
-/* Drops waits for dropped work where everything that the thread issued since its previous wait is dropped. */
+/*
+ * Drops waits for dropped work, if everything that the thread issued since its previous wait is dropped.
+ */
 void kwhy_whatif_drop_idle_waits(struct kwhy_whatif *whatif);
 
 static inline bool kwhy_whatif_row_is_dropped(const struct kwhy_whatif *whatif, uint32_t row)
@@ -85,7 +88,9 @@ KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_row(const struct kwhy_whatif *whatif,
 		kwhy_whatif_fetch(whatif->graph, kwhy_whatif_call_node(whatif->graph, call));
 }
 
-/* Prefetches nodes for a loop over calls up to `end` that changes the calls of one class. */
+/*
+ * In a loop over calls up to `end` that changes the calls of one class, prefetches the node of a later call.
+ */
 KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_calls_ahead(
 	const struct kwhy_whatif *whatif, size_t call, size_t end, enum kwhy_call_class class)
 {
@@ -95,7 +100,7 @@ KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_calls_ahead(
 		kwhy_whatif_fetch(whatif->graph, kwhy_whatif_call_node(whatif->graph, (uint32_t)ahead));
 }
 
-/* Prefetches nodes for a loop over calls back to `first`. */
+/* In a loop over calls down to `first`, prefetches the node of an earlier call. */
 KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_calls_after(
 	const struct kwhy_whatif *whatif, size_t call, size_t first, enum kwhy_call_class class)
 {
@@ -105,7 +110,7 @@ KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_calls_after(
 			kwhy_whatif_call_node(whatif->graph, (uint32_t)call - KWHY_WHATIF_AHEAD));
 }
 
-/* Prefetches nodes for a loop over rows up to `end` that changes copies. */
+/* In a loop over rows up to `end` that changes copies, prefetches the node of a later copy. */
 KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_copies_ahead(
 	const struct kwhy_whatif *whatif, size_t row, size_t end)
 {
@@ -116,21 +121,21 @@ KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_copies_ahead(
 		kwhy_whatif_fetch_row(whatif, (uint32_t)ahead);
 }
 
-/* Gap between `before` and `row`, queued after it, at the corner that applies. */
+/* Gap between `before` and `row` when `row` is queued in time after it, at the corner that applies, ns. */
 int64_t kwhy_whatif_queued_at_corner_ns(const struct kwhy_whatif *whatif, uint32_t before, uint32_t row);
 
 /* Whether a row is a copy of that kind that is not dropped. */
 bool kwhy_whatif_is_copy(const struct kwhy_whatif *whatif, uint32_t row, enum kwhy_copy_kind kind);
 
-/* "12.3 us", for sentences about costs. */
+/* Writes a time for a sentence about costs: "12.3 us". */
 const char *kwhy_whatif_time_words(char out[32], double time_ns);
 
-/* "1,234": a count for a sentence. The string lives as long as the enclosing block. */
+/* A count for a sentence: "1,234". The string lives as long as the enclosing block. */
 #define KWHY_WHATIF_COUNT(count) kwhy_quantity_count((char[KWHY_QUANTITY_BYTES]){0}, count)
 
 void kwhy_whatif_say(struct kwhy_whatif_effect *effect, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Writes the reason as kwhy_whatif_say() does, and sets places to 0. */
+/* Refuses the change: writes the reason as kwhy_whatif_say() writes words, and sets places to 0. */
 void kwhy_whatif_refuse(struct kwhy_whatif_effect *effect, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

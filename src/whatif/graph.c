@@ -16,7 +16,7 @@ enum { AHEAD = KWHY_WHATIF_AHEAD };
 
 _Static_assert(sizeof(struct kwhy_whatif_node) == LINE_BYTES, "a node is no line of the cache");
 
-/* Marks names instead of calls, since there are few names and many calls. */
+/* Marks each name of a call once, since there are few names and many calls. */
 static void mark_names(struct kwhy_whatif_graph *graph)
 {
 	static const struct {
@@ -35,8 +35,8 @@ static void mark_names(struct kwhy_whatif_graph *graph)
 }
 
 /*
- * Upper bound of the number of joints: a joint follows three nodes, so a group of n ranks needs a chain of
- * about n / 2.
+ * Upper bound of the number of joints. A joint follows up to three nodes, one of which may be another joint,
+ * so a group of n ranks needs a chain of about n / 2 joints.
  */
 static size_t joints_at_most(const struct kwhy_recording *recording)
 {
@@ -49,7 +49,7 @@ static size_t joints_at_most(const struct kwhy_recording *recording)
 	return collectives;
 }
 
-/* Allocates items aligned to a cache line; large arrays use huge pages where the system has them. */
+/* Allocates items aligned to a cache line. Large arrays use huge pages where the system has them. */
 static void *alloc_items(size_t count, size_t item_bytes)
 {
 	const bool many = count * item_bytes >= MANY_BYTES;
@@ -163,7 +163,10 @@ static bool add_piece(struct kwhy_whatif_graph *graph)
 	if (kwhy_column_reserve((void **)&graph->journal, &graph->journal_capacity, graph->journal_pieces + 1,
 		    sizeof(struct kwhy_whatif_node *), "edits", &error))
 		return false;
-	/* no huge pages: pieces are read in order, and huge pages cost more to clear on a virtual machine */
+	/*
+	 * A piece has no huge pages: pieces are read in order, and on a virtual machine huge pages take
+	 * longer to clear.
+	 */
 	piece = aligned_alloc(LINE_BYTES, KWHY_WHATIF_PIECE_NODES * sizeof(*piece));
 	if (!piece)
 		return false;
@@ -249,7 +252,7 @@ int64_t kwhy_whatif_recorded_start(const struct kwhy_whatif_graph *graph, uint32
 		return graph->recording->activities.start_ns[node];
 	if (node < graph->activity_count + graph->call_count)
 		return graph->recording->calls.start_ns[node - graph->activity_count];
-	/* joints follow only earlier joints, so the recursion ends */
+	/* A joint follows only earlier joints, so the recursion ends. */
 	return latest_recorded_start(graph, &graph->nodes[node]);
 }
 

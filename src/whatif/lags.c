@@ -2,9 +2,10 @@
 #include "whatif/parts.h"
 
 /*
- * A link that did not decide a start gets the usual delay, or the recorded one where that is shorter. The
- * link that decided gets the rest up to the recorded time. So the graph plays as recorded, and a node whose
- * deciding link is removed starts the usual delay after the next link's target.
+ * Sets the lags of links so that the unchanged graph plays as recorded. A link that did not decide a node's
+ * start gets the usual delay, or the recorded one if that is shorter. The link that decided it gets the lag
+ * that leads to the recorded start. So if a change removes the deciding link, the node starts after the next
+ * link's target with the usual delay.
  */
 
 static int64_t least(int64_t a, int64_t b)
@@ -58,7 +59,10 @@ static void set_start_lags(struct kwhy_whatif_graph *graph, uint32_t at)
 		node->lag_ns[decides] += start_ns - latest_ns;
 }
 
-/* Time of a node without waiting: at most the time from the end of what it waited for to its own end. */
+/*
+ * Time of a node without waiting, ns: its own time, but at most the time from the end of what it waited for
+ * to its own end.
+ */
 static int64_t alone_ns(const struct kwhy_whatif_node *node, int64_t end_ns, int64_t from_ns)
 {
 	int64_t rest_ns = end_ns - from_ns;
@@ -82,8 +86,8 @@ static void set_end_lag(struct kwhy_whatif_graph *graph, uint32_t at)
 }
 
 enum {
-	SMALL_BYTES = 65536 /* the call of a larger blocking copy may return well after the copy has ended on
-			       the device */
+	/* bytes; a blocking call may return well after a larger copy has ended on the device */
+	SMALL_BYTES = 65536
 };
 
 static bool is_large_copy(const struct kwhy_activities *rows, uint32_t row)
@@ -91,7 +95,10 @@ static bool is_large_copy(const struct kwhy_activities *rows, uint32_t row)
 	return rows->kind[row] == KWHY_ACTIVITY_COPY && rows->bytes[row] > SMALL_BYTES;
 }
 
-/* From the end of the work to the return of a call that waited for it; INT64_MAX: it did not wait. */
+/*
+ * Time from the end of the work to the return of the call that waited for it, ns; INT64_MAX: the call did not
+ * wait.
+ */
 static int64_t return_of(const struct kwhy_whatif_graph *graph, size_t call)
 {
 	const struct kwhy_calls *calls = &graph->recording->calls;
@@ -108,9 +115,9 @@ static int64_t return_of(const struct kwhy_whatif_graph *graph, size_t call)
 }
 
 /*
- * Finds the shortest return of a call that waited, by class; calls that did not wait show nothing more. A
- * class without waiting calls takes the shortest of the other classes, large copies excepted, else the length
- * of its own shortest call.
+ * Finds return_ns: by class, the shortest return of a call that waited. A class without waiting calls gets
+ * the shortest return of any class, large copies excluded. If no call waited, it gets the length of its own
+ * shortest call.
  */
 static void find_returns(struct kwhy_whatif_graph *graph)
 {

@@ -5,15 +5,15 @@
 #include <stdlib.h>
 
 /*
- * A collective ends after the last of its ranks has begun and the data has been exchanged. The n-th
- * collectives of a name on all devices are one collective if they ran at the same time. Each of them then
- * follows a joint of their starts.
+ * Finds the activities that are one collective. A collective ends after the last of its ranks has begun and
+ * the data has been exchanged. The n-th collectives of a name on each device belong together if they ran at
+ * the same time. The end of each then follows a joint, at which all of them have begun.
  */
 
 struct collectives {
 	const struct kwhy_recording *recording;
-	uint32_t *rows;	 /* rows of collectives, sorted by device, then by start */
-	uint32_t *place; /* [count] number of earlier collectives of the same name on the device */
+	uint32_t *rows;	 /* rows of all collectives, sorted by device, then by start */
+	uint32_t *place; /* [count] number of earlier collectives of the same name on the same device */
 	size_t count;
 };
 
@@ -47,7 +47,7 @@ static void collect(struct collectives *all, uint32_t *counts)
 	}
 }
 
-/* Whether all of them ran at some common time. */
+/* Whether there is a time at which all collectives of the group ran. */
 static bool ran_together(const struct collectives *all, const uint32_t *order, size_t begin, size_t end)
 {
 	const struct kwhy_activities *rows = &all->recording->activities;
@@ -72,7 +72,10 @@ static uint32_t add_joint(struct kwhy_whatif_graph *graph)
 	return (uint32_t)graph->node_count++;
 }
 
-/* Makes a chain of joints: the first link of each joint but the first is to the joint before it. */
+/*
+ * Makes the joint of a group. A joint follows at most three nodes, so more ranks need a chain, in which the
+ * first link of each joint but the first leads to the joint before it.
+ */
 static void join(struct kwhy_whatif_graph *graph, const struct collectives *all, const uint32_t *order,
 	size_t begin, size_t end)
 {

@@ -3,7 +3,10 @@
 
 #include <stdlib.h>
 
-/* Makes the links that the recording states: streams, issuing calls and threads. */
+/*
+ * Makes the links that follow from the recording directly: order in a stream, issuing call, order on a
+ * thread.
+ */
 
 static struct kwhy_whatif_node fresh_node(enum kwhy_whatif_kind kind, int64_t own_ns)
 {
@@ -15,8 +18,8 @@ static struct kwhy_whatif_node fresh_node(enum kwhy_whatif_kind kind, int64_t ow
 }
 
 /*
- * Calls of a thread are sorted by start, outer ones first. A call that ends after the current outer call is a
- * new outer call.
+ * Finds the outermost call around each call. Calls of a thread are sorted by start, outer ones first, so a
+ * call that ends after the current outermost call is the next one.
  */
 static void find_outer_calls(struct kwhy_whatif_graph *graph)
 {
@@ -50,7 +53,7 @@ static void link_activity(struct kwhy_whatif_graph *graph, size_t row, uint32_t 
 	if (call == KWHY_NONE)
 		return;
 	call = graph->outer[call];
-	/* a start before its call means that the clocks disagree: no link */
+	/* Work that starts before its call shows that the clocks disagree, so the link is not made. */
 	if (graph->recording->calls.start_ns[call] <= rows->start_ns[row])
 		node->from[KWHY_LINK_ISSUE] = kwhy_whatif_call_node(graph, call);
 }

@@ -4,14 +4,15 @@
 #include <stdlib.h>
 
 /*
- * Finds waits of one stream for another. Calls show them where the thread made a stream wait for an event
- * before it issued the work. Else, where neither stream nor call explains a late start, the row is linked to
- * the work of another stream that had ended last by then, which keeps the recorded order.
+ * Finds waits of one stream for another. Where a thread made a stream wait for an event before it issued
+ * work, the calls show the wait. Elsewhere, if neither stream nor call explains why a row starts so late, the
+ * row is linked to the work of another stream that ended last before it started, which keeps the recorded
+ * order.
  */
 
 enum { UNEXPLAINED_NS = 2000, LOOK_BACK = 8 };
 
-/* The first row that each call issued. */
+/* Finds the first row that each outermost call issued. */
 static void find_first_issued(const struct kwhy_whatif_graph *graph, uint32_t *issued)
 {
 	const struct kwhy_activities *rows = &graph->recording->activities;
@@ -23,10 +24,10 @@ static void find_first_issued(const struct kwhy_whatif_graph *graph, uint32_t *i
 			issued[graph->outer[rows->call[i]]] = (uint32_t)i;
 }
 
-/* The row that a thread issued last, and the last row in another stream than that one. */
+/* What a thread issued so far: the last row, and the last row in another stream than that row's. */
 struct trail {
 	uint32_t last, other;
-	bool reported; /* the thread has since called a wait of a stream for an event */
+	bool reported; /* whether the thread has made a stream wait for an event since it issued `last` */
 };
 
 static void follow(struct kwhy_whatif_graph *graph, struct trail *trail, uint32_t row)
@@ -55,7 +56,10 @@ static void link_reported(struct kwhy_whatif_graph *graph, const uint32_t *issue
 	}
 }
 
-/* The start that the row's stream and call explain; INT64_MIN: neither is known. */
+/*
+ * The start at which a row would have begun if it waited only for its stream and its call; INT64_MIN: neither
+ * is known; INT64_MAX: it overlapped the row before it.
+ */
 static int64_t explained_ns(const struct kwhy_whatif_graph *graph, uint32_t row)
 {
 	const struct kwhy_whatif_node *node = &graph->nodes[row];

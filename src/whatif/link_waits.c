@@ -5,19 +5,25 @@
 #include <stdlib.h>
 
 /*
- * Finds the work that waiting calls waited for. Recordings seldom state it. It is the call's own work; for a
- * wait for a stream, the last work of the thread; else, of the work issued before the call, the work that had
- * ended last when the call returned.
+ * Finds the work that each waiting call waited for, which recordings seldom state. It is the call's own work.
+ * Without own work, a wait for a stream is for the thread's last work, and any other wait is for the work,
+ * issued before the call, that ended last by its return.
  */
 
 enum {
-	LOOK_BACK = 64, /* number of rows to check: rows of other processes or issued later may end at about
-			   the same time */
-	LONG_LAUNCH_NS = 50000, /* a launch that takes this long, and ten times the usual, waits for space in
-				   the queue */
+	/*
+	 * number of rows that are checked back in time, since rows of other processes or issued later may end
+	 * at about the same time
+	 */
+	LOOK_BACK = 64,
+	/* ns; a launch that takes this long, and ten times the usual, waits for space in the queue */
+	LONG_LAUNCH_NS = 50000,
 	LONG_LAUNCHES = 10,
-	STAGED_BYTES = 65536 /* on CUDA, pageable copies up to this size return before they begin, larger ones
-				block */
+	/*
+	 * bytes; on CUDA calls for pageable copies up to this size return before the copy begins, calls for
+	 * larger ones block
+	 */
+	STAGED_BYTES = 65536
 };
 
 static int by_end(const void *context, uint32_t a, uint32_t b)
@@ -56,17 +62,17 @@ bool kwhy_whatif_is_wait(const struct kwhy_whatif_graph *graph, uint32_t call)
 	case KWHY_CALL_SYNC:
 	case KWHY_CALL_COPY:
 		return true;
-	case KWHY_CALL_FREE: /* stream-ordered frees do not wait */
+	case KWHY_CALL_FREE: /* a stream-ordered free does not wait */
 		return !kwhy_whatif_call_is(graph, call, KWHY_MARK_ASYNC);
 	default:
 		return false;
 	}
 }
 
-/* A walk over the calls of one thread. */
+/* State of a walk over the calls of one thread. */
 struct walk {
 	struct kwhy_whatif_graph *graph;
-	/* [calls] of the rows that an outermost call issued, the one that ended last */
+	/* [calls] of the rows that each outermost call issued, the row that ended last */
 	const uint32_t *issued;
 	uint32_t call, process;
 	uint32_t last; /* row that the thread issued last; KWHY_NONE: no row yet */
@@ -85,8 +91,8 @@ static bool was_issued_before(const struct walk *walk, uint32_t row)
 }
 
 /*
- * The device of the thread's last work, else the first device on which its process has a stream; KWHY_NONE:
- * the process has no stream.
+ * The device of the thread's last work, else that of the first stream of its process; KWHY_NONE: the process
+ * has no stream.
  */
 static uint32_t device_of(const struct walk *walk)
 {
@@ -127,7 +133,7 @@ static bool has_ended(const struct walk *walk, uint32_t row)
 		recording->calls.end_ns[walk->call] + KWHY_WHATIF_CLOCKS_NS;
 }
 
-/* Whether a copy blocks even in an asynchronous call: one from or to pageable memory. */
+/* Whether a row is a copy from or to pageable memory, which blocks even in an asynchronous call. */
 static bool blocks(const struct walk *walk, uint32_t row)
 {
 	const struct kwhy_activities *rows = &walk->graph->recording->activities;
@@ -138,8 +144,8 @@ static bool blocks(const struct walk *walk, uint32_t row)
 }
 
 /*
- * Whether the host was still filling pieces of a large copy from pageable memory: its call returns once the
- * last piece is filled, shortly before the copy ends on the device.
+ * Whether a row is a large copy from pageable memory that had begun when the call returned. Such a call
+ * returns when the host has filled the last piece, shortly before the copy ends on the device.
  */
 static bool is_being_filled(const struct walk *walk, uint32_t row)
 {

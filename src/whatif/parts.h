@@ -4,70 +4,81 @@
 
 #include "whatif/graph.h"
 
-/* Largest disagreement of the clocks of host and device. */
+/* Largest disagreement of the clocks of host and device, ns. */
 enum { KWHY_WHATIF_CLOCKS_NS = 2000 };
 
-/* The steps of kwhy_whatif_graph_new(), in order. */
+/* The steps of kwhy_whatif_graph_new(), in the order in which they are called. */
 
-/* Makes the nodes and the links that the recording states: streams, issuing calls, threads. */
+/*
+ * Makes the nodes, and the links that follow from the recording directly: streams, issuing calls, threads.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_link_order(
 	struct kwhy_whatif_graph *graph, struct kwhy_error *error);
 
-/* Finds the usual delays; needs the links above. */
+/* Finds the usual delays, for which the links above must exist. */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_find_delays(
 	struct kwhy_whatif_graph *graph, struct kwhy_error *error);
 /*
- * Usual delays in nanoseconds: between `before` and `after` queued after it, and from the call to the start
- * of a row in an idle stream. 0: the recording shows none.
+ * Usual delays, ns. kwhy_whatif_queued_ns(): between `before` and `after` if that is queued in time.
+ * kwhy_whatif_issue_ns(): from the call to the start of a row in an idle stream. 0: the recording has none.
  */
 int64_t kwhy_whatif_queued_ns(const struct kwhy_whatif_graph *graph, uint32_t before, uint32_t after);
 int64_t kwhy_whatif_issue_ns(const struct kwhy_whatif_graph *graph, uint32_t row);
 
-/* Links that the recording shows: from waiting calls to the work that they waited for. */
+/* Makes the JOIN links of calls: to the work that each waiting call waited for. */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_link_waits(
 	struct kwhy_whatif_graph *graph, struct kwhy_error *error);
 
 /*
- * Links across streams and across threads, where the order within a stream or thread does not explain a
- * start.
+ * Makes the CROSS links between streams and between threads, where the order within a stream or thread does
+ * not explain a start.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_link_streams(
 	struct kwhy_whatif_graph *graph, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_link_threads(
 	struct kwhy_whatif_graph *graph, struct kwhy_error *error);
 
-/* Joints of the collectives that several devices ran together. */
+/* Makes the joints of collectives that several devices ran together. */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_link_collectives(
 	struct kwhy_whatif_graph *graph, struct kwhy_error *error);
 
-/* Finds an order to play in. Where links form a cycle (equal times), one of them is removed. */
+/*
+ * Finds an order in which to play the graph. Where links form a cycle, which equal times can cause, one of
+ * them is removed.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_find_order(
 	struct kwhy_whatif_graph *graph, struct kwhy_error *error);
 
-/* Whether the target of a node's link came before the node when the order was found. */
+/* Whether the target of a node's link comes before the node in that order. */
 bool kwhy_whatif_is_in_order(
 	const struct kwhy_whatif_graph *graph, uint32_t node, enum kwhy_whatif_link link);
 
-/* Sets the lags: the usual delay where the link did not decide the time, the recorded lag where it did. */
+/*
+ * Sets the lags of all links: the recorded lag where the link decided the node's time, else the usual delay.
+ */
 void kwhy_whatif_set_lags(struct kwhy_whatif_graph *graph);
 
 /*
- * Index in `by_end` after the last row of the device that ended by time_ns; the row before that index ended
- * last.
+ * Number of the entries of `by_end`, from the beginning, up to the last row of the device that ended by
+ * time_ns. So by_end[result - 1] ended last by then.
  */
 size_t kwhy_whatif_ended_before(const struct kwhy_whatif_graph *graph, uint32_t device, int64_t time_ns);
 static inline uint32_t kwhy_whatif_row_by_end(const struct kwhy_whatif_graph *graph, size_t place)
 {
 	return graph->by_end ? graph->by_end[place] : (uint32_t)place;
 }
-/* Whether a call returns only when the device has reached some point, by its class and name. */
+/*
+ * Whether a call returns only when the device has reached some point, judged by the call's class and name.
+ */
 bool kwhy_whatif_is_wait(const struct kwhy_whatif_graph *graph, uint32_t call);
 
-/* The recorded start and end of a node; for a joint, the latest start of the nodes that it follows. */
+/*
+ * The recorded start and end of a node; for a joint both are the latest start of the nodes that it follows.
+ */
 int64_t kwhy_whatif_recorded_start(const struct kwhy_whatif_graph *graph, uint32_t node);
 int64_t kwhy_whatif_recorded_end(const struct kwhy_whatif_graph *graph, uint32_t node);
 
-/* Whether a node's link is to the start of the node that it follows, not to the end. */
+/* Whether a link of a node leads to the start of the node that it follows, not to the end. */
 static inline bool kwhy_whatif_follows_start(const struct kwhy_whatif_node *node, size_t link)
 {
 	switch (node->kind) {

@@ -9,16 +9,21 @@
 #include <string.h>
 
 /*
- * A plan takes changes one by one. The gain of a change is computed again only while the change could still
- * be the best, since gains mostly fall as other changes are taken. Before the plan ends, all remaining
- * changes are tried once more, since some gain something only after others.
+ * A plan takes changes one by one, each time the one with the largest gain. The gain of a candidate is
+ * computed again only while the candidate could still be the best, since gains mostly fall as other changes
+ * are taken. Before the plan ends, all remaining candidates are tried once more, since some changes gain
+ * something only after others.
  */
 
 struct candidate {
 	const struct kwhy_whatif_change *change;
-	double gain_ratio;  /* gain when last tried; -INFINITY: the change was refused */
-	size_t tried;	    /* number of changes taken when it was last tried */
-	bool taken, barred; /* barred: the change is never tried, for the reason in `effect` */
+	/*
+	 * gain in addition to the changes taken when it was last tried; -INFINITY: the change was refused
+	 */
+	double gain_ratio;
+	size_t tried; /* number of changes that were taken when this one was last tried */
+	/* barred: the change is never tried, for the reason that effect.words states */
+	bool taken, barred;
 	struct kwhy_whatif_effect effect;
 	struct kwhy_projection after;
 };
@@ -28,8 +33,10 @@ struct planner {
 	struct kwhy_plan *plan;
 	struct candidate *candidates;
 	size_t count;
-	const struct candidate *made; /* candidate whose edits the graph holds in addition to those of taken
-					 changes; NULL: no such candidate */
+	/*
+	 * candidate whose edits the graph has in addition to those of the taken changes; NULL: no candidate
+	 */
+	const struct candidate *made;
 	size_t edits_taken;
 	struct kwhy_error *error;
 };
@@ -65,8 +72,8 @@ static int64_t saved_nj(const struct kwhy_projection *before, const struct kwhy_
 }
 
 /*
- * The saving is an upper bound where rows are lost, since idle time that would vanish may have been work, and
- * where a cost is generic, since generic costs are low ones.
+ * Whether a saving is an upper bound. It is where rows of the recording are lost, since idle time that would
+ * vanish may have been work. It also is where a cost is generic, since generic costs are low ones.
  */
 static enum kwhy_bound bound_of(const struct kwhy_whatif *whatif, const struct kwhy_whatif_change *change,
 	const struct kwhy_whatif_effect *effect)
@@ -134,8 +141,8 @@ static void widen(struct kwhy_projection *projection, const struct kwhy_projecti
 }
 
 /*
- * Makes the changes of the plan again with all costs at one end of their intervals, and widens their
- * projections.
+ * Makes the changes of the plan again with all costs at one corner, and widens the intervals of their
+ * projections to include the results.
  */
 static enum kwhy_status widen_to(struct planner *planner, enum kwhy_whatif_corner corner)
 {
@@ -191,7 +198,7 @@ static enum kwhy_status finish(struct planner *planner, enum kwhy_status status,
 	return status;
 }
 
-/* Appends a change to the plan as it was played, or to those left out. */
+/* Appends a change that was played to the plan, or if it was refused, to the plan's refusals. */
 static enum kwhy_status add_played(struct planner *planner, const struct kwhy_whatif_request *change_request,
 	const struct kwhy_whatif_effect *effect, const struct kwhy_projection *played)
 {
@@ -208,7 +215,7 @@ static struct kwhy_whatif_alone *alone_of(
 	return change_request->number == change->number ? &whatif->alone[change - kwhy_whatif_changes] : NULL;
 }
 
-/* Plays one change on the graph as recorded, and remembers the result. */
+/* Plays one change on the graph as recorded, and keeps the result in `alone`. */
 static enum kwhy_status play_alone(struct kwhy_whatif *whatif,
 	const struct kwhy_whatif_request *change_request, struct kwhy_whatif_alone *alone,
 	struct kwhy_error *error)
@@ -223,7 +230,7 @@ static enum kwhy_status play_alone(struct kwhy_whatif *whatif,
 	return KWHY_OK;
 }
 
-/* Projects one change with its own number, from what is remembered where it was asked for before. */
+/* Projects one change with its default number. Takes from `alone` what an earlier call computed. */
 static enum kwhy_status project_alone(struct planner *planner,
 	const struct kwhy_whatif_request *change_request, struct kwhy_whatif_alone *alone,
 	struct kwhy_plan **out)
@@ -282,8 +289,8 @@ static double ratio_of(int64_t saved, int64_t whole)
 }
 
 /*
- * Gain as a share of the energy, or of the time where energy is unknown; a change that takes longer has a
- * negative gain.
+ * Gain of a change as a share of the energy before all changes, or of the time where the energy is unknown. A
+ * change that takes more time has a negative gain.
  */
 static double gain_ratio(const struct kwhy_plan *plan, const struct kwhy_projection *after)
 {
@@ -295,8 +302,10 @@ static double gain_ratio(const struct kwhy_plan *plan, const struct kwhy_project
 	return ratio_of(before->energy_nj - after->energy_nj, plan->before.energy_nj);
 }
 
-/* Makes a change in addition to those taken, and leaves its edits in the graph, since it is mostly taken
- * next. */
+/*
+ * Makes a candidate in addition to the taken changes. Its edits remain in the graph, since the candidate is
+ * mostly taken next.
+ */
 static enum kwhy_status make_candidate(struct planner *planner, struct candidate *candidate)
 {
 	struct kwhy_whatif *whatif = planner->whatif;
@@ -311,7 +320,7 @@ static enum kwhy_status make_candidate(struct planner *planner, struct candidate
 	return status;
 }
 
-/* The same where no change is taken yet; what was played before is remembered. */
+/* Does the same as make_candidate() before any change is taken. The result is kept for later calls. */
 static enum kwhy_status make_first(struct planner *planner, struct candidate *candidate)
 {
 	struct kwhy_whatif_request change_request = {candidate->change, candidate->change->number};
@@ -356,7 +365,7 @@ static struct candidate *best(const struct planner *planner)
 }
 
 /*
- * Tries the candidate with the best gain until that gain is up to date; *out is NULL where no candidate is
+ * Tries the candidate with the largest gain until that gain is up to date. *out is NULL where no candidate is
  * left.
  */
 static enum kwhy_status find_best(struct planner *planner, struct candidate **out)
@@ -422,7 +431,10 @@ static enum kwhy_status choose(struct planner *planner, double min_gain_ratio)
 	}
 }
 
-/* Lists changes that save too little or could not be made. */
+/*
+ * Appends the candidates that were not taken to the plan's refusals: they save too little or could not be
+ * made.
+ */
 static enum kwhy_status list_refused(struct planner *planner)
 {
 	const struct kwhy_projection *before = kwhy_plan_after(planner->plan);

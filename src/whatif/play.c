@@ -4,12 +4,13 @@
 #include <string.h>
 
 /*
- * Every start is a vertex, and so is every end that a link bounds; other ends are computed with their start.
- * Vertices are computed in the order of the unchanged graph. Once an edit has made a node follow a later one,
- * each play marks the computed vertices and uses a stack to compute first what a vertex follows.
+ * Plays a graph. Every start of a node is a vertex, and so is every end that a link bounds; other ends are
+ * computed with their start. Vertices are computed in the order of the unchanged graph. Once an edit has made
+ * a node follow a later one, each play marks the computed vertices, and computes first what a vertex follows,
+ * with a stack.
  */
 
-/* State of a node's start; the state of its end is one bit further. */
+/* Bits for the state of a node's start. Those for the state of its end are shifted by one bit. */
 enum vertex_state { UNKNOWN = 0, VISITED = 1, KNOWN = 4 };
 
 enum { AHEAD = KWHY_WHATIF_AHEAD };
@@ -40,8 +41,8 @@ static uint32_t end_of(const struct kwhy_whatif_graph *graph, uint32_t node)
 }
 
 /*
- * Whether a link of a node is in force. A dropped activity follows only the node before it in its stream, if
- * there is one. A dropped call still waits until another thread hands over the work.
+ * Whether a link of a node counts. A dropped activity follows only the node before it in its stream; if there
+ * is none, its other links count. A dropped call still waits until another thread hands over its work.
  */
 static bool has_link(const struct kwhy_whatif_node *node, size_t link)
 {
@@ -58,7 +59,9 @@ static uint32_t followed(
 						     : end_of(graph, node->from[link]);
 }
 
-/* Whether the target of a link is computed; an end without a bound is computed with its start. */
+/*
+ * Whether the vertex to which a link leads is computed. An end without a bound is computed with its start.
+ */
 static bool is_reached(
 	const struct kwhy_whatif_graph *graph, const struct kwhy_whatif_node *node, size_t link)
 {
@@ -75,13 +78,13 @@ static inline int64_t earlier(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* The time that a link allows; INT64_MIN: no link. */
+/* The earliest time that a link allows; INT64_MIN: no link. */
 static inline int64_t reached(const int64_t *times_ns, const struct kwhy_whatif_node *node, size_t link)
 {
 	return node->from[link] == KWHY_NONE ? INT64_MIN : times_ns[node->from[link]] + node->lag_ns[link];
 }
 
-/* Collects what callers read from a played graph, so that they need not look at every node again. */
+/* Collects what callers read from a played graph, so that they need not read every node again. */
 static inline void note_activity(
 	struct kwhy_whatif_graph *graph, uint32_t at, const struct kwhy_whatif_node *node)
 {
@@ -117,9 +120,9 @@ static inline void set_start(
 }
 
 /*
- * The latest time that the links of a start allow; INT64_MIN: no link. It equals has_link() and
- * kwhy_whatif_follows_start() over all links that bound a start, but distinguishes the kinds of nodes once
- * instead of for each link, since most of a play's time is spent here.
+ * The latest of the times that the links of a start allow; INT64_MIN: the start has no link. The result is
+ * that of has_link() and kwhy_whatif_follows_start() for all links that bound a start. But kinds of nodes are
+ * distinguished once and not for each link, since most of a play's time is spent here.
  */
 static inline int64_t latest_reached(
 	const struct kwhy_whatif_graph *graph, const struct kwhy_whatif_node *node)
@@ -141,7 +144,10 @@ static inline int64_t latest_reached(
 			node, KWHY_LINK_CROSS));
 }
 
-/* Computes a vertex, unless a link's target is not computed: returns that link, else KWHY_LINK_COUNT. */
+/*
+ * Computes a vertex and returns KWHY_LINK_COUNT. If a link leads to a vertex that is not computed yet, it
+ * returns that link instead.
+ */
 static size_t compute(struct kwhy_whatif_graph *graph, uint32_t vertex)
 {
 	uint32_t at = vertex / 2;
@@ -174,14 +180,15 @@ static enum kwhy_status fail_circle(struct kwhy_error *error)
 		"of them out");
 }
 
-/* Whether a vertex is on the stack, while its links' targets are computed. */
+/* Whether a vertex is on the stack: the vertices that it follows are being computed. */
 static bool is_open(const struct kwhy_whatif_graph *graph, uint32_t vertex)
 {
 	return is(graph, vertex, VISITED) && !is(graph, vertex, KNOWN);
 }
 
 /*
- * Pushes the target of a link onto the stack. A cycle is cut while the graph is made; later it is an error.
+ * Pushes the vertex to which a link leads onto the stack. A link that would close a cycle is removed while
+ * the graph is made; later it is an error.
  */
 static enum kwhy_status descend(
 	struct kwhy_whatif_graph *graph, size_t link, bool making, struct kwhy_error *error)
@@ -190,7 +197,7 @@ static enum kwhy_status descend(
 	struct kwhy_whatif_node *node = &graph->nodes[top / 2];
 	uint32_t next = followed(graph, node, link);
 
-	/* the second case: an end that is not on the stack, but whose start is */
+	/* The second case is an end that is not on the stack while its start is. */
 	if (is_open(graph, next) || (next & 1 && is_open(graph, next - 1))) {
 		if (!making)
 			return fail_circle(error);
@@ -202,7 +209,7 @@ static enum kwhy_status descend(
 	return KWHY_OK;
 }
 
-/* Computes everything that the vertex follows, then the vertex. */
+/* Computes everything that a vertex follows, then the vertex itself. */
 static enum kwhy_status reach(
 	struct kwhy_whatif_graph *graph, uint32_t vertex, bool making, struct kwhy_error *error)
 {
@@ -241,7 +248,9 @@ static void forget(struct kwhy_whatif_graph *graph)
 	graph->last_ns = INT64_MIN;
 }
 
-/* An end without a bound has the position of its start. */
+/*
+ * Finds the position of every vertex in the order. An end without a bound gets the position of its start.
+ */
 static void find_places(struct kwhy_whatif_graph *graph)
 {
 	for (size_t i = 0; i < graph->order_count; i++) {
@@ -262,7 +271,7 @@ enum kwhy_status kwhy_whatif_find_order(struct kwhy_whatif_graph *graph, struct 
 	for (uint32_t i = 0; !status && i < graph->node_count; i++)
 		if (graph->nodes[i].kind != KWHY_NODE_INNER && !is(graph, end_of(graph, i), KNOWN))
 			status = reach(graph, end_of(graph, i), true, error);
-	/* positions past the end are prefetched, too: they name the first node */
+	/* Positions past the end of `order` are prefetched, too; 0 is the start of the first node. */
 	memset(graph->order + graph->order_count, 0, AHEAD * sizeof(*graph->order));
 	find_places(graph);
 	return status;
@@ -272,15 +281,18 @@ bool kwhy_whatif_is_in_order(const struct kwhy_whatif_graph *graph, uint32_t at,
 {
 	const struct kwhy_whatif_node *node = &graph->nodes[at];
 	/*
-	 * the end of the target counts even if it has no bound now: it is never earlier in the order than the
-	 * start
+	 * The end of the target counts even if it has no bound now: its position is never before that of the
+	 * start.
 	 */
 	const uint32_t from = node->from[link] * 2 + !kwhy_whatif_follows_start(node, link);
 
 	return graph->place[from] < graph->place[at * 2 + (link == KWHY_LINK_JOIN)];
 }
 
-/* Plays in the order of the unchanged graph, where every link's target is computed before its vertex. */
+/*
+ * Plays the graph in the order of the unchanged graph, in which each vertex comes after those that it
+ * follows.
+ */
 static void play_in_order(struct kwhy_whatif_graph *graph)
 {
 	for (size_t i = 0; i < graph->order_count; i++) {
@@ -309,8 +321,8 @@ enum kwhy_status kwhy_whatif_play(struct kwhy_whatif_graph *graph, struct kwhy_e
 
 		__builtin_prefetch(&graph->nodes[graph->order[i + AHEAD] / 2]);
 		/*
-		 * the order holds the ends that had a bound when it was made; ends that have lost it are
-		 * computed with their starts
+		 * The order has the ends that had a bound when it was made. Ends that have lost their bound
+		 * are computed with their starts.
 		 */
 		if (is(graph, vertex, KNOWN))
 			continue;

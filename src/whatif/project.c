@@ -9,13 +9,15 @@
 #include <string.h>
 
 /*
- * Energy of the changed run: the recorded energy of the run, less what dropped work drew above idle, less the
- * idle power over the time saved. Work that becomes shorter draws its power for a shorter time.
+ * Energy of the changed run. It is the recorded energy of the run, less the energy above idle of dropped
+ * work, less the idle power over the time saved. Work that becomes shorter draws its power above idle for a
+ * shorter time. Idle power is read from the ledger if the device idled for at least IDLE_MIN_RATIO of the
+ * span.
  */
 
 #define IDLE_MIN_RATIO 0.1
 
-/* Whether an account is of time outside of the graph. */
+/* Whether an account is of time outside of the graph's first and last work. */
 static bool is_elsewhere(const struct kwhy_account *account)
 {
 	return account->gross_nj != KWHY_UNKNOWN_NJ &&
@@ -23,7 +25,7 @@ static bool is_elsewhere(const struct kwhy_account *account)
 			account->category == KWHY_CATEGORY_UNRECORDED);
 }
 
-/* Whether meter readings cover at least half of the time of the device's work, from first to last. */
+/* Whether meter readings cover at least half of the time from the first to the last work of the device. */
 static bool is_seen(const struct kwhy_device_ledger *ledger)
 {
 	const struct kwhy_device_energy *energy = &ledger->energy;
@@ -41,8 +43,9 @@ static double spread_of(const struct kwhy_account *account)
 }
 
 /*
- * Mean power of the device while it idled, from the ledger; else its idle level with a context. It stays
- * unknown, and so does the energy, where readings cover too little of the work.
+ * Reads the power of a device while it idled: from the ledger or, where that is not known, the device's idle
+ * level with a context. It stays unknown, and so does the energy, where readings cover too little of the
+ * device's work.
  */
 static void read_idle_power(struct kwhy_whatif *whatif, uint32_t device)
 {
@@ -63,7 +66,7 @@ static void read_idle_power(struct kwhy_whatif *whatif, uint32_t device)
 		spread_nj += spread_of(account) * own_nj;
 		time_ns += (double)account->time_ns;
 	}
-	/* readings do not resolve the power of short idle time */
+	/* Readings do not resolve the power of short idle time. */
 	is_reported = energy_nj > 0 && time_ns > 0 &&
 		time_ns >= IDLE_MIN_RATIO * (double)ledger->time.span_ns;
 	whatif->idle_w[device] = is_reported ? energy_nj / time_ns : ledger->energy.context_idle_w;
@@ -120,7 +123,7 @@ void kwhy_whatif_read_powers(struct kwhy_whatif *whatif)
 	}
 }
 
-/* Recorded energy of a device; 0: the device did no work. */
+/* Recorded energy of a device, nJ; 0: the device did no work. */
 static double recorded_nj(const struct kwhy_whatif *whatif, uint32_t device)
 {
 	const size_t *first = whatif->recording->activities.first;
@@ -130,12 +133,14 @@ static double recorded_nj(const struct kwhy_whatif *whatif, uint32_t device)
 	return kwhy_run_energy_of(&whatif->ledger->devices[device]).recorded_nj;
 }
 
-/* An energy of the replay, or a change of it, and half of its 90 % interval. */
+/* An energy of the played graph, or a change of energy, and half of its 90 % interval, nJ. */
 struct played_energy {
 	double energy_nj, spread_nj;
 };
 
-/* Time in the replay from the first start to the last end of work that is not dropped; 0: no such work. */
+/*
+ * Time from the first start to the last end of work that is not dropped, as played, ns; 0: no such work.
+ */
 static int64_t played_ns(const struct kwhy_whatif *whatif)
 {
 	const struct kwhy_whatif_graph *graph = whatif->graph;
@@ -143,7 +148,7 @@ static int64_t played_ns(const struct kwhy_whatif *whatif)
 	return graph->last_ns > graph->first_ns ? graph->last_ns - graph->first_ns : 0;
 }
 
-/* Change of the energy by work that is dropped or changed. */
+/* Change of the energy by work that is dropped or has another length than recorded. */
 static struct played_energy changed_work(const struct kwhy_whatif *whatif)
 {
 	struct played_energy work = {0};
@@ -182,8 +187,8 @@ static int64_t rounded(const struct kwhy_whatif *whatif, double energy_nj)
 }
 
 /*
- * Energy that the devices would have drawn idling for time_ns. Its uncertainty is that of the idle level over
- * the recording.
+ * Energy that all devices would have drawn while idling for time_ns. Its uncertainty is that of the idle
+ * level over the whole recording.
  */
 static struct played_energy idle_energy(const struct kwhy_whatif *whatif, int64_t time_ns)
 {

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Values for a quantile. Of a long series every 2nd, 4th, ... value is kept, so that memory is bounded and
- * the result does not depend on chance. Zero-initialise.
+ * Values whose quantiles are wanted. Of a long series only every 2nd, 4th, ... value is kept, so memory is
+ * bounded without random choice. Zero-initialise.
  */
 enum { KWHY_WHATIF_SAMPLES = 1024 };
 
@@ -18,7 +18,10 @@ struct kwhy_whatif_samples {
 
 void kwhy_whatif_sample(struct kwhy_whatif_samples *samples, int64_t value);
 
-/* The value below which about `share` of the kept values lie; sorts them. -1: no values. */
+/*
+ * The quantile: the value below which about the share `share` of the kept values lies. Sorts the values. -1:
+ * there are no values.
+ */
 int64_t kwhy_whatif_quantile(struct kwhy_whatif_samples *samples, double share);
 
 #endif

@@ -7,26 +7,28 @@
 #include <stdlib.h>
 
 /*
- * Estimates by how much the time of another run of the same program would differ, from one recording. A run
- * is a sum of steps, so it is computed from how the steps differ and from the time outside of steps. Where
- * steps are unknown, it is computed from how activities of one name differ, which are taken as independent.
+ * Estimates from one recording by how much the time of another run of the same program would differ. A run is
+ * a sum of steps, so the estimate comes from how much the steps differ and from the time outside of steps.
+ * Where steps are unknown, it comes from how much activities of one name differ, and activities are taken as
+ * independent.
  */
 
-#define SCATTER_QUANTILE 1.645 /* 90 % of a normal distribution lie within this many standard deviations */
+/* 90 % of a normal distribution lie within this many standard deviations of its mean. */
+#define SCATTER_QUANTILE 1.645
 
 /*
- * Standard deviation between runs of the time outside of steps (libraries load, data is made), over that
- * time: ten PyTorch programs, an H200, 2026-11-29 (docs/results/projections.md).
+ * Standard deviation, between runs, of the time outside of steps (in which libraries load and data is made),
+ * over that time. Measured with ten PyTorch programs on an H200, 2026-11-29 (docs/results/projections.md).
  */
 #define OUTSIDE_RATIO 0.065
 
 enum {
 	STEPS_MIN = 4,
-	/* A step that takes more than this many times the usual contains a pause. Our choice. */
+	/* A step that takes more than this many times the median contains a pause. Our choice. */
 	PAUSE_RATIO = 4
 };
 
-/* Variance of the sum of as many values, if they are independent. */
+/* Variance of the sum of all values, if they are independent. */
 static double variance_of_sum(const struct kwhy_moments *moments)
 {
 	return moments->count * kwhy_moments_variance(moments);
@@ -34,7 +36,10 @@ static double variance_of_sum(const struct kwhy_moments *moments)
 
 typedef void (*take_length)(void *into, int64_t length_ns);
 
-/* Takes the time from the start of each step of a device to that of the next. */
+/*
+ * Calls take() for each step of a device but the last, with the time from the step's start to the start of
+ * the next one, ns.
+ */
 static void each_length(const struct kwhy_whatif *whatif, uint32_t device, take_length take, void *into)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
@@ -45,7 +50,7 @@ static void each_length(const struct kwhy_whatif *whatif, uint32_t device, take_
 		if (whatif->step[i] == KWHY_NONE || whatif->step[i] == step)
 			continue;
 		if (step != KWHY_NONE && whatif->step[i] < step)
-			continue; /* another stream is still busy with an earlier step */
+			continue; /* another stream is still running an earlier step */
 		if (start_ns != KWHY_UNKNOWN_TIME)
 			take(into, rows->start_ns[i] - start_ns);
 		start_ns = rows->start_ns[i];
@@ -59,7 +64,7 @@ static void take_sample(void *samples, int64_t length_ns)
 }
 
 struct usual_lengths {
-	int64_t most_ns; /* longer steps contain a pause of the program and are not counted */
+	int64_t most_ns; /* longer steps contain a pause of the program and are left out */
 	struct kwhy_moments moments;
 };
 
@@ -83,8 +88,8 @@ static struct kwhy_moments steps_of(const struct kwhy_whatif *whatif, uint32_t d
 }
 
 /*
- * Standard deviation of the run's time over that time; steps and the time outside of them are taken as
- * independent. NAN: too few steps.
+ * Standard deviation of the run's time over that time, from the device with most steps. Steps and the time
+ * outside of them are taken as independent. NAN: there are too few steps.
  */
 static double ratio_of_steps(const struct kwhy_whatif *whatif)
 {

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 
 enum {
-	PAUSE_NS = 1000000, /* during a longer pause the host did something else than launch */
-	LONG_ROWS = 1024 /* a segment with this many rows is cut where the repeating sequence begins again */
+	PAUSE_NS = 1000000, /* ns; during a longer pause the host did something other than launch */
+	/* a segment with this many rows ends where the repeating sequence of launches begins again */
+	LONG_ROWS = 1024
 };
 
 bool kwhy_whatif_segments_init(struct kwhy_whatif_segments *segments, struct kwhy_whatif *whatif)
@@ -24,7 +25,7 @@ void kwhy_whatif_segments_done(struct kwhy_whatif_segments *segments)
 	free(segments->rows);
 }
 
-/* Whether a call cannot be part of a segment that is captured or fused. */
+/* Whether a call ends a segment, since it cannot be captured or fused with other calls. */
 static bool ends_segment(const struct kwhy_whatif *whatif, uint32_t call)
 {
 	switch (whatif->recording->calls.class[call]) {
@@ -37,7 +38,7 @@ static bool ends_segment(const struct kwhy_whatif *whatif, uint32_t call)
 	}
 }
 
-/* Whether a call begins a segment: it comes after a pause or is handed over by another thread. */
+/* Whether a call begins a segment: it comes after a pause, or another thread hands work to it. */
 static bool begins_segment(const struct kwhy_whatif *whatif, uint32_t call)
 {
 	const struct kwhy_whatif_node *node = &whatif->graph->nodes[whatif->graph->activity_count + call];
@@ -64,8 +65,8 @@ static void take(struct kwhy_whatif_segments *segments, uint32_t call, struct kw
 }
 
 /*
- * Whether a new step begins a segment. Named steps do. Unnamed ones may be those of a loop inside a step, so
- * they do only in long segments, or where the number of steps is requested.
+ * Whether a new step begins a segment. Named steps do. Unnamed steps may be iterations of a loop inside a
+ * step, so they do only in long segments, or if segments->steps states the number of steps in a segment.
  */
 static bool parts_segment(
 	const struct kwhy_whatif_segments *segments, uint32_t before, uint32_t step, size_t row_count)
@@ -77,7 +78,7 @@ static bool parts_segment(
 	return segments->whatif->steps_named || (row_count >= LONG_ROWS && !segments->rhythm_is_whole);
 }
 
-/* Reads the segment that begins at a call or after it; returns the next call to look at. */
+/* Reads the first segment from a call on; returns the call at which to look for the next segment. */
 static size_t read_segment(
 	struct kwhy_whatif_segments *segments, size_t call, size_t end, struct kwhy_whatif_segment *out)
 {

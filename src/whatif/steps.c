@@ -7,26 +7,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Distances between the occurrences of one name in the work of a stream. */
+/* Distances between the occurrences of one kernel name in a stream, counted in activities. */
 struct rhythm {
-	uint32_t last;	 /* position of the last occurrence */
-	uint32_t period; /* distance from the previous occurrence that most occurrences have */
-	uint32_t votes;	 /* votes for that distance less votes for others */
-	uint32_t even;	 /* number of occurrences at that distance */
+	uint32_t last; /* position of the last occurrence, in activities of the stream */
+	/*
+	 * distance between consecutive occurrences that won the vote: the most frequent one, if more than
+	 * half are equal
+	 */
+	uint32_t period;
+	uint32_t votes; /* votes for `period` less votes for other distances */
+	uint32_t even;	/* number of occurrences at the distance `period` from the one before */
 	uint32_t count;
 };
 
 enum {
 	EVEN_MIN = 3,
-	PERIOD_MIN = 2,	    /* a step has at least this many activities */
-	LENGTH_PERIODS = 2, /* Longest step, in periods; later work belongs to no step. Our choice. */
-	/* A sequence that takes more than this many times the usual is not a step. Our choice. */
+	PERIOD_MIN = 2,	    /* least number of activities in a step */
+	LENGTH_PERIODS = 2, /* longest step, in periods; later work belongs to no step. Our choice. */
+	/* A sequence that takes more than this many times the median step is no step. Our choice. */
 	FAR_RATIO = 4
 };
 
 /*
- * Majority vote: a distance that more than half of all occurrences have is the one left when votes for others
- * are subtracted.
+ * Counts an occurrence by majority vote (Boyer-Moore): if more than half of all distances are equal, that
+ * distance is `period` in the end.
  */
 static void vote(struct rhythm *rhythm, uint32_t place)
 {
@@ -64,8 +68,8 @@ static void note_places(const struct kwhy_whatif *whatif, uint32_t stream, struc
 }
 
 /*
- * The name with the longest regular distance, if those distances cover most of the stream; KWHY_NONE: no such
- * name.
+ * The name with the largest period, of those whose occurrences at that distance cover most of the stream;
+ * KWHY_NONE: no such name.
  */
 static uint32_t choose_name(const struct rhythm *rhythms, size_t names, uint32_t length)
 {
@@ -105,16 +109,16 @@ static uint32_t busiest_stream(const struct kwhy_whatif *whatif, uint32_t device
 	return busiest;
 }
 
-/* The name that begins the steps of a device. */
+/* The kernel name whose occurrences begin the steps of a device. */
 struct beat {
 	const struct kwhy_whatif *whatif;
 	uint32_t device, stream, name, period;
-	int64_t far_ns; /* a sequence that takes longer is not a step */
+	int64_t far_ns; /* ns; a sequence of launches that takes longer is no step */
 };
 
 /*
- * End of the step that begins with a row: the start of the next step, or without one, the end of the usual
- * number of rows.
+ * End of the step that begins with a row, ns. It is the start of the next step. Where none follows soon
+ * enough, it is the end of the last of `period` rows.
  */
 static int64_t step_end_ns(const struct beat *beat, uint32_t row)
 {
@@ -145,9 +149,9 @@ static int64_t usual_step_ns(const struct beat *beat)
 }
 
 /*
- * Numbers the rows of a device. A row belongs to the last step that began before it, unless that step has
- * ended. A sequence far longer than a step (an evaluation, a checkpoint, the rest of the run) is not a step,
- * since a change to all steps does not change it.
+ * Numbers the rows of a device by step and returns the number of steps. A row belongs to the last step that
+ * began before it, unless that step has ended. A sequence that takes far longer than a step (an evaluation, a
+ * checkpoint, the rest of the run) is no step, since a change to the steps does not change it.
  */
 static uint32_t number_rows(struct kwhy_whatif *whatif, const struct beat *beat)
 {
@@ -191,7 +195,10 @@ static void find_rhythm(struct kwhy_whatif *whatif, uint32_t device, struct rhyt
 	whatif->step_words = "a sequence of launches that repeats";
 }
 
-/* The last step range that began by time_ns; KWHY_NONE: no range. Ranges are sorted by start. */
+/*
+ * Index in `steps` of the last range that began by time_ns; KWHY_NONE: no range did. `steps` are sorted by
+ * start.
+ */
 static uint32_t step_at(
 	const struct kwhy_recording *recording, const uint32_t *steps, uint32_t count, int64_t time_ns)
 {
@@ -208,7 +215,9 @@ static uint32_t step_at(
 	return low ? low - 1 : KWHY_NONE;
 }
 
-/* Work belongs to the step in which it was issued. Ranks that run concurrently share their steps. */
+/*
+ * Numbers all rows by the range in which they were issued. Ranks that run concurrently share their steps.
+ */
 static void number_by_ranges(struct kwhy_whatif *whatif, const uint32_t *steps, uint32_t count)
 {
 	const struct kwhy_recording *recording = whatif->recording;

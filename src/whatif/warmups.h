@@ -5,14 +5,14 @@
 #include "whatif/change.h"
 
 /*
- * Lists warm-up outliers: calls that came after calls of other kinds and took far longer than others that
- * issue the same kind of work. Fills `warmups`.
+ * Lists warm-up outliers: calls that come after calls of other kinds and take far longer than others that
+ * issue the same kind of work. Sets `warmups` and warmup_count.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_find_warmups(struct kwhy_whatif *whatif, struct kwhy_error *error);
 
 /*
- * After a change: a listed call takes the usual time where most of the calls between it and the previous call
- * of its kind are dropped. In the slow corner it stays as it is.
+ * Updates the warm-up outliers after a change. A listed call gets the usual time if more than half of the
+ * calls between it and the previous call of its kind are dropped. In the slow corner it keeps its time.
  */
 void kwhy_whatif_drop_warmups(struct kwhy_whatif *whatif);
 

@@ -5,44 +5,44 @@
 #include "whatif/change.h"
 
 /*
- * Projects what changes to a program would bring: the recording's graph is changed as the program would be,
- * and played again. Times and energies are those of the devices, from the first start to the last end of
- * their work.
+ * Projects what changes to a program would bring: the graph of a recording is changed as the program would
+ * be, and is played again. Times and energies are those of all devices, from the first start to the last end
+ * of their work.
  */
 
 /*
- * `ledger` and `profile` may be NULL; all must outlive the result. For one thread at a time.
- * KWHY_E_UNSUPPORTED where the run was recorded in windows only, or by kwhy probe.
+ * `ledger` and `profile` may be NULL; all arguments must outlive the result, which is for one thread at a
+ * time. KWHY_E_UNSUPPORTED: the run was recorded in windows only, or by kwhy probe.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_new(const struct kwhy_recording *recording,
 	const struct kwhy_ledger *ledger, const struct kwhy_profile *profile, struct kwhy_whatif **out,
 	struct kwhy_error *error);
 void kwhy_whatif_free(struct kwhy_whatif *whatif);
 
-/* One requested change. */
+/* A change that a caller requests. */
 struct kwhy_whatif_request {
 	const struct kwhy_whatif_change *change;
-	uint32_t number; /* argument of the option */
+	uint32_t number; /* argument of the change's option */
 };
 
 /*
- * Makes the changes in the order given. Changes that cannot be made are refused, with the reason. The plan
- * does not refer to `whatif`.
+ * Makes the requested changes in their order. A change that cannot be made is refused, and the plan states
+ * why. The plan does not refer to `whatif`.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_project(struct kwhy_whatif *whatif,
 	const struct kwhy_whatif_request *change_requests, size_t change_request_count,
 	struct kwhy_plan **out, struct kwhy_error *error);
 
 /*
- * Repeatedly takes the change that saves most in addition to those taken, until no change saves
- * min_gain_ratio of the energy, or of the time where the energy is unknown. Changes whose results are other
- * numbers are tried only with `numerics`; otherwise they are listed among those left out.
+ * Makes a plan: repeatedly takes the change that saves most in addition to those taken, until no change saves
+ * min_gain_ratio of the energy (of the time where the energy is unknown). Changes that alter numerical
+ * results are tried only with `numerics`; otherwise the plan lists them as left out.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_plan(struct kwhy_whatif *whatif, double min_gain_ratio,
 	bool numerics, struct kwhy_plan **out, struct kwhy_error *error);
 void kwhy_plan_free(struct kwhy_plan *plan);
 
-/* The change with that id; NULL: unknown id. */
+/* The change with an id; NULL: no change has it. */
 const struct kwhy_whatif_change *kwhy_whatif_change_find(const char *id);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernels of the workload `decode` (lab/README.md): all that stands between the products, which cuBLASLt makes. The
- * host runs the same text with one thread. What kernels are given is here; the host's program (inside.h) has addresses as
- * numbers. Types are those of enum lab_number.
+ * The kernels of the workload `decode` (lab/README.md), which do everything between the products of cuBLASLt.
+ * The host runs the same code with one thread. This file has the arguments of kernels; in the host's program
+ * (inside.h) addresses in them are integers. Types are those of enum lab_number.
  */
 #ifndef AT
 #define AT(type) type *
@@ -15,58 +15,84 @@ typedef unsigned char u8;
 
 enum { LAB_DECODE_THREADS = 256 };
 
-/* Kernels, and the threads of their blocks. */
+/* X(UPPER, lower, threads of a block) for each kernel. */
 #define LAB_DECODE_KERNELS(X) X(FILL, fill, LAB_DECODE_THREADS) X(FILL_FLOATS, fill_floats, LAB_DECODE_THREADS) \
 	X(EXPAND, expand, LAB_DECODE_THREADS) X(RESET, reset, 64) X(BEGIN, begin, LAB_DECODE_THREADS) \
 	X(NORMALISE, normalise, LAB_DECODE_THREADS) X(KEEP, keep, LAB_DECODE_THREADS) \
 	X(ATTEND, attend, LAB_DECODE_THREADS) X(ACTIVATE, activate, LAB_DECODE_THREADS) \
 	X(SCALE, scale, LAB_DECODE_THREADS) X(PICK, pick, 1024) X(CHOOSE, choose, 512)
 
-/* How weights lie where not as products take them: four of them in 16 bits, or the two largest of four in 32. */
+/*
+ * How weights are stored: as products need them, four weights in 16 bits, or the two largest of four in 32
+ * bits.
+ */
 enum { UNPACKED, FOUR_BITS, TWO_OF_FOUR };
 
 struct lab_decode_args {
-	AT(void) words;		/* weights [word_count * ranks][width] */
-	AT(float) word_scales;	/* [word_count * ranks] */
-	AT(float) places;	/* [positions][width] */
-	AT(float) scales;	/* [layers][rows of a layer] */
-	AT(float) biases;	/* [layers][rows of a layer] */
-	AT(void) keys;		/* [layers][cache_slots][heads][positions][HEAD] of type `kept` */
-	AT(void) values;	/* the same */
-	AT(float) queries;	/* [tokens][heads * HEAD] */
-	AT(float) x;		/* [tokens][width] */
-	AT(void) acts;		/* what the next product takes, [tokens][columns] of type `act` */
-	AT(float) act_scales;	/* [tokens] */
-	AT(float) last_scales;	/* [slots], of what the last product takes */
-	AT(float) sums;		/* what a product has left, [tokens][rows]; of int8 they are int */
-	AT(float) logits;	/* [slots][word_count], this GPU's; scaled by picking */
-	AT(float) all_logits;	/* [ranks][slots][word_count] */
-	AT(u64) best;		/* [slots] the next token: its logit's bits in order, then ~token */
-	AT(u64) first;		/* [slots] the next tokens behind the prompts */
-	AT(u32) at;		/* [slots] the position that a slot is at */
-	AT(u32) prompt;		/* [slots][each] */
-	AT(u32) chosen;		/* [slots][positions] the token of every position */
-	AT(u64) times;		/* [positions] when the first slot came to a position, ns */
-	u32 tokens, each;	/* in hand; of a slot: 1, or of a whole prompt from position 0 on */
+	/* [word_count * ranks][width] token vectors, which are also the last matrix */
+	AT(void) words;
+	AT(float) word_scales;	/* [word_count * ranks] scale of each token vector */
+	AT(float) places;	/* [positions][width] vectors of positions */
+	AT(float) scales;	/* [layers][rows of a layer] scale of each row of weights */
+	AT(float) biases;	/* [layers][rows of a layer] bias of each row of weights */
+	AT(void) keys;		/* [layers][cache_slots][heads][positions][HEAD] keys, of type `kept` */
+	AT(void) values;	/* [layers][cache_slots][heads][positions][HEAD] values, of type `kept` */
+	AT(float) queries;	/* [tokens][heads * HEAD] queries */
+	/* [tokens][width] input of a layer, to which the results of its halves are added */
+	AT(float) x;
+	AT(void) acts;		/* [tokens][columns] input of the next product, of type `act` */
+	AT(float) act_scales;	/* [tokens] scale of each token's activations */
+	AT(float) last_scales;	/* [slots] scale of the input of the last product */
+	AT(float) sums;		/* [tokens][rows] results of a product; those of int8 are int32 */
+	/* [slots][word_count] logits of this GPU's tokens; PICK multiplies them by their scales */
+	AT(float) logits;
+	AT(float) all_logits;	/* [ranks][slots][word_count] logits of all GPUs */
+	/*
+	 * [slots] the next token: an integer in the order of the logits in the upper half, ~token in the
+	 * lower
+	 */
+	AT(u64) best;
+	AT(u64) first;		/* [slots] the first token after each prompt, in the same form */
+	AT(u32) at;		/* [slots] position of each slot */
+	AT(u32) prompt;		/* [slots][each] tokens of the prompts */
+	AT(u32) chosen;		/* [slots][positions] token at every position */
+	AT(u64) times;		/* [positions] time at which the first slot came to each position, ns */
+	/*
+	 * tokens: number of tokens processed together; each: number of these in a slot, 1 or a whole prompt
+	 * from position 0 on
+	 */
+	u32 tokens, each;
 	u32 slots, cache_slots, positions;
-	u32 vocabulary, word_count, first_word; /* of all; that this GPU multiplies with, from which on */
-	u32 width, heads, inner, rank, ranks;	/* heads and inner are this GPU's */
+	/*
+	 * vocabulary: tokens of the model; word_count: those whose logits this GPU computes, from first_word
+	 * on
+	 */
+	u32 vocabulary, word_count, first_word;
+	u32 width, heads, inner, rank, ranks;	/* heads and inner: those of this GPU */
 	u32 act, kept, packing;
-	u32 top_k, seed; /* of choosing: the likeliest k, 0: all */
+	u32 top_k, seed; /* random choice among the top_k likeliest tokens; 0: among all */
 	float top_p, temperature;
-	float code_most; /* the largest code of weights, which have a scale a row; 0: they have none */
+	float code_most; /* largest code of weights, whose rows have a scale; 0: weights have no scales */
 };
 
-/* What a launch does. */
+/* Arguments of one launch. */
 struct lab_decode_call {
 	u32 layer;
-	u32 row, rows;	   /* of the product whose sums it takes, among those of all layers; 0 rows: there is none */
-	u32 is_last;	   /* of each slot its last token alone */
-	u32 at, has_first; /* where slots begin, and whether with `first` or token 0 */
-	/* Weights, `rows` of them: a piece of a whole matrix, whose rows are `stride` long, from its number `start` on. */
+	/*
+	 * rows of the product whose results are used, from `row` among the rows of all layers on; 0 rows: no
+	 * results are used
+	 */
+	u32 row, rows;
+	u32 is_last;	   /* true: only the last token of each slot is processed */
+	/* position of each slot at the start, and whether its next token is `first` or token 0 */
+	u32 at, has_first;
+	/*
+	 * For kernels that fill or expand `rows` rows of weights: a piece of a matrix whose rows are `stride`
+	 * long. `start` is the index of the piece's first weight in the matrix.
+	 */
 	AT(void) from;
 	AT(void) to;
 	AT(float) row_scales;
-	u32 tensor_hash, known, columns, start, stride; /* rows from `known` on are zeros */
+	u32 tensor_hash, known, columns, start, stride; /* rows from `known` on are set to 0 */
 	float bound;
 };

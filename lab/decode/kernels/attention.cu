@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --- Attention, fused: scores, their softmax as they come, and the mixing of values --- */
+/*
+ * --- Attention in one kernel: scores, softmax while scores are computed, and weighted sums of values ---
+ */
 
 enum {
-	LANES = WARP < 8 ? WARP : 8, /* that share a position */
-	AT_ONCE = WARP / LANES,	     /* positions of a warp */
-	COLUMNS = HEAD / LANES,	     /* of a lane */
-	SPAN = 4,		     /* positions whose keys and values a lane loads at once */
+	LANES = WARP < 8 ? WARP : 8, /* lanes that share a position */
+	AT_ONCE = WARP / LANES,	     /* positions that a warp processes at the same time */
+	COLUMNS = HEAD / LANES,	     /* columns of a key or value in each lane */
+	SPAN = 4,		     /* positions whose keys and values a lane loads together */
 	WARPS = LAB_DECODE_THREADS / WARP,
 	PIECE = HEAD + 2
 };
 
-/* One head of one token. */
+/* A query: one head of one token. */
 struct query {
-	u32 token, head, count; /* count: positions that it attends to */
-	u64 cache;		/* where its keys and values begin */
+	u32 token, head, count; /* count: number of positions that the query attends to */
+	u64 cache;		/* index in the cache of its head's first key and value */
 };
 
 static __device__ struct query query_of(const struct lab_decode_args *a, u32 layer, u32 unit)
@@ -26,7 +28,10 @@ static __device__ struct query query_of(const struct lab_decode_args *a, u32 lay
 	return q;
 }
 
-/* Of 8 bits the scale of a token's acts comes of all its heads. */
+/*
+ * Stores a column of the result. With 8-bit activations it remains a float, since the scale of a token
+ * depends on all its heads.
+ */
 static __device__ void store_mixed(const struct lab_decode_args *a, const struct query *q, u32 column, float value)
 {
 	u64 place = ((u64)q->token * a->heads + q->head) * HEAD + column;
@@ -37,7 +42,10 @@ static __device__ void store_mixed(const struct lab_decode_args *a, const struct
 		put(ACT(a), a->acts, place, value);
 }
 
-/* A lane's columns of a query in powers of 2, over the root of a head's width. */
+/*
+ * Loads the columns of a query that belong to a lane, times log2(e) (so that exponentials are powers of 2)
+ * and over the root of a head's width.
+ */
 static __device__ void load_query(const struct lab_decode_args *a, const struct query *q, float to[COLUMNS])
 {
 	u64 place = ((u64)q->token * a->heads + q->head) * HEAD + threadIdx.x % LANES * COLUMNS;
@@ -46,7 +54,9 @@ static __device__ void load_query(const struct lab_decode_args *a, const struct 
 		to[i] = a->queries[place + i] * 0.125f * 1.44269504f;
 }
 
-/* A lane's columns of a key or a value; of 16 bits at once. */
+/*
+ * The columns of a key or value that belong to a lane. Those of 16 bits are loaded with one instruction.
+ */
 struct __attribute__((aligned(16))) halves {
 	u16 of[COLUMNS];
 };
@@ -64,7 +74,7 @@ static __device__ void load_columns(u32 type, const void *from, u64 place, float
 		to[i] = get(type, from, place + i);
 }
 
-/* What a lane has mixed: its columns, of every AT_ONCE-th position. */
+/* Weighted sum of a lane: over its columns and over every AT_ONCE-th position. */
 struct mixture {
 	float most, weight, sums[COLUMNS];
 };
@@ -79,7 +89,7 @@ static __device__ void mixture_scale(struct mixture *m, float most)
 		m->sums[i] *= factor;
 }
 
-/* With that of another lane. */
+/* Combines a lane's weighted sum with that of the lane at a distance. */
 static __device__ void mixture_join(struct mixture *m, int distance)
 {
 	mixture_scale(m, fmaxf(m->most, __shfl_xor_sync(0xffffffffu, m->most, distance)));
@@ -88,7 +98,7 @@ static __device__ void mixture_join(struct mixture *m, int distance)
 		m->sums[i] += __shfl_xor_sync(0xffffffffu, m->sums[i], distance);
 }
 
-/* SPAN * AT_ONCE positions from `first` on. */
+/* Adds SPAN * AT_ONCE positions from `first` on to a lane's weighted sum. */
 static __device__ void mix_span(const struct lab_decode_args *a, const struct query *q, const float query[COLUMNS],
 	u32 first, struct mixture *m)
 {
@@ -121,7 +131,7 @@ static __device__ void mix_span(const struct lab_decode_args *a, const struct qu
 	}
 }
 
-/* The mixtures of a query's warps become one number of the output. */
+/* Combines the weighted sums of the warps of a query to one column of the output. */
 static __device__ float join_pieces(float (*pieces)[PIECE], u32 warps, u32 column)
 {
 	float most = pieces[0][HEAD + 1], sum = 0, weight = 0;
@@ -137,7 +147,10 @@ static __device__ float join_pieces(float (*pieces)[PIECE], u32 warps, u32 colum
 	return sum / weight;
 }
 
-/* What a warp has of a query; afterwards each of its lanes has the same but for the columns. */
+/*
+ * Computes a warp's share of the weighted sum for a query. Lanes combine their positions, so that each of the
+ * first LANES lanes has its columns.
+ */
 static __device__ void attend(
 	const struct lab_decode_args *a, const struct query *q, u32 own, u32 warps, float piece[PIECE])
 {
@@ -159,8 +172,8 @@ static __device__ void attend(
 }
 
 /*
- * Of tokens that are written all warps of a block take one query; of prompts each takes one, and neighbours
- * share keys and values in the cache of their multiprocessor.
+ * When tokens are written, all warps of a block share one query. When prompts are read, each warp has a query
+ * of its own, and adjacent queries share keys and values in the multiprocessor's cache.
  */
 KERNEL void __launch_bounds__(LAB_DECODE_THREADS, 4) lab_decode_attend(
 	const struct lab_decode_args a, const struct lab_decode_call c)

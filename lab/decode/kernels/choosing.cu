@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --- Choosing: a block takes a slot --- */
+/* --- Choice of tokens: a block processes one slot --- */
 
-/* A token's key: of two the larger is the larger value's, of equal ones the first token's. */
+/*
+ * Integer with the same order as a float. key_of(): integer with the order of logits, in which of equal
+ * logits that of the first token is the largest.
+ */
 static __device__ u32 order_of(float value)
 {
 	u32 bits = __float_as_uint(value);
@@ -14,7 +17,7 @@ static __device__ u64 key_of(float value, u32 token)
 	return (u64)order_of(value) << 32 | (u32)~token;
 }
 
-/* Of all threads of a block, for all of them: the largest key, or the sum. */
+/* Largest value, or with is_sum the sum, over all threads of a block. All threads get the result. */
 static __device__ u64 reduce_whole(u64 mine, u32 is_sum)
 {
 	__shared__ u64 all;
@@ -31,7 +34,7 @@ static __device__ u64 reduce_whole(u64 mine, u32 is_sum)
 	return all;
 }
 
-/* A logit of this GPU's; of 8 bits it comes to its size. */
+/* A logit of this GPU. With 8-bit weights the result of the product is multiplied by its scales first. */
 static __device__ float size_logit(const struct lab_decode_args *a, u32 slot, u32 i)
 {
 	u64 place = (u64)slot * a->word_count + i;
@@ -42,7 +45,7 @@ static __device__ float size_logit(const struct lab_decode_args *a, u32 slot, u3
 	return a->logits[place];
 }
 
-/* The likeliest token of this GPU's words. */
+/* Finds the likeliest of this GPU's tokens for each slot. */
 KERNEL void __launch_bounds__(1024) lab_decode_pick(const struct lab_decode_args a, const struct lab_decode_call c)
 {
 	for (u32 slot = blockIdx.x; slot < a.slots; slot += gridDim.x) {
@@ -66,7 +69,10 @@ static __device__ float logit_at(const struct lab_decode_args *a, u32 slot, u32 
 		token % a->word_count];
 }
 
-/* Of the tokens whose order is at least `least`: their number, or their probability in 2^24ths of the likeliest's. */
+/*
+ * Sum over the tokens whose order_of() is at least `least`: of their number, or with by_share of their
+ * probabilities in units of 2^-24 of the likeliest token's.
+ */
 static __device__ u64 sum_of_parts(const struct lab_decode_args *a, u32 slot, u32 least, float most, u32 by_share)
 {
 	float scale = 1.44269504f / a->temperature;
@@ -81,7 +87,10 @@ static __device__ u64 sum_of_parts(const struct lab_decode_args *a, u32 slot, u3
 	return reduce_whole(mine, 1);
 }
 
-/* The largest order, `least` or above, from which on the parts reach `wanted`: bit by bit. */
+/*
+ * Largest order_of(), at least `least`, such that the sum over the tokens from it on reaches `wanted`. Found
+ * bit by bit.
+ */
 static __device__ u32 least_kept(
 	const struct lab_decode_args *a, u32 slot, u32 least, float most, u64 wanted, u32 by_share)
 {
@@ -96,7 +105,10 @@ static __device__ u32 least_kept(
 	return kept > least ? kept : least;
 }
 
-/* Added to logits, it makes the largest one a draw by their probabilities (Gumbel). */
+/*
+ * Random number (Gumbel distribution). Added to the logits, it makes the largest one a random choice by the
+ * probabilities.
+ */
 static __device__ float luck_of(const struct lab_decode_args *a, u32 slot, u32 token)
 {
 	u32 hash = mix(a->seed ^ mix(slot ^ mix(a->at[slot])));
@@ -127,7 +139,10 @@ static __device__ void choose(const struct lab_decode_args *a, u32 slot)
 		a->best[slot] = best;
 }
 
-/* Draws a token: of the likeliest top_k, of which as few as have the share top_p together. */
+/*
+ * Chooses a token at random: from the top_k likeliest tokens, and of these from the fewest likeliest that
+ * together have the share top_p of the probability.
+ */
 KERNEL void __launch_bounds__(512) lab_decode_choose(const struct lab_decode_args a, const struct lab_decode_call c)
 {
 	for (u32 slot = blockIdx.x; slot < a.slots; slot += gridDim.x)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --- Between products: a block takes a token --- */
+/* --- Work between products: a block processes one token --- */
 
-/* What a product has left of a row for a token, in its size. */
+/* Result of a product for a row and a token, multiplied by its scales. */
 static __device__ float sum_at(const struct lab_decode_args *a, const struct lab_decode_call *c, u32 token, u32 row)
 {
 	float sum = get(ACT(a) == LAB_INT8 ? LAB_INT32 : LAB_FP32, a->sums, (u64)token * c->rows + row);
@@ -9,7 +9,7 @@ static __device__ float sum_at(const struct lab_decode_args *a, const struct lab
 	return IS_SCALED(a) ? sum * a->scales[c->row + row] * a->act_scales[token] : sum;
 }
 
-/* The scale of a token that makes codes of 8 bits of numbers up to `most`. */
+/* Scale with which numbers up to `most` become codes of 8 bits. */
 static __device__ float code_scale(const struct lab_decode_args *a, float most)
 {
 	return IS_SCALED(a) && most > 0 ? most / a->code_most : 1;
@@ -31,7 +31,10 @@ static __device__ u64 now_ns(void)
 #define NOW_NS() now_ns()
 #endif
 
-/* What begins a run of tokens: each slot is at `at`, and its next token is of `first`; else token 0. */
+/*
+ * Begins a sequence of steps: sets the position of each slot to `at`, and its next token to `first` (with
+ * has_first) or token 0.
+ */
 KERNEL void lab_decode_reset(const struct lab_decode_args a, const struct lab_decode_call c)
 {
 	for (u32 slot = blockIdx.x * blockDim.x + threadIdx.x; slot < a.slots; slot += gridDim.x * blockDim.x) {
@@ -46,7 +49,8 @@ static __device__ void begin(const struct lab_decode_args *a, u32 token)
 
 	if (a->each == 1) {
 		word = ~(u32)a->best[slot];
-		position = a->at[slot] + (a->at[slot] + 1 < a->positions); /* a free slot may come to the end */
+		/* the position of a free slot stops at the last one */
+		position = a->at[slot] + (a->at[slot] + 1 < a->positions);
 		__syncthreads();
 		if (threadIdx.x == 0)
 			a->at[slot] = position;
@@ -74,7 +78,9 @@ KERNEL void lab_decode_begin(const struct lab_decode_args a, const struct lab_de
 		begin(&a, token);
 }
 
-/* A number of x with what the product before has to add; of several GPUs that has come to its size. */
+/*
+ * Element k of x plus the result of the previous product. With several GPUs that result was already scaled.
+ */
 static __device__ float settled(const struct lab_decode_args *a, const struct lab_decode_call *c, u32 token, u32 k)
 {
 	u64 place = (u64)token * a->width + k;
@@ -84,8 +90,10 @@ static __device__ float settled(const struct lab_decode_args *a, const struct la
 	return a->x[place] + a->biases[c->row + k] + (a->ranks > 1 ? a->sums[place] : sum_at(a, c, token, k));
 }
 
-/* x takes what the product before has left, and its normalised form is what the next one takes, as row `to`;
- * gives the scale of that. */
+/*
+ * Adds the result of the previous product to x, and writes the normalised x as row `to` of the next product's
+ * input. Returns the scale of that row.
+ */
 static __device__ float normalise(const struct lab_decode_args *a, const struct lab_decode_call *c, u32 token, u32 to)
 {
 	float *x = a->x + (u64)token * a->width, mean = 0, squares = 0, most = 0, size, scale = 1;
@@ -134,14 +142,14 @@ static __device__ void keep(const struct lab_decode_args *a, const struct lab_de
 	}
 }
 
-/* Queries, keys and values come to where attention finds them. */
+/* Stores queries, keys and values where attention reads them. */
 KERNEL void lab_decode_keep(const struct lab_decode_args a, const struct lab_decode_call c)
 {
 	for (u32 token = blockIdx.x; token < a.tokens; token += gridDim.x)
 		keep(&a, &c, token);
 }
 
-/* What attention or the widening has left, ReLU and all. */
+/* Result of attention, or of the first product of the inner layer after ReLU. */
 static __device__ float activated(const struct lab_decode_args *a, const struct lab_decode_call *c, u32 token, u32 k)
 {
 	return c->rows ? fmaxf(sum_at(a, c, token, k) + a->biases[c->row + k], 0)
@@ -159,19 +167,22 @@ static __device__ void activate(const struct lab_decode_args *a, const struct la
 		scale = code_scale(a, reduce(most, 0));
 	for (u32 k = threadIdx.x; k < columns; k += blockDim.x)
 		put(ACT(a), a->acts, (u64)token * columns + k, activated(a, c, token, k) / scale);
-	__syncthreads(); /* all have read the scale of before */
+	__syncthreads(); /* all threads have read the previous scale */
 	if (IS_SCALED(a) && threadIdx.x == 0)
 		a->act_scales[token] = scale;
 }
 
-/* What the next product takes: of what attention has left where that is yet to be made codes, or the widening. */
+/*
+ * Writes the input of the next product: from the result of attention (only if it must become 8-bit codes), or
+ * from the first product of the inner layer.
+ */
 KERNEL void lab_decode_activate(const struct lab_decode_args a, const struct lab_decode_call c)
 {
 	for (u32 token = blockIdx.x; token < a.tokens; token += gridDim.x)
 		activate(&a, &c, token);
 }
 
-/* Of several GPUs: what a product has left comes to its size, so that it can be added up. */
+/* Multiplies the result of a product by its scales, so that results of several GPUs can be added. */
 KERNEL void lab_decode_scale(const struct lab_decode_args a, const struct lab_decode_call c)
 {
 	for (u32 token = blockIdx.x; token < a.tokens; token += gridDim.x)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* On a GPU the types of numbers are constants, for which this text is compiled. */
+/* On GPUs the types of numbers are constants, for which this code is compiled. */
 #ifdef ACT_TYPE
 #define ACT(a) ACT_TYPE
 #define KEPT(a) KEPT_TYPE
@@ -9,7 +9,8 @@
 #define KEPT(a) (a)->kept
 #define PACKING(a) (a)->packing
 #endif
-#define IS_SCALED(a) (ACT(a) == LAB_FP8 || ACT(a) == LAB_INT8) /* sums of 8 bits are yet to be scaled */
+/* results of 8-bit products must still be multiplied by scales */
+#define IS_SCALED(a) (ACT(a) == LAB_FP8 || ACT(a) == LAB_INT8)
 
 enum { HEAD = 64 };
 
@@ -27,9 +28,9 @@ static __device__ float unit_of(u32 hash, u32 place)
 	return (float)(int)mix(place ^ hash) * (1.0f / 2147483648.0f);
 }
 
-/* --- Weights lie row by row, four neighbours of a row together --- */
+/* --- Storage of weights: row by row, groups of four neighbours in a row --- */
 
-/* Whether of four neighbours this is one of the two that are kept: the largest. */
+/* Whether weight i of a group of four is one of the two with the largest magnitude, which are kept. */
 static __device__ int is_kept(const float v[4], u32 i)
 {
 	u32 larger = 0;
@@ -39,8 +40,10 @@ static __device__ int is_kept(const float v[4], u32 i)
 	return larger < 2;
 }
 
-/* v: already divided by the row's scale; they are weights 4 * place and on. Of two in fp16 the last two digits say
- * which column. */
+/*
+ * Stores a group of four weights v, the weights 4 * place to 4 * place + 3, which are already divided by the
+ * scale of their row. If two of four are kept, the last two bits of each fp16 hold its column in the group.
+ */
 static __device__ void store_four(const struct lab_decode_args *a, void *to, u64 place, const float v[4])
 {
 	u16 *halves = (u16 *)to, half = 0;
@@ -93,7 +96,7 @@ static __device__ void fill_row(const struct lab_decode_args *a, const struct la
 	}
 }
 
-/* A block takes a row. */
+/* Fills rows of weights; a block fills one row. */
 KERNEL void lab_decode_fill(const struct lab_decode_args a, const struct lab_decode_call c)
 {
 	for (u32 row = blockIdx.x; row < c.rows; row += gridDim.x)
@@ -106,7 +109,7 @@ KERNEL void lab_decode_fill_floats(const struct lab_decode_args a, const struct 
 		((float *)c.to)[i] = c.bound * unit_of(c.tensor_hash, c.start + i);
 }
 
-/* Packed weights as the product takes them; a block takes a row. */
+/* Expands packed weights to the type of products; a block expands one row. */
 KERNEL void lab_decode_expand(const struct lab_decode_args a, const struct lab_decode_call c)
 {
 	for (u32 row = blockIdx.x; row < c.rows; row += gridDim.x)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernels of the workload `flow` (lab/README.md). Who is where is exact: integers, whose sums have no
- * order. A block has 256 threads. What kernels are given is here, with the rules of places that the host's program
- * has, too (device.h), where addresses are numbers.
+ * The kernels of the workload `flow` (lab/README.md). Places of flows are exact: they are computed with
+ * integers, whose sums do not depend on the order. A block has 256 threads. This file has the arguments of
+ * kernels and the rules of places, which the host's program shares (device.h); addresses are integers there.
  */
 #ifndef LAB_FLOW_ARGS
 #define LAB_FLOW_ARGS
@@ -20,22 +20,22 @@
 
 enum {
 	THREADS = 256,
-	TEAM = 4,     /* blocks that share the weights in the run in one launch, */
-	ROWS = 32,    /* and rows that they have at once */
+	TEAM = 4,     /* blocks that share the weights when the whole run is one launch */
+	ROWS = 32,    /* rows that these blocks process together */
 	PLACE = 16,   /* numbers of a cell */
-	E = 32,	      /* energies */
-	IN = 64,      /* inputs, and the width of the first layer */
-	H = 256,      /* state */
+	E = 32,	      /* energies of a flow */
+	IN = 64,      /* inputs, and width of the first layer */
+	H = 256,      /* numbers of a flow's state */
 	GATES = 768,
 	LOGITS = 6,
-	OUT = 40,     /* energies, logits, 2 zeros */
-	/* Places in the weights, matrices as [inputs][outputs]. */
+	OUT = 40,     /* outputs: energies, logits and 2 zeros */
+	/* Positions of matrices and biases in the weights. Matrices are [inputs][outputs]. */
 	W1 = 0,
 	B1 = W1 + IN * IN,
-	W2 = B1 + IN, /* its outputs behind E are 0, where the energies come */
+	W2 = B1 + IN, /* outputs from E on are 0; energies are added there */
 	B2 = W2 + IN * IN,
 	WI = B2 + E,
-	WH = WI + IN * GATES, /* with the one before a matrix of [IN + H] */
+	WH = WI + IN * GATES, /* together with WI a matrix of [IN + H] inputs */
 	BI = WH + H * GATES,
 	BH = BI + GATES,
 	WO = BH + GATES,
@@ -54,39 +54,47 @@ struct record {
 	u32 merged, exited;
 };
 
-/* What has two halves is written by turns: in the half of the step's parity. */
+/* Arguments of kernels. Arrays [2] have two halves; a step writes the half of its parity. */
 struct lab_flow_args {
-	AT(const float) weights; /* [WEIGHTS] */
-	AT(float) cells;	 /* [cells][PLACE] */
-	AT(u64) at;		 /* [flows], at the start of a step */
-	AT(u64) moved;		 /* [2][flows], after it */
-	AT(u64) fresh;		 /* [2][flows]: step + 1 << 32 | number of who comes into a row that is free */
-	AT(u32) next;		 /* [2][flows]: rows of those in one cell */
-	AT(u64) heads;		 /* [2][cells]: step + 1 << 32 | the first of those rows */
-	AT(u64) owners;		 /* [cells]: who has the lowest number there */
-	AT(const u32) map;	 /* [slots]: the row in a slot of the dense lattice; NONE: it is empty */
-	AT(float) e;		 /* [flows][E] */
-	AT(float) h_rows;	 /* [flows][H] */
-	AT(float) outputs_rows;	 /* [flows][OUT] */
-	AT(float) in; /* this and the next six: of the rows at hand; the last two may be those above */
+	AT(const float) weights; /* [WEIGHTS] all weights */
+	AT(float) cells;	 /* [cells][PLACE] numbers of each cell */
+	AT(u64) at;		 /* [flows] number and place of each flow at the start of a step */
+	AT(u64) moved;		 /* [2][flows] the same after the step */
+	/* [2][flows] step + 1 << 32 | number of the new flow in a row whose flow left or merged */
+	AT(u64) fresh;
+	AT(u32) next;		 /* [2][flows] next row in the list of the flows in a cell */
+	AT(u64) heads;		 /* [2][cells] step + 1 << 32 | first row of the list of a cell */
+	AT(u64) owners;		 /* [cells] key of the flow with the lowest number in each cell */
+	/* [slots] row in each slot of the dense lattice; NONE: the slot is empty */
+	AT(const u32) map;
+	AT(float) e;		 /* [flows][E] energies */
+	AT(float) h_rows;	 /* [flows][H] states */
+	AT(float) outputs_rows;	 /* [flows][OUT] outputs */
+	/*
+	 * this and the next six: data of the rows that are processed; h and outputs may be h_rows and
+	 * outputs_rows
+	 */
+	AT(float) in;
 	AT(float) u;
 	AT(float) a;
 	AT(float) gi;
 	AT(float) gh;
 	AT(float) h;
 	AT(float) outputs;
-	AT(u16) h_halves; /* bfloat16 [2][flows][H] */
-	AT(float) parts;  /* [2][TEAM][flows][OUT] */
-	AT(u32) numbers;  /* how many are new, blocks at the barrier; 0 at first */
-	AT(struct record) records; /* [steps] */
-	AT(u64) out;   /* sum of e of who left, in units of 2^-32 */
-	AT(u64) times; /* [steps + 1], ns */
+	AT(u16) h_halves; /* [2][flows][H] states in bfloat16 */
+	AT(float) parts;  /* [2][TEAM][flows][OUT] parts of the outputs, from each block of a team */
+	AT(u32) numbers;  /* number of new flows; number of blocks at the barrier; both 0 at first */
+	AT(struct record) records; /* [steps] results of each step */
+	AT(u64) out;   /* sum of the energies of all flows that left, in units of 2^-32 */
+	AT(u64) times; /* [steps + 1] times, ns */
 	u32 flows, steps, by_argmax;
-	u32 by_row; /* the host decides who merges: fresh and next come from there */
+	u32 by_row; /* the host decides which flows merge and provides `fresh` and `next` */
 	u32 width, height, depth;
 };
 
-/* Rows of inputs times a matrix, which is here in the weights; without bias. */
+/*
+ * A product without bias: rows of inputs times a matrix, which is at the position `matrix` of the weights.
+ */
 struct lab_flow_product {
 	AT(const float) in;
 	AT(float) out;
@@ -106,13 +114,16 @@ static __device__ struct lab_flow_product product_of(const struct lab_flow_args 
 		: last;
 }
 
-/* All take the args, a step, a first row and a count of rows; with the threads of a row. A product's step is its
- * matrix, whose outputs are the threads. */
+/*
+ * X(UPPER, lower, threads for each row) for each kernel. All kernels take the args, a step, a first row and a
+ * number of rows. For the kernel `product` the step is the number of its matrix, and the threads are that
+ * matrix's outputs.
+ */
 #define LAB_FLOW_KERNELS(X) X(CELLS, cells, PLACE) X(INPUT, input, IN) X(PRODUCT, product, 0) X(RELU, relu, IN) \
 	X(BIAS, bias, IN) X(GATES, gates, H) X(MOVE, move, E) X(SETTLE, settle, E) X(FRONT, front, THREADS) \
 	X(SPREAD, spread, H) X(COLLECT, collect, H) X(RUN, run, THREADS)
 
-/* --- Where a flow is: number << 32 | z << 20 | y << 10 | x --- */
+/* --- Place of a flow: number << 32 | z << 20 | y << 10 | x --- */
 
 static __device__ u32 x_of(u64 at)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What other blocks may have written since: past the first cache. */
+/*
+ * Reads memory that other blocks may have written in this launch; the access bypasses the first-level cache.
+ */
 #define NEW(type, place) (*(const volatile type *)(place))
 
 static __device__ u64 now_ns(void)
@@ -10,7 +12,7 @@ static __device__ u64 now_ns(void)
 	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
 	return time;
 #elif defined(__HIP_DEVICE_COMPILE__)
-	return wall_clock64() * 10; /* of 100 MHz */
+	return wall_clock64() * 10; /* ticks of 10 ns (100 MHz) */
 #elif defined(NOW_NS)
 	return NOW_NS();
 #else
@@ -28,21 +30,24 @@ static __device__ u32 thread_count(void)
 	return gridDim.x * blockDim.x;
 }
 
-/* --- Who leaves, merges or stays --- */
+/* --- Which flows leave, merge or stay --- */
 
-/* A row whose flow has gone is another's from the next step on. */
+/* Gives the row of a flow that left or merged to a new flow, from the next step on. */
 static __device__ void renew(const struct lab_flow_args *a, u32 step, u32 row)
 {
 	a->fresh[step % 2 * a->flows + row] = (u64)(step + 1) << 32 | (a->flows + atomicAdd(&a->numbers[0], 1));
 }
 
-/* A flow's claim to its cell: asked for first, looked at later. */
+/*
+ * A flow's claim to its new cell. Its atomic operations are started first, and their results are used later.
+ */
 struct claim {
 	u64 key, lowest, head;
-	u32 row; /* NONE: nothing was asked */
+	u32 row; /* row of the flow; NONE: no claim was made */
 };
 
-#define STEP_OF_KEY(step) (0xffeu - (step)) /* a later step's keys are lower: they need no clearing */
+/* in the upper bits of keys; keys of later steps are lower, so owners need not be cleared */
+#define STEP_OF_KEY(step) (0xffeu - (step))
 
 static __device__ struct claim claim_begin(const struct lab_flow_args *a, u32 step, u32 row, u64 moved)
 {
@@ -59,7 +64,10 @@ static __device__ struct claim claim_begin(const struct lab_flow_args *a, u32 st
 	return claim;
 }
 
-/* Of two that meet, the higher number goes; each that goes is found once. */
+/*
+ * Of the flows that meet in a cell, all but the one with the lowest number merge. Each that merges is counted
+ * exactly once.
+ */
 static __device__ void claim_end(const struct lab_flow_args *a, u32 step, const struct claim *claim)
 {
 	if (claim->row == NONE)
@@ -78,7 +86,7 @@ static __device__ void claim_end(const struct lab_flow_args *a, u32 step, const 
 	a->next[step % 2 * a->flows + claim->row] = claim->head >> 32 == step + 1 ? (u32)claim->head : NONE;
 }
 
-/* Whether a row's flow begins after `step`; NONE: all begin. */
+/* Whether a new flow begins in a row after `step`, and its number. step NONE: flows begin in all rows. */
 static __device__ bool begins(const struct lab_flow_args *a, u32 step, u32 row, u32 *number)
 {
 	u64 fresh;
@@ -91,7 +99,7 @@ static __device__ bool begins(const struct lab_flow_args *a, u32 step, u32 row, 
 	return fresh >> 32 == step + 1;
 }
 
-/* The first of the rows whose flows are now the one of `row`. */
+/* First row in the list of the flows that merged with the flow of `row`. */
 static __device__ u32 first_of(const struct lab_flow_args *a, u32 step, u32 row, u64 moved)
 {
 	u64 half = (u64)(step % 2) * a->width * a->height * a->depth;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --- A step in parts, for rows or for one of them --- */
+/* --- Parts of a step, for all rows or a single one --- */
 
-/* One of the 64 inputs. */
+/* One of the 64 inputs of a flow. */
 static __device__ float input_of(const struct lab_flow_args *a, u64 at, float e, u32 k)
 {
 	u32 w = (k - E - PLACE) / 4 * 1024;
@@ -22,7 +22,7 @@ static __device__ float input_of(const struct lab_flow_args *a, u64 at, float e,
 	}
 }
 
-/* Numbers of all cells, once. */
+/* Computes the numbers of all cells, once. */
 KERNEL void lab_flows_cells(const struct lab_flow_args a, u32 step, u32 first, u32 count)
 {
 	u64 all = (u64)a.width * a.height * a.depth * PLACE;
@@ -63,7 +63,9 @@ KERNEL void lab_flows_relu(const struct lab_flow_args a, u32 step, u32 first, u3
 		a.u[first * IN + i] = fmaxf(a.u[first * IN + i] + a.weights[B1 + i % IN], 0.0f);
 }
 
-/* Of the second layer, behind which the gates get the energies. */
+/*
+ * Adds the bias to the outputs of the second layer, and puts the energies after them as inputs of the gates.
+ */
 KERNEL void lab_flows_bias(const struct lab_flow_args a, u32 step, u32 first, u32 count)
 {
 	(void)step;
@@ -93,7 +95,10 @@ KERNEL void lab_flows_gates(const struct lab_flow_args a, u32 step, u32 first, u
 	}
 }
 
-/* Energies come out of their sums, and each flow moves; where the device decides who merges, it claims its cell. */
+/*
+ * Computes new energies from the results of the last product, and moves each flow. If the device decides
+ * which flows merge, each flow also claims its cell.
+ */
 KERNEL void lab_flows_move(const struct lab_flow_args a, u32 step, u32 first, u32 count)
 {
 	for (u32 i = thread_index(); i < count * E; i += thread_count()) {
@@ -115,7 +120,7 @@ KERNEL void lab_flows_move(const struct lab_flow_args a, u32 step, u32 first, u3
 	}
 }
 
-/* The mean of those that merged. */
+/* Mean over the flows that merged into one. */
 static __device__ float settled(const struct lab_flow_args *a, u32 step, u32 row, u64 moved, u32 k)
 {
 	float sum = 0;
@@ -126,7 +131,7 @@ static __device__ float settled(const struct lab_flow_args *a, u32 step, u32 row
 	return sum / (float)count;
 }
 
-/* The state at the start of the next step; NONE as step: of the first. */
+/* Computes what flows carry at the start of the next step. step NONE: at the start of the first step. */
 KERNEL void lab_flows_settle(const struct lab_flow_args a, u32 step, u32 first, u32 count)
 {
 	if (thread_index() == 0)
@@ -151,7 +156,7 @@ KERNEL void lab_flows_settle(const struct lab_flow_args a, u32 step, u32 first, 
 	}
 }
 
-/* --- Input and both first layers in one kernel; a block has a row --- */
+/* --- Inputs and both first layers in one kernel; a block processes one row --- */
 
 KERNEL void lab_flows_front(const struct lab_flow_args a, u32 step, u32 first, u32 count)
 {
@@ -186,9 +191,12 @@ KERNEL void lab_flows_front(const struct lab_flow_args a, u32 step, u32 first, u
 	}
 }
 
-/* --- The dense lattice: every cell is computed, whether somebody is there or not --- */
+/* --- Dense lattice: every cell is computed, with or without a flow --- */
 
-/* Inputs and state of the slots from `first` on, 0 where nobody is, to the start of the buffers. */
+/*
+ * Writes inputs and states of the slots from `first` on to the start of the buffers; 0 where there is no
+ * flow.
+ */
 KERNEL void lab_flows_spread(const struct lab_flow_args a, u32 step, u32 first, u32 count)
 {
 	(void)step;

@@ -2,19 +2,21 @@
 /* --- A whole run in one launch, on tensor cores --- */
 
 /*
- * On the fixed path. Four blocks are a team and share the weights of the gates: each keeps those of 64 units in its registers, as
- * operands of tensor instructions, for the whole run. Tiles of 32 rows are dealt out to the teams. In a step, each of the four makes its
- * quarter of the new state from the whole old one, and its part of the outputs; both lie in the second cache when all blocks meet. The
- * energies of a step come out of their four parts when the next one begins, where each block also learns who merged.
+ * For the fixed path. Four blocks form a team and share the weights of the gates: each keeps the weights of
+ * 64 units in its registers for the whole run, as operands of tensor instructions. Tiles of 32 rows are
+ * distributed to the teams. In a step, each block of a team computes its quarter of the new state from the
+ * whole old state, and its part of the outputs. Both are in the second-level cache when all blocks meet at
+ * the barrier. At the beginning of the next step, energies are computed from the four parts of the outputs,
+ * and each block finds which flows merged.
  */
 #if (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800) || defined(CUDA_TEXT_RUNS)
 
 enum {
 	UNITS = H / TEAM,
 	WARPS = THREADS / 32,
-	DEEP = (IN + H) / 16, /* tensor instructions along the inputs of a gate, */
-	DEEP_IN = IN / 16,    /* the first of them for what comes in; as many as for 64 units */
-	A_STRIDE = IN + H + 8, /* 8 more spread rows over the banks */
+	DEEP = (IN + H) / 16, /* number of tensor instructions over all inputs of a gate */
+	DEEP_IN = IN / 16,    /* number of these for the 64 inputs, which equals that for 64 units */
+	A_STRIDE = IN + H + 8, /* 8 more elements distribute rows over the banks of shared memory */
 	S_STRIDE = IN + 8
 };
 
@@ -22,22 +24,23 @@ enum {
 #define WAIT
 #endif
 
-/* In shared memory. */
+/* Data of a tile in shared memory. */
 struct tile {
-	uint4 unused; /* what follows begins at 16 bytes */
-	u16 a[ROWS * A_STRIDE]; /* what goes into the gates, 64 inputs and 256 of the old state */
-	u16 in[ROWS * S_STRIDE], u[ROWS * S_STRIDE], h[ROWS * S_STRIDE]; /* h: 64 units of the new state */
+	uint4 unused; /* aligns what follows to 16 bytes */
+	u16 a[ROWS * A_STRIDE]; /* inputs of the gates: 64 inputs and 256 numbers of the old state */
+	/* h: the block's 64 units of the new state */
+	u16 in[ROWS * S_STRIDE], u[ROWS * S_STRIDE], h[ROWS * S_STRIDE];
 	u64 at[ROWS];
 	u32 fresh[ROWS], left[ROWS], first[ROWS], second[ROWS];
 };
 
-/* A block's weights of the gates, as a thread has them. */
+/* A thread's part of the weights of a block's gates. */
 struct gates {
 	u32 r[DEEP][2], z[DEEP][2], n[DEEP][2];
 	float r_bias[2], z_bias[2], in_bias[2], hidden_bias[2];
 };
 
-/* --- What is not C: tests have their own --- */
+/* --- Instructions that C lacks; tests define their own --- */
 
 #ifdef __CUDA_ARCH__
 static __device__ INLINE u32 pack(float low, float high)
@@ -56,7 +59,7 @@ static __device__ INLINE float swift_tanh(float value)
 	return result;
 }
 
-/* 16 rows of 16 numbers, as a tensor instruction takes them. */
+/* Loads 16 rows of 16 numbers as an operand of a tensor instruction. */
 static __device__ INLINE void load_rows(u32 to[4], const u16 *from, u32 stride)
 {
 	u32 lane = threadIdx.x % 32, place = (u32)__cvta_generic_to_shared(from + lane % 16 * stride + lane / 16 * 8);
@@ -67,7 +70,7 @@ static __device__ INLINE void load_rows(u32 to[4], const u16 *from, u32 stride)
 		     : "memory");
 }
 
-/* sums[rows 8 apart][columns] += 16 x 16 times 16 x 8. */
+/* sums[rows at a distance of 8][columns] += product of 16 x 16 and 16 x 8 matrices. */
 static __device__ INLINE void multiply(float sums[4], const u32 rows[4], u32 low, u32 high)
 {
 	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -88,7 +91,10 @@ static __device__ INLINE float swift_sigmoid(float value)
 
 /* --- Weights --- */
 
-/* Operands of 8 outputs from `matrix` on, whose rows are `stride` apart, and `deep` times 16 inputs. */
+/*
+ * Loads operands for 8 outputs from `matrix` on, whose rows are `stride` apart, and for `deep` times 16
+ * inputs.
+ */
 static __device__ INLINE void load_weights(u32 (*to)[2], u32 deep, const float *matrix, u32 stride)
 {
 	const float *here = matrix + threadIdx.x % 4 * 2 * stride + threadIdx.x % 32 / 4;
@@ -116,9 +122,9 @@ static __device__ INLINE void load_gates(const struct lab_flow_args *a, struct g
 	}
 }
 
-/* --- The start of a step: who is where, and with what --- */
+/* --- Start of a step: places and energies of flows --- */
 
-/* A sum over a warp. */
+/* Sum over all lanes of a warp. */
 static __device__ INLINE u64 warp_sum(u64 value)
 {
 #pragma unroll
@@ -127,7 +133,10 @@ static __device__ INLINE u64 warp_sum(u64 value)
 	return value;
 }
 
-/* Who is in a row of a tile, a thread each, whole warps; the leader of a team asks for their next cells. */
+/*
+ * Finds the flow in each row of a tile, with one thread for a row in whole warps. The first block of a team
+ * begins the claims to the next cells.
+ */
 static __device__ INLINE struct claim look(const struct lab_flow_args *a, struct tile *tile, u32 step, u32 row, bool leads)
 {
 	struct claim claim = {0, 0, 0, NONE};
@@ -160,7 +169,7 @@ static __device__ INLINE struct claim look(const struct lab_flow_args *a, struct
 	return step == a->steps ? claim : claim_begin(a, step, row, move_fixed(a, at, step));
 }
 
-/* The old state of a tile, which other blocks wrote: past the first cache. */
+/* Loads the old state of a tile, which other blocks wrote; the loads bypass the first-level cache. */
 static __device__ INLINE void load_state(const struct lab_flow_args *a, struct tile *tile, u32 step, u32 row)
 {
 	const u16 *from = a->h_halves + (u64)((step - 1) % 2) * a->flows * H;
@@ -170,7 +179,7 @@ static __device__ INLINE void load_state(const struct lab_flow_args *a, struct t
 		*(uint4 *)&tile->a[r * A_STRIDE + IN + k] = __ldcg((const uint4 *)&from[(u64)(row + r) * H + k]);
 }
 
-/* An energy after a step, from its parts. */
+/* Argument of an energy's tanh after a step, as the sum of its four parts. */
 static __device__ INLINE float part_sum(const struct lab_flow_args *a, u32 step, u32 row, u32 k)
 {
 	const float *part = a->parts + ((u64)(step % 2) * TEAM * a->flows + row) * OUT + k;
@@ -179,7 +188,7 @@ static __device__ INLINE float part_sum(const struct lab_flow_args *a, u32 step,
 	return NEW(float, part) + NEW(float, part + apart) + (NEW(float, part + 2 * apart) + NEW(float, part + 3 * apart));
 }
 
-/* The mean of those that merged, from the sum of the first of them. */
+/* Mean energy of the flows that merged. `sum` is that of the first of them. */
 static __device__ INLINE float merged_energy(const struct lab_flow_args *a, u32 step, float sum, u32 second, u32 k)
 {
 	float energy = swift_tanh(sum);
@@ -190,7 +199,7 @@ static __device__ INLINE float merged_energy(const struct lab_flow_args *a, u32 
 	return count == 1 ? energy : energy / (float)count;
 }
 
-/* Energy and inputs of a row of the tile, a lane for each. */
+/* Computes energies and inputs of a row of the tile, one of each in a lane. */
 static __device__ INLINE void take_row(const struct lab_flow_args *a, struct tile *tile, u32 step, u32 row, u32 i)
 {
 	u32 k = threadIdx.x % 32, first = tile->first[i];
@@ -209,7 +218,7 @@ static __device__ INLINE void take_row(const struct lab_flow_args *a, struct til
 		a->e[(row + i) * E + k] = e;
 }
 
-/* The state after the last step, as floats. */
+/* Writes the state after the last step as floats. */
 static __device__ INLINE void give_state(const struct lab_flow_args *a, struct tile *tile, u32 row)
 {
 	for (u32 i = threadIdx.x; i < ROWS * H; i += THREADS)
@@ -217,9 +226,9 @@ static __device__ INLINE void give_state(const struct lab_flow_args *a, struct t
 			a->h_rows[row * H + i] = unpack(tile->a[i / H * A_STRIDE + IN + i % H]);
 }
 
-/* --- The network --- */
+/* --- Network --- */
 
-/* 16 rows of 64 inputs times those weights. */
+/* Adds the product of 16 rows of 64 inputs and the given weights. */
 static __device__ INLINE void multiply_layer(float sums[4], const u16 *from, const u32 (*weights)[2])
 {
 #pragma unroll
@@ -231,7 +240,10 @@ static __device__ INLINE void multiply_layer(float sums[4], const u16 *from, con
 	}
 }
 
-/* A layer of 64 inputs: a warp has 8 of its outputs, and where they are fewer than warps every n-th 16 rows. */
+/*
+ * A layer with 64 inputs. Each warp computes 8 outputs. If there are more warps than groups of outputs, warps
+ * share the rows in groups of 16.
+ */
 static __device__ INLINE void layer(const float *matrix, const float *bias, u32 outputs, float least, const u16 *from, u16 *to, u32 stride)
 {
 	u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, output = warp * 8 % outputs, column = output + lane % 4 * 2;
@@ -268,7 +280,7 @@ static __device__ INLINE u32 gate_pair(const struct gate_sums *s, u32 i, u32 old
 	return pack(h[0], h[1]);
 }
 
-/* The block's quarter of the new state: a warp has 8 units. */
+/* Computes the block's quarter of the new state, 8 units in each warp. */
 static __device__ INLINE void gate_layer(struct tile *tile, const struct gates *gates, u32 quarter)
 {
 	u32 lane = threadIdx.x % 32, column = threadIdx.x / 32 * 8 + lane % 4 * 2;
@@ -305,7 +317,7 @@ static __device__ INLINE void gate_layer(struct tile *tile, const struct gates *
 		}
 }
 
-/* The rows' quarter of the state, for all; a thread has 8 numbers of every 32nd. */
+/* Stores the block's quarter of the state for all blocks. A thread stores 8 numbers of every 32nd row. */
 static __device__ INLINE void store_state(const struct lab_flow_args *a, struct tile *tile, u32 step, u32 row, u32 quarter)
 {
 	u32 k = threadIdx.x % 8 * 8;
@@ -315,7 +327,7 @@ static __device__ INLINE void store_state(const struct lab_flow_args *a, struct 
 			*(const uint4 *)&tile->h[r * S_STRIDE + k];
 }
 
-/* This block's part of energies and logits: 5 pieces of 8 outputs for each 16 rows. */
+/* Computes the block's part of energies and logits, in 5 pieces of 8 outputs for each 16 rows. */
 static __device__ INLINE void output_layer(const struct lab_flow_args *a, struct tile *tile, u32 step, u32 row, u32 quarter)
 {
 	u32 lane = threadIdx.x % 32;
@@ -371,7 +383,7 @@ static __device__ INLINE void run_tile(
 
 /* --- The run --- */
 
-/* Everything that was written before, by any block, is seen by all after. */
+/* Barrier for all blocks. Everything that any block wrote before is visible to all blocks afterwards. */
 static __device__ INLINE void meet(const struct lab_flow_args *a, u32 round)
 {
 	__syncthreads();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --- Between products --- */
+/* --- Work between products --- */
 
 #define RATE 1e-3f
 #define DECAY_RATE 1e-2f
@@ -8,7 +8,7 @@
 #define EPSILON 1e-8f
 #define SEED_OF_WEIGHTS (42ull << 48 ^ 1ull << 40)
 
-/* Places from 0 to before `end`, shared among all threads. */
+/* Loops over the integers from 0 to before `end`, which all threads share. */
 #define FOR_EACH(i, end) \
 	for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < (end); i += (u64)gridDim.x * blockDim.x)
 
@@ -17,7 +17,7 @@ static __device__ u64 matrix_at(const struct lab_train_args *a, u32 layer) { ret
 static __device__ u64 bias_at(const struct lab_train_args *a, u32 layer) { return matrix_at(a, a->layers) + (u64)layer * a->width; }
 static __device__ u64 plane_at(const struct lab_train_args *a, u32 slot) { return (u64)slot * rows_of(a) * a->width; }
 
-/* --- The beginning of a run, and of a step --- */
+/* --- Start of a run, and of a step --- */
 
 static __device__ float first_weight(u64 place, float bound)
 {
@@ -51,7 +51,7 @@ KERNEL void lab_train_begin(const struct lab_train_args a, const struct lab_trai
 		set_clock(a.clock, BETA1, BETA2, 0);
 }
 
-/* The batch as products read it, so that the next may be sent. */
+/* Copies the batch to where products read it, so that the next batch can be sent. */
 KERNEL void lab_train_take(const struct lab_train_args a, const struct lab_train_call c)
 {
 	u64 count = (u64)a.batch * a.width;
@@ -63,7 +63,7 @@ KERNEL void lab_train_take(const struct lab_train_args a, const struct lab_train
 		a.labels[i] = ((const u32 *)(staged + count))[i];
 }
 
-/* --- What follows a product --- */
+/* --- Work after a product --- */
 
 KERNEL void lab_train_bias(const struct lab_train_args a, const struct lab_train_call c)
 {
@@ -79,7 +79,7 @@ KERNEL void lab_train_bias(const struct lab_train_args a, const struct lab_train
 	}
 }
 
-/* Of a row, by a block: its loss, and the errors of its logits. */
+/* Computes the loss of a row, and the gradients of its logits. A block processes one row. */
 static __device__ void soften(const struct lab_train_args *a, u32 row, u32 label, float *loss)
 {
 	const float *logits = a->logits + (u64)row * a->width;
@@ -105,7 +105,7 @@ KERNEL void lab_train_loss(const struct lab_train_args a, const struct lab_train
 		soften(&a, row, a.labels[first + row], &a.row_losses[first + row]);
 }
 
-/* Errors of a layer's inputs: none where the rectifier let nothing through. */
+/* Gradients of a layer's inputs: 0 where the rectifier's output was 0. */
 KERNEL void lab_train_mask(const struct lab_train_args a, const struct lab_train_call c)
 {
 	u64 count = (u64)rows_of(&a) * a.width, errors = plane_at(&a, c.errors), inputs = plane_at(&a, c.slot);
@@ -116,8 +116,8 @@ KERNEL void lab_train_mask(const struct lab_train_args a, const struct lab_train
 }
 
 /*
- * Sums over rows: a block adds up some columns, each by several threads that take every n-th row, where it has
- * enough of them.
+ * Sums over rows. A block adds up some columns. If it has enough threads, several threads share a column,
+ * each with every n-th row.
  */
 KERNEL void lab_train_bias_gradient(const struct lab_train_args a, const struct lab_train_call c)
 {
@@ -142,7 +142,7 @@ KERNEL void lab_train_bias_gradient(const struct lab_train_args a, const struct 
 
 /* --- AdamW --- */
 
-/* All of it, or the parts that `mode` names. */
+/* Does the parts of AdamW that `mode` states. */
 KERNEL void lab_train_adamw(const struct lab_train_args a, const struct lab_train_call c)
 {
 	u64 matrices = matrix_at(&a, a.layers), count = bias_at(&a, a.layers);
@@ -169,7 +169,7 @@ KERNEL void lab_train_adamw(const struct lab_train_args a, const struct lab_trai
 	}
 }
 
-/* At the end of a step: its loss, of this GPU's share, and the next step. */
+/* Ends a step: adds up this GPU's share of its loss, and sets the factors of the next step. */
 KERNEL void lab_train_advance(const struct lab_train_args a, const struct lab_train_call c)
 {
 	float sum = 0;

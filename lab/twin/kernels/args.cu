@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernels of the workload `twin` (lab/README.md). Every float is rounded once: no multiplication and
- * addition are joined but where fmaf() says so (compile with -fmad=false); sums are of integers, so that
- * their order does not matter. A block has a multiple of 32 threads, 1024 at most. What kernels are given is
- * here, with the rules that the host's program has, too (inside.h), where addresses are numbers.
+ * The kernels of the workload `twin` (lab/README.md). Every float is rounded once: only fmaf() joins a
+ * multiplication and an addition (compile with -fmad=false). Sums are of integers, so their order does not
+ * matter. A block has a multiple of 32 threads, at most 1024. This file has the arguments of kernels and the
+ * rules that the host's program shares (inside.h); addresses are integers there.
  */
 #ifndef LAB_TWIN_ARGS
 #define LAB_TWIN_ARGS
@@ -19,48 +19,51 @@
 enum {
 	STEPS = 288,
 	AGENTS = 22,
-	CONTROLS = 10, /* floats that an agent may send, */
-	GAINS = 3,     /* and what they come to */
+	CONTROLS = 10, /* floats that an agent may send */
+	GAINS = 3,     /* gains that are computed from them */
 	WIDTH = 256,
-	CELLS = 65536, /* a rank */
-	KEPT = 70,     /* cells of each field that a step keeps in its history slot */
+	CELLS = 65536, /* cells of a rank */
+	KEPT = 70,     /* cells of each field that a step stores in its part of the history */
 	SLOT = 350,
-	WIDE = 235, /* observations of 8 bytes a step */
+	WIDE = 235, /* observations of 8 bytes in a step */
 	OUTBOX_BYTES = 16 * 1878,
 	RANKS_MAX = 8
 };
 
-/* The memory of a field: type, name and number of elements of each part. */
+/* Memory of a field: X(type, name, number of elements) for each part. */
 #define LAB_TWIN_PARTS(X, cells) \
-	X(float, t, 2 * (cells)) /* where it is doubled, odd steps read the second half and write the first */ \
+	X(float, t, 2 * (cells)) /* if the field is doubled, odd steps read the second half and write the first */ \
 	X(float, u, cells) X(float, f, cells) X(float, l, cells) X(float, v, cells) X(float, w, cells) \
 	X(float, controls, AGENTS * CONTROLS) \
 	X(float, gains, AGENTS * GAINS) \
-	X(i64, sums, AGENTS + 1) /* the last one is the peak's bits */ \
-	X(u64, checks, STEPS + 1) /* X of each step, then of what is left at the end */ \
+	X(i64, sums, AGENTS + 1) /* sums of the agents' districts; the last element is the bits of the peak */ \
+	X(u64, checks, STEPS + 1) /* checksum X of each step, and of the field after the last step */ \
 	X(float, history, STEPS * SLOT) \
-	X(float, edges, 2 * WIDTH) /* rows of the neighbours, above and below */ \
+	X(float, edges, 2 * WIDTH) /* rows of the neighbouring fields, above and below */ \
 	X(const volatile float, inbox, AGENTS * CONTROLS) /* what agents send */ \
-	X(char, outbox, OUTBOX_BYTES) /* what they see */ \
-	X(u32, clock, 2) /* the step, for launches that do not say; blocks done */ \
-	X(i64, run_sums, STEPS * (AGENTS + 1)) /* of a whole run in one launch, as the next three: */ \
-	X(i64, seen, STEPS * AGENTS) /* what each agent saw */ \
-	X(u64, times, STEPS + 1) /* its start and each step's end, ns */ \
-	X(u32, arrived, 1) /* blocks at its barrier */ \
+	X(char, outbox, OUTBOX_BYTES) /* what agents see */ \
+	X(u32, clock, 2) /* number of the step, for launches that do not state it; number of blocks that are done */ \
+	X(i64, run_sums, STEPS * (AGENTS + 1)) /* all steps; this and the next three: for a run in one launch */ \
+	X(i64, seen, STEPS * AGENTS) /* what each agent saw in each step */ \
+	X(u64, times, STEPS + 1) /* start of the run and end of each step, ns */ \
+	X(u32, arrived, 1) /* number of blocks at the barrier */ \
 	X(const i64, gathered, RANKS_MAX * (AGENTS + 1)) /* sums of all fields */
 
-/* `cells` from `first_cell` on are one field: of one rank or of several. */
+/* Arguments of kernels. The `cells` cells from `first_cell` on are one field, of one or more ranks. */
 #define LAB_TWIN_MEMBER(type, name, count) AT(type) name;
 struct lab_twin_args {
 	LAB_TWIN_PARTS(LAB_TWIN_MEMBER, 0)
-	AT(u32) flag; /* of the host's memory: set to step + 1 when the outbox is full; 0: nobody asks */
+	/*
+	 * in the host's memory: set to step + 1 when the outbox is full; 0: the host does not wait for it
+	 */
+	AT(u32) flag;
 	u32 cells, first_cell, doubled;
-	u32 has_edges; /* else the field borders on itself */
+	u32 has_edges; /* true: neighbours' rows are in `edges`; false: the field borders on itself */
 	u32 scattered; /* bytes from one observation to the next; 0: packed */
 	u32 steps, closed, parts;
 };
 
-/* All take the args and a step. */
+/* X(UPPER, lower) for each kernel. All kernels take the args and a step. */
 #define LAB_TWIN_KERNELS(X) X(BEGIN_FIELD, begin_field) X(BEGIN_REST, begin_rest) X(GAIN, gain) X(FORCE, force) \
 	X(SPREAD, spread) X(DIFFUSE, diffuse) X(PUSH, push) X(STORE, store) X(LIMIT, limit) X(SUM, sum) X(LOOK, look) \
 	X(CHECK, check) X(SCATTER, scatter) X(RECEIVE, receive) X(ADVANCE, advance) X(CONCLUDE, conclude) \
@@ -68,7 +71,7 @@ struct lab_twin_args {
 
 #define BY_CLOCK 0xffffffffu
 
-/* A word for the host, who waits for it. */
+/* Sets the flag for which the host waits. */
 #ifndef SIGNAL
 #define SIGNAL(place, value) (*(volatile u32 *)(place) = (value))
 #endif
@@ -95,7 +98,10 @@ static __device__ u32 observed(u32 step)
 	return 1877 + (step % 16 == 0);
 }
 
-/* Every eighth observation is a district's sum, the others look at a cell of rank 0. */
+/*
+ * Whether an observation has 8 bytes. Every eighth is the sum of a district; the others are values of a cell
+ * of rank 0.
+ */
 static __device__ bool is_wide(u32 observation)
 {
 	return observation % 8 == 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --- Packed and fused --- */
+/* --- Packed and fused kernels --- */
 
-/* Pieces that lie one behind the other in the inbox, to the controls of their agents. */
+/* Copies the pieces that are packed in the inbox to the controls of their agents. */
 KERNEL void lab_twin_scatter(const struct lab_twin_args a, u32 step)
 {
 	for (u32 i = threadIdx.x; i < AGENTS * CONTROLS; i += blockDim.x) {
@@ -15,7 +15,7 @@ KERNEL void lab_twin_scatter(const struct lab_twin_args a, u32 step)
 	}
 }
 
-/* The whole table of controls from the inbox, and the gains they come to. */
+/* Copies the whole table of controls from the inbox, and computes the gains from it. */
 KERNEL void lab_twin_receive(const struct lab_twin_args a, u32 step)
 {
 	(void)step;
@@ -29,7 +29,7 @@ struct cell {
 	float t, u;
 };
 
-/* Steps 2 to 7 of one cell, and its history. */
+/* Steps 2 to 7 of the specification for one cell, and its part of the history. */
 static __device__ struct cell advance(const struct lab_twin_args *a, const float *gains, u32 step, u32 i)
 {
 	const float *t = old_t(a, step), *mine = gains + district(i) * GAINS;
@@ -58,7 +58,7 @@ KERNEL void lab_twin_advance(const struct lab_twin_args a, u32 step)
 	EACH(i, a.cells) advance(&a, a.gains, step, i);
 }
 
-/* True in every thread of the block that comes last, once all others' sums are there. */
+/* True in all threads of the last block that arrives, when the sums of all other blocks are complete. */
 static __device__ bool is_last(const struct lab_twin_args *a)
 {
 	__shared__ bool last;
@@ -86,7 +86,7 @@ static __device__ void end_step(const struct lab_twin_args *a, u32 step)
 	}
 }
 
-/* Sums, check and observations: steps 8 to 10. */
+/* Sums, checksum and observations: steps 8 to 10 of the specification. */
 KERNEL void lab_twin_conclude(const struct lab_twin_args a, u32 step)
 {
 	step = step_of(&a, step);
@@ -99,13 +99,13 @@ KERNEL void lab_twin_conclude(const struct lab_twin_args a, u32 step)
 	end_step(&a, step);
 }
 
-/* The same where the sums of several fields are still to come. */
+/* The same as conclude if the sums of several fields are not yet added up. */
 KERNEL void lab_twin_tally(const struct lab_twin_args a, u32 step)
 {
 	tally_all(&a, step, a.sums, &a.checks[step]);
 }
 
-/* Sums of all fields from what was gathered, then what agents see; one block. */
+/* Adds up the gathered sums of all fields, and writes what agents see. For one block. */
 KERNEL void lab_twin_combine(const struct lab_twin_args a, u32 step)
 {
 	for (u32 d = threadIdx.x; d <= AGENTS; d += blockDim.x) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What other blocks may have written since: past the first cache. */
+/*
+ * Reads a float that other blocks may have written in this launch; the load bypasses the first-level cache.
+ */
 static __device__ float fresh(const float *place)
 {
 	return *(const volatile float *)place;
@@ -43,8 +45,8 @@ static __device__ float neighbours(const struct lab_twin_args *a, const float *t
 /* --- Sums of a block, in shared memory --- */
 
 struct tally {
-	int low[AGENTS], high[AGENTS]; /* sums: high * 2^16 + low, of up to 2^20 cells */
-	u32 peak, limbs[3];	       /* of the check, 22 bits each */
+	int low[AGENTS], high[AGENTS]; /* a sum is high * 2^16 + low, for up to 2^20 cells */
+	u32 peak, limbs[3];	       /* limbs: 22 bits each of the checksum */
 };
 
 static __device__ void tally_clear(struct tally *tally)
@@ -62,7 +64,10 @@ static __device__ void tally_clear(struct tally *tally)
 #define BY_WARPS (__CUDA_ARCH__ >= 800)
 #endif
 
-/* A warp adds up by itself where all its lanes are here and go to one place. False: a lane has nothing left. */
+/*
+ * Adds up `value` over a warp if all its lanes add to the same sum (`together`). Returns whether this lane has a
+ * value left to add; if the warp was added up, only the first lane has.
+ */
 static __device__ bool add_by_warp(int *value, bool together)
 {
 #if BY_WARPS
@@ -86,7 +91,7 @@ static __device__ void raise(u32 *place, u32 value, bool together)
 	atomicMax(place, value);
 }
 
-/* Whether the 32 cells around `i` are all there and of one district. */
+/* Whether the 32 cells around `i` all exist and belong to one district. */
 static __device__ bool is_together(const struct lab_twin_args *a, u32 i)
 {
 	u32 first = i - i % 32;
@@ -113,7 +118,7 @@ static __device__ u64 check_of(const struct lab_twin_args *a, u32 i, float t, fl
 	return (u64)__float_as_uint(t) * (2 * j + 1) + (u64)__float_as_uint(u) * (2 * j + 0x10001);
 }
 
-/* All threads of the block come here. */
+/* Adds up a checksum. All threads of the block must call it. */
 static __device__ void tally_check(struct tally *tally, u64 check)
 {
 	for (u32 k = 0; k < 3; k++) {
@@ -136,7 +141,10 @@ static __device__ void tally_give(struct tally *tally, i64 *sums, u64 *check)
 		atomicAdd(check, tally->limbs[0] + ((u64)tally->limbs[1] << 22) + ((u64)tally->limbs[2] << 44));
 }
 
-/* Sums and peak of a step to `sums`, its check to `check`, each where that is not 0; after the last step once more. */
+/*
+ * Adds sums and peak of a step to `sums`, and its checksum to `check`, each unless the address is 0. Called
+ * once more after the last step.
+ */
 static __device__ void tally_all(const struct lab_twin_args *a, u32 step, i64 *sums, u64 *check)
 {
 	__shared__ struct tally tally;
@@ -171,11 +179,11 @@ static __device__ void look_at(const struct lab_twin_args *a, u32 step, u32 firs
 	}
 }
 
-/* --- To begin with --- */
+/* --- Initial state --- */
 
 #define EACH(i, count) for (u32 i = thread_index(); i < (count); i += thread_count())
 
-/* A kernel that does the same for every cell. */
+/* Defines a kernel that executes a statement for every cell. */
 #define EACH_CELL(name, statement) \
 	KERNEL void lab_twin_##name(const struct lab_twin_args a, u32 step) \
 	{ \
@@ -196,7 +204,7 @@ KERNEL void lab_twin_begin_rest(const struct lab_twin_args a, u32 step)
 	EACH(i, 1) a.clock[0] = a.clock[1] = a.arrived[0] = 0;
 }
 
-/* --- The ten of the specification --- */
+/* --- The ten kernels of the specification --- */
 
 static __device__ void find_gains(const float *controls, float *gains)
 {
@@ -204,7 +212,7 @@ static __device__ void find_gains(const float *controls, float *gains)
 		gains[i] = gain(controls + i / GAINS * CONTROLS, i % GAINS);
 }
 
-/* One block: sums to 0, and what the controls come to. */
+/* For one block: sets sums to 0 and computes the gains from the controls. */
 static __device__ void prepare(const struct lab_twin_args *a)
 {
 	for (u32 d = threadIdx.x; d <= AGENTS; d += blockDim.x)

@@ -5,7 +5,7 @@
 #define WAIT
 #endif
 
-/* Everything that was written before, by any block, is seen by all after. */
+/* Barrier for all blocks. Everything that any block wrote before is visible to all blocks afterwards. */
 static __device__ void barrier(const struct lab_twin_args *a, u32 round)
 {
 	__syncthreads();
@@ -21,7 +21,7 @@ static __device__ void barrier(const struct lab_twin_args *a, u32 round)
 
 struct agents {
 	float controls[AGENTS * CONTROLS], gains[AGENTS * GAINS];
-	int low[AGENTS], high[AGENTS]; /* what they saw: high * 2^24 + low */
+	int low[AGENTS], high[AGENTS]; /* what agents saw, as high * 2^24 + low */
 };
 
 static __device__ i64 seen_by(const struct agents *agents, u32 agent)
@@ -29,7 +29,7 @@ static __device__ i64 seen_by(const struct agents *agents, u32 agent)
 	return (i64)agents->high[agent] * (1 << 24) + agents->low[agent];
 }
 
-/* What agents see of a step that has ended. */
+/* Computes what agents see after a step. */
 static __device__ void watch(const struct lab_twin_args *a, struct agents *agents, u32 step)
 {
 	const float *t = new_t(a, step);
@@ -48,7 +48,7 @@ static __device__ void watch(const struct lab_twin_args *a, struct agents *agent
 	__syncthreads();
 }
 
-/* What agents do about it. */
+/* Computes what agents do next. */
 static __device__ void decide(const struct lab_twin_args *a, struct agents *agents, u32 step)
 {
 	for (u32 i = threadIdx.x; i < AGENTS * CONTROLS; i += blockDim.x) {
@@ -70,7 +70,7 @@ static __device__ u64 now_ns(void)
 	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
 	return time;
 #elif defined(__HIP_DEVICE_COMPILE__)
-	return wall_clock64() * 10; /* of 100 MHz */
+	return wall_clock64() * 10; /* ticks of 10 ns (100 MHz) */
 #elif defined(NOW_NS)
 	return NOW_NS();
 #else
@@ -94,8 +94,10 @@ static __device__ void work(const struct lab_twin_args *a, const struct agents *
 	tally_give(&tally, a->run_sums + step * (AGENTS + 1), &a->checks[step]);
 }
 
-/* All blocks at once; each always has the same cells, and agents of its own, which are alike. The first block tells
- * what they saw. */
+/*
+ * The whole run. All blocks must run concurrently. Each block processes the same cells in every step and has
+ * its own copy of the agents, which all behave the same. The first block writes what they saw.
+ */
 KERNEL void __launch_bounds__(1024, 1) lab_twin_whole(const struct lab_twin_args a, u32 step)
 {
 	__shared__ struct agents agents;

@@ -8,15 +8,15 @@
 #include <stdlib.h>
 
 #define MS INT64_C(1000000)
-#define IDLE_NS (1500 * MS)	    /* duration of an idle level */
-#define SETTLE_NS (1000 * MS)	    /* pause after a context was made, before its idle level is measured */
-#define METER_SETTLE_NS (1200 * MS) /* pause after each load, longer than any meter's averaging window */
-#define SHIFT_NS (20 * MS)	    /* update period of the fastest known meter */
+#define IDLE_NS (1500 * MS)	    /* for how long an idle level is measured */
+#define SETTLE_NS (1000 * MS)	    /* pause between making a context and measuring its idle level */
+#define METER_SETTLE_NS (1200 * MS) /* pause after each load; longer than any meter's averaging window */
+#define SHIFT_NS (20 * MS)	    /* shift_ns of the loads: update period of the fastest known meter */
 #define AVERAGE_PERIOD_NS (50 * MS)
 #define CALLS_S 1.0
 #define OPEN_S 2.0
 
-/* State of a session. */
+/* State of a self-test. */
 struct session {
 	const struct kwhy_calibration_request *request;
 	struct kwhy_calibration *out;
@@ -24,14 +24,14 @@ struct session {
 	struct kwhy_sampler *sampler;
 	struct kwhy_gpu *gpu;
 	struct kwhy_loads *loads;
-	uint32_t device; /* index into the sensors' devices */
+	uint32_t device; /* index into sensors->devices */
 };
 
 static const struct {
 	const char *name;
 	enum kwhy_burn burn;
 	int32_t on_ms, off_ms;
-	bool quick; /* also in the quick plan */
+	bool quick; /* whether the quick plan has this load, too */
 } plan[] = {
 	{"step", KWHY_BURN_FMA, 500, 0, true},
 	{"5/5 ms", KWHY_BURN_FMA, 5, 5, false},
@@ -137,13 +137,14 @@ static enum kwhy_status open_sensors(struct session *session, struct kwhy_error 
 		.without_rocm = true,
 		.without_host = true,
 		.ring_period_ns = 1000 * MS,
-		.counter_period_ns = 100000000, /* every update of an H200's counter */
+		.counter_period_ns = 100000000, /* every update: an H200 updates its counter every 100 ms */
 		.average_period_ns = AVERAGE_PERIOD_NS,
 		.history_s = 60 + (size_t)kwhy_calibration_seconds(session->request),
 	};
 	enum kwhy_status status = kwhy_sensors_open(&request, &session->sensors, error);
 
-	if (status && !session->request->device) /* the user named no device, so this is no usage error */
+	/* the user named no device, so a failure is no usage error */
+	if (status && !session->request->device)
 		return error->status = KWHY_E_UNSUPPORTED;
 	if (status)
 		return status;
@@ -196,7 +197,7 @@ static enum kwhy_status open_gpu(struct session *session, struct kwhy_error *err
 	return KWHY_OK;
 }
 
-/* Measures the idle level of a context that has run nothing yet, then the loads. */
+/* Measures the idle level of a context that has run no kernel yet, then runs the loads. */
 static enum kwhy_status run_phases(struct session *session, struct kwhy_error *error)
 {
 	enum kwhy_status status;

@@ -13,19 +13,24 @@
 #include <stdint.h>
 
 /*
- * The self-test of a GPU's meters runs known loads while it reads every source. This struct holds the raw
- * results; bench/calibration/self_test.h makes a machine profile of them. Times are of CLOCK_MONOTONIC.
+ * The self-test of a GPU's meters runs known loads while it reads every meter and gauge. Struct
+ * kwhy_calibration holds its raw results; bench/calibration/self_test.h makes a machine profile of them.
+ * Times are of CLOCK_MONOTONIC.
  */
 enum kwhy_phase_kind { KWHY_PHASE_CLEAN_IDLE, KWHY_PHASE_CONTEXT_IDLE, KWHY_PHASE_LOAD };
 
-const char *kwhy_phase_kind_name(enum kwhy_phase_kind kind); /* "clean-idle", "context-idle", "load" */
+/* Name of a kind of phase: "clean-idle", "context-idle" or "load". */
+const char *kwhy_phase_kind_name(enum kwhy_phase_kind kind);
 
-/* An interval of the session. For a load it lasts from its first kernel to the end of the pause after it. */
+/*
+ * An interval of the self-test. That of a load lasts from its first kernel to the end of the pause after it.
+ */
 struct kwhy_phase {
 	enum kwhy_phase_kind kind;
-	struct kwhy_load load; /* valid for KWHY_PHASE_LOAD */
+	struct kwhy_load load; /* the load that ran; valid for KWHY_PHASE_LOAD */
 	int64_t start_ns, end_ns;
-	size_t first_pulse, pulse_count; /* range in the calibration's pulses */
+	/* the load's kernels: pulses[first_pulse] and the pulse_count - 1 after it */
+	size_t first_pulse, pulse_count;
 };
 
 struct kwhy_meter_series {
@@ -36,13 +41,13 @@ struct kwhy_meter_series {
 enum { KWHY_PHASES_MAX = 16 };
 
 struct kwhy_calibration {
-	struct kwhy_arena arena; /* owns all memory below */
+	struct kwhy_arena arena; /* owns all memory that this struct points to */
 	struct kwhy_gpu_facts gpu;
-	const char *driver; /* driver version; NULL: unknown */
+	const char *driver; /* version of the driver; NULL: unknown */
 	int64_t limit_mw;   /* power limit; -1: unknown */
 	int64_t started_unix_ns, started_mono_ns;
 	uint32_t seed;
-	size_t processes_before; /* processes on the device before this program used it */
+	size_t processes_before; /* number of processes that used the device before this program did */
 	struct kwhy_meter_series meters[KWHY_METER_COUNT];
 	struct kwhy_meter_series gauges[KWHY_GAUGE_COUNT];
 	struct kwhy_phase phases[KWHY_PHASES_MAX];
@@ -53,11 +58,11 @@ struct kwhy_calibration {
 };
 
 struct kwhy_calibration_request {
-	const char *device; /* number as in the vendor's tools; NULL: 0 */
-	double load_s;	    /* length of each load */
+	const char *device; /* device number as in the vendor's tools; NULL: device 0 */
+	double load_s;	    /* duration of each load, in seconds */
 	bool quick;	    /* run only three of the loads */
 	uint32_t seed;
-	/* Called as each part begins; NULL: not called. */
+	/* Called as each part of the self-test begins, with its name; NULL: not called. */
 	void (*progress)(void *context, const char *what);
 	void *context;
 };
@@ -66,7 +71,7 @@ struct kwhy_calibration_request {
 double kwhy_calibration_seconds(const struct kwhy_calibration_request *request);
 
 /*
- * Runs the self-test. It needs the device for itself, and changes no clock, limit or mode.
+ * Runs the self-test. It needs a device that nothing else uses, and changes no clock rate, limit or mode.
  * KWHY_E_UNSUPPORTED: the GPU, driver, compiler or a meter is missing. End with kwhy_calibration_free().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_calibrate(const struct kwhy_calibration_request *request,

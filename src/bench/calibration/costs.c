@@ -8,9 +8,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { CALLS = 2000, WARM_CALLS = 200, COPIES = 7, QUEUE = 100, TURN = 500 /* calls between rests */ };
+enum { CALLS = 2000, WARM_CALLS = 200, COPIES = 7, QUEUE = 100, TURN = 500 /* calls between two pauses */ };
 
-/* A measurement that is repeated. */
+/* What the repeated measurements use: the GPU, and what to launch or copy. */
 struct trial {
 	struct kwhy_gpu *gpu;
 	const struct kwhy_gpu_launch *launch;
@@ -59,7 +59,10 @@ struct kwhy_measured kwhy_cost_summary(double *values, size_t count)
 	return (struct kwhy_measured){.value = middle, .sd = (values[count * 3 / 4] - values[count / 4]) / 2};
 }
 
-/* Seconds of one call. The queue is drained from time to time, outside the timed part. */
+/*
+ * Measures how long one call takes on the host, in seconds. Every QUEUE calls the queue is drained; that time
+ * is not counted.
+ */
 static enum kwhy_status time_calls(struct trial *trial, trial_run *run, size_t count, size_t warm,
 	struct kwhy_measured *out, struct kwhy_error *error)
 {
@@ -119,7 +122,10 @@ static enum kwhy_status time_small(struct trial *trial, struct kwhy_call_costs *
 	return status;
 }
 
-/* Bytes a second of a large copy, computed from its seconds with the same relative spread. */
+/*
+ * Measures the rate of a large copy in bytes a second. It is computed from the copy's seconds and has the
+ * same relative spread.
+ */
 static enum kwhy_status time_copies(
 	struct trial *trial, trial_run *run, struct kwhy_measured *out, struct kwhy_error *error)
 {

@@ -7,21 +7,23 @@
 #include "model/profile.h"
 
 /*
- * Times of single calls and copies on the host: medians of many, with half the interquartile range as spread.
+ * How long single calls and copies take on the host, in seconds: medians of many repetitions, with half the
+ * interquartile range as spread.
  */
 struct kwhy_call_costs {
 	struct kwhy_measured launch_s, synchronize_s, copy_latency_s, graph_launch_s;
-	struct kwhy_measured h2d_pinned, h2d_pageable, d2h_pinned, d2h_pageable; /* bytes a second */
+	/* rates of large copies, in bytes a second */
+	struct kwhy_measured h2d_pinned, h2d_pageable, d2h_pinned, d2h_pageable;
 	struct kwhy_graph_costs graph;
 };
 
-/* sizes of the copies for rates and for latency */
+/* Bytes of the copies that measure rates, and of those that measure latency. */
 enum { KWHY_COST_COPY_BYTES = 256 << 20, KWHY_COST_LATENCY_BYTES = 38 };
 
-/* Median and half the interquartile range. Sorts `values`. */
+/* Returns the median of the values, with half their interquartile range as spread. Sorts `values`. */
 struct kwhy_measured kwhy_cost_summary(double *values, size_t count);
 
-/* Costs that are all unknown (NAN). */
+/* Returns costs of which each one is unknown (NAN). */
 struct kwhy_call_costs kwhy_call_costs_unknown(void);
 
 /* Measures the costs on an idle GPU, in under six seconds. */

@@ -65,7 +65,10 @@ static void add_pulses(const struct kwhy_calibration *calibration, struct kwhy_t
 static void add_machine(const struct kwhy_calibration *calibration, struct kwhy_text *out)
 {
 	struct kwhy_calibration_fact facts[KWHY_CALIBRATION_FACTS_MAX];
-	/* The const is cast away because only kwhy_calibration_read() writes through these facts. */
+	/*
+	 * The const is cast away because kwhy_calibration_facts() serves reading and writing; here the facts
+	 * are only read.
+	 */
 	size_t count = kwhy_calibration_facts((struct kwhy_calibration *)(size_t)calibration, facts);
 
 	kwhy_text_add(out, "key,value,spread\n");

@@ -6,27 +6,27 @@
 #include "bench/calibration/calibration.h"
 
 /*
- * Writes the results of a self-test as CSV for analysis elsewhere. Times are Unix nanoseconds
+ * Writes the results of a self-test as CSV, for evaluation by other programs. Times are Unix nanoseconds
  * (docs/man/kwhy-calibrate).
  */
 enum kwhy_calibration_table {
-	KWHY_CALIBRATION_POWER,	  /* power CSV: every reading of every meter */
-	KWHY_CALIBRATION_GAUGES,  /* clocks, temperatures, throttle reasons */
-	KWHY_CALIBRATION_PHASES,  /* the phases of the session */
-	KWHY_CALIBRATION_PULSES,  /* start and end of each kernel, as measured */
-	KWHY_CALIBRATION_MACHINE, /* the device, and times of calls: key,value,spread */
+	KWHY_CALIBRATION_POWER,	  /* power CSV with every reading of every meter */
+	KWHY_CALIBRATION_GAUGES,  /* readings of clock rates, temperatures and throttle reasons */
+	KWHY_CALIBRATION_PHASES,  /* the phases of the self-test */
+	KWHY_CALIBRATION_PULSES,  /* measured start and end of each kernel */
+	KWHY_CALIBRATION_MACHINE, /* facts of the device and costs of calls, as key,value,spread */
 	KWHY_CALIBRATION_TABLE_COUNT
 };
 
-/* "power.csv" */
+/* File name of a table, such as "power.csv". */
 const char *kwhy_calibration_table_name(enum kwhy_calibration_table table);
 
 void kwhy_calibration_csv(
 	const struct kwhy_calibration *calibration, enum kwhy_calibration_table table, struct kwhy_text *out);
 
 /*
- * Reads the tables back from the files of a folder. KWHY_E_INPUT: the message names the file, the line and
- * the error.
+ * Reads the tables back from the files of a folder. KWHY_E_INPUT: a file is invalid; the message names the
+ * file, the line and the error.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_calibration_read(
 	const char *folder, struct kwhy_calibration **out, struct kwhy_error *error);

@@ -5,14 +5,14 @@
 
 #include <math.h>
 
-#define POLL_NS INT64_C(100000000) /* polling period of other tools */
+#define POLL_NS INT64_C(100000000) /* period at which other tools poll a power meter */
 
 static double watts(const struct kwhy_reading *reading)
 {
 	return (double)reading->value * 1e-3;
 }
 
-/* Index of the last reading at or before a time; SIZE_MAX: there is none. */
+/* Index of the last reading at or before a time; SIZE_MAX: all readings are later. */
 static size_t last_before(const struct kwhy_meter_series *series, int64_t time_ns)
 {
 	size_t low = 0, high = series->count;
@@ -34,7 +34,7 @@ static bool spans(const struct kwhy_meter_series *series, int64_t start_ns, int6
 		series->items[series->count - 1].time_mono_ns >= end_ns;
 }
 
-/* Watts at a time, interpolated between readings[i] and the next. */
+/* Power in watts at a time between readings[i] and readings[i + 1], interpolated linearly. */
 static double watts_at(const struct kwhy_reading *readings, size_t i, int64_t time_ns)
 {
 	double span = (double)(readings[i + 1].time_mono_ns - readings[i].time_mono_ns),
@@ -80,13 +80,19 @@ struct kwhy_measured kwhy_series_watts(
 	return (struct kwhy_measured){mean, sqrt(fmax(squares - sum * mean, 0) / (double)(count - 1))};
 }
 
-/* Whether a meter that updates every 100 ms has a recent reading; with an older one it has missed updates. */
+/*
+ * Whether the meter's last reading before a time is at most two of its update periods (100 ms each) old. If
+ * it is older, updates were missed.
+ */
 static bool is_fresh(const struct kwhy_meter_series *series, int64_t time_ns)
 {
 	return time_ns - series->items[last_before(series, time_ns)].time_mono_ns <= 2 * POLL_NS;
 }
 
-/* Joules by a tool that reads the counter at start and end: the last updates before each. */
+/*
+ * Energy in joules as a tool computes it that reads the counter once at the start and once at the end. Each
+ * time it gets the value of the counter's last update.
+ */
 static double counter_joules(const struct kwhy_meter_series *series, int64_t start_ns, int64_t end_ns)
 {
 	if (!spans(series, start_ns, end_ns) || !is_fresh(series, start_ns) || !is_fresh(series, end_ns))
@@ -96,7 +102,9 @@ static double counter_joules(const struct kwhy_meter_series *series, int64_t sta
 		1e-9 * (double)kwhy_meter_unit_nj(KWHY_METER_NVML_ENERGY);
 }
 
-/* Joules by a tool that polls the power every 100 ms and interpolates linearly. */
+/*
+ * Energy in joules as a tool computes it that polls the power meter every 100 ms and interpolates linearly.
+ */
 static double polled_joules(const struct kwhy_meter_series *series, int64_t start_ns, int64_t end_ns)
 {
 	double joules = 0;

@@ -4,19 +4,23 @@
 
 #include "bench/calibration/calibration.h"
 
-/* The named single values of a calibration, in one list for writing and reading them. */
+/*
+ * All single values of a calibration with their names, in one list that both the writer and the reader of the
+ * CSV use.
+ */
 enum kwhy_fact_kind { KWHY_FACT_TEXT, KWHY_FACT_COUNT, KWHY_FACT_INTEGER, KWHY_FACT_MEASURED };
 
 struct kwhy_calibration_fact {
 	const char *key;
 	enum kwhy_fact_kind kind;
-	void *place;	   /* char[text_bytes], uint32_t, int64_t or struct kwhy_measured */
-	size_t text_bytes; /* size of the text, for KWHY_FACT_TEXT */
+	void *place;	   /* where the value is: char[text_bytes], uint32_t, int64_t or struct kwhy_measured,
+			      according to its kind */
+	size_t text_bytes; /* size of the text in bytes; only for KWHY_FACT_TEXT */
 };
 
 enum { KWHY_CALIBRATION_FACTS_MAX = 24 };
 
-/* Fills out[] and returns the number of facts. */
+/* Fills out[] with the calibration's facts and returns their number. */
 size_t kwhy_calibration_facts(
 	struct kwhy_calibration *calibration, struct kwhy_calibration_fact out[KWHY_CALIBRATION_FACTS_MAX]);
 

@@ -7,10 +7,13 @@
 
 #include <math.h>
 
-/* Everything that waits at a gate must fit into the queue, which holds about a hundred operations. */
+/*
+ * A chain of empty kernels is queued completely while a gate is closed, so the longer one (MANY kernels) must
+ * fit into the queue, which holds about a hundred operations.
+ */
 enum { FEW = 16, MANY = 80, TRIES = 101, WARM = 5 };
 
-/* Number of host-side tries between pauses; the first after a pause is discarded. */
+/* Number of timings on the host between two pauses. The first timing after a pause is discarded. */
 enum { TURN = 10 };
 
 enum { SHORT, LONG, CHAINS };
@@ -52,7 +55,10 @@ static enum kwhy_status issue_between_events(
 	return status ? status : ops->event_record(chains->gpu, chains->end, NULL, error);
 }
 
-/* Nanoseconds of a chain by the device's clock, with all of it queued before any of it runs. */
+/*
+ * Measures how long a chain takes by the device's clock, in nanoseconds. The whole chain is queued before its
+ * first kernel runs.
+ */
 static enum kwhy_status time_on_device(const struct chains *chains, issue_chain *issue, size_t which,
 	double *out_ns, struct kwhy_error *error)
 {
@@ -72,7 +78,10 @@ static enum kwhy_status time_on_device(const struct chains *chains, issue_chain 
 		      : ops->event_elapsed_ns(chains->gpu, chains->start, chains->end, out_ns, error);
 }
 
-/* Nanoseconds of a graph's launch on the host with an empty queue, and until it is known to have ended. */
+/*
+ * Measures on the host how long a graph's launch into an empty queue takes (out_call_ns), and how long until
+ * the host knows that the graph has ended (out_done_ns).
+ */
 static enum kwhy_status time_launch(const struct chains *chains, size_t which, double *out_call_ns,
 	double *out_done_ns, struct kwhy_error *error)
 {
@@ -89,7 +98,7 @@ static enum kwhy_status time_launch(const struct chains *chains, size_t which, d
 	return status;
 }
 
-/* Seconds for each additional kernel. */
+/* Seconds that each additional kernel of the long chain takes. */
 static double each_s(const double chains_ns[CHAINS])
 {
 	return (chains_ns[LONG] - chains_ns[SHORT]) * 1e-9 / (MANY - FEW);
@@ -114,7 +123,10 @@ static enum kwhy_status measure_on_device(
 	return status;
 }
 
-/* Times the launches of both chains `times` times; the last time counts. */
+/*
+ * Launches the graphs of both chains alternately, `times` times each, and returns the timings of the last
+ * launch of each.
+ */
 static enum kwhy_status time_launches(const struct chains *chains, int times, double out_call_ns[CHAINS],
 	double out_done_ns[CHAINS], struct kwhy_error *error)
 {
@@ -173,7 +185,7 @@ static enum kwhy_status measure_graphs(
 		status = kwhy_gpu_capture(
 			chains->gpu, NULL, issue_chain_kernels, &chain, &chains->graphs[which], error);
 	}
-	/* host-side timings first: kernels that wait at a gate must have run before */
+	/* The host's timings come first: a kernel must have run once before it may wait at a gate. */
 	if (!status)
 		status = measure_launches(chains, &out->launch_node_s, &out->start_node_s, error);
 	if (!status)
@@ -191,8 +203,9 @@ struct kwhy_graph_costs kwhy_graph_costs_unknown(void)
 }
 
 /*
- * Sets impossible results to their limits. A launch, and the time until its first kernel starts (the graph's
- * duration less its kernels), may not depend on the number of kernels; a kernel takes some time.
+ * Corrects results that noise made impossible. A negative time of a launch becomes 0, and a kernel time that
+ * is not positive becomes unknown (NAN). On entry start_node_s is the time a node until the graph has ended;
+ * the kernel time is subtracted from it, which leaves the time until the first kernel starts.
  */
 static void judge(struct kwhy_graph_costs *costs)
 {

@@ -9,9 +9,13 @@
 
 enum { READINGS_MIN = 15 };
 
-#define WORTH_RATIO 0.1 /* a single load counts only if its lag's relative spread is below this */
+/* the fit of a single load is used only if the relative spread of its lag is below this */
+#define WORTH_RATIO 0.1
 
-/* Search ranges: from a tenth of a millisecond to three seconds, which covers every known meter. */
+/*
+ * Ranges in which lags are searched: widths up to 0.4 s for a low-pass and 3 s for a mean, delays up to 0.2
+ * s. They cover every known meter.
+ */
 static const struct kwhy_lag_data as_low_pass = {.kind = KWHY_LAG_LOW_PASS,
 	.width_low_s = 1e-4,
 	.width_high_s = 0.4,
@@ -20,20 +24,21 @@ static const struct kwhy_lag_data as_low_pass = {.kind = KWHY_LAG_LOW_PASS,
 static const struct kwhy_lag_data as_mean = {
 	.kind = KWHY_LAG_MEAN, .width_low_s = 1e-3, .width_high_s = 3, .delay_low_s = 0, .delay_high_s = 0.2};
 
-/* The readings of one meter, by phase. */
+/* The readings of one meter that the fit uses, in one interval for each load. */
 struct gathering {
 	const struct kwhy_calibration *calibration;
 	const struct kwhy_meter_series *series;
 	bool stamped;
 	double period_s;
-	struct kwhy_lag_reading *readings; /* [series->count] */
+	struct kwhy_lag_reading *readings; /* readings of all intervals; space for series->count */
 	size_t used;
 	struct kwhy_lag_stretch stretches[KWHY_LAG_STRETCHES_MAX];
 };
 
 /*
- * Whether a reading counts: of a polled meter the first of each value, and, while the value stays the same,
- * one a period.
+ * Whether the fit uses readings[i]. A stamped reading is used unless its stamp is late. A polled one is used
+ * if its value is new, or if more than a period has passed since last_ns, the time of the last one that was
+ * used.
  */
 static bool counts(const struct gathering *gathering, size_t i, int64_t last_ns)
 {
@@ -46,7 +51,7 @@ static bool counts(const struct gathering *gathering, size_t i, int64_t last_ns)
 			(double)(series->items[i].time_mono_ns - last_ns) * 1e-9 > gathering->period_s);
 }
 
-/* Copies the readings of a phase that count to `out` and returns their number. */
+/* Copies those readings of a phase that the fit uses to `out` and returns their number. */
 static size_t gather_readings(
 	const struct gathering *gathering, const struct kwhy_phase *phase, struct kwhy_lag_reading *out)
 {
@@ -90,15 +95,15 @@ static void gather_all(struct gathering *gathering, struct kwhy_meter_lag *out)
 	}
 }
 
-/* Standard error of a mean over the loads, from their scatter. */
+/* Standard error of the mean of the loads' fits, from the scatter between them. */
 static double spread_of(const struct kwhy_moments *fits)
 {
 	return sqrt(kwhy_moments_variance(fits) / fits->count);
 }
 
 /*
- * Adds the scatter between loads to the spreads. Fits of single loads differ by more than noise, since power
- * creeps as silicon warms, and time stamps are off by more in some loads.
+ * Adds the scatter between the loads' fits to the spreads. It is larger than noise explains: power creeps up
+ * as the silicon warms, and some loads have larger errors in their time stamps.
  */
 static void add_scatter(
 	const struct gathering *gathering, const struct kwhy_lag_data *both, struct kwhy_lag *lag)
@@ -113,7 +118,8 @@ static void add_scatter(
 		data.stretches = &gathering->stretches[i];
 		data.stretch_count = 1;
 		/*
-		 * Search only near the joint fit, since a single square wave also matches one period later.
+		 * The search is limited to the neighbourhood of the joint fit. A single square wave fits as
+		 * well with a delay that is one of its periods longer.
 		 */
 		data.width_low_s = lag->width_s / 3;
 		data.width_high_s = lag->width_s * 3;
@@ -130,7 +136,10 @@ static void add_scatter(
 	lag->delay_sd_s = hypot(lag->delay_sd_s, spread_of(&delay));
 }
 
-/* Fits both kinds and keeps the one with the higher likelihood. A kind that cannot be fitted is no error. */
+/*
+ * Fits both a low-pass and a trailing mean and keeps the one with the higher likelihood. If one of them
+ * cannot be fitted, that is no error.
+ */
 static void fit_both(const struct gathering *gathering, struct kwhy_meter_lag *out)
 {
 	const struct kwhy_lag_data *kinds[] = {&as_low_pass, &as_mean};

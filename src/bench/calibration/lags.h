@@ -8,21 +8,22 @@
 #include <stdbool.h>
 
 /*
- * The response of one meter to the FMA loads of a self-test, as a low-pass or a trailing mean, whichever fits
+ * How one meter responds to the FMA loads of a self-test: as a low-pass or as a trailing mean, whichever fits
  * better.
  */
 struct kwhy_meter_lag {
-	bool found; /* false: there were too few readings */
+	bool found; /* false: there were too few readings for a fit */
 	enum kwhy_lag_kind kind;
 	struct kwhy_lag lag;
-	size_t phases[KWHY_LAG_STRETCHES_MAX]; /* phases of the calibration, one for each interval of the fit
-						*/
+	/* indices of the calibration's phases whose readings were fitted */
+	size_t phases[KWHY_LAG_STRETCHES_MAX];
 	size_t phase_count;
 };
 
 /*
- * Fits the lag. `stamped`: readings carry their own times, and those with late stamps (for updates every
- * period_s) are left out. Otherwise they were polled, and the first reading of each new value counts. Pure.
+ * Fits a meter's lag. `stamped`: readings carry their own times, and those with late stamps are left out
+ * (updates come every period_s). Otherwise the readings were polled; the fit uses the first reading of each
+ * new value, and one a period while the value stays the same. Pure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_meter_lag_find(const struct kwhy_calibration *calibration,
 	enum kwhy_meter meter, bool stamped, double period_s, struct kwhy_meter_lag *out,

@@ -10,7 +10,7 @@
 
 enum { THREADS = 256, CLOCK_READS = 40, SHIFTS = 8, COPY_BYTES = 256 << 20 };
 
-/* The offset between the clocks at one moment: host = device + offset. */
+/* Relation of the device's clock to the host's at one moment: host time = device time + offset. */
 struct gpu_clock {
 	int64_t device_ns, offset_ns;
 };
@@ -20,19 +20,21 @@ struct kwhy_loads {
 	struct kwhy_gpu_module *module;
 	const struct kwhy_gpu_kernel *burns[KWHY_BURN_COUNT], *fill, *now, *nothing;
 	uint32_t blocks[KWHY_BURN_COUNT];
-	uint64_t stamps, from, to; /* device addresses */
-	uint64_t *host_stamps;	   /* [2 * KWHY_LOAD_PULSES_MAX] */
+	/* device addresses: start and end times of kernels, source and sink of copies */
+	uint64_t stamps, from, to;
+	uint64_t *host_stamps; /* copy of `stamps`; 2 * KWHY_LOAD_PULSES_MAX values */
 	uint32_t seed;
 };
 
 /*
- * The number of blocks of each load: all that are resident, or one on every sm_divisor-th multiprocessor.
- * With random data on all multiprocessors an H200 draws 602 W (FMA, 4 % more once it is hot) or reaches its
- * limit of 700 W (copy). Neither is the steady power that a test of meters needs.
+ * The loads and how many blocks their kernels have. With random data on all multiprocessors an H200 draws 602
+ * W (FMA; 4 % more once it is hot), or reaches its limit of 700 W (copy). A test of meters needs steady
+ * power, which neither is, so these two loads use fewer blocks.
  */
 static const struct {
 	const char *name, *kernel;
-	uint32_t sm_divisor; /* 0: all resident blocks; UINT32_MAX: one block */
+	uint32_t sm_divisor; /* one block on every n-th multiprocessor; 0: all blocks that are resident;
+				UINT32_MAX: a single block */
 } burns[KWHY_BURN_COUNT] = {
 	[KWHY_BURN_FMA] = {"fma", "kwhy_burn_fma", 2},
 	[KWHY_BURN_COPY] = {"copy", "kwhy_burn_copy", 1},
@@ -94,7 +96,7 @@ static enum kwhy_status find_kernels(struct kwhy_loads *loads, struct kwhy_error
 	return status;
 }
 
-/* Fills both buffers of the copy kernel with random data. */
+/* Fills source and sink of the copy kernel with random data. */
 static enum kwhy_status fill(struct kwhy_loads *loads, struct kwhy_error *error)
 {
 	uint64_t places[] = {loads->from, loads->to}, count = COPY_BYTES / sizeof(uint32_t);
@@ -160,7 +162,8 @@ static enum kwhy_status copy(
 }
 
 /*
- * Reads the device's clock between two readings of the host's; of several attempts the closest pair counts.
+ * Finds the offset between the clocks: reads the device's clock between two readings of the host's. Of
+ * several attempts it takes the one with the shortest time between these two readings.
  */
 static enum kwhy_status relate(struct kwhy_loads *loads, struct gpu_clock *out, struct kwhy_error *error)
 {
@@ -191,7 +194,10 @@ static enum kwhy_status relate(struct kwhy_loads *loads, struct gpu_clock *out, 
 	return status;
 }
 
-/* Converts a device time to the host's clock, linearly between two relations. */
+/*
+ * Converts a time of the device's clock to the host's. The offset is interpolated linearly between two
+ * measured relations.
+ */
 static int64_t host_ns(const struct gpu_clock *first, const struct gpu_clock *last, int64_t device_ns)
 {
 	double span = (double)(last->device_ns - first->device_ns),

@@ -9,17 +9,18 @@
 #include <stdint.h>
 
 /*
- * Loads of known power and duration for one GPU: kernels that run for a given time by the device's clock and
- * record when they actually ran. Their data is pseudo-random from a seed.
+ * Loads of known power and duration for one GPU. Their kernels run for a given time by the device's clock and
+ * record when they actually ran. Their data is pseudo-random, from a seed.
  */
 enum kwhy_burn { KWHY_BURN_FMA, KWHY_BURN_COPY, KWHY_BURN_INTEGER, KWHY_BURN_ONE_BLOCK, KWHY_BURN_COUNT };
 
-const char *kwhy_burn_name(enum kwhy_burn burn); /* "fma", "copy", "integer", "one-block" */
+/* Name of a kernel: "fma", "copy", "integer" or "one-block". */
+const char *kwhy_burn_name(enum kwhy_burn burn);
 
 /*
- * `pulses` kernels of on_ns each, one begun every on_ns + off_ns; off_ns 0: without pauses. shift_ns divides
- * the pulses into eight equal groups and delays each by another eighth of shift_ns. A meter samples, and
- * would alias a wave whose phase to its samples is constant.
+ * A load has `pulses` kernels of on_ns each, and one begins every on_ns + off_ns (off_ns 0: without pauses).
+ * The pulses form eight equal groups, each of which begins shift_ns / 8 later than the pattern. A meter that
+ * samples at a constant phase of the pulses would otherwise alias them.
  */
 struct kwhy_load {
 	const char *name;
@@ -37,13 +38,14 @@ KWHY_MUST_USE enum kwhy_status kwhy_loads_new(
 void kwhy_loads_free(struct kwhy_loads *loads);
 
 /*
- * Runs a load and waits for its end. out_pulses[load->pulses] receives when each kernel ran, on
- * CLOCK_MONOTONIC and to about 10 us, since the device's clock is compared with the host's before and after.
+ * Runs a load and waits for its end. out_pulses[load->pulses] receives the start and end of each kernel on
+ * CLOCK_MONOTONIC. They are accurate to about 10 us, since the device's clock is compared with the host's
+ * before and after the load.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_load_run(struct kwhy_loads *loads, const struct kwhy_load *load,
 	struct kwhy_pulse *out_pulses, struct kwhy_error *error);
 
-/* An empty kernel and the loads' device memory, for measuring calls. */
+/* An empty kernel, and the device memory of the loads, for timing calls and copies. */
 const struct kwhy_gpu_kernel *kwhy_loads_nothing(const struct kwhy_loads *loads);
 uint64_t kwhy_loads_memory(const struct kwhy_loads *loads, size_t *out_bytes);
 

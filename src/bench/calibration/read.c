@@ -10,7 +10,7 @@
 
 enum { FILE_MAX_BYTES = 256 << 20, CELLS_MAX = 9, PATH_BYTES = 4096 };
 
-/* State of reading one table. */
+/* State of reading one table of a calibration. */
 struct table {
 	char path[PATH_BYTES];
 	struct kwhy_calibration *calibration;
@@ -35,13 +35,16 @@ static bool integer(const char *text, int64_t *out)
 	return end != text && *end == '\0';
 }
 
-/* Appends a reading to a series that grows in the arena. */
+/* Appends a reading to a series, whose memory grows in the arena. */
 static enum kwhy_status append(struct kwhy_meter_series *series, struct kwhy_reading reading,
 	struct kwhy_calibration *calibration, struct kwhy_error *error)
 {
 	struct kwhy_reading *items;
 
-	/* The capacity doubles, so a length that is a power of two means that it is full. */
+	/*
+	 * The capacity is a power of two and doubles when it is reached, so it is reached whenever the length
+	 * is 0 or a power of two.
+	 */
 	if ((series->count & (series->count - 1)) == 0) {
 		size_t space = series->count ? 2 * series->count : 1;
 
@@ -104,7 +107,7 @@ static bool find_burn(const char *name, enum kwhy_burn *out)
 	return false;
 }
 
-/* kind,name,burn,on_ns,off_ns,start_ns,end_ns,first_pulse,pulses */
+/* Parses the cells kind,name,burn,on_ns,off_ns,start_ns,end_ns,first_pulse,pulses. */
 static bool parse_phase(const struct table *table, struct kwhy_phase *out, int64_t out_pulses[2])
 {
 	int64_t *const numbers[] = {&out->load.on_ns, &out->load.off_ns, &out->start_ns, &out->end_ns,
@@ -235,7 +238,7 @@ enum kwhy_status kwhy_calibration_read(
 		take_row *take;
 	} tables[] = {
 		{KWHY_CALIBRATION_MACHINE, take_fact},
-		{KWHY_CALIBRATION_PULSES, take_pulse}, /* before the phases, which refer to pulses */
+		{KWHY_CALIBRATION_PULSES, take_pulse}, /* pulses come before phases, which refer to them */
 		{KWHY_CALIBRATION_PHASES, take_phase},
 		{KWHY_CALIBRATION_POWER, take_power},
 		{KWHY_CALIBRATION_GAUGES, take_gauge},
@@ -249,7 +252,10 @@ enum kwhy_status kwhy_calibration_read(
 	calibration->costs = kwhy_call_costs_unknown();
 	for (size_t i = 0; !status && i < sizeof(tables) / sizeof(tables[0]); i++)
 		status = read_table(&table, folder, tables[i].table, tables[i].take);
-	/* All times in the tables are Unix times; only differences matter. */
+	/*
+	 * Times in the tables are Unix times, and this calibration keeps them in place of CLOCK_MONOTONIC;
+	 * its evaluation uses only differences.
+	 */
 	calibration->started_mono_ns = calibration->started_unix_ns;
 	if (status)
 		kwhy_calibration_free(calibration);

@@ -11,25 +11,28 @@
 #include <time.h>
 
 #define MS INT64_C(1000000)
-#define SETTLE_NS (300 * MS)  /* longer than NVML's sample ring needs to settle after a step */
-#define LONG_ON_NS (400 * MS) /* shortest load whose power settles while it runs */
+#define SETTLE_NS (300 * MS)  /* time after a change of power until NVML's sample ring shows the new level */
+#define LONG_ON_NS (400 * MS) /* loads with kernels at least this long settle while a kernel runs */
 /*
- * From about a quarter of a second into a kernel, an H200 draws 2.5 % more. The power in its first part is
- * that of short pulses.
+ * An H200 draws 2.5 % more from about a quarter of a second into a kernel on. Short pulses have the power of
+ * the first part, which is measured from EARLY_FROM_NS to EARLY_TO_NS and taken to last until EARLY_END_NS.
  */
-#define EARLY_FROM_NS (100 * MS) /* the ring has settled by then */
+#define EARLY_FROM_NS (100 * MS) /* the sample ring has settled by then */
 #define EARLY_TO_NS (200 * MS)
 #define EARLY_END_NS (250 * MS)
-#define JOIN_NS (2 * MS) /* kernels with shorter gaps are one pulse */
+#define JOIN_NS (2 * MS) /* kernels that follow each other with shorter gaps count as one pulse */
 
-/* State of the evaluation. */
+/* State of evaluating a calibration. */
 struct findings {
 	const struct kwhy_calibration *calibration;
 	struct kwhy_profile *profile;
 	struct kwhy_self_test *test;
 	struct kwhy_updates updates[KWHY_METER_COUNT];
 	struct kwhy_meter_lag lags[KWHY_METER_COUNT];
-	/* Power of the FMA kernel in the first part of a pulse, later, and between pulses; NAN: unknown. */
+	/*
+	 * Power of the FMA kernel in the first part of a pulse and after it, and idle power between pulses;
+	 * NAN: unknown.
+	 */
 	struct kwhy_measured early_w, late_w, off_w;
 };
 
@@ -45,7 +48,7 @@ static bool is_stamped(enum kwhy_meter meter)
 	return kwhy_meter_row(meter)->role & (KWHY_METER_ROLE_UPDATES | KWHY_METER_ROLE_SAMPLES);
 }
 
-/* The best power meter that has readings. */
+/* The readings of the best power meter that has any. */
 static const struct kwhy_meter_series *power_of(const struct kwhy_calibration *calibration)
 {
 	const struct kwhy_meter_list powers = kwhy_meters_ranked(KWHY_METER_OWNER_GPU, KWHY_METER_POWERS);
@@ -56,7 +59,7 @@ static const struct kwhy_meter_series *power_of(const struct kwhy_calibration *c
 	return &calibration->meters[powers.items[0]];
 }
 
-/* Adds a note on the source of a figure. Without memory the note has no text. */
+/* Adds a note that says where a figure comes from. If memory is short, the note is left without its text. */
 static void add_note(struct findings *findings, const char *part, const char *key, const char *conditions,
 	const char *source)
 {
@@ -115,7 +118,9 @@ static struct kwhy_measured mean_of(const struct tally *tally)
 	return (struct kwhy_measured){mean, sqrt(fmax(tally->squares / tally->count - mean * mean, 0))};
 }
 
-/* Idle power after work, from the pauses after all loads with equal weights. */
+/*
+ * Idle power right after work, in watts: the mean over the pauses after all loads, each with the same weight.
+ */
 static struct kwhy_measured execution_idle(const struct findings *findings)
 {
 	const struct kwhy_calibration *calibration = findings->calibration;
@@ -136,7 +141,10 @@ static struct kwhy_measured execution_idle(const struct findings *findings)
 	return mean_of(&idle);
 }
 
-/* Index of the last kernel of the pulse that begins with pulses[i], joining kernels with short gaps. */
+/*
+ * Index of the last kernel of the pulse whose first kernel is pulses[i]. Kernels with gaps below JOIN_NS are
+ * one pulse.
+ */
 static size_t joined(const struct kwhy_calibration *calibration, const struct kwhy_phase *phase, size_t i)
 {
 	size_t end = phase->first_pulse + phase->pulse_count;
@@ -146,7 +154,7 @@ static size_t joined(const struct kwhy_calibration *calibration, const struct kw
 	return i;
 }
 
-/* Finds the power of the FMA kernel from its long pulses, and the idle power after the loads. */
+/* Measures the FMA kernel's power in the long pulses, and the idle power after the loads. */
 static void find_levels(struct findings *findings)
 {
 	const struct kwhy_calibration *calibration = findings->calibration;
@@ -175,7 +183,8 @@ static void find_levels(struct findings *findings)
 }
 
 /*
- * Reports the figures of NVML's sample ring. The ledger models the ring as a low-pass and needs nothing else.
+ * Stores the figures of NVML's sample ring in the profile. The time constant is stored only if a low-pass
+ * fits best, since the ledger models the ring as a low-pass.
  */
 static void tell_ring(struct findings *findings)
 {
@@ -336,7 +345,7 @@ static void tell_sources(struct findings *findings)
 	}
 }
 
-/* Total seconds of pulses in their first part, and later. */
+/* For how long a load's kernels ran in total, in seconds: in the first part of their pulses, and after it. */
 static void on_seconds(const struct kwhy_calibration *calibration, const struct kwhy_phase *phase,
 	double *out_early_s, double *out_late_s)
 {
@@ -352,7 +361,10 @@ static void on_seconds(const struct kwhy_calibration *calibration, const struct 
 	}
 }
 
-/* Expected joules of a load: the long loads' power while kernels ran, and the idle power between them. */
+/*
+ * Joules that a load is expected to use: the powers measured in long pulses while its kernels run, and the
+ * idle power in between.
+ */
 static struct kwhy_measured expected_joules(
 	const struct findings *findings, const struct kwhy_phase *phase, double window_s)
 {
@@ -435,7 +447,10 @@ static double ring_to_counter(const struct kwhy_calibration *calibration)
 
 	if (counter->count < 3)
 		return NAN;
-	/* The counter's last update may be later than the ring's last sample. */
+	/*
+	 * The last two updates of the counter are left out, since they may be later than the ring's last
+	 * sample.
+	 */
 	joules = (double)(counter->items[counter->count - 3].value - counter->items[0].value) * 1e-9 *
 		(double)kwhy_meter_unit_nj(KWHY_METER_NVML_ENERGY);
 	return kwhy_series_joules(&calibration->meters[KWHY_METER_NVML_SAMPLE],
@@ -498,7 +513,7 @@ static enum kwhy_status find_all(struct findings *findings, struct kwhy_error *e
 	return tell_loads(findings, error);
 }
 
-/* Allocates space for all results. */
+/* Allocates space for all results of the evaluation. */
 static enum kwhy_status reserve(struct findings *findings, struct kwhy_error *error)
 {
 	struct kwhy_arena *arena = &findings->profile->arena;

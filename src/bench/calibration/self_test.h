@@ -6,8 +6,9 @@
 #include "model/profile.h"
 
 /*
- * Evaluates a calibration: a machine profile with the self-test of the meters, each figure with its spread,
- * source and conditions. Pure. Free the profile with kwhy_self_test_profile_free().
+ * Evaluates a calibration: makes a machine profile with the results of the meters' self-test. Each figure has
+ * its spread, its source and the conditions under which it was measured. Pure. Free the profile with
+ * kwhy_self_test_profile_free().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_self_test_profile(
 	const struct kwhy_calibration *calibration, struct kwhy_profile **out, struct kwhy_error *error);

@@ -8,14 +8,14 @@
 
 enum { INTERVALS_MIN = 8 };
 
-#define LATE_RATIO 0.1 /* a time stamp is late beyond this share of a period */
+#define LATE_RATIO 0.1 /* a time stamp counts as late if it is late by more than this share of a period */
 
 static double seconds(const struct kwhy_reading *from, const struct kwhy_reading *to)
 {
 	return (double)(to->time_mono_ns - from->time_mono_ns) * 1e-9;
 }
 
-/* Writes the intervals between updates to out[count] and returns their number. */
+/* Computes the intervals between updates, in seconds, into out[count] and returns their number. */
 static size_t find_intervals(const struct kwhy_reading *readings, size_t count, bool stamped, double *out)
 {
 	const struct kwhy_reading *last = stamped ? readings : NULL;
@@ -32,8 +32,8 @@ static size_t find_intervals(const struct kwhy_reading *readings, size_t count, 
 }
 
 /*
- * Number of intervals without those far above the median, which come from equal values or a pause. Sorted
- * before and after.
+ * Number of intervals that are at most 1.5 times the median; `sorted` is in ascending order. Longer intervals
+ * arise where an update repeats a value or during a pause.
  */
 static size_t without_pauses(const double *sorted, size_t count)
 {
@@ -44,7 +44,7 @@ static size_t without_pauses(const double *sorted, size_t count)
 	return count;
 }
 
-/* Mean with its standard error. */
+/* Mean of the values, with its standard error. */
 static struct kwhy_measured mean_of(const double *values, size_t count)
 {
 	double sum = 0, squares = 0, mean;
@@ -82,7 +82,8 @@ static void find_late(
 	if (late < 2)
 		return;
 	out->late_s = mean_of(lates, late);
-	out->late_s.sd *= sqrt((double)late); /* standard deviation of single delays */
+	out->late_s.sd *= sqrt((double)late); /* mean_of() gave the mean's standard error; this is the
+						 standard deviation of single delays */
 }
 
 enum kwhy_status kwhy_updates_find(const struct kwhy_reading *readings, size_t count, bool stamped,

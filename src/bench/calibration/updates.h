@@ -10,26 +10,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How often a source is updated, computed from its readings. Pure. */
+/* How often a meter is updated, computed from its readings. Pure. */
 struct kwhy_updates {
-	size_t count;		       /* number of intervals */
-	struct kwhy_measured period_s; /* median, with the median's spread; NAN: too few intervals */
-	double shortest_s, longest_s;  /* 1st and 99th percentile of the intervals */
-	double late_share; /* share of time stamps that are late by more than a tenth of the period */
-	struct kwhy_measured late_s; /* their mean delay, with its standard deviation */
+	size_t count; /* number of intervals between updates */
+	/*
+	 * typical interval: median if stamped, otherwise mean; its spread is the standard error of the mean;
+	 * NAN: there are too few intervals
+	 */
+	struct kwhy_measured period_s;
+	double shortest_s, longest_s; /* 1st and 99th percentile of the intervals */
+	double late_share; /* share of time stamps that are late by more than a tenth of a period; NAN: not
+			      stamped */
+	/* mean delay of the late time stamps, with the standard deviation of single delays */
+	struct kwhy_measured late_s;
 };
 
 /*
- * `stamped`: each reading is an update with its own time, as in NVML's sample ring or at counter updates.
- * Otherwise readings were polled, and an update is where the value changes. Its time is then known only to
- * the polling period, which the spread includes.
+ * Computes the figures above. `stamped`: each reading is an update with its own time, as in NVML's sample
+ * ring or at counter updates. Otherwise the readings were polled, and a change of value shows an update. Its
+ * time is then known only to within the polling period, which increases the spread.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_updates_find(const struct kwhy_reading *readings, size_t count,
 	bool stamped, struct kwhy_updates *out, struct kwhy_error *error);
 
 /*
- * Whether the stamp of readings[i] is late: the interval before it is too long and the one after it too
- * short.
+ * Whether the time stamp of readings[i] is late: the interval before it is longer than period_s, and the one
+ * after it shorter, both by more than a tenth of period_s.
  */
 bool kwhy_update_is_late(const struct kwhy_reading *readings, size_t count, size_t i, double period_s);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One kind of operation each, as fast as a plain program gets it: arithmetic in registers, tensor
- * instructions of a warp, reading and writing memory. Data are pseudo-random from `seed`: power depends on
- * them. A thread does `rounds` rounds; what a round is, the table of ops_rows.c knows. `sink` is never
- * written; it keeps the compiler from leaving work out.
+ * Kernels that each repeat one kind of operation, as fast as a plain program gets it: arithmetic in
+ * registers, tensor instructions of a warp, reads and writes of memory. Data is pseudo-random from `seed`,
+ * since power depends on the data. A thread does `rounds` rounds; bench/ops/rows.c says how much work a round
+ * is. `sink` is never written in practice; the compiler cannot know that and so removes no work.
  */
 #ifdef __cplusplus
 #define KERNEL extern "C" __global__
@@ -31,7 +31,10 @@ static __device__ float unit_of(u32 seed, u32 place)
 	return 1e-9f * (float)random_of(seed, place);
 }
 
-/* Points that turn on circles, so that values neither grow nor settle: 16 fused multiply-adds a round. */
+/*
+ * Rotates eight points (x, y) around the origin, so that values neither grow nor vanish. A round is 16 fused
+ * multiply-adds.
+ */
 #define TURN(type, name)                                                                       \
 	KERNEL void name(u32 seed, u32 rounds, type *sink)                                     \
 	{                                                                                      \
@@ -56,7 +59,7 @@ static __device__ float unit_of(u32 seed, u32 place)
 TURN(float, kwhy_ops_fp32)
 TURN(double, kwhy_ops_fp64)
 
-/* 16 multiply-adds a round. */
+/* A round is 16 multiply-adds. */
 KERNEL void kwhy_ops_int32(u32 seed, u32 rounds, u32 *sink)
 {
 	u32 x[16], factor = random_of(seed, 62) | 1, sum = 0;
@@ -74,7 +77,7 @@ KERNEL void kwhy_ops_int32(u32 seed, u32 rounds, u32 *sink)
 }
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 610
-/* 16 products of four bytes each a round. */
+/* A round is 16 instructions, each of which adds four products of bytes. */
 KERNEL void kwhy_ops_int8(u32 seed, u32 rounds, u32 *sink)
 {
 	int x[16], left = (int)random_of(seed, 62), sum = 0;
@@ -91,7 +94,7 @@ KERNEL void kwhy_ops_int8(u32 seed, u32 rounds, u32 *sink)
 		*sink = (u32)sum;
 }
 
-/* 16 fused multiply-adds of two halves a round. */
+/* A round is 16 fused multiply-adds of two halves each. */
 KERNEL void kwhy_ops_fp16(u32 seed, u32 rounds, u32 *sink)
 {
 	u32 x[16], step = 0x38003800u | (random_of(seed, 62) & 0x00ff00ffu), add = 0x2e662e66u, sum = 0;
@@ -110,9 +113,9 @@ KERNEL void kwhy_ops_fp16(u32 seed, u32 rounds, u32 *sink)
 #endif
 
 /*
- * Operands of the tensor instructions: random signs, mantissas and lowest bits of the exponent (KEEP), the rest of the exponent
- * set (SET): numbers from 2^-4 to 2 of either sign, as of normalised data. Numbers of all exponents alike would be mostly tiny ones,
- * which take less power.
+ * Operands of the tensor instructions. Sign, mantissa and the lowest bits of the exponent are random (mask
+ * KEEP), the rest of the exponent is fixed (SET). Values thus lie between 2^-4 and 2 with either sign, as in
+ * normalised data. With random exponents most values would be tiny, which takes less power.
  */
 static __device__ u32 operand_of(u32 seed, u32 place, u32 keep, u32 set)
 {
@@ -129,8 +132,9 @@ static __device__ u32 operand_of(u32 seed, u32 place, u32 keep, u32 set)
 #define FP8_SET 0x30303030u
 
 /*
- * 8 tensor instructions of a warp a round, with 8 sums that do not wait for each other. Operands follow in fours, A, B, -A, -B (FLIP are the
- * signs), so that sums neither grow nor settle; `rounds` is a multiple of four.
+ * A round is 8 tensor instructions of a warp with 8 independent sums. Successive rounds multiply A0 B, A1 B,
+ * A0 (-B) and A1 (-B), with FLIP as the mask of sign bits, so that sums neither grow nor vanish. `rounds` is
+ * a multiple of four.
  */
 #define TENSOR(name, number, letter, shape, KEEP, SET, FLIP)                                                   \
 	KERNEL void name(u32 seed, u32 rounds, number *sink)                                                    \
@@ -169,8 +173,9 @@ static __device__ u32 operand_of(u32 seed, u32 place, u32 keep, u32 set)
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 /*
- * Hopper's instructions of four warps, as many products a round as above: 64 x 64 sums in registers, A from registers, B of 64 x 32 bytes from
- * shared memory. Operands in fours as above (PLUS and MINUS end with the factor of A); `rounds` is a multiple of 16.
+ * Hopper's tensor instructions of four warps; a round has as many products as above. Each instruction adds to
+ * 64 x 64 sums in registers; A is in registers, and B (64 rows of 32 bytes) in shared memory. Products
+ * alternate in sign as above: PLUS and MINUS end with the factor of A. `rounds` is a multiple of 16.
  */
 #define SUMS(c)                                                                                                \
 	"+" c(s[0]), "+" c(s[1]), "+" c(s[2]), "+" c(s[3]), "+" c(s[4]), "+" c(s[5]), "+" c(s[6]),             \
@@ -201,7 +206,7 @@ static __device__ u32 operand_of(u32 seed, u32 place, u32 keep, u32 set)
 		}                                                                                              \
 		for (int k = 0; k < 32; k++)                                                                   \
 			s[k] = 0;                                                                              \
-		/* Tiles of 8 rows of 16 bytes: the next 16 bytes of a row 128 B on, the next rows 256 B. */   \
+		/* B is in tiles of 8 rows x 16 B; the next 16 B of these rows are at +128 B, the next rows at +256 B. */ \
 		b_place = (u64)(__cvta_generic_to_shared(b) >> 4) | (u64)(128 >> 4) << 16 |                    \
 			(u64)(256 >> 4) << 32;                                                                 \
 		asm volatile("fence.proxy.async.shared::cta;" ::: "memory");                                   \
@@ -234,20 +239,23 @@ TENSOR_WIDE(kwhy_ops_tf32_tensor, float, FLOAT_SUM, "m64n64k8.f32.tf32.tf32", ",
 	TF32_SET)
 TENSOR_WIDE(kwhy_ops_fp8_tensor, float, FLOAT_SUM, "m64n64k32.f32.e4m3.e4m3", ", 1, 1", ", -1, 1", FP8_KEEP,
 	FP8_SET)
-TENSOR_WIDE(kwhy_ops_int8_tensor, int, WHOLE_SUM, "m64n64k32.s32.s8.s8", "", "", 0xffffffffu, 0) /* sums wrap */
+TENSOR_WIDE(kwhy_ops_int8_tensor, int, WHOLE_SUM, "m64n64k32.s32.s8.s8", "", "", 0xffffffffu, 0) /* integer sums wrap */
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 TENSOR(kwhy_ops_bf16_tensor, float, "f", "m16n8k16.row.col.f32.bf16.bf16.f32", BF16_KEEP, BF16_SET, 0x80008000u)
 TENSOR(kwhy_ops_fp16_tensor, float, "f", "m16n8k16.row.col.f32.f16.f16.f32", FP16_KEEP, FP16_SET, 0x80008000u)
 TENSOR(kwhy_ops_tf32_tensor, float, "f", "m16n8k8.row.col.f32.tf32.tf32.f32", TF32_KEEP, TF32_SET, 0x80000000u)
-TENSOR(kwhy_ops_int8_tensor, int, "r", "m16n8k32.row.col.s32.s8.s8.s32", 0xffffffffu, 0, 0) /* sums wrap */
-/* Elsewhere the compiler makes conversions and fp16 products of it, and leaves out those it has seen before. */
+TENSOR(kwhy_ops_int8_tensor, int, "r", "m16n8k32.row.col.s32.s8.s8.s32", 0xffffffffu, 0, 0) /* integer sums wrap */
+/*
+ * On other architectures the compiler replaces fp8 instructions by conversions and fp16 products, and removes
+ * repeated ones.
+ */
 #if __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200
 TENSOR(kwhy_ops_fp8_tensor, float, "f", "m16n8k32.row.col.f32.e4m3.e4m3.f32", FP8_KEEP, FP8_SET, 0x80808080u)
 #endif
 #endif
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-/* 8 instructions a round, of 8 x 8 x 4 each. */
+/* A round is 8 tensor instructions of 8 x 8 x 4 products. */
 KERNEL void kwhy_ops_fp64_tensor(u32 seed, u32 rounds, double *sink)
 {
 	double a = unit_of(seed, 0), b = unit_of(seed, 1), c[8][2], sum = 0;
@@ -268,7 +276,7 @@ KERNEL void kwhy_ops_fp64_tensor(u32 seed, u32 rounds, double *sink)
 #endif
 
 
-/* 16 bytes, past the first cache; each time anew. */
+/* Loads 16 bytes, bypassing the first-level cache. The compiler may not merge or omit these loads. */
 static __device__ u32 load(const uint4 *from)
 {
 #ifdef __CUDA_ARCH__

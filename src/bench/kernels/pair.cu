@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes to and fro between two GPUs by one block each: it writes them to the other one's memory, then a flag
- * after them, and waits for the flag that comes back. Both must reach each other's memory.
+ * Sends bytes to and fro between two GPUs, with one block on each. The block writes the bytes to the other
+ * GPU's memory and then a flag, and waits for the other GPU's flag. Both GPUs must reach each other's memory.
  */
 typedef unsigned long long u64;
 typedef unsigned int u32;
@@ -11,9 +11,12 @@ typedef unsigned char u8;
 #define KERNEL extern "C" __global__
 #endif
 
-#define WAIT_CYCLES 4000000000ull /* 2 s and more: then it gives up and leaves 1 in *late */
+#define WAIT_CYCLES 4000000000ull /* 2 s or more; then the kernel sets *late to 1 and ends */
 
-/* Flags count rounds from `first` on; the one that `leads` sends first. */
+/*
+ * Does `rounds` rounds, the first of which has number `first` + 1. A flag holds the number of the last round
+ * that was sent. The block with `leads` set sends first in each round.
+ */
 KERNEL void kwhy_pair_put(u64 to, u64 from, u64 bytes, u64 their_flag, u64 my_flag, u64 first, u32 rounds,
 	u32 leads, u64 late)
 {

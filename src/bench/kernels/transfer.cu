@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels of the transfer benchmark. Addresses are of device memory, or of host memory as the device reaches
- * it. The pattern that is moved is pseudo-random: 32-bit word i of it is mix(seed + i).
+ * Kernels of the transfer benchmark. Addresses are those of device memory, or those by which the device
+ * reaches host memory. The pattern that is moved is pseudo-random: its 32-bit word i is mix(seed + i).
  */
 typedef unsigned long long u64;
 typedef unsigned int u32;
@@ -30,7 +30,7 @@ __device__ static u64 all_threads(void)
 	return (u64)gridDim.x * blockDim.x;
 }
 
-/* Adds every thread's part to *sum, one atomic operation a block. */
+/* Adds the threads' parts to *sum with one atomic operation a block. */
 __device__ static void add_up(u64 part, u64 *sum)
 {
 	__shared__ u64 block_sum;
@@ -44,7 +44,7 @@ __device__ static void add_up(u64 part, u64 *sum)
 		atomicAdd(sum, block_sum);
 }
 
-/* Writes bytes [0, bytes) of the pattern; `to` is 16-byte aligned. */
+/* Writes the first `bytes` bytes of the pattern to `to`, which is 16-byte aligned. */
 KERNEL void kwhy_transfer_pattern(u64 to, u64 bytes, u32 seed)
 {
 	u64 quads = bytes / 16;
@@ -58,7 +58,10 @@ KERNEL void kwhy_transfer_pattern(u64 to, u64 bytes, u32 seed)
 		((u8 *)to)[i] = (u8)(mix(seed + (u32)(i / 4)) >> i % 4 * 8);
 }
 
-/* Counts the bytes at `at` that are not those of the pattern from byte `first` on, where i % stride < piece. */
+/*
+ * Compares memory at `at` with the pattern from byte `first` on, and adds the number of bytes that differ to
+ * *wrong. Compares only pieces: byte i is in one if i % stride < piece.
+ */
 KERNEL void kwhy_transfer_check(
 	u64 at, u64 bytes, u32 seed, u64 first, u64 stride, u64 piece, u64 wrong)
 {
@@ -74,7 +77,7 @@ KERNEL void kwhy_transfer_check(
 		atomicAdd((u64 *)wrong, found);
 }
 
-/* 16 bytes a thread where both ends allow it. */
+/* Copies in units of 16 bytes if both addresses are 16-byte aligned, otherwise byte by byte. */
 KERNEL void kwhy_transfer_copy(u64 to, u64 from, u64 bytes)
 {
 	u64 quads = (to | from) % 16 == 0 ? bytes / 16 : 0, threads = all_threads(), i = index_of_thread();
@@ -94,7 +97,7 @@ KERNEL void kwhy_transfer_copy(u64 to, u64 from, u64 bytes)
 		((u8 *)to)[i] = ((const u8 *)from)[i];
 }
 
-/* Reads every byte once: adds the sum of all words, and of the bytes left over, to *sum. */
+/* Reads every byte once. Adds the sum of all 32-bit words and of the up to three remaining bytes to *sum. */
 KERNEL void kwhy_transfer_read(u64 from, u64 bytes, u64 sum)
 {
 	u64 quads = bytes / 16, part = 0;
@@ -111,7 +114,10 @@ KERNEL void kwhy_transfer_read(u64 from, u64 bytes, u64 sum)
 	add_up(part, (u64 *)sum);
 }
 
-/* The same with `rounds` of arithmetic a word: work that takes as long as one likes. */
+/*
+ * Reads 32-bit words as above and does `rounds` rounds of arithmetic on each, which determines how long the
+ * kernel takes.
+ */
 KERNEL void kwhy_transfer_work(u64 from, u64 bytes, u32 rounds, u64 sum)
 {
 	u64 part = 0;
@@ -127,8 +133,8 @@ KERNEL void kwhy_transfer_work(u64 from, u64 bytes, u32 rounds, u64 sum)
 }
 
 /*
- * Moves pieces: descriptor p is three words, from, to and bytes, added to the two addresses. `parts` blocks
- * share a piece.
+ * Copies pieces, each with `parts` blocks. The descriptor of a piece has three words: its offset from `from`,
+ * its offset from `to`, and its size in bytes.
  */
 KERNEL void kwhy_transfer_pieces(u64 descriptors, u32 parts, u64 to, u64 from)
 {
@@ -143,7 +149,10 @@ KERNEL void kwhy_transfer_pieces(u64 descriptors, u32 parts, u64 to, u64 from)
 		((u8 *)sink)[i] = ((const u8 *)source)[i];
 }
 
-/* A length of the LZ4 block format: four bits, then bytes as long as they are 255. */
+/*
+ * Reads a length of the LZ4 block format: the four bits in `nibble`. If they are 15, following bytes are
+ * added, up to and including the first that is not 255.
+ */
 __device__ static u32 length_of(u32 nibble, const u8 **in, const u8 *end)
 {
 	u32 length = nibble, more = nibble == 15 ? 255 : 0;
@@ -156,9 +165,9 @@ __device__ static u32 length_of(u32 nibble, const u8 **in, const u8 *end)
 }
 
 /*
- * Expands LZ4 blocks, one a block of threads: chunk c is four words, where it begins from `from`, its
- * compressed bytes, where it goes from `to`, and its bytes. All threads read the same tokens and share the
- * copying. Counts in *failed the chunks that are no such block.
+ * Expands LZ4 blocks (chunks), with a block of threads for each. The descriptor of a chunk has four words:
+ * its offset from `from`, its compressed size, its offset from `to`, and its expanded size, in bytes. All
+ * threads parse the same tokens and share the copying. Adds the number of invalid chunks to *failed.
  */
 KERNEL void kwhy_transfer_expand(u64 chunks, u64 from, u64 to, u64 failed)
 {

@@ -5,7 +5,7 @@
 
 extern const char kwhy_kernels_ops[];
 
-/* The C versions of kernels/ops.cu; each call runs the whole grid. */
+/* C versions of the kernels in kernels/ops.cu for the host back end. One call runs the whole grid. */
 
 static uint32_t mix(uint32_t x)
 {

@@ -6,7 +6,7 @@
 
 /*
  * The kernels of `kwhy bench ops` (kernels/ops.cu), and their C versions for the host back end; tensor
- * kernels have none.
+ * kernels have no C version.
  */
 extern const struct kwhy_gpu_source kwhy_ops_source;
 

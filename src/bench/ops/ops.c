@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LAUNCH_S 4e-3 /* approximate duration of one kernel launch */
+#define LAUNCH_S 4e-3 /* approximate duration of a kernel launch, in seconds */
 
 enum { FIRST_ROUNDS = 16, ROUNDS_MAX = 1 << 24, AHEAD = 4 };
 
-/* State of a running benchmark. */
+/* State of a running `kwhy bench ops`. */
 struct work {
 	const struct kwhy_bench_ops_request *request;
 	struct kwhy_bench_ops *bench;
@@ -77,7 +77,7 @@ static enum kwhy_status check_list(const char *list, struct kwhy_error *error)
 	return KWHY_OK;
 }
 
-/* --- What the operations need --- */
+/* --- Resources of the operations --- */
 
 static enum kwhy_status open_gpus(struct work *work, struct kwhy_error *error)
 {
@@ -85,8 +85,8 @@ static enum kwhy_status open_gpus(struct work *work, struct kwhy_error *error)
 	enum kwhy_status status = kwhy_bench_gpus_open(
 		work->request->backend, work->request->devices, &gpus, error);
 
-	if (!status && !gpus.count) /* never happens, as a list names a GPU or is refused, but the analyser
-				       cannot see that */
+	if (!status && !gpus.count) /* cannot happen: a list names a GPU or is refused; static analysers need
+				       this check */
 		return kwhy_fail(error, KWHY_E_USAGE, "--device names no GPU");
 	work->kit.gpu_count = work->bench->gpu_count = gpus.count;
 	for (uint32_t i = 0; i < gpus.count; i++) {
@@ -111,7 +111,7 @@ static enum kwhy_status fill(struct kwhy_ops_kit *kit, uint64_t place, struct kw
 	return status ? status : gpu->ops->launch(gpu, &launch, error);
 }
 
-/* Makes buffers with random data, since power depends on the data. */
+/* Makes the buffers and fills them with random data, since power depends on the data. */
 static enum kwhy_status make_buffers(struct kwhy_ops_kit *kit, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = kit->gpus[0];
@@ -150,7 +150,7 @@ static enum kwhy_status make_peer(struct kwhy_ops_kit *kit, struct kwhy_error *e
 	return status ? status : kit->gpus[0]->ops->peer_enable(kit->gpus[0], peer, error);
 }
 
-/* Makes the collectives of the first two GPUs, or of one if there is only one. */
+/* Makes the group for collectives: the first two GPUs, or the only one. */
 static enum kwhy_status make_group(struct kwhy_ops_kit *kit, struct kwhy_error *error)
 {
 	const struct kwhy_collectives_member members[2] = {
@@ -207,7 +207,7 @@ static void free_kit(struct kwhy_ops_kit *kit)
 		kit->gpus[i]->ops->close(kit->gpus[i]);
 }
 
-/* --- One row --- */
+/* --- Run one row --- */
 
 /* Checks whether this machine can run a row. KWHY_E_UNSUPPORTED: it cannot. */
 static enum kwhy_status check_row(
@@ -229,7 +229,10 @@ static enum kwhy_status check_row(
 	return KWHY_OK;
 }
 
-/* Finds the row's kernel and its grid: as many blocks as are resident on the device, one on the host. */
+/*
+ * Finds the row's kernel and its number of blocks: all that the device can hold resident; a single one on the
+ * host.
+ */
 static enum kwhy_status find_kernel(
 	struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, struct kwhy_error *error)
 {
@@ -246,7 +249,7 @@ static enum kwhy_status find_kernel(
 	return status;
 }
 
-/* Seconds of one batch on an idle queue. */
+/* Measures the seconds that one batch takes from an empty queue. */
 static enum kwhy_status time_batch(
 	struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, double *out_s, struct kwhy_error *error)
 {
@@ -260,7 +263,7 @@ static enum kwhy_status time_batch(
 	return status;
 }
 
-/* Finds how many rounds make a launch last some milliseconds; also warms up. */
+/* Finds how many rounds make a launch last about LAUNCH_S. This also warms the GPU up. */
 static enum kwhy_status find_rounds(
 	struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, struct kwhy_error *error)
 {
@@ -334,7 +337,7 @@ static enum kwhy_status run_row(struct work *work, const struct kwhy_ops_row *ro
 	return out->missing ? KWHY_OK : kwhy_fail_memory(error, "a reason");
 }
 
-/* --- All of them --- */
+/* --- Run all rows --- */
 
 static enum kwhy_status run_rows(struct work *work, struct kwhy_error *error)
 {
@@ -379,7 +382,7 @@ static const struct kwhy_bench_ops_row *find_row(const struct kwhy_bench_ops *be
 	return NULL;
 }
 
-/* Net joules a unit; NAN where they cannot be distinguished from zero. */
+/* Net joules a unit; NAN: the net energy cannot be distinguished from zero. */
 static double net_of(const struct kwhy_bench_ops_row *row)
 {
 	return row->energy.net.low > 0 ? kwhy_bench_ops_per_unit(row, &row->energy.net).value : NAN;

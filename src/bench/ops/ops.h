@@ -8,9 +8,9 @@
 #include <stdbool.h>
 
 /*
- * `kwhy bench ops`: repeats single kinds of operation for a fixed time each and measures the energy of the
- * same window in which the operations are counted. Results are rates, and joules a FLOP, a byte, a transfer,
- * a collective.
+ * `kwhy bench ops` repeats one kind of operation after another for a fixed time each. It counts the
+ * operations and measures the energy in the same window. Results are rates, and joules a FLOP, byte, transfer
+ * or collective.
  */
 enum kwhy_ops_class {
 	KWHY_OPS_COMPUTE,
@@ -22,40 +22,45 @@ enum kwhy_ops_class {
 	KWHY_OPS_CLASS_COUNT
 };
 
-const char *kwhy_ops_class_name(enum kwhy_ops_class class); /* "compute", "small transfers", ... */
+/* Name of a class, such as "compute" or "small transfers". */
+const char *kwhy_ops_class_name(enum kwhy_ops_class class);
 
 struct kwhy_bench_ops_request {
 	enum kwhy_gpu_backend backend;
-	const char *devices;   /* as for bench twin; copies between GPUs are between the first two */
-	const char *rows;      /* ids or names of classes, separated by commas; NULL: all */
-	double seconds;	       /* duration of each row */
-	uint64_t memory_bytes; /* size of each large buffer */
+	/* GPUs as in --device of bench twin; copies between GPUs use the first two */
+	const char *devices;
+	const char *rows;      /* ids of rows or names of classes, separated by commas; NULL: all rows */
+	double seconds;	       /* duration of each row, in seconds */
+	uint64_t memory_bytes; /* size of each large buffer, in bytes */
 	bool energy;
 	uint32_t seed;
-	void (*progress)(void *context, const char *what); /* called as each row begins; NULL: not called */
+	/* called with the row's id as each row begins; NULL: not called */
+	void (*progress)(void *context, const char *what);
 	void *context;
 };
 
 struct kwhy_bench_ops_row {
 	const char *id, *title;
 	enum kwhy_ops_class class;
-	const char *unit;    /* "FLOP", "OP", "B", "transfer", "launch", "kernel", "collective" */
-	const char *missing; /* why the row has no figures; NULL: it has */
-	double count;	     /* units completed in the window */
-	double bytes;	     /* bytes moved in the window, where the unit is not B; NAN: none */
+	const char *unit;    /* what `count` counts: "FLOP", "OP", "B", "transfer", "launch", "kernel" or
+				"collective" */
+	const char *missing; /* why the row was not measured; NULL: it was */
+	double count;	     /* units done in the window */
+	double bytes;	     /* bytes moved in the window, if the unit is not B; NAN: no bytes were moved */
 	double seconds;
 	uint32_t gpus;
 	struct kwhy_window_joules energy;
 };
 
 /*
- * The balance points of a precision's arithmetic and the memory (roofline); NAN where a net energy cannot be
- * distinguished from zero.
+ * The arithmetic intensities at which a precision's arithmetic and the device's memory are in balance, as in
+ * a roofline.
  */
 struct kwhy_bench_ops_roof {
 	const struct kwhy_bench_ops_row *compute, *memory;
-	double time_balance;   /* FLOP a byte at which both take equal time */
-	double energy_balance; /* FLOP a byte at which both take equal net energy */
+	double time_balance;   /* FLOP a byte at which arithmetic and memory take equal time */
+	double energy_balance; /* FLOP a byte at which both take equal net energy; NAN: one of the energies
+				  cannot be distinguished from zero */
 };
 
 enum { KWHY_BENCH_OPS_ROWS_MAX = 32 };
@@ -71,16 +76,18 @@ struct kwhy_bench_ops {
 	size_t row_count;
 	struct kwhy_bench_ops_roof roofs[KWHY_BENCH_OPS_ROWS_MAX];
 	size_t roof_count;
-	const char *energy_missing; /* NULL: the GPUs' energy is known */
-	const char *ended;	    /* why the benchmark ended before all rows were run; NULL: it did not */
+	const char *energy_missing; /* why the GPUs' energy is unknown; NULL: it is known */
+	const char *ended;	    /* why the benchmark ended before all rows were run; NULL: all were run */
 };
 
-/* Runs the benchmark. Rows that this machine cannot run have `missing`. End with kwhy_bench_ops_free(). */
+/*
+ * Runs the benchmark. Rows that this machine cannot run say why in `missing`. End with kwhy_bench_ops_free().
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_ops(
 	const struct kwhy_bench_ops_request *request, struct kwhy_bench_ops **out, struct kwhy_error *error);
 void kwhy_bench_ops_free(struct kwhy_bench_ops *bench);
 
-/* Joules a unit, by the units that were counted in the window. */
+/* Divides joules by the units that were counted in the row's window. */
 struct kwhy_joules kwhy_bench_ops_per_unit(
 	const struct kwhy_bench_ops_row *row, const struct kwhy_joules *joules);
 

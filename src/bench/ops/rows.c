@@ -2,9 +2,9 @@
 #include "bench/ops/rows.h"
 
 enum {
-	SMALL_BYTES = 40,  /* ten floats, as an agent of bench twin sends */
-	READ_BYTES = 4,	   /* one float, as it reads */
-	SMALL_BATCH = 256, /* operations between two clock readings */
+	SMALL_BYTES = 40,  /* ten floats: what an agent of bench twin sends to the device */
+	READ_BYTES = 4,	   /* one float: what such an agent reads back */
+	SMALL_BATCH = 256, /* operations a batch, between two readings of the clock */
 	GRAPH_KERNELS = 20,
 	COLLECTIVE_WORDS = 22,
 	L2_BYTES = 16 << 20,
@@ -73,7 +73,7 @@ static enum kwhy_status copy_memory(struct kwhy_ops_kit *kit, const struct kwhy_
 	return launch(kit, kit->blocks, kit->stream, arguments, error);
 }
 
-/* Waits after a small operation, unless the row queues them. */
+/* Waits for a small operation, unless the row only queues its operations. */
 static enum kwhy_status wait_for_small(
 	struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, struct kwhy_error *error)
 {
@@ -146,7 +146,7 @@ static enum kwhy_status launch_graph_kernels(void *kit, struct kwhy_error *error
 static enum kwhy_status capture(struct kwhy_ops_kit *kit, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = kit->gpus[0];
-	/* kernels in a graph must have run before */
+	/* a kernel must have run once before it is recorded in a graph */
 	enum kwhy_status status = launch_nothing(kit, error);
 
 	if (!status)
@@ -205,7 +205,7 @@ static enum kwhy_status large_peer(struct kwhy_ops_kit *kit, const struct kwhy_o
 	return copy_large(kit, (struct kwhy_gpu_copy){kit->peer, kit->from, kit->bytes}, count, error);
 }
 
-/* Runs arithmetic in one stream and a copy to the device in another, concurrently. */
+/* Runs arithmetic in one stream and, concurrently, a copy to the device in another. */
 static enum kwhy_status mixed(struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, double *count,
 	double *bytes, struct kwhy_error *error)
 {
@@ -240,7 +240,10 @@ static enum kwhy_status collective(struct kwhy_ops_kit *kit, const struct kwhy_o
 	return status;
 }
 
-/* A fused multiply-add is two FLOP; a tensor instruction of m x n x k is 2 m n k, by 32 threads. */
+/*
+ * Rows of arithmetic; `round` is the number of units that a thread does in a round. A fused multiply-add is
+ * two FLOP. A tensor instruction of m x n x k is 2 m n k FLOP, shared by 32 threads.
+ */
 #define ARITHMETIC(id_, title_, unit_, kernel_, architecture_, on_host_, round)                          \
 	{                                                                                                \
 		.id = id_, .title = title_, .unit = unit_, .class = KWHY_OPS_COMPUTE, .kernel = kernel_, \

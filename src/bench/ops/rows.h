@@ -12,28 +12,31 @@ struct kwhy_ops_kit {
 	uint32_t gpu_count, seed;
 	struct kwhy_gpu_module *module;
 	struct kwhy_gpu_stream *stream, *other, *peer_stream;
-	uint64_t from, to, peer; /* device addresses of large buffers; peer: on the second GPU */
-	uint64_t bytes;		 /* size of each buffer */
+	uint64_t from, to, peer; /* device addresses of large buffers; `peer` is on the second GPU */
+	uint64_t bytes;		 /* size of each of these buffers */
 	struct kwhy_gpu_host host;
 	struct kwhy_gpu_graph *graph;	/* a graph of empty kernels; NULL: not made yet */
-	struct kwhy_collectives *group; /* NULL: no collectives */
+	struct kwhy_collectives *group; /* group for collectives; NULL: there is none */
 	uint64_t group_places[KWHY_COLLECTIVES_MEMBERS_MAX];
 	const struct kwhy_gpu_kernel *kernel; /* kernel of the current row */
-	uint32_t blocks, rounds;	      /* parameters of one launch */
+	uint32_t blocks, rounds;	      /* of one launch: number of blocks, and rounds of each thread */
 };
 
 struct kwhy_ops_row {
 	const char *id, *title, *unit;
 	enum kwhy_ops_class class;
-	const char *kernel;  /* NULL: the row has no kernel */
-	int architecture;    /* least CUDA architecture */
-	bool on_host;	     /* runs on the host back end */
-	uint32_t gpus;	     /* number of GPUs needed */
-	bool queued;	     /* launches are queued without waiting for each one */
-	double thread_count; /* units that a thread does in a round */
-	uint64_t most_bytes; /* bytes of the buffer that are used; 0: all */
-	double byte_count;   /* units for each byte of that buffer in a round */
-	/* Queues one batch and adds its units to *count and its bytes to *bytes. It may wait. */
+	const char *kernel;  /* name of the row's kernel; NULL: the row has no kernel */
+	int architecture;    /* lowest CUDA architecture that has the instructions, such as 80; 0: any */
+	bool on_host;	     /* whether the host back end can run the row */
+	uint32_t gpus;	     /* number of GPUs that the row needs */
+	bool queued;	     /* operations are only queued; false: each is waited for */
+	double thread_count; /* for arithmetic: units that a thread does in a round */
+	uint64_t most_bytes; /* for memory: how many bytes of the buffer are used; 0: all */
+	double byte_count;   /* for memory: units for each used byte of the buffer in a round */
+	/*
+	 * Queues one batch of operations, and adds the number of its units to *count and of its bytes to
+	 * *bytes. It may wait for the batch.
+	 */
 	enum kwhy_status (*issue)(struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, double *count,
 		double *bytes, struct kwhy_error *error);
 };

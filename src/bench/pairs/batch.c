@@ -39,7 +39,8 @@ static enum kwhy_status verify(
 }
 
 /*
- * Takes a sample that is discarded, since the first sample of a visit meets sleeping threads and cold caches.
+ * Warms up for a visit with an untimed transfer and, for small sizes, a sample that is discarded. At the
+ * start of a visit threads are asleep and caches are cold.
  */
 static enum kwhy_status warm_up(struct kwhy_pair_work *work, struct kwhy_error *error)
 {

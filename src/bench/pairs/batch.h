@@ -6,20 +6,20 @@
 
 enum { KWHY_PAIR_BATCH_SAMPLES = 5 };
 
-/* A few samples of one configuration, taken one after another. */
+/* A few samples of one configuration, taken directly one after another. */
 struct kwhy_pair_batch {
-	struct kwhy_pair_config config; /* only what identifies it is used */
-	bool verifies;			/* compare the received bytes with those sent */
-	uint32_t most;			/* samples requested, at most KWHY_PAIR_BATCH_SAMPLES */
-	uint32_t count;			/* samples taken, also after a failure */
+	struct kwhy_pair_config config; /* the configuration; its own samples are not used */
+	bool verifies;			/* request: compare the received bytes with those sent */
+	uint32_t most;	/* request: how many samples to take, at most KWHY_PAIR_BATCH_SAMPLES */
+	uint32_t count; /* result: samples taken, also after a failure */
 	bool verified;
 	struct kwhy_pair_sample samples[KWHY_PAIR_BATCH_SAMPLES];
 };
 
 /*
- * Takes the samples, on GPUs of this process or, between ranks, as the rank that leads the transfer.
- * KWHY_E_UNSUPPORTED: the engine cannot work between the two GPUs. KWHY_E_INPUT: the received bytes differ
- * from those sent.
+ * Takes the samples. In one process it drives both GPUs; between ranks it must be called in the rank that
+ * leads the transfer. KWHY_E_UNSUPPORTED: the engine cannot work between the two GPUs. KWHY_E_INPUT: the
+ * received bytes differ from those sent.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_batch(
 	struct kwhy_pair_testbed *testbed, struct kwhy_pair_batch *batch, struct kwhy_error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prepares a configuration before it is timed: checks which GPUs access which memory, makes buffers,
- * overwrites sinks.
+ * Prepares a configuration before it is timed: checks which GPUs access which memory, makes buffers, and
+ * overwrites the sinks.
  */
 #include "bench/pairs/collectives.h"
 #include "bench/pairs/ranks.h"
@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Between processes: checks that the engine supports ranks, and that the GPU which writes or reads can access
- * the other's memory.
+ * For two processes: checks that the engine supports ranks, and that the GPU which writes or reads can access
+ * the other one's memory.
  */
 static enum kwhy_status check_ranks(const struct kwhy_pair_work *work, struct kwhy_error *error)
 {
@@ -49,7 +49,7 @@ static enum kwhy_status check_engine(const struct kwhy_pair_work *work, struct k
 	     is_direct_back = testbed->is_direct[config->target][config->source];
 
 	if (kwhy_pair_is_collective(config->engine))
-		return KWHY_OK; /* kwhy_pair_collective_begin() checks it */
+		return KWHY_OK; /* kwhy_pair_collective_begin() checks collectives */
 	if (config->engine == KWHY_PAIR_NCCL_FULL)
 		return kwhy_pair_nccl_start_all(work->testbed, error);
 	if (config->engine == KWHY_PAIR_NCCL || config->engine == KWHY_PAIR_NCCL_EXCHANGE)
@@ -70,7 +70,10 @@ static enum kwhy_status check_engine(const struct kwhy_pair_work *work, struct k
 	return KWHY_OK;
 }
 
-/* Gets a buffer of either end. For another process's GPU it is 0 where it cannot be accessed. */
+/*
+ * Gets the address of a buffer on GPU `i`, and makes the buffer if this process drives that GPU. 0: the GPU
+ * belongs to another process and its memory cannot be accessed.
+ */
 static enum kwhy_status find_buffer(const struct kwhy_pair_work *work, uint32_t i, enum kwhy_bench_role role,
 	uint64_t *out, struct kwhy_error *error)
 {
@@ -101,7 +104,7 @@ static enum kwhy_status find_ends(struct kwhy_pair_work *work, struct kwhy_error
 	return status ? status : find_buffer(work, config->target, KWHY_BENCH_SINK, &work->there.to, error);
 }
 
-/* Makes the buffers of the load, before any stream is held at a gate. */
+/* Makes the buffers of the load here, because no memory may be allocated while a gate holds a stream. */
 static enum kwhy_status find_load(struct kwhy_pair_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
@@ -128,7 +131,10 @@ static enum kwhy_status find_load(struct kwhy_pair_work *work, struct kwhy_error
 	return status;
 }
 
-/* Fills the sink with the complement of the first byte that it will receive. */
+/*
+ * Overwrites a sink on `target` with the complement of the first byte that it will receive from `source`, so
+ * that unchanged bytes are noticed.
+ */
 static enum kwhy_status spoil(const struct kwhy_bench_buffers *source,
 	const struct kwhy_bench_buffers *target, uint64_t sink, uint64_t bytes, struct kwhy_error *error)
 {
@@ -162,8 +168,8 @@ static enum kwhy_status spoil_ends(struct kwhy_pair_work *work, struct kwhy_erro
 }
 
 /*
- * Makes host memory in this rank, and fills the sink with the complement of the first byte that it will
- * receive.
+ * Makes the host memory that the socket sends from and receives into. `spoils`: overwrites the sink with the
+ * complement of the first byte that it will receive.
  */
 static enum kwhy_status begin_socket(const struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error)
 {

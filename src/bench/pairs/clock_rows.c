@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clocks.csv: one row a GPU with the drift of its clock and of its rank's host over the run. */
+/*
+ * Reads and writes clocks.csv: a row for each GPU, with the drift of its clock and of its host's clock over
+ * the run.
+ */
 #include "base/csv_cell.h"
 #include "bench/pairs/store.h"
 #include "bench/rows.h"
@@ -19,7 +22,7 @@ struct reader {
 	struct kwhy_pairs *pairs;
 };
 
-/* Writes a host's name without characters that would end the cell. */
+/* Writes a host's name without the characters that would end a CSV cell. */
 static void add_host(struct kwhy_text *out, const char *host)
 {
 	for (; host && *host; host++)
@@ -52,7 +55,7 @@ static bool is_width(double value)
 	return isnan(value) || value >= 0;
 }
 
-/* Parses the rank's cells. A row without a process number is of a run in one process. */
+/* Parses the cells about a rank. A row without a process number comes from a run in one process. */
 static bool parse_rank(struct reader *reader, uint32_t gpu)
 {
 	char *const *cells = reader->rows.cells;

@@ -5,12 +5,12 @@
 #include "bench/pairs/testbed.h"
 
 /*
- * One moment on a device's clock and on the host's: of several attempts, the one that the host bounds most
- * closely. All zero: not taken.
+ * One moment on both a device's clock and the host's: an event, and the host's times before and after it. Of
+ * several attempts the one with the shortest time between the two is kept. All zero: no moment was taken.
  */
 struct kwhy_pair_mark {
 	struct kwhy_gpu_event *event;
-	int64_t before_ns, after_ns; /* the host's monotonic clock; the event completed between them */
+	int64_t before_ns, after_ns; /* CLOCK_MONOTONIC; the event completed between these two times */
 };
 struct kwhy_pair_marks {
 	struct kwhy_pair_mark marks[KWHY_PAIR_GPUS_MAX];
@@ -20,7 +20,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_marks_take(
 	struct kwhy_pair_testbed *testbed, struct kwhy_pair_marks *out, struct kwhy_error *error);
 void kwhy_pair_marks_free(struct kwhy_pair_testbed *testbed, struct kwhy_pair_marks *marks);
 
-/* The rate of each device's clock against the host's between two marks; `out` has one entry a GPU. */
+/*
+ * Computes how fast each device's clock runs relative to the host's, from the marks at the start and at the
+ * end. `out` has one entry for each GPU.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_drifts(struct kwhy_pair_testbed *testbed,
 	const struct kwhy_pair_marks *begin, const struct kwhy_pair_marks *end, struct kwhy_pair_drift *out,
 	struct kwhy_error *error);

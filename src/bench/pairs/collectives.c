@@ -6,7 +6,10 @@
 
 enum { WORD = 4, PHASES = 2, PIECE_BYTES = 512 << 10, PIECES_MAX = 16 };
 
-/* Argument of one GPU's part on the host back end: the buffers and flags of all GPUs. */
+/*
+ * Argument of a collective on the host back end: the addresses of all GPUs' buffers and flags, and which
+ * GPU's part to do.
+ */
 struct together {
 	uint64_t sources[KWHY_PAIR_GPUS_MAX], sinks[KWHY_PAIR_GPUS_MAX], flags[KWHY_PAIR_GPUS_MAX];
 	uint64_t bytes, round;
@@ -37,7 +40,10 @@ uint64_t kwhy_pair_collective_result_bytes(enum kwhy_pair_engine engine, uint64_
 	return engine == KWHY_PAIR_REDUCE_SCATTER ? bytes / gpu_count : bytes;
 }
 
-/* Offset in the patterns of the sources that corresponds to offset `at` of the result of GPU `own`. */
+/*
+ * GPU `own` receives a result, whose byte `at` comes from the sources. Returns the offset of that byte in the
+ * pattern of the source that sends it.
+ */
 static uint64_t offset_of(enum kwhy_pair_engine engine, uint64_t part_bytes, uint32_t own, uint64_t at)
 {
 	switch (engine) {
@@ -91,7 +97,10 @@ static uint64_t *flag_at(uint64_t flags, unsigned word)
 	return (uint64_t *)(uintptr_t)flags + word;
 }
 
-/* Waits until all GPUs have reached this round; false: one was late. */
+/*
+ * Reports that this GPU has reached a round and waits until all others have. false: a GPU did not reach it
+ * within seconds.
+ */
 static bool meet(const struct together *all, uint64_t round)
 {
 	uint64_t *late = flag_at(all->flags[all->own], KWHY_PAIR_LATE_WORD);
@@ -103,7 +112,7 @@ static bool meet(const struct together *all, uint64_t round)
 	return true;
 }
 
-/* Sums `bytes` bytes of all sources from offset `from` on, as 32-bit words. */
+/* Adds up the sources of all GPUs as 32-bit words: `bytes` bytes from offset `from` on. */
 static void add_up(const struct together *all, void *to, uint64_t from, uint64_t bytes)
 {
 	uint32_t *sum = to;
@@ -117,7 +126,7 @@ static void add_up(const struct together *all, void *to, uint64_t from, uint64_t
 	}
 }
 
-/* The share of GPU `k` in a sum, as offset and size. */
+/* The range of the result that GPU `k` sums in an all-reduce, as offset and size in bytes. */
 static void share_of(const struct together *all, uint32_t k, uint64_t *out_first, uint64_t *out_bytes)
 {
 	uint64_t words = all->bytes / WORD, first = words * k / all->count,
@@ -143,7 +152,7 @@ static void run_all_reduce(const struct together *all, uint64_t sink)
 	}
 }
 
-/* One GPU's part of a collective: it reads what it receives from the others' sources. */
+/* Does one GPU's part of a collective: it reads what it is to receive from the sources of all GPUs. */
 static void run_together(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	const struct together *all = arguments[0];
@@ -194,7 +203,7 @@ static enum kwhy_status find_kernel(struct kwhy_pair_testbed *testbed, uint32_t 
 				&testbed->together[i], error);
 }
 
-/* Fills a GPU's sink with the complement of the first byte that it will receive. */
+/* Overwrites a GPU's sink with the complement of the first byte that it will receive. */
 static enum kwhy_status spoil(const struct kwhy_pair_work *work, uint32_t i, struct kwhy_error *error)
 {
 	const struct kwhy_pair_testbed *testbed = work->testbed;
@@ -230,7 +239,7 @@ static enum kwhy_status begin_one(
 	return status || !spoils ? status : spoil(work, i, error);
 }
 
-/* Checks that this rank accesses the memory of all others, which the host back end's collectives read. */
+/* Checks that this rank reaches the memory of all others, which the collectives of the host back end read. */
 static enum kwhy_status check_reach(const struct kwhy_pair_testbed *testbed, struct kwhy_error *error)
 {
 	for (uint32_t i = 0; testbed->ranks && i < testbed->count; i++)
@@ -314,7 +323,7 @@ enum kwhy_status kwhy_pair_fork_all(struct kwhy_pair_work *work, struct kwhy_err
 	return status;
 }
 
-/* The main stream waits for the first streams of all other GPUs. */
+/* Makes the main stream wait for the first streams of all other GPUs. */
 static enum kwhy_status join_all(struct kwhy_pair_work *work, struct kwhy_error *error)
 {
 	struct kwhy_bench_buffers *main = work->main;

@@ -5,41 +5,41 @@
 #include "bench/pairs/testbed.h"
 
 /*
- * Collective operations of all GPUs. On CUDA NCCL does them, with 32-bit unsigned sums, which are exact in
- * any order. The host back end has an implementation of its own, with which the rest of the program can be
- * tested.
+ * Collective operations of all GPUs. On CUDA, NCCL runs them, with sums of unsigned 32-bit integers, which
+ * are exact in any order. The host back end has its own implementation, with which the rest of the program
+ * can be tested.
  */
 
 /*
- * The largest size up to `bytes` that the collective divides into equal whole parts, in bytes; 0: there is no
- * such size.
+ * The largest size in bytes, at most `bytes`, that the collective can divide into equal parts; 0: `bytes` is
+ * too small for any.
  */
 uint64_t kwhy_pair_collective_bytes(enum kwhy_pair_engine engine, uint64_t bytes, uint32_t gpu_count);
 
-/* Bytes that each GPU receives. */
+/* Bytes of the result that each GPU receives. */
 uint64_t kwhy_pair_collective_result_bytes(enum kwhy_pair_engine engine, uint64_t bytes, uint32_t gpu_count);
 
 /*
- * Computes what GPU number `own` receives when GPU i sends the pattern of seeds[i]. Writes bytes [first,
- * first + count) of it; both numbers are multiples of 4.
+ * Computes the result that GPU number `own` receives if GPU i sends the pattern of seeds[i]. Writes bytes
+ * [first, first + count) of that result to `out`; `first` and `count` are multiples of 4.
  */
 void kwhy_pair_collective_expect(const struct kwhy_pair_config *config, const uint32_t *seeds,
 	uint32_t gpu_count, uint32_t own, uint64_t first, size_t count, unsigned char *out);
 
 /*
- * Prepares the communicators or kernels of all GPUs, and their buffers. KWHY_E_UNSUPPORTED: the message names
- * the remedy.
+ * Prepares a collective on all GPUs: their buffers, and NCCL's communicators or the host back end's kernels.
+ * `spoils`: overwrites the sinks. KWHY_E_UNSUPPORTED: the message says what to do.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_collective_begin(
 	struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_collective_issue(
 	struct kwhy_pair_work *work, uint32_t count, struct kwhy_error *error);
-/* On the host back end, where the parts wait for each other: fails if one of them was late by seconds. */
+/* On the host back end the GPUs' parts wait for each other. Fails if one of them was late by seconds. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_collective_check(
 	const struct kwhy_pair_work *work, struct kwhy_error *error);
 /*
- * Checks what the GPUs of this process received: all bytes up to 8 MiB, samples at 16 offsets of larger
- * results.
+ * Compares what the GPUs of this process received with what they should have. Results up to 8 MiB are
+ * compared completely, larger ones at 16 offsets.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_collective_verify(
 	struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error);

@@ -19,7 +19,7 @@ static const uint64_t sizes[] = {
 	UINT64_C(64) << 10, UINT64_C(1) << 20, UINT64_C(16) << 20, UINT64_C(256) << 20};
 
 struct burst {
-	struct kwhy_pair_config key; /* the configuration that has times */
+	struct kwhy_pair_config key; /* the configuration whose transfers are repeated */
 	uint64_t transfers;
 	char name[NAME_BYTES];
 };
@@ -27,14 +27,17 @@ struct burst {
 struct pass {
 	const struct kwhy_pair_request *request;
 	struct kwhy_pair_testbed *testbed;
-	struct kwhy_pair_store *store; /* NULL: results are not kept */
+	struct kwhy_pair_store *store; /* where results are written; NULL: they are not kept */
 	struct kwhy_pairs *pairs;
 	struct kwhy_device_energy *energy;
 	struct burst *bursts;
 	size_t count;
 };
 
-/* Whether an engine fills a link. Engines for small messages only wait for each other. */
+/*
+ * Whether an engine keeps a link busy. Engines for small messages do not, since their GPUs mostly wait for
+ * each other.
+ */
 static bool fills_a_link(enum kwhy_pair_engine engine)
 {
 	switch (engine) {
@@ -73,8 +76,8 @@ static bool is_known(const struct kwhy_pairs *pairs, const struct kwhy_pair_conf
 }
 
 /*
- * Whether a configuration's energy is to be measured. Of each size only the configuration with the clock that
- * its engine always has is chosen.
+ * Whether the energy of a configuration's transfers is to be measured. Of an engine's configurations only
+ * those with one clock are chosen: the host's for STAGED, back to back for the others.
  */
 static bool is_metered(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config)
 {
@@ -129,8 +132,8 @@ static enum kwhy_status wait_for(
 }
 
 /*
- * Repeats a transfer for `seconds`. Two rows are queued at any time, so that the link does not wait for the
- * host.
+ * Repeats a transfer for `seconds` and adds to *out_count. Two groups of transfers are queued at any time, so
+ * that the link never waits for the host.
  */
 static enum kwhy_status repeat(
 	struct kwhy_pair_work *work, double seconds, uint64_t *out_count, struct kwhy_error *error)
@@ -164,7 +167,7 @@ static enum kwhy_status run_burst(struct pass *pass, struct burst *burst, struct
 		status = repeat(&work, pass->request->burst_s, &burst->transfers, error);
 		kwhy_device_energy_end(pass->energy);
 	}
-	if (status) /* how many transfers ran is unknown */
+	if (status) /* the number of transfers is unknown */
 		burst->transfers = 0;
 	return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* energies.csv: one row a burst. */
+/* Reads and writes energies.csv: one row for each burst. */
 #include "base/csv_cell.h"
 #include "bench/pairs/store.h"
 #include "bench/rows.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The engines: how each queues transfers, and how the load is queued. */
+/* How each engine queues its transfers, and how the load from other transfers is queued. */
 #include "bench/pairs/collectives.h"
 #include "bench/pairs/ranks.h"
 
@@ -116,7 +116,10 @@ static enum kwhy_status issue_ping_pong(struct kwhy_pair_work *work, uint32_t co
 	return status;
 }
 
-/* Launches one GPU's kernel of a put; bytes->to lies on the other GPU. */
+/*
+ * Launches the kernel of a put on GPU `own`, which sends bytes->from of its memory to bytes->to on GPU
+ * `other`.
+ */
 static enum kwhy_status launch_put(struct kwhy_pair_work *work, const struct kwhy_gpu_copy *bytes,
 	uint32_t own, uint32_t other, uint32_t rounds, struct kwhy_error *error)
 {
@@ -150,8 +153,8 @@ static enum kwhy_status issue_puts(struct kwhy_pair_work *work, uint32_t count, 
 }
 
 /*
- * One transfer in pieces through two slots of host memory: the target reads one slot while the source fills
- * the other.
+ * Queues one transfer that goes through two slots of host memory, piece by piece: the target reads one slot
+ * while the source fills the other.
  */
 static enum kwhy_status stage_once(
 	struct kwhy_pair_work *work, uint64_t piece_bytes, struct kwhy_error *error)
@@ -218,7 +221,7 @@ static const struct engine engines[KWHY_PAIR_ENGINE_COUNT] = {
 	[KWHY_PAIR_NCCL] = {kwhy_pair_issue_nccl, ROWS | BIT(KWHY_PAIR_ISOLATED), 0},
 	[KWHY_PAIR_NCCL_EXCHANGE] = {kwhy_pair_issue_nccl, ROWS, 0},
 	[KWHY_PAIR_NCCL_FULL] = {kwhy_pair_issue_nccl, ROWS, 0},
-	/* Data is sent while it is timed; nothing is queued. */
+	/* A socket has no queue: its bytes are sent while they are timed. */
 	[KWHY_PAIR_SOCKET] = {NULL, BIT(KWHY_PAIR_BACK_TO_BACK) | BIT(KWHY_PAIR_BY_HOST),
 		KWHY_PAIR_SOCKET_BYTES_MAX},
 	[KWHY_PAIR_ALL_REDUCE] = {kwhy_pair_collective_issue, ROWS, 0},
@@ -243,7 +246,7 @@ enum kwhy_status kwhy_pair_issue(struct kwhy_pair_work *work, uint32_t count, st
 	return engines[work->config->engine].issue(work, count, error);
 }
 
-/* Queues another pair's copies, on a stream other than the first. */
+/* Queues copies between two GPUs of another pair, on a stream that is not their first. */
 static enum kwhy_status issue_beside(struct kwhy_pair_work *work, uint32_t source, uint32_t target,
 	uint32_t count, struct kwhy_error *error)
 {
@@ -277,7 +280,7 @@ static enum kwhy_status issue_from_host(struct kwhy_pair_work *work, uint32_t co
 	return status;
 }
 
-/* The first GPU from number `from` on that is neither source nor target. */
+/* The lowest GPU number, from `from` on, that is neither source nor target. */
 static uint32_t another(const struct kwhy_pair_work *work, uint32_t from)
 {
 	while (from == work->config->source || from == work->config->target)

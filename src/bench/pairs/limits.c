@@ -8,13 +8,13 @@
 
 enum { GPUS = KWHY_PAIR_GPUS_MAX };
 
-/* One GPU as NVML reports it. */
+/* What NVML reports about one GPU and its links. */
 struct end {
-	kwhy_nvml_handle handle; /* NULL: NVML does not know the GPU */
+	kwhy_nvml_handle handle; /* handle of the GPU; NULL: NVML does not know it */
 	unsigned links_most, links_up, to_switches, to_gpus[GPUS];
-	unsigned nvlink;	 /* NVLink generation; 0: unknown */
-	double link_bytes_per_s; /* of the slowest active link; NAN: none is active, or the rate is not
-				    reported */
+	unsigned nvlink; /* generation of its NVLinks; 0: unknown */
+	/* rate of the slowest active NVLink; NAN: no link is active, or the rate is not reported */
+	double link_bytes_per_s;
 	unsigned pcie, lanes, lanes_most;
 };
 
@@ -27,8 +27,9 @@ struct machine {
 double kwhy_pcie_bytes_per_s(unsigned generation, unsigned lanes)
 {
 	/*
-	 * Transfers a second and lane over 8 bits, times the share that line coding leaves: 8b/10b,
-	 * 128b/130b, 242B/256B (PCI Express base specifications 1.0 to 6.0).
+	 * Bytes a second of one lane in one direction, by generation: transfers a second over 8 bits, times
+	 * the share of bits that carry data after line coding (8b/10b, 128b/130b, 242B/256B). Source: PCI
+	 * Express base specifications 1.0 to 6.0.
 	 */
 	static const double lane_bytes_per_s[] = {0, 2.5e9 / 10, 5e9 / 10, 8e9 / 8 * 128 / 130,
 		16e9 / 8 * 128 / 130, 32e9 / 8 * 128 / 130, 64e9 / 8 * 242 / 256};
@@ -51,7 +52,7 @@ static unsigned nvlink_generation(unsigned version)
 	return version < sizeof(generations) / sizeof(generations[0]) ? generations[version] : 0;
 }
 
-/* The row of the GPU with this PCI address; gpu_count: there is no such row. */
+/* Number of the GPU with this PCI address in pairs->gpus; gpu_count: it is not one of them. */
 static uint32_t row_of(const struct kwhy_pairs *pairs, const struct kwhy_nvml_pci *pci)
 {
 	char address[KWHY_NVML_ADDRESS_BYTES];
@@ -120,8 +121,8 @@ static void read_links(const struct machine *machine, struct end *end)
 }
 
 /*
- * Reads the highest generation, and the present and highest width. The present generation of an idle GPU's
- * link would be lower; its width never is.
+ * Reads the highest generation of the GPU's PCIe link, and its present and highest width. The present
+ * generation is not read, since an idle GPU's link is slower; its width is not reduced.
  */
 static void read_pcie(const struct machine *machine, struct end *end)
 {
@@ -152,8 +153,8 @@ static int ancestor_of(const struct machine *machine, uint32_t source, uint32_t 
 }
 
 /*
- * Finds the route between two GPUs. Without peer access bytes go through the host, even if there are NVLinks.
- * If active NVLinks have unknown other ends, the route is unknown.
+ * Finds the route between two GPUs. Without peer access bytes go through the host, even if both GPUs have
+ * NVLinks. If it is unknown where active NVLinks lead, the route stays unknown.
  */
 static void find_route(const struct machine *machine, uint32_t source, uint32_t target)
 {

@@ -5,13 +5,16 @@
 #include "model/pairs.h"
 
 /*
- * Reads what connects every two of the pairs' GPUs and the highest rate of that connection into
- * pairs->routes, from NVML by PCI address. Where NVML does not report them, routes stay unknown and
- * pairs->route_missing says why.
+ * Finds what connects each pair of GPUs, and the highest rate of that connection, and stores it in
+ * pairs->routes. Source is NVML, which knows the GPUs by PCI address. Routes that NVML does not report stay
+ * unknown, and pairs->route_missing says why.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_limits_read(struct kwhy_pairs *pairs, struct kwhy_error *error);
 
-/* Bytes a second of `lanes` PCIe lanes in one direction, after line coding; NAN: unknown generation. */
+/*
+ * Rate of `lanes` PCIe lanes in one direction, in bytes a second after line coding; NAN: the generation is
+ * unknown.
+ */
 double kwhy_pcie_bytes_per_s(unsigned generation, unsigned lanes);
 
 #endif

@@ -13,8 +13,8 @@
 
 enum { PUT_WARM = 8, PUT_TIMED = 64, WARM_FEW = 1, TIMED_FEW = 4, LOAD_BEYOND = 8, NCCL_TIMED = 20 };
 /*
- * Above this size a few copies in a row suffice, since the overhead of start and end is negligible;
- * nvbandwidth's 512 MiB is not above it.
+ * Transfers of more than this size need only a few repetitions, since the cost of start and end is
+ * negligible. nvbandwidth's default of 512 MiB is not above it.
  */
 #define FEW_BYTES (UINT64_C(512) << 20)
 
@@ -30,7 +30,10 @@ static bool is_socket(const struct kwhy_pair_work *work)
 	return work->config->engine == KWHY_PAIR_SOCKET;
 }
 
-/* Fails if a put was late. Its flags cannot be used any more. */
+/*
+ * Fails if a kernel of the last puts gave up waiting. Its flags are then out of step, so that no further put
+ * is possible.
+ */
 static enum kwhy_status check_put(const struct kwhy_pair_work *work, struct kwhy_error *error)
 {
 	uint64_t late = 0;
@@ -113,7 +116,8 @@ enum kwhy_status kwhy_pair_drain(struct kwhy_pair_work *work, struct kwhy_error 
 }
 
 /*
- * Opens this rank's gate (NULL: there is none) and those of the other ranks, as close together as possible.
+ * Opens the gate on this rank's stream (`gated` NULL: it has none) and those of the other ranks, all at
+ * nearly the same time.
  */
 static enum kwhy_status let_go(
 	struct kwhy_pair_work *work, struct kwhy_bench_buffers *gated, struct kwhy_error *error)
@@ -132,8 +136,8 @@ static enum kwhy_status let_go(
 }
 
 /*
- * Runs one untimed transfer. The other ranks queue their parts at the same time as this one, since a library
- * may first connect them.
+ * Runs one untimed transfer. All ranks queue their parts concurrently, since NCCL may connect them during the
+ * first transfer, for which they wait for each other.
  */
 static enum kwhy_status issue_first(struct kwhy_pair_work *work, struct kwhy_error *error)
 {
@@ -167,9 +171,9 @@ enum kwhy_status kwhy_pair_warm_up(struct kwhy_pair_work *work, struct kwhy_erro
 }
 
 /*
- * Whether a row of transfers is queued and timed at all ends. The time at one end alone would include how
- * long events take to reach it from the others, which on an H200 varies between 5 us and 10 us. A put between
- * ranks is timed at one end only: the other end's part is a single kernel, warm-up rounds included.
+ * Whether a group of transfers is queued and timed at all its ends. A time from one end alone would include
+ * how long events take to arrive from the other ends: 5 us to 10 us on an H200. A put between ranks is timed
+ * at one end only, since the other end's part is a single kernel that includes the warm-up rounds.
  */
 static bool is_of_all_ends(const struct kwhy_pair_work *work)
 {
@@ -178,7 +182,7 @@ static bool is_of_all_ends(const struct kwhy_pair_work *work)
 			!(work->testbed->ranks && work->config->engine == KWHY_PAIR_PUT));
 }
 
-/* Whether the first stream of GPU `i` is timed by this process. */
+/* Whether this process times the first stream of GPU `i`. */
 static bool tells_time(const struct kwhy_pair_work *work, uint32_t i)
 {
 	const struct kwhy_pair_testbed *testbed = work->testbed;
@@ -218,13 +222,16 @@ static enum kwhy_status space_elapsed(
 	return status ? status : gpu->ops->event_elapsed_ns(gpu, buffers->begin, buffers->end, out_ns, error);
 }
 
-/* Time between the events, in seconds, at the slowest end in this process. */
+/*
+ * Gets the time between the events `begin` and `end`, in seconds, at the slowest of the ends that this
+ * process times.
+ */
 static enum kwhy_status elapsed(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
 {
 	double time_ns = 0, most_ns = 0;
 	enum kwhy_status status = KWHY_OK;
 
-	/* The stream may wait for another process that has ended. */
+	/* Drain first: it notices if the stream waits for a process that has ended. */
 	if (work->testbed->ranks && kwhy_pair_is_shared(work->config))
 		status = kwhy_pair_drain(work, error);
 	for (uint32_t i = 0; !status && i < work->testbed->count; i++)
@@ -263,15 +270,15 @@ static enum kwhy_status timed(
 	return status;
 }
 
-/* Number of transfers in one round: a put and a ping-pong go there and back. */
+/* Number of transfers in a round: two where bytes go there and back, as in a put or a ping-pong. */
 static double ways(const struct kwhy_pair_work *work)
 {
 	return work->config->engine == KWHY_PAIR_PUT || work->config->engine == KWHY_PAIR_PING_PONG ? 2 : 1;
 }
 
 /*
- * As in nccl-tests: operations are queued one by one while the first ones run, each at another offset of its
- * buffers.
+ * Takes a sample as nccl-tests does: operations are queued one by one while earlier ones run, each at another
+ * offset of the buffers.
  */
 static enum kwhy_status sample_queued(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
 {
@@ -339,7 +346,7 @@ static enum kwhy_status sample_host(struct kwhy_pair_work *work, double *out_s, 
 	return status;
 }
 
-/* Times transfers in a row, or half a round trip. */
+/* Takes a sample of a socket: transfers in a row, or half a round trip. */
 static enum kwhy_status sample_socket(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
 {
 	bool few = work->config->bytes > FEW_BYTES;
@@ -379,8 +386,8 @@ enum kwhy_status kwhy_pair_sample(
 	if (!status)
 		status = kwhy_pair_ranks_drain(work, &others_s, error);
 	/*
-	 * The sample ends with the last rank's part. For an isolated transfer, another rank's part began
-	 * before this one's.
+	 * The sample lasts until the last rank has done its part. Isolated transfers are an exception: the
+	 * other ranks' parts began before this rank's, so their times would be too long.
 	 */
 	if (is_of_all_ends(work) && work->config->clock != KWHY_PAIR_ISOLATED)
 		out->seconds = fmax(out->seconds, others_s);
@@ -391,7 +398,8 @@ enum kwhy_status kwhy_pair_part_issue(
 	struct kwhy_pair_work *work, uint32_t warm, uint32_t count, struct kwhy_error *error)
 {
 	work->part_count = count;
-	if (work->config->engine == KWHY_PAIR_PUT) /* one kernel runs warm-up and timed rounds */
+	/* a single kernel runs all rounds, warm-up rounds included */
+	if (work->config->engine == KWHY_PAIR_PUT)
 		return timed(work, 0, warm + count, error);
 	return timed(work, warm, count, error);
 }
@@ -460,7 +468,7 @@ enum kwhy_status kwhy_pair_part_verify(struct kwhy_pair_work *work, bool *out_sa
 	return status;
 }
 
-/* Verifies all ends. A socket's bytes went there and back, so both ends hold them. */
+/* Verifies the received bytes at all ends. Through a socket the bytes came back to this rank, too. */
 enum kwhy_status kwhy_pair_verify(struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error)
 {
 	bool same = true;

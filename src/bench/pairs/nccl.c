@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NCCL: send and receive between two GPUs, and collectives of all. One thread drives all GPUs of this
- * process.
+ * Transfers by NCCL: send and receive between two GPUs, and collectives of all GPUs. One thread drives all
+ * GPUs of this process.
  */
 #include "bench/pairs/collectives.h"
 #include "bench/pairs/ranks.h"
@@ -102,7 +102,7 @@ enum kwhy_status kwhy_pair_nccl_join(struct kwhy_pair_testbed *testbed, const st
 
 static void stop(struct kwhy_pair_testbed *testbed, kwhy_nccl_communicator *communicator)
 {
-	/* After a rank is lost, destroying a communicator would wait for it. */
+	/* If a rank was lost, destroying a communicator would wait for that rank, so it is aborted. */
 	if (*communicator && testbed->ranks && kwhy_pair_ranks_is_lost(testbed->ranks))
 		testbed->nccl.ncclCommAbort(*communicator);
 	else if (*communicator)
@@ -146,7 +146,10 @@ static kwhy_nccl_stream stream_of(const struct kwhy_pair_testbed *testbed, uint3
 	return (kwhy_nccl_stream)(void *)testbed->gpu_buffers[i]->streams[0];
 }
 
-/* Offset of transfer `i` of a row in its buffers. Only transfers that are timed as in nccl-tests move on. */
+/*
+ * Offset in its buffers at which transfer `i` of a row takes place. It is 0 except with the clock of
+ * nccl-tests (QUEUED), where successive transfers use successive ranges.
+ */
 static uint64_t shift_of(const struct kwhy_pair_work *work, uint32_t i)
 {
 	uint64_t bytes = work->config->bytes;
@@ -156,7 +159,10 @@ static uint64_t shift_of(const struct kwhy_pair_work *work, uint32_t i)
 	return i % (work->main->capacity / bytes) * bytes;
 }
 
-/* Queues a send and its receive. In a communicator of two, the GPU with the lower number is rank 0. */
+/*
+ * Queues a send at the source and the matching receive at the target, as far as this process drives them. In
+ * a communicator of two GPUs the one with the lower number is rank 0.
+ */
 static enum kwhy_nccl_result one_way(struct kwhy_pair_work *work, uint32_t source, uint32_t target,
 	const struct kwhy_gpu_copy *bytes, uint64_t shift)
 {
@@ -177,7 +183,10 @@ static enum kwhy_nccl_result one_way(struct kwhy_pair_work *work, uint32_t sourc
 		stream_of(testbed, target));
 }
 
-/* Always ends the group, also after a failed call, so that the library stays usable. */
+/*
+ * Queues one send, or one in each direction, as an NCCL group. The group is ended even if a call in it
+ * failed, so that NCCL stays usable.
+ */
 static enum kwhy_status send_once(struct kwhy_pair_work *work, uint64_t shift, struct kwhy_error *error)
 {
 	const struct kwhy_pair_config *config = work->config;
@@ -201,7 +210,9 @@ enum kwhy_status kwhy_pair_issue_nccl(struct kwhy_pair_work *work, uint32_t coun
 	return status ? status : kwhy_pair_join(work, error);
 }
 
-/* All-to-all from sends and receives, as in nccl-tests. */
+/*
+ * Queues GPU `i`'s part of an all-to-all, as sends to and receives from all GPUs; nccl-tests does the same.
+ */
 static enum kwhy_nccl_result exchange_all(
 	const struct kwhy_pair_testbed *testbed, uint32_t i, const char *from, char *to, size_t part)
 {

@@ -16,13 +16,13 @@ enum { ROUNDS = 10, SAMPLES_MAX = ROUNDS * KWHY_PAIR_BATCH_SAMPLES };
 struct pass {
 	const struct kwhy_pair_request *request;
 	struct kwhy_pair_testbed *testbed;
-	struct kwhy_pair_store *store; /* NULL: results are not kept */
+	struct kwhy_pair_store *store; /* where results are written; NULL: they are not kept */
 	struct kwhy_pairs *pairs;
 	struct kwhy_numa numa;
 	cpu_set_t before;
 };
 
-/* One configuration: the CPUs of each placement, and the times measured there. */
+/* State of measuring one configuration: the CPUs of each placement, and the times measured with each. */
 struct pass_state {
 	cpu_set_t cpus[KWHY_PAIR_PIN_COUNT];
 	double seconds[KWHY_PAIR_PIN_COUNT][SAMPLES_MAX];
@@ -41,7 +41,7 @@ static bool is_known(const struct kwhy_pairs *pairs, const struct kwhy_pair_conf
 	return false;
 }
 
-/* Whether a configuration was measured and its time depends on the host thread. */
+/* Whether a configuration has samples and depends on where the host thread runs. */
 static bool is_wanted(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config)
 {
 	bool by_host = config->engine == KWHY_PAIR_STAGED ||
@@ -53,7 +53,7 @@ static bool is_wanted(const struct kwhy_pairs *pairs, const struct kwhy_pair_con
 		!is_known(pairs, config);
 }
 
-/* The node's CPUs that this thread may use; false: there are none. */
+/* Gets those CPUs of a NUMA node that this thread may use; false: there are no such CPUs. */
 static bool cpus_of(const struct pass *pass, int node, cpu_set_t *out)
 {
 	for (uint32_t i = 0; i < pass->numa.count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pinning.csv: one row a configuration and placement of the host's thread. */
+/* Reads and writes pinning.csv: one row for each configuration and placement of the host thread. */
 #include "base/csv_cell.h"
 #include "bench/pairs/store.h"
 #include "bench/rows.h"

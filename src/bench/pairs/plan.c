@@ -21,7 +21,7 @@
 
 enum { SIZES_MAX = 128, RANDOM_MAX = 64, CONFIGS_MAX = 1 << 20 };
 
-/* Sizes of transfers that are measured under load. */
+/* Sizes in bytes of the transfers that are measured under load. */
 static const uint64_t load_sizes[] = {1 << 16, 1 << 20, 1 << 24, 1 << 28};
 
 struct maker {
@@ -120,10 +120,7 @@ static bool is_possible(uint32_t gpus, enum kwhy_pair_load load)
 	}
 }
 
-/*
- * Adds configurations under load, for copies only, since the presence of other GPUs does not change how
- * copies are made.
- */
+/* Adds configurations under load from other transfers. Only copies by WRITE are measured under load. */
 static void add_loads(struct maker *maker, uint32_t source, uint32_t target)
 {
 	for (int load = KWHY_PAIR_ALONE + 1; load < KWHY_PAIR_REFERENCE; load++)
@@ -140,14 +137,17 @@ static void add_loads(struct maker *maker, uint32_t source, uint32_t target)
 						.bytes = load_sizes[i]});
 }
 
-/* The size that the engine uses for size number `i`; 0: none that differs from the one before. */
+/*
+ * Size in bytes that the engine uses in place of sizes[i]. Collectives round it down to equal parts. 0: the
+ * size is left out, for example because it is the same as the one before.
+ */
 static uint64_t size_of(const struct maker *maker, enum kwhy_pair_engine engine, size_t i)
 {
 	uint32_t gpus = maker->pairs->gpu_count;
 	uint64_t bytes = maker->sizes[i];
 
 	if (engine == KWHY_PAIR_EXCHANGE && maker->request->ranks && bytes < EXCHANGE_MIN_BYTES)
-		return 0; /* both ends start some microseconds apart */
+		return 0; /* both ends start some microseconds apart, too far for small sizes */
 	if (!kwhy_pair_is_collective(engine))
 		return bytes;
 	bytes = kwhy_pair_collective_bytes(engine, bytes, gpus);
@@ -181,8 +181,8 @@ static bool is_nccl(enum kwhy_pair_engine engine)
 }
 
 /*
- * Whether an engine is measured by default. Between processes, engines that a single process queues are left
- * out.
+ * Whether an engine is measured when the user names no engines. Engines whose transfers only a single process
+ * can queue are left out between processes.
  */
 static bool is_usual(
 	const struct maker *maker, enum kwhy_pair_engine engine, uint32_t source, uint32_t target)
@@ -190,7 +190,7 @@ static bool is_usual(
 	bool is_direct = maker->pairs->is_direct[source][target];
 
 	if (engine == KWHY_PAIR_NCCL_FULL && maker->pairs->gpu_count == 2)
-		return false; /* the communicator of all is that of the two */
+		return false; /* the communicator of all GPUs is that of the only pair */
 	if (is_nccl(engine))
 		return maker->request->backend == KWHY_GPU_CUDA;
 	switch (engine) {

@@ -7,52 +7,59 @@
 
 struct kwhy_pair_ranks;
 
-/* Settings of a measurement. Zero and NULL stand for the defaults in the comments. */
+/* Settings of a measurement of pairs. 0 and NULL stand for the defaults that the comments name. */
 struct kwhy_pair_request {
 	enum kwhy_gpu_backend backend;
-	const char *const *devices; /* numbers or PCI addresses; NULL: all GPUs */
+	const char *const *devices; /* numbers or PCI addresses of the GPUs; NULL: all GPUs */
 	uint32_t device_count;
-	unsigned engines;		  /* bits; 0: those that suit the back end and the pair */
-	unsigned clocks;		  /* bits; 0: all clocks of each engine */
-	uint64_t least_bytes, most_bytes; /* 0: 1 B, and 1 GiB (16 MiB on the host) */
-	uint32_t random_sizes;		  /* random sizes in addition to powers of two */
-	bool no_loads;			  /* measure no pair under load from other transfers */
+	/* bits of enum kwhy_pair_engine; 0: those that suit the back end and the pair */
+	unsigned engines;
+	unsigned clocks;		  /* bits of enum kwhy_pair_clock; 0: all that each engine has */
+	uint64_t least_bytes, most_bytes; /* range of sizes; 0: from 1 B to 1 GiB (16 MiB on the host) */
+	uint32_t random_sizes;		  /* number of random sizes in addition to powers of two */
+	bool no_loads;			  /* do not measure pairs under load from other transfers */
 	uint64_t seed;
-	uint32_t communicators; /* NCCL communicators used in succession, in one process only; 0: one */
-	double time_s;		/* duration of the time pass; 0: 120 s */
-	uint32_t most_rounds;	/* rounds of the time pass; 0: no limit */
-	double warm_s;		/* copies that warm the GPUs beforehand; 0: none are made */
-	double keep_warm_c;	/* below this temperature of a GPU copies warm all of them again; 0: never */
-	bool energy;		/* add a pass that measures joules */
-	double burst_s;		/* length of a burst of the energy pass; 0: 1 s */
-	bool pinning;		/* add a pass that compares NUMA nodes */
-	const char *sys;	/* where sysfs is mounted; NULL: /sys */
-	struct kwhy_pair_ranks *ranks; /* joined processes; NULL: only this one */
-	uint32_t local_rank;	       /* number of this rank among those of its host */
-	double clock_s;	    /* time spent on comparing the ranks' clocks, at the start and at the end */
-	const char *folder; /* samples are written there as they are taken; NULL: they are not kept */
-	bool resume;	    /* continue the measurement that the folder holds */
+	/* number of NCCL communicators, used one after another; only in one process; 0: one */
+	uint32_t communicators;
+	double time_s;	      /* duration of the pass that measures times, in seconds; 0: 120 s */
+	uint32_t most_rounds; /* rounds of that pass; 0: no limit */
+	double warm_s;	      /* seconds of copies that warm the GPUs beforehand; 0: no copies */
+	/* temperature in degrees Celsius; if a GPU is colder, copies warm all GPUs; 0: never */
+	double keep_warm_c;
+	bool energy;		       /* add a pass that measures energy */
+	double burst_s;		       /* duration of a burst in that pass, in seconds; 0: 1 s */
+	bool pinning;		       /* add a pass that compares NUMA nodes of the host thread */
+	const char *sys;	       /* where sysfs is mounted; NULL: /sys */
+	struct kwhy_pair_ranks *ranks; /* processes that measure together; NULL: only this one */
+	uint32_t local_rank;	       /* number of this rank among the ranks on its host */
+	/* seconds for comparing the clocks of the ranks' hosts, at the start and again at the end */
+	double clock_s;
+	const char *folder; /* where samples are written as they are taken; NULL: they are not kept */
+	bool resume;	    /* continue the measurement that is in the folder */
 	/*
-	 * Called before each configuration, `share` being the part that is done, from 0 to 1; NULL: not
-	 * called.
+	 * Called before each configuration with its name and the share of the work done, from 0 to 1; NULL:
+	 * not called.
 	 */
 	void (*progress)(void *context, const char *what, double share);
 	void *context;
 };
 
-/* Fills in the defaults. KWHY_E_USAGE: a range is empty or beyond the limits. */
+/*
+ * Replaces settings that are 0 or NULL by their defaults. KWHY_E_USAGE: a range is empty or beyond the
+ * limits.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_request_complete(
 	struct kwhy_pair_request *request, struct kwhy_error *error);
 
 /*
- * The settings that decide which configurations exist and how they are numbered, as text. The request must be
- * complete.
+ * Writes those settings as text that decide which configurations there are and which number each has.
+ * kwhy_pair_request_complete() must have been called.
  */
 enum { KWHY_PAIR_REQUEST_BYTES = 200 };
 const char *kwhy_pair_request_text(
 	const struct kwhy_pair_request *request, char out[KWHY_PAIR_REQUEST_BYTES]);
 
-/* Fills pairs->configs with all configurations, which have no samples yet. */
+/* Makes all configurations of a measurement in pairs->configs, without samples. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_plan_make(
 	const struct kwhy_pair_request *request, struct kwhy_pairs *pairs, struct kwhy_error *error);
 

@@ -64,8 +64,8 @@ static bool is_hello(const struct kwhy_rank_hello *hello)
 }
 
 /*
- * Computes the proof of side `of`. Without a secret it proves nothing, and the kernel's socket table
- * identifies the user.
+ * Computes the proof of side `of`, one of the two texts below. Without a secret a proof says nothing; then
+ * the kernel's socket table shows which user the other end belongs to.
  */
 static void prove(const struct kwhy_rank_acceptor *acceptor, const char *of,
 	const struct kwhy_rank_hello *connects, const struct kwhy_rank_hello *accepts,
@@ -100,7 +100,10 @@ bool kwhy_rank_acceptor_handshake(
 	return kwhy_sha256_equal(proof, theirs);
 }
 
-/* Sends a few bytes without waiting, as the send buffer is empty. false: the connection is to be closed. */
+/*
+ * Sends a few bytes without waiting: the send buffer of a new connection is empty. false: they could not be
+ * sent and the connection is to be closed.
+ */
 static bool send_now(int socket, const void *bytes, size_t count)
 {
 	return send(socket, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)count;
@@ -134,8 +137,8 @@ static bool answer_proof(struct kwhy_rank_acceptor *acceptor, struct kwhy_rank_a
 }
 
 /*
- * Reads what has arrived. true: the other end has proved itself. After a failed proof the connection is
- * closed and its socket is -1.
+ * Reads bytes that have arrived on a connection. true: its other end has proved that it knows the secret. If
+ * the proof is wrong, the connection is closed and its socket becomes -1.
  */
 static bool hear(struct kwhy_rank_acceptor *acceptor, struct kwhy_rank_arrival *arrival)
 {
@@ -170,7 +173,10 @@ static void let_in(struct kwhy_rank_acceptor *acceptor)
 	*testbed = (struct kwhy_rank_arrival){.socket = socket, .end_ns = kwhy_clock_mono_ns() + HELLO_NS};
 }
 
-/* Closes connections past their deadline. Returns the next deadline, at most `end_ns`. */
+/*
+ * Closes connections whose deadline has passed. Returns the earliest deadline of the others, at most
+ * `end_ns`.
+ */
 static int64_t look_at_time(struct kwhy_rank_acceptor *acceptor, int64_t now_ns, int64_t end_ns)
 {
 	for (int i = 0; i < KWHY_RANK_ARRIVALS; i++) {
@@ -184,7 +190,10 @@ static int64_t look_at_time(struct kwhy_rank_acceptor *acceptor, int64_t now_ns,
 	return end_ns;
 }
 
-/* Reads from all readable connections until one has proved itself; NULL: none has. */
+/*
+ * Reads from the connections that are readable. Returns the first whose other end has proved itself; NULL:
+ * there is no such connection.
+ */
 static struct kwhy_rank_arrival *hear_all(
 	struct kwhy_rank_acceptor *acceptor, const struct pollfd waits[KWHY_RANK_ARRIVALS])
 {

@@ -6,30 +6,31 @@
 #include "bench/pairs/rank_wire.h"
 
 /*
- * Handshake of a connection. The connecting rank sends its hello message, then the listening rank its own.
- * The connecting rank sends its proof, then the listening rank its own. A proof is the HMAC-SHA-256, keyed
- * with the secret, of which side it comes from and of both hello messages. For rank_link.c alone.
+ * Handshake on a new connection: the connecting rank sends its hello message, then the listening rank sends
+ * its own; then both send their proofs, in the same order. A proof is an HMAC-SHA-256 of a text that names
+ * the side, and of both hello messages; its key is the secret. Only rank_link.c uses this.
  */
 
 /* An accepted connection whose other end has not proved that it knows the secret. */
 struct kwhy_rank_arrival {
-	int socket; /* -1: unused entry */
+	int socket; /* -1: this entry is unused */
 	int64_t end_ns;
-	size_t got; /* bytes received of the awaited message */
+	size_t got; /* bytes received so far of the hello message or the proof */
 	bool has_hello;
 	struct kwhy_rank_hello ours, theirs;
 	unsigned char proof[KWHY_SHA256_BYTES];
 };
 
-/* Simultaneous connections; a further one replaces the oldest. */
+/* Number of connections in handshake at the same time. A further connection replaces the oldest. */
 enum { KWHY_RANK_ARRIVALS = 32 };
 
 struct kwhy_rank_acceptor {
 	const struct kwhy_rank_link *link;
-	const char *secret; /* NULL: no secret */
-	uint32_t port;	    /* port that this rank's hello messages name */
-	int listener;	    /* -1: not listening yet */
-	uint32_t refused;   /* connections that sent a valid hello message but no valid proof */
+	const char *secret; /* NULL: the run has no secret */
+	uint32_t port;	    /* port on which this rank listens, as in its hello messages */
+	int listener;	    /* -1: this rank does not listen yet */
+	/* connections refused after a valid hello message: wrong proof, or another user's socket */
+	uint32_t refused;
 	struct kwhy_rank_arrival arrivals[KWHY_RANK_ARRIVALS];
 };
 
@@ -38,11 +39,12 @@ void kwhy_rank_acceptor_init(
 void kwhy_rank_acceptor_done(struct kwhy_rank_acceptor *acceptor);
 
 /*
- * Accepts the next rank that proves itself; false: none did until `end_ns`. All other connections are closed.
+ * Waits for the next rank that proves itself and gives out its hello message and socket. Connections that
+ * prove nothing in time are closed. false: no rank did until `end_ns`.
  */
 bool kwhy_rank_acceptor_accept(
 	struct kwhy_rank_acceptor *acceptor, int64_t end_ns, struct kwhy_rank_hello *out, int *out_socket);
-/* Handshake on a connection that this rank made; false: the other end did not prove itself. */
+/* Does the handshake on a connection that this rank made. false: the other end did not prove itself. */
 bool kwhy_rank_acceptor_handshake(
 	struct kwhy_rank_acceptor *acceptor, int socket, struct kwhy_rank_hello *out);
 

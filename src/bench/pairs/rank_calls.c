@@ -37,7 +37,7 @@ static enum kwhy_status refuse(uint32_t from, struct kwhy_error *error)
 		error, KWHY_E_LOST, "rank %u sends what no rank sends; is it another program?", from);
 }
 
-/* Receives head and body within one deadline. */
+/* Receives head and body of a message before one common deadline. */
 static enum kwhy_status receive_message(
 	struct kwhy_pair_calls *calls, uint32_t from, struct kwhy_pair_message *out, struct kwhy_error *error)
 {
@@ -52,7 +52,7 @@ static enum kwhy_status receive_message(
 		: kwhy_rank_link_receive_by(&calls->link, from, out->body, out->head.bytes, end_ns, error);
 }
 
-/* Makes an answer that holds a failure's message. */
+/* Makes an answer that says that a request failed, with the error's message. */
 static void answer_failure(
 	struct kwhy_pair_message *answer, enum kwhy_status status, const struct kwhy_error *why)
 {
@@ -78,8 +78,8 @@ static enum kwhy_status serve_one(struct kwhy_pair_calls *calls, uint32_t from,
 }
 
 /*
- * Whether a failed answer is valid: its text ends where its bytes do and has no control characters that a
- * terminal would act on.
+ * Whether the answer to a failed request is valid: its text fills the body and is free of control characters
+ * that a terminal would act on.
  */
 static bool is_failure(const struct kwhy_pair_message *answer)
 {
@@ -111,7 +111,7 @@ static enum kwhy_status keep_answer(struct kwhy_pair_calls *calls, uint32_t from
 	return KWHY_OK;
 }
 
-/* Receives one message: serves a request, keeps an answer. */
+/* Receives one message: serves it if it is a request, and keeps it if it is an answer. */
 static enum kwhy_status take(struct kwhy_pair_calls *calls, uint32_t from, struct kwhy_error *error)
 {
 	struct kwhy_pair_message message;
@@ -125,8 +125,8 @@ static enum kwhy_status take(struct kwhy_pair_calls *calls, uint32_t from, struc
 }
 
 /*
- * Waits for the next message. If a rank other than the awaited one has ended, that is reported only when it
- * is called next, and the awaited rank finds it out, too.
+ * Receives the next message from any rank while the answer of rank `awaited` is pending. If another rank has
+ * ended, that is reported when that rank is called next. The awaited rank notices it by itself.
  */
 static enum kwhy_status take_next(
 	struct kwhy_pair_calls *calls, uint32_t awaited, int64_t wait_ns, struct kwhy_error *error)
@@ -134,7 +134,7 @@ static enum kwhy_status take_next(
 	enum kwhy_status status;
 	int next;
 
-	if (calls->link.sockets[awaited] < 0) /* the rank ended while another one was awaited */
+	if (calls->link.sockets[awaited] < 0) /* the awaited rank ended while this rank waited for another */
 		return kwhy_rank_link_check(&calls->link, error);
 	next = kwhy_rank_link_await(&calls->link, wait_ns);
 	if (next < 0)
@@ -176,7 +176,7 @@ enum kwhy_status kwhy_pair_await(
 {
 	enum kwhy_status status = KWHY_OK;
 
-	if (!calls->is_requested[from]) /* sending the request failed, which was reported */
+	if (!calls->is_requested[from]) /* sending the request failed, and that was reported then */
 		return kwhy_fail(error, KWHY_E_LOST, "rank %u ended in the middle", from);
 	while (!status && !calls->has_answered[from])
 		status = take_next(calls, from, SILENCE_NS, error);

@@ -5,15 +5,15 @@
 #include "bench/pairs/rank_link.h"
 
 /*
- * Requests between ranks and their answers. While a rank waits for an answer it serves the requests of
- * others, so that any rank may lead. Several ranks may have a request pending at the same time, each rank
- * one.
+ * Requests that ranks send to each other, and their answers. While a rank waits for an answer it serves the
+ * requests of others, so that any rank may lead. Each rank may have one request pending, several ranks at the
+ * same time.
  */
 enum { KWHY_PAIR_CALL_BYTES_MAX = 16 << 10 };
 
 struct kwhy_pair_message {
 	struct {
-		uint32_t what; /* request number, defined by the users of this header; 0: an answer */
+		uint32_t what; /* number of the request, as its sender and receiver define it; 0: an answer */
 		uint32_t status;
 		uint64_t bytes;
 	} head;
@@ -23,45 +23,53 @@ struct kwhy_pair_message {
 struct kwhy_pair_calls {
 	struct kwhy_rank_link link;
 	/*
-	 * Checks a received message before it is used: a request (`what` is its own) or the answer to request
-	 * `what`. NULL: no check. A rejected request is answered with the error; a rejected answer ends the
-	 * call with KWHY_E_LOST.
+	 * Checks a received message before it is used. is_answer false: it is request `what`; true: it is the
+	 * answer to request `what`. NULL: messages are not checked. If a request is rejected, its sender gets
+	 * the error. If an answer is rejected, the call fails with KWHY_E_LOST.
 	 */
 	enum kwhy_status (*check)(void *context, uint32_t what, bool is_answer,
 		const struct kwhy_pair_message *message, struct kwhy_error *error);
 	/*
-	 * Serves a request of rank `from`: fills the answer with kwhy_pair_answer(), or fails, and then the
-	 * call of that rank fails with the same error.
+	 * Serves a request of rank `from`, and fills the answer with kwhy_pair_answer(). If it fails, the
+	 * other rank's call fails with the same error.
 	 */
 	enum kwhy_status (*serve)(void *context, uint32_t from, const struct kwhy_pair_message *requested,
 		struct kwhy_pair_message *answer, struct kwhy_error *error);
 	void *context;
-	struct kwhy_pair_message *answers; /* one a rank: answers received while another one was awaited */
-	uint32_t requested[KWHY_PAIR_GPUS_MAX]; /* the pending request's number */
+	/* for each rank: its answer, if it came while another rank's was awaited */
+	struct kwhy_pair_message *answers;
+	uint32_t requested[KWHY_PAIR_GPUS_MAX]; /* for each rank: number of the request that it has not
+						   answered */
 	bool is_requested[KWHY_PAIR_GPUS_MAX], has_answered[KWHY_PAIR_GPUS_MAX];
 };
 
-/* Takes ownership of the link, also on failure. End with kwhy_pair_calls_done(). */
+/* Takes ownership of the link, also if it fails. End with kwhy_pair_calls_done(). */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_calls_init(
 	struct kwhy_pair_calls *calls, const struct kwhy_rank_link *link, struct kwhy_error *error);
 void kwhy_pair_calls_done(struct kwhy_pair_calls *calls);
 
-/* Sends a request. Its answer must be awaited exactly once, also after other failures. */
+/*
+ * Sends a request. Then kwhy_pair_await() must be called exactly once for it, also if something else has
+ * failed since.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_rank_request(struct kwhy_pair_calls *calls, uint32_t to, uint32_t what,
 	const void *body, size_t bytes, struct kwhy_error *error);
-/* Waits for the answer, which must have `bytes` bytes. KWHY_E_LOST: the rank ended before it answered. */
+/*
+ * Waits for the answer to the pending request and copies its body, which must have `bytes` bytes, to `out`.
+ * KWHY_E_LOST: the rank ended before it answered.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_await(
 	struct kwhy_pair_calls *calls, uint32_t from, void *out, size_t bytes, struct kwhy_error *error);
-/* Sends a request and waits for its answer. */
+/* Sends a request, waits for its answer and copies the answer's body to `out`. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_call(struct kwhy_pair_calls *calls, uint32_t to, uint32_t what,
 	const void *body, size_t bytes, void *out, size_t out_bytes, struct kwhy_error *error);
 
 void kwhy_pair_answer(struct kwhy_pair_message *answer, const void *body, size_t bytes);
-/* Copies a message's body out. KWHY_E_INPUT: it does not have `bytes` bytes. */
+/* Copies a message's body to `out`. KWHY_E_INPUT: the body does not have `bytes` bytes. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_body(
 	const struct kwhy_pair_message *message, void *out, size_t bytes, struct kwhy_error *error);
 
-/* Serves the requests of other ranks until `done` becomes true or rank 0 ends. */
+/* Serves the requests of other ranks until *done is true or rank 0 ends. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_serve_all(
 	struct kwhy_pair_calls *calls, const bool *done, struct kwhy_error *error);
 

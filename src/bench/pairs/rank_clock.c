@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Offsets of the clocks of the ranks' hosts from that of rank 0. Each rank is asked repeatedly, and the
- * answer with the shortest round trip counts. The rank read its clock during that round trip, so half of it
- * is the largest possible error, even if the network's two directions differ.
+ * Measures how the clocks of the ranks' hosts are offset from those of rank 0. Rank 0 asks each rank for its
+ * clocks repeatedly and uses the answer with the shortest round trip. The rank read its clocks at some time
+ * during that round trip; with the middle of it as estimate, the error is at most half the round trip, even
+ * if the network's two directions differ.
  */
 #include "bench/pairs/rank_messages.h"
 

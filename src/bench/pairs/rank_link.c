@@ -81,7 +81,7 @@ static enum kwhy_status keep(struct kwhy_rank_link *link, const struct kwhy_rank
 	return KWHY_OK;
 }
 
-/* Notes the address at which a rank listens, as this rank sees it. */
+/* Stores the address at which a rank listens, as this rank sees it. */
 static void note_place(struct kwhy_rank_address *out, const struct kwhy_rank_hello *hello, int socket_number)
 {
 	struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
@@ -146,7 +146,7 @@ static enum kwhy_status take_others(struct kwhy_rank_link *link, struct kwhy_ran
 	return status;
 }
 
-/* Tries once to connect. Returns 0 or errno. */
+/* Tries once to connect to a rank. Returns 0 or errno. */
 static int reach(const struct sockaddr_storage *address, int *out_socket)
 {
 	int reason, socket_number = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -166,8 +166,8 @@ static int reach(const struct sockaddr_storage *address, int *out_socket)
 }
 
 /*
- * Opens the acceptor before this rank's first hello message. It listens on the interface that leads to rank
- * 0.
+ * Starts to listen before this rank sends its first hello message, which names the port. It listens on the
+ * network interface through which rank 0 is reached.
  */
 static enum kwhy_status open_acceptor(
 	struct kwhy_rank_acceptor *acceptor, int socket_number, int64_t end_ns, struct kwhy_error *error)
@@ -182,7 +182,10 @@ static enum kwhy_status open_acceptor(
 	return kwhy_rank_socket_listen(&here, 0, end_ns, &acceptor->listener, &acceptor->port, error);
 }
 
-/* Retries until the other end listens and proves that it is a rank. */
+/*
+ * Connects to a rank. Retries until the other end listens and has proved that it is that rank, or until
+ * end_ns.
+ */
 static enum kwhy_status join_one(struct kwhy_rank_link *link, struct kwhy_rank_acceptor *acceptor,
 	const struct sockaddr_storage *address, uint32_t rank, int64_t end_ns, struct kwhy_error *error)
 {
@@ -224,8 +227,8 @@ static enum kwhy_status receive_addresses(struct kwhy_rank_link *link,
 }
 
 /*
- * For ranks other than 0: reports its address to rank 0, receives the addresses of the others and connects to
- * them.
+ * Connects a rank other than 0: reports its address to rank 0, receives the addresses of all ranks, connects
+ * to the lower ones and accepts the higher ones.
  */
 static enum kwhy_status join(struct kwhy_rank_link *link, struct kwhy_rank_acceptor *acceptor,
 	const struct sockaddr_storage *first, int64_t end_ns, struct kwhy_error *error)

@@ -9,48 +9,56 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KWHY_RANK_SILENCE_S = 120 }; /* a rank whose message is incomplete after this time counts as lost */
-enum { KWHY_RANK_SECRET_MIN = 16 }; /* characters of a secret */
+/* time in seconds for a message to arrive; a rank whose message is incomplete by then counts as lost */
+enum { KWHY_RANK_SILENCE_S = 120 };
+enum { KWHY_RANK_SECRET_MIN = 16 }; /* least number of characters of a secret */
 
 /*
- * TCP connections between processes that measure together, one between every two of them. Rank 0 listens at
- * an address that all know. The others send it the addresses at which they listen, and it sends all addresses
- * to everybody. Both ends of a connection prove that they know the secret (HMAC-SHA-256 over both hello
- * messages, which contain random numbers) before anything else is read. A connection that fails to prove it
- * is closed, and neither delays nor ends the run. Without a secret ranks meet on the loopback interface
- * alone, and only with sockets of their own user. All later messages are checked field by field (rank_wire.h)
- * but neither encrypted nor signed: whoever can change packets between the hosts can change them. One thread
- * a process.
+ * TCP connections between processes that measure together, one for each pair of ranks. Rank 0 listens at an
+ * address that all ranks know. The others send it the addresses at which they listen themselves, and it sends
+ * the list of them to all. Before anything else is read from a connection, both its ends prove that they know
+ * the secret (HMAC-SHA-256 over both hello messages, which contain random numbers). A connection that fails
+ * to prove it is closed; it neither delays nor ends the run. Without a secret ranks connect only on the
+ * loopback interface and only with sockets of their own user. All later messages are checked field by field
+ * (rank_wire.h), but they are neither encrypted nor signed: whoever can change packets between the hosts can
+ * change them. Only one thread of a process may use a link.
  */
 struct kwhy_rank_link {
 	uint32_t rank, size;
-	int sockets[KWHY_PAIR_GPUS_MAX]; /* -1: this rank itself, or a rank that has ended */
+	/* sockets by rank; -1: it is this rank, or one that has ended */
+	int sockets[KWHY_PAIR_GPUS_MAX];
 	char hosts[KWHY_PAIR_GPUS_MAX][64];
 	int64_t processes[KWHY_PAIR_GPUS_MAX];
 };
 
 struct kwhy_rank_link_request {
 	uint32_t rank, size;
-	const char *address; /* address of rank 0: host name or IP address */
+	const char *address; /* host name or IP address of rank 0 */
 	uint16_t port;
-	const char *secret; /* the same in all ranks; NULL: no secret, for ranks of one user on one host */
-	int listener;	    /* rank 0 only: a socket that listens already, closed by the link; -1: make one */
-	int64_t wait_ns;    /* how long to wait until all ranks have connected */
+	/* secret that all ranks share; NULL: no secret; all ranks belong to one user on one host */
+	const char *secret;
+	/* for rank 0: a socket that listens already and that the link will close; -1: the link makes one */
+	int listener;
+	int64_t wait_ns; /* time in which all ranks must have connected */
 };
 
-/* Makes a socket that listens on the loopback interface alone, at a free port that `out_port` receives. */
+/*
+ * Makes a socket that listens on the loopback interface only. The system chooses a free port, which *out_port
+ * receives.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_rank_link_listen_here(
 	int *out_socket, uint16_t *out_port, struct kwhy_error *error);
 
 /*
- * Connects all ranks. KWHY_E_USAGE: rank or size is out of range. KWHY_E_IO: a rank did not connect in time.
+ * Connects all ranks. KWHY_E_USAGE: rank or size is out of range. KWHY_E_IO: some rank did not connect in
+ * time.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_rank_link_open(
 	const struct kwhy_rank_link_request *request, struct kwhy_rank_link *out, struct kwhy_error *error);
 void kwhy_rank_link_close(struct kwhy_rank_link *link);
 
 /*
- * Sends or receives all bytes. KWHY_E_LOST: the rank ended, or the whole transfer took longer than
+ * Sends or receives exactly `count` bytes. KWHY_E_LOST: the rank ended, or the transfer took longer than
  * KWHY_RANK_SILENCE_S.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_rank_link_send(
@@ -59,26 +67,27 @@ KWHY_MUST_USE enum kwhy_status kwhy_rank_link_receive(
 	struct kwhy_rank_link *link, uint32_t from, void *bytes, size_t count, struct kwhy_error *error);
 
 /*
- * As kwhy_rank_link_receive(), for a message of several parts that share one deadline, which
- * kwhy_rank_link_end() gives.
+ * kwhy_rank_link_receive_by() receives a part of a message; all parts share the deadline that
+ * kwhy_rank_link_end() returned before the first.
  */
 int64_t kwhy_rank_link_end(void);
 KWHY_MUST_USE enum kwhy_status kwhy_rank_link_receive_by(struct kwhy_rank_link *link, uint32_t from,
 	void *bytes, size_t count, int64_t end_ns, struct kwhy_error *error);
 
 /*
- * Waits until a rank has sent something or has ended, and returns its number; -1: neither happened within
- * `wait_ns`. A negative `wait_ns` waits forever.
+ * Waits until any rank has sent something or has ended, and returns its number. -1: neither happened within
+ * `wait_ns`. A negative `wait_ns` means no limit.
  */
 int kwhy_rank_link_await(struct kwhy_rank_link *link, int64_t wait_ns);
 
 /*
- * Gives a rank up and returns KWHY_E_LOST with the message for it. `silent`: the rank did not answer in time.
+ * Closes the connection to a rank, and returns KWHY_E_LOST with a message. `silent`: it was lost because it
+ * did not answer in time.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_rank_link_drop(
 	struct kwhy_rank_link *link, uint32_t rank, bool silent, struct kwhy_error *error);
 
-/* Fails with KWHY_E_LOST if another rank has ended. Does not wait. */
+/* Checks without waiting that no other rank has ended. KWHY_E_LOST: one has. */
 KWHY_MUST_USE enum kwhy_status kwhy_rank_link_check(struct kwhy_rank_link *link, struct kwhy_error *error);
 
 #endif

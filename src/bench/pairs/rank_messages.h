@@ -4,31 +4,31 @@
 
 #include "bench/pairs/ranks.h"
 
-/* Requests between ranks, with the bodies of requests and answers; for pair_rank*.c alone. */
+/* The requests between ranks, with the bodies of requests and answers. Only rank_*.c and ranks.c use them. */
 enum kwhy_rank_word {
 	KWHY_RANK_FACTS = 1, /* answer: struct kwhy_pair_rank_facts */
-	KWHY_RANK_LEARN,     /* body: the facts of all ranks; answer: a row of is_direct */
+	KWHY_RANK_LEARN,     /* body: facts of all ranks; answer: bool for each GPU, whether it is reached */
 	KWHY_RANK_BATCH,     /* body and answer: struct kwhy_rank_batch */
-	KWHY_RANK_NCCL,	     /* body: struct kwhy_rank_nccl */
-	KWHY_RANK_BEGIN,     /* struct kwhy_rank_begin; answer: struct kwhy_rank_rounds */
+	KWHY_RANK_NCCL,	     /* body: struct kwhy_rank_nccl: join a communicator */
+	KWHY_RANK_BEGIN,     /* body: struct kwhy_rank_begin; answer: struct kwhy_rank_rounds */
 	KWHY_RANK_ISSUE,     /* body: struct kwhy_rank_issue */
-	KWHY_RANK_GO,	     /* opens the gate that holds the queued exchange */
-	KWHY_RANK_DRAIN,     /* answer: double, seconds of one transfer */
-	KWHY_RANK_VERIFY,    /* answer: uint32_t, whether the received bytes are those sent */
-	KWHY_RANK_STREAM,    /* body: struct kwhy_rank_stream; the bytes follow */
+	KWHY_RANK_GO,	     /* opens the gate that holds the queued copies of an exchange */
+	KWHY_RANK_DRAIN,     /* answer: double: seconds of one transfer */
+	KWHY_RANK_VERIFY,    /* answer: uint32_t: 1 if the received bytes are those sent */
+	KWHY_RANK_STREAM,    /* body: struct kwhy_rank_stream; after it come the bytes of the transfers */
 	KWHY_RANK_CLOCK,     /* answer: struct kwhy_rank_clock */
-	KWHY_RANK_SENSE,     /* struct kwhy_rank_sense; answer: its updated conditions */
-	KWHY_RANK_MARK,	     /* uint32_t: 0 at the start of the run, 1 at its end */
+	KWHY_RANK_SENSE,     /* body: struct kwhy_rank_sense; answer: its conditions, updated */
+	KWHY_RANK_MARK,	     /* body: uint32_t: 0 at the start of the run, 1 at its end */
 	KWHY_RANK_DRIFT,     /* answer: struct kwhy_pair_drift */
-	KWHY_RANK_PART,	     /* ends communicators and shared memory */
+	KWHY_RANK_PART,	     /* ends communicators and closes shared memory */
 	KWHY_RANK_STOP,
 	KWHY_RANK_REQUESTED_COUNT,
-	/* Messages of rank_link.c, which precede all requests. */
+	/* Messages that rank_link.c exchanges before any request. */
 	KWHY_RANK_HELLO = KWHY_RANK_REQUESTED_COUNT,
 	KWHY_RANK_ADDRESSES
 };
 
-/* Identifies a configuration. */
+/* What identifies a configuration, in a message. */
 struct kwhy_rank_key {
 	uint32_t engine, load, clock, source, target, unused;
 	uint64_t bytes;
@@ -36,13 +36,13 @@ struct kwhy_rank_key {
 
 struct kwhy_rank_batch {
 	struct kwhy_rank_key key;
-	uint32_t verifies, most, count, verified; /* fields of struct kwhy_pair_batch */
+	uint32_t verifies, most, count, verified; /* as in struct kwhy_pair_batch */
 	struct kwhy_pair_sample samples[KWHY_PAIR_BATCH_SAMPLES];
 };
 
 struct kwhy_rank_nccl {
 	struct kwhy_nccl_id id;
-	uint32_t all; /* 1: of all ranks; 0: of the asking and the asked rank */
+	uint32_t all; /* 1: a communicator of all ranks; 0: of the two ranks only */
 };
 struct kwhy_rank_begin {
 	struct kwhy_rank_key key;
@@ -53,8 +53,8 @@ struct kwhy_rank_issue {
 	uint64_t put_rounds, together_rounds;
 };
 /*
- * Counters of put and collective rounds. The leading rank continues from the highest counters of all that
- * take part.
+ * How many rounds of puts and of collectives a rank has done. The leading rank continues from the highest
+ * numbers among the ranks that take part, since flags hold round numbers.
  */
 struct kwhy_rank_rounds {
 	uint64_t put, together;
@@ -72,22 +72,22 @@ struct kwhy_rank_sense {
 
 struct kwhy_rank_key kwhy_rank_key_of(const struct kwhy_pair_config *config);
 struct kwhy_pair_config kwhy_rank_config_of(const struct kwhy_rank_key *key);
-/* A batch as a message for the rank that leads it, and back. */
+/* Convert a batch to a message for the leading rank, and back. */
 struct kwhy_rank_batch kwhy_rank_batch_of(const struct kwhy_pair_batch *batch);
 struct kwhy_pair_batch kwhy_rank_batch_back(const struct kwhy_rank_batch *batch);
 
-/* Callbacks for struct kwhy_pair_calls; their context is a struct kwhy_pair_ranks. */
+/* Callbacks of struct kwhy_pair_calls; `context` is a struct kwhy_pair_ranks. */
 enum kwhy_status kwhy_pair_rank_check(void *context, uint32_t what, bool is_answer,
 	const struct kwhy_pair_message *message, struct kwhy_error *error);
 enum kwhy_status kwhy_pair_rank_serve(void *context, uint32_t from, const struct kwhy_pair_message *requested,
 	struct kwhy_pair_message *answer, struct kwhy_error *error);
 
 /*
- * Evaluates the facts of all ranks: sets up buffers of the other GPUs and finds which of them this GPU can
- * reach.
+ * Uses the facts of all ranks: checks them, opens the other GPUs' buffers, and finds out which of the GPUs
+ * this rank's GPU can reach.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_learn(struct kwhy_pair_ranks *ranks, struct kwhy_error *error);
-/* Ends communicators and closes memory of other ranks. */
+/* Ends NCCL's communicators and closes the memory of other ranks. */
 void kwhy_pair_ranks_forget(struct kwhy_pair_ranks *ranks);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a rank serves the requests of others. */
+/* Serves the requests of other ranks in this rank. */
 #include "bench/pairs/rank_wire.h"
 
 #include "base/clock.h"
@@ -32,7 +32,7 @@ static enum kwhy_status serve_learn(const struct request *request, struct kwhy_e
 	enum kwhy_status status = kwhy_pair_body(
 		request->requested, ranks->facts, ranks->calls.link.size * sizeof(ranks->facts[0]), error);
 
-	ranks->facts[testbed->own] = own; /* this rank's own facts are authoritative */
+	ranks->facts[testbed->own] = own; /* a rank keeps its own facts, whatever was sent */
 	if (!status)
 		status = kwhy_pair_ranks_learn(ranks, error);
 	ranks->has_learned = !status;
@@ -47,7 +47,7 @@ static enum kwhy_status refuse(const struct request *request, const char *what, 
 		what);
 }
 
-/* Whether a configuration has valid ends, is led by `leader`, and involves this rank. */
+/* Whether a configuration's ends are valid, `leader` leads it, and this rank takes part in it. */
 static bool is_ours(
 	const struct kwhy_pair_ranks *ranks, const struct kwhy_pair_config *config, uint32_t leader)
 {
@@ -159,7 +159,7 @@ static enum kwhy_status serve_verify(const struct request *request, struct kwhy_
 	return status;
 }
 
-/* Receives the bytes into the sink and, if requested, sends them back. */
+/* Receives each transfer's bytes into the sink and, if the request says so, sends them back. */
 static enum kwhy_status serve_stream(const struct request *request, struct kwhy_error *error)
 {
 	struct kwhy_pair_ranks *ranks = request->ranks;
@@ -258,14 +258,14 @@ enum kwhy_status kwhy_pair_rank_check(void *context, uint32_t what, bool is_answ
 		(enum kwhy_rank_word)what, is_answer, message->body, message->head.bytes, &limits, error);
 }
 
-/* The state in which a request is allowed. */
+/* When a request is allowed. */
 enum stage {
 	ALWAYS,
-	ONCE,	/* before the facts of all ranks are known */
-	KNOWN,	/* after the facts of all ranks are known */
-	BEGUN,	/* after the same rank began a configuration */
-	SHARED, /* as BEGUN, and all ends take part in every transfer */
-	SOCKETS /* as BEGUN, with the engine of sockets */
+	ONCE,	/* until the facts of all ranks are known */
+	KNOWN,	/* once the facts of all ranks are known */
+	BEGUN,	/* once the requesting rank has begun a configuration */
+	SHARED, /* as BEGUN, if all ends take part in each of its transfers */
+	SOCKETS /* as BEGUN, if its engine is the socket */
 };
 
 static bool is_at(const struct kwhy_pair_ranks *ranks, enum stage stage, uint32_t from)
@@ -295,7 +295,7 @@ enum kwhy_status kwhy_pair_rank_serve(void *context, uint32_t from, const struct
 	static const struct {
 		enum kwhy_status (*serve)(const struct request *request, struct kwhy_error *error);
 		enum stage stage;
-		bool of_first; /* only rank 0 may send it */
+		bool of_first; /* only rank 0 may send the request */
 	} rows[KWHY_RANK_REQUESTED_COUNT] = {
 		[KWHY_RANK_FACTS] = {serve_facts, ALWAYS, true},
 		[KWHY_RANK_LEARN] = {serve_learn, ONCE, true},

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum { RETRY_NS = 20000000 };
-/* Keep-alive times: a host that is gone is noticed within a minute. */
+/* Times in seconds of the keep-alive probes, by which a host that is gone is noticed within a minute. */
 enum { PROBE_AFTER_S = 30, PROBE_EVERY_S = 10, PROBES = 3 };
 
 void kwhy_rank_socket_silence(int socket, int seconds)
@@ -61,7 +61,8 @@ bool kwhy_rank_socket_send(int socket, const void *bytes, size_t count, int64_t 
 }
 
 /*
- * MSG_WAITALL returns fewer bytes only after its timeout or a signal, so the deadline is checked only then.
+ * Receives exactly `count` bytes. With MSG_WAITALL recv() returns fewer only after the socket's timeout or a
+ * signal, so the deadline is checked only then.
  */
 bool kwhy_rank_socket_receive(int socket, void *bytes, size_t count, int64_t end_ns)
 {
@@ -123,7 +124,10 @@ socklen_t kwhy_rank_address_length(const struct sockaddr_storage *address)
 	return address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
 }
 
-/* Listens on an address and port, and stores the port that it got. Returns 0 or errno. */
+/*
+ * Makes a socket that listens on an address and port. Port 0 is replaced in `address` by the port that the
+ * system chose. Returns 0 or errno.
+ */
 static int listen_on(struct sockaddr_storage *address, int *out_socket)
 {
 	const int on = 1;
@@ -167,9 +171,9 @@ enum kwhy_status kwhy_rank_link_listen_here(int *out_socket, uint16_t *out_port,
 }
 
 /*
- * Whether a connection leads to itself. That can happen where nobody listens yet on a port of the range that
- * the kernel gives to outgoing connections. It is then closed without a trace, so that rank 0 can have the
- * port.
+ * Whether a socket is connected to itself. That happens where nobody listens yet on a port that the kernel
+ * may also give to outgoing connections. Such a socket is set up to vanish when it is closed, so that rank 0
+ * can have the port.
  */
 bool kwhy_rank_socket_is_to_itself(int socket_number)
 {
@@ -187,8 +191,8 @@ bool kwhy_rank_socket_is_to_itself(int socket_number)
 }
 
 /*
- * Whether a program accepts connections to that port. A connection attempt to a host that drops packets does
- * not wait long.
+ * Whether a program accepts connections on that port. The attempt to connect has a short timeout, for hosts
+ * that drop packets.
  */
 static bool is_served(const struct sockaddr_storage *address)
 {
@@ -207,8 +211,9 @@ static bool is_served(const struct sockaddr_storage *address)
 }
 
 /*
- * Listens on that address alone. A port on which a program listens, such as PyTorch's store, is refused
- * immediately. A port that a mere connection uses, or used, becomes free while the others wait.
+ * Listens on that address only. Fails immediately if another program listens on the port, as PyTorch's store
+ * may. If the port is only in use by a connection, or was until recently, it retries until end_ns; the other
+ * ranks wait that long.
  */
 enum kwhy_status kwhy_rank_socket_listen(const struct sockaddr_storage *at, uint16_t port, int64_t end_ns,
 	int *out, uint32_t *out_port, struct kwhy_error *error)
@@ -225,7 +230,7 @@ enum kwhy_status kwhy_rank_socket_listen(const struct sockaddr_storage *at, uint
 	return reason ? refuse(&address, reason, error) : KWHY_OK;
 }
 
-/* Writes an address and a port in the format of the kernel's socket tables. */
+/* Writes an address and port in the format of /proc/net/tcp and tcp6. */
 static void write_end(const struct sockaddr_storage *address, char out[48])
 {
 	const struct sockaddr_in *four = (const struct sockaddr_in *)address;
@@ -240,12 +245,12 @@ static void write_end(const struct sockaddr_storage *address, char out[48])
 		kwhy_rank_address_port(address));
 }
 
-/* Columns of the kernel's socket table. */
+/* Columns of /proc/net/tcp and tcp6 by number. */
 enum { LOCAL = 1, REMOTE = 2, STATE = 3, USER = 7, COLUMNS };
 
 /*
- * Whether a line of the table is an established connection from `theirs` to `ours`, and the user that owns
- * it.
+ * Whether a line of that table is an established connection whose local end is `theirs` and whose remote end
+ * is `ours`. *out_user receives the user that owns it.
  */
 static bool is_line_of(char *line, const char *theirs, const char *ours, unsigned long *out_user)
 {

@@ -11,21 +11,25 @@ enum kind {
 	SIGNED_32,
 	UNSIGNED_64,
 	SIGNED_64,
-	REAL, /* NAN: unknown */
-	TEXT  /* NUL-terminated within its size; no control characters but tabs and line ends */
+	REAL, /* double; NAN: unknown */
+	TEXT  /* ends with NUL within its size; has no control characters but tabs and line ends */
 };
 
-/* The upper limit of a field. */
+/* What the upper limit of a field is. */
 enum bound {
-	CONSTANT,      /* `most` of the field's row */
-	BELOW_RANKS,   /* number of ranks less 1 */
-	CAPACITY,      /* size of a buffer */
-	ANOTHER_FIELD, /* value of the field at offset `most`, of the same kind */
+	/* `most` of the field's row */
+	CONSTANT,
+	/* number of ranks less 1 */
+	BELOW_RANKS,
+	/* size of the buffers in bytes */
+	CAPACITY,
+	/* value of the message's field at offset `most`, which has the same kind */
+	ANOTHER_FIELD,
 };
 
 struct field {
 	const char *name;
-	size_t at, count; /* count: bytes of a text, or elements of an array */
+	size_t at, count; /* `at`: offset; `count`: bytes of a text, or elements of an array */
 	enum kind kind;
 	enum bound bound;
 	double least, most;
@@ -33,11 +37,11 @@ struct field {
 
 struct message {
 	size_t size;
-	const struct field *fields; /* the last one's name is NULL */
-	bool of_each_rank;	    /* the message is an array with one element a rank */
+	const struct field *fields; /* ends with a row whose name is NULL */
+	bool of_each_rank;	    /* the message is an array of this struct, one for each rank */
 };
 
-/* Upper limit of clocks, counters, process numbers and sizes, which a double holds exactly. */
+/* Upper limit of clocks, counters, process numbers and sizes. A double holds integers up to it exactly. */
 #define LARGE 9007199254740992.0
 #define NUMBER_32 4294967295.0
 
@@ -78,7 +82,7 @@ enum { ROW_MAX = 1024, NUMA_MAX = 65535 };
 		AT(type, member throttle_bits, UNSIGNED_32, CONSTANT, 0, NUMBER_32)
 
 static const struct field hello_fields[] = {
-	/* rank_link.c checks that they match this rank's, with messages of its own. */
+	/* rank_link.c checks that both are this rank's own, so that it can give clearer messages. */
 	AT(struct kwhy_rank_hello, rank, UNSIGNED_32, CONSTANT, 0, KWHY_PAIR_GPUS_MAX - 1),
 	AT(struct kwhy_rank_hello, size, UNSIGNED_32, CONSTANT, 2, KWHY_PAIR_GPUS_MAX),
 	AT(struct kwhy_rank_hello, port, UNSIGNED_32, CONSTANT, 0, UINT16_MAX),
@@ -139,7 +143,7 @@ static const struct field drift_fields[] = {AT(struct kwhy_pair_drift, ppm, REAL
 	AT(struct kwhy_pair_drift, half_width_ppm, REAL, CONSTANT, 0, INFINITY), END};
 static const struct field no_fields[] = {END};
 
-/* For each request number: the request's and the answer's body. */
+/* The bodies by request number: [0] of the request, [1] of its answer. */
 static const struct message messages[][2] = {
 	[KWHY_RANK_FACTS] = {{0, no_fields}, {sizeof(struct kwhy_pair_rank_facts), facts_fields}},
 	[KWHY_RANK_LEARN] = {{sizeof(struct kwhy_pair_rank_facts), facts_fields, true},
@@ -172,7 +176,10 @@ static const struct message messages[][2] = {
 		return (long double)value;         \
 	}
 
-/* The value of a field; a long double holds every 64-bit integer exactly on x86, and nearly so elsewhere. */
+/*
+ * Value of the field at address `at`. A long double holds 64-bit integers exactly on x86; elsewhere it may
+ * round them.
+ */
 static long double value_of(enum kind kind, const unsigned char *at)
 {
 	switch (kind) {

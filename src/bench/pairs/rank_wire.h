@@ -7,36 +7,37 @@
 
 /*
  * The messages between ranks, and the one place where their fields are checked: no received byte is used
- * before kwhy_rank_wire_check() has accepted the message. All messages have their layout in memory, so all
- * ranks need one version of kwhy on one kind of machine. The hello message's version and size detect others.
+ * before kwhy_rank_wire_check() has accepted the message. Messages are structs as they are in memory, so all
+ * ranks must run the same version of kwhy on the same kind of machine. Other versions are recognised by the
+ * version and size in the hello message.
  */
 struct kwhy_rank_hello {
 	char mark[8];
-	uint32_t version, rank, size, port; /* port: where the rank listens */
+	uint32_t version, rank, size, port; /* `port`: on which the rank listens */
 	int64_t process;
 	char host[64];
-	unsigned char nonce[KWHY_SHA256_BYTES]; /* random, new for each connection */
+	unsigned char nonce[KWHY_SHA256_BYTES]; /* random number, new for each connection */
 };
 
-/* Where each rank listens, as rank 0 sees it. */
+/* The address at which a rank listens, as rank 0 sees it. */
 struct kwhy_rank_address {
 	uint32_t rank, port;
-	uint32_t family; /* 4 or 6; 0: the rank is on the host of rank 0 */
-	uint32_t scope;	 /* scope id of a link-local address */
+	uint32_t family; /* IP version, 4 or 6; 0: the rank is on rank 0's host */
+	uint32_t scope;	 /* scope id of a link-local IPv6 address; 0: it has none */
 	int64_t process;
 	char host[64];
 	unsigned char address[16];
 };
 
-/* Limits that the receiving rank knows itself. */
+/* Limits of values that the receiving rank knows by itself. */
 struct kwhy_rank_limits {
 	uint32_t ranks;
-	uint64_t bytes_most; /* largest transfer: the size of the buffers */
+	uint64_t bytes_most; /* bytes of the largest transfer, which are the size of the buffers */
 };
 
 /*
- * Checks a message's size and the range of each field. KWHY_E_INPUT: the message names the field, its value
- * and its range.
+ * Checks a message's size and the range of each of its fields. KWHY_E_INPUT: the error's message names the
+ * field, its value and its range.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_rank_wire_check(enum kwhy_rank_word word, bool is_answer,
 	const void *bytes, size_t length, const struct kwhy_rank_limits *limits, struct kwhy_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests of the leading rank to the others, and of rank 0 to all. */
+/* Requests that the leading rank sends to the others, and rank 0 to all. */
 #include "bench/pairs/rank_messages.h"
 
 #include "base/clock.h"
@@ -13,7 +13,7 @@ uint32_t kwhy_pair_ranks_leader(const struct kwhy_pair_config *config)
 	return config->engine == KWHY_PAIR_READ ? config->target : config->source;
 }
 
-/* Copies only what identifies the configuration, without its samples. */
+/* Copies only those fields that identify a configuration, not its samples. */
 struct kwhy_rank_key kwhy_rank_key_of(const struct kwhy_pair_config *config)
 {
 	return (struct kwhy_rank_key){.engine = config->engine,
@@ -85,7 +85,7 @@ static bool takes_part(const struct kwhy_pair_work *work, uint32_t rank)
 		(rank == config->source || rank == config->target || kwhy_pair_is_collective(config->engine));
 }
 
-/* Sends the same request to all ranks that take part, before any answer is awaited. */
+/* Sends the same request to all ranks that take part; does not wait for their answers. */
 static enum kwhy_status request_all(struct kwhy_pair_work *work, enum kwhy_rank_word word, const void *body,
 	size_t bytes, struct kwhy_error *error)
 {
@@ -98,7 +98,7 @@ static enum kwhy_status request_all(struct kwhy_pair_work *work, enum kwhy_rank_
 	return status;
 }
 
-/* Takes the answers of all asked ranks, even if the first one failed. */
+/* Waits for the answers of all ranks that were asked, even if one of them fails. */
 static enum kwhy_status await_all(
 	struct kwhy_pair_work *work, void *out, size_t bytes, struct kwhy_error *error)
 {
@@ -151,7 +151,7 @@ enum kwhy_status kwhy_pair_ranks_begin(struct kwhy_pair_work *work, bool spoils,
 	return status;
 }
 
-/* Whether copies of both ends must begin at the same time. */
+/* Whether the copies of both ends must begin at the same time, for which gates hold them. */
 static bool is_held(const struct kwhy_pair_work *work)
 {
 	return work->config->engine == KWHY_PAIR_EXCHANGE;
@@ -236,7 +236,7 @@ enum kwhy_status kwhy_pair_ranks_buffers(
 	if (!ranks->socket_sink)
 		return kwhy_fail_memory(error, "what is sent by sockets");
 	kwhy_bench_pattern_write(ranks->socket_source, most, buffers->seed, 0);
-	memset(ranks->socket_sink, 0, most); /* touches all pages before anything is timed */
+	memset(ranks->socket_sink, 0, most); /* writes to all pages once, before anything is timed */
 	return KWHY_OK;
 }
 
@@ -267,7 +267,7 @@ enum kwhy_status kwhy_pair_ranks_stream(
 	start_ns = kwhy_clock_mono_ns();
 	if (!status)
 		status = send_rounds(work, count, returns, error);
-	if (!status && !returns) /* the answer comes after the last byte */
+	if (!status && !returns) /* the answer arrives after the receiver has the last byte */
 		status = await_all(work, NULL, 0, error);
 	*out_s = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9 / count / (returns ? 2 : 1);
 	return status || !returns ? status : await_all(work, NULL, 0, error);

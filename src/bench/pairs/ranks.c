@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ranks: how they connect, exchange facts and access each other's memory. */
+/* How ranks connect, exchange facts and access each other's memory. */
 #include "bench/pairs/ranks.h"
 
 #include "bench/pairs/rank_messages.h"
@@ -35,7 +35,9 @@ enum kwhy_status kwhy_pair_ranks_open(
 	return status;
 }
 
-/* Ends running work, which may wait for a rank that has ended, before the memory that it uses is closed. */
+/*
+ * Ends running work before the memory that it uses is closed. Such work may wait for a rank that has ended.
+ */
 static void end_work(const struct kwhy_pair_testbed *testbed)
 {
 	const struct kwhy_bench_buffers *buffers = testbed->gpu_buffers[testbed->own];
@@ -51,7 +53,7 @@ static void end_work(const struct kwhy_pair_testbed *testbed)
 	}
 	for (int i = 0; i < KWHY_BENCH_STREAMS; i++) {
 		status = buffers->gpu->ops->synchronize(buffers->gpu, buffers->streams[i], &why);
-		if (status) /* the device is lost, and nothing runs on it */
+		if (status) /* the device is lost, so nothing runs on it */
 			return;
 	}
 }
@@ -82,7 +84,7 @@ void kwhy_pair_ranks_forget(struct kwhy_pair_ranks *ranks)
 	}
 }
 
-/* NCCL's communicators end together, so all ranks are asked before any answer is awaited. */
+/* Ending an NCCL communicator needs all its ranks, so all ranks are asked before any answer is awaited. */
 void kwhy_pair_ranks_part(struct kwhy_pair_ranks *ranks)
 {
 	struct kwhy_pair_calls *calls = &ranks->calls;
@@ -98,7 +100,7 @@ void kwhy_pair_ranks_part(struct kwhy_pair_ranks *ranks)
 			ranks->is_lost |= kwhy_pair_await(calls, i, NULL, 0, &error) != KWHY_OK;
 }
 
-/* Asks the other ranks to end, except those with a pending answer. */
+/* Asks the other ranks to end. A rank with a pending answer is left out. */
 static void let_go(struct kwhy_pair_ranks *ranks)
 {
 	struct kwhy_error error;
@@ -143,7 +145,7 @@ static enum kwhy_status share_memory(struct kwhy_pair_ranks *ranks, struct kwhy_
 		status = kwhy_bench_device(buffers, KWHY_BENCH_SINK, &sink, error);
 	if (status)
 		return status;
-	/* A device that cannot share memory is accessible only by NCCL and by sockets. */
+	/* A device whose memory cannot be shared can still be reached by NCCL and by sockets. */
 	facts->shares = ops->memory_share && !ops->memory_share(buffers->gpu, source, &facts->source, &why) &&
 		!ops->memory_share(buffers->gpu, sink, &facts->sink, &why) &&
 		!ops->memory_share(buffers->gpu, testbed->flags[testbed->own], &facts->flags, &why);
@@ -176,7 +178,10 @@ static void tell(struct kwhy_pair_ranks *ranks, const char *settings)
 	facts->seed = buffers->seed;
 }
 
-/* Chooses the GPU that --device names for this rank, or the one with the rank's number on its host. */
+/*
+ * Chooses this rank's GPU: the one that --device names for it, or else the one with the rank's number on its
+ * host.
+ */
 static enum kwhy_status choose(const struct kwhy_pair_ranks *ranks, const struct kwhy_pair_request *request,
 	char out[CHOICE_BYTES], struct kwhy_error *error)
 {
@@ -192,7 +197,7 @@ static enum kwhy_status choose(const struct kwhy_pair_ranks *ranks, const struct
 			request->device_count, size);
 	if (request->devices)
 		snprintf(out, CHOICE_BYTES, "%s", request->devices[rank]);
-	else if (request->backend == KWHY_GPU_HOST || count == 1) /* a launcher may show each rank one GPU */
+	else if (request->backend == KWHY_GPU_HOST || count == 1) /* launchers may show a rank one GPU */
 		snprintf(out, CHOICE_BYTES, "%u", count ? local % count : 0);
 	else if (local >= count)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
@@ -225,7 +230,10 @@ enum kwhy_status kwhy_pair_ranks_testbed(struct kwhy_pair_ranks *ranks,
 	return status;
 }
 
-/* Sets up another rank's entry: this rank's GPU with the other's buffers, as far as they are accessible. */
+/*
+ * Sets up the entry of another rank's GPU: a copy of this GPU's entry, with the addresses of the other GPU's
+ * buffers if they can be accessed.
+ */
 static void reserve(struct kwhy_pair_ranks *ranks, uint32_t i)
 {
 	struct kwhy_pair_testbed *testbed = ranks->testbed;
@@ -254,7 +262,7 @@ static void reserve(struct kwhy_pair_ranks *ranks, uint32_t i)
 	testbed->is_direct[testbed->own][i] = reaches;
 }
 
-/* Checks that all ranks have the same settings and each has a GPU of its own. */
+/* Checks that a rank has the same settings as rank 0, and a GPU that no lower rank has. */
 static enum kwhy_status check_facts(
 	const struct kwhy_pair_ranks *ranks, uint32_t rank, struct kwhy_error *error)
 {

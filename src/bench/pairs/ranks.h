@@ -9,14 +9,14 @@
 #include "bench/transfers/sensors.h"
 
 /*
- * Pairs of GPUs that belong to different processes, one GPU a process. Rank 0 decides what is measured next
- * and keeps the results. The rank that queues the work "leads": it takes the samples, and asks the other end,
- * or all others, for their part, which is to overwrite their sinks, to receive, and to check the received
- * bytes. GPUs of processes on one host reach each other's memory by handles (gpu.h); all can use NCCL and
- * sockets.
+ * Measures pairs of GPUs that belong to different processes (ranks), one GPU each. Rank 0 decides what is
+ * measured next and keeps the results. For each configuration one rank leads: it queues the work, takes the
+ * samples and asks the ranks that take part for their share, which is to overwrite sinks, to receive, and to
+ * check the received bytes. GPUs of one host reach each other's memory by shared handles (gpu.h). NCCL and
+ * sockets work between all GPUs.
  */
 
-/* What a rank reports about itself once, at the start. */
+/* What a rank reports about itself and its GPU once, at the start. */
 struct kwhy_pair_rank_facts {
 	char name[96], pci_address[16], driver_api[16], driver[32], nccl[16];
 	char host[64], settings[200], no_nccl[200];
@@ -24,29 +24,37 @@ struct kwhy_pair_rank_facts {
 	uint64_t memory_bytes;
 	int32_t numa_node, architecture;
 	uint32_t sm_count, seed;
-	uint32_t shares; /* 1: the handles below are valid */
+	uint32_t shares; /* 1: the handles below are valid; 0: the memory cannot be shared */
 	struct kwhy_gpu_shared source, sink, flags;
 };
 
-/* Offset of the clocks of a rank's host from those of rank 0, in nanoseconds. */
+/*
+ * Offset of the clocks of a rank's host from those of rank 0: their difference in nanoseconds, and the half
+ * width of its error.
+ */
 struct kwhy_pair_offset {
-	int64_t at_mono_ns; /* when it was measured, on rank 0's monotonic clock */
+	int64_t at_mono_ns; /* when it was measured, on rank 0's CLOCK_MONOTONIC */
 	double unix_ns, mono_ns, half_width_ns;
 };
 
 struct kwhy_pair_ranks {
 	struct kwhy_pair_calls calls;
 	struct kwhy_pair_testbed *testbed;
-	struct kwhy_bench_sensors sensors; /* sensors of this rank's GPU */
+	struct kwhy_bench_sensors sensors; /* gauges and meters of this rank's GPU */
 	struct kwhy_pair_rank_facts facts[KWHY_PAIR_GPUS_MAX];
-	struct kwhy_bench_buffers gpu_buffers[KWHY_PAIR_GPUS_MAX]; /* entries of the other ranks */
-	struct kwhy_pair_config requested; /* led by another rank; `part` is our work for it */
+	/* by rank: buffers of the GPUs of other ranks */
+	struct kwhy_bench_buffers gpu_buffers[KWHY_PAIR_GPUS_MAX];
+	/* configuration that another rank leads; `part` is what this rank does for it */
+	struct kwhy_pair_config requested;
 	struct kwhy_pair_work part;
 	struct kwhy_pair_marks begin, end;
-	unsigned char *socket_source, *socket_sink;				     /* NULL: not made yet */
-	struct kwhy_pair_offset first[KWHY_PAIR_GPUS_MAX], last[KWHY_PAIR_GPUS_MAX]; /* in rank 0 only */
+	/* memory that sockets send from and receive into; NULL: not made yet */
+	unsigned char *socket_source, *socket_sink;
+	/* by rank: the clocks' offsets at the start and at the end; only in rank 0 */
+	struct kwhy_pair_offset first[KWHY_PAIR_GPUS_MAX], last[KWHY_PAIR_GPUS_MAX];
 	double clock_s;
-	bool done, is_lost, has_learned, has_marked[2]; /* has_marked: at the start, at the end */
+	/* has_marked: whether the clocks were read at the start, and at the end */
+	bool done, is_lost, has_learned, has_marked[2];
 };
 
 #define KWHY_PAIR_SOCKET_BYTES_MAX (UINT64_C(64) << 20)
@@ -54,83 +62,97 @@ struct kwhy_pair_ranks {
 /* Connects to the other ranks. End with kwhy_pair_ranks_close(). */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_open(
 	const struct kwhy_rank_link_request *request, struct kwhy_pair_ranks **out, struct kwhy_error *error);
-/* Closes the memory of other ranks everywhere. Call it before a testbed is freed. */
+/* Closes the memory of other ranks in all ranks. Must be called before a testbed is freed. */
 void kwhy_pair_ranks_part(struct kwhy_pair_ranks *ranks);
-/* Closes the connections; rank 0 first asks the others to end. */
+/* Closes the connections. Rank 0 first asks the other ranks to end. */
 void kwhy_pair_ranks_close(struct kwhy_pair_ranks *ranks);
 bool kwhy_pair_ranks_is_lost(const struct kwhy_pair_ranks *ranks);
 
 /*
- * Opens this rank's GPU as its entry of the testbed and shares the memory that other ranks need. End with
- * kwhy_pair_testbed_done(), before the ranks.
+ * Makes a testbed with this rank's GPU, and shares the memory that other ranks need. End with
+ * kwhy_pair_testbed_done(), and close the ranks only after that.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_testbed(struct kwhy_pair_ranks *ranks,
 	const struct kwhy_pair_request *request, struct kwhy_pair_testbed *out, struct kwhy_error *error);
-/* Rank 0: exchanges the facts of all ranks. KWHY_E_USAGE: ranks were started with different settings. */
+/*
+ * In rank 0: collects the facts of all ranks and sends them to all. KWHY_E_USAGE: ranks have different
+ * settings.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_meet(struct kwhy_pair_ranks *ranks, struct kwhy_error *error);
-/* Other ranks: serves requests until rank 0 is done. */
+/* In other ranks: serves requests until rank 0 has finished. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_serve(struct kwhy_pair_ranks *ranks, struct kwhy_error *error);
 
-/* Rank 0: as kwhy_pair_batch(), taken by the rank that leads. Times are on the leading rank's clock. */
+/*
+ * In rank 0: has a batch taken by the rank that leads it, as kwhy_pair_batch() does. Times are on that rank's
+ * clocks.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_batch(
 	struct kwhy_pair_ranks *ranks, struct kwhy_pair_batch *batch, struct kwhy_error *error);
 /* The rank that leads a configuration. */
 uint32_t kwhy_pair_ranks_leader(const struct kwhy_pair_config *config);
-/* Rank 0: as kwhy_bench_conditions_fold(), for the GPU of `rank`. */
+/* In rank 0: does the same as kwhy_bench_conditions_fold() for the GPU of `rank`. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_sense(struct kwhy_pair_ranks *ranks, uint32_t rank,
 	size_t readings, struct kwhy_transfer_conditions *conditions, struct kwhy_error *error);
 /*
- * Rank 0: as kwhy_pair_marks_take() and kwhy_pair_drifts(), each rank on its host. The offsets of the hosts'
- * clocks come from the quickest of the answers to requests that are repeated for request->clock_s, at least
- * 64 times a rank.
+ * In rank 0: kwhy_pair_ranks_mark() takes marks as kwhy_pair_marks_take() does, in each rank, and measures
+ * the offsets of the hosts' clocks. For the offsets each rank is asked repeatedly for request->clock_s, at
+ * least 64 times, and the quickest answer counts. kwhy_pair_ranks_drifts() computes the drifts between the
+ * marks, as kwhy_pair_drifts() does.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_mark(
 	struct kwhy_pair_ranks *ranks, bool at_end, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_drifts(
 	struct kwhy_pair_ranks *ranks, struct kwhy_pairs *out, struct kwhy_error *error);
-/* Copies the facts of all ranks. */
+/* Copies what the ranks reported about themselves to `out`. */
 void kwhy_pair_ranks_describe(const struct kwhy_pair_ranks *ranks, struct kwhy_pairs *out);
 /*
- * Nanoseconds to subtract from a rank's time of day to get that of rank 0; 0 on the host of rank 0, which has
- * the same clock.
+ * Nanoseconds to subtract from a rank's Unix time to get rank 0's; 0: the rank is on rank 0's host, which has
+ * only one clock.
  */
 int64_t kwhy_pair_ranks_unix_offset(const struct kwhy_pair_ranks *ranks, uint32_t rank);
 /*
- * The functions below are for the rank that leads a configuration. They do nothing in a single process or
- * where no other rank takes part.
+ * The functions below are called by the rank that leads a configuration. In a single process, or where no
+ * other rank takes part, they do nothing.
  */
 bool kwhy_pair_leads(const struct kwhy_pair_work *work);
-/* Whether other ranks take part in every transfer. */
+/*
+ * Whether all ends do a part of each transfer, as in a collective. false: the leading rank queues transfers
+ * alone.
+ */
 bool kwhy_pair_is_shared(const struct kwhy_pair_config *config);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_begin(
 	struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error);
 /*
- * Asks the other ranks to queue `warm` transfers and then `count` timed ones. `waits`: returns once they
- * have; otherwise kwhy_pair_ranks_issued() waits for that.
+ * Asks the other ranks to queue `warm` transfers and then `count` timed ones. `waits`: returns once they have
+ * queued them; otherwise kwhy_pair_ranks_issued() waits for that.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_issue(
 	struct kwhy_pair_work *work, uint32_t warm, uint32_t count, bool waits, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_issued(struct kwhy_pair_work *work, struct kwhy_error *error);
 /*
- * For an exchange: opens the gates of the other ranks, as close to now as a message allows.
- * kwhy_pair_ranks_gone() waits until they are open.
+ * For an exchange: asks the other ranks to open their gates, which they do as soon as the message arrives.
+ * kwhy_pair_ranks_gone() waits until the gates are open.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_go(struct kwhy_pair_work *work, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_gone(struct kwhy_pair_work *work, struct kwhy_error *error);
-/* Waits until the parts of the other ranks have run; `out_s` is the longest of their times. */
+/* Waits until the other ranks' parts of a transfer have run. *out_s receives the longest of their times. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_drain(
 	struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_verify(
 	struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error);
 /*
- * Makes host memory of this rank: `bytes` to send from, which hold the pattern, and `bytes` to receive into.
+ * Makes memory of this rank for sockets, on the host: `bytes` to send from, which hold the pattern, and
+ * `bytes` to receive into.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_buffers(
 	struct kwhy_pair_ranks *ranks, uint64_t bytes, struct kwhy_error *error);
-/* Sends the bytes `count` times over the socket. `returns`: receives them back each time. */
+/*
+ * Sends the bytes of a transfer `count` times over the socket. `returns`: each time waits until they have
+ * come back. *out_s receives the seconds of one transfer in one direction.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_stream(
 	struct kwhy_pair_work *work, uint32_t count, bool returns, double *out_s, struct kwhy_error *error);
-/* This rank's part of a transfer; measure.c calls these in the leading rank and in the others. */
+/* Do this rank's part of a transfer. They are called in the leading rank and in the others. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_part_issue(
 	struct kwhy_pair_work *work, uint32_t warm, uint32_t count, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_part_elapsed(
@@ -139,8 +161,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_part_verify(
 	struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error);
 
 /*
- * Starts the NCCL communicator of two ranks, or of all where `one` equals `other`. The leading rank asks the
- * others to join.
+ * Starts the NCCL communicator of two ranks; `one` equal to `other`: that of all ranks. The leading rank asks
+ * the others to join.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_nccl(
 	struct kwhy_pair_testbed *testbed, uint32_t one, uint32_t other, struct kwhy_error *error);

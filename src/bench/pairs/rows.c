@@ -19,7 +19,7 @@ struct reader {
 	struct kwhy_bench_rows rows;
 	bool add;
 	struct kwhy_pairs *pairs;
-	size_t space; /* allocated configurations */
+	size_t space; /* number of configurations that there is memory for */
 };
 
 void kwhy_pair_row_write(const struct kwhy_pairs *pairs, size_t id, size_t sample, struct kwhy_text *out)
@@ -60,7 +60,10 @@ void kwhy_pair_settings_write(const struct kwhy_pairs *pairs, struct kwhy_text *
 	}
 }
 
-/* Writes SRC DST WAY LANES LANES_MAX GENERATION LIMIT ANCESTOR; a limit of 0 is unknown. */
+/*
+ * Writes routes as "# route: " with the words SRC DST WAY LANES LANES_MAX GENERATION LIMIT ANCESTOR. LIMIT is
+ * in bytes a second; 0: unknown.
+ */
 void kwhy_pair_routes_write(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 {
 	if (pairs->route_missing)
@@ -146,7 +149,7 @@ static bool is_same(const struct kwhy_pair_config *a, const struct kwhy_pair_con
 		a->source == b->source && a->target == b->target && a->bytes == b->bytes;
 }
 
-/* Makes configurations up to number `id`; their size stays 0 until a row has it. */
+/* Makes the configurations up to number `id`. One that no row has described yet has size 0. */
 static enum kwhy_status grow(struct reader *reader, size_t id)
 {
 	struct kwhy_pairs *pairs = reader->pairs;
@@ -202,7 +205,7 @@ static enum kwhy_status take_sample(struct reader *reader)
 	return KWHY_OK;
 }
 
-/* "NODE ADDRESS PEERS NAME" */
+/* Parses a GPU: "NODE ADDRESS PEERS NAME". */
 static enum kwhy_status take_gpu(struct reader *reader, char *text)
 {
 	struct kwhy_pairs *pairs = reader->pairs;
@@ -228,7 +231,10 @@ static const char *way_name(unsigned i)
 	return kwhy_pair_link_kind_name((enum kwhy_pair_link_kind)i);
 }
 
-/* Parses the words of a route. All but way, limit and ancestor are unsigned integers. */
+/*
+ * Parses the words of a route. WAY is a name, LIMIT a real number and ANCESTOR may be negative; the others
+ * are unsigned integers.
+ */
 static bool parse_route(char *const words[8], struct kwhy_pair_route *out)
 {
 	uint64_t lanes, lanes_most, generation;
@@ -250,7 +256,7 @@ static bool parse_route(char *const words[8], struct kwhy_pair_route *out)
 	return true;
 }
 
-/* Takes a route between GPUs of earlier lines. */
+/* Takes over a route between two GPUs that earlier lines have described. */
 static enum kwhy_status take_route(struct reader *reader, char *text)
 {
 	struct kwhy_pairs *pairs = reader->pairs;
@@ -308,7 +314,7 @@ static enum kwhy_status take_line(void *context, char *line)
 	return take_sample(reader);
 }
 
-/* Configurations without rows keep their numbers but are left out. */
+/* Configurations without rows keep their numbers, since rows refer to configurations by number. */
 enum kwhy_status kwhy_pair_rows_read(const char *path, const struct kwhy_text *file, bool add,
 	struct kwhy_pairs *pairs, struct kwhy_error *error)
 {

@@ -47,7 +47,7 @@ static enum kwhy_status check_settings(const char *path, const struct kwhy_text 
 typedef enum kwhy_status rows_reader(
 	const char *path, const struct kwhy_text *file, struct kwhy_pairs *pairs, struct kwhy_error *error);
 
-/* Reads an existing file; an incomplete last line, as after a crash, is dropped. */
+/* Reads a file if it exists. `mends`: an incomplete last line, as after a crash, is cut off. */
 static enum kwhy_status read_part(
 	const char *path, rows_reader *read, bool mends, struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
@@ -85,7 +85,10 @@ static enum kwhy_status read_parts(
 	return status;
 }
 
-/* Reads the samples again and opens the file to continue it; an incomplete last line is dropped. */
+/*
+ * Reads the samples that the file holds already, and cuts off an incomplete last line, so that rows can be
+ * appended.
+ */
 static enum kwhy_status resume(
 	struct kwhy_pairs *pairs, struct kwhy_pair_store *store, struct kwhy_error *error)
 {
@@ -118,7 +121,7 @@ static void add_log_row(const struct kwhy_pairs *pairs, size_t id, size_t sample
 		row->seconds * 1e9);
 }
 
-/* Rewrites the log from the samples, so that both agree after a crash. */
+/* Writes the log anew from the samples, so that the two agree even after a crash. */
 static enum kwhy_status begin_log(
 	const struct kwhy_pairs *pairs, struct kwhy_pair_store *store, struct kwhy_error *error)
 {
@@ -233,7 +236,7 @@ enum kwhy_status kwhy_pair_store_add_reading(
 	return kwhy_kept_write(store->files[TEMPERATURES], store->paths[TEMPERATURES], &text, error);
 }
 
-/* Opens a file that is made with its first row, and writes its header line. */
+/* Opens a file that is made only with its first row, and writes its header line if it is new. */
 static enum kwhy_status begin_row(struct kwhy_pair_store *store, enum part part, const char *row_names,
 	struct kwhy_text *out, struct kwhy_error *error)
 {

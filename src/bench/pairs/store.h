@@ -6,22 +6,22 @@
 #include "bench/pairs/plan.h"
 
 /*
- * Writes samples to a folder as they are taken (docs/formats/pairs.md). samples.csv holds all of them.
- * execution_log.csv and temperatures.csv have the names that other tools use. energies.csv and pinning.csv
- * are made with their first row, clocks.csv at the end of a run. kwhy reads all of these files but
- * execution_log.csv.
+ * Writes samples to a folder as they are taken (docs/formats/pairs.md). samples.csv has all samples.
+ * execution_log.csv and temperatures.csv have the file names that other tools expect. energies.csv and
+ * pinning.csv are made with their first row, clocks.csv at the end of a run. kwhy reads all of these files
+ * except execution_log.csv.
  */
 #define KWHY_PAIR_ROWS_MARK "# kwhy.pairs.samples/1"
 
 struct kwhy_pair_store;
 
 /*
- * Opens the folder, and makes it and its parents if need be. KWHY_E_USAGE: it holds samples already and
- * `resume` is false, or they were taken with other settings.
+ * Opens the folder; makes it and its parents where they do not exist. KWHY_E_USAGE: the folder holds samples
+ * already and `resume` is false, or they were taken with other settings.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_store_open(const char *folder, bool resume, struct kwhy_pairs *pairs,
 	struct kwhy_pair_store **out, struct kwhy_error *error);
-/* Writes the samples of a configuration from number `from` on; they are in the file when it returns. */
+/* Appends a configuration's samples from number `from` on. When it returns they are in the file. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_store_add(struct kwhy_pair_store *store,
 	const struct kwhy_pairs *pairs, size_t config, size_t from, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_store_add_reading(
@@ -30,12 +30,14 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_store_add_energy(
 	struct kwhy_pair_store *store, const struct kwhy_pair_energy *energy, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_store_add_pinning(
 	struct kwhy_pair_store *store, const struct kwhy_pair_pinning *pinning, struct kwhy_error *error);
-/* Replaces clocks.csv: how the clocks ran over the run. */
+/* Writes clocks.csv anew: how the clocks drifted during the run. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_store_clocks(
 	struct kwhy_pair_store *store, const struct kwhy_pairs *pairs, struct kwhy_error *error);
 void kwhy_pair_store_close(struct kwhy_pair_store *store);
 
-/* Reads a folder. KWHY_E_INPUT: it holds something else. End with kwhy_pairs_free(). */
+/*
+ * Reads a folder. KWHY_E_INPUT: it holds something other than samples of pairs. End with kwhy_pairs_free().
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_store_read(
 	const char *folder, struct kwhy_pairs **out, struct kwhy_error *error);
 
@@ -43,7 +45,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_store_read(
 bool kwhy_pair_store_is_one(const char *folder);
 
 /*
- * Reads rows of samples.csv into the configurations. `add`: makes configurations that do not exist yet. Pure.
+ * Reads the rows of samples.csv into pairs->configs. `add`: makes configurations that do not exist yet. Pure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_rows_read(const char *path, const struct kwhy_text *file, bool add,
 	struct kwhy_pairs *pairs, struct kwhy_error *error);
@@ -69,10 +71,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_clock_rows_read(
 	const char *path, const struct kwhy_text *file, struct kwhy_pairs *pairs, struct kwhy_error *error);
 void kwhy_pair_clock_row_write(const struct kwhy_pairs *pairs, uint32_t gpu, struct kwhy_text *out);
 
-/* Writes "# key: value" lines with the settings that samples of one folder must share. */
+/* Writes the settings that all samples of a folder must share, as lines "# key: value". */
 void kwhy_pair_settings_write(const struct kwhy_pairs *pairs, struct kwhy_text *out);
 
-/* Writes "# route: ..." lines of the known routes, and why the others are unknown. */
+/* Writes the known routes as lines "# route: ...", and why other routes are unknown. */
 void kwhy_pair_routes_write(const struct kwhy_pairs *pairs, struct kwhy_text *out);
 
 extern const char kwhy_pair_row_names[], kwhy_pair_energy_row_names[], kwhy_pair_reading_row_names[],

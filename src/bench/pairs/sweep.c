@@ -24,10 +24,11 @@
 enum { REFERENCE_EVERY = 20, FOLDER_BYTES = 3072 };
 
 #define WIDTH_RATIO 0.02
-#define CONFIG_SHARE (1.0 / 400) /* share of the time for one configuration that has its least samples */
+/* A configuration that has its least samples is finished once it has taken this share of the whole time. */
+#define CONFIG_SHARE (1.0 / 400)
 /*
- * Warming again heats to this many degrees above the requested temperature, in steps of REWARM_STEP_S,
- * for at most REWARM_MAX_NS.
+ * When GPUs have cooled down, copies heat them to REWARM_C degrees above the requested temperature. They run
+ * for REWARM_STEP_S seconds at a time, for at most REWARM_MAX_NS in all.
  */
 #define REWARM_C 3
 #define REWARM_STEP_S 0.5
@@ -38,7 +39,7 @@ struct sweep {
 	struct kwhy_pairs *pairs;
 	struct kwhy_pair_testbed testbed;
 	struct kwhy_pair_gauges gauges;
-	struct kwhy_pair_store *store; /* NULL: results are not kept */
+	struct kwhy_pair_store *store; /* where samples are written; NULL: they are not kept */
 	struct kwhy_pair_marks begin, end;
 	bool *closed;
 	double *spent_s;
@@ -48,7 +49,7 @@ struct sweep {
 	char folder[FOLDER_BYTES];
 };
 
-/* How many NCCL communicators a configuration is measured with, one a round. */
+/* With how many NCCL communicators a configuration is measured; a round uses one of them. */
 static uint32_t communicators_of(const struct sweep *sweep, const struct kwhy_pair_config *config)
 {
 	uint32_t count = sweep->request->communicators;
@@ -63,7 +64,7 @@ static bool is_done(struct sweep *sweep, size_t id)
 
 	config->capped = false;
 	if (config->load == KWHY_PAIR_REFERENCE)
-		return true; /* it is measured between the others */
+		return true; /* the reference is measured between the other configurations */
 	if (config->sample_count < KWHY_PAIR_SAMPLES_MIN || config->sample_count < communicators)
 		return false;
 	if (kwhy_pair_width(config) <= WIDTH_RATIO)
@@ -81,8 +82,8 @@ static void close_config(struct sweep *sweep, size_t id)
 }
 
 /*
- * Adds samples to the configuration. A rank's samples are on its host's clock and are converted to that of
- * rank 0.
+ * Adds a batch's samples to the configuration. Their times are on the clock of the leading rank's host and
+ * are converted to rank 0's.
  */
 static void keep_samples(
 	struct sweep *sweep, struct kwhy_pair_config *config, const struct kwhy_pair_batch *batch)
@@ -121,7 +122,7 @@ static enum kwhy_status measure(struct sweep *sweep, size_t id, struct kwhy_erro
 	return status;
 }
 
-/* Leaves an engine out between two GPUs where it cannot work; each reason is reported once. */
+/* Leaves out an engine between two GPUs where it cannot work. Each reason is reported only once. */
 static enum kwhy_status leave_out(struct sweep *sweep, size_t id, struct kwhy_error *error)
 {
 	struct kwhy_pairs *pairs = sweep->pairs;
@@ -153,7 +154,7 @@ static enum kwhy_status batch(struct sweep *sweep, size_t id, struct kwhy_error 
 		return leave_out(sweep, id, error);
 	}
 	taken = config->sample_count - before;
-	/* The number of earlier visits, as each took about as many samples. */
+	/* Number of earlier visits, if each took as many samples as this one. */
 	if (!status)
 		status = kwhy_pair_gauges_fold(&sweep->gauges, config->source,
 			taken ? before / taken : before, &config->conditions, error);
@@ -166,7 +167,7 @@ static enum kwhy_status batch(struct sweep *sweep, size_t id, struct kwhy_error 
 	return status ? status : kept;
 }
 
-/* Warms the GPUs before further measurements. */
+/* Warms the GPUs by copies between measurements. */
 static enum kwhy_status warm_devices(struct sweep *sweep, double seconds, struct kwhy_error *error)
 {
 	int64_t start_ns = kwhy_clock_mono_ns(), taken_ns;
@@ -174,14 +175,14 @@ static enum kwhy_status warm_devices(struct sweep *sweep, double seconds, struct
 
 	taken_ns = kwhy_clock_mono_ns() - start_ns;
 	sweep->pairs->warm_s += (double)taken_ns * 1e-9;
-	sweep->end_ns += taken_ns; /* warming does not count as measuring time */
+	sweep->end_ns += taken_ns; /* the time budget does not include warming */
 	if (status != KWHY_E_UNSUPPORTED)
 		return status;
 	sweep->keeps_warm = false;
 	return kwhy_pairs_add_absence(sweep->pairs, "warm", error->text, error);
 }
 
-/* Warms all GPUs if one is colder than requested. */
+/* Warms all GPUs if one of them is colder than requested. */
 static enum kwhy_status keep_warm(struct sweep *sweep, struct kwhy_error *error)
 {
 	int64_t end_ns = kwhy_clock_mono_ns() + REWARM_MAX_NS;
@@ -236,7 +237,8 @@ static enum kwhy_status run_rounds(struct sweep *sweep, size_t *order, struct kw
 		if (round == sweep->request->most_rounds && round > 0)
 			break;
 		kwhy_bench_shuffle(order, count, &random);
-		if (sweep->request->communicators > 1) /* new communicators have other buffers */
+		/* new communicators have other internal buffers, on which times depend */
+		if (sweep->request->communicators > 1)
 			kwhy_pair_nccl_drop(&sweep->testbed);
 		for (size_t i = 0; !status && !late && i < count; i++) {
 			if (sweep->closed[order[i]])
@@ -254,7 +256,7 @@ static enum kwhy_status run_rounds(struct sweep *sweep, size_t *order, struct kw
 	return status;
 }
 
-/* Compares the clocks, at the start or at the end of the run. */
+/* Reads all clocks at the start (at_end false) or at the end of the run, for their drift. */
 static enum kwhy_status mark(struct sweep *sweep, bool at_end, struct kwhy_error *error)
 {
 	int64_t start_ns = kwhy_clock_mono_ns();
@@ -281,7 +283,7 @@ static enum kwhy_status measure_energy(struct sweep *sweep, struct kwhy_error *e
 		sweep->pairs->energy_missing = "energy is measured by one process; give --ranks 1";
 		return KWHY_OK;
 	}
-	kwhy_pair_gauges_close(&sweep->gauges); /* the energy pass reads the meters itself */
+	kwhy_pair_gauges_close(&sweep->gauges); /* the energy pass opens the meters itself */
 	return kwhy_pair_energies_measure(sweep->request, &sweep->testbed, sweep->store, sweep->pairs, error);
 }
 
@@ -294,7 +296,7 @@ static enum kwhy_status measure_pinning(struct sweep *sweep, struct kwhy_error *
 	return KWHY_OK;
 }
 
-/* Runs the passes after the time pass. */
+/* Runs those passes that follow the one that measures times. */
 static enum kwhy_status run_further(struct sweep *sweep, struct kwhy_error *error)
 {
 	enum kwhy_status status = sweep->request->pinning ? measure_pinning(sweep, error) : KWHY_OK;
@@ -367,7 +369,7 @@ static void describe(struct sweep *sweep)
 	memcpy(pairs->is_direct, sweep->testbed.is_direct, sizeof(pairs->is_direct));
 }
 
-/* Appends a name with all characters but letters, digits, - and . replaced by _. */
+/* Appends a name to a path, with every character that is no letter, digit, - or . replaced by _. */
 static void add_plain(char *out, size_t buffers, const char *text)
 {
 	size_t length = strlen(out);
@@ -377,7 +379,7 @@ static void add_plain(char *out, size_t buffers, const char *text)
 	out[length] = '\0';
 }
 
-/* Names the folder FOLDER/<gpu>-<driver>-<cuda>, or FOLDER itself when a measurement is continued. */
+/* Builds the folder's name: FOLDER/<gpu>-<driver>-<cuda>, or FOLDER itself if a measurement is continued. */
 static enum kwhy_status name_folder(struct sweep *sweep, struct kwhy_error *error)
 {
 	const struct kwhy_pairs *pairs = sweep->pairs;
@@ -399,7 +401,7 @@ static enum kwhy_status name_folder(struct sweep *sweep, struct kwhy_error *erro
 		sweep->folder, sweep->request->resume, sweep->pairs, &sweep->store, error);
 }
 
-/* Notes other processes on these GPUs, since they affect the results. */
+/* Notes other processes that use these GPUs, since they affect the results. */
 static enum kwhy_status note_others(struct sweep *sweep, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
@@ -421,7 +423,7 @@ static enum kwhy_status note_others(struct sweep *sweep, struct kwhy_error *erro
 	return status;
 }
 
-/* Notes NCCL's environment variables, for ranks those of rank 0. */
+/* Notes the environment variables of NCCL. Between ranks they are those of rank 0. */
 static enum kwhy_status note_nccl_settings(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
@@ -533,7 +535,7 @@ enum kwhy_status kwhy_pairs_measure(
 	status = sweep.pairs ? set_up(&sweep, error) : kwhy_fail_memory(error, "measured pairs");
 	if (!status) {
 		status = run(&sweep, error);
-		if (status == KWHY_E_LOST) { /* ends the sweep but keeps its results */
+		if (status == KWHY_E_LOST) { /* the sweep ends and its results are kept */
 			sweep.pairs->ended_early = kwhy_arena_copy(&sweep.pairs->arena, error->text);
 			sweep.pairs->is_lost = true;
 			status = KWHY_OK;

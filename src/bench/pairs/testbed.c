@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Flags have an allocation of their own, since sharing with other processes shares whole allocations. */
+/*
+ * The flags are an allocation of their own, since only whole allocations can be shared with other processes.
+ */
 enum { SEED_STEP = 7919, FLAG_BYTES = 256, FLAG_SPACE_BYTES = 2 << 20 };
 
 #define HOST_WAIT_NS INT64_C(4000000000)
@@ -110,7 +112,7 @@ static enum kwhy_status reserve(struct kwhy_pair_testbed *testbed, uint32_t i, s
 	return status;
 }
 
-/* Hands the GPU to the testbed, or closes it on failure. */
+/* Adds an open GPU to the testbed as number `i`; closes it if that fails. */
 static enum kwhy_status move_in(struct kwhy_pair_testbed *testbed, uint32_t i, struct kwhy_gpu *gpu,
 	size_t capacity, uint64_t seed, struct kwhy_error *error)
 {

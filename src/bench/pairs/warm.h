@@ -6,7 +6,7 @@
 #include "bench/pairs/testbed.h"
 
 /*
- * Copies the largest size between all GPUs for `seconds`, which warms them. KWHY_E_UNSUPPORTED: the ranks do
+ * Warms all GPUs by copies of the largest size between them for `seconds`. KWHY_E_UNSUPPORTED: the ranks do
  * not access each other's memory.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_warm(const struct kwhy_pair_request *request,

@@ -109,7 +109,7 @@ static void drop_host(struct kwhy_bench_buffers *buffers, int memory, int role)
 	buffers->host[memory][role] = (struct kwhy_gpu_host){0};
 }
 
-/* Frees buffers that the current work does not use. */
+/* Frees the buffers that the current work does not use. */
 static void drop_others(struct kwhy_bench_buffers *buffers)
 {
 	for (int role = 0; role < KWHY_BENCH_ROLE_COUNT; role++) {
@@ -140,11 +140,14 @@ void kwhy_bench_buffers_free(struct kwhy_bench_buffers *buffers)
 	free(buffers);
 }
 
-/* Tries to make a buffer of `bytes` bytes. */
+/* A function that tries to make a buffer of a given size, on the device or the host. */
 typedef enum kwhy_status try_buffer(
 	struct kwhy_bench_buffers *buffers, int memory, int role, size_t bytes, struct kwhy_error *error);
 
-/* Makes a buffer of the full capacity or, where memory is short, of the size that the current work needs. */
+/*
+ * Makes a buffer of the full capacity. If memory is short, it frees unused buffers, and then makes it only as
+ * large as the current work needs.
+ */
 static enum kwhy_status make_buffer(struct kwhy_bench_buffers *buffers, try_buffer *try, int memory, int role,
 	size_t *out_bytes, struct kwhy_error *error)
 {
@@ -180,9 +183,9 @@ static enum kwhy_status fill_device(struct kwhy_bench_buffers *buffers, int role
 }
 
 /*
- * A pseudo-random page for the work's bytes, since the speed of a small copy differs by up to 15 % between
- * pages. Half of the buffer stays free after it, as some methods need more than they request. 0: at the
- * start.
+ * Offset of the work's bytes in a buffer: a pseudo-random page, since the speed of a small copy differs by up
+ * to 15 % between pages. It lies in the first half, as some methods need more bytes than they request. 0: the
+ * work needs more than a quarter of the buffer, or `places` is 0.
  */
 static uint64_t place_in(const struct kwhy_bench_buffers *buffers, const struct kwhy_bench_buffer *buffer)
 {
@@ -214,8 +217,8 @@ enum kwhy_status kwhy_bench_device(struct kwhy_bench_buffers *buffers, enum kwhy
 }
 
 /*
- * Finds the NUMA node of a kind of memory: the device's own where it is known, as in other benchmarks.
- * KWHY_E_UNSUPPORTED: near or far memory is requested on a machine with one node.
+ * Finds the NUMA node for a kind of memory: that of the device if it is known, otherwise the system's choice.
+ * KWHY_E_UNSUPPORTED: near or far memory is requested on a machine with a single node.
  */
 static enum kwhy_status find_node(const struct kwhy_bench_buffers *buffers, enum kwhy_bench_memory memory,
 	int *out, struct kwhy_error *error)
@@ -250,8 +253,8 @@ static enum kwhy_status try_host(
 }
 
 /*
- * Fills a host source by a copy from the device, so that none of it is in the CPU's cache because the CPU
- * wrote it.
+ * Fills a source in host memory by a copy from the device. If the CPU wrote it, parts of it would be in the
+ * CPU's cache.
  */
 static enum kwhy_status fill_host(
 	struct kwhy_bench_buffers *buffers, enum kwhy_bench_memory memory, struct kwhy_error *error)

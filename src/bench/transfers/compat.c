@@ -33,7 +33,7 @@ const char *kwhy_bench_compat_title(enum kwhy_bench_compat which)
 	return tests[which].title;
 }
 
-/* One test: the counted copy, and the one in the opposite direction. */
+/* Copies of one test: the counted one, and one in the opposite direction. */
 struct paired_run {
 	struct kwhy_bench_buffers *buffers;
 	struct kwhy_gpu_copy counted, against;
@@ -94,7 +94,7 @@ static enum kwhy_status queue_copies(struct paired_run *paired_run, struct kwhy_
 	return status;
 }
 
-/* Queues all copies; those in the opposite direction begin when the counted ones do. */
+/* Queues all copies of a sample. Those in the opposite direction begin when the counted ones do. */
 static enum kwhy_status queue_all(struct paired_run *paired_run, struct kwhy_error *error)
 {
 	struct kwhy_bench_buffers *buffers = paired_run->buffers;
@@ -146,7 +146,10 @@ static enum kwhy_status measure(struct kwhy_bench_buffers *buffers, uint64_t byt
 		struct paired_run paired_run;
 
 		status = prepare(buffers, (enum kwhy_bench_compat)which, bytes, &paired_run, error);
-		/* A kernel whose loading is queued after a gate would wait for it forever. */
+		/*
+		 * This untimed copy loads the kernel. Loading waits for the device, which a closed gate would
+		 * hold forever.
+		 */
 		if (!status)
 			status = queue_copies(&paired_run, &paired_run.counted, 0, 1, error);
 		if (!status)

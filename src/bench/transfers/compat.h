@@ -5,11 +5,11 @@
 #include "gpu/gpu.h"
 
 /*
- * Rates as nvbandwidth 0.8 prints them, measured by its method. A rate is the median of three samples. A
- * sample is 16 copies of the same buffers after 4 warm-up copies, all queued before the first begins: their
- * bytes over the time between the device's events in whole microseconds, rounded down. GB is 10^9 bytes.
- * Where both directions run, the opposite one copies twice the bytes and is not counted. The copies by
- * kernels ("sm") use a kernel of kwhy.
+ * Rates as nvbandwidth 0.8 prints them, measured by its method. A rate is the median of three samples. For a
+ * sample, 4 warm-up copies and 16 counted copies of the same buffers are queued before the first begins. The
+ * rate is the bytes of the 16 copies over the time between the device's events, rounded down to whole
+ * microseconds. It is in GB/s, with 10^9 bytes a GB. In tests of both directions the opposite one copies
+ * twice the bytes and is not counted. Copies by kernels ("sm") use a kernel of kwhy.
  */
 enum kwhy_bench_compat {
 	KWHY_BENCH_COMPAT_H2D_CE,
@@ -21,11 +21,11 @@ enum kwhy_bench_compat {
 	KWHY_BENCH_COMPAT_COUNT
 };
 
-/* nvbandwidth's name of the test, as "host_to_device_memcpy_ce", and the title of its table. */
+/* nvbandwidth's name of the test, such as "host_to_device_memcpy_ce", and the title of its table. */
 const char *kwhy_bench_compat_name(enum kwhy_bench_compat which);
 const char *kwhy_bench_compat_title(enum kwhy_bench_compat which);
 
-/* Measures all rates, in GB/s. `device` is as in kwhy_gpu_open(). */
+/* Measures all rates, in GB/s, with `bytes` a copy. `device` has the same meaning as in kwhy_gpu_open(). */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_compat_measure(enum kwhy_gpu_backend backend, const char *device,
 	uint64_t bytes, uint64_t seed, double out_gb_per_s[KWHY_BENCH_COMPAT_COUNT],
 	struct kwhy_error *error);

@@ -10,16 +10,17 @@
 #include <string.h>
 
 /*
- * Data that was compressed beforehand, in chunks of LZ4 blocks, goes over the link and is expanded by a
- * kernel, with a block of threads for each chunk. Either all is expanded after the copy, or a group of chunks
- * while the next group is copied. The data is a file of the user's, repeated to the size, or the pattern,
- * which cannot be compressed.
+ * Compressed transfers. The data was compressed beforehand in chunks, each an LZ4 block. It is copied to the
+ * device, where a kernel expands it, with a block of threads for each chunk. Either everything is expanded
+ * after the copy, or one group of chunks is expanded while the next is copied. The data is a file that the
+ * user names, repeated to the size of the transfer. Without a file it is the pattern, which cannot be made
+ * smaller.
  *
- * For a transfer that takes T on the link, in n groups that cost o each, only the last group's expansion
- * remains after the copy, and n = sqrt(T / o) is best. o is taken as 10 us and the link as 50 GB/s. Few
- * threads expand a chunk, which takes long, so groups are expanded concurrently on several streams. Back to
- * back, the next transfer overwrites bytes that are still read with equal bytes, which a thread sanitizer
- * reports.
+ * How many groups: a transfer takes T seconds on the link, and each of n groups costs o seconds more. After
+ * the copy only the last group remains to be expanded. The sum of both costs is least at n = sqrt(T / o),
+ * with o taken as 10 us and the link as 50 GB/s. A chunk is expanded by few threads and takes long, so groups
+ * are expanded concurrently on several streams. Back to back, the next transfer overwrites bytes that are
+ * still being read; it writes equal bytes, but a thread sanitizer reports it.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
@@ -27,18 +28,18 @@
 #define HOST KWHY_BENCH_BIT(KWHY_TRANSFER_BY_HOST)
 
 enum { CHUNK_BYTES = 1 << 16, THREADS = 32, DATA_MAX_BYTES = 1 << 30 };
-#define STRETCH_BYTES 500e3			/* 10 us at 50 GB/s */
-#define COMPRESS_MAX_BYTES (UINT64_C(16) << 20) /* a CPU compresses a gigabyte a second */
+#define STRETCH_BYTES 500e3			/* bytes that a link of 50 GB/s moves in 10 us */
+#define COMPRESS_MAX_BYTES (UINT64_C(16) << 20) /* limit, since a CPU compresses only a gigabyte a second */
 
 struct kwhy_bench_packet {
 	struct kwhy_gpu *gpu;
-	uint8_t *data; /* uncompressed data */
+	uint8_t *data; /* the data before compression */
 	struct kwhy_gpu_host host;
-	struct kwhy_bench_chunk *chunks; /* at the head of `host` */
-	uint8_t *compressed;		 /* compressed chunks, after the table */
+	struct kwhy_bench_chunk *chunks; /* table of chunks, at the start of `host` */
+	uint8_t *compressed;		 /* the compressed chunks, which follow the table */
 	uint64_t head_bytes;
 	uint32_t chunk_count;
-	uint64_t device; /* device memory for the table and all compressed chunks */
+	uint64_t device; /* device address of a copy of table and compressed chunks */
 	struct kwhy_gpu_event *copied;
 };
 
@@ -112,7 +113,7 @@ static enum kwhy_status fill_packet(
 	return KWHY_OK;
 }
 
-/* Compressed size of the first `chunks` chunks. */
+/* Total size of the first `chunks` chunks after compression, in bytes. */
 static uint64_t compressed_bytes(const struct kwhy_bench_packet *packet, uint32_t chunks)
 {
 	return chunks ? packet->chunks[chunks - 1].from + packet->chunks[chunks - 1].compressed_bytes : 0;
@@ -144,7 +145,10 @@ static enum kwhy_status try_packet(
 	return status;
 }
 
-/* Makes the packet if need be: for the full capacity or, where memory is short, for the current work only. */
+/*
+ * Makes the packet if there is none of sufficient size. Its size is the full capacity or, if memory is short,
+ * what the current work needs.
+ */
 static enum kwhy_status need_packet(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_bench_buffers *buffers = work->buffers;
@@ -177,7 +181,7 @@ static enum kwhy_status prepare(struct kwhy_bench_work *work, struct kwhy_error 
 	return status;
 }
 
-/* Copies the table of chunks, before the first chunk is expanded. */
+/* Copies the table of chunks to the device, which every expansion reads. */
 static enum kwhy_status send_table(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	const struct kwhy_bench_packet *packet = work->buffers->packet;
@@ -188,7 +192,7 @@ static enum kwhy_status send_table(struct kwhy_bench_work *work, struct kwhy_err
 	return gpu->ops->copy(gpu, work->buffers->streams[0], &table, error);
 }
 
-/* Copies the chunks [first, end). */
+/* Copies the compressed chunks with numbers from `first` to `end` - 1. */
 static enum kwhy_status send_chunks(
 	struct kwhy_bench_work *work, uint32_t first, uint32_t end, struct kwhy_error *error)
 {
@@ -242,7 +246,7 @@ static enum kwhy_status prepare_overlap(struct kwhy_bench_work *work, struct kwh
 	return prepare(work, error);
 }
 
-/* Queues one group of chunks: its copy on the first stream, its expansion on another one. */
+/* Queues one group of chunks: its copy on the first stream, and its expansion on another. */
 static enum kwhy_status issue_stretch(
 	struct kwhy_bench_work *work, uint32_t which, uint32_t first, uint32_t end, struct kwhy_error *error)
 {
@@ -273,7 +277,7 @@ static enum kwhy_status issue_overlap(struct kwhy_bench_work *work, struct kwhy_
 	return status;
 }
 
-/* Expansion alone; the compressed data is on the device already. */
+/* Prepares expansion without a transfer: the compressed data is copied to the device now. */
 static enum kwhy_status prepare_expand(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = prepare(work, error);
@@ -301,7 +305,7 @@ static enum kwhy_status verify(struct kwhy_bench_work *work, bool *out_same, str
 	return status;
 }
 
-/* Compression alone, by one CPU thread. */
+/* Prepares compression alone, which one CPU thread does. */
 static enum kwhy_status prepare_compress(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = need_packet(work, error);

@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * Copies of one contiguous range by the copy engines, from and to each kind of host memory, and variants:
- * split over several streams, replayed from a graph, with odd addresses.
+ * Copies of one contiguous range by the copy engines, from and to each kind of host memory. Variants are
+ * split over several streams, replayed from a graph, or have odd addresses.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
@@ -18,7 +18,7 @@
 
 enum { SHIFT_FROM_BYTES = 1, SHIFT_TO_BYTES = 3, CHUNK_MIN_BYTES = 1024, PAGE_BYTES = 4096 };
 
-/* The variant is the kind of host memory. */
+/* Prepares a copy; the strategy's `variant` is the kind of host memory. */
 static enum kwhy_status prepare(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_bench_memory memory = (enum kwhy_bench_memory)work->strategy->variant;
@@ -48,15 +48,15 @@ static enum kwhy_status issue(struct kwhy_bench_work *work, struct kwhy_error *e
 }
 
 /*
- * The driver's synchronous call, which programs without streams use. For a copy to the device it returns when
- * the source may be overwritten.
+ * Copies with the driver's synchronous call, which programs without streams use. For a copy to the device it
+ * may return once the source may be overwritten.
  */
 static enum kwhy_status issue_now(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	return work->buffers->gpu->ops->copy_host_now(work->buffers->gpu, only_copy(work), error);
 }
 
-/* Both addresses are odd, with different alignment, so no vector access fits both. */
+/* Prepares a copy with two odd addresses of different alignment, so that no vector access suits both. */
 static enum kwhy_status prepare_unaligned(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = prepare(work, error);
@@ -100,8 +100,8 @@ static enum kwhy_status prepare_graph(struct kwhy_bench_work *work, struct kwhy_
 }
 
 /*
- * Managed memory is not copied; an access migrates its pages. To the device, a kernel reads what the host
- * wrote. To the host, the host reads a word a page of what a kernel wrote.
+ * Prepares a transfer of managed memory. No copy is made: an access migrates the pages. To the device, a
+ * kernel reads what the host wrote. To the host, the host reads one word of each page that a kernel wrote.
  */
 static enum kwhy_status prepare_managed(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
@@ -152,7 +152,7 @@ static enum kwhy_status issue_managed(struct kwhy_bench_work *work, struct kwhy_
 	return KWHY_OK;
 }
 
-/* Verifies that the device reads the pattern. */
+/* Verifies that the device read the pattern. */
 static enum kwhy_status verify_managed(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {
 	enum kwhy_status status = kwhy_bench_counter_clear(work->buffers, error);
@@ -162,7 +162,7 @@ static enum kwhy_status verify_managed(struct kwhy_bench_work *work, bool *out_s
 	return status ? status : kwhy_bench_verify_sum(work, out_same, error);
 }
 
-/* Waits for the last call before verifying, since the other streams do not wait for it. */
+/* Waits for the last copy before verifying, since the stream of the verification does not wait for it. */
 static enum kwhy_status verify_now(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {
 	enum kwhy_status status = work->buffers->gpu->ops->synchronize(work->buffers->gpu, NULL, error);

@@ -17,7 +17,7 @@ void kwhy_bench_cpus_find(struct kwhy_bench_cpus *cpus, const cpu_set_t *near, u
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
 		if (CPU_ISSET(cpu, &usable))
 			cpus->cpus[cpus->count++] = cpu;
-	if (cpus->count < 2) /* a single CPU: there is no other to move to */
+	if (cpus->count < 2) /* with a single CPU there is no other to move to */
 		cpus->count = 0;
 	else
 		cpus->at = (uint32_t)(seed % cpus->count);
@@ -32,6 +32,7 @@ void kwhy_bench_cpus_next(struct kwhy_bench_cpus *cpus)
 	cpus->at = (cpus->at + 1) % cpus->count;
 	CPU_ZERO(&one);
 	CPU_SET(cpus->cpus[cpus->at], &one);
-	(void)sched_setaffinity(0, sizeof(one), &one); /* an offline CPU is skipped */
+	/* This fails if the CPU is offline. */
+	(void)sched_setaffinity(0, sizeof(one), &one);
 	(void)sched_setaffinity(0, sizeof(cpus->all), &cpus->all);
 }

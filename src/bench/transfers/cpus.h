@@ -6,17 +6,20 @@
 #include <stdint.h>
 
 /*
- * The CPUs that the calling thread may use, restricted to those near the device if there are any. The
- * benchmark moves to the next CPU with each visit of a point, since CPUs differ in speed, above all on shared
- * or virtual machines, and a run on a single CPU would measure that one. For one thread.
+ * The CPUs that the calling thread may use; if any of them are near the device, only those. With each visit
+ * of a point the benchmark moves its thread to the next CPU. CPUs differ in speed, above all on shared or
+ * virtual machines, and results from a single CPU would be those of that CPU. Only one thread may use it.
  */
 struct kwhy_bench_cpus {
-	cpu_set_t all; /* the thread's original affinity */
+	cpu_set_t all; /* CPU affinity that the thread had before */
 	int cpus[CPU_SETSIZE];
-	uint32_t count, at; /* count 0: the thread is not moved */
+	uint32_t count, at; /* number of CPUs, 0: the thread is not moved; and index of the present one */
 };
 
-/* Finds the CPUs of the calling thread. `near` NULL: unknown. `seed` selects the first CPU. */
+/*
+ * Finds the CPUs of the calling thread. `near`: CPUs near the device; NULL: unknown. `seed` determines which
+ * CPU comes first.
+ */
 void kwhy_bench_cpus_find(struct kwhy_bench_cpus *cpus, const cpu_set_t *near, uint64_t seed);
 void kwhy_bench_cpus_next(struct kwhy_bench_cpus *cpus);
 

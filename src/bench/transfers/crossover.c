@@ -6,7 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Times of two methods at one size: the method for sizes below the limit and that for sizes above. */
+/*
+ * Times of two methods for one size. An engine with a limit uses the first for sizes below the limit, and the
+ * second for sizes from it on.
+ */
 struct comparison {
 	uint64_t bytes;
 	double below_s, above_s;
@@ -20,7 +23,10 @@ static double time_at(
 	return point ? point->summary.median_s : NAN;
 }
 
-/* For pieces, by their total bytes: packed-mapped below the limit, packed above. */
+/*
+ * Lists comparisons for transfers of pieces, by their total bytes: packed-mapped below the limit, packed
+ * above it.
+ */
 static size_t list_packed(const struct kwhy_transfers *transfers, enum kwhy_transfer_direction direction,
 	struct comparison *out)
 {
@@ -39,9 +45,9 @@ static size_t list_packed(const struct kwhy_transfers *transfers, enum kwhy_tran
 }
 
 /*
- * For pieces, by the bytes of one, in both directions: a kernel that accesses each piece in place, and a
- * batch. Packing is left out of both, since the data among which the engine chooses is in page-locked memory
- * already.
+ * Lists comparisons for transfers of pieces, by the bytes of one piece, in both directions: a kernel that
+ * accesses each piece in place below the limit, a batch of copies above it. Packing is not compared, since
+ * the engine makes this choice for data that is in page-locked memory already.
  */
 static size_t list_batch(const struct kwhy_transfers *transfers, struct comparison *out)
 {
@@ -60,8 +66,8 @@ static size_t list_batch(const struct kwhy_transfers *transfers, struct comparis
 }
 
 /*
- * The loss of a limit: the sum, over all sizes, of the logarithm of the chosen method's time over the better
- * method's.
+ * Loss of a limit: the sum over all sizes of log(t / best), with t the time of the method that the limit
+ * chooses and `best` the shorter of both methods' times.
  */
 static double loss_at(const struct comparison *comparisons, size_t count, uint64_t limit)
 {

@@ -5,8 +5,8 @@
 #include "model/transfers.h"
 
 /*
- * Finds the sizes from which the transfer engine should use another method, by the points from which the
- * fastest methods were chosen. Pure.
+ * Finds the limits of the transfer engine: the sizes from which on it should use another method. It uses the
+ * measured points. Pure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_transfers_find_crossovers(
 	struct kwhy_transfers *transfers, struct kwhy_error *error);

@@ -4,7 +4,7 @@
 
 #include "model/transfers.h"
 
-/* Fits curves of time and of energy over size, for each method that was measured at enough sizes. Pure. */
+/* Fits time and energy as functions of the size, for each method that was measured at enough sizes. Pure. */
 KWHY_MUST_USE enum kwhy_status kwhy_transfers_fit_curves(
 	struct kwhy_transfers *transfers, struct kwhy_error *error);
 

@@ -23,7 +23,7 @@ static const uint64_t sizes[] = {4096, 65536, 1 << 20, 16 << 20, 256 << 20};
 
 struct burst {
 	const struct kwhy_bench_strategy *strategy;
-	struct kwhy_transfer_point point; /* direction, size and pieces of the transfer */
+	struct kwhy_transfer_point point; /* direction, size and number of pieces of the transfer */
 	uint64_t transfers;
 	char name[NAME_BYTES];
 };
@@ -33,7 +33,7 @@ struct pass {
 	struct kwhy_bench_buffers *buffers;
 	struct kwhy_transfers *transfers;
 	struct kwhy_device_energy *energy;
-	struct burst *bursts; /* [BURSTS_MAX] */
+	struct burst *bursts; /* space for BURSTS_MAX */
 	size_t count;
 };
 
@@ -95,7 +95,10 @@ static void list_bursts(struct pass *pass)
 		add_strategy(pass, metered[i]);
 }
 
-/* Repeats transfers, several in a row where they may be queued, with the host's part after each row. */
+/*
+ * Repeats a transfer for `seconds` and adds to *out_count. Where transfers may be queued, several are queued
+ * together; the host's part of them follows.
+ */
 static enum kwhy_status repeat(
 	struct kwhy_bench_work *work, double seconds, uint64_t *out_count, struct kwhy_error *error)
 {
@@ -123,7 +126,7 @@ static enum kwhy_status run_burst(struct pass *pass, struct burst *burst, struct
 		pass->buffers, burst->strategy, &burst->point, &work, error);
 
 	if (status == KWHY_E_UNSUPPORTED || status == KWHY_E_MEMORY)
-		return KWHY_OK; /* the time pass reports it */
+		return KWHY_OK; /* the time pass reports this, too */
 	if (status)
 		return status;
 	status = kwhy_bench_warm_up(&work, error);
@@ -133,7 +136,7 @@ static enum kwhy_status run_burst(struct pass *pass, struct burst *burst, struct
 		status = repeat(&work, pass->request->burst_s, &burst->transfers, error);
 		kwhy_device_energy_end(pass->energy);
 	}
-	if (status) /* how many transfers ran is unknown */
+	if (status) /* the number of transfers is unknown */
 		burst->transfers = 0;
 	kwhy_bench_work_end(&work);
 	return status;

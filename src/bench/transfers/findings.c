@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* State of the evaluation. */
+/* State of evaluating the measurements. */
 struct study {
 	struct kwhy_transfers *transfers;
-	struct kwhy_transfer_row_point *better, *than; /* [point_count] */
+	/* space for all points of two methods that are compared */
+	struct kwhy_transfer_row_point *better, *than;
 	struct kwhy_error *error;
 };
 
@@ -23,7 +24,8 @@ static bool surely_beats(const struct kwhy_transfer_point *better, const struct 
 }
 
 /*
- * Whether a point competes for the fastest method: it only brings unchanged bytes, and the host waits for it.
+ * Whether a point competes for the fastest method: its method only moves bytes unchanged, and it was timed by
+ * the host's clock.
  */
 static bool competes(const struct kwhy_transfer_point *point)
 {
@@ -44,7 +46,7 @@ static struct kwhy_transfer_choice *find_choice(
 	return NULL;
 }
 
-/* Updates the two fastest methods; choose() sets is_sure at the end. */
+/* Updates the fastest and the second fastest method. `is_sure` is set later, by choose(). */
 static void offer(struct kwhy_transfer_choice *choice, const struct kwhy_transfer_point *point)
 {
 	double time_s = point->summary.median_s;
@@ -112,8 +114,8 @@ static enum kwhy_status choose(struct study *study)
 }
 
 /*
- * Compares one size. `open`: the size before was also won, so its range is extended. Returns whether this
- * size was won.
+ * Compares two methods at one size. `open`: the better method also won at the size before, and this size
+ * extends that range. Returns whether it won at this size.
  */
 static bool compare_at(struct kwhy_transfer_baseline *baseline, const struct kwhy_transfer_point *better,
 	const struct kwhy_transfer_point *than, bool open)
@@ -174,7 +176,7 @@ static enum kwhy_status compare(struct study *study, const struct kwhy_bench_bas
 	return KWHY_OK;
 }
 
-/* Compares for each measured number of pieces, in rising order. */
+/* Compares two methods for each number of pieces that was measured, in ascending order. */
 static enum kwhy_status compare_pieces(struct study *study, const struct kwhy_bench_baselines *baselines,
 	enum kwhy_transfer_direction direction)
 {
@@ -209,7 +211,10 @@ static enum kwhy_status compare_all(struct study *study)
 	return status;
 }
 
-/* When page-locking pays, at sizes where its cost and both kinds of memory were measured. */
+/*
+ * Computes after how many transfers page-locking the memory pays, at each size where its cost and transfers
+ * from both kinds of memory were measured.
+ */
 static enum kwhy_status weigh_pinning(struct study *study, enum kwhy_transfer_direction direction)
 {
 	struct kwhy_transfers *transfers = study->transfers;
@@ -253,7 +258,10 @@ static double rate_of(const struct kwhy_transfers *transfers, uint64_t bytes, co
 	return point && point->sample_count ? (double)bytes / point->summary.median_s : NAN;
 }
 
-/* Compression alone is measured at small sizes; the rate at the largest of them counts. */
+/*
+ * Evaluates compressed transfers. Compression alone is measured at small sizes only; its rate is that at the
+ * largest of them.
+ */
 static void weigh_compression(struct study *study)
 {
 	struct kwhy_transfers *transfers = study->transfers;
@@ -289,7 +297,7 @@ static size_t place_of(const char *strategy)
 	return i;
 }
 
-/* By strategy as in their table, then direction, clock, pieces and size. */
+/* Orders points by strategy as in the tables, then by direction, clock, number of pieces and size. */
 static int by_table(const void *left, const void *right)
 {
 	const struct kwhy_transfer_point *a = left, *b = right;

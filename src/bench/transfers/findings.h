@@ -5,7 +5,7 @@
 #include "model/transfers.h"
 
 /*
- * A pair of methods to compare and the question that the comparison answers. The table ends with a row whose
+ * Two methods to compare, and the question that the comparison answers. The table ends with a row whose
  * question is NULL.
  */
 struct kwhy_bench_baselines {
@@ -15,10 +15,10 @@ struct kwhy_bench_baselines {
 extern const struct kwhy_bench_baselines kwhy_bench_baselines[];
 
 /*
- * Evaluates measured points and energies and stores the results with them: curves, the fastest method for
- * each size, the size from which one method beats another, and when page-locking pays. One method beats
- * another where the 95 % intervals of their medians do not overlap. Sorts the points in the order of the
- * strategies' table. Pure.
+ * Evaluates the measured points and energies and stores the results in `transfers`: curves, the fastest
+ * method for each size, the size from which on one method beats another, and when page-locking pays. One
+ * method beats another where the 95 % intervals of their medians do not overlap. Sorts the points as the
+ * tables of strategies. Pure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_transfers_conclude(
 	struct kwhy_transfers *transfers, struct kwhy_error *error);

@@ -2,9 +2,9 @@
 #include "bench/transfers/strategy.h"
 
 /*
- * Strategies in which a kernel moves the bytes, or uses them in place: the copy kernel, and the kernel that
- * reads or writes host memory directly ("mapped"). Also what they are compared with: a copy followed by a
- * read, and a read of data that is on the device already.
+ * Strategies in which a kernel moves the bytes or uses them in place: a copy kernel, and kernels that read or
+ * write host memory directly ("mapped"). There are also two baselines: a copy followed by a kernel that
+ * reads, and a kernel that reads data which is on the device already.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
@@ -26,7 +26,10 @@ static enum kwhy_status prepare_to_device(struct kwhy_bench_work *work, struct k
 	return status;
 }
 
-/* `to` stays the host's address, which verification uses; kernels use mapped_sink. */
+/*
+ * Prepares a transfer to the host. to_host.to remains the host's address, for verification; kernels use
+ * mapped_sink.
+ */
 static enum kwhy_status prepare_to_host(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_gpu_host sink;
@@ -87,7 +90,10 @@ static enum kwhy_status launch_read(struct kwhy_bench_work *work, uint64_t from,
 		work->buffers->streams[0], error);
 }
 
-/* Reads each byte once: over the link, or from the device after a copy or without one. */
+/*
+ * Launches a kernel that reads each byte once: over the link, or in device memory, with or without a copy
+ * before it.
+ */
 static enum kwhy_status issue_use(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = work->buffers->gpu;
@@ -108,7 +114,7 @@ static enum kwhy_status verify_use(struct kwhy_bench_work *work, bool *out_same,
 	return status ? status : kwhy_bench_verify_sum(work, out_same, error);
 }
 
-/* To the host, a kernel writes its result directly to host memory. */
+/* Launches the copy kernel from device memory directly to host memory. */
 static enum kwhy_status issue_mapped(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	void *arguments[] = {&work->mapped_sink, &work->bytes, &work->buffers->seed};
@@ -126,14 +132,14 @@ static enum kwhy_status verify_mapped(struct kwhy_bench_work *work, bool *out_sa
 	return kwhy_bench_verify_sinks(work, out_same, error);
 }
 
-/* The data is on the device already, in its source. */
+/* Prepares a read of data that is in the device's source already. */
 static enum kwhy_status prepare_kept(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	work->link_bytes = 0;
 	return kwhy_bench_device(work->buffers, KWHY_BENCH_SOURCE, &work->to_device.from, error);
 }
 
-/* The kernel writes no sink on the device. */
+/* Prepares a kernel that reads host memory; it has no sink on the device. */
 static enum kwhy_status prepare_mapped(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = prepare(work, error);

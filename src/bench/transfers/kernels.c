@@ -35,7 +35,7 @@ void kwhy_bench_pattern_write(void *to, size_t bytes, uint32_t seed, uint64_t fi
 		out[i] = pattern_byte(seed, first + i);
 }
 
-/* Arguments of a kernel, by index. */
+/* Gets a kernel's argument by its index. */
 static uint64_t long_at(void **arguments, size_t place)
 {
 	return *(const uint64_t *)arguments[place];
@@ -82,7 +82,7 @@ static void run_copy(const struct kwhy_gpu_grid *grid, void **arguments)
 	memcpy(place_at(arguments, 0), place_at(arguments, 1), long_at(arguments, 2));
 }
 
-/* The sum of all 32-bit words, each after `rounds` rounds of arithmetic. */
+/* Sum of all 32-bit words, each after `rounds` rounds of arithmetic. */
 static uint64_t sum_of(const uint8_t *from, uint64_t bytes, uint32_t rounds)
 {
 	uint64_t sum = 0;

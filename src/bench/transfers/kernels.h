@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The kernels of the transfer benchmark (kernels/transfer.cu), and their C versions for the host back end. */
+/* The kernels of the transfer benchmark (kernels/transfer.cu), with C versions for the host back end. */
 extern const struct kwhy_gpu_source kwhy_bench_source;
 
 enum kwhy_bench_kernel {
@@ -23,7 +23,7 @@ enum kwhy_bench_kernel {
 
 const char *kwhy_bench_kernel_name(enum kwhy_bench_kernel kernel);
 
-/* What the kernels read about pieces and about compressed chunks: offsets and sizes in bytes. */
+/* Descriptors that the kernels read, of pieces and of compressed chunks: offsets and sizes in bytes. */
 struct kwhy_bench_piece {
 	uint32_t from, to, bytes;
 };
@@ -31,9 +31,12 @@ struct kwhy_bench_chunk {
 	uint32_t from, compressed_bytes, to, bytes;
 };
 
-/* Writes bytes [first, first + bytes) of the pattern. */
+/* Writes `bytes` bytes of the pattern, from its byte `first` on. */
 void kwhy_bench_pattern_write(void *to, size_t bytes, uint32_t seed, uint64_t first);
-/* The expected result of the reading kernel: the sum of all 32-bit words and of the remaining bytes. */
+/*
+ * The result that the reading kernel should give: the sum of all 32-bit words and of the up to three
+ * remaining bytes.
+ */
 uint64_t kwhy_bench_sum(const void *from, uint64_t bytes);
 
 #endif

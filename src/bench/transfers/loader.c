@@ -11,9 +11,10 @@
 #include <unistd.h>
 
 /*
- * Transfers from a file to the device: read and then copied, chunk by chunk; or read ahead by a thread into
- * page-locked slots, which are copied concurrently. The file has just been written, so it is read from the
- * page cache. Also the cost of page-locking memory, to compare with what it saves.
+ * Transfers from a file to the device. In one method each chunk is read and then copied. In the other a
+ * thread reads ahead into page-locked slots, which are copied concurrently. The file has just been written,
+ * so it is read from the page cache. Page-locking memory is measured here, too, so that its cost can be
+ * compared with what it saves.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
@@ -24,12 +25,12 @@
 enum { SLOTS = 4, PAGE_BYTES = 4096 };
 #define CHUNK_BYTES (UINT64_C(1) << 20)
 
-/* State shared by the reading and the copying thread. */
+/* State shared by the thread that reads and the thread that copies. */
 struct ahead {
 	const struct kwhy_bench_work *work;
-	uint8_t *slots; /* page-locked */
+	uint8_t *slots; /* SLOTS chunks in page-locked memory */
 	sem_t filled, empty;
-	atomic_int error; /* errno of a failed read; 0: none failed */
+	atomic_int error; /* errno of a read that failed; 0: no read failed */
 };
 
 static uint64_t chunk_at(const struct kwhy_bench_work *work, uint64_t done)
@@ -37,7 +38,7 @@ static uint64_t chunk_at(const struct kwhy_bench_work *work, uint64_t done)
 	return work->bytes - done < CHUNK_BYTES ? work->bytes - done : CHUNK_BYTES;
 }
 
-/* Reads a whole chunk. Returns 0 or errno. */
+/* Reads exactly `bytes` bytes from offset `place` of the file. Returns 0 or errno. */
 static int read_chunk(int file, void *to, uint64_t bytes, uint64_t place)
 {
 	while (bytes > 0) {
@@ -58,7 +59,7 @@ static enum kwhy_status cannot_read(int why, struct kwhy_error *error)
 		"the file for the loaders cannot be read: %s; free space in TMPDIR", strerror(why));
 }
 
-/* Writes the pattern in small pieces, as no buffer may be as large as the file. */
+/* Writes the pattern to the file in small pieces, since no buffer may be as large as the file. */
 static bool write_pattern(FILE *file, uint64_t bytes, uint32_t seed)
 {
 	uint8_t piece[4096];
@@ -85,7 +86,7 @@ static enum kwhy_status write_file(struct kwhy_bench_buffers *buffers, struct kw
 	return KWHY_OK;
 }
 
-/* The variant is the kind of memory to read into. */
+/* Prepares a loader; the strategy's `variant` is the kind of memory to read into. */
 static enum kwhy_status prepare(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_gpu_host staging;
@@ -134,7 +135,10 @@ static void *read_ahead(void *context)
 	return NULL;
 }
 
-/* Copies each slot when it is filled, and returns the one before it to the reader once its copy is done. */
+/*
+ * Queues the copy of each slot once it is filled. The slot before it goes back to the reading thread when its
+ * own copy has ended.
+ */
 static enum kwhy_status send_slots(
 	struct kwhy_bench_work *work, struct ahead *ahead, struct kwhy_error *error)
 {
@@ -176,7 +180,7 @@ static enum kwhy_status issue_ahead(struct kwhy_bench_work *work, struct kwhy_er
 	} else {
 		status = send_slots(work, &ahead, error);
 		for (uint64_t done = 0; status && done < work->bytes; done += CHUNK_BYTES)
-			sem_post(&ahead.empty); /* after a failure the reader must not wait for slots */
+			sem_post(&ahead.empty); /* so that the reader does not wait for slots */
 		pthread_join(thread, NULL);
 	}
 	sem_destroy(&ahead.filled);

@@ -4,10 +4,13 @@
 
 #include "bench/transfers/strategy.h"
 
-/* As in nvbandwidth: all warm-up and timed copies are queued before the first of them runs. */
+/*
+ * Numbers of copies back to back, as in nvbandwidth. All warm-up and timed copies are queued before the first
+ * of them runs.
+ */
 enum { KWHY_BENCH_WARM_COPIES = 4, KWHY_BENCH_TIMED_COPIES = 16 };
 
-/* Fills `work` and prepares its strategy. After KWHY_OK, end with kwhy_bench_work_end(). */
+/* Fills `work` for a point and prepares its strategy. After KWHY_OK end with kwhy_bench_work_end(). */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_work_begin(struct kwhy_bench_buffers *buffers,
 	const struct kwhy_bench_strategy *strategy, const struct kwhy_transfer_point *point,
 	struct kwhy_bench_work *work, struct kwhy_error *error);
@@ -17,9 +20,9 @@ void kwhy_bench_work_end(struct kwhy_bench_work *work);
 KWHY_MUST_USE enum kwhy_status kwhy_bench_warm_up(struct kwhy_bench_work *work, struct kwhy_error *error);
 
 /*
- * Takes one sample: the seconds of one transfer. Back to back it is the mean of the timed copies. Above
- * KWHY_BENCH_FEW_BYTES these are four copies after one warm-up copy, since the effect of a start is
- * negligible there.
+ * Takes one sample: the seconds of one transfer. Back to back it is the mean of the timed copies. For more
+ * than KWHY_BENCH_FEW_BYTES only four copies are timed after one warm-up copy, since the cost of a start is
+ * negligible at such sizes.
  */
 #define KWHY_BENCH_FEW_BYTES (UINT64_C(128) << 20)
 KWHY_MUST_USE enum kwhy_status kwhy_bench_sample(struct kwhy_bench_work *work, enum kwhy_transfer_clock clock,

@@ -6,14 +6,14 @@
 #include <string.h>
 
 /*
- * 32-bit floats that one CPU thread converts to a shorter format before the transfer. Sizes are those before
- * conversion.
+ * Transfers of 32-bit floats that one CPU thread first converts to a shorter format. Sizes are those before
+ * the conversion.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
 #define HOST KWHY_BENCH_BIT(KWHY_TRANSFER_BY_HOST)
 #define MAX_BYTES (UINT64_C(256) << 20)
-#define INT8_SCALE (1 / 127.0f) /* values are divided by it */
+#define INT8_SCALE (1 / 127.0f) /* scale: values are divided by this before rounding */
 
 enum { MIN_BYTES = 64, STEP_BYTES = 4 };
 
@@ -27,7 +27,7 @@ static size_t narrow_bytes(const struct kwhy_bench_work *work)
 	return work->bytes / sizeof(float) * kwhy_transfer_format_bytes((int)work->strategy->variant);
 }
 
-/* Makes numbers in [-1, 1), like weights. */
+/* Makes the floats to convert: pseudo-random values in [-1, 1), similar to weights of a network. */
 static enum kwhy_status make_numbers(struct kwhy_bench_buffers *buffers, struct kwhy_error *error)
 {
 	size_t bytes = buffers->capacity < MAX_BYTES ? buffers->capacity : MAX_BYTES,
@@ -81,7 +81,7 @@ static enum kwhy_status issue(struct kwhy_bench_work *work, struct kwhy_error *e
 	return status ? status : gpu->ops->copy(gpu, work->buffers->streams[0], &work->to_device, error);
 }
 
-/* Compares the sink on the device with the same numbers converted again. */
+/* Converts the same floats again and compares them with the sink on the device. */
 static enum kwhy_status verify(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {
 	struct kwhy_gpu_copy back = {.from = work->to_device.to, .bytes = work->to_device.bytes};

@@ -7,20 +7,23 @@
 #include <stdlib.h>
 
 /*
- * Data is transferred and then processed on the device by a kernel that takes about as long as the copy:
- * either in sequence, or in chunks with two or three device buffers, so that a chunk is copied while the one
- * before is processed. In n chunks with a cost o each, the time is least at n = sqrt(min(copy, work) / o).
+ * Transfers to the device followed by a kernel that works on the data and takes about as long as the copy.
+ * Either the two run in sequence, or the data is moved in chunks with two or three buffers on the device, so
+ * that a chunk is copied while the one before it is worked on. Each of n chunks costs o seconds more, and the
+ * time is least at n = sqrt(min(copy, work) / o), where copy and work are the seconds of the whole copy and
+ * of all the work.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
 #define HOST KWHY_BENCH_BIT(KWHY_TRANSFER_BY_HOST)
 #define MIN_BYTES (UINT64_C(1) << 20)
 #define TRIAL_BYTES (UINT64_C(16) << 20)
-#define CHUNK_COST_S 10e-6 /* a copy, a launch and their events: a few driver calls */
+/* cost of a chunk, in seconds: a few driver calls for a copy, a launch and events */
+#define CHUNK_COST_S 10e-6
 
 enum { SLOTS_MAX = 3, TRIAL_ROUNDS = 64, TRIALS = 3, CHUNK_STEP_BYTES = 65536 };
 
-/* For one size: the chunks, and the events of when a slot was filled and used. */
+/* State for one size: its chunks, and for each slot the events at which it was filled and was used. */
 struct overlap {
 	uint64_t chunk_bytes;
 	uint32_t slots;
@@ -35,7 +38,7 @@ static enum kwhy_status launch_work(struct kwhy_bench_work *work, uint64_t from,
 	return kwhy_bench_launch(work->buffers, KWHY_BENCH_KERNEL_WORK, bytes / 4, arguments, stream, error);
 }
 
-/* Size of trials, which fit into the buffers that prepare() made. */
+/* Bytes of the trials that find `rounds`; they fit into the buffers that prepare() made. */
 static uint64_t trial_bytes(const struct kwhy_bench_buffers *buffers)
 {
 	uint64_t device = buffers->device_buffers[KWHY_BENCH_STAGING].bytes,
@@ -45,7 +48,7 @@ static uint64_t trial_bytes(const struct kwhy_bench_buffers *buffers)
 	return both < TRIAL_BYTES ? both : TRIAL_BYTES;
 }
 
-/* Seconds of one copy (rounds 0), or of the kernel with `rounds` rounds; the least of three trials. */
+/* Seconds of a copy (rounds 0) or of a kernel with that many rounds; the least of three trials. */
 static enum kwhy_status time_trial(
 	struct kwhy_bench_work *work, uint32_t rounds, double *out_s, struct kwhy_error *error)
 {
@@ -68,7 +71,7 @@ static enum kwhy_status time_trial(
 	return status;
 }
 
-/* Finds how many rounds of the kernel take as long as the copy. */
+/* Finds how many rounds make the kernel take as long as the copy. */
 static enum kwhy_status find_rounds(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_bench_buffers *buffers = work->buffers;
@@ -126,7 +129,7 @@ static void release(struct kwhy_bench_work *work)
 	work->own = NULL;
 }
 
-/* The variant is the number of buffers. */
+/* Prepares an overlapped transfer; the strategy's `variant` is the number of buffers. */
 static enum kwhy_status prepare_overlap(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = work->buffers->gpu;
@@ -150,7 +153,10 @@ static enum kwhy_status prepare_overlap(struct kwhy_bench_work *work, struct kwh
 	return status;
 }
 
-/* Copies a chunk into a slot that no kernel uses any more, then launches the kernel on it. */
+/*
+ * Queues the copy of a chunk into its slot, after the kernel that used the slot before, and then the kernel
+ * that works on the chunk.
+ */
 static enum kwhy_status issue_chunk(
 	struct kwhy_bench_work *work, uint32_t which, uint64_t done, struct kwhy_error *error)
 {
@@ -187,7 +193,10 @@ static enum kwhy_status issue_overlap(struct kwhy_bench_work *work, struct kwhy_
 	return status;
 }
 
-/* Compares the kernel's result with that for the device's own source. */
+/*
+ * Runs the transfer again and compares the kernel's sum with the sum over the same pattern in the device's
+ * source.
+ */
 static enum kwhy_status verify(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {
 	uint64_t device, sum = 0, expected = 1;

@@ -4,9 +4,9 @@
 #include <string.h>
 
 /*
- * Many separate pieces, at both ends: one copy each; a batch of copies in one call; a graph of copies; packed
- * into one copy and spread or gathered by a kernel; and kernels that access host memory. The same applies to
- * the host, where the host spreads packed pieces.
+ * Transfers of many separate pieces: one copy each; a batch of copies in one call; a graph of copies; or
+ * packed into one copy, with a kernel that spreads the pieces on the device or gathers them there. Other
+ * kernels access host memory directly. In transfers to the host, the host itself spreads packed pieces.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
@@ -15,11 +15,11 @@
 
 enum { GRAPH_PIECES_MAX = 1024, THREADS_FEW = 32, THREADS_MANY = 256, PART_BYTES = 4096, PARTS_MAX = 16 };
 
-/* Variants of strategies that use a packet. */
+/* Variants of the strategies that use a packet; the texts describe transfers to the device. */
 enum packing {
-	PACK_AND_COPY,	 /* packed on the host, one copy, spread by a kernel */
-	PACK_AND_REACH,	 /* packed on the host, spread by a kernel that reads the packet over the link */
-	REACH_EACH_PIECE /* a kernel reads and writes each piece in place */
+	PACK_AND_COPY,	 /* the host packs, the packet is copied, a kernel spreads the pieces */
+	PACK_AND_REACH,	 /* the host packs, and a kernel reads the packet over the link and spreads it */
+	REACH_EACH_PIECE /* a kernel accesses each piece where it is in host memory */
 };
 
 static uint64_t rounded(uint64_t bytes)
@@ -32,7 +32,7 @@ static bool to_host(const struct kwhy_bench_work *work)
 	return work->direction == KWHY_TRANSFER_D2H;
 }
 
-/* Prepares the copy of the first piece. */
+/* Prepares the copy of the first piece; the others have fixed offsets from it. */
 static enum kwhy_status prepare_ends(
 	struct kwhy_bench_work *work, enum kwhy_bench_memory memory, struct kwhy_error *error)
 {
@@ -66,7 +66,10 @@ static enum kwhy_status issue_copies(struct kwhy_bench_work *work, struct kwhy_e
 	return status;
 }
 
-/* The list of copies is in pageable staging memory; making it is part of the transfer. */
+/*
+ * Prepares a batch. The list of copies is in pageable staging memory, and building it is timed as part of the
+ * transfer.
+ */
 static enum kwhy_status prepare_batch(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct kwhy_gpu_host staging;
@@ -97,13 +100,13 @@ static enum kwhy_status prepare_graph(struct kwhy_bench_work *work, struct kwhy_
 	return status ? status : kwhy_bench_capture(work, issue_copies, error);
 }
 
-/* A packet: descriptors, then the pieces, each at a multiple of 16 bytes. */
+/* A packet: descriptors of the pieces, then their data, each piece at a multiple of 16 bytes. */
 struct packet {
 	struct kwhy_bench_piece *pieces;
 	uint8_t *data;
-	uint64_t head_bytes, bytes; /* size of descriptors; of the whole packet */
-	uint64_t mapped;	    /* its address for kernels */
-	uint64_t device;	    /* address of its copy on the device */
+	uint64_t head_bytes, bytes; /* size of the descriptors, and of the whole packet */
+	uint64_t mapped;	    /* address by which kernels access the packet */
+	uint64_t device;	    /* address of the packet's copy on the device */
 };
 
 static struct packet packet_of(const struct kwhy_bench_work *work)
@@ -144,9 +147,7 @@ static enum kwhy_status prepare_packed(struct kwhy_bench_work *work, struct kwhy
 	return KWHY_OK;
 }
 
-/*
- * Writes the descriptors: each piece is at multiples of `stride` in its buffer and of `packed` in the packet.
- */
+/* Writes the descriptors. Piece i is at i * stride in its buffer and at i * packed in the packet. */
 static void describe(const struct kwhy_bench_work *work, const struct packet *packet)
 {
 	uint64_t packed = work->strategy->variant == REACH_EACH_PIECE ? work->stride
@@ -229,7 +230,7 @@ static enum kwhy_status issue_packed(struct kwhy_bench_work *work, struct kwhy_e
 				       packet.mapped + packet.head_bytes, error);
 }
 
-/* After a transfer to the host: copies each piece from the packet to its destination. */
+/* Ends a transfer to the host: copies each piece from the packet to its destination. */
 static enum kwhy_status finish_packed(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	struct packet packet = packet_of(work);

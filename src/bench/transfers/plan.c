@@ -19,7 +19,7 @@
 
 enum { SIZES_MAX = 128, RANDOM_SIZES_MAX = 64, QUICK_STEP = 4 };
 
-/* Sizes and numbers of pieces. */
+/* Sizes of a piece in bytes, and numbers of pieces. */
 static const uint32_t piece_sizes[] = {16, 64, 256, 1024, 4096, 16384, 65536};
 static const uint32_t piece_counts[] = {16, 64, 256, 1024, 4096};
 
@@ -28,11 +28,11 @@ struct sizes {
 	size_t count;
 };
 
-/* State of a pass that counts points or makes them. */
+/* State of a pass over all points, which either counts them or makes them. */
 struct maker {
 	const struct kwhy_bench_request *request;
 	struct kwhy_transfers *transfers;
-	struct kwhy_bench_plan *plan; /* NULL: points are only counted */
+	struct kwhy_bench_plan *plan; /* NULL: the points are only counted */
 	size_t count;
 	bool failed;
 };
@@ -120,7 +120,10 @@ static void add_size(struct sizes *sizes, uint64_t bytes)
 	sizes->count++;
 }
 
-/* Lists powers of two, the ends of the range, and random sizes with uniform logarithms. */
+/*
+ * Lists the sizes in bytes: powers of two, both ends of the range, and random sizes whose logarithms are
+ * uniform.
+ */
 static void list_sizes(const struct kwhy_bench_request *request, struct sizes *out)
 {
 	double low = log((double)request->least_bytes), high = log((double)request->most_bytes);

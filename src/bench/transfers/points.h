@@ -4,28 +4,29 @@
 
 #include "model/transfers.h"
 
-/* Searches of measured points. Pure. */
+/* Searches among measured points. Pure. */
 
 struct kwhy_transfer_row_point {
 	const struct kwhy_transfer_point *point;
 };
 
-/* Measured points of one method, in order of size. */
+/* Measured points of one method, in ascending order of size. */
 struct kwhy_transfer_row {
 	struct kwhy_transfer_row_point *items;
 	size_t count;
 };
 
 /*
- * Selects the points of a strategy, direction, clock and number of pieces. `places` has space for all points.
+ * Selects the points of one strategy, direction, clock and number of pieces. `places` must have space for all
+ * points.
  */
 struct kwhy_transfer_row kwhy_transfer_row_select(const struct kwhy_transfers *transfers,
 	struct kwhy_transfer_row_point *places, const char *strategy, enum kwhy_transfer_direction direction,
 	enum kwhy_transfer_clock clock, uint32_t pieces);
 
 /*
- * The point with the direction and pieces of `choice`, of `strategy` and by the host's clock; NULL: there is
- * no such point, or `strategy` is NULL.
+ * Finds the point of `strategy`, timed by the host's clock, that has the direction, number of pieces and
+ * piece size of `choice`. NULL: there is none, or `strategy` is NULL.
  */
 const struct kwhy_transfer_point *kwhy_transfer_point_of(const struct kwhy_transfers *transfers,
 	const struct kwhy_transfer_choice *choice, const char *strategy);

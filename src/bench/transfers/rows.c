@@ -19,12 +19,12 @@ const char kwhy_bench_energy_row_names[] =
 	"strategy,direction,bytes,pieces,transfers,seconds,gross_j,gross_low_j,gross_high_j,net_j,net_low_j,"
 	"net_high_j,host_j,host_low_j,host_high_j";
 
-/* State of reading one file. */
+/* State of reading a file of samples. */
 struct reader {
 	struct kwhy_bench_rows rows;
 	struct kwhy_transfers *transfers;
 	bool add;
-	size_t buffers; /* allocated points */
+	size_t buffers; /* number of points that there is memory for */
 	struct kwhy_transfer_point *last;
 };
 
@@ -151,7 +151,7 @@ static enum kwhy_status find_point(
 	return add_point(reader, key, out);
 }
 
-/* strategy,direction,clock,bytes,pieces */
+/* Parses the cells strategy,direction,clock,bytes,pieces. */
 static bool parse_key(char *const *cells, struct kwhy_transfer_point *out)
 {
 	uint64_t pieces;
@@ -164,7 +164,7 @@ static bool parse_key(char *const *cells, struct kwhy_transfer_point *out)
 	return pieces > 0 && pieces <= UINT32_MAX && out->bytes >= pieces;
 }
 
-/* Parses the key and the figures of a sample. */
+/* Parses which point a sample belongs to, and the sample's figures. */
 static bool parse_sample(const struct reader *reader, struct kwhy_transfer_point *out, double *out_s)
 {
 	double *const figures[] = {out_s, &out->link_bytes},
@@ -189,7 +189,7 @@ static bool parse_sample(const struct reader *reader, struct kwhy_transfer_point
 	return *out_s > 0;
 }
 
-/* Parses when and on which CPU a sample was taken; rows of earlier versions lack these cells. */
+/* Parses when a sample was taken and on which CPU. Rows of earlier versions do not have these cells. */
 static bool parse_moment(const struct reader *reader, struct kwhy_transfer_moment *out)
 {
 	double *const figures[MOMENT_CELLS] = {&out->at_s, &out->cpu};
@@ -203,7 +203,7 @@ static bool parse_moment(const struct reader *reader, struct kwhy_transfer_momen
 	return good;
 }
 
-/* Takes a sample. A row's conditions cover all samples of the point so far. */
+/* Takes over a sample. The conditions in its row cover all samples of the point up to it. */
 static enum kwhy_status take_sample(struct reader *reader)
 {
 	struct kwhy_transfer_point row = {0}, *point = NULL;
@@ -228,7 +228,7 @@ static enum kwhy_status take_sample(struct reader *reader)
 	return KWHY_OK;
 }
 
-/* "# key: value" */
+/* Parses a line "# key: value". */
 static enum kwhy_status take_setting(struct reader *reader, const char *line)
 {
 	struct kwhy_transfers *transfers = reader->transfers;

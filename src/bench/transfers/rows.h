@@ -6,8 +6,8 @@
 #include "model/transfers.h"
 
 /*
- * Samples and energies as rows of CSV (docs/formats/transfers.md). An empty cell means unknown. The samples
- * follow lines that begin with # and hold the settings. Pure.
+ * Reads and writes samples and energies as rows of CSV (docs/formats/transfers.md). An empty cell means
+ * unknown. Lines that begin with # come before the samples and hold the settings. Pure.
  */
 #define KWHY_BENCH_ROWS_MARK "# kwhy.transfers.samples/1"
 
@@ -17,9 +17,9 @@ void kwhy_bench_row_write(const struct kwhy_transfer_point *point, size_t sample
 void kwhy_bench_energy_row_write(const struct kwhy_transfer_energy *energy, struct kwhy_text *out);
 
 /*
- * Reads whole lines into the points. `add`: makes points that do not exist yet, and takes over the settings.
- * Otherwise rows of other points are KWHY_E_INPUT, as are lines that are not valid rows. `path` is for
- * messages.
+ * Reads whole lines into the points. `add`: makes points that do not exist yet and takes over the settings;
+ * otherwise a row of an unknown point is KWHY_E_INPUT. A line that is no valid row is KWHY_E_INPUT, too.
+ * `path` is used in messages.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_rows_read(const char *path, const struct kwhy_text *file, bool add,
 	struct kwhy_transfers *transfers, struct kwhy_error *error);

@@ -28,7 +28,7 @@ static const char *or_unknown(const char *text)
 	return text ? text : "unknown";
 }
 
-/* Writes the settings that samples of one folder must share. */
+/* Writes the settings that all samples of a folder must share. */
 static void write_settings(const struct kwhy_bench_request *request, const struct kwhy_transfers *transfers,
 	struct kwhy_text *out)
 {
@@ -52,7 +52,7 @@ static void write_settings(const struct kwhy_bench_request *request, const struc
 	add_list(out, "strategies", request->strategies, request->strategy_count);
 }
 
-/* Moves *place to the next line, and returns the length of the present one without its end. */
+/* Moves *place to the next line and returns the length of the line before it, without its end. */
 static size_t next_line(const char **place)
 {
 	const char *start = *place, *end = strchr(start, '\n');

@@ -7,26 +7,26 @@
 
 /*
  * Writes samples to a folder as they are taken (samples.csv, docs/formats/transfers.md), so that a sweep can
- * be continued after an interruption, or evaluated again. The head of the file holds the settings; rows are
- * only added with the same settings.
+ * be continued after an interruption, or evaluated again. The file begins with the settings; rows are
+ * appended only if the settings are the same.
  */
 struct kwhy_bench_store;
 
 /*
- * Opens the folder, and makes it if need be. KWHY_E_USAGE: it holds samples already and request->resume is
- * false, or it holds none or samples of other settings and it is true.
+ * Opens the folder, or makes it. KWHY_E_USAGE with request->resume false: it holds samples already.
+ * KWHY_E_USAGE with request->resume true: it holds no samples, or samples with other settings.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_store_open(const struct kwhy_bench_request *request,
 	struct kwhy_transfers *transfers, struct kwhy_bench_store **out, struct kwhy_error *error);
 
-/* Appends a point's samples from number `from` on, and flushes the file. */
+/* Appends a point's samples from number `from` on and flushes the file. */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_store_add(struct kwhy_bench_store *store,
 	const struct kwhy_transfer_point *point, size_t from, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_bench_store_add_energy(
 	struct kwhy_bench_store *store, const struct kwhy_transfer_energy *energy, struct kwhy_error *error);
 void kwhy_bench_store_close(struct kwhy_bench_store *store);
 
-/* Reads a folder of any settings. Points are made as their rows appear. */
+/* Reads a folder, whatever its settings are. Makes the points that its rows name. */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_store_read(
 	const char *folder, struct kwhy_transfers **out, struct kwhy_error *error);
 

@@ -51,7 +51,7 @@ uint64_t kwhy_bench_stride(uint64_t piece_bytes, uint32_t pieces)
 	return pieces > 1 ? (piece_bytes + 15) / 16 * 16 + GAP_BYTES : piece_bytes;
 }
 
-/* Bytes from the start of the first piece to the end of the last. */
+/* Bytes from the start of the first piece to the end of the last piece. */
 static uint64_t extent_of(const struct kwhy_bench_work *work)
 {
 	return (work->pieces - 1) * work->stride + work->piece_bytes;
@@ -63,8 +63,8 @@ static bool has_way(const struct kwhy_bench_work *work, enum kwhy_transfer_direc
 }
 
 /*
- * The complement of the first byte that will be received, so that a sink of any size, even one byte, differs
- * from the expected result.
+ * The byte that sinks are filled with: the complement of the first byte that they will receive. Thus even a
+ * sink of one byte differs from the expected result.
  */
 static uint8_t spoiling(const struct kwhy_bench_work *work)
 {

@@ -20,18 +20,26 @@
 
 enum {
 	BATCH_SAMPLES = 2,
-	BATCHES_MIN = 80, /* least visits of a cheap point: samples of one visit are alike, and drift shows
-			     between visits */
+	/*
+	 * Least number of visits of a cheap point. Samples of the same visit are alike; drift shows only
+	 * between visits.
+	 */
+	BATCHES_MIN = 80,
 	RESTS_MAX = 40,
 	WARM_UPS = 8,
 	HISTORY_S = 30
 };
 
-#define BATCH_NS INT64_C(2000000) /* after this time a visit takes no further sample */
-#define WARM_NS INT64_C(200000)	  /* limit for warm-up transfers after the first */
-#define EXPENSIVE_S 0.0005	  /* duration above which a visit is expensive */
-#define ENOUGH_S 0.03		  /* time after which a narrow point is finished, even with few visits */
-#define POINT_SHARE (1.0 / 200)	  /* share of the time for one point that has its least samples */
+/* in ns: a visit that has lasted longer takes no further sample */
+#define BATCH_NS INT64_C(2000000)
+/* in ns: warm-up transfers after the first are made until this time has passed */
+#define WARM_NS INT64_C(200000)
+/* in seconds: a visit that takes longer is expensive */
+#define EXPENSIVE_S 0.0005
+/* in seconds: a point with a narrow interval is finished after this time, even after few visits */
+#define ENOUGH_S 0.03
+/* A point that has its least samples is finished once it has taken this share of the whole time. */
+#define POINT_SHARE (1.0 / 200)
 
 struct sweep {
 	const struct kwhy_bench_request *request;
@@ -41,10 +49,10 @@ struct sweep {
 	struct kwhy_bench_buffers *buffers;
 	struct kwhy_bench_sensors sensors;
 	struct kwhy_bench_cpus cpus;
-	struct kwhy_bench_store *store; /* NULL: samples are not kept */
-	int64_t start_ns, end_ns;	/* start and end of the time budget */
+	struct kwhy_bench_store *store; /* where samples are written; NULL: they are not kept */
+	int64_t start_ns, end_ns;	/* start and end of the time budget, on CLOCK_MONOTONIC */
 	size_t closed;
-	uint64_t random; /* state for offsets in buffers */
+	uint64_t random; /* state of the random numbers that place the bytes in their buffers */
 };
 
 static bool is_narrow(const struct kwhy_transfer_point *point)
@@ -53,7 +61,7 @@ static bool is_narrow(const struct kwhy_transfer_point *point)
 		kwhy_bench_point_width(point) <= KWHY_BENCH_WIDTH_RATIO;
 }
 
-/* Whether a point needs no further visit. Sets `capped` if its interval is still too wide. */
+/* Whether a point needs no further visit. Sets its `capped` if its interval is still wider than wanted. */
 static bool is_done(const struct sweep *sweep, struct kwhy_bench_task *task)
 {
 	struct kwhy_transfer_point *point = task->point;
@@ -68,7 +76,7 @@ static bool is_done(const struct sweep *sweep, struct kwhy_bench_task *task)
 		task->spent_s > sweep->request->time_s * POINT_SHARE;
 }
 
-/* Whether the same transfer was verified by another clock. */
+/* Whether the same transfer has been verified when it was timed by another clock. */
 static bool was_verified(const struct sweep *sweep, const struct kwhy_transfer_point *point)
 {
 	for (size_t i = 0; i < sweep->transfers->point_count; i++) {
@@ -82,7 +90,7 @@ static bool was_verified(const struct sweep *sweep, const struct kwhy_transfer_p
 	return false;
 }
 
-/* Warms up, since the thread may have moved to another CPU with cold caches. */
+/* Warms up. The thread may just have moved to another CPU, whose caches are cold. */
 static enum kwhy_status warm_up(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	int64_t end_ns = kwhy_clock_mono_ns() + WARM_NS;
@@ -132,9 +140,9 @@ static enum kwhy_status verify(
 }
 
 /*
- * Measures a point. For verification, sinks are overwritten before the timed part and compared after it.
- * `out_s` is the duration of the visit without verification and without making buffers, both of which happen
- * once.
+ * Visits a point: takes samples and, once for each transfer, verifies. For verification the sinks are
+ * overwritten before the samples and compared after them. *out_s receives the seconds of the visit without
+ * verification and without the making of buffers, which happen only once.
  */
 static enum kwhy_status measure_point(
 	struct sweep *sweep, struct kwhy_bench_task *task, double *out_s, struct kwhy_error *error)
@@ -170,7 +178,10 @@ static void close_task(struct sweep *sweep, struct kwhy_bench_task *task)
 	task->closed = true;
 }
 
-/* Leaves a size out, by all clocks, for which memory is short. The reason is reported at the end. */
+/*
+ * Leaves out a size of a strategy, for all clocks, because memory is short. The reason is reported at the
+ * end.
+ */
 static enum kwhy_status leave_size_out(
 	struct sweep *sweep, const struct kwhy_bench_task *without, struct kwhy_error *error)
 {
@@ -224,7 +235,10 @@ static const char *list_shortages(struct sweep *sweep, size_t first)
 	return kept;
 }
 
-/* Reports sizes that were left out. Tasks of one strategy follow each other, with rising sizes. */
+/*
+ * Reports the sizes that were left out. In the plan, tasks of one strategy follow each other in ascending
+ * order of size.
+ */
 static enum kwhy_status tell_shortages(struct sweep *sweep, struct kwhy_error *error)
 {
 	const struct kwhy_bench_strategy *reported = NULL;
@@ -244,7 +258,7 @@ static enum kwhy_status tell_shortages(struct sweep *sweep, struct kwhy_error *e
 	return status;
 }
 
-/* Leaves out a strategy that this machine cannot run, with the reason. */
+/* Leaves out a strategy that this machine cannot run, and reports the reason. */
 static enum kwhy_status leave_out(
 	struct sweep *sweep, const struct kwhy_bench_strategy *strategy, struct kwhy_error *error)
 {
@@ -255,10 +269,10 @@ static enum kwhy_status leave_out(
 }
 
 /*
- * After a visit, an expensive point skips took_s / EXPENSIVE_S rounds, so that on average a round takes no
- * longer than EXPENSIVE_S for each point, and cheap points are visited often. After the first visit the
- * number is reduced by a different amount for each point, so that not all expensive points return in the same
- * round.
+ * After a visit of took_s seconds, an expensive point skips took_s / EXPENSIVE_S rounds, at most RESTS_MAX.
+ * Thus up to that limit each point takes at most EXPENSIVE_S of a round on average, and cheap points are
+ * visited often. After the first visit the number is smaller and differs from point to point, so that not all
+ * expensive points return in the same round.
  */
 static void rest(struct kwhy_bench_task *task, double took_s, uint32_t number)
 {
@@ -293,7 +307,7 @@ static enum kwhy_status batch(struct sweep *sweep, struct kwhy_bench_task *task,
 		return leave_out(sweep, task->strategy, error);
 	if (status == KWHY_E_MEMORY && point->sample_count == 0)
 		return leave_size_out(sweep, task, error);
-	if (status == KWHY_E_MEMORY) { /* samples taken while memory sufficed are kept */
+	if (status == KWHY_E_MEMORY) { /* samples from when memory still sufficed are kept */
 		close_task(sweep, task);
 		return KWHY_OK;
 	}
@@ -303,7 +317,7 @@ static enum kwhy_status batch(struct sweep *sweep, struct kwhy_bench_task *task,
 	taken = point->sample_count - before;
 	for (size_t i = before; i < point->sample_count; i++)
 		point->moments[i] = moment;
-	/* The number of earlier visits, as each took about as many samples. */
+	/* Number of earlier visits, if each took as many samples as this one. */
 	kwhy_bench_conditions_fold(&sweep->sensors, taken ? before / taken : before, &point->conditions);
 	kwhy_bench_point_sum_up(point);
 	task->spent_s += took_s;
@@ -323,7 +337,7 @@ static void tell(const struct sweep *sweep, const char *what)
 			(double)sweep->closed / (double)(sweep->plan.count ? sweep->plan.count : 1));
 }
 
-/* Whether the time budget ends within `more_s` seconds. */
+/* Whether the time budget ends within the next `more_s` seconds. */
 static bool is_over(const struct sweep *sweep, double more_s)
 {
 	return kwhy_clock_mono_ns() + (int64_t)(more_s * 1e9) > sweep->end_ns;
@@ -358,8 +372,8 @@ static enum kwhy_status run_round(
 }
 
 /*
- * Reports points that lack samples or a narrow interval because the time was over. KWHY_OK also where none
- * does.
+ * Reports the points whose samples are missing or whose intervals are wide because the time was over. If
+ * there are no such points it returns KWHY_OK, too.
  */
 static enum kwhy_status tell_late(struct sweep *sweep, struct kwhy_error *error)
 {
@@ -418,12 +432,12 @@ static enum kwhy_status run_passes(struct sweep *sweep, struct kwhy_error *error
 		status = tell_shortages(sweep, error);
 	if (status || !sweep->request->energy)
 		return status;
-	kwhy_bench_sensors_close(&sweep->sensors); /* the energy pass reads the meters itself */
+	kwhy_bench_sensors_close(&sweep->sensors); /* the energy pass opens the meters itself */
 	return kwhy_bench_energies_measure(
 		sweep->request, sweep->buffers, sweep->store, sweep->transfers, error);
 }
 
-/* A lost device or an interrupt ends the sweep but keeps its results. */
+/* After a lost device or an interrupt, ends the sweep but keeps its results. */
 static enum kwhy_status end_cleanly(
 	struct sweep *sweep, enum kwhy_status status, const struct kwhy_error *error)
 {

@@ -48,7 +48,7 @@ static const char *clock_name(unsigned i)
 	return kwhy_pair_clock_name((enum kwhy_pair_clock)i);
 }
 
-/* Reads a list of words as bits. */
+/* Reads a list of words as a set of bits, one bit for each known word. */
 static enum kwhy_status read_bits(const char *option, const char *list, const char *(*name)(unsigned),
 	unsigned count, unsigned *out, struct kwhy_error *error)
 {
@@ -91,7 +91,7 @@ static bool are_several(const struct pairs_options *options)
 						      : options->ranks > 1;
 }
 
-/* Refuses options that several processes do not support. */
+/* Refuses options that are not supported with several processes. */
 static enum kwhy_status check_alone(const struct pairs_options *options, struct kwhy_error *error)
 {
 	bool locks = options->lock_mhz != KWHY_COUNT_NOT_GIVEN;
@@ -138,7 +138,10 @@ static enum kwhy_status check(const struct pairs_options *options, struct kwhy_e
 	return status ? status : check_seconds(options, error);
 }
 
-/* Checks what is needed only after minutes of measuring, by the rank that shows the result. */
+/*
+ * Checks, before minutes of measuring, the files and names that are needed after it. Only the rank that shows
+ * the result needs them.
+ */
 static enum kwhy_status check_show(const struct kwhy_pairs_show *show, struct kwhy_error *error)
 {
 	enum kwhy_output_form form;
@@ -178,7 +181,7 @@ static enum kwhy_status fill_request(const struct pairs_options *options,
 	out->no_loads = options->no_loads;
 	out->seed = options->seed;
 	out->communicators = (uint32_t)options->communicators;
-	out->time_s = isnan(options->time_s) ? 0 : options->time_s; /* 0: the default */
+	out->time_s = isnan(options->time_s) ? 0 : options->time_s; /* 0 stands for the default */
 	out->warm_s = options->warm_s;
 	out->keep_warm_c = options->keep_warm_c;
 	out->clock_s = options->clock_s;
@@ -191,7 +194,10 @@ static enum kwhy_status fill_request(const struct pairs_options *options,
 	return status;
 }
 
-/* Measures with several processes. The first one shows the result; the others take part and get no pairs. */
+/*
+ * Measures with several processes. The first one shows the result. The others take part, and *out_pairs is
+ * NULL there.
+ */
 static enum kwhy_status measure_ranks(const struct pairs_options *options, struct kwhy_pair_request *request,
 	struct kwhy_pairs **out, struct kwhy_error *error)
 {
@@ -201,7 +207,7 @@ static enum kwhy_status measure_ranks(const struct pairs_options *options, struc
 
 	request->ranks = ranks.ranks;
 	request->local_rank = ranks.local_rank;
-	kwhy_stop_watch(options->quiet || ranks.rank > 0); /* the first rank ends the others */
+	kwhy_stop_watch(options->quiet || ranks.rank > 0); /* the first rank ends the other ranks */
 	request->context = status ? NULL : kwhy_progress_begin(options->quiet || ranks.rank > 0);
 	if (!status)
 		status = ranks.rank ? kwhy_pairs_follow(request, error)
@@ -211,7 +217,9 @@ static enum kwhy_status measure_ranks(const struct pairs_options *options, struc
 	return status;
 }
 
-/* Measures with locked clocks. Pairs with an error mean that the clocks could not be restored. */
+/*
+ * Measures while clocks are locked. If it returns both pairs and an error, the clocks could not be unlocked.
+ */
 static enum kwhy_status measure_locked(const struct pairs_options *options, struct kwhy_pair_request *request,
 	struct kwhy_pairs **out, struct kwhy_error *error)
 {
@@ -219,7 +227,7 @@ static enum kwhy_status measure_locked(const struct pairs_options *options, stru
 	char note[80];
 	unsigned mhz = options->lock_mhz > UINT_MAX
 		? UINT_MAX
-		: (unsigned)options->lock_mhz; /* UINT_MAX is refused later */
+		: (unsigned)options->lock_mhz; /* UINT_MAX is refused by the lock */
 	enum kwhy_status status = kwhy_pairs_lock_begin(&lock, mhz, error);
 
 	snprintf(note, sizeof(note), "clocks were locked to %u MHz", mhz);
@@ -269,7 +277,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 				       : measure(options, &pairs, error);
 	if (!pairs)
 		return status;
-	/* also after an error, which then is only that the clocks were not restored */
+	/* Pairs are shown also after an error, which then means only that clocks were not unlocked. */
 	if (show(options, pairs, &later))
 		status = kwhy_output_later(status, &later, error);
 	if (!status && pairs->is_lost)

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMPAT_BYTES (UINT64_C(512) << 20) /* nvbandwidth's default size */
+#define COMPAT_BYTES (UINT64_C(512) << 20) /* bytes of a copy, nvbandwidth's default */
 #define COMPAT_HOST_BYTES (UINT64_C(8) << 20)
 
 struct transfer_options {
@@ -94,7 +94,7 @@ static enum kwhy_status measure(
 	struct kwhy_bench_request request = {.device = options->device,
 		.quick = options->quick,
 		.seed = options->seed,
-		.time_s = isnan(options->time_s) ? 0 : options->time_s, /* 0: the default */
+		.time_s = isnan(options->time_s) ? 0 : options->time_s, /* 0 stands for the default */
 		.data_path = options->data,
 		.random_sizes = (uint32_t)(options->random_sizes > 1000 ? 1000 : options->random_sizes),
 		.energy = options->energy,
@@ -196,7 +196,7 @@ static enum kwhy_status update_profile(
 	return status;
 }
 
-/* Writes the tables in nvbandwidth's form for one GPU. */
+/* Writes tables in the form of nvbandwidth, for one GPU. */
 static void write_compat(const double gb_per_s[KWHY_BENCH_COMPAT_COUNT], struct kwhy_text *out)
 {
 	for (int i = 0; i < KWHY_BENCH_COMPAT_COUNT; i++) {

@@ -30,15 +30,15 @@ static void set_defaults(void *options)
 	calibrate->seed = 1;
 }
 
-/* State for showing the session's progress. */
+/* State for showing the progress of a calibration. */
 struct telling {
 	const struct calibrate_options *options;
 	double seconds;
-	struct kwhy_progress *progress; /* NULL: no part has begun, or there is no terminal */
+	struct kwhy_progress *progress; /* NULL: no part has begun, or standard error is no terminal */
 	bool announced;
 };
 
-/* Announces, before the first part, the parts and their duration. */
+/* Prints the parts of the calibration and their duration before the first part begins. */
 static void announce(struct telling *telling)
 {
 	char line[160];
@@ -87,7 +87,7 @@ static enum kwhy_status save(
 	return status;
 }
 
-/* Writes the profile to a file, or to standard output where there is no path. */
+/* Writes the profile to a file, or to standard output if no path is given. */
 static enum kwhy_status write_profile(const char *output, const struct kwhy_profile *profile,
 	enum kwhy_output_form form, struct kwhy_error *error)
 {
@@ -116,7 +116,7 @@ static enum kwhy_status show(const struct calibrate_options *options,
 	if (status)
 		return status;
 	status = write_profile(options->output, profile, form, error);
-	/* a summary is shown when the profile goes to a file */
+	/* If the profile goes to a file, standard output shows a summary. */
 	if (!status && options->output && strcmp(options->output, "-") != 0 && form == KWHY_OUTPUT_JSON &&
 		!options->quiet)
 		status = write_profile(NULL, profile, KWHY_OUTPUT_TEXT, error);

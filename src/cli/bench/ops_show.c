@@ -14,7 +14,7 @@ enum { CELL_BYTES = 64 };
 
 /* --- Text --- */
 
-/* Units for which multiples are shown. */
+/* Units within which operations are compared by multiples. */
 static const char *const units[] = {"FLOP", "OP", "B"};
 
 static bool is_multiplied(const char *unit)
@@ -25,7 +25,7 @@ static bool is_multiplied(const char *unit)
 	return false;
 }
 
-/* The unit of a row; transfers and launches have none that takes a prefix: "56.9 k/s". */
+/* The unit of a row's rate. Transfers and launches have none, only an SI prefix: "56.9 k/s". */
 static const char *unit_of(const struct kwhy_bench_ops_row *row)
 {
 	return is_multiplied(row->unit) ? row->unit : "";
@@ -47,7 +47,7 @@ static void joules_cell(
 	kwhy_workload_joules_short_cell(table, &each);
 }
 
-/* Adds the half-width of the gross energy. */
+/* Adds half of the interval of the gross energy. */
 static void spread_cell(struct kwhy_table *table, const struct kwhy_joules *joules)
 {
 	char text[CELL_BYTES];
@@ -113,7 +113,7 @@ static void add_window(struct kwhy_table *table, const struct kwhy_bench_ops_row
 	kwhy_table_real(table, row->energy.host.value, "J");
 }
 
-/* Writes the windows that rates and joules were divided by. */
+/* Writes the durations of the windows over which rates and joules were measured. */
 static void write_windows(
 	const struct kwhy_bench_ops *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -162,7 +162,9 @@ static struct kwhy_workload_energies energies_of(const struct kwhy_bench_ops *be
 	return energies;
 }
 
-/* Writes the ranking, with multiples of the same unit only: a byte is not a FLOP. */
+/*
+ * Writes the operations by their energy. Multiples are given only within a unit, since a byte is no FLOP.
+ */
 static void write_ranking(
 	const struct kwhy_bench_ops *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -195,7 +197,7 @@ static void write_ranking(
 	kwhy_table_write(&table, style, out);
 }
 
-/* Adds a balance; below 1 as a decimal fraction, without a prefix. */
+/* Adds a balance point. Values below 1 are written as decimal fractions, without an SI prefix. */
 static void write_balance(struct kwhy_table *table, double value, const char *unit)
 {
 	char text[CELL_BYTES + KWHY_QUANTITY_BYTES];

@@ -6,7 +6,10 @@
 #include "bench/ops/ops.h"
 #include "report/report.h"
 
-/* Results of `kwhy bench ops` as text, as JSON (docs/operations.md), and as CSV, a line an operation. */
+/*
+ * Write the results of `kwhy bench ops` as text, as JSON (docs/operations.md), and as CSV with one line an
+ * operation.
+ */
 void kwhy_bench_ops_text(
 	const struct kwhy_bench_ops *bench, const struct kwhy_text_style *style, struct kwhy_text *out);
 void kwhy_bench_ops_json(const struct kwhy_bench_ops *bench, struct kwhy_text *out);

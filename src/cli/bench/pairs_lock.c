@@ -4,7 +4,7 @@
 #include "cli/output.h"
 #include "sensor/sensor.h"
 
-/* Lists the devices by NVML's indices. */
+/* Lists the GPUs whose clocks are locked, by NVML's indices. */
 static enum kwhy_status list_devices(
 	unsigned out[KWHY_PAIR_GPUS_MAX], size_t *out_count, struct kwhy_error *error)
 {
@@ -44,7 +44,10 @@ enum kwhy_status kwhy_pairs_lock_begin(struct kwhy_pairs_lock *lock, unsigned mh
 
 	lock->count = 0;
 	status = list_devices(indices, &count, error);
-	/* all guards are started before NVML is opened for the whole run */
+	/*
+	 * All guards (processes that unlock the clocks if this one dies) start before NVML is opened for the
+	 * whole run.
+	 */
 	for (size_t i = 0; !status && i < count; i++) {
 		struct lock *one = &lock->locks[i];
 

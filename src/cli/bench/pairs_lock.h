@@ -5,7 +5,10 @@
 #include "model/pairs.h"
 #include "tune/guard.h"
 
-/* Locks clocks to one value while pairs are measured, and unlocks them in any case. One thread. */
+/*
+ * Locks the clocks of GPUs to one value while pairs are measured, and unlocks them in any case. For one
+ * thread.
+ */
 struct kwhy_pairs_lock {
 	struct lock {
 		struct kwhy_tune_guard guard;
@@ -16,14 +19,16 @@ struct kwhy_pairs_lock {
 };
 
 /*
- * Locks the graphics clock of every NVIDIA GPU that CUDA_VISIBLE_DEVICES shows. Called before this process
- * has a context or a second thread, because a GPU that any process computes on is refused. End with
- * kwhy_pairs_lock_end(), after a failure, too.
+ * Locks the graphics clock of each NVIDIA GPU that CUDA_VISIBLE_DEVICES shows. Call it before this process
+ * has a context on a GPU or a second thread, since it refuses a GPU on which any process computes. End with
+ * kwhy_pairs_lock_end(), also after a failure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_lock_begin(
 	struct kwhy_pairs_lock *lock, unsigned mhz, struct kwhy_error *error);
 
-/* Unlocks the clocks. Returns `status`, the result of the measurement, unless unlocking fails. */
+/*
+ * Unlocks the clocks. `status` is the result of the measurement, which is returned unless unlocking fails.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_lock_end(
 	struct kwhy_pairs_lock *lock, enum kwhy_status status, struct kwhy_error *error);
 

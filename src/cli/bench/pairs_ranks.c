@@ -13,7 +13,10 @@ enum { PORT_FIRST = 29400, PORT_RANGE = 1000, SECRET_CHARACTERS = 64 };
 
 #define WAIT_NS INT64_C(60000000000)
 
-/* The port by the launcher's job, where it names no port, so that concurrent runs do not meet. */
+/*
+ * The port that is used where the launcher names none. It depends on the launcher's job, so that concurrent
+ * runs use different ports.
+ */
 static uint16_t usual_port(void)
 {
 	static const char *const jobs[] = {"SLURM_JOB_ID", "PMIX_NAMESPACE", "PMI_JOBID"};
@@ -25,7 +28,7 @@ static uint16_t usual_port(void)
 	return (uint16_t)(PORT_FIRST + hash % PORT_RANGE);
 }
 
-/* Reads the port. torchrun itself listens on the one that it names, so the next one is used. */
+/* Reads the port. torchrun itself listens on the port that it names, so the next one is used. */
 static enum kwhy_status read_port(uint16_t *out, struct kwhy_error *error)
 {
 	const char *text = getenv("MASTER_PORT");
@@ -40,8 +43,8 @@ static enum kwhy_status read_port(uint16_t *out, struct kwhy_error *error)
 }
 
 /*
- * Address of the first rank. Without a secret it is this host's loopback interface, whatever address the
- * launcher names.
+ * Address of the first rank. Without a secret it is the loopback interface of this host, even if the launcher
+ * names another address.
  */
 static const char *address_of_first(const struct kwhy_launcher_ranks *noted, const char *secret)
 {
@@ -80,7 +83,7 @@ static enum kwhy_status make_secret(char out[SECRET_CHARACTERS + 1], struct kwhy
 	return KWHY_OK;
 }
 
-/* Starts the other ranks; this process is rank 0. */
+/* Starts the processes of the other ranks. This process is rank 0. */
 static enum kwhy_status start(uint32_t size, struct kwhy_pairs_ranks *out, struct kwhy_error *error)
 {
 	char secret[SECRET_CHARACTERS + 1];

@@ -5,17 +5,17 @@
 #include "bench/pairs/ranks.h"
 #include "launch/ranks.h"
 
-/* The ranks that measure pairs together: this process's, and the processes that it started. */
+/* The ranks that measure pairs together: that of this process, and the processes that it started. */
 struct kwhy_pairs_ranks {
-	struct kwhy_pair_ranks *ranks; /* NULL: this process alone */
+	struct kwhy_pair_ranks *ranks; /* NULL: this process measures alone */
 	uint32_t rank, local_rank;
 	struct kwhy_launch_ranks started;
 };
 
 /*
- * Finds the ranks by a launcher's variables; where these are not set, starts `wanted` processes. `wanted` 0:
- * as the launcher says; 1: this process alone. KWHY_E_USAGE where the launcher and `wanted` differ. End with
- * kwhy_pairs_ranks_done().
+ * Finds the ranks from the environment variables of a launcher. If these are not set, it starts `wanted`
+ * processes. If `wanted` is 0, the number is the launcher's; if it is 1, this process measures alone.
+ * KWHY_E_USAGE: the launcher and `wanted` differ. End with kwhy_pairs_ranks_done().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_ranks_init(
 	uint64_t wanted, struct kwhy_pairs_ranks *out, struct kwhy_error *error);

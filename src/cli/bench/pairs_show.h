@@ -4,22 +4,24 @@
 
 #include "model/pairs.h"
 
-/* Options of a command that shows measured pairs. */
+/* Options of a command that shows measurements of pairs of GPUs. */
 struct kwhy_pairs_show {
-	const char *output;	/* NULL: stdout */
-	const char *simulators; /* folder for inputs of simulators; NULL: not written */
-	const char *against;	/* file of predictions to compare with the measurement; NULL: no comparison */
-	const char *compat; /* name of another tool whose output is printed instead of the report; NULL: the
-			       report */
+	const char *output;	/* path of the report; NULL: standard output */
+	const char *simulators; /* folder for the inputs of simulators; NULL: they are not written */
+	/* file of predictions that are compared with the measurement; NULL: no comparison */
+	const char *against;
+	/*
+	 * name of another tool, whose output is printed instead of the report; NULL: the report is printed
+	 */
+	const char *compat;
 	bool json, verbose, no_color;
 };
 
 /*
- * Whether a folder holds measured pairs, as kwhy bench pairs writes them, or torch.profiler's traces of
- * ranks.
+ * Whether a folder has measured pairs, as kwhy bench pairs writes them, or traces of ranks by torch.profiler.
  */
 bool kwhy_pairs_folder_is_one(const char *folder);
-/* Reads such a folder. End with kwhy_pairs_free(). */
+/* Reads a folder of measured pairs or traces. End with kwhy_pairs_free(). */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_folder_read(
 	const char *folder, struct kwhy_pairs **out, struct kwhy_error *error);
 
@@ -27,8 +29,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pairs_show(
 	const struct kwhy_pairs *pairs, const struct kwhy_pairs_show *show, struct kwhy_error *error);
 
 /*
- * Writes the files that summarise all pairs into their folder: pairs.json, and traces and metadata of each
- * rank.
+ * Writes the files that summarise all pairs into the folder of the measurement: pairs.json, and for each rank
+ * its traces and metadata.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_keep(const struct kwhy_pairs *pairs, struct kwhy_error *error);
 

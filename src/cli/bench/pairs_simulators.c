@@ -112,9 +112,9 @@ enum kwhy_status kwhy_pairs_simulate(
 	return status;
 }
 
-/* --- Predictions of others --- */
+/* --- Predictions in a file --- */
 
-/* Sums over predictions of one kind. */
+/* Sums over the errors of predictions of one kind. */
 struct sum {
 	size_t count;
 	double ratios, worst;
@@ -122,7 +122,7 @@ struct sum {
 
 struct held {
 	struct sum regimes[3], pairs[KWHY_PAIR_GPUS_MAX][KWHY_PAIR_GPUS_MAX];
-	size_t unknown; /* predictions of transfers that were not measured */
+	size_t unknown; /* number of predictions of transfers that were not measured */
 };
 
 static void add_to(struct sum *sum, double ratio)

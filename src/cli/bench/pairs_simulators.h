@@ -5,13 +5,15 @@
 #include "base/text.h"
 #include "model/pairs.h"
 
-/* Writes every simulator's input and errors.csv into a folder, and a summary of their errors into `out`. */
+/*
+ * Writes the input of each simulator and errors.csv into a folder, and adds a summary of the errors to `out`.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_simulate(
 	const struct kwhy_pairs *pairs, const char *folder, struct kwhy_text *out, struct kwhy_error *error);
 
 /*
- * Compares predictions of any simulator (CSV: src,dst,size,time_ns) with the measurement, by regime and by
- * pair.
+ * Compares predictions in a CSV file (columns src,dst,size,time_ns), which may be of any simulator, with the
+ * measurement: by regime and by pair.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_hold_against(
 	const struct kwhy_pairs *pairs, const char *path, struct kwhy_text *out, struct kwhy_error *error);

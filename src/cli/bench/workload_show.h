@@ -8,35 +8,45 @@
 #include "report/table.h"
 #include "report/text_context.h"
 
-/* Parts of text and JSON that all benchmarks of workloads and kwhy llm share. */
+/* Parts of text and JSON that all benchmarks of workloads and kwhy llm write. */
 
-/* `count` units over `joules`: units a joule, with the interval's ends exchanged. */
+/*
+ * Units a joule, as `count` over `joules`. The lower end of the interval comes from the upper end of the
+ * joules, and the reverse.
+ */
 struct kwhy_joules kwhy_workload_for_a_joule(double count, const struct kwhy_joules *joules);
 
-/* Adds a cell "0.56 J ±3 %"; "<0.2 J" where the interval reaches down to 0; "n/a". */
+/* Adds a cell with joules: "0.56 J ±3 %", "<0.2 J" if the interval includes 0, or "n/a". */
 void kwhy_workload_joules_cell(struct kwhy_table *table, const struct kwhy_joules *joules);
 
-/* Adds the cell without the interval. */
+/* Adds a cell with joules and no interval. */
 void kwhy_workload_joules_short_cell(struct kwhy_table *table, const struct kwhy_joules *joules);
 
-/* Notes that `name` was unavailable and why; writes nothing where `missing` is NULL. */
+/* Notes that `name` was not available, with the reason `missing`. Writes nothing if `missing` is NULL. */
 void kwhy_workload_missing_note(
 	const struct kwhy_text_context *context, const char *name, const char *missing);
 
-/* Number of rows that ran, by whether the energy of their GPUs is known. */
+/* Numbers of rows that ran, by whether the energy of the GPUs that they used is known. */
 struct kwhy_workload_energies {
 	size_t known, unknown;
-	const char *first_unknown; /* borrowed; NULL: no such row */
+	/* reason of the first row with unknown energy, borrowed; NULL: no such row */
+	const char *first_unknown;
 };
 
 void kwhy_workload_energies_add(
 	struct kwhy_workload_energies *energies, const char *row, const struct kwhy_window_joules *energy);
 
-/* `missing`, or NULL where all rows have energy: the reason is then of GPUs that no row used. */
+/*
+ * The reason `missing` to show, or NULL if all rows have energy, since it then is about GPUs that no row
+ * used.
+ */
 const char *kwhy_workload_energies_missing(
 	const struct kwhy_workload_energies *energies, const char *missing);
 
-/* Writes notes on all rows at the end of a page, and which rows lack energy; each text may be NULL. */
+/*
+ * Writes the notes at the end of the text: remarks on all rows, and which rows lack energy. Each text may be
+ * NULL.
+ */
 void kwhy_workload_end_notes(const struct kwhy_text_context *context,
 	const struct kwhy_workload_energies *energies, const char *energy_missing, const char *ended);
 
@@ -45,7 +55,7 @@ void kwhy_workload_joules_json(struct kwhy_json *json, const char *key, struct k
 void kwhy_workload_gpu_json(struct kwhy_json *json, const char *key, const struct kwhy_gpu_facts *facts);
 void kwhy_workload_gpus_json(struct kwhy_json *json, const struct kwhy_gpu_facts *gpus, uint32_t count);
 
-/* Writes duration, basis and power of a window as members of the open object. */
+/* Writes duration, basis and power of an energy window as members of the open JSON object. */
 void kwhy_workload_window_json(struct kwhy_json *json, const struct kwhy_window_joules *window);
 
 #endif

@@ -13,8 +13,8 @@
 
 enum {
 	TICK_MS = 1000,
-	FRESH_MS = 100,	      /* age from which on values are updated before they are served */
-	TOKEN_BYTES_MIN = 16, /* fewer bytes could be guessed */
+	FRESH_MS = 100,	      /* ms; older values are updated before they are served */
+	TOKEN_BYTES_MIN = 16, /* bytes; a shorter token could be guessed */
 	TOKEN_BYTES_MAX = 4096,
 	PEM_BYTES_MAX = 1 << 20
 };
@@ -25,7 +25,7 @@ struct serve_options {
 	bool allow_open;
 };
 
-/* Secrets of the server, owned here. */
+/* Secrets of the server, which this struct owns. */
 struct secrets {
 	struct kwhy_text token, cert, key;
 };
@@ -80,7 +80,7 @@ static enum kwhy_status read_secrets(
 	return status;
 }
 
-/* Refuses to serve the whole network without a token unless the user asked for it. */
+/* Refuses to serve other hosts without a token, unless the user asked for it. */
 static enum kwhy_status check_openness(
 	const struct serve_options *options, const union kwhy_address *address, struct kwhy_error *error)
 {
@@ -99,7 +99,7 @@ static enum kwhy_status check_openness(
 	return KWHY_OK;
 }
 
-/* An up-to-date snapshot; NULL: it could not be made. */
+/* A snapshot that is at most FRESH_MS old; NULL: it could not be made. */
 static const struct kwhy_live_snapshot *fresh_snapshot(struct kwhy_live_job *job)
 {
 	struct kwhy_error error;
@@ -137,7 +137,7 @@ static enum kwhy_status serve(struct kwhy_live_job *job, struct kwhy_server *ser
 	while (!status && !waits[1].revents) {
 		status = kwhy_live_job_tick_when_due(job, TICK_MS, &wait_ms, error);
 		if (poll(waits, 2, kwhy_server_wait_ms(server, wait_ms)) < 0)
-			waits[1].revents = 0; /* interrupted: no events were reported */
+			waits[1].revents = 0; /* if poll() was interrupted, there are no events */
 		kwhy_server_run(server);
 	}
 	return status;

@@ -15,7 +15,11 @@
 
 enum {
 	TICK_MS = 500,
-	ONCE_MS = 1200, /* long enough that every gauge is read, including those that need two readings */
+	/*
+	 * ms until a single view is drawn: in that time every gauge is read, also those that need two
+	 * readings
+	 */
+	ONCE_MS = 1200,
 	PROCESSES_MIN = 3,
 	PROCESSES_ONCE = 10
 };
@@ -42,15 +46,15 @@ static void set_defaults(void *options)
 }
 
 /*
- * Whether to draw with ASCII only: by the option, or because the terminal's locale is not UTF-8. The format
- * of numbers stays unchanged.
+ * Whether to draw with ASCII characters only, since the option says so or the terminal's locale is not UTF-8.
+ * The program's locale for numbers does not change.
  */
 static bool wants_ascii(const struct watch_options *options)
 {
 	return options->ascii || !setlocale(LC_CTYPE, "") || strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 }
 
-/* Fails, with the reason, where there is no meter to show. */
+/* Fails if there is no meter to show. The error states the reason. */
 static enum kwhy_status check_meters(const struct kwhy_sensors *sensors, struct kwhy_error *error)
 {
 	if (sensors->source_count)
@@ -87,7 +91,10 @@ static void draw_view(struct watch *watch, const struct kwhy_view *view)
 	kwhy_view_draw(kwhy_live_snapshot(watch->job.live), view, &watch->screen);
 }
 
-/* Draws the view, and again where lines are left: for full sentences, then for more processes. */
+/*
+ * Draws the view. If lines are left on the screen, draws it again with full sentences, and then again with
+ * more processes.
+ */
 static void draw(struct watch *watch, size_t lines)
 {
 	struct kwhy_view view = {.processes_most = PROCESSES_MIN};
@@ -169,7 +176,8 @@ static enum kwhy_status watch_on(struct watch *watch, struct kwhy_error *error)
 			break;
 		show(watch);
 		waits[0].revents = waits[1].revents = 0;
-		(void)poll(waits, 2, wait_ms); /* an interruption means that the terminal's size changed */
+		/* poll() is interrupted when the size of the terminal changes */
+		(void)poll(waits, 2, wait_ms);
 		while ((key = kwhy_terminal_key(watch->terminal)) != KWHY_KEY_NONE)
 			obey(watch, key);
 		watch->quit |= waits[1].revents || (waits[0].revents & (POLLHUP | POLLERR));

@@ -14,8 +14,9 @@
 
 #define MS_NS INT64_C(1000000)
 #define INTERVAL_DEFAULT_MS 1000
-#define RING_PERIOD_MS 500  /* fine enough for a view; a read takes 0.6 ms of processor time on an H200 */
-#define INTERVAL_MIN_MS 100 /* the driver has no newer readings, and each read takes its lock */
+/* ms; often enough for a view. A read takes 0.6 ms of processor time on an H200. */
+#define RING_PERIOD_MS 500
+#define INTERVAL_MIN_MS 100 /* ms; the driver has no newer readings before, and each read takes its lock */
 #define INTERVAL_MAX_MS 3600000
 
 void kwhy_live_options_init(struct kwhy_live_options *options)

@@ -6,7 +6,7 @@
 #include "cli/options.h"
 #include "live/live.h"
 
-/* State shared by the commands that run until they are interrupted: the meters, their sampler, signals. */
+/* Options and state of commands that run until they are interrupted: meters, their sampler, signals. */
 struct kwhy_live_options {
 	const char *devices, *replay;
 	struct kwhy_strings meters;
@@ -15,7 +15,10 @@ struct kwhy_live_options {
 
 void kwhy_live_options_init(struct kwhy_live_options *options);
 
-/* Rows of the option table of a command whose options struct `type` has them as `member`. */
+/*
+ * Rows of an option table that set a struct kwhy_live_options, which is the member `member` of the options
+ * struct `type`.
+ */
 #define KWHY_OPTION_ROWS_LIVE(type, member)                                                               \
 	{"device", 0, "LIST", "these devices alone, as their driver numbers them: 0,2", KWHY_OPTION_TEXT, \
 		offsetof(type, member.devices)},                                                          \
@@ -32,25 +35,26 @@ struct kwhy_live_job {
 	struct kwhy_sensors *sensors;
 	struct kwhy_sampler *sampler;
 	struct kwhy_live *live;
-	int signals;	   /* file descriptor, readable once SIGINT, SIGTERM or SIGHUP has arrived */
-	int64_t ticked_ns; /* time of the last tick; 0: no tick yet */
-	bool replayed;	   /* a file is played instead of reading meters */
+	/* file descriptor that becomes readable when SIGINT, SIGTERM or SIGHUP arrives */
+	int signals;
+	int64_t ticked_ns; /* time of the last update; 0: there was none */
+	bool replayed;	   /* whether readings come from a file and not from meters */
 };
 
 /*
- * Opens meters, sampler and signals. From then on those signals are blocked, and writing to a closed pipe
- * fails with an error.
+ * Opens meters, sampler and signals. From then on SIGINT, SIGTERM and SIGHUP are blocked, and writing to a
+ * closed pipe fails with an error.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_live_job_open(
 	struct kwhy_live_job *job, const struct kwhy_live_options *options, struct kwhy_error *error);
 void kwhy_live_job_close(struct kwhy_live_job *job);
 
-/* Updates the live figures. */
+/* Updates the live figures with the latest readings. */
 KWHY_MUST_USE enum kwhy_status kwhy_live_job_tick(struct kwhy_live_job *job, struct kwhy_error *error);
 
 /*
- * Updates the live figures unless the last update was less than `period_ms` ago. *out_wait_ms: time until the
- * next update is due.
+ * Updates the live figures, unless the last update was less than `period_ms` ago. Sets *out_wait_ms to the
+ * time until the next update is due, ms.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_live_job_tick_when_due(
 	struct kwhy_live_job *job, int period_ms, int *out_wait_ms, struct kwhy_error *error);

@@ -30,7 +30,7 @@ struct llm_options {
 	bool ignore_eos, no_energy, json, quiet;
 };
 
-/* State of one invocation. */
+/* State of one call of the command. */
 struct job {
 	const struct llm_options *options;
 	struct kwhy_llm_question question;
@@ -39,9 +39,9 @@ struct job {
 	struct kwhy_llm_row rows[LOADS_MAX];
 	size_t row_count;
 	struct kwhy_llm_energy idle;
-	char *model;		/* the model that the server offers */
-	struct kwhy_text text;	/* content of the file of prompts */
-	struct kwhy_text token; /* token of --meters */
+	char *model;		/* name of the model that the server serves */
+	struct kwhy_text text;	/* content of the file with prompts */
+	struct kwhy_text token; /* token for the server of --meters */
 	const char **prompts;
 	uint64_t sent;
 	struct kwhy_progress *progress;
@@ -60,7 +60,7 @@ static void set_defaults(void *options)
 		.seed = 1};
 }
 
-/* --- What is asked --- */
+/* --- Options --- */
 
 static enum kwhy_status check_times(const struct llm_options *options, struct kwhy_error *error)
 {
@@ -99,7 +99,7 @@ static bool is_load(double value, bool is_rate)
 	return value > 0 && value <= (is_rate ? RATE_MAX : AT_ONCE_MAX) && (is_rate || value == floor(value));
 }
 
-/* Reads "1,2,4"; each number is at most `most`, and whole unless it is a rate. */
+/* Reads a list of loads: "1,2,4". Each is at most `most`, and a whole number unless loads are rates. */
 static enum kwhy_status add_loads(struct job *job, const char *list, bool is_rate, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
@@ -207,7 +207,7 @@ static enum kwhy_status find_server(struct job *job, struct kwhy_error *error)
 	return status;
 }
 
-/* The token of the file or of the environment; NULL: not given. */
+/* Reads the token from the file or the environment; *out is NULL if it is in neither. */
 static enum kwhy_status find_token(struct job *job, const char **out, struct kwhy_error *error)
 {
 	const char *path = job->options->meters_token;
@@ -288,7 +288,8 @@ static enum kwhy_status measure(struct job *job, struct kwhy_error *error)
 	for (size_t i = 0; !status && i < job->row_count; i++) {
 		kwhy_progress_step(job->progress, "loading the server", NULL);
 		status = run_load(job, &job->rows[i], error);
-		if (status == KWHY_E_LOST && i > 0 && kwhy_stop_asked()) { /* the earlier loads are valid */
+		/* the results of earlier loads are valid */
+		if (status == KWHY_E_LOST && i > 0 && kwhy_stop_asked()) {
 			job->row_count = i;
 			job->is_stopped = true;
 			return KWHY_OK;

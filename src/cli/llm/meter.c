@@ -74,7 +74,10 @@ static void add_device(struct kwhy_llm_energy *sum, const struct kwhy_stat_energ
 		sum->missing = energy->missing;
 }
 
-/* Reads a window of remote meters. When they stop answering, the load's other figures stay valid. */
+/*
+ * Reads the energy of a window from remote meters. If they do not answer, only the energy is missing, and
+ * other figures of the load stay valid.
+ */
 static enum kwhy_status window_of_remote(struct kwhy_llm_meter *meter, int64_t start_ns, int64_t end_ns,
 	struct kwhy_llm_energy *out, struct kwhy_error *error)
 {

@@ -21,7 +21,7 @@ static void load_cell(struct kwhy_table *table, const struct kwhy_llm_row *row)
 	kwhy_table_cell(table, text);
 }
 
-/* Adds "0.329" or "1390", without a prefix. */
+/* Adds a number without an SI prefix: "0.329" or "1390". */
 static void number_cell(struct kwhy_table *table, double value)
 {
 	char text[KWHY_QUANTITY_BYTES];
@@ -83,7 +83,7 @@ static void write_latencies(
 	kwhy_table_write(&table, style, out);
 }
 
-/* Joules divided by a count; NAN where the count is 0. */
+/* Joules divided by a count; NAN if the count is 0. */
 static struct kwhy_joules joules_by(const struct kwhy_llm_energy *energy, double count)
 {
 	const struct kwhy_joules joules = {energy->joules, energy->low_j, energy->high_j};
@@ -210,7 +210,7 @@ static bool has_energy(const struct kwhy_llm_result *result)
 	return false;
 }
 
-/* Writes why loads have no energy, each reason once. */
+/* Writes why loads lack energy. Each reason is written once. */
 static void write_missing(const struct kwhy_text_context *context, const struct kwhy_llm_result *result)
 {
 	for (size_t i = 0; i < result->row_count; i++) {

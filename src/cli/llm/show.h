@@ -7,7 +7,7 @@
 #include "llm/summary.h"
 #include "report/report.h"
 
-/* One load with its results. */
+/* One load and its results. */
 struct kwhy_llm_row {
 	struct kwhy_llm_load load;
 	struct kwhy_llm_summary summary;
@@ -16,12 +16,12 @@ struct kwhy_llm_row {
 
 struct kwhy_llm_result {
 	const char *url;
-	const char *meters; /* where the GPUs' energy was read; NULL: this host */
+	const char *meters; /* host whose meters were read; NULL: this host */
 	const struct kwhy_llm_question *question;
 	const struct kwhy_llm_row *rows;
 	size_t row_count;
 	struct kwhy_llm_energy idle;
-	const char *ended; /* why no further load was run, in words; NULL: all loads were run */
+	const char *ended; /* why no more loads were run, in words; NULL: all were run */
 };
 
 void kwhy_llm_text(

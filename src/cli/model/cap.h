@@ -7,14 +7,17 @@
 
 enum { KWHY_MODEL_CAP_GOALS = KWHY_CAP_GOAL_SLOWDOWN + 1 };
 
-/* A sweep, its fit and the advice for each goal, as `kwhy model cap` and `kwhy tune` show it. */
+/*
+ * Results of a sweep over settings, their fit, and the advice for each goal, as `kwhy model cap` and `kwhy
+ * tune` show them.
+ */
 struct kwhy_model_cap {
 	struct kwhy_cap cap;
 	struct kwhy_cap_advice advice[KWHY_MODEL_CAP_GOALS];
 	double slower_percent;
 };
 
-/* Fills the advice from the fitted cap. */
+/* Computes the advice for each goal from the fit. */
 void kwhy_model_cap_advise(struct kwhy_model_cap *answer);
 
 void kwhy_model_cap_write(const struct kwhy_model_cap *answer, struct kwhy_model_page *page);

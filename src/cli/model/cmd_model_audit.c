@@ -17,7 +17,7 @@ struct audit_options {
 	struct kwhy_model_options model;
 };
 
-/* The claims and the results of comparing them. */
+/* The claims, and the results of comparing each with the measurement. */
 struct answer {
 	struct kwhy_model_csv csv;
 	struct kwhy_claim *claims;
@@ -30,10 +30,10 @@ static const char *word(const struct answer *answer, size_t row, size_t column)
 }
 
 #define FIGURE_BYTES (2 * KWHY_QUANTITY_BYTES + KWHY_UNIT_BYTES)
-/* Ratio of an interval's ends above which both are shown. */
+/* If an interval's upper end exceeds this many times the lower one, both are shown. */
 #define WIDE 1.05
 
-/* Writes a value in base units, or a share as the claim states it. Returns `out`. */
+/* Writes a value in its base unit, or as a share if the claim states one. Returns `out`. */
 static const char *value_text(
 	char out[FIGURE_BYTES], double value, const struct kwhy_unit *of, const char *unit)
 {
@@ -52,7 +52,7 @@ static const char *value_text(
 	return out;
 }
 
-/* Writes "4.05 pJ/FLOP" or "100 % to 135 %". */
+/* Writes a figure: "4.05 pJ/FLOP" or "100 % to 135 %". */
 static const char *figure_text(
 	char out[2 * FIGURE_BYTES], const struct kwhy_formula_figure *figure, const char *unit)
 {
@@ -77,7 +77,7 @@ static void explain_rest(
 							 : " from the right figures");
 }
 
-/* Explains the size of a difference; values of different sign have no ratio. */
+/* Explains how large a difference is. Values of different sign have no ratio. */
 static void explain_size(
 	const struct kwhy_audit_finding *finding, const char *should, char *out, size_t space)
 {
@@ -90,7 +90,7 @@ static void explain_size(
 		snprintf(out, space, "%s follows", should);
 }
 
-/* Explains a finding in words. */
+/* Explains a finding on a claim in words. */
 static void explain(
 	const struct answer *answer, const struct kwhy_audit_finding *finding, char *out, size_t space)
 {

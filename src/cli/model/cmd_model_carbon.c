@@ -71,7 +71,8 @@ static enum kwhy_status list_places(const struct kwhy_model_options *model, stru
 }
 
 /*
- * Distance with the emissions of a year, or of a run where no year is requested; for two runs, of the saving.
+ * Distance, in miles, of a car with the same emissions: those of a year or, if none is requested, of a run.
+ * With two runs it is that of the emissions saved.
  */
 static double miles_of(const struct kwhy_runs *runs, double g_per_mile)
 {
@@ -119,7 +120,8 @@ static void write_sources(const struct kwhy_runs *runs, const struct carbon_opti
 struct answer {
 	const struct kwhy_runs *runs;
 	const struct carbon_options *options;
-	const struct kwhy_carbon_region *region; /* NULL: the intensity was given */
+	/* region whose intensity is used; NULL: the intensity was given */
+	const struct kwhy_carbon_region *region;
 };
 
 static void fill(const void *given, struct kwhy_model_page *page)

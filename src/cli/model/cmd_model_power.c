@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Relative error on held-out windows above which a model divides energy no better than a guess. */
+/* Relative error on held-out windows. A model with a larger one divides energy no better than a guess. */
 #define GOOD_RATIO 0.05
 #define JOINT_RATIO 0.25
 
@@ -21,14 +21,16 @@ struct power_options {
 	const char *fit, *profile;
 	uint64_t device;
 	double window_s;
-	struct kwhy_strings power_devices; /* "[RANK/]DEVICE=[HOST/]GPU" */
-	const char *power_zone;		   /* NULL: not given */
+	/* assignments of devices to GPUs of power files: "[RANK/]DEVICE=[HOST/]GPU" */
+	struct kwhy_strings power_devices;
+	const char *power_zone; /* time zone of logs that state none; NULL: not given */
 	bool has_partial;
 };
 
 /*
- * Shortest window, s. The driver's counters are timed to some 50 ms, in which power may rise by hundreds of
- * watts; in windows of 1 s that alone is 3 % of the mean power of work that changes each second.
+ * Shortest window, s. The driver's counters are known to about 50 ms in time, in which power may rise by
+ * hundreds of watts. In windows of 1 s this alone makes an error of 3 % of the mean power, if the work
+ * changes each second.
  */
 #define WINDOW_S 2.0
 
@@ -37,13 +39,14 @@ static void set_defaults(void *options)
 	((struct power_options *)options)->window_s = WINDOW_S;
 }
 
-/* The windows to split, the windows the model is fitted to, and the results. */
+/* The windows whose power is split, the windows to which the model is fitted, and the results. */
 struct answer {
 	struct kwhy_power_rows rows, fitted_rows;
-	const struct kwhy_power_rows *fitted; /* points to one of the two */
+	/* the windows to which the model is fitted, which may be those that are split */
+	const struct kwhy_power_rows *fitted;
 	struct kwhy_power_model model;
 	struct kwhy_power_split split;
-	size_t left_out; /* number of gauges that only one of the two has */
+	size_t left_out; /* number of gauges that only one of the two sets of windows has */
 };
 
 static bool is_csv(const char *path)
@@ -53,7 +56,10 @@ static bool is_csv(const char *path)
 	return length > 4 && strcmp(path + length - 4, ".csv") == 0;
 }
 
-/* Finds the user's profile, else the bundled one of that device; *out NULL: no profile. */
+/*
+ * Finds the profile: the one that the user names, else the bundled one of the device; *out NULL: there is
+ * none.
+ */
 static enum kwhy_status find_profile(const struct power_options *options,
 	const struct kwhy_recording *recording, struct kwhy_profile **out, struct kwhy_error *error)
 {
@@ -84,7 +90,7 @@ static enum kwhy_status import_all(struct kwhy_recording *recording, const struc
 	return status;
 }
 
-/* Reads meters and gauges of a recording; no ledger is needed. */
+/* Reads meters and gauges of a recording, without making a ledger. */
 static enum kwhy_status read_recording(struct kwhy_power_rows *rows, const struct power_options *options,
 	const char *path, double lag_s, struct kwhy_error *error)
 {
@@ -125,8 +131,9 @@ static size_t terms_of(const struct kwhy_power_rows *rows)
 }
 
 /*
- * Keeps the gauges that both sets of windows have, since a model holds only for the same gauges. Fails where
- * a term would lose its last gauge, or only one set has gauges by the clock.
+ * Removes gauges that only one set of windows has, since a model holds only for the gauges to which it was
+ * fitted. Fails if a term of the model would lose its last gauge, or if gauges are multiplied by the clock in
+ * one set only.
  */
 static enum kwhy_status make_alike(struct answer *answer, struct kwhy_error *error)
 {
@@ -151,7 +158,10 @@ static enum kwhy_status work_out(struct answer *answer, const struct power_optio
 	answer->fitted = options->fit ? &answer->fitted_rows : &answer->rows;
 	if (options->fit)
 		status = read_rows(&answer->fitted_rows, options, options->fit, NAN, error);
-	/* the counters' delay is the driver's, so the windows to split use the delay of the fitted ones */
+	/*
+	 * The delay of the counters is the driver's, so the windows to split get the delay that was found for
+	 * the fitted ones.
+	 */
 	if (!status)
 		status = read_rows(
 			&answer->rows, options, path, options->fit ? answer->fitted_rows.lag_s : NAN, error);
@@ -170,7 +180,10 @@ static enum kwhy_status work_out(struct answer *answer, const struct power_optio
 		      : kwhy_power_split_of(&answer->model, &answer->rows.data, &answer->split, error);
 }
 
-/* Writes the unit of a factor's watts: per gauge, multiplied by the clock or not. */
+/*
+ * Writes the unit of a factor: watts for each unit of its gauge, which may be multiplied by the square of the
+ * clock.
+ */
 static void write_gauge(const struct answer *answer, size_t j, char out[64])
 {
 	const struct kwhy_power_gauge *gauge = &kwhy_power_gauges[answer->rows.kinds[j]];
@@ -182,7 +195,10 @@ static void write_gauge(const struct answer *answer, size_t j, char out[64])
 enum { NAMES_BYTES = 64 };
 enum { WATTS_BYTES = 2 * KWHY_QUANTITY_BYTES + 4 };
 
-/* Writes "85.8 mW to 95.7 mW", with a unit of its own, like the value next to it. */
+/*
+ * Writes the ends of an interval, "85.8 mW to 95.7 mW". Their unit need not be that of the value next to
+ * them.
+ */
 static void write_range(char out[WATTS_BYTES], struct kwhy_interval watts)
 {
 	char low[KWHY_QUANTITY_BYTES], high[KWHY_QUANTITY_BYTES];
@@ -256,8 +272,8 @@ static void write_part(struct kwhy_table *table, const struct kwhy_power_split *
 }
 
 /*
- * Writes "compute and memory" or "base, compute and memory"; "" where the windows determine all parts
- * separately.
+ * Writes which parts of the power are known only together: "compute and memory" or "base, compute and
+ * memory". Writes "" if all parts are known separately.
  */
 static void write_grouped_names(const struct kwhy_power_model *model, char out[NAMES_BYTES])
 {
@@ -300,7 +316,10 @@ static void write_split(const struct answer *answer, struct kwhy_model_page *pag
 	kwhy_table_write(&table, &page->style, &page->text);
 }
 
-/* Whether the base is uncertain by a quarter or more: it is then confounded with the gauges. */
+/*
+ * Whether the base is uncertain by a quarter of its value or more. The windows then do not separate it from
+ * the gauges.
+ */
 static bool is_base_vague(const struct kwhy_power_split *split)
 {
 	const struct kwhy_interval *base_j = &split->joules[KWHY_POWER_BASE];

@@ -12,8 +12,8 @@
 enum { FLOP, BYTES, SECONDS, JOULES, NUMBER_COUNT };
 
 /*
- * Factor below the modelled energy from which on a note is written; joules a FLOP and a byte are known to a
- * few percent.
+ * Modelled over measured energy above which a note is written that the measurement is lower than the model
+ * allows. Joules a FLOP and a byte are known to a few percent.
  */
 #define FRUGAL_RATIO 1.05
 
@@ -80,7 +80,7 @@ static void write_machine(const struct kwhy_roofline *roof, struct kwhy_model_pa
 			&page->context, "", "and equal energy at %.4g FLOP a byte", roof->energy_balance);
 }
 
-/* Writes the rows in the order of the file and leaves the page open. */
+/* Writes the rows in the order of the file. The page remains open. */
 static enum kwhy_status write_rows(const struct kwhy_model_csv *csv, const char *path,
 	const struct kwhy_roofline_machine *machine, struct kwhy_model_page *page, struct kwhy_error *error)
 {
@@ -129,7 +129,9 @@ static void choose(double *into, double otherwise)
 		*into = otherwise;
 }
 
-/* Reads the machine from the options, and from the measurement where an option is not given. */
+/*
+ * Reads the figures of the machine from the options. Figures that are not given come from the measurement.
+ */
 static enum kwhy_status read_machine(
 	const struct roofline_options *options, struct kwhy_roofline_machine *out, struct kwhy_error *error)
 {

@@ -22,7 +22,7 @@ static void set_defaults(void *options)
 	((struct scale_options *)options)->at = NAN;
 }
 
-/* The measured points and the results. */
+/* The measured points, and the results of the fits. */
 struct answer {
 	struct kwhy_model_csv csv;
 	struct kwhy_scale_point *points;
@@ -42,7 +42,7 @@ static void plain_cell(struct kwhy_table *table, double value)
 	kwhy_table_cell(table, kwhy_quantity_plain(text, value));
 }
 
-/* Rate of one worker: the measured mean; where no run had one worker, the fitted rate. */
+/* Rate of one worker: the measured mean or, if no run had one worker, the fitted rate. */
 static double rate_of_one(const struct answer *answer)
 {
 	double sum = 0;
@@ -97,7 +97,7 @@ static void write_fits(const struct answer *answer, struct kwhy_model_page *page
 		const struct kwhy_scale_fit *fit = &answer->scale.fits[form];
 		struct kwhy_interval serial = fit->serial_ratio;
 
-		/* a serial share cannot exceed 100 % */
+		/* a serial share is at most 100 % */
 		snprintf(range, sizeof(range), "%.1f to %.1f %%", 100 * serial.low,
 			100 * fmin(serial.high, 1));
 		kwhy_table_cell(&table, kwhy_scale_form_name((enum kwhy_scale_form)form));
@@ -111,7 +111,7 @@ static void write_fits(const struct answer *answer, struct kwhy_model_page *page
 	kwhy_table_write(&table, &page->style, &page->text);
 }
 
-/* The run with the highest rate among those with at least this many workers. */
+/* The run with the highest rate of those with at least the given number of workers. */
 static struct kwhy_scale_point best_from(const struct answer *answer, double least_workers)
 {
 	struct kwhy_scale_point best = {0};
@@ -123,7 +123,7 @@ static struct kwhy_scale_point best_from(const struct answer *answer, double lea
 	return best;
 }
 
-/* Notes where a law that only grows does not describe work that gets slower. */
+/* Notes that a law in which rates only rise cannot describe work that gets slower with more workers. */
 static void write_bounds(const struct answer *answer, struct kwhy_model_page *page)
 {
 	struct kwhy_scale_point best = best_from(answer, answer->scale.least_workers);

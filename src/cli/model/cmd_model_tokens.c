@@ -21,14 +21,14 @@ struct tokens_options {
 	double tokens, joules, seconds;
 };
 
-/* The requested phases and the storage of their names. */
+/* The requested phases, and memory for their names. */
 struct asking {
 	const struct tokens_options *options;
-	struct kwhy_tokens_phase phases[PHASES_MAX + 1]; /* the phases, then their sum */
+	struct kwhy_tokens_phase phases[PHASES_MAX + 1]; /* the phases, and after them their sum */
 	const struct kwhy_read_phase *ranges[PHASES_MAX];
 	size_t count;
-	char no_sum[240];     /* why several phases have no sum */
-	char no_seconds[240]; /* why the sum has no seconds */
+	char no_sum[240];     /* why there is no sum of several phases; "": there is */
+	char no_seconds[240]; /* why the sum has no seconds; "": it has */
 	struct kwhy_model_csv csv;
 	struct kwhy_read_run run;
 };
@@ -106,7 +106,7 @@ static const struct kwhy_read_phase *range_named(const struct kwhy_read_run *run
 	return NULL;
 }
 
-/* Adds a range of the report to which the option assigns tokens, as in decode=2048. */
+/* Adds a range of the report as a phase. The option assigns tokens to it: decode=2048. */
 static enum kwhy_status add_range(struct asking *asking, const char *spec, struct kwhy_error *error)
 {
 	char name[KWHY_WORK_UNIT_BYTES];
@@ -140,7 +140,7 @@ static enum kwhy_status add_range(struct asking *asking, const char *spec, struc
 		error);
 }
 
-/* Why a report has no figures on a range, with a remedy where there is one. */
+/* Words for why a report has no figures on a range, with a remedy if there is one. */
 static const char *why_unknown(const struct kwhy_read_run *run)
 {
 	for (size_t i = 0; i < run->phase_count; i++)
@@ -150,8 +150,8 @@ static const char *why_unknown(const struct kwhy_read_run *run)
 }
 
 /*
- * Notes overlaps of two ranges. Overlap on the same devices would count twice in the sum; overlap on other
- * devices only makes the sum of times wrong.
+ * Notes that two ranges overlap. If they do on the same devices, the sum counts energy twice; if on different
+ * devices, only the sum of times is wrong.
  */
 static bool tell_overlap(
 	struct asking *asking, const struct kwhy_read_phase *a, const struct kwhy_read_phase *b)
@@ -181,7 +181,7 @@ static void tell_overlaps(struct asking *asking)
 				return;
 }
 
-/* Joules and seconds of the run as the phase `name`, for tokens of the whole run. */
+/* Phase `name` with the joules and seconds of the whole run, for tokens that are given for the run. */
 static struct kwhy_tokens_phase run_of(const struct asking *asking, const char *name)
 {
 	struct kwhy_read_work work = kwhy_read_work_of(&asking->run, "tokens", asking->options->tokens);
@@ -290,7 +290,7 @@ static void add_remark(struct kwhy_model_page *page, const char *words)
 		kwhy_text_context_linef(&page->context, "", "%s", words);
 }
 
-/* Adds remarks on what the figures do not include. */
+/* Adds remarks on what the figures leave out. */
 static void add_remarks(const struct asking *asking, struct kwhy_model_page *page)
 {
 	char words[280];

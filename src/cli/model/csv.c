@@ -55,7 +55,7 @@ static enum kwhy_status reserve(struct kwhy_model_csv *table, struct kwhy_error 
 	return KWHY_OK;
 }
 
-/* Copies a word from a file, made safe for a terminal. */
+/* Copies a word of the file into the table and makes it safe for a terminal. */
 static const char *keep(struct kwhy_model_csv *table, struct kwhy_span span)
 {
 	char *word = kwhy_arena_alloc(&table->arena, 3 * span.length + 1, 1);
@@ -65,7 +65,7 @@ static const char *keep(struct kwhy_model_csv *table, struct kwhy_span span)
 	return word;
 }
 
-/* State while a file is read into a table. */
+/* State of reading a file into a table. */
 struct reading {
 	struct kwhy_model_csv *table;
 	const struct kwhy_csv *csv;

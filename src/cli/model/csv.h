@@ -6,26 +6,27 @@
 #include "base/status.h"
 #include "import/csv/table.h"
 
-/* Rows of a CSV file as numbers and words: an empty or missing number is NAN, an empty word "". */
+/*
+ * Rows of a CSV file as numbers and words. An empty or missing number is NAN, an empty or missing word "".
+ */
 struct kwhy_model_csv {
 	struct kwhy_arena arena;
 	size_t number_count, word_count, row_count, capacity;
-	double *numbers;    /* [row_count][number_count] */
-	const char **words; /* [row_count][word_count] */
-	uint64_t *lines;    /* [row_count] lines of the file */
+	double *numbers;    /* [row_count][number_count] numbers */
+	const char **words; /* [row_count][word_count] words */
+	uint64_t *lines;    /* [row_count] line of the file in which each row is */
 };
 
 /*
- * Reads a file. The first `number_count` columns are numbers, the others words. KWHY_E_INPUT names file, line
- * and column.
+ * Reads a CSV file. The first `number_count` columns are numbers, all others words. KWHY_E_INPUT names file,
+ * line and column of what is wrong.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_model_csv_read(const char *path, const struct kwhy_csv_column *columns,
 	size_t number_count, size_t word_count, struct kwhy_model_csv *out, struct kwhy_error *error);
 void kwhy_model_csv_done(struct kwhy_model_csv *table);
 
 /*
- * Return `status`, which is of the contents of a file or of a row. The message of a failure is prefixed by
- * the file's name and the row's line.
+ * Return `status`. If it is a failure, the file's name (and the line of the row) is put before its message.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_model_csv_of(
 	const char *path, enum kwhy_status status, struct kwhy_error *error);

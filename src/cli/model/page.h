@@ -9,7 +9,7 @@
 #include "report/table.h"
 #include "report/text_context.h"
 
-/* Options and output of every `kwhy model` command: one answer, as text or as JSON. */
+/* Options that all `kwhy model` commands have. Each command writes one answer as text or as JSON. */
 struct kwhy_model_options {
 	const char *output;
 	bool json;
@@ -22,42 +22,47 @@ struct kwhy_model_options {
 		"json", 0, NULL, "write JSON", KWHY_OPTION_FLAG, offsetof(type, member.json)  \
 	}
 
-/* Gives the form, text or JSON. A wrong or missing output path is refused; call it before long work. */
+/*
+ * Finds the form, text or JSON. Fails if the output path is wrong or its folder is missing, so call it before
+ * long work.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_model_form_of(
 	const struct kwhy_model_options *options, enum kwhy_output_form *out, struct kwhy_error *error);
 
 struct kwhy_model_page {
-	const char *name; /* name of the answer and, in a folder, of its file */
+	const char *name; /* name of the answer and, in an output folder, of its file */
 	bool is_json;
 	struct kwhy_text text;
 	struct kwhy_text_style style;
-	struct kwhy_text_context context; /* for the wrapped lines of kwhy_text_context_linef() */
-	struct kwhy_json json;		  /* writes into the answer's object */
+	struct kwhy_text_context context; /* context of kwhy_text_context_linef(), which wraps lines */
+	struct kwhy_json json;		  /* writer of the members of the answer's JSON object */
 };
 
 /*
- * Begins an answer. `name` is borrowed, like "cost"; the JSON's schema is then "kwhy.model.cost/1". The page
- * must not be moved until it ends.
+ * Begins an answer. `name` is borrowed; with "cost" the JSON has the schema "kwhy.model.cost/1". The page
+ * must stay at its address until it ends.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_model_page_begin(struct kwhy_model_page *page,
 	const struct kwhy_model_options *options, const char *name, struct kwhy_error *error);
 
-/* Writes the answer when `status` is KWHY_OK. Frees the page in either case and returns the status. */
+/* Ends an answer: writes it if `status` is KWHY_OK. In any case frees the page and returns the status. */
 KWHY_MUST_USE enum kwhy_status kwhy_model_page_end(struct kwhy_model_page *page,
 	const struct kwhy_model_options *options, enum kwhy_status status, struct kwhy_error *error);
 
-/* Begins a page, lets `fill` write the answer, and ends it. */
+/* Begins a page, calls `fill` to write the answer, and ends the page. */
 typedef void kwhy_model_page_fill(const void *answer, struct kwhy_model_page *page);
 KWHY_MUST_USE enum kwhy_status kwhy_model_page_write(const struct kwhy_model_options *options,
 	const char *name, kwhy_model_page_fill *fill, const void *answer, struct kwhy_error *error);
 
-/* Adds a cell "1.83 kJ ±0.40 %", "0.22 J -75 +298 %" or "n/a". */
+/* Adds a cell with a value and its interval: "1.83 kJ ±0.40 %", "0.22 J -75 +298 %" or "n/a". */
 void kwhy_interval_cell(struct kwhy_table *table, struct kwhy_interval interval, const char *unit);
 
-/* Writes the line that states the level of the intervals in a table; `has_any`: the table has intervals. */
+/*
+ * Writes the line that states the level of a table's intervals. `has_any`: whether the table has intervals.
+ */
 void kwhy_interval_level(struct kwhy_model_page *page, bool has_any);
 
-/* Writes {"value","low","high"} on one line. */
+/* Writes a JSON object {"value","low","high"} on one line. */
 void kwhy_interval_json(struct kwhy_json *json, const char *key, struct kwhy_interval interval);
 
 #endif

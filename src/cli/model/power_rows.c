@@ -51,7 +51,7 @@ static enum kwhy_status use_gauge(struct kwhy_power_rows *rows, size_t kind, str
 	return KWHY_OK;
 }
 
-/* Converts a row's gauges from readings to the quantities that the model is linear in. */
+/* Converts the gauges of a row from readings to the quantities in which the model is linear. */
 static void settle(const struct kwhy_power_rows *rows, double *gauges)
 {
 	double ghz2 = 1;
@@ -121,7 +121,7 @@ static const struct kwhy_gauge_series *gauge_of(
 	return NULL;
 }
 
-/* The device's series of a meter of this owner and role; NULL: there is none. */
+/* The series of a device from a meter of the given owner and role; NULL: there is none. */
 static const struct kwhy_power_series *power_of(const struct kwhy_recording *recording,
 	enum kwhy_meter_owner owner, enum kwhy_meter_role role, uint32_t device)
 {
@@ -134,7 +134,7 @@ static const struct kwhy_power_series *power_of(const struct kwhy_recording *rec
 	return NULL;
 }
 
-/* Index of the first reading from a time on; the series' count: no such reading. */
+/* Index of the first reading at or after a time; series->count: there is none. */
 static size_t place_from(const struct kwhy_gauge_series *series, int64_t time_ns)
 {
 	size_t low = 0, high = series->count;
@@ -150,7 +150,7 @@ static size_t place_from(const struct kwhy_gauge_series *series, int64_t time_ns
 	return low;
 }
 
-/* The reading at exactly that time; NAN: no such reading. */
+/* The reading at exactly a given time; NAN: there is none. */
 static double reading_at(const struct kwhy_gauge_series *series, int64_t time_ns)
 {
 	size_t at = place_from(series, time_ns);
@@ -158,7 +158,7 @@ static double reading_at(const struct kwhy_gauge_series *series, int64_t time_ns
 	return at < series->count && series->time_ns[at] == time_ns ? (double)series->value[at] : NAN;
 }
 
-/* The reading nearest to a time; NAN: no reading within `space_ns`. */
+/* The reading nearest to a time; NAN: there is none within `space_ns`. */
 static double reading_near(const struct kwhy_gauge_series *series, int64_t time_ns, int64_t space_ns)
 {
 	size_t at = place_from(series, time_ns);
@@ -171,7 +171,7 @@ static double reading_near(const struct kwhy_gauge_series *series, int64_t time_
 	return (double)series->value[at];
 }
 
-/* Mean of the readings stamped in (start, end]; NAN: fewer than `least`. */
+/* Mean of the readings whose times are in (start, end]; NAN: there are fewer than `least`. */
 static double mean_w(
 	const struct kwhy_power_series *samples, int64_t start_ns, int64_t end_ns, size_t least, size_t *at)
 {
@@ -186,8 +186,9 @@ static double mean_w(
 }
 
 /*
- * The gauges that make up each kind, by its index. A second gauge is added, as bytes sent to bytes received.
- * Gauges that are not means between two readings are read at both ends.
+ * Gauges whose readings make up each entry of kwhy_power_gauges, by its index. If there is a second gauge,
+ * both are added, as bytes sent and bytes received. Gauges that are not means between two readings are read
+ * at both ends of the interval.
  */
 static const struct {
 	enum kwhy_gauge gauge, second;
@@ -206,17 +207,18 @@ static const struct {
 	[FP64] = {KWHY_GAUGE_FP64_ACTIVE, KWHY_GAUGE_COUNT, false},
 };
 
-#define LATE_S 0.05 /* a reading that is late shortens the time to the next by up to this, s */
+#define LATE_S 0.05 /* If one reading is late, the time to the next is shorter by up to this, s. */
 
 enum { SOURCES = sizeof(sources) / sizeof(sources[0]) };
 
 struct joining {
 	const struct kwhy_gauge_series *series[SOURCES][2];
-	const struct kwhy_power_series *samples, *memory; /* `memory` may be NULL */
+	/* power series of the device; `memory` may be NULL */
+	const struct kwhy_power_series *samples, *memory;
 	int64_t window_ns;
 };
 
-/* Delay of NVML's averages: the mean of the last second is of half a second ago. */
+/* Delay of NVML's averages: an average of the last second is the power of half a second ago, ns. */
 #define MEMORY_LAG_NS INT64_C(500000000)
 
 static double value_of(const struct joining *joining, size_t source, int64_t start_ns, int64_t end_ns)
@@ -234,7 +236,7 @@ static double value_of(const struct joining *joining, size_t source, int64_t sta
 	return sum;
 }
 
-/* Reads the gauges of one counter reading, for the time since the reading before it. */
+/* Reads the gauges of one counter reading. They are those of the time since the reading before it. */
 static void read_gauges(const struct kwhy_power_rows *rows, const struct joining *joining, int64_t start_ns,
 	int64_t end_ns, double gauges[KWHY_POWER_GAUGES_MAX])
 {
@@ -243,13 +245,13 @@ static void read_gauges(const struct kwhy_power_rows *rows, const struct joining
 	settle(rows, gauges);
 }
 
-/* Positions up to which the readings of the meters have been used. */
+/* Positions in the series up to which readings have been used. */
 struct places {
 	size_t sample, memory;
 };
 
 /*
- * Makes a row of the counter readings above `first` up to `last`, where all gauges and the power are known.
+ * Makes a row of the counter readings after `first` up to `last`, if all gauges and the power are known.
  */
 static void add_window(struct kwhy_power_rows *rows, const struct joining *joining, size_t first, size_t last,
 	struct places *places)
@@ -296,12 +298,12 @@ static void join(struct kwhy_power_rows *rows, const struct joining *joining, do
 }
 
 enum { SHIFTS = 10 };
-#define SHIFT_S 0.02 /* s, between two samples */
+#define SHIFT_S 0.02 /* s, step between the delays that are tried */
 
 /*
- * Shifts the windows to where a fit has the smallest residuals. The driver's counters may be older than the
- * samples when they are read, on an H200 by 60 to 120 ms, which no profile states. With too few windows for a
- * fit, the profile's delay of the samples is used.
+ * Finds the delay of the samples at which a fit has the smallest residuals, and shifts the windows by it.
+ * When they are read, the driver's counters may be older than the samples, by 60 to 120 ms on an H200, and no
+ * profile states by how much. With too few windows for a fit, the profile's delay of the samples is used.
  */
 static void align(struct kwhy_power_rows *rows, const struct joining *joining)
 {
@@ -327,7 +329,7 @@ enum kwhy_status kwhy_power_rows_of(struct kwhy_power_rows *rows, const struct k
 	uint32_t device = request->device;
 	struct joining joining = {
 		.samples = power_of(recording, KWHY_METER_OWNER_GPU, KWHY_METER_ROLE_SAMPLES, device),
-		/* rows with another recording's delay are not fitted */
+		/* rows that get another recording's delay are not fitted */
 		.memory = isfinite(request->lag_s)
 			? NULL
 			: power_of(recording, KWHY_METER_OWNER_GPU_MEMORY, KWHY_METER_ROLE_MEANS, device),

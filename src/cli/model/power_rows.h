@@ -9,54 +9,64 @@
 #include <stdbool.h>
 
 /*
- * The gauges that a power model can use, which are the columns of its CSV. At most KWHY_POWER_GAUGES_MAX are
- * used together. The power of an active unit is proportional to f V^2. The voltage is not reported. Between
- * the voltage's floor and a straight line through zero, power grows with f to f^3, and the model uses f^2:
- * where the clock of the multiprocessors is known, their activity is multiplied by the square of the clock in
- * GHz^2, and a part of the base is per GHz^2. Leakage grows with the temperature, but heat follows power:
- * docs/models.md explains why it has no term.
+ * A gauge that a power model can use; also a column of its CSV. A model uses at most KWHY_POWER_GAUGES_MAX
+ * gauges together. The power of an active unit is proportional to f V^2 (f: clock, V: voltage), and the
+ * voltage is not reported. At the lowest voltage power is proportional to f, and where V is proportional to f
+ * to f^3. The model uses f^2: if the clock of the multiprocessors is known, their activity is multiplied by
+ * the square of the clock in GHz^2, and so is a part of the base. Leakage grows with the temperature, but
+ * temperature follows power; docs/models.md explains why it has no term.
  */
 struct kwhy_power_gauge {
-	const char *name; /* "gpm_sm_active_permille" */
+	const char *name; /* name of the gauge and of its CSV column: "gpm_sm_active_permille" */
 	enum kwhy_power_term term;
-	bool by_clock;	  /* multiplied by GHz^2 */
-	const char *unit; /* unit that watts are per, where the name does not state it: "GHz^2" */
+	bool by_clock;	  /* whether the gauge is multiplied by the square of the clock, GHz^2 */
+	const char *unit; /* unit of the gauge where its name does not state it: "GHz^2" */
 };
 
 enum { KWHY_POWER_GAUGE_KINDS = 14 };
 extern const struct kwhy_power_gauge kwhy_power_gauges[KWHY_POWER_GAUGE_KINDS];
 
-/* Windows with their power and gauges, from a file or a recording. */
+/* Windows with their power and gauges, from a CSV file or a recording. */
 struct kwhy_power_rows {
 	struct kwhy_power_data data;
-	double *power_w, *seconds, *gauges, *memory_w; /* data.memory_w NULL: memory_w is not filled */
-	size_t kinds[KWHY_POWER_GAUGES_MAX];	       /* index of each gauge in kwhy_power_gauges */
-	bool has_clock; /* the clock is known, so gauges with by_clock are multiplied by it */
-	double lag_s; /* delay of the power readings that was removed, negative when they were early; NAN: no
-			 delay was removed */
+	/* memory that `data` points to; if data.memory_w is NULL, memory_w is not filled */
+	double *power_w, *seconds, *gauges, *memory_w;
+	/* index in kwhy_power_gauges of each gauge of the rows */
+	size_t kinds[KWHY_POWER_GAUGES_MAX];
+	bool has_clock; /* whether the clock is known, so that gauges with by_clock are multiplied by it */
+	/*
+	 * delay of the power readings that was removed, s, negative if they were early; NAN: no delay was
+	 * removed
+	 */
+	double lag_s;
 };
 
-/* Reads the columns power_w, seconds (default 1) and any of the gauges; an empty field is an error. */
+/*
+ * Reads rows from a CSV file with the columns power_w, seconds (1 if missing) and any of the gauges. An empty
+ * field is an error.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_power_rows_read(
 	struct kwhy_power_rows *rows, const char *path, struct kwhy_error *error);
 
 struct kwhy_power_rows_request {
-	const struct kwhy_profile *profile; /* NULL: no profile */
+	const struct kwhy_profile *profile; /* machine profile of the device; NULL: no profile */
 	uint32_t device;
-	double window_s; /* shortest window */
-	double lag_s;	 /* delay of another recording's rows; NAN: fit it to these */
+	double window_s; /* length of the shortest window, s */
+	/* delay of the power readings, s, as found for another recording; NAN: it is found for this one */
+	double lag_s;
 };
 
 /*
- * Makes windows from a recording. Readings of the device's own counters (GPM), each with the mean clock at
- * its two ends, are joined to windows, which get the mean of the 20 ms power samples in them. The samples are
- * delayed by the request's lag_s, or else by the value within 0.2 s of the profile's at which a fit has the
- * smallest residuals. KWHY_E_INPUT where a device lacks one of the two.
+ * Makes windows from a recording. Readings of the device's own counters (GPM), each with the mean of the
+ * clock at both ends of its interval, are joined to windows. The power of a window is the mean of the 20 ms
+ * power samples in it. The delay of the samples is the request's lag_s. If that is NAN, it is the value
+ * within 0.2 s of the profile's delay at which a fit has the smallest residuals. KWHY_E_INPUT: the device
+ * lacks counters or samples.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_rows_of(struct kwhy_power_rows *rows,
 	const struct kwhy_recording *recording, const struct kwhy_power_rows_request *request,
 	struct kwhy_error *error);
-/* Removes the gauges that `other` lacks and returns the number removed. */
+/* Removes the gauges that `other` does not have. Returns their number. */
 size_t kwhy_power_rows_keep_common(struct kwhy_power_rows *rows, const struct kwhy_power_rows *other);
 void kwhy_power_rows_done(struct kwhy_power_rows *rows);
 

@@ -40,7 +40,9 @@ static struct kwhy_running_question question_of(const struct kwhy_running_option
 		.per_hour = NAN};
 }
 
-/* Chooses the unit that all answers are divided by: the option's, else the first unit in a file. */
+/*
+ * Chooses the unit of work by which all answers are divided: the option's, else the first unit in a file.
+ */
 static enum kwhy_status choose_unit(
 	struct kwhy_runs *runs, const char *spec, double *out_stated, struct kwhy_error *error)
 {
@@ -189,8 +191,8 @@ static bool ends_in_s(const char *word)
 }
 
 /*
- * Writes the shares of a unit of work and of a year, in a separate table, because one table would exceed 80
- * columns.
+ * Writes a second table with the shares of a unit of work and of a year, since one table would be wider than
+ * 80 columns.
  */
 static void write_shares(const struct kwhy_runs *runs, const char *currency, struct kwhy_model_page *page)
 {
@@ -282,7 +284,9 @@ void kwhy_runs_write(
 		write_text(runs, currency, page);
 }
 
-/* Writes "unmetered of a.json: 26.6 J of the 338 J, estimated". */
+/*
+ * Writes how much of a run's energy is unmetered: "unmetered of a.json: 26.6 J of the 338 J, estimated".
+ */
 static void write_unmetered(const struct kwhy_read_run *run, struct kwhy_model_page *page)
 {
 	char unmetered[KWHY_QUANTITY_BYTES], all[KWHY_QUANTITY_BYTES];

@@ -7,10 +7,10 @@
 #include "fit/running.h"
 #include "import/results/run.h"
 
-/* Options that `kwhy model cost` and `kwhy model carbon` share: one run or two, and how often they happen. */
+/* Options of `kwhy model cost` and `kwhy model carbon`: one run or two, and how often they are made. */
 struct kwhy_running_options {
 	struct kwhy_model_options model;
-	const char *work; /* "tokens=4096" */
+	const char *work; /* amount of work of the run: "tokens=4096" */
 	double joules, seconds, runs_per_day, pue;
 };
 
@@ -31,37 +31,39 @@ void kwhy_running_options_init(struct kwhy_running_options *options);
 
 enum { KWHY_RUNS_MAX = 2 };
 
-/* The runs and their answers. */
+/* One or two runs, and the answers on each. */
 struct kwhy_runs {
 	struct kwhy_read_run runs[KWHY_RUNS_MAX];
 	struct kwhy_read_work
-		work[KWHY_RUNS_MAX]; /* work that the answers are divided by; count NAN: unknown */
+		/* work by which the answers are divided; its count is NAN if unknown */
+		work[KWHY_RUNS_MAX];
 	struct kwhy_running answers[KWHY_RUNS_MAX];
 	struct kwhy_running_question questions[KWHY_RUNS_MAX];
-	char unit[KWHY_WORK_UNIT_BYTES]; /* unit of the work; "": no work */
+	char unit[KWHY_WORK_UNIT_BYTES]; /* unit of the work; "": no work is known */
 	size_t count;
 };
 
-/* Reads the operands, or takes one run from the options. Call kwhy_runs_done() after a failure, too. */
+/*
+ * Reads the runs that the operands name. Without operands there is one run, which the options describe. Call
+ * kwhy_runs_done() after a failure, too.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_runs_read(struct kwhy_runs *runs,
 	const struct kwhy_running_options *options, const struct kwhy_operands *operands,
 	struct kwhy_error *error);
 void kwhy_runs_done(struct kwhy_runs *runs);
 
-/* Fills the answers. One of the two rates is NAN. */
+/* Computes the answers from a rate a kWh or a rate an hour; the other one is NAN. */
 KWHY_MUST_USE enum kwhy_status kwhy_runs_answer(
 	struct kwhy_runs *runs, double per_kwh, double per_hour, struct kwhy_error *error);
 
 /*
- * Writes the answers. The amount is money in `currency`, which may be "" in text, or grams of CO2e where
- * `currency` is NULL.
+ * Writes the answers. Amounts are money in `currency` ("" if unknown, in text only). If `currency` is NULL,
+ * they are grams of CO2e.
  */
 void kwhy_runs_write(
 	const struct kwhy_runs *runs, const char *currency, const char *amount, struct kwhy_model_page *page);
 
-/*
- * Writes lines on the source of the energy: how much of each run is unmetered, and whether a PUE is included.
- */
+/* Writes where the energy comes from: how much of each run is unmetered, and whether a PUE is included. */
 void kwhy_runs_write_source(const struct kwhy_runs *runs, const struct kwhy_running_options *options,
 	struct kwhy_model_page *page);
 

@@ -8,29 +8,33 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Command-line options for changes to a program, one row for each of kwhy_whatif_changes. */
+/*
+ * Command-line options for changes to a program: one option for each of kwhy_whatif_changes, at the same
+ * index.
+ */
 
 enum { KWHY_CHANGE_OPTIONS = KWHY_WHATIF_CHANGES };
 
 struct kwhy_change_options {
-	bool flags[KWHY_CHANGE_OPTIONS];       /* requested changes that take no argument */
-	uint64_t numbers[KWHY_CHANGE_OPTIONS]; /* arguments of changes that take one */
+	bool flags[KWHY_CHANGE_OPTIONS];       /* whether each change without an argument is requested */
+	uint64_t numbers[KWHY_CHANGE_OPTIONS]; /* argument of each change that takes one */
 };
 
-/* Requests no change. */
+/* Sets all options such that no change is requested. */
 void kwhy_change_options_init(struct kwhy_change_options *options);
 
 /*
- * Lists the requested changes in the order of the table; KWHY_E_USAGE for a number that a change does not
- * accept.
+ * Lists the requested changes in the order of the table. KWHY_E_USAGE: a number is not acceptable for its
+ * change.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_change_options_list(const struct kwhy_change_options *options,
 	struct kwhy_whatif_request change_requests[KWHY_CHANGE_OPTIONS], size_t *out_count,
 	struct kwhy_error *error);
 
 /*
- * Row of an option table for a change in the struct kwhy_change_options `member` of `type`, by its argument.
- * A table has them all by an X() of these and whatif/changes.def.
+ * Row of an option table for one change, by the kind of its argument. It sets the struct kwhy_change_options
+ * that is the member `member` of the options struct `type`. A table gets all rows from an X() that expands to
+ * one of these, and whatif/changes.def.
  */
 #define KWHY_OPTION_ROW_CHANGE_NONE(type, member, place, id, help)                          \
 	{                                                                                   \

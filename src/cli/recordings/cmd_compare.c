@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Largest report.json that is read, bytes. */
+/* Largest size of a report.json that is read, bytes. */
 #define REPORT_LIMIT_BYTES ((size_t)2000000000)
 
 struct compare_options {
@@ -30,7 +30,7 @@ static void set_defaults(void *options)
 	kwhy_job_options_init(&compare->job);
 }
 
-/* Whether the file is a report.json, which its first bytes show; other files are traces. */
+/* Whether a file is a report.json, judged by its first bytes. Other files are traces. */
 static bool is_report(const char *path)
 {
 	char head[256];
@@ -42,7 +42,7 @@ static bool is_report(const char *path)
 	return length && memmem(head, length, "\"kwhy.report/", 13) != NULL;
 }
 
-/* One side, and its report.json where the page includes it. */
+/* One side of the comparison, and its report.json if the page includes it. */
 struct source {
 	struct kwhy_side side;
 	struct kwhy_text json;
@@ -57,11 +57,11 @@ static enum kwhy_status read_report(struct source *source, const char *path, str
 	return status;
 }
 
-/* One run on the command line: its trace or report, further traces, power readings. */
+/* One run as the command line describes it: its trace or report, further traces, power readings. */
 struct run {
 	char *path;
 	const struct kwhy_strings *more, *power;
-	bool with_json; /* the page needs the report.json */
+	bool with_json; /* whether the page needs the run's report.json */
 };
 
 static enum kwhy_status take_side(struct source *source, const struct run *run,
@@ -82,7 +82,10 @@ static enum kwhy_status take_side(struct source *source, const struct run *run,
 	return status;
 }
 
-/* Refuses a probed run: the host waited while kernels were repeated, so its times are not the program's. */
+/*
+ * Refuses a run of kwhy probe. The host waited while kernels were repeated, so its times are not those of the
+ * program.
+ */
 static enum kwhy_status refuse_probed(
 	const struct kwhy_ledger *ledger, const char *path, struct kwhy_error *error)
 {

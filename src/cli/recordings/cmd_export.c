@@ -34,7 +34,7 @@ static enum kwhy_status choose(
 		options->to ? options->to : "");
 }
 
-/* State of one export to a file. */
+/* State of writing one file. */
 struct work {
 	const struct kwhy_exporter *exporter;
 	const struct kwhy_report *report;

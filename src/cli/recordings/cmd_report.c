@@ -23,7 +23,7 @@ static void set_defaults(void *options)
 	kwhy_job_options_init(&report->job);
 }
 
-/* Gives the form; --json and --csv override the extension of -o. */
+/* Finds the form of the report. --json and --csv override the extension of -o. */
 static enum kwhy_status choose_form(
 	const struct report_options *options, enum kwhy_output_form *out, struct kwhy_error *error)
 {
@@ -45,7 +45,7 @@ static enum kwhy_status choose_form(
 	return status;
 }
 
-/* A plan of a recording this large takes longer than a report may. */
+/* Refuses a plan for a recording so large that the plan would take longer than a report may. */
 static enum kwhy_status check_plan(const struct kwhy_recording *recording, struct kwhy_error *error)
 {
 	size_t rows = recording->activities.count + recording->calls.count;
@@ -57,7 +57,10 @@ static enum kwhy_status check_plan(const struct kwhy_recording *recording, struc
 	return KWHY_OK;
 }
 
-/* Projects changes that leave results as they are; KWHY_E_UNSUPPORTED: it cannot be computed. */
+/*
+ * Projects those changes that do not alter results. KWHY_E_UNSUPPORTED: no projection can be made from the
+ * recording.
+ */
 static enum kwhy_status make_plan(
 	struct kwhy_analysis *analysis, struct kwhy_plan **out, struct kwhy_error *error)
 {
@@ -108,7 +111,7 @@ static enum kwhy_status render(struct kwhy_analysis *analysis, const struct kwhy
 	}
 }
 
-/* Adds the plan to a text or JSON report; where it cannot be computed, the report states why. */
+/* Adds the plan to a report in text or JSON. If it cannot be computed, the report states why. */
 static enum kwhy_status add_plan(struct kwhy_analysis *analysis, struct kwhy_report *report,
 	struct kwhy_plan **out, struct kwhy_error *why_not)
 {
@@ -148,7 +151,7 @@ static enum kwhy_status write_report(struct kwhy_analysis *analysis, const struc
 	return status;
 }
 
-/* Reports a folder of kwhy bench pairs, which has a report of its own. */
+/* Writes the report on a folder of kwhy bench pairs, which differs from other reports. */
 static enum kwhy_status report_pairs(
 	const struct report_options *options, const char *folder, struct kwhy_error *error)
 {

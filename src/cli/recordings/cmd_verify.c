@@ -10,17 +10,18 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Number of damaged places that are listed; all are counted. */
+/* Number of damaged parts of files that are listed. All of them are counted. */
 enum { PLACES_SHOWN = 20 };
 
 struct verify_options {
 	bool json;
 };
 
-/* State of a verification and its counts. */
+/* State and counts of a verification. */
 struct verifying {
 	struct kwhy_text text;
-	struct kwhy_json json; /* writes into `text`, damaged places first, as they are found */
+	/* writes into `text`; damaged parts come first, in the order in which they are found */
+	struct kwhy_json json;
 	bool is_json;
 	uint64_t records[KWHY_WIRE_KIND_COUNT];
 	uint64_t blocks, bytes, newer_blocks, damaged_bytes, damages, cuts;
@@ -74,7 +75,7 @@ static enum kwhy_status verify_file(struct verifying *all, const char *path, str
 	return item < 0 ? error->status : KWHY_OK;
 }
 
-/* Number of processes that were killed or are still running: their files lack the final record. */
+/* Number of processes without a final record, since they were killed or are still running. */
 static uint64_t unended(const struct verifying *all)
 {
 	const uint64_t *records = all->records;

@@ -22,7 +22,7 @@ static void set_defaults(void *options)
 	kwhy_change_options_init(&whatif->changes);
 }
 
-/* Lists the requested changes; with --plan, no change. */
+/* Lists the requested changes. With --plan there are none. */
 static enum kwhy_status list_requests(const struct whatif_options *options,
 	struct kwhy_whatif_request change_requests[KWHY_CHANGE_OPTIONS], size_t *out_count,
 	struct kwhy_error *error)
@@ -42,7 +42,7 @@ static enum kwhy_status list_requests(const struct whatif_options *options,
 	return KWHY_OK;
 }
 
-/* Fails when none of the requested changes can be made. */
+/* Fails if none of the requested changes can be made. */
 static enum kwhy_status fail_refused(const struct kwhy_plan *plan, struct kwhy_error *error)
 {
 	struct kwhy_text text = {0};

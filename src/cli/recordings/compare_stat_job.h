@@ -8,15 +8,15 @@
 
 #include <stdbool.h>
 
-/* Options of `kwhy compare` for two results of `kwhy stat`. */
+/* Options of `kwhy compare` that apply to two results of `kwhy stat`. */
 struct kwhy_compare_stat_options {
 	const struct kwhy_strings *fail_if;
 	const struct kwhy_text_style *style;
-	const char *output; /* path of -o; NULL: standard output */
+	const char *output; /* path of the output; NULL: standard output */
 	enum kwhy_output_form form;
 };
 
-/* Whether the file begins like the JSON of `kwhy stat`. */
+/* Whether a file is a result of `kwhy stat`, judged by its first bytes. */
 bool kwhy_is_stat(const char *path);
 
 KWHY_MUST_USE enum kwhy_status kwhy_compare_stat_run(const struct kwhy_compare_stat_options *options,

@@ -22,7 +22,7 @@ enum kwhy_status kwhy_job_status(int code, struct kwhy_error *error)
 	return error->status;
 }
 
-/* The options of an analysis, and what they point to. */
+/* The options of an analysis in the form of kwhy/analyse.h, and the memory to which they point. */
 struct work {
 	struct kwhy_analysis_options options;
 	struct kwhy_analysis_work *work;

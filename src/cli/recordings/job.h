@@ -7,21 +7,27 @@
 
 #include <stdbool.h>
 
-/* Options about traces and their analysis, which several commands share. */
+/* Options on traces and their analysis that several commands have. */
 struct kwhy_job_options {
-	struct kwhy_strings power; /* files of power readings; compare has two lists of its own instead */
-	struct kwhy_strings power_devices; /* "[RANK/]DEVICE=[HOST/]GPU" */
-	const char *power_zone;		   /* time zone of logs that state none; NULL: not given */
-	const char *profile;		   /* NULL: the bundled profile of the device */
-	const char *collectives, *steps;   /* NULL: not given */
-	const char *assume_power;	   /* NULL: not given */
-	const char *price;		   /* "0.30EUR"; NULL: not given */
-	const char *place;		   /* place as in `kwhy model carbon --list`; NULL: not given */
-	double intensity_g_per_kwh;	   /* NAN: not given */
-	struct kwhy_strings powers;	   /* files of learnt powers, and recordings */
+	/* files of power readings; `kwhy compare` has two lists of its own instead */
+	struct kwhy_strings power;
+	/* GPUs of power files that are devices of the trace: "[RANK/]DEVICE=[HOST/]GPU" */
+	struct kwhy_strings power_devices;
+	const char *power_zone; /* time zone of power logs that state none; NULL: not given */
+	/* path of the machine profile; NULL: the bundled profile of the device */
+	const char *profile;
+	/* file of names of collective kernels; name of the ranges that are steps; NULL: not given */
+	const char *collectives, *steps;
+	const char *assume_power; /* assumed powers; NULL: not given */
+	const char *price;	  /* price of a kWh, "0.30EUR"; NULL: not given */
+	/* country or cloud region as in `kwhy model carbon --list`; NULL: not given */
+	const char *place;
+	double intensity_g_per_kwh; /* carbon intensity; NAN: not given */
+	/* files of powers that were learnt from other recordings, or these recordings */
+	struct kwhy_strings powers;
 	struct kwhy_strings thresholds;
-	struct kwhy_strings work; /* "tokens=4096" */
-	double min_gain_percent;  /* NAN: the detectors' default */
+	struct kwhy_strings work; /* work that was done, "tokens=4096" */
+	double min_gain_percent;  /* smallest saving of a finding; NAN: the default of the detectors */
 	uint64_t seed;
 	bool has_partial, quiet, verbose;
 };
@@ -29,17 +35,23 @@ struct kwhy_job_options {
 void kwhy_job_options_init(struct kwhy_job_options *options);
 
 /*
- * Opens the analysis of traces and power files, with progress on the terminal. `command` is what its report
- * names as its command; NULL: none. kwhy_analysis_close() ends it.
+ * Opens the analysis of traces and files of power readings, and shows its progress on a terminal. `command`
+ * is the command line that the report names; NULL: none. kwhy_analysis_close() ends the analysis.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_job_open(struct kwhy_analysis **out,
 	const struct kwhy_job_options *options, char *const *traces, size_t trace_count,
 	const struct kwhy_strings *power, const char *command, struct kwhy_error *error);
 
-/* The status of a call of kwhy/analyse.h that was given the error's text as message. */
+/*
+ * Converts the result of a function of kwhy/analyse.h to a status. The function must have been given the
+ * error's text as memory for its message.
+ */
 enum kwhy_status kwhy_job_status(int code, struct kwhy_error *error);
 
-/* Rows of an option table for the members of a struct kwhy_job_options `member` of `type`. */
+/*
+ * Rows of an option table that set a struct kwhy_job_options, which is the member `member` of the options
+ * struct `type`.
+ */
 #define KWHY_OPTION_ROWS_JOB(type, member)                                                                   \
 	{"power-device", 0, "D=GPU",                                                                         \
 		"the trace's device D is that GPU of the power files; may be given again", KWHY_OPTION_LIST, \

@@ -51,7 +51,7 @@ static void write_runs(struct kwhy_json *json, const struct kwhy_replay_outcome 
 	kwhy_json_array_end(json);
 }
 
-/* Writes members of the open object. */
+/* Writes the outcome of a replay as members of the open JSON object. */
 static void write_outcome(struct kwhy_json *json, const struct kwhy_replay_outcome *outcome)
 {
 	kwhy_json_count(json, "runs", outcome->runs);

@@ -10,7 +10,7 @@
 
 #define LATE_RATIO 0.01
 
-/* Inputs and output of the parts of the text. */
+/* Inputs and output that the functions of this file share. */
 struct page {
 	const struct kwhy_replay *replay;
 	struct kwhy_text_context context;
@@ -21,7 +21,7 @@ static const char *source_of(const struct kwhy_report *report)
 	return report->recording->source_count ? report->recording->sources[0].path : "the recording";
 }
 
-/* Adds "+1.2 %". */
+/* Adds a relative error with its sign: "+1.2 %". */
 static void add_error(struct kwhy_table *table, double off_ratio)
 {
 	char cell[KWHY_QUANTITY_BYTES];
@@ -30,7 +30,7 @@ static void add_error(struct kwhy_table *table, double off_ratio)
 	kwhy_table_cell(table, isfinite(off_ratio) ? cell : NULL);
 }
 
-/* Adds "531 ms to 533 ms". */
+/* Adds an interval: "531 ms to 533 ms". */
 static void add_interval(struct kwhy_table *table, double low, double high, const char *unit)
 {
 	char from[KWHY_QUANTITY_BYTES], to[KWHY_QUANTITY_BYTES], cell[2 * KWHY_QUANTITY_BYTES + 8];
@@ -107,7 +107,7 @@ static void write_changed(const struct page *page)
 	kwhy_table_write(&table, page->context.style, page->context.out);
 }
 
-/* Adds the saving of a change as a share of the replayed recording. */
+/* Adds what the changes save, as a share of the time or energy of the replay as recorded. */
 static void add_saving(struct kwhy_table *table, const struct kwhy_joules *from, const struct kwhy_joules *to)
 {
 	char cell[2 * KWHY_QUANTITY_BYTES + 8], low[KWHY_QUANTITY_BYTES], high[KWHY_QUANTITY_BYTES];
@@ -175,7 +175,7 @@ static void write_proxies(const struct page *page)
 	kwhy_table_write(&table, page->context.style, page->context.out);
 }
 
-/* Writes a note where the count is above 0. */
+/* Writes a note about something that is counted, unless the count is 0. */
 static void note(const struct page *page, uint64_t count, const char *words)
 {
 	char number[KWHY_QUANTITY_BYTES];
@@ -212,8 +212,8 @@ static void write_left(const struct page *page, const struct kwhy_replay_outcome
 }
 
 /*
- * Notes by how much slow calls delayed the runs. Where that is a large part of a run, another program may
- * have used the processors.
+ * Notes by how much slow calls delayed the runs. If it is a large part of a run, another program may have
+ * used the processors.
  */
 static void write_late(const struct page *page, const struct kwhy_replay_outcome *outcome)
 {
@@ -283,7 +283,10 @@ static void write_settled(const struct page *page)
 			replay->has_changed ? " (changed: by a round trip at most)" : "");
 }
 
-/* Explains the durations of calls in a changed replay: as here, plus the difference to the recording. */
+/*
+ * Explains how long calls take in a changed replay: as long as on this machine, plus what recording added to
+ * them.
+ */
 static void write_calls(const struct page *page)
 {
 	const struct kwhy_replay *replay = page->replay;

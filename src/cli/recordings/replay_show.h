@@ -6,11 +6,11 @@
 #include "replay/replay.h"
 #include "report/report.h"
 
-/* Output of `kwhy replay`; `report` is of the recording. */
+/* Writes the results of `kwhy replay` as text. `report` is that of the recording. */
 void kwhy_replay_text(const struct kwhy_replay *replay, const struct kwhy_report *report,
 	const struct kwhy_text_style *style, struct kwhy_text *out);
 
-/* The same as JSON, schema kwhy.replay/1 (docs/formats/replay.md). */
+/* Writes the results of `kwhy replay` as JSON, schema kwhy.replay/1 (docs/formats/replay.md). */
 void kwhy_replay_json(
 	const struct kwhy_replay *replay, const struct kwhy_report *report, struct kwhy_text *out);
 

@@ -13,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shortest interval: NVML's ring is no finer, so shorter intervals would be interpolated. */
+/*
+ * Shortest interval of the power curve, ms. NVML's samples are 20 ms apart, so shorter intervals would be
+ * interpolated.
+ */
 #define INTERVAL_MIN_MS 20
 #define IDLE_MIN_S 0.5
 #define IDLE_MAX_S 3600
@@ -34,13 +37,13 @@ static void set_defaults(void *options)
 	stat->interval_ms = stat->idle_s = NAN;
 }
 
-/* State of one measurement. */
+/* State of one call of the command. */
 struct job {
 	const struct stat_options *options;
 	struct kwhy_signals signals;
 	struct kwhy_stat stat;
 	struct kwhy_stat_specs specs;
-	struct kwhy_environment environment; /* environment of the command */
+	struct kwhy_environment environment; /* environment of the measured command */
 	struct kwhy_stat_work_file work_file;
 	struct kwhy_stat_meter meter;
 	struct kwhy_stat_runner runner;
@@ -105,7 +108,7 @@ static enum kwhy_status open_meter(struct job *job, struct kwhy_error *error)
 	return status;
 }
 
-/* Keeps the words of the command, joined by blanks. */
+/* Keeps the words of the command, separated by spaces. */
 static enum kwhy_status keep_command(
 	struct job *job, const struct kwhy_operands *operands, struct kwhy_error *error)
 {
@@ -124,13 +127,16 @@ static enum kwhy_status keep_command(
 	return status;
 }
 
-/* Whether to go on: a request to end between two runs counts, too, and then no further command is started. */
+/*
+ * Whether another run is made. A request to end that arrives between two runs counts, too, and then no
+ * further command is started.
+ */
 static bool goes_on(struct job *job)
 {
 	return !job->exit && !kwhy_signals_wait(&job->signals, 0);
 }
 
-/* Runs the command until enough is measured, a run fails, or an end is requested. */
+/* Runs the command until there are enough runs, a run fails, or an end is requested. */
 static enum kwhy_status measure(struct job *job, struct kwhy_error *error)
 {
 	const struct stat_options *options = job->options;
@@ -198,7 +204,7 @@ static void tell_exit(const struct job *job)
 	kwhy_output_message(text);
 }
 
-/* Ends when a command cannot be started, with a shell's message and exit status. */
+/* Ends after a command could not be started, with the message and exit status that a shell would give. */
 static enum kwhy_status end_badly(const struct job *job, enum kwhy_status status, struct kwhy_error *error)
 {
 	if (status != KWHY_E_INPUT || job->exit < KWHY_EXIT_NOT_EXECUTABLE || job->stat.run_count)

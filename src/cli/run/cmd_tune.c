@@ -72,7 +72,9 @@ static enum kwhy_status fit(const struct kwhy_tune_sweep *sweep, enum kwhy_tune_
 	return status;
 }
 
-/* The clock at which a power is drawn, interpolated between the neighbouring runs. */
+/*
+ * The clock at which the device draws a given power, interpolated linearly between the two nearest runs.
+ */
 static double clock_for(const struct kwhy_tune_sweep *sweep, double power_w)
 {
 	double below_w = -INFINITY, above_w = INFINITY, below = NAN, above = NAN;
@@ -130,7 +132,7 @@ static void write_points(
 	kwhy_json_array_end(&page->json);
 }
 
-/* Writes the page to the file, else to standard error, because standard output is the command's. */
+/* Writes the answer to the file, or to standard error, since standard output belongs to the command. */
 static enum kwhy_status end_page(
 	struct kwhy_model_page *page, const struct kwhy_model_options *model, struct kwhy_error *error)
 {
@@ -163,7 +165,7 @@ static enum kwhy_status write_answer(const struct kwhy_tune_sweep *sweep, const 
 	return end_page(&page, model, error);
 }
 
-/* State from the sweep to the answer. */
+/* State of the sweep and its answer. */
 struct tuning {
 	struct kwhy_tune_sweep sweep;
 	struct kwhy_model_cap answer;

@@ -13,7 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Refuses an earlier recording at the new one's path, since it would be renamed before it is read again. */
+/*
+ * Refuses the path of the new recording if it is that of an earlier recording to be read. That one would be
+ * renamed before it is read.
+ */
 static enum kwhy_status refuse_same(
 	const struct kwhy_strings *earlier, const char *path, struct kwhy_error *error)
 {

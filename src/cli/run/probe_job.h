@@ -6,27 +6,32 @@
 #include "cli/run/record_job.h"
 #include "model/probing.h"
 
-/* The part of `kwhy probe` that `kwhy record` lacks. Zero-initialise; end with kwhy_probe_job_close(). */
+/*
+ * State of `kwhy probe` in addition to that of `kwhy record`. Initialise it with zeros; end with
+ * kwhy_probe_job_close().
+ */
 struct kwhy_probe_job {
 	const struct kwhy_record_options *options;
 	struct kwhy_probing
-		probing;	/* results of the earlier recordings, to which this recording's are added */
-	struct kwhy_text known; /* the same results as text, for the library in the command */
+		/* results of the earlier recordings; those of the new recording are added */
+		probing;
+	/* results of the earlier recordings as text for the library in the command */
+	struct kwhy_text known;
 	struct kwhy_probe_watch watch;
 	bool is_watched;
 };
 
-/* Reads earlier recordings. KWHY_E_USAGE: the new recording would replace one of them. */
+/* Reads the earlier recordings. KWHY_E_USAGE: the new recording would replace one of them. */
 KWHY_MUST_USE enum kwhy_status kwhy_probe_job_open(struct kwhy_probe_job *job,
 	const struct kwhy_record_options *options, const char *path, struct kwhy_error *error);
 
-/* Writes the library's input files into the folder of the recording. */
+/* Writes the files that the library reads into the folder of the recording. */
 KWHY_MUST_USE enum kwhy_status kwhy_probe_job_prepare(
 	struct kwhy_probe_job *job, const char *folder, struct kwhy_error *error);
 
 /*
- * Prints which launches were repeated, from the finished recording or, where that is NULL, from the file at
- * `path`. True: memory did not have its earlier contents after a repeat.
+ * Prints which launches were repeated, from the finished recording or, if that is NULL, from the file at
+ * `path`. Returns true if memory did not have its earlier contents after some repeat.
  */
 bool kwhy_probe_job_tell(
 	struct kwhy_probe_job *job, const struct kwhy_recording *recording, const char *path);

@@ -7,10 +7,10 @@
 #include "model/probing.h"
 
 /*
- * Adds the results of the earlier recordings to `probing` and writes them as the library in a command reads
- * them (inject/probe/known.h): lines with a half-width as a ratio, blocks, threads of a block and name,
- * separated by tabs. Kernels whose name is too long for the library are left out and probed again.
- * KWHY_E_INPUT: one of the files is no recording of kwhy probe.
+ * Adds the results of earlier recordings to `probing`, and writes them as text for the library in the command
+ * (inject/probe/known.h). Each line has a relative half-width, blocks, threads a block and name, separated by
+ * tabs. Kernels whose name is too long for the library are left out, so they are probed again. KWHY_E_INPUT:
+ * one of the files is no recording of kwhy probe.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_probe_known_list(struct kwhy_probing *probing,
 	const struct kwhy_strings *earlier, struct kwhy_text *out, struct kwhy_error *error);

@@ -6,14 +6,14 @@
 #include "cli/options.h"
 #include "model/probing.h"
 
-/* Summary that `kwhy probe` prints at its end. */
+/* Input of the summary that `kwhy probe` prints at its end. */
 struct kwhy_probe_summary {
 	const char *path; /* path of the recording */
 	double within_ratio;
-	const struct kwhy_strings *earlier; /* recordings of --append */
+	const struct kwhy_strings *earlier; /* recordings given with --append */
 };
 
-/* Writes a few lines, each of which is a separate message. */
+/* Writes the summary in a few lines, each of which is a message of its own. */
 void kwhy_probe_summary_write(
 	const struct kwhy_probe_summary *summary, const struct kwhy_probing *probing, struct kwhy_text *out);
 

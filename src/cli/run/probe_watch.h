@@ -7,22 +7,22 @@
 
 #include <stddef.h>
 
-enum { KWHY_PROBE_PROCESSES = 64 }; /* processes that are shown; others are left out */
+enum { KWHY_PROBE_PROCESSES = 64 }; /* largest number of processes that are included */
 
-/* Progress of a command's processes, from the rows that they append to a file. */
+/* Progress of the processes of a probed command, read from rows that they append to a file. */
 struct kwhy_probe_watch {
-	int file; /* file descriptor; -1: no file */
+	int file; /* file descriptor of that file; -1: there is none */
 	size_t count;
 	struct kwhy_probe_progress_row rows[KWHY_PROBE_PROCESSES];
 };
 
 /*
- * Creates the file in the folder of the recording. If that fails, only the progress line lacks these figures.
+ * Creates the file in the folder of the recording. If that fails, the progress line only lacks these figures.
  */
 void kwhy_probe_watch_open(struct kwhy_probe_watch *watch, const char *folder);
 void kwhy_probe_watch_close(struct kwhy_probe_watch *watch);
 
-/* Writes "12 of 40 kernels known, 81 % of busy; 250 s left", or "" before any process has written a row. */
+/* Writes "12 of 40 kernels known, 81 % of busy; 250 s left", or "" if no process has written a row yet. */
 void kwhy_probe_watch_write(struct kwhy_probe_watch *watch, char *out, size_t space);
 
 #endif

@@ -19,8 +19,8 @@
 #include <sys/random.h>
 
 /*
- * Interval of counter reads: the ledger ends at a counter's update, so counters are read more often than a
- * measurement of long windows needs.
+ * Interval at which energy counters are read, ns. The ledger ends at an update of a counter, so counters are
+ * read more often than long windows would need.
  */
 #define COUNTER_PERIOD_NS 2000000000
 
@@ -30,7 +30,7 @@ void kwhy_record_options_init(struct kwhy_record_options *options)
 	options->gauges_s = 1;
 }
 
-/* State of one recording. */
+/* State of one call of the command. */
 struct job {
 	const struct kwhy_record_options *options;
 	struct kwhy_arena arena;
@@ -38,16 +38,16 @@ struct job {
 	struct kwhy_record_folder folder;
 	uint64_t limit_bytes;
 	struct kwhy_signals signals;
-	struct kwhy_stat stat; /* holds the units of work */
+	struct kwhy_stat stat; /* has the units of work */
 	struct kwhy_stat_specs specs;
-	struct kwhy_environment environment; /* environment of the command */
+	struct kwhy_environment environment; /* environment of the recorded command */
 	struct kwhy_stat_work_file work_file;
 	struct kwhy_sensors *sensors;
 	struct kwhy_sampler *sampler;
 	struct kwhy_record_meters *meters;
 	struct kwhy_record_runner runner;
 	struct kwhy_child_end end;
-	struct kwhy_probe_job probe; /* state of kwhy probe */
+	struct kwhy_probe_job probe; /* state in addition, for kwhy probe */
 	bool has_noted_probed;
 };
 
@@ -139,8 +139,8 @@ static enum kwhy_status check_options(const struct kwhy_record_options *options,
 }
 
 /*
- * The path without trailing slashes, which a shell's completion adds, so that a suffix gives a name next to
- * the folder and not inside it.
+ * The path without slashes at its end, which a shell's completion adds. So a suffix makes a name next to the
+ * folder and not inside it.
  */
 static const char *without_slashes(struct kwhy_arena *arena, const char *path)
 {
@@ -151,7 +151,10 @@ static const char *without_slashes(struct kwhy_arena *arena, const char *path)
 	return kwhy_arena_printf(arena, "%.*s", (int)length, path);
 }
 
-/* Chooses the names of files. Each rank with a kwhy of its own gets a folder of its own. */
+/*
+ * Chooses the names of the recording's files. If each rank has a kwhy of its own, each gets a folder of its
+ * own.
+ */
 static enum kwhy_status name_things(
 	struct job *job, const struct kwhy_operands *operands, struct kwhy_error *error)
 {
@@ -210,7 +213,7 @@ static enum kwhy_status open_meters(struct job *job, struct kwhy_error *error)
 }
 
 /*
- * Notes missing meters. Without meters the recording still has the activities, and the report states what is
+ * Notes which meters are missing. The recording then still has the activities, and its report states what is
  * missing.
  */
 static void note_absences(struct job *job)
@@ -330,7 +333,9 @@ static enum kwhy_status prepare(
 	return status;
 }
 
-/* Prints the repeats of kwhy probe. If memory did not get its contents back, the exit status says so. */
+/*
+ * Prints what kwhy probe repeated. If memory did not have its contents afterwards, the exit status shows it.
+ */
 static void tell_probed(struct job *job, const struct kwhy_recording *recording)
 {
 	job->has_noted_probed = true;
@@ -338,7 +343,10 @@ static void tell_probed(struct job *job, const struct kwhy_recording *recording)
 		job->end.exit = KWHY_EXIT_RESULTS_CHANGED;
 }
 
-/* Shows the first screen of the report, on the stream that the command's output does not use. */
+/*
+ * Shows the first screen of the report: on standard output or standard error, whichever the command's output
+ * does not use.
+ */
 static enum kwhy_status show(struct job *job, struct kwhy_error *error)
 {
 	const struct kwhy_text_style style = {.columns = 80, .first_screen = true};
@@ -383,8 +391,8 @@ static enum kwhy_status close_all(struct job *job, struct kwhy_error *error)
 }
 
 /*
- * Ends when no command has run, without a recording. A command that cannot be started gives a shell's message
- * and exit status; after a request to end, no command is started.
+ * Ends without a recording if no command has run. If the command could not be started, message and exit
+ * status are those of a shell. After a request to end, no command is started.
  */
 static enum kwhy_status end_early(struct job *job, enum kwhy_status status, struct kwhy_error *error)
 {
@@ -437,8 +445,8 @@ static enum kwhy_status record(
 	tell_exit(job);
 	kwhy_record_folder_clear(job->folder.path);
 	/*
-	 * after a failure of packing or report the recording is complete, and the exit status is still the
-	 * command's
+	 * If packing or the report fails, the recording is complete, and the exit status remains that of the
+	 * command.
 	 */
 	if (job->options->one_file && !status && kwhy_record_folder_pack(job->folder.path, &second))
 		kwhy_output_message(second.text);

@@ -10,14 +10,14 @@ struct kwhy_record_options {
 	const char *output, *devices, *replay, *limit, *range, *graphs;
 	double delay_s, duration_s, duty_percent, window_s, gauges_s;
 	struct kwhy_strings work, counts, meters;
-	struct kwhy_strings earlier; /* recordings of kwhy probe that the new one continues */
+	struct kwhy_strings earlier; /* recordings of kwhy probe that the new recording continues */
 	bool power_only, memory, no_calls, no_lines, one_file, progress, quiet;
-	const struct kwhy_inject_probe *probe; /* how kernels are probed; NULL: they are not */
+	const struct kwhy_inject_probe *probe; /* how kernels are probed; NULL: they are not probed */
 };
 
 /*
- * Rows of an option table for the members of a struct kwhy_record_options `member` of `type` that both
- * commands take.
+ * Rows of an option table, for options that both commands have. They set a struct kwhy_record_options, which
+ * is the member `member` of the options struct `type`.
  */
 #define KWHY_OPTION_ROWS_RECORDING(type, member)                                                           \
 	{"output", 'o', "PATH", "the recording; default run.kwhy, one that is there becomes run.kwhy.old", \
@@ -48,14 +48,17 @@ struct kwhy_record_options {
 		"quiet", 'q', NULL, "no report at the end", KWHY_OPTION_FLAG, offsetof(type, member.quiet)   \
 	}
 
-/* Sets the defaults. */
+/* Sets the defaults of the options. */
 void kwhy_record_options_init(struct kwhy_record_options *options);
 
-/* Reads a number of bytes with an optional K, M or G; NULL: 0. KWHY_E_USAGE names the option. */
+/*
+ * Reads a number of bytes, which may end in K, M or G. If the text is NULL, it is 0. KWHY_E_USAGE: it is no
+ * such number; the error names the option.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_record_read_bytes(
 	const char *option, const char *text, uint64_t *out, struct kwhy_error *error);
 
-/* Runs the command, records it and shows the first screen of its report. */
+/* Runs the command, records it, and shows the first screen of its report. */
 KWHY_MUST_USE enum kwhy_status kwhy_record_job_run(const struct kwhy_record_options *options,
 	const struct kwhy_operands *operands, enum kwhy_exit *out_exit, struct kwhy_error *error);
 

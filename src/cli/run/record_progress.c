@@ -28,7 +28,7 @@ static uint64_t size_of(const char *folder)
 	return bytes;
 }
 
-/* Last power of a device's first power meter, mW; -1: no meter, or no reading yet. */
+/* Latest power reading of a device's first power meter, mW; -1: there is no meter or no reading yet. */
 static int64_t power_mw(const struct kwhy_sensors *sensors, uint32_t device)
 {
 	struct kwhy_reading reading;
@@ -57,7 +57,7 @@ static int64_t total_mw(const struct kwhy_sensors *sensors)
 	return total;
 }
 
-/* Writes the size of the recording, or the progress of a probed command. */
+/* Writes the size of the recording or, for a probed command, the progress of probing. */
 static void write_state(const struct kwhy_record_progress *progress, char *out, size_t space)
 {
 	if (progress->watch)
@@ -66,7 +66,7 @@ static void write_state(const struct kwhy_record_progress *progress, char *out, 
 		kwhy_quantity_bytes(out, size_of(progress->folder));
 }
 
-/* Writes "recording 12 s, 1.93 MB, 135 W"; unknown power is left out. */
+/* Writes the line: "recording 12 s, 1.93 MB, 135 W". If the power is unknown, it is left out. */
 static void write_line(const struct kwhy_record_progress *progress, int64_t now_mono_ns, char out[LINE_BYTES])
 {
 	const int64_t power_mw = total_mw(progress->sensors);

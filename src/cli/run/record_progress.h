@@ -8,21 +8,21 @@
 #include <stdbool.h>
 
 /*
- * The line of --progress on standard error: how long a recording has run, how large it is (or, for kwhy
- * probe, how much is known), and the power of its devices. A terminal shows one line that is redrawn; other
+ * The line of --progress on standard error. It shows how long a recording has run, how large it is (for kwhy
+ * probe: how much is known), and the power of its devices. A terminal shows one line that is redrawn. Other
  * outputs get a line every ten seconds.
  */
 struct kwhy_record_progress {
 	const char *folder;
 	const struct kwhy_sensors *sensors;
-	struct kwhy_probe_watch *watch; /* NULL: the command is not probed */
+	struct kwhy_probe_watch *watch; /* progress of a probed command; NULL: the command is not probed */
 	int64_t start_mono_ns, last_mono_ns;
 	bool is_drawn;
 };
 
-/* Called once a second. */
+/* Updates the line. Called once a second. */
 void kwhy_record_progress_show(struct kwhy_record_progress *progress, int64_t now_mono_ns);
-/* Erases the line where one is drawn. */
+/* Erases the line if one is drawn. */
 void kwhy_record_progress_end(struct kwhy_record_progress *progress);
 
 #endif

@@ -18,30 +18,35 @@
 #include <time.h>
 
 #define SECOND_NS 1000000000
-#define FIRST_NS (3 * (int64_t)SECOND_NS) /* a counter's update is found within a second */
+/* ns to wait before the start, in which an update of each counter is found */
+#define FIRST_NS (3 * (int64_t)SECOND_NS)
 #define RETRY_NS (SECOND_NS / 20)
-#define LAST_NS (3 * (int64_t)SECOND_NS / 10) /* longest final wait for an update */
-#define SETTLE_NS INT64_C(150000000) /* NVML delivers a sample of its ring up to 0.1 s after it was taken */
-/* Time before and after a requested window for which readings are kept: counters are read every 2 s. */
+/* longest wait after the end for an update of each counter, ns */
+#define LAST_NS (3 * (int64_t)SECOND_NS / 10)
+#define SETTLE_NS INT64_C(150000000) /* ns; NVML delivers a sample up to 0.1 s after it was taken */
+/*
+ * Time before and after a requested window for which readings are kept, too, ns. It is longer than the 2 s
+ * between counter reads.
+ */
 #define MARGIN_NS (5 * (int64_t)SECOND_NS)
 
 enum { OTHERS_MAX = 64, OTHER_BYTES = 64 };
 
 struct costs {
-	int64_t own_ns; /* processor time of this process */
+	int64_t own_ns; /* processor time of this process, ns */
 	int64_t taken_mono_ns;
-	double busy_s; /* busy time of all CPUs; NAN: unknown */
+	double busy_s; /* busy time of all processors; NAN: unknown */
 	struct kwhy_sampler_cost sampler;
 };
 
 struct recording {
 	const struct kwhy_record_runner *runner;
 	struct kwhy_lines lines[2];
-	double *work; /* [work_count] amounts so far */
+	double *work; /* [work_count] amount of each unit reported so far */
 	struct {
 		char unit[OTHER_BYTES];
 		double amount;
-	} others[OTHERS_MAX]; /* units that are reported but not named by --work */
+	} others[OTHERS_MAX]; /* units that the command reports and --work does not name */
 	size_t other_count;
 	struct costs before;
 	struct kwhy_record_progress progress;
@@ -98,7 +103,9 @@ static void see_output(void *context, int stream, int64_t time_mono_ns, const ch
 	kwhy_lines_add(&recording->lines[stream - 1], time_mono_ns, bytes, length);
 }
 
-/* Keeps the folder; the recording goes on after a failure, too. */
+/*
+ * Keeps the new recording, which replaces an earlier one at its path. A failure does not end the recording.
+ */
 static void keep_folder(void *context)
 {
 	const struct recording *recording = context;
@@ -144,7 +151,7 @@ static void end(struct recording *recording)
 	free(recording->work);
 }
 
-/* Adds work of a unit that --work does not name; units beyond OTHERS_MAX are not recorded. */
+/* Adds work of a unit that --work does not name. After OTHERS_MAX units, further ones are not recorded. */
 static void add_other(struct recording *recording, const char *unit, size_t length, double amount)
 {
 	size_t at = 0;
@@ -163,7 +170,7 @@ static void add_other(struct recording *recording, const char *unit, size_t leng
 	recording->others[at].amount += amount;
 }
 
-/* The work of a unit that --work names; NULL: not named. */
+/* The work of a unit that --work names; NULL: it names no such unit. */
 static const struct kwhy_stat_work *named_unit(
 	const struct recording *recording, const char *unit, size_t length, size_t *out_index)
 {
@@ -176,7 +183,7 @@ static const struct kwhy_stat_work *named_unit(
 	return NULL;
 }
 
-/* Takes reported work; amounts of a unit that --work counts or states itself are ignored. */
+/* Adds work that the command reports. Amounts are ignored if --work counts or states the unit itself. */
 static void take_reported(void *context, const char *unit, size_t length, double amount)
 {
 	struct recording *recording = context;
@@ -196,7 +203,7 @@ static void write_others(const struct recording *recording, int64_t time_mono_ns
 			recording->others[i].unit, recording->others[i].amount);
 }
 
-/* Writes the work; stated work counts only for a run that ended normally. */
+/* Writes the amounts of work. Stated amounts count only if the run ended normally. */
 static enum kwhy_status write_work(struct recording *recording, const struct kwhy_child_end *how)
 {
 	const struct kwhy_record_runner *runner = recording->runner;
@@ -214,7 +221,7 @@ static enum kwhy_status write_work(struct recording *recording, const struct kwh
 	return status;
 }
 
-/* Start of the requested window, after the delay. */
+/* Start of the requested window, which is the start of the command plus the delay. */
 static int64_t window_start(const struct kwhy_record_runner *runner, int64_t start_ns)
 {
 	return isnan(runner->delay_s) ? start_ns : start_ns + (int64_t)(runner->delay_s * SECOND_NS);
@@ -228,8 +235,8 @@ static int64_t window_end(const struct kwhy_record_runner *runner, int64_t start
 }
 
 /*
- * Opens the windows just before the command starts: the requested one for activities, the same with a margin
- * for meters.
+ * Opens the windows just before the command starts: the requested window for activities, and the same with a
+ * margin for meter readings.
  */
 static enum kwhy_status begin_window(const struct kwhy_record_runner *runner, struct kwhy_error *error)
 {
@@ -257,7 +264,7 @@ static int64_t own_cpu_ns(void)
 	return (int64_t)used.tv_sec * SECOND_NS + used.tv_nsec;
 }
 
-/* Reads the costs of recording in this process; the sampler's since its start. */
+/* Reads what recording has cost in this process. For the sampler it is the cost since its start. */
 static void read_costs(const struct kwhy_record_runner *runner, struct costs *out)
 {
 	*out = (struct costs){.own_ns = own_cpu_ns(),
@@ -280,7 +287,9 @@ static void write_costs(const struct recording *recording)
 		kwhy_record_meters_add_cost(runner->meters, KWHY_WIRE_COST_SAMPLER,
 			after.sampler.cpu_ns - before->sampler.cpu_ns,
 			after.sampler.reads - before->sampler.reads);
-	/* readings of a part of the run, or of another time, do not give the power during this sampling */
+	/*
+	 * The power during sampling is unknown if readings are those of a part of the run or of another time.
+	 */
 	if (isnan(runner->delay_s) && isnan(runner->duration_s) && !runner->replayed &&
 		after.busy_s > before->busy_s)
 		kwhy_record_meters_add_cost(runner->meters, KWHY_WIRE_COST_MACHINE,
@@ -288,7 +297,10 @@ static void write_costs(const struct recording *recording)
 			(uint64_t)(after.taken_mono_ns - before->taken_mono_ns));
 }
 
-/* Writes the units that are counted by ranges; the files of the command's processes are complete by now. */
+/*
+ * Writes the units of work that are counted by ranges. All files of the command's processes are complete by
+ * now.
+ */
 static enum kwhy_status write_counts(const struct recording *recording, const struct kwhy_child_end *how)
 {
 	const struct kwhy_record_runner *runner = recording->runner;
@@ -324,7 +336,7 @@ static void write_run(const struct kwhy_record_runner *runner, const struct kwhy
 	kwhy_record_meters_add_run(runner->meters, start_ns, end_ns, how->exit);
 }
 
-/* Whether each counter whose updates were detected had one after that time. */
+/* Whether each counter whose updates can be detected had an update after a given time. */
 static bool have_ticked(const struct kwhy_sensors *sensors, int64_t since_mono_ns)
 {
 	struct kwhy_reading reading;
@@ -340,8 +352,8 @@ static bool have_ticked(const struct kwhy_sensors *sensors, int64_t since_mono_n
 }
 
 /*
- * Awaits the next update of each counter after the end, so that the ledger is metered to the end; a read
- * close to an update cannot locate it.
+ * Waits until each counter had an update after the end, so that the ledger is metered to the end. A read
+ * shortly after an update cannot show when the update was.
  */
 static void await_last(const struct kwhy_record_runner *runner, int64_t end_mono_ns)
 {
@@ -368,7 +380,9 @@ static int64_t last_metered_ns(const struct kwhy_sensors *sensors, uint32_t devi
 	return last_ns;
 }
 
-/* Notes, now and in every report, that the energy of a lost device covers a part of the run only. */
+/*
+ * Notes, on the terminal and for every report, that the energy of a lost device covers only part of the run.
+ */
 static void tell_lost(const struct kwhy_record_runner *runner, int64_t start_mono_ns)
 {
 	const struct kwhy_sensors *sensors = runner->sensors;

@@ -11,38 +11,47 @@
 #include "record/meters.h"
 #include "sensor/sampler.h"
 
-/* Inputs of the recording of one command; all are borrowed. */
+/* Inputs for the recording of one command, which are borrowed. */
 struct kwhy_record_runner {
 	char *const *argv;
 	struct kwhy_sensors *sensors;
-	struct kwhy_sampler *sampler; /* NULL: no meter to sample */
+	struct kwhy_sampler *sampler; /* NULL: there is no meter to sample */
 	struct kwhy_record_meters *meters;
 	struct kwhy_stat_specs *specs;
-	struct kwhy_environment *environment; /* environment of the command; the times are added */
+	/* environment of the command, to which the times are added */
+	struct kwhy_environment *environment;
 	const struct kwhy_stat_work_file *work_file;
-	struct kwhy_stat *stat; /* has the units of the specs */
+	struct kwhy_stat *stat; /* has the units of the options --work */
 	struct kwhy_signals *signals;
-	double delay_s, duration_s; /* delay_s NAN: from the start; duration_s NAN: to the end */
+	/*
+	 * window to record, s after the start of the command; delay_s NAN: from the start; duration_s NAN: to
+	 * the end
+	 */
+	double delay_s, duration_s;
 	const struct kwhy_record_folder *folder;
-	const char *const *counts; /* UNIT=NAME: units counted by ranges of a name */
+	/* UNIT=NAME for each unit of work that is counted by the ranges of a name */
+	const char *const *counts;
 	size_t count_count;
-	bool replayed; /* a file is played instead of reading meters, so readings are not of this machine's
-			  present */
-	bool progress; /* shows a progress line */
-	struct kwhy_probe_watch *watch; /* NULL: the command is not probed */
-	bool has_windows; /* activities are recorded in windows, so the command's processes get start and end
-			     of the run */
+	/* whether readings come from a file and not from meters, so that they are of another time */
+	bool replayed;
+	bool progress;			/* whether a progress line is shown */
+	struct kwhy_probe_watch *watch; /* progress of a probed command; NULL: the command is not probed */
+	/*
+	 * whether activities are recorded in windows only; the command's processes then also record start and
+	 * end of the run
+	 */
+	bool has_windows;
 };
 
 /*
- * Waits until every meter has given a reading, or a time limit passes. False: an end was requested before the
- * command began.
+ * Waits until every meter has given a reading, or until a time limit has passed. False: an end was requested,
+ * and the command must not be started.
  */
 KWHY_MUST_USE bool kwhy_record_await_first(const struct kwhy_record_runner *runner);
 
 /*
- * Runs the command while meter readings are written, and returns when they cover its end. KWHY_E_INPUT: the
- * command could not be started, and out->exit says why.
+ * Runs the command while meter readings are written. Returns when the readings cover its end. KWHY_E_INPUT:
+ * the command could not be started, and out->exit states why.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_run(
 	const struct kwhy_record_runner *runner, struct kwhy_child_end *out, struct kwhy_error *error);

@@ -12,10 +12,13 @@
 #include <time.h>
 
 #define SECOND_NS 1000000000
-#define FIRST_NS (3 * (int64_t)SECOND_NS) /* a counter's update is found within a second */
-#define LATE_NS (2 * (int64_t)SECOND_NS)  /* time after which the last readings no longer arrive */
+/* longest wait for the first readings, ns; an update of a counter is found within a second */
+#define FIRST_NS (3 * (int64_t)SECOND_NS)
+/* ns after which the last readings of a window no longer arrive */
+#define LATE_NS (2 * (int64_t)SECOND_NS)
 #define RETRY_NS (SECOND_NS / 20)
-#define KEEP_NS (30 * (int64_t)SECOND_NS) /* kept before a window; counters may be read every 10 s */
+/* ns before a window for which readings are kept; counters may be read only every 10 s */
+#define KEEP_NS (30 * (int64_t)SECOND_NS)
 
 static enum kwhy_status start_sampling(struct kwhy_stat_meter *meter,
 	const struct kwhy_sensor_request *request, const char *save_path, struct kwhy_error *error)
@@ -115,7 +118,7 @@ static enum kwhy_status copy_text(
 	return text && !*out ? kwhy_fail_memory(error, "the names of the meters") : KWHY_OK;
 }
 
-/* Sets the power of a context alone from the bundled profile of the device. */
+/* Sets the power that a context alone draws, from the bundled profile of the device. */
 static enum kwhy_status know_context(
 	struct kwhy_stat *stat, struct kwhy_stat_domain *domain, struct kwhy_error *error)
 {
@@ -134,7 +137,10 @@ static enum kwhy_status know_context(
 	return status;
 }
 
-/* Whether domains add up. Sensors of boards overlap, so only GPUs and RAPL's domains are known to. */
+/*
+ * Whether a domain's energy can be added to that of others. Sensors of boards overlap, so only GPUs and
+ * RAPL's domains can.
+ */
 static bool adds_up(const struct kwhy_stat_meter *meter, const struct kwhy_metered *item)
 {
 	const struct kwhy_sensors *sensors = meter->sensors;
@@ -253,8 +259,8 @@ static bool has_readings(const struct kwhy_stat_meter *meter, size_t source)
 }
 
 /*
- * Whether the first readings are there: of a present meter, counter and power; a played file may lack one of
- * them.
+ * Whether a meter has given its first readings. A live device must have given those of its counter and of its
+ * power; a file may lack one of them.
  */
 static bool is_ready(const struct kwhy_stat_meter *meter, const struct kwhy_metered *item)
 {
@@ -361,7 +367,7 @@ static void add_window(struct kwhy_stat_meter *meter, size_t domain, int64_t unt
 {
 	struct kwhy_window_sum *sum = &meter->windows[domain].sum;
 
-	if (sum->state != KWHY_ENERGY_MEASURED) /* keep the first reason */
+	if (sum->state != KWHY_ENERGY_MEASURED) /* the first reason is kept */
 		return;
 	sum->curve = meter->windows[domain].curve;
 	if (kwhy_curve_first_ns(sum->curve) == 0 && kwhy_curve_last_ns(sum->curve) == 0)
@@ -390,7 +396,8 @@ void kwhy_stat_meter_sum(struct kwhy_stat_meter *meter, int64_t until_ns, struct
 }
 
 /*
- * Gives a window's result. All readings of a short run may be of its rise, so its peak is at least its mean.
+ * Returns the result of a window. In a short run, all power samples may be of its rising edge. So the peak
+ * power is at least the mean power.
  */
 void kwhy_stat_meter_result(const struct kwhy_stat_meter *meter, size_t domain, struct kwhy_stat_energy *out)
 {

@@ -10,74 +10,79 @@
 #include "sensor/sensor.h"
 #include "sensor/sensor_csv.h"
 
-/* Energy of one metered domain in the window. */
+/* Energy of one metered domain in the current window. */
 struct kwhy_stat_window {
-	struct kwhy_curve *curve; /* power curve; NULL: not open */
+	struct kwhy_curve *curve; /* power curve of the window; NULL: it is not open */
 	struct kwhy_window_sum sum;
 };
 
 /*
- * The meters of `kwhy stat`. They are sampled from open to close. The energy of one window at a time can be
- * read, which may last longer than readings are kept. Times are CLOCK_MONOTONIC.
+ * The meters of `kwhy stat`. They are sampled from opening to closing. The energy of one window at a time can
+ * be read, and a window may last longer than readings are kept. Times are those of CLOCK_MONOTONIC.
  */
 struct kwhy_stat_meter {
 	struct kwhy_sensors *sensors;
-	struct kwhy_sampler *sampler; /* NULL: no meter to sample */
+	struct kwhy_sampler *sampler; /* NULL: there is no meter to sample */
 	struct kwhy_history *history;
-	struct kwhy_sensor_csv *kept; /* file of the readings; NULL: not requested */
+	/* file to which the readings are written; NULL: none was requested */
+	struct kwhy_sensor_csv *kept;
 	const struct kwhy_metered *metered;
 	size_t metered_count;
-	struct kwhy_stat_window *windows; /* [metered_count] */
-	bool replayed;			  /* a file is played instead of reading meters */
-	int64_t summed_ns;		  /* time up to which the window is in the sums */
+	struct kwhy_stat_window *windows; /* [metered_count] current window of each metered domain */
+	bool replayed;			  /* whether readings come from a file and not from meters */
+	int64_t summed_ns;		  /* time up to which the current window is in the sums */
 };
 
 /*
- * Opens the meters and starts sampling. KWHY_OK also where there is no meter. `save_path` NULL: the readings
- * are not kept.
+ * Opens the meters and starts sampling. It also returns KWHY_OK if there is no meter. `save_path`: file for
+ * the readings; NULL: they are not kept.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_open(struct kwhy_stat_meter *meter,
 	const struct kwhy_sensor_request *request, const char *save_path, struct kwhy_error *error);
-/* Closes the meters and fills in the cost, except the members that the runs add up themselves. */
+/*
+ * Closes the meters and fills in what measuring has cost, except for the members that runs add up themselves.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_close(
 	struct kwhy_stat_meter *meter, struct kwhy_stat_cost *cost, struct kwhy_error *error);
 
-/* CPU time that sampling has taken so far; 0 without a sampler. */
+/* Processor time that sampling has taken so far, s; 0 if nothing is sampled. */
 double kwhy_stat_meter_cpu_s(const struct kwhy_stat_meter *meter);
 
 /*
- * CPU time that the whole machine has used so far; NAN: unknown, or a file is played, which is of another
- * time.
+ * Processor time that all programs on the machine have used so far, s; NAN: unknown, or readings come from a
+ * file and so are of another time.
  */
 double kwhy_stat_meter_busy_s(const struct kwhy_stat_meter *meter);
 
-/* Adds the domains and absences of the machine to a stat that has none yet. */
+/* Adds the domains of this machine, and the meters that it lacks, to a stat without any. */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_describe(
 	const struct kwhy_stat_meter *meter, struct kwhy_stat *stat, struct kwhy_error *error);
 
-/* Waits until every meter has given a reading, or a time limit passes. */
+/* Waits until every meter has given a reading, or until a time limit has passed. */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_await_first(
 	struct kwhy_stat_meter *meter, struct kwhy_error *error);
 
-/* Takes new readings; called about once a second. */
+/* Reads new readings. To be called about once a second. */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_drain(struct kwhy_stat_meter *meter, struct kwhy_error *error);
 
 /*
- * A window: begin, then repeatedly open curves up to the present, read, sum. Before the last time, await the
- * end.
+ * Measure a window. Begin it; then repeatedly open its curves up to the present, read them, and sum the
+ * energy. Before the last time, wait until readings cover the end (await).
  */
 void kwhy_stat_meter_begin(struct kwhy_stat_meter *meter, int64_t start_ns);
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_open_curves(
 	struct kwhy_stat_meter *meter, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_await_end(
 	struct kwhy_stat_meter *meter, int64_t end_ns, struct kwhy_error *error);
-/* Time up to which all live meters have readings; 0: no meter is live, or one has no reading yet. */
+/* Time up to which all live meters have readings; 0: no meter is live, or one has given no reading yet. */
 int64_t kwhy_stat_meter_known_ns(const struct kwhy_stat_meter *meter, int64_t now_ns);
-/* Energy used from the begin to `until_ns`, which must not lie before summed_ns; NAN: unknown. */
+/*
+ * Energy from the begin of the window to `until_ns`, which must not be before summed_ns, J; NAN: unknown.
+ */
 double kwhy_stat_meter_used_j(const struct kwhy_stat_meter *meter, size_t domain, int64_t until_ns);
 /*
- * Adds the window up to `until_ns` to the sums, closes the curves and drops readings that no later window
- * needs. Marks the domains whose counters misbehaved.
+ * Adds the window up to `until_ns` to the sums, closes the curves, and drops readings that no later window
+ * needs. Marks the domains whose counters gave impossible readings.
  */
 void kwhy_stat_meter_sum(struct kwhy_stat_meter *meter, int64_t until_ns, struct kwhy_stat_domain *domains);
 void kwhy_stat_meter_result(const struct kwhy_stat_meter *meter, size_t domain, struct kwhy_stat_energy *out);

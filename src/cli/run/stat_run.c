@@ -10,7 +10,9 @@
 
 #define SECOND_NS 1000000000
 #define TICK_NS SECOND_NS
-/* Long runs are summed in pieces of this duration, so that little more than this is kept. */
+/*
+ * Duration of the pieces in which long runs are summed, ns. Readings are kept for little longer than this.
+ */
 #define PIECE_NS (600 * (int64_t)SECOND_NS)
 #define BOTH_SIDES_NS (2 * (int64_t)SECOND_NS)
 
@@ -18,10 +20,14 @@
 struct running {
 	struct kwhy_stat_runner *runner;
 	struct kwhy_lines lines[2];
-	double *work;	  /* [work_count]; NAN: not reported yet */
-	size_t *resolved; /* [metric_count]: number of points whose joules are known */
+	double *work;	  /* [work_count] amount of each work; NAN: not reported yet */
+	size_t *resolved; /* [metric_count] number of points of each metric whose joules are set */
 	uint32_t index;
-	double *before_j; /* [domain_count]: energy used up to the start of the current interval */
+	/*
+	 * [domain_count] energy of each domain from the start of the run to the start of the current
+	 * interval, J
+	 */
+	double *before_j;
 	int64_t start_ns, line_ns, interval_ns, next_piece_ns;
 	enum kwhy_status status;
 	struct kwhy_error *error;
@@ -92,7 +98,7 @@ static void see_output(void *context, int stream, int64_t time_mono_ns, const ch
 	kwhy_lines_add(&running->lines[stream - 1], time_mono_ns, bytes, length);
 }
 
-/* Energy of the main domain since the start, J. */
+/* Energy of the main domain since the start of the run, J. */
 static double main_joules(const struct running *running, int64_t until_ns)
 {
 	const struct kwhy_stat *stat = running->runner->stat;
@@ -109,7 +115,10 @@ static double main_joules(const struct running *running, int64_t until_ns)
 	return sum;
 }
 
-/* Sets the joules of points. `last`: points that were read from the pipe after the end belong to the end. */
+/*
+ * Sets the joules of the points of metrics up to until_ns. With `last`, points that were read from the output
+ * after the end of the run get the joules of the end.
+ */
 static void resolve_points(struct running *running, int64_t until_ns, bool last)
 {
 	const struct kwhy_stat *stat = running->runner->stat;
@@ -128,7 +137,10 @@ static void resolve_points(struct running *running, int64_t until_ns, bool last)
 	}
 }
 
-/* Energy from the interval's start up to a time, by domain; the interval ends there. */
+/*
+ * Sets the energy of each domain from the start of the current interval to a time, at which the interval
+ * ends.
+ */
 static void fill_interval(struct running *running, double *joules, int64_t until_ns)
 {
 	const struct kwhy_stat *stat = running->runner->stat;
@@ -189,7 +201,7 @@ static enum kwhy_status add_intervals(struct running *running, int64_t until_ns,
 	return status;
 }
 
-/* Updates points and intervals; the curves are open and known up to `until_ns`. */
+/* Updates points and intervals from the open curves, which are known up to `until_ns`. */
 static enum kwhy_status settle(struct running *running, int64_t until_ns, bool last)
 {
 	enum kwhy_status status;
@@ -201,8 +213,8 @@ static enum kwhy_status settle(struct running *running, int64_t until_ns, bool l
 }
 
 /*
- * Sums up to slightly before the time that all live meters have reached: readings on both sides determine an
- * edge better.
+ * Sums the run up to shortly before the latest time for which all live meters have readings. Readings on both
+ * sides of that time determine the energy up to it better.
  */
 static enum kwhy_status sum_piece(struct running *running)
 {
@@ -258,7 +270,7 @@ static void end(struct running *running)
 	free(running->before_j);
 }
 
-/* Fills in the work; stated work counts only for a run that ended normally. */
+/* Fills in the work of the run. A stated amount counts only if the run ended normally. */
 static enum kwhy_status fill_work(struct running *running, const struct kwhy_child_end *how)
 {
 	struct kwhy_stat_specs *specs = running->runner->specs;
@@ -359,7 +371,10 @@ static void see_nothing(void *context, int stream, int64_t time_mono_ns, const c
 	(void)length;
 }
 
-/* Runs the command so that isatty() gives it the same answer as in the runs that count. */
+/*
+ * Runs the command without measuring. Its output is connected such that isatty() gives it the same answer as
+ * in the measured runs.
+ */
 enum kwhy_status kwhy_stat_run_unmeasured(
 	struct kwhy_stat_runner *runner, int *out_exit, struct kwhy_error *error)
 {

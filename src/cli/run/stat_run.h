@@ -9,7 +9,7 @@
 #include "launch/child.h"
 #include "model/stat.h"
 
-/* Inputs of every run of a command; all are borrowed. */
+/* Inputs that are the same for all runs of a command. They are borrowed. */
 struct kwhy_stat_runner {
 	char *const *argv;
 	struct kwhy_stat_meter *meter;
@@ -18,21 +18,22 @@ struct kwhy_stat_runner {
 	const struct kwhy_stat_work_file *work_file;
 	struct kwhy_signals *signals;
 	struct kwhy_stat *stat;
-	int64_t first_start_ns; /* start of the first run that counts; 0: no such run yet */
+	int64_t first_start_ns; /* start of the first run that counts; 0: there was none yet */
 };
 
 /*
- * Runs the command once and adds the run to the stat, with its energy, work, curves and intervals. Returns
- * when the meters cover its end. KWHY_E_INPUT: the command could not be started, and *out_exit says why.
+ * Runs the command once and adds the run to the stat, with its energy, work, metrics and intervals. Returns
+ * when meter readings cover its end. KWHY_E_INPUT: the command could not be started, and *out_exit states
+ * why.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_run(
 	struct kwhy_stat_runner *runner, int *out_exit, struct kwhy_error *error);
 
-/* Runs the command once without measuring it. */
+/* Runs the command once without measuring. */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_run_unmeasured(
 	struct kwhy_stat_runner *runner, int *out_exit, struct kwhy_error *error);
 
-/* Measures the power of the domains for `seconds`, or until an end is requested. */
+/* Measures the idle power of the domains for `seconds`, or until an end is requested. */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_run_idle(
 	struct kwhy_stat_runner *runner, double seconds, struct kwhy_error *error);
 

@@ -11,8 +11,8 @@
 enum { NAME_BYTES_MAX = 40 };
 
 /*
- * Splits "tokens=..." and keeps the name, which tables and figures use. *out_rest is unchanged where there is
- * no '='.
+ * Splits a value such as "tokens=..." and keeps the name before '=', under which tables and figures show it.
+ * *out_rest is the text after '='; it is unchanged if there is no '='.
  */
 static enum kwhy_status split(const char *option, const char *spec, struct kwhy_stat *stat,
 	const char **out_name, const char **out_rest, struct kwhy_error *error)
@@ -31,7 +31,7 @@ static enum kwhy_status split(const char *option, const char *spec, struct kwhy_
 	return *out_name && (!rest || *out_rest) ? KWHY_OK : kwhy_fail_memory(error, "the command line");
 }
 
-/* The number in a text; NAN: the text is no number. */
+/* The number that a text consists of; NAN: it is no number. */
 static double number_of(const char *text)
 {
 	char *end;
@@ -40,7 +40,7 @@ static double number_of(const char *text)
 	return end != text && !*end && isfinite(value) ? value : NAN;
 }
 
-/* Reads the text after the unit: a number, an expression, or an empty text. */
+/* Reads the text after the unit of --work: a number, a regular expression, or nothing. */
 static enum kwhy_status read_amount(struct kwhy_stat_specs *specs, struct kwhy_stat_work *work,
 	const char *rest, struct kwhy_error *error)
 {

@@ -8,20 +8,23 @@
 #include "model/stat.h"
 
 /*
- * The options --work UNIT=REGEX, --work UNIT=NUMBER, --work UNIT and --metric NAME=REGEX: amounts found in a
- * command's output, stated by the user, or reported by the command.
+ * Values of the options --work UNIT=REGEX (the amount is found in the command's output), --work UNIT=NUMBER
+ * (stated by the user), --work UNIT (reported by the command), and --metric NAME=REGEX.
  */
 struct kwhy_stat_specs {
-	struct kwhy_pattern *work,
-		*metrics; /* [work_count] and [metric_count]; work with a stated number has no pattern */
-	double *stated;	  /* [work_count] amounts of stated work */
-	enum kwhy_stat_work_from *from; /* [work_count] */
+	/* [work_count] and [metric_count] patterns; unused for work whose amount is stated or reported */
+	struct kwhy_pattern *work, *metrics;
+	double *stated;			/* [work_count] amount of each stated work */
+	enum kwhy_stat_work_from *from; /* [work_count] where the amount of each work comes from */
 	size_t work_count, metric_count;
-	bool reporting; /* the command reports at least one work */
-	bool watching;	/* at least one expression is looked for in the output */
+	bool reporting; /* whether the command reports the amount of any work */
+	bool watching;	/* whether any pattern is searched for in the output */
 };
 
-/* Reads the options and fills stat's work and metrics, without points. Wrong options are KWHY_E_USAGE. */
+/*
+ * Reads the options and sets stat's work and metrics, which have no points yet. KWHY_E_USAGE: an option has a
+ * wrong value.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_specs_init(struct kwhy_stat_specs *specs,
 	const struct kwhy_strings *work, const struct kwhy_strings *metrics, struct kwhy_stat *stat,
 	struct kwhy_error *error);

@@ -40,7 +40,7 @@ void kwhy_stat_work_file_close(struct kwhy_stat_work_file *file)
 	file->path[0] = '\0';
 }
 
-/* The amount after a unit of that length; NAN: missing or malformed. */
+/* The amount in a line whose unit is `length` bytes long; NAN: it is missing or no amount. */
 static double amount_of(const char *line, size_t length)
 {
 	char *end;

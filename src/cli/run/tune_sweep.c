@@ -9,11 +9,13 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Share of the highest clock at which a sweep starts by default; lower clocks make no sense. */
+/*
+ * Default for the lowest clock of a sweep, as a share of the highest one. Lower clocks are not worth a run.
+ */
 #define CLOCK_FROM 0.4
 /*
- * Largest half-width of a run's energy, as a share: beyond it settings that save a few percent cannot be
- * compared.
+ * Largest relative half-width of a run's energy. With a larger one, settings that save a few percent cannot
+ * be compared.
  */
 #define METER_HALF_MAX 0.05
 
@@ -27,13 +29,13 @@ static const char *unit_name(enum kwhy_tune_kind kind)
 	return kind == KWHY_TUNE_CAP ? "W" : "MHz";
 }
 
-/* The setting of step `step` from the lowest to the highest value. */
+/* The setting number `step` of `values` settings, which are evenly spaced from `from` to `to`. */
 static unsigned value_at(double from, double to, uint64_t step, uint64_t values)
 {
 	return (unsigned)lround(from + (to - from) * (double)step / (double)(values - 1));
 }
 
-/* Plans the values in random order, once for each repeat. */
+/* Plans the runs: all values in random order, and that again for each repeat. */
 static enum kwhy_status plan(
 	struct kwhy_tune_sweep *sweep, const struct kwhy_tune_request *request, struct kwhy_error *error)
 {
@@ -111,7 +113,9 @@ static struct kwhy_stat_energy energy_of(const struct kwhy_stat *stat, const str
 	return (struct kwhy_stat_energy){.joules = NAN, .low_j = NAN, .high_j = NAN};
 }
 
-/* Checks that settings can be compared by the run. */
+/*
+ * Checks that a run's work is known, and its energy well enough to compare settings.
+ */
 static enum kwhy_status check_run(const struct kwhy_tune_sweep *sweep, const struct kwhy_tune_point *point,
 	const struct kwhy_stat_energy *energy, struct kwhy_error *error)
 {
@@ -153,7 +157,7 @@ static enum kwhy_status keep_point(
 	return status;
 }
 
-/* Whether the sweep goes on: a request to end between two runs ends it before the next run. */
+/* Whether another run is made. A request to end that arrives between two runs ends the sweep. */
 static bool goes_on(struct kwhy_tune_sweep *sweep)
 {
 	if (!sweep->exit && kwhy_signals_wait(&sweep->signals, 0))
@@ -185,7 +189,7 @@ static enum kwhy_status measure(
 	return status;
 }
 
-/* Restores the setting first and then releases the guard. */
+/* Restores the setting and then ends the guard, the process that would restore it if this one died. */
 static void put_back(struct kwhy_tune_sweep *sweep)
 {
 	enum kwhy_status status = kwhy_tune_setting_restore(&sweep->setting, &sweep->left);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loads of a known length and a steady power, for the self-test of the meters. Each runs for length_ns by the
- * device's own clock and writes when its first block began and its last one ended to stamps[0] and
- * stamps[1], which the caller sets to all ones and 0. Values are pseudo-random from `seed`: power depends on
- * the data. `sink` is never written; it keeps the compiler from leaving work out.
+ * Loads of known duration and steady power for the self-test of the meters. Each kernel runs for length_ns by
+ * the device's clock. It writes the start of its first block to stamps[0] and the end of its last block to
+ * stamps[1]; the caller sets these to all ones and to 0 before. Values are pseudo-random from `seed`, since
+ * power depends on the data. `sink` is never written in practice; the compiler cannot know that and so
+ * removes no work.
  */
 typedef unsigned long long u64;
 typedef unsigned int u32;
 
 #ifdef __AMDGCN__
-/* 100 a microsecond. */
+/* The clock counts 100 a microsecond. */
 __device__ static u64 now_ns()
 {
 	return 10 * wall_clock64();
@@ -49,7 +50,10 @@ __device__ static void end(u64 *stamps)
 		atomicMax(&stamps[1], now_ns());
 }
 
-/* Points that turn on circles, so that values neither grow nor settle: two fused multiply-adds a point and step. */
+/*
+ * Rotates four points (x, y) around the origin, so that values neither grow nor vanish. Each step of a point
+ * is two fused multiply-adds.
+ */
 extern "C" __global__ void kwhy_burn_fma(u64 length_ns, u32 seed, float *sink, u64 *stamps)
 {
 	u64 start = begin(stamps);
@@ -98,7 +102,10 @@ extern "C" __global__ void kwhy_burn_integer(u64 length_ns, u32 seed, u32 *sink,
 	end(stamps);
 }
 
-/* `words` uint4 values from `from` to `to`, again and again; a thread takes every (threads of the grid)th. */
+/*
+ * Copies `words` 16-byte values from `from` to `to`, repeatedly. Successive values go to successive threads
+ * of the grid.
+ */
 extern "C" __global__ void kwhy_burn_copy(u64 length_ns, const uint4 *from, uint4 *to, u64 words, u64 *stamps)
 {
 	u64 start = begin(stamps), step = (u64)gridDim.x * blockDim.x,
@@ -116,14 +123,14 @@ extern "C" __global__ void kwhy_burn_copy(u64 length_ns, const uint4 *from, uint
 	end(stamps);
 }
 
-/* Random bits from `seed`. */
+/* Fills out[count] with random bits from `seed`. */
 extern "C" __global__ void kwhy_fill(u32 seed, u32 *out, u64 count)
 {
 	for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (u64)gridDim.x * blockDim.x)
 		out[i] = mix(seed ^ mix((u32)i));
 }
 
-/* The device's clock, now. */
+/* Writes the present time of the device's clock, in nanoseconds. */
 extern "C" __global__ void kwhy_now(u64 *out)
 {
 	*out = now_ns();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums and copies over the members of a group that reach each other's memory: a thread reads all places and
- * writes them.
+ * Sums and copies over the members of a group that reach each other's memory. Each thread reads its element
+ * from all members and writes it to all of them.
  */
 #ifdef __cplusplus
 #define KERNEL extern "C" __global__
@@ -12,11 +12,11 @@ typedef unsigned int u32;
 
 enum { PLACES = 16 };
 
-/* As in collectives_own.c. */
+/* collectives_own.c has the same struct. */
 struct places {
 	u64 *to[PLACES], *from[PLACES];
-	u32 count;  /* of places */
-	u32 length; /* of each: u64 words, or floats to copy */
+	u32 count;  /* number of addresses in `to` and `from` */
+	u32 length; /* at each address: number of u64, or of floats */
 };
 
 static __device__ u32 first_index(void)
@@ -53,7 +53,7 @@ KERNEL void kwhy_collective_max(const struct places places)
 	}
 }
 
-/* In the order of members. */
+/* Adds the floats in the order of the members, so that all members get the same bits. */
 KERNEL void kwhy_collective_sum_floats(const struct places places)
 {
 	for (u32 i = first_index(); i < places.length; i += thread_count()) {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Holds a stream until the host has opened the gate as often as `turn` says, or 10 s have passed: then it
- * writes the turn to latch[1]. The latch is host memory that both see at once.
+ * Holds a stream until the host has opened the gate `opening` times, counted in latch[0]. After 10 s it gives
+ * up and writes `opening` to latch[1]. The latch is in host memory, in which host and device see each other's
+ * writes immediately.
  */
 typedef unsigned long long u64;
 typedef unsigned int u32;
 
 #ifdef __AMDGCN__
-/* 100 a microsecond. */
+/* The clock counts 100 a microsecond. */
 __device__ static u64 now_ns()
 {
 	return 10 * wall_clock64();

@@ -10,7 +10,7 @@ enum { CLOCK_NAME_BYTES = 64 };
 
 static const int64_t second_ns = 1000000000;
 static const int64_t farthest_ns = INT64_MAX /
-	4; /* bound of converted times, so that their differences do not overflow */
+	4; /* largest converted time, ns; the differences of such times do not overflow */
 
 void kwhy_csv_clock_init(struct kwhy_csv_clock *clock, struct kwhy_recording *recording)
 {
@@ -77,7 +77,9 @@ static enum kwhy_status refuse_clock(
 	return line_wrong(csv, words, error);
 }
 
-/* Refuses times that are of 1970 in nanoseconds but of this century in microseconds. */
+/*
+ * Refuses a time that in nanoseconds is of 1970 and in microseconds of this century: it is in the wrong unit.
+ */
 static enum kwhy_status check_unit(const struct kwhy_csv_clock *clock, const struct kwhy_csv *csv,
 	size_t column, int64_t time, struct kwhy_error *error)
 {
@@ -89,7 +91,10 @@ static enum kwhy_status check_unit(const struct kwhy_csv_clock *clock, const str
 		"looks like Unix time in microseconds; write nanoseconds, or state \"# clock other NAME\"");
 }
 
-/* Handles the first time of a file, which sets the origin or is compared with it. */
+/*
+ * Handles the first time of a file. It sets the recording's origin if the recording has none, and is
+ * otherwise compared with the origin.
+ */
 static enum kwhy_status start(struct kwhy_csv_clock *clock, const struct kwhy_csv *csv, size_t column,
 	int64_t time, struct kwhy_error *error)
 {
@@ -110,7 +115,10 @@ static enum kwhy_status start(struct kwhy_csv_clock *clock, const struct kwhy_cs
 	return KWHY_OK;
 }
 
-/* Words for the wrong unit, where the magnitudes of two files show that one of them is in another unit. */
+/*
+ * Text that states a mistake of units, if the sizes of times in this file and in earlier files show one;
+ * otherwise NULL.
+ */
 static const char *other_unit(const struct kwhy_csv_clock *clock, int64_t time, char *words, size_t size)
 {
 	const char *unit = clock->name ? NULL : kwhy_decimal_unix_unit(time);

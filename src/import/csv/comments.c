@@ -10,13 +10,13 @@
 
 enum { COVERAGE_MAX = 65536, SELECTION_MAX = 64, KEY_BYTES = 32, LARGEST_W = 100000 };
 
-/* Syntax and type of a key's value. */
+/* Form of the value of a KEY=VALUE pair. */
 enum value_form { FORM_TEXT, FORM_COUNT, FORM_BYTES, FORM_WATTS, FORM_RANK };
 
 static const struct device_key {
 	const char *key;
 	enum value_form form;
-	size_t offset; /* offset in struct kwhy_device, bytes */
+	size_t offset; /* offset of the member in struct kwhy_device, bytes */
 } device_keys[] = {
 	{"name", FORM_TEXT, offsetof(struct kwhy_device, name)},
 	{"uuid", FORM_TEXT, offsetof(struct kwhy_device, uuid)},
@@ -72,7 +72,10 @@ static void skip_space(struct kwhy_span *rest)
 	}
 }
 
-/* Removes the next word, up to white space outside double quotes, from the front; empty at the end. */
+/*
+ * Takes the next word from the front of a text; empty at its end. White space inside double quotes belongs to
+ * the word.
+ */
 static struct kwhy_span take_word(struct kwhy_span *rest)
 {
 	struct kwhy_span word;
@@ -108,7 +111,10 @@ static enum kwhy_status line_wrong(const struct kwhy_csv *csv, const char *words
 	return kwhy_csv_fail(csv, KWHY_CSV_COLUMNS_MAX, error, words);
 }
 
-/* Reads watts with up to three decimals as milliwatts. False: no number from 0.001 to LARGEST_W. */
+/*
+ * Reads watts with up to three decimals and gives milliwatts. False: the text is no number from 0.001 to
+ * LARGEST_W.
+ */
 static bool parse_watts(struct kwhy_span text, int64_t *out_mw)
 {
 	int64_t value = 0;
@@ -143,7 +149,7 @@ static enum kwhy_status set_text(
 	return KWHY_OK;
 }
 
-/* Sets one figure of a device; an empty value leaves it unknown. */
+/* Sets one property of a device from its value. An empty value leaves the property unknown. */
 static enum kwhy_status set_value(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
 	const struct device_key *key, struct kwhy_span value, struct kwhy_device *device,
 	struct kwhy_error *error)
@@ -201,7 +207,7 @@ static enum kwhy_status note_key(
 		comments->tracks->path, shown);
 }
 
-/* Splits KEY=VALUE; false when the word has no '='. */
+/* Splits KEY=VALUE. False: the word has no '='. */
 static bool cut_pair(struct kwhy_span word, struct kwhy_span *out_key, struct kwhy_span *out_value)
 {
 	const char *equals = memchr(word.bytes, '=', word.length);
@@ -214,7 +220,8 @@ static bool cut_pair(struct kwhy_span word, struct kwhy_span *out_key, struct kw
 }
 
 /*
- * Reads the rank of a device line before its other words, because it decides which device the line describes.
+ * Reads the rank of a line about a device. It is read before the line's other words, because it decides which
+ * device the line is about.
  */
 static enum kwhy_status read_rank(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
 	struct kwhy_span rest, int32_t index, struct kwhy_error *error)
@@ -236,7 +243,7 @@ static enum kwhy_status read_rank(struct kwhy_csv_comments *comments, const stru
 	comments->ranks[index] = device.rank;
 	if (!kwhy_track_map_find(&comments->tracks->devices, track, &known))
 		return KWHY_OK;
-	/* earlier rows of that device are of the same rank */
+	/* rows before this comment used the device without a rank; it gets the stated one */
 	comments->tracks->recording->devices[known].rank = device.rank;
 	track.b = device.rank;
 	return kwhy_track_map_put(&comments->tracks->devices, track, known, error);
@@ -280,7 +287,7 @@ static enum kwhy_status read_device(struct kwhy_csv_comments *comments, const st
 	return read_pairs(comments, csv, rest, &comments->tracks->recording->devices[device], error);
 }
 
-/* Reads the two times after a word. */
+/* Reads two times that follow a word, the start and end of a window. */
 static enum kwhy_status read_window(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
 	const char *form, struct kwhy_span *rest, struct kwhy_coverage *out, struct kwhy_error *error)
 {
@@ -318,7 +325,9 @@ static enum kwhy_status read_coverage(struct kwhy_csv_comments *comments, const 
 	return status;
 }
 
-/* Reads the interval that coverage could lie in and the reason for it, which apply to all devices. */
+/*
+ * Reads the interval in which the user chose to record and how the user chose it; both apply to all devices.
+ */
 static enum kwhy_status read_selection(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
 	struct kwhy_span rest, struct kwhy_error *error)
 {

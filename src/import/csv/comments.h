@@ -7,18 +7,19 @@
 #include "import/tracks.h"
 
 /*
- * Facts in the comment lines of a file of activities: the clock, devices, coverage. Other comments are
- * ignored.
+ * Reads the comment lines of a CSV of activities that state its clock, devices and coverage. Other comments
+ * are ignored.
  */
 struct kwhy_csv_comments {
 	struct kwhy_csv_clock *clock;
 	struct kwhy_tracks *tracks;
-	struct kwhy_coverage *coverage; /* coverage that the file states, not yet of a device */
+	struct kwhy_coverage
+		*coverage; /* coverage that the file states; its device is set at the file's end */
 	size_t coverage_count, coverage_capacity;
-	uint32_t *ranks;    /* [KWHY_CSV_DEVICES_MAX] rank by device index; KWHY_NONE: not stated */
-	int32_t last_index; /* index of the device looked up last; 0 at first */
-	bool device_stated; /* a comment described a device */
-	bool key_noted;	    /* the note on unknown words in device lines has been added */
+	uint32_t *ranks;    /* [KWHY_CSV_DEVICES_MAX] stated rank by device index; KWHY_NONE: not stated */
+	int32_t last_index; /* index of the device that was looked up last; initially 0 */
+	bool device_stated; /* a comment stated properties of a device */
+	bool key_noted;	    /* the note on unknown words about devices has been added */
 };
 
 #define KWHY_CSV_DEVICES_MAX 1024
@@ -27,15 +28,15 @@ KWHY_MUST_USE enum kwhy_status kwhy_csv_comments_init(struct kwhy_csv_comments *
 	struct kwhy_csv_clock *clock, struct kwhy_tracks *tracks, struct kwhy_error *error);
 void kwhy_csv_comments_done(struct kwhy_csv_comments *comments);
 
-/* Reads the current comment of kwhy_csv_each(). */
+/* Reads the comment that kwhy_csv_each() is at. */
 KWHY_MUST_USE enum kwhy_status kwhy_csv_comments_read(
 	struct kwhy_csv_comments *comments, const struct kwhy_csv *csv, struct kwhy_error *error);
 
-/* Gives the device with that index and with the rank that a comment stated. */
+/* Gives the recording's device with the index, and with the rank that a comment stated for it. */
 KWHY_MUST_USE enum kwhy_status kwhy_csv_comments_device(
 	struct kwhy_csv_comments *comments, int32_t index, uint32_t *out_device, struct kwhy_error *error);
 
-/* Adds the file's coverage to the recording for each device of the file. Called at the end of the file. */
+/* Adds the coverage that the file states, for each device of the file. Call it at the end of the file. */
 KWHY_MUST_USE enum kwhy_status kwhy_csv_comments_add_coverage(
 	struct kwhy_csv_comments *comments, struct kwhy_error *error);
 

@@ -47,13 +47,14 @@ static const struct kwhy_csv_column columns[COLUMN_COUNT] = {
 
 enum row_noun { NOUN_ACTIVITY, NOUN_CALL, NOUN_NAMED_CALL, NOUN_RANGE };
 
-/* Kinds of rows by the word in the column "kind". */
+/* Kinds of rows, by the word in the column "kind". */
 static const struct row_kind {
 	const char *word;
-	const char *unnamed; /* name for a row that has no name; NULL: the report makes one */
+	const char *unnamed; /* name of rows whose name is empty; NULL: reports choose one */
 	enum row_noun noun;
-	uint8_t activity, copy, src, dst; /* used for activities */
-	enum kwhy_call_class class;	  /* used for calls */
+	uint8_t activity, copy, src,
+		dst; /* activity, and a copy's direction and memory kinds; for rows of devices */
+	enum kwhy_call_class class; /* kind of call; for rows of the host */
 } row_kinds[] = {
 	{"kernel", "unnamed kernel", NOUN_ACTIVITY, KWHY_ACTIVITY_KERNEL, 0, 0, 0, 0},
 	{"collective", "unnamed collective", NOUN_ACTIVITY, KWHY_ACTIVITY_COLLECTIVE, 0, 0, 0, 0},
@@ -90,7 +91,7 @@ struct reader {
 	uint64_t rows;
 };
 
-/* The kind of the current row; NULL: unknown kind. */
+/* The kind of the current row; NULL: the word is unknown. */
 static const struct row_kind *find_kind(struct reader *reader)
 {
 	struct kwhy_span word = kwhy_csv_field(reader->csv, COLUMN_KIND);
@@ -193,7 +194,9 @@ static enum kwhy_status read_bytes(
 	return KWHY_OK;
 }
 
-/* Reads grid and block. No grid has 0 blocks and no block 0 threads, so 0 means unknown, too. */
+/*
+ * Reads the size of grid and block. 0 means unknown, because no grid has 0 blocks and no block has 0 threads.
+ */
 static enum kwhy_status read_grid(
 	struct reader *reader, struct kwhy_activity *activity, struct kwhy_error *error)
 {
@@ -328,7 +331,7 @@ static enum kwhy_status read_item(void *context, enum kwhy_csv_item item, struct
 	return KWHY_OK;
 }
 
-/* Notes what a file of this format cannot state. */
+/* Adds notes on what this format cannot state. */
 static enum kwhy_status add_notes(struct reader *reader, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = reader->recording;
@@ -413,8 +416,8 @@ static enum kwhy_status begin(struct reader *reader, const char *path, struct kw
 }
 
 /*
- * Checks the user's table. It is not used, because rows state which are collectives, but one that cannot be
- * read is still an error.
+ * Reads the user's table of collectives to check it. It is not needed here, because the rows state which
+ * kernels are collectives, but a table that cannot be read is an error in every format.
  */
 static enum kwhy_status check_collectives(const struct kwhy_import_options *options, struct kwhy_error *error)
 {
@@ -456,7 +459,7 @@ static enum kwhy_status read_csv(struct kwhy_recording *recording, const char *p
 	return status;
 }
 
-/* A CSV of activities has both of these columns. */
+/* Recognises a CSV of activities by two columns that each one has. */
 static bool probe_csv(const char *path, const unsigned char *head, size_t length)
 {
 	(void)path;

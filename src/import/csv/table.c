@@ -21,8 +21,7 @@ struct kwhy_csv {
 	struct kwhy_span comment;
 	size_t field_count, header_count;
 	struct kwhy_span fields[KWHY_CSV_COLUMNS_MAX];
-	size_t field_of[KWHY_CSV_COLUMNS_MAX]; /* field by column of the options; NO_FIELD: the file lacks the
-						  column */
+	size_t field_of[KWHY_CSV_COLUMNS_MAX]; /* field of each column of the options; NO_FIELD: absent */
 };
 
 enum kwhy_status kwhy_csv_open(
@@ -127,7 +126,7 @@ static enum kwhy_status read_header(struct kwhy_csv *csv, struct kwhy_error *err
 	return status;
 }
 
-/* Splits a row and checks its shape; *out_taken false: skipped. */
+/* Splits a row and checks the number of its fields. *out_taken false: the row was skipped. */
 static enum kwhy_status read_row(struct kwhy_csv *csv, bool *out_taken, struct kwhy_error *error)
 {
 	const char *words = split(csv);
@@ -201,7 +200,7 @@ enum kwhy_status kwhy_csv_each(
 	return status;
 }
 
-/* The line of `text` that starts at *at; moves *at past it. */
+/* The line of `text` that starts at *at; *at becomes the start of the next line. */
 static struct kwhy_span next_line(const char *text, size_t length, size_t *at)
 {
 	struct kwhy_span line = {text + *at, length - *at};
@@ -231,7 +230,7 @@ bool kwhy_csv_head_names(const unsigned char *head, size_t length, const char *n
 	return false;
 }
 
-/* Makes a text of the file safe for a terminal. */
+/* Copies the start of a text for a message, without characters that control a terminal. */
 static void show(char out[3 * SHOWN_BYTES + 4], struct kwhy_span text)
 {
 	bool cut = text.length > SHOWN_BYTES;
@@ -241,7 +240,7 @@ static void show(char out[3 * SHOWN_BYTES + 4], struct kwhy_span text)
 		memcpy(out + length, "...", 4);
 }
 
-/* Fails and states why a text is not the required number. */
+/* Fails with a message that states why a text is not a number in the required range. */
 static enum kwhy_status number_wrong(const struct kwhy_csv *csv, const char *what, struct kwhy_span text,
 	struct kwhy_csv_range range, struct kwhy_error *error)
 {

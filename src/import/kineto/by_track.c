@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Events whose category says nothing: the names of their process and thread tell what they are. */
+/* Reads events whose category does not show what they are. The names of their process and thread do. */
 
-/* Short names for arguments that every function here takes. */
+/* Short form of the constants of enum kwhy_kineto_field. */
 #define FIELD(name) KWHY_KINETO_FIELD_##name
 
 static struct kwhy_kineto_span text_of(
@@ -19,7 +19,7 @@ static struct kwhy_kineto_span text_of(
 	return span;
 }
 
-/* The correlation id of XLA's profiler, whose values are all texts; 0 is unknown. */
+/* The correlation id of an event of XLA's profiler, which writes numbers as texts; 0: unknown. */
 static uint32_t correlation_of(const struct kwhy_kineto_event *event)
 {
 	int64_t id;
@@ -58,7 +58,7 @@ static void read_details(const struct kwhy_kineto_event *event, struct kwhy_acti
 	kwhy_xla_transfer_details(text, details.length, row);
 }
 
-/* Adds work of a stream. `gpu`: the device's number. */
+/* Adds an activity of a stream of device number `gpu`. */
 static enum kwhy_status add_xla_activity(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	int32_t gpu, int64_t stream, struct kwhy_error *error)
 {
@@ -124,8 +124,9 @@ static enum kwhy_status add_xla_host(
 }
 
 /*
- * The list that export_chrome_trace() of PyTorch's first profiler wrote: processes "CPU functions" and "CUDA
- * functions", or of another device; the thread of the latter is the device's number, and streams are unknown.
+ * Whether the event is of export_chrome_trace() of PyTorch's first profiler. Its processes are "CPU
+ * functions" and, for each kind of device, the like of "CUDA functions". In the latter the thread is the
+ * device's number; streams are unknown.
  */
 static bool is_legacy(const struct kwhy_kineto_event *event)
 {

@@ -4,9 +4,9 @@
 #include <string.h>
 
 /*
- * Names of copies: "Memcpy HtoD (Pageable -> Device)" from CUPTI, "Memcpy HtoD (Host -> Device)" and
- * "CopyHostToDevice" from ROCm, "Memcpy M2D (MEMORY -> DEVICE)" from Intel's PTI. The first row whose text is
- * in the name counts; arrays lie on the device.
+ * Directions of copies by their names, such as "Memcpy HtoD (Pageable -> Device)" from CUPTI, "Memcpy HtoD
+ * (Host -> Device)" and "CopyHostToDevice" from ROCm, and "Memcpy M2D (MEMORY -> DEVICE)" from Intel's PTI.
+ * The first row whose text is in the name decides. CUDA arrays ("A") lie on the device.
  */
 static const struct {
 	const char *text;
@@ -37,8 +37,8 @@ static const struct {
 };
 
 /*
- * Memory kinds by CUPTI's names; longer texts come before their prefixes. "Host" alone is neither pageable
- * nor pinned.
+ * Kinds of memory by CUPTI's names. A text comes before other texts that it begins with. "Host" alone means
+ * neither pageable nor pinned memory.
  */
 static const struct {
 	const char *text;

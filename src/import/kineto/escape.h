@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /*
- * Undoes the escapes of a JSON string, until `out` exceeds the longest name that a recording keeps. Returns
- * the bytes written.
+ * Decodes the escapes of a JSON string. It stops when `out` has more bytes than the longest name that a
+ * recording keeps. Returns the number of bytes written.
  */
 size_t kwhy_kineto_unescape(const char *bytes, size_t length, char out[KWHY_NAME_MAX_BYTES + 8]);
 

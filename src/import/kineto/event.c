@@ -11,7 +11,7 @@ static const char *const field_texts[] = {
 #undef X
 };
 
-/* Known categories. Those of kind OTHER are understood and not needed, or repeat what others say. */
+/* Known categories. Kind OTHER marks those that are not needed or that show the same work as other events. */
 static const struct {
 	const char *text;
 	enum kwhy_kineto_kind kind;
@@ -107,7 +107,9 @@ static inline uint64_t eight_bytes(const char *text)
 	return bytes;
 }
 
-/* Compares words of up to 24 bytes by their first, middle and last eight bytes, which overlap. */
+/*
+ * Compares words of up to 24 bytes as integers of eight bytes at their start, middle and end, which overlap.
+ */
 static inline bool is_word(const struct kwhy_kineto_word *word, const char *text, size_t length)
 {
 	uint64_t differs = eight_bytes(word->text) ^ eight_bytes(text);
@@ -147,7 +149,10 @@ static bool is_instant(const struct kwhy_kineto_event *event)
 	return event->phase == 'i' || event->phase == 'I';
 }
 
-/* Halves of a slice are read whatever their category, so that each end finds its own begin. */
+/*
+ * Whether the event is the begin or end of a slice. These are read even if their category is not needed, so
+ * that each end finds its own begin.
+ */
 static bool is_half(const struct kwhy_kineto_event *event)
 {
 	return event->phase == 'B' || event->phase == 'E';
@@ -173,8 +178,8 @@ static void decide_by_category(struct kwhy_kineto_event *event, const struct kwh
 }
 
 /*
- * Decides the kind as soon as a field determines it, because most events are not needed and are then passed
- * unread.
+ * Decides the kind as soon as a field determines it. Most events are not needed, and the rest of such an
+ * event is skipped.
  */
 static inline void decide(
 	struct kwhy_kineto_event *event, unsigned field, const struct kwhy_kineto_words *words)
@@ -191,7 +196,7 @@ static inline void keep(struct kwhy_kineto_event *event, unsigned field, struct 
 	event->seen |= UINT64_C(1) << field;
 }
 
-/* Reads "args", from '{' to after '}'. */
+/* Reads the object "args", from its '{' to its '}'. */
 static bool read_args(
 	struct kwhy_kineto_event *event, struct kwhy_kineto_walk *walk, const struct kwhy_kineto_words *words)
 {
@@ -219,8 +224,8 @@ static bool read_args(
 }
 
 /*
- * Reads a member. "args" before the fields that determine the kind are passed, and read once the kind is
- * known.
+ * Reads a member of an event. If "args" comes before the kind is known, it is skipped and its position kept
+ * in *args, to be read later.
  */
 static bool read_member(struct kwhy_kineto_event *event, struct kwhy_kineto_walk *walk,
 	const struct kwhy_kineto_words *words, const uint32_t **args)
@@ -246,8 +251,8 @@ static bool read_member(struct kwhy_kineto_event *event, struct kwhy_kineto_walk
 }
 
 /*
- * Decides the kind once the event is read: instants of 2021 have no category, and only instants are memory
- * events.
+ * Decides the kind when the event has been read. In traces of 2021 instants have no category; of all
+ * instants, only those about memory are needed.
  */
 static void settle(struct kwhy_kineto_event *event)
 {

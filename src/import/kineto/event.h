@@ -4,78 +4,81 @@
 
 #include "import/kineto/walk.h"
 
-/* Kind of an event. The categories of 2021 and those of today give the same kinds. */
+/*
+ * Kind of an event. Categories of traces of 2021 have other names than those of today; both give the same
+ * kinds.
+ */
 enum kwhy_kineto_kind {
 	KWHY_KINETO_UNDECIDED,
-	KWHY_KINETO_OTHER, /* flows, counters and others that are not read */
+	KWHY_KINETO_OTHER, /* flows, counters and other events that are not needed */
 	KWHY_KINETO_KERNEL,
 	KWHY_KINETO_COPY,
 	KWHY_KINETO_MEMSET,
 	KWHY_KINETO_CALL,
 	KWHY_KINETO_RANGE,
 	KWHY_KINETO_OPERATOR,
-	KWHY_KINETO_OPERATOR_2021, /* profiler steps share this category */
+	KWHY_KINETO_OPERATOR_2021, /* operators and profiler steps of 2021, which share a category */
 	KWHY_KINETO_PYTHON,
 	KWHY_KINETO_MEMORY,
-	KWHY_KINETO_OVERHEAD, /* overhead of the profiler itself */
-	KWHY_KINETO_GPU_OP,   /* work of a device, kernel or copy, of Intel's unitrace */
+	KWHY_KINETO_OVERHEAD, /* time that the profiler itself took */
+	KWHY_KINETO_GPU_OP,   /* a kernel or copy in a trace of Intel's unitrace */
 	KWHY_KINETO_METADATA, /* the name of a process or thread */
-	KWHY_KINETO_BY_TRACK, /* no category, or an unknown one: the names of process and thread decide */
+	KWHY_KINETO_BY_TRACK, /* category missing or unknown: the names of process and thread decide */
 	KWHY_KINETO_KIND_COUNT
 };
 
-/* The keys that are read: those of the event itself up to "args", then those inside "args". */
-#define KWHY_KINETO_FIELDS(X)                                                                        \
-	X(PH, "ph")                                                                                  \
-	X(CAT, "cat")                                                                                \
-	X(NAME, "name")                                                                              \
-	X(PID, "pid")                                                                                \
-	X(TID, "tid")                                                                                \
-	X(TS, "ts")                                                                                  \
-	X(DUR, "dur")                                                                                \
-	X(ARGS, "args")                                                                              \
-	X(DEVICE, "device")                                                                          \
-	X(CONTEXT, "context")                                                                        \
-	X(STREAM, "stream")                                                                          \
-	X(CORRELATION, "correlation")                                                                \
-	X(BYTES, "bytes")                                                                            \
-	X(GRID, "grid")                                                                              \
-	X(BLOCK, "block")                                                                            \
-	X(REGISTERS, "registers per thread")                                                         \
-	X(SHARED, "shared memory")                                                                   \
-	X(GRAPH_NODE, "graph node id")                                                               \
-	X(PROCESS, "process")                                                                        \
-	X(COPY_KIND, "kind") /* ROCm: "DtoD" */                                                      \
-	X(FROM_DEVICE, "fromDevice")                                                                 \
-	X(TO_DEVICE, "toDevice")                                                                     \
-	X(DEVICE_ID, "Device Id")                                                                    \
-	X(DEVICE_TYPE, "Device Type")                                                                \
-	X(TOTAL_ALLOCATED, "Total Allocated")                                                        \
-	X(TOTAL_RESERVED, "Total Reserved")                                                          \
-	X(COLLECTIVE, "Collective name")                                                             \
-	X(COLLECTIVE_TYPE, "dtype")                                                                  \
-	X(GROUP_SIZE, "Group size")                                                                  \
-	X(IN_ELEMENTS, "In msg nelems")                                                              \
-	X(OUT_ELEMENTS, "Out msg nelems")                                                            \
-	X(SEQUENCE, "Seq")                                                                           \
-	X(INPUT_DIMS, "Input Dims")                                                                  \
-	X(INPUT_DIMS_2020, "Input dims")                                                             \
-	X(INPUT_TYPES, "Input type")                                                                 \
-	X(CONCRETE_INPUTS, "Concrete Inputs")                                                        \
-	X(CALL_STACK, "Call stack") /* "train.py(54): step;main.py(9): main", the innermost first */ \
-	X(RANK, "rank")		    /* of files of several ranks that TraceFuse merged */            \
-	X(GRID_X, "grid_x")	    /* this and the next five: ONNX Runtime */                       \
-	X(GRID_Y, "grid_y")                                                                          \
-	X(GRID_Z, "grid_z")                                                                          \
-	X(BLOCK_X, "block_x")                                                                        \
-	X(BLOCK_Y, "block_y")                                                                        \
-	X(BLOCK_Z, "block_z")                                                                        \
-	X(CORRELATION_ID, "correlation_id") /* this and the next four: XLA's profiler */             \
-	X(KERNEL_DETAILS, "kernel_details")                                                          \
-	X(COPY_DETAILS, "memcpy_details")                                                            \
-	X(SET_DETAILS, "memset_details")                                                             \
-	X(STEP, "step_num")                                                                          \
-	X(LABEL, "label of a track") /* "name" inside the "args" of metadata */
+/* Keys that are read: up to "args" those of the event itself, then those inside "args". */
+#define KWHY_KINETO_FIELDS(X)                                                                          \
+	X(PH, "ph")                                                                                    \
+	X(CAT, "cat")                                                                                  \
+	X(NAME, "name")                                                                                \
+	X(PID, "pid")                                                                                  \
+	X(TID, "tid")                                                                                  \
+	X(TS, "ts")                                                                                    \
+	X(DUR, "dur")                                                                                  \
+	X(ARGS, "args")                                                                                \
+	X(DEVICE, "device")                                                                            \
+	X(CONTEXT, "context")                                                                          \
+	X(STREAM, "stream")                                                                            \
+	X(CORRELATION, "correlation")                                                                  \
+	X(BYTES, "bytes")                                                                              \
+	X(GRID, "grid")                                                                                \
+	X(BLOCK, "block")                                                                              \
+	X(REGISTERS, "registers per thread")                                                           \
+	X(SHARED, "shared memory")                                                                     \
+	X(GRAPH_NODE, "graph node id")                                                                 \
+	X(PROCESS, "process")                                                                          \
+	X(COPY_KIND, "kind") /* direction in traces of ROCm: "DtoD" */                                 \
+	X(FROM_DEVICE, "fromDevice")                                                                   \
+	X(TO_DEVICE, "toDevice")                                                                       \
+	X(DEVICE_ID, "Device Id")                                                                      \
+	X(DEVICE_TYPE, "Device Type")                                                                  \
+	X(TOTAL_ALLOCATED, "Total Allocated")                                                          \
+	X(TOTAL_RESERVED, "Total Reserved")                                                            \
+	X(COLLECTIVE, "Collective name")                                                               \
+	X(COLLECTIVE_TYPE, "dtype")                                                                    \
+	X(GROUP_SIZE, "Group size")                                                                    \
+	X(IN_ELEMENTS, "In msg nelems")                                                                \
+	X(OUT_ELEMENTS, "Out msg nelems")                                                              \
+	X(SEQUENCE, "Seq")                                                                             \
+	X(INPUT_DIMS, "Input Dims")                                                                    \
+	X(INPUT_DIMS_2020, "Input dims")                                                               \
+	X(INPUT_TYPES, "Input type")                                                                   \
+	X(CONCRETE_INPUTS, "Concrete Inputs")                                                          \
+	X(CALL_STACK, "Call stack") /* "train.py(54): step;main.py(9): main", innermost frame first */ \
+	X(RANK, "rank")		    /* in files that TraceFuse merged from several ranks */            \
+	X(GRID_X, "grid_x")	    /* this key and the next five are ONNX Runtime's */                \
+	X(GRID_Y, "grid_y")                                                                            \
+	X(GRID_Z, "grid_z")                                                                            \
+	X(BLOCK_X, "block_x")                                                                          \
+	X(BLOCK_Y, "block_y")                                                                          \
+	X(BLOCK_Z, "block_z")                                                                          \
+	X(CORRELATION_ID, "correlation_id") /* this key and the next four are of XLA's profiler */     \
+	X(KERNEL_DETAILS, "kernel_details")                                                            \
+	X(COPY_DETAILS, "memcpy_details")                                                              \
+	X(SET_DETAILS, "memset_details")                                                               \
+	X(STEP, "step_num")                                                                            \
+	X(LABEL, "label of a track") /* the key "name" inside the "args" of metadata */
 
 enum kwhy_kineto_field {
 #define X(name, text) KWHY_KINETO_FIELD_##name,
@@ -85,15 +88,15 @@ enum kwhy_kineto_field {
 };
 
 /*
- * Hash table of the known words, filled once a file by kwhy_kineto_words_init() and read-only from then on.
- * Words are compared eight bytes at a time, so a text that is looked up must be followed by
+ * Hash table of the known words. kwhy_kineto_words_init() fills it once for each file; then it does not
+ * change. Words are compared eight bytes at a time, so a text that is looked up must be followed by
  * KWHY_KINETO_WORD_PAD readable bytes.
  */
 enum { KWHY_KINETO_WORD_PAD = 8 };
 
 struct kwhy_kineto_word {
 	char text[24];
-	uint8_t length; /* 0: free slot */
+	uint8_t length; /* 0: the slot is free */
 	uint8_t value;	/* enum kwhy_kineto_field or enum kwhy_kineto_kind */
 };
 
@@ -106,21 +109,21 @@ struct kwhy_kineto_words {
 
 void kwhy_kineto_words_init(struct kwhy_kineto_words *words);
 
-/* One event as the positions of its fields in the text. Only fields whose bit is set in `seen` are valid. */
+/* An event as the positions of its fields in the text. A field is valid if its bit in `seen` is set. */
 struct kwhy_kineto_event {
 	const char *text;
 	uint64_t text_offset; /* offset of `text` in the whole file, bytes */
 	uint32_t at;	      /* offset of the event's '{' in `text`, bytes */
-	char phase;	      /* "ph": 'X' complete, 'B' and 'E' its two halves, ...; NUL: not stated */
-	bool streamless;      /* the trace does not tell streams apart */
+	char phase;	 /* field "ph": 'X' a whole slice, 'B' and 'E' its begin and end, ...; NUL: missing */
+	bool streamless; /* the trace does not distinguish streams */
 	enum kwhy_kineto_kind kind;
 	uint64_t seen;
 	struct kwhy_kineto_span field[KWHY_KINETO_FIELD_COUNT];
 };
 
 /*
- * Reads the event in front of the walk and moves the walk past it. Events of kind OTHER have incomplete
- * fields. False: the grammar is broken or the text ends, and the walk stands at that place.
+ * Reads the event at the walk's next token and moves the walk past it. An event of kind OTHER has only part
+ * of its fields. False: the text is no valid JSON or ends, and the walk stays at that position.
  */
 bool kwhy_kineto_event_read(struct kwhy_kineto_event *event, struct kwhy_kineto_walk *walk,
 	const struct kwhy_kineto_words *words);
@@ -130,14 +133,14 @@ static inline bool kwhy_kineto_event_has(const struct kwhy_kineto_event *event, 
 	return event->seen >> field & 1;
 }
 
-/* The name of a field as it stands in files. */
+/* The key of a field in files. */
 const char *kwhy_kineto_field_text(enum kwhy_kineto_field field);
 
-/* Text of a field without its quotes and with escapes left in it; empty where the event has no such field. */
+/* Text of a field without its quotes, with escapes not decoded. Empty if the event has no such field. */
 struct kwhy_kineto_span kwhy_kineto_event_text(
 	const struct kwhy_kineto_event *event, enum kwhy_kineto_field field);
 
-/* Reads a field as a whole number. False: the event has no such field, or it holds something else. */
+/* Reads a field as a whole number. False: the event has no such field, or it is no whole number. */
 bool kwhy_kineto_event_integer(
 	const struct kwhy_kineto_event *event, enum kwhy_kineto_field field, int64_t *out);
 

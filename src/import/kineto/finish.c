@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-/* 2000-01-01 in Unix time: earlier times without a base do not count from 1970 */
+/* 2000-01-01 in Unix time; earlier times are relative to another start than 1970 */
 #define FIRST_UNIX_NS (INT64_C(946684800) * 1000000000)
 #define SECOND_NS INT64_C(1000000000)
 
@@ -14,7 +14,7 @@ static int64_t smaller(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* The first time in this file's rows; INT64_MAX: the file has no times. */
+/* The earliest time of this file's rows; INT64_MAX: the file has no times. */
 static int64_t first_time(const struct kwhy_kineto_file *file)
 {
 	const struct kwhy_recording *recording = file->recording;
@@ -77,7 +77,9 @@ static enum kwhy_status note_clock(const struct kwhy_kineto_file *file, struct k
 		file->path);
 }
 
-/* Moves this file's times to the recording's origin; the first file that has times sets it. */
+/*
+ * Converts this file's times to the recording's clock. The first file that has times sets the clock's origin.
+ */
 static enum kwhy_status set_clock(struct kwhy_kineto_file *file, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = file->recording;
@@ -116,7 +118,7 @@ static void take_facts(struct kwhy_kineto_file *file, struct kwhy_device *device
 		device->rank = file->meta.rank;
 }
 
-/* Sets the ranks. Each rank has devices of its own. */
+/* Sets the ranks of the file's processes and devices. Each rank has devices of its own. */
 static enum kwhy_status set_ranks(struct kwhy_kineto_file *file, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = file->recording;
@@ -134,8 +136,8 @@ static enum kwhy_status set_ranks(struct kwhy_kineto_file *file, struct kwhy_err
 }
 
 /*
- * Replaces the file's device numbers in memory rows by indices; rows of devices without activities are left
- * out.
+ * Replaces the file's device numbers in rows of memory by the recording's. Rows of devices without activities
+ * are removed.
  */
 static void settle_memory(struct kwhy_kineto_file *file)
 {
@@ -169,7 +171,7 @@ static enum kwhy_status set_source(struct kwhy_kineto_file *file, struct kwhy_er
 }
 
 /*
- * Refuses a file without any work of a device where part of it was not understood, as that part may be the
+ * Refuses a file that has no work of a device and events that were not understood, because these may be the
  * work.
  */
 static enum kwhy_status check_work(struct kwhy_kineto_file *file, struct kwhy_error *error)

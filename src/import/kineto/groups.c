@@ -9,7 +9,7 @@
 
 enum { GROUPS_MAX = 65536 };
 
-/* What the key of a group counts. */
+/* What the key of a group is: the hash of a label, or a rank. */
 enum { BY_LABEL, BY_RANK };
 
 void kwhy_kineto_groups_done(struct kwhy_kineto_groups *groups)
@@ -20,7 +20,7 @@ void kwhy_kineto_groups_done(struct kwhy_kineto_groups *groups)
 	*groups = (struct kwhy_kineto_groups){0};
 }
 
-/* FNV-1a, 64 bits. A collision mixes up two tracks of one file. */
+/* The 64-bit hash FNV-1a. Two texts with one hash would make one track of two. */
 int64_t kwhy_kineto_text_key(const char *bytes, size_t length)
 {
 	uint64_t hash = 0xCBF29CE484222325u;
@@ -31,8 +31,8 @@ int64_t kwhy_kineto_text_key(const char *bytes, size_t length)
 }
 
 /*
- * The rank that a label states: its only number, as in "[TP03]" and "rank 3". A label of several numbers,
- * "[TP00-DP01]", counts in several dimensions and states none.
+ * The rank that a label states: the only number in it, as in "[TP03]" and "rank 3". A label with several
+ * numbers, as "[TP00-DP01]", has a position in several dimensions and states no rank.
  */
 static uint32_t rank_of_label(const char *label, size_t length)
 {
@@ -56,7 +56,7 @@ static uint32_t rank_of_label(const char *label, size_t length)
 	return numbers == 1 ? rank : KWHY_NONE;
 }
 
-/* Adds a group. The first one takes the process that every file has. */
+/* Adds a group. The first group gets the process that was added when the file was opened. */
 static enum kwhy_status add(
 	struct kwhy_kineto_file *file, uint32_t rank, uint32_t *out, struct kwhy_error *error)
 {
@@ -90,7 +90,9 @@ static enum kwhy_status find(struct kwhy_kineto_file *file, struct kwhy_track_ke
 	return status ? status : kwhy_track_map_put(&file->groups.by_key, key, *out, error);
 }
 
-/* Splits "[TP00] 1000" in a label and a number. False: the text does not end in a number after a space. */
+/*
+ * Splits "[TP00] 1000" into the label and the number. False: the text does not end in a space and a number.
+ */
 static bool split(const char *text, size_t length, size_t *out_label, int64_t *out_number)
 {
 	size_t first = length;
@@ -103,7 +105,10 @@ static bool split(const char *text, size_t length, size_t *out_label, int64_t *o
 	return kwhy_kineto_number_integer(text + first, length - first, out_number);
 }
 
-/* The group that the rank in the "args" states, or that earlier events with a rank had this process in. */
+/*
+ * Finds the group of the rank in the "args". An event without a rank belongs to the group of earlier events
+ * of its process.
+ */
 static enum kwhy_status find_by_rank(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	struct kwhy_kineto_place *place, struct kwhy_error *error)
 {
@@ -154,7 +159,7 @@ uint32_t kwhy_kineto_group_of(const struct kwhy_kineto_file *file, uint32_t proc
 	return 0;
 }
 
-/* Whether each group states a rank of its own. */
+/* Whether each group states a rank, and no two the same. */
 static bool are_ranked(const struct kwhy_kineto_groups *groups)
 {
 	struct kwhy_track_map seen = {0};

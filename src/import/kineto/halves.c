@@ -9,11 +9,13 @@
 #include <string.h>
 
 enum {
-	OPEN_MAX = 65536,	 /* slices that have begun and not ended, of all threads */
-	FIELD_MAX_BYTES = 65536, /* longer fields of a begin are left out: names have at most 4 KiB */
+	OPEN_MAX = 65536,	 /* largest number of open slices of all threads together */
+	FIELD_MAX_BYTES = 65536, /* longer fields of a begin are left out; names have at most 4 KiB */
 };
 
-/* A slice that has begun: its fields, with a text of their own, because the file's text moves on. */
+/*
+ * An open slice with the fields of its begin. Their text is a copy, because the window of the file moves on.
+ */
 struct kwhy_kineto_half {
 	struct kwhy_kineto_half *outer;
 	struct kwhy_kineto_event event;
@@ -35,7 +37,10 @@ void kwhy_kineto_halves_done(struct kwhy_kineto_halves *halves)
 	*halves = (struct kwhy_kineto_halves){0};
 }
 
-/* Appends a field's text. The texts that words are compared with are followed by readable bytes. */
+/*
+ * Copies the text of a field into the slice. Comparing words reads beyond a text, so readable bytes follow
+ * it.
+ */
 static enum kwhy_status append(struct kwhy_kineto_half **half, enum kwhy_kineto_field field, const char *text,
 	size_t length, struct kwhy_error *error)
 {
@@ -60,7 +65,7 @@ static enum kwhy_status append(struct kwhy_kineto_half **half, enum kwhy_kineto_
 	return KWHY_OK;
 }
 
-/* Takes the fields of an event that the slice does not have yet. */
+/* Copies the fields of an event, from number first_field on, that the slice does not have yet. */
 static enum kwhy_status take(struct kwhy_kineto_half **half, const struct kwhy_kineto_event *event,
 	unsigned first_field, struct kwhy_error *error)
 {
@@ -119,7 +124,7 @@ static enum kwhy_status begin(struct kwhy_kineto_file *file, const struct kwhy_k
 	return status;
 }
 
-/* Writes the slice's duration, which only its two halves together state. */
+/* Sets the field "dur" of the slice to the time from its begin to its end. */
 static enum kwhy_status set_duration(
 	struct kwhy_kineto_half **half, const struct kwhy_kineto_event *end, struct kwhy_error *error)
 {
@@ -134,7 +139,7 @@ static enum kwhy_status set_duration(
 		!kwhy_kineto_event_has(end, KWHY_KINETO_FIELD_TS) ||
 		kwhy_kineto_number_time((*half)->text + from.at, from.length, &start_ns) ||
 		kwhy_kineto_number_time(end->text + to.at, to.length, &end_ns))
-		return KWHY_OK; /* the row says that a time is missing */
+		return KWHY_OK; /* adding the row then reports the missing time */
 	length_ns = end_ns - start_ns;
 	snprintf(text, sizeof(text), "%s%lld.%03lld", length_ns < 0 ? "-" : "", llabs(length_ns) / 1000,
 		llabs(length_ns) % 1000);

@@ -4,14 +4,17 @@
 
 #include <string.h>
 
-/* Devices, streams and threads of a file, from the numbers that its events name. */
+/* Gives the devices, streams and threads of a file by the numbers in its events. */
 
-/* Short names for arguments that every function here takes. */
+/* Short form of the constants of enum kwhy_kineto_field. */
 #define FIELD(name) KWHY_KINETO_FIELD_##name
 
 enum { DEVICES_MAX = 1024 };
 
-/* Reads the stream from "stream 7" (2021), 7 or "7"; false: no number in it. */
+/*
+ * Reads the stream from the field "tid": "stream 7" in traces of 2021, otherwise 7 or "7". False: it holds no
+ * number.
+ */
 static bool stream_of_tid(const struct kwhy_kineto_event *event, int64_t *out)
 {
 	struct kwhy_kineto_span tid = kwhy_kineto_event_text(event, FIELD(TID));
@@ -49,8 +52,8 @@ enum kwhy_status kwhy_kineto_device(struct kwhy_kineto_file *file, struct kwhy_t
 }
 
 /*
- * ONNX Runtime and Proton write no device number, and ONNX Runtime writes a process of -1: all work is then
- * taken for that of one device.
+ * Whether the event names no device. ONNX Runtime and Proton write no device number, and ONNX Runtime writes
+ * the process -1. All such events are assigned to device 0.
  */
 static bool has_no_device(const struct kwhy_kineto_event *event, const struct kwhy_kineto_place *place)
 {
@@ -81,7 +84,9 @@ static enum kwhy_status find_device(struct kwhy_kineto_file *file, const struct 
 	return kwhy_kineto_device(file, key, key.a, out, error);
 }
 
-/* The process that a field names, where the file distinguishes several processes. */
+/*
+ * The process that a field names, if the file lists that process; otherwise the process of the event's group.
+ */
 static uint32_t process_of(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	enum kwhy_kineto_field field, const struct kwhy_kineto_place *place)
 {
@@ -129,7 +134,7 @@ enum kwhy_status kwhy_kineto_find_stream(struct kwhy_kineto_file *file, const st
 	return kwhy_kineto_stream(file, &stream, out, error);
 }
 
-/* Thread ids that are no numbers are one unknown thread, -1, of their process. */
+/* Gives the thread of an event. All thread ids of a process that are no numbers count as one thread, -1. */
 enum kwhy_status kwhy_kineto_find_thread(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	uint32_t *out, struct kwhy_error *error)
 {

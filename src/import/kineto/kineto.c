@@ -7,19 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Position of the next token in the document. */
+/* What precedes the next token in the document. */
 enum position {
 	AT_START,
 	AT_FIRST_MEMBER, /* after the '{' of the top object */
 	AT_MEMBER,	 /* after a ',' */
 	AT_MEMBER_END,	 /* after a member's value */
-	AT_FIRST_EVENT,	 /* after the '[' of the events */
-	AT_EVENT,	 /* after a ',' */
+	AT_FIRST_EVENT,	 /* after the '[' of the list of events */
+	AT_EVENT,	 /* after a ',' in the list of events */
 	AT_EVENT_END,	 /* after an event */
-	AT_END		 /* after the top value */
+	AT_END		 /* after the top value, an object or a list */
 };
 
-/* Number of grammar errors that are passed under `partial`; beyond it the file is taken to end. */
+/*
+ * Number of errors of JSON's grammar that are skipped with `partial`. At the next one the file is treated as
+ * ending.
+ */
 enum { BREAKS_MAX = 10000 };
 
 struct document {
@@ -28,13 +31,13 @@ struct document {
 	struct kwhy_kineto_walk walk;
 	struct kwhy_kineto_event event;
 	enum position position;
-	bool in_object; /* the top value is an object, not a bare list of events */
+	bool in_object; /* the top value is an object, not a list of events */
 	bool has_events;
-	bool seeking; /* the text is broken, and the next event is searched for */
-	bool resumed; /* the events go on, or end, at the start of the next window */
-	bool stopped; /* reading has ended */
+	bool seeking; /* the text is no valid JSON, and the next event is searched for */
+	bool resumed; /* the next window begins with an event, or with the end of the list of events */
+	bool stopped; /* no more of the file is read */
 	struct kwhy_error *error;
-	enum kwhy_status status; /* a failure other than a grammar error */
+	enum kwhy_status status; /* failure that is no error of the grammar */
 };
 
 static uint64_t position_of(const struct document *document, size_t at)
@@ -48,7 +51,10 @@ static bool fail(struct document *document, enum kwhy_status status)
 	return false;
 }
 
-/* Handles an unusable item: it is an error, or with `partial` counted and passed. */
+/*
+ * Handles the status of reading an item. An unusable item is an error, or with `partial` it is counted and
+ * skipped.
+ */
 static bool pass_over(struct document *document, enum kwhy_status status)
 {
 	if (status == KWHY_E_INPUT && document->file->partial)
@@ -63,7 +69,7 @@ static bool read_start(struct document *document)
 	char first = kwhy_kineto_walk_peek(&document->walk);
 
 	if (!strncmp(document->walk.text + *document->walk.token, "\xEF\xBB\xBF", 3)) {
-		document->walk.token++; /* a byte order mark, which editors write */
+		document->walk.token++; /* skips a byte order mark, which editors write */
 		first = kwhy_kineto_walk_peek(&document->walk);
 	}
 	if (first != '{' && first != '[')
@@ -173,7 +179,10 @@ static bool read_event_end(struct document *document)
 	return true;
 }
 
-/* Proton writes an object a stream, one after the other, whose events name no process. */
+/*
+ * Reads what follows the top value. Proton writes several objects one after the other, one for each stream;
+ * their events name no process.
+ */
 static bool read_end(struct document *document)
 {
 	if (kwhy_kineto_walk_peek(&document->walk) == '{' && document->file->counts.unnumbered_devices > 0) {
@@ -184,8 +193,8 @@ static bool read_end(struct document *document)
 }
 
 /*
- * Reads one unit: a member, an event, or the tokens between them. False: the unit is incomplete, or an error
- * occurred.
+ * Reads one unit: a member, an event, or the tokens between two of them. False: the unit is incomplete in
+ * this window, or an error occurred.
  */
 static bool read_unit(struct document *document)
 {
@@ -265,8 +274,8 @@ static enum kwhy_status fail_grammar(struct document *document, size_t at, const
 }
 
 /*
- * Handles broken text. Among the events reading goes on at the next event; elsewhere no such point can be
- * found.
+ * Handles text that is no valid JSON. In the list of events, reading continues at the next event; elsewhere
+ * there is no place where it could continue.
  */
 static enum kwhy_status break_off(struct document *document, size_t at, size_t *out_used)
 {
@@ -278,14 +287,15 @@ static enum kwhy_status break_off(struct document *document, size_t at, size_t *
 	document->file->counts.skipped++;
 	if (!among_events || document->file->counts.breaks > BREAKS_MAX)
 		return note_truncated(document, position_of(document, at), "the text is broken");
-	if (*out_used != at || document->walk.text[at] != ']') /* otherwise it was just a superfluous ',' */
+	if (*out_used != at ||
+		document->walk.text[at] != ']') /* a ']' here only means that a superfluous ',' precedes it */
 		document->seeking = !kwhy_kineto_window_resume(&document->window, at, out_used);
 	document->resumed = true;
 	document->position = AT_EVENT;
 	return KWHY_OK;
 }
 
-/* Whether the last token is a word such as `true` that the file's end cuts. */
+/* Whether the last token is a word, such as `true`, that the end of the file truncates. */
 static bool is_cut_word(const struct document *document, size_t token)
 {
 	char first = kwhy_kineto_walk_peek(&document->walk);
@@ -294,7 +304,7 @@ static bool is_cut_word(const struct document *document, size_t token)
 		document->position != AT_END && !strchr("[]{}", first);
 }
 
-/* Called when the walk stopped before the end of the window's tokens, or at their end inside a unit. */
+/* Handles a unit that was not read to its end, because the window's tokens end or because of an error. */
 static enum kwhy_status stop(struct document *document, size_t unit_at, size_t *out_used)
 {
 	const struct kwhy_kineto_window *window = &document->window;
@@ -306,13 +316,16 @@ static enum kwhy_status stop(struct document *document, size_t unit_at, size_t *
 	if (document->status)
 		return document->status;
 	if (last >= window->token_count && !whole)
-		return KWHY_OK; /* the next window begins with this unit */
+		return KWHY_OK; /* the unit is read again in the next window, which begins with it */
 	if (whole && (last >= window->token_count || is_cut_word(document, last)))
 		return end_early(document, position_of(document, window->cut));
 	return break_off(document, at, out_used);
 }
 
-/* Goes on after a break. If the events have ended, read_event_end() takes the `]`. */
+/*
+ * Continues reading after an error of the grammar. If the list of events has ended, read_event_end() takes
+ * its `]`.
+ */
 static void resume(struct document *document)
 {
 	if (document->resumed && kwhy_kineto_walk_peek(&document->walk) == ']')
@@ -342,7 +355,7 @@ static enum kwhy_status walk_window(struct document *document, size_t *out_used)
 	return KWHY_OK;
 }
 
-/* Without `partial`, text with replaced bytes is refused even where its grammar is correct. */
+/* Refuses, without `partial`, a text in which bytes were replaced, because they are not valid JSON. */
 static enum kwhy_status check_mended(struct document *document)
 {
 	if (document->window.mended == 0 || document->file->partial)
@@ -364,7 +377,7 @@ static enum kwhy_status read_window(struct document *document, size_t *out_used)
 	return status ? status : check_mended(document);
 }
 
-/* Checks a file that ends where a unit is expected. */
+/* Checks a file that ended between two units. */
 static enum kwhy_status check_end(struct document *document)
 {
 	if (document->position != AT_END || document->window.failed)
@@ -389,7 +402,7 @@ static enum kwhy_status read_document(struct document *document)
 	return status;
 }
 
-/* Refuses a file without events, also under `partial`. */
+/* Refuses a file without a list of events, even with `partial`. */
 static enum kwhy_status check_events(const struct document *document)
 {
 	if (document->has_events)
@@ -442,7 +455,7 @@ static enum kwhy_status read_input(
 	return status;
 }
 
-/* Adds the rows of this file and its process. */
+/* Adds a source and a process for this file to the recording. */
 static enum kwhy_status begin(struct kwhy_kineto_file *file, const char *path, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = file->recording;

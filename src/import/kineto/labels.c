@@ -30,7 +30,10 @@ static bool is_named(const struct kwhy_kineto_event *event, const char *name)
 	return text.length == strlen(name) && !memcmp(event->text + text.at, name, text.length);
 }
 
-/* The address on the bus in "DEVICE<host>0:3b:0:0", as unitrace names a device's process; NULL: none. */
+/*
+ * The PCI address in "DEVICE<host>0:3b:0:0", unitrace's name for the process of a device; NULL: the name has
+ * no address.
+ */
 static const char *unitrace_address(struct kwhy_recording *recording, const char *label)
 {
 	const char *device = strstr(label, "DEVICE<"), *end = device ? strchr(device, '>') : NULL;
@@ -42,7 +45,10 @@ static const char *unitrace_address(struct kwhy_recording *recording, const char
 		&recording->arena, "%04x:%02x:%02x.%x", domain, bus & 0xFF, slot & 0xFF, function & 0xF);
 }
 
-/* Takes what the name of a process says about the device that it stands for. unitrace names them last. */
+/*
+ * Sets what the name of a process states about the device that the process stands for. unitrace writes these
+ * names at the end of the file.
+ */
 static enum kwhy_status describe(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	const char *label, struct kwhy_error *error)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A value as text and as a walk in front of it; its grammar has been checked. */
+/* A value as text, and a walk that is before it. It is valid JSON. */
 struct value {
 	const char *text;
 	size_t length;
@@ -26,7 +26,7 @@ static bool is_key(const struct member *member, const char *key)
 	return member->key_length == strlen(key) && !memcmp(member->key, key, member->key_length);
 }
 
-/* Steps into an object or array; false where the value is neither or has nothing in it. */
+/* Moves the walk into an object or array. False: the value is of another type or is empty. */
 static bool enter(struct kwhy_kineto_walk *walk, char open)
 {
 	if (kwhy_kineto_walk_peek(walk) != open)
@@ -66,7 +66,7 @@ static bool read_member(struct kwhy_kineto_walk *walk, struct member *out)
 	return true;
 }
 
-/* The string's text among the recording's names; NULL: the value is no string, or an empty one. */
+/* Adds the text of a string to the recording's names. NULL: the value is no string, or is empty. */
 static enum kwhy_status read_text(
 	struct kwhy_kineto_file *file, const struct value *value, const char **out, struct kwhy_error *error)
 {
@@ -105,7 +105,7 @@ static enum kwhy_status read_schema(
 	return file->meta.schema ? KWHY_OK : kwhy_fail_memory(error, "the metadata of a trace");
 }
 
-/* A number from 0 to `max`; `unknown` for any other value. */
+/* Reads a number from 0 to `max`. The result is `unknown` if the value is anything else. */
 static uint64_t read_fact(const struct value *value, uint64_t max, uint64_t unknown)
 {
 	int64_t number;
@@ -116,7 +116,10 @@ static uint64_t read_fact(const struct value *value, uint64_t max, uint64_t unkn
 	return (uint64_t)number;
 }
 
-/* Keys of CUDA and ROCm builds of Kineto, and the members of struct kwhy_device that they set. */
+/*
+ * Keys that CUDA and ROCm builds of Kineto write for a device, and the members of struct kwhy_device that
+ * they set.
+ */
 static const struct {
 	const char *key;
 	size_t offset;
@@ -175,7 +178,8 @@ static enum kwhy_status add_process(
 	if (file->processes.map.count)
 		status = kwhy_recording_add_process(file->recording, process, &row, error);
 	else
-		file->recording->processes[row] = *process; /* the process that every file has */
+		file->recording->processes[row] =
+			*process; /* replaces the process that was added when the file was opened */
 	return status ? status
 		      : kwhy_track_map_put(
 				&file->processes, (struct kwhy_track_key){.a = process->pid}, row, error);
@@ -203,7 +207,7 @@ static enum kwhy_status read_process(
 	return add_process(file, &process, error);
 }
 
-/* Reads the items of a list, up to ROWS_MAX. */
+/* Reads the items of a list with `read`, at most ROWS_MAX of them. */
 static enum kwhy_status read_rows(struct kwhy_kineto_file *file, const struct value *value,
 	enum kwhy_status (*read)(
 		struct kwhy_kineto_file *file, struct kwhy_kineto_walk walk, struct kwhy_error *error),
@@ -229,7 +233,7 @@ static enum kwhy_status read_devices(
 	return read_rows(file, value, read_device, error);
 }
 
-/* Reads the processes that kwhy writes before the events in files of several ranks. */
+/* Reads the list of processes. `kwhy export` writes it before the events of files of several ranks. */
 static enum kwhy_status read_processes(
 	struct kwhy_kineto_file *file, const struct value *value, struct kwhy_error *error)
 {
@@ -256,7 +260,7 @@ static enum kwhy_status read_distributed(
 	return KWHY_OK;
 }
 
-/* Sum of the numbers after each `words` in a text of the profiler's log. */
+/* Sum of the numbers that follow each occurrence of `words` in a text of Kineto's log. */
 static uint64_t logged(const char *text, size_t length, const char *words)
 {
 	size_t skip = strlen(words);
@@ -276,7 +280,10 @@ static uint64_t logged(const char *text, size_t length, const char *words)
 	}
 }
 
-/* Kineto's log, kept in the file: CuptiActivityApi and CuptiActivityProfiler write these lines. */
+/*
+ * Reads Kineto's log, which the file contains. The lines that are read come from CuptiActivityApi and
+ * CuptiActivityProfiler.
+ */
 static enum kwhy_status read_log(
 	struct kwhy_kineto_file *file, const struct value *value, struct kwhy_error *error)
 {

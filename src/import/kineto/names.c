@@ -8,7 +8,10 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Reads four hexadecimal digits after "\u"; 0xFFFD where they are malformed. */
+/*
+ * Reads the four hexadecimal digits after "\u"; gives 0xFFFD, the replacement character, if they are
+ * malformed.
+ */
 static uint32_t hex4(const char *bytes, size_t length)
 {
 	uint32_t code = 0;
@@ -25,7 +28,7 @@ static uint32_t hex4(const char *bytes, size_t length)
 	return code;
 }
 
-/* Decodes one "\uXXXX" or a surrogate pair at `bytes`; returns the bytes used. */
+/* Decodes the escape "\uXXXX" at `bytes`, or two of them that are a surrogate pair; returns their length. */
 static size_t unescape_code(const char *bytes, size_t length, char *out, size_t *written)
 {
 	uint32_t code = hex4(bytes + 2, length - 2), low = 0;
@@ -43,7 +46,10 @@ static size_t unescape_code(const char *bytes, size_t length, char *out, size_t 
 	return used;
 }
 
-/* Decodes an escape at `bytes` (a backslash and its letter). An escape that JSON does not have is copied. */
+/*
+ * Decodes the escape at `bytes`, a backslash and a letter; returns its length. An escape that JSON does not
+ * define is copied.
+ */
 static size_t unescape_one(const char *bytes, size_t length, char *out, size_t *written)
 {
 	static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
@@ -84,7 +90,10 @@ enum kwhy_status kwhy_kineto_name(struct kwhy_kineto_file *file, const char *byt
 	return kwhy_names_intern(&file->recording->names, plain, length, out_name, error);
 }
 
-/* Length without the version of the call's parameters, 4 or 5 digits: "cudaLaunchKernel_v7000". */
+/*
+ * Length of a call's name without the version of its parameters, "_v" and 4 or 5 digits:
+ * "cudaLaunchKernel_v7000".
+ */
 static size_t without_version(const char *bytes, size_t length)
 {
 	size_t end = length;

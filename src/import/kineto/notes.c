@@ -2,7 +2,7 @@
 #include "base/quantity.h"
 #include "import/kineto/file.h"
 
-/* Functions for one question each about the file; each adds at most one note. */
+/* Each function below checks one property of the file and adds at most one note. */
 
 #define COMPLETENESS(id, ...) \
 	kwhy_recording_add_note(file->recording, KWHY_NOTE_COMPLETENESS, (id), error, "%s: " __VA_ARGS__)

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-/* Digits of a number without leading zeros, and the position of its point. */
+/* The digits of a decimal number without leading zeros, and where its point is. */
 struct decimal {
 	char digits[40];
-	int count;     /* digits kept; further digits do not change a rounded int64 */
-	int64_t point; /* digits before the point; below 0: zeros after it */
+	int count;     /* number of digits kept; later digits do not change a result that fits an int64 */
+	int64_t point; /* digits before the point; below 0: zeros between point and digits */
 	bool negative;
 };
 
@@ -34,7 +34,7 @@ static const char *read_digits(struct decimal *decimal, const char *at, const ch
 	return at;
 }
 
-/* Reads an exponent. Beyond a million it changes nothing any more: the value is 0 or too large. */
+/* Reads an exponent, up to a million: with a larger one the value is 0 or too large anyway. */
 static const char *read_exponent(struct decimal *decimal, const char *at, const char *end)
 {
 	const char *first;
@@ -68,7 +68,7 @@ static bool read_decimal(struct decimal *decimal, const char *at, const char *en
 	return at == end;
 }
 
-/* The digits before the point, rounded by the one after it. */
+/* Rounds the number to an integer by the first digit after its point. */
 static enum kwhy_kineto_number rounded(const struct decimal *decimal, int64_t *out)
 {
 	uint64_t value = 0;
@@ -77,7 +77,7 @@ static enum kwhy_kineto_number rounded(const struct decimal *decimal, int64_t *o
 		*out = 0;
 		return KWHY_KINETO_NUMBER_OK;
 	}
-	if (decimal->point > 19) /* digits of INT64_MAX */
+	if (decimal->point > 19) /* INT64_MAX has 19 digits */
 		return KWHY_KINETO_NUMBER_LARGE;
 	for (int i = 0; i < decimal->point; i++)
 		value = value * 10 + (i < decimal->count ? (uint64_t)(decimal->digits[i] - '0') : 0);
@@ -98,7 +98,9 @@ static bool strip_quotes(const char **text, size_t *length)
 	return *length > 0;
 }
 
-/* Value times 10^power, 0 <= power <= 9. `out` is set only with KWHY_KINETO_NUMBER_OK. */
+/*
+ * Gives the number times 10^power, 0 <= power <= 9. `out` is set only if the result is KWHY_KINETO_NUMBER_OK.
+ */
 static enum kwhy_kineto_number scaled(const char *text, size_t length, unsigned power, int64_t *out)
 {
 	struct decimal decimal = {0};
@@ -109,7 +111,10 @@ static enum kwhy_kineto_number scaled(const char *text, size_t length, unsigned 
 	return rounded(&decimal, out);
 }
 
-/* The common form, at most 16 digits and three decimals without sign, in one loop: it fits a uint64 in ns. */
+/*
+ * Reads the most frequent form of a time in one loop: at most 16 digits and three decimals, without a sign.
+ * In ns such a time fits a uint64.
+ */
 static bool plain_time(const char *text, size_t length, uint64_t *out_ns)
 {
 	static const uint64_t scale[] = {1000, 100, 10, 1};

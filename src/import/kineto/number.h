@@ -7,24 +7,23 @@
 #include <stdint.h>
 
 /*
- * Numbers of a JSON text as integers, computed from their decimal digits: a double holds neither a Unix time
- * in nanoseconds nor the last digit of a rewritten one. The text may stand in quotes. Fractions of the unit
- * are rounded to nearest, halves away from zero: 0.7679999999999999 us, which scripts write for 0.768, is 768
- * ns.
+ * Reads numbers of a JSON text as integers, from their decimal digits, because a double is not exact enough
+ * for a Unix time in nanoseconds. The text may be in quotes. Fractions of the unit are rounded to nearest,
+ * halves away from zero: 0.7679999999999999 us, which scripts write for 0.768, is 768 ns.
  */
 enum kwhy_kineto_number {
 	KWHY_KINETO_NUMBER_OK,
-	KWHY_KINETO_NUMBER_NONE, /* not a number: letters, NaN or an empty text */
-	KWHY_KINETO_NUMBER_LARGE /* exceeds the range */
+	KWHY_KINETO_NUMBER_NONE, /* no number: letters, NaN or an empty text */
+	KWHY_KINETO_NUMBER_LARGE /* the number is out of range */
 };
 
-/* Largest time that is accepted, in ns before or after 0, as in kwhy_recording_finish(); about 73 years. */
+/* Largest absolute value of a time, ns, as in kwhy_recording_finish(); about 73 years. */
 #define KWHY_KINETO_TIME_MAX_NS (INT64_MAX / 4)
 
-/* Reads microseconds and gives nanoseconds. */
+/* Reads a time in microseconds and gives nanoseconds. */
 enum kwhy_kineto_number kwhy_kineto_number_time(const char *text, size_t length, int64_t *out_ns);
 
-/* Reads a whole number. False: the text is another thing or exceeds int64_t. */
+/* Reads a whole number. False: the text is no whole number or does not fit an int64. */
 bool kwhy_kineto_number_integer(const char *text, size_t length, int64_t *out);
 
 #endif

@@ -12,12 +12,12 @@
 
 enum { PATH_BYTES = 4096, CONFIGS_MAX = 1 << 16 };
 
-/* One transfer as one rank saw it: a range and the kernels launched in it. */
+/* A transfer as one of its ranks recorded it: a range and the kernels launched in it. */
 struct transfer {
 	uint32_t config, source, target, repetition, rank;
 	uint64_t bytes;
 	int64_t start_unix_ns, end_unix_ns; /* start and end of the range */
-	double device_s;		    /* time of the kernels that the range launched; NAN: unknown */
+	double device_s; /* time of the kernels launched in the range; NAN: the trace has none */
 };
 
 struct reader {
@@ -25,11 +25,14 @@ struct reader {
 	struct kwhy_pairs *pairs;
 	struct transfer *transfers;
 	size_t count, space;
-	size_t left_out; /* samples left out because their configuration is full */
+	size_t left_out; /* number of samples that were left out because their configuration was full */
 	bool has_device;
 };
 
-/* The rank in a file name "rank_3.pt.trace.json", also compressed; -1: another name. */
+/*
+ * The rank in the file name "rank_3.pt.trace.json", which a suffix of compression may follow; -1: the name is
+ * of another form.
+ */
 static int rank_of(const char *name)
 {
 	static const char *const ends[] = {".pt.trace.json", ".pt.trace.json.gz", ".pt.trace.json.zst"};
@@ -105,15 +108,12 @@ static enum kwhy_status add(struct reader *reader, const struct transfer *transf
 	return KWHY_OK;
 }
 
-/*
- * First start and last end of the activities that each transfer of a rank launched, by the index of its
- * range.
- */
+/* First start and last end of the activities that were launched in a range. */
 struct span {
-	int64_t start_ns, end_ns; /* start after end: no activity yet */
+	int64_t start_ns, end_ns; /* start above end: no activity found yet */
 };
 
-/* Index of the range in which a call began; `count`: no range. Ranges are sorted and do not overlap. */
+/* Index of the range that contains a time; `count`: no range does. Ranges are sorted and do not overlap. */
 static size_t range_at(const struct kwhy_range *ranges, size_t count, int64_t time_ns)
 {
 	size_t low = 0, high = count;
@@ -150,7 +150,10 @@ static void find_spans(const struct kwhy_recording *recording, const struct kwhy
 	}
 }
 
-/* Keeps the ranges of transfers that this rank takes part in, sorted by time; returns their number. */
+/*
+ * Keeps only the ranges of transfers in which this rank takes part, sorted by time, and describes each
+ * transfer in `out`. Returns their number.
+ */
 static size_t keep_ranges(const struct kwhy_recording *recording, uint32_t rank, struct kwhy_range *ranges,
 	struct transfer *out)
 {
@@ -248,8 +251,8 @@ static enum kwhy_status take_folder(struct reader *reader, struct kwhy_error *er
 }
 
 /*
- * Sorts by configuration, then repetition, so that the two sides of a transfer are neighbours, the sender
- * first.
+ * Sorts by configuration, then repetition, then sender before receiver, so that both sides of a transfer are
+ * adjacent.
  */
 static int compare_transfers(const void *a, const void *b)
 {
@@ -281,7 +284,10 @@ static enum kwhy_status check_sides(const struct reader *reader, const struct kw
 	return KWHY_OK;
 }
 
-/* Adds the sample of one transfer from its sides: the shorter time of the kernels, or the sender's range. */
+/*
+ * Adds a transfer as a sample. Its time is the shorter time of the two sides' kernels; without kernels it is
+ * that of the sender's range.
+ */
 static enum kwhy_status add_sample(
 	struct reader *reader, const struct transfer *sides, size_t count, struct kwhy_error *error)
 {

@@ -5,19 +5,19 @@
 #include "model/pairs.h"
 
 /*
- * Reads transfers between GPUs from a folder of another program's traces: rank_N.pt.trace.json (plain, .gz,
- * .zst) of torch.profiler, with a range p2p_cfg%04d_s%dd%d_sz%d_r%d around each transfer. The time of a
- * transfer is that of the kernels that its range launched, on the side where it is shorter, because the side
- * that is first waits for the other. Where no trace has these kernels, it is the range's time by the host's
- * clock.
+ * Reads transfers between GPUs from a folder of traces of another program: files rank_N.pt.trace.json (plain,
+ * .gz, .zst) of torch.profiler, with a range named p2p_cfg%04d_s%dd%d_sz%d_r%d around each transfer. The time
+ * of a transfer is that of the kernels launched in its range, on the side where it is shorter, because the
+ * side that starts first waits for the other. If no trace has these kernels, it is the range's time by the
+ * host's clock.
  */
 
-/* Whether the folder holds a trace of rank 0 with such a name. */
+/* Whether the folder holds a trace of rank 0 with a name of this form. */
 bool kwhy_pair_traces_is_one(const char *folder);
 
 /*
- * Fills in samples but no medians. KWHY_E_INPUT: no trace can be read, or none of them has such a range. End
- * with kwhy_pairs_free().
+ * Fills in samples but no medians. KWHY_E_INPUT: no trace can be read, or no trace has a range of a transfer.
+ * End with kwhy_pairs_free().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_import_pair_traces(
 	const char *folder, struct kwhy_pairs **out, struct kwhy_error *error);

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Short names for arguments that every function here takes. */
+/* Short form of the constants of enum kwhy_kineto_field. */
 #define FIELD(name) KWHY_KINETO_FIELD_##name
 
 enum kwhy_status kwhy_kineto_unusable(const struct kwhy_kineto_file *file,
@@ -61,7 +61,7 @@ enum kwhy_status kwhy_kineto_read_times(struct kwhy_kineto_file *file, const str
 	return KWHY_OK;
 }
 
-/* A whole number of at least 0 that is below `limit`, else `otherwise`. */
+/* Reads a whole number from 0 to `limit` - 1; the result is `otherwise` if the field is anything else. */
 static int64_t number_below(
 	const struct kwhy_kineto_event *event, enum kwhy_kineto_field field, int64_t limit, int64_t otherwise)
 {
@@ -72,7 +72,7 @@ static int64_t number_below(
 	return value;
 }
 
-/* The correlation id; ids start at 1, and 0 means unknown. */
+/* The correlation id of an event; 0: unknown, as ids start at 1. */
 static uint32_t correlation_of(const struct kwhy_kineto_event *event)
 {
 	int64_t id = number_below(event, FIELD(CORRELATION), KWHY_NONE, 0);
@@ -86,8 +86,8 @@ static bool is_digit(char c)
 }
 
 /*
- * Product of an array such as [600, 2, 1]; `otherwise` when the field is no array, has a 0 or overflows
- * `limit`.
+ * Product of an array of numbers such as [600, 2, 1]. The result is `otherwise` if the field is no array, has
+ * a 0, or the product is not below `limit`.
  */
 static int64_t product_below(
 	const struct kwhy_kineto_event *event, enum kwhy_kineto_field field, int64_t limit, int64_t otherwise)
@@ -116,7 +116,7 @@ static int64_t product_below(
 }
 
 /*
- * Whether the profiler did not time a record, which then has a start and a duration of 0. Such records are
+ * Whether the profiler has no times for a record. It then writes start and duration 0; such records are
  * counted and left out.
  */
 static bool is_untimed(struct kwhy_kineto_file *file, int64_t start_ns, int64_t end_ns)
@@ -141,7 +141,7 @@ enum kwhy_status kwhy_kineto_read_name(struct kwhy_kineto_file *file, const stru
 	return read_name(file, event, FIELD(NAME), out, error);
 }
 
-/* Reads the fields that all activities have: times, name, stream, launch. */
+/* Reads the fields that all activities have: times, name, stream and correlation id. */
 static enum kwhy_status read_activity(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	struct kwhy_activity *activity, struct kwhy_error *error)
 {
@@ -189,7 +189,10 @@ enum kwhy_status kwhy_kineto_add_activity(
 	return kwhy_recording_add_activity(file->recording, row, error);
 }
 
-/* Product of three numbers such as "grid_x": "108"; `otherwise` where one is missing or none. */
+/*
+ * Product of three fields such as "grid_x": "108". The result is `otherwise` if one is missing or is no
+ * number.
+ */
 static int64_t product_of_three(
 	const struct kwhy_kineto_event *event, enum kwhy_kineto_field first, int64_t limit, int64_t otherwise)
 {
@@ -220,7 +223,7 @@ static void read_launch_shape(const struct kwhy_kineto_event *event, struct kwhy
 	row->shared_bytes = (uint32_t)number_below(event, FIELD(SHARED), KWHY_NONE, KWHY_NONE);
 }
 
-/* The device at the other end of a copy between devices: the one that is not the event's own. */
+/* The other device of a copy between devices. */
 static uint16_t peer_of(const struct kwhy_kineto_event *event)
 {
 	int64_t own = number_below(event, FIELD(DEVICE), INT32_MAX, -1);
@@ -230,7 +233,10 @@ static uint16_t peer_of(const struct kwhy_kineto_event *event)
 	return (uint16_t)(from == own ? to : from);
 }
 
-/* Sets direction and memory kinds from the name, which is parsed once for consecutive copies of one name. */
+/*
+ * Sets direction and memory kinds of a copy by its name. If the copy before it had the same name, that result
+ * is used again.
+ */
 static void read_copy(
 	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_activity *row)
 {
@@ -254,7 +260,7 @@ static void read_copy(
 		row->peer = peer_of(event);
 }
 
-/* ONNX Runtime writes copies as kernels: "MemcpyHostToDevice". */
+/* Whether a kernel's name is that of a copy, "MemcpyHostToDevice": ONNX Runtime writes copies as kernels. */
 static bool is_ort_copy(const struct kwhy_kineto_event *event)
 {
 	struct kwhy_kineto_span name = kwhy_kineto_event_text(event, FIELD(NAME));
@@ -351,8 +357,8 @@ static enum kwhy_status add_range(
 }
 
 /*
- * Reads a host range. Operators without usable times are skipped rather than refused, because the device's
- * activities are complete without them.
+ * Reads a host range. An operator without usable times is skipped and not refused, because the activities of
+ * devices are complete without it.
  */
 static enum kwhy_status read_host_range(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	struct kwhy_host_range *row, bool *out_usable, struct kwhy_error *error)
@@ -367,7 +373,7 @@ static enum kwhy_status read_host_range(struct kwhy_kineto_file *file, const str
 	return status ? status : kwhy_kineto_find_thread(file, event, &row->thread, error);
 }
 
-/* Calls of Level Zero and OpenCL, which unitrace writes as operators. */
+/* Whether an operator is a call of Level Zero or OpenCL; unitrace writes them as operators. */
 static bool is_intel_call(const struct kwhy_kineto_event *event)
 {
 	struct kwhy_kineto_span name = kwhy_kineto_event_text(event, FIELD(NAME));
@@ -378,8 +384,8 @@ static bool is_intel_call(const struct kwhy_kineto_event *event)
 }
 
 /*
- * The inputs of an operator whose work can be computed from them, as a name of three parts
- * (model/operator_work.h); 0: unknown, or too long for a name.
+ * Describes the inputs of an operator whose work can be computed from them, as a name of three parts
+ * (model/operator_work.h). 0: the inputs are unknown, or too long for a name.
  */
 static enum kwhy_status read_shape(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	uint32_t operator, uint32_t * out_shape, struct kwhy_error *error)
@@ -451,7 +457,7 @@ static enum kwhy_status add_python(
 	return status ? status : kwhy_recording_add_host_range(file->recording, &row, error);
 }
 
-/* PyTorch's numbers of device types (c10/core/DeviceType.h): CUDA 1, HIP 6, XPU 12. */
+/* Whether PyTorch's number of a device type (c10/core/DeviceType.h) is a GPU's: CUDA 1, HIP 6, XPU 12. */
 static bool is_gpu(int64_t device_type)
 {
 	return device_type == 1 || device_type == 6 || device_type == 12;

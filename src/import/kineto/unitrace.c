@@ -7,11 +7,13 @@
 #include <string.h>
 
 /*
- * Work of a device in a trace of Intel's unitrace. The name holds the rest:
+ * Reads work of devices in a trace of Intel's unitrace. The name of an event contains its other properties:
  * "gemm[SIMD32 {8192; 1; 1} {256; 1; 1}]", "zeCommandListAppendMemoryCopy(M2D)[4096 bytes]".
  */
 
-/* Product of the first "{8192; 1; 1}" from `*at` on, which moves behind it; `otherwise` where there is none.
+/*
+ * Product of the numbers in the first "{8192; 1; 1}" from `*at` on; `*at` moves past it. `otherwise` if the
+ * text has none.
  */
 static int64_t product_in_braces(const char **at, int64_t limit, int64_t otherwise)
 {
@@ -38,7 +40,7 @@ static int64_t product_in_braces(const char **at, int64_t limit, int64_t otherwi
 	return product;
 }
 
-/* The number before " bytes]". */
+/* The number before " bytes]" in a name. */
 static uint64_t bytes_of(const char *name)
 {
 	const char *end = strstr(name, " bytes]"), *first = end;
@@ -51,11 +53,13 @@ static uint64_t bytes_of(const char *name)
 	return (uint64_t)value;
 }
 
-/* Commands of Level Zero and OpenCL. The first row whose text begins the name counts; all others are kernels.
+/*
+ * Commands of Level Zero and OpenCL. The first row whose name begins the event's name decides; events without
+ * a row are kernels.
  */
 static const struct {
 	const char *name;
-	enum kwhy_activity_kind kind; /* KWHY_ACTIVITY_KIND_COUNT: no work of the device */
+	enum kwhy_activity_kind kind; /* KWHY_ACTIVITY_KIND_COUNT: the event is no work of the device */
 } commands[] = {
 	{"zeCommandListAppendMemoryCopy", KWHY_ACTIVITY_COPY},
 	{"zeCommandListAppendImageCopy", KWHY_ACTIVITY_COPY},
@@ -88,7 +92,7 @@ static void read_shape(const char *name, struct kwhy_activity *row)
 	row->threads_per_block = (uint16_t)product_in_braces(&at, KWHY_UNKNOWN_U16, KWHY_UNKNOWN_U16);
 }
 
-/* Adds the name without its shape, so that launches of one kernel share it. */
+/* Adds a kernel's name without its shape, so that all launches of the kernel share the name. */
 static enum kwhy_status read_kernel_name(
 	struct kwhy_kineto_file *file, const char *name, uint32_t *out, struct kwhy_error *error)
 {

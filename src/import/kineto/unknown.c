@@ -29,7 +29,7 @@ enum kwhy_status kwhy_kineto_unknown_add(
 	return KWHY_OK;
 }
 
-/* The place of the kind with the most events that is not shown yet. */
+/* Index of the kind with the most events among those that are not listed yet. */
 static size_t largest(const struct kwhy_kineto_unknown *unknown, const bool *shown)
 {
 	size_t best = unknown->count;

@@ -5,7 +5,7 @@
 
 enum value_class { CLASS_NONE, CLASS_SCALAR, CLASS_WORD, CLASS_OBJECT, CLASS_ARRAY };
 
-/* Class of a value by its first byte. '-' may begin a word: -Infinity. */
+/* Class of a value by its first byte. A '-' may begin a number or the word -Infinity. */
 static const unsigned char class_of[256] = {
 	['"'] = CLASS_SCALAR,
 	['0' ... '9'] = CLASS_SCALAR,
@@ -19,8 +19,8 @@ static const unsigned char class_of[256] = {
 static bool skip_value(struct kwhy_kineto_walk *walk, unsigned depth);
 
 /*
- * Passes JSON's three words, and those that printf and Python write for infinities and NaN. Readers of
- * numbers refuse the latter; elsewhere they do no harm.
+ * Skips one of JSON's words true, false and null, or a word that printf() and Python write for infinity or
+ * NaN. Readers of numbers refuse the latter.
  */
 static bool skip_word(struct kwhy_kineto_walk *walk)
 {
@@ -43,7 +43,7 @@ static bool skip_word(struct kwhy_kineto_walk *walk)
 	return kwhy_kineto_walk_fail(walk, "a value");
 }
 
-/* Passes members, from after '{' or a member's ',' to after '}'. */
+/* Skips members of an object. The walk is after the '{' or after a ','; it moves past the '}'. */
 static bool skip_members(struct kwhy_kineto_walk *walk, unsigned depth)
 {
 	for (;;) {

@@ -7,23 +7,22 @@
 #include <stdint.h>
 
 /*
- * Walks over the tokens of a JSON text (json_bridge.h) and checks its grammar. Every value passed was
- * well-formed except for the escapes inside strings and the digits of numbers, which their users check. The
- * token after the last points at a NUL, which no rule of the grammar accepts, so a walk stops there by
- * itself.
+ * Moves over the tokens of a JSON text (json_bridge.h) and checks its grammar. Escapes in strings and digits
+ * of numbers are not checked here but by those who use them. A NUL follows the text, and the last token is at
+ * it. No rule of the grammar accepts it, so a walk always stops there.
  */
 struct kwhy_kineto_walk {
 	const char *text;
 	const uint32_t *token; /* the next token */
-	const char *fault;     /* what the grammar expected at *token, where the walk stopped */
+	const char *fault;     /* what the grammar requires at *token, if the walk stopped there */
 };
 
-/* A piece of the text. */
+/* A part of the text, from offset `at` on. */
 struct kwhy_kineto_span {
 	uint32_t at, length;
 };
 
-/* Nesting depth beyond which values are refused. */
+/* Largest depth of nested values; deeper values are refused. */
 #define KWHY_KINETO_DEPTH_MAX 512
 
 static inline char kwhy_kineto_walk_peek(const struct kwhy_kineto_walk *walk)
@@ -45,7 +44,7 @@ static inline bool kwhy_kineto_walk_take(struct kwhy_kineto_walk *walk, char wan
 	return true;
 }
 
-/* The text from `at` to the token `next`, without the white space before that token. */
+/* The text from offset `at` to the token at offset `next`, without white space before that token. */
 static inline struct kwhy_kineto_span kwhy_kineto_walk_span(
 	const struct kwhy_kineto_walk *walk, uint32_t at, uint32_t next)
 {
@@ -54,7 +53,7 @@ static inline struct kwhy_kineto_span kwhy_kineto_walk_span(
 	return (struct kwhy_kineto_span){.at = at, .length = next - at};
 }
 
-/* Passes a key and its colon. The span is the key without its quotes. */
+/* Skips a key and its colon, and gives the key without its quotes. */
 static inline bool kwhy_kineto_walk_key(struct kwhy_kineto_walk *walk, struct kwhy_kineto_span *out)
 {
 	uint32_t at = *walk->token;
@@ -67,13 +66,13 @@ static inline bool kwhy_kineto_walk_key(struct kwhy_kineto_walk *walk, struct kw
 	return kwhy_kineto_walk_take(walk, ':', "':' after a key");
 }
 
-/* Passes a value of any kind. */
+/* Skips a value of any type. */
 bool kwhy_kineto_walk_skip(struct kwhy_kineto_walk *walk);
 
-/* Passes a value of any kind and gives its text. */
+/* Skips a value of any type and gives its text. */
 bool kwhy_kineto_walk_value(struct kwhy_kineto_walk *walk, struct kwhy_kineto_span *out);
 
-/* After a value inside an object: passes the remaining members and the '}' of the object. */
+/* Skips the remaining members of an object after a value, and its '}'. */
 bool kwhy_kineto_walk_skip_members(struct kwhy_kineto_walk *walk);
 
 #endif

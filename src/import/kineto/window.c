@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * 1 MiB with its tokens stays in a second-level cache; PAD_BYTES: room for the NUL and for vector reads.
- * SMALL: the reach after a break.
+ * WINDOW_BYTES of text and their tokens fit a second-level cache. SMALL_BYTES is the size of windows after an
+ * error of the grammar. PAD_BYTES follow the text, for a NUL and for vector instructions that read beyond it.
  */
 enum { WINDOW_BYTES = 1 << 20, SMALL_BYTES = 16 << 10, PAD_BYTES = 64 };
 
@@ -17,7 +17,10 @@ static bool is_space(char c)
 	return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* End of the string that begins at `at`; `size` when the string does not end in the text. */
+/*
+ * Offset of the quote that ends the string which begins at `at`; `size` if the string does not end in the
+ * text.
+ */
 static size_t string_end(const char *text, size_t size, size_t at)
 {
 	for (at++; at < size && text[at] != '"'; at++)
@@ -26,7 +29,7 @@ static size_t string_end(const char *text, size_t size, size_t at)
 }
 
 /*
- * The last position up to which the tokens are certain: outside a string, number or word. Exact, but it reads
+ * The last offset up to which tokens are certainly complete: not inside a string, number or word. This reads
  * every byte, so it is used only for texts without line ends and without `}, {"`.
  */
 static size_t exact_cut(const char *text, size_t size)
@@ -40,14 +43,15 @@ static size_t exact_cut(const char *text, size_t size)
 		} else if (is_space(text[at]) || strchr("{}[]:,", text[at])) {
 			cut = at + 1;
 		}
-		at += at < size && text[at] == '\\'; /* as in simdjson, escapes count outside strings, too */
+		at += at < size &&
+			text[at] == '\\'; /* escapes count outside of strings, too, as in simdjson */
 	}
 	return cut;
 }
 
 /*
- * Position of the first byte of `wanted` when these bytes follow the '}' at `at`, with any white space; 0:
- * they do not.
+ * If the bytes `wanted` follow the '}' at `at`, with any white space between them, gives the offset of the
+ * first of them; otherwise 0.
  */
 static size_t boundary_at(const char *text, size_t size, size_t at, const char *wanted)
 {
@@ -64,7 +68,7 @@ static size_t boundary_at(const char *text, size_t size, size_t at, const char *
 	return *wanted ? 0 : found;
 }
 
-/* Position after the last '}' that probably ends an event; 0: the last few do not. */
+/* Offset after the last '}' that probably ends an event; 0: the last 256 of them do not. */
 static size_t boundary_cut(const char *text, size_t size)
 {
 	size_t end = size;
@@ -82,8 +86,9 @@ static size_t boundary_cut(const char *text, size_t size)
 }
 
 /*
- * A cut that is probably outside strings: a line end never is inside one, the ',' in `}, {"` seldom. The
- * index shows when it was.
+ * An offset near the end of the text that is probably not inside a string: after a line end, which no string
+ * contains, or after the '}' of `}, {"`, which few strings contain. The indexing finds out if it is inside
+ * one.
  */
 static size_t probable_cut(const char *text, size_t size)
 {
@@ -134,7 +139,7 @@ bool kwhy_kineto_window_whole(const struct kwhy_kineto_window *window)
 	return window->ended && (window->cut == unpassed(window) || window->reach >= unpassed(window));
 }
 
-/* Doubles the reach, and enlarges the buffer when it does not fit. */
+/* Doubles window->reach, and enlarges the buffer if the window does not fit. */
 static enum kwhy_status enlarge(struct kwhy_kineto_window *window, struct kwhy_error *error)
 {
 	char *buffer;
@@ -165,7 +170,7 @@ static void pass(struct kwhy_kineto_window *window, size_t used)
 		window->reach = window->reach * 2 < WINDOW_BYTES ? window->reach * 2 : WINDOW_BYTES;
 }
 
-/* Reads once. With `partial`, an input that cannot be read further is taken to end. */
+/* Reads more of the file once. With `partial`, a file that cannot be read further is treated as ending. */
 static enum kwhy_status read_more(struct kwhy_kineto_window *window, struct kwhy_error *error)
 {
 	size_t got = 0;
@@ -195,7 +200,7 @@ static enum kwhy_status fill(struct kwhy_kineto_window *window, struct kwhy_erro
 	return status;
 }
 
-/* Length of the UTF-8 sequence at `at`, bytes; 0: invalid. */
+/* Length of the UTF-8 sequence at `at`, bytes; 0: it is not valid UTF-8. */
 static size_t sequence_length(const char *text, size_t size, size_t at)
 {
 	unsigned char lead = (unsigned char)text[at];
@@ -240,7 +245,10 @@ static enum kwhy_json_index_result index_text(struct kwhy_kineto_window *window)
 	return kwhy_json_index_make(window->index, text, window->cut, &window->tokens, &window->token_count);
 }
 
-/* Indexes up to the cut; moves the cut out of an open string, and replaces bytes that JSON forbids. */
+/*
+ * Finds the tokens up to window->cut. If that is inside a string, it is moved to the string's start. Bytes
+ * that JSON forbids are replaced.
+ */
 static enum kwhy_status index_window(struct kwhy_kineto_window *window, struct kwhy_error *error)
 {
 	char *text = window->buffer + window->begin;
@@ -286,8 +294,8 @@ enum kwhy_status kwhy_kineto_window_next(
 }
 
 /*
- * Where reading goes on after an event's '}': at the next event, or at the end of the events and then of the
- * file or a key. 0: something else follows.
+ * Offset at which reading continues after the '}' of an event: at the next event, or at the end of the list
+ * of events, which a key or the end of the file follows. 0: other text follows.
  */
 static size_t resume_at(const char *text, size_t size, size_t brace)
 {

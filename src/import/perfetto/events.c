@@ -9,7 +9,7 @@ enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3 };
 
 enum { SLICES_MAX = 1 << 20 };
 
-/* A track event with what is read of it. */
+/* A track event, and the fields of it that are read. */
 struct event {
 	uint64_t type, track;
 	int64_t absolute_us; /* -1: not stated */
@@ -24,7 +24,10 @@ static enum kwhy_status fail_damaged(const struct kwhy_perfetto_file *file, stru
 		file->path, (unsigned long long)file->counts.packets);
 }
 
-/* The value of an annotation: numbers as they are, negative ones and fractions left out, texts as names. */
+/*
+ * Reads the value of an annotation. A number is kept if it is an integer of at least 0; a text is kept as a
+ * name of the recording.
+ */
 static enum kwhy_status read_value(struct kwhy_perfetto_file *file, uint64_t sequence,
 	const struct kwhy_protobuf_field *field, uint64_t *value, bool *known, struct kwhy_error *error)
 {
@@ -186,7 +189,7 @@ enum kwhy_status kwhy_perfetto_event_add(
 					: end(file, track, event.slice.start_ns, error);
 }
 
-/* Names a stage of a GPU: by itself, or by its kind. */
+/* Sets the name of a GPU's render stage: its own name, or that of its kind. */
 static enum kwhy_status name_stage(struct kwhy_perfetto_file *file, uint64_t sequence,
 	const struct kwhy_protobuf_field *field, uint32_t *name, struct kwhy_error *error)
 {

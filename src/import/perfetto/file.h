@@ -8,9 +8,9 @@
 #include "import/tracks.h"
 
 /*
- * A Perfetto trace: packets of slices on tracks. Names of tracks may follow the slices on them, so the file
- * is read twice: for the tracks and clocks, then for the slices. Texts are interned in each sequence of
- * packets.
+ * A Perfetto trace: packets, which state tracks, clocks and slices on tracks. Names of tracks may come after
+ * the slices on them, so the file is read twice: first tracks and clocks, then slices. Each sequence of
+ * packets numbers its texts on its own (it "interns" them).
  */
 
 /* Field numbers of protos/perfetto/trace/. */
@@ -82,23 +82,23 @@ enum {
 	KWHY_STAGE_NAME_IID = 20,
 };
 
-/* What an event's category makes of it. */
+/* What an event is, by its category. */
 enum kwhy_perfetto_role {
 	KWHY_PERFETTO_UNKNOWN,
-	KWHY_PERFETTO_OTHER, /* understood, and not needed */
+	KWHY_PERFETTO_OTHER, /* understood and not needed */
 	KWHY_PERFETTO_KERNEL,
 	KWHY_PERFETTO_COLLECTIVE,
 	KWHY_PERFETTO_GRAPH,
 	KWHY_PERFETTO_COPY,
 	KWHY_PERFETTO_MEMSET,
-	KWHY_PERFETTO_STREAM, /* a kernel, or a copy if it has an agent that it copies to */
+	KWHY_PERFETTO_STREAM, /* a kernel; a copy if an annotation names an agent that it copies to */
 	KWHY_PERFETTO_CALL,
 	KWHY_PERFETTO_RANGE,
 	KWHY_PERFETTO_OPERATOR,
-	KWHY_PERFETTO_ROW, /* a row of a table that kwhy export writes */
+	KWHY_PERFETTO_ROW, /* a row of a table of the recording, which kwhy export writes */
 };
 
-/* Annotations that are read, under the names that kwhy, rocprofv3 and rocprof-sys give them. */
+/* Annotations that are read; kwhy, rocprofv3 and rocprof-sys have different names for them. */
 enum kwhy_perfetto_key {
 	KWHY_KEY_DEVICE,
 	KWHY_KEY_STREAM,
@@ -136,26 +136,29 @@ enum kwhy_perfetto_key {
 
 struct kwhy_perfetto_track {
 	uint64_t uuid, parent;
-	uint32_t name;	  /* KWHY_NONE: none */
-	int64_t pid, tid; /* -1: not a thread's */
+	uint32_t name;	  /* a name of the recording; KWHY_NONE: the track has no name */
+	int64_t pid, tid; /* -1: the track is not a thread's */
 	bool is_counter;
-	uint32_t row;  /* of the stream or thread of slices without a number of it; KWHY_NONE: not added */
-	uint32_t open; /* innermost slice that has not ended, place in the slices; KWHY_NONE: none */
+	/*
+	 * Stream or thread of the recording for slices that state no number of one; KWHY_NONE: not added yet.
+	 */
+	uint32_t row;
+	uint32_t open; /* index of the innermost open slice; KWHY_NONE: no slice is open */
 };
 
-/* A clock of a sequence, against the trace's clock, in nanoseconds. */
+/* Relation of a sequence's clock to the trace's clock, in nanoseconds. */
 struct kwhy_perfetto_clock {
-	int64_t at, trace_ns; /* time of the clock, and of the trace, in one snapshot */
+	int64_t at, trace_ns; /* times of this clock and of the trace's clock in the same snapshot */
 	int64_t multiplier, now;
 	bool incremental;
 };
 
-/* A slice that has begun. */
+/* A slice that has begun and not ended. */
 struct kwhy_perfetto_slice {
 	int64_t start_ns;
 	uint32_t name, category, outer;
-	uint64_t seen;			/* keys whose value is set */
-	uint64_t value[KWHY_KEY_COUNT]; /* numbers; of texts, the name */
+	uint64_t seen;			/* bit i is set if value[i] is known */
+	uint64_t value[KWHY_KEY_COUNT]; /* by enum kwhy_perfetto_key: a number, or for a text a name */
 };
 
 struct kwhy_perfetto_counts {
@@ -171,18 +174,18 @@ struct kwhy_perfetto_file {
 	struct kwhy_perfetto_track *items;
 	struct kwhy_perfetto_slice *slices;
 	struct kwhy_perfetto_clock *clocks;
-	uint8_t *roles, *keys; /* of each name, plus 1; 0: not looked up yet */
+	uint8_t *roles, *keys; /* role and key of each name, plus 1; 0: not looked up yet */
 	size_t item_count, item_capacity, slice_count, slice_capacity, clock_count, clock_capacity,
 		role_capacity, key_capacity;
 	uint32_t free_slice;
 	struct kwhy_track_map by_uuid, by_clock, interned, by_row, devices, defaults;
-	int64_t unix_less_trace_ns; /* of a snapshot; 0: none states both clocks */
+	int64_t unix_less_trace_ns; /* Unix time minus the trace's clock; 0: no snapshot states both */
 	uint32_t process, unknown_category;
 	size_t first_activity;
 	struct kwhy_perfetto_counts counts;
 };
 
-/* One packet. */
+/* The fields of a packet that are read. */
 struct kwhy_perfetto_packet {
 	uint64_t sequence, clock;
 	bool has_clock, has_time;
@@ -190,7 +193,7 @@ struct kwhy_perfetto_packet {
 	struct kwhy_protobuf_message event, interned, snapshot, stage, track, defaults;
 };
 
-/* perfetto/packets.c: both passes over the packets, tracks, clocks and interned texts. */
+/* In perfetto/packets.c: both passes over the packets; tracks, clocks and interned texts. */
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_read_tracks(
 	struct kwhy_perfetto_file *file, struct kwhy_protobuf_stream *stream, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_read_events(
@@ -198,22 +201,25 @@ KWHY_MUST_USE enum kwhy_status kwhy_perfetto_read_events(
 struct kwhy_perfetto_track *kwhy_perfetto_track_find(struct kwhy_perfetto_file *file, uint64_t uuid);
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_track_add(struct kwhy_perfetto_file *file, uint64_t uuid,
 	struct kwhy_perfetto_track **out, struct kwhy_error *error);
-/* The name of the recording that a sequence has interned under a number; KWHY_NONE: none. */
+/*
+ * The name of the recording for the text that a sequence interned under number `iid`; KWHY_NONE: no such
+ * text.
+ */
 uint32_t kwhy_perfetto_interned(
 	struct kwhy_perfetto_file *file, uint64_t sequence, unsigned table, uint64_t iid);
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_intern(struct kwhy_perfetto_file *file,
 	struct kwhy_protobuf_message text, uint32_t *out, struct kwhy_error *error);
 
-/* perfetto/events.c: slices, counters and render stages. */
+/* In perfetto/events.c: adds slices, counters and render stages. */
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_event_add(
 	struct kwhy_perfetto_file *file, const struct kwhy_perfetto_packet *packet, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_stage_add(
 	struct kwhy_perfetto_file *file, const struct kwhy_perfetto_packet *packet, struct kwhy_error *error);
 
-/* perfetto/rows.c: a slice that has ended, as a row. */
+/* In perfetto/rows.c: adds a slice that has ended as a row of the recording. */
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_slice_add(struct kwhy_perfetto_file *file,
 	const struct kwhy_perfetto_slice *slice, uint64_t track, int64_t end_ns, struct kwhy_error *error);
-/* A row of a table that kwhy export wrote. */
+/* Adds a row of a table that kwhy export wrote. */
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_row_add(
 	struct kwhy_perfetto_file *file, const struct kwhy_perfetto_slice *row, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_role_of(struct kwhy_perfetto_file *file, uint32_t category,

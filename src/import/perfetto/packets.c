@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers of the built-in clocks (protos/perfetto/common/builtin_clock.proto). */
+/*
+ * Numbers of built-in clocks (protos/perfetto/common/builtin_clock.proto); from 64 on clocks belong to a
+ * sequence.
+ */
 enum { CLOCK_REALTIME_ID = 1, CLOCK_BOOTTIME_ID = 6, CLOCK_SEQUENCE_FIRST = 64 };
 
 enum { TRACKS_MAX = 1 << 20 };
@@ -154,7 +157,7 @@ static enum kwhy_status read_packet(struct kwhy_perfetto_file *file, struct kwhy
 	return more < 0 ? fail_damaged(file, error) : KWHY_OK;
 }
 
-/* One clock of a snapshot. */
+/* The time of one clock in a snapshot. */
 struct reading {
 	uint64_t id, time, multiplier;
 	bool incremental;
@@ -178,7 +181,7 @@ static struct reading read_clock(struct kwhy_protobuf_message message)
 	return reading;
 }
 
-/* The clock of a sequence, or of all; NULL: no snapshot has stated it. */
+/* The clock with this number of a sequence, or of all sequences; NULL: no snapshot has stated it. */
 static struct kwhy_perfetto_clock *find_clock(struct kwhy_perfetto_file *file, uint64_t sequence, uint64_t id)
 {
 	struct kwhy_track_key key = {id < CLOCK_SEQUENCE_FIRST ? 0 : (int64_t)sequence, (int64_t)id, 0};
@@ -214,7 +217,7 @@ static enum kwhy_status set_clock(struct kwhy_perfetto_file *file, uint64_t sequ
 	return status;
 }
 
-/* The time of one clock in a snapshot; 0: it is not in it. */
+/* The time of clock `id` in a snapshot; 0: the snapshot does not state it. */
 static uint64_t time_in(struct kwhy_protobuf_message snapshot, uint64_t id)
 {
 	struct kwhy_protobuf_field field;
@@ -226,7 +229,7 @@ static uint64_t time_in(struct kwhy_protobuf_message snapshot, uint64_t id)
 	return time;
 }
 
-/* Relates the clocks of a snapshot to the trace's clock, which is the time since boot. */
+/* Relates the clocks of a snapshot to the trace's clock, the time since the machine's start. */
 static enum kwhy_status add_snapshot(
 	struct kwhy_perfetto_file *file, const struct kwhy_perfetto_packet *packet, struct kwhy_error *error)
 {
@@ -302,7 +305,7 @@ static enum kwhy_status add_interned(
 	return !status && more < 0 ? fail_damaged(file, error) : status;
 }
 
-/* Keeps the clock and the track that a sequence's packets have when they state none. */
+/* Keeps the default clock and track of a sequence, which apply to its packets that state none. */
 static enum kwhy_status add_defaults(
 	struct kwhy_perfetto_file *file, const struct kwhy_perfetto_packet *packet, struct kwhy_error *error)
 {
@@ -319,7 +322,7 @@ static enum kwhy_status add_defaults(
 	return status;
 }
 
-/* Converts the packet's time to the trace's clock. False: its clock is not known. */
+/* Converts the packet's time to the trace's clock. False: the relation of its clock is unknown. */
 static bool convert_time(struct kwhy_perfetto_file *file, struct kwhy_perfetto_packet *packet)
 {
 	struct kwhy_track_key key = {(int64_t)packet->sequence, KWHY_DEFAULTS_CLOCK, 0};

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 2000-01-01 in Unix time; earlier times count from the machine's start */
+/* 2000-01-01 in Unix time; earlier times are relative to the machine's start */
 #define FIRST_UNIX_NS (INT64_C(946684800) * 1000000000)
 
 static enum kwhy_status read_pass(struct kwhy_perfetto_file *file, const char *path,
@@ -45,7 +45,7 @@ static enum kwhy_status begin(struct kwhy_perfetto_file *file, const char *path,
 	return status;
 }
 
-/* Index of the first row of each kind that this file added. */
+/* Numbers of rows before this file was read; later rows are of this file. */
 struct rows {
 	size_t activities, calls, ranges, host_ranges, devices;
 };
@@ -93,8 +93,8 @@ static void shift(struct kwhy_recording *recording, const struct rows *first, in
 }
 
 /*
- * Moves the file's times to the recording's origin. The trace's clock is the time since the machine's start,
- * which a snapshot of the clocks relates to Unix time; kwhy export writes Unix times.
+ * Converts the file's times to the recording's clock. The trace's clock is the time since the machine's
+ * start, and a snapshot relates it to Unix time. Traces of kwhy export have Unix times.
  */
 static enum kwhy_status set_clock(
 	struct kwhy_perfetto_file *file, const struct rows *first, struct kwhy_error *error)
@@ -242,7 +242,7 @@ static enum kwhy_status perfetto_read(struct kwhy_recording *recording, const ch
 	return status;
 }
 
-/* A trace begins with a packet that begins with a field of packets. */
+/* Recognises the format: a trace begins with a packet, which begins with a field of packets. */
 static bool perfetto_probe(const char *path, const unsigned char *head, size_t length)
 {
 	struct kwhy_protobuf_message bytes = {head, head + length};

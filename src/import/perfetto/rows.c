@@ -18,7 +18,7 @@ static const struct {
 	{"api", KWHY_PERFETTO_CALL},
 	{"range", KWHY_PERFETTO_RANGE},
 	{"kwhy.row", KWHY_PERFETTO_ROW},
-	/* Kineto's */
+	/* categories of Kineto */
 	{"gpu_memcpy", KWHY_PERFETTO_COPY},
 	{"gpu_memset", KWHY_PERFETTO_MEMSET},
 	{"cuda_runtime", KWHY_PERFETTO_CALL},
@@ -26,7 +26,7 @@ static const struct {
 	{"user_annotation", KWHY_PERFETTO_RANGE},
 	{"cpu_op", KWHY_PERFETTO_OPERATOR},
 	{"gpu_user_annotation", KWHY_PERFETTO_OTHER},
-	/* rocprofv3's and rocprof-sys' */
+	/* categories of rocprofv3 and rocprof-sys */
 	{"kernel_dispatch", KWHY_PERFETTO_KERNEL},
 	{"rocm_kernel_dispatch", KWHY_PERFETTO_KERNEL},
 	{"memory_copy", KWHY_PERFETTO_COPY},
@@ -97,7 +97,7 @@ static const struct {
 	{"name", KWHY_KEY_NAME},
 };
 
-/* Makes the table of answers reach to a name; new places are 0. */
+/* Enlarges a table that is indexed by name so that it includes `name`. New entries are 0. */
 static enum kwhy_status reach(uint8_t **table, size_t *capacity, uint32_t name, struct kwhy_error *error)
 {
 	size_t known = *capacity;
@@ -152,14 +152,16 @@ static bool has(const struct kwhy_perfetto_slice *slice, enum kwhy_perfetto_key 
 	return slice->seen >> key & 1;
 }
 
-/* A number below `limit`, else `otherwise`. */
+/*
+ * Reads an annotation that is a number below `limit`; the result is `otherwise` if it is missing or larger.
+ */
 static uint64_t number(const struct kwhy_perfetto_slice *slice, enum kwhy_perfetto_key key, uint64_t limit,
 	uint64_t otherwise)
 {
 	return has(slice, key) && slice->value[key] < limit ? slice->value[key] : otherwise;
 }
 
-/* The text of an annotation; "": none, or a number. */
+/* The text of an annotation; "": it is missing, or its number is no name of the recording. */
 static const char *text_of(const struct kwhy_perfetto_file *file, const struct kwhy_perfetto_slice *slice,
 	enum kwhy_perfetto_key key)
 {
@@ -168,7 +170,9 @@ static const char *text_of(const struct kwhy_perfetto_file *file, const struct k
 	return kwhy_names_get(&file->recording->names, (uint32_t)slice->value[key]);
 }
 
-/* The first number in brackets, as in "COMPUTE Agent [4] QUEUE [0] GPU", from `skip` brackets on; -1: none.
+/*
+ * The first number in brackets after `skip` brackets, as in "COMPUTE Agent [4] QUEUE [0] GPU"; -1: no such
+ * number.
  */
 static int64_t bracketed(const char *text, int skip)
 {
@@ -189,7 +193,7 @@ static const char *track_name(struct kwhy_perfetto_file *file, uint64_t uuid)
 	return track && track->name != KWHY_NONE ? kwhy_names_get(&file->recording->names, track->name) : "";
 }
 
-/* The number at the end of an agent's name, "Agent-4" or "4"; -1: none. */
+/* The number at the end of an agent's name, "Agent-4" or "4"; -1: it has no number. */
 static int64_t agent_of(const char *text)
 {
 	size_t length = strlen(text), first = length;
@@ -229,7 +233,7 @@ static enum kwhy_status find_device(
 	return status ? status : kwhy_track_map_put(&file->devices, key, *out, error);
 }
 
-/* Tables of rows that kwhy export wrote, by what they hold. */
+/* Tables of the recording of which kwhy export writes the rows. */
 enum table { TABLE_DEVICE = 1, TABLE_PROCESS, TABLE_THREAD, TABLE_STREAM };
 
 static bool find_row(struct kwhy_perfetto_file *file, enum table table, uint64_t row, uint32_t *out)
@@ -270,7 +274,7 @@ static uint8_t memory_kind_of(const char *text)
 	return KWHY_MEMORY_UNKNOWN;
 }
 
-/* ROCm's names of copies, "MEMORY_COPY_HOST_TO_DEVICE", "CopyHostToDevice". */
+/* Direction of a copy by ROCm's name for it: "MEMORY_COPY_HOST_TO_DEVICE", "CopyHostToDevice". */
 static uint8_t copy_kind_of_name(const char *name)
 {
 	static const struct {
@@ -471,7 +475,8 @@ static enum kwhy_status add_process(
 		.source = file->tracks.source};
 	enum kwhy_status status = KWHY_OK;
 
-	if (row->value[KWHY_KEY_PROCESS_ROW] == 0) /* takes the process that every file has */
+	if (row->value[KWHY_KEY_PROCESS_ROW] ==
+		0) /* replaces the process that was added when the file was opened */
 		file->recording->processes[file->process] = process;
 	else
 		status = kwhy_recording_add_process(file->recording, &process, &added, error);

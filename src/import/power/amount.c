@@ -4,8 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define POWER_MAX INT64_C(1000000000)		/* mW */
-#define ENERGY_MAX INT64_C(1000000000000000000) /* uJ */
+#define POWER_MAX INT64_C(1000000000)		/* largest power that is accepted, mW */
+#define ENERGY_MAX INT64_C(1000000000000000000) /* largest energy that is accepted, uJ */
 
 static const struct kwhy_power_unit units[] = {
 	{"W", false, 1, 3},
@@ -35,7 +35,10 @@ static bool is_empty_word(struct kwhy_span text)
 	return false;
 }
 
-/* Finds a unit. Headers may be in lower case, so "mw" is mW: no GPU draws a megawatt. */
+/*
+ * Finds a unit by its name, ignoring case, because headers may be in lower case. "MW" is thus read as mW; no
+ * GPU draws megawatts.
+ */
 const struct kwhy_power_unit *kwhy_power_unit_find(struct kwhy_span name)
 {
 	for (size_t i = 0; i < UNIT_COUNT; i++)
@@ -48,7 +51,7 @@ const struct kwhy_power_unit *kwhy_power_unit_find(struct kwhy_span name)
 struct decimal {
 	int64_t digits;
 	int32_t exponent;
-	size_t length; /* length of the text that was read, bytes */
+	size_t length; /* bytes of the text that belong to the number */
 	bool known;
 };
 
@@ -57,7 +60,10 @@ static bool is_digit(struct kwhy_span text, size_t at)
 	return at < text.length && text.bytes[at] >= '0' && text.bytes[at] <= '9';
 }
 
-/* Adds a digit. Digits beyond the 17th are insignificant; after the point they are dropped. */
+/*
+ * Adds a digit to a number. Digits after the 17th do not matter: of those, digits after the point are
+ * dropped.
+ */
 static void take_digit(struct decimal *out, char c, bool is_after_point)
 {
 	const bool fits = out->digits < INT64_C(10000000000000000);

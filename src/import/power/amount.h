@@ -6,32 +6,36 @@
 
 #include <stdint.h>
 
-/* Powers and energies as other tools write them: "70.47 W", "[N/A]", "1.3e-05" under a column of kWh. */
+/*
+ * A unit of power or energy. Amounts are read in the notations of other tools: "70.47 W", "[N/A]", or
+ * "1.3e-05" in a column of kWh.
+ */
 struct kwhy_power_unit {
 	const char *name;
 	bool is_energy;
-	int32_t factor, exponent; /* mW or uJ in one unit: factor * 10^exponent */
+	int32_t factor, exponent; /* one unit is factor * 10^exponent mW or uJ */
 };
 
 const struct kwhy_power_unit *kwhy_power_unit_find(
-	struct kwhy_span name); /* NULL: no unit of power or energy */
+	struct kwhy_span name); /* finds a unit by its name; NULL: it is no unit of power or energy */
 
 enum kwhy_power_amount {
 	KWHY_POWER_AMOUNT_GOOD,
-	KWHY_POWER_AMOUNT_EMPTY, /* "", "-", "N/A", "[Not Supported]" and the like: no reading */
+	KWHY_POWER_AMOUNT_EMPTY, /* the text states that there is no reading: "", "-", "N/A", "[Not
+				    Supported]" */
 	KWHY_POWER_AMOUNT_WRONG
 };
 
 /*
- * Reads a number in `unit`, or in the unit that follows it, as milliwatts or microjoules, rounded. Accepts
- * powers up to 10^9 mW and energies up to 10^18 uJ; no machine with a GPU has more.
+ * Reads a number and gives milliwatts or microjoules, rounded. Its unit is the one after the number, or
+ * without one `unit`. Larger numbers than 10^9 mW and 10^18 uJ are refused; no machine with a GPU has them.
  */
 enum kwhy_power_amount kwhy_power_amount_read(
 	struct kwhy_span text, const struct kwhy_power_unit *unit, int64_t *out);
 
 /*
- * Reads a decimal number with an optional point and exponent, times factor * 10^exponent, rounded. False: no
- * number, or too large.
+ * Reads a decimal number with an optional point and exponent, and gives number * factor * 10^exponent,
+ * rounded. False: the text is no number, or the result is too large.
  */
 bool kwhy_power_decimal_read(struct kwhy_span text, int32_t factor, int32_t exponent, int64_t *out);
 

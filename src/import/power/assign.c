@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Criteria by which a log that names no GPU is found to alternate between several: number of steps, and ratio
- * of long to short steps.
+ * Criteria for finding that a log without names of GPUs has rows of several. It must have at least STEPS_MIN
+ * steps of time, and long steps must be STEP_RATIO times as long as short ones.
  */
 enum { STEPS_MIN = 8, STEP_RATIO = 4 };
 
@@ -21,7 +21,8 @@ struct assignment {
 	struct kwhy_power_log *log;
 	struct kwhy_recording *recording;
 	struct kwhy_power_intake intake;
-	uint32_t *devices; /* [key_count] */
+	/* [key_count] the recording's device of each key of the log; KWHY_NONE: it has no such device. */
+	uint32_t *devices;
 	uint64_t elsewhere;
 	bool by_number;
 };
@@ -38,8 +39,8 @@ static enum kwhy_status refuse_unknown(const struct kwhy_power_log *log, struct 
 }
 
 /*
- * Refuses a log without a usable row, and states how to make a usable one; also the tool, the number of rows
- * and the first row that was not understood, where these are known.
+ * Refuses a log without a usable row and states how to make one that is usable. Also states the tool, the
+ * number of rows and the first row that was not understood, as far as they are known.
  */
 static enum kwhy_status refuse_nothing(const struct kwhy_power_log *log, struct kwhy_error *error)
 {
@@ -90,7 +91,10 @@ static int compare_steps(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* Whether short and long steps alternate, as rows of several GPUs do at each time. */
+/*
+ * Whether short and long steps of time both occur often, as they do where each sample writes rows of several
+ * GPUs.
+ */
 static enum kwhy_status has_turns(const struct kwhy_power_log *log, bool *out, struct kwhy_error *error)
 {
 	int64_t *steps = calloc(log->entry_count, sizeof(*steps));
@@ -112,7 +116,7 @@ static enum kwhy_status has_turns(const struct kwhy_power_log *log, bool *out, s
 	return KWHY_OK;
 }
 
-/* Checks that a log that names no GPU is of one GPU, the only one. */
+/* If the log names no GPU, refuses it when its rows seem to be of several GPUs. */
 static enum kwhy_status check_turns(const struct kwhy_power_log *log, struct kwhy_error *error)
 {
 	const struct kwhy_power_key *key = log->keys;
@@ -130,15 +134,17 @@ static enum kwhy_status check_turns(const struct kwhy_power_log *log, struct kwh
 }
 
 /*
- * The meter of NVML's power: the mean of the last second since Ampere, except GA100 (8.0); see
- * nvmlDeviceGetPowerUsage().
+ * The meter that NVML's power has on this device: since Ampere, except GA100 (compute capability 8.0), it is
+ * the mean of the last second; see nvmlDeviceGetPowerUsage().
  */
 static enum kwhy_meter draw_of(const struct kwhy_device *device)
 {
 	const bool is_instant = device->compute_major > 0 &&
 		(device->compute_major < 8 || (device->compute_major == 8 && device->compute_minor == 0));
 
-	if (device->name && !strncmp(device->name, "AMD ", 4)) /* a table that AMD and NVIDIA share */
+	if (device->name &&
+		!strncmp(device->name, "AMD ",
+			4)) /* some tools write the powers of AMD's and NVIDIA's devices in one table */
 		return KWHY_METER_ROCM_POWER;
 	return is_instant ? KWHY_METER_NVML_INSTANT : KWHY_METER_NVML_AVERAGE;
 }
@@ -161,7 +167,7 @@ static struct kwhy_power_intake_row reading_of(
 	if (entry->role == KWHY_POWER_ROLE_DRAW)
 		reading.meter = draw_of(&assignment->recording->devices[device]);
 	unit_uj = kwhy_meter_unit_nj(reading.meter) / 1000;
-	if (unit_uj > 0) /* microjoules become the meter's counts */
+	if (unit_uj > 0) /* the meter counts in units of unit_uj microjoules */
 		reading.value = (entry->value + unit_uj / 2) / unit_uj;
 	reading.time_ns = entry->time_ns - assignment->recording->origin_unix_ns;
 	return reading;
@@ -302,7 +308,7 @@ static enum kwhy_status assign(
 	return status ? status : add_notes(assignment, error);
 }
 
-/* The interval of the work, in Unix time. */
+/* The interval in which the recording's devices ran something, in Unix time. */
 static struct kwhy_power_window unix_work(const struct kwhy_recording *recording)
 {
 	struct kwhy_power_window work = kwhy_power_window_of_work(recording);

@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a number in the column "device" refers to. */
+/*
+ * What is known about a device number of the file: not looked up yet, one device of the recording, no device,
+ * or several devices.
+ */
 enum place { PLACE_UNSEEN, PLACE_DEVICE, PLACE_ABSENT, PLACE_AMBIGUOUS };
 
 struct reader {
@@ -22,11 +25,14 @@ struct reader {
 	unsigned char places[KWHY_POWER_DEVICES_MAX];
 	uint32_t devices[KWHY_POWER_DEVICES_MAX];
 	struct kwhy_power_intake intake;
-	uint64_t rows, elsewhere; /* elsewhere: readings of devices that the trace does not have */
-	int32_t absent_index;	  /* index of one of those devices */
+	uint64_t rows, elsewhere; /* elsewhere: readings of devices that the recording does not have */
+	int32_t absent_index;	  /* number of a device that the recording does not have */
 };
 
-/* The devices of the recording with that number: none, one, or several of several ranks or machines. */
+/*
+ * Finds the recording's device with that number. There may be no such device, or several, of several ranks or
+ * machines.
+ */
 static enum kwhy_status look_up(struct reader *reader, int32_t index, struct kwhy_error *error)
 {
 	const struct kwhy_recording *recording = reader->recording;
@@ -115,7 +121,7 @@ static enum kwhy_status read_row(struct reader *reader, struct kwhy_error *error
 		&(struct kwhy_power_intake_row){row.meter, row.domain, device, time_ns, row.value}, error);
 }
 
-/* Reads a comment; only the clock's matters here. */
+/* Reads a comment line. Only the comment that states the clock is used; others are ignored. */
 static enum kwhy_status read_comment(struct reader *reader, struct kwhy_error *error)
 {
 	struct kwhy_span text = kwhy_csv_comment(reader->csv);
@@ -196,7 +202,8 @@ enum kwhy_status kwhy_power_csv_read(struct kwhy_recording *recording, const cha
 	reader->recording = recording;
 	reader->options = options;
 	kwhy_csv_clock_init(&reader->clock, recording);
-	reader->clock.keeps_far = !reader->clock.chooses; /* so that the error can state both intervals */
+	/* Accepts times far from the origin, so that the error about them can state both intervals. */
+	reader->clock.keeps_far = !reader->clock.chooses;
 	status = kwhy_power_intake_init(&reader->intake, recording, path, error);
 	if (!status)
 		status = kwhy_csv_open(&csv_options, &reader->csv, error);

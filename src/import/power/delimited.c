@@ -7,8 +7,10 @@
 #include <string.h>
 
 /*
- * Tables of lines under a header that names columns, separated by commas, by blanks, or by blanks after the
- * entity of the line. Headers may repeat; lines before the first header and after '#' are ignored.
+ * Reads logs that are tables: a header line names the columns, which are separated by commas (CUT_COMMAS), by
+ * blanks (CUT_BLANKS), or by blanks after a device's name such as "GPU 0", whose column is "#Entity"
+ * (CUT_ENTITIES). The header may occur again. Lines before the first header and comments after '#' are
+ * ignored.
  */
 enum cut { CUT_COMMAS, CUT_BLANKS, CUT_ENTITIES };
 
@@ -23,7 +25,7 @@ struct reader {
 
 static const char entity_head[] = "#Entity";
 
-/* Removes the next word of a line; empty at its end. */
+/* Takes the next word from the front of a text; empty at the text's end. */
 static struct kwhy_span next_word(struct kwhy_span *rest)
 {
 	struct kwhy_span word;
@@ -37,7 +39,7 @@ static struct kwhy_span next_word(struct kwhy_span *rest)
 	return word;
 }
 
-/* Splits a line at blanks into fields from number `first` on. */
+/* Splits a line at blanks into reader->fields, from field number `first` on. */
 static const char *split_blanks(struct reader *reader, struct kwhy_span line, size_t first)
 {
 	reader->field_count = first;
@@ -50,8 +52,8 @@ static const char *split_blanks(struct reader *reader, struct kwhy_span line, si
 }
 
 /*
- * Splits "TIME GPU 0 61.3 7" into the fields TIME, GPU 0, 61.3 and 7, and a header likewise. Instances of a
- * GPU ("GPU-I 0") have numbers of their own and no power.
+ * Splits "TIME GPU 0 61.3 7" into the fields TIME, "GPU 0", 61.3 and 7, and a header in the same way. Lines
+ * of MIG instances ("GPU-I 0") are no rows: instances are numbered on their own and have no power.
  */
 static const char *split_entities(struct reader *reader, struct kwhy_span line)
 {
@@ -62,7 +64,7 @@ static const char *split_entities(struct reader *reader, struct kwhy_span line)
 		!kwhy_span_is(word, "ID"))
 		word = next_word(&rest);
 	reader->field_count = 0;
-	if (word.length == 0 || kwhy_span_is(word, "ID")) /* the line of units */
+	if (word.length == 0 || kwhy_span_is(word, "ID")) /* the line below the header that states units */
 		return word.length ? NULL : "begins a line of no GPU";
 	reader->fields[0] = kwhy_span_trim((struct kwhy_span){line.bytes, (size_t)(word.bytes - line.bytes)});
 	if (kwhy_span_is(word, "GPU")) {
@@ -88,7 +90,7 @@ static const char *split(struct reader *reader, const struct kwhy_line *line)
 	}
 }
 
-/* The tool that has readings of these names; NULL: unknown. */
+/* The tool that writes readings with the names in the header; NULL: no known tool. */
 static const struct kwhy_power_dialect *dialect_of(const struct reader *reader)
 {
 	for (size_t i = 0; i < reader->field_count; i++) {
@@ -100,7 +102,7 @@ static const struct kwhy_power_dialect *dialect_of(const struct reader *reader)
 	return NULL;
 }
 
-/* Uses the fields as names of columns. */
+/* Uses the fields of the current line as names of columns. */
 static void take_head(struct reader *reader, const struct kwhy_power_dialect *dialect)
 {
 	for (size_t i = 0; i < reader->field_count; i++)
@@ -119,7 +121,7 @@ static bool has_entities(const struct kwhy_line *line)
 	return memmem(line->bytes, line->length, entity_head, sizeof(entity_head) - 1) != NULL;
 }
 
-/* Tries a line as a header; where it is none, the columns stay as they are. */
+/* Uses a line as a header if its fields name readings of a known tool; otherwise changes nothing. */
 static void try_head(struct reader *reader, struct kwhy_line line)
 {
 	const enum cut before = reader->cut;
@@ -139,7 +141,10 @@ static void try_head(struct reader *reader, struct kwhy_line line)
 		reader->cut = before;
 }
 
-/* Whether the row is a repeated or a new header: it has words in the columns of readings. */
+/*
+ * Whether the row is the header again, or another one: the column of a reading holds a word that names a
+ * reading. It is then used as the header.
+ */
 static bool take_repeated_head(struct reader *reader)
 {
 	const struct kwhy_power_dialect *dialect;
@@ -156,7 +161,7 @@ static bool take_repeated_head(struct reader *reader)
 	return dialect != NULL;
 }
 
-/* Why a line is no row, in words; NULL: it is a row, or a line of units. */
+/* Splits a line and states why it is no row; NULL: it is a row, or has no fields, as a line of units. */
 static const char *split_row(struct reader *reader, const struct kwhy_line *line)
 {
 	const char *words = split(reader, line);
@@ -187,7 +192,7 @@ static enum kwhy_status add_row(struct reader *reader, uint64_t place, struct kw
 	return kwhy_power_log_add(reader->log, place, &row, values, count, error);
 }
 
-/* Notes the first row of a table without a header, as nvidia-smi writes with "noheader". */
+/* Notes that the first line of a table is a row, which is so if nvidia-smi ran with "noheader". */
 static void note_first(struct reader *reader, uint64_t line)
 {
 	struct kwhy_power_stamp stamp;

@@ -8,11 +8,13 @@
 #include <string.h>
 #include <strings.h>
 
-/* "8/0=node2/GPU-5b4e07f6-...": rank 8's device 0 is that GPU of node2. */
+/*
+ * A --power-device option. "8/0=node2/GPU-5b4e07f6-..." states that device 0 of rank 8 is this GPU of node2.
+ */
 struct statement {
 	uint32_t rank; /* KWHY_NONE: any rank */
 	int32_t device;
-	struct kwhy_span host, meter; /* empty host: any host */
+	struct kwhy_span host, meter; /* host and GPU of the power log; an empty host is any host */
 };
 
 static struct kwhy_span span_of(const char *text)
@@ -20,7 +22,10 @@ static struct kwhy_span span_of(const char *text)
 	return (struct kwhy_span){text, strlen(text)};
 }
 
-/* The text before the character `at`; *rest: the text after it. False: the character is missing. */
+/*
+ * Splits a text at the first character `at`: *out_before is the text before it, *rest the text after it.
+ * False: the text has no such character.
+ */
 static bool cut(struct kwhy_span *rest, char at, struct kwhy_span *out_before)
 {
 	const char *found = memchr(rest->bytes, at, rest->length);
@@ -66,7 +71,7 @@ static enum kwhy_status read_statement(const char *text, struct statement *out, 
 		text);
 }
 
-/* The last --power-device about a device. *out_stated false: the user stated none. */
+/* Finds the last --power-device option about a device. *out_stated false: the user gave none. */
 static enum kwhy_status find_statement(const struct kwhy_import_options *options,
 	const struct kwhy_device *device, struct statement *out, bool *out_stated, struct kwhy_error *error)
 {
@@ -97,8 +102,8 @@ static bool has_hip_calls(const struct kwhy_recording *recording)
 }
 
 /*
- * Whether devices are numbered as HSA agents, as ROCm builds of Kineto may do. Agent 0 is a CPU, so a trace
- * with a device 0 is not numbered so.
+ * Whether the trace numbers devices as HSA agents, as ROCm builds of Kineto may do. Agent 0 is a CPU, so a
+ * trace that has a device 0 does not.
  */
 static bool numbers_are_agents(const struct kwhy_recording *recording)
 {
@@ -137,7 +142,7 @@ enum kwhy_status kwhy_power_devices_number(const struct kwhy_device *device,
 	return KWHY_OK;
 }
 
-/* The next digit of a UUID, without "GPU-" and dashes. */
+/* The next digit of a UUID, skipping the prefix "GPU-" and dashes. */
 static char next_digit(const char **text)
 {
 	while (**text == '-')
@@ -160,7 +165,8 @@ static bool same_uuid(const char *a, const char *b)
 }
 
 /*
- * Reads domain, bus, device and function: "00000000:3B:00.0" is "0000:3b:00.0", and "3b:00.0" is of domain 0.
+ * Reads domain, bus, device and function of a PCI address. "00000000:3B:00.0" equals "0000:3b:00.0";
+ * "3b:00.0" has domain 0.
  */
 static bool read_pci(const char *text, unsigned long out[4])
 {
@@ -189,7 +195,10 @@ static bool same_pci(const char *a, const char *b)
 	return read_pci(a, left) && read_pci(b, right) && !memcmp(left, right, sizeof(left));
 }
 
-/* Whether two host names are one host: "node7.cluster.example" is node7. */
+/*
+ * Whether two names are of one host. Only the part before the first dot counts: "node7.cluster.example" is
+ * node7.
+ */
 static bool same_host(struct kwhy_span a, const char *b)
 {
 	const size_t length = strcspn(b, ".");
@@ -199,7 +208,7 @@ static bool same_host(struct kwhy_span a, const char *b)
 	return own == length && !strncasecmp(a.bytes, b, length);
 }
 
-/* The host name of a device; NULL: unknown. */
+/* Name of the host that a device of the recording is in; NULL: unknown. */
 static const char *host_of(const struct kwhy_recording *recording, uint32_t device)
 {
 	const uint32_t machine = recording->devices[device].machine;
@@ -249,7 +258,7 @@ static enum match match_of(const struct kwhy_recording *recording, uint32_t inde
 	return !key->uuid && !key->pci && recording->device_count == 1 ? MATCH_NUMBER : MATCH_NONE;
 }
 
-/* Whether two keys cannot be of one GPU. */
+/* Whether two keys are certainly of different GPUs. */
 static bool differ(const struct kwhy_power_key *a, const struct kwhy_power_key *b)
 {
 	return (a->uuid && b->uuid && !same_uuid(a->uuid, b->uuid)) ||
@@ -262,7 +271,7 @@ struct finder {
 	const struct kwhy_power_log *log;
 	const struct kwhy_import_options *options;
 	uint32_t *devices;
-	bool has_hosts; /* the log names hosts, so the trace's hosts matter */
+	bool has_hosts; /* the log names hosts, so devices must match by host too */
 	bool by_number;
 };
 
@@ -280,8 +289,8 @@ static enum kwhy_status refuse_several(const struct finder *finder, uint32_t dev
 }
 
 /*
- * Assigns a key to one device: two devices with its number are ranks or machines that the log does not
- * distinguish.
+ * Assigns a key of the log to a device. If the key has another device already, both have its number, in ranks
+ * or on machines that the log does not distinguish; the log is then refused.
  */
 static enum kwhy_status take_key(struct finder *finder, uint32_t device, size_t key, struct kwhy_error *error)
 {

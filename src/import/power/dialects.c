@@ -10,7 +10,10 @@
 	"and give its JSON"
 #define AMD_SMI_CURE "write it with \"amd-smi metric -p -E -w 1 --csv --file power.csv\""
 
-/* Dialects in the order in which they are tried; the first with a reading that the file names is the tool. */
+/*
+ * Dialects in the order in which they are tried. The log is of the first dialect that has one of the log's
+ * names of readings.
+ */
 const struct kwhy_power_dialect kwhy_power_dialects[] = {
 	{.tool = "nvidia-smi",
 		.readings = {{"power.draw", KWHY_POWER_ROLE_DRAW, "W"},
@@ -77,7 +80,7 @@ const struct kwhy_power_dialect *kwhy_power_dialect_of_entities(void)
 	return dialect;
 }
 
-/* Names in the logs of all tools: times and GPUs. */
+/* Names of times and GPUs, which logs of all tools may have. */
 static const struct kwhy_power_name common[] = {
 	{"timestamp", KWHY_POWER_ROLE_TIME, NULL},
 	{"timestamp_unix", KWHY_POWER_ROLE_TIME, NULL},
@@ -118,7 +121,7 @@ static bool is_digit(struct kwhy_span text, size_t at)
 	return at < text.length && text.bytes[at] >= '0' && text.bytes[at] <= '9';
 }
 
-/* Whether a text is a name of the table; *out_gpu: the number at its '#'. */
+/* Whether a text matches a name of the table. *out_gpu is the number in place of the name's '#'. */
 static bool is_name(struct kwhy_span text, const char *name, int32_t *out_gpu)
 {
 	size_t at = 0;
@@ -143,7 +146,9 @@ static bool is_name(struct kwhy_span text, const char *name, int32_t *out_gpu)
 	return at == text.length;
 }
 
-/* Cuts "[W]" or "(W)" off the end; *out_unit: the unit, empty where the name has none. */
+/*
+ * Removes a unit, "[W]" or "(W)", from the end of a name. *out_unit is the unit, empty if the name has none.
+ */
 static struct kwhy_span without_unit(struct kwhy_span name, struct kwhy_span *out_unit)
 {
 	const char open = name.length == 0	     ? 0

@@ -5,15 +5,15 @@
 #include <string.h>
 
 /*
- * Prometheus text, as exporters serve it or as scrapes were appended to a file: NAME{LABEL="VALUE",...} VALUE
- * [TIME], with the time in ms, or in s in OpenMetrics.
+ * Reads Prometheus text, from an exporter or from scrapes appended to a file. Its lines are
+ * NAME{LABEL="VALUE",...} VALUE [TIME]. The time is in ms, in OpenMetrics in s.
  */
 struct sample {
 	struct kwhy_power_row_text row;
 	struct kwhy_power_value value;
 };
 
-/* The text before the first of these characters or a NUL; moves *rest to that character. */
+/* Takes the text up to the first of the characters `any` or a NUL. *rest then begins with that character. */
 static struct kwhy_span take_until(struct kwhy_span *rest, const char *any)
 {
 	struct kwhy_span out = {rest->bytes, 0};
@@ -34,7 +34,10 @@ static bool take(struct kwhy_span *rest, char c)
 	return true;
 }
 
-/* Reads a label. Relevant labels have no escapes; a value with an escape is passed to its end. */
+/*
+ * Reads one label into `row` if it names a time or GPU. Those have no escapes; a value with an escape is
+ * skipped.
+ */
 static bool take_label(struct kwhy_span *rest, struct kwhy_power_row_text *row)
 {
 	const struct kwhy_span name = kwhy_span_trim(take_until(rest, "="));
@@ -72,7 +75,10 @@ static bool take_labels(struct kwhy_span *rest, struct kwhy_power_row_text *row)
 	return true;
 }
 
-/* Why the line is no sample, in words; NULL: it is one, or is of an unrelated metric (no dialect). */
+/*
+ * Reads a line and states why it is no sample. NULL: it is a sample; its dialect is NULL if the metric is not
+ * of energy or power.
+ */
 static const char *read_sample(struct kwhy_span line, struct sample *out)
 {
 	struct kwhy_span rest = line;

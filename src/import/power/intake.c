@@ -27,8 +27,8 @@ static struct kwhy_power_level *level_of(
 }
 
 /*
- * Adds a reading. Meters of a host belong to the recording's only machine; with several machines their owner
- * is unknown.
+ * Adds a reading. A meter of the host belongs to the recording's machine; if there are several machines, its
+ * machine is unknown.
  */
 enum kwhy_status kwhy_power_intake_add(struct kwhy_power_intake *intake,
 	const struct kwhy_power_intake_row *reading, struct kwhy_error *error)
@@ -49,8 +49,8 @@ enum kwhy_status kwhy_power_intake_add(struct kwhy_power_intake *intake,
 }
 
 /*
- * Leaves out a dead meter. Where no other reading remains, the file is refused, because it would give the run
- * 0 J.
+ * Leaves out the readings of a dead meter and notes it. If there is no other meter, the file is refused,
+ * because the run would have 0 J.
  */
 static enum kwhy_status leave_out(
 	struct kwhy_power_intake *intake, uint32_t device, enum kwhy_meter meter, struct kwhy_error *error)
@@ -85,7 +85,10 @@ static enum kwhy_status refuse_unit(
 		path, kwhy_meter_name(meter), index, power_mw);
 }
 
-/* Checks the level of a meter, except of memory meters, since a GPU's memory may draw little. */
+/*
+ * Checks that a meter's power is high enough for a GPU. Meters of a GPU's memory are not checked, because
+ * memory may draw little.
+ */
 static enum kwhy_status check_level(
 	struct kwhy_power_intake *intake, uint32_t device, enum kwhy_meter meter, struct kwhy_error *error)
 {

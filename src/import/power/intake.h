@@ -5,14 +5,17 @@
 #include "import/power/level.h"
 #include "import/power/window.h"
 
-/* Adds the readings of one power file to the recording and sums them up for the checks at its end. */
+/* Adds the readings of one power file to the recording and summarises them for the checks at its end. */
 struct kwhy_power_intake {
 	struct kwhy_recording *recording;
 	const char *path;
-	struct kwhy_power_level *levels; /* [device_count * KWHY_METER_COUNT], by device of the recording */
+	/* [device_count * KWHY_METER_COUNT] summary of each meter, by device of the recording. */
+	struct kwhy_power_level *levels;
 	struct kwhy_power_window window; /* interval of the readings of the host's meters */
-	uint64_t digest;   /* digest of all readings (import/identity.h), including those of GPUs that the
-			      recording does not show */
+	/*
+	 * Digest of all readings (import/identity.h), also of those of GPUs that the recording does not have.
+	 */
+	uint64_t digest;
 	uint64_t readings; /* number of readings added */
 };
 
@@ -20,11 +23,14 @@ struct kwhy_power_intake_row {
 	enum kwhy_meter meter;
 	uint32_t domain;
 	uint32_t device; /* device of the recording; KWHY_NONE: a meter of the host */
-	int64_t time_ns; /* since the recording's origin */
-	int64_t value;	 /* in the unit of its meter */
+	int64_t time_ns; /* ns since the recording's origin */
+	int64_t value;	 /* reading in the meter's unit */
 };
 
-/* `recording` and `path` are borrowed until kwhy_power_intake_done(). The recording must have its devices. */
+/*
+ * Starts a power file. `recording` must have its devices; it and `path` are borrowed until
+ * kwhy_power_intake_done().
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_power_intake_init(struct kwhy_power_intake *intake,
 	struct kwhy_recording *recording, const char *path, struct kwhy_error *error);
 void kwhy_power_intake_done(struct kwhy_power_intake *intake);
@@ -33,8 +39,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_intake_add(struct kwhy_power_intake *i
 	const struct kwhy_power_intake_row *reading, struct kwhy_error *error);
 
 /*
- * Called after the last reading; there was at least one. Refuses wrong units, times of another run, and a
- * copy of an earlier file. Leaves out dead meters and notes them.
+ * Checks the file after its last reading; it must have at least one. Refuses wrong units, times of another
+ * run, and a copy of an earlier file. Leaves out dead meters and adds notes on them.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_intake_close(
 	struct kwhy_power_intake *intake, struct kwhy_error *error);

@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * JSON of amd-smi and rocm-smi, and Prometheus' responses: any number of documents, with lines of other text
- * before each. An object that names a reading is a record; time and GPU of the objects around it apply to it,
- * too.
+ * Reads JSON of amd-smi and rocm-smi and responses of Prometheus. A file may have any number of JSON
+ * documents, with lines of other text before each. An object with a reading is a record; the time and GPU of
+ * the objects that contain it apply to it.
  */
 enum {
 	BYTES_MAX = 64 << 20,
@@ -65,7 +65,7 @@ static struct kwhy_span span_of(const char *text)
 	return (struct kwhy_span){text, strlen(text)};
 }
 
-/* A string, or a number as text in `buffer`; empty for anything else. */
+/* The text of a string, or of a number, which is written to `buffer`. Empty for other values. */
 static struct kwhy_span scalar(const json_t *value, char buffer[NUMBER_BYTES])
 {
 	size_t length;
@@ -78,7 +78,7 @@ static struct kwhy_span scalar(const json_t *value, char buffer[NUMBER_BYTES])
 	return (struct kwhy_span){buffer, length <= NUMBER_BYTES ? length : 0};
 }
 
-/* Time and GPU of an object and of the objects around it. */
+/* Time and GPU that apply to an object: its own and those of the objects that contain it. */
 struct scope {
 	struct kwhy_power_row_text row;
 	char numbers[KWHY_POWER_ROLE_DRAW][NUMBER_BYTES];
@@ -91,7 +91,9 @@ struct readings {
 	size_t count;
 };
 
-/* Takes {"value": 410.5, "unit": "W"} as "410.5 W", or a bare value. False: it is neither. */
+/*
+ * Takes a reading from a value such as 410.5 or {"value": 410.5, "unit": "W"}. False: the value is neither.
+ */
 static bool take_reading(
 	struct readings *readings, const json_t *value, const struct kwhy_power_meaning *meaning)
 {
@@ -129,7 +131,7 @@ static enum kwhy_status add_record(
 		walk->log, walk->records, &scope->row, readings->values, readings->count, walk->error);
 }
 
-/* Adds a point of a series: [1789194365.29, "401.5"]. */
+/* Adds a point [TIME, VALUE] of a series, such as [1789194365.29, "401.5"]. */
 static enum kwhy_status add_point(
 	struct walk *walk, struct scope *scope, const struct kwhy_power_meaning *meaning, const json_t *point)
 {
@@ -160,7 +162,7 @@ static void take_labels(struct scope *scope, const json_t *labels)
 	}
 }
 
-/* Reads one series of a Prometheus response: {"metric": {labels}, "values": [points]}. */
+/* Reads one series {"metric": {labels}, "values": [points]} of a Prometheus response. */
 static enum kwhy_status read_series(struct walk *walk, const json_t *series, const json_t *labels)
 {
 	const json_t *points = json_object_get(series, "values"), *name = json_object_get(labels, "__name__");
@@ -241,7 +243,10 @@ static enum kwhy_status walk_value(
 	return status;
 }
 
-/* Position of the next document, which begins with a bracket or a brace; text before it is skipped. */
+/*
+ * Offset of the next document at or after `at`; a document begins with a bracket or a brace, and text before
+ * it is skipped.
+ */
 static size_t find_document(const struct bytes *bytes, size_t at)
 {
 	while (at < bytes->length && bytes->data[at] != '{' && bytes->data[at] != '[')
@@ -256,7 +261,7 @@ static size_t next_line(const struct bytes *bytes, size_t at)
 	return newline ? (size_t)(newline - bytes->data) + 1 : bytes->length;
 }
 
-/* Reads all documents. A document that is cut, as the last one of a tool that was stopped, is skipped. */
+/* Reads all documents. A truncated document is skipped; a tool that was stopped may leave one at the end. */
 static enum kwhy_status walk_documents(struct walk *walk, const struct bytes *bytes)
 {
 	const struct scope nothing = {.row = {.gpu = -1}};

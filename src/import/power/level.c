@@ -4,15 +4,15 @@
 #include <math.h>
 
 /*
- * Power above which every GPU draws, mW: the smallest idle at 3 W, and watts read as milliwatts give less
- * than a watt for the largest.
+ * Power that every GPU exceeds, mW. The GPU that draws least draws 3 W when idle. Watts that were taken for
+ * milliwatts are below it even for the largest GPU.
  */
 #define DEVICE_MIN_MW 2000
-#define POWERS_MIN 10 /* readings; with fewer the level is uncertain */
+#define POWERS_MIN 10 /* fewest readings for which a power is judged */
 
 /*
- * Longest time without a counter update, ns (an H200's moves every 100 ms), and shortest time for a mean, ten
- * updates.
+ * STILL_NS: a counter that does not change for longer is dead; an H200's changes every 100 ms. MEAN_NS:
+ * shortest time over which a counter's mean power is judged, ten of the H200's updates.
  */
 #define STILL_NS INT64_C(200000000)
 #define MEAN_NS INT64_C(1000000000)

@@ -37,7 +37,7 @@ void kwhy_power_log_skip(struct kwhy_power_log *log, uint64_t place, struct kwhy
 	log->first_unread = place;
 }
 
-/* A UUID of a GPU has 32 digits and four dashes, with or without "GPU-" before it. */
+/* Whether a text is a GPU's UUID: 32 digits and four dashes, with or without "GPU-" before them. */
 static bool is_uuid(struct kwhy_span text)
 {
 	size_t dashes = 0;
@@ -56,7 +56,7 @@ static bool is_pci(struct kwhy_span text)
 	return text.length >= 7 && colons >= 1;
 }
 
-/* The number at the end of "0", "card0", "GPU 0" or "nvidia0"; -1: no number. */
+/* The number at the end of a text such as "0", "card0", "GPU 0" or "nvidia0"; -1: no number. */
 static int32_t number_at_end(struct kwhy_span text)
 {
 	size_t at = text.length;
@@ -141,8 +141,8 @@ static bool same(const char *kept, struct kwhy_span text)
 }
 
 /*
- * Finds the key of a row's GPU. GPUs alternate in a regular order, so the search begins after the last one
- * found.
+ * Finds the key of a row's GPU, or adds it. Rows of GPUs alternate in a regular order, so the search begins
+ * at the key after the one found last.
  */
 static enum kwhy_status find_key(struct kwhy_power_log *log, const struct kwhy_power_row_text *row,
 	uint32_t *out, struct kwhy_error *error)
@@ -164,7 +164,7 @@ static enum kwhy_status find_key(struct kwhy_power_log *log, const struct kwhy_p
 	return add_key(log, &text, error);
 }
 
-/* Joins "20261129" and "08:41:39" of two columns to one text. */
+/* Joins date and time of day of two columns, "20261129" and "08:41:39", to one text. */
 static struct kwhy_span time_text(const struct kwhy_power_row_text *row, char *joined, size_t size)
 {
 	const struct kwhy_span date = part(row, KWHY_POWER_ROLE_DATE);
@@ -178,7 +178,7 @@ static struct kwhy_span time_text(const struct kwhy_power_row_text *row, char *j
 	return (struct kwhy_span){joined, date.length + 1 + time.length};
 }
 
-/* Reads the interval of a window. A duration beyond a year is invalid. */
+/* Reads the duration of a window and sets its end. False: the duration is invalid or longer than a year. */
 static bool read_window(const struct kwhy_power_log *log, const struct kwhy_power_row_text *row,
 	struct kwhy_power_entry *entry)
 {
@@ -194,7 +194,7 @@ static bool read_window(const struct kwhy_power_log *log, const struct kwhy_powe
 	return true;
 }
 
-/* Why a row's time is unusable, in words; NULL: it is usable. */
+/* Reads the times of a row and states why they are unusable; NULL: they are usable. */
 static const char *read_times(const struct kwhy_power_log *log, const struct kwhy_power_row_text *row,
 	struct kwhy_span when, struct kwhy_power_entry *entry)
 {
@@ -215,7 +215,7 @@ static bool is_sum_of_several(const struct kwhy_power_row_text *row)
 	return kwhy_power_decimal_read(text, 1, 0, &count) && count > 1;
 }
 
-/* Divides an energy by the PUE, because the data centre's overhead is not the GPU's. */
+/* Divides an energy by the PUE that the row states, which removes the data centre's overhead from it. */
 static int64_t without_overhead(const struct kwhy_power_row_text *row, int64_t value)
 {
 	int64_t millionths;
@@ -237,7 +237,7 @@ static enum kwhy_status push(
 	return status;
 }
 
-/* Adds the readings of a row. *out_wrong: the first text that is no amount. */
+/* Adds the readings of a row. *out_wrong is the first text that should be a reading and is no amount. */
 static enum kwhy_status add_values(struct kwhy_power_log *log, const struct kwhy_power_row_text *row,
 	struct kwhy_power_entry entry, const struct kwhy_power_value *value, struct kwhy_span *out_wrong,
 	struct kwhy_error *error)

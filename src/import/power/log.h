@@ -6,40 +6,40 @@
 #include "import/power/dialects.h"
 #include "import/power/stamp.h"
 
-/* The readings of another tool's log, with the GPUs and quantities that the log names. */
+/* Readings of another tool's log, with the GPUs and quantities that the log names. */
 
-/* The GPU that a reading is of, as far as the log states it. */
+/* What a log states about the GPU of a reading. */
 struct kwhy_power_key {
-	const char *host, *uuid, *pci; /* NULL: not reported */
-	int32_t gpu;		       /* index; -1: not reported */
+	const char *host, *uuid, *pci; /* NULL: not stated */
+	int32_t gpu;		       /* index of the GPU; -1: not stated */
 };
 
 struct kwhy_power_entry {
-	int64_t time_ns;   /* of a window: its end */
-	int64_t length_ns; /* duration of a window; 0: a reading */
-	int64_t value;	   /* mW or uJ */
+	int64_t time_ns;   /* time of a reading, or the end of a window; Unix time unless is_local */
+	int64_t length_ns; /* duration of a window; 0: the entry is a reading */
+	int64_t value;	   /* power in mW or energy in uJ */
 	uint32_t key;
-	uint32_t run;	/* run of a window, a name in `names`; 0: not stated */
-	uint32_t place; /* its line, in JSON its number among the records; UINT32_MAX beyond that */
-	uint8_t role;	/* enum kwhy_power_role of a reading */
-	bool is_local;	/* the time has no zone */
+	uint32_t run;	/* name of a window's run, in `names`; 0: not stated */
+	uint32_t place; /* line number, in JSON number of the record; UINT32_MAX: that or more */
+	uint8_t role;	/* enum kwhy_power_role of the reading */
+	bool is_local;	/* the log states no zone of the time */
 };
 
 struct kwhy_power_log {
 	const char *path;
 	const struct kwhy_power_dialect
-		*dialect;	 /* dialect of the first reading's name; NULL: no reading was recognised */
-	struct kwhy_names names; /* texts of the keys and of their parts */
+		*dialect; /* tool that writes the first name of a reading; NULL: no such name was found */
+	struct kwhy_names names; /* texts that the keys refer to */
 	struct kwhy_power_key *keys;
 	struct kwhy_power_entry *entries;
 	size_t key_count, key_capacity, entry_count, entry_capacity;
-	uint64_t rows;	/* rows that should hold a reading */
-	uint64_t empty; /* readings that the tool could not take, "[N/A]" */
+	uint64_t rows;	/* number of rows that should have a reading */
+	uint64_t empty; /* number of readings that the tool marked as missing, such as "[N/A]" */
 	uint64_t unread;
-	uint64_t first_unread; /* line of the first, in JSON its number among the records */
+	uint64_t first_unread; /* line of the first unread row, in JSON the number of its record */
 	char unread_words[224];
-	bool is_lines;	  /* first_unread is a line */
-	bool is_headless; /* a table whose first line is a row */
+	bool is_lines;	  /* first_unread is a line number */
+	bool is_headless; /* the log is a table without a header */
 	bool ended_early;
 };
 
@@ -47,10 +47,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_log_init(
 	struct kwhy_power_log *log, const char *path, struct kwhy_error *error);
 void kwhy_power_log_done(struct kwhy_power_log *log);
 
-/* The texts of one row; spans are empty where the row has no such text. */
+/* Texts of one row. A span is empty if the row has no such text. */
 struct kwhy_power_row_text {
-	struct kwhy_span parts[KWHY_POWER_ROLE_DRAW]; /* by role */
-	int32_t gpu; /* GPU's index in the name of a reading; -1: not stated */
+	struct kwhy_span parts[KWHY_POWER_ROLE_DRAW]; /* by enum kwhy_power_role */
+	int32_t gpu; /* GPU's index from the name of a reading; -1: not stated */
 };
 
 struct kwhy_power_value {
@@ -59,8 +59,8 @@ struct kwhy_power_value {
 };
 
 /*
- * Adds a row with its readings. A row that cannot be used is counted, with a message for the first one. An
- * error means that memory is exhausted or that the log has more than KWHY_POWER_LOG_KEYS_MAX GPUs.
+ * Adds a row with its readings. A row that cannot be used is counted; a message is kept for the first such
+ * row. It fails if memory is exhausted or the log has more than KWHY_POWER_LOG_KEYS_MAX GPUs.
  */
 #define KWHY_POWER_LOG_KEYS_MAX 16384
 KWHY_MUST_USE enum kwhy_status kwhy_power_log_add(struct kwhy_power_log *log, uint64_t place,
@@ -68,8 +68,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_log_add(struct kwhy_power_log *log, ui
 	struct kwhy_error *error);
 
 /*
- * Counts a row that cannot be used. The message is `text` followed by `words`, "is no time", or `words` alone
- * where `text` is empty.
+ * Counts a row that cannot be used. The message is `text`, quoted, and `words`, such as "is no time"; if
+ * `text` is empty, it is `words` alone.
  */
 void kwhy_power_log_skip(
 	struct kwhy_power_log *log, uint64_t place, struct kwhy_span text, const char *words);

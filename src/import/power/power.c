@@ -6,11 +6,12 @@
 #include <string.h>
 
 /*
- * The formats of power files, in the order in which they are tried; the last accepts what the others do not.
+ * Formats of power files in the order in which they are tried. The last one takes every file that is of no
+ * other format.
  */
 enum form { FORM_OWN, FORM_JSON, FORM_EXPOSITION, FORM_DELIMITED };
 
-/* Whether a line starts a Prometheus metric: "NAME{" or "# TYPE NAME". */
+/* Whether a line begins like one of Prometheus text: "NAME{" or "# TYPE NAME". */
 static bool has_metrics(const char *head, size_t length)
 {
 	static const char *const marks[] = {"\n# TYPE ", "\n# HELP ", "\nDCGM_FI_", "\ndcgm_fi_"};
@@ -26,8 +27,8 @@ static bool has_metrics(const char *head, size_t length)
 }
 
 /*
- * Whether JSON begins at this line; other text may precede it. No table has a line that begins with a brace,
- * or with a bracket that is followed by a brace or by the line's end.
+ * Whether the line begins a JSON document, before which there may be other text. No line of a table begins
+ * with a brace, or with a bracket that a brace or the line's end follows.
  */
 static bool begins_json(struct kwhy_span line)
 {

@@ -5,13 +5,13 @@
 #include "import/import.h"
 #include "import/power/log.h"
 
-/* Reads kwhy's own power CSV into the recording, row by row. */
+/* Reads kwhy's own power CSV and adds its readings to the recording row by row. */
 KWHY_MUST_USE enum kwhy_status kwhy_power_csv_read(struct kwhy_recording *recording, const char *path,
 	const struct kwhy_import_options *options, struct kwhy_error *error);
 
 /*
- * Read logs of other tools into `log`, one function a syntax. Rows that are not understood are counted there.
- * An error means that the file cannot be read to its end, or that no row of it can be used.
+ * Read logs of other tools into `log`; each function reads one syntax. Rows that are not understood are
+ * counted in `log`. They fail if the file cannot be read to its end, or if it has no usable row.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_delimited_read(
 	struct kwhy_power_log *log, bool partial, struct kwhy_error *error);
@@ -19,7 +19,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_json_read(struct kwhy_power_log *log, 
 KWHY_MUST_USE enum kwhy_status kwhy_power_exposition_read(
 	struct kwhy_power_log *log, bool partial, struct kwhy_error *error);
 
-/* Adds the readings of a log to the recording, on its devices and its clock. */
+/* Adds the readings of a log to the recording: assigns them to devices and converts their times. */
 KWHY_MUST_USE enum kwhy_status kwhy_power_log_assign(struct kwhy_power_log *log,
 	struct kwhy_recording *recording, const struct kwhy_import_options *options,
 	struct kwhy_error *error);

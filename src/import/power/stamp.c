@@ -6,7 +6,7 @@
 
 static const int64_t second_ns = 1000000000;
 
-/* The remainder of a text that is read from its front. */
+/* The part of a text that is not read yet. */
 struct cursor {
 	struct kwhy_span rest;
 };
@@ -22,7 +22,7 @@ static bool take_char(struct cursor *cursor, const char *any)
 	return false;
 }
 
-/* Reads exactly `count` digits that make a number up to `most`. */
+/* Reads exactly `count` digits as a number. False: other characters, or a number above `most`. */
 static bool take_number(struct cursor *cursor, size_t count, int most, int *out)
 {
 	int value = 0;
@@ -42,7 +42,10 @@ static bool take_number(struct cursor *cursor, size_t count, int most, int *out)
 	return value <= most;
 }
 
-/* Days since 1 January 1970 of the Gregorian calendar; years begin in March. */
+/*
+ * Days from 1 January 1970 to a date of the Gregorian calendar. Years are counted from March, so that a leap
+ * day ends a year.
+ */
 static int64_t days_of(int year, int month, int day)
 {
 	const int64_t years = year - (month <= 2);
@@ -139,14 +142,18 @@ static size_t whole_digits(struct kwhy_span text)
 	return count;
 }
 
-/* Reads a Unix time, from 9 digits of seconds (1973) to 19 of nanoseconds. */
+/*
+ * Reads a Unix time of 9 digits (seconds in 1973) to 19 digits (nanoseconds). The number of digits decides
+ * the unit.
+ */
 static bool read_unix(struct kwhy_span text, struct kwhy_power_stamp *out)
 {
 	const size_t digits = whole_digits(text);
 	const int32_t exponent = digits <= 10 ? 9 : digits <= 13 ? 6 : digits <= 16 ? 3 : 0;
 
 	out->is_local = false;
-	if (exponent == 0) /* every digit counts */
+	/* Nanoseconds are read as an integer, because the decimal reader drops digits after the 17th. */
+	if (exponent == 0)
 		return kwhy_decimal_within(text, 0, INT64_MAX, &out->time_ns);
 	return digits >= 9 && kwhy_power_decimal_read(text, 1, exponent, &out->time_ns);
 }

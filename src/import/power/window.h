@@ -6,7 +6,7 @@
 
 #define KWHY_POWER_WINDOW_MAX_NS (366 * INT64_C(86400) * 1000000000)
 
-/* Interval in which power was read, on the recording's clock. Zero-initialise. */
+/* Interval in which power was read, ns since the recording's origin. Zero-initialise. */
 struct kwhy_power_window {
 	int64_t start_ns, end_ns;
 	bool known;
@@ -14,13 +14,15 @@ struct kwhy_power_window {
 
 void kwhy_power_window_add(struct kwhy_power_window *window, int64_t time_ns);
 
-/* The interval in which devices ran something; without any activity, the interval of the host's calls. */
+/*
+ * The interval in which devices ran something. If they ran nothing, it is the interval of the host's calls.
+ */
 struct kwhy_power_window kwhy_power_window_of_work(const struct kwhy_recording *recording);
 
 /*
- * Compares the interval of the readings with that of the work. Readings that lie wholly before or after the
- * work are refused; of others the overlap is noted. A recording without work is not checked. Called before
- * kwhy_recording_finish().
+ * Compares the interval of the readings with that of the work. Readings wholly before or after the work are
+ * refused; if they cover a part of it, a note states which. A recording without work is not checked. Call it
+ * before kwhy_recording_finish().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_window_check(const struct kwhy_power_window *window,
 	struct kwhy_recording *recording, const char *path, struct kwhy_error *error);

@@ -5,14 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GAP_SHARE = 100 }; /* share of the energy, 1/100: less than meters differ by */
+enum { GAP_SHARE = 100 }; /* gaps of more than 1/100 of the time are refused */
 
 static int64_t start_of(const struct kwhy_power_entry *entry)
 {
 	return entry->time_ns - entry->length_ns;
 }
 
-/* Sorts by GPU, then start; of equal starts the longest comes first, so that windows inside it follow. */
+/*
+ * Sorts windows by GPU, then by start. Of windows with the same start, the longest comes first, and windows
+ * inside it follow.
+ */
 static int compare(const void *a, const void *b)
 {
 	const struct kwhy_power_entry *left = a, *right = b;
@@ -24,7 +27,7 @@ static int compare(const void *a, const void *b)
 	return (left->length_ns < right->length_ns) - (left->length_ns > right->length_ns);
 }
 
-/* Readings that replace windows, at most two for each. */
+/* Counter readings that replace windows, at most two for each window. */
 struct unrolled {
 	struct kwhy_power_entry *entries;
 	size_t count;
@@ -49,7 +52,7 @@ static enum kwhy_status refuse_gaps(
 		(double)gaps_ns * 1e-9, (double)span_ns * 1e-9, log->dialect->cure);
 }
 
-/* Makes a counter from consecutive windows of each GPU. */
+/* Makes readings of a counter from each GPU's consecutive windows. */
 static enum kwhy_status chain(struct kwhy_power_log *log, struct unrolled *out, struct kwhy_error *error)
 {
 	int64_t start_ns = 0, end_ns = 0, gaps_ns = 0, total = 0;
@@ -85,7 +88,10 @@ static bool overlaps(const struct kwhy_power_entry *entry, const struct kwhy_pow
 	return !work->known || (start_of(entry) <= work->end_ns && entry->time_ns >= work->start_ns);
 }
 
-/* Makes a counter from the rows of one run, which add up from its start. */
+/*
+ * Makes readings of a counter from the rows of the one run that overlaps `work`. The energy of each row
+ * counts from the run's start.
+ */
 static enum kwhy_status choose_run(struct kwhy_power_log *log, const struct kwhy_power_window *work,
 	struct unrolled *out, struct kwhy_error *error)
 {
@@ -102,7 +108,8 @@ static enum kwhy_status choose_run(struct kwhy_power_log *log, const struct kwhy
 				kwhy_names_get(&log->names, log->entries[i].run));
 		first = first ? first : &log->entries[i];
 	}
-	if (!first) /* the error states both times */
+	/* Without such a run another row is kept, so that the error about its time can state both times. */
+	if (!first)
 		first = &log->entries[log->entry_count - 1];
 	for (size_t i = 0; i < log->entry_count; i++) {
 		if (log->entries[i].run != first->run)

@@ -6,9 +6,10 @@
 #include "import/power/window.h"
 
 /*
- * Converts energies of windows to readings of a counter that was 0 when the first window began. Windows of
- * Zeus must follow one another: energy between two windows is unmetered, and more than a hundredth of it is
- * refused. Of CodeCarbon's runs the one that overlaps `work_unix` counts. Called when times are Unix times.
+ * Converts energies of windows to readings of a counter that is 0 at the start of the first window. Windows
+ * of Zeus must follow one another: the energy between two windows is unknown, and gaps of more than a
+ * hundredth of the time are refused. Of the runs in a log of CodeCarbon, the one that overlaps `work_unix` is
+ * used. All times must be Unix times.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_windows_unroll(
 	struct kwhy_power_log *log, const struct kwhy_power_window *work_unix, struct kwhy_error *error);

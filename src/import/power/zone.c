@@ -6,11 +6,11 @@
 #include <string.h>
 #include <time.h>
 
-/* Zones of the world lie a multiple of a quarter of an hour from UTC, between -12:00 and +14:00. */
+/* All zones of the world lie a multiple of 15 minutes from UTC, between -12:00 and +14:00. */
 static const int64_t second_ns = 1000000000;
 enum { QUARTER_S = 900, QUARTERS_MIN = -48, QUARTERS_MAX = 56 };
 
-/* The Unix time of a local time on this machine, with summer time. */
+/* Unix time of a local time in this machine's zone, with its summer time. */
 static int64_t here(int64_t local_ns)
 {
 	const time_t seconds = (time_t)(local_ns / second_ns);
@@ -62,7 +62,7 @@ static struct kwhy_power_window local_window(const struct kwhy_power_log *log)
 }
 
 /*
- * Whether the log, its times shifted by the offset, overlaps the work. Windows are tested one by one,
+ * Whether the log overlaps the work if offset_ns is subtracted from its times. Windows are tested one by one,
  * readings as one interval.
  */
 static bool lies_beside(const struct kwhy_power_log *log, const struct kwhy_power_window *all,
@@ -81,7 +81,10 @@ static bool lies_beside(const struct kwhy_power_log *log, const struct kwhy_powe
 	return found;
 }
 
-/* How many zones make the log overlap the work; *out_quarters: the last of them. */
+/*
+ * Number of zones in which the log overlaps the work. *out_quarters is the offset of the last of these zones
+ * from UTC, in quarters of an hour.
+ */
 static size_t count_zones(const struct kwhy_power_log *log, const struct kwhy_power_window *all,
 	const struct kwhy_power_window *work, int64_t origin_ns, int *out_quarters)
 {
@@ -130,7 +133,8 @@ enum kwhy_status kwhy_power_zone_apply(struct kwhy_power_log *log, struct kwhy_r
 			log->path, count);
 	shift(log, false, quarters * QUARTER_S * second_ns);
 	if (count == 0)
-		return KWHY_OK; /* a log far from the trace is refused later, with both intervals */
+		/* A log that overlaps in no zone is refused later, with its interval and the trace's. */
+		return KWHY_OK;
 	return kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "power-zone", error,
 		"%s has times without a zone: they are taken for those of UTC%s, the only one in which it "
 		"lies "

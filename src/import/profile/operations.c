@@ -9,8 +9,9 @@ enum { ROWS_MAX = 64, MEMORY = KWHY_PRECISION_COUNT };
 #define RATE_MAX 1e18
 
 /*
- * Operations that keep one unit of the device busy. They exclude cache-read, which does not read the device's
- * memory, and mixed, which has the fp32 rate of a device that copies as well.
+ * Operations of `kwhy bench ops` from which peaks are taken: those that are limited by a single unit of the
+ * device. Left out are cache-read, which does not read the device's memory, and mixed, whose fp32 rate is
+ * that of a device that also copies.
  */
 static const struct source {
 	const char *id, *unit;
@@ -46,7 +47,7 @@ static enum kwhy_status wrong(const char *path, const char *what, const char *wo
 		*what ? "." : "", what, words);
 }
 
-/* Reads one operation; a rate of null means that it was not measured. */
+/* Reads one operation. A rate of null means that the operation was not measured. */
 static enum kwhy_status read_row(
 	const char *path, const json_t *row, struct kwhy_profile *profile, struct kwhy_error *error)
 {

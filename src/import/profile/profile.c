@@ -73,7 +73,10 @@ static bool number_within(const json_t *value, double low, double high, double *
 	return true;
 }
 
-/* {"value": 0.0145, "spread": 0.0015, "unit": "s", ...}; the spread may be missing. */
+/*
+ * Reads a figure from {"value": 0.0145, "spread": 0.0015, "unit": "s", ...}. The spread, its standard
+ * deviation, may be missing.
+ */
 static enum kwhy_status read_measured(const struct reader *reader, const struct kwhy_profile_figure *figure,
 	const json_t *object, struct kwhy_measured *out)
 {

@@ -29,8 +29,8 @@ static double number(const json_t *object, const char *key)
 }
 
 /*
- * Copies a name of letters, digits and similar characters. NULL: it is missing or malformed, or memory is
- * exhausted.
+ * Copies a name of letters, digits and the like to the arena. NULL: the name is missing or malformed, or
+ * memory is exhausted.
  */
 static const char *name_of(const struct reader *reader, const json_t *object, const char *key)
 {
@@ -53,7 +53,10 @@ static bool find_direction(const json_t *object, enum kwhy_transfer_direction *o
 	return false;
 }
 
-/* Reads the clock of a curve; a curve of energies has the clock "energy". */
+/*
+ * Reads the clock by which a curve was measured. The value "energy" marks a curve of joules instead of
+ * seconds.
+ */
 static bool find_clock(const json_t *object, struct kwhy_transfer_curve *out)
 {
 	const char *text = json_string_value(json_object_get(object, "clock"));
@@ -67,7 +70,10 @@ static bool find_clock(const json_t *object, struct kwhy_transfer_curve *out)
 	return out->is_energy;
 }
 
-/* Reads a segment. Segments are sorted by size, ascending. */
+/*
+ * Reads a segment of a curve, which must begin at or above the size `after`, the end of the segment before
+ * it.
+ */
 static bool read_segment(const json_t *item, bool is_energy, double after, struct kwhy_transfer_segment *out)
 {
 	out->from_bytes = number(item, "from_bytes");
@@ -121,7 +127,7 @@ static enum kwhy_status read_choice(
 	return KWHY_OK;
 }
 
-/* Allocates a list's items; an absent list has 0 items. */
+/* Allocates the items of a list. An absent list has 0 items. */
 static enum kwhy_status make_list(const struct reader *reader, const json_t *list, const char *name,
 	size_t item_bytes, void **out, size_t *out_count)
 {

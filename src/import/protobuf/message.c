@@ -34,7 +34,7 @@ static bool take_fixed(struct kwhy_protobuf_message *message, size_t size, uint6
 	if (kwhy_protobuf_length(*message) < size)
 		return false;
 	*out = 0;
-	memcpy(out, message->at, size); /* little-endian, as on all supported machines */
+	memcpy(out, message->at, size); /* the file and all supported machines are little-endian */
 	message->at += size;
 	return true;
 }

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * Fields of a protocol-buffer message in memory, one after the other (protobuf.dev, "Encoding"). Nothing is
- * copied or allocated; the reader of a format takes the fields that it knows by number. Why no library does
- * this: docs/adr/0030-protobuf-is-walked.md.
+ * A protocol-buffer message in memory, of which the bytes from `at` to `end` are not read yet. Its fields are
+ * read one after the other (protobuf.dev, "Encoding"). Nothing is copied or allocated; the reader of a format
+ * takes the fields whose numbers it knows. docs/adr/0030-protobuf-is-walked.md states why no library is used.
  */
 struct kwhy_protobuf_message {
 	const unsigned char *at, *end;
@@ -25,20 +25,23 @@ enum kwhy_protobuf_wire {
 struct kwhy_protobuf_field {
 	uint32_t number;
 	enum kwhy_protobuf_wire wire;
-	uint64_t value;			    /* of the numbers; the length of bytes */
-	struct kwhy_protobuf_message bytes; /* text, bytes, or a message */
+	uint64_t value;			    /* value of a number; of BYTES, their length */
+	struct kwhy_protobuf_message bytes; /* content of a field of BYTES: a text, bytes or a message */
 };
 
-/* Passes a variable-length integer. False: it is cut or longer than 10 bytes. */
+/* Reads a variable-length integer and moves past it. False: it is truncated or longer than 10 bytes. */
 bool kwhy_protobuf_varint(struct kwhy_protobuf_message *message, uint64_t *out);
 
 /*
- * Passes a field. Below 0: the bytes are no message, or end inside the field; 0: the end of the message;
- * above 0: a field.
+ * Reads a field and moves past it. Above 0: `out` holds a field; 0: the message has ended; below 0: the bytes
+ * are no message, or end inside the field.
  */
 int kwhy_protobuf_next(struct kwhy_protobuf_message *message, struct kwhy_protobuf_field *out);
 
-/* Number and kind of a field by its key. False: no kind that is in use, or number 0. */
+/*
+ * Splits a field's key into number and encoding. False: the encoding does not exist or is out of use, or the
+ * number is 0.
+ */
 bool kwhy_protobuf_key(uint64_t key, struct kwhy_protobuf_field *out);
 
 static inline size_t kwhy_protobuf_length(struct kwhy_protobuf_message message)
@@ -46,7 +49,7 @@ static inline size_t kwhy_protobuf_length(struct kwhy_protobuf_message message)
 	return (size_t)(message.end - message.at);
 }
 
-/* A field's value as a double; its kind is FIXED64. */
+/* The value of a field as a double. The field must have the encoding FIXED64. */
 double kwhy_protobuf_double(const struct kwhy_protobuf_field *field);
 
 #endif

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUFFER_BYTES = 1 << 20, KEY_BYTES_MAX = 20 /* key and length or value, 10 bytes each */ };
+enum {
+	BUFFER_BYTES = 1 << 20,
+	KEY_BYTES_MAX = 20 /* longest start of a field: its key, and its value or length, of 10 bytes each */
+};
 
 enum kwhy_status kwhy_protobuf_stream_open(
 	struct kwhy_protobuf_stream *stream, const char *path, struct kwhy_error *error)
@@ -46,7 +49,7 @@ static enum kwhy_status grow(struct kwhy_protobuf_stream *stream, size_t size, s
 	return KWHY_OK;
 }
 
-/* Reads on until the buffer holds `size` bytes, or the file has ended. */
+/* Reads more of the file until the buffer holds `size` bytes or the file has ended. */
 static enum kwhy_status fill(struct kwhy_protobuf_stream *stream, size_t size, struct kwhy_error *error)
 {
 	enum kwhy_status status;
@@ -96,7 +99,7 @@ bool kwhy_protobuf_stream_is_cut(const struct kwhy_protobuf_stream *stream)
 	return stream->ended;
 }
 
-/* Reads the key with the value of a number or the length of bytes, from what the buffer holds. */
+/* Reads from the buffer the key of a field and the value of a number or the length of bytes. */
 static int read_head(struct kwhy_protobuf_message *head, struct kwhy_protobuf_field *out)
 {
 	uint64_t key;

@@ -9,13 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names of the prober's own kernels (inject/probe). */
+/* Start of the names of the prober's own kernels (inject/probe). */
 #define OWN_KERNELS "kwhy_probe_"
 
-/* Name of the copies that restore the memory of a kernel: its name, blocks and threads per block. */
+/*
+ * Name of the copies that restore the memory of a kernel. It contains the kernel's name, blocks and threads
+ * per block.
+ */
 #define COPIES_NAME "d2d device->device for %s [%" PRIu32 " x %" PRIu16 "]"
 
-/* Smallest copy that is repeated, bytes (inject/probe/copies.h). */
+/* Size from which on a copy is probed, bytes (inject/probe/copies.h). */
 enum { COPY_BYTES_MIN = 65536 };
 
 enum kwhy_status kwhy_recorded_burst_keep(struct kwhy_recorded *recorded, uint32_t writer,
@@ -97,7 +100,7 @@ enum kwhy_status kwhy_recorded_bursts_sort(struct kwhy_recorded *recorded, struc
 	return status;
 }
 
-/* The burst of a process at a time; NULL: no burst. Bursts of a process do not overlap. */
+/* The burst of a process at a time; NULL: no burst. The bursts of a process do not overlap. */
 static struct kwhy_recorded_burst *burst_at(
 	const struct kwhy_recorded *recorded, uint32_t process, int64_t time_ns)
 {
@@ -118,8 +121,8 @@ static struct kwhy_recorded_burst *burst_at(
 }
 
 /*
- * Calls of the thread during a burst, except the program's own launch, are the prober's; correlations may be
- * equal.
+ * Calls of the thread during a burst are the prober's, except the program's own launch. They are
+ * distinguished by time, because both may have the same correlation.
  */
 bool kwhy_recorded_call_is_probers(
 	const struct kwhy_recorded *recorded, uint32_t writer, const struct kwhy_wire_call *call)
@@ -133,7 +136,10 @@ bool kwhy_recorded_call_is_probers(
 			start_ns >= burst->burst.start_ns + burst->launched_ns);
 }
 
-/* Whether one correlation is later than another; they count up and wrap at 2^32. */
+/*
+ * Whether correlation number `correlation` is later than `than`. The numbers count up and start again after
+ * 2^32.
+ */
 static bool is_later(uint32_t correlation, uint32_t than)
 {
 	return correlation != KWHY_NONE && (int32_t)(correlation - than) > 0;
@@ -163,15 +169,15 @@ static bool is_of_burst(const struct kwhy_recorded_burst *burst, uint32_t correl
 	return correlation == burst->correlation || is_later(correlation, burst->correlation);
 }
 
-/* Bursts of copies and memsets have no grid. */
+/* Whether a burst repeats a copy or memset. Such bursts have no grid. */
 static bool is_of_copies(const struct kwhy_burst *burst)
 {
 	return burst->blocks == KWHY_WIRE_UNKNOWN_U32 && burst->threads_per_block == KWHY_WIRE_UNKNOWN_U16;
 }
 
 /*
- * Whether the row is of the repeated launch. The prober's other copies are smaller than those that are
- * repeated.
+ * Whether the row is the launch that the burst repeats, or a repeat of it. Copies that the prober makes for
+ * itself are smaller than COPY_BYTES_MIN.
  */
 static bool is_repeated(
 	const struct kwhy_recorded *recorded, const struct kwhy_recorded_burst *burst, size_t row)
@@ -187,8 +193,8 @@ static bool is_repeated(
 }
 
 /*
- * Whether the row starts before all repeats. After a graph or copy of the program has become idle, all later
- * activities are the prober's.
+ * Whether the row belongs to the program because it starts before all repeats. This is so only in a burst
+ * that was made after a graph or copy of the program: the repeats begin when that has finished.
  */
 static bool is_before_all(const struct kwhy_recorded_burst *burst, int64_t start_ns)
 {
@@ -205,8 +211,9 @@ static bool may_be_probers(
 }
 
 /*
- * Takes the stream from the program's own launch, and the whole name where it is too long for the prober.
- * Where the burst comes after the launch, or CUPTI lost the launch, the stream is that of the first repeat.
+ * Sets the burst's stream from the program's own launch, and the whole name of the kernel, if the prober had
+ * to cut it. If the burst was made later than the launch, or CUPTI lost the launch, the stream is that of the
+ * first repeat.
  */
 static void find_first(const struct kwhy_recorded *recorded, size_t row)
 {
@@ -227,7 +234,10 @@ static void find_first(const struct kwhy_recorded *recorded, size_t row)
 		burst->stream = rows->stream[row];
 }
 
-/* Without a launch of the program, all activities of that name are repeats. */
+/*
+ * Sets the stream of a burst without a launch of the program to that of the first repeat; all activities of
+ * the burst's name are then repeats.
+ */
 static void find_stream(struct kwhy_recorded_burst *burst)
 {
 	if (burst->first_ns != INT64_MAX)
@@ -273,8 +283,9 @@ static enum kwhy_status make_copies_name(struct kwhy_recorded *recorded, const s
 }
 
 /*
- * Names the copies between the repeats of a kernel where bursts of these copies alone tell what they draw.
- * Copies of the same size draw different powers, by what they leave in the caches.
+ * Gives the copies between the repeats of a kernel a name of their own if bursts of these copies alone show
+ * what power they draw. Copies of the same size differ in power, because they leave the caches in different
+ * states.
  */
 static enum kwhy_status name_copies(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
@@ -293,8 +304,8 @@ static enum kwhy_status name_copies(struct kwhy_recorded *recorded, struct kwhy_
 }
 
 /*
- * Assigns the origin of a row. The prober's rows get no call, so that they are not joined with the program's
- * launch.
+ * Sets whether a row is the program's or the prober's. The prober's rows lose their correlation, so that they
+ * are not assigned to the program's call.
  */
 static void assign_origin(const struct kwhy_recorded *recorded, size_t row)
 {

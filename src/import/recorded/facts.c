@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of writers, which are processes, up to which a recording is accepted. */
+/* Largest number of writers, and so of processes, in a recording. */
 enum { WRITERS_MAX = 65536 };
 
 static enum kwhy_status add_writer(
@@ -71,7 +71,7 @@ int64_t kwhy_recorded_time(const struct kwhy_recorded *recorded, uint32_t writer
 	return time_ns;
 }
 
-/* Adds a name. Names of kernels are mangled; reports show them demangled. */
+/* Adds a name to the recording's names. Mangled names of kernels are demangled. */
 static enum kwhy_status intern_name(struct kwhy_recorded *recorded, const char *bytes, size_t length,
 	uint32_t *out, struct kwhy_error *error)
 {
@@ -102,8 +102,8 @@ static enum kwhy_status take_names(struct kwhy_recorded *recorded, uint32_t writ
 }
 
 /*
- * Keeps a writer's closest pair of clock readings: times of one machine are then as exact as its monotonic
- * clock.
+ * Keeps the closest pair of readings of a writer's monotonic clock and Unix time. Only one pair is used, so
+ * that times of one machine are as exact as its monotonic clock.
  */
 static void take_clocks(
 	struct kwhy_recorded *recorded, struct kwhy_recorded_writer *writer, const struct kwhy_block *block)
@@ -166,7 +166,7 @@ static enum kwhy_status apply_process(struct kwhy_recorded *recorded, uint32_t i
 	return KWHY_OK;
 }
 
-/* Finds a physical device by its UUID, whatever index a process gives it. */
+/* Finds the recording's device with that UUID; processes may have different indices for it. */
 static uint32_t device_of_uuid(const struct kwhy_recording *recording, const char *uuid)
 {
 	for (uint32_t i = 0; uuid && i < recording->device_count; i++)
@@ -182,7 +182,7 @@ static enum kwhy_status map_device(struct kwhy_recorded *recorded, uint32_t writ
 		&recorded->devices, (struct kwhy_track_key){writer, index, 0}, device, error);
 }
 
-/* Fills in properties of a device that one writer states and another does not. */
+/* Copies properties of a device from `row` that are still unknown in `known`. */
 static void complete_device(struct kwhy_device *known, const struct kwhy_device *row)
 {
 	if (known->rank == KWHY_NONE)
@@ -208,8 +208,8 @@ static void complete_device(struct kwhy_device *known, const struct kwhy_device 
 }
 
 /*
- * The machine of a writer. A writer that stated neither host nor boot, as in a damaged recording, may be of
- * any machine.
+ * The machine of a writer. It is unknown if the writer stated neither host nor boot, as may be in a damaged
+ * recording.
  */
 static uint32_t machine_of(const struct kwhy_recorded_writer *writer)
 {
@@ -255,7 +255,7 @@ enum kwhy_status kwhy_recorded_device(struct kwhy_recorded *recorded, uint32_t w
 	return status ? status : map_device(recorded, writer, index, *out, error);
 }
 
-/* Finds a meter's device by its UUID, or by its index where no process stated a UUID. */
+/* Finds the device of a meter by UUID. If no process stated a UUID, it is found by index. */
 static enum kwhy_status find_metered(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_source *source, uint32_t *out, struct kwhy_error *error)
 {
@@ -303,7 +303,7 @@ static enum kwhy_status apply_source(struct kwhy_recorded *recorded, uint32_t wr
 		(uint32_t)recorded->meter_count++, error);
 }
 
-/* Widens the run to that of each launcher (one a rank): from the first start to the last end. */
+/* Extends the run to contain the run of a launcher. A distributed program has a launcher for each rank. */
 static void apply_run(struct kwhy_recorded *recorded, uint32_t writer, const struct kwhy_wire_run *run)
 {
 	int64_t start_ns = kwhy_recorded_time(recorded, writer, run->start_mono_ns),
@@ -322,9 +322,10 @@ static void apply_run(struct kwhy_recorded *recorded, uint32_t writer, const str
 }
 
 /*
- * Cuts a window to the run. Programs record from start to end; the launcher may select less. A program that
- * ended properly just before the run's end runs nothing after that, so the window is extended to the
- * counter's update after the end; otherwise the energy since the update before it would be in no account.
+ * Limits a window to the run, because the launcher may record less than programs do. If the program ended
+ * properly just before the run's end, it ran nothing afterwards. The window is then extended by
+ * KWHY_RECORDED_FLUSH_NS, to contain the first counter update after the run's end; otherwise the energy since
+ * the update before it would be on no account.
  */
 static void fit_to_run(const struct kwhy_recorded *recorded, struct kwhy_recorded_window *row)
 {
@@ -364,7 +365,7 @@ static enum kwhy_status apply_coverage(struct kwhy_recorded *recorded, uint32_t 
 	return status ? status : kwhy_recorded_window_keep(recorded, &row, error);
 }
 
-/* Adds reported work, which comes in parts and from every process, to one sum a unit. */
+/* Adds reported work to the sum of its unit. Each process may report work many times. */
 static enum kwhy_status apply_work(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_work *work, struct kwhy_error *error)
 {
@@ -436,7 +437,7 @@ static enum kwhy_status apply_kind(struct kwhy_recorded *recorded, unsigned kind
 {
 	const size_t known_bytes = kwhy_wire_record_bytes(kind);
 	enum kwhy_status status = KWHY_OK;
-	uint64_t scratch[8]; /* no fact is longer than 64 bytes */
+	uint64_t scratch[8]; /* no record with a fact is longer than 64 bytes */
 
 	for (size_t i = 0; !status && i < recorded->fact_count; i++) {
 		const struct kwhy_recorded_fact *fact = &recorded->facts[i];
@@ -450,7 +451,9 @@ static enum kwhy_status apply_kind(struct kwhy_recorded *recorded, unsigned kind
 	return status;
 }
 
-/* Chooses the whole second before the first clock reading, unless an earlier trace set the origin. */
+/*
+ * Sets the origin to the whole second before the earliest clock reading, unless an earlier trace has set it.
+ */
 static void choose_origin(struct kwhy_recorded *recorded)
 {
 	struct kwhy_recording *recording = recorded->recording;

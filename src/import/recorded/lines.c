@@ -5,14 +5,14 @@
 
 #include <string.h>
 
-/* Deepest stack that the injected library records; deeper ones are damage. */
+/* Largest depth of a stack that the injected library records; a deeper one in a file is damage. */
 enum { DEPTH_MAX = 128 };
 
-/* Parts of paths of files that are not the program's own, */
+/* Parts of paths by which a file belongs to a library and not to the program. */
 static const char *const library_parts[] = {"/site-packages/", "/dist-packages/", "/lib/python3.",
 	"/lib/python3/", "/usr/lib/", "/usr/lib64/", "/usr/local/cuda"};
 static const char *const library_starts[] = {"<", "/lib/", "/lib64/"};
-/* and prefixes of modules that are not. */
+/* Starts of the names of modules that belong to a library and not to the program. */
 static const char *const library_modules[] = {
 	"libcuda", "libcupti", "libcudart", "libkwhy", "libnccl", "libcublas", "libcudnn", "ld-linux"};
 
@@ -38,8 +38,8 @@ static bool is_library(const char *path)
 }
 
 /*
- * Adds a frame. Callers come before the frames they called; a frame that names a later one, as damage may,
- * has no caller.
+ * Adds a frame. A caller comes before the frames that it called. A frame whose caller is not known yet, as in
+ * a damaged file, gets no caller.
  */
 static enum kwhy_status add_frame(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_frame *frame, struct kwhy_error *error)
@@ -66,7 +66,7 @@ static enum kwhy_status add_frame(struct kwhy_recorded *recorded, uint32_t write
 		&recorded->frames, (struct kwhy_track_key){writer, frame->id, 0}, index, error);
 }
 
-/* Finds the function of a native frame, and its file and line where the module states them. */
+/* Finds the name of the function of a native frame, and its file and line if the module states them. */
 static enum kwhy_status resolve(
 	struct kwhy_recorded *recorded, struct kwhy_recorded_frame *frame, struct kwhy_error *error)
 {
@@ -106,7 +106,7 @@ static enum kwhy_status add_ranges(struct kwhy_recorded *recorded, const struct 
 }
 
 /*
- * Chooses the program's own frames and the innermost one; the frames between are the inner workings of
+ * Chooses from a stack the program's own frames and the innermost frame. The frames left out are those inside
  * libraries.
  */
 static size_t choose_frames(const struct kwhy_recorded *recorded, uint32_t innermost, uint32_t out[DEPTH_MAX])

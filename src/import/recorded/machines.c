@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Largest step of Unix time between two clock readings of one machine, ns. */
+/* Largest difference of Unix time minus monotonic time between two clock readings of one machine, ns. */
 #define SET_BY_NS 1e9
 
 static bool is_closer(const struct kwhy_wire_clock *a, const struct kwhy_wire_clock *b)
@@ -13,7 +13,10 @@ static bool is_closer(const struct kwhy_wire_clock *a, const struct kwhy_wire_cl
 	return a->width_ns >= 0 && (b->width_ns < 0 || a->width_ns < b->width_ns);
 }
 
-/* Lowest and highest offset of the clocks; infinite: unknown. Doubles do not overflow. */
+/*
+ * Lowest and highest value that Unix time minus monotonic time may have; infinite: unknown. They are doubles,
+ * which do not overflow.
+ */
 static double lowest_ns(const struct kwhy_wire_clock *clock)
 {
 	return clock->width_ns < 0 ? INFINITY : (double)clock->offset_ns - (double)clock->width_ns;
@@ -31,8 +34,8 @@ static bool agree(const struct kwhy_wire_clock *a, const struct kwhy_wire_clock 
 }
 
 /*
- * Completes the boot of writers that do not state it, as older ones do not: it is that of another writer with
- * the same host name.
+ * Sets the boot of writers that state none, because an older version of kwhy wrote the file, to that of
+ * another writer with the same host name.
  */
 static enum kwhy_status complete_starts(
 	struct kwhy_recorded *recorded, struct kwhy_track_map *starts, struct kwhy_error *error)
@@ -56,8 +59,8 @@ static enum kwhy_status complete_starts(
 }
 
 /*
- * Compares machines by their boot, which all containers of a machine share, or by name where no boot is
- * known.
+ * Compares the machines of two writers by their boot, which all containers of a machine share. If a boot is
+ * unknown, host names are compared.
  */
 static int compare_names(const struct kwhy_recorded_writer *a, const struct kwhy_recorded_writer *b)
 {
@@ -68,7 +71,10 @@ static int compare_names(const struct kwhy_recorded_writer *a, const struct kwhy
 	return a->host < b->host ? -1 : 1;
 }
 
-/* Sorts by machine, then by the lowest offset; writers without a clock come last. */
+/*
+ * Sorts writers by machine, then by the lowest offset of their clocks. Writers without clock readings come
+ * last.
+ */
 static int compare_writers(const void *context, uint32_t a, uint32_t b)
 {
 	const struct kwhy_recorded_writer *writers = context;
@@ -80,7 +86,10 @@ static int compare_writers(const void *context, uint32_t a, uint32_t b)
 	return (lowest_a_ns > lowest_b_ns) - (lowest_a_ns < lowest_b_ns);
 }
 
-/* Gives the closest pair of clock readings to all writers that agree with it. */
+/*
+ * Finds the closest pair of clock readings of the writers, and assigns it to all writers whose own readings
+ * agree with it.
+ */
 static struct kwhy_wire_clock share_clock(
 	struct kwhy_recorded *recorded, const uint32_t *writers, size_t count)
 {
@@ -95,7 +104,10 @@ static struct kwhy_wire_clock share_clock(
 	return best;
 }
 
-/* The same machine in an earlier file, whose machines come before `first`; KWHY_NONE: not found. */
+/*
+ * The machine in the recording that equals `machine`, among those of earlier files, which come before
+ * `first`. KWHY_NONE: not found.
+ */
 static uint32_t find_machine(
 	const struct kwhy_recording *recording, size_t first, const struct kwhy_machine *machine)
 {
@@ -132,7 +144,7 @@ static enum kwhy_status add_machine(struct kwhy_recorded *recorded, const uint32
 	return status;
 }
 
-/* Number of the sorted writers that are of the first one's machine. */
+/* Number of writers, from the first one on, that are of its machine. The writers are sorted by machine. */
 static size_t count_machine(const struct kwhy_recorded *recorded, const uint32_t *writers, size_t count)
 {
 	double reach_ns = highest_ns(&recorded->writers[writers[0]].clock) + SET_BY_NS;

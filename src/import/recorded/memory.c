@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Whether memory is on the device for as long as it is allocated. */
+/* Whether memory of this kind occupies the device while it is allocated. */
 static bool is_on_device(uint8_t memory)
 {
 	return memory == KWHY_MEMORY_DEVICE || memory == KWHY_MEMORY_ARRAY ||
@@ -13,8 +13,8 @@ static bool is_on_device(uint8_t memory)
 }
 
 /*
- * Whether the memory of a writer is known. In a run that is recorded in windows, the memory held at a
- * window's start is unknown.
+ * Whether all allocations of a writer are known. In a run that is recorded in windows, those before a window
+ * are unknown.
  */
 static bool is_followed(const struct kwhy_recorded *recorded, uint32_t writer)
 {
@@ -53,8 +53,8 @@ static int compare_times(const void *context, uint32_t a, uint32_t b)
 }
 
 /*
- * New size held. Memory that is freed without an allocation in the recording was allocated before it, so the
- * size never falls below 0.
+ * Bytes held after a change. Memory may be freed that was allocated before the recording began, so the result
+ * is at least 0.
  */
 static uint64_t changed(uint64_t held, int64_t change)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Counts the rows of each stream. */
+/* Counts the activities of each stream. */
 static uint64_t *count_rows(const struct kwhy_recording *recording)
 {
 	uint64_t *counts = calloc(recording->stream_count + 1, sizeof(*counts));
@@ -15,7 +15,9 @@ static uint64_t *count_rows(const struct kwhy_recording *recording)
 	return counts;
 }
 
-/* The process of a known rank that did most on a device; KWHY_NONE: no process did anything. */
+/*
+ * The process with a known rank that has the most activities on a device; KWHY_NONE: no such process has any.
+ */
 static uint32_t busiest(const struct kwhy_recording *recording, uint32_t device, const uint64_t *counts,
 	uint64_t *of_processes)
 {

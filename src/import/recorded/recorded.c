@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The function that a walk calls for each intact block of a writer. */
+/* Function that a walk over the files calls for each intact block. */
 typedef enum kwhy_status on_block(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_block *block, struct kwhy_error *error);
 
@@ -18,7 +18,7 @@ static bool is_fact(unsigned kind)
 		(kind >= KWHY_WIRE_CLOCK && kind < KWHY_WIRE_KIND_COUNT);
 }
 
-/* First walk: counts the blocks lost before this one and keeps its facts. */
+/* First walk: counts blocks that are missing before this one, and keeps the block if it has facts. */
 static enum kwhy_status take_fact(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_block *block, struct kwhy_error *error)
 {
@@ -43,7 +43,10 @@ static void count_damage(struct kwhy_recorded *recorded, const struct kwhy_block
 	recorded->is_cut |= block->is_cut;
 }
 
-/* Accepts a file that is cut, as a killed program leaves it; other damage is accepted with --partial only. */
+/*
+ * Accepts a file that is truncated, because its writer was killed. Other damage is accepted only with
+ * --partial.
+ */
 static enum kwhy_status take_damage(struct kwhy_recorded *recorded, const char *path,
 	const struct kwhy_block *block, struct kwhy_error *error)
 {
@@ -112,7 +115,9 @@ static enum kwhy_status find_twice(
 	return status;
 }
 
-/* Refuses a process that an earlier recording has: the file is that recording or a copy of it. */
+/*
+ * Refuses a process that an earlier recording has, because the file is then that recording or a copy of it.
+ */
 static enum kwhy_status check_once(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
 	struct kwhy_track_map earlier = {0};
@@ -122,10 +127,7 @@ static enum kwhy_status check_once(struct kwhy_recorded *recorded, struct kwhy_e
 	return status;
 }
 
-/*
- * Rows of a writer that never stated its process get a process of their own. The machine of every writer is
- * known by now.
- */
+/* Adds a process for each writer whose process is not stated, and sets its machine. */
 static enum kwhy_status name_processes(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
 	enum kwhy_status status = check_once(recorded, error);
@@ -144,7 +146,10 @@ static enum kwhy_status name_processes(struct kwhy_recorded *recorded, struct kw
 	return status;
 }
 
-/* Notes the damage. The time of the lost rows is unknown, because the rows of a block are in no order. */
+/*
+ * Adds a note on the damage. It cannot state when the lost rows were, because the rows of a block are not
+ * sorted by time.
+ */
 static enum kwhy_status note_damage(
 	struct kwhy_recorded *recorded, uint64_t missing, struct kwhy_error *error)
 {
@@ -156,10 +161,7 @@ static enum kwhy_status note_damage(
 		missing == 1 ? "block is" : "blocks are");
 }
 
-/*
- * Work is stated for the whole run, so it is dropped where the recording is cut: the part after the cut is
- * unknown.
- */
+/* Drops the reported work if the recording is truncated, because work after the truncation is unknown. */
 static enum kwhy_status forget_work(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = recorded->recording;
@@ -201,7 +203,7 @@ static enum kwhy_status note_losses(struct kwhy_recorded *recorded, struct kwhy_
 	return status;
 }
 
-/* Names kwhy probe as the producer where the recording has bursts, or reasons why a launch was not probed. */
+/* Sets kwhy probe as the producer if the recording has bursts, or reasons why launches were not probed. */
 static void name_producer(struct kwhy_recorded *recorded)
 {
 	struct kwhy_recording *recording = recorded->recording;
@@ -211,8 +213,8 @@ static void name_producer(struct kwhy_recorded *recorded)
 }
 
 /*
- * No writer states coverage: power was recorded alone, or no process used a device. The ledger then covers
- * the whole run, or the metered part of it where the end of the run is unknown.
+ * Adds coverage if no writer states any, because only power was recorded or no process used a device. The
+ * whole run is then covered, or if its end is unknown, the part with readings.
  */
 static enum kwhy_status cover_run(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
@@ -246,8 +248,8 @@ static enum kwhy_status begin(struct kwhy_recorded *recorded, const char *path, 
 }
 
 /*
- * Allocates a byte for each name, since all names are known before the first row; it states the kind of
- * kernels of that name.
+ * Allocates a byte for each name, which states whether kernels of that name are collectives. All names are
+ * known before the first row.
  */
 static enum kwhy_status prepare_rows(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {

@@ -10,11 +10,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Number of modules in which addresses are looked up. */
+/* Largest number of modules in which addresses are looked up. */
 enum { MODULES_MAX = 256 };
 
 /*
- * The part of elfutils' libdwfl.h that is used; its interface is versioned and has not changed since 0.120.
+ * Declarations of the used part of elfutils' libdwfl.h. The library's interface is versioned and has not
+ * changed since 0.120.
  */
 struct dwfl_callbacks {
 	int (*find_elf)(void);
@@ -41,7 +42,7 @@ struct kwhy_dwfl {
 
 struct kwhy_symbol_module {
 	char *path;
-	void *session, *module; /* handles of libdw; NULL: it cannot read the file */
+	void *session, *module; /* handles of libdw; NULL: it cannot read the module's file */
 	uint64_t bias;
 };
 
@@ -88,8 +89,8 @@ static void open_library(struct kwhy_symbols *symbols)
 }
 
 /*
- * Whether the path is a regular file. A recording may name something else, such as a pipe, which would never
- * end.
+ * Whether the path is a regular file. A recording may name another kind, such as a pipe, from which reading
+ * might never end.
  */
 static bool is_file(const char *path)
 {
@@ -116,7 +117,9 @@ static void read_module(const struct kwhy_dwfl *calls, struct kwhy_symbol_module
 		out->module = module;
 }
 
-/* The module of that path; NULL: no memory, or too many modules. */
+/*
+ * The module of that path, added if it is new. NULL: memory is exhausted, or there are MODULES_MAX modules.
+ */
 static struct kwhy_symbol_module *module_of(struct kwhy_symbols *symbols, const char *path)
 {
 	struct kwhy_symbol_module *out;
@@ -147,7 +150,10 @@ static void name_function(const char *name, struct kwhy_symbol *out)
 	free(plain);
 }
 
-/* Looks up the byte before the return address, because the next instruction may be of the next line. */
+/*
+ * Looks up the byte before the return address. The call ends with it; the next instruction may be of the next
+ * line.
+ */
 static void look_up(const struct kwhy_dwfl *calls, const struct kwhy_symbol_module *module, uint64_t offset,
 	struct kwhy_symbol *out)
 {

@@ -7,24 +7,24 @@
 #include <stdint.h>
 
 /*
- * Names of code addresses in modules, from elfutils' libdw, which is opened when it is first needed. Without
- * libdw or the module's file, an address is called by its module and offset. Zero-initialise; end with
+ * Finds the names of code addresses in modules by elfutils' libdw, which is loaded when it is first needed.
+ * If libdw or the module's file is missing, module and offset are the name. Zero-initialise; end with
  * kwhy_symbols_done().
  */
 struct kwhy_symbols {
 	struct kwhy_dwfl *calls; /* functions of libdw; NULL: not available */
 	struct kwhy_symbol_module *modules;
 	size_t count;
-	bool is_opened; /* opening libdw was attempted */
+	bool is_opened; /* loading libdw was attempted */
 };
 
 struct kwhy_symbol {
 	char function[512]; /* never empty */
 	char file[512];	    /* source file; "": unknown */
-	uint32_t line;	    /* 0: unknown */
+	uint32_t line;	    /* source line; 0: unknown */
 };
 
-/* Gives the symbol of the call that returns to `offset` in `module`. */
+/* Gives the symbol of the call instruction in `module` that returns to `offset`. */
 void kwhy_symbols_find(
 	struct kwhy_symbols *symbols, const char *module, uint64_t offset, struct kwhy_symbol *out);
 void kwhy_symbols_done(struct kwhy_symbols *symbols);

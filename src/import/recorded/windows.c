@@ -6,9 +6,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A launch this long before its activity's start had to wait for other work (docs/formats/recording.md). */
+/*
+ * If a launch comes at least this long before its activity's start, ns, the activity had to wait for other
+ * work (docs/formats/recording.md).
+ */
 #define AT_ONCE_NS 100000
-/* A selection that ends at most this long before its process was not cut short by a duration. */
+/*
+ * If a selection ends at most this long before its process, ns, it was the process's end and not a limit of
+ * time that ended it.
+ */
 #define ENDS_WITH_NS 10000000
 
 _Static_assert((int)KWHY_CHOICE_DUTY == (int)KWHY_WIRE_CHOICE_DUTY &&
@@ -36,7 +42,7 @@ void kwhy_recorded_selection_keep(
 	if (selection->choice >= KWHY_CHOICE_COUNT || selection->choice == KWHY_CHOICE_ALL ||
 		start_ns == KWHY_UNKNOWN_TIME)
 		return;
-	/* a writer that did not end properly is known up to the end of the run */
+	/* The activities of a writer that did not end properly are known up to the end of the run. */
 	if (end_ns == KWHY_UNKNOWN_TIME)
 		end_ns = recorded->run_end_ns > start_ns ? recorded->run_end_ns : start_ns;
 	recorded->writers[writer].selection = (struct kwhy_recorded_selection){
@@ -74,17 +80,21 @@ struct first {
 
 struct trimming {
 	struct kwhy_recorded *recorded;
-	size_t *first_window; /* [process_count + 1] index of a process's first window among the sorted
-				 windows */
-	struct kwhy_track_map first_of; /* (stream, window) -> firsts */
-	struct kwhy_track_map calls;	/* (process, correlation) of firsts -> row of calls, or KWHY_NONE */
+	/*
+	 * [process_count + 1] index of each process's first window. Windows are sorted by process and time.
+	 */
+	size_t *first_window;
+	struct kwhy_track_map first_of; /* (stream, window) -> index in `firsts` */
+	struct kwhy_track_map
+		calls; /* (process, correlation) of firsts -> row of the call; KWHY_NONE: not found */
 	struct first *firsts;
 	size_t count, capacity;
-	int64_t *from_ns; /* [window_count] start of the known part of a window, for the current device */
-	bool *uses;	  /* [process_count] whether a process has a stream on the current device */
+	/* [window_count] time from which on a window's activities on the current device are known. */
+	int64_t *from_ns;
+	bool *uses; /* [process_count] whether a process has a stream on the current device */
 };
 
-/* The first window of a process that ends after a time; windows are sorted. KWHY_NONE: no such window. */
+/* The first window of a process that ends after a time; KWHY_NONE: no such window. */
 static uint32_t window_after(const struct trimming *trimming, uint32_t process, int64_t time_ns)
 {
 	const struct kwhy_recorded_window *windows = trimming->recorded->windows;
@@ -146,7 +156,10 @@ static struct kwhy_track_key launch_of(const struct trimming *trimming, const st
 	return (struct kwhy_track_key){process, first->correlation, 0};
 }
 
-/* Finds the calls that launched them by correlation, the earliest of several; calls are not sorted yet. */
+/*
+ * Finds the calls that launched `firsts`, by correlation. Of several calls with one correlation the earliest
+ * is taken; calls are not sorted by time yet.
+ */
 static enum kwhy_status find_launches(struct trimming *trimming, struct kwhy_error *error)
 {
 	const struct kwhy_recording *recording = trimming->recorded->recording;
@@ -169,7 +182,10 @@ static enum kwhy_status find_launches(struct trimming *trimming, struct kwhy_err
 	return status;
 }
 
-/* Whether the window's first activity of a stream may have waited for work launched before the window. */
+/*
+ * Whether the first activity of a stream in a window may have waited for work that was launched before the
+ * window.
+ */
 static bool had_to_wait(struct trimming *trimming, const struct first *first)
 {
 	uint32_t call;
@@ -224,7 +240,7 @@ static void trimming_done(struct trimming *trimming)
 	free(trimming->uses);
 }
 
-/* Makes a device the current one: finds the processes that use it and the starts of their known windows. */
+/* Makes a device the current one: finds the processes that use it, and from when on each window is known. */
 static void switch_device(struct trimming *trimming, uint32_t device)
 {
 	const struct kwhy_recorded *recorded = trimming->recorded;
@@ -247,7 +263,7 @@ static void switch_device(struct trimming *trimming, uint32_t device)
 	}
 }
 
-/* Change at a time of the number of open windows and of ignored processes. */
+/* How a time changes the number of open windows and the number of processes that are ignored. */
 struct change {
 	int64_t time_ns;
 	int open, unrecorded;
@@ -281,8 +297,9 @@ static int64_t within(int64_t time_ns, const struct kwhy_recorded_selection *sel
 }
 
 /*
- * A process that ended properly together with its selection, just before the run's end, runs nothing after
- * that, which is known up to the counter's update after the end. Otherwise the end of its selection.
+ * Time up to which a process is known to run nothing after its selection. If the process ended properly,
+ * together with its selection and just before the run's end, it is KWHY_RECORDED_FLUSH_NS after the run's
+ * end, when energy counters have been updated. Otherwise it is the end of the selection.
  */
 static int64_t known_idle_to(const struct kwhy_recorded *recorded, const struct kwhy_recorded_writer *writer)
 {
@@ -323,8 +340,8 @@ static void list_changes(const struct trimming *trimming, uint32_t device, struc
 }
 
 /*
- * Adds the coverage of a device. A device that is never covered gets one empty row, because its coverage is
- * stated.
+ * Adds the coverage of a device. A device that is never covered gets one empty interval, which states that
+ * its coverage is known.
  */
 static enum kwhy_status cover(struct kwhy_recorded *recorded, uint32_t device, const struct changes *changes,
 	struct kwhy_error *error)
@@ -357,7 +374,10 @@ static enum kwhy_status cover(struct kwhy_recorded *recorded, uint32_t device, c
 	return kwhy_recording_add_coverage(recorded->recording, &row, error);
 }
 
-/* The selection of all writers together: from the first to the last time at which windows could lie. */
+/*
+ * Sets the selection of the recording: from the first to the last time at which any writer could have
+ * windows.
+ */
 static enum kwhy_status select_all(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
 	struct kwhy_selection row = {

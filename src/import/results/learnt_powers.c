@@ -32,8 +32,8 @@ bool kwhy_import_is_powers(const char *path)
 }
 
 /*
- * Fails with `words`. `number`: index of the power in the list, from 0; SIZE_MAX: the error is of the whole
- * file.
+ * Fails with the message `words`. `number` is the index of the wrong power in the file's list; SIZE_MAX: the
+ * error concerns the whole file.
  */
 static enum kwhy_status wrong(const struct reader *reader, size_t number, const char *words)
 {
@@ -72,7 +72,7 @@ static enum kwhy_status read_text(
 	return KWHY_OK;
 }
 
-/* {"value": 802.1, "spread": 9.2, "unit": "W"} */
+/* Reads a power and its standard deviation from {"value": 802.1, "spread": 9.2, "unit": "W"}. */
 static enum kwhy_status read_watts(
 	const struct reader *reader, size_t number, const json_t *object, struct kwhy_learnt_power *out)
 {
@@ -87,7 +87,7 @@ static enum kwhy_status read_watts(
 	return KWHY_OK;
 }
 
-/* Reads a count, which is unknown where it is absent or null. */
+/* Reads a count; it is unknown if it is absent or null. */
 static enum kwhy_status read_count(
 	const struct reader *reader, size_t number, const json_t *value, uint32_t *out, const char *words)
 {

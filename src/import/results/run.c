@@ -6,7 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Factor from a report's 90 % interval to the 95 % interval given here, for a normal distribution. */
+/*
+ * Factor from the width of a 90 % interval, as reports have, to that of a 95 % interval of a normal
+ * distribution.
+ */
 #define TO_95 (1.960 / 1.645)
 
 static double widened(double value, double end)
@@ -15,8 +18,8 @@ static double widened(double value, double end)
 }
 
 /*
- * Reads a report's run, from the first start to the last end; energy metered before and after is not part of
- * it.
+ * Reads time and energy of a report's run, from the first start to the last end. Energy metered before and
+ * after the run is not included.
  */
 static void read_run(struct kwhy_read_run *run, const json_t *of)
 {
@@ -28,7 +31,7 @@ static void read_run(struct kwhy_read_run *run, const json_t *of)
 	run->is_modelled = json_is_true(json_object_get(of, "modelled"));
 }
 
-/* Time and energy of a run, divided by its units of work. */
+/* Time and energy of a run for each unit of work, if the run did `count` units. */
 static struct kwhy_read_work share_of(const struct kwhy_read_run *run, const char *unit, double count)
 {
 	double of = count > 0 ? count : NAN;

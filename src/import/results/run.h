@@ -10,24 +10,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Work of one unit in a run; in a stat.json the mean over the runs that stated it. */
+/* Work of one unit that a run did. In a stat.json, the mean over the runs that stated work of this unit. */
 struct kwhy_read_work {
-	const char *unit; /* "tokens" */
+	const char *unit; /* name of the unit: "tokens" */
 	double count;
-	double each_j, each_low_j, each_high_j, each_s; /* for one unit, over the same runs; NAN: unknown */
+	double each_j, each_low_j, each_high_j,
+		each_s; /* energy with its 95 % interval and time for one unit of work; NAN: unknown */
 };
 
-/* A named interval of a run: a range of a report. */
+/* A phase of a run: all ranges of one name in a report. */
 struct kwhy_read_phase {
 	const char *name;
 	double joules, low_j, high_j,
-		seconds;  /* NAN: unknown; seconds in which at least one range of the name runs */
-	bool is_distinct; /* the report states which other phases overlap it on the same devices, so the two
-			     fields below are known */
-	uint64_t overlaps[KWHY_RANGE_OVERLAPS_WORDS]; /* bit i: phase i overlaps it on a device; its own bit
-							 is set where its ranges overlap each other */
-	uint64_t beside[KWHY_RANGE_OVERLAPS_WORDS];   /* bit i: phase i runs at the same time, but on other
-							 devices */
+		seconds; /* time in which at least one range of the phase runs; NAN: unknown */
+	/*
+	 * The report states which phases overlap on the same devices, so that `overlaps` and `beside` are
+	 * known.
+	 */
+	bool is_distinct;
+	/*
+	 * Bit i is set if phase i overlaps this phase on a device. The phase's own bit is set if its ranges
+	 * overlap each other.
+	 */
+	uint64_t overlaps[KWHY_RANGE_OVERLAPS_WORDS];
+	/* Bit i is set if phase i runs at the same time as this phase, but on other devices. */
+	uint64_t beside[KWHY_RANGE_OVERLAPS_WORDS];
 };
 
 static inline bool kwhy_read_phase_overlaps(const struct kwhy_read_phase *phase, size_t place)
@@ -41,30 +48,33 @@ static inline bool kwhy_read_phase_beside(const struct kwhy_read_phase *phase, s
 }
 
 /*
- * Figures of one run for a model. A report.json gives those of its devices from first start to last end, a
- * stat.json the means over its runs of the whole command. Intervals are of 95 %; a report's are widened to
- * that. NAN: unknown. Strings lie in the arena.
+ * Figures of one run, from which models are made. Those of a report.json are of its devices, from the first
+ * start to the last end. Those of a stat.json are means over its runs, of the whole command. Intervals are 95
+ * % intervals; the 90 % intervals of a report are widened. NAN: unknown. Strings lie in the arena.
  */
 struct kwhy_read_run {
 	struct kwhy_arena arena;
-	const char *label; /* name of its file */
-	bool is_report;	   /* joules are from first start to last end; else of a whole command */
-	bool is_modelled;  /* joules are of assumed powers, not metered */
+	const char *label; /* name of the file that was read */
+	bool is_report;	   /* the figures are from a report.json; false: from a stat.json */
+	bool is_modelled;  /* joules are computed from assumed powers, not metered */
 	double joules, low_j, high_j, seconds;
-	double unmetered_j; /* unmetered part of joules, estimated; 0: all was metered */
+	double unmetered_j; /* the part of `joules` that was estimated, not metered; 0: all was metered */
 	struct kwhy_read_work *work;
-	struct kwhy_read_phase *phases; /* ranges of a report, by name */
+	struct kwhy_read_phase *phases; /* one for each name of a range in a report */
 	size_t work_count, phase_count;
 };
 
-/* KWHY_E_INPUT: `json` is neither. Call kwhy_read_run_done() after a failure, too. */
+/*
+ * Reads a run. KWHY_E_INPUT: `json` is neither a report nor the result of kwhy stat. Call
+ * kwhy_read_run_done() after a failure, too.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_read_run_of(struct kwhy_read_run *run, const char *label,
 	const char *json, size_t length, struct kwhy_error *error);
 void kwhy_read_run_done(struct kwhy_read_run *run);
 
 /*
- * The work in that unit: `stated` units a run, or where that is NAN the file's figure. count NAN: neither is
- * known.
+ * The run's work in `unit`. `stated` is the number of units in a run; NAN: the number in the file. The
+ * result's count is NAN if that is unknown, too.
  */
 struct kwhy_read_work kwhy_read_work_of(const struct kwhy_read_run *run, const char *unit, double stated);
 

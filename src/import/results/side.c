@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Reads the rows of a side from report.json. A member that is missing or of another type is unknown. Strings
- * stay in the JSON tree until the side is complete.
+ * Reads one side of a comparison from report.json. A member that is missing or of another type is unknown.
+ * Strings are borrowed from the JSON tree until keep_strings() copies them.
  */
 
 static int64_t known_of(const json_t *object, const char *key)
@@ -44,10 +44,10 @@ static void read_accounts(struct kwhy_side_sums *sums, const json_t *accounts)
 	}
 }
 
-/* Part of the time from first to last work that was not metered. */
+/* Time from the run's first start to its last end that was not metered, in nanoseconds. */
 static double unseen_ns_of(const json_t *energy, double first_ns, double last_ns)
 {
-	/* a report of a version without that field */
+	/* Reports of older versions lack the field. */
 	if (!json_object_get(energy, "edge_ns"))
 		return last_ns - first_ns - fmin(last_ns, (double)known_of(energy, "end_ns")) +
 			fmax(first_ns, (double)known_of(energy, "start_ns"));
@@ -56,7 +56,7 @@ static double unseen_ns_of(const json_t *energy, double first_ns, double last_ns
 
 static double metered_ns_of(const json_t *energy)
 {
-	/* a report of a version without that field */
+	/* Reports of older versions lack the field. */
 	if (!json_object_get(energy, "metered_ns"))
 		return (double)known_of(energy, "end_ns") - (double)known_of(energy, "start_ns");
 	return (double)known_of(energy, "metered_ns");
@@ -98,7 +98,10 @@ static void read_findings(struct kwhy_side_sums *sums, const json_t *findings)
 	}
 }
 
-/* Divides the run's whole nanojoules, since the report's own figure has nine digits. */
+/*
+ * Reads the work of a run. Energy for each unit is computed from the run's energy, which the report has to
+ * the nanojoule; the report's own figure has nine digits.
+ */
 static void read_work(struct kwhy_side_sums *sums, const json_t *work, int64_t run_nj)
 {
 	size_t i;
@@ -124,7 +127,7 @@ static size_t count_accounts(const json_t *devices)
 	return count;
 }
 
-/* Copies strings from the JSON tree, which is freed, to the arena. */
+/* Copies strings from the JSON tree to the arena, because the tree is freed. */
 static bool keep_strings(struct kwhy_side *side)
 {
 	bool kept = (side->device = kwhy_arena_copy(&side->arena, side->device)) != NULL;

@@ -4,7 +4,7 @@
 
 #include "model/side.h"
 
-/* Reads a side of a comparison. KWHY_E_INPUT when `json` is no report of a known version. */
+/* Reads one side of a comparison. KWHY_E_INPUT: `json` is no report of a known version. */
 KWHY_MUST_USE enum kwhy_status kwhy_side_read(
 	struct kwhy_side *side, const char *label, const char *json, size_t length, struct kwhy_error *error);
 

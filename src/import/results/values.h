@@ -4,19 +4,19 @@
 
 #include <jansson.h>
 
-/* The value of a member of a document. NAN or "" where it is missing or of another type. */
+/* The value of a member of an object. NAN or "" if it is missing or of another type. */
 double kwhy_json_real_of(const json_t *object, const char *key);
 const char *kwhy_json_text_of(const json_t *object, const char *key); /* borrowed */
 /*
- * The main domain of a stat.json: the total, else the first device, else the first domain of the host. NULL:
- * no domain.
+ * The domain of a stat.json that is compared: the total; without it, the first device; without devices, the
+ * first domain of the host. NULL: no domain.
  */
 const json_t *kwhy_json_main_domain(const json_t *domains); /* borrowed */
 
-/* The item of an array whose member `key` is `name`. NULL: no such item. */
+/* The item of an array of objects whose member `key` is the text `name`. NULL: no such item. */
 const json_t *kwhy_json_named(const json_t *array, const char *key, const char *name); /* borrowed */
 
-/* The joules a unit that some work of a stat.json has in that domain. NULL: not stated. */
+/* The energy for each unit of `work`, an item of a stat.json, in the domain. NULL: not stated. */
 const json_t *kwhy_json_joules_per_unit(const json_t *work, const json_t *domain); /* borrowed */
 
 #endif

@@ -10,7 +10,10 @@ static bool starts(const char *text, const char *start)
 	return !strncmp(text, start, strlen(start));
 }
 
-/* A number of at most 9 digits that ends the text or stands before one of the bytes in `ends`; -1: none. */
+/*
+ * Reads a number of at most 9 digits that is followed by the text's end or by one of the bytes in `ends`. -1:
+ * no such number.
+ */
 static int64_t number_before(const char *text, const char *ends)
 {
 	size_t digits = strspn(text, "0123456789");
@@ -46,12 +49,12 @@ int64_t kwhy_xla_stream(const char *line)
 }
 
 /*
- * What CUPTI's and ROCm's collectors of XLA call the events of a stream that are no kernels. The first row
- * whose text begins the name counts.
+ * Names that XLA's collectors of CUPTI and ROCm give to those events of a stream that are not kernels. The
+ * first row whose name begins the event's name decides.
  */
 static const struct {
 	const char *name;
-	enum kwhy_activity_kind kind; /* KWHY_ACTIVITY_KIND_COUNT: no work of the device */
+	enum kwhy_activity_kind kind; /* KWHY_ACTIVITY_KIND_COUNT: the event is no work of the device */
 	enum kwhy_copy_kind copy_kind;
 } kinds[] = {
 	{"MemcpyH2D", KWHY_ACTIVITY_COPY, KWHY_COPY_H2D},
@@ -81,7 +84,7 @@ bool kwhy_xla_activity_read(const char *name, struct kwhy_activity *activity)
 	return true;
 }
 
-/* The text of "key:value"; *out_length 0: there is no such key. */
+/* Finds "key:value" in a text and gives the value; *out_length 0: the text has no such key. */
 static const char *value_of(const char *text, size_t length, const char *key, size_t *out_length)
 {
 	size_t key_length = strlen(key);
@@ -100,7 +103,10 @@ static const char *value_of(const char *text, size_t length, const char *key, si
 	return text;
 }
 
-/* A whole number of up to 18 digits; `otherwise` for anything else or from `limit` on. */
+/*
+ * Reads a whole number of up to 18 digits. `otherwise` if the text is something else or the number is not
+ * below `limit`.
+ */
 static int64_t number_of(const char *text, size_t length, int64_t limit, int64_t otherwise)
 {
 	int64_t value = 0;
@@ -123,7 +129,10 @@ static int64_t number_at(const char *text, size_t length, const char *key, int64
 	return number_of(value, value_length, limit, otherwise);
 }
 
-/* Product of "108,1,1"; `otherwise` where it is none, 0, or not below `limit`. */
+/*
+ * Product of the numbers of "key:108,1,1". `otherwise` if the key is missing or the product is 0 or not below
+ * `limit`.
+ */
 static int64_t product_at(const char *text, size_t length, const char *key, int64_t limit, int64_t otherwise)
 {
 	size_t left;
@@ -194,7 +203,10 @@ void kwhy_xla_transfer_details(const char *text, size_t length, struct kwhy_acti
 			text, length, "dest:", KWHY_UNKNOWN_U16, KWHY_UNKNOWN_U16);
 }
 
-/* Whether the name is "cuLaunchKernel", "cudaMalloc", "hipMemcpy": a prefix before a capital letter. */
+/*
+ * Whether the name is that of a CUDA or HIP call, such as "cuLaunchKernel" or "hipMemcpy": a prefix before a
+ * capital letter.
+ */
 static bool is_call(const char *name, size_t length)
 {
 	static const char *const prefixes[] = {"cuda", "hip", "cu"};

@@ -8,20 +8,20 @@
 #include "import/tracks.h"
 
 /*
- * An XSpace, the file that XLA's profiler writes (<host>.xplane.pb): planes of lines of events. Names and
- * keys stand in tables of each plane, after its lines, so the file is read twice: for the tables, then for
- * the events.
+ * An XSpace, the file that XLA's profiler writes (<host>.xplane.pb). It consists of planes, which consist of
+ * lines, which consist of events. Each plane has tables of names and keys, which come after its lines, so the
+ * file is read twice: first the tables, then the events.
  */
 
-/* What a plane holds. */
+/* Content of a plane. */
 enum kwhy_xplane_kind {
-	KWHY_XPLANE_OTHER, /* metadata, counters and the like: understood and not needed */
+	KWHY_XPLANE_OTHER, /* metadata, counters and other content that is not read */
 	KWHY_XPLANE_GPU,
 	KWHY_XPLANE_HOST,
-	KWHY_XPLANE_UNKNOWN, /* work of a kind of device that is not known here */
+	KWHY_XPLANE_UNKNOWN, /* work of a kind of device that this version of kwhy does not know */
 };
 
-/* Keys of the values of events and planes that are read. */
+/* Values of events and planes that are read, with their keys in the file. */
 #define KWHY_XPLANE_STATS(X)                 \
 	X(CORRELATION, "correlation_id")     \
 	X(KERNEL_DETAILS, "kernel_details")  \
@@ -44,7 +44,7 @@ enum kwhy_xplane_stat {
 		KWHY_XPLANE_STAT_COUNT
 };
 
-/* A key or text of a plane's second table. */
+/* An entry of a plane's table of keys; values refer to it as a key or as a text. */
 struct kwhy_xplane_text {
 	const char *text; /* in the recording's arena */
 	enum kwhy_xplane_stat stat;
@@ -52,19 +52,19 @@ struct kwhy_xplane_text {
 
 struct kwhy_xplane_line {
 	int64_t id, timestamp_ns;
-	uint32_t name; /* KWHY_NONE: none */
+	uint32_t name; /* a name of the recording; KWHY_NONE: the line has no name */
 	uint64_t events;
 };
 
 struct kwhy_xplane_plane {
 	enum kwhy_xplane_kind kind;
-	uint32_t name; /* KWHY_NONE: not read yet */
+	uint32_t name; /* a name of the recording; KWHY_NONE: not read yet */
 	int32_t gpu;
-	uint32_t device; /* of a GPU's plane, once it is added; KWHY_NONE */
+	uint32_t device; /* the recording's device of a GPU's plane; KWHY_NONE: not added yet, or no GPU */
 	struct kwhy_device facts;
-	size_t first_line, line_count; /* in the file's lines */
-	struct kwhy_track_map names;   /* from ids of events to names of the recording */
-	struct kwhy_track_map texts;   /* from ids of keys to the file's texts */
+	size_t first_line, line_count; /* its lines in file->lines */
+	struct kwhy_track_map names;   /* from event ids of the plane to names of the recording */
+	struct kwhy_track_map texts;   /* from key ids of the plane to indices in file->texts */
 };
 
 struct kwhy_xplane_counts {
@@ -82,12 +82,12 @@ struct kwhy_xplane_file {
 	struct kwhy_xplane_text *texts;
 	size_t plane_count, plane_capacity, line_count, line_capacity, text_count, text_capacity;
 	int64_t start_unix_ns; /* start of the profile; 0: not stated */
-	int64_t shift_ns;      /* from the file's times to the recording's */
+	int64_t shift_ns;      /* added to a time of the file, gives the recording's time */
 	uint32_t process, unknown_plane;
 	struct kwhy_xplane_counts counts;
 };
 
-/* One value of an event or plane. */
+/* One value (XStat) of an event or plane. */
 struct kwhy_xplane_value {
 	enum kwhy_xplane_stat stat;
 	uint64_t number;
@@ -95,14 +95,14 @@ struct kwhy_xplane_value {
 	size_t length;
 };
 
-/* xplane/tables.c: the first pass. */
+/* First pass over the file, in xplane/tables.c: reads the tables. */
 KWHY_MUST_USE enum kwhy_status kwhy_xplane_read_tables(
 	struct kwhy_xplane_file *file, struct kwhy_protobuf_stream *stream, struct kwhy_error *error);
 /* Reads a value (XStat) with the tables of its plane. False: it is damaged. */
 bool kwhy_xplane_value_read(struct kwhy_xplane_file *file, struct kwhy_xplane_plane *plane,
 	struct kwhy_protobuf_message message, struct kwhy_xplane_value *out);
 
-/* xplane/rows.c: the second pass. */
+/* Second pass over the file, in xplane/rows.c: reads the events. */
 KWHY_MUST_USE enum kwhy_status kwhy_xplane_read_rows(
 	struct kwhy_xplane_file *file, struct kwhy_protobuf_stream *stream, struct kwhy_error *error);
 

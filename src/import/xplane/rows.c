@@ -4,14 +4,15 @@
 
 #include <string.h>
 
-/* An event with the values that are read. */
+/* An event and the values of it that are read. */
 struct event {
 	int64_t start_ns, end_ns;
 	uint32_t name;
-	bool aggregated; /* stands for several occurrences without times */
+	bool aggregated; /* the event stands for several occurrences whose times are not stated */
 	bool is_step;
 	uint32_t correlation;
-	struct kwhy_xplane_value details[KWHY_XPLANE_STAT_COUNT]; /* only those whose bit is set */
+	/* By enum kwhy_xplane_stat; valid if the bit in `seen` is set. */
+	struct kwhy_xplane_value details[KWHY_XPLANE_STAT_COUNT];
 	uint32_t seen;
 };
 
@@ -20,12 +21,12 @@ struct reader {
 	struct kwhy_protobuf_stream *stream;
 	struct kwhy_xplane_plane *plane;
 	const struct kwhy_xplane_line *line;
-	int64_t stream_id; /* of a GPU's line; -1: a line that shows work of streams again */
-	uint32_t track;	   /* row of the stream or thread; KWHY_NONE: not added yet */
+	int64_t stream_id; /* stream of a GPU's line; -1: the line shows the work of streams a second time */
+	uint32_t track;	   /* the recording's stream or thread; KWHY_NONE: not added yet */
 	size_t next_plane, next_line;
 };
 
-/* Picoseconds as nanoseconds, rounded as the decimals of XLA's JSON are. */
+/* Converts picoseconds to nanoseconds, rounded like the decimals in XLA's JSON. */
 static int64_t ns_of_ps(int64_t ps)
 {
 	return ps < 0 ? -((500 - ps) / 1000) : (ps + 500) / 1000;
@@ -179,7 +180,7 @@ static enum kwhy_status add_python(
 	char file[KWHY_NAME_MAX_BYTES], function[KWHY_NAME_MAX_BYTES];
 	enum kwhy_status status = KWHY_OK;
 
-	/* the table of names may move, and the frame points into it */
+	/* adding a name may move the table of names, which the frame's texts point into */
 	memcpy(file, frame.file, frame.file_length);
 	memcpy(function, frame.function, frame.function_length);
 	if (frame.file_length)
@@ -307,7 +308,7 @@ static bool is_read(const struct kwhy_xplane_plane *plane)
 	return plane->kind == KWHY_XPLANE_GPU || plane->kind == KWHY_XPLANE_HOST;
 }
 
-/* Reads a plane, or passes one that is not needed. */
+/* Reads the events of a plane, or skips a plane that is not needed. */
 static enum kwhy_status read_space_field(
 	struct reader *reader, const struct kwhy_protobuf_field *field, struct kwhy_error *error)
 {

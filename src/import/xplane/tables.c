@@ -27,7 +27,7 @@ static enum kwhy_xplane_stat stat_of(struct kwhy_protobuf_message text)
 	return (enum kwhy_xplane_stat)i;
 }
 
-/* The id and the name of an entry of a table: an id with a message that has the same id and a name. */
+/* Reads an entry of a table: an id and a message, which has the same id and a name. */
 static bool read_entry(
 	struct kwhy_protobuf_message entry, int64_t *out_id, struct kwhy_protobuf_message *out_name)
 {
@@ -162,7 +162,7 @@ static void set_number(
 		facts->compute_minor = fact_below(value, 1000);
 }
 
-/* Takes what a plane states about its device, or the profile. Values of 0 are unknown. */
+/* Takes one fact that a plane states about its device or about the profile. Values of 0 mean unknown. */
 static enum kwhy_status add_fact(struct kwhy_xplane_file *file, struct kwhy_xplane_plane *plane,
 	struct kwhy_protobuf_message message, struct kwhy_error *error)
 {
@@ -232,11 +232,14 @@ static enum kwhy_status read_line(struct kwhy_xplane_file *file, struct kwhy_pro
 		if (!status && more)
 			status = read_line_field(file, stream, &field, &line, error);
 	}
-	file->lines[row] = line; /* of a file that is cut, as far as it goes */
+	file->lines[row] = line; /* if the file is truncated, the part of the line before the end */
 	return status;
 }
 
-/* Whether the names of a plane's events are needed. Those of "/host:metadata" hold whole programs. */
+/*
+ * Whether the names of a plane's events are needed. The names in the plane "/host:metadata" are not; they
+ * hold whole programs.
+ */
 static bool has_names(const struct kwhy_xplane_plane *plane)
 {
 	return plane->kind == KWHY_XPLANE_GPU || plane->kind == KWHY_XPLANE_HOST || plane->name == KWHY_NONE;
@@ -295,7 +298,7 @@ static enum kwhy_status read_plane(struct kwhy_xplane_file *file, struct kwhy_pr
 	return status;
 }
 
-/* Counts the events of planes that are not read. */
+/* Counts all events, and those of planes of unknown devices. */
 static void count_unknown(struct kwhy_xplane_file *file)
 {
 	for (size_t i = 0; i < file->plane_count; i++) {

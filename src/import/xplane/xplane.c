@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 2000-01-01 in Unix time; earlier times count from the start of the profile */
+/* 2000-01-01 in Unix time; earlier times are relative to the start of the profile */
 #define FIRST_UNIX_NS (INT64_C(946684800) * 1000000000)
 
 static enum kwhy_status read_pass(struct kwhy_xplane_file *file, const char *path,
@@ -25,7 +25,7 @@ static enum kwhy_status read_pass(struct kwhy_xplane_file *file, const char *pat
 	return status;
 }
 
-/* The first time of a line that is read; INT64_MAX: none. */
+/* The earliest start of a line that has events; INT64_MAX: no line has events. */
 static int64_t first_time(const struct kwhy_xplane_file *file)
 {
 	int64_t first_ns = INT64_MAX;
@@ -37,8 +37,8 @@ static int64_t first_time(const struct kwhy_xplane_file *file)
 }
 
 /*
- * Sets how times become the recording's. Those of a finished profile count from its start, which a plane of
- * its own states in Unix time; those that were not post-processed are Unix times.
+ * Sets how the file's times are converted to the recording's. A finished profile has times relative to its
+ * start, which one of its planes states in Unix time; a profile that was not post-processed has Unix times.
  */
 static enum kwhy_status set_clock(struct kwhy_xplane_file *file, struct kwhy_error *error)
 {
@@ -182,7 +182,10 @@ static enum kwhy_status xplane_read(struct kwhy_recording *recording, const char
 	return status;
 }
 
-/* Whether a plane's name, after its length, begins as XLA's names do: "/device:GPU:0", "Task Environment". */
+/*
+ * Whether the bytes are a length and a text that begins like a plane's name: "/device:GPU:0", "Task
+ * Environment".
+ */
 static bool begins_name(struct kwhy_protobuf_message bytes)
 {
 	uint64_t length;
@@ -192,7 +195,10 @@ static bool begins_name(struct kwhy_protobuf_message bytes)
 	return *bytes.at == '/' || *bytes.at == '#' || (*bytes.at >= 'A' && *bytes.at <= 'Z');
 }
 
-/* A space begins with a plane, which begins with its id, if it is not 0, and its name. */
+/*
+ * Recognises the format: an XSpace begins with a plane, which begins with its id, unless that is 0, and its
+ * name.
+ */
 static bool xplane_probe(const char *path, const unsigned char *head, size_t length)
 {
 	struct kwhy_protobuf_message bytes = {head, head + length};

@@ -9,9 +9,12 @@
 
 /* Offsets in objects of CPython since 3.9, with 8-byte pointers, in builds with the interpreter's lock. */
 enum { TYPE_AT = 8, LENGTH_AT = 16, STATE_AT = 32, BYTES_AT = 32 };
-/* A string's state: bytes of a character, and what else it is. */
+/* Bits of a string's state, shifted down by layout.text_bits: bytes of a character, compact, ASCII. */
 enum { TEXT_WIDTH = 7, TEXT_COMPACT = 8, TEXT_ASCII = 16 };
-/* Longer names are cut; of another thread's table what is after that many bytes is unknown. */
+/*
+ * Names are cut to CHARACTERS. Of the line table of another thread's code only TABLE_BYTES are read; lines
+ * that are after these are unknown.
+ */
 enum { CHARACTERS = 256, TABLE_BYTES = 4 << 10, FRAME_BYTES = 128, CODE_BYTES = 256, PAGE_BYTES = 4096 };
 /* Frames owned by the C stack are not Python calls. */
 enum { OWNED_BY_C = 3 };
@@ -20,12 +23,12 @@ struct walk {
 	const struct kwhy_python_layout *layout;
 	const void *code_type;
 	struct kwhy_stack *out;
-	bool by_kernel; /* memory is read through a system call */
+	bool by_kernel; /* read memory through a system call, not directly */
 };
 
 /*
- * Reads as many of the bytes as are mapped, page by page, because the kernel copies each page whole or not at
- * all.
+ * Reads as many of the bytes as are mapped, and returns their number. It goes page by page, because the
+ * kernel copies each page whole or not at all.
  */
 static size_t read_by_kernel(uintptr_t from, void *to, size_t bytes)
 {
@@ -41,8 +44,8 @@ static size_t read_by_kernel(uintptr_t from, void *to, size_t bytes)
 }
 
 /*
- * The bytes at an address: the memory itself or, with `by_kernel`, a copy of up to `bytes` of it. NULL: fewer
- * than `least` can be read.
+ * The bytes at an address: the memory itself or, with `by_kernel`, a copy of at most *bytes of it. Writes the
+ * number of readable bytes to *bytes. NULL: fewer than `least` can be read.
  */
 static const unsigned char *look(
 	const struct walk *walk, uintptr_t from, unsigned char *copy, size_t least, size_t *bytes)
@@ -76,7 +79,7 @@ static uintptr_t word_at(const unsigned char *object, unsigned offset)
 	return word;
 }
 
-/* One character of Unicode as UTF-8; gives its bytes. */
+/* Encodes a Unicode character as UTF-8 and returns the number of bytes. */
 static unsigned encode(uint32_t character, char out[4])
 {
 	if (character < 0x80) {
@@ -101,7 +104,7 @@ static unsigned encode(uint32_t character, char out[4])
 	return 4;
 }
 
-/* Appends characters of 1, 2 or 4 bytes to the stack's text. */
+/* Appends a string, given as characters of 1, 2 or 4 bytes, to the stack's text as UTF-8. False: no space. */
 static bool add_characters(struct kwhy_stack *out, const unsigned char *from, size_t count, unsigned width)
 {
 	uint32_t bytes = out->text_bytes;
@@ -129,7 +132,10 @@ static bool add_ascii(struct kwhy_stack *out, const unsigned char *from, size_t 
 	return true;
 }
 
-/* Offset of the characters of a string; every string of a code object is compact. */
+/*
+ * Offset of the characters in a string object. All strings of code objects are compact, so the characters
+ * follow the header.
+ */
 static size_t head_bytes(const struct kwhy_python_layout *layout, bool is_ascii)
 {
 	const size_t bytes = layout->text_ascii_bytes;
@@ -137,7 +143,7 @@ static size_t head_bytes(const struct kwhy_python_layout *layout, bool is_ascii)
 	return is_ascii ? bytes : bytes + (bytes == 48 ? 24 : 16);
 }
 
-/* Appends a Python string to the stack's text. A long path keeps its end. */
+/* Appends a Python string to the stack's text. Of a long path the end is kept. */
 static bool add_text(const struct walk *walk, uintptr_t string, uint16_t *out_at)
 {
 	unsigned char copy[STATE_AT + 40 + CHARACTERS];
@@ -186,7 +192,7 @@ static uint32_t line_at(const struct walk *walk, const unsigned char *code, size
 		(enum kwhy_python_lines)walk->layout->lines, first_line, table + BYTES_AT, length, at_byte);
 }
 
-/* The frame's position in its code, in bytes. */
+/* Position of the frame's current instruction in its code, in bytes. */
 static size_t position_of(const struct walk *walk, const unsigned char *frame, uintptr_t code)
 {
 	int32_t index;
@@ -197,7 +203,7 @@ static size_t position_of(const struct walk *walk, const unsigned char *frame, u
 	return index < 0 ? 0 : (size_t)index * walk->layout->instruction_bytes;
 }
 
-/* Adds a Python frame to the stack; skips other frames. False: no space. */
+/* Adds a Python frame to the stack; skips frames that are no Python calls. False: no space. */
 static bool add_frame(const struct walk *walk, const unsigned char *frame)
 {
 	const struct kwhy_python_layout *layout = walk->layout;
@@ -237,7 +243,7 @@ static uintptr_t innermost(const struct walk *walk, const void *thread)
 	return frame;
 }
 
-/* Bytes of a frame that are read: up to the last field needed. */
+/* Number of bytes of a frame to read: up to the last field that is needed. */
 static size_t frame_bytes(const struct kwhy_python_layout *layout)
 {
 	size_t bytes = layout->frame_instruction + 8U;
@@ -254,7 +260,7 @@ static void add_frames(const struct walk *walk, const void *thread)
 	unsigned char copy[FRAME_BYTES];
 
 	walk->out->count = walk->out->text_bytes = 0;
-	/* Few frames are skipped, so this limit only ends a walk through corrupt memory. */
+	/* Valid stacks skip few frames, so only a walk through corrupt memory reaches this limit. */
 	for (unsigned i = 0; i < 2 * KWHY_STACK_FRAMES; i++) {
 		size_t bytes = least;
 		const unsigned char *frame = look(walk, at, copy, least, &bytes);
@@ -275,8 +281,10 @@ bool kwhy_python_open(struct kwhy_python *python)
 	*(void **)&python->this_thread = dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
 	*(void **)&python->is_initialized = dlsym(RTLD_DEFAULT, "Py_IsInitialized");
 	python->code_type = dlsym(RTLD_DEFAULT, "PyCode_Type");
-	/* The first stack is read through the system call, which fails where the layout is another. Without
-	   that call a wrong layout would end the program, so then there are no stacks of Python. */
+	/*
+	 * The first stack is read through the system call, which fails where the layout is not as expected.
+	 * Without that system call a wrong layout could crash the program, so then no Python stacks are read.
+	 */
 	atomic_store(&python->is_proved, false);
 	python->is_there = read_by_kernel((uintptr_t)&own, &copy, sizeof(own)) == sizeof(own) && version &&
 		python->this_thread && python->is_initialized && python->code_type &&

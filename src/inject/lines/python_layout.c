@@ -6,7 +6,10 @@
 
 enum { NOWHERE = KWHY_PYTHON_NOWHERE };
 
-/* From the headers of 3.9.18, 3.10.13, 3.11.7 and 3.12.1; offsets do not change within a minor version. */
+/*
+ * Layouts from the headers of CPython 3.9.18, 3.10.13, 3.11.7 and 3.12.1. Offsets do not change within a
+ * minor version.
+ */
 static const struct {
 	unsigned minor;
 	struct kwhy_python_layout layout;
@@ -18,12 +21,12 @@ static const struct {
 };
 
 /*
- * From 3.13 on _PyRuntime begins with "xdebugpy", its version and a flag for builds without lock; offsets
- * follow.
+ * From CPython 3.13 on, _PyRuntime begins with three words, "xdebugpy", the version and a flag for builds
+ * without the interpreter's lock, and then lists the offsets of fields.
  */
 enum { COOKIE_WORDS = 3 };
 
-/* Indices of its words (Include/internal/pycore_runtime.h and pycore_debug_offsets.h). */
+/* Indices into the words of _PyRuntime (Include/internal/pycore_runtime.h and pycore_debug_offsets.h). */
 static const struct {
 	unsigned minor;
 	uint8_t current_frame, previous, executable, instruction, owner;
@@ -105,7 +108,7 @@ static uint32_t line_of_linetable(uint32_t line, const unsigned char *table, siz
 	return has_line ? line : 0;
 }
 
-/* Decodes a number of six bits a byte, lowest bits first; the lowest bit is the sign. */
+/* Decodes a signed number of six bits a byte, lowest bits first. The lowest bit of the number is the sign. */
 static uint32_t signed_of(const unsigned char *at, const unsigned char *end)
 {
 	uint32_t value = 0;
@@ -118,7 +121,10 @@ static uint32_t signed_of(const unsigned char *at, const unsigned char *end)
 	return value & 1 ? -(value >> 1) : value >> 1;
 }
 
-/* An entry begins with a byte whose highest bit is set, and ends before the next one. */
+/*
+ * Finds a line in a table of PEP 657. An entry begins with a byte whose highest bit is set, and ends before
+ * the next byte with that bit.
+ */
 static uint32_t line_of_locations(uint32_t line, const unsigned char *table, size_t bytes, size_t at_byte)
 {
 	enum { NO_LINE = 15, LONG = 14, NO_COLUMNS = 13, ONE_LINE_0 = 10, ONE_LINE_2 = 12 };

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The module that contains an address. */
+/* Offset of an address in the file of the module that contains it, and the module's name. */
 struct module {
 	uint64_t address, offset;
 	char path[512];
@@ -47,7 +47,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 	return hash ^ hash >> 29;
 }
 
-/* Returns the number of a frame, which is written if it is new. */
+/* Returns the number of a frame; writes the frame if it is new. */
 static uint32_t number_of(
 	struct kwhy_stack_nodes *nodes, struct kwhy_block_writer *writer, const struct kwhy_wire_frame *frame)
 {

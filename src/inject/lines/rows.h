@@ -6,22 +6,22 @@
 #include "inject/lines/stacks.h"
 
 /*
- * Frames that were written, found by a 64-bit hash of the frame and all its callers. When three quarters of
- * the table are used it is emptied, and frames are written again under new numbers.
+ * The frames that were already written. Each is found by a 64-bit hash of the frame and all its callers. When
+ * three quarters of the table are used it is emptied, and frames are written again under new numbers.
  */
 enum { KWHY_STACK_NODES = 1 << 14 };
 
 struct kwhy_stack_nodes {
 	uint32_t last, known;
 	struct {
-		uint64_t hash; /* 0: free */
+		uint64_t hash; /* 0: the entry is free */
 		uint32_t number;
 	} by_hash[KWHY_STACK_NODES];
 };
 
 /*
- * Writes the stacks that were taken: a FRAME record for each new frame and a SAMPLE record for each stack.
- * Only one thread at a time may call it.
+ * Writes the stacks in the queue: a FRAME record for each new frame and a SAMPLE record for each stack. Only
+ * one thread at a time may call it.
  */
 void kwhy_stacks_write(
 	struct kwhy_stacks *stacks, struct kwhy_stack_nodes *nodes, struct kwhy_inject_labels *labels);

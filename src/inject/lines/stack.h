@@ -7,23 +7,24 @@
 #include <stdint.h>
 
 /*
- * A call stack as a thread of the program takes it, innermost frame first. Everything in it is a copy,
- * because its sources may be gone by the time it is written. Frames that do not fit are left out, the
- * outermost first.
+ * A call stack, innermost frame first, taken on a thread of the program. All of it is a copy, because the
+ * memory that it was read from may be gone when it is written. If the stack has more frames than fit, the
+ * outermost ones are left out.
  */
 enum { KWHY_STACK_FRAMES = 128, KWHY_STACK_TEXT_BYTES = 15 << 10 };
 
 struct kwhy_stack_frame {
 	uint64_t address;	 /* return address of a native frame; 0: a Python frame */
 	uint32_t line;		 /* line of a Python frame; 0: unknown */
-	uint16_t file, function; /* offsets of zero-terminated names in `text` */
+	uint16_t file, function; /* offsets in `text` of the zero-terminated names of file and function */
 };
 
 struct kwhy_stack {
 	int64_t time_mono_ns;
-	int64_t since_mono_ns; /* when the thread's previous call began or ended; 0: it made no call before */
+	int64_t since_mono_ns; /* time at which the previous CUDA call of the thread began or ended; 0: it
+				  made no call before */
 	uint32_t thread;       /* the system's id of the thread that called CUDA */
-	uint32_t of_thread;    /* thread whose stack this is: another one if the calling thread has no Python
+	uint32_t of_thread;    /* thread whose stack this is: another one than `thread` if that has no Python
 				  stack */
 	uint32_t count, text_bytes;
 	struct kwhy_stack_frame frames[KWHY_STACK_FRAMES];

@@ -9,10 +9,11 @@
 #include <unistd.h>
 
 struct caller {
-	int64_t last_mono_ns; /* when the thread's last call began or ended */
-	int64_t saved_ns;     /* time that the thread may spend on stacks, in ns; below 0: it has overspent */
+	int64_t last_mono_ns; /* time at which the thread's last call began or ended */
+	int64_t saved_ns; /* time that the thread may spend on stacks, in ns; below 0: it has spent too much
+			   */
 	uint32_t id, left;
-	uint64_t random; /* 0: not begun */
+	uint64_t random; /* state of the random numbers; 0: not seeded */
 	bool is_inside;
 };
 
@@ -20,7 +21,7 @@ static _Thread_local struct caller thread;
 
 static struct kwhy_stacks *_Atomic current;
 
-/* Loads the C library's unwinder, which its first use would otherwise do within a CUDA call. */
+/* Makes the C library load its unwinder now. Otherwise its first use, within a CUDA call, would load it. */
 static void load_unwinder(void)
 {
 	void *address;
@@ -37,7 +38,10 @@ void kwhy_stacks_begin(struct kwhy_stacks *stacks)
 	atomic_store(&current, stacks);
 }
 
-/* Random step: calls repeat in patterns, in which a fixed step would sample the same call every time. */
+/*
+ * Random number of calls until the next sample. Calls repeat in patterns, in which a fixed number would
+ * sample the same call every time.
+ */
 static uint32_t next_step(struct caller *caller)
 {
 	if (!caller->random)
@@ -66,8 +70,8 @@ static void remember_thread(struct kwhy_stacks *stacks, const void *python_threa
 }
 
 /*
- * Finds the Python thread seen last before *before_mono_ns, and sets that to its time;
- * KWHY_STACKS_PYTHON_THREADS: there is none.
+ * Slot of the Python thread whose stack was taken last before *before_mono_ns; sets *before_mono_ns to the
+ * time of that stack. KWHY_STACKS_PYTHON_THREADS: there is no such thread.
  */
 static size_t latest_before(struct kwhy_stacks *stacks, int64_t *before_mono_ns)
 {
@@ -88,8 +92,8 @@ static size_t latest_before(struct kwhy_stacks *stacks, int64_t *before_mono_ns)
 }
 
 /*
- * Takes the stack of a Python thread that waits for this one: the last to call CUDA whose stack does not
- * change.
+ * Takes the stack of a Python thread that waits for this one. Of the threads whose stacks do not change while
+ * they are read, it is the one whose stack was taken last at its own CUDA call.
  */
 static bool take_waiting(struct kwhy_stacks *stacks, struct kwhy_stack *out)
 {
@@ -121,7 +125,9 @@ static void fill(struct kwhy_stacks *stacks, struct kwhy_stack *out)
 	take_native(out);
 }
 
-/* Reserves a slot of the queue for this thread; KWHY_STACKS_QUEUED: the queue is full. */
+/*
+ * Reserves a slot of the queue for this thread and returns its index; KWHY_STACKS_QUEUED: the queue is full.
+ */
 static size_t claim(struct kwhy_stacks *stacks, uint64_t *out_put)
 {
 	uint64_t put = atomic_load(&stacks->put);
@@ -158,8 +164,9 @@ bool kwhy_stacks_take(struct kwhy_stacks *stacks, int64_t since_mono_ns, int64_t
 }
 
 /*
- * A thread's budget grows with time. A pause gets a stack whenever the budget is above 0; other calls get one
- * at random, with more than a quarter of the largest budget.
+ * Whether a stack is due. A thread's time budget grows with time. The call after a pause is sampled whenever
+ * the budget is above 0; other calls are sampled at random, if more than a quarter of the largest budget is
+ * left.
  */
 static bool is_due(struct caller *caller, int64_t since_ns)
 {
@@ -178,7 +185,10 @@ static bool is_due(struct caller *caller, int64_t since_ns)
 	return caller->saved_ns > KWHY_STACKS_SAVED_NS / 4;
 }
 
-/* Charges the time of a stack, which is limited because the thread may have been preempted. */
+/*
+ * Subtracts the time that a stack took from the thread's budget. That time is limited, because the thread may
+ * have been preempted.
+ */
 static void pay(struct caller *caller, int64_t spent_ns)
 {
 	caller->saved_ns -= spent_ns < KWHY_STACKS_SAVED_NS ? spent_ns : KWHY_STACKS_SAVED_NS;

@@ -6,8 +6,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#define RATIO UINT64_C(0x9e3779b97f4a7c15) /* 2^64 over the golden ratio: spreads what it multiplies */
-/* Assumed time of a kernel whose time is unknown: this plus a share that grows with its threads. */
+/* 2^64 over the golden ratio; a product with it spreads hashes evenly */
+#define RATIO UINT64_C(0x9e3779b97f4a7c15)
+/* Assumed time of a kernel of unknown time: UNSEEN_NS, and 1 ns more for each THREADS_PER_NS threads. */
 #define UNSEEN_NS 20000.0
 #define THREADS_PER_NS 200.0
 
@@ -33,7 +34,7 @@ static uint64_t product(const unsigned sizes[3])
 	return (uint64_t)sizes[0] * sizes[1] * sizes[2];
 }
 
-/* Never 0. */
+/* Hash of a launch's function, grid and block; never 0. */
 static uint64_t key_of_launch(const struct kwhy_probe_shape *shape)
 {
 	uint64_t key = mix(RATIO, (uint64_t)(uintptr_t)shape->function);
@@ -52,7 +53,7 @@ static uint64_t key_of_account(uint64_t name_hash, uint32_t blocks, uint16_t thr
 	return key ? key : 1;
 }
 
-/* Blocks as in the recording; a number that does not fit counts as unknown. */
+/* Number of blocks as in the recording; KWHY_PROBE_BLOCKS_UNKNOWN: 32 bits cannot hold it. */
 static uint32_t blocks_of(const struct kwhy_probe_shape *shape)
 {
 	const uint64_t blocks = product(shape->grid);
@@ -67,7 +68,7 @@ static uint16_t threads_of(const struct kwhy_probe_shape *shape)
 	return threads < UINT16_MAX ? (uint16_t)threads : UINT16_MAX;
 }
 
-/* Copies a name; NULL: the space for names is used up. */
+/* Copies a name to the accounts' text; NULL: the text is full. */
 static const char *keep_name(struct kwhy_probe_accounts *accounts, const char *name)
 {
 	const size_t bytes = strlen(name) + 1;
@@ -78,7 +79,7 @@ static const char *keep_name(struct kwhy_probe_accounts *accounts, const char *n
 	return memcpy(accounts->text + at, name, bytes);
 }
 
-/* Finds the account of a key; makes it if there is none and `shape` is given. */
+/* Finds the account of a key. If there is none and `shape` is given, makes one. */
 static struct kwhy_probe_account *account_at(struct kwhy_probe_accounts *accounts, uint64_t key,
 	const struct kwhy_probe_shape *shape, enum kwhy_probe_reason (*reason_of)(const char *name))
 {
@@ -96,7 +97,8 @@ static struct kwhy_probe_account *account_at(struct kwhy_probe_accounts *account
 		if (!name)
 			return NULL;
 		if (!atomic_compare_exchange_strong(&account->key, &there, key))
-			return NULL; /* another thread is making an account here; the next launch finds it */
+			return NULL; /* another thread is making an account in this entry; the next launch
+					will find it */
 		account->name = name;
 		account->blocks = blocks_of(shape);
 		account->threads_per_block = threads_of(shape);

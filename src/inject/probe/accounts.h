@@ -9,62 +9,66 @@
 #include <stdint.h>
 
 /*
- * What is known of each of the program's kernels by size, in tables of fixed size that any thread searches
- * without a lock. An account is a kernel's name, the blocks of its grid and the threads of a block, as in the
- * ledger. A launch is matched to its account by function, grid and block, so that each name is read only
- * once.
+ * What is known of each of the program's kernels, in tables of fixed size that any thread searches without a
+ * lock. An account is a kernel's name, the blocks of its grid and the threads of a block, as in the ledger. A
+ * launch is matched to its account by function, grid and block, so that each name is read only once.
  */
 enum {
 	KWHY_PROBE_ACCOUNTS = 4096,
 	KWHY_PROBE_LAUNCHES = 4 * KWHY_PROBE_ACCOUNTS,
-	KWHY_PROBE_TEXT_BYTES = 1024 * KWHY_PROBE_ACCOUNTS /* for all names */
+	KWHY_PROBE_TEXT_BYTES = 1024 * KWHY_PROBE_ACCOUNTS /* space for the names of all accounts */
 };
 
-/* `blocks` of copies, memsets and grids too large for 32 bits. */
+/* Value of `blocks` for copies, memsets and grids of more blocks than 32 bits hold. */
 #define KWHY_PROBE_BLOCKS_UNKNOWN UINT32_MAX
 
 enum kwhy_probe_form { KWHY_PROBE_FORM_UNKNOWN, KWHY_PROBE_IDEMPOTENT, KWHY_PROBE_STATEFUL };
 
 struct kwhy_probe_account {
-	_Atomic uint64_t key; /* 0: free */
-	atomic_bool is_there; /* the members below are valid */
-	const char *name;     /* mangled and complete, as the recording identifies the kernel */
+	_Atomic uint64_t key; /* 0: the entry is free */
+	atomic_bool is_there; /* true once the members below are valid */
+	const char *name;     /* complete mangled name, by which the recording identifies the kernel */
 	uint32_t blocks;
 	uint16_t threads_per_block;
 	atomic_uchar reason;   /* enum kwhy_probe_reason: why the last attempt made no burst */
-	atomic_bool is_wanted; /* one of the accounts that make up most of the busy time */
+	atomic_bool is_wanted; /* the account is one of those that make up most of the busy time, and is to be
+				  probed */
 	atomic_uint_least64_t launches;
-	atomic_uint_least64_t records;	  /* activity records, including those of repeats ... */
-	atomic_int_least64_t busy_ns;	  /* ... and their total time */
-	atomic_int_least64_t repeated_ns; /* total time of its repeats */
-	atomic_int_least64_t kernel_ns;	  /* time of one repeat; 0: unknown */
-	atomic_int_least64_t copies_ns;	  /* time of the copies between two repeats that restore memory */
-	int64_t both_ns, alone_ns; /* total time of bursts of kernel and copies, and of the copies alone; only
-				      the thread that holds the burst uses these */
+	atomic_uint_least64_t
+		records;	      /* activity records of the kernel, including those of its repeats ... */
+	atomic_int_least64_t busy_ns; /* ... and the total time of these records */
+	atomic_int_least64_t repeated_ns; /* total time of the kernel's repeats, without copies */
+	atomic_int_least64_t
+		kernel_ns; /* time of one execution of the kernel, as timed in a burst; 0: unknown */
+	atomic_int_least64_t copies_ns; /* time of the copies that restore memory between two repeats */
+	int64_t both_ns, alone_ns;	/* total time of bursts with kernel and copies, and of bursts with the
+					   copies alone; only the thread that holds the burst uses these */
 	atomic_uint bursts;
-	atomic_bool is_known; /* its power is known from an earlier recording */
-	atomic_uint refusals; /* weighted number of attempts without a burst; attempts that may succeed later
-				 weigh least */
-	/* Only the thread that holds the burst uses these. */
+	atomic_bool is_known; /* the kernel's power is known from an earlier recording */
+	atomic_uint refusals; /* attempts that made no burst, each weighted by how likely it fails again */
+	/*
+	 * Used only by the thread that holds the burst: bursts with a check of all memory, bursts after a
+	 * graph, and the enum kwhy_probe_form.
+	 */
 	uint32_t checks, graph_bursts;
 	uint8_t form; /* enum kwhy_probe_form */
 };
 
 struct kwhy_probe_accounts {
 	atomic_uint count;
-	atomic_ushort list[KWHY_PROBE_ACCOUNTS]; /* index + 1 of each account in order of creation; 0: not yet
-						    set */
-	atomic_uint_least64_t overflow;		 /* launches for which the tables had no space */
+	atomic_ushort list[KWHY_PROBE_ACCOUNTS]; /* index + 1 in `at` of each account, in order of creation;
+						    0: not yet set */
+	atomic_uint_least64_t overflow;		 /* number of launches for which the tables had no space */
 	atomic_size_t text_used;
 	char text[KWHY_PROBE_TEXT_BYTES]; /* the names of the accounts */
 	struct kwhy_probe_account at[KWHY_PROBE_ACCOUNTS];
 	struct {
 		_Atomic uint64_t key;
-		atomic_uint account; /* index of its account + 1; 0: not yet set */
+		atomic_uint account; /* index + 1 in `at` of the launch's account; 0: not yet set */
 	} launches[KWHY_PROBE_LAUNCHES];
 };
 
-/* What identifies a launch. */
+/* What identifies a launch; `name` is read only if the launch is new. */
 struct kwhy_probe_shape {
 	const void *function;
 	unsigned grid[3], block[3];
@@ -72,8 +76,8 @@ struct kwhy_probe_shape {
 };
 
 /*
- * Finds or makes the account of a launch. For a new account, `reason_of` decides from its name whether it is
- * excluded permanently. NULL: the tables are full, or another thread is making this account.
+ * Finds or makes the account of a launch. For a new account, `reason_of` decides from the name whether the
+ * kernel is never probed. NULL: the tables are full, or another thread is making this account.
  */
 struct kwhy_probe_account *kwhy_probe_account_of(struct kwhy_probe_accounts *accounts,
 	const struct kwhy_probe_shape *shape, enum kwhy_probe_reason (*reason_of)(const char *name));
@@ -82,7 +86,7 @@ struct kwhy_probe_account *kwhy_probe_account_of(struct kwhy_probe_accounts *acc
 void kwhy_probe_account_know(
 	struct kwhy_probe_accounts *accounts, const char *name, uint32_t blocks, uint16_t threads_per_block);
 
-/* The account with this number, from 0 on; NULL: another thread is making it. */
+/* The account with this number in order of creation, from 0; NULL: another thread is making it. */
 struct kwhy_probe_account *kwhy_probe_account_at(struct kwhy_probe_accounts *accounts, unsigned number);
 
 /*
@@ -93,8 +97,9 @@ void kwhy_probe_account_add_busy(struct kwhy_probe_accounts *accounts, uint64_t 
 	uint16_t threads_per_block, int64_t busy_ns);
 
 /*
- * Busy time of the program's own launches so far: from activity records; until they arrive, estimated from
- * the time of one repeat; before the first repeat, estimated from the kernel's size.
+ * Busy time of the program's own launches so far: their number times the mean time of a launch. That mean
+ * comes from activity records; until they arrive, from the time of one repeat; before the first repeat, from
+ * the kernel's size.
  */
 int64_t kwhy_probe_account_own_ns(const struct kwhy_probe_account *account);
 

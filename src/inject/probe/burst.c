@@ -8,27 +8,31 @@
 #include <sched.h>
 #include <time.h>
 
-/* Longest wait for other work of the program, such as what a loop without waits has queued. */
+/* Longest wait for the program's other work on the device, as of a loop that launches without waiting. */
 #define REST_NS INT64_C(500000000)
 #define END_NS INT64_C(20000000000)
 #define SPIN_NS INT64_C(100000)
 enum { REPEATS_MIN = 2, REPEATS_MAX = 5000, CHECKS_EVERY = 16 };
 /*
- * Share of the copies in the time between two repeats up to which their power does not matter: 15 % of it,
- * which is what the powers of copies differ by, is less than 1 % of the kernel's.
+ * Share of the copies in the time of a kernel and its copies up to which the power of the copies need not be
+ * measured. An error of 15 % in it, by which the powers of copies differ, then changes the kernel's power by
+ * less than 1 %.
  */
 #define COPIES_SHARE_MIN 0.05
-/* Assumed speed of copies on the device until one has been timed: half of what an H200 reads and writes. */
+/*
+ * Assumed speed of copies on the device until copies have been timed: half of an H200's total of bytes read
+ * and written per ns.
+ */
 enum { COPY_BYTES_PER_NS = 1000, LAUNCH_NS = 5000 };
 
-/* Numbers of the sums of hashes: of the reached memory (INSIDE) and of all other live memory (OUTSIDE). */
+/* Numbers of the sums of hashes. INSIDE is the reached memory, OUTSIDE all other live memory. */
 enum {
-	OUTSIDE_BEFORE, /* the program's own launch */
+	OUTSIDE_BEFORE, /* before and after the program's own launch */
 	OUTSIDE_AFTER,
 	INSIDE_AFTER,
-	INSIDE_ONCE, /* after one repeat, after two */
+	INSIDE_ONCE, /* after one repeat and after two repeats */
 	INSIDE_TWICE,
-	INSIDE_BEFORE, /* not read; the sums of chunks are read instead */
+	INSIDE_BEFORE, /* never read back; the words of the table of chunks are read instead */
 	OUTSIDE_END,
 	INSIDE_END
 };
@@ -44,8 +48,8 @@ static void pause_briefly(int64_t since_mono_ns)
 }
 
 /*
- * Waits until a stream is idle. A stream that is being captured may not be queried, because that would end
- * its capture.
+ * Waits until a stream is idle; false: it did not become idle in time, or it is being captured. A captured
+ * stream may not be queried, because that would end its capture.
  */
 static bool rests(const struct kwhy_probe_burst *burst, kwhy_cuda_stream stream, int64_t since_mono_ns)
 {
@@ -87,8 +91,9 @@ static void look_before(struct kwhy_probe_burst *burst)
 }
 
 /*
- * Is all reached memory hashed at the end of the burst? It is if not all of it is copied; only every
- * CHECKS_EVERY bursts if it is known where the kernel writes, or if a graph launched the kernel.
+ * Whether all reached memory is hashed at the end of the burst. It is hashed when all live memory is checked
+ * or the kernel's writes are observed. If the kernel's writes are predicted or a graph launched it, one in
+ * CHECKS_EVERY of the other bursts is checked, too.
  */
 static bool is_end_checked(struct kwhy_probe_burst *burst)
 {
@@ -100,8 +105,9 @@ static bool is_end_checked(struct kwhy_probe_burst *burst)
 }
 
 /*
- * Launches of one account may have grids with different layers. If one of them may not run on memory that an
- * earlier run left, the account counts as stateful.
+ * Launches of one account may split a product among different numbers of grid layers (fit.c). If one of these
+ * launches may not run on memory that an earlier run left, memory is restored before each repeat of the
+ * account from then on.
  */
 static void distrust_layers(struct kwhy_probe_burst *burst)
 {
@@ -154,7 +160,10 @@ enum kwhy_probe_reason kwhy_probe_burst_begin(struct kwhy_probe_burst *burst, ui
 	return burst->failure ? KWHY_PROBE_FAILED : KWHY_PROBE_NONE;
 }
 
-/* Waits until the device has finished the burst, and copies the sums to the host. */
+/*
+ * Waits until the device has finished the burst, and copies the sums of hashes to the host. False: a call has
+ * failed, or the device takes too long.
+ */
 static bool settle(struct kwhy_probe_burst *burst)
 {
 	const int64_t since_mono_ns = kwhy_clock_mono_ns();
@@ -196,8 +205,8 @@ static void repeat(struct kwhy_probe_burst *burst)
 }
 
 /*
- * Did the program's own launch write where it was not predicted? Then it is not repeated, but improves the
- * prediction.
+ * KWHY_PROBE_WRITES if the program's own launch wrote memory that was not predicted. Then the launch is not
+ * repeated, and the prediction is widened.
  */
 static enum kwhy_probe_reason look_after(struct kwhy_probe_burst *burst)
 {
@@ -214,7 +223,10 @@ static enum kwhy_probe_reason look_after(struct kwhy_probe_burst *burst)
 		: KWHY_PROBE_WRITES;
 }
 
-/* Did the program's own launch write memory that is not copied? Then its kernel is never repeated. */
+/*
+ * KWHY_PROBE_HIDDEN if the program's own launch wrote memory that it does not reach by its parameters. Then
+ * its kernel is never repeated.
+ */
 static enum kwhy_probe_reason look_for_hidden_writes(struct kwhy_probe_burst *burst)
 {
 	const uint64_t *sums = burst->probe_context->sums_host;
@@ -224,15 +236,15 @@ static enum kwhy_probe_reason look_for_hidden_writes(struct kwhy_probe_burst *bu
 	return sums[OUTSIDE_BEFORE] == sums[OUTSIDE_AFTER] ? KWHY_PROBE_NONE : KWHY_PROBE_HIDDEN;
 }
 
-/* Estimated time to restore the copied memory, until it is measured. */
+/* Estimated time to restore the copied memory, used until that time is measured. */
 static int64_t copy_ns(const struct kwhy_probe_burst *burst)
 {
 	return (int64_t)(burst->saved.bytes / COPY_BYTES_PER_NS) + (int64_t)burst->saved.count * LAUNCH_NS;
 }
 
 /*
- * Finds out whether memory is the same after two repeats as after one. Only kernels that may run on their own
- * output are run twice.
+ * Times one repeat, and finds out whether memory has the same contents after two repeats as after one. The
+ * second repeat is made only for kernels that may run on their own output.
  */
 static enum kwhy_probe_reason learn(struct kwhy_probe_burst *burst)
 {
@@ -261,8 +273,9 @@ static enum kwhy_probe_reason learn(struct kwhy_probe_burst *burst)
 }
 
 /*
- * Repeats of the kernel with the copies in between show the meter the sum of both. The copies are therefore
- * repeated alone, too, for the share of the time that they have in that sum.
+ * Whether this burst repeats only the copies that restore memory. When kernel and copies alternate, the meter
+ * shows the sum of both. To subtract the copies, they are also repeated alone, for the share of time that
+ * they have in that sum.
  */
 static bool is_turn_of_copies(const struct kwhy_probe_burst *burst)
 {
@@ -301,7 +314,10 @@ static void repeat_all(struct kwhy_probe_burst *burst)
 	mark(burst, burst->probe_context->end);
 }
 
-/* Keeps the time of one repeat or, if memory is restored between repeats, the time of the copies. */
+/*
+ * Adds the burst's time to its account, and updates the account's times of one repeat and of the copies that
+ * restore memory.
+ */
 static void keep_time(struct kwhy_probe_burst *burst)
 {
 	struct kwhy_probe_account *account = burst->account;

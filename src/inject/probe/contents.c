@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/probe/contents.h"
 
-/* Above this, copies between repeats take longer than most kernels. */
+/*
+ * Size of the reached memory from which restoring all of it before each repeat would take longer than most
+ * kernels.
+ */
 #define PUT_BACK_MAX_BYTES (UINT64_C(64) << 20)
 
-/* Can the device read the memory? Mapped memory may belong to another device, or not be accessible yet. */
+/*
+ * Whether the device can read the memory. Mapped memory may belong to another device, or may not be
+ * accessible yet.
+ */
 static bool is_readable(const struct kwhy_probe_burst *burst, const struct kwhy_probe_allocation *allocation,
 	kwhy_cuda_device device)
 {
@@ -33,7 +39,7 @@ void kwhy_probe_contents_list_outside(struct kwhy_probe_burst *burst)
 			burst->outside[burst->outside_count++] = burst->outside[i];
 }
 
-/* Notes the first failure. After it the functions below do nothing but restore memory. */
+/* Keeps the first failure. After it the functions below only make copies, which restore memory. */
 void kwhy_probe_contents_note(struct kwhy_probe_burst *burst, enum kwhy_cuda_result result)
 {
 	if (result && !burst->failure)
@@ -119,7 +125,10 @@ static void save_all(struct kwhy_probe_burst *burst)
 		burst->saved.ranges[i] = burst->reach.ranges[i];
 }
 
-/* Is it worthwhile, or even necessary, to observe where the kernel writes? */
+/*
+ * Whether the kernel's writes should be observed: the reached memory does not fit in the copies, or takes
+ * long to restore.
+ */
 static bool is_large(const struct kwhy_probe_burst *burst)
 {
 	return !kwhy_probe_contents_fit(burst) ||
@@ -135,7 +144,8 @@ enum kwhy_probe_reason kwhy_probe_contents_choose(struct kwhy_probe_burst *burst
 	burst->saved.count = 0;
 	burst->saved.bytes = 0;
 	if (burst->launch.copy.bytes)
-		return KWHY_PROBE_NONE; /* a repeated copy writes what is there already */
+		return KWHY_PROBE_NONE; /* no memory is copied, because a repeated copy writes the bytes that
+					   are already there */
 	save_all(burst);
 	if (is_large(burst) && !burst->is_of_graph)
 		burst->writes = kwhy_probe_writes_of(burst->all_writes, burst->account);

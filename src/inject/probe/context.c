@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/probe/context.h"
 
-enum { TABLE_CHUNKS = 1 << 22 }; /* 256 GiB */
+enum { TABLE_CHUNKS = 1 << 22 }; /* covers 256 GiB */
 enum { HASH_THREADS = 256, HASH_BLOCKS_MAX = 2048, HASH_BYTES_PER_BLOCK = 65536 };
 #define USUAL_MAX_BYTES (UINT64_C(1) << 30)
 #define MIN_BYTES (UINT64_C(2) << 20)
 
-extern const char kwhy_kernels_probe_hash[]; /* hash.ptx */
+extern const char kwhy_kernels_probe_hash[]; /* the text of hash.ptx */
 
 static enum kwhy_cuda_result load(
 	const struct kwhy_cuda_probe *driver, struct kwhy_probe_context *probe_context)
@@ -28,7 +28,10 @@ static enum kwhy_cuda_result load(
 	return result;
 }
 
-/* Allocates the sums and the copies: the limit if one is given and free, otherwise the default. */
+/*
+ * Allocates the memory for sums and copies: `limit_bytes` if that is above 0 and free, otherwise the default
+ * size.
+ */
 static enum kwhy_cuda_result take_memory(
 	const struct kwhy_cuda_probe *driver, struct kwhy_probe_context *probe_context, uint64_t limit_bytes)
 {

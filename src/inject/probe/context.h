@@ -7,33 +7,38 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Number of sums of hashes that a burst keeps, and the bytes reserved for them. */
+/* Number of sums of hashes that a burst keeps on the device, and the bytes reserved for them there. */
 enum { KWHY_PROBE_SUMS = 8, KWHY_PROBE_SUMS_BYTES = 4096 };
 
-/* What the prober allocates in a context of the program: made at the first burst there and kept. */
+/*
+ * What the prober allocates in one context of the program. It is allocated at the context's first burst and
+ * kept.
+ */
 struct kwhy_probe_context {
-	kwhy_cuda_context context; /* NULL: free */
+	kwhy_cuda_context context; /* NULL: the entry is free */
 	bool is_ready, has_failed;
 	enum kwhy_cuda_result failure; /* valid if has_failed */
 	kwhy_cuda_function hash, chunks;
 	kwhy_cuda_event start, end;
-	kwhy_cuda_address sums; /* start of the allocation, which also holds the copies: */
+	kwhy_cuda_address sums; /* device address of the sums, at the start of the one allocation that also
+				   holds the copies */
 	kwhy_cuda_address copies;
 	uint64_t copies_bytes;
 	uint64_t *sums_host;
-	kwhy_cuda_address table; /* one 64-bit word for each chunk; 0: not allocated yet */
+	kwhy_cuda_address table; /* device address of one 64-bit word for each chunk of reached memory; 0: not
+				    allocated yet */
 	uint64_t *table_host;
 	bool has_no_table;
 };
 
 /*
- * Prepares the current context. `limit_bytes`: memory for the copies; 0: a tenth of the free memory, at most
- * 1 GiB. False: it failed, now or before.
+ * Prepares the current context. `limit_bytes` is the memory for the copies; 0: a tenth of the free memory, at
+ * most 1 GiB. False: the preparation failed, in this call or an earlier one.
  */
 bool kwhy_probe_context_prepare(
 	const struct kwhy_cuda_probe *driver, struct kwhy_probe_context *probe_context, uint64_t limit_bytes);
 
-/* Does this address lie in the memory that the prober allocated in the context? */
+/* Whether this address lies in the memory that the prober allocated in the context. */
 bool kwhy_probe_context_holds(const struct kwhy_probe_context *probe_context, kwhy_cuda_address address);
 
 /* Adds the hash of a range of memory to sum number `sum`. */
@@ -42,19 +47,19 @@ enum kwhy_cuda_result kwhy_probe_context_hash(const struct kwhy_cuda_probe *driv
 	unsigned sum, kwhy_cuda_stream stream);
 
 /*
- * A range of memory whose chunks are hashed: each hash, times `factor`, is added to the chunk's word in the
- * table, and all are added to sum number `sum`.
+ * A range of memory whose chunks are hashed. The hash of each chunk, times `factor`, is added to the chunk's
+ * word in the table. All hashes are also added to sum number `sum`.
  */
 struct kwhy_probe_chunks {
 	kwhy_cuda_address address;
-	uint64_t bytes, first; /* length; number of the first chunk */
+	uint64_t bytes, first; /* length in bytes; number of the range's first chunk */
 	int64_t factor;
 	unsigned sum;
 };
 
 /*
- * Allocates the table if it does not exist. False: the allocation failed, or `chunks` is more than the table
- * holds.
+ * Allocates the table of chunks if it does not exist. False: the allocation failed, or `chunks` is more than
+ * the table holds.
  */
 bool kwhy_probe_context_has_table(
 	const struct kwhy_cuda_probe *driver, struct kwhy_probe_context *probe_context, uint64_t chunks);

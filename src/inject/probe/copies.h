@@ -6,9 +6,9 @@
 #include "inject/probe/launch.h"
 
 /*
- * Copies to the device and memsets. They are repeated after the program's own call, and no memory has to be
- * restored. Their accounts are those of the ledger: the memory that the bytes come from, and the size rounded
- * to a power of two.
+ * Copies to the device and memsets of the program. The prober repeats them after the program's own call; no
+ * memory has to be restored then. Their accounts are those of the ledger, with the memory that the bytes come
+ * from and the size rounded down to a power of two.
  */
 enum { KWHY_PROBE_COPY_BYTES_MIN = 65536, KWHY_PROBE_COPY_NAME_BYTES = 80 };
 
@@ -20,19 +20,22 @@ enum kwhy_probe_copy_origin {
 };
 
 /*
- * Reads the call's parameters that CUPTI reports; `width` as in struct kwhy_probe_copy. False: the copy is
- * too small to be worth probing.
+ * Reads a copy or memset from the call's parameters that CUPTI reports. `width` as in struct kwhy_probe_copy.
+ * False: the copy is too small to be probed.
  */
 bool kwhy_probe_copy_read(struct kwhy_probe_launch *out, const struct kwhy_cupti_callback *data,
 	unsigned width, bool is_of_thread);
 
-/* What identifies the account of a copy; the name is written to `name`, which the result borrows. */
+/*
+ * Writes the account name of a copy to `name`, and returns what identifies the account; the result borrows
+ * `name`.
+ */
 struct kwhy_probe_shape kwhy_probe_copy_shape(const struct kwhy_cuda_probe *driver,
 	const struct kwhy_probe_copy *copy, char name[KWHY_PROBE_COPY_NAME_BYTES]);
 
 /*
- * Adds the time of an activity record to its account. The prober's own copies of that size count, too: they
- * only add to the mean.
+ * Adds the time of an activity record to the account of its copy. Records of the prober's own copies of that
+ * size are added, too, because they hardly change the mean.
  */
 void kwhy_probe_copy_add_busy(struct kwhy_probe_accounts *accounts, enum kwhy_probe_copy_origin origin,
 	uint64_t bytes, int64_t busy_ns);

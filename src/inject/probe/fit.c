@@ -5,8 +5,7 @@
 #include <stddef.h>
 
 /*
- * Kernels whose order of access does not depend on their operands' contents; XLA clamps indices to the
- * operand.
+ * Kernels that access the same addresses whatever their operands contain. XLA clamps indices to the operand.
  */
 static const char *const fit_names[] = {"*nvjet*", "*gemm*", "loop_*fusion*", "wrapped_*",
 	"*vectorized_elementwise_kernel*", "*unrolled_elementwise_kernel*", "*multi_tensor_apply*",
@@ -18,15 +17,17 @@ static const char *const rerun_names[] = {"*elementwise_kernel*", "*gather_kerne
 	"*copy_device_to_device*", "cupy_*__*", "triton_poi_*"};
 
 /*
- * Exceptions from these: convolutions and products whose blocks may count or wait in memory for each other.
- * On memory that an earlier run left, a weight gradient of cuDNN (sm80_xmma_wgrad_implicit_gemm) waited
- * forever on an H200, driver 580.159.04, 2026-11-29.
+ * Exceptions from both lists above: convolutions and products whose blocks may count or wait in memory for
+ * each other. On memory that an earlier run left, a weight gradient of cuDNN (sm80_xmma_wgrad_implicit_gemm)
+ * waited forever on an H200, driver 580.159.04, 2026-11-29.
  */
 static const char *const unfit_names[] = {"*xmma*implicit*", "*xmma*[Ss]egment_k_on*", "*cutlass*", "*wgrad*",
 	"*dgrad*", "*[Ss]plitK_*", "*split_k*", "*[Ss]tream[Kk]*", "*stream_k*", "*spin*", "*persistent*"};
 
-/* Products of cuBLAS among these whose blocks leave no count behind: CUTLASS's last layer resets it
-   (kernel/gemm.h, "the final threadblock resets the semaphore for subsequent grids"). */
+/*
+ * Products that match the list of exceptions but leave no count behind: the last layer of the grid resets it
+ * (CUTLASS, kernel/gemm.h, "the final threadblock resets the semaphore for subsequent grids").
+ */
 static const char *const plain_names[] = {"*cutlass*simt_sgemm*"};
 
 static bool is_among(const char *name, const char *const *patterns, size_t count)
@@ -44,17 +45,19 @@ static bool is_unfit(const char *name)
 	return IS_AMONG(name, unfit_names) && !IS_AMONG(name, plain_names);
 }
 
-/* Batched products may read the addresses of matrices from a list in memory. */
+/* Batched products may read the addresses of their matrices from a list in memory. */
 bool kwhy_probe_may_begin_in_graph(const char *name)
 {
 	return IS_AMONG(name, fit_names) && !is_unfit(name) && fnmatch("*[Bb]atch*", name, 0) != 0;
 }
 
 /*
- * cuBLAS divides the sum of a product among layers of the grid without a word in the kernel's name, and the
- * blocks of a layer wait for a counter in memory until those before have added theirs. Run again without
- * that counter reset, sm90_xmma_gemm_f64f64 and sm80_xmma_gemm_f32f32 in three layers waited for ever on an
- * H200, driver 580.159.04, 2026-11-29. Layers may also be matrices of a batch: the grid does not say.
+ * Whether blocks of a product may wait for blocks of another grid layer. cuBLAS divides the sum of a product
+ * among layers of the grid without a word in the kernel's name, and the blocks of a layer wait for a counter
+ * in memory until the layers before have added their parts. Run again without a reset of that counter,
+ * sm90_xmma_gemm_f64f64 and sm80_xmma_gemm_f32f32 in three layers waited forever on an H200, driver
+ * 580.159.04, 2026-11-29. Layers may also be matrices of a batch, which do not wait, but the grid does not
+ * show which they are.
  */
 static bool may_wait_for_layers(const char *name, const unsigned grid[3])
 {

@@ -5,23 +5,25 @@
 #include <stdbool.h>
 
 /*
- * Whether a kernel, judged by its mangled name and the blocks of its grid in x, y and z, belongs to a family
- * that reads neither addresses nor indices nor its own progress from memory, so that it may run on any
- * contents. False for unknown names. Pure.
+ * Whether a kernel may run on any contents of memory: it belongs to a family that reads neither addresses,
+ * indices nor its own progress from memory. Judged by the mangled name and by the blocks of the grid in x, y
+ * and z. False for unknown names. Pure.
  */
 bool kwhy_probe_is_fit(const char *name, const unsigned grid[3]);
 
 /*
- * Whether a kernel that is fit may run after a graph although it has never been observed outside one: not if
- * it may read addresses of matrices from memory. False for unknown names. Pure.
+ * Whether a kernel for which kwhy_probe_is_fit() is true may run after a graph although it has never been
+ * observed outside one. False for a kernel that may read addresses of matrices from memory, and for unknown
+ * names. Pure.
  */
 bool kwhy_probe_may_begin_in_graph(const char *name);
 
 /*
- * Whether a kernel may run on memory that its own earlier run has left: true for kernels that are fit, and
- * for those that read indices only from memory that they do not write. Scans, sorts and split products keep
- * counts in memory that an earlier kernel has reset. On memory that their own earlier run left they may
- * access memory out of bounds or wait forever. False for unknown names. Pure.
+ * Whether a kernel may run on memory that its own earlier run has left. True for kernels that may run on any
+ * contents, and for those that read indices only from memory that they do not write. False for unknown names,
+ * and for scans, sorts and products that are split among blocks: they keep counts in memory that an earlier
+ * kernel has reset, and run again without that reset they may access memory out of bounds or wait forever.
+ * Pure.
  */
 bool kwhy_probe_may_rerun(const char *name, const unsigned grid[3]);
 

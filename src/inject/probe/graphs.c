@@ -30,7 +30,7 @@ static void *take_bytes(struct kwhy_probe_graph *graph, size_t bytes)
 	return graph->memory + at;
 }
 
-/* Maps memory; pages that are never written use none. */
+/* Maps zeroed memory. Pages that are never written use no physical memory. */
 static void *new_memory(size_t bytes)
 {
 	void *memory = mmap(
@@ -114,7 +114,10 @@ static bool can_ask(const struct kwhy_cuda_probe *driver)
 		driver->cuLaunchKernelEx;
 }
 
-/* Lists them; NULL: a call is missing or fails, or there are too many. */
+/*
+ * Lists the kernels of a graph. NULL: a call of the driver is missing or fails, or the graph has too many
+ * kernels.
+ */
 static struct list *new_list(const struct kwhy_cuda_probe *driver, kwhy_cuda_graph graph)
 {
 	struct list *list = can_ask(driver) ? new_memory(sizeof(*list)) : NULL;
@@ -134,12 +137,12 @@ static void free_list(struct list *list)
 		munmap(list, sizeof(*list));
 }
 
-/* A kernel's parameters and name from the driver, which is called before the lock is taken. */
+/* A kernel node's parameters and name, read from the driver before the lock is taken. */
 struct described {
 	const struct kwhy_cuda_kernel_node *parameters;
 	kwhy_cuda_function function;
 	struct kwhy_probe_account *account;
-	bool is_fit; /* fit by its name */
+	bool is_fit; /* kwhy_probe_is_fit() is true for the kernel */
 	size_t count;
 	uint16_t bytes[PARAMETERS_MAX];
 };
@@ -153,7 +156,10 @@ static const char *name_of(const struct kwhy_cuda_probe *driver, kwhy_cuda_funct
 	return driver->cuKernelGetName && !driver->cuKernelGetName(&name, function) && name ? name : "";
 }
 
-/* Reads the length of each parameter; count 0: unknown, or too many or too long. */
+/*
+ * Reads the length of each parameter of the kernel. The count is 0 if the lengths are unknown, or if the
+ * parameters are too many or too long.
+ */
 static void describe_parameters(const struct kwhy_cuda_probe *driver, struct described *out)
 {
 	__typeof__(cuFuncGetParamInfo) *ask = driver->cuFuncGetParamInfo;
@@ -190,7 +196,10 @@ static void describe(const struct kwhy_probe_graph_maker *maker,
 		describe_parameters(maker->driver, out);
 }
 
-/* Copies the arguments, into the same memory if the node had arguments of the same function before. */
+/*
+ * Copies the parameters' values to the graph's memory. If the node had values of the same function before,
+ * they are overwritten.
+ */
 static bool keep_arguments(
 	struct kwhy_probe_graph *graph, struct kwhy_probe_node *node, const struct described *described)
 {
@@ -220,7 +229,7 @@ static void set_reason(struct kwhy_probe_account *account, enum kwhy_probe_reaso
 		atomic_compare_exchange_strong(&account->reason, &none, (unsigned char)reason);
 }
 
-/* Call it under the lock, or for a graph that no other thread knows yet. */
+/* Stores a kernel in a node. To be called under the lock, or for a graph that no other thread knows yet. */
 static void keep(
 	struct kwhy_probe_graph *graph, struct kwhy_probe_node *node, const struct described *described)
 {
@@ -267,7 +276,7 @@ static void keep_attributes(
 	}
 }
 
-/* Allocates a graph's arrays. False: no memory. */
+/* Allocates a graph's arrays. False: out of memory. */
 static bool make_graph(struct kwhy_probe_graph *out, const struct list *list)
 {
 	*out = (struct kwhy_probe_graph){.count = list->count,
@@ -330,14 +339,17 @@ void kwhy_probe_graphs_add(struct kwhy_probe_graphs *graphs, const struct kwhy_p
 	free_list(list);
 }
 
-/* Excludes a node whose change could not be followed, so that it is not repeated with old parameters. */
+/*
+ * Excludes a node whose change could not be followed, so that its kernel is not repeated with outdated
+ * parameters.
+ */
 static void leave_out(struct kwhy_probe_node *node)
 {
 	node->is_fit = false;
 	set_reason(node->account, KWHY_PROBE_GRAPH_CHANGED);
 }
 
-/* Sets the kernels of an executable graph, from `first` on, from a list. */
+/* Stores the kernels of a list in an executable graph, from its kernel number `first` on. */
 static void set_nodes(struct kwhy_probe_graphs *graphs, const struct kwhy_probe_graph_maker *maker,
 	kwhy_cuda_graph_exec exec, const struct list *list, size_t first)
 {
@@ -406,7 +418,10 @@ void kwhy_probe_graphs_set_kernel(struct kwhy_probe_graphs *graphs,
 	give(graphs);
 }
 
-/* The child graph of a node; count 0: unknown, or its number of kernels has changed. */
+/*
+ * The entry of a node's child graph. Its count is 0 if the node is unknown, or if the child graph's number of
+ * kernels is not `count`.
+ */
 static struct kwhy_probe_child child_of(struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_exec exec,
 	kwhy_cuda_graph_node handle, size_t count)
 {
@@ -502,8 +517,8 @@ void kwhy_probe_launch_of_node(struct kwhy_probe_launch *out, const struct kwhy_
 	const struct kwhy_cupti_parameters_graph *parameters = graph->parameters;
 
 	/*
-	 * Kernels of the graph have the correlation of its launch; calls that the prober makes from now on
-	 * have later ones.
+	 * CUPTI gives kernels of a graph the correlation id of its launch. The calls that the prober makes
+	 * from now on have later ids.
 	 */
 	*out = (struct kwhy_probe_launch){.context = graph->context,
 		.context_id = graph->context_id,

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Patterns of the driver's names without _ptsz and _ptds; the first match decides. */
+/* Patterns of the names of driver calls, without the suffixes _ptsz and _ptds. The first match decides. */
 static const struct {
 	const char *pattern;
 	enum kwhy_probe_handler handler;
@@ -22,7 +22,7 @@ static const struct {
 	{"cuGraphExecKernelNodeSetParams*", KWHY_PROBE_SET_KERNEL},
 	{"cuGraphExecChildGraphNodeSetParams", KWHY_PROBE_SET_CHILD},
 	{"cuGraphExecNodeSetParams", KWHY_PROBE_SET_NODE},
-	{"cuGraphExec*SetParams*", KWHY_PROBE_OTHER}, /* for nodes that are not kernels */
+	{"cuGraphExec*SetParams*", KWHY_PROBE_OTHER}, /* calls for nodes that are not kernels */
 	{"cuGraphNodeSetEnabled", KWHY_PROBE_SET_ENABLED},
 	{"cuGraphExecDestroy", KWHY_PROBE_END_GRAPH},
 	{"cuMemAlloc_v2", KWHY_PROBE_ALLOCATE},

@@ -15,7 +15,7 @@ enum kwhy_probe_handler {
 	KWHY_PROBE_LAUNCH_GRAPH,
 	KWHY_PROBE_MAKE_GRAPH,
 	KWHY_PROBE_UPDATE_GRAPH,
-	KWHY_PROBE_SET_KERNEL, /* sets parameters of a node of an executable graph */
+	KWHY_PROBE_SET_KERNEL, /* sets the parameters of a node of an executable graph */
 	KWHY_PROBE_SET_CHILD,
 	KWHY_PROBE_SET_NODE,
 	KWHY_PROBE_SET_ENABLED,
@@ -31,21 +31,22 @@ enum kwhy_probe_handler {
 	KWHY_PROBE_SET_8,
 	KWHY_PROBE_SET_16,
 	KWHY_PROBE_SET_32,
-	KWHY_PROBE_OTHER /* another call that changes memory: it waits for the end of a burst */
+	KWHY_PROBE_OTHER /* another call that changes memory; it waits until a burst of another thread has
+			    ended */
 };
 
 /*
- * The kind of a call, from the driver's name for it. *out_is_of_thread: NULL stands for the thread's own
- * default stream in this form of the call ("cuLaunchKernel_ptsz"). Pure.
+ * The kind of a driver call, by its name. *out_is_of_thread: whether this form of the call takes stream NULL
+ * as the calling thread's own default stream, as "cuLaunchKernel_ptsz" does. Pure.
  */
 enum kwhy_probe_handler kwhy_probe_handler_of(const char *name, bool *out_is_of_thread);
 
-/* Bytes of each element that a memset sets; 0: the call is a copy. */
+/* Bytes of each element that a memset of this kind sets; 0: the call is a copy. */
 unsigned kwhy_probe_handler_width(enum kwhy_probe_handler handler);
 
 /*
- * After a call that succeeded: the memory that it allocated or shared with other processes. All 0 for other
- * calls.
+ * Writes the memory that a successful call has allocated, or has shared with other processes. All fields are
+ * 0 for other calls.
  */
 void kwhy_probe_handler_given(enum kwhy_probe_handler handler, const struct kwhy_cupti_callback *data,
 	struct kwhy_probe_allocation *out);

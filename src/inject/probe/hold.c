@@ -10,13 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Longest time that a thread waits for the burst of another. */
+/* Longest time that a thread waits for a burst of another thread. */
 #define WAIT_NS INT64_C(2000000000)
 enum { LINE_BYTES = 2048 };
 
 /*
- * is_inside: within a call of our own, which CUPTI reports, too. has_burst: between the start and the end of
- * a launch that is repeated.
+ * is_inside: this thread is within a call of the prober. has_burst: this thread is between the start and the
+ * end of a launch that is repeated.
  */
 static _Thread_local bool is_inside, has_burst;
 
@@ -37,7 +37,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct kwhy_probe *probe, 
 		probe->log = -1;
 }
 
-/* Ends the probing and notes the reason in the recording. */
+/* Ends all probing and notes the reason in the recording. */
 __attribute__((format(printf, 2, 3))) static void give_up(struct kwhy_probe *probe, const char *format, ...)
 {
 	va_list arguments;
@@ -52,7 +52,7 @@ __attribute__((format(printf, 2, 3))) static void give_up(struct kwhy_probe *pro
 	say(probe, "gave up: %s\n", probe->note);
 }
 
-/* Waits for the burst of another thread, which would undo what this thread is about to do. */
+/* The burst of another thread would undo what this thread is about to do. */
 void kwhy_probe_wait_for_others(struct kwhy_probe *probe)
 {
 	const struct timespec moment = {.tv_nsec = 50000};
@@ -91,7 +91,10 @@ static bool is_checked(const struct kwhy_probe *probe, const struct kwhy_probe_a
 		(probe->options.verify == KWHY_PROBE_VERIFY_FIRST && !account->checks);
 }
 
-/* Weight of a failed attempt: small for reasons that may not apply to the next launch, 0 for a capture. */
+/*
+ * Weight of an attempt that failed for this reason: small if the reason may not apply to the next launch, 0
+ * for a capture.
+ */
 static unsigned weight_of(enum kwhy_probe_reason reason)
 {
 	if (reason == KWHY_PROBE_CAPTURED)

@@ -5,11 +5,14 @@
 #include "inject/probe/probe.h"
 
 /*
- * The one burst of the process: which thread holds it, what it repeats, and what came of it. All functions
- * are called on threads of the program, within callbacks of CUPTI.
+ * The one burst that the process may have at a time: which thread holds it, which launch it repeats, and with
+ * which result. All functions are called on threads of the program, within callbacks of CUPTI.
  */
 
-/* State saved around our own calls, which must not end a capture by another thread nor change errno. */
+/*
+ * State that is saved before calls of the prober and restored after them. The calls must neither end a stream
+ * capture by another thread nor change errno.
+ */
 struct kwhy_probe_own {
 	int capture_mode, errno_before;
 };
@@ -17,34 +20,42 @@ struct kwhy_probe_own {
 struct kwhy_probe_own kwhy_probe_enter(struct kwhy_probe *probe);
 void kwhy_probe_leave(struct kwhy_probe *probe, struct kwhy_probe_own own);
 
-/* Is this thread within a call of our own, which CUPTI reports, too? */
+/* Whether this thread is within a call of the prober, which CUPTI reports like those of the program. */
 bool kwhy_probe_is_inside(void);
 
-/* Does this thread hold the burst? */
+/* Whether this thread holds the burst. */
 bool kwhy_probe_has_burst(void);
 
-/* Waits, for at most two seconds, for a burst of another thread, which would undo what this thread does next.
+/*
+ * Waits, for at most two seconds, until no other thread holds the burst. The burst restores memory at its end
+ * and so would undo what this thread does next.
  */
 void kwhy_probe_wait_for_others(struct kwhy_probe *probe);
 
-/* False: another thread holds the burst. */
+/* Makes this thread the holder of the burst. False: another thread holds it. */
 bool kwhy_probe_take_hold(struct kwhy_probe *probe);
 void kwhy_probe_let_go(struct kwhy_probe *probe);
 
-/* In a child of fork: this thread holds nothing. */
+/* To be called in a child of fork: the child's thread holds no burst. */
 void kwhy_probe_forget_hold(void);
 
-/* Begins a burst on the thread that holds it; if there is none, the thread no longer holds it. */
+/*
+ * Begins a burst on the thread that holds it. If the launch cannot be repeated, the thread holds the burst no
+ * longer.
+ */
 void kwhy_probe_begin_burst(struct kwhy_probe *probe, struct kwhy_probe_account *account,
 	const struct kwhy_probe_launch *launch, bool is_of_graph);
 
-/* Repeats, restores memory, keeps the row of the burst, and lets go. */
+/* Repeats the launch, restores memory, keeps the result as a row, and ends the hold. */
 void kwhy_probe_finish_burst(struct kwhy_probe *probe);
 
-/* Finishes the burst at the end of its launch; a launch that failed, or another one, ends the attempt. */
+/*
+ * Finishes the burst at the end of the call that launches. If that launch failed, or if the call is another
+ * one, the attempt ends without a burst.
+ */
 void kwhy_probe_end_burst(struct kwhy_probe *probe, const struct kwhy_cupti_callback *data);
 
-/* Ends an attempt that made no burst; its time still counts. */
+/* Ends an attempt that made no burst. Its time counts as time in bursts. */
 void kwhy_probe_end_attempt(struct kwhy_probe *probe);
 
 #endif

@@ -12,7 +12,9 @@
 
 enum { LINE_BYTES = 8192 };
 
-/* Reads a number and the tab after it; NULL: malformed or too large. */
+/*
+ * Reads a number and the tab after it. Returns the position after the tab; NULL: malformed, or above `most`.
+ */
 static char *read_number(char *at, unsigned long most, unsigned long *out)
 {
 	char *end;
@@ -51,8 +53,8 @@ void kwhy_probe_accounts_read_known(struct kwhy_probe_accounts *accounts, const 
 }
 
 /*
- * Start of the process in ticks since boot: the 22nd field of the line, the 20th after the program's name; 0:
- * unknown.
+ * Start of the process in clock ticks since boot; 0: unknown. It is the 22nd field of /proc/self/stat, the
+ * 20th after the program's name.
  */
 static unsigned long long start_ticks(void)
 {

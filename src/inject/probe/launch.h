@@ -10,39 +10,44 @@
 /* A copy, or a memset of elements of `width` bytes. */
 struct kwhy_probe_copy {
 	kwhy_cuda_address to, from;
-	size_t bytes;	       /* 0: the launch is neither copy nor memset */
-	unsigned value, width; /* value and element bytes of a memset; width 0: a copy */
+	size_t bytes;	       /* length; 0: the launch is neither a copy nor a memset */
+	unsigned value, width; /* value and element bytes of a memset; width 0: the launch is a copy */
 };
 
-/* A launch by the program; valid during its call. */
+/* A launch by the program. It borrows memory that is valid only during the program's call. */
 struct kwhy_probe_launch {
 	kwhy_cuda_context context;
 	uint32_t context_id, correlation;
 	kwhy_cuda_function function;
 	unsigned grid[3], block[3], shared_bytes;
-	kwhy_cuda_stream stream; /* as the forms of calls without _ptsz take it */
+	kwhy_cuda_stream stream; /* stream for calls without the suffix _ptsz */
 	const struct kwhy_cuda_launch_config
-		*config; /* configuration of cuLaunchKernelEx; NULL: cuLaunchKernel */
+		*config; /* configuration passed to cuLaunchKernelEx; NULL: the call was cuLaunchKernel */
 	void **arguments, **extra;
-	struct kwhy_probe_copy copy; /* valid if the launch is a copy or memset, not a kernel */
+	struct kwhy_probe_copy copy; /* the copy or memset, if the launch is no kernel */
 	const char *name;
 };
 
 /*
- * Reads the parameters that CUPTI reports of cuLaunchKernel or, with `is_with`, of cuLaunchKernelEx;
- * `is_of_thread`: of their forms whose stream NULL is the thread's.
+ * Reads a launch from the parameters that CUPTI reports for cuLaunchKernel or, with `is_with`, for
+ * cuLaunchKernelEx. `is_of_thread`: the call takes stream NULL as the calling thread's own default stream.
  */
 void kwhy_probe_launch_read(struct kwhy_probe_launch *out, const struct kwhy_cupti_callback *data,
 	bool is_with, bool is_of_thread);
 
-/* Converts a stream for calls without _ptsz, which take NULL as the legacy default stream. */
+/*
+ * Converts a stream for calls without the suffix _ptsz, which take NULL as the legacy default stream. With
+ * `is_of_thread`, NULL stands for the thread's own default stream.
+ */
 kwhy_cuda_stream kwhy_probe_stream_of(kwhy_cuda_stream stream, bool is_of_thread);
 
-/* Why a launch cannot be repeated, judged by its attributes; NONE: it can. */
+/*
+ * The reason why a launch cannot be repeated, judged by its attributes; KWHY_PROBE_NONE: it can be repeated.
+ */
 enum kwhy_probe_reason kwhy_probe_launch_refuse(
 	const struct kwhy_cuda_probe *driver, const struct kwhy_probe_launch *launch);
 
-/* Launches the same kernel again, without the attributes that tie it to other work. */
+/* Launches the same kernel, copy or memset again, without the attributes that tie a kernel to other work. */
 enum kwhy_cuda_result kwhy_probe_launch_repeat(
 	const struct kwhy_cuda_probe *driver, const struct kwhy_probe_launch *launch);
 
@@ -54,8 +59,8 @@ struct kwhy_probe_range {
 };
 
 /*
- * A word of the parameters that is an address, and the word's index, which is the same in all launches of a
- * kernel.
+ * A word of a kernel's parameters that is an address, and the index of that word, which is the same in all
+ * launches of the kernel.
  */
 struct kwhy_probe_pointer {
 	kwhy_cuda_address address;
@@ -65,16 +70,17 @@ struct kwhy_probe_pointer {
 /* The allocations that the parameters of a launch point into. */
 struct kwhy_probe_reach {
 	size_t count, pointer_count;
-	bool has_lost_pointers; /* there were more than fit */
+	bool has_lost_pointers; /* the parameters have more addresses than fit in `pointers` */
 	uint64_t bytes;
-	uint64_t signature; /* hash of all words that are not addresses */
+	uint64_t signature; /* hash of all words of the parameters that are not addresses */
 	struct kwhy_probe_range ranges[KWHY_PROBE_RANGES];
 	struct kwhy_probe_pointer pointers[KWHY_PROBE_POINTERS];
 };
 
 /*
- * Treats every aligned word of the parameters that the driver knows as an address as a pointer, also inside
- * structs. A reason other than NONE: the kernel may reach memory that cannot be copied and restored.
+ * Reads the allocations that a launch may reach. Every aligned word of the parameters, also inside structs,
+ * counts as an address if it lies in memory that the driver knows. Any result other than KWHY_PROBE_NONE says
+ * why the reached memory may not be copied and restored.
  */
 enum kwhy_probe_reason kwhy_probe_reach_read(const struct kwhy_cuda_probe *driver,
 	struct kwhy_probe_memory *memory, const struct kwhy_probe_context *probe_context,

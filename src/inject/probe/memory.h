@@ -9,16 +9,17 @@
 #include <stdint.h>
 
 /*
- * The live device memory and the streams of a program, followed through its calls from its first use of CUDA
- * on. Any thread may call; the lock is never held while the driver is called.
+ * The live device memory and the streams of a program, known from its calls since its first use of CUDA. Any
+ * thread may call these functions. The lock is never held while the driver is called.
  */
 enum { KWHY_PROBE_ALLOCATIONS = 8192, KWHY_PROBE_STREAMS = 1024 };
 
 struct kwhy_probe_allocation {
 	kwhy_cuda_address address;
 	size_t bytes;
-	kwhy_cuda_context context; /* context that it was allocated in; NULL: mapped memory */
-	bool is_shared;		   /* shared with another process */
+	kwhy_cuda_context
+		context; /* context that the memory was allocated in; NULL: it was mapped by cuMemMap */
+	bool is_shared;	 /* shared with another process */
 };
 
 struct kwhy_probe_memory {
@@ -34,8 +35,8 @@ struct kwhy_probe_memory {
 
 void kwhy_probe_memory_add(struct kwhy_probe_memory *memory, const struct kwhy_probe_allocation *allocation);
 /*
- * Removes the allocation that begins at the address. `bytes` above 0 (mapped memory): removes all of that
- * range.
+ * Removes the allocation that begins at the address. `bytes` above 0: the memory was mapped, and all
+ * allocations in that range are removed.
  */
 void kwhy_probe_memory_remove(struct kwhy_probe_memory *memory, kwhy_cuda_address address, size_t bytes);
 /* Marks the allocation as shared with another process. */
@@ -46,8 +47,8 @@ bool kwhy_probe_memory_find(
 	struct kwhy_probe_memory *memory, kwhy_cuda_address address, struct kwhy_probe_allocation *out);
 
 /*
- * Lists the allocations that a kernel of the context may reach: the context's own and mapped memory. Returns
- * how many, at most `space`.
+ * Lists the allocations that a kernel of the context may reach: those made in the context, and all mapped
+ * memory. Returns their number, at most `space`.
  */
 size_t kwhy_probe_memory_list(struct kwhy_probe_memory *memory, kwhy_cuda_context context,
 	struct kwhy_probe_allocation *out, size_t space);

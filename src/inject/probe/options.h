@@ -11,17 +11,19 @@ enum kwhy_probe_verify { KWHY_PROBE_VERIFY_FIRST, KWHY_PROBE_VERIFY_ALL, KWHY_PR
  */
 struct kwhy_probe_options {
 	struct kwhy_probe_plan
-		plan; /* KWHY_PROBE_WITHIN_PPM, _RATIO_PPM, _BUDGET_NS, _SHARE_PPM, _BURST_NS, _SEED */
-	uint64_t memory_bytes;	       /* KWHY_PROBE_MEMORY: limit of the copies; 0: the prober decides */
-	enum kwhy_probe_verify verify; /* KWHY_PROBE_VERIFY: first, all, none */
+		plan; /* KWHY_PROBE_WITHIN_PPM, _RATIO_PPM, _BUDGET_NS, _SHARE_PPM, _BURST_NS and _SEED */
+	uint64_t memory_bytes; /* KWHY_PROBE_MEMORY: largest size of the copies; 0: a tenth of the free
+				  memory, at most 1 GiB */
+	enum kwhy_probe_verify verify; /* KWHY_PROBE_VERIFY: bursts in which all memory is checked: first of
+					  each account, all, none */
 	char skip[4096]; /* KWHY_PROBE_SKIP: patterns of kernel names for fnmatch(3), one on each line */
 	char log[1024];	 /* KWHY_PROBE_LOG: path of a log file; "": no log */
 };
 
-/* Reads the options. False: probing is off (KWHY_PROBE is not 1). */
+/* Reads the options. False: probing is off, because KWHY_PROBE is not 1. */
 bool kwhy_probe_options_read(struct kwhy_probe_options *out, char *(*get)(const char *name));
 
-/* Do the options exclude a kernel of this name? The name is mangled, as CUPTI reports it. */
+/* Whether the options exclude a kernel with this mangled name. */
 bool kwhy_probe_options_skip(const struct kwhy_probe_options *options, const char *name);
 
 #endif

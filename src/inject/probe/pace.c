@@ -6,23 +6,24 @@
 
 #include <stddef.h>
 
-/* Mean time of the program's own work between two bursts: a share of all such time so far, within bounds. */
+/* Mean time between two bursts: GAP_SHARE of the program's time outside of bursts so far, within bounds. */
 #define GAP_SHARE 0.01
 #define GAP_MIN_NS 50e3
 #define GAP_MAX_NS 2e6
 /*
- * Most of a program's time before its first launch that counts: a program that loads for minutes must not be
- * delayed by a multiple of these in one go.
+ * Largest part of a program's time before its first launch that counts in the ratio of time in bursts to
+ * other time. Otherwise bursts could delay a program that loads for minutes by several times these minutes
+ * without a pause.
  */
 #define START_MAX_NS INT64_C(5000000000)
-/* Time between two reviews, which take longer the more accounts there are. */
+/* Time between two reviews of which accounts are wanted; reviews take longer the more accounts there are. */
 #define REVIEW_NS INT64_C(5000000)
 #define REVIEW_ACCOUNT_NS INT64_C(50000)
 #define WANTED_RATIO 0.95
 /*
- * Time without bursts after a kernel that only waits. XLA times candidates one by one, each after such a
- * kernel (DelayKernel); we assume that a candidate's launches take no longer than this. Bursts between them
- * made five of XLA's measurements on an H200 invalid.
+ * Time without bursts after a kernel that only waits. XLA times candidate kernels one by one, and launches
+ * such a kernel (DelayKernel) before each of them. We assume that the launches of a candidate take no longer
+ * than this. Bursts between them made five of XLA's measurements on an H200 invalid.
  */
 #define TIMED_NS INT64_C(50000000)
 enum { REFUSALS_MAX = 12, HALVINGS = 60, FEW_LAUNCHES = 16 };
@@ -74,9 +75,9 @@ bool kwhy_probe_pace_allows(const struct kwhy_probe_account *account)
 }
 
 /*
- * Worth of a burst of an account, in ns of its busy time. It stays the same until the account is known, so
- * that limited time makes the largest accounts known. If memory is restored between repeats, only the
- * kernel's part of the time counts.
+ * Worth of a burst of an account, in ns of the account's busy time. It is constant until the account's power
+ * is known, so that in limited time the largest accounts get known. If memory is restored between repeats,
+ * only the kernel's share of the burst's time counts.
  */
 static double worth_ns(const struct kwhy_probe_pace *pace, const struct kwhy_probe_account *account)
 {
@@ -89,7 +90,7 @@ static double worth_ns(const struct kwhy_probe_pace *pace, const struct kwhy_pro
 		(kernel_ns + (double)atomic_load(&account->copies_ns));
 }
 
-/* The program's time outside of bursts since its first launch. */
+/* The program's time outside of bursts since its first launch, in ns. */
 static double own_ns(const struct kwhy_probe_pace *pace, int64_t now_mono_ns)
 {
 	const int64_t first_mono_ns = atomic_load(&pace->first_mono_ns);
@@ -105,8 +106,9 @@ static double gap_ns(double own_ns)
 }
 
 /*
- * Probability that this launch starts a burst. About one burst falls into each gap, and accounts share bursts
- * by their worth. An account is expected to be launched as often again as so far.
+ * Probability that this launch starts a burst. About one burst is to start per gap, and accounts share the
+ * bursts in proportion to their worth. An account is expected to be launched once more for each launch so
+ * far.
  */
 static double chance(
 	const struct kwhy_probe_pace *pace, const struct kwhy_probe_account *account, int64_t now_mono_ns)
@@ -152,7 +154,7 @@ int64_t kwhy_probe_pace_length(struct kwhy_probe_pace *pace, const struct kwhy_p
 	return plan->least_ns + (int64_t)(share * (double)(plan->most_ns - plan->least_ns));
 }
 
-/* Time that the program must run until the time in bursts is within its ratio. */
+/* Time in ns for which the program must run without bursts until the time in bursts is within plan.ratio. */
 static double debt_ns(const struct kwhy_probe_pace *pace, int64_t spent_ns, int64_t now_mono_ns)
 {
 	const double outside_ns = (double)(now_mono_ns - atomic_load(&pace->begun_mono_ns) - spent_ns);
@@ -177,7 +179,7 @@ void kwhy_probe_pace_hold(struct kwhy_probe_pace *pace, int64_t now_mono_ns)
 		atomic_store(&pace->due_mono_ns, now_mono_ns + TIMED_NS);
 }
 
-/* Busy time of an account; 0 for kernels that only wait, which need not be known. */
+/* Busy time of an account in ns; 0 for kernels that only wait, whose power need not be known. */
 static int64_t work_ns(const struct kwhy_probe_account *account)
 {
 	return !account || atomic_load(&account->reason) == KWHY_PROBE_WAITS
@@ -197,7 +199,7 @@ static int64_t sum_above(struct kwhy_probe_accounts *accounts, unsigned count, i
 	return sum_ns;
 }
 
-/* The largest busy time such that the accounts with at least this time make up the wanted share. */
+/* The largest busy time such that the accounts with at least this time make up WANTED_RATIO of `busy_ns`. */
 static int64_t threshold(struct kwhy_probe_accounts *accounts, unsigned count, int64_t busy_ns)
 {
 	const int64_t wanted_ns = (int64_t)(WANTED_RATIO * (double)busy_ns);

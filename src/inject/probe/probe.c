@@ -38,8 +38,8 @@ struct wish {
 };
 
 /*
- * May a kernel be repeated after a graph? Memory is restored as after any launch, but the kernel runs on what
- * the graph left.
+ * Whether a kernel may be repeated after a graph. Memory is restored as after any launch, but the kernel runs
+ * on the contents that the graph left.
  */
 static bool may_repeat_after_graph(const struct kwhy_probe_account *account)
 {
@@ -59,8 +59,8 @@ static bool wants_node(void *context, struct kwhy_probe_account *account)
 }
 
 /*
- * Repeats one of the graph's kernels by itself after the graph; the burst then has no launch of the program's
- * own.
+ * Repeats one of the graph's kernels by itself after the graph. The burst then contains no launch of the
+ * program's own.
  */
 static void repeat_of_graph(
 	struct kwhy_probe *probe, const struct kwhy_cupti_callback *data, bool is_of_thread)
@@ -84,7 +84,7 @@ static void repeat_of_graph(
 		kwhy_probe_finish_burst(probe);
 }
 
-/* Follows a change that the program has made to an executable graph. */
+/* Applies a change that the program has made to an executable graph to the prober's copy of it. */
 static void follow_change(struct kwhy_probe *probe, const struct kwhy_probe_graph_maker *maker,
 	enum kwhy_probe_handler handler, const void *parameters)
 {
@@ -108,7 +108,7 @@ static void follow_change(struct kwhy_probe *probe, const struct kwhy_probe_grap
 			graphs, maker, set->exec, set->node, set->to.node->parameters.child);
 }
 
-/* Called after a call that succeeded, so the graph has changed. */
+/* Called after a successful call that changes an executable graph. */
 static void on_changed_graph(
 	struct kwhy_probe *probe, enum kwhy_probe_handler handler, const struct kwhy_cupti_callback *data)
 {
@@ -158,7 +158,7 @@ static struct kwhy_probe_account *account_of(struct kwhy_probe *probe, const str
 	return account;
 }
 
-/* Counts a cooperative launch, which is not repeated, and sets its account's reason. */
+/* Counts a cooperative launch, which is not repeated, and sets the reason of its account. */
 static void on_cooperative_launch(struct kwhy_probe *probe, const struct kwhy_cupti_callback *data)
 {
 	const struct kwhy_cupti_parameters_launch *launch = data->parameters;
@@ -187,7 +187,8 @@ static void on_launch(
 			kwhy_probe_end_burst(probe, data);
 		return;
 	}
-	if (kwhy_probe_has_burst()) /* the burst of a launch whose end was never reported */
+	if (kwhy_probe_has_burst()) /* the end of an earlier launch was never reported, and its burst is still
+				       held */
 		kwhy_probe_end_attempt(probe);
 	kwhy_probe_wait_for_others(probe);
 	kwhy_probe_launch_read(&launch, data, is_with, is_of_thread);
@@ -206,7 +207,7 @@ static void on_launch(
 		kwhy_probe_begin_burst(probe, account, &launch, false);
 }
 
-/* Called after the call: a copy repeated then writes the same bytes again. */
+/* Called after the call, so that a repeat of the copy writes the same bytes again. */
 static void on_copy(
 	struct kwhy_probe *probe, const struct kwhy_cupti_callback *data, unsigned width, bool is_of_thread)
 {
@@ -237,7 +238,10 @@ static void on_copy(
 		kwhy_probe_finish_burst(probe);
 }
 
-/* Follows the program's memory: before the call removes what it frees, after it adds what it allocated. */
+/*
+ * Follows the program's memory: before a call it removes the memory that the call frees, after it adds the
+ * memory that the call allocated.
+ */
 static void on_memory(
 	struct kwhy_probe *probe, enum kwhy_probe_handler handler, const struct kwhy_cupti_callback *data)
 {

@@ -11,8 +11,8 @@
 /*
  * The prober of a process. It subscribes to CUPTI's callbacks and repeats some of the program's kernels in
  * place. Only one thread at a time has a burst. Other threads that launch, copy or free wait for its end,
- * because their effects would be undone when memory is restored. Any failure ends in less being probed; no
- * error reaches the program.
+ * because their effects would be undone when memory is restored. After any failure less is probed; no error
+ * reaches the program.
  */
 enum {
 	KWHY_PROBE_CALLS = 2048,
@@ -22,8 +22,9 @@ enum {
 };
 
 /*
- * Form of a burst, numbered as in a recording (model/recording.h): 0 back to back, 1 memory restored before
- * each repeat, 2 back to back after a graph or copy of the program, 3 the copies that restore memory alone.
+ * Forms of a burst, numbered as in a recording (model/recording.h): 0 repeats back to back, 1 memory restored
+ * before each repeat, 2 repeats back to back after a graph or copy of the program, 3 only the copies that
+ * restore memory.
  */
 enum { KWHY_PROBE_ROW_AFTER = 2, KWHY_PROBE_ROW_COPIES };
 
@@ -45,7 +46,7 @@ struct kwhy_probe {
 	struct kwhy_probe_memory memory;
 	struct kwhy_probe_pace pace;
 	struct kwhy_probe_context probe_contexts[KWHY_PROBE_CONTEXTS];
-	struct kwhy_probe_burst burst; /* belongs to the thread that holds it */
+	struct kwhy_probe_burst burst; /* the current burst; used only by the thread that holds it */
 	struct kwhy_probe_graphs graphs;
 	struct kwhy_probe_writes writes[KWHY_PROBE_WRITERS];
 	atomic_flag held;
@@ -54,7 +55,7 @@ struct kwhy_probe {
 	atomic_uint bursts;
 	struct {
 		uint8_t handler;
-		bool is_of_thread; /* stream NULL is the thread's own in this form of the call */
+		bool is_of_thread; /* the call takes stream NULL as the calling thread's own default stream */
 	} calls[KWHY_PROBE_CALLS];
 	struct kwhy_probe_row rows[KWHY_PROBE_ROWS];
 	atomic_uint row_head, row_tail;
@@ -68,18 +69,19 @@ struct kwhy_probe {
 struct kwhy_probe *kwhy_probe_get(void);
 
 /*
- * Starts the prober if the environment asks for it; called while the driver initialises, after the start of
- * CUPTI's activity. NULL: it started, or was not asked for. Otherwise the reason why it cannot start.
+ * Starts the prober if the environment asks for it. Called while the driver initialises, after the collection
+ * of activity has started. Returns the reason why the prober cannot start; NULL: it started, or the
+ * environment does not ask for it.
  */
 const char *kwhy_probe_start(const struct kwhy_cupti *cupti, char *(*get)(const char *name));
 
-/* Starts no more bursts and waits for a running one, for at most two seconds. */
+/* Starts no more bursts. Waits for a running burst for at most two seconds. */
 void kwhy_probe_stop(void);
 
-/* To be called in a child of fork: ends what the parent's prober was doing there. */
+/* To be called in a child of fork: ends the prober that the child has inherited from its parent. */
 void kwhy_probe_forget(void);
 
-/* The callback that CUPTI calls; exported for tests. */
+/* The callback through which CUPTI reports calls; exported for tests. */
 void kwhy_probe_on_call(void *context, int domain, uint32_t id, const void *data);
 
 #endif

@@ -8,15 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/*
- * The descriptor gets a high number, as that of the recording's file: programs expect low numbers for their
- * own.
- */
+/* The descriptor of the file gets at least this number, because programs expect low numbers for their own. */
 enum { DESCRIPTOR_MIN = 500, PATH_BYTES = 4200 };
 
 static int descriptor = -1;
 static struct stat
-	opened; /* identifies our file, because a program may close our descriptor and reuse its number */
+	opened; /* inode and device of our file; a program may close our descriptor and reuse its number */
 
 void kwhy_probe_progress_open(char *(*get)(const char *name))
 {

@@ -4,10 +4,15 @@
 
 #include "inject/probe/probe.h"
 
-/* Opens the file of recording/probe_progress.h in KWHY_RECORD_DIR, if the launcher has made it. */
+/*
+ * Opens the progress file (recording/probe_progress.h) in the folder KWHY_RECORD_DIR, if the launcher has
+ * made it.
+ */
 void kwhy_probe_progress_open(char *(*get)(const char *name));
 
-/* Reviews the progress and appends a row to the file. Only one thread may call it. */
+/*
+ * Reviews the wanted accounts and appends a row with the progress to the file. Only one thread may call it.
+ */
 void kwhy_probe_progress_tell(struct kwhy_probe *probe, int64_t now_mono_ns);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Addresses of devices and hosts lie between these; what is outside is a number. */
+/* All addresses of device and host memory lie between these two; a word outside of them is a number. */
 #define MIN_ADDRESS UINT64_C(0x10000)
 #define MAX_ADDRESS (UINT64_C(1) << 57)
 enum { PARAMETERS_MAX = 4096 };
@@ -24,7 +24,10 @@ bool kwhy_probe_reach_holds(const struct kwhy_probe_reach *reach, kwhy_cuda_addr
 	return false;
 }
 
-/* Widens a range over adjacent pieces of mapped memory, over several of which an array may extend. */
+/*
+ * Widens a range over all adjacent pieces of mapped memory, because one array may extend over several of
+ * them.
+ */
 static void widen(struct kwhy_probe_memory *memory, struct kwhy_probe_range *range)
 {
 	struct kwhy_probe_allocation piece;
@@ -51,7 +54,10 @@ static enum kwhy_probe_reason keep(struct reading *reading, struct kwhy_probe_ra
 	return KWHY_PROBE_NONE;
 }
 
-/* Judges the kind of memory that an address is in. */
+/*
+ * Judges the kind of memory at an address: KWHY_PROBE_NONE if it may be copied and restored, otherwise the
+ * reason why not.
+ */
 static enum kwhy_probe_reason judge(const struct reading *reading, kwhy_cuda_address address)
 {
 	const struct kwhy_cuda_probe *driver = reading->driver;
@@ -72,7 +78,7 @@ static enum kwhy_probe_reason judge(const struct reading *reading, kwhy_cuda_add
 	return KWHY_PROBE_NONE;
 }
 
-/* Finds the allocation that contains an address. False: the word is not an address. */
+/* Finds the allocation that contains a word taken as an address. False: the word is not an address. */
 static bool find_range(const struct reading *reading, kwhy_cuda_address address, struct kwhy_probe_range *out)
 {
 	struct kwhy_probe_allocation allocation;
@@ -102,7 +108,10 @@ static void keep_pointer(struct kwhy_probe_reach *reach, kwhy_cuda_address addre
 		reach->has_lost_pointers = true;
 }
 
-/* Judges a word that is not in known device memory; keeps it as a number if it is not an address. */
+/*
+ * Judges a word that does not lie in known device memory. If it is not an address at all, it is added to the
+ * hash of numbers.
+ */
 static enum kwhy_probe_reason read_unknown(struct reading *reading, uint64_t word)
 {
 	int type = 0;
@@ -117,7 +126,10 @@ static enum kwhy_probe_reason read_word(struct reading *reading, uint64_t word, 
 	struct kwhy_probe_range range;
 	enum kwhy_probe_reason reason = KWHY_PROBE_NONE;
 
-	/* What looks like an address of ours is what was there before, in a field that is not set. */
+	/*
+	 * A word that looks like an address of the prober's memory is old contents of a parameter field that
+	 * the program did not set.
+	 */
 	if (word < MIN_ADDRESS || word >= MAX_ADDRESS ||
 		kwhy_probe_context_holds(reading->probe_context, word))
 		return keep_number(reading, word);
@@ -182,8 +194,8 @@ static enum kwhy_probe_reason read_arguments(struct reading *reading, const stru
 }
 
 /*
- * Reads both ends of a copy. Pinned host memory may be read again: the program cannot know yet that the copy
- * has ended, because the call has not returned.
+ * Reads the source and the destination of a copy. Pinned host memory may be read again: the call has not
+ * returned, so the program cannot know yet that the copy has ended.
  */
 static enum kwhy_probe_reason read_copy(struct reading *reading, const struct kwhy_probe_copy *copy)
 {

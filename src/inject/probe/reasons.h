@@ -2,7 +2,10 @@
 #ifndef KWHY_INJECT_PROBE_REASONS_H
 #define KWHY_INJECT_PROBE_REASONS_H
 
-/* Why launches are not probed, to follow "not probed: ". X(name, is it so permanently?, words) */
+/*
+ * Reasons why launches are not probed. The arguments of X are the name, 1 if the reason holds for all later
+ * launches of the account, and words that follow "not probed: ".
+ */
 #define KWHY_PROBE_REASONS(X)                                                                  \
 	X(NONE, 0, "the run ended before its turn, or it is one of many small ones")           \
 	X(KNOWN, 1, "its power is known from the recording that is carried on")                \

@@ -75,7 +75,7 @@ static void write_unprobed(struct kwhy_inject_labels *labels, const struct unpro
 			.threads_per_block = unprobed->threads_per_block};
 }
 
-/* Writes a total of launches without sizes, such as those of graphs. */
+/* Writes a total of unprobed launches whose grids are unknown, such as those of graphs. */
 static void write_sum(
 	struct kwhy_inject_labels *labels, const char *name, enum kwhy_probe_reason reason, uint64_t launches)
 {

@@ -12,7 +12,7 @@
  */
 void kwhy_probe_write_bursts(struct kwhy_probe *probe, struct kwhy_inject_labels *labels);
 
-/* Writes each account without a burst, with the reason. */
+/* Writes each account for which there was no burst, with the reason. */
 void kwhy_probe_write_unprobed(struct kwhy_probe *probe, struct kwhy_inject_labels *labels);
 
 #endif

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/probe/writes.h"
 
-/* Allocations up to this size are copied whole, because counters and workspaces are small. */
+/* Allocations up to this size are copied whole, because they may be counters or workspaces. */
 #define SMALL_BYTES (UINT64_C(2) << 20)
 #define MARGIN_BYTES KWHY_PROBE_CHUNK_BYTES
-/* Up to this much reached memory every launch is observed, which takes some 10 ms at most on an H200. */
+/*
+ * If a launch reaches up to this much memory, its writes are always observed; that takes some 10 ms at most
+ * on an H200.
+ */
 #define LOOKED_AT_BYTES (UINT64_C(8) << 30)
 enum { HITS_ENOUGH = 3, MISSES_MAX = 16 };
 
@@ -38,7 +41,10 @@ static void save(struct kwhy_probe_saved *out, struct kwhy_probe_range range)
 	for (size_t i = out->count; i-- > 0;) {
 		const struct kwhy_probe_range *at = &out->ranges[i];
 
-		/* Ranges that only touch may be two allocations, which one copy may not span. */
+		/*
+		 * Ranges that only touch each other are not merged: they may be two allocations, and one copy
+		 * may not span both.
+		 */
 		if (range.address >= at->address + at->bytes || at->address >= range.address + range.bytes)
 			continue;
 		const kwhy_cuda_address end = at->address + at->bytes > range.address + range.bytes
@@ -49,7 +55,7 @@ static void save(struct kwhy_probe_saved *out, struct kwhy_probe_range range)
 		range.bytes = end - range.address;
 		out->bytes -= at->bytes;
 		out->ranges[i] = out->ranges[--out->count];
-		i = out->count; /* the larger range may overlap another one */
+		i = out->count; /* the merged range may overlap further ones, so the search starts again */
 	}
 	out->bytes += range.bytes;
 	out->ranges[out->count++] = range;
@@ -105,7 +111,10 @@ static bool is_saved(const struct kwhy_probe_saved *saved, kwhy_cuda_address add
 	return false;
 }
 
-/* The last pointer below the chunk's end, otherwise the first in the range. */
+/*
+ * The pointer through which a chunk was written: the one with the highest address below the chunk's end; if
+ * there is none, the one with the lowest address in the range.
+ */
 static const struct kwhy_probe_pointer *writer_of(const struct kwhy_probe_reach *reach,
 	const struct kwhy_probe_range *range, kwhy_cuda_address chunk_end)
 {

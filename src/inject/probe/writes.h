@@ -6,28 +6,29 @@
 #include "inject/probe/launch.h"
 
 /*
- * Learns where a kernel writes that reaches more memory than can be copied. The memory of its launches is
- * hashed in chunks before and after. A chunk that has changed is assigned to the parameter that points into
- * it or to the nearest address below it. For each such parameter the lowest and highest chunk are kept,
- * relative to the pointer. They predict where the next launch writes. A launch that writes elsewhere is not
- * repeated, and the prediction learns from it.
+ * Learns where a kernel writes that reaches more memory than can be copied. The memory that its launches
+ * reach is hashed in chunks before and after. A chunk that has changed is assigned to the pointer parameter
+ * that points into it or, if there is none, to the one with the nearest address below it. For each parameter,
+ * the range of its changed chunks is kept, relative to its address. These ranges predict where the next
+ * launch writes. A launch that writes elsewhere is not repeated, and the ranges are widened by its chunks.
  */
 enum { KWHY_PROBE_SLOTS = 128, KWHY_PROBE_CHUNK_BYTES = 65536, KWHY_PROBE_WRITERS = 256 };
 
 struct kwhy_probe_writes {
-	const struct kwhy_probe_account *account; /* NULL: free */
-	bool is_full; /* it writes through more than KWHY_PROBE_SLOTS parameters */
+	const struct kwhy_probe_account *account; /* NULL: the entry is free */
+	bool is_full; /* the kernel writes through more than KWHY_PROBE_SLOTS parameters */
 	size_t count;
-	unsigned launches, hits,
-		misses; /* hits: consecutive correct predictions for launches with the same signature */
+	unsigned launches, hits, misses; /* hits: consecutive launches with the same signature whose writes
+					    were predicted; misses: launches whose writes were not */
 	uint64_t signature;
 	struct {
 		uint32_t slot;
-		int64_t low, high; /* relative to the pointer */
+		int64_t low,
+			high; /* range in which chunks have changed, in bytes from the parameter's address */
 	} at[KWHY_PROBE_SLOTS];
 };
 
-/* The part of the reached memory that is copied. */
+/* The part of the reached memory that is copied before the repeats. */
 struct kwhy_probe_saved {
 	size_t count;
 	uint64_t bytes;
@@ -38,24 +39,30 @@ struct kwhy_probe_saved {
 struct kwhy_probe_writes *kwhy_probe_writes_of(
 	struct kwhy_probe_writes *all, const struct kwhy_probe_account *account);
 
-/* Number of chunks of all reached memory; they are numbered consecutively, range after range. */
+/* Number of chunks of all reached memory. Chunks are numbered consecutively through all ranges. */
 uint64_t kwhy_probe_writes_chunks(const struct kwhy_probe_reach *reach);
 
-/* Predicts the memory that a launch will write, with a margin, and adds all small allocations. */
+/*
+ * Predicts the memory that a launch will write: the learnt ranges with a margin of one chunk at both ends,
+ * and all small allocations.
+ */
 void kwhy_probe_writes_predict(const struct kwhy_probe_writes *writes, const struct kwhy_probe_reach *reach,
 	struct kwhy_probe_saved *out);
 
 /*
- * Learns from the chunks of a launch; a chunk's word in `changed` is 0 if it has not changed. Returns whether
- * all changes were predicted.
+ * Learns from a launch. `changed` has a word for each chunk of the reached memory; 0: the chunk has not
+ * changed. Returns whether every changed chunk was predicted.
  */
 bool kwhy_probe_writes_learn(struct kwhy_probe_writes *writes, const struct kwhy_probe_reach *reach,
 	const struct kwhy_probe_saved *saved, const uint64_t *changed);
 
-/* Are predictions for such launches reliable enough that the launch need not be observed? */
+/*
+ * Whether the predictions for launches with these parameters are so reliable that the launch need not be
+ * observed.
+ */
 bool kwhy_probe_writes_are_sure(const struct kwhy_probe_writes *writes, const struct kwhy_probe_reach *reach);
 
-/* Can the kernel's writes be predicted at all? */
+/* Whether the kernel's writes can be predicted at all. */
 bool kwhy_probe_writes_are_regular(const struct kwhy_probe_writes *writes);
 
 #endif

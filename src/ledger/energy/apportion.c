@@ -27,7 +27,10 @@ void kwhy_apportioner_done(struct kwhy_apportioner *apportioner)
 	*apportioner = (struct kwhy_apportioner){0};
 }
 
-/* Converts shares to integer weights and returns their sum. Lists the entries above 0 in `order`. */
+/*
+ * Converts shares to integer weights and returns the sum of the weights. Lists the entries with a weight
+ * above 0 in `order`, and their number in *out_listed.
+ */
 static uint64_t weigh(
 	struct kwhy_apportioner *apportioner, const double *shares, size_t count, size_t *out_listed)
 {

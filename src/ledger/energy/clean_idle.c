@@ -10,45 +10,56 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Least number of samples at the level without a context, and next to them at the level with one. */
+/*
+ * Least number of samples at the level without a context, and of samples next to them at the level with a
+ * context.
+ */
 #define CLEAN_MIN 5
 #define CONTEXT_MIN 3
 /*
- * Least share of the level with a context that the context adds: 0.35 on the H200. Smaller steps may be
- * drift.
+ * Smallest step that counts, as a share of the level with a context; the share is 0.35 on the H200. A smaller
+ * step may be drift.
  */
 #define STEP_MIN 0.15
 /* Largest scatter of the samples of a level, as a share of the step. */
 #define SCATTER_MAX 0.2
 /*
- * Most samples at the lower level outside its longest run, over those in it; with more, the device idles in
- * pulses.
+ * Largest number of samples at the lower level outside its longest run, as a share of that run. If there are
+ * more, the device idles in pulses.
  */
 #define ELSEWHERE_MAX 0.1
 /*
- * Least power that a device which has not become idle draws above its level after the work: 5 W of 128 on an
- * H100. Idle levels drift by less within a second, and upwards after hot work.
+ * Least power that a device with elevated idle draws above its level right after the work: it was 5 W of 128
+ * on an H100. Idle levels drift by less within a second, and they drift upwards after hot work.
  */
 #define ELEVATED_MIN_W 2.0
-/* Time after the work, and after the meter's memory of it, in which a context is assumed to exist. */
+/*
+ * Time in ns for which a context is assumed to exist after the work, and after the meter no longer shows the
+ * work.
+ */
 #define AFTER_NS 200000000
 /* Ratio of the standard deviation to the median absolute deviation for normal noise. */
 #define DEVIATIONS 1.4826
-/* Memory of the meter for activities, in time constants. */
+/* Time for which a meter shows an activity after its end, in time constants. */
 #define MEMORY_TAUS 6
-/* Uncertainty of the time of a step, and the time for which making a context draws other power. */
+/*
+ * Uncertainty in ns of the time of a step, and time in ns for which a device draws other power while a
+ * context is made.
+ */
 #define STEP_UNSURE_NS 20000000
 #define MAKING_NS 300000000
 
-/* Samples of an interval in which nothing ran, and the runs among them. */
+/* Samples of an interval in which no activity ran, and runs of consecutive samples at one level. */
 struct quiet {
 	const struct kwhy_power_series *series;
-	size_t first, end;		 /* samples of the series inside the interval */
-	size_t clean, clean_end;	 /* run of samples at the lower level */
-	size_t before, after;		 /* ends of the runs at the higher level before and after it */
-	size_t below_count;		 /* number of all samples at the lower level */
-	double known_divide_w, divide_w; /* between the levels; known: without samples; NAN */
-	double clean_w, context_w;	 /* medians of both levels */
+	size_t first, end;	 /* samples of the series inside the interval */
+	size_t clean, clean_end; /* longest run of samples at the lower level */
+	size_t before,
+		after; /* start of the run at the higher level before that run, and end of the one after it */
+	size_t below_count; /* number of all samples at the lower level */
+	double known_divide_w,
+		divide_w; /* power between both levels: known without samples, or NAN; and the one in use */
+	double clean_w, context_w; /* medians of the samples at both levels */
 	double delay_s, tau_s;
 	double *scratch;
 };
@@ -73,7 +84,7 @@ static size_t first_from(const struct kwhy_power_series *series, int64_t time_ns
 	return low;
 }
 
-/* Copies the samples of [from, to) in order of their power; returns their number. */
+/* Copies the samples [from, to) to `scratch`, sorted by their power; returns their number. */
 static size_t sorted(const struct quiet *quiet, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
@@ -82,7 +93,10 @@ static size_t sorted(const struct quiet *quiet, size_t from, size_t to)
 	return to - from;
 }
 
-/* The middle between the two groups of samples with the least scatter within them. */
+/*
+ * Divides the samples into a lower and a higher group such that the variance within the groups is least.
+ * Returns the middle between the groups; NAN: there are fewer than two samples.
+ */
 static double divide_by_scatter(const struct quiet *quiet)
 {
 	size_t count = sorted(quiet, quiet->first, quiet->end), best = 0;
@@ -104,7 +118,10 @@ static double divide_by_scatter(const struct quiet *quiet)
 	return best ? (quiet->scratch[best - 1] + quiet->scratch[best]) / 2 : NAN;
 }
 
-/* The middle between the stated or measured levels; NAN: one of them is unknown. */
+/*
+ * The middle between both idle levels, which are stated by the recording or measured in the profile. NAN: one
+ * of them is unknown.
+ */
 static double known_divide(const struct kwhy_device *device, const struct kwhy_profile *profile)
 {
 	double clean_w = profile ? profile->clean_idle_w.value : NAN;
@@ -118,8 +135,8 @@ static double known_divide(const struct kwhy_device *device, const struct kwhy_p
 }
 
 /*
- * Whether a sample is at the lower level, by a majority of it and its neighbours, as a single one may be an
- * outlier.
+ * Whether a sample is at the lower level. The majority of it and the samples next to it decides, because a
+ * single sample may be an outlier.
  */
 static bool is_below(const struct quiet *quiet, size_t i)
 {
@@ -132,7 +149,7 @@ static bool is_below(const struct quiet *quiet, size_t i)
 	return votes > 0;
 }
 
-/* Finds the longest run below the dividing power, and the runs above it on both sides. */
+/* Finds the longest run below the dividing power, and the runs above that power right before and after it. */
 static void find_runs(struct quiet *quiet)
 {
 	size_t start = quiet->first;
@@ -172,7 +189,10 @@ static double scatter_of(const struct quiet *quiet, size_t from, size_t to, doub
 	return DEVIATIONS * kwhy_middle_real(quiet->scratch, to - from);
 }
 
-/* Whether two steady levels are adjacent, with the upper one on the side of the activities. */
+/*
+ * Whether two steady levels are adjacent, with the higher one on the side of the activities. With
+ * `context_comes`, the activities are after the interval.
+ */
 static bool is_step(struct quiet *quiet, bool context_comes)
 {
 	size_t from = context_comes ? quiet->clean_end : quiet->before;
@@ -191,7 +211,11 @@ static bool is_step(struct quiet *quiet, bool context_comes)
 		scatter_of(quiet, from, to, quiet->context_w) < SCATTER_MAX * step_w;
 }
 
-/* Time at which the device changed its level between samples i - 1 and i: there the low-pass is half way. */
+/*
+ * Time at which the device changed its level between samples i - 1 and i: the time at which the filtered
+ * power is half way between both levels, less the meter's delay and the time that its low-pass takes to get
+ * half way.
+ */
 static int64_t step_ns(const struct quiet *quiet, size_t i)
 {
 	double middle_w = (quiet->clean_w + quiet->context_w) / 2, from_w = power_w(quiet, i - 1);
@@ -221,7 +245,8 @@ static void keep(struct kwhy_device_ledger *device_ledger, const struct quiet *q
 }
 
 /*
- * Searches an interval in which nothing ran. `context_comes`: it lies before the activities; else after them.
+ * Searches an interval in which no activity ran for time without a context. `context_comes`: the interval
+ * lies before the activities; false: it lies after them.
  */
 static void look(struct quiet *quiet, struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_window *stretch, bool context_comes)
@@ -242,7 +267,10 @@ static void look(struct quiet *quiet, struct kwhy_device_ledger *device_ledger,
 		keep(device_ledger, quiet, stretch);
 }
 
-/* Median of the samples in an interval, and their scatter; NAN: fewer than CLEAN_MIN samples. */
+/*
+ * Median of the samples in an interval. Writes their scatter, as a standard deviation. Both are NAN if there
+ * are fewer than CLEAN_MIN samples.
+ */
 static double level_of(const struct quiet *quiet, int64_t start_ns, int64_t end_ns, double *out_scatter_w)
 {
 	const size_t from = first_from(quiet->series, start_ns), to = first_from(quiet->series, end_ns);
@@ -277,9 +305,9 @@ static void keep_elevated_idle(struct quiet *quiet, struct kwhy_device_ledger *d
 }
 
 /*
- * Finds elevated idle before and after the work. The level right after the work is that with a context. On a
- * side where time without a context was found at the lower level, the clocks are low and there is no elevated
- * idle.
+ * Finds elevated idle before and after the work. The level right after the work is taken as that with a
+ * context. On a side on which time without a context was found, the clocks were low, so no idle is elevated
+ * there.
  */
 static void look_for_elevated_idle(struct quiet *quiet, struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_window *before, const struct kwhy_window *after)
@@ -356,7 +384,7 @@ size_t kwhy_clean_unsettled(
 		const struct kwhy_clean_stretch *stretch = &device_ledger->clean[i];
 		int64_t made_ns = stretch->end_ns + MAKING_NS;
 
-		/* A running activity already has its context. */
+		/* When an activity runs, its context has already been made. */
 		if (made_ns > device_ledger->time.first_ns && stretch->end_ns <= device_ledger->time.first_ns)
 			made_ns = device_ledger->time.first_ns;
 		out[count++] = (struct kwhy_window){

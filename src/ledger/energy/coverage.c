@@ -111,7 +111,7 @@ enum kwhy_status kwhy_covered_init(struct kwhy_covered *covered, const struct kw
 	return KWHY_OK;
 }
 
-/* Appends the parts of a window that remain outside the intervals, in order. */
+/* Appends those parts of a window that lie outside of the intervals, which are in order. */
 static void cut_window(struct kwhy_covered *covered, struct kwhy_window window,
 	const struct kwhy_window *stretches, size_t count)
 {

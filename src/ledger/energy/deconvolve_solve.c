@@ -5,27 +5,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Prior standard deviations of the common factors of all power above idle and of the idle level, relative. */
+/*
+ * Prior standard deviations, relative, of the two common factors: of all power above idle, and of the idle
+ * level.
+ */
 #define NET_SPREAD 0.5
 #define IDLE_SPREAD 0.3
 
 enum { NET, IDLE, FACTORS };
 
 /*
- * The precision matrix of all unknowns: banded for the cells, with a border for the factors. Cells are in
- * units of their prior standard deviation.
+ * The equations of the model: a precision matrix that is banded for the cells and has a border of two columns
+ * for the factors. The unknown of a cell is its energy's deviation over the prior standard deviation of that
+ * energy.
  */
 struct system {
 	const struct kwhy_deconvolve_model *model;
-	size_t count, width;	 /* number of cells; number of diagonals below the main one */
-	double *band;		 /* [count * (width + 1)] lower part by columns, later its Cholesky factor */
-	double *unit_j;		 /* [count] energy of one standard deviation of each cell */
-	double *right;		 /* [count] */
-	double *border[FACTORS]; /* [count] border columns */
-	double *solved[FACTORS]; /* [count] border columns after solve_band() */
+	size_t count, width; /* number of cells; number of the band's diagonals below the main one */
+	double *band; /* [count * (width + 1)] lower part of the band by columns; later its Cholesky factor */
+	double *unit_j;		 /* [count] prior standard deviation of each cell's energy */
+	double *right;		 /* [count] right-hand side of the cells */
+	double *border[FACTORS]; /* [count] columns of the matrix for each factor */
+	double *solved[FACTORS]; /* [count] these columns after solve_band() */
 	double corner[FACTORS][FACTORS], corner_right[FACTORS];
-	double prior_log, data_log; /* logarithms of the determinants, and of the density of the readings at
-				       the prior */
+	double prior_log, data_log; /* log determinant of the prior precision; twice the log density of the
+				       readings at the prior means, without constants */
 };
 
 static double overlap_s(
@@ -34,7 +38,7 @@ static double overlap_s(
 	return fmax(0, fmin(cell->end_s, reading->end_s) - fmax(cell->start_s, reading->start_s));
 }
 
-/* The first cell that overlaps a window. */
+/* The first cell that ends after the start of a window. */
 static size_t first_cell(const struct kwhy_deconvolve_model *model, double start_s)
 {
 	size_t low = 0, high = model->cell_count;
@@ -111,7 +115,10 @@ static void system_done(struct system *system)
 	}
 }
 
-/* Adds the prior precision of the deviations; recorded and unrecorded cells are independent. */
+/*
+ * Adds the prior precision of the deviations. Deviations in recorded time are independent of those outside of
+ * it.
+ */
 static void add_prior(struct system *system)
 {
 	const struct kwhy_deconvolve_cell *cells = system->model->cells;
@@ -169,7 +176,10 @@ static void add_reading(struct system *system, const struct kwhy_deconvolve_read
 	system->data_log -= beyond_j * beyond_j / noise_j2 + log(noise_j2);
 }
 
-/* Cholesky factorization in place; returns the logarithm of the determinant. NAN: not positive definite. */
+/*
+ * Factorizes the band in place (Cholesky). Returns the logarithm of its determinant; NAN: it is not positive
+ * definite.
+ */
 static double factorize(struct system *system)
 {
 	const size_t column = system->width + 1;
@@ -191,7 +201,7 @@ static double factorize(struct system *system)
 	return sum;
 }
 
-/* Solves for the cells alone, in place. */
+/* Solves the equations of the cells without the factors, in place. */
 static void solve_band(const struct system *system, double *values)
 {
 	const size_t column = system->width + 1;
@@ -227,7 +237,7 @@ static double corner_determinant(const struct system *system)
 		system->corner[NET][IDLE] * system->corner[IDLE][NET];
 }
 
-/* Solves the 2x2 system of the factors after the cells are eliminated. */
+/* Solves the 2x2 equations of the factors that remain when the cells are eliminated. */
 static void solve_corner(const struct system *system, const double right[FACTORS], double out[FACTORS])
 {
 	double determinant = corner_determinant(system);
@@ -252,8 +262,8 @@ static void eliminate_cells(struct system *system)
 }
 
 /*
- * Solves for the deviations of the cells, into `values`, and for the factors; returns the gain of the
- * readings' log density.
+ * Solves for the deviations of the cells, written to `values`, and for the factors. Returns twice the
+ * increase of the log density over that at the prior means.
  */
 static double solve(struct system *system, double *values, double factors[FACTORS])
 {
@@ -283,7 +293,7 @@ static void write_means(struct system *system, const double *values, const doubl
 	}
 }
 
-/* Posterior variance of the sum over the counted cells; overwrites `values`. */
+/* Posterior variance of the sum over the counted cells, in J^2. Overwrites `values`. */
 static double variance_of(const struct system *system, double *values)
 {
 	double factor[FACTORS] = {0}, solved[FACTORS], variance = 0;

@@ -7,55 +7,63 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Energy of an interval as predicted by the powers of the accounts: above idle, and at the idle level. */
+/*
+ * Energy of an interval as predicted by the powers of the accounts: the part above idle, and the part at the
+ * idle level.
+ */
 struct kwhy_deconvolve_prior {
 	double net_j, idle_j;
 };
 
-/* An interval in which the power is the predicted one with one relative deviation. */
+/*
+ * A short interval of time. Its power is the predicted power times one unknown factor, 1 plus the cell's
+ * deviation.
+ */
 struct kwhy_deconvolve_cell {
 	double start_s, end_s;
 	struct kwhy_deconvolve_prior prior;
-	bool is_recorded; /* false: before or after the recorded time */
-	bool is_counted;  /* part of the energy whose sum is wanted */
+	bool is_recorded; /* inside the recorded time; false: before or after it */
+	bool is_counted;  /* the cell's energy is part of the sum `counted_j` */
 };
 
-/* The energy of a window: its mean power times its length. */
+/* A reading of a mean power, as the energy of its window: mean power times window length. */
 struct kwhy_deconvolve_reading {
 	double start_s, end_s, energy_j;
-	double slope_w; /* change of the energy with the time stamp, J/s */
+	double slope_w; /* change of that energy with the reading's time stamp, J/s */
 	struct kwhy_deconvolve_prior prior;
 };
 
-/* Unknown scales of the noise and of the deviations. */
+/* Standard deviations and correlation time of the model, which are not known beforehand. */
 struct kwhy_deconvolve_scales {
 	double noise_w;	    /* standard deviation of a reading's noise */
-	double stamp_s;	    /* standard deviation of a reading's time stamp */
-	double recorded_sd; /* standard deviation of the power about its prediction, relative */
-	double outside_sd;  /* standard deviation of the idle level before and after, relative */
-	double length_s;    /* correlation time of the deviations */
+	double stamp_s;	    /* standard deviation of the error of a reading's time stamp */
+	double recorded_sd; /* standard deviation of the deviations in recorded time, relative to the
+			       predicted power */
+	double outside_sd;  /* standard deviation of the deviations before and after it, relative to the idle
+			       level */
+	double length_s;    /* correlation time of the deviations in seconds */
 };
 
 /*
- * A linear Gaussian model: every reading is the sum of the parts of the cells that lie in its window. The
- * unknowns are the deviation of each cell, an Ornstein-Uhlenbeck process in time, and two factors, one for
- * all power above idle and one for the idle level.
+ * A linear Gaussian model: the energy of each reading is the sum of the parts of the cells that lie in its
+ * window. The unknowns are the deviation of each cell, which is an Ornstein-Uhlenbeck process in time, and
+ * two factors: one for all power above idle and one for the idle level.
  */
 struct kwhy_deconvolve_model {
-	const struct kwhy_deconvolve_cell *cells; /* adjacent, in order of time */
+	const struct kwhy_deconvolve_cell *cells; /* adjacent cells, in order of time */
 	size_t cell_count;
-	const struct kwhy_deconvolve_reading *readings; /* in order of time */
+	const struct kwhy_deconvolve_reading *readings; /* readings, in order of time */
 	size_t reading_count;
 	struct kwhy_deconvolve_scales scales;
 };
 
 struct kwhy_deconvolve_answer {
-	double *energy_j;	       /* [cell_count] posterior means; owned by the caller */
-	double counted_j, variance_j2; /* mean and variance of the sum over the counted cells */
+	double *energy_j; /* [cell_count] posterior mean of each cell's energy; the array is the caller's */
+	double counted_j, variance_j2; /* mean and variance of the sum over the cells with is_counted */
 	double log_evidence;
 };
 
-/* Takes O(cells * (cells of a window)^2). */
+/* Solves the model. Time: O(cells * (cells of a window)^2). */
 KWHY_MUST_USE enum kwhy_status kwhy_deconvolve_solve(const struct kwhy_deconvolve_model *model,
 	struct kwhy_deconvolve_answer *answer, struct kwhy_error *error);
 

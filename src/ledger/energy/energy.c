@@ -11,10 +11,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Share of the energy on wrong accounts from which a note is written. */
+/* Least share of the energy on wrong accounts that is noted. */
 #define MISFIT_NOTED 0.01
 
-/* State of the attribution for one device; docs/attribution.md describes it. */
+/* State of the attribution of one device's energy; docs/attribution.md describes the method. */
 struct attribution {
 	struct kwhy_ledger *ledger;
 	const struct kwhy_recording *recording;
@@ -27,11 +27,11 @@ struct attribution {
 	struct kwhy_power_classes classes;
 	struct kwhy_powers_question question;
 	struct kwhy_powers powers;
-	double delay_s; /* delay of the metered intervals */
+	double delay_s; /* delay of the meter that shows in the metered intervals */
 	struct kwhy_metered_view view;
 	struct kwhy_apportioned apportioned;
 	struct kwhy_energy_draws draws;
-	double misfit_ratio; /* NAN: unknown */
+	double misfit_ratio; /* share of the energy on wrong accounts; NAN: unknown */
 	struct kwhy_account_times times;
 };
 
@@ -70,7 +70,7 @@ static enum kwhy_status find_total(struct attribution *attribution, struct kwhy_
 	return status;
 }
 
-/* Compares the powers, fitted without the counter, with its updates. */
+/* Compares the energy that the powers predict with the counter's, to which they were not fitted. */
 static enum kwhy_status check_counter(struct attribution *attribution, struct kwhy_error *error)
 {
 	const struct kwhy_power_series *series = kwhy_device_meters_best(
@@ -199,7 +199,7 @@ static enum kwhy_status note_misfit(struct attribution *attribution, int32_t ind
 		index, 100 * attribution->misfit_ratio, 100 * own_ratio);
 }
 
-/* Notes that the power of elevated idle time is not an idle level, for readers of the idle rows. */
+/* Notes, for readers of the idle rows, that the power of elevated idle time is not an idle level. */
 static enum kwhy_status note_elevated_idle(
 	struct attribution *attribution, int32_t index, struct kwhy_error *error)
 {
@@ -264,7 +264,7 @@ static int64_t probing_nj(const struct kwhy_device_ledger *device_ledger)
 	return sum_nj;
 }
 
-/* Notes the energy of a probe, and its bursts without usable readings. */
+/* Notes the energy that a probe took, and the number of its bursts without usable readings. */
 static enum kwhy_status note_probing(struct attribution *attribution, int32_t index, struct kwhy_error *error)
 {
 	const struct kwhy_powers *powers = &attribution->powers;
@@ -283,7 +283,7 @@ static enum kwhy_status note_probing(struct attribution *attribution, int32_t in
 		powers->throttled_count, powers->burst_count, index);
 }
 
-/* Notes the powers that --powers provided, and those of them that the readings contradict. */
+/* Notes how many powers --powers provided, and how many of them the readings contradict. */
 static enum kwhy_status note_learnt(struct attribution *attribution, int32_t index, struct kwhy_error *error)
 {
 	const struct kwhy_power_classes *classes = &attribution->classes;

@@ -6,7 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Highest plausible mean power of an account over the enforced limit. Above it, clocks or units are wrong. */
+/*
+ * Largest plausible ratio of an account's mean power to the enforced limit. If it is larger, clocks or units
+ * are wrong.
+ */
 #define LIMIT_MAX 1.5
 
 struct writing {
@@ -14,10 +17,11 @@ struct writing {
 	struct kwhy_device_ledger *device_ledger;
 	const struct kwhy_account_times *times;
 	struct kwhy_apportioner apportioner;
-	int64_t *idle_nj;  /* [class_count + 2] energy of the idle layer of each class */
-	double *layers_s;  /* [class_count + 2] seconds of the idle level in that layer */
-	uint32_t *members; /* accounts of the current class */
-	double *shares;	   /* times of these accounts */
+	int64_t *idle_nj;  /* [class_count + 2] energy of the idle layer that each class gets */
+	double *layers_s;  /* [class_count + 2] seconds of each class at the idle level with a context; those
+			      of time without a context are scaled down to its level */
+	uint32_t *members; /* indices of the accounts of the current class */
+	double *shares;	   /* times of these accounts inside the metered intervals */
 	int64_t *gross, *idle;
 };
 
@@ -50,8 +54,8 @@ static void writing_done(struct writing *writing)
 }
 
 /*
- * Idle level without a context: from the readings, else as stated in the recording or the profile; never
- * above the level with a context.
+ * Idle level without a context: inferred from the readings, else stated in the recording, else in the
+ * profile. It is never above the level with a context. NAN: unknown.
  */
 static double clean_level(const struct kwhy_energy_findings *findings)
 {
@@ -68,7 +72,10 @@ static double clean_level(const struct kwhy_energy_findings *findings)
 	return isnan(clean_w) ? NAN : fmin(clean_w, findings->powers->idle_w);
 }
 
-/* Divides the energy of the metered window into layers, and the idle layer among the classes. */
+/*
+ * Divides the metered energy into the layers clean idle, context idle and net, and the two idle layers
+ * together among the classes.
+ */
 static void write_layers(struct writing *writing)
 {
 	const struct kwhy_apportioned *apportioned = writing->findings->apportioned;
@@ -101,7 +108,10 @@ static bool is_idle(const struct kwhy_account *account)
 	return account->is_probing_idle || (kwhy_category_is_idle(account->category) && !account->is_clean);
 }
 
-/* Lists the accounts of a class; class_count stands for the idle accounts. Returns their number. */
+/*
+ * Lists the accounts of a class in `members`; class class_count stands for the idle accounts. Returns their
+ * number.
+ */
 static size_t list_members(struct writing *writing, size_t class)
 {
 	const struct kwhy_device_ledger *device_ledger = writing->device_ledger;
@@ -122,8 +132,9 @@ static size_t list_members(struct writing *writing, size_t class)
 }
 
 /*
- * Accounts of a pool share its energy by time. Their own powers are known only to the spread of the prior,
- * which widens the interval from the draws of the pool.
+ * Writes the 90 % interval of an account. If the class has several accounts (`pooled`), they share its energy
+ * by time. The account's own power is then known only to the standard deviation of the prior, which widens
+ * the interval that the draws of the class give.
  */
 static void write_interval(
 	const struct writing *writing, struct kwhy_account *account, size_t class, bool pooled)
@@ -150,10 +161,7 @@ static void write_interval(
 	account->high_nj = llround(fmin(gross * (1 + above), 0x1p62));
 }
 
-/*
- * Weights idle accounts outside of the activities by more than their time where the device had not become
- * idle before its work.
- */
+/* Increases the shares of idle accounts outside the activities if idle was elevated there. */
 static void weigh_outside(struct writing *writing, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -192,7 +200,7 @@ static void write_class(struct writing *writing, size_t class)
 	}
 }
 
-/* Writes the account of metered time that was not recorded. */
+/* Writes the energy of the account of metered, unrecorded time. */
 static void write_unrecorded(struct writing *writing)
 {
 	const struct kwhy_apportioned *apportioned = writing->findings->apportioned;
@@ -218,7 +226,7 @@ static void write_unrecorded(struct writing *writing)
 	}
 }
 
-/* Time of the run, from its first start to its last end, without metered intervals. */
+/* Time of the run, from its first start to its last end, outside the metered intervals. */
 static double unmetered_ns(const struct writing *writing)
 {
 	const struct kwhy_metered_total *total = writing->findings->total;
@@ -236,8 +244,8 @@ static double unmetered_ns(const struct writing *writing)
 }
 
 /*
- * Mean metered power of a class, or of idle for the last entry; the fitted power where no reading saw the
- * class.
+ * Mean metered power of a class; class class_count is idle. If no metered time of the class was recorded, its
+ * fitted power.
  */
 static double mean_power_w(const struct writing *writing, size_t class, double inside_ns)
 {
@@ -250,8 +258,8 @@ static double mean_power_w(const struct writing *writing, size_t class, double i
 }
 
 /*
- * Estimates the unmetered energy of the run's covered time: the time of its accounts outside of the metered
- * intervals times their mean power, for work and idle. Nothing is added before and after the run.
+ * Estimates the energy of recorded time of the run that is not metered: for each class, the time of its
+ * accounts outside the metered intervals times its mean power. Time before and after the run adds no energy.
  */
 static void write_edges(struct writing *writing)
 {
@@ -273,7 +281,9 @@ static void write_edges(struct writing *writing)
 					(double)account->time_ns - writing->shares[i] -
 						times->unrecorded_ns[writing->members[i]]);
 		}
-		/* idle time is seen through the meter, slightly shifted in time */
+		/*
+		 * the meter shows idle time slightly shifted, so the difference may exceed the unmetered time
+		 */
 		if (c == writing->findings->apportioned->class_count)
 			outside_ns = fmin(outside_ns, rest_ns);
 		edge_nj += outside_ns * mean_power_w(writing, c, inside_ns);
@@ -281,14 +291,16 @@ static void write_edges(struct writing *writing)
 		unseen_ns += outside_ns;
 	}
 	writing->device_ledger->curve.unmetered_scale = modelled_nj > 0 ? edge_nj / modelled_nj : 1;
-	/* with a probe, no time of the run is unmetered */
+	/* time of a probe outside the metered intervals is no unmetered time of the run */
 	if (writing->device_ledger->time.probing_ns > 0)
 		rest_ns = fmin(rest_ns, unseen_ns);
 	writing->device_ledger->energy.edge_nj = llround(fmin(edge_nj, 0x1p62));
 	writing->device_ledger->energy.edge_ns = llround(fmin(rest_ns, 0x1p62));
 }
 
-/* Highest reading inside the metered window, of the first power meter that has readings there. */
+/*
+ * Highest reading inside the metered window of the best power meter that has readings there; NAN: none has.
+ */
 static double highest_sample(const struct kwhy_energy_findings *findings)
 {
 	const struct kwhy_meter_list powers = kwhy_meters_ranked(KWHY_METER_OF_DEVICE, KWHY_METER_POWERS);
@@ -307,8 +319,8 @@ static double highest_sample(const struct kwhy_energy_findings *findings)
 }
 
 /*
- * Mean power at the lower end of its interval, so that an account is marked only when it is surely above the
- * limit.
+ * Mean power of an account at the lower end of its 90 % interval. An account is marked only if this power is
+ * above the limit.
  */
 static double sure_power_w(const struct kwhy_account *account)
 {
@@ -332,8 +344,8 @@ static enum kwhy_status check_power(
 	account->above_samples = sure_w > highest_w;
 	account->above_limit = device->limit_mw > 0 && sure_w > limit_w;
 	/*
-	 * unrecorded time has the remainder of the other accounts, which may be far too high where those are
-	 * uncertain
+	 * unrecorded time gets the energy that the other accounts leave, which may be far too high if these
+	 * are uncertain
 	 */
 	if (!account->above_limit || !(least_w > LIMIT_MAX * limit_w) ||
 		account->category == KWHY_CATEGORY_UNRECORDED)

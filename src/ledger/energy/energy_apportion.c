@@ -10,8 +10,9 @@
 #define CHECKED_MIN 3
 
 /*
- * Relative standard deviations of the predicted energy of an interval and of the power of unrecorded time.
- * The difference between metered and predicted energy is divided in proportion to the variances.
+ * Relative standard deviations of the energy predicted for recorded time and of the power of unrecorded time.
+ * The difference between metered and predicted energy of an interval is divided in proportion to these two
+ * variances.
  */
 #define POWERS_SPREAD 0.03
 #define UNRECORDED_SPREAD 0.5
@@ -61,18 +62,19 @@ static void add_seen(
 	}
 }
 
-/* State of the division of the metered intervals. */
+/* State while the metered intervals are divided. */
 struct dividing {
 	struct kwhy_apportioned *apportioned;
 	const struct kwhy_metered_total *total;
 	const struct kwhy_metered_view *view;
 	const struct kwhy_powers *powers;
 	struct kwhy_apportioner apportioner;
-	double *modelled_nj; /* [class_count + 2] predicted energy of the current interval */
+	double *modelled_nj; /* [class_count + 2] predicted energy of the current interval by class */
 	double unrecorded_w; /* mean power of unrecorded time: the energy of all intervals with unrecorded
-				time less that predicted for the classes and idle, over that time */
-	double recorded_nj, decided_nj; /* sums over the intervals: recorded energy, and the part that the
-					   meter decided */
+				time, less that predicted for classes and idle, over the length of that time
+			      */
+	double recorded_nj, decided_nj; /* sums over the intervals: energy predicted for recorded time, and
+					   the part of it that the meter decides */
 };
 
 static enum kwhy_status dividing_init(struct dividing *dividing, struct kwhy_error *error)
@@ -103,8 +105,8 @@ static void dividing_done(struct dividing *dividing)
 }
 
 /*
- * The part of an interval's energy that recorded work and idle receive, given its prediction by the powers
- * and by the mean power of unrecorded time. All of it where no time is unrecorded.
+ * The part of an interval's metered energy (energy_nj) that goes to classes and idle. recorded_nj is the
+ * prediction for them, unrecorded_nj that for unrecorded time; if the latter is 0, they get all energy.
  */
 static double recorded_part(
 	struct dividing *dividing, double recorded_nj, double unrecorded_nj, double energy_nj)
@@ -195,7 +197,10 @@ enum kwhy_status kwhy_apportioned_check(const struct kwhy_metered_total *total,
 		const double each_ns = (double)(interval->end_ns - interval->start_ns);
 		double sum_nj = kwhy_metered_view_energy_nj(&view, i, powers, modelled_nj);
 
-		/* Before the first use there may be no context, while the idle level is that with one. */
+		/*
+		 * Before the first use of the device there may have been no context, but the predicted idle
+		 * level is that with a context.
+		 */
 		if (interval->energy_nj <= 0 ||
 			(!question->device_ledger->clean_count &&
 				interval->start_ns < question->recording->start_ns) ||

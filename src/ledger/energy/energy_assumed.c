@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Energy from watts and nanoseconds, limited to the range of an energy. */
+/* Energy in nJ from watts and nanoseconds, limited to the largest energy that is allowed. */
 static int64_t energy_nj(double power_w, int64_t time_ns)
 {
 	double energy = power_w * (double)time_ns;
@@ -34,8 +34,8 @@ static double idle_power(const struct kwhy_assumed_powers *assumed)
 }
 
 /*
- * Direction of each account's copies: that of the first one, as all have the same unless a person named them
- * alike.
+ * Direction of each account's copies, taken from its first copy. All copies of an account have the same
+ * direction, unless a person gave copies of several directions one name.
  */
 static uint8_t *copy_kinds(
 	const struct kwhy_device_ledger *device_ledger, const struct kwhy_activities *rows, uint32_t device)

@@ -5,8 +5,9 @@
 #include "ledger/parts.h"
 
 /*
- * Prices the accounts of a device without a meter by powers that the user assumes. attributed_nj is
- * their sum; measured_nj stays unknown. An account without an assumed power stays unknown.
+ * Sets the energies of the accounts of a device without a meter from powers that the user assumes.
+ * attributed_nj is their sum; measured_nj stays unknown. An account without an assumed power has an unknown
+ * energy.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_assume(struct kwhy_ledger *ledger,
 	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_assumed_powers *assumed,

@@ -11,23 +11,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cells per window, and per recording; more take too much time and memory. */
+/*
+ * Least and largest number of cells in a window, and largest number in a recording; more take too much time
+ * and memory.
+ */
 #define CELLS_MIN 10
 #define CELLS_MAX 20
-#define FINE_CELLS_MAX 20000 /* with more, cells get their greatest length */
+#define FINE_CELLS_MAX 20000 /* if a recording would have more, cells get their greatest length */
 #define ALL_CELLS_MAX 200000
 
-/* Error from uniform power within cells, relative to the run's energy. */
+/* Relative standard error of the run's energy because the power is taken as uniform within cells. */
 #define MODEL_SPREAD 6e-4
 
-/* Number of windows before and after the recorded time from which readings are used. */
+/* Length of the time before and after the recorded time from which readings are used, in windows. */
 #define OUTSIDE_WINDOWS 2
 
 enum scale { LAG, STAMP, RECORDED, OUTSIDE, NOISE, LENGTH, SCALES };
 
 enum { VALUES_MAX = 9, POINTS = 9 * 3 * 4 * 2 * 3 * 2, PASSES = 2 };
 
-/* Values tried for each scale: delay of the readings (s), and the fields of struct kwhy_deconvolve_scales. */
+/*
+ * Values that are tried for each parameter of the model: LAG is the delay of the readings in seconds, the
+ * others are fields of struct kwhy_deconvolve_scales. `first` is the index of the value that is tried first.
+ */
 static const struct {
 	size_t count, first;
 	double value[VALUES_MAX];
@@ -40,7 +46,7 @@ static const struct {
 	[LENGTH] = {2, 1, {0.2, 2}},
 };
 
-/* Adds `sign` times the predicted energy up to a time to a sum. */
+/* A time up to which the predicted energy is needed. The energy, multiplied by `sign`, is added to *sum. */
 struct look {
 	int64_t time_ns;
 	struct kwhy_deconvolve_prior *sum;
@@ -52,22 +58,26 @@ struct deconvolution {
 	const struct kwhy_powers_question *question;
 	const struct kwhy_powers *powers;
 	const struct kwhy_power_series *series;
-	int64_t window_ns, longest_ns; /* longest time between two readings; longer is a hole */
-	size_t first, end;	       /* readings in use */
-	int64_t origin_ns;	       /* zero of the cells' times in seconds */
-	int64_t *edges_ns;	       /* times at which the recorded state changes */
+	int64_t window_ns, longest_ns; /* length of the averaging window; longest time between two readings
+					  that is not a hole */
+	size_t first, end;	       /* indices of the readings in use: [first, end) */
+	int64_t origin_ns;	       /* time that is 0 s in the times of the cells */
+	int64_t *edges_ns;	       /* times at which cells must begin or end */
 	size_t edge_count;
 	struct kwhy_deconvolve_cell *cells;
-	int64_t *cell_ns; /* [cell_count + 1] */
+	int64_t *cell_ns; /* [cell_count + 1] starts of the cells, and the end of the last one */
 	size_t cell_count;
-	bool *is_seen;				  /* [cell_count] the cell is recorded and lies in a window */
-	struct kwhy_deconvolve_reading *readings; /* [readings in use] for the current delay */
-	struct kwhy_deconvolve_prior *priors;	  /* [lags * readings in use] */
+	bool *is_seen; /* [cell_count] the cell is recorded, and some reading's window contains it */
+	struct kwhy_deconvolve_reading *readings; /* [readings in use] readings at the current delay */
+	struct kwhy_deconvolve_prior
+		*priors; /* [delays tried * readings in use] predicted energy of each window at each delay */
 	struct look *looks;
 	size_t look_count;
 	bool is_tried[POINTS];
-	double best_log, weight;  /* sums over the points tried, relative to the best evidence */
-	double *energy_j, *sum_j; /* [cell_count] energies at one point, and their weighted sums */
+	double best_log, weight; /* best log evidence so far; sum of the evidences of all tried points over
+				    the best one */
+	double *energy_j,
+		*sum_j; /* [cell_count] energies at one point, and their sums weighted by evidence */
 	double run_j, run_j2;
 };
 
@@ -92,7 +102,10 @@ static void choose_readings(struct deconvolution *deconvolution)
 	deconvolution->end = end;
 }
 
-/* Lists the ends of the recording, of the run, of the readings' windows, and of holes between readings. */
+/*
+ * Lists the ends of the recording, of the run and of the readings' windows, and those of holes between
+ * windows.
+ */
 static enum kwhy_status list_edges(struct deconvolution *deconvolution, struct kwhy_error *error)
 {
 	const struct kwhy_power_series *series = deconvolution->series;
@@ -133,7 +146,10 @@ static size_t parts_of(int64_t length_ns, int64_t cell_ns)
 	return length_ns > 0 ? (size_t)((length_ns + cell_ns - 1) / cell_ns) : 0;
 }
 
-/* Half of the usual time between readings, within bounds. */
+/*
+ * Length of a cell: half of the usual time between readings, within the bounds that CELLS_MIN and CELLS_MAX
+ * set.
+ */
 static int64_t cell_length_ns(const struct deconvolution *deconvolution)
 {
 	const struct kwhy_power_series *series = deconvolution->series;
@@ -148,7 +164,7 @@ static int64_t cell_length_ns(const struct deconvolution *deconvolution)
 	return usual_ns < most_ns ? usual_ns : most_ns;
 }
 
-/* Whether a time lies between two readings that are too far apart for their windows to overlap. */
+/* Whether no window of a reading contains a time, because the readings around it are too far apart. */
 static bool in_hole(const struct deconvolution *deconvolution, int64_t time_ns)
 {
 	const struct kwhy_power_series *series = deconvolution->series;
@@ -237,7 +253,7 @@ static enum kwhy_status make_cells(struct deconvolution *deconvolution, struct k
 	return KWHY_OK;
 }
 
-/* Change of a reading's energy with its time stamp. */
+/* Change of a reading's energy with its time stamp, in J/s. */
 static double slope_w(const struct deconvolution *deconvolution, size_t i)
 {
 	const struct kwhy_power_series *series = deconvolution->series;
@@ -267,8 +283,8 @@ static enum kwhy_status make_readings(struct deconvolution *deconvolution, struc
 }
 
 /*
- * Adds one end of a window. Outside the recorded time the idle level is assumed; inside, the walk gives the
- * activities.
+ * Adds one end of a cell or window. Outside the recorded time the idle level is assumed, and its energy is
+ * added here. Inside, the sweep over the activities gives the energy.
  */
 static void add_look(
 	struct deconvolution *deconvolution, int64_t time_ns, struct kwhy_deconvolve_prior *sum, double sign)
@@ -332,7 +348,8 @@ static void visit(void *context, const struct kwhy_filtered_levels *response, si
 
 	for (size_t c = 0; c < classes; c++)
 		net_j += response->area_s[c] * deconvolution->powers->net_w[c];
-	for (size_t c = classes; c + 1 < response->channel_count; c++) /* the last is unrecorded time */
+	for (size_t c = classes; c + 1 < response->channel_count;
+		c++) /* the last channel is unrecorded time */
 		idle_s += response->area_s[c];
 	look->sum->net_j += look->sign * net_j;
 	look->sum->idle_j += look->sign * idle_s * deconvolution->powers->idle_w;
@@ -369,7 +386,7 @@ static enum kwhy_status predict(struct deconvolution *deconvolution, struct kwhy
 	return status;
 }
 
-/* Adds the answer at a point with its evidence as weight. */
+/* Adds the answer at a point to the weighted sums, with its evidence as weight. */
 static void mix(struct deconvolution *deconvolution, const struct kwhy_deconvolve_answer *answer)
 {
 	double shrink = 1, weight = 1;
@@ -402,7 +419,7 @@ static void set_lag(struct deconvolution *deconvolution, size_t lag)
 	}
 }
 
-/* Number of a point among all combinations. */
+/* Number of a point in is_tried. `at` has the index of the value of each parameter. */
 static size_t number_of(const size_t at[SCALES])
 {
 	size_t number = 0;
@@ -412,7 +429,10 @@ static size_t number_of(const size_t at[SCALES])
 	return number;
 }
 
-/* Log evidence of a point; -INFINITY: it was tried before or is impossible. */
+/*
+ * Solves the model at a point and adds the answer to the sums. Writes the log evidence; -INFINITY: the point
+ * was tried before, or the answer is not finite.
+ */
 static enum kwhy_status try(struct deconvolution *deconvolution, const size_t at[SCALES], double *out_log,
 	struct kwhy_error *error)
 {
@@ -443,7 +463,10 @@ static enum kwhy_status try(struct deconvolution *deconvolution, const size_t at
 	return KWHY_OK;
 }
 
-/* Coordinate search from one point along each scale; every point on the way counts with its evidence. */
+/*
+ * Searches the values of one parameter after the other, each from the best point so far. All tried points
+ * count, weighted by their evidence.
+ */
 static enum kwhy_status search(struct deconvolution *deconvolution, struct kwhy_error *error)
 {
 	size_t at[SCALES], best[SCALES];
@@ -471,7 +494,10 @@ static enum kwhy_status search(struct deconvolution *deconvolution, struct kwhy_
 	return status;
 }
 
-/* Writes the recorded cells as intervals, none below 0, in whole nanojoules with the exact sum. */
+/*
+ * Replaces the total's intervals by the recorded cells, in whole nanojoules. Cells with negative energy get
+ * 0, and the others are scaled so that the sum stays the same.
+ */
 static enum kwhy_status write_total(struct deconvolution *deconvolution, struct kwhy_error *error)
 {
 	struct kwhy_metered_total *total = deconvolution->total;

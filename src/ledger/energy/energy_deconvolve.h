@@ -5,12 +5,12 @@
 #include "ledger/energy/energy_powers.h"
 
 /*
- * A reading of a trailing mean gives the energy of its window, and the readings around a run include the time
- * outside of it that their windows cover. Replaces the total's intervals, which lie between readings, by
- * short ones on the clock of the activities, including those just before and after the recorded time. Their
- * energies are inferred from all readings together. The sampling ratio is then that of the run's energy.
- * Leaves the total unchanged where the meter is of another kind, the recording has unrecorded time or no
- * activity, or the recording is too long.
+ * Replaces the intervals of a meter that reports trailing means. Each reading gives the energy of its window,
+ * and windows of readings around a run include time outside of it. The total's intervals, which lie between
+ * readings, are replaced by short ones on the clock of the activities, including those just before and after
+ * the run. Their energies are inferred from all readings together, and the sampling ratio becomes that of the
+ * run's energy. The total stays unchanged if the meter is of another kind, if the recording has unrecorded
+ * time or no activity, or if it is too long.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_deconvolve(struct kwhy_metered_total *total,
 	const struct kwhy_powers_question *question, const struct kwhy_powers *powers,

@@ -7,7 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Standard deviation of a class's power about its mean over a recording, from temperature and clocks. */
+/*
+ * Relative standard deviation of a class's power from its mean over a recording, caused by temperature and
+ * clocks.
+ */
 #define DRIFT_SPREAD 0.016
 
 #define LOW_QUANTILE 0.05
@@ -41,7 +44,7 @@ void kwhy_energy_draws_done(struct kwhy_energy_draws *draws)
 	*draws = (struct kwhy_energy_draws){0};
 }
 
-/* Random factor of a kernel's power above idle in place over that in bursts. */
+/* Random factor for a class: its power above idle in place over that in bursts. */
 static double in_place_factor(const struct kwhy_powers *powers, size_t class, struct kwhy_random *random)
 {
 	if (!(powers->in_place_ratio[class] > 0))
@@ -50,8 +53,9 @@ static double in_place_factor(const struct kwhy_powers *powers, size_t class, st
 }
 
 /*
- * Makes one draw: energies of the classes, idle last. The part that the meter decided is scaled to the
- * metered total less unrecorded time, the rest follows the powers.
+ * Makes one draw of the energies of all classes, with idle last. The energies are scaled so that the share
+ * which the meter decides adds up to the metered total without unrecorded time; the rest stays as the powers
+ * predict.
  */
 static void draw_energies(const struct kwhy_apportioned *apportioned, const struct kwhy_powers *powers,
 	size_t draw, struct kwhy_random *random, double *out_nj)
@@ -77,7 +81,7 @@ static void draw_energies(const struct kwhy_apportioned *apportioned, const stru
 		out_nj[c] *= total_nj / sum_nj;
 }
 
-/* Quantile of the values, which are sorted in place. */
+/* Quantile of the values; sorts them. */
 static double quantile(double *values, size_t count, double share)
 {
 	kwhy_sort_reals(values, count);
@@ -100,7 +104,10 @@ static void summarise_class(struct kwhy_energy_draws *draws, const struct kwhy_a
 	draws->high_nj[class] = fmax(apportioned_nj, quantile(values, draws->draw_count, HIGH_QUANTILE));
 }
 
-/* Unrecorded time has the metered total less the sum of each draw. */
+/*
+ * Writes the quantiles of unrecorded time, whose energy in a draw is the metered total less the sum over the
+ * classes and idle.
+ */
 static void summarise_unrecorded(
 	struct kwhy_energy_draws *draws, const struct kwhy_apportioned *apportioned, double *values)
 {
@@ -145,7 +152,7 @@ enum kwhy_status kwhy_energy_draws_init(struct kwhy_energy_draws *draws,
 		kwhy_energy_draws_done(draws);
 		return kwhy_fail_memory(error, "intervals of the accounts");
 	}
-	/* The seed differs from that of the powers. */
+	/* The seed is not that of the posterior draws, so that both random sequences are independent. */
 	kwhy_random_init(&random, ~seed);
 	for (size_t i = 0; i < draws->draw_count; i++)
 		draw_energies(

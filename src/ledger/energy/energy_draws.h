@@ -5,19 +5,21 @@
 #include "ledger/energy/energy_apportion.h"
 
 /*
- * Uncertainty of the energy of each power class (power_class.h): draws of the powers. In each draw the share
- * that the meter decides is scaled to the metered total without unrecorded time, and each class varies by the
- * drift of powers with temperature and clocks, and by how much its power in place is unsure.
+ * Uncertainty of the energy of each power class (power_class.h), from draws of the powers. In each draw the
+ * energies are scaled so that the share that the meter decides adds up to the metered total without
+ * unrecorded time. In addition each class varies by the drift of powers with temperature and clocks, and by
+ * the uncertainty of its power in place.
  */
 struct kwhy_energy_draws {
-	size_t class_count, draw_count; /* idle is entry [class_count] */
-	double *draws_nj;		/* [draw_count * (class_count + 1)] */
-	double *low_nj, *high_nj;	/* [class_count + 1] 5 and 95 % quantiles, widened to include the
-					   apportioned figure */
-	double *deviation_nj;		/* [class_count + 1] standard deviations */
-	double unrecorded_low_nj, unrecorded_high_nj; /* 5 and 95 % quantiles of unrecorded time */
-	double wrong_ratio; /* mean over the draws of the share of the energy that the ledger has on other
-			       accounts */
+	size_t class_count, draw_count; /* in the arrays below, idle is entry [class_count] */
+	double *draws_nj;	  /* [draw_count * (class_count + 1)] energy of each class in each draw */
+	double *low_nj, *high_nj; /* [class_count + 1] 5 and 95 % quantiles of the energies, widened to
+				     include the apportioned energy */
+	double *deviation_nj;	  /* [class_count + 1] standard deviations of the energies */
+	double unrecorded_low_nj,
+		unrecorded_high_nj; /* 5 and 95 % quantiles of the energy of unrecorded time */
+	double wrong_ratio; /* share of the energy that the ledger has on other accounts than a draw, as the
+			       mean over the draws */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_energy_draws_init(struct kwhy_energy_draws *draws,
@@ -25,13 +27,13 @@ KWHY_MUST_USE enum kwhy_status kwhy_energy_draws_init(struct kwhy_energy_draws *
 	struct kwhy_error *error);
 void kwhy_energy_draws_done(struct kwhy_energy_draws *draws);
 
-/* 5 and 95 % quantiles of the sum over the classes for which `chosen` is true. */
+/* 5 and 95 % quantiles of the energy of those classes together for which `chosen` is true. */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_draws_sum(const struct kwhy_energy_draws *draws,
 	const bool *chosen, double *out_low_nj, double *out_high_nj, struct kwhy_error *error);
 
 /*
- * Puts classes that the readings cannot distinguish into groups. out_group[class_count + 1] holds the number
- * of each class's group, from 0 up, or KWHY_NONE.
+ * Puts classes that the readings cannot distinguish into groups. out_group[class_count + 1] gets the number
+ * of each class's group, counted from 0, or KWHY_NONE.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_draws_groups(const struct kwhy_energy_draws *draws,
 	uint32_t *out_group, size_t *out_count, struct kwhy_error *error);

@@ -11,50 +11,59 @@
 /* Number of time constants after which a reading no longer shows an earlier power. */
 #define SETTLED_TAUS 5
 
-/* Longest time between two samples of the ring; longer is a hole. */
+/* Longest time in ns between two samples of the ring that is not a hole. */
 #define HOLE_NS 250000000
 
 /*
- * Time between twice the lag and the end of the first interval, so that its length is positive for every lag.
+ * Least time in ns between the end of the first interval and the start of the recording plus twice the lag,
+ * so that the interval's length is positive for every lag.
  */
 #define MARGIN_NS 5000000
 
-/* Largest plausible gain of the ring. */
+/* Largest plausible gain of the ring relative to the counter. */
 #define GAIN_MAX 1.1
 
 /*
- * Standard uncertainties, relative: of the ring's part when used with the counter; of the ring alone; of the
- * level outside; of the lag (equal levels at both ends cancel it). In distances between samples: of the
- * integral over a step that a low-pass with two thirds of that distance smears (1.3 ms of 20).
+ * Relative standard uncertainties. GAIN: the energy that the ring adds to a counter's. RING: the energy of
+ * the ring alone. LEVEL: the power outside the recording. LAG: the meter's lag; its effect cancels if the
+ * powers at both ends are equal. STEP: the time at which a change of power shows in an integral over samples,
+ * as a share of the time between samples (1.3 ms of 20); a low-pass with two thirds of that time as time
+ * constant smears the change.
  */
 #define GAIN_SPREAD 0.014
 #define RING_SPREAD 0.004
 #define LEVEL_SPREAD 0.02
 #define LAG_SPREAD 0.2
 #define STEP_SPREAD 0.065
-/* Standard uncertainty of the power between two samples, as a share of their difference (4 ms of 20). */
+/*
+ * Standard uncertainty of the power that is interpolated between two samples, as a share of their difference
+ * (4 ms of 20).
+ */
 #define UNEVEN_SPREAD 0.2
 
-/* Largest difference of readings at one level. */
+/* Largest difference between two readings that count as one level: EVEN_RATIO of the reading plus EVEN_MW. */
 #define EVEN_RATIO 0.03
 #define EVEN_MW 3000
 
 struct reach {
 	const struct kwhy_metered_total *total;
-	const struct kwhy_power_series *series; /* that reaches the ends: the total's own, or the ring's */
-	int64_t start_ns, end_ns;		/* start and end of the recording */
+	const struct kwhy_power_series
+		*series; /* readings that reach the ends: those of the total's own meter, or of the ring */
+	int64_t start_ns, end_ns; /* start and end of the recorded time */
 	/*
-	 * Inferred lag and time constant, by which the view moves intervals. Energies use the response known
-	 * beforehand, so that the metered energy does not depend on the inference.
+	 * lag_ns is the inferred lag (delay plus time constant), by which kwhy_metered_view_init() moves
+	 * intervals. delay_ns and tau_ns are those known before the inference; energies are computed with
+	 * them, so that the metered energy does not depend on the inference.
 	 */
 	int64_t lag_ns;
 	int64_t delay_ns, tau_ns;
-	int64_t longest_ns; /* longest time between two readings; longer is a hole */
+	int64_t longest_ns; /* longest time between two readings that is not a hole */
 	double gain;
 	struct kwhy_metered_interval *intervals;
 	size_t count;
 	double variance_nj2;
-	double start_w, end_w; /* power outside; 0 at an end that is not reached */
+	double start_w,
+		end_w; /* power outside the recording at its start and end; 0: that end is not reached */
 	bool starts_sharp, ends_sharp;
 };
 
@@ -63,7 +72,7 @@ static bool is_own(const struct reach *reach)
 	return reach->series->meter == reach->total->meter;
 }
 
-/* The last reading at or before a time; SIZE_MAX: all are later. */
+/* Index of the last reading at or before a time; SIZE_MAX: all readings are later. */
 static size_t reading_before(const struct kwhy_power_series *series, int64_t time_ns)
 {
 	size_t low = 0, high = series->count;
@@ -84,7 +93,7 @@ static bool is_hole(const struct reach *reach, size_t i)
 	return reach->series->time_ns[i] - reach->series->time_ns[i - 1] > reach->longest_ns;
 }
 
-/* Energy between readings i - 1 and i; NAN: a hole, or a counter that fell. */
+/* Energy between readings i - 1 and i; NAN: there is a hole between them, or the counter fell. */
 static double step_nj(const struct reach *reach, size_t i)
 {
 	const struct kwhy_power_series *series = reach->series;
@@ -98,7 +107,7 @@ static double step_nj(const struct reach *reach, size_t i)
 	return reach->gain * power_w * length_ns;
 }
 
-/* Power at a time between readings i - 1 and i. */
+/* Interpolated power at a time between readings i - 1 and i. */
 static double power_between_w(const struct reach *reach, size_t i, int64_t time_ns)
 {
 	const struct kwhy_power_series *series = reach->series;
@@ -108,7 +117,10 @@ static double power_between_w(const struct reach *reach, size_t i, int64_t time_
 	return 1e-3 * ((1 - share) * (double)series->value[i - 1] + share * (double)series->value[i]);
 }
 
-/* Energy of the ring between two times, which lie between two readings or at readings; NAN: unknown. */
+/*
+ * Energy of the series between two times. At times between two readings the power is interpolated; for a
+ * counter, from_ns and to_ns must be those of readings. NAN: unknown.
+ */
 static double energy_nj(const struct reach *reach, int64_t from_ns, int64_t to_ns)
 {
 	const struct kwhy_power_series *series = reach->series;
@@ -129,8 +141,8 @@ static double energy_nj(const struct reach *reach, int64_t from_ns, int64_t to_n
 }
 
 /*
- * Power outside of the recording: the power reading there, or for a counter the mean power of the step
- * beyond; NAN: unknown.
+ * Power outside of the recording: that of `reading` or, for a counter, the mean power between readings `step`
+ * - 1 and `step`. NAN: unknown.
  */
 static double level_w(const struct reach *reach, size_t reading, size_t step)
 {
@@ -157,8 +169,8 @@ static double step_length_ns(const struct kwhy_power_series *series)
 }
 
 /*
- * Adds the variance where the power outside is steady: `reading` gives it, and `other` is the next reading
- * towards the end.
+ * Adds the variance of the energy that was subtracted, if the power outside is steady. `reading` shows that
+ * power, and `other` is a reading towards the recording.
  */
 static void add_even_variance(struct reach *reach, size_t reading, size_t other, double outside_nj)
 {
@@ -174,8 +186,8 @@ static void add_even_variance(struct reach *reach, size_t reading, size_t other,
 }
 
 /*
- * Adds the variance where the power outside is unknown: it is interpolated between readings `i` - 1 and `i`
- * at the end itself.
+ * Adds the variance if the power outside is not steady. Then the power at the end of the recording is
+ * interpolated between readings i - 1 and i.
  */
 static void add_uneven_variance(struct reach *reach, size_t i)
 {
@@ -195,7 +207,8 @@ static bool is_alike(const struct reach *reach, size_t reading, size_t other, do
 }
 
 /*
- * Whether the two readings before the recording agree. Updates of a counter resolve no less than their step.
+ * Whether the last two readings before the recording show one level. True for a counter, whose updates cannot
+ * show shorter changes.
  */
 static bool is_even_before(const struct reach *reach, size_t before)
 {
@@ -203,7 +216,10 @@ static bool is_even_before(const struct reach *reach, size_t before)
 		is_alike(reach, before, before - 1, 0);
 }
 
-/* Whether the readings after the end approach one level as the low-pass does, and stay there. */
+/*
+ * Whether the readings after the end of the recording approach one level in the way that the low-pass does,
+ * and stay there.
+ */
 static bool is_even_after(const struct reach *reach, size_t after)
 {
 	const struct kwhy_power_series *series = reach->series;
@@ -223,7 +239,9 @@ static bool is_even_after(const struct reach *reach, size_t after)
 	return after + 1 >= series->count || is_alike(reach, after, after + 1, 0);
 }
 
-/* Energy from the start of the recording to `to_ns`, without that drawn before it. NAN: unknown. */
+/*
+ * Energy from the start of the recording to `to_ns`, without energy drawn before the recording. NAN: unknown.
+ */
 static double start_nj(struct reach *reach, size_t before, int64_t to_ns)
 {
 	const struct kwhy_power_series *series = reach->series;
@@ -242,7 +260,9 @@ static double start_nj(struct reach *reach, size_t before, int64_t to_ns)
 	return energy_nj(reach, shown_ns, to_ns) - power_w * (double)reach->tau_ns;
 }
 
-/* Energy from `from_ns` to the end of the recording, without that drawn after it. NAN: unknown. */
+/*
+ * Energy from `from_ns` to the end of the recording, without energy drawn after the recording. NAN: unknown.
+ */
 static double end_nj(struct reach *reach, int64_t from_ns)
 {
 	const struct kwhy_power_series *series = reach->series;
@@ -265,16 +285,16 @@ static double end_nj(struct reach *reach, int64_t from_ns)
 	return energy_nj(reach, from_ns, shown_ns) + power_w * (double)reach->tau_ns;
 }
 
-/* Earliest end of the first interval. */
+/* The end of the first interval must not be earlier than this time. */
 static int64_t first_edge_ns(const struct reach *reach)
 {
 	return reach->start_ns + 2 * (reach->delay_ns + reach->tau_ns) + MARGIN_NS;
 }
 
 /*
- * Adds intervals from the start of the recording to `to_ns`, a reading of this meter or the first one of the
- * total: one up to the first reading after the lag, then the ring's own. False: no reading lies before the
- * recording, or there is a hole.
+ * Adds one interval from the start of the recording to `to_ns`, the start of the first interval of the total
+ * that is kept. If the series is the ring, the interval ends at the first sample after first_edge_ns(), if
+ * that is earlier. False: no reading lies before the recording, or there is a hole.
  */
 static bool reach_start(struct reach *reach, int64_t to_ns)
 {
@@ -314,7 +334,7 @@ static void reach_end(struct reach *reach, int64_t from_ns)
 	reach->ends_sharp = true;
 }
 
-/* Adds the ring's intervals inside [from_ns, to_ns], and the remainders at both ends. */
+/* Adds intervals between the ring's samples inside [from_ns, to_ns], and the shorter ones at both ends. */
 static void add_samples(struct reach *reach, int64_t from_ns, int64_t to_ns)
 {
 	const struct kwhy_power_series *series = reach->series;
@@ -331,7 +351,7 @@ static void add_samples(struct reach *reach, int64_t from_ns, int64_t to_ns)
 	}
 }
 
-/* The first reading inside the recording, where no reading lies before it. */
+/* Time of the first reading inside the recording. */
 static int64_t first_inside_ns(const struct reach *reach)
 {
 	size_t first = reading_before(reach->series, reach->start_ns - 1) + 1;
@@ -346,7 +366,10 @@ static int64_t last_inside_ns(const struct reach *reach)
 	return last != SIZE_MAX ? reach->series->time_ns[last] : INT64_MIN;
 }
 
-/* Keeps the total's intervals that begin after the lag of the start; returns the first one. */
+/*
+ * Adds intervals up to the first one of the total that is kept, and returns its index. The kept intervals
+ * begin after first_edge_ns(); if the start cannot be reached, all are kept.
+ */
 static size_t begin(struct reach *reach)
 {
 	const struct kwhy_metered_interval *intervals = reach->total->intervals;
@@ -377,7 +400,7 @@ static void finish(struct reach *reach)
 	reach_end(reach, last_ns);
 }
 
-/* Energy of the counter over that of the ring in the counter's intervals; 1: unknown. */
+/* Ratio of the counter's energy to the ring's, over the counter's intervals; 1: unknown or not plausible. */
 static double gain_of(const struct reach *reach)
 {
 	double counted_nj = 0, sampled_nj = 0, gain;
@@ -396,7 +419,7 @@ static double gain_of(const struct reach *reach)
 	return gain < GAIN_MAX && gain > 1 / GAIN_MAX ? gain : 1;
 }
 
-/* Variance from the gain of the ring, and from the lag where the powers at both ends differ. */
+/* Variance due to the gain of the ring, and due to the lag if the powers at both ends differ. */
 static double common_variance_nj2(const struct reach *reach, double before_nj, double sum_nj)
 {
 	double drawn_nj = is_own(reach) ? 0 : fabs(sum_nj - before_nj);

@@ -5,7 +5,7 @@
 #include "ledger/energy/energy_draws.h"
 #include "ledger/parts.h"
 
-/* Everything known of one device's energy when its accounts are written. */
+/* All that is known of one device's energy when its accounts are written. */
 struct kwhy_energy_findings {
 	const struct kwhy_recording *recording;
 	uint32_t device;
@@ -13,24 +13,28 @@ struct kwhy_energy_findings {
 	const struct kwhy_device_meters *meters;
 	const struct kwhy_covered *covered;
 	const struct kwhy_metered_total *total;
-	double delay_s; /* delay of the total's intervals */
+	double delay_s; /* delay of the meter that shows in the total's intervals */
 	const struct kwhy_power_classes *classes;
 	const struct kwhy_powers *powers;
 	const struct kwhy_apportioned *apportioned;
 	const struct kwhy_energy_draws *draws;
 };
 
-/* Lag of the meter, ns: its delay and its low-pass. What an interval shows happened that much earlier. */
+/*
+ * Lag of the meter in ns: its delay plus the time constant of its low-pass. What an interval shows happened
+ * that much earlier.
+ */
 int64_t kwhy_energy_lag_ns(const struct kwhy_energy_findings *findings);
 
 /*
- * Time of every account, [account_count], idle accounts included: recorded time inside the metered intervals,
- * and unrecorded time.
+ * Time of every account, [account_count], idle accounts included: its recorded time inside the metered
+ * intervals, and its unrecorded time.
  */
 struct kwhy_account_times {
 	double *inside_ns, *unrecorded_ns;
-	double outside_ratio; /* power before and after the activities over the idle level; 1: equal */
-	double between_ns, between_nj; /* time and energy of the metered unrecorded time inside the run */
+	double outside_ratio;	       /* mean power outside the activities over the idle level; 1: equal */
+	double between_ns, between_nj; /* unrecorded time between first and last activity that was metered,
+					  and its energy */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_energy_times(struct kwhy_account_times *times,
@@ -39,18 +43,21 @@ KWHY_MUST_USE enum kwhy_status kwhy_energy_times(struct kwhy_account_times *time
 void kwhy_account_times_done(struct kwhy_account_times *times);
 
 /*
- * Writes gross, idle and net energy of every account, their intervals, mean powers and layers, in whole
- * nanojoules.
+ * Writes the gross, idle and net energy of every account in whole nanojoules, their 90 % intervals, the mean
+ * powers, and the device's idle layers.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_write_accounts(struct kwhy_ledger *ledger,
 	const struct kwhy_energy_findings *findings, const struct kwhy_account_times *times,
 	struct kwhy_error *error);
 
-/* Writes classes, groups and the basis of every account. Call after kwhy_energy_write_accounts(). */
+/*
+ * Writes the classes of the device, their groups, and the basis of every account. Called after
+ * kwhy_energy_write_accounts().
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_write_groups(
 	struct kwhy_ledger *ledger, const struct kwhy_energy_findings *findings, struct kwhy_error *error);
 
-/* Writes the ratio of metered to modelled energy of each interval. */
+/* Writes the ledger's energy curve: the ratio of metered to modelled energy of each interval. */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_write_curve(
 	struct kwhy_ledger *ledger, const struct kwhy_energy_findings *findings, struct kwhy_error *error);
 

@@ -4,22 +4,22 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Largest half 90 % interval over the energy of a class that needs no group. */
+/* Largest ratio of half the 90 % interval to the energy of a class at which the class needs no group. */
 #define TIGHT_RATIO 0.10
-/* Clusters join while the variance of their sum is below this share of the sum of their variances. */
+/* Two clusters are joined if the variance of their sum is below this share of the sum of their variances. */
 #define JOIN_RATIO 0.8
 /*
- * A cluster is a group when the variance of its sum is below this share of the sum of its members' variances.
+ * A cluster is a group if the variance of its sum is below this share of the sum of its members' variances.
  */
 #define GROUP_RATIO 0.25
 
 /* Agglomerative clustering by the covariance of the class energies. */
 struct clusters {
 	size_t count;
-	double *covariance; /* [count * count] covariance of the sums of the clusters */
-	double *parts;	    /* [count] sum of the variances of the members */
-	uint32_t *leader;   /* [count] cluster of each class */
-	bool *open;	    /* [count] the class leads a cluster that may still join */
+	double *covariance; /* [count * count] covariance of the energies of the clusters */
+	double *parts;	    /* [count] sum of the variances of a cluster's members */
+	uint32_t *leader;   /* [count] class that stands for the cluster of each class */
+	bool *open;	    /* [count] the class stands for a cluster that may still be joined */
 };
 
 static void find_covariance(struct clusters *clusters, const struct kwhy_energy_draws *draws)
@@ -30,7 +30,7 @@ static void find_covariance(struct clusters *clusters, const struct kwhy_energy_
 		const double *draw = draws->draws_nj + i * count;
 
 		for (size_t a = 0; a < count; a++) {
-			/* relative to the middle of the interval; any fixed point near the mean serves */
+			/* distance from the middle of the interval; any fixed point near the mean serves */
 			double far = draw[a] - (draws->low_nj[a] + draws->high_nj[a]) / 2;
 
 			clusters->parts[a] += far / (double)draws->draw_count;
@@ -63,7 +63,10 @@ static double sum_variance(const struct clusters *clusters, size_t a, size_t b)
 		2 * clusters->covariance[a * count + b];
 }
 
-/* The pair whose sum is best known relative to its parts; false: no pair should join. */
+/*
+ * Finds the two clusters whose joint variance is the smallest share of the sum of their variances. False: no
+ * two clusters should be joined.
+ */
 static bool find_pair(const struct clusters *clusters, size_t *out_a, size_t *out_b)
 {
 	double best = JOIN_RATIO;
@@ -104,7 +107,9 @@ static void join(struct clusters *clusters, size_t a, size_t b)
 	clusters->open[b] = false;
 }
 
-/* Numbers the clusters that are groups; classes of other clusters are in no group. */
+/*
+ * Numbers the clusters that are groups, and returns their number. Classes of other clusters are in no group.
+ */
 static size_t number_groups(const struct clusters *clusters, uint32_t *out_group)
 {
 	size_t groups = 0;

@@ -4,31 +4,36 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Delays that are tried, around that of the ring; a parabola refines the step. */
+/*
+ * Delays that are tried: TRIED_SIDE steps to each side of the ring's delay. A parabola through the best of
+ * them gives the result.
+ */
 #define TRIED_STEP_S 1e-3
 #define TRIED_SIDE 15
 #define TRIED_COUNT (2 * TRIED_SIDE + 1)
 #define TRIED_SD_S 5e-3
 
-/* Fewer intervals do not determine a delay; more do not improve it. */
+/* Fewer intervals do not determine a delay; more intervals do not improve it. */
 #define INTERVALS_MIN 10
 #define INTERVALS_MAX 3000
 
-/* The memory of the meter in time constants. */
+/* Time for which the meter shows an activity after its end, in time constants. */
 #define MEMORY_TAUS 6
 
 struct look {
 	int64_t time_ns;
-	uint32_t at; /* edge * TRIED_COUNT + index of the delay */
+	uint32_t at; /* number of the interval's edge * TRIED_COUNT + number of the delay */
 };
 
 struct search {
 	const struct kwhy_metered_total *total;
 	const struct kwhy_powers *powers;
-	size_t count;	      /* intervals */
-	struct look *looks;   /* [2 * count * TRIED_COUNT] two edges per interval */
-	double *integrals_nj; /* [2 * count * TRIED_COUNT] modelled energy up to each edge */
-	bool *is_known;	      /* [count] no unrecorded time in the interval and in the meter's memory of it */
+	size_t count;	      /* number of intervals */
+	struct look *looks;   /* [2 * count * TRIED_COUNT] start and end of each interval at each delay, in
+				 order of time */
+	double *integrals_nj; /* [2 * count * TRIED_COUNT] modelled energy up to each edge at each delay */
+	bool *is_known; /* [count] neither the interval nor the time before it that the meter still shows is
+			   unrecorded */
 };
 
 static int compare_looks(const void *a, const void *b)
@@ -75,7 +80,8 @@ static void visit(void *context, const struct kwhy_filtered_levels *response, si
 		double filtered = response->level[c] - response->lag[c];
 		double power_w = c < classes ? search->powers->net_w[c] : search->powers->idle_w;
 
-		if (c + 1 == response->channel_count) /* unrecorded time: its power is unknown */
+		if (c + 1 == response->channel_count) /* the last channel is unrecorded time, whose power is
+							 unknown */
 			break;
 		sum_nj += power_w * (response->area_s[c] - response->tau_s[0] * filtered) * 1e9;
 	}
@@ -114,7 +120,10 @@ static enum kwhy_status walk(
 	return status;
 }
 
-/* Modelled over metered energy of an interval; NAN where the metered energy is 0. */
+/*
+ * Ratio of modelled to metered energy of an interval. NAN: the metered energy is 0, or part of it is of
+ * unrecorded time.
+ */
 static double ratio_at(const struct search *search, size_t interval, int tried)
 {
 	size_t start = 2 * interval * TRIED_COUNT + (size_t)tried;
@@ -126,9 +135,9 @@ static double ratio_at(const struct search *search, size_t interval, int tried)
 }
 
 /*
- * Cost of one delay: the scatter of the ratios about their mean, which a gain between the meters would move,
- * and the distance from the ring's delay. The first interval is left out, as the meter's memory may include
- * uncovered time.
+ * Cost of one delay: half the number of intervals times the log of the ratios' variance about their mean,
+ * which a gain between the meters would change, plus a term for the distance from the ring's delay. The first
+ * interval is left out, because the meter may still show time before the recording in it.
  */
 static double cost_at(const struct search *search, int tried)
 {
@@ -150,7 +159,7 @@ static double cost_at(const struct search *search, int tried)
 	return (double)count / 2 * log(squares + 1e-8) + 0.5 * far * far;
 }
 
-/* The delay with the least cost; of equal ones that nearest to the ring's delay. */
+/* The delay with the least cost; of equal costs, the one nearest to the ring's delay. */
 static int cheapest(const double cost[TRIED_COUNT])
 {
 	int best = TRIED_SIDE;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 /*
- * Ratio of posterior to prior standard deviation above which a power has basis prior. Below it the readings
- * provide four fifths of the information, 1 - 0.45^2.
+ * Largest posterior-to-prior ratio of the standard deviation at which the basis of a power is `data`. At this
+ * ratio the readings provide four fifths of the information: 1 - 0.45^2.
  */
 #define PRIOR_POSTERIOR_RATIO 0.45
 
@@ -16,14 +16,14 @@ struct grouping {
 	struct kwhy_ledger *ledger;
 	const struct kwhy_energy_findings *findings;
 	struct kwhy_device_ledger *device_ledger;
-	uint32_t *group_of; /* [class_count + 1] */
-	size_t found;	    /* number of groups of classes; pools follow */
-	bool *chosen;	    /* [class_count + 1] classes of the current group */
+	uint32_t *group_of; /* [class_count + 1] group of each class, or KWHY_NONE */
+	size_t found;	    /* number of groups of classes; groups of pools have the numbers after them */
+	bool *chosen;	    /* [class_count + 1] the class is in the current group */
 };
 
 /*
- * Class of an account. Unrecorded time has none and counts as idle: its energy is the remainder of the meter
- * and the classes.
+ * Class of an account. Unrecorded time has no class and counts as idle; its energy is what the meter shows
+ * beyond classes and idle.
  */
 static size_t class_of(const struct grouping *grouping, const struct kwhy_account *account)
 {
@@ -31,7 +31,7 @@ static size_t class_of(const struct grouping *grouping, const struct kwhy_accoun
 						 : account->power_class;
 }
 
-/* Makes a pool of several accounts a group where its class is in no group. */
+/* Makes a group of each pool (a class with several accounts) whose class is in no group. */
 static void add_pools(struct grouping *grouping, size_t *count)
 {
 	const struct kwhy_power_classes *classes = grouping->findings->classes;
@@ -101,7 +101,10 @@ static void write_basis(struct grouping *grouping)
 	}
 }
 
-/* Relative standard deviation of a class's power above idle: of the draws, and between bursts and place. */
+/*
+ * Relative standard deviation of a class's power above idle: that of the draws, combined with that of power
+ * in place over power in bursts.
+ */
 static double spread_of(const struct kwhy_powers *powers, size_t class)
 {
 	double squares = 0;

@@ -9,10 +9,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Milliwatts times nanoseconds are 1e-12 J; the mean of two readings halves them. */
+/*
+ * The mean of two readings is half their sum, and 1 mW times 1 ns is 1e-12 J; so 2000 units of sum times ns
+ * are 1 nJ.
+ */
 #define TRAPEZOID_UNITS_PER_NJ 2000
 
-/* Readings that are farther apart than both of these (ns; usual steps) have a hole between them. */
+/*
+ * Two readings have a hole between them if they are farther apart than HOLE_MIN_NS and than HOLE_STEPS times
+ * the usual time.
+ */
 #define HOLE_MIN_NS 250000000
 #define HOLE_STEPS 10
 
@@ -113,7 +119,7 @@ enum kwhy_status kwhy_energy_refuse(const char *whose, struct kwhy_error *error)
 		whose);
 }
 
-/* Cuts an interval to the hull at its mean power; used where nothing ran. */
+/* Cuts an interval to the hull; the energy is that of the part inside at the interval's mean power. */
 static void cut_to(const struct kwhy_window *hull, struct kwhy_metered_interval *interval)
 {
 	const int64_t whole_ns = interval->end_ns - interval->start_ns;
@@ -139,7 +145,7 @@ static enum kwhy_status add_interval(struct kwhy_metered_total *total, const str
 	if (fits && interval.energy_nj == KWHY_UNKNOWN_NJ)
 		return KWHY_OK;
 	if (!fits)
-		interval.energy_nj = INT64_MAX; /* the energy is at least this */
+		interval.energy_nj = INT64_MAX; /* a lower bound of the energy */
 	if (!is_possible(&interval))
 		return refuse(series, i, error);
 	if (fits)
@@ -151,7 +157,10 @@ static enum kwhy_status add_interval(struct kwhy_metered_total *total, const str
 	return KWHY_OK;
 }
 
-/* The longest step between two readings that is no hole; unlimited for a counter. False: out of memory. */
+/*
+ * Writes the longest time between two readings that is not a hole; INT64_MAX for a counter. False: out of
+ * memory.
+ */
 static bool find_longest_step(const struct kwhy_power_series *series, int64_t *out_ns)
 {
 	size_t count = series->count - 1;
@@ -175,8 +184,9 @@ static bool find_longest_step(const struct kwhy_power_series *series, int64_t *o
 }
 
 /*
- * Variance of the energy missed between readings of instants: successive differences (von Neumann), as for
- * samples.
+ * Variance, in nJ^2, of the energy between readings i - 1 and i of instants, because the power between them
+ * is unknown. It is estimated from their difference (successive differences, von Neumann). 0 for other
+ * meters.
  */
 static double unrecorded_square(const struct kwhy_power_series *series, size_t i, int64_t step_ns)
 {
@@ -185,7 +195,7 @@ static double unrecorded_square(const struct kwhy_power_series *series, size_t i
 	return kwhy_meter_row(series->meter)->role == KWHY_METER_ROLE_INSTANTS ? step_nj * step_nj / 2 : 0;
 }
 
-/* Adds the intervals inside the coverage. */
+/* Adds the intervals inside the hull, and sets the sampling ratio. */
 static enum kwhy_status add_intervals(struct kwhy_metered_total *total,
 	const struct kwhy_power_series *series, const struct kwhy_covered *covered, int64_t longest_ns,
 	struct kwhy_error *error)
@@ -214,8 +224,8 @@ static enum kwhy_status add_intervals(struct kwhy_metered_total *total,
 }
 
 /*
- * The first reading after the recording begins, as its window reaches into the recording; -1: no such
- * reading.
+ * First reading after the start of the recording, if its averaging window overlaps the recording; otherwise
+ * -1.
  */
 static int64_t first_mean_mw(const struct kwhy_power_series *series, const struct kwhy_window *hull)
 {
@@ -228,8 +238,9 @@ static int64_t first_mean_mw(const struct kwhy_power_series *series, const struc
 }
 
 /*
- * Handles a recording between two readings, which lies in the windows of later means: adds one interval for
- * all of it, until the means are deconvolved.
+ * Handles a recording that lies between two readings of means. The first reading after its start has a window
+ * that reaches into it. Adds one interval for the whole recording with that mean, which deconvolution
+ * replaces later.
  */
 static void add_between_readings(struct kwhy_metered_total *total, const struct kwhy_power_series *series,
 	const struct kwhy_covered *covered)

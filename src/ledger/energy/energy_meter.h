@@ -5,65 +5,73 @@
 #include "ledger/energy/coverage.h"
 #include "ledger/ledger_new.h"
 
-/* Power and energy meters of one device; NULL: the meter has fewer than two readings. */
+/*
+ * Readings of the power and energy meters of one device, indexed by enum kwhy_meter; NULL: the meter has
+ * fewer than two readings.
+ */
 struct kwhy_device_meters {
 	const struct kwhy_power_series *series[KWHY_METER_COUNT];
 };
 
-/* An interval whose energy a meter reports. */
+/* An interval, and the energy that a meter shows for it. */
 struct kwhy_metered_interval {
 	int64_t start_ns, end_ns;
 	int64_t energy_nj;
 };
 
 /*
- * The metered total that the ledger must equal: the intervals of one meter that lie inside the hull of the
- * coverage, in order. Where nothing ran, the total covers the hull to the nanosecond: intervals across its
- * ends count with the part inside, at their mean power. Where something ran, the powers decide how these are
- * divided.
+ * The metered total that the ledger must equal: the intervals of one meter inside the hull of the coverage,
+ * in order. If no activity ran, the total covers the hull to the nanosecond: an interval across an end of the
+ * hull counts with the part inside, at its mean power. If activities ran, such intervals are divided later,
+ * by the powers (energy_ends.h).
  */
 struct kwhy_metered_total {
 	uint32_t meter; /* enum kwhy_meter */
 	struct kwhy_metered_interval *intervals;
 	size_t count;
 	int64_t sum_nj, sum_ns;
-	double sampling_ratio; /* half of the 90 % interval of sum_nj over sum_nj: from changes of power
-				  between readings, and from the unknown ends of the recording */
-	int64_t hole_ns;       /* time between power readings too far apart to interpolate */
+	double sampling_ratio; /* half of the 90 % interval of sum_nj over sum_nj, from changes of power
+				  between readings and from the unknown energy at the ends of the recording */
+	int64_t hole_ns; /* total length of times between power readings that are too far apart to interpolate
+			  */
 	size_t hole_count;
-	int64_t longest_step_ns;       /* longest time between two readings that is interpolated */
-	bool starts_sharp, ends_sharp; /* The first interval begins with the recording, the last one ends with
-					  it: they contain no energy drawn outside of it (energy_ends.h). */
-	bool is_deconvolved; /* intervals are on the clock of the activities (energy_deconvolve.h) */
-	size_t wrapped_count, fallen_count; /* readings at which a counter fell: wraps that were undone, and
-					       other falls that were left out */
+	int64_t longest_step_ns; /* longest time between two readings that is interpolated */
+	bool starts_sharp,
+		ends_sharp; /* The first interval begins with the recording, or the last one ends with it, and
+			       contains no energy drawn outside of the recording (energy_ends.h). */
+	bool is_deconvolved; /* the intervals are on the clock of the activities (energy_deconvolve.h) */
+	size_t wrapped_count, fallen_count; /* readings at which a counter fell: wraps, which were undone, and
+					       other falls, whose intervals were left out */
 };
 
 /*
- * Fails with KWHY_E_INPUT because an int64 cannot hold the nanojoules. `whose` reads like "readings of one
- * device come to".
+ * Fails with KWHY_E_INPUT because an int64 cannot hold the nanojoules. `whose` completes the message, as
+ * "readings of one device come to".
  */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_refuse(const char *whose, struct kwhy_error *error);
 
-/* Fails for a power that is negative or higher than any device draws. */
+/* Finds the meters of a device. Fails if a power is negative or higher than any device draws. */
 KWHY_MUST_USE enum kwhy_status kwhy_device_meters_find(struct kwhy_device_meters *meters,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
 
-/* The best meter of these owners and roles that the device has; NULL: it has none. */
+/*
+ * The best meter of the device with one of these owners and one of these roles, which are bits; NULL: it has
+ * no such meter.
+ */
 const struct kwhy_power_series *kwhy_device_meters_best(
 	const struct kwhy_device_meters *meters, unsigned owners, unsigned roles);
 
 /*
- * Energy between readings i - 1 and i of a power meter. `rest` carries the remainder of the integer division
- * from interval to interval. False: an int64 cannot hold the energy.
+ * Writes the energy between readings i - 1 and i of a power meter. `rest` carries the remainder of the
+ * integer division from one interval to the next. False: an int64 cannot hold the energy.
  */
 bool kwhy_power_trapezoid_nj(
 	const struct kwhy_power_series *series, size_t i, int64_t *rest, int64_t *out_nj);
 
 /*
- * The intervals of one meter. Powers are integrated by trapezoids between readings, rounded so that the sum
- * is exact. Readings more than ten times as far apart as usual, and more than 0.25 s, have no interval
- * between them: the power there is unknown.
+ * Makes the intervals of one meter. Powers are integrated by trapezoids between readings, and rounded so that
+ * the sum is exact. Two readings that are more than ten times as far apart as usual, and more than 0.25 s,
+ * have no interval between them, because the power there is unknown.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_metered_total_init(struct kwhy_metered_total *total,
 	const struct kwhy_power_series *series, const struct kwhy_covered *covered, struct kwhy_error *error);

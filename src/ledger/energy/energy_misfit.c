@@ -9,12 +9,15 @@
 #define INTERVALS_MIN 10
 #define ERRORS_BEYOND 3
 
-/* An interval without unrecorded time, and with nothing uncovered in the meter's memory. */
+/*
+ * An interval of the meter without unrecorded time, in which the meter shows no time outside the recording.
+ */
 struct reported {
 	size_t interval;
-	double modelled_nj, beyond_nj; /* beyond: metered energy less the modelled energy times the gain */
-	double ran_s,
-		apportioned_ratio; /* of the work being tested: its seconds, and its share of the energy */
+	double modelled_nj, beyond_nj;	 /* beyond_nj: metered energy less the modelled energy times the gain
+					    between the meters */
+	double ran_s, apportioned_ratio; /* of the classes under test: seconds in which they ran, and their
+					    share of the modelled energy */
 };
 
 struct misfit {
@@ -22,7 +25,7 @@ struct misfit {
 	const struct kwhy_powers *powers;
 	struct reported *reported;
 	size_t count;
-	double *energies_nj; /* [class_count + 1] energies of an interval */
+	double *energies_nj; /* [class_count + 1] modelled energies of one interval */
 	double metered_nj;
 };
 
@@ -49,7 +52,10 @@ static void list(struct misfit *misfit, const struct kwhy_metered_total *total)
 			modelled_nj;
 }
 
-/* Sets seconds and share of the work to the classes [first, end), without that of time without a context. */
+/*
+ * Sets ran_s and apportioned_ratio to the sums over the classes [first, end), except the class of time
+ * without a context.
+ */
 static void ask(struct misfit *misfit, size_t first, size_t end)
 {
 	const size_t classes = misfit->view->class_count;
@@ -72,8 +78,9 @@ static void ask(struct misfit *misfit, size_t first, size_t end)
 }
 
 /*
- * Energy on wrong accounts if the work being tested has another power. Only seconds that distinguish its
- * intervals from the others count: the meter cannot contradict a contribution that all intervals share.
+ * Energy on wrong accounts if the classes under test have another power than assumed. Only that part of their
+ * seconds counts which is not proportional to the modelled energy: the gain absorbs a contribution that all
+ * intervals share.
  */
 static double wrong_nj(const struct misfit *misfit)
 {
@@ -104,7 +111,7 @@ static double wrong_nj(const struct misfit *misfit)
 	return fmax(0, fabs(more_w) - ERRORS_BEYOND * error_w) * moved_s * 1e9;
 }
 
-/* Tests all work together, then each class. */
+/* Tests all classes together, then each class alone. */
 static double largest_wrong_nj(struct misfit *misfit)
 {
 	const size_t classes = misfit->view->class_count;

@@ -11,22 +11,25 @@
 #include <string.h>
 
 /*
- * Largest number of readings times classes: each needs 9 features of 4 bytes and adds to the time of a draw.
+ * CELLS_MAX is the largest product of the number of readings and the number of classes + 1, unless there are
+ * at most READINGS_MIN readings. For each class a reading needs a feature of 4 bytes at each of the 27 grid
+ * points, and it adds to the time of a draw.
  */
-#define QUANTILE_95_SDS 1.645 /* quantile of a normal density in standard deviations */
+#define QUANTILE_95_SDS 1.645 /* 95 % quantile of a normal density, in standard deviations */
 #define CELLS_MAX 60000
 #define READINGS_MIN 1000
 
 /*
- * Numbers of draws at which two seeds agree to a few hundredths of an interval: the chain mixes more slowly
- * with many classes.
+ * Numbers of draws at which two seeds agree to a few hundredths of an interval. The chain mixes more slowly
+ * if there are many classes.
  */
 #define DRAWS_OF_FEW 800
 #define DRAWS_OF_MANY 1600
 #define CLASSES_FEW 16
 
 /*
- * Steps of the response grid, in standard deviations of the prior, and their upper bounds for interpolation.
+ * Steps of the response grid in standard deviations of the prior, and upper bounds of the steps, beyond which
+ * interpolation is not accurate.
  */
 #define TAU_STEP_OF_SPREAD 1.5
 #define TAU_STEP_MAX 0.3
@@ -39,8 +42,8 @@
 #define GRIDS_MAX 4
 
 /*
- * Bounds of the mean length of activities over the standard deviation of the delay, between which several
- * starts are tried.
+ * If the mean length of activities over the standard deviation of the delay lies between these bounds, the
+ * fit is started at several delays.
  */
 #define AMBIGUOUS_MIN 0.3
 #define AMBIGUOUS_MAX 4.0
@@ -48,12 +51,12 @@
 #define START_SPREADS 0.7
 #define START_STEP_S 0.45e-3
 
-/* Memory of a reading in time constants. */
+/* Time for which a reading shows an activity after its end, in time constants. */
 #define MEMORY_TAUS 6
 
 /*
- * Difference between a learnt power and that from the readings alone, in standard deviations, beyond which
- * they contradict it.
+ * Least difference between a learnt power and that from the readings alone, in standard deviations, at which
+ * the readings contradict the learnt power.
  */
 #define OVERRULED_SPREADS 3.0
 
@@ -68,10 +71,13 @@ struct inference {
 	struct kwhy_posterior_model model;
 	struct kwhy_posterior_fit fit;
 	double *shared_w2, *draws;
-	int grids; /* number of grids tried after the first */
+	int grids; /* number of response grids tried after the first one */
 };
 
-/* Times without usable readings: the idle level changes, or a probe's burst lowered the clocks. */
+/*
+ * Lists times whose readings are not used: the idle level changes in them, or a probe's burst lowered the
+ * clocks.
+ */
 static enum kwhy_status find_unsettled(
 	struct inference *inference, struct kwhy_window **out, size_t *out_count, struct kwhy_error *error)
 {
@@ -150,7 +156,7 @@ static void first_grid(struct inference *inference)
 	};
 }
 
-/* Starts at the middle of the prior. */
+/* Sets the parameters to the means of the prior. */
 static void start_mode(struct inference *inference)
 {
 	const struct kwhy_posterior_prior *prior = &inference->prior;
@@ -164,7 +170,10 @@ static void start_mode(struct inference *inference)
 			(prior->tied[c] ? other[KWHY_PARAMETER_UNIT] : 0);
 }
 
-/* Centres the grid on the mode and narrows it to the uncertainty of the response. */
+/*
+ * Moves the middle of the grid to the mode, and reduces the steps to what the uncertainty of the response
+ * needs. False: the grid was good, and stays.
+ */
 static bool move_grid(struct inference *inference, double tau_sd, double delay_sd)
 {
 	struct kwhy_response_grid *grid = &inference->grid, before = *grid;
@@ -189,7 +198,7 @@ static bool move_grid(struct inference *inference, double tau_sd, double delay_s
 	return true;
 }
 
-/* Moves and refines the grid until the mode lies well inside. */
+/* Climbs, moves the grid and climbs again until the mode lies well inside the grid. */
 static enum kwhy_status climb(struct inference *inference, struct kwhy_error *error)
 {
 	size_t classes = inference->prior.class_count;
@@ -211,7 +220,10 @@ static enum kwhy_status climb(struct inference *inference, struct kwhy_error *er
 	return status;
 }
 
-/* Climbs from the prior and from the best point of a scan; keeps the higher maximum. */
+/*
+ * Climbs from the means of the prior and from the best point of a scan. Keeps the mode with the higher
+ * density.
+ */
 static enum kwhy_status start_here(struct inference *inference, double *out_density, struct kwhy_error *error)
 {
 	struct kwhy_posterior_fit scanned;
@@ -235,8 +247,8 @@ static enum kwhy_status start_here(struct inference *inference, double *out_dens
 }
 
 /*
- * Whether a loop may have several maxima: its parts are about as long as the delay is uncertain. Shorter
- * parts do not ripple, and longer ones cannot be confused.
+ * Whether a loop may have several maxima. It may if its activities are about as long as the delay is
+ * uncertain: shorter ones cause no ripple in the readings, and longer ones cannot be confused.
  */
 static bool is_ambiguous(const struct inference *inference)
 {
@@ -249,7 +261,10 @@ static bool is_ambiguous(const struct inference *inference)
 	return length_ns > AMBIGUOUS_MIN * sd_ns && length_ns < AMBIGUOUS_MAX * sd_ns;
 }
 
-/* Starts at several delays, each with a fine grid around it; the highest maximum is kept with its grid. */
+/*
+ * Starts at several delays with a fine grid around each. Keeps the mode with the highest density, and its
+ * grid.
+ */
 static enum kwhy_status start_often(struct inference *inference, double *best, struct kwhy_error *error)
 {
 	struct kwhy_response_grid *grid = &inference->grid, best_grid = *grid;
@@ -289,7 +304,10 @@ static enum kwhy_status start(struct inference *inference, struct kwhy_error *er
 	return status;
 }
 
-/* Keeps the powers as read while their drift is removed from the readings. */
+/*
+ * Climbs to the mode, with steps in between that make the likelihood realistic: drift is removed from the
+ * readings, similar readings share an error, and autocorrelation tempers the likelihood.
+ */
 static enum kwhy_status settle(struct inference *inference, struct kwhy_error *error)
 {
 	struct kwhy_power_readings *readings = &inference->readings;
@@ -369,7 +387,7 @@ struct moments {
 	double mean, sd;
 };
 
-/* Moments of one parameter over the draws. */
+/* Mean and standard deviation of one parameter over the draws. */
 static struct moments moments_of(const struct inference *inference, size_t parameter)
 {
 	size_t count = inference->powers->draw_count;
@@ -401,9 +419,9 @@ static double sd_w(const struct kwhy_powers *powers, size_t class)
 }
 
 /*
- * Posterior-to-prior ratio of the standard deviations of the logarithm, or of the watts where that is less: a
- * copy that draws little above idle has a wide logarithm however well its few watts are known. The prior's
- * watts are taken from its 5 % and 95 % quantiles.
+ * Posterior-to-prior ratio of the standard deviation: of the power's logarithm, or of the watts if that ratio
+ * is less. A copy that draws little above idle has a wide logarithm, however well its few watts are known.
+ * The prior's standard deviation in watts follows from its 5 % and 95 % quantiles.
  */
 static double posterior_ratio_of(
 	const struct inference *inference, size_t class, double prior_spread, double prior_net_w)
@@ -422,7 +440,10 @@ static void keep_classes(struct inference *inference)
 
 	for (size_t c = 0; c < classes; c++) {
 		double unit = prior->tied[c] ? prior->other[KWHY_PARAMETER_UNIT].mean : 0;
-		/* a wider prior must not make the readings seem decisive */
+		/*
+		 * the ratio is taken to a prior with the usual standard deviation of the unit power, because
+		 * a wider one would make the readings seem decisive
+		 */
 		double loose = prior->tied[c] ? KWHY_UNIT_SPREAD : 0;
 		double sign = c == inference->question->classes->clean ? -1 : 1;
 
@@ -458,7 +479,7 @@ static void keep_rest(struct inference *inference)
 	powers->left_out_count = inference->readings.left_out_count;
 }
 
-/* Infers from the readings as they are; there may be no readings. */
+/* Infers the powers from the current readings, of which there may be none. */
 static enum kwhy_status infer_once(struct inference *inference, struct kwhy_error *error)
 {
 	struct kwhy_powers *powers = inference->powers;
@@ -491,7 +512,7 @@ static enum kwhy_status infer_once(struct inference *inference, struct kwhy_erro
 	return status;
 }
 
-/* Handles readings that no powers fit: drops them, and the prior remains. */
+/* Handles readings that no powers fit: they are dropped, and the prior decides. */
 static enum kwhy_status infer_unfitted(struct inference *inference, struct kwhy_error *error)
 {
 	inference->powers->unfitted_count = inference->readings.count;
@@ -514,7 +535,9 @@ static double log_spread(const struct kwhy_powers *powers, size_t class)
 	return sqrt(fmax(0, squares - sum * sum));
 }
 
-/* Whether the readings alone contradict a power of another recording, which then belongs to other work. */
+/*
+ * Whether the readings alone contradict a power of another recording. That power then belongs to other work.
+ */
 static bool is_contradicted(
 	const struct kwhy_powers *powers, size_t class, const struct kwhy_power_prior *prior)
 {
@@ -523,7 +546,10 @@ static bool is_contradicted(
 	return fabs(away) > OVERRULED_SPREADS * hypot(prior->learnt_sd, log_spread(powers, class));
 }
 
-/* Infers again from the original readings, since their drift was removed with other powers. */
+/*
+ * Reads the original readings again and infers from them, because the drift that was removed was that of the
+ * powers before.
+ */
 static enum kwhy_status infer_again(struct inference *inference, struct kwhy_error *error)
 {
 	struct kwhy_powers *powers = inference->powers;
@@ -539,8 +565,8 @@ static enum kwhy_status infer_again(struct inference *inference, struct kwhy_err
 }
 
 /*
- * Infers from the readings alone first, without the learnt powers `learnt_w`: [class_count] watts, NAN: no
- * power.
+ * Infers from the readings alone, then with those learnt powers that the readings do not contradict.
+ * `learnt_w`: [class_count] learnt powers above idle in watts; NAN: no power.
  */
 static enum kwhy_status infer_with_learnt(
 	struct inference *inference, const double *learnt_w, struct kwhy_error *error)

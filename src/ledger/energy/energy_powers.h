@@ -5,7 +5,7 @@
 #include "ledger/energy/energy_meter.h"
 #include "ledger/energy/posterior.h"
 
-/* Everything that the powers of one device's classes are inferred from. */
+/* All that the powers of one device's classes are inferred from. */
 struct kwhy_powers_question {
 	const struct kwhy_recording *recording;
 	uint32_t device;
@@ -17,27 +17,29 @@ struct kwhy_powers_question {
 	const struct kwhy_ledger_options *options;
 };
 
-/* Powers of the classes: assumed medians, posterior means and draws from the posterior. */
+/* Powers of the classes: medians of the priors, posterior means, and draws from the posterior. */
 struct kwhy_powers {
 	size_t class_count, draw_count;
-	double *net_w; /* [class_count] posterior means above idle; negative for time without a context */
-	double *prior_net_w;	 /* [class_count] medians of the priors */
-	double *posterior_ratio; /* [class_count] standard deviation of the power after the readings over that
-				    before them: of its logarithm, or of its watts where that is less */
-	double *in_place_ratio;	 /* [class_count] standard deviation of the logarithm of the power in place
-				    about that in bursts */
+	double *net_w; /* [class_count] posterior mean of the power above idle; negative for time without a
+			  context */
+	double *prior_net_w;	 /* [class_count] medians of the priors of the powers above idle */
+	double *posterior_ratio; /* [class_count] posterior-to-prior ratio of the standard deviation: of the
+				    power's logarithm, or of its watts where that ratio is less */
+	double *in_place_ratio; /* [class_count] standard deviation of the logarithm of the ratio of the power
+				   in place to that in bursts */
 	double idle_w;
-	double tau_s, delay_s; /* posterior means */
-	double *draws_net_w;   /* [draw_count * class_count] */
-	double *draws_idle_w;  /* [draw_count] */
-	uint32_t meter;	       /* meter of the readings; KWHY_NONE: it had no usable ones */
+	double tau_s, delay_s; /* posterior means of the meter's time constant and delay */
+	double *draws_net_w;   /* [draw_count * class_count] powers above idle */
+	double *draws_idle_w;  /* [draw_count] idle levels */
+	uint32_t meter;	       /* meter whose readings were used; KWHY_NONE: no meter has usable ones */
 	size_t reading_count, left_out_count;
-	size_t unfitted_count; /* readings that no powers fit, so that the assumed powers are returned; 0: the
-				  fit succeeded */
-	size_t overruled_count;		     /* powers from other recordings that the readings contradict */
-	size_t burst_count, throttled_count; /* bursts of a probe, and those whose readings were left out */
-	bool response_assumed;		     /* no profile states the meter's response */
-	bool idle_measured;		     /* readings of an idle device are included */
+	size_t unfitted_count;	/* number of readings, if no powers fit them and the assumed powers are
+				   returned; 0: the fit succeeded */
+	size_t overruled_count; /* number of powers from other recordings that the readings contradict */
+	size_t burst_count,
+		throttled_count; /* number of a probe's bursts, and of those whose readings were left out */
+	bool response_assumed;	 /* the meter's response is assumed, because no profile states it */
+	bool idle_measured;	 /* some of the readings show an idle device only */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_powers_infer(

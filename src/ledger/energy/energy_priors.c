@@ -8,45 +8,51 @@
 #include <stdlib.h>
 
 /*
- * From the design (attribution, items 3 and 4). Another card than the measured one is assumed to respond like
- * it, with these multiples of its standard deviations. A profile's are no less than the third, which the
- * response grid resolves.
+ * Factors on the standard deviations of a measured meter response: another card than the measured one is
+ * assumed to respond alike, but with these multiples of its standard deviations. If a profile states the
+ * response, its standard deviations are at least RESPONSE_SD_MIN_S, which the response grid resolves.
  */
 #define TAU_WIDENED 2
 #define DELAY_WIDENED 1.5
 #define RESPONSE_SD_MIN_S 0.2e-3
 
 #define IDLE_SD_W 3.0
-#define NOISE_PRIOR ((struct kwhy_normal){1.386294361, 1.0})  /* 4 W */
-#define ALIAS_PRIOR ((struct kwhy_normal){-2.302585093, 1.0}) /* 0.1 */
-#define STAMP_PRIOR ((struct kwhy_normal){-7.600902460, 0.7}) /* 0.5 ms */
-#define VARY_PRIOR ((struct kwhy_normal){-4.605170186, 0.7})  /* 1 % */
+#define NOISE_PRIOR ((struct kwhy_normal){1.386294361, 1.0})  /* median 4 W */
+#define ALIAS_PRIOR ((struct kwhy_normal){-2.302585093, 1.0}) /* median 0.1 */
+#define STAMP_PRIOR ((struct kwhy_normal){-7.600902460, 0.7}) /* median 0.5 ms */
+#define VARY_PRIOR ((struct kwhy_normal){-4.605170186, 0.7})  /* median 1 % */
 
-/* Idle with a context over the power limit: 0.17 on the H200; 0.13 to 0.2 on A100, V100 and desktop cards. */
+/*
+ * Idle level with a context as a share of the power limit: 0.17 on the H200, 0.13 to 0.2 on A100, V100 and
+ * desktop cards.
+ */
 #define IDLE_OF_LIMIT 0.17
 #define IDLE_OF_LIMIT_SPREAD 0.06
 
-/* Idle without a context over that with one: 0.64 on the H200. */
+/* Ratio of the idle level without a context to that with one: 0.64 on the H200. */
 #define CLEAN_OF_IDLE 0.6
 #define CLEAN_OF_IDLE_SPREAD 0.2
 
-/* Largest share of a reading's window with activities at which it counts as idle. */
+/*
+ * Largest share of a reading's window with activities at which the reading counts as idle, and least number
+ * of such readings.
+ */
 #define QUIET_SHARE 1e-3
 #define QUIET_MIN 5
 
-/* Smallest plausible unit power; smaller values are an error of units. */
+/* Smallest plausible power of a full grid above idle; a smaller value is an error of units. */
 #define UNIT_MIN_W 1.0
 
 /*
- * Power of a full grid above idle over the range from idle to the power limit, where readings hardly show it.
- * Loads that saturate an H200 or H100 take 0.4 to 1 of the range (`kwhy bench ops`); most work saturates
- * less.
+ * Power of a full grid above idle, as a share of the range from the idle level to the power limit, used if
+ * readings hardly show it. Loads that saturate an H200 or H100 take 0.4 to 1 of the range (`kwhy bench ops`);
+ * most work saturates less.
  */
 #define UNIT_OF_SPACE 0.6
 #define UNIT_OF_SPACE_SPREAD 0.6
 /*
- * Difference between readings of idle and of work that needs no work to explain it; idle levels drift by half
- * of it.
+ * Difference between readings of idle and of work below which work need not be the cause; idle levels drift
+ * by half of it.
  */
 #define LEVEL_UNSURE_W 1.0
 
@@ -60,7 +66,10 @@ static struct kwhy_normal normal_of(struct kwhy_measured measured, double spread
 	return (struct kwhy_normal){measured.value, fmax(measured.sd, spread_least)};
 }
 
-/* A meter without a low-pass is fitted from that of the measured one: the fit needs a width to begin from. */
+/*
+ * Response of a meter; one without a low-pass gets the time constant of the measured meter, because the fit
+ * needs a width to begin from.
+ */
 static struct kwhy_response low_pass_of(uint32_t meter, const struct kwhy_profile *profile)
 {
 	const struct kwhy_response response = kwhy_response_of_profile(meter, profile);
@@ -97,7 +106,7 @@ static bool is_quiet(const struct kwhy_response_features *features, size_t readi
 	return filled < QUIET_SHARE;
 }
 
-/* Share of time without a context in a reading. */
+/* Share of a reading's window in which the device had no context. */
 static double clean_share(const struct kwhy_powers_question *question,
 	const struct kwhy_response_features *features, size_t reading)
 {
@@ -125,7 +134,7 @@ enum kwhy_status kwhy_priors_quiet(const struct kwhy_response_features *features
 	return KWHY_OK;
 }
 
-/* Least reading with a context. */
+/* Lowest reading without time without a context; if there is none, the mean power of the total. */
 static double least_power(const struct kwhy_powers_question *question,
 	const struct kwhy_response_features *features, const struct kwhy_power_readings *readings)
 {
@@ -140,8 +149,8 @@ static double least_power(const struct kwhy_powers_question *question,
 }
 
 /*
- * Prior of the idle level: stated in the recording, else measured in the profile, else assumed and left to
- * the readings.
+ * Prior of the idle level: stated in the recording, else measured in the profile, else the median of idle
+ * readings, else a share of the power limit or of the lowest reading.
  */
 static struct kwhy_normal idle_prior(const struct kwhy_powers_question *question, double quiet_w,
 	const struct kwhy_response_features *features, const struct kwhy_power_readings *readings)
@@ -161,7 +170,7 @@ static struct kwhy_normal idle_prior(const struct kwhy_powers_question *question
 	return (struct kwhy_normal){least_w / 2, fmax(least_w / 4, IDLE_SD_W)};
 }
 
-/* Mean of the readings with time without a context only; NAN: there are no such readings. */
+/* Mean of the readings that show only time without a context; NAN: there are no such readings. */
 static double mean_clean_power(const struct kwhy_powers_question *question,
 	const struct kwhy_response_features *features, const struct kwhy_power_readings *readings)
 {
@@ -177,7 +186,7 @@ static double mean_clean_power(const struct kwhy_powers_question *question,
 	return count ? sum_w / (double)count : NAN;
 }
 
-/* Prior of the idle level without a context, given that with one. */
+/* Prior of the idle level without a context; `idle` is the prior of the level with a context. */
 static struct kwhy_normal clean_level(const struct kwhy_powers_question *question,
 	const struct kwhy_response_features *features, const struct kwhy_power_readings *readings,
 	struct kwhy_normal idle)
@@ -195,7 +204,7 @@ static struct kwhy_normal clean_level(const struct kwhy_powers_question *questio
 	return (struct kwhy_normal){CLEAN_OF_IDLE * idle.mean, CLEAN_OF_IDLE_SPREAD * idle.mean};
 }
 
-/* Prior of the logarithm of the difference between both idle levels. */
+/* Prior of the logarithm of the difference in watts between both idle levels. */
 static struct kwhy_normal clean_prior(const struct kwhy_powers_question *question,
 	const struct kwhy_response_features *features, const struct kwhy_power_readings *readings,
 	struct kwhy_normal idle)
@@ -206,7 +215,7 @@ static struct kwhy_normal clean_prior(const struct kwhy_powers_question *questio
 	return (struct kwhy_normal){log(below_w), fmin(hypot(idle.sd, clean.sd) / below_w, 1)};
 }
 
-/* Mean over the readings of fill times level, summed over the classes. */
+/* Mean, over the readings, of the sum over the classes of fill times level. */
 static double mean_fill(
 	const struct kwhy_powers_question *question, const struct kwhy_response_features *features)
 {
@@ -222,7 +231,10 @@ static double mean_fill(
 	return features->reading_count ? sum / (double)features->reading_count : 0;
 }
 
-/* Mean power above idle, and the mean fill of a grid in that time: from the readings, else from the total. */
+/*
+ * Mean power above idle in watts and mean fill of the grids in the same time: of the readings, else of the
+ * total.
+ */
 struct drawn {
 	double above_w, fill;
 };
@@ -250,8 +262,8 @@ static struct drawn find_drawn(const struct kwhy_powers_question *question,
 }
 
 /*
- * Prior of the logarithm of the power of a full grid above idle that explains the drawn power. Work that
- * hardly shows in the readings, as it is too short or draws too little, determines it poorly; then the prior
+ * Prior of the logarithm of the power of a full grid above idle. Its median explains the drawn power, as far
+ * as readings show the work. Work that is too short or draws too little hardly shows in them; then the prior
  * covers any full grid.
  */
 static struct kwhy_normal unit_prior(
@@ -291,7 +303,7 @@ static void class_prior(
 		prior->class_log[c] = (struct kwhy_normal){log(class->fill), class->sd};
 		return;
 	}
-	/* 5 %: the power of a kernel varies with temperature and data. */
+	/* The power of a kernel varies with temperature and data by 5 %. */
 	prior->class_log[c].mean = log(above_w);
 	prior->class_log[c].sd = hypot(0.05, (isnan(class->known_sd_w) ? 0 : class->known_sd_w) / above_w);
 }
@@ -321,7 +333,8 @@ enum kwhy_status kwhy_priors_init(struct kwhy_posterior_prior *prior,
 	prior->other[KWHY_PARAMETER_IDLE] = idle_prior(question, quiet_w, features, readings);
 	below = clean_prior(question, features, readings, prior->other[KWHY_PARAMETER_IDLE]);
 	/*
-	 * The level that the readings show: a stated one, or that of another card, may be above all of them.
+	 * The idle level that readings show is preferred here: a stated level, or that of another card, may
+	 * be above all readings.
 	 */
 	level = isnan(quiet_w) ? prior->other[KWHY_PARAMETER_IDLE] : (struct kwhy_normal){quiet_w, 0};
 	drawn = find_drawn(question, features, readings, level.mean, exp(below.mean));

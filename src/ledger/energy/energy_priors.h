@@ -4,25 +4,31 @@
 
 #include "ledger/energy/energy_powers.h"
 
-/* Standard deviation of the logarithm of the power of a full grid, where the readings show the work. */
+/*
+ * Standard deviation of the logarithm of the power of a full grid in the prior, if the readings show the
+ * work.
+ */
 #define KWHY_UNIT_SPREAD 0.5
 
 /*
- * Priors of time constant and delay of a meter (model/response.h): from the profile, or wide ones. Returns
- * true when the profile has both.
+ * Writes the priors of a meter's time constant and delay (model/response.h): those of the profile, or wide
+ * ones. Returns whether the profile has both.
  */
 bool kwhy_priors_response(uint32_t meter, const struct kwhy_profile *profile, struct kwhy_normal *out_tau_s,
 	struct kwhy_normal *out_delay_s);
 
 /*
- * Median and count of the readings whose window contains an idle device only. `features` belong to
- * `readings`. NAN when there are none of these readings.
+ * Writes the median and the number of the readings whose window contains no work. `features` must be those of
+ * `readings`. The median is NAN and the number 0 if there are too few of these readings.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_priors_quiet(const struct kwhy_response_features *features,
 	const struct kwhy_power_readings *readings, double *out_power_w, size_t *out_count,
 	struct kwhy_error *error);
 
-/* Priors of idle level, unit power and class powers. The caller sets those of time constant and delay. */
+/*
+ * Makes the priors of the idle level, the unit power and the class powers. The caller sets those of time
+ * constant and delay.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_priors_init(struct kwhy_posterior_prior *prior,
 	const struct kwhy_powers_question *question, const struct kwhy_response_features *features,
 	const struct kwhy_power_readings *readings, struct kwhy_error *error);

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 
 /*
- * The metered intervals, joined where they touch, moved earlier by the meter's lag and limited to recorded
- * time.
+ * Recorded time inside the metered intervals. The intervals are moved earlier by the meter's lag, cut to the
+ * recorded windows, and joined if they touch.
  */
 struct runs {
 	struct kwhy_window *windows;
 	size_t count;
-	double metered_ns; /* length of the intervals, recorded or not */
+	double metered_ns; /* total length of the intervals, whether recorded or not */
 };
 
 int64_t kwhy_energy_lag_ns(const struct kwhy_energy_findings *findings)
@@ -33,8 +33,8 @@ static void add_run(struct runs *runs, int64_t start_ns, int64_t end_ns)
 }
 
 /*
- * Adds the parts of the intervals inside windows. Both are in order; an interval may lie in several windows
- * and vice versa.
+ * Adds the parts of the intervals that lie inside recorded windows. Both are in order of time; an interval
+ * may overlap several windows, and a window several intervals.
  */
 static void add_runs(struct runs *runs, const struct kwhy_energy_findings *findings)
 {
@@ -71,7 +71,7 @@ static enum kwhy_status runs_init(
 	return KWHY_OK;
 }
 
-/* Time of [start_ns, end_ns) inside windows, which are in order. */
+/* Length in ns of the parts of [start_ns, end_ns) inside windows, which are in order. */
 static double inside(const struct kwhy_window *windows, size_t count, int64_t start_ns, int64_t end_ns)
 {
 	size_t low = 0, high = count;
@@ -95,7 +95,10 @@ static double inside(const struct kwhy_window *windows, size_t count, int64_t st
 	return sum_ns;
 }
 
-/* Mean power of `outside_ns` over the idle level; it is above 1 where the device had not become idle. */
+/*
+ * Ratio of the mean power in the time outside the activities, whose length is outside_ns, to the idle level.
+ * It is above 1 if idle was elevated there.
+ */
 static double outside_ratio(const struct kwhy_energy_findings *findings,
 	const struct kwhy_device_ledger *device_ledger, const struct runs *runs, double outside_ns)
 {
@@ -111,8 +114,8 @@ static double outside_ratio(const struct kwhy_energy_findings *findings,
 }
 
 /*
- * Idle time as seen by the meter. The time before the recording in the memory of the first reading is
- * unknown; it counts as idle, outside.
+ * Idle time as the meter shows it. The first reading also shows time before the recording, in which it is not
+ * known what ran; that time counts as idle time outside the activities.
  */
 static double idle_seen_ns(const struct kwhy_energy_findings *findings, double known_ns)
 {
@@ -132,7 +135,10 @@ static bool is_gap(const struct kwhy_account *account)
 		(kwhy_category_is_idle(account->category) && account->category != KWHY_CATEGORY_OUTSIDE);
 }
 
-/* Divides the idle seconds among the idle accounts, those outside of the activities separately. */
+/*
+ * Divides the idle time among the idle accounts. Accounts outside the activities get the time that is
+ * outside; the others share the rest in proportion to their times.
+ */
 static void share_idle(const struct kwhy_energy_findings *findings,
 	const struct kwhy_device_ledger *device_ledger, const struct runs *runs,
 	struct kwhy_account_times *times)
@@ -152,7 +158,7 @@ static void share_idle(const struct kwhy_energy_findings *findings,
 	for (size_t i = 0; i < device_ledger->account_count; i++)
 		if (is_gap(&device_ledger->accounts[i]))
 			gaps_ns += (double)device_ledger->accounts[i].time_ns;
-	/* an account without time gets no energy; time shifted to it by the lag alone goes to others */
+	/* an account without time gets no energy; what only the lag shifts into it goes to other accounts */
 	for (size_t i = 0; i < device_ledger->account_count; i++) {
 		const struct kwhy_account *account = &device_ledger->accounts[i];
 
@@ -186,8 +192,8 @@ static void add_rows(struct kwhy_account_times *times, const struct kwhy_energy_
 }
 
 /*
- * Adds the unrecorded time inside the run. Where an interval reaches beyond the run, the energy of its
- * unrecorded time is divided in proportion to time.
+ * Adds the unrecorded time between the first and last activity, and its energy. If an interval reaches beyond
+ * these, the energy of its unrecorded time is divided in proportion to time.
  */
 static void add_between(struct kwhy_account_times *times, const struct kwhy_energy_findings *findings,
 	const struct kwhy_device_ledger *device_ledger)
@@ -208,7 +214,10 @@ static void add_between(struct kwhy_account_times *times, const struct kwhy_ener
 
 		if (from_ns >= to_ns)
 			continue;
-		/* the meter shows unrecorded time slightly shifted, so it may have energy without time */
+		/*
+		 * the meter shows unrecorded time slightly shifted, so an interval may have energy of it
+		 * without having such time
+		 */
 		times->between_nj += findings->apportioned->unrecorded_nj[i] *
 			(all_ns > 0 ? ours_ns / all_ns : 1);
 		times->between_ns += ours_ns;

@@ -6,20 +6,26 @@
 #include <math.h>
 
 /*
- * Ratios between counter and other meters. A counter stuck at idle read 187 J where 327 J were drawn (zeus
- * issue 181), and gains of cards differ by some per cent. Beyond the first ratio the counter is not used,
- * beyond the second a note is written.
+ * Largest ratios between the mean powers of the counter and of another meter: up to SILENT_RATIO no note is
+ * written, above BELIEVED_RATIO the counter is not used. A counter stuck at idle read 187 J where 327 J were
+ * drawn (zeus issue 181), and gains of cards differ by some per cent.
  */
 #define BELIEVED_RATIO 1.4
 #define SILENT_RATIO 1.05
 
-/* Meters with less common time are not compared, as the ends of their windows differ. */
+/*
+ * Least common time, in ns, of two meters that are compared; in less time the different ends of their windows
+ * matter.
+ */
 #define COMPARED_MIN_NS 500000000
 
-/* Sampling ratio above which a note says that the power was read too rarely. */
+/* Sampling ratio from which a note says that the power was read too rarely. */
 #define RARE_RATIO 0.02
 
-/* Mean power of the other meter in its intervals inside the window of `total`; NAN: they are too short. */
+/*
+ * Mean power in W of the other meter, over its intervals inside the window of `total`; NAN: these intervals
+ * are too short.
+ */
 static double mean_power_within(
 	const struct kwhy_metered_total *other, const struct kwhy_metered_total *total)
 {
@@ -55,7 +61,7 @@ static enum kwhy_status choose_power(struct kwhy_metered_total *out_total,
 	return KWHY_OK;
 }
 
-/* Replaces instants that were read rarely by means, where these cover at least half of their time. */
+/* Replaces instants that were read rarely by means, if the means cover at least half as much time. */
 static enum kwhy_status prefer_means(struct kwhy_metered_total *total,
 	const struct kwhy_device_meters *meters, const struct kwhy_covered *covered, struct kwhy_error *error)
 {
@@ -91,7 +97,7 @@ static enum kwhy_status note_rare(
 		kwhy_quantity_time(step, total->sum_ns / (int64_t)total->count), 100 * total->sampling_ratio);
 }
 
-/* Whether the counter agrees with the other meter; writes notes of the differences. */
+/* Whether the counter's mean power agrees with that of the other meter. Notes a difference. */
 static enum kwhy_status judge(struct kwhy_ledger *ledger, const struct kwhy_metered_total *counter,
 	const struct kwhy_metered_total *other, bool *out_believed, struct kwhy_error *error)
 {
@@ -122,8 +128,8 @@ static enum kwhy_status note_falls(
 }
 
 /*
- * Whether the counter covers at least half of the other meter's time and agrees with it. In a short recording
- * the ring may cover more than a few updates do.
+ * Whether the counter covers at least half as much time as the other meter and agrees with it. In a short
+ * recording the ring may cover more time than a few updates of the counter do.
  */
 static enum kwhy_status weigh(struct kwhy_ledger *ledger, const struct kwhy_metered_total *counter,
 	const struct kwhy_metered_total *other, bool *out_believed, struct kwhy_error *error)

@@ -8,15 +8,16 @@
 #include <stdlib.h>
 
 /*
- * One end of an interval. The interval of a counter or between samples is the integral of the filtered power:
- * its value at the end less that at the start. Between two trailing means it is half the length times both
+ * A time at which the sums of levels are read; each, times `factor`, is added to the interval's. For a
+ * counter and between samples, an interval's sum is the integral of the filtered level: the value at its end
+ * less that at its start. Between two trailing means it is half the interval's length times the sum of both
  * means.
  */
 struct look {
 	int64_t time_ns;
 	uint32_t interval;
 	float factor;
-	bool is_sharp; /* energy drawn up to the time itself, independent of the meter's lag */
+	bool is_sharp; /* the integral of the level itself is read, not that of the filtered level */
 };
 
 struct viewing {
@@ -46,7 +47,7 @@ static void add_look(struct viewing *viewing, size_t interval, int64_t time_ns, 
 	viewing->looks[viewing->count++] = (struct look){seen_ns, (uint32_t)interval, (float)factor, false};
 }
 
-/* Adds an end of the recording that is also an end of an interval, without the meter's lag. */
+/* Adds an edge of an interval that is also an end of the recording. The meter's lag does not apply to it. */
 static void add_sharp(struct viewing *viewing, size_t interval, int64_t time_ns, double factor)
 {
 	int64_t tau_ns = llround(viewing->tau_s * 1e9);
@@ -143,8 +144,8 @@ static enum kwhy_status walk_looks(struct viewing *viewing, const struct kwhy_po
 }
 
 /*
- * Adds elevated idle time with the meter's delay; its low-pass is ignored, as it takes about as much at one
- * end as it adds at the other.
+ * Adds the elevated idle time in each interval, moved by the meter's delay. The low-pass is neglected,
+ * because it takes about as much energy at one end as it adds at the other.
  */
 static void see_elevated_idle(struct kwhy_metered_view *view, const struct kwhy_metered_total *total,
 	const struct kwhy_device_ledger *device_ledger, double delay_s)

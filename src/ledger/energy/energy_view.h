@@ -5,22 +5,20 @@
 #include "ledger/energy/energy_powers.h"
 
 /*
- * The time of each class in the intervals of a meter, as seen through the meter's response: seconds of power
- * above idle (`net`), seconds of the idle level while the class ran (`base`), seconds of idle and of
- * unrecorded time.
+ * The time of each class in the intervals of a meter, as seen through the meter's response: seconds of its
+ * power above idle (`net`), and seconds of the idle level while it ran (`base`). In addition the seconds of
+ * idle and of unrecorded time.
  */
-/* A negligible time constant, for intervals on the clock of the activities. */
+/* A negligible time constant in seconds, for intervals that are on the clock of the activities. */
 #define KWHY_METERED_NO_TAU_S 1e-6
 
 #define KWHY_METERED_CHANNELS(class_count) (2 * (class_count) + 2)
 
 struct kwhy_metered_view {
 	size_t interval_count, class_count;
-	double *seen_s; /* [interval_count * KWHY_METERED_CHANNELS]: net, base, idle, unrecorded */
-	/*
-	 * [interval_count] seconds of idle time in which the device had not become idle yet, and its joules
-	 * in them
-	 */
+	double *seen_s; /* [interval_count * KWHY_METERED_CHANNELS(class_count)] of each interval: net of all
+			   classes, base of all classes, idle, unrecorded */
+	/* [interval_count] seconds of elevated idle time, and the joules drawn in it. */
 	double *elevated_s, *elevated_j;
 };
 
@@ -34,8 +32,8 @@ double kwhy_metered_view_class_nj(const struct kwhy_metered_view *view, size_t i
 	const struct kwhy_powers *powers, size_t class);
 
 /*
- * Energy of each class in an interval as predicted by the powers, idle last: [class_count + 1]. Returns the
- * sum, which excludes unrecorded time.
+ * Writes the energy of each class in an interval as predicted by the powers, with idle last: [class_count +
+ * 1]. Returns the sum, which does not include unrecorded time.
  */
 double kwhy_metered_view_energy_nj(const struct kwhy_metered_view *view, size_t interval,
 	const struct kwhy_powers *powers, double *out_nj);

@@ -6,7 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Changes are stored relative to base_ns and grow with exp(distance / tau): rebase before this many tau. */
+/*
+ * lag and area_s are relative to base_ns, and changes of lag grow with exp(distance / tau). So base_ns is
+ * moved before the distance exceeds this many time constants.
+ */
 #define REBASE_TAUS 30
 
 struct walker {
@@ -39,7 +42,10 @@ static void rebase(struct kwhy_filtered_levels *response, int64_t time_ns)
 	response->base_ns = time_ns;
 }
 
-/* Growth of the lag of each time constant for a change by 1 at time_ns, relative to base_ns. */
+/*
+ * What a change of a level at time_ns needs: `length_s` is the time since base_ns, and `growth` the change of
+ * lag for a change of the level by 1, for each time constant.
+ */
 struct moment {
 	double length_s;
 	double growth[KWHY_RESPONSE_TAU_MAX];
@@ -114,7 +120,7 @@ static void follow(struct walker *walker, const struct kwhy_sweep_interval *stre
 	set_level(response, &moment, response->channel_count - 1, levels->unrecorded);
 }
 
-/* Visits the readouts before limit_ns. */
+/* Calls the visitor for the readouts before limit_ns. */
 static void read_out(struct walker *walker, int64_t limit_ns)
 {
 	const struct kwhy_response_walk *walk = walker->walk;
@@ -127,7 +133,7 @@ static void read_out(struct walker *walker, int64_t limit_ns)
 	}
 }
 
-/* Sweeps over the hull; readouts inside an interval are visited before the next one begins. */
+/* Sweeps over the hull. The readouts inside an interval are visited before the next interval begins. */
 static enum kwhy_status walk_covered(struct walker *walker, const int64_t *edges, struct kwhy_error *error)
 {
 	const struct kwhy_response_walk *walk = walker->walk;
@@ -175,8 +181,8 @@ static enum kwhy_status allocate(struct walker *walker, struct kwhy_error *error
 }
 
 /*
- * Sorted times at which the recorded state or the context changes, including the ends of the hull. NULL: out
- * of memory.
+ * Sorted times at which recorded time or time without a context begins or ends, including the ends of the
+ * hull. NULL: out of memory.
  */
 static int64_t *edges_of(const struct kwhy_response_walk *walk)
 {

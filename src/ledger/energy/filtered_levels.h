@@ -8,25 +8,25 @@
 #define KWHY_RESPONSE_TAU_MAX 3
 
 /*
- * The activities of a device as seen by a meter with a first-order low-pass. Every channel is the level of
- * one class (`net`, then with `with_base` also `base`, then idle, then unrecorded), filtered with each time
- * constant. For channel c at the time of a readout:
+ * The activities of a device as seen by a meter with a first-order low-pass. There is one channel for the
+ * `net` level of each class, with `with_base` one for the `base` level of each class, then one for idle and
+ * one for unrecorded time. Each is filtered with each time constant. At a readout, channel c has the values
  *   level[c]                                    the level itself
- *   level[c] - lag[tau * channel_count + c]     the filtered level
+ *   level[c] - lag[tau * channel_count + c]     the filtered level, for the time constant with index tau
  *   area_s[c]                                   integral of the level since the walk began
- * The integral of the filtered level over a window is the change of area - tau * filtered. Before the hull of
- * the coverage everything is 0. Takes O(activities log concurrency), and one exponential for each change of
- * the running activities.
+ * The integral of the filtered level over a window is area_s[c] - tau_s[tau] * filtered level at the end of
+ * the window, less the same at its start. Before the hull of the coverage all values are 0. A walk takes
+ * O(activities log concurrency), and an exponential for each change of the running activities.
  */
 struct kwhy_filtered_levels {
 	size_t channel_count, class_count, tau_count;
 	bool with_base;
 	double tau_s[KWHY_RESPONSE_TAU_MAX];
 	double *level, *lag, *area_s;
-	int64_t base_ns; /* time at which lag and area are valid */
+	int64_t base_ns; /* time in ns for which lag and area_s are valid */
 };
 
-/* Called for each readout, in order. */
+/* Function called for each readout, in order of time. */
 typedef void kwhy_response_visit(void *context, const struct kwhy_filtered_levels *response, size_t readout);
 
 struct kwhy_response_walk {

@@ -6,20 +6,21 @@
 #include <string.h>
 
 /*
- * Degrees of freedom of the Student-t noise; its heavy tails cover effects outside the model (temperature,
- * data, clocks).
+ * Degrees of freedom of the Student-t noise. Its heavy tails cover effects that the model does not have
+ * (temperature, data, clocks).
  */
 #define FREEDOM 4.0
 
 /*
- * Power over the limit at which the density begins to fall. A device holds its mean power over some
+ * Ratio of a power to the limit above which the density falls. A device holds its mean power over some
  * milliseconds to the limit; shorter kernels may exceed it.
  */
 #define LIMIT_HELD 1.2
 #define LIMIT_SPREAD 0.1
 
 /*
- * Lower bound of the noise. Meters resolve milliwatts at best; constant readings would lead to a noise of 0.
+ * Lower bound of the noise parameter. Meters resolve milliwatts at best, and constant readings would
+ * otherwise give a noise of 0.
  */
 #define NOISE_LOG_MIN (-6.907755279) /* 1 mW */
 
@@ -53,8 +54,9 @@ static void add_scaled(double *restrict sum, const float *restrict column, doubl
 }
 
 /*
- * Predicts the variance of the power inside windows, where one class runs after the other: the mean of the
- * squares less the square of the mean. Concurrent copies add a little, so it is limited to 0 or more.
+ * Predicts the variance of the power inside each reading's window, if one class runs after the other: the
+ * mean of the squares less the square of the mean. Concurrent copies may make that slightly negative, so it
+ * is at least 0.
  */
 static void predict_inside(struct kwhy_posterior_prediction *prediction,
 	const struct kwhy_response_features *features, const double *parameters)
@@ -75,8 +77,8 @@ static void predict_inside(struct kwhy_posterior_prediction *prediction,
 }
 
 /*
- * Adds the power of the classes at one point of the grid to the power and, with its slope weight, to the
- * slope.
+ * Adds the prediction at one point of the grid, times `weight`, to the power and, times the slope's weight,
+ * to the slope.
  */
 static void add_point(struct kwhy_posterior_prediction *prediction,
 	const struct kwhy_response_features *features, size_t point, const double *parameters, double weight,
@@ -195,7 +197,10 @@ double kwhy_posterior_log_likelihood(const struct kwhy_posterior_model *model,
 		double residual = model->readings->items[i].power_w - prediction->power_w[i];
 		double tail = 1 + residual * residual / (FREEDOM * variance);
 
-		/* -log(variance) / 2 - (FREEDOM + 1) / 2 * log(tail), with one logarithm */
+		/*
+		 * equals -log(variance) / 2 - (FREEDOM + 1) / 2 * log(tail) with FREEDOM 4, but takes one
+		 * logarithm
+		 */
 		sum -= 0.5 * log(variance * tail * tail * tail * tail * tail);
 	}
 	return sum;

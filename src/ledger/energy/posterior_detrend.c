@@ -4,14 +4,20 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Growth of the relative variance of the common drift per second: 1 % over ten seconds, as during warm-up. */
+/*
+ * Relative variance that the common drift gains per second. It corresponds to 1 % in ten seconds, as during
+ * warm-up.
+ */
 #define DRIFT_PER_S (0.003 * 0.003)
 #define FREEDOM 4.0
 
-/* State of a random walk with noise: filtered forwards, smoothed backwards (Rauch, Tung, Striebel). */
+/*
+ * State of a random walk observed with noise: a Kalman filter forwards, and a smoother backwards (Rauch,
+ * Tung, Striebel).
+ */
 struct walk_state {
-	double mean, variance; /* filtered, then smoothed */
-	double ahead_variance; /* predicted variance at this reading */
+	double mean, variance; /* of the relative drift, after the filter and later after the smoother */
+	double ahead_variance; /* variance at this reading before the reading is used */
 };
 
 static double step_variance(const struct kwhy_power_readings *readings, size_t i)
@@ -19,7 +25,7 @@ static double step_variance(const struct kwhy_power_readings *readings, size_t i
 	return DRIFT_PER_S * fabs((double)(readings->items[i].to_ns - readings->items[i - 1].to_ns)) * 1e-9;
 }
 
-/* Relative residual of reading i, and its variance, which is larger for outliers. */
+/* Relative residual of reading i, and its variance, which is increased for outliers. */
 static double residual_of(const struct kwhy_posterior_model *model,
 	const struct kwhy_posterior_prediction *prediction, const struct kwhy_posterior_noise *noise,
 	size_t i, double read_w, double *out_variance)
@@ -36,7 +42,7 @@ static void filter(struct walk_state *states, const struct kwhy_posterior_model 
 	const struct kwhy_posterior_prediction *prediction, const struct kwhy_posterior_noise *noise,
 	const double *read_w)
 {
-	/* The walk starts near 0, as the class powers include the level. */
+	/* The drift starts near 0, because the class powers include the mean level. */
 	const struct kwhy_power_readings *readings = model->readings;
 	double mean = 0, variance = DRIFT_PER_S;
 
@@ -63,7 +69,7 @@ static void smooth(struct walk_state *states, size_t count)
 	}
 }
 
-/* Divides the drift out of the readings, relative to its mean, so that the mean power is unchanged. */
+/* Divides the readings by the drift over its mean, so that the mean power stays the same. */
 static void divide_out(const struct walk_state *states, const struct kwhy_posterior_prediction *prediction,
 	const double *read_w, struct kwhy_power_readings *readings)
 {

@@ -8,22 +8,26 @@
 #include <string.h>
 
 /*
- * Slice sampling (Neal 2003) along lines, and trajectories. Where only sums of powers are known, the
- * posterior is a thin sheet as wide as the prior, flat in watts and curved in logarithms. A chain that
- * evaluates all readings for each step cannot take enough steps. Steps of a single logarithm cover the range
- * that the prior allows; lines straight in watts, drawn from the fit, follow the sheet.
+ * Draws by slice sampling (Neal 2003) and by trajectories. If only sums of powers are known, the posterior is
+ * a thin sheet that is as wide as the prior; it is flat in watts and curved in logarithms. A chain that
+ * evaluates all readings in each step cannot take enough steps, so the quadratic likelihood is used. Steps of
+ * a single logarithm cover the range that the prior allows. Steps along straight lines in watts, with
+ * directions drawn from the fit, follow the sheet.
  */
 #define BURN_IN_DRAWS 100
-#define LOG_STEP 1.0   /* in logarithms; a slice is at most as wide as the prior */
-#define OTHER_STEP 0.5 /* in watts or grid steps */
-#define LINE_STEP 1.5  /* in standard deviations of the fit */
+/* First width of a slice of a logarithm; a slice is at most as wide as the prior. */
+#define LOG_STEP 1.0
+/* First width of a slice of the idle level in watts, or of the response in grid steps. */
+#define OTHER_STEP 0.5
+/* First width of a slice along a line, in standard deviations of the fit. */
+#define LINE_STEP 1.5
 #define STEPS_OUT 6
 #define SHRINKS_MAX 60
 
 /*
  * Trajectories (Hamiltonian Monte Carlo, Neal 2011) start in a random direction and follow the gradient of
- * the density in watts, where the sheet is flat, in units of the standard deviations of the fit. One
- * trajectory crosses the whole sheet at the cost of a few lines.
+ * the density in watts, in which the sheet is flat. Lengths are in standard deviations of the fit. One
+ * trajectory crosses the whole sheet at the cost of a few steps along lines.
  */
 #define TRAJECTORY_SDS 1.6
 #define STEP_SIZE_FIRST 0.25
@@ -35,21 +39,26 @@ struct chain {
 	const struct kwhy_posterior_fit *fit;
 	const struct kwhy_posterior_model *model;
 	struct kwhy_random random;
-	size_t classes, moving; /* number of parameters without those of the noise */
-	double *logs;		/* [classes] logarithms of the powers */
-	double *position;	/* [moving] powers in watts, then the other parameters as they are */
-	double *gradient;	/* [moving] gradient of the quadratic likelihood at the position */
-	double *line, *curvature_times_line; /* [moving] direction of a line, and the curvature times it */
-	double slope, line_curvature;	     /* derivatives of the likelihood along the line */
-	size_t parameter;		     /* the parameter that moves alone */
+	size_t classes, moving; /* numbers of classes, and of all parameters except those of the noise */
+	double *logs;		/* [classes] logarithms of the powers above idle */
+	double *position; /* [moving] powers above idle in watts, then the other parameters as they are */
+	double *gradient; /* [moving] gradient of the quadratic likelihood at the position */
+	double *line, *curvature_times_line; /* [moving] direction of a line; [moving] the likelihood's
+						curvature times that direction */
+	double slope, line_curvature;	     /* derivatives of the log likelihood along the line */
+	size_t parameter;		     /* index of the parameter that moves alone */
 	double *root;		  /* [moving * moving] Cholesky factor of the fit's precision in watts */
-	double *momentum, *force; /* [moving] of a trajectory, in standard deviations; scratch */
-	double *before;		  /* [2 * moving] position and gradient at the start of the trajectory */
-	double step_size,
-		transitions; /* step size in standard deviations; number of transitions while it is tuned */
+	double *momentum, *force; /* [moving] momentum and force of a trajectory, in standard deviations of
+				     the fit; also scratch */
+	double *before;		  /* [2 * moving] position and gradient at the start of a trajectory */
+	double step_size, transitions; /* step size in standard deviations; number of trajectories so far
+					  while the step size is tuned */
 };
 
-/* Log density at a distance along a line, relative to that at the position; -INFINITY: impossible. */
+/*
+ * Log density at a distance along a line, relative to that at the current position; -INFINITY: an impossible
+ * point.
+ */
 typedef double density_at(const struct chain *chain, double distance);
 
 static const struct kwhy_posterior_prior *prior_of(const struct chain *chain)
@@ -67,7 +76,7 @@ static double idle_of(const struct chain *chain)
 	return chain->position[chain->classes + KWHY_PARAMETER_IDLE];
 }
 
-/* Gain of the likelihood when one parameter moves by a distance. */
+/* Gain of the log likelihood if chain->parameter moves by a distance. */
 static double gain_alone(const struct chain *chain, double distance)
 {
 	size_t i = chain->parameter;
@@ -107,7 +116,10 @@ static double density_of_idle(const struct chain *chain, double distance)
 	return sum;
 }
 
-/* Log density along a line in watts; the prior is one of logarithms, so the Jacobian is included. */
+/*
+ * Log density along a line in watts. The prior is one of logarithms, so the Jacobian (minus the log power) is
+ * included.
+ */
 static double density_of_line(const struct chain *chain, double distance)
 {
 	const double *line = chain->line, *other_line = line + chain->classes;
@@ -134,7 +146,10 @@ static double density_of_line(const struct chain *chain, double distance)
 	return sum;
 }
 
-/* Distance of a random point above a random density level; 0: no such point was found. */
+/*
+ * Draws a point of a slice, that is, of the points whose density is above a random share of the current
+ * density. Returns its distance; 0: no point was found.
+ */
 static double slice(struct chain *chain, density_at *density, double step)
 {
 	double floor = density(chain, 0) + log(kwhy_random_uniform(&chain->random));
@@ -180,7 +195,7 @@ static void move_other(struct chain *chain, enum kwhy_posterior_parameter parame
 	move_alone(chain, slice(chain, density, OTHER_STEP));
 }
 
-/* Draws the power of a full grid, which is normal given the class powers. */
+/* Draws the unit parameter, which is normally distributed given the class powers. */
 static void move_unit(struct chain *chain)
 {
 	const struct kwhy_posterior_prior *prior = prior_of(chain);
@@ -234,7 +249,7 @@ static void move_along_line(struct chain *chain)
 		chain->logs[c] = log(chain->position[c]);
 }
 
-/* Log density at the position without the likelihood, with respect to watts. */
+/* Log density of the prior at the position, with respect to watts. */
 static double prior_density(const struct chain *chain)
 {
 	const double *other = chain->position + chain->classes;
@@ -254,7 +269,10 @@ static double prior_density(const struct chain *chain)
 	return sum;
 }
 
-/* Gradient of the prior of another parameter; the prior is normal, so a finite difference is exact. */
+/*
+ * Gradient of the log prior of a parameter that is no class power. That prior is normal, so a central
+ * difference is exact.
+ */
 static double other_force(const struct chain *chain, size_t i)
 {
 	double at = chain->position[chain->classes + i];
@@ -298,8 +316,8 @@ static void update_momentum(struct chain *chain, double time)
 }
 
 /*
- * Moves the position along the momentum; *gain receives that of the likelihood. False: a power would not be
- * above 0.
+ * Moves the position along the momentum. *gain receives the gain of the log likelihood. False: a power would
+ * not be above 0.
  */
 static bool update_position(struct chain *chain, double time, double *gain)
 {
@@ -334,7 +352,7 @@ static double kinetic_energy(const struct chain *chain)
 	return sum;
 }
 
-/* Runs a trajectory; returns the probability of accepting its end. */
+/* Runs a trajectory and returns the probability with which its end is accepted. */
 static double propose(struct chain *chain)
 {
 	const double step = chain->step_size * (0.8 + 0.4 * kwhy_random_uniform(&chain->random));
@@ -372,7 +390,10 @@ static double hmc_transition(struct chain *chain)
 	return taken;
 }
 
-/* Adapts the step size during burn-in to the desired acceptance ratio (Robbins and Monro 1951). */
+/*
+ * Adapts the step size during burn-in so that ACCEPTED_RATIO of the trajectories are accepted (Robbins and
+ * Monro 1951).
+ */
 static void tune_step_size(struct chain *chain, double taken)
 {
 	chain->transitions++;
@@ -397,7 +418,7 @@ static void sweep(struct chain *chain, bool tune)
 		tune_step_size(chain, taken);
 }
 
-/* Converts the precision of the fit from logarithms of powers to watts, and factorizes it. */
+/* Converts the fit's precision matrix from logarithms of powers to watts, and factorizes it. */
 static void find_root(struct chain *chain)
 {
 	for (size_t row = 0; row < chain->moving; row++)

@@ -7,21 +7,25 @@
 #include <string.h>
 
 /*
- * Climbs to the most probable parameters: damped Gauss-Newton steps of the powers, idle level and response
- * with the weights of Student-t noise, and Newton steps of the noise parameters between them.
+ * Climbs to the most probable parameters. Powers, idle level and response take damped Gauss-Newton steps with
+ * the weights of Student-t noise; between these, the noise parameters take Newton steps.
  */
 #define STEPS_MAX 80
 #define GAIN_MIN 1e-4
 #define DAMPING_MAX 1e8
 #define FREEDOM 4.0
-#define NOISE_DIFFERENCE 0.05 /* step of the logarithms for the curvature of the noise parameters */
+/*
+ * Step of the noise parameters, which are logarithms, in the differences that give their gradient and
+ * curvature.
+ */
+#define NOISE_DIFFERENCE 0.05
 
 struct climb {
 	const struct kwhy_posterior_model *model;
 	struct kwhy_posterior_prediction prediction;
-	size_t count, linear; /* number of readings; number of parameters without the noise */
-	double *columns;      /* [linear * count] derivatives of the predicted power */
-	double *weights;      /* [count] */
+	size_t count, linear; /* number of readings; number of parameters except those of the noise */
+	double *columns;      /* [linear * count] derivatives of the predicted powers by these parameters */
+	double *weights;      /* [count] weights of the readings */
 	double *precision, *gradient, *factor, *step, *tried;
 	double density, damping;
 };
@@ -85,8 +89,8 @@ static double clamp(double value, double most)
 }
 
 /*
- * Derivatives by class and by time constant; the prediction already contains the slope, which is that by
- * delay.
+ * Computes the derivatives by class powers, idle level and time constant. That by delay follows from the
+ * slope, which the prediction contains.
  */
 static void differentiate(struct climb *climb, const double *parameters)
 {
@@ -138,7 +142,10 @@ static void weigh(struct climb *climb, const double *parameters)
 	}
 }
 
-/* Lower triangle of J' W J, and J' W r, over the parameters without the noise. */
+/*
+ * Adds J' W J, lower triangle, to the precision and J' W r to the gradient: J are the derivatives, W the
+ * weights, r the residuals.
+ */
 static void add_readings(struct climb *climb, size_t size)
 {
 	size_t count = climb->count;
@@ -185,7 +192,7 @@ static void add_prior_of_classes(struct climb *climb, size_t size, const double 
 	}
 }
 
-/* Adds the prior of the power limit for powers that, with the idle level, exceed it. */
+/* Adds the power limit's term of the prior, for class powers that with the idle level exceed the limit. */
 static void add_limit(struct climb *climb, size_t size, const double *parameters)
 {
 	const struct kwhy_posterior_prior *prior = climb->model->prior;
@@ -225,7 +232,7 @@ static void add_prior(struct climb *climb, size_t size, const double *parameters
 	}
 }
 
-/* Negative log density of the noise parameters, with the prediction fixed. */
+/* Negative log density as a function of the noise parameters, at a fixed prediction. */
 static double noise_cost(const struct climb *climb, double idle_w, const double *logs)
 {
 	const struct kwhy_normal *prior = climb->model->prior->other + KWHY_PARAMETER_NOISE;
@@ -241,7 +248,7 @@ static double noise_cost(const struct climb *climb, double idle_w, const double 
 	return cost;
 }
 
-/* Derivatives with respect to the noise parameters, by differences. */
+/* Gradient and curvature of that cost by the noise parameters, from differences. */
 struct curvature {
 	double gradient[KWHY_NOISE_PARAMETERS];
 	double matrix[KWHY_NOISE_PARAMETERS * KWHY_NOISE_PARAMETERS];
@@ -271,7 +278,10 @@ static void noise_curvature(
 		step[i] = 1;
 		up[i] = moved_cost(climb, idle_w, logs, step);
 		curvature->gradient[i] = (up[i] - down) / (2 * NOISE_DIFFERENCE);
-		/* At least the curvature of the prior, as far from the maximum the cost may be concave. */
+		/*
+		 * The curvature is at least 0.5, about that of the prior, because the cost may be concave far
+		 * from the maximum.
+		 */
 		curvature->matrix[i * n + i] = fmax(
 			(up[i] - 2 * here + down) / (NOISE_DIFFERENCE * NOISE_DIFFERENCE), 0.5);
 		for (int j = 0; j < i; j++) {
@@ -309,7 +319,7 @@ static void step_noise(struct climb *climb, double *parameters)
 	}
 }
 
-/* Precision and gradient at the parameters that the prediction was made for. */
+/* Computes precision and gradient at `parameters`, for which the prediction was made. */
 static void expand(struct climb *climb, size_t size, const double *parameters)
 {
 	memset(climb->precision, 0, size * size * sizeof(double));
@@ -320,7 +330,7 @@ static void expand(struct climb *climb, size_t size, const double *parameters)
 	add_prior(climb, size, parameters);
 }
 
-/* Tries one damped step; false: it does not increase the density at this damping. */
+/* Tries one step with the current damping. False: it does not increase the density. */
 static bool try_step(struct climb *climb, size_t size, double *parameters)
 {
 	size_t linear = climb->linear, classes = climb->model->prior->class_count;
@@ -349,7 +359,10 @@ static bool try_step(struct climb *climb, size_t size, double *parameters)
 	return true;
 }
 
-/* Returns the gain of the density; 0: no step increases it. */
+/*
+ * Takes a step of the parameters other than the noise. Returns the gain of the log density; 0: no step
+ * increases it.
+ */
 static double step_powers(struct climb *climb, size_t size, double *parameters)
 {
 	double before = climb->density;
@@ -366,8 +379,8 @@ static double step_powers(struct climb *climb, size_t size, double *parameters)
 }
 
 /*
- * Sets weights to the expected information of the readings under the model; the weights of the climb are 1.4
- * times that.
+ * Sets the weights to the readings' expected information under the model. The weights of the climb are 1.4
+ * times as large on average.
  */
 static void weigh_information(struct climb *climb, const double *parameters)
 {
@@ -381,8 +394,8 @@ static void weigh_information(struct climb *climb, const double *parameters)
 }
 
 /*
- * Stores gradient and curvature of the likelihood alone, with respect to watts; the columns are derivatives
- * by logarithms.
+ * Stores gradient and curvature of the log likelihood, without the prior, by watts. The columns have
+ * derivatives by logarithms of watts, which are converted.
  */
 static void keep_likelihood(struct climb *climb, struct kwhy_posterior_fit *fit)
 {
@@ -408,7 +421,10 @@ static void keep_likelihood(struct climb *climb, struct kwhy_posterior_fit *fit)
 	}
 }
 
-/* Computes the Cholesky factor of the precision at the mode, noise parameters included. */
+/*
+ * Computes the Cholesky factor of the precision at the mode, including the noise parameters. False: the
+ * precision is not positive definite.
+ */
 static bool settle(struct climb *climb, struct kwhy_posterior_fit *fit)
 {
 	size_t size = fit->size, noise = climb->linear;

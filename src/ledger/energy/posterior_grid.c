@@ -4,7 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Weights of quadratic interpolation through three points at z steps from the middle one. */
+/*
+ * Weights of quadratic interpolation through three time constants, at z steps from the middle one, and their
+ * derivatives by z.
+ */
 static void weigh_taus(double z, double *weights, double *slopes)
 {
 	weights[0] = z * (z - 1) / 2;
@@ -15,7 +18,10 @@ static void weigh_taus(double z, double *weights, double *slopes)
 	slopes[2] = z + 0.5;
 }
 
-/* Weights of cubic interpolation through the four points around z, counted from the middle one. */
+/*
+ * Weights of cubic interpolation through the four delays around z, in steps from the middle one, and their
+ * derivatives by z.
+ */
 static void weigh_delays(double z, double *weights, double *slopes)
 {
 	double at = fmin(fmax(z + KWHY_GRID_DELAYS / 2, 0), KWHY_GRID_DELAYS - 1);

@@ -6,15 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Assumed noise of a reading before the fit. */
+/* Assumed standard deviation of a reading's noise in watts, before the fit. */
 #define NOISE_W 5.0
-/* Factor of the standard deviations of the priors, and the limit of powers in standard deviations. */
+/*
+ * Factor on the standard deviations of the priors in the scan, and largest distance of a power from its prior
+ * mean in standard deviations.
+ */
 #define LOOSE 2.0
 
 struct scan {
 	const struct kwhy_posterior_model *model;
-	size_t count, linear;  /* number of readings; number of classes and the idle level */
-	double *prior_w, *tie; /* [linear] prior mean and precision of each power */
+	size_t count,
+		linear; /* number of readings; number of unknowns, which are the classes and the idle level */
+	double *prior_w, *tie; /* [linear] prior mean and prior precision of each power in watts */
 	double *precision, *power_w, *best_w, *residuals;
 	double best_cost;
 	size_t best_point;
@@ -47,7 +51,10 @@ static enum kwhy_status scan_init(
 	return KWHY_OK;
 }
 
-/* Level of class c in reading i at one point of the grid; the idle level is 1 in each. */
+/*
+ * Level of class c in reading i at one point of the grid. Class `classes` is the idle level, which is 1 in
+ * each reading.
+ */
 static double seen(const struct scan *scan, size_t point, size_t c, size_t i)
 {
 	const struct kwhy_response_features *features = scan->model->features;
@@ -77,7 +84,10 @@ static void add_readings(struct scan *scan, size_t point)
 	}
 }
 
-/* Limits a class power to some standard deviations of its prior, as least squares ignores the sign. */
+/*
+ * Limits a fitted class power to LOOSE standard deviations of its logarithm around the prior mean, because
+ * least squares may give it the wrong sign. The idle level is at least 0.
+ */
 static double held(const struct scan *scan, size_t c)
 {
 	double reach;
@@ -95,7 +105,10 @@ static double log_normal(struct kwhy_normal normal, double value)
 	return 0.5 * far * far;
 }
 
-/* Cost of a point with Student-t noise. */
+/*
+ * Cost of a point of the grid: the negative log likelihood with Student-t noise, plus that of the priors of
+ * time constant and delay.
+ */
 static double cost_of(struct scan *scan, size_t point)
 {
 	const struct kwhy_response_grid *grid = &scan->model->features->grid;

@@ -4,16 +4,22 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Error of the model for one mixture, relative to its power above idle: shapes of kernels, stamps. */
+/*
+ * Standard error of the model for one mixture of classes, relative to its power above idle. Its causes are
+ * the shapes of kernels and errors of time stamps.
+ */
 #define SHARED_RATIO 0.005
 
-/* Readings whose class powers differ by less than this share of the mean have the same mixture. */
+/*
+ * Scale of similarity: readings have about the same mixture if their class powers differ by less than this
+ * share of the mean power.
+ */
 #define ALIKE_RATIO 0.05
 
-/* Each reading is compared with this many others, evenly spread. */
+/* Largest number of readings, evenly spread, with which each reading is compared. */
 #define COMPARED_MAX 400
 
-/* Power of each class in each reading, at the middle of the grid: [count * classes]. */
+/* Power above idle of each class in each reading, at the middle of the grid: [count * classes]. */
 static double *class_powers(const struct kwhy_posterior_model *model, const double *parameters)
 {
 	const struct kwhy_response_features *features = model->features;

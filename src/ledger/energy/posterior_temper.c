@@ -4,9 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Lags beyond this are taken as uncorrelated. */
+/* Residuals that are more readings apart than this are taken as uncorrelated. */
 #define LAGS_MAX 100
-/* Limit of standardised residuals, so that a single outlier does not dominate the correlation. */
+/*
+ * Residuals, in standard deviations, are limited to this, so that a single outlier does not dominate the
+ * correlation.
+ */
 #define RESIDUAL_MAX 4.0
 
 static double correlation(const double *residuals, size_t count, size_t lag)

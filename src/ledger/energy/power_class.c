@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shared classes for accounts without a class of their own. */
+/* Kinds of shared classes, for accounts that have no class of their own. */
 enum pool {
 	POOL_FULL,
 	POOL_PARTIAL,
@@ -25,13 +25,13 @@ enum pool {
 };
 
 /*
- * Prior mean (as a fill) and standard deviation of the power above idle of each pool. Full and partial grids
- * and host copies are as in the design (a full grid is 1 by definition). A device-to-device copy drew as much
- * as a full FMA grid on the H200 (368 W and 358 W). The others are wide assumptions, which the readings
- * overrule.
+ * Prior of the power above idle of each pool: mean as a fill, standard deviation of the logarithm. A full
+ * grid has fill 1 by definition. Those of full and partial grids and of host copies are in
+ * docs/attribution.md. A device-to-device copy drew as much as a full FMA grid on the H200 (368 W and 358 W).
+ * The others are wide assumptions, which the readings overrule.
  */
 static const struct {
-	double fill, sd; /* fill is NAN: taken from the grid */
+	double fill, sd; /* NAN: the fill of the account's grids is used */
 	bool beside;
 } pool_priors[POOL_COUNT] = {
 	[POOL_FULL] = {1, 0.6, false},
@@ -45,23 +45,25 @@ static const struct {
 	[POOL_MEMSET] = {0.6, 0.7, true},
 };
 
-/* A grid that fills less than this share of the multiprocessors is one of "few blocks". */
+/* Share of the multiprocessors below which a grid has "few blocks". */
 #define FEW_BLOCKS_FILL 0.1
 
 /*
- * Idle level over the power of a full grid above idle, assumed to rank the accounts before powers are known.
+ * Ratio of the idle level to the power of a full grid above idle, assumed in order to rank the accounts
+ * before powers are known.
  */
 #define IDLE_SHARE 0.4
 
 struct account_sum {
-	double grid_ns, filled_ns; /* time of activities with a known grid, and that time times its fill */
-	double time_ns;		   /* time including that of repeats */
+	double grid_ns, filled_ns; /* time of activities with a known grid, and the sum of that time
+				      multiplied by the fill */
+	double time_ns;		   /* time of all activities, repeats of a probe included */
 	double repeats_ns;
-	size_t rows; /* number of activities including repeats */
+	size_t rows; /* number of activities, repeats included */
 	enum pool pool;
 	double fill, expected, in_place_ratio;
 	struct kwhy_learnt_prior learnt;
-	uint8_t kind; /* enum kwhy_activity_kind of its activities */
+	uint8_t kind; /* enum kwhy_activity_kind of the account's activities */
 	uint32_t account;
 };
 
@@ -146,7 +148,8 @@ static int compare_sums(const void *a, const void *b)
 }
 
 /*
- * Applies the power of this kernel from the profile or another recording; the account then has its own class.
+ * Sets the powers of a kernel that the profile or other recordings state. Called for an account with a class
+ * of its own.
  */
 static void sharpen(struct kwhy_power_prior *prior, const struct account_sum *sum,
 	const struct kwhy_profile *profile, const char *name)
@@ -203,7 +206,10 @@ static void join_class(struct kwhy_power_prior *prior, const struct account_sum 
 	prior->account_count++;
 }
 
-/* Forms the classes; sums are in descending order of expected energy. */
+/*
+ * Forms the classes. `sums` are in descending order of expected energy; the first own_most accounts get
+ * classes of their own.
+ */
 static void form_classes(struct kwhy_power_classes *classes, struct kwhy_device_ledger *device_ledger,
 	const struct account_sum *sums, size_t count, size_t own_most, const struct kwhy_profile *profile)
 {
@@ -244,7 +250,7 @@ static void form_clean_class(struct kwhy_power_classes *classes, struct kwhy_dev
 	}
 }
 
-/* Adds the sums of a kernel's repeats to those of the kernel: both have one class. */
+/* Adds the sums of a kernel's repeats to those of the kernel, because both have one class. */
 static void join_twins(
 	struct account_sum *sums, const struct kwhy_device_ledger *device_ledger, const uint32_t *twins)
 {
@@ -261,7 +267,10 @@ static void join_twins(
 	}
 }
 
-/* Keeps the accounts of activities, without repeats; idle accounts have no power of their own. */
+/*
+ * Keeps only the sums of accounts that have activities and are not repeats of a kernel of the program.
+ * Returns their number. Idle accounts have no power class.
+ */
 static size_t drop_idle(
 	struct account_sum *sums, const struct kwhy_device_ledger *device_ledger, const uint32_t *twins)
 {
@@ -282,7 +291,7 @@ static size_t drop_idle(
 	return kept;
 }
 
-/* Assigns the classes of the kernels to their repeats; runs after all other classes are set. */
+/* Gives the repeats of a kernel the class of the kernel. Called when all other classes are set. */
 static void class_twins(struct kwhy_device_ledger *device_ledger, const uint32_t *twins)
 {
 	for (size_t i = 0; i < device_ledger->account_count; i++)
@@ -291,7 +300,7 @@ static void class_twins(struct kwhy_device_ledger *device_ledger, const uint32_t
 									 .power_class;
 }
 
-/* Facts of each account besides its sums, [account_count]. */
+/* What is known of each account besides its sums: [account_count]. */
 struct account_facts {
 	double *in_place_ratio;
 	struct kwhy_learnt_prior *learnt;

@@ -12,36 +12,38 @@
 #include <stdint.h>
 
 /*
- * Number of accounts with a power class of their own, those with the highest expected energy. The others
- * share classes by kind.
+ * Largest number of accounts that have a power class of their own: those with the highest expected energy.
+ * The others share classes by kind.
  */
 #define KWHY_POWER_CLASS_OWN_MAX 32
-#define KWHY_POWER_CLASS_PROBED_MAX 64 /* if a probe ran them one by one */
+/* The same limit if a probe repeated kernels, which shows the power of each alone. */
+#define KWHY_POWER_CLASS_PROBED_MAX 64
 
 /*
- * Prior of the power of a class above idle: log-normal around `fill` times the unit power of the device (that
- * of a full grid above idle), or around known_w.
+ * Prior of the power of a class above idle: log-normal around `fill` times the unit power of the device (the
+ * power above idle of a full grid), or around one of the powers below.
  */
 struct kwhy_power_prior {
-	double fill;	    /* share of a full grid, in (0, 1]; 0: time without a context */
-	double sd;	    /* standard deviation of the logarithm of the power */
-	double known_w;	    /* gross power (above idle plus idle) from the machine profile; NAN: unknown */
+	double fill;	/* share of a full grid, in (0, 1]; 0: time without a context */
+	double sd;	/* standard deviation of the logarithm of the power */
+	double known_w; /* gross power, idle included, of the kernel in the machine profile; NAN: unknown */
 	double known_sd_w;  /* standard uncertainty of known_w */
 	double kind_w;	    /* power above idle of kernels of the same kind, from the profile; NAN: unknown */
 	double kind_spread; /* standard deviation of the logarithm of kind_w */
 	double learnt_w;  /* power above idle from other recordings; NAN: unknown, or the readings overrule it
 			   */
 	double learnt_sd; /* standard deviation of the logarithm of learnt_w */
-	bool beside;	  /* copies and memsets: they run concurrently with kernels at full power */
+	bool beside;	  /* copies and memsets: they draw their full power concurrently with kernels */
 	size_t account_count;
-	double time_ns;	       /* time of its accounts */
-	double in_place_ratio; /* standard deviation of the logarithm of its power in place about that in
-				  bursts (power_in_place.h) */
+	double time_ns;	       /* total time of the class's accounts in ns */
+	double in_place_ratio; /* standard deviation of the logarithm of the ratio of its power in place to
+				  that in bursts (power_in_place.h) */
 };
 
 /*
- * The power classes of one device. Accounts of idle time have none (power_class is KWHY_NONE), except time
- * without a context: it is a class that draws less than the idle level, and no activity runs in it.
+ * The power classes of one device. Accounts of idle time have no class (power_class is KWHY_NONE). The
+ * exception is time without a context: its class has a power that is subtracted from the idle level, and no
+ * activity runs in it.
  */
 struct kwhy_power_classes {
 	struct kwhy_power_prior *priors;
@@ -49,7 +51,10 @@ struct kwhy_power_classes {
 	uint32_t clean; /* class of time without a context, the last one; KWHY_NONE: no such class */
 };
 
-/* Sets power_class of every account. The fill of a grid needs the number of multiprocessors; 0: unknown. */
+/*
+ * Makes the classes and sets power_class of every account. The fills of grids are unknown if the number of
+ * multiprocessors is.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_power_classes_init(struct kwhy_power_classes *classes,
 	struct kwhy_device_ledger *device_ledger, const struct kwhy_recording *recording, uint32_t device,
 	const struct kwhy_ledger_options *options, struct kwhy_error *error);

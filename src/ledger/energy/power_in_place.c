@@ -9,31 +9,36 @@
 #include <stdlib.h>
 
 /*
- * A launch belongs to the same burst as the one before when the gap is less than this share of its duration.
+ * Largest gap between two launches of one burst, as a share of a launch's duration, and least length of a
+ * burst in ns.
  */
 #define BETWEEN_MAX_RATIO 0.2
 #define BURST_MIN_NS 10e6
-/* Least number of launches for a burst or a mean duration. */
+/* Least number of launches that make a burst, or whose mean duration is used. */
 #define LAUNCHES_MIN 20
-/* Largest coefficient of variation of the durations of one work; with more, the sizes differ. */
+/*
+ * Largest coefficient of variation of durations that belong to one work; if it is larger, the sizes of the
+ * work differ.
+ */
 #define SCATTER_MAX_RATIO 0.15
 /*
- * The clock can differ by as much as a burst may slow down before its readings are left out
- * (ledger/probing.h), the rest of a difference is by the caches.
+ * Largest relative difference of durations that the clock can cause: bursts that slow down by more are left
+ * out (ledger/probing.h). The rest of a difference is caused by the caches. POWER_OF_: standard deviation of
+ * the power's logarithm over the difference (power_in_place.h).
  */
 #define CLOCK_MAX 0.03
 #define POWER_OF_CLOCK 1.8
 #define POWER_OF_CACHES 0.58
 
 struct launches {
-	double count, time_ns, time_ns2; /* time_ns2: sum of the squares */
+	double count, time_ns, time_ns2; /* time_ns2: sum of the squared durations */
 };
 
-/* Launches of one account with one grid. */
+/* Launches of one account with one number of blocks. */
 struct kind {
 	uint32_t account, blocks;
-	double last_end_ns;  /* end of its latest launch, on the clock of busy time */
-	struct launches row; /* launches of the current burst so far */
+	double last_end_ns;  /* busy time of the device at the end of the latest launch */
+	struct launches row; /* launches of the current series without gaps, which may become a burst */
 	struct launches burst, place;
 };
 
@@ -42,9 +47,10 @@ struct search {
 	struct kwhy_map keys;
 	struct kind *kinds;
 	size_t count, capacity;
-	uint32_t *latest; /* [accounts] kind of its latest launch, mostly also that of the next */
-	double busy_ns;	  /* busy time of all activities so far */
-	bool is_probed;	  /* the activities state which are repeats */
+	uint32_t *latest; /* [accounts] index of the kind of each account's latest launch, which is mostly
+			     that of the next one, too */
+	double busy_ns;	  /* busy time of the device up to the current activity */
+	bool is_probed;	  /* the recording has a probe, and its activities state which of them are repeats */
 };
 
 static void add_launches(struct launches *sum, const struct launches *more)
@@ -86,8 +92,8 @@ static enum kwhy_status find_kind(
 }
 
 /*
- * Adds an activity of a probed recording: repeats are bursts, however short, and launches of the program are
- * in place.
+ * Adds an activity of a recording with a probe. Repeats are in bursts, however short these are; launches of
+ * the program are in place.
  */
 static void add_probed(struct kind *kind, bool is_repeat, double length_ns)
 {
@@ -115,7 +121,7 @@ static enum kwhy_status add_row(struct search *search, uint32_t account, size_t 
 	return KWHY_OK;
 }
 
-/* Whether there are enough launches with similar durations. */
+/* Whether there are enough launches, and their durations are similar. */
 static bool are_one_work(const struct launches *launches)
 {
 	double mean_ns = launches->time_ns / launches->count;
@@ -125,7 +131,7 @@ static bool are_one_work(const struct launches *launches)
 		SCATTER_MAX_RATIO * SCATTER_MAX_RATIO * mean_ns * mean_ns;
 }
 
-/* Logarithm of the ratio of the mean durations in place and in bursts; 0: they are not compared. */
+/* Logarithm of the mean duration in place over that in bursts; 0: they cannot be compared. */
 static double difference(const struct kind *kind)
 {
 	const struct launches *burst = &kind->burst, *place = &kind->place;
@@ -135,7 +141,10 @@ static double difference(const struct kind *kind)
 	return log(place->time_ns / place->count / (burst->time_ns / burst->count));
 }
 
-/* Standard deviation of the logarithm of the power for a difference, with the difference's sign. */
+/*
+ * Standard deviation of the power's logarithm that a difference of durations implies, with the sign of the
+ * difference.
+ */
 static double spread_of(double difference)
 {
 	const double clock = fmin(fabs(difference), CLOCK_MAX);
@@ -144,20 +153,24 @@ static double spread_of(double difference)
 		hypot(POWER_OF_CLOCK * clock, POWER_OF_CACHES * (fabs(difference) - clock)), difference);
 }
 
-/* Time of a grid that counts: of a probed recording the program's own. */
+/*
+ * Time with which a grid is weighted: that of all launches or, in a recording with a probe, of those in
+ * place.
+ */
 static double kind_ns(const struct search *search, const struct kind *kind)
 {
 	return kind->place.time_ns + (search->is_probed ? 0 : kind->burst.time_ns);
 }
 
-/* Sums over the grids of an account. */
+/* Sums over the grids of an account, weighted with time. */
 struct sum {
 	double time_ns, spread_ns, spread_ns2; /* spread_ns2: sum of the squares */
 };
 
 /*
- * The grids of a kernel may differ between bursts and place for one reason, then their errors add with their
- * signs, or for several, then as independent ones; the larger is taken.
+ * Writes the weighted standard deviation of each account. The differences of its grids may have one common
+ * cause; then their errors add with their signs. Or they may have several; then their squares add. The larger
+ * sum is taken.
  */
 static void mean_ratios(struct search *search, struct sum *sums, size_t count, double *out_ratio)
 {

@@ -4,7 +4,10 @@
 #include <fnmatch.h>
 #include <math.h>
 
-/* Shorter launches have no power of their own, as starting and ending dominates them. */
+/*
+ * Least mean time of a launch, in seconds, for which a power is computed. Starting and ending dominate
+ * shorter launches, which are taken to draw as much as launches of this length.
+ */
 #define MIN_S 2e-6
 
 static const struct kwhy_kind_power *kind_of(const struct kwhy_kernel_kinds *kinds, const char *name)

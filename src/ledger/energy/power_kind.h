@@ -7,14 +7,14 @@
 /* Prior of the power above idle of kernels of a kind; both NAN: the kind is unknown. */
 struct kwhy_kind_prior {
 	double above_idle_w;
-	double sd; /* standard deviation of the logarithm */
+	double sd; /* standard deviation of the logarithm of the power */
 };
 
 /*
  * The prior of a kernel, copy or memset by its name. `fill` is the share of the multiprocessors that it
- * occupies (NAN: unknown, all are assumed), `each_s` the mean time of one launch in seconds. The profile has
- * powers of kinds that fill the device for `ramp_s` or longer; shorter and smaller ones draw less. A NULL
- * profile has no kinds.
+ * occupies (NAN: unknown, all are assumed). `each_s` is the mean time of one launch in seconds. The profile
+ * has the powers of kinds of work that fill the device for `ramp_s` or longer; shorter and smaller work draws
+ * less. A NULL profile has no kinds.
  */
 struct kwhy_kind_prior kwhy_kind_prior_of(
 	const struct kwhy_profile *profile, const char *name, double fill, double each_s);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Degrees of agreement between two accounts, best first. */
+/* How well a learnt power matches an account, best first. */
 enum match { MATCH_GRID, MATCH_BLOCK, MATCH_NAME, MATCH_NONE };
 
 static const double spread_between_runs[] = {
@@ -14,7 +14,7 @@ static const double spread_between_runs[] = {
 	[MATCH_NAME] = 0.3,
 };
 
-/* Learnt powers of one account so far: a weighted mean over those of the best match. */
+/* Learnt powers of one account: a weighted mean of their logarithms over those with the best match so far. */
 struct gathering {
 	enum match match;
 	double weight, weighted_log;

@@ -4,20 +4,20 @@
 
 #include "ledger/ledger_new.h"
 
-/* Power of an account above idle from other recordings; both NAN: they have no power of it. */
+/* Power of an account above idle from other recordings; both NAN: they have no power for it. */
 struct kwhy_learnt_prior {
 	double above_idle_w;
-	double sd; /* standard deviation of the logarithm */
+	double sd; /* standard deviation of the logarithm of the power */
 };
 
 /*
- * Writes the priors of all accounts, [account_count]. A power of the same name, grid and block is preferred
- * to one of the same name and block, and that to one of the same name. Several of the same match are weighted
- * by their uncertainty. The difference between two runs is added to the uncertainty:
+ * Writes the priors of all accounts, [account_count]. The best match is a power of the same name, grid and
+ * block; then one of the same name and block; then one of the same name. Several powers of the same match are
+ * weighted by their uncertainty. An uncertainty for the difference between two runs is added:
  *
  * - same grid: 2 %, for the card, its temperature and the data. An iteration of set A's loop
- * (docs/attribution.md) took 0.7 % less energy in its recording than in its reference measurement; two H200s
- * idle 5 W apart.
+ * (docs/attribution.md) took 0.7 % less energy in its recording than in its reference measurement; the idle
+ * powers of two H200s differ by 5 W.
  *
  * - another grid: 15 %, an assumption. The same name with another grid is mostly another size of the same
  * work.

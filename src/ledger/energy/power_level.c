@@ -64,7 +64,7 @@ static void change(struct kwhy_power_levels *levels, uint32_t row, int sign)
 	}
 }
 
-/* Removes classes from the list that had already ended at the interval before. */
+/* Removes the classes that already had no running activity in the interval before. */
 static void drop_ended(struct kwhy_power_levels *levels)
 {
 	size_t kept = 0;

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of neighbours on each side that vote for the time of a stamp; at most two of the nine are late. */
+/*
+ * Number of stamps on each side of a stamp that, together with it, vote for its time. At most two of the nine
+ * are late.
+ */
 #define VOTERS 4
 
 #define LATE_MIN(period_ns) ((period_ns) / 20)
@@ -26,7 +29,10 @@ static enum kwhy_status find_period(
 	return KWHY_OK;
 }
 
-/* Time of stamp i by its neighbours, each moved by whole periods. */
+/*
+ * Time of stamp i according to the period: the median of the nine stamps around it, each moved by whole
+ * periods.
+ */
 static int64_t beat_at(const int64_t *time_ns, size_t i, int64_t period_ns)
 {
 	int64_t votes_ns[2 * VOTERS + 1];

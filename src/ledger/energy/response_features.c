@@ -4,12 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* One end of a reading's window, for one delay. */
+/* One end of a reading's window, moved by one of the delays. */
 struct look {
 	int64_t time_ns;
 	uint32_t reading;
 	uint8_t delay;
-	bool is_from; /* the start of the window of a mean */
+	bool is_from; /* true: the start of the window of a mean; false: its end, or the time of an instant */
 };
 
 struct building {
@@ -18,7 +18,8 @@ struct building {
 	struct look *looks;
 	size_t look_count;
 	uint32_t clean; /* class of time without a context; KWHY_NONE: no such class */
-	double *from_s; /* integrals at the start of windows, in the layout of net; NULL: no means */
+	double *from_s; /* integrals at the starts of the windows, in the layout of `net`; NULL: the readings
+			   are no means */
 };
 
 static int compare_looks(const void *a, const void *b)
@@ -71,7 +72,10 @@ static enum kwhy_status list_looks(struct building *building, struct kwhy_error 
 	return windows && !building->from_s ? kwhy_fail_memory(error, "power readings") : KWHY_OK;
 }
 
-/* Sign of a class: time without a context draws less than the idle level, by a positive power. */
+/*
+ * Sign of a class's level: -1 for time without a context, whose positive power is subtracted from the idle
+ * level.
+ */
 static float sign_of(const struct building *building, size_t class)
 {
 	return class == building->clean ? -1 : 1;
@@ -82,7 +86,7 @@ static double filtered(const struct kwhy_filtered_levels *response, size_t tau, 
 	return response->level[class] - response->lag[tau * response->channel_count + class];
 }
 
-/* Integral of the filtered level since the walk began. */
+/* Integral of the filtered level of a class since the walk began. */
 static double integral_s(const struct kwhy_filtered_levels *response, size_t tau, size_t class)
 {
 	return response->area_s[class] - response->tau_s[tau] * filtered(response, tau, class);

@@ -6,8 +6,9 @@
 #include "ledger/energy/response_reading.h"
 
 /*
- * Meter responses on a grid of time constants and delays, in equal steps around a middle. Delays are closely
- * spaced: with a loop of some milliseconds a reading contains a ripple whose phase depends on the delay.
+ * Meter responses on a grid of time constants and delays, in equal steps around a middle. The steps of the
+ * delay are small: if a loop takes some milliseconds, a reading contains a ripple whose phase depends on the
+ * delay.
  */
 #define KWHY_GRID_TAUS 3
 #define KWHY_GRID_DELAYS 9
@@ -15,15 +16,15 @@
 #define KWHY_GRID_MIDDLE (KWHY_GRID_POINTS / 2)
 
 struct kwhy_response_grid {
-	double tau_s, delay_s;		 /* values at the middle */
-	double tau_step_s, delay_step_s; /* steps > 0; tau_s > tau_step_s */
+	double tau_s, delay_s;		 /* time constant and delay at the middle of the grid */
+	double tau_step_s, delay_step_s; /* both above 0; tau_s must be larger than tau_step_s */
 };
 
 /*
  * Level of each class as seen by each reading, for each point of the grid: the filtered level of the class,
- * or its mean over the window of the reading. The layout is net[(point * class_count + class) * reading_count
- * + reading] with point = time constant * KWHY_GRID_DELAYS + delay. The level of time without a context is
- * negative.
+ * or its mean over the window of the reading. The level is at net[(point * class_count + class) *
+ * reading_count + reading], where point is the index of the time constant * KWHY_GRID_DELAYS + the index of
+ * the delay. The level of time without a context is negative.
  */
 struct kwhy_response_features {
 	struct kwhy_response_grid grid;
@@ -31,7 +32,10 @@ struct kwhy_response_features {
 	float *net;
 };
 
-/* `walk` selects the activities; its time constants, readouts and visitor are set by this function. */
+/*
+ * Computes the levels. The caller sets which activities `walk` covers; this function sets the walk's time
+ * constants, readouts and visitor.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_response_features_init(struct kwhy_response_features *features,
 	const struct kwhy_response_grid *grid, const struct kwhy_power_readings *readings,
 	const struct kwhy_response_walk *walk, struct kwhy_error *error);

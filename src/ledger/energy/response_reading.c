@@ -10,12 +10,15 @@
 #include <string.h>
 
 /*
- * Number of unbroken series that thinned readings form, as adjacent readings are more informative than
- * isolated ones.
+ * Number of series of consecutive readings that are kept if there are too many readings. Adjacent readings
+ * contain more information than isolated ones.
  */
 #define STRETCHES 40
 
-/* The meters of a device, best first for powers: samples, then in the order of their ranks. */
+/*
+ * The meters of a device in the order in which they serve to infer powers: samples first, then by their
+ * ranks.
+ */
 static struct kwhy_meter_list meters_to_read(bool ignore_counter)
 {
 	const unsigned counters = ignore_counter ? 0 : KWHY_METER_COUNTERS;
@@ -41,7 +44,7 @@ static bool covers(const struct kwhy_covered *covered, const struct kwhy_power_r
 	return kwhy_covered_holds(covered, from_ns, reading->to_ns);
 }
 
-/* Mean power between two updates; false: the counter fell. */
+/* Makes a reading of the mean power between counter updates i - 1 and i. False: the counter fell. */
 static bool read_update(const struct kwhy_power_series *series, size_t i, struct kwhy_power_reading *out)
 {
 	double power_w;
@@ -63,7 +66,7 @@ static bool read_power(const struct kwhy_power_series *series, size_t i, const i
 	return !__builtin_sub_overflow(to_ns, average_ns, &out->from_ns);
 }
 
-/* Whether thinning `count` readings evenly to `most` keeps reading i. */
+/* Whether reading i is kept when `count` readings are reduced to `most` in evenly spread series. */
 static bool is_kept(size_t i, size_t count, size_t most)
 {
 	size_t stretch = (i * STRETCHES) / count, start = (stretch * count + STRETCHES - 1) / STRETCHES;

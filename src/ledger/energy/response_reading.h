@@ -4,9 +4,9 @@
 
 #include "ledger/energy/energy_meter.h"
 
-/* A power reading as the fit uses it: the filtered power at to_ns, or its mean from from_ns to to_ns. */
+/* A power reading as the fit uses it: the mean of the filtered power from from_ns to to_ns. */
 struct kwhy_power_reading {
-	int64_t from_ns, to_ns; /* equal: the power at to_ns */
+	int64_t from_ns, to_ns; /* window of the mean; if both are equal, the power at that time */
 	double power_w;
 };
 
@@ -14,23 +14,25 @@ struct kwhy_power_readings {
 	uint32_t meter; /* enum kwhy_meter; KWHY_NONE: no meter has usable readings */
 	struct kwhy_power_reading *items;
 	size_t count;
-	size_t left_out_count; /* usable readings that the limit left out */
+	size_t left_out_count; /* usable readings that were left out because of the limit `most` */
 };
 
-/* Limits of the number of readings, and the memory of a reading. */
+/* Limits on the readings that are used: their number, and the time before each that it depends on. */
 struct kwhy_reading_limits {
-	size_t most;	   /* most readings; more are thinned to evenly spread intervals */
-	int64_t memory_ns; /* delay + 6 time constants; this time before each reading must be covered */
-	const struct kwhy_profile *profile; /* states the averaging window of means; NULL: no profile */
+	size_t most;	   /* largest number of readings; of more, evenly spread series are kept */
+	int64_t memory_ns; /* time before a reading that it depends on, delay + 6 time constants; it must be
+			      covered */
+	const struct kwhy_profile
+		*profile; /* profile that states the averaging window of means; NULL: no profile */
 	bool ignore_counter;
-	const struct kwhy_window *unsettled; /* windows that no reading may remember */
+	const struct kwhy_window *unsettled; /* windows on which no reading may depend */
 	size_t unsettled_count;
 };
 
 /*
- * The readings to infer the powers from: those of the 20 ms ring, else the counter's updates, else instants,
- * else means, else a wall meter. Only readings whose whole memory is covered are taken. Late stamps of the
- * ring are corrected to its period.
+ * The readings that the powers are inferred from: those of the 20 ms ring, else the counter's updates, else
+ * instants, else means, else those of a wall meter. A reading is used only if all the time that it depends on
+ * is covered. Late stamps of the ring are corrected to its period.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_readings_init(struct kwhy_power_readings *readings,
 	const struct kwhy_device_meters *meters, const struct kwhy_covered *covered,

@@ -6,20 +6,24 @@
 #include "model/ledger.h"
 
 /*
- * Energy of a device interval by interval: idle, plus the power above idle of each running activity. Kernels
- * whose grids together exceed the multiprocessors share these; copies and memsets run concurrently. Powers
- * are integers, so that the end of an activity subtracts exactly what its start added.
+ * Energy of a device interval by interval: its idle power plus the power above idle of each running activity.
+ * Kernels whose grids together exceed the multiprocessors share them; copies and memsets do not. Powers are
+ * integers, so that the end of an activity subtracts exactly what its start has added.
  */
 struct kwhy_running_power {
 	const struct kwhy_ledger *ledger;
 	const struct kwhy_recording *recording;
 	uint32_t device;
 	size_t kernel_count, copy_count, unknown_count;
-	uint64_t grid_sum; /* sum over the running kernels; KWHY_RESIDENT_FULL: all multiprocessors */
+	uint64_t grid_sum; /* sum of the shares of multiprocessors that the running kernels occupy;
+			      KWHY_RESIDENT_FULL: all multiprocessors */
 	int64_t kernel_power_nw, copy_power_nw;
 };
 
-/* Energy of an interval, nJ; NAN: unknown. Call it for every interval of one sweep, in order. */
+/*
+ * Energy of the device in an interval, in nJ; NAN: unknown. Call it for every interval of one sweep, in
+ * order.
+ */
 double kwhy_running_power_nj(struct kwhy_running_power *running, const struct kwhy_sweep_interval *stretch);
 
 #endif

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * The distinct times at which ranges begin and end, by scope (a thread, a process, a device ...). Sums over
- * any range follow from cumulative sums at these times. Zero-initialise, add, sort, then look up.
+ * The distinct times at which ranges begin and end, by scope (a thread, a process, a device). Sums over any
+ * range follow from cumulative sums at these times. Zero-initialise, add all marks, sort, then look up.
  */
 struct kwhy_mark {
 	uint64_t scope;
@@ -26,10 +26,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_marks_add(
 void kwhy_marks_sort(struct kwhy_marks *marks);
 void kwhy_marks_done(struct kwhy_marks *marks);
 
-/* Number of marks up to and including the given one, over all scopes. */
+/* Number of marks, over all scopes, up to and including the last one of `scope` at or before time_ns. */
 size_t kwhy_marks_up_to(const struct kwhy_marks *marks, uint64_t scope, int64_t time_ns);
 
-/* The same, faster where the answer is often *near, that of the call before. */
+/* The same number, faster if it is often near *near, the result of the call before. */
 size_t kwhy_marks_up_to_near(const struct kwhy_marks *marks, uint64_t scope, int64_t time_ns, size_t *near);
 
 #endif

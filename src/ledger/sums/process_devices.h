@@ -5,10 +5,10 @@
 #include "base/status.h"
 #include "model/recording.h"
 
-/* The devices that each process has streams on. */
+/* The devices on which each process has streams. */
 struct kwhy_process_devices {
-	uint32_t *devices; /* devices by process, followed by all devices */
-	size_t *first;	   /* [process_count + 2] */
+	uint32_t *devices; /* devices of each process, one process after the other, followed by all devices */
+	size_t *first;	   /* [process_count + 2] index in `devices` of the first device of each process */
 	size_t process_count;
 };
 
@@ -16,7 +16,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_process_devices_init(
 	struct kwhy_process_devices *table, const struct kwhy_recording *recording, struct kwhy_error *error);
 void kwhy_process_devices_done(struct kwhy_process_devices *table);
 
-/* The devices of a process, borrowed; KWHY_NONE: all devices. */
+/* The devices of a process, borrowed from the table. Process KWHY_NONE: all devices. */
 const uint32_t *kwhy_process_devices_of(
 	const struct kwhy_process_devices *table, uint32_t process, size_t *out_count);
 

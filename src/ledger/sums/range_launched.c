@@ -5,10 +5,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Scope of the launches that count: one thread, one process, or all. */
+/* Threads whose launches count for a range: one thread, those of one process, or all. */
 enum scope { SCOPE_THREAD, SCOPE_PROCESS, SCOPE_ALL, SCOPE_COUNT };
 
-/* Work launched between two marks; after sum_bins(), all work before a mark. Unsigned lengths may wrap. */
+/*
+ * Sums over the work launched between two marks; after sum_bins(), over all work launched before a mark.
+ * Lengths are unsigned and may wrap.
+ */
 struct bin {
 	uint64_t activity_count, device_ns, unknown_energy_count;
 	double energy_nj;
@@ -18,10 +21,11 @@ struct launches {
 	const struct kwhy_ledger *ledger;
 	const struct kwhy_recording *recording;
 	struct kwhy_marks marks;
-	struct bin *bins; /* [marks.count + 1] */
+	struct bin *bins; /* [marks.count + 1] bin i is between marks i - 1 and i */
 	bool used[SCOPE_COUNT];
-	size_t near[SCOPE_COUNT]; /* bin of the launch before, by scope */
-	bool metered; /* the energy of some device is known; else that of no work is unknown, too */
+	size_t near[SCOPE_COUNT]; /* bin of the last launch in each scope */
+	bool metered; /* the energy of some device is known; if not, all energies are unknown, even those of
+			 ranges without work */
 };
 
 static uint64_t scope_id(enum scope scope, uint32_t number)
@@ -69,8 +73,8 @@ static enum kwhy_status mark_edges(
 }
 
 /*
- * Adds the work of an activity to the bins of its launch. Bin 0 is before all marks; bins after the last mark
- * of a scope are not read.
+ * Adds the work of an activity to the bin of its launch in each scope. Bin 0 is before all marks. Bins after
+ * the last mark of a scope are never read.
  */
 static void add_activity(struct launches *launches, uint32_t row, double energy_nj)
 {
@@ -114,7 +118,7 @@ static void fill_bins(struct launches *launches)
 	}
 }
 
-/* Turns the bins between marks into cumulative sums up to each mark. */
+/* Turns the sums between two marks into cumulative sums up to each mark. */
 static void sum_bins(struct launches *launches)
 {
 	struct bin sum = {0};

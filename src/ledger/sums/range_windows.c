@@ -9,10 +9,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Sums over a device from its first mark up to a mark. */
+/* Sums over a device's time from its first mark up to a later mark. */
 struct past {
 	int64_t busy_ns, unknown_grid_ns, unknown_energy_ns;
-	unsigned __int128 resident_ns; /* in ns / KWHY_RESIDENT_FULL */
+	unsigned __int128 resident_ns; /* ns times the share of the device that was filled, in units of 1 /
+					  KWHY_RESIDENT_FULL */
 	double energy_nj;
 };
 
@@ -20,8 +21,8 @@ struct windows {
 	const struct kwhy_ledger *ledger;
 	const struct kwhy_recording *recording;
 	struct kwhy_process_devices devices;
-	struct kwhy_marks marks; /* their scope is the device */
-	struct past *pasts;	 /* [marks.count] */
+	struct kwhy_marks marks; /* marks whose scope is the device */
+	struct past *pasts;	 /* [marks.count] sums up to each mark */
 };
 
 static const uint32_t *devices_of(
@@ -85,7 +86,10 @@ static void add_stretch(struct walk *walk, const struct kwhy_sweep_interval *str
 	walk->past.energy_nj += isnan(energy_nj) ? 0 : energy_nj;
 }
 
-/* Fills the sums at the marks [first, end), all of this device; the sweep stops at each of them. */
+/*
+ * Computes the sums at the marks [first, end), which are all of one device. The sweep stops at each mark
+ * (`cuts`).
+ */
 static enum kwhy_status walk_marks(
 	struct walk *walk, size_t first, size_t end, const int64_t *cuts, struct kwhy_error *error)
 {

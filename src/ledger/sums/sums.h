@@ -4,16 +4,17 @@
 
 #include "ledger/ledger_new.h"
 
-/* The parts of kwhy_ledger_sums(); each fills one table of the ledger. */
+/* The parts of kwhy_ledger_sums(). Each fills one table of the ledger. */
 typedef enum kwhy_status kwhy_sums_part(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
 	const struct kwhy_ledger_options *options, struct kwhy_error *error);
 
-KWHY_MUST_USE kwhy_sums_part kwhy_sums_api;	 /* calls by name, longest sum first */
-KWHY_MUST_USE kwhy_sums_part kwhy_sums_ranges;	 /* ranges, longest sum first, and steps in order of time */
-KWHY_MUST_USE kwhy_sums_part kwhy_sums_ranks;	 /* devices with work, in the order of the recording */
-KWHY_MUST_USE kwhy_sums_part kwhy_sums_streams;	 /* streams with work, in the order of the recording */
-KWHY_MUST_USE kwhy_sums_part kwhy_sums_memory;	 /* one row per device */
-KWHY_MUST_USE kwhy_sums_part kwhy_sums_hosts;	 /* meters of the host: counters, and powers over time */
-KWHY_MUST_USE kwhy_sums_part kwhy_sums_overhead; /* overhead of the measurement; call after the energy */
+KWHY_MUST_USE kwhy_sums_part kwhy_sums_api;	/* calls summed by name, longest sum first */
+KWHY_MUST_USE kwhy_sums_part kwhy_sums_ranges;	/* ranges, longest sum first, and steps, in order of time */
+KWHY_MUST_USE kwhy_sums_part kwhy_sums_ranks;	/* ranks: devices with work, in the order of the recording */
+KWHY_MUST_USE kwhy_sums_part kwhy_sums_streams; /* streams with work, in the order of the recording */
+KWHY_MUST_USE kwhy_sums_part kwhy_sums_memory;	/* memory of each device */
+KWHY_MUST_USE kwhy_sums_part kwhy_sums_hosts;	/* counters of the host, and its powers over time */
+KWHY_MUST_USE kwhy_sums_part
+	kwhy_sums_overhead; /* overhead of the measurement; called after the energies are written */
 
 #endif

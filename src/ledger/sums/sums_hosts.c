@@ -6,7 +6,8 @@
 #include "model/counter.h"
 
 /*
- * Rise of a host counter. A fall is a reset, or a wrap of unknown range; its interval is left out and noted.
+ * Rise of a host counter over the run. A fall is a reset, or a wrap of unknown range; the interval in which
+ * it fell is left out, and noted.
  */
 struct rise {
 	int64_t counts;

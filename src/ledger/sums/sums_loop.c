@@ -7,24 +7,24 @@
 #include <stdlib.h>
 
 /*
- * Loops: consecutive steps of a process, from the start of the first step to the end of the last one or of
- * the work launched in them. The time of an evaluation between two epochs belongs to no step. A new loop
- * therefore begins after a pause in which other work is launched and which is PAUSE_PERIODS times as long as
- * the usual period of the steps.
+ * Loops: consecutive steps of a process, from the start of the first step to the end of the last step or of
+ * the work launched in them. The time of an evaluation between two epochs belongs to no step. So a new loop
+ * begins after a pause that is at least PAUSE_PERIODS times as long as the usual time between the starts of
+ * steps, if other work is launched in that pause.
  */
 enum { PAUSE_PERIODS = 10 };
 
 struct step {
-	uint32_t process; /* process number; process_count: unknown thread */
+	uint32_t process; /* number of the process; process_count: the step's thread is unknown */
 	uint32_t range;
 	int64_t start_ns, end_ns;
-	int64_t reach_ns; /* latest host end of it and of all steps before it in its process */
-	int64_t work_ns;  /* end of the work launched in it */
-	bool is_left;	  /* other work is launched before the next step */
+	int64_t reach_ns; /* latest end, on the host, of this step and of all earlier steps of its process */
+	int64_t work_ns;  /* latest end of the work that was launched in the step */
+	bool is_left;	  /* after the step, and before the next one, other work is launched */
 };
 
 struct steps {
-	struct step *steps; /* in order of process, then start */
+	struct step *steps; /* sorted by process, then by start */
 	size_t count;
 };
 
@@ -62,7 +62,7 @@ static void gather(
 	}
 }
 
-/* The last step of the process that starts at or before a time; NULL: no such step. */
+/* The last step of the process that starts at or before at_ns; NULL: there is no such step. */
 static struct step *step_before(const struct steps *steps, uint32_t process, int64_t at_ns)
 {
 	size_t low = 0, high = steps->count;
@@ -107,7 +107,10 @@ static void find_work(const struct steps *steps, const struct kwhy_recording *re
 	}
 }
 
-/* Median time from one start to the next over a process's steps; `space` holds as many values. */
+/*
+ * Median time between the starts of consecutive steps of a process, in ns. `space` is scratch memory for as
+ * many values.
+ */
 static int64_t usual_period_ns(const struct steps *steps, size_t first, size_t after, int64_t *space)
 {
 	size_t count = 0;
@@ -117,7 +120,7 @@ static int64_t usual_period_ns(const struct steps *steps, size_t first, size_t a
 	return count ? kwhy_middle_integer(space, count) : 0;
 }
 
-/* Whether a new loop begins with this step, which is not the first of its process. */
+/* Whether a new loop begins with this step, which must not be the first of its process. */
 static bool begins_anew(const struct step *step, int64_t period_ns)
 {
 	const struct step *before = step - 1;

@@ -7,11 +7,11 @@
 
 #include <stdlib.h>
 
-/* Memory held by the processes of each device; each process states its own total. */
+/* Memory that the processes hold on each device, in bytes. Each process states its own total. */
 struct held {
-	uint64_t *of_process; /* by number of (device, process) */
+	uint64_t *of_process; /* by number of the pair of device and process */
 	size_t capacity;
-	unsigned __int128 *of_device; /* [device_count] */
+	unsigned __int128 *of_device; /* [device_count] sum over the processes */
 };
 
 struct watch {
@@ -36,7 +36,10 @@ static void follow_change(struct kwhy_memory_sum *sum, uint64_t before, uint64_t
 		sum->taken_bytes = kwhy_saturate_add_unsigned(sum->taken_bytes, now - before);
 }
 
-/* Sets the memory held by a process. `changes` counts bytes allocated and freed; NULL: not counted. */
+/*
+ * Sets the memory that a process holds to `bytes`. `changes` receives the bytes allocated or freed by that;
+ * NULL: they are not counted.
+ */
 static enum kwhy_status hold(struct held *held, uint32_t number, uint32_t device, uint64_t bytes,
 	uint64_t *peak, struct kwhy_memory_sum *changes, struct kwhy_error *error)
 {
@@ -64,7 +67,10 @@ static enum kwhy_status add_point(
 {
 	struct kwhy_memory_sum *sum = &watch->ledger->memory[point->device];
 	uint64_t key = (uint64_t)point->device << 32 | point->process;
-	/* The allocator's own figure is more detailed. */
+	/*
+	 * If the allocator of the framework states how much is allocated, that figure is used, because it is
+	 * more detailed.
+	 */
 	const bool by_allocator = point->allocated_bytes != KWHY_UNKNOWN_BYTES;
 	uint32_t number;
 	enum kwhy_status status = kwhy_map_number(&watch->keys, key, &number, error);

@@ -9,11 +9,14 @@
 #include <string.h>
 
 /*
- * Overhead of the measurement: times that its parts state, the time that the profiler says it took from the
- * program's threads, and the time for which a device was idle during it.
+ * Overhead of the measurement: the times that kwhy's own parts state, the time that the profiler says it took
+ * from the program's threads, and the time in which a device was idle while the profiler did so.
  */
 
-/* Number of rows for the run: one per kind of cost, and one for the profiler. Each device has one more. */
+/*
+ * Number of rows of the whole run: one for each kind of cost, and one for the profiler. Each device has one
+ * more row.
+ */
 enum { ROWS_OF_RUN = KWHY_COST_KIND_COUNT + 1 };
 
 static struct kwhy_overhead_sum *open_row(struct kwhy_ledger *ledger, uint32_t kind)
@@ -25,7 +28,8 @@ static struct kwhy_overhead_sum *open_row(struct kwhy_ledger *ledger, uint32_t k
 }
 
 /*
- * Mean power of a machine's CPU packages together; NAN: a package has no known power, or there is no package.
+ * Mean power in W of all CPU packages of a machine; NAN: the power of a package is unknown, or there are no
+ * packages.
  */
 static double packages_w(const struct kwhy_ledger *ledger, uint32_t machine)
 {
@@ -48,7 +52,10 @@ static double packages_w(const struct kwhy_ledger *ledger, uint32_t machine)
 	return watts;
 }
 
-/* The cost row with the processor time of the machine; NULL: not stated, or costs of several machines. */
+/*
+ * The cost row that states the processor time of the machine; NULL: there is no such row, or there are costs
+ * of several machines.
+ */
 static const struct kwhy_cost *find_machine(const struct kwhy_recording *recording)
 {
 	const struct kwhy_cost *found = NULL;
@@ -75,8 +82,8 @@ static bool is_processor_time(uint32_t kind)
 }
 
 /*
- * Models the energy of each cost: its share of all used processor time, times the packages' energy during the
- * run.
+ * Models the energy of each cost that is processor time: its share of all processor time used on the machine,
+ * times the energy of the CPU packages during the run.
  */
 static void model_energies(struct kwhy_ledger *ledger, const struct kwhy_recording *recording)
 {
@@ -97,7 +104,7 @@ static void model_energies(struct kwhy_ledger *ledger, const struct kwhy_recordi
 	}
 }
 
-/* Adds up the costs of the processes; kinds that no process states get no row. */
+/* Adds up the costs of all processes by kind. A kind that no process states gets no row. */
 static void add_costs(struct kwhy_ledger *ledger, const struct kwhy_recording *recording)
 {
 	for (uint32_t kind = 0; kind < KWHY_COST_MACHINE; kind++) {
@@ -132,14 +139,15 @@ static void add_profiler(struct kwhy_ledger *ledger, const struct kwhy_recording
 }
 
 /*
- * State of a walk over the idle gaps of a device and the overheads of its processes, both in order of start.
+ * State of a walk over the idle gaps of a device and the profiler's overheads, both in order of start. An
+ * overhead counts if its process uses the device.
  */
 struct meanwhile {
 	struct kwhy_ledger *ledger;
 	const struct kwhy_recording *recording;
-	const bool *is_asked; /* [process_count] */
+	const bool *is_asked; /* [process_count] the process has a stream on the device */
 	size_t next;	      /* index of the next overhead */
-	int64_t covered_ns;   /* end of the overhead time already counted */
+	int64_t covered_ns;   /* end of the overheads that were already counted in the current gap */
 	double energy_nj;
 	struct kwhy_overhead_sum row;
 };
@@ -150,7 +158,10 @@ static bool is_of_device(const struct meanwhile *walk, const struct kwhy_overhea
 		walk->is_asked[walk->recording->threads[overhead->thread].process];
 }
 
-/* Adds the union of the overheads inside a gap; one that reaches beyond it stays for the next gap. */
+/*
+ * Adds the length of the union of the overheads inside a gap. An overhead that reaches beyond the gap is kept
+ * for the next one.
+ */
 static void take_gap(struct meanwhile *walk, int64_t start_ns, int64_t end_ns)
 {
 	const struct kwhy_recording *recording = walk->recording;

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A sum of ranges, with intermediate values for its ratios and energies. */
+/* Sum over ranges of one name, with what is needed to compute its ratios and energies. */
 struct pool {
 	struct kwhy_range_sum sum;
-	double device_window_ns; /* sum of window length times number of devices */
+	double device_window_ns; /* sum over the ranges of window length times number of devices */
 	int64_t unknown_grid_ns;
 	double resident_ns, energy_nj, window_nj;
 };
@@ -21,7 +21,7 @@ struct pools {
 	struct kwhy_map keys;
 	struct pool *items;
 	size_t count, capacity;
-	bool linked; /* some activity of the recording is linked to its call */
+	bool linked; /* some activity of the recording is linked to its API call */
 };
 
 static bool is_step(
@@ -49,7 +49,8 @@ enum kwhy_status kwhy_range_items_add(
 }
 
 /*
- * Lists ranges and steps. Steps that a profiler numbers are not listed as ranges, as each has its own name.
+ * Lists ranges and steps. Steps that a profiler numbers have a different name each, so they are not listed as
+ * ranges.
  */
 static enum kwhy_status list_items(struct kwhy_range_items *items, const struct kwhy_recording *recording,
 	const char *step_name, struct kwhy_error *error)
@@ -100,8 +101,9 @@ static double ratio(double part, double whole)
 }
 
 /*
- * Completes a sum. The energy of work without links is unknown, not 0. The share of blocks is unknown where
- * kernels of unknown grid ran for more than a tenth of the busy time.
+ * Completes a sum. If activities are not linked to calls, the energy of the work is unknown, not 0. If
+ * kernels of unknown grid ran for more than a tenth of the busy time, the filled share of the device is
+ * unknown.
  */
 static struct kwhy_range_sum finished(const struct pool *pool, bool linked)
 {
@@ -116,7 +118,10 @@ static struct kwhy_range_sum finished(const struct pool *pool, bool linked)
 	return sum;
 }
 
-/* Adds items to their sums: one for each step, and one for each kind and name of ranges. */
+/*
+ * Adds items to their sums. With `steps` there is one sum for each step, otherwise one for each kind and name
+ * of ranges.
+ */
 static enum kwhy_status pool_items(struct pools *pools, const struct kwhy_range_items *items, bool steps,
 	const struct kwhy_recording *recording, struct kwhy_error *error)
 {

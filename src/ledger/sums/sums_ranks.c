@@ -2,7 +2,7 @@
 #include "ledger/parts.h"
 #include "ledger/sums/sums.h"
 
-/* The rank that a device states, else the rank of the process that used it first. */
+/* The rank of a device: the one that it states, else that of the first process that used it. */
 static uint32_t rank_of(const struct kwhy_recording *recording, size_t device)
 {
 	const struct kwhy_activities *rows = &recording->activities;
@@ -62,8 +62,8 @@ static bool has_collectives(const struct kwhy_recording *recording)
 }
 
 /*
- * Notes missing ranks. A collective begins when its own rank arrives and ends when all ranks have arrived and
- * the data is there.
+ * Notes that ranks are missing from the recording. In a rank's trace, a collective begins when that rank
+ * arrives; it ends when all ranks have arrived and the data is there.
  */
 static enum kwhy_status note_missing(
 	struct kwhy_ledger *ledger, const struct kwhy_recording *recording, struct kwhy_error *error)

@@ -6,18 +6,18 @@
 #include <stdlib.h>
 
 struct running {
-	size_t rows; /* number of running activities of the stream */
+	size_t rows; /* number of the stream's activities that run now */
 	int64_t since_ns;
 };
 
 /*
- * State of a walk over the streams of a device. The sum of the numbers of the running streams is the number
- * of the only one when one runs.
+ * State of a walk over the activities of a device by stream. It keeps the sum of the indices of the running
+ * streams; if only one stream runs, that sum is its index.
  */
 struct walk {
 	const struct kwhy_recording *recording;
-	struct kwhy_stream_sum *sums; /* [stream_count] */
-	struct running *running;      /* [stream_count] */
+	struct kwhy_stream_sum *sums; /* [stream_count] sums of each stream */
+	struct running *running;      /* [stream_count] what runs on each stream */
 	size_t active;
 	uint64_t active_sum;
 };

@@ -22,7 +22,10 @@ void kwhy_host_sums_done(struct kwhy_host_sums *sums)
 	free(sums->now);
 }
 
-/* All steps are one row, as the number of a step says nothing of the host's work. */
+/*
+ * The row to which a host range belongs. All steps of a profiler are one row, because the number of a step
+ * says nothing about the host's work.
+ */
 static struct kwhy_host_sum sum_of(const struct kwhy_recording *recording, uint32_t row)
 {
 	const struct kwhy_host_ranges *rows = &recording->host_ranges;
@@ -46,8 +49,8 @@ static struct kwhy_host_sum sum_of(const struct kwhy_recording *recording, uint3
 }
 
 /*
- * Finds or adds the row of a sum. The key has 28 bits for pairs of name and file, 4 for kind or reason and 32
- * for the line.
+ * Finds or adds the row of a sum. The key has 28 bits for the number of the pair of name and file, 4 for the
+ * kind of range or the reason, and 32 for the line.
  */
 static enum kwhy_status find(struct kwhy_host_sums *sums, const struct kwhy_host_sum *sum, uint32_t *out)
 {

@@ -6,34 +6,39 @@
 #include "model/host_time.h"
 #include "model/ledger.h"
 
-/* Idle time of one device by the host range that ran on the host: the rows add up to all gaps added. */
+/*
+ * Idle time of one device, divided among the host ranges that ran then. The rows add up to the length of all
+ * gaps that were added.
+ */
 struct kwhy_host_sums {
 	const struct kwhy_recording *recording;
 	struct kwhy_host_time time;
-	struct kwhy_map places, keys; /* keys of name and file, and of that with line and kind */
+	struct kwhy_map places,
+		keys; /* numbers of name and file pairs; numbers of these with line and kind */
 	struct kwhy_host_sum *items;
 	struct in_gap {
 		uint64_t gap;
 		int64_t time_ns;
-	} * now; /* [count] time of each item in the last gap that it occurred in */
+	} * now; /* [count] time of each row in the last gap in which it occurred */
 	size_t count, capacity, now_capacity;
 	uint64_t gap;
 	struct kwhy_error *error;
-	enum kwhy_status status; /* sticky */
+	enum kwhy_status status; /* first failure, which is kept */
 };
 
 /*
- * A failure of any call is returned by kwhy_host_sums_finish(). kwhy_host_sums_done() must always be called.
+ * Begins the sums. A failure of any call is returned by kwhy_host_sums_finish(). kwhy_host_sums_done() must
+ * always be called.
  */
 void kwhy_host_sums_init(
 	struct kwhy_host_sums *sums, const struct kwhy_recording *recording, struct kwhy_error *error);
 void kwhy_host_sums_done(struct kwhy_host_sums *sums);
 
-/* Parameters as of kwhy_host_time_divide(). */
+/* Adds a gap. The parameters are those of kwhy_host_time_divide(). */
 void kwhy_host_sums_add(
 	struct kwhy_host_sums *sums, const struct kwhy_host_span *gap, uint32_t before, uint32_t after);
 
-/* Writes the rows, longest first, to the ledger's arena. */
+/* Writes the rows, longest first, to the device's part of the ledger. */
 KWHY_MUST_USE enum kwhy_status kwhy_host_sums_finish(
 	struct kwhy_host_sums *sums, struct kwhy_ledger *ledger, uint32_t device);
 

@@ -2,9 +2,9 @@
 #include "ledger/time/resident.h"
 
 /*
- * CUDA programming guide, "Technical Specifications per Compute Capability": no generation since 5.0 holds
- * more than 32 blocks a multiprocessor. Registers are allocated to a warp of 32 threads in units of 256 (CUDA
- * occupancy calculator).
+ * Largest number of blocks a multiprocessor: 32 for all generations since compute capability 5.0 (CUDA
+ * programming guide, "Technical Specifications per Compute Capability"). Registers are allocated to a warp of
+ * 32 threads in units of 256 (CUDA occupancy calculator).
  */
 enum { BLOCKS_MAX = 32, WARP_THREADS = 32, REGISTER_UNIT = 256 };
 
@@ -20,7 +20,10 @@ static uint64_t registers_of_block(const struct kwhy_activities *rows, size_t ro
 	return warps * round_up((uint64_t)rows->registers[row] * WARP_THREADS, REGISTER_UNIT);
 }
 
-/* Lowers *blocks to the number that one limit allows. `held` 0: unknown; `need` 0: unknown or not needed. */
+/*
+ * Lowers *blocks to the number that one resource allows. `held`: what a multiprocessor has of it, 0: unknown.
+ * `need`: what a block needs of it, 0: unknown or not needed.
+ */
 static bool limit_blocks(uint64_t *blocks, uint64_t held, uint64_t need)
 {
 	if (held == 0 || need == 0)
@@ -59,7 +62,10 @@ bool kwhy_resident_share(
 	return true;
 }
 
-/* Adds a row (sign 1) or removes it (-1); unsigned sums wrap and return exactly. */
+/*
+ * Adds a running row (sign 1) or removes it (sign -1). Sums are unsigned, so they may wrap and return to the
+ * exact value.
+ */
 static void change(struct kwhy_resident *resident, const struct kwhy_recording *recording, uint32_t device,
 	uint32_t row, int sign)
 {

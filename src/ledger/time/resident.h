@@ -7,27 +7,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The whole device; shares are multiples of 2^-32, so that their sums are exact in any order. */
+/* Share of the whole device. Shares are multiples of 2^-32, so that their sums are exact in any order. */
 #define KWHY_RESIDENT_FULL ((uint64_t)1 << 32)
 
 /*
- * Blocks of this kernel's grid over the blocks that the device can hold at a time, at most
- * KWHY_RESIDENT_FULL. A multiprocessor holds as many blocks as its threads, registers and shared memory
- * allow, as far as device and activity state these limits, or one block when they state none. False: the grid
- * or the number of multiprocessors is unknown.
+ * Writes the share of the device that a kernel's grid fills: its blocks over the blocks that the device can
+ * hold at the same time, at most KWHY_RESIDENT_FULL. A multiprocessor holds as many blocks as its threads,
+ * registers and shared memory allow, as far as the device and the activity state these limits; if they state
+ * none, one block. False: the grid or the number of multiprocessors is unknown.
  */
 bool kwhy_resident_share(const struct kwhy_device *device, const struct kwhy_activities *rows, size_t row,
 	uint64_t *out_share);
 
-/* The kernels that run at one moment. */
+/* The kernels that run in one interval of a sweep. */
 struct kwhy_resident {
 	uint64_t share_sum;
-	size_t unknown_count; /* kernels of unknown grid, which add nothing to the sum */
+	size_t unknown_count; /* number of running kernels of unknown grid, which are not in share_sum */
 };
 
 /*
- * Updates `resident` and returns the share of the device that the running kernels fill together, at most
- * KWHY_RESIDENT_FULL. Call it for every interval of one sweep, in order.
+ * Updates `resident` to an interval and returns the share of the device that the running kernels fill
+ * together, at most KWHY_RESIDENT_FULL. Call it for every interval of one sweep, in order.
  */
 uint64_t kwhy_resident_follow(struct kwhy_resident *resident, const struct kwhy_recording *recording,
 	uint32_t device, const struct kwhy_sweep_interval *stretch);

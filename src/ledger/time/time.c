@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 /*
- * State of one walk over a device's activities, which measures the time with each set of groups running.
- * Every union and every category is a sum of these times.
+ * State of one walk over a device's activities. The walk measures, for each set of groups, the time in which
+ * exactly these groups run. Every union and every category is a sum of these times.
  */
 enum group { COMPUTE, COLLECTIVE, COPY, MEMSET, GROUP_COUNT };
 enum { SET_COUNT = 1 << GROUP_COUNT, SMALL_BYTES = 4096 };
@@ -30,14 +30,15 @@ struct tally {
 	const struct kwhy_recording *recording;
 	uint32_t device;
 	const struct kwhy_covered *covered;
-	struct kwhy_covered_window *windows; /* [covered->count] */
-	size_t window, unrecorded, probing;  /* current indices */
+	struct kwhy_covered_window *windows; /* [covered->count] windows in the ledger */
+	size_t window, unrecorded,
+		probing; /* indices of the current window, unrecorded interval and probing interval */
 	struct kwhy_host_wait wait;
 	struct kwhy_host_sums host;
-	uint32_t last; /* activity that ended last; KWHY_NONE: no activity has ended */
+	uint32_t last; /* activity that has ended last so far; KWHY_NONE: no activity has ended */
 	struct kwhy_device_time time;
 	size_t running[GROUP_COUNT];
-	int64_t set_ns[SET_COUNT]; /* time by the set of running groups, one bit per group */
+	int64_t set_ns[SET_COUNT]; /* time for each set of running groups, which has one bit for each group */
 	struct kwhy_resident resident;
 	unsigned __int128 share_ns;
 	int64_t total_ns[GROUP_COUNT];
@@ -63,7 +64,7 @@ static void add_memory_row(struct kwhy_device_time *time, const struct kwhy_acti
 	time->memset_bytes = kwhy_saturate_add_unsigned(time->memset_bytes, known ? bytes : 0);
 }
 
-/* Adds counts and plain sums, which do not depend on the order. */
+/* Adds the counts and sums of one activity that do not depend on what runs concurrently. */
 static void add_row(struct tally *tally, size_t row)
 {
 	const struct kwhy_activities *rows = &tally->recording->activities;
@@ -118,7 +119,7 @@ static enum kwhy_status count_streams(struct tally *tally, struct kwhy_error *er
 	return KWHY_OK;
 }
 
-/* Updates the running groups; returns their set. */
+/* Updates which groups run in an interval, and returns their set. */
 static unsigned follow(struct tally *tally, const struct kwhy_sweep_interval *stretch)
 {
 	const uint8_t *kind = tally->recording->activities.kind;
@@ -133,7 +134,7 @@ static unsigned follow(struct tally *tally, const struct kwhy_sweep_interval *st
 	return set;
 }
 
-/* Idle time of the window that contains an interval, where the ledger has windows. */
+/* Idle time, by category, of the window that contains an interval. Called only if the ledger has windows. */
 static int64_t *window_idle_ns(struct tally *tally, int64_t start_ns, enum kwhy_category category)
 {
 	const struct kwhy_covered *covered = tally->covered;
@@ -180,7 +181,7 @@ static enum kwhy_status add_gap(
 	return KWHY_OK;
 }
 
-/* Whether an interval lies between windows; intervals are cut where windows begin and end. */
+/* Whether an interval is unrecorded. Intervals are cut at the starts and ends of windows. */
 static bool is_unrecorded(struct tally *tally, const struct kwhy_sweep_interval *stretch)
 {
 	const struct kwhy_covered *covered = tally->covered;
@@ -236,7 +237,7 @@ static enum kwhy_status add_stretch(struct tally *tally, const struct kwhy_sweep
 	return stretch->row_count ? KWHY_OK : add_gap(tally, &gap, next, error);
 }
 
-/* Walks over all intervals. A gap ends where the next activity starts. */
+/* Walks over all intervals and divides the gaps. A gap ends at the start of the next activity. */
 static enum kwhy_status walk(struct tally *tally, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
@@ -258,7 +259,7 @@ static enum kwhy_status walk(struct tally *tally, struct kwhy_error *error)
 	return ended < 0 ? error->status : status;
 }
 
-/* Time in which at least one of the groups in `any` and all of those in `all` run. */
+/* Time in ns in which at least one of the groups in `any`, and all of those in `all`, run. */
 static int64_t sets_ns(const struct tally *tally, unsigned any, unsigned all)
 {
 	int64_t sum_ns = 0;
@@ -270,8 +271,8 @@ static int64_t sets_ns(const struct tally *tally, unsigned any, unsigned all)
 }
 
 /*
- * Category of a set of groups: compute with a collective or copy is overlap; else compute, collective, copy,
- * memset in that order.
+ * Category of a set of groups. Compute with a collective or copy is overlap. Any other set has the category
+ * of its first group in the order compute, collective, copy, memset.
  */
 static int64_t *category_of_set(struct kwhy_device_time *time, unsigned set)
 {
@@ -327,7 +328,7 @@ static void forget_host(struct kwhy_device_time *time)
 	time->sync_ns = time->launch_ns = time->alloc_ns = time->host_ns = KWHY_UNKNOWN_NS;
 }
 
-/* Adds the time inside windows before the first and after the last activity. */
+/* Adds the time inside windows that is before the first or after the last activity. */
 static void add_window_outside(struct tally *tally)
 {
 	const struct kwhy_device_time *time = &tally->time;

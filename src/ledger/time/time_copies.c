@@ -8,14 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sums of one device by kind, memories and size class, in the order of their first occurrence. */
+/*
+ * Sums over the copies of one device by kind, memories and size class, in the order of their first
+ * occurrence.
+ */
 struct classes {
 	struct kwhy_map keys;
 	struct kwhy_copy_class_sum *items;
 	size_t count, capacity;
 };
 
-/* Kind, memories and size class as one number with the same order. */
+/* Kind, memories and size class as one number whose order is that of the sorted rows. */
 static uint64_t key_of(uint32_t kind, uint32_t src_memory, uint32_t dst_memory, uint32_t size_class)
 {
 	return (uint64_t)(kind << 16 | src_memory << 8 | dst_memory) << 32 | size_class;

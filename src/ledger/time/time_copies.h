@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "model/ledger.h"
 
-/* Size class of a copy: floor(log2(bytes)); 0: no bytes; KWHY_NONE: unknown. */
+/* Size class of a copy: floor(log2(bytes)), 0 also for no bytes; KWHY_NONE: the size is unknown. */
 static inline uint32_t kwhy_size_class_of(uint64_t bytes)
 {
 	if (bytes == KWHY_UNKNOWN_BYTES)
@@ -13,7 +13,7 @@ static inline uint32_t kwhy_size_class_of(uint64_t bytes)
 	return bytes < 2 ? 0 : 63 - (uint32_t)__builtin_clzll(bytes);
 }
 
-/* Fills copies and copy_classes of one device's time, sorted by kind, memories and size class. */
+/* Writes copies and copy_classes of one device's time, sorted by kind, memories and size class. */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_time_copies(struct kwhy_ledger *ledger,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Proxy kernels, which take a given time and draw more or less power during it. `ticks` are those of the
- * clock of each multiprocessor, or where `by_time`, nanoseconds of the device's own clock: the former has
- * fine steps, the latter a constant rate. `busy` in 1024ths of the multiprocessors work; blocks on the others
- * wait. `sink` is never written; it keeps the compiler from removing the work.
+ * Proxy kernels, which take a given time and draw more or less power during it. `ticks` is the length of a
+ * kernel: with `by_time` in nanoseconds of the device's global timer, whose rate is constant, else in cycles
+ * of each multiprocessor's clock, which has finer steps. `busy` is the share of the multiprocessors that
+ * work, in units of 1/1024; blocks on the others wait. `sink` is never written; it keeps the compiler from
+ * removing the work.
  */
 typedef unsigned long long u64;
 typedef unsigned int u32;
@@ -11,9 +12,9 @@ typedef unsigned int u32;
 #define KERNEL extern "C" __global__ __launch_bounds__(1024, 2)
 #define ARGUMENTS u64 ticks, u32 by_time, u32 busy, float *sink, const uint4 *from, uint4 *to, u64 words
 
-/* Concurrent loads of a thread. */
+/* loads that a thread has in flight at the same time */
 #define COPIES 4
-/* A block sleeps while more than this many ticks are left. */
+/* A waiting block sleeps while more than this many ticks remain. */
 #define NAP 4096
 
 #ifdef __AMDGCN__
@@ -56,9 +57,9 @@ __device__ static u32 mix(u32 x)
 }
 
 /*
- * Whether the blocks of this multiprocessor work. They do so for all of the kernel's time, since a kernel of
- * microseconds is too short for alternating work and rest. In any sequence of multiprocessors about the same
- * share works (golden ratio).
+ * Whether the blocks of this multiprocessor work, which they do for all of the kernel's time. (A kernel of a
+ * few microseconds is too short to alternate between work and rest.) Multiples of the golden ratio spread the
+ * working multiprocessors evenly over their numbers.
  */
 __device__ static bool works(u32 busy)
 {
@@ -73,8 +74,8 @@ __device__ static bool works(u32 busy)
 }
 
 /*
- * Waits: one thread reads the clock and the others sleep at the barrier, since all of them reading it would
- * draw as much as a busy kernel.
+ * Waits for the ticks. One thread reads the clock and the others sleep at the barrier, since a block whose
+ * threads all read it would draw as much as a busy kernel.
  */
 __device__ static void wait(u64 ticks, u32 by_time)
 {
@@ -96,7 +97,9 @@ KERNEL void kwhy_proxy_wait(ARGUMENTS)
 	wait(ticks, by_time);
 }
 
-/* Rotates points on circles, so that values neither grow nor converge. */
+/*
+ * Multiplies and adds floats for the ticks. The values rotate on circles, so they neither grow nor converge.
+ */
 __device__ static void turn(u64 ticks, u32 by_time, float *sink)
 {
 	u64 start = now(by_time);
@@ -129,8 +132,8 @@ KERNEL void kwhy_proxy_fma(ARGUMENTS)
 }
 
 /*
- * Copies words repeatedly; a thread's words are as far apart as the grid has threads, of which there are
- * fewer than words.
+ * Copies words of device memory for the ticks. Successive words of a thread are as far apart as the grid has
+ * threads, which are fewer than the words.
  */
 __device__ static void copy(u64 ticks, u32 by_time, const uint4 *from, uint4 *to, u64 words)
 {
@@ -168,7 +171,8 @@ KERNEL void kwhy_proxy_memory(ARGUMENTS)
 
 #if __CUDA_ARCH__ >= 800
 /*
- * Sums products of matrices of 16 x 16 and 16 x 8 numbers with random signs and fractions, between 0.5 and 2.
+ * Sums products of 16 x 16 and 16 x 8 matrices on tensor cores for the ticks. Elements have random signs and
+ * absolute values from 0.5 to 2.
  */
 __device__ static void multiply(u64 ticks, u32 by_time, float *sink)
 {
@@ -199,7 +203,10 @@ __device__ static void multiply(u64 ticks, u32 by_time, float *sink)
 #define multiply turn
 #endif
 
-/* Multiplies small matrices, where all warps are complete; else works as kwhy_proxy_fma. */
+/*
+ * Multiplies small matrices where all warps of the block are complete; otherwise does the same as
+ * kwhy_proxy_fma.
+ */
 KERNEL void kwhy_proxy_matrix(ARGUMENTS)
 {
 	if (!works(busy))

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Gives the rows of a side from the objects of a report. */
+/* Fills a side's rows of accounts, findings and work from the objects of a report. */
 
 static const char *copy(struct kwhy_side *side, const char *text, bool *failed)
 {

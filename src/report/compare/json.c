@@ -39,7 +39,7 @@ static void write_figures(struct kwhy_json *json, const struct kwhy_comparison *
 	kwhy_json_array_end(json);
 }
 
-/* Writes the energy a unit for each unit of work that both sides have. */
+/* Writes joules a unit, for each unit of work that both sides have. */
 static void write_work(struct kwhy_json *json, const struct kwhy_comparison *comparison)
 {
 	kwhy_json_array(json, "work");

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* State of a comparison: both documents and the result. */
+/* State of a comparison: both JSON documents and the result. */
 struct pairing {
 	struct kwhy_stat_comparison *out;
 	json_t *roots[2];
@@ -54,7 +54,10 @@ static void add_change(struct pairing *pairing, const char *name, const char *do
 	out->changes[out->change_count++] = change;
 }
 
-/* Adds the columns that are compared; `work` is the unit of some work, which their names begin with. */
+/*
+ * Adds the columns that are compared. For columns of some work, `work` is its unit, with which their names
+ * begin.
+ */
 static void add_columns(struct pairing *pairing, const struct kwhy_columns *columns, const char *work,
 	const char *domain, const json_t *const objects[2])
 {
@@ -109,7 +112,10 @@ static void add_work(struct pairing *pairing)
 	}
 }
 
-/* Joules and seconds of one run until it reached the value; both NAN when it never did. */
+/*
+ * Joules (out[0]) and seconds (out[1]) of one run until its metric reached the value; both NAN if it never
+ * did.
+ */
 static void reach(const json_t *points, double run, double value, bool rises, double out[2])
 {
 	size_t i;
@@ -128,7 +134,7 @@ static void reach(const json_t *points, double run, double value, bool rises, do
 	}
 }
 
-/* Means over the runs that reached the value. */
+/* Sets the means of joules and seconds over those runs of a side that reached the value. */
 static void reach_of_side(
 	struct pairing *pairing, int side, const json_t *points, struct kwhy_stat_reached *out, bool rises)
 {
@@ -171,7 +177,10 @@ static struct range range_of(const json_t *points)
 	return range;
 }
 
-/* Chooses levels from where both sides began to where the worse one ended, and compares them. */
+/*
+ * Chooses values of a metric, from one that both sides started before to the best one that both reached, and
+ * compares what it took to reach each of them.
+ */
 static void compare_curve(
 	struct pairing *pairing, const json_t *const points[2], struct kwhy_stat_curve_pair *out)
 {
@@ -216,7 +225,10 @@ static void add_curves(struct pairing *pairing)
 	}
 }
 
-/* Fills in the work. Counts are means over the runs; joules a unit are of the runs that stated the work. */
+/*
+ * Fills in the work of a side. Counts are means over the runs; joules a unit are those of the runs that
+ * stated the work.
+ */
 static void fill_work(
 	struct pairing *pairing, struct kwhy_side *side, const json_t *rows, const json_t *domain)
 {

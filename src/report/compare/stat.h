@@ -13,20 +13,21 @@
 
 /* Comparison of two results of `kwhy stat --json`, A before and B after. */
 
-/* A figure of both results. */
+/* A figure that both results have. */
 struct kwhy_stat_change {
-	const char *name;   /* "energy", "joules per token" */
-	const char *domain; /* "gpu 0"; "": the whole run */
+	const char *name;   /* name of the figure: "energy", "joules per token" */
+	const char *domain; /* domain of the energy: "gpu 0"; "": the whole run */
 	const char *unit;
 	struct kwhy_estimate a, b;
-	struct kwhy_difference difference; /* 95 %; low and high NAN: unknown */
+	/* B less A with its 95 % interval; low and high are NAN where the interval is unknown */
+	struct kwhy_difference difference;
 };
 
-/* Mean energy and time that the runs of each side took until a metric first reached a value. */
+/* Mean energy and time that the runs of each side took until a metric first reached `value`. */
 struct kwhy_stat_reached {
 	double value;
 	double joules[2], time_s[2];
-	size_t runs[2]; /* runs that reached the value */
+	size_t runs[2]; /* number of runs of each side that reached the value */
 };
 
 enum { KWHY_STAT_LEVELS = 5 };
@@ -35,7 +36,7 @@ struct kwhy_stat_curve_pair {
 	const char *name;
 	bool rises;
 	struct kwhy_stat_reached levels[KWHY_STAT_LEVELS];
-	size_t level_count; /* 0: no value was reached on both sides */
+	size_t level_count; /* number of values that are compared; 0: no value was reached on both sides */
 };
 
 struct kwhy_stat_comparison {
@@ -45,16 +46,17 @@ struct kwhy_stat_comparison {
 	struct kwhy_stat_change *changes;
 	struct kwhy_stat_curve_pair *curves;
 	size_t change_count, curve_count;
-	struct kwhy_side sides[2]; /* energy of the main domain, time and power, for conditions */
+	/* energy of the main domain, time and power of each side, for conditions */
+	struct kwhy_side sides[2];
 	struct kwhy_comparison figures;
 };
 
-/* KWHY_E_INPUT: one of the texts is no result of a known version. */
+/* Compares two results. KWHY_E_INPUT: one of the texts is no `kwhy stat` result of a known version. */
 KWHY_MUST_USE enum kwhy_status kwhy_compare_stat(struct kwhy_stat_comparison *out,
 	const char *const labels[2], const struct kwhy_text *const json[2], struct kwhy_error *error);
 void kwhy_compare_stat_done(struct kwhy_stat_comparison *comparison);
 
-/* Whether the difference exceeds the intervals of both sides; false where these are unknown. */
+/* Whether the interval of the difference excludes 0; false where it is unknown. */
 bool kwhy_stat_is_significant(const struct kwhy_stat_change *change);
 
 KWHY_MUST_USE enum kwhy_status kwhy_compare_stat_text(const struct kwhy_stat_comparison *comparison,

@@ -14,14 +14,14 @@ static bool is_known(const struct kwhy_stat_change *change)
 	return isfinite(change->difference.low) && isfinite(change->difference.high);
 }
 
-/* "+12.3", "+1234" */
+/* Writes a ratio in percent with its sign: "+12.3", "+1234". */
 static const char *percent_of(char out[KWHY_QUANTITY_BYTES], double ratio)
 {
 	snprintf(out, KWHY_QUANTITY_BYTES, "%+.*f", fabs(ratio) < 1 ? 1 : 0, 100 * ratio);
 	return out;
 }
 
-/* Adds "-12.3 %", "-12.7 to -11.9", relative to A's mean. */
+/* Adds two cells, the change and its interval, relative to A's mean: "-12.3 %", "-12.7 to -11.9". */
 static void add_change(struct kwhy_table *table, const struct kwhy_stat_change *change)
 {
 	const struct kwhy_difference *difference = &change->difference;
@@ -38,7 +38,7 @@ static void add_change(struct kwhy_table *table, const struct kwhy_stat_change *
 	kwhy_table_cell(table, !is_known(change) ? "" : kwhy_stat_is_significant(change) ? "yes" : "no");
 }
 
-/* Adds a mean; work is counted in ones, without prefixes. */
+/* Adds a mean. Work is written in whole units without SI prefixes. */
 static void add_mean(struct kwhy_table *table, double mean, const char *unit)
 {
 	char text[KWHY_QUANTITY_BYTES];
@@ -77,8 +77,8 @@ static void write_changes(
 }
 
 /*
- * Adds the cells of one side. False: some of its runs never reached the value, and the next cell states how
- * many did.
+ * Adds the cells of one side. Returns false if some of the side's runs never reached the value, so that the
+ * next cell states how many did.
  */
 static bool add_reached(struct kwhy_table *table, const struct kwhy_stat_comparison *comparison,
 	const struct kwhy_stat_reached *level, size_t side)

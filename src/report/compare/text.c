@@ -19,7 +19,7 @@ static const struct kwhy_table_column figure_columns[] = {
 	{"", KWHY_COLUMN_RIGHT},
 };
 
-/* Adds "+12.3 %"; a value that was 0 before has no ratio. */
+/* Adds the change from A to B as "+12.3 %", or "new" where A's value is 0 and B's is not. */
 static void add_ratio(struct kwhy_table *table, double a, double b)
 {
 	char text[KWHY_QUANTITY_BYTES];
@@ -35,7 +35,7 @@ static void add_ratio(struct kwhy_table *table, double a, double b)
 	kwhy_table_cell(table, text);
 }
 
-/* Adds "+1.20 J". */
+/* Adds a change with its unit: "+1.20 J". */
 static void add_change(struct kwhy_table *table, double change, const char *unit)
 {
 	char number[KWHY_QUANTITY_BYTES], text[KWHY_QUANTITY_BYTES + 2];
@@ -56,7 +56,7 @@ static void add_row(struct kwhy_table *table, const char *name, double a, double
 	add_ratio(table, a, b);
 }
 
-/* Adds the busy ratio, whose change is in points, so that 50 % to 60 % is not "20 %". */
+/* Adds the busy ratio. Its change is in percentage points, so that 50 % to 60 % is not shown as "20 %". */
 static void add_busy(struct kwhy_table *table, const struct kwhy_comparison *comparison)
 {
 	double points = (comparison->b->busy_ratio - comparison->a->busy_ratio) * 100;
@@ -85,7 +85,10 @@ static void add_work(struct kwhy_table *table, const struct kwhy_comparison *com
 	}
 }
 
-/* Name of the attributed energy, by the source of its joules. */
+/*
+ * Name of the attributed energy in the table, which depends on where the joules come from (a meter or assumed
+ * powers).
+ */
 static const char *energy_name(const struct kwhy_comparison *comparison)
 {
 	static const char *const names[2][2] = {
@@ -220,7 +223,7 @@ static bool has_finding(const struct kwhy_side *side, const char *id)
 	return false;
 }
 
-/* Writes the findings of one side whose kind the other side lacks. */
+/* Writes the findings of one side that are of a kind that the other side does not have. */
 static void write_findings(const struct kwhy_text_context *context, const char *title,
 	const struct kwhy_side *of, const struct kwhy_side *other)
 {
@@ -250,7 +253,7 @@ static void write_verdicts(const struct kwhy_text_context *context, const struct
 
 		if (condition->relative)
 			snprintf(value, sizeof(value), "%+.2f %%", conditions->verdicts[i].value * 100);
-		else if (!*unit) /* a ratio, as the condition states it */
+		else if (!*unit) /* a ratio is written as the condition states it */
 			snprintf(value, sizeof(value), "%.4g", conditions->verdicts[i].value);
 		else
 			kwhy_quantity_si(value, conditions->verdicts[i].value, unit, 4);

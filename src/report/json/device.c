@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* "devices" of report.json. */
+/* Writes the member "devices" of report.json. */
 
 static void write_time(struct kwhy_json *json, const struct kwhy_device_time *time)
 {
@@ -227,7 +227,7 @@ static void write_accounts(struct kwhy_json *json, const struct kwhy_device_ledg
 	kwhy_json_array_end(json);
 }
 
-/* Writes the coverage, where part of the run is unknown. */
+/* Writes the coverage, if it is unknown what ran in part of the run. */
 static void write_coverage(struct kwhy_json *json, const struct kwhy_coverage_sum *coverage)
 {
 	if (!coverage->is_in_windows)
@@ -307,7 +307,7 @@ static void write_gauge(struct kwhy_json *json, const struct kwhy_gauge_series *
 	kwhy_json_object_end(json);
 }
 
-/* Writes the gauges, where gauges were recorded. */
+/* Writes the gauges, if any were recorded. */
 static void write_gauges(struct kwhy_json *json, const struct kwhy_recording *recording, uint32_t device)
 {
 	const struct kwhy_gauge_series *throttling = NULL;
@@ -332,7 +332,10 @@ static void write_gauges(struct kwhy_json *json, const struct kwhy_recording *re
 		write_throttling(json, throttling);
 }
 
-/* Writes the host's ranges during idle time; with the time in no range they add up to the idle time. */
+/*
+ * Writes the host's ranges during the device's idle time. Together with the idle time outside of ranges they
+ * add up to all idle time.
+ */
 static void write_host_waits(struct kwhy_json *json, const struct kwhy_recording *recording,
 	const struct kwhy_device_ledger *device_ledger)
 {

@@ -4,8 +4,8 @@
 #include <math.h>
 
 /*
- * "memory_operations", "transfer_split" and "transfer_efficiency": costs of copies and memsets, of waiting
- * for them, and of their bytes.
+ * Writes "memory_operations", "transfer_split" and "transfer_efficiency": the costs of copies and memsets, of
+ * waiting for them, and of their bytes.
  */
 
 static void write_operation(

@@ -8,12 +8,15 @@
 #include "report/report.h"
 #include "report/totals.h"
 
-/* The parts of report.json (docs/formats/report.md), each a key of the top object. */
+/*
+ * The parts of report.json (docs/formats/report.md). Each function writes one or more members of the top
+ * object.
+ */
 struct kwhy_json_report {
 	const struct kwhy_report *report;
 	const struct kwhy_totals *totals;
-	const struct kwhy_operations *operations; /* [device_count] */
-	const struct kwhy_cost_ranking *rankings; /* [device_count] */
+	const struct kwhy_operations *operations; /* [device_count] operations on memory */
+	const struct kwhy_cost_ranking *rankings; /* [device_count] cost rankings */
 	struct kwhy_json json;
 };
 
@@ -26,21 +29,24 @@ void kwhy_json_run(struct kwhy_json_report *parts);
 void kwhy_json_work(struct kwhy_json_report *parts);
 void kwhy_json_roofline(struct kwhy_json_report *parts);
 void kwhy_json_utilisation(struct kwhy_json_report *parts);
-void kwhy_json_ranges(struct kwhy_json_report *parts); /* with the steps */
+void kwhy_json_ranges(struct kwhy_json_report *parts); /* ranges and steps */
 void kwhy_json_ranks(struct kwhy_json_report *parts);
 void kwhy_json_processes(struct kwhy_json_report *parts);
 void kwhy_json_streams(struct kwhy_json_report *parts);
 void kwhy_json_memory(struct kwhy_json_report *parts);
 void kwhy_json_hosts(struct kwhy_json_report *parts);
 void kwhy_json_overhead(struct kwhy_json_report *parts);
-void kwhy_json_probing(struct kwhy_json_report *parts);	   /* writes nothing where kwhy probe did not run */
-void kwhy_json_operations(struct kwhy_json_report *parts); /* with the split of transfers */
+void kwhy_json_probing(struct kwhy_json_report *parts); /* writes nothing if kwhy probe did not run */
+/* memory operations and the split of transfers */
+void kwhy_json_operations(struct kwhy_json_report *parts);
 void kwhy_json_cost_rankings(struct kwhy_json_report *parts);
-void kwhy_json_price(struct kwhy_json_report *parts); /* cost and carbon */
+void kwhy_json_price(struct kwhy_json_report *parts); /* price and carbon emissions */
 void kwhy_json_plan(struct kwhy_json_report *parts);
-void kwhy_json_lost(struct kwhy_json_report *parts); /* with the warnings */
+void kwhy_json_lost(struct kwhy_json_report *parts); /* lost records and warnings */
 
-/* The three utilisations as one row; a device's object has this row, too. */
+/*
+ * The three utilisations (of all devices) as columns of one row. The object of a device has the same row.
+ */
 void kwhy_json_utilisation_row(
 	struct kwhy_json *json, const char *key, const struct kwhy_device_time *time, uint32_t device);
 

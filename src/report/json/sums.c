@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Sums over the devices; null where the recording has nothing to sum. */
+/* Writes the sums over all devices. Sums that the recording has nothing for are null. */
 
 #define NJ_PER_KWH 3.6e15
 
@@ -107,7 +107,7 @@ void kwhy_json_roofline(struct kwhy_json_report *parts)
 
 typedef bool tells(const struct kwhy_range_overlaps *overlaps, size_t a, size_t b);
 
-/* Indices of the ranges for which `is_one` holds; null where it is unknown. */
+/* Writes the indices of the ranges for which is_one() holds; null where that is unknown. */
 static void write_places(struct kwhy_json *json, const char *key, tells *is_one,
 	const struct kwhy_range_overlaps *overlaps, size_t place)
 {
@@ -145,7 +145,8 @@ static void write_range(struct kwhy_json *json, const struct kwhy_recording *rec
 	kwhy_json_known(json, "window_energy_nj", range->window_energy_nj);
 	kwhy_json_real(json, "busy_ratio", range->busy_ratio);
 	kwhy_json_real(json, "sm_weighted_ratio", range->sm_weighted_ratio);
-	kwhy_json_real(json, "roofline_ratio", NAN); /* work is stated for the whole run only */
+	/* work is stated for the whole run only, so a range has no roofline ratio */
+	kwhy_json_real(json, "roofline_ratio", NAN);
 	write_places(json, "overlaps", kwhy_range_overlaps_has, overlaps, place);
 	write_places(json, "beside", kwhy_range_overlaps_beside, overlaps, place);
 	kwhy_json_known(json, "union_ns", union_ns(overlaps, place));
@@ -165,7 +166,7 @@ static void write_ranges(struct kwhy_json_report *parts, const char *key, const 
 	kwhy_json_array_end(&parts->json);
 }
 
-/* Writes time and energy of a step with the work that it queues. */
+/* Writes start, end, time and energy of the loop of all steps, and its time and energy a step. */
 static void write_loop(struct kwhy_json_report *parts)
 {
 	const struct kwhy_ledger *ledger = parts->report->ledger;
@@ -338,7 +339,7 @@ void kwhy_json_hosts(struct kwhy_json_report *parts)
 	kwhy_json_array_end(json);
 }
 
-/* Writes the overhead, where the recording states it. */
+/* Writes the overhead of recording, if the recording states it. */
 void kwhy_json_overhead(struct kwhy_json_report *parts)
 {
 	const struct kwhy_ledger *ledger = parts->report->ledger;

@@ -8,22 +8,23 @@
 #include <stdint.h>
 
 /*
- * Writes JSON into a text, value by value, so that a document of any size needs no tree. The text remembers
- * its own failure. `key` is NULL inside arrays and for the top value. Unknown values (KWHY_UNKNOWN_NJ and the
- * like, NAN, NULL) become null.
+ * Writes JSON into a text, value by value, so that a document of any size needs no tree in memory. The text
+ * remembers its own failure. `key` is NULL for elements of arrays and for the top value. Unknown values
+ * (KWHY_UNKNOWN_NJ and the like, NAN, NULL) are written as null.
  */
 struct kwhy_json {
 	struct kwhy_text *out;
 	unsigned depth;
-	unsigned row_depth; /* above 0: inside a row, all of which is on one line */
-	bool empty;	    /* the container has no members yet */
+	/* above 0: the writer is inside an object or array that is written on one line */
+	unsigned row_depth;
+	bool empty; /* whether the open object or array has no members yet */
 };
 
 void kwhy_json_init(struct kwhy_json *json, struct kwhy_text *out);
 void kwhy_json_object(struct kwhy_json *json, const char *key);
 void kwhy_json_array(struct kwhy_json *json, const char *key);
-void kwhy_json_row(struct kwhy_json *json, const char *key);  /* an object on one line */
-void kwhy_json_list(struct kwhy_json *json, const char *key); /* an array on one line */
+void kwhy_json_row(struct kwhy_json *json, const char *key);  /* opens an object on one line */
+void kwhy_json_list(struct kwhy_json *json, const char *key); /* opens an array on one line */
 void kwhy_json_object_end(struct kwhy_json *json);
 void kwhy_json_array_end(struct kwhy_json *json);
 
@@ -34,11 +35,11 @@ void kwhy_json_bool(struct kwhy_json *json, const char *key, bool value);
 void kwhy_json_null(struct kwhy_json *json, const char *key);
 void kwhy_json_string(struct kwhy_json *json, const char *key, const char *value);
 
-/* Writes null for KWHY_UNKNOWN_NJ and KWHY_UNKNOWN_NS, which are the same number. */
+/* Writes an integer; KWHY_UNKNOWN_NJ and KWHY_UNKNOWN_NS, which are the same number, become null. */
 void kwhy_json_known(struct kwhy_json *json, const char *key, int64_t value);
-/* Writes null for KWHY_NONE. */
+/* Writes an index; KWHY_NONE becomes null. */
 void kwhy_json_index(struct kwhy_json *json, const char *key, uint32_t value);
-/* Writes null for KWHY_UNKNOWN_BYTES. */
+/* Writes a number of bytes; KWHY_UNKNOWN_BYTES becomes null. */
 void kwhy_json_bytes(struct kwhy_json *json, const char *key, uint64_t value);
 
 #endif

@@ -5,7 +5,10 @@
 #include "base/status.h"
 #include "base/text.h"
 
-/* Appends <script id="ID" type="application/octet-stream">BASE64 OF GZIP OF BYTES</script>. */
+/*
+ * Appends the bytes, compressed with gzip and encoded as base64, as <script id="ID"
+ * type="application/octet-stream">...</script>.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_page_block(
 	const char *id, const void *bytes, size_t length, struct kwhy_text *out, struct kwhy_error *error);
 

@@ -6,13 +6,15 @@
 
 #include <string.h>
 
-/* The front end, built from web/ and put in by template.c; empty in a build without it. */
+/*
+ * The front end, which is built from web/ and embedded by template.c. It is empty in a build without it.
+ */
 extern const char kwhy_page_template[];
 extern const char kwhy_page_template_end[];
 
 static const char data_mark[] = "<!--KWHY-DATA-->";
 
-/* False when this build has no page (it was configured without Node.js). */
+/* Whether this build has the page. It has not if it was configured without Node.js. */
 static bool is_available(void)
 {
 	return &kwhy_page_template_end[0] > &kwhy_page_template[0];

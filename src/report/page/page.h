@@ -5,29 +5,30 @@
 #include "report/plan.h"
 
 /*
- * Appends the self-contained page (docs/formats/page.md) to `out`; KWHY_E_UNSUPPORTED where the build lacks
- * the page. plan: projections of changes; NULL: not computed. exact_rows: see KWHY_TIMELINE_EXACT_ROWS.
+ * Appends the self-contained page (docs/formats/page.md) to `out`. `plan` holds the projections of changes
+ * (NULL: not computed). For exact_rows see KWHY_TIMELINE_EXACT_ROWS. KWHY_E_UNSUPPORTED: this build has no
+ * page.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_report_page(const struct kwhy_report *report,
 	const struct kwhy_plan *plan, size_t exact_rows, struct kwhy_text *out, struct kwhy_error *error);
 
-/* The page of a comparison, from the JSON of kwhy_compare_json() and the two report.json texts. */
+/* Writes the page of a comparison, from the JSON of kwhy_compare_json() and the two report.json texts. */
 KWHY_MUST_USE enum kwhy_status kwhy_report_compare_page(const char *compare_json, const char *before_json,
 	const char *after_json, struct kwhy_text *out, struct kwhy_error *error);
 
-/* The page of measured transfers, from the JSON of kwhy_report_transfers_json(). */
+/* Writes the page of measured transfers, from the JSON of kwhy_report_transfers_json(). */
 KWHY_MUST_USE enum kwhy_status kwhy_report_transfers_page(
 	const char *transfers_json, struct kwhy_text *out, struct kwhy_error *error);
 
-/* The page of measured pairs of GPUs, from the JSON of kwhy_report_pairs_json(). */
+/* Writes the page of measured pairs of GPUs, from the JSON of kwhy_report_pairs_json(). */
 KWHY_MUST_USE enum kwhy_status kwhy_report_pairs_page(
 	const char *pairs_json, struct kwhy_text *out, struct kwhy_error *error);
 
-/* The page of measured loads on a server of language models, from the JSON of `kwhy llm`. */
+/* Writes the page of a language model server under several loads, from the JSON of `kwhy llm`. */
 KWHY_MUST_USE enum kwhy_status kwhy_report_llm_page(
 	const char *llm_json, struct kwhy_text *out, struct kwhy_error *error);
 
-/* The page of projections of changes. */
+/* Writes the page of projections of changes. */
 KWHY_MUST_USE enum kwhy_status kwhy_report_plan_page(const struct kwhy_plan *plan,
 	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);
 

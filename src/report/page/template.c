@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The bytes of the built front end between two symbols. KWHY_PAGE_FILE is the file that web/build.mjs
- * wrote; a build without it has nothing between them.
+ * Embeds the bytes of the built front end between two symbols. KWHY_PAGE_FILE is the file that web/build.mjs
+ * wrote; a build without it embeds nothing.
  */
 __asm__(".pushsection .rodata\n"
 	".global kwhy_page_template\n"

@@ -12,16 +12,18 @@
 
 enum { WINDOW_NS = 10000000, WINDOW_LIMIT = 64 };
 
-/* An interval whose rows stay exact when the others become bins. */
+/* An interval of the recording in which rows stay exact while all others are combined into bins. */
 struct window {
 	int64_t from_ns, to_ns;
 };
 
 struct track {
 	const char *kind;
-	uint32_t device; /* index of the device in the recording; KWHY_NONE: the host */
+	/* index in the recording of the device that the track belongs to; KWHY_NONE: the host */
+	uint32_t device;
 	char label[64];
-	struct kwhy_timeline_part *parts; /* [window_count]; one part with all rows when exact */
+	/* [window_count] rows of each window; if the page is exact, one part with all rows */
+	struct kwhy_timeline_part *parts;
 	struct kwhy_timeline_bins bins;
 	bool used;
 };
@@ -32,8 +34,11 @@ struct builder {
 	bool exact;
 	struct window windows[WINDOW_LIMIT];
 	size_t window_count;
-	struct track *tracks; /* streams, then calls by thread, then ranges by thread and one without a
-				 thread, then what the host was in while a device idled, by device */
+	/*
+	 * Tracks in this order: streams; calls, one track a thread; ranges, one track a thread and one for
+	 * ranges without a thread; for each device, the ranges that the host was in while the device idled.
+	 */
+	struct track *tracks;
 	size_t track_count;
 	struct kwhy_text columns;
 	struct kwhy_error *error;
@@ -50,8 +55,8 @@ static void add_window(struct builder *builder, int64_t from_ns, int64_t to_ns)
 }
 
 /*
- * Chooses one window over the whole recording when exact; otherwise windows around all evidence, at both ends
- * and in the middle.
+ * Chooses the windows. An exact page has one window over the whole recording. Otherwise there are windows
+ * around all evidence of findings, at both ends and in the middle.
  */
 static void choose_windows(struct builder *builder)
 {
@@ -180,7 +185,7 @@ static enum kwhy_status put_ranges(struct builder *builder)
 	return status;
 }
 
-/* Intervals of the host during the gaps of one device. */
+/* State while the host's ranges during the idle time of one device are added to a track. */
 struct waits {
 	struct builder *builder;
 	struct track *track;
@@ -221,7 +226,7 @@ static enum kwhy_status put_waits_of(struct builder *builder, uint32_t device, s
 	return status;
 }
 
-/* Adds the host's intervals where ranges exist. */
+/* Adds the host's ranges during idle time, if ranges were recorded. */
 static enum kwhy_status put_waits(struct builder *builder)
 {
 	const struct kwhy_recording *recording = builder->report->recording;

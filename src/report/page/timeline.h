@@ -5,8 +5,8 @@
 #include "report/report.h"
 
 /*
- * Number of activities and calls up to which the page holds each of them. Beyond it, the page holds bins, and
- * exact rows for some windows.
+ * Largest number of activities and calls for which the page contains every one of them. A page of more
+ * contains bins, and exact rows for some windows.
  */
 #define KWHY_TIMELINE_EXACT_ROWS 2000000
 

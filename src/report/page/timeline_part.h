@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Categories of the container: docs/formats/page.md. */
+/* Categories of rows in the container (docs/formats/page.md). */
 enum kwhy_timeline_category {
 	KWHY_TIMELINE_COMPUTE,
 	KWHY_TIMELINE_COLLECTIVE,
@@ -22,7 +22,10 @@ enum kwhy_timeline_category {
 	KWHY_TIMELINE_RANGE,
 };
 
-/* A column of LEB128 varints. `delta`: each value is the zigzag difference from `previous`. */
+/*
+ * A column of integers, encoded as LEB128 varints. With `delta`, each is the zigzag-encoded difference from
+ * the value before it (`previous`).
+ */
 struct kwhy_timeline_column {
 	struct kwhy_text bytes;
 	int64_t previous;
@@ -31,19 +34,23 @@ struct kwhy_timeline_column {
 
 void kwhy_timeline_column_add(struct kwhy_timeline_column *column, int64_t value);
 
-/* Appends the column's bytes to `columns`, frees the column, and gives its description; NULL: no memory. */
+/*
+ * Appends the column's bytes to `columns`, frees the column, and returns its JSON description; NULL: out of
+ * memory.
+ */
 json_t *kwhy_timeline_column_finish(struct kwhy_timeline_column *column, struct kwhy_text *columns);
 
 struct kwhy_timeline_row {
-	int64_t start_ns, duration_ns; /* relative to the window's start */
+	int64_t start_ns, duration_ns; /* start after the recording's start, and duration */
 	uint32_t name;
 	enum kwhy_timeline_category category;
-	uint64_t bytes; /* 0: no bytes, or unknown */
+	uint64_t bytes; /* 0: the row has no bytes, or their number is unknown */
 };
 
-/* Rows of one track in [from_ns, to_ns), in order of start. */
+/* Rows of one track that overlap [from_ns, to_ns), in order of start. */
 struct kwhy_timeline_part {
-	int64_t from_ns, to_ns, bin_ns; /* bin_ns 0: rows are single activities */
+	/* bin_ns 0: each row is one activity; otherwise each row is a bin of that length */
+	int64_t from_ns, to_ns, bin_ns;
 	size_t count;
 	struct kwhy_timeline_column start, duration, name, category, bytes;
 };
@@ -52,7 +59,10 @@ void kwhy_timeline_part_init(struct kwhy_timeline_part *part, int64_t from_ns, i
 void kwhy_timeline_part_add(struct kwhy_timeline_part *part, const struct kwhy_timeline_row *row);
 json_t *kwhy_timeline_part_finish(struct kwhy_timeline_part *part, struct kwhy_text *columns);
 
-/* The window in KWHY_TIMELINE_BINS equal bins, with the busy time and the longest activity of each bin. */
+/*
+ * Number of equal bins into which a track's time is divided. A bin has its busy time and its longest
+ * activity.
+ */
 enum { KWHY_TIMELINE_BINS = 20000 };
 
 struct kwhy_timeline_bins {
@@ -67,7 +77,7 @@ struct kwhy_timeline_bins {
 KWHY_MUST_USE enum kwhy_status kwhy_timeline_bins_init(
 	struct kwhy_timeline_bins *bins, int64_t span_ns, struct kwhy_error *error);
 void kwhy_timeline_bins_add(struct kwhy_timeline_bins *bins, const struct kwhy_timeline_row *row);
-/* Gives the description of the bins and frees them. */
+/* Returns the JSON description of the bins and frees them. */
 json_t *kwhy_timeline_bins_finish(
 	struct kwhy_timeline_bins *bins, int64_t span_ns, struct kwhy_text *columns);
 

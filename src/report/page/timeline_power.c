@@ -6,7 +6,10 @@
 
 #include <math.h>
 
-/* Mean power from reading k of a counter to the next, mW; `before_mw` over a reset, where it is unknown. */
+/*
+ * Mean power between readings k and k + 1 of an energy counter, mW. Where the counter was reset between them,
+ * the power is unknown and `before_mw` is repeated.
+ */
 static int64_t tick_power_mw(const struct kwhy_power_series *series, size_t k, int64_t before_mw)
 {
 	double power_w;
@@ -22,7 +25,10 @@ static json_t *power_series(const struct kwhy_recording *recording, const struct
 	int64_t power_mw = 0;
 
 	for (size_t k = 0; k < series->count; k++) {
-		size_t tick = k + 1 < series->count ? k : k - 1; /* the last reading ends the last step */
+		/*
+		 * the last reading ends the last interval, so its power is that of the interval before it
+		 */
+		size_t tick = k + 1 < series->count ? k : k - 1;
 
 		kwhy_timeline_column_add(&times, series->time_ns[k] - recording->start_ns);
 		power_mw = counter ? tick_power_mw(series, tick, power_mw) : series->value[k];
@@ -45,7 +51,7 @@ json_t *kwhy_timeline_power(const struct kwhy_report *report, struct kwhy_text *
 	return array;
 }
 
-/* A column of sizes, or null when all are unknown; an unknown point repeats the one before. */
+/* A column of memory sizes, bytes; null if all are unknown. An unknown size repeats the one before it. */
 static json_t *memory_column(
 	const struct kwhy_report *report, uint32_t device, bool reserved, struct kwhy_text *columns)
 {

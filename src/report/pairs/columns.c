@@ -8,14 +8,14 @@
 
 enum { TEXT = KWHY_IN_TEXT, JSON = KWHY_IN_JSON, BOTH = TEXT | JSON };
 
-/* Shows the pair of a row whose source and target stand side by side. */
+/* Shows the pair of GPUs of a row, whose source and target are adjacent fields. */
 static const char *show_pair(char out[KWHY_SHOWN_BYTES], uint32_t source, uint32_t target)
 {
 	snprintf(out, KWHY_SHOWN_BYTES, "%u > %u", source, target);
 	return out;
 }
 
-/* A figure with half its interval: "2.56 µs ±1.2 %". */
+/* Shows a figure with half of its interval in percent: "2.56 µs ±1.2 %". */
 static const char *show_interval(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const char *unit)
 {
 	double half = (value->interval.high - value->interval.low) / 2, middle = value->interval.value;
@@ -44,7 +44,7 @@ static const char *show_slope(char out[KWHY_SHOWN_BYTES], const struct kwhy_valu
 	return show_interval(out, value, "s/B");
 }
 
-/* Joules; a figure whose interval includes 0 is shown as below its upper end. */
+/* Shows joules. If the interval includes 0, only its upper end is shown, after "<". */
 static const char *show_joules(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row)
 {
 	char text[KWHY_QUANTITY_BYTES];
@@ -153,7 +153,7 @@ static const char *show_time(char out[KWHY_SHOWN_BYTES], const struct kwhy_value
 	return kwhy_quantity_si(out, value->interval.value, "s", 3);
 }
 
-/* "+3.1 % (+1.2 to +5)" */
+/* Shows a relative change with its interval: "+3.1 % (+1.2 to +5)". */
 static const char *show_change(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row)
 {
 	const struct kwhy_pair_figure *ratio = &value->interval;

@@ -6,8 +6,8 @@
 #include "report/columns.h"
 
 /*
- * The columns of measured pairs, which text and JSON share. Rows are the structs of model/pairs.h of the same
- * name; those of energies and pinnings are the structs below.
+ * Columns of measured pairs of GPUs, for text and JSON. Rows are the structs of model/pairs.h with the same
+ * names. Rows of energies and pinnings are the structs below.
  */
 extern const struct kwhy_columns kwhy_pair_loggp_columns, kwhy_pair_energy_columns, kwhy_pair_pinning_columns,
 	kwhy_pair_held_out_columns, kwhy_pair_relation_columns, kwhy_pair_flag_columns,
@@ -15,7 +15,11 @@ extern const struct kwhy_columns kwhy_pair_loggp_columns, kwhy_pair_energy_colum
 
 struct kwhy_pair_energy_row {
 	struct kwhy_pair_energy energy;
-	struct kwhy_pair_figure gross, net, source, target; /* joules a byte; the last three above idle */
+	/*
+	 * joules a byte: gross at both GPUs; net, source and target above idle (net at both GPUs, the others
+	 * at that GPU)
+	 */
+	struct kwhy_pair_figure gross, net, source, target;
 };
 struct kwhy_pair_energy_row kwhy_pair_energy_row_of(const struct kwhy_pair_energy *energy);
 

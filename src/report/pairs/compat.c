@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#define NVBANDWIDTH_BYTES (UINT64_C(512) << 20) /* nvbandwidth's default */
+#define NVBANDWIDTH_BYTES (UINT64_C(512) << 20) /* bytes of a copy, nvbandwidth's default */
 #define NVBANDWIDTH_COPIES 16
-#define P2P_BYTES UINT64_C(160000000) /* 40,000,000 ints */
+#define P2P_BYTES UINT64_C(160000000) /* bytes of a copy in p2pBandwidthLatencyTest: 40,000,000 ints */
 #define P2P_LATENCY_BYTES UINT64_C(16)
 
 static const struct kwhy_pair_config *find(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine,
@@ -33,7 +33,7 @@ static bool is_back_to_back(const struct kwhy_pair_config *config, enum kwhy_pai
 	return is_timed(config, engine, KWHY_PAIR_BACK_TO_BACK);
 }
 
-/* The largest measured size up to `most` of an engine back to back; 0: no such size. */
+/* The largest size up to `most` that was measured of an engine back to back, bytes; 0: there is none. */
 static uint64_t largest(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine, uint64_t most)
 {
 	uint64_t bytes = 0;
@@ -59,7 +59,10 @@ static double cut_rate(const struct kwhy_pair_config *config, size_t sample)
 	return (double)config->bytes * NVBANDWIDTH_COPIES / whole_us * 1e-3;
 }
 
-/* The median of three samples of 16 copies, each over whole microseconds; GB/s of one direction. */
+/*
+ * Rate of one direction as nvbandwidth computes it, GB/s: the median of three samples of 16 copies, whose
+ * times are cut to whole microseconds.
+ */
 static double nvbandwidth_gb_per_s(const struct kwhy_pair_config *config)
 {
 	if (!config || config->sample_count < 3)
@@ -67,7 +70,9 @@ static double nvbandwidth_gb_per_s(const struct kwhy_pair_config *config)
 	return middle(cut_rate(config, 0), cut_rate(config, 1), cut_rate(config, 2));
 }
 
-/* Time of a size, interpolated linearly between the measured sizes around it. */
+/*
+ * Time of a copy of a size, s, interpolated linearly between the two nearest measured sizes; NAN: unknown.
+ */
 static double seconds_at(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine, uint32_t source,
 	uint32_t target, uint64_t bytes)
 {
@@ -92,12 +97,12 @@ static double seconds_at(const struct kwhy_pairs *pairs, enum kwhy_pair_engine e
 		(double)(above->bytes - below->bytes);
 }
 
-/* One number of a matrix. */
+/* Kind of the numbers in a matrix of GPUs. */
 struct cell {
 	enum kwhy_pair_engine engine;
 	enum kwhy_pair_clock clock;
 	uint64_t bytes;
-	bool swaps; /* the row receives */
+	bool swaps; /* true: the row's GPU receives; false: it sends */
 };
 
 typedef double cell_value(
@@ -163,7 +168,7 @@ static enum kwhy_status nothing(
 		engines, kwhy_pair_clock_name(clock));
 }
 
-/* Writes the mean difference of the peer's number from ours over the pairs. */
+/* Writes the largest relative difference, over all pairs, of the peer's number from ours. */
 static void write_distance(const struct kwhy_pairs *pairs, const struct cell *cell, struct kwhy_text *out)
 {
 	double worst = 0;
@@ -290,7 +295,7 @@ static enum kwhy_status write_p2p(
 	return KWHY_OK;
 }
 
-/* The tests whose tables nccl-tests prints. */
+/* The tests of nccl-tests whose tables are printed. */
 static const struct {
 	const char *name;
 	enum kwhy_pair_engine engine;
@@ -314,9 +319,9 @@ static void write_nccl_row(
 }
 
 /*
- * Writes the table of one pair, or of all GPUs for collectives. Sends and receives run in both directions
- * concurrently, as its ring of two GPUs does. Both directions give the same figure, and the first is
- * reported.
+ * Writes the table of one pair, or for collectives the table of all GPUs. Sends and receives run in both
+ * directions concurrently, as in nccl-tests's ring of two GPUs. Both directions give the same figure, of
+ * which the first is written.
  */
 static size_t write_nccl_table(const struct kwhy_pairs *pairs, size_t test, uint32_t one, uint32_t other,
 	struct kwhy_text *out, double *worst)

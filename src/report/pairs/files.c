@@ -93,7 +93,7 @@ static void write_reached_gpus(struct kwhy_json *json, const struct kwhy_pairs *
 	kwhy_json_object_end(json);
 }
 
-/* Writes the throttle reasons that were set at any time while the rank sent. */
+/* Writes the throttle reasons that were set at any time while the rank sent data. */
 static void write_throttling(struct kwhy_json *json, const struct kwhy_pairs *pairs, uint32_t rank)
 {
 	unsigned bits = 0;
@@ -126,7 +126,9 @@ static void write_properties(struct kwhy_json *json, const struct kwhy_pair_gpu 
 	write_known(json, "memory_bytes", gpu->memory_bytes);
 }
 
-/* YAML 1.2 accepts JSON (yaml.org/spec/1.2.2, chapter 1.3), so no further quoting is needed. */
+/*
+ * Writes JSON, which is also YAML 1.2 (yaml.org/spec/1.2.2, chapter 1.3), so no other quoting is needed.
+ */
 enum kwhy_status kwhy_report_pairs_metadata(
 	const struct kwhy_pairs *pairs, uint32_t rank, struct kwhy_text *out, struct kwhy_error *error)
 {

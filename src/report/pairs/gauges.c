@@ -11,20 +11,20 @@ enum { CELL_BYTES = 64 };
 static const struct gauge {
 	const char *title, *key, *unit;
 	size_t offset;
-	double scale; /* factor from the gauge to the shown unit */
+	double scale; /* factor from the gauge's unit to the unit shown */
 } gauges[] = {{"temperature", "temperature_c", "°C", offsetof(struct kwhy_pair_reading, temperature_c), 1},
 	{"power", "power_w", "W", offsetof(struct kwhy_pair_reading, power_w), 1},
 	{"clock", "clock_hz", "MHz", offsetof(struct kwhy_pair_reading, clock_hz), 1e-6}};
 
 enum { GAUGES = sizeof(gauges) / sizeof(gauges[0]) };
 
-/* Summary of the readings of one GPU that have the gauge. */
+/* Summary of the readings of one GPU that contain the gauge. */
 struct summary {
 	size_t count;
 	double mean, squares, least, most;
 };
 
-/* Sums by Welford's method, because readings are many and close together. */
+/* Computes mean and deviation by Welford's method, since there are many readings that differ little. */
 static void sum_up(
 	const struct kwhy_pairs *pairs, uint32_t gpu, const struct gauge *gauge, struct summary *out)
 {

@@ -7,13 +7,16 @@
 #include "report/report.h"
 
 /*
- * Writes a summary of the GPUs' gauges over the run, read once a second. Writes nothing where there are no
- * readings.
+ * Writes a summary of the GPUs' gauges over the run, which were read once a second. Writes nothing if there
+ * are no readings.
  */
 void kwhy_pairs_write_gauges(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out);
 
-/* Writes temperature_c, power_w and clock_hz of one GPU, each an object, or null without readings. */
+/*
+ * Writes the members temperature_c, power_w and clock_hz of one GPU. Each is an object, or null if there are
+ * no readings.
+ */
 void kwhy_pairs_gauges_json(const struct kwhy_pairs *pairs, uint32_t gpu, struct kwhy_json *json);
 
 #endif

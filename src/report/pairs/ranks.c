@@ -10,7 +10,9 @@
 
 enum { CELL_BYTES = 64, SIZE_STEP = 16 };
 
-/* Whether a size is shown: without --verbose every fourth power of two and the largest. */
+/*
+ * Whether the table shows a size. Without --verbose it shows every fourth power of two and the largest size.
+ */
 static bool is_shown(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config, bool verbose)
 {
 	uint64_t least = UINT64_MAX, most = 0;

@@ -70,7 +70,7 @@ static uint64_t least_bytes(const struct kwhy_pairs *pairs, enum kwhy_pair_engin
 	return least;
 }
 
-/* The first clock that an engine was timed by, by which all of its rows are compared. */
+/* The clock of an engine's first result. All of the engine's rows are compared by this clock. */
 static enum kwhy_pair_clock clock_of(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine)
 {
 	int first = KWHY_PAIR_CLOCK_COUNT - 1;
@@ -82,7 +82,7 @@ static enum kwhy_pair_clock clock_of(const struct kwhy_pairs *pairs, enum kwhy_p
 	return (enum kwhy_pair_clock)first;
 }
 
-/* Rows are sources, columns targets. */
+/* Writes a matrix of pairs of GPUs, whose rows are sources and whose columns are targets. */
 static void write_matrix(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine, uint64_t bytes,
 	bool is_rate, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -156,7 +156,7 @@ static void write_limit_sources(const struct kwhy_pairs *pairs, const struct kwh
 	}
 }
 
-/* Writes the share of the link's limit that the fastest engine reaches. */
+/* Writes which share of the link's limit the fastest engine reaches. */
 static void write_routes(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -199,7 +199,10 @@ static void write_loggp(
 	kwhy_table_write(&table.table, style, out);
 }
 
-/* Writes the regimes: all with --verbose, otherwise only those of copies that the source queues. */
+/*
+ * Writes the regimes (ranges of sizes with their own fit): with --verbose all, otherwise only those of copies
+ * that the source queues.
+ */
 static void write_regimes(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -240,7 +243,7 @@ static void write_regimes(
 	kwhy_table_write(&table, style, out);
 }
 
-/* Writes how much slower transfers are under load than alone. */
+/* Writes by how much transfers are slower under load than alone. */
 static void write_loads(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -274,7 +277,7 @@ static void write_loads(
 	kwhy_table_write(&table, style, out);
 }
 
-/* Writes the energy a byte at the source, at the target and at both. */
+/* Writes joules a byte at the source, at the target and at both together. */
 static void write_energies(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -298,7 +301,7 @@ static void write_energies(
 	}
 }
 
-/* Writes the fits' predictions of samples that were not fitted. */
+/* Writes how well the fits predict samples that were not fitted. */
 static void write_held_outs(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -311,7 +314,7 @@ static void write_held_outs(
 	kwhy_table_write(&table.table, style, out);
 }
 
-/* Writes the effect of the NUMA node of the host's thread. */
+/* Writes what effect the NUMA node of the host's thread has. */
 static void write_pinnings(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -352,7 +355,7 @@ static void write_relation(const struct kwhy_pair_relation *relation, const stru
 		relation->count);
 }
 
-/* Writes whether times correlate with the gauges of the source. */
+/* Writes whether the times of transfers correlate with the gauges of the source GPU. */
 static void write_relations(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Simulators that take a latency and a rate. */
+/* Inputs of simulators that describe a link by a latency and a rate. */
 #include "report/simulators/simulators.h"
 
 #include <inttypes.h>
@@ -10,8 +10,8 @@
 /* --- ASTRA-sim, analytical network --- */
 
 /*
- * ASTRA-sim's "GB/s" are of 2^30 bytes: bw * (1 << 30) / 1e9 in its NetworkFunction.cpp. A Switch is two
- * hops.
+ * ASTRA-sim's "GB/s" is 2^30 bytes a second: bw * (1 << 30) / 1e9 in its NetworkFunction.cpp. A transfer
+ * through a Switch takes two hops.
  */
 #define ASTRA_GB 1073741824.0
 #define HOPS 2
@@ -40,7 +40,7 @@ static double predict_astra(const char *text, const struct kwhy_pair_config *con
 const struct kwhy_simulator kwhy_simulator_astra_sim = {"ASTRA-sim", "astra-sim.yml",
 	"two latencies of a switch, bytes over the rate in 2^30 B/s", write_astra, predict_astra};
 
-/* --- SimAI, ns-3 topology --- */
+/* --- SimAI, topology for ns-3 --- */
 
 static void write_simai(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 {
@@ -48,8 +48,8 @@ static void write_simai(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 	uint32_t gpus = pairs->gpu_count;
 
 	/*
-	 * numbers of nodes, GPUs a server, NVSwitches, other switches and links, kind of GPU; then the
-	 * switches' ids
+	 * First line: number of nodes, GPUs a server, NVSwitches, other switches and links, then the type of
+	 * GPU. Second line: ids of the switches.
 	 */
 	kwhy_text_addf(out, "%" PRIu32 " %" PRIu32 " 1 0 %" PRIu32 " H200\n%" PRIu32 "\n", gpus + 1, gpus,
 		gpus, gpus);
@@ -65,10 +65,10 @@ static double predict_simai(const char *text, const struct kwhy_pair_config *con
 	const char *line;
 
 	snprintf(start, sizeof(start), "\n%" PRIu32 " ", config->source);
-	line = strchr(text, '\n'); /* after the counts */
+	line = strchr(text, '\n'); /* skips the line of counts */
 	line = line ? strchr(line + 1, '\n') : NULL;
 	line = line ? strstr(line, start) : NULL;
-	line = line ? strchr(line + strlen(start), ' ') : NULL; /* after the switch's id */
+	line = line ? strchr(line + strlen(start), ' ') : NULL; /* skips the id of the switch */
 	gbps = kwhy_simulator_number(line, " ");
 	latency_ms = kwhy_simulator_number(line, "Gbps ");
 	return HOPS * latency_ms * 1e-3 + 8 * (double)config->bytes / (gbps * 1e9);
@@ -78,11 +78,14 @@ const struct kwhy_simulator kwhy_simulator_simai = {"SimAI", "simai_topology.txt
 	"two latencies of an NVSwitch, bits over Gbit/s; AS_SEND_LAT=0, since the latency has it all",
 	write_simai, predict_simai};
 
-/* --- LogGOPSim, and ATLAHS with the same letters --- */
+/* --- LogGOPSim, and ATLAHS with the same parameters --- */
 
-#define TICKS_MAX 2e9 /* its parameters are int */
+#define TICKS_MAX 2e9 /* ticks; parameters of LogGOPSim are of type int */
 
-/* o is added at both ends, but copies take no time of the target, so L has the whole latency. */
+/*
+ * LogGOPSim adds the overhead o at both ends, but a copy takes no time of the target's processor. So o is 0
+ * and the latency L has all of the constant time.
+ */
 static void write_loggopsim(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 {
 	struct kwhy_pair_link link = kwhy_simulator_middle_link(pairs);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Simulators that take measured times as they are. */
+/* Inputs of simulators that use measured times as they are. */
 #include "report/simulators/simulators.h"
 
 #include "report/json/writer.h"
@@ -21,8 +21,8 @@ static void write_attribute(struct kwhy_json *json, const char *name, uint64_t v
 }
 
 /*
- * Chakra's nodes in the JSON form of its schema. duration_micros is a whole number, too coarse here, so that
- * the attribute duration_ns has the time.
+ * Writes nodes of Chakra in the JSON form of its schema. The attribute duration_ns has the time, since
+ * duration_micros is an integer, which is too coarse here.
  */
 static void write_chakra(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 {
@@ -96,7 +96,7 @@ static void write_sizes(
 	}
 }
 
-/* Writes {event: {size: [ns, ...]}}, the form of NPKit's measurements that ATLAHS reads. */
+/* Writes {event: {size: [ns, ...]}}, the format of NPKit's measurements, which ATLAHS reads. */
 static void write_npkit(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 {
 	struct kwhy_json json;
@@ -118,7 +118,7 @@ static void write_npkit(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 	kwhy_text_add(out, "\n");
 }
 
-/* Predicts the mean of the samples. */
+/* Predicts the time as the mean of the samples of a size. */
 static double predict_npkit(const char *text, const struct kwhy_pair_config *config)
 {
 	char name[KEY_BYTES], key[KEY_BYTES + 2];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SimGrid: a platform whose links have the rate of the largest sizes, with SMPI's factors for the regimes
- * below. A factor applies to sizes above its boundary (simgrid's FactorSet), so regimes begin there.
+ * Input of SimGrid: a platform whose links have the rate of the largest sizes, with factors of SMPI for
+ * smaller ones. A factor applies to sizes above its boundary (FactorSet in SimGrid), so each range of sizes
+ * begins at a boundary.
  */
 #include "report/simulators/simulators.h"
 
@@ -29,8 +30,8 @@ static const struct kwhy_pair_curve *first_curve(const struct kwhy_pairs *pairs)
 }
 
 /*
- * The segment with a latency of at least 0: where the fitted one is negative, the rate alone, exact in the
- * middle of the segment.
+ * A segment of a curve without a negative latency. Where the fitted latency is negative, it becomes 0, and
+ * the rate is changed so that the time in the (geometric) middle of the segment stays the same.
  */
 static struct kwhy_transfer_segment positive(struct kwhy_transfer_segment segment)
 {
@@ -102,7 +103,7 @@ static void write_simgrid(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 	kwhy_text_add(out, "  </zone>\n</platform>\n");
 }
 
-/* The factor of the largest boundary below the size; 1 where there is none. */
+/* The factor of the largest boundary below the size; 1 if there is no such boundary. */
 static double factor_of(const char *text, const char *key, double bytes)
 {
 	const char *place = strstr(text, key);

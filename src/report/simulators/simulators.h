@@ -6,44 +6,50 @@
 #include "model/pairs.h"
 
 /*
- * Writes measured pairs as inputs of network simulators. Each input is read back from the text that was
- * written, by a model of what the simulator computes from it, and compared with the measurement: copies that
- * the source queues, back to back, alone. Pure.
+ * Writes measured pairs of GPUs as inputs of network simulators. Each input is read back from the written
+ * text. From it a model of the simulator computes times, which are compared with measured ones: those of
+ * copies that the source queues, back to back, with no other load. Pure.
  */
 struct kwhy_simulator {
 	const char *name, *file;
-	const char *rule; /* how the simulator computes a time from the file, in words */
+	const char *rule; /* words for how the simulator computes a time from the file */
 	void (*write)(const struct kwhy_pairs *pairs, struct kwhy_text *out);
-	/* Time of one transfer by that text, s; NAN: the text does not determine it. */
+	/*
+	 * Time of one transfer that the simulator computes from `text`, s; NAN: the text does not determine
+	 * it.
+	 */
 	double (*predict_s)(const char *text, const struct kwhy_pair_config *config);
 };
 
 extern const struct kwhy_simulator kwhy_simulator_astra_sim, kwhy_simulator_simai, kwhy_simulator_loggopsim,
 	kwhy_simulator_simgrid, kwhy_simulator_chakra, kwhy_simulator_npkit;
 
-/* NULL: `index` is past the last simulator. */
+/* The simulator with an index; NULL: the index is past the last one. */
 const struct kwhy_simulator *kwhy_simulator_at(size_t index);
 
-/* Errors of a simulator's times relative to the measured ones; NAN: no transfer to compare. */
+/* Relative errors of the times that a simulator computes; NAN: no transfer could be compared. */
 struct kwhy_simulator_error {
 	size_t count;
-	double mean_ratio, worst_ratio; /* over all sizes */
+	double mean_ratio, worst_ratio; /* mean and largest error over all sizes */
 	uint64_t worst_bytes;
-	double large_mean_ratio, large_worst_ratio; /* over sizes from 64 KiB */
+	double large_mean_ratio, large_worst_ratio; /* mean and largest error over sizes from 64 KiB */
 };
 void kwhy_simulator_compare(const struct kwhy_simulator *simulator, const char *text,
 	const struct kwhy_pairs *pairs, struct kwhy_simulator_error *out);
 
-/* Whether any link of the pairs is known. */
+/* Whether the link of any pair is known, so that inputs can be written. */
 bool kwhy_simulators_can_write(const struct kwhy_pairs *pairs);
 
-/* The median pair's link, for simulators that have only one link; NAN: unknown. */
+/* The link with the median rate of all pairs, for simulators that have a single link; NAN: unknown. */
 struct kwhy_pair_link kwhy_simulator_middle_link(const struct kwhy_pairs *pairs);
 
-/* Whether simulators are compared with transfers of this configuration. */
+/* Whether transfers of this configuration are those with which simulators are compared. */
 bool kwhy_simulator_takes(const struct kwhy_pair_config *config);
 
-/* The number after the first `key` in `text`; NAN: no key, no number, or `text` is NULL. */
+/*
+ * The number that follows the first `key` in `text`; NAN: `text` is NULL, or has no key or no number after
+ * it.
+ */
 double kwhy_simulator_number(const char *text, const char *key);
 
 #endif

@@ -94,7 +94,10 @@ static struct kwhy_stat_sample amount(const struct kwhy_stat_row *row, const str
 	return plain(run->work[row->w]);
 }
 
-/* A figure over the runs: the mean of `above`, or, where there is a `below`, the ratio of both sums. */
+/*
+ * A figure over all runs that count: the mean of `above` or, if `below` is not NULL, the sum of `above` over
+ * the sum of `below`.
+ */
 struct over_runs {
 	kwhy_stat_sample_of *above, *below;
 };
@@ -120,7 +123,9 @@ static struct kwhy_value figure(const struct kwhy_column *column, const void *ro
 	}
 #define AT(member) KWHY_AT(struct kwhy_stat_row, member)
 
-/* Relative distances of an interval's ends: "±1.2 %"; "": unknown. */
+/*
+ * Shows the relative distances of an interval's ends from its mean: "±1.2 %"; "" if the interval is unknown.
+ */
 static const char *show_interval(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row)
 {
 	const struct kwhy_estimate *estimate = &value->figure.estimate;
@@ -139,7 +144,7 @@ static const char *show_elapsed(char out[KWHY_SHOWN_BYTES], const struct kwhy_va
 	return out;
 }
 
-/* A CPU time. The system counts it in steps, so 0 means less than a step. */
+/* Shows a CPU time. The system counts it in steps, so 0 s is shown as less than 1 ms. */
 static const char *show_cpu_time(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row)
 {
 	double seconds = value->figure.estimate.mean;
@@ -148,7 +153,7 @@ static const char *show_cpu_time(char out[KWHY_SHOWN_BYTES], const struct kwhy_v
 	return seconds < 1e-3 ? "under 1 ms" : kwhy_quantity_si(out, seconds, "s", 3);
 }
 
-/* The text writes them as a sentence: each value with its title behind it. */
+/* The text shows these columns as a sentence, in which each value is followed by its title. */
 static const struct kwhy_column time_items[] = {
 	{"elapsed_s", "", KWHY_UNIT_S, ALL, MEAN(elapsed), .show = show_elapsed, .change = "time"},
 	{"user_s", " of CPU time in user mode", KWHY_UNIT_S, ALL, MEAN(user), .show = show_cpu_time,
@@ -159,7 +164,10 @@ static const struct kwhy_column time_items[] = {
 };
 const struct kwhy_columns kwhy_stat_time_columns = {KWHY_COLUMNS(time_items)};
 
-/* The half-width of energy above idle in joules, since it may be about 0. */
+/*
+ * Shows half of the interval of the energy above idle in joules and not in percent, since that energy may be
+ * about 0.
+ */
 static const char *show_half(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row)
 {
 	double half_j = (value->figure.estimate.high - value->figure.estimate.low) / 2;
@@ -214,7 +222,10 @@ static const struct kwhy_column idle_items[] = {
 };
 const struct kwhy_columns kwhy_stat_idle_columns = {KWHY_COLUMNS(idle_items)};
 
-/* Shows an amount of work in ones: 12 tokens, never 12000 millitokens. Beyond a million it uses prefixes. */
+/*
+ * Shows an amount of work in ones: 12 tokens, never 12000 millitokens. Amounts above a million get SI
+ * prefixes.
+ */
 static const char *show_amount(char out[KWHY_SHOWN_BYTES], double amount, const char *unit)
 {
 	char text[KWHY_QUANTITY_BYTES];
@@ -245,7 +256,7 @@ static const char *show_speed(char out[KWHY_SHOWN_BYTES], const struct kwhy_valu
 	return show_amount(out, value->figure.estimate.mean, "/s");
 }
 
-/* Joules a unit, in the singular: "2.1 J/token" of tokens. */
+/* Shows joules a unit of work, with the unit in the singular: "2.1 J/token" for the unit "tokens". */
 static const char *show_joules(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row)
 {
 	const char *unit = ((const struct kwhy_stat_row *)row)->work.unit;
@@ -268,7 +279,9 @@ static const char *show_efficiency(
 	return show_amount(out, value->figure.estimate.mean, symbol);
 }
 
-/* In a comparison the name of the unit comes first: "tokens", "tokens/s", "tokens/J". */
+/*
+ * The names of these columns in a comparison follow the name of the unit: "tokens", "tokens/s", "tokens/J".
+ */
 static const struct kwhy_column work_items[] = {
 	{"unit", "", KWHY_UNIT_WORDS, TEXT | JSON, AT(work.unit)},
 	{"from", NULL, KWHY_UNIT_WORDS, JSON, AT(work.from), .name = kwhy_stat_work_from_name},

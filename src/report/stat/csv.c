@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* Adds a name. Names have no comma and no quote, except those that boards give their domains. */
+/* Adds a name in quotes, since names that boards give their domains may have commas or quotes. */
 static void add_name(struct kwhy_text *out, const char *name)
 {
 	kwhy_text_add(out, "\"");
@@ -18,10 +18,12 @@ static void add_name(struct kwhy_text *out, const char *name)
 	kwhy_text_add(out, "\"");
 }
 
-/* The figure that a row is of, and the run or mean it belongs to. */
+/*
+ * What a row of the CSV describes: which figure, of which domain or metric, and of which run or all runs.
+ */
 struct place {
 	const char *figure, *of;
-	int64_t run; /* -1: over all runs */
+	int64_t run; /* number of the run; -1: the figure is over all runs */
 	double start_s, end_s;
 };
 
@@ -48,7 +50,7 @@ static void add_row(struct kwhy_text *out, const struct place *place, const stru
 	kwhy_text_add(out, "\n");
 }
 
-/* Adds one value, with the meter's interval where there is one. */
+/* Adds a row with one value, which has no interval. */
 static void add_value(struct kwhy_text *out, const struct place *place, double value)
 {
 	const struct kwhy_stat_figure figure = kwhy_stat_single(value, NAN, NAN);
@@ -56,7 +58,7 @@ static void add_value(struct kwhy_text *out, const struct place *place, double v
 	add_row(out, place, &figure);
 }
 
-/* Adds a row of each column. `unit` of some work comes before the name of the figure. */
+/* Adds a row for each column. For columns of some work, the name of the figure begins with `unit`. */
 static void add_columns(struct kwhy_text *out, const struct kwhy_columns *columns, struct place *place,
 	const struct kwhy_stat_row *row)
 {
@@ -119,7 +121,10 @@ static void add_run(struct kwhy_text *out, const struct kwhy_stat *stat, size_t 
 	}
 }
 
-/* Adds intervals and metrics; their times are since the start of their run. */
+/*
+ * Adds the intervals of the power curve and the values of metrics. Their times are since the start of their
+ * run, s.
+ */
 static void add_curves(struct kwhy_text *out, const struct kwhy_stat *stat)
 {
 	for (size_t i = 0; i < stat->interval_count; i++)

@@ -7,14 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COST_CORE_RATIO 0.005 /* share of a core; more may disturb the command */
+/* share of a processor core that the measurement takes; more may disturb the command */
+#define COST_CORE_RATIO 0.005
 #define STEP_REPORTED_S 0.05
-#define UNSETTLED_W 8 /* above clean idle; cards of one kind differ by less */
+#define UNSETTLED_W 8 /* W above clean idle; idle levels of boards of one model differ by less */
 
 static void note(struct kwhy_stat_summary *summary, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Adds a note. Notes without space are counted, too, by which kwhy_stat_notes_add() notices. */
+/*
+ * Adds a note. A note without space is counted only, from which kwhy_stat_notes_add() knows the space needed.
+ */
 static void note(struct kwhy_stat_summary *summary, const char *format, ...)
 {
 	char text[512];
@@ -119,7 +122,7 @@ static void note_domain(const struct kwhy_stat *stat, struct kwhy_stat_summary *
 			domain->idle.processes == 1 ? "process" : "processes");
 }
 
-/* Notes work that was not reported. A reported 0 is known. */
+/* Notes work of which some run reported no count. A reported count of 0 is known. */
 static void note_unreported_work(const struct kwhy_stat *stat, struct kwhy_stat_summary *summary, size_t w)
 {
 	const struct kwhy_stat_work *work = &stat->work[w];

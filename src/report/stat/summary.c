@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Relative half-width beyond which more runs are recommended. */
+/* Relative half-width of the energy's interval above which more runs are recommended. */
 #define ENOUGH_RATIO 0.1
 #define RUNS_MAX 1e6
 
@@ -14,7 +14,10 @@ double kwhy_stat_half_ratio(const struct kwhy_stat_figure *figure)
 	return fabs((estimate->high - estimate->low) / 2 / estimate->mean);
 }
 
-/* Makes a figure; `low` and `high` are the meter's interval, used for a single run. */
+/*
+ * Makes a figure. `low` and `high` are the ends of the meter's interval, which is used if there is a single
+ * run.
+ */
 static struct kwhy_stat_figure figure_of(const struct kwhy_estimate *estimate, double low, double high)
 {
 	struct kwhy_stat_figure figure = {.estimate = *estimate, .basis = KWHY_STAT_BY_NONE};
@@ -63,7 +66,7 @@ static double end_of(double end, double value)
 	return isnan(end) ? value : end;
 }
 
-/* Quotient of two values of one run; unknown where either is unmetered. */
+/* Quotient of two values of one run, with its interval; unknown if either value is. */
 static struct kwhy_stat_sample quotient(struct kwhy_stat_sample above, struct kwhy_stat_sample below)
 {
 	double least = end_of(below.low, below.value);
@@ -98,7 +101,10 @@ struct kwhy_stat_figure kwhy_stat_ratio(
 	return figure_of(&estimate, last.low, last.high);
 }
 
-/* The 95 % half-width, as a share, of the mean of this many runs that scatter like those that were made. */
+/*
+ * Relative half-width of the 95 % interval that the mean would have over `runs` runs, if they scatter like
+ * those that were made.
+ */
 static double half_ratio_of(const struct kwhy_estimate *estimate, double runs)
 {
 	return kwhy_student_quantile(0.975, runs - 1) * estimate->deviation / sqrt(runs) /
@@ -106,8 +112,9 @@ static double half_ratio_of(const struct kwhy_estimate *estimate, double runs)
 }
 
 /*
- * Number of runs that would bring the half-width to a tenth. A single run's interval is the meter's and does
- * not depend on the number.
+ * Number of runs that would bring the relative half-width to ENOUGH_RATIO. For a single run, whose interval
+ * is the meter's, the half-width is taken to fall with the square root of the number of runs. 0: it is
+ * reached, or too many runs would be needed.
  */
 static uint64_t runs_needed(const struct kwhy_stat_figure *energy)
 {

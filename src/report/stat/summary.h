@@ -9,24 +9,30 @@
 
 struct kwhy_stat_domain_figures {
 	struct kwhy_stat_figure energy_j;
-	double peak_w;		 /* highest power of any run */
-	double context_j;	 /* part of a run's net energy that a context alone would have drawn */
-	double meter_half_ratio; /* half-width of a run's energy from its meters, as a share of it; mean over
-				    runs */
-	uint64_t runs_needed;	 /* number of runs for an interval of 10 %; 0: it is reached, or cannot be
-				    determined */
-	size_t unmeasured;	 /* counted runs without a known energy */
-	const char *basis, *missing; /* each of the last run that has one */
+	double peak_w; /* highest power in any run, W */
+	/* energy that a context alone would have drawn, as part of a run's net energy, J */
+	double context_j;
+	/* half-width of the meters' interval of a run's energy, over that energy; a mean over runs */
+	double meter_half_ratio;
+	/*
+	 * number of runs that would make the relative half-width 10 %; 0: it is reached, or the number cannot
+	 * be determined
+	 */
+	uint64_t runs_needed;
+	size_t unmeasured; /* number of runs that count but whose energy is unknown */
+	/* basis of the energy, and reason why energy is missing; each from the last run that has one */
+	const char *basis, *missing;
 };
 
-/* What the other figures are computed from when they are asked for. All pointers lie in its arena. */
+/* Intermediate results from which figures are computed on request. All pointers lie in its arena. */
 struct kwhy_stat_summary {
 	struct kwhy_arena arena;
 	size_t counted;
 	double max_rss_bytes;
-	double *values;				  /* space for two values of each run */
-	struct kwhy_stat_domain_figures *domains; /* [domain_count] */
-	char **notes;				  /* sentences on what is missing or doubtful */
+	double *values;				  /* scratch memory for two values of each run */
+	struct kwhy_stat_domain_figures *domains; /* [domain_count] figures of each domain */
+	/* [note_count] sentences about what is missing or doubtful */
+	char **notes;
 	size_t note_count, note_space;
 };
 
@@ -36,13 +42,13 @@ void kwhy_stat_summary_done(struct kwhy_stat_summary *summary);
 
 #define KWHY_STAT_NO_WORK SIZE_MAX
 /*
- * A row of the tables in stat/columns.h: a domain, some work in a domain, a run, or a run's energy in a
- * domain. What a row is not of is zero.
+ * A row of the tables in stat/columns.h. It describes a domain, some work in a domain, a run, or a run's
+ * energy in a domain. Fields that do not apply to the row are 0.
  */
 struct kwhy_stat_row {
 	const struct kwhy_stat *stat;
 	const struct kwhy_stat_summary *summary;
-	size_t d, w; /* indices of domain and work */
+	size_t d, w; /* index of the domain, and index of the work */
 	double max_rss_bytes;
 	struct kwhy_stat_domain domain;
 	struct kwhy_stat_domain_figures figures;
@@ -56,25 +62,28 @@ struct kwhy_stat_row {
 	double net_j;
 };
 
-/* A run's value, with the meter's interval. */
+/* A value of one run, with the meter's interval of it. */
 struct kwhy_stat_sample {
-	double value, low, high; /* NAN: unknown */
+	double value, low, high; /* low and high: ends of the interval; NAN: unknown */
 };
 typedef struct kwhy_stat_sample kwhy_stat_sample_of(
 	const struct kwhy_stat_row *row, const struct kwhy_stat_run *run);
 
-kwhy_stat_sample_of kwhy_stat_gross; /* energy of the row's domain, J */
+kwhy_stat_sample_of kwhy_stat_gross; /* gross energy of the row's domain, J */
 
-/* The mean of a value over the runs that count. */
+/* Mean of a value over the runs that count. */
 struct kwhy_stat_figure kwhy_stat_mean(const struct kwhy_stat_row *row, kwhy_stat_sample_of *sample);
-/* The ratio of the sums over the runs that count and have both: what a unit, a second or a watt takes. */
+/*
+ * Ratio of two values over the runs that count and have both: sum of the one over sum of the other. Used for
+ * joules a unit, units a second and units a joule.
+ */
 struct kwhy_stat_figure kwhy_stat_ratio(
 	const struct kwhy_stat_row *row, kwhy_stat_sample_of *above, kwhy_stat_sample_of *below);
 
-/* Half of the interval's width as a share of the mean; NAN: unknown. */
+/* Half of the interval's width, over the mean; NAN: unknown. */
 double kwhy_stat_half_ratio(const struct kwhy_stat_figure *figure);
 
-/* Adds the notes. Called by kwhy_stat_summary_make(). */
+/* Adds the notes to the summary. kwhy_stat_summary_make() calls it. */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_notes_add(
 	const struct kwhy_stat *stat, struct kwhy_stat_summary *summary, struct kwhy_error *error);
 

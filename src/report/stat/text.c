@@ -160,7 +160,7 @@ static void write_metrics(const struct page *page)
 	kwhy_table_write(&table, page->text_context.style, page->text_context.out);
 }
 
-/* Writes the intervals of the main domain; JSON and CSV have the others. */
+/* Writes the intervals of the main domain's power curve. JSON and CSV also have those of other domains. */
 static void write_intervals(const struct page *page)
 {
 	static const struct kwhy_table_column columns[] = {{"run", KWHY_COLUMN_RIGHT},
@@ -190,8 +190,9 @@ static void write_intervals(const struct page *page)
 }
 
 /*
- * Whether an absence is shown. A second vendor's missing GPUs are not shown while the first vendor's are
- * there. A meter that only lacks permission is shown even where a less exact one replaces it.
+ * Whether the text mentions that a meter is absent. Missing GPUs of one vendor are not mentioned if GPUs of
+ * another are metered. A meter that only lacks permission is always mentioned, even if a less exact one
+ * replaces it.
  */
 static bool is_reported(const struct page *page, const struct kwhy_stat_absence *absence)
 {

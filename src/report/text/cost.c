@@ -8,14 +8,18 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first screen's beginning: time and energy of the run. */
+/* Section at the start of the first screen: time and energy of the run. */
 
 #define NJ_PER_KWH 3.6e15
 #define NOTED_RATIO 0.01 /* share of the run's energy from which on the unmetered part is noted */
-#define EVEN_RATIO \
-	0.05 /* relative difference below which both sides of an interval are shown as one number */
+#define EVEN_RATIO                                                                                   \
+/*                                                                                                   \
+ * difference of both sides of an interval, over their sum, up to which one number is shown for both \
+ */
+0.05
 
-static void write_subject(const struct kwhy_text_context *context)
+	static void
+	write_subject(const struct kwhy_text_context *context)
 {
 	const struct kwhy_recording *recording = context->report->recording;
 	const char *bold = context->style->color ? "\033[1m" : "",
@@ -44,7 +48,7 @@ static void write_subject(const struct kwhy_text_context *context)
 	kwhy_arena_done(&arena);
 }
 
-/* Writes "; 26.6 J of it unmetered" where part of the energy is. */
+/* Writes "; 26.6 J of it unmetered" if part of the energy is unmetered. */
 static const char *unmetered_of(const struct kwhy_totals *totals, char out[64])
 {
 	char energy[KWHY_QUANTITY_BYTES];
@@ -84,7 +88,7 @@ static void write_price(const struct kwhy_text_context *context)
 			context, "  ", "grams a kWh: %s, mean of %d", report->place, report->carbon_year);
 }
 
-/* Explains why there is no price: assumed powers give the energy of recorded activities only. */
+/* Explains why there is no price: with assumed powers only the energy of recorded activities is known. */
 static void write_no_price(const struct kwhy_text_context *context)
 {
 	if (isfinite(context->report->price_per_kwh) || isfinite(context->report->intensity_g_per_kwh))
@@ -94,7 +98,7 @@ static void write_no_price(const struct kwhy_text_context *context)
 
 enum { INTERVAL_BYTES = 3 * KWHY_QUANTITY_BYTES + 16 };
 
-/* Removes the unit of `low` where `high` has the same: "3.11 kJ" before "3.46 kJ" becomes "3.11". */
+/* Removes the unit of `low` if `high` has the same one: "3.11 kJ" before "3.46 kJ" becomes "3.11". */
 static const char *without_unit_of(char *low, const char *high)
 {
 	char *unit = strchr(low, ' ');
@@ -105,7 +109,10 @@ static const char *without_unit_of(char *low, const char *high)
 	return low;
 }
 
-/* The run's energy divided by `parts`, with its interval: "281 J ±780 mJ", or "3.13 kJ (3.11 to 3.46 kJ)". */
+/*
+ * Writes the run's energy divided by `parts`, with its interval: "281 J ±780 mJ" or "3.13 kJ (3.11 to 3.46
+ * kJ)".
+ */
 static const char *interval_of(const struct kwhy_totals *totals, double parts, char out[INTERVAL_BYTES])
 {
 	double each_j = totals->run_nj * 1e-9 / parts, below_j = totals->run_below_nj * 1e-9 / parts,
@@ -147,7 +154,7 @@ static void write_work(const struct kwhy_text_context *context)
 	}
 }
 
-/* The first device's meter; the method section names the others. */
+/* Words for the meter of the first device with known energy. The section on the method names all meters. */
 static const char *meter_of(const struct kwhy_ledger *ledger)
 {
 	for (size_t d = 0; d < ledger->device_count; d++)
@@ -156,7 +163,10 @@ static const char *meter_of(const struct kwhy_ledger *ledger)
 	return "a meter";
 }
 
-/* Describes the metered windows: "10.0 s", "windows of 4.00 s to 10.0 s". Borrowed from `out`. */
+/*
+ * Describes the lengths of the metered windows: "10.0 s", "windows of 4.00 s to 10.0 s". The result may lie
+ * in `out`.
+ */
 static const char *windows_of(const struct kwhy_totals *totals, char out[2 * KWHY_QUANTITY_BYTES + 16])
 {
 	char least[KWHY_QUANTITY_BYTES], longest[KWHY_QUANTITY_BYTES];
@@ -171,7 +181,7 @@ static const char *windows_of(const struct kwhy_totals *totals, char out[2 * KWH
 }
 
 /*
- * Describes the recorded time, where no activity gives the run's duration and less than the recorded time was
+ * Describes the recorded time, if no activity gives the run's duration and only part of the recorded time was
  * metered.
  */
 static const char *recorded_of(const struct kwhy_text_context *context, char out[KWHY_QUANTITY_BYTES + 16])
@@ -193,7 +203,7 @@ static const char *recorded_of(const struct kwhy_text_context *context, char out
 	return out;
 }
 
-/* Sum of the mean powers of the active devices, each over its own run. */
+/* Sum of the mean powers of the devices with activities, each over its own run, W. */
 static double run_power_w(const struct kwhy_ledger *ledger)
 {
 	double sum_w = 0;
@@ -208,7 +218,7 @@ static double run_power_w(const struct kwhy_ledger *ledger)
 	return sum_w;
 }
 
-/* The number of devices, where it is not 1. */
+/* Words for the number of devices, unless it is 1. */
 static const char *devices_of(const struct kwhy_totals *totals, char out[64])
 {
 	*out = '\0';
@@ -220,8 +230,8 @@ static const char *devices_of(const struct kwhy_totals *totals, char out[64])
 }
 
 /*
- * Writes the energy of the run: the ledger also has the energy metered before and after it, and lacks the
- * unmetered part.
+ * Writes the energy of the run. It differs from the ledger's energy, which includes what was metered before
+ * and after the run and lacks the unmetered part.
  */
 static void write_run(const struct kwhy_text_context *context)
 {
@@ -257,8 +267,8 @@ static void write_metered(const struct kwhy_text_context *context)
 }
 
 /*
- * Writes one total, that of the run where it is known; all figures of the first screen except the accounts
- * are of it.
+ * Writes the total energy of the run or, where that is unknown, all metered energy. All figures of the first
+ * screen except the accounts refer to this total.
  */
 static void write_energy(const struct kwhy_text_context *context)
 {
@@ -270,7 +280,7 @@ static void write_energy(const struct kwhy_text_context *context)
 		write_metered(context);
 }
 
-/* Notes accounts without an assumed power, which are in no sum. */
+/* Notes the number of accounts without an assumed power, which are in no sum. */
 static void write_missing(const struct kwhy_text_context *context)
 {
 	size_t missing = 0;
@@ -284,8 +294,8 @@ static void write_missing(const struct kwhy_text_context *context)
 }
 
 /*
- * Writes the energy while nothing ran: between first and last work, which advice is about, then before and
- * after.
+ * Writes the energy while nothing ran: first between first and last work, to which the advice refers, then
+ * before and after.
  */
 static void write_busy_energy(const struct kwhy_text_context *context, const char *busy, const char *span)
 {
@@ -351,7 +361,10 @@ static void write_busy(const struct kwhy_text_context *context)
 		write_busy_energy(context, busy, span);
 }
 
-/* Adds how well random windows represent the whole run; nothing for windows that were chosen. */
+/*
+ * Adds how well randomly chosen windows represent the whole run. Adds nothing if the windows were chosen by
+ * the user.
+ */
 static void add_sampling(struct kwhy_text *line, const struct kwhy_coverage_sum *sum)
 {
 	if (sum->choice != KWHY_CHOICE_DUTY)
@@ -371,7 +384,8 @@ static double recorded_ratio(const struct kwhy_coverage_sum *sum)
 }
 
 /*
- * Writes the share of the run that its windows cover, and how well they represent it, for a device with work.
+ * Writes which share of the run the windows of a device cover, and how well they represent the run. Writes
+ * nothing for a device without work.
  */
 static void write_windows(const struct kwhy_text_context *context, uint32_t device)
 {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Sections on efficiency: energy a byte of each kind of transfer, and energy a unit of work. */
+/* Sections on efficiency: joules a byte of each kind of transfer, and joules a unit of work. */
 
 enum { RANKING_ROWS = 12 };
 
@@ -29,7 +29,10 @@ static void add_ratio(struct kwhy_table *table, double ratio)
 	kwhy_table_cell(table, kwhy_quantity_number(text, ratio));
 }
 
-/* Adds a share of the peak, with more digits for small copies, which reach less than a tenth of a percent. */
+/*
+ * Adds a share of the peak rate. Small copies reach less than a tenth of a percent of it, so their share has
+ * more digits.
+ */
 static void add_share_of_peak(struct kwhy_table *table, const struct kwhy_ranked_cost *cost)
 {
 	double share = cost->rate_bytes_per_s / cost->peak_bytes_per_s;
@@ -86,7 +89,7 @@ static const struct kwhy_table_column work_columns[] = {
 	{"a joule", KWHY_COLUMN_RIGHT},
 };
 
-/* Writes the energy of a copy in multiply-adds. */
+/* Writes the energy of copying, expressed in multiply-adds of the same energy. */
 static void write_equivalents(const struct kwhy_text_context *context, double j_per_flop)
 {
 	char flop[KWHY_QUANTITY_BYTES], each[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];

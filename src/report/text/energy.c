@@ -8,7 +8,10 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Sections on accounts: every row of the ledger, groups of which only the sum is known, sums by category. */
+/*
+ * Sections on accounts: all rows of the ledger, groups of accounts of which only the sum is known, and sums
+ * by category.
+ */
 
 enum { ACCOUNT_ROWS = 20, GROUP_ROWS = 8 };
 
@@ -182,7 +185,7 @@ static void add_category(struct kwhy_table *table, const struct kwhy_text_contex
 				  (enum kwhy_category)sum->category, totals->recorded_nj, totals->span_ns)));
 }
 
-/* Writes the measured energy next to the part that activities explain, and mean powers. */
+/* Writes the measured energy next to the part of it that activities explain, and the mean powers. */
 static void write_explained(const struct kwhy_text_context *context)
 {
 	const struct kwhy_totals *totals = context->totals;
@@ -200,7 +203,9 @@ static void write_explained(const struct kwhy_text_context *context)
 		kwhy_quantity_si(power, totals->power_w, "W", 3));
 }
 
-/* Explains rows without joules: times are of the run, joules are metered. */
+/*
+ * Explains rows without joules: times are those of the run, but joules exist only where the run was metered.
+ */
 static void write_unseen(const struct kwhy_text_context *context)
 {
 	struct kwhy_text unseen = {0};

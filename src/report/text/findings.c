@@ -9,13 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Sections on waste, and on what the report is based on: findings, what is lost or unknown, source and
- * method.
+/*
+ * Sections on waste, and on what the report is based on: findings, lost or unknown data, source and method.
  */
 
 enum { EVIDENCE_ROWS = 3, NOTE_ROWS = 12, EVIDENCE_NAME_COLUMNS = 44 };
 
-/* Adds ", 120 J (114 J to 126 J)" where the energy is known. */
+/* Adds an energy with its interval, ", 120 J (114 J to 126 J)", if it is known. */
 static void add_energy(struct kwhy_text *out, int64_t energy_nj, int64_t low_nj, int64_t high_nj)
 {
 	char energy[KWHY_QUANTITY_BYTES], low[KWHY_QUANTITY_BYTES], high[KWHY_QUANTITY_BYTES];
@@ -28,7 +28,7 @@ static void add_energy(struct kwhy_text *out, int64_t energy_nj, int64_t low_nj,
 			kwhy_quantity_energy(high, high_nj));
 }
 
-/* Writes the collected text and empties it for the next part. */
+/* Writes the collected text as one paragraph and empties it for the next one. */
 static void write_part(const struct kwhy_text_context *context, const char *lead, struct kwhy_text *text)
 {
 	kwhy_text_context_paragraph(context, lead, text->failed || !text->data ? "" : text->data);
@@ -36,7 +36,7 @@ static void write_part(const struct kwhy_text_context *context, const char *lead
 	kwhy_text_clear(text);
 }
 
-/* Adds evidence, with names of kernels shortened; JSON has them in full. */
+/* Adds evidence, with shortened names of kernels. The JSON has full names. */
 static void add_evidence(struct kwhy_text *out, const struct kwhy_evidence *evidence)
 {
 	static const bool kernels[2] = {true, true};
@@ -193,7 +193,7 @@ static void write_sources(const struct kwhy_text_context *context)
 	}
 }
 
-/* Adds a line of figures on the fit after a device's energy; unknown figures are left out. */
+/* Adds figures on the fit after the energy of a device. Unknown figures are left out. */
 static void add_fit(struct kwhy_text *out, const struct kwhy_device_energy *energy)
 {
 	char text[KWHY_QUANTITY_BYTES];

@@ -9,7 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first screen after the cost: largest accounts and advice, at most 24 lines with three findings. */
+/*
+ * The rest of the first screen, after the cost: largest accounts and advice. With three findings the screen
+ * has at most 24 lines.
+ */
 
 enum { SCREEN_LINES = 24, WHERE_ROWS = 6, WHERE_MIN = 3, WHERE_BAR = 10, ADVICE_ROWS = 3 };
 
@@ -69,7 +72,7 @@ static bool has_grouped(const struct kwhy_totals *totals, size_t shown)
 	return false;
 }
 
-/* The totals of the whole run, where random windows are samples of it. */
+/* The totals that the account table shows: those of the whole run, if random windows are samples of it. */
 static struct kwhy_totals shown_totals(const struct kwhy_text_context *context)
 {
 	struct kwhy_totals totals = *context->totals;
@@ -91,7 +94,10 @@ static const char *remark_on(const struct kwhy_totals *totals, size_t shown, boo
 	return has_grouped(totals, shown) ? "some rows are sure only as a sum: see Known only as sums" : NULL;
 }
 
-/* Number of findings shown, the best first; none whose cure is projected to save nothing. */
+/*
+ * Number of findings that are shown. Findings are sorted by saving, and those whose remedy is projected to
+ * save nothing are not shown.
+ */
 static size_t advice_count(const struct kwhy_findings *findings)
 {
 	size_t count = 0;
@@ -103,8 +109,8 @@ static size_t advice_count(const struct kwhy_findings *findings)
 }
 
 /*
- * Number of account rows that fit the first screen with the lines above them, a line for each heading, one
- * for columns, and the findings.
+ * Number of account rows for which the first screen has space, next to the lines above the table, a line for
+ * each heading, one for the columns' titles, and the findings.
  */
 static size_t where_rows(const struct kwhy_text_context *context)
 {
@@ -148,7 +154,7 @@ void kwhy_section_where(const struct kwhy_text_context *context)
 	kwhy_table_write(&table, context->style, context->out);
 }
 
-/* Writes one line, cut to the page. */
+/* Writes one line, cut to the width of the page. */
 static void write_cut(const struct kwhy_text_context *context, const char *lead, const char *text)
 {
 	struct kwhy_arena arena = {0};
@@ -160,7 +166,10 @@ static void write_cut(const struct kwhy_text_context *context, const char *lead,
 	kwhy_arena_done(&arena);
 }
 
-/* Writes the saving of a cure, "up to 120 J (23.5 %), 1.2 s"; "up to" where it is a bound. */
+/*
+ * Writes what a remedy saves: "up to 120 J (23.5 %), 1.2 s", or "projected: ..." where the saving is no upper
+ * bound.
+ */
 static void write_saving(
 	const struct kwhy_text_context *context, const struct kwhy_saving *saving, struct kwhy_text *out)
 {
@@ -175,7 +184,10 @@ static void write_saving(
 		saving->frees_device ? " of the device" : "");
 }
 
-/* Whether findings' shares are of another energy than the first line's, by 1 % or more. */
+/*
+ * Whether the energy to which findings' shares refer differs by 1 % or more from the energy in the first
+ * line.
+ */
 static bool is_base_apart(const struct kwhy_totals *totals)
 {
 	return totals->recorded_nj > 0 &&
@@ -183,8 +195,8 @@ static bool is_base_apart(const struct kwhy_totals *totals)
 }
 
 /*
- * Writes the heading: the number of findings, and what their shares are of where that is not the metered
- * energy.
+ * Writes the heading with the number of findings. If their shares do not refer to the metered energy, it says
+ * to which energy they do.
  */
 static void write_advice_heading(const struct kwhy_text_context *context, size_t count)
 {

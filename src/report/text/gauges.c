@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Clocks, temperatures and use of the devices while the run was recorded. */
+/* Section on clocks, temperatures and utilisation of the devices while the run was recorded. */
 
 enum { TITLE_BYTES = 64 };
 
@@ -18,9 +18,9 @@ static const struct kwhy_table_column columns[] = {
 	{"most", KWHY_COLUMN_RIGHT},
 };
 
-/* Units by the end of a gauge's name; longer ends come first. */
+/* Unit of a gauge by the end of its name. Longer ends come first, since the first match counts. */
 static const struct unit {
-	const char *end, *si; /* si NULL: see add_value() */
+	const char *end, *si; /* end of the name; symbol of the unit (NULL: °C, see add_value()) */
 	double scale;
 } units[] = {
 	{"_bytes_per_s", "B/s", 1},
@@ -44,7 +44,7 @@ static const struct unit *unit_of(const char *name)
 	}
 }
 
-/* Adds a title, "sm clock" for "sm_clock_hz". */
+/* Adds the title of a gauge: "sm clock" for "sm_clock_hz". */
 static void add_title(struct kwhy_table *table, const char *label, const char *name)
 {
 	size_t length = strlen(name) - strlen(unit_of(name)->end);
@@ -71,7 +71,7 @@ static void add_value(struct kwhy_table *table, const struct unit *unit, double 
 	}
 }
 
-/* Adds a gauge; with one reading there is no range. */
+/* Adds the row of a gauge. With a single reading, least and most are left empty. */
 static void add_gauge(struct kwhy_table *table, const struct kwhy_text_context *context,
 	const struct kwhy_gauge_series *series)
 {
@@ -94,7 +94,7 @@ static void add_gauge(struct kwhy_table *table, const struct kwhy_text_context *
 	add_value(table, unit_of(name), (double)summary.most);
 }
 
-/* Writes the throttle reasons except idle: a device lowers its clocks when it has no work. */
+/* Writes the throttle reasons other than idle, since a device without work always lowers its clocks. */
 static void tell_throttling(const struct kwhy_text_context *context, const struct kwhy_gauge_series *series)
 {
 	const struct kwhy_recording *recording = context->report->recording;

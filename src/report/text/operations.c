@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 /*
- * Sections on memory traffic: copies, the cost of each operation, and the cost of transfers beyond the
- * copies.
+ * Sections on memory traffic: copies, the cost of each kind of operation, and the cost of transfers beyond
+ * the copies.
  */
 
 static const struct kwhy_table_column copy_columns[] = {
@@ -22,7 +22,7 @@ static const struct kwhy_table_column copy_columns[] = {
 
 enum { COPY_ROWS = 16 };
 
-/* Adds a copy. `device` is NULL when there is only one. */
+/* Adds the row of one kind of copy. `device` is NULL if there is only one device. */
 static void add_copy(
 	struct kwhy_table *table, const struct kwhy_device *device, const struct kwhy_copy_sum *copy)
 {
@@ -99,7 +99,7 @@ static void add_operation(struct kwhy_table *table, const char *name, const stru
 	kwhy_table_percent(table, share_nj(operation->gross_nj, whole_nj));
 }
 
-/* Whether 0.5 % of the time or more is unmetered. */
+/* Whether 0.5 % or more of the operations' time is unmetered. */
 static bool is_partly_metered(const struct kwhy_operation *operation)
 {
 	return operation->metered_ns < 0.995 * (double)operation->known_ns;
@@ -115,7 +115,10 @@ static void add_known(struct kwhy_text *out, const char *name, const struct kwhy
 			kwhy_quantity_count(count, operation->count), name);
 }
 
-/* Explains the table: count, time and energy each are of all operations; the joules are metered. */
+/*
+ * Explains the table: count, time and energy of one operation are those of all operations; energy sums are of
+ * metered time only.
+ */
 static void explain_operations(
 	const struct kwhy_text_context *context, const struct kwhy_operations *operations)
 {
@@ -185,7 +188,7 @@ static const struct kwhy_table_column split_columns[] = {
 	{"sum", KWHY_COLUMN_RIGHT},
 };
 
-/* Adds the three parts of a transfer and their sum. */
+/* Adds the three parts of a transfer (copy, wait, rest) in ns or nJ, and their sum. */
 static void add_parts(struct kwhy_table *table, const double parts[3], const char *unit)
 {
 	for (int i = 0; i < 3; i++)

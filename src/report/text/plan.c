@@ -5,11 +5,14 @@
 
 #include <stdio.h>
 
-/* Section on projections of changes, in short: kwhy whatif lists assumptions and refused changes. */
+/*
+ * Section with a summary of the projections of changes. `kwhy whatif` also lists assumptions and refused
+ * changes.
+ */
 
 static void add_row(struct kwhy_table *table, const struct kwhy_plan *whole, size_t changes)
 {
-	struct kwhy_plan plan = *whole; /* the plan up to this row */
+	struct kwhy_plan plan = *whole; /* the plan with the changes up to this row only */
 	const struct kwhy_projected_change *change = &whole->changes[changes - 1];
 	const struct kwhy_projection *before = &whole->before, *after = &change->after;
 	bool has_energy = before->energy_nj != KWHY_UNKNOWN_NJ;

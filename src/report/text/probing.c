@@ -5,8 +5,8 @@
 #include <inttypes.h>
 
 /*
- * Section on `kwhy probe`: the launches it repeated, the share of kernels that became known, and those it
- * left out.
+ * Section on `kwhy probe`: the launches that it repeated, the share of the kernels' energy that became known,
+ * and the launches that it left out.
  */
 
 enum { REASONS_MAX = 8 };

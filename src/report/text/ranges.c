@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sections on the host and on named intervals: API calls, steps, ranges, memory, host meters. */
+/* Sections on the host and on named intervals: API calls, steps, ranges, memory, meters of the host. */
 
 enum { API_ROWS = 12, RANGE_ROWS = 12, STEP_ROWS = 6 };
 
@@ -52,7 +52,7 @@ static const struct kwhy_table_column range_columns[] = {
 	{"window", KWHY_COLUMN_RIGHT},
 };
 
-/* A step is one interval, so the table shows its start instead of a count. */
+/* A step occurs once, so its table has its start in place of a count. */
 static const struct kwhy_table_column step_columns[] = {
 	{"step", KWHY_COLUMN_NAME},
 	{"at", KWHY_COLUMN_RIGHT},
@@ -110,7 +110,7 @@ void kwhy_section_ranges(const struct kwhy_text_context *context)
 	kwhy_text_context_more(context, ledger->range_count, shown);
 }
 
-/* Adds "3.21 ms and 1.78 J each", the mean over the loop. */
+/* Adds the mean time and energy of a step: "3.21 ms and 1.78 J each". */
 static void add_loop(struct kwhy_text *out, const struct kwhy_ledger *ledger)
 {
 	const struct kwhy_loop_sum *loop = &ledger->loop;
@@ -175,7 +175,9 @@ static const struct kwhy_table_column memory_columns[] = {
 	{"points", KWHY_COLUMN_RIGHT},
 };
 
-/* Whether a row is shown: allocations were seen, not only the size of the device. */
+/*
+ * Whether a row is shown. It is if allocations were recorded, and not only the memory that the device has.
+ */
 static bool is_memory_known(const struct kwhy_memory_sum *memory)
 {
 	return memory->peak_allocated_bytes != KWHY_UNKNOWN_BYTES ||
@@ -285,7 +287,7 @@ static const char *overhead_title(const struct kwhy_overhead_sum *row)
 	return titles[row->kind];
 }
 
-/* Whether the host's rows have modelled joules. */
+/* Whether joules in the rows of the host are modelled. */
 static bool is_modelled(const struct kwhy_ledger *ledger)
 {
 	for (size_t i = 0; i < ledger->overhead_count; i++)

@@ -85,7 +85,7 @@ static const struct kwhy_table_column utilisation_columns[] = {
 	{"", KWHY_COLUMN_NAME}, {"busy", KWHY_COLUMN_RIGHT}, {"SM-weighted", KWHY_COLUMN_RIGHT},
 	{"grid known", KWHY_COLUMN_RIGHT}, {"streams", KWHY_COLUMN_RIGHT},
 	{"max. concurrency", KWHY_COLUMN_RIGHT},
-	{"roofline", KWHY_COLUMN_RIGHT}, /* column only where the figure is known */
+	{"roofline", KWHY_COLUMN_RIGHT}, /* the column exists only if some roofline ratio is known */
 };
 
 static bool has_roofline(const struct kwhy_text_context *context)
@@ -93,7 +93,7 @@ static bool has_roofline(const struct kwhy_text_context *context)
 	return context->report->ledger->roofline.ratio > 0;
 }
 
-/* Whether work in FLOP or bytes was stated; a note explains where it was not enough for a roofline. */
+/* Whether work in FLOP or bytes was stated. If it does not suffice for a roofline, a note says why. */
 static bool is_asked_for(const struct kwhy_recording *recording)
 {
 	bool asked = false;
@@ -129,7 +129,9 @@ static void explain_utilisation(const struct kwhy_text_context *context)
 	kwhy_text_context_paragraph(context, "  ", text);
 }
 
-/* Adds a roofline ratio with enough digits: a serial program may reach 0.015 %. */
+/*
+ * Adds a roofline ratio. It has enough digits for small ratios, since a serial program may reach 0.015 %.
+ */
 static void add_roofline(struct kwhy_table *table, double ratio)
 {
 	char share[KWHY_QUANTITY_BYTES];
@@ -181,7 +183,10 @@ static const struct kwhy_table_column rank_columns[] = {
 	{"energy", KWHY_COLUMN_RIGHT},
 };
 
-/* Writes the imbalance, longest over mean less one: the time that the other ranks wait. */
+/*
+ * Writes the imbalance of the ranks: longest compute time over the mean, less one. The ranks with less to
+ * compute wait for the longest.
+ */
 static void write_imbalance(const struct kwhy_text_context *context)
 {
 	const struct kwhy_ledger *ledger = context->report->ledger;
@@ -244,7 +249,7 @@ static const struct kwhy_table_column process_columns[] = {
 	{"busy", KWHY_COLUMN_RIGHT},
 };
 
-/* Sums over all streams of a process. */
+/* Sums over all streams of one process. */
 struct process_sum {
 	uint64_t count;
 	int64_t busy_ns;
@@ -252,7 +257,7 @@ struct process_sum {
 	bool has_several;
 };
 
-/* Sums up the processes and returns the number with activities. */
+/* Sums up the activities of each process and returns the number of processes that have any. */
 static size_t sum_processes(const struct kwhy_report *report, struct process_sum *sums)
 {
 	const struct kwhy_recording *recording = report->recording;

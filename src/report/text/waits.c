@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Section on the host's ranges while a device was idle. */
+/* Section on the ranges that the host was in while a device was idle. */
 
 enum { DEVICE_ROWS = 8, WAIT_ROWS = 12, PLACE_COLUMNS = 24 };
 
@@ -17,7 +17,10 @@ static const struct kwhy_table_column columns[] = {
 	{"longest", KWHY_COLUMN_RIGHT},
 };
 
-/* Columns where some row has a source location; not all columns fit then. */
+/*
+ * Columns that are used if some row has a source location. There is not enough space for the other columns
+ * then.
+ */
 static const struct kwhy_table_column place_columns[] = {
 	{"host in", KWHY_COLUMN_NAME},
 	{"time", KWHY_COLUMN_RIGHT},
@@ -39,7 +42,7 @@ static const char *words_of(const struct kwhy_recording *recording, const struct
 	return sum->name ? kwhy_names_get(&recording->names, sum->name) : "a step, in none of its ranges";
 }
 
-/* Adds "train.py:42"; a long path is cut at its start. */
+/* Adds a source location, "train.py:42". A long path is cut at its start. */
 static void add_place(
 	struct kwhy_table *table, const struct kwhy_recording *recording, const struct kwhy_host_sum *sum)
 {
@@ -92,7 +95,10 @@ static void write_waits(
 	kwhy_text_context_more(context, device_ledger->host_sum_count, shown);
 }
 
-/* Whether any range contains idle time; otherwise the table would repeat the time categories. */
+/*
+ * Whether any range contains idle time of a device. If none does, the section would repeat the time
+ * categories.
+ */
 static bool has_ranges(const struct kwhy_device_ledger *device_ledger)
 {
 	for (size_t i = 0; i < device_ledger->host_sum_count; i++)

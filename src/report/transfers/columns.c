@@ -76,8 +76,8 @@ static const char *show_strategy(char out[KWHY_SHOWN_BYTES], const struct kwhy_v
 }
 
 /*
- * Joules a byte with half the interval as a share: "2.56 nJ ±1.0 %"; "< 200 pJ" where the interval reaches
- * down to 0; "none seen" where it is below 0. NULL: unknown.
+ * Shows joules a byte with half of the interval as a share: "2.56 nJ ±1.0 %". If the interval includes 0, it
+ * is "< 200 pJ" with the upper end; if it is below 0, "none seen". Returns NULL if the value is unknown.
  */
 static const char *show_spread(char out[KWHY_SHOWN_BYTES], double value, double low, double high)
 {
@@ -170,7 +170,7 @@ static const char *show_curve(char out[KWHY_SHOWN_BYTES], const struct kwhy_valu
 	return out;
 }
 
-/* Latency of the first segment. */
+/* Shows the constant term (latency or joules) of a curve's first segment. */
 static const char *show_begin(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row)
 {
 	const struct kwhy_transfer_curve *curve = row;
@@ -179,7 +179,7 @@ static const char *show_begin(char out[KWHY_SHOWN_BYTES], const struct kwhy_valu
 	return kwhy_quantity_si(out, curve->segments[0].alpha_s, curve->is_energy ? "J" : "s", 3);
 }
 
-/* Rate of the last segment, or joules a byte. */
+/* Shows the rate of a curve's last segment, or for energies its joules a byte. */
 static const char *show_end(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row)
 {
 	const struct kwhy_transfer_curve *curve = row;
@@ -232,7 +232,7 @@ static const struct kwhy_column choices[] = {
 };
 const struct kwhy_columns kwhy_transfer_choice_columns = {KWHY_COLUMNS(choices)};
 
-/* Writes "64 KiB-1 GiB" for each of the first `shown` size ranges, or "nowhere". */
+/* Writes the first `shown` ranges of sizes in which a baseline is faster: "64 KiB-1 GiB", or "nowhere". */
 static void write_stretches(
 	const struct kwhy_transfer_baseline *baseline, size_t shown, char out[KWHY_SHOWN_BYTES])
 {
@@ -255,7 +255,7 @@ static void write_stretches(
 		snprintf(out + length, KWHY_SHOWN_BYTES - length, ", more");
 }
 
-/* Shows two size ranges where they fit, else fewer. */
+/* Shows two ranges of sizes if they fit the column, else one. */
 static const char *show_stretches(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row)
 {
 	const struct kwhy_transfer_baseline *baseline = row;

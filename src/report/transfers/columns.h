@@ -6,8 +6,8 @@
 #include "report/columns.h"
 
 /*
- * The columns of measured transfers, which text and JSON share. Rows are the structs of model/transfers.h of
- * the same name; those of energies are struct kwhy_transfer_energy_row.
+ * Columns of measured transfers, for text and JSON. Rows are the structs of model/transfers.h with the same
+ * names. Rows of energies are struct kwhy_transfer_energy_row.
  */
 extern const struct kwhy_columns kwhy_transfer_point_columns, kwhy_transfer_energy_columns,
 	kwhy_transfer_curve_columns, kwhy_transfer_choice_columns, kwhy_transfer_baseline_columns,
@@ -15,11 +15,13 @@ extern const struct kwhy_columns kwhy_transfer_point_columns, kwhy_transfer_ener
 
 struct kwhy_transfer_energy_row {
 	struct kwhy_transfer_energy energy;
-	double moved_bytes; /* of both directions */
-	double best_j;	    /* lowest energy of the same size, pieces and direction; NAN: unknown */
+	double moved_bytes; /* bytes moved in both directions */
+	/* lowest energy of any method for the same size, number of pieces and direction; NAN: unknown */
+	double best_j;
 };
 struct kwhy_transfer_energy_row kwhy_transfer_energy_row_of(const struct kwhy_transfers *transfers, size_t i);
 
-const char *kwhy_transfer_clock_title(enum kwhy_transfer_clock clock); /* short: "row", "alone", "host" */
+/* short name of a clock for tables: "row", "alone", "host" */
+const char *kwhy_transfer_clock_title(enum kwhy_transfer_clock clock);
 
 #endif

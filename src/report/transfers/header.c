@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-/* Adds text inside a comment of the header, without anything that ends it. */
+/* Adds text to a comment of the header, without characters that could end the comment. */
 static void add_words(struct kwhy_text *out, const char *words)
 {
 	for (; words && *words; words++)
@@ -26,7 +26,10 @@ static void add_choices(const struct kwhy_transfers *transfers, struct kwhy_text
 	}
 }
 
-/* Adds the limits as a struct kwhy_transfer_limits of kwhy/transfer.h; 0 keeps its default. */
+/*
+ * Adds the limits as an initialiser of struct kwhy_transfer_limits in kwhy/transfer.h. A limit of 0 stands
+ * for its default there.
+ */
 static void add_limits(const struct kwhy_transfer_crossover *crossover, struct kwhy_text *out)
 {
 	kwhy_text_addf(out,

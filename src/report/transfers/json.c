@@ -62,7 +62,7 @@ static void add_curve(struct kwhy_json *json, const struct kwhy_transfer_curve *
 	kwhy_json_object_end(json);
 }
 
-/* Writes a limit; 0 means that it was not measured and becomes null. */
+/* Writes a limit, bytes. 0 means that it was not measured and is written as null. */
 static void add_limit(struct kwhy_json *json, const char *key, uint64_t bytes)
 {
 	if (bytes)
@@ -80,7 +80,7 @@ static void add_crossover(struct kwhy_json *json, const struct kwhy_transfers *t
 	kwhy_json_object_end(json);
 }
 
-/* Writes the compression; null where it was not measured. */
+/* Writes the results of compression, or null if it was not measured. */
 static void add_compression(struct kwhy_json *json, const struct kwhy_transfers *transfers)
 {
 	const struct kwhy_transfer_compression *compression = &transfers->compression;

@@ -46,7 +46,10 @@ static void heading(const struct page *page, const char *title, const char *rema
 	kwhy_text_context_heading(&context, title, remark);
 }
 
-/* Writes the rows of an array of structs that are shown, below the title if there is one. */
+/*
+ * Writes a table of those elements of `rows` (an array of structs of row_bytes each) that is_shown() selects,
+ * below a heading. Writes nothing if there are no such rows.
+ */
 static void add_table(const struct page *page, const struct kwhy_columns *columns, const void *rows,
 	size_t count, size_t row_bytes, bool (*is_shown)(const struct page *page, const void *row),
 	const char *title, const char *remark)
@@ -115,7 +118,7 @@ static void add_conditions(const struct page *page)
 		kwhy_text_context_linef(&context, "", "Ended early: %s", transfers->ended_early);
 }
 
-/* Chooses the sizes of the columns: a few measured sizes and the largest. */
+/* Chooses the sizes for the columns of the table: a few measured sizes and the largest one. */
 static size_t choose_sizes(const struct page *page, uint64_t out[SHOWN_SIZES])
 {
 	static const uint64_t wanted[] = {1, 4096, 65536, 1 << 20, 16 << 20};
@@ -151,7 +154,10 @@ static const struct kwhy_transfer_point *find(
 	return NULL;
 }
 
-/* Adds the time of a small transfer or the rate of a large one; empty where it was not measured. */
+/*
+ * Adds the time of a small transfer or the rate of a large one. The cell is empty if the size was not
+ * measured.
+ */
 static void add_cell(struct kwhy_table *table, const struct kwhy_transfer_point *point)
 {
 	char text[KWHY_QUANTITY_BYTES] = "";
@@ -251,7 +257,7 @@ static bool is_shown_choice(const struct page *page, const void *row)
 			choice->piece_bytes == 65536);
 }
 
-/* Whether a baseline is shown: of those that cut into pieces only the fewest and the most pieces. */
+/* Whether the table shows a baseline. Without --verbose it shows only those with 1, 16 or 1024 pieces. */
 static bool is_shown_baseline(const struct page *page, const void *row)
 {
 	const struct kwhy_transfer_baseline *baseline = row;
@@ -260,7 +266,7 @@ static bool is_shown_baseline(const struct page *page, const void *row)
 		baseline->pieces == 1024;
 }
 
-/* Of the sizes each sixteenth. */
+/* Whether the table shows a size of pinned memory. Without --verbose it shows powers of 16 only. */
 static bool is_shown_pinning(const struct page *page, const void *row)
 {
 	uint64_t bytes = ((const struct kwhy_transfer_pinning *)row)->bytes;

@@ -10,24 +10,25 @@
 #include <unistd.h>
 
 /*
- * Power and energy sensors of boards from Linux's hwmon: Grace's "CPU Power Socket 0" and "Module Power
- * Socket 0" through acpi_power_meter, power supplies, server boards. One sensor may include another (a module
- * its CPU): both are shown, and they are never added.
+ * Power and energy sensors on boards, from Linux's hwmon: "CPU Power Socket 0" and "Module Power Socket 0" of
+ * Grace through acpi_power_meter, power supplies, server boards. One sensor may include another, as a module
+ * includes its CPU. Both are shown, and they are never added up.
  */
 
 enum { CHIPS_MAX = 256, SENSORS_MAX = 64, INDEX_MAX = 32 };
 
 #define ROOT "/sys/class/hwmon"
-#define PERIOD_NS INT64_C(500000000) /* ACPI meters answer through firmware, in milliseconds */
+/* time between reads; ACPI meters ask the firmware, which takes milliseconds */
+#define PERIOD_NS INT64_C(500000000)
 
 /*
- * Forms of readings that a channel of a chip may have, best first: energy, current power, power of an
- * interval.
+ * The forms of reading that a sensor of a chip may have, in order of preference: energy, present power, mean
+ * power over an interval.
  */
 static const struct form {
 	const char *prefix, *suffix;
 	enum kwhy_meter meter;
-	int64_t divisor; /* from its unit to the meter's: uJ, uW to mW */
+	int64_t divisor; /* units of the attribute (uJ, uW) in one unit of the meter (uJ, mW) */
 } forms[] = {
 	{"energy", "_input", KWHY_METER_HWMON_ENERGY, 1},
 	{"power", "_input", KWHY_METER_HWMON_POWER, 1000},
@@ -44,11 +45,12 @@ struct attribute {
 
 struct hwmon {
 	struct kwhy_sensors *sensors;
-	const struct kwhy_sensor_request *request; /* valid only while opening */
+	const struct kwhy_sensor_request *request; /* valid only while the back end opens */
 	struct attribute attributes[SENSORS_MAX];
 	size_t count;
-	uint32_t domains; /* number of sensors so far; energy and power of one sensor share their number */
-	bool refused;	  /* an unreadable sensor was found and reported */
+	/* number of sensors so far; energy and power of one sensor have the same number */
+	uint32_t domains;
+	bool refused; /* a sensor that cannot be read was found, and this was reported */
 };
 
 static void hwmon_close(void *state)
@@ -79,7 +81,10 @@ static int64_t hwmon_read(void *state, uint32_t argument, int64_t now_mono_ns)
 	return 0;
 }
 
-/* Is this the chip of a GPU that its own back end meters? Other GPUs have only this meter. */
+/*
+ * Whether a chip belongs to a GPU whose meters another back end reads. If no such back end reads it, this is
+ * the GPU's only meter.
+ */
 static bool is_metered_apart(const struct kwhy_sensors *sensors, const char *driver)
 {
 	if (strcmp(driver, "amdgpu") != 0)
@@ -90,7 +95,7 @@ static bool is_metered_apart(const struct kwhy_sensors *sensors, const char *dri
 	return false;
 }
 
-/* Location of one sensor: "power", 1, in a folder. */
+/* Where one sensor is: in a folder, with a prefix such as "power" (of its form) and an index such as 1. */
 struct place {
 	const char *folder, *driver;
 	const struct form *form;
@@ -103,7 +108,9 @@ static const char *attribute_name(char out[64], const struct place *place, const
 	return out;
 }
 
-/* Names a sensor as ACPI's firmware does, or by its driver and its label or attribute there. */
+/*
+ * Names a sensor by the text of ACPI's firmware or, without one, by its driver and its label (or attribute).
+ */
 static void name_sensor(char out[KWHY_ATTRIBUTE_BYTES], const struct place *place)
 {
 	char name[64], label[KWHY_ATTRIBUTE_BYTES];
@@ -140,7 +147,7 @@ static enum kwhy_status refuse(
 						      : strerror(failure));
 }
 
-/* Opens one form of a sensor; *out_found: it exists, readable or not. */
+/* Opens a sensor in one of the forms. *out_found: the form exists, whether it can be read or not. */
 static enum kwhy_status add_form(
 	struct hwmon *hwmon, const struct place *place, bool *out_found, struct kwhy_error *error)
 {
@@ -173,7 +180,7 @@ static enum kwhy_status add_form(
 		hwmon->sensors, &source, 1e9 / (double)PERIOD_NS, hwmon->request, &attribute->source, error);
 }
 
-/* Adds the best form that the channel with this number has. */
+/* Adds the sensor with this index in the best of the forms that it has. */
 static enum kwhy_status add_index(
 	struct hwmon *hwmon, const char *folder, const char *driver, int index, struct kwhy_error *error)
 {
@@ -193,7 +200,7 @@ static enum kwhy_status add_index(
 	return status;
 }
 
-/* Adds a chip; older drivers have their attributes in the device's folder. */
+/* Adds the sensors of a chip. Older drivers have the attributes in the subfolder "device". */
 static enum kwhy_status add_chip(
 	struct hwmon *hwmon, const char *root, int64_t number, struct kwhy_error *error)
 {

@@ -14,7 +14,10 @@
 
 enum { CPUS_MAX = 1 << 16 };
 
-/* Reads "3" or "3-5" and the comma after it from the list. False: malformed, or the end of the list. */
+/*
+ * Reads a range such as "3" or "3-5" from a list of CPUs, and moves *list past it and the comma that follows.
+ * False: the list has ended or is malformed.
+ */
 static bool take_range(const char **list, long *out_first, long *out_last)
 {
 	char *end;
@@ -43,7 +46,7 @@ int kwhy_perf_power_cpus(const char *folder, int *out, int space)
 	return count;
 }
 
-/* "event=0x02" */
+/* Reads an event's number from its attribute, which has the form "event=0x02". */
 static bool read_config(const char *folder, const char *event, uint64_t *out)
 {
 	char text[KWHY_ATTRIBUTE_BYTES], name[64], *end;
@@ -55,7 +58,7 @@ static bool read_config(const char *folder, const char *event, uint64_t *out)
 	return *end == '\0';
 }
 
-/* Reads the joules a count and converts them to microjoules. */
+/* Reads an event's scale, in joules a count, and converts it to microjoules a count. */
 static bool read_scale(const char *folder, const char *event, double *out_uj)
 {
 	char text[KWHY_ATTRIBUTE_BYTES], name[64];

@@ -6,23 +6,25 @@
 #include <stdint.h>
 
 /*
- * Energy counters of Linux's perf device "power", whose folder is for example
- * /sys/bus/event_source/devices/power. They count 64 bits from their opening, so they do not wrap.
+ * Energy counters of Linux's perf device "power". Its folder is for example
+ * /sys/bus/event_source/devices/power. The counters have 64 bits and count from when they are opened, so they
+ * do not wrap.
  */
 
 /*
- * Lists the CPUs to read, one for each package, from the device's "cpumask"; returns how many. 0: the device
- * does not exist.
+ * Gets the CPUs on which to read the counters, one for each package, from the device's attribute "cpumask".
+ * Returns how many; 0: the device does not exist.
  */
 int kwhy_perf_power_cpus(const char *folder, int *out, int space);
 
 /*
- * Opens an event such as "energy-pkg" on a CPU, for the whole machine. -1 with errno: ENOENT, the event does
- * not exist; EACCES, perf_event_paranoid is above 0 and the caller lacks CAP_PERFMON. Close with close().
+ * Opens the counter of an event such as "energy-pkg" on a CPU. It counts for all processes. Returns a
+ * descriptor, to be closed with close(), or -1 with errno. ENOENT: the event does not exist. EACCES:
+ * perf_event_paranoid is above 0 and the caller lacks CAP_PERFMON.
  */
 int kwhy_perf_power_open(const char *folder, const char *event, int cpu, double *out_scale_uj);
 
-/* Reads the microjoules since the opening. */
+/* Reads how many microjoules were counted since the counter was opened. */
 bool kwhy_perf_power_read(int fd, double scale_uj, int64_t *out_uj);
 
 #endif

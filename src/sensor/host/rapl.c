@@ -11,16 +11,18 @@
 #include <unistd.h>
 
 /*
- * Running average power limit counters of Intel's and AMD's CPUs, as Linux shows them in its powercap tree:
- * intel-rapl:P is a package, intel-rapl:P:S a part of it. Of the parts only memory is metered apart from its
- * package; "psys" holds the packages, and intel-rapl-mmio is the same counter once more: neither is read.
+ * The counters of RAPL (running average power limit) of Intel's and AMD's CPUs, from Linux's powercap tree.
+ * The zone intel-rapl:P is a package and intel-rapl:P:S a part of it. Of the parts only the memory is read,
+ * since its energy is not included in its package's. Two kinds of zones are not read: "psys" includes the
+ * packages, and intel-rapl-mmio shows the same counters a second time.
  */
 
 enum { ZONES_MAX = 64, PARTS_MAX = 16, DOMAINS_MAX = 2 * ZONES_MAX, TRIES = 3 };
 
 #define ROOT "/sys/class/powercap"
 #define PERF_ROOT "/sys/bus/event_source/devices/power"
-#define WRAP_MAX_UJ (INT64_C(1) << 48) /* real ones are near 2^38; sums over wraps must fit 64 bits */
+/* largest range believed; real ones are near 2^38, and sums over wraps must fit \ 64 bits */
+#define WRAP_MAX_UJ (INT64_C(1) << 48)
 #define PERIOD_NS INT64_C(100000000)
 #define TOOK_MAX_NS INT64_C(2000000)
 #define UPDATE_NS                                                                                            \
@@ -28,8 +30,8 @@ enum { ZONES_MAX = 64, PARTS_MAX = 16, DOMAINS_MAX = 2 * ZONES_MAX, TRIES = 3 };
 			  */
 
 struct domain {
-	int fd;		 /* descriptor of energy_uj or of a perf event */
-	double scale_uj; /* microjoules a count of a perf event; 0: fd is a file */
+	int fd;		 /* descriptor of the attribute energy_uj, or of a perf event */
+	double scale_uj; /* microjoules a count, for a perf event; 0: it is an attribute */
 	uint32_t source;
 };
 
@@ -40,9 +42,9 @@ struct rapl {
 	int64_t period_ns;
 	struct domain domains[DOMAINS_MAX];
 	size_t count;
-	uint32_t packages; /* number of packages found so far, readable or not */
-	int refusal;	   /* errno of a counter that exists but could not be read; 0: all were read */
-	char refused[KWHY_ATTRIBUTE_BYTES]; /* path of that counter */
+	uint32_t packages; /* number of packages found so far, whether they can be read or not */
+	int refusal;	   /* errno of the first counter that could not be read; 0: all could */
+	char refused[KWHY_ATTRIBUTE_BYTES]; /* path of that counter's zone */
 };
 
 static void rapl_close(void *state)
@@ -61,8 +63,9 @@ static bool read_domain(const struct domain *domain, int64_t *out_uj)
 }
 
 /*
- * Reads a counter; its time is the middle of the read. A read takes microseconds. If it took longer, the
- * thread was preempted and the time of the value is uncertain, so it reads again.
+ * Reads a counter and dates the reading at the middle of the read. A read usually takes microseconds. If it
+ * took longer, the thread was preempted and the time is uncertain; then it reads again, up to three times in
+ * all.
  */
 static bool read_dated(const struct rapl *rapl, const struct domain *domain, struct kwhy_reading *out)
 {
@@ -96,7 +99,7 @@ static int64_t rapl_read(void *state, uint32_t argument, int64_t now_mono_ns)
 	return 0;
 }
 
-/* Notes a refused counter; only the first is reported. */
+/* Notes that a counter cannot be read. Only the first one is reported. */
 static void refuse(struct rapl *rapl, const char *folder, int failure)
 {
 	if (rapl->refusal)
@@ -122,7 +125,9 @@ static enum kwhy_status tell_refusal(struct rapl *rapl, struct kwhy_error *error
 	return status;
 }
 
-/* Opens a zone's counter as a source; notes a refused one. */
+/*
+ * Opens the counter of a zone and adds it as a source. If it cannot be read, that is noted and is no error.
+ */
 static enum kwhy_status add_domain(struct rapl *rapl, const char *folder,
 	const struct kwhy_source_channel *source, struct kwhy_error *error)
 {
@@ -164,7 +169,7 @@ static enum kwhy_status add_zone(struct rapl *rapl, const char *folder, enum kwh
 	return add_domain(rapl, folder, &source, error);
 }
 
-/* Adds the memory, which is one of the parts of a package. */
+/* Adds the memory of a package as a source. The memory is one of the package's parts. */
 static enum kwhy_status add_memory(
 	struct rapl *rapl, int64_t zone, uint32_t package, struct kwhy_error *error)
 {
@@ -187,8 +192,8 @@ static enum kwhy_status add_memory(
 }
 
 /*
- * Adds a zone of the first level: a package "package-1", or one of its dies, "package-1-die-0", which is
- * numbered in order of appearance.
+ * Adds a top-level zone: a package such as "package-1", or a die of one such as "package-1-die-0". They are
+ * numbered in the order in which they are found.
  */
 static enum kwhy_status add_package(struct rapl *rapl, int64_t zone, struct kwhy_error *error)
 {
@@ -219,7 +224,10 @@ static enum kwhy_status add_zones(struct rapl *rapl, struct kwhy_error *error)
 	return status;
 }
 
-/* Adds one of the same counters from perf; skips a missing or refused event. */
+/*
+ * Adds an event of the perf device as a source, in place of a powercap counter. An event that does not exist
+ * or cannot be opened is skipped.
+ */
 static enum kwhy_status add_event(struct rapl *rapl, const char *event, enum kwhy_meter meter, int cpu,
 	uint32_t package, struct kwhy_error *error)
 {
@@ -256,7 +264,7 @@ static enum kwhy_status add_events(struct rapl *rapl, struct kwhy_error *error)
 	return status;
 }
 
-/* Adds absences for what is not available. */
+/* Adds an absence if there are no counters or some could not be read. */
 static enum kwhy_status tell_absence(struct rapl *rapl, struct kwhy_error *error)
 {
 	if (rapl->refusal && (rapl->count == 0 || rapl->domains[0].scale_uj == 0))

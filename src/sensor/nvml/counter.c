@@ -1,35 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The energy counter, read near its updates, so that every reading has the time of an update. */
+/* The energy counter. It is read close to its updates, so that each reading has the time of an update. */
 #include "sensor/nvml/parts.h"
 
-/* Time between updates on an H200. */
+/* Time between updates on an H200, in nanoseconds. */
 #define PERIOD_NS INT64_C(100000000)
 
 /*
- * Default time between caught updates. Catching takes reads that spin in the driver for 4.5 ms on an H200 (30
- * ms at worst), so catching every update would take a tenth of a core. In between, the ring shows how power
- * changes.
+ * Default time between updates that are caught (see update.h). Catching one takes reads that spin in the
+ * driver for 4.5 ms on an H200, 30 ms at worst, so catching every update would occupy a tenth of a core.
+ * Between caught updates the sample ring shows how the power changes.
  */
 #define CATCH_NS INT64_C(20000000000)
 
 /*
- * Time between reported updates while the ring is not available; these come from single reads after the
- * update, without spinning.
+ * Time between reported updates while the sample ring is not available. They come from single reads some time
+ * after an update, which do not spin.
  */
 #define ALONE_NS INT64_C(1000000000)
 
-/* Capacity for counters that update up to 50 times a second. */
+/* Capacity of the channel: enough for counters that update 50 times a second. */
 #define UPDATES_PER_S 50.0
 
 struct kwhy_nvml_counter {
 	struct kwhy_nvml_unit *unit;
 	uint32_t source;
 	unsigned long long value_mj;
-	bool has_moved; /* the value has changed since the first read */
+	bool has_moved; /* whether the value has changed since the first read */
 	struct kwhy_nvml_update update;
 };
 
-/* Publishes the uncertainty of the times of about the last eight updates. */
+/*
+ * Publishes how uncertain the times of recent readings are: the largest uncertainty, where an earlier one
+ * loses an eighth with every new reading.
+ */
 static void note_unsure(const struct kwhy_nvml_counter *counter)
 {
 	_Atomic int64_t *unsure_ns = &counter->unit->sensors->sources[counter->source].unsure_ns;
@@ -65,7 +68,10 @@ static int64_t read_counter(void *state, uint32_t argument, int64_t now_ns)
 		note_unsure(counter);
 		kwhy_nvml_unit_push(unit, counter->source, edge_ns, (int64_t)value_mj);
 	} else if (!counter->has_moved && counter->update.phase == KWHY_NVML_UPDATE_STILL) {
-		/* No update occurred: the reading shows that the counter did not change. */
+		/*
+		 * No update was found. Until the counter first changes, such a reading shows that it stands
+		 * still.
+		 */
 		kwhy_nvml_unit_push(unit, counter->source, now_ns, (int64_t)value_mj);
 	}
 	return counter->update.next_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Gauges of a GPU, one NVML call for each row of the table. Each call takes the driver's lock, so values that
- * seldom change are read seldom. Gauges that a GPU does not support while opening are not read later.
+ * Gauges of a GPU; each row of the table is one NVML call. Every call takes the driver's lock, so values that
+ * seldom change are read seldom. Gauges that a GPU does not support at opening are not read later.
  */
 #include "sensor/nvml/parts.h"
 
@@ -33,7 +33,7 @@ static enum kwhy_nvml_result read_temperature(const struct kwhy_nvml_unit *unit,
 	return result;
 }
 
-/* Converts NVML's bits of throttle reasons to ours. */
+/* Converts NVML's bits of throttle reasons to kwhy's. */
 static int64_t throttle_of(unsigned long long reasons)
 {
 	static const int64_t bits[] = {KWHY_THROTTLE_IDLE, KWHY_THROTTLE_APPLICATION_CLOCKS,
@@ -133,7 +133,7 @@ static enum kwhy_nvml_result read_memory_temperature(
 static const struct row {
 	const char *words;
 	gauge_read *read;
-	uint32_t rounds; /* the row is read in every n-th round */
+	uint32_t rounds; /* the row's call is made in every n-th round of reading */
 	int count;
 	enum kwhy_gauge gauges[VALUES_MAX];
 } rows[] = {
@@ -154,7 +154,10 @@ struct gauges {
 	struct kwhy_nvml_unit *unit;
 	uint32_t round;
 	uint32_t sources[ROW_COUNT]
-			[VALUES_MAX]; /* index of each value's source; KWHY_NVML_NO_SOURCE: not supported */
+			/*
+			 * index of the source of each value; KWHY_NVML_NO_SOURCE: the GPU does not support it
+			 */
+			[VALUES_MAX];
 };
 
 static void read_row(struct gauges *gauges, size_t row)

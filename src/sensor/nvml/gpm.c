@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * GPM: the GPU's own performance counters, without a profiler, on Hopper and later. Two snapshots make
- * means over the time between them, which must be at least 100 ms.
+ * GPM: performance counters that GPUs from Hopper on offer without a profiler. Two samples give means over
+ * the time between them, which must be at least 100 ms.
  */
 #include "sensor/nvml/parts.h"
 
 #include <math.h>
 
 #define MIN_NS INT64_C(100000000)
-#define PERIOD_MIN_NS INT64_C(120000000) /* above 100 ms, so that a slightly early read still succeeds */
+/* longer than 100 ms, so that a read that comes slightly early succeeds, too */
+#define PERIOD_MIN_NS INT64_C(120000000)
 #define MIB 1048576.0
 
 static const struct {
 	unsigned metric;
 	enum kwhy_gauge gauge;
-	double unit; /* factor from NVML's unit to ours: percent to permille, MiB/s to bytes/s */
+	double unit; /* kwhy's units in one unit of NVML: permille in a percent, bytes/s in MiB/s */
 } rows[] = {
 	{KWHY_NVML_GPM_SM_ACTIVE, KWHY_GAUGE_SM_ACTIVE, 10},
 	{KWHY_NVML_GPM_SM_OCCUPANCY, KWHY_GAUGE_SM_OCCUPANCY, 10},
@@ -34,14 +35,15 @@ enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
 
 struct gpm {
 	struct kwhy_nvml_unit *unit;
-	int newer;	  /* index of the newer of the unit's two samples */
-	int64_t taken_ns; /* time of that sample */
+	int newer;	  /* which of the unit's two samples is the newer one: 0 or 1 */
+	int64_t taken_ns; /* time of the newer sample, on CLOCK_MONOTONIC */
 	bool has_newer;
-	uint32_t sources[ROW_COUNT]; /* index of each metric's source; KWHY_NVML_NO_SOURCE: not supported */
+	/* index of the source of each metric; KWHY_NVML_NO_SOURCE: the GPU does not support it */
+	uint32_t sources[ROW_COUNT];
 	struct kwhy_nvml_gpm_metrics metrics;
 };
 
-/* Computes the means between the two samples into gpm->metrics. */
+/* Computes the means over the time between the two samples, and stores them in gpm->metrics. */
 static enum kwhy_nvml_result compute(struct gpm *gpm)
 {
 	struct kwhy_nvml_gpm_metrics *metrics = &gpm->metrics;
@@ -113,7 +115,7 @@ static enum kwhy_nvml_result query(const struct kwhy_nvml_unit *unit)
 	return result;
 }
 
-/* Allocates and fills both samples, so that supported metrics can be queried immediately. */
+/* Allocates and takes both samples, so that it can be found out immediately which metrics are supported. */
 static enum kwhy_nvml_result prepare(struct kwhy_nvml_unit *unit)
 {
 	enum kwhy_nvml_result result = query(unit);

@@ -11,7 +11,7 @@ struct state {
 	struct kwhy_nvml_unit *units;
 };
 
-/* Facts about a device, needed only while adding it. */
+/* Facts about a device that are needed only until it has been added. */
 struct facts {
 	char name[KWHY_NVML_TEXT_BYTES], uuid[KWHY_NVML_TEXT_BYTES], pci[KWHY_NVML_ADDRESS_BYTES],
 		driver[KWHY_NVML_TEXT_BYTES];
@@ -45,7 +45,7 @@ static void read_names(const struct kwhy_nvml *nvml, kwhy_nvml_handle handle, st
 	if (kwhy_nvml_call(nvml, nvmlDeviceGetPciInfo_v3, handle, &pci) == KWHY_NVML_SUCCESS) {
 		device->pci_address = kwhy_nvml_address(&pci, facts->pci);
 	}
-	/* The counter of a Grace Hopper module includes its CPU and memory. */
+	/* The energy counter of a Grace Hopper module includes the module's CPU and memory. */
 	device->energy_is_module = device->name && strstr(device->name, "GH200");
 }
 
@@ -60,7 +60,7 @@ static void read_sizes(
 	if (kwhy_nvml_memory(nvml, handle, &memory) == KWHY_NVML_SUCCESS)
 		device->memory_bytes = memory.total_bytes;
 	if (kwhy_nvml_call(nvml, nvmlDeviceGetAttributes_v2, handle, &attributes) == KWHY_NVML_SUCCESS)
-		device->sm_count = attributes.sm_count; /* of the MIG instance only */
+		device->sm_count = attributes.sm_count; /* only those of the MIG instance */
 	result = kwhy_nvml_call(nvml, nvmlDeviceGetEnforcedPowerLimit, handle, &limit_mw);
 	device->limit_mw = known_mw(result, limit_mw);
 	result = kwhy_nvml_call(nvml, nvmlDeviceGetPowerManagementDefaultLimit, handle, &limit_mw);
@@ -76,7 +76,7 @@ static void set_title(struct kwhy_nvml_unit *unit, int32_t index, int32_t mig_in
 			&unit->sensors->arena, "MIG instance %d of GPU %d", mig_index, index);
 }
 
-/* Adds a device to the list, without meters yet. */
+/* Adds a device to the sensors, without its meters. */
 static enum kwhy_status add_unit(struct state *state, struct kwhy_nvml_unit *like, int32_t index,
 	int32_t mig_index, struct kwhy_nvml_unit **out, struct kwhy_error *error)
 {
@@ -118,8 +118,8 @@ static enum kwhy_status add_meters(struct kwhy_nvml_unit *unit, struct kwhy_erro
 }
 
 /*
- * Adds the MIG instances of a divided GPU. They have no meters, because only the whole GPU's power is
- * measured.
+ * Adds the MIG instances of a GPU that is divided into them. They get no meters, because power is measured
+ * for the whole GPU only.
  */
 static enum kwhy_status add_instances(
 	struct state *state, const struct kwhy_nvml_unit *parent, int32_t index, struct kwhy_error *error)
@@ -193,7 +193,7 @@ static enum kwhy_status open_nvml(struct kwhy_sensors *sensors, const struct kwh
 	}
 	if (status)
 		return status;
-	*out_state = state; /* the caller closes it, also after a later failure */
+	*out_state = state; /* the caller closes it, also if something fails later */
 	return add_gpus(state, sensors, request, error);
 }
 

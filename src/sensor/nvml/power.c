@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Power as single values: a trailing average and an instant, both useful only without the ring, and the
- * average of the memory alone.
+ * Power as single values: a trailing average and an instant, which are needed only where there is no ring,
+ * and the average of the memory alone.
  */
 #include "sensor/nvml/parts.h"
 
@@ -25,7 +25,7 @@ static const struct row memory_rows[] = {
 
 struct power {
 	struct kwhy_nvml_unit *unit;
-	int count; /* 0: nvmlDeviceGetPowerUsage(), for drivers without these fields */
+	int count; /* number of fields; 0: the driver has none, and nvmlDeviceGetPowerUsage() is called */
 	struct kwhy_nvml_field fields[FIELDS_MAX];
 	uint32_t sources[FIELDS_MAX];
 };
@@ -104,7 +104,7 @@ static struct power *new_power(struct kwhy_nvml_unit *unit)
 	return power;
 }
 
-/* Keeps the fields that are supported; `*out_result` is the result of the last one. */
+/* Adds a source for each field that the GPU supports. *out_result is NVML's result for the last field. */
 static enum kwhy_status add_fields(struct power *power, const struct row *rows, int row_count,
 	enum kwhy_nvml_result *out_result, struct kwhy_error *error)
 {
@@ -127,8 +127,8 @@ static enum kwhy_status add_fields(struct power *power, const struct row *rows, 
 }
 
 /*
- * Adds nvmlDeviceGetPowerUsage(). On GPUs without the fields it is an instant value; it is an average only on
- * GPUs that have them.
+ * Adds nvmlDeviceGetPowerUsage() as a source. It is used on GPUs without the fields above, on which it gives
+ * an instant value; on GPUs that have them it gives an average.
  */
 static enum kwhy_status add_usage(struct power *power, struct kwhy_error *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver's ring of power samples: 120 on an H200, 20 ms apart, with the driver's own Unix time stamps. It
- * is read often enough that nothing is overwritten, and costs one call.
+ * The driver's ring of power samples: on an H200 it holds 120, taken 20 ms apart, with the driver's own Unix
+ * time stamps. It is read so often that no sample is overwritten unread. A read is one call.
  */
 #include "sensor/nvml/parts.h"
 
@@ -12,15 +12,18 @@
 
 #define SAMPLE_NS (20 * MS)
 #define UPDATES_PER_S 50.0
-#define READ_NS (2000 * MS) /* the ring is 2.4 s deep; a call costs 0.6 ms of processor on an H200 */
+/* time between reads: the ring holds 2.4 s, and a read takes 0.6 ms of a core on an H200 */
+#define READ_NS (2000 * MS)
 /*
- * Time to the next try after a refusal, before samples are overwritten; each try is at another phase of the
- * counter's updates.
+ * Time until the next attempt after the driver refused; there are several before samples are overwritten.
+ * Each falls at another phase of the counter's updates.
  */
 #define RETRY_NS (230 * MS)
-#define GAP_NS (100 * MS)      /* single gaps are 7 to 47 ms; after a longer one samples are missing */
-#define CLOCK_SET_NS (50 * MS) /* from this change against CLOCK_MONOTONIC on, Unix time was set */
-#define AHEAD_NS (100 * MS)    /* timestamps further in the future are invalid */
+/* usual gaps between samples are 7 to 47 ms; after a longer one samples are missing */
+#define GAP_NS (100 * MS)
+/* a larger change of Unix time against CLOCK_MONOTONIC means that it was set */
+#define CLOCK_SET_NS (50 * MS)
+#define AHEAD_NS (100 * MS) /* time stamps that lie further in the future are invalid */
 
 enum { SPACE_MIN = 256 };
 
@@ -28,10 +31,10 @@ struct ring {
 	struct kwhy_nvml_unit *unit;
 	uint32_t source;
 	unsigned space;
-	struct kwhy_nvml_sample *samples;    /* array of the ring's capacity */
-	unsigned long long seen_unix_us;     /* newest timestamp read; 0: all samples are new */
-	int64_t seen_mono_ns;		     /* the same on CLOCK_MONOTONIC; INT64_MIN: no sample yet */
-	struct kwhy_clock_relation relation; /* relation of the clocks at the last read */
+	struct kwhy_nvml_sample *samples; /* space for all samples of the ring */
+	unsigned long long seen_unix_us;  /* newest time stamp that was read; 0: all samples count as new */
+	int64_t seen_mono_ns; /* that time on CLOCK_MONOTONIC; INT64_MIN: there was no sample yet */
+	struct kwhy_clock_relation relation; /* relation of the two clocks at the last read */
 };
 
 static void refuse(struct ring *ring)
@@ -39,7 +42,7 @@ static void refuse(struct ring *ring)
 	kwhy_nvml_unit_refuse(ring->unit, ring->source, KWHY_NVML_UNKNOWN);
 }
 
-/* Counts the samples missing between the last one and this one. */
+/* Counts the samples that are missing between the last one and the one at this time. */
 static void count_missing(struct ring *ring, int64_t time_mono_ns)
 {
 	int64_t gap_ns = ring->seen_mono_ns == INT64_MIN ? 0 : time_mono_ns - ring->seen_mono_ns;
@@ -51,8 +54,8 @@ static void count_missing(struct ring *ring, int64_t time_mono_ns)
 }
 
 /*
- * Takes a sample. The newest one of the previous read may come again; any other that is not later than that,
- * or lies in the future, is invalid.
+ * Takes one sample. The driver may give the newest sample of the previous read again; it is skipped. Any
+ * other sample that is not later than that one, or that lies in the future, is invalid.
  */
 static void take(struct ring *ring, const struct kwhy_nvml_sample *sample, unsigned type, int64_t now_ns)
 {
@@ -73,8 +76,8 @@ static void take(struct ring *ring, const struct kwhy_nvml_sample *sample, unsig
 }
 
 /*
- * After Unix time was set, earlier and later timestamps are not comparable: samples that are later on
- * CLOCK_MONOTONIC are new.
+ * Reads the relation of the clocks. If Unix time was set, time stamps from before and after cannot be
+ * compared; then samples count as new if they are later on CLOCK_MONOTONIC.
  */
 static void relate(struct ring *ring)
 {
@@ -98,7 +101,7 @@ static int64_t read_ring(void *state, uint32_t argument, int64_t now_ns)
 	relate(ring);
 	result = unit->nvml->nvmlDeviceGetSamples(unit->handle, KWHY_NVML_TOTAL_POWER_SAMPLES,
 		ring->seen_unix_us, &type, &count, ring->samples);
-	if (result == KWHY_NVML_NOT_FOUND) /* nothing new */
+	if (result == KWHY_NVML_NOT_FOUND) /* no sample since the last read */
 		return 0;
 	if (result != KWHY_NVML_SUCCESS) {
 		kwhy_nvml_unit_refuse(unit, ring->source, result);

@@ -3,21 +3,24 @@
 
 #define MS INT64_C(1000000)
 
-#define GAP_NS (3 * MS) /* time between the reads while an update is being caught */
+#define GAP_NS (3 * MS) /* time between two reads while an update is being caught */
 /*
- * Longest time from the start of one read to the end of the next for an update between them to count as
- * caught. A busy H200 (driver 580.159.04) takes 14 ms for the read that finds a changed counter, 2.4 ms for
- * others: in all 20 ms, or +- 10 ms.
+ * An update counts as caught if it lies between two reads, and if at most this time passes from the start of
+ * the first to the end of the second. On a busy H200 (driver 580.159.04) a read takes 14 ms if the counter
+ * has just changed and 2.4 ms otherwise: 20 ms in all, with the pause, so that the update is known within 10
+ * ms.
  */
 #define CATCH_NS (28 * MS)
-#define CATCH_LENGTH_NS (1000 * MS) /* longest catch: the counter stands still or is too fast */
+/* longest attempt to catch an update; after it the counter is considered to stand still or to be too fast */
+#define CATCH_LENGTH_NS (1000 * MS)
 #define STILL_STEP_NS (250 * MS)
-#define FAST_NS (15 * MS)   /* updates closer than this cannot be distinguished */
-#define MARGIN_NS (2 * MS)  /* margin for jitter of single updates and of waking up */
-#define TRUST_NS (14 * MS)  /* a grid with a larger uncertainty is not used */
-#define USUAL_NS (100 * MS) /* a period compatible with this one is set to it */
+#define FAST_NS (15 * MS)  /* updates closer together than this cannot be distinguished */
+#define MARGIN_NS (2 * MS) /* margin for jitter of updates and of waking up */
+#define TRUST_NS (14 * MS) /* times of a grid with a larger uncertainty are not reported */
+/* Usual period: a measured period that is compatible with it is replaced by it. */
+#define USUAL_NS (100 * MS)
 #define USUAL_UNSURE_NS (MS / 10)
-#define DRIFT_RATIO 20000 /* a period drifts by less than 1 / DRIFT_RATIO */
+#define DRIFT_RATIO 20000 /* a period drifts by less than 1 / DRIFT_RATIO of itself */
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -34,7 +37,7 @@ static int64_t nearest(int64_t way_ns, int64_t period_ns)
 	return (way_ns + (way_ns < 0 ? -period_ns : period_ns) / 2) / period_ns;
 }
 
-/* Uncertainty of the grid `updates` updates after its last caught one. */
+/* Uncertainty of the time of a grid's update that comes `updates` updates after the last caught one. */
 static int64_t unsure_after(const struct kwhy_nvml_update *update, int64_t updates)
 {
 	return update->unsure_ns + updates * (update->period_unsure_ns + update->period_ns / DRIFT_RATIO);
@@ -57,8 +60,8 @@ static void start_grid(struct kwhy_nvml_update *update, int64_t edge_ns, int64_t
 }
 
 /*
- * Sets the start of the next catch: before the earliest time of its update, and as far ahead as can be
- * predicted.
+ * Decides when the next catch starts: as many updates ahead as can be predicted, and before the earliest time
+ * that the update may have.
  */
 static void rest(struct kwhy_nvml_update *update, int64_t end_ns)
 {
@@ -67,7 +70,7 @@ static void rest(struct kwhy_nvml_update *update, int64_t end_ns)
 
 	update->stride = least(8 * update->stride, wanted);
 	while (update->stride > 1 && unsure_after(update, update->stride) > TRUST_NS)
-		update->stride /= 2; /* until then, a read at any time is reported */
+		update->stride /= 2; /* reads before that catch can then still be dated */
 	early_ns = least(
 		unsure_after(update, update->stride) + MARGIN_NS + update->took_ns, update->period_ns / 3);
 	update->phase = KWHY_NVML_UPDATE_WAIT;
@@ -76,9 +79,9 @@ static void rest(struct kwhy_nvml_update *update, int64_t end_ns)
 }
 
 /*
- * Computes the period from the grid's first update to its last. While the usual period is compatible and more
- * precise, it is used instead, so that the next catch may come much later. After it has misled a grid once it
- * is not used again.
+ * Computes the period from the grid's first update and its last. If the usual period is compatible with it
+ * and more precise, the usual one is used, so that the next catch may come much later. If that once led to an
+ * update off the grid, the usual period is not used again.
  */
 static void learn_period(struct kwhy_nvml_update *update)
 {
@@ -91,7 +94,10 @@ static void learn_period(struct kwhy_nvml_update *update)
 	update->period_unsure_ns = is_usual && !update->is_unusual ? USUAL_UNSURE_NS : unsure_ns;
 }
 
-/* Adds a caught update to the grid, adjusts the grid, or starts a new one. */
+/*
+ * Adds a caught update to the grid, and corrects the grid by it. If it is too far off the grid, it starts a
+ * new one.
+ */
 static void join(struct kwhy_nvml_update *update, int64_t edge_ns, int64_t unsure_ns)
 {
 	const int64_t way_ns = edge_ns - update->edge_ns;
@@ -104,11 +110,11 @@ static void join(struct kwhy_nvml_update *update, int64_t edge_ns, int64_t unsur
 	if (off_ns > space_ns || off_ns < -space_ns) {
 		start_grid(update, edge_ns, unsure_ns);
 		update->is_unusual = true;
-		update->period_ns = 0; /* computed again from the next update */
+		update->period_ns = 0; /* it is computed again after the next update */
 		return;
 	}
 	update->updates += updates;
-	/* The update lies in the intersection of both intervals. */
+	/* The update lies both in the interval of the two reads and in that predicted by the grid. */
 	low_ns = most(-unsure_ns, -off_ns - predicted_ns);
 	high_ns = least(unsure_ns, -off_ns + predicted_ns);
 	update->edge_ns = edge_ns + (low_ns + high_ns) / 2;
@@ -127,7 +133,7 @@ static bool tell(struct kwhy_nvml_update *update, int64_t edge_ns, int64_t unsur
 	return true;
 }
 
-/* Handles two consecutive reads between which the value changed. */
+/* Handles two consecutive reads between which the value changed, that is, a caught update. */
 static bool caught(struct kwhy_nvml_update *update, int64_t end_ns, int64_t *out_edge_ns)
 {
 	const int64_t unsure_ns = (end_ns - update->old_begin_ns) / 2,
@@ -138,12 +144,15 @@ static bool caught(struct kwhy_nvml_update *update, int64_t end_ns, int64_t *out
 		start_grid(update, edge_ns, unsure_ns);
 	else
 		join(update, edge_ns, unsure_ns);
-	if (update->period_ns) /* otherwise the next update is caught, too */
+	if (update->period_ns) /* as long as the period is unknown, the next update is caught, too */
 		rest(update, end_ns);
 	return tell(update, update->edge_ns, update->unsure_ns, out_edge_ns);
 }
 
-/* Ends a catch without an update: the counter changes at nearly every read, or does not change. */
+/*
+ * Ends an attempt to catch an update without success: the counter changes at nearly every read, or it stands
+ * still.
+ */
 static void give_up(struct kwhy_nvml_update *update, int64_t end_ns)
 {
 	const bool is_fast = 2 * update->changes > update->reads;
@@ -154,7 +163,8 @@ static void give_up(struct kwhy_nvml_update *update, int64_t end_ns)
 }
 
 /*
- * Finds the last update of the grid that certainly precedes a read, unless another may fall inside the read.
+ * Finds the last update of the grid that certainly precedes a read, and reports it. false: another update may
+ * fall into the read.
  */
 static bool place(struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, int64_t *out_edge_ns)
 {
@@ -169,8 +179,8 @@ static bool place(struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end
 }
 
 /*
- * Handles a read too late after the previous one: an update between them is not caught, but the absence of
- * one is known.
+ * Handles a read that came too long after the one before it. If the value changed, the update was not caught.
+ * If it did not, there was no update, and the attempt goes on.
  */
 static bool read_late(
 	struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, bool changed, int64_t *out_edge_ns)
@@ -185,7 +195,8 @@ static bool read_late(
 		update->reads++;
 	update->next_ns = end_ns + GAP_NS;
 	if (changed && !update->period_ns)
-		update->unsure_ns = 0; /* to the next that is caught it would be two periods, not one */
+		update->unsure_ns = 0; /* otherwise the distance to the next caught update would be two
+					  periods and be taken for one */
 	return update->period_ns && place(update, begin_ns, end_ns, out_edge_ns);
 }
 
@@ -202,15 +213,15 @@ static bool read_catching(
 		return false;
 	}
 	if (changed && update->unsure_ns && !update->period_ns && end_ns - update->edge_ns < FAST_NS) {
-		update->unsure_ns = 0; /* two edges that close: not caught one by one */
+		update->unsure_ns = 0; /* updates so close together cannot be caught singly */
 		return false;
 	}
 	return changed && caught(update, end_ns, out_edge_ns);
 }
 
 /*
- * Handles a read between catches, or the first of a catch. If it gives no result an update is near, and that
- * one is caught.
+ * Handles a read between catches, or the first read of a catch. If it cannot be dated, an update is near, and
+ * that update is caught.
  */
 static bool read_resting(
 	struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, int64_t *out_edge_ns)
@@ -235,7 +246,7 @@ static bool read_any(
 		if (changed)
 			start_catch(update, end_ns);
 		return false;
-	default: /* fast */
+	default: /* KWHY_NVML_UPDATE_FAST */
 		update->next_ns = begin_ns + update->wanted_ns;
 		return changed &&
 			tell(update, begin_ns + (end_ns - begin_ns) / 2, (end_ns - begin_ns) / 2,

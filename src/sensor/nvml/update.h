@@ -6,13 +6,13 @@
 #include <stdint.h>
 
 /*
- * Finds the times of counter updates. A read costs 2 to 15 ms of processor time on an H200, so the counter is
- * read rarely. Consecutive reads catch an update between them, and two caught updates give the period. From
- * then on the updates are taken to form a regular grid, whose period and phase become more precise with each
- * further update caught. Updates are caught `wanted_ns` apart. A read in between has the value of the grid's
- * last update before it. An update off the grid starts a new grid. A counter that does not change is read 4
- * times a second; one that changes too fast to be resolved is read as often as wanted. Times are
- * CLOCK_MONOTONIC. Only one thread may use it.
+ * Finds the times at which an energy counter is updated. A read takes 2 to 15 ms of a core on an H200, so the
+ * counter is read rarely. An update is caught if two reads in quick succession have different values. Two
+ * caught updates give the period, and from then on updates are assumed to form a regular grid. Each further
+ * caught update makes its period and phase more precise. Updates are caught `wanted_ns` apart; a read in
+ * between has the value since the last update of the grid before it. An update off the grid starts a new
+ * grid. A counter that stands still is read 4 times a second. One that changes too fast to be resolved is
+ * read every `wanted_ns`. Times are of CLOCK_MONOTONIC. Only one thread may use it.
  */
 
 enum kwhy_nvml_update_phase {
@@ -22,7 +22,7 @@ enum kwhy_nvml_update_phase {
 	KWHY_NVML_UPDATE_FAST
 };
 
-/* Zero-initialise but for `wanted_ns`. */
+/* State of the search. Set `wanted_ns` and zero-initialise the rest. */
 struct kwhy_nvml_update {
 	int64_t wanted_ns; /* time between caught updates */
 	enum kwhy_nvml_update_phase phase;
@@ -30,23 +30,29 @@ struct kwhy_nvml_update {
 	int64_t old_begin_ns;	/* start of the previous read */
 	int64_t took_ns;	/* duration of the last read */
 	int64_t since_ns;	/* start of the current catch */
-	int64_t changes, reads; /* in the current catch */
+	int64_t changes, reads; /* start of the present attempt to catch an update */
 	int64_t edge_ns,
-		unsure_ns; /* an update on the grid, known within +- unsure_ns; unsure_ns 0: no grid yet */
+		unsure_ns; /* in this attempt: number of reads with a changed value, and of all reads */
 	int64_t first_ns, first_unsure_ns,
-		updates;		     /* the grid's first update, and the number of updates since */
-	int64_t period_ns, period_unsure_ns; /* 0: unknown */
-	bool is_unusual;		     /* the usual period was tried and did not fit */
-	int64_t stride;			     /* number of updates until the next catch */
+		/*
+		 * the last caught update of the grid, known to within +- unsure_ns; unsure_ns 0: there is no
+		 * grid yet
+		 */
+		updates;
+	/* first update of the grid, known to within +- first_unsure_ns, and the number of updates after it */
+	int64_t period_ns, period_unsure_ns;
+	bool is_unusual; /* period of the grid, known to within +- period_unsure_ns; 0: unknown */
+	int64_t stride;	 /* the usual period was assumed once and did not fit */
 	int64_t reported_ns,
-		reported_unsure_ns; /* the last update reported, known within +- reported_unsure_ns */
-	int64_t next_ns;	    /* time of the next read */
+		reported_unsure_ns; /* number of updates from edge_ns to the next one to be caught */
+	/* the update that was reported last, known to within +- reported_unsure_ns */
+	int64_t next_ns;
 };
 
 /*
- * Takes the result of a read between `begin_ns` and `end_ns`. True: the value read is that of the counter
- * since the update at *out_edge_ns, known within 14 ms (for a fast counter, within the read). No update is
- * reported twice.
+ * Takes the result of a read that lasted from `begin_ns` to `end_ns`; `changed`: the value differs from that
+ * of the read before. True: the counter has had this value since its update at *out_edge_ns, which is known
+ * to within 14 ms, or for a fast counter to within the read. No update is reported twice.
  */
 bool kwhy_nvml_update_read(struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, bool changed,
 	int64_t *out_edge_ns);

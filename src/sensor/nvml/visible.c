@@ -5,7 +5,8 @@
 #include <string.h>
 
 enum {
-	UNITS_PER_GPU = 9, /* the GPU and at most 7 instances (up to Blackwell); one spare */
+	/* a GPU and its at most 7 instances (up to Blackwell), and one to spare */
+	UNITS_PER_GPU = 9,
 	LIST_BYTES = 120
 };
 
@@ -28,7 +29,7 @@ static void name_unit(const struct kwhy_nvml *nvml, kwhy_nvml_handle handle, str
 		unit->uuid[0] = '\0';
 }
 
-/* Lists a GPU and its instances; returns the number of units. */
+/* Lists a GPU and its instances in `units` and returns how many there are. */
 static size_t list_gpu(const struct kwhy_nvml *nvml, unsigned index, struct kwhy_visible_unit *units)
 {
 	kwhy_nvml_handle gpu, instance;

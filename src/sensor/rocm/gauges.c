@@ -30,7 +30,10 @@ static int read_place(const struct kwhy_rocm_smi *rocm, uint32_t device, uint32_
 		rocm, rsmi_dev_temp_metric_get, device, place, KWHY_RSMI_TEMPERATURE_CURRENT, out);
 }
 
-/* Cards without an edge sensor (MI300) have a sensor at the hottest spot. */
+/*
+ * Reads the edge sensor's temperature. Cards without one (MI300) have a sensor at the hottest spot, which is
+ * read instead.
+ */
 static int read_temperature(const struct kwhy_rocm_smi *rocm, uint32_t device, int64_t *out)
 {
 	int result = read_place(rocm, device, KWHY_RSMI_PLACE_EDGE, out);

@@ -5,21 +5,25 @@
 #include "sensor/sensor.h"
 #include "vendor/rocm_smi.h"
 
-/* The parts of the ROCm back end. Functions that return int return a result of the library. */
+/* The parts of the ROCm back end. A function that returns int returns one of the library's results. */
 
 int64_t kwhy_rocm_saturated(uint64_t value);
 
 struct kwhy_rocm_gauge {
 	enum kwhy_gauge gauge;
 	int (*read)(
-		const struct kwhy_rocm_smi *rocm, uint32_t device, int64_t *out); /* in the gauge's unit */
+		/* reads the value in the gauge's unit */
+		const struct kwhy_rocm_smi *rocm, uint32_t device, int64_t *out);
 };
 
 enum { KWHY_ROCM_GAUGES = 9 };
 
 extern const struct kwhy_rocm_gauge kwhy_rocm_gauges[KWHY_ROCM_GAUGES];
 
-/* Lists the processes that use a device; their memory is known only if they use no other device. */
+/*
+ * Lists the processes that use a device and returns how many. A process's memory is known only if it uses no
+ * other device.
+ */
 size_t kwhy_rocm_processes(const struct kwhy_rocm_smi *rocm, uint32_t device,
 	struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES]);
 

@@ -3,7 +3,7 @@
 
 enum { LISTED_MAX = 256, GPUS_MAX = 64 };
 
-/* Whether a process uses the device; *out_alone: it uses no other device. */
+/* Whether a process uses the device. *out_alone: it uses no other device. */
 static bool uses(const struct kwhy_rocm_smi *rocm, uint32_t pid, uint32_t device, bool *out_alone)
 {
 	uint32_t devices[GPUS_MAX], count = GPUS_MAX;

@@ -10,8 +10,8 @@
 #include <time.h>
 
 /*
- * AMD's GPUs through ROCm SMI: the energy accumulator of the device's firmware, its socket power, and gauges.
- * Written from the vendor's documentation and tested only with a fake library, because we had no such card.
+ * AMD's GPUs through ROCm SMI: the energy accumulator of the firmware, the socket's power, and gauges. It
+ * follows the vendor's documentation and was tested with a fake library only, because we had no such card.
  */
 
 enum { CARDS_MAX = 64, DEVICES_MAX = 64, VENDOR_AMD = 0x1002 };
@@ -22,8 +22,8 @@ enum { CARDS_MAX = 64, DEVICES_MAX = 64, VENDOR_AMD = 0x1002 };
 #define COUNTER_UPDATE_NS INT64_C(1000000) /* the driver asks the firmware at most once a millisecond */
 
 /*
- * The accumulator counts 2^-16 J (15.259 uJ), as the driver's gpu_metrics say; the library rounds that
- * to 15.3, which would be 0.27 % too much.
+ * A count of the accumulator is 2^-16 J (15.259 uJ), as the driver's gpu_metrics say. The library rounds that
+ * to 15.3 uJ, which is 0.27 % too much, so its figure is replaced.
  */
 #define RESOLUTION_UJ (1e6 / 65536)
 #define RESOLUTION_REPORTED_UJ 15.3
@@ -34,23 +34,24 @@ enum { CARDS_MAX = 64, DEVICES_MAX = 64, VENDOR_AMD = 0x1002 };
 enum { NO_SOURCE = UINT32_MAX };
 
 struct unit {
-	uint32_t number; /* number in the library */
+	uint32_t number; /* number of the GPU in the library */
 	uint32_t device; /* index into sensors->devices */
 	uint32_t energy, power;
 	uint32_t gauges[KWHY_ROCM_GAUGES];
-	bool current_power; /* true: current power; false: average over a short time */
+	bool current_power; /* whether the library reports the present power; false: only an average over a
+			       short time */
 };
 
 struct rocm {
 	struct kwhy_sensors *sensors;
-	const struct kwhy_sensor_request *request; /* valid only while opening */
+	const struct kwhy_sensor_request *request; /* valid only while the back end opens */
 	struct kwhy_rocm_smi smi;
 	int64_t boot_minus_mono_ns;
 	uint32_t count;
 	struct unit units[DEVICES_MAX];
 };
 
-/* Reads the accumulator in uJ, and the driver's time of that reading. */
+/* Reads the accumulator in microjoules, and the driver's time of that reading, in nanoseconds since boot. */
 static int read_energy(
 	const struct kwhy_rocm_smi *smi, uint32_t device, int64_t *out_uj, uint64_t *out_stamp_ns)
 {
@@ -90,8 +91,8 @@ static void push(struct rocm *rocm, uint32_t source, int result, int64_t time_mo
 }
 
 /*
- * Converts the driver's time since boot to CLOCK_MONOTONIC; if the result is not near the current time,
- * returns the current time.
+ * Converts the driver's time since boot to CLOCK_MONOTONIC. If the result is not near the present time,
+ * returns the present time.
  */
 static int64_t stamped_ns(const struct rocm *rocm, uint64_t stamp_ns, int64_t now_mono_ns)
 {
@@ -168,8 +169,8 @@ static enum kwhy_status add_meter(
 }
 
 /*
- * Adds the meters that answer with a value other than 0. The second half of a card with two GPUs (MI250X)
- * reads 0: the first half measures both.
+ * Adds those meters that report a value above 0. On a card with two GPUs (MI250X) the second one reports 0,
+ * since the first one measures both.
  */
 static enum kwhy_status add_meters(
 	struct rocm *rocm, struct unit *unit, uint32_t device, struct kwhy_error *error)
@@ -315,7 +316,7 @@ static enum kwhy_status add_all(struct rocm *rocm, struct kwhy_error *error)
 	return status;
 }
 
-/* Whether a display or render device of AMD exists; checked without loading the library. */
+/* Whether there is a display or render device of AMD. The library is not loaded for this. */
 static bool has_amd_card(const char *root)
 {
 	int64_t cards[CARDS_MAX];

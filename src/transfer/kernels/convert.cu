@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Floats to shorter numbers, to the same bits as convert.c gives: that says how. */
+/* Converts floats to shorter numbers, with the same bits as convert.c, which explains the methods. */
 typedef unsigned long long u64;
 typedef unsigned int u32;
 typedef unsigned short u16;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Moves pieces of memory between the host's page-locked memory, a copy of it on the device, and wherever the
- * program wants them; which is which does not matter here. struct piece is struct kwhy_transfer_piece, the
- * list grows down from `pieces_end`. Every byte is written once, whatever the grid: results do not depend on
- * it.
+ * Moves pieces of memory. An end of a piece may be page-locked host memory, its copy on the device, or any
+ * memory of the program; the kernels treat all alike. struct piece is struct kwhy_transfer_piece, and the
+ * list grows down from `pieces_end`. Results do not depend on the size of the grid.
  */
 typedef unsigned long long u64;
 typedef unsigned int u32;
@@ -13,7 +12,10 @@ typedef unsigned char u8;
 #define KERNEL extern "C" __global__
 #endif
 
-/* Where a kernel's argument may be read by its address: else each thread would copy it. */
+/*
+ * Where __grid_constant__ is available, a kernel's argument can be read by its address; otherwise each thread
+ * would copy it.
+ */
 #if !defined(__CUDACC__) || __CUDA_ARCH__ < 700
 #define __grid_constant__
 #endif
@@ -23,18 +25,19 @@ struct piece {
 	u32 bytes, moves;
 };
 
-/* Numbers what runs in a stream: the host reads at `done` how far it has come. */
+/* Shows the host how far a stream has come: a kernel writes `number` to the address `done` when it ends. */
 struct mark {
-	u64 done, number, arrived; /* arrived: of blocks, on the device, 0 between kernels */
+	u64 done, number, arrived; /* `arrived`: address of the count of blocks that have ended; 0 between kernels */
 };
 
 /*
- * List and data as the kernel's argument, struct kwhy_transfer_packet, which is as long as the kernel takes: a
- * launch copies all of it.
+ * List and data as the kernel's argument (struct kwhy_transfer_packet). A launch copies the whole argument,
+ * so there are two lengths of it.
  */
 struct packet_head {
 	struct mark mark;
-	u64 base; /* what pieces that move take for the place of `end`; 0: none moves */
+	/* address that `end` has in the addresses of pieces that are shifted; 0: no piece is shifted */
+	u64 base;
 	u32 count, threads, in_order, end;
 };
 
@@ -49,8 +52,8 @@ struct packet_2k {
 };
 
 /*
- * The piece by thread `rank` of `threads`: bytes up to where `to` is aligned to a V, then Vs, then bytes. Both ends are
- * equally far from such a place.
+ * Moves the share of thread `rank` of `threads` of a piece: single bytes up to where `to` is aligned to V,
+ * then whole Vs, then the remaining bytes. `from` must be aligned to V wherever `to` is.
  */
 #define MOVE_AS(name, V)                                                                  \
 	__device__ static void name(u64 to, u64 from, u32 bytes, u32 rank, u32 threads)   \
@@ -75,7 +78,7 @@ MOVE_AS(move_8, u64)
 MOVE_AS(move_4, u32)
 MOVE_AS(move_1, u8)
 
-/* With the widest vectors that both ends allow. */
+/* Moves a piece in the widest vectors that both its ends allow. */
 __device__ static void move_piece(const struct piece *piece, u64 delta, u32 rank, u32 threads)
 {
 	u64 to = piece->to + (piece->moves & 2 ? delta : 0), from = piece->from + (piece->moves & 1 ? delta : 0);
@@ -91,7 +94,10 @@ __device__ static void move_piece(const struct piece *piece, u64 delta, u32 rank
 		move_1(to, from, piece->bytes, rank, threads);
 }
 
-/* By the block that ends last, once all that the grid wrote is to be seen by host and device. */
+/*
+ * Writes the mark, in the last block to end, after everything that the grid wrote has become visible to host
+ * and device.
+ */
 __device__ static void tell(const struct mark *mark)
 {
 	__syncthreads();
@@ -107,7 +113,10 @@ __device__ static void tell(const struct mark *mark)
 	*(volatile u64 *)mark->done = mark->number;
 }
 
-/* A piece by `threads` threads, of a block or of several; the grid has a multiple of them. In no order. */
+/*
+ * Moves pieces in no defined order, each with `threads` threads, which may be part of a block or several
+ * blocks. The grid has a multiple of `threads` threads.
+ */
 __device__ static void move_all(const struct piece *pieces_end, u32 count, u64 delta, u32 threads)
 {
 	u32 at = blockIdx.x * blockDim.x + threadIdx.x, groups = gridDim.x * blockDim.x / threads;
@@ -116,7 +125,7 @@ __device__ static void move_all(const struct piece *pieces_end, u32 count, u64 d
 		move_piece(pieces_end - 1 - i, delta, at % threads, threads);
 }
 
-/* By one block, one after another: where they overlap, the later one wins. */
+/* Moves pieces one after another in a single block, so that where pieces overlap the later one wins. */
 __device__ static void move_in_order(const struct piece *pieces_end, u32 count, u64 delta)
 {
 	for (u32 i = 0; i < count; i++) {
