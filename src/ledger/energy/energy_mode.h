@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LEDGER_ENERGY_ENERGY_MODE_H
+#define KWHY_LEDGER_ENERGY_ENERGY_MODE_H
+
+#include "ledger/energy/energy_powers.h"
+#include "ledger/energy/energy_priors.h"
+
+/*
+ * The most probable powers of one device's classes and the response of its meter: the mode of the posterior
+ * density, on a grid of responses that moves with it.
+ */
+
+/* All that one inference uses. Zero-initialise. */
+struct kwhy_inference {
+	const struct kwhy_powers_question *question;
+	struct kwhy_powers *powers;
+	struct kwhy_normal tau_s, delay_s;
+	struct kwhy_power_readings readings;
+	struct kwhy_response_grid grid;
+	struct kwhy_response_features features;
+	struct kwhy_posterior_prior prior;
+	struct kwhy_posterior_model model;
+	struct kwhy_posterior_fit fit;
+	double *shared_w2, *draws;
+	int grids; /* number of response grids tried after the first one */
+};
+
+/* Sets the grid to the means of the priors of the response. */
+void kwhy_inference_first_grid(struct kwhy_inference *inference);
+
+/* Computes what the readings would show of each class at each response of the grid. */
+KWHY_MUST_USE enum kwhy_status kwhy_inference_features(
+	struct kwhy_inference *inference, struct kwhy_error *error);
+
+/* Finds a mode to begin with, from several delays if the loop may have several maxima. */
+KWHY_MUST_USE enum kwhy_status kwhy_inference_start(
+	struct kwhy_inference *inference, struct kwhy_error *error);
+
+/*
+ * Climbs to the mode, with steps in between that make the likelihood realistic: drift is removed from the
+ * readings, similar readings share an error, and autocorrelation tempers the likelihood.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_inference_settle(
+	struct kwhy_inference *inference, struct kwhy_error *error);
+
+#endif
