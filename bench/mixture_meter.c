@@ -127,7 +127,10 @@ static void add_ticks(struct kwhy_mixture_builder *builder, double end_ns)
 	}
 }
 
-/* As CUPTI tells them: some microseconds off, never overlapping within a stream. */
+/*
+ * Adds the works as CUPTI would report them: shifted by a random error (standard deviation 0.2 to 2 us), but
+ * not overlapping within a stream.
+ */
 static void add_activities(struct kwhy_mixture_builder *builder, const uint32_t *names)
 {
 	struct kwhy_mixture *mixture = builder->mixture;

@@ -59,7 +59,7 @@ static const struct kwhy_meter_series *power_of(const struct kwhy_calibration *c
 	return &calibration->meters[powers.items[0]];
 }
 
-/* Adds a note that says where a figure comes from. If memory is short, the note is left without its text. */
+/* Adds a note on where a figure comes from. `source` is NULL if there was no memory for its text. */
 static void add_note(struct findings *findings, const char *part, const char *key, const char *conditions,
 	const char *source)
 {

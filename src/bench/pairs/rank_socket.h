@@ -29,7 +29,8 @@ bool kwhy_rank_socket_send(int socket, const void *bytes, size_t count, int64_t 
 bool kwhy_rank_socket_receive(int socket, void *bytes, size_t count, int64_t end_ns);
 
 /*
- * Makes a socket that listens on `at` and `port`; port 0 lets the system choose. Retries until `end_ns`.
+ * Makes a socket that listens on `at` and `port`; port 0 lets the system choose. If the
+ * port is in use but no program listens on it, retries until `end_ns`.
  * KWHY_E_IO: no socket could be made; the message says what to do.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_rank_socket_listen(const struct sockaddr_storage *at, uint16_t port,

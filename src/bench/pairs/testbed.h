@@ -21,8 +21,8 @@ struct kwhy_pair_testbed {
 	bool is_direct[KWHY_PAIR_GPUS_MAX][KWHY_PAIR_GPUS_MAX]; /* [i][k]: GPU i accesses GPU k's memory */
 	struct kwhy_gpu_module *modules[KWHY_PAIR_GPUS_MAX];	/* kernels of puts; NULL: `no_put` says why */
 	const struct kwhy_gpu_kernel *puts[KWHY_PAIR_GPUS_MAX];
-	uint64_t flags[KWHY_PAIR_GPUS_MAX]; /* device addresses of the flags; KWHY_PAIR_ROUND_WORD and so on
-					       index them */
+	uint64_t flags[KWHY_PAIR_GPUS_MAX]; /* [GPU] device address of its flags, 64-bit words;
+					       KWHY_PAIR_*_WORD are indices of words */
 	uint64_t put_rounds;		    /* number of rounds of puts so far; the flags hold such numbers */
 	struct kwhy_nccl nccl;		    /* the library; its pointer is NULL until it is loaded */
 	/*

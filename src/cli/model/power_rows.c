@@ -207,7 +207,8 @@ static const struct {
 	[FP64] = {KWHY_GAUGE_FP64_ACTIVE, KWHY_GAUGE_COUNT, false},
 };
 
-#define LATE_S 0.05 /* If one reading is late, the time to the next is shorter by up to this, s. */
+#define LATE_S \
+	0.05 /* seconds by which a window may be shorter than asked for: its first reading may be late */
 
 enum { SOURCES = sizeof(sources) / sizeof(sources[0]) };
 

@@ -186,8 +186,8 @@ static bool is_due(struct caller *caller, int64_t since_ns)
 }
 
 /*
- * Subtracts the time that a stack took from the thread's budget. That time is limited, because the thread may
- * have been preempted.
+ * Subtracts the time that taking a stack took from the thread's budget, but at most KWHY_STACKS_SAVED_NS,
+ * because the thread may have been preempted meanwhile.
  */
 static void pay(struct caller *caller, int64_t spent_ns)
 {

@@ -144,8 +144,9 @@ static enum kwhy_status walk_looks(struct viewing *viewing, const struct kwhy_po
 }
 
 /*
- * Adds the elevated idle time in each interval, moved by the meter's delay. The low-pass is neglected,
- * because it takes about as much energy at one end as it adds at the other.
+ * Adds to each metered interval the elevated idle time that its readings show: that of the interval moved
+ * back by the meter's delay. The meter's low-pass is neglected: about as much energy leaves an interval at
+ * its end as enters it at its start.
  */
 static void see_elevated_idle(struct kwhy_metered_view *view, const struct kwhy_metered_total *total,
 	const struct kwhy_device_ledger *device_ledger, double delay_s)

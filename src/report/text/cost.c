@@ -12,14 +12,10 @@
 
 #define NJ_PER_KWH 3.6e15
 #define NOTED_RATIO 0.01 /* share of the run's energy from which on the unmetered part is noted */
-#define EVEN_RATIO                                                                                   \
-/*                                                                                                   \
- * difference of both sides of an interval, over their sum, up to which one number is shown for both \
- */
-0.05
+/* difference of both sides of an interval, over their sum, up to which one number is shown for both */
+#define EVEN_RATIO 0.05
 
-	static void
-	write_subject(const struct kwhy_text_context *context)
+static void write_subject(const struct kwhy_text_context *context)
 {
 	const struct kwhy_recording *recording = context->report->recording;
 	const char *bold = context->style->color ? "\033[1m" : "",

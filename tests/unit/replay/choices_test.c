@@ -59,7 +59,10 @@ static void a_class_of_unknown_power_is_never_taken(void **state)
 	assert_int_equal(kwhy_replay_choose(&some, 200).class, KWHY_PROXY_MEMORY);
 }
 
-/* 100 W above idle for 10 ms, 300 W for 1 ms on a grid like that, 200 W for 1 ms, and 5 W for 1 ms. */
+/*
+ * Energy above idle (100 W): 1 J; 0.3 J on a grid of about as many threads as the first; 0.2 J; 0.005 J; and
+ * one unknown.
+ */
 static void grids_matter_by_the_energy_above_idle(void **state)
 {
 	struct kwhy_replay_account accounts[] = {
