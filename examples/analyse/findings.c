@@ -17,8 +17,11 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (size_t i = 0; i < 3 && kwhy_analysis_finding(analysis, i, &finding) == KWHY_ANALYSE_OK; i++) {
-		printf("%s\n  saves %s%.3f s", finding.title,
-			finding.bound == KWHY_ANALYSE_UPPER ? "at most " : "",
+		printf("%s\n  %s %s%.3f s", finding.title,
+			finding.frees_device ? "frees the device for" : "saves",
+			finding.bound == KWHY_ANALYSE_UPPER	      ? "at most "
+				: finding.bound == KWHY_ANALYSE_LOWER ? "at least "
+								      : "",
 			(double)finding.saved_ns * 1e-9);
 		if (finding.saved_nj != KWHY_ANALYSE_UNKNOWN)
 			printf(", %.1f J", (double)finding.saved_nj * 1e-9);

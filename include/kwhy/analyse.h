@@ -29,7 +29,7 @@
  * options are not used after kwhy_analysis_open(). Texts and plans belong to the caller.
  *
  * Threads: one thread at a time may use an analysis; different analyses may be used at the same time. Nothing
- *here prints, exits, or keeps data outside of an analysis.
+ * here prints, exits, or keeps data outside of an analysis.
  *
  * Structs: set `size` to the size of the struct before a call fills it; a library that is older or newer than
  * the program then fills what both know.
@@ -122,8 +122,8 @@ KWHY_API void kwhy_analysis_options_init(struct kwhy_analysis_options *options, 
 
 /*
  * Reads the traces of one run, attributes its energy and time, and finds its waste. Several traces are those
- * of its ranks. Formats are recognised by content: .kwhy recordings, Kineto and Chrome JSON, Nsight Systems
- * SQLite, CSV. `options` NULL: all defaults.
+ * of its ranks. Formats are recognised by content, and are those of "kwhy report": .kwhy recordings, Kineto
+ * and Chrome JSON, XLA xplane, Perfetto, Nsight Systems, rocprofv3, CSV. `options` NULL: all defaults.
  */
 KWHY_API int kwhy_analysis_open(const char *const *paths, size_t path_count,
 	const struct kwhy_analysis_options *options, struct kwhy_analysis **out, char *message,

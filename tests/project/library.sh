@@ -70,7 +70,7 @@ if command -v pkg-config >/dev/null; then
 	flags=$(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs kwhy-analyse)
 	# shellcheck disable=SC2086 # several words
 	${CC:-cc} -std=c17 -Werror=implicit-function-declaration -o "$place/findings" "$analyse/findings.c" $flags
-	[ "$(LD_LIBRARY_PATH=$(dirname "$pc") "$place/findings" "$decode" | grep -c '^  saves')" = 3 ] ||
+	[ "$(LD_LIBRARY_PATH=$(dirname "$pc") "$place/findings" "$decode" | grep -cE '^  (saves|frees)')" = 3 ] ||
 		complain "examples/analyse does not print three findings"
 fi
 cmake -S "$analyse" -B "$place/analyse" -DCMAKE_PREFIX_PATH="$place/usr" >"$place/log" 2>&1 &&

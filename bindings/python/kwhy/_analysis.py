@@ -97,9 +97,10 @@ class Finding:
     evidence: List[Evidence]
 
     def __str__(self) -> str:
-        limit = "at most " if self.bound == "upper" else ""
+        verb = "frees the device for" if self.frees_device else "saves"
+        limit = {"upper": "at most ", "lower": "at least "}.get(self.bound, "")
         energy = "" if math.isnan(self.saved_j) else ", {:.1f} J".format(self.saved_j)
-        return "{}\n  saves {}{:.3f} s{}: {}".format(self.title, limit, self.saved_s, energy, self.cure)
+        return "{}\n  {} {}{:.3f} s{}: {}".format(self.title, verb, limit, self.saved_s, energy, self.cure)
 
 
 @dataclass(frozen=True)

@@ -24,28 +24,32 @@ static enum kwhy_status fail_damaged(const struct kwhy_perfetto_file *file, stru
 		file->path, (unsigned long long)file->counts.packets);
 }
 
+/* The value of an annotation. */
+struct value {
+	uint64_t number; /* for a text the name of the recording */
+	bool known, is_text;
+};
+
 /*
  * Reads the value of an annotation. A number is kept if it is an integer of at least 0; a text is kept as a
  * name of the recording.
  */
 static enum kwhy_status read_value(struct kwhy_perfetto_file *file, uint64_t sequence,
-	const struct kwhy_protobuf_field *field, uint64_t *value, bool *known, struct kwhy_error *error)
+	const struct kwhy_protobuf_field *field, struct value *value, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 	uint32_t name = KWHY_NONE;
 
 	if (field->number == KWHY_ANNOTATION_UINT || field->number == KWHY_ANNOTATION_INT) {
-		*value = field->value;
-		*known = field->number == KWHY_ANNOTATION_UINT || (int64_t)field->value >= 0;
+		value->number = field->value;
+		value->known = field->number == KWHY_ANNOTATION_UINT || (int64_t)field->value >= 0;
 	}
 	if (field->number == KWHY_ANNOTATION_TEXT)
 		status = kwhy_perfetto_intern(file, field->bytes, &name, error);
 	if (field->number == KWHY_ANNOTATION_TEXT_IID)
 		name = kwhy_perfetto_interned(file, sequence, KWHY_INTERNED_TEXTS, field->value);
-	if (name != KWHY_NONE) {
-		*value = name;
-		*known = true;
-	}
+	if (name != KWHY_NONE)
+		*value = (struct value){.number = name, .known = true, .is_text = true};
 	return status;
 }
 
@@ -56,8 +60,7 @@ static enum kwhy_status read_annotation(struct kwhy_perfetto_file *file, uint64_
 	enum kwhy_perfetto_key key = KWHY_KEY_COUNT;
 	enum kwhy_status status = KWHY_OK;
 	uint32_t name = KWHY_NONE;
-	uint64_t value = 0;
-	bool known = false;
+	struct value value = {0};
 	int more = 1;
 
 	while (!status && (more = kwhy_protobuf_next(&message, &field)) > 0) {
@@ -66,15 +69,16 @@ static enum kwhy_status read_annotation(struct kwhy_perfetto_file *file, uint64_
 		if (field.number == KWHY_ANNOTATION_NAME)
 			status = kwhy_perfetto_intern(file, field.bytes, &name, error);
 		if (!status)
-			status = read_value(file, sequence, &field, &value, &known, error);
+			status = read_value(file, sequence, &field, &value, error);
 	}
 	if (!status && more < 0)
 		return fail_damaged(file, error);
-	if (!status && known && name != KWHY_NONE)
+	if (!status && value.known && name != KWHY_NONE)
 		status = kwhy_perfetto_key_of(file, name, &key, error);
 	if (key < KWHY_KEY_COUNT) {
-		slice->value[key] = value;
+		slice->value[key] = value.number;
 		slice->seen |= UINT64_C(1) << key;
+		slice->texts = (slice->texts & ~(UINT64_C(1) << key)) | (uint64_t)value.is_text << key;
 	}
 	return status;
 }

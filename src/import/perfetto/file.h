@@ -158,6 +158,7 @@ struct kwhy_perfetto_slice {
 	int64_t start_ns;
 	uint32_t name, category, outer;
 	uint64_t seen;			/* bit i is set if value[i] is known */
+	uint64_t texts;			/* bit i is set if value[i] is a name of the recording */
 	uint64_t value[KWHY_KEY_COUNT]; /* by enum kwhy_perfetto_key: a number, or for a text a name */
 };
 

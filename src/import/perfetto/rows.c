@@ -152,20 +152,26 @@ static bool has(const struct kwhy_perfetto_slice *slice, enum kwhy_perfetto_key 
 	return slice->seen >> key & 1;
 }
 
+static bool is_text(const struct kwhy_perfetto_slice *slice, enum kwhy_perfetto_key key)
+{
+	return slice->texts >> key & 1;
+}
+
 /*
  * Reads an annotation that is a number below `limit`; the result is `otherwise` if it is missing or larger.
  */
 static uint64_t number(const struct kwhy_perfetto_slice *slice, enum kwhy_perfetto_key key, uint64_t limit,
 	uint64_t otherwise)
 {
-	return has(slice, key) && slice->value[key] < limit ? slice->value[key] : otherwise;
+	return has(slice, key) && !is_text(slice, key) && slice->value[key] < limit ? slice->value[key]
+										    : otherwise;
 }
 
-/* The text of an annotation; "": it is missing, or its number is no name of the recording. */
+/* The text of an annotation; "": it is missing, or a number. */
 static const char *text_of(const struct kwhy_perfetto_file *file, const struct kwhy_perfetto_slice *slice,
 	enum kwhy_perfetto_key key)
 {
-	if (!has(slice, key) || slice->value[key] >= file->recording->names.count)
+	if (!has(slice, key) || !is_text(slice, key))
 		return "";
 	return kwhy_names_get(&file->recording->names, (uint32_t)slice->value[key]);
 }
