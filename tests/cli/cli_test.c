@@ -416,7 +416,8 @@ static void the_form_of_an_export_follows_the_extension(void **state)
 		unlink(place(forms[i].file));
 	}
 	assert_fails(SPAWN("export", TINY, "-o", place("form.txt")), 2, "export needs --to perfetto");
-	assert_fails(SPAWN("export", TINY), 2, "or -o run.pftrace, .json, .sqlite, .csv, .parquet or .powers.json");
+	assert_fails(SPAWN("export", TINY), 2,
+		"or -o run.pftrace, .json, .sqlite, .csv, .parquet or .powers.json");
 }
 
 static void a_copy_of_a_trace_or_of_its_power_is_refused(void **state)
