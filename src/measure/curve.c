@@ -29,8 +29,8 @@
  */
 #define MARGIN_PERIODS 3
 /*
- * Range of plausible ratios of counted to sampled energy. Outside of it neither corrects the other in that
- * interval.
+ * Plausible ratios of counted to sampled energy. Outside of this range the samples' energy replaces the
+ * counter's rise between two readings, and samples before and after all updates are not scaled.
  */
 #define GAIN_MIN 0.6
 #define GAIN_MAX 1.6

@@ -327,8 +327,8 @@ static void add_host(const struct kwhy_device_energy *energy, size_t region, str
 }
 
 /*
- * Writes length and host energy of the windows of a name, and returns their region. SIZE_MAX: there are no
- * such windows.
+ * Finds the region with this name, writes its length and host energy to `out`, and returns its index;
+ * SIZE_MAX: there is no such region.
  */
 static size_t find_window(
 	const struct kwhy_device_energy *energy, const char *name, struct kwhy_window_joules *out)

@@ -29,7 +29,7 @@ void kwhy_workload_missing_note(
 /* Numbers of rows that ran, by whether the energy of the GPUs that they used is known. */
 struct kwhy_workload_energies {
 	size_t known, unknown;
-	/* reason of the first row with unknown energy, borrowed; NULL: no such row */
+	/* id of the first row with unknown energy, borrowed; NULL: no such row */
 	const char *first_unknown;
 };
 

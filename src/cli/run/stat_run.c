@@ -201,7 +201,10 @@ static enum kwhy_status add_intervals(struct running *running, int64_t until_ns,
 	return status;
 }
 
-/* Updates points and intervals from the open curves, which are known up to `until_ns`. */
+/*
+ * Sets the joules at the points of the metrics, adds intervals, and sums each domain's energy, all up to
+ * `until_ns`, up to which the meters' curves must be known.
+ */
 static enum kwhy_status settle(struct running *running, int64_t until_ns, bool last)
 {
 	enum kwhy_status status;

@@ -30,8 +30,9 @@ struct kwhy_metered_total {
 	struct kwhy_metered_interval *intervals;
 	size_t count;
 	int64_t sum_nj, sum_ns;
-	double sampling_ratio; /* half of the 90 % interval of sum_nj over sum_nj, from changes of power
-				  between readings and from the unknown energy at the ends of the recording */
+	double sampling_ratio; /* half-width of the 90 % interval of sum_nj as a share of sum_nj; it covers
+				  changes of power between readings and the unknown energy at the ends of the
+				  recording */
 	int64_t hole_ns; /* total length of times between power readings that are too far apart to interpolate
 			  */
 	size_t hole_count;
