@@ -93,7 +93,7 @@ static bool find_self(char out[PATH_BYTES])
 
 	is_found = whole && strlen(whole) < PATH_BYTES;
 	if (is_found)
-		strcpy(out, whole);
+		memcpy(out, whole, strlen(whole) + 1);
 	free(whole);
 	return is_found;
 }

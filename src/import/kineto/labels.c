@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/kineto/file.h"
 
-#include <stdio.h>
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 void kwhy_kineto_labels_done(struct kwhy_kineto_labels *labels)
@@ -36,13 +37,19 @@ static bool is_named(const struct kwhy_kineto_event *event, const char *name)
  */
 static const char *unitrace_address(struct kwhy_recording *recording, const char *label)
 {
-	const char *device = strstr(label, "DEVICE<"), *end = device ? strchr(device, '>') : NULL;
-	unsigned domain, bus, slot, function;
+	const char *device = strstr(label, "DEVICE<"), *at = device ? strchr(device, '>') : NULL;
+	unsigned long parts[4]; /* domain, bus, slot, function */
 
-	if (!end || sscanf(end + 1, "%x:%x:%x:%x", &domain, &bus, &slot, &function) != 4)
-		return NULL;
-	return kwhy_arena_printf(
-		&recording->arena, "%04x:%02x:%02x.%x", domain, bus & 0xFF, slot & 0xFF, function & 0xF);
+	for (size_t i = 0; i < 4; i++) {
+		char *end;
+
+		if (!at || !isxdigit((unsigned char)at[1]))
+			return NULL;
+		parts[i] = strtoul(at + 1, &end, 16);
+		at = i == 3 || *end == ':' ? end : NULL;
+	}
+	return kwhy_arena_printf(&recording->arena, "%04lx:%02lx:%02lx.%lx", parts[0] & 0xFFFFFFFF,
+		parts[1] & 0xFF, parts[2] & 0xFF, parts[3] & 0xF);
 }
 
 /*

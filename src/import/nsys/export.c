@@ -16,8 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum { LOG_BYTES = 4096, LINE_BYTES = 200 };
 
 static const char by_hand[] = "export it with \"nsys export --type sqlite\" where it was recorded, and give "

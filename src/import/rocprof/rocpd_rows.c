@@ -143,11 +143,12 @@ static const struct kwhy_sqlite_column region_columns[REGION_COLUMN_COUNT] = {
 };
 
 /* Adds a range under the user's message, which schema 3 keeps beside the name of the function of roctx. */
-static enum kwhy_status add_range(
-	struct kwhy_rocpd *rocpd, struct kwhy_rocprof_host *range, bool has_event, struct kwhy_error *error)
+static enum kwhy_status add_range(struct kwhy_rocpd *rocpd, const struct kwhy_rocprof_host *range,
+	bool has_event, struct kwhy_error *error)
 {
 	static const struct kwhy_rocprof_field field = {"", "message"};
 	struct kwhy_rocprof_value message = {.text = {"", 0}};
+	struct kwhy_rocprof_host named = *range;
 	char plain[KWHY_NAME_MAX_BYTES + 8];
 	enum kwhy_status status = KWHY_OK;
 
@@ -155,9 +156,9 @@ static enum kwhy_status add_range(
 		status = kwhy_rocprof_fields_read(
 			kwhy_rocpd_text(&rocpd->events.rows, EVENT_EXTRA), &field, 1, &message, error);
 	if (message.text.length > 0)
-		range->name = (struct kwhy_span){
+		named.name = (struct kwhy_span){
 			plain, kwhy_kineto_unescape(message.text.bytes, message.text.length, plain)};
-	return status ? status : kwhy_rocprof_range_add(&rocpd->rocprof, range, error);
+	return status ? status : kwhy_rocprof_range_add(&rocpd->rocprof, &named, error);
 }
 
 static enum kwhy_status region_thread(struct kwhy_rocpd *rocpd, const struct kwhy_sqlite_rows *rows,
