@@ -187,7 +187,8 @@ static int64_t bracketed(const char *text, int skip)
 			continue;
 		at++;
 		at += strspn(at, "\" ");
-		return isdigit((unsigned char)*at) && strspn(at, "0123456789") < 10 ? atol(at) : -1;
+		return isdigit((unsigned char)*at) && strspn(at, "0123456789") < 10 ? strtol(at, NULL, 10)
+										    : -1;
 	}
 	return -1;
 }
@@ -206,7 +207,7 @@ static int64_t agent_of(const char *text)
 
 	while (first > 0 && isdigit((unsigned char)text[first - 1]))
 		first--;
-	return length > first && length - first < 10 ? atol(text + first) : -1;
+	return length > first && length - first < 10 ? strtol(text + first, NULL, 10) : -1;
 }
 
 static int64_t device_number(
