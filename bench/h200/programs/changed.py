@@ -201,7 +201,7 @@ def jax_steps(after):
     return step, lambda: jax.block_until_ready(state[0])
 
 
-STEPS = {"workers": 100, "attention": 400, "channels_last": 250, "static_cache": 600, "jax_jit": 60, "foreach": 250, "cache": 250, "tf32": 200, "autocast": 200}
+STEPS = {"workers": 100, "attention": 400, "channels_last": 250, "static_cache": 300, "jax_jit": 60, "foreach": 250, "cache": 250, "tf32": 200, "autocast": 200}
 
 
 def main():
