@@ -84,7 +84,7 @@ class Analysed(unittest.TestCase):
         )
         lines = run.stdout.decode().splitlines()
         self.assertEqual(lines[0], self.analysis.findings[0].title)
-        self.assertEqual(len([line for line in lines if line.startswith("  saves")]), 3)
+        self.assertEqual(len([line for line in lines if line.startswith(("  saves", "  frees the device"))]), 3)
 
 
 if __name__ == "__main__":
