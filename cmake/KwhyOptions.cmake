@@ -15,6 +15,12 @@ option(KWHY_PAGE "Build the report page into the program (needs Node.js; scripts
 if(NOT KWHY_PAGE)
 	message(STATUS "no report page: run scripts/setup, then configure again with -DKWHY_PAGE=ON")
 endif()
+# With ccache, objects that two builds share (release, portable) are compiled once.
+find_program(KWHY_CCACHE ccache)
+if(KWHY_CCACHE AND NOT CMAKE_C_COMPILER_LAUNCHER)
+	set(CMAKE_C_COMPILER_LAUNCHER ${KWHY_CCACHE})
+	set(CMAKE_CXX_COMPILER_LAUNCHER ${KWHY_CCACHE})
+endif()
 option(KWHY_WERROR "Warnings are errors" OFF)
 option(KWHY_PORTABLE "Link dependencies statically where an archive exists" OFF)
 set(KWHY_SANITIZE "" CACHE STRING "Sanitizers for everything, for example address,undefined")

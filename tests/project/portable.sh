@@ -9,7 +9,7 @@ place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 
 cmake -S "$source_dir" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DKWHY_PORTABLE=ON -DKWHY_TESTS=OFF \
-	-DKWHY_BENCH=OFF >"$place/log" 2>&1 && cmake --build "$build" >>"$place/log" 2>&1 || {
+	-DKWHY_BENCH=OFF -DKWHY_WERROR=ON >"$place/log" 2>&1 && cmake --build "$build" >>"$place/log" 2>&1 || {
 	tail -n 30 "$place/log"
 	exit 1
 }
