@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the calls of gpu.h take the host: the median of many, with the interval of 95 % and the 5th and the
- * 95th percentile, in ns, as CSV. What is queued is waited for now and then, outside what is timed. Usage:
- * bench_gpu_calls [cuda|hip|host] [CALLS]
+ * Measures how long the calls of gpu.h take on the host, in ns: the median of many calls with its 95 %
+ * interval, and the 5th and 95th percentile, as CSV. Waits for queued work now and then; that time is not
+ * measured. Usage: bench_gpu_calls [cuda|hip|host] [CALLS]
  */
 #include "base/clock.h"
 #include "fit/median.h"

@@ -15,10 +15,10 @@
 #include <zlib.h>
 
 /*
- * bench_import_kineto TRACE [SIZE_MB]: how fast a real trace's events, repeated to SIZE_MB (default 1000),
- * become a recording, and the memory that takes. Beside it, in the same run and on the same file: reading its
- * bytes alone, and simdjson's first stage alone, so that the ratios hold on any machine. Then the same for
- * gzip, of up to 200 MB: the import beside zlib's own reader of the same file.
+ * Usage: bench_import_kineto TRACE [SIZE_MB]. Measures how fast the events of a real trace, repeated to
+ * SIZE_MB (default 1000), become a recording, and how much memory that takes. In the same run it measures
+ * reading the file's bytes alone and simdjson's first stage alone, since ratios compare between machines.
+ * Then it does the same with gzip (at most 200 MB), compared with zlib's own reader.
  */
 
 enum { CHUNK_BYTES = 1 << 20, PACKED_MB_MAX = 200 };
@@ -52,7 +52,7 @@ static long peak_kb(void)
 	return usage.ru_maxrss;
 }
 
-/* The whole text of a trace; the caller frees it. */
+/* Returns the whole text of a trace; the caller frees it. */
 static char *load(const char *path, size_t *out_length)
 {
 	struct kwhy_input *input;
@@ -74,7 +74,7 @@ static char *load(const char *path, size_t *out_length)
 	return text;
 }
 
-/* From behind the '[' of the events to after the last '}' before their ']', as Kineto writes files. */
+/* The bytes after the '[' that opens the events, up to and including the last '}' before their ']'. */
 static void write_repeated(const char *text, size_t size_bytes, FILE *out)
 {
 	const char *head = strstr(text, "\"traceEvents\": [");
@@ -109,7 +109,7 @@ static void make_input(const char *trace, size_t size_bytes, int file)
 	free(text);
 }
 
-/* In a child: what it takes in memory to make the input is none of the import's. */
+/* Makes the input in a child process, so that its memory does not count as the import's. */
 static uint64_t make_input_apart(const char *trace, size_t size_bytes, char *out_path)
 {
 	int file = mkstemp(out_path), status = 1;
@@ -144,7 +144,7 @@ static double time_of_bytes(const char *path)
 	return now_s() - start_s;
 }
 
-/* Reads and indexes line-wise pieces, without looking at a token. */
+/* Reads the file in pieces of whole lines and runs simdjson's first stage on each; no token is parsed. */
 static double time_of_index(const char *path)
 {
 	static char chunk[CHUNK_BYTES + 64];
@@ -174,7 +174,7 @@ static double time_of_index(const char *path)
 }
 
 struct imported {
-	double time_s, cpu_s; /* cpu: of the parsing thread; another one unpacks */
+	double time_s, cpu_s; /* processor time of the parsing thread; another thread decompresses */
 	uint64_t events;
 	size_t activities, calls;
 };
@@ -274,7 +274,7 @@ static void report_packed(const char *path, uint64_t bytes)
 		(double)bytes / imported.cpu_s / 1e6);
 }
 
-/* A temporary input of that size, plain or also packed. */
+/* Makes a temporary input of the given size, plain or also compressed. */
 static void measure(const char *trace, size_t size_mb, void (*report_on)(const char *path, uint64_t bytes))
 {
 	char path[] = P_tmpdir "/kwhy-bench-XXXXXX";

@@ -10,25 +10,28 @@
 #include <string.h>
 
 /*
- * The powers of a recording against powers measured where the operations stand in a loop: by repeating one
- * of them and reading the energy counter alone. Such a power is energy over time from one launch to the next,
- * the gap behind each launch among it; that of an account is over the time in which the kernel ran. The
- * second figure of each row has the gap at the idle level put to it. The half-widths of an operation's
- * accounts are added as independent ones: each kernel's power is learnt from its own readings.
+ * Compares the powers in a recording with powers measured in place: one operation of the loop is repeated
+ * where it stands, and only the energy counter is read. Such a power is energy over the time from one
+ * launch to the next, including the gap after each launch; the power of an account refers to the time in
+ * which the kernel ran. The second figure of each row therefore adds the gap at the idle level. The
+ * half-widths of an operation's accounts are added as independent ones, since each kernel's power is learnt
+ * from readings of its own.
  */
 enum { OPERATIONS_MAX = 64, NAME_BYTES = 64, PATTERN_BYTES = 192 };
 
 struct operation {
 	char name[NAME_BYTES], patterns[PATTERN_BYTES];
 	double truth_w, truth_s, count;
-	/* of its accounts */
+	/* sums over the operation's accounts */
 	double gross_nj, half_nj2, time_ns; /* half_nj2: sum of the squares of the half-widths */
-	double launches;		    /* of the kernel that is launched least: once in each execution */
+	double launches; /* of the kernel with the fewest launches, which is launched once in each execution
+			  */
 };
 
 struct inplace {
-	const char *profile_path, *powers_path;		      /* NULL: none */
-	double held_min, error_max_percent, half_max_percent; /* what is asked for */
+	const char *profile_path, *powers_path; /* NULL: none */
+	double held_min, error_max_percent,
+		half_max_percent; /* limits given on the command line; beyond them the status is 1 */
 	bool with_gaps, failed;
 	struct operation operations[OPERATIONS_MAX];
 	size_t count;
@@ -88,8 +91,10 @@ static bool matches(const struct operation *operation, const char *name)
 	return false;
 }
 
-/* Whether the account holds launches of the operation in the loop: those of kwhy probe are no fair mixture of
- * its kernels. */
+/*
+ * Whether the account holds the loop's own launches of the operation. Launches by kwhy probe do not count:
+ * they are no fair sample of the operation's kernels.
+ */
 static bool is_in_loop(const struct operation *operation, const struct kwhy_account *account)
 {
 	return account->category != KWHY_CATEGORY_PROBING && matches(operation, account->name);
@@ -101,7 +106,7 @@ static void add_account(struct operation *operation, const struct kwhy_account *
 
 	if (account->mean_power_mw <= 0 || !is_in_loop(operation, account))
 		return;
-	/* the time that was metered */
+	/* ns that the meters covered */
 	operation->time_ns += (double)account->gross_nj / (double)account->mean_power_mw * 1e3;
 	operation->gross_nj += (double)account->gross_nj;
 	operation->half_nj2 += half_nj * half_nj;
@@ -110,8 +115,8 @@ static void add_account(struct operation *operation, const struct kwhy_account *
 }
 
 /*
- * Time that all launches of one execution take, on average. An operation may launch even its least launched
- * kernel several times.
+ * Average time that all launches of one execution take. An operation may launch even its rarest kernel
+ * several times.
  */
 static double execution_s(const struct operation *operation, const struct kwhy_device_ledger *device)
 {
@@ -200,7 +205,7 @@ static enum kwhy_status read_recording(
 	return status ? status : kwhy_recording_finish(*out, error);
 }
 
-/* What the recording of --powers teaches. */
+/* Learns the powers from the recording given with --powers. */
 static enum kwhy_status learn(const struct kwhy_ledger_options *options, const char *path,
 	struct kwhy_learnt_powers **out, struct kwhy_error *error)
 {

@@ -8,10 +8,11 @@
 #include <time.h>
 
 /*
- * Time accounting, accounts, sums and energy of a synthetic recording: launches on two threads, kernels and
- * copies on four streams, some at once, 500 kernel names, a synchronisation every hundred, a range every
- * hundred launches, a step every thousand, 60 us a launch; power samples every 20 ms, counter updates every
- * 100 ms. Usage: [ACTIVITIES]; ten million last ten minutes.
+ * Measures the time of the ledger's steps (time accounting, accounts, sums, energy) on a synthetic
+ * recording: launches on two threads, kernels and copies on four streams, some of them concurrent, 500
+ * kernel names, one synchronisation and one range for each hundred launches, one step for each thousand,
+ * one launch each 60 us; power samples every 20 ms and counter updates every 100 ms. Usage: [ACTIVITIES];
+ * the default of ten million covers ten minutes.
  */
 
 enum { STREAMS = 4, THREADS = 2, NAMES = 500, SYNC_EVERY = 100, STEP_EVERY = 1000 };
@@ -27,7 +28,7 @@ static void must(enum kwhy_status status)
 	exit(1);
 }
 
-/* Processor time, so that a busy machine does not count. */
+/* Processor time, which other programs do not change. */
 static double now_s(void)
 {
 	struct timespec now;
@@ -120,7 +121,7 @@ static void add_work(struct kwhy_recording *recording, size_t count)
 	}
 }
 
-/* What each sample's time holds: idle, and 0 to 400 W above it by kernel name. */
+/* The power during each sample: idle, or 0 to 400 W above it, depending on the kernel's name. */
 static int64_t *mean_powers(const struct kwhy_activities *rows, size_t count)
 {
 	int64_t *power_mw = calloc(count, sizeof(*power_mw));

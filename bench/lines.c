@@ -8,8 +8,8 @@
 #include <time.h>
 
 /*
- * What call stacks cost, in a program of Python, which bench/lines.py is: a stack of this thread, one of
- * another thread that waits for this one, a native one, and the time of a call at which none is taken.
+ * Measures what call stacks cost in a Python program (bench/lines.py): a stack of this thread, a stack of
+ * another thread that waits for this one, a native stack, and a call at which no stack is taken.
  */
 enum { BATCHES = 100, STACKS = 20, CALLS = 10000000 };
 
@@ -33,7 +33,7 @@ static double time_batch(struct kwhy_stacks *stacks, uint32_t *out_frames)
 	return (now_ns() - start_ns) / STACKS;
 }
 
-/* Nanoseconds of a stack in the fastest batch, and how many frames it has. */
+/* Returns the time of one stack in the fastest batch, ns, and how many frames it has. */
 static double time_stacks(struct kwhy_stacks *stacks, uint32_t *out_frames)
 {
 	double least_ns = time_batch(stacks, out_frames);
@@ -68,7 +68,7 @@ static void time_calls(void)
 	printf("a call, switched off             %8.1f ns\n", (now_ns() - start_ns) / CALLS);
 }
 
-/* A call at a time that does not go on is never due. */
+/* No stack is due at a call while the time does not advance. */
 static void time_seen(struct kwhy_stacks *stacks)
 {
 	double start_ns;

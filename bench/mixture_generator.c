@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each activity's power varies by this share around its kind's (same kernel, other data). */
+/* Relative standard deviation of an activity's power around that of its kind (same kernel, other data). */
 #define VARIATION_RATIO 0.005
-/* Kernels approach their full power within tens of milliseconds of a run of their kind. */
+/* Time constant with which kernels approach their full power after the kind of work changes. */
 #define WARM_UP_NS 30e6
-/* Meters run that long before and after the work, as in the measurements the mixtures imitate. */
+/* The meters run this long before and after the work, as in the measurements that the mixtures imitate. */
 #define METERED_EDGE_NS 1e9
-/* Hot silicon leaks more; it follows the power with this time constant. */
+/* Time constant of the extra leakage of hot silicon, which follows the power. */
 #define HEAT_NS 1e9
-/* Temperature moves the power in steps of at most this. */
+/* Largest step of power by temperature. */
 #define DRIFT_STEP_NS 50e6
 #define NO_WORK SIZE_MAX
 
@@ -70,8 +70,9 @@ static void forget_profile(struct kwhy_profile *profile)
 }
 
 /*
- * The profile says of the meter what was measured on one H200, whose spreads are also what a drawn machine
- * differs by. It read the idle level with the machine's own gain, some degrees warmer or colder.
+ * Sets what the profile states about the meter to values measured on one H200; their spreads are also the
+ * spreads of drawn machines. The profile's idle level was read with this machine's gain, at a temperature
+ * some degrees higher or lower.
  */
 void kwhy_mixture_draw_machine(struct kwhy_mixture_builder *builder, bool level_unknown)
 {
@@ -139,13 +140,14 @@ void kwhy_mixture_run(
 	builder->now_ns[stream] = start_ns + length_ns;
 }
 
-/* Where each stream stands while the works, which are in order within a stream, are cut up. */
+/* Position of each stream while the works (in order within a stream) are cut into stretches. */
 struct cutter {
 	struct kwhy_mixture_builder *builder;
-	size_t next[KWHY_MIXTURE_STREAMS_MAX]; /* work that runs or comes next; work_count: none */
+	size_t next[KWHY_MIXTURE_STREAMS_MAX]; /* index of the work that runs or comes next; work_count: none
+						  is left */
 	double now_ns, end_ns;
 	double drift, drift_per_root_ns;
-	double heat_w; /* power above idle of the last second */
+	double heat_w; /* mean power above idle during the last second, W */
 };
 
 static size_t next_of_stream(const struct kwhy_mixture *mixture, uint32_t stream, size_t from)
@@ -177,7 +179,7 @@ static void add_stretch(struct cutter *cutter, struct kwhy_mixture_stretch stret
 	mixture->stretches[mixture->stretch_count++] = stretch;
 }
 
-/* What runs from now on, up to the next start, end or step of the drift. */
+/* Sets what runs from now on, up to the next start, end or step of the drift. */
 static struct kwhy_mixture_stretch stretch_from_now(struct cutter *cutter)
 {
 	const struct kwhy_mixture *mixture = cutter->builder->mixture;
@@ -219,7 +221,8 @@ static void cut(struct cutter *cutter)
 void kwhy_mixture_lay_stretches(struct kwhy_mixture_builder *builder)
 {
 	double end_ns = fmax(builder->now_ns[0], builder->now_ns[1]);
-	double unrecorded_ns = builder->coverage_start_ns - 1e6; /* end of what nobody recorded */
+	double unrecorded_ns = builder->coverage_start_ns -
+		1e6; /* end of the work before the recording, which is not recorded */
 	bool unrecorded = kwhy_mixture_random_unit(&builder->random) < 1 / 3.0;
 	struct cutter cutter = {
 		.builder = builder,
@@ -249,7 +252,7 @@ static double work_w(const struct kwhy_mixture *mixture, const struct kwhy_mixtu
 	return alone ? mixture->kinds[work->kind].net_w * (1 + mixture->leak_ratio) : stretch->net_w[stream];
 }
 
-/* What a stretch draws in length_ns, to those that run or to idle. */
+/* Adds the energy of a stretch of length_ns to the works that run, or to idle. */
 static void add_stretch_truth(const struct kwhy_mixture *mixture, const struct kwhy_mixture_stretch *stretch,
 	double length_ns, double *idle_nj, struct kwhy_mixture_truth *truth)
 {

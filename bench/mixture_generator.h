@@ -21,13 +21,13 @@
  * faults are those of an H200 (docs/accuracy.md); one seed in four is a smaller card.
  */
 enum kwhy_mixture_schedule {
-	KWHY_MIXTURE_BURST,	/* runs of one kind, 0.2-70 ms, and idle */
-	KWHY_MIXTURE_FINE,	/* 0.1-0.3 ms in random order, with short idle in every second seed */
-	KWHY_MIXTURE_LOOP,	/* about five kinds and idle in a fixed order, period 4-100 ms */
-	KWHY_MIXTURE_DECODE,	/* steps of many kernels of a few microseconds, mostly idle */
-	KWHY_MIXTURE_TRAIN,	/* steps of 2-3 ms: copy, forward, backward, update, read back */
+	KWHY_MIXTURE_BURST,  /* each run has one kind and 0.2-70 ms; idle in between */
+	KWHY_MIXTURE_FINE,   /* kernels of 0.1-0.3 ms in random order, with short idle in every second seed */
+	KWHY_MIXTURE_LOOP,   /* about five kinds and idle in a fixed order, period 4-100 ms */
+	KWHY_MIXTURE_DECODE, /* steps of many kernels of a few microseconds, mostly idle */
+	KWHY_MIXTURE_TRAIN,  /* steps of 2-3 ms: copy, forward, backward, update, read back */
 	KWHY_MIXTURE_LONG_TAIL, /* 40-60 kernel names of which few dominate, in changing phases */
-	KWHY_MIXTURE_STREAMS,	/* bursts in one stream, copies under them in another */
+	KWHY_MIXTURE_STREAMS,	/* bursts of kernels in one stream, concurrent copies in another */
 	KWHY_MIXTURE_SCHEDULE_COUNT
 };
 
@@ -37,15 +37,15 @@ const char *kwhy_mixture_schedule_text(enum kwhy_mixture_schedule schedule);
 #define KWHY_MIXTURE_KINDS_MAX 64
 #define KWHY_MIXTURE_STREAMS_MAX 2
 
-/* A kind of work: one kernel name or one named copy. */
+/* A kind of work: one kernel name, or one named copy. */
 struct kwhy_mixture_kind {
 	char name[24];
 	uint8_t activity_kind, copy_kind;
-	uint32_t blocks; /* of kernels */
+	uint32_t blocks; /* on average, of kernels */
 	double net_w;	 /* above idle */
-	double unit_ns;	 /* usual length; schedules that set lengths themselves do not look */
+	double unit_ns;	 /* usual duration; schedules that set durations themselves ignore it */
 	double cooling_ratio;
-	double weight; /* how often it is drawn */
+	double weight; /* relative probability of being drawn */
 };
 
 /* One true activity; `row` is its row in the finished recording. */
@@ -56,7 +56,7 @@ struct kwhy_mixture_work {
 	size_t row;
 };
 
-/* An interval in which nothing starts or ends; true watts, the drift included. */
+/* An interval in which nothing starts or ends. Powers are the true ones, W, including the drift. */
 struct kwhy_mixture_stretch {
 	double start_ns, end_ns;
 	double idle_w;
@@ -66,36 +66,38 @@ struct kwhy_mixture_stretch {
 
 struct kwhy_mixture {
 	struct kwhy_recording *recording; /* finished; owned */
-	struct kwhy_profile profile;	  /* what this machine's calibration says; NAN where unknown */
+	struct kwhy_profile
+		profile; /* what this machine's calibration would state; NAN where it is unknown */
 	struct kwhy_mixture_kind kinds[KWHY_MIXTURE_KINDS_MAX];
 	uint32_t kind_count, stream_count;
-	int64_t origin_ns;   /* recording time of true time 0 */
-	double idle_w, gain; /* true level cold, metered over true */
-	double leak_ratio;   /* further watts for each watt above idle of the last second */
-	double time_constant_s, delay_s, look_period_s; /* of the meter */
+	int64_t origin_ns;   /* recording time at true time 0, ns */
+	double idle_w, gain; /* true idle level of the cold device; metered over true power */
+	double leak_ratio;   /* extra power for each watt above idle of the last second */
+	double time_constant_s, delay_s, look_period_s; /* parameters of the meter */
 	struct kwhy_mixture_work *works;
 	size_t work_count, work_capacity;
-	struct kwhy_mixture_stretch *stretches; /* gapless, metered lead and tail included */
+	struct kwhy_mixture_stretch
+		*stretches; /* without gaps; includes the metered time before and after the work */
 	size_t stretch_count, stretch_capacity;
 };
 
 struct kwhy_mixture_options {
 	enum kwhy_mixture_schedule schedule;
 	uint64_t seed;
-	double duration_s;  /* of the work; 0: 10-30 s, drawn from the seed */
-	bool level_unknown; /* the profile does not know the idle level */
+	double duration_s;  /* of the work; 0: drawn from the seed, 10-30 s */
+	bool level_unknown; /* whether the profile lacks the idle level */
 };
 
-/* Frees nothing that was not made: a mixture that failed is all zero. */
+/* On failure *out is all zero and nothing needs to be freed. */
 KWHY_MUST_USE enum kwhy_status kwhy_mixture_init(
 	struct kwhy_mixture *out, const struct kwhy_mixture_options *options, struct kwhy_error *error);
 void kwhy_mixture_done(struct kwhy_mixture *mixture);
 
 /*
- * True energy in [start_ns, end_ns) of recording time, nanojoules: of each activity row (row_nj,
- * [rows of the recording], with an equal part of the idle level while several run), and of idle time between
- * the first and last activity, and outside of them. `alone`: not what was drawn but what each kind draws
- * alone and warm, as one measures it who has no other truth.
+ * True energy in [start_ns, end_ns) of recording time, nJ: of each activity row (row_nj, one value for each
+ * row of the recording, including an equal part of the idle level while several run), of idle time between
+ * the first and the last activity, and outside of them. If `alone` is set, each kind counts with the power
+ * that it draws alone on a warm device, which is what a user without another truth can measure.
  */
 struct kwhy_mixture_truth {
 	bool alone;

@@ -4,23 +4,25 @@
 #include <string.h>
 
 /*
- * The faults of the meters, as measured on one H200: the ring of samples 20.02 ms apart, every fifth
- * stamped 6-10 ms late, single gaps longer; the counter's ticks read some tenths of a millisecond late.
+ * The faults of the meters, as measured on one H200: samples in the ring are 20.02 ms apart, every fifth is
+ * stamped 6-10 ms late, and single gaps are longer; the counter's updates are read some tenths of a
+ * millisecond late.
  */
 #define SAMPLE_PERIOD_NS 20.02e6
 #define COUNTER_PERIOD_NS 100e6
 #define METER_STARTS_NS 0.05e9 /* after the first stretch begins */
 
-#define COPY_RATE_BYTES_PER_NS 55 /* pinned, PCIe 5 x16 */
+#define COPY_RATE_BYTES_PER_NS 55 /* from page-locked memory over PCIe 5 x16 */
 
 /*
- * The meter looks at the power at even instants, holds it in between and low-passes that; the response
- * to what it holds is exact, as is its integral. Its ticks scatter by 4 % over 0.1-0.3 ms kernels for
- * this reason: they would by 0.7 % if it saw the power all the time.
+ * The meter samples the power at even intervals, holds the value in between and passes that through a
+ * low-pass filter. The response to the held value is exact, and so is its integral. Because of this
+ * sampling its updates scatter by 4 % over kernels of 0.1-0.3 ms; with continuous sampling it would be 0.7
+ * %.
  */
 struct filter {
 	const struct kwhy_mixture *mixture;
-	size_t stretch;		/* of the look at look_ns */
+	size_t stretch;		/* stretch at the time of the last sample, look_ns */
 	double look_ns, now_ns; /* look_ns <= now_ns < look_ns + period */
 	double power_w, energy_nj;
 };
@@ -44,7 +46,7 @@ static struct filter filter_at_start(const struct kwhy_mixture *mixture)
 	};
 }
 
-/* To a time at which the meter still holds what it saw at look_ns. */
+/* Advances the filter to a time at which the meter still holds the sample of look_ns. */
 static void filter_hold(struct filter *filter, double to_ns)
 {
 	const struct kwhy_mixture *mixture = filter->mixture;

@@ -7,31 +7,42 @@
 
 /* The named steps of kwhy_mixture_init(). */
 
-/* The machine and what runs on it while a schedule is laid out. Fails once and stays so. */
+/*
+ * The machine, and the work that runs on it while a schedule is laid out. After the first failure nothing
+ * more is added.
+ */
 struct kwhy_mixture_builder {
 	struct kwhy_mixture *mixture;
 	struct kwhy_random random;
 	struct kwhy_error *error;
 	enum kwhy_status status;
-	double now_ns[KWHY_MIXTURE_STREAMS_MAX]; /* end of what each stream was given */
+	double now_ns[KWHY_MIXTURE_STREAMS_MAX]; /* end of the work that each stream has so far, ns */
 	uint32_t last_kind[KWHY_MIXTURE_STREAMS_MAX];
-	double run_start_ns[KWHY_MIXTURE_STREAMS_MAX]; /* of the run of last_kind */
-	double sm_count, scale;			       /* of powers: 1 on the large card */
-	double coverage_start_ns;		       /* the profiler ran from here on; at most 0 */
+	double run_start_ns[KWHY_MIXTURE_STREAMS_MAX]; /* number of works of last_kind in a row */
+	double sm_count, scale;			       /* factor of all powers; 1 on the large card */
+	double coverage_start_ns;		       /* true time from which the profiler ran; at most 0 */
 };
 
-/* Draws the card: idle level, scale of powers, response, gain; the profile that knows it roughly. */
+/*
+ * Draws the card (idle level, scale of powers, response, gain) and the profile, which knows the card
+ * roughly.
+ */
 void kwhy_mixture_draw_machine(struct kwhy_mixture_builder *builder, bool level_unknown);
 
 /* Draws the kinds of the schedule, then lays out its work up to duration_ns. */
 void kwhy_mixture_draw_work(
 	struct kwhy_mixture_builder *builder, enum kwhy_mixture_schedule schedule, double duration_ns);
 
-/* Cuts the works into stretches, with idle before and after and, in a third of the seeds, work before the
- * recording began that was not recorded. */
+/*
+ * Cuts the works into stretches, with idle before and after. In a third of the seeds, work that was not
+ * recorded runs before the recording begins.
+ */
 void kwhy_mixture_lay_stretches(struct kwhy_mixture_builder *builder);
 
-/* Writes activities as a profiler tells them and readings as the meters do; finishes the recording. */
+/*
+ * Writes activities as a profiler reports them and readings as the meters report them, and finishes the
+ * recording.
+ */
 void kwhy_mixture_record(struct kwhy_mixture_builder *builder);
 
 /* Adds an activity to a stream after `gap_ns`. */

@@ -6,9 +6,9 @@
 
 #include <math.h>
 
-/* Draws of the mixtures from the random numbers of base/random.h. */
+/* Draws for the mixtures, from the random numbers of base/random.h. */
 
-/* Uniform in [0, 1). */
+/* Returns a uniform number in [0, 1). */
 static inline double kwhy_mixture_random_unit(struct kwhy_random *random)
 {
 	return kwhy_random_share(kwhy_random_bits(random));
@@ -19,7 +19,7 @@ static inline double kwhy_mixture_random_range(struct kwhy_random *random, doubl
 	return low + (high - low) * kwhy_mixture_random_unit(random);
 }
 
-/* Uniform in its logarithm; 0 < low <= high. */
+/* Returns a number whose logarithm is uniform; 0 < low <= high. */
 static inline double kwhy_mixture_random_log_range(struct kwhy_random *random, double low, double high)
 {
 	return low * pow(high / low, kwhy_mixture_random_unit(random));
@@ -32,7 +32,7 @@ static inline double kwhy_mixture_random_normal(struct kwhy_random *random, doub
 	return mean + sd * radius * cos(6.283185307179586 * kwhy_mixture_random_unit(random));
 }
 
-/* 0 .. count-1; count > 0. */
+/* Returns a uniform integer in 0 .. count-1; count > 0. */
 static inline uint32_t kwhy_mixture_random_pick(struct kwhy_random *random, uint32_t count)
 {
 	return (uint32_t)(kwhy_mixture_random_unit(random) * count);

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* Gap between two activities that were queued: what CUPTI shows on an H200. */
+/* Gap between two queued activities, as CUPTI shows it on an H200, ns. */
 #define QUEUED_GAP_NS 1e3
 
 enum shape { SHAPE_FULL, SHAPE_PARTIAL, SHAPE_ONE_BLOCK, SHAPE_COPY };
@@ -87,7 +87,10 @@ static void add_usual_kinds(struct kwhy_mixture_builder *builder)
 	add_kinds(builder, SHAPE_COPY, 1);
 }
 
-/* Lengths and gaps as in the measured bursts: medians 4 ms and 7 activities, idle up to 75 ms. */
+/*
+ * Durations and gaps are those of the measured bursts: medians of 4 ms and 7 activities, idle of up to 75
+ * ms.
+ */
 static void lay_burst(struct kwhy_mixture_builder *builder, uint32_t kind_count)
 {
 	uint32_t kind = pick(builder, kind_count + 1);
@@ -126,7 +129,7 @@ static void lay_fine(struct kwhy_mixture_builder *builder, double duration_ns)
 	}
 }
 
-/* Several periods are near multiples of the 20.02 ms of the ring and the 100 ms of the counter. */
+/* Several periods are near multiples of the 20.02 ms of the ring and of the 100 ms of the counter. */
 static void lay_loop(struct kwhy_mixture_builder *builder, double duration_ns)
 {
 	static const double periods_ns[] = {
@@ -153,7 +156,7 @@ static void lay_loop(struct kwhy_mixture_builder *builder, double duration_ns)
 	}
 }
 
-/* A chain of kernels that the host launches one by one, a little apart. */
+/* Adds a chain of kernels that the host launches one by one, with gaps between them. */
 struct chain {
 	uint32_t kind[80];
 	double length_ns[80];
@@ -179,7 +182,7 @@ static void lay_chain(struct kwhy_mixture_builder *builder, const struct chain *
 			chain->gap_ns * range(builder, 0.5, 1.5));
 }
 
-/* Requests of one dense prompt and 30-100 steps of tiny kernels, a pause between. */
+/* Adds requests of one dense prompt and 30-100 steps of tiny kernels, with a pause between requests. */
 static void lay_decode(struct kwhy_mixture_builder *builder, double duration_ns)
 {
 	struct chain prompt = {.gap_ns = QUEUED_GAP_NS}, step = {.gap_ns = 27e3};
@@ -198,7 +201,7 @@ static void lay_decode(struct kwhy_mixture_builder *builder, double duration_ns)
 	}
 }
 
-/* In every second seed all steps are alike; in the others an evaluation comes now and then. */
+/* In every second seed all steps are alike; in the others some steps are followed by an evaluation. */
 static void lay_train(struct kwhy_mixture_builder *builder, double duration_ns)
 {
 	struct chain forward = {.gap_ns = 2e3}, backward = {.gap_ns = 2e3};
@@ -236,7 +239,7 @@ static uint32_t pick_weighted(struct kwhy_mixture_builder *builder, const double
 	return i;
 }
 
-/* One part of a program: some of the names, with its own share of idle. */
+/* One part of a program: some of the kernel names, with their own share of idle. */
 static void lay_phase(struct kwhy_mixture_builder *builder)
 {
 	const struct kwhy_mixture *mixture = builder->mixture;

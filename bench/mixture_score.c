@@ -4,7 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Truth of each account: its rows' or, of idle time, what was drawn while nothing ran. */
+/*
+ * Sets the truth of each account: that of its rows or, for idle time, the energy drawn while nothing ran.
+ */
 static void sum_truth(double *truth_nj, const struct kwhy_recording *recording,
 	const struct kwhy_device_ledger *device, const struct kwhy_mixture_truth *truth)
 {

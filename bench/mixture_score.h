@@ -8,17 +8,18 @@
 
 #include <stddef.h>
 
-/* One row of the ledger beside the truth; truth scaled so that all truths sum to the metered total. */
+/* One row of the ledger and its truth. Truths are scaled so that their sum is the metered total. */
 struct kwhy_mixture_row {
-	const struct kwhy_account *account; /* borrowed from the ledger */
+	const struct kwhy_account *account; /* name, owned by the ledger */
 	double truth_nj;
-	bool covered;		 /* the truth lies in the 90 % interval */
-	double half_width_ratio; /* of the interval, over gross; NAN: none */
+	bool covered;		 /* whether the truth lies in the 90 % interval */
+	double half_width_ratio; /* half-width of the interval, over the gross energy; NAN: there is no
+				    interval */
 };
 
 /*
- * How well the ledger of device 0 tell the truth. Ratios are of the metered total unless named otherwise.
- * Rows without energy in truth and books are left out.
+ * How close the ledger of device 0 is to the truth. Ratios refer to the metered total unless another base
+ * is named. Rows without energy in the truth and in the ledger are left out.
  */
 struct kwhy_mixture_score {
 	struct kwhy_mixture_row *rows; /* owned */
@@ -26,11 +27,11 @@ struct kwhy_mixture_score {
 	size_t basis_count[KWHY_BASIS_COUNT], basis_covered[KWHY_BASIS_COUNT];
 	size_t group_count, group_covered;
 	double wrong_ratio;	     /* half the sum of absolute differences */
-	double expected_ratio;	     /* what the ledger says of itself */
+	double expected_ratio;	     /* the error that the ledger expects */
 	double half_width_ratio;     /* mean over rows */
-	double weighted_half_ratio;  /* mean over rows, by energy */
-	double covered_energy_ratio; /* share of the energy whose rows are covered */
-	double scale;		     /* metered over true */
+	double weighted_half_ratio;  /* mean over rows, weighted by energy */
+	double covered_energy_ratio; /* share of the energy in rows whose interval holds the truth */
+	double scale;		     /* metered over true energy */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_mixture_score_init(struct kwhy_mixture_score *out,

@@ -16,10 +16,10 @@ struct mixtures_options {
 	const char *csv_path, *real_path, *profile_path; /* NULL: none */
 };
 
-/* A ledger with all meters, and what the samples alone say about the counter (NAN: nothing). */
+/* A ledger with all meters, and what the samples alone predict of the counter (NAN: nothing). */
 struct mixtures_totals {
 	struct kwhy_ledger *ledger;
-	double seconds; /* of the ledger with all meters */
+	double seconds; /* from the ledger with all meters */
 	double counter_check_ratio;
 };
 
@@ -30,7 +30,10 @@ KWHY_MUST_USE enum kwhy_status mixtures_keep_totals(struct mixtures_totals *out,
 KWHY_MUST_USE enum kwhy_status mixtures_real(
 	const struct mixtures_options *options, struct kwhy_error *error);
 
-/* Generates, scores and prints a table of one line a schedule; a line of CSV an account. */
+/*
+ * Generates and scores mixtures. Prints a table with one line for each schedule, and CSV with one line for
+ * each account.
+ */
 KWHY_MUST_USE enum kwhy_status mixtures_synthetic(
 	const struct mixtures_options *options, struct kwhy_error *error);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Powers measured alone, by name; the row "context_idle" is the idle level. */
+/* Powers measured alone, by kernel name, W; the row "context_idle" is the idle level. */
 struct alone {
 	char name[64][64];
 	double power_w[64];
@@ -47,8 +47,8 @@ static double overlap_ns(int64_t start_ns, int64_t end_ns, const struct kwhy_dev
 }
 
 /*
- * The true energy of the metered window: each row draws the power that was measured of its kernel alone, each
- * gap the idle level.
+ * Sets the true energy of the metered window: each row draws the power that was measured for its kernel
+ * alone, and each gap draws the idle level.
  */
 static enum kwhy_status truth_of(struct kwhy_mixture_truth *truth, const struct kwhy_recording *recording,
 	const struct kwhy_ledger *ledger, const struct alone *alone, struct kwhy_error *error)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One figure of every seed. */
+/* One figure of all seeds. */
 enum figure {
 	FIGURE_WRONG,
 	FIGURE_WRONG_ALONE,
@@ -19,9 +19,9 @@ enum figure {
 	FIGURE_COUNT
 };
 
-/* What all seeds of a schedule gave. */
+/* The results of all seeds of one schedule. */
 struct tally {
-	double *figures[FIGURE_COUNT]; /* [seeds] */
+	double *figures[FIGURE_COUNT]; /* one for each seed */
 	size_t seed_count;
 	size_t rows, covered, basis_count[KWHY_BASIS_COUNT], basis_covered[KWHY_BASIS_COUNT];
 	size_t groups, groups_covered, alone_covered;
@@ -46,7 +46,7 @@ static enum kwhy_status tally_init(struct tally *tally, uint64_t seeds, struct k
 	return KWHY_OK;
 }
 
-/* `alone`: the score against powers measured alone. */
+/* `alone`: the score that takes powers measured alone as the truth. */
 static void tally_add(struct tally *tally, const struct kwhy_mixture_score *score,
 	const struct kwhy_mixture_score *alone, const struct mixtures_totals *totals)
 {
@@ -107,7 +107,7 @@ static enum kwhy_status score_against(struct kwhy_mixture_score *score, const st
 	truth.row_nj = calloc(mixture->work_count + 1, sizeof(*truth.row_nj));
 	if (!truth.row_nj)
 		return kwhy_fail_memory(error, "the truth");
-	/* what the readings of the window tell of is earlier by the meter's lag */
+	/* readings refer to times earlier by the meter's lag */
 	lag_ns = llround(1e9 * (energy->delay_s + energy->time_constant_s));
 	kwhy_mixture_truth_sum(mixture, energy->start_ns - lag_ns, energy->end_ns - lag_ns, &truth);
 	status = kwhy_mixture_score_init(score, mixture->recording, ledger, &truth, error);
@@ -159,7 +159,7 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Not-a-number where no seed has the figure. */
+/* NAN if no seed has the figure. */
 static double quantile(const struct tally *tally, enum figure figure, double share)
 {
 	double *values = tally->figures[figure];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the meters of this machine's NVIDIA GPUs show and what sampling them takes: counts, gaps and failures
- * of every source, the counter against the ring, the sampler's own cost. Usage: bench_nvml_meters [SECONDS]
- * [all]. Ends with 77 where there is none.
+ * Shows what the meters of this machine's NVIDIA GPUs report and what sampling costs: counts, gaps and
+ * failures of each source, the counter compared with the ring, and the sampler's own cost. Usage:
+ * bench_nvml_meters [SECONDS] [all]. The exit status is 77 if there is no meter.
  */
 #include "sensor/sampler.h"
 
@@ -57,7 +57,7 @@ static void print_source(const struct kwhy_source_channel *source)
 	printf("\n");
 }
 
-/* Joules between two times from powers that hold until the next. */
+/* Returns the energy between two times, J. A power holds until the next reading. */
 static double integrate_j(size_t count, int64_t from_ns, int64_t to_ns)
 {
 	double joules = 0;

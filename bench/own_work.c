@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Is the program's own work of a recording by kwhy probe what the same program runs without? Kernels, copies,
- * memsets and calls that are not the prober's, counted by name, kind, direction, grid and bytes, in two
- * recordings; and the repeats that were found against what the bursts say, which is two less for each kernel
- * at its first burst. Differences are listed; status 1: there are some. Usage: own_work PLAIN PROBED
+ * Compares the program's own work in a recording by kwhy probe with what the same program runs without
+ * probing. Counts kernels, copies, memsets and calls other than the probe's by name, kind, direction, grid
+ * and bytes in both recordings. Also compares the repeats found with those that the bursts state (two more
+ * are stated for each kernel at its first burst). Lists the differences; the status is 1 if there are any.
+ * Usage: own_work PLAIN PROBED
  */
 #include "import/import.h"
 
@@ -85,7 +86,7 @@ static size_t run_length(const struct work *work, size_t at)
 	return length;
 }
 
-/* Both are sorted. */
+/* Both lists are sorted. */
 static size_t compare(const struct work *plain, const struct work *probed)
 {
 	size_t i = 0, k = 0, different = 0;

@@ -7,9 +7,9 @@
 #include <time.h>
 
 /*
- * What one pair of kwhy_region_begin() and kwhy_region_end() costs, on one thread and on four at once, and
- * what reading the clock twice costs alone. Usage: bench_region [pairs a thread]. Pairs come in bursts with
- * rests between, so that the collector keeps up and nothing is dropped.
+ * Measures the cost of one pair of kwhy_region_begin() and kwhy_region_end(), on one thread and on four at
+ * once, and of reading the clock twice. Usage: bench_region [PAIRS]; PAIRS is the number for each thread.
+ * Pairs come in bursts with rests in between, so that the collector keeps up and drops nothing.
  */
 
 enum { THREADS = 4, BURST = 20000 };
@@ -31,7 +31,7 @@ static void rest(void)
 	nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
 }
 
-/* Gives the seconds inside bursts in *out. */
+/* Sets *out to the seconds spent inside bursts. */
 static void *run(void *out)
 {
 	double *seconds = out;

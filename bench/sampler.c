@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What sampling takes: the thread's processor time a second, reads, deadlines missed and the longest read,
- * for the meters of a made-up machine (two sockets with their memory, four board sensors, a wall meter's
- * file, GPUs as LD_LIBRARY_PATH shows them) and for none at all. Usage: bench_sampler [SECONDS]
+ * Measures the cost of sampling: the thread's processor time for each second, reads, missed deadlines and
+ * the longest read. The meters are those of a simulated machine (two sockets with their memory, four board
+ * sensors, the file of a wall meter, GPUs as LD_LIBRARY_PATH has them), and none at all for comparison.
+ * Usage: bench_sampler [SECONDS]
  */
 #include "sensor/sampler.h"
 

@@ -9,11 +9,10 @@
 #include <string.h>
 
 /*
- * What the transfer engine costs and gains: (1) the host time of a step of 22 small puts, (2) how much of
- * copy and compute a stream overlaps, (3) against a plain loop of copies and against one batch of them.
- *
- * Usage: bench_transfer_engine [--backend cuda|hip|host] [--device N] [--quick] [--seconds S] [--csv FOLDER]
- *                              [--part steps|overlap|pieces]
+ * Measures the transfer engine: (1) the host time of a step of 22 small puts, (2) how much of copy and
+ * compute overlaps in a stream, (3) its time compared with a plain loop of copies and with one batch of
+ * them. Usage: bench_transfer_engine [--backend cuda|hip|host] [--device N] [--quick] [--seconds S] [--csv
+ * FOLDER] [--part steps|overlap|pieces]
  */
 
 void bench_must(enum kwhy_status status, const struct kwhy_error *error)

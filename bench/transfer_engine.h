@@ -8,14 +8,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* The parts of bench_transfer_engine: each prints a table and appends raw figures to a CSV of its own. */
+/* The parts of bench_transfer_engine. Each prints a table and appends raw figures to its CSV file. */
 
 struct bench {
 	int backend;
-	const char *device, *folder; /* folder NULL: no CSV */
-	const char *part;	     /* NULL: all */
+	const char *device, *folder; /* folder: NULL: no CSV is written */
+	const char *part;	     /* NULL: all parts */
 	bool quick;
-	double seconds; /* for the comparison with loops */
+	double seconds; /* time for the comparison with loops */
 	struct kwhy_gpu *gpu;
 	struct kwhy_gpu_stream *stream;
 };
@@ -24,7 +24,7 @@ void bench_steps(struct bench *bench);
 void bench_overlap(struct bench *bench);
 void bench_pieces(struct bench *bench);
 
-/* These end the program where something fails: a figure of half a run is worth nothing. */
+/* These end the program on failure, since half a run gives no valid figure. */
 void bench_must(enum kwhy_status status, const struct kwhy_error *error);
 void bench_must_transfer(struct kwhy_transfer *transfer, int code);
 struct kwhy_transfer *bench_open(const struct bench *bench, struct kwhy_transfer_options options);
@@ -32,10 +32,10 @@ FILE *bench_csv(const struct bench *bench, const char *name, const char *header)
 
 double bench_now_us(void);
 
-/* Sorts them. */
+/* Sorts the values. `share` is in [0, 1]. */
 double bench_quantile(double *values, size_t count, double share);
 
-/* The 95 % bounds of the median by order statistics (binomial); sorts them. */
+/* Sets the 95 % bounds of the median by order statistics (binomial). Sorts the values. */
 void bench_median_bounds(double *values, size_t count, double *out_low, double *out_high);
 
 #endif

@@ -6,9 +6,10 @@
 #include <time.h>
 
 /*
- * A stream of page-locked data with work that takes as long as the copy, a half and twice as long: overlap
- * efficiency = (copy + compute - both) / min(copy, compute), 1 is perfect. The work waits for this
- * many nanoseconds of the device's clock on one multiprocessor: it takes time, not bandwidth.
+ * A stream of page-locked data, with work that takes as long as the copy, half as long, and twice as long.
+ * Overlap efficiency = (copy + compute - both) / min(copy, compute); 1 is perfect. The work waits for a
+ * number of nanoseconds of the device's clock on one multiprocessor, so it takes time but no memory
+ * bandwidth.
  */
 
 enum { RUNS_MAX = 9 };
@@ -22,7 +23,7 @@ static const char text[] = "extern \"C\" __global__ void bench_spend(unsigned lo
 			   "	while (now - start < length_ns);\n"
 			   "}\n";
 
-/* As a device would, without the processor; 0 takes no time. */
+/* Waits as a device would, without using the processor. 0 takes no time. */
 static void spend_ns(uint64_t length_ns)
 {
 	struct timespec length = {
@@ -46,7 +47,7 @@ struct overlap {
 	struct kwhy_transfer *transfer;
 	const struct kwhy_gpu_kernel *kernel;
 	struct kwhy_transfer_loader_options options;
-	double compute_us; /* of all the data */
+	double compute_us; /* bytes of all data */
 	bool failed;
 };
 
@@ -83,7 +84,7 @@ static void work_on(
 	spend_ns(length_ns);
 }
 
-/* The stream itself, and what opening it took before: memory, a stream, events. */
+/* Measures the stream itself, and the opening before it: memory, a stream, events. */
 static double through_us(struct overlap *overlap, double *out_opening_us)
 {
 	const struct bench *bench = overlap->bench;
@@ -109,7 +110,7 @@ static double through_us(struct overlap *overlap, double *out_opening_us)
 	return length_us;
 }
 
-/* The copies alone, as one. */
+/* Measures the copies alone, as one copy. */
 static double copy_us(struct overlap *overlap, uint64_t device)
 {
 	const struct bench *bench = overlap->bench;
@@ -122,7 +123,7 @@ static double copy_us(struct overlap *overlap, uint64_t device)
 	return bench_now_us() - start_us;
 }
 
-/* The work alone, in as many pieces. */
+/* Measures the work alone, in the same number of pieces. */
 static double compute_us(struct overlap *overlap)
 {
 	const struct bench *bench = overlap->bench;
@@ -140,7 +141,7 @@ static double compute_us(struct overlap *overlap)
 	return bench_now_us() - start_us;
 }
 
-/* The shorter of one copy of all and a stream without work. */
+/* Returns the shorter time of one copy of all data and a stream without work. */
 static double least_copy_us(struct overlap *overlap, uint64_t device)
 {
 	double one_us = copy_us(overlap, device), opening_us, chunks_us;
@@ -177,7 +178,7 @@ static void measure(struct overlap *overlap, double ratio, uint64_t device, FILE
 		low, high);
 }
 
-/* Of memory that is not page-locked, which threads copy or convert into slots: bytes read a second. */
+/* Measures pageable memory, which threads copy or convert into slots; in bytes read per second. */
 static void measure_staged(struct overlap *overlap, const void *page_locked, FILE *csv)
 {
 	static const char *const formats[] = {"as it is", "to fp16", "to bf16", "to int8"};

@@ -5,11 +5,11 @@
 #include <string.h>
 
 /*
- * 16 to 4096 pieces of 16 B to 64 KiB, either direction, from call to completion. Of page-locked memory: a
- * copy a piece, one batch, and the engine with memory that stays where it is. Of memory as programs get it,
- * which may be changed as soon as the call returns: a copy a piece, and the engine. All five in one run, in
- * an order drawn anew for each repetition; each ratio is of one repetition. What arrived is compared after
- * the timing.
+ * Measures 16 to 4096 pieces of 16 B to 64 KiB in both directions, from call to completion. From
+ * page-locked memory: one copy for each piece, one batch, and the engine with memory that must stay
+ * unchanged. From pageable memory, which may be changed when the call returns: one copy for each piece, and
+ * the engine. All five run in one process, in a new random order for each repetition; each ratio is of one
+ * repetition. The arrived data is compared after the timing.
  */
 
 enum { REPEATS_MAX = 60, REPEATS_MIN = 6, GAP = 256 };
@@ -25,8 +25,8 @@ struct pieces {
 	uint64_t device;
 	bool get;
 	size_t count, bytes, stride;
-	struct kwhy_gpu_copy *copies[2];     /* of page-locked memory, of pageable memory */
-	struct kwhy_transfer_part *parts[2]; /* the same */
+	struct kwhy_gpu_copy *copies[2];     /* from page-locked memory, from pageable memory */
+	struct kwhy_transfer_part *parts[2]; /* likewise */
 };
 
 static bool is_pageable(int method)
@@ -34,7 +34,7 @@ static bool is_pageable(int method)
 	return method == PAGEABLE || method == STAGED;
 }
 
-/* Of the whole cell. */
+/* Moves all pieces of the cell by one method. */
 static void move(struct pieces *pieces, int method)
 {
 	const struct bench *bench = pieces->bench;
@@ -75,7 +75,10 @@ static bool has_method(const struct pieces *pieces, int method)
 	return method != BATCH || pieces->bench->gpu->ops->copy_batch;
 }
 
-/* Device and host swap places: both ends hold the pattern, then one is wiped and fetched anew. */
+/*
+ * For the other direction device and host swap roles: both ends hold the pattern, then one is cleared and
+ * fetched again.
+ */
 static void verify(struct pieces *pieces, int method)
 {
 	const struct kwhy_gpu_ops *ops = pieces->bench->gpu->ops;
@@ -105,7 +108,7 @@ static void verify(struct pieces *pieces, int method)
 			}
 }
 
-/* Paired ratios of an engine's times and those of another. */
+/* Paired ratios of the engine's times to those of another way. */
 static void compare(
 	double times[METHODS][REPEATS_MAX], size_t count, int engine, int other, double *out_ratio)
 {
@@ -206,7 +209,7 @@ void bench_pieces(struct bench *bench)
 		&error);
 	bench_must(ops->memory_new(bench->gpu, whole, &pieces.device, &error), &error);
 	pieces.pinned = host.memory;
-	memset(pieces.pageable, 1, whole); /* pages of its own, not the one of zeros */
+	memset(pieces.pageable, 1, whole); /* writes to each page, so that none is the shared page of zeros */
 	for (int i = 0; i < 2; i++) {
 		pieces.copies[i] = calloc(count_most, sizeof(*pieces.copies[i]));
 		pieces.parts[i] = calloc(count_most, sizeof(*pieces.parts[i]));

@@ -9,10 +9,10 @@
 #include <time.h>
 
 /*
- * A full plan for a made recording with every kind of waste: in each step of 24 activities pageable copies of
- * 38 bytes, tiny kernels, a wait behind each fourth launch and a second one after that, scalar read-backs, a
- * round trip of 64 KiB, an allocation and a free, collectives on a stream of their own, and a pause of the
- * host every tenth step. Powers are assumed. Usage: [ACTIVITIES] [numerics], a million unless given.
+ * Measures a full plan for a synthetic recording with each kind of waste. Each step has 24 activities:
+ * pageable copies of 38 bytes, tiny kernels, a wait after each fourth launch and a second one after that,
+ * scalar read-backs, a round trip of 64 KiB, an allocation and a free, collectives in a stream of their
+ * own, and a pause of the host in every tenth step. Powers are assumed. Usage: [ACTIVITIES]
  */
 
 static struct kwhy_error error;
@@ -25,7 +25,7 @@ static void must(enum kwhy_status status)
 	exit(1);
 }
 
-/* Processor time of one thread, so that a busy machine does not count. */
+/* Processor time of one thread, which other programs do not change. */
 static double now_s(void)
 {
 	struct timespec now;
@@ -34,7 +34,7 @@ static double now_s(void)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* The recording that is made, and where its host and its device are. */
+/* The recording, and the times that its host and its device have reached. */
 struct maker {
 	struct kwhy_recording *recording;
 	int64_t host_ns, device_ns;
@@ -56,7 +56,7 @@ static void call(struct maker *maker, const char *name, int64_t length_ns, uint3
 	maker->host_ns += length_ns + 500;
 }
 
-/* A call of 3 us and its work, 6 us after it or 1 us behind the work before. */
+/* Adds a call of 3 us and its work, which starts 6 us after it, or 1 us after the work before. */
 static void issue(struct maker *maker, const char *name, struct kwhy_activity activity, int64_t length_ns)
 {
 	int64_t start_ns = maker->host_ns + 6000;
@@ -105,7 +105,7 @@ static void wait(struct maker *maker)
 		KWHY_NONE);
 }
 
-/* 24 activities. */
+/* Adds one step of 24 activities. */
 static void step(struct maker *maker, size_t number)
 {
 	static const char *const names[] = {"k1", "k2", "k3", "k4", "k5", "k6", "k7", "k8"};

@@ -63,7 +63,7 @@ static int64_t now_ns(void)
 	return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-/* The work of a host between launches: reads that miss the first cache. */
+/* Host work between launches: reads that miss the first-level cache. */
 static uint32_t walk[1 << 16];
 static volatile uint32_t walked;
 static void host_work(int steps)
@@ -94,7 +94,7 @@ static double turn(int64_t length_ns)
 	return (double)(end - start) / launches;
 }
 
-/* Buffers */
+/* Buffers of CUPTI's activity API */
 static uint8_t *pool;
 static std::atomic<bool> lent[BUFFERS];
 static std::atomic<uint64_t> kernels, calls, joined, main_thread_buffers, clock_calls, handled[3];
@@ -127,7 +127,7 @@ static void done(void *, uint32_t, uint8_t *buffer, size_t, size_t valid)
 static uint64_t mono_clock(void) { return now_ns(); }
 static uint64_t counted_clock(void) { clock_calls++; return now_ns(); }
 
-/* Calls, by a handler of our own */
+/* Calls recorded by a callback of this program instead of CUPTI */
 struct row { int64_t start, end; uint32_t correlation, id, thread, result; };
 static __thread struct { uint64_t put; uint32_t thread; row rows[RING]; } ring;
 static bool count_handled;
@@ -189,7 +189,7 @@ static void *flush_thread(void *)
 	for (;; usleep(100000)) if (flushes) cupti.flush(0);
 }
 
-enum { PLAIN = 1, KERNELS = 2, CB_RUNTIME = 4, CB_DRIVER = 8, API_ALL = 16, FLUSH = 32, API_ALONE = 64, OVERHEADS = 128, KERNELS_ALONE = 256, COPIES = 512, KIND = 1024 /* times a kind */ };
+enum { PLAIN = 1, KERNELS = 2, CB_RUNTIME = 4, CB_DRIVER = 8, API_ALL = 16, FLUSH = 32, API_ALONE = 64, OVERHEADS = 128, KERNELS_ALONE = 256, COPIES = 512, KIND = 1024 /* multiplied by a number of enum kind */ };
 static const char *words_of(unsigned what)
 {
 	static char text[200];
@@ -217,7 +217,7 @@ static void set(unsigned what, bool on)
 	if (what & FLUSH) flushes = on;
 }
 
-/* This thread alone, once CUDA has its own, as segment.py does. */
+/* Pins this thread alone, after CUDA has started its own threads. segment.py does the same. */
 static cpu_set_t one;
 static void pin(void) { sched_setaffinity(0, sizeof(one), &one); }
 static void choose_core(void)
@@ -234,7 +234,7 @@ static void choose_core(void)
 	}
 }
 
-/* A process without CUPTI that waits for its turns. */
+/* The process without CUPTI, which waits for its turns. */
 static int to_plain, from_plain;
 static double plain_turn(int64_t length)
 {
@@ -322,7 +322,10 @@ static void set_byte(int attribute, uint8_t value)
 	if (result) printf("attribute %d = %u: %d\n", attribute, value, result);
 }
 
-/* Calls joined with kernels, calls of the clock and of the handler a launch, and whether somebody else may subscribe. */
+/*
+ * Counts the calls that are joined with kernels, and the calls of the clock and of the callback for each
+ * launch. Tests whether another subscriber is accepted.
+ */
 static void count_all(const char *variant, bool with_clock)
 {
 	count_handled = look_at_records = true;
@@ -351,7 +354,7 @@ static void count_all(const char *variant, bool with_clock)
 	count_handled = look_at_records = false;
 }
 
-/* CUPTI's clock against those of the system. */
+/* Compares CUPTI's clock with those of the system. */
 static void tell_clock(const char *variant)
 {
 	for (int i = 0; i < 3; i++, usleep(50000)) {
@@ -366,7 +369,7 @@ static void tell_clock(const char *variant)
 	}
 }
 
-/* Are single calls recorded again after they were switched off one by one? */
+/* Tests whether single calls are recorded again after they were switched off one by one. */
 static void try_alone(const char *variant)
 {
 	look_at_records = true;
@@ -382,7 +385,10 @@ static void try_alone(const char *variant)
 	look_at_records = false;
 }
 
-/* Single calls that are off when the context is made; with one a domain that stays on, or without. */
+/*
+ * Tests whether single calls are recorded that were off when the context was made, with and without one
+ * domain that stays on.
+ */
 static void keep_one(bool on)
 {
 	const char *name;
@@ -409,7 +415,10 @@ static int try_keeping(const char *variant, int rounds, int64_t length)
 	return 0;
 }
 
-/* The cheapest way to rest: after kernels were on, one rare kind alone; or with all of a subscriber's domains switched on and off again. */
+/*
+ * Measures the cheapest state between recordings, after kernels were recorded: one rare kind of activity
+ * stays on, or all domains of a subscriber are switched on and off again.
+ */
 static int measure_rests(const char *variant, int rounds, int64_t length)
 {
 	cupti.buffers(wanted, done);
@@ -429,7 +438,10 @@ static int measure_rests(const char *variant, int rounds, int64_t length)
 	return 0;
 }
 
-/* What it costs the program that another thread lets CUPTI hand over its buffers each 100 ms, and reads them. */
+/*
+ * Measures what the program loses if another thread makes CUPTI deliver its buffers every 100 ms and reads
+ * them.
+ */
 static int measure_flushes(const char *variant, int rounds, int64_t length)
 {
 	if (strstr(variant, "clock")) printf("own clock: %d\n", cupti.own_clock(mono_clock));
@@ -447,7 +459,9 @@ static int measure_flushes(const char *variant, int rounds, int64_t length)
 	return 0;
 }
 
-/* What CUPTI's presence costs, by what was switched on before there was a context. */
+/*
+ * Measures what CUPTI costs while nothing is recorded, by what was switched on before the context was made.
+ */
 static int measure_presence(const char *variant, int rounds, int64_t length)
 {
 	const char *how = variant + strlen("presence-");
@@ -512,7 +526,7 @@ int main(int, char **words)
 	if (!strncmp(variant, "flushes", 7)) return measure_flushes(variant, rounds, length);
 	if (!strncmp(variant, "keep-", 5)) return try_keeping(variant, rounds, length);
 	if (!strncmp(variant, "presence-", 9)) return measure_presence(variant, rounds, length);
-	if (!strcmp(variant, "threads")) set_byte(9, 0); /* buffers of all threads together */
+	if (!strcmp(variant, "threads")) set_byte(9, 0); /* one set of buffers for all threads */
 	if (!strcmp(variant, "buffers")) set_size(0, 16 << 20), set_size(6, 8);
 	if (!strcmp(variant, "pinned")) set_byte(8, 1);
 	if (strcmp(variant, "unsubscribed") && !is_today) printf("%s: version %u, cuptiSubscribe %d\n", variant, version, cupti.subscribe(&subscriber, on_call, NULL));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Five kernels of different kind, each of 1 to 4 ms on an H200, alone or in a random mixture of runs of 5 to 40 of a kind.
+// Five kernels that use different units, of 1 to 4 ms each on an H200. Runs one of them, or a random mixture with 5 to 40 launches of a kernel in a row.
 // usage: five KIND|mix SECONDS [SEED]     KIND: 0 fp32, 1 tensor, 2 memory, 3 integer, 4 one block
 #include <cstdio>
 #include <cstdlib>

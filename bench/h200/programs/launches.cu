@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What launching a kernel takes the host by the size of its argument: one block of 704 threads that does nothing, by cuLaunchKernel, with
-// the argument as a pointer or as a buffer, and as a graph of that launch alone, whose argument stays as it is. Sizes take turns of 48 launches, then the stream is waited for, untimed.
-// Beside it what else a step of the transfer engine asks the driver and the system for: making a context current, a lock.
+// Measures how long the host takes to launch a kernel, by the size of its argument: one block of 704 threads that does nothing, launched by cuLaunchKernel, with
+// the argument as a pointer or as a buffer, and as a graph of this launch alone whose argument stays the same. Each size has turns of 48 launches; the wait after a turn is not measured.
+// Also measures what else a step of the transfer engine calls in the driver and the system: making a context current, and a lock.
 // Prints bytes,how,launches,median_us,p5_us,p95_us. usage: launches
 #include <algorithm>
 #include <chrono>

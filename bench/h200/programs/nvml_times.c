@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An NVML that passes every call on to the real one and keeps when it began and ended. To be found as
- * libnvidia-ml.so.1 by a program that is to be watched. NVML_REAL: path of the real library; NVML_TIMES: file
- * of pairs of int64_t, CLOCK_MONOTONIC nanoseconds, filled from the front. Calls have integers and pointers
- * for arguments alone, six at most.
+ * An NVML that passes each call on to the real one and records when the call began and ended. The program
+ * under test has to find it as libnvidia-ml.so.1. NVML_REAL: path of the real library; NVML_TIMES: file of
+ * pairs of int64_t (CLOCK_MONOTONIC, ns), filled from the front. All arguments must be integers or
+ * pointers, at most six.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

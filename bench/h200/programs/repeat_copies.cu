@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How well a plain CUDA program's own medians of copies repeat, from process to process and within one.
+// Measures how well a plain CUDA program's medians of copy times repeat, between processes and within one process.
 // Prints part,clock,way,direction,bytes,samples,median_us,p5_us. Parts:
 //   whole      sizes 1 B to 16 MiB, one after another, up to 200 samples or 40 ms each
 //   first ...  small copies, and a kernel that moves as much, in a row, again after one thing was made anew: nothing (again), the stream, the page-locked memory,
@@ -114,7 +114,7 @@ static void show_small(const char *part)
 		}
 }
 
-// What is replaced is freed only afterwards, so that the new one is another one.
+// The old object is freed after the new one is made, so that the new one has another address.
 static void show_anew()
 {
 	void *was_device = device, *was_pinned = pinned;

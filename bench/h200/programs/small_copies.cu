@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of 1 B to 4 KiB as a CUDA program makes them, by the run-time API, on three clocks:
+// Measures copies of 1 B to 4 KiB that a CUDA program makes with the run-time API, by three methods:
 //   back-to-back  a spin kernel holds the stream; 4 copies, then 16 between two events; the mean of the 16 (nvbandwidth's method)
 //   isolated      one copy between two events, the queue empty before (comm_scope)
 //   host          cudaMemcpyAsync and cudaStreamSynchronize of page-locked memory; cudaMemcpy of it, and of pageable memory
