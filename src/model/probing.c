@@ -138,7 +138,7 @@ static enum kwhy_status add_burst(struct adding *adding, const struct kwhy_burst
 
 	if (status)
 		return status;
-	account->bursts += burst->repeats > 0;
+	account->bursts += burst->repeats > 0 && burst->form != KWHY_BURST_COPIES;
 	account->repeated_ns += burst->repeated_ns;
 	if (adding->is_earlier)
 		return KWHY_OK;

@@ -10,8 +10,8 @@
  * grid, and only if they have bursts.
  */
 struct kwhy_probing_account {
-	uint64_t bursts;
-	int64_t busy_ns;     /* time of the program's own launches */
+	uint64_t bursts; /* bursts with the kernel, not those of the copies that restore its memory alone */
+	int64_t busy_ns; /* time of the program's own launches */
 	int64_t repeated_ns; /* time of the repeats, as the prober reports it */
 	uint64_t reason_launches;
 	const char *reason; /* the reason that most of the unprobed launches have; NULL: not reported */

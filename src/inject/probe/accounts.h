@@ -41,9 +41,12 @@ struct kwhy_probe_account {
 	atomic_int_least64_t
 		kernel_ns; /* time of one execution of the kernel, as timed in a burst; 0: unknown */
 	atomic_int_least64_t copies_ns; /* time of the copies that restore memory between two repeats */
-	int64_t both_ns, alone_ns;	/* total time of bursts with kernel and copies, and of bursts with the
-					   copies alone; only the thread that holds the burst uses these */
-	atomic_uint bursts;
+	/*
+	 * Used only by the thread that holds the burst: total time of bursts with kernel and copies, and of
+	 * bursts with the copies alone; time of the copies by a model when copies_ns was measured.
+	 */
+	int64_t both_ns, alone_ns, modelled_copies_ns;
+	atomic_uint bursts;   /* bursts with the kernel, not those of the copies alone */
 	atomic_bool is_known; /* the kernel's power is known from an earlier recording */
 	atomic_uint refusals; /* attempts that made no burst, each weighted by how likely it fails again */
 	/*

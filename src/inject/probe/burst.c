@@ -236,10 +236,33 @@ static enum kwhy_probe_reason look_for_hidden_writes(struct kwhy_probe_burst *bu
 	return sums[OUTSIDE_BEFORE] == sums[OUTSIDE_AFTER] ? KWHY_PROBE_NONE : KWHY_PROBE_HIDDEN;
 }
 
-/* Estimated time to restore the copied memory, used until that time is measured. */
-static int64_t copy_ns(const struct kwhy_probe_burst *burst)
+/* Time to restore the copied memory by a model, without any measurement. */
+static int64_t modelled_copies_ns(const struct kwhy_probe_burst *burst)
 {
 	return (int64_t)(burst->saved.bytes / COPY_BYTES_PER_NS) + (int64_t)burst->saved.count * LAUNCH_NS;
+}
+
+/*
+ * Estimated time to restore the copied memory: that of the account's last burst which showed it. Launches of
+ * one account may reach more or less memory. The estimate then changes as the model does, because with an old
+ * time a burst would have far too many or too few repeats. 0: nothing is restored between repeats.
+ */
+static int64_t copies_ns(const struct kwhy_probe_burst *burst)
+{
+	const int64_t measured_ns = atomic_load(&burst->account->copies_ns),
+		      then_ns = burst->account->modelled_copies_ns, now_ns = modelled_copies_ns(burst);
+
+	if (burst->account->form != KWHY_PROBE_STATEFUL || !burst->saved.count || !then_ns)
+		return measured_ns;
+	if (now_ns >= then_ns)
+		return measured_ns + (now_ns - then_ns);
+	return (int64_t)((double)measured_ns * (double)now_ns / (double)then_ns) + 1;
+}
+
+static void keep_copies_ns(struct kwhy_probe_burst *burst, int64_t time_ns)
+{
+	atomic_store(&burst->account->copies_ns, time_ns);
+	burst->account->modelled_copies_ns = modelled_copies_ns(burst);
 }
 
 /*
@@ -268,7 +291,7 @@ static enum kwhy_probe_reason learn(struct kwhy_probe_burst *burst)
 		? KWHY_PROBE_IDEMPOTENT
 		: KWHY_PROBE_STATEFUL;
 	if (burst->account->form == KWHY_PROBE_STATEFUL)
-		atomic_store(&burst->account->copies_ns, copy_ns(burst));
+		keep_copies_ns(burst, modelled_copies_ns(burst));
 	return KWHY_PROBE_NONE;
 }
 
@@ -280,8 +303,8 @@ static enum kwhy_probe_reason learn(struct kwhy_probe_burst *burst)
 static bool is_turn_of_copies(const struct kwhy_probe_burst *burst)
 {
 	const struct kwhy_probe_account *account = burst->account;
-	const double copies_ns = (double)atomic_load(&account->copies_ns),
-		     share = copies_ns / ((double)atomic_load(&account->kernel_ns) + copies_ns);
+	const double its_ns = (double)copies_ns(burst),
+		     share = its_ns / ((double)atomic_load(&account->kernel_ns) + its_ns);
 
 	return account->form == KWHY_PROBE_STATEFUL && !burst->is_of_graph && burst->saved.count &&
 		share > COPIES_SHARE_MIN && (double)account->alone_ns < share * (double)account->both_ns;
@@ -290,7 +313,7 @@ static bool is_turn_of_copies(const struct kwhy_probe_burst *burst)
 static uint32_t repeats_of(const struct kwhy_probe_burst *burst)
 {
 	const int64_t kernel_ns = burst->is_of_copies ? 0 : atomic_load(&burst->account->kernel_ns),
-		      repeats = burst->wanted_ns / (kernel_ns + atomic_load(&burst->account->copies_ns));
+		      repeats = burst->wanted_ns / (kernel_ns + copies_ns(burst));
 
 	return repeats < REPEATS_MIN ? REPEATS_MIN : repeats > REPEATS_MAX ? REPEATS_MAX : (uint32_t)repeats;
 }
@@ -316,24 +339,25 @@ static void repeat_all(struct kwhy_probe_burst *burst)
 
 /*
  * Adds the burst's time to its account, and updates the account's times of one repeat and of the copies that
- * restore memory.
+ * restore memory. The copies before the first repeat come before the timed interval, which has one set of
+ * copies less than repeats.
  */
 static void keep_time(struct kwhy_probe_burst *burst)
 {
 	struct kwhy_probe_account *account = burst->account;
-	const int64_t all_ns = elapsed_ns(burst), each_ns = all_ns / burst->repeats + 1;
+	const int64_t all_ns = elapsed_ns(burst), copied = burst->repeats - 1,
+		      kernels_ns = burst->repeats * atomic_load(&account->kernel_ns);
 
 	if (burst->is_of_copies) {
 		account->alone_ns += all_ns;
-		/* what is restored may be less than at first, when the kernel's writes were not yet known */
-		atomic_store(&account->copies_ns, each_ns);
+		keep_copies_ns(burst, all_ns / copied + 1);
 		return;
 	}
 	account->both_ns += all_ns;
 	if (account->form == KWHY_PROBE_IDEMPOTENT)
-		atomic_store(&account->kernel_ns, each_ns);
-	else if (each_ns > atomic_load(&account->kernel_ns))
-		atomic_store(&account->copies_ns, each_ns - atomic_load(&account->kernel_ns));
+		atomic_store(&account->kernel_ns, all_ns / burst->repeats + 1);
+	else if (all_ns > kernels_ns)
+		keep_copies_ns(burst, (all_ns - kernels_ns) / copied + 1);
 	burst->repeated_ns = atomic_load(&account->kernel_ns) * burst->repeats;
 	atomic_fetch_add(&account->repeated_ns, burst->repeated_ns);
 }

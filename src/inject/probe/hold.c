@@ -229,7 +229,7 @@ static void judge_burst(struct kwhy_probe *probe, enum kwhy_probe_reason reason)
 			account->name);
 	if (reason)
 		refuse(probe, account, reason);
-	else
+	else if (!burst->is_of_copies)
 		atomic_fetch_add(&account->bursts, 1);
 }
 

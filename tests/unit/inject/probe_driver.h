@@ -5,6 +5,7 @@
 #include "vendor/cuda_probe.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /*
  * A driver for tests of the prober: device memory is the host's, whatever is launched runs at once. Kernels
@@ -16,6 +17,7 @@ struct kwhy_cuda_function_opaque {
 	void (*run)(void **arguments);
 	size_t bytes[PROBE_PARAMETERS_MAX]; /* of each parameter; 0: no more */
 	unsigned runs;
+	int64_t run_ns; /* of the device's clock, see below */
 };
 
 /* What the driver is to be like; all zero: as usual. */
@@ -25,7 +27,16 @@ struct probe_driver {
 	unsigned fails_from, copies;
 	unsigned memory_bytes_free;
 	unsigned asked; /* how often a burst was begun */
+	/*
+	 * Bytes that the device copies in a nanosecond. With it, the device has a clock, by which events are
+	 * timed: copies and runs of kernels advance it. 0: every interval between events takes 1 ms.
+	 */
+	size_t bytes_per_ns;
+	int64_t now_ns;
 };
+
+/* Time of the device's clock that a copy takes, whatever its size, ns. */
+enum { PROBE_COPY_NS = 2000 };
 
 extern struct probe_driver probe_driver;
 

@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "inject/probe/copies.h"
-#include "inject/probe/probe.h"
-#include "probe_driver.h"
+#include "probe_launches.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-enum { LAUNCH_ID = 1, WITH_ID, WORDS = 1024 };
-
-#define HERE ((kwhy_cuda_context)(uintptr_t)64) /* NOLINT(performance-no-int-to-ptr) */
-
-static struct kwhy_probe *probe;
-static uint32_t correlation;
+enum { WORDS = 1024 };
 
 /* out[i] = in[i] + 1 */
 static void add_one(void **arguments)
@@ -61,58 +52,10 @@ static struct kwhy_cuda_function_opaque kernel_add = {.run = add_one, .bytes = {
 					kernel_count = {.run = count_up, .bytes = {8}},
 					kernel_follow = {.run = follow, .bytes = {8}};
 
-static int setup(void **state)
+static int start(void **state)
 {
-	const struct kwhy_probe_plan plan = {.within = 0.05,
-		.ratio = 3,
-		.budget_ns = INT64_MAX / 2,
-		.share_ppm = 1000000,
-		.least_ns = 3000000,
-		.most_ns = 5000000};
-
-	(void)state;
-	probe = calloc(1, sizeof(*probe));
-	probe->driver = probe_driver_calls();
-	probe->calls[LAUNCH_ID].handler = KWHY_PROBE_LAUNCH;
-	probe->calls[WITH_ID].handler = KWHY_PROBE_LAUNCH_WITH;
-	probe->log = -1;
-	kwhy_probe_pace_init(&probe->pace, &plan, 0);
-	atomic_store(&probe->is_on, true);
 	kernel_add.runs = kernel_count.runs = kernel_follow.runs = 0;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	probe_driver_clear();
-	free(probe);
-	return 0;
-}
-
-/* A program's call, around which CUPTI calls the prober. */
-static void launch_as(
-	kwhy_cuda_function kernel, const char *name, void **arguments, enum kwhy_cuda_result result)
-{
-	struct kwhy_cupti_parameters_launch parameters = {
-		.function = kernel, .grid = {4, 2, 1}, .block = {64, 1, 1}, .arguments = arguments};
-	struct kwhy_cupti_callback data = {.site = KWHY_CUPTI_ENTER,
-		.parameters = &parameters,
-		.symbol = name,
-		.context = HERE,
-		.correlation = ++correlation};
-
-	kwhy_probe_on_call(probe, KWHY_CUPTI_DOMAIN_DRIVER, LAUNCH_ID, &data);
-	if (!result)
-		kernel->run(arguments);
-	data.site = KWHY_CUPTI_EXIT;
-	data.result = &result;
-	kwhy_probe_on_call(probe, KWHY_CUPTI_DOMAIN_DRIVER, LAUNCH_ID, &data);
-}
-
-static void launch(kwhy_cuda_function kernel, const char *name, void **arguments)
-{
-	launch_as(kernel, name, arguments, KWHY_CUDA_SUCCESS);
+	return probe_launches_begin(state);
 }
 
 static void an_idempotent_kernel_is_repeated_back_to_back_and_its_memory_stays(void **state)
@@ -122,7 +65,7 @@ static void an_idempotent_kernel_is_repeated_back_to_back_and_its_memory_stays(v
 
 	(void)state;
 	in[5] = 41;
-	launch(&kernel_add, "vectorized_elementwise_kernel", arguments);
+	probe_launch(&kernel_add, "vectorized_elementwise_kernel", arguments);
 	assert_int_equal(out[5], 42);
 	assert_int_equal(probe->row_head, 1);
 	assert_int_equal(probe->rows[0].form, 0);
@@ -130,7 +73,7 @@ static void an_idempotent_kernel_is_repeated_back_to_back_and_its_memory_stays(v
 	assert_in_range(probe->rows[0].repeats, 2, 5);
 	assert_int_equal(kernel_add.runs, 2 + probe->rows[0].repeats);
 	assert_int_equal(probe->rows[0].saved_bytes, 2 * WORDS * 8);
-	launch(&kernel_add, "vectorized_elementwise_kernel", arguments);
+	probe_launch(&kernel_add, "vectorized_elementwise_kernel", arguments);
 	assert_int_equal(probe->rows[1].check, KWHY_PROBE_UNCHECKED); /* of a kernel's first burst alone */
 }
 
@@ -142,7 +85,7 @@ static void the_memory_of_an_unknown_kernel_is_put_back_before_each_repeat(void 
 	void *arguments[] = {&in, &out};
 
 	(void)state;
-	launch(&kernel_add, "DeviceRadixSortOnesweepKernel", arguments);
+	probe_launch(&kernel_add, "DeviceRadixSortOnesweepKernel", arguments);
 	assert_int_equal(probe->row_head, 1);
 	assert_int_equal(probe->rows[0].form, 1);
 	assert_int_equal(probe->rows[0].check, KWHY_PROBE_SAME);
@@ -156,11 +99,11 @@ static void memory_of_the_prober_is_none_of_the_program(void **state)
 	void *arguments[] = {&in, &out, NULL};
 
 	(void)state;
-	launch(&kernel_add, "first", arguments);
+	probe_launch(&kernel_add, "first", arguments);
 	out = (uint64_t *)(uintptr_t)(probe->probe_contexts[0].copies + 4096);
 	arguments[1] = &out;
 	kernel_add.runs = 0;
-	launch_as(&kernel_add, "second", arguments, KWHY_CUDA_INVALID_VALUE);
+	probe_launch_as(&kernel_add, "second", arguments, KWHY_CUDA_INVALID_VALUE);
 	assert_int_equal(probe->burst.reach.count, 1);
 }
 
@@ -171,7 +114,7 @@ static void a_kernel_with_state_begins_each_repeat_on_memory_put_back(void **sta
 
 	(void)state;
 	for (int i = 0; i < 5; i++)
-		launch(&kernel_count, "count", arguments);
+		probe_launch(&kernel_count, "count", arguments);
 	assert_int_equal(counter[0], 5);
 	assert_int_equal(probe->row_head, 5);
 	assert_int_equal(probe->rows[0].form, 1);
@@ -179,42 +122,18 @@ static void a_kernel_with_state_begins_each_repeat_on_memory_put_back(void **sta
 	assert_true(kernel_count.runs > 10);
 }
 
-/* The copies that restore memory take as long as the kernel: what they draw is to be taken off its repeats.
- */
-static void copies_that_take_long_are_repeated_alone_in_every_other_burst(void **state)
-{
-	uint64_t *counter = probe_driver_new(64);
-	void *arguments[] = {&counter};
-	unsigned repeats;
-
-	(void)state;
-	launch(&kernel_count, "count", arguments);
-	assert_int_equal(probe->rows[0].form, 1);
-	repeats = kernel_count.runs;
-	probe->accounts.at[probe->accounts.list[0] - 1].copies_ns = 1000001;
-	launch(&kernel_count, "count", arguments);
-	assert_int_equal(probe->rows[1].form, KWHY_PROBE_ROW_COPIES);
-	assert_in_range(probe->rows[1].repeats, 2, 5);
-	assert_int_equal(probe->rows[1].repeated_ns, 0);
-	assert_int_equal(kernel_count.runs, repeats);
-	launch(&kernel_count, "count", arguments);
-	assert_int_equal(probe->rows[2].form, 1);
-	assert_true(kernel_count.runs > repeats);
-	assert_int_equal(counter[0], 3);
-}
-
 static void a_kernel_that_writes_where_no_parameter_points_is_never_repeated(void **state)
 {
 	uint64_t *hidden = probe_driver_new(64), **table = probe_driver_new(64);
 	void *arguments[] = {&table};
 	const struct kwhy_probe_allocation allocation = {
-		.address = (uintptr_t)hidden, .bytes = 64, .context = HERE};
+		.address = (uintptr_t)hidden, .bytes = 64, .context = PROBE_CONTEXT};
 
 	(void)state;
 	table[0] = hidden;
 	kwhy_probe_memory_add(&probe->memory, &allocation);
-	launch(&kernel_follow, "follow", arguments);
-	launch(&kernel_follow, "follow", arguments);
+	probe_launch(&kernel_follow, "follow", arguments);
+	probe_launch(&kernel_follow, "follow", arguments);
 	assert_int_equal(hidden[0], 6);
 	assert_int_equal(kernel_follow.runs, 0);
 	assert_int_equal(probe->accounts.at[probe->accounts.list[0] - 1].reason, KWHY_PROBE_HIDDEN);
@@ -228,12 +147,12 @@ static void of_a_large_allocation_what_the_kernel_writes_is_copied(void **state)
 	void *arguments[] = {&from, &one};
 
 	(void)state;
-	launch(&kernel_add_up, "add_up", arguments); /* teaches */
+	probe_launch(&kernel_add_up, "add_up", arguments); /* teaches */
 	assert_int_equal(probe->row_head, 1);
 	assert_int_equal(probe->rows[0].repeats, 0);
 	assert_int_equal(kernel_add_up.runs, 0);
 	for (int i = 0; i < 3; i++)
-		launch(&kernel_add_up, "add_up", arguments);
+		probe_launch(&kernel_add_up, "add_up", arguments);
 	assert_int_equal(probe->row_head, 4);
 	assert_in_range(probe->rows[1].saved_bytes, 65536 * 8, 65536 * 8 + 4 * 65536);
 	assert_int_equal(probe->rows[1].check, KWHY_PROBE_SAME);
@@ -250,9 +169,9 @@ static void what_it_writes_moves_with_its_pointers(void **state)
 	void *arguments[] = {&from, &one};
 
 	(void)state;
-	launch(&kernel_add_up, "add_up", arguments);
+	probe_launch(&kernel_add_up, "add_up", arguments);
 	from = large + 3000000;
-	launch(&kernel_add_up, "add_up", arguments);
+	probe_launch(&kernel_add_up, "add_up", arguments);
 	assert_int_equal(probe->row_head, 2);
 	assert_int_not_equal(probe->rows[1].repeats, 0);
 	assert_int_equal(large[3000000], 1);
@@ -267,7 +186,7 @@ static void a_kernel_that_writes_somewhere_else_each_time_is_left_alone(void **s
 
 	(void)state;
 	for (int i = 0; i < 20; i++)
-		launch(&kernel_wander, "wander", arguments);
+		probe_launch(&kernel_wander, "wander", arguments);
 	for (int i = 0; i < LARGE_WORDS; i++)
 		sum += large[i];
 	assert_int_equal(sum, 20);
@@ -280,7 +199,7 @@ static void expect_refusal(const char *name, enum kwhy_probe_reason reason)
 	uint64_t *in = probe_driver_new(WORDS * 8), *out = probe_driver_new(WORDS * 8);
 	void *arguments[] = {&in, &out};
 
-	launch(&kernel_add, name, arguments);
+	probe_launch(&kernel_add, name, arguments);
 	assert_int_equal(out[0], 1);
 	assert_int_equal(kernel_add.runs, 0);
 	assert_int_equal(probe->row_head, 0);
@@ -320,12 +239,12 @@ static void a_launch_that_is_not_due_asks_the_driver_nothing(void **state)
 	probe->pace.plan.share_ppm = 0;
 	atomic_store(&probe->pace.due_mono_ns, INT64_MAX);
 	for (int i = 0; i < 100; i++)
-		launch(&kernel_add, "add", arguments);
+		probe_launch(&kernel_add, "add", arguments);
 	assert_int_equal(probe_driver.asked, 0);
 	assert_int_equal(probe->accounts.at[probe->accounts.list[0] - 1].launches, 100);
 	atomic_store(&probe->pace.due_mono_ns, 0);
 	for (int i = 0; i < 100; i++)
-		launch(&kernel_add, "add", arguments);
+		probe_launch(&kernel_add, "add", arguments);
 	assert_true(probe_driver.asked > 0);
 }
 
@@ -351,10 +270,10 @@ static void a_launch_that_fails_is_not_repeated(void **state)
 	void *arguments[] = {&in, &out};
 
 	(void)state;
-	launch_as(&kernel_add, "add", arguments, KWHY_CUDA_INVALID_VALUE);
+	probe_launch_as(&kernel_add, "add", arguments, KWHY_CUDA_INVALID_VALUE);
 	assert_int_equal(kernel_add.runs, 0);
 	assert_false(probe->is_held);
-	launch(&kernel_add, "add", arguments);
+	probe_launch(&kernel_add, "add", arguments);
 	assert_int_equal(probe->row_head, 1);
 }
 
@@ -366,8 +285,8 @@ static void a_copy_that_fails_ends_the_probing_before_anything_has_changed(void 
 	(void)state;
 	probe_driver.fails_from = 2; /* behind the program's own launch */
 	probe_driver.copies_give = KWHY_CUDA_INVALID_VALUE;
-	launch(&kernel_count, "count", arguments);
-	launch(&kernel_count, "count", arguments);
+	probe_launch(&kernel_count, "count", arguments);
+	probe_launch(&kernel_count, "count", arguments);
 	assert_int_equal(counter[0], 2);
 	assert_int_equal(kernel_count.runs, 0);
 	assert_true(probe->has_note);
@@ -376,13 +295,12 @@ static void a_copy_that_fails_ends_the_probing_before_anything_has_changed(void 
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, probe_launches_end)
 	const struct CMUnitTest tests[] = {
 		TEST(an_idempotent_kernel_is_repeated_back_to_back_and_its_memory_stays),
 		TEST(the_memory_of_an_unknown_kernel_is_put_back_before_each_repeat),
 		TEST(memory_of_the_prober_is_none_of_the_program),
 		TEST(a_kernel_with_state_begins_each_repeat_on_memory_put_back),
-		TEST(copies_that_take_long_are_repeated_alone_in_every_other_burst),
 		TEST(a_kernel_that_writes_where_no_parameter_points_is_never_repeated),
 		TEST(of_a_large_allocation_what_the_kernel_writes_is_copied),
 		TEST(what_it_writes_moves_with_its_pointers),
