@@ -27,18 +27,27 @@ bool kwhy_probing_is_there(const struct kwhy_recording *recording, uint32_t devi
 }
 
 /*
- * End of the burst that contains time_ns; if there is none, time_ns itself. `burst` is the index of the first
- * burst that may contain it.
+ * The burst in which a probe's activity ran; NULL: none. Bursts are in order of start, and those of one
+ * process do not overlap, but those of other processes may lie between.
  */
-static int64_t burst_end_ns(const struct kwhy_recording *recording, size_t *burst, int64_t time_ns)
+static const struct kwhy_burst *burst_of(const struct kwhy_recording *recording, size_t row)
 {
-	const struct kwhy_burst *bursts = recording->bursts;
+	const struct kwhy_activities *rows = &recording->activities;
+	const uint32_t process = recording->streams[rows->stream[row]].process;
+	size_t low = 0, high = recording->burst_count;
 
-	while (*burst < recording->burst_count && bursts[*burst].end_ns <= time_ns)
-		(*burst)++;
-	if (*burst == recording->burst_count || bursts[*burst].start_ns > time_ns)
-		return time_ns;
-	return bursts[*burst].end_ns;
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (recording->bursts[middle].start_ns <= rows->start_ns[row])
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (low && recording->bursts[low - 1].process != process)
+		low--;
+	return low && rows->start_ns[row] < recording->bursts[low - 1].end_ns ? &recording->bursts[low - 1]
+									      : NULL;
 }
 
 /* Cuts the probing intervals at the end of the device's last activity, at which its run ends. */
@@ -97,24 +106,40 @@ static void drop_empty(struct kwhy_covered *covered)
 }
 
 /*
+ * Adds the interval of a probe's activity. The burst holds the host from its start to its end. So the device
+ * waits for the probe from the burst's start on, or from the end of what the program had launched before.
+ */
+static void add_activity(struct kwhy_covered *covered, const struct kwhy_recording *recording, size_t row,
+	int64_t program_end_ns)
+{
+	const struct kwhy_activities *rows = &recording->activities;
+	const struct kwhy_burst *burst = burst_of(recording, row);
+	int64_t start_ns = rows->start_ns[row], end_ns = rows->end_ns[row];
+
+	if (burst && end_ns < burst->end_ns)
+		end_ns = burst->end_ns;
+	if (burst && program_end_ns < start_ns)
+		start_ns = program_end_ns > burst->start_ns ? program_end_ns : burst->start_ns;
+	add_probe(covered, start_ns, end_ns);
+}
+
+/*
  * Lists the probing intervals. Activities are in order of start, and each activity adds at most one interval.
  */
-static void list_stretches(
+static void list_intervals(
 	struct kwhy_covered *covered, const struct kwhy_recording *recording, uint32_t device)
 {
 	const struct kwhy_activities *rows = &recording->activities;
-	size_t burst = 0;
+	int64_t program_end_ns = INT64_MIN;
 
 	for (size_t row = rows->first[device]; row < rows->first[device + 1]; row++) {
-		const int64_t start_ns = rows->start_ns[row], end_ns = rows->end_ns[row];
-
 		if (is_probe(rows, row)) {
-			int64_t until_ns = burst_end_ns(recording, &burst, start_ns);
-
-			add_probe(covered, start_ns, until_ns > end_ns ? until_ns : end_ns);
-		} else {
-			take_program(covered, start_ns, end_ns);
+			add_activity(covered, recording, row, program_end_ns);
+			continue;
 		}
+		take_program(covered, rows->start_ns[row], rows->end_ns[row]);
+		if (rows->end_ns[row] > program_end_ns)
+			program_end_ns = rows->end_ns[row];
 	}
 	end_with_work(covered, recording, device);
 	drop_empty(covered);
@@ -131,7 +156,7 @@ static enum kwhy_status list_init(struct kwhy_covered *covered, const struct kwh
 		rows->first[device + 1] - rows->first[device] + 1, sizeof(*covered->probing));
 	if (!covered->probing)
 		return kwhy_fail_memory(error, "bursts of repeats");
-	list_stretches(covered, recording, device);
+	list_intervals(covered, recording, device);
 	return KWHY_OK;
 }
 
@@ -180,11 +205,11 @@ static bool is_throttled(const struct repeats *repeats)
 
 /* Finds the repeats among the rows from `first` on that start before the end of the interval. */
 static struct repeats find_repeats(
-	const struct kwhy_activities *rows, size_t first, size_t end, const struct kwhy_window *stretch)
+	const struct kwhy_activities *rows, size_t first, size_t end, const struct kwhy_window *interval)
 {
 	struct repeats repeats = {.rows = rows, .first = first, .end = first};
 
-	for (; repeats.end < end && rows->start_ns[repeats.end] < stretch->end_ns; repeats.end++)
+	for (; repeats.end < end && rows->start_ns[repeats.end] < interval->end_ns; repeats.end++)
 		repeats.count += rows->origin[repeats.end] == KWHY_ORIGIN_REPEAT;
 	return repeats;
 }
@@ -201,12 +226,12 @@ enum kwhy_status kwhy_probing_throttled(const struct kwhy_recording *recording, 
 		return status;
 	*out_count = 0;
 	for (size_t i = 0; i < list.probing_count; i++) {
-		const struct kwhy_window stretch = list.probing[i];
-		const struct repeats repeats = find_repeats(rows, row, rows->first[device + 1], &stretch);
+		const struct kwhy_window interval = list.probing[i];
+		const struct repeats repeats = find_repeats(rows, row, rows->first[device + 1], &interval);
 
 		row = repeats.end;
 		if (is_throttled(&repeats))
-			list.probing[(*out_count)++] = stretch;
+			list.probing[(*out_count)++] = interval;
 	}
 	*out = list.probing;
 	*out_all = list.probing_count;

@@ -15,9 +15,9 @@ bool kwhy_probing_is_there(const struct kwhy_recording *recording, uint32_t devi
 
 /*
  * Removes the intervals in which a probe was running from the known windows; they become unrecorded time and
- * are listed in covered->probing. An interval reaches from the first activity of a burst to the end of the
- * burst or to that of its last activity, whichever is later. Time in which activities of the program itself
- * run is no part of it.
+ * are listed in covered->probing. An interval reaches from the start of a burst, or from the end of the work
+ * that the program had launched before, to the end of the burst or to that of its last activity, whichever is
+ * later. Time in which activities of the program itself run is no part of it.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_probing_cut(struct kwhy_covered *covered,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);

@@ -142,7 +142,7 @@ static enum kwhy_status add_burst(struct adding *adding, const struct kwhy_burst
 	account->repeated_ns += burst->repeated_ns;
 	if (adding->is_earlier)
 		return KWHY_OK;
-	probing->bursts++;
+	probing->bursts += burst->repeats > 0;
 	probing->repeats += burst->repeats;
 	probing->spent_ns += burst->end_ns - burst->start_ns;
 	probing->checked += burst->check != KWHY_BURST_UNCHECKED;

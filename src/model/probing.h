@@ -29,10 +29,10 @@ struct kwhy_probing {
 	size_t count, capacity, name_capacity;
 
 	/* Sums over the recordings that were added with is_earlier false. */
-	uint64_t bursts, repeats, checked, different;
+	uint64_t bursts, repeats, checked, different; /* bursts: those with repeats */
 	uint32_t different_name; /* name of the first kernel after whose repeats memory differed; 0: it never
 				    differed */
-	int64_t spent_ns;	 /* host time spent in bursts */
+	int64_t spent_ns;	 /* host time spent in bursts and attempts */
 	int64_t busy_ns;	 /* sum of busy_ns over the accounts */
 };
 

@@ -380,8 +380,8 @@ enum kwhy_burst_check {
 };
 
 /*
- * One launch of the program that kwhy probe repeated. Bursts of a process do not overlap, and the activities
- * of origin repeat and prober lie in them.
+ * One launch of the program that kwhy probe repeated, or tried to repeat. Bursts of a process do not overlap,
+ * and the activities of origin repeat and prober lie in them.
  */
 struct kwhy_burst {
 	int64_t start_ns, end_ns; /* host time from before the first copy until after the last one */
@@ -391,7 +391,8 @@ struct kwhy_burst {
 	uint32_t process;
 	uint32_t stream; /* index into streams; KWHY_NONE: the recording has neither the launch nor the
 			    repeats */
-	uint32_t blocks, repeats;
+	uint32_t blocks;
+	uint32_t repeats; /* 0: the launch was not repeated after all, but held for this time */
 	uint16_t threads_per_block;
 	uint8_t form;  /* enum kwhy_burst_form */
 	uint8_t check; /* enum kwhy_burst_check */

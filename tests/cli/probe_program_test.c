@@ -3,6 +3,8 @@
  * is. */
 #include "record_folder.h"
 
+#include <jansson.h>
+
 #define ENVIRONMENT "export KWHY_CUPTI=" KWHY_FAKE_CUPTI " LD_LIBRARY_PATH=" KWHY_FAKE_CUDA_DIR "; "
 
 /* Of `kwhy probe OPTIONS -- PROGRAM WORDS`, or the program alone; what the library said of it is in the log.
@@ -192,6 +194,45 @@ static void a_cooperative_kernel_is_not_repeated_and_the_report_says_so(void **s
 	spawned_done(&spawned);
 }
 
+/* Sum of a number of the rows of a list in a result; `name`: of the rows with that name alone. */
+static int64_t sum_of(json_t *rows, const char *number, const char *name)
+{
+	int64_t sum = 0;
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(rows, i, row) if (!strcmp(json_string_value(json_object_get(row, "name")), name))
+		sum += json_integer_value(json_object_get(row, number));
+	return sum;
+}
+
+/* Each launch is a call of the runtime, in which its burst lies. */
+static void calls_have_no_time_of_bursts(void **state)
+{
+	char report[300];
+	struct spawned spawned;
+	json_t *answer, *api;
+	int64_t calls_ns, bursts_ns;
+
+	(void)state;
+	expect_same("work:30 threads:2 sum");
+	snprintf(report, sizeof(report), "%s/report.json", folder);
+	spawned = SPAWN("report", "-q", place("a"), "-o", report);
+	assert_int_equal(spawned.exit, 0);
+	spawned_done(&spawned);
+	answer = json_load_file(report, 0, NULL);
+	assert_non_null(answer);
+	unlink(report);
+	api = json_object_get(answer, "api");
+	assert_int_equal(sum_of(api, "count", "cudaLaunchKernel"), 90 + 2 * 60);
+	assert_int_equal(sum_of(api, "count", "cuMemcpyDtoDAsync"), 0);
+	calls_ns = sum_of(api, "total_ns", "cudaLaunchKernel");
+	bursts_ns = json_integer_value(json_object_get(json_object_get(answer, "probing"), "time_ns"));
+	if (calls_ns > bursts_ns / 2)
+		fail_msg("launches take %lld ns, bursts %lld ns", (long long)calls_ns, (long long)bursts_ns);
+	json_decref(answer);
+}
+
 static void copies_and_memsets_are_repeated_but_for_pageable_ones(void **state)
 {
 	struct probed *probed;
@@ -267,6 +308,7 @@ int main(void)
 			kernels_of_graphs_that_are_changed_are_repeated_as_they_are_now, end_one),
 		cmocka_unit_test_teardown(
 			a_cooperative_kernel_is_not_repeated_and_the_report_says_so, end_one),
+		cmocka_unit_test_teardown(calls_have_no_time_of_bursts, end_one),
 		cmocka_unit_test_teardown(copies_and_memsets_are_repeated_but_for_pageable_ones, end_one),
 		cmocka_unit_test_teardown(threads_take_turns_with_bursts, end_one),
 		cmocka_unit_test_teardown(a_child_of_fork_works_as_it_would, end_one),

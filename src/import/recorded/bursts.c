@@ -21,6 +21,19 @@
 /* Size from which on a copy is probed, bytes (inject/probe/copies.h). */
 enum { COPY_BYTES_MIN = 65536 };
 
+/*
+ * Times of the program's own launch from the start of its burst, both 0 if they are not stated. Times that
+ * are not in order, or not in the burst, count as not stated.
+ */
+static void place_launch(struct kwhy_recorded_burst *row, const struct kwhy_wire_burst *burst)
+{
+	if (burst->launch_ns > burst->launched_ns ||
+		burst->launched_ns > row->burst.end_ns - row->burst.start_ns)
+		return;
+	row->launch_ns = burst->launch_ns;
+	row->launched_ns = burst->launched_ns;
+}
+
 enum kwhy_status kwhy_recorded_burst_keep(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_burst *burst, struct kwhy_error *error)
 {
@@ -28,8 +41,6 @@ enum kwhy_status kwhy_recorded_burst_keep(struct kwhy_recorded *recorded, uint32
 		.correlation = burst->correlation,
 		.tid = burst->thread,
 		.context = burst->context,
-		.launch_ns = burst->launch_ns,
-		.launched_ns = burst->launched_ns,
 		.stream = KWHY_NONE,
 		.copies = KWHY_NONE,
 		.first_ns = INT64_MAX,
@@ -51,6 +62,7 @@ enum kwhy_status kwhy_recorded_burst_keep(struct kwhy_recorded *recorded, uint32
 		recorded->recording->lost.skipped_events++;
 		return KWHY_OK;
 	}
+	place_launch(&row, burst);
 	status = kwhy_column_reserve((void **)&recorded->bursts, &recorded->burst_capacity,
 		recorded->burst_count + 1, sizeof(*recorded->bursts), "bursts of repeats", error);
 	if (!status)
@@ -100,12 +112,14 @@ enum kwhy_status kwhy_recorded_bursts_sort(struct kwhy_recorded *recorded, struc
 	return status;
 }
 
-/* The burst of a process at a time; NULL: no burst. The bursts of a process do not overlap. */
-static struct kwhy_recorded_burst *burst_at(
-	const struct kwhy_recorded *recorded, uint32_t process, int64_t time_ns)
+struct interval {
+	int64_t start_ns, end_ns;
+};
+
+/* Number of bursts that come before those of a process that start after a time. */
+static size_t bursts_until(const struct kwhy_recorded *recorded, uint32_t process, int64_t time_ns)
 {
 	size_t low = 0, high = recorded->burst_count;
-	struct kwhy_recorded_burst *last;
 
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
@@ -116,24 +130,83 @@ static struct kwhy_recorded_burst *burst_at(
 		else
 			high = middle;
 	}
-	last = low ? &recorded->bursts[low - 1] : NULL;
+	return low;
+}
+
+/* The burst of a process at a time; NULL: no burst. The bursts of a process do not overlap. */
+static struct kwhy_recorded_burst *burst_at(
+	const struct kwhy_recorded *recorded, uint32_t process, int64_t time_ns)
+{
+	const size_t until = bursts_until(recorded, process, time_ns);
+	struct kwhy_recorded_burst *last = until ? &recorded->bursts[until - 1] : NULL;
+
 	return last && last->burst.process == process && time_ns < last->burst.end_ns ? last : NULL;
+}
+
+/*
+ * Start and end of the program's own call in a burst, on the thread that has the burst. After a copy or a
+ * graph the program's call ends where the burst starts.
+ */
+static struct interval own_call(const struct kwhy_recorded_burst *burst)
+{
+	const int64_t start_ns = burst->burst.start_ns;
+
+	return burst->burst.form == KWHY_BURST_AFTER
+		? (struct interval){start_ns, start_ns}
+		: (struct interval){start_ns + burst->launch_ns, start_ns + burst->launched_ns};
+}
+
+/*
+ * Takes a burst out of the time of a call that began before it. On the burst's thread the call moves to the
+ * program's own launch. Another thread may not launch during a burst, and waits for it: from the program's
+ * own launch on, at the latest, the time of its call is taken to be that wait.
+ */
+static void take_burst_out(const struct kwhy_recorded_burst *burst, uint32_t tid, struct interval *call)
+{
+	const struct interval own = own_call(burst);
+	int64_t held_ns = burst->burst.start_ns + burst->launch_ns;
+
+	if (call->end_ns < burst->burst.end_ns)
+		return;
+	if (burst->tid != tid) {
+		held_ns = held_ns > call->start_ns ? held_ns : call->start_ns;
+		call->end_ns -= burst->burst.end_ns - held_ns;
+		return;
+	}
+	call->start_ns += own.start_ns - burst->burst.start_ns;
+	call->end_ns -= burst->burst.end_ns - own.end_ns;
 }
 
 /*
  * Calls of the thread during a burst are the prober's, except the program's own launch. They are
  * distinguished by time, because both may have the same correlation.
  */
-bool kwhy_recorded_call_is_probers(
-	const struct kwhy_recorded *recorded, uint32_t writer, const struct kwhy_wire_call *call)
+static bool is_probers(const struct kwhy_recorded_burst *burst, uint32_t tid, int64_t start_ns)
 {
-	const int64_t start_ns = kwhy_recorded_time(recorded, writer, call->start_mono_ns);
-	const struct kwhy_recorded_burst *burst = burst_at(
-		recorded, recorded->writers[writer].process, start_ns);
+	const struct interval own = own_call(burst);
 
-	return burst && burst->tid == call->thread &&
-		(start_ns < burst->burst.start_ns + burst->launch_ns ||
-			start_ns >= burst->burst.start_ns + burst->launched_ns);
+	return burst->tid == tid && (start_ns < own.start_ns || start_ns >= own.end_ns);
+}
+
+bool kwhy_recorded_call_of_program(const struct kwhy_recorded *recorded, uint32_t writer, uint32_t tid,
+	int64_t *start_ns, int64_t *end_ns)
+{
+	const uint32_t process = recorded->writers[writer].process;
+	const struct kwhy_recorded_burst *during = burst_at(recorded, process, *start_ns);
+	const size_t from = bursts_until(recorded, process, *start_ns),
+		     until = bursts_until(recorded, process, *end_ns);
+	struct interval call = {*start_ns, *end_ns};
+
+	if (during && is_probers(during, tid, *start_ns))
+		return false;
+	/* The latest first: a burst is taken out where it was recorded. */
+	for (size_t i = until; i-- > from;)
+		take_burst_out(&recorded->bursts[i], tid, &call);
+	if (during && during->tid != tid)
+		take_burst_out(during, tid, &call);
+	*start_ns = call.start_ns;
+	*end_ns = call.end_ns;
+	return true;
 }
 
 /*

@@ -52,7 +52,9 @@ struct kwhy_recorded_memory {
 /* A launch that kwhy probe repeated. */
 struct kwhy_recorded_burst {
 	struct kwhy_burst burst;
-	uint32_t writer, correlation, tid, context, launch_ns, launched_ns;
+	uint32_t writer, correlation, tid, context;
+	uint32_t launch_ns, launched_ns; /* the program's own launch, from the start of the burst; both 0: it
+					    is not stated */
 	uint32_t stream; /* stream of the first repeat; used if the program's own launch is lost */
 	/*
 	 * Name of the copies between the repeats, which restore the kernel's memory. KWHY_NONE: no burst
@@ -228,9 +230,12 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorded_unprobed_keep(struct kwhy_recorded 
 /* Sorts the bursts. Call it when processes are known and before the rows are read. */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_bursts_sort(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);
-/* Whether kwhy probe made the call itself. */
-bool kwhy_recorded_call_is_probers(
-	const struct kwhy_recorded *recorded, uint32_t writer, const struct kwhy_wire_call *call);
+/*
+ * Whether a call of a thread is the program's, and its times without those for which kwhy probe held the
+ * thread in it. False: kwhy probe made the call itself.
+ */
+bool kwhy_recorded_call_of_program(const struct kwhy_recorded *recorded, uint32_t writer, uint32_t tid,
+	int64_t *start_ns, int64_t *end_ns);
 /* Finds for each burst the launch that it repeated. Call it after all rows. */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_bursts_apply(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);

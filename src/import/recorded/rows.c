@@ -143,7 +143,7 @@ static enum kwhy_status add_call(struct kwhy_recorded *recorded, uint32_t writer
 
 	if (!place(recorded, writer, call->start_mono_ns, call->end_mono_ns, &times))
 		return refuse(recorded, "a call", call->correlation, error);
-	if (kwhy_recorded_call_is_probers(recorded, writer, call))
+	if (!kwhy_recorded_call_of_program(recorded, writer, call->thread, &times.start_ns, &times.end_ns))
 		return KWHY_OK;
 	status = kwhy_recorded_thread(recorded, writer, call->thread, &thread, error);
 	return status

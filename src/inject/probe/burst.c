@@ -127,13 +127,14 @@ enum kwhy_probe_reason kwhy_probe_burst_begin(struct kwhy_probe_burst *burst, ui
 	burst->repeated_ns = 0;
 	burst->check = KWHY_PROBE_UNCHECKED;
 	burst->failure = KWHY_CUDA_SUCCESS;
-	burst->is_late = burst->is_saved = burst->is_of_copies = false;
+	burst->is_late = burst->is_saved = burst->is_of_copies = burst->has_waited = false;
 	burst->is_learning = burst->account->form == KWHY_PROBE_FORM_UNKNOWN;
 	distrust_layers(burst);
 	burst->outside_count = 0;
 	if (!reason)
 		reason = kwhy_probe_reach_read(
 			burst->driver, burst->memory, burst->probe_context, &burst->launch, &burst->reach);
+	burst->has_waited = !reason;
 	if (!reason && !kwhy_probe_context_prepare(burst->driver, burst->probe_context, limit_bytes)) {
 		kwhy_probe_contents_note(burst, burst->probe_context->failure);
 		reason = KWHY_PROBE_CONTEXT;

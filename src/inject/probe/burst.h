@@ -33,11 +33,13 @@ struct kwhy_probe_burst {
 
 	/* Results of the burst. */
 	int64_t start_mono_ns, end_mono_ns;
-	int64_t launch_mono_ns, launched_mono_ns; /* start and end of the program's own launch */
+	int64_t launch_mono_ns, launched_mono_ns; /* start and end of the program's own launch; of an attempt
+						     without burst its end, after which the launch comes */
 	int64_t own_mono_ns; /* time at which the program's own work had finished; later time is caused by the
 				burst */
 	int64_t repeated_ns; /* time of the repeats, without the copies between them */
 	uint32_t repeats;    /* number of repeats; 0: there was no burst */
+	bool has_waited;     /* the attempt waited for the device, or called the driver for itself */
 	enum kwhy_probe_check check;
 	enum kwhy_cuda_result failure;
 	bool is_late;	   /* the device did not finish the burst within 20 s */

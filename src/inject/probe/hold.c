@@ -148,40 +148,6 @@ bool kwhy_probe_take_hold(struct kwhy_probe *probe)
 	return true;
 }
 
-void kwhy_probe_begin_burst(struct kwhy_probe *probe, struct kwhy_probe_account *account,
-	const struct kwhy_probe_launch *launch, bool is_of_graph)
-{
-	struct kwhy_probe_burst *burst = &probe->burst;
-	enum kwhy_probe_reason reason;
-	struct kwhy_probe_own own;
-
-	burst->is_of_graph = is_of_graph;
-	burst->driver = &probe->driver;
-	burst->memory = &probe->memory;
-	burst->account = account;
-	burst->all_writes = probe->writes;
-	burst->launch = *launch;
-	burst->probe_context = probe_context_of(probe, launch->context);
-	burst->is_checked = is_checked(probe, account);
-	burst->wanted_ns = kwhy_probe_pace_length(&probe->pace, account);
-	burst->reach.count = 0;
-	burst->own_mono_ns = kwhy_clock_mono_ns();
-	own = kwhy_probe_enter(probe);
-	reason = burst->probe_context ? kwhy_probe_burst_begin(burst, probe->options.memory_bytes)
-				      : KWHY_PROBE_CONTEXT;
-	kwhy_probe_leave(probe, own);
-	if (!reason) {
-		say(probe, "begin %.200s [%u x %u x %u, %u]\n", account->name, launch->grid[0],
-			launch->grid[1], launch->grid[2], account->threads_per_block);
-		return;
-	}
-	refuse(probe, account, reason);
-	if (burst->failure)
-		give_up(probe, "a call of the driver failed with %d before a repeat of %.300s",
-			(int)burst->failure, account->name);
-	kwhy_probe_end_attempt(probe);
-}
-
 static void keep_row(struct kwhy_probe *probe)
 {
 	const struct kwhy_probe_burst *burst = &probe->burst;
@@ -209,6 +175,55 @@ static void keep_row(struct kwhy_probe *probe)
 		.form = form,
 		.check = (uint8_t)burst->check};
 	atomic_store_explicit(&probe->row_head, head + 1, memory_order_release);
+}
+
+/*
+ * Ends an attempt that made no burst. It is recorded all the same, because the call that launches holds the
+ * time of it.
+ */
+static void end_without_burst(struct kwhy_probe *probe)
+{
+	struct kwhy_probe_burst *burst = &probe->burst;
+
+	burst->launch_mono_ns = burst->launched_mono_ns = burst->end_mono_ns = kwhy_clock_mono_ns();
+	if (burst->has_waited)
+		keep_row(probe);
+	kwhy_probe_end_attempt(probe);
+}
+
+void kwhy_probe_begin_burst(struct kwhy_probe *probe, struct kwhy_probe_account *account,
+	const struct kwhy_probe_launch *launch, bool is_of_graph)
+{
+	struct kwhy_probe_burst *burst = &probe->burst;
+	enum kwhy_probe_reason reason;
+	struct kwhy_probe_own own;
+
+	burst->is_of_graph = is_of_graph;
+	burst->driver = &probe->driver;
+	burst->memory = &probe->memory;
+	burst->account = account;
+	burst->all_writes = probe->writes;
+	burst->launch = *launch;
+	burst->probe_context = probe_context_of(probe, launch->context);
+	burst->is_checked = is_checked(probe, account);
+	burst->wanted_ns = kwhy_probe_pace_length(&probe->pace, account);
+	burst->reach.count = 0;
+	burst->own_mono_ns = kwhy_clock_mono_ns();
+	burst->has_waited = false;
+	own = kwhy_probe_enter(probe);
+	reason = burst->probe_context ? kwhy_probe_burst_begin(burst, probe->options.memory_bytes)
+				      : KWHY_PROBE_CONTEXT;
+	kwhy_probe_leave(probe, own);
+	if (!reason) {
+		say(probe, "begin %.200s [%u x %u x %u, %u]\n", account->name, launch->grid[0],
+			launch->grid[1], launch->grid[2], account->threads_per_block);
+		return;
+	}
+	refuse(probe, account, reason);
+	if (burst->failure)
+		give_up(probe, "a call of the driver failed with %d before a repeat of %.300s",
+			(int)burst->failure, account->name);
+	end_without_burst(probe);
 }
 
 static void judge_burst(struct kwhy_probe *probe, enum kwhy_probe_reason reason)
@@ -270,7 +285,7 @@ void kwhy_probe_end_burst(struct kwhy_probe *probe, const struct kwhy_cupti_call
 	const enum kwhy_cuda_result *result = data->result;
 
 	if (data->correlation != probe->burst.launch.correlation || (result && *result))
-		kwhy_probe_end_attempt(probe);
+		end_without_burst(probe);
 	else
 		kwhy_probe_finish_burst(probe);
 }

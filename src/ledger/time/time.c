@@ -35,7 +35,9 @@ struct tally {
 		probing; /* indices of the current window, unrecorded interval and probing interval */
 	struct kwhy_host_wait wait;
 	struct kwhy_host_sums host;
-	uint32_t last; /* activity that has ended last so far; KWHY_NONE: no activity has ended */
+	uint32_t last, next; /* the program's activity that has ended last so far, KWHY_NONE: none; the one
+				that starts next */
+	size_t next_own;     /* row from which on the program's next activity is searched */
 	struct kwhy_device_time time;
 	size_t running[GROUP_COUNT];
 	int64_t set_ns[SET_COUNT]; /* time for each set of running groups, which has one bit for each group */
@@ -120,15 +122,15 @@ static enum kwhy_status count_streams(struct tally *tally, struct kwhy_error *er
 }
 
 /* Updates which groups run in an interval, and returns their set. */
-static unsigned follow(struct tally *tally, const struct kwhy_sweep_interval *stretch)
+static unsigned follow(struct tally *tally, const struct kwhy_sweep_interval *interval)
 {
 	const uint8_t *kind = tally->recording->activities.kind;
 	unsigned set = 0;
 
-	for (size_t i = 0; i < stretch->ended_count; i++)
-		tally->running[group_of_kind[kind[stretch->ended[i]]]]--;
-	for (size_t i = 0; i < stretch->started_count; i++)
-		tally->running[group_of_kind[kind[stretch->started[i]]]]++;
+	for (size_t i = 0; i < interval->ended_count; i++)
+		tally->running[group_of_kind[kind[interval->ended[i]]]]--;
+	for (size_t i = 0; i < interval->started_count; i++)
+		tally->running[group_of_kind[kind[interval->started[i]]]]++;
 	for (unsigned group = 0; group < GROUP_COUNT; group++)
 		set |= (tally->running[group] > 0) << group;
 	return set;
@@ -151,22 +153,42 @@ static void add_window_idle(
 		*window_idle_ns(tally, start_ns, kwhy_category_of_wait(state)) += part_ns[state];
 }
 
+/*
+ * Finds the program's activities around an interval. A launch that a probe repeats comes after the probe's
+ * first copies, and the gap before these waits for that launch. If the program has no later activity, the
+ * next one is the next of all.
+ */
+static void follow_program(struct tally *tally, const struct kwhy_sweep_interval *interval, size_t next)
+{
+	const struct kwhy_activities *rows = &tally->recording->activities;
+	const size_t end = rows->first[tally->device + 1];
+
+	for (size_t i = 0; i < interval->ended_count; i++)
+		if (rows->origin[interval->ended[i]] == KWHY_ORIGIN_PROGRAM)
+			tally->last = interval->ended[i];
+	if (tally->next_own < next)
+		tally->next_own = next;
+	while (tally->next_own < end && rows->origin[tally->next_own] != KWHY_ORIGIN_PROGRAM)
+		tally->next_own++;
+	tally->next = (uint32_t)(tally->next_own < end ? tally->next_own : next);
+}
+
 static enum kwhy_status add_gap(
-	struct tally *tally, const struct kwhy_host_span *gap, uint32_t next, struct kwhy_error *error)
+	struct tally *tally, const struct kwhy_host_span *gap, struct kwhy_error *error)
 {
 	struct kwhy_device_time *time = &tally->time;
 	int64_t part_ns[KWHY_HOST_STATE_COUNT];
 	enum kwhy_status status;
 
 	time->idle_gaps++;
-	kwhy_host_sums_add(&tally->host, gap, tally->last, next);
+	kwhy_host_sums_add(&tally->host, gap, tally->last, tally->next);
 	if (!tally->recording->has_calls) {
 		if (tally->windows)
 			*window_idle_ns(tally, gap->start_ns, KWHY_CATEGORY_IDLE) += gap->end_ns -
 				gap->start_ns;
 		return KWHY_OK;
 	}
-	status = kwhy_host_wait_divide(&tally->wait, gap, next, part_ns, error);
+	status = kwhy_host_wait_divide(&tally->wait, gap, tally->next, part_ns, error);
 	if (status)
 		return status;
 	time->sync_ns += part_ns[KWHY_HOST_SYNC];
@@ -182,59 +204,58 @@ static enum kwhy_status add_gap(
 }
 
 /* Whether an interval is unrecorded. Intervals are cut at the starts and ends of windows. */
-static bool is_unrecorded(struct tally *tally, const struct kwhy_sweep_interval *stretch)
+static bool is_unrecorded(struct tally *tally, const struct kwhy_sweep_interval *interval)
 {
 	const struct kwhy_covered *covered = tally->covered;
 
 	while (tally->unrecorded < covered->unrecorded_count &&
-		covered->unrecorded[tally->unrecorded].end_ns <= stretch->start_ns)
+		covered->unrecorded[tally->unrecorded].end_ns <= interval->start_ns)
 		tally->unrecorded++;
 	return tally->unrecorded < covered->unrecorded_count &&
-		covered->unrecorded[tally->unrecorded].start_ns <= stretch->start_ns;
+		covered->unrecorded[tally->unrecorded].start_ns <= interval->start_ns;
 }
 
-static bool is_probing(struct tally *tally, const struct kwhy_sweep_interval *stretch)
+static bool is_probing(struct tally *tally, const struct kwhy_sweep_interval *interval)
 {
 	const struct kwhy_covered *covered = tally->covered;
 
 	while (tally->probing < covered->probing_count &&
-		covered->probing[tally->probing].end_ns <= stretch->start_ns)
+		covered->probing[tally->probing].end_ns <= interval->start_ns)
 		tally->probing++;
 	return tally->probing < covered->probing_count &&
-		covered->probing[tally->probing].start_ns <= stretch->start_ns;
+		covered->probing[tally->probing].start_ns <= interval->start_ns;
 }
 
-static void add_unrecorded(struct tally *tally, const struct kwhy_sweep_interval *stretch)
+static void add_unrecorded(struct tally *tally, const struct kwhy_sweep_interval *interval)
 {
-	const int64_t length_ns = stretch->end_ns - stretch->start_ns;
+	const int64_t length_ns = interval->end_ns - interval->start_ns;
 
-	if (!is_probing(tally, stretch)) {
+	if (!is_probing(tally, interval)) {
 		tally->time.unrecorded_ns += length_ns;
 		return;
 	}
 	tally->time.probing_ns += length_ns;
-	tally->time.probing_idle_ns += stretch->row_count ? 0 : length_ns;
+	tally->time.probing_idle_ns += interval->row_count ? 0 : length_ns;
 }
 
-static enum kwhy_status add_stretch(struct tally *tally, const struct kwhy_sweep_interval *stretch,
-	uint32_t next, struct kwhy_error *error)
+static enum kwhy_status add_interval(struct tally *tally, const struct kwhy_sweep_interval *interval,
+	size_t next, struct kwhy_error *error)
 {
-	int64_t length_ns = stretch->end_ns - stretch->start_ns;
-	struct kwhy_host_span gap = {stretch->start_ns, stretch->end_ns};
-	unsigned set = follow(tally, stretch);
-	uint64_t share = kwhy_resident_follow(&tally->resident, tally->recording, tally->device, stretch);
+	int64_t length_ns = interval->end_ns - interval->start_ns;
+	struct kwhy_host_span gap = {interval->start_ns, interval->end_ns};
+	unsigned set = follow(tally, interval);
+	uint64_t share = kwhy_resident_follow(&tally->resident, tally->recording, tally->device, interval);
 
-	if (stretch->ended_count)
-		tally->last = stretch->ended[stretch->ended_count - 1];
-	if (is_unrecorded(tally, stretch)) {
-		add_unrecorded(tally, stretch);
+	follow_program(tally, interval, next);
+	if (is_unrecorded(tally, interval)) {
+		add_unrecorded(tally, interval);
 		return KWHY_OK;
 	}
 	tally->set_ns[set] += length_ns;
 	tally->share_ns += (unsigned __int128)share * (uint64_t)length_ns;
-	if (stretch->row_count > tally->time.max_concurrency)
-		tally->time.max_concurrency = (uint32_t)stretch->row_count;
-	return stretch->row_count ? KWHY_OK : add_gap(tally, &gap, next, error);
+	if (interval->row_count > tally->time.max_concurrency)
+		tally->time.max_concurrency = (uint32_t)interval->row_count;
+	return interval->row_count ? KWHY_OK : add_gap(tally, &gap, error);
 }
 
 /* Walks over all intervals and divides the gaps. A gap ends at the start of the next activity. */
@@ -242,7 +263,7 @@ static enum kwhy_status walk(struct tally *tally, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 	struct kwhy_sweep sweep;
-	struct kwhy_sweep_interval stretch;
+	struct kwhy_sweep_interval interval;
 	int64_t *edges = tally->covered->unrecorded_count ? kwhy_covered_edges(tally->covered) : NULL;
 	int ended = 0;
 
@@ -252,8 +273,8 @@ static enum kwhy_status walk(struct tally *tally, struct kwhy_error *error)
 		edges ? 2 * tally->covered->count + 2 : 0);
 	tally->time.first_ns = sweep.now_ns;
 	tally->time.last_ns = sweep.limit_ns;
-	while (!status && (ended = kwhy_sweep_next(&sweep, &stretch, error)) == 0)
-		status = add_stretch(tally, &stretch, (uint32_t)sweep.next, error);
+	while (!status && (ended = kwhy_sweep_next(&sweep, &interval, error)) == 0)
+		status = add_interval(tally, &interval, sweep.next, error);
 	kwhy_sweep_done(&sweep);
 	free(edges);
 	return ended < 0 ? error->status : status;

@@ -150,11 +150,16 @@ static void make_context(void)
 	}
 }
 
-void fake_cupti_call(int domain, const char *name, uint32_t correlation)
+uint64_t fake_cupti_now(void)
+{
+	return now_ns();
+}
+
+void fake_cupti_call_since(int domain, const char *name, uint32_t correlation, uint64_t start_ns)
 {
 	struct kwhy_cupti_call call = {
 		.kind = domain == KWHY_CUPTI_DOMAIN_DRIVER ? KWHY_CUPTI_KIND_DRIVER : KWHY_CUPTI_KIND_RUNTIME,
-		.start_ns = now_ns(),
+		.start_ns = start_ns,
 		.process = (uint32_t)getpid(),
 		.thread = (uint32_t)syscall(SYS_gettid),
 		.correlation = correlation};
@@ -166,6 +171,11 @@ void fake_cupti_call(int domain, const char *name, uint32_t correlation)
 	call.end_ns = now_ns();
 	if (call.id)
 		put(&call, sizeof(call), call.kind);
+}
+
+void fake_cupti_call(int domain, const char *name, uint32_t correlation)
+{
+	fake_cupti_call_since(domain, name, correlation, now_ns());
 }
 
 static void *launch_elsewhere(void *correlation)

@@ -17,6 +17,10 @@
 /* A call of that name of CUPTI, "cudaLaunchKernel_v7000", of a domain: 1 driver, 2 runtime. */
 void fake_cupti_call(int domain, const char *name, uint32_t correlation);
 
+/* The same, of a call that began at a time of CUPTI's clock and ends now. */
+void fake_cupti_call_since(int domain, const char *name, uint32_t correlation, uint64_t start_ns);
+uint64_t fake_cupti_now(void);
+
 /* A launch on a thread of its own, for which this one waits. */
 void fake_cupti_elsewhere(uint32_t correlation);
 

@@ -15,7 +15,8 @@ kwhy_cuda_stream probed_stream;
 
 static __typeof__(fake_cupti_tell) *tell;
 static __typeof__(fake_cupti_kernel) *record;
-static __typeof__(fake_cupti_call) *record_call;
+static __typeof__(fake_cupti_call_since) *record_call;
+static __typeof__(fake_cupti_now) *now;
 static kwhy_cuda_context context;
 static kwhy_cuda_module module;
 static atomic_uint correlation = 100;
@@ -35,8 +36,7 @@ static void *find(void *library, const char *name)
 void probed_initialise(void)
 {
 	const char *path = getenv("CUDA_INJECTION64_PATH"), *cupti_path = getenv("KWHY_CUPTI");
-	void *driver = dlopen("libcuda.so.1", RTLD_NOW),
-	     *injected = path ? dlopen(path, RTLD_NOW) : NULL,
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW), *injected = path ? dlopen(path, RTLD_NOW) : NULL,
 	     *cupti = cupti_path ? dlopen(cupti_path, RTLD_NOW) : NULL;
 	void (*give)(const struct kwhy_gpu_host_kernel *kernels);
 
@@ -67,7 +67,8 @@ void probed_initialise(void)
 	give = find(driver, "kwhy_fake_gpu_kernels");
 	tell = find(cupti, "fake_cupti_tell");
 	record = find(cupti, "fake_cupti_kernel");
-	record_call = find(cupti, "fake_cupti_call");
+	record_call = find(cupti, "fake_cupti_call_since");
+	now = find(cupti, "fake_cupti_now");
 	give(probed_kernels);
 	if (probed_cuda.init(0) || probed_cuda.retain(&context, 0) || probed_cuda.set_current(context) ||
 		probed_cuda.load(&module, ""))
@@ -138,6 +139,7 @@ kwhy_cuda_function probed_function_of(const char *name)
 	exit(96);
 }
 
+/* A call of the runtime, in which the driver's call lies. CUPTI times the latter without its callbacks. */
 void probed_launch_by(const char *driver_call, const char *name, void **arguments)
 {
 	kwhy_cuda_function function = probed_function_of(name);
@@ -145,16 +147,18 @@ void probed_launch_by(const char *driver_call, const char *name, void **argument
 	struct kwhy_cupti_parameters_launch parameters = {
 		.grid = {264, 1, 1}, .block = {256, 1, 1}, .stream = probed_stream, .arguments = arguments};
 	struct kwhy_cupti_callback data = {.symbol = name, .parameters = &parameters};
-	const uint32_t its = ++correlation;
+	const uint32_t its = probed_next_correlation();
+	const uint64_t start_ns = now();
 
 	parameters.function = function;
 	data.correlation = its;
 	probed_call(driver_call, &data, KWHY_CUPTI_ENTER);
 	result = probed_cuda.launch(function, 264, 1, 1, 256, 1, 1, 0, probed_stream, arguments, NULL);
-	record_call(KWHY_CUPTI_DOMAIN_DRIVER, driver_call, its);
+	record_call(KWHY_CUPTI_DOMAIN_DRIVER, driver_call, its, now());
 	record(name, its, 1000, 0);
 	data.result = &result;
 	probed_call(driver_call, &data, KWHY_CUPTI_EXIT);
+	record_call(KWHY_CUPTI_DOMAIN_RUNTIME, "cudaLaunchKernel_v7000", its, start_ns);
 	if (result)
 		exit(95);
 }

@@ -189,6 +189,101 @@ static void calls_of_the_prober_are_left_out_and_those_of_other_threads_stay(voi
 	kwhy_recording_free(recording);
 }
 
+#define US INT64_C(1000)
+
+static void long_call(struct tape *tape, int64_t start_us, int64_t end_us, uint32_t thread)
+{
+	ADD(tape, CALL, call, .start_mono_ns = start_us * US, .end_mono_ns = end_us * US, .name = LAUNCH,
+		.correlation = CALLED, .thread = thread);
+}
+
+/* Times of the only call, from the recording's origin, microseconds. */
+static void assert_call(struct tape *tape, int64_t start_us, int64_t end_us)
+{
+	struct kwhy_recording *recording = import_tape(tape);
+	const int64_t origin_us = recording->activities.start_ns[0] / US - 1000;
+
+	assert_int_equal(recording->calls.count, 1);
+	assert_int_equal(recording->calls.start_ns[0] / US - origin_us, start_us);
+	assert_int_equal(recording->calls.end_ns[0] / US - origin_us, end_us);
+	kwhy_recording_free(recording);
+}
+
+/* A kernel that starts at 1 ms; bursts of PROGRAM_THREAD from 10 to 30 and from 40 to 60 ms. */
+static void begin_two_bursts(struct tape *tape)
+{
+	begin_process(tape, memfd_create("recording", 0), 1);
+	kernel(tape, GEMM, 1, 90, 7);
+	burst(tape, 10, 30);
+	burst(tape, 40, 60);
+}
+
+/* The program's own launch took from 12 to 14 ms. 8 us before the burst and 5 us after it are the call's. */
+static void a_call_that_holds_a_burst_has_the_time_of_the_programs_launch(void **state)
+{
+	struct tape tape;
+
+	(void)state;
+	begin_two_bursts(&tape);
+	long_call(&tape, 9992, 30005, PROGRAM_THREAD);
+	assert_call(&tape, 11992, 14005);
+	begin_two_bursts(&tape);
+	long_call(&tape, 9992, 60005, PROGRAM_THREAD);
+	assert_call(&tape, 9992 + 2 * 2000, 60005 - 2 * 16000);
+}
+
+/* It waits from the program's own launch on at the latest. What ends within the burst has not waited. */
+static void a_call_of_another_thread_that_waits_for_a_burst_is_without_that_wait(void **state)
+{
+	struct tape tape;
+
+	(void)state;
+	begin_two_bursts(&tape);
+	long_call(&tape, 9000, 30004, OTHER_THREAD);
+	assert_call(&tape, 9000, 12004);
+	begin_two_bursts(&tape);
+	long_call(&tape, 20000, 30004, OTHER_THREAD);
+	assert_call(&tape, 20000, 20004);
+	begin_two_bursts(&tape);
+	long_call(&tape, 20000, 29999, OTHER_THREAD);
+	assert_call(&tape, 20000, 29999);
+	begin_two_bursts(&tape);
+	long_call(&tape, 20000, 60004, OTHER_THREAD);
+	assert_call(&tape, 20000, 60004 - 10000 - 18000);
+}
+
+/* The call of the copy or graph ended where the burst after it starts. */
+static void a_call_before_a_burst_ends_where_the_burst_starts(void **state)
+{
+	struct tape tape;
+
+	(void)state;
+	begin_process(&tape, memfd_create("recording", 0), 1);
+	kernel(&tape, GEMM, 1, 90, 7);
+	ADD(&tape, BURST, burst, .start_mono_ns = 10 * MS, .end_mono_ns = 30 * MS, .name = GEMM,
+		.correlation = CALLED, .context = 1, .thread = PROGRAM_THREAD, .repeats = 2,
+		.form = KWHY_BURST_AFTER, .launch_ns = 3 * MS, .launched_ns = 3 * MS);
+	long_call(&tape, 9990, 30002, PROGRAM_THREAD);
+	assert_call(&tape, 9990, 10002);
+}
+
+/* As in recordings of the first version, or where a byte of the file is wrong. */
+static void of_a_launch_at_no_possible_time_the_call_is_without_its_burst(void **state)
+{
+	struct tape tape;
+
+	(void)state;
+	for (uint32_t launch_ms = 0; launch_ms < 60; launch_ms += 40) {
+		begin_process(&tape, memfd_create("recording", 0), 1);
+		kernel(&tape, GEMM, 1, 90, 7);
+		ADD(&tape, BURST, burst, .start_mono_ns = 10 * MS, .end_mono_ns = 30 * MS, .name = GEMM,
+			.correlation = CALLED, .context = 1, .thread = PROGRAM_THREAD, .repeats = 2,
+			.launch_ns = launch_ms * MS, .launched_ns = launch_ms * MS);
+		long_call(&tape, 9990, 30002, PROGRAM_THREAD);
+		assert_call(&tape, 9990, 10002);
+	}
+}
+
 /* CUPTI gives calls within a call of the runtime that call's correlation. */
 static void repeats_with_the_correlation_of_the_launch_are_not_joined_with_its_call(void **state)
 {
@@ -451,6 +546,10 @@ int main(void)
 		cmocka_unit_test(what_others_run_meanwhile_is_the_programs),
 		cmocka_unit_test(a_burst_of_one_process_leaves_another_alone),
 		cmocka_unit_test(calls_of_the_prober_are_left_out_and_those_of_other_threads_stay),
+		cmocka_unit_test(a_call_that_holds_a_burst_has_the_time_of_the_programs_launch),
+		cmocka_unit_test(a_call_of_another_thread_that_waits_for_a_burst_is_without_that_wait),
+		cmocka_unit_test(a_call_before_a_burst_ends_where_the_burst_starts),
+		cmocka_unit_test(of_a_launch_at_no_possible_time_the_call_is_without_its_burst),
 		cmocka_unit_test(repeats_with_the_correlation_of_the_launch_are_not_joined_with_its_call),
 		cmocka_unit_test(repeats_are_found_where_the_programs_own_launch_is_lost),
 		cmocka_unit_test(behind_a_graph_all_but_its_own_kernels_are_repeats),

@@ -194,6 +194,7 @@ static void a_kernel_that_writes_somewhere_else_each_time_is_left_alone(void **s
 	assert_int_equal(probe->accounts.at[probe->accounts.list[0] - 1].reason, KWHY_PROBE_WRITES);
 }
 
+/* Recorded at most as an attempt without repeats. */
 static void expect_refusal(const char *name, enum kwhy_probe_reason reason)
 {
 	uint64_t *in = probe_driver_new(WORDS * 8), *out = probe_driver_new(WORDS * 8);
@@ -202,7 +203,8 @@ static void expect_refusal(const char *name, enum kwhy_probe_reason reason)
 	probe_launch(&kernel_add, name, arguments);
 	assert_int_equal(out[0], 1);
 	assert_int_equal(kernel_add.runs, 0);
-	assert_int_equal(probe->row_head, 0);
+	assert_in_range(probe->row_head, 0, 1);
+	assert_int_equal(probe->rows[0].repeats, 0);
 	assert_int_equal(probe->accounts.at[probe->accounts.list[0] - 1].reason, reason);
 	assert_false(probe->is_held);
 }
@@ -223,6 +225,20 @@ REFUSAL(a_kernel_of_unknown_parameters_is_left_alone, probe_driver.has_no_parame
 	KWHY_PROBE_PARAMETERS)
 REFUSAL(without_memory_for_copies_nothing_is_repeated, probe_driver.memory_bytes_free = 4096,
 	KWHY_PROBE_CONTEXT)
+
+/* The program's launch lies in its call after the wait, which is to be taken off the call. */
+static void a_wait_for_a_device_that_stays_busy_is_recorded(void **state)
+{
+	const struct kwhy_probe_row *row = &probe->rows[0];
+
+	(void)state;
+	probe_driver.is_busy = true;
+	expect_refusal("add", KWHY_PROBE_BUSY);
+	assert_int_equal(probe->row_head, 1);
+	assert_true(row->end_mono_ns - row->start_mono_ns >= 500000000);
+	assert_int_equal(row->launch_mono_ns, row->end_mono_ns);
+	assert_int_equal(row->launched_mono_ns, row->end_mono_ns);
+}
 
 static void collectives_are_known_by_name(void **state)
 {
@@ -272,9 +288,11 @@ static void a_launch_that_fails_is_not_repeated(void **state)
 	(void)state;
 	probe_launch_as(&kernel_add, "add", arguments, KWHY_CUDA_INVALID_VALUE);
 	assert_int_equal(kernel_add.runs, 0);
+	assert_int_equal(probe->rows[0].repeats, 0);
 	assert_false(probe->is_held);
 	probe_launch(&kernel_add, "add", arguments);
-	assert_int_equal(probe->row_head, 1);
+	assert_int_equal(probe->row_head, 2);
+	assert_int_not_equal(probe->rows[1].repeats, 0);
 }
 
 static void a_copy_that_fails_ends_the_probing_before_anything_has_changed(void **state)
@@ -311,6 +329,7 @@ int main(void)
 		TEST(memory_of_another_device_is_left_alone),
 		TEST(a_kernel_of_unknown_parameters_is_left_alone),
 		TEST(without_memory_for_copies_nothing_is_repeated),
+		TEST(a_wait_for_a_device_that_stays_busy_is_recorded),
 		TEST(collectives_are_known_by_name),
 		TEST(a_launch_that_is_not_due_asks_the_driver_nothing),
 		TEST(a_copy_has_the_busy_time_of_its_records),

@@ -171,8 +171,8 @@ static void the_recording_is_the_programs_when_its_ledger_is_made(void **state)
 	build_free(recording, ledger);
 }
 
-/* A burst is longer than its activities: the host is held until its end. */
-static void a_stretch_reaches_to_the_end_of_its_burst(void **state)
+/* A burst is longer than its activities: the host is held from its start to its end. */
+static void an_interval_reaches_from_the_start_to_the_end_of_its_burst(void **state)
 {
 	struct kwhy_recording *recording = build_one();
 	struct kwhy_activity repeat = build_activity(recording, 0, 2000, 3000, "a");
@@ -186,10 +186,79 @@ static void a_stretch_reaches_to_the_end_of_its_burst(void **state)
 	build_kernel(recording, 0, 4500, 5000, "a");
 	OK(kwhy_recording_add_burst(recording, &burst, &error));
 	ledger = build_ledger(recording);
-	assert_int_equal(ledger->devices[0].time.probing_ns, 2000);
-	assert_int_equal(ledger->devices[0].time.probing_idle_ns, 1000);
+	assert_int_equal(ledger->devices[0].time.probing_ns, 2500);
+	assert_int_equal(ledger->devices[0].time.probing_idle_ns, 1500);
 	assert_int_equal(ledger->devices[0].time.busy_ns, 1500);
-	assert_int_equal(ledger->devices[0].time.idle_ns, 1500);
+	assert_int_equal(ledger->devices[0].time.idle_ns, 1000);
+	build_free(recording, ledger);
+}
+
+/* The burst waits for what the program launched before it. */
+static void an_interval_begins_when_the_programs_earlier_work_has_ended(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_activity repeat = build_activity(recording, 0, 2000, 3000, "a");
+	struct kwhy_burst burst = {.start_ns = 500, .end_ns = 4000, .stream = KWHY_NONE};
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	repeat.origin = KWHY_ORIGIN_REPEAT;
+	build_kernel(recording, 0, 0, 1800, "a");
+	build_add(recording, repeat);
+	OK(kwhy_recording_add_burst(recording, &burst, &error));
+	ledger = build_ledger(recording);
+	assert_int_equal(ledger->devices[0].time.busy_ns, 1800);
+	assert_int_equal(ledger->devices[0].time.probing_idle_ns, 200);
+	build_free(recording, ledger);
+}
+
+/* Each process has bursts of its own, on its own device. */
+static void a_burst_of_another_process_holds_nobody_else(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_activity repeat = build_activity(recording, 0, 2000, 3000, "a");
+	const struct kwhy_burst bursts[] = {{.start_ns = 1900, .end_ns = 3100, .stream = KWHY_NONE},
+		{.start_ns = 1950, .end_ns = 9000, .stream = KWHY_NONE, .process = 1}};
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	repeat.origin = KWHY_ORIGIN_REPEAT;
+	build_kernel(recording, 0, 0, 1000, "a");
+	build_add(recording, repeat);
+	build_kernel(recording, 0, 9500, 9600, "a");
+	for (size_t i = 0; i < 2; i++)
+		OK(kwhy_recording_add_burst(recording, &bursts[i], &error));
+	ledger = build_ledger(recording);
+	assert_int_equal(ledger->devices[0].time.probing_ns, 1200);
+	build_free(recording, ledger);
+}
+
+/* The gap before a burst waits for the launch that the burst repeats, not for the probe's copy before it. */
+static void the_gap_before_a_burst_waits_for_the_programs_launch(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_activity saved = build_activity(recording, 0, 2000, 2100, "save"), launched, repeat;
+	struct kwhy_burst burst = {.start_ns = 1500, .end_ns = 4000, .stream = KWHY_NONE};
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	saved.origin = KWHY_ORIGIN_PROBER;
+	build_kernel(recording, 0, 0, 1000, "a");
+	build_add(recording, saved);
+	launched = build_activity(recording, 0, 2200, 2300, "a");
+	launched.call = 7;
+	build_add(recording, launched);
+	repeat = build_activity(recording, 0, 2400, 3900, "a");
+	repeat.origin = KWHY_ORIGIN_REPEAT;
+	build_add(recording, repeat);
+	build_call(recording, 0, 800, 1400, "cudaStreamSynchronize", 6);
+	build_call(recording, 0, 2110, 2120, "cudaLaunchKernel", 7);
+	OK(kwhy_recording_add_burst(recording, &burst, &error));
+	ledger = build_ledger(recording);
+	assert_int_equal(ledger->devices[0].time.idle_ns, 500);
+	assert_int_equal(ledger->devices[0].time.sync_ns, 400);
+	assert_int_equal(ledger->devices[0].host_sum_count, 1);
+	assert_int_not_equal(ledger->devices[0].host_sums[0].what, KWHY_HOST_WAIT_UNLINKED);
 	build_free(recording, ledger);
 }
 
@@ -233,7 +302,10 @@ int main(void)
 		cmocka_unit_test(repeats_teach_the_power_of_the_kernel_and_are_no_work_of_the_programs),
 		cmocka_unit_test(time_and_energy_of_a_probe_are_apart_and_all_of_both_balances),
 		cmocka_unit_test(the_recording_is_the_programs_when_its_ledger_is_made),
-		cmocka_unit_test(a_stretch_reaches_to_the_end_of_its_burst),
+		cmocka_unit_test(an_interval_reaches_from_the_start_to_the_end_of_its_burst),
+		cmocka_unit_test(an_interval_begins_when_the_programs_earlier_work_has_ended),
+		cmocka_unit_test(a_burst_of_another_process_holds_nobody_else),
+		cmocka_unit_test(the_gap_before_a_burst_waits_for_the_programs_launch),
 		cmocka_unit_test(a_burst_whose_repeats_take_ever_longer_is_throttled),
 	};
 
