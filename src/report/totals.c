@@ -265,10 +265,12 @@ int64_t kwhy_totals_outside_nj(const struct kwhy_totals *totals)
 	return sum_nj;
 }
 
-static bool is_within(const struct kwhy_total *row, double within_ratio)
+/* Half of an account's 90 % interval, nJ; its whole energy, if it has no interval. */
+static double half_width_nj(const struct kwhy_total *row)
 {
-	return row->low_nj != KWHY_UNKNOWN_NJ && row->high_nj != KWHY_UNKNOWN_NJ &&
-		0.5 * ((double)row->high_nj - (double)row->low_nj) <= within_ratio * (double)row->gross_nj;
+	return row->low_nj == KWHY_UNKNOWN_NJ || row->high_nj == KWHY_UNKNOWN_NJ
+		? (double)row->gross_nj
+		: 0.5 * ((double)row->high_nj - (double)row->low_nj);
 }
 
 struct kwhy_totals_known kwhy_totals_known_within(const struct kwhy_totals *totals, double within_ratio)
@@ -281,7 +283,8 @@ struct kwhy_totals_known kwhy_totals_known_within(const struct kwhy_totals *tota
 		if (row->category > KWHY_CATEGORY_MEMSET || row->gross_nj == KWHY_UNKNOWN_NJ)
 			continue;
 		kwhy_known_add(&sums.busy_nj, row->gross_nj);
-		if (is_within(row, within_ratio))
+		sums.half_nj += half_width_nj(row);
+		if (half_width_nj(row) <= within_ratio * (double)row->gross_nj)
 			kwhy_known_add(&sums.known_nj, row->gross_nj);
 	}
 	return sums;

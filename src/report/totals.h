@@ -102,6 +102,7 @@ int64_t kwhy_totals_outside_nj(const struct kwhy_totals *totals);
  */
 struct kwhy_totals_known {
 	int64_t busy_nj, known_nj;
+	double half_nj; /* sum of half the 90 % intervals of these accounts */
 };
 struct kwhy_totals_known kwhy_totals_known_within(const struct kwhy_totals *totals, double within_ratio);
 

@@ -153,8 +153,8 @@ static void the_end_says_what_was_repeated_and_what_was_not(void **state)
 	snprintf(last, sizeof(last), "kwhy: recorded in %s; all of it: kwhy report %s\n", words[3], words[3]);
 	spawned = assert_ends(spawned, 0, "kwhy: 2 bursts of 810 repeats took 0.0 s\n");
 	spawned = assert_ends(spawned, 0,
-		"kwhy: kernels by size, shares of their busy time: 2 of 13 repeated (8.4 %); by the time "
-		"that repeats took, 0 are known within 5 % (0.0 %)\n");
+		"kwhy: kernels by size, shares of their busy time: 2 of 13 repeated (8.4 %); by the time of "
+		"the repeats, the power in bursts of 0 is known within 5 % (0.0 %)\n");
 	spawned = assert_ends(spawned, 0, "kwhy: not repeated: 91.6 %, 11 kernels: the run ended before");
 	spawned = assert_ends(spawned, 0,
 		"kwhy: all device memory was the same after each of 2 bursts that were checked\n");

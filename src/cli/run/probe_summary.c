@@ -29,13 +29,14 @@ static void write_accounts(
 	if (!parts.all.accounts)
 		return;
 	kwhy_text_addf(out,
-		"kernels by size, shares of their busy time: %zu of %zu repeated%s (%.1f %%); by the time "
-		"that repeats took, %zu are known within %g %% (%.1f %%)\n",
+		"kernels by size, shares of their busy time: %zu of %zu repeated%s (%.1f %%); by the time of "
+		"the repeats, the power in bursts of %zu is known within %g %% (%.1f %%)\n",
 		parts.probed.accounts, parts.all.accounts, summary->earlier->count ? " now or before" : "",
 		percent(probing, parts.probed.busy_ns), parts.known.accounts, 100 * summary->within_ratio,
 		percent(probing, parts.known.busy_ns));
 	if (parts.waiting.accounts)
-		kwhy_text_addf(out, "without the %.1f %% of kernels that only wait, %.1f %% is known\n",
+		kwhy_text_addf(out,
+			"without the %.1f %% of kernels that only wait, that of %.1f %% is known\n",
 			percent(probing, parts.waiting.busy_ns), 100 * kwhy_probing_known_of_work(&parts));
 }
 
@@ -55,7 +56,8 @@ static void write_checks(const struct kwhy_probing *probing, struct kwhy_text *o
 	if (probing->different)
 		kwhy_text_addf(out,
 			"after repeats of %.300s memory was not what it had been: the results of this run "
-			"are not to be trusted; the report has the name that --skip takes\n",
+			"are not to be trusted; leave that kernel out with --skip, by its name in the "
+			"report\n",
 			kwhy_names_get(&probing->names, probing->different_name));
 	else if (probing->checked)
 		kwhy_text_addf(out,

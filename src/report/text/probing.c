@@ -3,6 +3,7 @@
 #include "report/text_context.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 /*
  * Section on `kwhy probe`: the launches that it repeated, the share of the kernels' energy that became known,
@@ -18,58 +19,87 @@ static const char *share_of(char out[KWHY_QUANTITY_BYTES], const struct kwhy_pro
 		out, probing->busy_ns ? (double)part->busy_ns / (double)probing->busy_ns : 0);
 }
 
+/* Time in which the devices waited for the probe, as on the first screen, ns. */
+static int64_t held_ns(const struct kwhy_text_context *context)
+{
+	const struct kwhy_ledger *ledger = context->report->ledger;
+	int64_t sum_ns = 0;
+
+	for (size_t d = 0; d < ledger->device_count; d++)
+		sum_ns += ledger->devices[d].time.probing_ns;
+	return sum_ns;
+}
+
 static void write_bursts(const struct kwhy_text_context *context, const struct kwhy_probing *probing)
 {
-	char time[KWHY_QUANTITY_BYTES];
+	char held[KWHY_QUANTITY_BYTES], whole[KWHY_QUANTITY_BYTES];
 
-	if (probing->bursts)
-		kwhy_text_context_linef(context, "  ",
-			"%" PRIu64 " bursts of %" PRIu64 " repeats in all took %s", probing->bursts,
-			probing->repeats, kwhy_quantity_time(time, probing->spent_ns));
-	else
+	if (!probing->bursts) {
 		kwhy_text_context_linef(context, "  ", "no kernel was repeated");
+		return;
+	}
+	kwhy_text_context_linef(context, "  ",
+		"%" PRIu64 " bursts of %" PRIu64 " repeats in all took %s (%s with the program's own work "
+		"for which they waited)",
+		probing->bursts, probing->repeats, kwhy_quantity_time(held, held_ns(context)),
+		kwhy_quantity_time(whole, probing->spent_ns));
 }
 
-static void write_kernels(const struct kwhy_text_context *context, const struct kwhy_probing *probing)
+static void write_kernels(const struct kwhy_text_context *context, const struct kwhy_probing *probing,
+	const struct kwhy_probing_parts *parts)
 {
-	const struct kwhy_probing_parts parts = kwhy_probing_count(probing, KWHY_PROBING_WITHIN_RATIO);
-	char probed[KWHY_QUANTITY_BYTES], known[KWHY_QUANTITY_BYTES];
+	char probed[KWHY_QUANTITY_BYTES];
 
 	kwhy_text_context_linef(context, "  ",
-		"repeated: %zu of %zu kernels and grids, %s of the kernels' time; known within %g %% by the "
-		"time "
-		"that their repeats took: %zu, %s",
-		parts.probed.accounts, parts.all.accounts, share_of(probed, probing, &parts.probed),
-		100 * KWHY_PROBING_WITHIN_RATIO, parts.known.accounts,
-		share_of(known, probing, &parts.known));
+		"repeated: %zu of %zu kernels and grids, %s of the kernels' time", parts->probed.accounts,
+		parts->all.accounts, share_of(probed, probing, &parts->probed));
 }
 
-static void write_waiting(const struct kwhy_text_context *context, const struct kwhy_probing *probing)
+static void write_waiting(const struct kwhy_text_context *context, const struct kwhy_probing *probing,
+	const struct kwhy_probing_parts *parts)
 {
-	const struct kwhy_probing_parts parts = kwhy_probing_count(probing, KWHY_PROBING_WITHIN_RATIO);
 	char waiting[KWHY_QUANTITY_BYTES], known[KWHY_QUANTITY_BYTES];
 
-	if (parts.waiting.accounts)
+	if (parts->waiting.accounts)
 		kwhy_text_context_linef(context, "  ",
 			"kernels that only wait: %zu, %s of the kernels' time; of the time without them %s "
-			"is known",
-			parts.waiting.accounts, share_of(waiting, probing, &parts.waiting),
-			kwhy_quantity_percent(known, kwhy_probing_known_of_work(&parts)));
+			"is known in bursts",
+			parts->waiting.accounts, share_of(waiting, probing, &parts->waiting),
+			kwhy_quantity_percent(known, kwhy_probing_known_of_work(parts)));
 }
 
-static void write_energy(const struct kwhy_text_context *context)
+/*
+ * Repeats show the power in bursts. The account's interval also allows for the difference between burst and
+ * program, so that a kernel may be known by the former only.
+ */
+static void write_known(const struct kwhy_text_context *context, const struct kwhy_probing *probing,
+	const struct kwhy_probing_parts *parts)
 {
+	const double within = 100 * KWHY_PROBING_WITHIN_RATIO;
 	const struct kwhy_totals_known sums = kwhy_totals_known_within(
 		context->totals, KWHY_PROBING_WITHIN_RATIO);
-	char known[KWHY_QUANTITY_BYTES], busy[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES];
+	const double ratio = sums.busy_nj > 0 ? (double)sums.known_nj / (double)sums.busy_nj : NAN;
+	char time[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES], known[KWHY_QUANTITY_BYTES],
+		busy[KWHY_QUANTITY_BYTES], mean[KWHY_QUANTITY_BYTES];
 
-	if (sums.busy_nj > 0)
+	kwhy_text_context_linef(context, "  ",
+		"power in bursts known within %g %%, by the time of the repeats: %zu kernels and grids, %s "
+		"of "
+		"the kernels' time",
+		within, parts->known.accounts, share_of(time, probing, &parts->known));
+	if (isnan(ratio))
+		return;
+	kwhy_text_context_linef(context, "  ",
+		"energy in the program known within %g %%: %s of %s, %s of what kernels, copies and memsets "
+		"drew; mean 90 %% interval \xc2\xb1%s",
+		within, kwhy_quantity_energy(known, sums.known_nj), kwhy_quantity_energy(busy, sums.busy_nj),
+		kwhy_quantity_percent(share, ratio),
+		kwhy_quantity_percent(mean, sums.half_nj / (double)sums.busy_nj));
+	if (probing->busy_ns && ratio < (double)parts->known.busy_ns / (double)probing->busy_ns)
 		kwhy_text_context_linef(context, "  ",
-			"energy known: %s of the %s of kernels, copies and memsets, %s: accounts whose 90 %% "
-			"interval is within %g %%",
-			kwhy_quantity_energy(known, sums.known_nj), kwhy_quantity_energy(busy, sums.busy_nj),
-			kwhy_quantity_percent(share, (double)sums.known_nj / (double)sums.busy_nj),
-			100 * KWHY_PROBING_WITHIN_RATIO);
+			"the second share is lower: kernels draw another power in the program than in bursts "
+			"(caches, clocks), and the interval of each account allows for that; more repeats "
+			"do not change it");
 }
 
 static void write_unprobed(const struct kwhy_text_context *context, const struct kwhy_probing *probing)
@@ -87,9 +117,9 @@ static void write_checks(const struct kwhy_text_context *context, const struct k
 {
 	if (probing->different)
 		kwhy_text_context_linef(context, "  ",
-			"after repeats of %.300s memory was not what it had been: the results of this run "
-			"are not "
-			"to be trusted; --skip leaves that kernel alone",
+			"after repeats of %.300s memory was not what it had been: do not trust the results "
+			"of "
+			"this run, and leave that kernel out with --skip",
 			kwhy_names_get(&probing->names, probing->different_name));
 	else if (probing->checked)
 		kwhy_text_context_linef(context, "  ",
@@ -102,15 +132,16 @@ static void write_checks(const struct kwhy_text_context *context, const struct k
 void kwhy_section_probing(const struct kwhy_text_context *context)
 {
 	const struct kwhy_probing *probing = context->report->probing;
+	struct kwhy_probing_parts parts;
 
 	if (!probing)
 		return;
-	kwhy_text_context_heading(
-		context, "Probing", "what kwhy probe repeated; the intervals of accounts come from readings");
+	parts = kwhy_probing_count(probing, KWHY_PROBING_WITHIN_RATIO);
+	kwhy_text_context_heading(context, "Probing", "what kwhy probe repeated, and what is known by it");
 	write_bursts(context, probing);
-	write_kernels(context, probing);
-	write_waiting(context, probing);
-	write_energy(context);
+	write_kernels(context, probing, &parts);
+	write_known(context, probing, &parts);
+	write_waiting(context, probing, &parts);
 	write_unprobed(context, probing);
 	write_checks(context, probing);
 }

@@ -145,7 +145,7 @@ void kwhy_section_utilisation(const struct kwhy_text_context *context)
 	const struct kwhy_ledger *ledger = context->report->ledger;
 	size_t shown = kwhy_text_context_shown(context, ledger->device_count, DEVICE_ROWS);
 	struct kwhy_table table;
-	bool any = false, unrecorded = false;
+	bool any = false, unrecorded = false, probed = false;
 
 	kwhy_table_init(&table, utilisation_columns, has_roofline(context) ? 7 : 6);
 	for (size_t d = 0; d < shown; d++) {
@@ -156,6 +156,7 @@ void kwhy_section_utilisation(const struct kwhy_text_context *context)
 			continue;
 		any = true;
 		unrecorded |= time->unrecorded_ns > 0;
+		probed |= time->probing_ns > 0;
 		kwhy_table_cell(&table, kwhy_device_label(label, &context->report->recording->devices[d]));
 		kwhy_table_percent(&table, time->busy_ratio);
 		kwhy_table_percent(&table, time->sm_weighted_ratio);
@@ -167,7 +168,9 @@ void kwhy_section_utilisation(const struct kwhy_text_context *context)
 	}
 	if (any)
 		kwhy_text_context_heading(context, "Utilisation",
-			unrecorded ? "of the recorded part of the span" : "of the span");
+			unrecorded	 ? "of the recorded part of the span"
+				: probed ? "of the span without probing"
+					 : "of the span");
 	kwhy_table_write(&table, context->style, context->out);
 	if (any)
 		explain_utilisation(context);

@@ -11,15 +11,15 @@ const within = (probing: Probing): string => `within ${percent(probing.within_ra
 function kernelTile(probing: Probing): HTMLElement {
 	const { all, known, repeated, waiting } = probing;
 	const work = waiting.kernels ? `; without the ${percent(waiting.time_ratio)} of kernels that only wait: ${percent(probing.known_of_work_ratio)}` : "";
-	return tile("kernels known", `${exact(known.kernels)} of ${exact(all.kernels)}`,
-		`${percent(known.time_ratio)} of the kernels' time ${within(probing)}, by the time that repeats took${work}; repeated: ${exact(repeated.kernels)}, ${percent(repeated.time_ratio)}`,
+	return tile("power known in bursts", `${exact(known.kernels)} of ${exact(all.kernels)}`,
+		`${percent(known.time_ratio)} of the kernels' time ${within(probing)}, by the time of the repeats${work}; repeated: ${exact(repeated.kernels)}, ${percent(repeated.time_ratio)}`,
 		"name, grid and block together are one kernel");
 }
 
 function energyTile(probing: Probing): HTMLElement {
 	const { busy_nj, known_nj } = probing;
-	return tile("energy known", percent(busy_nj ? known_nj / busy_nj : null),
-		busy_nj ? `${energy(known_nj)} of ${energy(busy_nj)} of kernels, copies and memsets: accounts whose 90 % interval is ${within(probing)}` : "no meter tells the energy of kernels, copies and memsets");
+	return tile("energy known in the program", percent(busy_nj ? known_nj / busy_nj : null),
+		busy_nj ? `${energy(known_nj)} of ${energy(busy_nj)} of kernels, copies and memsets: accounts whose 90 % interval is ${within(probing)}` : "the energy of kernels, copies and memsets was not metered");
 }
 
 function checks(probing: Probing): HTMLElement {
@@ -34,7 +34,7 @@ export function probingView(report: Report): HTMLElement | null {
 	const left = probing.not_repeated;
 	return el("section", { id: "probing", "aria-labelledby": "h-probing" }, el("h2", { id: "h-probing" }, "Probing"),
 		el("div", { class: "tiles" }, kernelTile(probing), energyTile(probing),
-			tile("time spent", time(probing.time_ns), `in ${exact(probing.bursts)} bursts of ${exact(probing.repeats)} repeats in all`)),
+			tile("host time in bursts", time(probing.time_ns), `in ${exact(probing.bursts)} bursts of ${exact(probing.repeats)} repeats in all`)),
 		probing.bursts ? checks(probing) : null,
 		left.length ? el("h3", {}, "Not repeated, and why, with the share of the kernels' time") : null,
 		left.length ? table(["reason", "kernels", "time", "share"],
