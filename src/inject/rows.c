@@ -209,9 +209,8 @@ void kwhy_inject_write_end(int64_t now_mono_ns)
 	kwhy_inject_fact_clock(&session->writer);
 	if (is_withheld || atomic_load(&session->is_taken_over))
 		kwhy_inject_fact_note(&session->memory->labels, "activity-taken-over",
-			"Another profiler inside the program took CUPTI's records over: what ran from then "
-			"on is not "
-			"recorded.");
+			"Another profiler inside the program took over CUPTI's records: what ran after that "
+			"is not recorded.");
 	kwhy_inject_write_gathered();
 	if (end_mono_ns < session->coverage_end_mono_ns)
 		session->coverage_end_mono_ns = end_mono_ns;

@@ -61,8 +61,8 @@ static enum kwhy_status note_windows(struct kwhy_ledger *ledger, const struct kw
 	const double known = (double)sum->known_ns / (double)(sum->end_ns - sum->start_ns);
 
 	return kwhy_ledger_note(ledger, KWHY_NOTE_COMPLETENESS, "known-in-windows", error,
-		"what ran on device %d is known for %.1f %% of the time, in %zu windows: counts, times, "
-		"findings, ranges and streams are of these alone, and energy metered between them is in an "
+		"what ran on device %d was recorded for %.1f %% of the time, in %zu windows: counts, times, "
+		"findings, ranges and streams are those of the windows, and the energy between them has an "
 		"account of its own",
 		recording->devices[device].index, 100 * known, sum->window_count);
 }
@@ -76,10 +76,9 @@ static enum kwhy_status note_probing(struct kwhy_ledger *ledger, const struct kw
 		probing_s += 1e-9 *
 			((double)covered->probing[i].end_ns - (double)covered->probing[i].start_ns);
 	return kwhy_ledger_note(ledger, KWHY_NOTE_COMPLETENESS, "probed", error,
-		"kwhy probe was at work on device %d for %.3g s, in %zu intervals: their time and energy are "
-		"in "
-		"accounts of category probing and in no other figure, and what they taught of the powers of "
-		"kernels is in the program's accounts",
+		"kwhy probe was at work on device %d for %.3g s, in %zu intervals. Their time and energy are "
+		"in accounts of category probing and in no figure of the program; the powers that they "
+		"showed are used for the program's kernels",
 		recording->devices[device].index, probing_s, covered->probing_count);
 }
 

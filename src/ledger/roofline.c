@@ -64,8 +64,8 @@ static void add_work(struct known *known, const char *unit, double count, double
 static enum kwhy_status note_unit(struct kwhy_ledger *ledger, const char *unit, struct kwhy_error *error)
 {
 	return kwhy_ledger_note(ledger, KWHY_NOTE_COMPLETENESS, "flop-without-precision", error,
-		"Work in '%.31s' names no precision whose peak could be known, so it is in no share of the "
-		"roofline: state it as in --work flop_bf16=N (fp64, fp32, tf32, bf16, fp16 or fp8).",
+		"The work '%.31s' names no precision, so its peak is unknown and it has no share of the "
+		"roofline: name one as in --work flop_bf16=N (fp64, fp32, tf32, bf16, fp16 or fp8).",
 		unit);
 }
 
@@ -103,10 +103,9 @@ static enum kwhy_status note_above(
 	struct kwhy_ledger *ledger, const struct known *known, double least_s, struct kwhy_error *error)
 {
 	return kwhy_ledger_note(ledger, KWHY_NOTE_WARNING, "above-roofline", error,
-		"The stated work takes %.4g s at the peaks of the machine profile, and %s %.4g s: its count, "
-		"its "
-		"precision or the profile is wrong, and no share of the roofline is shown.",
-		least_s, known->is_whole ? "no device was busy for more than" : "the run took",
+		"The stated work takes at least %.4g s at the peaks of the machine profile, but %s %.4g s: "
+		"its amount, its precision or the profile is wrong, so no share of the roofline is shown.",
+		least_s, known->is_whole ? "no device was busy for more than" : "the run took only",
 		known->is_whole ? known->busy_s : known->run_s);
 }
 
@@ -116,20 +115,20 @@ static enum kwhy_status judge(struct kwhy_ledger *ledger, const struct known *kn
 
 	if (known->unknown_unit)
 		return kwhy_ledger_note(ledger, KWHY_NOTE_COMPLETENESS, "no-peak", error,
-			"No peak is known for work in '%.31s', so the share of the roofline is unknown: give "
-			"--machine-profile a machine profile with what kwhy bench ops measured.",
+			"No peak is known for work in '%.31s', so the share of the roofline is unknown: "
+			"measure it with kwhy bench ops, and give --machine-profile the result.",
 			known->unknown_unit);
 	if (isnan(least_s) || !(known->run_s > 0))
 		return KWHY_OK;
 	if (known->is_part)
 		return kwhy_ledger_note(ledger, KWHY_NOTE_COMPLETENESS, "part-of-run", error,
-			"Only a chosen part of the run was recorded and stated work is of all of it, so the "
-			"share of the roofline is unknown: record the whole run, or random windows "
-			"(--duty).");
+			"Only a chosen part of the run was recorded, but the stated work is that of the "
+			"whole run, so the share of the roofline is unknown: record the whole run, or random "
+			"windows (--duty).");
 	if (!known->alike)
 		return kwhy_ledger_note(ledger, KWHY_NOTE_COMPLETENESS, "devices-differ", error,
-			"The devices are of several kinds and a machine profile is of one, so the share of "
-			"the roofline is unknown.");
+			"The devices are of several kinds, but a machine profile describes one kind, so the "
+			"share of the roofline is unknown.");
 	if (least_s > ABOVE_ALLOWED * (known->is_whole ? known->busy_s : known->run_s))
 		return note_above(ledger, known, least_s, error);
 	ledger->roofline = (struct kwhy_roofline_sum){known->arithmetic_s, known->memory_s, ratio};

@@ -164,8 +164,9 @@ static size_t count_machine(const struct kwhy_recorded *recorded, const uint32_t
 static enum kwhy_status note_duplicate_names(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
 	return kwhy_recording_add_note(recorded->recording, KWHY_NOTE_WARNING, "host-namesakes", error,
-		"%s: clocks of one machine's name are more than 1 s apart (several machines of that name, a "
-		"restart, or Unix time that was set meanwhile); times of each are by its own.",
+		"%s: clocks under one machine's name differ by more than 1 s (several machines have that "
+		"name, "
+		"it was restarted, or its Unix time was set); each keeps its own times.",
 		recorded->tracks.path);
 }
 

@@ -156,7 +156,7 @@ static enum kwhy_status note_damage(
 	return kwhy_recording_add_note(recorded->recording, KWHY_NOTE_COMPLETENESS, "recording-damaged",
 		error,
 		"%s: %" PRIu64 " bytes are damaged and %" PRIu64
-		" %s missing: what ran then counts as idle; kwhy verify says where.",
+		" %s missing; time whose records are lost counts as idle. kwhy verify says where they are.",
 		recorded->tracks.path, recorded->damaged_bytes, missing,
 		missing == 1 ? "block is" : "blocks are");
 }
@@ -170,8 +170,8 @@ static enum kwhy_status forget_work(struct kwhy_recorded *recorded, struct kwhy_
 		return KWHY_OK;
 	recording->work_count = 0;
 	return kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "work-of-a-cut-run", error,
-		"%s ends early: what its run did was counted to the end, so nothing is divided by it; --work "
-		"says what was done until then",
+		"%s ends before its run did, but its work (tokens, steps, ...) is that of the whole run, so "
+		"no figure is divided by it; state the work done until the recording ends with --work",
 		recorded->tracks.path);
 }
 
@@ -190,8 +190,8 @@ static enum kwhy_status note_losses(struct kwhy_recorded *recorded, struct kwhy_
 	recording->lost.has_holes |= recorded->damages || missing;
 	if (open)
 		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "recording-cut", error,
-			"%s: %" PRIu64 " of %zu processes did not end their recording (killed, or still "
-			"running): what they did last is missing.",
+			"%s: %" PRIu64 " of %zu processes did not end their recording (they were killed, or "
+			"still run), so what they did last is missing.",
 			path, open, recorded->writer_count);
 	if (!status)
 		status = forget_work(recorded, error);
@@ -199,7 +199,8 @@ static enum kwhy_status note_losses(struct kwhy_recorded *recorded, struct kwhy_
 		status = note_damage(recorded, missing, error);
 	if (!status && recorded->unknown_names)
 		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "recording-nameless",
-			error, "%s: %" PRIu64 " rows have lost their names.", path, recorded->unknown_names);
+			error, "%s: %" PRIu64 " rows have no name, because its record is lost.", path,
+			recorded->unknown_names);
 	return status;
 }
 

@@ -15,21 +15,21 @@
 	X(COOPERATIVE, 0, "it is launched cooperatively")                                      \
 	X(CAPTURED, 0, "it is launched under capture")                                         \
 	X(GRAPH, 0, "a graph launches it, and it may take addresses or counts from memory")    \
-	X(GRAPH_CHANGED, 0, "a graph launches it, and a change of that could not be followed") \
-	X(PARAMETERS, 0, "the driver does not tell its parameters (it does since CUDA 12.4)")  \
+	X(GRAPH_CHANGED, 0, "a graph launches it, and a change of that graph could not be followed") \
+	X(PARAMETERS, 0, "the driver does not report its parameters (it does since CUDA 12.4)")  \
 	X(MANAGED, 0, "it reaches managed memory")                                             \
 	X(HOST, 0, "it reaches memory of the host")                                            \
 	X(PAGEABLE, 0, "it copies from memory of the host that is not pinned")                 \
 	X(SHARED, 0, "it reaches memory shared with another process")                          \
 	X(PEER, 0, "it reaches memory of another device")                                      \
 	X(RANGES_MANY, 0, "it reaches more allocations than can be kept")                      \
-	X(UNKNOWN, 0, "it reaches memory of a kind that is not known here")                    \
-	X(MEMORY, 0, "what it reaches is more than --memory lets be copied twice")             \
-	X(WRITES, 0, "where it writes differs from launch to launch")                          \
+	X(UNKNOWN, 0, "it reaches memory of an unknown kind")                    \
+	X(MEMORY, 0, "--memory is too small to copy twice what it reaches")             \
+	X(WRITES, 0, "each launch writes elsewhere")                          \
 	X(HIDDEN, 1, "it writes memory that none of its parameters points to")                 \
-	X(BUSY, 0, "other work of the program did not become idle before it")                  \
+	X(BUSY, 0, "the device did not become idle before it")                  \
 	X(STREAMS_MANY, 0, "the program has more streams than can be watched")                 \
-	X(CONTEXT, 0, "the copies of its memory could not be prepared")                        \
+	X(CONTEXT, 0, "the memory for the copies could not be prepared")                        \
 	X(FAILED, 1, "a call of the driver failed")
 
 enum kwhy_probe_reason {

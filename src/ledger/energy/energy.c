@@ -193,9 +193,9 @@ static enum kwhy_status note_misfit(struct attribution *attribution, int32_t ind
 	if (!(attribution->misfit_ratio > MISFIT_NOTED && attribution->misfit_ratio > own_ratio))
 		return KWHY_OK;
 	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_WARNING, "powers-contradicted", error,
-		"the counter of device %d contradicts the powers of its accounts: about %.1f %% of the "
-		"energy is on the wrong one, where their own errors allow for %.1f %%; an idle level that "
-		"changes does this, as when a context comes or goes between two activities",
+		"the energy counter of device %d contradicts the powers of its accounts: about %.1f %% of "
+		"the energy is on wrong accounts, but the intervals allow for %.1f %% only. A changing idle "
+		"level can cause this, for example when a context is created or destroyed between activities",
 		index, 100 * attribution->misfit_ratio, 100 * own_ratio);
 }
 
@@ -208,12 +208,12 @@ static enum kwhy_status note_elevated_idle(
 	if (!device_ledger->elevated_idle_count)
 		return KWHY_OK;
 	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "not-at-rest", error,
-		"device %d drew %.0f W %s its work where it idles at %.0f W, as one does whose last context "
-		"has gone and whose clocks are still up: that time shows no idle level",
+		"device %d drew %.0f W %s its work, above its idle level of %.0f W: its clocks stay up for a "
+		"while after the last context has gone. That time is not used to find the idle level",
 		index, device_ledger->elevated_idle[0].power_w,
 		device_ledger->elevated_idle_count > 1 ? "before and after"
 			: device_ledger->elevated_idle[0].end_ns <= device_ledger->time.first_ns ? "before"
-												 : "behind",
+												 : "after",
 		attribution->powers.idle_w);
 }
 
@@ -224,14 +224,13 @@ static enum kwhy_status note_assumed(struct attribution *attribution, int32_t in
 
 	if (powers->unfitted_count)
 		return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_WARNING, "readings-unfitted", error,
-			"no powers fit the %zu power readings of device %d: powers are assumed ones; check "
-			"the units of the power file",
+			"no powers of its accounts fit the %zu power readings of device %d, so assumed "
+			"powers are used; check the units of the power file",
 			powers->unfitted_count, index);
 	if (powers->reading_count)
 		return KWHY_OK;
 	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_WARNING, "no-usable-readings", error,
-		"no power reading of device %d lies inside the recorded time: powers are assumed ones",
-		index);
+		"no power reading of device %d lies in the recorded time, so assumed powers are used", index);
 }
 
 static enum kwhy_status note_response(
@@ -244,13 +243,14 @@ static enum kwhy_status note_response(
 	if (kwhy_meter_row(meter)->vendor == KWHY_VENDOR_AMD)
 		return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "meter-response-assumed",
 			error,
-			"it has not been measured how AMD's meters respond: that of device %d was taken for "
-			"%sa low-pass of %g ± %g ms and a delay of %g ± %g ms",
-			index, kwhy_meter_is_mean(meter) ? "a mean of the last second after " : "",
+			"nobody has measured how fast AMD's meters follow the power: for that of device %d, "
+			"%sa time constant of %g ± %g ms and a delay of %g ± %g ms are assumed",
+			index, kwhy_meter_is_mean(meter) ? "a mean over the last second, " : "",
 			1e3 * tau_s.mean, 1e3 * tau_s.sd, 1e3 * delay_s.mean, 1e3 * delay_s.sd);
 	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "meter-response-assumed", error,
-		"no machine profile states how the meter of device %d responds: that of one H200 was "
-		"assumed (time constant %g ± %g ms, delay %g ± %g ms)",
+		"no machine profile says how fast the meter of device %d follows the power: the time "
+		"constant (%g ± %g ms) and delay (%g ± %g ms) of one H200 are assumed; kwhy calibrate "
+		"measures yours",
 		index, 1e3 * tau_s.mean, 1e3 * tau_s.sd, 1e3 * delay_s.mean, 1e3 * delay_s.sd);
 }
 
@@ -273,13 +273,14 @@ static enum kwhy_status note_probing(struct attribution *attribution, int32_t in
 	if (!powers->burst_count)
 		return KWHY_OK;
 	status = kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "probing-energy", error,
-		"kwhy probe drew %.4g J on device %d, which are in no figure of the run",
+		"kwhy probe drew %.4g J on device %d; no figure of the run includes them",
 		1e-9 * (double)probing_nj(attribution->device_ledger), index);
 	if (status || !powers->throttled_count)
 		return status;
 	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "bursts-throttled", error,
-		"%zu of %zu bursts of kwhy probe on device %d ran more than 3 %% slower at their end than at "
-		"their beginning, as the power limit lowers the clock: no power comes from these",
+		"%zu of %zu bursts of kwhy probe on device %d were left out: repeats took 3 %% longer at "
+		"their end than at their start, so the clock fell, as it does at the power limit. The "
+		"kernel's power at that clock is not its power in the program",
 		powers->throttled_count, powers->burst_count, index);
 }
 
@@ -296,14 +297,13 @@ static enum kwhy_status note_learnt(struct attribution *attribution, int32_t ind
 		count += classes->priors[c].learnt_w > 0;
 	if (attribution->powers.overruled_count)
 		status = kwhy_ledger_note(attribution->ledger, KWHY_NOTE_WARNING, "powers-overruled", error,
-			"the readings of device %d contradict %zu powers of --powers, which were left out: "
-			"the "
-			"kernels have other data or sizes, or the clocks are others",
+			"the readings of device %d contradict %zu powers of --powers, which are not used: "
+			"these kernels had other data or sizes there, or the clocks were different",
 			index, attribution->powers.overruled_count);
-	return status
-		? status
-		: kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "powers-learnt", error,
-			  "--powers gave %zu of the %zu powers of device %d", count, classes->count, index);
+	return status ? status
+		      : kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "powers-learnt", error,
+				"%zu of the %zu powers of device %d start from those of --powers", count,
+				classes->count, index);
 }
 
 static enum kwhy_status note(struct attribution *attribution, struct kwhy_error *error)
@@ -316,8 +316,10 @@ static enum kwhy_status note(struct attribution *attribution, struct kwhy_error 
 		status = note_response(attribution, index, error);
 	if (!status && powers->left_out_count)
 		status = kwhy_ledger_note(attribution->ledger, KWHY_NOTE_COMPLETENESS, "readings-thinned",
-			error, "powers of device %d come from %zu of %zu power readings, evenly spread",
-			index, powers->reading_count, powers->reading_count + powers->left_out_count);
+			error,
+			"to save time, %zu of the %zu power readings of device %d, evenly spread, are used "
+			"for its powers",
+			powers->reading_count, powers->reading_count + powers->left_out_count, index);
 	if (!status)
 		status = note_assumed(attribution, index, error);
 	if (!status)

@@ -91,8 +91,8 @@ static enum kwhy_status note_rare(
 	if (!(total->sampling_ratio >= RARE_RATIO))
 		return KWHY_OK;
 	return kwhy_ledger_note(ledger, KWHY_NOTE_WARNING, "readings-rare", error,
-		"%s was read every %s: what came and went between is in no reading, so joules are known to "
-		"%.1f %%; read it more often, or means",
+		"%s was read only every %s, and readings do not show what the power did in between: the "
+		"energy is known to ±%.1f %%. Read the meter more often, or read means",
 		kwhy_meter_name(total->meter),
 		kwhy_quantity_time(step, total->sum_ns / (int64_t)total->count), 100 * total->sampling_ratio);
 }
@@ -111,8 +111,8 @@ static enum kwhy_status judge(struct kwhy_ledger *ledger, const struct kwhy_mete
 	*out_believed = ratio < BELIEVED_RATIO && ratio > 1 / BELIEVED_RATIO;
 	return kwhy_ledger_note(ledger, KWHY_NOTE_WARNING,
 		*out_believed ? "meters-disagree" : "counter-stuck", error,
-		"the energy counter reports %.1f W where %s reads %.1f W; the ledger follows %s", counter_w,
-		kwhy_meter_name(other->meter), other_w,
+		"the energy counter gives a mean of %.1f W, but %s gives %.1f W; energies follow %s",
+		counter_w, kwhy_meter_name(other->meter), other_w,
 		*out_believed ? "the counter" : kwhy_meter_name(other->meter));
 }
 
@@ -122,7 +122,7 @@ static enum kwhy_status note_falls(
 	if (counter->fallen_count == 0)
 		return KWHY_OK;
 	return kwhy_ledger_note(ledger, KWHY_NOTE_WARNING, "counter-fell", error,
-		"the energy counter fell %zu %s (it was reset); %s not in the ledger", counter->fallen_count,
+		"the energy counter fell %zu %s (it was reset); %s not counted", counter->fallen_count,
 		counter->fallen_count == 1 ? "time" : "times",
 		counter->fallen_count == 1 ? "that interval is" : "those intervals are");
 }
@@ -150,11 +150,11 @@ static enum kwhy_status note_holes(struct kwhy_ledger *ledger, const struct kwhy
 	if (total->hole_count == 0)
 		return KWHY_OK;
 	return kwhy_ledger_note(ledger, KWHY_NOTE_WARNING, "readings-hole", error,
-		"%s has no reading for %s in %zu %s; what %s", kwhy_meter_name(total->meter),
+		"%s has no readings for %s in %zu %s; the energy %s", kwhy_meter_name(total->meter),
 		kwhy_quantity_time(hole, total->hole_ns), total->hole_count,
-		total->hole_count == 1 ? "stretch" : "stretches",
-		covered->is_all_idle ? "was drawn there is in no figure"
-				     : "the run drew there is estimated from the powers of its accounts");
+		total->hole_count == 1 ? "interval" : "intervals",
+		covered->is_all_idle ? "of that time is in no figure"
+				     : "of that time is estimated from the powers of what ran");
 }
 
 enum kwhy_status kwhy_energy_total_choose(struct kwhy_metered_total *out_total, struct kwhy_ledger *ledger,

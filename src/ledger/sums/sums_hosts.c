@@ -70,8 +70,8 @@ static enum kwhy_status add_host(struct kwhy_ledger *ledger, const struct kwhy_p
 	if (rise.falls == 0)
 		return KWHY_OK;
 	return kwhy_ledger_note(ledger, KWHY_NOTE_WARNING, "host-counter-fell", error,
-		"%s%s%s fell in %zu of %zu intervals (reset, or wrapped at an unknown place); they are not "
-		"counted",
+		"the counter %s%s%s fell in %zu of %zu intervals (it was reset, or wrapped at an unknown "
+		"value); these intervals are not counted",
 		host->source, name ? " of " : "", name ? name : "", rise.falls, series->count - 1);
 }
 

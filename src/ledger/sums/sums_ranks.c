@@ -75,9 +75,8 @@ static enum kwhy_status note_missing(
 	if (!given || given >= all || !has_collectives(recording))
 		return KWHY_OK;
 	return kwhy_ledger_note(ledger, KWHY_NOTE_COMPLETENESS, "ranks-missing", error,
-		"%u of %u ranks given: how much of a collective's time is waiting for the other ranks, and "
-		"how "
-		"much is transfer, cannot be distinguished; give the traces of all ranks.",
+		"traces of %u of %u ranks were given, so the time of collectives cannot be divided into "
+		"waiting for other ranks and transfer; give the traces of all ranks.",
 		given, all);
 }
 

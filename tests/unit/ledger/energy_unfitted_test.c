@@ -71,7 +71,7 @@ static void a_counter_that_fell_once_fell_one_time(void **state)
 	ledger = build_ledger(recording);
 	assert_non_null(build_note(ledger, "counter-fell"));
 	assert_non_null(strstr(build_note(ledger, "counter-fell"),
-		"fell 1 time (it was reset); that interval is not in the ledger"));
+		"fell 1 time (it was reset); that interval is not counted"));
 	build_free(recording, ledger);
 }
 
