@@ -99,8 +99,8 @@ struct kwhy_analysis_options {
 	size_t work_count;
 	const char *const *thresholds; /* thresholds of findings, "ID.NAME=VALUE" each */
 	size_t threshold_count;
-	double min_gain_percent; /* least saving of a finding or a change, in percent of the run's energy or
-				    time; not given: 1 */
+	double min_gain_percent; /* least saving of a finding or a change, in percent of the run's time or of
+				    its energy, 0 to 100; not given: 1 */
 	double price_per_kwh;
 	const char *currency; /* currency of the price, "EUR" */
 	double intensity_g_per_kwh;
@@ -200,6 +200,8 @@ struct kwhy_finding_info {
 	int64_t saved_ns; /* time that the cure would save; the next line is the energy that it would save */
 	int64_t saved_nj, saved_low_nj, saved_high_nj;
 	size_t evidence_count;
+	const char *credited_to; /* id of the finding that has the saving of the change that cures both; the
+				    saving of this one is then 0. NULL: the saving is this finding's */
 };
 
 /*

@@ -127,7 +127,8 @@ int kwhy_analysis_finding(const struct kwhy_analysis *analysis, size_t finding, 
 		.saved_nj = found->saving.energy_nj,
 		.saved_low_nj = found->saving.low_nj,
 		.saved_high_nj = found->saving.high_nj,
-		.evidence_count = found->evidence_count};
+		.evidence_count = found->evidence_count,
+		.credited_to = found->credited_to};
 
 	return kwhy_analysis_give(out, &info, sizeof(info));
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyse/savings.h"
 
+#include "base/text.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 const struct kwhy_whatif_change *kwhy_saving_change(const struct kwhy_finding *finding)
@@ -39,21 +42,6 @@ static int64_t not_below_0(int64_t value)
 }
 
 /*
- * Returns the assumption of a change. If the change also affects places that the finding does not count, and
- * thus saves more than they cost, a note says so.
- */
-static const char *assumption_of(struct kwhy_findings *findings, const struct kwhy_finding *finding,
-	const struct kwhy_projected_change *change)
-{
-	const bool saves_more = change->saved_ns > finding->time_ns ||
-		(finding->energy_nj != KWHY_UNKNOWN_NJ && change->saved_nj != KWHY_UNKNOWN_NJ &&
-			change->saved_nj > finding->energy_nj);
-
-	return kwhy_arena_printf(&findings->arena, "%s%s", change->assumption,
-		saves_more ? "; the change shortens more than what is counted here" : "");
-}
-
-/*
  * The upper end of a saving's interval, at most the upper end of what the finding's waste takes, since runs
  * may differ by more than a cure saves.
  */
@@ -67,8 +55,8 @@ static int64_t high_nj(const struct kwhy_finding *finding, const struct kwhy_sav
 }
 
 /* Sets a finding's saving to that of a plan with its change alone, so that both have the same bound. */
-static enum kwhy_status set_saving(struct kwhy_findings *findings, struct kwhy_finding *finding,
-	const struct kwhy_plan *plan, struct kwhy_error *error)
+static void set_saving(
+	struct kwhy_findings *findings, struct kwhy_finding *finding, const struct kwhy_plan *plan)
 {
 	const struct kwhy_projected_change *change = &plan->changes[0];
 	int64_t before_nj = plan->before.energy_nj;
@@ -76,11 +64,9 @@ static enum kwhy_status set_saving(struct kwhy_findings *findings, struct kwhy_f
 		.energy_nj = KWHY_UNKNOWN_NJ,
 		.low_nj = KWHY_UNKNOWN_NJ,
 		.high_nj = KWHY_UNKNOWN_NJ,
-		.assumption = assumption_of(findings, finding, change),
+		.assumption = kwhy_arena_copy(&findings->arena, change->assumption),
 		.bound = change->bound};
 
-	if (!saving.assumption)
-		return kwhy_fail_memory(error, "projections");
 	if (before_nj != KWHY_UNKNOWN_NJ) {
 		saving.energy_nj = not_below_0(change->saved_nj);
 		saving.low_nj = not_below_0(before_nj - change->after.energy_high_nj);
@@ -88,24 +74,19 @@ static enum kwhy_status set_saving(struct kwhy_findings *findings, struct kwhy_f
 			finding, &saving, not_below_0(before_nj - change->after.energy_low_nj));
 	}
 	finding->saving = saving;
-	return KWHY_OK;
 }
 
 /* Keeps a finding's own bound, and adds to its assumption why the change was refused. */
-static enum kwhy_status tell_refused(struct kwhy_findings *findings, struct kwhy_finding *finding,
-	const struct kwhy_plan *plan, struct kwhy_error *error)
+static void tell_refused(
+	struct kwhy_findings *findings, struct kwhy_finding *finding, const struct kwhy_plan *plan)
 {
-	const char *words = kwhy_arena_printf(&findings->arena, "%s; not projected: %s",
+	finding->saving.assumption = kwhy_arena_printf(&findings->arena, "%s; not projected: %s",
 		finding->saving.assumption, plan->refused[0].reason);
-
-	if (!words)
-		return kwhy_fail_memory(error, "projections");
-	finding->saving.assumption = words;
-	return KWHY_OK;
 }
 
+/* Projects the saving of one finding. Sets *made to the change that was made for it, if one was. */
 static enum kwhy_status project(struct kwhy_whatif *whatif, struct kwhy_findings *findings,
-	struct kwhy_finding *finding, struct kwhy_error *error)
+	struct kwhy_finding *finding, const struct kwhy_whatif_change **made, struct kwhy_error *error)
 {
 	const struct kwhy_whatif_change *change = kwhy_saving_change(finding);
 	struct kwhy_whatif_request change_request = {change, change ? change->number : 0};
@@ -117,21 +98,99 @@ static enum kwhy_status project(struct kwhy_whatif *whatif, struct kwhy_findings
 	status = kwhy_whatif_project(whatif, &change_request, 1, &plan, error);
 	if (status)
 		return status;
-	status = plan->change_count ? set_saving(findings, finding, plan, error)
-				    : tell_refused(findings, finding, plan, error);
+	if (plan->change_count) {
+		set_saving(findings, finding, plan);
+		*made = change;
+	} else {
+		tell_refused(findings, finding, plan);
+	}
 	kwhy_plan_free(plan);
-	return status;
+	return finding->saving.assumption ? KWHY_OK : kwhy_fail_memory(error, "projections");
 }
 
-/* Removes findings whose cure saves too little, however much their waste takes. */
-static void drop_small(struct kwhy_findings *findings)
+/*
+ * Removes findings whose cure saves too little, however much their waste takes. `made` has the change of each
+ * finding.
+ */
+static void drop_small(struct kwhy_findings *findings, const struct kwhy_whatif_change **made)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < findings->count; i++)
-		if (kwhy_finding_is_worth_it(&findings->items[i]))
-			findings->items[kept++] = findings->items[i];
+	for (size_t i = 0; i < findings->count; i++) {
+		if (!kwhy_finding_is_worth_it(&findings->items[i]))
+			continue;
+		made[kept] = made[i];
+		findings->items[kept++] = findings->items[i];
+	}
 	findings->count = kept;
+}
+
+static bool costs_more(const struct kwhy_finding *finding, const struct kwhy_finding *other)
+{
+	if (finding->energy_nj != KWHY_UNKNOWN_NJ && other->energy_nj != KWHY_UNKNOWN_NJ &&
+		finding->energy_nj != other->energy_nj)
+		return finding->energy_nj > other->energy_nj;
+	return finding->time_ns > other->time_ns;
+}
+
+static bool saves_more_than_it_costs(const struct kwhy_finding *finding)
+{
+	const struct kwhy_saving *saving = &finding->saving;
+
+	return saving->time_ns > finding->time_ns ||
+		(finding->energy_nj != KWHY_UNKNOWN_NJ && saving->energy_nj != KWHY_UNKNOWN_NJ &&
+			saving->energy_nj > finding->energy_nj);
+}
+
+/* Sets a finding's saving to 0, and refers to the finding that has the saving of their common change. */
+static void refer(struct kwhy_findings *findings, struct kwhy_finding *finding,
+	const struct kwhy_finding *owner, const struct kwhy_whatif_change *change)
+{
+	const int64_t none_nj = finding->saving.energy_nj == KWHY_UNKNOWN_NJ ? KWHY_UNKNOWN_NJ : 0;
+
+	finding->credited_to = owner->id;
+	finding->saving.time_ns = 0;
+	finding->saving.energy_nj = finding->saving.low_nj = finding->saving.high_nj = none_nj;
+	finding->saving.assumption = kwhy_arena_printf(&findings->arena,
+		"counted once, in %s, which the same change (--%s) cures", owner->id, change->id);
+}
+
+/*
+ * Lets the finding at `owner`, if no other finding of its change costs more, have the saving of that change,
+ * and the others refer to it.
+ */
+static void credit(struct kwhy_findings *findings, const struct kwhy_whatif_change *const *made, size_t owner)
+{
+	struct kwhy_finding *finding = &findings->items[owner];
+	struct kwhy_text others = {0};
+
+	for (size_t i = 0; i < findings->count; i++)
+		if (made[i] == made[owner] && costs_more(&findings->items[i], finding))
+			return;
+	for (size_t i = 0; i < findings->count; i++) {
+		if (i == owner || made[i] != made[owner])
+			continue;
+		refer(findings, &findings->items[i], finding, made[owner]);
+		kwhy_text_addf(
+			&others, "%s%s", others.length ? " and " : "; it cures ", findings->items[i].id);
+	}
+	finding->saving.assumption = kwhy_arena_printf(&findings->arena, "%s%s%s%s",
+		finding->saving.assumption, others.length ? others.data : "", others.length ? ", too" : "",
+		saves_more_than_it_costs(finding) ? "; the change shortens more than what is counted here"
+						  : "");
+	kwhy_text_done(&others);
+}
+
+static enum kwhy_status credit_all(struct kwhy_findings *findings,
+	const struct kwhy_whatif_change *const *made, struct kwhy_error *error)
+{
+	for (size_t i = 0; i < findings->count; i++)
+		if (made[i] && !findings->items[i].credited_to)
+			credit(findings, made, i);
+	for (size_t i = 0; i < findings->count; i++)
+		if (!findings->items[i].saving.assumption)
+			return kwhy_fail_memory(error, "projections");
+	return KWHY_OK;
 }
 
 bool kwhy_savings_are_projected(const struct kwhy_recording *recording, const struct kwhy_ledger *ledger)
@@ -143,13 +202,17 @@ bool kwhy_savings_are_projected(const struct kwhy_recording *recording, const st
 enum kwhy_status kwhy_savings_project(
 	struct kwhy_whatif *whatif, struct kwhy_findings *findings, struct kwhy_error *error)
 {
-	enum kwhy_status status = KWHY_OK;
+	const struct kwhy_whatif_change **made = calloc(findings->count + 1, sizeof(*made));
+	enum kwhy_status status = made ? KWHY_OK : kwhy_fail_memory(error, "projections");
 
 	for (size_t i = 0; !status && i < findings->count; i++)
-		status = project(whatif, findings, &findings->items[i], error);
-	if (status)
-		return status;
-	drop_small(findings);
-	kwhy_findings_sort(findings);
-	return KWHY_OK;
+		status = project(whatif, findings, &findings->items[i], &made[i], error);
+	if (!status) {
+		drop_small(findings, made);
+		status = credit_all(findings, made, error);
+	}
+	free(made);
+	if (!status)
+		kwhy_findings_sort(findings);
+	return status;
 }

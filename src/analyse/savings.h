@@ -23,8 +23,9 @@ bool kwhy_savings_are_projected(const struct kwhy_recording *recording, const st
 
 /*
  * Sets the saving of each finding with a cure to that of a plan with this change alone. A finding whose
- * change cannot be made keeps the bound of its detector. Findings that save too little are removed, and the
- * others are sorted.
+ * change cannot be made keeps the bound of its detector. Findings that save too little are removed. If one
+ * change cures several findings, the one that costs most has the saving, and the others refer to it. Sorts
+ * the findings.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_savings_project(
 	struct kwhy_whatif *whatif, struct kwhy_findings *findings, struct kwhy_error *error);

@@ -46,6 +46,11 @@ struct kwhy_finding {
 	const char *change; /* id of the `kwhy whatif` change that is the cure; "": no change is; NULL: the
 			       change that cures all findings of this id, if there is one */
 	struct kwhy_saving saving;
+	/*
+	 * Id of the finding that has the saving of the change that cures both, so that the saving counts
+	 * once. That of this finding is then 0. NULL: the saving is this finding's.
+	 */
+	const char *credited_to;
 	bool leads; /* the other devices wait for the device of this finding, so it is listed before findings
 		       that save more on one device */
 	int64_t least_ns; /* the finding is dropped if it saves less time than least_ns and less energy than

@@ -177,6 +177,7 @@ static void write_finding(struct kwhy_json *json, const struct kwhy_finding *fin
 	kwhy_json_string(json, "assumption", finding->saving.assumption);
 	kwhy_json_bool(json, "is_projected", finding->saving.bound == KWHY_BOUND_EXPECTED);
 	kwhy_json_bool(json, "frees_device", finding->saving.frees_device);
+	kwhy_json_string(json, "credited_to", finding->credited_to);
 	kwhy_json_object_end(json);
 	kwhy_json_object_end(json);
 }

@@ -161,7 +161,7 @@ static void check_finding(const struct subject *subject, const struct kwhy_findi
 	struct kwhy_whatif_request change_request = {change, change ? change->number : 0};
 	struct kwhy_plan *plan;
 
-	if (!change)
+	if (!change || finding->credited_to)
 		return;
 	OK(kwhy_whatif_project(subject->whatif, &change_request, 1, &plan, &error));
 	if (plan->change_count &&
@@ -172,6 +172,48 @@ static void check_finding(const struct subject *subject, const struct kwhy_findi
 			kwhy_bound_name(finding->saving.bound), plan->changes[0].saved_ns,
 			kwhy_bound_name(plan->changes[0].bound));
 	kwhy_plan_free(plan);
+}
+
+/* What a finding saves beyond its cost is explained, in time and in energy. */
+static void check_cost(const struct subject *subject, const struct kwhy_finding *finding)
+{
+	const struct kwhy_saving *saving = &finding->saving;
+	bool saves_more = saving->time_ns > finding->time_ns ||
+		(finding->energy_nj != KWHY_UNKNOWN_NJ && saving->energy_nj > finding->energy_nj);
+
+	if (saves_more && !strstr(saving->assumption, "shortens more than what is counted here"))
+		fail_msg("%s: %s costs %" PRId64 " ns and saves %" PRId64 ": %s", subject->where, finding->id,
+			finding->time_ns, saving->time_ns, saving->assumption);
+}
+
+static const struct kwhy_finding *find(const struct kwhy_findings *findings, const char *id)
+{
+	for (size_t i = 0; i < findings->count; i++)
+		if (strcmp(findings->items[i].id, id) == 0)
+			return &findings->items[i];
+	return NULL;
+}
+
+/* No two findings of a device have the saving of one change; those without it refer to the one that has it.
+ */
+static void check_credit(const struct subject *subject, const struct kwhy_findings *findings, size_t at)
+{
+	const struct kwhy_finding *finding = &findings->items[at], *owner;
+
+	if (finding->credited_to) {
+		owner = find(findings, finding->credited_to);
+		if (!owner || owner->credited_to || cure_of(owner) != cure_of(finding) ||
+			finding->saving.time_ns != 0)
+			fail_msg("%s: %s refers to %s", subject->where, finding->id, finding->credited_to);
+		return;
+	}
+	for (size_t i = 0; i < at; i++)
+		if (cure_of(finding) && findings->items[i].device == finding->device &&
+			cure_of(&findings->items[i]) == cure_of(finding) && !findings->items[i].credited_to &&
+			findings->items[i].saving.time_ns == finding->saving.time_ns)
+			fail_msg("%s: %s and %s both save the %" PRId64 " ns of --%s", subject->where,
+				findings->items[i].id, finding->id, finding->saving.time_ns,
+				cure_of(finding)->id);
 }
 
 static size_t active_devices(const struct kwhy_recording *recording)
@@ -190,13 +232,15 @@ static void check_findings(const struct subject *subject)
 	struct kwhy_detect_options options = kwhy_detect_options_default();
 	struct kwhy_findings *findings;
 
-	if (active_devices(whatif->recording) != 1)
-		return;
 	OK(kwhy_detect_run(whatif->recording, whatif->ledger, whatif->profile, &options, &findings, &error));
 	if (kwhy_savings_are_projected(whatif->recording, whatif->ledger))
 		OK(kwhy_savings_project(subject->whatif, findings, &error));
-	for (size_t i = 0; i < findings->count; i++)
-		check_finding(subject, &findings->items[i]);
+	for (size_t i = 0; i < findings->count; i++) {
+		check_cost(subject, &findings->items[i]);
+		check_credit(subject, findings, i);
+		if (active_devices(whatif->recording) == 1)
+			check_finding(subject, &findings->items[i]);
+	}
 	kwhy_findings_free(findings);
 }
 

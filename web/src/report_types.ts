@@ -22,7 +22,7 @@ export interface Device {
 	coverage?: { choice: string; known_ns: number; start_ns: number; end_ns: number; window_count: number; drawn_count: number; drawn_ns: number; drawn_of_ns: number; sampling_error_ratio: N };
 }
 export interface Evidence { start_ns: N; end_ns: N; what: string }
-export interface Saving { time_ns: N; energy_nj: N; low_nj: N; high_nj: N; assumption: string | null; is_projected?: boolean; frees_device?: boolean }
+export interface Saving { time_ns: N; energy_nj: N; low_nj: N; high_nj: N; assumption: string | null; is_projected?: boolean; frees_device?: boolean; credited_to?: string | null }
 export interface Finding {
 	id: string; title: string; device: N; count: number; time_ns: N; energy_nj: N; low_nj: N; high_nj: N;
 	evidence: Evidence[]; cure: string;

@@ -95,8 +95,11 @@ class Finding:
     saved_low_j: float
     saved_high_j: float
     evidence: List[Evidence]
+    credited_to: Optional[str] = None  # id of the finding that has the saving of the change that cures both
 
     def __str__(self) -> str:
+        if self.credited_to:
+            return "{}\n  saving {}: {}".format(self.title, self.assumption, self.cure)
         verb = "frees the device for" if self.frees_device else "saves"
         limit = {"upper": "at most ", "lower": "at least "}.get(self.bound, "")
         energy = "" if math.isnan(self.saved_j) else ", {:.1f} J".format(self.saved_j)
@@ -298,6 +301,7 @@ class Analysis:
             info.count,
             *map(_real, figures),
             evidence,
+            _text(info.credited_to),
         )
 
     def _document(self, function: Callable[..., int], *arguments: Any) -> str:

@@ -82,10 +82,25 @@ static void write_evidence(const struct kwhy_text_context *context, const struct
 	kwhy_text_done(&text);
 }
 
+static void add_saving(struct kwhy_text *out, const struct kwhy_finding *finding)
+{
+	const struct kwhy_saving *saving = &finding->saving;
+	char time[KWHY_QUANTITY_BYTES];
+
+	if (!finding->credited_to) {
+		kwhy_text_addf(out, "%s%s", kwhy_quantity_time(time, saving->time_ns),
+			saving->frees_device ? " of the device" : "");
+		add_energy(out, saving->energy_nj, saving->low_nj, saving->high_nj);
+		kwhy_text_addf(out, "%s%s",
+			saving->bound == KWHY_BOUND_EXPECTED ? " as projected" : " at most",
+			saving->assumption ? ": " : "");
+	}
+	kwhy_text_add(out, saving->assumption ? saving->assumption : "");
+}
+
 static void write_finding(const struct kwhy_text_context *context, size_t number)
 {
 	const struct kwhy_finding *finding = &context->report->findings->items[number];
-	const struct kwhy_saving *saving = &finding->saving;
 	struct kwhy_text text = {0};
 	char lead[24], label[KWHY_DEVICE_LABEL_BYTES] = "", time[KWHY_QUANTITY_BYTES];
 
@@ -99,11 +114,7 @@ static void write_finding(const struct kwhy_text_context *context, size_t number
 	write_part(context, "     costs  ", &text);
 	kwhy_text_add(&text, finding->cure);
 	write_part(context, "     cure   ", &text);
-	kwhy_text_addf(&text, "%s%s", kwhy_quantity_time(time, saving->time_ns),
-		saving->frees_device ? " of the device" : "");
-	add_energy(&text, saving->energy_nj, saving->low_nj, saving->high_nj);
-	kwhy_text_addf(&text, "%s%s%s", saving->bound == KWHY_BOUND_EXPECTED ? " as projected" : " at most",
-		saving->assumption ? ": " : "", saving->assumption ? saving->assumption : "");
+	add_saving(&text, finding);
 	write_part(context, "     saves  ", &text);
 	kwhy_text_done(&text);
 	write_evidence(context, finding);

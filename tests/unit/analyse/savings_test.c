@@ -199,6 +199,37 @@ static void what_a_cure_saves_beyond_the_cost_is_explained(void **state)
 	build_free(&build);
 }
 
+/* Findings of one cure: the one that costs most has its saving, and the others say where it is counted. */
+static void the_saving_of_one_change_counts_once(void **state)
+{
+	struct kwhy_detect_options options = kwhy_detect_options_default();
+	struct build build = build_new(1);
+	const struct kwhy_finding *owner;
+
+	(void)state;
+	add_loops(&build);
+	build_finish(&build, true);
+	assert_non_null(build_detect(&build, "launch-bound", &options));
+	for (size_t i = 0; i < build.findings->count; i++)
+		build.findings->items[i].change = "graph";
+	project(&build, build.ledger, NULL);
+	assert_true(build.findings->count > 1);
+	owner = &build.findings->items[0];
+	assert_null(owner->credited_to);
+	assert_true(owner->saving.time_ns > 0);
+	for (size_t i = 1; i < build.findings->count; i++) {
+		const struct kwhy_finding *other = &build.findings->items[i];
+
+		assert_true(owner->energy_nj >= other->energy_nj);
+		assert_non_null(strstr(owner->saving.assumption, other->id));
+		assert_string_equal(other->credited_to, owner->id);
+		assert_int_equal(other->saving.time_ns, 0);
+		assert_int_equal(other->saving.energy_nj, 0);
+		assert_non_null(strstr(other->saving.assumption, "--graph"));
+	}
+	build_free(&build);
+}
+
 /* Whatever it costs: its cure saves 357.2 us, and the threshold is above that. */
 static void what_saves_too_little_is_no_finding(void **state)
 {
@@ -237,6 +268,7 @@ int main(void)
 		cmocka_unit_test(a_finding_and_a_plan_state_one_bound),
 		cmocka_unit_test(chains_save_what_fusing_them_is_projected_to),
 		cmocka_unit_test(counts_in_words_are_grouped_as_in_the_report),
+		cmocka_unit_test(the_saving_of_one_change_counts_once),
 		cmocka_unit_test(what_a_cure_saves_beyond_the_cost_is_explained),
 		cmocka_unit_test(what_saves_too_little_is_no_finding),
 		cmocka_unit_test(where_rows_are_lost_findings_keep_their_bounds),

@@ -32,8 +32,8 @@ export function titleOf(report: Report, finding: Finding): string {
 function card(finding: Finding, title: string, jump: Jump | null): HTMLElement {
 	const saving = finding.projection;
 	const rows: [string, string][] = [["costs now", `${time(finding.time_ns)}${known(finding.energy_nj) ? `, ${range(finding.energy_nj, finding.low_nj, finding.high_nj)}` : ""} in ${exact(finding.count)} places`]];
-	if (saving) rows.push([saving.is_projected ? "saves, as projected" : "saves at most", saves(saving)]);
-	if (saving?.assumption) rows.push(["if", saving.assumption]);
+	if (saving && !saving.credited_to) rows.push([saving.is_projected ? "saves, as projected" : "saves at most", saves(saving)]);
+	if (saving?.assumption) rows.push([saving.credited_to ? "saving" : "if", saving.assumption]);
 	rows.push(["cure", finding.cure]);
 	return el("article", { class: "card", id: `finding-${finding.id}` }, el("h3", {}, title),
 		el("dl", {}, ...rows.flatMap(([term, text]) => [el("dt", {}, term), el("dd", {}, visible(text))])),
