@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "whatif/changes.h"
 
+#include "whatif/critical.h"
 #include "whatif/edits.h"
 
 /*
@@ -8,8 +9,6 @@
  * device and the latency to the device stay the same. So does all time before the device's first work, which
  * is not part of the run.
  */
-
-enum { PAUSE_MAX_NS = 1000000000 /* ns; in longer pauses the host is taken not to compute */ };
 
 static int64_t scaled(int64_t length_ns, uint32_t percent)
 {
@@ -39,7 +38,7 @@ static int64_t change_pauses(struct kwhy_whatif_node *node, uint32_t percent)
 
 	for (size_t link = 0; link < KWHY_LINK_JOIN; link++) {
 		if (node->from[link] == KWHY_NONE || node->lag_ns[link] <= 0 ||
-			node->lag_ns[link] > PAUSE_MAX_NS)
+			node->lag_ns[link] > KWHY_WHATIF_PAUSE_MAX_NS)
 			continue;
 		saved_ns += node->lag_ns[link] - scaled(node->lag_ns[link], percent);
 		node->lag_ns[link] = scaled(node->lag_ns[link], percent);

@@ -93,4 +93,11 @@ static inline bool kwhy_whatif_follows_start(const struct kwhy_whatif_node *node
 	}
 }
 
+/*
+ * Whether a link of a node counts in a play. A dropped activity follows only the node before it in its
+ * stream; if there is none, its other links count. A dropped call still waits until another thread hands over
+ * its work.
+ */
+bool kwhy_whatif_has_link(const struct kwhy_whatif_node *node, size_t link);
+
 #endif

@@ -40,11 +40,7 @@ static uint32_t end_of(const struct kwhy_whatif_graph *graph, uint32_t node)
 	return node * 2 + has_bound_end(&graph->nodes[node]);
 }
 
-/*
- * Whether a link of a node counts. A dropped activity follows only the node before it in its stream; if there
- * is none, its other links count. A dropped call still waits until another thread hands over its work.
- */
-static bool has_link(const struct kwhy_whatif_node *node, size_t link)
+bool kwhy_whatif_has_link(const struct kwhy_whatif_node *node, size_t link)
 {
 	if (node->from[link] == KWHY_NONE || !(node->flags & KWHY_NODE_DROPPED))
 		return node->from[link] != KWHY_NONE;
@@ -121,8 +117,8 @@ static inline void set_start(
 
 /*
  * The latest of the times that the links of a start allow; INT64_MIN: the start has no link. The result is
- * that of has_link() and kwhy_whatif_follows_start() for all links that bound a start. But kinds of nodes are
- * distinguished once and not for each link, since most of a play's time is spent here.
+ * that of kwhy_whatif_has_link() and kwhy_whatif_follows_start() for all links that bound a start. But kinds
+ * of nodes are distinguished once and not for each link, since most of a play's time is spent here.
  */
 static inline int64_t latest_reached(
 	const struct kwhy_whatif_graph *graph, const struct kwhy_whatif_node *node)
@@ -163,7 +159,7 @@ static size_t compute(struct kwhy_whatif_graph *graph, uint32_t vertex)
 		return KWHY_LINK_COUNT;
 	}
 	for (size_t link = 0; link < KWHY_LINK_JOIN; link++)
-		if (has_link(node, link) && !is_reached(graph, node, link))
+		if (kwhy_whatif_has_link(node, link) && !is_reached(graph, node, link))
 			return link;
 	set_start(graph, at, node, latest_reached(graph, node));
 	set(graph, vertex, KNOWN);

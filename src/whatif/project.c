@@ -2,7 +2,9 @@
 #include "whatif/project.h"
 
 #include "model/run_energy.h"
+#include "whatif/critical.h"
 #include "whatif/edits.h"
+#include "whatif/steps.h"
 #include "whatif/warmups.h"
 
 #include <math.h>
@@ -233,21 +235,55 @@ struct kwhy_projection kwhy_whatif_baseline(const struct kwhy_whatif *whatif)
 	return baseline;
 }
 
+/* How far another run may be below and above a played time, ns, and the idle energy of these times, nJ. */
+struct other_run {
+	double below_ns, above_ns, below_nj, above_nj;
+};
+
+/*
+ * Combines how much the run's steps differ with how much host-limited time differs between runs; the two are
+ * taken as independent. The second part is left out at the expected costs, since the plays at both corners,
+ * which widen all intervals, have it.
+ */
+static struct other_run other_run(const struct kwhy_whatif *whatif, int64_t time_ns)
+{
+	const size_t *first = whatif->recording->activities.first;
+	const double scatter_ns = (double)time_ns * whatif->scatter_ratio;
+	const double host_ns = whatif->corner == KWHY_CORNER_EXPECTED
+		? 0
+		: (double)kwhy_whatif_host_limited_ns(whatif->graph);
+	const double faster_ns = host_ns * (1 - exp(-KWHY_SCATTER_QUANTILE * KWHY_HOST_LOG_RATIO_SD));
+	const double slower_ns = host_ns * (exp(KWHY_SCATTER_QUANTILE * KWHY_HOST_LOG_RATIO_SD) - 1);
+	struct other_run other = {
+		.below_ns = hypot(scatter_ns, faster_ns), .above_ns = hypot(scatter_ns, slower_ns)};
+
+	for (uint32_t d = 0; d < whatif->recording->device_count; d++) {
+		if (first[d] == first[d + 1] || !isfinite(whatif->idle_w[d]))
+			continue;
+		other.below_nj += whatif->idle_w[d] * faster_ns;
+		other.above_nj += whatif->idle_w[d] * slower_ns;
+	}
+	return other;
+}
+
 struct kwhy_projection kwhy_whatif_as_played(const struct kwhy_whatif *whatif)
 {
 	struct kwhy_projection projection = {.time_ns = played_ns(whatif)};
-	double scatter_ns = (double)projection.time_ns * whatif->scatter_ratio;
+	const struct other_run other = other_run(whatif, projection.time_ns);
 	struct played_energy energy = {0}, work = changed_work(whatif);
+	double scatter_nj;
 
 	if (whatif->has_energy)
 		energy = played_energy(whatif, &work, projection.time_ns);
 	set_net(whatif, &energy, work.spread_nj, &projection);
-	energy.spread_nj += fabs(energy.energy_nj) * whatif->scatter_ratio;
-	projection.time_low_ns = projection.time_ns - (int64_t)scatter_ns;
-	projection.time_high_ns = projection.time_ns + (int64_t)scatter_ns;
+	scatter_nj = fabs(energy.energy_nj) * whatif->scatter_ratio;
+	projection.time_low_ns = projection.time_ns - (int64_t)other.below_ns;
+	projection.time_high_ns = projection.time_ns + (int64_t)other.above_ns;
 	projection.energy_nj = rounded(whatif, energy.energy_nj);
-	projection.energy_low_nj = rounded(whatif, energy.energy_nj - energy.spread_nj);
-	projection.energy_high_nj = rounded(whatif, energy.energy_nj + energy.spread_nj);
+	projection.energy_low_nj = rounded(
+		whatif, energy.energy_nj - energy.spread_nj - hypot(scatter_nj, other.below_nj));
+	projection.energy_high_nj = rounded(
+		whatif, energy.energy_nj + energy.spread_nj + hypot(scatter_nj, other.above_nj));
 	return projection;
 }
 

@@ -13,9 +13,6 @@
  * independent.
  */
 
-/* 90 % of a normal distribution lie within this many standard deviations of its mean. */
-#define SCATTER_QUANTILE 1.645
-
 /*
  * Standard deviation, between runs, of the time outside of steps (in which libraries load and data is made),
  * over that time. Measured with ten PyTorch programs on an H200, 2026-11-29 (docs/results/projections.md).
@@ -136,6 +133,6 @@ enum kwhy_status kwhy_whatif_find_scatter(struct kwhy_whatif *whatif, struct kwh
 		ratio = ratio_of_names(whatif, names);
 		free(names);
 	}
-	whatif->scatter_ratio = fmin(SCATTER_QUANTILE * ratio, 1);
+	whatif->scatter_ratio = fmin(KWHY_SCATTER_QUANTILE * ratio, 1);
 	return KWHY_OK;
 }

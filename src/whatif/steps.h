@@ -4,6 +4,16 @@
 
 #include "whatif/change.h"
 
+/* 90 % of a normal distribution lie within this many standard deviations of its mean. */
+#define KWHY_SCATTER_QUANTILE 1.645
+
+/*
+ * By how much the host-limited time (whatif/critical.h) of two runs of one program differs: root mean square
+ * of the logarithm of the ratio. Measured with 19 pairs of repeated runs of PyTorch programs on one H200,
+ * 2026-11-29 (docs/results/projections.md).
+ */
+#define KWHY_HOST_LOG_RATIO_SD 0.137
+
 /*
  * Numbers the steps of a run. Steps are those that ranges name. Without such ranges they are the longest
  * repeating sequence of work: it begins with a kernel name that comes back after the same number of

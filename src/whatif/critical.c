@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "whatif/critical.h"
+
+#include "whatif/parts.h"
+
+/* A walk from the last end of work back along the links that decided the times of the nodes. */
+struct walk {
+	const struct kwhy_whatif_graph *graph;
+	uint32_t node;
+	bool at_start;
+	int64_t host_ns;
+};
+
+/* Adds the part of host time from start_ns on that lies after the first start of work. */
+static void add_host(struct walk *walk, int64_t start_ns, int64_t length_ns)
+{
+	const int64_t before_ns = walk->graph->first_ns - start_ns;
+
+	length_ns -= before_ns > 0 ? before_ns : 0;
+	walk->host_ns += length_ns > 0 ? length_ns : 0;
+}
+
+static int64_t time_followed(
+	const struct kwhy_whatif_graph *graph, const struct kwhy_whatif_node *node, size_t link)
+{
+	return kwhy_whatif_follows_start(node, link) ? graph->start_ns[node->from[link]]
+						     : graph->end_ns[node->from[link]];
+}
+
+/* The link that decided the start of a node; KWHY_LINK_JOIN: none did. */
+static size_t link_of_start(const struct kwhy_whatif_graph *graph, uint32_t at)
+{
+	const struct kwhy_whatif_node *node = &graph->nodes[at];
+	size_t link = 0;
+
+	while (link < KWHY_LINK_JOIN &&
+		(!kwhy_whatif_has_link(node, link) ||
+			time_followed(graph, node, link) + node->lag_ns[link] != graph->start_ns[at]))
+		link++;
+	return link;
+}
+
+/* Goes from the start of the node to what decided it. Returns false where nothing did. */
+static bool leave_start(struct walk *walk)
+{
+	const struct kwhy_whatif_graph *graph = walk->graph;
+	const struct kwhy_whatif_node *node = &graph->nodes[walk->node], *before;
+	const size_t link = link_of_start(graph, walk->node);
+
+	if (link == KWHY_LINK_JOIN)
+		return false;
+	before = &graph->nodes[node->from[link]];
+	if (node->kind == KWHY_NODE_CALL && node->lag_ns[link] <= KWHY_WHATIF_PAUSE_MAX_NS)
+		add_host(walk, time_followed(graph, node, link), node->lag_ns[link]);
+	else if (link == KWHY_LINK_ISSUE) /* the work began during its call or after it */
+		add_host(walk, graph->start_ns[node->from[link]],
+			before->own_ns < node->lag_ns[link] ? before->own_ns : node->lag_ns[link]);
+	walk->at_start = kwhy_whatif_follows_start(node, link);
+	walk->node = node->from[link];
+	return true;
+}
+
+/* Goes from the end of the node to its start, or to what the node waited for. */
+static void leave_end(struct walk *walk)
+{
+	const struct kwhy_whatif_graph *graph = walk->graph;
+	const struct kwhy_whatif_node *node = &graph->nodes[walk->node];
+
+	if (graph->end_ns[walk->node] > graph->start_ns[walk->node] + node->own_ns) {
+		walk->at_start = kwhy_whatif_follows_start(node, KWHY_LINK_JOIN);
+		walk->node = node->from[KWHY_LINK_JOIN];
+		return;
+	}
+	if (node->kind == KWHY_NODE_CALL)
+		add_host(walk, graph->start_ns[walk->node], node->own_ns);
+	walk->at_start = true;
+}
+
+static uint32_t last_node(const struct kwhy_whatif_graph *graph)
+{
+	for (uint32_t i = (uint32_t)graph->activity_count; i-- > 0;)
+		if (!graph->dropped[i] && graph->end_ns[i] == graph->last_ns)
+			return i;
+	return KWHY_NONE;
+}
+
+int64_t kwhy_whatif_host_limited_ns(const struct kwhy_whatif_graph *graph)
+{
+	struct walk walk = {.graph = graph, .node = last_node(graph)};
+
+	while (walk.node != KWHY_NONE && graph->end_ns[walk.node] > graph->first_ns) {
+		if (!walk.at_start)
+			leave_end(&walk);
+		else if (!leave_start(&walk))
+			break;
+	}
+	return walk.host_ns;
+}
