@@ -101,8 +101,9 @@ static enum kwhy_status take_options(struct work *work)
 	if (isfinite(given->min_gain_percent))
 		work->detect_options.min_gain_ratio = given->min_gain_percent / 100;
 	work->analysis->min_gain_ratio = work->detect_options.min_gain_ratio;
-	if (!status && given->min_gain_percent < 0)
-		status = kwhy_fail(work->error, KWHY_E_USAGE, "--min-gain cannot be negative");
+	if (!status && (given->min_gain_percent < 0 || given->min_gain_percent > 100))
+		status = kwhy_fail(work->error, KWHY_E_USAGE,
+			"--min-gain takes a percentage of the run's time or energy, from 0 to 100");
 	if (!status && given->assumed_power)
 		status = kwhy_assumed_powers_read(
 			given->assumed_power, &work->ledger_options.assumed, work->error);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { OPTION_LIMIT = 64, LONG_BASE = 256, HELP_COLUMN = 27, HELP_WIDTH = 80 };
 
@@ -220,6 +221,20 @@ static enum kwhy_status fail_option(
 }
 
 /*
+ * Refuses a number after an option whose argument is optional, unless a file has that name: it would be taken
+ * for an operand.
+ */
+static enum kwhy_status check_next(
+	const struct kwhy_option *option, const char *next, struct kwhy_error *error)
+{
+	if (!may_be_left_out(option) || optarg || !next || !*next || next[strspn(next, "0123456789")] ||
+		access(next, F_OK) == 0)
+		return KWHY_OK;
+	return kwhy_fail(error, KWHY_E_USAGE, "the number of --%s follows an equals sign: --%s=%.20s",
+		option->name, option->name, next);
+}
+
+/*
  * Warns that an option was given by a former name. `at` is its index in table->longs; -1: it was given by its
  * letter.
  */
@@ -251,7 +266,9 @@ enum kwhy_status kwhy_options_parse(const struct kwhy_option *options, bool firs
 		warn_of_former(&table, options, at);
 		at = -1;
 		help |= option_of(options, found)->kind == KWHY_OPTION_HELP;
-		status = set_option(option_of(options, found), optarg, target, error);
+		status = check_next(option_of(options, found), argv[optind], error);
+		if (!status)
+			status = set_option(option_of(options, found), optarg, target, error);
 	}
 	if (!status)
 		*out = (struct kwhy_operands){argv + optind, (size_t)(argc - optind), help};

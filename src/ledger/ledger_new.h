@@ -25,7 +25,7 @@ struct kwhy_ledger_options {
 	struct kwhy_assumed_powers assumed;
 	uint64_t seed;	       /* seed of the draws from the posterior; the same seed gives the same ledger */
 	const char *step_name; /* name of the ranges that are steps, exact or a prefix ending in '*'; NULL:
-				  the program has no steps */
+				  those that look like steps by their names */
 	bool ignore_counter; /* use power samples only, so that the result can be compared with the counter */
 };
 

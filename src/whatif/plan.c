@@ -21,6 +21,8 @@ struct candidate {
 	 * gain in addition to the changes taken when it was last tried; -INFINITY: the change was refused
 	 */
 	double gain_ratio;
+	/* larger of its shares in the time and in the energy before all changes, to compare with the least */
+	double share_ratio;
 	size_t tried; /* number of changes that were taken when this one was last tried */
 	/* barred: the change is never tried, for the reason that effect.words states */
 	bool taken, barred;
@@ -33,6 +35,7 @@ struct planner {
 	struct kwhy_plan *plan;
 	struct candidate *candidates;
 	size_t count;
+	double min_gain_ratio;
 	/*
 	 * candidate whose edits the graph has in addition to those of the taken changes; NULL: no candidate
 	 */
@@ -303,6 +306,18 @@ static double gain_ratio(const struct kwhy_plan *plan, const struct kwhy_project
 }
 
 /*
+ * Share of the run that a change saves, by time or by energy, whichever is larger. Findings are judged by the
+ * same rule.
+ */
+static double share_ratio(const struct kwhy_plan *plan, const struct kwhy_projection *after)
+{
+	const struct kwhy_projection *before = kwhy_plan_after(plan);
+
+	return fmax(
+		ratio_of(before->time_ns - after->time_ns, plan->before.time_ns), gain_ratio(plan, after));
+}
+
+/*
  * Makes a candidate in addition to the taken changes. Its edits remain in the graph, since the candidate is
  * mostly taken next.
  */
@@ -345,11 +360,20 @@ static enum kwhy_status try_candidate(struct planner *planner, struct candidate 
 	if (status)
 		return status;
 	candidate->tried = planner->plan->change_count;
-	candidate->gain_ratio = candidate->effect.places ? gain_ratio(planner->plan, &candidate->after)
-							 : -INFINITY;
+	candidate->gain_ratio = candidate->share_ratio = -INFINITY;
+	if (candidate->effect.places) {
+		candidate->gain_ratio = gain_ratio(planner->plan, &candidate->after);
+		candidate->share_ratio = share_ratio(planner->plan, &candidate->after);
+	}
 	return KWHY_OK;
 }
 
+static bool is_enough(const struct planner *planner, const struct candidate *candidate)
+{
+	return candidate->gain_ratio > 0 && candidate->share_ratio >= planner->min_gain_ratio;
+}
+
+/* Of the candidates that saved enough when they were last tried, the one with the largest gain. */
 static struct candidate *best(const struct planner *planner)
 {
 	struct candidate *best = NULL;
@@ -358,7 +382,7 @@ static struct candidate *best(const struct planner *planner)
 		struct candidate *candidate = &planner->candidates[i];
 
 		if (!candidate->taken && !candidate->barred && !candidate->change->premise &&
-			(!best || candidate->gain_ratio > best->gain_ratio))
+			is_enough(planner, candidate) && (!best || candidate->gain_ratio > best->gain_ratio))
 			best = candidate;
 	}
 	return best;
@@ -408,22 +432,17 @@ static enum kwhy_status take(struct planner *planner, struct candidate *candidat
 	return status;
 }
 
-static bool is_enough(const struct candidate *candidate, double min_gain_ratio)
-{
-	return candidate->gain_ratio > 0 && candidate->gain_ratio >= min_gain_ratio;
-}
-
-static enum kwhy_status choose(struct planner *planner, double min_gain_ratio)
+static enum kwhy_status choose(struct planner *planner)
 {
 	for (;;) {
 		struct candidate *next;
 		enum kwhy_status status = find_best(planner, &next);
 
-		if (!status && next && !is_enough(next, min_gain_ratio)) {
+		if (!status && !next) {
 			status = try_all(planner);
 			next = best(planner);
 		}
-		if (status || !next || !is_enough(next, min_gain_ratio))
+		if (status || !next)
 			return status;
 		status = take(planner, next);
 		if (status)
@@ -461,7 +480,8 @@ static void list_candidates(struct planner *planner, bool numerics)
 
 		if (change->number < change->least)
 			continue;
-		*candidate = (struct candidate){.change = change, .gain_ratio = 1, .tried = SIZE_MAX};
+		*candidate = (struct candidate){
+			.change = change, .gain_ratio = 1, .share_ratio = 1, .tried = SIZE_MAX};
 		candidate->barred = !numerics && change->risk == KWHY_RISK_NUMERICS;
 		if (candidate->barred)
 			kwhy_whatif_refuse(&candidate->effect,
@@ -474,7 +494,7 @@ static void list_candidates(struct planner *planner, bool numerics)
 enum kwhy_status kwhy_whatif_plan(struct kwhy_whatif *whatif, double min_gain_ratio, bool numerics,
 	struct kwhy_plan **out, struct kwhy_error *error)
 {
-	struct planner planner = {.whatif = whatif, .error = error};
+	struct planner planner = {.whatif = whatif, .min_gain_ratio = min_gain_ratio, .error = error};
 	enum kwhy_status status = plan_new(&planner.plan, kwhy_whatif_change_count, error);
 
 	if (status)
@@ -486,7 +506,7 @@ enum kwhy_status kwhy_whatif_plan(struct kwhy_whatif *whatif, double min_gain_ra
 	planner.plan->before = kwhy_whatif_baseline(whatif);
 	if (!status) {
 		list_candidates(&planner, numerics);
-		status = choose(&planner, min_gain_ratio);
+		status = choose(&planner);
 	}
 	if (!status)
 		status = try_all(&planner);

@@ -196,18 +196,16 @@ static void find_rhythm(struct kwhy_whatif *whatif, uint32_t device, struct rhyt
 }
 
 /*
- * Index in `steps` of the last range that began by time_ns; KWHY_NONE: no range did. `steps` are sorted by
- * start.
+ * Index in `starts_ns` of the last step that began by time_ns; KWHY_NONE: no step did. Starts are sorted.
  */
-static uint32_t step_at(
-	const struct kwhy_recording *recording, const uint32_t *steps, uint32_t count, int64_t time_ns)
+static uint32_t step_at(const int64_t *starts_ns, uint32_t count, int64_t time_ns)
 {
 	uint32_t low = 0, high = count;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (recording->ranges[steps[middle]].start_ns <= time_ns)
+		if (starts_ns[middle] <= time_ns)
 			low = middle + 1;
 		else
 			high = middle;
@@ -218,14 +216,14 @@ static uint32_t step_at(
 /*
  * Numbers all rows by the range in which they were issued. Ranks that run concurrently share their steps.
  */
-static void number_by_ranges(struct kwhy_whatif *whatif, const uint32_t *steps, uint32_t count)
+static void number_by_ranges(struct kwhy_whatif *whatif, const int64_t *starts_ns, uint32_t count)
 {
 	const struct kwhy_recording *recording = whatif->recording;
 
 	for (uint32_t i = 0; i < recording->activities.count; i++) {
 		uint32_t call = kwhy_whatif_call_of(whatif, i);
 
-		whatif->step[i] = step_at(recording, steps, count,
+		whatif->step[i] = step_at(starts_ns, count,
 			call == KWHY_NONE ? recording->activities.start_ns[i]
 					  : recording->calls.start_ns[call]);
 	}
@@ -234,24 +232,47 @@ static void number_by_ranges(struct kwhy_whatif *whatif, const uint32_t *steps, 
 	whatif->steps_named = true;
 }
 
+static int earlier_first(const void *a, const void *b)
+{
+	const int64_t *left = a, *right = b;
+
+	return (*left > *right) - (*left < *right);
+}
+
+/*
+ * Writes the sorted starts of the ranges that are steps, and returns their number. The ledger knows those
+ * that the user named.
+ */
+static uint32_t find_starts(const struct kwhy_whatif *whatif, int64_t *starts_ns)
+{
+	const struct kwhy_recording *recording = whatif->recording;
+	uint32_t count = 0;
+
+	for (size_t i = 0; whatif->ledger && i < whatif->ledger->step_count; i++)
+		starts_ns[count++] = whatif->ledger->steps[i].start_ns;
+	for (size_t i = 0; !whatif->ledger && i < recording->range_count; i++)
+		if (recording->ranges[i].kind == KWHY_RANGE_STEP)
+			starts_ns[count++] = recording->ranges[i].start_ns;
+	qsort(starts_ns, count, sizeof(*starts_ns), earlier_first);
+	return count;
+}
+
 enum kwhy_status kwhy_whatif_find_steps(struct kwhy_whatif *whatif, struct kwhy_error *error)
 {
 	const struct kwhy_recording *recording = whatif->recording;
-	uint32_t *steps = malloc((recording->range_count + 1) * sizeof(*steps)), count = 0;
+	int64_t *starts_ns = malloc((recording->range_count + 1) * sizeof(*starts_ns));
 	struct rhythm *rhythms = malloc((recording->names.count + 1) * sizeof(*rhythms));
-	enum kwhy_status status = steps && rhythms ? KWHY_OK
-						   : kwhy_fail_memory(error, "the steps of the run");
+	enum kwhy_status status = starts_ns && rhythms ? KWHY_OK
+						       : kwhy_fail_memory(error, "the steps of the run");
+	uint32_t count = status ? 0 : find_starts(whatif, starts_ns);
 
 	for (uint32_t i = 0; i < recording->activities.count; i++)
 		whatif->step[i] = KWHY_NONE;
-	for (uint32_t i = 0; !status && i < recording->range_count; i++)
-		if (recording->ranges[i].kind == KWHY_RANGE_STEP)
-			steps[count++] = i;
 	if (!status && count > 1)
-		number_by_ranges(whatif, steps, count);
+		number_by_ranges(whatif, starts_ns, count);
 	for (uint32_t d = 0; !status && count < 2 && d < recording->device_count; d++)
 		find_rhythm(whatif, d, rhythms);
-	free(steps);
+	free(starts_ns);
 	free(rhythms);
 	return status;
 }

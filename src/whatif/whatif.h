@@ -35,8 +35,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_whatif_project(struct kwhy_whatif *whatif,
 
 /*
  * Makes a plan: repeatedly takes the change that saves most in addition to those taken, until no change saves
- * min_gain_ratio of the energy (of the time where the energy is unknown). Changes that alter numerical
- * results are tried only with `numerics`; otherwise the plan lists them as left out.
+ * min_gain_ratio of the time or of the energy. Changes that alter numerical results are tried only with
+ * `numerics`; otherwise the plan lists them as left out.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_plan(struct kwhy_whatif *whatif, double min_gain_ratio,
 	bool numerics, struct kwhy_plan **out, struct kwhy_error *error);

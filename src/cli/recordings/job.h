@@ -80,8 +80,8 @@ enum kwhy_status kwhy_job_status(int code, struct kwhy_error *error);
 			KWHY_OPTION_LIST, offsetof(type, member.work)},                                      \
 		{"threshold", 0, "ID.NAME=V", "threshold of a finding; may be given again",                  \
 			KWHY_OPTION_LIST, offsetof(type, member.thresholds)},                                \
-		{"min-gain", 0, "%", "leave out findings that save less; default 1", KWHY_OPTION_NUMBER,     \
-			offsetof(type, member.min_gain_percent)},                                            \
+		{"min-gain", 0, "%", "leave out what saves less of time and of energy; default 1",           \
+			KWHY_OPTION_NUMBER, offsetof(type, member.min_gain_percent)},                        \
 		{"seed", 0, "N", "seed of the random draws (same seed, same report)", KWHY_OPTION_COUNT,     \
 			offsetof(type, member.seed)},                                                        \
 		{"quiet", 'q', NULL, "no progress and no remarks", KWHY_OPTION_FLAG,                         \

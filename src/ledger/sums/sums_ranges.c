@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/column.h"
 #include "base/map.h"
+#include "base/text.h"
 #include "ledger/saturate.h"
 #include "ledger/sums/range_items.h"
 #include "ledger/sums/sums.h"
@@ -30,10 +31,8 @@ static bool is_step(
 	const char *name = kwhy_names_get(&recording->names, range->name);
 	size_t length = pattern ? strlen(pattern) : 0;
 
-	if (range->kind == KWHY_RANGE_STEP)
-		return true;
 	if (length == 0)
-		return false;
+		return range->kind == KWHY_RANGE_STEP;
 	return pattern[length - 1] == '*' ? !strncmp(name, pattern, length - 1) : !strcmp(name, pattern);
 }
 
@@ -48,6 +47,33 @@ enum kwhy_status kwhy_range_items_add(
 	return status;
 }
 
+enum { SHOWN_NAMES = 6 };
+
+/* Fails because no range has the name of the steps, and lists the names that ranges have. */
+static enum kwhy_status fail_no_step(
+	const struct kwhy_recording *recording, const char *pattern, struct kwhy_error *error)
+{
+	uint32_t shown[SHOWN_NAMES];
+	size_t count = 0;
+	struct kwhy_text text = {0};
+
+	for (size_t i = 0; i < recording->range_count && count < SHOWN_NAMES; i++) {
+		const uint32_t name = recording->ranges[i].name;
+		size_t same = 0;
+
+		while (same < count && shown[same] != name)
+			same++;
+		if (same < count)
+			continue;
+		kwhy_text_addf(&text, "%s%.40s", count ? ", " : "", kwhy_names_get(&recording->names, name));
+		shown[count++] = name;
+	}
+	kwhy_error_set(error, KWHY_E_USAGE, "--steps %.60s: no range of the recording has that name; %s%s",
+		pattern, count ? "choose among " : "it has no ranges", count ? text.data : "");
+	kwhy_text_done(&text);
+	return KWHY_E_USAGE;
+}
+
 /*
  * Lists ranges and steps. Steps that a profiler numbers have a different name each, so they are not listed as
  * ranges.
@@ -56,6 +82,7 @@ static enum kwhy_status list_items(struct kwhy_range_items *items, const struct 
 	const char *step_name, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
+	size_t steps = 0;
 
 	for (size_t i = 0; !status && i < recording->range_count; i++) {
 		const struct kwhy_range *range = &recording->ranges[i];
@@ -65,10 +92,12 @@ static enum kwhy_status list_items(struct kwhy_range_items *items, const struct 
 		if (range->kind != KWHY_RANGE_STEP)
 			status = kwhy_range_items_add(items, &item, error);
 		item.step = true;
-		if (!status && is_step(recording, range, step_name))
-			status = kwhy_range_items_add(items, &item, error);
+		if (status || !is_step(recording, range, step_name))
+			continue;
+		status = kwhy_range_items_add(items, &item, error);
+		steps++;
 	}
-	return status;
+	return status || steps || !step_name ? status : fail_no_step(recording, step_name, error);
 }
 
 static void add_to_pool(struct pool *pool, const struct kwhy_range *range, const struct kwhy_range_item *item)

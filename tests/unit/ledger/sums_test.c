@@ -113,6 +113,41 @@ static void ranges_named_by_the_user_are_steps_as_well(void **state)
 	build_free(recording, ledger);
 }
 
+static void a_name_of_no_range_is_no_name_of_steps(void **state)
+{
+	struct kwhy_ledger_options options = kwhy_ledger_options_default();
+	struct kwhy_recording *recording = build_launches();
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	options.step_name = "nosuch";
+	build_range(recording, 0, 0, 18, "forward", KWHY_RANGE_NVTX);
+	build_range(recording, 0, 18, 40, "backward", KWHY_RANGE_NVTX);
+	build_range(recording, 0, 42, 43, "forward", KWHY_RANGE_NVTX);
+	OK(kwhy_recording_finish(recording, &error));
+	assert_int_equal(kwhy_ledger_new(recording, &options, &ledger, &error), KWHY_E_USAGE);
+	assert_non_null(strstr(error.text, "choose among forward, backward"));
+	kwhy_recording_free(recording);
+}
+
+/* The name that the user gives counts, and not what looks like a step besides. */
+static void only_ranges_of_the_given_name_are_steps(void **state)
+{
+	struct kwhy_ledger_options options = kwhy_ledger_options_default();
+	struct kwhy_recording *recording = build_launches();
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	options.step_name = "train";
+	build_range(recording, 0, 0, 40, "ProfilerStep#1", KWHY_RANGE_STEP);
+	build_range(recording, 0, 0, 18, "train", KWHY_RANGE_NVTX);
+	build_range(recording, 0, 18, 40, "train", KWHY_RANGE_NVTX);
+	ledger = build_ledger_with(recording, &options);
+	assert_int_equal(ledger->step_count, 2);
+	assert_int_equal(ledger->steps[1].start_ns, 18);
+	build_free(recording, ledger);
+}
+
 static void the_window_of_a_range_counts_the_device_whoever_launched(void **state)
 {
 	struct kwhy_recording *recording = build_launches();
@@ -561,6 +596,8 @@ int main(void)
 		cmocka_unit_test(a_loop_of_steps_goes_on_to_the_end_of_the_work_that_it_queued),
 		cmocka_unit_test(what_runs_long_between_steps_is_no_part_of_them),
 		cmocka_unit_test(ranges_named_by_the_user_are_steps_as_well),
+		cmocka_unit_test(a_name_of_no_range_is_no_name_of_steps),
+		cmocka_unit_test(only_ranges_of_the_given_name_are_steps),
 		cmocka_unit_test(the_window_of_a_range_counts_the_device_whoever_launched),
 		cmocka_unit_test(the_blocks_resident_in_a_window_are_weighed_over_the_window),
 		cmocka_unit_test(the_share_of_blocks_in_a_window_is_unknown_when_a_tenth_of_the_grids_is),
