@@ -7,50 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Parts of range names that indicate a cause. The row that is first in this table and matches a range, or
- * else a range around it, decides. The names are those of PyTorch (torch 1.8 to 2.9), of Python functions,
- * and of the C library.
- */
-static const struct {
-	const char *part; /* part of the range's name */
-	enum kwhy_held_cause cause;
-} signs[] = {
-	{"DataLoader", KWHY_HELD_LOADER},
-	{"_next_data", KWHY_HELD_LOADER},
-	{"collate", KWHY_HELD_LOADER},
-	{"empty_cache", KWHY_HELD_CACHE},
-	{"emptyCache", KWHY_HELD_CACHE},
-	{"aten::item", KWHY_HELD_READBACK},
-	{"aten::_local_scalar_dense", KWHY_HELD_READBACK},
-	{"aten::is_nonzero", KWHY_HELD_READBACK},
-	{"method item of Tensor", KWHY_HELD_READBACK},
-	{"method tolist of Tensor", KWHY_HELD_READBACK},
-	{"method cpu of Tensor", KWHY_HELD_READBACK},
-	{"function print>", KWHY_HELD_READBACK},
-	{"tokeniz", KWHY_HELD_OUTPUT},
-	{"save_checkpoint", KWHY_HELD_OUTPUT},
-	{"checkpoint_save", KWHY_HELD_OUTPUT},
-	{"logging", KWHY_HELD_OUTPUT},
-	{"log_metrics", KWHY_HELD_OUTPUT},
-	{"add_scalar", KWHY_HELD_OUTPUT},
-	{"wandb", KWHY_HELD_OUTPUT},
-	{"DistributedDataParallel.forward", KWHY_HELD_PARALLEL},
-	{"FSDP::", KWHY_HELD_PARALLEL},
-	{"FullyShardedDataParallel", KWHY_HELD_PARALLEL},
-	{"CompiledFunction", KWHY_HELD_COMPILED},
-	{"CompiledFxGraph", KWHY_HELD_COMPILED},
-	{"Torch-Compiled Region", KWHY_HELD_COMPILED},
-};
-
-/*
- * Names of DDP's own work. DDP's forward contains the forward of the whole model, so other ranges inside it
- * are not DDP's work.
- */
-static const char *const parallel_work[] = {"aten::flatten_dense_tensors", "aten::unflatten_dense_tensors",
-	"aten::view", "aten::narrow", "aten::slice", "aten::as_strided", "record_param_comms",
-	"c10d::", "nccl:", "FSDP::", "DistributedDataParallel.forward", "FullyShardedDataParallel"};
-
 static const struct {
 	const char *what, *cure;
 } causes[KWHY_HELD_CAUSE_COUNT] = {
@@ -103,43 +59,6 @@ static bool starts_with_any(const char *name, const char *const *starts, size_t 
 	return false;
 }
 
-static bool is_operator(const struct kwhy_recording *recording, uint32_t row)
-{
-	const char *name = name_of(recording, row);
-
-	return recording->host_ranges.kind[row] == KWHY_HOST_OPERATOR || !strncmp(name, "aten::", 6) ||
-		!strncmp(name, "autograd::", 10);
-}
-
-/*
- * The cause that the names of `row` and of the ranges around it indicate. DDP or FSDP is the cause only if
- * the name of `row` itself is that of its work.
- */
-static enum kwhy_held_cause sign_of(const struct kwhy_recording *recording, uint32_t row)
-{
-	bool parallel = starts_with_any(
-		name_of(recording, row), parallel_work, sizeof(parallel_work) / sizeof(parallel_work[0]));
-
-	for (; row != KWHY_NONE; row = recording->host_ranges.parent[row])
-		for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
-			if (strstr(name_of(recording, row), signs[i].part) &&
-				(signs[i].cause != KWHY_HELD_PARALLEL || parallel))
-				return signs[i].cause;
-	return KWHY_HELD_UNKNOWN;
-}
-
-static enum kwhy_held_cause cause_of(const struct kwhy_recording *recording, uint32_t row)
-{
-	enum kwhy_held_cause cause = sign_of(recording, row);
-
-	if (cause == KWHY_HELD_UNKNOWN && recording->host_ranges.kind[row] == KWHY_HOST_SYSTEM)
-		return KWHY_HELD_SYSTEM;
-	for (; cause == KWHY_HELD_UNKNOWN && row != KWHY_NONE; row = recording->host_ranges.parent[row])
-		if (is_operator(recording, row) || strstr(name_of(recording, row), "nn.Module: "))
-			return KWHY_HELD_MODEL;
-	return cause;
-}
-
 void kwhy_held_add(struct kwhy_held *held, uint32_t call, int64_t start_ns, int64_t end_ns, int64_t held_ns)
 {
 	const struct kwhy_recording *recording = held->recording;
@@ -149,7 +68,7 @@ void kwhy_held_add(struct kwhy_held *held, uint32_t call, int64_t start_ns, int6
 	if (!held->names)
 		return;
 	row = kwhy_host_range_over(recording, recording->calls.thread[call], start_ns, end_ns);
-	held->cause_ns[row == KWHY_NONE ? KWHY_HELD_UNKNOWN : cause_of(recording, row)] += held_ns;
+	held->cause_ns[row == KWHY_NONE ? KWHY_HELD_UNKNOWN : kwhy_held_cause_of(recording, row)] += held_ns;
 	if (row == KWHY_NONE || recording->host_ranges.kind[row] == KWHY_HOST_STEP)
 		return;
 	name = &held->names[recording->host_ranges.name[row]];
@@ -291,8 +210,9 @@ static void add_cure(const struct kwhy_held *held, struct kwhy_text *out, enum k
 
 const char *kwhy_held_cure(const struct kwhy_held *held, struct kwhy_arena *arena, const char *otherwise)
 {
-	enum kwhy_held_cause cause = held->first ? cause_of(held->recording, held->names[held->first].row)
-						 : most(held, 0);
+	enum kwhy_held_cause cause = held->first
+		? kwhy_held_cause_of(held->recording, held->names[held->first].row)
+		: most(held, 0);
 	struct kwhy_text text = {0};
 	const char *cure = NULL;
 	unsigned reported = 0;

@@ -4,24 +4,13 @@
 
 #include "base/text.h"
 #include "detect/tally.h"
+#include "model/held_cause.h"
 
 /*
  * Finds which host ranges held the host during the gaps of a finding. Each gap is assigned to the deepest
  * range that covers at least half of it. The title names the range name with the most time; the cures follow
  * from the causes with the most time.
  */
-enum kwhy_held_cause {
-	KWHY_HELD_UNKNOWN,  /* no range indicates a cause */
-	KWHY_HELD_LOADER,   /* waiting for input or preparing it */
-	KWHY_HELD_READBACK, /* reading values back: .item(), .tolist(), print */
-	KWHY_HELD_CACHE,    /* emptying the allocator's cache */
-	KWHY_HELD_OUTPUT,   /* tokenising, logging or writing checkpoints */
-	KWHY_HELD_PARALLEL, /* DDP's or FSDP's own work around the model */
-	KWHY_HELD_COMPILED, /* calling a compiled model */
-	KWHY_HELD_MODEL,    /* running operators of forward, backward, optimiser */
-	KWHY_HELD_SYSTEM,   /* calling the operating system */
-	KWHY_HELD_CAUSE_COUNT
-};
 
 /*
  * Sums over all intervals assigned to ranges with one name. The array has an entry for each name of the

@@ -16,6 +16,7 @@ struct chain_finder {
 	struct kwhy_tally *tally;
 	uint32_t *previous; /* [rows of the device] the kernel before each kernel in its chain; kept until the
 			       chain is long enough to count */
+	uint32_t *waits;    /* [calls + 1] number of waiting calls before each call */
 	double max_kernel_ns, max_gap_ns, min_length;
 };
 
@@ -27,12 +28,33 @@ static bool is_tiny(const struct chain_finder *finder, size_t row)
 		(double)(rows->end_ns[row] - rows->start_ns[row]) < finder->max_kernel_ns;
 }
 
+/*
+ * Whether the thread that launched both kernels waited between the two launches. Kernels with a wait between
+ * them can neither be fused nor be in one graph.
+ */
+static bool is_waited_between(const struct chain_finder *finder, uint32_t before, size_t row)
+{
+	const struct kwhy_recording *recording = finder->tally->context->recording;
+	const uint32_t from = recording->activities.call[before], to = recording->activities.call[row];
+
+	return from != KWHY_NONE && to != KWHY_NONE && from < to &&
+		recording->calls.thread[from] == recording->calls.thread[to] &&
+		finder->waits[from] != finder->waits[to];
+}
+
+static void count_waits(const struct kwhy_detect_view *view, uint32_t *waits)
+{
+	for (uint32_t call = 0; call < view->recording->calls.count; call++)
+		waits[call + 1] = waits[call] + kwhy_detect_view_is_wait(view, call);
+}
+
 static bool continues(const struct chain_finder *finder, const struct kwhy_stream_state *chain, size_t row)
 {
 	const struct kwhy_activities *rows = &finder->tally->context->recording->activities;
 
 	return chain->row != KWHY_NONE &&
-		(double)(rows->start_ns[row] - rows->end_ns[chain->row]) <= finder->max_gap_ns;
+		(double)(rows->start_ns[row] - rows->end_ns[chain->row]) <= finder->max_gap_ns &&
+		!is_waited_between(finder, chain->row, row);
 }
 
 static double length_ns(const struct kwhy_activities *rows, size_t row)
@@ -99,17 +121,23 @@ static enum kwhy_status find_in_streams(struct kwhy_tally *tally)
 	struct chain_finder finder = {
 		.tally = tally,
 		.previous = malloc((seen->end - seen->begin + 1) * sizeof(*finder.previous)),
+		.waits = calloc(context->recording->calls.count + 1, sizeof(*finder.waits)),
 		.max_kernel_ns = kwhy_tally_threshold(tally, "max_kernel_us") * 1e3,
 		.max_gap_ns = kwhy_tally_threshold(tally, "max_gap_us") * 1e3,
 		.min_length = fmax(2, ceil(kwhy_tally_threshold(tally, "min_length"))),
 	};
+	enum kwhy_status status = KWHY_OK;
 
-	if (!finder.previous)
-		return kwhy_fail_memory(context->error, "chains of kernels");
-	kwhy_detect_view_reset_streams(context->view, tally->device);
-	find_chains(&finder);
+	if (finder.previous && finder.waits) {
+		count_waits(context->view, finder.waits);
+		kwhy_detect_view_reset_streams(context->view, tally->device);
+		find_chains(&finder);
+	} else {
+		status = kwhy_fail_memory(context->error, "chains of kernels");
+	}
 	free(finder.previous);
-	return KWHY_OK;
+	free(finder.waits);
+	return status;
 }
 
 enum kwhy_status kwhy_detect_tiny_kernel_chains(const struct kwhy_detect_context *context)

@@ -2,6 +2,8 @@
 #include "whatif/changes.h"
 
 #include "base/quantity.h"
+#include "model/held_cause.h"
+#include "model/host_time.h"
 #include "whatif/edits.h"
 #include "whatif/parts.h"
 
@@ -444,11 +446,28 @@ static bool is_prefetched(const struct kwhy_whatif *whatif, uint32_t call, struc
 		start_ns <= steps.end;
 }
 
+/*
+ * Whether other threads may do ahead of time what the host does in the pause before a call. They cannot run
+ * the operators of a model, or read back its results.
+ */
+static bool is_ahead(const struct kwhy_whatif *whatif, uint32_t call, int64_t pause_ns)
+{
+	const struct kwhy_calls *calls = &whatif->recording->calls;
+	uint32_t range;
+
+	if (!whatif->recording->host_ranges.count)
+		return true;
+	range = kwhy_host_range_over(whatif->recording, calls->thread[call], calls->start_ns[call] - pause_ns,
+		calls->start_ns[call]);
+	return range == KWHY_NONE || kwhy_held_is_ahead(kwhy_held_cause_of(whatif->recording, range));
+}
+
 void kwhy_whatif_prefetch(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
 {
 	const struct stretch_ns steps = steps_ns(whatif);
 	struct prefetched last = {.thread = KWHY_NONE};
 	double removed_ns = 0;
+	uint64_t kept = 0;
 	char words[KWHY_QUANTITY_BYTES];
 
 	(void)number;
@@ -459,6 +478,10 @@ void kwhy_whatif_prefetch(struct kwhy_whatif *whatif, uint32_t number, struct kw
 
 		if (!is_prefetched(whatif, call, steps))
 			continue;
+		if (!is_ahead(whatif, call, pause_ns)) {
+			kept++;
+			continue;
+		}
 		changed = kwhy_whatif_edit(whatif->graph, at);
 		whatif->out_of_memory |= !changed;
 		if (!changed)
@@ -479,5 +502,6 @@ void kwhy_whatif_prefetch(struct kwhy_whatif *whatif, uint32_t number, struct kw
 			"of time, at the slow end one alone",
 			KWHY_WHATIF_COUNT(effect->places), kwhy_whatif_time_words(words, removed_ns));
 	else
-		kwhy_whatif_refuse(effect, "the host makes no pause of 0.1 ms to 1 s between calls");
+		kwhy_whatif_refuse(effect, "the host makes no pause of 0.1 ms to 1 s between calls%s",
+			kept ? ", except in operators of the model, which cannot run ahead of time" : "");
 }

@@ -102,8 +102,12 @@ static void drop_stall(struct kwhy_whatif *whatif, uint32_t row)
 		node->lag_ns[KWHY_LINK_ISSUE] < KWHY_WHATIF_STALL_NS)
 		return;
 	changed = edit(whatif, row);
-	if (changed)
-		changed->lag_ns[KWHY_LINK_ISSUE] = usual_ns;
+	if (!changed)
+		return;
+	changed->lag_ns[KWHY_LINK_ISSUE] = usual_ns;
+	if (changed->from[KWHY_LINK_ORDER] != KWHY_NONE)
+		changed->lag_ns[KWHY_LINK_ORDER] = kwhy_whatif_queued_ns(
+			whatif->graph, changed->from[KWHY_LINK_ORDER], row);
 }
 
 /*

@@ -35,6 +35,26 @@ static int64_t usual_ns(const struct kwhy_whatif_graph *graph, uint32_t at, size
 	return kwhy_whatif_queued_ns(graph, node->from[link], at);
 }
 
+/*
+ * Lets work that began long after its call had returned, in an idle stream, begin as long after the work
+ * before it. Something held the device back, and that does not go because a change has several launches held
+ * back at once.
+ */
+static void keep_stall(struct kwhy_whatif_graph *graph, uint32_t at)
+{
+	struct kwhy_whatif_node *node = &graph->nodes[at];
+	const uint32_t call = node->from[KWHY_LINK_ISSUE], before = node->from[KWHY_LINK_ORDER];
+	int64_t returned_ns, stall_ns;
+
+	if (node->kind != KWHY_NODE_ACTIVITY || call == KWHY_NONE || before == KWHY_NONE ||
+		node->flags & KWHY_NODE_OVERLAPS)
+		return;
+	returned_ns = kwhy_whatif_recorded_end(graph, call);
+	stall_ns = kwhy_whatif_recorded_start(graph, at) - returned_ns;
+	if (stall_ns > KWHY_WHATIF_STALL_NS && kwhy_whatif_recorded_end(graph, before) <= returned_ns)
+		node->lag_ns[KWHY_LINK_ORDER] = stall_ns;
+}
+
 static void set_start_lags(struct kwhy_whatif_graph *graph, uint32_t at)
 {
 	struct kwhy_whatif_node *node = &graph->nodes[at];
@@ -57,6 +77,8 @@ static void set_start_lags(struct kwhy_whatif_graph *graph, uint32_t at)
 		node->lag_ns[KWHY_LINK_ORDER] = start_ns;
 	else
 		node->lag_ns[decides] += start_ns - latest_ns;
+	if (decides == KWHY_LINK_ISSUE)
+		keep_stall(graph, at);
 }
 
 /*

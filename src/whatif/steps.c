@@ -240,17 +240,18 @@ static int earlier_first(const void *a, const void *b)
 }
 
 /*
- * Writes the sorted starts of the ranges that are steps, and returns their number. The ledger knows those
- * that the user named.
+ * Writes the sorted starts of the ranges that are steps, and returns their number. If the user named some,
+ * the ledger has these alone.
  */
 static uint32_t find_starts(const struct kwhy_whatif *whatif, int64_t *starts_ns)
 {
 	const struct kwhy_recording *recording = whatif->recording;
+	const bool by_ledger = whatif->ledger && whatif->ledger->step_count;
 	uint32_t count = 0;
 
-	for (size_t i = 0; whatif->ledger && i < whatif->ledger->step_count; i++)
+	for (size_t i = 0; by_ledger && i < whatif->ledger->step_count; i++)
 		starts_ns[count++] = whatif->ledger->steps[i].start_ns;
-	for (size_t i = 0; !whatif->ledger && i < recording->range_count; i++)
+	for (size_t i = 0; !by_ledger && i < recording->range_count; i++)
 		if (recording->ranges[i].kind == KWHY_RANGE_STEP)
 			starts_ns[count++] = recording->ranges[i].start_ns;
 	qsort(starts_ns, count, sizeof(*starts_ns), earlier_first);

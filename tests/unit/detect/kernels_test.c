@@ -46,6 +46,24 @@ static void few_long_or_scattered_kernels_are_no_chain(void **state)
 	}
 }
 
+/* They can neither be fused nor be in one graph. */
+static void kernels_with_waits_between_are_no_chain(void **state)
+{
+	(void)state;
+	for (int waits = 0; waits < 2; waits++) {
+		struct build build = build_new(1);
+
+		for (int64_t at = 0; at < 200; at += 20) {
+			build_issued_kernel(&build, (struct build_issue){0, "cudaLaunchKernel", at, at + 2},
+				0, at + 4, at + 9);
+			if (waits)
+				build_call(&build, 0, "cudaStreamSynchronize", at + 3, at + 10);
+		}
+		assert_int_equal(build_find(&build, "tiny-kernel-chains", NULL) != NULL, !waits);
+		build_free(&build);
+	}
+}
+
 static void chains_of_two_streams_share_the_gaps(void **state)
 {
 	struct build build = row_of_kernels(10, 3, 2);
@@ -296,6 +314,7 @@ int main(void)
 		cmocka_unit_test(tiny_kernels_in_a_row_are_a_chain_whose_gaps_may_go),
 		cmocka_unit_test(a_chain_as_long_as_a_fraction_asks_for_has_its_beginning),
 		cmocka_unit_test(few_long_or_scattered_kernels_are_no_chain),
+		cmocka_unit_test(kernels_with_waits_between_are_no_chain),
 		cmocka_unit_test(chains_of_two_streams_share_the_gaps),
 		cmocka_unit_test(kernels_with_few_blocks_leave_multiprocessors_empty),
 		cmocka_unit_test(small_kernels_name_the_line_that_launched_most_of_them),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Launches that become graphs, fused kernels and batches. */
 #include "planned.h"
+#include "whatif/steps.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -148,11 +149,15 @@ static int64_t least_with_nodes_of(double sd_s)
 	return low_ns;
 }
 
-/* Behind the first, a graph of six nodes, five of them 1.645 times 2 us faster. */
+/*
+ * Behind the first, a graph of six nodes, five of them 1.645 times 2 us faster. That is time of the host, of
+ * which another run may take less.
+ */
 static void how_well_a_node_is_known_is_in_the_interval(void **state)
 {
 	(void)state;
-	assert_int_equal(least_with_nodes_of(0) - least_with_nodes_of(2e-6), 5 * 3290);
+	assert_int_equal(least_with_nodes_of(0) - least_with_nodes_of(2e-6),
+		lround(5 * 3290 * exp(-KWHY_SCATTER_QUANTILE * KWHY_HOST_LOG_RATIO_SD)));
 }
 
 /* Six steps of four launches, 20 us apart, without a wait between them. */

@@ -230,6 +230,45 @@ static void at_the_slow_end_one_thread_prepares_all_input(void **state)
 	kwhy_plan_free(plan);
 }
 
+/* Other threads may prepare input, but not run the operators of the model. */
+static void pauses_in_operators_are_not_prefetched(void **state)
+{
+	static const char *const names[] = {
+		"enumerate(DataLoader)#_SingleProcessDataLoaderIter", "aten::conv2d"};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct build build = build_new(1);
+
+		for (int64_t at = 0; at < 11150; at += 1115) {
+			launch(&build, at, at + 10, at + 110);
+			build_call(&build, 0, "cudaStreamSynchronize", at + 2, at + 115);
+			build_host_range(&build, KWHY_HOST_OPERATOR, names[i], NULL, at + 116, at + 1114);
+		}
+		if (i)
+			assert_refused(made(&build, "prefetch", 0, NULL), "operators of the model");
+		else
+			assert_made(made(&build, "prefetch", 0, NULL), 9, 1135000);
+	}
+}
+
+/* Kernels that begin 950 us after their launch: without waits they are held back one after the other. */
+static void what_holds_the_device_back_stays(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_plan *plan;
+
+	(void)state;
+	for (int64_t at = 0; at < 20000; at += 1000) {
+		launch(&build, at, at + 955, at + 985);
+		build_call(&build, 0, "cudaDeviceSynchronize", at + 3, at + 990);
+	}
+	plan = made(&build, "event-waits", 0, NULL);
+	assert_int_equal(plan->change_count, 1);
+	assert_in_range(plan->changes[0].after.time_ns, 19 * 950 * US, 19 * 1000 * US);
+	kwhy_plan_free(plan);
+}
+
 /* A pause of 20 ms between the first kernel and eight steps of 1 ms, each behind a pause of 0.4 ms. */
 static void a_pause_before_the_steps_is_no_input(void **state)
 {
@@ -335,6 +374,8 @@ int main(void)
 		cmocka_unit_test(pauses_of_the_host_become_usual_ones),
 		cmocka_unit_test(at_the_slow_end_one_thread_prepares_all_input),
 		cmocka_unit_test(a_pause_before_the_steps_is_no_input),
+		cmocka_unit_test(pauses_in_operators_are_not_prefetched),
+		cmocka_unit_test(what_holds_the_device_back_stays),
 		cmocka_unit_test(pauses_that_are_the_usual_ones_go),
 		cmocka_unit_test(what_stays_of_a_pause_whose_call_went_is_prefetched_too),
 		cmocka_unit_test(what_stays_of_a_pause_whose_call_went_has_the_hosts_speed),

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_MODEL_HELD_CAUSE_H
+#define KWHY_MODEL_HELD_CAUSE_H
+
+#include "model/recording.h"
+
+/* What held a host thread, as far as names of host ranges indicate it. */
+enum kwhy_held_cause {
+	KWHY_HELD_UNKNOWN,  /* no range indicates a cause */
+	KWHY_HELD_LOADER,   /* waiting for input or preparing it */
+	KWHY_HELD_READBACK, /* reading values back: .item(), .tolist(), print */
+	KWHY_HELD_CACHE,    /* emptying the allocator's cache */
+	KWHY_HELD_OUTPUT,   /* tokenising, logging or writing checkpoints */
+	KWHY_HELD_PARALLEL, /* DDP's or FSDP's own work around the model */
+	KWHY_HELD_COMPILED, /* calling a compiled model */
+	KWHY_HELD_MODEL,    /* running operators of forward, backward, optimiser */
+	KWHY_HELD_SYSTEM,   /* calling the operating system */
+	KWHY_HELD_CAUSE_COUNT
+};
+
+/* The cause that the names of a host range and of the ranges around it indicate. */
+enum kwhy_held_cause kwhy_held_cause_of(const struct kwhy_recording *recording, uint32_t row);
+
+/* Whether other threads may do ahead of time what held the thread, unless its cause is none of the known. */
+bool kwhy_held_is_ahead(enum kwhy_held_cause cause);
+
+#endif
