@@ -110,6 +110,23 @@ const struct kwhy_detector kwhy_detectors[] = {
 		"allow TF32 (allow_tf32, cublasSetMathMode) or use BF16 or FP16 where the result allows it",
 		kwhy_detect_fp32_matmul,
 		{{"max_tensor_share", 0.5, "share of product time on tensor cores; above, silent"}}},
+	{"layout-transforms", "Layout transforms",
+		"give model and input the layout that the convolutions use: "
+		"to(memory_format=torch.channels_last)",
+		kwhy_detect_layout_transforms, {{"min_count", 4, "kernels; fewer are nothing"}}},
+	{"unfused-attention", "Unfused attention",
+		"compute it by scaled_dot_product_attention (in transformers: attn_implementation=\"sdpa\")",
+		kwhy_detect_unfused_attention, {{"min_count", 2, "times; fewer are nothing"}}},
+	{"growing-caches", "Growing caches",
+		"allocate the cache once, at its full length, and write into it "
+		"(cache_implementation=\"static\"), which also lets graphs capture the loop",
+		kwhy_detect_growing_caches,
+		{{"min_count", 16, "times that a cache grows by what is appended; fewer are nothing"}}},
+	{"host-limited-steps", "Host-limited steps",
+		"more work in each step: a larger batch; results are other numbers",
+		kwhy_detect_host_limited_steps,
+		{{"min_share", 0.5, "share of the steps' time that the device waits for launches"},
+			{"spacing_us", 100, "us; the host is elsewhere in intervals this long"}}},
 	{"dense-on-sparse", "Dense work on sparse data", "work on the sparse form (gather, cuSPARSE SpMM)",
 		kwhy_detect_dense_on_sparse, {{"min_count", 1, "kernels; fewer are nothing"}}},
 };

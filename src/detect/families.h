@@ -40,6 +40,13 @@ bool kwhy_detect_is_tensor_kernel(const struct kwhy_detect_view *view, size_t ro
 bool kwhy_detect_is_product(const struct kwhy_detect_view *view, size_t row);
 enum kwhy_status kwhy_detect_fp32_matmul(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_dense_on_sparse(const struct kwhy_detect_context *context);
+enum kwhy_status kwhy_detect_layout_transforms(const struct kwhy_detect_context *context);
+/* operators.c */
+enum kwhy_status kwhy_detect_unfused_attention(const struct kwhy_detect_context *context);
+/* caches.c */
+enum kwhy_status kwhy_detect_growing_caches(const struct kwhy_detect_context *context);
+/* steps.c */
+enum kwhy_status kwhy_detect_host_limited_steps(const struct kwhy_detect_context *context);
 /* memory.c */
 enum kwhy_status kwhy_detect_allocation_churn(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_memset_churn(const struct kwhy_detect_context *context);

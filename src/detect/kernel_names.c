@@ -12,9 +12,19 @@
 enum sort_of_kernel {
 	SORT_UNSEEN, /* not classified yet; 0, so that the view's cleared memory means it */
 	SORT_OTHER,
-	SORT_FP32,   /* matrix product on the FP32 units */
-	SORT_TENSOR, /* matrix product on tensor cores */
-	SORT_DENSIFY /* conversion of a sparse matrix to a dense one */
+	SORT_FP32,    /* matrix product on the FP32 units */
+	SORT_TENSOR,  /* matrix product on tensor cores */
+	SORT_DENSIFY, /* conversion of a sparse matrix to a dense one */
+	SORT_LAYOUT   /* conversion of a tensor to another order of its elements, around convolutions */
+};
+
+/* Parts of the names that cuDNN and MIOpen give their conversions between NCHW and NHWC. */
+static const char *const layouts[] = {
+	"nchwToNhwc",
+	"nhwcToNchw",
+	"batched_transpose_",
+	"transpose_NCHW2CNHW",
+	"transpose_CNHW2NCHW",
 };
 
 /* Parts of the names that cuSPARSE and PyTorch give their conversions. */
@@ -39,6 +49,9 @@ static enum sort_of_kernel sort_by_name(const char *name)
 	for (size_t i = 0; i < sizeof(conversions) / sizeof(conversions[0]); i++)
 		if (strstr(name, conversions[i]))
 			return SORT_DENSIFY;
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
+		if (strstr(name, layouts[i]))
+			return SORT_LAYOUT;
 	return products[kwhy_product_of(name)];
 }
 
@@ -184,5 +197,27 @@ enum kwhy_status kwhy_detect_dense_on_sparse(const struct kwhy_detect_context *c
 	verdict.assumption =
 		"by their names alone: the work may be done on the sparse form; its density is not "
 		"in a trace, so all of it is the bound";
+	return kwhy_tally_finish(&tally, verdict);
+}
+
+enum kwhy_status kwhy_detect_layout_transforms(const struct kwhy_detect_context *context)
+{
+	const struct kwhy_device_view *seen = &context->view->devices[context->device];
+	struct kwhy_finding_terms verdict = kwhy_finding_terms_default();
+	char count[KWHY_QUANTITY_BYTES];
+	struct kwhy_tally tally;
+
+	kwhy_tally_init(&tally, context);
+	for (size_t i = seen->begin; i < seen->end; i++)
+		if (sort_of(context->view, i) == SORT_LAYOUT)
+			add_kernel(&tally, i, 0);
+	if ((double)tally.count < kwhy_tally_threshold(&tally, "min_count"))
+		return kwhy_tally_drop(&tally);
+	verdict.title = kwhy_tally_words(&tally,
+		"Layout transforms: %s kernels change the layout of tensors for convolutions and back",
+		kwhy_quantity_count(count, tally.count));
+	verdict.assumption =
+		"by their names: all tensors of these convolutions have that layout already, so the "
+		"conversions vanish; other kernels keep their time";
 	return kwhy_tally_finish(&tally, verdict);
 }

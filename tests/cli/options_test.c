@@ -53,6 +53,28 @@ static void a_name_that_another_command_had_is_unknown(void **state)
 	assert_fails(SPAWN("report", TINY, "--replay", "x"), 2, "--replay");
 }
 
+static void a_number_behind_an_optional_argument_is_no_file(void **state)
+{
+	(void)state;
+	assert_fails(SPAWN("whatif", "--graph", "20", TINY), 2, "follows an equals sign: --graph=20");
+}
+
+static void a_name_of_no_range_is_no_name_of_steps(void **state)
+{
+	(void)state;
+	assert_fails(SPAWN("report", TINY, "--steps", "nosuch"), 2, "--steps nosuch");
+	assert_fails(SPAWN("whatif", "--plan", TINY, "--steps", "nosuch"), 2, "--steps nosuch");
+}
+
+static void the_least_gain_is_a_percentage_in_every_command(void **state)
+{
+	(void)state;
+	assert_fails(SPAWN("report", TINY, "--min-gain", "500"), 2, "from 0 to 100");
+	assert_fails(SPAWN("whatif", "--plan", TINY, "--min-gain", "500"), 2, "from 0 to 100");
+	assert_fails(SPAWN("compare", TINY, TINY, "--min-gain", "500"), 2, "from 0 to 100");
+	assert_fails(SPAWN("report", TINY, "--min-gain", "500ms"), 2, "takes a number");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -60,6 +82,9 @@ int main(void)
 		cmocka_unit_test(a_former_name_takes_its_value_after_an_equals_sign),
 		cmocka_unit_test(help_and_completions_know_no_former_names),
 		cmocka_unit_test(a_name_that_another_command_had_is_unknown),
+		cmocka_unit_test(a_number_behind_an_optional_argument_is_no_file),
+		cmocka_unit_test(a_name_of_no_range_is_no_name_of_steps),
+		cmocka_unit_test(the_least_gain_is_a_percentage_in_every_command),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);

@@ -80,7 +80,7 @@ static void a_threshold_that_is_no_number_is_refused(void **state)
 static void ids_and_thresholds_are_named_once_and_described(void **state)
 {
 	(void)state;
-	assert_int_equal(kwhy_detector_count, 22);
+	assert_int_equal(kwhy_detector_count, 26);
 	for (size_t i = 0; i < kwhy_detector_count; i++) {
 		assert_non_null(kwhy_detectors[i].thresholds[0].name);
 		assert_non_null(kwhy_detectors[i].cure);

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
+#include "detect/families.h"
+#include "detect/gaps.h"
+#include "detect/held.h"
+#include "detect/tally.h"
+#include "model/host_time.h"
+
+#include <string.h>
+
+/*
+ * Detector of steps whose time is the host's: the device idles for most of them while the host launches or
+ * runs the operators of the model. Steps are ranges of the program. The host's time of a step hardly depends
+ * on how much work its launches do, so larger steps share it.
+ */
+
+enum { STEPS_MIN = 4 };
+
+/* Time of the host in ranges of an optimizer over that in steps, as PyTorch names them; 0: there are none. */
+static double optimizer_share(const struct kwhy_ledger *ledger, const struct kwhy_recording *recording)
+{
+	double optimizer_ns = 0, steps_ns = 0;
+
+	for (size_t i = 0; i < ledger->range_count; i++)
+		if (!strncmp(
+			    kwhy_names_get(&recording->names, ledger->ranges[i].name), "Optimizer.step#", 15))
+			optimizer_ns += (double)ledger->ranges[i].host_ns;
+	for (size_t i = 0; i < ledger->step_count; i++)
+		steps_ns += (double)ledger->steps[i].host_ns;
+	return steps_ns > 0 ? optimizer_ns / steps_ns : 0;
+}
+
+/* Whether more work in a launch leaves alone what held the host: not so for input, output and files. */
+static bool is_shared(const struct kwhy_recording *recording, const struct kwhy_gap_cause *cause)
+{
+	uint32_t range;
+
+	if (!recording->host_ranges.count)
+		return true;
+	range = kwhy_host_range_over(
+		recording, recording->calls.thread[cause->call], cause->host_start_ns, cause->host_end_ns);
+	return range == KWHY_NONE || !kwhy_held_is_ahead(kwhy_held_cause_of(recording, range));
+}
+
+/* Counts the gaps of the steps in which the host launched, or ran the model. */
+static void tally_gaps(struct kwhy_tally *tally, struct kwhy_held *held)
+{
+	const struct kwhy_detect_context *context = tally->context;
+	const struct kwhy_device_view *seen = &context->view->devices[context->device];
+	const struct kwhy_loop_sum *loop = &context->ledger->loop;
+	const double spacing_ns = kwhy_tally_threshold(tally, "spacing_us") * 1e3;
+
+	for (size_t i = 0; i < seen->gap_count; i++) {
+		struct kwhy_gap_cause cause;
+		int64_t waste_ns;
+
+		kwhy_gap_explain(context->view, &seen->gaps[i], spacing_ns, &cause);
+		if (!cause.late || cause.wait != KWHY_NONE || cause.start_ns < loop->start_ns ||
+			cause.end_ns > loop->end_ns)
+			continue;
+		waste_ns = cause.launch_ns +
+			(cause.host_ns && is_shared(context->recording, &cause) ? cause.host_ns : 0);
+		if (!waste_ns)
+			continue;
+		kwhy_tally_gap(tally, &seen->gaps[i], waste_ns, 0);
+		kwhy_held_add(held, cause.call, cause.start_ns, cause.end_ns, waste_ns);
+		tally->count++;
+	}
+}
+
+static void word(struct kwhy_tally *tally, const struct kwhy_held *held, struct kwhy_finding_terms *terms)
+{
+	const struct kwhy_detect_context *context = tally->context;
+	const double optimizer = optimizer_share(context->ledger, context->recording);
+	char waited[KWHY_QUANTITY_BYTES], whole[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES];
+	struct kwhy_text text = {0};
+
+	kwhy_held_add_title(held, &text);
+	terms->title = kwhy_tally_words(tally,
+		"Host-limited steps: in %zu steps the device waited for launches for %s of %s%s",
+		context->ledger->step_count, kwhy_quantity_time(waited, tally->gap_ns),
+		kwhy_quantity_time(whole, context->ledger->loop.time_ns), text.length ? text.data : "");
+	kwhy_text_done(&text);
+	if (optimizer > 0)
+		terms->cure = kwhy_tally_words(tally,
+			"more work in each step: a larger batch, or gradients accumulated over several "
+			"batches before a step of the optimizer, which takes %s of the host's time; results "
+			"are other numbers",
+			kwhy_quantity_percent(share, optimizer));
+	terms->kept_share = 0.5;
+	terms->assumption =
+		"each step does the work of two in the host's time of one: half of these gaps vanish";
+}
+
+enum kwhy_status kwhy_detect_host_limited_steps(const struct kwhy_detect_context *context)
+{
+	struct kwhy_finding_terms terms = kwhy_finding_terms_default();
+	struct kwhy_tally tally;
+	struct kwhy_held held;
+
+	if (!context->ledger || context->ledger->step_count < STEPS_MIN)
+		return KWHY_OK;
+	kwhy_tally_init(&tally, context);
+	tally.status = kwhy_held_init(&held, context->recording, context->error);
+	tally_gaps(&tally, &held);
+	if ((double)tally.gap_ns <
+		kwhy_tally_threshold(&tally, "min_share") * (double)context->ledger->loop.time_ns) {
+		kwhy_held_done(&held);
+		return kwhy_tally_drop(&tally);
+	}
+	word(&tally, &held, &terms);
+	kwhy_held_done(&held);
+	return kwhy_tally_finish(&tally, terms);
+}
