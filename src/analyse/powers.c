@@ -3,6 +3,7 @@
 
 #include "analyse/profile_find.h"
 #include "import/import.h"
+#include "import/own_result.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -50,6 +51,21 @@ static enum kwhy_status check_other(const struct kwhy_recording *recording, cons
 	return KWHY_OK;
 }
 
+static enum kwhy_status import_other(struct kwhy_recording *recording, const char *path,
+	const struct kwhy_import_options *options, struct kwhy_error *error)
+{
+	struct kwhy_error why;
+	enum kwhy_status status = kwhy_import_trace(recording, path, options, &why);
+
+	if (status == KWHY_E_INPUT)
+		return kwhy_fail(error, status,
+			"--powers takes a file that kwhy export --to powers wrote, or a recording: %s",
+			why.text);
+	if (status)
+		*error = why;
+	return status;
+}
+
 static enum kwhy_status read_recording(const struct kwhy_analysis_options *options, const char *path,
 	const struct kwhy_recording *run, struct kwhy_learnt_powers **out, struct kwhy_error *error)
 {
@@ -60,7 +76,9 @@ static enum kwhy_status read_recording(const struct kwhy_analysis_options *optio
 
 	if (status)
 		return status;
-	status = kwhy_import_trace(recording, path, &import, error);
+	status = kwhy_own_result_refuse_file(path, "a file of powers or a recording", error);
+	if (!status)
+		status = import_other(recording, path, &import, error);
 	if (!status)
 		status = check_other(recording, run, path, error);
 	if (!status)

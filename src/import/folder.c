@@ -26,7 +26,7 @@ static int is_shown(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-/* Whether the file is a report of Nsight Systems whose export stands beside it. */
+/* Whether the file is a report of Nsight Systems whose export is in the same folder. */
 static bool is_exported(struct kwhy_folder *folder, const char *path)
 {
 	static const char report[] = ".nsys-rep";

@@ -10,7 +10,8 @@
 
 /*
  * The files of a folder that may be traces, in the order of their names, those of folders within it included.
- * Hidden files are left out, and so is a report of Nsight Systems beside its own export. A recording of kwhy
+ * Hidden files are left out, and so is a report of Nsight Systems whose export is in the same
+ * folder. A recording of kwhy
  * that is a folder is one entry. Zero-initialise; end with kwhy_folder_done().
  */
 struct kwhy_folder {

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/plural.h"
+#include "base/text.h"
 #include "import/csv/table.h"
 #include "import/folder.h"
 #include "import/identity.h"
+#include "import/kineto/is_trace.h"
 #include "import/nsys/parquet.h"
 #include "import/one_run.h"
+#include "import/own_result.h"
 #include "import/reader.h"
 #include "import/trace_head.h"
 #include "recording/bundle.h"
@@ -38,12 +42,13 @@ static enum kwhy_status refuse_format(const char *path, struct kwhy_error *error
 #include "model/trace_formats.def"
 #undef X
 	};
-	char known[900] = "neither ";
+	char known[900] = "";
 
 	for (size_t i = 0; i < KWHY_FORMAT_COUNT; i++)
-		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", nor " : "",
+		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s", i ? ", " : "",
 			formats[i]);
-	return kwhy_fail(error, KWHY_E_INPUT, "%s is no trace known here: %s", path, known);
+	return kwhy_fail(
+		error, KWHY_E_INPUT, "%s is not a trace of a known format; known are: %s", path, known);
 }
 
 static enum kwhy_status unknown(
@@ -52,8 +57,7 @@ static enum kwhy_status unknown(
 	if (ends_in(path, ".qdstrm"))
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s is the raw stream of a run that Nsight Systems did not finish; make a report of "
-			"it "
-			"with its QdstrmImporter",
+			"it with its QdstrmImporter",
 			path);
 	if (is_recording(path))
 		return kwhy_fail(error, KWHY_E_INPUT,
@@ -62,7 +66,8 @@ static enum kwhy_status unknown(
 			path);
 	if (kwhy_csv_head_names(head, length, "time_ns") && kwhy_csv_head_names(head, length, "source"))
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"%s holds power readings, not a trace; give it with --power beside the trace", path);
+			"%s holds power readings, not a trace; give it as --power together with a trace",
+			path);
 	return refuse_format(path, error);
 }
 
@@ -90,61 +95,140 @@ static enum kwhy_status read_trace(struct kwhy_recording *recording, const char 
 	status = kwhy_trace_head_read(path, head, &length, error);
 	if (status)
 		return status;
+	status = kwhy_own_result_refuse_head(path, head, length, "a trace", error);
+	if (status)
+		return status;
 	reader = reader_of(path, head, length);
 	if (!reader && options->partial && is_recording(path))
 		reader = &kwhy_reader_kwhy;
 	return reader ? reader->read(recording, path, options, error) : unknown(path, head, length, error);
 }
 
-/*
- * Refuses a trace of the host alone: a report of devices would say that they did nothing, which the trace
- * does not. One with API calls passes, because there the devices may have had nothing to do; so does a
- * recording of kwhy, which would hold their work.
- */
-static enum kwhy_status check_work(const struct kwhy_recording *recording, const struct kwhy_one_run *before,
-	size_t ranges_before, const char *path, struct kwhy_error *error)
-{
-	size_t ranges = recording->range_count + recording->host_ranges.count - ranges_before;
-	bool is_own = recording->source_count > 0 &&
-		recording->sources[recording->source_count - 1].format == KWHY_FORMAT_KWHY;
+/* The tables of a recording before a file was read, and what the file is. */
+struct file {
+	const char *path;
+	struct kwhy_mark before;
+	uint64_t skipped_before;
+	bool is_incomplete; /* the file ends early or has holes, or events of it were skipped */
+};
 
-	if (is_own || ranges == 0 || recording->activities.count > before->activities ||
-		recording->calls.count > before->calls || recording->coverage_count > before->coverage)
+/* Says what a trace without work of a device holds: "12 ranges of the host, 3 API calls". */
+static void describe(const struct kwhy_recording *recording, const struct file *file, struct kwhy_text *out)
+{
+	const struct kwhy_mark now = kwhy_mark_of(recording);
+	const size_t ranges = now.ranges + now.host_ranges - file->before.ranges - file->before.host_ranges;
+	const size_t calls = now.calls - file->before.calls;
+	const uint64_t skipped = recording->lost.skipped_events - file->skipped_before;
+
+	kwhy_text_add(out, "no kernel, copy or memset");
+	if (ranges)
+		kwhy_text_addf(out, ", but %zu %s of the host", ranges,
+			kwhy_plural(ranges, "operator or range", "operators and ranges"));
+	if (calls)
+		kwhy_text_addf(out, "%s%zu %s", ranges ? " and " : ", but ", calls,
+			kwhy_plural(calls, "API call", "API calls"));
+	if (skipped)
+		kwhy_text_addf(out, ", and %llu %s skipped as unusable", (unsigned long long)skipped,
+			kwhy_plural(skipped, "event was", "events were"));
+}
+
+static enum kwhy_status refuse_idle(
+	const struct kwhy_recording *recording, const struct file *file, struct kwhy_error *error)
+{
+	static const char *const formats[KWHY_FORMAT_COUNT] = {
+#define X(format, reader, text, words) text,
+#include "model/trace_formats.def"
+#undef X
+	};
+	const struct kwhy_source *source = &recording->sources[recording->source_count - 1];
+	struct kwhy_text held = {0};
+	enum kwhy_status status;
+
+	describe(recording, file, &held);
+	status = kwhy_text_check(&held, error);
+	if (!status)
+		status = kwhy_fail(error, KWHY_E_INPUT, "%s (%s, %llu %s) %s device work%s: %s; %s",
+			file->path, formats[source->format], (unsigned long long)source->events,
+			kwhy_plural(source->events, "event", "events"),
+			file->is_incomplete ? "is incomplete, and what is whole of it holds no" : "holds no",
+			source->format == KWHY_FORMAT_KWHY ? " and no power readings" : "", held.data,
+			file->is_incomplete ? "copy, export or record it again" : KWHY_TRACE_CURE);
+	kwhy_text_done(&held);
+	return status;
+}
+
+/*
+ * Refuses a trace without work of a device: a report of devices would say that they did nothing, which the
+ * trace does not. A whole trace with API calls passes, because there the devices may have had nothing to do,
+ * and so does one that covers a time, and a whole recording of kwhy, which would hold their work. Power readings
+ * of a recording of kwhy can be reported in any case.
+ */
+static enum kwhy_status check_work(
+	const struct kwhy_recording *recording, const struct file *file, struct kwhy_error *error)
+{
+	const struct kwhy_mark now = kwhy_mark_of(recording), *before = &file->before;
+	const bool is_own = recording->sources[recording->source_count - 1].format == KWHY_FORMAT_KWHY;
+
+	if (now.activities > before->activities || (is_own && now.power > before->power))
 		return KWHY_OK;
-	return kwhy_fail(error, KWHY_E_INPUT,
-		"%s is not readable as a trace of a device: it holds %zu operators and ranges of the host, "
-		"and no kernel, copy or API call; " KWHY_TRACE_CURE,
-		path, ranges);
+	if (!file->is_incomplete && (is_own || now.calls > before->calls || now.coverage > before->coverage))
+		return KWHY_OK;
+	return refuse_idle(recording, file, error);
+}
+
+/* Reads a trace, and finds whether all of it was read. */
+static enum kwhy_status read_whole(struct kwhy_recording *recording, struct file *file,
+	const struct kwhy_import_options *options, struct kwhy_error *error)
+{
+	const struct kwhy_lost earlier = recording->lost;
+	enum kwhy_status status;
+
+	file->skipped_before = earlier.skipped_events;
+	recording->lost.truncated = recording->lost.has_holes = false;
+	status = read_trace(recording, file->path, options, error);
+	file->is_incomplete = recording->lost.truncated || recording->lost.has_holes ||
+		recording->lost.skipped_events > earlier.skipped_events;
+	recording->lost.truncated |= earlier.truncated;
+	recording->lost.has_holes |= earlier.has_holes;
+	return status;
 }
 
 static enum kwhy_status import_file(struct kwhy_recording *recording, const char *path,
 	const struct kwhy_import_options *options, struct kwhy_error *error)
 {
-	const struct kwhy_one_run before = kwhy_one_run_begin(recording);
-	const size_t ranges_before = recording->range_count + recording->host_ranges.count;
+	struct file file = {.path = path, .before = kwhy_mark_of(recording)};
 	enum kwhy_status status = kwhy_one_run_check_file(recording, path, error);
 
 	if (!status)
-		status = read_trace(recording, path, options, error);
-	if (!status && recording->source_count == before.sources)
+		status = read_whole(recording, &file, options, error);
+	if (!status && recording->source_count == file.before.sources)
 		return KWHY_OK; /* it was read with an earlier file of the same trace */
-	if (!status && !options->partial && !options->host_alone)
-		status = check_work(recording, &before, ranges_before, path, error);
+	if (!status && !options->host_alone)
+		status = check_work(recording, &file, error);
 	if (!status)
-		status = kwhy_identity_check_trace(recording, before.activities, path, error);
-	return status ? status : kwhy_one_run_check_window(recording, &before, path, error);
+		status = kwhy_identity_check_trace(recording, file.before.activities, path, error);
+	return status ? status : kwhy_one_run_check_window(recording, &file.before, path, error);
 }
 
-/* Whether a file of a folder is a trace; files of other kinds may lie beside the traces. */
+/*
+ * Whether a file of a folder is a trace. Folders of traces also have files of other kinds, such as settings
+ * in JSON.
+ */
 static bool is_trace(const char *path)
 {
 	unsigned char head[KWHY_TRACE_HEAD_BYTES];
+	const struct kwhy_trace_reader *reader;
 	struct kwhy_error error;
 	size_t length;
 
-	return kwhy_bundle_is_folder(path) || kwhy_nsys_parquet_is(path) ||
-		(kwhy_trace_head_read(path, head, &length, &error) == KWHY_OK &&
-			(reader_of(path, head, length) || is_recording(path)));
+	if (kwhy_bundle_is_folder(path) || kwhy_nsys_parquet_is(path))
+		return true;
+	if (kwhy_trace_head_read(path, head, &length, &error) != KWHY_OK)
+		return false;
+	reader = reader_of(path, head, length);
+	if (reader == &kwhy_reader_kineto)
+		return kwhy_kineto_is_trace(path, head, length);
+	return reader || is_recording(path);
 }
 
 static enum kwhy_status import_files(struct kwhy_recording *recording, const struct kwhy_folder *folder,
@@ -166,13 +250,15 @@ static enum kwhy_status import_files(struct kwhy_recording *recording, const str
 		return status;
 	if (traces == 0)
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"%s is a folder that holds no trace; name the folder of a run's traces, or a trace",
-			path);
+			"%s is a folder that holds no trace%s%s; name the folder of a run's traces, or a "
+			"trace",
+			path, other ? ", but " : "", other ? other : "");
 	if (!other)
 		return KWHY_OK;
 	return kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "other-files", error,
-		"%s: %zu of %zu files are no traces and were left out, %s the first of them.", path,
-		folder->count - traces, folder->count, other);
+		"%s: %zu of %zu files %s left out, %s%s.", path, folder->count - traces, folder->count,
+		kwhy_plural(folder->count - traces, "is not a trace and was", "are not traces and were"),
+		other, kwhy_plural(folder->count - traces, "", " the first of them"));
 }
 
 enum kwhy_status kwhy_import_trace(struct kwhy_recording *recording, const char *path,

@@ -9,17 +9,6 @@ struct window {
 	int64_t start_ns, end_ns; /* a window with start_ns above end_ns is empty */
 };
 
-struct kwhy_one_run kwhy_one_run_begin(const struct kwhy_recording *recording)
-{
-	return (struct kwhy_one_run){
-		.sources = recording->source_count,
-		.processes = recording->process_count,
-		.activities = recording->activities.count,
-		.calls = recording->calls.count,
-		.coverage = recording->coverage_count,
-	};
-}
-
 static bool is_same_file(const char *a, const char *b)
 {
 	struct stat of_a, of_b;
@@ -52,8 +41,8 @@ static void widen(struct window *window, int64_t start_ns, int64_t end_ns)
 }
 
 /* The window of the rows that a recording has in state `to` and not in state `from`. */
-static struct window window_between(const struct kwhy_recording *recording, const struct kwhy_one_run *from,
-	const struct kwhy_one_run *to)
+static struct window window_between(
+	const struct kwhy_recording *recording, const struct kwhy_mark *from, const struct kwhy_mark *to)
 {
 	struct window window = {INT64_MAX, INT64_MIN};
 
@@ -79,7 +68,7 @@ static uint32_t machine_between(const struct kwhy_recording *recording, size_t f
 	return machine;
 }
 
-static int64_t slack_of(const struct kwhy_recording *recording, const struct kwhy_one_run *before)
+static int64_t slack_of(const struct kwhy_recording *recording, const struct kwhy_mark *before)
 {
 	uint32_t earlier = machine_between(recording, 0, before->processes),
 		 machine = machine_between(recording, before->processes, recording->process_count);
@@ -107,9 +96,9 @@ static enum kwhy_status refuse(const struct kwhy_recording *recording, const str
 }
 
 enum kwhy_status kwhy_one_run_check_window(const struct kwhy_recording *recording,
-	const struct kwhy_one_run *before, const char *path, struct kwhy_error *error)
+	const struct kwhy_mark *before, const char *path, struct kwhy_error *error)
 {
-	const struct kwhy_one_run nothing = {0}, now = kwhy_one_run_begin(recording);
+	const struct kwhy_mark nothing = {0}, now = kwhy_mark_of(recording);
 	struct window earlier = window_between(recording, &nothing, before),
 		      window = window_between(recording, before, &now);
 	int64_t slack_ns;

@@ -3,7 +3,7 @@
 #define KWHY_IMPORT_ONE_RUN_H
 
 #include "base/status.h"
-#include "model/recording.h"
+#include "import/mark.h"
 
 /*
  * Checks that several traces are the ranks of one run. No trace may be given twice (copies:
@@ -12,13 +12,6 @@
  * recordings of one machine share a clock, so no gap is accepted.
  */
 #define KWHY_ONE_RUN_SLACK_NS INT64_C(10000000000)
-
-/* Sizes of a recording's tables before a trace is read into it. */
-struct kwhy_one_run {
-	size_t sources, processes, activities, calls, coverage;
-};
-
-struct kwhy_one_run kwhy_one_run_begin(const struct kwhy_recording *recording);
 
 /* Refuses a file that was read already. Call it before a trace is read. */
 KWHY_MUST_USE enum kwhy_status kwhy_one_run_check_file(
@@ -29,6 +22,6 @@ KWHY_MUST_USE enum kwhy_status kwhy_one_run_check_file(
  * read.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_one_run_check_window(const struct kwhy_recording *recording,
-	const struct kwhy_one_run *before, const char *path, struct kwhy_error *error);
+	const struct kwhy_mark *before, const char *path, struct kwhy_error *error);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/recording_checks.h"
 
+#include "base/plural.h"
 #include "base/quantity.h"
 
 #include <inttypes.h>
@@ -212,7 +213,8 @@ enum kwhy_status kwhy_recording_count_unmatched(struct kwhy_recording *recording
 		return KWHY_OK;
 	return kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "launches-without-kernel", error,
 		"%" PRIu64 " of %" PRIu64
-		" launches have no kernel in the trace: the profiler dropped them or "
-		"stopped too early; the time in which they ran counts as idle.",
-		unmatched, launches.count);
+		" %s no kernel in the trace: the profiler dropped %s or stopped too "
+		"early; the time in which %s ran counts as idle.",
+		unmatched, launches.count, kwhy_plural(unmatched, "launches has", "launches have"),
+		kwhy_plural(unmatched, "it", "them"), kwhy_plural(unmatched, "it", "they"));
 }

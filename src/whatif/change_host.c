@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "whatif/changes.h"
 
+#include "base/plural.h"
 #include "base/quantity.h"
 #include "model/held_cause.h"
 #include "model/host_time.h"
@@ -495,12 +496,15 @@ void kwhy_whatif_prefetch(struct kwhy_whatif *whatif, uint32_t number, struct kw
 	}
 	if (effect->places)
 		kwhy_whatif_say(effect,
-			"%s pauses of the host of 0.1 ms to 1 s become as short as is usual between its "
-			"calls, or "
-			"go where such pauses are the usual ones, %s in all: other threads do that work "
-			"ahead "
-			"of time, at the slow end one alone",
-			KWHY_WHATIF_COUNT(effect->places), kwhy_whatif_time_words(words, removed_ns));
+			"%s %s, %s in all: other threads do that work ahead of time, at the slow end one "
+			"alone",
+			KWHY_WHATIF_COUNT(effect->places),
+			kwhy_plural(effect->places,
+				"pause of the host of 0.1 ms to 1 s becomes as short as is usual between its "
+				"calls, or goes where such pauses are the usual ones",
+				"pauses of the host of 0.1 ms to 1 s become as short as is usual between its "
+				"calls, or go where such pauses are the usual ones"),
+			kwhy_whatif_time_words(words, removed_ns));
 	else
 		kwhy_whatif_refuse(effect, "the host makes no pause of 0.1 ms to 1 s between calls%s",
 			kept ? ", except in operators of the model, which cannot run ahead of time" : "");

@@ -4,6 +4,7 @@
 #include "cli/output.h"
 #include "cli/recordings/compare_stat_job.h"
 #include "cli/recordings/job.h"
+#include "import/own_result.h"
 #include "import/results/side.h"
 #include "report/compare.h"
 #include "report/page/page.h"
@@ -126,8 +127,12 @@ static enum kwhy_status read_traces(struct source *source, const struct run *run
 static enum kwhy_status read_side(struct source *source, const struct run *run,
 	const struct kwhy_job_options *options, struct kwhy_error *error)
 {
-	if (!is_report(run->path))
-		return read_traces(source, run, options, error);
+	if (!is_report(run->path)) {
+		enum kwhy_status status = kwhy_own_result_refuse_file(
+			run->path, "a report or a trace", error);
+
+		return status ? status : read_traces(source, run, options, error);
+	}
 	if (run->power->count || run->more->count)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"'%.200s' is a report already: further traces and power readings belong to a trace",

@@ -68,7 +68,8 @@ static enum kwhy_status refuse_clock(
 			recording->clock_name);
 	else
 		snprintf(words, sizeof(words),
-			"its times cannot be laid beside %.200s, which has no Unix times; give that trace %s",
+			"its times cannot be aligned with %.200s, which has no Unix times; give that trace "
+			"%s",
 			recording->sources[0].path,
 			recording->sources[0].format == KWHY_FORMAT_KINETO
 				? "as export_chrome_trace() wrote it (\"baseTimeNanoseconds\" since PyTorch "

@@ -125,7 +125,7 @@ static enum kwhy_status find_device(struct reader *reader, uint32_t *out_device,
 	return kwhy_csv_comments_device(&reader->comments, (int32_t)index, out_device, error);
 }
 
-/* The process of the row, which is told from others by its number. */
+/* The process of the row, known by its number. */
 static enum kwhy_status find_process(struct reader *reader, uint32_t *out_process, struct kwhy_error *error)
 {
 	static const struct kwhy_csv_range ids = {INT64_MIN, INT64_MAX};
@@ -358,7 +358,7 @@ static enum kwhy_status check_devices(const struct reader *reader, struct kwhy_e
 	if (!reader->rows_without_device || reader->tracks.devices.map.count <= 1)
 		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_INPUT,
-		"%s has rows without a device beside several devices; fill its column \"device\"",
+		"%s has several devices, and rows that name none; fill its column \"device\"",
 		reader->tracks.path);
 }
 

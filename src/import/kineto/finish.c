@@ -1,81 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/plural.h"
 #include "import/kineto/file.h"
 #include "import/ranks.h"
 #include "import/reader.h"
+#include "import/trace_clock.h"
 
 #include <inttypes.h>
 
-/* 2000-01-01 in Unix time; earlier times are relative to another start than 1970 */
-#define FIRST_UNIX_NS (INT64_C(946684800) * 1000000000)
 #define SECOND_NS INT64_C(1000000000)
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-/* The earliest time of this file's rows; INT64_MAX: the file has no times. */
-static int64_t first_time(const struct kwhy_kineto_file *file)
-{
-	const struct kwhy_recording *recording = file->recording;
-	int64_t first_ns = INT64_MAX;
-
-	for (size_t i = file->first_activity; i < recording->activities.count; i++)
-		first_ns = smaller(first_ns, recording->activities.start_ns[i]);
-	for (size_t i = file->first_call; i < recording->calls.count; i++)
-		first_ns = smaller(first_ns, recording->calls.start_ns[i]);
-	for (size_t i = file->first_range; i < recording->range_count; i++)
-		first_ns = smaller(first_ns, recording->ranges[i].start_ns);
-	for (size_t i = file->first_memory; i < recording->memory_count; i++)
-		first_ns = smaller(first_ns, recording->memory[i].time_ns);
-	return first_ns;
-}
-
-static void shift_rows(struct kwhy_kineto_file *file, int64_t by_ns)
-{
-	struct kwhy_recording *recording = file->recording;
-
-	for (size_t i = file->first_activity; i < recording->activities.count; i++) {
-		recording->activities.start_ns[i] += by_ns;
-		recording->activities.end_ns[i] += by_ns;
-	}
-	for (size_t i = file->first_call; i < recording->calls.count; i++) {
-		recording->calls.start_ns[i] += by_ns;
-		recording->calls.end_ns[i] += by_ns;
-	}
-	for (size_t i = file->first_range; i < recording->range_count; i++) {
-		recording->ranges[i].start_ns += by_ns;
-		recording->ranges[i].end_ns += by_ns;
-	}
-	for (size_t i = file->first_host_range; i < recording->host_ranges.count; i++) {
-		recording->host_ranges.start_ns[i] += by_ns;
-		recording->host_ranges.end_ns[i] += by_ns;
-	}
-	for (size_t i = file->first_memory; i < recording->memory_count; i++)
-		recording->memory[i].time_ns += by_ns;
-}
-
-static enum kwhy_status refuse_clock(
-	const struct kwhy_kineto_file *file, bool unix_clock, struct kwhy_error *error)
-{
-	return kwhy_fail(error, KWHY_E_INPUT,
-		"%s has %s: they cannot be put on one clock; give all with Unix times "
-		"(\"baseTimeNanoseconds\", as PyTorch 2.4 and newer write it), or report each alone",
-		file->path,
-		unix_clock ? "Unix times and the traces before it have none"
-			   : "no Unix times and those before it have");
-}
-
-static enum kwhy_status note_clock(const struct kwhy_kineto_file *file, struct kwhy_error *error)
-{
-	return kwhy_recording_add_note(file->recording, KWHY_NOTE_WARNING, "no-unix-clock", error,
-		file->chooses_clock
-			? "%s: its times are no Unix times, so its times cannot be laid beside "
-			  "power readings or other traces."
-			: "%s: its times are no Unix times; that they count from the same time as "
-			  "those of the traces before it is taken for granted.",
-		file->path);
-}
 
 /*
  * Converts this file's times to the recording's clock. The first file that has times sets the clock's origin.
@@ -83,25 +15,22 @@ static enum kwhy_status note_clock(const struct kwhy_kineto_file *file, struct k
 static enum kwhy_status set_clock(struct kwhy_kineto_file *file, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = file->recording;
-	int64_t first_ns = first_time(file), base_ns = file->meta.has_base ? file->meta.base_unix_ns : 0;
-	bool unix_clock = file->meta.has_base || first_ns >= FIRST_UNIX_NS;
+	int64_t first_ns = kwhy_mark_first_time(recording, &file->first);
+	int64_t base_ns = file->meta.has_base ? file->meta.base_unix_ns : 0;
+	struct kwhy_trace_clock clock = {.path = file->path,
+		.is_first = file->chooses_clock,
+		.is_unix = file->meta.has_base || first_ns >= KWHY_FIRST_UNIX_NS,
+		.origin_unix_ns = base_ns};
+	enum kwhy_status status;
 
 	if (first_ns == INT64_MAX && !file->meta.has_base)
 		return KWHY_OK;
-	if (file->chooses_clock) {
-		recording->unix_clock = unix_clock;
-		recording->clock_name = NULL;
-		recording->origin_unix_ns = base_ns;
-		if (unix_clock && !file->meta.has_base)
-			recording->origin_unix_ns = first_ns - first_ns % SECOND_NS;
-	}
-	if (unix_clock != recording->unix_clock)
-		return refuse_clock(file, unix_clock, error);
-	if (base_ns != recording->origin_unix_ns)
-		shift_rows(file, base_ns - recording->origin_unix_ns);
-	if (unix_clock)
-		return KWHY_OK;
-	return note_clock(file, error);
+	if (clock.is_unix && !file->meta.has_base)
+		clock.origin_unix_ns = first_ns - first_ns % SECOND_NS;
+	status = kwhy_trace_clock_take(recording, &clock, error);
+	if (!status && base_ns != recording->origin_unix_ns)
+		kwhy_mark_shift(recording, &file->first, base_ns - recording->origin_unix_ns);
+	return status;
 }
 
 static void take_facts(struct kwhy_kineto_file *file, struct kwhy_device *device)
@@ -128,11 +57,11 @@ static enum kwhy_status set_ranks(struct kwhy_kineto_file *file, struct kwhy_err
 		recording->processes[file->process].rank = file->meta.rank;
 		recording->processes[file->process].world_size = file->meta.world_size;
 	}
-	for (size_t i = file->first_device; i < recording->device_count; i++)
+	for (size_t i = file->first.devices; i < recording->device_count; i++)
 		take_facts(file, &recording->devices[i]);
 	if (status || file->groups.count)
 		return status;
-	return kwhy_ranks_separate(recording, file->path, file->first_device, error);
+	return kwhy_ranks_separate(recording, file->path, file->first.devices, error);
 }
 
 /*
@@ -142,9 +71,9 @@ static enum kwhy_status set_ranks(struct kwhy_kineto_file *file, struct kwhy_err
 static void settle_memory(struct kwhy_kineto_file *file)
 {
 	struct kwhy_recording *recording = file->recording;
-	size_t kept = file->first_memory;
+	size_t kept = file->first.memory;
 
-	for (size_t i = file->first_memory; i < recording->memory_count; i++) {
+	for (size_t i = file->first.memory; i < recording->memory_count; i++) {
 		struct kwhy_memory_point point = recording->memory[i];
 		struct kwhy_track_key key = {
 			.a = point.device, .b = kwhy_kineto_group_of(file, point.process)};
@@ -179,17 +108,18 @@ static enum kwhy_status check_work(struct kwhy_kineto_file *file, struct kwhy_er
 	struct kwhy_text list = {0};
 	enum kwhy_status status;
 
-	if (file->recording->activities.count > file->first_activity || file->unknown.events == 0 ||
-		file->partial)
+	if (file->recording->activities.count > file->first.activities || file->unknown.events == 0)
 		return KWHY_OK;
 	kwhy_kineto_unknown_list(file, &list);
 	status = kwhy_text_check(&list, error);
 	if (!status)
 		status = kwhy_fail(error, KWHY_E_INPUT,
-			"%s is not readable: it is Chrome JSON without kernels or copies of a known kind, "
-			"and "
-			"%" PRIu64 " of its %" PRIu64 " events are of unknown kinds (%s); " KWHY_TRACE_CURE,
-			file->path, file->unknown.events, file->counts.events, list.data);
+			"%s holds no device work that is understood: it is Chrome JSON without kernels or "
+			"copies of a known kind, and %" PRIu64 " of its %" PRIu64
+			" events %s (%s)%s; " KWHY_TRACE_CURE,
+			file->path, file->unknown.events, file->counts.events,
+			kwhy_plural(file->unknown.events, "is of an unknown kind", "are of unknown kinds"),
+			list.data, file->recording->lost.truncated ? ", and it ends early" : "");
 	kwhy_text_done(&list);
 	return status;
 }

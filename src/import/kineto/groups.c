@@ -190,7 +190,7 @@ enum kwhy_status kwhy_kineto_groups_finish(struct kwhy_kineto_file *file, struct
 		process->rank_by_order = !ranked;
 		process->world_size = file->meta.world_size;
 	}
-	for (size_t i = file->first_stream; groups->count && i < recording->stream_count; i++) {
+	for (size_t i = file->first.streams; groups->count && i < recording->stream_count; i++) {
 		const struct kwhy_stream *stream = &recording->streams[i];
 
 		recording->devices[stream->device].rank = recording->processes[stream->process].rank;
@@ -198,7 +198,7 @@ enum kwhy_status kwhy_kineto_groups_finish(struct kwhy_kineto_file *file, struct
 	if (ranked || groups->count < 2)
 		return KWHY_OK;
 	return kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "rank-by-order", error,
-		"%s: it holds %zu ranks that do not state one number each: ranks are counted in the order "
+		"%s: it holds %zu ranks without a number of its own for each: ranks are counted in the order "
 		"in which they appear.",
 		file->path, groups->count);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/plural.h"
 #include "import/kineto/file.h"
 #include "import/kineto/window.h"
 #include "import/reader.h"
+#include "import/trace_end.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -36,6 +38,7 @@ struct document {
 	bool seeking; /* the text is no valid JSON, and the next event is searched for */
 	bool resumed; /* the next window begins with an event, or with the end of the list of events */
 	bool stopped; /* no more of the file is read */
+	bool is_cut;  /* the file ends early or is broken where reading stopped */
 	struct kwhy_error *error;
 	enum kwhy_status status; /* failure that is no error of the grammar */
 };
@@ -212,19 +215,12 @@ static bool read_unit(struct document *document)
 	return read[document->position](document);
 }
 
-static void set_truncated(struct document *document)
-{
-	document->file->recording->lost.truncated = true;
-	document->stopped = true;
-}
-
 static enum kwhy_status note_truncated(struct document *document, uint64_t at, const char *why)
 {
-	set_truncated(document);
-	return kwhy_recording_add_note(document->file->recording, KWHY_NOTE_WARNING, "truncated",
-		document->error,
-		"%s: %s at byte %" PRIu64 "; what stands before it is read, the rest is missing.",
-		document->file->path, why, at);
+	document->stopped = true;
+	document->is_cut = true;
+	return kwhy_trace_end_note_at(
+		document->file->recording, document->file->path, why, at, document->error);
 }
 
 /* Handles a file that ends inside a value. */
@@ -249,6 +245,12 @@ static enum kwhy_status fail_grammar(struct document *document, size_t at, const
 			"%s is not a trace: its text does not begin with '{' or '[' at byte %" PRIu64
 			"; name the file that export_chrome_trace() wrote",
 			document->file->path, position);
+	if (!document->in_object && document->position == AT_FIRST_EVENT && !strncmp(fault, "an event", 8))
+		return kwhy_fail(document->error, KWHY_E_INPUT,
+			"%s is JSON, but not a trace: its list has no events, which begin with '{', but '%c' "
+			"at "
+			"byte %" PRIu64 "; of PyTorch, name the file that export_chrome_trace() wrote",
+			document->file->path, found >= ' ' && found < 0x7F ? found : '?', position);
 	if (position >= document->window.mended_first)
 		return kwhy_fail(document->error, KWHY_E_INPUT,
 			"%s is not valid JSON: broken UTF-8 or a control character inside a string at byte "
@@ -411,13 +413,13 @@ static enum kwhy_status check_events(const struct document *document)
 		*document->error = document->window.failure;
 		return document->error->status;
 	}
-	if (document->file->recording->lost.truncated)
+	if (document->is_cut)
 		return kwhy_fail(document->error, KWHY_E_INPUT,
 			"%s ends early or is broken at byte %" PRIu64
 			", before its events begin: there is nothing whole to read; export the trace again",
 			document->file->path, document->window.offset);
 	return kwhy_fail(document->error, KWHY_E_INPUT,
-		"%s is JSON without \"traceEvents\": not a trace of the PyTorch profiler; name the file that "
+		"%s is JSON, but not a trace: it has no list \"traceEvents\"; of PyTorch, name the file that "
 		"export_chrome_trace() wrote",
 		document->file->path);
 }
@@ -428,9 +430,10 @@ static enum kwhy_status note_mended(struct document *document)
 		return KWHY_OK;
 	return kwhy_recording_add_note(document->file->recording, KWHY_NOTE_WARNING, "text-mended",
 		document->error,
-		"%s: %" PRIu64 " bytes are no valid JSON text, the first at byte %" PRIu64
-		"; they read as '?' or ' '.",
-		document->file->path, document->window.mended, document->window.mended_first);
+		"%s: %" PRIu64 " %s not valid JSON text, the first at byte %" PRIu64
+		"; '?' or ' ' was read in place of each.",
+		document->file->path, document->window.mended,
+		kwhy_plural(document->window.mended, "byte is", "bytes are"), document->window.mended_first);
 }
 
 static enum kwhy_status read_input(
@@ -459,6 +462,7 @@ static enum kwhy_status read_input(
 static enum kwhy_status begin(struct kwhy_kineto_file *file, const char *path, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = file->recording;
+	const struct kwhy_mark before = kwhy_mark_of(recording);
 	struct kwhy_source source = {.format = KWHY_FORMAT_KINETO};
 	struct kwhy_process process = {.pid = -1, .rank = KWHY_NONE, .machine = KWHY_NONE};
 	enum kwhy_status status;
@@ -471,13 +475,7 @@ static enum kwhy_status begin(struct kwhy_kineto_file *file, const char *path, s
 	process.source = file->source;
 	if (!status)
 		status = kwhy_recording_add_process(recording, &process, &file->process, error);
-	file->first_device = recording->device_count;
-	file->first_stream = recording->stream_count;
-	file->first_activity = recording->activities.count;
-	file->first_call = recording->calls.count;
-	file->first_range = recording->range_count;
-	file->first_host_range = recording->host_ranges.count;
-	file->first_memory = recording->memory_count;
+	file->first = before;
 	file->meta.rank = KWHY_NONE;
 	file->copy_name = KWHY_NONE;
 	kwhy_kineto_words_init(&file->words);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/plural.h"
 #include "base/quantity.h"
 #include "import/kineto/file.h"
 
@@ -12,7 +13,7 @@
 
 static size_t activity_count(const struct kwhy_kineto_file *file)
 {
-	return file->recording->activities.count - file->first_activity;
+	return file->recording->activities.count - file->first.activities;
 }
 
 static enum kwhy_status on_activities(struct kwhy_kineto_file *file, struct kwhy_error *error)
@@ -21,8 +22,7 @@ static enum kwhy_status on_activities(struct kwhy_kineto_file *file, struct kwhy
 		return KWHY_OK;
 	return COMPLETENESS("no-gpu-events",
 		"it holds no kernel, copy or memset: no device did anything, or the profiler was not asked "
-		"to "
-		"record devices.",
+		"to record devices.",
 		file->path);
 }
 
@@ -36,9 +36,11 @@ static enum kwhy_status on_unknown(struct kwhy_kineto_file *file, struct kwhy_er
 	kwhy_kineto_unknown_list(file, &list);
 	status = kwhy_text_check(&list, error);
 	if (!status)
-		status = COMPLETENESS("events-unknown",
-			"%llu events are of kinds that are not known here and are left out: %s.", file->path,
-			LL(file->unknown.events), list.data);
+		status = COMPLETENESS("events-unknown", "%llu %s left out: %s.", file->path,
+			LL(file->unknown.events),
+			kwhy_plural(file->unknown.events, "event of an unknown kind was",
+				"events of unknown kinds were"),
+			list.data);
 	kwhy_text_done(&list);
 	return status;
 }
@@ -48,32 +50,33 @@ static enum kwhy_status on_untimed(struct kwhy_kineto_file *file, struct kwhy_er
 	if (file->counts.untimed == 0)
 		return KWHY_OK;
 	return WARNING("records-untimed",
-		"%llu activities and calls have no times, but start and duration 0, and are left out; what "
-		"the device did then counts as idle.",
-		file->path, LL(file->counts.untimed));
+		"%llu %s without times (start and duration are 0) and left out; what the device did then "
+		"counts as idle.",
+		file->path, LL(file->counts.untimed),
+		kwhy_plural(file->counts.untimed, "activity or call is", "activities and calls are"));
 }
 
 static enum kwhy_status on_unpaired(struct kwhy_kineto_file *file, struct kwhy_error *error)
 {
 	if (file->counts.unpaired == 0)
 		return KWHY_OK;
-	return WARNING("slices-unpaired",
-		"%llu slices have a begin without an end or an end without a begin, and are left out.",
-		file->path, LL(file->counts.unpaired));
+	return WARNING("slices-unpaired", "%llu %s left out.", file->path, LL(file->counts.unpaired),
+		kwhy_plural(file->counts.unpaired, "slice with a begin or an end alone was",
+			"slices with a begin or an end alone were"));
 }
 
 static enum kwhy_status on_device_numbers(struct kwhy_kineto_file *file, struct kwhy_error *error)
 {
 	if (file->counts.unnumbered_devices == 0)
 		return KWHY_OK;
-	return COMPLETENESS("no-device-numbers",
-		"%llu activities do not say which device they ran on, and are taken for those of device 0.",
-		file->path, LL(file->counts.unnumbered_devices));
+	return COMPLETENESS("no-device-numbers", "%llu %s of an unstated device: device 0 is assumed.",
+		file->path, LL(file->counts.unnumbered_devices),
+		kwhy_plural(file->counts.unnumbered_devices, "activity is", "activities are"));
 }
 
 static enum kwhy_status on_calls(struct kwhy_kineto_file *file, struct kwhy_error *error)
 {
-	if (file->recording->calls.count > file->first_call || activity_count(file) == 0)
+	if (file->recording->calls.count > file->first.calls || activity_count(file) == 0)
 		return KWHY_OK;
 	return COMPLETENESS("no-api-rows",
 		"it holds no API calls, so what the host did while a device was idle cannot be determined.",
@@ -84,8 +87,9 @@ static enum kwhy_status on_bytes(struct kwhy_kineto_file *file, struct kwhy_erro
 {
 	if (file->counts.copies_without_bytes == 0)
 		return KWHY_OK;
-	return COMPLETENESS("copies-without-bytes", "%llu copies do not say how many bytes they moved.",
-		file->path, LL(file->counts.copies_without_bytes));
+	return COMPLETENESS("copies-without-bytes", "the bytes of %llu %s are not stated.", file->path,
+		LL(file->counts.copies_without_bytes),
+		kwhy_plural(file->counts.copies_without_bytes, "copy", "copies"));
 }
 
 static enum kwhy_status on_digits(struct kwhy_kineto_file *file, struct kwhy_error *error)
@@ -94,8 +98,7 @@ static enum kwhy_status on_digits(struct kwhy_kineto_file *file, struct kwhy_err
 		return KWHY_OK;
 	return COMPLETENESS("whole-microseconds",
 		"times are whole microseconds: kernels under 1 us show as 0, and sums of short work are off "
-		"by as "
-		"much.",
+		"by as much.",
 		file->path);
 }
 
@@ -104,8 +107,9 @@ static enum kwhy_status on_graphs(struct kwhy_kineto_file *file, struct kwhy_err
 	if (file->counts.graph_launches == 0 || file->counts.graph_kernels > 0)
 		return KWHY_OK;
 	return COMPLETENESS("graph-nodes-unknown",
-		"%llu graph launches, but no kernel says that it belongs to a graph.", file->path,
-		LL(file->counts.graph_launches));
+		"it has %llu %s, but no kernel that is stated to belong to a graph.", file->path,
+		LL(file->counts.graph_launches),
+		kwhy_plural(file->counts.graph_launches, "graph launch", "graph launches"));
 }
 
 static enum kwhy_status on_properties(struct kwhy_kineto_file *file, struct kwhy_error *error)
@@ -122,8 +126,10 @@ static enum kwhy_status on_memory(struct kwhy_kineto_file *file, struct kwhy_err
 	if (file->counts.memory_without_totals == 0)
 		return KWHY_OK;
 	return COMPLETENESS("memory-without-totals",
-		"%llu memory events give changes but no totals, so memory in use is unknown there.",
-		file->path, LL(file->counts.memory_without_totals));
+		"%llu memory %s but no total, so memory in use is unknown there.", file->path,
+		LL(file->counts.memory_without_totals),
+		kwhy_plural(
+			file->counts.memory_without_totals, "event gives a change", "events give changes"));
 }
 
 static enum kwhy_status on_overhead(struct kwhy_kineto_file *file, struct kwhy_error *error)
@@ -133,43 +139,46 @@ static enum kwhy_status on_overhead(struct kwhy_kineto_file *file, struct kwhy_e
 	if (file->counts.overhead_events == 0)
 		return KWHY_OK;
 	return COMPLETENESS("profiler-overhead",
-		"the profiler itself spent %s in %llu buffer requests and flushes during the recording.",
-		file->path, kwhy_quantity_time(time, file->counts.overhead_ns),
-		LL(file->counts.overhead_events));
+		"the profiler itself spent %s in %llu %s during the recording.", file->path,
+		kwhy_quantity_time(time, file->counts.overhead_ns), LL(file->counts.overhead_events),
+		kwhy_plural(file->counts.overhead_events, "buffer request or flush",
+			"buffer requests and flushes"));
 }
 
 static enum kwhy_status on_dropped(struct kwhy_kineto_file *file, struct kwhy_error *error)
 {
 	if (file->meta.dropped_records == 0 && !file->meta.stopped_early)
 		return KWHY_OK;
-	return WARNING("records-dropped", "the profiler lost %llu records%s.", file->path,
-		LL(file->meta.dropped_records), file->meta.stopped_early ? " and stopped early" : "");
+	return WARNING("records-dropped", "the profiler lost %llu %s%s.", file->path,
+		LL(file->meta.dropped_records), kwhy_plural(file->meta.dropped_records, "record", "records"),
+		file->meta.stopped_early ? " and stopped early" : "");
 }
 
 static enum kwhy_status on_window(struct kwhy_kineto_file *file, struct kwhy_error *error)
 {
 	if (file->meta.out_of_window_records == 0)
 		return KWHY_OK;
-	return COMPLETENESS("records-out-of-window",
-		"the profiler left out %llu records that lay outside its window.", file->path,
-		LL(file->meta.out_of_window_records));
+	return COMPLETENESS("records-out-of-window", "the profiler left out %llu %s outside its window.",
+		file->path, LL(file->meta.out_of_window_records),
+		kwhy_plural(file->meta.out_of_window_records, "record", "records"));
 }
 
 static enum kwhy_status on_skipped(struct kwhy_kineto_file *file, struct kwhy_error *error)
 {
 	if (file->counts.skipped == 0)
 		return KWHY_OK;
-	return WARNING("events-skipped", "%llu events were unusable and are left out.", file->path,
-		LL(file->counts.skipped));
+	return WARNING("events-skipped", "%llu unusable %s left out.", file->path, LL(file->counts.skipped),
+		kwhy_plural(file->counts.skipped, "event was", "events were"));
 }
 
 static enum kwhy_status on_host_ranges(struct kwhy_kineto_file *file, struct kwhy_error *error)
 {
 	if (file->counts.untimed_host_ranges == 0)
 		return KWHY_OK;
-	return WARNING("host-ranges-untimed",
-		"%llu operators and Python functions of the host have no usable times and are left out.",
-		file->path, LL(file->counts.untimed_host_ranges));
+	return WARNING("host-ranges-untimed", "%llu %s without usable times left out.", file->path,
+		LL(file->counts.untimed_host_ranges),
+		kwhy_plural(file->counts.untimed_host_ranges, "operator or Python function of the host was",
+			"operators and Python functions of the host were"));
 }
 
 enum kwhy_status kwhy_kineto_notes(struct kwhy_kineto_file *file, struct kwhy_error *error)

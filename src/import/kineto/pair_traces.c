@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/kineto/pair_traces.h"
 
+#include "base/plural.h"
 #include "import/import.h"
 
 #include <dirent.h>
@@ -353,17 +354,17 @@ static enum kwhy_status add_notes(struct reader *reader, struct kwhy_error *erro
 			? "from traces of torch.profiler: a time is that of the kernels that a transfer "
 			  "launched, on the side where they took less, since the side that comes first waits"
 			: "from traces of torch.profiler without kernels: a time is the host's from entering "
-			  "to "
-			  "leaving the sender's range; where the program did not wait there, it is that of "
+			  "to leaving the sender's range; where the program did not wait there, it is that "
+			  "of "
 			  "queueing",
 		error);
 
 	if (!status && reader->left_out)
 		status = kwhy_pairs_add_note(pairs,
-			kwhy_arena_printf(&pairs->arena,
-				"%zu repetitions beyond the %d that are kept of a configuration were left "
-				"out",
-				reader->left_out, (int)KWHY_PAIR_SAMPLES_MAX),
+			kwhy_arena_printf(&pairs->arena, "%zu %s left out: of each configuration %d are kept",
+				reader->left_out,
+				kwhy_plural(reader->left_out, "repetition was", "repetitions were"),
+				(int)KWHY_PAIR_SAMPLES_MAX),
 			error);
 	return status;
 }
@@ -375,7 +376,7 @@ static enum kwhy_status read_all(struct reader *reader, struct kwhy_error *error
 	if (!status && !reader->count)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s: its traces have no range called p2p_cfg<n>_s<n>d<n>_sz<n>_r<n>; name the traces "
-			"themselves, or, of kwhy bench pairs, put samples.csv beside them",
+			"themselves, or, of kwhy bench pairs, put samples.csv into the folder",
 			reader->folder);
 	if (!status)
 		status = make_configs(reader, error);

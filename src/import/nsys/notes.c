@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/nsys/nsys.h"
 
+#include "base/plural.h"
 #include "base/quantity.h"
 #include "base/text.h"
 
@@ -9,13 +10,16 @@
 
 /* Notes what this export cannot show and what is unusual in it. Each sentence begins with the path. */
 
+#define NODES "; record with --cuda-graph-trace=node to see inside"
+
 enum { DIAGNOSTICS_MAX = 5, DIAGNOSTIC_BYTES = 300 };
 
-/* A sentence with at most one count in it, written when the count is above 0. */
+/* A sentence that begins with a count, written when the count is above 0: the words after 1 and after more.
+ */
 struct counted {
 	uint64_t count;
 	enum kwhy_note_kind kind;
-	const char *id, *words;
+	const char *id, *one, *many;
 };
 
 static enum kwhy_status add_counted(struct kwhy_nsys *nsys, struct kwhy_error *error)
@@ -23,18 +27,22 @@ static enum kwhy_status add_counted(struct kwhy_nsys *nsys, struct kwhy_error *e
 	const struct kwhy_nsys_tally *tally = &nsys->tally;
 	const struct counted notes[] = {
 		{tally->graphs, KWHY_NOTE_COMPLETENESS, "graph-level",
-			"CUDA graph launches stand for all their kernels and copies in one row each; record "
-			"with "
-			"--cuda-graph-trace=node to see inside"},
+			"CUDA graph launch has one row for all its kernels and copies" NODES,
+			"CUDA graph launches have one row each for all their kernels and copies" NODES},
 		{tally->unfinished_graphs, KWHY_NOTE_COMPLETENESS, "unfinished-graphs",
+			"CUDA graph launch has no end and was left out",
 			"CUDA graph launches have no end and were left out"},
 		{tally->negative_starts, KWHY_NOTE_WARNING, "negative-starts",
-			"events lie before the start of the session; they are kept"},
+			"event precedes the start of the session; it is kept",
+			"events precede the start of the session; they are kept"},
 		{tally->open_ranges, KWHY_NOTE_COMPLETENESS, "open-ranges",
+			"NVTX range was never closed and was left out",
 			"NVTX ranges were never closed and were left out"},
 		{tally->unnamed, KWHY_NOTE_COMPLETENESS, "unnamed",
+			"kernel or call has a name that table StringIds does not hold",
 			"kernels or calls have a name that table StringIds does not hold"},
 		{tally->backtraces, KWHY_NOTE_WARNING, "backtrace-rows",
+			"API row that repeats a call for its backtrace was left out",
 			"API rows that repeat calls for their backtraces were left out"},
 	};
 	enum kwhy_status status = KWHY_OK;
@@ -42,7 +50,8 @@ static enum kwhy_status add_counted(struct kwhy_nsys *nsys, struct kwhy_error *e
 	for (size_t i = 0; !status && i < sizeof(notes) / sizeof(notes[0]); i++)
 		if (notes[i].count > 0)
 			status = kwhy_recording_add_note(nsys->recording, notes[i].kind, notes[i].id, error,
-				"%s: %" PRIu64 " %s.", nsys->tracks.path, notes[i].count, notes[i].words);
+				"%s: %" PRIu64 " %s.", nsys->tracks.path, notes[i].count,
+				kwhy_plural(notes[i].count, notes[i].one, notes[i].many));
 	return status;
 }
 
@@ -58,14 +67,13 @@ static enum kwhy_status add_missing(struct kwhy_nsys *nsys, struct kwhy_error *e
 			"no API calls were recorded: what an idle device waited for is unknown"},
 		{tally->calls > 0 && !has_work, "api-rows-only",
 			"API calls were recorded, but no work of a device (so it is under WSL and without "
-			"permission for "
-			"CUPTI)"},
+			"permission for CUPTI)"},
 		{has_work && tally->kernels == 0 && tally->graphs == 0, "no-kernels",
 			"copies or memsets were recorded, but no kernels"},
 		{has_work && nsys->gpu_count == 0, "no-device-table",
 			"names and sizes of the devices are missing (TARGET_INFO_GPU)"},
 		{!nsys->recording->unix_clock, "no-start-time",
-			"the start of the session is missing: power cannot be put beside it"},
+			"the start of the session is missing, so it cannot be aligned with power readings"},
 		{tally->corrupt, "truncated", "the database is damaged or cut: rows are missing"},
 	};
 	enum kwhy_status status = KWHY_OK;
@@ -84,9 +92,9 @@ static enum kwhy_status add_overhead(struct kwhy_nsys *nsys, struct kwhy_error *
 	if (nsys->tally.overhead_count == 0)
 		return KWHY_OK;
 	return kwhy_recording_add_note(nsys->recording, KWHY_NOTE_WARNING, "profiler-overhead", error,
-		"%s: the profiler says that it spent %s in %" PRIu64 " stretches of its own.",
+		"%s: the profiler spent %s on its own work, by its records, in %" PRIu64 " %s.",
 		nsys->tracks.path, kwhy_quantity_time(time, nsys->tally.overhead_ns),
-		nsys->tally.overhead_count);
+		nsys->tally.overhead_count, kwhy_plural(nsys->tally.overhead_count, "interval", "intervals"));
 }
 
 static const struct kwhy_sqlite_column diagnostic_columns[] = {{"text", NULL}};

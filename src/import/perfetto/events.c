@@ -16,14 +16,6 @@ struct event {
 	struct kwhy_perfetto_slice slice;
 };
 
-static enum kwhy_status fail_damaged(const struct kwhy_perfetto_file *file, struct kwhy_error *error)
-{
-	return kwhy_fail(error, KWHY_E_INPUT,
-		"%s is damaged: the event in packet %llu is no message; record the "
-		"trace again",
-		file->path, (unsigned long long)file->counts.packets);
-}
-
 /* The value of an annotation. */
 struct value {
 	uint64_t number; /* for a text the name of the recording */
@@ -72,7 +64,7 @@ static enum kwhy_status read_annotation(struct kwhy_perfetto_file *file, uint64_
 			status = read_value(file, sequence, &field, &value, error);
 	}
 	if (!status && more < 0)
-		return fail_damaged(file, error);
+		return kwhy_perfetto_fail_damaged(file, error);
 	if (!status && value.known && name != KWHY_NONE)
 		status = kwhy_perfetto_key_of(file, name, &key, error);
 	if (key < KWHY_KEY_COUNT) {
@@ -122,12 +114,13 @@ static enum kwhy_status read_event(struct kwhy_perfetto_file *file, const struct
 	enum kwhy_status status = KWHY_OK;
 	int more = 1;
 
-	*event = (struct event){.absolute_us = -1};
+	*event = (struct event){
+		.track = kwhy_perfetto_default_track(file, packet->sequence), .absolute_us = -1};
 	event->slice.name = event->slice.category = event->slice.outer = KWHY_NONE;
 	while (!status && (more = kwhy_protobuf_next(&message, &field)) > 0)
 		status = read_event_field(file, packet->sequence, &field, event, error);
 	event->slice.start_ns = event->absolute_us >= 0 ? event->absolute_us * 1000 : packet->time;
-	return !status && more < 0 ? fail_damaged(file, error) : status;
+	return !status && more < 0 ? kwhy_perfetto_fail_damaged(file, error) : status;
 }
 
 static enum kwhy_status begin(struct kwhy_perfetto_file *file, struct kwhy_perfetto_track *track,
@@ -228,7 +221,7 @@ enum kwhy_status kwhy_perfetto_stage_add(
 		status = name_stage(file, packet->sequence, &field, &slice.name, error);
 	}
 	if (!status && more < 0)
-		return fail_damaged(file, error);
+		return kwhy_perfetto_fail_damaged(file, error);
 	if (!status && duration_ns > 0 && duration_ns < INT64_MAX / 8)
 		status = kwhy_perfetto_slice_add(file, &slice, 0, packet->time + (int64_t)duration_ns, error);
 	return status;

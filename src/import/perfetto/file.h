@@ -28,6 +28,7 @@ enum {
 	KWHY_PACKET_TRACK = 60,
 
 	KWHY_DEFAULTS_TRACK_EVENT = 11,
+	KWHY_TRACK_EVENT_DEFAULTS_TRACK = 11, /* a field of the field before */
 	KWHY_DEFAULTS_CLOCK = 58,
 
 	KWHY_SNAPSHOT_CLOCK = 1,
@@ -199,6 +200,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_perfetto_read_tracks(
 	struct kwhy_perfetto_file *file, struct kwhy_protobuf_stream *stream, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_read_events(
 	struct kwhy_perfetto_file *file, struct kwhy_protobuf_stream *stream, struct kwhy_error *error);
+/* Fails because a message of the packet that is read breaks the rules of protocol buffers. */
+KWHY_MUST_USE enum kwhy_status kwhy_perfetto_fail_damaged(
+	const struct kwhy_perfetto_file *file, struct kwhy_error *error);
+/* The track of events that name none: the sequence's default track, or else one of the sequence's own. */
+uint64_t kwhy_perfetto_default_track(struct kwhy_perfetto_file *file, uint64_t sequence);
 struct kwhy_perfetto_track *kwhy_perfetto_track_find(struct kwhy_perfetto_file *file, uint64_t uuid);
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_track_add(struct kwhy_perfetto_file *file, uint64_t uuid,
 	struct kwhy_perfetto_track **out, struct kwhy_error *error);

@@ -13,11 +13,13 @@ enum { CLOCK_REALTIME_ID = 1, CLOCK_BOOTTIME_ID = 6, CLOCK_SEQUENCE_FIRST = 64 }
 
 enum { TRACKS_MAX = 1 << 20 };
 
-static enum kwhy_status fail_damaged(const struct kwhy_perfetto_file *file, struct kwhy_error *error)
+enum kwhy_status kwhy_perfetto_fail_damaged(const struct kwhy_perfetto_file *file, struct kwhy_error *error)
 {
 	return kwhy_fail(error, KWHY_E_INPUT,
-		"%s is damaged: packet %llu is no message; record the trace again", file->path,
-		(unsigned long long)file->counts.packets);
+		"%s is damaged: its packet %llu cannot be decoded; record the trace again, or leave the "
+		"packet "
+		"out with --partial",
+		file->path, (unsigned long long)file->counts.packets);
 }
 
 struct kwhy_perfetto_track *kwhy_perfetto_track_find(struct kwhy_perfetto_file *file, uint64_t uuid)
@@ -96,7 +98,7 @@ static enum kwhy_status add_track(
 		if (field.number == KWHY_TRACK_UUID)
 			uuid = field.value;
 	if (more < 0)
-		return fail_damaged(file, error);
+		return kwhy_perfetto_fail_damaged(file, error);
 	status = kwhy_perfetto_track_add(file, uuid, &track, error);
 	while (!status && kwhy_protobuf_next(&message, &field) > 0) {
 		if (field.number == KWHY_TRACK_NAME || field.number == KWHY_TRACK_STATIC_NAME)
@@ -154,7 +156,7 @@ static enum kwhy_status read_packet(struct kwhy_perfetto_file *file, struct kwhy
 		default:
 			break;
 		}
-	return more < 0 ? fail_damaged(file, error) : KWHY_OK;
+	return more < 0 ? kwhy_perfetto_fail_damaged(file, error) : KWHY_OK;
 }
 
 /* The time of one clock in a snapshot. */
@@ -280,7 +282,7 @@ static enum kwhy_status add_interned_one(struct kwhy_perfetto_file *file, uint64
 			text = field.bytes;
 	}
 	if (more < 0)
-		return fail_damaged(file, error);
+		return kwhy_perfetto_fail_damaged(file, error);
 	status = kwhy_perfetto_intern(file, text, &name, error);
 	return status ? status : kwhy_track_map_put(&file->interned, key, name, error);
 }
@@ -302,7 +304,33 @@ static enum kwhy_status add_interned(
 	while (!status && (more = kwhy_protobuf_next(&message, &field)) > 0)
 		if (field.wire == KWHY_PROTOBUF_BYTES && is_read(field.number))
 			status = add_interned_one(file, packet->sequence, &field, error);
-	return !status && more < 0 ? fail_damaged(file, error) : status;
+	return !status && more < 0 ? kwhy_perfetto_fail_damaged(file, error) : status;
+}
+
+static enum kwhy_status add_default_track(struct kwhy_perfetto_file *file, struct kwhy_track_key key,
+	struct kwhy_protobuf_message message, struct kwhy_error *error)
+{
+	struct kwhy_perfetto_track *track;
+	struct kwhy_protobuf_field field;
+	enum kwhy_status status = KWHY_OK;
+
+	while (!status && kwhy_protobuf_next(&message, &field) > 0) {
+		if (field.number != KWHY_TRACK_EVENT_DEFAULTS_TRACK)
+			continue;
+		status = kwhy_perfetto_track_add(file, field.value, &track, error);
+		if (!status)
+			status = kwhy_track_map_put(
+				&file->defaults, key, (uint32_t)(track - file->items), error);
+	}
+	return status;
+}
+
+uint64_t kwhy_perfetto_default_track(struct kwhy_perfetto_file *file, uint64_t sequence)
+{
+	const struct kwhy_track_key key = {(int64_t)sequence, KWHY_DEFAULTS_TRACK_EVENT, 0};
+	uint32_t row;
+
+	return kwhy_track_map_find(&file->defaults, key, &row) ? file->items[row].uuid : ~sequence;
 }
 
 /* Keeps the default clock and track of a sequence, which apply to its packets that state none. */
@@ -318,6 +346,8 @@ static enum kwhy_status add_defaults(
 
 		if (field.number == KWHY_DEFAULTS_CLOCK && field.value < KWHY_NONE)
 			status = kwhy_track_map_put(&file->defaults, key, (uint32_t)field.value, error);
+		if (field.number == KWHY_DEFAULTS_TRACK_EVENT)
+			status = add_default_track(file, key, field.bytes, error);
 	}
 	return status;
 }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/plural.h"
+#include "import/mark.h"
 #include "import/perfetto/file.h"
 #include "import/ranks.h"
 #include "import/reader.h"
+#include "import/trace_clock.h"
+#include "import/trace_end.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* 2000-01-01 in Unix time; earlier times are relative to the machine's start */
-#define FIRST_UNIX_NS (INT64_C(946684800) * 1000000000)
+enum { PACKET_FIELD_END = 1024 }; /* no field of a packet has this number or a higher one */
 
 static enum kwhy_status read_pass(struct kwhy_perfetto_file *file, const char *path,
 	enum kwhy_status (*read)(
@@ -45,85 +48,29 @@ static enum kwhy_status begin(struct kwhy_perfetto_file *file, const char *path,
 	return status;
 }
 
-/* Numbers of rows before this file was read; later rows are of this file. */
-struct rows {
-	size_t activities, calls, ranges, host_ranges, devices;
-};
-
-static struct rows rows_of(const struct kwhy_recording *recording)
-{
-	return (struct rows){recording->activities.count, recording->calls.count, recording->range_count,
-		recording->host_ranges.count, recording->device_count};
-}
-
-static int64_t first_time(const struct kwhy_recording *recording, const struct rows *first)
-{
-	int64_t first_ns = INT64_MAX;
-
-	for (size_t i = first->activities; i < recording->activities.count; i++)
-		if (recording->activities.start_ns[i] < first_ns)
-			first_ns = recording->activities.start_ns[i];
-	for (size_t i = first->calls; i < recording->calls.count; i++)
-		if (recording->calls.start_ns[i] < first_ns)
-			first_ns = recording->calls.start_ns[i];
-	for (size_t i = first->ranges; i < recording->range_count; i++)
-		if (recording->ranges[i].start_ns < first_ns)
-			first_ns = recording->ranges[i].start_ns;
-	return first_ns;
-}
-
-static void shift(struct kwhy_recording *recording, const struct rows *first, int64_t by_ns)
-{
-	for (size_t i = first->activities; i < recording->activities.count; i++) {
-		recording->activities.start_ns[i] += by_ns;
-		recording->activities.end_ns[i] += by_ns;
-	}
-	for (size_t i = first->calls; i < recording->calls.count; i++) {
-		recording->calls.start_ns[i] += by_ns;
-		recording->calls.end_ns[i] += by_ns;
-	}
-	for (size_t i = first->ranges; i < recording->range_count; i++) {
-		recording->ranges[i].start_ns += by_ns;
-		recording->ranges[i].end_ns += by_ns;
-	}
-	for (size_t i = first->host_ranges; i < recording->host_ranges.count; i++) {
-		recording->host_ranges.start_ns[i] += by_ns;
-		recording->host_ranges.end_ns[i] += by_ns;
-	}
-}
-
 /*
  * Converts the file's times to the recording's clock. The trace's clock is the time since the machine's
  * start, and a snapshot relates it to Unix time. Traces of kwhy export have Unix times.
  */
 static enum kwhy_status set_clock(
-	struct kwhy_perfetto_file *file, const struct rows *first, struct kwhy_error *error)
+	struct kwhy_perfetto_file *file, const struct kwhy_mark *first, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = file->recording;
-	int64_t first_ns = first_time(recording, first);
-	int64_t to_unix_ns = first_ns < FIRST_UNIX_NS ? file->unix_less_trace_ns : 0;
-	bool unix_clock = first_ns >= FIRST_UNIX_NS || to_unix_ns > 0;
+	int64_t first_ns = kwhy_mark_first_time(recording, first);
+	int64_t to_unix_ns = first_ns < KWHY_FIRST_UNIX_NS ? file->unix_less_trace_ns : 0;
+	struct kwhy_trace_clock clock = {.path = file->path,
+		.is_first = file->chooses_clock,
+		.is_unix = first_ns >= KWHY_FIRST_UNIX_NS || to_unix_ns > 0};
+	enum kwhy_status status;
 
 	if (first_ns == INT64_MAX)
 		return KWHY_OK;
 	first_ns += to_unix_ns;
-	if (file->chooses_clock) {
-		recording->unix_clock = unix_clock;
-		recording->clock_name = NULL;
-		recording->origin_unix_ns = unix_clock ? first_ns - first_ns % INT64_C(1000000000) : 0;
-	}
-	if (unix_clock != recording->unix_clock)
-		return kwhy_fail(error, KWHY_E_INPUT,
-			"%s has %s: they cannot be put on one clock; report each trace alone", file->path,
-			unix_clock ? "Unix times and the traces before it have none"
-				   : "no Unix times and those before it have");
-	shift(recording, first, to_unix_ns - recording->origin_unix_ns);
-	if (unix_clock)
-		return KWHY_OK;
-	return kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "no-unix-clock", error,
-		"%s: its times are no Unix times, so its times cannot be laid beside power readings or other "
-		"traces.",
-		file->path);
+	clock.origin_unix_ns = clock.is_unix ? first_ns - first_ns % INT64_C(1000000000) : 0;
+	status = kwhy_trace_clock_take(recording, &clock, error);
+	if (!status)
+		kwhy_mark_shift(recording, first, to_unix_ns - recording->origin_unix_ns);
+	return status;
 }
 
 static const char *unknown_name(const struct kwhy_perfetto_file *file)
@@ -134,17 +81,18 @@ static const char *unknown_name(const struct kwhy_perfetto_file *file)
 }
 
 static enum kwhy_status check_work(
-	const struct kwhy_perfetto_file *file, const struct rows *first, struct kwhy_error *error)
+	const struct kwhy_perfetto_file *file, const struct kwhy_mark *first, struct kwhy_error *error)
 {
-	if (file->recording->activities.count > first->activities || file->partial ||
+	if (file->recording->activities.count > first->activities ||
 		file->counts.unknown + file->counts.clockless == 0)
 		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_INPUT,
-		"%s is not readable: it is a Perfetto trace without kernels or copies of a known kind, and "
-		"of its %" PRIu64 " events %" PRIu64 " are of unknown kinds (%.60s) and %" PRIu64
-		" on clocks that it does not relate to its own; " KWHY_TRACE_CURE,
+		"%s holds no device work that is understood: it is a Perfetto trace without kernels or "
+		"copies of a known kind, and of its %" PRIu64 " events %" PRIu64
+		" are of unknown kinds (%.60s) and %" PRIu64
+		" on clocks that it does not relate to its own%s; " KWHY_TRACE_CURE,
 		file->path, file->counts.events, file->counts.unknown, unknown_name(file),
-		file->counts.clockless);
+		file->counts.clockless, file->cut ? ", and it ends early" : "");
 }
 
 static enum kwhy_status add_notes(struct kwhy_perfetto_file *file, struct kwhy_error *error)
@@ -155,27 +103,24 @@ static enum kwhy_status add_notes(struct kwhy_perfetto_file *file, struct kwhy_e
 
 	if (counts->unknown > 0)
 		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "events-unknown", error,
-			"%s: %" PRIu64
-			" slices are of kinds that are not known here and are left out, the last "
-			"of them of %.60s.",
-			file->path, counts->unknown, unknown_name(file));
+			"%s: %" PRIu64 " %s left out, the last of category %.60s.", file->path,
+			counts->unknown,
+			kwhy_plural(counts->unknown, "slice of an unknown kind was",
+				"slices of unknown kinds were"),
+			unknown_name(file));
 	if (!status && counts->clockless > 0)
 		status = kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "events-skipped", error,
-			"%s: %" PRIu64 " events are on clocks that the trace does not relate to its own, and "
-			"are left out.",
-			file->path, counts->clockless);
+			"%s: %" PRIu64 " %s left out.", file->path, counts->clockless,
+			kwhy_plural(counts->clockless,
+				"event on a clock that the trace does not relate to its own was",
+				"events on clocks that the trace does not relate to its own were"));
 	if (!status && counts->unpaired > 0)
 		status = kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "slices-unpaired", error,
-			"%s: %" PRIu64
-			" slices have a begin without an end or an end without a begin, and are "
-			"left out.",
-			file->path, counts->unpaired);
-	if (!status && file->cut) {
-		recording->lost.truncated = true;
-		status = kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "truncated", error,
-			"%s: the file ends early; what stands before its end is read, the rest is missing.",
-			file->path);
-	}
+			"%s: %" PRIu64 " %s left out.", file->path, counts->unpaired,
+			kwhy_plural(counts->unpaired, "slice with a begin or an end alone was",
+				"slices with a begin or an end alone were"));
+	if (!status && file->cut)
+		status = kwhy_trace_end_note(recording, file->path, error);
 	return status;
 }
 
@@ -189,7 +134,7 @@ static void count_open(struct kwhy_perfetto_file *file)
 static enum kwhy_status read_file(struct kwhy_perfetto_file *file, const char *path, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = file->recording;
-	struct rows first = rows_of(recording);
+	struct kwhy_mark first = kwhy_mark_of(recording);
 	enum kwhy_status status = begin(file, path, error);
 
 	if (!status)
@@ -242,19 +187,46 @@ static enum kwhy_status perfetto_read(struct kwhy_recording *recording, const ch
 	return status;
 }
 
-/* Recognises the format: a trace begins with a packet, which begins with a field of packets. */
+/* Whether the bytes begin with the key of a field of packets. The key may be truncated. */
+static bool begins_field(struct kwhy_protobuf_message bytes)
+{
+	struct kwhy_protobuf_field field;
+	uint64_t key;
+
+	return !kwhy_protobuf_varint(&bytes, &key) ||
+		(kwhy_protobuf_key(key, &field) && field.number >= KWHY_PACKET_CLOCK_SNAPSHOT &&
+			field.number < PACKET_FIELD_END);
+}
+
+/* Whether the bytes are the fields of a packet. If they are only its beginning, the last one may be truncated. */
+static bool are_fields(struct kwhy_protobuf_message bytes, bool is_whole)
+{
+	struct kwhy_protobuf_field field;
+	int more = 1;
+
+	while (more > 0 && bytes.at < bytes.end) {
+		if (!begins_field(bytes))
+			return false;
+		more = kwhy_protobuf_next(&bytes, &field);
+	}
+	return more > 0 || !is_whole;
+}
+
+/* Recognises the format: a trace begins with a packet. */
 static bool perfetto_probe(const char *path, const unsigned char *head, size_t length)
 {
 	struct kwhy_protobuf_message bytes = {head, head + length};
-	struct kwhy_protobuf_field field;
 	uint64_t key, size;
+	bool is_whole;
 
 	(void)path;
-	return kwhy_protobuf_varint(&bytes, &key) &&
-		key == (KWHY_PERFETTO_PACKET << 3 | KWHY_PROTOBUF_BYTES) &&
-		kwhy_protobuf_varint(&bytes, &size) && size > 1 && kwhy_protobuf_varint(&bytes, &key) &&
-		kwhy_protobuf_key(key, &field) && field.number >= KWHY_PACKET_CLOCK_SNAPSHOT &&
-		field.number < 1024;
+	if (!kwhy_protobuf_varint(&bytes, &key) || key != (KWHY_PERFETTO_PACKET << 3 | KWHY_PROTOBUF_BYTES) ||
+		!kwhy_protobuf_varint(&bytes, &size) || size < 2)
+		return false;
+	is_whole = size <= kwhy_protobuf_length(bytes);
+	if (is_whole)
+		bytes.end = bytes.at + size;
+	return are_fields(bytes, is_whole);
 }
 
 const struct kwhy_trace_reader kwhy_reader_perfetto = {.probe = perfetto_probe, .read = perfetto_read};

@@ -216,6 +216,8 @@ static int64_t device_number(
 	int64_t device = (int64_t)number(slice, KWHY_KEY_DEVICE, INT32_MAX, UINT64_MAX);
 
 	if (device < 0)
+		device = (int64_t)number(slice, KWHY_KEY_AGENT, INT32_MAX, UINT64_MAX);
+	if (device < 0)
 		device = agent_of(text_of(file, slice, KWHY_KEY_AGENT));
 	if (device < 0)
 		device = bracketed(track_name(file, track), 0);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/plural.h"
 #include "import/identity.h"
 #include "import/power/devices.h"
 #include "import/power/intake.h"
@@ -54,17 +55,18 @@ static enum kwhy_status refuse_nothing(const struct kwhy_power_log *log, struct 
 			log->path);
 	if (log->unread > 0)
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"%s looks like %s, and none of its rows, %" PRIu64 ", could be read; %s %" PRIu64
+			"%s looks like %s, but of its %" PRIu64 " %s none could be read; %s %" PRIu64
 			": %s; %s",
 			log->path, dialect ? dialect->tool : "JSON", log->unread,
-			log->is_lines ? "line" : "record", log->first_unread, log->unread_words,
+			kwhy_plural(log->unread, "row", "rows"), log->is_lines ? "line" : "record",
+			log->first_unread, log->unread_words,
 			dialect ? dialect->cure : "docs/formats/power-logs.md says what can be read");
 	if (!dialect)
 		return refuse_unknown(log, error);
 	return kwhy_fail(error, KWHY_E_INPUT,
-		"%s looks like %s and holds no readings: %" PRIu64 " in %" PRIu64
-		" rows say [N/A] or the like; %s",
-		log->path, dialect->tool, log->empty, log->rows, dialect->cure);
+		"%s looks like %s and holds no readings: %" PRIu64 " of %" PRIu64 " %s [N/A] or the like; %s",
+		log->path, dialect->tool, log->empty, log->rows,
+		kwhy_plural(log->rows, "row says", "rows say"), dialect->cure);
 }
 
 static enum kwhy_status check_clock(
@@ -73,13 +75,12 @@ static enum kwhy_status check_clock(
 	if (recording->device_count == 0)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s holds readings of GPUs, and the trace shows no device: nothing ran on one, or "
-			"the "
-			"profiler was not asked to record devices",
+			"the profiler was not asked to record devices",
 			path);
 	if (recording->unix_clock)
 		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_INPUT,
-		"%s has Unix times and cannot be laid beside %.200s, which has none; give that trace as "
+		"%s has Unix times and %.200s has none, so the two cannot be aligned; give that trace as "
 		"export_chrome_trace() wrote it, or exported again with its start",
 		path, recording->source_count ? recording->sources[0].path : "the trace");
 }
@@ -249,13 +250,14 @@ static enum kwhy_status add_notes_of_rows(const struct assignment *assignment, s
 	if (log->unread > 0)
 		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "power-rows-unread",
 			error,
-			"%s: %" PRIu64 " of %" PRIu64 " rows could not be read, the first at %s %" PRIu64
+			"%s: %" PRIu64 " of %" PRIu64 " %s could not be read, the first at %s %" PRIu64
 			": %s.",
-			log->path, log->unread, log->rows, log->is_lines ? "line" : "record",
-			log->first_unread, log->unread_words);
+			log->path, log->unread, log->rows, kwhy_plural(log->rows, "row", "rows"),
+			log->is_lines ? "line" : "record", log->first_unread, log->unread_words);
 	if (!status && log->empty > 0)
 		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "power-empty", error,
-			"%s: %" PRIu64 " readings are empty, [N/A] or the like.", log->path, log->empty);
+			"%s: %" PRIu64 " %s empty, [N/A] or the like.", log->path, log->empty,
+			kwhy_plural(log->empty, "reading is", "readings are"));
 	if (!status && log->ended_early)
 		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "power-truncated", error,
 			"%s ends early or is damaged: readings are missing.", log->path);
@@ -272,13 +274,9 @@ static enum kwhy_status add_notes(const struct assignment *assignment, struct kw
 {
 	const struct kwhy_power_log *log = assignment->log;
 	struct kwhy_recording *recording = assignment->recording;
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status;
 
-	if (assignment->elsewhere > 0)
-		status = kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "power-of-other-devices",
-			error,
-			"%s: %" PRIu64 " readings of devices that the trace does not show were left out.",
-			log->path, assignment->elsewhere);
+	status = kwhy_power_intake_note_elsewhere(&assignment->intake, assignment->elsewhere, error);
 	if (!status && assignment->by_number && log->key_count > recording->device_count)
 		status = kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "power-by-number", error,
 			"%s and the trace have no more in common than the numbers of GPUs: where "

@@ -172,11 +172,8 @@ static enum kwhy_status close_files(struct reader *reader, const char *path, str
 	if (reader->intake.readings == 0)
 		return no_readings(reader, path, error);
 	status = kwhy_power_intake_close(&reader->intake, error);
-	if (!status && reader->elsewhere > 0)
-		status = kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "power-of-other-devices",
-			error,
-			"%s: %" PRIu64 " readings of devices that the trace does not show were left out.",
-			path, reader->elsewhere);
+	if (!status)
+		status = kwhy_power_intake_note_elsewhere(&reader->intake, reader->elsewhere, error);
 	if (!status && kwhy_csv_ended_early(reader->csv))
 		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "power-truncated", error,
 			"%s ends early or is damaged: readings are missing.", path);

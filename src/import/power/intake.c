@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/power/intake.h"
 
+#include "base/plural.h"
+
 #include "import/identity.h"
 
 #include <inttypes.h>
@@ -126,4 +128,15 @@ enum kwhy_status kwhy_power_intake_close(struct kwhy_power_intake *intake, struc
 			&(struct kwhy_power_file){intake->path, intake->readings, intake->digest}, error);
 	return status ? status
 		      : kwhy_power_window_check(&intake->window, intake->recording, intake->path, error);
+}
+
+enum kwhy_status kwhy_power_intake_note_elsewhere(
+	const struct kwhy_power_intake *intake, uint64_t readings, struct kwhy_error *error)
+{
+	if (readings == 0)
+		return KWHY_OK;
+	return kwhy_recording_add_note(intake->recording, KWHY_NOTE_WARNING, "power-of-other-devices", error,
+		"%s: %" PRIu64 " %s not in the trace %s left out.", intake->path, readings,
+		kwhy_plural(readings, "reading of a device that is", "readings of devices that are"),
+		kwhy_plural(readings, "was", "were"));
 }

@@ -45,4 +45,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_intake_add(struct kwhy_power_intake *i
 KWHY_MUST_USE enum kwhy_status kwhy_power_intake_close(
 	struct kwhy_power_intake *intake, struct kwhy_error *error);
 
+/* Notes how many readings were left out because they are of devices that the recording does not have. */
+KWHY_MUST_USE enum kwhy_status kwhy_power_intake_note_elsewhere(
+	const struct kwhy_power_intake *intake, uint64_t readings, struct kwhy_error *error);
+
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/csv/table.h"
+#include "import/own_result.h"
 #include "import/power/readers.h"
 #include "import/trace_head.h"
 
@@ -89,6 +90,8 @@ enum kwhy_status kwhy_import_power(struct kwhy_recording *recording, const char 
 	enum form form;
 	enum kwhy_status status = kwhy_trace_head_read(path, head, &length, error);
 
+	if (!status)
+		status = kwhy_own_result_refuse_head(path, head, length, "power readings", error);
 	if (status)
 		return status;
 	form = form_of(head, length);

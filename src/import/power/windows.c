@@ -102,8 +102,8 @@ static enum kwhy_status choose_run(struct kwhy_power_log *log, const struct kwhy
 			continue;
 		if (first && first->run != log->entries[i].run)
 			return kwhy_fail(error, KWHY_E_INPUT,
-				"%s holds several runs beside the trace, %.64s and %.64s; keep the rows of "
-				"one",
+				"%s holds several runs that overlap with the trace, %.64s and %.64s; keep "
+				"the rows of one",
 				log->path, kwhy_names_get(&log->names, first->run),
 				kwhy_names_get(&log->names, log->entries[i].run));
 		first = first ? first : &log->entries[i];

@@ -65,7 +65,7 @@ static struct kwhy_power_window local_window(const struct kwhy_power_log *log)
  * Whether the log overlaps the work if offset_ns is subtracted from its times. Windows are tested one by one,
  * readings as one interval.
  */
-static bool lies_beside(const struct kwhy_power_log *log, const struct kwhy_power_window *all,
+static bool overlaps_in(const struct kwhy_power_log *log, const struct kwhy_power_window *all,
 	const struct kwhy_power_window *work, int64_t offset_ns)
 {
 	bool found = false;
@@ -91,7 +91,7 @@ static size_t count_zones(const struct kwhy_power_log *log, const struct kwhy_po
 	size_t count = 0;
 
 	for (int quarters = QUARTERS_MIN; quarters <= QUARTERS_MAX; quarters++) {
-		if (!lies_beside(log, all, work, quarters * QUARTER_S * second_ns + origin_ns))
+		if (!overlaps_in(log, all, work, quarters * QUARTER_S * second_ns + origin_ns))
 			continue;
 		*out_quarters = quarters;
 		count++;
@@ -127,17 +127,15 @@ enum kwhy_status kwhy_power_zone_apply(struct kwhy_power_log *log, struct kwhy_r
 	count = count_zones(log, &window, &work, recording->origin_unix_ns, &quarters);
 	if (count > 1)
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"%s has times without a zone, and %zu zones would lay it beside the trace; say in "
-			"which it "
-			"was written with --power-zone +02:00 (UTC, local)",
+			"%s has times without a zone, and it would overlap with the trace in %zu zones; "
+			"state its zone with --power-zone +02:00 (UTC, local)",
 			log->path, count);
 	shift(log, false, quarters * QUARTER_S * second_ns);
 	if (count == 0)
 		/* A log that overlaps in no zone is refused later, with its interval and the trace's. */
 		return KWHY_OK;
 	return kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "power-zone", error,
-		"%s has times without a zone: they are taken for those of UTC%s, the only one in which it "
-		"lies "
-		"beside the trace.",
+		"%s has times without a zone: UTC%s is assumed, the only zone in which it overlaps with the "
+		"trace.",
 		log->path, offset_text(text, quarters));
 }

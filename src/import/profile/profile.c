@@ -2,9 +2,11 @@
 #include "base/text.h"
 #include "import/import.h"
 #include "import/json_file.h"
+#include "import/own_result.h"
 #include "import/profile/kinds.h"
 #include "import/profile/operations.h"
 #include "import/profile/transfers.h"
+#include "import/results/values.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -209,12 +211,17 @@ static enum kwhy_status read_kinds(const struct reader *reader, const json_t *ro
 
 static enum kwhy_status read_root(const struct reader *reader, const json_t *root)
 {
-	const json_t *schema = json_object_get(root, "schema");
-	enum kwhy_status status;
+	const char *schema = kwhy_json_text_of(root, "schema");
+	bool is_profile = strcmp(schema, KWHY_PROFILE_SCHEMA) == 0;
+	enum kwhy_status status = is_profile
+		? KWHY_OK
+		: kwhy_own_result_refuse(reader->path, schema, "a machine profile", reader->error);
 
-	if (!json_is_string(schema) || strcmp(json_string_value(schema), KWHY_PROFILE_SCHEMA) != 0)
+	if (status)
+		return status;
+	if (!is_profile)
 		return kwhy_fail(reader->error, KWHY_E_INPUT,
-			"%s is no machine profile: it does not begin with \"schema\": \"%s\"; write one as "
+			"%s is no machine profile: it has no member \"schema\": \"%s\"; write one as "
 			"docs/formats/profile.md says",
 			reader->path, KWHY_PROFILE_SCHEMA);
 	status = read_device(reader, root);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/recorded/recorded.h"
 
+#include "base/plural.h"
+
 #include "import/reader.h"
 #include "recording/bundle.h"
 
@@ -155,10 +157,11 @@ static enum kwhy_status note_damage(
 {
 	return kwhy_recording_add_note(recorded->recording, KWHY_NOTE_COMPLETENESS, "recording-damaged",
 		error,
-		"%s: %" PRIu64 " bytes are damaged and %" PRIu64
+		"%s: %" PRIu64 " %s damaged and %" PRIu64
 		" %s missing; time whose records are lost counts as idle. kwhy verify says where they are.",
-		recorded->tracks.path, recorded->damaged_bytes, missing,
-		missing == 1 ? "block is" : "blocks are");
+		recorded->tracks.path, recorded->damaged_bytes,
+		kwhy_plural(recorded->damaged_bytes, "byte is", "bytes are"), missing,
+		kwhy_plural(missing, "block is", "blocks are"));
 }
 
 /* Drops the reported work if the recording is truncated, because work after the truncation is unknown. */
@@ -186,21 +189,24 @@ static enum kwhy_status note_losses(struct kwhy_recorded *recorded, struct kwhy_
 		missing += recorded->writers[i].missing_blocks;
 		open += !recorded->writers[i].has_ended;
 	}
-	recording->lost.truncated |= recorded->is_cut;
+	recording->lost.truncated |= recorded->is_cut || open == recorded->writer_count;
 	recording->lost.has_holes |= recorded->damages || missing;
 	if (open)
 		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "recording-cut", error,
-			"%s: %" PRIu64 " of %zu processes did not end their recording (they were killed, or "
-			"still run), so what they did last is missing.",
-			path, open, recorded->writer_count);
+			"%s: %" PRIu64 " of %zu %s not end the recording (killed, or still running), so what "
+			"%s did last is missing.",
+			path, open, recorded->writer_count,
+			kwhy_plural(recorded->writer_count, "process did", "processes did"),
+			kwhy_plural(open, "it", "they"));
 	if (!status)
 		status = forget_work(recorded, error);
 	if (!status && (recorded->damages || missing))
 		status = note_damage(recorded, missing, error);
 	if (!status && recorded->unknown_names)
 		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "recording-nameless",
-			error, "%s: %" PRIu64 " rows have no name, because its record is lost.", path,
-			recorded->unknown_names);
+			error, "%s: %" PRIu64 " %s.", path, recorded->unknown_names,
+			kwhy_plural(recorded->unknown_names, "row has no name, because its record is lost",
+				"rows have no name, because their records are lost"));
 	return status;
 }
 

@@ -2,6 +2,8 @@
 #include "import/results/projection.h"
 
 #include "base/text.h"
+#include "import/own_result.h"
+#include "import/results/values.h"
 #include "model/ledger.h"
 
 #include <jansson.h>
@@ -80,11 +82,17 @@ static char *list_changes(struct kwhy_projection_check *check, const json_t *cha
 static enum kwhy_status read_root(
 	struct kwhy_projection_check *check, const char *label, const json_t *root, struct kwhy_error *error)
 {
-	const char *schema = json_string_value(json_object_get(root, "schema"));
+	const char *schema = kwhy_json_text_of(root, "schema");
+	bool is_projection = strcmp(schema, "kwhy.whatif/1") == 0;
+	enum kwhy_status status = is_projection
+		? KWHY_OK
+		: kwhy_own_result_refuse(label, schema, "a projection", error);
 
+	if (status)
+		return status;
 	check->before = projection_of(json_object_get(root, "before"));
 	check->after = projection_of(json_object_get(root, "after"));
-	if (!schema || strcmp(schema, "kwhy.whatif/1") != 0 || check->after.time_ns < 0)
+	if (!is_projection || check->after.time_ns < 0)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%.200s is no projection; make one with 'kwhy whatif CHANGES A -o %.200s'", label,
 			label);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/results/run.h"
 
+#include "import/own_result.h"
 #include "import/results/values.h"
 
 #include <math.h>
@@ -128,6 +129,19 @@ static bool read_stat(struct kwhy_read_run *run, const json_t *root)
 	return kept;
 }
 
+static enum kwhy_status refuse(const char *label, const char *schema, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_own_result_refuse(
+		label, schema, "a report or a result of kwhy stat", error);
+
+	return status ? status
+		      : kwhy_fail(error, KWHY_E_INPUT,
+				"%.300s is neither a stat.json nor a report.json; write one with kwhy stat "
+				"--json or "
+				"kwhy report --json",
+				label);
+}
+
 enum kwhy_status kwhy_read_run_of(struct kwhy_read_run *run, const char *label, const char *json,
 	size_t length, struct kwhy_error *error)
 {
@@ -138,12 +152,10 @@ enum kwhy_status kwhy_read_run_of(struct kwhy_read_run *run, const char *label, 
 
 	*run = (struct kwhy_read_run){.label = label, .is_report = is_report};
 	if (!is_report && strcmp(schema, "kwhy.stat/1") != 0) {
+		enum kwhy_status status = refuse(label, schema, error);
+
 		json_decref(root);
-		return kwhy_fail(error, KWHY_E_INPUT,
-			"%.300s is neither a stat.json nor a report.json; write one with kwhy stat --json or "
-			"kwhy "
-			"report --json",
-			label);
+		return status;
 	}
 	if (is_report && !json_is_object(json_object_get(root, "run"))) {
 		json_decref(root);

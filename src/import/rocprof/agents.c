@@ -106,7 +106,7 @@ enum kwhy_status kwhy_rocprof_device(
 		return kwhy_rocprof_fail(rocprof, error,
 			found ? "its agent is a CPU; skip such rows with --partial"
 			      : "the trace does not describe its agent, so that its GPU is unknown; keep "
-				"*_agent_info.csv beside the other files, or skip such rows with "
+				"*_agent_info.csv in the folder of the other files, or skip such rows with "
 				"--partial");
 	known = found->figures;
 	status = kwhy_tracks_device(&rocprof->tracks,

@@ -11,7 +11,7 @@
 
 /*
  * rocprofv3 writes a file for each kind of row, "PREFIX_kernel_trace.csv" and so on. Any of them stands for
- * the set: the others are looked for beside it.
+ * the set: the others are read from the same folder.
  */
 
 /* Length of the path without the ending of its kind; the whole length for a name of one's own. */
@@ -97,7 +97,7 @@ static const struct kwhy_rocprof_csv_kind *kind_of(const unsigned char *head, si
 	return NULL;
 }
 
-/* Reads a file with a name of one's own, which no others can be found to. */
+/* Reads a file that was renamed, so that the others of its set are unknown. */
 static enum kwhy_status read_alone(struct kwhy_rocprof_csv *csv, const char *path, struct kwhy_error *error)
 {
 	unsigned char head[KWHY_TRACE_HEAD_BYTES];

@@ -142,7 +142,8 @@ static const struct kwhy_sqlite_column region_columns[REGION_COLUMN_COUNT] = {
 	[REGION_EVENT] = {"event_id", NULL},
 };
 
-/* Adds a range under the user's message, which schema 3 keeps beside the name of the function of roctx. */
+/* Adds a range under the user's message, which schema 3 keeps apart from the name of the function of roctx.
+ */
 static enum kwhy_status add_range(struct kwhy_rocpd *rocpd, const struct kwhy_rocprof_host *range,
 	bool has_event, struct kwhy_error *error)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/rocprof/rocprof.h"
 
+#include "base/plural.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +66,8 @@ enum kwhy_status kwhy_rocprof_begin(struct kwhy_rocprof *rocprof, struct kwhy_re
 		      : kwhy_collectives_new(options->collectives_path, &rocprof->collectives, error);
 }
 
-/* A process that states no rank, beside other traces, is taken for the next rank: its devices are others. */
+/* A process that states no rank is taken for the next rank after those of earlier traces: its devices are
+ * others. */
 static void choose_rank(struct kwhy_rocprof *rocprof)
 {
 	rocprof->rank_by_order = rocprof->tracks.source > 0;
@@ -112,16 +115,17 @@ static enum kwhy_status add_notes(struct kwhy_rocprof *rocprof, struct kwhy_erro
 	const struct kwhy_rocprof_tally *tally = &rocprof->tally;
 	const struct {
 		uint64_t count;
-		const char *id, *words;
+		const char *id, *one, *many;
 	} notes[] = {
-		{tally->untimed, "untimed", "rows have no time (0) and were left out"},
+		{tally->untimed, "untimed", "row has no time (0) and was left out",
+			"rows have no time (0) and were left out"},
 		{tally->other_calls, "other-calls",
-			"calls of HSA, RCCL and other libraries below or beside HIP were left out"},
-		{tally->host_copies, "host-copies", "copies between CPUs were left out: no GPU made them"},
-		{tally->unnamed, "unnamed", "kernels have no name in the trace"},
-		{tally->calls == 0, "no-api-rows",
-			"trace without calls of HIP (record with --hip-trace): what an idle device waited "
-			"for is unknown"},
+			"call of HSA, RCCL or another library than HIP was left out",
+			"calls of HSA, RCCL and other libraries than HIP were left out"},
+		{tally->host_copies, "host-copies", "copy between CPUs was left out: no GPU made it",
+			"copies between CPUs were left out: no GPU made them"},
+		{tally->unnamed, "unnamed", "kernel has no name in the trace",
+			"kernels have no name in the trace"},
 	};
 	enum kwhy_status status = KWHY_OK;
 
@@ -129,7 +133,14 @@ static enum kwhy_status add_notes(struct kwhy_rocprof *rocprof, struct kwhy_erro
 		if (notes[i].count > 0)
 			status = kwhy_recording_add_note(rocprof->recording, KWHY_NOTE_COMPLETENESS,
 				notes[i].id, error, "%s: %" PRIu64 " %s.", rocprof->tracks.path,
-				notes[i].count, notes[i].words);
+				notes[i].count, kwhy_plural(notes[i].count, notes[i].one, notes[i].many));
+	if (!status && tally->calls == 0)
+		status = kwhy_recording_add_note(rocprof->recording, KWHY_NOTE_COMPLETENESS, "no-api-rows",
+			error,
+			"%s: it holds no calls of HIP, so what an idle device waited for is unknown; record "
+			"with "
+			"--hip-trace.",
+			rocprof->tracks.path);
 	return status;
 }
 

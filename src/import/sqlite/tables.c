@@ -462,7 +462,7 @@ static enum kwhy_status read_meta(
 static enum kwhy_status refuse_clock(const struct tables *tables, struct kwhy_error *error)
 {
 	return kwhy_fail(error, KWHY_E_INPUT,
-		"%s counts on another clock than %s: they cannot be put beside each other; report each alone",
+		"%s has times of another clock than %s, so the two cannot be aligned; report each alone",
 		tables->tracks.path, tables->recording->sources[0].path);
 }
 

@@ -14,7 +14,7 @@ static const char *const stat_texts[KWHY_XPLANE_STAT_COUNT] = {
 static enum kwhy_status fail_damaged(const struct kwhy_xplane_file *file, struct kwhy_error *error)
 {
 	return kwhy_fail(error, KWHY_E_INPUT,
-		"%s is damaged: a table of a plane is no message; record the trace again", file->path);
+		"%s is damaged: a table of a plane cannot be decoded; record the trace again", file->path);
 }
 
 static enum kwhy_xplane_stat stat_of(struct kwhy_protobuf_message text)

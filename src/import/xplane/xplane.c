@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/plural.h"
 #include "import/ranks.h"
 #include "import/reader.h"
+#include "import/trace_clock.h"
+#include "import/trace_end.h"
 #include "import/xplane/file.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* 2000-01-01 in Unix time; earlier times are relative to the start of the profile */
-#define FIRST_UNIX_NS (INT64_C(946684800) * 1000000000)
 
 static enum kwhy_status read_pass(struct kwhy_xplane_file *file, const char *path,
 	enum kwhy_status (*read)(
@@ -44,30 +44,21 @@ static enum kwhy_status set_clock(struct kwhy_xplane_file *file, struct kwhy_err
 {
 	struct kwhy_recording *recording = file->recording;
 	int64_t first_ns = first_time(file);
-	int64_t base_ns = first_ns < FIRST_UNIX_NS ? file->start_unix_ns : 0;
-	bool unix_clock = base_ns > 0 || first_ns >= FIRST_UNIX_NS;
+	int64_t base_ns = first_ns < KWHY_FIRST_UNIX_NS ? file->start_unix_ns : 0;
+	struct kwhy_trace_clock clock = {.path = file->path,
+		.is_first = !kwhy_recording_has_times(recording),
+		.is_unix = base_ns > 0 || first_ns >= KWHY_FIRST_UNIX_NS,
+		.origin_unix_ns = base_ns};
 
 	if (first_ns == INT64_MAX)
 		return KWHY_OK;
-	if (!kwhy_recording_has_times(recording)) {
-		recording->unix_clock = unix_clock;
-		recording->clock_name = NULL;
-		recording->origin_unix_ns = base_ns > 0 || !unix_clock
-			? base_ns
-			: first_ns - first_ns % INT64_C(1000000000);
-	}
-	if (unix_clock != recording->unix_clock)
-		return kwhy_fail(error, KWHY_E_INPUT,
-			"%s has %s: they cannot be put on one clock; report each trace alone", file->path,
-			unix_clock ? "Unix times and the traces before it have none"
-				   : "no Unix times and those before it have");
-	file->shift_ns = base_ns - recording->origin_unix_ns;
-	if (unix_clock)
-		return KWHY_OK;
-	return kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "no-unix-clock", error,
-		"%s: its times are no Unix times, so its times cannot be laid beside power readings or other "
-		"traces.",
-		file->path);
+	if (clock.is_unix && base_ns == 0)
+		clock.origin_unix_ns = first_ns - first_ns % INT64_C(1000000000);
+	if (clock.is_first)
+		file->shift_ns = base_ns - clock.origin_unix_ns;
+	else
+		file->shift_ns = base_ns - recording->origin_unix_ns;
+	return kwhy_trace_clock_take(recording, &clock, error);
 }
 
 static enum kwhy_status begin(struct kwhy_xplane_file *file, const char *path, struct kwhy_error *error)
@@ -93,13 +84,16 @@ static enum kwhy_status begin(struct kwhy_xplane_file *file, const char *path, s
 static enum kwhy_status check_work(
 	const struct kwhy_xplane_file *file, size_t first_activity, struct kwhy_error *error)
 {
-	if (file->recording->activities.count > first_activity || file->counts.unknown == 0 || file->partial)
+	if (file->recording->activities.count > first_activity || file->counts.unknown == 0)
 		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_INPUT,
-		"%s is not readable: it is a profile of XLA without work of a GPU, and %" PRIu64
-		" of its %" PRIu64 " events are of devices that are not known here (%s); " KWHY_TRACE_CURE,
+		"%s holds no device work that is understood: it is a profile of XLA without work of a GPU, "
+		"and %" PRIu64 " of its %" PRIu64 " events %s (%s)%s; " KWHY_TRACE_CURE,
 		file->path, file->counts.unknown, file->counts.events,
-		kwhy_names_get(&file->recording->names, file->unknown_plane));
+		kwhy_plural(file->counts.unknown, "is of a device of an unknown kind",
+			"are of devices of unknown kinds"),
+		kwhy_names_get(&file->recording->names, file->unknown_plane),
+		file->cut ? ", and it ends early" : "");
 }
 
 static enum kwhy_status add_notes(const struct kwhy_xplane_file *file, struct kwhy_error *error)
@@ -109,27 +103,24 @@ static enum kwhy_status add_notes(const struct kwhy_xplane_file *file, struct kw
 
 	if (counts->unknown > 0)
 		status = kwhy_recording_add_note(file->recording, KWHY_NOTE_COMPLETENESS, "events-unknown",
-			error,
-			"%s: %" PRIu64 " events are of devices that are not known here and are left out: %s.",
-			file->path, counts->unknown,
+			error, "%s: %" PRIu64 " %s left out: %s.", file->path, counts->unknown,
+			kwhy_plural(counts->unknown, "event of a device of an unknown kind was",
+				"events of devices of unknown kinds were"),
 			kwhy_names_get(&file->recording->names, file->unknown_plane));
 	if (!status && counts->unnamed > 0)
 		status = kwhy_recording_add_note(file->recording, KWHY_NOTE_WARNING, "events-skipped", error,
-			"%s: %" PRIu64 " events have no name, or stand for several without times, and are "
-			"left out.",
-			file->path, counts->unnamed);
+			"%s: %" PRIu64 " %s left out.", file->path, counts->unnamed,
+			kwhy_plural(counts->unnamed,
+				"event without a name, or for several events without times, was",
+				"events without a name, or for several events without times, were"));
 	if (!status && counts->copies_without_bytes > 0)
 		status = kwhy_recording_add_note(file->recording, KWHY_NOTE_COMPLETENESS,
-			"copies-without-bytes", error,
-			"%s: %" PRIu64 " copies do not say how many bytes they "
-			"moved.",
-			file->path, counts->copies_without_bytes);
-	if (!status && file->cut) {
-		file->recording->lost.truncated = true;
-		status = kwhy_recording_add_note(file->recording, KWHY_NOTE_WARNING, "truncated", error,
-			"%s: the file ends early; what stands before its end is read, the rest is missing.",
-			file->path);
-	}
+			"copies-without-bytes", error, "%s: %" PRIu64 " %s how many bytes %s moved.",
+			file->path, counts->copies_without_bytes,
+			kwhy_plural(counts->copies_without_bytes, "copy does not say", "copies do not say"),
+			kwhy_plural(counts->copies_without_bytes, "it", "they"));
+	if (!status && file->cut)
+		status = kwhy_trace_end_note(file->recording, file->path, error);
 	return status;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/compare/stat.h"
 
+#include "import/own_result.h"
 #include "import/results/values.h"
 #include "model/ledger.h"
 #include "report/stat/columns.h"
@@ -271,21 +272,35 @@ static void fill_side(struct pairing *pairing, int index)
 	fill_work(pairing, side, json_object_get(root, "work"), domain);
 }
 
+static enum kwhy_status check_schema(const char *label, const char *schema, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	if (strcmp(schema, "kwhy.stat/1") == 0)
+		return KWHY_OK;
+	status = kwhy_own_result_refuse(label, schema, "a result of kwhy stat like the first", error);
+	return status
+		? status
+		: kwhy_fail(error, KWHY_E_INPUT,
+			  "%.300s: '%.40s' is no result of kwhy stat that this version knows (kwhy.stat/1)",
+			  label, schema);
+}
+
 static enum kwhy_status parse(struct pairing *pairing, int side, const char *label,
 	const struct kwhy_text *json, struct kwhy_error *error)
 {
 	json_error_t where;
 	json_t *root = json_loadb(json->data, json->length, 0, &where);
+	enum kwhy_status status;
 
 	if (!root)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%.300s line %d: %s; write it again with kwhy stat --json", label, where.line,
 			where.text);
 	pairing->roots[side] = root;
-	if (strcmp(kwhy_json_text_of(root, "schema"), "kwhy.stat/1") != 0)
-		return kwhy_fail(error, KWHY_E_INPUT,
-			"%.300s: '%.40s' is no result of kwhy stat that this version knows (kwhy.stat/1)",
-			label, kwhy_json_text_of(root, "schema"));
+	status = check_schema(label, kwhy_json_text_of(root, "schema"), error);
+	if (status)
+		return status;
 	pairing->out->labels[side] = keep(pairing, label);
 	pairing->out->runs[side] = json_array_size(json_object_get(root, "runs"));
 	pairing->out->commands[side] = keep(pairing, kwhy_json_text_of(root, "command"));

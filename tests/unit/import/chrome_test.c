@@ -299,7 +299,7 @@ static void a_trace_of_the_host_alone_is_refused_unless_asked_for(void **state)
 		unlink(kineto_path);
 		kwhy_recording_free(recording);
 		if (!alone)
-			assert_non_null(strstr(error.text, "1 operators and ranges of the host"));
+			assert_non_null(strstr(error.text, "but 1 operator or range of the host"));
 	}
 }
 

@@ -123,7 +123,7 @@ static void a_row_without_a_device_is_of_the_only_one(void **state)
 	kwhy_recording_free(recording);
 
 	recording = empty_recording();
-	refused(import_bytes(recording, several, strlen(several), false), "without a device");
+	refused(import_bytes(recording, several, strlen(several), false), "rows that name none");
 	kwhy_recording_free(recording);
 }
 

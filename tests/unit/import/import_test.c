@@ -17,7 +17,7 @@ static enum kwhy_status import_text(const char *suffix, const char *text, struct
 	return status;
 }
 
-static void the_format_is_told_by_the_content_whatever_the_name(void **state)
+static void the_content_decides_the_format_whatever_the_name(void **state)
 {
 	struct kwhy_recording *recording = empty_recording();
 
@@ -44,9 +44,9 @@ static void what_is_no_trace_is_refused_with_what_would_be_one(void **state)
 		{"", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", "Git LFS pointer"},
 		{".qdstrm", "whatever", "QdstrmImporter"},
 		{".kwhy", "a recording whose first bytes are gone", "is damaged at byte 0: no block begins"},
-		{"", POWER "1,0,nvml.sample_mw,1\n", "give it with --power"},
+		{"", POWER "1,0,nvml.sample_mw,1\n", "give it as --power together with a trace"},
 		{".sqlite", "an encrypted database, or anything",
-			"is no trace known here: neither a recording"},
+			"is not a trace of a known format; known are: a recording"},
 	};
 	struct kwhy_recording *recording = empty_recording();
 	struct kwhy_import_options options = {0};
@@ -55,6 +55,125 @@ static void what_is_no_trace_is_refused_with_what_would_be_one(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		refused(import_text(cases[i].suffix, cases[i].text, recording), cases[i].words);
 	assert_int_equal(kwhy_import_trace(recording, "/nonexistent/t", &options, &error), KWHY_E_INPUT);
+	kwhy_recording_free(recording);
+}
+
+static enum kwhy_status import_partial(const char *text, bool partial)
+{
+	struct kwhy_recording *recording = empty_recording();
+	struct kwhy_import_options options = {.partial = partial};
+	enum kwhy_status status;
+	char path[32];
+
+	write_file(path, text, strlen(text));
+	status = kwhy_import_trace(recording, path, &options, &error);
+	unlink(path);
+	kwhy_recording_free(recording);
+	return status;
+}
+
+#define CALL                                                                                           \
+	"{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaMalloc\",\"ts\":1,\"dur\":2,\"pid\":1," \
+	"\"tid\":1}"
+#define OPERATOR "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"mm\",\"ts\":1,\"dur\":2,\"pid\":1,\"tid\":1}"
+
+static void a_trace_without_device_work_is_refused_with_what_it_holds(void **state)
+{
+	static const struct {
+		const char *text;
+		bool partial;
+		const char *words;
+	} cases[] = {
+		{"{\"traceEvents\":[]}", false,
+			"(Kineto JSON, 0 events) holds no device work: no kernel, copy or memset; give a "
+			"trace"},
+		{"{\"traceEvents\":[]}", true, "holds no device work: no kernel"},
+		{"[]", false, "holds no device work: no kernel"},
+		{"[" OPERATOR "]", false, "memset, but 1 operator or range of the host; give a trace"},
+		{"[" OPERATOR "," OPERATOR "]", true, "memset, but 2 operators and ranges of the host; give"},
+		{"[" OPERATOR "," CALL ",{\"ph\":", true,
+			"(Kineto JSON, 2 events) is incomplete, and what is whole of it holds no device "
+			"work: no "
+			"kernel, copy or memset, but 1 operator or range of the host and 1 API call; copy, "
+			"export"},
+		{"[" CALL ",1," CALL "]", true, "but 1 API call, and 1 event was skipped as unusable; copy"},
+		{"[{\"ph\":\"X\",\"cat\":\"tpu\",\"name\":\"a\",\"ts\":1,\"dur\":2},{\"ph\":", true,
+			"holds no device work that is understood: it is Chrome JSON without kernels or "
+			"copies of a "
+			"known kind, and 1 of its 1 events is of an unknown kind (1 of \"tpu\"), and it ends "
+			"early"},
+		{HEADER, false,
+			"(CSV, 0 events) holds no device work: no kernel, copy or memset; give a trace"},
+		{HEADER "sync,s,,,1,2,,,\nkernel,k,0,7,5,", true,
+			"is incomplete, and what is whole of it holds no device work"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		refused(import_partial(cases[i].text, cases[i].partial), cases[i].words);
+}
+
+static void a_whole_trace_of_calls_is_read_as_its_devices_may_have_had_nothing_to_do(void **state)
+{
+	(void)state;
+	OK(import_partial("[" CALL "]", false));
+	OK(import_partial("[" CALL "]", true));
+}
+
+/* Whether a trace is whole is asked of each file, not of all that were read before it. */
+static void a_whole_trace_after_a_cut_one_is_not_cut(void **state)
+{
+	struct kwhy_recording *recording = empty_recording();
+	struct kwhy_import_options options = {.partial = true};
+	static const char cut[] = "[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":1,\"dur\":2,"
+				  "\"args\":{\"device\":0,\"stream\":7}},{\"ph\":";
+	char path[32];
+
+	(void)state;
+	write_file(path, cut, strlen(cut));
+	OK(kwhy_import_trace(recording, path, &options, &error));
+	unlink(path);
+	write_file(path, "[" CALL "]", strlen("[" CALL "]"));
+	OK(kwhy_import_trace(recording, path, &options, &error));
+	unlink(path);
+	assert_true(recording->lost.truncated);
+	kwhy_recording_free(recording);
+}
+
+static void a_result_of_kwhy_is_named_with_the_command_that_reads_it(void **state)
+{
+	static const struct {
+		const char *text, *words;
+	} cases[] = {
+		{"{\n\t\"schema\": \"kwhy.report/1\",\n",
+			"is a report that kwhy report --json wrote, not a trace; "
+			"kwhy compare"},
+		{"{\"schema\":\"kwhy.powers/1\"}",
+			"is a file of powers that kwhy export --to powers wrote, not a "
+			"trace; --powers of kwhy report"},
+		{"{\"schema\":\"kwhy.stat/1\"}",
+			"is a result of kwhy stat, not a trace; kwhy compare takes two"},
+		{"{\"schema\":\"kwhy.whatif/1\"}",
+			"is a projection of kwhy whatif, not a trace; --projected"},
+		{"{\"schema\":\"kwhy.transfers/1\"}",
+			"is a result of kwhy bench transfer, not a trace; kwhy reads"},
+		{"{\"schema\":\"kwhy.pairs/1\"}",
+			"is a result of kwhy bench pairs, not a trace; kwhy report reads"},
+		{"{\"schema\":\"kwhy.profile/1\"}",
+			"is a machine profile, not a trace; --machine-profile reads it"},
+		{"{\"schema\":\"kwhy.model.roofline/1\"}", "is a result of kwhy model, not a trace"},
+		{"{\"schema\":\"kwhy.compare-stat/1\"}", "is a result of kwhy compare, not a trace"},
+		{"{\"schema\":\"kwhy.report/2\"}", "is JSON, but not a trace"},
+		{"{\"schema\":\"other\"}", "is JSON, but not a trace"},
+		{"{\"schema", "ends early or is broken"},
+	};
+	struct kwhy_recording *recording;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		refused(import_partial(cases[i].text, true), cases[i].words);
+	recording = empty_recording();
+	refused(import_power(recording, cases[0].text, false), "wrote, not power readings; kwhy compare");
 	kwhy_recording_free(recording);
 }
 
@@ -70,7 +189,7 @@ static void write_at(const char *folder, const char *name, const char *text)
 	fclose(file);
 }
 
-static void a_folder_is_its_traces_and_what_is_no_trace_is_told(void **state)
+static void a_folder_is_its_traces_and_what_is_not_a_trace_is_noted(void **state)
 {
 	static const char *const names[] = {
 		"b.csv", "a/rank1.csv", "notes.txt", "c.nsys-rep", "c.sqlite", ".hidden"};
@@ -88,20 +207,51 @@ static void a_folder_is_its_traces_and_what_is_no_trace_is_told(void **state)
 	write_at(folder, names[1],
 		"# device 0 rank=1\n" HEADER "kernel,k,0,7," T0 "000000000," T0 "000000100,,,\n");
 	write_at(folder, names[2], "a text");
-	write_at(folder, names[3], "a report whose export stands beside it");
+	write_at(folder, names[3], "a report whose export is in the same folder");
 	write_at(folder, names[4], "no database");
 	write_at(folder, names[5], "not looked at");
 	OK(kwhy_import_trace(recording, folder, &options, &error));
 	assert_int_equal(recording->source_count, 2);
 	assert_int_equal(recording->device_count, 2);
 	assert_non_null(strstr(recording->sources[0].path, "/a/rank1.csv"));
-	assert_non_null(strstr(note_of(recording, "other-files")->text, "2 of 4 files are no traces"));
+	assert_non_null(strstr(note_of(recording, "other-files")->text, "2 of 4 files are not traces"));
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
 		unlink(path);
 	}
 	snprintf(path, sizeof(path), "%s/a", folder);
 	rmdir(path);
+	rmdir(folder);
+	kwhy_recording_free(recording);
+}
+
+static void json_of_other_kinds_in_a_folder_is_left_out_and_noted(void **state)
+{
+	static const char *const names[] = {"config.json", "list.json", "report.json", "trace.json"};
+	struct kwhy_recording *recording = empty_recording();
+	struct kwhy_import_options options = {0};
+	char folder[] = "/tmp/kwhy-test-XXXXXX", path[128], trace[9000];
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(trace, sizeof(trace), "{\"metadata\": \"%*s\", \"traceEvents\": [" OPERATOR "," CALL "]}",
+		8000, "");
+	write_at(folder, names[0], "{\"batch\": 8}");
+	write_at(folder, names[1], "[1, 2, 3]");
+	write_at(folder, names[2], "{\"schema\": \"kwhy.report/1\"}");
+	refused(kwhy_import_trace(recording, folder, &options, &error),
+		"is a folder that holds no trace, but /tmp");
+	write_at(folder, names[3], trace);
+	OK(kwhy_import_trace(recording, folder, &options, &error));
+	assert_int_equal(recording->source_count, 1);
+	assert_int_equal(recording->calls.count, 1);
+	snprintf(path, sizeof(path),
+		"3 of 4 files are not traces and were left out, %s/config.json the first", folder);
+	assert_non_null(strstr(note_of(recording, "other-files")->text, path));
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+		unlink(path);
+	}
 	rmdir(folder);
 	kwhy_recording_free(recording);
 }
@@ -140,9 +290,14 @@ static void what_is_no_file_with_anything_in_it_is_refused_in_words_for_any_file
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_format_is_told_by_the_content_whatever_the_name),
+		cmocka_unit_test(the_content_decides_the_format_whatever_the_name),
 		cmocka_unit_test(what_is_no_trace_is_refused_with_what_would_be_one),
-		cmocka_unit_test(a_folder_is_its_traces_and_what_is_no_trace_is_told),
+		cmocka_unit_test(a_folder_is_its_traces_and_what_is_not_a_trace_is_noted),
+		cmocka_unit_test(a_trace_without_device_work_is_refused_with_what_it_holds),
+		cmocka_unit_test(a_whole_trace_of_calls_is_read_as_its_devices_may_have_had_nothing_to_do),
+		cmocka_unit_test(a_whole_trace_after_a_cut_one_is_not_cut),
+		cmocka_unit_test(a_result_of_kwhy_is_named_with_the_command_that_reads_it),
+		cmocka_unit_test(json_of_other_kinds_in_a_folder_is_left_out_and_noted),
 		cmocka_unit_test(a_table_of_collectives_that_is_not_there_is_refused_whatever_the_trace),
 		cmocka_unit_test(what_is_no_file_with_anything_in_it_is_refused_in_words_for_any_file),
 	};

@@ -200,9 +200,9 @@ static void what_is_no_trace_is_refused_with_words(void **state)
 	SAYS(refusal_of_bytes("\x7F\x45LF\x00\x00\xFF\xFE", 8), "does not begin with '{' or '['");
 	SAYS(refusal_of(""), "is empty");
 	SAYS(refusal_of(" \n\t "), "ends early");
-	SAYS(refusal_of("{\"schema\": \"other\"}"), "without \"traceEvents\"");
-	SAYS(refusal_of("{}"), "without \"traceEvents\"");
-	SAYS(refusal_of("{\"traceEvents\": {}}"), "without \"traceEvents\"");
+	SAYS(refusal_of("{\"schema\": \"other\"}"), "JSON, but not a trace: it has no list \"traceEvents\"");
+	SAYS(refusal_of("{}"), "JSON, but not a trace: it has no list \"traceEvents\"");
+	SAYS(refusal_of("{\"traceEvents\": {}}"), "JSON, but not a trace: it has no list \"traceEvents\"");
 	SAYS(refusal_of("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"),
 		"git lfs pull");
 }
@@ -285,7 +285,7 @@ static void a_file_broken_before_its_events_is_refused_in_any_case(void **state)
 		{"{\"schemaVersion\": 1, \"traceEv", 29, "before its events begin"},
 		{"{\"schemaVersion\" 1, \"traceEvents\": []}", 39, "before its events begin"},
 		{"hello", 5, "before its events begin"},
-		{"{\"x\": 1}", 8, "without \"traceEvents\""},
+		{"{\"x\": 1}", 8, "JSON, but not a trace: it has no list \"traceEvents\""},
 	};
 
 	(void)state;

@@ -481,9 +481,9 @@ static void ranks_of_two_clocks_are_refused(void **state)
 		const char *first, *second, *says;
 	} cases[] = {
 		{TRACE(KERNEL("1", "1", "")), "[" KERNEL("1", "1", "") "]",
-			" has no Unix times and those before it have: "},
+			" has none, so the two cannot be aligned; "},
 		{"[" KERNEL("1", "1", "") "]", TRACE(KERNEL("1", "1", "")),
-			" has Unix times and the traces before it have none: "},
+			" has Unix times and "},
 	};
 
 	(void)state;

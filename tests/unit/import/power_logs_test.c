@@ -128,7 +128,7 @@ static void what_is_not_understood_is_refused_with_its_place_and_how_to_make_it(
 	} logs[] = {
 		{"nvidia-smi-noheader.csv", "its first line is a row", "the list of --query-gpu"},
 		{"dmon-without-times.txt",
-			"looks like nvidia-smi dmon, and none of its rows, 2, could be read; line 3: "
+			"looks like nvidia-smi dmon, but of its 2 rows none could be read; line 3: "
 			"the row has no time",
 			"nvidia-smi dmon -s p -o DT"},
 		{"dcgmi-dmon-without-times.txt", "looks like dcgmi dmon", "| ts %.s"},
@@ -357,13 +357,13 @@ static void of_an_amd_gpu_a_table_that_both_makers_share_is_the_socket_s_power(v
 	kwhy_recording_free(recording);
 }
 
-static void the_only_zone_in_which_a_log_lies_beside_the_trace_is_its_own(void **state)
+static void the_only_zone_in_which_a_log_overlaps_with_the_trace_is_its_own(void **state)
 {
 	struct kwhy_recording *recording = work_on("");
 
 	(void)state;
 	OK(import(recording, "nvidia-smi-nounits.csv"));
-	assert_non_null(strstr(note_of(recording, "power-zone")->text, "those of UTC+02:00, the only one"));
+	assert_non_null(strstr(note_of(recording, "power-zone")->text, "UTC+02:00 is assumed, the only zone"));
 	kwhy_recording_free(recording);
 }
 
@@ -389,8 +389,7 @@ static void of_a_long_log_without_a_zone_the_zone_is_asked_for(void **state)
 
 	(void)state;
 	refused(import_in_zone(recording, LONG_LOG, NULL),
-		"9 zones would lay it beside the trace; say in which it was "
-		"written with --power-zone");
+		"overlap with the trace in 9 zones; state its zone with --power-zone");
 	OK(import_in_zone(recording, LONG_LOG, "+01:00"));
 	assert_int_equal(recording->power[0].time_ns[2], 1000000000);
 	assert_int_equal(import_in_zone(recording, LONG_LOG, "Mars"), KWHY_E_USAGE);
@@ -434,7 +433,7 @@ static void the_trace_must_have_devices_and_unix_times(void **state)
 	kwhy_recording_free(recording);
 	recording = recording_of(
 		"# clock other boot\n" HEADER "kernel,a,0,7,500000000000000,500001000000000,,,\n");
-	says(import(recording, "amd-smi.csv"), "has Unix times and cannot be laid beside");
+	says(import(recording, "amd-smi.csv"), "has none, so the two cannot be aligned");
 	kwhy_recording_free(recording);
 }
 
@@ -535,7 +534,7 @@ int main(void)
 		cmocka_unit_test(agent_0_is_a_cpu_so_that_a_device_0_has_the_number_of_a_meter),
 		cmocka_unit_test(nvml_s_power_is_of_now_before_ampere_and_a_mean_from_then_on),
 		cmocka_unit_test(of_an_amd_gpu_a_table_that_both_makers_share_is_the_socket_s_power),
-		cmocka_unit_test(the_only_zone_in_which_a_log_lies_beside_the_trace_is_its_own),
+		cmocka_unit_test(the_only_zone_in_which_a_log_overlaps_with_the_trace_is_its_own),
 		cmocka_unit_test(of_a_long_log_without_a_zone_the_zone_is_asked_for),
 		cmocka_unit_test(a_log_of_another_time_is_refused_with_both_windows),
 		cmocka_unit_test(a_log_given_twice_is_refused),

@@ -175,6 +175,50 @@ static void a_cut_recording_is_read_and_says_so(void **state)
 	close(fd);
 }
 
+/* A recording of the host alone, its power readings included if `has_power`, cut `cut` bytes before its end.
+ */
+static enum kwhy_status import_cut(bool has_power, off_t cut, const char *words)
+{
+	const struct kwhy_import_options options = {0};
+	struct kwhy_recording *recording;
+	struct kwhy_error error;
+	enum kwhy_status status;
+	struct tape tape;
+	char path[64];
+
+	tape_init(&tape, memfd_create("recording", 0), 1);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", tape.fd);
+	say_names(&tape);
+	ADD(&tape, CLOCK, clock, .mono_ns = 1, .offset_ns = BOOT_UNIX_NS, .width_ns = 90);
+	ADD(&tape, RUN, run, .start_mono_ns = 1000 * MS, .end_mono_ns = 9000 * MS);
+	if (has_power) {
+		ADD(&tape, SOURCE, source, .id = 7, .meter = PACKAGE, .device = -1);
+		ADD(&tape, READING, reading, .time_mono_ns = 2000 * MS, .value = 5, .source = 7);
+		ADD(&tape, READING, reading, .time_mono_ns = 8000 * MS, .value = 6, .source = 7);
+	}
+	tape_done(&tape);
+	assert_int_equal(ftruncate(tape.fd, lseek(tape.fd, 0, SEEK_END) - cut), 0);
+	assert_int_equal(kwhy_recording_new(&recording, &error), KWHY_OK);
+	status = kwhy_import_trace(recording, path, &options, &error);
+	if (status)
+		assert_non_null(strstr(error.text, words));
+	kwhy_recording_free(recording);
+	close(tape.fd);
+	return status;
+}
+
+static void a_recording_without_device_work_is_reported_if_whole_or_with_power(void **state)
+{
+	(void)state;
+	assert_int_equal(import_cut(false, 0, ""), KWHY_OK);
+	assert_int_equal(import_cut(true, 0, ""), KWHY_OK);
+	assert_int_equal(import_cut(true, 1, ""), KWHY_OK);
+	assert_int_equal(import_cut(false, 1,
+				 "is incomplete, and what is whole of it holds no device work and no "
+				 "power readings: no kernel, copy or memset; copy, export or record"),
+		KWHY_E_INPUT);
+}
+
 static void damage_inside_has_to_be_asked_for_and_costs_its_block(void **state)
 {
 	const struct kwhy_import_options strict = {0}, partial = {.partial = true};
@@ -434,6 +478,7 @@ static void rows_with_impossible_times_are_refused(void **state)
 	tape_init(&tape, memfd_create("recording", 0), 1);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", tape.fd);
 	ADD(&tape, KERNEL, kernel, .start_mono_ns = 5, .end_mono_ns = 4, .correlation = 9);
+	ADD(&tape, KERNEL, kernel, .start_mono_ns = 5, .end_mono_ns = 6, .correlation = 10);
 	tape_done(&tape);
 	assert_int_equal(kwhy_recording_new(&recording, &error), KWHY_OK);
 	assert_int_equal(kwhy_import_trace(recording, path, &strict, &error), KWHY_E_INPUT);
@@ -454,6 +499,7 @@ int main(void)
 		cmocka_unit_test(the_origin_lies_before_all_that_was_recorded),
 		cmocka_unit_test(a_recording_that_ended_in_order_has_no_complaints),
 		cmocka_unit_test(a_cut_recording_is_read_and_says_so),
+		cmocka_unit_test(a_recording_without_device_work_is_reported_if_whole_or_with_power),
 		cmocka_unit_test(damage_inside_has_to_be_asked_for_and_costs_its_block),
 		cmocka_unit_test(a_folder_of_blocks_is_the_same_recording),
 		cmocka_unit_test(gauges_of_the_run_are_kept),

@@ -114,8 +114,8 @@ static void has_the_rest(const struct kwhy_recording *recording, bool has_bytes)
 
 static void has_the_notes(const struct kwhy_recording *recording)
 {
-	assert_non_null(strstr(note_of(recording, "untimed")->text, ": 1 rows have no time"));
-	assert_non_null(strstr(note_of(recording, "other-calls")->text, ": 1 calls of HSA"));
+	assert_non_null(strstr(note_of(recording, "untimed")->text, ": 1 row has no time"));
+	assert_non_null(strstr(note_of(recording, "other-calls")->text, ": 1 call of HSA"));
 }
 
 static void reads_a_database(void **state)

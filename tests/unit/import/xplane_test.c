@@ -220,7 +220,7 @@ static void a_profile_of_another_device_is_refused_with_its_name(void **state)
 	OK(kwhy_recording_new(&r, &error));
 	assert_int_equal(read_into(r, &text, text.length, false), KWHY_E_INPUT);
 	assert_non_null(strstr(
-		error.text, "1 of its 1 events are of devices that are not known here (/device:TPU:0)"));
+		error.text, "1 of its 1 events is of a device of an unknown kind (/device:TPU:0)"));
 	kwhy_recording_free(r);
 	kwhy_text_done(&text);
 }
