@@ -164,7 +164,7 @@ static void a_file_that_cannot_be_read_is_named(void **state)
 	assert_fails(SPAWN("report", TINY, "--power",
 			     KWHY_SOURCE_DIR "/tests/fuzz/corpus/power_log/dmon-without-times.txt"),
 		1,
-		"looks like nvidia-smi dmon, and none of its rows, 2, could be read; line 3: the row has no "
+		"looks like nvidia-smi dmon, but of its 2 rows none could be read; line 3: the row has no "
 		"time");
 	assert_fails(SPAWN("report", TINY, "--machine-profile", "no-such-profile.json"), 1,
 		"no-such-profile.json");
@@ -490,6 +490,48 @@ static void compare_takes_reports_and_traces_and_exits_3_when_a_condition_holds(
 	assert_fails(SPAWN("compare", before, "no-such-file.json"), 1, "no-such-file.json");
 }
 
+static void write_result(const char *name, const char *schema)
+{
+	struct kwhy_text text = {0};
+
+	kwhy_text_addf(&text, "{\n\t\"schema\": \"%s\"\n}\n", schema);
+	assert_int_equal(kwhy_file_write(place(name), text.data, text.length, &error), KWHY_OK);
+	kwhy_text_done(&text);
+}
+
+/* A result of kwhy of the wrong kind is named, with the command that reads it, wherever a file is taken. */
+static void a_result_of_the_wrong_kind_is_named_with_the_command_that_reads_it(void **state)
+{
+	char report[600], stat[600], whatif[600];
+
+	(void)state;
+	snprintf(report, sizeof(report), "%s", place("before.json"));
+	snprintf(stat, sizeof(stat), "%s", place("stat.json"));
+	snprintf(whatif, sizeof(whatif), "%s", place("whatif.json"));
+	write_result("before.json", "kwhy.report/1");
+	write_result("stat.json", "kwhy.stat/1");
+	write_result("whatif.json", "kwhy.whatif/1");
+	assert_fails(SPAWN("report", report), 1, "wrote, not a trace; kwhy compare and kwhy model");
+	assert_fails(SPAWN("report", TINY, "--power", report), 1, "wrote, not power readings; kwhy compare");
+	assert_fails(SPAWN("report", TINY, "--powers", report), 1,
+		"wrote, not a file of powers or a recording; kwhy compare");
+	assert_fails(SPAWN("report", TINY, "--machine-profile", stat), 1,
+		"not a machine profile; kwhy compare takes");
+	assert_fails(SPAWN("compare", TINY, whatif), 1,
+		"is a projection of kwhy whatif, not a report or a trace; --projected of kwhy compare");
+	assert_fails(
+		SPAWN("compare", TINY, stat), 1, "not a report or a trace; kwhy compare takes two of them");
+	assert_fails(
+		SPAWN("compare", stat, whatif), 1, "not a result of kwhy stat like the first; --projected");
+	assert_fails(
+		SPAWN("compare", TINY, TINY, "--projected", stat), 1, "not a projection; kwhy compare takes");
+	assert_fails(SPAWN("model", "cost", whatif, "--price", "0.3EUR"), 1,
+		"not a report or a result of kwhy stat");
+	write_result("whatif.json", "other");
+	assert_fails(SPAWN("report", TINY, "--powers", whatif), 1,
+		"--powers takes a file that kwhy export --to powers wrote, or a recording: ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -512,6 +554,7 @@ int main(void)
 		cmocka_unit_test(a_copy_of_a_trace_or_of_its_power_is_refused),
 		cmocka_unit_test(a_wall_meter_is_reported_under_host_and_not_as_readings_beside_the_run),
 		cmocka_unit_test(compare_takes_reports_and_traces_and_exits_3_when_a_condition_holds),
+		cmocka_unit_test(a_result_of_the_wrong_kind_is_named_with_the_command_that_reads_it),
 	};
 
 	return kwhy_test_main(tests, make_folder, remove_folder);

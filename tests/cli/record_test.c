@@ -36,6 +36,19 @@ static void the_meters_of_a_run_become_its_energy(void **state)
 	json_decref(report);
 }
 
+static void a_run_without_device_work_is_not_said_to_have_nothing_to_save(void **state)
+{
+	struct spawned spawned;
+
+	(void)state;
+	assert_done(SPAWN("record", "-q", "--power-only", "-o", place("a"), "--", "true"), 0, "");
+	spawned = SPAWN("report", place("a"));
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data, "no activity of a device was recorded, so nothing can be"));
+	assert_null(strstr(spawned.out.data, "nothing found"));
+	spawned_done(&spawned);
+}
+
 static void a_run_shorter_than_a_tick_has_its_own_energy_alone(void **state)
 {
 	json_t *report;
@@ -403,6 +416,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(the_meters_of_a_run_become_its_energy),
+		CASE(a_run_without_device_work_is_not_said_to_have_nothing_to_save),
 		CASE(a_run_shorter_than_a_tick_has_its_own_energy_alone),
 		CASE(a_recording_that_is_killed_is_of_the_command_from_its_start),
 		CASE(a_gpu_that_is_lost_meanwhile_is_told_of_at_the_end_and_in_the_report),

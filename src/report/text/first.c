@@ -228,7 +228,10 @@ void kwhy_section_advice(const struct kwhy_text_context *context)
 		return;
 	write_advice_heading(context, count);
 	if (!count)
-		kwhy_text_add(context->out, "  nothing found that would save enough to be worth it\n");
+		kwhy_text_add(context->out,
+			context->totals->active_count
+				? "  nothing found that would save enough to be worth it\n"
+				: "  no activity of a device was recorded, so nothing can be advised\n");
 	for (size_t i = 0; i < count; i++) {
 		const struct kwhy_finding *finding = &findings->items[i];
 		char lead[24 + KWHY_DEVICE_LABEL_BYTES], label[KWHY_DEVICE_LABEL_BYTES];
