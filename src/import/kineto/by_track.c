@@ -45,17 +45,20 @@ static enum kwhy_status find_xla_stream(struct kwhy_kineto_file *file, const str
 	return kwhy_kineto_stream(file, &stream, out, error);
 }
 
-static void read_details(const struct kwhy_kineto_event *event, struct kwhy_activity *row)
+static struct kwhy_span details_of(const struct kwhy_kineto_event *event, enum kwhy_kineto_field field)
 {
 	const char *text;
-	struct kwhy_kineto_span details = text_of(event, FIELD(KERNEL_DETAILS), &text);
+	struct kwhy_kineto_span span = text_of(event, field, &text);
 
-	kwhy_xla_kernel_details(text, details.length, row);
-	if (row->kind != KWHY_ACTIVITY_COPY && row->kind != KWHY_ACTIVITY_MEMSET)
-		return;
-	details = text_of(
-		event, row->kind == KWHY_ACTIVITY_COPY ? FIELD(COPY_DETAILS) : FIELD(SET_DETAILS), &text);
-	kwhy_xla_transfer_details(text, details.length, row);
+	return (struct kwhy_span){span.length ? text : NULL, span.length};
+}
+
+static void read_details(const struct kwhy_kineto_event *event, struct kwhy_activity *row)
+{
+	const struct kwhy_xla_details details = {details_of(event, FIELD(KERNEL_DETAILS)),
+		details_of(event, FIELD(COPY_DETAILS)), details_of(event, FIELD(SET_DETAILS))};
+
+	kwhy_xla_details_read(&details, row);
 }
 
 /* Adds an activity of a stream of device number `gpu`. */

@@ -63,6 +63,10 @@ static const struct {
 	{"MemcpyP2P", KWHY_ACTIVITY_COPY, KWHY_COPY_P2P},
 	{"MemcpyH2H", KWHY_ACTIVITY_COPY, KWHY_COPY_H2H},
 	{"Memcpy", KWHY_ACTIVITY_COPY, KWHY_COPY_UNKNOWN},
+	{"CopyHostToDevice", KWHY_ACTIVITY_COPY, KWHY_COPY_H2D},
+	{"CopyDeviceToHost", KWHY_ACTIVITY_COPY, KWHY_COPY_D2H},
+	{"CopyDeviceToDevice", KWHY_ACTIVITY_COPY, KWHY_COPY_D2D},
+	{"FillBuffer", KWHY_ACTIVITY_MEMSET, KWHY_COPY_UNKNOWN},
 	{"Memset", KWHY_ACTIVITY_MEMSET, KWHY_COPY_UNKNOWN},
 	{"CudaGraph", KWHY_ACTIVITY_GRAPH, KWHY_COPY_UNKNOWN},
 	{"MemoryAlloc", KWHY_ACTIVITY_KIND_COUNT, KWHY_COPY_UNKNOWN},
@@ -151,7 +155,7 @@ static int64_t product_at(const char *text, size_t length, const char *key, int6
 	return product > 0 ? product : otherwise;
 }
 
-void kwhy_xla_kernel_details(const char *text, size_t length, struct kwhy_activity *activity)
+static void read_kernel(const char *text, size_t length, struct kwhy_activity *activity)
 {
 	int64_t fixed = number_at(text, length, "static_shared:", KWHY_NONE, 0);
 	int64_t dynamic = number_at(text, length, "dynamic_shared:", KWHY_NONE, -1);
@@ -189,7 +193,7 @@ static uint8_t memory_at(const char *text, size_t length, const char *key)
 	return KWHY_MEMORY_UNKNOWN;
 }
 
-void kwhy_xla_transfer_details(const char *text, size_t length, struct kwhy_activity *activity)
+static void read_transfer(const char *text, size_t length, struct kwhy_activity *activity)
 {
 	activity->bytes = (uint64_t)number_at(text, length, "size:", INT64_MAX, -1);
 	if (activity->kind == KWHY_ACTIVITY_MEMSET) {
@@ -201,6 +205,20 @@ void kwhy_xla_transfer_details(const char *text, size_t length, struct kwhy_acti
 	if (activity->copy_kind == KWHY_COPY_P2P)
 		activity->peer = (uint16_t)number_at(
 			text, length, "dest:", KWHY_UNKNOWN_U16, KWHY_UNKNOWN_U16);
+}
+
+void kwhy_xla_details_read(const struct kwhy_xla_details *details, struct kwhy_activity *activity)
+{
+	if (activity->kind == KWHY_ACTIVITY_KERNEL && !details->kernel.bytes && details->copy.bytes)
+		activity->kind = KWHY_ACTIVITY_COPY;
+	else if (activity->kind == KWHY_ACTIVITY_KERNEL && !details->kernel.bytes && details->set.bytes)
+		activity->kind = KWHY_ACTIVITY_MEMSET;
+	if (details->kernel.bytes)
+		read_kernel(details->kernel.bytes, details->kernel.length, activity);
+	if (activity->kind == KWHY_ACTIVITY_COPY && details->copy.bytes)
+		read_transfer(details->copy.bytes, details->copy.length, activity);
+	if (activity->kind == KWHY_ACTIVITY_MEMSET && details->set.bytes)
+		read_transfer(details->set.bytes, details->set.length, activity);
 }
 
 /*

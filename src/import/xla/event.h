@@ -2,6 +2,7 @@
 #ifndef KWHY_IMPORT_XLA_EVENT_H
 #define KWHY_IMPORT_XLA_EVENT_H
 
+#include "base/span.h"
 #include "model/recording.h"
 
 /*
@@ -25,10 +26,19 @@ int64_t kwhy_xla_stream(const char *line);
  * allocation or a note of the profiler and no work of the device.
  */
 bool kwhy_xla_activity_read(const char *name, struct kwhy_activity *activity);
-/* Reads a launch from "regs:32 static_shared:0 dynamic_shared:0 grid:108,1,1 block:128,1,1 occ_pct:100". */
-void kwhy_xla_kernel_details(const char *text, size_t length, struct kwhy_activity *activity);
-/* Reads a copy from "kind_src:pageable kind_dst:device size:4096", or a memset from "kind:device size:64". */
-void kwhy_xla_transfer_details(const char *text, size_t length, struct kwhy_activity *activity);
+
+/* The texts that describe an event of a stream; `bytes` NULL: the event has none of that kind. */
+struct kwhy_xla_details {
+	struct kwhy_span kernel; /* "regs:32 static_shared:0 dynamic_shared:0 grid:108,1,1 block:128,1,1" */
+	struct kwhy_span copy;	 /* "kind_src:pageable kind_dst:device size:4096" */
+	struct kwhy_span set;	 /* "kind:device size:64" */
+};
+
+/*
+ * Reads the launch of a kernel, or the size and memories of a copy or memset. An event that
+ * kwhy_xla_activity_read() took for a kernel, and that is described as a copy or memset alone, becomes one.
+ */
+void kwhy_xla_details_read(const struct kwhy_xla_details *details, struct kwhy_activity *activity);
 
 enum kwhy_xla_host_kind {
 	KWHY_XLA_CALL,	   /* a call of CUDA or HIP */

@@ -116,17 +116,18 @@ static enum kwhy_status find_stream(struct reader *reader, struct kwhy_error *er
 	return status ? status : kwhy_tracks_stream(&reader->file->tracks, &stream, &reader->track, error);
 }
 
+static struct kwhy_span details_of(const struct event *event, enum kwhy_xplane_stat stat)
+{
+	return (struct kwhy_span){event->details[stat].text, event->details[stat].length};
+}
+
 static void read_details(const struct event *event, struct kwhy_activity *row)
 {
-	const struct kwhy_xplane_value *kernel = &event->details[KWHY_XPLANE_STAT_KERNEL_DETAILS];
-	enum kwhy_xplane_stat stat = row->kind == KWHY_ACTIVITY_COPY ? KWHY_XPLANE_STAT_COPY_DETAILS
-								     : KWHY_XPLANE_STAT_SET_DETAILS;
+	const struct kwhy_xla_details details = {details_of(event, KWHY_XPLANE_STAT_KERNEL_DETAILS),
+		details_of(event, KWHY_XPLANE_STAT_COPY_DETAILS),
+		details_of(event, KWHY_XPLANE_STAT_SET_DETAILS)};
 
-	if (kernel->text)
-		kwhy_xla_kernel_details(kernel->text, kernel->length, row);
-	if ((row->kind == KWHY_ACTIVITY_COPY || row->kind == KWHY_ACTIVITY_MEMSET) &&
-		event->details[stat].text)
-		kwhy_xla_transfer_details(event->details[stat].text, event->details[stat].length, row);
+	kwhy_xla_details_read(&details, row);
 }
 
 static enum kwhy_status add_activity(

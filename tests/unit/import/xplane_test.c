@@ -189,6 +189,46 @@ static void a_space_has_activities_calls_and_the_time_of_its_start(void **state)
 	kwhy_text_done(&text);
 }
 
+/* ROCm's collector names a copy after the operation, and describes it as a copy. */
+static void a_copy_of_rocm_is_a_copy_by_its_name_or_its_details(void **state)
+{
+	static const struct event work[] = {
+		{1, 500000, 1000, 100, 3 << 8 | 11},
+		{2, 1500000, 1000, 101, 3 << 8 | 11},
+		{3, 2500000, 1000, 102, 0},
+		{4, 3500000, 1000, 103, 2 << 8 | 10},
+	};
+	struct kwhy_text text = {0};
+	size_t plane = begin_plane(&text, "/device:GPU:0");
+	struct kwhy_recording *r;
+
+	(void)state;
+	add_line(&text, 8, "Stream #8(MemcpyOther)", 1000, work, 4);
+	add_entry(&text, KWHY_XPLANE_EVENT_METADATA, 1, "CopyDeviceToDevice");
+	add_entry(&text, KWHY_XPLANE_EVENT_METADATA, 2, "SdmaMove");
+	add_entry(&text, KWHY_XPLANE_EVENT_METADATA, 3, "FillBuffer");
+	add_entry(&text, KWHY_XPLANE_EVENT_METADATA, 4, "SdmaKernel");
+	add_entry(&text, KWHY_XPLANE_STAT_METADATA, 1, "correlation_id");
+	add_entry(&text, KWHY_XPLANE_STAT_METADATA, 2, "kernel_details");
+	add_entry(&text, KWHY_XPLANE_STAT_METADATA, 3, "memcpy_details");
+	add_entry(&text, KWHY_XPLANE_STAT_METADATA, 10, "regs:32 grid:108,1,1 block:128,2,1");
+	add_entry(&text, KWHY_XPLANE_STAT_METADATA, 11, "kind:Unknown size:655360 dest:2 async:1");
+	kwhy_proto_end(&text, plane);
+	OK(kwhy_recording_new(&r, &error));
+	OK(read_into(r, &text, text.length, false));
+	assert_int_equal(r->activities.count, 4);
+	assert_int_equal(r->activities.kind[0], KWHY_ACTIVITY_COPY);
+	assert_int_equal(r->activities.copy_kind[0], KWHY_COPY_D2D);
+	assert_int_equal(r->activities.bytes[0], 655360);
+	assert_int_equal(r->activities.kind[1], KWHY_ACTIVITY_COPY);
+	assert_int_equal(r->activities.copy_kind[1], KWHY_COPY_UNKNOWN);
+	assert_int_equal(r->activities.bytes[1], 655360);
+	assert_int_equal(r->activities.kind[2], KWHY_ACTIVITY_MEMSET);
+	assert_int_equal(r->activities.kind[3], KWHY_ACTIVITY_KERNEL);
+	kwhy_recording_free(r);
+	kwhy_text_done(&text);
+}
+
 static void a_space_cut_at_any_byte_is_refused_or_read_up_to_there(void **state)
 {
 	struct kwhy_text text = make_space();
@@ -219,8 +259,8 @@ static void a_profile_of_another_device_is_refused_with_its_name(void **state)
 	kwhy_proto_end(&text, plane);
 	OK(kwhy_recording_new(&r, &error));
 	assert_int_equal(read_into(r, &text, text.length, false), KWHY_E_INPUT);
-	assert_non_null(strstr(
-		error.text, "1 of its 1 events is of a device of an unknown kind (/device:TPU:0)"));
+	assert_non_null(
+		strstr(error.text, "1 of its 1 events is of a device of an unknown kind (/device:TPU:0)"));
 	kwhy_recording_free(r);
 	kwhy_text_done(&text);
 }
@@ -263,6 +303,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_space_has_activities_calls_and_the_time_of_its_start),
+		cmocka_unit_test(a_copy_of_rocm_is_a_copy_by_its_name_or_its_details),
 		cmocka_unit_test(a_space_cut_at_any_byte_is_refused_or_read_up_to_there),
 		cmocka_unit_test(a_profile_of_another_device_is_refused_with_its_name),
 		cmocka_unit_test(both_forms_of_a_profile_have_the_same_times),
