@@ -71,6 +71,23 @@ static enum kwhy_status unknown(
 	return refuse_format(path, error);
 }
 
+/*
+ * Refuses JSON that is known and not a trace: results of kwhy, and the trees in which Triton Proton sums
+ * kernels up, which have no times.
+ */
+static enum kwhy_status refuse_results(
+	const char *path, const unsigned char *head, size_t length, struct kwhy_error *error)
+{
+	if (memmem(head, length, "\"frame\"", 7) && memmem(head, length, "\"metrics\"", 9) &&
+		!memmem(head, length, "\"ph\"", 4))
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s is a tree of sums that Triton Proton wrote (hatchet), without the times of "
+			"kernels; "
+			"profile again with proton.start(data=\"trace\")",
+			path);
+	return kwhy_own_result_refuse_head(path, head, length, "a trace", error);
+}
+
 /* NULL: no reader recognises it. */
 static const struct kwhy_trace_reader *reader_of(const char *path, const unsigned char *head, size_t length)
 {
@@ -95,7 +112,7 @@ static enum kwhy_status read_trace(struct kwhy_recording *recording, const char 
 	status = kwhy_trace_head_read(path, head, &length, error);
 	if (status)
 		return status;
-	status = kwhy_own_result_refuse_head(path, head, length, "a trace", error);
+	status = refuse_results(path, head, length, error);
 	if (status)
 		return status;
 	reader = reader_of(path, head, length);
@@ -160,8 +177,8 @@ static enum kwhy_status refuse_idle(
 /*
  * Refuses a trace without work of a device: a report of devices would say that they did nothing, which the
  * trace does not. A whole trace with API calls passes, because there the devices may have had nothing to do,
- * and so does one that covers a time, and a whole recording of kwhy, which would hold their work. Power readings
- * of a recording of kwhy can be reported in any case.
+ * and so does one that covers a time, and a whole recording of kwhy, which would hold their work. Power
+ * readings of a recording of kwhy can be reported in any case.
  */
 static enum kwhy_status check_work(
 	const struct kwhy_recording *recording, const struct file *file, struct kwhy_error *error)

@@ -35,10 +35,11 @@ struct document {
 	enum position position;
 	bool in_object; /* the top value is an object, not a list of events */
 	bool has_events;
-	bool seeking; /* the text is no valid JSON, and the next event is searched for */
-	bool resumed; /* the next window begins with an event, or with the end of the list of events */
-	bool stopped; /* no more of the file is read */
-	bool is_cut;  /* the file ends early or is broken where reading stopped */
+	bool has_phase; /* an object of the list of events has a member "ph", as all events have */
+	bool seeking;	/* the text is no valid JSON, and the next event is searched for */
+	bool resumed;	/* the next window begins with an event, or with the end of the list of events */
+	bool stopped;	/* no more of the file is read */
+	bool is_cut;	/* the file ends early or is broken where reading stopped */
 	struct kwhy_error *error;
 	enum kwhy_status status; /* failure that is no error of the grammar */
 };
@@ -153,6 +154,7 @@ static bool read_event(struct document *document)
 	if (!kwhy_kineto_event_read(&document->event, &document->walk, &document->file->words))
 		return false;
 	document->file->counts.events++;
+	document->has_phase |= document->event.phase != '\0';
 	document->position = AT_EVENT_END;
 	if (document->event.kind == KWHY_KINETO_OTHER && !is_half(&document->event))
 		return true;
@@ -407,6 +409,12 @@ static enum kwhy_status read_document(struct document *document)
 /* Refuses a file without a list of events, even with `partial`. */
 static enum kwhy_status check_events(const struct document *document)
 {
+	if (document->has_events && !document->has_phase && document->file->counts.events > 0)
+		return kwhy_fail(document->error, KWHY_E_INPUT,
+			"%s is JSON, but not a trace: its list has %" PRIu64 " %s and no event, which has a "
+			"\"ph\"; of PyTorch, name the file that export_chrome_trace() wrote",
+			document->file->path, document->file->counts.events,
+			kwhy_plural(document->file->counts.events, "object", "objects"));
 	if (document->has_events)
 		return KWHY_OK;
 	if (document->window.failed) {

@@ -165,6 +165,9 @@ static void a_result_of_kwhy_is_named_with_the_command_that_reads_it(void **stat
 		{"{\"schema\":\"kwhy.compare-stat/1\"}", "is a result of kwhy compare, not a trace"},
 		{"{\"schema\":\"kwhy.report/2\"}", "is JSON, but not a trace"},
 		{"{\"schema\":\"other\"}", "is JSON, but not a trace"},
+		{"[{\"step\":1},{\"step\":2}]", "its list has 2 objects and no event, which has a \"ph\""},
+		{"[{\"children\":[],\"frame\":{\"name\":\"ROOT\"},\"metrics\":{\"count\":0}}]",
+			"is a tree of sums that Triton Proton wrote (hatchet), without the times of kernels"},
 		{"{\"schema", "ends early or is broken"},
 	};
 	struct kwhy_recording *recording;
