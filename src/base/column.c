@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/column.h"
 
+#include "base/large.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -26,7 +28,7 @@ enum kwhy_status kwhy_column_reserve(void **data, size_t *capacity, size_t need,
 	if (need > SIZE_MAX / 2 / item_bytes)
 		return kwhy_fail_memory(error, what);
 	next = grown(*capacity, need, item_bytes);
-	moved = realloc(*data, next * item_bytes);
+	moved = kwhy_large(realloc(*data, next * item_bytes), next * item_bytes);
 	if (!moved)
 		return kwhy_fail_memory(error, what);
 	*data = moved;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/sort.h"
 
+#include "base/large.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,8 +74,8 @@ enum kwhy_status kwhy_sort_order(size_t count, kwhy_sort_compare *compare, const
 			error, KWHY_E_MEMORY, "more than 4,294,967,294 rows of one kind; split the trace");
 	if (in_order(&sorter))
 		return KWHY_OK;
-	sorter.from = calloc(count, sizeof(*sorter.from));
-	sorter.to = calloc(count, sizeof(*sorter.to));
+	sorter.from = kwhy_large(malloc(count * sizeof(*sorter.from)), count * sizeof(*sorter.from));
+	sorter.to = kwhy_large(malloc(count * sizeof(*sorter.to)), count * sizeof(*sorter.to));
 	if (!sorter.from || !sorter.to) {
 		free(sorter.from);
 		free(sorter.to);
@@ -88,11 +90,33 @@ enum kwhy_status kwhy_sort_order(size_t count, kwhy_sort_compare *compare, const
 	return KWHY_OK;
 }
 
-static void gather(
+/* Copies items in their new order. It is inlined, so that a constant size needs no call for each item. */
+static inline __attribute__((always_inline)) void gather_items(
 	unsigned char *to, const unsigned char *from, size_t item_bytes, size_t count, const uint32_t *order)
 {
 	for (size_t i = 0; i < count; i++)
 		memcpy(to + i * item_bytes, from + order[i] * item_bytes, item_bytes);
+}
+
+static void gather(
+	unsigned char *to, const unsigned char *from, size_t item_bytes, size_t count, const uint32_t *order)
+{
+	switch (item_bytes) {
+	case 1:
+		gather_items(to, from, 1, count, order);
+		break;
+	case 2:
+		gather_items(to, from, 2, count, order);
+		break;
+	case 4:
+		gather_items(to, from, 4, count, order);
+		break;
+	case 8:
+		gather_items(to, from, 8, count, order);
+		break;
+	default:
+		gather_items(to, from, item_bytes, count, order);
+	}
 }
 
 enum kwhy_status kwhy_sort_apply(
@@ -102,7 +126,7 @@ enum kwhy_status kwhy_sort_apply(
 
 	if (!order || count == 0)
 		return KWHY_OK;
-	sorted = malloc(count * item_bytes);
+	sorted = kwhy_large(malloc(count * item_bytes), count * item_bytes);
 	if (!sorted)
 		return kwhy_fail_memory(error, "sorting");
 	gather(sorted, *items, item_bytes, count, order);

@@ -38,39 +38,54 @@ static struct speedup speedup_of(const struct kwhy_whatif *whatif, uint32_t devi
 	return measured > 1 ? (struct speedup){measured, true} : (struct speedup){KWHY_TENSOR_SPEEDUP, false};
 }
 
-/* Whether a row is a matrix product on FP32 units that no change has shortened yet. */
-static bool is_fp32_product(const struct kwhy_whatif *whatif, uint32_t row)
+/*
+ * Marks the names of matrix products on FP32 units. Each name is searched once, since there are few names and
+ * many kernels. NULL: out of memory.
+ */
+static bool *mark_fp32_names(const struct kwhy_names *names)
 {
-	const struct kwhy_recording *recording = whatif->recording;
+	bool *marks = malloc(names->count + 1);
 
-	return recording->activities.kind[row] == KWHY_ACTIVITY_KERNEL &&
+	for (uint32_t name = 0; marks && name < names->count; name++)
+		marks[name] = kwhy_product_of(kwhy_names_get(names, name)) == KWHY_PRODUCT_FP32;
+	return marks;
+}
+
+/* Whether a row is a matrix product on FP32 units that no change has shortened yet. */
+static bool is_fp32_product(const struct kwhy_whatif *whatif, const bool *fp32_names, uint32_t row)
+{
+	const struct kwhy_activities *rows = &whatif->recording->activities;
+
+	return rows->kind[row] == KWHY_ACTIVITY_KERNEL && fp32_names[rows->name[row]] &&
 		!kwhy_whatif_row_is_dropped(whatif, row) &&
-		whatif->graph->nodes[row].own_ns >=
-		recording->activities.end_ns[row] - recording->activities.start_ns[row] &&
-		kwhy_product_of(kwhy_names_get(&recording->names, recording->activities.name[row])) ==
-		KWHY_PRODUCT_FP32;
+		whatif->graph->nodes[row].own_ns >= rows->end_ns[row] - rows->start_ns[row];
 }
 
 void kwhy_whatif_use_tensor_cores(
 	struct kwhy_whatif *whatif, uint32_t number, struct kwhy_whatif_effect *effect)
 {
 	const size_t *first = whatif->recording->activities.first;
+	bool *fp32_names = mark_fp32_names(&whatif->recording->names);
 	struct speedup used = {0};
 
 	(void)number;
+	whatif->out_of_memory |= !fp32_names;
+	if (!fp32_names)
+		return;
 	for (uint32_t d = 0; d < whatif->recording->device_count; d++) {
 		struct speedup speedup = speedup_of(whatif, d);
 		double ratio = whatif->corner == KWHY_CORNER_SLOW ? SLOW_SHARE * speedup.ratio
 								  : speedup.ratio;
 
 		for (uint32_t row = (uint32_t)first[d]; ratio > 1 && row < first[d + 1]; row++) {
-			if (!is_fp32_product(whatif, row))
+			if (!is_fp32_product(whatif, fp32_names, row))
 				continue;
 			kwhy_whatif_resize_row(whatif, row, (double)whatif->graph->nodes[row].own_ns / ratio);
 			effect->places++;
 			used = speedup;
 		}
 	}
+	free(fp32_names);
 	if (effect->places)
 		kwhy_whatif_say(effect,
 			"%s matrix products on FP32 units take 1/%.3g of their time on tensor cores, as the "

@@ -2,15 +2,13 @@
 #include "whatif/graph.h"
 
 #include "base/column.h"
+#include "base/large.h"
 #include "whatif/parts.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define LINE_BYTES ((size_t)64)
-#define HUGE_PAGE_BYTES ((size_t)2 << 20)
-#define MANY_BYTES ((size_t)16 << 20)
 
 enum { AHEAD = KWHY_WHATIF_AHEAD };
 
@@ -49,17 +47,12 @@ static size_t joints_at_most(const struct kwhy_recording *recording)
 	return collectives;
 }
 
-/* Allocates items aligned to a cache line. Large arrays use huge pages where the system has them. */
+/* Allocates items aligned to a cache line. */
 static void *alloc_items(size_t count, size_t item_bytes)
 {
-	const bool many = count * item_bytes >= MANY_BYTES;
-	const size_t part = many ? HUGE_PAGE_BYTES : LINE_BYTES;
-	const size_t bytes = (count * item_bytes + part - 1) & ~(part - 1);
-	void *items = aligned_alloc(part, bytes);
+	const size_t bytes = (count * item_bytes + LINE_BYTES - 1) & ~(LINE_BYTES - 1);
 
-	if (items && many)
-		(void)madvise(items, bytes, MADV_HUGEPAGE);
-	return items;
+	return kwhy_large(aligned_alloc(LINE_BYTES, bytes), bytes);
 }
 
 static enum kwhy_status reserve(struct kwhy_whatif_graph *graph, struct kwhy_error *error)
@@ -79,12 +72,12 @@ static enum kwhy_status reserve(struct kwhy_whatif_graph *graph, struct kwhy_err
 			graph->node_count);
 	graph->nodes = alloc_items(most + 1, sizeof(*graph->nodes));
 	graph->dropped = calloc(most + 1, sizeof(*graph->dropped));
-	graph->outer = malloc((graph->call_count + 1) * sizeof(*graph->outer));
+	graph->outer = alloc_items(graph->call_count + 1, sizeof(*graph->outer));
 	graph->start_ns = alloc_items(most + 1, sizeof(*graph->start_ns));
 	graph->end_ns = alloc_items(most + 1, sizeof(*graph->end_ns));
-	graph->order = malloc((2 * most + 1 + AHEAD) * sizeof(*graph->order));
-	graph->stack = malloc((2 * most + 1) * sizeof(*graph->stack));
-	graph->place = malloc((2 * most + 1) * sizeof(*graph->place));
+	graph->order = alloc_items(2 * most + 1 + AHEAD, sizeof(*graph->order));
+	graph->stack = malloc((2 * most + 1) * sizeof(*graph->stack)); /* rarely filled: no huge pages */
+	graph->place = alloc_items(2 * most + 1, sizeof(*graph->place));
 	graph->state = malloc(most + 1);
 	graph->marks = calloc(recording->names.count + 1, sizeof(*graph->marks));
 	graph->changed = malloc((graph->activity_count + 1) * sizeof(*graph->changed));
@@ -163,11 +156,7 @@ static bool add_piece(struct kwhy_whatif_graph *graph)
 	if (kwhy_column_reserve((void **)&graph->journal, &graph->journal_capacity, graph->journal_pieces + 1,
 		    sizeof(struct kwhy_whatif_node *), "edits", &error))
 		return false;
-	/*
-	 * A piece has no huge pages: pieces are read in order, and on a virtual machine huge pages take
-	 * longer to clear.
-	 */
-	piece = aligned_alloc(LINE_BYTES, KWHY_WHATIF_PIECE_NODES * sizeof(*piece));
+	piece = alloc_items(KWHY_WHATIF_PIECE_NODES, sizeof(*piece));
 	if (!piece)
 		return false;
 	graph->journal[graph->journal_pieces++] = piece;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/recordings/job.h"
 
+#include "base/large.h"
 #include "cli/progress.h"
 #include "cli/values.h"
 
@@ -99,6 +100,7 @@ enum kwhy_status kwhy_job_open(struct kwhy_analysis **out, const struct kwhy_job
 	struct work work = {0};
 	enum kwhy_status status = take_options(&work, options, power, error);
 
+	kwhy_large_heap();
 	if (!status) {
 		work.options.command = command;
 		work.options.progress = show_step;

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/large.h"
+
+#include <malloc.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define LARGE_BYTES ((size_t)256 << 10)
+#define HUGE_PAGE_BYTES ((uintptr_t)2 << 20)
+
+enum { HEAP_STEP_BYTES = 32 << 20, HEAP_ARRAY_MAX_BYTES = 32 << 20 };
+
+/*
+ * End of the memory that gets huge pages: that of the array or, if the array is in the heap, the end of the
+ * heap, since arrays that follow are placed there.
+ */
+static uintptr_t end_of(uintptr_t array, size_t bytes)
+{
+	uintptr_t heap_end = (uintptr_t)sbrk(0);
+
+	return array < heap_end ? heap_end : array + bytes; /* mapped memory lies above the heap */
+}
+
+void *kwhy_large(void *array, size_t bytes)
+{
+	uintptr_t at = (uintptr_t)array, end = end_of(at, bytes);
+	uintptr_t before = at & (HUGE_PAGE_BYTES - 1), after = -end & (HUGE_PAGE_BYTES - 1);
+
+	/*
+	 * Whole huge pages, of which the array may fill the first and the last one in part: arrays follow each
+	 * other in memory, and the system needs the advice for all of a huge page. It is ignored for what is no
+	 * memory of this program.
+	 */
+	if (array && bytes >= LARGE_BYTES)
+		(void)madvise((char *)array - before, end - at + before + after, MADV_HUGEPAGE);
+	return array;
+}
+
+void kwhy_large_heap(void)
+{
+	mallopt(M_MMAP_THRESHOLD, HEAP_ARRAY_MAX_BYTES);
+	mallopt(M_TOP_PAD, HEAP_STEP_BYTES);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BASE_LARGE_H
+#define KWHY_BASE_LARGE_H
+
+#include <stddef.h>
+
+/*
+ * Asks the system for huge pages for an array that was just allocated, and returns the array. The first
+ * access to each page is a fault, which takes longer than writing the page, and huge pages are 512 times
+ * fewer. Arrays below 256 KiB and NULL are left as they are. Neighbours of the array in memory may get huge
+ * pages, too.
+ */
+void *kwhy_large(void *array, size_t bytes);
+
+/*
+ * Makes malloc() extend its heap in steps of several huge pages, and place arrays of up to 32 MiB there. It
+ * is a setting of the whole process, so only programs that are about to read large recordings call it.
+ */
+void kwhy_large_heap(void);
+
+#endif
