@@ -47,15 +47,13 @@ void kwhy_marks_done(struct kwhy_marks *marks)
 	*marks = (struct kwhy_marks){0};
 }
 
-size_t kwhy_marks_up_to(const struct kwhy_marks *marks, uint64_t scope, int64_t time_ns)
+/* Number of marks up to and including the last one at or before `wanted`, which is from `low` to `high`. */
+static size_t search(const struct kwhy_marks *marks, const struct kwhy_mark *wanted, size_t low, size_t high)
 {
-	struct kwhy_mark wanted = {scope, time_ns};
-	size_t low = 0, high = marks->count;
-
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (compare(&marks->items[middle], &wanted) <= 0)
+		if (compare(&marks->items[middle], wanted) <= 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -63,13 +61,21 @@ size_t kwhy_marks_up_to(const struct kwhy_marks *marks, uint64_t scope, int64_t 
 	return low;
 }
 
+/* Steps away from *near that double find two marks around the result, between which the search goes on. */
 size_t kwhy_marks_up_to_near(const struct kwhy_marks *marks, uint64_t scope, int64_t time_ns, size_t *near)
 {
 	struct kwhy_mark wanted = {scope, time_ns};
-	bool from = *near == 0 || compare(&marks->items[*near - 1], &wanted) <= 0;
-	bool to = *near == marks->count || compare(&wanted, &marks->items[*near]) < 0;
+	size_t low = *near, high = *near, step = 1;
 
-	if (!from || !to)
-		*near = kwhy_marks_up_to(marks, scope, time_ns);
-	return *near;
+	while (low > 0 && compare(&marks->items[low - 1], &wanted) > 0) {
+		high = low - 1;
+		low -= low < step ? low : step;
+		step *= 2;
+	}
+	while (low == *near && high < marks->count && compare(&marks->items[high], &wanted) <= 0) {
+		low = *near = high + 1;
+		high += marks->count - high < step ? marks->count - high : step;
+		step *= 2;
+	}
+	return *near = search(marks, &wanted, low, high);
 }

@@ -26,10 +26,15 @@ KWHY_MUST_USE enum kwhy_status kwhy_marks_add(
 void kwhy_marks_sort(struct kwhy_marks *marks);
 void kwhy_marks_done(struct kwhy_marks *marks);
 
-/* Number of marks, over all scopes, up to and including the last one of `scope` at or before time_ns. */
-size_t kwhy_marks_up_to(const struct kwhy_marks *marks, uint64_t scope, int64_t time_ns);
+/* Results for the start and the end of the last range that was looked up; 0 before the first one. */
+struct kwhy_marks_near {
+	size_t start, end;
+};
 
-/* The same number, faster if it is often near *near, the result of the call before. */
+/*
+ * Number of marks, over all scopes, up to and including the last one of `scope` at or before time_ns. The
+ * search begins at *near, the result of the call before, and is fast if the new one is often near.
+ */
 size_t kwhy_marks_up_to_near(const struct kwhy_marks *marks, uint64_t scope, int64_t time_ns, size_t *near);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/large.h"
 #include "ledger/sums/marks.h"
 #include "ledger/sums/range_items.h"
 
@@ -24,6 +25,7 @@ struct launches {
 	struct bin *bins; /* [marks.count + 1] bin i is between marks i - 1 and i */
 	bool used[SCOPE_COUNT];
 	size_t near[SCOPE_COUNT]; /* bin of the last launch in each scope */
+	struct kwhy_marks_near *ranges; /* [thread_count + 1] near marks of the last range of each thread */
 	bool metered; /* the energy of some device is known; if not, all energies are unknown, even those of
 			 ranges without work */
 };
@@ -136,9 +138,14 @@ static void read_item(const struct launches *launches, struct kwhy_range_item *i
 {
 	const struct kwhy_range *range = &launches->recording->ranges[item->range];
 	uint64_t scope = scope_of(launches->recording, item);
-	const struct bin
-		*from = &launches->bins[kwhy_marks_up_to(&launches->marks, scope, range->start_ns) - 1];
-	const struct bin *to = &launches->bins[kwhy_marks_up_to(&launches->marks, scope, range->end_ns) - 1];
+	size_t threads = launches->recording->thread_count;
+	struct kwhy_marks_near *near = &launches->ranges[range->thread < threads ? range->thread : threads];
+	const struct bin *from = &launches->bins[kwhy_marks_up_to_near(&launches->marks, scope,
+							 range->start_ns, &near->start) -
+		1];
+	const struct bin *to = &launches->bins[kwhy_marks_up_to_near(&launches->marks, scope, range->end_ns,
+						       &near->end) -
+		1];
 	uint64_t device_ns = to->device_ns - from->device_ns;
 
 	item->activity_count = to->activity_count - from->activity_count;
@@ -148,6 +155,15 @@ static void read_item(const struct launches *launches, struct kwhy_range_item *i
 		: to->energy_nj - from->energy_nj;
 }
 
+static enum kwhy_status reserve(struct launches *launches, struct kwhy_error *error)
+{
+	size_t bins = launches->marks.count + 1;
+
+	launches->bins = kwhy_large(calloc(bins, sizeof(*launches->bins)), bins * sizeof(*launches->bins));
+	launches->ranges = calloc(launches->recording->thread_count + 1, sizeof(*launches->ranges));
+	return launches->bins && launches->ranges ? KWHY_OK : kwhy_fail_memory(error, "sums of ranges");
+}
+
 enum kwhy_status kwhy_range_launched(struct kwhy_range_items *items, const struct kwhy_ledger *ledger,
 	const struct kwhy_recording *recording, struct kwhy_error *error)
 {
@@ -155,9 +171,7 @@ enum kwhy_status kwhy_range_launched(struct kwhy_range_items *items, const struc
 	enum kwhy_status status = mark_edges(&launches, items, error);
 
 	if (!status)
-		launches.bins = calloc(launches.marks.count + 1, sizeof(*launches.bins));
-	if (!status && !launches.bins)
-		status = kwhy_fail_memory(error, "sums of ranges");
+		status = reserve(&launches, error);
 	if (!status) {
 		fill_bins(&launches);
 		sum_bins(&launches);
@@ -165,6 +179,7 @@ enum kwhy_status kwhy_range_launched(struct kwhy_range_items *items, const struc
 			read_item(&launches, &items->items[i]);
 	}
 	free(launches.bins);
+	free(launches.ranges);
 	kwhy_marks_done(&launches.marks);
 	return status;
 }

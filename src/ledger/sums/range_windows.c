@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/large.h"
 #include "ledger/energy/running_power.h"
 #include "ledger/sums/marks.h"
 #include "ledger/sums/process_devices.h"
@@ -23,6 +24,8 @@ struct windows {
 	struct kwhy_process_devices devices;
 	struct kwhy_marks marks; /* marks whose scope is the device */
 	struct past *pasts;	 /* [marks.count] sums up to each mark */
+	/* [device_count] where the last range of each device began and ended in `marks` */
+	struct kwhy_marks_near *near;
 };
 
 static const uint32_t *devices_of(
@@ -59,8 +62,10 @@ static enum kwhy_status mark_edges(
 	if (status)
 		return status;
 	kwhy_marks_sort(&windows->marks);
-	windows->pasts = calloc(windows->marks.count + 1, sizeof(*windows->pasts));
-	return windows->pasts ? KWHY_OK : kwhy_fail_memory(error, "sums of ranges");
+	windows->pasts = kwhy_large(calloc(windows->marks.count + 1, sizeof(*windows->pasts)),
+		(windows->marks.count + 1) * sizeof(*windows->pasts));
+	windows->near = calloc(windows->recording->device_count + 1, sizeof(*windows->near));
+	return windows->pasts && windows->near ? KWHY_OK : kwhy_fail_memory(error, "sums of ranges");
 }
 
 struct walk {
@@ -148,9 +153,13 @@ static enum kwhy_status walk_devices(struct windows *windows, struct kwhy_error 
 
 static void read_device(const struct windows *windows, struct kwhy_range_item *item, uint32_t device)
 {
-	const struct past
-		*from = &windows->pasts[kwhy_marks_up_to(&windows->marks, device, item->start_ns) - 1];
-	const struct past *to = &windows->pasts[kwhy_marks_up_to(&windows->marks, device, item->end_ns) - 1];
+	struct kwhy_marks_near *near = &windows->near[device];
+	const struct past *from = &windows->pasts[kwhy_marks_up_to_near(&windows->marks, device,
+							  item->start_ns, &near->start) -
+		1];
+	const struct past *to = &windows->pasts[kwhy_marks_up_to_near(&windows->marks, device, item->end_ns,
+							&near->end) -
+		1];
 
 	item->busy_ns += to->busy_ns - from->busy_ns;
 	if (to->unknown_energy_ns > from->unknown_energy_ns)
@@ -182,6 +191,7 @@ enum kwhy_status kwhy_range_windows(struct kwhy_range_items *items, const struct
 	for (size_t i = 0; !status && i < items->count; i++)
 		read_item(&windows, &items->items[i]);
 	free(windows.pasts);
+	free(windows.near);
 	kwhy_marks_done(&windows.marks);
 	kwhy_process_devices_done(&windows.devices);
 	return status;
