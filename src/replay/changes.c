@@ -31,7 +31,7 @@ static uint32_t next_row(const struct merge *merge, size_t *edit)
 	const struct kwhy_whatif_graph *graph = merge->whatif->graph;
 
 	while (*edit < graph->journal_count) {
-		uint32_t node = kwhy_whatif_before(graph, (*edit)++)->edited;
+		uint32_t node = kwhy_whatif_edited(graph, (*edit)++);
 
 		if (node < graph->activity_count)
 			return node;

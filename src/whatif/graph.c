@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "whatif/graph.h"
 
-#include "base/column.h"
 #include "base/large.h"
 #include "whatif/parts.h"
 
@@ -142,49 +141,8 @@ void kwhy_whatif_graph_free(struct kwhy_whatif_graph *graph)
 	free(graph->marks);
 	free(graph->changed);
 	free(graph->delays.queued_of_name);
-	for (size_t i = 0; i < graph->journal_pieces; i++)
-		free(graph->journal[i]);
-	free(graph->journal);
+	kwhy_whatif_journal_done(&graph->journal);
 	free(graph);
-}
-
-static bool add_piece(struct kwhy_whatif_graph *graph)
-{
-	struct kwhy_error error;
-	struct kwhy_whatif_node *piece;
-
-	if (kwhy_column_reserve((void **)&graph->journal, &graph->journal_capacity, graph->journal_pieces + 1,
-		    sizeof(struct kwhy_whatif_node *), "edits", &error))
-		return false;
-	piece = alloc_items(KWHY_WHATIF_PIECE_NODES, sizeof(*piece));
-	if (!piece)
-		return false;
-	graph->journal[graph->journal_pieces++] = piece;
-	return true;
-}
-
-struct kwhy_whatif_node *kwhy_whatif_edit(struct kwhy_whatif_graph *graph, uint32_t node)
-{
-	struct kwhy_whatif_node *before;
-
-	if (graph->journal_count == graph->journal_pieces * KWHY_WHATIF_PIECE_NODES && !add_piece(graph))
-		return NULL;
-	before = kwhy_whatif_before(graph, graph->journal_count++);
-	*before = graph->nodes[node];
-	before->edited = node;
-	return &graph->nodes[node];
-}
-
-struct kwhy_whatif_node *kwhy_whatif_drop(struct kwhy_whatif_graph *graph, uint32_t node)
-{
-	struct kwhy_whatif_node *dropped = kwhy_whatif_edit(graph, node);
-
-	if (!dropped)
-		return NULL;
-	dropped->flags |= KWHY_NODE_DROPPED;
-	dropped->own_ns = 0;
-	graph->dropped[node] = KWHY_NODE_DROPPED;
-	return dropped;
 }
 
 void kwhy_whatif_follow(struct kwhy_whatif_graph *graph, uint32_t node, enum kwhy_whatif_link link,
@@ -200,23 +158,6 @@ void kwhy_whatif_follow(struct kwhy_whatif_graph *graph, uint32_t node, enum kwh
 		changed->flags &= (uint8_t)~KWHY_NODE_FOLLOWS_START;
 	if (!graph->unordered && !kwhy_whatif_is_in_order(graph, node, link))
 		graph->unordered = graph->journal_count;
-}
-
-void kwhy_whatif_undo(struct kwhy_whatif_graph *graph, size_t count)
-{
-	while (graph->journal_count > count) {
-		const struct kwhy_whatif_node *before = kwhy_whatif_before(graph, --graph->journal_count);
-
-		if (graph->journal_count >= 2 * AHEAD)
-			__builtin_prefetch(kwhy_whatif_before(graph, graph->journal_count - 2 * AHEAD));
-		if (graph->journal_count >= AHEAD)
-			kwhy_whatif_fetch(
-				graph, kwhy_whatif_before(graph, graph->journal_count - AHEAD)->edited);
-		graph->nodes[before->edited] = *before;
-		graph->dropped[before->edited] = before->flags & KWHY_NODE_DROPPED;
-	}
-	if (graph->unordered > count)
-		graph->unordered = 0;
 }
 
 static int64_t latest_recorded_start(

@@ -62,7 +62,6 @@ struct kwhy_whatif_node {
 	uint32_t from[KWHY_LINK_COUNT]; /* node to which each link leads; KWHY_NONE: no link */
 	uint8_t kind;			/* enum kwhy_whatif_kind */
 	uint8_t flags;
-	uint32_t edited; /* used in entries of the journal only: number of the node that the entry saves */
 };
 
 /*
@@ -84,9 +83,6 @@ struct kwhy_whatif_changed {
 	uint32_t row;
 	int64_t longer_ns;
 };
-
-/* Number of nodes in one piece of the journal. Pieces are never moved in memory. */
-enum { KWHY_WHATIF_PIECE_NODES = 32768 };
 
 /*
  * ns. If it takes longer from a call to the start of work that has nothing to wait for, something stalled the
@@ -120,6 +116,21 @@ struct kwhy_whatif_delays {
 	int64_t return_ns[KWHY_CALL_CLASS_COUNT];
 	int64_t launch_call_ns;			      /* length of a launch call */
 	int64_t least_call_ns[KWHY_CALL_CLASS_COUNT]; /* length of the shortest call of each class */
+};
+
+/* What is needed to undo edits, in journal.c. */
+struct kwhy_whatif_piece {
+	uint8_t *bytes;
+	size_t used;
+};
+
+struct kwhy_whatif_journal {
+	uint32_t *edited; /* [journal_count] number of the node of each edit */
+	size_t edited_capacity;
+	struct kwhy_whatif_piece *pieces; /* entries of all edits but the last one */
+	size_t used, count, capacity;	  /* pieces that hold entries, allocated pieces, length of `pieces` */
+	struct kwhy_whatif_node before;	  /* node of the last edit as it was, if `pending` */
+	bool pending;			  /* the last edit has no entry yet */
 };
 
 struct kwhy_whatif_graph {
@@ -158,9 +169,8 @@ struct kwhy_whatif_graph {
 	 */
 	size_t unordered;
 
-	/* Nodes as they were before each edit, for kwhy_whatif_undo(). */
-	struct kwhy_whatif_node **journal; /* [journal_pieces] pieces of KWHY_WHATIF_PIECE_NODES nodes */
-	size_t journal_count, journal_pieces, journal_capacity;
+	size_t journal_count; /* number of edits that are not undone */
+	struct kwhy_whatif_journal journal;
 };
 
 /* Makes the graph of a finished recording, which must outlive it. */
@@ -175,7 +185,10 @@ void kwhy_whatif_graph_free(struct kwhy_whatif_graph *graph);
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_play(struct kwhy_whatif_graph *graph, struct kwhy_error *error);
 
-/* Saves a node in the journal and returns it for changing; NULL: out of memory. */
+/*
+ * Saves a node in the journal and returns it for changing, which must be done before the next edit; NULL: out
+ * of memory.
+ */
 struct kwhy_whatif_node *kwhy_whatif_edit(struct kwhy_whatif_graph *graph, uint32_t node);
 
 /*
@@ -190,6 +203,7 @@ struct kwhy_whatif_node *kwhy_whatif_drop(struct kwhy_whatif_graph *graph, uint3
 
 /* Undoes all edits after the first `count`. */
 void kwhy_whatif_undo(struct kwhy_whatif_graph *graph, size_t count);
+void kwhy_whatif_journal_done(struct kwhy_whatif_journal *journal);
 
 /*
  * Number of iterations by which loops over rows or calls prefetch the nodes that they will change. Each node
@@ -219,10 +233,10 @@ static inline bool kwhy_whatif_call_is(
 	return graph->marks[graph->recording->calls.name[call]] & mark;
 }
 
-/* The node that an edit (counted from 0) changed, as it was before that edit. */
-static inline struct kwhy_whatif_node *kwhy_whatif_before(const struct kwhy_whatif_graph *graph, size_t edit)
+/* Number of the node that an edit, counted from 0, changed. */
+static inline uint32_t kwhy_whatif_edited(const struct kwhy_whatif_graph *graph, size_t edit)
 {
-	return &graph->journal[edit / KWHY_WHATIF_PIECE_NODES][edit % KWHY_WHATIF_PIECE_NODES];
+	return graph->journal.edited[edit];
 }
 
 static inline bool kwhy_whatif_is_dropped(const struct kwhy_whatif_graph *graph, uint32_t node)

@@ -73,7 +73,7 @@ struct kwhy_kineto_unknown {
 /* Numbers of events that were used or had some fault, for the notes. */
 struct kwhy_kineto_counts {
 	uint64_t events, used, skipped, breaks, untimed, unpaired, derived, unnumbered_devices;
-	uint64_t copies_without_bytes, memory_without_totals, graph_launches, graph_kernels;
+	uint64_t copies_without_bytes, memory_without_totals, graph_kernels;
 	uint64_t overhead_events, untimed_host_ranges;
 	int64_t overhead_ns;
 	bool fractional; /* a time has a fraction of a microsecond */

@@ -334,8 +334,6 @@ static enum kwhy_status add_call(
 		status = kwhy_kineto_call_name(file, event->text + text.at, text.length, &name, error);
 	if (status || is_untimed(file, start_ns, end_ns))
 		return status;
-	file->counts.graph_launches += strstr(kwhy_names_get(&file->recording->names, name), "GraphLaunch") !=
-		NULL;
 	return kwhy_recording_add_call(
 		file->recording, start_ns, end_ns, name, thread, correlation_of(event), error);
 }

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/column.h"
+#include "base/large.h"
+#include "whatif/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Edits of a graph and their undoing. Many edits change most nodes, so an entry of the journal holds only what
+ * an edit changed: the old values, then a mask of which values these are. Entries are read from their ends,
+ * the last one first. What an edit changes is known when the next one begins; until then a copy of its node
+ * as it was is kept.
+ */
+
+enum {
+	WORDS = 1 + KWHY_LINK_COUNT, /* values of 64 bits: own_ns and lag_ns */
+	PIECE_BYTES = 1 << 20,
+	ENTRY_MAX_BYTES = 64
+};
+
+/*
+ * Bits of a mask. A word that fits 32 bits is stored in these, unless its bit from MASK_LONG on is set, too.
+ */
+enum { MASK_WORD = 0, MASK_LONG = WORDS, MASK_FROM = 2 * WORDS, MASK_FLAGS = MASK_FROM + KWHY_LINK_COUNT };
+
+_Static_assert(MASK_FLAGS < 16, "a mask has 16 bits");
+_Static_assert(8 * WORDS + 4 * KWHY_LINK_COUNT + 1 + 2 <= ENTRY_MAX_BYTES, "an entry is too long");
+
+static int64_t *word_of(struct kwhy_whatif_node *node, size_t word)
+{
+	return word ? &node->lag_ns[word - 1] : &node->own_ns;
+}
+
+static bool fits_32_bits(int64_t value)
+{
+	return value >= INT32_MIN && value <= INT32_MAX;
+}
+
+static void put(struct kwhy_whatif_piece *piece, const void *value, size_t bytes)
+{
+	memcpy(piece->bytes + piece->used, value, bytes);
+	piece->used += bytes;
+}
+
+static void take(struct kwhy_whatif_piece *piece, void *value, size_t bytes)
+{
+	piece->used -= bytes;
+	memcpy(value, piece->bytes + piece->used, bytes);
+}
+
+static uint16_t put_word(struct kwhy_whatif_piece *piece, int64_t value, size_t word)
+{
+	int32_t narrow = (int32_t)value;
+
+	if (!fits_32_bits(value)) {
+		put(piece, &value, sizeof(value));
+		return (uint16_t)(1u << (MASK_WORD + word) | 1u << (MASK_LONG + word));
+	}
+	put(piece, &narrow, sizeof(narrow));
+	return (uint16_t)(1u << (MASK_WORD + word));
+}
+
+static void take_word(struct kwhy_whatif_piece *piece, int64_t *value, bool is_long)
+{
+	int32_t narrow;
+
+	if (is_long) {
+		take(piece, value, sizeof(*value));
+		return;
+	}
+	take(piece, &narrow, sizeof(narrow));
+	*value = narrow;
+}
+
+/* Writes what differs between the node before an edit and now. */
+static void put_entry(
+	struct kwhy_whatif_piece *piece, struct kwhy_whatif_node *before, struct kwhy_whatif_node *now)
+{
+	uint16_t mask = 0;
+
+	for (size_t word = 0; word < WORDS; word++)
+		if (*word_of(before, word) != *word_of(now, word))
+			mask |= put_word(piece, *word_of(before, word), word);
+	for (size_t link = 0; link < KWHY_LINK_COUNT; link++)
+		if (before->from[link] != now->from[link]) {
+			put(piece, &before->from[link], sizeof(before->from[link]));
+			mask |= (uint16_t)(1u << (MASK_FROM + link));
+		}
+	if (before->flags != now->flags) {
+		put(piece, &before->flags, sizeof(before->flags));
+		mask |= 1u << MASK_FLAGS;
+	}
+	put(piece, &mask, sizeof(mask));
+}
+
+static void take_entry(struct kwhy_whatif_piece *piece, struct kwhy_whatif_node *node)
+{
+	uint16_t mask;
+
+	take(piece, &mask, sizeof(mask));
+	if (mask & 1u << MASK_FLAGS)
+		take(piece, &node->flags, sizeof(node->flags));
+	for (size_t link = KWHY_LINK_COUNT; link-- > 0;)
+		if (mask & 1u << (MASK_FROM + link))
+			take(piece, &node->from[link], sizeof(node->from[link]));
+	for (size_t word = WORDS; word-- > 0;)
+		if (mask & 1u << (MASK_WORD + word))
+			take_word(piece, word_of(node, word), mask & 1u << (MASK_LONG + word));
+}
+
+/* A piece with space for an entry; NULL: out of memory. Pieces are never moved in memory. */
+static struct kwhy_whatif_piece *piece_with_space(struct kwhy_whatif_journal *journal)
+{
+	struct kwhy_error error;
+
+	if (journal->used && journal->pieces[journal->used - 1].used + ENTRY_MAX_BYTES <= PIECE_BYTES)
+		return &journal->pieces[journal->used - 1];
+	if (journal->used == journal->count) {
+		uint8_t *bytes;
+
+		if (kwhy_column_reserve((void **)&journal->pieces, &journal->capacity, journal->count + 1,
+			    sizeof(*journal->pieces), "edits", &error))
+			return NULL;
+		bytes = kwhy_large(malloc(PIECE_BYTES), PIECE_BYTES);
+		if (!bytes)
+			return NULL;
+		journal->pieces[journal->count++] = (struct kwhy_whatif_piece){.bytes = bytes};
+	}
+	return &journal->pieces[journal->used++];
+}
+
+/* Writes the entry of the last edit. */
+static bool settle(struct kwhy_whatif_graph *graph)
+{
+	struct kwhy_whatif_journal *journal = &graph->journal;
+	struct kwhy_whatif_piece *piece;
+
+	if (!journal->pending)
+		return true;
+	piece = piece_with_space(journal);
+	if (!piece)
+		return false;
+	put_entry(piece, &journal->before, &graph->nodes[journal->edited[graph->journal_count - 1]]);
+	journal->pending = false;
+	return true;
+}
+
+struct kwhy_whatif_node *kwhy_whatif_edit(struct kwhy_whatif_graph *graph, uint32_t node)
+{
+	struct kwhy_whatif_journal *journal = &graph->journal;
+	struct kwhy_error error;
+
+	if (!settle(graph) ||
+		kwhy_column_reserve((void **)&journal->edited, &journal->edited_capacity,
+			graph->journal_count + 1, sizeof(*journal->edited), "edits", &error))
+		return NULL;
+	journal->edited[graph->journal_count++] = node;
+	journal->before = graph->nodes[node];
+	journal->pending = true;
+	return &graph->nodes[node];
+}
+
+struct kwhy_whatif_node *kwhy_whatif_drop(struct kwhy_whatif_graph *graph, uint32_t node)
+{
+	struct kwhy_whatif_node *dropped = kwhy_whatif_edit(graph, node);
+
+	if (!dropped)
+		return NULL;
+	dropped->flags |= KWHY_NODE_DROPPED;
+	dropped->own_ns = 0;
+	graph->dropped[node] = KWHY_NODE_DROPPED;
+	return dropped;
+}
+
+static void undo_last(struct kwhy_whatif_graph *graph)
+{
+	struct kwhy_whatif_journal *journal = &graph->journal;
+	uint32_t at = journal->edited[--graph->journal_count];
+	struct kwhy_whatif_node *node = &graph->nodes[at];
+
+	if (journal->pending)
+		*node = journal->before;
+	else
+		take_entry(&journal->pieces[journal->used - 1], node);
+	journal->used -= journal->used && journal->pieces[journal->used - 1].used == 0;
+	journal->pending = false;
+	graph->dropped[at] = node->flags & KWHY_NODE_DROPPED;
+}
+
+void kwhy_whatif_undo(struct kwhy_whatif_graph *graph, size_t count)
+{
+	while (graph->journal_count > count) {
+		if (graph->journal_count > KWHY_WHATIF_AHEAD)
+			kwhy_whatif_fetch(
+				graph, graph->journal.edited[graph->journal_count - KWHY_WHATIF_AHEAD - 1]);
+		undo_last(graph);
+	}
+	if (graph->unordered > count)
+		graph->unordered = 0;
+}
+
+void kwhy_whatif_journal_done(struct kwhy_whatif_journal *journal)
+{
+	for (size_t i = 0; i < journal->count; i++)
+		free(journal->pieces[i].bytes);
+	free(journal->pieces);
+	free(journal->edited);
+}
