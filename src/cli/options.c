@@ -249,12 +249,22 @@ static void warn_of_former(const struct getopt_table *table, const struct kwhy_o
 	kwhy_output_message(text);
 }
 
+/* Number of words after the first "--", which no option takes as its value. */
+static size_t count_after_dashes(int argc, char *const *argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--") == 0)
+			return (size_t)(argc - i - 1);
+	return 0;
+}
+
 enum kwhy_status kwhy_options_parse(const struct kwhy_option *options, bool first_operand_ends, int argc,
 	char **argv, void *target, struct kwhy_operands *out, struct kwhy_error *error)
 {
 	struct getopt_table table;
 	enum kwhy_status status = KWHY_OK;
 	bool help = false;
+	const size_t after_dashes = count_after_dashes(argc, argv); /* getopt_long() reorders the words */
 	int found, at = -1;
 
 	table_make(&table, options, first_operand_ends);
@@ -271,7 +281,7 @@ enum kwhy_status kwhy_options_parse(const struct kwhy_option *options, bool firs
 			status = set_option(option_of(options, found), optarg, target, error);
 	}
 	if (!status)
-		*out = (struct kwhy_operands){argv + optind, (size_t)(argc - optind), help};
+		*out = (struct kwhy_operands){argv + optind, (size_t)(argc - optind), after_dashes, help};
 	return status;
 }
 

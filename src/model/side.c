@@ -16,6 +16,7 @@ enum kwhy_status kwhy_side_begin(struct kwhy_side_sums *sums, struct kwhy_side *
 	*sums = (struct kwhy_side_sums){.side = side};
 	side->device = "";
 	side->energy_nj = side->idle_nj = 0;
+	side->loop_nj = KWHY_UNKNOWN_NJ;
 	side->accounts = kwhy_arena_alloc(&side->arena, counts->accounts + 1, sizeof(*side->accounts));
 	side->findings = kwhy_arena_alloc(&side->arena, counts->findings + 1, sizeof(*side->findings));
 	side->work = kwhy_arena_alloc(&side->arena, counts->work + 1, sizeof(*side->work));
@@ -135,6 +136,15 @@ void kwhy_side_add_call(struct kwhy_side_sums *sums, const char *name, double co
 	sums->launch_count += count;
 }
 
+void kwhy_side_add_steps(struct kwhy_side_sums *sums, uint64_t count, int64_t loop_ns, int64_t loop_nj)
+{
+	if (!count || loop_ns <= 0)
+		return;
+	sums->side->step_count = count;
+	sums->side->loop_ns = loop_ns;
+	sums->side->loop_nj = loop_nj;
+}
+
 void kwhy_side_add_finding(struct kwhy_side_sums *sums, const struct kwhy_side_finding *finding)
 {
 	sums->side->findings[sums->side->finding_count++] = *finding;
@@ -251,10 +261,128 @@ void kwhy_side_end(struct kwhy_side_sums *sums, int64_t run_nj, int64_t low_nj, 
 	if (!sums->span_ns)
 		side->idle_nj = KWHY_UNKNOWN_NJ;
 	set_seen(side, sums);
+	side->spans_ns = sums->span_ns;
 	side->busy_ratio = sums->span_ns > 0 ? (double)sums->busy_ns / (double)sums->span_ns : NAN;
 	/* with this many calls the first one, which loads code, does not matter */
 	side->launch_ns = sums->launch_count >= LAUNCHES_MIN ? sums->launch_ns / sums->launch_count : NAN;
 	sort_and_merge(side);
+}
+
+const struct kwhy_side_account *kwhy_side_account_of(
+	const struct kwhy_side *side, const char *category, const char *name)
+{
+	const struct kwhy_side_account wanted = {.category = category, .name = name};
+
+	return bsearch(&wanted, side->accounts, side->account_count, sizeof(wanted), compare_accounts);
+}
+
+const struct kwhy_side_work *kwhy_side_work_of(const struct kwhy_side *side, const char *unit)
+{
+	for (size_t i = 0; i < side->work_count; i++)
+		if (strcmp(side->work[i].unit, unit) == 0)
+			return &side->work[i];
+	return NULL;
+}
+
+bool kwhy_side_has_finding(const struct kwhy_side *side, const char *id)
+{
+	for (size_t i = 0; i < side->finding_count; i++)
+		if (strcmp(side->findings[i].id, id) == 0)
+			return true;
+	return false;
+}
+
+/* Adds the findings of the first run that has one of the kind, if more than half of the runs have one. */
+static void sum_findings(struct kwhy_side *side, const struct kwhy_side *runs, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t f = 0; f < runs[i].finding_count; f++) {
+			const struct kwhy_side_finding *finding = &runs[i].findings[f];
+			size_t having = 0, first = count;
+
+			for (size_t run = 0; run < count; run++)
+				if (kwhy_side_has_finding(&runs[run], finding->id)) {
+					first = first == count ? run : first;
+					having++;
+				}
+			if (first == i && 2 * having > count)
+				side->findings[side->finding_count++] = *finding;
+		}
+}
+
+/* Adds the work that every run states; joules a unit are the runs' joules over their units. */
+static void sum_work(struct kwhy_side *side, const struct kwhy_side *runs, size_t count)
+{
+	for (size_t i = 0; i < runs[0].work_count; i++) {
+		struct kwhy_side_work sum = {runs[0].work[i].unit, 0, 0};
+		bool everywhere = true;
+
+		for (size_t run = 0; run < count; run++) {
+			const struct kwhy_side_work *work = kwhy_side_work_of(&runs[run], sum.unit);
+
+			everywhere &= work != NULL;
+			sum.count += work ? work->count : 0;
+			sum.each_j += work ? work->each_j * work->count : 0;
+		}
+		sum.each_j /= sum.count;
+		if (everywhere)
+			side->work[side->work_count++] = sum;
+	}
+}
+
+/* Adds the figures of one of `count` runs. */
+static void sum_figures(struct kwhy_side *side, const struct kwhy_side *run, size_t count)
+{
+	kwhy_known_add(&side->energy_nj, run->energy_nj);
+	kwhy_known_add(&side->run_nj, run->run_nj);
+	kwhy_known_add(&side->idle_nj, run->idle_nj);
+	kwhy_known_add(&side->loop_nj, run->step_count ? run->loop_nj : 0);
+	kwhy_time_add(&side->span_ns, run->span_ns);
+	kwhy_time_add(&side->spans_ns, run->spans_ns);
+	kwhy_time_add(&side->idle_ns, run->idle_ns);
+	kwhy_time_add(&side->loop_ns, run->loop_ns);
+	side->step_count += run->step_count;
+	side->power_w += run->power_w / (double)count;
+	side->busy_ratio += run->busy_ratio / (double)count;
+	side->modelled |= run->modelled;
+}
+
+enum kwhy_status kwhy_side_sum(
+	struct kwhy_side *side, const struct kwhy_side *runs, size_t count, struct kwhy_error *error)
+{
+	struct kwhy_side sum = {.device = runs[0].device,
+		.seen_run_nj = KWHY_UNKNOWN_NJ,
+		.net_nj = KWHY_UNKNOWN_NJ,
+		.net_low_nj = KWHY_UNKNOWN_NJ,
+		.net_high_nj = KWHY_UNKNOWN_NJ,
+		.run_below_nj = NAN,
+		.run_above_nj = NAN,
+		.launch_ns = NAN};
+	size_t accounts = 0, findings = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		accounts += runs[i].account_count;
+		findings += runs[i].finding_count;
+	}
+	sum.accounts = kwhy_arena_alloc(&sum.arena, accounts + 1, sizeof(*sum.accounts));
+	sum.findings = kwhy_arena_alloc(&sum.arena, findings + 1, sizeof(*sum.findings));
+	sum.work = kwhy_arena_alloc(&sum.arena, runs[0].work_count + 1, sizeof(*sum.work));
+	sum.label = kwhy_arena_printf(&sum.arena, "%s and %zu more", runs[0].label, count - 1);
+	if (!sum.label || !sum.accounts || !sum.findings || !sum.work) {
+		kwhy_arena_done(&sum.arena);
+		return kwhy_fail_memory(error, "a side to compare");
+	}
+	for (size_t i = 0; i < count; i++) {
+		memcpy(sum.accounts + sum.account_count, runs[i].accounts,
+			runs[i].account_count * sizeof(*sum.accounts));
+		sum.account_count += runs[i].account_count;
+		sum_figures(&sum, &runs[i], count);
+	}
+	sum_findings(&sum, runs, count);
+	sum_work(&sum, runs, count);
+	sort_and_merge(&sum);
+	*side = sum;
+	return KWHY_OK;
 }
 
 void kwhy_side_done(struct kwhy_side *side)

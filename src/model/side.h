@@ -53,8 +53,14 @@ struct kwhy_side {
 	int64_t net_nj, net_low_nj, net_high_nj;
 	int64_t span_ns;	    /* longest span of any device */
 	int64_t first_ns, last_ns;  /* first start and last end on any device; both 0: no device worked */
-	int64_t idle_ns;	    /* idle time, summed over the devices */
+	int64_t idle_ns, spans_ns;  /* idle time and spans, summed over the devices */
 	double power_w, busy_ratio; /* NAN: unknown */
+	/*
+	 * Steps of all processes, and time and energy of their loops (struct kwhy_loop_sum); 0 steps: none
+	 * are known
+	 */
+	uint64_t step_count;
+	int64_t loop_ns, loop_nj;
 	double launch_ns; /* mean duration of a call that launches a kernel; NAN: fewer than 1000 calls */
 	bool modelled;
 	struct kwhy_side_account *accounts; /* sorted by category, then name */
@@ -65,10 +71,29 @@ struct kwhy_side {
 
 void kwhy_side_done(struct kwhy_side *side);
 
+/* The account of a side with this category and name; NULL: the side has none. */
+const struct kwhy_side_account *kwhy_side_account_of(
+	const struct kwhy_side *side, const char *category, const char *name);
+
+/* The work of a side that is counted in `unit`; NULL: the side has none. */
+const struct kwhy_side_work *kwhy_side_work_of(const struct kwhy_side *side, const char *unit);
+
+/* Whether a side has a finding of this kind. */
+bool kwhy_side_has_finding(const struct kwhy_side *side, const char *id);
+
+/*
+ * Adds up several runs of one program: accounts, work, steps, times and energies are sums, power_w and
+ * busy_ratio means. A finding is kept if more than half of the runs have one of its kind. Figures for
+ * projections stay unknown. Strings are borrowed from `runs`. The label is that of the first run with the
+ * number of further ones.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_side_sum(
+	struct kwhy_side *side, const struct kwhy_side *runs, size_t count, struct kwhy_error *error);
+
 /*
  * Sums a side from the rows of a run, which come from its analysis (report/compare/from_report.c) or from a
  * report.json (import/results/side.c). Strings of rows must live in the side's arena. Call kwhy_side_begin(),
- * then for each device its accounts and the device itself, then all calls, findings and work, and last
+ * then for each device its accounts and the device itself, then all calls, steps, findings and work, and last
  * kwhy_side_end().
  */
 
@@ -107,6 +132,8 @@ void kwhy_side_add_account(
 	struct kwhy_side_sums *sums, const struct kwhy_side_account *account, int64_t mean_power_mw);
 void kwhy_side_add_device(struct kwhy_side_sums *sums, const struct kwhy_side_device *device);
 void kwhy_side_add_call(struct kwhy_side_sums *sums, const char *name, double count, double total_ns);
+/* Steps of all processes, and time and energy of their loops. */
+void kwhy_side_add_steps(struct kwhy_side_sums *sums, uint64_t count, int64_t loop_ns, int64_t loop_nj);
 void kwhy_side_add_finding(struct kwhy_side_sums *sums, const struct kwhy_side_finding *finding);
 void kwhy_side_add_work(struct kwhy_side_sums *sums, const struct kwhy_side_work *work);
 /*

@@ -5,58 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-	const char *name, *unit;
-} figures[KWHY_FIGURE_COUNT] = {
-	[KWHY_FIGURE_ENERGY] = {"energy", "J"},
-	[KWHY_FIGURE_RUN] = {"run", "J"},
-	[KWHY_FIGURE_TIME] = {"time", "s"},
-	[KWHY_FIGURE_POWER] = {"power", "W"},
-	[KWHY_FIGURE_BUSY_RATIO] = {"busy_ratio", ""},
-	[KWHY_FIGURE_IDLE] = {"idle", "J"},
-};
-
-const char *kwhy_figure_name(enum kwhy_figure figure)
-{
-	return figures[figure].name;
-}
-
-const char *kwhy_figure_unit(enum kwhy_figure figure)
-{
-	return figures[figure].unit;
-}
-
-static double joules(int64_t energy_nj)
-{
-	return energy_nj == KWHY_UNKNOWN_NJ ? NAN : (double)energy_nj * 1e-9;
-}
-
-double kwhy_figure_of(const struct kwhy_side *side, enum kwhy_figure figure)
-{
-	switch (figure) {
-	case KWHY_FIGURE_ENERGY:
-		return joules(side->energy_nj);
-	case KWHY_FIGURE_RUN:
-		return joules(side->run_nj);
-	case KWHY_FIGURE_TIME:
-		return side->span_ns ? (double)side->span_ns * 1e-9 : NAN;
-	case KWHY_FIGURE_POWER:
-		return side->power_w;
-	case KWHY_FIGURE_BUSY_RATIO:
-		return side->busy_ratio;
-	default:
-		return joules(side->idle_nj);
-	}
-}
-
-const struct kwhy_side_work *kwhy_side_work_of(const struct kwhy_side *side, const char *unit)
-{
-	for (size_t i = 0; i < side->work_count; i++)
-		if (strcmp(side->work[i].unit, unit) == 0)
-			return &side->work[i];
-	return NULL;
-}
-
 /*
  * Energy of an account on one side, nJ. A side that lacks the account used 0 nJ in it, if that side's energy
  * is known.
@@ -77,37 +25,35 @@ static double half_width(const struct kwhy_side_account *account)
 	return ((double)account->high_nj - (double)account->low_nj) / 2;
 }
 
-static struct kwhy_account_pair pair_of(const struct kwhy_comparison *comparison,
-	const struct kwhy_side_account *a, const struct kwhy_side_account *b)
+/* Sets the change of the totals of both sides, and its interval. */
+static void set_totals(struct kwhy_account_pair *pair, const struct kwhy_comparison *comparison)
 {
-	int64_t a_nj = energy_of(comparison->a, a), b_nj = energy_of(comparison->b, b);
-	double width_nj = hypot(half_width(a), half_width(b));
-	struct kwhy_account_pair pair = {
-		.a = a, .b = b, .change_nj = KWHY_UNKNOWN_NJ, .half_width_nj = KWHY_UNKNOWN_NJ};
+	int64_t a_nj = energy_of(comparison->a, pair->a), b_nj = energy_of(comparison->b, pair->b);
+	double width_nj = hypot(half_width(pair->a), half_width(pair->b));
 
-	pair.change_ns = (b ? b->time_ns : 0) - (a ? a->time_ns : 0);
+	pair->change_nj = pair->half_width_nj = KWHY_UNKNOWN_NJ;
+	pair->change_ns = (pair->b ? pair->b->time_ns : 0) - (pair->a ? pair->a->time_ns : 0);
 	if (a_nj == KWHY_UNKNOWN_NJ || b_nj == KWHY_UNKNOWN_NJ ||
-		__builtin_sub_overflow(b_nj, a_nj, &pair.change_nj)) {
-		pair.change_nj = KWHY_UNKNOWN_NJ;
-		return pair;
+		__builtin_sub_overflow(b_nj, a_nj, &pair->change_nj)) {
+		pair->change_nj = KWHY_UNKNOWN_NJ;
+		return;
 	}
 	if (width_nj < 9e18) {
-		pair.half_width_nj = llround(width_nj);
-		pair.significant = fabs((double)pair.change_nj) > width_nj;
+		pair->half_width_nj = llround(width_nj);
+		pair->significant = fabs((double)pair->change_nj) > width_nj;
 	}
-	return pair;
 }
 
-static double size_of(const struct kwhy_account_pair *pair)
+static double known_size(double change)
 {
-	return fabs(pair->change_nj == KWHY_UNKNOWN_NJ ? 0 : (double)pair->change_nj);
+	return isfinite(change) ? fabs(change) : 0;
 }
 
 static int compare_sizes(const void *a, const void *b)
 {
 	const struct kwhy_account_pair *x = a, *y = b;
-	double more = size_of(y) - size_of(x),
-	       later = fabs((double)y->change_ns) - fabs((double)x->change_ns);
+	double more = known_size(y->energy.difference.change) - known_size(x->energy.difference.change),
+	       later = known_size(y->time.difference.change) - known_size(x->time.difference.change);
 
 	if (more != 0)
 		return more > 0 ? 1 : -1;
@@ -123,36 +69,233 @@ static int compare_keys(const struct kwhy_side_account *a, const struct kwhy_sid
 	return order ? order : strcmp(a->name, b->name);
 }
 
-enum kwhy_status kwhy_compare(struct kwhy_comparison *comparison, const struct kwhy_side *a,
-	const struct kwhy_side *b, struct kwhy_error *error)
+static void pair_up(struct kwhy_comparison *comparison)
 {
-	struct kwhy_comparison made = {.a = a, .b = b};
+	const struct kwhy_side *a = comparison->a, *b = comparison->b;
 	size_t i = 0, j = 0;
 
-	made.pairs = calloc(a->account_count + b->account_count + 1, sizeof(*made.pairs));
-	if (!made.pairs)
-		return kwhy_fail_memory(error, "the comparison");
 	while (i < a->account_count || j < b->account_count) {
 		int order = i == a->account_count ? 1
 			: j == b->account_count	  ? -1
 						  : compare_keys(&a->accounts[i], &b->accounts[j]);
 
 		const struct kwhy_side_account *named = order <= 0 ? &a->accounts[i] : &b->accounts[j];
-		struct kwhy_account_pair *pair = &made.pairs[made.pair_count++];
+		struct kwhy_account_pair *pair = &comparison->pairs[comparison->pair_count++];
 
-		*pair = pair_of(&made, order <= 0 ? named : NULL, order >= 0 ? &b->accounts[j] : NULL);
+		pair->a = order <= 0 ? named : NULL;
+		pair->b = order >= 0 ? &b->accounts[j] : NULL;
 		pair->category = named->category;
 		pair->name = named->name;
 		i += order <= 0;
 		j += order >= 0;
 	}
-	qsort(made.pairs, made.pair_count, sizeof(*made.pairs), compare_sizes);
-	*comparison = made;
+}
+
+/* Whether work is counted in operations of the hardware, which follow from how a program is written. */
+static bool is_effort(const char *unit)
+{
+	return strncmp(unit, "flop", 4) == 0 || strcmp(unit, "bytes") == 0;
+}
+
+/* The first unit of work that all runs state; `effort` selects FLOP and bytes, or other units. */
+static const char *common_work(const struct kwhy_comparison *comparison, bool effort)
+{
+	for (size_t i = 0; i < comparison->a->work_count; i++) {
+		const char *unit = comparison->a->work[i].unit;
+
+		if (is_effort(unit) == effort && kwhy_side_work_of(comparison->b, unit))
+			return unit;
+	}
+	return NULL;
+}
+
+static bool all_have_steps(const struct kwhy_comparison *comparison)
+{
+	for (size_t side = 0; side < 2; side++)
+		for (size_t i = 0; i < comparison->runs[side].count; i++)
+			if (!comparison->runs[side].items[i].step_count)
+				return false;
+	return true;
+}
+
+static void choose_unit(struct kwhy_comparison *comparison)
+{
+	const struct kwhy_side *const sides[2] = {comparison->a, comparison->b};
+	const char *work = common_work(comparison, false);
+
+	comparison->unit = all_have_steps(comparison) ? KWHY_FOR_STEP : work ? KWHY_FOR_WORK : KWHY_FOR_RUN;
+	comparison->unit_name = comparison->unit == KWHY_FOR_STEP ? "step" : work ? work : "run";
+	for (size_t side = 0; side < 2; side++)
+		comparison->unit_counts[side] = comparison->unit == KWHY_FOR_STEP
+			? (double)sides[side]->step_count
+			: comparison->unit == KWHY_FOR_WORK ? kwhy_side_work_of(sides[side], work)->count
+							    : (double)comparison->runs[side].count;
+}
+
+bool kwhy_pair_is_kernel(const struct kwhy_account_pair *pair)
+{
+	return strcmp(pair->category, "compute") == 0 || strcmp(pair->category, "collective") == 0;
+}
+
+/* A kernel that both sides launched: launches of B over those of A, and its time on both sides. */
+struct launches {
+	double ratio, time_s;
+	size_t pair;
+};
+
+static int compare_ratios(const void *a, const void *b)
+{
+	const struct launches *x = a, *y = b;
+
+	if (x->ratio != y->ratio)
+		return x->ratio < y->ratio ? -1 : 1;
+	return x->pair < y->pair ? -1 : x->pair > y->pair;
+}
+
+/*
+ * The kernel whose launches stand for the work that the runs did. Kernels agree if their ratios of launches
+ * are within AGREE_RATIO of the median, weighted by time. If those that agree have at least half of the time
+ * of all kernels, the one with the longest time stands for the work; else the work is unknown.
+ */
+#define AGREE_RATIO 0.02
+static const struct kwhy_account_pair *agreed_kernel(
+	const struct kwhy_comparison *comparison, struct launches *launches, size_t count, double all_s)
+{
+	double common_s = 0, below_s = 0, agreed_s = 0, median = NAN;
+	const struct launches *longest = NULL;
+
+	for (size_t i = 0; i < count; i++)
+		common_s += launches[i].time_s;
+	qsort(launches, count, sizeof(*launches), compare_ratios);
+	for (size_t i = 0; i < count && isnan(median); i++) {
+		below_s += launches[i].time_s;
+		if (2 * below_s >= common_s)
+			median = launches[i].ratio;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (!(fabs(launches[i].ratio / median - 1) <= AGREE_RATIO))
+			continue;
+		agreed_s += launches[i].time_s;
+		if (!longest || launches[i].time_s > longest->time_s)
+			longest = &launches[i];
+	}
+	return longest && 2 * agreed_s >= all_s ? &comparison->pairs[longest->pair] : NULL;
+}
+
+static enum kwhy_status choose_launches(struct kwhy_comparison *comparison, struct kwhy_error *error)
+{
+	struct launches *launches = calloc(comparison->pair_count + 1, sizeof(*launches));
+	const struct kwhy_account_pair *kernel;
+	double all_s = 0;
+	size_t count = 0;
+
+	if (!launches)
+		return kwhy_fail_memory(error, "the comparison");
+	for (size_t i = 0; i < comparison->pair_count; i++) {
+		const struct kwhy_account_pair *pair = &comparison->pairs[i];
+		double time_s = pair->time.a.mean + pair->time.b.mean;
+
+		if (!kwhy_pair_is_kernel(pair))
+			continue;
+		all_s += time_s;
+		if (pair->counts[0] > 0 && pair->counts[1] > 0)
+			launches[count++] = (struct launches){pair->counts[1] / pair->counts[0], time_s, i};
+	}
+	kernel = agreed_kernel(comparison, launches, count, all_s);
+	free(launches);
+	if (kernel)
+		comparison->rate = (struct kwhy_rate){KWHY_RATE_LAUNCHES, kernel->name, kernel->category};
 	return KWHY_OK;
+}
+
+/*
+ * Throughput counts units of work where they are stated, else steps, else launches. It differs from the unit
+ * of the accounts, as a step may do more work in B than in A.
+ */
+static enum kwhy_status choose_rate(struct kwhy_comparison *comparison, struct kwhy_error *error)
+{
+	const char *work = common_work(comparison, false), *effort = common_work(comparison, true);
+
+	if (work)
+		comparison->rate = (struct kwhy_rate){KWHY_RATE_WORK, work, NULL};
+	else if (all_have_steps(comparison))
+		comparison->rate = (struct kwhy_rate){KWHY_RATE_STEPS, "steps", NULL};
+	else if (effort)
+		comparison->rate = (struct kwhy_rate){KWHY_RATE_WORK, effort, NULL};
+	else
+		return choose_launches(comparison, error);
+	return KWHY_OK;
+}
+
+static void set_pairs(struct kwhy_comparison *comparison)
+{
+	for (size_t i = 0; i < comparison->pair_count; i++) {
+		struct kwhy_account_pair *pair = &comparison->pairs[i];
+
+		set_totals(pair, comparison);
+		pair->counts[0] = pair->a ? (double)pair->a->count / comparison->unit_counts[0] : 0;
+		pair->counts[1] = pair->b ? (double)pair->b->count / comparison->unit_counts[1] : 0;
+		kwhy_pair_set_changes(pair, comparison);
+	}
+	qsort(comparison->pairs, comparison->pair_count, sizeof(*comparison->pairs), compare_sizes);
+}
+
+/* Adds up the runs of each side that has several. */
+static enum kwhy_status sum_sides(struct kwhy_comparison *comparison, struct kwhy_error *error)
+{
+	const struct kwhy_side **const sides[2] = {&comparison->a, &comparison->b};
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t side = 0; !status && side < 2; side++) {
+		const struct kwhy_runs *runs = &comparison->runs[side];
+
+		*sides[side] = runs->items;
+		if (runs->count < 2)
+			continue;
+		status = kwhy_side_sum(&comparison->sums[side], runs->items, runs->count, error);
+		*sides[side] = &comparison->sums[side];
+	}
+	return status;
+}
+
+enum kwhy_status kwhy_compare_runs(
+	struct kwhy_comparison *comparison, const struct kwhy_runs runs[2], struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	*comparison = (struct kwhy_comparison){.runs = {runs[0], runs[1]}};
+	status = sum_sides(comparison, error);
+	if (!status) {
+		comparison->pairs = calloc(comparison->a->account_count + comparison->b->account_count + 1,
+			sizeof(*comparison->pairs));
+		status = comparison->pairs ? KWHY_OK : kwhy_fail_memory(error, "the comparison");
+	}
+	if (!status) {
+		choose_unit(comparison);
+		pair_up(comparison);
+		set_pairs(comparison);
+		status = choose_rate(comparison, error);
+	}
+	if (status)
+		kwhy_comparison_done(comparison);
+	return status;
+}
+
+enum kwhy_status kwhy_compare(struct kwhy_comparison *comparison, const struct kwhy_side *a,
+	const struct kwhy_side *b, struct kwhy_error *error)
+{
+	return kwhy_compare_runs(comparison, (const struct kwhy_runs[2]){{a, 1}, {b, 1}}, error);
+}
+
+bool kwhy_comparison_is_repeated(const struct kwhy_comparison *comparison)
+{
+	return comparison->runs[0].count > 1 || comparison->runs[1].count > 1;
 }
 
 void kwhy_comparison_done(struct kwhy_comparison *comparison)
 {
 	free(comparison->pairs);
+	kwhy_side_done(&comparison->sums[0]);
+	kwhy_side_done(&comparison->sums[1]);
 	*comparison = (struct kwhy_comparison){0};
 }

@@ -2,6 +2,7 @@
 #ifndef KWHY_REPORT_COMPARE_H
 #define KWHY_REPORT_COMPARE_H
 
+#include "base/statistics.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "model/side.h"
@@ -10,19 +11,56 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Comparison of two runs, A before and B after. Each is a run analysed now or a report.json. */
+/*
+ * Comparison of runs, A before and B after. Each side is one run or several runs of one program. A run was
+ * analysed now or is a report.json.
+ */
 
-/* Makes a side of a comparison from the objects of a run. The side does not refer to them. */
+/* Makes a run of a comparison from the objects of a report. It does not refer to them. */
 KWHY_MUST_USE enum kwhy_status kwhy_side_of_report(struct kwhy_side *side, const char *label,
 	const struct kwhy_report *report, struct kwhy_error *error);
 
-/* The work of a side that is counted in `unit`; NULL: the side has none. */
-const struct kwhy_side_work *kwhy_side_work_of(const struct kwhy_side *side, const char *unit);
+/* The runs of one side; borrowed. */
+struct kwhy_runs {
+	const struct kwhy_side *items;
+	size_t count; /* 1 to KWHY_RUNS_MAX */
+};
+enum { KWHY_RUNS_MAX = 256 };
 
-/* An account that either report has; a or b is NULL where the side lacks the account. */
+/* What the counts, times and energies of accounts are compared for. */
+enum kwhy_unit_kind {
+	KWHY_FOR_STEP, /* one step; all runs have steps */
+	KWHY_FOR_WORK, /* one unit of work that all runs state */
+	KWHY_FOR_RUN,  /* the whole run */
+};
+
+/* What a run's throughput counts: units of work, steps, or launches of a kernel. */
+enum kwhy_rate_kind { KWHY_RATE_UNKNOWN, KWHY_RATE_WORK, KWHY_RATE_STEPS, KWHY_RATE_LAUNCHES };
+
+struct kwhy_rate {
+	enum kwhy_rate_kind kind;
+	const char *name;     /* unit of the work, or name of the kernel's account */
+	const char *category; /* category of the kernel's account */
+};
+
+/*
+ * A figure of both sides. With several runs of a side, the estimates are means over its runs or, for ratios
+ * such as the time of a step, ratios of sums, and the interval of the difference is 95 % (Welch). With one
+ * run on each side, the interval is that of the meters, 90 %, or NAN.
+ */
+struct kwhy_change {
+	struct kwhy_estimate a, b; /* mean NAN: unknown */
+	struct kwhy_difference difference;
+};
+
+/* Whether the interval of a difference is known, and whether it excludes 0. */
+bool kwhy_difference_is_known(const struct kwhy_difference *difference);
+bool kwhy_difference_is_significant(const struct kwhy_difference *difference);
+
+/* An account that either side has; a or b is NULL where the side lacks the account. */
 struct kwhy_account_pair {
 	const char *category, *name;
-	const struct kwhy_side_account *a, *b;
+	const struct kwhy_side_account *a, *b; /* sums over the runs of a side */
 	/*
 	 * energy of B less that of A, where a missing account counts as 0; KWHY_UNKNOWN_NJ unless both sides'
 	 * energies are known
@@ -32,62 +70,112 @@ struct kwhy_account_pair {
 	/* half of the 90 % interval of change_nj; the intervals of both sides are taken as independent */
 	int64_t half_width_nj;
 	bool significant; /* whether |change_nj| is larger than half_width_nj */
+	/* count, time in s and energy in J for the comparison's unit */
+	double counts[2];
+	struct kwhy_change time, energy;
 };
 
 struct kwhy_projection_check;
 
 struct kwhy_comparison {
-	const struct kwhy_side *a, *b;
-	struct kwhy_account_pair *pairs; /* sorted by change, largest first */
+	const struct kwhy_side *a, *b; /* sides; the sum of its runs where a side has several */
+	struct kwhy_runs runs[2];
+	struct kwhy_side sums[2]; /* made for a side of several runs */
+	enum kwhy_unit_kind unit;
+	const char *unit_name; /* "step", the unit of work, or "run" */
+	double unit_counts[2]; /* number of units in all runs of a side */
+	struct kwhy_rate rate;
+	struct kwhy_account_pair *pairs; /* sorted by change for one unit, largest first */
 	size_t pair_count;
 	const struct kwhy_projection_check
 		/* an earlier projection of B from A (report/projection_check.h); NULL: no projection */
 		*check;
 };
 
+/* Compares two runs. */
 KWHY_MUST_USE enum kwhy_status kwhy_compare(struct kwhy_comparison *comparison, const struct kwhy_side *a,
 	const struct kwhy_side *b, struct kwhy_error *error);
+/* Compares the runs of two sides. They must outlive the comparison. */
+KWHY_MUST_USE enum kwhy_status kwhy_compare_runs(
+	struct kwhy_comparison *comparison, const struct kwhy_runs runs[2], struct kwhy_error *error);
 void kwhy_comparison_done(struct kwhy_comparison *comparison);
+
+/* Whether a side has several runs. */
+bool kwhy_comparison_is_repeated(const struct kwhy_comparison *comparison);
+
+/* Whether an account is that of kernels, judged by its category. */
+bool kwhy_pair_is_kernel(const struct kwhy_account_pair *pair);
 
 /* The figures in the summary of a comparison, by whose names --fail-if refers to them. NAN: unknown. */
 enum kwhy_figure {
-	KWHY_FIGURE_ENERGY, /* metered energy, J */
-	KWHY_FIGURE_RUN,    /* energy of the run, J */
-	KWHY_FIGURE_TIME,   /* longest span of any device, s */
-	KWHY_FIGURE_POWER,  /* mean power, W */
+	KWHY_FIGURE_THROUGHPUT,	 /* steps, units of work or launches of a kernel a second */
+	KWHY_FIGURE_STEP,	 /* time of a step, s */
+	KWHY_FIGURE_STEP_ENERGY, /* energy of the devices in a step, J */
+	KWHY_FIGURE_TIME,	 /* longest span of any device, s */
+	KWHY_FIGURE_ENERGY,	 /* metered energy, J */
+	KWHY_FIGURE_RUN,	 /* energy of the run, J */
+	KWHY_FIGURE_IDLE,	 /* energy metered in the run while the devices idled, J */
+	KWHY_FIGURE_POWER,	 /* mean power, W */
 	KWHY_FIGURE_BUSY_RATIO,
-	KWHY_FIGURE_IDLE, /* energy metered in the run while the devices idled, J */
+	KWHY_FIGURE_IDLE_RATIO, /* idle time over the spans of all devices */
 	KWHY_FIGURE_COUNT
 };
 
 const char *kwhy_figure_name(enum kwhy_figure figure);
 const char *kwhy_figure_unit(enum kwhy_figure figure); /* unit of the figure; "" for a ratio */
-double kwhy_figure_of(const struct kwhy_side *side, enum kwhy_figure figure);
+/* The figure of one run. `rate` is what the throughput counts; NULL: the throughput is unknown. */
+double kwhy_figure_of(const struct kwhy_side *run, enum kwhy_figure figure, const struct kwhy_rate *rate);
 
+/*
+ * Figures of both sides: one of the figures above; the throughput of some work or of steps; joules a unit of
+ * work; time or energy of an account for the comparison's unit, and its energy in the whole run.
+ */
+struct kwhy_change kwhy_change_of_figure(const struct kwhy_comparison *comparison, enum kwhy_figure figure);
+struct kwhy_change kwhy_change_of_rate(
+	const struct kwhy_comparison *comparison, const struct kwhy_rate *rate);
+struct kwhy_change kwhy_change_of_each(const struct kwhy_comparison *comparison, const char *unit);
+struct kwhy_change kwhy_change_of_account(
+	const struct kwhy_comparison *comparison, const struct kwhy_account_pair *pair);
+/* Sets `time` and `energy` of a pair, which has its accounts. */
+void kwhy_pair_set_changes(struct kwhy_account_pair *pair, const struct kwhy_comparison *comparison);
+
+/* What a condition compares. */
 enum kwhy_condition_kind {
 	KWHY_CONDITION_FIGURE,
-	KWHY_CONDITION_ACCOUNT, /* energy of the account with the given name, J */
-	KWHY_CONDITION_EACH	/* energy a unit of the work whose unit is given, J */
+	KWHY_CONDITION_ACCOUNT,	       /* energy of the account in the whole run, J */
+	KWHY_CONDITION_ACCOUNT_TIME,   /* time of the account for the comparison's unit, s */
+	KWHY_CONDITION_ACCOUNT_ENERGY, /* energy of the account for the comparison's unit, J */
+	KWHY_CONDITION_EACH,	       /* energy a unit of the work whose unit is given, J */
+	KWHY_CONDITION_RATE,	       /* throughput of the work whose unit is given */
+	KWHY_CONDITION_FINDING,	       /* whether B has a kind of finding that A lacks */
 };
 
 /*
- * A condition that --fail-if states: "energy>+3%", "power>300W", "account:gemm>+1J", "each:tokens>20mJ".
+ * A condition that --fail-if states: "step>+3%", "power>300W", "account-time:gemm>+5ms", "finding:new".
  */
 struct kwhy_condition {
 	const char *text;
 	enum kwhy_condition_kind kind;
 	enum kwhy_figure figure; /* the figure that is compared, for KWHY_CONDITION_FIGURE */
+	const char *unit;	 /* unit of the limit; "": a ratio */
 	char name[200];		 /* name of the account or of the unit of work, for the other kinds */
 	bool above;		 /* true for '>', false for '<' */
 	/* true: the change from A to B is compared with the limit; false: the value of B is */
 	bool change;
 	bool relative; /* true: `limit` is a ratio of A's value */
-	double limit;  /* limit in J, s or W, or as a ratio */
+	double limit;  /* limit in the unit, or as a ratio */
 };
 
 /* Result of evaluating a condition. */
 struct kwhy_verdict {
 	double value; /* value that is compared with the limit; infinite for a relative change from 0 */
+	double a, b;  /* values of both sides; NAN: not needed */
+	/*
+	 * 95 % interval of a change between sides of several runs; NAN: there is none. If it includes 0, the
+	 * change cannot be distinguished from chance, and the condition does not hold.
+	 */
+	double low, high;
+	bool is_chance;
 	bool exceeded;
 };
 

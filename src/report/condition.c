@@ -29,16 +29,60 @@ static const struct {
 	{"W", "W", 1},
 	{"mW", "W", 1e-3},
 	{"kW", "W", 1e3},
+	{"/s", "/s", 1},
+	{"", "/s", 1},
+	{"points", "", 0.01},
 	{"", "", 1},
 };
 
-static enum kwhy_status fail(const char *text, const char *why, struct kwhy_error *error)
+/*
+ * What a condition may begin with. A name that ends in ':' is followed by the name of an account, of work or
+ * of a kind of finding. `cure` says how an unknown figure becomes known.
+ */
+static const struct gate {
+	const char *name;
+	enum kwhy_condition_kind kind;
+	const char *unit, *argument, *cure;
+} gates[] = {
+	{"throughput:", KWHY_CONDITION_RATE, "/s", "UNIT", ""},
+	{"account-time:", KWHY_CONDITION_ACCOUNT_TIME, "s", "NAME", ""},
+	{"account-energy:", KWHY_CONDITION_ACCOUNT_ENERGY, "J", "NAME", "give its power readings"},
+	{"account:", KWHY_CONDITION_ACCOUNT, "J", "NAME", "give its power readings"},
+	{"each:", KWHY_CONDITION_EACH, "J", "UNIT", "give its power readings"},
+};
+
+/* How each figure becomes known. */
+static const char *const cures[KWHY_FIGURE_COUNT] = {
+	[KWHY_FIGURE_THROUGHPUT] = "no work or steps are stated, and the launches of kernels do not agree on "
+				   "how much was done; state --work or --steps",
+	[KWHY_FIGURE_STEP] = "it has no steps; name its ranges with --steps",
+	[KWHY_FIGURE_STEP_ENERGY] = "name the ranges of its steps with --steps, and give its power readings",
+	[KWHY_FIGURE_TIME] = "it has no activities",
+	[KWHY_FIGURE_ENERGY] = "give its power readings",
+	[KWHY_FIGURE_RUN] = "give its power readings",
+	[KWHY_FIGURE_IDLE] = "give its power readings",
+	[KWHY_FIGURE_POWER] = "give its power readings",
+	[KWHY_FIGURE_BUSY_RATIO] = "it has no activities",
+	[KWHY_FIGURE_IDLE_RATIO] = "it has no activities",
+};
+
+static const char finding_new[] = "finding:new";
+
+/* Refuses a text that names no figure, and lists those that there are. */
+static enum kwhy_status fail_name(const char *text, size_t length, struct kwhy_error *error)
 {
-	return kwhy_fail(error, KWHY_E_USAGE,
-		"--fail-if '%.100s': %s; write it like 'energy>+3%%', 'time>+0.5s', 'power>300W', "
-		"'account:NAME>+1J' or 'each:tokens>+3%%' (figures: energy, run, time, power, busy_ratio, "
-		"idle)",
-		text, why);
+	struct kwhy_text list = {0};
+	enum kwhy_status status;
+
+	for (int i = 0; i < KWHY_FIGURE_COUNT; i++)
+		kwhy_text_addf(&list, "%s, ", kwhy_figure_name((enum kwhy_figure)i));
+	for (size_t i = 0; i < sizeof(gates) / sizeof(gates[0]); i++)
+		kwhy_text_addf(&list, "%s%s, ", gates[i].name, gates[i].argument);
+	status = kwhy_fail(error, KWHY_E_USAGE,
+		"--fail-if '%.100s': there is no figure '%.*s'; there are %s%s", text,
+		(int)(length > 60 ? 60 : length), text, list.failed ? "" : list.data, finding_new);
+	kwhy_text_done(&list);
+	return status;
 }
 
 /*
@@ -57,17 +101,13 @@ static const char *find_sign(const char *text)
 
 static bool read_figure(struct kwhy_condition *condition, const char *text, size_t length)
 {
-	static const struct {
-		const char *lead;
-		enum kwhy_condition_kind kind;
-	} named[] = {{"account:", KWHY_CONDITION_ACCOUNT}, {"each:", KWHY_CONDITION_EACH}};
+	for (size_t i = 0; i < sizeof(gates) / sizeof(gates[0]); i++) {
+		size_t skip = strlen(gates[i].name);
 
-	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
-		size_t skip = strlen(named[i].lead);
-
-		if (length <= skip || strncmp(text, named[i].lead, skip) != 0)
+		if (length <= skip || strncmp(text, gates[i].name, skip) != 0)
 			continue;
-		condition->kind = named[i].kind;
+		condition->kind = gates[i].kind;
+		condition->unit = gates[i].unit;
 		snprintf(condition->name, sizeof(condition->name), "%.*s", (int)(length - skip), text + skip);
 		return length - skip < sizeof(condition->name);
 	}
@@ -75,6 +115,7 @@ static bool read_figure(struct kwhy_condition *condition, const char *text, size
 		if (strlen(kwhy_figure_name((enum kwhy_figure)i)) == length &&
 			strncmp(kwhy_figure_name((enum kwhy_figure)i), text, length) == 0) {
 			condition->figure = (enum kwhy_figure)i;
+			condition->unit = kwhy_figure_unit((enum kwhy_figure)i);
 			return true;
 		}
 	return false;
@@ -82,44 +123,65 @@ static bool read_figure(struct kwhy_condition *condition, const char *text, size
 
 static bool read_limit(struct kwhy_condition *condition, const char *text)
 {
-	const char *base = condition->kind == KWHY_CONDITION_FIGURE ? kwhy_figure_unit(condition->figure)
-								    : "J";
 	char *end;
 	double number = strtod(text, &end);
 
 	if (end == text || !isfinite(number))
 		return false;
 	end += strspn(end, " ");
-	condition->change = *text == '+' || *text == '-' || *end == '%';
 	condition->relative = strcmp(end, "%") == 0;
+	condition->change = *text == '+' || *text == '-' || condition->relative;
 	condition->limit = number / 100;
 	if (condition->relative)
 		return true;
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (strcmp(units[i].unit, end) == 0 && strcmp(units[i].base, base) == 0) {
+		if (strcmp(units[i].unit, end) == 0 && strcmp(units[i].base, condition->unit) == 0) {
 			condition->limit = number * units[i].factor;
 			return true;
 		}
 	return false;
 }
 
+/* Refuses a limit, and lists the units that fit the figure. */
+static enum kwhy_status fail_limit(const struct kwhy_condition *condition, struct kwhy_error *error)
+{
+	struct kwhy_text list = {0};
+	enum kwhy_status status;
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (*units[i].unit && strcmp(units[i].base, condition->unit) == 0)
+			kwhy_text_addf(&list, "%s, ", units[i].unit);
+	status = kwhy_fail(error, KWHY_E_USAGE,
+		"--fail-if '%.100s': after '%c' comes a number with its unit, one of %s%%%s; a sign, as in "
+		"'+3%%', makes it a change from A to B",
+		condition->text, condition->above ? '>' : '<', list.failed ? "" : list.data,
+		*condition->unit ? "" : ", or none");
+	kwhy_text_done(&list);
+	return status;
+}
+
 enum kwhy_status kwhy_condition_parse(const char *text, struct kwhy_condition *out, struct kwhy_error *error)
 {
-	struct kwhy_condition condition = {.text = text};
-	const char *sign = find_sign(text), *end = sign;
+	struct kwhy_condition condition = {.text = text, .unit = ""};
+	const char *sign = find_sign(text), *end = sign ? sign : text + strlen(text);
 
-	if (!sign)
-		return fail(text, "has no '>' or '<'", error);
+	if (strcmp(text, finding_new) == 0) {
+		condition.kind = KWHY_CONDITION_FINDING;
+		condition.above = true;
+		*out = condition;
+		return KWHY_OK;
+	}
 	while (end > text && end[-1] == ' ')
 		end--;
 	if (!read_figure(&condition, text, (size_t)(end - text)))
-		return fail(text, "names no figure", error);
+		return fail_name(text, (size_t)(end - text), error);
+	if (!sign)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--fail-if '%.100s': has no '>' or '<'; write it like 'step>+3%%' or 'power>300W'",
+			text);
 	condition.above = *sign == '>';
 	if (!read_limit(&condition, sign + 1 + strspn(sign + 1, " ")))
-		return fail(text,
-			"states no number in J, mJ, uJ, nJ, pJ, kJ, Wh, kWh, s, ms, us, W, mW, kW or %, as "
-			"fits",
-			error);
+		return fail_limit(&condition, error);
 	*out = condition;
 	return KWHY_OK;
 }
@@ -150,72 +212,127 @@ static enum kwhy_status find_pair(const struct kwhy_condition *condition,
 		parts ? "several accounts have that in their names" : "no account has that name");
 }
 
-static double account_joules(const struct kwhy_side *side, const struct kwhy_side_account *account)
+/* The throughput in work or steps that the condition names. KWHY_E_USAGE: a side does not state it. */
+static enum kwhy_status read_rate(const struct kwhy_condition *condition,
+	const struct kwhy_comparison *comparison, struct kwhy_change *out, struct kwhy_error *error)
 {
-	if (!account)
-		return side->energy_nj == KWHY_UNKNOWN_NJ ? NAN : 0;
-	return account->gross_nj == KWHY_UNKNOWN_NJ ? NAN : (double)account->gross_nj * 1e-9;
+	const bool steps = strcmp(condition->name, "steps") == 0 &&
+		!kwhy_side_work_of(comparison->b, condition->name);
+	const struct kwhy_rate rate = {steps ? KWHY_RATE_STEPS : KWHY_RATE_WORK, condition->name, NULL};
+
+	*out = kwhy_change_of_rate(comparison, &rate);
+	if (isfinite(out->b.mean) && (isfinite(out->a.mean) || !condition->change))
+		return KWHY_OK;
+	return kwhy_fail(error, KWHY_E_USAGE, "--fail-if '%.100s': '%.200s' %s", condition->text,
+		isfinite(out->b.mean) ? comparison->a->label : comparison->b->label,
+		steps ? "has no steps; name its ranges with --steps"
+		      : "has no work in that unit; kwhy report and kwhy stat take it with --work");
 }
 
 static enum kwhy_status read_each(const struct kwhy_condition *condition,
-	const struct kwhy_comparison *comparison, double values[2], struct kwhy_error *error)
+	const struct kwhy_comparison *comparison, struct kwhy_change *out, struct kwhy_error *error)
 {
 	const struct kwhy_side *const sides[2] = {comparison->a, comparison->b};
 
 	for (size_t i = 0; i < 2; i++) {
-		const struct kwhy_side_work *work = kwhy_side_work_of(sides[i], condition->name);
-
-		if (!work && i == 0 && !condition->change)
+		if (i == 0 && !condition->change)
 			continue; /* such a condition needs no value of A */
-		if (!work)
+		if (!kwhy_side_work_of(sides[i], condition->name))
 			return kwhy_fail(error, KWHY_E_USAGE,
 				"--fail-if '%.100s': '%.200s' has no work in that unit; kwhy report and kwhy "
 				"stat take it with --work",
 				condition->text, sides[i]->label);
-		values[i] = work->each_j;
 	}
+	*out = kwhy_change_of_each(comparison, condition->name);
 	return KWHY_OK;
 }
 
-static enum kwhy_status read_values(const struct kwhy_condition *condition,
-	const struct kwhy_comparison *comparison, double values[2], struct kwhy_error *error)
+static enum kwhy_status read_change(const struct kwhy_condition *condition,
+	const struct kwhy_comparison *comparison, struct kwhy_change *out, struct kwhy_error *error)
 {
 	const struct kwhy_account_pair *pair = NULL;
 	enum kwhy_status status;
 
 	if (condition->kind == KWHY_CONDITION_FIGURE) {
-		values[0] = kwhy_figure_of(comparison->a, condition->figure);
-		values[1] = kwhy_figure_of(comparison->b, condition->figure);
+		*out = kwhy_change_of_figure(comparison, condition->figure);
 		return KWHY_OK;
 	}
 	if (condition->kind == KWHY_CONDITION_EACH)
-		return read_each(condition, comparison, values, error);
+		return read_each(condition, comparison, out, error);
+	if (condition->kind == KWHY_CONDITION_RATE)
+		return read_rate(condition, comparison, out, error);
 	status = find_pair(condition, comparison, &pair, error);
 	if (status)
 		return status;
-	values[0] = account_joules(comparison->a, pair->a);
-	values[1] = account_joules(comparison->b, pair->b);
+	*out = condition->kind == KWHY_CONDITION_ACCOUNT	 ? kwhy_change_of_account(comparison, pair)
+		: condition->kind == KWHY_CONDITION_ACCOUNT_TIME ? pair->time
+								 : pair->energy;
 	return KWHY_OK;
+}
+
+static const char *cure_of(const struct kwhy_condition *condition)
+{
+	if (condition->kind == KWHY_CONDITION_FIGURE)
+		return cures[condition->figure];
+	for (size_t i = 0; i < sizeof(gates) / sizeof(gates[0]); i++)
+		if (gates[i].kind == condition->kind)
+			return gates[i].cure;
+	return "";
+}
+
+/* Counts the kinds of findings that B has and A lacks. */
+static struct kwhy_verdict check_findings(const struct kwhy_comparison *comparison)
+{
+	const struct kwhy_side *a = comparison->a, *b = comparison->b;
+	double fresh = 0;
+
+	for (size_t i = 0; i < b->finding_count; i++)
+		fresh += !kwhy_side_has_finding(a, b->findings[i].id) &&
+			(!i || strcmp(b->findings[i].id, b->findings[i - 1].id) != 0);
+	return (struct kwhy_verdict){fresh, NAN, NAN, NAN, NAN, false, fresh > 0};
+}
+
+/* Sets the interval of a change that is known from several runs, and whether it includes 0. */
+static void set_interval(const struct kwhy_condition *condition, const struct kwhy_comparison *comparison,
+	const struct kwhy_change *change, struct kwhy_verdict *verdict)
+{
+	const struct kwhy_difference *difference = &change->difference;
+
+	if (!condition->change || !kwhy_comparison_is_repeated(comparison) ||
+		!kwhy_difference_is_known(difference))
+		return;
+	verdict->low = condition->relative ? difference->ratio_low : difference->low;
+	verdict->high = condition->relative ? difference->ratio_high : difference->high;
+	verdict->is_chance = !kwhy_difference_is_significant(difference);
+	verdict->exceeded &= !verdict->is_chance;
 }
 
 enum kwhy_status kwhy_condition_check(const struct kwhy_condition *condition,
 	const struct kwhy_comparison *comparison, struct kwhy_verdict *out, struct kwhy_error *error)
 {
-	double values[2] = {NAN, NAN}, value;
-	enum kwhy_status status = read_values(condition, comparison, values, error);
-	bool a_unknown = condition->change && !isfinite(values[0]);
+	struct kwhy_change change;
+	enum kwhy_status status;
+	double a, b, value;
 
+	if (condition->kind == KWHY_CONDITION_FINDING) {
+		*out = check_findings(comparison);
+		return KWHY_OK;
+	}
+	status = read_change(condition, comparison, &change, error);
 	if (status)
 		return status;
-	if (a_unknown || !isfinite(values[1]))
+	a = change.a.mean;
+	b = change.b.mean;
+	if ((condition->change && !isfinite(a)) || !isfinite(b))
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"--fail-if '%.100s' cannot be decided: not known in '%.200s'; give its power "
-			"readings",
-			condition->text, a_unknown ? comparison->a->label : comparison->b->label);
-	value = condition->change ? values[1] - values[0] : values[1];
+			"--fail-if '%.100s' cannot be decided: not known in '%.200s': %s", condition->text,
+			condition->change && !isfinite(a) ? comparison->a->label : comparison->b->label,
+			cure_of(condition));
+	value = condition->change ? b - a : b;
 	if (condition->relative && value != 0)
-		value = values[0] != 0 ? value / fabs(values[0]) : copysign(INFINITY, value);
-	*out = (struct kwhy_verdict){
-		value, condition->above ? value > condition->limit : value < condition->limit};
+		value = a != 0 ? value / fabs(a) : copysign(INFINITY, value);
+	*out = (struct kwhy_verdict){value, a, b, NAN, NAN, false,
+		condition->above ? value > condition->limit : value < condition->limit};
+	set_interval(condition, comparison, &change, out);
 	return KWHY_OK;
 }

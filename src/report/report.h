@@ -42,6 +42,7 @@ struct kwhy_text_style {
 	size_t columns; /* width of the text; 80 unless the terminal is wider */
 	bool color;
 	bool verbose;	   /* shows all accounts and findings, not only the largest */
+	bool markdown;	   /* writes Markdown, for a pull request, in place of text for a terminal */
 	bool first_screen; /* shows only the cost, the largest accounts and the advice */
 };
 

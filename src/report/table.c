@@ -251,6 +251,34 @@ static void write_title(struct layout *layout, struct kwhy_text *out)
 		write_row(layout, titles, "2", out);
 }
 
+void kwhy_table_markdown(struct kwhy_text *out, const char *text)
+{
+	for (; *text; text++) {
+		if (strchr("\\`*_[]<>|#~&$@", *text))
+			kwhy_text_add(out, "\\");
+		kwhy_text_add_bytes(out, text, 1);
+	}
+}
+
+static void write_markdown(const struct layout *layout, struct kwhy_text *out)
+{
+	const struct kwhy_table *table = layout->table;
+
+	kwhy_text_add(out, "\n|");
+	for (size_t c = 0; c < table->column_count; c++)
+		kwhy_text_addf(out, " %s |", table->columns[c].title);
+	kwhy_text_add(out, "\n|");
+	for (size_t c = 0; c < table->column_count; c++)
+		kwhy_text_add(out, table->columns[c].kind == KWHY_COLUMN_RIGHT ? " --: |" : " :-- |");
+	kwhy_text_add(out, "\n");
+	for (size_t i = 0; i < table->cell_count; i++) {
+		kwhy_text_add(out, i % table->column_count ? " " : "| ");
+		kwhy_table_markdown(out, layout->cells[i]);
+		kwhy_text_add(out, (i + 1) % table->column_count ? " |" : " |\n");
+	}
+	kwhy_text_add(out, "\n");
+}
+
 void kwhy_table_write(struct kwhy_table *table, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
 	struct layout layout = {.table = table, .style = style};
@@ -258,6 +286,8 @@ void kwhy_table_write(struct kwhy_table *table, const struct kwhy_text_style *st
 	table->failed |= table->cells.failed || table->kernels.failed;
 	if (table->failed || !lay_out(&layout)) {
 		out->failed = true;
+	} else if (layout.rows && style->markdown) {
+		write_markdown(&layout, out);
 	} else if (layout.rows) {
 		write_title(&layout, out);
 		for (size_t row = 0; row < layout.rows; row++) {

@@ -64,6 +64,10 @@ void kwhy_table_bar(struct kwhy_table *table, double ratio, size_t columns);
 /* Draws a line above the next row, which has sums. */
 void kwhy_table_rule(struct kwhy_table *table);
 
+/* Writes text such that Markdown shows it as it is. */
+void kwhy_table_markdown(struct kwhy_text *out, const char *text);
+
+/* Lays out the table, as Markdown where the style asks for it. */
 void kwhy_table_write(struct kwhy_table *table, const struct kwhy_text_style *style, struct kwhy_text *out);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/quantity.h"
 #include "model/known_sum.h"
 #include "report/shown_name.h"
+#include "report/table.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,6 +16,12 @@ void kwhy_text_context_heading(const struct kwhy_text_context *context, const ch
 	const char *bold = context->style->color ? "\033[1m" : "",
 		   *end = context->style->color ? "\033[0m" : "";
 
+	if (context->style->markdown) {
+		kwhy_text_addf(context->out, "\n### %s\n\n", title);
+		if (remark)
+			kwhy_text_addf(context->out, "%s\n\n", remark);
+		return;
+	}
 	kwhy_text_addf(
 		context->out, "\n%s%s%s%s%s\n", bold, title, end, remark ? "  " : "", remark ? remark : "");
 }
@@ -50,12 +57,28 @@ static void wrap(const struct kwhy_text_context *context, const char *lead, cons
 	} while (*text);
 }
 
+/* Writes a paragraph in Markdown, or an item of a list where the lead has a dash. */
+static void add_markdown(const struct kwhy_text_context *context, const char *lead, const char *text)
+{
+	bool item = strchr(lead, '-') != NULL;
+
+	lead += strspn(lead, " ");
+	if (item)
+		kwhy_text_add(context->out, "- ");
+	else if (*lead)
+		kwhy_text_addf(context->out, "**%.*s** ", (int)strcspn(lead, " "), lead);
+	kwhy_table_markdown(context->out, text);
+	kwhy_text_add(context->out, item ? "\n" : "\n\n");
+}
+
 void kwhy_text_context_paragraph(const struct kwhy_text_context *context, const char *lead, const char *text)
 {
 	struct kwhy_arena arena = {0};
 	char *clean = kwhy_shown_clean(&arena, text);
 
-	if (clean)
+	if (clean && context->style->markdown)
+		add_markdown(context, lead, clean);
+	else if (clean)
 		wrap(context, lead, clean);
 	else
 		context->out->failed = true;

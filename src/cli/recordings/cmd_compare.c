@@ -2,7 +2,7 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/recordings/compare_stat_job.h"
+#include "cli/recordings/compare_results.h"
 #include "cli/recordings/job.h"
 #include "import/own_result.h"
 #include "import/results/side.h"
@@ -20,7 +20,7 @@
 struct compare_options {
 	struct kwhy_job_options job;
 	struct kwhy_strings power_a, power_b, trace_a, trace_b, fail_if;
-	const char *output, *projected;
+	const char *output, *projected, *summary;
 	bool json, no_color;
 };
 
@@ -43,18 +43,23 @@ static bool is_report(const char *path)
 	return length && memmem(head, length, "\"kwhy.report/", 13) != NULL;
 }
 
-/* One side of the comparison, and its report.json if the page includes it. */
+/* One run of the comparison, and its report.json if the page includes it. */
 struct source {
-	struct kwhy_side side;
-	struct kwhy_text json;
+	struct kwhy_side *side;
+	struct kwhy_text *json; /* NULL: it is not needed */
 };
 
-static enum kwhy_status read_report(struct source *source, const char *path, struct kwhy_error *error)
+static enum kwhy_status read_report(const struct source *source, const char *path, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_file_read(path, REPORT_LIMIT_BYTES, &source->json, error);
+	struct kwhy_text text = {0};
+	enum kwhy_status status = kwhy_file_read(path, REPORT_LIMIT_BYTES, &text, error);
 
 	if (!status)
-		status = kwhy_side_read(&source->side, path, source->json.data, source->json.length, error);
+		status = kwhy_side_read(source->side, path, text.data, text.length, error);
+	if (!status && source->json)
+		*source->json = text;
+	else
+		kwhy_text_done(&text);
 	return status;
 }
 
@@ -62,10 +67,9 @@ static enum kwhy_status read_report(struct source *source, const char *path, str
 struct run {
 	char *path;
 	const struct kwhy_strings *more, *power;
-	bool with_json; /* whether the page needs the run's report.json */
 };
 
-static enum kwhy_status take_side(struct source *source, const struct run *run,
+static enum kwhy_status take_side(const struct source *source, const struct run *run,
 	const struct kwhy_report *report, struct kwhy_error *error)
 {
 	struct kwhy_text label = {0};
@@ -76,9 +80,9 @@ static enum kwhy_status take_side(struct source *source, const struct run *run,
 		kwhy_text_addf(&label, " and %zu more", run->more->count);
 	status = kwhy_text_check(&label, error);
 	if (!status)
-		status = kwhy_side_of_report(&source->side, label.data, report, error);
-	if (!status && run->with_json)
-		status = kwhy_report_json(report, &source->json, error);
+		status = kwhy_side_of_report(source->side, label.data, report, error);
+	if (!status && source->json)
+		status = kwhy_report_json(report, source->json, error);
 	kwhy_text_done(&label);
 	return status;
 }
@@ -101,7 +105,7 @@ static enum kwhy_status refuse_probed(
 	return KWHY_OK;
 }
 
-static enum kwhy_status read_traces(struct source *source, const struct run *run,
+static enum kwhy_status read_traces(const struct source *source, const struct run *run,
 	const struct kwhy_job_options *options, struct kwhy_error *error)
 {
 	char **paths = calloc(run->more->count + 1, sizeof(*paths));
@@ -124,7 +128,7 @@ static enum kwhy_status read_traces(struct source *source, const struct run *run
 	return status;
 }
 
-static enum kwhy_status read_side(struct source *source, const struct run *run,
+static enum kwhy_status read_side(const struct source *source, const struct run *run,
 	const struct kwhy_job_options *options, struct kwhy_error *error)
 {
 	if (!is_report(run->path)) {
@@ -140,55 +144,26 @@ static enum kwhy_status read_side(struct source *source, const struct run *run,
 	return read_report(source, run->path, error);
 }
 
-/* State of a comparison of two files. */
+/* State of a comparison of runs: those of A, then those of B. */
 struct comparing {
-	struct source a, b;
+	struct kwhy_side *sides;
+	size_t counts[2]; /* number of runs of A and B */
+	struct kwhy_text json[2];
 	struct kwhy_projection_check check;
 	struct kwhy_comparison comparison;
-	struct kwhy_condition *conditions;
-	struct kwhy_verdict *verdicts;
-	size_t condition_count;
+	struct kwhy_compare_gates gates;
 };
 
 static void done(struct comparing *comparing)
 {
 	kwhy_comparison_done(&comparing->comparison);
 	kwhy_projection_check_done(&comparing->check);
-	kwhy_side_done(&comparing->a.side);
-	kwhy_side_done(&comparing->b.side);
-	kwhy_text_done(&comparing->a.json);
-	kwhy_text_done(&comparing->b.json);
-	free(comparing->conditions);
-	free(comparing->verdicts);
-}
-
-static enum kwhy_status parse_conditions(
-	struct comparing *comparing, const struct kwhy_strings *texts, struct kwhy_error *error)
-{
-	enum kwhy_status status = KWHY_OK;
-
-	comparing->conditions = calloc(texts->count + 1, sizeof(*comparing->conditions));
-	comparing->verdicts = calloc(texts->count + 1, sizeof(*comparing->verdicts));
-	if (!comparing->conditions || !comparing->verdicts)
-		return kwhy_fail_memory(error, "the conditions");
-	comparing->condition_count = texts->count;
-	for (size_t i = 0; !status && i < texts->count; i++)
-		status = kwhy_condition_parse(texts->items[i], &comparing->conditions[i], error);
-	return status;
-}
-
-static enum kwhy_status check_conditions(
-	struct comparing *comparing, enum kwhy_exit *out_exit, struct kwhy_error *error)
-{
-	enum kwhy_status status = KWHY_OK;
-
-	for (size_t i = 0; !status && i < comparing->condition_count; i++) {
-		status = kwhy_condition_check(
-			&comparing->conditions[i], &comparing->comparison, &comparing->verdicts[i], error);
-		if (!status && comparing->verdicts[i].exceeded)
-			*out_exit = KWHY_EXIT_EXCEEDED;
-	}
-	return status;
+	for (size_t i = 0; comparing->sides && i < comparing->counts[0] + comparing->counts[1]; i++)
+		kwhy_side_done(&comparing->sides[i]);
+	free(comparing->sides);
+	kwhy_text_done(&comparing->json[0]);
+	kwhy_text_done(&comparing->json[1]);
+	kwhy_compare_gates_done(&comparing->gates);
 }
 
 static struct kwhy_text_style style_of(const struct compare_options *options)
@@ -200,47 +175,30 @@ static struct kwhy_text_style style_of(const struct compare_options *options)
 		.verbose = options->job.verbose};
 }
 
-static enum kwhy_status render_page(const struct comparing *comparing,
-	const struct kwhy_conditions *conditions, struct kwhy_text *out, struct kwhy_error *error)
+static enum kwhy_status write_page(const void *of, const struct kwhy_conditions *conditions,
+	struct kwhy_text *out, struct kwhy_error *error)
 {
+	const struct comparing *comparing = of;
 	struct kwhy_text json = {0};
 	enum kwhy_status status = kwhy_compare_json(&comparing->comparison, conditions, &json, error);
 
 	if (!status)
 		status = kwhy_report_compare_page(
-			json.data, comparing->a.json.data, comparing->b.json.data, out, error);
+			json.data, comparing->json[0].data, comparing->json[1].data, out, error);
 	kwhy_text_done(&json);
 	return status;
 }
 
-static enum kwhy_status render(const struct comparing *comparing, const struct compare_options *options,
-	enum kwhy_output_form form, struct kwhy_text *out, struct kwhy_error *error)
+static enum kwhy_status write_json(const void *of, const struct kwhy_conditions *conditions,
+	struct kwhy_text *out, struct kwhy_error *error)
 {
-	struct kwhy_conditions conditions = {
-		comparing->conditions, comparing->verdicts, comparing->condition_count};
-	struct kwhy_text_style style = style_of(options);
-
-	if (form == KWHY_OUTPUT_HTML)
-		return render_page(comparing, &conditions, out, error);
-	return form == KWHY_OUTPUT_JSON
-		? kwhy_compare_json(&comparing->comparison, &conditions, out, error)
-		: kwhy_compare_text(&comparing->comparison, &conditions, &style, out, error);
+	return kwhy_compare_json(&((const struct comparing *)of)->comparison, conditions, out, error);
 }
 
-static enum kwhy_status write_out(const struct comparing *comparing, const struct compare_options *options,
-	enum kwhy_output_form form, struct kwhy_error *error)
+static enum kwhy_status write_text(const void *of, const struct kwhy_conditions *conditions,
+	const struct kwhy_text_style *style, struct kwhy_text *out, struct kwhy_error *error)
 {
-	struct kwhy_text text = {0};
-	char *place = NULL;
-	enum kwhy_status status = render(comparing, options, form, &text, error);
-
-	if (!status)
-		status = kwhy_output_path(options->output, "compare", form, &place, error);
-	if (!status)
-		status = kwhy_output_write(place, &text, error);
-	free(place);
-	kwhy_text_done(&text);
-	return status;
+	return kwhy_compare_text(&((const struct comparing *)of)->comparison, conditions, style, out, error);
 }
 
 static enum kwhy_status choose_form(
@@ -276,60 +234,125 @@ static enum kwhy_status read_projection(
 	return status;
 }
 
-static enum kwhy_status run_steps(struct comparing *comparing, const struct kwhy_invocation *invocation,
-	enum kwhy_output_form form, struct kwhy_error *error)
+static enum kwhy_status read_runs(struct comparing *comparing, const struct kwhy_invocation *invocation,
+	bool with_json, struct kwhy_error *error)
 {
 	const struct compare_options *options = invocation->options;
-	struct run a = {invocation->operands.items[0], &options->trace_a, &options->power_a,
-		form == KWHY_OUTPUT_HTML};
-	struct run b = {invocation->operands.items[1], &options->trace_b, &options->power_b,
-		form == KWHY_OUTPUT_HTML};
-	enum kwhy_exit verdict = KWHY_EXIT_DONE;
-	enum kwhy_status status = parse_conditions(comparing, &options->fail_if, error);
+	const size_t count = comparing->counts[0] + comparing->counts[1];
+	enum kwhy_status status = KWHY_OK;
 
-	if (!status)
-		status = read_side(&comparing->a, &a, &options->job, error);
-	if (!status)
-		status = read_side(&comparing->b, &b, &options->job, error);
-	if (!status)
-		status = kwhy_compare(&comparing->comparison, &comparing->a.side, &comparing->b.side, error);
-	if (!status)
-		status = read_projection(comparing, options->projected, error);
-	if (!status)
-		status = check_conditions(comparing, &verdict, error);
-	if (!status)
-		status = write_out(comparing, options, form, error);
-	if (!status)
-		*invocation->exit = verdict;
+	comparing->sides = calloc(count, sizeof(*comparing->sides));
+	if (!comparing->sides)
+		return kwhy_fail_memory(error, "the runs");
+	for (size_t i = 0; !status && i < count; i++) {
+		const bool is_b = i >= comparing->counts[0];
+		const struct run run = {invocation->operands.items[i],
+			is_b ? &options->trace_b : &options->trace_a,
+			is_b ? &options->power_b : &options->power_a};
+		const struct source source = {
+			&comparing->sides[i], with_json ? &comparing->json[is_b] : NULL};
+
+		status = read_side(&source, &run, &options->job, error);
+	}
 	return status;
 }
 
-static enum kwhy_status run_stats(
-	const struct kwhy_invocation *invocation, enum kwhy_output_form form, struct kwhy_error *error)
+static enum kwhy_status run_steps(struct comparing *comparing, const struct kwhy_invocation *invocation,
+	const struct kwhy_compare_outputs *outputs, struct kwhy_error *error)
 {
 	const struct compare_options *options = invocation->options;
-	struct kwhy_text_style style = style_of(options);
-	const struct kwhy_compare_stat_options stat = {&options->fail_if, &style, options->output, form};
+	const struct kwhy_compare_renderer renderer = {comparing, write_text, write_json, write_page};
+	enum kwhy_status status = read_runs(comparing, invocation, outputs->form == KWHY_OUTPUT_HTML, error);
+	const struct kwhy_runs runs[2] = {{comparing->sides, comparing->counts[0]},
+		{comparing->sides + comparing->counts[0], comparing->counts[1]}};
 
-	return kwhy_compare_stat_run(&stat, invocation->operands.items, invocation->exit, error);
+	if (!status)
+		status = kwhy_compare_runs(&comparing->comparison, runs, error);
+	if (!status)
+		status = read_projection(comparing, options->projected, error);
+	if (!status)
+		status = kwhy_compare_gates_check(&comparing->gates, &comparing->comparison, error);
+	if (!status)
+		status = kwhy_compare_write(&renderer, &comparing->gates, outputs, error);
+	return status;
+}
+
+/* Divides the operands into the runs of A and those of B, which stand after "--". */
+static enum kwhy_status divide(
+	const struct kwhy_operands *operands, size_t counts[2], struct kwhy_error *error)
+{
+	size_t after = operands->after_dashes;
+
+	if ((!after || after == operands->count) && operands->count == 2)
+		after = 1;
+	for (size_t i = operands->count - after; i < operands->count; i++)
+		if (operands->items[i][0] == '-')
+			return kwhy_fail(error, KWHY_E_USAGE,
+				"'%.60s' stands after '--', where only runs of B do: write options before "
+				"the runs",
+				operands->items[i]);
+	if (!after || after >= operands->count)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"compare takes two reports or traces, A and B, or several runs of each: A1 A2 -- B1 "
+			"B2");
+	counts[0] = operands->count - after;
+	counts[1] = after;
+	if (counts[0] > KWHY_RUNS_MAX || counts[1] > KWHY_RUNS_MAX)
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "compare takes at most %d runs of a side", KWHY_RUNS_MAX);
+	return KWHY_OK;
+}
+
+/* Refuses options that do not fit several runs of a side, or results of kwhy stat. */
+static enum kwhy_status refuse_misfits(const struct compare_options *options, const size_t counts[2],
+	bool is_stat, enum kwhy_output_form form, struct kwhy_error *error)
+{
+	const bool several = counts[0] + counts[1] > 2;
+
+	if (is_stat && options->projected)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--projected needs recordings or reports of both runs, not what kwhy stat wrote");
+	if (is_stat && several)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"a result of kwhy stat has several runs already: give one for A and one for B");
+	if (several &&
+		(options->projected || options->power_a.count || options->power_b.count ||
+			options->trace_a.count || options->trace_b.count))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--projected, --power-a, --power-b, --trace-a and --trace-b are for one run of A and "
+			"one of B; with several, give a report.json of each");
+	if (several && form == KWHY_OUTPUT_HTML)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"there is no page of several runs of a side; use -o with .txt or .json, or "
+			"--summary");
+	return KWHY_OK;
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
 	const struct compare_options *options = invocation->options;
 	struct comparing comparing = {0};
-	enum kwhy_output_form form;
-	enum kwhy_status status = choose_form(options, &form, error);
+	struct kwhy_text_style style = style_of(options);
+	struct kwhy_compare_outputs outputs = {&style, options->output, KWHY_OUTPUT_TEXT, options->summary};
+	enum kwhy_status status = choose_form(options, &outputs.form, error);
+	bool is_stat = false;
 
-	if (!status && invocation->operands.count != 2)
-		status = kwhy_fail(error, KWHY_E_USAGE, "compare takes two reports or traces, A and B");
-	if (!status && kwhy_is_stat(invocation->operands.items[0]) && options->projected)
-		status = kwhy_fail(error, KWHY_E_USAGE,
-			"--projected needs recordings or reports of both runs, not what kwhy stat wrote");
-	else if (!status && kwhy_is_stat(invocation->operands.items[0]))
-		status = run_stats(invocation, form, error);
-	else if (!status)
-		status = run_steps(&comparing, invocation, form, error);
+	if (!status)
+		status = divide(&invocation->operands, comparing.counts, error);
+	if (!status) {
+		is_stat = kwhy_is_stat(invocation->operands.items[0]);
+		status = refuse_misfits(options, comparing.counts, is_stat, outputs.form, error);
+	}
+	if (!status)
+		status = kwhy_compare_gates_parse(&comparing.gates, &options->fail_if, error);
+	if (!status && options->summary)
+		status = kwhy_output_check("--summary", options->summary, error);
+	if (!status)
+		status = is_stat
+			? kwhy_compare_results(invocation->operands.items, &comparing.gates, &outputs, error)
+			: run_steps(&comparing, invocation, &outputs, error);
+	if (!status && comparing.gates.exceeded)
+		*invocation->exit = KWHY_EXIT_EXCEEDED;
 	done(&comparing);
 	return status;
 }
@@ -343,11 +366,13 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct compare_options, trace_a)},
 	{"trace-b", 0, "FILE", "further trace (rank) of run B; may be given again", KWHY_OPTION_LIST,
 		offsetof(struct compare_options, trace_b)},
-	{"fail-if", 0, "CONDITION", "exit 3 when it holds: run>+3%, each:tokens>+3%", KWHY_OPTION_LIST,
+	{"fail-if", 0, "CONDITION", "exit 3 when it holds: step>+3%, throughput<-2%", KWHY_OPTION_LIST,
 		offsetof(struct compare_options, fail_if)},
 	{"projected", 0, "FILE",
 		"check a projection: what kwhy whatif --json projected for A against what B measured",
 		KWHY_OPTION_TEXT, offsetof(struct compare_options, projected)},
+	{"summary", 0, "FILE", "write a summary in Markdown, for a pull request", KWHY_OPTION_TEXT,
+		offsetof(struct compare_options, summary)},
 	{"output", 'o', "FILE|-", "write there; .txt .json .html say the form", KWHY_OPTION_TEXT,
 		offsetof(struct compare_options, output)},
 	{"json", 0, NULL, "write the comparison as JSON", KWHY_OPTION_FLAG,
@@ -361,11 +386,15 @@ static const struct kwhy_option options_table[] = {
 
 const struct kwhy_command kwhy_command_compare = {
 	.name = "compare",
-	.operands = "A B",
-	.summary = "Compare two runs, account by account, with significance.",
-	.details = "A and B are traces, or report.json files written before.\n"
-		   "Conditions: 'energy>+3%' (change from A to B), 'time>+0.5s', 'power>300W' (value\n"
-		   "of B), 'busy_ratio<0.5', 'idle>+10J', 'account:NAME>+1J'.",
+	.operands = "A B | A1 A2 ... -- B1 B2 ...",
+	.summary = "Compare runs, account by account, with significance.",
+	.details = "A and B are traces, or report.json files written before. Several runs of each\n"
+		   "side show which changes are more than chance.\n"
+		   "Conditions: a change from A to B ('step>+3%', 'time>+0.5s'), or a value of B\n"
+		   "('power>300W'). Figures: throughput, throughput:UNIT, step, step_energy, time,\n"
+		   "energy, run, idle, power, busy_ratio, idle_ratio, account-time:NAME,\n"
+		   "account-energy:NAME, account:NAME, each:UNIT. 'finding:new': B has a kind of\n"
+		   "finding that A lacks.",
 	.options = options_table,
 	.options_bytes = sizeof(struct compare_options),
 	.defaults = set_defaults,

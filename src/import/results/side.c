@@ -155,7 +155,7 @@ static enum kwhy_status fill(struct kwhy_side *side, const json_t *root, struct 
 {
 	const json_t *devices = json_object_get(root, "devices"), *run = json_object_get(root, "run"),
 		     *findings = json_object_get(root, "findings"), *work = json_object_get(root, "work"),
-		     *calls = json_object_get(root, "api");
+		     *calls = json_object_get(root, "api"), *loop = json_object_get(root, "loop");
 	const struct kwhy_side_counts counts = {
 		count_accounts(devices), json_array_size(findings), json_array_size(work)};
 	struct kwhy_side_sums sums;
@@ -168,6 +168,8 @@ static enum kwhy_status fill(struct kwhy_side *side, const json_t *root, struct 
 	json_array_foreach(devices, i, item) read_device(&sums, item);
 	json_array_foreach(calls, i, item) kwhy_side_add_call(&sums, kwhy_json_text_of(item, "name"),
 		(double)positive_of(item, "count"), (double)positive_of(item, "total_ns"));
+	kwhy_side_add_steps(&sums, (uint64_t)positive_of(loop, "step_count"), positive_of(loop, "time_ns"),
+		known_of(loop, "energy_nj"));
 	read_findings(&sums, findings);
 	read_work(&sums, work, known_of(run, "energy_nj"));
 	kwhy_side_end(&sums, known_of(run, "energy_nj"), known_of(run, "low_nj"), known_of(run, "high_nj"));

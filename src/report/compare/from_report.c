@@ -107,6 +107,7 @@ static bool fill(
 	for (size_t i = 0; i < ledger->api_count; i++)
 		kwhy_side_add_call(sums, kwhy_names_get(&report->recording->names, ledger->api[i].name),
 			(double)ledger->api[i].count, (double)ledger->api[i].total_ns);
+	kwhy_side_add_steps(sums, ledger->step_count, ledger->loop.time_ns, ledger->loop.energy_nj);
 	add_findings(sums, report->findings, &failed);
 	add_work(sums, report->recording, whole_nj(totals->run_nj), &failed);
 	kwhy_side_end(sums, whole_nj(totals->run_nj), whole_nj(kwhy_totals_run_low_nj(totals)),

@@ -1,114 +1,84 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/compare/stat.h"
 
-#include "import/own_result.h"
-#include "import/results/values.h"
 #include "model/ledger.h"
 #include "report/stat/columns.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-/* State of a comparison: both JSON documents and the result. */
-struct pairing {
-	struct kwhy_stat_comparison *out;
-	json_t *roots[2];
-	size_t change_space;
-	bool no_memory;
-};
-
-static struct kwhy_estimate estimate_of(const json_t *figure)
+static const char *keep(struct kwhy_stat_comparison *out, const char *text, bool *failed)
 {
-	double count = kwhy_json_real_of(figure, "count");
+	const char *copy = kwhy_arena_copy(&out->arena, text);
 
-	return (struct kwhy_estimate){
-		.count = count > 0 ? (size_t)count : 0,
-		.mean = kwhy_json_real_of(figure, "mean"),
-		.low = kwhy_json_real_of(figure, "low"),
-		.high = kwhy_json_real_of(figure, "high"),
-		.deviation = kwhy_json_real_of(figure, "deviation"),
-		.least = kwhy_json_real_of(figure, "least"),
-		.most = kwhy_json_real_of(figure, "most"),
-	};
-}
-
-static const char *keep(struct pairing *pairing, const char *text)
-{
-	const char *copy = kwhy_arena_copy(&pairing->out->arena, text);
-
-	pairing->no_memory |= !copy;
+	*failed |= !copy;
 	return copy ? copy : "";
-}
-
-static void add_change(struct pairing *pairing, const char *name, const char *domain, const char *unit,
-	const json_t *const figures[2])
-{
-	struct kwhy_stat_comparison *out = pairing->out;
-	struct kwhy_stat_change change = {.a = estimate_of(figures[0]), .b = estimate_of(figures[1])};
-
-	if (out->change_count == pairing->change_space || !change.a.count || !change.b.count)
-		return;
-	change.name = keep(pairing, name);
-	change.domain = keep(pairing, domain);
-	change.unit = keep(pairing, unit);
-	kwhy_difference_of(&change.a, &change.b, &change.difference);
-	out->changes[out->change_count++] = change;
 }
 
 /*
  * Adds the columns that are compared. For columns of some work, `work` is its unit, with which their names
- * begin.
+ * begin. `b` NULL: the other result has no such domain or work.
  */
-static void add_columns(struct pairing *pairing, const struct kwhy_columns *columns, const char *work,
-	const char *domain, const json_t *const objects[2])
+static void add_columns(struct kwhy_stat_comparison *out, const struct kwhy_columns *columns,
+	const char *work, const char *domain, const struct kwhy_read_figures *a,
+	const struct kwhy_read_figures *b, bool *failed)
 {
-	for (size_t i = 0; i < columns->count; i++) {
+	for (size_t i = 0; b && i < columns->count; i++) {
 		const struct kwhy_column *column = &columns->items[i];
+		struct kwhy_stat_change change = {
+			.domain = domain, .unit = kwhy_column_unit_symbol(column->unit)};
 		char name[96];
 
 		if (!column->change)
 			continue;
+		change.a = kwhy_read_figure_of(a, column->key);
+		change.b = kwhy_read_figure_of(b, column->key);
+		if (!change.a.count || !change.b.count)
+			continue;
 		snprintf(name, sizeof(name), "%.80s%s", work, column->change);
-		add_change(pairing, name, domain, kwhy_column_unit_symbol(column->unit),
-			(const json_t *const[2]){json_object_get(objects[0], column->key),
-				json_object_get(objects[1], column->key)});
+		change.name = keep(out, name, failed);
+		kwhy_difference_of(&change.a, &change.b, &change.difference);
+		out->changes[out->change_count++] = change;
 	}
 }
 
-static void add_domains(struct pairing *pairing)
+static void add_domains(struct kwhy_stat_comparison *out, bool *failed)
 {
-	const json_t *others = json_object_get(pairing->roots[1], "domains");
-	size_t i;
-	json_t *domain;
+	const struct kwhy_read_stat *a = out->results[0], *b = out->results[1];
 
-	json_array_foreach(json_object_get(pairing->roots[0], "domains"), i, domain)
-	{
-		const char *name = kwhy_json_text_of(domain, "name");
-		const json_t *const both[2] = {domain, kwhy_json_named(others, "name", name)};
+	for (size_t i = 0; i < a->domain_count; i++) {
+		const struct kwhy_read_domain *other = kwhy_read_domain_of(
+			b->domains, b->domain_count, a->domains[i].name);
 
-		add_columns(pairing, &kwhy_stat_domain_columns, "", name, both);
+		add_columns(out, &kwhy_stat_domain_columns, "", a->domains[i].name, &a->domains[i].figures,
+			other ? &other->figures : NULL, failed);
 	}
 }
 
-static void add_work(struct pairing *pairing)
+static const struct kwhy_read_stat_work *work_of(const struct kwhy_read_stat *result, const char *unit)
 {
-	const json_t *others = json_object_get(pairing->roots[1], "work");
-	size_t i, d;
-	json_t *work, *domain;
+	for (size_t i = 0; i < result->work_count; i++)
+		if (strcmp(result->work[i].unit, unit) == 0)
+			return &result->work[i];
+	return NULL;
+}
 
-	json_array_foreach(json_object_get(pairing->roots[0], "work"), i, work)
-	{
-		const char *unit = kwhy_json_text_of(work, "unit");
-		const json_t *const both[2] = {work, kwhy_json_named(others, "unit", unit)};
-		const json_t *domains = json_object_get(both[1], "domains");
+static void add_work(struct kwhy_stat_comparison *out, bool *failed)
+{
+	for (size_t i = 0; i < out->results[0]->work_count; i++) {
+		const struct kwhy_read_stat_work *a = &out->results[0]->work[i];
+		const struct kwhy_read_stat_work *b = work_of(out->results[1], a->unit);
 
-		add_columns(pairing, &kwhy_stat_work_columns, unit, "", both);
-		json_array_foreach(json_object_get(work, "domains"), d, domain)
-		{
-			const char *name = kwhy_json_text_of(domain, "name");
-			const json_t *const of[2] = {domain, kwhy_json_named(domains, "name", name)};
+		if (!b)
+			continue;
+		add_columns(out, &kwhy_stat_work_columns, a->unit, "", &a->figures, &b->figures, failed);
+		for (size_t d = 0; d < a->domain_count; d++) {
+			const struct kwhy_read_domain *other = kwhy_read_domain_of(
+				b->domains, b->domain_count, a->domains[d].name);
 
-			add_columns(pairing, &kwhy_stat_work_domain_columns, unit, name, of);
+			add_columns(out, &kwhy_stat_work_domain_columns, a->unit, a->domains[d].name,
+				&a->domains[d].figures, other ? &other->figures : NULL, failed);
 		}
 	}
 }
@@ -117,34 +87,30 @@ static void add_work(struct pairing *pairing)
  * Joules (out[0]) and seconds (out[1]) of one run until its metric reached the value; both NAN if it never
  * did.
  */
-static void reach(const json_t *points, double run, double value, bool rises, double out[2])
+static void reach(const struct kwhy_read_metric *metric, double run, double value, bool rises, double out[2])
 {
-	size_t i;
-	json_t *point;
-
 	out[0] = out[1] = NAN;
-	json_array_foreach((json_t *)points, i, point)
-	{
-		double seen = kwhy_json_real_of(point, "value");
+	for (size_t i = 0; i < metric->point_count; i++) {
+		const struct kwhy_read_point *point = &metric->points[i];
 
-		if (kwhy_json_real_of(point, "run") != run || !(rises ? seen >= value : seen <= value))
+		if (point->run != run || !(rises ? point->value >= value : point->value <= value))
 			continue;
-		out[0] = kwhy_json_real_of(point, "joules");
-		out[1] = kwhy_json_real_of(point, "time_s");
+		out[0] = point->joules;
+		out[1] = point->time_s;
 		return;
 	}
 }
 
 /* Sets the means of joules and seconds over those runs of a side that reached the value. */
-static void reach_of_side(
-	struct pairing *pairing, int side, const json_t *points, struct kwhy_stat_reached *out, bool rises)
+static void reach_of_side(const struct kwhy_stat_comparison *comparison, int side,
+	const struct kwhy_read_metric *metric, struct kwhy_stat_reached *out, bool rises)
 {
 	double joules = 0, time_s = 0;
 
-	for (size_t run = 0; run < pairing->out->runs[side]; run++) {
+	for (size_t run = 0; run < comparison->results[side]->run_count; run++) {
 		double at[2];
 
-		reach(points, (double)run, out->value, rises, at);
+		reach(metric, (double)run, out->value, rises, at);
 		if (isnan(at[1]))
 			continue;
 		out->runs[side]++;
@@ -159,15 +125,12 @@ struct range {
 	double first, last, least, most;
 };
 
-static struct range range_of(const json_t *points)
+static struct range range_of(const struct kwhy_read_metric *metric)
 {
 	struct range range = {NAN, NAN, NAN, NAN};
-	size_t i;
-	json_t *point;
 
-	json_array_foreach((json_t *)points, i, point)
-	{
-		double value = kwhy_json_real_of(point, "value");
+	for (size_t i = 0; i < metric->point_count; i++) {
+		double value = metric->points[i].value;
 
 		if (i == 0)
 			range.first = value;
@@ -182,10 +145,10 @@ static struct range range_of(const json_t *points)
  * Chooses values of a metric, from one that both sides started before to the best one that both reached, and
  * compares what it took to reach each of them.
  */
-static void compare_curve(
-	struct pairing *pairing, const json_t *const points[2], struct kwhy_stat_curve_pair *out)
+static void compare_curve(const struct kwhy_stat_comparison *comparison,
+	const struct kwhy_read_metric *const metrics[2], struct kwhy_stat_curve_pair *out)
 {
-	struct range a = range_of(points[0]), b = range_of(points[1]);
+	struct range a = range_of(metrics[0]), b = range_of(metrics[1]);
 	double from, to;
 
 	out->rises = a.last > a.first;
@@ -200,160 +163,100 @@ static void compare_curve(
 		if (i + 1 == KWHY_STAT_LEVELS)
 			level->value = to;
 		for (int side = 0; side < 2; side++)
-			reach_of_side(pairing, side, points[side], level, out->rises);
+			reach_of_side(comparison, side, metrics[side], level, out->rises);
 	}
 }
 
-static void add_curves(struct pairing *pairing)
+static void add_curves(struct kwhy_stat_comparison *out)
 {
-	const json_t *others = json_object_get(pairing->roots[1], "metrics");
-	size_t i;
-	json_t *metric;
+	const struct kwhy_read_stat *a = out->results[0], *b = out->results[1];
 
-	json_array_foreach(json_object_get(pairing->roots[0], "metrics"), i, metric)
-	{
-		const char *name = kwhy_json_text_of(metric, "name");
-		const json_t *other = kwhy_json_named(others, "name", name);
-		const json_t *const points[2] = {
-			json_object_get(metric, "points"), json_object_get(other, "points")};
-		struct kwhy_stat_curve_pair *curve = &pairing->out->curves[pairing->out->curve_count];
+	for (size_t i = 0; i < a->metric_count; i++)
+		for (size_t j = 0; j < b->metric_count; j++) {
+			const struct kwhy_read_metric *const metrics[2] = {&a->metrics[i], &b->metrics[j]};
+			struct kwhy_stat_curve_pair *curve = &out->curves[out->curve_count];
 
-		if (!other)
-			continue;
-		curve->name = keep(pairing, name);
-		compare_curve(pairing, points, curve);
-		pairing->out->curve_count++;
-	}
+			if (strcmp(metrics[0]->name, metrics[1]->name) != 0)
+				continue;
+			curve->name = metrics[0]->name;
+			compare_curve(out, metrics, curve);
+			out->curve_count++;
+			break;
+		}
 }
 
 /*
  * Fills in the work of a side. Counts are means over the runs; joules a unit are those of the runs that
  * stated the work.
  */
-static void fill_work(
-	struct pairing *pairing, struct kwhy_side *side, const json_t *rows, const json_t *domain)
+static void fill_work(struct kwhy_stat_comparison *out, struct kwhy_side *side,
+	const struct kwhy_read_stat *result, bool *failed)
 {
-	size_t i;
-	json_t *row;
-
-	side->work = kwhy_arena_alloc(&pairing->out->arena, json_array_size(rows) + 1, sizeof(*side->work));
-	pairing->no_memory |= !side->work;
-	if (!side->work)
-		return;
-	json_array_foreach((json_t *)rows, i, row)
-	{
-		double count = kwhy_json_real_of(json_object_get(row, "count"), "mean");
-		double each_j = kwhy_json_real_of(kwhy_json_joules_per_unit(row, domain), "mean");
+	side->work = kwhy_arena_alloc(&out->arena, result->work_count + 1, sizeof(*side->work));
+	*failed |= !side->work;
+	for (size_t i = 0; side->work && i < result->work_count; i++) {
+		const struct kwhy_read_stat_work *work = &result->work[i];
+		const struct kwhy_read_domain *domain = kwhy_read_domain_of(
+			work->domains, work->domain_count, result->main_domain);
+		double count = kwhy_read_figure_of(&work->figures, "count").mean;
 
 		if (count > 0)
-			side->work[side->work_count++] = (struct kwhy_side_work){
-				keep(pairing, kwhy_json_text_of(row, "unit")), count, each_j};
+			side->work[side->work_count++] = (struct kwhy_side_work){work->unit, count,
+				kwhy_read_figure_of(domain ? &domain->figures : NULL, "joules_per_unit")
+					.mean};
 	}
 }
 
-static void fill_side(struct pairing *pairing, int index)
+static void fill_side(struct kwhy_stat_comparison *out, struct kwhy_side *side,
+	const struct kwhy_read_stat *result, bool *failed)
 {
-	struct kwhy_side *side = &pairing->out->sides[index];
-	const json_t *root = pairing->roots[index],
-		     *domain = kwhy_json_main_domain(json_object_get(root, "domains"));
-	double joules = kwhy_json_real_of(json_object_get(domain, "energy_j"), "mean");
-	double seconds = kwhy_json_real_of(
-		json_object_get(json_object_get(root, "time"), "elapsed_s"), "mean");
+	const struct kwhy_read_domain *domain = kwhy_read_domain_of(
+		result->domains, result->domain_count, result->main_domain);
+	double joules = kwhy_read_figure_of(domain ? &domain->figures : NULL, "energy_j").mean;
+	double seconds = kwhy_read_figure_of(&result->time, "elapsed_s").mean;
 
-	side->label = pairing->out->labels[index];
+	side->label = result->label;
 	side->device = "";
 	side->energy_nj = isfinite(joules) && fabs(joules) < 9e9 ? (int64_t)(joules * 1e9) : KWHY_UNKNOWN_NJ;
-	side->run_nj = KWHY_UNKNOWN_NJ;
+	side->run_nj = side->idle_nj = side->loop_nj = KWHY_UNKNOWN_NJ;
 	side->run_below_nj = side->run_above_nj = NAN;
 	side->span_ns = isfinite(seconds) && seconds < 9e9 ? (int64_t)(seconds * 1e9) : 0;
-	side->idle_nj = KWHY_UNKNOWN_NJ;
-	side->power_w = kwhy_json_real_of(json_object_get(domain, "mean_w"), "mean");
+	side->power_w = kwhy_read_figure_of(domain ? &domain->figures : NULL, "mean_w").mean;
 	side->busy_ratio = NAN;
-	fill_work(pairing, side, json_object_get(root, "work"), domain);
+	fill_work(out, side, result, failed);
 }
 
-static enum kwhy_status check_schema(const char *label, const char *schema, struct kwhy_error *error)
+static enum kwhy_status reserve(struct kwhy_stat_comparison *out, struct kwhy_error *error)
+{
+	const struct kwhy_read_stat *a = out->results[0];
+	size_t changes = kwhy_stat_time_columns.count + kwhy_stat_domain_columns.count * a->domain_count;
+
+	for (size_t i = 0; i < a->work_count; i++)
+		changes += kwhy_stat_work_columns.count +
+			kwhy_stat_work_domain_columns.count * a->work[i].domain_count;
+	out->changes = kwhy_arena_alloc(&out->arena, changes, sizeof(*out->changes));
+	out->curves = kwhy_arena_alloc(&out->arena, a->metric_count + 1, sizeof(*out->curves));
+	return out->changes && out->curves ? KWHY_OK : kwhy_fail_memory(error, "the comparison");
+}
+
+enum kwhy_status kwhy_compare_stat(struct kwhy_stat_comparison *out, const struct kwhy_read_stat *a,
+	const struct kwhy_read_stat *b, struct kwhy_error *error)
 {
 	enum kwhy_status status;
+	bool failed = false;
 
-	if (strcmp(schema, "kwhy.stat/1") == 0)
-		return KWHY_OK;
-	status = kwhy_own_result_refuse(label, schema, "a result of kwhy stat like the first", error);
-	return status
-		? status
-		: kwhy_fail(error, KWHY_E_INPUT,
-			  "%.300s: '%.40s' is no result of kwhy stat that this version knows (kwhy.stat/1)",
-			  label, schema);
-}
-
-static enum kwhy_status parse(struct pairing *pairing, int side, const char *label,
-	const struct kwhy_text *json, struct kwhy_error *error)
-{
-	json_error_t where;
-	json_t *root = json_loadb(json->data, json->length, 0, &where);
-	enum kwhy_status status;
-
-	if (!root)
-		return kwhy_fail(error, KWHY_E_INPUT,
-			"%.300s line %d: %s; write it again with kwhy stat --json", label, where.line,
-			where.text);
-	pairing->roots[side] = root;
-	status = check_schema(label, kwhy_json_text_of(root, "schema"), error);
-	if (status)
-		return status;
-	pairing->out->labels[side] = keep(pairing, label);
-	pairing->out->runs[side] = json_array_size(json_object_get(root, "runs"));
-	pairing->out->commands[side] = keep(pairing, kwhy_json_text_of(root, "command"));
-	fill_side(pairing, side);
-	return KWHY_OK;
-}
-
-static void pair_up(struct pairing *pairing)
-{
-	const json_t *const times[2] = {
-		json_object_get(pairing->roots[0], "time"), json_object_get(pairing->roots[1], "time")};
-
-	add_columns(pairing, &kwhy_stat_time_columns, "", "", times);
-	add_domains(pairing);
-	add_work(pairing);
-	add_curves(pairing);
-}
-
-static enum kwhy_status reserve(struct pairing *pairing, struct kwhy_error *error)
-{
-	struct kwhy_stat_comparison *out = pairing->out;
-	size_t domains = json_array_size(json_object_get(pairing->roots[0], "domains"));
-	size_t work = json_array_size(json_object_get(pairing->roots[0], "work"));
-	size_t metrics = json_array_size(json_object_get(pairing->roots[0], "metrics"));
-
-	pairing->change_space = kwhy_stat_time_columns.count + kwhy_stat_domain_columns.count * domains +
-		work * (kwhy_stat_work_columns.count + kwhy_stat_work_domain_columns.count * domains);
-	out->changes = kwhy_arena_alloc(&out->arena, pairing->change_space, sizeof(*out->changes));
-	out->curves = kwhy_arena_alloc(&out->arena, metrics + 1, sizeof(*out->curves));
-	if (!out->changes || !out->curves)
-		return kwhy_fail_memory(error, "the comparison");
-	return KWHY_OK;
-}
-
-enum kwhy_status kwhy_compare_stat(struct kwhy_stat_comparison *out, const char *const labels[2],
-	const struct kwhy_text *const json[2], struct kwhy_error *error)
-{
-	struct pairing pairing = {.out = out};
-	enum kwhy_status status = KWHY_OK;
-
-	*out = (struct kwhy_stat_comparison){0};
-	for (int side = 0; !status && side < 2; side++)
-		status = parse(&pairing, side, labels[side], json[side], error);
-	if (!status)
-		status = reserve(&pairing, error);
-	if (!status)
-		pair_up(&pairing);
-	if (!status && pairing.no_memory)
-		status = kwhy_fail_memory(error, "the comparison");
-	json_decref(pairing.roots[0]);
-	json_decref(pairing.roots[1]);
-	out->figures.a = &out->sides[0];
-	out->figures.b = &out->sides[1];
+	*out = (struct kwhy_stat_comparison){.results = {a, b}};
+	status = reserve(out, error);
+	if (!status) {
+		add_columns(out, &kwhy_stat_time_columns, "", "", &a->time, &b->time, &failed);
+		add_domains(out, &failed);
+		add_work(out, &failed);
+		add_curves(out);
+		fill_side(out, &out->sides[0], a, &failed);
+		fill_side(out, &out->sides[1], b, &failed);
+		status = failed ? kwhy_fail_memory(error, "the comparison")
+				: kwhy_compare(&out->figures, &out->sides[0], &out->sides[1], error);
+	}
 	if (status)
 		kwhy_compare_stat_done(out);
 	return status;
@@ -361,11 +264,7 @@ enum kwhy_status kwhy_compare_stat(struct kwhy_stat_comparison *out, const char 
 
 void kwhy_compare_stat_done(struct kwhy_stat_comparison *comparison)
 {
+	kwhy_comparison_done(&comparison->figures);
 	kwhy_arena_done(&comparison->arena);
 	*comparison = (struct kwhy_stat_comparison){0};
-}
-
-bool kwhy_stat_is_significant(const struct kwhy_stat_change *change)
-{
-	return change->difference.low > 0 || change->difference.high < 0;
 }

@@ -6,6 +6,7 @@
 #include "base/statistics.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "import/results/stat.h"
 #include "report/compare.h"
 
 #include <stdbool.h>
@@ -41,23 +42,19 @@ struct kwhy_stat_curve_pair {
 
 struct kwhy_stat_comparison {
 	struct kwhy_arena arena;
-	const char *labels[2], *commands[2];
-	size_t runs[2]; /* number of runs of each side */
+	const struct kwhy_read_stat *results[2]; /* borrowed */
 	struct kwhy_stat_change *changes;
 	struct kwhy_stat_curve_pair *curves;
 	size_t change_count, curve_count;
-	/* energy of the main domain, time and power of each side, for conditions */
+	/* energy of the main domain, time, power and work of each side, for conditions */
 	struct kwhy_side sides[2];
 	struct kwhy_comparison figures;
 };
 
-/* Compares two results. KWHY_E_INPUT: one of the texts is no `kwhy stat` result of a known version. */
+/* Compares two results, which must outlive the comparison. */
 KWHY_MUST_USE enum kwhy_status kwhy_compare_stat(struct kwhy_stat_comparison *out,
-	const char *const labels[2], const struct kwhy_text *const json[2], struct kwhy_error *error);
+	const struct kwhy_read_stat *a, const struct kwhy_read_stat *b, struct kwhy_error *error);
 void kwhy_compare_stat_done(struct kwhy_stat_comparison *comparison);
-
-/* Whether the interval of the difference excludes 0; false where it is unknown. */
-bool kwhy_stat_is_significant(const struct kwhy_stat_change *change);
 
 KWHY_MUST_USE enum kwhy_status kwhy_compare_stat_text(const struct kwhy_stat_comparison *comparison,
 	const struct kwhy_conditions *conditions, const struct kwhy_text_style *style, struct kwhy_text *out,

@@ -1,41 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
+#include "report/compare/parts.h"
 #include "report/compare/stat.h"
-#include "report/json/writer.h"
-#include "report/table.h"
-#include "report/text_context.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-static bool is_known(const struct kwhy_stat_change *change)
+/* Adds two cells, the relative change and its interval, and whether the change is significant. */
+static void add_change(struct kwhy_table *table, const struct kwhy_difference *difference)
 {
-	return isfinite(change->difference.low) && isfinite(change->difference.high);
-}
+	char text[KWHY_QUANTITY_BYTES];
 
-/* Writes a ratio in percent with its sign: "+12.3", "+1234". */
-static const char *percent_of(char out[KWHY_QUANTITY_BYTES], double ratio)
-{
-	snprintf(out, KWHY_QUANTITY_BYTES, "%+.*f", fabs(ratio) < 1 ? 1 : 0, 100 * ratio);
-	return out;
-}
-
-/* Adds two cells, the change and its interval, relative to A's mean: "-12.3 %", "-12.7 to -11.9". */
-static void add_change(struct kwhy_table *table, const struct kwhy_stat_change *change)
-{
-	const struct kwhy_difference *difference = &change->difference;
-	char low[KWHY_QUANTITY_BYTES], high[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES + 4] = "";
-
-	if (isfinite(difference->ratio))
-		snprintf(text, sizeof(text), "%+.1f %%", 100 * difference->ratio);
-	kwhy_table_cell(table, *text ? text : NULL);
-	*text = '\0';
-	if (isfinite(difference->ratio_low))
-		snprintf(text, sizeof(text), "%s to %s", percent_of(low, difference->ratio_low),
-			percent_of(high, difference->ratio_high));
-	kwhy_table_cell(table, text);
-	kwhy_table_cell(table, !is_known(change) ? "" : kwhy_stat_is_significant(change) ? "yes" : "no");
+	snprintf(text, sizeof(text), "%+.1f %%", 100 * difference->ratio);
+	kwhy_table_cell(table, isfinite(difference->ratio) ? text : NULL);
+	kwhy_compare_add_interval(table, difference);
 }
 
 /* Adds a mean. Work is written in whole units without SI prefixes. */
@@ -66,7 +44,7 @@ static void write_changes(
 		kwhy_table_cell(&table, change->domain);
 		add_mean(&table, change->a.mean, change->unit);
 		add_mean(&table, change->b.mean, change->unit);
-		add_change(&table, change);
+		add_change(&table, &change->difference);
 	}
 	kwhy_table_write(&table, context->style, context->out);
 	kwhy_text_context_paragraph(context, "  ",
@@ -83,11 +61,12 @@ static void write_changes(
 static bool add_reached(struct kwhy_table *table, const struct kwhy_stat_comparison *comparison,
 	const struct kwhy_stat_reached *level, size_t side)
 {
-	bool by_all = level->runs[side] == comparison->runs[side];
+	bool by_all = level->runs[side] == comparison->results[side]->run_count;
 	char text[KWHY_QUANTITY_BYTES] = "";
 
 	if (!by_all)
-		snprintf(text, sizeof(text), "%zu of %zu", level->runs[side], comparison->runs[side]);
+		snprintf(text, sizeof(text), "%zu of %zu", level->runs[side],
+			comparison->results[side]->run_count);
 	kwhy_table_real(table, level->joules[side], "J");
 	kwhy_table_real(table, level->time_s[side], "s");
 	kwhy_table_cell(table, text);
@@ -136,17 +115,13 @@ enum kwhy_status kwhy_compare_stat_text(const struct kwhy_stat_comparison *compa
 	struct kwhy_text_context context = {.style = style, .out = out};
 
 	for (size_t side = 0; side < 2; side++)
-		kwhy_text_context_linef(&context, side ? "B  " : "A  ", "%s: %s", comparison->labels[side],
-			comparison->commands[side]);
+		kwhy_text_context_linef(&context, side ? "B  " : "A  ", "%s: %s",
+			comparison->results[side]->label, comparison->results[side]->command);
 	kwhy_text_add(out, "\n");
 	write_changes(comparison, &context);
 	for (size_t i = 0; i < comparison->curve_count; i++)
 		write_curve(comparison, &comparison->curves[i], &context);
-	if (conditions->count)
-		kwhy_text_context_heading(&context, "Conditions", NULL);
-	for (size_t i = 0; i < conditions->count; i++)
-		kwhy_text_context_linef(&context, "  ", "%s: %s", conditions->items[i].text,
-			conditions->verdicts[i].exceeded ? "holds (exit 3)" : "does not hold");
+	kwhy_compare_conditions_text(&context, conditions);
 	return kwhy_text_check(out, error);
 }
 
@@ -174,8 +149,8 @@ static void write_json_change(struct kwhy_json *json, const struct kwhy_stat_cha
 	kwhy_json_real(json, "change_ratio", change->difference.ratio);
 	kwhy_json_real(json, "ratio_low", change->difference.ratio_low);
 	kwhy_json_real(json, "ratio_high", change->difference.ratio_high);
-	if (is_known(change))
-		kwhy_json_bool(json, "significant", kwhy_stat_is_significant(change));
+	if (kwhy_difference_is_known(&change->difference))
+		kwhy_json_bool(json, "significant", kwhy_difference_is_significant(&change->difference));
 	else
 		kwhy_json_null(json, "significant");
 	kwhy_json_object_end(json);
@@ -214,9 +189,9 @@ enum kwhy_status kwhy_compare_stat_json(const struct kwhy_stat_comparison *compa
 	kwhy_json_string(&json, "schema", "kwhy.compare-stat/1");
 	for (size_t side = 0; side < 2; side++) {
 		kwhy_json_row(&json, side ? "b" : "a");
-		kwhy_json_string(&json, "path", comparison->labels[side]);
-		kwhy_json_string(&json, "command", comparison->commands[side]);
-		kwhy_json_count(&json, "runs", comparison->runs[side]);
+		kwhy_json_string(&json, "path", comparison->results[side]->label);
+		kwhy_json_string(&json, "command", comparison->results[side]->command);
+		kwhy_json_count(&json, "runs", comparison->results[side]->run_count);
 		kwhy_json_object_end(&json);
 	}
 	kwhy_json_array(&json, "figures");
@@ -227,16 +202,7 @@ enum kwhy_status kwhy_compare_stat_json(const struct kwhy_stat_comparison *compa
 	for (size_t i = 0; i < comparison->curve_count; i++)
 		write_json_curve(&json, &comparison->curves[i]);
 	kwhy_json_array_end(&json);
-	kwhy_json_array(&json, "conditions");
-	for (size_t i = 0; i < conditions->count; i++) {
-		kwhy_json_row(&json, NULL);
-		kwhy_json_string(&json, "text", conditions->items[i].text);
-		kwhy_json_real(&json, "value", conditions->verdicts[i].value);
-		kwhy_json_real(&json, "limit", conditions->items[i].limit);
-		kwhy_json_bool(&json, "exceeded", conditions->verdicts[i].exceeded);
-		kwhy_json_object_end(&json);
-	}
-	kwhy_json_array_end(&json);
+	kwhy_compare_conditions_json(&json, conditions);
 	kwhy_json_object_end(&json);
 	return kwhy_text_check(out, error);
 }

@@ -1,87 +1,90 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
-#include "report/compare.h"
+#include "report/compare/parts.h"
 #include "report/projection_check.h"
-#include "report/table.h"
-#include "report/text_context.h"
+#include "report/shown_name.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { ACCOUNT_ROWS = 20 };
+/* Counts that differ by less than this are those of steps cut off at the ends of a recording. */
+#define COUNT_RATIO 0.01
+/* An account with less than this share of the time of all accounts is not worth a sentence. */
+#define TIME_RATIO 0.01
+enum { COUNT_LINES = 3, NAME_COLUMNS = 50 };
 
-static const struct kwhy_table_column figure_columns[] = {
-	{"", KWHY_COLUMN_LEFT},
-	{"A", KWHY_COLUMN_RIGHT},
-	{"B", KWHY_COLUMN_RIGHT},
-	{"change", KWHY_COLUMN_RIGHT},
-	{"", KWHY_COLUMN_RIGHT},
-};
-
-/* Adds the change from A to B as "+12.3 %", or "new" where A's value is 0 and B's is not. */
-static void add_ratio(struct kwhy_table *table, double a, double b)
+static void write_side(
+	const struct kwhy_text_context *context, const char *lead, const struct kwhy_side *side, size_t runs)
 {
+	char count[48] = "";
+
+	if (runs > 1)
+		snprintf(count, sizeof(count), ", %zu runs", runs);
+	kwhy_text_context_linef(context, lead, "%s%s%s%s%s", side->label, count, *side->device ? ", " : "",
+		side->device,
+		side->energy_nj == KWHY_UNKNOWN_NJ ? ", time only"
+			: side->modelled	   ? ", modelled powers"
+						   : "");
+}
+
+/* Adds a row of the summary, unless neither side's value is known. */
+static void add_row(struct kwhy_table *table, const struct kwhy_comparison *comparison, const char *name,
+	const struct kwhy_change *change, const char *unit)
+{
+	const double a = change->a.mean, b = change->b.mean;
 	char text[KWHY_QUANTITY_BYTES];
 
-	if (!isfinite(a) || !isfinite(b)) {
-		kwhy_table_cell(table, NULL);
-		return;
-	}
-	if (a == 0)
-		snprintf(text, sizeof(text), "%s", b == 0 ? "0 %" : "new");
-	else
-		snprintf(text, sizeof(text), "%+.1f %%", (b / a - 1) * 100);
-	kwhy_table_cell(table, text);
-}
-
-/* Adds a change with its unit: "+1.20 J". */
-static void add_change(struct kwhy_table *table, double change, const char *unit)
-{
-	char number[KWHY_QUANTITY_BYTES], text[KWHY_QUANTITY_BYTES + 2];
-
-	kwhy_quantity_si(number, change, unit, 3);
-	snprintf(text, sizeof(text), "%s%s", change > 0 ? "+" : "", number);
-	kwhy_table_cell(table, isfinite(change) ? text : NULL);
-}
-
-static void add_row(struct kwhy_table *table, const char *name, double a, double b, const char *unit)
-{
 	if (!isfinite(a) && !isfinite(b))
 		return;
 	kwhy_table_cell(table, name);
-	kwhy_table_real(table, a, unit);
-	kwhy_table_real(table, b, unit);
-	add_change(table, b - a, unit);
-	add_ratio(table, a, b);
+	for (size_t side = 0; side < 2; side++)
+		kwhy_table_cell(table, kwhy_compare_value(text, side ? b : a, unit, 3));
+	if (!kwhy_comparison_is_repeated(comparison)) {
+		kwhy_compare_add_change(table, b - a, unit);
+		/* a change of 50 % to 60 % is 10 points, and not shown as "20 %" */
+		if (*unit)
+			kwhy_compare_add_ratio(table, a, b);
+		else
+			kwhy_table_cell(table, "");
+		return;
+	}
+	kwhy_compare_add_ratio(table, a, b);
+	kwhy_compare_add_interval(table, &change->difference);
 }
 
-/* Adds the busy ratio. Its change is in percentage points, so that 50 % to 60 % is not shown as "20 %". */
-static void add_busy(struct kwhy_table *table, const struct kwhy_comparison *comparison)
+/* Adds the throughput of what stands for the work, then that of all other work that both sides state. */
+static void add_throughput(struct kwhy_table *table, const struct kwhy_comparison *comparison)
 {
-	double points = (comparison->b->busy_ratio - comparison->a->busy_ratio) * 100;
-	char text[KWHY_QUANTITY_BYTES];
+	struct kwhy_change change = kwhy_change_of_figure(comparison, KWHY_FIGURE_THROUGHPUT);
+	const char *counted = comparison->rate.kind == KWHY_RATE_LAUNCHES ? "launches"
+									  : comparison->rate.name;
+	char name[80];
 
-	kwhy_table_cell(table, "device busy");
-	kwhy_table_percent(table, comparison->a->busy_ratio);
-	kwhy_table_percent(table, comparison->b->busy_ratio);
-	snprintf(text, sizeof(text), "%+.1f points", points);
-	kwhy_table_cell(table, isfinite(points) ? text : NULL);
-	kwhy_table_cell(table, "");
+	snprintf(name, sizeof(name), "throughput, %.40s", counted ? counted : "");
+	add_row(table, comparison, name, &change, "/s");
+	for (size_t i = 0; i < comparison->a->work_count; i++) {
+		const struct kwhy_rate rate = {KWHY_RATE_WORK, comparison->a->work[i].unit, NULL};
+
+		if (comparison->rate.kind == KWHY_RATE_WORK && strcmp(rate.name, comparison->rate.name) == 0)
+			continue;
+		change = kwhy_change_of_rate(comparison, &rate);
+		snprintf(name, sizeof(name), "throughput, %.40s", rate.name);
+		if (isfinite(change.b.mean))
+			add_row(table, comparison, name, &change, "/s");
+	}
 }
 
 static void add_work(struct kwhy_table *table, const struct kwhy_comparison *comparison)
 {
-	const struct kwhy_side *a = comparison->a, *b = comparison->b;
-
-	for (size_t i = 0; i < a->work_count; i++) {
-		const struct kwhy_side_work *other = kwhy_side_work_of(b, a->work[i].unit);
+	for (size_t i = 0; i < comparison->a->work_count; i++) {
+		const char *unit = comparison->a->work[i].unit;
+		const struct kwhy_change change = kwhy_change_of_each(comparison, unit);
 		char name[64];
 
-		if (!other)
-			continue;
-		snprintf(name, sizeof(name), "energy each, %.40s", a->work[i].unit);
-		add_row(table, name, a->work[i].each_j, other->each_j, "J");
+		snprintf(name, sizeof(name), "energy each, %.40s", unit);
+		if (kwhy_side_work_of(comparison->b, unit))
+			add_row(table, comparison, name, &change, "J");
 	}
 }
 
@@ -97,130 +100,171 @@ static const char *energy_name(const struct kwhy_comparison *comparison)
 	return names[comparison->a->modelled][comparison->b->modelled];
 }
 
+static const struct kwhy_table_column single_columns[] = {{"", KWHY_COLUMN_LEFT}, {"A", KWHY_COLUMN_RIGHT},
+	{"B", KWHY_COLUMN_RIGHT}, {"change", KWHY_COLUMN_RIGHT}, {"", KWHY_COLUMN_RIGHT}};
+static const struct kwhy_table_column repeated_columns[] = {{"", KWHY_COLUMN_LEFT}, {"A", KWHY_COLUMN_RIGHT},
+	{"B", KWHY_COLUMN_RIGHT}, {"change", KWHY_COLUMN_RIGHT}, {"95 %", KWHY_COLUMN_RIGHT},
+	{"significant", KWHY_COLUMN_LEFT}};
+
 static void write_figures(const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
 {
 	static const struct {
 		enum kwhy_figure figure;
 		const char *name;
 	} rows[] = {
+		{KWHY_FIGURE_STEP, "time of a step"},
+		{KWHY_FIGURE_STEP_ENERGY, "energy of a step"},
+		{KWHY_FIGURE_TIME, "time, longest span"},
 		{KWHY_FIGURE_ENERGY, NULL},
 		{KWHY_FIGURE_IDLE, "of that, the run idling"},
 		{KWHY_FIGURE_RUN, "energy of the run"},
-		{KWHY_FIGURE_TIME, "time, longest span"},
 		{KWHY_FIGURE_POWER, "average power"},
+		{KWHY_FIGURE_BUSY_RATIO, "device busy"},
+		{KWHY_FIGURE_IDLE_RATIO, "device idle"},
 	};
+	const bool repeated = kwhy_comparison_is_repeated(comparison);
 	struct kwhy_table table;
 
-	kwhy_table_init(&table, figure_columns, 5);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		add_row(&table, rows[i].name ? rows[i].name : energy_name(comparison),
-			kwhy_figure_of(comparison->a, rows[i].figure),
-			kwhy_figure_of(comparison->b, rows[i].figure), kwhy_figure_unit(rows[i].figure));
-	add_busy(&table, comparison);
+	kwhy_text_context_heading(context, "Summary", repeated ? "means over the runs of each side" : NULL);
+	kwhy_table_init(&table, repeated ? repeated_columns : single_columns, repeated ? 6 : 5);
+	add_throughput(&table, comparison);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct kwhy_change change = kwhy_change_of_figure(comparison, rows[i].figure);
+
+		add_row(&table, comparison, rows[i].name ? rows[i].name : energy_name(comparison), &change,
+			kwhy_figure_unit(rows[i].figure));
+	}
 	add_work(&table, comparison);
 	kwhy_table_write(&table, context->style, context->out);
+	if (repeated)
+		kwhy_text_context_paragraph(context, "  ",
+			"The interval is that of the change, in percent of A, by Welch's t over the runs; of "
+			"a "
+			"single run compared with several, by their scatter. \"no\": the runs cannot be "
+			"distinguished in this figure.");
 }
 
-static void write_side(
-	const struct kwhy_text_context *context, const char *lead, const struct kwhy_side *side)
+/* Whether the sides ran an account another number of times, and it has a share of the time. */
+static bool counts_differ(const struct kwhy_account_pair *pair, double all_s)
 {
-	kwhy_text_context_linef(context, lead, "%s%s%s%s", side->label, *side->device ? ", " : "",
-		side->device,
-		side->energy_nj == KWHY_UNKNOWN_NJ ? ", time only"
-			: side->modelled	   ? ", modelled powers"
-						   : "");
+	double a = pair->counts[0], b = pair->counts[1];
+
+	if (!kwhy_pair_is_kernel(pair) && strcmp(pair->category, "copy") != 0 &&
+		strcmp(pair->category, "memset") != 0)
+		return false;
+	return fabs(b - a) > COUNT_RATIO * fmax(a, b) &&
+		pair->time.a.mean + pair->time.b.mean >= TIME_RATIO * all_s;
 }
 
-static const struct kwhy_table_column energy_columns[] = {
-	{"account", KWHY_COLUMN_NAME},
-	{"A", KWHY_COLUMN_RIGHT},
-	{"B", KWHY_COLUMN_RIGHT},
-	{"change", KWHY_COLUMN_RIGHT},
-	{"90 %", KWHY_COLUMN_RIGHT},
-	{"", KWHY_COLUMN_RIGHT},
-	{"", KWHY_COLUMN_LEFT},
-};
-
-static void add_name(struct kwhy_table *table, const struct kwhy_account_pair *pair)
+static void add_shown_name(struct kwhy_text *out, const struct kwhy_account_pair *pair)
 {
-	if (strcmp(pair->category, "compute") == 0 || strcmp(pair->category, "collective") == 0)
-		kwhy_table_kernel(table, pair->name);
+	struct kwhy_arena arena = {0};
+	const char *name = kwhy_pair_is_kernel(pair) ? kwhy_shown_kernel(&arena, pair->name) : pair->name;
+
+	name = name ? kwhy_shown_cut(&arena, name, NAME_COLUMNS) : NULL;
+	out->failed |= !name;
+	kwhy_text_add(out, name ? name : "");
+	kwhy_arena_done(&arena);
+}
+
+static void add_number(struct kwhy_text *out, double count)
+{
+	if (count == 0)
+		kwhy_text_add(out, "none");
 	else
-		kwhy_table_cell(table, pair->name);
+		kwhy_text_addf(out, count == floor(count) ? "%.0f" : "%.4g", count);
 }
 
-static void add_energy_pair(struct kwhy_table *table, const struct kwhy_account_pair *pair)
+/* "A ran 68 of flash_fwd_kernel, B 60 (-11.8 %)." */
+static void write_count(const struct kwhy_account_pair *pair, const struct kwhy_comparison *comparison,
+	const struct kwhy_text_context *context)
 {
-	int64_t a_nj = pair->a ? pair->a->gross_nj : 0, b_nj = pair->b ? pair->b->gross_nj : 0;
-	int64_t width_nj = pair->half_width_nj;
+	double a = pair->counts[0], b = pair->counts[1];
+	struct kwhy_text line = {0};
+	char unit[80];
 
-	add_name(table, pair);
-	kwhy_table_energy(table, a_nj);
-	kwhy_table_energy(table, b_nj);
-	add_change(table, pair->change_nj == KWHY_UNKNOWN_NJ ? NAN : (double)pair->change_nj * 1e-9, "J");
-	kwhy_table_interval(table, width_nj == KWHY_UNKNOWN_NJ ? width_nj : -width_nj, width_nj);
-	add_ratio(table, a_nj == KWHY_UNKNOWN_NJ ? NAN : (double)a_nj,
-		b_nj == KWHY_UNKNOWN_NJ ? NAN : (double)b_nj);
-	kwhy_table_cell(table, pair->significant ? "*" : "");
+	if (comparison->unit != KWHY_FOR_RUN)
+		kwhy_text_addf(&line, "For %s ", kwhy_compare_unit_words(unit, comparison));
+	kwhy_text_add(&line, "A ran ");
+	add_number(&line, a);
+	kwhy_text_add(&line, " of ");
+	add_shown_name(&line, pair);
+	kwhy_text_add(&line, ", B ");
+	add_number(&line, b);
+	if (a > 0 && b > 0)
+		kwhy_text_addf(&line, " (%+.1f %%)", (b / a - 1) * 100);
+	context->out->failed |= line.failed;
+	kwhy_text_context_paragraph(context, "!  ", line.failed ? "" : line.data);
+	kwhy_text_done(&line);
 }
 
-static const struct kwhy_table_column time_columns[] = {
-	{"account", KWHY_COLUMN_NAME},
-	{"A", KWHY_COLUMN_RIGHT},
-	{"B", KWHY_COLUMN_RIGHT},
-	{"change", KWHY_COLUMN_RIGHT},
-	{"", KWHY_COLUMN_RIGHT},
-};
-
-static void add_time_pair(struct kwhy_table *table, const struct kwhy_account_pair *pair)
+/* Says which side did less, by the launches of its kernels. */
+static void write_work_done(const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
 {
-	int64_t a_ns = pair->a ? pair->a->time_ns : 0, b_ns = pair->b ? pair->b->time_ns : 0;
+	const struct kwhy_side_account *a, *b;
+	double ratio;
 
-	add_name(table, pair);
-	kwhy_table_time(table, a_ns);
-	kwhy_table_time(table, b_ns);
-	add_change(table, (double)pair->change_ns * 1e-9, "s");
-	add_ratio(table, (double)a_ns, (double)b_ns);
-}
-
-static const char *totals_words(const struct kwhy_comparison *comparison)
-{
-	static const char *const words[2][2] = {
-		{"Totals are metered; how much they vary from run to run, one run of each cannot show.",
-			"Totals of A are metered, those of B modelled from assumed powers."},
-		{"Totals of A are modelled from assumed powers, those of B metered.",
-			"Totals are modelled from assumed powers."}};
-
-	return words[comparison->a->modelled][comparison->b->modelled];
-}
-
-static void write_accounts(const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
-{
-	bool energy = comparison->a->energy_nj != KWHY_UNKNOWN_NJ &&
-		comparison->b->energy_nj != KWHY_UNKNOWN_NJ;
-	size_t shown = kwhy_text_context_shown(context, comparison->pair_count, ACCOUNT_ROWS);
-	struct kwhy_table table;
-
-	if (!comparison->pair_count)
+	if (comparison->rate.kind != KWHY_RATE_LAUNCHES)
 		return;
-	kwhy_text_context_heading(context, "Accounts",
-		energy ? "by change of energy; * beyond the 90 % interval of the change"
-		       : "by change of time");
-	kwhy_table_init(&table, energy ? energy_columns : time_columns, energy ? 7 : 5);
-	for (size_t i = 0; i < shown; i++)
-		(energy ? add_energy_pair : add_time_pair)(&table, &comparison->pairs[i]);
-	kwhy_table_write(&table, context->style, context->out);
-	kwhy_text_context_more(context, comparison->pair_count, shown);
-	if (energy)
-		kwhy_text_context_paragraph(context, "  ", totals_words(comparison));
+	a = kwhy_side_account_of(comparison->a, comparison->rate.category, comparison->rate.name);
+	b = kwhy_side_account_of(comparison->b, comparison->rate.category, comparison->rate.name);
+	ratio = (double)b->count / comparison->unit_counts[1] /
+		((double)a->count / comparison->unit_counts[0]);
+	if (fabs(ratio - 1) > COUNT_RATIO)
+		kwhy_text_context_linef(context, "!  ",
+			"B did %.1f %% %s work than A, judged by how often its kernels ran: compare "
+			"throughput and the time of each kernel, not times in all.",
+			fabs(ratio - 1) * 100, ratio < 1 ? "less" : "more");
 }
 
-static bool has_finding(const struct kwhy_side *side, const char *id)
+/* Says loudly where the sides did not do the same, and what accounts are compared for. */
+static void write_counts(const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
 {
-	for (size_t i = 0; i < side->finding_count; i++)
-		if (strcmp(side->findings[i].id, id) == 0)
-			return true;
-	return false;
+	double all_s = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < comparison->pair_count; i++)
+		all_s += comparison->pairs[i].time.a.mean + comparison->pairs[i].time.b.mean;
+	if (comparison->unit != KWHY_FOR_RUN && comparison->unit_counts[0] != comparison->unit_counts[1])
+		kwhy_text_context_linef(context, "!  ", "A has %.10g %s%s, B %.10g: accounts are for %s",
+			comparison->unit_counts[0], comparison->unit_name,
+			comparison->unit == KWHY_FOR_STEP ? "s" : "", comparison->unit_counts[1],
+			kwhy_compare_unit_words((char[80]){0}, comparison));
+	write_work_done(comparison, context);
+	for (size_t i = 0; i < comparison->pair_count; i++)
+		if (counts_differ(&comparison->pairs[i], all_s) && count++ < COUNT_LINES)
+			write_count(&comparison->pairs[i], comparison, context);
+	if (count > COUNT_LINES)
+		kwhy_text_context_linef(
+			context, "!  ", "and %zu more accounts whose counts differ", count - COUNT_LINES);
+}
+
+/* Says what stands for the work of runs that state neither steps nor work. */
+static void write_rate_words(
+	const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
+{
+	struct kwhy_text line = {0};
+
+	if (comparison->unit != KWHY_FOR_RUN || !comparison->pair_count)
+		return;
+	kwhy_text_addf(&line, "%s. ",
+		comparison->a->step_count || comparison->b->step_count
+			? "Only one side has steps"
+			: "The sides state neither steps nor the same work");
+	if (comparison->rate.kind == KWHY_RATE_LAUNCHES) {
+		kwhy_text_add(&line, "Throughput is by launches of ");
+		for (size_t i = 0; i < comparison->pair_count; i++)
+			if (comparison->pairs[i].name == comparison->rate.name)
+				add_shown_name(&line, &comparison->pairs[i]);
+		kwhy_text_add(&line, ". ");
+	} else if (comparison->rate.kind == KWHY_RATE_UNKNOWN) {
+		kwhy_text_add(
+			&line, "Throughput is unknown, as launches of kernels do not agree on the work. ");
+	}
+	kwhy_text_add(&line, "--steps and --work state them.");
+	context->out->failed |= line.failed;
+	kwhy_text_context_paragraph(context, "  ", line.failed ? "" : line.data);
+	kwhy_text_done(&line);
 }
 
 /* Writes the findings of one side that are of a kind that the other side does not have. */
@@ -230,7 +274,7 @@ static void write_findings(const struct kwhy_text_context *context, const char *
 	bool any = false;
 
 	for (size_t i = 0; i < of->finding_count; i++) {
-		if (has_finding(other, of->findings[i].id))
+		if (kwhy_side_has_finding(other, of->findings[i].id))
 			continue;
 		if (!any)
 			kwhy_text_context_heading(context, title, NULL);
@@ -240,42 +284,24 @@ static void write_findings(const struct kwhy_text_context *context, const char *
 	}
 }
 
-static void write_verdicts(const struct kwhy_text_context *context, const struct kwhy_conditions *conditions)
-{
-	if (conditions->count)
-		kwhy_text_context_heading(context, "Conditions", NULL);
-	for (size_t i = 0; i < conditions->count; i++) {
-		const struct kwhy_condition *condition = &conditions->items[i];
-		const char *unit = condition->figure == KWHY_FIGURE_COUNT
-			? "J"
-			: kwhy_figure_unit(condition->figure);
-		char value[KWHY_QUANTITY_BYTES];
-
-		if (condition->relative)
-			snprintf(value, sizeof(value), "%+.2f %%", conditions->verdicts[i].value * 100);
-		else if (!*unit) /* a ratio is written as the condition states it */
-			snprintf(value, sizeof(value), "%.4g", conditions->verdicts[i].value);
-		else
-			kwhy_quantity_si(value, conditions->verdicts[i].value, unit, 4);
-		kwhy_text_context_linef(context, "  ", "%s: %s, %s", condition->text, value,
-			conditions->verdicts[i].exceeded ? "EXCEEDED" : "kept");
-	}
-}
-
 enum kwhy_status kwhy_compare_text(const struct kwhy_comparison *comparison,
 	const struct kwhy_conditions *conditions, const struct kwhy_text_style *style, struct kwhy_text *out,
 	struct kwhy_error *error)
 {
 	struct kwhy_text_context context = {.style = style, .out = out};
 
-	write_side(&context, "A  ", comparison->a);
-	write_side(&context, "B  ", comparison->b);
-	kwhy_text_context_heading(&context, "Summary", NULL);
+	write_side(&context, "A  ", comparison->a, comparison->runs[0].count);
+	write_side(&context, "B  ", comparison->b, comparison->runs[1].count);
+	if (style->markdown)
+		kwhy_compare_conditions_text(&context, conditions);
+	write_counts(comparison, &context);
 	write_figures(comparison, &context);
+	write_rate_words(comparison, &context);
 	kwhy_projection_check_text(comparison, &context);
-	write_accounts(comparison, &context);
+	kwhy_compare_accounts_text(comparison, &context);
 	write_findings(&context, "Findings gone", comparison->a, comparison->b);
 	write_findings(&context, "Findings new", comparison->b, comparison->a);
-	write_verdicts(&context, conditions);
+	if (!style->markdown)
+		kwhy_compare_conditions_text(&context, conditions);
 	return kwhy_text_check(out, error);
 }

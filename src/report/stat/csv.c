@@ -6,18 +6,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* Adds a name in quotes, since names that boards give their domains may have commas or quotes. */
-static void add_name(struct kwhy_text *out, const char *name)
-{
-	kwhy_text_add(out, "\"");
-	for (; *name; name++)
-		if (*name == '"')
-			kwhy_text_add(out, "\"\"");
-		else
-			kwhy_text_add_bytes(out, name, 1);
-	kwhy_text_add(out, "\"");
-}
-
 /*
  * What a row of the CSV describes: which figure, of which domain or metric, and of which run or all runs.
  */
@@ -33,7 +21,7 @@ static void add_row(struct kwhy_text *out, const struct place *place, const stru
 	const char *basis = kwhy_stat_interval_basis_name(figure->basis);
 
 	kwhy_text_addf(out, "%s,", place->figure);
-	add_name(out, place->of);
+	kwhy_csv_add_shown_text(out, place->of);
 	kwhy_text_add(out, ",");
 	if (place->run >= 0)
 		kwhy_text_addf(out, "%" PRId64, place->run);

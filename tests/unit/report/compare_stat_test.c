@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
+#include "import/results/stat.h"
 #include "report/compare/stat.h"
 
 #include <math.h>
@@ -14,30 +15,40 @@ static struct kwhy_error error;
 	"\"count\":" #count ",\"mean\":" #mean ",\"low\":" #low ",\"high\":" #high                      \
 	",\"deviation\":" #deviation "}}]}"
 
-static void compare(struct kwhy_stat_comparison *out, const char *a, const char *b)
-{
-	const struct kwhy_text texts[] = {
-		{.data = (char *)a, .length = strlen(a)}, {.data = (char *)b, .length = strlen(b)}};
-	const struct kwhy_text *const both[] = {&texts[0], &texts[1]};
-	const char *const labels[] = {"a.json", "b.json"};
+/* A comparison and the results that it borrows. */
+struct compared {
+	struct kwhy_read_stat a, b;
+	struct kwhy_stat_comparison comparison;
+};
 
-	assert_int_equal(kwhy_compare_stat(out, labels, both, &error), KWHY_OK);
+static void compare(struct compared *out, const char *a, const char *b)
+{
+	assert_int_equal(kwhy_read_stat_of(&out->a, "a.json", a, strlen(a), &error), KWHY_OK);
+	assert_int_equal(kwhy_read_stat_of(&out->b, "b.json", b, strlen(b), &error), KWHY_OK);
+	assert_int_equal(kwhy_compare_stat(&out->comparison, &out->a, &out->b, &error), KWHY_OK);
+}
+
+static void done(struct compared *compared)
+{
+	kwhy_compare_stat_done(&compared->comparison);
+	kwhy_read_stat_done(&compared->a);
+	kwhy_read_stat_done(&compared->b);
 }
 
 /* One of twenty runs that scatter by 11 J lies 13 J from their mean often enough. */
 static void a_single_run_is_held_against_the_scatter_of_several(void **state)
 {
-	struct kwhy_stat_comparison comparison;
+	struct compared compared;
 
 	(void)state;
-	compare(&comparison, STAT(20, 96.93, 91.72, 102.14, 11.13), STAT(1, 110, 109.8, 110.2, null));
-	assert_int_equal(comparison.change_count, 1);
-	assert_false(kwhy_stat_is_significant(&comparison.changes[0]));
-	assert_true(fabs(comparison.changes[0].difference.high - 13.07 - 23.87) < 0.01);
-	kwhy_compare_stat_done(&comparison);
-	compare(&comparison, STAT(1, 130, 129.8, 130.2, null), STAT(20, 96.93, 91.72, 102.14, 11.13));
-	assert_true(kwhy_stat_is_significant(&comparison.changes[0]));
-	kwhy_compare_stat_done(&comparison);
+	compare(&compared, STAT(20, 96.93, 91.72, 102.14, 11.13), STAT(1, 110, 109.8, 110.2, null));
+	assert_int_equal(compared.comparison.change_count, 1);
+	assert_false(kwhy_difference_is_significant(&compared.comparison.changes[0].difference));
+	assert_true(fabs(compared.comparison.changes[0].difference.high - 13.07 - 23.87) < 0.01);
+	done(&compared);
+	compare(&compared, STAT(1, 130, 129.8, 130.2, null), STAT(20, 96.93, 91.72, 102.14, 11.13));
+	assert_true(kwhy_difference_is_significant(&compared.comparison.changes[0].difference));
+	done(&compared);
 }
 
 /* Asserts that its lines fit. */
@@ -58,15 +69,15 @@ static void assert_shows(const struct kwhy_stat_comparison *comparison, const ch
 /* 100 J may be 80 or 120 J: then 1000 J are 12.5 or 8.33 times as much. */
 static void a_relative_change_has_the_error_of_what_it_is_relative_to(void **state)
 {
-	struct kwhy_stat_comparison comparison;
+	struct compared compared;
 
 	(void)state;
-	compare(&comparison, STAT(1, 100, 80, 120, null), STAT(1, 1000, 999, 1001, null));
-	assert_shows(&comparison, "+900.0 %  +733 to +1150  yes");
-	kwhy_compare_stat_done(&comparison);
-	compare(&comparison, STAT(1, 100, 99, 101, null), STAT(1, 101, 100, 102, null));
-	assert_shows(&comparison, "+1.0 %  -0.4 to +2.4  no");
-	kwhy_compare_stat_done(&comparison);
+	compare(&compared, STAT(1, 100, 80, 120, null), STAT(1, 1000, 999, 1001, null));
+	assert_shows(&compared.comparison, "+900.0 %  +733 to +1150  yes");
+	done(&compared);
+	compare(&compared, STAT(1, 100, 99, 101, null), STAT(1, 101, 100, 102, null));
+	assert_shows(&compared.comparison, "+1.0 %  -0.4 to +2.4  no");
+	done(&compared);
 }
 
 static void a_long_name_leaves_the_figures_their_room(void **state)
@@ -75,12 +86,12 @@ static void a_long_name_leaves_the_figures_their_room(void **state)
 		"{\"schema\":\"kwhy.stat/1\",\"command\":\"x\",\"work\":[{\"unit\":"
 		"\"sequences of a language model that were answered\",\"domains\":[{\"name\":\"gpu 0\","
 		"\"units_per_joule\":{\"count\":1,\"mean\":1234,\"low\":900,\"high\":1600}}]}]}";
-	struct kwhy_stat_comparison comparison;
+	struct compared compared;
 
 	(void)state;
-	compare(&comparison, json, json);
-	assert_shows(&comparison, "  gpu 0  1234  1234  +0.0 %");
-	kwhy_compare_stat_done(&comparison);
+	compare(&compared, json, json);
+	assert_shows(&compared.comparison, "  gpu 0  1234  1234  +0.0 %");
+	done(&compared);
 }
 
 #define POINT(run, value, joules) \
@@ -95,16 +106,16 @@ static void runs_that_never_reach_a_value_are_told(void **state)
 	static const char all[] = LOSS(
 		POINT(0, 5, 10) "," POINT(1, 5, 10) "," POINT(0, 1, 100) "," POINT(1, 1, 100));
 	static const char one[] = LOSS(POINT(0, 5, 10) "," POINT(1, 5, 10) "," POINT(0, 1, 50));
-	struct kwhy_stat_comparison comparison;
+	struct compared compared;
 
 	(void)state;
-	compare(&comparison, all, one);
-	assert_shows(&comparison, "  1  100 J  1.00 s    50.0 J  1.00 s  1 of 2  -50.0 %");
-	assert_shows(&comparison, "k of n: only k runs reached");
-	kwhy_compare_stat_done(&comparison);
-	compare(&comparison, all, all);
-	assert_shows(&comparison, "  1  100 J  1.00 s    100 J  1.00 s    +0.0 %");
-	kwhy_compare_stat_done(&comparison);
+	compare(&compared, all, one);
+	assert_shows(&compared.comparison, "  1  100 J  1.00 s    50.0 J  1.00 s  1 of 2  -50.0 %");
+	assert_shows(&compared.comparison, "k of n: only k runs reached");
+	done(&compared);
+	compare(&compared, all, all);
+	assert_shows(&compared.comparison, "  1  100 J  1.00 s    100 J  1.00 s    +0.0 %");
+	done(&compared);
 }
 
 int main(void)

@@ -8,9 +8,12 @@
 static struct kwhy_error error;
 
 /* 100 J in 2 s against 110 J in 1.5 s. */
-static struct kwhy_side_account account_a = {"compute", "gemm", 1, 1, 50000000000, 1, 2};
-static struct kwhy_side_account account_b = {"compute", "gemm", 1, 1, 60000000000, 1, 2};
-static struct kwhy_side_account copy_b = {"copy", "h2d pageable->device 4-8 KiB", 1, 1, 3000000000, 1, 2};
+static struct kwhy_side_account accounts_a[] = {{"compute", "gemm", 40, 400000000, 50000000000, 1, 2}};
+static struct kwhy_side_account accounts_b[] = {{"compute", "gemm", 30, 330000000, 60000000000, 1, 2},
+	{"copy", "h2d pageable->device 4-8 KiB", 1, 1, 3000000000, 1, 2}};
+static struct kwhy_side_finding findings_a[] = {{"launch-bound", "Launch-bound", 0, 0}};
+static struct kwhy_side_finding findings_b[] = {{"launch-bound", "Launch-bound", 0, 0},
+	{"small-copies", "Copies", 0, 0}, {"small-copies", "More", 0, 0}};
 static struct kwhy_side_work work_a = {"tokens", 2000, 0.04}, work_b = {"tokens", 2000, 0.05};
 static const struct kwhy_side side_a = {.label = "a.json",
 	.energy_nj = 100000000000,
@@ -18,6 +21,14 @@ static const struct kwhy_side side_a = {.label = "a.json",
 	.span_ns = 2000000000,
 	.power_w = 50,
 	.busy_ratio = 0.5,
+	.spans_ns = 2000000000,
+	.idle_ns = 1000000000,
+	.step_count = 4,
+	.loop_ns = 1600000000,
+	.accounts = accounts_a,
+	.account_count = 1,
+	.findings = findings_a,
+	.finding_count = 1,
 	.work = &work_a,
 	.work_count = 1};
 static const struct kwhy_side side_b = {.label = "b.json",
@@ -26,11 +37,30 @@ static const struct kwhy_side side_b = {.label = "b.json",
 	.span_ns = 1500000000,
 	.power_w = 70,
 	.busy_ratio = 0.75,
+	.spans_ns = 1500000000,
+	.idle_ns = 300000000,
+	.step_count = 3,
+	.loop_ns = 1320000000,
+	.accounts = accounts_b,
+	.account_count = 2,
+	.findings = findings_b,
+	.finding_count = 3,
 	.work = &work_b,
 	.work_count = 1};
-static struct kwhy_account_pair pairs[] = {{.name = "gemm", .a = &account_a, .b = &account_b},
-	{.name = "h2d pageable->device 4-8 KiB", .b = &copy_b}};
-static const struct kwhy_comparison comparison = {&side_a, &side_b, pairs, 2, NULL};
+static struct kwhy_comparison comparison;
+
+static int begin(void **state)
+{
+	(void)state;
+	return (int)kwhy_compare(&comparison, &side_a, &side_b, &error);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	kwhy_comparison_done(&comparison);
+	return 0;
+}
 
 static void a_condition_is_decided_as_it_reads(void **state)
 {
@@ -64,6 +94,23 @@ static void a_condition_is_decided_as_it_reads(void **state)
 		{"each:tokens>49mJ", 0.05, true},
 		{"each:tokens>51000uJ", 0.05, false},
 		{"each:tokens<-1mJ", 0.01, false},
+		/* 0.4 s and 0.44 s a step, 2000 tokens in 2 s and in 1.5 s */
+		{"step>+9%", 0.1, true},
+		{"step>+50ms", 0.04, false},
+		{"step>430ms", 0.44, true},
+		{"throughput<-2%", 1 / 0.75 - 1, false},
+		{"throughput:tokens<1400/s", 2000 / 1.5, true},
+		{"throughput:steps<-9%", 1 / 1.1 - 1, true},
+		/* 100 ms and 110 ms a step, 12.5 J and 20 J */
+		{"account-time:gemm>+5ms", 0.01, true},
+		{"account-time:gemm>+11%", 0.1, false},
+		{"account-energy:gemm>+5%", 0.6, true},
+		{"account-energy:gemm>19J", 20, true},
+		{"idle_ratio<-59%", -0.6, true},
+		{"idle_ratio<-29points", -0.3, true},
+		{"idle_ratio>+2%", -0.6, false},
+		{"idle_ratio>0.1", 0.2, true},
+		{"finding:new", 1, true},
 	};
 
 	(void)state;
@@ -84,7 +131,8 @@ static void what_is_no_condition_is_wrong_usage(void **state)
 {
 	static const char *const cases[] = {"", "energy", "energy>", "energy>x", "energy>3W", "time>3J",
 		"joules>3", "busy_ratio>3J", ">3", "energy>nan", "energy>inf", "energy>3%%", "account:>3J",
-		"each:>3J", "energy=3"};
+		"each:>3J", "energy=3", "step>3J", "throughput<3J", "throughput:<3", "account-time:x>3J",
+		"account-energy:x>3s", "idle_ratio>3s", "finding:new>1", "finding:old"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -98,31 +146,104 @@ static void what_is_no_condition_is_wrong_usage(void **state)
 static void an_unknown_figure_cannot_be_kept(void **state)
 {
 	struct kwhy_side unknown = side_b;
-	const struct kwhy_comparison half = {&side_a, &unknown, pairs, 2, NULL};
+	struct kwhy_comparison half;
 	struct kwhy_condition condition;
 	struct kwhy_verdict verdict;
 
 	(void)state;
 	unknown.energy_nj = KWHY_UNKNOWN_NJ;
+	assert_int_equal(kwhy_compare(&half, &side_a, &unknown, &error), KWHY_OK);
 	assert_int_equal(kwhy_condition_parse("energy>+3%", &condition, &error), KWHY_OK);
 	assert_int_equal(kwhy_condition_check(&condition, &half, &verdict, &error), KWHY_E_INPUT);
 	assert_non_null(strstr(error.text, "b.json"));
+	kwhy_comparison_done(&half);
 }
 
 static void of_b_alone_nothing_of_a_is_needed(void **state)
 {
 	struct kwhy_side without = side_a;
-	const struct kwhy_comparison half = {&without, &side_b, pairs, 2, NULL};
+	struct kwhy_comparison half;
 	struct kwhy_condition condition;
 	struct kwhy_verdict verdict;
 
 	(void)state;
 	without.work_count = 0;
+	assert_int_equal(kwhy_compare(&half, &without, &side_b, &error), KWHY_OK);
 	assert_int_equal(kwhy_condition_parse("each:tokens>49mJ", &condition, &error), KWHY_OK);
 	assert_int_equal(kwhy_condition_check(&condition, &half, &verdict, &error), KWHY_OK);
 	assert_true(verdict.exceeded);
 	assert_int_equal(kwhy_condition_parse("each:tokens>+1%", &condition, &error), KWHY_OK);
 	assert_int_equal(kwhy_condition_check(&condition, &half, &verdict, &error), KWHY_E_USAGE);
+	kwhy_comparison_done(&half);
+}
+
+/* One sentence lists all names; another the units that fit the figure. */
+static void a_name_or_unit_that_is_none_is_answered_with_those_that_are(void **state)
+{
+	struct kwhy_condition condition;
+
+	(void)state;
+	assert_int_equal(kwhy_condition_parse("steps>+3%", &condition, &error), KWHY_E_USAGE);
+	assert_string_equal(error.text,
+		"--fail-if 'steps>+3%': there is no figure 'steps'; there are throughput, step, "
+		"step_energy, time, energy, run, idle, power, busy_ratio, idle_ratio, throughput:UNIT, "
+		"account-time:NAME, "
+		"account-energy:NAME, account:NAME, each:UNIT, finding:new");
+	assert_int_equal(kwhy_condition_parse("step>3W", &condition, &error), KWHY_E_USAGE);
+	assert_non_null(strstr(error.text, "one of s, ms, us, %"));
+}
+
+static void steps_must_be_there_to_be_compared(void **state)
+{
+	struct kwhy_side without = side_b;
+	struct kwhy_comparison half;
+	struct kwhy_condition condition;
+	struct kwhy_verdict verdict;
+
+	(void)state;
+	without.step_count = 0;
+	without.loop_ns = 0;
+	assert_int_equal(kwhy_compare(&half, &side_a, &without, &error), KWHY_OK);
+	assert_int_equal(kwhy_condition_parse("step>+3%", &condition, &error), KWHY_OK);
+	assert_int_equal(kwhy_condition_check(&condition, &half, &verdict, &error), KWHY_E_INPUT);
+	assert_non_null(strstr(error.text, "'b.json': it has no steps; name its ranges with --steps"));
+	kwhy_comparison_done(&half);
+}
+
+/* Three runs of each side, whose steps take `a` and `b` ms. */
+static struct kwhy_verdict verdict_of(const double a[3], const double b[3], const char *text)
+{
+	struct kwhy_side sides[6];
+	const struct kwhy_runs runs[2] = {{sides, 3}, {sides + 3, 3}};
+	struct kwhy_comparison several;
+	struct kwhy_condition condition;
+	struct kwhy_verdict verdict;
+
+	for (size_t i = 0; i < 6; i++) {
+		sides[i] = i < 3 ? side_a : side_b;
+		sides[i].loop_ns = (int64_t)((i < 3 ? a[i] : b[i - 3]) * 1e6) * (int64_t)sides[i].step_count;
+	}
+	assert_int_equal(kwhy_compare_runs(&several, runs, &error), KWHY_OK);
+	assert_int_equal(kwhy_condition_parse(text, &condition, &error), KWHY_OK);
+	assert_int_equal(kwhy_condition_check(&condition, &several, &verdict, &error), KWHY_OK);
+	kwhy_comparison_done(&several);
+	return verdict;
+}
+
+/* Both rise by 5 %; runs that scatter by 10 % cannot show it. */
+static void a_change_that_may_be_chance_exceeds_nothing(void **state)
+{
+	const double steady_a[3] = {100, 100.5, 99.5}, steady_b[3] = {105, 105.5, 104.5};
+	const double wild_a[3] = {90, 100, 110}, wild_b[3] = {95, 105, 115};
+	struct kwhy_verdict steady = verdict_of(steady_a, steady_b, "step>+3%");
+	struct kwhy_verdict wild = verdict_of(wild_a, wild_b, "step>+3%");
+
+	(void)state;
+	assert_true(steady.exceeded && !steady.is_chance && steady.low > 0.03);
+	assert_true(!wild.exceeded && wild.is_chance && wild.low < 0 && wild.high > 0);
+	assert_float_equal(wild.value, 0.05, 1e-9);
+	/* a value of B is no change, which chance could make */
+	assert_true(verdict_of(wild_a, wild_b, "step>101ms").exceeded);
 }
 
 static void an_account_or_work_must_be_named_clearly(void **state)
@@ -147,8 +268,11 @@ int main(void)
 		cmocka_unit_test(what_is_no_condition_is_wrong_usage),
 		cmocka_unit_test(an_unknown_figure_cannot_be_kept),
 		cmocka_unit_test(of_b_alone_nothing_of_a_is_needed),
+		cmocka_unit_test(a_name_or_unit_that_is_none_is_answered_with_those_that_are),
+		cmocka_unit_test(steps_must_be_there_to_be_compared),
+		cmocka_unit_test(a_change_that_may_be_chance_exceeds_nothing),
 		cmocka_unit_test(an_account_or_work_must_be_named_clearly),
 	};
 
-	return kwhy_test_main(tests, NULL, NULL);
+	return kwhy_test_main(tests, begin, end);
 }

@@ -249,8 +249,8 @@ static void assert_same_side(const struct kwhy_side *read, const struct kwhy_rep
 		assert_int_equal(side.findings[i].energy_nj, read->findings[i].energy_nj);
 	assert_int_equal(side.work_count, read->work_count);
 	for (int i = 0; i < KWHY_FIGURE_COUNT; i++) {
-		double a = kwhy_figure_of(&side, (enum kwhy_figure)i),
-		       b = kwhy_figure_of(read, (enum kwhy_figure)i);
+		double a = kwhy_figure_of(&side, (enum kwhy_figure)i, NULL),
+		       b = kwhy_figure_of(read, (enum kwhy_figure)i, NULL);
 
 		assert_true(a == b || (isnan(a) && isnan(b)));
 	}

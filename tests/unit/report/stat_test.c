@@ -284,8 +284,7 @@ static void a_result_is_compared_with_another(void **state)
 {
 	struct example a, b;
 	struct kwhy_text texts[2] = {{0}};
-	const struct kwhy_text *const both[2] = {&texts[0], &texts[1]};
-	const char *const labels[2] = {"a.json", "b.json"};
+	struct kwhy_read_stat read[2];
 	struct kwhy_stat_comparison comparison;
 
 	(void)state;
@@ -298,7 +297,11 @@ static void a_result_is_compared_with_another(void **state)
 	b.points[1].value = b.points[3].value = 1;
 	assert_int_equal(kwhy_stat_json(&a.stat, &texts[0], &error), KWHY_OK);
 	assert_int_equal(kwhy_stat_json(&b.stat, &texts[1], &error), KWHY_OK);
-	assert_int_equal(kwhy_compare_stat(&comparison, labels, both, &error), KWHY_OK);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(
+			kwhy_read_stat_of(&read[i], "a.json", texts[i].data, texts[i].length, &error),
+			KWHY_OK);
+	assert_int_equal(kwhy_compare_stat(&comparison, &read[0], &read[1], &error), KWHY_OK);
 	assert_string_equal(comparison.changes[3].name, "energy");
 	assert_string_equal(comparison.changes[3].domain, "gpu 0");
 	assert_close(comparison.changes[3].difference.change, -55);
@@ -312,8 +315,10 @@ static void a_result_is_compared_with_another(void **state)
 	assert_int_equal(comparison.curves[0].levels[4].runs[1], 2);
 	assert_true(comparison.sides[0].energy_nj == 105000000000);
 	kwhy_compare_stat_done(&comparison);
-	kwhy_text_done(&texts[0]);
-	kwhy_text_done(&texts[1]);
+	for (size_t i = 0; i < 2; i++) {
+		kwhy_read_stat_done(&read[i]);
+		kwhy_text_done(&texts[i]);
+	}
 }
 
 /* A run of 110 J stated no tokens: the mean of both is 105 J, and a token took 2. */
@@ -321,8 +326,7 @@ static void energy_each_is_read_as_it_was_told(void **state)
 {
 	struct example e;
 	struct kwhy_text text = {0};
-	const struct kwhy_text *const both[2] = {&text, &text};
-	const char *const labels[2] = {"a.json", "b.json"};
+	struct kwhy_read_stat read;
 	struct kwhy_stat_comparison comparison;
 
 	(void)state;
@@ -330,9 +334,11 @@ static void energy_each_is_read_as_it_was_told(void **state)
 	e.counts[1] = NAN;
 	e.runs[1].work = &e.counts[1];
 	assert_int_equal(kwhy_stat_json(&e.stat, &text, &error), KWHY_OK);
-	assert_int_equal(kwhy_compare_stat(&comparison, labels, both, &error), KWHY_OK);
+	assert_int_equal(kwhy_read_stat_of(&read, "a.json", text.data, text.length, &error), KWHY_OK);
+	assert_int_equal(kwhy_compare_stat(&comparison, &read, &read, &error), KWHY_OK);
 	assert_close(comparison.sides[0].work[0].each_j, 2);
 	kwhy_compare_stat_done(&comparison);
+	kwhy_read_stat_done(&read);
 	kwhy_text_done(&text);
 }
 
@@ -345,22 +351,17 @@ static void damaged_results_are_refused_or_unknown_and_never_read_wrongly(void *
 		("{\"schema\":\"kwhy.stat/1\",\"metrics\":[{\"name\":\"l\",\"points\":[{},{\"value\":1}]}],"
 		 "\"time\":{\"elapsed_s\":{\"count\":-3,\"mean\":1e300}}}")};
 	struct kwhy_stat_comparison comparison;
-	const char *const labels[2] = {"a", "b"};
+	struct kwhy_read_stat read;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		struct kwhy_text text = {.data = (char *)bad[i], .length = strlen(bad[i])};
-		const struct kwhy_text *const both[2] = {&text, &text};
-
-		assert_int_equal(kwhy_compare_stat(&comparison, labels, both, &error), KWHY_E_INPUT);
-	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_int_equal(kwhy_read_stat_of(&read, "a", bad[i], strlen(bad[i]), &error), KWHY_E_INPUT);
 	for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++) {
-		struct kwhy_text text = {.data = (char *)odd[i], .length = strlen(odd[i])};
-		const struct kwhy_text *const both[2] = {&text, &text};
-
-		assert_int_equal(kwhy_compare_stat(&comparison, labels, both, &error), KWHY_OK);
+		assert_int_equal(kwhy_read_stat_of(&read, "a", odd[i], strlen(odd[i]), &error), KWHY_OK);
+		assert_int_equal(kwhy_compare_stat(&comparison, &read, &read, &error), KWHY_OK);
 		assert_int_equal(comparison.change_count, 0);
 		kwhy_compare_stat_done(&comparison);
+		kwhy_read_stat_done(&read);
 	}
 }
 

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_RECORDINGS_COMPARE_RESULTS_H
+#define KWHY_CLI_RECORDINGS_COMPARE_RESULTS_H
+
+#include "cli/command.h"
+#include "cli/output.h"
+#include "report/compare.h"
+
+#include <stdbool.h>
+
+/* What `kwhy compare` writes of a comparison of two runs or of two results of `kwhy stat`. */
+struct kwhy_compare_outputs {
+	const struct kwhy_text_style *style;
+	const char *output; /* path of the output; NULL: standard output */
+	enum kwhy_output_form form;
+	const char *summary; /* path of the summary in Markdown; NULL: none is written */
+};
+
+/* Conditions of --fail-if, and whether they hold. Zero-initialise. */
+struct kwhy_compare_gates {
+	struct kwhy_condition *conditions;
+	struct kwhy_verdict *verdicts;
+	size_t count;
+	bool exceeded;
+};
+
+KWHY_MUST_USE enum kwhy_status kwhy_compare_gates_parse(
+	struct kwhy_compare_gates *gates, const struct kwhy_strings *texts, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_compare_gates_check(
+	struct kwhy_compare_gates *gates, const struct kwhy_comparison *comparison, struct kwhy_error *error);
+void kwhy_compare_gates_done(struct kwhy_compare_gates *gates);
+
+/* Renders one comparison. `comparison` is what the functions take. */
+struct kwhy_compare_renderer {
+	const void *comparison;
+	enum kwhy_status (*text)(const void *comparison, const struct kwhy_conditions *conditions,
+		const struct kwhy_text_style *style, struct kwhy_text *out, struct kwhy_error *error);
+	enum kwhy_status (*json)(const void *comparison, const struct kwhy_conditions *conditions,
+		struct kwhy_text *out, struct kwhy_error *error);
+	/* NULL: there is no page of it */
+	enum kwhy_status (*page)(const void *comparison, const struct kwhy_conditions *conditions,
+		struct kwhy_text *out, struct kwhy_error *error);
+};
+
+/* Writes the output, and the summary if one is asked for. */
+KWHY_MUST_USE enum kwhy_status kwhy_compare_write(const struct kwhy_compare_renderer *renderer,
+	const struct kwhy_compare_gates *gates, const struct kwhy_compare_outputs *outputs,
+	struct kwhy_error *error);
+
+/* Whether a file is a result of `kwhy stat`, judged by its first bytes. */
+bool kwhy_is_stat(const char *path);
+
+/* Compares two results of `kwhy stat`. */
+KWHY_MUST_USE enum kwhy_status kwhy_compare_results(char *const paths[2], struct kwhy_compare_gates *gates,
+	const struct kwhy_compare_outputs *outputs, struct kwhy_error *error);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/compare.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Figures of single runs, and their changes between two sides. */
+
+#define ROUNDING 1e-12
+
+static const struct {
+	const char *name, *unit;
+} figures[KWHY_FIGURE_COUNT] = {
+	[KWHY_FIGURE_THROUGHPUT] = {"throughput", "/s"},
+	[KWHY_FIGURE_STEP] = {"step", "s"},
+	[KWHY_FIGURE_STEP_ENERGY] = {"step_energy", "J"},
+	[KWHY_FIGURE_TIME] = {"time", "s"},
+	[KWHY_FIGURE_ENERGY] = {"energy", "J"},
+	[KWHY_FIGURE_RUN] = {"run", "J"},
+	[KWHY_FIGURE_IDLE] = {"idle", "J"},
+	[KWHY_FIGURE_POWER] = {"power", "W"},
+	[KWHY_FIGURE_BUSY_RATIO] = {"busy_ratio", ""},
+	[KWHY_FIGURE_IDLE_RATIO] = {"idle_ratio", ""},
+};
+
+const char *kwhy_figure_name(enum kwhy_figure figure)
+{
+	return figures[figure].name;
+}
+
+const char *kwhy_figure_unit(enum kwhy_figure figure)
+{
+	return figures[figure].unit;
+}
+
+/*
+ * A figure of one run as a quotient, so that several runs have the ratio of their sums. below 1: a figure
+ * that is no ratio. NAN: unknown.
+ */
+struct quotient {
+	double above, below;
+};
+
+static const struct quotient unknown = {NAN, 1};
+
+static double joules(int64_t energy_nj)
+{
+	return energy_nj == KWHY_UNKNOWN_NJ ? NAN : (double)energy_nj * 1e-9;
+}
+
+static double seconds(int64_t time_ns)
+{
+	return time_ns > 0 ? (double)time_ns * 1e-9 : NAN;
+}
+
+static struct quotient rate_of(const struct kwhy_side *run, const struct kwhy_rate *rate)
+{
+	const struct kwhy_side_account *account;
+	const struct kwhy_side_work *work;
+
+	switch (rate ? rate->kind : KWHY_RATE_UNKNOWN) {
+	case KWHY_RATE_WORK:
+		work = kwhy_side_work_of(run, rate->name);
+		return (struct quotient){work ? work->count : NAN, seconds(run->span_ns)};
+	case KWHY_RATE_STEPS:
+		return (struct quotient){
+			run->step_count ? (double)run->step_count : NAN, seconds(run->loop_ns)};
+	case KWHY_RATE_LAUNCHES:
+		account = kwhy_side_account_of(run, rate->category, rate->name);
+		return (struct quotient){account ? (double)account->count : 0, seconds(run->span_ns)};
+	case KWHY_RATE_UNKNOWN:
+		break;
+	}
+	return unknown;
+}
+
+static struct quotient figure_of(
+	const struct kwhy_side *run, enum kwhy_figure figure, const struct kwhy_rate *rate)
+{
+	switch (figure) {
+	case KWHY_FIGURE_THROUGHPUT:
+		return rate_of(run, rate);
+	case KWHY_FIGURE_STEP:
+		return (struct quotient){seconds(run->loop_ns), (double)run->step_count};
+	case KWHY_FIGURE_STEP_ENERGY:
+		return (struct quotient){
+			run->step_count ? joules(run->loop_nj) : NAN, (double)run->step_count};
+	case KWHY_FIGURE_TIME:
+		return (struct quotient){seconds(run->span_ns), 1};
+	case KWHY_FIGURE_ENERGY:
+		return (struct quotient){joules(run->energy_nj), 1};
+	case KWHY_FIGURE_RUN:
+		return (struct quotient){joules(run->run_nj), 1};
+	case KWHY_FIGURE_IDLE:
+		return (struct quotient){joules(run->idle_nj), 1};
+	case KWHY_FIGURE_POWER:
+		return (struct quotient){run->power_w, 1};
+	case KWHY_FIGURE_BUSY_RATIO:
+		return (struct quotient){run->busy_ratio, 1};
+	case KWHY_FIGURE_IDLE_RATIO:
+		return (struct quotient){
+			run->spans_ns > 0 ? (double)run->idle_ns : NAN, (double)run->spans_ns};
+	case KWHY_FIGURE_COUNT:
+		break;
+	}
+	return unknown;
+}
+
+double kwhy_figure_of(const struct kwhy_side *run, enum kwhy_figure figure, const struct kwhy_rate *rate)
+{
+	const struct quotient quotient = figure_of(run, figure, rate);
+
+	return quotient.above / quotient.below;
+}
+
+/* What of a run is compared: the fields that the kind of the quantity needs are set. */
+struct quantity {
+	enum { FIGURE, RATE, EACH, ACCOUNT_TIME, ACCOUNT_ENERGY, ACCOUNT_IN_ALL } kind;
+	const struct kwhy_comparison *comparison;
+	enum kwhy_figure figure;
+	const struct kwhy_rate *rate;
+	const char *unit; /* unit of work */
+	const struct kwhy_account_pair *pair;
+};
+
+/* Number of units of the comparison in one run. */
+static double units_of(const struct kwhy_comparison *comparison, const struct kwhy_side *run)
+{
+	const struct kwhy_side_work *work;
+
+	if (comparison->unit == KWHY_FOR_STEP)
+		return (double)run->step_count;
+	work = comparison->unit == KWHY_FOR_WORK ? kwhy_side_work_of(run, comparison->unit_name) : NULL;
+	return comparison->unit == KWHY_FOR_RUN ? 1 : work ? work->count : NAN;
+}
+
+static struct quotient quotient_of(const struct quantity *quantity, const struct kwhy_side *run)
+{
+	const struct kwhy_side_account *account = NULL;
+	const struct kwhy_side_work *work;
+
+	if (quantity->pair)
+		account = kwhy_side_account_of(run, quantity->pair->category, quantity->pair->name);
+	switch (quantity->kind) {
+	case FIGURE:
+		return figure_of(run, quantity->figure, &quantity->comparison->rate);
+	case RATE:
+		return rate_of(run, quantity->rate);
+	case EACH:
+		work = kwhy_side_work_of(run, quantity->unit);
+		return work ? (struct quotient){work->each_j * work->count, work->count} : unknown;
+	case ACCOUNT_TIME:
+		return (struct quotient){
+			account ? (double)account->time_ns * 1e-9 : 0, units_of(quantity->comparison, run)};
+	default:
+		break;
+	}
+	return (struct quotient){joules(account					     ? account->gross_nj
+						 : run->energy_nj == KWHY_UNKNOWN_NJ ? KWHY_UNKNOWN_NJ
+										     : 0),
+		quantity->kind == ACCOUNT_IN_ALL ? 1 : units_of(quantity->comparison, run)};
+}
+
+static struct kwhy_estimate estimate_of(const struct quantity *quantity, const struct kwhy_runs *runs)
+{
+	struct kwhy_estimate estimate = {
+		.count = 1, .low = NAN, .high = NAN, .deviation = NAN, .least = NAN, .most = NAN};
+	double above[KWHY_RUNS_MAX] = {NAN}, below[KWHY_RUNS_MAX] = {1};
+	bool is_ratio = false;
+
+	for (size_t i = 0; i < runs->count; i++) {
+		const struct quotient quotient = quotient_of(quantity, &runs->items[i]);
+
+		above[i] = quotient.above;
+		below[i] = quotient.below;
+		is_ratio |= quotient.below != 1;
+	}
+	estimate.mean = above[0] / below[0];
+	if (runs->count > 1)
+		(is_ratio ? kwhy_ratio_of(above, below, runs->count, &estimate)
+			  : kwhy_estimate_of(above, runs->count, &estimate));
+	if (!isfinite(estimate.mean))
+		estimate.mean = NAN;
+	return estimate;
+}
+
+/* Gives a single run's energy of an account the interval of its meter, 90 %. */
+static void set_meter_interval(const struct quantity *quantity, const struct kwhy_runs *runs,
+	const struct kwhy_side_account *account, struct kwhy_estimate *estimate)
+{
+	double units;
+
+	if (runs->count > 1)
+		return;
+	units = quantity->kind == ACCOUNT_IN_ALL ? 1 : units_of(quantity->comparison, &runs->items[0]);
+	estimate->low = account ? joules(account->low_nj) / units : estimate->mean;
+	estimate->high = account ? joules(account->high_nj) / units : estimate->mean;
+}
+
+static struct kwhy_change change_of(const struct quantity *quantity)
+{
+	const struct kwhy_runs *runs = quantity->comparison->runs;
+	struct kwhy_change change = {
+		.a = estimate_of(quantity, &runs[0]), .b = estimate_of(quantity, &runs[1])};
+
+	if (quantity->kind == ACCOUNT_ENERGY || quantity->kind == ACCOUNT_IN_ALL) {
+		set_meter_interval(quantity, &runs[0], quantity->pair->a, &change.a);
+		set_meter_interval(quantity, &runs[1], quantity->pair->b, &change.b);
+	}
+	/* a difference that rounding makes is none */
+	if (fabs(change.b.mean - change.a.mean) <= ROUNDING * fabs(change.a.mean))
+		change.b.mean = change.a.mean;
+	kwhy_difference_of(&change.a, &change.b, &change.difference);
+	return change;
+}
+
+struct kwhy_change kwhy_change_of_figure(const struct kwhy_comparison *comparison, enum kwhy_figure figure)
+{
+	return change_of(&(struct quantity){.kind = FIGURE, .comparison = comparison, .figure = figure});
+}
+
+struct kwhy_change kwhy_change_of_rate(const struct kwhy_comparison *comparison, const struct kwhy_rate *rate)
+{
+	return change_of(&(struct quantity){.kind = RATE, .comparison = comparison, .rate = rate});
+}
+
+struct kwhy_change kwhy_change_of_each(const struct kwhy_comparison *comparison, const char *unit)
+{
+	return change_of(&(struct quantity){.kind = EACH, .comparison = comparison, .unit = unit});
+}
+
+struct kwhy_change kwhy_change_of_account(
+	const struct kwhy_comparison *comparison, const struct kwhy_account_pair *pair)
+{
+	return change_of(&(struct quantity){.kind = ACCOUNT_IN_ALL, .comparison = comparison, .pair = pair});
+}
+
+void kwhy_pair_set_changes(struct kwhy_account_pair *pair, const struct kwhy_comparison *comparison)
+{
+	struct quantity quantity = {.kind = ACCOUNT_TIME, .comparison = comparison, .pair = pair};
+
+	pair->time = change_of(&quantity);
+	quantity.kind = ACCOUNT_ENERGY;
+	pair->energy = change_of(&quantity);
+}
+
+bool kwhy_difference_is_known(const struct kwhy_difference *difference)
+{
+	return isfinite(difference->low) && isfinite(difference->high);
+}
+
+bool kwhy_difference_is_significant(const struct kwhy_difference *difference)
+{
+	return difference->low > 0 || difference->high < 0;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPORT_COMPARE_PARTS_H
+#define KWHY_REPORT_COMPARE_PARTS_H
+
+#include "base/quantity.h"
+#include "report/compare.h"
+#include "report/json/writer.h"
+#include "report/table.h"
+#include "report/text_context.h"
+
+/* Parts that the comparisons of runs and of results of `kwhy stat` share. */
+
+/* Adds a relative change as "+12.3 %", or "new" where A's value is 0 and B's is not. */
+void kwhy_compare_add_ratio(struct kwhy_table *table, double a, double b);
+
+/* Writes a value in its unit, also a rate ("227 /s") and a ratio in percent; not finite: NULL. */
+const char *kwhy_compare_value(char out[KWHY_QUANTITY_BYTES], double value, const char *unit, int digits);
+
+/* Adds a change with its unit: "+1.20 J". A ratio, whose unit is "", changes by points. */
+void kwhy_compare_add_change(struct kwhy_table *table, double change, const char *unit);
+
+/* Writes a ratio in percent with its sign: "+12.3", "+1234". Returns `out`. */
+const char *kwhy_compare_percent(char out[KWHY_QUANTITY_BYTES], double ratio);
+
+/*
+ * Adds the interval of a relative change, "-12.7 to -11.9", and whether the change is significant, "yes" or
+ * "no". Both cells are empty where the interval is unknown.
+ */
+void kwhy_compare_add_interval(struct kwhy_table *table, const struct kwhy_difference *difference);
+
+/* Write which conditions hold: in text under a heading, in JSON as the member "conditions". */
+void kwhy_compare_conditions_text(
+	const struct kwhy_text_context *context, const struct kwhy_conditions *conditions);
+void kwhy_compare_conditions_json(struct kwhy_json *json, const struct kwhy_conditions *conditions);
+
+/*
+ * Writes the accounts of a comparison, largest change first: count, time and energy for the comparison's
+ * unit. Without energies it begins with the time of each category.
+ */
+void kwhy_compare_accounts_text(
+	const struct kwhy_comparison *comparison, const struct kwhy_text_context *context);
+
+/* Writes "a step", "one of tokens" or "the run", for which accounts are compared. */
+const char *kwhy_compare_unit_words(char out[80], const struct kwhy_comparison *comparison);
+
+#endif

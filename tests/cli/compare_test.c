@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
+#include "cmocka_all.h"
+#include "spawned_checks.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* `kwhy compare` as a gate, on recordings that the tests write. */
+
+static struct kwhy_error error;
+static char folder[] = "/tmp/kwhy-compare-XXXXXX";
+
+static const char *place(const char *name)
+{
+	return place_in(folder, name);
+}
+
+static void begin_csv(struct kwhy_text *csv)
+{
+	kwhy_text_add(csv,
+		"# clock other hand-made\n# device 0 name=\"Example GPU\" sms=132\n"
+		"kind,name,device,stream,start_ns,end_ns,bytes,blocks,threads_per_block\n");
+}
+
+static void end_csv(struct kwhy_text *csv, const char *name)
+{
+	assert_int_equal(kwhy_file_write(place(name), csv->data, csv->length, &error), KWHY_OK);
+	kwhy_text_done(csv);
+}
+
+/* `count` flash kernels of 4.2 ms, each with a norm kernel, at even distances in a window of 300 ms. */
+static void write_window(const char *name, int64_t count)
+{
+	struct kwhy_text csv = {0};
+
+	begin_csv(&csv);
+	for (int64_t i = 0; i < count; i++) {
+		int64_t start_ns = i * (299900000 / count);
+
+		kwhy_text_addf(&csv,
+			"kernel,\"void flash_fwd_kernel<128>(Params)\",0,7,%" PRId64 ",%" PRId64
+			",,132,128\n",
+			start_ns, start_ns + 4200000);
+		kwhy_text_addf(&csv, "kernel,norm_kernel,0,7,%" PRId64 ",%" PRId64 ",,132,128\n",
+			start_ns + 4210000, start_ns + 4300000);
+	}
+	/* both windows end with the same work */
+	kwhy_text_add(&csv, "memset,,0,7,299999000,300000000,64,,\n");
+	end_csv(&csv, name);
+}
+
+/* Steps of ten products of 20 ms and a copy. */
+static void write_steps(const char *name, int64_t count, int64_t step_ns)
+{
+	struct kwhy_text csv = {0};
+
+	begin_csv(&csv);
+	for (int64_t i = 0; i < count; i++) {
+		int64_t start_ns = i * step_ns;
+
+		kwhy_text_addf(&csv, "range,ProfilerStep#%" PRId64 ",,,%" PRId64 ",%" PRId64 ",,,\n", i,
+			start_ns, start_ns + step_ns);
+		for (int64_t k = 0; k < 10; k++)
+			kwhy_text_addf(&csv, "kernel,gemm,0,7,%" PRId64 ",%" PRId64 ",,132,128\n",
+				start_ns + k * 30000000, start_ns + k * 30000000 + 20000000);
+		kwhy_text_addf(&csv, "copy_h2d,,0,7,%" PRId64 ",%" PRId64 ",1048576,,\n",
+			start_ns + step_ns - 3000000, start_ns + step_ns - 1000000);
+	}
+	end_csv(&csv, name);
+}
+
+/* Asserts the exit status, that the output has the words, and that its lines fit. */
+static void assert_output(struct spawned spawned, int status, const char *words)
+{
+	if (spawned.exit != status || !strstr(spawned.out.data ? spawned.out.data : "", words))
+		fail_msg("exit %d, no '%s' in\n%s%s", spawned.exit, words,
+			spawned.out.data ? spawned.out.data : "", spawned.err.data ? spawned.err.data : "");
+	for (char *line = strtok(spawned.out.data, "\n"); line; line = strtok(NULL, "\n"))
+		assert_in_range(kwhy_text_columns(line), 1, 80);
+	spawned_done(&spawned);
+}
+
+/* Both windows last 300 ms: only the launches show that B did less. */
+static void equal_windows_are_compared_by_what_ran_in_them(void **state)
+{
+	const char *a, *b;
+
+	(void)state;
+	write_window("a68.csv", 68);
+	write_window("b60.csv", 60);
+	a = place("a68.csv");
+	b = place("b60.csv");
+	assert_output(
+		SPAWN("compare", "-q", a, b), 0, "!  A ran 68 of flash_fwd_kernel<128>, B 60 (-11.8 %)\n");
+	assert_output(SPAWN("compare", "-q", a, b), 0, "!  B did 11.8 % less work than A");
+	assert_output(SPAWN("compare", "-q", a, b), 0, "  throughput, launches  227 /s  200 /s");
+	assert_output(SPAWN("compare", "-q", a, b, "--fail-if", "time>+3%"), 0, "time>+3%: ");
+	assert_output(SPAWN("compare", "-q", a, b, "--fail-if", "throughput<-2%"), 3, "EXCEEDED");
+	assert_output(SPAWN("compare", "-q", b, a, "--fail-if", "throughput<-2%"), 0, "kept");
+}
+
+/* Five steps of 348 ms take longer than four of 350 ms, and are faster. */
+static void runs_of_another_length_are_compared_by_step(void **state)
+{
+	const char *a, *b;
+
+	(void)state;
+	write_steps("a5.csv", 5, 348000000);
+	write_steps("b4.csv", 4, 350000000);
+	a = place("a5.csv");
+	b = place("b4.csv");
+	assert_output(SPAWN("compare", "-q", a, b), 0, "!  A has 5 steps, B 4: accounts are for a step\n");
+	assert_output(SPAWN("compare", "-q", a, b), 0, "  time of a step       348 ms   350 ms");
+	assert_output(SPAWN("compare", "-q", a, b, "--fail-if", "step>+3%"), 0,
+		"step>+3%: +0.57 % (348.0 ms to 350.0 ms), kept\n");
+	assert_output(SPAWN("compare", "-q", a, b, "--fail-if", "step>+0.5%"), 3, "EXCEEDED");
+	assert_output(SPAWN("compare", "-q", a, b, "--fail-if", "throughput<-2%"), 0, "kept");
+	assert_output(SPAWN("compare", "-q", a, b, "--fail-if", "account-time:gemm>+5ms"), 0,
+		"account-time:gemm>+5ms: 0 s (200.0 ms to 200.0 ms), kept\n");
+	assert_output(
+		SPAWN("compare", "-q", a, b, "--fail-if", "idle_ratio>+0.5%", "--fail-if", "finding:new"), 3,
+		"finding:new: 0 new kinds, kept\n");
+}
+
+/* No meter: no column of energies, and the time of each category in their place. */
+static void runs_without_energy_have_a_table_of_their_own(void **state)
+{
+	struct spawned spawned;
+
+	(void)state;
+	write_steps("a5.csv", 5, 348000000);
+	write_steps("b4.csv", 4, 350000000);
+	spawned = SPAWN("compare", "-q", place("a5.csv"), place("b4.csv"));
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data, "\nTime by category  for a step; no energy is known\n"));
+	assert_null(strstr(spawned.out.data, "n/a"));
+	assert_null(strstr(spawned.out.data, " energy\n"));
+	spawned_done(&spawned);
+	assert_output(SPAWN("compare", "-q", "--assume-power", "300", place("a5.csv"), place("b4.csv")), 0,
+		"  energy of a step           104 J    105 J      +600 mJ   +0.6 %\n");
+}
+
+static void a_gate_that_is_none_or_cannot_be_decided_is_no_pass(void **state)
+{
+	const char *a, *b;
+
+	(void)state;
+	write_window("a68.csv", 68);
+	write_window("b60.csv", 60);
+	a = place("a68.csv");
+	b = place("b60.csv");
+	assert_fails(SPAWN("compare", "-q", a, b, "--fail-if", "steps>+3%"), 2,
+		"there is no figure 'steps'; there are throughput, step, step_energy, time, ");
+	assert_fails(SPAWN("compare", "-q", a, b, "--fail-if", "step>+3%"), 1, "it has no steps");
+	assert_fails(SPAWN("compare", "-q", a, b, "--fail-if", "energy>+3%"), 1, "cannot be decided");
+	assert_fails(SPAWN("compare", "-q", a, b, "--fail-if", "account-time:none>+1%"), 2,
+		"no account has that name");
+	assert_fails(SPAWN("compare", "-q", a, b, "--fail-if", "throughput:tokens<-2%"), 2, "--work");
+}
+
+/* Three runs of each side; B's steps are longer by 2 %, and those of C by no more than A's differ. */
+static void several_runs_show_what_is_more_than_chance(void **state)
+{
+	static const int64_t steps_ms[3][3] = {{348, 350, 352}, {356, 358, 360}, {349, 350, 354}};
+	char paths[3][3][256];
+	struct spawned spawned;
+	json_t *root;
+
+	(void)state;
+	for (size_t side = 0; side < 3; side++)
+		for (size_t run = 0; run < 3; run++) {
+			char name[16];
+
+			snprintf(name, sizeof(name), "%c%zu.csv", (int)('a' + side), run);
+			write_steps(name, 4, steps_ms[side][run] * 1000000);
+			snprintf(paths[side][run], sizeof(paths[0][0]), "%s", place(name));
+		}
+	assert_output(SPAWN("compare", "-q", "--fail-if", "step>+1%", paths[0][0], paths[0][1], paths[0][2],
+			      "--", paths[1][0], paths[1][1], paths[1][2]),
+		3, "  time of a step       350 ms   358 ms  +2.3 %  +1.0 to +3.6  yes\n");
+	assert_output(SPAWN("compare", "-q", "--fail-if", "step>+0.1%", paths[0][0], paths[0][1], paths[0][2],
+			      "--", paths[2][0], paths[2][1], paths[2][2]),
+		0, "step>+0.1%: +0.29 % (350.0 ms to 351.0 ms), 95 %: ");
+	spawned = SPAWN("compare", "-q", "--json", paths[0][0], paths[0][1], paths[0][2], "--", paths[1][0]);
+	assert_int_equal(spawned.exit, 0);
+	root = json_loadb(spawned.out.data, spawned.out.length, 0, NULL);
+	assert_string_equal(json_string_value(json_object_get(root, "schema")), "kwhy.compare/1");
+	assert_int_equal(json_integer_value(json_object_get(json_object_get(root, "a"), "runs")), 3);
+	assert_string_equal(
+		json_string_value(json_object_get(json_object_get(root, "unit"), "kind")), "step");
+	json_decref(root);
+	spawned_done(&spawned);
+	assert_fails(SPAWN("compare", "-q", paths[0][0], paths[0][1], paths[0][2]), 2, "A1 A2 -- B1 B2");
+	assert_fails(SPAWN("compare", "-q", paths[0][0], "--", paths[0][1], "--json"), 2, "options before");
+	assert_fails(
+		SPAWN("compare", "-q", "--power-a", "p.csv", paths[0][0], paths[0][1], "--", paths[1][0]), 2,
+		"are for one run of A");
+}
+
+/* What Markdown would read as markup stands in it as it is. */
+static void a_summary_is_written_for_a_pull_request(void **state)
+{
+	struct kwhy_text summary = {0};
+	const char *path = place("summary.md");
+
+	(void)state;
+	write_window("a68.csv", 68);
+	write_window("b60.csv", 60);
+	assert_output(SPAWN("compare", "-q", "--summary", path, "--fail-if", "throughput<-2%",
+			      place("a68.csv"), place("b60.csv")),
+		3, "EXCEEDED");
+	assert_int_equal(kwhy_file_read(place("summary.md"), 1000000, &summary, &error), KWHY_OK);
+	assert_memory_equal(summary.data, "## kwhy compare: a condition is exceeded\n", 41);
+	assert_non_null(strstr(summary.data, "\n- throughput\\<-2%: -11.7"));
+	assert_non_null(strstr(summary.data, "A ran 68 of flash\\_fwd\\_kernel\\<128\\>, B 60"));
+	assert_non_null(strstr(summary.data, "\n| throughput, launches | 227 /s | 200 /s |"));
+	kwhy_text_done(&summary);
+	assert_fails(SPAWN("compare", "-q", "--summary", place("none/summary.md"), place("a68.csv"),
+			     place("b60.csv")),
+		1, "none");
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	char command[300];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
+	return system(command);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(equal_windows_are_compared_by_what_ran_in_them),
+		cmocka_unit_test(runs_of_another_length_are_compared_by_step),
+		cmocka_unit_test(runs_without_energy_have_a_table_of_their_own),
+		cmocka_unit_test(a_gate_that_is_none_or_cannot_be_decided_is_no_pass),
+		cmocka_unit_test(several_runs_show_what_is_more_than_chance),
+		cmocka_unit_test(a_summary_is_written_for_a_pull_request),
+	};
+
+	return kwhy_test_main(tests, begin, end);
+}
