@@ -19,6 +19,9 @@ if(NOT SIMDJSON_FOUND) # Ubuntu 22.04 packages it without a .pc file
 	add_library(PkgConfig::SIMDJSON INTERFACE IMPORTED)
 	target_link_libraries(PkgConfig::SIMDJSON INTERFACE simdjson::simdjson)
 endif()
+# An archive without a .pc file, compiled for shared objects, too.
+find_path(KWHY_IBERTY_INCLUDE demangle.h PATH_SUFFIXES libiberty REQUIRED)
+find_library(KWHY_IBERTY libiberty.a REQUIRED)
 pkg_check_modules(NCURSES REQUIRED IMPORTED_TARGET ncursesw)
 # Shared in every build: their archives want udev and TLS, which have none. A portable folder takes them along.
 if(KWHY_PORTABLE)

@@ -1,20 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/demangle.h"
 
+#include "base/text.h"
+
+#include <demangle.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
 /*
- * Length from which on a name is not demangled, bytes. The longest known names, of CUTLASS, have some 10 KiB.
+ * A name refers to parts of itself, so each ten bytes can double the length of the plain name. Real names, as
+ * those of CUTLASS, have some 10 KiB. libiberty bounds the depth itself.
  */
-enum { BYTES_MAX = 32768 };
+enum { PLAIN_BYTES_MAX = 65536 };
 
-/*
- * The function __cxa_demangle() of the C++ ABI (itanium-cxx-abi, section 3.4), which every C++ library
- * exports with C linkage.
+struct plain {
+	struct kwhy_text text;
+	jmp_buf stop;
+};
+
+/* Receives the plain name in pieces. libiberty cannot be told to stop, but holds nothing that a jump leaks.
  */
-extern char *cxa_demangle(const char *mangled, char *space, size_t *space_bytes, int *status) __asm__(
-	"__cxa_demangle");
+static void take(const char *piece, size_t length, void *context)
+{
+	struct plain *plain = context;
+
+	if (length > PLAIN_BYTES_MAX - plain->text.length)
+		longjmp(plain->stop, 1);
+	kwhy_text_add_bytes(&plain->text, piece, length);
+}
+
+/* The plain name, to be freed; NULL: not mangled, too long, or memory is exhausted. */
+static char *demangle(const char *mangled)
+{
+	struct plain plain = {0};
+
+	if (setjmp(plain.stop) == 0 &&
+		cplus_demangle_v3_callback(mangled, DMGL_PARAMS | DMGL_ANSI | DMGL_TYPES, take, &plain) &&
+		!plain.text.failed)
+		return plain.text.data;
+	kwhy_text_done(&plain.text);
+	return NULL;
+}
 
 /* Cuts "::h0123456789abcdef", the hash that Rust puts after every name. */
 static void cut_hash(char *plain)
@@ -31,12 +58,12 @@ char *kwhy_demangle(const char *bytes, size_t length)
 {
 	char *copy, *plain;
 
-	if (length < 3 || length > BYTES_MAX || memcmp(bytes, "_Z", 2) != 0)
+	if (length < 3 || memcmp(bytes, "_Z", 2) != 0)
 		return NULL;
 	copy = strndup(bytes, length);
 	if (!copy)
 		return NULL;
-	plain = cxa_demangle(copy, NULL, NULL, NULL);
+	plain = demangle(copy);
 	free(copy);
 	if (plain)
 		cut_hash(plain);

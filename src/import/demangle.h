@@ -7,10 +7,10 @@
 #include <stddef.h>
 
 /*
- * Demangles a name of C++, or of Rust in its form before v0, by the compiler's own library: "odd(float*)" for
- * "_Z3oddPf", "fill::run" for "_ZN4fill3run17h0123456789abcdefE". To be freed. NULL: the
- * text is no mangled name or is longer than any compiler makes them, or memory is exhausted; the name then
- * stays as it is.
+ * Demangles a name of C++, or of Rust in its form before v0, by libiberty: "odd(float*)" for "_Z3oddPf",
+ * "fill::run" for "_ZN4fill3run17h0123456789abcdefE". To be freed. NULL: the text is no mangled name, it or
+ * the demangled name is longer or nested deeper than any compiler makes them, or memory is exhausted; the
+ * name then stays as it is.
  */
 char *kwhy_demangle(const char *bytes, size_t length);
 

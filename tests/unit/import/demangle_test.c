@@ -2,6 +2,7 @@
 #include "cmocka_all.h"
 #include "import/demangle.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,17 +26,53 @@ static void names_come_as_the_program_writes_them(void **state)
 
 static void other_names_stay_as_they_are(void **state)
 {
-	char *long_name = malloc(40000);
-
 	(void)state;
 	assert_null(kwhy_demangle("sm90_xmma_gemm_f16f16", 21));
 	assert_null(kwhy_demangle("_Z", 2));
 	assert_null(kwhy_demangle("_Z999x", 6));
 	assert_null(kwhy_demangle("", 0));
-	memset(long_name, 'x', 40000);
-	memcpy(long_name, "_Z", 2);
-	assert_null(kwhy_demangle(long_name, 40000));
-	free(long_name);
+}
+
+/* Each parameter is A<the one before, the one before>: the plain name doubles with every ten bytes. */
+static void make_doubling(char *out, size_t bytes, int levels)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	size_t length = (size_t)snprintf(out, bytes, "_Z1f1AIiiE");
+
+	for (int i = 0; i < levels; i++)
+		length += (size_t)snprintf(
+			out + length, bytes - length, "S_IS%c_S%c_E", digits[i], digits[i]);
+}
+
+static void a_name_that_grows_without_bound_stays_mangled(void **state)
+{
+	char name[500];
+	char *plain;
+
+	(void)state;
+	make_doubling(name, sizeof(name), 8);
+	plain = kwhy_demangle(name, strlen(name));
+	assert_non_null(plain);
+	assert_true(strlen(plain) > 3000);
+	free(plain);
+	make_doubling(name, sizeof(name), 20); /* 20 MB */
+	assert_null(kwhy_demangle(name, strlen(name)));
+	make_doubling(name, sizeof(name), 36); /* more than any memory */
+	assert_null(kwhy_demangle(name, strlen(name)));
+}
+
+static void a_name_that_is_nested_without_bound_stays_mangled(void **state)
+{
+	enum { BYTES = 1 << 20 };
+	char *name = malloc(BYTES);
+
+	(void)state;
+	assert_non_null(name);
+	memset(name, 'P', BYTES);
+	memcpy(name, "_Z1f", 4);
+	name[BYTES - 1] = 'i';
+	assert_null(kwhy_demangle(name, BYTES));
+	free(name);
 }
 
 static void only_the_bytes_given_are_read(void **state)
@@ -53,6 +90,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_come_as_the_program_writes_them),
 		cmocka_unit_test(other_names_stay_as_they_are),
+		cmocka_unit_test(a_name_that_grows_without_bound_stays_mangled),
+		cmocka_unit_test(a_name_that_is_nested_without_bound_stays_mangled),
 		cmocka_unit_test(only_the_bytes_given_are_read),
 	};
 
