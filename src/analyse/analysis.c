@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyse/analysis.h"
 
+#include "base/c_locale.h"
+
 #include "import/import.h"
 #include "ledger/energy/model_power.h"
 #include "ledger/ledger_new.h"
@@ -80,6 +82,7 @@ int kwhy_analysis_open(const char *const *paths, size_t path_count,
 	const struct kwhy_analysis_options *options, struct kwhy_analysis **out, char *message,
 	size_t message_bytes)
 {
+	KWHY_C_LOCALE;
 	struct kwhy_analysis *analysis = calloc(1, sizeof(*analysis));
 	struct kwhy_analysis_options given;
 	struct kwhy_error error;
@@ -150,6 +153,7 @@ enum kwhy_status kwhy_analysis_add_model_power(struct kwhy_analysis *analysis, s
 
 int kwhy_analysis_json(const struct kwhy_analysis *analysis, char **out, char *message, size_t message_bytes)
 {
+	KWHY_C_LOCALE;
 	struct kwhy_text text = {0};
 	struct kwhy_error error;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyse/analysis.h"
+#include "base/c_locale.h"
 #include "report/plan.h"
 #include "whatif/busy.h"
 
@@ -79,6 +80,7 @@ static enum kwhy_status project(struct kwhy_analysis *analysis, const struct kwh
 int kwhy_analysis_project(struct kwhy_analysis *analysis, const struct kwhy_analysis_change *changes,
 	size_t change_count, struct kwhy_plan **out, char *message, size_t message_bytes)
 {
+	KWHY_C_LOCALE;
 	struct kwhy_error error;
 
 	return project(analysis, changes, change_count, out, &error)
@@ -89,6 +91,7 @@ int kwhy_analysis_project(struct kwhy_analysis *analysis, const struct kwhy_anal
 int kwhy_analysis_plan(struct kwhy_analysis *analysis, int numerics, struct kwhy_plan **out, char *message,
 	size_t message_bytes)
 {
+	KWHY_C_LOCALE;
 	struct kwhy_error error;
 
 	return answer(analysis, &(struct question){.numerics = numerics}, out, &error)
@@ -157,6 +160,7 @@ int kwhy_plan_refusal(const struct kwhy_plan *plan, size_t refusal, struct kwhy_
 int kwhy_analysis_plan_json(const struct kwhy_analysis *analysis, const struct kwhy_plan *plan, char **out,
 	char *message, size_t message_bytes)
 {
+	KWHY_C_LOCALE;
 	struct kwhy_text text = {0};
 	struct kwhy_error error;
 

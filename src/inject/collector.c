@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/collector.h"
 
+#include "base/c_locale.h"
+
 #include "inject/probe/progress.h"
 #include "inject/rows.h"
 #include "inject/session.h"
@@ -139,6 +141,7 @@ void kwhy_inject_session_flush(int64_t now_mono_ns)
 
 static void *run(void *unused)
 {
+	KWHY_C_LOCALE;
 	const int64_t period_ns = session->options.period_ms * INT64_C(1000000);
 	int64_t next_flush_ns = kwhy_clock_mono_ns() + period_ns, next_ns, now_ns;
 

@@ -4,6 +4,7 @@
  * NVTX_INJECTION64_PATH name.
  */
 #include "inject/nvtx.h"
+#include "base/c_locale.h"
 #include "inject/session.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -17,6 +18,7 @@ EXPORTED void kwhy_inject_take_range(const char *name, int64_t start_mono_ns, in
  */
 int InitializeInjection(void)
 {
+	KWHY_C_LOCALE;
 	if (kwhy_inject_session_begin())
 		kwhy_inject_session_begin_activity();
 	return 1;
@@ -28,6 +30,7 @@ int InitializeInjection(void)
  */
 int InitializeInjectionNvtx2(kwhy_nvtx_export *export)
 {
+	KWHY_C_LOCALE;
 	if (!kwhy_inject_session_begin() || !kwhy_inject_session_ranges())
 		return 0;
 	return kwhy_inject_nvtx_attach(export);
@@ -36,6 +39,7 @@ int InitializeInjectionNvtx2(kwhy_nvtx_export *export)
 /* libkwhy calls this when a region of the program has ended. */
 void kwhy_inject_take_range(const char *name, int64_t start_mono_ns, int64_t end_mono_ns)
 {
+	KWHY_C_LOCALE;
 	if (kwhy_inject_session_begin())
 		kwhy_inject_session_take_range(name, start_mono_ns, end_mono_ns);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure/session.h"
 
+#include "base/c_locale.h"
 #include "base/column.h"
 #include "base/cpu_time.h"
 #include "base/settle.h"
@@ -85,6 +86,7 @@ static bool collect_once(struct kwhy_session *session)
 
 static void *run_collector(void *context)
 {
+	KWHY_C_LOCALE;
 	struct kwhy_session *session = context;
 	bool busy = false;
 
@@ -281,6 +283,7 @@ static enum kwhy_status read_options(const struct kwhy_session_options *given,
 int kwhy_session_open(const struct kwhy_session_options *given, struct kwhy_session **out, char *message,
 	size_t message_bytes)
 {
+	KWHY_C_LOCALE;
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct kwhy_session *session = calloc(1, sizeof(*session));
 	struct kwhy_session_options options = {0};
@@ -336,6 +339,7 @@ static void forward_rest(struct kwhy_session *session)
 
 void kwhy_session_close(struct kwhy_session *session)
 {
+	KWHY_C_LOCALE;
 	if (!session || kwhy_session_is_forked(session))
 		return;
 	stop_threads(session);
@@ -443,6 +447,7 @@ int kwhy_session_work(struct kwhy_session *session, const char *unit, double amo
 
 int kwhy_session_idle(struct kwhy_session *session, double seconds, char *message, size_t message_bytes)
 {
+	KWHY_C_LOCALE;
 	struct kwhy_error error;
 
 	if (kwhy_session_is_forked(session))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure/session.h"
 
+#include "base/c_locale.h"
 #include "base/cpu_time.h"
 #include "base/settle.h"
 
@@ -77,6 +78,7 @@ static enum kwhy_status make_results(
 int kwhy_session_results(
 	struct kwhy_session *session, struct kwhy_results **out, char *message, size_t message_bytes)
 {
+	KWHY_C_LOCALE;
 	int64_t end_ns = kwhy_clock_mono_ns();
 	struct kwhy_results *results = NULL;
 	struct kwhy_error error = {0};

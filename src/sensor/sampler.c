@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sensor/sampler.h"
 
+#include "base/c_locale.h"
+
 #include <math.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -178,6 +180,7 @@ static void publish_cost(struct kwhy_sampler *sampler)
 
 static void *run(void *argument)
 {
+	KWHY_C_LOCALE;
 	struct kwhy_sampler *sampler = argument;
 	bool stop, flush;
 

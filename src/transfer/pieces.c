@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Puts and gets: adds their pieces to slots. */
+#include "base/c_locale.h"
 #include "transfer/convert.h"
 #include "transfer/engine.h"
 
@@ -187,6 +188,7 @@ int kwhy_transfer_put(struct kwhy_transfer *transfer, uint64_t to, const void *f
 int kwhy_transfer_put_numbers(
 	struct kwhy_transfer *transfer, uint64_t to, const float *from, size_t count, int format, float scale)
 {
+	KWHY_C_LOCALE;
 	struct source source = {.from = (const char *)(const void *)from, .format = format, .scale = scale};
 	size_t number_bytes = kwhy_transfer_format_bytes(format);
 	int code;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
+#include "german_locale.h"
 #include "golden/schema_check.h"
 #include "kwhy/analyse.h"
 
@@ -323,6 +324,21 @@ static void different_analyses_may_be_made_at_once(void **state)
 	}
 }
 
+/* Findings and notes are texts with numbers, which are made while the analysis is opened. */
+static void documents_do_not_depend_on_the_programs_locale(void **state)
+{
+	struct german_locale german;
+	char *there, *here;
+
+	(void)state;
+	german_locale_begin(&german);
+	there = analyse((void *)DECODE);
+	assert_string_equal(localeconv()->decimal_point, ",");
+	german_locale_end(&german);
+	here = analyse((void *)DECODE);
+	assert_equal_documents(there, here);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -334,6 +350,7 @@ int main(void)
 		cmocka_unit_test(what_is_refused_is_said_in_a_sentence),
 		cmocka_unit_test(a_change_that_does_not_exist_is_refused_with_those_that_do),
 		cmocka_unit_test(structs_of_older_callers_are_filled_as_far_as_they_go),
+		cmocka_unit_test(documents_do_not_depend_on_the_programs_locale),
 		cmocka_unit_test(different_analyses_may_be_made_at_once),
 	};
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
+#include "german_locale.h"
 #include "golden/schema_check.h"
 #include "kwhy/measure.h"
 
@@ -418,6 +419,47 @@ static void the_document_keeps_to_its_schema(void **state)
 	kwhy_session_close(session);
 }
 
+static void assert_work_file(const char *path, const char *expected)
+{
+	FILE *file = fopen(path, "re");
+	char text[80] = "";
+
+	assert_non_null(file);
+	assert_non_null(fgets(text, sizeof(text), file));
+	fclose(file);
+	assert_string_equal(text, expected);
+}
+
+static void numbers_have_a_point_in_a_program_with_a_decimal_comma(void **state)
+{
+	char work_path[] = "/tmp/kwhy-work-XXXXXX";
+	const int work_file = mkstemp(work_path);
+	struct german_locale german;
+	struct kwhy_session *session;
+	struct kwhy_results *results;
+	json_t *document;
+
+	(void)state;
+	german_locale_begin(&german);
+	assert_true(work_file >= 0);
+	setenv("KWHY_WORK_FILE", work_path, 1);
+	session = open_session();
+	assert_int_equal(kwhy_session_work(session, "tokens", 12.5), 0);
+	results = results_of(session);
+	kwhy_session_close(session);
+	unsetenv("KWHY_WORK_FILE");
+	assert_string_equal(localeconv()->decimal_point, ",");
+	document = json_loads(kwhy_results_json(results), 0, NULL);
+	assert_non_null(document);
+	assert_keeps_to_schema("measure", document);
+	assert_work_file(work_path, "tokens 12.5\n");
+	json_decref(document);
+	kwhy_results_free(results);
+	close(work_file);
+	unlink(work_path);
+	german_locale_end(&german);
+}
+
 static void results_outlive_their_session(void **state)
 {
 	struct kwhy_session *session = open_session();
@@ -465,6 +507,7 @@ int main(void)
 		cmocka_unit_test(what_is_refused_is_said_in_a_sentence),
 		cmocka_unit_test(work_that_is_no_amount_counts_nothing),
 		cmocka_unit_test(the_document_keeps_to_its_schema),
+		cmocka_unit_test(numbers_have_a_point_in_a_program_with_a_decimal_comma),
 		cmocka_unit_test(results_outlive_their_session),
 	};
 
