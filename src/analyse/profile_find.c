@@ -126,7 +126,7 @@ static enum kwhy_status try_near_self(
 enum kwhy_status kwhy_profile_find(
 	const char *device_name, struct kwhy_profile **out, struct kwhy_error *error)
 {
-	const char *folder = getenv("KWHY_PROFILES");
+	const char *folder = secure_getenv("KWHY_PROFILES");
 	struct kwhy_profile *found = NULL;
 	enum kwhy_status status;
 

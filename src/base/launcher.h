@@ -14,7 +14,7 @@ struct kwhy_launcher_ranks {
 	int64_t local_size;		      /* number of processes on this host; -1: unknown */
 };
 
-/* `get` is getenv(), or a substitute in tests. */
+/* `get` is secure_getenv(), or a substitute in tests. */
 struct kwhy_launcher_ranks kwhy_launcher_ranks(char *(*get)(const char *name));
 
 #endif

@@ -136,7 +136,7 @@ enum kwhy_status kwhy_output_later(
 
 bool kwhy_output_color(bool refused)
 {
-	const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
+	const char *no_color = secure_getenv("NO_COLOR"), *terminal = secure_getenv("TERM");
 
 	if (refused || (no_color && *no_color) || !isatty(STDOUT_FILENO))
 		return false;

@@ -56,7 +56,7 @@ static bool is_private(const char *folder)
  */
 static bool find_place(const struct kwhy_text *key, char *path, size_t path_bytes)
 {
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	const char *cache = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
 	char folder[3072];
 
 	if (cache && cache[0] == '/')

@@ -89,7 +89,7 @@ static const char *quoted(struct kwhy_arena *arena, const char *value)
 static enum kwhy_status run_variable(
 	struct kwhy_doctor_report *report, const struct kwhy_variable_kind *kind, struct kwhy_error *error)
 {
-	const char *value = getenv(kind->name);
+	const char *value = secure_getenv(kind->name);
 	struct kwhy_doctor_check *check = &report->checks[report->check_count++];
 	bool costs = value && *value && is_costly(kind->costly, value);
 

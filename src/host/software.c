@@ -31,7 +31,7 @@ static void read_nccl(struct kwhy_host_facts *facts)
 /* Whether the MPS daemon runs: its clients connect through a pipe in this folder. */
 static bool has_mps(const struct kwhy_host_facts *facts)
 {
-	const char *folder = getenv("CUDA_MPS_PIPE_DIRECTORY");
+	const char *folder = secure_getenv("CUDA_MPS_PIPE_DIRECTORY");
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/control", folder ? folder : "/tmp/nvidia-mps");

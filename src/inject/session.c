@@ -240,7 +240,7 @@ static bool prepare(void)
 	uint64_t id;
 	int file;
 
-	if (!kwhy_inject_options_read(&session->options, getenv))
+	if (!kwhy_inject_options_read(&session->options, secure_getenv))
 		return false;
 	if (getrandom(&id, sizeof(id), 0) != sizeof(id))
 		id = (uint64_t)kwhy_clock_unix_ns() ^ (uint64_t)getpid() << 40;
@@ -282,7 +282,7 @@ static void begin(int64_t now_mono_ns)
 		atomic_store(&session->state, KWHY_INJECT_ENDED);
 		return;
 	}
-	kwhy_inject_fact_process(&session->memory->labels, getenv, now_mono_ns);
+	kwhy_inject_fact_process(&session->memory->labels, secure_getenv, now_mono_ns);
 	kwhy_inject_write_clock(now_mono_ns, 0, 0);
 	kwhy_block_writer_flush(&session->writer);
 	atomic_store(&session->state, KWHY_INJECT_ON);
@@ -318,7 +318,7 @@ static void note_refusal(const struct kwhy_error *error)
 /* Starts the prober if the environment asks for it. */
 static void start_probe(void)
 {
-	const char *refusal = kwhy_probe_start(&session->activity.cupti, getenv);
+	const char *refusal = kwhy_probe_start(&session->activity.cupti, secure_getenv);
 	char text[400];
 
 	pthread_mutex_lock(&session->lock);

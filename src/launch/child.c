@@ -79,7 +79,7 @@ static int start(struct child *child)
 /* Whether the command is in a folder of PATH that this process may search. */
 static bool is_in_path(const char *name)
 {
-	const char *folder = getenv("PATH");
+	const char *folder = secure_getenv("PATH");
 	char file[PATH_MAX];
 
 	while (folder) {

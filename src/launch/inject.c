@@ -48,7 +48,7 @@ static bool is_here(struct kwhy_inject *inject, const char *path)
  */
 static bool is_taken(struct kwhy_inject *inject)
 {
-	const char *other = getenv("CUDA_INJECTION64_PATH");
+	const char *other = secure_getenv("CUDA_INJECTION64_PATH");
 
 	if (!other || !*other)
 		return false;
@@ -60,7 +60,7 @@ static bool is_taken(struct kwhy_inject *inject)
 
 void kwhy_inject_find(struct kwhy_inject *inject)
 {
-	const char *noted = getenv("KWHY_INJECT");
+	const char *noted = secure_getenv("KWHY_INJECT");
 	char folder[KWHY_INJECT_PATH_BYTES / 2], path[KWHY_INJECT_PATH_BYTES];
 
 	*inject = (struct kwhy_inject){0};
@@ -192,7 +192,7 @@ int64_t kwhy_launch_rank(void)
 		"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "RANK"};
 
 	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
-		const char *text = getenv(variables[i]);
+		const char *text = secure_getenv(variables[i]);
 		char *end = NULL;
 		long rank = text ? strtol(text, &end, 10) : -1;
 

@@ -33,7 +33,7 @@ struct kwhy_forward {
 
 static recorded_range *find_recorder(void)
 {
-	const char *path = getenv("CUDA_INJECTION64_PATH"), *folder = getenv("KWHY_RECORD_DIR");
+	const char *path = secure_getenv("CUDA_INJECTION64_PATH"), *folder = secure_getenv("KWHY_RECORD_DIR");
 	void *library;
 
 	if (!path || !*path || !folder || !*folder)
@@ -44,7 +44,7 @@ static recorded_range *find_recorder(void)
 
 static int open_work_file(void)
 {
-	const char *path = getenv("KWHY_WORK_FILE");
+	const char *path = secure_getenv("KWHY_WORK_FILE");
 
 	return path && *path ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
 }

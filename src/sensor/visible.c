@@ -24,9 +24,9 @@ enum found { FOUND, FOUND_NONE, FOUND_UNKNOWN };
 
 void kwhy_sensor_request_see(struct kwhy_sensor_request *request)
 {
-	const char *order = getenv("CUDA_DEVICE_ORDER");
+	const char *order = secure_getenv("CUDA_DEVICE_ORDER");
 
-	request->visible = getenv("CUDA_VISIBLE_DEVICES");
+	request->visible = secure_getenv("CUDA_VISIBLE_DEVICES");
 	request->visible_by_bus = order && strcmp(order, "PCI_BUS_ID") == 0;
 }
 

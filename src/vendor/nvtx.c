@@ -39,7 +39,7 @@ static const void *export_of(uint32_t which)
 /* Loads the tool's library. It stays loaded, because it may record until the process ends. */
 static void find_tool(void)
 {
-	const char *path = getenv("NVTX_INJECTION64_PATH");
+	const char *path = secure_getenv("NVTX_INJECTION64_PATH");
 	void *library = path && *path ? dlopen(path, RTLD_LAZY) : NULL;
 	void *address = library ? dlsym(library, "InitializeInjectionNvtx2") : NULL;
 	int (*begin)(kwhy_nvtx_export * export);

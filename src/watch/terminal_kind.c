@@ -33,7 +33,7 @@ static void add_places(void)
 
 enum kwhy_status kwhy_terminal_kind_check(struct kwhy_error *error)
 {
-	const char *name = getenv("TERM");
+	const char *name = secure_getenv("TERM");
 	char *place;
 	bool places;
 	int known = 0;

@@ -36,6 +36,8 @@ complain_of "files without a subject" \
 	"$(find "${parts[@]}" -iname 'utils*' -o -iname 'misc*' -o -iname 'common*' -o -iname 'helpers*')"
 complain_of "no licence line" "$(sources | xargs grep -LF 'SPDX-License-Identifier: Apache-2.0' || [ $? -eq 1 ])"
 complain_of "paths of one machine" "$(find_words -E '(^|[^A-Za-z0-9_.$}])/(work|home|root)/')"
+# A stranger who starts a setuid program sets its environment.
+complain_of "getenv() where secure_getenv() belongs" "$(grep -rnE '(^|[^_a-z])getenv\(' src || [ $? -eq 1 ])"
 # Libraries of vendors read it on other threads: what commands are to find goes through launch/environment.h.
 complain_of "our own environment is changed" "$(find_words --include='*.c' --include='*.cc' -wE '(set|unset|put)env' |
 	grep '^src/' | grep -v '^src/watch/terminal_kind.c:' || [ $? -eq 1 ])"

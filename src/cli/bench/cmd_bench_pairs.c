@@ -87,7 +87,7 @@ static enum kwhy_status check_seconds(const struct pairs_options *options, struc
 
 static bool are_several(const struct pairs_options *options)
 {
-	return options->ranks == KWHY_COUNT_NOT_GIVEN ? kwhy_launcher_ranks(getenv).world_size > 1
+	return options->ranks == KWHY_COUNT_NOT_GIVEN ? kwhy_launcher_ranks(secure_getenv).world_size > 1
 						      : options->ranks > 1;
 }
 
@@ -270,7 +270,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	struct kwhy_pairs *pairs = NULL;
 	enum kwhy_status status = check(options, error);
 
-	if (!status && kwhy_launcher_ranks(getenv).rank <= 0)
+	if (!status && kwhy_launcher_ranks(secure_getenv).rank <= 0)
 		status = check_show(&options->show, error);
 	if (!status)
 		status = options->from ? kwhy_pairs_folder_read(options->from, &pairs, error)

@@ -23,7 +23,7 @@ static uint16_t usual_port(void)
 	uint32_t hash = 0;
 
 	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++)
-		for (const char *text = getenv(jobs[i]); text && *text; text++)
+		for (const char *text = secure_getenv(jobs[i]); text && *text; text++)
 			hash = hash * 31 + (unsigned char)*text;
 	return (uint16_t)(PORT_FIRST + hash % PORT_RANGE);
 }
@@ -31,7 +31,7 @@ static uint16_t usual_port(void)
 /* Reads the port. torchrun itself listens on the port that it names, so the next one is used. */
 static enum kwhy_status read_port(uint16_t *out, struct kwhy_error *error)
 {
-	const char *text = getenv("MASTER_PORT");
+	const char *text = secure_getenv("MASTER_PORT");
 	char *end = NULL;
 	long port = text ? strtol(text, &end, 10) : usual_port();
 
@@ -48,7 +48,7 @@ static enum kwhy_status read_port(uint16_t *out, struct kwhy_error *error)
  */
 static const char *address_of_first(const struct kwhy_launcher_ranks *noted, const char *secret)
 {
-	const char *address = getenv("MASTER_ADDR");
+	const char *address = secure_getenv("MASTER_ADDR");
 
 	return address && (secret || noted->local_size != noted->world_size) ? address : "127.0.0.1";
 }
@@ -56,7 +56,7 @@ static const char *address_of_first(const struct kwhy_launcher_ranks *noted, con
 static enum kwhy_status join(
 	const struct kwhy_launcher_ranks *noted, struct kwhy_pairs_ranks *out, struct kwhy_error *error)
 {
-	const char *secret = getenv(KWHY_LAUNCH_SECRET_VARIABLE);
+	const char *secret = secure_getenv(KWHY_LAUNCH_SECRET_VARIABLE);
 	struct kwhy_rank_link_request request = {.rank = (uint32_t)noted->rank,
 		.size = (uint32_t)noted->world_size,
 		.address = address_of_first(noted, secret),
@@ -102,7 +102,7 @@ static enum kwhy_status start(uint32_t size, struct kwhy_pairs_ranks *out, struc
 enum kwhy_status kwhy_pairs_ranks_init(
 	uint64_t wanted, struct kwhy_pairs_ranks *out, struct kwhy_error *error)
 {
-	const struct kwhy_launcher_ranks noted = kwhy_launcher_ranks(getenv);
+	const struct kwhy_launcher_ranks noted = kwhy_launcher_ranks(secure_getenv);
 
 	*out = (struct kwhy_pairs_ranks){.rank = 0};
 	if (wanted == 1 || (wanted == 0 && noted.world_size < 2))

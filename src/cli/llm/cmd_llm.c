@@ -197,7 +197,7 @@ static enum kwhy_status plan(struct job *job, struct kwhy_error *error)
 
 static enum kwhy_status find_server(struct job *job, struct kwhy_error *error)
 {
-	const struct kwhy_llm_server server = {job->options->url, getenv("KWHY_LLM_KEY")};
+	const struct kwhy_llm_server server = {job->options->url, secure_getenv("KWHY_LLM_KEY")};
 	enum kwhy_status status = kwhy_llm_client_open(&server, &job->client, error);
 
 	if (!status && !job->question.model) {
@@ -213,7 +213,7 @@ static enum kwhy_status find_token(struct job *job, const char **out, struct kwh
 	const char *path = job->options->meters_token;
 	enum kwhy_status status = KWHY_OK;
 
-	*out = getenv("KWHY_METERS_TOKEN");
+	*out = secure_getenv("KWHY_METERS_TOKEN");
 	if (path)
 		status = kwhy_file_read(path, TOKEN_BYTES_MAX, &job->token, error);
 	if (!status && path) {

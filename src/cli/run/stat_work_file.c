@@ -15,7 +15,7 @@
 enum kwhy_status kwhy_stat_work_file_open(
 	struct kwhy_stat_work_file *file, struct kwhy_environment *environment, struct kwhy_error *error)
 {
-	const char *folder = getenv("TMPDIR");
+	const char *folder = secure_getenv("TMPDIR");
 	int made;
 
 	if (!folder || !*folder || strlen(folder) + sizeof("/kwhy-work-XXXXXX") > sizeof(file->path))

@@ -23,7 +23,7 @@ static const char by_hand[] = "export it with \"nsys export --type sqlite\" wher
 
 static enum kwhy_status make_folder(struct kwhy_nsys_export *made, struct kwhy_error *error)
 {
-	const char *base = getenv("TMPDIR");
+	const char *base = secure_getenv("TMPDIR");
 
 	if (!base || !*base || strlen(base) > sizeof(made->folder) - sizeof("/kwhy-nsys-XXXXXX"))
 		base = "/tmp";

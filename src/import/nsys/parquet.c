@@ -233,7 +233,7 @@ static enum kwhy_status make_database(struct copier *copier, const char *databas
 static enum kwhy_status read_by(struct copier *copier, struct kwhy_recording *recording,
 	const struct kwhy_import_options *options, struct kwhy_error *error)
 {
-	const char *base = getenv("TMPDIR");
+	const char *base = secure_getenv("TMPDIR");
 	char folder[128], database[144];
 	enum kwhy_status status;
 

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A setuid program that uses libkwhy obeys no variable of whoever starts it: no library is loaded, no file is written.
+# Without the bit the same variables are obeyed, or the test would show nothing. Usage: setuid.sh REGIONS_PROGRAM
+set -euo pipefail
+[ "$(id -u)" -eq 0 ] || { echo "skipped: only root can make a program setuid root"; exit 77; }
+command -v setpriv >/dev/null || { echo "skipped: no setpriv"; exit 77; }
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+chmod 755 "$place"
+install -d -m 777 "$place/folder"
+cp "$1" "$place/program"
+cat >"$place/planted.c" <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+__attribute__((constructor)) static void loaded(void)
+{
+	fclose(fopen(getenv("MARK"), "w"));
+}
+void kwhy_inject_take_range(const char *name, long long start, long long end);
+void kwhy_inject_take_range(const char *name, long long start, long long end)
+{
+	(void)name, (void)start, (void)end;
+}
+END
+${CC:-cc} -shared -fPIC -o "$place/planted.so" "$place/planted.c"
+
+# run: starts the program as a stranger with variables that name his library and a file.
+run() {
+	rm -f "$place/folder/mark"
+	: >"$place/folder/work"
+	chmod 666 "$place/folder/work"
+	(cd "$place" && setpriv --reuid=65534 --regid=65534 --clear-groups env MARK="$place/folder/mark" \
+		KWHY_RECORD_DIR="$place/folder" KWHY_WORK_FILE="$place/folder/work" CUDA_INJECTION64_PATH="$place/planted.so" \
+		"$place/program")
+}
+
+bad=0
+run || bad=1
+[ -e "$place/folder/mark" ] && [ -s "$place/folder/work" ] || { echo "without the bit, the variables were not obeyed"; bad=1; }
+chmod 4755 "$place/program"
+if findmnt --noheadings --output OPTIONS --target "$place" | grep -qw nosuid; then
+	echo "skipped: programs in the folder for temporary files cannot be setuid"
+	exit 77
+fi
+run || bad=1
+[ ! -e "$place/folder/mark" ] || { echo "a stranger's library was loaded"; bad=1; }
+[ ! -s "$place/folder/work" ] || { echo "a stranger's file was written"; bad=1; }
+exit "$bad"
