@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/folder.h"
 
+#include "base/output.h"
 #include "recording/block_reader.h"
 #include "recording/bundle.h"
 #include "recording/pack.h"
@@ -10,9 +11,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -36,7 +40,7 @@ static bool is_empty_folder(const char *path)
 static bool is_recording_file(const char *path)
 {
 	unsigned char head[8];
-	const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	ssize_t length;
 
 	if (file < 0)
@@ -46,9 +50,24 @@ static bool is_recording_file(const char *path)
 	return length > 0 && kwhy_block_reader_probe(head, (size_t)length);
 }
 
+static bool is_there(const char *path)
+{
+	struct stat facts;
+
+	return !lstat(path, &facts);
+}
+
+static bool is_link(const char *path)
+{
+	struct stat facts;
+
+	return !lstat(path, &facts) && S_ISLNK(facts.st_mode);
+}
+
+/* Whether there is a recording, which a link to one is not: what it leads to belongs to its own name. */
 static bool is_recording(const char *path)
 {
-	return kwhy_bundle_is_folder(path) || is_recording_file(path);
+	return !is_link(path) && (kwhy_bundle_is_folder(path) || is_recording_file(path));
 }
 
 static enum kwhy_status fail(const char *what, const char *path, const char *cure, struct kwhy_error *error)
@@ -63,10 +82,16 @@ static uint32_t any_number(void)
 	return getrandom(&number, sizeof(number), 0) == sizeof(number) ? number : (uint32_t)getpid();
 }
 
+/* Opens a folder for reading, which a link to one is not; -1: errno has the reason. */
+static int open_folder(const char *path)
+{
+	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
 void kwhy_record_folder_clear(const char *path)
 {
 	static const char *const names[] = {KWHY_RECORD_KNOWN_FILE, KWHY_PROBE_PROGRESS_FILE};
-	const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const int folder = open_folder(path);
 
 	for (size_t i = 0; folder >= 0 && i < sizeof(names) / sizeof(*names); i++)
 		unlinkat(folder, names[i], 0);
@@ -77,15 +102,20 @@ void kwhy_record_folder_clear(const char *path)
 /* Deletes the files in a folder that a recorder writes. */
 static enum kwhy_status delete_parts(const char *path, struct kwhy_error *error)
 {
-	struct kwhy_bundle bundle = {0};
+	const int folder = open_folder(path);
+	DIR *entries = folder < 0 ? NULL : fdopendir(folder);
 	enum kwhy_status status = KWHY_OK;
 
-	if (kwhy_bundle_is_folder(path))
-		status = kwhy_bundle_open(&bundle, path, error);
-	for (size_t i = 0; !status && i < bundle.count; i++)
-		if (unlink(bundle.paths[i]))
-			status = fail("delete", bundle.paths[i], "delete it yourself", error);
-	kwhy_bundle_done(&bundle);
+	if (!entries) {
+		status = fail("delete", path, "delete it yourself", error);
+		if (folder >= 0)
+			close(folder);
+		return status;
+	}
+	for (struct dirent *entry = readdir(entries); !status && entry; entry = readdir(entries))
+		if (kwhy_bundle_is_part(entry->d_name) && unlinkat(folder, entry->d_name, 0))
+			status = fail("delete the parts of", path, "delete them yourself", error);
+	closedir(entries);
 	kwhy_record_folder_clear(path);
 	return status;
 }
@@ -102,17 +132,30 @@ enum kwhy_status kwhy_record_folder_delete(const char *path, struct kwhy_error *
 	return status;
 }
 
-static bool is_there(const char *path)
-{
-	struct stat facts;
-
-	return !lstat(path, &facts);
-}
-
 static enum kwhy_status refuse(const char *path, struct kwhy_error *error)
 {
 	return kwhy_fail(error, KWHY_E_USAGE,
 		"'%.300s' is there already and is no recording; name another folder with -o", path);
+}
+
+/*
+ * Locks a folder until its descriptor is closed. Two recorders of one folder would delete each other's files.
+ * File systems without locks are used without.
+ */
+static enum kwhy_status lock(const char *path, int *out_folder, struct kwhy_error *error)
+{
+	const int folder = open_folder(path);
+
+	if (folder < 0)
+		return fail("open the folder", path, "name another with -o", error);
+	if (flock(folder, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+		close(folder);
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"'%.300s' is written by another kwhy at this moment; name another folder with -o",
+			path);
+	}
+	*out_folder = folder;
+	return KWHY_OK;
 }
 
 /* Renames the recording at folder->path to a unique name, which no killed recorder has left at the path. */
@@ -122,13 +165,21 @@ static enum kwhy_status put_aside(
 	const char *old = kwhy_arena_printf(arena, "%s" KWHY_RECORD_OLD_SUFFIX, folder->path);
 	const char *aside = kwhy_arena_printf(
 		arena, "%s" KWHY_RECORD_OLD_SUFFIX "-%08" PRIx32, folder->path, any_number());
+	enum kwhy_status status = KWHY_OK;
+	int locked = -1;
 
 	if (!old || !aside)
 		return kwhy_fail_memory(error, "the name of a recording");
-	if (is_there(old) && !is_recording(old) && !is_empty_folder(old))
+	if (is_there(old) && !is_recording(old) && (is_link(old) || !is_empty_folder(old)))
 		return refuse(old, error);
-	if (rename(folder->path, aside))
-		return fail("rename", folder->path, "name another folder with -o", error);
+	if (!is_recording_file(folder->path))
+		status = lock(folder->path, &locked, error);
+	if (!status && rename(folder->path, aside))
+		status = fail("rename", folder->path, "name another folder with -o", error);
+	if (locked >= 0)
+		close(locked);
+	if (status)
+		return status;
 	folder->aside = aside;
 	folder->old = old;
 	return KWHY_OK;
@@ -152,7 +203,36 @@ static enum kwhy_status make_folder(const struct kwhy_record_folder *folder, str
 	return back ? back : status;
 }
 
-enum kwhy_status kwhy_record_folder_make(
+/* Gives folder->path the name that a link at its end leads to, which need not exist yet. */
+static enum kwhy_status follow_link(
+	struct kwhy_record_folder *folder, struct kwhy_arena *arena, struct kwhy_error *error)
+{
+	struct kwhy_output place;
+	char link[64], parent[PATH_MAX];
+	enum kwhy_status status;
+	ssize_t length;
+
+	if (!is_link(folder->path))
+		return KWHY_OK;
+	status = kwhy_output_find(folder->path, &place, error);
+	if (status)
+		return status;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", place.folder);
+	length = readlink(link, parent, sizeof(parent) - 1);
+	if (length < 0) {
+		status = fail("find", folder->path, "name another folder with -o", error);
+	} else {
+		parent[length] = '\0';
+		folder->path = kwhy_arena_printf(arena, "%s/%s", parent, place.name);
+		if (!folder->path)
+			status = kwhy_fail_memory(error, "the name of a recording");
+	}
+	kwhy_output_done(&place);
+	return status;
+}
+
+/* Makes the folder. One that is there must be empty, and is so still when it is locked. */
+static enum kwhy_status take(
 	struct kwhy_record_folder *folder, struct kwhy_arena *arena, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
@@ -166,8 +246,33 @@ enum kwhy_status kwhy_record_folder_make(
 			status = make_folder(folder, error);
 		folder->is_made = !status;
 	}
+	if (!status)
+		status = lock(folder->path, &folder->locked, error);
+	if (!status && !is_empty_folder(folder->path)) {
+		close(folder->locked);
+		folder->locked = -1;
+		status = refuse(folder->path, error);
+	}
+	return status;
+}
+
+enum kwhy_status kwhy_record_folder_make(
+	struct kwhy_record_folder *folder, struct kwhy_arena *arena, struct kwhy_error *error)
+{
+	enum kwhy_status status = follow_link(folder, arena, error);
+
+	folder->locked = -1;
+	if (!status)
+		status = take(folder, arena, error);
 	folder->is_taken = !status;
 	return status;
+}
+
+void kwhy_record_folder_release(struct kwhy_record_folder *folder)
+{
+	if (folder->is_taken && folder->locked >= 0)
+		close(folder->locked);
+	folder->locked = -1;
 }
 
 enum kwhy_status kwhy_record_folder_keep(const struct kwhy_record_folder *folder, struct kwhy_error *error)

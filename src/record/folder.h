@@ -24,15 +24,21 @@ struct kwhy_record_folder {
 	const char *old;   /* name that the earlier recording gets when the new one is kept */
 	bool is_taken;	   /* the new recording goes to this folder, which was made or was empty before */
 	bool is_made;
+	int locked; /* open folder, which no other recorder can take while it is open; -1: not open */
 };
 
 /*
- * Makes an empty folder for a recording at folder->path. An earlier recording at this path, a folder or a
- * file, is renamed to folder->aside, a text in the arena. KWHY_E_USAGE: something other than a recording is
- * at the path or at PATH.old; it is left unchanged.
+ * Makes an empty folder for a recording at folder->path, and locks it against other recorders. A link at
+ * folder->path stays, and the path becomes what it leads to, a text in the arena (base/output.h: whose links
+ * are followed). An earlier recording at the path, a folder or a file, is renamed to folder->aside.
+ * KWHY_E_USAGE: something other than a recording is at the path or at PATH.old, such as a link, or another
+ * kwhy records there; it is left unchanged.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_folder_make(
 	struct kwhy_record_folder *folder, struct kwhy_arena *arena, struct kwhy_error *error);
+
+/* Ends the lock. Call it last. */
+void kwhy_record_folder_release(struct kwhy_record_folder *folder);
 
 /*
  * Keeps the new recording: renames the earlier one to PATH.old, and deletes a still earlier one of that name.
@@ -58,7 +64,7 @@ void kwhy_record_folder_clear(const char *path);
 
 /*
  * Deletes a recording. Of a folder, it deletes the files of blocks and then the folder, unless other files
- * are in it.
+ * are in it. A link is no recording: what it leads to is left unchanged.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_folder_delete(const char *path, struct kwhy_error *error);
 

@@ -12,12 +12,16 @@
 /* largest number of files, and so of processes, in a recording */
 enum { FILES_MAX = 65536 };
 
+bool kwhy_bundle_is_part(const char *name)
+{
+	const size_t length = strlen(name), tail = strlen(KWHY_BUNDLE_SUFFIX);
+
+	return name[0] != '.' && length > tail && !strcmp(name + length - tail, KWHY_BUNDLE_SUFFIX);
+}
+
 static int is_blocks(const struct dirent *entry)
 {
-	const size_t length = strlen(entry->d_name), tail = strlen(KWHY_BUNDLE_SUFFIX);
-
-	return entry->d_name[0] != '.' && length > tail &&
-		!strcmp(entry->d_name + length - tail, KWHY_BUNDLE_SUFFIX);
+	return kwhy_bundle_is_part(entry->d_name);
 }
 
 static bool is_folder(const char *path)

@@ -18,6 +18,9 @@ struct kwhy_bundle {
 	struct kwhy_arena arena;
 };
 
+/* Whether a file in a folder, by its name, is a part of the recording. */
+bool kwhy_bundle_is_part(const char *name);
+
 /* Whether this path is a folder that holds at least one file of blocks. */
 bool kwhy_bundle_is_folder(const char *path);
 

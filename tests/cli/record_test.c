@@ -395,6 +395,43 @@ static void work_that_a_command_reports_is_recorded_whatever_its_unit(void **sta
 	json_decref(report);
 }
 
+static void what_a_link_in_place_of_the_old_recording_leads_to_stays(void **state)
+{
+	(void)state;
+	assert_done(SPAWN("record", "-q", "-o", place("other"), "--", "true"), 0, "");
+	assert_int_equal(symlink("other", place("a.old")), 0);
+	assert_done(SPAWN("record", "-q", "-o", place("a"), "--", "true"), 0, "");
+	assert_done(SPAWN("record", "-q", "-o", place("a"), "--", "true"), 2, "a.old' is there already");
+	assert_done(SPAWN("verify", place("a")), 0, "");
+	assert_done(SPAWN("verify", place("other")), 0, "");
+	assert_int_equal(unlink(place("a.old")), 0);
+	remove_recording("other");
+}
+
+static void a_link_leads_to_the_recording_and_stays(void **state)
+{
+	(void)state;
+	assert_int_equal(symlink("real", place("a")), 0);
+	for (int i = 0; i < 3; i++)
+		assert_done(SPAWN("record", "-q", "-o", place("a"), "--", "true"), 0, "");
+	assert_int_equal(unlink(place("a")), 0); /* fails for a folder */
+	assert_done(SPAWN("verify", place("real")), 0, "");
+	assert_done(SPAWN("verify", place("real.old")), 0, "");
+	remove_recording("real");
+	remove_recording("real.old");
+}
+
+static void of_two_recorders_of_a_folder_the_second_runs_no_command(void **state)
+{
+	(void)state;
+	assert_done(SPAWN("record", "-q", "-o", place("a"), "--", KWHY_PROGRAM, "record", "-q", "-o",
+			    place("a"), "--", "mkdir", place("ran")),
+		2, "is written by another kwhy");
+	assert_false(is_there(place("ran")));
+	assert_done(SPAWN("verify", place("a")), 0, "");
+	assert_false(is_there(place("a.old")));
+}
+
 static void wrong_usage_is_said(void **state)
 {
 	(void)state;
@@ -434,6 +471,9 @@ int main(void)
 		CASE(a_recording_may_become_one_file),
 		CASE(what_an_earlier_packing_left_does_not_stand_in_the_way),
 		CASE(a_recording_that_cannot_become_one_file_stays_a_folder_and_the_status_the_commands),
+		CASE(what_a_link_in_place_of_the_old_recording_leads_to_stays),
+		CASE(a_link_leads_to_the_recording_and_stays),
+		CASE(of_two_recorders_of_a_folder_the_second_runs_no_command),
 		CASE(slashes_behind_the_folder_are_no_part_of_its_name),
 		CASE(work_that_a_command_reports_is_recorded_whatever_its_unit),
 		CASE(wrong_usage_is_said),

@@ -472,6 +472,7 @@ enum kwhy_status kwhy_record_job_run(const struct kwhy_record_options *options,
 	status = record(&job, operands, error);
 	if (!status)
 		*out_exit = (enum kwhy_exit)job.end.exit;
+	kwhy_record_folder_release(&job.folder);
 	kwhy_signals_close(&job.signals);
 	kwhy_probe_job_close(&job.probe);
 	kwhy_arena_done(&job.arena);
