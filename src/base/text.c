@@ -162,13 +162,26 @@ static bool is_control(unsigned char c)
 	return c < 0x20 || c == 0x7F;
 }
 
+/*
+ * Whether a well-formed sequence commands a terminal or reorders text: the controls C1 and Unicode's marks of
+ * direction (UAX 9). A name with them could show another text than it holds.
+ */
+static bool is_command(const unsigned char *s, size_t length)
+{
+	if (length == 2)
+		return (s[0] == 0xC2 && s[1] < 0xA0) || (s[0] == 0xD8 && s[1] == 0x9C);
+	return length == 3 && s[0] == 0xE2 &&
+		((s[1] == 0x80 && (s[2] == 0x8E || s[2] == 0x8F || (s[2] >= 0xA8 && s[2] <= 0xAE))) ||
+			(s[1] == 0x81 && s[2] >= 0xA6 && s[2] <= 0xA9));
+}
+
 bool kwhy_text_is_clean(const char *bytes, size_t length)
 {
 	const unsigned char *s = (const unsigned char *)bytes;
 
 	for (size_t i = 0, n; i < length; i += n) {
 		n = sequence_length(s + i, length - i);
-		if (n == 0 || is_control(s[i]))
+		if (n == 0 || is_control(s[i]) || is_command(s + i, n))
 			return false;
 	}
 	return true;
@@ -181,7 +194,7 @@ size_t kwhy_text_sanitize(char *out, const char *bytes, size_t length)
 
 	for (size_t i = 0, n; i < length; i += n ? n : 1) {
 		n = sequence_length(s + i, length - i);
-		if (n == 0) {
+		if (n == 0 || is_command(s + i, n)) {
 			memcpy(out + written, "\xEF\xBF\xBD", 3);
 			written += 3;
 		} else if (is_control(s[i])) {

@@ -40,8 +40,9 @@ size_t kwhy_text_encode(uint32_t code, char out[4]);
 size_t kwhy_text_columns(const char *string);
 
 /*
- * Copies `length` bytes as valid UTF-8 without control characters: each offending byte becomes
- * U+FFFD, tab and newline a space. `out` needs 3 * length + 1 bytes. Returns the bytes written.
+ * Copies `length` bytes as valid UTF-8 that a terminal only shows: each offending byte becomes U+FFFD, as
+ * does each mark that reorders text; ASCII's control characters become spaces. `out` needs 3 * length + 1
+ * bytes. Returns the bytes written.
  */
 size_t kwhy_text_sanitize(char *out, const char *bytes, size_t length);
 

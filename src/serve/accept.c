@@ -84,14 +84,23 @@ bool kwhy_accept_token(const char *authorization, const char *token)
 	return differs == 0;
 }
 
-/* The host of "host:port", without the brackets of an IPv6 address. */
+/* Whether nothing or a port follows the host. */
+static bool is_port(const char *text)
+{
+	return !*text || (*text == ':' && text[1 + strspn(text + 1, "0123456789")] == '\0');
+}
+
+/* The host of "host:port", without the brackets of an IPv6 address; of no length: it is malformed. */
 static struct range host_of(const char *text)
 {
-	struct range host = {text, strcspn(text, ":")};
+	const bool is_bracketed = *text == '[';
+	const struct range host = {
+		text + is_bracketed, strcspn(text + is_bracketed, is_bracketed ? "]" : ":")};
+	const char *end = host.text + host.length;
 
-	if (*text == '[')
-		host = (struct range){text + 1, strcspn(text + 1, "]")};
-	return host;
+	if (is_bracketed && *end++ != ']')
+		return (struct range){text, 0};
+	return is_port(end) ? host : (struct range){text, 0};
 }
 
 static bool is_loopback(struct range host)

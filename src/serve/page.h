@@ -11,4 +11,10 @@
  */
 void kwhy_page_write(const struct kwhy_live_snapshot *snapshot, const char *version, struct kwhy_text *out);
 
+/* Content-Security-Policy of the page and of every other answer: the page's own style, and nothing else. */
+#define KWHY_PAGE_POLICY                                                                                 \
+	"default-src 'none'; style-src 'sha256-0r7istYttEESbsWtAFmthob+LRIySWRy3TC+fSQdGLE='; base-uri " \
+	"'none'; "                                                                                       \
+	"form-action 'none'; frame-ancestors 'none'"
+
 #endif

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "serve/accept.h"
 #include "serve/connections.h"
+#include "serve/page.h"
 
 #include <microhttpd.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
  * Memory for a request in bytes, far more than scrapers need. libmicrohttpd refuses larger requests with
  * status 414 or 431.
  */
-enum { REQUEST_BYTES_MAX = 32768, OPTIONS = 9 };
+enum { REQUEST_BYTES_MAX = 32768, OPTIONS = 10 };
 
 struct kwhy_server {
 	struct MHD_Daemon *daemon;
@@ -101,8 +102,7 @@ static void add_headers(struct MHD_Response *response, const struct answer *answ
 	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type);
 	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
 	(void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-	(void)MHD_add_response_header(response, "Content-Security-Policy",
-		"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
+	(void)MHD_add_response_header(response, "Content-Security-Policy", KWHY_PAGE_POLICY);
 	if (answer->header)
 		(void)MHD_add_response_header(response, answer->header, answer->value);
 }
@@ -182,6 +182,9 @@ static void note_answered(void *context, struct MHD_Connection *connection, void
 		kwhy_connections_renew(info->socket_context, kwhy_clock_mono_ns());
 }
 
+/* In the words of GnuTLS; older versions of TLS have known weaknesses. */
+static const char tls_versions[] = "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+
 static enum kwhy_status start(struct kwhy_server *server, int listener, struct kwhy_error *error)
 {
 	struct MHD_OptionItem options[OPTIONS] = {
@@ -201,7 +204,9 @@ static enum kwhy_status start(struct kwhy_server *server, int listener, struct k
 			MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)server->request.cert_pem};
 		options[7] = (struct MHD_OptionItem){
 			MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)server->request.key_pem};
-		options[8] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
+		options[8] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0,
+			(void *)(uintptr_t)tls_versions}; /* names of GnuTLS */
+		options[9] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
 	}
 	server->daemon = MHD_start_daemon(
 		flags, 0, NULL, NULL, handle, server, MHD_OPTION_ARRAY, options, MHD_OPTION_END);

@@ -96,7 +96,9 @@ expect 200 'GET /metrics HTTP/1.1' 'Host: localhost'
 stop_serving INT || complain "ended by SIGINT with $?"
 
 echo 0123456789abcdef0123456789abcdef >"$place/token"
+chmod 644 "$place/token"
 serve --power-file "$replay" --token "$place/token"
+grep -q 'everybody on this machine may read it' "$place/serve.log" || complain "a token that all may read is taken without a word"
 expect 401 'GET /metrics HTTP/1.1' 'Host: localhost'
 expect 401 'GET / HTTP/1.1' 'Host: localhost'
 expect 200 'GET /metrics HTTP/1.1' 'Host: gpu01.example' 'Authorization: Bearer 0123456789abcdef0123456789abcdef'
@@ -124,6 +126,9 @@ refused 2 'no address to listen on' --listen nonsense
 refused 2 'go together' --listen 127.0.0.1:0 --tls-cert "$place/token"
 refused 1 'TLS cannot start' --listen 127.0.0.1:0 --tls-cert "$place/token" --tls-key "$place/token"
 refused 1 'at least 16' --listen 127.0.0.1:0 --token "$place/short"
+cp "$place/token" "$place/written"
+chmod 666 "$place/written"
+refused 1 'everybody on this machine may write' --listen 127.0.0.1:0 --token "$place/written"
 refused 1 'absent' --listen 127.0.0.1:0 --token "$place/absent"
 refused 2 'options alone' extra
 refused 2 '--interval' --interval 1
@@ -135,6 +140,14 @@ if command -v openssl >/dev/null && command -v curl >/dev/null; then
 	curl -sS --noproxy '*' --cacert "$place/cert.pem" "https://$address/metrics" | grep -q kwhy_build_info ||
 		complain "HTTPS does not work"
 	! curl -s --noproxy '*' "http://$address/metrics" | grep -q kwhy_build_info || complain "HTTPS is answered in clear"
+	# Versions by the options of openssl: both sides agree, or the handshake fails.
+	for version in tls1_2 tls1_3; do
+		openssl s_client -connect "$address" "-$version" </dev/null 2>&1 | grep -q 'Cipher is [^(]' || complain "$version is refused"
+	done
+	for version in tls1 tls1_1; do
+		! openssl s_client -connect "$address" "-$version" -cipher DEFAULT:@SECLEVEL=0 </dev/null 2>&1 |
+			grep -q 'Cipher is [^(]' || complain "$version is accepted"
+	done
 	stop_serving TERM || complain "ended by SIGTERM with $?"
 	server=
 else

@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum {
 	TICK_MS = 1000,
@@ -45,9 +46,41 @@ static void set_defaults(void *options)
 	serve->listen = "127.0.0.1:9835";
 }
 
+/*
+ * Refuses a secret that anybody could have written, and says so of one that anybody can read. Mounted secrets
+ * of containers are of the latter kind.
+ */
+static enum kwhy_status check_mode(const char *path, struct kwhy_error *error)
+{
+	struct stat facts;
+	char text[400];
+
+	if (stat(path, &facts))
+		return KWHY_OK; /* reading it fails, too, and says why */
+	if (S_ISREG(facts.st_mode) && facts.st_mode & S_IWOTH)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%.300s: everybody on this machine may write to it, so it keeps no secret; make a "
+			"new one after chmod 600",
+			path);
+	if (S_ISREG(facts.st_mode) && facts.st_mode & S_IROTH) {
+		snprintf(
+			text, sizeof(text), "%.300s: everybody on this machine may read it; chmod 600", path);
+		kwhy_output_message(text);
+	}
+	return KWHY_OK;
+}
+
+static enum kwhy_status read_secret(
+	const char *path, size_t bytes_max, struct kwhy_text *out, struct kwhy_error *error)
+{
+	enum kwhy_status status = check_mode(path, error);
+
+	return status ? status : kwhy_file_read(path, bytes_max, out, error);
+}
+
 static enum kwhy_status read_token(const char *path, struct kwhy_text *out, struct kwhy_error *error)
 {
-	enum kwhy_status status = kwhy_file_read(path, TOKEN_BYTES_MAX, out, error);
+	enum kwhy_status status = read_secret(path, TOKEN_BYTES_MAX, out, error);
 
 	if (status)
 		return status;
@@ -76,7 +109,7 @@ static enum kwhy_status read_secrets(
 	if (!status && options->tls_cert)
 		status = kwhy_file_read(options->tls_cert, PEM_BYTES_MAX, &out->cert, error);
 	if (!status && options->tls_key)
-		status = kwhy_file_read(options->tls_key, PEM_BYTES_MAX, &out->key, error);
+		status = read_secret(options->tls_key, PEM_BYTES_MAX, &out->key, error);
 	return status;
 }
 

@@ -57,7 +57,8 @@ static void a_host_is_this_machine_or_refused(void **state)
 		"[::1]", "[::1]:9835", "gpu01:80", "GPU01", NULL};
 	static const char *const others[] = {"", ":9835", "evil.example", "evil.example:9835",
 		"localhost.evil.example", "127.0.0.1.evil.example:9835", "10.0.0.1:9835", "[::2]:9835", "[",
-		"[]", "gpu01.evil.example", "gpu0", "0x7f.1",
+		"[]", "[::1", "[::1]x", "[::1].evil.example", "localhost:80.evil.example", "localhost:80:80",
+		"gpu01.evil.example", "gpu0", "0x7f.1",
 		"a-name-that-is-longer-than-any-address-can-be-written.example:9835"};
 
 	(void)state;

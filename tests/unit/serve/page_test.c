@@ -2,6 +2,7 @@
 #include "serve/page.h"
 
 #include "../live/made_snapshot.h"
+#include "base/sha256.h"
 #include "cmocka_all.h"
 
 #include <string.h>
@@ -47,11 +48,49 @@ static void a_name_is_text_and_no_part_of_the_page(void **state)
 	kwhy_text_done(&text);
 }
 
+/* The hash of a style as the policy states it: SHA-256 in base64. */
+static void state_hash(const char *style, size_t length, char out[45])
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	unsigned char hash[KWHY_SHA256_BYTES + 1] = {0};
+	struct kwhy_sha256 sum;
+
+	kwhy_sha256_init(&sum);
+	kwhy_sha256_add(&sum, style, length);
+	kwhy_sha256_end(&sum, hash);
+	for (int i = 0; i < 11; i++) {
+		const unsigned word = (unsigned)hash[3 * i] << 16 | (unsigned)hash[3 * i + 1] << 8 |
+			hash[3 * i + 2];
+
+		for (int j = 0; j < 4; j++)
+			out[4 * i + j] = digits[word >> (18 - 6 * j) & 63];
+	}
+	memcpy(out + 43, "=", 2);
+}
+
+static void the_policy_allows_the_pages_own_style_and_no_other(void **state)
+{
+	struct kwhy_text text = {0};
+	const char *style;
+	char hash[45];
+
+	(void)state;
+	kwhy_page_write(made_snapshot_bare(), "1.2.3", &text);
+	style = strstr(text.data, "<style>") + strlen("<style>");
+	state_hash(style, (size_t)(strstr(style, "</style>") - style), hash);
+	if (!strstr(KWHY_PAGE_POLICY, hash))
+		fail_msg("the style's hash is %s", hash);
+	assert_null(strstr(KWHY_PAGE_POLICY, "unsafe"));
+	assert_null(strstr(text.data, "style="));
+	kwhy_text_done(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_page_shows_every_device_and_meter_and_asks_again),
 		cmocka_unit_test(what_is_unknown_is_not_available),
+		cmocka_unit_test(the_policy_allows_the_pages_own_style_and_no_other),
 		cmocka_unit_test(a_name_is_text_and_no_part_of_the_page),
 	};
 
