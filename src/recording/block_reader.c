@@ -17,11 +17,36 @@ static enum kwhy_status fail_system(const char *path, struct kwhy_error *error)
 	return kwhy_fail(error, KWHY_E_IO, "cannot read '%.300s': %s", path, strerror(errno));
 }
 
-static enum kwhy_status map(
+/* Reads the file from its start; fewer bytes than asked for: it has become shorter. -1: errno has the reason.
+ */
+static ssize_t read_all(int fd, unsigned char *out, size_t bytes)
+{
+	size_t got = 0;
+
+	while (got < bytes) {
+		const ssize_t part = read(fd, out + got, bytes - got);
+
+		if (part < 0 && errno == EINTR)
+			continue;
+		if (part < 0)
+			return -1;
+		if (!part)
+			break;
+		got += (size_t)part;
+	}
+	return (ssize_t)got;
+}
+
+/*
+ * Copies the file to memory. If it were mapped, its memory would end where another program truncates it, and
+ * reading there would end this program by SIGBUS.
+ */
+static enum kwhy_status load(
 	struct kwhy_block_reader *reader, int fd, const char *path, struct kwhy_error *error)
 {
 	struct stat facts;
-	void *bytes;
+	unsigned char *bytes;
+	ssize_t got;
 
 	if (fstat(fd, &facts))
 		return fail_system(path, error);
@@ -30,12 +55,19 @@ static enum kwhy_status map(
 			error, KWHY_E_INPUT, "'%.300s' is no regular file; copy the recording to one", path);
 	if (!facts.st_size)
 		return KWHY_OK;
-	bytes = mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	bytes = mmap(NULL, (size_t)facts.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (bytes == MAP_FAILED)
-		return fail_system(path, error);
-	madvise(bytes, (size_t)facts.st_size, MADV_SEQUENTIAL);
+		return kwhy_fail_memory(error, "a recording");
+	got = read_all(fd, bytes, (size_t)facts.st_size);
+	if (got <= 0) {
+		const enum kwhy_status status = got < 0 ? fail_system(path, error) : KWHY_OK;
+
+		munmap(bytes, (size_t)facts.st_size);
+		return status;
+	}
 	reader->bytes = bytes;
-	reader->length = (size_t)facts.st_size;
+	reader->length = (size_t)got;
+	reader->space = (size_t)facts.st_size;
 	return KWHY_OK;
 }
 
@@ -48,7 +80,7 @@ enum kwhy_status kwhy_block_reader_open(
 
 	if (fd < 0)
 		return fail_system(path, error);
-	status = map(&opened, fd, path, error);
+	status = load(&opened, fd, path, error);
 	close(fd);
 	if (!status)
 		*reader = opened;
@@ -58,7 +90,7 @@ enum kwhy_status kwhy_block_reader_open(
 void kwhy_block_reader_close(struct kwhy_block_reader *reader)
 {
 	if (reader->bytes)
-		munmap((void *)reader->bytes, reader->length);
+		munmap((void *)reader->bytes, reader->space);
 	ZSTD_freeDCtx(reader->zstd);
 	free(reader->unpacked);
 	*reader = (struct kwhy_block_reader){0};

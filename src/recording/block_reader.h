@@ -9,16 +9,17 @@
 #include <stddef.h>
 
 /*
- * Iterates over the blocks of one mapped file, without copying blocks that are stored unpacked. No content of
- * the file is trusted: a block is returned only if its header and payload are valid. Bytes that are not a
- * whole block are returned as an item of their own with the reason, and reading continues at the next valid
- * header. So a bad sector, or concatenated files, cost only the damaged bytes.
+ * Iterates over the blocks of one file, which is read into memory when it is opened, without copying blocks
+ * that are stored unpacked. No content of the file is trusted: a block is returned only if its header and
+ * payload are valid. Bytes that are not a whole block are returned as an item of their own with the reason,
+ * and reading continues at the next valid header. So a bad sector, or concatenated files, cost only the
+ * damaged bytes.
  */
 struct kwhy_block_reader {
 	const char *path;
-	const unsigned char *bytes; /* the mapped file; NULL: the file is empty */
-	size_t length, at;
-	unsigned char *unpacked; /* contents of the last packed block */
+	const unsigned char *bytes; /* the file's bytes; NULL: the file is empty */
+	size_t length, at, space;   /* space: length of the memory at `bytes` */
+	unsigned char *unpacked;    /* contents of the last packed block */
 	size_t unpacked_bytes;
 	void *zstd;
 };

@@ -2,13 +2,19 @@
 #include "replay/proxy_kernels.h"
 
 #include "base/clock.h"
+#include "launch/stop.h"
 
 #include <string.h>
 #include <time.h>
 
 extern const char kwhy_kernels_proxy[];
 
-enum { NAP_NS = 200000, NAP_LATE_NS = 100000 };
+enum {
+	NAP_NS = 200000,
+	NAP_LATE_NS = 100000,
+	NAP_MAX_NS = 50000000, /* an interrupt is looked for as often */
+	LONG_NS = 1000000000   /* an interrupt ends a wait that would last longer */
+};
 
 static void nap(int64_t length_ns)
 {
@@ -22,9 +28,9 @@ static void run_wait(const struct kwhy_gpu_grid *grid, void **arguments)
 	int64_t end_ns = kwhy_clock_mono_ns() + (int64_t) * (const uint64_t *)arguments[0], left_ns;
 
 	(void)grid;
-	while ((left_ns = end_ns - kwhy_clock_mono_ns()) > 0)
+	while ((left_ns = end_ns - kwhy_clock_mono_ns()) > 0 && !(left_ns > LONG_NS && kwhy_stop_asked()))
 		if (left_ns > NAP_NS)
-			nap(left_ns - NAP_LATE_NS);
+			nap(left_ns - NAP_LATE_NS < NAP_MAX_NS ? left_ns - NAP_LATE_NS : NAP_MAX_NS);
 }
 
 static void run_fill(const struct kwhy_gpu_grid *grid, void **arguments)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/calibration/csv.h"
 
+#include "base/decimal.h"
 #include "base/file.h"
 #include "bench/calibration/facts.h"
 
@@ -9,6 +10,8 @@
 #include <string.h>
 
 enum { FILE_MAX_BYTES = 256 << 20, CELLS_MAX = 9, PATH_BYTES = 4096 };
+#define NUMBER_MAX \
+	INT64_C(4000000000000000000) /* as ns, Unix times until 2096; differences fit into 64 bits */
 
 /* State of reading one table of a calibration. */
 struct table {
@@ -29,10 +32,12 @@ static enum kwhy_status wrong(const struct table *table, const char *words)
 
 static bool integer(const char *text, int64_t *out)
 {
-	char *end;
+	return kwhy_decimal_within((struct kwhy_span){text, strlen(text)}, -NUMBER_MAX, NUMBER_MAX, out);
+}
 
-	*out = strtoll(text, &end, 10);
-	return end != text && *end == '\0';
+static bool time_of(const char *text, int64_t *out)
+{
+	return kwhy_decimal_within((struct kwhy_span){text, strlen(text)}, 0, NUMBER_MAX, out);
 }
 
 /* Appends a reading to a series, whose memory grows in the arena. */
@@ -66,7 +71,7 @@ static enum kwhy_status take_power(struct table *table)
 	enum kwhy_meter meter;
 	uint32_t domain;
 
-	if (table->cell_count != 4 || !integer(table->cells[0], &reading.time_mono_ns) ||
+	if (table->cell_count != 4 || !time_of(table->cells[0], &reading.time_mono_ns) ||
 		!integer(table->cells[3], &reading.value) ||
 		!kwhy_meter_find(table->cells[2], strlen(table->cells[2]), &meter, &domain))
 		return wrong(table, "not time_ns,device,source,value");
@@ -77,7 +82,7 @@ static enum kwhy_status take_gauge(struct table *table)
 {
 	struct kwhy_reading reading;
 
-	if (table->cell_count != 3 || !integer(table->cells[0], &reading.time_mono_ns) ||
+	if (table->cell_count != 3 || !time_of(table->cells[0], &reading.time_mono_ns) ||
 		!integer(table->cells[2], &reading.value))
 		return wrong(table, "not time_ns,gauge,value");
 	for (int gauge = 0; gauge < KWHY_GAUGE_COUNT; gauge++)
@@ -115,7 +120,7 @@ static bool parse_phase(const struct table *table, struct kwhy_phase *out, int64
 	bool good = table->cell_count == 9 && find_kind(table->cells[0], &out->kind);
 
 	for (size_t i = 0; good && i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		good = integer(table->cells[3 + i], numbers[i]) && *numbers[i] >= 0;
+		good = time_of(table->cells[3 + i], numbers[i]);
 	return good && (out->kind != KWHY_PHASE_LOAD || find_burn(table->cells[2], &out->load.burn));
 }
 
@@ -151,8 +156,8 @@ static enum kwhy_status take_pulse(struct table *table)
 		return kwhy_fail_memory(table->error, "the times of the loads");
 	if (calibration->pulse_count == KWHY_PHASES_MAX * KWHY_LOAD_PULSES_MAX)
 		return wrong(table, "more pulses than any self-test has");
-	if (table->cell_count != 2 || !integer(table->cells[0], &pulse.start_ns) ||
-		!integer(table->cells[1], &pulse.end_ns) || pulse.end_ns < pulse.start_ns)
+	if (table->cell_count != 2 || !time_of(table->cells[0], &pulse.start_ns) ||
+		!time_of(table->cells[1], &pulse.end_ns) || pulse.end_ns < pulse.start_ns)
 		return wrong(table, "not start_ns,end_ns");
 	calibration->pulses[calibration->pulse_count++] = pulse;
 	return KWHY_OK;

@@ -534,10 +534,34 @@ static void a_name_that_claims_more_than_its_block_ends_the_names(void **state)
 	tape_done(&tape);
 }
 
+/* Another program may write the same name anew while kwhy reads it. */
+static void a_file_that_is_truncated_while_it_is_read_is_read_as_it_was(void **state)
+{
+	struct kwhy_block_reader reader;
+	struct kwhy_error error;
+	struct kwhy_block block;
+	struct tape tape;
+	uint64_t kernels = 0;
+
+	(void)state;
+	tape_init(&tape);
+	record_kernels(&tape, 1000);
+	assert_int_equal(kwhy_block_reader_open(&reader, tape.path, &error), KWHY_OK);
+	assert_int_equal(ftruncate(tape.fd, 100), 0);
+	while (kwhy_block_reader_next(&reader, &block, &error) == 0) {
+		assert_null(block.damage);
+		kernels += block.kind == KWHY_WIRE_KERNEL ? block.record_count : 0;
+	}
+	assert_int_equal(kernels, 1000);
+	kwhy_block_reader_close(&reader);
+	tape_done(&tape);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_written_is_read),
+		cmocka_unit_test(a_file_that_is_truncated_while_it_is_read_is_read_as_it_was),
 		cmocka_unit_test(packed_blocks_hold_the_same_and_are_smaller),
 		cmocka_unit_test(a_file_cut_anywhere_is_read_up_to_its_last_whole_block),
 		cmocka_unit_test(a_wrong_byte_costs_one_block),
