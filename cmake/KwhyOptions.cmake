@@ -23,6 +23,7 @@ if(KWHY_CCACHE AND NOT CMAKE_C_COMPILER_LAUNCHER)
 endif()
 option(KWHY_WERROR "Warnings are errors" OFF)
 option(KWHY_PORTABLE "Link dependencies statically where an archive exists" OFF)
+option(KWHY_HARDEN "Checks in programs and libraries for users that make a fault harder to use" ON)
 set(KWHY_SANITIZE "" CACHE STRING "Sanitizers for everything, for example address,undefined")
 
 add_library(kwhy_flags INTERFACE)
@@ -30,6 +31,22 @@ target_include_directories(kwhy_flags INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJ
 target_compile_definitions(kwhy_flags INTERFACE _GNU_SOURCE KWHY_VERSION="${PROJECT_VERSION}")
 target_compile_options(kwhy_flags INTERFACE -Wall -Wextra -Wshadow -Wvla -Wformat=2 -fvisibility=hidden
 	$<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wwrite-strings>)
+# What makes a fault harder to use; the test project_hardening looks for it in the built files. Sanitizers bring their own
+# checks in place of glibc's, and code without optimisation has none of these.
+set(hardening "")
+if(KWHY_HARDEN AND NOT KWHY_SANITIZE AND CMAKE_BUILD_TYPE MATCHES "Rel")
+	list(APPEND hardening -fstack-protector-strong -fstack-clash-protection -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+	if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+		list(APPEND hardening -fcf-protection=full)
+	elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+		list(APPEND hardening -mbranch-protection=standard)
+	endif()
+endif()
+target_compile_options(kwhy_flags INTERFACE ${hardening})
+include(CheckPIESupported)
+check_pie_supported() # programs of position-independent code are linked as such, too
+add_link_options(-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
+
 if(KWHY_WERROR)
 	target_compile_options(kwhy_flags INTERFACE -Werror)
 endif()

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Programs and libraries that are installed have what makes a fault harder to use: position-independent code, relocations
+# that are read-only before main(), a stack without code, canaries, checked calls of the C library, and marks of where
+# jumps may go to. Usage: hardening.sh SOURCE_DIR BUILD_DIR
+set -euo pipefail
+build=$2
+if grep -q '^KWHY_HARDEN:BOOL=OFF' "$build/CMakeCache.txt" || ! grep -qE '^CMAKE_BUILD_TYPE:[A-Z]+=Rel' "$build/CMakeCache.txt" || grep -qE '^KWHY_SANITIZE:[A-Z]+=.' "$build/CMakeCache.txt"; then
+	echo "skipped: only builds for users are hardened"
+	exit 77
+fi
+bad=0
+complain() {
+	echo "$file: $*"
+	bad=1
+}
+
+# The words with which x86 and ARM mark code whose jumps are checked.
+jumps='IBT|BTI'
+for file in src/cli/kwhy src/measure/libkwhy.so src/analyse/libkwhy-analyse.so src/inject/libkwhy-inject.so; do
+	path=$build/$file
+	[ -e "$path" ] || { complain "was not built"; continue; }
+	header=$(readelf --wide --file-header "$path")
+	segments=$(readelf --wide --program-headers "$path")
+	dynamic=$(readelf --wide --dynamic "$path")
+	symbols=$(readelf --wide --dyn-syms "$path")
+	notes=$(readelf --wide --notes "$path")
+	grep -q 'Type: *DYN' <<<"$header" || complain "its code is not position-independent"
+	grep -q 'GNU_RELRO' <<<"$segments" && grep -qE 'BIND_NOW|FLAGS.*NOW' <<<"$dynamic" || complain "relocations stay writable"
+	grep -E 'GNU_STACK' <<<"$segments" | grep -q 'RW ' || complain "its stack may be executed"
+	! grep -E '^ *LOAD' <<<"$segments" | grep -q 'RWE' || complain "a segment may be written and executed"
+	! grep -qE 'TEXTREL' <<<"$dynamic" || complain "relocations are in its code"
+	grep -q '__stack_chk_fail' <<<"$symbols" || complain "no canaries on its stack"
+	grep -qE '__[a-z]+_chk' <<<"$(grep -v __stack_chk_fail <<<"$symbols")" || complain "calls of the C library are not checked"
+	# The linker marks a file only if all its parts are marked, those of archives of the distribution included.
+	grep -qE "$jumps" <<<"$notes" || grep -q 'KWHY_PORTABLE:BOOL=ON' "$build/CMakeCache.txt" || complain "jumps are not checked"
+done
+exit "$bad"
