@@ -117,7 +117,7 @@ static enum kwhy_status count_graph_launches(
 		return kwhy_fail_memory(error, "the calls of a trace");
 	for (uint32_t name = 0; name < recording->names.count; name++)
 		launches[name] = strstr(kwhy_names_get(&recording->names, name), "GraphLaunch") != NULL;
-	for (size_t i = file->first_call; i < recording->calls.count; i++)
+	for (size_t i = file->first.calls; i < recording->calls.count; i++)
 		*out += launches[recording->calls.name[i]];
 	free(launches);
 	return KWHY_OK;
