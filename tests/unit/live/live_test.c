@@ -316,6 +316,31 @@ static void a_counter_that_is_reset_loses_nothing(void **state)
 	machine_done(&machine);
 }
 
+/* One reading is 200 J too low, at the last update before a tick or between two of them. */
+static void a_counter_that_dips_in_one_reading_counts_nothing_more(void **state)
+{
+	(void)state;
+	for (int before_tick = 0; before_tick < 2; before_tick++) {
+		struct machine machine = {.power_w = 400, .counter_offset = -1000000};
+		const struct kwhy_live_snapshot *snapshot;
+		struct kwhy_live *live;
+
+		machine_make(&machine);
+		live = live_of(&machine);
+		run(&machine, live, 11);
+		pass(&machine, before_tick ? 400 * MS : 200 * MS);
+		machine.counter_offset += 200000;
+		pass(&machine, 100 * MS);
+		machine.counter_offset -= 200000;
+		pass(&machine, before_tick ? 0 : 200 * MS);
+		tick(&machine, live);
+		snapshot = run(&machine, live, 20);
+		assert_near(snapshot->metered[0].energy_j, machine.joules, 100);
+		kwhy_live_free(live);
+		machine_done(&machine);
+	}
+}
+
 static void a_counter_of_the_host_that_wraps_loses_nothing(void **state)
 {
 	struct machine machine = {.power_w = 200, .joules = 990};
@@ -462,6 +487,7 @@ int main(void)
 		cmocka_unit_test(energy_stays_with_a_counter_that_is_read_rarely),
 		cmocka_unit_test(a_counter_goes_on_alone_when_the_samples_end),
 		cmocka_unit_test(a_counter_that_is_reset_loses_nothing),
+		cmocka_unit_test(a_counter_that_dips_in_one_reading_counts_nothing_more),
 		cmocka_unit_test(a_counter_of_the_host_that_wraps_loses_nothing),
 		cmocka_unit_test(energy_without_a_counter_is_the_integral_of_the_powers),
 		cmocka_unit_test(energy_while_nothing_runs_is_counted_apart),

@@ -281,6 +281,95 @@ static void what_is_read_back_has_as_many_devices(void **state)
 	kwhy_recording_free(recording);
 }
 
+/* Rows and their durations by kind of activity; calls last. */
+struct sums {
+	int64_t count[KWHY_ACTIVITY_KIND_COUNT + 1], time_ns[KWHY_ACTIVITY_KIND_COUNT + 1];
+	uint64_t bytes;
+	int64_t first_unix_ns;
+};
+
+static struct sums sums_of(const struct kwhy_recording *recording)
+{
+	struct sums sums = {.first_unix_ns = recording->origin_unix_ns + recording->start_ns};
+
+	for (size_t i = 0; i < recording->activities.count; i++) {
+		const uint8_t kind = recording->activities.kind[i];
+
+		sums.count[kind]++;
+		sums.time_ns[kind] += recording->activities.end_ns[i] - recording->activities.start_ns[i];
+		sums.bytes += kind == KWHY_ACTIVITY_COPY || kind == KWHY_ACTIVITY_MEMSET
+			? recording->activities.bytes[i]
+			: 0;
+	}
+	for (size_t i = 0; i < recording->calls.count; i++) {
+		sums.count[KWHY_ACTIVITY_KIND_COUNT]++;
+		sums.time_ns[KWHY_ACTIVITY_KIND_COUNT] += recording->calls.end_ns[i] -
+			recording->calls.start_ns[i];
+	}
+	return sums;
+}
+
+/* Durations that no rounding to microseconds or picoseconds keeps by chance. */
+static struct kwhy_recording *make_odd(void)
+{
+	static const struct {
+		enum kwhy_activity_kind kind;
+		const char *name;
+	} kinds[] = {{KWHY_ACTIVITY_KERNEL, "gemm"}, {KWHY_ACTIVITY_COPY, "h2d"},
+		{KWHY_ACTIVITY_MEMSET, "set"},
+		{KWHY_ACTIVITY_COLLECTIVE, "ncclDevKernel_AllReduce_Sum_f16_RING_LL"}};
+	struct kwhy_recording *recording;
+	int64_t at_ns = 1;
+
+	OK(kwhy_recording_new(&recording, &error));
+	recording->unix_clock = true;
+	recording->origin_unix_ns = INT64_C(1795262400123456789);
+	add_tracks(recording, 0, KWHY_NONE, PID);
+	for (size_t i = 0; i < 400; i++) {
+		struct kwhy_activity row = kwhy_activity_unknown();
+
+		row.kind = (uint8_t)kinds[i % 4].kind;
+		row.name = intern(recording, kinds[i % 4].name);
+		row.start_ns = at_ns;
+		row.end_ns = at_ns + 1 + (int64_t)(i * i * 7919 % 100003);
+		row.call = (uint32_t)i + 1;
+		if (row.kind == KWHY_ACTIVITY_COPY || row.kind == KWHY_ACTIVITY_MEMSET)
+			row.bytes = 4096 + i;
+		if (row.kind == KWHY_ACTIVITY_COPY)
+			row.copy_kind = KWHY_COPY_H2D;
+		OK(kwhy_recording_add_activity(recording, &row, &error));
+		OK(kwhy_recording_add_call(recording, at_ns - 1, at_ns + 3 + (int64_t)i,
+			intern(recording, "cudaLaunchKernel"), 0, row.call, &error));
+		at_ns = row.end_ns + 17;
+	}
+	OK(kwhy_recording_finish(recording, &error));
+	return recording;
+}
+
+static void every_format_has_the_same_sums_to_the_nanosecond(void **state)
+{
+	static const char *const forms[] = {"chrome", "perfetto", "sqlite", "csv"};
+	struct kwhy_recording *recording = make_odd();
+	const struct sums wanted = sums_of(recording);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		struct kwhy_recording *back = read_back(forms[i], recording);
+		const struct sums sums = sums_of(back);
+
+		for (size_t kind = 0; kind <= KWHY_ACTIVITY_KIND_COUNT; kind++)
+			if (sums.count[kind] != wanted.count[kind] ||
+				sums.time_ns[kind] != wanted.time_ns[kind])
+				fail_msg("%s, kind %zu: %lld rows of %lld ns, not %lld of %lld", forms[i],
+					kind, (long long)sums.count[kind], (long long)sums.time_ns[kind],
+					(long long)wanted.count[kind], (long long)wanted.time_ns[kind]);
+		assert_int_equal(sums.bytes, wanted.bytes);
+		assert_int_equal(sums.first_unix_ns, wanted.first_unix_ns);
+		kwhy_recording_free(back);
+	}
+	kwhy_recording_free(recording);
+}
+
 static void what_is_read_back_of_chrome_has_the_ranks_of_devices_and_processes(void **state)
 {
 	(void)state;
@@ -549,6 +638,7 @@ int main(void)
 		cmocka_unit_test(a_process_that_was_unknown_is_so_when_read_back),
 		cmocka_unit_test(a_device_without_a_name_has_none_when_read_back),
 		cmocka_unit_test(what_is_read_back_has_as_many_devices),
+		cmocka_unit_test(every_format_has_the_same_sums_to_the_nanosecond),
 		cmocka_unit_test(what_is_read_back_of_chrome_has_the_ranks_of_devices_and_processes),
 		cmocka_unit_test(ranks_that_share_a_device_stay_apart_in_chrome),
 		cmocka_unit_test(csvs_rows_say_their_machine),
