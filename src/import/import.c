@@ -126,7 +126,8 @@ struct file {
 	const char *path;
 	struct kwhy_mark before;
 	uint64_t skipped_before;
-	bool is_incomplete; /* the file ends early or has holes, or events of it were skipped */
+	bool is_incomplete; /* the file ends early or has holes, or with --partial events of it were skipped
+			     */
 };
 
 /* Says what a trace without work of a device holds: "12 ranges of the host, 3 API calls". */
@@ -204,7 +205,7 @@ static enum kwhy_status read_whole(struct kwhy_recording *recording, struct file
 	recording->lost.truncated = recording->lost.has_holes = false;
 	status = read_trace(recording, file->path, options, error);
 	file->is_incomplete = recording->lost.truncated || recording->lost.has_holes ||
-		recording->lost.skipped_events > earlier.skipped_events;
+		(options->partial && recording->lost.skipped_events > earlier.skipped_events);
 	recording->lost.truncated |= earlier.truncated;
 	recording->lost.has_holes |= earlier.has_holes;
 	return status;

@@ -17,6 +17,19 @@ struct kwhy_trace_reader {
 		const struct kwhy_import_options *options, struct kwhy_error *error);
 };
 
+/*
+ * The status of a row that was read: with `partial`, an unusable row is counted and passed over. Any other
+ * failure stays.
+ */
+static inline enum kwhy_status kwhy_reader_pass(
+	struct kwhy_recording *recording, const struct kwhy_import_options *options, enum kwhy_status status)
+{
+	if (status != KWHY_E_INPUT || !options->partial)
+		return status;
+	recording->lost.skipped_events++;
+	return KWHY_OK;
+}
+
 /* Declares kwhy_reader_<name> for each format; it is defined in the format's folder under import/. */
 #define X(format, reader, text, words) extern const struct kwhy_trace_reader kwhy_reader_##reader;
 #include "model/trace_formats.def"

@@ -48,6 +48,20 @@ enum kwhy_status kwhy_track_map_put(
 	return KWHY_OK;
 }
 
+enum kwhy_status kwhy_trace_begin(struct kwhy_recording *recording, const char *path,
+	struct kwhy_source source, struct kwhy_trace_begun *out, struct kwhy_error *error)
+{
+	struct kwhy_process process = {.pid = -1, .rank = KWHY_NONE, .machine = KWHY_NONE};
+	enum kwhy_status status;
+
+	out->path = source.path = kwhy_recording_copy(recording, path, strlen(path));
+	if (!out->path)
+		return kwhy_fail_memory(error, "reading a trace");
+	status = kwhy_recording_add_source(recording, &source, &out->source, error);
+	process.source = out->source;
+	return status ? status : kwhy_recording_add_process(recording, &process, &out->process, error);
+}
+
 void kwhy_tracks_done(struct kwhy_tracks *tracks)
 {
 	kwhy_track_map_done(&tracks->devices);

@@ -45,6 +45,19 @@ struct kwhy_track_device {
 	uint32_t rank, machine; /* KWHY_NONE: unknown */
 };
 
+/* What kwhy_trace_begin() adds to the recording. */
+struct kwhy_trace_begun {
+	const char *path; /* in the recording's arena */
+	uint32_t source, process;
+};
+
+/*
+ * Adds a trace to the recording: a source with the given facts, and a process of which nothing is known yet.
+ * `source` needs no path.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_trace_begin(struct kwhy_recording *recording, const char *path,
+	struct kwhy_source source, struct kwhy_trace_begun *out, struct kwhy_error *error);
+
 void kwhy_tracks_done(struct kwhy_tracks *tracks);
 KWHY_MUST_USE enum kwhy_status kwhy_tracks_device(struct kwhy_tracks *tracks,
 	const struct kwhy_track_device *device, uint32_t *out, struct kwhy_error *error);

@@ -325,10 +325,7 @@ static enum kwhy_status read_item(void *context, enum kwhy_csv_item item, struct
 		: read_row(reader, error);
 
 	reader->rows += item == KWHY_CSV_ROW;
-	if (status != KWHY_E_INPUT || !reader->options->partial)
-		return status;
-	reader->recording->lost.skipped_events++;
-	return KWHY_OK;
+	return kwhy_reader_pass(reader->recording, reader->options, status);
 }
 
 /* Adds notes on what this format cannot state. */

@@ -469,21 +469,16 @@ static enum kwhy_status read_input(
 /* Adds a source and a process for this file to the recording. */
 static enum kwhy_status begin(struct kwhy_kineto_file *file, const char *path, struct kwhy_error *error)
 {
-	struct kwhy_recording *recording = file->recording;
-	const struct kwhy_mark before = kwhy_mark_of(recording);
-	struct kwhy_source source = {.format = KWHY_FORMAT_KINETO};
-	struct kwhy_process process = {.pid = -1, .rank = KWHY_NONE, .machine = KWHY_NONE};
+	struct kwhy_trace_begun begun = {0};
 	enum kwhy_status status;
 
-	file->path = source.path = kwhy_recording_copy(recording, path, strlen(path));
-	if (!file->path)
-		return kwhy_fail_memory(error, "reading a trace");
-	file->chooses_clock = !kwhy_recording_has_times(recording);
-	status = kwhy_recording_add_source(recording, &source, &file->source, error);
-	process.source = file->source;
-	if (!status)
-		status = kwhy_recording_add_process(recording, &process, &file->process, error);
-	file->first = before;
+	file->first = kwhy_mark_of(file->recording);
+	file->chooses_clock = !kwhy_recording_has_times(file->recording);
+	status = kwhy_trace_begin(
+		file->recording, path, (struct kwhy_source){.format = KWHY_FORMAT_KINETO}, &begun, error);
+	file->path = begun.path;
+	file->source = begun.source;
+	file->process = begun.process;
 	file->meta.rank = KWHY_NONE;
 	file->copy_name = KWHY_NONE;
 	kwhy_kineto_words_init(&file->words);

@@ -71,16 +71,6 @@ static uint32_t figure(const struct kwhy_sqlite_rows *rows, size_t column)
 											    : 0;
 }
 
-static const char *text(struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, size_t column)
-{
-	const char *bytes;
-	size_t length;
-
-	return kwhy_sqlite_text(rows, column, &bytes, &length)
-		? kwhy_tracks_text(&nsys->tracks, bytes, length)
-		: NULL;
-}
-
 static struct kwhy_nsys_gpu *find_gpu(struct kwhy_nsys *nsys, int64_t id)
 {
 	for (size_t i = 0; i < nsys->gpu_count; i++)
@@ -121,9 +111,9 @@ static enum kwhy_status read_gpu(
 	if (status || !gpu)
 		return status;
 	figures = &gpu->figures;
-	figures->name = text(nsys, rows, GPU_NAME);
-	figures->uuid = text(nsys, rows, GPU_UUID);
-	figures->pci = text(nsys, rows, GPU_PCI);
+	figures->name = kwhy_sqlite_kept_text(rows, GPU_NAME, &nsys->tracks);
+	figures->uuid = kwhy_sqlite_kept_text(rows, GPU_UUID, &nsys->tracks);
+	figures->pci = kwhy_sqlite_kept_text(rows, GPU_PCI, &nsys->tracks);
 	figures->sm_count = figure(rows, GPU_SMS);
 	figures->registers_per_sm = figure(rows, GPU_REGISTERS);
 	figures->shared_bytes_per_sm = figure(rows, GPU_SHARED);
@@ -157,7 +147,7 @@ static enum kwhy_status read_mapping(
 	if (status || !gpu)
 		return status;
 	if (!gpu->figures.uuid)
-		gpu->figures.uuid = text(nsys, rows, MAP_UUID);
+		gpu->figures.uuid = kwhy_sqlite_kept_text(rows, MAP_UUID, &nsys->tracks);
 	if (gpu->figures.sm_count == 0)
 		gpu->figures.sm_count = figure(rows, MAP_SMS);
 	return KWHY_OK;

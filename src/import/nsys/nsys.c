@@ -30,10 +30,7 @@ static enum kwhy_status read_row(struct kwhy_nsys *nsys, const struct kwhy_nsys_
 	enum kwhy_status status = reader->read(nsys, rows, error);
 
 	nsys->tally.rows++;
-	if (status != KWHY_E_INPUT || !nsys->options->partial)
-		return status;
-	nsys->recording->lost.skipped_events++;
-	return KWHY_OK;
+	return kwhy_reader_pass(nsys->recording, nsys->options, status);
 }
 
 static enum kwhy_status read_table(struct kwhy_nsys *nsys, const struct kwhy_nsys_reader *reader,

@@ -30,21 +30,16 @@ static enum kwhy_status read_pass(struct kwhy_perfetto_file *file, const char *p
 
 static enum kwhy_status begin(struct kwhy_perfetto_file *file, const char *path, struct kwhy_error *error)
 {
-	struct kwhy_recording *recording = file->recording;
-	struct kwhy_source source = {.format = KWHY_FORMAT_PERFETTO};
-	struct kwhy_process process = {.pid = -1, .rank = KWHY_NONE, .machine = KWHY_NONE};
+	struct kwhy_trace_begun begun = {0};
 	enum kwhy_status status;
 
-	file->path = source.path = kwhy_recording_copy(recording, path, strlen(path));
-	if (!file->path)
-		return kwhy_fail_memory(error, "reading a trace");
-	file->chooses_clock = !kwhy_recording_has_times(recording);
-	status = kwhy_recording_add_source(recording, &source, &file->tracks.source, error);
-	process.source = file->tracks.source;
-	if (!status)
-		status = kwhy_recording_add_process(recording, &process, &file->process, error);
-	file->tracks.recording = recording;
-	file->tracks.path = file->path;
+	file->chooses_clock = !kwhy_recording_has_times(file->recording);
+	status = kwhy_trace_begin(
+		file->recording, path, (struct kwhy_source){.format = KWHY_FORMAT_PERFETTO}, &begun, error);
+	file->path = begun.path;
+	file->process = begun.process;
+	file->tracks = (struct kwhy_tracks){
+		.recording = file->recording, .path = begun.path, .source = begun.source};
 	return status;
 }
 
@@ -198,7 +193,8 @@ static bool begins_field(struct kwhy_protobuf_message bytes)
 			field.number < PACKET_FIELD_END);
 }
 
-/* Whether the bytes are the fields of a packet. If they are only its beginning, the last one may be truncated. */
+/* Whether the bytes are the fields of a packet. If they are only its beginning, the last one may be
+ * truncated. */
 static bool are_fields(struct kwhy_protobuf_message bytes, bool is_whole)
 {
 	struct kwhy_protobuf_field field;

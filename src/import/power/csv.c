@@ -5,6 +5,7 @@
 #include "import/power/devices.h"
 #include "import/power/intake.h"
 #include "import/power/readers.h"
+#include "import/reader.h"
 #include "model/power_row.h"
 
 #include <inttypes.h>
@@ -141,10 +142,7 @@ static enum kwhy_status read_item(void *context, enum kwhy_csv_item item, struct
 							   : read_row(reader, error);
 
 	reader->rows += item == KWHY_CSV_ROW;
-	if (status != KWHY_E_INPUT || !reader->options->partial)
-		return status;
-	reader->recording->lost.skipped_events++;
-	return KWHY_OK;
+	return kwhy_reader_pass(reader->recording, reader->options, status);
 }
 
 static enum kwhy_status no_readings(const struct reader *reader, const char *path, struct kwhy_error *error)

@@ -2,6 +2,7 @@
 #include "import/rocprof/rocprof.h"
 
 #include "base/plural.h"
+#include "import/reader.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,10 +21,7 @@ enum kwhy_status kwhy_rocprof_fail(
 enum kwhy_status kwhy_rocprof_pass(struct kwhy_rocprof *rocprof, enum kwhy_status status)
 {
 	rocprof->tally.rows++;
-	if (status != KWHY_E_INPUT || !rocprof->options->partial)
-		return status;
-	rocprof->recording->lost.skipped_events++;
-	return KWHY_OK;
+	return kwhy_reader_pass(rocprof->recording, rocprof->options, status);
 }
 
 /* Several traces are on one clock only where all of them are ROCm's, of one machine. */

@@ -444,6 +444,16 @@ bool kwhy_sqlite_text(
 	return *out_bytes != NULL && *out_length > 0;
 }
 
+const char *kwhy_sqlite_kept_text(
+	const struct kwhy_sqlite_rows *rows, size_t column, struct kwhy_tracks *tracks)
+{
+	const char *bytes;
+	size_t length;
+
+	return kwhy_sqlite_text(rows, column, &bytes, &length) ? kwhy_tracks_text(tracks, bytes, length)
+							       : NULL;
+}
+
 enum kwhy_status kwhy_sqlite_row_fail(
 	const struct kwhy_sqlite_rows *rows, struct kwhy_error *error, const char *words)
 {

@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
+#include "import/tracks.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,6 +86,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_sqlite_rows_next(
 bool kwhy_sqlite_integer(const struct kwhy_sqlite_rows *rows, size_t column, int64_t *out);
 bool kwhy_sqlite_text(
 	const struct kwhy_sqlite_rows *rows, size_t column, const char **out_bytes, size_t *out_length);
+
+/* A text field as kwhy_tracks_text() copies it. NULL: there is none, or memory is exhausted. */
+const char *kwhy_sqlite_kept_text(
+	const struct kwhy_sqlite_rows *rows, size_t column, struct kwhy_tracks *tracks);
 
 /* Gives KWHY_E_INPUT with the message "FILE, table T, row N: WORDS". */
 KWHY_MUST_USE enum kwhy_status kwhy_sqlite_row_fail(

@@ -39,16 +39,6 @@ static uint32_t small(const struct kwhy_sqlite_rows *rows, size_t column, uint32
 	return value >= 0 && value < unknown ? (uint32_t)value : unknown;
 }
 
-static const char *text(struct tables *tables, const struct kwhy_sqlite_rows *rows, size_t column)
-{
-	const char *bytes;
-	size_t length;
-
-	return kwhy_sqlite_text(rows, column, &bytes, &length)
-		? kwhy_tracks_text(&tables->tracks, bytes, length)
-		: NULL;
-}
-
 /* The position of the text in a list; 0 where the list does not have it. */
 static size_t word(const struct kwhy_sqlite_rows *rows, size_t column, const char *const *words, size_t count)
 {
@@ -99,7 +89,7 @@ static enum kwhy_status read_machine(
 	struct tables *tables, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
 	struct kwhy_machine machine = {.width_ns = -1};
-	const char *name = text(tables, rows, 1);
+	const char *name = kwhy_sqlite_kept_text(rows, 1, &tables->tracks);
 	enum kwhy_status status;
 	uint32_t row;
 
@@ -160,9 +150,9 @@ static void describe(struct tables *tables, const struct kwhy_sqlite_rows *rows,
 	for (size_t i = 0; i < sizeof(powers) / sizeof(powers[0]); i++)
 		*powers[i] = integer(rows, DEVICE_LIMIT + i, -1);
 	device->memory_bytes = (uint64_t)integer(rows, DEVICE_MEMORY, 0);
-	device->name = text(tables, rows, DEVICE_NAME);
-	device->uuid = text(tables, rows, DEVICE_UUID);
-	device->pci = text(tables, rows, DEVICE_PCI);
+	device->name = kwhy_sqlite_kept_text(rows, DEVICE_NAME, &tables->tracks);
+	device->uuid = kwhy_sqlite_kept_text(rows, DEVICE_UUID, &tables->tracks);
+	device->pci = kwhy_sqlite_kept_text(rows, DEVICE_PCI, &tables->tracks);
 }
 
 static enum kwhy_status read_device(

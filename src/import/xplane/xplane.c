@@ -63,21 +63,15 @@ static enum kwhy_status set_clock(struct kwhy_xplane_file *file, struct kwhy_err
 
 static enum kwhy_status begin(struct kwhy_xplane_file *file, const char *path, struct kwhy_error *error)
 {
-	struct kwhy_recording *recording = file->recording;
-	struct kwhy_source source = {
+	const struct kwhy_source source = {
 		.format = KWHY_FORMAT_XPLANE, .producer = "XLA's profiler (JAX, TensorFlow)"};
-	struct kwhy_process process = {.pid = -1, .rank = KWHY_NONE, .machine = KWHY_NONE};
-	enum kwhy_status status;
+	struct kwhy_trace_begun begun = {0};
+	enum kwhy_status status = kwhy_trace_begin(file->recording, path, source, &begun, error);
 
-	file->path = source.path = kwhy_recording_copy(recording, path, strlen(path));
-	if (!file->path)
-		return kwhy_fail_memory(error, "reading a trace");
-	status = kwhy_recording_add_source(recording, &source, &file->tracks.source, error);
-	process.source = file->tracks.source;
-	if (!status)
-		status = kwhy_recording_add_process(recording, &process, &file->process, error);
-	file->tracks.recording = recording;
-	file->tracks.path = file->path;
+	file->path = begun.path;
+	file->process = begun.process;
+	file->tracks = (struct kwhy_tracks){
+		.recording = file->recording, .path = begun.path, .source = begun.source};
 	return status;
 }
 
