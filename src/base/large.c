@@ -28,9 +28,9 @@ void *kwhy_large(void *array, size_t bytes)
 	uintptr_t before = at & (HUGE_PAGE_BYTES - 1), after = -end & (HUGE_PAGE_BYTES - 1);
 
 	/*
-	 * Whole huge pages, of which the array may fill the first and the last one in part: arrays follow each
-	 * other in memory, and the system needs the advice for all of a huge page. It is ignored for what is no
-	 * memory of this program.
+	 * Whole huge pages, of which the array may fill the first and the last one in part: arrays follow
+	 * each other in memory, and the system needs the advice for all of a huge page. It is ignored for
+	 * what is no memory of this program.
 	 */
 	if (array && bytes >= LARGE_BYTES)
 		(void)madvise((char *)array - before, end - at + before + after, MADV_HUGEPAGE);

@@ -7,10 +7,10 @@
 #include <string.h>
 
 /*
- * Edits of a graph and their undoing. Many edits change most nodes, so an entry of the journal holds only what
- * an edit changed: the old values, then a mask of which values these are. Entries are read from their ends,
- * the last one first. What an edit changes is known when the next one begins; until then a copy of its node
- * as it was is kept.
+ * Edits of a graph and their undoing. Many edits change most nodes, so an entry of the journal holds only
+ * what an edit changed: the old values, then a mask of which values these are. Entries are read from their
+ * ends, the last one first. What an edit changes is known when the next one begins; until then a copy of its
+ * node as it was is kept.
  */
 
 enum {

@@ -24,7 +24,7 @@ struct launches {
 	struct kwhy_marks marks;
 	struct bin *bins; /* [marks.count + 1] bin i is between marks i - 1 and i */
 	bool used[SCOPE_COUNT];
-	size_t near[SCOPE_COUNT]; /* bin of the last launch in each scope */
+	size_t near[SCOPE_COUNT];	/* bin of the last launch in each scope */
 	struct kwhy_marks_near *ranges; /* [thread_count + 1] near marks of the last range of each thread */
 	bool metered; /* the energy of some device is known; if not, all energies are unknown, even those of
 			 ranges without work */
@@ -143,9 +143,9 @@ static void read_item(const struct launches *launches, struct kwhy_range_item *i
 	const struct bin *from = &launches->bins[kwhy_marks_up_to_near(&launches->marks, scope,
 							 range->start_ns, &near->start) -
 		1];
-	const struct bin *to = &launches->bins[kwhy_marks_up_to_near(&launches->marks, scope, range->end_ns,
-						       &near->end) -
-		1];
+	const struct bin *to =
+		&launches->bins[kwhy_marks_up_to_near(&launches->marks, scope, range->end_ns, &near->end) -
+			1];
 	uint64_t device_ns = to->device_ns - from->device_ns;
 
 	item->activity_count = to->activity_count - from->activity_count;

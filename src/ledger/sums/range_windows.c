@@ -154,12 +154,11 @@ static enum kwhy_status walk_devices(struct windows *windows, struct kwhy_error 
 static void read_device(const struct windows *windows, struct kwhy_range_item *item, uint32_t device)
 {
 	struct kwhy_marks_near *near = &windows->near[device];
-	const struct past *from = &windows->pasts[kwhy_marks_up_to_near(&windows->marks, device,
-							  item->start_ns, &near->start) -
-		1];
-	const struct past *to = &windows->pasts[kwhy_marks_up_to_near(&windows->marks, device, item->end_ns,
-							&near->end) -
-		1];
+	const struct past *from =
+		&windows->pasts[kwhy_marks_up_to_near(&windows->marks, device, item->start_ns, &near->start) -
+			1];
+	const struct past *to =
+		&windows->pasts[kwhy_marks_up_to_near(&windows->marks, device, item->end_ns, &near->end) - 1];
 
 	item->busy_ns += to->busy_ns - from->busy_ns;
 	if (to->unknown_energy_ns > from->unknown_energy_ns)
