@@ -54,5 +54,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_report_accounts_csv(
 	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_report_findings_csv(
 	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);
+/* What held the host while the devices idled. */
+KWHY_MUST_USE enum kwhy_status kwhy_report_waits_csv(
+	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);
 
 #endif

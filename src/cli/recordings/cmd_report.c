@@ -23,6 +23,24 @@ static void set_defaults(void *options)
 	kwhy_job_options_init(&report->job);
 }
 
+typedef enum kwhy_status csv_writer(
+	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);
+
+/* The writer of a table by its name; NULL: there is no such table. */
+static csv_writer *csv_writer_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		csv_writer *write;
+	} writers[] = {{"accounts", kwhy_report_accounts_csv}, {"findings", kwhy_report_findings_csv},
+		{"waits", kwhy_report_waits_csv}};
+
+	for (size_t i = 0; i < sizeof(writers) / sizeof(writers[0]); i++)
+		if (strcmp(name, writers[i].name) == 0)
+			return writers[i].write;
+	return NULL;
+}
+
 /* Finds the form of the report. --json and --csv override the extension of -o. */
 static enum kwhy_status choose_form(
 	const struct report_options *options, enum kwhy_output_form *out, struct kwhy_error *error)
@@ -31,9 +49,9 @@ static enum kwhy_status choose_form(
 
 	if (options->json && options->csv)
 		return kwhy_fail(error, KWHY_E_USAGE, "--json and --csv exclude each other");
-	if (options->csv && strcmp(options->csv, "accounts") != 0 && strcmp(options->csv, "findings") != 0)
-		return kwhy_fail(
-			error, KWHY_E_USAGE, "--csv takes accounts or findings, not '%.60s'", options->csv);
+	if (options->csv && !csv_writer_of(options->csv))
+		return kwhy_fail(error, KWHY_E_USAGE, "--csv takes accounts, findings or waits, not '%.60s'",
+			options->csv);
 	if (options->json || options->csv) {
 		*out = options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_CSV;
 		status = KWHY_OK;
@@ -103,9 +121,7 @@ static enum kwhy_status render(struct kwhy_analysis *analysis, const struct kwhy
 	case KWHY_OUTPUT_JSON:
 		return kwhy_report_json(report, out, error);
 	case KWHY_OUTPUT_CSV:
-		return options->csv && strcmp(options->csv, "findings") == 0
-			? kwhy_report_findings_csv(report, out, error)
-			: kwhy_report_accounts_csv(report, out, error);
+		return csv_writer_of(options->csv ? options->csv : "accounts")(report, out, error);
 	default:
 		return kwhy_report_text(report, &style, out, error);
 	}
@@ -200,7 +216,7 @@ static const struct kwhy_option options_table[] = {
 	{"output", 'o', "FILE|-", "write there; .txt .json .csv .html say the form", KWHY_OPTION_TEXT,
 		offsetof(struct report_options, output)},
 	{"json", 0, NULL, "write report.json", KWHY_OPTION_FLAG, offsetof(struct report_options, json)},
-	{"csv", 0, "WHAT", "write accounts or findings as CSV", KWHY_OPTION_TEXT,
+	{"csv", 0, "WHAT", "write accounts, findings or waits as CSV", KWHY_OPTION_TEXT,
 		offsetof(struct report_options, csv)},
 	{"no-color", 0, NULL, "no colour (NO_COLOR does the same)", KWHY_OPTION_FLAG,
 		offsetof(struct report_options, no_color)},

@@ -419,6 +419,36 @@ static void write_findings(struct writer *writer)
 	end_table(writer);
 }
 
+static void put_host_wait(struct writer *writer, uint32_t device, const struct kwhy_host_sum *sum)
+{
+	const struct kwhy_names *names = &writer->report->recording->names;
+	const bool is_range = sum->what == KWHY_HOST_WAIT_RANGE;
+
+	put_int(writer, device);
+	put_text(writer, kwhy_host_wait_reason_name((enum kwhy_host_wait_reason)sum->what));
+	put_text(writer, is_range ? kwhy_host_kind_name((enum kwhy_host_kind)sum->kind) : NULL);
+	put_text(writer, sum->name ? kwhy_names_get(names, sum->name) : NULL);
+	put_text(writer, sum->file ? kwhy_names_get(names, sum->file) : NULL);
+	put_known(writer, sum->line, sum->line);
+	put_int(writer, sum->time_ns);
+	put_int(writer, (int64_t)sum->gaps);
+	put_int(writer, sum->longest_ns);
+	end_row(writer);
+}
+
+/* Writes what held the host while the devices idled. */
+static void write_host_waits(struct writer *writer)
+{
+	prepare(writer, "INSERT INTO host_wait VALUES(?,?,?,?,?,?,?,?,?)");
+	for (uint32_t d = 0; d < writer->report->ledger->device_count; d++) {
+		const struct kwhy_device_ledger *ledger = &writer->report->ledger->devices[d];
+
+		for (size_t i = 0; !writer->failed && i < ledger->host_sum_count; i++)
+			put_host_wait(writer, d, &ledger->host_sums[i]);
+	}
+	end_table(writer);
+}
+
 static void run(struct writer *writer, const char *sql)
 {
 	if (!writer->failed && sqlite3_exec(writer->db, sql, NULL, NULL, NULL) != SQLITE_OK)
@@ -443,6 +473,7 @@ static void write_all(struct writer *writer)
 	write_coverage(writer);
 	write_accounts(writer);
 	write_findings(writer);
+	write_host_waits(writer);
 	run(writer, "CREATE INDEX activity_start ON activity(start_ns)");
 	run(writer, "COMMIT");
 }

@@ -50,24 +50,30 @@ static void add_tracks(struct kwhy_recording *recording, uint32_t rank, uint32_t
 	OK(kwhy_recording_add_stream(recording, &stream, NULL, &error));
 }
 
-static void add_rows(struct kwhy_recording *recording, uint32_t track)
+static void add_row_at(
+	struct kwhy_recording *recording, uint32_t track, int64_t start_ns, uint32_t correlation)
 {
 	struct kwhy_activity activity = kwhy_activity_unknown();
-	const int64_t start_ns = track * ms_ns, end_ns = start_ns + ms_ns;
+
+	activity.start_ns = start_ns;
+	activity.end_ns = start_ns + ms_ns;
+	activity.name = intern(recording, "gemm");
+	activity.stream = track;
+	activity.call = correlation;
+	OK(kwhy_recording_add_activity(recording, &activity, &error));
+	OK(kwhy_recording_add_call(recording, start_ns, start_ns + ms_ns,
+		intern(recording, "cudaLaunchKernel"), track, correlation, &error));
+}
+
+static void add_rows(struct kwhy_recording *recording, uint32_t track)
+{
 	const struct kwhy_range range = {.start_ns = 0,
 		.end_ns = COUNT * ms_ns,
 		.name = intern(recording, "step 1"),
 		.thread = track,
 		.kind = KWHY_RANGE_STEP};
 
-	activity.start_ns = start_ns;
-	activity.end_ns = end_ns;
-	activity.name = intern(recording, "gemm");
-	activity.stream = track;
-	activity.call = CORRELATION;
-	OK(kwhy_recording_add_activity(recording, &activity, &error));
-	OK(kwhy_recording_add_call(recording, start_ns, end_ns, intern(recording, "cudaLaunchKernel"), track,
-		CORRELATION, &error));
+	add_row_at(recording, track, track * ms_ns, CORRELATION);
 	OK(kwhy_recording_add_range(recording, &range, &error));
 }
 
@@ -483,6 +489,28 @@ static void a_step_counts_the_kernels_of_its_own_rank(void **state)
 	}
 }
 
+/* A rank's kernel at 0 and another at 2 ms, between which its thread reads a value back. */
+static void what_held_the_host_is_a_table(void **state)
+{
+	struct kwhy_host_range range = {.start_ns = ms_ns, .end_ns = 2 * ms_ns, .kind = KWHY_HOST_OPERATOR};
+	struct kwhy_recording *recording;
+	char path[32];
+
+	(void)state;
+	OK(kwhy_recording_new(&recording, &error));
+	add_tracks(recording, KWHY_NONE, KWHY_NONE, PID);
+	for (uint32_t i = 0; i < 2; i++)
+		add_row_at(recording, 0, 2 * i * ms_ns, CORRELATION + i);
+	range.name = intern(recording, "aten::item");
+	OK(kwhy_recording_add_host_range(recording, &range, &error));
+	OK(kwhy_recording_finish(recording, &error));
+	write_as("sqlite", recording, path);
+	assert_int_equal(answer(path, "SELECT sum(time_ns) FROM host_wait WHERE name = 'aten::item'"), ms_ns);
+	assert_int_equal(answer(path, "SELECT count(*) FROM host_wait WHERE kind = 'operator'"), 1);
+	unlink(path);
+	kwhy_recording_free(recording);
+}
+
 /* Each rank's step is called the same. */
 static void steps_of_one_name_are_told_apart_by_their_range(void **state)
 {
@@ -651,6 +679,7 @@ int main(void)
 		cmocka_unit_test(a_process_that_is_unknown_is_null_in_the_database),
 		cmocka_unit_test(kernels_of_a_step_are_found_by_their_start),
 		cmocka_unit_test(ranks_that_share_a_number_are_told_apart_without_a_machine),
+		cmocka_unit_test(what_held_the_host_is_a_table),
 		cmocka_unit_test(numbers_of_one_machine_stay_as_they_are),
 	};
 

@@ -438,6 +438,31 @@ static void csv_quotes_names_and_leaves_the_unknown_empty(void **state)
 	nouns_done(&nouns);
 }
 
+static void csv_has_what_held_the_host(void **state)
+{
+	struct kwhy_host_sum sums[] = {{.what = KWHY_HOST_WAIT_RANGE,
+					       .kind = KWHY_HOST_PYTHON,
+					       .line = 42,
+					       .gaps = 3,
+					       .time_ns = 200,
+					       .longest_ns = 100},
+		{.what = KWHY_HOST_WAIT_LAUNCHED, .gaps = 1, .time_ns = 50, .longest_ns = 50}};
+	struct nouns nouns;
+	struct kwhy_text out = {0};
+
+	(void)state;
+	nouns_init(&nouns, "=a");
+	assert_int_equal(kwhy_names_intern(&nouns.recording->names, "=a", 2, &sums[0].name, &error), KWHY_OK);
+	sums[0].file = sums[0].name;
+	nouns.ledger.devices[0].host_sums = sums;
+	nouns.ledger.devices[0].host_sum_count = 2;
+	assert_int_equal(kwhy_report_waits_csv(&nouns.report, &out, &error), KWHY_OK);
+	assert_non_null(strstr(
+		out.data, "\n0,,range,python,\"'=a\",\"'=a\",42,200,3,100\n0,,launched,,,,,50,1,50\n"));
+	kwhy_text_done(&out);
+	nouns_done(&nouns);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -456,6 +481,7 @@ int main(void)
 		cmocka_unit_test(cost_is_of_the_run_and_says_how_much_of_it_no_meter_saw),
 		cmocka_unit_test(colour_changes_no_letter),
 		cmocka_unit_test(csv_quotes_names_and_leaves_the_unknown_empty),
+		cmocka_unit_test(csv_has_what_held_the_host),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);
