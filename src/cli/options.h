@@ -46,7 +46,7 @@ struct kwhy_operands {
 	char *const *items;
 	size_t count;
 	size_t after_dashes; /* number of operands that stand after "--"; 0: there is none */
-	bool help; /* whether --help was given, so that the command is not run */
+	bool help;	     /* whether --help was given, so that the command is not run */
 };
 
 /*

@@ -247,7 +247,7 @@ static enum kwhy_status sum_sides(struct kwhy_comparison *comparison, struct kwh
 	enum kwhy_status status = KWHY_OK;
 
 	for (size_t side = 0; !status && side < 2; side++) {
-		const struct kwhy_runs *runs = &comparison->runs[side];
+		const struct kwhy_side_runs *runs = &comparison->runs[side];
 
 		*sides[side] = runs->items;
 		if (runs->count < 2)
@@ -259,7 +259,7 @@ static enum kwhy_status sum_sides(struct kwhy_comparison *comparison, struct kwh
 }
 
 enum kwhy_status kwhy_compare_runs(
-	struct kwhy_comparison *comparison, const struct kwhy_runs runs[2], struct kwhy_error *error)
+	struct kwhy_comparison *comparison, const struct kwhy_side_runs runs[2], struct kwhy_error *error)
 {
 	enum kwhy_status status;
 
@@ -284,7 +284,7 @@ enum kwhy_status kwhy_compare_runs(
 enum kwhy_status kwhy_compare(struct kwhy_comparison *comparison, const struct kwhy_side *a,
 	const struct kwhy_side *b, struct kwhy_error *error)
 {
-	return kwhy_compare_runs(comparison, (const struct kwhy_runs[2]){{a, 1}, {b, 1}}, error);
+	return kwhy_compare_runs(comparison, (const struct kwhy_side_runs[2]){{a, 1}, {b, 1}}, error);
 }
 
 bool kwhy_comparison_is_repeated(const struct kwhy_comparison *comparison)

@@ -21,7 +21,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_side_of_report(struct kwhy_side *side, const
 	const struct kwhy_report *report, struct kwhy_error *error);
 
 /* The runs of one side; borrowed. */
-struct kwhy_runs {
+struct kwhy_side_runs {
 	const struct kwhy_side *items;
 	size_t count; /* 1 to KWHY_RUNS_MAX */
 };
@@ -79,7 +79,7 @@ struct kwhy_projection_check;
 
 struct kwhy_comparison {
 	const struct kwhy_side *a, *b; /* sides; the sum of its runs where a side has several */
-	struct kwhy_runs runs[2];
+	struct kwhy_side_runs runs[2];
 	struct kwhy_side sums[2]; /* made for a side of several runs */
 	enum kwhy_unit_kind unit;
 	const char *unit_name; /* "step", the unit of work, or "run" */
@@ -97,7 +97,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_compare(struct kwhy_comparison *comparison, 
 	const struct kwhy_side *b, struct kwhy_error *error);
 /* Compares the runs of two sides. They must outlive the comparison. */
 KWHY_MUST_USE enum kwhy_status kwhy_compare_runs(
-	struct kwhy_comparison *comparison, const struct kwhy_runs runs[2], struct kwhy_error *error);
+	struct kwhy_comparison *comparison, const struct kwhy_side_runs runs[2], struct kwhy_error *error);
 void kwhy_comparison_done(struct kwhy_comparison *comparison);
 
 /* Whether a side has several runs. */
@@ -108,16 +108,16 @@ bool kwhy_pair_is_kernel(const struct kwhy_account_pair *pair);
 
 /* The figures in the summary of a comparison, by whose names --fail-if refers to them. NAN: unknown. */
 enum kwhy_figure {
+	KWHY_FIGURE_ENERGY, /* metered energy, J */
+	KWHY_FIGURE_RUN,    /* energy of the run, J */
+	KWHY_FIGURE_TIME,   /* longest span of any device, s */
+	KWHY_FIGURE_POWER,  /* mean power, W */
+	KWHY_FIGURE_BUSY_RATIO,
+	KWHY_FIGURE_IDLE,	 /* energy metered in the run while the devices idled, J */
 	KWHY_FIGURE_THROUGHPUT,	 /* steps, units of work or launches of a kernel a second */
 	KWHY_FIGURE_STEP,	 /* time of a step, s */
 	KWHY_FIGURE_STEP_ENERGY, /* energy of the devices in a step, J */
-	KWHY_FIGURE_TIME,	 /* longest span of any device, s */
-	KWHY_FIGURE_ENERGY,	 /* metered energy, J */
-	KWHY_FIGURE_RUN,	 /* energy of the run, J */
-	KWHY_FIGURE_IDLE,	 /* energy metered in the run while the devices idled, J */
-	KWHY_FIGURE_POWER,	 /* mean power, W */
-	KWHY_FIGURE_BUSY_RATIO,
-	KWHY_FIGURE_IDLE_RATIO, /* idle time over the spans of all devices */
+	KWHY_FIGURE_IDLE_RATIO,	 /* idle time over the spans of all devices */
 	KWHY_FIGURE_COUNT
 };
 

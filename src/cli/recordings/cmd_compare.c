@@ -263,7 +263,7 @@ static enum kwhy_status run_steps(struct comparing *comparing, const struct kwhy
 	const struct compare_options *options = invocation->options;
 	const struct kwhy_compare_renderer renderer = {comparing, write_text, write_json, write_page};
 	enum kwhy_status status = read_runs(comparing, invocation, outputs->form == KWHY_OUTPUT_HTML, error);
-	const struct kwhy_runs runs[2] = {{comparing->sides, comparing->counts[0]},
+	const struct kwhy_side_runs runs[2] = {{comparing->sides, comparing->counts[0]},
 		{comparing->sides + comparing->counts[0], comparing->counts[1]}};
 
 	if (!status)

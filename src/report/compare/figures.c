@@ -161,7 +161,7 @@ static struct quotient quotient_of(const struct quantity *quantity, const struct
 		quantity->kind == ACCOUNT_IN_ALL ? 1 : units_of(quantity->comparison, run)};
 }
 
-static struct kwhy_estimate estimate_of(const struct quantity *quantity, const struct kwhy_runs *runs)
+static struct kwhy_estimate estimate_of(const struct quantity *quantity, const struct kwhy_side_runs *runs)
 {
 	struct kwhy_estimate estimate = {
 		.count = 1, .low = NAN, .high = NAN, .deviation = NAN, .least = NAN, .most = NAN};
@@ -185,7 +185,7 @@ static struct kwhy_estimate estimate_of(const struct quantity *quantity, const s
 }
 
 /* Gives a single run's energy of an account the interval of its meter, 90 %. */
-static void set_meter_interval(const struct quantity *quantity, const struct kwhy_runs *runs,
+static void set_meter_interval(const struct quantity *quantity, const struct kwhy_side_runs *runs,
 	const struct kwhy_side_account *account, struct kwhy_estimate *estimate)
 {
 	double units;
@@ -199,7 +199,7 @@ static void set_meter_interval(const struct quantity *quantity, const struct kwh
 
 static struct kwhy_change change_of(const struct quantity *quantity)
 {
-	const struct kwhy_runs *runs = quantity->comparison->runs;
+	const struct kwhy_side_runs *runs = quantity->comparison->runs;
 	struct kwhy_change change = {
 		.a = estimate_of(quantity, &runs[0]), .b = estimate_of(quantity, &runs[1])};
 

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-static void write_side(
-	struct kwhy_json *json, const char *key, const struct kwhy_side *side, const struct kwhy_runs *runs)
+static void write_side(struct kwhy_json *json, const char *key, const struct kwhy_side *side,
+	const struct kwhy_side_runs *runs)
 {
 	kwhy_json_row(json, key);
 	kwhy_json_string(json, "path", side->label);

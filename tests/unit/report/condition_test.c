@@ -185,10 +185,9 @@ static void a_name_or_unit_that_is_none_is_answered_with_those_that_are(void **s
 	(void)state;
 	assert_int_equal(kwhy_condition_parse("steps>+3%", &condition, &error), KWHY_E_USAGE);
 	assert_string_equal(error.text,
-		"--fail-if 'steps>+3%': there is no figure 'steps'; there are throughput, step, "
-		"step_energy, time, energy, run, idle, power, busy_ratio, idle_ratio, throughput:UNIT, "
-		"account-time:NAME, "
-		"account-energy:NAME, account:NAME, each:UNIT, finding:new");
+		"--fail-if 'steps>+3%': there is no figure 'steps'; there are energy, run, time, power, "
+		"busy_ratio, idle, throughput, step, step_energy, idle_ratio, throughput:UNIT, "
+		"account-time:NAME, account-energy:NAME, account:NAME, each:UNIT, finding:new");
 	assert_int_equal(kwhy_condition_parse("step>3W", &condition, &error), KWHY_E_USAGE);
 	assert_non_null(strstr(error.text, "one of s, ms, us, %"));
 }
@@ -214,7 +213,7 @@ static void steps_must_be_there_to_be_compared(void **state)
 static struct kwhy_verdict verdict_of(const double a[3], const double b[3], const char *text)
 {
 	struct kwhy_side sides[6];
-	const struct kwhy_runs runs[2] = {{sides, 3}, {sides + 3, 3}};
+	const struct kwhy_side_runs runs[2] = {{sides, 3}, {sides + 3, 3}};
 	struct kwhy_comparison several;
 	struct kwhy_condition condition;
 	struct kwhy_verdict verdict;
