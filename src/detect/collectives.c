@@ -262,6 +262,7 @@ static enum kwhy_status report_imbalance(
 	set_energies(energy, recorded_nj, &finding);
 	finding.title = straggles ? straggler_title(context, balance, finding.time_ns)
 				  : imbalance_title(context, balance);
+	finding.headline = finding.title;
 	finding.saving.time_ns = finding.time_ns;
 	finding.saving.bound = KWHY_BOUND_UPPER;
 	finding.saving.assumption = straggles

@@ -52,7 +52,8 @@ const struct kwhy_detector kwhy_detectors[] = {
 		{{"max_fill", 0.5, "ratio of blocks to multiprocessors; kernels below are under-filled"},
 			{"min_kernel_us", 2, "us; shorter kernels are bound by their launch"}}},
 	{"slow-kernels", "Slow kernels",
-		"another implementation: fused (torch.compile, FlashAttention), a layout that memory reads "
+		"use another implementation: fused (torch.compile, FlashAttention), a layout that memory "
+		"reads "
 		"in "
 		"order (channels_last, contiguous), sizes that are multiples of 8",
 		kwhy_detect_slow_kernels,

@@ -164,18 +164,43 @@ void kwhy_held_add_range(struct kwhy_text *out, const struct kwhy_recording *rec
 	add_source(out, recording, row);
 }
 
-void kwhy_held_add_title(const struct kwhy_held *held, struct kwhy_text *out)
+struct kwhy_finding_place kwhy_held_place(
+	struct kwhy_arena *arena, const struct kwhy_recording *recording, uint32_t row, bool with_step)
+{
+	const uint32_t source = kwhy_host_range_source(recording, row);
+	struct kwhy_finding_place place = {.words = NULL};
+	struct kwhy_text text = {0};
+
+	if (with_step) {
+		kwhy_held_add_range(&text, recording, row);
+	} else {
+		add_scoped(&text, recording, row);
+		add_source(&text, recording, row);
+	}
+	if (!text.failed && text.data)
+		place.words = kwhy_arena_copy(arena, text.data);
+	if (source != KWHY_NONE) {
+		place.file = kwhy_names_get(&recording->names, recording->host_ranges.file[source]);
+		place.line = recording->host_ranges.line[source];
+	}
+	kwhy_text_done(&text);
+	return place;
+}
+
+const char *kwhy_held_words(
+	const struct kwhy_held *held, struct kwhy_arena *arena, struct kwhy_finding_place *out_place)
 {
 	char time[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
 	const struct kwhy_held_name *name;
 
 	if (!held->first)
-		return;
+		return NULL;
 	name = &held->names[held->first];
-	kwhy_text_addf(out, "; %s of it, %s, in ", kwhy_quantity_time(time, name->time_ns),
-		kwhy_quantity_times(count, name->count));
-	add_scoped(out, held->recording, name->row);
-	add_source(out, held->recording, name->row);
+	*out_place = kwhy_held_place(arena, held->recording, name->row, false);
+	return out_place->words
+		? kwhy_arena_printf(arena, "%s of it, %s, in %s", kwhy_quantity_time(time, name->time_ns),
+			  kwhy_quantity_times(count, name->count), out_place->words)
+		: NULL;
 }
 
 /*
@@ -202,10 +227,10 @@ static void add_cure(const struct kwhy_held *held, struct kwhy_text *out, enum k
 {
 	char time[KWHY_QUANTITY_BYTES];
 
-	kwhy_text_addf(out, "%s%s (%s): %s", out->length ? "; " : "",
+	kwhy_text_addf(out, "%s%s (%s, %s)", out->length ? "; " : "",
+		causes[cause].cure ? causes[cause].cure : otherwise,
 		causes[cause].what ? causes[cause].what : "elsewhere",
-		kwhy_quantity_time(time, held->cause_ns[cause]),
-		causes[cause].cure ? causes[cause].cure : otherwise);
+		kwhy_quantity_time(time, held->cause_ns[cause]));
 }
 
 const char *kwhy_held_cure(const struct kwhy_held *held, struct kwhy_arena *arena, const char *otherwise)

@@ -38,10 +38,12 @@ void kwhy_held_done(struct kwhy_held *held);
 void kwhy_held_add(struct kwhy_held *held, uint32_t call, int64_t start_ns, int64_t end_ns, int64_t held_ns);
 
 /*
- * Appends "; 69.6 ms of it, 6 times, in aten::add of DistributedDataParallel.forward (train.py:42)". Appends
- * no text if no range is known.
+ * Words for the time in the range name with the most time, "69.6 ms of it, 6 times, in aten::add of
+ * DistributedDataParallel.forward (train.py:42)", in the arena, with their place. NULL: no range is known, or
+ * memory is short.
  */
-void kwhy_held_add_title(const struct kwhy_held *held, struct kwhy_text *out);
+const char *kwhy_held_words(
+	const struct kwhy_held *held, struct kwhy_arena *arena, struct kwhy_finding_place *out_place);
 /*
  * The cure, allocated in the arena: that of the cause of the range with the most time, followed by those of
  * other causes with more than a tenth of the time, largest first. `otherwise` is the cure of causes that have
@@ -59,5 +61,12 @@ const char *kwhy_held_change(const struct kwhy_held *held);
  * (train.py:42)".
  */
 void kwhy_held_add_range(struct kwhy_text *out, const struct kwhy_recording *recording, uint32_t row);
+
+/*
+ * The place of a host range. Its words name the step, too, if `with_step`. `words` is NULL if memory is
+ * short.
+ */
+struct kwhy_finding_place kwhy_held_place(
+	struct kwhy_arena *arena, const struct kwhy_recording *recording, uint32_t row, bool with_step);
 
 #endif

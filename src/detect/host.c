@@ -25,12 +25,11 @@ static struct kwhy_occurrence occurrence_of(const struct kwhy_gap *gap, const st
 static void name_held(
 	struct kwhy_tally *tally, const struct kwhy_held *held, struct kwhy_finding_terms *verdict)
 {
-	struct kwhy_text text = {0};
+	const char *words = kwhy_held_words(held, &tally->context->findings->arena, &verdict->place);
 
-	kwhy_held_add_title(held, &text);
-	if (verdict->title && text.length)
-		verdict->title = kwhy_tally_words(tally, "%s%s", verdict->title, text.data);
-	kwhy_text_done(&text);
+	verdict->headline = verdict->title;
+	if (verdict->title && words)
+		verdict->title = kwhy_tally_words(tally, "%s; %s", verdict->title, words);
 	verdict->cure = kwhy_held_cure(
 		held, &tally->context->findings->arena, tally->context->detector->cure);
 }

@@ -46,28 +46,27 @@ static void add_launch(struct places *places, const struct kwhy_recording *recor
 		places->most = i;
 }
 
-const char *kwhy_tally_title_with_place(const struct kwhy_tally *tally, const char *title)
+void kwhy_tally_add_place(const struct kwhy_tally *tally, struct kwhy_finding *finding)
 {
 	const struct kwhy_detect_view *view = tally->context->view;
 	const struct kwhy_recording *recording = view->recording;
 	const struct kwhy_device_view *seen = &view->devices[tally->device];
 	struct places places = {.count = 0};
-	struct kwhy_text text = {0};
 	char count[KWHY_QUANTITY_BYTES], known[KWHY_QUANTITY_BYTES];
-	const char *words;
 
-	if (!title || tally->marked_count == 0 || recording->host_ranges.count == 0)
-		return title;
+	if (!finding->title || tally->marked_count == 0 || recording->host_ranges.count == 0)
+		return;
 	for (size_t i = seen->begin; i < seen->end; i++)
 		if (view->marks[i] && recording->activities.call[i] != KWHY_NONE)
 			add_launch(&places, recording, recording->activities.call[i]);
 	if (places.known == 0)
-		return title;
-	kwhy_text_addf(&text, "%s; %s of %s launches whose line is known in ", title,
-		kwhy_quantity_count(count, places.items[places.most].count),
-		kwhy_quantity_count(known, places.known));
-	kwhy_held_add_range(&text, recording, places.items[places.most].range);
-	words = text.failed ? NULL : kwhy_arena_copy(&tally->context->findings->arena, text.data);
-	kwhy_text_done(&text);
-	return words;
+		return;
+	finding->place = kwhy_held_place(
+		&tally->context->findings->arena, recording, places.items[places.most].range, true);
+	finding->title = finding->place.words
+		? kwhy_arena_printf(&tally->context->findings->arena,
+			  "%s; %s of %s launches whose line is known in %s", finding->title,
+			  kwhy_quantity_count(count, places.items[places.most].count),
+			  kwhy_quantity_count(known, places.known), finding->place.words)
+		: NULL;
 }

@@ -486,6 +486,8 @@ enum kwhy_status kwhy_tally_finish(struct kwhy_tally *tally, struct kwhy_finding
 	struct kwhy_finding finding = {
 		.id = context->detector->id,
 		.title = verdict.title,
+		.headline = verdict.headline ? verdict.headline : verdict.title,
+		.place = verdict.place,
 		.device = tally->device,
 		.count = tally->count,
 		.cure = verdict.cure ? verdict.cure : context->detector->cure,
@@ -503,7 +505,7 @@ enum kwhy_status kwhy_tally_finish(struct kwhy_tally *tally, struct kwhy_finding
 		tell_lost(context, &verdict, &sums, &finding.saving);
 		kwhy_finding_set_least(context, window_ns, recorded_nj, &finding);
 		if (kwhy_finding_is_worth_it(&finding)) {
-			finding.title = kwhy_tally_title_with_place(tally, verdict.title);
+			kwhy_tally_add_place(tally, &finding);
 			tally->status = write_evidence(tally, &finding);
 		}
 		if (!tally->status)

@@ -109,7 +109,9 @@ const char *kwhy_tally_exposed_words(const struct kwhy_tally *tally);
 
 /* The words of a finding, and the terms of its cost and saving. */
 struct kwhy_finding_terms {
-	const char *title;	/* allocated in the findings' arena */
+	const char *title;    /* allocated in the findings' arena */
+	const char *headline; /* the title without the place; NULL: the title has none */
+	struct kwhy_finding_place place;
 	const char *assumption; /* in the findings' arena, or a literal */
 	const char *cure;   /* allocated in the findings' arena; NULL: the cure in the detector's table row */
 	const char *change; /* identifier of a change, as in struct kwhy_finding */
@@ -143,11 +145,11 @@ char *kwhy_tally_words(const struct kwhy_tally *tally, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * The title with the source line from which most of the marked activities were issued, if host ranges name
- * source lines: "...; 12 of 15 launches whose line is known in backward (train.py:18)". Returns `title`
- * itself if no line is known; NULL: out of memory. (place.c)
+ * Sets the place of a finding to the source line from which most of the marked activities were issued, and
+ * adds it to the title, if host ranges name source lines: "...; 12 of 15 launches whose line is known in
+ * backward (train.py:18)". Sets the title to NULL if memory is short. (place.c)
  */
-const char *kwhy_tally_title_with_place(const struct kwhy_tally *tally, const char *title);
+void kwhy_tally_add_place(const struct kwhy_tally *tally, struct kwhy_finding *finding);
 
 /*
  * "CURE: each gap closes to the smallest before queued work here, 1.2 us", or words that the gaps vanish if

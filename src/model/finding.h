@@ -30,10 +30,19 @@ struct kwhy_saving {
 	bool frees_device; /* time_ns becomes free on the device for other work; the run is not shorter */
 };
 
+/* Where in its source the program does what a finding counts. */
+struct kwhy_finding_place {
+	const char *words; /* "backward (train.py:18)"; NULL: unknown */
+	const char *file;  /* path as recorded; NULL: unknown */
+	uint32_t line;	   /* 0: unknown */
+};
+
 /* One kind of waste. `device` is KWHY_NONE for waste on the host or across devices. */
 struct kwhy_finding {
-	const char *id;	   /* "small-copies" */
-	const char *title; /* one line with its numbers */
+	const char *id;	      /* "small-copies" */
+	const char *title;    /* one line with its numbers: the headline and, if it is known, the place */
+	const char *headline; /* "Launch-bound: 98 times the device waited for a launch, 1.34 s" */
+	struct kwhy_finding_place place;
 	uint32_t device;
 	uint64_t count;
 	int64_t time_ns;			  /* time that the waste takes in the recorded run */

@@ -138,6 +138,7 @@ void nouns_init(struct nouns *nouns, const char *name)
 	nouns->evidence = (struct kwhy_evidence){500, 1000, name, {name, NULL}};
 	nouns->finding = (struct kwhy_finding){.id = "small-copies",
 		.title = name,
+		.headline = name,
 		.device = 0,
 		.count = 2,
 		.time_ns = 200,
