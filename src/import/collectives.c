@@ -73,7 +73,8 @@ static enum kwhy_status read_text(
 			error, KWHY_E_IO, "%s cannot be read: %s; name a text file", path, strerror(errno));
 	if (size > TABLE_MAX_BYTES || memchr(table->text, '\0', size))
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"%s is no table of collectives; write one pattern of kernel names a line, at most 1 "
+			"%s is not a table of collectives; write one pattern of kernel names a line, at most "
+			"1 "
 			"MiB",
 			path);
 	table->text[size] = '\0';

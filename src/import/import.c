@@ -124,7 +124,7 @@ static enum kwhy_status read_trace(struct kwhy_recording *recording, const char 
 /* The tables of a recording before a file was read, and what the file is. */
 struct file {
 	const char *path;
-	struct kwhy_mark before;
+	struct kwhy_row_counts before;
 	uint64_t skipped_before;
 	bool is_incomplete; /* the file ends early or has holes, or with --partial events of it were skipped
 			     */
@@ -133,7 +133,7 @@ struct file {
 /* Says what a trace without work of a device holds: "12 ranges of the host, 3 API calls". */
 static void describe(const struct kwhy_recording *recording, const struct file *file, struct kwhy_text *out)
 {
-	const struct kwhy_mark now = kwhy_mark_of(recording);
+	const struct kwhy_row_counts now = kwhy_row_counts_of(recording);
 	const size_t ranges = now.ranges + now.host_ranges - file->before.ranges - file->before.host_ranges;
 	const size_t calls = now.calls - file->before.calls;
 	const uint64_t skipped = recording->lost.skipped_events - file->skipped_before;
@@ -184,7 +184,7 @@ static enum kwhy_status refuse_idle(
 static enum kwhy_status check_work(
 	const struct kwhy_recording *recording, const struct file *file, struct kwhy_error *error)
 {
-	const struct kwhy_mark now = kwhy_mark_of(recording), *before = &file->before;
+	const struct kwhy_row_counts now = kwhy_row_counts_of(recording), *before = &file->before;
 	const bool is_own = recording->sources[recording->source_count - 1].format == KWHY_FORMAT_KWHY;
 
 	if (now.activities > before->activities || (is_own && now.power > before->power))
@@ -214,7 +214,7 @@ static enum kwhy_status read_whole(struct kwhy_recording *recording, struct file
 static enum kwhy_status import_file(struct kwhy_recording *recording, const char *path,
 	const struct kwhy_import_options *options, struct kwhy_error *error)
 {
-	struct file file = {.path = path, .before = kwhy_mark_of(recording)};
+	struct file file = {.path = path, .before = kwhy_row_counts_of(recording)};
 	enum kwhy_status status = kwhy_one_run_check_file(recording, path, error);
 
 	if (!status)

@@ -41,8 +41,8 @@ static void widen(struct window *window, int64_t start_ns, int64_t end_ns)
 }
 
 /* The window of the rows that a recording has in state `to` and not in state `from`. */
-static struct window window_between(
-	const struct kwhy_recording *recording, const struct kwhy_mark *from, const struct kwhy_mark *to)
+static struct window window_between(const struct kwhy_recording *recording,
+	const struct kwhy_row_counts *from, const struct kwhy_row_counts *to)
 {
 	struct window window = {INT64_MAX, INT64_MIN};
 
@@ -68,7 +68,7 @@ static uint32_t machine_between(const struct kwhy_recording *recording, size_t f
 	return machine;
 }
 
-static int64_t slack_of(const struct kwhy_recording *recording, const struct kwhy_mark *before)
+static int64_t slack_of(const struct kwhy_recording *recording, const struct kwhy_row_counts *before)
 {
 	uint32_t earlier = machine_between(recording, 0, before->processes),
 		 machine = machine_between(recording, before->processes, recording->process_count);
@@ -96,9 +96,9 @@ static enum kwhy_status refuse(const struct kwhy_recording *recording, const str
 }
 
 enum kwhy_status kwhy_one_run_check_window(const struct kwhy_recording *recording,
-	const struct kwhy_mark *before, const char *path, struct kwhy_error *error)
+	const struct kwhy_row_counts *before, const char *path, struct kwhy_error *error)
 {
-	const struct kwhy_mark nothing = {0}, now = kwhy_mark_of(recording);
+	const struct kwhy_row_counts nothing = {0}, now = kwhy_row_counts_of(recording);
 	struct window earlier = window_between(recording, &nothing, before),
 		      window = window_between(recording, before, &now);
 	int64_t slack_ns;

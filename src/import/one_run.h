@@ -3,7 +3,7 @@
 #define KWHY_IMPORT_ONE_RUN_H
 
 #include "base/status.h"
-#include "import/mark.h"
+#include "import/row_counts.h"
 
 /*
  * Checks that several traces are the ranks of one run. No trace may be given twice (copies:
@@ -22,6 +22,6 @@ KWHY_MUST_USE enum kwhy_status kwhy_one_run_check_file(
  * read.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_one_run_check_window(const struct kwhy_recording *recording,
-	const struct kwhy_mark *before, const char *path, struct kwhy_error *error);
+	const struct kwhy_row_counts *before, const char *path, struct kwhy_error *error);
 
 #endif

@@ -180,6 +180,7 @@ enum kwhy_status kwhy_csv_clock_read(struct kwhy_csv_clock *clock, const struct 
 	if (status)
 		return status;
 	if (!known)
-		return kwhy_csv_fail(csv, column, error, "is no time; a row without its times is of no use");
+		return kwhy_csv_fail(
+			csv, column, error, "is not a time; a row without its times is of no use");
 	return kwhy_csv_clock_apply(clock, csv, column, time, out_ns, error);
 }

@@ -112,7 +112,7 @@ static enum kwhy_status line_wrong(const struct kwhy_csv *csv, const char *words
 }
 
 /*
- * Reads watts with up to three decimals and gives milliwatts. False: the text is no number from 0.001 to
+ * Reads watts with up to three decimals and gives milliwatts. False: the text is not a number from 0.001 to
  * LARGEST_W.
  */
 static bool parse_watts(struct kwhy_span text, int64_t *out_mw)
@@ -259,8 +259,8 @@ static enum kwhy_status read_pairs(struct kwhy_csv_comments *comments, const str
 		const struct device_key *key;
 
 		if (!cut_pair(word, &name, &value))
-			return line_wrong(csv,
-				"behind \"# device NUMBER\" stands KEY=VALUE, with no space in it", error);
+			return line_wrong(
+				csv, "after \"# device NUMBER\" comes KEY=VALUE, with no space in it", error);
 		key = find_key(name);
 		status = key ? set_value(comments, csv, key, value, device, error)
 			     : note_key(comments, name, error);

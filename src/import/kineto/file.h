@@ -6,7 +6,7 @@
 #include "import/collectives.h"
 #include "import/import.h"
 #include "import/kineto/event.h"
-#include "import/mark.h"
+#include "import/row_counts.h"
 #include "import/tracks.h"
 #include "model/recording.h"
 
@@ -104,7 +104,7 @@ struct kwhy_kineto_file {
 	 */
 	struct kwhy_track_map processes;
 	uint32_t source, process;
-	struct kwhy_mark first; /* from there on the rows are of this file */
+	struct kwhy_row_counts first; /* from there on the rows are of this file */
 	/* The name of the last copy and what it means; many copies in a row have one name. */
 	uint32_t copy_name;
 	struct kwhy_activity copy;

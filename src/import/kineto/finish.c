@@ -15,7 +15,7 @@
 static enum kwhy_status set_clock(struct kwhy_kineto_file *file, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = file->recording;
-	int64_t first_ns = kwhy_mark_first_time(recording, &file->first);
+	int64_t first_ns = kwhy_row_counts_first_time(recording, &file->first);
 	int64_t base_ns = file->meta.has_base ? file->meta.base_unix_ns : 0;
 	struct kwhy_trace_clock clock = {.path = file->path,
 		.is_first = file->chooses_clock,
@@ -29,7 +29,7 @@ static enum kwhy_status set_clock(struct kwhy_kineto_file *file, struct kwhy_err
 		clock.origin_unix_ns = first_ns - first_ns % SECOND_NS;
 	status = kwhy_trace_clock_take(recording, &clock, error);
 	if (!status && base_ns != recording->origin_unix_ns)
-		kwhy_mark_shift(recording, &file->first, base_ns - recording->origin_unix_ns);
+		kwhy_row_counts_shift(recording, &file->first, base_ns - recording->origin_unix_ns);
 	return status;
 }
 

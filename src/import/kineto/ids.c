@@ -80,7 +80,7 @@ static enum kwhy_status find_device(struct kwhy_kineto_file *file, const struct 
 		}
 	}
 	if (key.a < 0 || key.a > INT32_MAX)
-		return kwhy_kineto_unusable(file, event, FIELD(DEVICE), "is no device number", error);
+		return kwhy_kineto_unusable(file, event, FIELD(DEVICE), "is not a device number", error);
 	return kwhy_kineto_device(file, key, key.a, out, error);
 }
 

@@ -36,7 +36,7 @@ struct document {
 	bool in_object; /* the top value is an object, not a list of events */
 	bool has_events;
 	bool has_phase; /* an object of the list of events has a member "ph", as all events have */
-	bool seeking;	/* the text is no valid JSON, and the next event is searched for */
+	bool seeking;	/* the text is not valid JSON, and the next event is searched for */
 	bool resumed;	/* the next window begins with an event, or with the end of the list of events */
 	bool stopped;	/* no more of the file is read */
 	bool is_cut;	/* the file ends early or is broken where reading stopped */
@@ -278,7 +278,7 @@ static enum kwhy_status fail_grammar(struct document *document, size_t at, const
 }
 
 /*
- * Handles text that is no valid JSON. In the list of events, reading continues at the next event; elsewhere
+ * Handles text that is not valid JSON. In the list of events, reading continues at the next event; elsewhere
  * there is no place where it could continue.
  */
 static enum kwhy_status break_off(struct document *document, size_t at, size_t *out_used)
@@ -472,7 +472,7 @@ static enum kwhy_status begin(struct kwhy_kineto_file *file, const char *path, s
 	struct kwhy_trace_begun begun = {0};
 	enum kwhy_status status;
 
-	file->first = kwhy_mark_of(file->recording);
+	file->first = kwhy_row_counts_of(file->recording);
 	file->chooses_clock = !kwhy_recording_has_times(file->recording);
 	status = kwhy_trace_begin(
 		file->recording, path, (struct kwhy_source){.format = KWHY_FORMAT_KINETO}, &begun, error);

@@ -14,7 +14,7 @@ enum kwhy_status kwhy_nsys_times(struct kwhy_nsys *nsys, const struct kwhy_sqlit
 	if (!kwhy_sqlite_integer(rows, start_column, &start_ns) ||
 		!kwhy_sqlite_integer(rows, start_column + 1, &end_ns))
 		return kwhy_sqlite_row_fail(
-			rows, error, "its start or end is no time; skip such rows with --partial");
+			rows, error, "its start or end is not a time; skip such rows with --partial");
 	if (!within_a_year(start_ns) || !within_a_year(end_ns))
 		return kwhy_sqlite_row_fail(rows, error,
 			"its start or end is more than a year from the session's; skip such rows with "

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/plural.h"
-#include "import/mark.h"
 #include "import/perfetto/file.h"
 #include "import/ranks.h"
 #include "import/reader.h"
+#include "import/row_counts.h"
 #include "import/trace_clock.h"
 #include "import/trace_end.h"
 
@@ -48,10 +48,10 @@ static enum kwhy_status begin(struct kwhy_perfetto_file *file, const char *path,
  * start, and a snapshot relates it to Unix time. Traces of kwhy export have Unix times.
  */
 static enum kwhy_status set_clock(
-	struct kwhy_perfetto_file *file, const struct kwhy_mark *first, struct kwhy_error *error)
+	struct kwhy_perfetto_file *file, const struct kwhy_row_counts *first, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = file->recording;
-	int64_t first_ns = kwhy_mark_first_time(recording, first);
+	int64_t first_ns = kwhy_row_counts_first_time(recording, first);
 	int64_t to_unix_ns = first_ns < KWHY_FIRST_UNIX_NS ? file->unix_less_trace_ns : 0;
 	struct kwhy_trace_clock clock = {.path = file->path,
 		.is_first = file->chooses_clock,
@@ -64,7 +64,7 @@ static enum kwhy_status set_clock(
 	clock.origin_unix_ns = clock.is_unix ? first_ns - first_ns % INT64_C(1000000000) : 0;
 	status = kwhy_trace_clock_take(recording, &clock, error);
 	if (!status)
-		kwhy_mark_shift(recording, first, to_unix_ns - recording->origin_unix_ns);
+		kwhy_row_counts_shift(recording, first, to_unix_ns - recording->origin_unix_ns);
 	return status;
 }
 
@@ -76,7 +76,7 @@ static const char *unknown_name(const struct kwhy_perfetto_file *file)
 }
 
 static enum kwhy_status check_work(
-	const struct kwhy_perfetto_file *file, const struct kwhy_mark *first, struct kwhy_error *error)
+	const struct kwhy_perfetto_file *file, const struct kwhy_row_counts *first, struct kwhy_error *error)
 {
 	if (file->recording->activities.count > first->activities ||
 		file->counts.unknown + file->counts.clockless == 0)
@@ -129,7 +129,7 @@ static void count_open(struct kwhy_perfetto_file *file)
 static enum kwhy_status read_file(struct kwhy_perfetto_file *file, const char *path, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = file->recording;
-	struct kwhy_mark first = kwhy_mark_of(recording);
+	struct kwhy_row_counts first = kwhy_row_counts_of(recording);
 	enum kwhy_status status = begin(file, path, error);
 
 	if (!status)

@@ -201,7 +201,7 @@ static const char *read_times(const struct kwhy_power_log *log, const struct kwh
 	struct kwhy_power_stamp stamp;
 
 	if (!kwhy_power_stamp_read(when, &stamp))
-		return when.length > 0 ? "is no time" : "the row has no time";
+		return when.length > 0 ? "is not a time" : "the row has no time";
 	entry->time_ns = stamp.time_ns;
 	entry->is_local = stamp.is_local;
 	return read_window(log, row, entry) ? NULL : "begins no window of a known length";
@@ -286,7 +286,7 @@ enum kwhy_status kwhy_power_log_add(struct kwhy_power_log *log, uint64_t place,
 	for (size_t i = 0; !status && i < count; i++)
 		status = add_values(log, row, entry, &values[i], &wrong, error);
 	if (wrong.bytes)
-		kwhy_power_log_skip(log, place, wrong, "is no amount in its column's unit");
+		kwhy_power_log_skip(log, place, wrong, "is not an amount in its column's unit");
 	else
 		log->rows++;
 	return status;

@@ -99,7 +99,7 @@ static enum kwhy_status read_measured(const struct reader *reader, const struct 
 		return wrong(reader, figure->part, figure->key, words);
 	}
 	if (sd && !number_within(sd, 0, figure->high, &out->sd))
-		return wrong(reader, figure->part, figure->key, "has a spread that is no number from 0");
+		return wrong(reader, figure->part, figure->key, "has a spread that is not a number from 0");
 	return KWHY_OK;
 }
 
@@ -221,7 +221,7 @@ static enum kwhy_status read_root(const struct reader *reader, const json_t *roo
 		return status;
 	if (!is_profile)
 		return kwhy_fail(reader->error, KWHY_E_INPUT,
-			"%s is no machine profile: it has no member \"schema\": \"%s\"; write one as "
+			"%s is not a machine profile: it has no member \"schema\": \"%s\"; write one as "
 			"docs/formats/profile.md says",
 			reader->path, KWHY_PROFILE_SCHEMA);
 	status = read_device(reader, root);

@@ -191,7 +191,7 @@ enum kwhy_status kwhy_import_profile_transfers(const char *path, const json_t *p
 
 	if (!json_is_object(part))
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"%s: transfers is no object; docs/formats/profile.md says what a machine profile "
+			"%s: transfers is not an object; docs/formats/profile.md says what a machine profile "
 			"holds",
 			path);
 	transfers = kwhy_arena_alloc(arena, 1, sizeof(*transfers));

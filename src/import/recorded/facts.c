@@ -17,7 +17,7 @@ static enum kwhy_status add_writer(
 
 	if (recorded->writer_count == WRITERS_MAX)
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"%s has more than %d writers; it is no recording of kwhy", recorded->tracks.path,
+			"%s has more than %d writers; it is not a recording of kwhy", recorded->tracks.path,
 			WRITERS_MAX);
 	status = kwhy_column_reserve((void **)&recorded->writers, &recorded->writer_capacity,
 		recorded->writer_count + 1, sizeof(*recorded->writers), "writers of a recording", error);

@@ -109,7 +109,7 @@ static enum kwhy_status read_power(
 
 	*out = (struct kwhy_learnt_power){.grid = {KWHY_UNKNOWN_BLOCKS, KWHY_NONE}};
 	if (!json_is_object(item))
-		return wrong(reader, number, "is no object");
+		return wrong(reader, number, "is not an object");
 	status = read_text(reader, json_object_get(item, "name"), &out->name,
 		"the name of a power is not a text of 1 to 65,536 bytes");
 	if (!status)

@@ -94,7 +94,7 @@ static enum kwhy_status read_root(
 	check->after = projection_of(json_object_get(root, "after"));
 	if (!is_projection || check->after.time_ns < 0)
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"%.200s is no projection; make one with 'kwhy whatif CHANGES A -o %.200s'", label,
+			"%.200s is not a projection; make one with 'kwhy whatif CHANGES A -o %.200s'", label,
 			label);
 	check->label = kwhy_arena_copy(&check->arena, label);
 	check->changes = list_changes(check, json_object_get(root, "changes"));

@@ -186,7 +186,7 @@ enum kwhy_status kwhy_side_read(
 
 	if (!root)
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"'%.200s' is no valid JSON: %.120s at line %d; write it again with kwhy report "
+			"'%.200s' is not valid JSON: %.120s at line %d; write it again with kwhy report "
 			"--json",
 			label, where.text, where.line);
 	made.label = kwhy_arena_copy(&made.arena, label);
@@ -198,7 +198,7 @@ enum kwhy_status kwhy_side_read(
 			"'%.200s' has no list of 'devices'; write it again with kwhy report --json", label);
 	else if (strcmp(kwhy_json_text_of(root, "schema"), "kwhy.report/1") != 0)
 		status = kwhy_fail(error, KWHY_E_INPUT,
-			"'%.200s' is no report.json of version 1 (its schema is '%.40s'); write it again "
+			"'%.200s' is not a report.json of version 1 (its schema is '%.40s'); write it again "
 			"with kwhy report --json",
 			label, kwhy_json_text_of(root, "schema"));
 	else

@@ -47,7 +47,7 @@ static enum kwhy_status open_lookup(struct kwhy_rocpd *rocpd, struct kwhy_rocpd_
 		return status;
 	if (!is_key)
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"%s: column id of table %s is no primary key, as rocprofv3 makes it; record again",
+			"%s: column id of table %s is not a primary key, as rocprofv3 makes it; record again",
 			rocpd->rocprof.tracks.path, table.name);
 	return kwhy_sqlite_rows_open_by(rocpd->db, &table, "id", &lookup->rows, error);
 }

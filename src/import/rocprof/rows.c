@@ -10,7 +10,7 @@
 
 static const int64_t second_ns = 1000000000;
 
-static const char wrong_times[] = "its start or end is no time; skip such rows with --partial";
+static const char wrong_times[] = "its start or end is not a time; skip such rows with --partial";
 static const char backwards[] = "it ends before it starts; skip such rows with --partial, or record again";
 static const char far_away[] = "its times are more than a year from the first; skip such rows with --partial";
 

@@ -81,7 +81,7 @@ static enum kwhy_status times(struct tables *tables, const struct kwhy_sqlite_ro
 		__builtin_add_overflow(start_ns, tables->shift_ns, out_start_ns) ||
 		__builtin_add_overflow(end_ns, tables->shift_ns, out_end_ns) || end_ns < start_ns)
 		return kwhy_sqlite_row_fail(
-			rows, error, "its start and end are no times in order; export it again");
+			rows, error, "its start and end are not times in order; export it again");
 	return KWHY_OK;
 }
 

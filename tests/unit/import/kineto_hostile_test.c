@@ -65,7 +65,7 @@ static void a_kernel_on_no_device_number_is_refused(void **state)
 	(void)state;
 	SAYS(refusal_of(TRACE("{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"ts\": 1, \"dur\": 1, "
 			      "\"tid\": 7, \"args\": {\"device\": -4}}")),
-		"\"device\" of the event \"k\" is no device number");
+		"\"device\" of the event \"k\" is not a device number");
 	SAYS(refusal_of(TRACE("{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"ts\": 1, \"dur\": 1, "
 			      "\"args\": {\"device\": 4}}")),
 		"\"stream\" of the event \"k\" is missing");

@@ -482,8 +482,7 @@ static void ranks_of_two_clocks_are_refused(void **state)
 	} cases[] = {
 		{TRACE(KERNEL("1", "1", "")), "[" KERNEL("1", "1", "") "]",
 			" has none, so the two cannot be aligned; "},
-		{"[" KERNEL("1", "1", "") "]", TRACE(KERNEL("1", "1", "")),
-			" has Unix times and "},
+		{"[" KERNEL("1", "1", "") "]", TRACE(KERNEL("1", "1", "")), " has Unix times and "},
 	};
 
 	(void)state;

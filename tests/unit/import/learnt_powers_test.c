@@ -51,7 +51,7 @@ static void what_is_wrong_is_refused_with_its_place(void **state)
 		{"{\"schema\":\"kwhy.powers/1\",\"powers\":[]}", "device is missing"},
 		{"{\"schema\":\"kwhy.powers/1\",\"device\":\"\",\"powers\":[]}", "device is missing"},
 		{FRONT "]}", "not a list of 1 to 65,536"},
-		{FRONT "7]}", "powers[0]: is no object"},
+		{FRONT "7]}", "powers[0]: is not an object"},
 		{FRONT "{" WATTS "}]}", "the name of a power"},
 		{FRONT "{\"name\":\"a\"}]}", "powers[0]: above_idle_w has not the unit"},
 		{FRONT "{\"name\":\"a\",\"above_idle_w\":{\"value\":300000,\"spread\":1,\"unit\":\"mW\"}}]}",

@@ -8,7 +8,7 @@ static void rows_that_are_damaged_are_refused_and_skipped_with_partial(void **st
 	static const struct {
 		const char *values, *words;
 	} cases[] = {
-		{"('x',2,0,1,7,1," PID ",1,1", "row 2: its start or end is no time"},
+		{"('x',2,0,1,7,1," PID ",1,1", "row 2: its start or end is not a time"},
 		{"(x'0011',2,0,1,7,1," PID ",1,1", "no time"},
 		{"(NULL,2,0,1,7,1," PID ",1,1", "no time"},
 		{"(1.5,2,0,1,7,1," PID ",1,1", "no time"},
@@ -105,7 +105,7 @@ static void generated_columns_are_not_computed(void **state)
 				      "(start+1),deviceId INTEGER);"
 				      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL(start,deviceId) VALUES(1,0);",
 			false),
-		"its start or end is no time");
+		"its start or end is not a time");
 	kwhy_recording_free(recording);
 }
 

@@ -227,7 +227,8 @@ static void nvtx_ranges_have_their_text_or_its_number_and_marks_are_none(void **
 	assert_int_equal(recording->ranges[3].kind, KWHY_RANGE_STEP);
 	assert_string_equal(name_of(recording, recording->ranges[4].name), "unnamed range");
 	assert_non_null(strstr(note_of(recording, "open-ranges")->text, ": 1 NVTX"));
-	assert_non_null(strstr(note_of(recording, "profiler-overhead")->text, "spent 3.00 \xC2\xB5s on its own work, by its records, in 2 intervals"));
+	assert_non_null(strstr(note_of(recording, "profiler-overhead")->text,
+		"spent 3.00 \xC2\xB5s on its own work, by its records, in 2 intervals"));
 	assert_null(note_of(recording, "negative-starts"));
 	kwhy_recording_free(recording);
 }

@@ -161,7 +161,7 @@ static void rows_that_are_not_understood_are_counted_and_the_first_is_told(void 
 	(void)state;
 	OK(import(recording, "nvidia-smi-damaged.csv"));
 	assert_non_null(strstr(note_of(recording, "power-rows-unread")->text,
-		"4 of 11 rows could not be read, the first at line 9: \"yesterday\" is no time."));
+		"4 of 11 rows could not be read, the first at line 9: \"yesterday\" is not a time."));
 	kwhy_recording_free(recording);
 	recording = work_on("");
 	OK(import(recording, "nvidia-smi.csv"));
@@ -363,7 +363,8 @@ static void the_only_zone_in_which_a_log_overlaps_with_the_trace_is_its_own(void
 
 	(void)state;
 	OK(import(recording, "nvidia-smi-nounits.csv"));
-	assert_non_null(strstr(note_of(recording, "power-zone")->text, "UTC+02:00 is assumed, the only zone"));
+	assert_non_null(
+		strstr(note_of(recording, "power-zone")->text, "UTC+02:00 is assumed, the only zone"));
 	kwhy_recording_free(recording);
 }
 

@@ -142,8 +142,8 @@ static void what_is_wrong_is_refused_with_its_name(void **state)
 	} cases[] = {
 		{"", "line 1"},
 		{"{\"schema\":", "line 1"},
-		{"[]", "is no machine profile"},
-		{"{\"schema\":\"kwhy.profile/2\"}", "is no machine profile"},
+		{"[]", "is not a machine profile"},
+		{"{\"schema\":\"kwhy.profile/2\"}", "is not a machine profile"},
 		{"{\"schema\":\"kwhy.profile/1\"}", "device.name is missing"},
 		{"{\"schema\":\"kwhy.profile/1\",\"device\":{\"name\":\"\"}}", "device.name is not a text"},
 		{"{\"schema\":\"kwhy.profile/1\",\"device\":{\"name\":\"A\",\"multiprocessors\":0}}",

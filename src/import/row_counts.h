@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_IMPORT_ROW_COUNTS_H
+#define KWHY_IMPORT_ROW_COUNTS_H
+
+#include "model/recording.h"
+
+/*
+ * Sizes of a recording's tables at one moment. The rows from there on are those of the file that is read
+ * then.
+ */
+struct kwhy_row_counts {
+	size_t sources, processes, devices, streams, activities, calls, ranges, host_ranges, memory, coverage,
+		power;
+};
+
+struct kwhy_row_counts kwhy_row_counts_of(const struct kwhy_recording *recording);
+
+/* The earliest time of the rows since then; INT64_MAX: there are none with a time. */
+int64_t kwhy_row_counts_first_time(
+	const struct kwhy_recording *recording, const struct kwhy_row_counts *since);
+
+/* Adds a number of nanoseconds to all times of the rows since then. */
+void kwhy_row_counts_shift(
+	struct kwhy_recording *recording, const struct kwhy_row_counts *since, int64_t by_ns);
+
+#endif
