@@ -53,9 +53,19 @@ protoc --proto_path="$source/tests/export" --decode=subset.Trace perfetto_subset
 	<"$folder/run.perfetto" >"$folder/decoded.txt"
 begins=$(grep -c 'type: TYPE_SLICE_BEGIN' "$folder/decoded.txt")
 same "slices that end" "$(grep -c 'type: TYPE_SLICE_END' "$folder/decoded.txt")" "$begins"
-same "slices" "$begins" "$((activities + calls + ranges))"
-same "energies" "$(grep -c 'double_value' "$folder/decoded.txt")" "$activities"
-grep -q 'unit_name: "W"' "$folder/decoded.txt" || fail "no power counter"
+same "slices" "$begins" "$((calls + ranges))"
+same "stages" "$(grep -c '^  gpu_render_stage_event {' "$folder/decoded.txt")" "$activities"
+same "energies" "$(grep -A1 'name: "energy_j"' "$folder/decoded.txt" | grep -c 'value: ')" "$activities"
+for number in hw_queue_iid stage_iid context; do # each that a stage names is described
+	sed -n "s/^    $number: //p" "$folder/decoded.txt" | sort -u >"$folder/used.txt"
+	sed -n '/^    g[a-z_]*s {/,/^    }/s/^      iid: //p' "$folder/decoded.txt" | sort -u >"$folder/described.txt"
+	[ -s "$folder/used.txt" ] || fail "no stage has a $number"
+	[ -z "$(comm -23 "$folder/used.txt" "$folder/described.txt")" ] || fail "$number without a description"
+done
+grep -q 'numerator_units: WATT' "$folder/decoded.txt" || fail "no power counter of a GPU"
+joules=$(sed -n '/name: "energy_j"/{n;s/.*value: "\(.*\)"/\1/p}' "$folder/decoded.txt" | awk '{sum += $1} END {printf "%.3f", sum}')
+same "joules of the stages" "$joules" \
+	"$(sqlite3 "$folder/run.sqlite" 'SELECT printf("%.3f", sum(energy_nj) * 1e-9) FROM activity')"
 
 # A counter that ran over goes on at its power; of one that was reset nobody knows what it rose by, and no value is shown.
 start=1795245124000000000

@@ -45,6 +45,13 @@ static enum kwhy_status read_value(struct kwhy_perfetto_file *file, uint64_t seq
 	return status;
 }
 
+static void set_value(struct kwhy_perfetto_slice *slice, enum kwhy_perfetto_key key, struct value value)
+{
+	slice->value[key] = value.number;
+	slice->seen |= UINT64_C(1) << key;
+	slice->texts = (slice->texts & ~(UINT64_C(1) << key)) | (uint64_t)value.is_text << key;
+}
+
 static enum kwhy_status read_annotation(struct kwhy_perfetto_file *file, uint64_t sequence,
 	struct kwhy_protobuf_message message, struct kwhy_perfetto_slice *slice, struct kwhy_error *error)
 {
@@ -67,11 +74,8 @@ static enum kwhy_status read_annotation(struct kwhy_perfetto_file *file, uint64_
 		return kwhy_perfetto_fail_damaged(file, error);
 	if (!status && value.known && name != KWHY_NONE)
 		status = kwhy_perfetto_key_of(file, name, &key, error);
-	if (key < KWHY_KEY_COUNT) {
-		slice->value[key] = value.number;
-		slice->seen |= UINT64_C(1) << key;
-		slice->texts = (slice->texts & ~(UINT64_C(1) << key)) | (uint64_t)value.is_text << key;
-	}
+	if (key < KWHY_KEY_COUNT)
+		set_value(slice, key, value);
 	return status;
 }
 
@@ -199,6 +203,65 @@ static enum kwhy_status name_stage(struct kwhy_perfetto_file *file, uint64_t seq
 	return KWHY_OK;
 }
 
+/* Reads a text as a number if it consists of up to 19 digits. */
+static bool read_number(struct kwhy_protobuf_message text, uint64_t *out)
+{
+	size_t length = kwhy_protobuf_length(text);
+
+	*out = 0;
+	for (size_t i = 0; i < length && i < 19; i++) {
+		if (text.at[i] < '0' || text.at[i] > '9')
+			return false;
+		*out = *out * 10 + (uint64_t)(text.at[i] - '0');
+	}
+	return length > 0 && length <= 19;
+}
+
+/* Reads an argument of a render stage, a name and a value, which are texts. */
+static enum kwhy_status read_extra(struct kwhy_perfetto_file *file, struct kwhy_protobuf_message message,
+	struct kwhy_perfetto_slice *slice, struct kwhy_error *error)
+{
+	struct kwhy_protobuf_message text = {0};
+	enum kwhy_perfetto_key key = KWHY_KEY_COUNT;
+	struct kwhy_protobuf_field field;
+	enum kwhy_status status = KWHY_OK;
+	struct value value = {0};
+	uint32_t name;
+	int more = 1;
+
+	while (!status && (more = kwhy_protobuf_next(&message, &field)) > 0) {
+		if (field.number == KWHY_EXTRA_VALUE)
+			text = field.bytes;
+		if (field.number != KWHY_EXTRA_NAME)
+			continue;
+		status = kwhy_perfetto_intern(file, field.bytes, &name, error);
+		if (!status)
+			status = kwhy_perfetto_key_of(file, name, &key, error);
+	}
+	if (!status && more < 0)
+		return fail_damaged(file, error);
+	if (status || key == KWHY_KEY_COUNT)
+		return status;
+	value.is_text = !read_number(text, &value.number);
+	if (value.is_text) {
+		status = kwhy_perfetto_intern(file, text, &name, error);
+		value.number = name;
+	}
+	if (!status)
+		set_value(slice, key, value);
+	return status;
+}
+
+/*
+ * Sets the category of a stage that kwhy export wrote, which numbers streams by rows: its argument "kind", or
+ * none for a kernel.
+ */
+static void set_kind(struct kwhy_perfetto_slice *slice)
+{
+	if (slice->seen >> KWHY_KEY_STREAM_ROW & 1 && slice->texts >> KWHY_KEY_KIND & 1)
+		slice->category = (uint32_t)slice->value[KWHY_KEY_KIND];
+}
+
 enum kwhy_status kwhy_perfetto_stage_add(
 	struct kwhy_perfetto_file *file, const struct kwhy_perfetto_packet *packet, struct kwhy_error *error)
 {
@@ -207,7 +270,7 @@ enum kwhy_status kwhy_perfetto_stage_add(
 	struct kwhy_protobuf_message message = packet->stage;
 	struct kwhy_protobuf_field field;
 	enum kwhy_status status = KWHY_OK;
-	uint64_t duration_ns = 0;
+	uint64_t duration_ns = UINT64_MAX; /* a stage without a duration is a point in time, no work */
 	int more = 1;
 
 	slice.seen = UINT64_C(1) << KWHY_KEY_DEVICE | UINT64_C(1) << KWHY_KEY_STREAM;
@@ -218,11 +281,14 @@ enum kwhy_status kwhy_perfetto_stage_add(
 			slice.value[KWHY_KEY_DEVICE] = field.value;
 		if (field.number == KWHY_STAGE_QUEUE_IID)
 			slice.value[KWHY_KEY_STREAM] = field.value;
-		status = name_stage(file, packet->sequence, &field, &slice.name, error);
+		status = field.number == KWHY_STAGE_EXTRA
+			? read_extra(file, field.bytes, &slice, error)
+			: name_stage(file, packet->sequence, &field, &slice.name, error);
 	}
 	if (!status && more < 0)
 		return kwhy_perfetto_fail_damaged(file, error);
-	if (!status && duration_ns > 0 && duration_ns < INT64_MAX / 8)
+	set_kind(&slice);
+	if (!status && duration_ns < INT64_MAX / 8)
 		status = kwhy_perfetto_slice_add(file, &slice, 0, packet->time + (int64_t)duration_ns, error);
 	return status;
 }

@@ -95,6 +95,7 @@ static const struct {
 	{"agent", KWHY_KEY_AGENT},
 	{"dst_agent", KWHY_KEY_TARGET_AGENT},
 	{"name", KWHY_KEY_NAME},
+	{"kind", KWHY_KEY_KIND},
 };
 
 /* Enlarges a table that is indexed by name so that it includes `name`. New entries are 0. */

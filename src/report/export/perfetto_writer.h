@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPORT_EXPORT_PERFETTO_WRITER_H
+#define KWHY_REPORT_EXPORT_PERFETTO_WRITER_H
+
+#include "report/export/export.h"
+#include "report/export/export_names.h"
+#include "report/export/proto.h"
+#include "report/export/sink.h"
+
+/*
+ * A Perfetto trace while it is written. perfetto.c writes what the host did as track events,
+ * perfetto_stages.c the work of devices as render stages and their powers as GPU counters.
+ */
+
+/* Field numbers of protos/perfetto/trace/ that both files need. They never change. */
+enum {
+	KWHY_PFTRACE_PACKET = 1,
+	KWHY_PFTRACE_TIMESTAMP = 8,
+	KWHY_PFTRACE_INTERNED_DATA = 12,
+	KWHY_PFTRACE_SEQUENCE_FLAGS = 13,
+	KWHY_PFTRACE_NEEDS_STATE = 2, /* a value of the sequence flags */
+	KWHY_PFTRACE_LANES = 8 /* slices of a track must nest, so overlapping ones go to further lanes */
+};
+
+/*
+ * Arguments of slices, and of the instants that describe the recording's devices, processes, threads and
+ * streams, by row, so that kwhy reads an export back as it was (import/perfetto/).
+ */
+#define KWHY_PFTRACE_NOTES(X)                   \
+	X(ENERGY, "energy_j")                   \
+	X(KIND, "kind")                         \
+	X(BYTES, "bytes")                       \
+	X(BLOCKS, "blocks")                     \
+	X(THREADS, "threads_per_block")         \
+	X(REGISTERS, "registers")               \
+	X(SHARED, "shared_bytes")               \
+	X(GRAPH_NODE, "graph_node")             \
+	X(CORRELATION, "correlation")           \
+	X(COPY_KIND, "copy_kind")               \
+	X(SOURCE, "src_memory")                 \
+	X(TARGET, "dst_memory")                 \
+	X(PEER, "peer")                         \
+	X(DEVICE_ROW, "device_row")             \
+	X(PROCESS_ROW, "process_row")           \
+	X(THREAD_ROW, "thread_row")             \
+	X(STREAM_ROW, "stream_row")             \
+	X(DEVICE, "device")                     \
+	X(NAME, "name")                         \
+	X(RANK, "rank")                         \
+	X(WORLD_SIZE, "world_size")             \
+	X(PID, "pid")                           \
+	X(TID, "tid")                           \
+	X(STREAM, "stream")                     \
+	X(CONTEXT, "context")                   \
+	X(SMS, "sms")                           \
+	X(THREADS_PER_SM, "threads_per_sm")     \
+	X(REGISTERS_PER_SM, "registers_per_sm") \
+	X(SHARED_PER_SM, "shared_bytes_per_sm") \
+	X(COMPUTE, "compute_capability") /* 900 for 9.0 */
+
+enum kwhy_pftrace_note {
+	KWHY_PFTRACE_NONE,
+#define X(name, text) KWHY_PFTRACE_##name,
+	KWHY_PFTRACE_NOTES(X)
+#undef X
+		KWHY_PFTRACE_NOTE_COUNT
+};
+
+/* "energy_j", ... */
+const char *kwhy_pftrace_note_name(enum kwhy_pftrace_note note);
+
+struct kwhy_pftrace {
+	const struct kwhy_report *report;
+	const struct kwhy_recording *recording;
+	struct kwhy_export_names names;
+	struct kwhy_sink sink;
+	struct kwhy_text label; /* name of the current track; viewers merge tracks of one name */
+	int64_t (*lane_end_ns)[KWHY_PFTRACE_LANES]; /* [track] of streams, then calls, then ranges */
+};
+
+/* Absolute time; a recording without Unix time keeps its own clock. Perfetto's time stamps are unsigned. */
+uint64_t kwhy_pftrace_stamp(const struct kwhy_pftrace *writer, int64_t time_ns);
+size_t kwhy_pftrace_begin(struct kwhy_pftrace *writer);
+void kwhy_pftrace_end(struct kwhy_pftrace *writer, size_t begun);
+/* The text of the label; "": out of memory. */
+const char *kwhy_pftrace_label(struct kwhy_pftrace *writer);
+/* The first lane of a track whose last slice has ended, and whether it has had no slice yet. */
+size_t kwhy_pftrace_lane(
+	struct kwhy_pftrace *writer, size_t track, int64_t start_ns, int64_t end_ns, bool *out_new);
+/* Appends the name of a meter, and where needed of its host, to the label. */
+void kwhy_pftrace_add_meter(struct kwhy_pftrace *writer, const struct kwhy_power_series *series);
+
+/* In perfetto_stages.c. */
+void kwhy_pftrace_describe_stages(struct kwhy_pftrace *writer);
+void kwhy_pftrace_write_stages(struct kwhy_pftrace *writer);
+/* Writes the power readings of devices. */
+void kwhy_pftrace_write_gpu_powers(struct kwhy_pftrace *writer);
+
+#endif
