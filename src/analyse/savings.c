@@ -84,9 +84,14 @@ static void tell_refused(
 		finding->saving.assumption, plan->refused[0].reason);
 }
 
-/* Projects the saving of one finding. Sets *made to the change that was made for it, if one was. */
+/* The change that was made to project the saving of a finding; NULL: none was. */
+struct made {
+	const struct kwhy_whatif_change *change;
+};
+
+/* Projects the saving of one finding. Sets made->change if that change was made. */
 static enum kwhy_status project(struct kwhy_whatif *whatif, struct kwhy_findings *findings,
-	struct kwhy_finding *finding, const struct kwhy_whatif_change **made, struct kwhy_error *error)
+	struct kwhy_finding *finding, struct made *made, struct kwhy_error *error)
 {
 	const struct kwhy_whatif_change *change = kwhy_saving_change(finding);
 	struct kwhy_whatif_request change_request = {change, change ? change->number : 0};
@@ -100,7 +105,7 @@ static enum kwhy_status project(struct kwhy_whatif *whatif, struct kwhy_findings
 		return status;
 	if (plan->change_count) {
 		set_saving(findings, finding, plan);
-		*made = change;
+		made->change = change;
 	} else {
 		tell_refused(findings, finding, plan);
 	}
@@ -112,7 +117,7 @@ static enum kwhy_status project(struct kwhy_whatif *whatif, struct kwhy_findings
  * Removes findings whose cure saves too little, however much their waste takes. `made` has the change of each
  * finding.
  */
-static void drop_small(struct kwhy_findings *findings, const struct kwhy_whatif_change **made)
+static void drop_small(struct kwhy_findings *findings, struct made *made)
 {
 	size_t kept = 0;
 
@@ -159,18 +164,18 @@ static void refer(struct kwhy_findings *findings, struct kwhy_finding *finding,
  * Lets the finding at `owner`, if no other finding of its change costs more, have the saving of that change,
  * and the others refer to it.
  */
-static void credit(struct kwhy_findings *findings, const struct kwhy_whatif_change *const *made, size_t owner)
+static void credit(struct kwhy_findings *findings, const struct made *made, size_t owner)
 {
 	struct kwhy_finding *finding = &findings->items[owner];
 	struct kwhy_text others = {0};
 
 	for (size_t i = 0; i < findings->count; i++)
-		if (made[i] == made[owner] && costs_more(&findings->items[i], finding))
+		if (made[i].change == made[owner].change && costs_more(&findings->items[i], finding))
 			return;
 	for (size_t i = 0; i < findings->count; i++) {
-		if (i == owner || made[i] != made[owner])
+		if (i == owner || made[i].change != made[owner].change)
 			continue;
-		refer(findings, &findings->items[i], finding, made[owner]);
+		refer(findings, &findings->items[i], finding, made[owner].change);
 		kwhy_text_addf(
 			&others, "%s%s", others.length ? " and " : "; it cures ", findings->items[i].id);
 	}
@@ -181,11 +186,11 @@ static void credit(struct kwhy_findings *findings, const struct kwhy_whatif_chan
 	kwhy_text_done(&others);
 }
 
-static enum kwhy_status credit_all(struct kwhy_findings *findings,
-	const struct kwhy_whatif_change *const *made, struct kwhy_error *error)
+static enum kwhy_status credit_all(
+	struct kwhy_findings *findings, const struct made *made, struct kwhy_error *error)
 {
 	for (size_t i = 0; i < findings->count; i++)
-		if (made[i] && !findings->items[i].credited_to)
+		if (made[i].change && !findings->items[i].credited_to)
 			credit(findings, made, i);
 	for (size_t i = 0; i < findings->count; i++)
 		if (!findings->items[i].saving.assumption)
@@ -202,7 +207,7 @@ bool kwhy_savings_are_projected(const struct kwhy_recording *recording, const st
 enum kwhy_status kwhy_savings_project(
 	struct kwhy_whatif *whatif, struct kwhy_findings *findings, struct kwhy_error *error)
 {
-	const struct kwhy_whatif_change **made = calloc(findings->count + 1, sizeof(*made));
+	struct made *made = calloc(findings->count + 1, sizeof(*made));
 	enum kwhy_status status = made ? KWHY_OK : kwhy_fail_memory(error, "projections");
 
 	for (size_t i = 0; !status && i < findings->count; i++)
