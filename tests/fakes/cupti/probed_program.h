@@ -64,14 +64,15 @@ struct probed_memory probed_new_memory(void);
 void probed_launch(const char *name, void **arguments);
 void probed_launch_by(const char *driver_call, const char *name, void **arguments);
 
-void probed_copy(const char *driver_call, void *to, const void *from, size_t bytes);
+/* `name` is that of the driver's call. */
+void probed_copy(const char *name, void *to, const void *from, size_t bytes);
 void probed_set(void *to, unsigned value, size_t count);
 
 kwhy_cuda_function probed_function_of(const char *name);
 
 /* Calls back. `data` lacks what is the same for all calls; site: KWHY_CUPTI_ENTER or KWHY_CUPTI_EXIT. */
 struct kwhy_cupti_callback;
-void probed_call(const char *driver_call, struct kwhy_cupti_callback *data, int site);
+void probed_call(const char *name, struct kwhy_cupti_callback *data, int site);
 uint32_t probed_next_correlation(void);
 
 /* probed_kernels.c. The last one has no name. */

@@ -129,7 +129,7 @@ static void an_amd_power_is_taken_for_a_mean_and_says_so(void **state)
 	assert_int_equal(energy->measured_nj, energy->attributed_nj);
 	assert_in_range(energy->measured_nj, INT64_C(1670000000000), INT64_C(1710000000000));
 	assert_true(energy->highest_sample_w > 499);
-	assert_non_null(strstr(response_note(ledger), "a mean of the last second"));
+	assert_non_null(strstr(response_note(ledger), "a mean over the last second"));
 	assert_holds(ledger, "a", 300);
 	assert_holds(ledger, "b", 750);
 	build_free(recording, ledger);
@@ -149,7 +149,8 @@ static void no_profile_tells_how_an_amd_meter_responds(void **state)
 	profile.sensor.delay_s = (struct kwhy_measured){3.7e-3, 0.5e-3};
 	options.profile = &profile;
 	ledger = build_ledger_with(recording, &options);
-	assert_non_null(strstr(response_note(ledger), "it has not been measured how AMD's meters respond"));
+	assert_non_null(
+		strstr(response_note(ledger), "nobody has measured how fast AMD's meters follow the power"));
 	build_free(recording, ledger);
 }
 

@@ -374,7 +374,7 @@ static void ranks_that_are_missing_leave_waiting_and_transfer_together(void **st
 		ledger = build_ledger(recording);
 		note = build_note(ledger, "ranks-missing");
 		assert_int_equal(note != NULL, cases[i].noted);
-		assert_true(!note || strstr(note, "1 of 8 ranks given") == note);
+		assert_true(!note || strstr(note, "traces of 1 of 8 ranks were given") == note);
 		build_free(recording, ledger);
 	}
 }
