@@ -303,7 +303,7 @@ static void tell_lost(struct kwhy_record_meters *meters)
 		return;
 	snprintf(text, sizeof(text),
 		"%" PRIu64 " readings of meters were lost, because this machine was too busy to read the "
-			   "meters in time.",
+		"meters in time.",
 		lost);
 	kwhy_record_meters_add_note(meters, KWHY_NOTE_COMPLETENESS, "readings-lost", text);
 }
