@@ -123,8 +123,6 @@ enum kwhy_figure {
 
 const char *kwhy_figure_name(enum kwhy_figure figure);
 const char *kwhy_figure_unit(enum kwhy_figure figure); /* unit of the figure; "" for a ratio */
-/* The figure of one run. `rate` is what the throughput counts; NULL: the throughput is unknown. */
-double kwhy_figure_of(const struct kwhy_side *run, enum kwhy_figure figure, const struct kwhy_rate *rate);
 
 /*
  * Figures of both sides: one of the figures above; the throughput of some work or of steps; joules a unit of

@@ -53,8 +53,7 @@ static const struct gate {
 
 /* How each figure becomes known. */
 static const char *const cures[KWHY_FIGURE_COUNT] = {
-	[KWHY_FIGURE_THROUGHPUT] = "no work or steps are stated, and the launches of kernels do not agree on "
-				   "how much was done; state --work or --steps",
+	[KWHY_FIGURE_THROUGHPUT] = "kernels do not agree on how much was done; state --work or --steps",
 	[KWHY_FIGURE_STEP] = "it has no steps; name its ranges with --steps",
 	[KWHY_FIGURE_STEP_ENERGY] = "name the ranges of its steps with --steps, and give its power readings",
 	[KWHY_FIGURE_TIME] = "it has no activities",

@@ -271,10 +271,14 @@ static void write_markdown(const struct layout *layout, struct kwhy_text *out)
 	for (size_t c = 0; c < table->column_count; c++)
 		kwhy_text_add(out, table->columns[c].kind == KWHY_COLUMN_RIGHT ? " --: |" : " :-- |");
 	kwhy_text_add(out, "\n");
-	for (size_t i = 0; i < table->cell_count; i++) {
-		kwhy_text_add(out, i % table->column_count ? " " : "| ");
-		kwhy_table_markdown(out, layout->cells[i]);
-		kwhy_text_add(out, (i + 1) % table->column_count ? " |" : " |\n");
+	for (size_t row = 0; row < layout->rows; row++) {
+		kwhy_text_add(out, "|");
+		for (size_t c = 0; c < table->column_count; c++) {
+			kwhy_text_add(out, " ");
+			kwhy_table_markdown(out, layout->cells[row * table->column_count + c]);
+			kwhy_text_add(out, " |");
+		}
+		kwhy_text_add(out, "\n");
 	}
 	kwhy_text_add(out, "\n");
 }

@@ -10,7 +10,6 @@
 #include "report/page/page.h"
 #include "report/projection_check.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,18 +28,6 @@ static void set_defaults(void *options)
 	struct compare_options *compare = options;
 
 	kwhy_job_options_init(&compare->job);
-}
-
-/* Whether a file is a report.json, judged by its first bytes. Other files are traces. */
-static bool is_report(const char *path)
-{
-	char head[256];
-	FILE *file = fopen(path, "rbe");
-	size_t length = file ? fread(head, 1, sizeof(head), file) : 0;
-
-	if (file)
-		fclose(file);
-	return length && memmem(head, length, "\"kwhy.report/", 13) != NULL;
 }
 
 /* One run of the comparison, and its report.json if the page includes it. */
@@ -131,7 +118,7 @@ static enum kwhy_status read_traces(const struct source *source, const struct ru
 static enum kwhy_status read_side(const struct source *source, const struct run *run,
 	const struct kwhy_job_options *options, struct kwhy_error *error)
 {
-	if (!is_report(run->path)) {
+	if (!kwhy_has_schema(run->path, "\"kwhy.report/")) {
 		enum kwhy_status status = kwhy_own_result_refuse_file(
 			run->path, "a report or a trace", error);
 
@@ -340,7 +327,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	if (!status)
 		status = divide(&invocation->operands, comparing.counts, error);
 	if (!status) {
-		is_stat = kwhy_is_stat(invocation->operands.items[0]);
+		is_stat = kwhy_has_schema(invocation->operands.items[0], "\"kwhy.stat/");
 		status = refuse_misfits(options, comparing.counts, is_stat, outputs.form, error);
 	}
 	if (!status)

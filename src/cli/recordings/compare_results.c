@@ -91,7 +91,7 @@ enum kwhy_status kwhy_compare_write(const struct kwhy_compare_renderer *renderer
 	return status;
 }
 
-bool kwhy_is_stat(const char *path)
+bool kwhy_has_schema(const char *path, const char *name)
 {
 	char head[256];
 	FILE *file = fopen(path, "rbe");
@@ -99,7 +99,7 @@ bool kwhy_is_stat(const char *path)
 
 	if (file)
 		fclose(file);
-	return length && memmem(head, length, "\"kwhy.stat/", 11) != NULL;
+	return length && memmem(head, length, name, strlen(name)) != NULL;
 }
 
 static enum kwhy_status write_text(const void *comparison, const struct kwhy_conditions *conditions,

@@ -239,7 +239,7 @@ static enum kwhy_status read_extra(struct kwhy_perfetto_file *file, struct kwhy_
 			status = kwhy_perfetto_key_of(file, name, &key, error);
 	}
 	if (!status && more < 0)
-		return fail_damaged(file, error);
+		return kwhy_perfetto_fail_damaged(file, error);
 	if (status || key == KWHY_KEY_COUNT)
 		return status;
 	value.is_text = !read_number(text, &value.number);

@@ -106,13 +106,6 @@ static struct quotient figure_of(
 	return unknown;
 }
 
-double kwhy_figure_of(const struct kwhy_side *run, enum kwhy_figure figure, const struct kwhy_rate *rate)
-{
-	const struct quotient quotient = figure_of(run, figure, rate);
-
-	return quotient.above / quotient.below;
-}
-
 /* What of a run is compared: the fields that the kind of the quantity needs are set. */
 struct quantity {
 	enum { FIGURE, RATE, EACH, ACCOUNT_TIME, ACCOUNT_ENERGY, ACCOUNT_IN_ALL } kind;

@@ -50,7 +50,8 @@ void kwhy_compare_add_change(struct kwhy_table *table, double change, const char
 	kwhy_table_cell(table, isfinite(change) ? text : NULL);
 }
 
-const char *kwhy_compare_percent(char out[KWHY_QUANTITY_BYTES], double ratio)
+/* Writes a ratio in percent with its sign: "+12.3", "+1234". */
+static const char *show_percent(char out[KWHY_QUANTITY_BYTES], double ratio)
 {
 	snprintf(out, KWHY_QUANTITY_BYTES, "%+.*f", fabs(ratio) < 1 ? 1 : 0, 100 * ratio);
 	return out;
@@ -61,8 +62,8 @@ void kwhy_compare_add_interval(struct kwhy_table *table, const struct kwhy_diffe
 	char low[KWHY_QUANTITY_BYTES], high[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES + 4] = "";
 
 	if (isfinite(difference->ratio_low))
-		snprintf(text, sizeof(text), "%s to %s", kwhy_compare_percent(low, difference->ratio_low),
-			kwhy_compare_percent(high, difference->ratio_high));
+		snprintf(text, sizeof(text), "%s to %s", show_percent(low, difference->ratio_low),
+			show_percent(high, difference->ratio_high));
 	kwhy_table_cell(table, text);
 	kwhy_table_cell(table,
 		!kwhy_difference_is_known(difference)		     ? ""

@@ -19,9 +19,6 @@ const char *kwhy_compare_value(char out[KWHY_QUANTITY_BYTES], double value, cons
 /* Adds a change with its unit: "+1.20 J". A ratio, whose unit is "", changes by points. */
 void kwhy_compare_add_change(struct kwhy_table *table, double change, const char *unit);
 
-/* Writes a ratio in percent with its sign: "+12.3", "+1234". Returns `out`. */
-const char *kwhy_compare_percent(char out[KWHY_QUANTITY_BYTES], double ratio);
-
 /*
  * Adds the interval of a relative change, "-12.7 to -11.9", and whether the change is significant, "yes" or
  * "no". Both cells are empty where the interval is unknown.

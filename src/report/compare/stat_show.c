@@ -117,11 +117,14 @@ enum kwhy_status kwhy_compare_stat_text(const struct kwhy_stat_comparison *compa
 	for (size_t side = 0; side < 2; side++)
 		kwhy_text_context_linef(&context, side ? "B  " : "A  ", "%s: %s",
 			comparison->results[side]->label, comparison->results[side]->command);
+	if (style->markdown)
+		kwhy_compare_conditions_text(&context, conditions);
 	kwhy_text_add(out, "\n");
 	write_changes(comparison, &context);
 	for (size_t i = 0; i < comparison->curve_count; i++)
 		write_curve(comparison, &comparison->curves[i], &context);
-	kwhy_compare_conditions_text(&context, conditions);
+	if (!style->markdown)
+		kwhy_compare_conditions_text(&context, conditions);
 	return kwhy_text_check(out, error);
 }
 

@@ -66,7 +66,7 @@ static void add_throughput(struct kwhy_table *table, const struct kwhy_compariso
 	for (size_t i = 0; i < comparison->a->work_count; i++) {
 		const struct kwhy_rate rate = {KWHY_RATE_WORK, comparison->a->work[i].unit, NULL};
 
-		if (comparison->rate.kind == KWHY_RATE_WORK && strcmp(rate.name, comparison->rate.name) == 0)
+		if (comparison->rate.kind == KWHY_RATE_WORK && counted && strcmp(rate.name, counted) == 0)
 			continue;
 		change = kwhy_change_of_rate(comparison, &rate);
 		snprintf(name, sizeof(name), "throughput, %.40s", rate.name);

@@ -234,6 +234,7 @@ static void assumed_powers_are_called_modelled_and_never_measured(void **state)
 /* A run compared as it is and as its report.json is the same. */
 static void assert_same_side(const struct kwhy_side *read, const struct kwhy_report *report)
 {
+	struct kwhy_comparison comparison;
 	struct kwhy_side side;
 
 	assert_int_equal(kwhy_side_of_report(&side, read->label, report, &error), KWHY_OK);
@@ -248,12 +249,14 @@ static void assert_same_side(const struct kwhy_side *read, const struct kwhy_rep
 	for (size_t i = 0; i < side.finding_count; i++)
 		assert_int_equal(side.findings[i].energy_nj, read->findings[i].energy_nj);
 	assert_int_equal(side.work_count, read->work_count);
+	assert_int_equal(side.step_count, read->step_count);
+	assert_int_equal(kwhy_compare(&comparison, &side, read, &error), KWHY_OK);
 	for (int i = 0; i < KWHY_FIGURE_COUNT; i++) {
-		double a = kwhy_figure_of(&side, (enum kwhy_figure)i, NULL),
-		       b = kwhy_figure_of(read, (enum kwhy_figure)i, NULL);
+		const struct kwhy_change change = kwhy_change_of_figure(&comparison, (enum kwhy_figure)i);
 
-		assert_true(a == b || (isnan(a) && isnan(b)));
+		assert_true(change.a.mean == change.b.mean || (isnan(change.a.mean) && isnan(change.b.mean)));
 	}
+	kwhy_comparison_done(&comparison);
 	assert_int_equal(side.seen_run_nj, read->seen_run_nj);
 	assert_int_equal(side.net_nj, read->net_nj);
 	assert_int_equal(side.first_ns, read->first_ns);
