@@ -144,8 +144,8 @@ static void write_categories(
 
 		if (!(a_s > 0) && !(b_s > 0))
 			continue;
-		snprintf(label, sizeof(label),
-			kwhy_category_is_idle((enum kwhy_category)i) ? "idle: %s" : "%s", name);
+		snprintf(label, sizeof(label), "%s%s",
+			i >= KWHY_CATEGORY_SYNC && i < KWHY_CATEGORY_IDLE ? "idle: " : "", name);
 		kwhy_table_cell(&table, label);
 		kwhy_table_real(&table, a_s, "s");
 		kwhy_table_real(&table, b_s, "s");

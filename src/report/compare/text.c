@@ -244,8 +244,11 @@ static void write_rate_words(
 	const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
 {
 	struct kwhy_text line = {0};
+	bool has_kernels = false;
 
-	if (comparison->unit != KWHY_FOR_RUN || !comparison->pair_count)
+	for (size_t i = 0; i < comparison->pair_count; i++)
+		has_kernels |= kwhy_pair_is_kernel(&comparison->pairs[i]);
+	if (comparison->unit != KWHY_FOR_RUN || !has_kernels)
 		return;
 	kwhy_text_addf(&line, "%s. ",
 		comparison->a->step_count || comparison->b->step_count
