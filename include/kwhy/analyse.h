@@ -202,6 +202,10 @@ struct kwhy_finding_info {
 	size_t evidence_count;
 	const char *credited_to; /* id of the finding that has the saving of the change that cures both; the
 				    saving of this one is then 0. NULL: the saving is this finding's */
+	/* where in its source the program does most of it: "backward (train.py:18)"; NULL: unknown */
+	const char *place;
+	const char *file; /* path as recorded; NULL: unknown */
+	int32_t line;	  /* 0: unknown */
 };
 
 /*
@@ -226,6 +230,12 @@ KWHY_API int kwhy_analysis_evidence(const struct kwhy_analysis *analysis, size_t
 KWHY_API int kwhy_analysis_json(
 	const struct kwhy_analysis *analysis, char **out, char *message, size_t message_bytes);
 KWHY_API void kwhy_analysis_text_free(char *text);
+/*
+ * Writes a summary of at most 4,096 bytes to *out: JSON of schema "kwhy.brief/1". Free the text by
+ * kwhy_analysis_text_free().
+ */
+KWHY_API int kwhy_analysis_brief(
+	const struct kwhy_analysis *analysis, char **out, char *message, size_t message_bytes);
 
 /* A change to the program. Its id is an option of `kwhy whatif` without dashes, such as "pinned". */
 struct kwhy_analysis_change {

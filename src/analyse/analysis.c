@@ -151,18 +151,32 @@ enum kwhy_status kwhy_analysis_add_model_power(struct kwhy_analysis *analysis, s
 	return status;
 }
 
-int kwhy_analysis_json(const struct kwhy_analysis *analysis, char **out, char *message, size_t message_bytes)
+typedef enum kwhy_status render(
+	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);
+
+static int write_text(
+	const struct kwhy_analysis *analysis, render *write, char **out, char *message, size_t message_bytes)
 {
 	KWHY_C_LOCALE;
 	struct kwhy_text text = {0};
 	struct kwhy_error error;
 
-	if (kwhy_report_json(&analysis->report, &text, &error)) {
+	if (write(&analysis->report, &text, &error)) {
 		kwhy_text_done(&text);
 		return kwhy_analysis_say(&error, message, message_bytes);
 	}
 	*out = text.data;
 	return KWHY_ANALYSE_OK;
+}
+
+int kwhy_analysis_json(const struct kwhy_analysis *analysis, char **out, char *message, size_t message_bytes)
+{
+	return write_text(analysis, kwhy_report_json, out, message, message_bytes);
+}
+
+int kwhy_analysis_brief(const struct kwhy_analysis *analysis, char **out, char *message, size_t message_bytes)
+{
+	return write_text(analysis, kwhy_report_brief, out, message, message_bytes);
 }
 
 void kwhy_analysis_text_free(char *text)

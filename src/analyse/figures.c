@@ -128,7 +128,10 @@ int kwhy_analysis_finding(const struct kwhy_analysis *analysis, size_t finding, 
 		.saved_low_nj = found->saving.low_nj,
 		.saved_high_nj = found->saving.high_nj,
 		.evidence_count = found->evidence_count,
-		.credited_to = found->credited_to};
+		.credited_to = found->credited_to,
+		.place = found->place.words,
+		.file = found->place.file,
+		.line = (int32_t)found->place.line};
 
 	return kwhy_analysis_give(out, &info, sizeof(info));
 }

@@ -82,6 +82,7 @@ extern const struct kwhy_command kwhy_command_bench_transfer;
 extern const struct kwhy_command kwhy_command_bench_pairs;
 extern const struct kwhy_command kwhy_command_bench_ops;
 extern const struct kwhy_command kwhy_command_llm;
+extern const struct kwhy_command kwhy_command_mcp;
 extern const struct kwhy_command kwhy_command_help;
 extern const struct kwhy_command kwhy_command_version;
 

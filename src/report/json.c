@@ -161,6 +161,12 @@ static void write_finding(struct kwhy_json *json, const struct kwhy_finding *fin
 	kwhy_json_object(json, NULL);
 	kwhy_json_string(json, "id", finding->id);
 	kwhy_json_string(json, "title", finding->title);
+	kwhy_json_string(json, "in", finding->place.words);
+	kwhy_json_string(json, "file", finding->place.file);
+	if (finding->place.line)
+		kwhy_json_count(json, "line", finding->place.line);
+	else
+		kwhy_json_null(json, "line");
 	kwhy_json_index(json, "device", finding->device);
 	kwhy_json_count(json, "count", finding->count);
 	kwhy_json_int(json, "time_ns", finding->time_ns);

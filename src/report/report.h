@@ -41,14 +41,31 @@ struct kwhy_report {
 struct kwhy_text_style {
 	size_t columns; /* width of the text; 80 unless the terminal is wider */
 	bool color;
-	bool verbose;	   /* shows all accounts and findings, not only the largest */
-	bool markdown;	   /* writes Markdown, for a pull request, in place of text for a terminal */
-	bool first_screen; /* shows only the cost, the largest accounts and the advice */
+	bool markdown; /* writes Markdown, for a pull request, in place of text for a terminal */
+	bool verbose;  /* shows all rows, not only the largest */
+	/*
+	 * Names of the sections to show, which kwhy_report_section_check() has accepted. None: the first
+	 * screen or, if verbose, all sections.
+	 */
+	const char *const *sections;
+	size_t section_count;
+	/* how to see more, at the end of the first screen; "": nothing; NULL: options of kwhy report */
+	const char *more;
 };
+
+/*
+ * kwhy_report_section_check() fails with KWHY_E_USAGE and names all sections if no section has this name.
+ * kwhy_report_section_list() writes a line for each section: its name and what it shows.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_report_section_check(const char *name, struct kwhy_error *error);
+void kwhy_report_section_list(struct kwhy_text *out);
 
 KWHY_MUST_USE enum kwhy_status kwhy_report_text(const struct kwhy_report *report,
 	const struct kwhy_text_style *style, struct kwhy_text *out, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_report_json(
+	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);
+/* The report in at most 4,096 bytes of JSON, of schema "kwhy.brief/1". `out` must be empty. */
+KWHY_MUST_USE enum kwhy_status kwhy_report_brief(
 	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_report_accounts_csv(
 	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);

@@ -11,21 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void kwhy_text_context_heading(const struct kwhy_text_context *context, const char *title, const char *remark)
-{
-	const char *bold = context->style->color ? "\033[1m" : "",
-		   *end = context->style->color ? "\033[0m" : "";
-
-	if (context->style->markdown) {
-		kwhy_text_addf(context->out, "\n### %s\n\n", title);
-		if (remark)
-			kwhy_text_addf(context->out, "%s\n\n", remark);
-		return;
-	}
-	kwhy_text_addf(
-		context->out, "\n%s%s%s%s%s\n", bold, title, end, remark ? "  " : "", remark ? remark : "");
-}
-
 /*
  * Number of bytes of the next line, which is at most `columns` wide. It ends at the last space that fits, or
  * within a word that is longer than a line.
@@ -82,6 +67,30 @@ void kwhy_text_context_paragraph(const struct kwhy_text_context *context, const 
 		wrap(context, lead, clean);
 	else
 		context->out->failed = true;
+	kwhy_arena_done(&arena);
+}
+
+void kwhy_text_context_heading(const struct kwhy_text_context *context, const char *title, const char *remark)
+{
+	const char *bold = context->style->color ? "\033[1m" : "",
+		   *end = context->style->color ? "\033[0m" : "";
+	struct kwhy_arena arena = {0};
+	const char *clean = remark ? kwhy_shown_clean(&arena, remark) : NULL;
+	const bool fits = clean &&
+		kwhy_shown_columns(title) + 2 + kwhy_shown_columns(clean) <= context->style->columns;
+
+	context->out->failed |= remark && !clean;
+	if (context->style->markdown) {
+		kwhy_text_addf(context->out, "\n### %s\n\n", title);
+		if (clean)
+			kwhy_text_addf(context->out, "%s\n\n", clean);
+		kwhy_arena_done(&arena);
+		return;
+	}
+	kwhy_text_addf(context->out, "%s%s%s%s%s%s\n", context->out->length ? "\n" : "", bold, title, end,
+		fits ? "  " : "", fits ? clean : "");
+	if (clean && !fits)
+		wrap(context, "  ", clean);
 	kwhy_arena_done(&arena);
 }
 

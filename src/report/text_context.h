@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "report/cost_ranking.h"
+#include "report/finding_kinds.h"
 #include "report/operations.h"
 #include "report/report.h"
 #include "report/totals.h"
@@ -16,10 +17,14 @@ struct kwhy_text_context {
 	const struct kwhy_totals *totals;
 	const struct kwhy_operations *operations; /* [device_count] operations on memory */
 	const struct kwhy_cost_ranking *rankings; /* [device_count] cost rankings */
+	const struct kwhy_finding_kinds *kinds;
 	struct kwhy_text *out;
 };
 
-/* Writes a blank line and the heading, followed by `remark` unless that is NULL. */
+/*
+ * Writes a blank line, unless it would be the first, and the heading, followed by `remark` unless that is
+ * NULL. A remark that does not fit into the line of the heading is wrapped below it.
+ */
 void kwhy_text_context_heading(
 	const struct kwhy_text_context *context, const char *title, const char *remark);
 

@@ -123,9 +123,7 @@ static void assert_priced_alike(const char *const *recording)
 	json_t *priced = json_of(RUN(recording, "report", "--price", "3.6e6EUR", "--json", "-q"));
 
 	assert_energy("cost", number_at(priced, "cost.amount") * 1e9, run_nj);
-	assert_shows(RUN(recording, "report", "-q"), "What it cost ", run_nj, " ");
-	if (fabs(metered_of(report) - run_nj) >= 0.01 * run_nj)
-		assert_shows(RUN(recording, "report", "-q"), "shares of ", run_nj, " ");
+	assert_shows(RUN(recording, "report", "-q"), " on NVIDIA H200 ", run_nj, " ");
 	json_decref(priced);
 	json_decref(report);
 }

@@ -98,10 +98,10 @@ static void a_report_says_what_was_repeated(void **state)
 			    json_object_get(json_object_get(probed, "lost"), "unlinked_activities")) < 810);
 	json_decref(probed);
 	json_decref(plain);
-	assert_says(SPAWN("report", "-q", PROBED), "2 bursts of 810 repeats");
-	assert_says(SPAWN("report", "-q", PROBED), "energy in the program known within 5 %: ");
-	assert_says(SPAWN("report", "-q", PROBED), "(kwhy recording, kwhy probe)");
-	assert_says(SPAWN("report", "-q", PLAIN), "(kwhy recording, kwhy record)");
+	assert_says(SPAWN("report", "-v", "-q", PROBED), "2 bursts of 810 repeats");
+	assert_says(SPAWN("report", "-v", "-q", PROBED), "energy in the program known within 5 %: ");
+	assert_says(SPAWN("report", "-v", "-q", PROBED), "(kwhy recording, kwhy probe)");
+	assert_says(SPAWN("report", "-v", "-q", PLAIN), "(kwhy recording, kwhy record)");
 }
 
 static void powers_go_through_a_file_or_come_from_the_recording_itself(void **state)

@@ -189,7 +189,7 @@ static void a_cooperative_kernel_is_not_repeated_and_the_report_says_so(void **s
 	(void)state;
 	expect_same("cooperative:3 sum");
 	assert_int_equal(count(probe("", "cooperative:3 sum")->log, "burst"), 0);
-	spawned = SPAWN("report", "-q", place("a"));
+	spawned = SPAWN("report", "-v", "-q", place("a"));
 	assert_non_null(strstr(spawned.out.data, "it is launched cooperatively"));
 	spawned_done(&spawned);
 }
@@ -268,7 +268,7 @@ static void a_program_that_ends_within_a_burst_keeps_its_status_and_has_a_report
 	(void)state;
 	assert_int_equal(probed->exit, 7);
 	assert_true(count(probed->log, "burst") > 0);
-	spawned = SPAWN("report", place("a"));
+	spawned = SPAWN("report", "-v", place("a"));
 	assert_int_equal(spawned.exit, 0);
 	spawned_done(&spawned);
 }

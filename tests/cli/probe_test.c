@@ -150,7 +150,8 @@ static void the_end_says_what_was_repeated_and_what_was_not(void **state)
 	char last[300];
 
 	(void)state;
-	snprintf(last, sizeof(last), "kwhy: recorded in %s; all of it: kwhy report %s\n", words[3], words[3]);
+	snprintf(last, sizeof(last), "kwhy: recorded in %s; all of it: kwhy report -v %s\n", words[3],
+		words[3]);
 	spawned = assert_ends(spawned, 0, "kwhy: 2 bursts of 810 repeats took 0.0 s\n");
 	spawned = assert_ends(spawned, 0,
 		"kwhy: kernels by size, shares of their busy time: 2 of 13 repeated (8.4 %); by the time of "
@@ -202,7 +203,7 @@ static void an_earlier_recording_tells_the_library_what_is_known(void **state)
 	(void)state;
 	/* scan was not repeated, and of gemm the mangled name is reported: 0.035 * sqrt(270 / 280). */
 	assert_string_equal(spawned.out.data, "0.034369\t132\t256\t_Z4gemmPf\nmeters.blocks\nprobe.known\n");
-	snprintf(last, sizeof(last), "all of it: kwhy report %s --powers %s\n", words[3], words[5]);
+	snprintf(last, sizeof(last), "all of it: kwhy report -v %s --powers %s\n", words[3], words[5]);
 	snprintf(known, sizeof(known), "%s/probe.known", words[3]);
 	assert_done(spawned, 0, last);
 	assert_false(is_there(known));

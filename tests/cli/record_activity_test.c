@@ -102,7 +102,7 @@ static void ranks_are_told_apart_by_their_process_and_host(void **state)
 	assert_int_equal(of_rank[0], 50);
 	assert_int_equal(of_rank[1], 7);
 	json_decref(report);
-	spawned = assert_ends(SPAWN("report", place("a")), 0, "");
+	spawned = assert_ends(SPAWN("report", "-v", place("a")), 0, "");
 	snprintf(row, sizeof(row), "  %s", host);
 	assert_non_null(strstr(spawned.out.data, "\nProcesses"));
 	assert_non_null(strstr(strstr(spawned.out.data, "\nProcesses"), row));
@@ -224,7 +224,7 @@ static void random_windows_see_their_share_of_two_processes(void **state)
 	assert_true(count_records(place("a"), "coverage") > 4);
 	assert_int_equal(count_records(place("a"), "selection"), 4);
 	assert_true(count_records(place("a"), "cost") >= 2 * 5 + 2);
-	assert_done(SPAWN("report", place("a")), 0, "");
+	assert_done(SPAWN("report", "-v", place("a")), 0, "");
 }
 
 static void activity_keeps_to_delay_and_duration(void **state)
@@ -240,7 +240,7 @@ static void activity_keeps_to_delay_and_duration(void **state)
 	assert_in_range(count_records(place("a"), "kernel"), 1, count_launches(spawned.out.data));
 	spawned_done(&spawned);
 	assert_int_equal(count_records(place("a"), "coverage"), 1);
-	assert_done(SPAWN("report", place("a")), 0, "");
+	assert_done(SPAWN("report", "-v", place("a")), 0, "");
 }
 
 static void memory_is_recorded_where_that_was_asked_for(void **state)
@@ -254,7 +254,7 @@ static void memory_is_recorded_where_that_was_asked_for(void **state)
 	spawned_done(&spawned);
 	assert_int_equal(count_records(place("a"), "memory"), 2);
 	assert_int_equal(count_records(place("a"), "kernel"), 3);
-	assert_done(SPAWN("report", place("a")), 0, "");
+	assert_done(SPAWN("report", "-v", place("a")), 0, "");
 }
 
 static void calls_are_left_out_where_that_was_asked_for(void **state)
@@ -268,7 +268,7 @@ static void calls_are_left_out_where_that_was_asked_for(void **state)
 	spawned_done(&spawned);
 	assert_int_equal(count_records(place("a"), "kernel"), 3);
 	assert_int_equal(count_records(place("a"), "call"), 0);
-	spawned = SPAWN("report", place("a"));
+	spawned = SPAWN("report", "-v", place("a"));
 	assert_non_null(strstr(spawned.out.data, "--no-calls"));
 	spawned_done(&spawned);
 }
@@ -310,7 +310,7 @@ static void activity_keeps_to_ranges_of_the_name(void **state)
 	/* After a range collection goes on for a moment: the three of the other range are there, too. */
 	assert_in_range(count_records(place("a"), "kernel"), 27, 30);
 	assert_int_equal(count_records(place("a"), "coverage"), 2);
-	assert_done(SPAWN("report", place("a")), 0, "");
+	assert_done(SPAWN("report", "-v", place("a")), 0, "");
 }
 
 int main(void)

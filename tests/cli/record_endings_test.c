@@ -112,7 +112,7 @@ static void a_recorder_that_is_killed_leaves_what_it_saw(void **state)
 	report = report_of(place("a"));
 	assert_true(json_number_value(json_object_get(energy_of(report), "measured_nj")) > 100e9);
 	json_decref(report);
-	spawned = SPAWN("report", place("a"));
+	spawned = SPAWN("report", "-v", place("a"));
 	assert_non_null(strstr(spawned.out.data, "did not end their recording"));
 	spawned_done(&spawned);
 	spawned = assert_ends(SPAWN("verify", place("a")), 1, "");

@@ -27,7 +27,7 @@ static void the_meters_of_a_run_become_its_energy(void **state)
 	double joules;
 
 	(void)state;
-	assert_done(SPAWN("record", "-o", place("a"), "--", "sleep", "1"), 0, "no activity of a device");
+	assert_done(SPAWN("record", "-o", place("a"), "--", "sleep", "1"), 0, "No activity of a device");
 	assert_done(SPAWN("verify", place("a")), 0, "");
 	report = report_of(place("a"));
 	joules = json_number_value(json_object_get(energy_of(report), "measured_nj")) * 1e-9;
@@ -81,7 +81,7 @@ static void a_gpu_that_is_lost_meanwhile_is_told_of_at_the_end_and_in_the_report
 	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/lost.txt", 1);
 	assert_done(SPAWN("record", "-q", "--power-only", "-o", place("a"), "--", "sleep", "3"), 0,
 		"kwhy: device 0 fell off the bus: nothing of it was metered from ");
-	spawned = SPAWN("report", place("a"));
+	spawned = SPAWN("report", "-v", place("a"));
 	assert_non_null(strstr(spawned.out.data, "device 0 fell off the bus"));
 	assert_non_null(strstr(spawned.out.data, " s recorded, 200 W on average"));
 	spawned_done(&spawned);
@@ -102,7 +102,7 @@ static void gpus_that_the_command_cannot_see_are_left_out_with_a_note(void **sta
 	report = report_of(place("a"));
 	assert_int_equal(json_array_size(json_object_get(report, "devices")), 1);
 	json_decref(report);
-	spawned = SPAWN("report", place("a"));
+	spawned = SPAWN("report", "-v", place("a"));
 	assert_non_null(strstr(spawned.out.data, "GPU 0 left out"));
 	spawned_done(&spawned);
 	use_steady_load();
@@ -135,7 +135,7 @@ static void gauges_are_summed_up(void **state)
 		json_object_get(json_array_get(json_object_get(report, "devices"), 0), "gauges"), 0);
 	assert_in_range(json_integer_value(json_object_get(gauge, "count")), 5, 12);
 	json_decref(report);
-	spawned = SPAWN("report", place("a"));
+	spawned = SPAWN("report", "-v", place("a"));
 	assert_non_null(strstr(spawned.out.data, "sm clock             1.98 GHz"));
 	assert_non_null(strstr(spawned.out.data, "gpm sm active          98.5 %"));
 	spawned_done(&spawned);
@@ -148,7 +148,7 @@ static void what_is_not_recorded_is_said(void **state)
 	(void)state;
 	assert_done(
 		SPAWN("record", "-q", "-o", place("a"), "--", "true"), 0, "power only: KWHY_INJECT names");
-	spawned = SPAWN("report", place("a"));
+	spawned = SPAWN("report", "-v", place("a"));
 	assert_non_null(strstr(spawned.out.data, "What the program ran on its devices is not recorded"));
 	spawned_done(&spawned);
 	spawned = SPAWN("record", "-q", "--power-only", "-o", place("a"), "--", "true");
@@ -168,8 +168,8 @@ static void without_a_gpu_the_command_runs_and_the_report_says_why_nothing_is_kn
 	spawned_done(&spawned);
 	assert_done(SPAWN("record", "--power-only", "-o", place("a"), "--", "true"), 0,
 		"time only: no power readings");
-	spawned = SPAWN("report", place("a"));
-	assert_memory_equal(spawned.out.data, "a\n", 2); /* on no device, named or unnamed */
+	spawned = SPAWN("report", "-v", place("a"));
+	assert_memory_equal(spawned.out.data, "What it cost  a\n", 16); /* on no device, named or unnamed */
 	assert_non_null(strstr(spawned.out.data, "the NVIDIA driver runs but shows no GPU"));
 	spawned_done(&spawned);
 	use_steady_load();
@@ -238,7 +238,7 @@ static void what_is_damaged_from_its_start_is_read_with_partial(void **state)
 	assert_int_equal(kwhy_file_write(place("start.kwhy"), bytes.data, bytes.length, &error), KWHY_OK);
 	kwhy_text_done(&bytes);
 	assert_done(SPAWN("report", "-q", place("start.kwhy")), 1, "is damaged at byte 0");
-	spawned = assert_ends(SPAWN("report", "-q", "--partial", place("start.kwhy")), 0, "");
+	spawned = assert_ends(SPAWN("report", "-v", "-q", "--partial", place("start.kwhy")), 0, "");
 	assert_non_null(strstr(spawned.out.data, "time whose records are lost counts as idle"));
 	spawned_done(&spawned);
 	unlink(place("start.kwhy"));

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WORD_LIMIT = 32 };
+enum { WORD_LIMIT = 80 };
 
 /* Held back over the exec. */
 static void send_ahead(int pending)

@@ -103,6 +103,7 @@ static void the_text_and_json_of_a_run_known_in_random_windows_are_as_before(voi
 {
 	(void)state;
 	GOLDEN("windows.txt", "report", "windows.csv");
+	GOLDEN("windows-all.txt", "report", "windows.csv", "-v");
 	GOLDEN("windows.json", "report", "windows.csv", "--json");
 }
 
@@ -113,7 +114,7 @@ static void the_text_and_json_of_a_run_known_in_random_windows_are_as_before(voi
 static void the_share_of_the_roofline_is_as_before(void **state)
 {
 	(void)state;
-	GOLDEN("roofline.txt", "report", WITH_PEAKS);
+	GOLDEN("roofline.txt", "report", "-v", WITH_PEAKS);
 	GOLDEN("roofline.json", "report", "--json", WITH_PEAKS);
 }
 

@@ -2,6 +2,7 @@
 #include "cli/bench/pairs_show.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/pager.h"
 #include "cli/recordings/job.h"
 #include "pairs/analysis.h"
 #include "report/page/page.h"
@@ -13,7 +14,8 @@
 struct report_options {
 	struct kwhy_job_options job;
 	const char *output, *csv;
-	bool plan, json, no_color;
+	struct kwhy_strings sections;
+	bool plan, json, brief, no_color;
 };
 
 static void set_defaults(void *options)
@@ -41,6 +43,31 @@ static csv_writer *csv_writer_of(const char *name)
 	return NULL;
 }
 
+static enum kwhy_status check_sections(const struct report_options *options, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < options->sections.count; i++)
+		status = kwhy_report_section_check(options->sections.items[i], error);
+	return status;
+}
+
+/* Checks that --section and --brief have an effect on this form. */
+static enum kwhy_status check_form(
+	const struct report_options *options, enum kwhy_output_form form, struct kwhy_error *error)
+{
+	if (options->sections.count && form != KWHY_OUTPUT_TEXT)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--section chooses parts of the text; JSON, CSV and pages have all of them");
+	if (options->brief && form != KWHY_OUTPUT_JSON)
+		return kwhy_fail(error, KWHY_E_USAGE, "--brief shortens JSON; add --json");
+	if (options->plan && form == KWHY_OUTPUT_CSV)
+		return kwhy_fail(error, KWHY_E_USAGE, "--plan goes into text, JSON and pages, not into CSV");
+	if (options->plan && options->brief)
+		return kwhy_fail(error, KWHY_E_USAGE, "--brief has no plan; leave out --plan or --brief");
+	return check_sections(options, error);
+}
+
 /* Finds the form of the report. --json and --csv override the extension of -o. */
 static enum kwhy_status choose_form(
 	const struct report_options *options, enum kwhy_output_form *out, struct kwhy_error *error)
@@ -58,9 +85,7 @@ static enum kwhy_status choose_form(
 	} else {
 		status = kwhy_output_form_of(options->output, KWHY_OUTPUT_TEXT, out, error);
 	}
-	if (!status && options->plan && *out == KWHY_OUTPUT_CSV)
-		return kwhy_fail(error, KWHY_E_USAGE, "--plan goes into text, JSON and pages, not into CSV");
-	return status;
+	return status ? status : check_form(options, *out, error);
 }
 
 /* Refuses a plan for a recording so large that the plan would take longer than a report may. */
@@ -113,13 +138,15 @@ static enum kwhy_status render(struct kwhy_analysis *analysis, const struct kwhy
 	bool terminal = !options->output || strcmp(options->output, "-") == 0;
 	struct kwhy_text_style style = {.columns = terminal ? kwhy_output_columns() : 80,
 		.color = terminal && kwhy_output_color(options->no_color),
-		.verbose = options->job.verbose};
+		.verbose = options->job.verbose,
+		.sections = options->sections.items,
+		.section_count = options->sections.count};
 
 	switch (form) {
 	case KWHY_OUTPUT_HTML:
 		return render_page(analysis, out, error);
 	case KWHY_OUTPUT_JSON:
-		return kwhy_report_json(report, out, error);
+		return (options->brief ? kwhy_report_brief : kwhy_report_json)(report, out, error);
 	case KWHY_OUTPUT_CSV:
 		return csv_writer_of(options->csv ? options->csv : "accounts")(report, out, error);
 	default:
@@ -140,6 +167,23 @@ static enum kwhy_status add_plan(struct kwhy_analysis *analysis, struct kwhy_rep
 	return status == KWHY_E_UNSUPPORTED ? KWHY_OK : status;
 }
 
+/* Writes the report where it belongs. On a terminal, what is longer than a screen goes through a pager. */
+static enum kwhy_status deliver(const struct report_options *options, enum kwhy_output_form form,
+	const struct kwhy_text *text, struct kwhy_error *error)
+{
+	const bool is_long = form == KWHY_OUTPUT_TEXT && (options->job.verbose || options->sections.count);
+	char *place = NULL;
+	enum kwhy_status status;
+
+	if (is_long && !options->output)
+		return kwhy_pager_write(text, error);
+	status = kwhy_output_path(options->output, "report", form, &place, error);
+	if (!status)
+		status = kwhy_output_write(place, text, error);
+	free(place);
+	return status;
+}
+
 static enum kwhy_status write_report(struct kwhy_analysis *analysis, const struct report_options *options,
 	enum kwhy_output_form form, struct kwhy_error *error)
 {
@@ -147,7 +191,6 @@ static enum kwhy_status write_report(struct kwhy_analysis *analysis, const struc
 	struct kwhy_text text = {0};
 	struct kwhy_plan *plan = NULL;
 	struct kwhy_error why_not;
-	char *place = NULL;
 	enum kwhy_status status = KWHY_OK;
 
 	if (options->plan && form != KWHY_OUTPUT_HTML) {
@@ -158,10 +201,7 @@ static enum kwhy_status write_report(struct kwhy_analysis *analysis, const struc
 	if (!status)
 		status = render(analysis, &report, options, form, &text, error);
 	if (!status)
-		status = kwhy_output_path(options->output, "report", form, &place, error);
-	if (!status)
-		status = kwhy_output_write(place, &text, error);
-	free(place);
+		status = deliver(options, form, &text, error);
 	kwhy_text_done(&text);
 	kwhy_analysis_plan_free(plan);
 	return status;
@@ -186,12 +226,29 @@ static enum kwhy_status report_pairs(
 	return status;
 }
 
+static bool wants_list(const struct report_options *options)
+{
+	return options->sections.count == 1 && strcmp(options->sections.items[0], "list") == 0;
+}
+
+static enum kwhy_status list_sections(struct kwhy_error *error)
+{
+	struct kwhy_text text = {0};
+
+	kwhy_report_section_list(&text);
+	return kwhy_output_result(NULL, NULL, KWHY_OUTPUT_TEXT, &text, error);
+}
+
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
 	const struct report_options *options = invocation->options;
 	enum kwhy_output_form form;
 	struct kwhy_analysis *analysis;
-	enum kwhy_status status = choose_form(options, &form, error);
+	enum kwhy_status status;
+
+	if (wants_list(options))
+		return list_sections(error);
+	status = choose_form(options, &form, error);
 
 	if (status)
 		return status;
@@ -211,11 +268,16 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 static const struct kwhy_option options_table[] = {
 	{"power", 0, "FILE", "power readings: CSV, or a log of nvidia-smi, DCGM, ...; may be given again",
 		KWHY_OPTION_LIST, offsetof(struct report_options, job.power)},
+	{"section", 0, "NAME",
+		"show that section (list: their names) instead of one screen; may be given again",
+		KWHY_OPTION_LIST, offsetof(struct report_options, sections)},
 	{"plan", 0, NULL, "add what changes would save, the best first; a page always has it",
 		KWHY_OPTION_FLAG, offsetof(struct report_options, plan)},
 	{"output", 'o', "FILE|-", "write there; .txt .json .csv .html say the form", KWHY_OPTION_TEXT,
 		offsetof(struct report_options, output)},
 	{"json", 0, NULL, "write report.json", KWHY_OPTION_FLAG, offsetof(struct report_options, json)},
+	{"brief", 0, NULL, "with --json: at most 4 kB, for programs and agents", KWHY_OPTION_FLAG,
+		offsetof(struct report_options, brief)},
 	{"csv", 0, "WHAT", "write accounts, findings or waits as CSV", KWHY_OPTION_TEXT,
 		offsetof(struct report_options, csv)},
 	{"no-color", 0, NULL, "no colour (NO_COLOR does the same)", KWHY_OPTION_FLAG,

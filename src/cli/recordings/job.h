@@ -87,7 +87,7 @@ enum kwhy_status kwhy_job_status(int code, struct kwhy_error *error);
 		{"quiet", 'q', NULL, "no progress and no remarks", KWHY_OPTION_FLAG,                         \
 			offsetof(type, member.quiet)},                                                       \
 	{                                                                                                    \
-		"verbose", 'v', NULL, "every row instead of the top ones", KWHY_OPTION_FLAG,                 \
+		"verbose", 'v', NULL, "everything: all sections, all rows", KWHY_OPTION_FLAG,                \
 			offsetof(type, member.verbose)                                                       \
 	}
 

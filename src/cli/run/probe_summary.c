@@ -69,7 +69,7 @@ static void write_checks(const struct kwhy_probing *probing, struct kwhy_text *o
 
 static void write_next(const struct kwhy_probe_summary *summary, struct kwhy_text *out)
 {
-	kwhy_text_addf(out, "recorded in %s; all of it: kwhy report %s", summary->path, summary->path);
+	kwhy_text_addf(out, "recorded in %s; all of it: kwhy report -v %s", summary->path, summary->path);
 	for (size_t i = 0; i < summary->earlier->count; i++)
 		kwhy_text_addf(out, " --powers %s", summary->earlier->items[i]);
 	kwhy_text_add(out, "\n");

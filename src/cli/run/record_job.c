@@ -349,10 +349,10 @@ static void tell_probed(struct job *job, const struct kwhy_recording *recording)
  */
 static enum kwhy_status show(struct job *job, struct kwhy_error *error)
 {
-	const struct kwhy_text_style style = {.columns = 80, .first_screen = true};
+	struct kwhy_text_style style = {.columns = 80};
 	char *const traces[] = {(char *)job->folder.path};
 	struct kwhy_job_options options;
-	struct kwhy_text text = {0};
+	struct kwhy_text text = {0}, more = {0};
 	struct kwhy_analysis *analysis;
 	enum kwhy_status status;
 
@@ -361,10 +361,12 @@ static enum kwhy_status show(struct job *job, struct kwhy_error *error)
 	status = kwhy_job_open(&analysis, &options, traces, 1, &options.power, NULL, error);
 	if (status)
 		return status;
-	status = kwhy_report_text(&analysis->report, &style, &text, error);
 	if (!job->options->probe)
-		kwhy_text_addf(&text, "\nRecorded in %s; all of it: kwhy report %s\n", job->folder.path,
+		kwhy_text_addf(&more, "Recorded in %s; all of it: kwhy report -v %s", job->folder.path,
 			job->folder.path);
+	style.more = more.data ? more.data : "";
+	status = kwhy_report_text(&analysis->report, &style, &text, error);
+	kwhy_text_done(&more);
 	if (!status && fwrite(text.data, 1, text.length, stderr) != text.length)
 		status = kwhy_fail(error, KWHY_E_IO, "cannot write to standard error: %s", strerror(errno));
 	kwhy_text_done(&text);

@@ -135,8 +135,8 @@ static enum kwhy_status on_graphs(struct kwhy_kineto_file *file, struct kwhy_err
 	if (status || launches == 0)
 		return status;
 	return COMPLETENESS("graph-nodes-unknown",
-		"it has %llu %s, but no kernel that is stated to belong to a graph.", file->path, LL(launches),
-		kwhy_plural(launches, "graph launch", "graph launches"));
+		"it has %llu %s, but no kernel that is stated to belong to a graph.", file->path,
+		LL(launches), kwhy_plural(launches, "graph launch", "graph launches"));
 }
 
 static enum kwhy_status on_properties(struct kwhy_kineto_file *file, struct kwhy_error *error)

@@ -11,77 +11,98 @@
 /* Section at the start of the first screen: time and energy of the run. */
 
 #define NJ_PER_KWH 3.6e15
-#define NOTED_RATIO 0.01 /* share of the run's energy from which on the unmetered part is noted */
+enum { SUBJECT_COLUMNS = 140 }; /* two lines; longer names of files and devices are cut */
 /* difference of both sides of an interval, over their sum, up to which one number is shown for both */
 #define EVEN_RATIO 0.05
 
+/* Appends " on 8 devices, NVIDIA H200", or "NVIDIA H200 and others" if their names differ. */
+static void add_devices(struct kwhy_text *out, const struct kwhy_recording *recording)
+{
+	const char *name = recording->device_count ? recording->devices[0].name : NULL;
+	bool differ = false;
+
+	for (size_t d = 1; d < recording->device_count; d++)
+		differ |= strcmp(recording->devices[d].name ? recording->devices[d].name : "",
+				  name ? name : "") != 0;
+	if (recording->device_count == 1)
+		kwhy_text_addf(out, " on %s", name ? name : "an unnamed device");
+	else if (recording->device_count)
+		kwhy_text_addf(out, " on %zu devices, %s%s", recording->device_count,
+			name ? name : "without names", differ ? " and others" : "");
+}
+
+/* Writes the heading, "What it cost  run.kwhy on NVIDIA H200". */
 static void write_subject(const struct kwhy_text_context *context)
 {
 	const struct kwhy_recording *recording = context->report->recording;
-	const char *bold = context->style->color ? "\033[1m" : "",
-		   *end = context->style->color ? "\033[0m" : "";
 	const char *path = recording->source_count ? recording->sources[0].path : "recording";
 	const char *base = strrchr(path, '/');
-	const char *device = recording->device_count ? recording->devices[0].name : NULL;
 	struct kwhy_arena arena = {0};
 	struct kwhy_text line = {0};
 	char *clean;
 
-	kwhy_text_addf(&line, "%s", base ? base + 1 : path);
+	kwhy_text_add(&line, base ? base + 1 : path);
 	if (recording->source_count > 1)
 		kwhy_text_addf(&line, " and %zu more", recording->source_count - 1);
-	if (recording->device_count)
-		kwhy_text_addf(&line, " on %s%s",
-			context->totals->active_count == 1 || recording->device_count == 1 ? "" : "devices: ",
-			device ? device : "an unnamed device");
-	if (recording->device_count > 1)
-		kwhy_text_addf(&line, " and %zu more", recording->device_count - 1);
+	add_devices(&line, recording);
 	clean = line.failed ? NULL : kwhy_shown_clean(&arena, line.data);
-	clean = clean ? kwhy_shown_cut(&arena, clean, context->style->columns) : NULL;
-	kwhy_text_addf(context->out, "%s%s%s\n", bold, clean ? clean : "", end);
+	clean = clean ? kwhy_shown_cut(&arena, clean, SUBJECT_COLUMNS) : NULL;
+	kwhy_text_context_heading(context, "What it cost", clean);
 	context->out->failed |= !clean;
 	kwhy_text_done(&line);
 	kwhy_arena_done(&arena);
 }
 
-/* Writes "; 26.6 J of it unmetered" if part of the energy is unmetered. */
-static const char *unmetered_of(const struct kwhy_totals *totals, char out[64])
+/* Appends an amount of money in digits that people read: none below a thousandth. */
+static void add_money(struct kwhy_text *out, double amount, const char *currency)
 {
-	char energy[KWHY_QUANTITY_BYTES];
+	char text[KWHY_QUANTITY_BYTES];
 
-	*out = '\0';
-	if (totals->unmetered_nj > 0 && isfinite(totals->run_nj))
-		snprintf(out, 64, "; %s of it unmetered",
-			kwhy_quantity_si(energy, totals->unmetered_nj * 1e-9, "J", 3));
-	return out;
+	kwhy_text_addf(out, "%s%s%s",
+		amount > 0 && amount < 0.001 ? "less than 0.001" : kwhy_quantity_plain(text, amount),
+		*currency ? " " : "", currency);
+}
+
+/* Appends what the price and the grams are based on, " (0.3 EUR and 481 g a kWh, as in Thailand in 2023)". */
+static void add_rates(struct kwhy_text *out, const struct kwhy_report *report, const char *currency)
+{
+	const bool priced = isfinite(report->price_per_kwh), emitted = isfinite(report->intensity_g_per_kwh);
+
+	kwhy_text_add(out, " (");
+	if (priced)
+		kwhy_text_addf(out, "%g%s%s", report->price_per_kwh, *currency ? " " : "", currency);
+	if (emitted)
+		kwhy_text_addf(out, "%s%g g", priced ? " and " : "", report->intensity_g_per_kwh);
+	kwhy_text_add(out, " a kWh");
+	if (report->place)
+		kwhy_text_addf(out, ", the mean of %s in %d", report->place, report->carbon_year);
+	kwhy_text_add(out, ")");
 }
 
 static void write_price(const struct kwhy_text_context *context)
 {
 	const struct kwhy_report *report = context->report;
-	double kwh = kwhy_totals_paid_nj(context->totals) / NJ_PER_KWH;
-	char energy[KWHY_QUANTITY_BYTES], cost[KWHY_QUANTITY_BYTES], carbon[KWHY_QUANTITY_BYTES], rest[64];
+	const bool priced = isfinite(report->price_per_kwh), emitted = isfinite(report->intensity_g_per_kwh);
+	const double kwh = kwhy_totals_paid_nj(context->totals) / NJ_PER_KWH;
 	const char *currency = report->currency ? report->currency : "";
+	char energy[KWHY_QUANTITY_BYTES], carbon[KWHY_QUANTITY_BYTES];
+	struct kwhy_text line = {0};
 
-	kwhy_quantity_plain(cost, kwh * report->price_per_kwh);
-	kwhy_quantity_plain(carbon, kwh * report->intensity_g_per_kwh);
-	kwhy_quantity_si(energy, kwh * 1000, "Wh", 3);
-	unmetered_of(context->totals, rest);
-	if (isfinite(report->price_per_kwh) && isfinite(report->intensity_g_per_kwh))
-		kwhy_text_context_linef(context, "  ", "%s: %s%s%s and %s g CO2e (%g%s%s and %g g a kWh)%s",
-			energy, cost, *currency ? " " : "", currency, carbon, report->price_per_kwh,
-			*currency ? " " : "", currency, report->intensity_g_per_kwh, rest);
-	else if (isfinite(report->price_per_kwh))
-		kwhy_text_context_linef(context, "  ", "%s: %s%s%s at %g a kWh%s", energy, cost,
-			*currency ? " " : "", currency, report->price_per_kwh, rest);
-	else if (isfinite(report->intensity_g_per_kwh))
-		kwhy_text_context_linef(context, "  ", "%s: %s g CO2e at %g g a kWh%s", energy, carbon,
-			report->intensity_g_per_kwh, rest);
-	else if (kwh >= 0.01)
-		kwhy_text_context_linef(context, "  ", "%s", energy);
-	if (report->place)
-		kwhy_text_context_linef(
-			context, "  ", "grams a kWh: %s, mean of %d", report->place, report->carbon_year);
+	if (!priced && !emitted && kwh < 0.01)
+		return;
+	kwhy_text_add(&line, kwhy_quantity_si(energy, kwh * 1000, "Wh", 3));
+	if (priced || emitted)
+		kwhy_text_add(&line, ": ");
+	if (priced)
+		add_money(&line, kwh * report->price_per_kwh, currency);
+	if (emitted)
+		kwhy_text_addf(&line, "%s%s CO2e", priced ? " and " : "",
+			kwhy_quantity_si(carbon, kwh * report->intensity_g_per_kwh, "g", 3));
+	if (priced || emitted)
+		add_rates(&line, report, currency);
+	kwhy_text_context_linef(context, "  ", "%s", line.failed ? "" : line.data);
+	context->out->failed |= line.failed;
+	kwhy_text_done(&line);
 }
 
 /* Explains why there is no price: with assumed powers only the energy of recorded activities is known. */
@@ -144,9 +165,9 @@ static void write_work(const struct kwhy_text_context *context)
 			kwhy_text_context_linef(context, "  ", "%s %s", count, work->unit);
 			continue;
 		}
-		kwhy_text_context_linef(context, "  ", "%s %s: %s each, %s a joule", count, work->unit,
+		kwhy_text_context_linef(context, "  ", "%s %s: %s each, %s %s a joule", count, work->unit,
 			interval_of(context->totals, work->count, each),
-			kwhy_quantity_number(per, work->count / energy_j));
+			kwhy_quantity_number(per, work->count / energy_j), work->unit);
 	}
 }
 
@@ -239,11 +260,6 @@ static void write_run(const struct kwhy_text_context *context)
 		kwhy_quantity_time(time, llround(totals->run_s * 1e9)), devices_of(totals, devices),
 		kwhy_quantity_si(power, run_power_w(context->report->ledger), "W", 3),
 		meter_of(context->report->ledger));
-	if (totals->unmetered_nj >= NOTED_RATIO * totals->run_nj) {
-		kwhy_text_add(&line, "; unmetered ");
-		kwhy_text_context_add_unmetered(&line, context);
-		kwhy_text_add(&line, " of it");
-	}
 	kwhy_text_context_linef(context, "  ", "%s", line.failed ? "" : line.data);
 	context->out->failed |= line.failed;
 	kwhy_text_done(&line);
@@ -276,40 +292,26 @@ static void write_energy(const struct kwhy_text_context *context)
 		write_metered(context);
 }
 
-/* Notes the number of accounts without an assumed power, which are in no sum. */
-static void write_missing(const struct kwhy_text_context *context)
-{
-	size_t missing = 0;
-
-	for (size_t i = 0; i < context->totals->row_count; i++)
-		missing += context->totals->rows[i].gross_nj == KWHY_UNKNOWN_NJ;
-	if (missing)
-		kwhy_text_context_linef(context, "  ",
-			"%zu of %zu accounts have no known power and are missing in it", missing,
-			context->totals->row_count);
-}
-
 /*
- * Writes the energy while nothing ran: first between first and last work, to which the advice refers, then
- * before and after.
+ * Writes the energy while nothing ran between the first and the last work, to which the advice refers, as a
+ * share of the metered energy of the run.
  */
-static void write_busy_energy(const struct kwhy_text_context *context, const char *busy, const char *span)
+static void write_busy_energy(const struct kwhy_text_context *context, const char *busy)
 {
 	const struct kwhy_totals *totals = context->totals;
 	const int64_t beyond_nj = kwhy_totals_outside_nj(totals), within_nj = totals->idle_nj - beyond_nj;
 	const double ratio = (double)within_nj / (double)(totals->energy_nj - beyond_nj);
-	char idle[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES], beyond[KWHY_QUANTITY_BYTES];
-	struct kwhy_text line = {0};
+	char idle[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES];
 
-	kwhy_text_addf(&line, "device busy %s of %s%s; it idled for %s (%s%s)", busy, span,
-		totals->active_count > 1 ? " (sum over devices)" : "", kwhy_quantity_energy(idle, within_nj),
-		kwhy_quantity_percent(share, ratio), totals->unmetered_nj > 0 ? " metered" : "");
-	if (beyond_nj > 0)
-		kwhy_text_addf(
-			&line, ", and for %s before and after", kwhy_quantity_energy(beyond, beyond_nj));
-	kwhy_text_context_linef(context, "  ", "%s", line.failed ? "" : line.data);
-	context->out->failed |= line.failed;
-	kwhy_text_done(&line);
+	kwhy_quantity_energy(idle, within_nj);
+	kwhy_quantity_percent(share, ratio);
+	if (totals->active_count > 1)
+		kwhy_text_context_linef(context, "  ",
+			"The devices were busy %s of the time and drew %s (%s) while idle.", busy, idle,
+			share);
+	else
+		kwhy_text_context_linef(context, "  ",
+			"The device was busy %s of the time and drew %s (%s) while idle.", busy, idle, share);
 }
 
 static void write_probing(const struct kwhy_text_context *context)
@@ -322,10 +324,10 @@ static void write_probing(const struct kwhy_text_context *context)
 	kwhy_quantity_time(time, totals->probing_ns);
 	if (totals->energy_nj == KWHY_UNKNOWN_NJ)
 		kwhy_text_context_linef(
-			context, "  ", "kwhy probe took further %s, which are in no figure here", time);
+			context, "  ", "kwhy probe took another %s, which no figure here includes.", time);
 	else
 		kwhy_text_context_linef(context, "  ",
-			"kwhy probe took further %s in %s, which are in no figure here",
+			"kwhy probe took another %s in %s, which no figure here includes.",
 			kwhy_quantity_energy(energy, totals->probing_nj), time);
 }
 
@@ -338,94 +340,37 @@ static void write_busy(const struct kwhy_text_context *context)
 	kwhy_quantity_percent(busy, ratio);
 	kwhy_quantity_time(span, totals->span_ns);
 	if (!totals->active_count) {
-		kwhy_text_context_linef(context, "  ", "no activity of a device was recorded");
+		kwhy_text_context_linef(context, "  ", "No activity of a device was recorded.");
 		return;
 	}
 	if (totals->energy_nj == KWHY_UNKNOWN_NJ || totals->idle_nj == KWHY_UNKNOWN_NJ ||
 		totals->energy_nj <= 0)
-		kwhy_text_context_linef(context, "  ", "device busy %s of %s%s", busy, span,
-			totals->active_count > 1 ? " (sum over devices)" : "");
+		kwhy_text_context_linef(context, "  ", "%s busy %s of %s.",
+			totals->active_count > 1 ? "The devices were" : "The device was", busy, span);
 	else if (totals->unrecorded_nj > 0)
 		kwhy_text_context_linef(context, "  ",
-			"where recorded, device busy %s of the time, and %s of the energy went while it "
-			"idled",
+			"While recorded, the device was busy %s of the time and drew %s of the energy idle.",
 			busy,
 			kwhy_quantity_percent(share,
 				(double)totals->idle_nj /
 					(double)(totals->energy_nj - totals->unrecorded_nj)));
 	else
-		write_busy_energy(context, busy, span);
-}
-
-/*
- * Adds how well randomly chosen windows represent the whole run. Adds nothing if the windows were chosen by
- * the user.
- */
-static void add_sampling(struct kwhy_text *line, const struct kwhy_coverage_sum *sum)
-{
-	if (sum->choice != KWHY_CHOICE_DUTY)
-		return;
-	if (isnan(sum->share_error_ratio))
-		kwhy_text_add(line, ": too few to say how well they represent the whole run");
-	else
-		kwhy_text_addf(line, ": shares are within %.2g percentage points (90 %%)",
-			100 * sum->share_error_ratio);
-}
-
-static double recorded_ratio(const struct kwhy_coverage_sum *sum)
-{
-	if (sum->choice == KWHY_CHOICE_DUTY)
-		return (double)sum->drawn_ns / (double)(sum->select_end_ns - sum->select_start_ns);
-	return (double)sum->known_ns / (double)(sum->end_ns - sum->start_ns);
-}
-
-/*
- * Writes which share of the run the windows of a device cover, and how well they represent the run. Writes
- * nothing for a device without work.
- */
-static void write_windows(const struct kwhy_text_context *context, uint32_t device)
-{
-	const struct kwhy_recording *recording = context->report->recording;
-	const struct kwhy_coverage_sum *sum = &context->report->ledger->devices[device].coverage;
-	const size_t count = sum->choice == KWHY_CHOICE_DUTY ? sum->drawn_count : sum->window_count;
-	char known[KWHY_QUANTITY_BYTES], label[KWHY_DEVICE_LABEL_BYTES];
-	struct kwhy_text line = {0};
-
-	if (!sum->is_in_windows ||
-		(context->totals->active_count &&
-			!context->report->ledger->devices[device].time.stream_count))
-		return;
-	if (context->totals->active_count > 1)
-		kwhy_text_addf(&line, "%s: ", kwhy_device_label(label, &recording->devices[device]));
-	kwhy_text_addf(&line, "%s of the time recorded, in %zu window%s",
-		kwhy_quantity_percent(known, recorded_ratio(sum)), count, count == 1 ? "" : "s");
-	for (size_t i = 0; i < recording->selection_count; i++)
-		if (recording->selections[i].range)
-			kwhy_text_addf(&line, " of ranges \"%s\"", recording->selections[i].range);
-	add_sampling(&line, sum);
-	kwhy_text_context_linef(context, "  ", "%s", line.failed ? "" : line.data);
-	context->out->failed |= line.failed;
-	kwhy_text_done(&line);
+		write_busy_energy(context, busy);
 }
 
 void kwhy_section_cost(const struct kwhy_text_context *context)
 {
+	const bool has_energy = context->totals->energy_nj != KWHY_UNKNOWN_NJ;
+
 	write_subject(context);
-	kwhy_text_context_heading(context, "What it cost", NULL);
-	if (context->totals->energy_nj == KWHY_UNKNOWN_NJ)
+	if (has_energy)
+		write_energy(context);
+	else
 		kwhy_text_context_linef(
 			context, "  ", "time only: %s", kwhy_totals_no_energy(context->report->recording));
-	else
-		write_energy(context);
-	if (context->totals->energy_nj != KWHY_UNKNOWN_NJ)
-		write_missing(context);
 	write_busy(context);
-	write_probing(context);
-	if (context->report->recording->lost.truncated)
-		kwhy_text_add(context->out, "  the file ends early: what follows is missing\n");
-	for (uint32_t d = 0; d < context->report->ledger->device_count; d++)
-		write_windows(context, d);
-	if (context->totals->energy_nj != KWHY_UNKNOWN_NJ)
-		(isnan(kwhy_totals_paid_nj(context->totals)) ? write_no_price : write_price)(context);
 	write_work(context);
+	if (has_energy)
+		(isnan(kwhy_totals_paid_nj(context->totals)) ? write_no_price : write_price)(context);
+	write_probing(context);
 }

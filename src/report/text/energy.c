@@ -51,7 +51,9 @@ void kwhy_section_accounts(const struct kwhy_text_context *context)
 
 	if (!totals->row_count || totals->energy_nj == KWHY_UNKNOWN_NJ)
 		return;
-	kwhy_text_context_heading(context, "Accounts", "gross = idle + net; 90 %: interval of gross");
+	kwhy_text_context_heading(context, "Accounts",
+		"The ledger puts each metered joule on exactly one account: a kernel, a kind of copy, a "
+		"reason to be idle. gross = idle + net; 90 %: interval of gross.");
 	for (size_t i = 0; i < shown; i++) {
 		const struct kwhy_account_row row = kwhy_account_row_of_total(totals, &totals->rows[i]);
 

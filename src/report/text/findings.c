@@ -10,10 +10,10 @@
 #include <string.h>
 
 /*
- * Sections on waste, and on what the report is based on: findings, lost or unknown data, source and method.
+ * Sections on waste, and on what the report is based on: findings, source and method.
  */
 
-enum { EVIDENCE_ROWS = 3, NOTE_ROWS = 12, EVIDENCE_NAME_COLUMNS = 44 };
+enum { EVIDENCE_ROWS = 3, EVIDENCE_NAME_COLUMNS = 44 };
 
 /* Adds an energy with its interval, ", 120 J (114 J to 126 J)", if it is known. */
 static void add_energy(struct kwhy_text *out, int64_t energy_nj, int64_t low_nj, int64_t high_nj)
@@ -98,13 +98,13 @@ static void add_saving(struct kwhy_text *out, const struct kwhy_finding *finding
 	kwhy_text_add(out, saving->assumption ? saving->assumption : "");
 }
 
-static void write_finding(const struct kwhy_text_context *context, size_t number)
+static void write_finding(
+	const struct kwhy_text_context *context, const struct kwhy_finding *finding, size_t number)
 {
-	const struct kwhy_finding *finding = &context->report->findings->items[number];
 	struct kwhy_text text = {0};
 	char lead[24], label[KWHY_DEVICE_LABEL_BYTES] = "", time[KWHY_QUANTITY_BYTES];
 
-	snprintf(lead, sizeof(lead), "%3zu. ", number + 1);
+	snprintf(lead, sizeof(lead), "%3zu. ", number);
 	if (finding->device != KWHY_NONE && context->report->recording->device_count > 1)
 		kwhy_device_label(label, &context->report->recording->devices[finding->device]);
 	kwhy_text_context_linef(
@@ -120,67 +120,29 @@ static void write_finding(const struct kwhy_text_context *context, size_t number
 	write_evidence(context, finding);
 }
 
+/* Writes one finding a kind, the one that takes the most time; verbose: the findings of all devices. */
 void kwhy_section_findings(const struct kwhy_text_context *context)
 {
 	const struct kwhy_findings *findings = context->report->findings;
+	const struct kwhy_finding_kinds *kinds = context->kinds;
+	struct kwhy_text words = {0};
 
 	if (!findings || !findings->count)
 		return;
 	kwhy_text_context_heading(context, "Findings", "savings overlap; times from the first activity");
-	for (size_t i = 0; i < findings->count; i++)
-		write_finding(context, i);
-}
-
-static void write_lost(const struct kwhy_text_context *context)
-{
-	const struct kwhy_recording *recording = context->report->recording;
-	const struct kwhy_lost *lost = &recording->lost;
-	const struct {
-		uint64_t count;
-		const char *what;
-	} rows[] = {
-		{lost->dropped_records, "records were lost by the profiler: what ran in them counts as idle"},
-		{lost->skipped_events, "unusable events were skipped (--partial)"},
-		{recording->has_calls ? lost->unlinked_activities : 0,
-			"activities have no API call of their correlation"},
-		{lost->unknown_bytes, "copies or memsets do not say their size"},
-	};
-	char count[KWHY_QUANTITY_BYTES];
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (rows[i].count)
-			kwhy_text_context_linef(context, "  - ", "%s %s",
-				kwhy_quantity_count(count, rows[i].count), rows[i].what);
-	if (lost->truncated)
-		kwhy_text_context_paragraph(context, "  - ", "the file ends early; what follows is missing");
-}
-
-static void write_notes(const struct kwhy_text_context *context, const struct kwhy_note *notes, size_t count)
-{
-	size_t shown = kwhy_text_context_shown(context, count, NOTE_ROWS);
-
-	for (size_t i = 0; i < shown; i++)
-		kwhy_text_context_paragraph(context, "  - ", notes[i].text);
-	kwhy_text_context_more(context, count, shown);
-}
-
-static bool is_anything_lost(const struct kwhy_lost *lost)
-{
-	return lost->dropped_records || lost->skipped_events || lost->unlinked_activities ||
-		lost->unknown_bytes || lost->truncated;
-}
-
-void kwhy_section_unknown(const struct kwhy_text_context *context)
-{
-	const struct kwhy_recording *recording = context->report->recording;
-	const struct kwhy_ledger *ledger = context->report->ledger;
-
-	if (!recording->note_count && !ledger->note_count && !is_anything_lost(&recording->lost))
-		return;
-	kwhy_text_context_heading(context, "Lost or unknown", NULL);
-	write_lost(context);
-	write_notes(context, recording->notes, recording->note_count);
-	write_notes(context, ledger->notes, ledger->note_count);
+	for (size_t i = 0; context->style->verbose && i < findings->count; i++)
+		write_finding(context, &findings->items[i], i + 1);
+	for (size_t i = 0; !context->style->verbose && i < kinds->count; i++) {
+		write_finding(context, kinds->items[i].worst, i + 1);
+		if (kinds->items[i].device_count < 2)
+			continue;
+		kwhy_text_clear(&words);
+		kwhy_finding_kind_words(
+			&kinds->items[i], context->report->recording, context->totals->active_count, &words);
+		kwhy_text_context_linef(context, "     all    ", "%s", words.failed ? "" : words.data);
+	}
+	context->out->failed |= words.failed;
+	kwhy_text_done(&words);
 }
 
 static void write_sources(const struct kwhy_text_context *context)
@@ -251,7 +213,7 @@ static void write_balance(const struct kwhy_text_context *context, size_t device
 		kwhy_text_context_linef(context, "  balance  ", "%s: no meter reports its energy", label);
 		return;
 	}
-	kwhy_text_addf(&text, "%s, %s over %s: attributed %" PRId64 " nJ", label,
+	kwhy_text_addf(&text, "%s, %s over %s: the accounts add up to %" PRId64 " nJ", label,
 		energy->source ? energy->source : "unnamed meter",
 		kwhy_quantity_time(window, energy->metered_ns), energy->attributed_nj);
 	if (energy->modelled)

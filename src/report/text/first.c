@@ -1,253 +1,254 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/quantity.h"
 #include "model/known_sum.h"
 #include "report/account_columns.h"
-#include "report/shown_name.h"
-#include "report/text_context.h"
+#include "report/text/first_screen.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /*
- * The rest of the first screen, after the cost: largest accounts and advice. With three findings the screen
- * has at most 24 lines.
+ * The first screen: what the run cost, where that went, the three things to do, what is not known, and how to
+ * see more. The rows of the largest accounts fill what the other parts leave free.
  */
 
-enum { SCREEN_LINES = 24, WHERE_ROWS = 6, WHERE_MIN = 3, WHERE_BAR = 10, ADVICE_ROWS = 3 };
+/* A terminal has 24 lines, one of them for the prompt that follows. */
+enum { SCREEN_LINES = 23, WHERE_MAX = 8, WHERE_BAR = 10, SECTION_ROWS = 20 };
 
-static const struct kwhy_table_column energy_columns[] = {
+/* The heading names the columns, so that no line is needed for their titles. */
+static const struct kwhy_table_column columns[] = {
 	{"", KWHY_COLUMN_BAR},
 	{"", KWHY_COLUMN_NAME},
-	{"energy", KWHY_COLUMN_RIGHT},
-	{"90 %", KWHY_COLUMN_RIGHT},
-	{"share", KWHY_COLUMN_RIGHT},
+	{"", KWHY_COLUMN_RIGHT},
+	{"", KWHY_COLUMN_RIGHT},
+	{"", KWHY_COLUMN_RIGHT},
 };
 
-static const struct kwhy_table_column time_columns[] = {
-	{"", KWHY_COLUMN_BAR},
-	{"", KWHY_COLUMN_NAME},
-	{"time", KWHY_COLUMN_RIGHT},
-	{"count", KWHY_COLUMN_RIGHT},
-	{"share", KWHY_COLUMN_RIGHT},
-};
-
-static void add_name(struct kwhy_table *table, const struct kwhy_total *row)
+const char *kwhy_where_words(const struct kwhy_total *row)
 {
+	static const char *const words[KWHY_CATEGORY_COUNT] = {
+		[KWHY_CATEGORY_SYNC] = "idle while the host waits in synchronize",
+		[KWHY_CATEGORY_LAUNCH] = "idle while the host launches work",
+		[KWHY_CATEGORY_ALLOC] = "idle while the host allocates or frees",
+		[KWHY_CATEGORY_HOST] = "idle while the host does something else",
+		[KWHY_CATEGORY_IDLE] = "idle; the host's calls were not recorded",
+		[KWHY_CATEGORY_UNRECORDED] = "not recorded",
+	};
+
+	return row->category < KWHY_CATEGORY_COUNT && words[row->category] ? words[row->category] : row->name;
+}
+
+bool kwhy_where_has(const struct kwhy_total *row)
+{
+	return row->category != KWHY_CATEGORY_OUTSIDE;
+}
+
+struct kwhy_where kwhy_where_of(const struct kwhy_totals *totals)
+{
+	struct kwhy_where where = {.totals = *totals, .sum_nj = NAN};
+
+	if (totals->whole_count) {
+		where.totals.rows = totals->whole_rows;
+		where.totals.row_count = totals->whole_count;
+		where.totals.span_ns = totals->whole_ns;
+	}
+	if (totals->energy_nj != KWHY_UNKNOWN_NJ)
+		where.sum_nj = 0;
+	for (size_t i = 0; i < where.totals.row_count; i++) {
+		const struct kwhy_total *row = &where.totals.rows[i];
+
+		where.count += kwhy_where_has(row);
+		if (kwhy_where_has(row) && row->gross_nj != KWHY_UNKNOWN_NJ)
+			where.sum_nj += (double)row->gross_nj;
+	}
+	return where;
+}
+
+double kwhy_where_share(const struct kwhy_where *where, const struct kwhy_total *row)
+{
+	if (isnan(where->sum_nj))
+		return kwhy_totals_share(&where->totals, row);
+	return row->gross_nj != KWHY_UNKNOWN_NJ && where->sum_nj > 0 ? (double)row->gross_nj / where->sum_nj
+								     : NAN;
+}
+
+static void add_row(struct kwhy_table *table, const struct kwhy_where *where, const struct kwhy_total *row)
+{
+	kwhy_table_bar(table, kwhy_where_share(where, row), WHERE_BAR);
 	if (kwhy_category_is_kernels(row->category))
 		kwhy_table_kernel(table, row->name);
 	else
-		kwhy_table_cell(table, row->name);
+		kwhy_table_cell(table, kwhy_where_words(row));
+	if (!isnan(where->sum_nj)) {
+		kwhy_table_energy(table, row->gross_nj);
+		kwhy_table_interval(table, row->low_nj, row->high_nj);
+	} else {
+		kwhy_table_time(table, row->time_ns);
+		kwhy_table_count(table, row->count);
+	}
+	kwhy_table_percent(table, kwhy_where_share(where, row));
 }
 
-static void add_rest(struct kwhy_table *table, const struct kwhy_totals *totals, size_t shown, bool energy)
+/* The row with the sum of those that are not shown. Its name is that of no kernel. */
+static void add_rest(
+	struct kwhy_table *table, const struct kwhy_where *where, struct kwhy_total *rest, size_t count)
 {
-	struct kwhy_total rest = {.gross_nj = 0};
 	char name[64];
 
-	for (size_t i = shown; i < totals->row_count; i++) {
-		if (energy)
-			kwhy_known_add(&rest.gross_nj, totals->rows[i].gross_nj);
-		kwhy_time_add(&rest.time_ns, totals->rows[i].time_ns);
-		rest.count += totals->rows[i].count;
-	}
-	snprintf(name, sizeof(name), "%zu more accounts", totals->row_count - shown);
-	kwhy_table_bar(table, kwhy_totals_share(totals, &rest), WHERE_BAR);
+	snprintf(name, sizeof(name), "%zu more", count);
+	rest->name = name;
+	rest->category = KWHY_CATEGORY_COUNT;
+	kwhy_table_bar(table, kwhy_where_share(where, rest), WHERE_BAR);
 	kwhy_table_cell(table, name);
-	if (energy) {
-		kwhy_table_energy(table, rest.gross_nj);
+	if (!isnan(where->sum_nj)) {
+		kwhy_table_energy(table, rest->gross_nj);
 		kwhy_table_cell(table, "");
 	} else {
-		kwhy_table_time(table, rest.time_ns);
-		kwhy_table_count(table, rest.count);
+		kwhy_table_time(table, rest->time_ns);
+		kwhy_table_count(table, rest->count);
 	}
-	kwhy_table_percent(table, kwhy_totals_share(totals, &rest));
+	kwhy_table_percent(table, kwhy_where_share(where, rest));
 }
 
-static bool has_grouped(const struct kwhy_totals *totals, size_t shown)
+static void write_rows(const struct kwhy_text_context *context, const struct kwhy_where *where, size_t shown)
 {
-	for (size_t i = 0; i < shown; i++)
-		if (totals->rows[i].basis == KWHY_BASIS_GROUPED)
-			return true;
-	return false;
+	struct kwhy_total rest = {.gross_nj = 0};
+	struct kwhy_table table;
+	size_t written = 0;
+
+	kwhy_table_init(&table, columns, 5);
+	for (size_t i = 0; i < where->totals.row_count; i++) {
+		const struct kwhy_total *row = &where->totals.rows[i];
+
+		if (!kwhy_where_has(row))
+			continue;
+		if (written++ < shown) {
+			add_row(&table, where, row);
+			continue;
+		}
+		kwhy_known_add(&rest.gross_nj, row->gross_nj);
+		kwhy_time_add(&rest.time_ns, row->time_ns);
+		rest.count += row->count;
+	}
+	if (written > shown)
+		add_rest(&table, where, &rest, written - shown);
+	kwhy_table_write(&table, context->style, context->out);
 }
 
-/* The totals that the account table shows: those of the whole run, if random windows are samples of it. */
-static struct kwhy_totals shown_totals(const struct kwhy_text_context *context)
+void kwhy_first_screen_where(const struct kwhy_text_context *context, size_t rows)
 {
-	struct kwhy_totals totals = *context->totals;
+	const struct kwhy_where where = kwhy_where_of(context->totals);
+	const bool energy = !isnan(where.sum_nj);
+	char remark[100];
 
-	if (!totals.whole_count)
-		return totals;
-	totals.rows = totals.whole_rows;
-	totals.row_count = totals.whole_count;
-	totals.span_ns = totals.whole_ns;
-	return totals;
-}
-
-static const char *remark_on(const struct kwhy_totals *totals, size_t shown, bool energy)
-{
-	if (totals->whole_count)
-		return "of the whole run, estimated from the windows";
-	if (!energy)
-		return "share of the devices' time; streams may overlap";
-	return has_grouped(totals, shown) ? "some rows are sure only as a sum: see Known only as sums" : NULL;
-}
-
-/*
- * Number of findings that are shown. Findings are sorted by saving, and those whose remedy is projected to
- * save nothing are not shown.
- */
-static size_t advice_count(const struct kwhy_findings *findings)
-{
-	size_t count = 0;
-
-	while (count < findings->count && count < ADVICE_ROWS &&
-		(findings->items[count].saving.time_ns > 0 || findings->items[count].saving.energy_nj > 0))
-		count++;
-	return count;
-}
-
-/*
- * Number of account rows for which the first screen has space, next to the lines above the table, a line for
- * each heading, one for the columns' titles, and the findings.
- */
-static size_t where_rows(const struct kwhy_text_context *context)
-{
-	size_t taken = 5 + 2 * advice_count(context->report->findings), rows;
-
-	for (size_t i = 0; i < context->out->length; i++)
-		taken += context->out->data[i] == '\n';
-	rows = taken < SCREEN_LINES ? SCREEN_LINES - taken : 0;
-	return rows < WHERE_MIN ? WHERE_MIN : rows > WHERE_ROWS ? WHERE_ROWS : rows;
+	if (!where.count)
+		return;
+	snprintf(remark, sizeof(remark), "%s, share%s", energy ? "energy, 90 % interval" : "time, count",
+		where.totals.whole_count ? " of the whole run, estimated"
+			: energy	 ? ""
+					 : "; streams may overlap");
+	kwhy_text_context_heading(context, energy ? "Where the energy went" : "Where the time went", remark);
+	write_rows(context, &where, where.count <= rows ? where.count : rows - 1);
 }
 
 void kwhy_section_where(const struct kwhy_text_context *context)
 {
-	const struct kwhy_totals whole = shown_totals(context), *totals = &whole;
-	bool energy = totals->energy_nj != KWHY_UNKNOWN_NJ;
-	size_t space = where_rows(context),
-	       shown = totals->row_count <= space ? totals->row_count : space - 1;
-	struct kwhy_table table;
+	kwhy_first_screen_where(context, context->style->verbose ? SIZE_MAX : SECTION_ROWS);
+}
 
-	if (!totals->row_count)
+/* Ways to write the screen, from the roomiest to the shortest. */
+struct fit {
+	size_t min_rows, advice, unknown;
+	bool is_whole, is_spaced;
+};
+
+static const struct fit fits[] = {
+	{5, 3, 3, true, true},
+	{4, 3, 1, true, true},
+	{4, 3, 1, true, false},
+	{3, 3, 1, true, false},
+	{2, 3, 1, true, false},
+	{4, 3, 0, true, false},
+	{2, 3, 0, true, false},
+	{3, 3, 1, false, false},
+	{2, 3, 0, false, false},
+	{2, 2, 0, false, false},
+	{2, 1, 0, false, false},
+};
+
+static size_t count_lines(const struct kwhy_text *text)
+{
+	size_t lines = 0;
+
+	for (size_t i = 0; i < text->length; i++)
+		lines += text->data[i] == '\n';
+	return lines;
+}
+
+/* Removes the blank lines of a text. */
+static void squeeze(struct kwhy_text *text)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < text->length; i++)
+		if (text->data[i] != '\n' || (kept && text->data[kept - 1] != '\n'))
+			text->data[kept++] = text->data[i];
+	if (text->data)
+		text->data[kept] = '\0';
+	text->length = kept;
+}
+
+static void write_more(const struct kwhy_text_context *context)
+{
+	const char *more = context->style->more;
+
+	if (!more)
+		more = "More: -v shows all, --section NAME one section, --section list their names.";
+	if (!*more)
 		return;
-	kwhy_text_context_heading(context, energy ? "Where the energy went" : "Where the time went",
-		remark_on(totals, shown, energy));
-	kwhy_table_init(&table, energy ? energy_columns : time_columns, 5);
-	for (size_t i = 0; i < shown; i++) {
-		const struct kwhy_total *row = &totals->rows[i];
-
-		kwhy_table_bar(&table, kwhy_totals_share(totals, row), WHERE_BAR);
-		add_name(&table, row);
-		if (energy) {
-			kwhy_table_energy(&table, row->gross_nj);
-			kwhy_table_interval(&table, row->low_nj, row->high_nj);
-		} else {
-			kwhy_table_time(&table, row->time_ns);
-			kwhy_table_count(&table, row->count);
-		}
-		kwhy_table_percent(&table, kwhy_totals_share(totals, row));
-	}
-	if (shown < totals->row_count)
-		add_rest(&table, totals, shown, energy);
-	kwhy_table_write(&table, context->style, context->out);
+	kwhy_text_context_paragraph(context, "", more);
 }
 
-/* Writes one line, cut to the width of the page. */
-static void write_cut(const struct kwhy_text_context *context, const char *lead, const char *text)
+static void write_all(const struct kwhy_text_context *context, const struct fit *fit, size_t rows)
 {
-	struct kwhy_arena arena = {0};
-	char *clean = kwhy_shown_clean(&arena, text);
-
-	clean = clean ? kwhy_shown_cut(&arena, clean, context->style->columns - strlen(lead)) : NULL;
-	kwhy_text_addf(context->out, "%s%s\n", lead, clean ? clean : "");
-	context->out->failed |= !clean;
-	kwhy_arena_done(&arena);
+	kwhy_section_cost(context);
+	if (rows)
+		kwhy_first_screen_where(context, rows);
+	kwhy_first_screen_advice(context, fit->advice, fit->is_whole);
+	kwhy_first_screen_unknown(context, fit->unknown);
+	write_more(context);
+	if (!fit->is_spaced)
+		squeeze(context->out);
 }
 
-/*
- * Writes what a remedy saves: "up to 120 J (23.5 %), 1.2 s", or "projected: ..." where the saving is no upper
- * bound.
- */
-static void write_saving(
-	const struct kwhy_text_context *context, const struct kwhy_saving *saving, struct kwhy_text *out)
+/* Writes the screen of this fit to `out`, which is empty. False: it is too long. */
+static bool try_fit(const struct kwhy_text_context *context, const struct fit *fit, struct kwhy_text *out)
 {
-	double whole_nj = context->totals->recorded_nj;
-	char energy[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES], time[KWHY_QUANTITY_BYTES];
+	const size_t table_lines = 1 + fit->is_spaced; /* the heading */
+	struct kwhy_text_context part = *context;
+	size_t lines, rows;
 
-	kwhy_text_add(out, saving->bound == KWHY_BOUND_EXPECTED ? "projected: " : "up to ");
-	if (saving->energy_nj != KWHY_UNKNOWN_NJ && whole_nj > 0)
-		kwhy_text_addf(out, "%s (%s), ", kwhy_quantity_energy(energy, saving->energy_nj),
-			kwhy_quantity_percent(share, (double)saving->energy_nj / whole_nj));
-	kwhy_text_addf(out, "%s%s", kwhy_quantity_time(time, saving->time_ns),
-		saving->frees_device ? " of the device" : "");
+	part.out = out;
+	write_all(&part, fit, 0);
+	lines = count_lines(out) + table_lines;
+	if (lines + fit->min_rows > SCREEN_LINES)
+		return false;
+	rows = SCREEN_LINES - lines;
+	kwhy_text_clear(out);
+	write_all(&part, fit, rows < WHERE_MAX ? rows : WHERE_MAX);
+	return count_lines(out) <= SCREEN_LINES;
 }
 
-/*
- * Whether the energy to which findings' shares refer differs by 1 % or more from the energy in the first
- * line.
- */
-static bool is_base_apart(const struct kwhy_totals *totals)
+void kwhy_first_screen_write(const struct kwhy_text_context *context)
 {
-	return totals->recorded_nj > 0 &&
-		fabs(totals->recorded_nj - (double)totals->energy_nj) >= 0.01 * totals->recorded_nj;
-}
+	struct kwhy_text text = {0};
+	size_t count = sizeof(fits) / sizeof(fits[0]);
 
-/*
- * Writes the heading with the number of findings. If their shares do not refer to the metered energy, it says
- * to which energy they do.
- */
-static void write_advice_heading(const struct kwhy_text_context *context, size_t count)
-{
-	const struct kwhy_totals *totals = context->totals;
-	const size_t all = context->report->findings->count;
-	char energy[KWHY_QUANTITY_BYTES];
-	struct kwhy_text remark = {0};
-
-	if (count && all > count)
-		kwhy_text_addf(&remark, "best %zu of %zu findings (all below); savings overlap", count, all);
-	else if (count > 1)
-		kwhy_text_add(&remark, "savings overlap");
-	if (count && is_base_apart(totals))
-		kwhy_text_addf(&remark, "%sshares of %s", remark.length ? "; " : "",
-			kwhy_quantity_si(energy, totals->recorded_nj * 1e-9, "J", 3));
-	kwhy_text_context_heading(
-		context, "What to do", remark.length && !remark.failed ? remark.data : NULL);
-	context->out->failed |= remark.failed;
-	kwhy_text_done(&remark);
-}
-
-void kwhy_section_advice(const struct kwhy_text_context *context)
-{
-	const struct kwhy_findings *findings = context->report->findings;
-	const size_t count = findings ? advice_count(findings) : 0;
-	struct kwhy_text line = {0};
-
-	if (!findings)
-		return;
-	write_advice_heading(context, count);
-	if (!count)
-		kwhy_text_add(context->out,
-			context->totals->active_count
-				? "  nothing found that would save enough to be worth it\n"
-				: "  no activity of a device was recorded, so nothing can be advised\n");
 	for (size_t i = 0; i < count; i++) {
-		const struct kwhy_finding *finding = &findings->items[i];
-		char lead[24 + KWHY_DEVICE_LABEL_BYTES], label[KWHY_DEVICE_LABEL_BYTES];
-		bool named = finding->device != KWHY_NONE && context->totals->active_count > 1;
-
-		snprintf(lead, sizeof(lead), "  %zu. %s%s", i + 1,
-			named ? kwhy_device_label(
-					label, &context->report->recording->devices[finding->device])
-			      : "",
-			named ? ": " : "");
-		write_cut(context, lead, finding->title);
-		kwhy_text_clear(&line);
-		write_saving(context, &finding->saving, &line);
-		kwhy_text_addf(&line, ": %s", finding->cure);
-		write_cut(context, "     ", line.failed ? "" : line.data);
+		kwhy_text_clear(&text);
+		if (try_fit(context, &fits[i], &text))
+			break;
 	}
-	context->out->failed |= line.failed;
-	kwhy_text_done(&line);
+	kwhy_text_add_bytes(context->out, text.data, text.length);
+	context->out->failed |= text.failed;
+	kwhy_text_done(&text);
 }

@@ -145,7 +145,7 @@ void kwhy_text_context_step_mean(const struct kwhy_text_context *context)
 		kwhy_quantity_si(mean, sum_ns * 1e-9 / count, "s", 3));
 	kwhy_quantity_time(least, least_ns);
 	if (strcmp(least, kwhy_quantity_time(most, most_ns)) != 0)
-		kwhy_text_addf(&loop, " on average (%s to %s)", least, most);
+		kwhy_text_addf(&loop, " (%s to %s)", least, most);
 	kwhy_text_context_linef(context, "  ", "%s steps of %s",
 		kwhy_quantity_count(steps, ledger->step_count), loop.failed ? "" : loop.data);
 	context->out->failed |= loop.failed;
@@ -161,7 +161,8 @@ void kwhy_section_steps(const struct kwhy_text_context *context)
 		return;
 	kwhy_text_context_heading(
 		context, "Steps", "energy: of what was launched inside; window: all meanwhile");
-	kwhy_text_context_step_mean(context);
+	if (context->style->section_count || context->report->recording->work_count)
+		kwhy_text_context_step_mean(context); /* else it is said with the cost of the run */
 	write_ranges(context, step_columns, ledger->steps, shown);
 	kwhy_text_context_more(context, ledger->step_count, shown);
 }

@@ -63,6 +63,14 @@ static void write_time(const struct kwhy_text_context *context, const struct kwh
 	kwhy_table_write(&table, context->style, context->out);
 }
 
+static bool has_elsewhere(const struct kwhy_ledger *ledger)
+{
+	for (size_t d = 0; d < ledger->device_count; d++)
+		if (ledger->devices[d].time.host_ns > 0)
+			return true;
+	return false;
+}
+
 void kwhy_section_time(const struct kwhy_text_context *context)
 {
 	const struct kwhy_ledger *ledger = context->report->ledger;
@@ -79,6 +87,11 @@ void kwhy_section_time(const struct kwhy_text_context *context)
 		write_time(context, &ledger->devices[d].time);
 	}
 	kwhy_text_context_more(context, ledger->device_count, shown);
+	if (has_elsewhere(ledger))
+		kwhy_text_context_paragraph(context, "  ",
+			"host elsewhere: the host is in none of these calls; it prepares input, runs other "
+			"code "
+			"or sleeps.");
 }
 
 static const struct kwhy_table_column utilisation_columns[] = {
@@ -120,7 +133,7 @@ static void explain_utilisation(const struct kwhy_text_context *context)
 	else
 		snprintf(more, sizeof(more), "%s",
 			is_asked_for(context->report->recording)
-				? " roofline: unknown, see below (Lost or unknown)."
+				? " roofline: unknown; --section unknown says why."
 				: " --work flop_bf16=N or bytes=N adds the share of the roofline.");
 	snprintf(text, sizeof(text),
 		"busy: something runs. SM-weighted: blocks resident against what the device holds, for "

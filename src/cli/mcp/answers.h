@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_MCP_ANSWERS_H
+#define KWHY_CLI_MCP_ANSWERS_H
+
+#include "base/status.h"
+#include "kwhy/analyse.h"
+
+#include <jansson.h>
+
+/*
+ * What the tools answer, as JSON. Times are seconds, energies joules; null is "unknown". Lists have at most
+ * `limit` rows, and a member "left_out" has the number of the others. NULL: out of memory. The caller owns
+ * the objects.
+ */
+struct kwhy_mcp_question {
+	const char *id;		     /* only findings of this id; NULL: all */
+	const char *category, *name; /* only accounts of this category, whose name contains this text */
+	json_int_t device;	     /* only accounts of this device; -1: all */
+	size_t limit;
+};
+
+json_t *kwhy_mcp_run_object(const struct kwhy_analysis *analysis);
+json_t *kwhy_mcp_findings(const struct kwhy_analysis *analysis, const struct kwhy_mcp_question *question);
+json_t *kwhy_mcp_accounts(const struct kwhy_analysis *analysis, const struct kwhy_mcp_question *question);
+json_t *kwhy_mcp_plan(const struct kwhy_plan *plan, size_t limit);
+KWHY_MUST_USE enum kwhy_status kwhy_mcp_comparison(const struct kwhy_analysis *a,
+	const struct kwhy_analysis *b, size_t limit, json_t **out, struct kwhy_error *error);
+
+#endif

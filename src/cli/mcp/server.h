@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_MCP_SERVER_H
+#define KWHY_CLI_MCP_SERVER_H
+
+#include "base/status.h"
+
+#include <stdio.h>
+
+/* The version of the Model Context Protocol that is offered to clients that ask for an unknown one. */
+#define KWHY_MCP_VERSION "2025-11-25"
+
+/*
+ * Serves one client of the Model Context Protocol: reads JSON-RPC 2.0 messages from `in`, one a line, and
+ * writes one line to `out` for each request, until `in` ends or the client has gone. Messages that are wrong
+ * get an error as their answer and end nothing. KWHY_E_MEMORY, or KWHY_E_IO if `out` cannot be written.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_mcp_serve(FILE *in, FILE *out, struct kwhy_error *error);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/pager.h"
+
+#include "cli/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { NOT_FOUND = 127 }; /* exit status of the shell if it finds no such program */
+
+/* Starts the shell with the pager, which reads from `input`. Returns 0 or an error number. */
+static int start(const char *pager, int input, pid_t *out)
+{
+	char *words[] = {(char *)"sh", (char *)"-c", (char *)pager, NULL};
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t defaults;
+	int failure = posix_spawn_file_actions_init(&actions);
+
+	if (failure)
+		return failure;
+	failure = posix_spawnattr_init(&attributes);
+	if (!failure) {
+		sigemptyset(&defaults);
+		sigaddset(&defaults, SIGPIPE);
+		posix_spawnattr_setsigdefault(&attributes, &defaults);
+		posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+		failure = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+		if (!failure)
+			failure = posix_spawn(out, "/bin/sh", &actions, &attributes, words, environ);
+		posix_spawnattr_destroy(&attributes);
+	}
+	posix_spawn_file_actions_destroy(&actions);
+	return failure;
+}
+
+/* Writes until the reader has left: a failed write is no error, since readers need not read to the end. */
+static void feed(int output, const struct kwhy_text *text)
+{
+	size_t at = 0;
+
+	while (at < text->length) {
+		ssize_t written = write(output, text->data + at, text->length - at);
+
+		if (written < 0 && errno != EINTR)
+			return;
+		at += written > 0 ? (size_t)written : 0;
+	}
+}
+
+static int wait_for(pid_t child)
+{
+	int state = 0;
+
+	while (waitpid(child, &state, 0) < 0)
+		if (errno != EINTR)
+			return NOT_FOUND;
+	return WIFEXITED(state) ? WEXITSTATUS(state) : 0;
+}
+
+/* Returns false if the pager could not be run and has shown nothing. */
+static bool page(const char *pager, const struct kwhy_text *text)
+{
+	const struct sigaction ignore = {.sa_handler = SIG_IGN};
+	struct sigaction before;
+	int ends[2];
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return false;
+	if (start(pager, ends[0], &child)) {
+		close(ends[0]);
+		close(ends[1]);
+		return false;
+	}
+	close(ends[0]);
+	sigaction(SIGPIPE, &ignore, &before);
+	feed(ends[1], text);
+	close(ends[1]);
+	sigaction(SIGPIPE, &before, NULL);
+	return wait_for(child) != NOT_FOUND;
+}
+
+enum kwhy_status kwhy_pager_write(const struct kwhy_text *text, struct kwhy_error *error)
+{
+	const char *pager = getenv("PAGER");
+
+	if (!pager)
+		pager = "less -FRX";
+	if (*pager && isatty(STDOUT_FILENO) && page(pager, text))
+		return KWHY_OK;
+	return kwhy_output_write(NULL, text, error);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_PAGER_H
+#define KWHY_CLI_PAGER_H
+
+#include "base/status.h"
+#include "base/text.h"
+
+/*
+ * Shows a text through the pager of the environment, $PAGER or "less -FRX", if standard output is a terminal.
+ * Otherwise, if $PAGER is empty, or if the pager cannot be run, the text is written to standard output.
+ * Returns when the reader has left the pager.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_pager_write(const struct kwhy_text *text, struct kwhy_error *error);
+
+#endif

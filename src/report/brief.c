@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/account_columns.h"
+#include "report/json/writer.h"
+#include "report/shown_name.h"
+#include "report/text/first_screen.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The report in at most BYTES_MAX bytes of JSON, schema "kwhy.brief/1": what it cost, where that went, what
+ * to do, what is not known. Rows are left out and names are shortened until it is short enough.
+ */
+
+enum { BYTES_MAX = 4096 };
+
+/* Limits of a document, from the longest to the shortest. */
+struct limits {
+	size_t where, advice, unknown;
+	size_t columns; /* of each text */
+};
+
+static const struct limits limits[] = {
+	{8, 5, 4, 400},
+	{6, 4, 4, 240},
+	{6, 3, 3, 240},
+	{5, 3, 2, 160},
+	{4, 3, 1, 100},
+	{3, 3, 1, 60},
+	{2, 1, 0, 40},
+};
+
+struct brief {
+	struct kwhy_json json;
+	const struct kwhy_text_context *context;
+	const struct limits *limits;
+	struct kwhy_arena arena;
+	size_t unknown_count;
+};
+
+/* Writes a text, shortened to the columns of the limits; NULL is null. */
+static void write_text(struct brief *brief, const char *key, const char *text)
+{
+	char *clean = text ? kwhy_shown_clean(&brief->arena, text) : NULL;
+	char *shown = clean ? kwhy_shown_cut(&brief->arena, clean, brief->limits->columns) : NULL;
+
+	brief->json.out->failed |= text && !shown;
+	kwhy_json_string(&brief->json, key, shown);
+}
+
+/* Writes a path, whose end says more than its start. */
+static void write_path(struct brief *brief, const char *key, const char *path)
+{
+	const size_t length = path ? strlen(path) : 0;
+	const char *slash = length > brief->limits->columns
+		? strchr(path + length - brief->limits->columns, '/')
+		: NULL;
+
+	write_text(brief, key, slash ? slash + 1 : path);
+}
+
+/* Writes a number with four digits. */
+static void write_real(struct brief *brief, const char *key, double value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.4g", value);
+	kwhy_json_real(&brief->json, key, isfinite(value) ? strtod(text, NULL) : NAN);
+}
+
+static void write_joules(struct brief *brief, const char *key, int64_t energy_nj)
+{
+	write_real(brief, key, energy_nj == KWHY_UNKNOWN_NJ ? NAN : (double)energy_nj * 1e-9);
+}
+
+static void write_source(struct brief *brief)
+{
+	const struct kwhy_recording *recording = brief->context->report->recording;
+
+	kwhy_json_string(&brief->json, "schema", "kwhy.brief/1");
+	write_path(brief, "source", recording->source_count ? recording->sources[0].path : NULL);
+	kwhy_json_count(&brief->json, "sources", recording->source_count);
+	write_text(brief, "device", recording->device_count ? recording->devices[0].name : NULL);
+	kwhy_json_count(&brief->json, "devices", brief->context->totals->active_count);
+}
+
+static void write_run(struct brief *brief)
+{
+	const struct kwhy_totals *totals = brief->context->totals;
+	const bool known = totals->energy_nj != KWHY_UNKNOWN_NJ;
+	const int64_t outside_nj = kwhy_totals_outside_nj(totals);
+	int64_t idle_nj = KWHY_UNKNOWN_NJ;
+
+	if (known && totals->idle_nj != KWHY_UNKNOWN_NJ && outside_nj != KWHY_UNKNOWN_NJ)
+		idle_nj = totals->idle_nj - outside_nj;
+	kwhy_json_row(&brief->json, "what");
+	write_real(brief, "seconds", totals->run_s);
+	write_real(brief, "energy_j", totals->run_nj * 1e-9);
+	write_real(brief, "energy_low_j", kwhy_totals_run_low_nj(totals) * 1e-9);
+	write_real(brief, "energy_high_j", (totals->run_nj + totals->run_above_nj) * 1e-9);
+	kwhy_json_bool(&brief->json, "modelled", totals->modelled);
+	write_real(brief, "busy_ratio",
+		totals->span_ns > 0 ? (double)totals->busy_ns / (double)totals->span_ns : NAN);
+	write_joules(brief, "idle_j", idle_nj);
+	kwhy_json_object_end(&brief->json);
+}
+
+static void write_work(struct brief *brief)
+{
+	const struct kwhy_recording *recording = brief->context->report->recording;
+	const struct kwhy_totals *totals = brief->context->totals;
+
+	kwhy_json_list(&brief->json, "work");
+	for (size_t i = 0; i < recording->work_count && i < 2; i++) {
+		const struct kwhy_work *work = &recording->work[i];
+
+		kwhy_json_row(&brief->json, NULL);
+		write_text(brief, "unit", work->unit);
+		write_real(brief, "count", work->count);
+		write_real(brief, "energy_j_each", totals->run_nj * 1e-9 / work->count);
+		write_real(brief, "seconds_each", totals->run_s / work->count);
+		kwhy_json_object_end(&brief->json);
+	}
+	kwhy_json_array_end(&brief->json);
+}
+
+static void write_where(struct brief *brief)
+{
+	const struct kwhy_where where = kwhy_where_of(brief->context->totals);
+	size_t written = 0;
+
+	kwhy_json_array(&brief->json, "where");
+	for (size_t i = 0; i < where.totals.row_count && written < brief->limits->where; i++) {
+		const struct kwhy_total *row = &where.totals.rows[i];
+		char *kernel = kwhy_category_is_kernels(row->category)
+			? kwhy_shown_kernel(&brief->arena, row->name)
+			: NULL;
+
+		if (!kwhy_where_has(row))
+			continue;
+		written++;
+		kwhy_json_row(&brief->json, NULL);
+		kwhy_json_string(
+			&brief->json, "category", kwhy_category_name((enum kwhy_category)row->category));
+		write_text(brief, "name", kernel ? kernel : kwhy_where_words(row));
+		write_real(brief, "share", kwhy_where_share(&where, row));
+		write_joules(brief, "energy_j", row->gross_nj);
+		write_real(brief, "seconds", (double)row->time_ns * 1e-9);
+		kwhy_json_count(&brief->json, "count", row->count);
+		kwhy_json_object_end(&brief->json);
+	}
+	kwhy_json_array_end(&brief->json);
+	kwhy_json_count(&brief->json, "where_left_out", where.count - written);
+}
+
+static void write_kind(struct brief *brief, const struct kwhy_finding_kind *kind)
+{
+	const struct kwhy_text_context *context = brief->context;
+	const struct kwhy_finding *worst = kind->worst;
+	struct kwhy_text words = {0};
+
+	kwhy_finding_kind_words(kind, context->report->recording, context->totals->active_count, &words);
+	brief->json.out->failed |= words.failed;
+	kwhy_json_object(&brief->json, NULL);
+	kwhy_json_string(&brief->json, "id", worst->id);
+	write_text(brief, "what", words.data);
+	kwhy_json_count(&brief->json, "devices", kind->device_count);
+	write_real(brief, "seconds", (double)kind->most_ns * 1e-9);
+	write_text(brief, "in", worst->place.words);
+	write_path(brief, "file", worst->place.file);
+	if (worst->place.line)
+		kwhy_json_count(&brief->json, "line", worst->place.line);
+	else
+		kwhy_json_null(&brief->json, "line");
+	write_text(brief, "cure", worst->cure);
+	kwhy_json_row(&brief->json, "saves");
+	write_joules(brief, "energy_j", kind->saved_nj);
+	write_real(brief, "share",
+		kind->saved_nj != KWHY_UNKNOWN_NJ && context->totals->recorded_nj > 0
+			? (double)kind->saved_nj / context->totals->recorded_nj
+			: NAN);
+	write_real(brief, "seconds", (double)kind->saved_ns * 1e-9);
+	kwhy_json_bool(&brief->json, "is_projected", worst->saving.bound == KWHY_BOUND_EXPECTED);
+	kwhy_json_bool(&brief->json, "frees_device", worst->saving.frees_device);
+	kwhy_json_object_end(&brief->json);
+	kwhy_json_object_end(&brief->json);
+	kwhy_text_done(&words);
+}
+
+static void write_advice(struct brief *brief)
+{
+	const struct kwhy_finding_kinds *kinds = brief->context->kinds;
+	const size_t most = brief->limits->advice,
+		     count = kinds->worth_count < most ? kinds->worth_count : most;
+
+	kwhy_json_array(&brief->json, "do");
+	for (size_t i = 0; i < count; i++)
+		write_kind(brief, &kinds->items[i]);
+	kwhy_json_array_end(&brief->json);
+	kwhy_json_count(&brief->json, "do_left_out", kinds->worth_count - count);
+}
+
+static void add_sentence(void *target, const char *sentence)
+{
+	struct brief *brief = target;
+
+	if (brief->unknown_count++ < brief->limits->unknown)
+		write_text(brief, NULL, sentence);
+}
+
+static void write_unknown(struct brief *brief)
+{
+	const struct kwhy_text_context *context = brief->context;
+
+	brief->unknown_count = 0;
+	kwhy_json_array(&brief->json, "unknown");
+	if (context->totals->energy_nj == KWHY_UNKNOWN_NJ) {
+		struct kwhy_text text = {0};
+
+		kwhy_text_addf(&text, "time only: %s", kwhy_totals_no_energy(context->report->recording));
+		add_sentence(brief, text.failed ? "time only" : text.data);
+		kwhy_text_done(&text);
+	}
+	kwhy_unknown_each(context, add_sentence, brief);
+	kwhy_json_array_end(&brief->json);
+	kwhy_json_count(&brief->json, "unknown_left_out",
+		brief->unknown_count > brief->limits->unknown ? brief->unknown_count - brief->limits->unknown
+							      : 0);
+}
+
+static void write_brief(
+	const struct kwhy_text_context *context, const struct limits *within, struct kwhy_text *out)
+{
+	struct brief brief = {.context = context, .limits = within};
+
+	kwhy_text_clear(out);
+	kwhy_json_init(&brief.json, out);
+	kwhy_json_object(&brief.json, NULL);
+	write_source(&brief);
+	write_run(&brief);
+	write_work(&brief);
+	write_where(&brief);
+	write_advice(&brief);
+	write_unknown(&brief);
+	kwhy_json_object_end(&brief.json);
+	kwhy_text_add(out, "\n");
+	kwhy_arena_done(&brief.arena);
+}
+
+enum kwhy_status kwhy_report_brief(
+	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error)
+{
+	struct kwhy_totals totals;
+	struct kwhy_finding_kinds kinds;
+	struct kwhy_text_context context = {.report = report, .totals = &totals, .kinds = &kinds, .out = out};
+	enum kwhy_status status = kwhy_totals_init(&totals, report->ledger, error);
+
+	if (status)
+		return status;
+	status = kwhy_finding_kinds_init(&kinds, report->findings, error);
+	if (!status) {
+		for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+			write_brief(&context, &limits[i], out);
+			if (out->failed || out->length <= BYTES_MAX)
+				break;
+		}
+		status = kwhy_text_check(out, error);
+		kwhy_finding_kinds_done(&kinds);
+	}
+	kwhy_totals_done(&totals);
+	return status;
+}
