@@ -2,6 +2,7 @@
 #include "base/map.h"
 #include "cmocka_all.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -127,6 +128,83 @@ static void bytes_are_copied_and_end_in_nul(void **state)
 	kwhy_map_done(&map);
 }
 
+/*
+ * Names that collide under FNV-1a, the hash of names before, in its lowest 24 bits: these depend on the same
+ * bits of the state alone, so two blocks that lead to one state can each stand in any of BLOCKS places.
+ */
+enum { BLOCKS = 16, BLOCK_BYTES = 8, NAMES = 1 << BLOCKS, LOW = 0xFFFFFF, TRIES = 1 << 15 };
+
+static uint64_t fnv(uint64_t state, const char *bytes, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		state = (state ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001B3);
+	return state;
+}
+
+static void block_of(uint32_t number, char out[BLOCK_BYTES])
+{
+	const uint64_t bytes = (number + UINT64_C(1)) * UINT64_C(0x9E3779B97F4A7C15);
+
+	memcpy(out, &bytes, BLOCK_BYTES);
+}
+
+/* Finds two blocks that lead from the state to one state; returns that. */
+static uint64_t find_pair(uint64_t state, char out[2][BLOCK_BYTES])
+{
+	struct kwhy_map ends = {0};
+
+	for (uint32_t number = 0; number < TRIES; number++) {
+		uint32_t *first;
+
+		block_of(number, out[1]);
+		first = added(&ends, fnv(state, out[1], BLOCK_BYTES) & LOW, number);
+		if (*first != number) {
+			block_of(*first, out[0]);
+			kwhy_map_done(&ends);
+			return fnv(state, out[1], BLOCK_BYTES);
+		}
+	}
+	fail_msg("no two of %d blocks collide", TRIES);
+	return 0;
+}
+
+/* How many slots lie between those at which searches of the keys begin and end, together. */
+static uint64_t probes_of(const struct kwhy_map *map)
+{
+	uint64_t probes = 0;
+
+	for (size_t i = 0; i < map->slot_count; i++)
+		if (map->slots[i].size)
+			probes += (i - map->slots[i].key) & (map->slot_count - 1);
+	return probes;
+}
+
+static void names_that_collide_by_intent_are_found_as_fast_as_others(void **state)
+{
+	char blocks[BLOCKS][2][BLOCK_BYTES], name[BLOCKS * BLOCK_BYTES + 1];
+	struct kwhy_map collide = {0}, differ = {0};
+	uint64_t end = UINT64_C(0xCBF29CE484222325), hash = 0;
+
+	(void)state;
+	for (size_t i = 0; i < BLOCKS; i++)
+		end = find_pair(end, blocks[i]);
+	for (uint32_t n = 0; n < NAMES; n++) {
+		for (size_t i = 0; i < BLOCKS; i++)
+			memcpy(name + i * BLOCK_BYTES, blocks[i][n >> i & 1], BLOCK_BYTES);
+		hash = fnv(UINT64_C(0xCBF29CE484222325), name, BLOCKS * BLOCK_BYTES);
+		assert_int_equal(hash & LOW, end & LOW);
+		added_bytes(&collide, name, BLOCKS * BLOCK_BYTES, n);
+		snprintf(name, sizeof(name), "%0*" PRIx32, BLOCKS * BLOCK_BYTES, n * UINT32_C(2654435761));
+		added_bytes(&differ, name, BLOCKS * BLOCK_BYTES, n);
+	}
+	assert_int_equal(collide.count, NAMES);
+	assert_int_equal(collide.slot_count, differ.slot_count);
+	assert_true(probes_of(&differ) < NAMES);
+	assert_true(probes_of(&collide) < NAMES);
+	kwhy_map_done(&collide);
+	kwhy_map_done(&differ);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -135,6 +213,7 @@ int main(void)
 		cmocka_unit_test(integers_far_apart_and_close_keep_their_values),
 		cmocka_unit_test(what_is_reserved_is_not_allocated_again),
 		cmocka_unit_test(keys_of_bytes_differ_by_length_and_by_every_byte),
+		cmocka_unit_test(names_that_collide_by_intent_are_found_as_fast_as_others),
 		cmocka_unit_test(bytes_are_copied_and_end_in_nul),
 	};
 
