@@ -7,6 +7,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,15 +77,68 @@ static enum kwhy_status name_as_given(
 struct temporary {
 	const struct kwhy_output *output;
 	int file;
-	mode_t mode; /* permission bits of the finished file */
+	mode_t mode;   /* permission bits of the finished file */
+	bool is_noted; /* a signal handler removes the file */
 	char name[sizeof(((struct kwhy_output *)0)->name) + 8];
 	char path[sizeof("/proc/self/fd/-2147483648/") + sizeof(((struct kwhy_output *)0)->name) + 8];
 };
 
-static int create(const struct temporary *temporary, mode_t mode)
+/*
+ * The temporary file that a signal handler removes. Of several threads that write files at a time, the first
+ * has it. The name is set before the folder.
+ */
+static struct {
+	atomic_bool is_taken;
+	atomic_int folder; /* -1: there is no file */
+	char name[sizeof(((struct temporary *)0)->name)];
+} unfinished = {.folder = -1};
+
+void kwhy_file_remove_unfinished(void)
+{
+	const int folder = atomic_load(&unfinished.folder);
+
+	if (folder >= 0)
+		unlinkat(folder, unfinished.name, 0);
+}
+
+static void note_unfinished(struct temporary *temporary)
+{
+	temporary->is_noted = !atomic_exchange(&unfinished.is_taken, true);
+	if (!temporary->is_noted)
+		return;
+	memcpy(unfinished.name, temporary->name, sizeof(unfinished.name));
+	atomic_store(&unfinished.folder, temporary->output->folder);
+}
+
+static void forget_unfinished(const struct temporary *temporary)
+{
+	if (!temporary->is_noted)
+		return;
+	atomic_store(&unfinished.folder, -1);
+	atomic_store(&unfinished.is_taken, false);
+}
+
+static int create_now(const struct temporary *temporary, mode_t mode)
 {
 	return openat(temporary->output->folder, temporary->name,
 		O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+}
+
+/* Creates the file with signals blocked, so that a handler knows of each file that is there. */
+static int create(struct temporary *temporary, mode_t mode)
+{
+	sigset_t all, before;
+	int file, reason;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	file = create_now(temporary, mode);
+	reason = errno;
+	if (file >= 0)
+		note_unfinished(temporary);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = reason;
+	return file;
 }
 
 /*
@@ -138,6 +194,7 @@ static enum kwhy_status make_temporary(const char *path, const struct kwhy_outpu
 		close(temporary.file);
 		if (status)
 			unlinkat(output->folder, temporary.name, 0);
+		forget_unfinished(&temporary);
 	}
 	return status;
 }

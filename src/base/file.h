@@ -25,6 +25,12 @@ typedef enum kwhy_status kwhy_file_writer(void *context, const char *temporary, 
 KWHY_MUST_USE enum kwhy_status kwhy_file_make(
 	const char *path, kwhy_file_writer *write, void *context, struct kwhy_error *error);
 
+/*
+ * Removes the temporary file that kwhy_file_write() or kwhy_file_make() has not finished, if there is one.
+ * For handlers of signals that end the program.
+ */
+void kwhy_file_remove_unfinished(void);
+
 /* Appends the file's bytes to `out`. KWHY_E_INPUT: it has more than `limit_bytes`. */
 KWHY_MUST_USE enum kwhy_status kwhy_file_read(
 	const char *path, size_t limit_bytes, struct kwhy_text *out, struct kwhy_error *error);

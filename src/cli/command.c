@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
 
+#include "base/file.h"
 #include "cli/output.h"
 
 #include <fcntl.h>
@@ -238,6 +239,25 @@ static void hold_standard_files(void)
 			(void)open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+static void end_by(int number)
+{
+	kwhy_file_remove_unfinished();
+	raise(number); /* the signal has its default effect again and is delivered when this returns */
+}
+
+/* Signals that end the program leave no temporary file. Commands that end in order set handlers of their own.
+ */
+static void watch_ends(void)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	const struct sigaction action = {.sa_handler = end_by, .sa_flags = (int)SA_RESETHAND};
+	struct sigaction before;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		if (!sigaction(numbers[i], NULL, &before) && before.sa_handler == SIG_DFL)
+			sigaction(numbers[i], &action, NULL);
+}
+
 int kwhy_command_main(int argc, char **argv)
 {
 	const struct kwhy_command *command = command_of(argc, argv);
@@ -248,6 +268,7 @@ int kwhy_command_main(int argc, char **argv)
 	hold_standard_files();
 	/* the parent process may ignore SIGCHLD, and then exit statuses of children would be lost */
 	signal(SIGCHLD, SIG_DFL);
+	watch_ends();
 	signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of file sizes then fails as on a full disk */
 	if (command)
 		status = run(command, argc, argv, &done, &error);

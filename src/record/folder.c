@@ -126,6 +126,8 @@ enum kwhy_status kwhy_record_folder_delete(const char *path, struct kwhy_error *
 
 	if (is_recording_file(path))
 		return unlink(path) ? fail("delete", path, "delete it yourself", error) : KWHY_OK;
+	if (!rmdir(path)) /* empty; needs no descriptor, of which there may be none left */
+		return KWHY_OK;
 	status = delete_parts(path, error);
 	if (!status && rmdir(path))
 		status = fail("delete", path, "move away what else it holds", error);
@@ -236,6 +238,7 @@ static enum kwhy_status take(
 	struct kwhy_record_folder *folder, struct kwhy_arena *arena, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
+	struct kwhy_error later;
 
 	if (!is_empty_folder(folder->path)) {
 		if (is_recording(folder->path))
@@ -253,6 +256,8 @@ static enum kwhy_status take(
 		folder->locked = -1;
 		status = refuse(folder->path, error);
 	}
+	if (status && folder->is_made && !rmdir(folder->path) && put_back(folder, &later))
+		return kwhy_fail(error, later.status, "%s", later.text);
 	return status;
 }
 

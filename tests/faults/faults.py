@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Commands of kwhy with one call failing: the first of a kind, the second, and so on until none fails.
+
+Each run ends with the result that it has without a fault, or with status 1 and one sentence. No file is half
+written, none keeps a temporary name, and no run ends by a signal that it did not get.
+Usage: faults.py [_all] KWHY FAULTS FAKE_NVML_DIR SOURCE_DIR. Without _all a few calls of each kind are chosen
+by KWHY_FAULT_SEED, which is printed.
+"""
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+EVERY = sys.argv[1] == "_all"
+KWHY, FAULTS, NVML, SOURCE = sys.argv[-4:]
+RECORDING = SOURCE + "/examples/recordings/transfer.kwhy"
+HANG_S = 300  # a run takes a fraction of a second; one that does not end at all is to be reported
+RUNS_OF_A_WAY = 3
+WAYS_OF_A_COMMAND = 6
+WAYS = [("alloc", "once"), ("alloc", "all"), ("read", "once"), ("read", "intr"), ("read", "short"),
+        ("write", "once"), ("write", "all"), ("write", "intr"), ("write", "short"), ("open", "once"),
+        ("open", "all"), ("rename", "once"), ("sync", "once"), ("thread", "once"), ("thread", "all"),
+        ("map", "once"), ("map", "all")]
+
+
+def without_times(text):
+    """A report states how long it took."""
+    return re.sub(rb'"own_seconds": *[0-9.e-]+', b"", text)
+
+
+class Command:
+    """A command, what it makes, and how that is checked. `ways` adds to the kinds of faults."""
+
+    def __init__(self, name, words, result=None, same=True, ways=(), finish=None):
+        self.name, self.words, self.result, self.same = name, words, result, same
+        self.ways, self.finish = WAYS + list(ways), finish
+
+
+def environment(place, fault=None):
+    result = {name: value for name, value in os.environ.items() if not name.startswith("KWHY_")}
+    result.update(LC_ALL="C", LD_LIBRARY_PATH=NVML, KWHY_INJECT="/nowhere/library.so", TMPDIR=place + "/tmp",
+                  KWHY_FAKE_NVML=SOURCE + "/tests/fakes/nvml/scenarios/h200_constant_300w.txt")
+    if fault:
+        result.update(LD_PRELOAD=FAULTS, KWHY_FAULT=fault, KWHY_FAULT_MARK=place + "/tmp/mark")
+    return result
+
+
+def run(command, place, fault=None):
+    """Status, output, messages, and whether a call failed."""
+    shutil.rmtree(place, ignore_errors=True)
+    os.makedirs(place + "/tmp")
+    os.makedirs(place + "/out")
+    words = [word.replace("@", place + "/out/") for word in command.words]
+    child = subprocess.Popen([KWHY] + words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
+                             env=environment(place, fault), cwd=place + "/out")
+    try:
+        begun = command.finish(child) if command.finish else b""
+        out, err = child.communicate(timeout=HANG_S)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.communicate()
+        return "hangs", b"", b"", True
+    mark = place + "/tmp/mark"
+    failed = os.path.exists(mark)
+    if failed:
+        os.unlink(mark)
+    return child.returncode, out, begun + err, failed
+
+
+def content(place, command):
+    path = place + "/out/" + (command.result or "")
+    if not command.result or not os.path.exists(path):
+        return None
+    if os.path.isdir(path):
+        return b"folder"
+    with open(path, "rb") as file:
+        return without_times(file.read())
+
+
+def judge(command, place, got, reference):
+    """What is wrong with a run; None: nothing."""
+    status, out, err, _ = got
+    made = content(place, command)
+    names = set(os.listdir(place + "/out")) | set(os.listdir(place + "/tmp"))
+    if status == "hangs":
+        return "it does not end"
+    if status == 99:
+        return None  # the fake library of the meters ended it, which could not open its own file
+    if isinstance(status, int) and status < 0 and -status != signal.SIGINT:
+        return f"it ends by signal {-status}"
+    if status not in (0, 1, -signal.SIGINT):
+        return f"status {status}"
+    if names - {command.result}:
+        return f"it leaves {sorted(names - {command.result})}"
+    if status == 1 and not re.fullmatch(rb"(kwhy: [^\n]+\n)+", err):
+        return "it fails without a sentence"
+    if status == 0 and command.same and (without_times(out), made) != reference:
+        return "it succeeds with another result"
+    if status == 0 and not command.same and reference[1] is not None and made is None:
+        return "it succeeds without a result"
+    if status != 0 and command.same and made not in (None, reference[1]):
+        return "it leaves half a file"
+    if made == b"folder":
+        seen = subprocess.run([KWHY, "verify", place + "/out/" + command.result], capture_output=True, env=environment(place))
+        if seen.returncode not in ((0,) if status == 0 else (0, 1)) or not seen.stdout:
+            return "it leaves what is no recording: " + seen.stderr.decode()
+    return None
+
+
+def stop(child):
+    """Lets a server begin, asks it once, and ends it. Returns what it has said."""
+    address = None
+    messages = b""
+    while address is None and child.poll() is None:
+        line = child.stderr.readline()
+        messages += line
+        found = re.search(rb"http://([^/]+)/metrics", line)
+        address = found and found.group(1).decode()
+        if not line:
+            break
+    if address:
+        subprocess.run(["curl", "-s", "-m", "20", "--noproxy", "*", f"http://{address}/metrics"], capture_output=True)
+        child.send_signal(signal.SIGTERM)
+    return messages
+
+
+INTERRUPT = [("write", "signal"), ("read", "signal")]
+COMMANDS = [
+    Command("report", ["report", RECORDING]),
+    Command("report --json", ["report", RECORDING, "-o", "@r.json"], "r.json", ways=INTERRUPT),
+    Command("report of CSV", ["report", "../../in.csv", "--power", "../../power.csv"]),
+    Command("export to sqlite", ["export", RECORDING, "--to", "sqlite", "-o", "@e.sqlite"], "e.sqlite", ways=INTERRUPT),
+    Command("export to chrome", ["export", RECORDING, "--to", "chrome", "-o", "@e.json"], "e.json", ways=INTERRUPT),
+    Command("export to perfetto", ["export", RECORDING, "--to", "perfetto", "-o", "@e.pftrace"], "e.pftrace", ways=INTERRUPT),
+    Command("record", ["record", "-o", "@run.kwhy", "-q", "--", "true"], "run.kwhy", same=False),
+    Command("record --one-file", ["record", "-o", "@run.kwhy", "--one-file", "-q", "--", "true"], "run.kwhy", same=False),
+    Command("serve", ["serve", "--listen", "127.0.0.1:0"], same=False, finish=stop),
+]
+
+
+def numbers(chance, last):
+    """The numbers of the calls that are to fail. `last` says whether a number was past the last call."""
+    if EVERY:
+        n = 1
+        while not last():
+            yield n
+            n += 1 if n < 3000 else n // 1000
+    else:
+        yield 1
+        most = 2
+        for _ in range(RUNS_OF_A_WAY):
+            if last():
+                most = max(2, most // 8)
+            else:
+                most *= 8
+            yield chance.randint(2, most)
+
+
+def check(command, chance, place, faults, problems):
+    status, out, err, _ = run(command, place)
+    if status != 0:
+        sys.exit(f"{command.name} fails without a fault: {err.decode()}")
+    reference = (without_times(out), content(place, command))
+    ways = command.ways if EVERY else chance.sample(command.ways, WAYS_OF_A_COMMAND)
+    for kind, how in ways:
+        state = {"last": False}
+        for n in numbers(chance, lambda: state["last"]):
+            got = run(command, place, f"{kind}:{n}:{how}")
+            state["last"] = not got[3]
+            if not got[3]:
+                continue
+            faults[kind] = faults.get(kind, 0) + 1
+            wrong = judge(command, place, got, reference)
+            if wrong:
+                problems.append(wrong)
+                print(f"{command.name}, {kind}:{n}:{how}: {wrong}; status {got[0]}, {got[2][-300:]!r}", flush=True)
+
+
+def write_csv(place):
+    """A trace of 50 kernels and the power of a meter during it."""
+    with open(place + "/in.csv", "w") as file:
+        file.write('# clock unix\n# device 0 name="NVIDIA H200" sms=132\nkind,name,device,stream,start_ns,end_ns,bytes,blocks,threads_per_block\n')
+        for i in range(50):
+            start = 1700000000000000000 + i * 20000000
+            file.write(f"kernel,_Z4gemmPf,0,7,{start},{start + 15000000},,132,256\n")
+    with open(place + "/power.csv", "w") as file:
+        file.write("time_ns,device,source,value\n")
+        for i in range(60):
+            file.write(f"{1700000000000000000 - 100000000 + i * 20000000},0,nvml.sample_mw,400000\n")
+
+
+def main():
+    seed = int(os.environ.get("KWHY_FAULT_SEED", time.time_ns() % 1000000))
+    only = os.environ.get("KWHY_FAULT_COMMAND")
+    print(f"KWHY_FAULT_SEED={seed}", flush=True)
+    faults, problems = {}, []
+    with tempfile.TemporaryDirectory() as place:
+        write_csv(place)
+        for command in COMMANDS:
+            if not only or only == command.name:
+                check(command, random.Random(f"{seed} {command.name}"), place + "/run", faults, problems)
+    print("calls that failed:", json.dumps(faults))
+    sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    main()
