@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 BUILD := build/release
 REPORT := $(BUILD)/src/cli/kwhy report examples/recordings/decode.kwhy
 
-.PHONY: demo check check-lab check-all install clean setup-build setup-check configure configure-lab
+.PHONY: fuzz demo check check-lab check-all install clean setup-build setup-check configure configure-lab
 
 demo: setup-build configure
 	cmake --build $(BUILD) --parallel $(JOBS) --target kwhy kwhy-inject
@@ -27,6 +27,12 @@ check-lab: setup-check configure-lab
 check-all: setup-check configure-lab
 	cmake --build $(BUILD) --parallel $(JOBS)
 	JOBS=$(JOBS) scripts/run-tests $(BUILD) --label-exclude '^changed$$'
+
+# Every reader of files and of the network under libFuzzer, in turn: make fuzz MINUTES=60
+MINUTES ?= 30
+fuzz:
+	@scripts/setup build dev
+	scripts/fuzz $(MINUTES)
 
 install: configure
 	cmake --build $(BUILD) --parallel $(JOBS) --target installed
