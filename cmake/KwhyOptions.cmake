@@ -55,6 +55,9 @@ if(KWHY_SANITIZE)
 	add_link_options(-fsanitize=${KWHY_SANITIZE})
 endif()
 
+# For readers of what strangers send: a number that does not fit is converted by a cast alone. Clang means more by it.
+set(KWHY_STRICT_NUMBERS $<$<C_COMPILER_ID:GNU>:-Wconversion>)
+
 # One static library a layer folder: kwhy_module(base SOURCES ... USES ...)
 function(kwhy_module name)
 	cmake_parse_arguments(ARG "" "" "SOURCES;USES" ${ARGN})

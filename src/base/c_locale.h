@@ -13,7 +13,7 @@
  */
 #define KWHY_C_LOCALE                     \
 	const locale_t kwhy_locale_before \
-		__attribute__((cleanup(kwhy_c_locale_leave))) = kwhy_c_locale_enter()
+		__attribute__((cleanup(kwhy_c_locale_leave), unused)) = kwhy_c_locale_enter()
 
 locale_t kwhy_c_locale_enter(void);
 void kwhy_c_locale_leave(const locale_t *before);

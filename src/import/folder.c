@@ -101,7 +101,9 @@ enum kwhy_status kwhy_folder_list(struct kwhy_folder *folder, const char *path, 
 	while (length > 1 && path[length - 1] == '/')
 		length--;
 	path = kwhy_arena_printf(&folder->arena, "%.*s", (int)length, path);
-	return path ? add_entries(folder, path, 0, error) : kwhy_fail_memory(error, "files of a folder");
+	if (!path)
+		return kwhy_fail_memory(error, "files of a folder");
+	return add_entries(folder, path, 0, error);
 }
 
 void kwhy_folder_done(struct kwhy_folder *folder)

@@ -115,8 +115,9 @@ static enum kwhy_status keep(
 	struct kwhy_recording *recording, struct kwhy_power_file file, struct kwhy_error *error)
 {
 	file.path = kwhy_recording_copy(recording, file.path, strlen(file.path));
-	return file.path ? kwhy_recording_add_power_file(recording, &file, error)
-			 : kwhy_fail_memory(error, "the name of a power file");
+	if (!file.path)
+		return kwhy_fail_memory(error, "the name of a power file");
+	return kwhy_recording_add_power_file(recording, &file, error);
 }
 
 enum kwhy_status kwhy_identity_check_power(

@@ -30,8 +30,10 @@ enum kwhy_status kwhy_lines_open(
 	lines->path = path;
 	lines->partial = partial;
 	lines->window = malloc(WINDOW_BYTES);
-	status = lines->window ? kwhy_input_open(path, &lines->input, error)
-			       : kwhy_fail_memory(error, "reading lines");
+	if (lines->window)
+		status = kwhy_input_open(path, &lines->input, error);
+	else
+		status = kwhy_fail_memory(error, "reading lines");
 	if (status) {
 		kwhy_lines_close(lines);
 		return status;

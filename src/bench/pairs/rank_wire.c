@@ -44,6 +44,7 @@ struct message {
 /* Upper limit of clocks, counters, process numbers and sizes. A double holds integers up to it exactly. */
 #define LARGE 9007199254740992.0
 #define NUMBER_32 4294967295.0
+#define NUMBER_63 9223372036854775807.0
 
 enum { ROW_MAX = 1024, NUMA_MAX = 65535 };
 
@@ -71,7 +72,7 @@ enum { ROW_MAX = 1024, NUMA_MAX = 65535 };
 #define SAMPLE_FIELDS(i)                                                                               \
 	AT(struct kwhy_rank_batch, samples[i].start_unix_ns, SIGNED_64, ANOTHER_FIELD, 0,              \
 		offsetof(struct kwhy_rank_batch, samples[i].end_unix_ns)),                             \
-		AT(struct kwhy_rank_batch, samples[i].end_unix_ns, SIGNED_64, CONSTANT, 0, INT64_MAX), \
+		AT(struct kwhy_rank_batch, samples[i].end_unix_ns, SIGNED_64, CONSTANT, 0, NUMBER_63), \
 		AT(struct kwhy_rank_batch, samples[i].seconds, REAL, CONSTANT, -1e9, 1e9)
 
 #define CONDITION_FIELDS(type, member)                                         \
@@ -134,8 +135,8 @@ static const struct field stream_fields[] = {
 	AT(struct kwhy_rank_stream, count, UNSIGNED_32, CONSTANT, 1, ROW_MAX),
 	AT(struct kwhy_rank_stream, returns, UNSIGNED_32, CONSTANT, 0, 1), END};
 static const struct field clock_fields[] = {
-	AT(struct kwhy_rank_clock, unix_ns, SIGNED_64, CONSTANT, 0, INT64_MAX),
-	AT(struct kwhy_rank_clock, mono_ns, SIGNED_64, CONSTANT, 0, INT64_MAX), END};
+	AT(struct kwhy_rank_clock, unix_ns, SIGNED_64, CONSTANT, 0, NUMBER_63),
+	AT(struct kwhy_rank_clock, mono_ns, SIGNED_64, CONSTANT, 0, NUMBER_63), END};
 static const struct field sense_fields[] = {CONDITION_FIELDS(struct kwhy_rank_sense, conditions.),
 	AT(struct kwhy_rank_sense, readings, UNSIGNED_64, CONSTANT, 0, LARGE), END};
 static const struct field condition_fields[] = {CONDITION_FIELDS(struct kwhy_transfer_conditions, ), END};

@@ -83,7 +83,7 @@ static void take_exponent(struct kwhy_span text, struct decimal *out)
 	if (at >= text.length || (text.bytes[at] | 0x20) != 'e')
 		return;
 	negative = at + 1 < text.length && text.bytes[at + 1] == '-';
-	at += 1 + (negative || (at + 1 < text.length && text.bytes[at + 1] == '+'));
+	at += negative || (at + 1 < text.length && text.bytes[at + 1] == '+') ? 2 : 1;
 	if (!is_digit(text, at))
 		return;
 	for (; is_digit(text, at); at++)

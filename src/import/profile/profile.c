@@ -248,7 +248,10 @@ enum kwhy_status kwhy_import_profile(const char *path, struct kwhy_profile **out
 	reader.profile = malloc(sizeof(*reader.profile));
 	if (reader.profile)
 		kwhy_profile_init(reader.profile);
-	status = reader.profile ? read_root(&reader, root) : kwhy_fail_memory(error, "a machine profile");
+	if (reader.profile)
+		status = read_root(&reader, root);
+	else
+		status = kwhy_fail_memory(error, "a machine profile");
 	json_decref(root);
 	if (!status) {
 		reader.profile->path = kwhy_arena_copy(&reader.profile->arena, path);

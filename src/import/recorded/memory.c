@@ -94,10 +94,13 @@ enum kwhy_status kwhy_recorded_memory_apply(struct kwhy_recorded *recorded, stru
 	struct kwhy_track_map holders = {0}; /* (device, process) -> index in `held` */
 	uint64_t *held = calloc(recorded->memory_count + 1, sizeof(*held));
 	uint32_t *order = NULL;
-	enum kwhy_status status = held
-		? kwhy_sort_order(recorded->memory_count, compare_times, recorded->memory, &order, error)
-		: kwhy_fail_memory(error, "memory events");
+	enum kwhy_status status;
 
+	if (held)
+		status = kwhy_sort_order(
+			recorded->memory_count, compare_times, recorded->memory, &order, error);
+	else
+		status = kwhy_fail_memory(error, "memory events");
 	if (!status)
 		status = add_points(recorded, &holders, order, held, error);
 	kwhy_track_map_done(&holders);

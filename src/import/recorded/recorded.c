@@ -262,8 +262,9 @@ static enum kwhy_status prepare_rows(struct kwhy_recorded *recorded, struct kwhy
 {
 	recorded->kind_count = recorded->recording->names.count;
 	recorded->kinds = kwhy_arena_alloc(&recorded->arena, recorded->kind_count, 1);
-	return recorded->kinds ? name_processes(recorded, error)
-			       : kwhy_fail_memory(error, "names of a recording");
+	if (!recorded->kinds)
+		return kwhy_fail_memory(error, "names of a recording");
+	return name_processes(recorded, error);
 }
 
 static enum kwhy_status read_bundle(struct kwhy_recorded *recorded, const struct kwhy_bundle *bundle,

@@ -188,7 +188,10 @@ enum kwhy_status kwhy_import_powers(
 	if (status)
 		return status;
 	reader.powers = calloc(1, sizeof(*reader.powers));
-	status = reader.powers ? read_root(&reader, root) : kwhy_fail_memory(error, "learnt powers");
+	if (reader.powers)
+		status = read_root(&reader, root);
+	else
+		status = kwhy_fail_memory(error, "learnt powers");
 	json_decref(root);
 	if (status)
 		kwhy_learnt_powers_free(reader.powers);
