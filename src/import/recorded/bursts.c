@@ -274,13 +274,21 @@ static bool is_before_all(const struct kwhy_recorded_burst *burst, int64_t start
 	return burst->burst.form == KWHY_BURST_AFTER && start_ns < burst->burst.start_ns + burst->launch_ns;
 }
 
+/* Whether the probe held a launch and then made no burst. The program's launch came after that. */
+static bool is_attempt(const struct kwhy_recorded_burst *burst)
+{
+	return !burst->burst.repeats &&
+		burst->launch_ns == (uint64_t)(burst->burst.end_ns - burst->burst.start_ns);
+}
+
 static bool may_be_probers(
 	const struct kwhy_recorded *recorded, const struct kwhy_recorded_burst *burst, size_t row)
 {
 	const struct kwhy_activities *rows = &recorded->recording->activities;
 
-	return burst && is_of_burst(burst, rows->call[row]) && rows->kind[row] != KWHY_ACTIVITY_GRAPH &&
-		rows->graph_node[row] == KWHY_NONE && !is_before_all(burst, rows->start_ns[row]);
+	return burst && !is_attempt(burst) && is_of_burst(burst, rows->call[row]) &&
+		rows->kind[row] != KWHY_ACTIVITY_GRAPH && rows->graph_node[row] == KWHY_NONE &&
+		!is_before_all(burst, rows->start_ns[row]);
 }
 
 /*

@@ -284,6 +284,28 @@ static void of_a_launch_at_no_possible_time_the_call_is_without_its_burst(void *
 	}
 }
 
+/* Nothing was repeated: what runs meanwhile is the program's, launched by another thread just before. */
+static void an_attempt_takes_its_time_off_the_call_and_no_activity_off_the_program(void **state)
+{
+	struct kwhy_recording *recording;
+	struct tape tape;
+
+	(void)state;
+	begin_process(&tape, memfd_create("recording", 0), 1);
+	kernel(&tape, GEMM, 1, 90, 7);
+	kernel(&tape, GEMM, 12, CALLED + 1, 8);
+	kernel(&tape, GEMM, 31, CALLED, 7);
+	ADD(&tape, BURST, burst, .start_mono_ns = 10 * MS, .end_mono_ns = 30 * MS, .name = GEMM,
+		.correlation = CALLED, .context = 1, .thread = PROGRAM_THREAD, .blocks = 132,
+		.threads_per_block = 256, .launch_ns = 20 * MS, .launched_ns = 20 * MS);
+	long_call(&tape, 9990, 30010, PROGRAM_THREAD);
+	recording = import_tape(&tape);
+	assert_origins(recording, "PPP");
+	assert_int_equal(recording->calls.end_ns[0] - recording->calls.start_ns[0], 20 * US);
+	assert_int_equal(recording->calls.end_ns[0] - recording->activities.start_ns[0], 29010 * US);
+	kwhy_recording_free(recording);
+}
+
 /* CUPTI gives calls within a call of the runtime that call's correlation. */
 static void repeats_with_the_correlation_of_the_launch_are_not_joined_with_its_call(void **state)
 {
@@ -550,6 +572,7 @@ int main(void)
 		cmocka_unit_test(a_call_of_another_thread_that_waits_for_a_burst_is_without_that_wait),
 		cmocka_unit_test(a_call_before_a_burst_ends_where_the_burst_starts),
 		cmocka_unit_test(of_a_launch_at_no_possible_time_the_call_is_without_its_burst),
+		cmocka_unit_test(an_attempt_takes_its_time_off_the_call_and_no_activity_off_the_program),
 		cmocka_unit_test(repeats_with_the_correlation_of_the_launch_are_not_joined_with_its_call),
 		cmocka_unit_test(repeats_are_found_where_the_programs_own_launch_is_lost),
 		cmocka_unit_test(behind_a_graph_all_but_its_own_kernels_are_repeats),
