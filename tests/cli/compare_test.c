@@ -126,6 +126,22 @@ static void runs_of_another_length_are_compared_by_step(void **state)
 		"finding:new: 0 new kinds, kept\n");
 }
 
+/* A report.json has all that a comparison of its trace has. */
+static void a_report_is_compared_as_its_trace_is(void **state)
+{
+	const char *a, *b;
+
+	(void)state;
+	write_steps("a5.csv", 5, 348000000);
+	write_steps("b4.csv", 4, 350000000);
+	a = place("a5.json");
+	b = place("b4.csv");
+	assert_output(SPAWN("report", "-q", "-o", a, place("a5.csv")), 0, "");
+	assert_output(SPAWN("compare", "-q", a, b), 0, "  time of a step       348 ms   350 ms");
+	assert_output(SPAWN("compare", "-q", "--fail-if", "step>+0.5%", a, a, "--", b, b), 3,
+		"step>+0.5%: +0.57 % (348.0 ms to 350.0 ms), 95 %: +0.57 % to +0.57 %, EXCEEDED\n");
+}
+
 /* No meter: no column of energies, and the time of each category in their place. */
 static void runs_without_energy_have_a_table_of_their_own(void **state)
 {
@@ -244,6 +260,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_windows_are_compared_by_what_ran_in_them),
 		cmocka_unit_test(runs_of_another_length_are_compared_by_step),
+		cmocka_unit_test(a_report_is_compared_as_its_trace_is),
 		cmocka_unit_test(runs_without_energy_have_a_table_of_their_own),
 		cmocka_unit_test(a_gate_that_is_none_or_cannot_be_decided_is_no_pass),
 		cmocka_unit_test(several_runs_show_what_is_more_than_chance),
