@@ -187,21 +187,23 @@ static void add_category(struct kwhy_table *table, const struct kwhy_text_contex
 				  (enum kwhy_category)sum->category, totals->recorded_nj, totals->span_ns)));
 }
 
-/* Writes the measured energy next to the part of it that activities explain, and the mean powers. */
+/* Writes the part of the measured energy that activities took, and the mean power. */
 static void write_explained(const struct kwhy_text_context *context)
 {
 	const struct kwhy_totals *totals = context->totals;
-	char measured[KWHY_QUANTITY_BYTES], explained[KWHY_QUANTITY_BYTES], power[KWHY_QUANTITY_BYTES];
+	char measured[KWHY_QUANTITY_BYTES], explained[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES],
+		power[KWHY_QUANTITY_BYTES];
 	double known_nj = (double)(totals->energy_nj - totals->unrecorded_nj);
 	double active_nj = known_nj - (double)totals->idle_nj;
 
 	if (totals->idle_nj == KWHY_UNKNOWN_NJ || active_nj <= 0)
 		return;
 	kwhy_text_context_linef(context, "  ",
-		"%s %s is %.2f times the %s that device activities explain; average power %s.",
-		kwhy_quantity_energy(measured, totals->energy_nj - totals->unrecorded_nj),
-		totals->modelled ? "modelled" : "measured", known_nj / active_nj,
+		"activities of the device took %s of the %s %s, %s; average power %s.",
 		kwhy_quantity_si(explained, active_nj * 1e-9, "J", 3),
+		kwhy_quantity_energy(measured, totals->energy_nj - totals->unrecorded_nj),
+		totals->modelled ? "modelled" : "measured",
+		kwhy_quantity_percent(share, active_nj / known_nj),
 		kwhy_quantity_si(power, totals->power_w, "W", 3));
 }
 
