@@ -205,15 +205,17 @@ static struct build steps(int launches, int64_t kernel_us, const char *optimizer
 static bool find_steps(struct build *build, struct kwhy_finding *out, char *cure, size_t bytes)
 {
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();
+	struct kwhy_ledger *ledger = NULL;
 	const struct kwhy_finding *finding;
 
-	assert_int_equal(kwhy_ledger_new(build->recording, &options, &build->ledger, &error), KWHY_OK);
+	assert_int_equal(kwhy_ledger_new(build->recording, &options, &ledger, &error), KWHY_OK);
+	build->ledger = ledger;
 	finding = build_find(build, "host-limited-steps", NULL);
 	if (finding) {
 		*out = *finding;
 		snprintf(cure, bytes, "%s", finding->cure);
 	}
-	kwhy_ledger_free(build->ledger);
+	kwhy_ledger_free(ledger);
 	build->ledger = NULL;
 	build_free(build);
 	return finding != NULL;
