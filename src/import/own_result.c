@@ -37,13 +37,18 @@ struct text {
 	const char *at, *end;
 };
 
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 static bool take(struct text *text, const char *token)
 {
 	const size_t length = strlen(token);
 
-	while (text->at < text->end && memchr(" \t\r\n", *text->at, 4))
+	while (text->at < text->end && is_space(*text->at))
 		text->at++;
-	if ((size_t)(text->end - text->at) < length || memcmp(text->at, token, length) != 0)
+	if ((size_t)(text->end - text->at) < length || strncmp(text->at, token, length) != 0)
 		return false;
 	text->at += length;
 	return true;
