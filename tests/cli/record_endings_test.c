@@ -113,7 +113,7 @@ static void a_recorder_that_is_killed_leaves_what_it_saw(void **state)
 	assert_true(json_number_value(json_object_get(energy_of(report), "measured_nj")) > 100e9);
 	json_decref(report);
 	spawned = SPAWN("report", "-v", place("a"));
-	assert_non_null(strstr(spawned.out.data, "did not end their recording"));
+	assert_non_null(strstr(spawned.out.data, "did not end the recording"));
 	spawned_done(&spawned);
 	spawned = assert_ends(SPAWN("verify", place("a")), 1, "");
 	assert_non_null(strstr(spawned.out.data, "cut short: 1 of 1 processes did not end in order\n"));
