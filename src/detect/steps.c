@@ -73,14 +73,15 @@ static void word(struct kwhy_tally *tally, const struct kwhy_held *held, struct 
 	const struct kwhy_detect_context *context = tally->context;
 	const double optimizer = optimizer_share(context->ledger, context->recording);
 	char waited[KWHY_QUANTITY_BYTES], whole[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES];
-	struct kwhy_text text = {0};
+	const char *words = kwhy_held_words(held, &context->findings->arena, &terms->place);
 
-	kwhy_held_add_title(held, &text);
 	terms->title = kwhy_tally_words(tally,
-		"Host-limited steps: in %zu steps the device waited for launches for %s of %s%s",
+		"Host-limited steps: in %zu steps the device waited for launches for %s of %s",
 		context->ledger->step_count, kwhy_quantity_time(waited, tally->gap_ns),
-		kwhy_quantity_time(whole, context->ledger->loop.time_ns), text.length ? text.data : "");
-	kwhy_text_done(&text);
+		kwhy_quantity_time(whole, context->ledger->loop.time_ns));
+	terms->headline = terms->title;
+	if (terms->title && words)
+		terms->title = kwhy_tally_words(tally, "%s; %s", terms->title, words);
 	if (optimizer > 0)
 		terms->cure = kwhy_tally_words(tally,
 			"more work in each step: a larger batch, or gradients accumulated over several "

@@ -134,12 +134,12 @@ static enum kwhy_status refuse(const char *label, const char *schema, struct kwh
 	enum kwhy_status status = kwhy_own_result_refuse(
 		label, schema, "a report or a result of kwhy stat", error);
 
-	return status ? status
-		      : kwhy_fail(error, KWHY_E_INPUT,
-				"%.300s is neither a stat.json nor a report.json; write one with kwhy stat "
-				"--json or "
-				"kwhy report --json",
-				label);
+	if (status)
+		return status;
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%.300s is neither a stat.json nor a report.json; write one with kwhy stat --json or kwhy "
+		"report --json",
+		label);
 }
 
 enum kwhy_status kwhy_read_run_of(struct kwhy_read_run *run, const char *label, const char *json,

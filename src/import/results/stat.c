@@ -149,11 +149,11 @@ static enum kwhy_status check_schema(const char *label, const char *schema, stru
 	if (strcmp(schema, "kwhy.stat/1") == 0)
 		return KWHY_OK;
 	status = kwhy_own_result_refuse(label, schema, "a result of kwhy stat like the first", error);
-	return status
-		? status
-		: kwhy_fail(error, KWHY_E_INPUT,
-			  "%.300s: '%.40s' is no result of kwhy stat that this version knows (kwhy.stat/1)",
-			  label, schema);
+	if (status)
+		return status;
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%.300s: '%.40s' is no result of kwhy stat that this version knows (kwhy.stat/1)", label,
+		schema);
 }
 
 enum kwhy_status kwhy_read_stat_of(struct kwhy_read_stat *stat, const char *label, const char *json,
