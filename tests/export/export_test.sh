@@ -94,6 +94,23 @@ for name in hwmon.power-1_mw rapl.package-0_uj; do
 done
 grep -q '"name":"hwmon.power-1_mw"' "$folder/short.chrome" || fail "no counter hwmon.power-1_mw in chrome"
 
+# The database keeps work and readings; of other exports one sentence says that readings are not read back.
+"$kwhy" export "$trace" --power "$power" --work tokens=4096.5 --to sqlite -o "$folder/work.sqlite" 2>"$folder/said"
+[ ! -s "$folder/said" ] || fail "sqlite keeps readings, and yet: $(cat "$folder/said")"
+energy_of() { # of a report: work, and the energies of each account
+	grep -oE '"(unit|work)": "tokens".*|"(measured|gross|net)_nj": [-0-9]+' "$1"
+}
+"$kwhy" report "$trace" --power "$power" --work tokens=4096.5 --json -o "$folder/first.json"
+"$kwhy" report "$folder/work.sqlite" --json -o "$folder/back.json"
+same "work and energy of sqlite" "$(energy_of "$folder/back.json")" "$(energy_of "$folder/first.json")"
+grep -q '"tokens"' "$folder/back.json" || fail "the work is lost"
+for form in csv chrome perfetto; do
+	"$kwhy" export "$trace" --power "$power" --to "$form" -o "$folder/told.$form" 2>"$folder/said"
+	same "sentences about readings of $form" "$(grep -c 'meter readings are not read back' "$folder/said")" 1
+	"$kwhy" export "$trace" --to "$form" -o "$folder/told.$form" 2>"$folder/said"
+	[ ! -s "$folder/said" ] || fail "$form says without readings: $(cat "$folder/said")"
+done
+
 # Chrome and CSV come back as the same activities: counts and times of every account.
 for back in run.chrome run.json.gz run.csv run.perfetto; do
 	"$kwhy" report "$folder/$back" --json -o "$folder/back.json"

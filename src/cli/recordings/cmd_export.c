@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "cli/recordings/job.h"
 #include "report/export/export.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct export_options {
@@ -55,6 +57,20 @@ static bool ends_in_gz(const char *path)
 	return length > 3 && strcmp(path + length - 3, ".gz") == 0;
 }
 
+/* Says so if the file does not keep the readings of the run's meters. */
+static void tell_lost(const struct export_options *options, const struct work *work)
+{
+	char message[512];
+
+	if (options->job.quiet || !work->exporter->loses_readings || !work->report->recording->power_count)
+		return;
+	snprintf(message, sizeof(message),
+		"%.200s: its meter readings are not read back, so a report of it is of time only; give them "
+		"again with --power, or export --to sqlite, which keeps them",
+		options->output);
+	kwhy_output_message(message);
+}
+
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
 	const struct export_options *options = invocation->options;
@@ -76,6 +92,8 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	work.report = &analysis->report;
 	work.compress = ends_in_gz(options->output);
 	status = kwhy_file_make(options->output, fill, &work, error);
+	if (!status)
+		tell_lost(options, &work);
 	kwhy_analysis_close(analysis);
 	return status;
 }

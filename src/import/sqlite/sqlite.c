@@ -432,6 +432,16 @@ bool kwhy_sqlite_integer(const struct kwhy_sqlite_rows *rows, size_t column, int
 	}
 }
 
+bool kwhy_sqlite_number(const struct kwhy_sqlite_rows *rows, size_t column, double *out)
+{
+	int type = sqlite3_column_type(rows->statement, (int)column);
+
+	if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
+		return false;
+	*out = sqlite3_column_double(rows->statement, (int)column);
+	return true;
+}
+
 bool kwhy_sqlite_text(
 	const struct kwhy_sqlite_rows *rows, size_t column, const char **out_bytes, size_t *out_length)
 {

@@ -84,6 +84,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_sqlite_rows_next(
 
 /* Give a field of the row. False: the column is missing or holds another type. */
 bool kwhy_sqlite_integer(const struct kwhy_sqlite_rows *rows, size_t column, int64_t *out);
+bool kwhy_sqlite_number(const struct kwhy_sqlite_rows *rows, size_t column, double *out); /* of any type */
 bool kwhy_sqlite_text(
 	const struct kwhy_sqlite_rows *rows, size_t column, const char **out_bytes, size_t *out_length);
 

@@ -357,6 +357,17 @@ static enum kwhy_status read_power(
 	return kwhy_recording_add_power(tables->recording, &source, time_ns, value, error);
 }
 
+static enum kwhy_status read_work(
+	struct tables *tables, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
+{
+	const char *unit = text(tables, rows, 0);
+	double count;
+
+	if (!unit || !*unit || !kwhy_sqlite_number(rows, 1, &count) || !(count > 0 && count < 1e300))
+		return kwhy_sqlite_row_fail(rows, error, "it is no work: a unit and a count above 0");
+	return kwhy_recording_add_work(tables->recording, unit, count, error);
+}
+
 static enum kwhy_status read_coverage(
 	struct tables *tables, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
@@ -388,6 +399,7 @@ static const struct kwhy_sqlite_column range_columns[] = {{"start_ns", NULL}, {"
 	{"name_id", NULL}, {"process_id", NULL}, {"tid", NULL}, {"kind", NULL}};
 static const struct kwhy_sqlite_column power_columns[] = {{"device_id", NULL}, {"source", NULL},
 	{"time_ns", NULL}, {"value", NULL}, {"machine_id", NULL}, {"wrap", NULL}};
+static const struct kwhy_sqlite_column work_columns[] = {{"unit", NULL}, {"count", NULL}};
 static const struct kwhy_sqlite_column coverage_columns[] = {
 	{"start_ns", NULL}, {"end_ns", NULL}, {"device_id", NULL}};
 
@@ -402,6 +414,7 @@ static const struct table table_list[] = {
 	{{"call", call_columns, 7}, read_call},
 	{{"range", range_columns, 6}, read_range},
 	{{"power", power_columns, 6}, read_power},
+	{{"work", work_columns, 2}, read_work},
 	{{"coverage", coverage_columns, 3}, read_coverage},
 };
 

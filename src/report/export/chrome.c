@@ -426,5 +426,6 @@ const struct kwhy_exporter kwhy_export_chrome = {
 	.extension = ".json",
 	.description =
 		"Chrome trace events as PyTorch's profiler writes them; compressed when the name ends in .gz",
+	.loses_readings = true,
 	.write = write_chrome,
 };

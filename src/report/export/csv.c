@@ -239,5 +239,6 @@ const struct kwhy_exporter kwhy_export_csv = {
 	.name = "csv",
 	.extension = ".csv",
 	.description = "activities with their energy, calls and ranges, a row each; kwhy reads it back",
+	.loses_readings = true,
 	.write = write_csv,
 };

@@ -13,6 +13,8 @@ struct kwhy_exporter {
 	const char *name;	 /* "perfetto" */
 	const char *extension;	 /* ".pftrace" */
 	const char *description; /* one line for help */
+	bool loses_readings; /* kwhy reads no meter readings back from it, so a report of it is of time only
+			      */
 	enum kwhy_status (*write)(
 		const struct kwhy_report *report, const char *path, bool compress, struct kwhy_error *error);
 };

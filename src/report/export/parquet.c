@@ -168,5 +168,6 @@ const struct kwhy_exporter kwhy_export_parquet = {
 	.name = "parquet",
 	.extension = ".parquet",
 	.description = "one row an activity, with its energy, for data frames; needs DuckDB's library",
+	.loses_readings = true,
 	.write = write_parquet,
 };

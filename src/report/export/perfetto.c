@@ -475,5 +475,6 @@ const struct kwhy_exporter kwhy_export_perfetto = {
 	.name = "perfetto",
 	.extension = ".pftrace",
 	.description = "Perfetto's stages of GPUs with the energy of each, power as GPU counters",
+	.loses_readings = true,
 	.write = write_perfetto,
 };

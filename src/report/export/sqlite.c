@@ -350,6 +350,17 @@ static void write_power(struct writer *writer)
 	end_table(writer);
 }
 
+static void write_work(struct writer *writer)
+{
+	prepare(writer, "INSERT INTO work VALUES(?,?)");
+	for (size_t i = 0; !writer->failed && i < writer->recording->work_count; i++) {
+		put_text(writer, writer->recording->work[i].unit);
+		put_real(writer, writer->recording->work[i].count);
+		end_row(writer);
+	}
+	end_table(writer);
+}
+
 static void write_coverage(struct writer *writer)
 {
 	prepare(writer, "INSERT INTO coverage VALUES(?,?,?)");
@@ -470,6 +481,7 @@ static void write_all(struct writer *writer)
 	write_calls(writer);
 	write_ranges(writer);
 	write_power(writer);
+	write_work(writer);
 	write_coverage(writer);
 	write_accounts(writer);
 	write_findings(writer);
