@@ -12,7 +12,7 @@ static struct kwhy_finding_kind *find_kind(
 	struct kwhy_finding_kinds *kinds, const struct kwhy_finding *finding)
 {
 	for (size_t i = 0; i < kinds->count; i++)
-		if (strcmp(kinds->items[i].worst->id, finding->id) == 0)
+		if (kinds->items[i].worst && strcmp(kinds->items[i].worst->id, finding->id) == 0)
 			return &kinds->items[i];
 	return NULL;
 }

@@ -237,7 +237,7 @@ static void assumed_powers_are_of_what_was_recorded(void **state)
 	assert_true(json_is_null(json_object_get(report, "cost")));
 	json_decref(report);
 	assert_shows(RUN(recording, "report", "-q"), "", 156.6e9, " in 1.04 s, 150 W on average (modelled");
-	assert_says(RUN(recording, "report", "-q"), "modelled over 1.04 s");
+	assert_says(RUN(recording, "report", "-v", "-q"), "modelled over 1.04 s");
 	json_decref(report_of(recording));
 	comparison = json_of(SPAWN("compare", "--json", path, path));
 	assert_energy("average power", number_at(comparison, "figures.3.a"), 150);

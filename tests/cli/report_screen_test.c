@@ -377,7 +377,7 @@ static void what_to_do_names_file_and_line(void **state)
 
 	(void)state;
 	kwhy_text_add(&text,
-		"{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"python_function\",\"name\":\"/home/x/"
+		"{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"python_function\",\"name\":\"/src/"
 		"train.py(42): "
 		"step\",\"pid\":1,\"tid\":1,\"ts\":900,\"dur\":90000,\"args\":{}}");
 	for (size_t i = 0; i < 100; i++)
@@ -398,7 +398,7 @@ static void what_to_do_names_file_and_line(void **state)
 	spawned_done(&spawned);
 	brief = brief_of(input);
 	first = json_array_get(json_object_get(brief, "do"), 0);
-	assert_string_equal(json_string_value(json_object_get(first, "file")), "/home/x/train.py");
+	assert_string_equal(json_string_value(json_object_get(first, "file")), "/src/train.py");
 	assert_int_equal(json_integer_value(json_object_get(first, "line")), 42);
 	json_decref(brief);
 	unlink(path);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/mcp/answers.h"
 
-#include "analyse/analysis.h"
 #include "report/compare.h"
 
 #include <math.h>
@@ -31,9 +30,10 @@ static json_t *text_of(const char *text)
 	length = strnlen(text, TEXT_BYTES);
 	while (length && text[length] && ((unsigned char)text[length] & 0xC0) == 0x80)
 		length--; /* not inside a code point */
-	kwhy_text_sanitize(clean, text, length);
-	if (text[length])
-		strcat(clean, "...");
+	const char *more = text[length] ? "..." : "";
+	const size_t bytes = kwhy_text_sanitize(clean, text, length);
+
+	memcpy(clean + bytes, more, strlen(more) + 1);
 	return json_string(clean);
 }
 

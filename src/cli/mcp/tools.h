@@ -2,8 +2,7 @@
 #ifndef KWHY_CLI_MCP_TOOLS_H
 #define KWHY_CLI_MCP_TOOLS_H
 
-#include "base/status.h"
-#include "kwhy/analyse.h"
+#include "analyse/analysis.h"
 
 #include <jansson.h>
 #include <stdbool.h>

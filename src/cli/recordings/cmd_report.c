@@ -216,8 +216,12 @@ static enum kwhy_status report_pairs(
 		.verbose = options->job.verbose,
 		.no_color = options->no_color};
 	struct kwhy_pairs *pairs = NULL;
-	enum kwhy_status status = kwhy_pairs_folder_read(folder, &pairs, error);
+	enum kwhy_status status;
 
+	if (options->brief || options->sections.count)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"%.200s: a measurement of pairs has neither --brief nor --section", folder);
+	status = kwhy_pairs_folder_read(folder, &pairs, error);
 	if (!status)
 		status = kwhy_pairs_conclude(pairs, error);
 	if (!status)

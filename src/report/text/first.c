@@ -60,6 +60,10 @@ struct kwhy_where kwhy_where_of(const struct kwhy_totals *totals)
 		if (kwhy_where_has(row) && row->gross_nj != KWHY_UNKNOWN_NJ)
 			where.sum_nj += (double)row->gross_nj;
 	}
+	if (!(where.sum_nj > 0)) { /* the energy of no row is known, as of random windows without a meter */
+		where.sum_nj = NAN;
+		where.totals.energy_nj = KWHY_UNKNOWN_NJ;
+	}
 	return where;
 }
 
