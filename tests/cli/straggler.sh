@@ -33,7 +33,7 @@ for case in "5 5.00 3.5" "10 10.0 7.0" "30 30.0 21.0"; do
 	read -r percent ms joules <<< "$case"
 	out=$(screen "$percent")
 	echo "$out" | grep -q "^  1\. Straggler: 7 devices wait $ms ms for .*rank 3" || { echo "$percent %: $out"; exit 1; }
-	echo "$out" | grep -A1 "^  1\. Straggler" | grep -q "up to ${joules}[0-9]* J" || { echo "$percent %, joules: $out"; exit 1; }
+	echo "$out" | grep -A2 "^  1\. Straggler" | grep -q "up to ${joules}[0-9]* J" || { echo "$percent %, joules: $out"; exit 1; }
 done
 out=$(screen 0)
 echo "$out" | grep -q Straggler && { echo "equal ranks: $out"; exit 1; }
