@@ -51,8 +51,8 @@ struct kwhy_inject_options {
 };
 
 /*
- * Reads the options through `get`, which is secure_getenv or a test's function. False: no folder is named, or its
- * name is too long. Then the process records nothing.
+ * Reads the options through `get`, which is secure_getenv or a test's function. False: no folder is named, or
+ * its name is too long. Then the process records nothing.
  */
 bool kwhy_inject_options_read(struct kwhy_inject_options *out, char *(*get)(const char *name));
 

@@ -25,6 +25,7 @@ complain() {
 }
 
 env -i bin/kwhy version >/dev/null || complain "bin/kwhy does not start with an empty environment"
+bash "$source_dir/tests/project/hardening.sh" "$source_dir" "$build" || complain "the portable build is not hardened"
 example=share/kwhy/examples/h200-mix-burst
 env -i bin/kwhy report "$example/activities.csv" --power "$example/power.csv" >"$place/report" ||
 	complain "bin/kwhy cannot report on a bundled example"
