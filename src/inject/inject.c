@@ -3,8 +3,8 @@
  * The entry points that the CUDA driver, NVTX and libkwhy call in the library that CUDA_INJECTION64_PATH and
  * NVTX_INJECTION64_PATH name.
  */
-#include "inject/nvtx.h"
 #include "base/c_locale.h"
+#include "inject/nvtx.h"
 #include "inject/session.h"
 
 #define EXPORTED __attribute__((visibility("default")))
