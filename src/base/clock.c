@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 
+#include <linux/futex.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { SANDWICHES = 5, NS_PER_S = 1000000000 };
 
@@ -66,22 +69,26 @@ static int64_t system_now(void *context)
 	return kwhy_clock_mono_ns();
 }
 
-/* Wakes that came since the last return end only one sleep, however many they are. */
+/*
+ * Wakes that came since the last return end only one sleep, however many they are. A futex, because
+ * sem_clockwait() is newer than the glibc of many machines with GPUs.
+ */
 static void system_sleep_until(void *context, int64_t mono_ns)
 {
 	struct kwhy_clock_sleeper *sleeper = context;
 	struct timespec until = {.tv_sec = mono_ns / NS_PER_S, .tv_nsec = mono_ns % NS_PER_S};
 
-	if (sem_clockwait(&sleeper->wakes, CLOCK_MONOTONIC, &until) == 0)
-		while (sem_trywait(&sleeper->wakes) == 0)
-			continue;
+	syscall(SYS_futex, &sleeper->woken, FUTEX_WAIT_BITSET_PRIVATE, 0, &until, NULL,
+		FUTEX_BITSET_MATCH_ANY);
+	__atomic_exchange_n(&sleeper->woken, 0, __ATOMIC_ACQ_REL);
 }
 
 static void system_wake(void *context)
 {
 	struct kwhy_clock_sleeper *sleeper = context;
 
-	sem_post(&sleeper->wakes);
+	__atomic_store_n(&sleeper->woken, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &sleeper->woken, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 static struct kwhy_clock_relation system_relate(void *context)
@@ -92,11 +99,6 @@ static struct kwhy_clock_relation system_relate(void *context)
 
 struct kwhy_clock kwhy_clock_system_init(struct kwhy_clock_sleeper *sleeper)
 {
-	sem_init(&sleeper->wakes, 0, 0);
+	sleeper->woken = 0;
 	return (struct kwhy_clock){system_now, system_sleep_until, system_wake, system_relate, sleeper};
-}
-
-void kwhy_clock_system_done(struct kwhy_clock_sleeper *sleeper)
-{
-	sem_destroy(&sleeper->wakes);
 }

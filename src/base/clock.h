@@ -2,7 +2,6 @@
 #ifndef KWHY_BASE_CLOCK_H
 #define KWHY_BASE_CLOCK_H
 
-#include <semaphore.h>
 #include <stdint.h>
 
 /* Nanoseconds of CLOCK_MONOTONIC, of CLOCK_REALTIME, and of CPU time that the calling thread has used. */
@@ -41,11 +40,10 @@ struct kwhy_clock {
 	void *context;
 };
 
-/* The clock of this machine. It waits on `sleeper`, which must not move until kwhy_clock_system_done(). */
+/* The clock of this machine. It waits on `sleeper`, which must not move while the clock is in use. */
 struct kwhy_clock_sleeper {
-	sem_t wakes;
+	uint32_t woken; /* atomic: 1: wake() has been called since the last return */
 };
 struct kwhy_clock kwhy_clock_system_init(struct kwhy_clock_sleeper *sleeper);
-void kwhy_clock_system_done(struct kwhy_clock_sleeper *sleeper);
 
 #endif

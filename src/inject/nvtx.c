@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -84,7 +85,7 @@ static int push(const void *domain, const char *name)
 	if (!kwhy_inject_session_ranges())
 		return -1;
 	if (!stack.thread)
-		stack.thread = (uint32_t)gettid();
+		stack.thread = (uint32_t)syscall(SYS_gettid);
 	if (!name)
 		name = "";
 	selects = stack.depth < KWHY_INJECT_RANGE_DEPTH && enter(name);

@@ -105,7 +105,6 @@ static enum kwhy_status start_collector(struct kwhy_session *session, struct kwh
 	int failed;
 
 	session->clock = kwhy_clock_system_init(&session->sleeper);
-	session->clock_made = true;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	failed = pthread_create(&session->collector, NULL, run_collector, session);
@@ -320,8 +319,6 @@ static void stop_threads(struct kwhy_session *session)
 		session->clock.wake(session->clock.context);
 		pthread_join(session->collector, NULL);
 	}
-	if (session->clock_made)
-		kwhy_clock_system_done(&session->sleeper);
 	if (session->sampler)
 		kwhy_sampler_stop(session->sampler, NULL);
 }

@@ -50,7 +50,6 @@ struct kwhy_session {
 	_Atomic bool stop;
 	struct kwhy_clock_sleeper sleeper;
 	struct kwhy_clock clock;
-	bool clock_made;
 };
 
 /*

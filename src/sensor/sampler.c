@@ -214,7 +214,6 @@ static int create_thread(struct kwhy_sampler *sampler)
 
 static void release(struct kwhy_sampler *sampler)
 {
-	kwhy_clock_system_done(&sampler->sleeper);
 	pthread_mutex_destroy(&sampler->flushing);
 	sem_destroy(&sampler->flushed);
 	free(sampler->due_mono_ns);

@@ -13,22 +13,27 @@ static uint32_t first_alone(const struct kwhy_transfer_nodes *nodes)
 
 static uint32_t of_thread_now(const struct kwhy_transfer_nodes *nodes)
 {
-	unsigned cpu, node;
+	int cpu = sched_getcpu();
 
-	if (getcpu(&cpu, &node))
-		return 0;
-	for (uint32_t i = 0; i < nodes->count; i++)
-		if (nodes->node[i] == (int)node)
+	for (uint32_t i = 0; cpu >= 0 && i < nodes->count; i++)
+		if (CPU_ISSET((size_t)cpu, &nodes->cpus[i]))
 			return i;
 	return 0;
 }
 
-/* Adds those other nodes that have both memory and CPUs. */
+/* Adds the CPUs of the first node, and those other nodes that have both memory and CPUs. */
 static void add_others(struct kwhy_transfer_nodes *out, const struct kwhy_numa *numa)
 {
-	for (uint32_t i = 0; i < numa->count && out->count < KWHY_TRANSFER_NODES_MAX; i++)
-		if (numa->nodes[i].node != out->node[0] && CPU_COUNT(&numa->nodes[i].cpus) > 0)
-			out->node[out->count++] = numa->nodes[i].node;
+	for (uint32_t i = 0; i < numa->count && out->count < KWHY_TRANSFER_NODES_MAX; i++) {
+		const struct kwhy_numa_node *node = &numa->nodes[i];
+
+		if (node->node == out->node[0]) {
+			out->cpus[0] = node->cpus;
+		} else if (CPU_COUNT(&node->cpus) > 0) {
+			out->cpus[out->count] = node->cpus;
+			out->node[out->count++] = node->node;
+		}
+	}
 }
 
 static bool is_there(const struct kwhy_numa *numa, int node)

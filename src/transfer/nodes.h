@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 
+#include <sched.h>
 #include <stdint.h>
 
 /*
@@ -15,8 +16,9 @@ enum { KWHY_TRANSFER_NODES_MAX = 8 };
 
 struct kwhy_transfer_nodes {
 	uint32_t count;
-	int node[KWHY_TRANSFER_NODES_MAX]; /* by index: number of the node in the system; -1: the system
-					      chooses */
+	int node[KWHY_TRANSFER_NODES_MAX];	 /* by index: number of the node in the system; -1: the system
+						    chooses */
+	cpu_set_t cpus[KWHY_TRANSFER_NODES_MAX]; /* by index: processors of the node */
 	/* Gets the index of the node on which the calling thread is running now. */
 	uint32_t (*of_thread)(const struct kwhy_transfer_nodes *nodes);
 };
