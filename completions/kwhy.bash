@@ -53,7 +53,7 @@ _kwhy()
 	"bench ops") options="--backend --device --only --seconds --memory --no-energy --seed --update-profile --output -o --json --csv --quiet -q --help -h" ;;
 	"llm") options="--url --model --concurrency -c --rate -r --seconds --ramp --stall --idle --endpoint --prompt-words --prompts --max-tokens --ignore-eos --seed --meters --meters-token --meters-ca --device --power-file --no-energy --output -o --json --quiet -q --help -h" ;;
 	"help") options="--all -a --help -h" ;;
-	"version") options="--help -h" ;;
+	"version") options="--verbose -v --help -h" ;;
 	esac
 	COMPREPLY=()
 	# With nothing to offer bash completes file names (-o default).

@@ -470,4 +470,5 @@ complete -c kwhy -f -n __fish_use_subcommand -a help -d 'List the commands, or s
 complete -c kwhy -n '__fish_seen_subcommand_from help' -l all -s a -d 'list every command and option, tab-separated'
 complete -c kwhy -n '__fish_seen_subcommand_from help' -l help -s h -d 'show this help'
 complete -c kwhy -f -n __fish_use_subcommand -a version -d 'Print the version.'
+complete -c kwhy -n '__fish_seen_subcommand_from version' -l verbose -s v -d 'also commit, build, libraries, and what is here of the driver'
 complete -c kwhy -n '__fish_seen_subcommand_from version' -l help -s h -d 'show this help'

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096, PARENT_LIMIT = 6 };
+enum { PATH_BYTES = 4096, PARENT_LIMIT = 6, FOLDERS_MAX = 4 };
 
 static int is_profile(const struct dirent *entry)
 {
@@ -98,48 +98,82 @@ static bool find_self(char out[PATH_BYTES])
 	return is_found;
 }
 
-/*
- * Searches the folders above this code for share/ of an installation, or for the source tree that contains
- * the build.
- */
-static enum kwhy_status try_near_self(
-	const char *device_name, struct kwhy_profile **out, struct kwhy_error *error)
+struct folders {
+	char paths[FOLDERS_MAX][PATH_BYTES + 32];
+	size_t count;
+};
+
+static void add_folder(struct folders *folders, const char *parent, const char *rest)
 {
-	char parent[PATH_BYTES], folder[PATH_BYTES + 32];
-	enum kwhy_status status = KWHY_OK;
+	snprintf(folders->paths[folders->count++], sizeof(folders->paths[0]), "%s%s", parent, rest);
+}
+
+/* Adds share/ of an installation above this code, or the source tree that contains the build. */
+static void add_near_self(struct folders *out)
+{
+	char parent[PATH_BYTES];
 
 	if (!find_self(parent) || !to_parent(parent))
-		return KWHY_OK;
-	for (size_t i = 0; i < PARENT_LIMIT && !status && !*out && to_parent(parent); i++) {
-		if (i < 2) { /* the first two parents are above bin/ or lib/, and above lib/ARCHITECTURE/ */
-			snprintf(folder, sizeof(folder), "%s/share/kwhy/profiles", parent);
-			status = try_folder(folder, device_name, out, error);
-		}
-		if (!status && !*out && is_source_tree(parent)) {
-			snprintf(folder, sizeof(folder), "%s/profiles", parent);
-			return try_folder(folder, device_name, out, error);
+		return;
+	for (size_t i = 0; i < PARENT_LIMIT && to_parent(parent); i++) {
+		if (i < 2) /* the first two parents are above bin/ or lib/, and above lib/ARCHITECTURE/ */
+			add_folder(out, parent, "/share/kwhy/profiles");
+		if (is_source_tree(parent)) {
+			add_folder(out, parent, "/profiles");
+			return;
 		}
 	}
-	return status;
+}
+
+/* Lists the folders that may hold the bundled profiles, in the order of the search. */
+static void list_folders(struct folders *out)
+{
+	const char *named = secure_getenv("KWHY_PROFILES");
+
+	out->count = 0;
+	if (named && *named) {
+		add_folder(out, named, "");
+		return;
+	}
+	add_near_self(out);
+	add_folder(out, KWHY_DATADIR, "/profiles");
 }
 
 enum kwhy_status kwhy_profile_find(
 	const char *device_name, struct kwhy_profile **out, struct kwhy_error *error)
 {
-	const char *folder = secure_getenv("KWHY_PROFILES");
 	struct kwhy_profile *found = NULL;
-	enum kwhy_status status;
+	struct folders folders;
+	enum kwhy_status status = KWHY_OK;
 
-	if (folder && *folder) {
-		status = try_folder(folder, device_name, &found, error);
-	} else {
-		status = try_near_self(device_name, &found, error);
-		if (!status && !found)
-			status = try_folder(KWHY_DATADIR "/profiles", device_name, &found, error);
-	}
+	list_folders(&folders);
+	for (size_t i = 0; !status && !found && i < folders.count; i++)
+		status = try_folder(folders.paths[i], device_name, &found, error);
 	if (!status)
 		*out = found;
 	return status;
+}
+
+size_t kwhy_profile_folder(char *out, size_t out_bytes)
+{
+	struct folders folders;
+	struct dirent **entries;
+
+	list_folders(&folders);
+	snprintf(out, out_bytes, "%s", folders.paths[0]);
+	for (size_t i = 0; i < folders.count; i++) {
+		int count = scandir(folders.paths[i], &entries, is_profile, alphasort);
+
+		for (int j = 0; j < count; j++)
+			free(entries[j]);
+		if (count >= 0)
+			free(entries);
+		if (count > 0) {
+			snprintf(out, out_bytes, "%s", folders.paths[i]);
+			return (size_t)count;
+		}
+	}
+	return 0;
 }
 
 enum kwhy_status kwhy_profile_read(const char *path, const struct kwhy_recording *recording,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The loader's last error message, which this also clears; "" without an error. */
 static const char *loader_words(void)
@@ -26,9 +27,10 @@ static enum kwhy_status load(
 		if (i == 0)
 			snprintf(first, sizeof(first), "%s", loader_words());
 	}
-	return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-		"%s is not here (%s); install it, or name its folder in LD_LIBRARY_PATH", library->title,
-		first);
+	return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s is not here (%s); %s", library->title, first,
+		library->device && access(library->device, F_OK) == 0
+			? library->device_cure
+			: "install it, or name its folder in LD_LIBRARY_PATH");
 }
 
 /* Looks up every symbol into `table`. Returns the first required one that is missing; NULL: none is. */

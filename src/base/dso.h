@@ -22,6 +22,11 @@ struct kwhy_dso_library {
 	const struct kwhy_dso_symbol *symbols;
 	size_t symbol_count;
 	size_t table_bytes;
+	/*
+	 * A file that shows that the library's hardware is here, and what to do if the library is missing all
+	 * the same, to follow "; ". NULL: there is none.
+	 */
+	const char *device, *device_cure;
 };
 
 /*

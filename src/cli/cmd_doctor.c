@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
+#include "cli/installation.h"
 #include "cli/output.h"
 #include "host/doctor.h"
 #include "report/doctor.h"
@@ -75,7 +76,7 @@ static enum kwhy_status write_out(const struct kwhy_doctor_report *report,
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
 	const struct doctor_options *options = invocation->options;
-	struct kwhy_doctor_request request = {0};
+	struct kwhy_doctor_request request = {.further = KWHY_INSTALLATION_CHECKS};
 	struct kwhy_doctor_report report = {0};
 	enum kwhy_output_form form;
 	enum kwhy_status status = choose_form(options, &form, error);
@@ -84,6 +85,8 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		status = parse_device(options->device, &request.gpu, error);
 	if (!status)
 		status = kwhy_doctor_run(&request, &report, error);
+	if (!status)
+		status = kwhy_installation_check(&report, error);
 	if (!status)
 		status = write_out(&report, options, form, error);
 	if (!status && kwhy_doctor_count(&report, KWHY_DOCTOR_ADVICE) > 0)

@@ -88,7 +88,7 @@ static bool page(const char *pager, const struct kwhy_text *text)
 
 enum kwhy_status kwhy_pager_write(const struct kwhy_text *text, struct kwhy_error *error)
 {
-	const char *pager = getenv("PAGER");
+	const char *pager = secure_getenv("PAGER");
 
 	if (!pager)
 		pager = "less -FRX";

@@ -23,7 +23,7 @@ struct kwhy_check_kind {
 };
 
 /* Tables of checks; each ends with a row whose id is NULL. */
-extern const struct kwhy_check_kind kwhy_gpu_checks[], kwhy_machine_checks[];
+extern const struct kwhy_check_kind kwhy_gpu_checks[], kwhy_machine_checks[], kwhy_installation_checks[];
 
 /* An environment variable of which some values make programs slower. */
 struct kwhy_variable_kind {

@@ -116,24 +116,25 @@ static size_t count_kinds(const struct kwhy_check_kind *kinds)
 	return count;
 }
 
-static enum kwhy_status reserve(
-	struct kwhy_doctor_report *report, const struct kwhy_host_facts *facts, struct kwhy_error *error)
+static enum kwhy_status reserve(struct kwhy_doctor_report *report, const struct kwhy_host_facts *facts,
+	size_t further, struct kwhy_error *error)
 {
 	size_t variables = 0;
 
 	while (kwhy_variables[variables].name)
 		variables++;
 	report->check_capacity = facts->gpu_count * count_kinds(kwhy_gpu_checks) +
-		count_kinds(kwhy_machine_checks) + variables;
+		count_kinds(kwhy_machine_checks) + variables + count_kinds(kwhy_installation_checks) +
+		further;
 	report->checks = kwhy_arena_alloc(&report->arena, report->check_capacity, sizeof(*report->checks));
 	report->gpus = kwhy_arena_alloc(&report->arena, facts->gpu_count + 1, sizeof(*report->gpus));
 	return report->checks && report->gpus ? KWHY_OK : kwhy_fail_memory(error, "the findings");
 }
 
-static enum kwhy_status run_checks(
-	struct kwhy_doctor_report *report, const struct kwhy_host_facts *facts, struct kwhy_error *error)
+static enum kwhy_status run_checks(struct kwhy_doctor_report *report, const struct kwhy_host_facts *facts,
+	size_t further, struct kwhy_error *error)
 {
-	enum kwhy_status status = reserve(report, facts, error);
+	enum kwhy_status status = reserve(report, facts, further, error);
 
 	for (size_t i = 0; !status && i < facts->gpu_count; i++) {
 		const struct kwhy_host_gpu *gpu = &facts->gpus[i];
@@ -147,6 +148,10 @@ static enum kwhy_status run_checks(
 		status = run_check(report, facts, &kwhy_machine_checks[j], NULL, error);
 	for (size_t j = 0; !status && kwhy_variables[j].name; j++)
 		status = run_variable(report, &kwhy_variables[j], error);
+	for (size_t j = 0; !status && kwhy_installation_checks[j].id; j++) {
+		status = run_check(report, facts, &kwhy_installation_checks[j], NULL, error);
+		report->checks[report->check_count - 1].installation = true;
+	}
 	return status;
 }
 
@@ -175,7 +180,7 @@ enum kwhy_status kwhy_doctor_run(
 	kwhy_host_read_processor(&facts);
 	kwhy_host_read_software(&facts);
 	out->no_gpu = facts.gpu_count > 0 ? NULL : facts.no_gpu;
-	return run_checks(out, &facts, error);
+	return run_checks(out, &facts, request->further, error);
 }
 
 void kwhy_doctor_done(struct kwhy_doctor_report *report)

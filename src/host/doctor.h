@@ -8,6 +8,7 @@
 struct kwhy_doctor_request {
 	const char *root; /* prefix of /sys, /proc and other paths; NULL: "" */
 	int64_t gpu;	  /* number of the only GPU to check; -1: all GPUs */
+	size_t further;	  /* checks that the caller will add: room for them is kept in `checks` */
 };
 
 /*

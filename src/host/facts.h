@@ -56,6 +56,8 @@ struct kwhy_host_facts {
 	const char *rapl;    /* path of a RAPL zone's energy file; NULL: no such file */
 	bool rapl_readable;
 	bool mps;
+	bool gpu_devices;	 /* whether the devices of NVIDIA's driver are in /dev */
+	bool has_nvml, has_cuda; /* whether the driver's libraries can be loaded */
 };
 
 /*
@@ -78,6 +80,6 @@ KWHY_MUST_USE enum kwhy_status kwhy_host_read_gpus(
 void kwhy_host_read_topology(struct kwhy_host_facts *facts);
 void kwhy_host_read_limits(struct kwhy_host_facts *facts);    /* limits of cgroups, kind of container */
 void kwhy_host_read_processor(struct kwhy_host_facts *facts); /* frequency governor, clock source, RAPL */
-void kwhy_host_read_software(struct kwhy_host_facts *facts);  /* version of NCCL, use of MPS */
+void kwhy_host_read_software(struct kwhy_host_facts *facts);  /* NCCL, MPS, the driver's libraries */
 
 #endif

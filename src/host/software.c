@@ -2,6 +2,7 @@
 #include "base/dso.h"
 #include "host/facts.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,11 @@ static void read_nccl(struct kwhy_host_facts *facts)
 	static const char *const sonames[] = {"libnccl.so.2", NULL};
 	static const struct kwhy_dso_symbol symbols[] = {
 		{"ncclGetVersion", offsetof(struct nccl, get_version), KWHY_DSO_REQUIRED}};
-	static const struct kwhy_dso_library library = {"NCCL", sonames, symbols, 1, sizeof(struct nccl)};
+	static const struct kwhy_dso_library library = {.title = "NCCL",
+		.sonames = sonames,
+		.symbols = symbols,
+		.symbol_count = 1,
+		.table_bytes = sizeof(struct nccl)};
 	struct kwhy_error error;
 	struct nccl nccl;
 	void *handle;
@@ -38,8 +43,20 @@ static bool has_mps(const struct kwhy_host_facts *facts)
 	return kwhy_host_exists(facts, path);
 }
 
+static bool can_load(const char *soname)
+{
+	void *library = dlopen(soname, RTLD_LAZY | RTLD_LOCAL);
+
+	if (library)
+		dlclose(library);
+	return library;
+}
+
 void kwhy_host_read_software(struct kwhy_host_facts *facts)
 {
+	facts->gpu_devices = kwhy_host_exists(facts, "/dev/nvidiactl");
+	facts->has_nvml = can_load("libnvidia-ml.so.1");
+	facts->has_cuda = can_load("libcuda.so.1");
 	read_nccl(facts);
 	facts->mps = has_mps(facts);
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/inject.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LIBRARY "libkwhy-inject.so"
@@ -43,6 +47,48 @@ static bool is_here(struct kwhy_inject *inject, const char *path)
 	return is_here;
 }
 
+enum { VERSION_BYTES = 32 };
+
+/* The version that a library's text names, up to its end; NULL: it names none. */
+static const char *version_in(const char *text, size_t bytes)
+{
+	static const char mark[] = "libkwhy-inject ";
+	const char *end = text + bytes;
+
+	for (const char *at = text; (at = memmem(at, (size_t)(end - at), mark, strlen(mark))); at++) {
+		const char *version = at + strlen(mark);
+
+		if (end - version > VERSION_BYTES && isdigit((unsigned char)*version))
+			return version;
+	}
+	return NULL;
+}
+
+/* Refuses a library of another version than this program's, which would write other rows than the program
+ * reads. */
+static void refuse_another_version(struct kwhy_inject *inject)
+{
+	int file = open(inject->library, O_RDONLY | O_CLOEXEC);
+	const char *text = MAP_FAILED, *version;
+	struct stat info = {0};
+
+	if (file >= 0 && fstat(file, &info) == 0 && info.st_size > 0)
+		text = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+	if (file >= 0)
+		close(file);
+	if (text == MAP_FAILED)
+		return; /* the loader will say what is wrong with it */
+	version = version_in(text, (size_t)info.st_size);
+	if (version && strncmp(version, KWHY_VERSION, sizeof(KWHY_VERSION)) != 0) {
+		snprintf(inject->absence, sizeof(inject->absence),
+			"%.300s is of kwhy %.*s, and this program is kwhy " KWHY_VERSION
+			"; install both from one package, or correct KWHY_INJECT",
+			inject->library, (int)strnlen(version, VERSION_BYTES), version);
+		*inject->library = '\0';
+	}
+	munmap((void *)text, (size_t)info.st_size);
+}
+
 /*
  * Whether a variable names another library already. The driver loads only one library, so that one is kept.
  */
@@ -67,7 +113,9 @@ void kwhy_inject_find(struct kwhy_inject *inject)
 	if (is_taken(inject))
 		return;
 	if (noted && *noted) {
-		if (!is_here(inject, noted))
+		if (is_here(inject, noted))
+			refuse_another_version(inject);
+		else
 			snprintf(inject->absence, sizeof(inject->absence),
 				"KWHY_INJECT names %.300s, which cannot be read; unset it or correct it",
 				noted);
@@ -77,8 +125,10 @@ void kwhy_inject_find(struct kwhy_inject *inject)
 		if (!folder_of_program(folder, sizeof(folder)))
 			break;
 		snprintf(path, sizeof(path), "%s/%s", folder, places[i]);
-		if (is_here(inject, path))
+		if (is_here(inject, path)) {
+			refuse_another_version(inject);
 			return;
+		}
 	}
 	snprintf(inject->absence, sizeof(inject->absence),
 		LIBRARY

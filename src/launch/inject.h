@@ -25,7 +25,7 @@ struct kwhy_inject {
 
 /*
  * Looks for the library at the path in KWHY_INJECT. Without that variable it looks where the library is
- * installed or built, relative to the running program.
+ * installed or built, relative to the running program. A library of another version is refused.
  */
 void kwhy_inject_find(struct kwhy_inject *inject);
 

@@ -29,6 +29,7 @@ struct kwhy_doctor_check {
 	const char *effect; /* cost of a setting that is not good */
 	const char *source; /* reference for the effect */
 	const char *cure;   /* NULL unless the verdict is advice */
+	bool installation;  /* the check is of kwhy's own parts and of what it needs, not of a setting */
 	bool minor; /* the setting is good because it was never changed; reports show its line only with
 		       --verbose */
 };

@@ -30,6 +30,7 @@ static void write_check(struct kwhy_json *json, const struct kwhy_doctor_check *
 		kwhy_json_null(json, "gpu");
 	else
 		kwhy_json_int(json, "gpu", check->gpu);
+	kwhy_json_bool(json, "installation", check->installation);
 	kwhy_json_string(json, "verdict", verdicts[check->verdict]);
 	kwhy_json_string(json, "fact", check->fact);
 	kwhy_json_string(json, "effect", check->effect);

@@ -39,6 +39,25 @@ static void write_check(const struct kwhy_text_context *context, const struct kw
 		write_cost(context, check);
 }
 
+/* All that concerns kwhy itself, whatever the verdict, so that one place says whether it is complete. */
+static void write_installation(
+	const struct kwhy_text_context *context, const struct kwhy_doctor_report *report)
+{
+	kwhy_text_context_heading(context, "This installation", NULL);
+	for (size_t i = 0; i < report->check_count; i++)
+		if (report->checks[i].installation)
+			write_check(context, &report->checks[i]);
+}
+
+static size_t count_shown(const struct kwhy_doctor_report *report, enum kwhy_doctor_verdict verdict)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->check_count; i++)
+		count += report->checks[i].verdict == verdict && !report->checks[i].installation;
+	return count;
+}
+
 static void write_section(const struct kwhy_text_context *context, const struct kwhy_doctor_report *report,
 	enum kwhy_doctor_verdict verdict)
 {
@@ -47,13 +66,13 @@ static void write_section(const struct kwhy_text_context *context, const struct 
 		[KWHY_DOCTOR_UNKNOWN] = "Not known"};
 	size_t minor = 0;
 
-	if (kwhy_doctor_count(report, verdict) == 0)
+	if (count_shown(report, verdict) == 0)
 		return;
 	kwhy_text_context_heading(context, titles[verdict], NULL);
 	for (size_t i = 0; i < report->check_count; i++) {
 		const struct kwhy_doctor_check *check = &report->checks[i];
 
-		if (check->verdict != verdict)
+		if (check->verdict != verdict || check->installation)
 			continue;
 		if (check->minor && !context->style->verbose)
 			minor++;
@@ -88,6 +107,7 @@ enum kwhy_status kwhy_doctor_text(const struct kwhy_doctor_report *report,
 
 	write_head(&context, report);
 	write_section(&context, report, KWHY_DOCTOR_ADVICE);
+	write_installation(&context, report);
 	write_section(&context, report, KWHY_DOCTOR_GOOD);
 	write_section(&context, report, KWHY_DOCTOR_UNKNOWN);
 	return kwhy_text_check(out, error);

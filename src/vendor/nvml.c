@@ -21,6 +21,10 @@ static const struct kwhy_dso_library library = {
 	.symbols = symbols,
 	.symbol_count = sizeof(symbols) / sizeof(symbols[0]),
 	.table_bytes = sizeof(struct kwhy_nvml),
+	.device = "/dev/nvidiactl",
+	.device_cure = "the GPU's devices are here, so a container was started without the driver capability "
+		       "utility; start "
+		       "it with NVIDIA_DRIVER_CAPABILITIES=utility,compute",
 };
 
 enum kwhy_status kwhy_nvml_open(struct kwhy_nvml *out, struct kwhy_error *error)

@@ -5,8 +5,10 @@
 #include "spawned_checks.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #define SCENARIOS KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/"
 
@@ -111,6 +113,37 @@ static void wrong_usage_is_a_sentence_and_status_2(void **state)
 	}
 }
 
+/* Started by a shell, because spawn_run() names the folder of the profiles. */
+static void a_program_without_its_profiles_says_so_with_the_cure(void **state)
+{
+	char said[16384] = "";
+	FILE *out = popen("KWHY_PROFILES=/nowhere " KWHY_PROGRAM " doctor --no-color", "r");
+
+	(void)state;
+	assert_non_null(out);
+	assert_true(fread(said, 1, sizeof(said) - 1, out) > 0);
+	assert_int_equal(WEXITSTATUS(pclose(out)), 3);
+	assert_non_null(strstr(said, "\nThis installation"));
+	assert_non_null(strstr(said, "machine profiles: none, not in /nowhere either"));
+	assert_non_null(strstr(said, "Cure: copy the whole folder of kwhy"));
+}
+
+static void the_version_in_detail_names_build_libraries_and_driver(void **state)
+{
+	static const char *const words[] = {"version", "--verbose", NULL};
+	static const char *const parts[] = {"kwhy " KWHY_VERSION "\n", "\ncommit: ", "\nbuild: by ",
+		"libraries: SQLite 3.", "\nNVIDIA driver: ", "GPU 0: NVIDIA H200",
+		"\nmachine profiles: ", "\ninjected library: "};
+	struct spawned spawned = run(SCENARIOS "h200_idle.txt", words);
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (!strstr(spawned.out.data, parts[i]))
+			fail_msg("no '%s' in %s", parts[i], spawned.out.data);
+	spawned_done(&spawned);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -118,6 +151,8 @@ int main(void)
 		cmocka_unit_test(a_busy_gpu_is_advice_in_text_and_json),
 		cmocka_unit_test(without_a_gpu_the_machine_is_still_looked_at),
 		cmocka_unit_test(wrong_usage_is_a_sentence_and_status_2),
+		cmocka_unit_test(a_program_without_its_profiles_says_so_with_the_cure),
+		cmocka_unit_test(the_version_in_detail_names_build_libraries_and_driver),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);

@@ -57,6 +57,25 @@ static void a_library_that_is_not_here_is_named_with_the_cure(void **state)
 	kwhy_dso_close(handle);
 }
 
+static void hardware_without_its_library_has_a_cure_of_its_own(void **state)
+{
+	static const char *const sonames[] = {"libkwhy-no-such.so.1", NULL};
+	struct kwhy_dso_symbol symbols[2];
+	struct kwhy_dso_library none = library(sonames, symbols);
+	struct table table;
+	struct kwhy_error error;
+	void *handle = NULL;
+
+	(void)state;
+	none.device = "/dev/null";
+	none.device_cure = "start the container with it";
+	assert_int_equal(kwhy_dso_open(&none, &table, &handle, &error), KWHY_E_UNSUPPORTED);
+	assert_non_null(strstr(error.text, "; start the container with it"));
+	none.device = "/dev/no-such-device";
+	assert_int_equal(kwhy_dso_open(&none, &table, &handle, &error), KWHY_E_UNSUPPORTED);
+	assert_non_null(strstr(error.text, "LD_LIBRARY_PATH"));
+}
+
 static void a_missing_required_call_is_named_and_leaves_the_table_as_it_was(void **state)
 {
 	static const char *const sonames[] = {"libm.so.6", NULL};
@@ -77,6 +96,7 @@ static void a_missing_required_call_is_named_and_leaves_the_table_as_it_was(void
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hardware_without_its_library_has_a_cure_of_its_own),
 		cmocka_unit_test(
 			the_first_soname_that_loads_fills_the_table_and_an_absent_optional_call_is_null),
 		cmocka_unit_test(a_library_that_is_not_here_is_named_with_the_cure),

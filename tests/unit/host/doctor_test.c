@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
+#include "host/check.h"
 #include "host/doctor.h"
 #include "report/doctor.h"
 
@@ -202,7 +203,7 @@ static size_t count_checks_in(const char *section)
 
 static void the_head_counts_every_check_and_the_lines_add_up_to_it(void **state)
 {
-	static const char *const sections[] = {"\nTo change", "\nGood", "\nNot known"};
+	static const char *const sections[] = {"\nTo change", "\nThis installation", "\nGood", "\nNot known"};
 	struct kwhy_text_style style = {.columns = 80};
 	struct kwhy_error error;
 
@@ -220,7 +221,7 @@ static void the_head_counts_every_check_and_the_lines_add_up_to_it(void **state)
 			kwhy_doctor_count(&report, KWHY_DOCTOR_UNKNOWN));
 		if (!strstr(text.data, head))
 			fail_msg("not '%s' in %s", head, text.data);
-		for (size_t i = 0; i < 3; i++)
+		for (size_t i = 0; i < 4; i++)
 			if (strstr(text.data, sections[i]))
 				checks += count_checks_in(strstr(text.data, sections[i]) + 1);
 		assert_int_equal(checks, report.check_count);
@@ -403,6 +404,58 @@ static void cpus_at_another_memory_node_than_the_gpu_are_advice(void **state)
 	expect("place", KWHY_DOCTOR_GOOD, "memory node 1, where all 2 CPUs");
 }
 
+static void a_driver_s_missing_library_is_named_with_the_capability_that_brings_it(void **state)
+{
+	static const struct {
+		bool devices, nvml, cuda;
+		enum kwhy_doctor_verdict verdict;
+		const char *words;
+	} rows[] = {
+		{true, true, true, KWHY_DOCTOR_GOOD, "can be loaded"},
+		{true, false, true, KWHY_DOCTOR_ADVICE, "(capability utility)"},
+		{true, true, false, KWHY_DOCTOR_ADVICE, "(capability compute)"},
+		{true, false, false, KWHY_DOCTOR_ADVICE, "(capabilities utility and compute)"},
+		{false, true, false, KWHY_DOCTOR_UNKNOWN, "NVML can be loaded, but /dev/nvidiactl"},
+		{false, false, false, KWHY_DOCTOR_UNKNOWN, "no NVIDIA driver here"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct kwhy_host_facts facts = {
+			.gpu_devices = rows[i].devices, .has_nvml = rows[i].nvml, .has_cuda = rows[i].cuda};
+		struct kwhy_doctor_check check = {0};
+		const struct kwhy_judging judging = {&facts, NULL, &check, &report.arena};
+
+		kwhy_installation_checks[0].judge(&judging);
+		assert_int_equal(check.verdict, rows[i].verdict);
+		assert_non_null(strstr(check.fact, rows[i].words));
+	}
+}
+
+static void a_driver_before_cuda_12_is_advice(void **state)
+{
+	static const struct {
+		int64_t version;
+		enum kwhy_doctor_verdict verdict;
+		const char *words;
+	} rows[] = {
+		{11040, KWHY_DOCTOR_ADVICE, "up to CUDA 11.4"},
+		{12000, KWHY_DOCTOR_GOOD, ""},
+		{KWHY_HOST_UNKNOWN, KWHY_DOCTOR_UNKNOWN, ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct kwhy_host_facts facts = {.cuda_version = rows[i].version};
+		struct kwhy_doctor_check check = {0};
+
+		kwhy_installation_checks[1].judge(
+			&(struct kwhy_judging){&facts, NULL, &check, &report.arena});
+		assert_int_equal(check.verdict, rows[i].verdict);
+		assert_non_null(strstr(check.fact, rows[i].words));
+	}
+}
+
 static void the_text_keeps_to_80_columns_and_shows_costs_with_their_source(void **state)
 {
 	const struct kwhy_text_style style = {.columns = 80};
@@ -443,6 +496,8 @@ int main(void)
 		T(variables_that_cost_are_advice_and_others_are_quoted_harmlessly),
 		T(an_mps_daemon_is_seen_by_its_pipe),
 		T(cpus_at_another_memory_node_than_the_gpu_are_advice),
+		T(a_driver_s_missing_library_is_named_with_the_capability_that_brings_it),
+		T(a_driver_before_cuda_12_is_advice),
 		T(the_text_keeps_to_80_columns_and_shows_costs_with_their_source),
 	};
 #undef T

@@ -141,6 +141,37 @@ static void a_name_that_stands_twice_is_set_once(void **state)
 	assert_variable("B", "2");
 }
 
+/* Writes a file with these bytes as a library and finds it. */
+static void find(struct kwhy_inject *found, const char *bytes)
+{
+	char path[] = "/tmp/kwhy-inject-XXXXXX", space[128] = {0};
+	int file = mkstemp(path);
+
+	assert_true(file >= 0);
+	assert_int_equal(write(file, bytes, strlen(bytes)), strlen(bytes));
+	assert_int_equal(write(file, space, sizeof(space)), sizeof(space));
+	close(file);
+	unsetenv("CUDA_INJECTION64_PATH");
+	setenv("KWHY_INJECT", path, 1);
+	kwhy_inject_find(found);
+	unsetenv("KWHY_INJECT");
+	unlink(path);
+}
+
+static void a_library_of_another_version_is_refused_with_both_versions(void **state)
+{
+	struct kwhy_inject found;
+
+	(void)state;
+	find(&found, "libkwhy-inject says, libkwhy-inject 99.1.0");
+	assert_string_equal(found.library, "");
+	assert_non_null(strstr(
+		found.absence, "is of kwhy 99.1.0, and this program is kwhy " KWHY_VERSION "; install"));
+	find(&found, "libkwhy-inject " KWHY_VERSION);
+	assert_string_equal(found.absence, "");
+	assert_true(*found.library);
+}
+
 static int forget(void **state)
 {
 	(void)state;
@@ -157,6 +188,7 @@ int main(void)
 		cmocka_unit_test(times_are_unix_times_and_an_open_end_is_none),
 		cmocka_unit_test(ours_stays_as_it_was_and_goes_to_the_command),
 		cmocka_unit_test(a_name_that_stands_twice_is_set_once),
+		cmocka_unit_test(a_library_of_another_version_is_refused_with_both_versions),
 	};
 
 	return kwhy_test_main(tests, NULL, forget);
