@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 BUILD := build/release
 REPORT := $(BUILD)/src/cli/kwhy report examples/recordings/decode.kwhy
 
-.PHONY: fuzz demo check check-lab check-all install clean setup-build setup-check configure configure-lab
+.PHONY: demo check check-lab check-all fuzz install release clean setup-build setup-check setup-release configure configure-lab
 
 demo: setup-build configure
 	cmake --build $(BUILD) --parallel $(JOBS) --target kwhy kwhy-inject
@@ -38,11 +38,18 @@ install: configure
 	cmake --build $(BUILD) --parallel $(JOBS) --target installed
 	DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)" --strip
 
+# Every artefact of a release, in dist/: archive, wheel, .deb, .rpm, container, recipes (packaging/release).
+release: setup-release
+	packaging/release $(MACHINES)
+
 clean:
-	rm -rf build
+	rm -rf build dist
 
 setup-build:
 	@scripts/setup build
+
+setup-release:
+	@scripts/setup build release
 
 setup-check:
 	@scripts/setup build check

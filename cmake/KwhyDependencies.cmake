@@ -3,7 +3,7 @@ if(KWHY_PORTABLE)
 	set(CMAKE_FIND_LIBRARY_SUFFIXES .a .so)
 	set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
 	# DT_RPATH, not DT_RUNPATH: it also holds for what the bundled libraries need themselves.
-	add_link_options(-Wl,--disable-new-dtags)
+	add_link_options(-Wl,--disable-new-dtags -static-libgcc $<$<LINK_LANGUAGE:CXX>:-static-libstdc++>)
 endif()
 
 find_package(PkgConfig REQUIRED)
@@ -23,8 +23,9 @@ endif()
 find_path(KWHY_IBERTY_INCLUDE demangle.h PATH_SUFFIXES libiberty REQUIRED)
 find_library(KWHY_IBERTY libiberty.a REQUIRED)
 pkg_check_modules(NCURSES REQUIRED IMPORTED_TARGET ncursesw)
-# Shared in every build: their archives want udev and TLS, which have none. A portable folder takes them along.
-if(KWHY_PORTABLE)
+# Shared in every build for this machine: their archives want udev and TLS, which have none. A portable folder takes them
+# along. In the folder of packaging/sysroot an archive of hwloc wants neither.
+if(KWHY_PORTABLE AND NOT KWHY_SYSROOT)
 	set(CMAKE_FIND_LIBRARY_SUFFIXES .so)
 	foreach(name jansson sqlite3 zlib) # what libkwhy-analyse.so needs
 		string(TOUPPER ${name} prefix)
@@ -33,6 +34,9 @@ if(KWHY_PORTABLE)
 	pkg_check_modules(SHARED_ZSTD REQUIRED IMPORTED_TARGET libzstd)
 endif()
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
+if(KWHY_PORTABLE)
+	set(CMAKE_FIND_LIBRARY_SUFFIXES .so)
+endif()
 pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
 pkg_check_modules(CURL REQUIRED libcurl) # its header; the library is opened at run time
 if(KWHY_TESTS)

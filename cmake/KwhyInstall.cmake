@@ -44,7 +44,7 @@ endif()
 if(KWHY_PORTABLE AND TARGET kwhy)
 	set(portable_dir ${PROJECT_BINARY_DIR}/kwhy-${PROJECT_VERSION}-${CMAKE_SYSTEM_PROCESSOR})
 	add_custom_target(portable ALL
-		COMMAND ${PROJECT_SOURCE_DIR}/scripts/make-portable ${PROJECT_BINARY_DIR} ${portable_dir}
+		COMMAND ${PROJECT_SOURCE_DIR}/packaging/make-portable ${PROJECT_BINARY_DIR} ${portable_dir}
 		DEPENDS installed VERBATIM)
 endif()
 

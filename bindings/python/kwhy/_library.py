@@ -115,12 +115,13 @@ _CALLS = {
 
 
 def _candidates(soname: str, variable: str) -> List[str]:
-    """The variable's, then beside this package or in the lib/ of the folder it was installed in, then the system's."""
+    """The variable's, then in this package or in the lib/ of the folder it was installed in, then the system's."""
     named = os.environ.get(variable)
     if named:
         return [named]
     here = Path(__file__).resolve().parent
-    beside = [here / soname] + [parent / "lib" / soname for parent in list(here.parents)[:5]]
+    beside = [here / soname, here / "program" / "lib" / soname]
+    beside += [parent / "lib" / soname for parent in list(here.parents)[:5]]
     return [str(path) for path in beside if path.exists()] + [soname]
 
 

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# Builds with the compiler and the libraries of a folder made by packaging/sysroot:
+# cmake -DCMAKE_TOOLCHAIN_FILE=packaging/toolchain.cmake -DKWHY_SYSROOT=FOLDER -DKWHY_ARCHITECTURE=x86_64|aarch64
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES KWHY_SYSROOT KWHY_ARCHITECTURE)
+set(triple ${KWHY_ARCHITECTURE}-linux-gnu)
+set(CMAKE_SYSROOT ${KWHY_SYSROOT})
+set(CMAKE_C_COMPILER ${KWHY_SYSROOT}/usr/bin/${triple}-gcc-10)
+set(CMAKE_CXX_COMPILER ${KWHY_SYSROOT}/usr/bin/${triple}-g++-10)
+if(NOT KWHY_ARCHITECTURE STREQUAL CMAKE_HOST_SYSTEM_PROCESSOR)
+	set(CMAKE_SYSTEM_NAME Linux)
+	set(CMAKE_SYSTEM_PROCESSOR ${KWHY_ARCHITECTURE})
+	set(CMAKE_CROSSCOMPILING_EMULATOR qemu-${KWHY_ARCHITECTURE}-static -L ${KWHY_SYSROOT})
+endif()
+set(CMAKE_FIND_ROOT_PATH ${KWHY_SYSROOT}/built ${KWHY_SYSROOT})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+# Made by packaging/libraries, before the system's of the folder.
+set(ENV{PKG_CONFIG_LIBDIR}
+	${KWHY_SYSROOT}/built/lib/pkgconfig:${KWHY_SYSROOT}/usr/lib/${triple}/pkgconfig:${KWHY_SYSROOT}/usr/share/pkgconfig)
+set(ENV{PKG_CONFIG_SYSROOT_DIR} ${KWHY_SYSROOT})

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The wheel, the .deb and the archive of dist/ each lead to a report within two commands and 60 s in a fresh root of Debian 11,
+# 12 and 13. Roots are kept in build/roots. Usage: roots.sh SOURCE_DIR
+set -euo pipefail
+source_dir=$(readlink -f "$1")
+skip() {
+	echo "skipped: $*"
+	exit 77
+}
+[ -s "$source_dir/dist/SHA256SUMS" ] || skip "no release in dist/; make release makes one"
+[ "$(id -u)" -eq 0 ] || skip "a root can be made by root alone"
+command -v debootstrap >/dev/null || skip "no debootstrap; scripts/setup release installs it"
+[ "$(uname -m)" = x86_64 ] || skip "roots are made for x86_64"
+mirror=${KWHY_DEBIAN_MIRROR:-http://deb.debian.org}/debian
+roots=$source_dir/build/roots
+mkdir -p "$roots"
+place=$(mktemp -d "$roots/fresh-XXXXXX")
+trap 'rm -rf "$place"' EXIT
+bad=0
+
+# What people have before kwhy: a minimal system with Python's virtual environments and zstd.
+base_root() {
+	[ ! -e "$roots/$1/.made" ] || return 0
+	rm -rf "${roots:?}/$1"
+	debootstrap --variant=minbase --include=ca-certificates,python3-venv,zstd "$1" "$roots/$1" "$mirror" >"$roots/$1.log" 2>&1 ||
+		skip "debootstrap of $1 failed: $(tail -n 1 "$roots/$1.log")"
+	touch "$roots/$1/.made"
+}
+
+# from_nothing SUITE WHAT FILE PREPARATION COMMAND COMMAND: all in a fresh copy of the root, the commands timed.
+from_nothing() {
+	local suite=$1 what=$2 file=$3 root=$place/$1-$2 began seconds
+	cp -a --reflink=auto "$roots/$suite" "$root"
+	mkdir "$root/new"
+	cp "$file" "$root/new/"
+	cp "$source_dir/examples/recordings/decode.kwhy" "$root/new/"
+	chroot "$root" sh -c "cd /new; $4" >"$place/log" 2>&1 || { cat "$place/log"; exit 1; }
+	began=$(date +%s%N)
+	if chroot "$root" env -i PATH=/new/v/bin:/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
+		sh -c "cd /new; $5 >/new/log 2>&1 && $6" >"$place/report" 2>"$place/errors" && grep -q 'NVIDIA H200' "$place/report"; then
+		seconds=$((($(date +%s%N) - began) / 1000000))
+		echo "$suite, $what: $((seconds / 1000)).$(printf %03d $((seconds % 1000))) s"
+		[ "$seconds" -le 60000 ] || { echo "$suite, $what: more than 60 s"; bad=1; }
+	else
+		cat "$root/new/log" "$place/errors"
+		echo "$suite: no report from the $what"
+		bad=1
+	fi
+	rm -rf "$root"
+}
+
+cd "$source_dir/dist"
+for suite in bullseye bookworm trixie; do
+	base_root "$suite"
+	from_nothing "$suite" wheel kwhy-*-manylinux_*_x86_64.whl "python3 -m venv v" \
+		"pip install --no-index kwhy-*.whl" "kwhy report decode.kwhy"
+	from_nothing "$suite" deb kwhy_*_amd64.deb "apt-get -qq update" \
+		"apt-get install -qq -y --no-install-recommends ./kwhy_*.deb" "kwhy report decode.kwhy"
+	from_nothing "$suite" archive kwhy-*-x86_64.tar.zst true \
+		"tar --zstd -xf kwhy-*.tar.zst" "kwhy-*/bin/kwhy report decode.kwhy"
+done
+# What the container's root holds is enough, for a user without rights.
+mkdir "$place/image"
+tar -xf kwhy-*-x86_64-root.tar -C "$place/image"
+cp "$source_dir/examples/recordings/decode.kwhy" "$place/image/data/"
+chroot --userspec=65532:65532 "$place/image" /bin/kwhy report /data/decode.kwhy | grep -q 'NVIDIA H200' ||
+	{ echo "no report in the container's root"; bad=1; }
+exit "$bad"
