@@ -360,11 +360,11 @@ static enum kwhy_status read_power(
 static enum kwhy_status read_work(
 	struct tables *tables, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
-	const char *unit = text(tables, rows, 0);
+	const char *unit = kwhy_sqlite_kept_text(rows, 0, &tables->tracks);
 	double count;
 
 	if (!unit || !*unit || !kwhy_sqlite_number(rows, 1, &count) || !(count > 0 && count < 1e300))
-		return kwhy_sqlite_row_fail(rows, error, "it is no work: a unit and a count above 0");
+		return kwhy_sqlite_row_fail(rows, error, "it does not have a unit and a count above 0");
 	return kwhy_recording_add_work(tables->recording, unit, count, error);
 }
 
