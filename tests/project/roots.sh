@@ -28,6 +28,11 @@ base_root() {
 	touch "$roots/$1/.made"
 }
 
+# In a root with /proc, which the loader needs to find libraries next to the program; the mount ends with the command.
+inside() {
+	unshare --mount --pid --fork --mount-proc="$1/proc" chroot "${@:2}"
+}
+
 # from_nothing SUITE WHAT FILE PREPARATION COMMAND COMMAND: all in a fresh copy of the root, the commands timed.
 from_nothing() {
 	local suite=$1 what=$2 file=$3 root=$place/$1-$2 began seconds
@@ -35,9 +40,9 @@ from_nothing() {
 	mkdir "$root/new"
 	cp "$file" "$root/new/"
 	cp "$source_dir/examples/recordings/decode.kwhy" "$root/new/"
-	chroot "$root" sh -c "cd /new; $4" >"$place/log" 2>&1 || { cat "$place/log"; exit 1; }
+	inside "$root" "$root" sh -c "cd /new; $4" >"$place/log" 2>&1 || { cat "$place/log"; exit 1; }
 	began=$(date +%s%N)
-	if chroot "$root" env -i PATH=/new/v/bin:/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
+	if inside "$root" "$root" env -i PATH=/new/v/bin:/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
 		sh -c "cd /new; $5 >/new/log 2>&1 && $6" >"$place/report" 2>"$place/errors" && grep -q 'NVIDIA H200' "$place/report"; then
 		seconds=$((($(date +%s%N) - began) / 1000000))
 		echo "$suite, $what: $((seconds / 1000)).$(printf %03d $((seconds % 1000))) s"
@@ -64,6 +69,6 @@ done
 mkdir "$place/image"
 tar -xf kwhy-*-x86_64-root.tar -C "$place/image"
 cp "$source_dir/examples/recordings/decode.kwhy" "$place/image/data/"
-chroot --userspec=65532:65532 "$place/image" /bin/kwhy report /data/decode.kwhy | grep -q 'NVIDIA H200' ||
+inside "$place/image" --userspec=65532:65532 "$place/image" /bin/kwhy report /data/decode.kwhy | grep -q 'NVIDIA H200' ||
 	{ echo "no report in the container's root"; bad=1; }
 exit "$bad"
