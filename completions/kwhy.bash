@@ -6,7 +6,7 @@ _kwhy()
 	# "kwhy help model cost" completes as "kwhy model cost" does.
 	[[ ${COMP_WORDS[1]} != help ]] || [ "$COMP_CWORD" -eq 1 ] || first=2
 	if [ "$COMP_CWORD" -eq "$first" ] && [[ $word != -* ]]; then
-		COMPREPLY=($(compgen -W "record probe report compare whatif replay doctor export stat calibrate verify watch serve model tune bench llm help version" -- "$word"))
+		COMPREPLY=($(compgen -W "record probe report compare whatif replay doctor export stat calibrate verify watch serve model tune bench llm mcp help version" -- "$word"))
 		return
 	fi
 	command=${COMP_WORDS[first]}
@@ -27,7 +27,7 @@ _kwhy()
 	case $command in
 	"record") options="--output -o --one-file --delay --duration --range --duty --window --graphs --memory --no-calls --no-lines --power-only --progress --gauges --max-size --work --count --device --meter --power-file --quiet -q --help -h" ;;
 	"probe") options="--output -o --one-file --within --budget --memory --verify --skip --seed --share --burst --append --progress --gauges --max-size --work --count --device --meter --power-file --quiet -q --help -h" ;;
-	"report") options="--power --plan --output -o --json --csv --no-color --power-device --power-zone --machine-profile --powers --partial --assume-power --price --intensity --place --collective-names --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
+	"report") options="--power --section --plan --output -o --json --brief --csv --no-color --power-device --power-zone --machine-profile --powers --partial --assume-power --price --intensity --place --collective-names --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"compare") options="--power-a --power-b --trace-a --trace-b --fail-if --projected --summary --output -o --json --no-color --power-device --power-zone --machine-profile --powers --partial --assume-power --price --intensity --place --collective-names --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"whatif") options="--plan --numerics --keep-on-device --pack-h2d --pack-d2h --thin-collectives --bigger-batch --batch --fuse --pool --drop-waits --event-waits --join-waits --pinned --overlap-copies --overlap-collectives --prefetch --graph --tensor-cores --host-speed --power --output -o --json --no-color --power-device --power-zone --machine-profile --powers --partial --assume-power --price --intensity --place --collective-names --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"replay") options="--backend --device --repeat --seconds --keep-on-device --pack-h2d --pack-d2h --thin-collectives --bigger-batch --batch --fuse --pool --drop-waits --event-waits --join-waits --pinned --overlap-copies --overlap-collectives --prefetch --graph --tensor-cores --host-speed --power --output -o --json --no-color --power-device --power-zone --machine-profile --powers --partial --assume-power --price --intensity --place --collective-names --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
@@ -52,6 +52,7 @@ _kwhy()
 	"bench pairs") options="--backend --device --ranks --engine --timing --min-size --max-size --random-sizes --no-loads --communicators --time --warm --keep-warm --lock-clocks --allow-set --clock-time --energy --burst --pinning --seed --save --resume --from --simulators --against --compat --output -o --json --verbose -v --no-color --quiet -q --help -h" ;;
 	"bench ops") options="--backend --device --only --seconds --memory --no-energy --seed --update-profile --output -o --json --csv --quiet -q --help -h" ;;
 	"llm") options="--url --model --concurrency -c --rate -r --seconds --ramp --stall --idle --endpoint --prompt-words --prompts --max-tokens --ignore-eos --seed --meters --meters-token --meters-ca --device --power-file --no-energy --output -o --json --quiet -q --help -h" ;;
+	"mcp") options="--help -h" ;;
 	"help") options="--all -a --help -h" ;;
 	"version") options="--verbose -v --help -h" ;;
 	esac
