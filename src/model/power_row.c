@@ -54,7 +54,7 @@ static bool read_time(
 {
 	if (fields[KWHY_POWER_COLUMN_TIME].length == 0)
 		return fail(
-			wrong, KWHY_POWER_COLUMN_TIME, "is no time; a row without its times is of no use");
+			wrong, KWHY_POWER_COLUMN_TIME, "is not a time; a row without its times is of no use");
 	return read_number(fields, KWHY_POWER_COLUMN_TIME, TIME_MIN, INT64_MAX, &row->time_ns, wrong);
 }
 

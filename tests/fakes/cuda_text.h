@@ -41,6 +41,12 @@ struct cuda_text_dim {
 
 static _Thread_local struct cuda_text_dim threadIdx, blockIdx, blockDim, gridDim;
 
+/*
+ * _longjmp() of glibc without the check that _FORTIFY_SOURCE adds, which ends the program when a jump goes to
+ * another stack.
+ */
+void cuda_text_jump(jmp_buf place, int value) __asm__("_longjmp") __attribute__((noreturn));
+
 enum { CUDA_TEXT_STACK = 64 << 10, CUDA_TEXT_WARP = 32 };
 
 struct cuda_text_meeting {
@@ -83,7 +89,7 @@ static void cuda_text_enter(void)
 
 	block->body(block->context);
 	block->fibers[threadIdx.x].ended = true;
-	_longjmp(block->turn, 1);
+	cuda_text_jump(block->turn, 1);
 }
 
 /* Returns when it is this block's turn to choose again. */
@@ -92,7 +98,7 @@ static void cuda_text_turn_to(struct cuda_text_block *block, struct cuda_text_fi
 	if (_setjmp(block->turn))
 		return;
 	if (fiber->began)
-		_longjmp(fiber->place, 1);
+		cuda_text_jump(fiber->place, 1);
 	fiber->began = true;
 	swapcontext(&block->begin, &fiber->context);
 }
@@ -100,7 +106,7 @@ static void cuda_text_turn_to(struct cuda_text_block *block, struct cuda_text_fi
 static void cuda_text_let_others(struct cuda_text_block *block)
 {
 	if (!_setjmp(block->fibers[threadIdx.x].place))
-		_longjmp(block->turn, 1);
+		cuda_text_jump(block->turn, 1);
 }
 
 static void cuda_text_take_turns(struct cuda_text_block *block)

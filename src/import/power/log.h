@@ -68,7 +68,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_log_add(struct kwhy_power_log *log, ui
 	struct kwhy_error *error);
 
 /*
- * Counts a row that cannot be used. The message is `text`, quoted, and `words`, such as "is no time"; if
+ * Counts a row that cannot be used. The message is `text`, quoted, and `words`, such as "is not a time"; if
  * `text` is empty, it is `words` alone.
  */
 void kwhy_power_log_skip(

@@ -224,7 +224,7 @@ static void what_is_wrong_is_refused_with_its_line_its_column_and_a_cure(void **
 		{HEADER "kernel,\"a\"b,0,7,1,2,,,\n", "a quoted field does not end"},
 		{HEADER "kernle,a,0,7,1,2,,,\n",
 			"line 2, column kind: \"kernle\" is not a kind; write kernel"},
-		{HEADER "kernel,a,0,7,,2,,,\n", "line 2, column start_ns: \"\" is no time"},
+		{HEADER "kernel,a,0,7,,2,,,\n", "line 2, column start_ns: \"\" is not a time"},
 		{HEADER "kernel,a,0,7,12x,2,,,\n", "\"12x\" is not a whole number"},
 		{HEADER "kernel,a,0,7,1e9,2,,,\n", "\"1e9\" is not a whole number"},
 		{HEADER "kernel,a,0,7,1.5,2,,,\n", "\"1.5\" is not whole"},

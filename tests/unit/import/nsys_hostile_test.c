@@ -9,9 +9,9 @@ static void rows_that_are_damaged_are_refused_and_skipped_with_partial(void **st
 		const char *values, *words;
 	} cases[] = {
 		{"('x',2,0,1,7,1," PID ",1,1", "row 2: its start or end is not a time"},
-		{"(x'0011',2,0,1,7,1," PID ",1,1", "no time"},
-		{"(NULL,2,0,1,7,1," PID ",1,1", "no time"},
-		{"(1.5,2,0,1,7,1," PID ",1,1", "no time"},
+		{"(x'0011',2,0,1,7,1," PID ",1,1", "not a time"},
+		{"(NULL,2,0,1,7,1," PID ",1,1", "not a time"},
+		{"(1.5,2,0,1,7,1," PID ",1,1", "not a time"},
 		{"(9,2,0,1,7,1," PID ",1,1", "it ends before it starts"},
 		{"(1,9223372036854775807,0,1,7,1," PID ",1,1", "more than a year"},
 		{"(-9223372036854775808,2,0,1,7,1," PID ",1,1", "more than a year"},

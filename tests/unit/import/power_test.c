@@ -379,7 +379,7 @@ static void what_is_wrong_is_refused_with_its_line_and_column(void **state)
 		{"1795245135000000000,0,nvml.sample_mw,-1\n", "column value: \"-1\" is not between"},
 		{"1795245135000000000,0,nvml.sample_mw,N/A\n", "\"N/A\" is not a whole number"},
 		{"1795245135000000000,0,nvml.sample_mw,1000000001\n", "is not between 0 and 1000000000"},
-		{",0,nvml.sample_mw,1\n", "column time_ns: \"\" is no time"},
+		{",0,nvml.sample_mw,1\n", "column time_ns: \"\" is not a time"},
 	};
 	struct kwhy_recording *recording = two_seconds();
 

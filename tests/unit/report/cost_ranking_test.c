@@ -79,7 +79,7 @@ static void an_account_with_a_copy_of_unknown_size_has_no_entry(void **state)
 
 static void a_copy_is_worth_the_operations_that_kernels_do_for_as_much(void **state)
 {
-	struct kwhy_text_style style = {.columns = 80};
+	struct kwhy_text_style style = {.columns = 80, .verbose = true};
 	struct kwhy_text out = {0};
 	struct nouns nouns;
 

@@ -85,7 +85,7 @@ static void what_is_wrong_is_refused_with_its_line_and_the_next_is_taken(void **
 		{"1795245133500000000,1024,nvml.sample_mw,1", "is not between 0 and 1023"},
 		{"1795245133,0,nvml.sample_mw,1", "\"1795245133\" is no Unix time in whole nanoseconds"},
 		{"99999999999999999999,0,nvml.sample_mw,1", "is not between"},
-		{",0,nvml.sample_mw,1", "is no time"},
+		{",0,nvml.sample_mw,1", "is not a time"},
 		{"1795245133500000000,0,nvml.sample_mw,-5", "\"-5\" is not between 0 and 1000000000"},
 		{"1795245133500000000,0,nvml.sample_mw,5.5", "\"5.5\" is not whole"},
 		{"1795245133500000000,0,nvml.sample_mw,nan", "\"nan\" is not a whole number"},
