@@ -3,11 +3,13 @@
 #define KWHY_TESTS_FAKES_CUDA_TEXT_H
 
 /*
- * Enough of CUDA C to compile the text of a kernel as C and to run it on the host: include this, then the
- * .cu file, which keeps to what C and C++ share and says KERNEL for `extern "C" __global__`. A block is a
- * thread of the system, its threads take turns in it: barriers, atomics, warps and what blocks do to each
- * other are the kernel's own. Threads of one block only change at barriers, so races between them are not
- * seen. A block has a multiple of 32 threads where warps are used. Link with Threads::Threads.
+ * Enough of CUDA C to compile the source of a kernel as C and to run it on the host. Include this header,
+ * then the .cu file, which uses only what C and C++ have in common and writes KERNEL for `extern "C"
+ * __global__`. A block is a thread of the operating system, in which the threads of the block run
+ * alternately as fibers; barriers, atomic operations, warp operations and communication between blocks work
+ * as written in the kernel. Fibers of a block switch only at barriers, so data races within a block remain
+ * undetected. A block must have a multiple of 32 threads if it uses warp operations. Link with
+ * Threads::Threads.
  */
 
 #include <math.h>
@@ -33,7 +35,7 @@
 #define __shared__ static _Thread_local
 #define __launch_bounds__(...)
 #define BY_WARPS 1
-#define WAIT sched_yield() /* in loops that wait for another block */
+#define WAIT sched_yield() /* used in loops that wait for another block */
 
 struct cuda_text_dim {
 	unsigned x;
@@ -55,19 +57,22 @@ struct cuda_text_meeting {
 
 struct cuda_text_warp {
 	struct cuda_text_meeting meeting;
-	unsigned values[2]
-		       [CUDA_TEXT_WARP]; /* by turns: a lane that is ahead overwrites nothing that is read */
+	/* used alternately, so that a lane one exchange ahead overwrites no value that is still to be read */
+	unsigned values[2][CUDA_TEXT_WARP];
 	unsigned char turns[CUDA_TEXT_WARP];
 };
 
-/* A thread takes its first turn by a context; after it jumps are enough, which ask nothing of the system. */
+/*
+ * A thread of a block. It is entered by its context; later switches use longjmp(), which makes no system
+ * call.
+ */
 struct cuda_text_fiber {
 	ucontext_t context;
 	jmp_buf place;
 	bool began, ended;
 };
 
-/* A block that runs. */
+/* State of a block while it runs. */
 struct cuda_text_block {
 	void (*body)(void *context);
 	void *context;
@@ -92,7 +97,7 @@ static void cuda_text_enter(void)
 	cuda_text_jump(block->turn, 1);
 }
 
-/* Returns when it is this block's turn to choose again. */
+/* Runs a fiber until it waits at a barrier or ends. */
 static void cuda_text_turn_to(struct cuda_text_block *block, struct cuda_text_fiber *fiber)
 {
 	if (_setjmp(block->turn))
@@ -122,7 +127,7 @@ static void cuda_text_take_turns(struct cuda_text_block *block)
 	}
 }
 
-/* A function of its own, as getcontext() may return twice. */
+/* Prepares the context of a fiber. This is a function of its own because getcontext() may return twice. */
 static void cuda_text_make(ucontext_t *context, char *stack)
 {
 	getcontext(context);
@@ -152,7 +157,7 @@ static void *cuda_text_run(void *argument)
 	return NULL;
 }
 
-/* Runs a grid to its end: every thread of it calls body(context), which calls the kernel. */
+/* Runs a grid to its end. Each of its threads calls body(context), which must call the kernel. */
 static __attribute__((unused)) void cuda_text_launch(
 	unsigned blocks, unsigned threads, void (*body)(void *context), void *context)
 {
@@ -182,7 +187,10 @@ static void cuda_text_meet(struct cuda_text_meeting *meeting, unsigned count)
 		cuda_text_let_others(cuda_text_here);
 }
 
-/* The values of all lanes of this thread's warp, until they have met twice again. */
+/*
+ * Returns the values of all lanes of this thread's warp. They stay valid until the second exchange after
+ * this one.
+ */
 static __attribute__((unused)) const unsigned *cuda_text_exchange(unsigned value)
 {
 	struct cuda_text_warp *warp = &cuda_text_here->warps[threadIdx.x / CUDA_TEXT_WARP];
@@ -194,7 +202,10 @@ static __attribute__((unused)) const unsigned *cuda_text_exchange(unsigned value
 }
 
 #define __syncthreads() cuda_text_meet(&cuda_text_here->everyone, blockDim.x)
-/* A fence that thread sanitizers know; they know nothing of fibers: such tests are skipped under them. */
+/*
+ * An atomic operation in place of a fence, as thread sanitizers understand the former. They do not
+ * understand fibers, so tests of this header are skipped under them.
+ */
 static _Atomic unsigned cuda_text_fence __attribute__((unused));
 #define __threadfence() ((void)atomic_fetch_add(&cuda_text_fence, 1))
 #define __threadfence_system() __threadfence()

@@ -6,13 +6,13 @@
 #include <stdint.h>
 
 /*
- * What a fake GPU runs, for the fake NVML to make power of: a file of sizeof(struct kwhy_fake_load) bytes,
- * named by the environment variable KWHY_FAKE_GPU_LOAD, that a fake CUDA maps shared and writes and the fake
- * NVML maps and reads. While a stretch of time is covered the device draws the largest power of those that
- * cover it, but never less than its scenario says. A writer makes the file if it is not there (ftruncate),
- * fills the item at count % KWHY_FAKE_LOAD_ITEMS, then adds one to count. Items are written in the order of
- * their begin, before they begin or at the latest 1 ms after; one that is still open has INT64_MAX as its
- * end, filled in later.
+ * The load of fake GPUs, from which the fake NVML computes their power. It is a file of sizeof(struct
+ * kwhy_fake_load) bytes, named by the environment variable KWHY_FAKE_GPU_LOAD, that a fake CUDA maps shared
+ * and writes and the fake NVML maps and reads. At any time a device draws the largest power of the items
+ * that cover that time, but never less than its scenario says. A writer creates the file if it does not
+ * exist (ftruncate), fills the item at count % KWHY_FAKE_LOAD_ITEMS, and then increments count. Items are
+ * written in the order of their begin, before they begin or at the latest 1 ms after. An item that still
+ * runs has INT64_MAX as its end, which is replaced later.
  */
 enum { KWHY_FAKE_LOAD_ITEMS = 8192 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The headers of HTTP that kwhy serve itself reads: Host, Authorization and Accept, a line each. */
+/* Fuzzes the HTTP headers that kwhy serve parses itself: Host, Authorization and Accept, one a line. */
 #include "serve/accept.h"
 
 #include <stdint.h>

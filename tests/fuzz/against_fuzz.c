@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The predictions of a simulator that kwhy bench pairs --against reads, for two GPUs. */
+/* Fuzzes the predictions of a simulator that kwhy bench pairs --against reads, for two GPUs. */
 #include "cli/bench/pairs_simulators.h"
 #include "pairs/analysis.h"
 #include "trace_input.h"

@@ -17,7 +17,10 @@ static struct kwhy_llm_answer answer_in_pieces(const char *bytes, size_t size, s
 	return answer;
 }
 
-/* A server's stream. What comes of it is the same in whatever pieces it comes. */
+/*
+ * Fuzzes the response stream of an LLM server. The result must not depend on the pieces in which the stream
+ * arrives.
+ */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct kwhy_llm_answer whole = answer_in_pieces((const char *)data, size, size ? size : 1);

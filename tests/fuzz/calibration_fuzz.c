@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The folder that kwhy calibrate --from reads. Lines of '%' end its tables, in the order of their numbers. */
+/*
+ * Fuzzes the folder that kwhy calibrate --from reads. The input holds the folder's tables in the order of
+ * their numbers, separated by lines that end in '%'.
+ */
 #include "bench/calibration/csv.h"
 #include "bench/calibration/self_test.h"
 

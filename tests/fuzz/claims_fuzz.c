@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { FIELDS = 5 };
 
-/* Two claims made of the same lines: value, unit, formula, window, role. */
+/* Fuzzes the audit of two claims made of the same five lines: value, unit, formula, window, role. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *fields[FIELDS] = {"", "", "", "", ""};

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace_input.h"
 
-/* Power beside an activity of a second, on Unix time or, when the input asks for it, on another clock. */
+/*
+ * A trace with activities of one second, to which the fuzzed power is attributed. The input selects Unix
+ * time or another clock.
+ */
 static const char trace_unix[] = "kind,device,start_ns,end_ns\n"
 				 "kernel,0,1795245124000000000,1795245125000000000\n";
 static const char trace_other[] =

@@ -6,7 +6,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);
 
-/* Of each name, with the mark of mangled names where it has none, so that every input reaches the library. */
+/* Demangles the input as it is and with "_Z" before it, so that every input also reaches the library. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 {
 	enum { PLAIN_BYTES_MAX = 65536 };

@@ -8,7 +8,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);
 
-/* Strictly and for what is whole; what is accepted must finish, and sound times with it. */
+/*
+ * Reads the file strictly, or its complete part if `partial`. A recording that is accepted must have valid
+ * times, and finishing it must succeed.
+ */
 static void read_once(const char *path, bool partial)
 {
 	struct kwhy_import_options options = {.partial = partial};

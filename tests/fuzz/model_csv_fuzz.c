@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables that the commands of kwhy model read. */
+/* Fuzzes the tables that the commands of kwhy model read. */
 #include "cli/model/csv.h"
 #include "trace_input.h"
 

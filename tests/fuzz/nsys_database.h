@@ -6,7 +6,10 @@
 
 #include <fcntl.h>
 
-/* SQLite resolves links, so a database needs a file with a name. */
+/*
+ * Reads the bytes as a database. They need a file with a name, as SQLite resolves links such as
+ * /proc/self/fd.
+ */
 static inline void database_read(const struct kwhy_trace_reader *reader, const void *data, size_t length)
 {
 	char path[64];

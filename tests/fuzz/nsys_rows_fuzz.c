@@ -4,8 +4,8 @@
 #include <sqlite3.h>
 
 /*
- * Sound databases of the tables that the reader knows, with whatever the bytes ask for in them: which tables,
- * which of their columns, declared as what, and rows of any type and value.
+ * Fuzzes the contents of valid nsys databases. The input selects the tables, their columns and the columns'
+ * declared types, and gives rows of any type and value.
  */
 
 struct taker {
@@ -68,7 +68,10 @@ static void append(char *sql, size_t size, const char *text)
 	strncat(sql, text, size - strlen(sql) - 1);
 }
 
-/* "CREATE TABLE T("a" INTEGER,"b" TEXT)" of the columns whose bit is set; how many there are. */
+/*
+ * Creates a table, or sometimes a view. Any one column may be left out. Returns the number of columns; 0 if
+ * SQLite refused.
+ */
 static size_t make_table(sqlite3 *database, size_t table, struct taker *taker)
 {
 	static const char *const types[] = {" INTEGER", " TEXT", "", " INTEGER PRIMARY KEY"};
@@ -123,7 +126,7 @@ static void bind_value(sqlite3_stmt *statement, int place, struct taker *taker)
 		break;
 	}
 	default:
-		break; /* NULL */
+		break; /* not bound: the value is NULL */
 	}
 }
 

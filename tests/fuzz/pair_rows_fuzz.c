@@ -14,7 +14,7 @@ static void expect(bool holds)
 		abort();
 }
 
-/* What is concluded from samples that were accepted is of them. */
+/* Checks that results computed from accepted samples are consistent. */
 static void check(const struct kwhy_pairs *pairs)
 {
 	expect(pairs->gpu_count <= KWHY_PAIR_GPUS_MAX);
@@ -55,7 +55,7 @@ static enum kwhy_status read_samples(
 	return kwhy_pair_rows_read("fuzz.csv", text, true, pairs, error);
 }
 
-/* Of two GPUs, which the samples beside it would have named. */
+/* Reads energies for two GPUs, a number that the file of samples would have given. */
 static enum kwhy_status read_energies(
 	const struct kwhy_text *text, struct kwhy_pairs *pairs, struct kwhy_error *error)
 {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace_input.h"
 
-/* A log of another tool beside an activity of a second on each of two GPUs, one known by its UUID. */
+/*
+ * A trace with an activity of one second on each of two GPUs, one of which is known by its UUID. The fuzzed
+ * power log of another tool is attributed to it.
+ */
 static const char trace[] = "# device 0 uuid=GPU-11111111-2222-3333-4444-555555555550 pci=0000:30:00.0\n"
 			    "kind,device,start_ns,end_ns\n"
 			    "kernel,0,1795245134000000000,1795245135000000000\n"

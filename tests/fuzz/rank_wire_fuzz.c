@@ -61,7 +61,7 @@ static void check_issue(const unsigned char *bytes)
 	expect(issue.warm <= 1024 && issue.count >= 1 && issue.count <= 1024 && issue.is_held <= 1);
 }
 
-/* What was accepted is as its users take it. */
+/* Checks that an accepted message satisfies what its users rely on. */
 static void check(enum kwhy_rank_word word, bool is_answer, const unsigned char *bytes,
 	const struct kwhy_rank_limits *limits)
 {
@@ -81,7 +81,10 @@ static void check(enum kwhy_rank_word word, bool is_answer, const unsigned char 
 	}
 }
 
-/* Word, whether it is an answer, number of ranks; then the message. */
+/*
+ * Fuzzes the check of messages between ranks. The input starts with the type of the message, whether it is
+ * an answer and the number of ranks; the message follows.
+ */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 {
 	struct kwhy_error error = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace_input.h"
 
-/* Whole files of a recording: mostly what checksums must catch. */
+/* Fuzzes whole files of a recording, most of which the checksums must reject. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 {
 	char path[64];

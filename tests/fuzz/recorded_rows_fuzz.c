@@ -4,8 +4,8 @@
 #include "trace_input.h"
 
 /*
- * Blocks whose checksums are right and whose records are the fuzzer's: 4 bytes say kind, writer, bytes of a
- * record and count, then come the records.
+ * Writes a block with a valid checksum and the fuzzer's records. Of the 4 bytes of `head`, byte 0 is the
+ * kind, 1 the writer, 2 the size of a record and 3 the number of records.
  */
 static void put_block(int file, const uint8_t *head, const uint8_t *payload, size_t length)
 {

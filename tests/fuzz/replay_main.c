@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 /*
- * Feeds every file of the folders named on the command line to a fuzz target once, so that what a fuzzer
- * found stays tested by ordinary builds. Fails when a folder is missing or holds no file.
+ * Passes every file in the folders named on the command line to a fuzz target once, so that ordinary builds
+ * keep testing the inputs that a fuzzer found. Fails if a folder is missing or empty.
  */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);
@@ -28,7 +28,8 @@ static int replay_file(const char *path, uint8_t *buffer)
 		return -1;
 	length = fread(buffer, 1, INPUT_MAX_BYTES, file);
 	fclose(file);
-	exact = malloc(length ? length : 1); /* of the exact size: reads past the end are then seen */
+	/* of the exact size, so that sanitizers detect reads past the end */
+	exact = malloc(length ? length : 1);
 	if (!exact)
 		return -1;
 	for (size_t i = 0; i < length; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results of kwhy's own that it reads again: report.json, stat.json, projections, bench ops. */
+/* Fuzzes the readers of kwhy's own results: report.json, stat.json, projections and bench ops. */
 #include "import/results/operations.h"
 #include "import/results/projection.h"
 #include "import/results/run.h"

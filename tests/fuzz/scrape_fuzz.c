@@ -7,7 +7,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Metrics of another host. What is found has a name and is found again by it. */
+/*
+ * Fuzzes the metrics of another host. Every device found must have a name, and looking up that name must
+ * find no other device.
+ */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct kwhy_llm_scrape scrape;

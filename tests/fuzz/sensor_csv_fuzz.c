@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 /*
- * Power CSV as the sensors read it: played back, and followed while it grows. Whatever the bytes are,
- * readings come in order of time when played back, and every message ends.
+ * Fuzzes power CSV as the sensors read it: replayed, and followed while the file grows. For any bytes,
+ * replayed readings must come in order of time, and an error must have a message.
  */
 
 enum { ROUNDS_MAX = 4096 };
@@ -47,7 +47,10 @@ static void play(const char *path)
 	kwhy_sensors_close(sensors);
 }
 
-/* The first half is there at the start, the rest comes later. */
+/*
+ * Follows the file while it grows: the first half of the bytes is there at the start, the second half is
+ * appended later.
+ */
 static void follow(const uint8_t *data, size_t length, const char *path, int file)
 {
 	struct kwhy_sensor_request request = {.without_nvml = true,
@@ -72,7 +75,7 @@ static void follow(const uint8_t *data, size_t length, const char *path, int fil
 	kwhy_sensors_close(sensors);
 }
 
-/* A file with a name: one without is taken for one that was removed. */
+/* The input needs a file with a name, as the sensors take a file without one for removed. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 {
 	char path[] = "/tmp/kwhy-fuzz-XXXXXX";

@@ -12,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);
 
-/* A file of the fuzzer's bytes in memory: its descriptor, and a path to it. */
+/* Puts the input into a file in memory. Returns its descriptor, and a path to it in `path`. */
 static inline int input_open(const void *data, size_t length, char path[64])
 {
 	int file = memfd_create("input", MFD_CLOEXEC);
@@ -23,7 +23,10 @@ static inline int input_open(const void *data, size_t length, char path[64])
 	return file;
 }
 
-/* What a reader accepts must finish, with sound times; what it refuses must be said in words. */
+/*
+ * Checks that a recording that a reader accepted has valid times and can be finished, and that a refusal
+ * has a message.
+ */
 static inline void input_check(
 	struct kwhy_recording *recording, enum kwhy_status status, struct kwhy_error *error)
 {
@@ -51,7 +54,7 @@ static inline void input_read(
 	input_check(recording, reader->read(recording, path, &options, &error), &error);
 }
 
-/* Strictly, and for what is whole. */
+/* Reads the file strictly, and again with `partial`, which accepts the complete part of a damaged file. */
 static inline void input_read_both_ways(const struct kwhy_trace_reader *reader, const char *path)
 {
 	input_read(reader, path, (struct kwhy_import_options){.partial = false});

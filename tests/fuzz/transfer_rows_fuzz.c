@@ -7,7 +7,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length);
 
-/* What is concluded from samples that were accepted is of them: medians lie within, stretches are in order.
+/*
+ * Checks that results computed from accepted samples are consistent: no median is below its minimum, and
+ * ranges of sizes are in order.
  */
 static void check(const struct kwhy_transfers *transfers)
 {

@@ -11,22 +11,25 @@
 #include <stdint.h>
 
 /*
- * A driver without a GPU. Device memory is host memory. A stream is a queue; any call runs what can be run
- * of all of them, in order, on its own thread; events and kwhy's gate hold a stream back. Kernels of
- * bench/calibration/load.c "run" for the time they are asked to, write the stamps a device would, and tell
- * the fake NVML through KWHY_FAKE_GPU_LOAD what power they draw (tests/fakes/gpu_load.h). Other kernels are C
- * functions that a test gives to kwhy_fake_gpu_kernels(). Copies above FAKE_COPY_MAX_BYTES move nothing.
- *
- * KWHY_FAKE_CUDA=no-device: no GPU; =no-memory: device memory cannot be had; =launch-fails: every launch
- * after the tenth fails; =kernels-meet: kernels of a test run on threads, as those must that wait for what
- * those of another device tell them; =fail:CALL:N:RESULT: the Nth call of CALL since the driver was started
- * gives RESULT, and if the context dies of that, so does every later call of any kind.
- * KWHY_FAKE_CUDA_DEVICES: how many, 1 without. KWHY_FAKE_CUDA_SHARED: device memory that other processes can
- * open.
+ * A CUDA driver without a GPU. Device memory is host memory. A stream is a queue of operations. Every call
+ * of the driver first does its own part and then runs, in the calling thread, all queued operations that
+ * can run; a wait for an event and kwhy's gate kernel block the operations after them in their stream. The
+ * kernels of bench/calibration/load.c only occupy the time that their arguments ask for, write the time
+ * stamps that a device would write, and report their power to the fake NVML in the file KWHY_FAKE_GPU_LOAD
+ * (tests/fakes/gpu_load.h). All other kernels are C functions that a test passes to
+ * kwhy_fake_gpu_kernels(). Copies larger than FAKE_COPY_MAX_BYTES move no bytes.
+ * The environment variable KWHY_FAKE_CUDA selects a fault: "no-device" means that there is no GPU,
+ * "no-memory" that device memory cannot be allocated, "launch-fails" that every launch after the tenth
+ * fails, "gate-opens" that the gate kernel blocks nothing. "kernels-meet" runs the kernels of a test in
+ * threads of their own, which kernels need that wait for data of kernels on another device.
+ * "fail:CALL:N:RESULT" makes the Nth call of the function CALL since the start of the driver return RESULT;
+ * if RESULT is an error that destroys the context, all later calls of any function return it, too.
+ * KWHY_FAKE_CUDA_DEVICES is the number of devices, 1 if unset. If KWHY_FAKE_CUDA_SHARED is set, other
+ * processes can open device memory by its IPC handle.
  */
 enum { FAKE_DEVICES_MAX = 4, FAKE_COPY_MAX_BYTES = 64 << 20, FAKE_SHARED_BYTES_MAX = 227 << 10 };
 
-/* What the devices say of themselves. */
+/* Names and attributes that the fake devices report. */
 #ifdef FAKE_HIP
 #define FAKE_NAME "AMD Instinct MI210"
 #define FAKE_ATTRIBUTE(name, value)              \
@@ -43,22 +46,23 @@ enum { FAKE_DEVICES_MAX = 4, FAKE_COPY_MAX_BYTES = 64 << 20, FAKE_SHARED_BYTES_M
 #define FAKE_SHARED_MAX(function) ((function)->shared_bytes)
 #endif
 
-#define FAKE_IDLE_MW 121500 /* with a context */
+#define FAKE_IDLE_MW 121500 /* power of a device with a context and nothing running */
 
 enum fake_kind { FAKE_COPY, FAKE_FILL, FAKE_KERNEL, FAKE_RECORD, FAKE_WAIT, FAKE_CALL, FAKE_CHILD };
 
-/* A kernel: one of ours by its name, or a test's. */
+/* A kernel: one of kwhy's load kernels, known by name, or a C function of a test. */
 struct kwhy_cuda_function_opaque {
-	struct kwhy_gpu_host_kernel host; /* run NULL: of ours */
-	int64_t length_ns, power_mw;	  /* length_ns -1: argument 0 says it */
-	int stamps;			  /* argument that says where they go; -1: none */
-	unsigned shared_bytes;		  /* that launches may ask for */
+	struct kwhy_gpu_host_kernel host; /* run is NULL for a load kernel */
+	int64_t length_ns, power_mw;	  /* length_ns -1: argument 0 is the length */
+	/* index of the argument that points to the time stamps; -1: the kernel writes none */
+	int stamps;
+	unsigned shared_bytes; /* dynamic shared memory that a launch may ask for */
 };
 
 struct kwhy_cuda_event_opaque {
-	uint64_t recorded, reached; /* how often */
+	uint64_t recorded, reached; /* number of times it was queued in a stream, and was reached there */
 	int64_t time_ns;
-	unsigned waiting; /* operations that know it */
+	unsigned waiting; /* queued operations that refer to the event */
 	bool timed, destroyed;
 };
 
@@ -70,14 +74,15 @@ struct fake_operation {
 	unsigned char value;
 	kwhy_cuda_function function;
 	struct kwhy_gpu_grid grid;
-	int64_t started_ns; /* of a gate that holds; 0: not yet */
+	int64_t started_ns; /* start of a gate that still blocks its stream; 0: not started */
 	kwhy_cuda_event event;
 	uint64_t ticket;
-	bool (*call)(void *context); /* of another fake; false: not yet */
+	bool (*call)(void *context); /* function of another fake; returns false until it is done */
 	void *context;
-	const struct fake_operation *node; /* of an executable graph: that of the graph it was made of */
+	/* in an executable graph: the node of the graph that it was instantiated from */
+	const struct fake_operation *node;
 	struct kwhy_cuda_graph_opaque *child;
-	struct fake_running *running; /* the kernel; NULL: it does not */
+	struct fake_running *running; /* state of a kernel that runs in a thread; NULL: none runs */
 	uint64_t arguments[KWHY_GPU_HOST_ARGUMENT_BYTES_MAX / 8];
 };
 
@@ -93,8 +98,9 @@ struct kwhy_cuda_stream_opaque {
 	struct kwhy_cuda_stream_opaque *next;
 	int device;
 	struct fake_queue queue;
-	kwhy_cuda_graph graph; /* being recorded */
-	int64_t free_at_ns;    /* when what has run will have run on a device */
+	kwhy_cuda_graph graph; /* the graph that a capture of the stream fills; NULL: no capture */
+	/* time at which a real device would have finished the operations run so far */
+	int64_t free_at_ns;
 };
 
 struct kwhy_cuda_context_opaque {
@@ -102,19 +108,28 @@ struct kwhy_cuda_context_opaque {
 	bool reaches[FAKE_DEVICES_MAX];
 };
 
-/* Gives the kernels of a test to the driver; `kernels` ends with a NULL name and is kept. */
+/*
+ * Gives the kernels of a test to the driver. `kernels` ends with an entry whose name is NULL and must stay
+ * valid.
+ */
 __attribute__((visibility("default"))) void kwhy_fake_gpu_kernels(const struct kwhy_gpu_host_kernel *kernels);
 
-/* Runs what can be run, as every call does. */
+/* Runs all queued operations that can run, as every call of the driver does. */
 __attribute__((visibility("default"))) enum kwhy_cuda_result kwhy_fake_gpu_turn(void);
 
-/* Queues what another fake does in a stream; it is asked again and again until it yields true. */
+/*
+ * Queues a function of another fake in a stream. It is called repeatedly, and blocks the stream, until it
+ * returns true.
+ */
 __attribute__((visibility("default"))) enum kwhy_cuda_result kwhy_fake_gpu_call(
 	kwhy_cuda_stream stream, bool (*call)(void *context), void *context);
 
-/* Takes the lock; not KWHY_CUDA_SUCCESS: the call fails with that, and the lock is not taken. */
+/*
+ * Takes the lock and returns KWHY_CUDA_SUCCESS, or returns the error with which the call must fail, without
+ * the lock.
+ */
 enum kwhy_cuda_result fake_begin(const char *call);
-/* Runs what can be run and gives the lock back. */
+/* Runs all queued operations that can run, releases the lock and returns `result`. */
 enum kwhy_cuda_result fake_end(enum kwhy_cuda_result result);
 #define BEGIN(call)                                               \
 	do {                                                      \
@@ -123,33 +138,39 @@ enum kwhy_cuda_result fake_end(enum kwhy_cuda_result result);
 			return refused;                           \
 	} while (0)
 
-/* Zeroed memory that goes with the last context, whatever is left of it. Under the lock. */
+/* Allocates zeroed memory that is freed at the latest with the last context. The caller holds the lock. */
 void *fake_new(size_t bytes);
 void fake_free(void *memory);
 
 bool fake_asked_for(const char *scenario);
 int64_t fake_now_ns(void);
 int fake_device_count(void);
-int fake_current_device(void); /* of the thread; -1: none */
+int fake_current_device(void); /* of the calling thread's context; -1: it has none */
 
 void fake_streams_start(void);
 void fake_streams_end(void);
 void fake_memory_end(void);
-/* The stream NULL goes on: what a call has not brought to the device yet is there. */
+/*
+ * Writes the bytes of the delayed copy to the device, if there is one (see fake_memory.c). Called where the
+ * default stream makes progress.
+ */
 void fake_memory_land(void);
 void fake_run_all(void);
 void fake_queue_put(struct fake_queue *queue, const struct fake_operation *operation);
-/* Into the stream, NULL: the device's own; or into the graph that it records. */
+/*
+ * Appends an operation to a stream, or to the graph that the stream captures. NULL is the default stream of
+ * the current device.
+ */
 enum kwhy_cuda_result fake_put(kwhy_cuda_stream stream, const struct fake_operation *operation);
 
 void fake_kernels_start(void);
-kwhy_cuda_function fake_kernel_new(const char *name); /* NULL: no such kernel */
+kwhy_cuda_function fake_kernel_new(const char *name); /* returns NULL if no kernel has that name */
 void fake_context_power(bool on);
-/* False: it holds the stream back. */
+/* Runs a kernel, or continues one that runs. Returns false while it blocks its stream. */
 bool fake_kernel_run(struct fake_operation *operation, kwhy_cuda_stream stream);
-/* Waits for it, if it runs. */
+/* Waits for the end of a kernel that runs in a thread; returns at once if none does. */
 void fake_kernel_end(struct fake_operation *operation);
-/* Waits for all that run: nobody's memory goes meanwhile. */
+/* Waits for all kernels that run in threads, so that memory they use can be freed. */
 void fake_streams_settle(void);
 
 #endif

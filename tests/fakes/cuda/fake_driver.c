@@ -8,13 +8,13 @@
 #include <time.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static enum kwhy_cuda_result dead; /* what killed the context */
-static unsigned failing_calls;	   /* of the call that is to fail */
+static enum kwhy_cuda_result dead; /* the error that destroyed the context; 0: none */
+static unsigned failing_calls;	   /* calls so far of the function that "fail:CALL:N:RESULT" names */
 static struct kwhy_cuda_context_opaque contexts[FAKE_DEVICES_MAX];
 static unsigned retained[FAKE_DEVICES_MAX];
 static _Thread_local kwhy_cuda_context current;
 
-/* Before what fake_new() gives. */
+/* Header of each block that fake_new() allocates. */
 struct piece {
 	struct piece *next, **place;
 	max_align_t bytes[];
@@ -49,7 +49,7 @@ void fake_free(void *memory)
 	free(piece);
 }
 
-/* As a driver does with its last context. */
+/* Frees everything, as a driver does when its last context is destroyed. */
 static void end_all(void)
 {
 	fake_streams_end();
@@ -127,7 +127,10 @@ enum kwhy_cuda_result fake_end(enum kwhy_cuda_result result)
 	return result;
 }
 
-/* Those of a library, for programs that are not tests. */
+/*
+ * Loads the kernels from the library KWHY_FAKE_GPU_KERNELS, for programs that cannot pass kernels
+ * themselves.
+ */
 static void load_kernels(void)
 {
 	const char *path = getenv("KWHY_FAKE_GPU_KERNELS");
@@ -292,7 +295,8 @@ enum kwhy_cuda_result fake_context_retain(kwhy_cuda_context *out_context, kwhy_c
 
 enum kwhy_cuda_result fake_context_release(kwhy_cuda_device device)
 {
-	pthread_mutex_lock(&lock); /* also of a dead one */
+	/* without fake_begin(), as releasing must also work after the context was destroyed */
+	pthread_mutex_lock(&lock);
 	if (--retained[device] == 0 && device == 0)
 		fake_context_power(false);
 	if (!is_used())
@@ -325,7 +329,7 @@ static enum kwhy_cuda_result enable_peer(int peer)
 }
 
 #ifdef FAKE_HIP
-/* HIP has a current device, and makes what context it needs. */
+/* Sets the device of the thread. HIP has no contexts in its interface and creates them itself. */
 enum kwhy_cuda_result hipSetDevice(int device)
 {
 	return fake_context_set(&contexts[device]);
@@ -338,7 +342,9 @@ enum kwhy_cuda_result hipDeviceEnablePeerAccess(int peer, unsigned flags)
 	return fake_end(enable_peer(peer));
 }
 #else
-/* Also of a program that uses another fake than this one. */
+/*
+ * Reports a context also if KWHY_FAKE_CONTEXT is set, for programs that work on another fake of the driver.
+ */
 enum kwhy_cuda_result cuDevicePrimaryCtxGetState(
 	kwhy_cuda_device device, unsigned *out_flags, int *out_is_active)
 {

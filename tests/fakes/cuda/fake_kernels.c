@@ -9,11 +9,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define DEVICE_CLOCK_OFFSET_NS INT64_C(1790000000000000000) /* the device counts from elsewhere */
+#define DEVICE_CLOCK_OFFSET_NS INT64_C(1790000000000000000) /* the device's clock differs from the host's */
 #define LAUNCH_NS 5000
 #define GATE_NS INT64_C(10000000000)
 
-/* A kernel has OWN_SHARED bytes of shared memory by itself: those of a launch are besides. */
+/*
+ * Every kernel has OWN_SHARED bytes of static shared memory; dynamic shared memory of a launch adds to
+ * them.
+ */
 enum { TABLES_MAX = 16, OWN_SHARED = 16, SHARED_UNASKED = (48 << 10) - OWN_SHARED, MULTIPROCESSORS = 132 };
 
 struct kwhy_cuda_module_opaque {
@@ -31,7 +34,10 @@ static const struct kwhy_cuda_function_opaque ours[] = {
 	{{"kwhy_gate", NULL, {8, 4}}, 0, FAKE_IDLE_MW, -1, 0},
 };
 
-/* Proxy kernels of a replay, by the share of multiprocessors on which they work: argument 2, of 1024. */
+/*
+ * Proxy kernels of a replay and their power on all multiprocessors. Argument 2 of a launch is the share of
+ * the multiprocessors that it uses, in 1/1024.
+ */
 static const struct {
 	const char *name;
 	int64_t power_mw;
@@ -230,7 +236,7 @@ enum kwhy_cuda_result cuLaunchCooperativeKernel(kwhy_cuda_function function, uns
 	return fake_end(launch(function, grid_x, block_x, shared_bytes, stream, arguments));
 }
 
-/* Since 11.8. */
+/* The call exists since CUDA 11.8. */
 #if !defined(FAKE_HIP) && FAKE_VERSION >= 11080
 enum kwhy_cuda_result cuLaunchKernelEx(const struct kwhy_cuda_launch_config *config,
 	kwhy_cuda_function function, void **arguments, void **extra)
@@ -251,7 +257,10 @@ static void write_stamps(uint64_t *stamps, int64_t begin_ns, int64_t end_ns)
 	stamps[1] = end > stamps[1] ? end : stamps[1];
 }
 
-/* For the time that it takes a device. */
+/*
+ * Occupies the stream for the time that the kernel would run on a device, and reports its power and time
+ * stamps.
+ */
 static void run_ours(const struct fake_operation *operation, kwhy_cuda_stream stream)
 {
 	const struct kwhy_cuda_function_opaque *function = operation->function;
@@ -272,7 +281,10 @@ static void run_ours(const struct fake_operation *operation, kwhy_cuda_stream st
 			DEVICE_CLOCK_OFFSET_NS);
 }
 
-/* What a share draws grows with its square, which nobody who measures the whole and nothing can foresee. */
+/*
+ * Reports the power of a proxy kernel. It grows with the square of the share, so that it cannot be
+ * interpolated from measurements at full load and at none.
+ */
 static struct kwhy_fake_load_item *tell_proxy(const struct fake_operation *operation)
 {
 	const struct kwhy_cuda_function_opaque *function = operation->function;
@@ -299,7 +311,7 @@ static bool run_gate(struct fake_operation *operation)
 	return true;
 }
 
-/* A kernel of a test while it runs. */
+/* State of a kernel of a test while it runs. */
 struct fake_running {
 	struct kwhy_gpu_host_kernel host;
 	struct kwhy_gpu_grid grid;

@@ -12,13 +12,14 @@ enum { ROOMS_MAX = 4096 };
 
 enum space_kind { DEVICE, PINNED, REGISTERED, MANAGED, OPENED };
 
-/* What was allocated or registered. */
+/* Memory that was allocated, registered or opened. */
 static struct space {
 	uintptr_t begin;
 	size_t bytes;
 	enum space_kind kind;
 	int device;
-	int file; /* after it, for other processes; 0: none, its memory is the heap's */
+	/* descriptor of the file that holds memory shared with other processes; 0: it is on the heap */
+	int file;
 } rooms[ROOMS_MAX];
 static size_t space_count;
 
@@ -30,9 +31,12 @@ static struct space *space_at(uintptr_t address)
 	return NULL;
 }
 
-/* What a call has taken and not brought yet: the driver does not wait for copies to the device from memory
- * that it does not know, nor for those within devices. They come when the stream NULL goes on or is waited
- * for, and other streams do not wait for that. */
+/*
+ * The bytes of a copy that has returned and has not reached the device yet. As with the real driver, a
+ * synchronous copy to the device from unregistered memory, or between places of devices, can return early.
+ * The bytes arrive when the default stream makes progress or is waited for; operations of other streams do
+ * not wait for them.
+ */
 static struct late {
 	kwhy_cuda_address to;
 	void *taken;
@@ -63,7 +67,7 @@ static void release(const struct space *space)
 
 void fake_memory_end(void)
 {
-	late.taken = NULL; /* went with the context */
+	late.taken = NULL; /* its memory was freed with the context */
 	for (; space_count; space_count--)
 		if (rooms[space_count - 1].kind != REGISTERED)
 			release(&rooms[space_count - 1]);
@@ -97,7 +101,7 @@ static enum kwhy_cuda_result take_space(uintptr_t address, enum space_kind kind)
 	return KWHY_CUDA_SUCCESS;
 }
 
-/* Where device memory that may be shared lies: a file of no name, from the start. */
+/* Maps the file of memory that other processes can open, from its start. Returns NULL if that fails. */
 static void *map_file(int file, size_t bytes)
 {
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -105,7 +109,7 @@ static void *map_file(int file, size_t bytes)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* With KWHY_FAKE_CUDA_SHARED set, so that other processes can reach it. */
+/* Allocates device memory that other processes can open, if KWHY_FAKE_CUDA_SHARED is set. */
 static enum kwhy_cuda_result new_shared_memory(kwhy_cuda_address *out_address, size_t bytes)
 {
 	int file = memfd_create("fake device memory", MFD_CLOEXEC);
@@ -168,7 +172,7 @@ enum kwhy_cuda_result cuIpcGetMemHandle(struct kwhy_cuda_shared *out_handle, kwh
 	return fake_end(KWHY_CUDA_SUCCESS);
 }
 
-/* As the driver, not in the process that shared it. */
+/* Opens memory of another process. Like the real driver it refuses the process that shared the memory. */
 enum kwhy_cuda_result cuIpcOpenMemHandle_v2(
 	kwhy_cuda_address *out_address, struct kwhy_cuda_shared handle, unsigned flags)
 {
@@ -205,7 +209,7 @@ enum kwhy_cuda_result cuMemAllocAsync(kwhy_cuda_address *out_address, size_t byt
 	return fake_end(new_device_memory(out_address, bytes, DEVICE));
 }
 
-/* Callers here synchronise before they give back what a queue still uses. */
+/* Frees at once, not in stream order: kwhy synchronises before it frees memory that queued work uses. */
 enum kwhy_cuda_result cuMemFreeAsync(kwhy_cuda_address address, kwhy_cuda_stream stream)
 {
 	(void)stream;
@@ -220,7 +224,7 @@ enum kwhy_cuda_result cuMemAllocManaged(kwhy_cuda_address *out_address, size_t b
 	return fake_end(new_device_memory(out_address, bytes, MANAGED));
 }
 
-/* KWHY_FAKE_CUDA_PINNED_BYTES: no block of pinned memory may be larger. */
+/* Allocates pinned memory. KWHY_FAKE_CUDA_PINNED_BYTES is the largest block that succeeds. */
 enum kwhy_cuda_result cuMemHostAlloc(void **out_memory, size_t bytes, unsigned flags)
 {
 	const char *most = getenv("KWHY_FAKE_CUDA_PINNED_BYTES");
@@ -433,7 +437,10 @@ enum kwhy_cuda_result cuMemsetD8Async(
 }
 
 #ifndef FAKE_HIP
-/* Elements whose bytes are all the same, as this driver fills bytes. */
+/*
+ * Fills memory with elements of `width` bytes. All bytes of `value` must be equal, as the fake only fills
+ * bytes.
+ */
 static enum kwhy_cuda_result set_wide(
 	kwhy_cuda_address address, unsigned value, size_t width, size_t count, kwhy_cuda_stream stream)
 {

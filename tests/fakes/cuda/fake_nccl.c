@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NCCL on the fake CUDA driver, whose device memory is host memory: calls of a group are collected, stand in
- * their streams from its end on and run when all of these are as far. What does not match, as a receive
- * without its send, is an error instead of a wait without end.
+ * NCCL within one process on the fake CUDA driver, whose device memory is host memory. The calls of a group
+ * are collected, queued in their streams when the group ends, and run together when all these streams have
+ * reached them. Calls that do not match, such as a receive without its send, are an error instead of a
+ * deadlock.
  */
 #include "fake_nccl.h"
 
@@ -11,14 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Calls that run together once all of their streams are as far. */
+/* The calls of a group. They run together once all their streams have reached them. */
 struct group {
 	struct call calls[CALLS_MAX];
 	size_t call_count, stream_count, arrived, left;
 	bool only_checks, has_run;
 };
 
-/* A stream of a group. */
+/* The place of a group in one of its streams. */
 struct part {
 	struct group *group;
 	bool is_there;
@@ -70,7 +71,10 @@ size_t fake_nccl_bytes(const struct call *call)
 	return call->count * (call->type == KWHY_NCCL_UINT64 ? 8 : call->type == KWHY_NCCL_UINT8 ? 1 : 4);
 }
 
-/* The calls of all members that belong together; -1: some are missing. */
+/*
+ * Finds the calls of all ranks of the collective that `first` belongs to, by rank, and marks them done.
+ * Returns their number, or -1 if some are missing.
+ */
 static int find_all(struct group *group, size_t first, size_t found[MEMBERS_MAX])
 {
 	struct call *calls = group->calls;
@@ -97,7 +101,7 @@ static void add_floats(const unsigned char *from, size_t bytes, unsigned char *r
 	}
 }
 
-/* Into `result`, which holds what came before; numbers of 4 or 8 bytes. */
+/* Reduces `from` into `result`, which holds the ranks so far; elements have 4 or 8 bytes. */
 void fake_nccl_combine(
 	const struct call *call, const unsigned char *from, size_t bytes, unsigned char *result)
 {
@@ -117,7 +121,10 @@ void fake_nccl_combine(
 	}
 }
 
-/* What each member gets: the sum or a part of it, the root's, or everybody's. */
+/*
+ * Writes what one rank receives: the reduction, its part of the reduction, the root's data, or the data of
+ * all ranks.
+ */
 static void hand_out(const struct call *calls, const struct call *call, const size_t found[MEMBERS_MAX],
 	int count, const unsigned char *result)
 {
@@ -152,7 +159,7 @@ static int run_together(struct group *group, size_t first)
 	return 0;
 }
 
-/* The first send of the peer to this member that nobody has received yet. */
+/* Copies the data of the first unreceived send of the peer to this rank. Returns -1 if there is none. */
 static int run_receive(struct group *group, struct call *receive)
 {
 	for (size_t i = 0; i < group->call_count; i++) {
@@ -191,7 +198,7 @@ static void let_go(struct group *group)
 		free(group);
 }
 
-/* False: other streams are not as far yet. */
+/* Runs the group if all its streams have reached it. Returns false until then. */
 static bool go_on(void *context)
 {
 	struct part *part = context;
@@ -203,7 +210,7 @@ static bool go_on(void *context)
 	if (group->arrived < group->stream_count)
 		return false;
 	if (!group->has_run && run_all(group))
-		abort(); /* it was tried when it was queued */
+		abort(); /* cannot fail: the same calls were checked when they were queued */
 	group->has_run = true;
 	free(part);
 	let_go(group);
@@ -218,7 +225,10 @@ static bool is_first_of_stream(const struct group *group, size_t call)
 	return true;
 }
 
-/* The last part that is queued may run them all at once: this holds the group as well. */
+/*
+ * Queues a group in all its streams. Queueing in the last stream can already run and free the group, so
+ * this function holds one more reference.
+ */
 static int queue(struct group *group)
 {
 	int failed = 0;

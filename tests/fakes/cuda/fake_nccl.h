@@ -13,10 +13,12 @@ struct meeting;
 
 struct ncclComm {
 	int rank, count;
-	struct meeting *meeting; /* of processes; NULL: of this one alone */
-	uint64_t collectives;	 /* so far */
-	_Atomic int waiting;	 /* calls in streams */
-	_Atomic int is_over;	 /* what waits ends without its bytes */
+	/* memory that the processes of the communicator share; NULL: all ranks are in this process */
+	struct meeting *meeting;
+	uint64_t collectives; /* number of collectives so far */
+	_Atomic int waiting;  /* number of calls that are queued in streams */
+	/* the communicator was aborted or destroyed: queued calls end without their data */
+	_Atomic int is_over;
 };
 
 enum kind { REDUCE, SCATTER, BROADCAST, GATHER, SEND, RECEIVE };
@@ -27,7 +29,7 @@ struct call {
 	void *to;
 	size_t count;
 	enum kwhy_nccl_type type;
-	int number; /* operation, root or peer */
+	int number; /* reduction operation, rank of the root, or rank of the peer */
 	struct ncclComm *communicator;
 	kwhy_nccl_stream stream;
 	int done;
@@ -37,12 +39,15 @@ size_t fake_nccl_bytes(const struct call *call);
 void fake_nccl_combine(
 	const struct call *call, const unsigned char *from, size_t bytes, unsigned char *result);
 
-/* Queues a call in a stream, which stands still until it is true; -1: it cannot. */
+/* Queues `call` in a stream, which it blocks until it returns true. Returns -1 if that fails. */
 int fake_nccl_put(kwhy_nccl_stream stream, bool (*call)(void *context), void *context);
 
-/* Between processes (fake_nccl_ranks.c): queues a call in its stream; -1: it cannot. */
+/*
+ * Queues a call of a communicator between processes (fake_nccl_ranks.c) in its stream. Returns -1 if that
+ * fails.
+ */
 int fake_nccl_queue(const struct call *call);
-/* Frees it once nothing waits. */
+/* Ends a communicator between processes. Frees it if no call of it is queued. */
 void fake_nccl_leave(struct ncclComm *communicator);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NCCL between processes: those of one communicator meet in memory that the one shares which made its name. A
- * call waits in its stream, as NCCL's kernels do, until the others have come to theirs; a thread of each
- * process turns the streams, as a device would. What is sent goes through one box a pair; of collectives each
- * shows what it gives on a board.
+ * NCCL between processes. The ranks of a communicator meet in memory that the process shares which created
+ * the communicator's id. A call blocks its stream, as NCCL's kernels do, until the other ranks have reached
+ * theirs; a thread in each process makes the streams progress, as a device would. Each ordered pair of
+ * ranks has a box for the data of sends, and each rank has a board on which it puts its input of a
+ * collective.
  */
 #include "fake_nccl.h"
 
@@ -34,17 +35,17 @@ struct board {
 struct meeting {
 	_Atomic int arrived;
 	struct board boards[MEMBERS_MAX];
-	struct box boxes[MEMBERS_MAX][MEMBERS_MAX]; /* from, to */
+	struct box boxes[MEMBERS_MAX][MEMBERS_MAX]; /* [sender][receiver] */
 };
 
 struct name {
 	long process, file;
 };
 
-/* A call that waits in its stream. */
+/* A call that is queued in its stream. */
 struct waiting {
 	struct call call;
-	uint64_t number; /* of collectives */
+	uint64_t number; /* sequence number of a collective, from 1 */
 	bool has_shown;
 };
 
@@ -84,7 +85,8 @@ int fake_nccl_put(kwhy_nccl_stream stream, bool (*call)(void *context), void *co
 
 static void start(void)
 {
-	void *self = dlopen("libnccl.so.2", RTLD_NOW | RTLD_NODELETE); /* the thread runs on in it */
+	/* keeps the code of the thread loaded */
+	void *self = dlopen("libnccl.so.2", RTLD_NOW | RTLD_NODELETE);
 	pthread_t thread;
 
 	pthread_once(&driver.found, find_driver);
@@ -146,7 +148,7 @@ void fake_nccl_leave(struct ncclComm *communicator)
 {
 	atomic_store(&communicator->is_over, 1);
 	if (atomic_load(&communicator->waiting))
-		return; /* it goes with the process */
+		return; /* queued calls still use it, so it is left to the end of the process */
 	munmap(communicator->meeting, sizeof(*communicator->meeting));
 	free(communicator);
 }
@@ -196,7 +198,7 @@ static void take_together(const struct call *call, size_t bytes)
 			fake_nccl_combine(call, boards[i].bytes + part, bytes, call->to);
 }
 
-/* False: others are not there yet. */
+/* Takes part in a collective. Returns false until all ranks have put their input on their boards. */
 static bool meet(struct waiting *waiting)
 {
 	const struct call *call = &waiting->call;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run-time compiler that takes every source and gives a few bytes. KWHY_FAKE_NVRTC=refuses: an error. How
- * often it was asked is kwhy_fake_compiled.
+ * A fake run-time compiler that accepts every source and returns a few bytes as the result.
+ * KWHY_FAKE_NVRTC=refuses makes compiling fail. kwhy_fake_compiled counts the compilations.
  */
 #include "vendor/nvrtc_abi.h"
 
@@ -22,7 +22,8 @@ const char *nvrtcGetErrorString(enum kwhy_nvrtc_result result)
 enum kwhy_nvrtc_result nvrtcVersion(int *out_major, int *out_minor)
 {
 	*out_major = 13;
-	*out_minor = 99; /* no code of ours is ever taken for a real compiler's */
+	/* a version that no real compiler has, so that cached code of the fake is never used for one */
+	*out_minor = 99;
 	return KWHY_NVRTC_SUCCESS;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kwhy probe asks the driver for, and its own kernels in C. */
+/* Calls of the driver that only kwhy probe makes, and the kernels of kwhy probe in C. */
 #include "fake.h"
 
 #include <string.h>
@@ -80,7 +80,7 @@ enum kwhy_cuda_result cuThreadExchangeStreamCaptureMode(int *mode)
 	return KWHY_CUDA_SUCCESS;
 }
 
-/* Nodes are the operations that were captured. */
+/* Returns the nodes of a graph, which are the operations that were captured. */
 enum kwhy_cuda_result cuGraphGetNodes(kwhy_cuda_graph graph, kwhy_cuda_graph_node *out_nodes, size_t *count)
 {
 	size_t found = 0;
@@ -140,7 +140,7 @@ enum kwhy_cuda_result cuGraphChildGraphNodeGetGraph(kwhy_cuda_graph_node node, k
 	return *out_graph ? KWHY_CUDA_SUCCESS : KWHY_CUDA_INVALID_VALUE;
 }
 
-/* A copy of the child, which has no graphs within. */
+/* Adds a copy of the graph `child` as a node. `child` must have no child graphs itself. */
 enum kwhy_cuda_result cuGraphAddChildGraphNode(kwhy_cuda_graph_node *out_node, kwhy_cuda_graph graph,
 	const kwhy_cuda_graph_node *after, size_t after_count, kwhy_cuda_graph child)
 {

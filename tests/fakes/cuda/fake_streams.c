@@ -7,7 +7,7 @@
 #include <time.h>
 
 static struct kwhy_cuda_stream_opaque *streams;
-static struct kwhy_cuda_stream_opaque own[FAKE_DEVICES_MAX]; /* the stream NULL of each */
+static struct kwhy_cuda_stream_opaque own[FAKE_DEVICES_MAX]; /* the default stream of each device */
 
 void fake_streams_start(void)
 {
@@ -80,7 +80,7 @@ enum kwhy_cuda_result fake_put(kwhy_cuda_stream stream, const struct fake_operat
 	return KWHY_CUDA_SUCCESS;
 }
 
-/* False: not yet. */
+/* Runs an operation. Returns false if it cannot run yet or is not done. */
 static bool run(struct fake_operation *operation, kwhy_cuda_stream stream)
 {
 	int64_t now_ns = fake_now_ns();
@@ -175,7 +175,10 @@ enum kwhy_cuda_result cuStreamCreate(kwhy_cuda_stream *out_stream, unsigned flag
 	return fake_end(KWHY_CUDA_SUCCESS);
 }
 
-/* What it still holds is left out, which a driver would run. */
+/*
+ * Destroys a stream. Operations that are still blocked are dropped, whereas a real driver would run them
+ * later.
+ */
 enum kwhy_cuda_result cuStreamDestroy_v2(kwhy_cuda_stream stream)
 {
 	struct kwhy_cuda_stream_opaque **place = &streams;
@@ -203,7 +206,10 @@ static void rest_until(int64_t until_ns)
 		;
 }
 
-/* Whether it has run all; what it then waits for is the time that it would take a device. */
+/*
+ * Sets *out_done to whether all operations of the stream have run, and *out_until_ns to the time at which a
+ * real device would have finished them, until which the callers wait.
+ */
 static enum kwhy_cuda_result look(
 	const char *call, kwhy_cuda_stream stream, bool *out_done, int64_t *out_until_ns)
 {
@@ -346,7 +352,7 @@ enum kwhy_cuda_result cuStreamEndCapture(kwhy_cuda_stream stream, kwhy_cuda_grap
 	return fake_end(*out_graph ? KWHY_CUDA_SUCCESS : KWHY_CUDA_INVALID_VALUE);
 }
 
-/* Those of graphs within, too. */
+/* Copies the operations of a graph and of its child graphs into one queue. */
 static void put_all(struct fake_queue *to, const struct fake_queue *from)
 {
 	for (const struct fake_operation *operation = from->first; operation; operation = operation->next) {

@@ -8,8 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The fake driver at `path` runs the kernels of `table` where one is asked for by its name; a NULL name ends
- * them, and they are kept. The test ends where that is another driver. */
+/*
+ * Gives the kernels of `table` to the fake driver at `path`, which then runs them where a launch names
+ * them. `table` ends with an entry whose name is NULL and must stay valid. The test fails if the library is
+ * not the fake driver.
+ */
 static inline void give_kernels_to_the_fake(const char *path, const struct kwhy_gpu_host_kernel *table)
 {
 	void *driver = dlopen(path, RTLD_NOW);

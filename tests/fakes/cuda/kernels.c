@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All kernels of kwhy in their forms for the host, for a fake driver to run: KWHY_FAKE_GPU_KERNELS names this
- * library. */
+/*
+ * A library of all kernels of kwhy as C functions. The environment variable KWHY_FAKE_GPU_KERNELS names it
+ * to the fake driver.
+ */
 #include "transfer/kernels.h"
 #include "bench/ops/kernels.h"
 #include "bench/pairs/testbed.h"

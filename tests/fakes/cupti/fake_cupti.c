@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Sizes of records in version 13.0, larger than what we declare of them. */
+/* Sizes of the records of CUPTI 13.0, which are larger than the parts that cupti_abi.h declares. */
 enum {
 	KERNEL_BYTES = 216,
 	COPY_BYTES = 96,
@@ -24,10 +24,13 @@ enum {
 	GRAPH_BYTES = 56,
 	KINDS = 64,
 	CALLS = 24,
-	LASTS_NS = 50000000 /* many periods of the tests' recordings */
+	LASTS_NS = 50000000 /* 50 ms, many flush periods of the tests' recordings */
 };
 
-/* Numbered as no version of CUPTI does. */
+/*
+ * Names of calls, indexed by domain (driver, runtime) and callback id. The ids differ from those of every
+ * real version.
+ */
 static const char *const calls[2][CALLS] = {
 	{NULL, "cuInit", "cuLaunchKernel", "cuMemAlloc_v2", "cuCtxSynchronize", "cuLaunchHostFunc_ptsz",
 		"cuProfilerStop", "cuMemFree_v2", "cuGraphInstantiateWithFlags", "cuGraphLaunch",
@@ -99,7 +102,7 @@ static size_t bytes_of(uint32_t kind)
 	}
 }
 
-/* Hands the buffer over, without the lock, as CUPTI's own thread would. */
+/* Gives the buffer to the program's callback, without holding the lock, as a thread of CUPTI would. */
 static void hand_over(void)
 {
 	uint8_t *full = buffer;
@@ -215,7 +218,7 @@ void fake_cupti_kernel(const char *name, uint32_t correlation, int64_t length_ns
 		.name = name,
 		.graph_node = graph_node};
 
-	/* Launches of graphs are one row each where that was asked for. */
+	/* With graph tracing on, a graph launch is one record and its kernels have none. */
 	if (graph_node && kinds[KWHY_CUPTI_KIND_GRAPH_TRACE])
 		return;
 	kernel.end_ns = length_ns < 0 ? 0 : kernel.start_ns + (uint64_t)length_ns;
@@ -279,7 +282,7 @@ void fake_cupti_graph(uint32_t graph, uint32_t correlation)
 	const uint64_t start_ns = now_ns();
 
 	if (kinds[KWHY_CUPTI_KIND_GRAPH_TRACE] && !may_be_whole)
-		raise(SIGSEGV); /* as CUPTI 13.0 does */
+		raise(SIGSEGV); /* CUPTI 13.0 crashes, too */
 
 	const struct kwhy_cupti_graph row = {.kind = KWHY_CUPTI_KIND_GRAPH_TRACE,
 		.correlation = correlation,
@@ -321,7 +324,7 @@ void fake_cupti_take_over(void)
 {
 	pthread_mutex_lock(&lock);
 	taken_over = true;
-	own_clock = NULL; /* theirs */
+	own_clock = NULL; /* the other client sets its own clock */
 	pthread_mutex_unlock(&lock);
 }
 
@@ -430,14 +433,20 @@ static int domain_of_kind(int kind)
 						 : 0;
 }
 
-/* At the end of a program what CUPTI needs is gone. */
+/*
+ * Ends the program if CUPTI is used after its end: a real CUPTI has then freed what it needs. Only in the
+ * scenario "lasts".
+ */
 static void use(void)
 {
 	if (asked_for("lasts") && atomic_load(&is_over))
-		_exit(96); /* a signal would not be seen: that thread takes none */
+		_exit(96); /* no signal, as the calling thread blocks signals */
 }
 
-/* As a timer's signal may come at any moment, to a program that waits for one. */
+/*
+ * Raises SIGALRM at this point if the scenario is `what` and the program handles the signal, as a timer
+ * could do at any moment.
+ */
 static void interrupt_when(const char *what)
 {
 	struct sigaction action;
@@ -472,11 +481,12 @@ enum kwhy_cupti_result cuptiActivityDisable(int kind)
 	return KWHY_CUPTI_SUCCESS;
 }
 
-/* A CUPTI of CUDA 12.0 knows neither of these. */
+/* CUPTI of CUDA 12.0 lacks cuptiActivityEnableRuntimeApi() and cuptiActivityEnableDriverApi(). */
 #ifndef FAKE_CUPTI_WITHOUT_CHOICE
 /*
- * As that of CUDA 13.0: single calls can be switched on before there is a context, and switched on and off as
- * long as their kind is on or one of them was on when the context was made.
+ * Selects a single call for recording. As in CUPTI of CUDA 13.0, that is possible before there is a
+ * context; later it takes effect only if the kind of call was switched on or one of its calls was selected
+ * when the context was created.
  */
 static void choose(int domain, uint32_t id, bool is_on)
 {
@@ -556,7 +566,7 @@ static void linger(void)
 	nanosleep(&(struct timespec){.tv_nsec = LASTS_NS}, NULL);
 }
 
-/* The forced flush is a program's last. */
+/* Makes a forced flush the last use of CUPTI in the scenario "lasts", and lets it take LASTS_NS. */
 static void last(uint32_t flags)
 {
 	use();
@@ -566,14 +576,20 @@ static void last(uint32_t flags)
 	atomic_store(&is_over, true);
 }
 
-/* Behind what programs have asked for at their end, other libraries end. */
+/*
+ * Lets the end of this library take LASTS_NS in the scenario "lasts". It comes after the program's exit
+ * handlers.
+ */
 __attribute__((destructor)) static void end(void)
 {
 	if (asked_for("lasts"))
 		linger();
 }
 
-/* Whatever still runs is only given when it is forced, as in CUPTI. */
+/*
+ * Gives the buffer to the program. As in CUPTI, a buffer with a kernel that still runs is given only by a
+ * forced flush.
+ */
 enum kwhy_cupti_result cuptiActivityFlushAll(uint32_t flags)
 {
 	bool is_complete = true;

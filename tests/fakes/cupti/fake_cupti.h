@@ -5,48 +5,60 @@
 #include <stdint.h>
 
 /*
- * A CUPTI without a GPU. The program under test does its "work" by these calls, each of which makes the
- * record that CUPTI would make, of the size that version 13.0 gives it, if its kind is asked for.
- * KWHY_FAKE_CUPTI says what goes wrong: "taken" (another client has it), "old" (a version before CUDA 12),
- * "drops" (3 records a buffer), "reorders" (records of a buffer come last first), "takeover" (from the call
- * of fake_cupti_take_over() on buffers go to somebody else), "forgets" (single calls that are switched on
- * once there is a context are not recorded), "lasts" (a flush that is forced takes a while, and a flush or a
- * switch after it ends the program), "subscribed" (another client has the callbacks).
+ * A CUPTI without a GPU. The program under test does its "work" by the calls of this header. Each of them
+ * makes the record that CUPTI would make, with the size that CUPTI 13.0 gives it, if recording of its kind
+ * is enabled.
+ * The environment variable KWHY_FAKE_CUPTI selects a fault: "taken" (another client uses the activity
+ * interface), "old" (a version before CUDA 12), "drops" (3 records of each buffer are dropped), "reorders"
+ * (the records of a buffer come in reverse order), "takeover" (from fake_cupti_take_over() on another
+ * client receives the buffers), "forgets" (calls that are selected after the context was created are not
+ * recorded), "lasts" (a forced flush takes 50 ms, and using CUPTI after it ends the program), "subscribed"
+ * (another client has the callbacks), "interrupted-switching" and "interrupted-reading" (SIGALRM arrives
+ * when recording is switched, or when a record is read).
  */
 
-/* A call of that name of CUPTI, "cudaLaunchKernel_v7000", of a domain: 1 driver, 2 runtime. */
+/*
+ * Records a call by the name that CUPTI gives it, such as "cudaLaunchKernel_v7000". Domain 1 is the driver,
+ * 2 the runtime.
+ */
 void fake_cupti_call(int domain, const char *name, uint32_t correlation);
 
-/* The same, of a call that began at a time of CUPTI's clock and ends now. */
+/* Records a call that began at start_ns of CUPTI's clock and ends now. */
 void fake_cupti_call_since(int domain, const char *name, uint32_t correlation, uint64_t start_ns);
 uint64_t fake_cupti_now(void);
 
-/* A launch on a thread of its own, for which this one waits. */
+/* Records a launch in a new thread, and waits for that thread. */
 void fake_cupti_elsewhere(uint32_t correlation);
 
-/* Calls back whoever subscribed, where that call is enabled: `data` as CUPTI gives it. */
+/*
+ * Calls the subscriber's callback if it is enabled for that call. `data` is passed on as CUPTI would pass
+ * it.
+ */
 void fake_cupti_tell(int domain, const char *name, const void *data);
 
-/* A kernel of a length; -1: it still runs. */
+/* Records a kernel. length_ns -1: it is still running and has no end yet. */
 void fake_cupti_kernel(const char *name, uint32_t correlation, int64_t length_ns, uint64_t graph_node);
 void fake_cupti_copy(uint8_t kind, uint8_t from, uint8_t to, uint64_t bytes, uint32_t correlation);
 void fake_cupti_peer_copy(uint32_t from_device, uint32_t to_device, uint64_t bytes, uint32_t correlation);
 void fake_cupti_memset(uint64_t bytes, uint32_t correlation);
-/* The graphs that are launched from now on are made; without, as if each had been made just before. */
+/*
+ * Lets graphs launched from now on count as instantiated earlier. Without this call each counts as
+ * instantiated right before its launch.
+ */
 void fake_cupti_instantiate(void);
 void fake_cupti_graph(uint32_t graph, uint32_t correlation);
 void fake_cupti_overhead(uint32_t kind, int64_t length_ns);
 void fake_cupti_memory(int is_free, uint64_t bytes, uint64_t address);
 void fake_cupti_take_over(void);
 
-/* Kernels run on this one from now on; else on device 0. */
+/* Sets the device on which kernels run from now on; 0 at the start. */
 void fake_cupti_use_device(unsigned number);
 
-/* Are kernels asked for now? How often has that been switched? */
+/* Return whether recording of kernels is on, and how often it was switched on or off. */
 int fake_cupti_is_on(void);
 unsigned fake_cupti_switches(void);
 
-/* How often somebody asked for what there is. */
+/* Returns the number of flushes so far. */
 unsigned fake_cupti_flushes(void);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver's calls of the program. The fake CUPTI calls back before and after each of them. */
+/*
+ * Calls of the driver by the program under test. The fake CUPTI makes its callbacks before and after each
+ * of them.
+ */
 #include "fakes/cupti/fake_cupti.h"
 #include "probed_program.h"
 #include "vendor/cupti_abi.h"
@@ -139,7 +142,10 @@ kwhy_cuda_function probed_function_of(const char *name)
 	exit(96);
 }
 
-/* A call of the runtime, in which the driver's call lies. CUPTI times the latter without its callbacks. */
+/*
+ * Launches a kernel by a runtime call that makes the driver call. As in CUPTI, the recorded duration of the
+ * driver call excludes the time of the callbacks.
+ */
 void probed_launch_by(const char *driver_call, const char *name, void **arguments)
 {
 	kwhy_cuda_function function = probed_function_of(name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Graphs of the program. */
+/* Work of the program under test by CUDA graphs. */
 #include "probed_program.h"
 #include "vendor/cupti_abi.h"
 
@@ -33,7 +33,7 @@ static void launch_graph(kwhy_cuda_graph_exec exec)
 	probed_call("cuGraphLaunch", &data, KWHY_CUPTI_EXIT);
 }
 
-/* None of its kernels runs outside of the graph. */
+/* Launches a graph whose kernels run nowhere else. */
 void probed_cold_graph(struct probed_memory *own, int launches)
 {
 	void *added[] = {&own->in, &own->out}, *counted[] = {&own->counter};
@@ -56,7 +56,7 @@ void probed_cold_graph(struct probed_memory *own, int launches)
 	probed_stream = NULL;
 }
 
-/* The kernel that may be repeated runs once outside of the graph, too, as in a warm-up. */
+/* Launches the same graph after one of its kernels ran outside of it, as in a warm-up. */
 void probed_graph(struct probed_memory *own, int launches)
 {
 	void *added[] = {&own->in, &own->out};
@@ -99,7 +99,9 @@ static void set_node(const char *name, kwhy_cuda_graph_exec exec, kwhy_cuda_grap
 		exit(90);
 }
 
-/* Changes the kernel in the graph, and that in the graph within it, to memory of their own. */
+/*
+ * Changes the arguments of the graph's kernel and of its child graph's kernel to memory[0] and memory[1].
+ */
 static void change(
 	kwhy_cuda_graph_exec exec, const kwhy_cuda_graph_node nodes[2], struct probed_memory memory[2])
 {
@@ -116,7 +118,10 @@ static void change(
 	probed_cuda.destroy_graph(child);
 }
 
-/* The memory with which the graph was made is freed before its first launch. */
+/*
+ * Launches a graph with a child graph. The memory in its kernels' first arguments is freed before the first
+ * launch.
+ */
 void probed_nested_graph(struct probed_memory *own, int launches)
 {
 	struct probed_memory memory[2] = {probed_new_memory(), probed_new_memory()},

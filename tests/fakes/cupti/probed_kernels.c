@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels of the program, as C functions of their parameters. */
+/* Kernels of the program under test, as C functions of their arguments. */
 #include "probed_program.h"
 
 #include <unistd.h>
@@ -38,7 +38,10 @@ static void follow(const struct kwhy_gpu_grid *grid, void **arguments)
 	((uint64_t *)(uintptr_t)words_at(arguments, 0)[0])[0] += 3;
 }
 
-/* What a kernel with state in memory that nobody sees would do. */
+/*
+ * A kernel with state outside of its arguments: from its second run on it also changes memory that no
+ * argument points to.
+ */
 static void unsteady(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	static unsigned since;

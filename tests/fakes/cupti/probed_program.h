@@ -9,13 +9,17 @@
 #include <stdint.h>
 
 /*
- * Parts of a CUDA program for kwhy probe, on the fake driver (libcuda.so.1 of LD_LIBRARY_PATH) and the fake
- * CUPTI. If a call fails, the program ends with a status of 89 or above.
+ * Parts of a CUDA program for tests of kwhy probe. It runs on the fake driver (libcuda.so.1 in
+ * LD_LIBRARY_PATH) and the fake CUPTI. If a call fails, the program ends with an exit status of 89 or
+ * above.
  */
 
-/* probed_calls.c: the driver's calls. The fake CUPTI calls back before and after them, as CUPTI does. */
+/*
+ * probed_calls.c: calls of the driver. The fake CUPTI makes its callbacks before and after them, as CUPTI
+ * does.
+ */
 
-enum { PROBED_WORDS = 4096 }; /* of `in` and `out` */
+enum { PROBED_WORDS = 4096 }; /* number of elements of `in` and `out` */
 
 struct probed_memory {
 	uint64_t *in, *out, *counter;
@@ -48,41 +52,44 @@ extern struct probed_driver {
 	__typeof__(cuStreamSynchronize) *wait;
 } probed_cuda;
 
-extern kwhy_cuda_stream probed_stream; /* in which kernels are launched */
+extern kwhy_cuda_stream probed_stream; /* stream of all launches */
 
-/* Loads driver, CUPTI and the library that the environment names, and makes a context. */
+/* Loads the driver, CUPTI and the library that CUDA_INJECTION64_PATH names, and creates a context. */
 void probed_initialise(void);
 
-/* Makes the context that of the calling thread. */
+/* Makes the context current in the calling thread. */
 void probed_use_context(void);
 
-uint64_t *probed_allocate(size_t bytes); /* set to 0 */
+uint64_t *probed_allocate(size_t bytes); /* zeroed */
 void probed_release(uint64_t *memory);
 struct probed_memory probed_new_memory(void);
 
-/* Launch the kernel of that name, by cuLaunchKernel or by another call of the driver. */
+/* Launch the kernel `name` by cuLaunchKernel, or by the driver call `driver_call`. */
 void probed_launch(const char *name, void **arguments);
 void probed_launch_by(const char *driver_call, const char *name, void **arguments);
 
-/* `name` is that of the driver's call. */
+/* Copy or fill memory. `name` is the driver's call. */
 void probed_copy(const char *name, void *to, const void *from, size_t bytes);
 void probed_set(void *to, unsigned value, size_t count);
 
 kwhy_cuda_function probed_function_of(const char *name);
 
-/* Calls back. `data` lacks what is the same for all calls; site: KWHY_CUPTI_ENTER or KWHY_CUPTI_EXIT. */
+/*
+ * Makes the callback of a driver call. `site` is KWHY_CUPTI_ENTER or KWHY_CUPTI_EXIT. The function fills in
+ * the fields of `data` that all calls have in common.
+ */
 struct kwhy_cupti_callback;
 void probed_call(const char *name, struct kwhy_cupti_callback *data, int site);
 uint32_t probed_next_correlation(void);
 
-/* probed_kernels.c. The last one has no name. */
+/* probed_kernels.c: kernels of the program; the last entry has the name NULL. */
 enum { PROBED_KERNELS_MAX = 8 };
 extern const struct kwhy_gpu_host_kernel probed_kernels[PROBED_KERNELS_MAX];
 
-/* The program ends with `status` in the run number `run` of the kernel add. */
+/* Ends the program with the exit status `status` in run number `run` of the kernel "add". */
 void probed_die_in(unsigned run, unsigned status);
 
-/* probed_graphs.c: work by launches of graphs, on the memory `own`. */
+/* probed_graphs.c: launch graphs that work on the memory `own`. */
 void probed_graph(struct probed_memory *own, int launches);
 void probed_cold_graph(struct probed_memory *own, int launches);
 void probed_nested_graph(struct probed_memory *own, int launches);

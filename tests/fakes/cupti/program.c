@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A CUDA program without CUDA: loads the library that CUDA_INJECTION64_PATH names and calls it, as the driver
- * does, has a copy of NVTX of its own, and does the work that its arguments say:
- * launch:N, device:N, running, copy, peer, memset, instantiate, graph, overhead, memory,
- * call:DOMAIN:NAME, range:NAME, span:NAME, domain:NAME, open:NAME, close, settle (until what was done is in
- * the file), on, off (until kernels are asked for, or are not), loop:MS (launches for so long, a kernel each
- * 0.2 ms), takeover, fork (a child that works, too), forked-cuda (a child that initialises CUDA itself),
- * print:TEXT, threads (how many are kwhy's), threads-at-end, retake:PATH (closes all descriptors that it does
- * not know and has each of them for a file of its own), handle:N (exits where SIGALRM comes), exit:N,
- * _exit:N, kill, signal, exec:PATH. Without "cuda" as first word CUDA is never initialised.
+ * A CUDA program without CUDA. Like the driver, it loads the library that CUDA_INJECTION64_PATH names and
+ * calls it. It has its own copy of NVTX and does the work that its arguments name: launch:N, device:N,
+ * running, copy, peer, memset, instantiate, graph, overhead, memory, call:DOMAIN:NAME, range:NAME,
+ * span:NAME, domain:NAME, open:NAME, close, settle (waits until the work so far is in the recording), on,
+ * off (wait until recording of kernels is on, or off), loop:MS (launches a kernel about every 0.2 ms for MS
+ * ms), takeover, fork (a child process that also works), forked-cuda (a child process that initialises CUDA
+ * itself), print:TEXT, threads (prints the number of kwhy's threads), threads-at-end, retake:PATH (closes
+ * all descriptors from 3 on and reuses their numbers for a file of its own), handle:N (a handler of SIGALRM
+ * that calls exit(N)), exit:N, _exit:N, kill, signal, exec:PATH. Without "cuda" as the first argument CUDA
+ * is never initialised.
  */
 #include "fakes/cupti/fake_cupti.h"
 #include "vendor/nvtx_abi.h"
@@ -27,10 +28,10 @@
 
 static uint32_t correlation = 100;
 
-/* As some programs have for their threads: every thread's stack holds one. */
+/* 1 MiB of thread-local memory, as some programs have: it is part of every thread's stack. */
 static _Thread_local volatile char of_each_thread[1 << 20];
 
-/* Calls of the fake, where it is loaded. */
+/* Functions of the fake CUPTI, if it is loaded. */
 static struct {
 	__typeof__(fake_cupti_call) *call;
 	__typeof__(fake_cupti_kernel) *kernel;
@@ -59,7 +60,7 @@ static void *find(void *library, const char *name)
 	return found;
 }
 
-/* As cuInit() does. */
+/* Loads the injected library and the fake CUPTI, as cuInit() does. */
 static void initialise_cuda(void)
 {
 	const char *path = getenv("CUDA_INJECTION64_PATH"), *fake = getenv("FAKE_CUPTI_PATH");
@@ -89,7 +90,7 @@ static void initialise_cuda(void)
 		exit(98);
 }
 
-/* This program's NVTX: tables of pointers that a tool may fill. */
+/* The tables of this program's copy of NVTX: pointers to functions that a tool may set. */
 enum { PLACES = 17 };
 static kwhy_nvtx_function *core[PLACES], *core2[PLACES], **core_table[PLACES], **core2_table[PLACES];
 
@@ -160,7 +161,10 @@ static void span(const char *name)
 		end(start(name));
 }
 
-/* Two domains that nest each for itself, the inner one with a registered name. */
+/*
+ * Opens and closes ranges in two domains, each with its own nesting; the inner range's name is a registered
+ * string.
+ */
 static void domain_ranges(const char *name)
 {
 	void *(*create)(const char *) = (void *)core2[KWHY_NVTX_DOMAIN_CREATE_A];
@@ -221,7 +225,7 @@ static int64_t now_ns(void)
 	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-/* Kernels of 0.1 ms, half of the time; says how many there were. */
+/* Launches kernels of 0.1 ms at most every 0.2 ms, and prints their number. */
 static void loop(const char *text)
 {
 	const int64_t until_ns = now_ns() + atoi(text) * INT64_C(1000000);
@@ -237,7 +241,9 @@ static void loop(const char *text)
 	printf("%u launches, %u switches\n", count, cupti.switches());
 }
 
-/* Two more flushes: the first one's records are then written. */
+/*
+ * Waits until at least two flushes began after this call, so that the records of the first one are written.
+ */
 static void settle(const char *text)
 {
 	const struct timespec moment = {.tv_nsec = 1000000};
@@ -297,7 +303,7 @@ static void overhead(const char *text)
 {
 	(void)text;
 	cupti.overhead(1 << 16, 2000000);
-	cupti.overhead(5 << 16, 7000000); /* the driver's own */
+	cupti.overhead(5 << 16, 7000000); /* an overhead of the driver, not of CUPTI */
 }
 
 static void memory(const char *text)
@@ -318,7 +324,7 @@ static void take_over(const char *text)
 	cupti.take_over();
 }
 
-/* A child that goes on as if nothing were: what it does must be nobody's. */
+/* Forks a child that continues to work. Its work must not be recorded. */
 static void fork_child(const char *text)
 {
 	const pid_t child = fork();
@@ -362,7 +368,7 @@ static void print_threads(const char *text)
 		FILE *file = fopen(threads.gl_pathv[i], "r");
 		char name[32] = "";
 
-		if (!file) /* it has ended since */
+		if (!file) /* the thread has ended since glob() */
 			continue;
 		ours += fgets(name, sizeof(name), file) && !strcmp(name, "kwhy\n");
 		fclose(file);
@@ -380,7 +386,7 @@ static void print_threads_at_end(const char *text)
 	prints_last_threads = true;
 }
 
-/* Behind all that libraries have asked for at the end. */
+/* Prints the threads after all exit handlers of libraries have run. */
 __attribute__((destructor)) static void print_last_threads(void)
 {
 	if (prints_last_threads)
@@ -422,7 +428,7 @@ static void on_alarm(int signal)
 	exit(handler_exit);
 }
 
-/* Not allowed, and done: a handler that ends the program as if it were at its end. */
+/* Installs a signal handler that calls exit(), which is not async-signal-safe, but some programs do it. */
 static void handle(const char *text)
 {
 	handler_exit = atoi(text);
@@ -451,7 +457,7 @@ static void execute(const char *text)
 
 static const struct {
 	const char *word;
-	void (*act)(const char *text); /* behind the colon; NULL: there is none */
+	void (*act)(const char *text); /* `text` follows the colon; NULL: the argument has no colon */
 } actions[] = {
 	{"launch", launch},
 	{"device", use_device},

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls of vendor/nvml_symbols.def that change or follow time; facts.c has the others. See README.md. */
+/*
+ * The calls of vendor/nvml_symbols.def that change state or depend on time; facts.c has the others. See
+ * README.md.
+ */
 #include "calls.h"
 
 #include <math.h>
@@ -29,7 +32,7 @@ static void wait_ms(double length_ms)
 		nanosleep(&length, NULL);
 }
 
-/* What the scenario's faults make of this call. */
+/* Returns the error that the scenario's faults prescribe for this call, and adds up their delays. */
 static enum kwhy_nvml_result fault_of(const char *call, double *out_delay_ms)
 {
 	double now_s = (double)fake_now_ns(&scenario) / 1e9;
@@ -537,7 +540,10 @@ static double gpm_of(const struct fake_numbers *numbers, unsigned metric)
 	return NAN;
 }
 
-/* Over less than 100 ms everything is 0, as on an H200. */
+/*
+ * Computes metrics from two samples. As on an H200, all metrics are 0 if the samples are less than 100 ms
+ * apart.
+ */
 enum kwhy_nvml_result nvmlGpmMetricsGet(struct kwhy_nvml_gpm_metrics *metrics)
 {
 	enum kwhy_nvml_result result = fake_begin(__func__, NULL, false, metrics);

@@ -6,14 +6,20 @@
 
 #include <pthread.h>
 
-/* What every call does first: counts itself, waits or fails as the scenario says, and looks at its device. */
+/*
+ * Begins every call: counts it, delays it or makes it fail as the scenario says, and checks its arguments.
+ * Returns the result of a call that fails.
+ */
 enum kwhy_nvml_result fake_begin(const char *call, kwhy_nvml_handle handle, bool needs_gpu, void *out);
 
-/* Until the end of its block a call has the devices to itself: kwhy's threads ask at once. */
+/*
+ * Lock the devices until the end of the caller's block, as several threads of kwhy call NVML at the same
+ * time.
+ */
 pthread_mutex_t *fake_turn_begin(void);
 void fake_turn_end(pthread_mutex_t **turn);
 
-/* Begins a call on a device; `gpu` is it, with what the scenario says of it. */
+/* Begins a call for a device and defines `gpu`, the device with its scenario. */
 #define BEGIN(handle, out)                                                         \
 	struct fake_gpu *gpu = (struct fake_gpu *)(handle);                        \
 	enum kwhy_nvml_result began = fake_begin(__func__, (handle), true, (out)); \
@@ -21,7 +27,7 @@ void fake_turn_end(pthread_mutex_t **turn);
 		return began;                                                      \
 	pthread_mutex_t *turn __attribute__((cleanup(fake_turn_end), unused)) = fake_turn_begin()
 
-/* A number as it is asked for; not supported where the scenario has none. */
+/* Returns a number of the scenario in *out; if the scenario has none (NAN), returns "not supported". */
 enum kwhy_nvml_result fake_offer(double value, unsigned *out);
 
 #endif

@@ -5,9 +5,9 @@
 #include "base/clock.h"
 
 /*
- * Exported by the fake libnvidia-ml.so.1 beside NVML's own calls, for tests in the same process: its time is
- * that of `clock` from now on (call it before nvmlInit_v2()); NULL: the machine's again. Lent. Look it up by
- * dlsym().
+ * Makes the fake's time that of `clock`, which must stay valid; NULL: the machine's time. The fake
+ * libnvidia-ml.so.1 exports this function in addition to NVML's calls, for tests in the same process, which
+ * find it by dlsym(). Call it before nvmlInit_v2().
  */
 void kwhy_fake_nvml_set_clock(const struct kwhy_clock *clock);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that tell what a device is and how it is set. */
+/* Calls that report a device's properties and settings. */
 #include "calls.h"
 
 #include <math.h>

@@ -8,7 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The fake's inside: a scenario (scenario.c), the meters that follow from it (meters.c), the calls (calls.c).
+/*
+ * Parts of the fake NVML: the scenario (scenario.c), the meters computed from it (meters.c) and the calls
+ * (calls.c).
  */
 
 enum {
@@ -22,7 +24,7 @@ enum {
 	FAKE_TEXT = 96
 };
 
-/* Numbers of a device; NAN: not offered. X(key, value when the scenario does not say). */
+/* Numbers of a device, as X(key, default); NAN: the device does not offer it. */
 #define FAKE_NUMBERS(X)                                                     \
 	X(before_w, NAN) /* power before the first call; NAN: the lowest */ \
 	X(tau_ms, 14.5)                                                     \
@@ -56,11 +58,11 @@ enum {
 	X(fan_percent, NAN)                                                 \
 	X(busy_percent, 0)                                                  \
 	X(memory_busy_percent, 0)                                           \
-	X(nvlinks, NAN)	   /* that the device has */                        \
-	X(nvlinks_up, NAN) /* NAN: all of them */                           \
+	X(nvlinks, NAN)	   /* number of NVLinks */                          \
+	X(nvlinks_up, NAN) /* number of active NVLinks; NAN: all */         \
 	X(nvlink_mb_s, 26562)                                               \
-	X(nvlink_version, 6) /* of NVML's list: NVLink 4 */                 \
-	X(nvlink_remote, 2)  /* a switch; 0: the neighbour in the list */   \
+	X(nvlink_version, 6) /* NVML's number of NVLink 4 */                \
+	X(nvlink_remote, 2)  /* 2: a switch; 0: the next GPU */             \
 	X(common_ancestor, 50)                                              \
 	X(pcie_generation, 5)                                               \
 	X(pcie_width, 16)                                                   \
@@ -104,20 +106,24 @@ struct fake_point {
 
 struct fake_power {
 	enum fake_shape shape;
-	double low_w, high_w, on_ms, off_ms; /* FAKE_CONSTANT: high_w */
-	struct fake_point *points;	     /* FAKE_STEPS: holds from its time to the next */
+	double low_w, high_w, on_ms, off_ms; /* FAKE_CONSTANT uses high_w alone */
+	/* FAKE_STEPS: each power lasts until the time of the next point */
+	struct fake_point *points;
 	size_t point_count;
 };
 
-/* What the meters show, at the end of what was simulated. Times in ns since the first call of all. */
+/*
+ * State of a device's meters at now_ns, the time to which they are simulated. Times are ns since the first
+ * call.
+ */
 struct fake_meters {
 	int64_t now_ns, next_sample_ns, next_tick_ns, next_average_ns, next_history_ns;
-	double sample_due_ns, tick_due_ns; /* before rounding */
+	double sample_due_ns, tick_due_ns; /* times of the next sample and counter update, unrounded */
 	double level_w, energy_mj;
 	int64_t stamps_ns[FAKE_RING];
 	unsigned samples_mw[FAKE_RING];
 	uint64_t sample_count, history_count;
-	double history_mj[FAKE_HISTORY]; /* every 10 ms */
+	double history_mj[FAKE_HISTORY]; /* energy at each of the last multiples of 10 ms */
 	unsigned long long counter_mj;
 	double reset_mj;
 	bool was_reset;
@@ -125,27 +131,27 @@ struct fake_meters {
 };
 
 struct fake_gpu {
-	int index; /* -1: an instance */
+	int index; /* index of a GPU; -1: a MIG instance */
 	char name[FAKE_TEXT], uuid[FAKE_TEXT];
 	unsigned pci_domain, pci_bus, pci_device;
 	struct fake_numbers numbers;
 	struct fake_power power;
 	struct fake_meters meters;
-	struct fake_gpu *parent; /* of an instance */
-	unsigned sm_count;	 /* of an instance */
+	struct fake_gpu *parent; /* the GPU of a MIG instance; NULL: this is a GPU */
+	unsigned sm_count;	 /* multiprocessors of a MIG instance */
 	struct fake_gpu *instances[FAKE_INSTANCES];
 	unsigned instance_count;
 	struct kwhy_nvml_process processes[FAKE_PROCESSES];
 	unsigned process_count;
 };
 
-/* A call that fails: from the nth on, `times` times, from a time on. */
+/* A fault: from time after_s on, the nth matching call and the next times - 1 fail with `result`. */
 struct fake_fault {
 	char call[FAKE_TEXT];
 	enum kwhy_nvml_result result;
 	unsigned long nth, times, seen;
 	double after_s;
-	double delay_ms; /* it takes longer instead */
+	double delay_ms; /* delay of each matching call, which then needs no `result` */
 };
 
 struct fake_scenario {
@@ -154,31 +160,34 @@ struct fake_scenario {
 	unsigned gpu_count;
 	struct fake_fault faults[FAKE_FAULTS];
 	unsigned fault_count;
-	int64_t origin_mono_ns; /* the first call */
-	int64_t offset_ns;	/* Unix against monotonic then */
-	bool has_settings;	/* FAKE_SETTINGS names a file */
+	int64_t origin_mono_ns; /* monotonic time of the first call */
+	int64_t offset_ns;	/* Unix time less monotonic time at the first call */
+	bool has_settings;	/* the variable FAKE_SETTINGS names a file */
 };
 
-/* Names the file that keeps the first GPU's limit and locked clock. */
+/* Environment variable that names the file with the first GPU's power limit and locked clock. */
 #define FAKE_SETTINGS "KWHY_FAKE_NVML_SETTINGS"
 
-/* Reads the file; NULL: one idle H200. Ends the program with the line that is wrong. */
+/*
+ * Reads the scenario from a file; NULL: one idle H200. Ends the program with a message that names the line
+ * if it is wrong.
+ */
 void fake_scenario_read(struct fake_scenario *scenario, const char *path);
 void fake_scenario_done(struct fake_scenario *scenario);
 void fake_settings_write(const struct fake_scenario *scenario);
 
-/* Time 0 is now. */
+/* Makes the current time the scenario's time 0. */
 void fake_clock_begin(struct fake_scenario *scenario);
 
-/* Time since the first call: of the machine, or as set by a test. */
+/* Returns the time since the first call, by the machine's clock or by one that a test set. */
 int64_t fake_now_ns(const struct fake_scenario *scenario);
 int64_t fake_unix_us(const struct fake_scenario *scenario, int64_t time_ns);
-bool fake_waits(void); /* delays are real */
+bool fake_waits(void); /* whether delays wait in real time: the clock is the machine's */
 
-/* As if nothing had been opened. */
+/* Resets the fake to the state before the first call. */
 void fake_forget(void);
 
-/* Brings the meters of a device up to a time. */
+/* Start a device's meters, and simulate them up to now_ns. */
 void fake_meters_init(struct fake_scenario *scenario, struct fake_gpu *gpu);
 void fake_meters_advance(struct fake_scenario *scenario, struct fake_gpu *gpu, int64_t now_ns);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the meters of an H200 make of a power: see README.md for where the constants come from. */
+/* Simulates the meters of an H200 for a given power. README.md says where the constants come from. */
 #include "fake.h"
 #include "fakes/gpu_load.h"
 #include "fakes/nvml/clock.h"
@@ -14,13 +14,13 @@
 #include <unistd.h>
 
 #define MS 1000000
-#define STEP_NS (MS / 4)	       /* of the low-pass */
-#define BEFORE_NS (INT64_C(2500) * MS) /* simulated before the first call, so that the ring is full */
+#define STEP_NS (MS / 4)	       /* time step of the low-pass filter */
+#define BEFORE_NS (INT64_C(2500) * MS) /* simulated before the first call to fill the ring */
 #define HISTORY_NS (10 * MS)
 
 enum { LOADS_SEEN = 512, SECOND_ITEMS = 100, INSTANT_EVERY = 5 };
 
-static const struct kwhy_clock *set_clock; /* NULL: the machine's */
+static const struct kwhy_clock *set_clock; /* NULL: the machine's clock */
 
 __attribute__((visibility("default"))) void kwhy_fake_nvml_set_clock(const struct kwhy_clock *clock)
 {
@@ -64,7 +64,7 @@ bool fake_waits(void)
 	return !set_clock;
 }
 
-/* The file of gpu_load.h, mapped once; NULL: none (yet). */
+/* Returns the file of gpu_load.h, which is mapped once; NULL if there is none yet. */
 static const struct kwhy_fake_load *load_file(void)
 {
 	static const struct kwhy_fake_load *mapped;
@@ -111,7 +111,10 @@ static double stepped_w(const struct fake_power *power, double time_s)
 	return power_w;
 }
 
-/* What a limit and a locked clock leave of it: what is above a context's idle falls with the clock's cube. */
+/*
+ * Returns the power under the power limit and the locked clock: the part above a context's idle power is
+ * proportional to the cube of the clock.
+ */
 static double held_w(const struct fake_gpu *gpu, double drawn)
 {
 	double clock = gpu->numbers.locked_clock_mhz / gpu->numbers.sm_clock_max_mhz, idle_w = 120;
@@ -136,7 +139,10 @@ static double drawn_w(const struct fake_scenario *scenario, const struct fake_gp
 	return scenario->has_settings ? held_w(gpu, drawn) : drawn;
 }
 
-/* About every fifth stamp of an H200 is 6 to 10 ms late; which ones, is not seen to follow anything. */
+/*
+ * Returns the time stamp of a sample. On an H200 about every fifth stamp is 6 to 10 ms late, in no pattern
+ * that was found.
+ */
 static int64_t stamp_of(const struct fake_gpu *gpu, uint64_t number, int64_t time_ns)
 {
 	double every = gpu->numbers.ring_late_every, back_s = gpu->numbers.ring_back_at_s;
@@ -191,7 +197,7 @@ static void take_history(struct fake_gpu *gpu)
 	meters->next_history_ns += HISTORY_NS;
 }
 
-/* The mean of the last second. */
+/* Updates the average power, which is the mean of the last second. */
 static void take_average(struct fake_gpu *gpu)
 {
 	struct fake_meters *meters = &gpu->meters;
@@ -208,7 +214,10 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* The low-pass and its integral over an interval in which the power is taken as constant. */
+/*
+ * Advances the low-pass filter and its integral, the energy, to until_ns. The power is taken as constant
+ * meanwhile.
+ */
 static void run_to(struct fake_scenario *scenario, struct fake_gpu *gpu, int64_t until_ns)
 {
 	struct fake_meters *meters = &gpu->meters;

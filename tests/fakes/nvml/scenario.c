@@ -10,7 +10,7 @@ enum { LINE_BYTES = 512 };
 
 struct reader {
 	struct fake_scenario *scenario;
-	struct fake_gpu *gpu; /* that the lines are about; NULL: none yet */
+	struct fake_gpu *gpu; /* the GPU that the lines describe; NULL: no "gpu" line so far */
 	const char *path;
 	int line;
 };
@@ -56,7 +56,7 @@ static struct fake_gpu *add_gpu(struct fake_scenario *scenario, const char *name
 	return gpu;
 }
 
-/* The next word of the line, or what stands between quotes; NULL: none left. */
+/* Returns the next word of the line, or the text between quotes; NULL at the end of the line. */
 static char *word(char **rest)
 {
 	char *start = *rest + strspn(*rest, " \t\n"), *end;
@@ -99,7 +99,7 @@ static void add_point(const struct reader *reader, struct fake_power *power, dou
 	power->points[power->point_count++] = (struct fake_point){time_s, power_w};
 }
 
-/* Lines of seconds, comma, watts; others are passed over. */
+/* Reads points of power from lines "SECONDS,WATTS"; ignores other lines. */
 static void read_csv(const struct reader *reader, struct fake_power *power, const char *path)
 {
 	char line[LINE_BYTES];
@@ -325,7 +325,7 @@ static void read_file(struct reader *reader)
 	fclose(file);
 }
 
-/* "LIMIT_W CLOCK_MHZ" of the first GPU, 0 a clock that is not locked: what outlives a process. */
+/* Reads "LIMIT_W CLOCK_MHZ" of the first GPU, which persist across processes; clock 0: not locked. */
 static void fake_settings_read(struct fake_scenario *scenario)
 {
 	const char *path = getenv(FAKE_SETTINGS);

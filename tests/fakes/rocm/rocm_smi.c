@@ -7,23 +7,24 @@
 #include <string.h>
 
 /*
- * ROCm SMI without a card. The file that KWHY_FAKE_ROCM names is read at every call, so that a test changes
- *it between two readings: lines of a key and its value,
+ * ROCm SMI without a GPU. The environment variable KWHY_FAKE_ROCM names its scenario, which is read at
+ * every call, so that a test can change it between two readings. The scenario consists of lines with a key
+ * and its value:
  *
- *	devices 2
- *	0 energy_counts 1000000
- *	0 fails rsmi_dev_temp_metric_get 4
- *	process 4711 bytes 1048576 devices 0 1
+ *     devices 2
+ *     0 energy_counts 1000000
+ *     0 fails rsmi_dev_temp_metric_get 4
+ *     process 4711 bytes 1048576 devices 0 1
  *
- * Without a value a call answers "not supported"; `fails` gives the result of a call, `init` that of
- *rsmi_init.
+ * A call whose key has no value returns "not supported". `fails` sets the result of a call, `init` that of
+ * rsmi_init().
  */
 
 #define SHOWN __attribute__((visibility("default")))
 
 enum { LINE_BYTES = 256 };
 
-/* Whether a line begins with the key, and what stands after it. */
+/* Returns whether a line begins with the key, and where its value begins. */
 static bool match(char *line, const char *key, char **out_rest)
 {
 	size_t length = strlen(key);
@@ -35,7 +36,7 @@ static bool match(char *line, const char *key, char **out_rest)
 	return true;
 }
 
-/* The value of a key of the scenario. */
+/* Finds the value of a key in the scenario. Returns false if there is none. */
 static bool look_up(const char *key, char out[LINE_BYTES])
 {
 	const char *path = getenv("KWHY_FAKE_ROCM");
@@ -216,7 +217,10 @@ SHOWN int rsmi_dev_fan_speed_max_get(uint32_t device, uint32_t sensor, uint64_t 
 	return number_of(device, __func__, "fan_most", speed);
 }
 
-/* "process 4711 bytes 12 devices 0 1": lines of their own, in order. */
+/*
+ * Reads the next line such as "process 4711 bytes 12 devices 0 1" of the scenario. Returns false at the end
+ * of the file.
+ */
 static bool next_process(FILE *file, struct kwhy_rsmi_process *out, uint32_t devices[2], uint32_t *out_count)
 {
 	char line[LINE_BYTES];
@@ -268,7 +272,7 @@ SHOWN int rsmi_compute_process_gpus_get(uint32_t pid, uint32_t *devices, uint32_
 	return KWHY_RSMI_SUCCESS;
 }
 
-/* Two steps, the second of which runs at the scenario's frequency. */
+/* Fills a list of two frequencies, the second of which is the current one and has the scenario's value. */
 #define FILL(layout, hz)                       \
 	do {                                   \
 		(layout).count = 2;            \
