@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-/* Built as C++, which the header supports; there the library's names have C linkage. */
+/*
+ * Uses the library from C++: the header compiles as C++, and the library's functions have C linkage there.
+ */
 int main(void)
 {
 	struct kwhy_analysis_options options;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* libkwhy-analyse.so through its header, on recordings of the examples. */
+/* Tests libkwhy-analyse.so through its public header, with the recordings in examples/. */
 
 #define DECODE KWHY_SOURCE_DIR "/examples/recordings/decode.kwhy"
 #define TRAIN KWHY_SOURCE_DIR "/examples/recordings/train.kwhy"
@@ -296,7 +296,7 @@ static void *analyse(void *path)
 	return text;
 }
 
-/* The document without the time that making it took. */
+/* Compares two JSON documents except for "own_seconds", the run time of kwhy itself. */
 static void assert_equal_documents(char *a, char *b)
 {
 	json_t *x = document_of(a), *y = document_of(b);
@@ -324,7 +324,7 @@ static void different_analyses_may_be_made_at_once(void **state)
 	}
 }
 
-/* Findings and notes are texts with numbers, which are made while the analysis is opened. */
+/* The texts of findings and notes contain numbers and are formatted when the analysis is opened. */
 static void documents_do_not_depend_on_the_programs_locale(void **state)
 {
 	struct german_locale german;

@@ -9,7 +9,7 @@ static struct kwhy_error error;
 
 enum { US = 1000, TIMES = 20 };
 
-/* Kernels of 50 us, each waited for. */
+/* Adds kernels of 50 us, each followed by a synchronisation; the gaps between kernels are 20 us. */
 static void add_waits_at(struct build *build, uint32_t device, int64_t from_us)
 {
 	for (int i = 0; i < TIMES; i++) {
@@ -26,7 +26,9 @@ static void add_waits(struct build *build, uint32_t device)
 	add_waits_at(build, device, 0);
 }
 
-/* Loops of kernels of 5 us, launched every 20 us; each loop is waited for. Two queued kernels are 2 us apart.
+/*
+ * Adds two kernels queued in direct succession, 2 us apart, and then loops of eight kernels of 5 us, one
+ * launched every 20 us, with a synchronisation after each loop.
  */
 static void add_loops(struct build *build)
 {
@@ -43,7 +45,7 @@ static void add_loops(struct build *build)
 	}
 }
 
-/* Projects the savings of the findings, where that is possible. */
+/* Projects the savings of the findings if the recording and its ledger permit it. */
 static void project(struct build *build, const struct kwhy_ledger *ledger, const struct kwhy_profile *profile)
 {
 	struct kwhy_whatif *whatif;
@@ -84,14 +86,14 @@ static void a_finding_saves_what_its_cure_is_projected_to(void **state)
 	finding = find(&build, "sync-after-every-op");
 	assert_non_null(finding);
 	assert_int_equal(finding->saving.bound, KWHY_BOUND_EXPECTED);
-	/* queued, kernels follow each other by 1.2 us in place of 20 */
+	/* without waits, the gap between queued kernels is 1.2 us instead of 20 us */
 	assert_int_equal(finding->saving.time_ns, (TIMES - 1) * 18800);
 	assert_int_equal(finding->saving.energy_nj, (TIMES - 1) * 18800 * 100);
 	assert_non_null(strstr(finding->saving.assumption, "become events"));
 	build_free(&build);
 }
 
-/* What is lost would be played as idle. */
+/* A replay would treat the time of lost records as idle, so nothing is projected. */
 static void where_rows_are_lost_findings_keep_their_bounds(void **state)
 {
 	struct build build = build_new(1);
@@ -123,7 +125,10 @@ static void findings_of_several_devices_keep_their_bounds(void **state)
 	build_free(&build);
 }
 
-/* A plan of that one change, with and without a profile of the machine. */
+/*
+ * Checks that the finding's saving is that of a plan with this one change, for a given profile of the
+ * machine or NULL.
+ */
 static void assert_as_planned(const struct build *build, const struct kwhy_finding *finding,
 	const char *change, const struct kwhy_profile *profile)
 {
@@ -178,8 +183,10 @@ static void chains_save_what_fusing_them_is_projected_to(void **state)
 	build_free(&build);
 }
 
-/* The cure reaches places, too, that the finding does not count: it saves 357.2 us, and the places here cost
- * 300. */
+/*
+ * The change also shortens gaps that the finding does not count: it saves 357.2 us, and the test sets the
+ * finding's cost to 300 us.
+ */
 static void what_a_cure_saves_beyond_the_cost_is_explained(void **state)
 {
 	struct kwhy_detect_options options = kwhy_detect_options_default();
@@ -199,7 +206,10 @@ static void what_a_cure_saves_beyond_the_cost_is_explained(void **state)
 	build_free(&build);
 }
 
-/* Findings of one cure: the one that costs most has its saving, and the others say where it is counted. */
+/*
+ * Of several findings with the same change, the one with the highest cost has the saving, and the others
+ * refer to it.
+ */
 static void the_saving_of_one_change_counts_once(void **state)
 {
 	struct kwhy_detect_options options = kwhy_detect_options_default();
@@ -230,7 +240,10 @@ static void the_saving_of_one_change_counts_once(void **state)
 	build_free(&build);
 }
 
-/* Whatever it costs: its cure saves 357.2 us, and the threshold is above that. */
+/*
+ * A finding is dropped if its projected saving, here 357.2 us, is below the threshold, however much it
+ * costs.
+ */
 static void what_saves_too_little_is_no_finding(void **state)
 {
 	struct kwhy_detect_options options = kwhy_detect_options_default();

@@ -85,7 +85,10 @@ static enum kwhy_status fail_half_way(void *context, const char *beside, struct 
 	return kwhy_fail(out, KWHY_E_IO, "half of it");
 }
 
-/* The folder is empty at the end of each test. */
+/*
+ * The teardown of each test checks that the folder is empty, so a temporary file left here would be
+ * noticed.
+ */
 static void a_writer_that_fails_leaves_the_old_file_alone(void **state)
 {
 	(void)state;

@@ -6,7 +6,7 @@
 
 enum { SIZE = 3 };
 
-/* L L' with L = {2}, {1, 3}, {-1, 2, 4}. */
+/* The product of the lower triangular matrix L = {2}, {1, 3}, {-1, 2, 4} and its transpose. */
 static const double product[SIZE * SIZE] = {4, 2, -2, 2, 10, 5, -2, 5, 21};
 
 static void copy(double *matrix)

@@ -51,7 +51,10 @@ static void a_key_keeps_its_first_value_until_the_caller_changes_it(void **state
 	kwhy_map_done(&map);
 }
 
-/* Multiples of a power of two share the low bits, by which a table without a hash would place them. */
+/*
+ * Multiples of a power of two have the same low bits, and would all get the same slot in a table that did
+ * not hash them.
+ */
 static void integers_far_apart_and_close_keep_their_values(void **state)
 {
 	struct kwhy_map map = {0};
@@ -129,8 +132,10 @@ static void bytes_are_copied_and_end_in_nul(void **state)
 }
 
 /*
- * Names that collide under FNV-1a, the hash of names before, in its lowest 24 bits: these depend on the same
- * bits of the state alone, so two blocks that lead to one state can each stand in any of BLOCKS places.
+ * Makes names that collide in the lowest 24 bits of FNV-1a, the hash function that the map used earlier.
+ * These bits of the hash depend only on the same bits of the state before, so if two blocks lead from one
+ * state to the same state, each can be used at its place in the name. BLOCKS such pairs give 2^BLOCKS
+ * colliding names.
  */
 enum { BLOCKS = 16, BLOCK_BYTES = 8, NAMES = 1 << BLOCKS, LOW = 0xFFFFFF, TRIES = 1 << 15 };
 
@@ -148,7 +153,7 @@ static void block_of(uint32_t number, char out[BLOCK_BYTES])
 	memcpy(out, &bytes, BLOCK_BYTES);
 }
 
-/* Finds two blocks that lead from the state to one state; returns that. */
+/* Finds two blocks that lead from `state` to the same state, and returns that state. */
 static uint64_t find_pair(uint64_t state, char out[2][BLOCK_BYTES])
 {
 	struct kwhy_map ends = {0};
@@ -168,7 +173,9 @@ static uint64_t find_pair(uint64_t state, char out[2][BLOCK_BYTES])
 	return 0;
 }
 
-/* How many slots lie between those at which searches of the keys begin and end, together. */
+/*
+ * Returns the sum over all keys of the distance, in slots, between a key's first slot and its actual one.
+ */
 static uint64_t probes_of(const struct kwhy_map *map)
 {
 	uint64_t probes = 0;

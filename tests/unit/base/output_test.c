@@ -10,7 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Nobody of that number is anybody here. Only root can give files away: others skip what needs it. */
+/*
+ * A user and group id that no account has. Only root can change the owner of a file; without root the tests
+ * that need this are skipped.
+ */
 enum { STRANGER = 65533 };
 
 static char folder[] = "/tmp/kwhy-output-XXXXXX", path[64], other[64];
@@ -200,7 +203,7 @@ static void a_stranger_s_file_in_a_shared_folder_is_not_extended(void **state)
 	assert_holds(path, "before");
 }
 
-/* As >(command) and /dev/stdout reach the writer. */
+/* Shells pass >(command), and programs /dev/stdout, as such a path in /proc or /dev/fd. */
 static void what_proc_shows_of_a_pipe_is_written_to(void **state)
 {
 	char name[40], words[8] = "";

@@ -10,14 +10,17 @@ static void numbers_get_the_prefix_that_fits(void **state)
 
 	(void)state;
 	assert_string_equal(kwhy_quantity_energy(out, 508300000000), "508 J");
-	assert_string_equal(kwhy_quantity_si(out, 6.305e-9, "J/B", 3), "6.31 nJ/B"); /* E0.7: not 6.3 uJ/B */
-	assert_string_equal(kwhy_quantity_si(out, 76.19 / 18835, "J/GFLOP", 3), "4.05 mJ/GFLOP"); /* E0.4 */
+	/* 6.3 uJ/B is error E0.7 of examples/claims */
+	assert_string_equal(kwhy_quantity_si(out, 6.305e-9, "J/B", 3), "6.31 nJ/B");
+	/* error E0.4 of examples/claims */
+	assert_string_equal(kwhy_quantity_si(out, 76.19 / 18835, "J/GFLOP", 3), "4.05 mJ/GFLOP");
 	assert_string_equal(kwhy_quantity_time(out, 999600), "1.00 ms");
 	assert_string_equal(kwhy_quantity_time(out, 999400), "999 \xC2\xB5s");
 	assert_string_equal(kwhy_quantity_time(out, 0), "0 s");
 	assert_string_equal(kwhy_quantity_time(out, -1500), "-1.50 \xC2\xB5s");
 	assert_string_equal(kwhy_quantity_bytes(out, 37), "37 B");
-	assert_string_equal(kwhy_quantity_bytes(out, 1 << 20), "1.05 MB"); /* 10^6, not MiB */
+	/* decimal megabytes (10^6 B), not MiB */
+	assert_string_equal(kwhy_quantity_bytes(out, 1 << 20), "1.05 MB");
 }
 
 static void what_is_not_a_number_is_not_available(void **state)
@@ -57,7 +60,7 @@ static void whole_amounts_are_counts_and_others_have_three_digits(void **state)
 	assert_string_equal(kwhy_quantity_amount(text, NAN), "n/a");
 }
 
-/* "500 m" of something reads as metres. */
+/* With a prefix, "500 m" could be read as metres. */
 static void numbers_below_1_without_a_unit_have_no_prefix(void **state)
 {
 	char text[KWHY_QUANTITY_BYTES];

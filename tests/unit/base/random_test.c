@@ -6,7 +6,10 @@
 
 enum { DRAWS = 100000 };
 
-/* The first numbers of the authors' program (prng.di.unimi.it/splitmix64.c) after the seed 1234567. */
+/*
+ * The expected values are the first outputs of the reference implementation (prng.di.unimi.it/splitmix64.c)
+ * for the seed 1234567.
+ */
 static void splitmix64_gives_the_numbers_of_its_authors(void **state)
 {
 	uint64_t seed = 1234567;
@@ -49,7 +52,7 @@ static void a_seed_gives_the_same_draws_and_another_one_others(void **state)
 	assert_int_not_equal(kwhy_random_bits(&one), kwhy_random_bits(&other));
 }
 
-/* The bounds are five standard errors of the mean and of the variance. */
+/* The tolerances are five standard errors of the mean and of the variance. */
 static void draws_have_the_moments_of_their_distributions(void **state)
 {
 	double uniform = 0, normal = 0, squares = 0;

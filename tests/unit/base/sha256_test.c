@@ -16,7 +16,10 @@ static void assert_sum(const unsigned char sum[KWHY_SHA256_BYTES], const char *h
 	assert_string_equal(text, hex);
 }
 
-/* In pieces of each length up to 130: ends of blocks lie everywhere. */
+/*
+ * Checks the hash of the bytes, added in pieces of each length from 1 to 130, so that block boundaries fall
+ * everywhere.
+ */
 static void assert_hash(const char *bytes, size_t length, const char *hex)
 {
 	for (size_t piece = 1; piece <= 130; piece++) {
@@ -31,7 +34,7 @@ static void assert_hash(const char *bytes, size_t length, const char *hex)
 	}
 }
 
-/* FIPS 180-4's examples, and a million of "a" as NIST gives it. */
+/* The examples of FIPS 180-4 and NIST's example of a million letters "a". */
 static void hashes_are_those_of_the_standard(void **state)
 {
 	static const char two[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
@@ -49,7 +52,7 @@ static void hashes_are_those_of_the_standard(void **state)
 	assert_sum(out, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-/* RFC 4231, cases 1, 2 and 6: a key of usual length, a short one, one longer than a block. */
+/* Cases 1, 2 and 6 of RFC 4231: keys of 20 and 4 bytes, and a key longer than a block. */
 static void authentication_codes_are_those_of_rfc_4231(void **state)
 {
 	unsigned char key[131], out[KWHY_SHA256_BYTES];

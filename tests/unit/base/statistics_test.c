@@ -10,7 +10,9 @@ static void assert_close(double value, double expected, double within)
 		fail_msg("%.12g is not within %g of %.12g", value, within, expected);
 }
 
-/* From the table of the NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2. */
+/*
+ * The expected values are from the table in the NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2.
+ */
 static void quantiles_of_student_are_those_of_the_tables(void **state)
 {
 	(void)state;
@@ -23,7 +25,9 @@ static void quantiles_of_student_are_those_of_the_tables(void **state)
 	assert_close(kwhy_student_quantile(0.999, 1), 318.309, 5e-3);
 }
 
-/* Cauchy's distribution and that of two degrees have quantiles in closed form. */
+/*
+ * For one degree of freedom (the Cauchy distribution) and for two, Student's quantiles have closed forms.
+ */
 static void quantiles_agree_with_closed_forms_on_both_sides(void **state)
 {
 	(void)state;
@@ -76,7 +80,7 @@ static void one_value_has_a_mean_and_no_interval_and_none_has_nothing(void **sta
 	assert_true(isnan(estimate.mean) && isnan(estimate.low) && isnan(estimate.least));
 }
 
-/* 10 J over 5 units by sums, where the mean of 4, 1 and 2 joules a unit would be 2.33. */
+/* The ratio of sums is 10 J / 5 units = 2 J a unit; the mean of the ratios 4, 1 and 2 would be 2.33. */
 static void a_ratio_is_of_sums_and_the_inverse_of_the_one_turned_over(void **state)
 {
 	const double joules[] = {4, 2, 4, NAN, 100}, units[] = {1, 2, 2, 3, NAN};
@@ -98,7 +102,7 @@ static void a_ratio_is_of_sums_and_the_inverse_of_the_one_turned_over(void **sta
 	assert_close(per_joule.high, 1 / each.low, 1e-9);
 }
 
-/* Nothing over units is 0 each, with no interval; a single pair has none either. */
+/* 0 J over some units is 0 J a unit without an interval; a single pair has no interval either. */
 static void a_ratio_to_nothing_is_unknown_and_one_of_nothing_is_0(void **state)
 {
 	const double some[] = {3, 5}, none[] = {0, 0}, one[] = {2, 0};
@@ -120,7 +124,10 @@ static void a_ratio_to_nothing_is_unknown_and_one_of_nothing_is_0(void **state)
 	assert_true(estimate.low > 0 && isfinite(estimate.high));
 }
 
-/* Welch's interval by hand: errors 1 and 4, freedom 25 / (1/3 + 16/3) = 4.4118, t = 2.6783. */
+/*
+ * Welch's interval calculated by hand: squared standard errors 1 and 4, 25 / (1/3 + 16/3) = 4.4118 degrees
+ * of freedom, t = 2.6783.
+ */
 static void a_difference_does_not_assume_that_both_sides_scatter_alike(void **state)
 {
 	struct kwhy_estimate a = {.count = 4, .mean = 10, .deviation = 2};
@@ -136,7 +143,10 @@ static void a_difference_does_not_assume_that_both_sides_scatter_alike(void **st
 	assert_close(difference.high, 0, 0);
 }
 
-/* One more value of the same is within t s sqrt(1 + 1/n), and its meter is off besides. */
+/*
+ * A single value is taken from the distribution of the n others: the interval of the difference is t s
+ * sqrt(1 + 1/n). The single value's own interval, if it has one, is added in quadrature.
+ */
 static void a_single_value_scatters_as_the_several_beside_it(void **state)
 {
 	struct kwhy_estimate several = {.count = 20, .mean = 100, .low = 95, .high = 105, .deviation = 10};
@@ -172,7 +182,10 @@ static void two_single_values_are_as_far_off_as_they_are_said_to_be(void **state
 	assert_true(isnan(difference.low) && isnan(difference.high));
 }
 
-/* 999 over 120 and 1001 over 80, but for the least of what 1 J adds to 20 %. */
+/*
+ * The bounds are nearly 1000/120 and 1000/80: beyond an uncertainty of 20 % in the denominator, 0.1 % in
+ * the numerator adds almost nothing.
+ */
 static void a_ratio_has_the_errors_of_both_its_sides(void **state)
 {
 	struct kwhy_estimate a = {.count = 1, .mean = 100, .low = 80, .high = 120, .deviation = NAN};
@@ -193,7 +206,7 @@ static void a_ratio_has_the_errors_of_both_its_sides(void **state)
 	assert_close(difference.ratio_high, 1000.0 / 80 + 1, 1e-3);
 }
 
-/* At the edge of the difference the ratio's edge is no change, too. */
+/* If the interval of the difference ends at 0, the interval of the ratio does so, too. */
 static void a_ratio_tells_no_change_apart_where_the_difference_does(void **state)
 {
 	struct kwhy_estimate a = {.count = 1, .mean = 100, .low = 97, .high = 103, .deviation = NAN};
@@ -226,7 +239,8 @@ static void moments_far_from_0_keep_their_scatter(void **state)
 	(void)state;
 	for (int i = 0; i < 3; i++) {
 		assert_true(i > 1 || kwhy_moments_variance(&moments) == 0);
-		kwhy_moments_add(&moments, 1e15 + i); /* squares of such have no digits for it */
+		/* the square has too few digits for differences of 1 */
+		kwhy_moments_add(&moments, 1e15 + i);
 	}
 	assert_close(moments.mean, 1e15 + 1, 0);
 	assert_close(kwhy_moments_variance(&moments), 1, 1e-12);

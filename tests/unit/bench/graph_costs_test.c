@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 /*
- * A GPU on which an empty kernel takes 1300 ns in a queue and 900 ns in a graph, besides 5 us that every row
- * takes. It counts what lies between its two events. On the host it takes a graph's launch 3 us for each
- * node, and its end is waited for another 2.
+ * A fake GPU on which an empty kernel takes 1300 ns in a queue and 900 ns in a graph, plus 5 us for each
+ * pair of events, which it calculates from what was issued between the two. On the host, launching a graph
+ * takes 3 us a node, and waiting for its end another 2 us a node.
  */
 struct counting {
 	struct kwhy_gpu gpu;
@@ -20,7 +20,7 @@ struct counting {
 	int graph_sizes[2];
 	size_t graphs, freed;
 	double queued_ns, node_ns;
-	int waited_for; /* nodes launched since the last wait */
+	int waited_for; /* number of nodes launched since the last wait */
 };
 
 static struct counting *of(struct kwhy_gpu *gpu)
@@ -202,7 +202,10 @@ static void a_kernel_more_is_told_apart_from_what_every_chain_takes(void **state
 	assert_float_equal(costs.queued_kernel_s.value, 1300e-9, 1e-15);
 	assert_float_equal(costs.node_s.value, 900e-9, 1e-15);
 	assert_float_equal(costs.node_s.sd, 0, 1e-15);
-	/* 3 us, and 3 + 2 less those of the kernel; a busy machine takes longer */
+	/*
+	 * 3 us a node for launching; 3 us + 2 us less 0.9 us of the kernel for launching and waiting; a
+	 * busy machine needs more
+	 */
 	assert_true(costs.launch_node_s.value > 2.9e-6);
 	assert_true(costs.start_node_s.value > 4.0e-6);
 	assert_true(counting.most_after_gate <= 100);

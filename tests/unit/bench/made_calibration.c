@@ -24,9 +24,9 @@ static const struct {
 
 enum { PLAN_COUNT = sizeof(plan) / sizeof(plan[0]), PULSES_MAX = 64 };
 
-/* The power that meters of one kind show, on a fine grid. */
+/* The power that the meters would show at each point of a fine grid in time. */
 struct curve {
-	struct kwhy_lag_reading *at; /* [count], every GRID_NS from 0 */
+	struct kwhy_lag_reading *at; /* [count], one each GRID_NS from time 0 on */
 	double *ring_w, *mean_w;
 	size_t count;
 };

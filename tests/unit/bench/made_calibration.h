@@ -5,10 +5,11 @@
 #include "bench/calibration/calibration.h"
 
 /*
- * A self-test of a GPU whose truth is known: 78.5 W clean idle, 121.5 W with a context, 358 W under load; a
- * ring every 20.02 ms through a low-pass of 14.5 ms, 3.5 ms late, every fifth stamp 8 ms late; a counter that
- * ticks every 100 ms; a trailing mean of one second and an instant, both new every 100 ms and asked for every
- * 50 ms. Free with kwhy_calibration_free().
+ * Makes the self-test data of a simulated GPU whose properties are known. Its power is 78.5 W at clean
+ * idle, 121.5 W with a context and 358 W under load. Its ring of samples has a sample every 20.02 ms, after
+ * a low-pass filter of 14.5 ms and a delay of 3.5 ms; every fifth time stamp is 8 ms late. Its energy
+ * counter is updated every 100 ms. Its average power over one second and its instant power are updated
+ * every 100 ms and read every 50 ms. Free the result with kwhy_calibration_free().
  */
 struct kwhy_calibration *made_calibration(void);
 

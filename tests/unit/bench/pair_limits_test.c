@@ -11,7 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What NVML tells of two GPUs of this scenario. */
+/*
+ * Returns the access between two GPUs as kwhy reads it from NVML. `first` and `second` are scenario lines
+ * of the fake NVML for each GPU.
+ */
 static struct kwhy_pairs *read_access(const char *first, const char *second, bool reaches)
 {
 	char path[] = "/tmp/kwhy-limits-XXXXXX";
@@ -150,7 +153,10 @@ static const struct kwhy_pair_criterion *criterion(const struct kwhy_pairs *pair
 	return NULL;
 }
 
-/* Times of one size between all; NVLink between 0 and 1, PCIe to 2, which takes ten times as long. */
+/*
+ * Makes times of one transfer size between three GPUs: NVLink connects GPUs 0 and 1, and PCIe connects GPU
+ * 2, which takes ten times as long.
+ */
 static struct kwhy_pairs *three_gpus(void)
 {
 	const struct kwhy_pair_request request = {.engines = 1u << KWHY_PAIR_WRITE,
@@ -195,8 +201,10 @@ static void rates_are_judged_by_limits_and_topology_by_times(void **state)
 	kwhy_pairs_free(pairs);
 }
 
-/* Two flows from one port take twice the bytes' time: what was made so is predicted, what takes half as long
- * again is half as wrong. */
+/*
+ * The times of two flows from one source are made as the prediction assumes: twice those of one flow. Those
+ * of flows to one target are 3/2 of the prediction, so the prediction is 1/3 too low.
+ */
 static void contention_is_predicted_by_equal_shares(void **state)
 {
 	const struct kwhy_pair_request request = {.engines = 1u << KWHY_PAIR_WRITE | 1u << KWHY_PAIR_EXCHANGE,

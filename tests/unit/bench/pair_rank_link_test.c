@@ -11,16 +11,20 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Ranks are threads of this process, each with a link of its own. */
+/* The ranks are threads of this process, each with a link of its own. */
 enum { RANKS = 4, DOUBLE = 1, RELAY = 2, REFUSE = 3, STOP = 4 };
 
 #define WAIT_NS INT64_C(10000000000)
 
-/* Of one test each; 0 and -1: of none. */
-static atomic_int first_port, refused,
-	to_itself;	       /* rank 0 listens there; times it could not; next connection */
-static atomic_int holder = -1; /* of that port, until rank 0 was refused once */
-static bool looks_at_itself;   /* the connection by which rank 0 then looks who listens there */
+/*
+ * State of the wrapped bind() and connect(), each used by single tests; 0 or -1: not used. first_port: port
+ * on which rank 0 listens. refused: number of times that bind() to it failed. to_itself: 1 makes the next
+ * connection connect to itself, 2 while it does.
+ */
+static atomic_int first_port, refused, to_itself;
+static atomic_int holder = -1; /* socket that occupies first_port until rank 0 failed to bind it once */
+/* after that failure rank 0 connects to see who listens on the port: this connection connects to itself */
+static bool looks_at_itself;
 static _Thread_local bool is_looking;
 
 int __real_bind(int socket, const struct sockaddr *address, socklen_t length);
@@ -50,7 +54,10 @@ int __wrap_bind(int socket, const struct sockaddr *address, socklen_t length)
 	return result;
 }
 
-/* Where the system gives it the port that it wants to reach, a connection reaches itself. */
+/*
+ * Makes a connection to itself, as it happens when the system chooses the destination port as the source
+ * port.
+ */
 static int connect_to_itself(int socket, const struct sockaddr *address, socklen_t length)
 {
 	int result = __real_bind(socket, address, length);
@@ -75,7 +82,10 @@ int __wrap_connect(int socket, const struct sockaddr *address, socklen_t length)
 	return result;
 }
 
-/* Below those that the system gives to connections: one that is free stays so. */
+/*
+ * Binds a port below the range from which the system chooses source ports, so that no connection can take
+ * it.
+ */
 static int bind_free_port(uint16_t *out)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -95,10 +105,13 @@ struct member {
 	struct kwhy_pair_calls calls;
 	struct kwhy_error error;
 	enum kwhy_status status;
-	bool done, leaves, is_left; /* is_left: by rank 0 */
+	bool done, leaves, is_left; /* is_left: rank 0 drops this rank, which then ends with KWHY_E_LOST */
 };
 
-/* DOUBLE: twice the number; RELAY: what rank 0, which waits for us, makes of it. */
+/*
+ * Answers a request. DOUBLE returns twice the number; RELAY asks rank 0, which meanwhile waits for this
+ * answer, to double it.
+ */
 static enum kwhy_status serve(void *context, uint32_t from, const struct kwhy_pair_message *asked,
 	struct kwhy_pair_message *answer, struct kwhy_error *error)
 {
@@ -145,7 +158,7 @@ static void *run(void *context)
 	return NULL;
 }
 
-/* All of them, rank 0 in this thread. */
+/* Connects all ranks. Rank 0 runs in the calling thread. */
 static void gather_at(struct member members[RANKS], int listener, uint16_t port)
 {
 	for (uint32_t i = 0; i < RANKS; i++)
@@ -253,7 +266,10 @@ static void a_rank_that_ends_is_named(void **state)
 	part(members);
 }
 
-/* Its end was found out while another one was awaited: nothing more comes of it. */
+/*
+ * Rank 0 notices the end of rank 2 before it waits for its answer. The wait must fail at once, as no answer
+ * will come.
+ */
 static void a_rank_that_ended_before_it_is_awaited_is_not_waited_for(void **state)
 {
 	struct member members[RANKS] = {{.done = false}, {.done = false}, {.is_left = true}};

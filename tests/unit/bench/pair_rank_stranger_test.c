@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ranks among strangers: who has no proof costs nothing. */
+/* Tests connections of programs that are no rank of the run: they must not disturb the run. */
 #include "base/clock.h"
 #include "bench/pairs/rank_calls.h"
 #include "bench/pairs/rank_wire.h"
@@ -18,7 +18,10 @@
 
 static const char secret[] = "0123456789abcdef0123456789abcdef";
 
-/* A peer that dribbles: each recv() gives one byte, and four seconds go by. */
+/*
+ * Simulates a slow peer: while `dribbles` is set, each recv() returns one byte and advances the clock by
+ * STEP_NS.
+ */
 static atomic_bool dribbles;
 static atomic_int dribbled;
 static atomic_llong late_ns;
@@ -110,7 +113,10 @@ static struct kwhy_rank_hello right_hello(void)
 	return hello;
 }
 
-/* Some say nothing, some the half of it, some with one field wrong; more than there is space for. */
+/*
+ * More connections than the listener has places for: some send nothing, some half of a hello message, some
+ * one with a wrong field.
+ */
 static void strangers_of_every_kind_do_not_end_the_run(void **state)
 {
 	enum { STRANGERS = 60 };
@@ -139,7 +145,10 @@ static void strangers_of_every_kind_do_not_end_the_run(void **state)
 		close(strangers[i]);
 }
 
-/* A right hello message, and a proof by another secret: the answer to it is none. */
+/*
+ * The stranger sends a valid hello message and a proof made with another secret. It gets a hello message
+ * and no proof in return.
+ */
 static void a_proof_by_another_secret_is_sent_away(void **state)
 {
 	struct member members[2] = {{.status = KWHY_OK}};
@@ -182,7 +191,7 @@ static void ranks_of_different_secrets_do_not_meet_and_say_why(void **state)
 	assert_non_null(strstr(members[1].error.text, "KWHY_RANKS_SECRET"));
 }
 
-/* Without a secret the system's table tells whose a connection is. */
+/* Without a secret, kwhy finds the user of a connection in the system's table of sockets. */
 static void without_a_secret_another_user_is_sent_away(void **state)
 {
 	enum { STRANGER = 65533 };
@@ -239,7 +248,8 @@ static void hosts_that_differ_need_a_secret_and_a_long_one(void **state)
 	come(&member);
 	assert_int_equal(member.status, KWHY_E_USAGE);
 	assert_non_null(strstr(member.error.text, "has 5 characters"));
-	member.request.secret = secret; /* an address of documentation, which no host has */
+	/* 192.0.2.1 is reserved for documentation (RFC 5737), so no host has it */
+	member.request.secret = secret;
 	come(&member);
 	assert_int_equal(member.status, KWHY_E_IO);
 	assert_non_null(strstr(member.error.text, "MASTER_ADDR is no address of the host"));
@@ -276,7 +286,10 @@ static enum kwhy_status refuse_all(void *context, uint32_t what, bool is_answer,
 	return is_answer && what == 7 ? kwhy_fail(error, KWHY_E_INPUT, "'field' is wrong") : KWHY_OK;
 }
 
-/* What rank 1 sends to rank 0, which asked for 7, and how that ends. */
+/*
+ * Rank 0 sends request 7, and rank 1 answers with the given message. Checks that rank 0 gives rank 1 up
+ * with an error that contains `words`.
+ */
 static void assert_lost(
 	uint32_t what, uint32_t status, uint64_t bytes, const char *body, size_t length, const char *words)
 {
@@ -309,8 +322,8 @@ static void answers_that_no_rank_gives_end_the_call(void **state)
 	assert_lost(0, 0, UINT64_MAX, "", 0, "what no rank sends");
 	assert_lost(0, KWHY_STATUS_COUNT, 2, "x", 2, "what no rank sends");
 	assert_lost(0, KWHY_E_IO, 0, "", 0, "what no rank sends");
-	assert_lost(0, KWHY_E_IO, 3, "xyz", 3, "what no rank sends");  /* no end */
-	assert_lost(0, KWHY_E_IO, 4, "x\0y", 4, "what no rank sends"); /* two */
+	assert_lost(0, KWHY_E_IO, 3, "xyz", 3, "what no rank sends");  /* the text is not terminated */
+	assert_lost(0, KWHY_E_IO, 4, "x\0y", 4, "what no rank sends"); /* a terminator within the text */
 	assert_lost(0, KWHY_E_IO, 6, "\033[2Jx", 6, "what no rank sends");
 }
 

@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A message that is right, and each of its fields with what it may not hold, and by what name that is said.
+/*
+ * A valid message. The tests put an invalid value into each of its fields, and check that the error names
+ * the field.
  */
 enum { RANKS = 3, MESSAGE_MAX = RANKS * sizeof(struct kwhy_pair_rank_facts) };
 
@@ -36,7 +38,10 @@ static void begin_with(enum kwhy_rank_word word, bool is_answer, const void *byt
 	length = count;
 }
 
-/* Puts it there, sees it refused by name, and puts back what was there. */
+/*
+ * Writes the invalid bytes into the message, checks that it is refused with an error that names the field,
+ * and restores the message.
+ */
 static void refuses(enum kwhy_rank_word word, bool is_answer, const char *name, size_t at, const void *bytes,
 	size_t count)
 {
@@ -54,7 +59,7 @@ static void refuses(enum kwhy_rank_word word, bool is_answer, const char *name, 
 	assert_int_equal(check(word, is_answer, &error), KWHY_OK);
 }
 
-/* By the last part of its name. */
+/* Checks a field of a nested struct. The error names the field without the struct. */
 #define BAD_CONDITION(type, member, field, value)                                               \
 	refuses(KWHY_RANK_SENSE, false, #field, offsetof(type, member.field), &(double){value}, \
 		sizeof(double))
@@ -176,7 +181,7 @@ static void refuses_text(bool is_answer, enum kwhy_rank_word word, const char *n
 	char text[200];
 
 	memset(text, 'x', sizeof(text));
-	refuses(word, is_answer, name, at, text, size); /* without an end */
+	refuses(word, is_answer, name, at, text, size); /* text without a terminator */
 	text[0] = '\033';
 	text[1] = '\0';
 	refuses(word, is_answer, name, at, text, size);
@@ -259,7 +264,7 @@ static void words_that_nobody_knows_are_refused(void **state)
 				check((enum kwhy_rank_word)unknown[i], is_answer, &error), KWHY_E_INPUT);
 }
 
-/* As rank 1 of three that have met nobody yet. */
+/* The process is rank 1 of three and has exchanged nothing with the others yet. */
 static void what_is_asked_out_of_order_or_by_the_wrong_rank_is_refused(void **state)
 {
 	static struct kwhy_pair_testbed testbed = {.own = 1};
@@ -285,11 +290,14 @@ static void what_is_asked_out_of_order_or_by_the_wrong_rank_is_refused(void **st
 	}
 	assert_false(ranks.done);
 	ranks.has_learned = true;
-	asked.head.what = KWHY_RANK_DRIFT; /* before clocks were compared */
+	asked.head.what = KWHY_RANK_DRIFT; /* the clocks were not compared yet */
 	assert_int_equal(kwhy_pair_rank_serve(&ranks, 0, &asked, &answer, &error), KWHY_E_INPUT);
 }
 
-/* Of ranks 0 and 2, where this is rank 1; led by another one; from a rank to itself. */
+/*
+ * The process is rank 1. It refuses a transfer between ranks 0 and 2, one that another rank than 0 leads,
+ * and one from itself to itself.
+ */
 static void a_part_in_what_is_not_ours_is_refused(void **state)
 {
 	static struct kwhy_pair_testbed testbed = {.own = 1, .count = RANKS};

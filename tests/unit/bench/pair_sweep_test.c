@@ -47,7 +47,8 @@ static void every_engine_and_load_moves_its_bytes_both_ways(void **state)
 		seen[config->engine]++;
 		loads[config->load]++;
 	}
-	for (int i = 0; i < KWHY_PAIR_ENGINE_COUNT; i++) /* no NCCL on the host, no socket in one process */
+	/* the host has no NCCL, and a single process no sockets */
+	for (int i = 0; i < KWHY_PAIR_ENGINE_COUNT; i++)
 		assert_int_equal(seen[i] > 0, i < KWHY_PAIR_NCCL || i > KWHY_PAIR_SOCKET);
 	assert_int_equal(pairs->absence_count, 2);
 	assert_true(loads[KWHY_PAIR_ALL_TO_ALL] > 0);
@@ -126,7 +127,10 @@ static void what_was_interrupted_is_carried_on_with_and_nothing_is_lost(void **s
 	kwhy_pairs_free(again);
 }
 
-/* A made-up /sys of two nodes, each with one of the first two processors that this process may use. */
+/*
+ * Makes a fake /sys with two NUMA nodes, each with one of the first two processors that this process may
+ * use. Returns false if there are fewer than two.
+ */
 static bool make_nodes(char base[])
 {
 	static const char *const folders[] = {"/devices", "/devices/system", "/devices/system/node",
@@ -180,7 +184,7 @@ static void the_node_of_the_thread_is_compared_and_left_as_it_was(void **state)
 	assert_int_equal(kwhy_pair_store_read(pairs->folder, &again, &error), KWHY_OK);
 	assert_int_equal(again->pinning_count, pairs->pinning_count);
 	if (!pairs->pinning_missing) {
-		assert_int_equal(pairs->pinning_count, 6); /* three clocks, both directions */
+		assert_int_equal(pairs->pinning_count, 6); /* three methods of timing in two directions */
 		assert_int_equal(pairs->pinnings[0].far_node, 1 - pairs->pinnings[0].near_node);
 		for (int pin = 0; pin < KWHY_PAIR_PIN_COUNT; pin++) {
 			assert_true(pairs->pinnings[0].times[pin].value > 0);

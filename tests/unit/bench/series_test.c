@@ -7,10 +7,10 @@
 #include <math.h>
 
 struct runner {
-	size_t calls, failing; /* the run that fails; 0: none */
+	size_t calls, failing; /* number of the run that fails, from 1; 0: none */
 };
 
-/* Runs become longer by a second each. */
+/* Measures a run. The first takes 1 s, each further one 1 s more. */
 static enum kwhy_status run(void *context, size_t number, double *out_s, struct kwhy_error *error)
 {
 	struct runner *runner = context;
@@ -111,7 +111,10 @@ static void a_list_has_its_words_and_no_list_has_all(void **state)
 	assert_true(kwhy_bench_list_has(NULL, "v5"));
 }
 
-/* The run behind a gate is another one than those of the median, and may be slower. */
+/*
+ * The busy time is measured in a separate run behind the gate kernel, which may take longer than the median
+ * of the timed runs.
+ */
 static void a_device_is_busy_for_no_more_than_a_run(void **state)
 {
 	(void)state;

@@ -8,10 +8,10 @@
 
 static struct kwhy_error error;
 
-/* Presses keys when a benchmark tells that it begins with this. */
+/* A user who interrupts a benchmark when it reports a given step. */
 struct user {
 	const char *presses_at;
-	unsigned left; /* calls until then, of a sweep */
+	unsigned left; /* number of progress reports of a sweep until the interrupt */
 };
 
 static void reported_share(void *context, const char *what, double share)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The whole sweep by CUDA's back end on a fake driver, which runs the kernels' forms in C. */
+/* Runs the whole sweep with the CUDA back end on a fake driver, which runs the kernels as C functions. */
 #include "bench/transfers/kernels.h"
 #include "bench/transfers/sweep.h"
 
@@ -41,8 +41,8 @@ static void the_driver_is_asked_for_every_strategy(void **state)
 }
 
 /*
- * What was measured before stays, and the run says what happened. A round makes more than 400 copies also on
- * a machine so slow that a visit takes one sample.
+ * The samples before the loss are kept, and the result names the cause. The 300th copy fails; a round makes
+ * more than 400 copies, even on a machine so slow that each sample batch holds a single sample.
  */
 static void a_device_that_is_lost_ends_the_run_with_what_was_measured(void **state)
 {
@@ -65,7 +65,10 @@ static void a_device_that_is_lost_ends_the_run_with_what_was_measured(void **sta
 	unsetenv("KWHY_FAKE_CUDA");
 }
 
-/* Pinned memory is short for the largest size: that one is left out, and said; the others are measured. */
+/*
+ * Pinned memory suffices for all but the largest size. That size is left out with a reason, and the others
+ * are measured.
+ */
 static void a_size_for_which_memory_is_short_is_left_out_alone(void **state)
 {
 	static const char *const strategies[] = {"pinned"};
@@ -73,7 +76,7 @@ static void a_size_for_which_memory_is_short_is_left_out_alone(void **state)
 	struct kwhy_error error = {0};
 
 	(void)state;
-	setenv("KWHY_FAKE_CUDA_PINNED_BYTES", "1500000", 1); /* a megabyte of it is slack */
+	setenv("KWHY_FAKE_CUDA_PINNED_BYTES", "1500000", 1); /* buffers are 1 MB larger than the transfer */
 	if (measure((struct kwhy_bench_request){.strategies = strategies, .strategy_count = 1}, &transfers,
 		    &error))
 		fail_msg("%s", error.text);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Measured transfers made of rows, six samples each within half a percent. */
+/* Measured transfers made from rows, with six samples within 0.5 % of each other for each transfer. */
 struct made {
 	struct kwhy_text text;
 	struct kwhy_transfers *transfers;
@@ -57,7 +57,10 @@ static const struct kwhy_transfer_baseline *baseline_of(
 	return NULL;
 }
 
-/* Reading in place starts sooner and runs slower: it wins below 64 KiB, where both take 5 us. */
+/*
+ * Reading in place has the lower latency and the lower bandwidth. It is faster below 64 KiB, where both
+ * methods take 5 us.
+ */
 static void a_way_wins_where_its_interval_lies_below(void **state)
 {
 	const struct kwhy_transfer_baseline *baseline;
@@ -119,9 +122,10 @@ static void the_fastest_and_the_next_are_chosen_for_each_size(void **state)
 }
 
 /*
- * Packets read over the link: 2 us and 10 GB/s; copied: 6 us and 50 GB/s: equal at 50 kB. Each piece read in
- * place: 10 us and 50 GB/s; a batch: 8 us, 0.1 us a piece and 55 GB/s: equal at pieces of 55 kB, less where
- * they are few.
+ * The modelled times are, for packed data read over the link, 2 us + bytes / 10 GB/s; for packed data
+ * copied, 6 us + bytes / 50 GB/s: equal at 50 kB. For pieces read in place, 10 us + bytes / 50 GB/s; for a
+ * batch of copies, 8 us + 0.1 us a piece + bytes / 55 GB/s: equal at pieces of 55 kB, or smaller ones if
+ * there are few.
  */
 static void the_limits_of_the_engine_are_where_ways_overtake_each_other(void **state)
 {
@@ -145,7 +149,10 @@ static void the_limits_of_the_engine_are_where_ways_overtake_each_other(void **s
 	end(&made);
 }
 
-/* Half the bytes over a link of 10 GB/s, expanded at 40 GB/s: 50 + 25 us against 100 us. */
+/*
+ * Compression to half the size: the transfer at 10 GB/s takes 50 us and the expansion at 40 GB/s takes 25
+ * us, compared with 100 us uncompressed.
+ */
 static void compressing_is_weighed_by_ratio_and_rates(void **state)
 {
 	struct made made;

@@ -20,7 +20,10 @@ static struct kwhy_transfers *measure(struct kwhy_bench_request request)
 	return transfers;
 }
 
-/* Every way there is, both ends of the range, on memory and threads alone. */
+/*
+ * Measures every strategy at the smallest and the largest size, on the host back end, which needs memory
+ * and threads alone.
+ */
 static void every_strategy_moves_its_bytes(void **state)
 {
 	struct kwhy_transfers *transfers = measure((struct kwhy_bench_request){
@@ -50,7 +53,10 @@ static void every_strategy_moves_its_bytes(void **state)
 	kwhy_transfers_free(transfers);
 }
 
-/* One visit is over later than that: what nobody measured is no wide interval. */
+/*
+ * The time limit of 1 us permits a single sample batch. Transfers without samples must not be counted as
+ * measured to a wider interval.
+ */
 static void what_there_was_no_time_for_is_said_not_to_be_measured(void **state)
 {
 	const char *const strategies[] = {"pinned"};
@@ -73,7 +79,10 @@ static void what_there_was_no_time_for_is_said_not_to_be_measured(void **state)
 	kwhy_transfers_free(transfers);
 }
 
-/* A first visit also makes buffers and looks at what came: that is what other first ones take. */
+/*
+ * The first sample batch of a transfer takes longer, as it also allocates buffers and verifies the data. So
+ * it is predicted by first batches of other transfers of that size.
+ */
 static void a_visit_is_foreseen_by_the_last_one_or_by_first_ones_of_its_size(void **state)
 {
 	struct kwhy_transfer_point small = {.bytes = 64}, large = {.bytes = 1 << 30};
@@ -83,7 +92,8 @@ static void a_visit_is_foreseen_by_the_last_one_or_by_first_ones_of_its_size(voi
 	struct kwhy_bench_plan plan = {.tasks = tasks, .count = 1};
 
 	(void)state;
-	assert_float_equal(kwhy_bench_task_foreseen_s(&plan, &tasks[3]), 0, 0); /* none of its size yet */
+	/* no batch of that size was measured yet */
+	assert_float_equal(kwhy_bench_task_foreseen_s(&plan, &tasks[3]), 0, 0);
 	plan.count = 4;
 	assert_float_equal(kwhy_bench_task_foreseen_s(&plan, &tasks[3]), 6, 1e-9);
 	assert_float_equal(kwhy_bench_task_foreseen_s(&plan, &tasks[2]), 2, 1e-9);

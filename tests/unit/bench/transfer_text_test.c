@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernels' own text, run on the host, against their forms in C. */
+/* Compares the kernels' CUDA source, run on the host, with the same kernels as C functions. */
 #include "fakes/cuda_text.h"
 
 typedef struct {
@@ -20,7 +20,7 @@ static uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
 
 enum { SPACE = 70000, SEED = 9 };
 
-/* Arguments as a launch has them, for the text and for the form in C. */
+/* Arguments of a launch, used for the CUDA source and for the C function. */
 struct job {
 	enum kwhy_bench_kernel kernel;
 	uint64_t longs[8];
@@ -106,7 +106,10 @@ static void the_pattern_is_written_from_any_byte_on(void **state)
 		}
 }
 
-/* One byte of a piece, one of a gap and one of the last piece are wrong: two of them count. */
+/*
+ * One byte in a piece, one in a gap between pieces and one in the last piece are wrong. The one in the gap
+ * does not count.
+ */
 static void the_check_counts_wrong_bytes_of_pieces_alone(void **state)
 {
 	uint8_t *made = aligned(4096);
@@ -163,7 +166,7 @@ static void reading_finds_the_sum_that_the_host_knows(void **state)
 	free(made);
 }
 
-/* No rounds: the sum of the words, as reading finds it. */
+/* With 0 rounds of arithmetic the result is the sum of the words, as the reading kernel computes it. */
 static void work_is_on_every_word_once(void **state)
 {
 	uint8_t *made = aligned(8192);
@@ -207,7 +210,10 @@ static void pieces_go_where_their_descriptors_say(void **state)
 	free(to);
 }
 
-/* Text-like data: literals, near and far matches, overlapping ones, long lengths. */
+/*
+ * Makes data that compresses like text: literals, near and far matches, overlapping matches and long
+ * lengths.
+ */
 static void make_data(char *data, size_t bytes)
 {
 	uint64_t random = 3;
@@ -248,7 +254,10 @@ static void lz4_blocks_come_out_as_they_went_in(void **state)
 	free(out);
 }
 
-/* Each byte of a block changed in turn: it may come out wrong, but never beyond its place. */
+/*
+ * Changes each byte of a compressed block in turn. The expanded data may be wrong, but nothing may be
+ * written outside of the output buffer.
+ */
 static void damaged_lz4_blocks_stay_in_their_place(void **state)
 {
 	enum { BYTES = 512 };
