@@ -252,7 +252,10 @@ static struct kwhy_account account_of(enum kwhy_category category, double power_
 		.power_class = power_class};
 }
 
-/* One idle and one busy account, their powers constant over one stretch from 0 to the last end. */
+/*
+ * Fills a device's ledger with a busy and an idle account, whose powers are constant from time 0 to the end
+ * of the last activity.
+ */
 static void fill_device(struct kwhy_ledger *ledger, struct kwhy_device_ledger *device,
 	const struct kwhy_recording *recording, uint32_t index)
 {

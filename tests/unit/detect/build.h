@@ -7,42 +7,43 @@
 #include "model/recording.h"
 
 /*
- * Hand-made recordings for the detectors. Times are microseconds. Devices have 100 multiprocessors; device
- * d is driven by process d with thread d and stream d. A flat ledger charges 100 W idle and 300 W busy.
+ * Builds recordings for tests of the detectors. Times are in microseconds. Each device has 100
+ * multiprocessors; device d is used by process d with thread d and stream d. The flat ledger has a power of
+ * 100 W while idle and of 300 W while busy.
  */
 struct build {
 	struct kwhy_recording *recording;
-	struct kwhy_ledger *ledger; /* NULL: none */
+	struct kwhy_ledger *ledger; /* NULL: no ledger */
 	struct kwhy_profile *profile;
 	struct kwhy_findings *findings;
-	uint32_t correlation; /* last one used */
+	uint32_t correlation; /* correlation id of the last call that issued work */
 };
 
 struct build build_new(uint32_t device_count);
 void build_free(struct build *build);
 
-/* A further stream of the device's process; gives its index. */
+/* Adds a stream to the device's process and returns its index. */
 uint32_t build_stream(struct build *build, uint32_t device);
-/* A further thread of the device's process. */
+/* Adds a thread to the device's process and returns its index. */
 uint32_t build_thread(struct build *build, uint32_t device);
 
 void build_call(struct build *build, uint32_t thread, const char *name, int64_t start_us, int64_t end_us);
 void build_host_range(struct build *build, enum kwhy_host_kind kind, const char *name, const char *file,
-	int64_t start_us, int64_t end_us); /* of thread 0, in line 42 of the file; NULL: none */
-/* An operator of thread 0 with its shape (model/operator_work.h). */
+	int64_t start_us, int64_t end_us); /* of thread 0, at line 42 of `file`; NULL: no file */
+/* Adds an operator on thread 0 with its shape, in the format of model/operator_work.h. */
 void build_operator(
 	struct build *build, const char *name, const char *shape, int64_t start_us, int64_t end_us);
 void build_range(struct build *build, uint32_t thread, const char *name, int64_t start_us, int64_t end_us);
 
-/* Device work without a call. */
+/* Add device work that no recorded call issued. */
 void build_kernel(struct build *build, uint32_t stream, const char *name, int64_t start_us, int64_t end_us);
 void build_blocks(struct build *build, uint32_t stream, uint32_t blocks, int64_t start_us, int64_t end_us);
 void build_collective(struct build *build, uint32_t stream, int64_t start_us, int64_t end_us);
 void build_memset(struct build *build, uint32_t stream, int64_t start_us, int64_t end_us);
 void build_copy(struct build *build, uint32_t stream, enum kwhy_copy_kind kind, uint64_t bytes,
-	int64_t start_us, int64_t end_us); /* pinned */
+	int64_t start_us, int64_t end_us); /* host memory is pinned */
 
-/* The same, issued by a call of that thread. */
+/* The call and its thread that issue the device work of the following functions. */
 struct build_issue {
 	uint32_t thread;
 	const char *call;
@@ -62,15 +63,18 @@ struct build_copied {
 void build_issued_copy(
 	struct build *build, struct build_issue issue, uint32_t stream, struct build_copied copied);
 
-/* Finishes the recording; with_energy: gives it the flat ledger. */
+/* Finishes the recording, and gives it the flat ledger if with_energy. */
 void build_finish(struct build *build, bool with_energy);
-/* Detects with these options; the first finding of that id, or NULL. */
+/* Runs the detectors with these options and returns the first finding with this id, or NULL. */
 const struct kwhy_finding *build_detect(
 	struct build *build, const char *id, const struct kwhy_detect_options *options);
-/* Finishes without energy and detects with default options and, where given, one threshold. */
+/*
+ * Finishes the recording without energies and runs the detectors with default options. `threshold` is an
+ * additional setting "NAME=VALUE", or NULL. Returns the first finding with this id, or NULL.
+ */
 const struct kwhy_finding *build_find(struct build *build, const char *id, const char *threshold);
 
-/* Asserts count, cost and saving in microseconds. */
+/* Checks the count, the time and the saved time of a finding, in microseconds. */
 #define ASSERT_FINDING(finding, count_, time_us, saved_us)                             \
 	do {                                                                           \
 		assert_non_null(finding);                                              \

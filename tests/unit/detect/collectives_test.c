@@ -10,9 +10,9 @@ static void a_collective_with_no_kernel_beside_can_hide_in_kernel_time(void **st
 
 	(void)state;
 	build_kernel(&build, 0, "k", 0, 100);
-	build_collective(&build, side, 80, 200); /* 20 us beside the kernel */
+	build_collective(&build, side, 80, 200); /* overlaps the kernel for 20 us */
 	build_kernel(&build, 0, "k", 200, 300);
-	/* exposed 100 us; kernels have 180 us left */
+	/* 100 us are exposed, and kernels without a collective take 180 us, enough to hide them */
 	ASSERT_FINDING(build_find(&build, "exposed-collectives", NULL), 1, 100, 100);
 	build_free(&build);
 }
@@ -47,14 +47,14 @@ static void collectives_with_a_kernel_beside_most_of_their_time_are_not_counted(
 
 	(void)state;
 	build_kernel(&build, 0, "k", 0, 100);
-	build_collective(&build, side, 20, 110); /* 10 us bare */
+	build_collective(&build, side, 20, 110); /* exposed for 10 us */
 	build_collective(&build, side, 110, 130);
 	ASSERT_FINDING(build_find(&build, "exposed-collectives", NULL), 1, 30, 20);
 	assert_null(build_find(&build, "exposed-collectives", "exposed-collectives.min_count=2"));
 	build_free(&build);
 }
 
-/* A kernel whose row is gone may have hidden it. */
+/* A kernel whose record was lost may have hidden the collective. */
 static void an_exposed_collective_says_where_rows_are_lost(void **state)
 {
 	struct build build = build_new(1);
@@ -70,7 +70,7 @@ static void an_exposed_collective_says_where_rows_are_lost(void **state)
 	build_free(&build);
 }
 
-/* Two devices that meet in a collective until 200 us, having computed for these times. */
+/* Makes two devices that compute for the given times and then are in a collective until 200 us. */
 static struct build two_ranks(int64_t first_us, int64_t second_us)
 {
 	struct build build = build_new(2);
@@ -88,7 +88,7 @@ static void a_device_that_computes_longer_makes_the_others_wait(void **state)
 	const struct kwhy_finding *finding = build_find(&build, "rank-imbalance", NULL);
 
 	(void)state;
-	/* mean 140 us, the slowest 180 us */
+	/* the mean is 140 us, the slowest takes 180 us */
 	ASSERT_FINDING(finding, 2, 40, 40);
 	assert_int_equal(finding->device, KWHY_NONE);
 	assert_string_equal(finding->evidence[0].what, "device 0 computes 180 \xC2\xB5s, the slowest");
@@ -111,15 +111,16 @@ static void the_energy_of_waiting_devices_is_idle_energy_at_least(void **state)
 		build.ledger->devices[d].energy.modelled = true;
 	}
 	finding = build_detect(&build, "rank-imbalance", &options);
-	assert_int_equal(finding->energy_nj, 80000 * 100); /* of assumed powers as well */
+	assert_int_equal(finding->energy_nj, 80000 * 100); /* also with assumed powers */
 	build_free(&build);
 }
 
 enum { RANKS = 8, STEPS = 10 };
 
 /*
- * Eight ranks that meet ten times: each computes 1,000 us and up to 3 us more, the slow one `percent` longer,
- * or begins that much later; then all wait for the last one, and transfer for 100 us.
+ * Makes eight ranks with ten steps. In each step a rank computes for 1,000 to 1,003 us. The slow rank
+ * computes `percent` longer or, if host_is_late, begins that much later. The collective ends on all ranks
+ * 107 us or more after the last rank reached it.
  */
 static struct build eight_ranks(uint32_t slow, int percent, bool host_is_late)
 {
@@ -141,7 +142,9 @@ static struct build eight_ranks(uint32_t slow, int percent, bool host_is_late)
 	return build;
 }
 
-/* By 5 % of a compute time of 10 ms; evidence begins with the slow one, joules are those of seven that idle.
+/*
+ * A slow rank is found from 5 % of 10 ms on. The evidence begins with it, and the energy is that of the
+ * seven other ranks while they idle.
  */
 static void one_rank_that_is_slower_is_named_first(void **state)
 {
@@ -151,7 +154,7 @@ static void one_rank_that_is_slower_is_named_first(void **state)
 	for (size_t i = 0; i < 6; i++) {
 		struct kwhy_detect_options options = kwhy_detect_options_default();
 		struct build build = eight_ranks(3, percents[i / 2], i % 2);
-		/* What a late host costs before its first work nobody sees. */
+		/* the delay of the host before its first work is not visible in the recording */
 		int64_t waited_us = (i % 2 ? 90 : 100) * percents[i / 2];
 		const struct kwhy_finding *finding;
 
@@ -178,7 +181,7 @@ static void among_equal_ranks_none_is_named(void **state)
 	build_free(&build);
 }
 
-/* Half of what a rank computed may be what is lost. */
+/* Lost records may have held a part of a rank's computing time. */
 static void an_imbalance_says_where_rows_are_lost(void **state)
 {
 	struct build build = two_ranks(180, 100);

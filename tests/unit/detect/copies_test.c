@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-/* A kernel of 10 us, then 16 copies of 4 us with 1 us idle between, all the time inside their calls. */
+/*
+ * Makes a kernel of 10 us and 16 copies of 4 us, each after 1 us of idle time. A call covers each copy and
+ * the idle time before it.
+ */
 static struct build sixteen_copies(uint64_t bytes, bool kernels_between)
 {
 	struct build build = build_new(1);
@@ -25,7 +28,10 @@ static void small_copies_in_a_row_cost_their_time_and_the_idle_time_inside_their
 	struct build build = sixteen_copies(64, false);
 
 	(void)state;
-	/* 16 x (4 us copy + 1 us idle) = 80 us; packed, one of 16 remains: 75 us */
+	/*
+	 * 16 x (4 us copy + 1 us idle) = 80 us; packed into one copy, 1/16 of that remains and 75 us are
+	 * saved
+	 */
 	ASSERT_FINDING(build_find(&build, "small-copies", NULL), 16, 80, 75);
 	assert_non_null(strstr(build.findings->items[0].title, "16 under 65.5 kB"));
 	build_free(&build);
@@ -50,7 +56,7 @@ static void small_copies_each_between_kernels_cannot_be_packed(void **state)
 	build_free(&build);
 }
 
-/* Two pageable copies of 1,000,000 bytes and 40 us each beside a kernel of 20 us. */
+/* Makes a kernel of 20 us and two copies of 1,000,000 bytes and 40 us each. */
 static struct build pageable(const char *call, enum kwhy_memory_kind memory)
 {
 	struct build build = build_new(1);
@@ -71,8 +77,10 @@ static void pageable_copies_of_the_driver_api_are_found_by_their_memory(void **s
 
 	(void)state;
 	assert_non_null(finding);
-	/* 80 us of copies, 5 + 5 us idle inside the calls; at the speed of the fastest usual link, 63.0 GB/s,
-	   31.7 us remain */
+	/*
+	 * 80 us of copies and 2 x 5 us idle inside the calls; at 63.0 GB/s, the bandwidth of the fastest
+	 * common link, 31.7 us remain
+	 */
 	assert_int_equal(finding->time_ns, 90000);
 	assert_int_equal(finding->saving.time_ns, 58261);
 	build_free(&build);
@@ -91,7 +99,7 @@ static void a_wait_behind_a_pageable_copy_up_costs_the_idle_time_that_follows(vo
 	build_kernel(&build, 0, "k", 70, 100);
 	finding = build_find(&build, "pageable-copies", NULL);
 	assert_non_null(finding);
-	/* 1 us of copy, 19 us until the next kernel; 8 bytes take less than a nanosecond */
+	/* 1 us of copy and 19 us until the next kernel; pinned, the 8 bytes take less than 1 ns */
 	assert_int_equal(finding->time_ns, 20000);
 	assert_int_equal(finding->saving.time_ns, 19999);
 	build_free(&build);
@@ -105,7 +113,7 @@ static void pageable_copies_keep_what_they_take_at_the_pinned_rate(void **state)
 
 	(void)state;
 	build.profile = &profile;
-	/* 1 MB at 50 GB/s is 20 us: 2 x 20 us of copies remain */
+	/* 1 MB at 50 GB/s takes 20 us, so 2 x 20 us of copies remain */
 	ASSERT_FINDING(build_find(&build, "pageable-copies", NULL), 2, 90, 50);
 	build_free(&build);
 }
@@ -146,14 +154,19 @@ static void copies_with_no_kernel_beside_can_hide_in_kernel_time(void **state)
 
 	(void)state;
 	build_kernel(&build, 0, "k", 0, 30);
-	build_copy(&build, side, KWHY_COPY_H2D, 1 << 20, 20, 40); /* 10 us beside the kernel */
+	build_copy(&build, side, KWHY_COPY_H2D, 1 << 20, 20, 40); /* overlaps the kernel for 10 us */
 	build_copy(&build, 0, KWHY_COPY_D2H, 1 << 20, 40, 80);
-	/* exposed 10 + 40 us; the kernel has 20 us left to hide copies in */
+	/*
+	 * 10 + 40 us are exposed; the kernel runs for 20 us without a copy, in which copies could be hidden
+	 */
 	ASSERT_FINDING(build_find(&build, "unoverlapped-copies", NULL), 2, 50, 20);
 	build_free(&build);
 }
 
-/* The cost is all time with no kernel running; of the last copy that is 5 us. */
+/*
+ * The time of the finding includes all copy time without a running kernel, also the last 5 us of the copy
+ * that is not counted.
+ */
 static void copies_with_a_kernel_beside_most_of_their_time_are_not_counted(void **state)
 {
 	struct build build = build_new(1);
@@ -211,7 +224,7 @@ static void data_that_comes_straight_back_is_a_round_trip(void **state)
 	build_copy(&build, 0, KWHY_COPY_D2H, 4096, 10, 15);
 	build_copy(&build, 0, KWHY_COPY_H2D, 4096, 25, 32);
 	build_kernel(&build, 0, "k", 32, 50);
-	/* 5 + 7 us of copies and 10 us idle between */
+	/* 5 + 7 us of copies and 10 us of idle time between them */
 	ASSERT_FINDING(build_find(&build, "round-trips", NULL), 1, 22, 22);
 	assert_string_equal(
 		build.findings->items[0].evidence[0].what, "d2h copy 4.10 kB, then h2d copy 4.10 kB");
@@ -250,8 +263,10 @@ static void copies_down_one_device_and_up_another_are_staged(void **state)
 	const struct kwhy_finding *finding = build_find(&build, "staged-peer-copies", NULL);
 
 	(void)state;
-	/* on device 1: 4 legs of 20 us; it idles from 35 to 40 us before each but the first, outside its
-	 * window */
+	/*
+	 * on device 1: 4 copies of 20 us, and 5 us of idle time before each but the first, which is the
+	 * device's first activity
+	 */
 	ASSERT_FINDING(finding, 4, 95, 95);
 	assert_int_equal(finding->device, 1);
 	build_free(&build);

@@ -7,7 +7,7 @@
 
 static struct kwhy_error error;
 
-/* A pageable copy of 40 us between two kernels, each 30 us. */
+/* Makes a pageable copy of 40 us between two kernels of 30 us each. */
 static struct build one_copy(void)
 {
 	struct build build = build_new(1);
@@ -153,9 +153,9 @@ static void copies_and_idle_time_are_priced_by_the_ledger_with_its_intervals(voi
 	finding = build_detect(&build, "pageable-copies", &options);
 	assert_non_null(finding);
 	assert_int_equal(finding->time_ns, 50000);
-	/* 4 KiB take 65 ns by the fastest usual link */
+	/* 4 KiB take 65 ns on the fastest common link */
 	assert_int_equal(finding->saving.time_ns, 49935);
-	/* 40 us at 300 W and, until the next kernel, 10 us at 100 W; the accounts' intervals are +-10 % */
+	/* 40 us at 300 W, and 10 us at 100 W until the next kernel; the accounts' intervals are +-10 % */
 	assert_int_equal(finding->energy_nj, 40000 * 300 + 10000 * 100);
 	assert_in_range(finding->low_nj, 11699999, 11700000);
 	assert_in_range(finding->high_nj, 14299999, 14300000);
@@ -192,7 +192,10 @@ static void intervals_that_the_ledger_does_not_know_stay_unknown(void **state)
 	build_free(&build);
 }
 
-/* The first account's work was never metered: 300 W of its class, 240 to 330 W. */
+/*
+ * The work of the first account is unmetered. Its energy comes from the power of its class: 300 W, with an
+ * interval of 240 to 330 W.
+ */
 static void work_before_the_meters_has_the_interval_of_its_power(void **state)
 {
 	struct kwhy_detect_options options = kwhy_detect_options_default();
@@ -234,13 +237,13 @@ static void a_gain_in_energy_alone_counts(void **state)
 
 	(void)state;
 	build_finish(&build, true);
-	options.min_gain_ratio = 0.6; /* more than 50 of 110 us */
+	options.min_gain_ratio = 0.6; /* more than the saved time, 50 of 110 us */
 	build.ledger->devices[0].energy.attributed_nj = 15000000;
 	assert_non_null(build_detect(&build, "pageable-copies", &options));
 	build_free(&build);
 }
 
-/* What was drawn before and after the run is no part of what a finding is a share of. */
+/* The energy before and after the run does not count when the saving is compared with the run's energy. */
 static void a_gain_is_of_the_energy_of_the_run_be_it_metered_or_modelled(void **state)
 {
 	struct kwhy_detect_options options = kwhy_detect_options_default();
@@ -345,7 +348,7 @@ static void an_empty_recording_has_no_findings(void **state)
 	build_free(&build);
 }
 
-/* A random recording of one or two devices, with everything that detectors look at. */
+/* Makes a random recording of two devices with everything that the detectors look at. */
 static struct build random_recording(void)
 {
 	static const char *const calls[] = {"cudaDeviceSynchronize", "cuStreamSynchronize", "cudaMalloc",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What names, shapes and ranges of a framework show. */
+/* Tests detectors that use the names, shapes and ranges of a machine-learning framework. */
 #include "build.h"
 #include "ledger/ledger_new.h"
 
@@ -10,7 +10,10 @@ static struct kwhy_error error;
 
 enum { US = 1000, KERNEL_US = 10 };
 
-/* A kernel of 10 us, launched inside an operator. Kernels follow each other without a gap. */
+/*
+ * Adds a kernel of 10 us that is launched inside an operator. With calls 10 us apart there are no gaps
+ * between kernels.
+ */
 static void add_operator(struct build *build, const char *name, const char *shape, int64_t at)
 {
 	build_operator(build, name, shape, at, at + 5);
@@ -18,7 +21,7 @@ static void add_operator(struct build *build, const char *name, const char *shap
 		at + 5 + KERNEL_US);
 }
 
-/* The operators of one layer, three times in a row. */
+/* Makes three layers, each with the given operators. */
 static struct build layers(const char *const *names, size_t count)
 {
 	struct build build = build_new(1);
@@ -53,7 +56,7 @@ static void conversions_around_convolutions_may_go(void **state)
 	}
 }
 
-/* Names of work that has a layout, and changes none. */
+/* The kernels' names contain a memory layout, but the kernels do not convert between layouts. */
 static void work_in_a_layout_converts_nothing(void **state)
 {
 	struct build build = build_new(1);
@@ -77,7 +80,7 @@ static void a_softmax_between_two_batched_products_is_attention(void **state)
 	const struct kwhy_finding *finding = build_find(&build, "unfused-attention", NULL);
 
 	(void)state;
-	/* of each layer four kernels, of which the two products stay */
+	/* four kernels a layer, of which the two matrix products remain */
 	ASSERT_FINDING(finding, 3, 3 * 4 * KERNEL_US, 3 * 2 * KERNEL_US);
 	assert_non_null(strstr(finding->cure, "scaled_dot_product_attention"));
 	build_free(&build);
@@ -94,7 +97,10 @@ static void attention_with_masks_and_dropout_is_attention(void **state)
 	build_free(&build);
 }
 
-/* The products of linear layers, a softmax of the loss, and a softmax with other work behind it. */
+/*
+ * Sequences of operators that resemble attention: products of linear layers, the softmax of a loss, other
+ * work between the softmax and the product.
+ */
 static void other_softmaxes_are_no_attention(void **state)
 {
 	struct build others[] = {LAYERS("aten::mm", "aten::_softmax", "aten::mm"),
@@ -127,7 +133,11 @@ static void a_call_for_fused_attention_that_was_not_fused_has_another_cure(void 
 	build_free(&build);
 }
 
-/* Concatenations of a cache with what a step appends, for each of two layers; then a product. */
+/*
+ * Makes caches of two layers that grow by concatenation in `count` steps, each concatenation followed by a
+ * matrix product. The cache has `first` entries at first and `step` more in each step; one entry is
+ * appended each time.
+ */
 static struct build caches(int64_t first, int64_t step, int count)
 {
 	struct build build = build_new(1);
@@ -153,15 +163,15 @@ static void a_cache_that_grows_by_copies_may_be_static(void **state)
 	assert_non_null(finding);
 	assert_int_equal(finding->count, 40);
 	assert_int_equal(finding->time_ns, 40 * KERNEL_US * US);
-	/* a thousandth is what is appended */
+	/* about 1/1000 of the time remains, for the appended entry */
 	assert_in_range(finding->saving.time_ns, 399 * US, 400 * US);
 	build_free(&build);
 }
 
 static void other_concatenations_are_no_caches(void **state)
 {
-	struct build others[] = {caches(1000, 0, 20) /* equal sizes */,
-		caches(1000, 3, 20) /* more than what is appended */, caches(1000, 1, 10) /* too few */};
+	struct build others[] = {caches(1000, 0, 20) /* constant size */,
+		caches(1000, 3, 20) /* grows by too much */, caches(1000, 1, 10) /* too few */};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
@@ -179,7 +189,7 @@ static void without_shapes_no_cache_is_seen_to_grow(void **state)
 	build_free(&build);
 }
 
-/* Six steps of 100 us, in each of which a thread makes `launches` of kernels, 10 us apart. */
+/* Makes six steps of 100 us. In each of them a thread launches a kernel every 10 us, `launches` times. */
 static struct build steps(int launches, int64_t kernel_us, const char *optimizer)
 {
 	struct build build = build_new(1);
@@ -201,7 +211,10 @@ static struct build steps(int launches, int64_t kernel_us, const char *optimizer
 	return build;
 }
 
-/* Detects with a ledger, which knows the steps. Copies the finding; false: there is none. */
+/*
+ * Runs the detectors with a ledger, which contains the steps, and frees the recording. Copies the finding
+ * and its cure; returns false if there is none.
+ */
 static bool find_steps(struct build *build, struct kwhy_finding *out, char *cure, size_t bytes)
 {
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();
@@ -221,7 +234,7 @@ static bool find_steps(struct build *build, struct kwhy_finding *out, char *cure
 	return finding != NULL;
 }
 
-/* Of 10 us between two kernels 8 are the host's. */
+/* In each period of 10 us the device waits 8 us for the host. */
 static void steps_that_wait_for_launches_may_be_larger(void **state)
 {
 	struct build build = steps(10, 2, NULL);

@@ -4,8 +4,9 @@
 #include <string.h>
 
 /*
- * 16 and more kernels of 5 us, each launched when the one before is over: call for 10 us, 5 us on its way,
- * then the kernel; a period of 25 us with `pause_us` more of the host elsewhere.
+ * Makes `count` kernels of 5 us, each launched when the one before is over. The call takes 10 us, and the
+ * kernel begins 5 us after it; then the host does something else for `pause_us`. `between` is a call before
+ * each launch but the first, or NULL.
  */
 static struct build late_launches(int count, int64_t pause_us, const char *between)
 {
@@ -32,8 +33,10 @@ static void a_device_that_waits_for_each_launch_is_launch_bound(void **state)
 	build_free(&build);
 }
 
-/* As a device that other programs use, too: kernels begin 950 us after their launch, for which the host
- * waits. */
+/*
+ * Makes kernels that begin 950 us after their launch, as on a device that other programs use, too. The host
+ * waits for each of them.
+ */
 static struct build late_starts(void)
 {
 	struct build build = build_new(1);
@@ -53,7 +56,7 @@ static void work_that_starts_long_after_its_launch_is_not_launch_bound(void **st
 	struct build build = late_starts();
 
 	(void)state;
-	/* 39 gaps of 955 us, each from 10 us behind its begin on, when the launch has returned */
+	/* 39 gaps of 955 us; each counts from 10 us after its begin on, when the launch has returned */
 	ASSERT_FINDING(build_find(&build, "late-starts", NULL), 39, 39 * 945, 39 * 945);
 	build_free(&build);
 	build = late_starts();
@@ -64,7 +67,9 @@ static void work_that_starts_long_after_its_launch_is_not_launch_bound(void **st
 	build_free(&build);
 }
 
-/* A read-back of 300 us to pageable memory keeps the host for as long again: no input would be ready sooner.
+/*
+ * A copy to pageable memory takes 290 us on the device, and its call blocks the host for 380 us longer. So
+ * the idle time is not due to slow preparation of inputs.
  */
 static void idle_inside_a_blocking_copy_is_that_copy(void **state)
 {
@@ -81,8 +86,10 @@ static void idle_inside_a_blocking_copy_is_that_copy(void **state)
 	}
 	finding = build_find(&build, "pageable-copies", NULL);
 	assert_non_null(finding);
-	/* 20 copies of 290 us and the 10 before each, and, of the 19 gaps between them, 380 after the copy
-	   and 4 before the kernel, all inside calls that copy */
+	/*
+	 * 20 copies of 290 us and the 10 us before each; in the 19 gaps, 380 us after a copy and 4 us
+	 * before a kernel, all inside calls that copy
+	 */
 	assert_int_equal(finding->time_ns, (20 * 300 + 19 * (380 + 4)) * INT64_C(1000));
 	for (size_t i = 0; i < build.findings->count; i++)
 		assert_true(strcmp(build.findings->items[i].id, "host-gaps") != 0 &&
@@ -90,7 +97,10 @@ static void idle_inside_a_blocking_copy_is_that_copy(void **state)
 	build_free(&build);
 }
 
-/* What is lost may have run in the gaps; a finding of kernels alone does not count those. */
+/*
+ * Work whose records were lost may have run in the gaps. A finding that counts kernels alone is not
+ * affected.
+ */
 static void a_finding_of_idle_time_says_where_rows_are_lost(void **state)
 {
 	struct build build = late_launches(21, 0, NULL);
@@ -114,7 +124,10 @@ static void a_finding_of_idle_time_says_where_rows_are_lost(void **state)
 	build_free(&build);
 }
 
-/* Each time the device idles for 20 us: 5 before the call, 10 inside it, 5 on the way. */
+/*
+ * Each idle interval has 20 us: 5 us before the call, 10 us inside it and 5 us between the call and the
+ * kernel.
+ */
 static void a_finding_is_divided_by_what_the_host_did_in_the_time_it_counts(void **state)
 {
 	struct build build = late_launches(21, 0, NULL);
@@ -124,7 +137,7 @@ static void a_finding_is_divided_by_what_the_host_did_in_the_time_it_counts(void
 	assert_int_equal(finding->category_ns[KWHY_CATEGORY_LAUNCH], 200000);
 	assert_int_equal(finding->category_ns[KWHY_CATEGORY_HOST], 200000);
 	build_free(&build);
-	/* 220 us each time, of which 10 inside the call belong to launching */
+	/* idle intervals of 220 us, of which 10 us inside the call count as launching */
 	build = late_launches(3, 200, NULL);
 	finding = build_find(&build, "host-gaps", NULL);
 	assert_int_equal(finding->category_ns[KWHY_CATEGORY_HOST], 410000);
@@ -173,7 +186,10 @@ static void a_host_that_is_elsewhere_leaves_host_gaps_and_its_range_is_named(voi
 	(void)state;
 	build_range(&build, 0, "step", 0, 700);
 	build_range(&build, 0, "tokenize", 230, 440);
-	/* twice 215 us from call to call, of which the device was busy until 5 us before their end: 205 us */
+	/*
+	 * 2 x 215 us from the end of one call to the begin of the next; the device was busy for the first
+	 * 10 us of them
+	 */
 	finding = build_find(&build, "host-gaps", NULL);
 	ASSERT_FINDING(finding, 2, 410, 410);
 	assert_int_equal(finding->evidence_count, 2);
@@ -182,7 +198,10 @@ static void a_host_that_is_elsewhere_leaves_host_gaps_and_its_range_is_named(voi
 	build_free(&build);
 }
 
-/* Two pauses of 200 us: what held the host in them gives the finding its name, its line and its cure. */
+/*
+ * Two pauses of 200 us. The range that takes up most of them determines the name, the source line and the
+ * cure of the finding.
+ */
 static void a_host_gap_is_named_after_the_deepest_range_that_covers_half_of_it(void **state)
 {
 	struct build build = late_launches(3, 200, NULL);
@@ -210,7 +229,10 @@ static void a_host_gap_is_named_after_the_deepest_range_that_covers_half_of_it(v
 	build_free(&build);
 }
 
-/* The cure of two pauses in a range of that name, in a function that says nothing. */
+/*
+ * Checks that the cure contains `part` if both pauses lie in a range with this name. The function around it
+ * gives no hint.
+ */
 static void expect_cure(enum kwhy_host_kind kind, const char *name, const char *part)
 {
 	struct build build = late_launches(3, 200, NULL);
@@ -275,7 +297,7 @@ static void what_a_released_context_saves_is_its_power_above_clean_idle(void **s
 	build_kernel(&build, 0, "k", 0, 1000);
 	build_kernel(&build, 0, "k", 2501000, 2502000);
 	build_finish(&build, true);
-	build.ledger->devices[0].energy.clean_idle_w = 60; /* of 100 W */
+	build.ledger->devices[0].energy.clean_idle_w = 60; /* context idle is 100 W */
 	finding = build_detect(&build, "idle-context", &options);
 	assert_non_null(finding);
 	assert_int_equal(finding->energy_nj, INT64_C(250000000000));

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Kernels of `length_us`, each `gap_us` after the one before. */
+/* Makes `count` kernels of `length_us` with gaps of `gap_us`. */
 static struct build row_of_kernels(int count, int64_t length_us, int64_t gap_us)
 {
 	struct build build = build_new(1);
@@ -46,7 +46,7 @@ static void few_long_or_scattered_kernels_are_no_chain(void **state)
 	}
 }
 
-/* They can neither be fused nor be in one graph. */
+/* Kernels that the host waits for can neither be fused nor be put into one graph. */
 static void kernels_with_waits_between_are_no_chain(void **state)
 {
 	(void)state;
@@ -72,7 +72,7 @@ static void chains_of_two_streams_share_the_gaps(void **state)
 	(void)state;
 	for (int64_t i = 0; i < 10; i++)
 		build_kernel(&build, other, "k", i * 5 + 1, i * 5 + 4);
-	/* 10 x 4 us busy, nine gaps of 1 us */
+	/* 10 x 4 us busy and nine gaps of 1 us */
 	ASSERT_FINDING(build_find(&build, "tiny-kernel-chains", NULL), 20, 49, 9);
 	build_free(&build);
 }
@@ -84,12 +84,15 @@ static void kernels_with_few_blocks_leave_multiprocessors_empty(void **state)
 	(void)state;
 	build_blocks(&build, 0, 25, 0, 100);
 	build_blocks(&build, 0, 500, 100, 300);
-	/* a quarter of 100 multiprocessors: 25 us would do */
+	/* it fills 25 of 100 multiprocessors, so a quarter of the time would suffice */
 	ASSERT_FINDING(build_find(&build, "under-filled-kernels", NULL), 1, 100, 75);
 	build_free(&build);
 }
 
-/* Of four launches two are in a range with a line and one in a range of another file. */
+/*
+ * Of four launches, two are in one range with a source line, one in a range of another file, and one in
+ * none.
+ */
 static void small_kernels_name_the_line_that_launched_most_of_them(void **state)
 {
 	struct build build = build_new(1);
@@ -153,7 +156,7 @@ static void small_kernels_while_memory_lies_free_let_the_batch_grow(void **state
 	struct build build = with_memory(800);
 
 	(void)state;
-	/* memory allows five times the batch: a fifth of 100 us for the same work */
+	/* the free memory permits five times the batch, so the same work would take 1/5 of 100 us */
 	ASSERT_FINDING(build_find(&build, "batch-could-grow", NULL), 1, 100, 80);
 	build_free(&build);
 }
@@ -221,7 +224,10 @@ static const struct kwhy_finding *fp32_on(struct build *build, const char *name,
 	return build_find(build, "fp32-matmul", NULL);
 }
 
-/* TF32 and BF16 are of compute capability 8.0 and later; Volta and Turing have FP16 alone. */
+/*
+ * Tensor cores support TF32 and BF16 from compute capability 8.0 on; those of Volta and Turing have no
+ * floating-point type but FP16.
+ */
 static void what_tensor_cores_lack_is_not_advised(void **state)
 {
 	static const struct {

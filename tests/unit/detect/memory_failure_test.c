@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Waste of most kinds on two devices. */
+/* Makes a recording with waste of most kinds on two devices. */
 static struct build much_waste(void)
 {
 	struct build build = build_new(2);

@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-/* A kernel of 100 us, 400 us idle with the calls in it, a kernel of 100 us. */
+/*
+ * Makes two kernels of 100 us with 400 us of idle time between them, and `count` calls of 20 us from 90 us
+ * on.
+ */
 static struct build with_calls(const char *const *names, int count)
 {
 	struct build build = build_new(1);
@@ -23,7 +26,7 @@ static void memory_taken_and_given_back_between_work_costs_the_idle_time_meanwhi
 	const struct kwhy_finding *finding = build_find(&build, "allocation-churn", NULL);
 
 	(void)state;
-	/* six calls of 20 us; the first overlaps the kernel for 10 us */
+	/* six calls of 20 us, the first of which overlaps the kernel for 10 us */
 	ASSERT_FINDING(finding, 6, 110, 110);
 	assert_non_null(strstr(finding->title, "cache emptied 1 times"));
 	build_free(&build);
@@ -54,7 +57,7 @@ static void memory_taken_while_the_device_works_costs_it_nothing(void **state)
 	build_free(&build);
 }
 
-/* Memsets of 3 us behind 2 us of idle time in their calls, among kernels of 20 us. */
+/* Makes memsets of 3 us between kernels of 20 us. Each follows 2 us of idle time in its call. */
 static struct build with_memsets(int count)
 {
 	struct build build = build_new(1);

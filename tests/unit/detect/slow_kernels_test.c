@@ -7,8 +7,8 @@
 static struct kwhy_error error;
 
 /*
- * A Tesla T4 by its data sheet: 300 GB/s and 8.1 TFLOP/s in FP32. The operator is launched at 0 to 10 us, and
- * its kernel runs from 20 us on.
+ * Makes a recording of a Tesla T4, whose data sheet says 300 GB/s and 8.1 TFLOP/s in FP32. The operator, if
+ * not NULL, lasts from 0 to 10 us, and its kernel begins at 20 us.
  */
 static struct build on_t4(const char *operator, const char * shape, int64_t length_us)
 {
@@ -23,9 +23,9 @@ static struct build on_t4(const char *operator, const char * shape, int64_t leng
 	return build;
 }
 
-/* 4096 x 4096 x 8192: 275 GFLOP, 33.9 ms at 8.1 TFLOP/s */
+/* A product of 4096 x 4096 by 4096 x 8192: 275 GFLOP, 33.9 ms at 8.1 TFLOP/s. */
 static const char product[] = "[[4096,4096],[4096,8192]];[\"float\",\"float\"];;";
-/* 3 x 30 Mi values of 4 bytes: 377 MB, 1.258 ms at 300 GB/s */
+/* A sum of two vectors: 3 x 30 Mi values of 4 bytes are 377 MB, 1.258 ms at 300 GB/s. */
 static const char sum[] = "[[31457280],[31457280],[]];[\"float\",\"float\",\"Scalar\"];;";
 
 static void kernels_far_below_the_roofline_are_slow(void **state)
@@ -61,7 +61,7 @@ static void kernels_near_the_roofline_short_or_unknown_ones_are_fine(void **stat
 		const char *operator, * shape;
 		int64_t length_us;
 	} cases[] = {
-		{"aten::mm", product, 60000}, /* 57 % */
+		{"aten::mm", product, 60000}, /* 57 % of the roofline */
 		{"aten::add", sum, 2000},
 		{"aten::add", "[[8],[8],[]];[\"float\",\"float\",\"Scalar\"];;", 19},
 		{"aten::mm", "[[4096,4096],[4096,8192]];[\"c10::BFloat16\",\"c10::BFloat16\"];;", 100000},
@@ -78,7 +78,7 @@ static void kernels_near_the_roofline_short_or_unknown_ones_are_fine(void **stat
 	}
 }
 
-/* Both kernels of an operator do its work, each its share of the time. */
+/* The work of an operator is divided between its two kernels in proportion to their times. */
 static void all_kernels_of_an_operator_do_its_work_together(void **state)
 {
 	struct build build = on_t4("aten::add", sum, 5000);
@@ -106,7 +106,9 @@ static void copies_on_the_device_and_memsets_are_judged_by_their_bytes(void **st
 	struct build build = on_t4(NULL, NULL, 100);
 
 	(void)state;
-	/* 300 MB read and written: 2 ms; the second one takes 3.5 */
+	/*
+	 * reading and writing 300 MB takes 2 ms at least; the second copy takes 3.5 ms, which is not slow
+	 */
 	build_copy(&build, 0, KWHY_COPY_D2D, 300000000, 1000, 6000);
 	build_copy(&build, 0, KWHY_COPY_D2D, 300000000, 6000, 9500);
 	build_copy(&build, 0, KWHY_COPY_H2D, 300000000, 10000, 50000);
@@ -119,7 +121,10 @@ static void add_gauge(struct build *build, enum kwhy_gauge gauge, int64_t time_u
 	OK(kwhy_recording_add_gauge(build->recording, gauge, 0, time_us * 1000, value, &error));
 }
 
-/* A kernel fills the intervals from 200 ms to 500 ms, during which memory was read at most at `permille`. */
+/*
+ * Makes a kernel from 150 ms to 550 ms and readings of counters every 100 ms, in which device memory was
+ * busy for `permille`.
+ */
 static struct build with_counters(int64_t permille)
 {
 	struct build build = on_t4(NULL, NULL, 100);
@@ -144,7 +149,10 @@ static void the_devices_counters_tell_of_kernels_without_shapes(void **state)
 	build_free(&good);
 }
 
-/* As in a published OpenMP program on a T4: arrays of 64 million doubles, a thread for each of them. */
+/*
+ * Makes a recording like that of a published OpenMP program on a T4: an array of 64 million doubles is
+ * copied, then a kernel has one thread for each of them (with 500,000 blocks).
+ */
 static struct build with_array(uint32_t blocks, int64_t length_us)
 {
 	struct build build = on_t4(NULL, NULL, 100);
@@ -164,7 +172,7 @@ static void a_launch_for_each_value_of_a_copied_array_passes_over_arrays(void **
 	const struct kwhy_finding *finding = build_find(&slow, "slow-kernels", NULL);
 
 	(void)state;
-	/* 1.024 GB take 3.2 ms at 320 GB/s */
+	/* reading and writing the array, 1.024 GB, takes 3.2 ms at 320 GB/s */
 	ASSERT_FINDING(finding, 1, 20640, 17440);
 	assert_non_null(strstr(finding->title, "49.6 GB/s"));
 	assert_non_null(strstr(finding->saving.assumption, "one thread for each value"));
@@ -188,7 +196,7 @@ static void stated_work_tells_of_all_kernels(void **state)
 	struct build build = on_t4(NULL, NULL, 9900);
 
 	(void)state;
-	/* 600 MB: 2 ms of 10 ms of kernels */
+	/* 600 MB take 2 ms, and the kernels take 10 ms */
 	OK(kwhy_recording_add_work(build.recording, "bytes", 6e8, &error));
 	build_finish(&build, true);
 	ASSERT_FINDING(build_find(&build, "slow-kernels", NULL), 2, 10000, 8000);

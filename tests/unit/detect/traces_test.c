@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Real traces, each with waste that is known to be in it. */
+/* Tests the detectors on recorded traces with known waste. */
 
 static struct kwhy_error error;
 
@@ -46,7 +46,7 @@ static void done(struct analysis *analysis)
 	kwhy_recording_free(analysis->recording);
 }
 
-/* The finding of that id on the device with that index in the trace; NULL: silent. */
+/* Returns the finding with this id on the device with this index in the trace, or NULL. */
 static const struct kwhy_finding *find(const struct analysis *analysis, const char *id, int32_t index)
 {
 	for (size_t i = 0; i < analysis->findings->count; i++) {
@@ -72,18 +72,21 @@ static void cloverleaf_waits_after_every_operation_and_copies_from_pageable_memo
 
 	(void)state;
 	assert_non_null(finding);
-	/* 1,312 kernels, each with its cudaDeviceSynchronize, and 279 blocking copies */
+	/* 1,312 kernels, each with its own cudaDeviceSynchronize(), and 279 blocking copies */
 	assert_int_equal(finding->count, 1312 + 279);
 	finding = find(&analysis, "pageable-copies", 0);
 	assert_non_null(finding);
 	assert_int_equal(finding->count, 279);
-	assert_true(finding->time_ns > 9390923); /* the copies alone */
-	/* of 76 cudaMalloc the expensive one makes the context, before any work */
+	assert_true(finding->time_ns > 9390923); /* the duration of the copies alone */
+	/* the only slow one of the 76 cudaMalloc() calls creates the context, before all device work */
 	assert_null(find(&analysis, "allocation-churn", 0));
 	done(&analysis);
 }
 
-/* DDP sends buffers around and takes them apart on the host, in each of the three steps. */
+/*
+ * In each of the three steps DDP (distributed data-parallel training) broadcasts buffers and splits them on
+ * the host.
+ */
 static void the_first_finding_of_the_a100_names_the_operator_and_the_forward_of_ddp(void **state)
 {
 	struct analysis analysis = analyse(TRACES "kineto-a100-nccl.json.gz", NULL, 0.01);
@@ -109,7 +112,8 @@ static void without_a_least_gain_cloverleaf_shows_its_allocations_between_work(v
 
 	(void)state;
 	assert_non_null(finding);
-	assert_in_range(finding->count, 43, 43 + 68); /* cudaMalloc and cudaFree after the first activity */
+	/* the calls of cudaMalloc() and cudaFree() after the first activity */
+	assert_in_range(finding->count, 43, 43 + 68);
 	done(&analysis);
 }
 
@@ -125,7 +129,8 @@ static void two_h100_expose_their_collectives_and_copy_eight_bytes_from_pageable
 		assert_int_equal(finding->count, 17);
 		assert_non_null(find(&analysis, "exposed-collectives", i));
 	}
-	assert_int_equal(find(&analysis, "exposed-collectives", 0)->time_ns, 17172652); /* not NULL: above */
+	/* not NULL, as the loop has checked */
+	assert_int_equal(find(&analysis, "exposed-collectives", 0)->time_ns, 17172652);
 	assert_null(find(&analysis, "staged-peer-copies", 0));
 	done(&analysis);
 }
@@ -137,14 +142,17 @@ static void mi300_exposes_its_collectives(void **state)
 
 	(void)state;
 	assert_non_null(finding);
-	assert_int_equal(finding->count, 13); /* four more for two fifths of their time */
+	assert_int_equal(finding->count, 13); /* four more are exposed for only 2/5 of their time */
 	assert_int_equal(finding->time_ns, 55625224);
-	assert_true(finding->saving.time_ns <= 25739303 - 15891299); /* compute that hides nothing yet */
+	/* computing time that hides no collective yet */
+	assert_true(finding->saving.time_ns <= 25739303 - 15891299);
 	assert_null(find(&analysis, "pageable-copies", 2));
 	done(&analysis);
 }
 
-/* ResNet: batch norms of a V100 and convolutions of an MI300X, by the shapes in their traces. */
+/*
+ * ResNet traces whose operators have shapes: batch norms are slow on a V100 and convolutions on an MI300X.
+ */
 static void slow_kernels_are_named_by_their_operators(void **state)
 {
 	struct analysis v100 = analyse(TRACES "kineto-v100-2021-format.json.gz", NULL, 0.001);
@@ -199,7 +207,9 @@ static void a_generate_loop_is_launch_bound_and_that_costs_most_of_its_energy(vo
 	done(&analysis);
 }
 
-/* Their saving is about 1 % of the window, and whether it is just above or just below depends on the draws.
+/*
+ * With the usual minimum of 1 % of the window this finding would depend on the random draws, as its saving
+ * is close to 1 %.
  */
 static void without_a_least_gain_a_generate_loop_reads_a_scalar_each_token(void **state)
 {
@@ -223,7 +233,8 @@ static void a_training_loop_reads_a_scalar_and_copies_pageable_memory_each_step(
 	(void)state;
 	assert_non_null(readbacks);
 	assert_non_null(copies);
-	assert_int_equal(readbacks->count, 2 * 1216); /* the loss and the scaler's overflow flag */
+	/* two scalars a step: the loss and the gradient scaler's overflow flag */
+	assert_int_equal(readbacks->count, 2 * 1216);
 	assert_true(copies->count >= 1216);
 	assert_true(copies->energy_nj > 0);
 	assert_non_null(find(&analysis, "launch-bound", 0));

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Each step: 20 us kernel, 2 us read-back of 4 bytes, 18 us idle; 40 us a step. */
+/* Adds a step of 40 us: a kernel of 20 us, a read-back of 4 bytes in 2 us, and 18 us of idle time. */
 static void add_step(struct build *build, int64_t at, const char *copy, const char *wait)
 {
 	build_issued_kernel(build, (struct build_issue){0, "cuLaunchKernel", at - 3, at - 1}, 0, at, at + 20);
@@ -41,7 +41,9 @@ static void each_read_back_that_is_waited_for_costs_the_idle_time_behind_it(void
 	}
 }
 
-/* Unblocked, the host would be ahead by no more than it was blocked: what it does for long after is its own.
+/*
+ * Without the wait, the host would be ahead by at most the time that it waited. Longer idle time after the
+ * wait has another cause.
  */
 static void idle_time_behind_a_read_back_counts_up_to_the_time_of_the_wait(void **state)
 {
@@ -51,7 +53,10 @@ static void idle_time_behind_a_read_back_counts_up_to_the_time_of_the_wait(void 
 	for (int i = 0; i < 5; i++)
 		add_step(&build, (int64_t)i * 1000, "cudaMemcpyAsync", "cudaStreamSynchronize");
 	build_issued_kernel(&build, (struct build_issue){0, "cuLaunchKernel", 4997, 4999}, 0, 5000, 5020);
-	/* 5 x (2 us copy + 2 us in the copy's call + 20 us in the wait), of 980 us idle each */
+	/*
+	 * 5 x (2 us copy + 2 us in the copy's call + 20 us in the wait), although the device idles for 980
+	 * us each time
+	 */
 	ASSERT_FINDING(build_find(&build, "scalar-readbacks", NULL), 5, 120, 120);
 	build_free(&build);
 }
@@ -84,7 +89,7 @@ static void a_read_back_that_nobody_waits_for_is_fine(void **state)
 	build_free(&build);
 }
 
-/* To pageable memory, an asynchronous copy blocks until the host has the bytes. */
+/* An asynchronous copy to pageable memory blocks until the host has the bytes. */
 static void a_call_that_blocks_for_pageable_memory_is_its_own_wait(void **state)
 {
 	struct build build = steps(5, "cudaMemcpyAsync", NULL);
@@ -94,7 +99,10 @@ static void a_call_that_blocks_for_pageable_memory_is_its_own_wait(void **state)
 	build_free(&build);
 }
 
-/* Kernel until 100 us, waits in the idle time to 200 us, kernel until 300 us. */
+/*
+ * Makes kernels from 0 to 100 us and from 200 to 300 us, and two waits: from start_us to end_us and from
+ * 140 to 160 us.
+ */
 static struct build waits_between(const char *name, int64_t start_us, int64_t end_us)
 {
 	struct build build = build_new(1);
@@ -136,7 +144,7 @@ static void waits_of_two_threads_at_once_count_once(void **state)
 
 	(void)state;
 	build_call(&build, build_thread(&build, 0), "cudaDeviceSynchronize", 120, 150);
-	/* union of 110-125, 120-150 and 140-160 */
+	/* the union of 110-125, 120-150 and 140-160 us */
 	ASSERT_FINDING(build_find(&build, "redundant-syncs", NULL), 3, 50, 50);
 	build_free(&build);
 }
@@ -181,7 +189,7 @@ static void a_wait_is_about_the_device_that_the_thread_gave_work_last(void **sta
 	build_free(&build);
 }
 
-/* `count` kernels of 10 us, 20 us apart; the host waits after every `every`th. */
+/* Makes `count` kernels of 10 us, one every 20 us. The host waits after every `every`th. */
 static struct build waiting_loop(int count, int every, const char *wait)
 {
 	struct build build = build_new(1);
@@ -206,7 +214,9 @@ static void a_wait_after_every_kernel_drains_the_device_each_time(void **state)
 	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
 		struct build build = waiting_loop(20, 1, waits[i]);
 
-		/* 19 gaps of 10 us; nothing was queued, so nothing says that a gap remains */
+		/*
+		 * 19 gaps of 10 us; no kernel was queued, so there is no sample of a gap that would remain
+		 */
 		ASSERT_FINDING(build_find(&build, "sync-after-every-op", NULL), 20, 190, 190);
 		build_free(&build);
 	}

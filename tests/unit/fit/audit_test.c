@@ -129,12 +129,15 @@ static void a_figure_that_comes_twice_is_one_figure(void **state)
 	assert_int_equal(value_of("two - two").unit.powers[0], 0);
 }
 
-/* 4 is reached within, at 2: the ends alone would say 3.75. */
+/*
+ * The formula has its maximum of 4 at two = 2, inside the interval, while both ends of the interval give
+ * 3.75. So the bounds are those of both factors varying independently.
+ */
 static void what_turns_within_the_interval_keeps_the_outer_bound(void **state)
 {
 	(void)state;
 	assert_between("two * (4 - two)", 1.5 * 1.5, 2.5 * 2.5);
-	/* the other of the two still counts once */
+	/* `part` is still one quantity, so part - part is exactly 0 */
 	assert_between("two * (4 - two) + part - part", 1.5 * 1.5, 2.5 * 2.5);
 }
 
@@ -151,7 +154,7 @@ static void what_is_no_formula_is_named(void **state)
 			fail_msg("'%s' was taken", bad[i]);
 }
 
-/* Id, value, unit; then window, formula, what it is the same as, and role. */
+/* A claim; `from` is its formula, `same` the name of the quantity that it shares with other claims. */
 #define CLAIM(id, value, unit, window, from, same, role)      \
 	{                                                     \
 		id, "", value, unit, window, from, same, role \
@@ -164,7 +167,7 @@ static void look(const struct kwhy_claim *claims, size_t count)
 		fail_msg("%s", error.text);
 }
 
-/* The only finding. */
+/* Returns the finding. Fails unless it is the only one and has this kind and claim. */
 static const struct kwhy_audit_finding *only(enum kwhy_audit_kind kind, size_t claim)
 {
 	if (audit.finding_count != 1 || audit.findings[0].kind != kind || audit.findings[0].claim != claim)
@@ -187,7 +190,10 @@ static void a_unit_slip_is_told_with_the_right_value(void **state)
 	assert_int_equal(audit.checked_count, 2);
 }
 
-/* What was saved may be less than nothing; what may be either says nothing of a factor. */
+/*
+ * A difference may be negative, so the factor is found for negative values, too. If the computed value's
+ * sign is uncertain, no factor can be derived.
+ */
 static void a_unit_slip_is_one_below_zero_too(void **state)
 {
 	const struct kwhy_claim claims[] = {CLAIM("a", "10", "J", "", "", "", ""),
@@ -204,7 +210,7 @@ static void a_unit_slip_is_one_below_zero_too(void **state)
 
 static void what_follows_from_a_misprint_is_told_with_what_follows_from_the_right_value(void **state)
 {
-	/* 191 = 1.20 mJ / 6.3 uJ, but of the inputs 5465 follows. */
+	/* 1.20 mJ / 6.3 uJ is 191, but the correct inputs give 5465 */
 	const struct kwhy_claim claims[] = {CLAIM("small", "1.20", "mJ/B", "", "1 / 0.029[MB/J]", "", ""),
 		CLAIM("large", "6.3", "uJ/B", "", "58.01[W] / 9200[MB/s]", "", ""),
 		CLAIM("x", "191", "x", "", "small / large", "", "")};
@@ -228,7 +234,10 @@ static void a_count_of_another_window_is_no_divisor(void **state)
 	only(KWHY_AUDIT_WINDOW, 2);
 }
 
-/* 14 s of one run over the collectives of another are no time of a collective: 16 us need not be wrong. */
+/*
+ * The time of one run divided by the number of collectives of another is not the time of a collective, so
+ * it does not prove the claim of 16 us wrong.
+ */
 static void nothing_follows_from_amounts_of_different_windows(void **state)
 {
 	const struct kwhy_claim claims[] = {CLAIM("t", "14.023", "s", "a", "", "", ""),
@@ -241,12 +250,15 @@ static void nothing_follows_from_amounts_of_different_windows(void **state)
 	assert_int_equal(audit.finding_count, 3);
 	assert_int_equal(audit.findings[0].kind, KWHY_AUDIT_WINDOW);
 	assert_int_equal(audit.findings[1].kind, KWHY_AUDIT_WINDOW);
-	/* what is made of it is no better known */
+	/* a claim computed from it has no known correct value either */
 	assert_int_equal(audit.findings[2].kind, KWHY_AUDIT_DEPENDS);
 	assert_true(isnan(audit.findings[2].should.low));
 }
 
-/* Of one thing: 45.1 mJ, over the copies of another run, and 1.292 mJ over its own. */
+/*
+ * Two claims of one quantity: 45.1 mJ divides by the copies of another run, 1.292 mJ by those of the same
+ * run.
+ */
 static void what_crosses_windows_contradicts_what_does_not(void **state)
 {
 	const struct kwhy_claim claims[] = {CLAIM("e", "283.73", "J", "a", "", "", ""),
@@ -309,7 +321,7 @@ static void unlike_units_bounds_mebibytes_and_contradictions(void **state)
 		assert_int_equal(audit.findings[i].kind, wanted[i]);
 }
 
-/* -1.2 is below -1.0, and that near it; of -30 it says little. */
+/* The bound -1.0 is loose where the formula gives -30, and not where it gives -1.2. */
 static void a_bound_below_zero_is_loose_ten_times_from_the_figure(void **state)
 {
 	const struct kwhy_claim claims[] = {CLAIM("near", "<-1.0", "J", "", "0.3[J] - 1.5[J]", "", ""),

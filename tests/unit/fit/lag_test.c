@@ -11,13 +11,13 @@
 
 enum { PULSES_MAX = 256, READINGS_MAX = 1024 };
 
-/* A meter whose truth is known, and what it shows of a load. */
+/* A simulated meter with known parameters, and the load that it measures. */
 struct truth {
 	enum kwhy_lag_kind kind;
 	double width_s, delay_s, off_w, on_w, noise_w;
 	int64_t on_ns, off_ns;
 	size_t pulses;
-	double stray_share; /* of readings that are far off */
+	double stray_share; /* share of the readings that are outliers */
 	uint64_t seed;
 };
 
@@ -175,7 +175,7 @@ static void readings_beside_the_load_are_an_error(void **state)
 
 	(void)state;
 	make_load(&ring, &load);
-	load.stretch.reading_count = 40; /* all before the first pulse */
+	load.stretch.reading_count = 40; /* only the readings before the first pulse */
 	assert_int_equal(kwhy_lag_fit(&data, &lag, &error), KWHY_E_INPUT);
 	assert_string_equal(error.text, "the meter shows nothing of the load: its readings lie outside it");
 	load.stretch.reading_count = 3;

@@ -29,7 +29,10 @@ static void exact_rows_give_back_their_coefficients(void **state)
 
 static void what_would_be_negative_is_held_at_0_and_the_rest_fitted_anew(void **state)
 {
-	/* y = 10 - x: without the bound 10 and -1; with it the mean, 8. */
+	/*
+	 * y = 10 - x: without bounds the coefficients are 10 and -1; with coefficients of at least 0 the
+	 * constant is the mean, 8
+	 */
 	const double rows[] = {1, 1, 1, 2, 1, 3}, targets[] = {9, 8, 7};
 	struct kwhy_least_squares fit;
 
@@ -40,7 +43,7 @@ static void what_would_be_negative_is_held_at_0_and_the_rest_fitted_anew(void **
 	assert_near(fit.values[0], 8);
 	assert_true(fit.values[1] == 0 && !fit.is_free[1]);
 	assert_near(fit.rms, sqrt(2.0 / 3));
-	/* Variance of a mean: squares / freedom / rows. */
+	/* the variance of a mean: sum of squares / degrees of freedom / rows */
 	assert_near(fit.covariance[0][0], 2.0 / 2 / 3);
 }
 
@@ -84,7 +87,7 @@ static void no_rows_and_no_numbers_are_refused(void **state)
 		KWHY_E_INPUT);
 }
 
-/* A small generator, so that every machine draws the same. */
+/* State of a xorshift generator, which makes the same numbers on every machine. */
 static uint64_t seed;
 
 static double uniform(void)
@@ -95,7 +98,10 @@ static double uniform(void)
 	return (double)(seed >> 11) / 9007199254740992.0;
 }
 
-/* Karush, Kuhn and Tucker: free coefficients have no slope left, held ones none downhill. */
+/*
+ * Checks the Karush-Kuhn-Tucker conditions: the gradient is 0 for coefficients above 0, and no descent
+ * direction for those held at 0.
+ */
 static void of_random_problems_each_answer_is_the_least(void **state)
 {
 	enum { ROWS = 30, COLUMNS = 6 };

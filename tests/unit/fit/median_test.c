@@ -26,7 +26,10 @@ static void five_samples_have_a_median_and_no_interval(void **state)
 	assert_true(isnan(median.low) && isnan(median.high));
 }
 
-/* Ranks by the binomial distribution: 1 and 6 of 6 (1/64 a tail), 2 and 9 of 10 (11/1024), 6 and 15 of 20. */
+/*
+ * The ranks follow from the binomial distribution: 1 and 6 of 6 values (1/64 in each tail), 2 and 9 of 10
+ * (11/1024), 6 and 15 of 20.
+ */
 static void the_interval_takes_the_ranks_of_the_binomial(void **state)
 {
 	static const struct {
@@ -62,7 +65,7 @@ static double uniform(uint64_t *state)
 	return ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
 }
 
-/* Of a skewed distribution, as times are: the true median of -log(u) is log 2. */
+/* The distribution is skewed, as that of run times is: -log(u) has the median log 2. */
 static void the_interval_holds_the_true_median_as_often_as_it_says(void **state)
 {
 	uint64_t random = 7;

@@ -20,7 +20,7 @@ static double normal(uint64_t *state)
 	return radius * cos(6.283185307179586 * uniform(state));
 }
 
-/* Powers of two from 1 B to 1 GiB. */
+/* Makes one point for each power of two from 1 to 2^30, with relative noise. */
 static void make(double (*truth)(double x), double noise, uint64_t seed, struct kwhy_piecewise_point *out)
 {
 	for (int i = 0; i < SIZES; i++) {
@@ -34,7 +34,10 @@ static double one_line(double x)
 	return 2e-6 + x / 55e9;
 }
 
-/* A protocol that changes at 1 MiB: half the speed below, and a later start above. */
+/*
+ * Time of a transfer whose protocol changes at 1 MiB: less than half of the bandwidth below it, and a
+ * longer start-up time above it.
+ */
 static double two_lines(double x)
 {
 	return x < 1 << 20 ? 2e-6 + x / 20e9 : 30e-6 + x / 55e9;
@@ -70,7 +73,7 @@ static void a_change_of_protocol_is_found_where_it_is(void **state)
 	assert_true(curve.residual_ratio < 0.01);
 }
 
-/* Of 200 lines with 1 % of noise, hardly one may be chopped up. */
+/* Of 200 straight lines with 1 % of noise, hardly any may be split into segments. */
 static void noise_alone_makes_no_knots(void **state)
 {
 	struct kwhy_piecewise_point points[SIZES];

@@ -28,7 +28,9 @@ static double uniform(void)
 	return (double)(seed >> 11) / 9007199254740992.0;
 }
 
-/* Work that changes every five windows, 120 W at rest. */
+/*
+ * Makes windows of 0.1 s whose gauges change every five windows. The power is 120 W plus the gauges' parts.
+ */
 static void make(double noise)
 {
 	double now[GAUGES] = {0};
@@ -101,8 +103,10 @@ static void held_out_windows_tell_of_noise_and_intervals_hold_the_truth(void **s
 	assert_true(joules_held * 100 >= all * 90);
 }
 
-/* Leakage: a part of the base that follows a gauge of its own. Its share is known though neither part is
- * well. */
+/*
+ * Leakage power is a part of the base that follows the temperature, a gauge of its own. The sum of both
+ * parts is known well, although each part alone is not.
+ */
 static void a_base_that_rises_with_temperature_is_base(void **state)
 {
 	static const double degrees = 1.5;
@@ -116,7 +120,8 @@ static void a_base_that_rises_with_temperature_is_base(void **state)
 	make(0.01);
 	warm.terms[2] = KWHY_POWER_BASE;
 	for (int i = 0; i < ROWS; i++) {
-		heat += 0.1 * (30 + power_w[i] * 0.05 - heat); /* what the GPU draws warms it, with time */
+		/* the drawn power warms the GPU with a delay */
+		heat += 0.1 * (30 + power_w[i] * 0.05 - heat);
 		power_w[i] += degrees * heat - truth[2] * gauges[i * GAUGES + 2];
 		gauges[i * GAUGES + 2] = heat;
 		base_j += (120 + degrees * heat) * seconds[i];
@@ -126,11 +131,13 @@ static void a_base_that_rises_with_temperature_is_base(void **state)
 	assert_true(
 		split.joules[KWHY_POWER_BASE].low < base_j && split.joules[KWHY_POWER_BASE].high > base_j);
 	assert_true(fabs(split.joules[KWHY_POWER_BASE].value / base_j - 1) < 0.03);
-	assert_true(isnan(split.joules[KWHY_POWER_IO].value)); /* no gauge tells of it */
+	assert_true(isnan(split.joules[KWHY_POWER_IO].value)); /* no gauge belongs to this term */
 }
 
-/* Two gauges that go together cannot be distinguished by the sum; the memory's own meter says at least how
- * much its one draws. */
+/*
+ * Two correlated gauges cannot be distinguished by the total power. The memory's own meter gives a lower
+ * bound for the power of the memory's gauge.
+ */
 static void what_the_memory_s_own_meter_says_is_the_least_of_its_gauge(void **state)
 {
 	struct kwhy_power_data metered = data;
@@ -167,7 +174,10 @@ static void fit_and_split(struct kwhy_power_model *model, struct kwhy_power_spli
 	assert_int_equal(kwhy_power_split_of(model, &data, split, &error), KWHY_OK);
 }
 
-/* Memory and links as multiples of compute, give or take a share. */
+/*
+ * Makes the memory and link gauges multiples of the compute gauge, except for a relative deviation of at
+ * most apart / 2.
+ */
 static void tie(double apart)
 {
 	for (int i = 0; i < ROWS; i++) {
@@ -207,7 +217,10 @@ static void gauges_that_rise_and_fall_together_are_one_part(void **state)
 	assert_true(fabs(model.constant_w.value / 120 - 1) < 0.02);
 }
 
-/* However well two gauges are distinguished, what is printed holds the truth. */
+/*
+ * However similar the gauges are, the printed 90 % intervals must contain the true energies in at least 90
+ * % of the cases.
+ */
 static void intervals_hold_the_truth_of_gauges_that_are_almost_alike(void **state)
 {
 	static const double apart[] = {0, 0.002, 0.02, 0.2, 2};
@@ -262,7 +275,7 @@ static void windows_beyond_what_was_fitted_are_counted(void **state)
 	seed = 6;
 	make(0);
 	assert_int_equal(kwhy_power_fit(&data, &model, &error), KWHY_OK);
-	gauges[4] = gauges[7] = 1200; /* the memory of two windows, 1000 at most before */
+	gauges[4] = gauges[7] = 1200; /* gauge 1, memory, in two windows; in the fit it was at most 1000 */
 	gauges[9] = 1200;
 	assert_int_equal(kwhy_power_split_of(&model, &data, &split, &error), KWHY_OK);
 	assert_int_equal(split.outside_count, 3);

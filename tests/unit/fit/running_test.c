@@ -38,7 +38,7 @@ static void energy_times_intensity_is_grams_a_run_a_step_and_a_year(void **state
 		fabs((answer.per_run.high - answer.per_run.low) / 2 / answer.per_run.value - 0.01) < 1e-9);
 }
 
-/* Else the audit would call arithmetic what this prints. */
+/* If the two lengths of a year differed, an audit would find arithmetic errors in this command's output. */
 static void a_year_is_as_long_as_that_of_an_audit(void **state)
 {
 	struct kwhy_running_question asked = question();

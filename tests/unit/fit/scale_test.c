@@ -45,7 +45,7 @@ static void amdahl_without_noise_is_found_and_chosen(void **state)
 	assert_true(isnan(scale.peak_workers));
 }
 
-/* Each worker more makes it slower: no law has more than all of the work serial. */
+/* Each additional worker makes it slower. No model can have more than all of the work serial. */
 static void what_only_gets_slower_is_serial_at_most(void **state)
 {
 	static const struct kwhy_scale_point points[] = {{1, 4915}, {2, 3669}, {4, 3588}};
@@ -103,7 +103,10 @@ static void three_points_leave_no_held_out_error_and_the_simpler_form(void **sta
 	assert_int_equal(scale.chosen, KWHY_SCALE_AMDAHL);
 }
 
-/* Three parameters go through three numbers of workers, however often each was measured. */
+/*
+ * Points with the same number of workers are left out together in cross-validation. A model with three
+ * parameters fits three numbers of workers exactly, however often each was measured.
+ */
 static void what_was_measured_twice_is_held_out_together(void **state)
 {
 	static const struct kwhy_scale_point twice[] = {
@@ -175,7 +178,10 @@ static void a_roof_of_time_and_one_of_energy(void **state)
 
 static void work_above_the_roof_is_a_mistake_and_not_an_efficiency(void **state)
 {
-	/* 18,835 GFLOPS at 76.19 W beside a peak of 19.5 TFLOPS is fine; 247 GFLOPS/W of 400 W is not. */
+	/*
+	 * 18,835 GFLOPS with a peak of 19.5 TFLOPS are possible; five times that rate, 247 GFLOPS/W at 400
+	 * W, is above the peak
+	 */
 	const struct kwhy_roofline_machine machine = {19.5e12, 1.5e12, NAN, NAN, NAN};
 	struct kwhy_roofline_work work = {18.835e12, 1e9, 1, NAN};
 	struct kwhy_roofline roof;
