@@ -10,7 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* With the fake compiler, which counts how often it is asked. */
+/*
+ * The tests use the fake compiler, which counts its calls, and a temporary folder for the cache of compiled
+ * code.
+ */
 static char cache[] = "/tmp/kwhy-cache-XXXXXX", folder[64], kept[512];
 static struct kwhy_rtc rtc;
 static struct kwhy_gpu_facts facts = {.name = "GPU", .architecture = 90, .compiler = "13.0"};
@@ -36,7 +39,10 @@ static int end(void **state)
 	return system(command);
 }
 
-/* How often the compiler was asked for it, 0 or 1. */
+/*
+ * Gets the code of a source. Returns 1 if the compiler was called for it, 0 if the code came from the
+ * cache.
+ */
 static int compiled(const char *text, const char *option)
 {
 	const char *const options[] = {option, NULL};

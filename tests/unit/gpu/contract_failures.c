@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is refused, what a lost GPU does, and that every call that fails is reported. */
+/* Tests of refused requests, of a lost GPU, and of the error of every call that can fail. */
 #include "contract.h"
 
 #include <dlfcn.h>
@@ -26,8 +26,7 @@ void more_than_there_is_is_refused(void **state)
 	assert_int_equal(ops->launch(gpu, &launch, &failure), KWHY_E_UNSUPPORTED);
 	launch.blocks = 2;
 	launch.cooperative = true;
-	launch.shared_bytes = 48
-		<< 10; /* all that needs no asking, but for kernels that have some by themselves */
+	launch.shared_bytes = 48 << 10; /* the most without opting in, less what kernels use statically */
 	succeeds(ops->launch(gpu, &launch, &failure));
 	launch.shared_bytes = backend == KWHY_GPU_HIP ? 60 << 10 : 100 << 10;
 	succeeds(ops->launch(gpu, &launch, &failure));
@@ -69,7 +68,7 @@ static enum kwhy_status run_launch(void *context, struct kwhy_error *error)
 	return only->gpu->ops->launch(only->gpu, only->launch, error);
 }
 
-/* Most of what there is; gives back what it made. */
+/* Makes most of the calls of the interface, and frees what it created. */
 static enum kwhy_status use_everything(struct kwhy_gpu *used)
 {
 	const struct kwhy_gpu_ops *its = used->ops;
@@ -179,7 +178,8 @@ void every_call_that_fails_is_told_and_named(void **state)
 			status = use_everything(used);
 			used->ops->close(used);
 		} else if (kinds[i % 3].status == KWHY_E_LOST) {
-			status = status == KWHY_E_UNSUPPORTED ? KWHY_E_LOST : KWHY_OK; /* none to lose yet */
+			/* opening failed, so there is no context that could be lost */
+			status = status == KWHY_E_UNSUPPORTED ? KWHY_E_LOST : KWHY_OK;
 		}
 		if (status != kinds[i % 3].status)
 			fail_msg("%s: %d %s", scenario, status, failure.text);

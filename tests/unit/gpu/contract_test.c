@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 /*
- * What gpu.h promises, asked of one back end: contract_test BACKEND [LIBRARY]. LIBRARY is the fake driver
- * that answers for it (tests/fakes/cuda), which is handed the kernels for the host; without one, of a GPU.
+ * Checks that a back end does what gpu.h specifies. The program is called as contract_test BACKEND
+ * [LIBRARY]. LIBRARY is a fake driver (tests/fakes/cuda), to which the test gives its kernels as C
+ * functions. Without it a real GPU or the host back end is tested.
  */
 
 static int begin(void **state)
@@ -99,7 +100,7 @@ static void assert_values(uint64_t device, uint32_t expected)
 		assert_int_equal(values[i], expected);
 }
 
-/* The kernel "step" of a module that end() leaves to close(). */
+/* Returns the kernel "step". Its module is freed when end() closes the GPU. */
 static const struct kwhy_gpu_kernel *find_step(void)
 {
 	const struct kwhy_gpu_kernel *kernel = NULL;
@@ -137,7 +138,10 @@ static void a_gpu_that_is_not_there_is_an_error(void **state)
 	assert_null(none);
 }
 
-/* A stream does not wait for what a driver copies by itself. */
+/*
+ * The CUDA driver may return from a synchronous copy before the bytes have arrived, and other streams do
+ * not wait for them. The back end must.
+ */
 static void what_is_copied_now_is_there_for_every_stream(void **state)
 {
 	uint64_t device = device_memory(), other = device_memory();
@@ -170,7 +174,7 @@ static void host_memory_of_every_kind_goes_to_the_device_and_back(void **state)
 	for (int kind = 0; kind < KWHY_GPU_HOST_KIND_COUNT; kind++) {
 		struct kwhy_gpu_host host;
 
-		/* Real managed memory is for those who ask for it. */
+		/* managed memory is tested with fake drivers only */
 		if (kind == KWHY_GPU_HOST_MANAGED && (!library || !gpu->facts.can_manage))
 			continue;
 		host = new_host((enum kwhy_gpu_host_kind)kind);
@@ -280,7 +284,7 @@ static void a_batch_moves_every_piece(void **state)
 		kwhy_skip("this driver has no batches of copies");
 	for (size_t i = 0; i < BYTES; i++)
 		((unsigned char *)host.memory)[i] = (unsigned char)(i * 7);
-	/* The last comes first; some are empty. */
+	/* the pieces are in reverse order, and some are empty */
 	for (size_t i = 0; i < PIECES; i++)
 		copies[i] = (struct kwhy_gpu_copy){device + (PIECES - 1 - i) * PIECE,
 			kwhy_gpu_address(host.memory) + i * PIECE, i % 50 == 49 ? 0 : PIECE};
@@ -398,7 +402,9 @@ static void two_gpus_reach_each_other(void **state)
 	ops->memory_free(gpu, here);
 }
 
-/* In a process of its own: finds 0x21 everywhere and leaves 0x33. */
+/*
+ * Runs in another process: opens the shared memory, checks that all bytes are 0x21 and sets them to 0x33.
+ */
 static int reach_from_outside(const char *hex)
 {
 	struct kwhy_gpu_shared shared;
@@ -460,7 +466,7 @@ struct worker {
 	bool ran;
 };
 
-/* As a program's thread would: nothing of another thread's. */
+/* Works as a thread of its own, with its own stream and memory. */
 static enum kwhy_status work(struct worker *worker, struct kwhy_error *own)
 {
 	struct by_value what = {.count = VALUES, .factor = 3};

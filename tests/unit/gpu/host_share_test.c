@@ -50,7 +50,7 @@ static void a_file_is_lent_to_who_knows_its_name_until_it_is_closed(void **state
 	close(file);
 }
 
-/* As a peer would want it that has seen our descriptors, with the number of our process. */
+/* A peer that knows the number of one of our descriptors and our process id must not get at the file. */
 static void the_number_of_a_descriptor_opens_nothing(void **state)
 {
 	char name[] = "/tmp/kwhy-share-XXXXXX";
@@ -109,7 +109,7 @@ static void names_that_the_system_does_not_give_are_not_asked(void **state)
 	}
 }
 
-/* Not even the file that is borrowed, to somebody who has learnt the name. */
+/* Another user must not even get the lent file, although the name of the loan is known. */
 static void another_user_borrows_nothing(void **state)
 {
 	struct kwhy_gpu_host_loan loan;

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The back end on the host: streams are threads, so all of this is to be run under a thread sanitizer, too.
- */
+/* Tests of the host back end, whose streams are threads: run them under a thread sanitizer, too. */
 
 static struct kwhy_error error;
 static struct kwhy_gpu *gpu;
@@ -34,7 +33,7 @@ static void succeeds(enum kwhy_status status)
 		fail_msg("%s", error.text);
 }
 
-/* value = value * factor + summand: the order shows. */
+/* Computes value * factor + summand for each value, so that the result depends on the order of launches. */
 static void run_step(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	uint32_t *value = *(uint32_t **)arguments[0];
@@ -194,7 +193,7 @@ static void what_queued_work_still_needs_may_be_freed(void **state)
 	succeeds(ops->stream_wait(gpu, b, event, &error));
 	ops->graph_free(gpu, graph);
 	ops->event_free(gpu, event);
-	ops->gate_free(gpu, gate); /* opens it */
+	ops->gate_free(gpu, gate); /* opens the gate */
 	ops->stream_free(gpu, b);
 	ops->stream_free(gpu, a);
 	assert_int_equal(values[0], 5);
@@ -355,7 +354,7 @@ static void what_the_host_has_no_kernel_for_is_said(void **state)
 	ops->module_free(gpu, NULL);
 }
 
-/* Each its own stream and memory; the event of the other is waited for. */
+/* The stream and the memory of one of the threads. */
 struct pair {
 	struct kwhy_gpu_stream *stream;
 	uint32_t *values;

@@ -17,7 +17,7 @@ static void compile_file(const struct kwhy_rtc *rtc, const char *path, const cha
 	if (kwhy_file_read(path, 1 << 20, &text, &error))
 		fail_msg("%s", error.text);
 	if (kwhy_rtc_compile(rtc, strrchr(path, '/') + 1, text.data, options, &code, &error)) {
-		/* An older compiler may not know the newest GPU. */
+		/* a compiler that is older than this architecture */
 		if (!strstr(error.text, "NVRTC_ERROR_INVALID_OPTION"))
 			fail_msg("%s for %s: %s", path, architecture, error.text);
 	} else {
@@ -27,8 +27,9 @@ static void compile_file(const struct kwhy_rtc *rtc, const char *path, const cha
 	kwhy_text_done(&text);
 }
 
-/* KWHY_KERNELS: which files hold the kernels, as a pattern of names; KWHY_HIP_KERNELS: which of them HIP
- * runs, too. */
+/*
+ * Glob patterns of file names: KWHY_KERNELS for all kernels, KWHY_HIP_KERNELS for those that HIP runs, too.
+ */
 #ifndef KWHY_HIP_KERNELS
 #define KWHY_HIP_KERNELS KWHY_KERNELS
 #endif

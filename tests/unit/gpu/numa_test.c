@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A made-up /sys. */
+/* A temporary folder that takes the place of /sys. */
 static char sys[] = "/tmp/kwhy-numa-XXXXXX";
 
 static void write_file(const char *name, const char *text)

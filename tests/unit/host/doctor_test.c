@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /*
- * A made-up machine: files below a folder of its own, the fake NVML with a scenario, and a map of the
- * hardware as hwloc writes it.
+ * A simulated machine: a temporary folder that takes the place of /, the fake NVML with a scenario, and a
+ * hardware topology in hwloc's XML format.
  */
 static char root[] = "/tmp/kwhy-host-XXXXXX";
 static struct kwhy_doctor_report report;
@@ -185,8 +185,10 @@ static void what_the_driver_refuses_is_not_known_with_the_cure(void **state)
 		KWHY_DOCTOR_UNKNOWN, "GPU 1 cannot be opened");
 }
 
-/* Checks that the lines of a section stand for: one each, but for what is not set, which is one line that
- * says of how many. */
+/*
+ * Returns the number of checks in a section. Each line is one check, except that one line lists all
+ * environment variables that are not set.
+ */
 static size_t count_checks_in(const char *section)
 {
 	size_t checks = 0;
@@ -347,14 +349,15 @@ static void an_mps_daemon_is_seen_by_its_pipe(void **state)
 	expect("mps", KWHY_DOCTOR_GOOD, "a daemon runs");
 }
 
-/* Two sockets of two CPUs; the GPU at 0000:19:00.0 hangs at the second. */
+/* Simulates two sockets with two CPUs each. The GPU at 0000:19:00.0 belongs to the second socket. */
 static void use_two_sockets(const char *allowed)
 {
 	char text[4096], path[128];
 
 	snprintf(text, sizeof(text),
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		"<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n" /* hwloc without libxml wants lines here */
+		/* hwloc without libxml needs these line breaks */
+		"<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n"
 		"<topology version=\"2.0\">"
 		"<object type=\"Machine\" os_index=\"0\" cpuset=\"0xf\" complete_cpuset=\"0xf\" "
 		"allowed_cpuset=\"%s\" "

@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What was done to CUPTI, in order: "+R" a kind on, "-D" one off, "r3" a call on, "!d1" one off. */
+/*
+ * The CUPTI calls so far, in order. "+R" switches the kind of runtime calls on and "-D" that of driver
+ * calls off; "r3" selects the runtime call with id 3, and "!d1" deselects the driver call with id 1.
+ */
 static char done[200];
 
 static const char *const names[2][5] = {

@@ -8,10 +8,10 @@
 
 #define MS INT64_C(1000000)
 
-/* A collection that takes a moment to start. */
+/* A recording of activities that takes some time to switch on. */
 struct switched {
 	bool is_on;
-	int64_t after_ns; /* what the clock then shows */
+	int64_t after_ns; /* time on the clock after switching */
 	unsigned count;
 };
 

@@ -8,7 +8,10 @@ static const unsigned flat[3] = {20, 10, 1}, layered[3] = {20, 10, 3};
 	"sm90_xmma_gemm_f64f64_f64f64_f64_nn_n_tilesize128x64x16_stage3_warpsize2x2x1_execute_kernel__5x_" \
 	"cublas"
 
-/* Its layers wait for a counter in memory: run again without that reset it waited for ever. */
+/*
+ * The blocks of this kernel wait for a counter in memory that the layers before have to set. Repeated
+ * without a reset of the counter, it would wait forever.
+ */
 static void a_product_of_several_layers_is_not_run_on_what_it_left(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Executable graphs, and graphs within them, whose kernels the program changes. */
+/* Tests with executable graphs and child graphs whose kernels the program changes. */
 #include "cmocka_all.h"
 #include "inject/probe/graphs.h"
 
@@ -8,7 +8,7 @@
 
 enum { NODES_MAX = 4, KERNEL = KWHY_CUDA_GRAPH_NODE_KERNEL, CHILD = KWHY_CUDA_GRAPH_NODE_CHILD, OTHER = 1 };
 
-/* A kernel has one parameter, of eight bytes. */
+/* A kernel with one parameter of eight bytes. */
 struct kwhy_cuda_function_opaque {
 	const char *name;
 };
@@ -143,7 +143,10 @@ static bool wants_all(void *context, struct kwhy_probe_account *account)
 	return true;
 }
 
-/* What the kernel would be launched with that is chosen from the `number`th on; NULL: none is. */
+/*
+ * Returns the argument of the kernel that is chosen when the choice starts at kernel `number`; NULL if none
+ * is.
+ */
 static void *value_at(uint64_t number)
 {
 	struct kwhy_probe_node node;
@@ -164,7 +167,7 @@ static const struct kwhy_probe_account *account_of(kwhy_cuda_function function)
 
 static int memory[8];
 
-/* A kernel, and a graph of two within a graph within. */
+/* A graph with kernels and a child graph, which has a child graph with two kernels. */
 static struct kwhy_cuda_graph_opaque innermost, inner, outer;
 
 static void add_nested(void)
@@ -199,13 +202,13 @@ static void a_kernel_that_is_changed_has_its_new_parameters(void **state)
 	kwhy_probe_graphs_set_kernel(graphs, &maker, EXEC, &innermost.nodes[0], &to);
 	assert_ptr_equal(value_at(1), &memory[5]);
 	assert_ptr_equal(value_at(2), &memory[2]);
-	changed = kernel(&fit_too, &memory[6]); /* another function */
+	changed = kernel(&fit_too, &memory[6]); /* a kernel of another function */
 	to = as_reported(&changed);
 	kwhy_probe_graphs_set_kernel(graphs, &maker, EXEC, &innermost.nodes[0], &to);
 	assert_ptr_equal(value_at(1), &memory[6]);
 	kwhy_probe_graphs_launched(graphs, EXEC);
 	assert_int_equal(account_of(&fit_too)->launches, 2);
-	to.arguments = NULL; /* in a form that is not read */
+	to.arguments = NULL; /* arguments in a form that kwhy does not read */
 	kwhy_probe_graphs_set_kernel(graphs, &maker, EXEC, &innermost.nodes[0], &to);
 	assert_ptr_equal(value_at(1), &memory[2]);
 }
@@ -280,7 +283,7 @@ static void what_is_not_launched_behind_a_graph_has_a_reason(void **state)
 	assert_int_equal(account_of(&waiting)->reason, KWHY_PROBE_GRAPH);
 }
 
-/* Graphs that hold themselves, more or less. */
+/* A graph that is its own child, so that its depth is unlimited. */
 static void graphs_too_deep_within_are_not_followed(void **state)
 {
 	struct kwhy_cuda_graph_opaque graph = {1, {{.type = CHILD}}};

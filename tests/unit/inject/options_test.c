@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* An environment of a test: pairs, ended by NULL. */
+/* Environment of a test: names and values in turn, ended by NULL. */
 static const char *const *environment;
 
 static char *get(const char *name)

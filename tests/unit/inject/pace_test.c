@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs of loops of kernels, on a clock of their own: what comes to be known of them, and what it takes.
+/*
+ * Tests of how kwhy probe spends its time, with simulated programs that run loops of kernels on a simulated
+ * clock.
  */
 #include "cmocka_all.h"
 #include "inject/probe/known.h"
@@ -12,14 +14,14 @@
 #include <unistd.h>
 
 #define SECOND_NS INT64_C(1000000000)
-#define COPIES_NS INT64_C(2000000) /* copies and checks of a burst */
+#define COPIES_NS INT64_C(2000000) /* simulated time of a burst's copies and checks */
 enum { KERNELS_MAX = 200 };
 
 struct program {
-	int64_t start_ns; /* before its first launch */
+	int64_t start_ns; /* time before the first launch */
 	unsigned kernels, iterations;
 	int64_t (*kernel_ns)(unsigned kernel);
-	bool has_records; /* activity records come once a second */
+	bool has_records; /* every launch has an activity record */
 };
 
 struct outcome {
@@ -118,7 +120,7 @@ static struct outcome run(const struct program *program)
 	return out;
 }
 
-/* Eight kernels of 20 to 400 us. */
+/* Returns the duration of one of eight kernels of 20 to 400 us. */
 static int64_t of_a_short_program(unsigned kernel)
 {
 	static const int64_t ns[] = {60000, 400000, 20000, 100000, 250000, 30000, 150000, 20000};
@@ -126,7 +128,9 @@ static int64_t of_a_short_program(unsigned kernel)
 	return ns[kernel];
 }
 
-/* A step of 20 ms of a hundred kinds of kernels, the largest of three milliseconds. */
+/*
+ * Returns the duration of one of a hundred kernels, of which the largest take 3 ms and all together 20 ms.
+ */
 static int64_t of_a_training_step(unsigned kernel)
 {
 	const int64_t rank = 1 + kernel / 4;
@@ -182,7 +186,7 @@ static void time_in_bursts_is_a_multiple_of_the_rest_and_start_up_counts_for_fiv
 	struct outcome out;
 
 	(void)state;
-	pace.plan.within = 0.005; /* never enough */
+	pace.plan.within = 0.005; /* a precision that is never reached */
 	out = run(&program);
 	assert_true(out.spent_ns <= 3 * (5 * SECOND_NS + out.own_ns) + 40000000);
 }
@@ -209,7 +213,10 @@ static void what_an_earlier_recording_knows_is_left_alone(void **state)
 	assert_true(out.bursts[4] > 0);
 }
 
-/* XLA launches one before each kernel that it times: a burst that waited for it made the time invalid. */
+/*
+ * XLA launches a delay kernel before each kernel that it times. A burst that waited for the delay kernel
+ * would make that timing invalid.
+ */
 static void what_a_program_times_after_a_kernel_that_waits_is_left_alone(void **state)
 {
 	(void)state;

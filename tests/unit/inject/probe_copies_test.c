@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bursts that repeat the copies alone which restore a kernel's memory: how the time of an account's bursts is
- * shared between the kernel with its copies and the copies alone.
+ * Tests of bursts that repeat only the copies that restore a kernel's memory: how the time of a kernel's
+ * bursts is divided between those of the kernel with its copies and those of the copies alone.
  */
 #include "cmocka_all.h"
 #include "probe_launches.h"
@@ -22,13 +22,16 @@ static void count_up(void **arguments)
 
 static struct kwhy_cuda_function_opaque kernel_count = {.run = count_up, .bytes = {8}, .run_ns = KERNEL_NS};
 
-/* Bursts of the account so far, and the time of their repeats by the device's clock. */
+/*
+ * Bursts so far of the copies alone and of the kernel with its copies, and the duration of their repeats by
+ * the device's clock, ns.
+ */
 struct turns {
 	unsigned copies, kernels;
 	int64_t copies_ns, kernels_ns;
 };
 
-/* Launches the kernel; its memory is as large as the copies that restore it. */
+/* Launches the kernel with memory of `bytes`, which the prober copies to restore it. */
 static void launch(size_t bytes, struct turns *turns)
 {
 	static uint64_t *memory[2];
@@ -58,7 +61,8 @@ static int start(void **state)
 	probe->pace.plan.least_ns = BURST_NS / 2;
 	probe->pace.plan.most_ns = BURST_NS;
 	probe_driver.bytes_per_ns = BYTES_PER_NS;
-	probe_driver.memory_bytes_free = 1U << 30; /* a tenth of it holds the large memory twice */
+	/* the prober uses at most a tenth, in which the large memory fits twice */
+	probe_driver.memory_bytes_free = 1U << 30;
 	return failed;
 }
 
@@ -68,8 +72,8 @@ static const struct kwhy_probe_account *account(void)
 }
 
 /*
- * The time of copies alone is the copies' share of the time of the bursts with the kernel, within two bursts.
- * So neither of the two waits for long.
+ * Checks that the bursts of the copies alone take the copies' share of the time of the bursts with the
+ * kernel, within two bursts. So neither kind is neglected.
  */
 static void assert_shared(const struct turns *turns, size_t bytes)
 {
@@ -102,9 +106,10 @@ static void copies_that_take_longer_than_the_kernel_do_not_displace_it(void **st
 }
 
 /*
- * All that a kernel reaches is copied until it is known where it writes. What the copies took then must not
- * decide how often they are repeated from then on: on an H200, 55 of 109 bursts were copies of 2 MB, whose
- * time was taken for that of the 312 MB of the first burst.
+ * Before the prober knows where a kernel writes, it copies all memory that the kernel can reach. The
+ * duration of these copies must not decide how often the smaller ones are repeated later: on an H200, 55 of
+ * 109 bursts repeated copies of 2 MB only, as they were expected to take as long as the 312 MB of the first
+ * burst.
  */
 static void copies_that_have_become_small_are_not_repeated_most_of_the_time(void **state)
 {
@@ -132,8 +137,8 @@ static void copies_that_have_become_large_get_their_share(void **state)
 }
 
 /*
- * Bursts with the kernel then take the rest of its time for that of the copies. Bursts of the copies alone
- * must show that they take less.
+ * If the kernel is longer than it was first timed, the difference is mistaken for time of the copies in
+ * bursts with the kernel. Bursts of the copies alone must correct that.
  */
 static void a_kernel_that_was_timed_too_short_is_repeated_all_the_same(void **state)
 {
@@ -149,7 +154,10 @@ static void a_kernel_that_was_timed_too_short_is_repeated_all_the_same(void **st
 	assert_true(turns.kernels > LAUNCHES / 3);
 }
 
-/* With the time of the small copies, a burst would repeat the large ones for seconds. */
+/*
+ * If the number of repeats came from the time of the small copies, a burst would repeat the large ones for
+ * seconds.
+ */
 static void a_burst_is_no_longer_because_the_copies_before_were_small(void **state)
 {
 	struct turns turns = {0};

@@ -164,7 +164,7 @@ static enum kwhy_cuda_result exchange(int *mode)
 	return KWHY_CUDA_SUCCESS;
 }
 
-/* As hash.ptx, in another order. */
+/* Computes the same kind of hash as hash.ptx, with the bytes in another order. */
 static void hash(void **arguments)
 {
 	const uint64_t bytes = *(const uint64_t *)arguments[1];
@@ -175,7 +175,10 @@ static void hash(void **arguments)
 		*out += ((unsigned char)from[i] + 1) * (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* The same of each chunk, as probe_driver_new() gives memory whose chunks are whole or the last. */
+/*
+ * Computes the hash of each chunk. Only the last chunk can be incomplete, as memory of probe_driver_new()
+ * begins with a chunk.
+ */
 static void hash_chunks(void **arguments)
 {
 	const uint64_t bytes = *(const uint64_t *)arguments[1], factor = *(const uint64_t *)arguments[4];

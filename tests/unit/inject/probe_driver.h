@@ -8,39 +8,39 @@
 #include <stdint.h>
 
 /*
- * A driver for tests of the prober: device memory is the host's, whatever is launched runs at once. Kernels
- * are C functions of their parameters.
+ * A driver for tests of the prober. Device memory is host memory, and each launch runs at once. Kernels are
+ * C functions of their arguments.
  */
 enum { PROBE_PARAMETERS_MAX = 4 };
 
 struct kwhy_cuda_function_opaque {
 	void (*run)(void **arguments);
-	size_t bytes[PROBE_PARAMETERS_MAX]; /* of each parameter; 0: no more */
+	size_t bytes[PROBE_PARAMETERS_MAX]; /* size of each parameter; 0 ends the list */
 	unsigned runs;
-	int64_t run_ns; /* of the device's clock, see below */
+	int64_t run_ns; /* duration on the device's clock, if bytes_per_ns is not 0 */
 };
 
-/* What the driver is to be like; all zero: as usual. */
+/* Settings of the driver and its counts. All zero: no faults. */
 struct probe_driver {
 	bool is_capturing, is_busy, is_managed, is_host, is_peer, has_no_parameters;
-	enum kwhy_cuda_result copies_give; /* from the `fails_from`th copy on */
+	enum kwhy_cuda_result copies_give; /* result of copies from number `fails_from` on */
 	unsigned fails_from, copies;
 	unsigned memory_bytes_free;
-	unsigned asked; /* how often a burst was begun */
+	unsigned asked; /* number of bursts begun */
 	/*
-	 * Bytes that the device copies in a nanosecond. With it, the device has a clock, by which events are
-	 * timed: copies and runs of kernels advance it. 0: every interval between events takes 1 ms.
+	 * Rate of copies, bytes a nanosecond. If it is not 0, the device has a clock, which copies and
+	 * kernels advance and by which events are timed. 0: the time between any two events is 1 ms.
 	 */
 	size_t bytes_per_ns;
 	int64_t now_ns;
 };
 
-/* Time of the device's clock that a copy takes, whatever its size, ns. */
+/* Time of a copy in addition to that of its bytes, ns. */
 enum { PROBE_COPY_NS = 2000 };
 
 extern struct probe_driver probe_driver;
 
-/* Memory of a program, of which the driver knows the limits. */
+/* Allocates memory of the program under test, whose bounds the driver reports. */
 void *probe_driver_new(size_t bytes);
 void probe_driver_clear(void);
 

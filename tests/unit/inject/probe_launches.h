@@ -5,17 +5,22 @@
 #include "inject/probe/probe.h"
 #include "probe_driver.h"
 
-/* A program's launches on the driver of probe_driver.h, with a prober that begins a burst at each of them. */
+/*
+ * Launches of a program on the driver of probe_driver.h, with a prober that begins a burst at each launch.
+ */
 
 #define PROBE_CONTEXT ((kwhy_cuda_context)(uintptr_t)64) /* NOLINT(performance-no-int-to-ptr) */
 
 extern struct kwhy_probe *probe;
 
-/* Setup and teardown of a test case. */
+/* Setup and teardown of a test. */
 int probe_launches_begin(void **state);
 int probe_launches_end(void **state);
 
-/* A launch around which CUPTI calls the prober. The kernel runs unless the launch gives an error. */
+/*
+ * Launches a kernel and calls the prober before and after, as CUPTI does. The kernel runs if `result`,
+ * which the launch returns, is no error.
+ */
 void probe_launch_as(
 	kwhy_cuda_function kernel, const char *name, void **arguments, enum kwhy_cuda_result result);
 void probe_launch(kwhy_cuda_function kernel, const char *name, void **arguments);

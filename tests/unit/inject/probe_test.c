@@ -15,20 +15,21 @@ static void add_one(void **arguments)
 		out[i] = in[i] + 1;
 }
 
-/* Counts in memory, and fails where its first run of a launch finds what a run before it has left. */
+/* Increments a counter in memory, so that each run depends on the one before. */
 static void count_up(void **arguments)
 {
 	(*(uint64_t **)arguments[0])[0]++;
 }
 
-/* Writes where a table in memory says. */
+/* Writes through a pointer that lies in memory. */
 static void follow(void **arguments)
 {
 	(**(uint64_t ***)arguments[0])[0] += 3;
 }
 
-/* Adds up where its first parameter points, 64 KiB words from there, in a large allocation; what
- * its second parameter says. */
+/*
+ * Adds the second argument to each of the 65,536 words at the first argument, a part of a large allocation.
+ */
 static void add_up(void **arguments)
 {
 	uint64_t *at = *(uint64_t **)arguments[0];
@@ -37,7 +38,7 @@ static void add_up(void **arguments)
 		at[i] += *(uint64_t *)arguments[1];
 }
 
-/* Writes once more at another place each time that it runs. */
+/* Increments a word at another place in each run. */
 static void wander(void **arguments)
 {
 	static uint64_t runs;
@@ -74,11 +75,14 @@ static void an_idempotent_kernel_is_repeated_back_to_back_and_its_memory_stays(v
 	assert_int_equal(kernel_add.runs, 2 + probe->rows[0].repeats);
 	assert_int_equal(probe->rows[0].saved_bytes, 2 * WORDS * 8);
 	probe_launch(&kernel_add, "vectorized_elementwise_kernel", arguments);
-	assert_int_equal(probe->rows[1].check, KWHY_PROBE_UNCHECKED); /* of a kernel's first burst alone */
+	/* only the first burst of a kernel is checked */
+	assert_int_equal(probe->rows[1].check, KWHY_PROBE_UNCHECKED);
 }
 
-/* It could count in memory what another kernel resets before it: a second run on what the first left may go
- * anywhere. */
+/*
+ * An unknown kernel may keep a counter in memory that another kernel resets before it, so a repeat on
+ * unrestored memory could write anywhere.
+ */
 static void the_memory_of_an_unknown_kernel_is_put_back_before_each_repeat(void **state)
 {
 	uint64_t *in = probe_driver_new(WORDS * 8), *out = probe_driver_new(WORDS * 8);
@@ -92,7 +96,7 @@ static void the_memory_of_an_unknown_kernel_is_put_back_before_each_repeat(void 
 	assert_int_equal(kernel_add.runs, 1 + probe->rows[0].repeats);
 }
 
-/* A field that is not set may hold an old address, which is the prober's by now. */
+/* An unset field of an argument may hold an old address at which the prober has its own memory now. */
 static void memory_of_the_prober_is_none_of_the_program(void **state)
 {
 	uint64_t *in = probe_driver_new(WORDS * 8), *out = probe_driver_new(WORDS * 8);
@@ -139,7 +143,7 @@ static void a_kernel_that_writes_where_no_parameter_points_is_never_repeated(voi
 	assert_int_equal(probe->accounts.at[probe->accounts.list[0] - 1].reason, KWHY_PROBE_HIDDEN);
 }
 
-enum { LARGE_WORDS = 4 << 20 }; /* 32 MiB, of which half does not fit */
+enum { LARGE_WORDS = 4 << 20 }; /* 32 MiB, twice what fits into the memory for copies */
 
 static void of_a_large_allocation_what_the_kernel_writes_is_copied(void **state)
 {
@@ -147,7 +151,8 @@ static void of_a_large_allocation_what_the_kernel_writes_is_copied(void **state)
 	void *arguments[] = {&from, &one};
 
 	(void)state;
-	probe_launch(&kernel_add_up, "add_up", arguments); /* teaches */
+	/* the first burst finds out where the kernel writes */
+	probe_launch(&kernel_add_up, "add_up", arguments);
 	assert_int_equal(probe->row_head, 1);
 	assert_int_equal(probe->rows[0].repeats, 0);
 	assert_int_equal(kernel_add_up.runs, 0);
@@ -194,7 +199,10 @@ static void a_kernel_that_writes_somewhere_else_each_time_is_left_alone(void **s
 	assert_int_equal(probe->accounts.at[probe->accounts.list[0] - 1].reason, KWHY_PROBE_WRITES);
 }
 
-/* Recorded at most as an attempt without repeats. */
+/*
+ * Launches a kernel that the prober must not repeat, and checks the reason. At most an attempt without
+ * repeats is recorded.
+ */
 static void expect_refusal(const char *name, enum kwhy_probe_reason reason)
 {
 	uint64_t *in = probe_driver_new(WORDS * 8), *out = probe_driver_new(WORDS * 8);
@@ -226,7 +234,10 @@ REFUSAL(a_kernel_of_unknown_parameters_is_left_alone, probe_driver.has_no_parame
 REFUSAL(without_memory_for_copies_nothing_is_repeated, probe_driver.memory_bytes_free = 4096,
 	KWHY_PROBE_CONTEXT)
 
-/* The program's launch lies in its call after the wait, which is to be taken off the call. */
+/*
+ * The program's launch is made after the wait, within the same call. The wait is later subtracted from the
+ * duration of the call.
+ */
 static void a_wait_for_a_device_that_stays_busy_is_recorded(void **state)
 {
 	const struct kwhy_probe_row *row = &probe->rows[0];
@@ -264,7 +275,10 @@ static void a_launch_that_is_not_due_asks_the_driver_nothing(void **state)
 	assert_true(probe_driver.asked > 0);
 }
 
-/* A copy's time is in its activity records; without them a large one would count as one of 20 us. */
+/*
+ * The time of a copy comes from its activity records. Without them every copy would count as 20 us, even a
+ * large one.
+ */
 static void a_copy_has_the_busy_time_of_its_records(void **state)
 {
 	const struct kwhy_probe_copy copy = {.from = (uintptr_t)probe_driver_new(1 << 20), .bytes = 1 << 20};
@@ -301,7 +315,7 @@ static void a_copy_that_fails_ends_the_probing_before_anything_has_changed(void 
 	void *arguments[] = {&counter};
 
 	(void)state;
-	probe_driver.fails_from = 2; /* behind the program's own launch */
+	probe_driver.fails_from = 2; /* the second copy, after the program's own launch */
 	probe_driver.copies_give = KWHY_CUDA_INVALID_VALUE;
 	probe_launch(&kernel_count, "count", arguments);
 	probe_launch(&kernel_count, "count", arguments);

@@ -27,7 +27,10 @@ static enum kwhy_probe_reason none(const char *name)
 	return KWHY_PROBE_NONE;
 }
 
-/* Two kernels, 30 and 10 ms of which the program ran; the first is known. */
+/*
+ * Prepares two kernels that ran for 30 ms and 10 ms in the program. The energy of the first one is known
+ * already.
+ */
 static int begin(void **state)
 {
 	const struct kwhy_probe_plan plan = {.within = 0.05, .ratio = 3, .budget_ns = 60 * SECOND_NS};
@@ -109,7 +112,7 @@ static void without_the_launchers_file_nothing_is_written(void **state)
 	assert_int_equal(read_rows(rows), 0);
 }
 
-/* A program that closes all numbers and opens a file of its own. */
+/* The program has closed all descriptors and reused their numbers for a file of its own. */
 static void a_file_of_the_programs_that_took_the_number_stays_as_it_is(void **state)
 {
 	char other[128];

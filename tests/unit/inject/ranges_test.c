@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static _Thread_local bool selects; /* what the last end said */
+static _Thread_local bool selects; /* set by the last call that ended a range */
 
 static int setup(void **state)
 {
@@ -48,7 +48,7 @@ static void domains_nest_each_for_itself(void **state)
 	struct kwhy_inject_ranges *ranges = *state;
 	struct kwhy_inject_range_stack stack = {.thread = 9};
 	struct kwhy_inject_range range;
-	const char first = 1, second = 2; /* handles: their addresses */
+	const char first = 1, second = 2; /* handles of domains, distinguished by their addresses */
 
 	kwhy_inject_range_push(&stack, &first, "of first", 1, false);
 	assert_int_equal(kwhy_inject_range_push(&stack, &second, "of second", 2, false), 0);
@@ -143,7 +143,7 @@ static void long_names_are_cut_between_characters(void **state)
 	struct kwhy_inject_range range;
 	char name[KWHY_INJECT_RANGE_NAME_BYTES + 10];
 
-	/* Two bytes a character, so that the last place would hold half of one. */
+	/* Each character has two bytes, and the limit falls into the middle of one. */
 	for (size_t i = 0; i + 2 < sizeof(name); i += 2)
 		memcpy(name + i, "\xc3\xa4", 3);
 	kwhy_inject_range_push(&stack, NULL, name, 1, false);

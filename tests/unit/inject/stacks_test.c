@@ -29,7 +29,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* What a thread of its own does with times that are given. */
+/* Runs a function in a new thread, as stacks are recorded for each thread. */
 static void on_a_thread(void *(*run)(void *))
 {
 	pthread_t thread;
@@ -77,7 +77,7 @@ static void a_pause_ends_with_a_stack_of_its_stretch(void **state)
 	assert_null(kwhy_stacks_next(stacks));
 }
 
-/* Half a million calls that are 2 us apart, which is 1 s: stacks may cost 5 ms of it. */
+/* Makes 500,000 calls at simulated times 2 us apart, 1 s in all. Recording stacks may take 5 ms of that. */
 static void *call_often(void *nothing)
 {
 	int64_t now_mono_ns = kwhy_clock_mono_ns() - 60000000000;
@@ -87,8 +87,10 @@ static void *call_often(void *nothing)
 	return nothing;
 }
 
-/* Against these times each stack took a minute, so that few are taken: the first, and those that are saved
- * for. */
+/*
+ * The simulated times are a minute before the clock, so each stack seems to take a minute. Only the first
+ * stack is recorded, and those for which enough time was saved.
+ */
 static void a_thread_that_has_spent_its_share_goes_without(void **state)
 {
 	(void)state;
@@ -115,7 +117,7 @@ static void threads_that_are_left_out_take_none(void **state)
 	assert_int_equal(count_taken(), 0);
 }
 
-/* Frames of stacks that begin alike are written once. */
+/* Frames that several stacks have in common at their base are written once. */
 static void frames_are_a_tree(void **state)
 {
 	static unsigned char memory[KWHY_BLOCK_WRITER_BYTES(SHARE_BYTES)];

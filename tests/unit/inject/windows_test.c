@@ -50,7 +50,10 @@ static void windows_cover_the_share_that_was_asked_for(void **state)
 			covered_ns += windows.end_mono_ns - windows.start_mono_ns;
 			kwhy_inject_windows_pass(&windows, last_ns);
 		}
-		/* Lengths and gaps have a relative spread of 0.29 each: 4 sigma of 20,000. */
+		/*
+		 * window lengths and gaps have relative standard deviations of 0.29; the tolerance is 4
+		 * standard errors for 20,000
+		 */
 		assert_true(fabs((double)covered_ns / (double)(last_ns - plan.origin_mono_ns) - shares[i]) <
 			4 * 0.29 * 1.5 / sqrt(20000) * shares[i]);
 	}
@@ -75,7 +78,7 @@ static void every_moment_after_the_origin_has_the_same_chance(void **state)
 			inside[i] += windows.start_mono_ns <= moment_ns;
 		}
 	}
-	for (int i = 0; i < MOMENTS; i++) /* 4 sigma */
+	for (int i = 0; i < MOMENTS; i++) /* tolerance of 4 standard errors */
 		assert_true(fabs(inside[i] - 0.1 * RUNS) < 4 * sqrt(RUNS * 0.1 * 0.9));
 }
 

@@ -106,7 +106,7 @@ static void commands_that_cannot_start_are_127_or_126(void **state)
 	assert_int_equal(end.exit, KWHY_EXIT_NOT_EXECUTABLE);
 }
 
-/* As shells do: what is not to be seen there is not there. */
+/* As in shells, a command in an unreadable folder of PATH is "not found", not "permission denied". */
 static void a_command_is_not_found_also_where_a_folder_of_path_is_somebody_elses(void **state)
 {
 	char *nothing[] = {(char *)"kwhy-no-such-command", NULL};
@@ -150,7 +150,7 @@ static void what_was_written_before_the_end_is_never_lost(void **state)
 	assert_int_equal(streams[1].length, 300000);
 }
 
-/* The one left behind holds our pipes for longer than any test runs. */
+/* The process left behind keeps kwhy's pipes open for longer than any test runs. */
 static void processes_left_behind_are_told_and_not_waited_for(void **state)
 {
 	struct kwhy_child_end end;
@@ -172,7 +172,7 @@ static void a_request_to_end_reaches_the_command(void **state)
 	assert_int_equal(end.exit, 128 + SIGTERM);
 }
 
-/* A terminal of our own, on which Ctrl-C was pressed; false: there is none to be had. */
+/* Makes a terminal of its own and presses Ctrl-C on it. Returns false if there is no terminal available. */
 static bool press_interrupt(void)
 {
 	struct pollfd file = {.fd = signals.file, .events = POLLIN};
@@ -184,7 +184,10 @@ static bool press_interrupt(void)
 	return poll(&file, 1, -1) == 1;
 }
 
-/* The terminal gave it to the foreground group, of which the command was none yet. */
+/*
+ * The terminal sent the signal to its foreground process group before the command existed, so kwhy must
+ * pass it on.
+ */
 static void an_interrupt_from_before_the_start_reaches_the_command_too(void **state)
 {
 	enum { NO_TERMINAL = 1 };
@@ -236,7 +239,7 @@ static void a_hangup_that_is_ignored_stays_ignored(void **state)
 	assert_int_equal(end.exit, 4);
 }
 
-/* The command runs until its third turn. */
+/* Ends the command when the function is called the third time. */
 static void tick(void *context)
 {
 	if (++*(unsigned *)context == 3)

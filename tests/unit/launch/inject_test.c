@@ -10,7 +10,10 @@
 static struct kwhy_environment environment;
 static const struct kwhy_inject library = {.library = "/opt/libkwhy-inject.so"};
 
-/* As a command finds it; ours is left alone: other threads may be reading it. */
+/*
+ * Checks a variable in the environment for the command. The test's own environment is not changed, as other
+ * threads may read it.
+ */
 static void assert_variable(const char *name, const char *value)
 {
 	const size_t length = strlen(name);
@@ -122,7 +125,7 @@ static void ours_stays_as_it_was_and_goes_to_the_command(void **state)
 	assert_variable("KWHY_TEST_ELSE", "a=b");
 }
 
-/* As some starters leave it. */
+/* Some launchers pass an environment that contains a name twice. */
 static void a_name_that_stands_twice_is_set_once(void **state)
 {
 	const char *doubled[] = {"A=1", "KWHY_RECORD_DIR=/first", "KWHY_RECORD_RANGE=outer", "B=2",

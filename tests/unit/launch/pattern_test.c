@@ -13,7 +13,7 @@ static void add(void *context, double value)
 	sum += value;
 }
 
-/* What all matches of the expression in those bytes add up to. */
+/* Returns the sum of all matches of the expression in the bytes. */
 static double sum_in(const char *expression, const char *line, size_t length, uint64_t *out_unreadable)
 {
 	struct kwhy_pattern pattern;

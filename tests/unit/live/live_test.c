@@ -12,13 +12,16 @@
 
 static struct kwhy_error error;
 
-/* One device with a counter, a ring and the gauge that says whether anything runs; a CPU package. */
+/*
+ * A simulated machine: a GPU with an energy counter, a ring of power samples and a gauge of its busy share,
+ * and a CPU package.
+ */
 struct machine {
 	struct kwhy_sensors sensors;
 	uint32_t counter, ring, busy, package;
 	int64_t now_ns;
-	double joules;		/* used since the machine was made */
-	int64_t counter_offset; /* what a reset takes off, mJ */
+	double joules;		/* energy used since the start of the simulation */
+	int64_t counter_offset; /* subtracted from the counter after a reset, mJ */
 	double power_w;
 	bool without_counter, without_ring;
 };
@@ -75,7 +78,7 @@ static void push(struct machine *machine, uint32_t source, int64_t value)
 		&machine->sensors.sources[source].channel, (struct kwhy_reading){machine->now_ns, value});
 }
 
-/* Steps of 20 ms: the meters show what is used at once. */
+/* Advances the time in steps of 20 ms. The meters show the power and energy without a delay. */
 static void pass(struct machine *machine, int64_t length_ns)
 {
 	for (int64_t end_ns = machine->now_ns + length_ns; machine->now_ns < end_ns;) {
@@ -106,7 +109,10 @@ static const struct kwhy_live_snapshot *tick(struct machine *machine, struct kwh
 	return kwhy_live_snapshot(live);
 }
 
-/* As it runs: a tick every half second. */
+/*
+ * Advances the time with an update every half second, as kwhy live does. Checks that the energy never
+ * falls.
+ */
 static const struct kwhy_live_snapshot *run(struct machine *machine, struct kwhy_live *live, int half_seconds)
 {
 	const struct kwhy_live_snapshot *snapshot = kwhy_live_snapshot(live);
@@ -149,7 +155,9 @@ static void before_the_first_tick_everything_is_unknown(void **state)
 	machine_done(&machine);
 }
 
-/* The package draws what the device does: 300 W. Of 0.25 s of busy time a half second the sampler has 1 ms.
+/*
+ * The package draws 300 W, as the GPU does. In each half second the CPUs are busy for 0.25 s, of which
+ * kwhy's own threads take 1 ms.
  */
 static void the_sampler_has_its_part_of_the_packages_energy(void **state)
 {
@@ -204,14 +212,14 @@ static void energy_adds_up_to_what_was_used_since_the_start(void **state)
 
 	(void)state;
 	machine_make(&machine);
-	pass(&machine, 2 * SECOND); /* before the start: not ours */
+	pass(&machine, 2 * SECOND); /* before the start, so not counted */
 	live = live_of(&machine);
 	machine.joules = 0;
 	machine.counter_offset = -600000;
 	snapshot = run(&machine, live, 20);
 	machine.power_w = 700;
 	snapshot = run(&machine, live, 20);
-	assert_near(snapshot->metered[0].energy_j, 10000, 80); /* a tick behind: 70 J */
+	assert_near(snapshot->metered[0].energy_j, 10000, 80); /* one counter update behind: 70 J */
 	assert_near(snapshot->metered[0].mean_w, 700, 0.5);
 	assert_near(snapshot->metered[0].low_w, 700, 0.5);
 	assert_near(snapshot->since_start_s, 20, 1e-9);
@@ -221,8 +229,9 @@ static void energy_adds_up_to_what_was_used_since_the_start(void **state)
 }
 
 /*
- * The ring comes in batches, the counter at its ticks, and a tick of ours whenever: no error may pile up over
- * twenty minutes of changing power, and the figure never falls.
+ * Checks that no error accumulates over twenty minutes of changing power and that the energy never falls.
+ * Samples come in batches, the counter is updated every counter_steps x 20 ms, and kwhy's own updates come
+ * at other times. The samples are ring_gain times the true power.
  */
 static void follow(int counter_steps, double ring_gain, double within_j)
 {
@@ -269,7 +278,10 @@ static void energy_stays_with_a_counter_that_is_read_at_every_tick(void **state)
 	follow(5, 1, 80);
 }
 
-/* As an H200's is: an edge in 20 s, and samples that stray from it by half a percent. */
+/*
+ * As on an H200 when the counter is read rarely: one update in 20 s, and power samples that deviate from it
+ * by 0.5 %.
+ */
 static void energy_stays_with_a_counter_that_is_read_rarely(void **state)
 {
 	(void)state;
@@ -316,7 +328,10 @@ static void a_counter_that_is_reset_loses_nothing(void **state)
 	machine_done(&machine);
 }
 
-/* One reading is 200 J too low, at the last update before a tick or between two of them. */
+/*
+ * One reading of the counter is 200 J too low: the last one before an update of kwhy, or one between two
+ * updates.
+ */
 static void a_counter_that_dips_in_one_reading_counts_nothing_more(void **state)
 {
 	(void)state;

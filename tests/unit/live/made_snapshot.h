@@ -5,15 +5,18 @@
 #include "live/snapshot.h"
 
 /*
- * A machine by hand in which everything occurs that can: a busy H200, a throttled one, an instance, a lost
- * card, a CPU package, a wall meter, names with signs that need care. Static; the same at every call.
+ * Returns a snapshot of a machine with every case that occurs: a busy H200, a throttled one, a MIG
+ * instance, a lost GPU, a CPU package, a wall meter, and names with characters that need escaping. It is
+ * static and the same at every call.
  */
 const struct kwhy_live_snapshot *made_snapshot(void);
 
-/* One card that nothing is known of but its name. */
+/* Returns a snapshot of a single GPU of which only the name is known. */
 const struct kwhy_live_snapshot *made_snapshot_bare(void);
 
-/* Compares with the file tests/golden/NAME; KWHY_UPDATE_GOLDEN=1 rewrites it. */
+/*
+ * Compares `got` with the file tests/golden/NAME. With KWHY_UPDATE_GOLDEN=1 it rewrites the file instead.
+ */
 void assert_same_as_golden(const char *name, const char *got);
 
 #endif

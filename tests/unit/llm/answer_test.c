@@ -53,7 +53,10 @@ static void counts_that_are_none_stay_unknown(void **state)
 	kwhy_llm_answer_done(&answer);
 }
 
-/* A token may be a part of a character; some servers tell its half, or its bytes, in an event of its own. */
+/*
+ * A token may be part of a character. Some servers send half of a surrogate pair, or single bytes, in an
+ * event of its own.
+ */
 static void text_that_is_no_character_is_a_piece_all_the_same(void **state)
 {
 	static const char *const texts[] = {"\\u0000", "a\\u0000b", "\\ud83d", "\\uDe00", "\\ude00\\ud83d",

@@ -76,7 +76,7 @@ static void text_that_is_not_utf8_is_refused(void **state)
 	assert_null(body);
 }
 
-/* Gaps of a Poisson process: mean and deviation are one over the rate. */
+/* In a Poisson process the gaps have a mean and a standard deviation of 1/rate. */
 static void arrivals_come_at_the_rate_and_are_the_seeds(void **state)
 {
 	struct kwhy_llm_arrivals arrivals, same;
