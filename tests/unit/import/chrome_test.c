@@ -3,7 +3,10 @@
 
 #include "import/import.h"
 
-/* Chrome JSON of other profilers than Kineto on CUDA, files of several ranks, and what is not understood. */
+/*
+ * Tests of Chrome JSON traces of other profilers than Kineto on CUDA, of several ranks in several files,
+ * and of content that kwhy does not understand.
+ */
 
 #define EVENT(cat, name, pid, tid, ts, dur, args)                                                       \
 	"{\"ph\": \"X\", \"cat\": \"" cat "\", \"name\": \"" name "\", \"pid\": " pid ", \"tid\": " tid \

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A text as a file of its own, read by one of the importers and removed again. */
+/* Helpers that write a text to a temporary file, have an importer read it and remove it. */
 
 static struct kwhy_error error;
 
@@ -63,7 +63,7 @@ static inline struct kwhy_recording *empty_recording(void)
 	return recording;
 }
 
-/* A recording of that text, not finished. */
+/* Reads the text as a CSV trace. The recording is not finished. */
 static inline struct kwhy_recording *recording_of(const char *text)
 {
 	struct kwhy_recording *recording = empty_recording();
@@ -72,7 +72,7 @@ static inline struct kwhy_recording *recording_of(const char *text)
 	return recording;
 }
 
-/* The importer refuses the text with all these words, and the words name the file. */
+/* Checks that the importer refused its input with a message that contains `words` and names the file. */
 static inline void refused(enum kwhy_status status, const char *words)
 {
 	assert_int_equal(status, KWHY_E_INPUT);

@@ -313,7 +313,7 @@ static void partial_skips_and_counts_what_cannot_be_used(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* gzip of `text`; the length is returned. */
+/* Compresses `text` with gzip and returns the compressed length. */
 static size_t packed(const char *text, size_t length, unsigned char *out, size_t size)
 {
 	z_stream stream = {0};

@@ -33,7 +33,10 @@ static void other_names_stay_as_they_are(void **state)
 	assert_null(kwhy_demangle("", 0));
 }
 
-/* Each parameter is A<the one before, the one before>: the plain name doubles with every ten bytes. */
+/*
+ * Makes a mangled name of nested templates A<T, T>, where T is the type before. Each level takes ten bytes
+ * and doubles the length of the demangled name.
+ */
 static void make_doubling(char *out, size_t bytes, int levels)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -55,9 +58,9 @@ static void a_name_that_grows_without_bound_stays_mangled(void **state)
 	assert_non_null(plain);
 	assert_true(strlen(plain) > 3000);
 	free(plain);
-	make_doubling(name, sizeof(name), 20); /* 20 MB */
+	make_doubling(name, sizeof(name), 20); /* demangled about 20 MB */
 	assert_null(kwhy_demangle(name, strlen(name)));
-	make_doubling(name, sizeof(name), 36); /* more than any memory */
+	make_doubling(name, sizeof(name), 36); /* demangled larger than any memory */
 	assert_null(kwhy_demangle(name, strlen(name)));
 }
 

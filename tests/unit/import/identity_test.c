@@ -4,7 +4,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* Files that are copies of others by what they hold, and files that only look like it. */
+/* Tests of files with the same content as another file, and of files that only look the same. */
 
 #define CSV_ROWS \
 	"kernel,a,0,7," T0 "000000000," T0 "001000000,,,\nkernel,b,0,8," T0 "002000000," T0 "003000000,,,\n"
@@ -21,7 +21,7 @@
 
 enum { FILES_MAX = 4, PACKED_BYTES = 4096 };
 
-/* What comes of these files, in this order. They stay until forget(). */
+/* Paths of the files that a test reads, in this order. The files exist until forget(). */
 static char paths[FILES_MAX][32];
 static size_t path_count;
 
@@ -70,7 +70,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* The status of the last; those before it are taken. */
+/* Reads all files as traces and returns the status of the last one. All others must be accepted. */
 static enum kwhy_status read_traces(void)
 {
 	const struct kwhy_import_options options = {0};
@@ -85,7 +85,10 @@ static enum kwhy_status read_traces(void)
 	return status;
 }
 
-/* The first of them is a trace, the others hold its power. */
+/*
+ * Reads the first file as a trace and the others as its power. Returns the status of the last one; all
+ * others must be accepted.
+ */
 static enum kwhy_status read_power(void)
 {
 	const struct kwhy_import_options options = {0};
@@ -100,7 +103,7 @@ static enum kwhy_status read_power(void)
 	return status;
 }
 
-/* The last file is refused as a copy of that one, and all are removed. */
+/* Checks that the last file was refused as a copy of file number `earlier`, and removes all files. */
 static void refused_as_copy_of(enum kwhy_status status, size_t earlier, const char *what)
 {
 	char words[160];
@@ -164,7 +167,10 @@ static void a_copy_is_found_behind_other_ranks(void **state)
 	refused_as_copy_of(read_traces(), 0, "work");
 }
 
-/* Ranks of a simulator, say: the sentence has the cure for them as well. */
+/*
+ * Ranks of a simulator may have the same activities at the same times. The message also says what to do in
+ * that case.
+ */
 static void who_gives_ranks_that_did_the_same_is_told_to_state_them(void **state)
 {
 	(void)state;
@@ -197,7 +203,7 @@ static void ranks_with_as_many_rows_are_told_apart_by_any_of_them(void **state)
 	}
 }
 
-/* A simulator's ranks may do the same at the same nanosecond. */
+/* Ranks of a simulator may have the same activities at the same nanosecond. */
 static void ranks_that_say_which_they_are_are_no_copies(void **state)
 {
 	(void)state;
@@ -242,7 +248,10 @@ static void power_files_of_one_meter_with_different_readings_are_taken_together(
 	taken(read_power());
 }
 
-/* Of a device that the trace does not show: left out, and still in the file. */
+/*
+ * The additional reading is of a device that the trace does not contain. It is ignored, but the files
+ * differ.
+ */
 static void a_power_file_that_holds_more_is_another_one(void **state)
 {
 	(void)state;

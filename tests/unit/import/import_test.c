@@ -120,7 +120,7 @@ static void a_whole_trace_of_calls_is_read_as_its_devices_may_have_had_nothing_t
 	OK(import_partial("[" CALL "]", true));
 }
 
-/* Whether a trace is whole is asked of each file, not of all that were read before it. */
+/* Each file is checked for completeness on its own, whatever was read before it. */
 static void a_whole_trace_after_a_cut_one_is_not_cut(void **state)
 {
 	struct kwhy_recording *recording = empty_recording();

@@ -5,7 +5,7 @@
 
 #include <zlib.h>
 
-/* A file's bytes, plain and packed, whole and by the piece. */
+/* Tests of reading a file's bytes: plain and compressed, at once and in pieces. */
 
 enum { LENGTH = 3000000 };
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Real traces against answers that others' tools gave (traces/answers/kineto-*.json): every figure that the
- * recording alone determines.
+ * Compares recorded traces with reference results of other tools (traces/answers/kineto-*.json): all
+ * figures that follow from the recording alone.
  */
 
 static struct kwhy_error error;
@@ -40,7 +40,7 @@ static void add(struct sum *sum, const struct kwhy_activities *rows, size_t i)
 		sum->bytes += (int64_t)rows->bytes[i];
 }
 
-/* Rows of a device; kind KWHY_ACTIVITY_KIND_COUNT: any; name NULL: any. */
+/* Sums up the activities of a device. KWHY_ACTIVITY_KIND_COUNT selects all kinds, and NULL all names. */
 static struct sum sum_of(
 	const struct kwhy_recording *recording, size_t device, enum kwhy_activity_kind kind, const char *name)
 {
@@ -252,7 +252,7 @@ static void integer_microseconds_of_one_rank_of_two_give_the_answers(void **stat
 	check("kineto-v100-df_index");
 }
 
-/* Counted with a JSON parser of another language over the same file. */
+/* The expected numbers were counted in the same file with another JSON parser, in another language. */
 static void a_bare_list_gives_its_activities_calls_and_steps(void **state)
 {
 	struct kwhy_recording *recording;
@@ -270,7 +270,7 @@ static void a_bare_list_gives_its_activities_calls_and_steps(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* So are these. */
+/* The expected numbers were counted in the same file with another JSON parser, in another language. */
 static void the_h200_decode_measurement_is_read_whole(void **state)
 {
 	struct kwhy_recording *recording = recording_of(EXAMPLES "h200-decode/trace.json.zst");

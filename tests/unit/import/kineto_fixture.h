@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What the tests of the Kineto reader share: a trace as text, read from a file of its own. */
+/* Helpers for tests of the Kineto reader, which write a trace to a temporary file and read it. */
 
 static struct kwhy_error error;
 
@@ -36,7 +36,7 @@ static inline void write_bytes(const void *bytes, size_t length)
 	close(file);
 }
 
-/* Reads what was written last into a recording that may have others already. */
+/* Reads the file written last, adds it to the recording and removes the file. */
 static inline enum kwhy_status read_into(struct kwhy_recording *recording, bool partial)
 {
 	struct kwhy_import_options options = {.partial = partial};
@@ -66,7 +66,7 @@ static inline struct kwhy_recording *read_partial(const char *text)
 	return read_bytes(text, strlen(text), true);
 }
 
-/* The words with which the text is refused; they name the file. */
+/* Returns the message with which the reader refuses the bytes. It must name the file. */
 static inline const char *refusal_of_bytes(const void *bytes, size_t length)
 {
 	struct kwhy_recording *recording;

@@ -7,7 +7,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* Files that are cut, broken, packed, large or meant to do harm. */
+/* Tests with files that are truncated, damaged, compressed, large or malicious. */
 
 #define SAYS(text, words)                                                  \
 	do {                                                               \
@@ -21,7 +21,10 @@ static size_t place_of(const char *text, const char *part)
 	return (size_t)(strstr(text, part) - text);
 }
 
-/* The refusal of one kernel names the field's place; with `partial` the other kernel is still read. */
+/*
+ * Checks that an invalid kernel is refused with the position of the invalid field, and that with `partial`
+ * the other kernel is still read.
+ */
 static void check_unusable(const char *ts_and_dur, const char *field, const char *words)
 {
 	static const char frame[] = TRACE(
@@ -119,7 +122,7 @@ static void a_quote_left_unescaped_is_refused_at_its_place_and_costs_one_event(v
 	kwhy_recording_free(r);
 }
 
-/* An odd quote turns strings inside out up to the next one. */
+/* After an unmatched quote, text and strings are swapped until the next quote. */
 static void an_odd_quote_costs_one_event_and_what_follows_the_events_is_read(void **state)
 {
 	static const char text[] = "{\"traceEvents\": [\n" KERNEL("1", "1",
@@ -272,7 +275,7 @@ static void a_comma_too_many_is_refused_and_harmless(void **state)
 	kwhy_recording_free(r);
 }
 
-/* Nothing whole in it: an error though asked for what is whole. */
+/* These files have no complete part, so `partial` does not help. */
 static void a_file_broken_before_its_events_is_refused_in_any_case(void **state)
 {
 	static const struct {
@@ -315,8 +318,8 @@ static void metadata_of_no_use_is_refused_or_passed(void **state)
 }
 
 /*
- * Events of a spelling of their own, args first, full of what looks like the end of an event; each names
- * itself by its start. Every other one is a kernel.
+ * Adds an event whose args come first and contain much that looks like the end of an event. The start time
+ * of each event is unique, and every second event is a kernel.
  */
 static void add_event(struct kwhy_text *text, size_t i, const char *space, size_t padding)
 {
@@ -340,7 +343,7 @@ static void check_windows(const char *space, size_t padding, size_t count)
 	for (size_t i = 0; i < count; i++)
 		add_event(&text, i, space, padding);
 	kwhy_text_addf(&text, "]%s,\"baseTimeNanoseconds\"%s:%s7}%s", space, space, space, space);
-	assert_true(text.length > 5u << 19); /* several windows of 1 MiB */
+	assert_true(text.length > 5u << 19); /* more than one of the reader's windows of 1 MiB */
 	r = read_bytes(text.data, text.length, false);
 	assert_int_equal(r->sources[0].events, count);
 	assert_int_equal(r->activities.count, count / 2);
@@ -413,7 +416,7 @@ static void ten_thousand_broken_events_are_passed(void **state)
 	kwhy_text_done(&text);
 }
 
-/* Three times the same text, packed. */
+/* Compresses the text with gzip and returns the compressed length. */
 static size_t pack_gzip(const char *text, size_t length, unsigned char *out, size_t size)
 {
 	z_stream stream = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kineto_fixture.h"
 
-/* Forms of Kineto files and what their events mean. */
+/* Tests of the variants of Kineto files and of the meaning of their events. */
 
 #define GPU(cat, name, more)                                                                              \
 	"{\"ph\": \"X\", \"cat\": \"" cat "\", \"name\": \"" name                                         \
@@ -440,7 +440,7 @@ static void what_the_profiler_says_it_lost_is_counted(void **state)
 	kwhy_recording_free(r);
 }
 
-/* A trace of one kernel at 1 us, with these members before its events. */
+/* Reads a trace of one kernel at 1 us. `members` are JSON members before the list of events. */
 static void read_rank(struct kwhy_recording *r, const char *members)
 {
 	char text[512];

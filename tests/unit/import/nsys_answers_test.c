@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every figure of the reference answers to real exports, to the nanosecond. */
+/*
+ * Compares recorded exports of Nsight Systems with all figures of their reference results, to the
+ * nanosecond.
+ */
 
 static struct kwhy_error error;
 
@@ -29,11 +32,11 @@ static void is_number(const json_t *object, const char *key, int64_t got)
 		fail_msg("%s is %lld, not %lld", key, (long long)got, (long long)number(object, key));
 }
 
-/* Rows of one device that count for a figure. */
+/* The activities of one device that belong to a figure. */
 struct selection {
 	const struct kwhy_recording *recording;
 	size_t first, end;
-	unsigned kinds; /* bit an activity kind */
+	unsigned kinds; /* bit mask by activity kind */
 	const char *name;
 };
 

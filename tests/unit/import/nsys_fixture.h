@@ -7,9 +7,9 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
-/* Databases as Nsight Systems exports them, and as nobody should, made from SQL. */
+/* Makes databases from SQL: as Nsight Systems exports them, and invalid ones. */
 
-/* Process 7 of machine 1 and its thread 9. */
+/* Ids of process 7 on machine 1 and of its thread 9. */
 #define PID "281474976710656+7*16777216"
 #define TID "281474976710656+7*16777216+9"
 #define PID_8 "281474976710656+8*16777216"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "nsys_fixture.h"
 
-/* Exports of Nsight Systems that are damaged, odd or no exports. */
+/* Tests with exports of Nsight Systems that are damaged or unusual, and with files that are no exports. */
 
 static void rows_that_are_damaged_are_refused_and_skipped_with_partial(void **state)
 {
@@ -109,7 +109,7 @@ static void generated_columns_are_not_computed(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* An export, and that export cut or changed at some byte. */
+/* The bytes of an export, which the tests truncate or change at each byte. */
 struct file_bytes {
 	unsigned char bytes[1 << 18];
 	size_t size;

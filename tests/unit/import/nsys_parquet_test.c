@@ -2,7 +2,10 @@
 #include "nsys_fixture.h"
 #include "vendor/duckdb.h"
 
-/* A folder of Parquet files is the database of the same tables; without DuckDB's library it is refused. */
+/*
+ * Tests that a folder of Parquet files is read like a database with the same tables, and refused if
+ * DuckDB's library is missing.
+ */
 
 static const char *const tables[][2] = {
 	{"StringIds",

@@ -4,7 +4,7 @@
 
 #include <dirent.h>
 
-/* A program called nsys, the only one on PATH, does what a script says. */
+/* The tests put a single program on PATH, a script that they call nsys. */
 
 static char bin[] = "/tmp/kwhy-test-XXXXXX", exports[] = "/tmp/kwhy-test-XXXXXX", database[32];
 static const char report[] = "/tmp/kwhy-test-report.nsys-rep";

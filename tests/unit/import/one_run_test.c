@@ -2,11 +2,14 @@
 #include "import/one_run.h"
 #include "unit/import/recorded_tape.h"
 
-/* Traces that belong together, and traces that do not. */
+/* Tests of traces that belong to one run, and of traces that do not. */
 
 static struct kwhy_error error;
 
-/* A memory file that /proc names: one kernel of a process, from `start_ms` on for 10 ms. */
+/*
+ * Makes a recording in memory and sets its path in /proc. It has one process with a kernel of 10 ms that
+ * starts at start_ms.
+ */
 static int record(char path[64], uint64_t writer, int64_t start_ms, const char *host)
 {
 	struct tape tape;
@@ -51,7 +54,7 @@ static int kineto(char path[64], int64_t start_ns)
 	return fd;
 }
 
-/* What comes of both, in this order. */
+/* Reads both files in this order and returns the status of the second one. */
 static enum kwhy_status read_both(const char *first, const char *second)
 {
 	const struct kwhy_import_options options = {0};
@@ -121,7 +124,7 @@ static void traces_are_apart_by_clocks_but_not_by_days(void **state)
 		close(fds[i]);
 }
 
-/* The machine of a Kineto trace is not known: it may be another one than the recording's. */
+/* A Kineto trace does not name its machine, so it may come from another one than the recording. */
 static void a_trace_without_a_machine_has_a_clock_of_its_own_beside_a_recording(void **state)
 {
 	char first[64], near[64];
@@ -134,7 +137,7 @@ static void a_trace_without_a_machine_has_a_clock_of_its_own_beside_a_recording(
 	close(fds[1]);
 }
 
-/* Each begins at 0 of the same clock that is no Unix time. */
+/* Both traces begin at 0 of the same clock, which is not Unix time. */
 static void traces_on_a_clock_of_their_own_begin_at_nought(void **state)
 {
 	char first[64], second[64];

@@ -51,7 +51,7 @@ static FILE *open_rank(unsigned rank)
 	return file;
 }
 
-/* A range of 100 us, and the kernel that it launches where it takes any time. */
+/* Writes a range of 100 us and, if kernel_us is above 0, a kernel launched inside it. */
 static void write_transfer(FILE *file, unsigned rank, const char *name, double at_us, double kernel_us)
 {
 	static unsigned correlation;

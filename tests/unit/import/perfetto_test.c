@@ -9,7 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Perfetto traces of the fuzzer's corpus, which are written in the form of rocprofv3 and of GPU drivers. */
+/*
+ * Tests with the Perfetto traces of the fuzzer's corpus, which have the form that rocprofv3 and GPU drivers
+ * write.
+ */
 
 #define CORPUS KWHY_SOURCE_DIR "/tests/fuzz/corpus/perfetto/"
 
@@ -126,7 +129,7 @@ static void a_trace_cut_at_any_byte_is_refused_or_read_up_to_there(void **state)
 	unlink(path);
 }
 
-/* A trace that a test writes, as bytes of protocol buffers. */
+/* A trace made by a test, as bytes of protocol buffers. */
 struct bytes {
 	unsigned char data[8192];
 	size_t length;
@@ -163,7 +166,7 @@ static void put_message(struct bytes *out, unsigned field, const struct bytes *m
 	put_bytes(out, field, message->data, message->length);
 }
 
-/* An event's annotation: a text, or a number where the text is NULL. */
+/* Adds an annotation to an event: a text, or a number if the text is NULL. */
 static void annotate(struct bytes *event, const char *key, const char *text, uint64_t number)
 {
 	struct bytes annotation = {.length = 0};
@@ -220,7 +223,10 @@ static struct kwhy_recording *read_bytes(const struct bytes *trace)
 	return recording;
 }
 
-/* A number that equals the index of a name must not be read as that name, nor a text as a number. */
+/*
+ * A number that equals the index of an interned name must not be read as that name, and a text must not be
+ * read as a number.
+ */
 static void a_number_is_not_a_text_and_a_text_is_not_a_number(void **state)
 {
 	enum { NUMBERS = 24 };
@@ -267,7 +273,10 @@ static void put_default_track(struct bytes *trace, uint64_t sequence, uint64_t t
 	put_message(trace, KWHY_PERFETTO_PACKET, &packet);
 }
 
-/* Slices that name no track lie on their sequence's, so that those of two threads do not close each other. */
+/*
+ * Slices that name no track belong to the track of their packet sequence, so that the end of a slice of one
+ * thread does not close that of another.
+ */
 static void slices_without_a_track_lie_on_the_track_of_their_sequence(void **state)
 {
 	(void)state;
@@ -295,7 +304,10 @@ static void slices_without_a_track_lie_on_the_track_of_their_sequence(void **sta
 	}
 }
 
-/* Bytes that begin like a packet and are none are of no format, so that no damage of a trace is claimed. */
+/*
+ * Bytes that begin like a packet without being one are reported as an unknown format, not as a damaged
+ * trace.
+ */
 static void bytes_that_are_not_packets_are_not_a_trace(void **state)
 {
 	static const char *const texts[] = {

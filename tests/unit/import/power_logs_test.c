@@ -6,13 +6,16 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* The logs are those that the fuzzer begins with: the smallest that have each feature. */
+/* The logs are from the fuzzer's corpus, which has the smallest log with each feature. */
 #define LOGS KWHY_SOURCE_DIR "/tests/fuzz/corpus/power_log/"
 #define UUID_0 "GPU-11111111-2222-3333-4444-555555555550"
 #define UUID_1 "GPU-11111111-2222-3333-4444-555555555551"
 #define WORK(device) "kernel,a," device ",7,1795245134000000000,1795245136000000000,,,\n"
 
-/* Work of two seconds on device 0; the logs begin two seconds before it and end two after it. */
+/*
+ * Makes a trace with two seconds of work on device 0. The logs begin two seconds before the work and end
+ * two seconds after it.
+ */
 static struct kwhy_recording *work_on(const char *comments)
 {
 	char text[1024];
@@ -52,7 +55,10 @@ static const struct kwhy_power_series *series_of(
 	return NULL;
 }
 
-/* Of a counter its rise, of powers the trapezoids between them. */
+/*
+ * Returns the energy of a series: the increase of a counter, or the integral of powers by the trapezoidal
+ * rule.
+ */
 static double joules_of(const struct kwhy_power_series *series)
 {
 	const size_t last = series->count - 1;
@@ -67,14 +73,14 @@ static double joules_of(const struct kwhy_power_series *series)
 	return joules;
 }
 
-/* Sums reckoned by hand from what stands in the files; first_ns: since a second before the log begins. */
+/* The expected energies were calculated by hand from the logs. */
 static void each_tool_s_log_has_its_joules_on_the_trace_s_clock(void **state)
 {
 	static const struct {
 		const char *name;
 		enum kwhy_meter meter;
 		size_t readings;
-		int64_t first_ns; /* before (below 0) the start of the work */
+		int64_t first_ns; /* time of the first reading less the start of the work, ns */
 		double joules;
 	} logs[] = {
 		{"nvidia-smi.csv", KWHY_METER_NVML_INSTANT, 7, -1750000000, 780},
@@ -195,7 +201,7 @@ static void gpus_are_known_by_uuid_and_a_wrong_one_is_refused(void **state)
 
 	(void)state;
 	OK(import(recording, "nvidia-smi.csv"));
-	assert_int_equal(recording->power[0].value[0], 150000); /* of number 1 */
+	assert_int_equal(recording->power[0].value[0], 150000); /* the reading of GPU number 1 */
 	assert_non_null(note_of(recording, "power-of-other-devices"));
 	assert_null(note_of(recording, "power-by-number"));
 	kwhy_recording_free(recording);
@@ -275,7 +281,10 @@ static void who_knows_better_says_which_gpu_a_device_is(void **state)
 	}
 }
 
-/* What a ROCm build of Kineto leaves: device 2, which is the first GPU behind two CPUs. */
+/*
+ * Makes a trace as a ROCm build of Kineto writes it: its device 2 is the first GPU, as two CPUs are
+ * numbered before it.
+ */
 static struct kwhy_recording *rocm_trace(void)
 {
 	struct kwhy_recording *recording = recording_of(
@@ -324,7 +333,10 @@ static void agent_0_is_a_cpu_so_that_a_device_0_has_the_number_of_a_meter(void *
 	kwhy_recording_free(recording);
 }
 
-/* GA100 is of Ampere and reads as Volta does. */
+/*
+ * NVML reports instant power up to Volta and on GA100, although that is an Ampere GPU, and average power on
+ * all other GPUs from Ampere on.
+ */
 static void nvml_s_power_is_of_now_before_ampere_and_a_mean_from_then_on(void **state)
 {
 	static const struct {
@@ -447,7 +459,7 @@ static void times_are_read_in_every_form_that_tools_write(void **state)
 {
 	static const struct {
 		const char *text;
-		int64_t time_ns; /* -1: none */
+		int64_t time_ns; /* -1: not a time */
 		bool is_local;
 	} times[] = {
 		{"1795245132", INT64_C(1795245132000000000), false},

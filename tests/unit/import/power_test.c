@@ -2,7 +2,7 @@
 #include "csv_file.h"
 #include "import/tracks.h"
 
-/* Device 0 works from second 10 to second 12 after T0's. */
+/* Makes a trace in which device 0 works for two seconds, from 10 s to 12 s after T0. */
 static struct kwhy_recording *two_seconds(void)
 {
 	return recording_of(HEADER "kernel,a,0,7,1795245134000000000,1795245136000000000,,,\n");
@@ -57,7 +57,10 @@ static void readings_go_to_the_series_of_their_source_and_device_on_the_trace_s_
 	kwhy_recording_free(recording);
 }
 
-/* A dozen readings a tenth of a second apart, from `least` on; behind those of `more`. */
+/*
+ * Imports the lines of `more` and then twelve readings 0.1 s apart, which begin at `least` and increase by
+ * `step`.
+ */
 static enum kwhy_status import_dozen(
 	struct kwhy_recording *recording, const char *more, const char *source, int least, int step)
 {
@@ -84,7 +87,7 @@ static void watts_in_the_place_of_milliwatts_are_refused(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* 40 in a tenth of a second: 400 W of millijoules in 400 mW. */
+/* 40 J in 0.1 s are 400 W; read as millijoules they are 400 mW. */
 static void joules_in_the_place_of_millijoules_are_refused(void **state)
 {
 	struct kwhy_recording *recording = two_seconds();
@@ -270,7 +273,7 @@ static void on_a_clock_that_is_not_unix_time_magnitudes_tell_the_unit_too(void *
 	kwhy_recording_free(recording);
 }
 
-/* What a reader of that format leaves of a trace that does not say when it was. */
+/* Makes a trace as the reader of that format returns it if the file has no Unix times. */
 static struct kwhy_recording *without_unix_times(enum kwhy_trace_format format)
 {
 	struct kwhy_recording *recording = two_seconds();

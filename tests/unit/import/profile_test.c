@@ -28,7 +28,10 @@ static void check_bundled(const char *path, const char *device_name)
 	assert_string_equal(profile->path, path);
 	assert_int_equal(profile->sm_count, 132);
 	assert_int_equal(profile->threads_per_sm, 2048);
-	/* Measured again now and then: between what any H100 or H200 has shown. */
+	/*
+	 * The profile is measured anew from time to time, so the bounds are those of all H100 and H200
+	 * measured so far.
+	 */
 	assert_within(profile->sensor.time_constant_s.value, 0.012, 0.016);
 	assert_within(profile->sensor.time_constant_s.sd, 1e-4, 2e-3);
 	assert_within(profile->sensor.delay_s.value, 0.0025, 0.0045);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorded_tape.h"
 
-/* What kwhy probe ran between the program's own work, and that work. */
+/* Tests of recordings with bursts of kwhy probe between the program's own work. */
 enum { PROGRAM_THREAD = 43, OTHER_THREAD = 44, HASH = TOKENS + 1, COPY_CALL, WHY, CALLED = 100 };
 
 static void begin_process(struct tape *tape, int fd, uint64_t id)
@@ -38,7 +38,7 @@ static void call(struct tape *tape, uint32_t name, int64_t start_ms, uint32_t co
 		.name = name, .correlation = correlation, .thread = thread);
 }
 
-/* From `start_ms` to `end_ms`, of the launch 100 on stream 7. */
+/* Adds a burst from start_ms to end_ms for the launch with correlation id CALLED on stream 7. */
 static void burst(struct tape *tape, int64_t start_ms, int64_t end_ms)
 {
 	ADD(tape, BURST, burst, .start_mono_ns = start_ms * MS, .end_mono_ns = end_ms * MS,
@@ -48,7 +48,10 @@ static void burst(struct tape *tape, int64_t start_ms, int64_t end_ms)
 		.launched_ns = 4 * MS);
 }
 
-/* "PRG": origins of all activities in order of time: of the program, repeats, the prober's. */
+/*
+ * Checks the origins of all activities in order of time: P for the program, R for a repeat, C for the
+ * prober's copies and checks.
+ */
 static void assert_origins(const struct kwhy_recording *recording, const char *expected)
 {
 	char origins[64] = "";
@@ -66,16 +69,16 @@ static void repeats_and_copies_of_a_burst_are_not_the_programs(void **state)
 
 	(void)state;
 	begin_process(&tape, memfd_create("recording", 0), 1);
-	kernel(&tape, GEMM, 9, 90, 7); /* launched before, P */
+	kernel(&tape, GEMM, 9, 90, 7); /* launched before the burst: P */
 	copy(&tape, 11, 101, 7);
 	kernel(&tape, HASH, 12, 102, 7);
-	kernel(&tape, GEMM, 13, CALLED, 7); /* the program's own, P */
+	kernel(&tape, GEMM, 13, CALLED, 7); /* the program's own launch: P */
 	kernel(&tape, GEMM, 14, 104, 7);
 	copy(&tape, 15, 105, 7);
 	kernel(&tape, GEMM, 16, 106, 7);
 	ADD(&tape, MEMSET, memset, .start_mono_ns = 17 * MS, .end_mono_ns = 17 * MS + 1, .bytes = 8,
 		.correlation = 107, .stream = 7, .context = 1);
-	kernel(&tape, GEMM, 31, 110, 7); /* after it, P */
+	kernel(&tape, GEMM, 31, 110, 7); /* after the burst: P */
 	copy(&tape, 32, 111, 7);
 	burst(&tape, 10, 30);
 	recording = import_tape(&tape);
@@ -89,7 +92,10 @@ static void repeats_and_copies_of_a_burst_are_not_the_programs(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* Copies in their own bursts are the repeats there; all copies for that kernel have one name. */
+/*
+ * In a burst of copies alone the copies are the repeats. All of the prober's copies for a kernel have one
+ * name.
+ */
 static void copies_alone_are_repeats_and_named_after_their_kernel(void **state)
 {
 	struct kwhy_recording *recording;
@@ -101,11 +107,11 @@ static void copies_alone_are_repeats_and_named_after_their_kernel(void **state)
 	copy(&tape, 12, 101, 7);
 	kernel(&tape, GEMM, 13, 102, 7);
 	burst(&tape, 10, 20);
-	copy(&tape, 31, CALLED + 10, 7);	 /* before the kernel, C */
+	copy(&tape, 31, CALLED + 10, 7);	 /* before the program's kernel: C */
 	kernel(&tape, GEMM, 32, CALLED + 10, 7); /* P */
 	copy(&tape, 33, CALLED + 11, 7);
 	copy(&tape, 34, CALLED + 12, 7);
-	copy(&tape, 51, CALLED + 20, 7); /* after it, P */
+	copy(&tape, 51, CALLED + 20, 7); /* after the burst: P */
 	ADD(&tape, BURST, burst, .start_mono_ns = 30 * MS, .end_mono_ns = 50 * MS, .name = GEMM,
 		.correlation = CALLED + 10, .context = 1, .thread = PROGRAM_THREAD, .blocks = 132,
 		.repeats = 2, .threads_per_block = 256, .form = KWHY_BURST_COPIES);
@@ -119,7 +125,7 @@ static void copies_alone_are_repeats_and_named_after_their_kernel(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* They have waited since before the burst on streams of their own, or are of another name. */
+/* These activities were launched before the burst, or are on another stream, or have another name. */
 static void what_others_run_meanwhile_is_the_programs(void **state)
 {
 	struct kwhy_recording *recording;
@@ -130,11 +136,11 @@ static void what_others_run_meanwhile_is_the_programs(void **state)
 	kernel(&tape, GEMM, 11, CALLED, 7);
 	kernel(&tape, GEMM, 12, 103, 8);       /* another stream */
 	copy(&tape, 13, 104, 8);	       /* another stream */
-	kernel(&tape, GEMM, 14, 99, 7);	       /* launched before it */
+	kernel(&tape, GEMM, 14, 99, 7);	       /* launched before the burst */
 	kernel(&tape, ALL_REDUCE, 15, 105, 7); /* another name */
 	ADD(&tape, KERNEL, kernel, .start_mono_ns = 16 * MS, .end_mono_ns = 17 * MS, .name = GEMM,
 		.correlation = 106, .stream = 7, .context = 1, .is_graph = 1);
-	kernel(&tape, GEMM, 18, UINT32_MAX, 7); /* of no known launch */
+	kernel(&tape, GEMM, 18, UINT32_MAX, 7); /* its launch is unknown */
 	burst(&tape, 10, 30);
 	recording = import_tape(&tape);
 	assert_origins(recording, "PPPPPPP");
@@ -171,10 +177,10 @@ static void calls_of_the_prober_are_left_out_and_those_of_other_threads_stay(voi
 	(void)state;
 	begin_process(&tape, memfd_create("recording", 0), 1);
 	call(&tape, LAUNCH, 8, 98, PROGRAM_THREAD);
-	call(&tape, LAUNCH, 9, CALLED, PROGRAM_THREAD); /* of the runtime: the burst lies in it */
+	call(&tape, LAUNCH, 9, CALLED, PROGRAM_THREAD); /* the runtime's call, which contains the burst */
 	call(&tape, COPY_CALL, 11, CALLED, PROGRAM_THREAD);
 	call(&tape, LAUNCH, 12, CALLED,
-		PROGRAM_THREAD); /* of the driver: CUPTI times it without its callbacks */
+		PROGRAM_THREAD); /* the driver's call, whose recorded duration excludes CUPTI's callbacks */
 	call(&tape, COPY_CALL, 14, 101, PROGRAM_THREAD);
 	call(&tape, COPY_CALL, 15, CALLED, PROGRAM_THREAD);
 	call(&tape, LAUNCH, 14, 103, OTHER_THREAD);
@@ -197,7 +203,7 @@ static void long_call(struct tape *tape, int64_t start_us, int64_t end_us, uint3
 		.correlation = CALLED, .thread = thread);
 }
 
-/* Times of the only call, from the recording's origin, microseconds. */
+/* Checks the start and end of the only call, in microseconds of the tape's clock. */
 static void assert_call(struct tape *tape, int64_t start_us, int64_t end_us)
 {
 	struct kwhy_recording *recording = import_tape(tape);
@@ -209,7 +215,9 @@ static void assert_call(struct tape *tape, int64_t start_us, int64_t end_us)
 	kwhy_recording_free(recording);
 }
 
-/* A kernel that starts at 1 ms; bursts of PROGRAM_THREAD from 10 to 30 and from 40 to 60 ms. */
+/*
+ * Makes a kernel that starts at 1 ms, and bursts of PROGRAM_THREAD from 10 to 30 ms and from 40 to 60 ms.
+ */
 static void begin_two_bursts(struct tape *tape)
 {
 	begin_process(tape, memfd_create("recording", 0), 1);
@@ -218,7 +226,10 @@ static void begin_two_bursts(struct tape *tape)
 	burst(tape, 40, 60);
 }
 
-/* The program's own launch took from 12 to 14 ms. 8 us before the burst and 5 us after it are the call's. */
+/*
+ * The program's own launch lasted from 12 to 14 ms. The call keeps these 2 ms, 8 us before the burst and 5
+ * us after it.
+ */
 static void a_call_that_holds_a_burst_has_the_time_of_the_programs_launch(void **state)
 {
 	struct tape tape;
@@ -232,7 +243,10 @@ static void a_call_that_holds_a_burst_has_the_time_of_the_programs_launch(void *
 	assert_call(&tape, 9992 + 2 * 2000, 60005 - 2 * 16000);
 }
 
-/* It waits from the program's own launch on at the latest. What ends within the burst has not waited. */
+/*
+ * The other thread's call waits for the burst at the latest from the end of the program's own launch on,
+ * and that wait is removed. A call that ends during the burst did not wait for it.
+ */
 static void a_call_of_another_thread_that_waits_for_a_burst_is_without_that_wait(void **state)
 {
 	struct tape tape;
@@ -252,7 +266,7 @@ static void a_call_of_another_thread_that_waits_for_a_burst_is_without_that_wait
 	assert_call(&tape, 20000, 60004 - 10000 - 18000);
 }
 
-/* The call of the copy or graph ended where the burst after it starts. */
+/* The burst follows a copy or graph, whose call had ended when the burst started. */
 static void a_call_before_a_burst_ends_where_the_burst_starts(void **state)
 {
 	struct tape tape;
@@ -267,7 +281,10 @@ static void a_call_before_a_burst_ends_where_the_burst_starts(void **state)
 	assert_call(&tape, 9990, 10002);
 }
 
-/* As in recordings of the first version, or where a byte of the file is wrong. */
+/*
+ * The launch time is 0, as in recordings of the first version, or lies outside the burst, as in a damaged
+ * file.
+ */
 static void of_a_launch_at_no_possible_time_the_call_is_without_its_burst(void **state)
 {
 	struct tape tape;
@@ -284,7 +301,10 @@ static void of_a_launch_at_no_possible_time_the_call_is_without_its_burst(void *
 	}
 }
 
-/* Nothing was repeated: what runs meanwhile is the program's, launched by another thread just before. */
+/*
+ * A burst without repeats only waited. Activities during it belong to the program: another thread launched
+ * them right before.
+ */
 static void an_attempt_takes_its_time_off_the_call_and_no_activity_off_the_program(void **state)
 {
 	struct kwhy_recording *recording;
@@ -306,7 +326,7 @@ static void an_attempt_takes_its_time_off_the_call_and_no_activity_off_the_progr
 	kwhy_recording_free(recording);
 }
 
-/* CUPTI gives calls within a call of the runtime that call's correlation. */
+/* CUPTI gives driver calls within a runtime call the correlation id of that call. */
 static void repeats_with_the_correlation_of_the_launch_are_not_joined_with_its_call(void **state)
 {
 	struct kwhy_recording *recording;
@@ -348,7 +368,10 @@ static void repeats_are_found_where_the_programs_own_launch_is_lost(void **state
 	kwhy_recording_free(recording);
 }
 
-/* A graph's kernels run while the burst waits for them, with the correlation of its launch. */
+/*
+ * The graph's own kernels run while the burst waits for them. They have the correlation id of the graph's
+ * launch.
+ */
 static void behind_a_graph_all_but_its_own_kernels_are_repeats(void **state)
 {
 	struct kwhy_recording *recording;
@@ -380,7 +403,10 @@ static void big_copy(struct tape *tape, int64_t start_ms, uint32_t correlation)
 		.copy_kind = KWHY_COPY_H2D);
 }
 
-/* The program's own may start before the burst or in it, until it has become idle. */
+/*
+ * The program's own copy may start before the burst, or in the burst while it waits for the device to
+ * become idle.
+ */
 static void behind_a_copy_its_like_are_repeats(void **state)
 {
 	struct kwhy_recording *recording;
@@ -393,7 +419,7 @@ static void behind_a_copy_its_like_are_repeats(void **state)
 		.correlation = CALLED, .stream = 7, .context = 1);
 	big_copy(&tape, 14, CALLED);
 	big_copy(&tape, 15, 102);
-	copy(&tape, 16, 103, 7); /* of the sums */
+	copy(&tape, 16, 103, 7); /* a copy of the hash sums */
 	big_copy(&tape, 31, 104);
 	ADD(&tape, BURST, burst, .start_mono_ns = 10 * MS, .end_mono_ns = 30 * MS, .name = WHY,
 		.correlation = CALLED, .context = 1, .repeats = 2, .blocks = KWHY_WIRE_UNKNOWN_U32,
@@ -434,7 +460,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* What the program itself ran, a line each, sorted. */
+/* Returns the activities of the program itself as sorted lines of text. */
 static char **own_work(const struct kwhy_recording *recording, size_t *out_count)
 {
 	const struct kwhy_activities *rows = &recording->activities;
@@ -468,7 +494,10 @@ static void free_lines(char **lines, size_t count)
 	free(lines);
 }
 
-/* One program on an H200, recorded and probed: its own work is the same to the last copy. */
+/*
+ * A program was recorded on an H200 with and without kwhy probe. Its own work must be the same in both
+ * recordings.
+ */
 static void a_real_probed_program_ran_what_it_runs_without(void **state)
 {
 	struct kwhy_recording *plain = import(KWHY_SOURCE_DIR "/examples/recordings/mix.kwhy"),
@@ -485,7 +514,7 @@ static void a_real_probed_program_ran_what_it_runs_without(void **state)
 	}
 	assert_int_equal(probed->burst_count, 2);
 	assert_int_equal(repeats, 810);
-	/* Two more where it was found out whether the kernel is idempotent. */
+	/* two more runs in each burst that checked whether the kernel is idempotent */
 	assert_int_equal(count_origin(probed, KWHY_ORIGIN_REPEAT), repeats + 2 * first_bursts);
 	assert_int_equal(count_origin(probed, KWHY_ORIGIN_PROBER), 38);
 	assert_int_equal(probed->unprobed_count, 11);
@@ -495,7 +524,10 @@ static void a_real_probed_program_ran_what_it_runs_without(void **state)
 	kwhy_recording_free(probed);
 }
 
-/* The library writes rows of bursts once a second: who is killed meanwhile leaves activities alone. */
+/*
+ * The library writes the records of bursts once a second. If the process is killed in between, the
+ * activities of a burst have no such record.
+ */
 static void a_recording_cut_before_the_row_of_a_burst_has_none(void **state)
 {
 	struct kwhy_recording *recording;

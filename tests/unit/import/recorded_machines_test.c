@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recorded_tape.h"
 
-/* Which writers are of one machine: they share its clock. */
+/* Tests of which writers are on one machine and therefore share its clock. */
 
 #define DAY_NS (INT64_C(86400) * 1000 * MS)
 
-/* Unix time of a machine's own zero, and how well its writer knows it. */
+/*
+ * A writer's machine, the Unix time at the machine's time 0 and the uncertainty of that time. width_ns -1:
+ * the writer has no clock record.
+ */
 struct written {
-	uint32_t host; /* enum name */
+	uint32_t host; /* name of the host, an enum name */
 	int64_t offset_ns, width_ns;
-	uint32_t boot; /* enum name; 0: an older recording */
+	uint32_t boot; /* id of the machine's start, an enum name; 0: an older recording without it */
 };
 
-/* A writer with one kernel at 1100 ms of its machine's clock; spread -1: it tells no clock. */
+/* Writes one kernel at 1100 ms of the machine's clock. */
 static void write_one(int fd, uint64_t id, const struct written *written)
 {
 	struct tape tape;
@@ -43,7 +46,7 @@ static struct kwhy_recording *record(size_t count, const struct written written[
 	return recording;
 }
 
-/* Unix time of a writer's machine at its own zero, as its kernel was placed. */
+/* Returns the Unix time at time 0 of a writer's machine, derived from the imported time of its kernel. */
 static int64_t placed_ns(const struct kwhy_recording *recording, int64_t writer)
 {
 	const struct kwhy_activities *rows = &recording->activities;
@@ -68,7 +71,7 @@ static void clocks_that_agree_within_a_second_are_one_machines(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* As of containers that are all called localhost, or of a node before and after it started anew. */
+/* For example containers that are all called localhost, or a node before and after a restart. */
 static void machines_of_one_name_keep_clocks_of_their_own(void **state)
 {
 	static const struct written written[] = {{HOST, BOOT_UNIX_NS + DAY_NS + 70, 900, 0},
@@ -97,7 +100,10 @@ static void a_clock_that_is_hardly_known_agrees_with_what_lies_in_its_spread(voi
 	kwhy_recording_free(recording);
 }
 
-/* The one in the middle reaches both of the others, which do not reach each other. */
+/*
+ * The third writer's clock agrees with those of the other two within its uncertainty, while these two
+ * disagree.
+ */
 static void a_writer_takes_over_no_clock_that_its_own_contradicts(void **state)
 {
 	static const struct written written[] = {{HOST, BOOT_UNIX_NS + 1500 * MS, 800, 0},
@@ -111,7 +117,7 @@ static void a_writer_takes_over_no_clock_that_its_own_contradicts(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* As of two nodes that each count their GPUs from 0. */
+/* Two nodes that each number their GPUs from 0. */
 static void a_device_is_of_the_machine_of_its_process(void **state)
 {
 	static const struct written written[] = {
@@ -142,7 +148,7 @@ static void a_device_is_of_the_machine_of_its_process(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* Of devices that only a launcher's meters know, on two machines that count them from 0. */
+/* Devices that only the meters of a launcher know, on two machines that each number them from 0. */
 static void meters_of_two_machines_devices_are_of_two_devices(void **state)
 {
 	static const struct written written[] = {
@@ -176,7 +182,7 @@ static void meters_of_two_machines_devices_are_of_two_devices(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* As of a recording whose beginning is damaged. */
+/* The second writer has no clock and no host, as in a recording whose beginning is damaged. */
 static void a_writer_that_says_nothing_runs_on_the_device_that_is_known(void **state)
 {
 	static const struct written written[] = {{HOST, BOOT_UNIX_NS, 100, START}, {0, 0, -1, 0}};
@@ -203,8 +209,10 @@ static void machines_of_two_names_share_no_clock(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* Containers of a machine have names of their own; those of two machines may have the same, and nearly the
- * same clock where both started at once. */
+/*
+ * Containers of one machine have different names. Containers of two machines may have the same name, and
+ * nearly the same clock if the machines started together.
+ */
 static void the_start_of_a_machine_says_whose_containers_they_are(void **state)
 {
 	static const struct written written[] = {{HOST, BOOT_UNIX_NS + 77, 900, START},
@@ -219,7 +227,7 @@ static void the_start_of_a_machine_says_whose_containers_they_are(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* As of an older library below a newer launcher. */
+/* An older library does not record the machine's start, although the newer launcher does. */
 static void a_writer_that_tells_no_start_is_of_the_machine_of_its_name(void **state)
 {
 	static const struct written written[] = {{HOST, BOOT_UNIX_NS + 77, 900, 0},
@@ -233,7 +241,7 @@ static void a_writer_that_tells_no_start_is_of_the_machine_of_its_name(void **st
 	kwhy_recording_free(recording);
 }
 
-/* Nothing overflows: these rows are refused for times that no machine shows, or read. */
+/* Extreme values must not overflow. Rows with impossible times are refused, all others are read. */
 static void impossible_clocks_are_survived(void **state)
 {
 	static const int64_t extremes[] = {INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX};
@@ -253,8 +261,10 @@ static void impossible_clocks_are_survived(void **state)
 	close(fd);
 }
 
-/* A launcher that reads a package's counter twice, on the clock and host of `written`. Its file stays open:
- * it differs from others by that. */
+/*
+ * Imports a recording of a launcher that reads the energy counter of a CPU package twice. The file stays
+ * open, so that each recording has a path of its own.
+ */
 static void meter_one(struct kwhy_recording *recording, const struct written *written, int64_t value)
 {
 	static uint64_t writer;
@@ -293,7 +303,7 @@ static void meters_of_a_host_are_each_machines_own(void **state)
 	assert_false(kwhy_recording_has_hosts(recording));
 	meter_one(recording, &other, 900);
 	meter_one(recording, &later, 70);
-	meter_one(recording, &node, 9); /* another launcher of the first machine */
+	meter_one(recording, &node, 9); /* another launcher on the first machine */
 	assert_int_equal(kwhy_recording_finish(recording, &error), KWHY_OK);
 	assert_true(kwhy_recording_has_hosts(recording));
 	assert_int_equal(recording->power_count, 3);

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* CLOCK_MONOTONIC of these recordings at 2026-11-21 12:00:00 UTC. */
+/* Unix time of CLOCK_MONOTONIC 0 in these recordings: 2026-11-21 12:00:00 UTC. */
 #define BOOT_UNIX_NS INT64_C(1795262400000000000)
 #define MS INT64_C(1000000)
 
@@ -52,7 +52,7 @@ static inline void say_name(struct tape *tape, uint32_t id, const char *text)
 		*row = (struct kwhy_wire_##record){__VA_ARGS__};                                           \
 	} while (0)
 
-/* Names of all writers of these tests. */
+/* Ids of the names in all recordings of these tests. */
 enum name {
 	NO_NAME,
 	GEMM,

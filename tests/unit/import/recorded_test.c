@@ -47,7 +47,7 @@ static void record_meters(struct tape *tape)
 	}
 }
 
-/* One file that holds the program's blocks and those of the meters. */
+/* Makes a file with the blocks of two writers: the program and the meters. */
 static int record_both(char path[64])
 {
 	int fd = memfd_create("recording", 0);
@@ -57,7 +57,7 @@ static int record_both(char path[64])
 	tape_init(&tape, fd, 100);
 	record_program(&tape);
 	kwhy_block_writer_flush(&tape.writer);
-	say_names(&tape); /* behind their use: a writer may do that */
+	say_names(&tape); /* a writer may write names after their use */
 	tape_done(&tape);
 	tape_init(&tape, fd, 200);
 	say_names(&tape);
@@ -97,8 +97,10 @@ static void activities_come_with_all_that_was_recorded(void **state)
 	close(fd);
 }
 
-/* The two writers know the Unix clock to 900 and 100 ns: the better one serves both, or they would disagree
- * by 77. */
+/*
+ * The two writers know the Unix time to 900 and 100 ns, and differ by 77 ns. The more exact one is used for
+ * both.
+ */
 static void meters_and_activities_share_the_best_known_clock(void **state)
 {
 	char path[64];
@@ -121,7 +123,10 @@ static void meters_and_activities_share_the_best_known_clock(void **state)
 	close(fd);
 }
 
-/* The better relation is often the later one; times before the origin would be negative. */
+/*
+ * The more exact clock record may be the later one. The origin must still be early enough for all times to
+ * be positive.
+ */
 static void the_origin_lies_before_all_that_was_recorded(void **state)
 {
 	char path[64];
@@ -169,13 +174,16 @@ static void a_cut_recording_is_read_and_says_so(void **state)
 	assert_int_equal(recording->activities.count, 4);
 	assert_true(recording->lost.truncated);
 	assert_true(has_note(recording, "recording-cut"));
-	assert_int_equal(recording->work_count, 0); /* what the whole run did */
+	/* the work was that of the whole run, not of its recorded part */
+	assert_int_equal(recording->work_count, 0);
 	assert_true(has_note(recording, "work-of-a-cut-run"));
 	kwhy_recording_free(recording);
 	close(fd);
 }
 
-/* A recording of the host alone, its power readings included if `has_power`, cut `cut` bytes before its end.
+/*
+ * Imports a recording without device work, with power readings if has_power, that lacks its last `cut`
+ * bytes.
  */
 static enum kwhy_status import_cut(bool has_power, off_t cut, const char *words)
 {
@@ -228,7 +236,8 @@ static void damage_inside_has_to_be_asked_for_and_costs_its_block(void **state)
 	int fd = record_both(path);
 
 	(void)state;
-	assert_int_equal(pwrite(fd, "\xff\xff", 2, 64 + 10), 2); /* in the first block: its kernels */
+	/* in the first block, which holds kernels */
+	assert_int_equal(pwrite(fd, "\xff\xff", 2, 64 + 10), 2);
 	assert_int_equal(kwhy_recording_new(&recording, &error), KWHY_OK);
 	assert_int_equal(kwhy_import_trace(recording, path, &strict, &error), KWHY_E_INPUT);
 	assert_non_null(strstr(error.text, "is damaged at byte 0: the checksum of the block's records"));
@@ -293,7 +302,7 @@ static void gauges_of_the_run_are_kept(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* RAPL's range is the machine's own, near 2^38 uJ; a figure that no counter can have is none. */
+/* The range of RAPL's counter depends on the machine and is near 2^38 uJ. Impossible ranges are ignored. */
 static void a_counter_keeps_where_it_wraps(void **state)
 {
 	static const int64_t wraps[] = {262143328850, 0, -5, INT64_MIN};
@@ -391,7 +400,7 @@ static void a_process_that_ended_just_before_the_run_is_known_to_run_nothing_aft
 	(void)state;
 	tape_init(&tape, memfd_create("recording", 0), 1);
 	say_names(&tape);
-	record_program(&tape); /* covered from 1050 to 1200 ms */
+	record_program(&tape); /* recorded from 1050 to 1200 ms */
 	ADD(&tape, RUN, run, .start_mono_ns = 900 * MS, .end_mono_ns = 1300 * MS);
 	recording = import_tape(&tape);
 	assert_int_equal(recording->coverage[0].end_ns - recording->coverage[0].start_ns, 450 * MS);
@@ -401,7 +410,8 @@ static void a_process_that_ended_just_before_the_run_is_known_to_run_nothing_aft
 	say_names(&tape);
 	record_program(&tape);
 	ADD(&tape, RUN, run, .start_mono_ns = 900 * MS, .end_mono_ns = 9300 * MS);
-	recording = import_tape(&tape); /* long before: what went on then nobody says */
+	/* the run ends long after the process, and nothing is known of that time */
+	recording = import_tape(&tape);
 	assert_int_equal(recording->coverage[0].end_ns - recording->coverage[0].start_ns, 150 * MS);
 	kwhy_recording_free(recording);
 }
@@ -428,7 +438,10 @@ static void what_writers_know_of_a_device_is_put_together(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* A process sees and describes both devices, as CUDA does unless it is told to hide one. */
+/*
+ * Writes a recording of one rank. The process sees and describes both devices, as CUDA shows all devices by
+ * default.
+ */
 static void record_rank(int fd, uint32_t rank)
 {
 	struct tape tape;
@@ -438,7 +451,7 @@ static void record_rank(int fd, uint32_t rank)
 	ADD(&tape, PROCESS, process, .pid = 40 + rank, .host = HOST, .rank = rank, .world_size = 2);
 	ADD(&tape, DEVICE, device, .index = 0, .name = H200, .uuid = UUID, .limit_mw = 700000);
 	ADD(&tape, DEVICE, device, .index = 1, .name = H200, .uuid = SECOND, .limit_mw = 700000);
-	if (rank == 1) /* a little on the other's, too */
+	if (rank == 1) /* rank 1 also uses the other rank's device a little */
 		ADD(&tape, KERNEL, kernel, .start_mono_ns = 5 * MS, .end_mono_ns = 6 * MS, .name = GEMM,
 			.stream = 7, .context = 1, .device = 0);
 	for (int64_t i = 0; i < 3; i++)

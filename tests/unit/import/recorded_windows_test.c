@@ -3,7 +3,9 @@
 
 #include <math.h>
 
-/* One process and its device, with what --duty left of it: where windows could lie, and where they lay. */
+/*
+ * Begins the recording of a process with one device. The tests then add the windows that --duty recorded.
+ */
 static void begin_process(struct tape *tape, int fd, uint64_t id)
 {
 	tape_init(tape, fd, id);
@@ -70,7 +72,9 @@ static void each_window_is_known_and_what_lies_between_is_not(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* The second window's first kernel of stream 7 was launched 2 ms before it started; that of stream 9 at once.
+/*
+ * Stream 7's first kernel in the second window was launched 2 ms before its start, that of stream 9 right
+ * at its start.
  */
 static void a_window_begins_where_what_was_launched_before_it_has_run(void **state)
 {
@@ -82,7 +86,7 @@ static void a_window_begins_where_what_was_launched_before_it_has_run(void **sta
 	select_duty(&tape, 0, 6000);
 	window(&tape, 1000, 1300);
 	window(&tape, 4000, 4200);
-	launch(&tape, 997000, 998000, 7); /* waited, but before the window */
+	launch(&tape, 997000, 998000, 7); /* delayed, but before the window */
 	launch(&tape, 1002000, 1008000, 7);
 	launch(&tape, 4010000, 4012000, 7);
 	launch(&tape, 4020000, 4020010, 9);
@@ -105,7 +109,7 @@ static void a_moment_is_known_inside_a_window_of_every_process_that_may_run_then
 	window(&first, 4000, 4200);
 	launch(&first, 1100000, 1100010, 7);
 	tape_done(&first);
-	begin_process(&second, fd, 2); /* began after the first one's first window */
+	begin_process(&second, fd, 2); /* started after the first process's first window */
 	select_duty(&second, 2000, 6000);
 	window(&second, 4003, 4201);
 	launch(&second, 4100000, 4100010, 7);
@@ -167,10 +171,10 @@ static void memory_is_what_each_process_holds_of_the_device(void **state)
 
 	(void)state;
 	begin_process(&first, fd, 1);
-	take(&first, 30, 100, true, KWHY_MEMORY_DEVICE); /* written late: out of order */
+	take(&first, 30, 100, true, KWHY_MEMORY_DEVICE); /* written late, so not in order of time */
 	take(&first, 10, 1000, false, KWHY_MEMORY_DEVICE);
-	take(&first, 12, 5000, false, KWHY_MEMORY_PINNED); /* of the host */
-	take(&first, 40, 9999, true, KWHY_MEMORY_DEVICE);  /* more than was seen taken */
+	take(&first, 12, 5000, false, KWHY_MEMORY_PINNED); /* host memory */
+	take(&first, 40, 9999, true, KWHY_MEMORY_DEVICE);  /* frees more than was recorded as allocated */
 	tape_done(&first);
 	begin_process(&second, fd, 2);
 	take(&second, 20, 7, false, KWHY_MEMORY_DEVICE);
@@ -211,7 +215,7 @@ static void the_last_figure_of_a_cost_holds_and_overheads_are_rows(void **state)
 	begin_process(&tape, memfd_create("recording", 0), 1);
 	ADD(&tape, COST, cost, .spent_ns = 5 * MS, .count = 3, .kind = KWHY_WIRE_COST_BUFFERS);
 	ADD(&tape, COST, cost, .spent_ns = 9 * MS, .count = 6, .kind = KWHY_WIRE_COST_BUFFERS);
-	ADD(&tape, COST, cost, .spent_ns = 1 * MS, .kind = 99); /* of a later version */
+	ADD(&tape, COST, cost, .spent_ns = 1 * MS, .kind = 99); /* a kind of a later version */
 	ADD(&tape, OVERHEAD, overhead, .start_mono_ns = 20 * MS, .end_mono_ns = 22 * MS, .name = STEP,
 		.thread = 43);
 	ADD(&tape, OVERHEAD, overhead, .start_mono_ns = 10 * MS, .end_mono_ns = 11 * MS, .name = STEP,

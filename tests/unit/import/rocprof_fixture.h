@@ -8,8 +8,8 @@
 #include <inttypes.h>
 
 /*
- * One program on a machine with two CPUs and two GPUs (agents 0 to 3), written in the three forms of
- * rocprofv3. Times count from the machine's start.
+ * A program on a machine with two CPUs and two GPUs (agents 0 to 3), in each of the three output formats of
+ * rocprofv3. Times are since the start of the machine.
  */
 
 #define BOOT INT64_C(1550151853000000)
@@ -40,7 +40,7 @@ static const struct call_row calls[] = {
 static const struct call_row marker = {900, 39000, 8, "forward \\\"1\\\""};
 static const struct kernel_row kernels[] = {
 	{5200, 15200, 2, 1, 11, 2}, {15300, 39000, 2, 1, 12, 3}, {47000, 48001, 3, 2, 13, 6},
-	{0, 0, 2, 1, 11, 9}, /* the profiler did not get its times */
+	{0, 0, 2, 1, 11, 9}, /* the profiler got no times for it */
 };
 static const struct copy_row copies[] = {
 	{2000, 2900, 0, 2, 4096, 1, "MEMORY_COPY_HOST_TO_DEVICE"},
@@ -155,7 +155,7 @@ static inline void write_rocpd(char path[32])
 	kwhy_text_done(&sql);
 }
 
-/* Ids of agents in JSON are handles. */
+/* Handle of the first agent: JSON refers to agents by handles. */
 enum { HANDLE = 1 << 20 };
 
 static inline void agents_as_json(struct kwhy_text *json)

@@ -46,7 +46,7 @@ static void remove_folder(const char *folder)
 	rmdir(folder);
 }
 
-/* Reads the set by the name of one of its files, and then by another. */
+/* Reads a set of CSV files twice, by the names of two of its files. */
 static struct kwhy_recording *of_csv(void)
 {
 	const struct kwhy_import_options options = {.partial = false};
@@ -81,7 +81,8 @@ static void has_the_kernels(const struct kwhy_recording *recording)
 	assert_string_equal(name_of(recording, rows->name[1]), symbols[0]);
 	assert_int_equal(recording->origin_unix_ns + rows->start_ns[1], BOOT + 5200);
 	assert_int_equal(rows->end_ns[1] - rows->start_ns[1], 10000);
-	assert_int_equal(rows->blocks[1], 16 * 2); /* 1000 over 64, rounded up, times 4 over 2 */
+	/* a grid of 1000 x 4 in blocks of 64 x 2: 16 x 2 blocks */
+	assert_int_equal(rows->blocks[1], 16 * 2);
 	assert_int_equal(rows->threads_per_block[1], 128);
 	assert_int_equal(rows->registers[1], 28);
 	assert_int_equal(rows->shared_bytes[1], 1024);
@@ -155,7 +156,7 @@ static void reads_a_set_of_csv_files_once(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* What rows of two recordings have in common, to the nanosecond. */
+/* Checks that two recordings have the same activities, to the nanosecond. */
 static void same_rows(const struct kwhy_recording *a, const struct kwhy_recording *b)
 {
 	assert_int_equal(a->activities.count, b->activities.count);
@@ -207,7 +208,7 @@ static void damaged_json_is_refused(void **state)
 		"kernel_dispatch, row 1: the trace does not describe its agent");
 }
 
-/* Since schema 4 a row names a track, which has its thread, its agent and its stream. */
+/* From schema 4 on a row refers to a track, which has the thread, the agent and the stream. */
 static void reads_tracks_of_schema_4(void **state)
 {
 	static const char sql[] =

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Profiles of XLA, made here field by field. */
+/* Tests with XLA profiles that are made field by field. */
 
 static struct kwhy_error error;
 static char path[64];
@@ -48,7 +48,8 @@ static void add_reference(struct kwhy_text *out, unsigned field, uint64_t key, u
 }
 
 struct event {
-	uint64_t name, offset_ps, duration_ps, correlation, details; /* details: key << 8 | text; 0: none */
+	/* details: key << 8 | text, ids of names; 0: none */
+	uint64_t name, offset_ps, duration_ps, correlation, details;
 };
 
 static void add_line(struct kwhy_text *out, uint64_t id, const char *name, uint64_t timestamp_ns,
@@ -189,7 +190,7 @@ static void a_space_has_activities_calls_and_the_time_of_its_start(void **state)
 	kwhy_text_done(&text);
 }
 
-/* ROCm's collector names a copy after the operation, and describes it as a copy. */
+/* ROCm's collector names a copy after its operation. Its details say that it is a copy. */
 static void a_copy_of_rocm_is_a_copy_by_its_name_or_its_details(void **state)
 {
 	static const struct event work[] = {
@@ -265,7 +266,7 @@ static void a_profile_of_another_device_is_refused_with_its_name(void **state)
 	kwhy_text_done(&text);
 }
 
-/* The same work as in add_gpu(), as XLA's JSON form has it. */
+/* The work of add_gpu() in XLA's JSON format. */
 static const char json[] =
 	"{\"displayTimeUnit\": \"ns\", \"traceEvents\": ["
 	"{\"ph\": \"M\", \"pid\": 2, \"name\": \"process_name\", \"args\": {\"name\": \"/device:GPU:1\"}},"
