@@ -12,11 +12,11 @@
 #include <strings.h>
 
 /*
- * Real traces with reference answers, found beside the checkout; skipped where they are absent. Every
- * figure of a ledger that an answer names must be met exactly, to the nanosecond.
+ * Compares the ledgers of recorded traces with reference results; skipped where the traces are missing.
+ * Every figure in a reference result must be equal, to the nanosecond.
  */
 
-/* What one answer was compared with; every difference is printed before the test fails. */
+/* Result of one comparison. Each difference is printed before the test fails. */
 struct verdict {
 	const char *file;
 	size_t compared, wrong;
@@ -73,7 +73,10 @@ static void compare_time(
 			figures[i].figure);
 }
 
-/* "Memcpy HtoD (Pageable -> Device)" or the same without its first word. */
+/*
+ * Returns whether the name of a kind of copies, "Memcpy HtoD (Pageable -> Device)" with or without the
+ * first word, is that of `copy`.
+ */
 static bool is_kind(const char *name, const struct kwhy_copy_sum *copy)
 {
 	static const char *const kinds[KWHY_COPY_KIND_COUNT] = {

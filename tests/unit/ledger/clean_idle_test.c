@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A device that idles at 80 W without a context and at 123 with one, and works for part of a second. */
+/*
+ * Tests with a device that idles at 80 W without a context and at 123 W with one, and works for a part of
+ * the time.
+ */
 
 #define CLEAN "outside: without a context"
 #define OUTSIDE "outside: before and after"
@@ -17,7 +20,10 @@ static const struct {
 	double length_s, power_w;
 } work[KINDS] = {{"products", 5e-3, 600}, {"update", 4e-3, 420}, {"reduce", 4e-3, 250}};
 
-/* Work of each kind in turn from a time on, with rests of 20 to 80 ms and one of rest_s in the middle. */
+/*
+ * Makes runs of each kind of work in turn, with pauses of 20 to 80 ms and one that is rest_s longer in the
+ * middle. Returns the end of the last one.
+ */
 static double make_runs(struct metered_run runs[RUNS], double from_s, double rest_s)
 {
 	double at_s = from_s;
@@ -85,7 +91,10 @@ static void works_as_it_did(const struct kwhy_ledger *ledger)
 	assert_true(ledger->devices[0].energy.expected_wrong_ratio < 0.02);
 }
 
-/* As a recording of torchrun: seconds before there is a context, which draws other power while it is made. */
+/*
+ * As in a recording of torchrun: there is no context for some seconds, and while it is created the device
+ * draws another power.
+ */
 static void time_before_the_context_has_its_own_account_and_level(void **state)
 {
 	const struct metered_level levels[] = {{0, 80}, {5.2, 131}, {5.35, 123}};
@@ -113,7 +122,7 @@ static void time_before_the_context_has_its_own_account_and_level(void **state)
 	build_free(recording, ledger);
 }
 
-/* Its layer is its own level: nothing is drawn above idle, and it is no idling of the program. */
+/* The idle power of this time is clean idle: its energy is no net energy and no execution idle. */
 static void time_without_a_context_is_all_idle_layer(void **state)
 {
 	const struct metered_level levels[] = {{0, 80}, {2, 123}};
@@ -136,7 +145,7 @@ static void time_without_a_context_is_all_idle_layer(void **state)
 	build_free(recording, ledger);
 }
 
-/* Samples tell of time that the counter did not see yet: it is no work outside the metered window. */
+/* The samples begin earlier than the counter. The time in between must not count as unmetered work. */
 static void time_without_a_context_before_the_counter_is_no_activity(void **state)
 {
 	const struct metered_level levels[] = {{0, 80}, {3, 123}};
@@ -153,7 +162,9 @@ static void time_without_a_context_before_the_counter_is_no_activity(void **stat
 	build_free(recording, ledger);
 }
 
-/* The device stays at its level for more than a second after the context has gone. */
+/*
+ * The context ends 1.4 s after the last work, and until then the device idles at the power with a context.
+ */
 static void time_after_the_context_is_found_behind_the_step(void **state)
 {
 	struct metered_level levels[] = {{0, 123}, {0, 80}};
@@ -200,7 +211,10 @@ static void a_level_that_drifts_is_one_level(void **state)
 	expect_one_level(&plan);
 }
 
-/* What changes while work runs is no idle level: nobody saw the device rest with a context. */
+/*
+ * The power rises at the start of the first activity, not while the device idles, so the rise is not taken
+ * for the start of a context.
+ */
 static void a_low_level_up_to_the_first_activity_is_one_level(void **state)
 {
 	const struct metered_level levels[] = {{0, 80}, {4, 123}};
@@ -212,7 +226,7 @@ static void a_low_level_up_to_the_first_activity_is_one_level(void **state)
 	expect_one_level(&plan);
 }
 
-/* Work that was not recorded, of another program, wanders: that is no level. */
+/* Unrecorded work of another program draws varying power, which is no idle level. */
 static void foreign_work_before_the_first_activity_is_no_context(void **state)
 {
 	struct metered_level levels[40] = {{0, 123}};
@@ -228,8 +242,8 @@ static void foreign_work_before_the_first_activity_is_no_context(void **state)
 }
 
 /*
- * Another program ended just before: without a context, its clocks still up, the device draws 5 W more than
- * it will idle at. Work that draws little above that must not be held against it.
+ * Another program has just ended: its context is gone, but the clocks are still high, so the device draws 5
+ * W more than at its idle level later. The power of light work must be compared with the later level.
  */
 static void a_device_that_had_not_come_to_rest_tells_its_level_behind_the_work(void **state)
 {
@@ -254,7 +268,9 @@ static void a_device_that_had_not_come_to_rest_tells_its_level_behind_the_work(v
 	build_free(recording, ledger);
 }
 
-/* Its context went 0.4 s behind its work; then it drew more, for a second that is no idling of the program.
+/*
+ * The context ends 0.4 s after the last work, and then the device draws more than before for 1 s. That time
+ * is not idle time of the program.
  */
 static void a_device_that_does_not_come_to_rest_behind_its_work_tells_its_level_before_that(void **state)
 {
@@ -278,7 +294,10 @@ static void a_device_that_does_not_come_to_rest_behind_its_work_tells_its_level_
 	build_free(recording, ledger);
 }
 
-/* A level that is stated, or of another card of its kind, may lie above all that the readings show. */
+/*
+ * An idle power that is stated, or known from another card of this kind, may be above the one in the
+ * readings.
+ */
 static void light_work_is_held_against_the_level_that_the_readings_show(void **state)
 {
 	static const char *names[] = {"a", "b", "c", "d", "e"};
@@ -305,7 +324,10 @@ static void light_work_is_held_against_the_level_that_the_readings_show(void **s
 	build_free(recording, ledger);
 }
 
-/* Work with one level on both sides of 4 s at another one, which nothing recorded explains. */
+/*
+ * Makes a ledger of work with an interval of 4 s in the middle at another power, which no recorded activity
+ * explains.
+ */
 static struct kwhy_ledger *ledger_around(double between_w, struct kwhy_recording **out)
 {
 	struct metered_level levels[] = {{0, 123}, {0, between_w}, {0, 123}};
@@ -332,7 +354,10 @@ static void expects_to_be_as_wrong_as_it_is(const struct kwhy_ledger *ledger)
 		0.5 * wrong_nj / (double)ledger->devices[0].energy.measured_nj);
 }
 
-/* Between two programs the level is not looked for: powers are less well known then. */
+/*
+ * A change of the idle level between two activities is not searched for. The energies then have larger
+ * errors, and the ledger must expect them.
+ */
 static void a_level_that_changes_inside_the_span_is_seen_as_wrong_energy(void **state)
 {
 	struct kwhy_recording *recording;
@@ -344,7 +369,7 @@ static void a_level_that_changes_inside_the_span_is_seen_as_wrong_energy(void **
 	build_free(recording, ledger);
 }
 
-/* The counter tells that the powers cannot be right. */
+/* The energy counter contradicts the fitted powers. */
 static void foreign_work_inside_the_span_is_told_of(void **state)
 {
 	struct kwhy_recording *recording;
@@ -356,7 +381,10 @@ static void foreign_work_inside_the_span_is_told_of(void **state)
 	build_free(recording, ledger);
 }
 
-/* Readings that see a few milliseconds remember what was before: none that is of use says what they drew. */
+/*
+ * The whole work takes few milliseconds, so each reading also contains earlier power, and no reading
+ * determines the power of the work.
+ */
 static void work_too_short_for_the_meter_has_a_guess_with_an_interval_that_holds_it(void **state)
 {
 	const struct metered_level levels[] = {{0, 126}, {0.975, 121}};
@@ -383,7 +411,7 @@ static void work_too_short_for_the_meter_has_a_guess_with_an_interval_that_holds
 	}
 }
 
-/* Idling before the first activity is no part of a run, with a context or without. */
+/* The time before the first activity is no part of the run, with or without a context. */
 static void of_a_run_that_the_meter_saw_whole_nothing_is_worked_out(void **state)
 {
 	const struct metered_level levels[] = {{0, 75}, {2, 115}};

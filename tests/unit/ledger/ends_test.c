@@ -6,8 +6,9 @@
 #include <math.h>
 
 /*
- * A run of 300 W between idling at 120 W, of which nothing is recorded: what meters read before and after it
- * brings the energy to its first start and its last end, and the idling into none of it.
+ * Tests with a run at 300 W between idle times at 120 W. Only the run is recorded. Readings before and
+ * after it must give the energy from its exact start to its exact end, without the energy of the idle
+ * times.
  */
 
 #define IDLE_W 120
@@ -29,7 +30,7 @@ static void keep_readings(struct kwhy_power_series *series, int64_t every_ns, in
 	series->count = kept;
 }
 
-/* Nothing but the run is recorded, and some of the readings are not there. */
+/* Makes a recording that covers only the run, with the readings that `keeps` selects. */
 static struct kwhy_recording *make(double from_s, double length_s, enum keeps keeps)
 {
 	const struct metered_level level = {0, IDLE_W};
@@ -96,7 +97,7 @@ static void where_the_counter_was_read_too_rarely_the_ring_leads_to_the_ends(voi
 	}
 }
 
-/* What it drew after that is anything between idling and what was seen. */
+/* After the last reading the device may have drawn any power from idle to that of the run. */
 static void an_end_that_no_reading_saw_is_in_the_interval(void **state)
 {
 	struct kwhy_recording *recording = make(2, 4, KEEPS_UP_TO_THE_MIDDLE);

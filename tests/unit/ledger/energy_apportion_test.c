@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Integer nanojoules divided, and how well each share is known, on figures made by hand. */
+/* Tests that divide integer nanojoules, and the uncertainty of each share, with figures made by hand. */
 
 static void parts_add_up_and_the_largest_remainder_takes_what_is_left(void **state)
 {
@@ -41,7 +41,10 @@ static void the_largest_energy_is_divided_without_overflow(void **state)
 	kwhy_apportioner_done(&apportioner);
 }
 
-/* Two classes at 100 and 300 W above an idle level of 50 W, one second of each and one of idle. */
+/*
+ * Two power classes of 100 and 300 W above an idle level of 50 W. Interval 0 has one second of class 0, and
+ * interval 1 one second of class 1 and one second of idle time.
+ */
 struct plan {
 	struct kwhy_metered_interval intervals[3];
 	double seen_s[3 * 6], net_w[2], in_place_ratio[2], elevated_s[3], elevated_j[3];
@@ -81,7 +84,7 @@ static void each_interval_is_divided_as_the_powers_say_and_scaled_to_the_meter(v
 	kwhy_apportioned_done(&apportioned);
 }
 
-/* 1 s of the second class and 2 of idle, of which 1 at 90 W: 350 J and 90 + 50. */
+/* 1 s of class 1 and 2 s of idle time, of which 1 s is elevated idle at 90 W: 350 J + 90 J + 50 J. */
 static void a_device_that_had_not_come_to_rest_idles_at_its_own_power_then(void **state)
 {
 	double modelled_nj[3];
@@ -98,7 +101,7 @@ static void a_device_that_had_not_come_to_rest_idles_at_its_own_power_then(void 
 	assert_true(fabs(kwhy_metered_view_energy_nj(&plan.view, 1, &plan.powers, modelled_nj) - 450e9) < 1);
 }
 
-/* Nobody was seen in the third interval: its energy is idle's, and it has no scale. */
+/* Nothing was seen in the third interval. Its energy counts as idle energy, and it has no scale. */
 static void what_nobody_was_seen_in_is_idle_energy(void **state)
 {
 	struct kwhy_apportioned apportioned;
@@ -115,7 +118,10 @@ static void what_nobody_was_seen_in_is_idle_energy(void **state)
 	kwhy_apportioned_done(&apportioned);
 }
 
-/* Two seconds of the second interval are hidden: they have what the powers leave. */
+/*
+ * Two seconds of the second interval are unrecorded. They get the energy that the powers of the recorded
+ * time leave.
+ */
 static void hidden_time_has_what_the_powers_leave_of_an_interval(void **state)
 {
 	struct kwhy_apportioned apportioned;
@@ -134,14 +140,20 @@ static void hidden_time_has_what_the_powers_leave_of_an_interval(void **state)
 			apportioned.gross_nj[3],
 		1150000000007);
 	assert_true(apportioned.base_unscaled_s[3] == 2);
-	/* 150 J of 550 J the meter decided alone, and next to nothing of the rest */
+	/*
+	 * the meter alone decides the 150 J of the first interval, of 550 J in all, and next to nothing of
+	 * the rest
+	 */
 	assert_true(apportioned.metered_ratio > 0.27 && apportioned.metered_ratio < 0.28);
 	kwhy_apportioned_done(&apportioned);
 }
 
 enum { DRAWS = 2000 };
 
-/* Draws of the plan's powers: one factor for both classes where `common`, else opposite ones. */
+/*
+ * Adds draws of the powers. With `common`, all powers have one common factor; otherwise one class is higher
+ * by as much as the other is lower.
+ */
 static void add_draws(struct plan *plan, bool common)
 {
 	plan->powers.draw_count = DRAWS;
@@ -164,7 +176,10 @@ static void spread_of(struct plan *plan, struct kwhy_apportioned *apportioned, s
 	free(plan->powers.draws_idle_w);
 }
 
-/* The meter tells the sum: only 1.7 % for each class is left, of which the total takes its part. */
+/*
+ * The meter fixes the sum, so a common factor cancels out. Only 1.7 % remain for each class, a part of
+ * which is common to both.
+ */
 static void what_all_powers_have_in_common_widens_no_interval(void **state)
 {
 	struct kwhy_apportioned apportioned;
@@ -205,14 +220,18 @@ static void classes_whose_sum_alone_is_known_are_one_group(void **state)
 	assert_true(group[0] == 0 && group[1] == 0 && group[2] == KWHY_NONE);
 	OK(kwhy_energy_draws_sum(&sd, both, &low_nj, &high_nj, &error));
 	assert_true(high_nj - low_nj < 0.5 * (sd.high_nj[0] - sd.low_nj[0]));
-	/* Either is drawn up to 60 J too high or low, evenly: 30 J of 554 are wrong on average; drift adds.
+	/*
+	 * Either class is up to 60 J too high or too low, uniformly distributed: 30 of 554 J are wrong on
+	 * average, and drift adds to that.
 	 */
 	assert_true(sd.wrong_ratio > 0.05 && sd.wrong_ratio < 0.065);
 	kwhy_energy_draws_done(&sd);
 	kwhy_apportioned_done(&apportioned);
 }
 
-/* A kernel of a second, and a counter that says so many joules of it. */
+/*
+ * Returns the status of a ledger with a kernel of one second, for which the counter shows that many joules.
+ */
 static enum kwhy_status ledger_of_joules(int64_t joules)
 {
 	struct kwhy_recording *recording = build_one();
@@ -240,8 +259,10 @@ static void a_row_far_above_the_limit_is_refused_and_one_a_little_above_is_not(v
 	assert_non_null(strstr(error.text, "another clock or other units"));
 }
 
-/* A long kernel whose power changes from update to update, and once a short one, in a tick that takes more
- * than the others. */
+/*
+ * A long kernel whose power varies between counter updates, and a short one in the last interval, which has
+ * more energy than the others.
+ */
 static void a_row_that_may_be_below_the_limit_is_shown(void **state)
 {
 	static const int64_t joules[] = {14, 17, 13, 18, 12, 16, 14, 18, 13, 45};
@@ -271,7 +292,10 @@ static void a_row_that_may_be_below_the_limit_is_shown(void **state)
 	build_free(recording, ledger);
 }
 
-/* 80 W without a context up to 1.5 s, then 120 W, and 300 W while kernels run; ticks of half a second. */
+/*
+ * 80 W without a context until 1.5 s, then 120 W, and 300 W while kernels run; the counter is updated every
+ * 0.5 s.
+ */
 static void ticks_before_the_first_use_tell_nothing_of_the_powers(void **state)
 {
 	const int64_t ms_ns = 1000000;

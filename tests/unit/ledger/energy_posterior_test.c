@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fit and draws where the posterior is known on paper: what a reading sees is made by hand. */
+/*
+ * Tests of the fit and of the draws in cases with a known posterior. The shares of each class in each
+ * reading are made by hand.
+ */
 
 static struct kwhy_error error;
 
@@ -30,7 +33,10 @@ struct toy {
 	struct kwhy_random random;
 };
 
-/* Priors of both classes around 200 W, spread 0.6; the response does not matter to what is seen. */
+/*
+ * The prior of both classes has a median of 200 W and a logarithmic standard deviation of 0.6. The
+ * parameters of the meter's response have no influence.
+ */
 static struct toy *open_toy(void)
 {
 	struct toy *toy = calloc(1, sizeof(*toy));
@@ -60,7 +66,10 @@ static void close_toy(struct toy *toy)
 	free(toy);
 }
 
-/* Reading i sees `first` of class 0 and `second` of class 1, which draw 300 and 100 W. */
+/*
+ * Makes reading i with the share `first` of class 0 and `second` of class 1, which draw 300 and 100 W above
+ * idle.
+ */
 static void put(struct toy *toy, int i, double first, double second)
 {
 	for (int point = 0; point < KWHY_GRID_POINTS; point++) {
@@ -83,7 +92,7 @@ static struct toy *different_mixtures(void)
 	return toy;
 }
 
-/* All readings see half of each class: 200 W above idle is their sum, and no more is known. */
+/* All readings have half of each class: they determine the sum, 200 W above idle, and nothing else. */
 static struct toy *one_mixture(void)
 {
 	struct toy *toy = open_toy();
@@ -132,7 +141,10 @@ static void powers_that_different_readings_tell_apart_are_found(void **state)
 	close_toy(toy);
 }
 
-/* Of a power above idle in W whose sum with another of the same prior is 400 W, at `share`. */
+/*
+ * Returns the exact quantile of a power above idle, W, if its sum with another power of the same prior is
+ * 400 W.
+ */
 static double exact_quantile(double share)
 {
 	double sums[4000], sum = 0;
@@ -157,7 +169,10 @@ static int compare_doubles(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* The chain must reach all of what the prior leaves open, along a sheet as thin as the readings make it. */
+/*
+ * The Markov chain must reach all powers that the prior permits, although the readings confine it to a very
+ * narrow range around the known sum.
+ */
 static void powers_whose_sum_alone_is_known_are_drawn_as_the_prior_says(void **state)
 {
 	struct toy *toy = one_mixture();
@@ -232,7 +247,7 @@ static void the_same_seed_draws_the_same_and_another_does_not(void **state)
 	close_toy(toy);
 }
 
-/* 1 / (1 + 2 (0.6 + 0.36 + ...)) = 1/4 for residuals that keep 0.6 of themselves. */
+/* Residuals with an autocorrelation of 0.6 a step have a weight of 1 / (1 + 2 (0.6 + 0.36 + ...)) = 1/4. */
 static void residuals_that_hang_together_count_for_less(void **state)
 {
 	struct toy *toy = different_mixtures();
@@ -292,14 +307,17 @@ static void one_mixture_read_often_shares_more_error_than_many_mixtures(void **s
 	(void)state;
 	OK(kwhy_posterior_share(&one->model, one->fit.mode, shared_w2, &error));
 	OK(kwhy_posterior_share(&many->model, many->fit.mode, apart_w2, &error));
-	/* Half a per cent of 200 W, as often as the mixture was read. */
+	/* the square of 0.5 % of 200 W, for each of the readings of the same mixture */
 	assert_true(fabs(shared_w2[0] / COUNT - 1) < 0.01);
 	assert_true(apart_w2[0] < shared_w2[0] / 2);
 	close_toy(one);
 	close_toy(many);
 }
 
-/* A meter that stands still to the last bit: without a floor its noise falls until no double holds it. */
+/*
+ * A meter whose readings are exactly constant. Without a lower bound the fitted noise would decrease until
+ * it underflows.
+ */
 static void readings_without_any_noise_are_fitted(void **state)
 {
 	struct toy *toy = one_mixture();

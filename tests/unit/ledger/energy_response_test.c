@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What a first-order meter sees of work whose response is known on paper. */
+/* Tests of the response of a first-order meter to work for which the response is known in closed form. */
 
 #define MS_NS 1000000
 
@@ -17,7 +17,7 @@ static void near(double value, double expected, double tolerance)
 		fail_msg("%.9g instead of %.9g", value, expected);
 }
 
-/* A finished recording, its ledger and what a walk over it needs. */
+/* A finished recording with its ledger and the input of kwhy_response_walk(). */
 struct scene {
 	struct kwhy_recording *recording;
 	struct kwhy_ledger *ledger;
@@ -57,7 +57,7 @@ static uint32_t class_of(const struct scene *scene, const char *name)
 	return build_account(scene->ledger, 0, name)->power_class;
 }
 
-/* What each readout saw of each channel, filtered, and the integral of that. */
+/* The filtered level of each channel at each readout, and the integral of that level, s. */
 struct seen {
 	double filtered[8][8], integral_s[8][8];
 };
@@ -121,7 +121,10 @@ static void the_integral_of_what_is_seen_is_exact_too(void **state)
 	make(&scene, recording);
 	seen = seen_at(&scene, times_ns, 3);
 	step = class_of(&scene, "step");
-	/* t - tau (1 - exp(-t / tau)) while it runs; in the end all of its time, as nothing is lost */
+	/*
+	 * t - tau (1 - exp(-t / tau)) while the kernel runs; at the end its whole duration, as the filter
+	 * loses nothing
+	 */
 	near(seen.integral_s[0][step], 10e-3 - 10e-3 * (1 - exp(-1)), 1e-12);
 	near(seen.integral_s[1][step], 30e-3 - 10e-3 * (1 - exp(-3)), 1e-12);
 	near(seen.integral_s[2][step], 30e-3 - 10e-3 * (1 - exp(-3)) * exp(-17), 1e-12);
@@ -174,7 +177,7 @@ static void time_that_was_not_recorded_is_no_idle_time(void **state)
 	done(&scene);
 }
 
-/* A reading of each kind, 3 ms late: at a moment and over a window. */
+/* One reading of the power at a moment and one of the mean over a window, both 3 ms late. */
 static void features_hold_the_moment_or_the_mean_of_a_window_at_each_delay(void **state)
 {
 	const struct kwhy_response_grid grid = {10e-3, 3e-3, 1e-3, 1e-3};

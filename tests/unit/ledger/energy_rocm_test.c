@@ -3,9 +3,12 @@
 
 #include <string.h>
 
-/* AMD's meters: as good as NVML's for the total, with a response that nobody has measured. */
+/* Tests of AMD's meters: their total energy is as exact as NVML's, but their response is unknown. */
 
-/* 1 s of a kernel at 300 W and 1.5 s of another at 500 W, each 2 s apart, above an idle level of 100 W. */
+/*
+ * Makes a kernel of 1 s at 300 W and another of 1.5 s at 500 W, with 2 s before, between and about 2 s
+ * after them at 100 W.
+ */
 static struct kwhy_recording *two_kernels(void)
 {
 	const struct metered_level level = {0, 100};
@@ -21,7 +24,10 @@ static struct kwhy_recording *two_kernels(void)
 	return metered_build(&plan);
 }
 
-/* Of the last second; from the last reading on, so that those before are as they were. */
+/*
+ * Replaces each sample by the mean of the last second. Starts at the last one, so that earlier samples are
+ * still unchanged.
+ */
 static void take_means(struct kwhy_power_series *series)
 {
 	enum { SAMPLES = 50 };
@@ -35,7 +41,7 @@ static void take_means(struct kwhy_power_series *series)
 	}
 }
 
-/* The counter alone, or means of the samples alone, under an AMD meter's name. */
+/* Keeps only the counter, or only one-second means of the samples, as readings of the given AMD meter. */
 static struct kwhy_recording *metered_by(enum kwhy_meter meter)
 {
 	struct kwhy_recording *recording = two_kernels();
@@ -89,7 +95,10 @@ static void an_amd_counter_is_the_total_in_its_own_unit(void **state)
 	build_free(recording, ledger);
 }
 
-/* 200 J down, and later up, in one reading: the energy is as without them, and a note counts them. */
+/*
+ * One reading is 200 J too low and a later one 200 J too high. The energy is the same as without these
+ * errors, and a note counts them.
+ */
 static void a_misread_counter_counts_nothing_more(void **state)
 {
 	const int64_t off_uj = 200000000;
@@ -135,7 +144,7 @@ static void an_amd_power_is_taken_for_a_mean_and_says_so(void **state)
 	build_free(recording, ledger);
 }
 
-/* A profile tells of NVML's meters alone. */
+/* A profile describes NVML's meters only. */
 static void no_profile_tells_how_an_amd_meter_responds(void **state)
 {
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();

@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Meters that say the same all the time, and ones whose readings no powers can explain. */
+/* Tests with meters whose readings are constant, and with readings that no powers can explain. */
 
 enum { READINGS = 150 };
 
-/* Device 0, covered for three seconds, read every 20 ms: all readings are `power_mw`. */
+/* Makes a recording of device 0 that covers three seconds, with a reading of power_mw every 20 ms. */
 static struct kwhy_recording *constant_meter(int64_t power_mw)
 {
 	const struct kwhy_coverage coverage = {KWHY_NONE, 0, INT64_C(3000000000)};
@@ -35,7 +35,7 @@ static void a_meter_that_never_moves_tells_the_idle_level_to_a_milliwatt(void **
 	build_free(recording, ledger);
 }
 
-/* A profile that knows one kernel to draw what no double holds the square of. */
+/* In this profile a kernel has a power whose square overflows a double. */
 static void readings_that_no_powers_fit_leave_the_assumed_powers_and_a_note(void **state)
 {
 	struct kwhy_known_power known = {"absurd", {1e200, 1}};

@@ -8,7 +8,7 @@
 #define DELAY_STEPS 7
 #define SAMPLE_STEPS 40
 #define COUNTER_STEPS 200
-#define AFTER_STEPS 400 /* the meters go on after the end */
+#define AFTER_STEPS 400 /* the meters are read for some time after the end of the plan */
 
 struct metering {
 	const struct metered_plan *plan;

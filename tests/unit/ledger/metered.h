@@ -5,11 +5,12 @@
 #include "unit/ledger/build.h"
 
 /*
- * A device of known powers as its meters show them: samples every 20 ms and a counter every 100 ms, both
- * through a low-pass of 14.5 ms and 3.5 ms late. Times are whole half milliseconds.
+ * A device with given powers and the readings of its meters: samples every 20 ms and a counter updated
+ * every 100 ms, both after a low-pass filter of 14.5 ms and a delay of 3.5 ms. Times are multiples of 0.5
+ * ms.
  */
 
-/* What it draws from a time on while nothing runs. */
+/* Idle power from a time on. */
 struct metered_level {
 	double from_s, power_w;
 };
@@ -20,16 +21,17 @@ struct metered_run {
 };
 
 struct metered_plan {
-	const struct metered_level *levels; /* the first from 0 on, in order */
+	const struct metered_level *levels; /* in order of time; the first is from 0 on */
 	size_t level_count;
-	const struct metered_run *runs; /* in order, one at a time */
+	const struct metered_run *runs; /* in order of time, without overlap */
 	size_t run_count;
-	double end_s, noise_w; /* noise: of the samples, even, this far to each side */
+	double end_s, noise_w; /* noise_w: half width of the uniform noise of samples */
 	uint64_t seed;
-	double counter_from_s; /* its first reading but for one before the start; 0: all are there */
+	/* time of the counter's first reading, apart from one at -1 s; 0: it has all readings */
+	double counter_from_s;
 };
 
-/* Device 0 of a new recording, covered from 0 to the end, not finished. */
+/* Returns a recording of device 0, covered from 0 to the end and not finished. */
 struct kwhy_recording *metered_build(const struct metered_plan *plan);
 
 #endif

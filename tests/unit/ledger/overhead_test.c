@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "build.h"
 
-/* What a recording says that it took, and for how long its devices idled meanwhile. */
+/* Tests of the costs that a recording states for itself, and of the idle time of devices during them. */
 
 static void cost(struct kwhy_recording *recording, enum kwhy_cost_kind kind, int64_t spent_ns, uint64_t count)
 {
@@ -51,7 +51,10 @@ static void read_package(struct kwhy_recording *recording, int64_t time_ns, int6
 		recording, KWHY_METER_RAPL_PACKAGE, KWHY_NONE, 0, time_ns, value_uj, &error));
 }
 
-/* A package of 20 W over 10 s, whose processors were busy for 4 s: 50 J a second of processor time. */
+/*
+ * A CPU package draws 20 W for 10 s, in which its processors were busy for 4 s: 50 J for each second of
+ * processor time.
+ */
 static void processor_time_has_its_part_of_the_packages_energy(void **state)
 {
 	static const int64_t second_ns = 1000000000;
@@ -81,7 +84,7 @@ static void read_package_of(
 	OK(kwhy_recording_add_power(recording, &source, time_ns, value_uj, &error));
 }
 
-/* As above, beside a node of 500 W that says nothing of its processors. */
+/* The same package, with another machine that draws 500 W and has no processor times. */
 static void processor_time_has_its_part_of_its_own_machines_energy(void **state)
 {
 	static const int64_t second_ns = 1000000000;
@@ -141,7 +144,10 @@ static void processor_time_of_several_machines_has_no_joules(void **state)
 	build_free(recording, ledger);
 }
 
-/* Gaps 200-300 and 400-500; overheads overlap each other, begin before a gap and reach into the next one. */
+/*
+ * The gaps are 200-300 and 400-500. Overheads overlap each other, begin before a gap or continue into the
+ * next gap.
+ */
 static void a_device_that_idles_while_the_profiler_holds_its_program_is_counted(void **state)
 {
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();
@@ -155,11 +161,11 @@ static void a_device_that_idles_while_the_profiler_holds_its_program_is_counted(
 	build_kernel(recording, 0, 100, 200, "a");
 	build_kernel(recording, 0, 300, 400, "a");
 	build_kernel(recording, 0, 500, 600, "a");
-	overhead(recording, 0, 150, 230);	  /* 30 of the first gap */
-	overhead(recording, 0, 220, 240);	  /* 10 more */
-	overhead(recording, KWHY_NONE, 250, 260); /* on a thread of the profiler's own */
-	overhead(recording, 0, 290, 420);	  /* 10 of the first and 20 of the second */
-	overhead(recording, 0, 700, 800);	  /* behind all work */
+	overhead(recording, 0, 150, 230);	  /* 30 ns of the first gap */
+	overhead(recording, 0, 220, 240);	  /* 10 ns more */
+	overhead(recording, KWHY_NONE, 250, 260); /* on a thread of the profiler */
+	overhead(recording, 0, 290, 420);	  /* 10 ns of the first gap and 20 ns of the second */
+	overhead(recording, 0, 700, 800);	  /* after all work */
 	ledger = build_ledger_with(recording, &options);
 	assert_int_equal(sum_of(ledger, KWHY_OVERHEAD_PROFILER)->count, 5);
 	assert_int_equal(sum_of(ledger, KWHY_OVERHEAD_PROFILER)->time_ns, 80 + 20 + 10 + 130 + 100);

@@ -6,10 +6,13 @@
 
 enum { IN_PLACE = 30, BURST = 200 };
 
-/* "other" for 400 us before each launch in place; two bursts of "kernel" at 100 us a launch; from `place_ns`.
+/*
+ * A recording with launches of "kernel" in place, each after 400 us of "other", followed by two bursts of
+ * "kernel" with 100 us a launch.
  */
 struct plan {
-	int64_t place_ns, step_ns; /* of a launch in place, and by how much each is longer than the last */
+	/* duration of the first launch in place, and the increase from each launch to the next */
+	int64_t place_ns, step_ns;
 	uint32_t burst_blocks;
 	int burst_launches;
 };
@@ -66,7 +69,10 @@ static void a_power_is_unsure_by_how_much_longer_launches_take_in_place(void **s
 	assert_float_equal(place_ratio_of(&alike), 0, 1e-9);
 }
 
-/* Of two grids one takes 2 % longer in place, the other 2 % less: their errors do not add up. */
+/*
+ * In place, launches with one grid take 2 % longer and those with the other grid 2 % less. These errors are
+ * independent.
+ */
 static void grids_of_one_kernel_are_not_wrong_in_the_same_way(void **state)
 {
 	struct kwhy_recording *recording = build_one();

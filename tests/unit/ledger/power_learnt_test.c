@@ -14,7 +14,7 @@ enum { ALTERNATIONS_MAX = 2000 };
 
 static const struct metered_level levels[] = {{0, IDLE_W}};
 
-/* From 1 s on "long" and "short" in turns of `turn_s` each, for `seconds`. */
+/* Makes a recording in which "long" and "short" alternate every turn_s, from 1 s on for `seconds`. */
 static struct kwhy_recording *alternate_at(
 	double long_w, double short_w, double turn_s, double seconds, const char *device_name)
 {
@@ -140,7 +140,9 @@ static void powers_of_another_recording_divide_what_readings_cannot(void **state
 	kwhy_learnt_powers_free(powers);
 }
 
-/* Of two kernels that draw little only the sum is known; either is within 20 % of its energy, idle and all.
+/*
+ * Of two kernels with low power only the sum is known. Each is still known to 20 % of its gross energy,
+ * which includes idle.
  */
 static void what_was_only_assumed_is_not_passed_on(void **state)
 {
@@ -157,7 +159,10 @@ static void what_was_only_assumed_is_not_passed_on(void **state)
 	build_free(recording, ledger);
 }
 
-/* The 1.6 % that each ledger adds for other company and temperature are added once, where a power is used. */
+/*
+ * Each ledger adds an uncertainty of 1.6 % for different neighbouring work and temperature. A learnt power
+ * must not contain it, as the ledger that uses the power adds it again.
+ */
 static void an_uncertainty_that_every_ledger_adds_is_not_passed_on(void **state)
 {
 	struct kwhy_recording *recording = alternate(0.2, 8, "NVIDIA H200");
@@ -172,7 +177,9 @@ static void an_uncertainty_that_every_ledger_adds_is_not_passed_on(void **state)
 	build_free(recording, ledger);
 }
 
-/* Kernels shorter than the device's control of its power draw more than its limit; that was seen. */
+/*
+ * A kernel that is shorter than the reaction time of the power control can draw more than the power limit.
+ */
 static void the_power_limit_does_not_bound_what_was_learnt(void **state)
 {
 	enum { HIGH_W = 1000 };
@@ -223,7 +230,7 @@ static void powers_of_another_kind_of_device_are_not_used(void **state)
 	kwhy_learnt_powers_free(powers);
 }
 
-/* One kernel of 64 blocks of 128 threads, and what is known of it. */
+/* Returns the prior that the learnt powers give for a kernel with 64 blocks of 128 threads. */
 static struct kwhy_learnt_prior prior_of(const struct kwhy_learnt_power *items, size_t count)
 {
 	const struct kwhy_learnt_powers powers = {

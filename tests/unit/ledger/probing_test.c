@@ -38,7 +38,10 @@ static void add_run(struct made *made, const char *name, double power_w, enum kw
 	made->now_s += 1e-3;
 }
 
-/* A loop of two kernels of 1 ms, and after each 80 ms a burst behind one of them, between two copies. */
+/*
+ * Adds a loop of two kernels of 1 ms, and after 80 ms a burst of one of them, with a copy before and after
+ * it.
+ */
 static void make_cycle(struct made *made, bool is_long)
 {
 	for (int i = 0; i < LOOPS; i++) {
@@ -167,11 +170,11 @@ static void the_recording_is_the_programs_when_its_ledger_is_made(void **state)
 	}
 	assert_false(ledger->devices[0].coverage.is_in_windows);
 	assert_int_equal(ledger->devices[0].coverage.unrecorded_count,
-		2 * CYCLES); /* before and after each own launch */
+		2 * CYCLES); /* before and after the program's own launch in each burst */
 	build_free(recording, ledger);
 }
 
-/* A burst is longer than its activities: the host is held from its start to its end. */
+/* A burst is longer than its activities, as it blocks the host from its start to its end. */
 static void an_interval_reaches_from_the_start_to_the_end_of_its_burst(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -193,7 +196,7 @@ static void an_interval_reaches_from_the_start_to_the_end_of_its_burst(void **st
 	build_free(recording, ledger);
 }
 
-/* The burst waits for what the program launched before it. */
+/* A burst waits for the work that the program launched before it. */
 static void an_interval_begins_when_the_programs_earlier_work_has_ended(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -212,7 +215,7 @@ static void an_interval_begins_when_the_programs_earlier_work_has_ended(void **s
 	build_free(recording, ledger);
 }
 
-/* Each process has bursts of its own, on its own device. */
+/* Each process has its own bursts on its own device. */
 static void a_burst_of_another_process_holds_nobody_else(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -233,7 +236,10 @@ static void a_burst_of_another_process_holds_nobody_else(void **state)
 	build_free(recording, ledger);
 }
 
-/* The gap before a burst waits for the launch that the burst repeats, not for the probe's copy before it. */
+/*
+ * The gap before a burst belongs to the program's launch that the burst repeats, not to the prober's copy
+ * that runs first.
+ */
 static void the_gap_before_a_burst_waits_for_the_programs_launch(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -262,7 +268,10 @@ static void the_gap_before_a_burst_waits_for_the_programs_launch(void **state)
 	build_free(recording, ledger);
 }
 
-/* Eight repeats and more, each longer than the last one by `step_ns`. */
+/*
+ * Makes a burst of repeats, each step_ns longer than the one before. Returns 1 if the burst is found to be
+ * throttled, else 0.
+ */
 static size_t throttled_of(int64_t step_ns, int repeats)
 {
 	struct kwhy_recording *recording = build_one();

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A device of 100 TFLOP/s in bf16, 10 in fp32, and 1 TB/s. */
+/* Returns the profile of a device with 100 TFLOP/s in BF16, 10 TFLOP/s in FP32 and 1 TB/s. */
 static struct kwhy_profile *profile(void)
 {
 	static struct kwhy_profile made;
@@ -16,7 +16,7 @@ static struct kwhy_profile *profile(void)
 	return &made;
 }
 
-/* A run of 2 s, busy for one of them. */
+/* Makes a run of 2 s that is busy for 1 s. */
 static struct kwhy_recording *two_seconds(void)
 {
 	struct kwhy_recording *recording = build_one();
@@ -97,14 +97,17 @@ static void precisions_take_turns_and_rows_of_one_unit_add_up(void **state)
 	did(recording, "flop_bf16", 20e12);
 	did(recording, "flop_bf16", 30e12);
 	did(recording, "flop_fp32", 5e12);
-	did(recording, "flop", 55e12); /* their sum: nothing new */
+	did(recording, "flop", 55e12); /* the sum of both, which adds no work */
 	ledger = device_ledger(recording, profile());
 	assert_ratio(ledger, 0.5);
 	assert_int_equal(ledger->note_count, 0);
 	build_free(recording, ledger);
 }
 
-/* Work is of the whole run: devices share it, and the one that runs longest says how long that took. */
+/*
+ * Work is stated for the whole run. The devices share it, and the device with the longest run determines
+ * the time.
+ */
 static void devices_share_the_work(void **state)
 {
 	struct kwhy_recording *recording = two_seconds();
@@ -112,7 +115,7 @@ static void devices_share_the_work(void **state)
 
 	(void)state;
 	build_device(recording, 1);
-	build_device(recording, 2); /* idle: no peak of it counts */
+	build_device(recording, 2); /* without work, so its peaks do not count */
 	build_kernel(recording, build_stream(recording, 1, 0, 8), 0, 1000000000, "k");
 	did(recording, "flop_bf16", 100e12);
 	ledger = device_ledger(recording, profile());
@@ -194,10 +197,10 @@ static void work_above_the_roof_is_a_mistake_and_no_figure(void **state)
 	struct kwhy_ledger *ledger;
 
 	(void)state;
-	did(recording, "bytes", 1.05e12); /* the device is busy for one second of the two */
+	did(recording, "bytes", 1.05e12); /* more than possible: the device is busy for 1 s of 2 s */
 	assert_unknown(recording, profile(), "above-roofline");
 	recording = two_seconds();
-	did(recording, "bytes", 1.015e12); /* as far as a measured peak may be off */
+	did(recording, "bytes", 1.015e12); /* within the tolerance for a measured peak */
 	ledger = device_ledger(recording, profile());
 	assert_ratio(ledger, 0.5075);
 	build_free(recording, ledger);
@@ -215,7 +218,7 @@ static void devices_of_two_kinds_have_no_peak_in_common(void **state)
 	assert_unknown(recording, profile(), "devices-differ");
 }
 
-/* Random windows stand for the whole run; what was chosen does not. */
+/* Random windows represent the whole run; a chosen part does not. */
 static void a_chosen_part_of_a_run_is_not_what_the_work_took(void **state)
 {
 	static const uint32_t choices[] = {KWHY_CHOICE_TIME, KWHY_CHOICE_RANGE, KWHY_CHOICE_DUTY};

@@ -34,7 +34,7 @@ static void calls_are_summed_by_name_the_longest_sum_first(void **state)
 	build_free(recording, ledger);
 }
 
-/* Thread 0 launches at 10, 20 and 30, thread 1 at 15; each kernel runs 100 ns, one after the other. */
+/* Makes four kernels of 100 ns, one after the other. Thread 0 launches at 10, 20 and 30, thread 1 at 15. */
 static struct kwhy_recording *build_launches(void)
 {
 	static const int64_t launch_ns[] = {10, 20, 30, 15};
@@ -130,7 +130,7 @@ static void a_name_of_no_range_is_no_name_of_steps(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* The name that the user gives counts, and not what looks like a step besides. */
+/* If the user gives a name for steps, other ranges that look like steps do not count. */
 static void only_ranges_of_the_given_name_are_steps(void **state)
 {
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();
@@ -227,7 +227,10 @@ static void a_process_on_two_devices_is_busy_on_each(void **state)
 	build_free(recording, ledger);
 }
 
-/* Idle 100 W, kernels 200 W, copies 150 W: what a range draws can be counted by hand. */
+/*
+ * Makes a ledger with assumed powers of 100 W idle, 200 W for kernels and 150 W for copies, so that
+ * energies can be calculated by hand.
+ */
 static struct kwhy_ledger *build_priced(struct kwhy_recording *recording)
 {
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();
@@ -239,7 +242,9 @@ static struct kwhy_ledger *build_priced(struct kwhy_recording *recording)
 	return build_ledger_with(recording, &options);
 }
 
-/* Its last step is over at 100, a kernel that it launched ends at 400; the device idles at 100 W in between.
+/*
+ * The last step ends at 100 and a kernel launched in it at 400. The device idles at 100 W between the
+ * kernels.
  */
 static void a_loop_of_steps_goes_on_to_the_end_of_the_work_that_it_queued(void **state)
 {
@@ -261,7 +266,10 @@ static void a_loop_of_steps_goes_on_to_the_end_of_the_work_that_it_queued(void *
 	build_free(recording, ledger);
 }
 
-/* Ten steps of 100, an evaluation of 5,000 that no step launched, ten steps more. */
+/*
+ * Ten steps of 100 ns, then an evaluation that no step launched and that delays the next step by 5,000 ns,
+ * then ten more steps.
+ */
 static void what_runs_long_between_steps_is_no_part_of_them(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -336,7 +344,7 @@ static void streams_know_how_long_they_were_busy_and_busy_alone(void **state)
 	(void)state;
 	(void)unused;
 	build_kernel(recording, 0, 0, 100, "a");
-	build_kernel(recording, 0, 50, 120, "b"); /* same stream at once */
+	build_kernel(recording, 0, 50, 120, "b"); /* overlaps the kernel before it on the same stream */
 	build_kernel(recording, second, 80, 200, "c");
 	build_kernel(recording, third, 200, 210, "d");
 	ledger = build_ledger(recording);
@@ -352,7 +360,7 @@ static void streams_know_how_long_they_were_busy_and_busy_alone(void **state)
 	build_free(recording, ledger);
 }
 
-/* One rank of eight, with and without the others' number, and with no collective. */
+/* One rank of eight with a collective and without one, and a rank whose number of ranks is 1 or unknown. */
 static void ranks_that_are_missing_leave_waiting_and_transfer_together(void **state)
 {
 	static const struct {
@@ -388,7 +396,7 @@ static void ranks_stand_side_by_side_with_the_rank_of_device_or_process(void **s
 	struct kwhy_ledger *ledger;
 
 	(void)state;
-	build_device(recording, 2); /* without work */
+	build_device(recording, 2); /* a device without work */
 	recording->processes[process].rank = 1;
 	recording->devices[0].rank = 0;
 	collective.kind = KWHY_ACTIVITY_COLLECTIVE;
@@ -471,7 +479,10 @@ static void host_counters_are_energies(void **state)
 	build_free(recording, ledger);
 }
 
-/* 400 W, then 2 s in which they rise to 600 W; a board's sensor; one reading, which reports no energy. */
+/*
+ * A wall meter shows 400 W and then rises to 600 W within 2 s; a board's sensor; and a source with a single
+ * reading, which has no energy.
+ */
 static void powers_of_the_host_are_energies_by_the_area_below_them(void **state)
 {
 	static const int64_t second_ns = 1000000000;
@@ -495,7 +506,7 @@ static void powers_of_the_host_are_energies_by_the_area_below_them(void **state)
 	build_free(recording, ledger);
 }
 
-/* As a recording may hold them: two thirds of the largest number of milliwatts. */
+/* Readings of two thirds of the largest integer, which a damaged recording may contain. */
 static void powers_of_the_host_that_no_sum_holds_are_an_unknown_energy(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -528,7 +539,7 @@ static void a_host_counter_that_falls_leaves_its_interval_out_and_says_so(void *
 	build_free(recording, ledger);
 }
 
-/* 200 and 150 W over 30 s, on counters that stand far apart. */
+/* 200 W and 150 W for 30 s on two machines whose counters have very different values. */
 static void host_counters_are_each_machines_own(void **state)
 {
 	static const int64_t second_ns = 1000000000;
@@ -554,7 +565,7 @@ static void host_counters_are_each_machines_own(void **state)
 	build_free(recording, ledger);
 }
 
-/* 200 W over 30 s, with a wrap of RAPL's own range in the last interval. */
+/* 200 W for 30 s; the counter wraps at the recorded range of RAPL in the last interval. */
 static void a_host_counter_that_wraps_where_the_recording_says_is_whole(void **state)
 {
 	static const int64_t wrap = 262143328850, second_ns = 1000000000;

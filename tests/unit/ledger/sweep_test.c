@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Writes a sweep as "0-10:1 10-15:0 ...": stretches and how many run in each. */
+/* Writes the intervals of a sweep and the number of activities in each as "0-10:1 10-15:0 ...". */
 static const char *walk(const struct kwhy_recording *recording, int64_t start_ns, int64_t end_ns,
 	const int64_t *cuts, size_t cut_count)
 {
@@ -73,7 +73,10 @@ static void a_window_and_cuts_bound_and_split_the_walk(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* What runs, kept by following started and ended alone, must be what the stretch says. */
+/*
+ * The activities that run, computed from the started and ended ones alone, must be those that the interval
+ * states.
+ */
 static void what_started_and_ended_adds_up_to_what_runs(void **state)
 {
 	struct kwhy_recording *recording = build_one();

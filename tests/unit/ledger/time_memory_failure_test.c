@@ -19,7 +19,10 @@ static void add_readings(struct kwhy_recording *recording)
 	OK(kwhy_recording_add_memory(recording, &point, &error));
 }
 
-/* Something of every kind that the ledger keeps books of; the device with many accounts has no meter. */
+/*
+ * Makes a recording with every kind of record that a ledger uses. The device with many accounts has no
+ * meter.
+ */
 static struct kwhy_recording *build_rich(void)
 {
 	struct kwhy_recording *recording = build_one();
@@ -42,7 +45,7 @@ static struct kwhy_recording *build_rich(void)
 	return recording;
 }
 
-/* A third of the time, and what the profiler took of it. */
+/* Adds windows that cover a third of the time, and the profiler's overhead. */
 static void add_windows(struct kwhy_recording *recording, int64_t ms_ns)
 {
 	const struct kwhy_selection selection = {KWHY_NONE, KWHY_CHOICE_DUTY, 0, 960 * ms_ns, NULL, 0.35};
@@ -57,7 +60,7 @@ static void add_windows(struct kwhy_recording *recording, int64_t ms_ns)
 	}
 }
 
-/* A second of bursts and pauses and what a meter reads of them: powers are fitted and divided. */
+/* Makes about one second of work with pauses and the readings of a meter, from which powers are fitted. */
 static struct kwhy_recording *build_metered(bool in_windows)
 {
 	struct kwhy_recording *recording = build_one();
@@ -80,7 +83,9 @@ static struct kwhy_recording *build_metered(bool in_windows)
 	return recording;
 }
 
-/* Makes the ledger once; false where it was refused. */
+/*
+ * Makes the ledger with one failing allocation, or none if `failure` is -1. Returns false if that failed.
+ */
 static bool try_ledger(const struct kwhy_recording *recording, long failure)
 {
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();
@@ -96,7 +101,10 @@ static bool try_ledger(const struct kwhy_recording *recording, long failure)
 	return status == KWHY_OK;
 }
 
-/* Fails each allocation in turn; returns how many there are. Frees the recording. */
+/*
+ * Makes the ledger repeatedly, with another allocation failing each time. Returns the number of
+ * allocations. Frees the recording.
+ */
 static long fail_each(struct kwhy_recording *recording)
 {
 	long failures = 0;

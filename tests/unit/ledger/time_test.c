@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Time of device 0 of a finished ledger. */
+/* Returns the times of device 0. */
 static const struct kwhy_device_time *time_of(const struct kwhy_ledger *ledger)
 {
 	return &ledger->devices[0].time;
@@ -78,7 +78,7 @@ static void concurrent_kernels_are_busy_once_and_counted_each(void **state)
 	const struct kwhy_device_time *time;
 
 	(void)state;
-	build_stream(recording, 0, 0, 9); /* never used */
+	build_stream(recording, 0, 0, 9); /* a stream without work */
 	build_kernel(recording, 0, 0, 100, "a");
 	build_kernel(recording, other, 40, 60, "b");
 	build_kernel(recording, other, 60, 120, "c");
@@ -207,7 +207,10 @@ static void sums_of_absurd_lengths_and_sizes_stop_at_the_largest_number(void **s
 	build_free(recording, ledger);
 }
 
-/* 132 multiprocessors that hold 2,048 threads, 65,536 registers and 233,472 bytes each: an H200. */
+/*
+ * Makes a recording of an H200: 132 multiprocessors, each with 2,048 threads, 65,536 registers and 233,472
+ * bytes of shared memory.
+ */
 static struct kwhy_recording *build_h200(void)
 {
 	struct kwhy_recording *recording = build_one();
@@ -234,14 +237,14 @@ static void blocks_are_weighed_against_what_the_device_holds_by_its_tightest_lim
 	static const struct {
 		uint32_t shared_bytes;
 		uint16_t threads, registers;
-		uint32_t held; /* blocks a multiprocessor */
+		uint32_t held; /* blocks that a multiprocessor can hold */
 	} cases[] = {
-		{KWHY_NONE, 256, KWHY_UNKNOWN_U16, 8}, /* threads */
-		{KWHY_NONE, 32, KWHY_UNKNOWN_U16, 32}, /* never more than 32 */
-		{KWHY_NONE, 256, 128, 2},	       /* registers */
-		{KWHY_NONE, 256, 33, 6},	       /* a warp takes them in units of 256 */
-		{100000, 256, 32, 2},		       /* shared memory */
-		{KWHY_NONE, KWHY_UNKNOWN_U16, 128, 1}, /* nothing to go by */
+		{KWHY_NONE, 256, KWHY_UNKNOWN_U16, 8}, /* limited by threads */
+		{KWHY_NONE, 32, KWHY_UNKNOWN_U16, 32}, /* limited to 32 blocks */
+		{KWHY_NONE, 256, 128, 2},	       /* limited by registers */
+		{KWHY_NONE, 256, 33, 6},	       /* a warp gets multiples of 256 registers */
+		{100000, 256, 32, 2},		       /* limited by shared memory */
+		{KWHY_NONE, KWHY_UNKNOWN_U16, 128, 1}, /* unknown block size */
 	};
 
 	(void)state;
@@ -267,9 +270,9 @@ static void concurrent_grids_fill_the_device_at_most_once(void **state)
 	struct kwhy_ledger *ledger;
 
 	(void)state;
-	add_grid(recording, 0, 100, 132 * 6, 256);    /* three quarters */
-	add_grid(recording, 50, 100, 132 * 6, 256);   /* and as much again */
-	add_grid(recording, 100, 200, 132 * 80, 256); /* ten times what it holds */
+	add_grid(recording, 0, 100, 132 * 6, 256);    /* 3/4 of the blocks that the device holds */
+	add_grid(recording, 50, 100, 132 * 6, 256);   /* another 3/4 at the same time */
+	add_grid(recording, 100, 200, 132 * 80, 256); /* ten times the blocks that the device holds */
 	add_grid(recording, 200, 300, 132 * 2, 256);
 	add_grid(recording, 220, 300, KWHY_UNKNOWN_BLOCKS, 256);
 	ledger = build_ledger(recording);

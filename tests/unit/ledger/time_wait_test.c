@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unit/ledger/build.h"
 
-/* What the host did while the device was idle. */
+/* Tests of the idle categories, which say what the host did while the device was idle. */
 
 static void assert_parts(const struct kwhy_ledger *ledger, int64_t sync_ns, int64_t launch_ns,
 	int64_t alloc_ns, int64_t host_ns)
@@ -100,7 +100,10 @@ static void the_thread_that_ends_the_gap_decides_and_no_other(void **state)
 	build_call(recording, other, 410, 420, "cudaLaunchKernel", 9);
 	build_launched(recording, 0, 430, 440, 9);
 	ledger = build_ledger(recording);
-	/* first gap: 40 elsewhere, 10 launching; second: 240 waiting, 20 elsewhere, 10 launching */
+	/*
+	 * first gap: 40 ns something else, 10 ns launching; second gap: 240 ns waiting, 20 ns something
+	 * else, 10 ns launching
+	 */
 	assert_parts(ledger, 240, 20, 0, 60);
 	assert_int_equal(ledger->devices[0].time.sync_gaps, 1);
 	assert_int_equal(ledger->devices[0].time.launch_gaps, 2);

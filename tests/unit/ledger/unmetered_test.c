@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-/* What a meter that starts late leaves to be estimated. */
+/* Tests of the energy that is estimated where readings are missing. */
 
-/* The first readings come to nothing: the meter starts at `from_ns`. */
+/* Removes the readings before from_ns. */
 static void start_meters(struct kwhy_recording *recording, int64_t from_ns)
 {
 	for (size_t i = 0; i < recording->power_count; i++) {
@@ -22,7 +22,10 @@ static void start_meters(struct kwhy_recording *recording, int64_t from_ns)
 	}
 }
 
-/* 0.1, 1 and 1 s of a kernel at 300 W, from 0.5, 3 and 4.5 s on, above an idle level of 100 W. */
+/*
+ * Makes runs of 0.1, 1 and 1 s of a kernel at 300 W, which start at 0.5, 3 and 4.5 s, with an idle level of
+ * 100 W.
+ */
 static struct kwhy_recording *three_runs(void)
 {
 	const struct metered_level level = {0, 100};
@@ -38,7 +41,10 @@ static struct kwhy_recording *three_runs(void)
 	return metered_build(&plan);
 }
 
-/* The meter starts 1.5 s into the run: 0.1 s of a kernel at 300 W and 1.4 s of idling at 100 W before it. */
+/*
+ * The readings start 1.5 s after the run: 0.1 s of the kernel at 300 W and 1.4 s of idle time at 100 W are
+ * unmetered.
+ */
 static void what_no_reading_saw_of_a_run_is_worked_out_from_the_powers_of_its_accounts(void **state)
 {
 	struct kwhy_recording *recording = three_runs();
@@ -51,7 +57,7 @@ static void what_no_reading_saw_of_a_run_is_worked_out_from_the_powers_of_its_ac
 	build_free(recording, ledger);
 }
 
-/* Readings that come behind `to_ns` come to nothing: the meter ends there. */
+/* Removes the readings after to_ns. */
 static void end_meters(struct kwhy_recording *recording, int64_t to_ns)
 {
 	for (size_t i = 0; i < recording->power_count; i++)
@@ -61,8 +67,9 @@ static void end_meters(struct kwhy_recording *recording, int64_t to_ns)
 }
 
 /*
- * Its last reading comes before the end of work at 300 W, and tells of what was 18 ms earlier, by the
- * low-pass and the delay: all from there on is estimated, and a second of work draws what it draws.
+ * The last reading comes before the end of work at 300 W. Because of the low-pass filter and the delay it
+ * shows the power of 18 ms earlier, so all energy from then on is estimated. The estimate must have 300 W
+ * for the whole time.
  */
 static void what_comes_behind_the_last_reading_begins_before_it(void **state)
 {
@@ -81,7 +88,7 @@ static void what_comes_behind_the_last_reading_begins_before_it(void **state)
 	build_free(recording, ledger);
 }
 
-/* Powers read from `from_ns` to `to_ns` come to nothing. */
+/* Removes the samples from from_ns to to_ns. */
 static void cut_hole(struct kwhy_recording *recording, int64_t from_ns, int64_t to_ns)
 {
 	for (size_t i = 0; i < recording->power_count; i++) {
@@ -99,7 +106,10 @@ static void cut_hole(struct kwhy_recording *recording, int64_t from_ns, int64_t 
 	}
 }
 
-/* 0.8 s at 300 W and 0.2 s at 100 W are 260 J; the straight line over them is 200 J. */
+/*
+ * The removed samples are of 0.8 s at 300 W and 0.2 s at 100 W, 260 J. Linear interpolation would give 200
+ * J.
+ */
 static void a_hole_in_the_readings_is_worked_out_and_said(void **state)
 {
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();
@@ -117,13 +127,14 @@ static void a_hole_in_the_readings_is_worked_out_and_said(void **state)
 	if (!(fabs((double)energy->edge_nj * 1e-9 - 260) < 10))
 		fail_msg("%g J estimated", (double)energy->edge_nj * 1e-9);
 	assert_true(fabs((double)(energy->end_ns - energy->start_ns - energy->metered_ns) * 1e-9 - 1) < 0.05);
-	assert_true(fabs(run.run_nj * 1e-9 - 920) < 5); /* 2.1 s at 300 W, 2.9 s at 100 W */
-	assert_true(run.below_nj * 1e-9 > 120 && run.above_nj * 1e-9 < 60); /* a second of 100 to 300 W */
+	assert_true(fabs(run.run_nj * 1e-9 - 920) < 5); /* 2.1 s at 300 W and 2.9 s at 100 W */
+	/* the power of the unmetered second is between 100 and 300 W */
+	assert_true(run.below_nj * 1e-9 > 120 && run.above_nj * 1e-9 < 60);
 	assert_non_null(build_note(ledger, "readings-hole"));
 	build_free(recording, ledger);
 }
 
-/* The samples become a power that is read every `step` of them. */
+/* Keeps every `step`th sample as a reading of the instant power. */
 static void read_rarely(struct kwhy_recording *recording, size_t step)
 {
 	for (size_t i = 0; i < recording->power_count; i++) {
@@ -141,7 +152,9 @@ static void read_rarely(struct kwhy_recording *recording, size_t step)
 	}
 }
 
-/* 2.1 s at 300 W, and two readings a second: 630 J, give or take an edge or two. */
+/*
+ * The kernel has 2.1 s at 300 W, 630 J. With two readings a second its start and end times are uncertain.
+ */
 static void what_came_and_went_between_readings_is_in_the_interval(void **state)
 {
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();
@@ -165,7 +178,7 @@ static void what_came_and_went_between_readings_is_in_the_interval(void **state)
 	build_free(recording, ledger);
 }
 
-/* Means of half a second tell what instants half a second apart do not. */
+/* Means over half a second contain power that instant readings half a second apart miss. */
 static void means_go_before_instants_that_are_read_rarely(void **state)
 {
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();

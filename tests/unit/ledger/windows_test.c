@@ -5,7 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Runs known in windows: what lies between them is in no idle account, and in the ledger all the same. */
+/*
+ * Tests of runs that are recorded in windows: the time between windows belongs to no idle account, but its
+ * energy is in the ledger.
+ */
 
 #define MS INT64_C(1000000)
 
@@ -25,7 +28,7 @@ static void select_from(
 	OK(kwhy_recording_add_selection(recording, &row, &error));
 }
 
-/* The counter tells of a power; ticks every 100 ms. */
+/* Adds readings of an energy counter every 100 ms for a constant power. */
 static void meter(struct kwhy_recording *recording, int64_t start_ms, int64_t end_ms, int64_t power_w)
 {
 	for (int64_t at_ms = start_ms; at_ms <= end_ms; at_ms += 100)
@@ -74,7 +77,7 @@ static void time_between_windows_is_not_idle(void **state)
 	cover(recording, 0, 300);
 	cover(recording, 1000, 1300);
 	build_kernel(recording, 0, 100 * MS, 200 * MS, "a");
-	build_kernel(recording, 0, 250 * MS, 340 * MS, "a"); /* launched inside, runs past the end */
+	build_kernel(recording, 0, 250 * MS, 340 * MS, "a"); /* launched inside the window, ends after it */
 	build_kernel(recording, 0, 1100 * MS, 1200 * MS, "a");
 	ledger = build_ledger(recording);
 	time = &ledger->devices[0].time;
@@ -118,17 +121,22 @@ static void what_was_metered_between_windows_has_an_account_and_the_ledger_balan
 	assert_true(
 		unrecorded->low_nj <= unrecorded->gross_nj && unrecorded->high_nj >= unrecorded->gross_nj);
 	assert_int_equal(unrecorded->gross_nj, unrecorded->idle_nj + unrecorded->net_nj);
-	/* 2 to 3 s lies in the run, 0 to 1 s and 4 to 5 s do not */
+	/* 2 to 3 s is within the run, 0 to 1 s and 4 to 5 s are not */
 	assert_int_equal(ledger->devices[0].energy.between_ns, 1000 * MS);
 	assert_true(fabs((double)ledger->devices[0].energy.between_nj - 300e9) < 10e9);
 	idle = build_account(ledger, 0, "idle");
-	assert_int_equal(idle->time_ns, 100 * MS); /* 1900 to 2000; 3900 to 4000 lies after the last one */
-	assert_int_equal(unrecorded->whole_nj, KWHY_UNKNOWN_NJ); /* ranges stand for themselves */
+	/* 1900 to 2000 ms; 3900 to 4000 ms is after the last activity */
+	assert_int_equal(idle->time_ns, 100 * MS);
+	/* chosen ranges do not represent the whole run */
+	assert_int_equal(unrecorded->whole_nj, KWHY_UNKNOWN_NJ);
 	assert_true(isnan(ledger->devices[0].coverage.share_error_ratio));
 	build_free(recording, ledger);
 }
 
-/* 300 W all along, and every moment metered: a meter that is late leaves nothing of a window unseen. */
+/*
+ * The power is 300 W throughout and there are readings throughout, so the delay of the meter leaves no part
+ * of a window unmetered.
+ */
 static void of_metered_windows_nothing_is_worked_out(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -150,8 +158,10 @@ static void of_metered_windows_nothing_is_worked_out(void **state)
 	build_free(recording, ledger);
 }
 
-/* Two ticks of a counter, nearly all of the time between them covered: hardly anything tells the powers
- * apart. */
+/*
+ * The counter has two readings, and the windows cover nearly all of the time between them, so the powers
+ * can hardly be distinguished.
+ */
 static void a_moment_between_windows_that_gets_too_much_is_said_and_not_refused(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -173,7 +183,10 @@ static void a_moment_between_windows_that_gets_too_much_is_said_and_not_refused(
 	build_free(recording, ledger);
 }
 
-/* Twenty windows that all look the same: half the time a kernel at 500 W, half at 100 W. */
+/*
+ * Makes twenty equal windows, in each of which a kernel runs for half of the time. With odd_one, the kernel
+ * runs for the whole of one window.
+ */
 static struct kwhy_recording *alike(bool odd_one)
 {
 	struct kwhy_recording *recording = build_one();
@@ -211,7 +224,10 @@ static void windows_that_are_alike_tell_the_whole_without_error(void **state)
 	build_free(recording, ledger);
 }
 
-/* By hand: shares of time 0.5, once 1: two steps of 0.5 among 20 windows; t(0.95; 19) = 1.729, 20 % seen. */
+/*
+ * The expected error is calculated by hand. The share of the kernel is 0.5 in all windows and 1 in one, so
+ * there are two steps of 0.5 among 20 windows; t(0.95; 19) = 1.729; 20 % of the run is recorded.
+ */
 static void one_window_in_twenty_that_differs_is_the_error_of_a_share(void **state)
 {
 	struct kwhy_recording *recording = alike(true);
@@ -220,7 +236,7 @@ static void one_window_in_twenty_that_differs_is_the_error_of_a_share(void **sta
 	struct kwhy_ledger *ledger;
 
 	(void)state;
-	ledger = build_ledger(recording); /* without a meter: of the time */
+	ledger = build_ledger(recording); /* without a meter the error is that of the time */
 	a = build_account(ledger, 0, "a");
 	assert_int_equal(a->whole_ns, 21000 * MS);
 	assert_true(fabs(a->whole_error_ratio - half) < 1e-4);
@@ -236,12 +252,12 @@ static void what_is_known_behind_the_selection_is_no_sample(void **state)
 	struct kwhy_ledger *ledger;
 
 	(void)state;
-	cover(recording, 40000, 44000); /* the process has ended: idle for sure */
+	cover(recording, 40000, 44000); /* the process has ended, so the device is certainly idle */
 	meter(recording, 0, 44000, 300);
 	ledger = build_ledger(recording);
 	assert_int_equal(ledger->devices[0].coverage.drawn_count, 20);
 	outside = build_account(ledger, 0, "outside: before and after");
-	/* 200 ms after the last kernel stand for 1 s, and the 4 s for themselves */
+	/* the 200 ms after the last kernel represent 1 s, and the 4 s represent themselves */
 	assert_int_equal(outside->whole_ns, 5000 * MS);
 	assert_int_equal(build_account(ledger, 0, "a")->whole_ns, 20000 * MS);
 	build_free(recording, ledger);
