@@ -27,10 +27,8 @@ enum {
 	LASTS_NS = 50000000 /* 50 ms, many flush periods of the tests' recordings */
 };
 
-/*
- * Names of calls, indexed by domain (driver, runtime) and callback id. The ids differ from those of every
- * real version.
- */
+/* Names of calls, indexed by domain (driver, runtime) and callback id. The ids differ from those of every
+ * real version. */
 static const char *const calls[2][CALLS] = {
 	{NULL, "cuInit", "cuLaunchKernel", "cuMemAlloc_v2", "cuCtxSynchronize", "cuLaunchHostFunc_ptsz",
 		"cuProfilerStop", "cuMemFree_v2", "cuGraphInstantiateWithFlags", "cuGraphLaunch",
@@ -433,20 +431,16 @@ static int domain_of_kind(int kind)
 						 : 0;
 }
 
-/*
- * Ends the program if CUPTI is used after its end: a real CUPTI has then freed what it needs. Only in the
- * scenario "lasts".
- */
+/* Ends the program if CUPTI is used after its end: a real CUPTI has then freed what it needs. Only in the
+ * scenario "lasts". */
 static void use(void)
 {
 	if (asked_for("lasts") && atomic_load(&is_over))
 		_exit(96); /* no signal, as the calling thread blocks signals */
 }
 
-/*
- * Raises SIGALRM at this point if the scenario is `what` and the program handles the signal, as a timer
- * could do at any moment.
- */
+/* Raises SIGALRM at this point if the scenario is `what` and the program handles the signal, as a timer
+ * could do at any moment. */
 static void interrupt_when(const char *what)
 {
 	struct sigaction action;
@@ -576,20 +570,16 @@ static void last(uint32_t flags)
 	atomic_store(&is_over, true);
 }
 
-/*
- * Lets the end of this library take LASTS_NS in the scenario "lasts". It comes after the program's exit
- * handlers.
- */
+/* Lets the end of this library take LASTS_NS in the scenario "lasts". It comes after the program's exit
+ * handlers. */
 __attribute__((destructor)) static void end(void)
 {
 	if (asked_for("lasts"))
 		linger();
 }
 
-/*
- * Gives the buffer to the program. As in CUPTI, a buffer with a kernel that still runs is given only by a
- * forced flush.
- */
+/* Gives the buffer to the program. As in CUPTI, a buffer with a kernel that still runs is given only by a
+ * forced flush. */
 enum kwhy_cupti_result cuptiActivityFlushAll(uint32_t flags)
 {
 	bool is_complete = true;

@@ -48,10 +48,8 @@ static void burst(struct tape *tape, int64_t start_ms, int64_t end_ms)
 		.launched_ns = 4 * MS);
 }
 
-/*
- * Checks the origins of all activities in order of time: P for the program, R for a repeat, C for the
- * prober's copies and checks.
- */
+/* Checks the origins of all activities in order of time: P for the program, R for a repeat, C for the
+ * prober's copies and checks. */
 static void assert_origins(const struct kwhy_recording *recording, const char *expected)
 {
 	char origins[64] = "";
@@ -92,10 +90,8 @@ static void repeats_and_copies_of_a_burst_are_not_the_programs(void **state)
 	kwhy_recording_free(recording);
 }
 
-/*
- * In a burst of copies alone the copies are the repeats. All of the prober's copies for a kernel have one
- * name.
- */
+/* In a burst of copies alone the copies are the repeats. All of the prober's copies for a kernel have one
+ * name. */
 static void copies_alone_are_repeats_and_named_after_their_kernel(void **state)
 {
 	struct kwhy_recording *recording;
@@ -215,9 +211,7 @@ static void assert_call(struct tape *tape, int64_t start_us, int64_t end_us)
 	kwhy_recording_free(recording);
 }
 
-/*
- * Makes a kernel that starts at 1 ms, and bursts of PROGRAM_THREAD from 10 to 30 ms and from 40 to 60 ms.
- */
+/* Makes a kernel that starts at 1 ms, and bursts of PROGRAM_THREAD from 10 to 30 ms and from 40 to 60 ms. */
 static void begin_two_bursts(struct tape *tape)
 {
 	begin_process(tape, memfd_create("recording", 0), 1);
@@ -226,10 +220,8 @@ static void begin_two_bursts(struct tape *tape)
 	burst(tape, 40, 60);
 }
 
-/*
- * The program's own launch lasted from 12 to 14 ms. The call keeps these 2 ms, 8 us before the burst and 5
- * us after it.
- */
+/* The program's own launch lasted from 12 to 14 ms. The call keeps these 2 ms, 8 us before the burst and 5
+ * us after it. */
 static void a_call_that_holds_a_burst_has_the_time_of_the_programs_launch(void **state)
 {
 	struct tape tape;
@@ -243,10 +235,8 @@ static void a_call_that_holds_a_burst_has_the_time_of_the_programs_launch(void *
 	assert_call(&tape, 9992 + 2 * 2000, 60005 - 2 * 16000);
 }
 
-/*
- * The other thread's call waits for the burst at the latest from the end of the program's own launch on,
- * and that wait is removed. A call that ends during the burst did not wait for it.
- */
+/* The other thread's call waits for the burst at the latest from the end of the program's own launch on,
+ * and that wait is removed. A call that ends during the burst did not wait for it. */
 static void a_call_of_another_thread_that_waits_for_a_burst_is_without_that_wait(void **state)
 {
 	struct tape tape;
@@ -281,10 +271,8 @@ static void a_call_before_a_burst_ends_where_the_burst_starts(void **state)
 	assert_call(&tape, 9990, 10002);
 }
 
-/*
- * The launch time is 0, as in recordings of the first version, or lies outside the burst, as in a damaged
- * file.
- */
+/* The launch time is 0, as in recordings of the first version, or lies outside the burst, as in a damaged
+ * file. */
 static void of_a_launch_at_no_possible_time_the_call_is_without_its_burst(void **state)
 {
 	struct tape tape;
@@ -301,10 +289,8 @@ static void of_a_launch_at_no_possible_time_the_call_is_without_its_burst(void *
 	}
 }
 
-/*
- * A burst without repeats only waited. Activities during it belong to the program: another thread launched
- * them right before.
- */
+/* A burst without repeats only waited. Activities during it belong to the program: another thread launched
+ * them right before. */
 static void an_attempt_takes_its_time_off_the_call_and_no_activity_off_the_program(void **state)
 {
 	struct kwhy_recording *recording;
@@ -368,10 +354,8 @@ static void repeats_are_found_where_the_programs_own_launch_is_lost(void **state
 	kwhy_recording_free(recording);
 }
 
-/*
- * The graph's own kernels run while the burst waits for them. They have the correlation id of the graph's
- * launch.
- */
+/* The graph's own kernels run while the burst waits for them. They have the correlation id of the graph's
+ * launch. */
 static void behind_a_graph_all_but_its_own_kernels_are_repeats(void **state)
 {
 	struct kwhy_recording *recording;
@@ -403,10 +387,8 @@ static void big_copy(struct tape *tape, int64_t start_ms, uint32_t correlation)
 		.copy_kind = KWHY_COPY_H2D);
 }
 
-/*
- * The program's own copy may start before the burst, or in the burst while it waits for the device to
- * become idle.
- */
+/* The program's own copy may start before the burst, or in the burst while it waits for the device to
+ * become idle. */
 static void behind_a_copy_its_like_are_repeats(void **state)
 {
 	struct kwhy_recording *recording;
@@ -494,10 +476,8 @@ static void free_lines(char **lines, size_t count)
 	free(lines);
 }
 
-/*
- * A program was recorded on an H200 with and without kwhy probe. Its own work must be the same in both
- * recordings.
- */
+/* A program was recorded on an H200 with and without kwhy probe. Its own work must be the same in both
+ * recordings. */
 static void a_real_probed_program_ran_what_it_runs_without(void **state)
 {
 	struct kwhy_recording *plain = import(KWHY_SOURCE_DIR "/examples/recordings/mix.kwhy"),
@@ -524,10 +504,8 @@ static void a_real_probed_program_ran_what_it_runs_without(void **state)
 	kwhy_recording_free(probed);
 }
 
-/*
- * The library writes the records of bursts once a second. If the process is killed in between, the
- * activities of a burst have no such record.
- */
+/* The library writes the records of bursts once a second. If the process is killed in between, the
+ * activities of a burst have no such record. */
 static void a_recording_cut_before_the_row_of_a_burst_has_none(void **state)
 {
 	struct kwhy_recording *recording;

@@ -227,10 +227,8 @@ static void a_process_on_two_devices_is_busy_on_each(void **state)
 	build_free(recording, ledger);
 }
 
-/*
- * Makes a ledger with assumed powers of 100 W idle, 200 W for kernels and 150 W for copies, so that
- * energies can be calculated by hand.
- */
+/* Makes a ledger with assumed powers of 100 W idle, 200 W for kernels and 150 W for copies, so that
+ * energies can be calculated by hand. */
 static struct kwhy_ledger *build_priced(struct kwhy_recording *recording)
 {
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();
@@ -242,10 +240,8 @@ static struct kwhy_ledger *build_priced(struct kwhy_recording *recording)
 	return build_ledger_with(recording, &options);
 }
 
-/*
- * The last step ends at 100 and a kernel launched in it at 400. The device idles at 100 W between the
- * kernels.
- */
+/* The last step ends at 100 and a kernel launched in it at 400. The device idles at 100 W between the
+ * kernels. */
 static void a_loop_of_steps_goes_on_to_the_end_of_the_work_that_it_queued(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -266,10 +262,8 @@ static void a_loop_of_steps_goes_on_to_the_end_of_the_work_that_it_queued(void *
 	build_free(recording, ledger);
 }
 
-/*
- * Ten steps of 100 ns, then an evaluation that no step launched and that delays the next step by 5,000 ns,
- * then ten more steps.
- */
+/* Ten steps of 100 ns, then an evaluation that no step launched and that delays the next step by 5,000 ns,
+ * then ten more steps. */
 static void what_runs_long_between_steps_is_no_part_of_them(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -479,10 +473,8 @@ static void host_counters_are_energies(void **state)
 	build_free(recording, ledger);
 }
 
-/*
- * A wall meter shows 400 W and then rises to 600 W within 2 s; a board's sensor; and a source with a single
- * reading, which has no energy.
- */
+/* A wall meter shows 400 W and then rises to 600 W within 2 s; a board's sensor; and a source with a single
+ * reading, which has no energy. */
 static void powers_of_the_host_are_energies_by_the_area_below_them(void **state)
 {
 	static const int64_t second_ns = 1000000000;
