@@ -119,8 +119,8 @@ static void change(
 }
 
 /*
- * Launches a graph with a child graph. The memory in its kernels' first arguments is freed before the first
- * launch.
+ * Launches a graph with a child graph. The memory that the kernels are given when the graph is created is
+ * freed before its first launch, when their arguments have been changed.
  */
 void probed_nested_graph(struct probed_memory *own, int launches)
 {

@@ -99,12 +99,12 @@ static void copies_alone_are_repeats_and_named_after_their_kernel(void **state)
 
 	(void)state;
 	begin_process(&tape, memfd_create("recording", 0), 1);
-	kernel(&tape, GEMM, 11, CALLED, 7); /* P */
+	kernel(&tape, GEMM, 11, CALLED, 7); /* the program's kernel: P */
 	copy(&tape, 12, 101, 7);
 	kernel(&tape, GEMM, 13, 102, 7);
 	burst(&tape, 10, 20);
 	copy(&tape, 31, CALLED + 10, 7);	 /* before the program's kernel: C */
-	kernel(&tape, GEMM, 32, CALLED + 10, 7); /* P */
+	kernel(&tape, GEMM, 32, CALLED + 10, 7); /* the program's kernel: P */
 	copy(&tape, 33, CALLED + 11, 7);
 	copy(&tape, 34, CALLED + 12, 7);
 	copy(&tape, 51, CALLED + 20, 7); /* after the burst: P */
@@ -133,7 +133,7 @@ static void what_others_run_meanwhile_is_the_programs(void **state)
 	kernel(&tape, GEMM, 12, 103, 8);       /* another stream */
 	copy(&tape, 13, 104, 8);	       /* another stream */
 	kernel(&tape, GEMM, 14, 99, 7);	       /* launched before the burst */
-	kernel(&tape, ALL_REDUCE, 15, 105, 7); /* another name */
+	kernel(&tape, ALL_REDUCE, 15, 105, 7); /* a kernel of another name */
 	ADD(&tape, KERNEL, kernel, .start_mono_ns = 16 * MS, .end_mono_ns = 17 * MS, .name = GEMM,
 		.correlation = 106, .stream = 7, .context = 1, .is_graph = 1);
 	kernel(&tape, GEMM, 18, UINT32_MAX, 7); /* its launch is unknown */

@@ -10,9 +10,9 @@
  * the writer has no clock record.
  */
 struct written {
-	uint32_t host; /* name of the host, an enum name */
+	uint32_t host; /* the host's name, a value of enum name */
 	int64_t offset_ns, width_ns;
-	uint32_t boot; /* id of the machine's start, an enum name; 0: an older recording without it */
+	uint32_t boot; /* id of the last boot, a value of enum name; 0: an older recording without it */
 };
 
 /* Writes one kernel at 1100 ms of the machine's clock. */
