@@ -143,7 +143,7 @@ static void wrong_usage_exits_2_and_says_what_is_wrong(void **state)
 	assert_fails(SPAWN("report", TINY, "--assume-power", "warp=3"), 2, "names are compute");
 	assert_fails(SPAWN("report", TINY, "--work", "tokens"), 2, "like tokens=4096");
 	assert_fails(SPAWN("report", TINY, "--work", "tokens=0"), 2, "states no count above 0");
-	assert_fails(SPAWN("report", TINY, "--csv", "everything"), 2, "accounts or findings");
+	assert_fails(SPAWN("report", TINY, "--csv", "everything"), 2, "accounts, findings or waits");
 	assert_fails(SPAWN("report", TINY, "--json", "--csv", "accounts"), 2, "exclude each other");
 	assert_fails(SPAWN("report", TINY, "--threshold", "no-such.thing=3"), 2, "no-such");
 	assert_fails(SPAWN("report", TINY, "-o", "x.pdf"), 2, "no form is known");
@@ -203,7 +203,7 @@ static void the_share_of_the_roofline_needs_a_precision_and_peaks(void **state)
 	assert_says(SPAWN("report", "-v", TINY, "--machine-profile", peaks, "--work", "flop_bf16=2e9"),
 		"devices' measured peaks, 10.0 µs by arithmetic, of the run.");
 	assert_says(SPAWN("report", "-v", TINY, "--machine-profile", peaks, "--work", "flop=2e9"),
-		"roofline: unknown; --section unknown says");
+		"roofline: unknown; --section unknown");
 	assert_says(SPAWN("report", "-v", TINY, "--machine-profile", peaks, "--work", "flop=2e9"),
 		"Work in 'flop' names no precision");
 	assert_says(SPAWN("report", "-v", TINY, "--work", "flop_bf16=2e9"), "No peak is known for work in");
