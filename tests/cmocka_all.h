@@ -2,7 +2,7 @@
 #ifndef KWHY_TESTS_CMOCKA_ALL_H
 #define KWHY_TESTS_CMOCKA_ALL_H
 
-/* cmocka wants these before it, in this order. */
+/* cmocka.h needs these headers before it, in this order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,9 +13,9 @@
 #include <math.h>
 
 /*
- * What every test program returns from main: 0 if its cases passed, 1 if one failed, 77 (skipped, for ctest)
- * if all of them were skipped. The last line says how many were, where any was. cmocka's own runner returns 0
- * then.
+ * Runs the tests and returns what main() of every test program returns: 0 if its cases passed, 1 if one
+ * failed, 77 (skipped, for ctest) if all of them were skipped, for which cmocka's own runner returns 0. If
+ * some cases were skipped, the last line of output says how many.
  */
 #define kwhy_test_main(tests, setup, teardown) \
 	kwhy_test_run(#tests, (tests), sizeof(tests) / sizeof((tests)[0]), (setup), (teardown))
@@ -23,16 +23,15 @@ int kwhy_test_run(const char *name, const struct CMUnitTest *tests, size_t count
 	CMFixtureFunction teardown);
 #undef cmocka_run_group_tests
 
-/* Ends the running case as skipped; prints a line "skipped: why". */
+/* Ends the running case as skipped and prints the line "skipped: why". */
 #define kwhy_skip(why) kwhy_skip_at((why), __FILE__, __LINE__)
 _Noreturn void kwhy_skip_at(const char *why, const char *file, int line);
 #undef skip
 
-/* For a whole program, where it cannot begin: prints the same line and returns 77. */
+/* Skips a whole program that cannot begin: prints the same line and returns 77, which main() returns. */
 int kwhy_skip_all(const char *why);
 
-/* cmocka's own (1.1.5) takes a figure that is no number for equal to any, and rounds to float before it
- * looks. */
+/* cmocka's own macro (1.1.5) takes NaN as equal to any number and rounds to float before it compares. */
 #undef assert_float_equal
 #define assert_float_equal(a, b, epsilon) kwhy_assert_close((a), (b), (epsilon), __FILE__, __LINE__)
 

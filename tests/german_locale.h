@@ -9,7 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A locale that writes 12,5. It is compiled from the system's sources, as few machines have it installed. */
+/*
+ * A locale with a decimal comma (12,5). It is compiled from the system's sources, as few machines have it
+ * installed.
+ */
 struct german_locale {
 	char folder[32];
 };
@@ -24,7 +27,7 @@ static inline void german_locale_end(const struct german_locale *german)
 	assert_int_equal(system(command), 0);
 }
 
-/* Sets the locale of the whole program. The case is skipped where the locale cannot be made. */
+/* Sets the German locale for the whole program. Skips the case where the locale cannot be compiled. */
 static inline void german_locale_begin(struct german_locale *german)
 {
 	char command[160];

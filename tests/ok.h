@@ -5,8 +5,10 @@
 #include "base/status.h"
 #include "cmocka_all.h"
 
-/* The call must succeed; what it writes to `error`, a struct kwhy_error of the caller's, is shown where it
- * does not. */
+/*
+ * Checks that the call succeeds. If it fails, shows the text that it wrote to `error`, a struct kwhy_error
+ * of the caller.
+ */
 #define OK(call)                                               \
 	do {                                                   \
 		error.text[0] = '\0';                          \

@@ -26,7 +26,10 @@ int kwhy_skip_all(const char *why)
 int kwhy_test_run(const char *name, const struct CMUnitTest *tests, size_t count, CMFixtureFunction setup,
 	CMFixtureFunction teardown)
 {
-	/* A shell that starts us in the background has it ignored, and so would what is tested. */
+	/*
+	 * A shell that starts the tests in the background makes them ignore SIGINT, and tested programs
+	 * would inherit that.
+	 */
 	signal(SIGINT, SIG_DFL);
 	if (_cmocka_run_group_tests(name, tests, count, setup, teardown) != 0)
 		return 1;

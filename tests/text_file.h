@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* Creates the file or replaces it. */
+/* Creates or replaces the file. */
 static inline void text_file_write(const char *path, const char *text)
 {
 	FILE *file = fopen(path, "we");

@@ -6,10 +6,11 @@
 
 #include <unistd.h>
 
-/* Our own measurements, part of this repository. */
+/* Recordings by the authors of kwhy, part of this repository. */
 #define EXAMPLES KWHY_SOURCE_DIR "/examples/"
 
-/* Traces that others published, outside of this repository: a case that reads them begins with need_traces().
+/*
+ * Traces published by others, outside of this repository. A case that reads them begins with need_traces().
  */
 #define TRACES KWHY_SOURCE_DIR "/../shared/data/traces/"
 

@@ -6,10 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Benchmarks by the calls of real drivers, on fake ones of CUDA 13.0, 12.8, 11.4 and HIP that run the
- * kernels' forms for the host: every byte and every bit is checked by the program itself.
- */
+/* Tests `kwhy bench` by the calls of a real driver on a fake CUDA driver, whose kernels run on the host. */
 static int begin(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `kwhy bench ops` as a shell sees it, on the host's back end. */
+/* Tests the command `kwhy bench ops` on the host back end. */
 #include "spawned_checks.h"
 
 #include <stdio.h>

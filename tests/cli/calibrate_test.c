@@ -19,7 +19,7 @@ static int begin(void **state)
 	(void)state;
 	close(mkstemp(load_file));
 	snprintf(libraries, sizeof(libraries), "%s:%s", KWHY_FAKE_CUDA_DIR, KWHY_FAKE_NVML_DIR);
-	setenv("XDG_CACHE_HOME", "/dev/null", 1); /* no compiled kernels are kept */
+	setenv("XDG_CACHE_HOME", "/dev/null", 1); /* no compiled kernels are cached */
 	setenv("KWHY_FAKE_GPU_LOAD", load_file, 1);
 	setenv("KWHY_FAKE_NVML", IDLE_H200, 1);
 	return 0;
@@ -48,7 +48,7 @@ static double figure(const json_t *document, const char *part, const char *key)
 
 #define assert_near(a, b, tolerance) assert_true(fabs((a) - (b)) <= (tolerance))
 
-/* A session of some fifteen seconds: the fake driver's kernels take the time they are asked for. */
+/* Takes some 15 s, as the fake driver's kernels last as long as kwhy requests. */
 static void a_profile_is_measured_and_keeps_to_its_schema(void **state)
 {
 	struct spawned spawned = SPAWN("calibrate", "--quick", "--json");
@@ -67,8 +67,10 @@ static void a_profile_is_measured_and_keeps_to_its_schema(void **state)
 	spawned_done(&spawned);
 }
 
-/* Readings of a real H200: the bundled profile is what they give, but for idle levels, which are of two
- * cards. */
+/*
+ * The bundled profile must follow from readings of a real H200, those in examples/h200-self-test. Idle
+ * levels are not compared, as the bundled ones are of two cards.
+ */
 static void the_bundled_profile_is_made_of_the_saved_session(void **state)
 {
 	static const char *const figures[][2] = {{"sensor", "time_constant_s"}, {"sensor", "delay_s"},

@@ -57,7 +57,10 @@ static size_t count_files(void)
 	return count;
 }
 
-/* The paragraph behind the options breaks where a line is full, or before a label of a list. */
+/*
+ * Checks that each line of the paragraph after the options is filled: it may end early only before a label
+ * of a list, a word followed by a colon or a comma.
+ */
 static void assert_last_paragraph_is_filled(const char *help)
 {
 	const char *line = strstr(help, "show this help\n");
@@ -72,7 +75,10 @@ static void assert_last_paragraph_is_filled(const char *help)
 	}
 }
 
-/* By "kwhy help", or a name of two words by the help of the first. */
+/*
+ * Checks that `kwhy help` lists the command. A name of two words, such as "model cost", must be listed by
+ * the help of its first word.
+ */
 static void assert_listed(const char *name)
 {
 	const char *blank = strchr(name, ' ');
@@ -211,7 +217,7 @@ static void the_share_of_the_roofline_needs_a_precision_and_peaks(void **state)
 		"share of the roofline is shown");
 }
 
-/* Of one unit there is one amount: what the recording holds of it gives way. */
+/* The recording and --work may both give an amount of the same unit: the one of --work is used. */
 static void stated_work_replaces_what_the_recording_holds_of_that_unit(void **state)
 {
 	static const char *const decode = KWHY_SOURCE_DIR "/examples/recordings/decode.kwhy";
@@ -247,7 +253,10 @@ static void a_full_disk_is_a_failure_and_not_silence(void **state)
 	assert_fails(SPAWN("report", TINY, "--json", "-o", "/dev/full"), 1, "/dev/full");
 }
 
-/* Its number is not that of a file that kwhy opens for itself. */
+/*
+ * With standard output closed, a file that kwhy opens itself must not get descriptor 1, or the result would
+ * be written into it.
+ */
 static void an_output_that_is_closed_is_a_failure(void **state)
 {
 	static const char *const commands[] = {"version", "report " TINY,
@@ -361,7 +370,7 @@ static void grams_a_kwh_may_be_those_of_a_place(void **state)
 	spawned_done(&spawned);
 }
 
-/* The tiny trace with these lines before it, as a file of that name. */
+/* Writes the tiny trace, preceded by `lines`, to a file of this name in the test's folder. */
 static void write_rank(const char *name, const char *lines)
 {
 	struct kwhy_text trace = {0}, text = {0};
@@ -373,7 +382,7 @@ static void write_rank(const char *name, const char *lines)
 	kwhy_text_done(&trace);
 }
 
-/* As that of a report does; --to says otherwise. */
+/* The extension of -o decides the form of an export, as it does for a report, unless --to is given. */
 static void the_form_of_an_export_follows_the_extension(void **state)
 {
 	static const struct {
@@ -421,7 +430,10 @@ static void a_copy_of_a_trace_or_of_its_power_is_refused(void **state)
 		SPAWN("report", TINY, "--power", first, "--power", first), 1, "power.csv is given twice");
 }
 
-/* The documented file of a wall meter, alone: its energy, and why there is none of a device. */
+/*
+ * The power file has readings of a wall meter alone, as documented. The report shows their energy and says
+ * why there is none of a device.
+ */
 static void a_wall_meter_is_reported_under_host_and_not_as_readings_beside_the_run(void **state)
 {
 	static const char power[] = "# clock other hand-made\ntime_ns,source,value\n"
@@ -478,7 +490,6 @@ static void write_result(const char *name, const char *schema)
 	kwhy_text_done(&text);
 }
 
-/* A result of kwhy of the wrong kind is named, with the command that reads it, wherever a file is taken. */
 static void a_result_of_the_wrong_kind_is_named_with_the_command_that_reads_it(void **state)
 {
 	char report[600], stat[600], whatif[600];

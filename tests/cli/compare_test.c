@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `kwhy compare` as a gate, on recordings that the tests write. */
+/* Tests of `kwhy compare` and its conditions (--fail-if), on recordings that the tests write. */
 
 static struct kwhy_error error;
 static char folder[] = "/tmp/kwhy-compare-XXXXXX";
@@ -32,7 +32,10 @@ static void end_csv(struct kwhy_text *csv, const char *name)
 	kwhy_text_done(csv);
 }
 
-/* `count` flash kernels of 4.2 ms, each with a norm kernel, at even distances in a window of 300 ms. */
+/*
+ * Writes a recording of a window of 300 ms with `count` flash kernels of 4.2 ms at even distances, each
+ * followed by a norm kernel.
+ */
 static void write_window(const char *name, int64_t count)
 {
 	struct kwhy_text csv = {0};
@@ -48,12 +51,14 @@ static void write_window(const char *name, int64_t count)
 		kwhy_text_addf(&csv, "kernel,norm_kernel,0,7,%" PRId64 ",%" PRId64 ",,132,128\n",
 			start_ns + 4210000, start_ns + 4300000);
 	}
-	/* both windows end with the same work */
+	/* the windows of all recordings end at the same time with the same memset */
 	kwhy_text_add(&csv, "memset,,0,7,299999000,300000000,64,,\n");
 	end_csv(&csv, name);
 }
 
-/* Steps of ten products of 20 ms and a copy. */
+/*
+ * Writes a recording of `count` steps of `step_ns`, each with ten gemm kernels of 20 ms and a copy of 2 ms.
+ */
 static void write_steps(const char *name, int64_t count, int64_t step_ns)
 {
 	struct kwhy_text csv = {0};
@@ -73,7 +78,10 @@ static void write_steps(const char *name, int64_t count, int64_t step_ns)
 	end_csv(&csv, name);
 }
 
-/* Asserts the exit status, that the output has the words, and that its lines fit. */
+/*
+ * Checks the exit status, that stdout contains `words`, and that each of its lines fits into 80 columns.
+ * Frees `spawned`.
+ */
 static void assert_output(struct spawned spawned, int status, const char *words)
 {
 	if (spawned.exit != status || !strstr(spawned.out.data ? spawned.out.data : "", words))
@@ -84,7 +92,7 @@ static void assert_output(struct spawned spawned, int status, const char *words)
 	spawned_done(&spawned);
 }
 
-/* Both windows last 300 ms: only the launches show that B did less. */
+/* Both windows last 300 ms, so that only the launches show that B did less work. */
 static void equal_windows_are_compared_by_what_ran_in_them(void **state)
 {
 	const char *a, *b;
@@ -103,7 +111,10 @@ static void equal_windows_are_compared_by_what_ran_in_them(void **state)
 	assert_output(SPAWN("compare", "-q", b, a, "--fail-if", "throughput<-2%"), 0, "kept");
 }
 
-/* Five steps of 348 ms take longer than four of 350 ms, and are faster. */
+/*
+ * The five steps of A, 348 ms each, take longer in all than the four of B, 350 ms each, but a step of A is
+ * faster.
+ */
 static void runs_of_another_length_are_compared_by_step(void **state)
 {
 	const char *a, *b;
@@ -126,7 +137,7 @@ static void runs_of_another_length_are_compared_by_step(void **state)
 		"finding:new: 0 new kinds, kept\n");
 }
 
-/* A report.json has all that a comparison of its trace has. */
+/* A report.json must contain everything that a comparison of its trace shows. */
 static void a_report_is_compared_as_its_trace_is(void **state)
 {
 	const char *a, *b;
@@ -142,7 +153,7 @@ static void a_report_is_compared_as_its_trace_is(void **state)
 		"step>+0.5%: +0.57 % (348.0 ms to 350.0 ms), 95 %: +0.57 % to +0.57 %, EXCEEDED\n");
 }
 
-/* No meter: no column of energies, and the time of each category in their place. */
+/* Without a meter the table has no column of energies and shows the time of each category instead. */
 static void runs_without_energy_have_a_table_of_their_own(void **state)
 {
 	struct spawned spawned;
@@ -178,7 +189,10 @@ static void a_gate_that_is_none_or_cannot_be_decided_is_no_pass(void **state)
 	assert_fails(SPAWN("compare", "-q", a, b, "--fail-if", "throughput:tokens<-2%"), 2, "--work");
 }
 
-/* Three runs of each side; B's steps are longer by 2 %, and those of C by no more than A's differ. */
+/*
+ * Three runs on each side. Steps of the second side take 2 % longer than those of the first; those of the
+ * third differ from the first by no more than the first differ among themselves.
+ */
 static void several_runs_show_what_is_more_than_chance(void **state)
 {
 	static const int64_t steps_ms[3][3] = {{348, 350, 352}, {356, 358, 360}, {349, 350, 354}};
@@ -217,7 +231,7 @@ static void several_runs_show_what_is_more_than_chance(void **state)
 		"are for one run of A");
 }
 
-/* What Markdown would read as markup stands in it as it is. */
+/* Characters of names that Markdown would read as markup must be escaped. */
 static void a_summary_is_written_for_a_pull_request(void **state)
 {
 	struct kwhy_text summary = {0};

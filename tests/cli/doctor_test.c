@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kwhy doctor on the machine that runs the tests, with the fake NVML for GPUs. */
+/* Tests `kwhy doctor` on the machine that runs the tests, with GPUs of the fake NVML. */
 #include "../golden/schema_check.h"
 #include "cmocka_all.h"
 #include "spawned_checks.h"

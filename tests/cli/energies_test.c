@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One recording has one energy of the run: whatever command shows it shows the same figure. */
+/* Checks that all commands show the same energy of the run for the same recording. */
 #include "base/quantity.h"
 #include "spawned_checks.h"
 
@@ -15,7 +15,7 @@ static struct kwhy_error error;
 
 enum { WORDS_MAX = 8 };
 
-/* A command on a recording: `before` and `after` stand around its words. */
+/* Runs kwhy with the words of a command (`before`), followed by those that name a recording (`words`). */
 static struct spawned run(const char *const *before, const char *const *words)
 {
 	const char *all[2 * WORDS_MAX + 1] = {0};
@@ -56,7 +56,10 @@ static void assert_energy(const char *of, double nj, double wanted_nj)
 		fail_msg("%s: %.0f nJ, and %.0f nJ in the report", of, nj, wanted_nj);
 }
 
-/* That many joules as text shows them, between these words. */
+/*
+ * Checks that the output has the energy `nj`, formatted as in text reports, between the texts `before` and
+ * `after`.
+ */
 static void assert_shows(struct spawned spawned, const char *before, double nj, const char *after)
 {
 	char energy[KWHY_QUANTITY_BYTES], says[256];
@@ -90,7 +93,10 @@ static json_t *report_of(const char *const *recording)
 	return report;
 }
 
-/* What is made of a report, and what is made of the recording again. */
+/*
+ * Checks that the plan, made from the recording, and the cost and comparison, made from its report.json,
+ * have the energy of the run that the report has.
+ */
 static void assert_one_energy(const char *const *recording)
 {
 	json_t *report = report_of(recording), *plan, *cost, *comparison;
@@ -115,7 +121,10 @@ static void assert_one_energy(const char *const *recording)
 	json_decref(comparison);
 }
 
-/* Cost of the report against the model's, and the first screen's joules. */
+/*
+ * Checks that the first screen has the report's energy of the run, and that its cost at 1 EUR a joule is as
+ * many EUR.
+ */
 static void assert_priced_alike(const char *const *recording)
 {
 	json_t *report = report_of(recording);
@@ -155,7 +164,7 @@ static void the_first_screen_and_the_cost_are_of_the_same_energy(void **state)
 		assert_priced_alike(recordings[i]);
 }
 
-/* GPU 0 works for 2 s, GPU 1 does nothing; both are metered, at 300 and 120 W. */
+/* GPU 0 works for 2 s and draws 300 W, GPU 1 does nothing and draws 120 W; both have readings. */
 static void what_a_gpu_drew_that_did_nothing_is_metered_and_of_no_run(void **state)
 {
 	const char *const recording[] = {place("trace.csv"), "--power", place("power.csv"), NULL};
@@ -180,7 +189,10 @@ static void what_a_gpu_drew_that_did_nothing_is_metered_and_of_no_run(void **sta
 	kwhy_text_done(&power);
 }
 
-/* tests/golden/windows.csv, whose run of 8.974 s drew 250 W all along, metered from `start_cs` to 11 s. */
+/*
+ * Returns the report of tests/golden/windows.csv, whose run of 8.974 s draws 250 W throughout, with
+ * readings from `start_cs` (hundredths of a second) to 11 s.
+ */
 static json_t *report_of_windows(int start_cs)
 {
 	const char *const recording[] = {
@@ -197,7 +209,7 @@ static json_t *report_of_windows(int start_cs)
 	return report_of(recording);
 }
 
-/* 1 s of the selection lies around the run, at 119 W. */
+/* The recorded time includes 1 s before and after the run, in which the device draws 119 W. */
 static void unrecorded_time_around_the_run_is_not_of_the_run(void **state)
 {
 	json_t *report = report_of_windows(-100);
@@ -209,7 +221,7 @@ static void unrecorded_time_around_the_run_is_not_of_the_run(void **state)
 	json_decref(report);
 }
 
-/* Readings begin in the middle of it: of 4.8 s there is none. */
+/* Readings begin at 5 s, in the middle of the run: 4.8 s of it are unmetered. */
 static void unrecorded_time_that_no_meter_saw_is_worked_out_and_said(void **state)
 {
 	json_t *report = report_of_windows(500);
@@ -223,7 +235,10 @@ static void unrecorded_time_that_no_meter_saw_is_worked_out_and_said(void **stat
 	json_decref(report);
 }
 
-/* They tell of 1.044 s that were recorded, and of no cost of the run, most of which was not. */
+/*
+ * Assumed powers give the energy of the 1.044 s that were recorded. They give neither energy nor cost of
+ * the run, as most of it was not recorded.
+ */
 static void assumed_powers_are_of_what_was_recorded(void **state)
 {
 	const char *const recording[] = {
@@ -244,7 +259,10 @@ static void assumed_powers_are_of_what_was_recorded(void **state)
 	json_decref(comparison);
 }
 
-/* A kernel on each device that draws 700 W for that many days, by its counter. */
+/*
+ * Writes a trace with one kernel on each device that lasts `days`, and counter readings of 700 W. Returns
+ * the words that name both files.
+ */
 static const char *const *drawn_for_days(size_t devices, int days)
 {
 	static char trace[PATH_MAX], power[PATH_MAX];
@@ -270,7 +288,10 @@ static const char *const *drawn_for_days(size_t devices, int days)
 	return words;
 }
 
-/* 9.07 GJ are counted, 9.68 GJ of one device or of two are too many, and no reading is to blame. */
+/*
+ * 700 W for 150 days are 9.07 GJ, which an int64_t of nanojoules can hold. 160 days on one device, or 80
+ * days on two, are 9.68 GJ, which is too much; the error must not blame a reading.
+ */
 static void more_energy_than_can_be_counted_is_refused_for_what_it_is(void **state)
 {
 	(void)state;

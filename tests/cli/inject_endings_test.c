@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs that end badly, fork or turn into another, and a CUPTI that is missing, old, taken or short of
- * room. */
+/*
+ * Tests libkwhy-inject.so in programs that end abnormally, fork or call exec, with a CUPTI that is missing,
+ * too old, used by another profiler or short of buffers, and with a limit on the recording's size.
+ */
 #include "inject_run.h"
 
 static void a_killed_program_leaves_the_windows_that_had_ended(void **state)
@@ -16,7 +18,10 @@ static void a_killed_program_leaves_the_windows_that_had_ended(void **state)
 	assert_true(has_note(run, "recording-cut", "did not end"));
 }
 
-/* Its meters show the level that it idled at, for no longer than the context is there. */
+/*
+ * The level at which a device idles with its context can be metered only while the context exists. The
+ * library therefore delays the end of the program: coverage must last 300 ms longer than the last activity.
+ */
 static void a_program_that_has_a_context_stays_while_its_device_rests(void **state)
 {
 	struct run *run = *state;
@@ -76,7 +81,10 @@ static void records_may_come_in_any_order(void **state)
 	assert_int_equal(count_calls(run, "cudaLaunchKernel"), 500);
 }
 
-/* The thread of the recording wants to flush while the end does. */
+/*
+ * While the end of the program makes its last flush, which takes long in this fake, the recording thread
+ * tries to flush too. A flush or switch after the last flush ends the program (KWHY_FAKE_CUPTI=lasts).
+ */
 static void behind_the_last_flush_cupti_is_left_alone(void **state)
 {
 	struct run *run = *state;
@@ -87,7 +95,10 @@ static void behind_the_last_flush_cupti_is_left_alone(void **state)
 	assert_int_equal(count_kind(run, KWHY_ACTIVITY_KERNEL), 10);
 }
 
-/* What the driver needs goes next: a thread that is still in it would end the program badly. */
+/*
+ * The driver's state is destroyed next, so that a thread that still calls the driver would crash the
+ * program.
+ */
 static void the_thread_of_the_recording_is_gone_when_the_program_ends(void **state)
 {
 	struct run *run = *state;
@@ -166,7 +177,7 @@ static void a_cupti_of_12_0_with_its_own_clock_gives_the_same(void **state)
 	rows = &run->recording->activities;
 	assert_int_equal(rows->count, 10);
 	assert_int_equal(run->recording->calls.count, 11);
-	/* On one clock with the coverage, which is on ours. */
+	/* CUPTI's times have been converted to kwhy's clock, which is also that of the coverage. */
 	assert_true(rows->start_ns[0] >= run->recording->coverage[0].start_ns - 1000000);
 	assert_true(rows->end_ns[9] <= run->recording->coverage[0].end_ns + 1000000);
 }
@@ -234,8 +245,10 @@ static void a_child_that_starts_cuda_itself_has_a_recording_of_its_own(void **st
 	assert_int_equal(run->recording->note_count, 0);
 }
 
-/* The thread that has been interrupted holds a lock for ever: what the program's end has to do with it is
- * left. */
+/*
+ * The handler ends the program on the interrupted thread, which holds the lock of the collection control
+ * and never releases it. The end must skip whatever needs this lock.
+ */
 static void a_handler_may_end_the_program_while_collection_is_switched(void **state)
 {
 	struct run *run = *state;
@@ -272,7 +285,10 @@ static void a_handler_may_end_the_program_while_a_buffer_is_read(void **state)
 	assert_incomplete(run);
 }
 
-/* Programs that become daemons, or start others, close what they did not open. */
+/*
+ * Daemons, and programs that start others, close descriptors that they did not open, and may get the same
+ * numbers for files of their own. The library must neither write to these files nor close them.
+ */
 static void descriptors_that_the_program_has_taken_are_its_own(void **state)
 {
 	struct run *run = *state;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* At which lines of a program its calls of CUDA are, of every Python that is here. */
+/*
+ * Checks that recorded CUDA calls name the lines of the program that made them, with each installed Python.
+ */
 static char program[256];
 #define KWHY_FAKE_PROGRAM program
 #include "inject_run.h"
@@ -17,7 +19,7 @@ static bool is_here(const char *interpreter)
 	return system(check) == 0;
 }
 
-/* The line of the program that ends in "# LINE name". */
+/* Returns the number of the program's line that ends in "# LINE name". */
 static uint32_t line_of(const char *name)
 {
 	char line[512], mark[64];
@@ -37,7 +39,10 @@ static uint32_t line_of(const char *name)
 	return 0;
 }
 
-/* Frames at a line of the program, in a function whose qualified name ends so. */
+/*
+ * Counts the recorded frames at the line marked `mark`, in a function whose qualified name ends in
+ * `function`.
+ */
 static size_t count_frames(const struct run *run, const char *mark, const char *function)
 {
 	const struct kwhy_host_ranges *rows = &run->recording->host_ranges;
@@ -131,7 +136,9 @@ static void lines_may_be_left_out(void **state)
 	assert_int_equal(count_all_frames(run), 0);
 }
 
-/* Without elfutils' libdw by module and offset, with it by function. */
+/*
+ * With elfutils' libdw, frames of native programs are named by function, without it by module and offset.
+ */
 static void other_programs_show_where_they_call_from(void **state)
 {
 	struct run *run = *state;

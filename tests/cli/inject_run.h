@@ -2,7 +2,7 @@
 #ifndef KWHY_TESTS_CLI_INJECT_RUN_H
 #define KWHY_TESTS_CLI_INJECT_RUN_H
 
-/* libkwhy-inject.so in a program whose CUDA is a fake: a run of it, and what came of that. */
+/* Runs programs with libkwhy-inject.so on a fake CUDA and reads the recordings that they leave. */
 #include "cmocka_all.h"
 #include "import/import.h"
 
@@ -14,11 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A run of the program, and what came of it. */
+/* A run of the program and its results. */
 struct run {
 	char folder[64];
 	char out[4096];
-	int status; /* of wait() */
+	int status; /* as wait() gives it */
 	struct kwhy_recording *recording;
 };
 
@@ -43,8 +43,9 @@ static inline int teardown(void **state)
 }
 
 /*
- * Runs the program with these variables and words, injected or not. In a build with sanitizers a child of
- * fork cannot look for leaks, as a thread of the parent may have held the allocator, and may start threads.
+ * Runs the program with libkwhy-inject.so, these environment variables and these arguments. In a build with
+ * sanitizers, a child of fork() does not look for leaks, as a thread of the parent may have held the
+ * allocator's lock, and it may start threads.
  */
 static inline void run_program(struct run *run, const char *variables, const char *words)
 {
@@ -66,7 +67,7 @@ static inline void run_program(struct run *run, const char *variables, const cha
 	run->status = pclose(pipe);
 }
 
-/* How many files the run left. */
+/* Returns the number of files that the run left, hidden ones excluded. */
 static inline int count_files(const struct run *run)
 {
 	DIR *folder = opendir(run->folder);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program did is in the recording, and nothing of the recording in the program. */
+/*
+ * Checks that the recording has all that a program did, and that the program's output and exit status do
+ * not change.
+ */
 #include "inject_run.h"
 
 static void what_a_program_did_is_recorded_whole(void **state)
@@ -147,7 +150,10 @@ static void a_graph_node_is_known(void **state)
 	assert_int_equal(run->recording->activities.graph_node[0], 77);
 }
 
-/* CUPTI 13.0 ends a program whose graph was instantiated while whole graphs were off, once they are on. */
+/*
+ * CUPTI 13.0 crashes a program if whole graphs are switched on after it instantiated a graph while they
+ * were off. The library therefore records whole graphs from the start, whatever the windows.
+ */
 static void whole_graphs_are_recorded_from_the_start_on_whatever_windows_do(void **state)
 {
 	struct run *run = *state;
@@ -174,7 +180,10 @@ static void graphs_are_kernels_unless_asked_for_whole(void **state)
 	assert_int_equal(count_kind(run, KWHY_ACTIVITY_KERNEL), 2);
 }
 
-/* As torchrun and mpirun do it: two ranks on one device, one of them with a child that uses CUDA. */
+/*
+ * Sets the environment as torchrun and mpirun do: two ranks on one device, one of them with a child that
+ * uses CUDA.
+ */
 static void ranks_and_their_children_are_one_recording(void **state)
 {
 	struct run *run = *state;
@@ -192,7 +201,7 @@ static void ranks_and_their_children_are_one_recording(void **state)
 		assert_true(process->rank < 2);
 		of_rank[process->rank]++;
 	}
-	assert_int_equal(of_rank[0], 2); /* and the child */
+	assert_int_equal(of_rank[0], 2); /* the rank and its child */
 	assert_int_equal(of_rank[1], 1);
 	assert_int_equal(count_kind(run, KWHY_ACTIVITY_KERNEL), 35);
 	assert_int_equal(run->recording->device_count, 1);

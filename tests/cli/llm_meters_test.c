@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `kwhy llm --meters`: the energy of a server's GPUs by a real `kwhy serve` on made-up GPUs of known power.
+/*
+ * Tests `kwhy llm --meters`: the energy of a server's GPUs, read from a real `kwhy serve` whose fake GPUs
+ * draw known powers.
  */
 #include "llm_server.h"
 #include "spawned_checks.h"
@@ -16,7 +18,7 @@
 
 static const char token[] = "0123456789abcdef0123456789abcdef";
 
-/* Files of all tests, and two GPUs that draw 300 W and 200 W whatever they do. */
+/* Folder of the files of all cases. `scenario` describes two GPUs that draw a constant 300 W and 200 W. */
 static char folder[] = "/tmp/kwhy-llm-meters-XXXXXX";
 static char scenario[64], token_path[64], cert_path[64], key_path[64];
 
@@ -49,7 +51,10 @@ struct meters {
 	char url[128];
 };
 
-/* `more`: options of kwhy serve; NULL ends them. */
+/*
+ * Starts `kwhy serve` on the fake GPUs of the scenario `gpus`. `more`: further options, ended by NULL;
+ * NULL: none.
+ */
 static struct meters start_meters(const char *gpus, const char *const *more)
 {
 	const char *words[16] = {"kwhy", "serve", "--listen", "127.0.0.1:0"};

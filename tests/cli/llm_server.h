@@ -4,13 +4,13 @@
 
 #include <sys/types.h>
 
-/* A server of made-up answers (tests/fakes/llm) as a process of its own. */
+/* A process with a server that gives made-up answers (tests/fakes/llm). */
 struct llm_server {
 	pid_t pid;
 	char url[64];
 };
 
-/* `key`: what it wants as a bearer token; NULL: nothing. */
+/* Starts the server. `key`: the bearer token that it requires; NULL: none. */
 struct llm_server llm_server_start(const char *behaviour, const char *key);
 void llm_server_stop(const struct llm_server *server);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `kwhy llm` as a shell sees it, against a server that answers well or badly (tests/fakes/llm). */
+/* Tests the command `kwhy llm` against a fake server that answers well or badly (tests/fakes/llm). */
 #include "llm_server.h"
 #include "spawned_checks.h"
 
@@ -11,7 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Two at once for a second, all of it the steady window. Only one that does so on purpose stalls. */
+/*
+ * Runs a load of two concurrent requests for one second, all of which is the steady window. The stall
+ * timeout is short only for the server that stalls on purpose.
+ */
 static json_t *load_with(const char *behaviour, int status)
 {
 	struct llm_server server = llm_server_start(behaviour, NULL);
@@ -51,7 +54,7 @@ static void assert_all_failed(const char *behaviour, const char *outcome)
 	json_decref(root);
 }
 
-/* In the middle of the second of two loads. */
+/* The interrupt comes in the middle of the second of two loads. */
 static void an_interrupt_leaves_the_loads_before(void **state)
 {
 	struct llm_server server = llm_server_start("well", NULL);
@@ -103,7 +106,10 @@ static void answers_have_times_and_tokens(void **state)
 	json_decref(root);
 }
 
-/* Times and joules of a token would else be those of a server that waits for us. */
+/*
+ * With pauses between requests, times and joules of a token would include those of a server that waits for
+ * the client.
+ */
 static void one_request_at_once_follows_the_other_without_a_pause(void **state)
 {
 	struct llm_server server = llm_server_start("well", NULL);
@@ -169,7 +175,7 @@ static void each_failure_is_counted_by_its_kind(void **state)
 	assert_all_failed("no_json", "malformed");
 }
 
-/* One whose first byte comes after the end is cut. */
+/* A request is counted as cut instead of stalled if its first byte comes after the end of the load. */
 static void those_that_stall_are_given_up(void **state)
 {
 	json_t *root = load_with("stalls", 1);
@@ -263,7 +269,7 @@ static void assert_inside(const json_t *part, double truth)
 		fail_msg("%g is not in %g to %g", truth, number(part, "low"), number(part, "high"));
 }
 
-/* Two GPUs that draw 300 W and 200 W whatever they do: 500 J a second, nothing of it above idle. */
+/* Two GPUs draw a constant 300 W and 200 W: 500 J a second gross and nothing above idle. */
 static void joules_of_all_gpus_are_shared_by_tokens_and_requests(void **state)
 {
 	char scenario[] = "/tmp/kwhy-llm-gpu-XXXXXX";

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A client of kwhy mcp, which sends lines to the program and reads its answers. */
+/* A client of `kwhy mcp` that sends lines to the program and reads its answers. */
 
 #define EXAMPLES KWHY_SOURCE_DIR "/examples/recordings/"
 #define TINY KWHY_SOURCE_DIR "/tests/golden/tiny.csv"
@@ -45,7 +45,10 @@ static struct client start(void)
 	return client;
 }
 
-/* Ends the input, upon which the program must end without a further line. Returns its exit status. */
+/*
+ * Closes the program's input and checks that it then ends without a further line. Returns its exit status,
+ * -1 if a signal ended it.
+ */
 static int finish(struct client *client)
 {
 	int state;
@@ -64,7 +67,7 @@ static void send_line(struct client *client, const char *line)
 	assert_int_equal(fflush(client->to), 0);
 }
 
-/* Each answer is one line of JSON. */
+/* Reads one answer, which is one line of JSON. The caller owns it. */
 static json_t *read_answer(struct client *client)
 {
 	char *line = NULL;
@@ -81,7 +84,7 @@ static json_t *read_answer(struct client *client)
 	return answer;
 }
 
-/* The result of a request; the caller owns it. */
+/* Sends a request and returns the result of its answer. The caller owns the result. */
 static json_t *ask(struct client *client, const char *method, json_t *params)
 {
 	json_t *request = json_pack("{s:s, s:I, s:s, s:o}", "jsonrpc", "2.0", "id", ++client->last_id,
@@ -104,7 +107,10 @@ static json_t *call(struct client *client, const char *tool, json_t *arguments)
 	return ask(client, "tools/call", json_pack("{s:s, s:o}", "name", tool, "arguments", arguments));
 }
 
-/* The object that a tool gives, which is also its text. */
+/*
+ * Calls a tool and returns the object that it gives, after checking that its text is the same object. The
+ * caller owns the result.
+ */
 static json_t *call_well(struct client *client, const char *tool, json_t *arguments)
 {
 	json_t *result = call(client, tool, arguments),
@@ -154,7 +160,8 @@ static void greet(struct client *client)
 	assert_string_equal(json_string_value(json_object_get(result, "protocolVersion")), "2025-11-25");
 	assert_true(json_is_object(json_object_get(json_object_get(result, "capabilities"), "tools")));
 	json_decref(result);
-	send_line(client, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"); /* no answer */
+	/* a notification, which gets no answer */
+	send_line(client, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
 }
 
 static json_int_t open_path(struct client *client, const char *path)
@@ -326,12 +333,12 @@ static void hostile_messages_get_an_error_each(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(messages) / sizeof(messages[0]); i++)
 		assert_error(&client, messages[i].line, messages[i].code);
-	send_long_line(&client, 3000000); /* longer than a message may be */
-	send_long_line(&client, 1000000); /* nested deeper than a parser goes */
+	send_long_line(&client, 3000000); /* longer than the longest message accepted */
+	send_long_line(&client, 1000000); /* nested deeper than the JSON parser accepts */
 	send_line(&client, "");
 	send_line(&client, "{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"params\":{\"name\":\"rm\"}}");
 	send_line(&client, "{\"jsonrpc\":\"2.0\",\"id\":4,\"result\":{}}");
-	greet(&client); /* none of these three was answered, and all else goes on */
+	greet(&client); /* none of the three lines before got an answer, and the program still serves */
 	assert_int_equal(finish(&client), 0);
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `kwhy model audit` of the five documents' figures, and of rows made up. */
+/*
+ * Tests `kwhy model audit` on the figures of five documents (examples/claims) and on rows that the tests
+ * write.
+ */
 #include "spawned_checks.h"
 
 #include <unistd.h>
@@ -38,7 +41,10 @@ static bool is_found(const json_t *answer, const char *claim)
 	return false;
 }
 
-/* Each row of the file is found exactly if its last column names an error. Gives how many do. */
+/*
+ * Checks that the audit finds an error in exactly those rows of the file whose last column names one.
+ * Returns their number.
+ */
 static size_t compare_rows(const char *path, const json_t *answer)
 {
 	struct kwhy_text text = {0};
@@ -98,7 +104,10 @@ static void a_figure_below_zero_is_off_in_size_and_not_in_height(void **state)
 		"7 J, arithmetic: -8.000 J to -6.000 J follows\n");
 }
 
-/* The row above asks for it first; what is wrong stands in its own. */
+/*
+ * Claim `a` of line 4 refers to `b` and so has it read first. The message must name the line of `b`, line
+ * 5.
+ */
 static void a_claim_that_cannot_be_read_is_told_with_file_line_and_cure(void **state)
 {
 	static const struct {

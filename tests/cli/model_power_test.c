@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `kwhy model power` of real recordings with counters, and of windows made up. */
+/* Tests `kwhy model power` on real recordings with counters and on windows that the tests write. */
 #include "spawned_checks.h"
 
 #include <unistd.h>
@@ -52,7 +52,10 @@ static void the_power_of_a_second_recording_is_predicted_within_five_percent(voi
 		"585 mW  567 mW to 604 mW");
 }
 
-/* Every kind of work is in every block, and the clock is known five times a second. */
+/*
+ * In these recordings each block held out of the fit has every kind of work, and the clock is known five
+ * times a second.
+ */
 static void blocks_of_balanced_work_and_the_other_recording_are_predicted_within_five_percent(void **state)
 {
 	static const char *const paths[] = {KWHY_SOURCE_DIR "/examples/h100-counters/mixed-1.kwhy",
@@ -74,7 +77,7 @@ static void blocks_of_balanced_work_and_the_other_recording_are_predicted_within
 
 #define KINDS KWHY_SOURCE_DIR "/examples/h200-power/"
 
-/* Without the counter of integer units the blocks held out would give 9 %. */
+/* Without the counter of the integer units the error for the blocks held out of the fit would be 9 %. */
 static void a_decoder_s_power_is_predicted_for_other_numbers_of_sequences(void **state)
 {
 	json_t *answer = json_of(
@@ -86,8 +89,10 @@ static void a_decoder_s_power_is_predicted_for_other_numbers_of_sequences(void *
 	json_decref(answer);
 }
 
-/* Attention, convolutions, sorting and training, by a fit to none of them; and what the memory draws of its
- * traffic is at least what its own meter says. */
+/*
+ * The predicted recording has attention, convolutions, sorting and training, none of which the fit saw. The
+ * fitted power of memory traffic must be at least what the memory's own meter shows.
+ */
 static void kinds_of_work_that_were_not_fitted_are_predicted_by_many_that_were(void **state)
 {
 	json_t *answer = json_of(
@@ -138,7 +143,9 @@ static void watts_of_base_compute_and_memory(void **state)
 	kwhy_text_done(&csv);
 }
 
-/* Memory goes with compute: nobody can say which of the two draws; and of windows that are all alike nothing.
+/*
+ * Memory traffic is proportional to compute, so that no fit can say which of the two draws the power. In
+ * the second file all windows are alike and no fit is possible.
  */
 static void counters_that_windows_do_not_tell_apart_are_one_part(void **state)
 {
@@ -170,7 +177,7 @@ static void counters_that_windows_do_not_tell_apart_are_one_part(void **state)
 	kwhy_text_done(&alike);
 }
 
-/* 50 W, 20 W at a GHz^2; compute draws 10 W a unit at a GHz^2. */
+/* The windows draw 50 W, another 20 W/GHz^2 of the clock, and for compute 10 W a unit and GHz^2. */
 static void watts_by_the_square_of_the_clock(void **state)
 {
 	struct kwhy_text csv = {0};
@@ -186,7 +193,7 @@ static void watts_by_the_square_of_the_clock(void **state)
 	}
 	answer = json_of(SPAWN("model", "power", "--json", given(csv.data)));
 	assert_near(number_at(answer, "constant_w.value"), 50);
-	assert_true(isnan(number_at(answer, "joules.I/O.value"))); /* no gauge tells of it */
+	assert_true(isnan(number_at(answer, "joules.I/O.value"))); /* no counter shows it */
 	assert_near(number_at(answer, "gauges.0.watts_per_unit.value"), 20);
 	assert_near(number_at(answer, "gauges.1.watts_per_unit.value"), 10);
 	assert_true(number_at(answer, "held_out_ratio") < 1e-6);

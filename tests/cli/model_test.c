@@ -44,7 +44,7 @@ static int end(void **state)
 	"\"domains\":[{\"name\":\"gpu 0\",\"kind\":\"device\",\"energy_j\":{\"mean\":" energy \
 	",\"low\":990,\"high\":1010}}],\"work\":[" work "]}"
 
-/* Of 2000 tokens a run. */
+/* Work of a stat.json: 2000 tokens a run, with the joules of a token of GPU 0 and their interval. */
 #define TOKENS(each_j, low_j, high_j, per_s)                                                      \
 	"{\"unit\":\"tokens\",\"count\":{\"mean\":2000},\"per_s\":{\"mean\":" per_s               \
 	"},\"domains\":[{\"name\":\"cpu\",\"joules_per_unit\":{\"mean\":9}},{\"name\":\"gpu 0\"," \
@@ -93,8 +93,10 @@ static void costs_of_two_runs_and_what_is_saved(void **state)
 	assert_fails(SPAWN("model", "cost", "--price", "1", "--pue", "0.5", a), 2, "PUE");
 }
 
-/* A run that stated no tokens is in the mean joules and not in a token's: 1000 J and 2000 tokens a run are
- * not 0.5 J each. */
+/*
+ * A run that stated no tokens is part of the mean joules but not of the joules a token: 1000 J and 2000
+ * tokens a run need not be 0.5 J a token.
+ */
 static void a_unit_of_work_takes_what_the_runs_that_tell_of_it_took(void **state)
 {
 	const char *a = given("a.json", STAT("1000", "10"));
@@ -192,7 +194,7 @@ static void assert_tells_of_no_interval(struct spawned spawned)
 	spawned_done(&spawned);
 }
 
-/* A report's interval is of 90 %, a stat.json's of 95 %, and so is all that models tell. */
+/* Intervals of a report are of 90 %, those of stat.json and of all models of 95 %. */
 static void a_reports_interval_is_widened_to_that_of_models(void **state)
 {
 	const char *report = given("report.json",
@@ -271,8 +273,11 @@ static void what_no_phase_can_have_is_refused_with_its_line(void **state)
 	assert_fails(SPAWN("model", "tokens", "--tokens", "0", "--joules", "5"), 2, "above 0");
 }
 
-/* Of a run of 10 s and 7 J, with ranges that nest, follow one another and recur; of the last an older report,
- * or one of many ranges, does not tell. */
+/*
+ * Writes a report of a run of 10 s and 7 J, with ranges that nest, follow one another and recur. "untold"
+ * is a range for which a report does not show the ranges that it overlaps, as older reports do and reports
+ * of many ranges.
+ */
 static const char *report_of_ranges(void)
 {
 	static const struct {
@@ -360,7 +365,8 @@ static void ranks_side_by_side_add_joules_but_no_times(void **state)
 
 	(void)state;
 	assert_near(number_at(answer, "phases.0.joules_per_token.value"), 6.0 / 400);
-	assert_near(number_at(answer, "phases.0.tokens_per_s"), 100); /* of the 4 s in which one runs */
+	/* in the 4 s during which at least one rank runs */
+	assert_near(number_at(answer, "phases.0.tokens_per_s"), 100);
 	assert_near(number_at(answer, "phases.0.mean_w"), 1.5);
 	assert_int_equal(json_array_size(json_object_get(answer, "remarks")), 0);
 	json_decref(answer);
@@ -403,7 +409,10 @@ static void assert_scale(const char *rows, const char *says, bool is_said)
 	spawned_done(&spawned);
 }
 
-/* Of repeated runs the best of the most workers is what fewer must have done more than. */
+/*
+ * With repeated runs, fewer workers must exceed the best run of the most workers before the model says that
+ * workers cost time.
+ */
 static void workers_cost_time_only_where_fewer_did_more_than_every_run_of_the_most(void **state)
 {
 	(void)state;
@@ -422,7 +431,7 @@ static void workers_cost_time_only_where_fewer_did_more_than_every_run_of_the_mo
 	"40,"                                                                                                \
 	"\"net_j_per_unit\":{\"value\":4e-10}}]}}"
 
-/* The answer by a machine profile; valid until the next call. */
+/* Returns the answer of `kwhy model roofline` with the machine profile `ops`. Valid until the next call. */
 static const json_t *parse_ops(const char *csv, const char *ops)
 {
 	static json_t *answer;
@@ -483,7 +492,10 @@ static void a_power_limit_only_where_the_sweep_supports_one(void **state)
 	kwhy_text_done(&csv);
 }
 
-/* 86 of its 368 joules were metered before the first and after the last activity. */
+/*
+ * 86 J of the recording's 368 J were metered before the first or after the last activity and belong to no
+ * token.
+ */
 static void a_report_a_model_and_a_comparison_agree_on_joules_a_token(void **state)
 {
 	static const char recording[] = KWHY_SOURCE_DIR "/examples/recordings/decode.kwhy";
@@ -500,7 +512,8 @@ static void a_report_a_model_and_a_comparison_agree_on_joules_a_token(void **sta
 	assert_true(number_at(of_report, "run.energy_nj") <
 		0.9 * number_at(of_report, "devices.0.energy.attributed_nj"));
 	assert_near(number_at(of_model, "phases.0.joules_per_token.value"), each_j);
-	low_j = number_at(of_report, "work.0.energy_per_unit_low_nj") * 1e-9; /* of 90 % */
+	/* lower end of a 90 % interval */
+	low_j = number_at(of_report, "work.0.energy_per_unit_low_nj") * 1e-9;
 	assert_near(number_at(of_model, "phases.0.joules_per_token.low"),
 		each_j - 1.96 / 1.645 * (each_j - low_j));
 	assert_near(number_at(of_model, "phases.0.tokens_per_s"),

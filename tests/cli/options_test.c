@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Former names of options: they are read as before, with one line of warning, and stay out of help. */
+/* Tests the former names of options: they still work, warn in one line, and are absent from help. */
 #include "cmocka_all.h"
 #include "spawned_checks.h"
 

@@ -16,7 +16,9 @@
 #include <unistd.h>
 
 #define SMALL "bench", "pairs", "--min-size", "4KiB", "--max-size", "64KiB", "--quiet"
-/* Each of a few dozen configurations may take a 400th of that: a run ends long before, on a busy machine too.
+/*
+ * Time limit, s, that no run reaches, even on a busy machine: each of the few dozen configurations may take
+ * 1/400 of it.
  */
 #define LONG "--time", "60"
 
@@ -28,7 +30,7 @@ static int begin(void **state)
 	return mkdtemp(base) ? 0 : -1;
 }
 
-/* The one folder in another one. */
+/* Sets `folder` to the only folder in `above`. */
 static void find_folder_in(const char *above)
 {
 	char name[300] = "", path[600];
@@ -54,7 +56,7 @@ static void read_kept(const char *name, struct kwhy_text *out)
 		fail_msg("%s", error.text);
 }
 
-/* Eight columns of whole numbers. */
+/* Checks that the log has its eight columns, all of whole numbers. */
 static void assert_log_is_as_others_read_it(void)
 {
 	struct kwhy_text log = {0};
@@ -150,7 +152,10 @@ static void report_works_it_out_again(void **state)
 	spawned_done(&spawned);
 }
 
-/* Whole lines of what is kept so far; none where nothing is. */
+/*
+ * Reads the complete lines of the samples that are saved so far in a folder of `in`. Returns their number,
+ * 0 if nothing is saved yet.
+ */
 static size_t read_samples(const char *in, struct kwhy_text *out)
 {
 	char path[700];
@@ -247,7 +252,7 @@ static void simulators_and_predictions_are_held_against_it(void **state)
 		strstr(spawned.out.data, "Predictions without a measured copy (write, back to back): 1."));
 	spawned_done(&spawned);
 	spawned = SPAWN("bench", "pairs", "--from", folder, "--simulators", inputs);
-	assert_int_equal(spawned.exit, 1); /* up to 64 KiB: no line */
+	assert_int_equal(spawned.exit, 1); /* sizes end at 64 KiB, too few for a fit */
 	assert_non_null(strstr(spawned.err.data, "three sizes"));
 	spawned_done(&spawned);
 	spawned = SPAWN("bench", "pairs", "--backend", "host", "--engine", "write", "--timing",
@@ -284,7 +289,9 @@ static void two_fake_gpus_are_measured_and_verified(void **state)
 	spawned_done(&spawned);
 }
 
-/* 300 W and 200 W whatever they do: a byte costs 500 W times its time, and nothing above idle that is sure.
+/*
+ * The GPUs draw a constant 300 W and 200 W: a byte costs its time at 500 W, and the interval of its net
+ * energy includes 0.
  */
 static void joules_at_both_ends_are_those_of_gpus_of_known_power(void **state)
 {
@@ -380,7 +387,7 @@ static void each_communicator_of_many_has_a_sample_of_its_own(void **state)
 	assert_int_equal(spawned.exit, 0);
 	document = json_loads(spawned.out.data, 0, NULL);
 	configs = json_object_get(document, "configs");
-	assert_int_equal(json_array_size(configs), 16); /* five sizes of three, and the reference */
+	assert_int_equal(json_array_size(configs), 16); /* five sizes of three kinds, and the reference */
 	json_array_foreach(configs, i, config)
 	{
 		if (i > 0)
@@ -395,7 +402,7 @@ static void each_communicator_of_many_has_a_sample_of_its_own(void **state)
 	spawned_done(&spawned);
 }
 
-/* On a fake driver alone: nothing here may ever set anything on hardware. */
+/* Runs on a fake driver only: no test may change settings of real hardware. */
 static void clocks_are_locked_with_leave_alone_and_unlocked_in_the_end(void **state)
 {
 	char settings[400];
@@ -516,7 +523,7 @@ static void the_text_is_no_wider_than_80_columns(void **state)
 	spawned_done(&spawned);
 }
 
-/* Else it would be measured against itself, and its meter would count twice. */
+/* A GPU that is named twice would be measured against itself, and its energy would count twice. */
 static void a_gpu_that_is_named_twice_is_refused(void **state)
 {
 	static const char *const lists[] = {"0,0", "0,0000:19:00.0"};

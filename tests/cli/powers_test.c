@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Powers that one recording taught, in the ledger of another: --powers. */
+/* Tests --powers, which uses the powers learnt from one recording in the ledger of another. */
 #include "../golden/schema_check.h"
 #include "spawned_checks.h"
 
@@ -44,7 +44,7 @@ static void write_powers(const char *device, const char *unit)
 	kwhy_text_done(&text);
 }
 
-/* The note of that id; NULL: there is none. */
+/* Returns the text of the report's note with this id, or NULL if there is none. */
 static const char *note_of(const json_t *report, const char *id)
 {
 	const json_t *note;
@@ -68,7 +68,7 @@ static size_t count_of_basis(const json_t *report, const char *basis)
 	return count;
 }
 
-/* A recording of kwhy probe says what was repeated; one of kwhy record has no such part. */
+/* Only a recording of `kwhy probe` has a section on repeated kernels; one of `kwhy record` has none. */
 static void a_report_says_what_was_repeated(void **state)
 {
 	json_t *probed = json_of(SPAWN("report", "-q", "--json", PROBED)),
@@ -93,7 +93,7 @@ static void a_report_says_what_was_repeated(void **state)
 	assert_true(json_integer_value(json_object_get(probing, "busy_nj")) > 0);
 	assert_true(json_integer_value(json_object_get(probing, "known_nj")) <=
 		json_integer_value(json_object_get(probing, "busy_nj")));
-	/* Repeats have no call of the program's. */
+	/* The repeats have no runtime call in the program, and must not count as unlinked activities. */
 	assert_true(json_integer_value(
 			    json_object_get(json_object_get(probed, "lost"), "unlinked_activities")) < 810);
 	json_decref(probed);
@@ -153,7 +153,10 @@ static void what_cannot_be_used_is_refused_in_a_sentence(void **state)
 	assert_fails(
 		SPAWN("export", "-q", KWHY_SOURCE_DIR "/tests/golden/tiny.csv", "-o", place("x.powers.json")),
 		1, "teaches no power");
-	/* Two bursts do not decide a power: all of this recording are assumed. */
+	/*
+	 * The two bursts of this recording do not determine any power: all of its powers have the basis
+	 * `prior`.
+	 */
 	assert_fails(SPAWN("report", "-q", PLAIN, "--powers", PROBED), 1, "teaches no power");
 	assert_fails(SPAWN("export", "-q", TRAIN, "-o", place("x.powers.json.gz")), 2, "not end in .gz");
 	assert_fails(SPAWN("report", "-q", PLAIN, "--powers", PLAIN), 2, "is the run itself");
@@ -161,7 +164,7 @@ static void what_cannot_be_used_is_refused_in_a_sentence(void **state)
 	assert_fails(SPAWN("compare", "-q", PLAIN, PROBED), 1, "is a recording of kwhy probe");
 }
 
-/* No kernel of that name runs: every figure is as without. */
+/* The file names only kernels that do not run here, so that every figure must be the same as without it. */
 static void powers_of_other_kernels_change_nothing(void **state)
 {
 	json_t *with, *without;

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kwhy probe of whole programs on a driver, a CUPTI and an NVML without a GPU: what they print stays what it
- * is. */
+/*
+ * Tests `kwhy probe` of whole programs on a fake driver, CUPTI and NVML: the programs must print what they
+ * print without kwhy.
+ */
 #include "record_folder.h"
 
 #include <jansson.h>
 
 #define ENVIRONMENT "export KWHY_CUPTI=" KWHY_FAKE_CUPTI " LD_LIBRARY_PATH=" KWHY_FAKE_CUDA_DIR "; "
 
-/* Of `kwhy probe OPTIONS -- PROGRAM WORDS`, or the program alone; what the library said of it is in the log.
+/*
+ * Result of `kwhy probe OPTIONS -- PROGRAM WORDS`: exit status and output of both, and the log of the
+ * injected library.
  */
 struct probed {
 	int exit;
@@ -54,7 +58,7 @@ static struct probed *probe(const char *variables, const char *words)
 	return &out;
 }
 
-/* What the program prints by itself. */
+/* Returns what the program prints without kwhy. Valid until the next call. */
 static const char *plain(const char *words)
 {
 	static char out[512];
@@ -98,8 +102,8 @@ static void a_program_prints_what_it_prints_alone(void **state)
 	probed = probe("", "work:30 graph:2 sum");
 	assert_int_equal(count(probed->log, "burst add [264 x 256]"), 30);
 	assert_int_equal(count(probed->log, "burst count"), 30);
-	assert_int_equal(count(probed->log, "put back each") + count(probed->log, "copies alone"),
-		60); /* what they do is not known by their names */
+	/* memory is restored after each repeat, as the kernels' names do not show what they do */
+	assert_int_equal(count(probed->log, "put back each") + count(probed->log, "copies alone"), 60);
 	assert_true(strstr(probed->log, "back to back"));
 	assert_null(strstr(probed->log, "nccl"));
 	assert_null(strstr(probed->log, "gave up"));
@@ -148,13 +152,14 @@ static void behind_a_graph_its_kernels_are_repeated_that_take_no_address_from_me
 	expect_same("work:1 graph:8 sum");
 	probed = probe("", "work:1 graph:8 sum");
 	assert_int_equal(count(probed->log, "burst vectorized_elementwise_kernel"), 9);
-	assert_int_equal(count(probed->log, "burst add"), 1); /* by its name it might */
+	/* once, outside of the graph: by its name it might take addresses from memory */
+	assert_int_equal(count(probed->log, "burst add"), 1);
 	assert_int_equal(count(probed->log, "burst count"), 1);
 	assert_int_equal(count(probed->log, "launched under capture"), 3);
 	assert_null(strstr(probed->log, "gave up"));
 }
 
-/* Of a kernel that runs in graphs alone, too: nothing outside of them shows what it does. */
+/* The program launches these kernels only in graphs, so that no other launch shows what they do. */
 static void kernels_of_graphs_alone_are_repeated(void **state)
 {
 	struct probed *probed;
@@ -167,8 +172,10 @@ static void kernels_of_graphs_alone_are_repeated(void **state)
 	assert_null(strstr(probed->log, "gave up"));
 }
 
-/* XLA makes graphs of graphs and changes their kernels between launches: what is repeated has the memory that
- * the last change gave it. */
+/*
+ * XLA nests graphs and changes the parameters of their kernels between launches. The repeats must use the
+ * memory addresses of the last change.
+ */
 static void kernels_of_graphs_that_are_changed_are_repeated_as_they_are_now(void **state)
 {
 	struct probed *probed;
@@ -181,7 +188,7 @@ static void kernels_of_graphs_that_are_changed_are_repeated_as_they_are_now(void
 	assert_null(strstr(probed->log, "gave up"));
 }
 
-/* The report has a reason for each kernel, and that of a cooperative launch is its own. */
+/* The report gives a reason for each kernel that is not repeated; a cooperative launch has its own. */
 static void a_cooperative_kernel_is_not_repeated_and_the_report_says_so(void **state)
 {
 	struct spawned spawned;
@@ -194,7 +201,7 @@ static void a_cooperative_kernel_is_not_repeated_and_the_report_says_so(void **s
 	spawned_done(&spawned);
 }
 
-/* Sum of a number of the rows of a list in a result; `name`: of the rows with that name alone. */
+/* Returns the sum of the member `number` over the rows called `name`. */
 static int64_t sum_of(json_t *rows, const char *number, const char *name)
 {
 	int64_t sum = 0;
@@ -206,7 +213,10 @@ static int64_t sum_of(json_t *rows, const char *number, const char *name)
 	return sum;
 }
 
-/* Each launch is a call of the runtime, in which its burst lies. */
+/*
+ * Each burst runs within the runtime call that launches its kernel, but the time of the call must not
+ * include it.
+ */
 static void calls_have_no_time_of_bursts(void **state)
 {
 	char report[300];

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kwhy probe as a command. What a command of these tests "ran" are blocks that it copies into its recording.
+/*
+ * Tests the command `kwhy probe`. The commands that it runs here use no GPU: they copy prepared blocks into
+ * its recording.
  */
 #include "model/recording.h"
 #include "record_folder.h"
@@ -32,7 +34,7 @@ static void add_kernel(
 		.threads_per_block = 256};
 }
 
-/* One launch of 1 ms at `start_ms`, and 70 ms of repeats after it. */
+/* Adds a burst that begins at `start_ms`: a launch of 1 ms, followed by 70 ms of repeats. */
 static void add_burst(
 	struct kwhy_block_writer *writer, uint32_t name, int64_t start_ms, enum kwhy_burst_check check)
 {
@@ -77,7 +79,11 @@ static void add_facts(struct kwhy_block_writer *writer)
 	*run = (struct kwhy_wire_run){.start_mono_ns = 0, .end_mono_ns = 5000 * MS, .command = HOST};
 }
 
-/* Four bursts of gemm, 280 ms in all: 3.4 % by the model. Then scan runs; `check`: it is repeated once. */
+/*
+ * Writes a recording with four bursts of gemm, 280 ms in all, which give its energy to 3.4 % by the model.
+ * The kernel scan follows. It has one burst with the result `check` of the memory check, and is not
+ * repeated if `check` is NULL. Returns the path.
+ */
 static const char *make_blocks(const char *name, const enum kwhy_burst_check *check)
 {
 	const char *path = place(name);
@@ -142,7 +148,7 @@ static void options_out_of_range_are_wrong_usage(void **state)
 	assert_done(SPAWN("probe"), 2, "probe needs a command");
 }
 
-/* Real bursts of an H200. */
+/* The blocks have real bursts of an H200. */
 static void the_end_says_what_was_repeated_and_what_was_not(void **state)
 {
 	const char *const words[] = {"probe", "-q", "-o", place("a"), "--", "sh", "-c", copy_probed, NULL};
@@ -162,7 +168,10 @@ static void the_end_says_what_was_repeated_and_what_was_not(void **state)
 	assert_done(spawned, 0, last);
 }
 
-/* The report's first screen comes before; the command's own status and that of a change are not the same. */
+/*
+ * The first screen of the report comes before the message. Status 125 says that memory changed and replaces
+ * the command's own status, 7.
+ */
 static void memory_that_was_not_put_back_is_the_exit_status(void **state)
 {
 	const enum kwhy_burst_check different = KWHY_BURST_DIFFERENT;
@@ -201,7 +210,10 @@ static void an_earlier_recording_tells_the_library_what_is_known(void **state)
 	char last[400], known[300];
 
 	(void)state;
-	/* scan was not repeated, and of gemm the mangled name is reported: 0.035 * sqrt(270 / 280). */
+	/*
+	 * The line has the relative uncertainty of gemm, 0.035 * sqrt(270 / 280), and its mangled name.
+	 * scan is missing, as it was not repeated.
+	 */
 	assert_string_equal(spawned.out.data, "0.034369\t132\t256\t_Z4gemmPf\nmeters.blocks\nprobe.known\n");
 	snprintf(last, sizeof(last), "all of it: kwhy report -v %s --powers %s\n", words[3], words[5]);
 	snprintf(known, sizeof(known), "%s/probe.known", words[3]);
@@ -210,7 +222,10 @@ static void an_earlier_recording_tells_the_library_what_is_known(void **state)
 	unlink(words[5]);
 }
 
-/* Launcher and library together: a kernel that is known already is not repeated. */
+/*
+ * Checks with launcher and library together that the second run does not repeat a kernel that the first run
+ * measured.
+ */
 static void what_one_run_taught_the_next_one_leaves_alone(void **state)
 {
 	static const char command[] = "export KWHY_CUPTI=" KWHY_FAKE_CUPTI

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the launcher shows of the rows that processes append. */
+/* Tests what the launcher shows of the progress rows that the probed processes append to a file. */
 #include "cli/run/probe_watch.h"
 #include "cmocka_all.h"
 

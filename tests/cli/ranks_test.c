@@ -19,7 +19,9 @@
 #define PAIRS "bench", "pairs", "--backend", "host", "--quiet"
 #define SMALL "--min-size", "64KiB", "--max-size", "64KiB"
 #define FEW_CLOCKS "--timing", "back-to-back,host"
-/* Each of a few dozen configurations may take a 400th of that: a run ends long before, on a busy machine too.
+/*
+ * Time limit, s, that no run reaches, even on a busy machine: each of the few dozen configurations may take
+ * 1/400 of it.
  */
 #define LONG "--time", "60"
 
@@ -31,7 +33,7 @@ static int begin(void **state)
 	return mkdtemp(base) ? 0 : -1;
 }
 
-/* The only one in there. */
+/* Sets `folder` to the only folder in `above`, or to "" if there is none. */
 static void find_folder(const char *above)
 {
 	DIR *list = opendir(above);
@@ -61,7 +63,7 @@ static size_t count_lines(void)
 	return lines;
 }
 
-/* Whether a file of a process holds these bytes. */
+/* Returns whether the file `name` of a process in /proc contains these bytes. */
 static bool holds(const char *process, const char *name, const char *bytes, size_t length)
 {
 	static char content[65536];
@@ -77,9 +79,9 @@ static bool holds(const char *process, const char *name, const char *bytes, size
 	return memmem(content, got, bytes, length) != NULL;
 }
 
-static atomic_bool has_ended; /* the run that is to be killed */
+static atomic_bool has_ended; /* whether the run whose rank is to be killed has ended */
 
-/* Ends rank 2 once something has been measured. */
+/* Kills rank 2 as soon as 60 samples have been saved. */
 static void *kill_one(void *context)
 {
 	static const char rank[] = "\0RANK=2";
@@ -140,7 +142,8 @@ static void every_rank_has_its_files_and_its_clock(void **state)
 		double offset = json_number_value(json_object_get(rank, "clock_offset_ns")),
 		       half = json_number_value(json_object_get(rank, "clock_offset_half_width_ns"));
 
-		assert_true(half > 0); /* one clock: it lies within the interval */
+		/* all ranks have the same clock, so that the interval must contain 0 */
+		assert_true(half > 0);
 		assert_true(offset >= -half - 1000 && offset <= half + 1000);
 		assert_true(json_is_number(json_object_get(rank, "host_clock_drift_ppm")));
 		snprintf(path, sizeof(path), "%s/metadata_rank_%zu.yml", folder, i);
@@ -194,7 +197,9 @@ static bool is_free(int port)
 	return is_bound;
 }
 
-/* Below those that the system gives to connections: one that is free stays so. Ranks listen on the next one.
+/*
+ * Returns a port such that the next one, on which the ranks listen, is free. It lies below the ports that
+ * the system assigns to connections, so that it stays free.
  */
 static int find_port(void)
 {
@@ -205,7 +210,7 @@ static int find_port(void)
 	return port;
 }
 
-/* As a launcher does, each told by the environment of its own. */
+/* Runs two ranks as a launcher does: each learns its rank from its own environment. */
 static void run_ranks(struct rank ranks[2])
 {
 	char port[16];
@@ -264,7 +269,7 @@ static void both_ends_of_an_exchange_copy_at_once(void **state)
 		assert_true(json_is_true(json_object_get(config, "verified")));
 		exchanges += strcmp(json_string_value(json_object_get(config, "engine")), "exchange") == 0;
 	}
-	assert_int_equal(exchanges, 2); /* of 4 MiB, either way */
+	assert_int_equal(exchanges, 2); /* one of 4 MiB in each order of the two GPUs */
 	assert_non_null(strstr(spawned.out.data, "ping-pong is queued by one process"));
 	json_decref(document);
 	spawned_done(&spawned);
@@ -305,7 +310,7 @@ static void fake_gpus_of_three_processes_reach_each_other_and_by_nccl(void **sta
 	assert_int_equal(spawned.exit, 0);
 	document = json_loads(spawned.out.data, 0, NULL);
 	configs = json_object_get(document, "configs");
-	assert_int_equal(json_array_size(configs), 7 * 6 + 5 + 1); /* and the reference */
+	assert_int_equal(json_array_size(configs), 7 * 6 + 5 + 1); /* 7 * 6 + 5, and the reference */
 	json_array_foreach(configs, i, config)
 	{
 		assert_true(json_is_true(json_object_get(config, "verified")));

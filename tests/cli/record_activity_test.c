@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kwhy record with its library in the command: what ran, which part of it, and the command's own ranges and
- * work. */
+/*
+ * Tests `kwhy record` with its library in the command: what ran, the recorded part of it, and the ranges
+ * and work of the command.
+ */
 #include "base/boot.h"
 #include "record_folder.h"
 
@@ -23,7 +25,7 @@ static void the_library_is_named_to_the_command(void **state)
 
 #define FAKE_CUDA "export KWHY_CUPTI=" KWHY_FAKE_CUPTI " LD_LIBRARY_PATH=" KWHY_FAKE_CUDA_DIR "; "
 
-/* How many records of a kind `kwhy verify` counts. */
+/* Returns the number of records of this kind that `kwhy verify` counts. */
 static long count_records(const char *recording, const char *kind)
 {
 	struct spawned spawned = SPAWN("verify", recording);
@@ -40,7 +42,7 @@ static long count_records(const char *recording, const char *kind)
 	return count;
 }
 
-/* Launcher, library and report together, on a CUDA, a CUPTI and an NVML without a GPU. */
+/* Tests launcher, library and report together on a fake CUDA, CUPTI and NVML. */
 static void what_two_processes_ran_and_their_power_is_one_recording(void **state)
 {
 	static const char command[] = "export KWHY_CUPTI=" KWHY_FAKE_CUPTI
@@ -68,7 +70,10 @@ static void what_two_processes_ran_and_their_power_is_one_recording(void **state
 	json_decref(report);
 }
 
-/* Two ranks on one device, one after the other, as the report tells them apart. */
+/*
+ * Two ranks run on one device, one after the other. The report must list the work of each under its own
+ * process.
+ */
 static void ranks_are_told_apart_by_their_process_and_host(void **state)
 {
 	static const char command[] = FAKE_CUDA "RANK=0 WORLD_SIZE=2 " KWHY_FAKE_PROGRAM
@@ -109,7 +114,10 @@ static void ranks_are_told_apart_by_their_process_and_host(void **state)
 	spawned_done(&spawned);
 }
 
-/* Whether bytes of a file hold that text; names of a bundle's files are stored plain. */
+/*
+ * Returns whether the file contains the text. Texts are stored uncompressed in the files of a recording's
+ * folder.
+ */
 static bool holds(const char *path, const char *text)
 {
 	struct kwhy_text bytes = {0};
@@ -122,7 +130,10 @@ static bool holds(const char *path, const char *text)
 	return found;
 }
 
-/* What tells machines of one name apart, and containers of one machine from those. */
+/*
+ * The id of the boot distinguishes machines of the same host name, and containers of one machine from other
+ * machines.
+ */
 static void launcher_and_program_state_which_start_of_the_machine_it_was(void **state)
 {
 	static const char command[] = FAKE_CUDA KWHY_FAKE_PROGRAM " cuda launch:5";
@@ -194,7 +205,7 @@ static struct spawned record_loop(const char *const *words)
 	return spawned;
 }
 
-/* Launches that the program says it made, all of its runs together. */
+/* Returns the number of launches that all runs of the program together report. */
 static long count_launches(const char *output)
 {
 	long count = 0;
@@ -217,7 +228,9 @@ static void random_windows_see_their_share_of_two_processes(void **state)
 	(void)state;
 	assert_int_equal(spawned.exit, 0);
 	spawned_done(&spawned);
-	/* A few dozen windows alone, fewer where the programs have their turns seldom: not the exact share.
+	/*
+	 * A few dozen windows are recorded, fewer on a busy machine, so that the recorded share is near the
+	 * requested one only roughly.
 	 */
 	if (share_ratio < 0.02 || share_ratio > 0.8)
 		fail_msg("%f of the kernels are recorded", share_ratio);
@@ -236,7 +249,7 @@ static void activity_keeps_to_delay_and_duration(void **state)
 
 	(void)state;
 	assert_int_equal(spawned.exit, 0);
-	/* Collection begins a moment before the window does. */
+	/* Collection begins a moment before the window and may record launches before it. */
 	assert_in_range(count_records(place("a"), "kernel"), 1, count_launches(spawned.out.data));
 	spawned_done(&spawned);
 	assert_int_equal(count_records(place("a"), "coverage"), 1);
@@ -307,7 +320,10 @@ static void activity_keeps_to_ranges_of_the_name(void **state)
 	(void)state;
 	assert_int_equal(spawned.exit, 0);
 	spawned_done(&spawned);
-	/* After a range collection goes on for a moment: the three of the other range are there, too. */
+	/*
+	 * Collection goes on for a moment after a range and may record the three launches of the other
+	 * range.
+	 */
 	assert_in_range(count_records(place("a"), "kernel"), 27, 30);
 	assert_int_equal(count_records(place("a"), "coverage"), 2);
 	assert_done(SPAWN("report", "-v", place("a")), 0, "");

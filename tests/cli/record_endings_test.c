@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kwhy record: what a recording is, and the one before it, when something goes wrong. */
+/* Tests what remains of a recording, and of the one that it replaces, when something goes wrong. */
 #include "record_folder.h"
 
 #include <signal.h>
@@ -61,7 +61,7 @@ static void a_command_that_is_not_there_puts_the_recordings_back_that_were(void 
 	assert_two_recordings();
 }
 
-/* Every file is full from its first bytes on. */
+/* The limit on file sizes makes every first write fail. */
 static void a_recording_that_cannot_begin_leaves_those_that_were(void **state)
 {
 	char command[1200];
@@ -99,7 +99,7 @@ static void what_is_no_recording_is_left_alone(void **state)
 	assert_int_equal(unlink(place("a")), 0);
 }
 
-/* The command kills the program that records it. */
+/* The command kills the kwhy that records it. */
 static void a_recorder_that_is_killed_leaves_what_it_saw(void **state)
 {
 	struct spawned spawned = SPAWN(
@@ -143,7 +143,7 @@ static void a_request_to_end_before_the_command_starts_leaves_all_as_it_was(void
 	assert_false(is_there(place("a.old")));
 }
 
-/* The command leaves no space to the files of the kwhy that records it. */
+/* The command sets a limit on file sizes for the kwhy that records it, whose next writes then fail. */
 static void a_disk_that_fills_leaves_what_was_recorded_and_the_status(void **state)
 {
 	struct spawned spawned;
@@ -178,7 +178,10 @@ static void a_recording_that_was_removed_meanwhile_is_a_failure(void **state)
 	}
 }
 
-/* A file that kwhy opens is not taken for one of them. */
+/*
+ * With stdout and stderr closed, no file of the recording may get their descriptors, or messages would be
+ * written into it.
+ */
 static void messages_to_what_the_starter_closed_are_not_in_the_recording(void **state)
 {
 	char command[1200];

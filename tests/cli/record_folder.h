@@ -2,7 +2,7 @@
 #ifndef KWHY_TESTS_CLI_RECORD_FOLDER_H
 #define KWHY_TESTS_CLI_RECORD_FOLDER_H
 
-/* A folder for the recordings of a test, and a machine with a fake NVML of a steady load. */
+/* Folder for the recordings of a test, on a machine whose fake NVML has a steady load. */
 #include "base/file.h"
 #include "cmocka_all.h"
 #include "spawn.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kwhy record: the meters, the command and the recording as a file. */
+/* Tests `kwhy record`: the meters, the command, and the recording as a file. */
 #include "record_folder.h"
 
 #include <limits.h>
@@ -169,7 +169,7 @@ static void without_a_gpu_the_command_runs_and_the_report_says_why_nothing_is_kn
 	assert_done(SPAWN("record", "--power-only", "-o", place("a"), "--", "true"), 0,
 		"time only: no power readings");
 	spawned = SPAWN("report", "-v", place("a"));
-	assert_memory_equal(spawned.out.data, "What it cost  a\n", 16); /* on no device, named or unnamed */
+	assert_memory_equal(spawned.out.data, "What it cost  a\n", 16); /* the heading names no device */
 	assert_non_null(strstr(spawned.out.data, "the NVIDIA driver runs but shows no GPU"));
 	spawned_done(&spawned);
 	use_steady_load();
@@ -189,7 +189,7 @@ static void the_command_keeps_its_output_and_its_status(void **state)
 		SPAWN("record", "-o", place("a"), "--", "sh", "-c", "kill -9 $$"), 137, "killed by signal 9");
 }
 
-/* The bundled one, with a byte in its middle turned over and its end cut off. */
+/* Copies the bundled recording with one bit in its middle changed and its last three bytes missing. */
 static void what_is_damaged_is_counted_as_json_too(void **state)
 {
 	struct kwhy_text bytes = {0};
@@ -223,7 +223,7 @@ static void what_is_damaged_is_counted_as_json_too(void **state)
 	unlink(place("half"));
 }
 
-/* The format is known by the content, and where that is damaged by the name. */
+/* The format is recognised by the content or, where the content is damaged, by the name. */
 static void what_is_damaged_from_its_start_is_read_with_partial(void **state)
 {
 	struct kwhy_text bytes = {0};
@@ -259,7 +259,7 @@ static void work_is_recorded_with_the_run(void **state)
 	json_decref(report);
 }
 
-/* script(1) gives it one. */
+/* Progress is drawn only on a terminal, which script(1) provides. */
 static void progress_is_drawn_on_a_terminal(void **state)
 {
 	struct kwhy_text shown = {0};
@@ -329,7 +329,7 @@ static void a_recording_may_become_one_file(void **state)
 	assert_int_equal(unlink(place("a.old")), 0);
 }
 
-/* A kwhy that was killed while it packed leaves such a file. */
+/* Writes the files that a kwhy leaves if it is killed while it packs a recording. */
 static void what_an_earlier_packing_left_does_not_stand_in_the_way(void **state)
 {
 	struct kwhy_error error;
@@ -346,7 +346,7 @@ static void what_an_earlier_packing_left_does_not_stand_in_the_way(void **state)
 	remove_recording("a.parts");
 }
 
-/* A name that has no space for what is put after it meanwhile. */
+/* The name is too long for the suffix that the file has while it is packed. */
 static void a_recording_that_cannot_become_one_file_stays_a_folder_and_the_status_the_commands(void **state)
 {
 	char name[NAME_MAX - 5 + 1], path[2 * NAME_MAX];
@@ -373,7 +373,7 @@ static void slashes_behind_the_folder_are_no_part_of_its_name(void **state)
 	assert_int_equal(unlink(place("a")), 0);
 }
 
-/* An amount stated for one unit holds against what the command itself reports of it. */
+/* The amount that --work states for a unit replaces the one that the command reports for it. */
 static void work_that_a_command_reports_is_recorded_whatever_its_unit(void **state)
 {
 	json_t *report, *work;
@@ -414,7 +414,7 @@ static void a_link_leads_to_the_recording_and_stays(void **state)
 	assert_int_equal(symlink("real", place("a")), 0);
 	for (int i = 0; i < 3; i++)
 		assert_done(SPAWN("record", "-q", "-o", place("a"), "--", "true"), 0, "");
-	assert_int_equal(unlink(place("a")), 0); /* fails for a folder */
+	assert_int_equal(unlink(place("a")), 0); /* fails for a folder, but this is the link */
 	assert_done(SPAWN("verify", place("real")), 0, "");
 	assert_done(SPAWN("verify", place("real.old")), 0, "");
 	remove_recording("real");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that tells libkwhy of its regions and its work: three steps of 10 ms with 7 tokens each. */
+/* A program that reports its regions and its work to libkwhy: three steps of 10 ms with 7 tokens each. */
 #include <kwhy/measure.h>
 
 #include <stdio.h>

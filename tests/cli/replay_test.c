@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kwhy replay as a rehearsal on the host, and by the calls of a real driver on a fake one. */
+/* Tests `kwhy replay`, as a rehearsal on the host and by the calls of a real driver on a fake one. */
 #include "../golden/schema_check.h"
 #include "base/file.h"
 #include "spawned_checks.h"
@@ -38,7 +38,7 @@ static void an_imported_trace_is_rehearsed_and_says_so(void **state)
 	assert_true(json_is_true(json_object_get(replay, "rehearsal")));
 	assert_true(count(replay, "as_recorded", "pattern", "kernels") > 10);
 	assert_true(json_is_null(json_object_get(replay, "changed")));
-	/* two devices worked: what one of them drew is not known apart */
+	/* two devices worked, and their energy is known only together */
 	assert_true(count(replay, "as_recorded", "otherwise", "other_devices") > 0);
 	assert_true(json_is_null(json_object_get(
 		json_object_get(json_object_get(replay, "as_recorded"), "recorded"), "energy_j")));
@@ -66,7 +66,7 @@ static const char *on_fakes(void)
 	return KWHY_FAKE_CUDA_DIR ":" KWHY_FAKE_NVML_DIR;
 }
 
-/* The powers of proxy kernels and the energy of the runs, by a meter that shows 124 W. */
+/* The fake meter shows 124 W, from which powers of proxy kernels and the energy of the runs follow. */
 static void a_meter_tells_powers_and_energy(void **state)
 {
 	struct spawned spawned;
@@ -88,7 +88,7 @@ static void a_meter_tells_powers_and_energy(void **state)
 	spawned_done(&spawned);
 }
 
-/* Ten kernels of 2 ms on one device, each waited for. */
+/* Writes a recording of ten kernels of 2 ms on one device, each followed by a wait of the host. */
 static void write_recording(const char *path)
 {
 	FILE *file = fopen(path, "w");
@@ -107,7 +107,10 @@ static void write_recording(const char *path)
 	fclose(file);
 }
 
-/* A replay on fakes that draw by what runs, of a recording whose kernel drew that much. */
+/*
+ * Replays, on fakes that draw power by what runs, a recording whose kernel drew these powers. The caller
+ * owns the result.
+ */
 static json_t *replayed_at(const char *powers)
 {
 	char path[] = "/tmp/kwhy-replay-XXXXXX.csv";
@@ -141,7 +144,10 @@ static double recorded_net(const json_t *replay)
 	return number(json_object_get(json_object_get(replay, "as_recorded"), "recorded"), "net_j");
 }
 
-/* The factor of the window that came nearest is kept, whatever a busy host makes of the windows. */
+/*
+ * The work factor of the window with the smallest deviation must be kept. Deviations themselves depend on
+ * the load of the host.
+ */
 static void stand_ins_work_more_or_less_to_draw_what_was_recorded(void **state)
 {
 	json_t *replay = replayed_at("compute=220,idle=100"), *step;
@@ -174,7 +180,7 @@ static void a_power_that_no_stand_in_reaches_is_told(void **state)
 	json_decref(replay);
 }
 
-/* A kernel of no length, many copies, waits and threads: all by the driver's own calls. */
+/* Tests kernels of length 0, many copies, waits and several threads by the calls of a driver. */
 static void a_driver_runs_what_the_host_does(void **state)
 {
 	struct spawned spawned;
@@ -190,7 +196,10 @@ static void a_driver_runs_what_the_host_does(void **state)
 	spawned_done(&spawned);
 }
 
-/* Of runs enough for an hour, this many seconds after its start. Gives how it ended. */
+/*
+ * Starts a replay with runs enough for an hour and interrupts it `seconds` after its start. Returns the
+ * status that system() gives.
+ */
 static int interrupt_after(int seconds)
 {
 	char line[512];
@@ -211,7 +220,7 @@ static void an_interrupt_leaves_the_runs_before(void **state)
 
 	(void)state;
 	unlink("replay-stopped.json");
-	/* a machine that is busy takes longer to the first run */
+	/* on a busy machine the first run ends later */
 	for (int seconds = 2; access("replay-stopped.json", F_OK) && seconds <= 64; seconds *= 2)
 		status = interrupt_after(seconds);
 	assert_true(WIFEXITED(status));

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The first screen of kwhy report, as a new user sees it, and the ways to see more. */
+/* Tests the first screen of `kwhy report`, as a new user sees it, and the options that show more. */
 
 #define EXAMPLES KWHY_SOURCE_DIR "/examples/"
 #define GOLDEN KWHY_SOURCE_DIR "/tests/golden/"
@@ -73,7 +73,7 @@ static struct spawned report(const char *first, const char *const *input)
 	return spawn_run(&(struct spawn){.words = words});
 }
 
-/* Reads all that a program writes to a terminal of this width. */
+/* Runs a report on a terminal of 24 lines and `columns` columns and returns all that it writes. */
 static struct kwhy_text on_terminal(const char *const *input, const char *first, unsigned short columns)
 {
 	struct winsize size = {.ws_row = 24, .ws_col = columns};
@@ -92,7 +92,8 @@ static struct kwhy_text on_terminal(const char *const *input, const char *first,
 		execv(KWHY_PROGRAM, (char *const *)words);
 		_exit(127);
 	}
-	while ((length = read(master, piece, sizeof(piece))) > 0) /* the end is reported as EIO */
+	/* read() fails with EIO once the program has ended */
+	while ((length = read(master, piece, sizeof(piece))) > 0)
 		kwhy_text_add_bytes(&out, piece, (size_t)length);
 	close(master);
 	assert_int_equal(waitpid(child, &state, 0), child);
@@ -101,7 +102,6 @@ static struct kwhy_text on_terminal(const char *const *input, const char *first,
 	return out;
 }
 
-/* Removes the carriage returns that a terminal adds. */
 static void strip_returns(struct kwhy_text *text)
 {
 	size_t kept = 0;
@@ -113,7 +113,7 @@ static void strip_returns(struct kwhy_text *text)
 	text->length = kept;
 }
 
-/* Sentences of at least five words must not occur twice; table rows may. */
+/* Checks that no line of more than 30 bytes occurs twice. */
 static void assert_no_line_twice(char *const *lines, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -166,7 +166,7 @@ static void the_first_screen_fits_a_terminal_of_120_columns(void **state)
 	}
 }
 
-/* The text in one line, with single spaces. */
+/* Returns the text as one line with single spaces. The caller frees it. */
 static char *unwrapped(const char *text)
 {
 	char *line = malloc(strlen(text) + 1);
@@ -183,7 +183,9 @@ static char *unwrapped(const char *text)
 	return line;
 }
 
-/* Three things to do, or all if they are fewer, each with its whole cure. */
+/*
+ * Checks that the first screen shows three findings, or all if there are fewer, each with its whole cure.
+ */
 static void assert_advice(const char *const *input)
 {
 	struct spawned spawned = report(NULL, input), data = report("--json", input);
@@ -268,7 +270,7 @@ static void a_pager_shows_what_is_longer_than_a_screen_on_a_terminal_alone(void 
 	piped = report("-v", inputs[12]);
 	assert_null(strstr(piped.out.data, "paged:"));
 	spawned_done(&piped);
-	setenv("PAGER", "true", 1); /* leaves without reading */
+	setenv("PAGER", "true", 1); /* a pager that ends without reading */
 	text = on_terminal(inputs[12], "-v", 80);
 	assert_null(strstr(text.data ? text.data : "", "What it cost"));
 	kwhy_text_done(&text);
@@ -283,7 +285,7 @@ static void a_pager_shows_what_is_longer_than_a_screen_on_a_terminal_alone(void 
 	unsetenv("PAGER");
 }
 
-/* A rank whose device waits 26 to 36 us for each of 200 launches. */
+/* Writes the trace of a rank whose device waits 26 us to 36 us for each of 200 launches. */
 static void write_rank(size_t rank)
 {
 	struct kwhy_text text = {0};
@@ -366,7 +368,7 @@ static void the_brief_report_has_at_most_4_kb(void **state)
 	assert_fails(SPAWN("report", TINY, "--brief"), 2, "--brief shortens JSON; add --json");
 }
 
-/* Where the trace has source lines, text and JSON name them. */
+/* If the trace has source lines, text and JSON must name them. */
 static void what_to_do_names_file_and_line(void **state)
 {
 	char path[128];

@@ -13,7 +13,7 @@
 
 enum { WORD_LIMIT = 80 };
 
-/* Held back over the exec. */
+/* Sends this process a signal that stays blocked, and thus pending, until after the exec. */
 static void send_ahead(int pending)
 {
 	sigset_t set;
@@ -30,7 +30,7 @@ static void become(const struct spawn *spawn, int out, int err)
 
 	for (size_t i = 0; i < WORD_LIMIT && spawn->words[i]; i++)
 		arguments[i + 1] = spawn->words[i];
-	signal(SIGINT, SIG_DFL); /* ignored where the tests run in the background */
+	signal(SIGINT, SIG_DFL); /* a shell that runs the tests in the background makes them ignore it */
 	signal(SIGCHLD, spawn->ignores_children ? SIG_IGN : SIG_DFL);
 	unsetenv("NO_COLOR");
 	setenv("KWHY_PROFILES", KWHY_SOURCE_DIR "/profiles", 1);
@@ -48,7 +48,6 @@ static void become(const struct spawn *spawn, int out, int err)
 	_exit(127);
 }
 
-/* Reads both pipes until both are closed. */
 static void gather(int out, int err, struct spawned *spawned)
 {
 	struct pollfd pipes[2] = {{.fd = out, .events = POLLIN}, {.fd = err, .events = POLLIN}};

@@ -4,26 +4,26 @@
 
 #include "base/text.h"
 
-/* Runs the built program as a shell would: `words` are its arguments, ended by NULL. */
+/* A run of the built program; `words` are its arguments, ended by NULL. */
 struct spawn {
 	const char *const *words;
-	const char *folder;	 /* to run in; NULL: where the test runs */
-	const char *stdout_to;	 /* a file for stdout instead of a pipe; NULL: none */
-	const char *environment; /* "NAME=VALUE" to set besides; NULL: none */
-	int pending;		 /* a signal that came before it looked for any; 0: none */
-	bool ignores_children;	 /* started with SIGCHLD ignored, as some daemons start what they run */
+	const char *folder;	 /* working directory; NULL: that of the test */
+	const char *stdout_to;	 /* file for stdout instead of a pipe; NULL: a pipe */
+	const char *environment; /* "NAME=VALUE" of one more variable to set; NULL: none */
+	int pending;		 /* signal that is pending when the program starts; 0: none */
+	bool ignores_children;	 /* starts with SIGCHLD ignored, as started by some daemons */
 };
 
-/* What came of it; both texts are empty strings at least. */
+/* Result of a run. Both texts have data, "" if the program wrote nothing. */
 struct spawned {
-	int exit; /* negative: the signal that ended it */
+	int exit; /* exit status; negative: the signal that ended the program */
 	struct kwhy_text out, err;
 };
 
 struct spawned spawn_run(const struct spawn *spawn);
 void spawned_done(struct spawned *spawned);
 
-/* spawn_run() with words alone. */
+/* Runs the built program with these arguments and no other settings. */
 #define SPAWN(...) spawn_run(&(struct spawn){.words = (const char *const[]){__VA_ARGS__, NULL}})
 
 #endif

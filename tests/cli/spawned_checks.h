@@ -13,9 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What tests hold against a run of a command and what it wrote. */
+/* Checks of a run of a command and of what it wrote. */
 
-/* It failed with that status, wrote no result and said so in three lines at most. Ends it. */
+/*
+ * Checks that the run failed with this status, wrote nothing to stdout, and wrote at most three lines,
+ * which contain `says`, to stderr. Frees it.
+ */
 static inline void assert_fails(struct spawned spawned, int status, const char *says)
 {
 	size_t lines = 0;
@@ -28,7 +31,7 @@ static inline void assert_fails(struct spawned spawned, int status, const char *
 	spawned_done(&spawned);
 }
 
-/* Its result, however it ended. */
+/* Returns the JSON that the run wrote to stdout, whatever its exit status. The caller owns it. */
 static inline json_t *json_in(const struct spawned *spawned)
 {
 	json_t *root = json_loads(spawned->out.data, 0, NULL);
@@ -39,7 +42,10 @@ static inline json_t *json_in(const struct spawned *spawned)
 	return root;
 }
 
-/* Its result, of a run that ended with that status and was quiet; end it with json_decref(). */
+/*
+ * Checks that the run ended with this status and wrote nothing to stderr. Frees it and returns the JSON of
+ * its stdout, which the caller owns.
+ */
 static inline json_t *json_with(struct spawned spawned, int status)
 {
 	json_t *root = json_in(&spawned);
@@ -51,7 +57,7 @@ static inline json_t *json_with(struct spawned spawned, int status)
 	return root;
 }
 
-/* Text as one line: where it is wrapped depends on the length of paths. */
+/* Makes the text one line, as the places of its line breaks depend on the length of paths. */
 static inline void unwrap(char *text)
 {
 	char *out = text;
@@ -67,7 +73,10 @@ static inline void unwrap(char *text)
 	*out = '\0';
 }
 
-/* It did well and said so in its result, in one line or as a sentence is wrapped. */
+/*
+ * Checks that the run succeeded, wrote nothing to stderr, and has `says` in its stdout, whether or not a
+ * line break divides it. Frees it.
+ */
 static inline void assert_says(struct spawned spawned, const char *says)
 {
 	bool found = strstr(spawned.out.data, says) != NULL;
@@ -80,7 +89,7 @@ static inline void assert_says(struct spawned spawned, const char *says)
 	spawned_done(&spawned);
 }
 
-/* A file of a test's folder; of the last eight the words stay. */
+/* Returns the path of a file in a test's folder. It is valid for the next seven calls. */
 static inline const char *place_in(const char *folder, const char *name)
 {
 	static char path[8][1024];
@@ -91,7 +100,7 @@ static inline const char *place_in(const char *folder, const char *name)
 	return out;
 }
 
-/* A file written there. */
+/* Writes a file in the folder and returns its path, which is valid as that of place_in() is. */
 static inline const char *text_file_in(const char *folder, const char *name, const char *text)
 {
 	const char *path = place_in(folder, name);
@@ -100,7 +109,7 @@ static inline const char *text_file_in(const char *folder, const char *name, con
 	return path;
 }
 
-/* A document that was written there; end it with json_decref(). */
+/* Returns the JSON document in a file of the folder. The caller owns it. */
 static inline json_t *json_file_in(const char *folder, const char *name)
 {
 	json_t *document = json_load_file(place_in(folder, name), JSON_REJECT_DUPLICATES, NULL);
@@ -109,20 +118,23 @@ static inline json_t *json_file_in(const char *folder, const char *name)
 	return document;
 }
 
-/* To a millionth. */
+/* Checks that the value differs from the wanted one by at most a millionth of it. */
 static inline void assert_near(double value, double wanted)
 {
 	if (!(fabs(value - wanted) <= 1e-6 * fabs(wanted)))
 		fail_msg("%.9g instead of %.9g", value, wanted);
 }
 
-/* Its result, of a run that did well. */
+/* Checks that the run succeeded quietly and returns the JSON of its stdout. The caller owns it. */
 static inline json_t *json_of(struct spawned spawned)
 {
 	return json_with(spawned, 0);
 }
 
-/* A number of a result, or of an object in it; 0: there is none. `part` NULL: of the row itself. */
+/*
+ * Returns the number `key` of the object `part` in `row`, or of `row` itself if `part` is NULL; 0 if there
+ * is none.
+ */
 static inline double number_in(const json_t *row, const char *part, const char *key)
 {
 	return json_number_value(json_object_get(part ? json_object_get(row, part) : row, key));
@@ -142,7 +154,7 @@ static inline void assert_fits_80_columns(const char *text)
 	}
 }
 
-/* How many a file has. */
+/* Returns the number of lines of a file. */
 static inline size_t lines_of(const char *file)
 {
 	struct kwhy_text text = {0};
@@ -157,7 +169,7 @@ static inline size_t lines_of(const char *file)
 	return lines;
 }
 
-/* The number at a path like "runs.0.energy_j.value". */
+/* Returns the number at a path like "runs.0.energy_j.value". */
 static inline double number_at(const json_t *node, const char *path)
 {
 	char part[64];

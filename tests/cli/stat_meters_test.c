@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Meters that lack, vanish or fall short, and readings kept. */
+/* Tests `kwhy stat` with meters that are missing, vanish or end early, and with saved readings. */
 #include "stat_run.h"
 
 #include "../golden/schema_check.h"
@@ -37,7 +37,7 @@ static void a_split_gpu_and_a_counter_that_never_moves_are_noted(void **state)
 		file);
 	fclose(file);
 	setenv("KWHY_FAKE_NVML", place("scenario"), 1);
-	spawned = SPAWN("stat", "--", "sleep", "4"); /* a second at rest is enough */
+	spawned = SPAWN("stat", "--", "sleep", "4"); /* the counter is reported as stuck after one second */
 	assert_non_null(strstr(spawned.err.data, "its energy is of the whole GPU"));
 	assert_ends(spawned, 0, "its counter stood still");
 }
@@ -93,7 +93,9 @@ static void a_device_that_vanishes_has_no_energy_and_says_why(void **state)
 	json_decref(document);
 }
 
-/* A counter that moves once a second, so that a busy machine's shortest run is short, too. */
+/*
+ * The counter changes once a second, so that the shortest run is too short for it on a busy machine, too.
+ */
 static void a_run_too_short_for_its_meter_is_told_with_a_cure(void **state)
 {
 	FILE *file = fopen(place("power.csv"), "w");
@@ -108,7 +110,7 @@ static void a_run_too_short_for_its_meter_is_told_with_a_cure(void **state)
 		"too short for its meter");
 }
 
-/* The first lines of a file alone. */
+/* Truncates a file after its first `lines` lines. */
 static void keep_lines(const char *path, size_t lines)
 {
 	struct kwhy_text text = {0};

@@ -7,29 +7,32 @@
 
 #include <jansson.h>
 
-/* kwhy stat on a machine of the fake NVML, and what its result says. */
+/* Runs `kwhy stat` on a machine with the fake NVML and checks its result. */
 
-/* A setup and a teardown of a group: the fake NVML, and a folder for results. */
+/* Setup and teardown of a group: the fake NVML, and a folder for results. */
 int stat_begin(void **state);
 int stat_end(void **state);
 
-/* The path of a file in the folder, until the next call; stat_end() has the names that it removes. */
+/*
+ * Returns the path of a file in the folder, valid until the next call. stat_end() removes only the names in
+ * its own list.
+ */
 const char *place(const char *name);
-/* The machine is that of a scenario of the fake. */
+/* Makes the fake NVML follow the scenario of this name. */
 void use_scenario(const char *name);
 
-/* Ends with json_decref(). */
+/* Returns the parsed JSON. The caller owns it. */
 json_t *parse(const struct kwhy_text *text);
-/* Runs the words, which write their result to stat.json, and reads that; ends with json_decref(). */
+/* Runs kwhy with words that make it write stat.json, and returns that result. The caller owns it. */
 json_t *stat_of(const char *const *words);
 #define STAT(...) stat_of((const char *const[]){"stat", "-o", place("stat.json"), __VA_ARGS__, NULL})
 
-/* The item of an array whose key has that name. */
+/* Returns the item of the array whose member `key` is `name`. Fails the test if there is none. */
 json_t *named(json_t *array, const char *key, const char *name);
 json_t *domain_of(const json_t *document, const char *name);
 double real_at(const json_t *object, const char *outer, const char *inner);
 
-/* It ended with that status and said so on stderr. Frees it. */
+/* Checks that the run ended with this status and has `says` in its stderr. Frees it. */
 void assert_ends(struct spawned spawned, int exit, const char *says);
 
 #endif

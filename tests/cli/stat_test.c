@@ -248,7 +248,7 @@ static void a_request_to_end_before_the_command_starts_starts_none(void **state)
 	assert_ends(spawned, 143, "");
 }
 
-/* The command leaves no space to the files of the kwhy that measures it. */
+/* The command sets a limit on file sizes for the kwhy that measures it, whose next writes then fail. */
 static void readings_that_cannot_be_kept_leave_the_result_and_the_status(void **state)
 {
 	struct spawned spawned;
@@ -315,7 +315,7 @@ static void wrong_usage_is_told_before_anything_runs(void **state)
 	}
 }
 
-/* The one left behind lives for longer than any test runs. */
+/* The process left running sleeps longer than any test lasts. */
 static void processes_left_after_are_noted(void **state)
 {
 	struct kwhy_text pid = {0};
@@ -353,7 +353,7 @@ static void the_text_fits_80_columns_and_csv_has_its_columns(void **state)
 	spawned_done(&spawned);
 }
 
-/* b sleeps a sixth as long, so that it takes less also where a busy machine adds to both. */
+/* b sleeps a sixth of the time of a, so that it takes less time even if a busy machine delays both. */
 static void two_results_are_compared(void **state)
 {
 	struct spawned spawned;

@@ -36,7 +36,7 @@ static json_t *load(const char *text)
 
 static void all_that_is_measured_keeps_to_its_schema(void **state)
 {
-	/* So few that a round of them is a small part of the time also on a busy machine. */
+	/* So few strategies that one round takes a small part of the time limit, even on a busy machine. */
 	struct spawned spawned = SPAWN(SMALL, "--strategy", "pinned,pageable,packed,batch,piece-kernel",
 		"--time", "40", "--save", in_folder(path, "all"), "--json", "--energy", "--burst", "0.1",
 		"--header", in_folder(other, "choices.h"));
@@ -70,7 +70,7 @@ static void a_folder_is_worked_out_again(void **state)
 	assert_fits_80_columns(text.out.data);
 	assert_keeps_to_schema("transfers", document);
 	assert_int_equal(csv.exit, 0);
-	/* The file begins with a mark, ten settings and a date beside the names of the columns. */
+	/* The saved file has twelve lines more: a mark, ten settings and a date. */
 	assert_int_equal(
 		lines_of(in_folder(other, "again.csv")) + 12, lines_of(in_folder(other, "all/samples.csv")));
 	json_decref(document);
@@ -79,7 +79,7 @@ static void a_folder_is_worked_out_again(void **state)
 	spawned_done(&csv);
 }
 
-/* A run whose time is over right away is carried on with, also when its last line was cut short. */
+/* A run whose time limit ends it at once can be resumed, also if its last line is incomplete. */
 static void a_run_that_was_cut_short_is_carried_on(void **state)
 {
 	struct spawned first = SPAWN(SMALL, "--strategy", "pinned", "--time", "0.05", "--save",

@@ -14,9 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* On a fake driver alone: nothing here may ever set anything on hardware. */
+/* These tests run on a fake driver only: no test may change settings of real hardware. */
 
-/* Meters that show the power at once, so that a run's energy does not depend on what was set before it. */
+/*
+ * A GPU whose meters show the power without delay, so that the energy of a run does not depend on the limit
+ * before it.
+ */
 #define H200 "gpu \"NVIDIA H200\"\npower constant 700\nsm_clock_mhz 1980\ntau_ms 0\nlag_ms 0\n"
 
 static struct kwhy_error error;
@@ -63,8 +66,8 @@ static void assert_fails(struct spawned spawned, int status, const char *says)
 }
 
 /*
- * Work that this program does as the command of a sweep: for half a second, at a rate of 1 - exp(-(limit -
- * 180 W) / 100 W). It reports the amount by the time that it took. Returns the exit status.
+ * Works for half a second as the command of a sweep, at a rate of 1 - exp(-(limit - 180 W) / 100 W), and
+ * reports the amount of work for the time that really passed. Returns the exit status.
  */
 static int work(void)
 {
@@ -93,9 +96,9 @@ static double number(const json_t *row, const char *key)
 }
 
 /*
- * Each run has the power of its limit, and the work that the command reported: half a second of it or more,
- * if the machine is loaded. Only there may the time from the start of the command to its end exceed that of
- * the work by so much that the fit finds no limit. Energy a step is limit / rate, which is least at 325 W.
+ * Checks that each run drew the power of its limit and has the work that the command reported, that of half
+ * a second or, on a loaded machine, of more. Energy a step is limit / rate, which is least at 325 W. On a
+ * loaded machine the time of a command may exceed that of its work by so much that the fit finds no limit.
  */
 static void assert_sweep(const json_t *answer)
 {
@@ -168,8 +171,8 @@ static void nothing_is_run_where_the_answer_cannot_be_written(void **state)
 }
 
 /*
- * A meter of ten readings a second. On a loaded machine it takes half a second until a command has started
- * and ended; this meter knows the energy of a run of a second to 6 %.
+ * The meter gives ten readings a second and thus knows the energy of a run of one second to 6 %. On a
+ * loaded machine a command may take half a second to start and end.
  */
 static void runs_that_the_meter_cannot_tell_apart_end_the_sweep(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kwhy whatif on a real recording: a training loop on an H200. */
+/* Tests `kwhy whatif` on a real recording of a training loop on an H200. */
 #include "../golden/schema_check.h"
 #include "spawned_checks.h"
 #include "whatif/whatif.h"
@@ -153,7 +153,7 @@ static void where_no_change_can_be_made_that_is_a_failure_with_its_reason(void *
 	spawned_done(&some);
 }
 
-/* Each option makes the change of its own row. */
+/* Checks that each option makes the change in its row of kwhy_whatif_changes. */
 static void every_option_asks_for_the_change_of_its_name(void **state)
 {
 	(void)state;
@@ -172,7 +172,9 @@ static void every_option_asks_for_the_change_of_its_name(void **state)
 	}
 }
 
-/* A projection of a run that was not changed, beside that run: what it is off by is what it projected away.
+/*
+ * The projection is compared with the same, unchanged run, so that its error is all that it projected to be
+ * saved.
  */
 static void compare_says_how_far_a_projection_was_off(void **state)
 {
@@ -198,8 +200,9 @@ static void compare_says_how_far_a_projection_was_off(void **state)
 	spawned_done(&other);
 }
 
-/* What was metered before the first and after the last work is in no projection, nor in what it is held
- * against.
+/*
+ * Energy metered before the first and after the last activity must be neither in a projection nor in the
+ * measured energy that it is compared with.
  */
 static void energies_are_compared_of_the_work_alone(void **state)
 {
@@ -225,7 +228,10 @@ static void energies_are_compared_of_the_work_alone(void **state)
 		(double)number(plan, "before", "energy_nj");
 	assert_float_equal(
 		json_number_value(json_object_get(projection, "energy_error_ratio")), saved_ratio - 1, 1e-6);
-	/* the same run stands for B: what it drew above idle is what the projection began from */
+	/*
+	 * B is the same run as A, so that its measured net energy is the one from which the projection
+	 * began.
+	 */
 	assert_float_equal((double)json_integer_value(json_object_get(projection, "measured_net_nj")),
 		(double)number(plan, "before", "net_nj"), 1e3);
 	assert_float_equal(json_number_value(json_object_get(projection, "launch_ratio")), 1, 1e-9);
@@ -240,7 +246,7 @@ static void energies_are_compared_of_the_work_alone(void **state)
 	spawned_done(&compared);
 }
 
-/* The same run stands for B, whose host is as fast as it was. */
+/* B is the same run as A, so that its host has the same speed. */
 static void a_host_of_another_speed_than_supposed_is_told(void **state)
 {
 	static const struct {

@@ -8,15 +8,15 @@
 #include <string.h>
 
 /*
- * The report of a small hand-made trace, letter by letter. KWHY_UPDATE_GOLDEN=1 rewrites the files; read the
- * difference before committing it.
+ * Compares the output for small traces with stored texts, byte by byte. KWHY_UPDATE_GOLDEN=1 rewrites the
+ * stored texts; read the difference before you commit it.
  */
 
 #define FOLDER KWHY_SOURCE_DIR "/tests/golden"
 
 static struct kwhy_error error;
 
-/* The one figure that is never the same. */
+/* Replaces the value of "own_seconds", the only figure that differs from run to run, by 0. */
 static void mask_own_seconds(struct kwhy_text *text)
 {
 	char *value = strstr(text->data, "\"own_seconds\": ");

@@ -131,7 +131,7 @@ static bool check_required(struct checking *checking, const json_t *rule, const 
 	return true;
 }
 
-/* Checks a part of the value, with its name in the path. */
+/* Checks `part`, a member of the value. Error messages have `name` in their path. */
 static bool check_part(struct checking *checking, const char *name, const json_t *schema, const json_t *part)
 {
 	size_t length = strlen(checking->path);
@@ -215,7 +215,8 @@ static const struct {
 	{"$defs", check_nothing},
 	{"$id", check_nothing},
 	{"format", check_nothing},
-	{"additionalProperties", check_nothing}, /* by check(), which knows the properties beside it */
+	/* check() passes it to check_others(), which knows the properties */
+	{"additionalProperties", check_nothing},
 	{"title", check_nothing},
 	{"description", check_nothing},
 };
@@ -228,7 +229,10 @@ static keyword_check *find_keyword(const char *name)
 	return NULL;
 }
 
-/* Members that no property names: none where the rule is false, else by the rule. */
+/*
+ * Checks the members that "properties" does not name: none may exist if "additionalProperties" is false;
+ * otherwise each must conform to it.
+ */
 static bool check_others(struct checking *checking, const json_t *schema, const json_t *value)
 {
 	const json_t *rule = json_object_get(schema, "additionalProperties"),

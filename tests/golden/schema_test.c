@@ -16,7 +16,10 @@ static json_t *load_schema(void)
 	return schema;
 }
 
-/* Runs the words, checks what comes out, and gives the document. */
+/*
+ * Runs kwhy with these words, checks the report that it prints against the schema and returns it. The
+ * caller owns the report.
+ */
 static json_t *keeps(const char *const *words)
 {
 	struct spawned spawned = spawn_run(&(struct spawn){.words = words});
@@ -44,7 +47,10 @@ static json_int_t sum_of(const json_t *rows, const char *key)
 	return sum;
 }
 
-/* The ledger: accounts sum to attributed, attributed is what was measured, layers sum to it. */
+/*
+ * Checks the ledger of each device: its accounts sum to the attributed energy, which equals the measured
+ * energy unless the energy is modelled.
+ */
 static void assert_balance(const json_t *report)
 {
 	size_t i;
@@ -169,7 +175,10 @@ static void the_check_itself_finds_what_breaks_the_schema(void **state)
 	json_decref(schema);
 }
 
-/* Also where no report of the tests has such an object: nobody else would see it. */
+/*
+ * Checks all parts of the schema, also those of objects that no report of the tests has, as no other test
+ * would find a mistake there.
+ */
 static void assert_required_are_names(const json_t *part)
 {
 	const char *key;

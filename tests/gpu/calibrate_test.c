@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* On a real NVIDIA GPU; skipped where there is none. Takes a quarter of a minute and wants the GPU for
- * itself. */
+/*
+ * Tests `kwhy calibrate` on a real NVIDIA GPU that nothing else uses meanwhile. Takes some 15 s; skipped
+ * where there is no GPU.
+ */
 #include "../cli/spawn.h"
 #include "../golden/schema_check.h"
 #include "cmocka_all.h"

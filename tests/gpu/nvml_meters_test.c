@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The meters of a real NVIDIA GPU, whatever it runs: skipped where there is none. */
+/* Tests the meters of a real NVIDIA GPU under whatever load it has. Skipped where there is no GPU. */
 #include "cmocka_all.h"
 #include "sensor/sampler.h"
 
@@ -20,7 +20,7 @@ static size_t read_all(const struct kwhy_source_channel *source)
 	return kwhy_channel_read(&source->channel, &cursor, readings, READINGS_MAX);
 }
 
-/* Ten seconds of all meters; 77 where there are none. */
+/* Samples all meters for ten seconds. Ends the program as skipped (status 77) where there are none. */
 static int sample(void **state)
 {
 	const struct kwhy_sensor_request request = {
@@ -88,7 +88,7 @@ static double integrate_mj(size_t count, int64_t from_ns, int64_t to_ns)
 	return energy_mj;
 }
 
-/* Two percent: the ring is 20 ms coarse, and what runs here is not known. */
+/* The tolerance is 2 %, as samples of the ring are 20 ms apart and the load of the GPU is unknown. */
 static void the_ring_and_the_counter_agree(void **state)
 {
 	(void)state;
