@@ -7,24 +7,25 @@
 #include <string.h>
 
 /*
- * The commonest power log: means of the last second, read each 50 to 250 ms. Seeded runs of 0.5 to 20 s whose
- * energy is known, of one kernel or three, at one level or at others from step to step, with pauses or not.
- * `property_average_log 200` draws that many. Of every five logs three are exact to the milliwatt, one has
- * noise of a watt, and one shows a value that is renewed each 100 ms only; one in seven is read each second.
+ * Tests the most common power log: means over the last second, read every 50 ms to 250 ms. Seeded runs of
+ * 0.5 s to 20 s have a known energy, one kernel or three, one power level or a new one in each step, with
+ * or without pauses. Three of five logs are exact to the milliwatt, one has 1 W of noise, and one shows a
+ * value that changes only every 100 ms. One log in seven is read once a second.
+ * `property_average_log 200` tests 200 runs.
  */
 
 #define NS_PER_S INT64_C(1000000000)
 #define WINDOW_S 1.0
 #define RENEWED_S 0.1
 #define NOISE_W 1.0
-#define STEP_EXCESS 1e-5 /* of what is rounded */
+#define STEP_EXCESS 1e-5 /* relative, covers the rounding of energies */
 
 enum log { LOG_EXACT, LOG_NOISY, LOG_STALE };
 
 enum { STEPS_MAX = 12, PARTS_MAX = 8000, RUNS = 60 };
 
 struct part {
-	double start_s, power_w; /* up to the next part */
+	double start_s, power_w; /* the power lasts until the next part begins */
 };
 
 struct plan {
@@ -41,8 +42,8 @@ struct plan {
 
 struct figures {
 	double truth_j, run_j, low_j, high_j;
-	double step_error;  /* largest, of a step over its truth */
-	double step_excess; /* of the largest step over the run */
+	double step_error;  /* largest relative error of a step's energy */
+	double step_excess; /* energy of the largest step over that of the run, less 1; at least 0 */
 };
 
 static double even(struct plan *plan, double low, double high)
@@ -78,7 +79,7 @@ static int64_t ns_of(double seconds)
 	return llround(seconds * (double)NS_PER_S);
 }
 
-/* Kernels of one step, one after the other. */
+/* Adds the kernels of one step, one after the other, and the step's range. */
 static void add_step(struct plan *plan, struct kwhy_recording *recording, size_t step, double power_w,
 	double pause_ratio, const char *name)
 {
@@ -89,7 +90,7 @@ static void add_step(struct plan *plan, struct kwhy_recording *recording, size_t
 		double stop_s = fmin(at_s + kernel_s, end_s);
 		struct kwhy_activity row;
 
-		/* the run ends with work, so that its end is the last step's */
+		/* the run ends with work, so that it ends with its last step */
 		double busy_s = stop_s < plan->end_s ? (stop_s - at_s) * (1 - pause_ratio) : stop_s - at_s;
 
 		row = build_activity(recording, 0, ns_of(at_s), ns_of(at_s + busy_s), name);

@@ -27,7 +27,7 @@ static double normal(void)
 	return sqrt(-2 * log(1 - u)) * cos(6.283185307179586 * v);
 }
 
-/* 200 to 700 W, as an H200's limit allows; nothing here was measured. */
+/* Invented laws of throughput for limits of 200 W to 700 W, the range of an H200. */
 static const struct kwhy_cap_curve truths[] = {
 	{KWHY_CAP_POWER, 700, 1, 0, 0.5},
 	{KWHY_CAP_POWER, 700, 1, 0, 0.8},
@@ -58,7 +58,10 @@ static void sweep(const struct kwhy_cap_curve *truth, double noise)
 		fail_msg("%s", error.text);
 }
 
-/* Energy of a unit by the truth, at the power that is best by the truth. */
+/*
+ * Returns the least energy of a unit of work by the true law, and in out_power_w the power at which it is
+ * reached.
+ */
 static double least_energy(const struct kwhy_cap_curve *truth, double *out_power_w)
 {
 	double least = INFINITY;
@@ -124,7 +127,7 @@ static void noise_alone_supports_no_recommendation_inside(void **state)
 	(void)state;
 	seed = 9;
 	for (int i = 0; i < 4 * SWEEPS; i++) {
-		/* Energy of a unit is the same at every power. */
+		/* energy a unit of work is the same at every power */
 		const struct kwhy_cap_curve flat = {KWHY_CAP_POWER, 700, 1, 0, 1};
 		struct kwhy_cap_advice advice;
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 /*
- * Laws of the idle level without a context, on seeded devices of other levels, work and noise: where there is
- * a step it is found and the joules come out right; where there is none, nothing is made of it.
+ * Laws of the idle level without a context, checked on seeded random devices. If the level has a step, the
+ * step must be found and energies must be right; if it has none, no step may be found.
  */
 
 enum { CASES = 40, RUNS = 150, KINDS = 4, DRIFTS = 6, LEVELS_MAX = 40 };
@@ -23,12 +23,12 @@ static double between(struct random *random, double low, double high)
 	return low + (high - low) * (double)(random->state >> 40) * 0x1p-24;
 }
 
-/* A device: its levels, and how many joules of each kind of work and of each level there are. */
+/* A device with its idle levels and its runs of work, and the true energy of each kind of work. */
 struct made {
 	struct metered_level levels[LEVELS_MAX];
 	struct metered_run runs[RUNS];
 	struct metered_plan plan;
-	double clean_w, context_w, context_s; /* when the context comes */
+	double clean_w, context_w, context_s; /* context_s: time at which the context is created */
 	double true_j[KINDS];
 };
 
@@ -49,7 +49,7 @@ static void make_work(struct made *made, struct random *random, double from_s)
 	made->plan.end_s = at_s + between(random, 0.2, 1);
 }
 
-/* With a context from context_s on, which draws other power while it is made. */
+/* Makes a device whose context is created at context_s and draws another power while it is created. */
 static void make_steps(struct made *made, struct random *random)
 {
 	made->context_s = 0.5e-3 * floor(between(random, 600, 12000));
@@ -62,7 +62,7 @@ static void make_steps(struct made *made, struct random *random)
 	make_work(made, random, made->context_s + 0.5e-3 * floor(between(random, 350, 4000)));
 }
 
-/* One level, which wanders by a few per cent while nothing runs. */
+/* Makes a device with one idle level, which drifts by up to 3 % while nothing runs. */
 static void make_drift(struct made *made, struct random *random)
 {
 	const double from_s = 0.5e-3 * floor(between(random, 600, 12000));
@@ -74,7 +74,7 @@ static void make_drift(struct made *made, struct random *random)
 	make_work(made, random, from_s);
 }
 
-/* Pulses between two levels, as of a display or of somebody who looks at the device now and then. */
+/* Makes a device whose power pulses between two levels, as with a display or with a tool that polls it. */
 static void make_pulses(struct made *made, struct random *random)
 {
 	double at_s = 0;
@@ -104,7 +104,10 @@ static struct made *make(uint64_t seed, void (*make_kind)(struct made *, struct 
 	return made;
 }
 
-/* Share of the energy that work has too much or too little of; counts the rows inside their intervals. */
+/*
+ * Returns the share of the metered energy that accounts of work have too much or too little. Adds the
+ * number of these accounts to `rows`, and of those whose interval holds the true energy to `held`.
+ */
 static double wrong_ratio(
 	const struct made *made, const struct kwhy_ledger *ledger, size_t *held, size_t *rows)
 {

@@ -3,7 +3,10 @@
 
 #include "model/counter.h"
 
-/* Counters of random machines: what was drawn is what the readings give back, whatever wraps between them. */
+/*
+ * Checks on random counters that the energy drawn is what the readings give, even if the counter wraps
+ * between them.
+ */
 
 enum { SEEDS = 2000, READINGS = 200 };
 
@@ -24,7 +27,10 @@ struct counter {
 	int64_t wrap, unit_nj, value;
 };
 
-/* Draws some more, less than a round and than the most that anything draws; gives the counts. */
+/*
+ * Advances the counter by a random amount, less than one wrap and at most what KWHY_POWER_MAX_W draws in
+ * that time. Returns the counts, and the time in out_length_ns.
+ */
 static int64_t draw(struct counter *counter, uint64_t *seed, double *out_length_ns)
 {
 	int64_t counts = below(seed, counter->wrap), length_ns = 1 + below(seed, 100000000000);

@@ -9,9 +9,9 @@
 #include <string.h>
 
 /*
- * Random windows of a run against the run itself: a program of phases that last seconds, each with another
- * mixture of kernels and idling. What the windows say of the whole, with its interval, must hold the truth
- * about as often as it says.
+ * Compares random windows of a run with the whole run: a program of phases that last seconds, each with its
+ * own mixture of kernels and idle time. The interval that the windows state for the whole run must hold the
+ * truth about as often as it claims.
  */
 
 #define MS 1e6
@@ -32,7 +32,10 @@ static double between(struct kwhy_random *random, double low, double high)
 	return low + (high - low) * kwhy_random_uniform(random);
 }
 
-/* As docs/formats/recording.md says: an alternating renewal process from long before the start on. */
+/*
+ * Draws windows as docs/formats/recording.md defines them: an alternating renewal process that began long
+ * before the run.
+ */
 static void draw_windows(struct windows *windows, struct kwhy_random *random, double share)
 {
 	double at_ns = -200e9;
@@ -61,8 +64,9 @@ struct program {
 	struct kwhy_recording *recording;
 	const struct windows *windows;
 	struct kwhy_random random;
-	double phase_ns;		 /* the longest */
-	double mix[PHASES][KERNELS + 1]; /* mean length of each kernel and of idling, 0: none of it */
+	double phase_ns; /* length of the longest phase */
+	/* mean time of each kernel, and of idling, in a round; 0: not in this phase */
+	double mix[PHASES][KERNELS + 1];
 	double true_ns[KERNELS];
 	uint32_t names[KERNELS];
 };
@@ -82,7 +86,7 @@ static void run_kernel(struct program *program, int kernel, double start_ns, dou
 	OK(kwhy_recording_add_activity(program->recording, &row, &error));
 }
 
-/* A round: each kernel of the phase in turn, then idling. */
+/* Runs one round of the phase: each of its kernels, then idle time. Returns the end. */
 static double run_round(struct program *program, int phase, double at_ns)
 {
 	for (int kernel = 0; kernel <= KERNELS; kernel++) {
@@ -150,7 +154,10 @@ static const struct kwhy_account *account_of(const struct kwhy_ledger *ledger, c
 	return NULL;
 }
 
-/* Whether the run's true share of each kernel lies within the error that the windows state. */
+/*
+ * Adds the number of kernels with an account to `rows`, and of those whose true time lies within the error
+ * that the windows state to `held`.
+ */
 static void judge(const struct program *program, const struct kwhy_ledger *ledger, size_t *rows, size_t *held)
 {
 	for (int i = 0; i < KERNELS; i++) {
@@ -188,7 +195,10 @@ static double held_ratio(double share, double phase_ns)
 	return (double)held / (double)rows;
 }
 
-/* Windows that fall on phases as if at random: what they state is what it is. */
+/*
+ * Phases as short as a window are sampled as if at random, so that the stated error must hold exactly as
+ * often as it claims.
+ */
 static void shares_of_random_windows_lie_within_their_error_nine_times_in_ten(void **state)
 {
 	(void)state;
@@ -199,7 +209,10 @@ static void shares_of_random_windows_lie_within_their_error_nine_times_in_ten(vo
 	}
 }
 
-/* Windows come at a fair pace, so phases longer than from one to the next are met better than at random. */
+/*
+ * The distances between windows are fairly even, so that phases longer than such a distance are sampled
+ * better than at random.
+ */
 static void of_longer_phases_they_lie_within_their_error_at_least_as_often(void **state)
 {
 	(void)state;

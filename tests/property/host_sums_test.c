@@ -11,7 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Idle time by what the host was in: sums that add up, against a reference that tries every nanosecond. */
+/*
+ * Checks that sums of idle time by what the host did add up, and that they equal those of a reference that
+ * looks at every nanosecond.
+ */
 
 enum { CASES = 20000, SUMS_MAX = 64 };
 
@@ -37,7 +40,7 @@ static void assert_adds_up(const struct kwhy_ledger *ledger, const char *where)
 	}
 }
 
-/* What the reference found, by reason and name. */
+/* Sums of the reference, by reason and name. */
 struct found {
 	struct kwhy_host_sum sums[SUMS_MAX];
 	size_t count;
@@ -55,7 +58,10 @@ static void count_one(struct found *found, uint32_t what, uint32_t name)
 	found->sums[i].time_ns++;
 }
 
-/* Open at the time, the last by start, then by length, then by order. */
+/*
+ * Returns the innermost host range of the thread at this time: the last open row, as rows are sorted by
+ * start and, at equal starts, the longer first. KWHY_NONE if no range is open.
+ */
 static uint32_t innermost(const struct kwhy_recording *recording, uint32_t thread, int64_t time_ns)
 {
 	const struct kwhy_host_ranges *rows = &recording->host_ranges;
@@ -73,10 +79,11 @@ static bool is_vague(const struct kwhy_recording *recording, uint32_t row)
 		recording->host_ranges.kind[row] == KWHY_HOST_USER;
 }
 
-/* The device's activities around an idle nanosecond. */
+/* The activities of the device around an idle nanosecond. */
 struct around {
-	uint32_t before, after; /* rows; KWHY_NONE */
-	bool tied;		/* several ended last */
+	/* rows of the last activity before it and the first after it; KWHY_NONE: none */
+	uint32_t before, after;
+	bool tied; /* whether several activities ended last, at the same time */
 	bool busy;
 };
 
@@ -193,7 +200,7 @@ static void idle_time_goes_to_what_the_host_was_in_at_each_moment(void **state)
 	}
 }
 
-/* Gives how many host ranges the trace has. */
+/* Checks the sums of a trace. Returns the number of its host ranges. */
 static size_t look_at_trace(const char *path)
 {
 	struct kwhy_import_options import = {0};

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Laws that the energy books keep on any recording and any meter, checked on seeded random ones. */
+/* Laws of the ledger's energy that hold for any recording and any meter, checked on seeded random ones. */
 
 static struct kwhy_error error;
 
@@ -22,7 +22,7 @@ static uint64_t below(struct random *random, uint64_t limit)
 	return (random->state >> 33) % limit;
 }
 
-/* How one plan is built again: later by shift_ns, rows in another order. */
+/* How a recording is built again: `shift_ns` later, or with its rows added in reverse order. */
 struct variant {
 	int64_t shift_ns;
 	bool backwards;
@@ -57,7 +57,10 @@ static void add_rows(struct kwhy_recording *recording, uint64_t seed, const stru
 	}
 }
 
-/* A counter, samples or both; sometimes stuck, wrapping, sparse or zero. */
+/*
+ * Adds random readings of a counter, of samples, of both or of neither. The counter may be stuck or restart
+ * at 0.
+ */
 static void add_readings(struct kwhy_recording *recording, uint64_t seed, const struct variant *variant)
 {
 	struct random random = {seed ^ 77};
@@ -107,7 +110,10 @@ static struct kwhy_recording *build(uint64_t seed, const struct variant *variant
 	return recording;
 }
 
-/* NULL: the ledger refused (a row above any device's limit), with a sentence. */
+/*
+ * Returns the ledger, or NULL if it was refused because a row exceeds the power of any device. The refusal
+ * must have a message.
+ */
 static struct kwhy_ledger *ledger_of(const struct kwhy_recording *recording)
 {
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();
@@ -167,7 +173,7 @@ static void what_is_attributed_is_what_was_measured_to_the_nanojoule(void **stat
 	assert_true(known > CASES / 4);
 }
 
-/* Same accounts by name, same figures. */
+/* Checks that both ledgers have the same accounts, by name, with the same figures. */
 static void check_same(
 	const struct kwhy_device_ledger *left, const struct kwhy_device_ledger *right, uint64_t seed)
 {
@@ -183,8 +189,9 @@ static void check_same(
 }
 
 /*
- * Far from the origin a double rounds its last bit differently and the random draws may part ways, so a
- * shifted clock keeps the totals and the balance, which are integers; the order of rows keeps everything.
+ * Far from the origin of the clock doubles are rounded differently, so that random draws may differ. A
+ * shifted clock must therefore keep only the totals and the balance, which are integers; another order of
+ * rows must keep every figure.
  */
 static void check_variant(uint64_t seed, const struct variant *variant)
 {

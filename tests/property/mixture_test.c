@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The synthetic mixtures must be right themselves, or they judge nothing; then they judge the ledger. */
+/* Tests the synthetic mixtures themselves, then the ledger on these mixtures. */
 
 static struct kwhy_error error;
 
@@ -84,7 +84,7 @@ static void the_truth_of_a_window_is_the_sum_of_its_parts(void **state)
 	}
 }
 
-/* The low-pass and the delay move energy by less than 50 ms of it past either end of the window. */
+/* The meter's low-pass and delay move energy across either end of the window, less than that of 50 ms. */
 static void the_counter_meters_the_truth_with_its_gain(void **state)
 {
 	(void)state;
@@ -100,8 +100,10 @@ static void the_counter_meters_the_truth_with_its_gain(void **state)
 	}
 }
 
-/* Before the work the device idles, after a load that was not recorded in some seeds: the last samples are
- * idle. */
+/*
+ * The device idles before the work, in some seeds after an unrecorded load. The last samples must show its
+ * idle power.
+ */
 static void the_last_samples_read_idle(void **state)
 {
 	(void)state;
@@ -137,7 +139,11 @@ static void rows_of_the_recording_follow_their_true_work_within_microseconds(voi
 
 enum { JUDGED_SEEDS = 4 };
 
-/* Of one mixture, against what its kinds draw alone; adds its rows to the counts. */
+/*
+ * Returns the share of a mixture's energy that the ledger puts on wrong accounts, compared with what each
+ * kind of work draws alone. Adds the number of judged rows to `rows`, and of those whose interval holds the
+ * truth to `covered`.
+ */
 static double judged_wrong_ratio(int schedule, uint64_t seed, size_t *rows, size_t *covered)
 {
 	struct kwhy_mixture mixture = made(schedule, seed);
@@ -146,7 +152,7 @@ static double judged_wrong_ratio(int schedule, uint64_t seed, size_t *rows, size
 	struct kwhy_mixture_score score;
 	struct kwhy_ledger *ledger;
 	double wrong_ratio;
-	int64_t lag_ns; /* what the readings of the window tell of is earlier by that */
+	int64_t lag_ns; /* time by which readings lag behind the power that they show */
 
 	options.profile = &mixture.profile;
 	OK(kwhy_ledger_new(mixture.recording, &options, &ledger, &error));
@@ -179,7 +185,10 @@ static void long_bursts_are_divided_to_a_hundredth(void **state)
 	assert_true(10 * covered >= 8 * rows);
 }
 
-/* Intervals of 90 %: over all schedules at least three of four hold the truth, however hard the schedule. */
+/*
+ * Of the 90 % intervals at least three of four must hold the truth, in each schedule, however difficult it
+ * is.
+ */
 static void intervals_hold_the_truth_about_as_often_as_they_say(void **state)
 {
 	(void)state;
@@ -217,8 +226,8 @@ static const struct kwhy_account *same_account(
 }
 
 /*
- * Where the readings leave much open the draws decide the last digits of a figure, and the last bits of a
- * machine the draws: that must be little against the interval.
+ * Where readings leave much undetermined, the random draws decide the last digits of a figure, and the
+ * machine's rounding changes these draws. The effect must be small compared with the interval.
  */
 static void the_seed_of_the_draws_moves_a_figure_by_less_than_a_fifth_of_its_interval(void **state)
 {
@@ -242,7 +251,7 @@ static void the_seed_of_the_draws_moves_a_figure_by_less_than_a_fifth_of_its_int
 	}
 }
 
-/* Powers of another recording, right or wrong by up to three times, for every kind of the mixture. */
+/* Returns learnt powers for each kind of the mixture that may be wrong by up to a factor of three. */
 static struct kwhy_learnt_powers *guess_powers(const struct kwhy_mixture *mixture, uint64_t seed)
 {
 	struct kwhy_learnt_powers *powers = calloc(1, sizeof(*powers));
@@ -293,7 +302,7 @@ static void learnt_powers_move_energy_between_accounts_and_none_beyond(void **st
 	}
 }
 
-/* Bursts tell each power: whatever was guessed, the result is that of no guess. */
+/* Bursts determine each power, so that learnt powers, however wrong, must hardly change the result. */
 static void bursts_overrule_whatever_was_learnt(void **state)
 {
 	struct kwhy_mixture mixture = made(KWHY_MIXTURE_BURST, 5);
@@ -322,7 +331,7 @@ static void bursts_overrule_whatever_was_learnt(void **state)
 	kwhy_mixture_done(&mixture);
 }
 
-/* Rows at random are repeats and copies of a probe, some of them in bursts. */
+/* Marks random rows as repeats and copies of a probe, and adds bursts around some rows. */
 static void scatter_origins(struct kwhy_mixture *mixture, uint64_t state)
 {
 	struct kwhy_activities *rows = &mixture->recording->activities;

@@ -18,7 +18,7 @@ static const char *const call_names[KWHY_CALL_CLASS_COUNT] = {
 	[KWHY_CALL_FREE] = "cudaFree",
 };
 
-/* xorshift64*; the state is never 0. */
+/* Draws by xorshift64*; the state is never 0. */
 uint64_t plan_random(uint64_t *state)
 {
 	*state ^= *state >> 12;
@@ -32,7 +32,7 @@ static uint32_t below(uint64_t *state, uint64_t limit)
 	return (uint32_t)(plan_random(state) % limit);
 }
 
-/* Lengths of 0 are common, long ones rare. */
+/* Returns a random length: often 0, rarely a long one. */
 static int64_t random_length(uint64_t *state)
 {
 	static const uint8_t limits[] = {1, 4, 20, 60};
@@ -55,7 +55,7 @@ static void plan_tables(struct plan *plan, uint64_t *state)
 	}
 }
 
-/* Two calls of one thread with the same times would have no outer one. */
+/* Two calls of one thread must not have the same times, as neither of them would be the outer one. */
 static bool call_is_new(const struct plan *plan, const struct plan_call *call)
 {
 	for (size_t i = 0; i < plan->call_count; i++)
@@ -82,7 +82,9 @@ static void plan_calls(struct plan *plan, uint64_t *state)
 	}
 }
 
-/* A call of the stream's process, where the dice hit one. */
+/*
+ * Returns a random call of the stream's process, or KWHY_NONE if the call drawn belongs to another process.
+ */
 static uint32_t random_call(const struct plan *plan, uint32_t stream, uint64_t *state)
 {
 	uint32_t call = plan->call_count ? below(state, plan->call_count) : KWHY_NONE;
@@ -193,8 +195,10 @@ static bool copies_or_sets(const struct plan_activity *planned)
 	return planned->kind == KWHY_ACTIVITY_COPY || planned->kind == KWHY_ACTIVITY_MEMSET;
 }
 
-/* Rows of equal times go by their names: these sort as the plan's numbers do. Copies and memsets need a
- * made-up name. */
+/*
+ * Activities of equal times are sorted by name, so that names must sort as the plan's numbers do. Copies
+ * and memsets need a name for this, too.
+ */
 static uint32_t activity_name(struct kwhy_recording *recording, size_t number)
 {
 	char name[32];
@@ -267,7 +271,7 @@ static void build_host_range(struct kwhy_recording *recording, const struct plan
 	OK(kwhy_recording_add_host_range(recording, &range, &error));
 }
 
-/* order[i]: the row that is added at place i. */
+/* Fills order[i] with the row that is added at place i; seed 0 keeps the order of rows. */
 static void shuffle(uint32_t *order, size_t count, uint64_t seed)
 {
 	for (uint32_t i = 0; i < count; i++)

@@ -10,7 +10,7 @@
 
 /*
  * A small random recording as plain rows, so that it can be built several times: in another order, with
- * another clock, or in part. Times are few nanoseconds long, so a reference may try every one of them.
+ * another clock, or in part. It lasts so few nanoseconds that a reference can look at each of them.
  */
 enum {
 	PLAN_DEVICES = 3,
@@ -21,13 +21,13 @@ enum {
 	PLAN_CALLS = 16,
 	PLAN_RANGES = 5,
 	PLAN_HOST_RANGES = 10,
-	PLAN_END_NS = 160, /* nothing ends later */
+	PLAN_END_NS = 160, /* latest end, ns */
 };
 
 struct plan_activity {
 	int64_t start_ns, end_ns;
 	uint64_t bytes;
-	uint32_t stream, call; /* index into calls; KWHY_NONE */
+	uint32_t stream, call; /* call: index into calls; KWHY_NONE: none */
 	uint32_t blocks;
 	enum kwhy_activity_kind kind;
 	enum kwhy_copy_kind copy_kind;
@@ -41,7 +41,7 @@ struct plan_call {
 
 struct plan_range {
 	int64_t start_ns, end_ns;
-	uint32_t thread; /* KWHY_NONE: of no thread */
+	uint32_t thread; /* KWHY_NONE: the range belongs to no thread */
 	bool step;
 };
 
@@ -64,18 +64,20 @@ struct plan {
 };
 
 struct plan_variant {
-	uint64_t order_seed; /* 0: as planned */
+	uint64_t order_seed; /* seed of the order in which rows are added; 0: order of the plan */
 	int64_t shift_ns;
-	int64_t from_ns, to_ns; /* activities that start in [from, to) alone */
+	int64_t from_ns, to_ns; /* only activities that start in [from_ns, to_ns) are built */
 };
 
-/* All of the plan as it is. */
+/* Returns the variant with all of the plan, in its order and with its clock. */
 struct plan_variant plan_whole(void);
 
 uint64_t plan_random(uint64_t *state);
 struct plan plan_make(uint64_t seed);
 
-/* A finished recording; activity i of the plan is named "k<i>" or "Memcpy <i>", call names say their class.
+/*
+ * Returns a finished recording of the plan. Activity i is named "Memcpy <i>" with four digits; names of
+ * calls show their class.
  */
 struct kwhy_recording *plan_build(const struct plan *plan, const struct plan_variant *variant);
 

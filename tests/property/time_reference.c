@@ -50,7 +50,10 @@ static int reason_of_class(enum kwhy_call_class class)
 	}
 }
 
-/* The outermost call of the thread at that moment that says something: earliest start, latest end. */
+/*
+ * Returns the reason that the thread's outermost call at this time gives for idling. Calls of class OTHER
+ * are ignored; the outermost call has the earliest start and, at equal starts, the latest end.
+ */
 static int thread_reason(const struct plan *plan, uint32_t thread, int64_t at_ns)
 {
 	const struct plan_call *outer = NULL;
@@ -88,7 +91,10 @@ static int any_thread_reason(const struct plan *plan, uint32_t device, int64_t a
 	return HOST;
 }
 
-/* Order of rows: by start, end, stream, and here by number (as their names sort). */
+/*
+ * Orders activities by start, end and stream. Those equal in all three stay in the order of their numbers,
+ * which is that of their names.
+ */
 static bool goes_before(const struct plan_activity *a, const struct plan_activity *b)
 {
 	if (a->start_ns != b->start_ns)
@@ -121,7 +127,10 @@ static int idle_reason(const struct plan *plan, uint32_t device, int64_t at_ns)
 	return thread_reason(plan, plan->calls[next->call].thread, at_ns);
 }
 
-/* A moment of idleness begins a gap where something ran until it or started (for no time) at it. */
+/*
+ * Returns whether a gap begins at this idle nanosecond: an activity ran until then, or one of length 0
+ * starts then.
+ */
 static bool gap_begins(const struct plan *plan, uint32_t device, int64_t at_ns)
 {
 	if (running(plan, device, at_ns - 1, ANY))

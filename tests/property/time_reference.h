@@ -6,15 +6,18 @@
 #include "property/time_plan.h"
 
 /*
- * What the ledger's time must be, found by asking of every single nanosecond of a plan what ran and what
- * the host did. Nothing of it is shared with the ledger.
+ * Returns the times that a ledger must have, found by asking for each nanosecond of a plan what ran and
+ * what the host did. Shares no code with the ledger.
  */
 struct kwhy_device_time reference_time(const struct plan *plan, uint32_t device);
 
-/* busy_ns and alone_ns of one stream. */
+/* Returns busy_ns and alone_ns of one stream; other members are not set. */
 struct kwhy_stream_sum reference_stream(const struct plan *plan, uint32_t stream);
 
-/* activity_count, device_ns and busy_ns of one range, and its share of blocks over all its devices. */
+/*
+ * Returns activity_count, device_ns and busy_ns of one range, the latter over all its devices;
+ * other members are not set.
+ */
 struct kwhy_range_sum reference_range(const struct plan *plan, uint32_t range);
 
 #endif

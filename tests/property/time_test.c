@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Laws of time that hold for every recording, tried on small random ones. */
+/* Laws of times that hold for every recording, checked on small random ones. */
 
 enum { CASES = 6000 };
 
@@ -33,7 +33,7 @@ static void made_free(struct made *made)
 	kwhy_recording_free(made->recording);
 }
 
-/* Every whole number of a device's time, in one table. */
+/* Lists all integer members of a device's time. */
 #define INTEGERS(X)              \
 	X(span_ns)               \
 	X(busy_ns)               \
@@ -171,7 +171,7 @@ static void assert_partition(const struct kwhy_device_time *time)
 	assert_false(time->sm_weighted_ratio > time->busy_ratio * (1 + 1e-12));
 }
 
-/* Accounts hold every activity's time once, and all idle time. */
+/* Checks that the accounts contain the time of each activity once, and all idle time. */
 static void assert_accounts(const struct kwhy_device_ledger *device_ledger)
 {
 	const struct kwhy_device_time *time = &device_ledger->time;
@@ -207,7 +207,10 @@ static void the_categories_partition_the_span_and_the_accounts_hold_all_of_it(vo
 	}
 }
 
-/* All of a ledger that a change of order or clock must leave alone; names instead of numbers. */
+/*
+ * Compares all of two ledgers that must not depend on the order of rows or on the clock. Names are compared
+ * as text, as their numbers may differ.
+ */
 static void assert_same_ledger(const struct made *a, const struct made *b, uint64_t seed)
 {
 	assert_int_equal(a->ledger->range_count, b->ledger->range_count);
@@ -249,7 +252,7 @@ static void the_order_of_rows_and_the_origin_of_the_clock_change_nothing(void **
 	}
 }
 
-/* A gap of device 0 to cut at; false when it has none. */
+/* Finds a gap in which no activity runs, to cut the plan there. Returns false if there is none. */
 static bool find_gap(const struct plan *plan, int64_t *start_ns, int64_t *end_ns)
 {
 	for (size_t i = 0; i < plan->activity_count; i++) {

@@ -8,10 +8,11 @@
 #include <string.h>
 
 /*
- * The engine against an array of bytes: random pieces of 0 to 64 KiB, overlapping or not, from pageable and
- * from page-locked memory, by every way and through rings of every size, give what copying them one after
- * another gives; gets give what was there after all puts of their flush. On the host, or on the back end of
- * which KWHY_TEST_BACKEND gives the number in kwhy/transfer.h, with a fake driver or a real one.
+ * Compares the transfer engine with an array of bytes. Random pieces of 0 to 64 KiB, overlapping or not,
+ * from pageable and from page-locked memory, by every path and through rings of every size, must give what
+ * copying them one after another gives. Gets must give what was there after all puts of their flush.
+ * Runs on the host, or on the back end with the number KWHY_TEST_BACKEND in kwhy/transfer.h and a fake or a
+ * real driver.
  */
 
 enum {
@@ -37,8 +38,8 @@ struct world {
 	struct kwhy_transfer *transfer;
 	struct random random;
 	uint64_t device;
-	char *expected; /* what is on the device */
-	char *pinned;	/* page-locked, used once a flush */
+	char *expected; /* expected content of the device's memory */
+	char *pinned;	/* page-locked memory, no part of which is used twice in a flush */
 	size_t pinned_used;
 	char *source;
 	struct {
@@ -48,7 +49,7 @@ struct world {
 	int get_count;
 };
 
-/* Mostly short ones. */
+/* Returns a random size, mostly a small one. */
 static size_t random_bytes(struct random *random)
 {
 	static const size_t mosts[] = {40, 40, 40, 500, 5000, PIECE_MAX + 1};
@@ -195,7 +196,7 @@ static void pieces_arrive_as_if_copied_one_after_another(void **state)
 	}
 }
 
-/* A fake driver runs kernels that it was given; a real one compiles them. */
+/* Gives a fake driver the kernels as functions of the host; a real driver compiles them. */
 static int give_kernels(void **state)
 {
 	static const char *const drivers[] = {

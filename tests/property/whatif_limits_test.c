@@ -14,7 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What no change can do, whatever was recorded: laws over random recordings and over every real one. */
+/*
+ * Limits that no change can pass, whatever was recorded. Checked on random recordings and on all real ones.
+ */
 
 enum { CASES = 4000, CHANGES_MAX = 32 };
 
@@ -27,11 +29,11 @@ static struct kwhy_error error;
 			fail_msg("%s: %s", #call, error.text); \
 	} while (0)
 
-/* One recording that is looked at, and its name in messages. */
+/* A recording under test, and its name in messages. */
 struct subject {
 	struct kwhy_whatif *whatif;
 	const char *where;
-	const char *what; /* the change at hand */
+	const char *what; /* name of the change or plan under test */
 };
 
 static bool is_left(const struct kwhy_whatif_graph *graph, size_t row)
@@ -46,7 +48,9 @@ static void assert_no_less(const struct subject *subject, const char *what, int6
 			time_ns, what, least_ns);
 }
 
-/* Work of one stream runs one after the other, but for what was recorded to overlap. */
+/*
+ * Returns the longest time in which a stream runs its remaining work, with overlapping times counted once.
+ */
 static int64_t longest_stream_ns(const struct kwhy_whatif *whatif)
 {
 	const struct kwhy_whatif_graph *graph = whatif->graph;
@@ -68,7 +72,7 @@ static int64_t longest_stream_ns(const struct kwhy_whatif *whatif)
 	return longest_ns;
 }
 
-/* From the first start to the last end of what is left. */
+/* Returns the time from the first start to the last end of the remaining work. */
 static int64_t span_ns(const struct kwhy_whatif_graph *graph)
 {
 	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
@@ -82,7 +86,7 @@ static int64_t span_ns(const struct kwhy_whatif_graph *graph)
 	return last_ns > first_ns ? last_ns - first_ns : 0;
 }
 
-/* No activity is longer than a run that holds it. */
+/* Returns the length of the longest remaining activity, which no run can undercut. */
 static int64_t longest_row_ns(const struct kwhy_whatif_graph *graph)
 {
 	int64_t longest_ns = 0;
@@ -174,7 +178,7 @@ static void check_finding(const struct subject *subject, const struct kwhy_findi
 	kwhy_plan_free(plan);
 }
 
-/* What a finding saves beyond its cost is explained, in time and in energy. */
+/* Checks that a finding whose saving exceeds its cost, in time or in energy, says why in its assumption. */
 static void check_cost(const struct subject *subject, const struct kwhy_finding *finding)
 {
 	const struct kwhy_saving *saving = &finding->saving;
@@ -194,7 +198,9 @@ static const struct kwhy_finding *find(const struct kwhy_findings *findings, con
 	return NULL;
 }
 
-/* No two findings of a device have the saving of one change; those without it refer to the one that has it.
+/*
+ * Checks that no two findings of a device claim the saving of the same change, and that those without a
+ * saving refer to the one that has it.
  */
 static void check_credit(const struct subject *subject, const struct kwhy_findings *findings, size_t at)
 {
@@ -225,7 +231,10 @@ static size_t active_devices(const struct kwhy_recording *recording)
 	return active;
 }
 
-/* Of several devices, each finding is of one, and a plan of all. */
+/*
+ * Checks the findings. A finding concerns one device and a plan all of them, so that the two are compared
+ * only if one device was active.
+ */
 static void check_findings(const struct subject *subject)
 {
 	const struct kwhy_whatif *whatif = subject->whatif;
@@ -282,13 +291,15 @@ static void no_change_of_a_random_recording_does_the_impossible(void **state)
 		char where[32];
 
 		snprintf(where, sizeof(where), "seed %" PRIu64, seed);
-		recording->lost.unmatched_launches = 0; /* else findings would not be projected */
+		recording->lost.unmatched_launches = 0; /* otherwise savings would not be projected */
 		check_recording(recording, NULL, seed % 2 ? &profile : NULL, where);
 		kwhy_recording_free(recording);
 	}
 }
 
-/* Recordings of this project, which are here always, and traces of others, which may be absent. */
+/*
+ * Recordings in this repository, which must be there, and traces published by others, which may be missing.
+ */
 static const char *const real[] = {
 	"examples/h200-decode/trace.json.zst",
 	"examples/h200-train/trace.json.zst",
@@ -309,7 +320,7 @@ static const char *const real[] = {
 
 enum { REAL_COUNT = sizeof(real) / sizeof(*real), OWN_COUNT = 6 };
 
-/* NULL: the file is absent. */
+/* Returns the recording, or NULL if the file is missing. */
 static struct kwhy_recording *read_real(const char *name)
 {
 	struct kwhy_import_options options = {0};

@@ -8,22 +8,23 @@
 #include <string.h>
 
 /*
- * Programs before and after a change, run on a made machine of known costs: what the recording of the one
- * predicts is held against the recording of the other. The machine has one thread and one stream; every
- * length scatters by 2 %. No figure of the machine is told to the projection but the profile's.
+ * Runs programs before and after a change on a simulated machine of known costs, and compares what is
+ * projected from the recording before with the recording after. The machine has one thread, one stream
+ * except where noted, and lengths that vary by up to 2 %. Of its costs the projection knows only those in
+ * the profile.
  */
 
 enum { STEPS = 20, SENDS = 22, KERNELS = 10, READS = 200, BATCH = 4 };
 enum {
-	CALL_NS = 2500,	     /* a call that launches */
-	PAUSE_NS = 400,	     /* between calls of a loop */
-	ISSUE_NS = 5000,     /* from a call to its work in an idle stream */
-	QUEUED_NS = 1100,    /* between queued work */
-	RETURN_NS = 3000,    /* from the end of work to the return of a wait */
-	IDLE_WAIT_NS = 1300, /* a wait with nothing to wait for */
+	CALL_NS = 2500,	     /* length of a call that launches */
+	PAUSE_NS = 400,	     /* pause between the calls of a loop */
+	ISSUE_NS = 5000,     /* time from a call to its work in an idle stream */
+	QUEUED_NS = 1100,    /* time between activities that are queued in a stream */
+	RETURN_NS = 3000,    /* time from the end of the work to the return of a wait */
+	IDLE_WAIT_NS = 1300, /* length of a wait for nothing */
 	SMALL_COPY_NS = 1200,
 	GRAPH_NS = 4000,
-	THINK_NS = 30000, /* the host, once a step */
+	THINK_NS = 30000, /* host time between two steps */
 };
 
 static struct kwhy_error error;
@@ -82,7 +83,10 @@ static void add_call(
 	machine->host_ns = end_ns + scattered(machine, PAUSE_NS);
 }
 
-/* Work behind what is queued, and behind a call at call_ns; its end. */
+/*
+ * Adds an activity that starts once the queued work has ended and the call at call_ns has reached the
+ * device. Returns its end.
+ */
 static int64_t work(
 	struct machine *machine, struct kwhy_activity activity, int64_t call_ns, int64_t length_ns)
 {
@@ -165,7 +169,7 @@ static void compute(struct machine *machine)
 		launch(machine, names[i], 2000 + 400 * i);
 }
 
-/* Programs: each is one change from the one before. */
+/* One step of a program before or after a change. */
 typedef void program_step(struct machine *machine);
 
 static void step_naive(struct machine *machine)
@@ -222,7 +226,7 @@ static void step_sent_once(struct machine *machine)
 	wait(machine);
 }
 
-/* The same as one graph. */
+/* Runs the step as one graph. */
 static void step_graph(struct machine *machine)
 {
 	int64_t start_ns = machine->host_ns;
@@ -240,7 +244,9 @@ static void step_graph(struct machine *machine)
 	wait(machine);
 }
 
-/* A wait behind every kernel, and no more than one a step. */
+/*
+ * Waits after every kernel, and once more at the end of the step; step_waits_once() waits only at the end.
+ */
 static void step_waits(struct machine *machine)
 {
 	for (int i = 0; i < KERNELS; i++) {
@@ -284,7 +290,10 @@ static void step_pools(struct machine *machine)
 	allocate(machine, "cudaFreeAsync", CALL_NS);
 }
 
-/* Kernels shorter than their launches, as they come from a slow host, and as a graph. */
+/*
+ * Launches kernels that are shorter than their launches, as a slow host does; step_launches_once() launches
+ * them as one graph.
+ */
 static void step_launches(struct machine *machine)
 {
 	for (int i = 0; i < 4 * KERNELS; i++) {
@@ -305,7 +314,7 @@ static void step_launches_once(struct machine *machine)
 	wait(machine);
 }
 
-/* Data that go to the host and come back every step. */
+/* Copies data to the host and back in every step. */
 static void step_goes_round(struct machine *machine)
 {
 	compute(machine);
@@ -318,14 +327,17 @@ static void step_stays(struct machine *machine)
 	compute(machine);
 }
 
-/* 8 MB a step, then the kernel that needs them. */
+/* Copies 8 MB in every step, then runs the kernel that needs them. */
 static void step_streams(struct machine *machine)
 {
 	copy(machine, KWHY_COPY_H2D, KWHY_MEMORY_PINNED, 8000000);
 	launch(machine, "big", 200000);
 }
 
-/* The same with two buffers: a copy waits for the kernel before last, a kernel for its copy. */
+/*
+ * Records the same work with a second stream and two buffers: a copy waits for the kernel before the last
+ * one, a kernel for its own copy.
+ */
 static struct kwhy_recording *record_overlapped(void)
 {
 	struct machine machine = machine_new();
@@ -371,7 +383,7 @@ struct change_request {
 	uint32_t number;
 };
 
-/* What the projection is off by, as a share of what came. */
+/* Returns the relative error of the projected time. */
 static double error_of(
 	const struct kwhy_recording *before, int64_t after_ns, const struct change_request *ids, size_t count)
 {
@@ -397,7 +409,7 @@ static double error_of(
 	return off;
 }
 
-/* Frees both. */
+/* Checks that the error of the projection is at most `limit`. Frees both recordings. */
 static void foretells(struct kwhy_recording *a, struct kwhy_recording *b, const struct change_request *ids,
 	size_t count, double limit)
 {
@@ -481,7 +493,7 @@ static void memory_from_a_pool(void **state)
 static void a_graph_for_what_the_host_is_too_slow_for(void **state)
 {
 	(void)state;
-	/* one step of twenty stays, to be captured */
+	/* one of the twenty steps is still launched kernel by kernel, to be captured */
 	FORETELLS(step_launches, record(step_launches_once), 0.1, {"graph", 0});
 }
 

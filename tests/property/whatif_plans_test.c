@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Laws of plans that hold whatever was recorded. */
+/* Laws of plans that hold for every recording. */
 
 enum { CASES = 10000 };
 
@@ -25,7 +25,10 @@ static void assert_bounds(const struct kwhy_projection *projection, uint64_t see
 			projection->time_ns, projection->time_low_ns, projection->time_high_ns);
 }
 
-/* Every activity and call once, in order, inside the stretch; what goes has no time. */
+/*
+ * Checks that each item of the stretch is either an activity or a call, that items lie inside the stretch
+ * and are sorted by start, and that an item that the plan removes has no times after it.
+ */
 static void assert_stretch(const struct kwhy_stretch *stretch, uint64_t seed)
 {
 	for (size_t i = 0; stretch && i < stretch->item_count; i++) {
@@ -58,7 +61,7 @@ static struct kwhy_profile cheap_graphs(void)
 
 typedef void check_plan(struct kwhy_whatif *whatif, uint64_t seed);
 
-/* On random recordings, as far as they can be played. */
+/* Runs the check on random recordings. */
 static void on_random_recordings(check_plan *check)
 {
 	struct kwhy_profile profile = cheap_graphs();
@@ -97,7 +100,10 @@ static void times_of_a_plan_lie_within_its_bounds(void **state)
 	on_random_recordings(check_bounds);
 }
 
-/* What a plan chose, asked for in its order, comes to the same. */
+/*
+ * Requests the changes that a plan chose, in its order, and checks that they have the same effects as in
+ * the plan.
+ */
 static void check_again(struct kwhy_whatif *whatif, uint64_t seed)
 {
 	struct kwhy_whatif_request change_requests[32];

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Laws of the graph of a recording that hold whatever was recorded. */
+/* Laws of the graph of a recording that hold for every recording. */
 
 enum { CASES = 6000 };
 
@@ -62,7 +62,10 @@ static void an_unchanged_recording_plays_exactly_as_it_was(void **state)
 	}
 }
 
-/* The order that was found once, and asking each node what it follows, lead to the same times. */
+/*
+ * Checks that playing the graph in the order found once, and playing it by asking each node for its
+ * predecessors, give the same times.
+ */
 static void assert_plays_alike_out_of_order(struct kwhy_whatif_graph *graph, uint64_t seed)
 {
 	const size_t bytes = graph->node_count * sizeof(*graph->end_ns), changed = graph->changed_count;
@@ -81,7 +84,9 @@ static void assert_plays_alike_out_of_order(struct kwhy_whatif_graph *graph, uin
 	free(ends);
 }
 
-/* Shortening work and then undoing it leaves nothing behind; nothing starts later for work that is shorter.
+/*
+ * Checks that nothing ends later if work is shortened or dropped, and that an undo restores the recorded
+ * times.
  */
 static void shorter_work_delays_nothing_and_can_be_undone(void **state)
 {

@@ -9,9 +9,10 @@
 #include <stdlib.h>
 
 /*
- * Laws of the energy of a window, checked on a simulated meter whose truth is known: steps and square waves
- * seen through a low-pass after a delay, samples every 20 ms of which every fifth is stamped late, a counter
- * that ticks every 100 ms. Response, noise and phase are drawn anew for every case.
+ * Laws of the energy of a window, checked on a simulated meter with known truth. It sees steps and square
+ * waves of power through a low-pass after a delay, takes a sample every 20 ms, every fifth of which has a
+ * late time stamp, and has a counter that changes every 100 ms. Response, noise and phase are drawn for
+ * each case.
  */
 
 static struct kwhy_error error;
@@ -42,10 +43,10 @@ static double normal(struct random *random, double mean, double sd)
 	return mean + sd * sum;
 }
 
-/* Power and what was used, in steps of 0.1 ms from time 0. */
+/* Power, and energy used so far, in steps of 0.1 ms from time 0. */
 struct load {
 	double watts[STEPS], joules[STEPS + 1];
-	double on_s, off_s, phase_s; /* of a square wave; else 0 */
+	double on_s, off_s, phase_s; /* times of a square wave; 0 for other loads */
 };
 
 static void integrate(struct load *load)
@@ -71,7 +72,7 @@ static struct load square_wave(struct random *random, double on_s, double off_s)
 	return load;
 }
 
-/* Idle, work, idle: the edges of the work are where a region begins and ends. */
+/* Makes a load of idle time, work and idle time. The region to measure begins and ends with the work. */
 static struct load one_step(struct random *random, int64_t *start_ns, int64_t *end_ns, double length_s)
 {
 	static struct load load;
@@ -105,7 +106,7 @@ struct meter {
 	struct kwhy_readings power, counter;
 };
 
-/* The meter's own view: low-passed power and its integral at every step. */
+/* What the meter sees: power after the low-pass, and its integral, at each step. */
 struct seen {
 	double watts[STEPS], joules[STEPS];
 };
@@ -167,7 +168,7 @@ static void watch(const struct load *load, struct random *random, struct meter *
 enum use { USE_BOTH, USE_RARE_TICKS, USE_COUNTER, USE_POWER };
 static const char *const use_names[] = {"counter and power", "rare ticks and power", "counter", "power"};
 
-/* A counter that is read every 2.5 s, as it costs the driver milliseconds. */
+/* Returns a counter that is read only every 2.5 s, as a read takes the driver milliseconds. */
 static struct kwhy_readings rare_ticks(const struct kwhy_readings *counter)
 {
 	static struct kwhy_reading items[READINGS_MAX];
@@ -277,7 +278,9 @@ static void check(const char *what, double length_s, const struct score *score, 
 		fail_msg("%s: the interval covers only %.0f %%", what, 100 * covered);
 }
 
-/* Alone, samples 20 ms apart beat with a wave of 10 ms: what they say is then 6 % off, and nothing shows it.
+/*
+ * Samples 20 ms apart beat with a wave of 10 ms. Without a counter that is read often, the energy is then 6
+ * % wrong, and nothing in the readings shows it.
  */
 static bool is_beating(unsigned square, enum use use)
 {
@@ -317,7 +320,7 @@ static void the_energy_of_a_step_has_no_bias_and_an_honest_interval(void **state
 		}
 }
 
-/* All the on phases of a wave, each a run of one region. */
+/* Scores the sum over all on phases of a square wave, as the runs of one region. */
 static void score_region(struct score *score, struct kwhy_curve *curve, const struct load *load)
 {
 	double period_s = load->on_s + load->off_s, truth = 0;
@@ -399,7 +402,7 @@ static void adjacent_windows_add_up_to_the_whole(void **state)
 	}
 }
 
-/* Told that so many repetitions would do, they do. */
+/* If a result asks for a number of repetitions, measuring that many must be enough. */
 static void the_repetitions_asked_for_are_enough(void **state)
 {
 	struct random random = {7};
