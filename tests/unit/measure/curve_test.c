@@ -10,7 +10,7 @@ static struct kwhy_error error;
 enum { MAX = 2500 };
 #define MS INT64_C(1000000)
 
-/* A counter of 100 ms ticks at a constant power, from time 0. */
+/* Returns a counter that changes every 100 ms, at a constant power, from time 0. */
 static struct kwhy_readings steady_counter(struct kwhy_reading items[MAX], size_t count, int64_t watts)
 {
 	for (size_t i = 0; i < count; i++)
@@ -111,7 +111,10 @@ static void a_counter_that_wraps_goes_on(void **state)
 	kwhy_curve_free(curve);
 }
 
-/* Of two readings, 200 J below and 200 J above; and while the last reading is below, nothing is counted. */
+/*
+ * Two readings are wrong, one 200 J too low and one 200 J too high, and change no energy. While the low one
+ * is the last reading, energy is known only up to the reading before it.
+ */
 static void a_reading_beside_the_course_of_a_counter_counts_nothing(void **state)
 {
 	struct kwhy_reading ticks[MAX];
@@ -177,7 +180,8 @@ static void a_counter_that_stood_still_within_a_short_run_is_left_for_the_sample
 	struct kwhy_energy energy;
 
 	(void)state;
-	ticks[14] = (struct kwhy_reading){5500 * MS, ticks[13].value + 300000}; /* of 1260 J */
+	/* 300 J of the 1260 J that were drawn */
+	ticks[14] = (struct kwhy_reading){5500 * MS, ticks[13].value + 300000};
 	curve = curve_of(&counter, &power);
 	energy = energy_of(curve, 1000 * MS, 5400 * MS);
 	assert_true(kwhy_curve_faults(curve).counter_stuck);
@@ -275,7 +279,7 @@ static void ticks_behind_the_samples_wait_for_them_and_not_for_long(void **state
 	struct kwhy_curve *curve;
 
 	(void)state;
-	curve = curve_of(&counter, &power); /* 2 s behind: more samples may come */
+	curve = curve_of(&counter, &power); /* the samples end 2 s before the counter: more may come */
 	assert_true(kwhy_curve_last_ns(curve) < 5001 * MS);
 	kwhy_curve_free(curve);
 	counter = steady_counter(ticks, 91, 300);

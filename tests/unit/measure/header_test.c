@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-/* Built as C++: the header is that, too, and the library's names are C's there. */
+/*
+ * Compiled as C++: checks that the header is valid C++ and that the library's names have C linkage there.
+ */
 int main(void)
 {
 	struct kwhy_session_options options;

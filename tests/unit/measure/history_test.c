@@ -30,7 +30,10 @@ static uint32_t add_device(struct kwhy_sensors *sensors, int32_t number)
 	return index;
 }
 
-/* Two devices, the second with a counter alone, a CPU package and a wall meter. */
+/*
+ * Returns the sensors of two devices, the second with a counter alone, of a CPU package and of a wall
+ * meter.
+ */
 static struct kwhy_sensors *sensors_made(void)
 {
 	struct kwhy_sensors *sensors = calloc(1, sizeof(*sensors));
@@ -129,7 +132,7 @@ static void what_is_forgotten_or_lost_is_counted(void **state)
 
 #define SECOND (1000 * MS)
 
-/* A meter that has stopped holds up nobody who sums up what the others have reported. */
+/* A meter that has stopped must not delay those who sum up what the others have reported. */
 static void a_meter_goes_on_unless_its_device_is_lost_or_it_has_long_told_nothing(void **state)
 {
 	struct kwhy_sensors *sensors = sensors_made();

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* libkwhy.so through its header, on a GPU of 250 W that is played back. */
+/* Tests libkwhy.so through its header, on a GPU of 250 W whose readings are played back. */
 
 #define FIRST_UNIX_NS INT64_C(1795245124000000000)
 #define MS INT64_C(1000000)
@@ -214,7 +214,7 @@ static void no_run_of_any_thread_is_lost(void **state)
 	kwhy_session_close(session);
 }
 
-/* In a child: any call into the kernel but to exit is its death. */
+/* Makes any system call of this child process, except exit_group(), end it at once. */
 static void forbid_calls(void)
 {
 	struct sock_filter rules[] = {
@@ -326,7 +326,7 @@ static void structs_of_older_callers_are_filled_as_far_as_they_go(void **state)
 	kwhy_session_close(session);
 }
 
-/* Ending the session's own region would end the figure of everything. */
+/* Ending the session's own region would end the measurement of the whole session. */
 static void the_librarys_own_names_are_no_names_of_regions_or_units(void **state)
 {
 	static const char *const own[] = {"(session)", "(idle)"};

@@ -12,7 +12,7 @@ static struct kwhy_error error;
 
 enum { TICKS = 60 };
 
-/* 200 W for six seconds. */
+/* Returns a curve of 200 W for six seconds. */
 static struct kwhy_curve *steady(void)
 {
 	static struct kwhy_reading items[TICKS];

@@ -60,7 +60,7 @@ static void the_power_of_a_tick_is_its_rise_over_its_length(void **state)
 
 enum { READINGS_MAX = 10 };
 
-/* One letter a reading: right, wrong, open. */
+/* `verdicts` has a letter for each reading: r right, w wrong, o open (later readings decide). */
 static void a_reading_beside_the_course_is_wrong_and_a_fall_that_stays_is_a_reset(void **state)
 {
 	static const struct {

@@ -22,7 +22,7 @@ static void a_row_has_every_property(void **state)
 
 		if (!row->name || !*row->name)
 			fail_msg("meter %d has no name", (int)meter);
-		if (strlen(row->name) + 4 >= KWHY_METER_NAME_BYTES) /* of a domain's number */
+		if (strlen(row->name) + 4 >= KWHY_METER_NAME_BYTES) /* up to 4 more for a domain's number */
 			fail_msg("%s is too long a name", row->name);
 		if (row->unit >= KWHY_METER_UNIT_COUNT || row->response >= KWHY_METER_RESPONSE_COUNT)
 			fail_msg("%s has no unit or no response", row->name);
@@ -67,7 +67,7 @@ static void a_name_finds_its_meter_alone(void **state)
 	}
 }
 
-/* Two meters of one owner and rank would be chosen between by the order of their rows. */
+/* Of two meters with the same owner and rank, the order of their rows would choose one. */
 static void ranks_of_one_owner_differ(void **state)
 {
 	const unsigned owners[] = {KWHY_METER_OF_DEVICE, KWHY_METER_OWNER_GPU_MEMORY,
@@ -88,7 +88,7 @@ static void ranks_of_one_owner_differ(void **state)
 	assert_int_equal(seen, KWHY_METER_COUNT);
 }
 
-/* The expected meters are in the list in this order, whatever others are. */
+/* Checks that the list contains the expected meters in this order, whatever other meters it has. */
 static void check_order(unsigned owners, unsigned roles, const char *const expected[], size_t count)
 {
 	const struct kwhy_meter_list list = kwhy_meters_ranked(owners, roles);
@@ -141,7 +141,7 @@ static void a_response_is_stated_and_means_have_a_window(void **state)
 	}
 }
 
-/* A profile states NVML's meters; its figures are none of another vendor's. */
+/* A machine profile describes NVML's meters; meters of other vendors must not use its figures. */
 static void a_profile_replaces_the_response_of_nvmls_meters_only(void **state)
 {
 	struct kwhy_profile profile = {0};

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Work by hand: FLOP, bytes and precision of operators as PyTorch writes them. */
+/* Operators as PyTorch writes them, with their FLOP, bytes and precision computed by hand. */
 static const struct {
 	const char *name, *shape;
 	double flop, bytes;
@@ -18,14 +18,16 @@ static const struct {
 		"[\"\", \"\", \"\", \"1\", \"1\"];",
 		1024, 448, KWHY_PRECISION_BF16},
 	{"aten::bmm", "[[3,4,8],[3,8,16]];[\"double\",\"double\"];;", 3072, 5376, KWHY_PRECISION_FP64},
-	/* stride 2, padding 1: 4 x 4 positions of 8 x 8; 2 x 16 outputs x 5 x (3 x 3 x 3) FLOP a batch of 1
+	/*
+	 * stride 2, padding 1: 4 x 4 positions of 8 x 8; 2 x 16 positions x 5 channels x (3 x 3 x 3) FLOP,
+	 * batch of 1
 	 */
 	{"aten::cudnn_convolution",
 		"[[1,3,8,8],[5,3,3,3],[],[],[],[],[],[],[]];[\"c10::Half\",\"c10::Half\",\"\",\"\",\"\",\"\","
 		"\"\",\"\",\"\"];[\"\",\"\",\"[1, 1]\",\"[2, 2]\",\"[1, 1]\",\"1\",\"True\",\"True\","
 		"\"True\"];",
 		2.0 * 16 * 5 * 27, 2 * (192 + 135 + 80), KWHY_PRECISION_FP16},
-	/* gradient of the weight alone, then of both */
+	/* the gradient of the weight only, then those of weight and input */
 	{"aten::convolution_backward",
 		"[[1,5,4,4],[1,3,8,8],[5,3,3,3],[],[],[],[],[],[],[],[]];[\"float\",\"float\",\"float\"];"
 		"[\"\",\"\",\"\",\"[0]\",\"[2, 2]\",\"[1, 1]\",\"[1, 1]\",\"False\",\"[0, 0]\",\"1\","
@@ -34,12 +36,12 @@ static const struct {
 	{"aten::cudnn_convolution_backward",
 		"[[1,3,8,8],[1,5,4,4],[5,3,3,3]];[\"float\",\"float\",\"float\"];;", 2 * 2.0 * 80 * 27,
 		2 * 4 * (80 + 192 + 135), KWHY_PRECISION_FP32},
-	/* 4 x queries x tokens of the keys, half of it where causal */
+	/* 4 FLOP for each value of the queries and each token of the keys; half of them if causal */
 	{"aten::_flash_attention_forward",
 		"[[2,8,4,16],[2,8,4,16],[2,8,4,16],[],[],[],[],[],[]];[\"c10::Half\",\"c10::Half\","
 		"\"c10::Half\"];[\"\",\"\",\"\",\"\",\"\",\"8\",\"8\",\"0.\",\"True\"];",
 		2.0 * 1024 * 8, 2 * 4 * 1024, KWHY_PRECISION_FP16},
-	/* a row is added to each of 4: reads 4 x 8 and 8, writes 4 x 8 */
+	/* a row of 8 is added to each of 4 rows: reads 4 x 8 and 8 values, writes 4 x 8 */
 	{"aten::add_", "[[4,8],[8],[]];[\"float\",\"float\",\"Scalar\"];;", 0, 4 * 72, KWHY_PRECISION_FP32},
 	{"aten::copy_", "[[4,8],[4,8],[]];[\"c10::Half\",\"float\",\"Scalar\"];;", 0, 32 * 6,
 		KWHY_PRECISION_FP16},
@@ -64,12 +66,13 @@ static void work_follows_from_the_shapes(void **state)
 static void shapes_that_leave_the_work_open_give_none(void **state)
 {
 	static const char *const cases[][2] = {
-		{"aten::mm", "[[4, 8], [8, 16]];[];;"},			   /* 2020: no types */
-		{"aten::mm", "[[4, 8], [9, 16]];[\"float\",\"float\"];;"}, /* they do not fit */
+		{"aten::mm", "[[4, 8], [8, 16]];[];;"}, /* traces of 2020 have no types */
+		/* the shapes do not fit together */
+		{"aten::mm", "[[4, 8], [9, 16]];[\"float\",\"float\"];;"},
 		{"aten::mm", ""},
 		{"aten::mm", "[[4"},
-		{"aten::cudnn_convolution",
-			"[[1,3,8,8],[5,3,3,3],[],[],[],[]];[\"float\",\"float\"];;"}, /* no stride */
+		/* the stride is missing */
+		{"aten::cudnn_convolution", "[[1,3,8,8],[5,3,3,3],[],[],[],[]];[\"float\",\"float\"];;"},
 		{"aten::add", "[[[4,8],[4,8]],[]];[\"TensorList\"];;"},
 		{"aten::fill_", "[[0,8],[]];[\"float\",\"Scalar\"];;"},
 		{"aten::convolution_backward",

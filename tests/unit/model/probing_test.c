@@ -32,7 +32,7 @@ static uint32_t name(struct kwhy_recording *recording, const char *text)
 	return number;
 }
 
-/* A kernel of 10 blocks of 32 threads that takes this long. */
+/* Adds a kernel of 10 blocks of 32 threads that lasts `ms` and starts when the one before it ends. */
 static void run(struct kwhy_recording *recording, const char *kernel, int64_t ms, uint8_t origin)
 {
 	const int64_t last_ns = recording->activities.count
@@ -105,7 +105,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* 270 ms of repeats in four bursts are 3.5 %; a quarter of it is twice as wide. */
+/* 270 ms of repeats in four bursts give an uncertainty of 3.5 %; a quarter of that time doubles it. */
 static void accounts_are_known_by_bursts_and_time_under_repeats(void **state)
 {
 	struct kwhy_recording *recording = begin_recording();
@@ -144,7 +144,7 @@ static void three_bursts_are_not_enough_however_long(void **state)
 	run(recording, "gemm", 5000, KWHY_ORIGIN_REPEAT);
 	for (int i = 0; i < 3; i++)
 		burst(recording, "gemm", 9, 2000, KWHY_BURST_UNCHECKED);
-	burst(recording, "gemm", 0, 0, KWHY_BURST_UNCHECKED); /* it came to nothing */
+	burst(recording, "gemm", 0, 0, KWHY_BURST_UNCHECKED); /* a burst without repeats does not count */
 	add(*state, recording, false);
 	assert_int_equal(kwhy_probing_count(*state, 0.05).known.accounts, 0);
 }
@@ -202,7 +202,10 @@ static void what_was_not_probed_is_listed_by_time_and_reason(void **state)
 	assert_int_equal(kwhy_probing_list_unprobed(*state, parts, 1), 1);
 }
 
-/* 4 bursts of 75 ms make gemm known: 30 of 100 ms, and 30 of the 40 ms in which kernels did something. */
+/*
+ * Four bursts of 75 ms make the power of gemm known: 30 ms of the 100 ms of all kernels, and of the 40 ms
+ * of kernels that do not only wait.
+ */
 static void kernels_that_only_wait_count_apart(void **state)
 {
 	struct kwhy_recording *recording = begin_recording();

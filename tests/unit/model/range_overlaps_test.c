@@ -28,7 +28,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* Ranges of a name are one sum, in the order in which names come. */
+/* Adds a range. Ranges of one name share a sum; sums are in the order in which names first appear. */
 static void add_on(uint32_t thread, const char *name, int64_t start_ns, int64_t end_ns)
 {
 	struct kwhy_range range = {start_ns, end_ns, 0, thread, KWHY_RANGE_NVTX};
@@ -46,7 +46,10 @@ static void add(const char *name, int64_t start_ns, int64_t end_ns)
 	add_on(KWHY_NONE, name, start_ns, end_ns);
 }
 
-/* A thread of a process of its own, with a stream on each of those devices (bits). */
+/*
+ * Adds a process with one thread and, for each bit of `devices`, a stream on that device. Returns the
+ * thread's number.
+ */
 static uint32_t add_process(unsigned devices)
 {
 	struct kwhy_process process = {.pid = -1, .rank = KWHY_NONE, .machine = KWHY_NONE};
@@ -136,7 +139,7 @@ static void ranks_side_by_side_hold_no_device_twice(void **state)
 	assert_beside(0, 0, true);
 	assert_beside(1, 1, true);
 	assert_beside(2, 2, false);
-	assert_overlap(0, 1, true); /* on the second rank: from 115 to 120 */
+	assert_overlap(0, 1, true); /* on the second rank, from 115 to 120 */
 	assert_beside(0, 1, false);
 	assert_overlap(0, 2, true);
 	assert_int_equal(overlaps.union_ns[0], 120);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What kwhy_recording_finish() finds of lost and wrong records. */
+/* Tests how kwhy_recording_finish() finds lost and wrong records. */
 
 static struct kwhy_error error;
 
@@ -70,7 +70,8 @@ static void an_activity_that_outlasts_the_next_of_its_stream_ends_at_its_start(v
 
 	(void)state;
 	add_kernel(&made, 0, 50000, KWHY_NONE);
-	add_kernel(&made, 100000, 1600000000, KWHY_NONE); /* two of them, one after the other */
+	/* this kernel and the next one both last too long */
+	add_kernel(&made, 100000, 1600000000, KWHY_NONE);
 	add_kernel(&made, 200000, 1700000000, KWHY_NONE);
 	add_kernel(&made, 300000, 350000, KWHY_NONE);
 	OK(kwhy_recording_finish(made.recording, &error));
@@ -115,7 +116,7 @@ static void launches_without_a_kernel_are_counted(void **state)
 	(void)state;
 	for (uint32_t i = 1; i <= 5; i++)
 		add_call(&made, "cudaLaunchKernel", i * 1000, i);
-	add_call(&made, "cuLaunchKernel", 5005, 50); /* of the driver, inside of the fifth */
+	add_call(&made, "cuLaunchKernel", 5005, 50); /* a driver call inside the fifth runtime call */
 	add_call(&made, "cudaStreamBeginCapture", 6000, 6);
 	add_call(&made, "cudaLaunchKernel", 7000, 7);
 	add_call(&made, "cudaStreamEndCapture", 8000, 8);

@@ -7,7 +7,7 @@
 
 static struct kwhy_error error;
 
-/* Two processes with one stream each, on devices 0 and 1. */
+/* Returns a recording of two processes with one stream each, on devices 0 and 1. */
 static struct kwhy_recording *two_processes(void)
 {
 	struct kwhy_recording *recording;
@@ -109,7 +109,8 @@ static void ranges_coverage_and_readings_of_impossible_times_are_refused(void **
 		int64_t start_ns = cases[i / 3].start_ns, end_ns = cases[i / 3].end_ns;
 		struct kwhy_range range = {.start_ns = start_ns, .end_ns = end_ns};
 		struct kwhy_coverage coverage = {.start_ns = start_ns, .end_ns = end_ns};
-		bool reversed_readings = i % 3 == 2 && start_ns > end_ns; /* sorted, hence fine */
+		/* readings are sorted by time, so that their order does not matter */
+		bool reversed_readings = i % 3 == 2 && start_ns > end_ns;
 
 		if (i % 3 == 0)
 			OK(kwhy_recording_add_range(recording, &range, &error));

@@ -6,7 +6,10 @@
 
 #define S INT64_C(1000000000)
 
-/* Work from 10 to 20 s at 300 W, metered from 0 to 22 s, idle at 100 W around it. */
+/*
+ * A device that works from 10 s to 20 s at 300 W, idles at 100 W otherwise, and has readings from 0 to 22
+ * s.
+ */
 struct plan {
 	struct kwhy_account accounts[3];
 	struct kwhy_device_ledger device_ledger;
@@ -68,7 +71,7 @@ static void what_no_reading_saw_is_of_the_run(void **state)
 	assert_joules(run.run_nj, 3200);
 	assert_joules(run.recorded_nj, 3200);
 	assert_joules(run.unmetered_nj, 200);
-	/* it idled then, at 100 W; it may have drawn 300 */
+	/* the 2 s without readings are estimated as idle at 100 W, but may have drawn 300 W */
 	assert_joules(run.below_nj, hypot(20, 0.05 * 400));
 	assert_joules(run.above_nj, hypot(20, 0.95 * 400));
 	plan.device_ledger.energy.edge_nj = 400 * S;
@@ -77,7 +80,10 @@ static void what_no_reading_saw_is_of_the_run(void **state)
 	assert_joules(run.above_nj, hypot(20, 0.45 * 400));
 }
 
-/* Beside that 4 s at 250 W, of which a meter saw 600 J; after the run 5 s more that were not recorded. */
+/*
+ * Adds two unrecorded times: 4 s in the run at 250 W, 2.4 s of which have readings (600 J), and 5 s after
+ * the run.
+ */
 static void make_windows(struct plan *plan)
 {
 	make_plan(plan);
@@ -102,7 +108,7 @@ static void what_was_not_recorded_is_of_the_run_alone_at_its_mean_power(void **s
 	run = kwhy_run_energy_of(&plan.device_ledger);
 	assert_joules(run.recorded_nj, 3000);
 	assert_joules(run.run_nj, 4000);
-	plan.device_ledger.time.unrecorded_ns = 0; /* all of that lies around the run */
+	plan.device_ledger.time.unrecorded_ns = 0; /* all of the unrecorded time is outside the run */
 	assert_joules(kwhy_run_energy_of(&plan.device_ledger).run_nj, 3000);
 }
 
@@ -121,7 +127,7 @@ static void what_is_worked_out_of_unrecorded_time_is_of_the_run_alone(void **sta
 	assert_joules(run.run_nj, 4050);
 }
 
-/* As with assumed powers, which tell of what ran alone. */
+/* With assumed powers, for example, nothing gives the power of unrecorded time. */
 static void unrecorded_time_that_nothing_tells_of_leaves_the_run_unknown(void **state)
 {
 	struct kwhy_run_energy run;

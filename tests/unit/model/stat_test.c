@@ -66,7 +66,7 @@ static void net_energy_carries_the_uncertainty_of_idle_too(void **state)
 	assert_true(isnan(kwhy_stat_net(&domain, &gross, 4).joules));
 }
 
-/* 4 s busy of all CPUs, of which the sampler had 1 %. */
+/* The CPUs were busy for 4 s in all, 1 % of which the sampler used. */
 static void the_samplers_joules_are_its_part_of_what_the_packages_used(void **state)
 {
 	struct kwhy_stat_domain domains[] = {{.kind = KWHY_STAT_DEVICE},
@@ -103,7 +103,7 @@ static void the_samplers_joules_are_unknown_without_packages_or_busy_time(void *
 
 	(void)state;
 	assert_true(isnan(kwhy_stat_cost_j(&stat)));
-	stat.cost.busy_s = 0.01; /* less than one of its threads had */
+	stat.cost.busy_s = 0.01; /* less than the sampler alone used */
 	assert_true(isnan(kwhy_stat_cost_j(&stat)));
 	stat.cost.busy_s = 4;
 	assert_close(kwhy_stat_cost_j(&stat), 1);

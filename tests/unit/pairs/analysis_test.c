@@ -188,7 +188,10 @@ static void clocks_come_back_as_they_were_written_and_others_are_refused(void **
 	kwhy_pairs_free(again);
 }
 
-/* What is read of a folder knows no reason why a run ended, only what is there. */
+/*
+ * The folder of a run does not say why the run ended, so that the verdict must follow from the samples in
+ * it.
+ */
 static void a_run_that_ended_early_is_not_complete_whoever_judges_it(void **state)
 {
 	struct kwhy_pairs *pairs = made_pairs(false);
@@ -250,7 +253,10 @@ static void pinning_is_judged_by_what_its_intervals_leave_open(void **state)
 	kwhy_pairs_free(pairs);
 }
 
-/* Kernels of NCCL are what they have; ranges of the host say nothing of the time. */
+/*
+ * Traces of another program have NCCL's kernels, by which they are judged; ranges of the host do not show
+ * how long a transfer takes.
+ */
 static void traces_of_another_program_are_judged_by_their_kernels(void **state)
 {
 	struct kwhy_pairs *pairs = made_pairs(false);
@@ -362,8 +368,10 @@ static void energies_come_back_as_they_were_written_and_others_are_refused(void 
 
 enum { MADE_S = 60 };
 
-/* A reading a second, whose clock goes up and down and whose temperature stays; times are in inverse
- * proportion to the clock, or not. */
+/*
+ * Returns pairs with one reading a second: the clock rises and falls, and the temperature is constant. If
+ * `follows`, times are inversely proportional to the clock.
+ */
 static struct kwhy_pairs *with_readings(bool follows)
 {
 	struct kwhy_pairs *pairs = made_pairs(false);
@@ -403,7 +411,7 @@ static void times_that_follow_the_clock_are_seen_to(void **state)
 	assert_int_equal(clock->count, MADE_S);
 	assert_true(clock->r.value < -0.9 && clock->r.high < -0.8);
 	assert_float_equal(clock->slope_ratio_per_unit * 1.55e9, -1, 0.15);
-	assert_non_null(pairs->relations[2].missing); /* nobody read the other GPU */
+	assert_non_null(pairs->relations[2].missing); /* the other GPU has no readings */
 	kwhy_pairs_free(pairs);
 	pairs = with_readings(false);
 	assert_true(!(pairs->relations[1].r.low > 0) && !(pairs->relations[1].r.high < 0));

@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* 2 us and 400 GB/s: 16 copies of 512 MiB take 21,506.9 us, which the other tool cuts to whole ones. */
+/*
+ * A copy takes 2 us and the time of its bytes at 400 GB/s: 16 copies of 512 MiB take 21,506.9 us, which
+ * nvbandwidth truncates to whole microseconds.
+ */
 static void what_other_tools_would_print_follows_their_definitions(void **state)
 {
 	struct kwhy_pairs *pairs = concluded_pairs(false);
@@ -44,8 +47,9 @@ static void what_other_tools_would_print_follows_their_definitions(void **state)
 	kwhy_pairs_free(pairs);
 }
 
-/* A link that is a line is predicted by all of them; the opposite direction is 20 % slower, which one link
- * cannot say.
+/*
+ * Each simulator must predict a link whose times lie on a line. The opposite direction, which takes 20 %
+ * longer, is left out, as the description of one link cannot express it.
  */
 static void what_simulators_read_foretells_what_was_measured(void **state)
 {

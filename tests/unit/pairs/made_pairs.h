@@ -8,15 +8,15 @@
 enum { MADE_SAMPLES = 12 };
 
 /*
- * Pairs of two GPUs on different NUMA nodes whose times are known: 2 us + bytes / 400 GB/s for a write from
- * GPU 0 to 1, 1 us of it in the call, 1.5 us for a put, all 20 % longer in the opposite direction;
- * MADE_SAMPLES of each, at most 0.02 % apart; with_random: besides at 8 sizes that nothing is fitted to. Free
- * with kwhy_pairs_free().
+ * Returns pairs of two GPUs on different NUMA nodes with known times. A write from GPU 0 to GPU 1 takes 2
+ * us and its bytes at 400 GB/s; its call takes 1 us; a put takes 1.5 us. The opposite direction takes 20 %
+ * longer. Each configuration has MADE_SAMPLES samples, which differ by at most 0.02 %. `with_random` adds 8
+ * sizes that are not used in fits. Free the result with kwhy_pairs_free().
  */
 struct kwhy_pairs *made_pairs(bool with_random);
-/* The same with what is concluded from them. */
+/* Returns the same pairs with the conclusions from them. */
 struct kwhy_pairs *concluded_pairs(bool with_random);
-/* What one of its transfers takes. */
+/* Returns the time of one transfer of the configuration, s. */
 double made_pair_s(const struct kwhy_pair_config *config);
 
 #endif

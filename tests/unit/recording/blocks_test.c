@@ -17,7 +17,7 @@
 
 enum { SHARE_BYTES = 4096, WRITER = 7 };
 
-/* A recording in memory that both sides reach by a path. */
+/* A recording in memory that writer and reader open by a path. */
 struct tape {
 	int fd;
 	char path[64];
@@ -50,7 +50,7 @@ static void tape_done(struct tape *tape)
 	close(tape->fd);
 }
 
-/* Kernel i of a test: every field follows from i. */
+/* Returns kernel i of a test, all fields of which follow from i. */
 static struct kwhy_wire_kernel kernel_of(uint32_t i)
 {
 	return (struct kwhy_wire_kernel){.start_mono_ns = 1000 * (int64_t)i,
@@ -74,7 +74,7 @@ static void record_kernels(struct tape *tape, uint32_t count)
 	kwhy_block_writer_finish(&tape->writer, 123);
 }
 
-/* What a walk over the whole file finds. */
+/* Counts of what reading the whole file gives. */
 struct found {
 	uint64_t kernels, wrong_kernels, names, ends, blocks, damaged_bytes, damages, cuts;
 	uint64_t bytes;
@@ -162,7 +162,9 @@ static void packed_blocks_hold_the_same_and_are_smaller(void **state)
 	tape_done(&tape);
 }
 
-/* A writer that is killed leaves any number of bytes: all whole blocks before the cut are there. */
+/*
+ * A writer that is killed leaves a file that ends anywhere. All whole blocks before the cut must be read.
+ */
 static void a_file_cut_anywhere_is_read_up_to_its_last_whole_block(void **state)
 {
 	struct tape tape;
@@ -187,7 +189,7 @@ static void a_file_cut_anywhere_is_read_up_to_its_last_whole_block(void **state)
 	tape_done(&tape);
 }
 
-/* One wrong byte costs its block at most, and is never taken for data. */
+/* A wrong byte may cost the block that it is in, and must never be taken for data. */
 static void a_wrong_byte_costs_one_block(void **state)
 {
 	struct tape tape;
@@ -236,7 +238,10 @@ static void files_may_follow_each_other_even_after_a_cut(void **state)
 	tape_done(&tape);
 }
 
-/* As `cat` puts the files of killed writers: a cut is one wherever it lies, in the header or after it. */
+/*
+ * `cat` joins files of killed writers like this. A cut must be recognised wherever it is, in a header or
+ * after it.
+ */
 static void a_cut_before_another_file_is_no_damage(void **state)
 {
 	(void)state;
@@ -258,7 +263,10 @@ static void a_cut_before_another_file_is_no_damage(void **state)
 	}
 }
 
-/* Where the same writer goes on, bytes are lost: that is no cut, whatever the lengths say. */
+/*
+ * If the same writer continues after the gap, bytes have been lost in the middle: that is damage and not a
+ * cut, whatever the lengths.
+ */
 static void bytes_lost_in_the_middle_are_damage(void **state)
 {
 	enum { LOST = 100 };
@@ -313,7 +321,7 @@ static void beyond_its_limit_a_writer_counts_and_says_what_it_lost(void **state)
 	tape_done(&tape);
 }
 
-/* A program has closed all descriptors it did not know, and opened a file of its own. */
+/* A program may close all descriptors that it does not know and get their numbers for files of its own. */
 static void a_descriptor_that_has_become_another_files_is_not_touched(void **state)
 {
 	const int theirs = memfd_create("theirs", 0);
@@ -346,7 +354,10 @@ static void a_writer_closes_the_file_that_it_was_given(void **state)
 	free(tape.packed);
 }
 
-/* As `ulimit -f` sets it: beyond it the system sends SIGXFSZ, which ends a program. */
+/*
+ * Writes beyond a limit on file sizes, such as `ulimit -f` sets. The system then sends SIGXFSZ, which by
+ * default ends a program.
+ */
 static void record_beyond_the_limit_of_the_process(struct tape *tape)
 {
 	struct rlimit before, limit;
@@ -413,7 +424,7 @@ static void a_signal_of_the_limit_that_was_the_programs_stays(void **state)
 	tape_done(&tape);
 }
 
-/* Rewrites the header of a block that the test has changed. */
+/* Writes a block that the test has changed, with checksums that match. */
 static void write_block(int fd, struct kwhy_wire_header header, const void *payload)
 {
 	header.magic = KWHY_WIRE_MAGIC;
@@ -534,7 +545,7 @@ static void a_name_that_claims_more_than_its_block_ends_the_names(void **state)
 	tape_done(&tape);
 }
 
-/* Another program may write the same name anew while kwhy reads it. */
+/* Another program may truncate and write the file again while kwhy reads it. */
 static void a_file_that_is_truncated_while_it_is_read_is_read_as_it_was(void **state)
 {
 	struct kwhy_block_reader reader;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* RFC 3720, appendix B.4, and the check value every catalogue of checksums gives. */
+/* Test vectors of RFC 3720, appendix B.4, and the check value of CRC-32C from catalogues of checksums. */
 static void the_published_checksums_come_out(void **state)
 {
 	unsigned char bytes[32];

@@ -88,7 +88,10 @@ static void pack(void)
 	kwhy_bundle_done(&bundle);
 }
 
-/* Kernels of each writer in the packed file, in their order; gives the damaged places. */
+/*
+ * Counts the kernels of each writer in the packed file and checks their times. Returns the number of
+ * damaged places.
+ */
 static size_t read_out(size_t counts[4])
 {
 	struct kwhy_error error;

@@ -74,7 +74,10 @@ static void a_packed_copy_has_all_bytes_and_a_kernel_that_scatters_them(void **s
 	done(&build, &after);
 }
 
-/* The launch of the kernel beside it is in what the change computes. */
+/*
+ * The projection of the change contains the launch of the kernel that takes the packed copy apart, so that
+ * the call of the copy is longer by it.
+ */
 static void the_call_of_a_packed_copy_is_longer_by_one_launch(void **state)
 {
 	struct build build = build_new(1);

@@ -60,8 +60,8 @@ static void a_class_of_unknown_power_is_never_taken(void **state)
 }
 
 /*
- * Energy above idle (100 W): 1 J; 0.3 J on a grid of about as many threads as the first; 0.2 J; 0.005 J; and
- * one unknown.
+ * The accounts have these net energies, at 100 W of idle power: 1 J; 0.3 J, on a grid with about as many
+ * threads as the first; 0.2 J; 0.005 J; and an unknown one.
  */
 static void grids_matter_by_the_energy_above_idle(void **state)
 {
@@ -147,7 +147,7 @@ static void powers_hold_for_about_as_many_threads_and_as_long_kernels(void **sta
 
 	(void)state;
 	assert_ptr_equal(kwhy_replay_alike(known, 2, &wanted), &known[0]);
-	wanted.length_ns = 9e6; /* beyond some length it does not matter */
+	wanted.length_ns = 9e6; /* lengths beyond a limit count as equal */
 	assert_ptr_equal(kwhy_replay_alike(known, 2, &wanted), &known[1]);
 	wanted.length_ns = 2e4;
 	assert_null(kwhy_replay_alike(known, 2, &wanted));

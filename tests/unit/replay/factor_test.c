@@ -5,7 +5,10 @@
 
 #include <math.h>
 
-/* What a replay draws: something without work, then more with it, up to a most. */
+/*
+ * Returns the energy that a replay draws at this work factor: it rises with the factor, from 10 J up to 150
+ * J.
+ */
 static double drawn_j(double factor)
 {
 	return fmin(10 + 60 * pow(factor, 0.7), 150);
@@ -49,7 +52,7 @@ static void a_first_try_is_scaled_and_no_step_is_more_than_fourfold(void **state
 	assert_float_equal(kwhy_replay_next_factor(much, 1, 30), 0.25, 1e-9);
 }
 
-/* More asked, less drawn: noise, of which nothing is learnt. */
+/* The second attempt did more work and drew less energy. Such noise must not decide the next factor. */
 static void tries_that_contradict_each_other_still_give_a_factor(void **state)
 {
 	const struct kwhy_replay_attempt tries[] = {{1, 20}, {2, 19}};
@@ -58,7 +61,10 @@ static void tries_that_contradict_each_other_still_give_a_factor(void **state)
 	assert_float_equal(kwhy_replay_next_factor(tries, 2, 38), 4, 1e-9);
 }
 
-/* A sixth too little was drawn: a fifth more was lacking, whatever had to be asked for. */
+/*
+ * The replay drew a sixth too little, so that its work was a fifth too small. The changed replay gets a
+ * factor of at most 1.2, even if the recorded one needed a larger one.
+ */
 static void a_changed_replay_takes_no_more_than_was_lacking(void **state)
 {
 	(void)state;
@@ -70,7 +76,7 @@ static void a_changed_replay_takes_no_more_than_was_lacking(void **state)
 	assert_float_equal(kwhy_replay_carried_factor(64, -0.99), 4, 1e-9);
 }
 
-/* 10 J above idle; levels that are known to 2.5 J, and to 2.6. */
+/* The net energy is 10 J, and the half interval of the idle energy 2.5 J, then 2.6 J. */
 static void nothing_is_settled_by_a_level_that_is_badly_known(void **state)
 {
 	struct kwhy_plan plan = {.before = {.net_nj = 10000000000}};

@@ -4,7 +4,7 @@
 
 static const struct kwhy_replay_latencies latencies = {
 	.kernel_ns = 9000, .copy_ns = {[KWHY_REPLAY_H2D] = {5000, 8000}, [KWHY_REPLAY_D2H] = {12000, 10000}}};
-/* a kernel that takes no time follows the one before it by 2.2 us, 1.2 us of that between them */
+/* a kernel of length 0 follows the one before it after 2.2 us, 1.2 us of which lie between the two */
 static const struct kwhy_proxies proxies = {.one_period_ns = 2200};
 static const struct kwhy_replay_pattern pattern = {.queued_ns = 1200, .issue_ns = 6000, .return_ns = 2000};
 
@@ -64,7 +64,10 @@ static void a_recorder_lengthens_each_piece_of_a_call(void **state)
 	assert_float_equal(kwhy_replay_added_ns(&seen, KWHY_REPLAY_CALL_LAUNCH, 1), 1200, 1e-9);
 	assert_float_equal(kwhy_replay_added_ns(&seen, KWHY_REPLAY_CALL_COPY, 1), -500, 1e-9);
 	assert_float_equal(kwhy_replay_added_ns(&seen, KWHY_REPLAY_CALL_LAUNCH, 3), 3600, 1e-9);
-	/* none of its kind was recorded; else a graph is one call */
+	/*
+	 * no graph launch was recorded, so that nothing is known; otherwise the launch of a graph is one
+	 * call
+	 */
 	assert_float_equal(kwhy_replay_added_ns(&seen, KWHY_REPLAY_CALL_GRAPH, 420), 0, 0);
 	graphs.calls[KWHY_REPLAY_CALL_GRAPH] = (struct kwhy_replay_call_times){10, 50000, 20000};
 	assert_float_equal(kwhy_replay_added_ns(&graphs, KWHY_REPLAY_CALL_GRAPH, 420), 30000, 1e-9);

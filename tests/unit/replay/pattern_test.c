@@ -9,7 +9,7 @@ static struct kwhy_error error;
 
 enum { US = 1000 };
 
-/* A pattern, with the whatif and the changes that it was made of. */
+/* A pattern, and the whatif and the changes from which it was made. */
 struct made {
 	struct kwhy_whatif *whatif;
 	struct kwhy_replay_changes changes;
@@ -118,7 +118,7 @@ static void a_wait_is_for_the_stream_of_the_work(void **state)
 	done(&build, &made_);
 }
 
-/* The wait returns while the second kernel, issued before it, still runs. */
+/* Both kernels are issued before the wait, which returns while the second one still runs. */
 static void a_wait_for_work_with_more_behind_it_is_for_its_event(void **state)
 {
 	struct build build = build_new(1);
@@ -172,7 +172,7 @@ static void a_thread_that_takes_over_waits_for_the_other(void **state)
 	pattern = made_.pattern;
 	assert_int_equal(pattern->thread_count, 2);
 	assert_int_equal(pattern->op_count, 3);
-	/* ops by thread: 0 of the first, 1 and 2 of the second */
+	/* ops are sorted by thread: 0 belongs to the first thread, 1 and 2 to the second */
 	assert_int_equal(pattern->ops[2].after_op, 0);
 	assert_int_equal(pattern->ops[2].after_ns, 4 * US);
 	done(&build, &made_);

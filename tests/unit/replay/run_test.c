@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replays on the host, which needs no GPU and says nothing of times. */
+/* Tests replays on the host back end, which needs no GPU; their times mean nothing. */
 #include "build.h"
 #include "launch/stop.h"
 #include "replay/replay.h"
@@ -67,7 +67,7 @@ static void everything_that_a_recording_asked_for_runs(void **state)
 	assert_int_equal(replay->as_recorded.waits, 10);
 	assert_int_equal(replay->as_recorded.replay_streams, 2);
 	assert_true(replay->as_recorded.span_s.median > 0);
-	/* the schedule holds the last launch back until its recorded time */
+	/* the schedule delays the last launch until its recorded time */
 	assert_true(replay->as_recorded.span_s.least > 1.7e-3);
 	assert_string_equal(replay->energy_missing, "not asked for");
 	assert_true(isnan(replay->as_recorded.gross.value));
@@ -103,7 +103,10 @@ static struct build four_loops(void)
 	return build;
 }
 
-/* On a machine that launches a graph in 4 us, and `node_s` for each node more. */
+/*
+ * Replays the loops as graphs on a machine that launches a graph in 4 us and `node_s` for each further
+ * node.
+ */
 static struct kwhy_replay *replayed_as_graphs(double node_s)
 {
 	struct build build = four_loops();
@@ -131,7 +134,7 @@ static void a_change_is_projected_and_measured(void **state)
 	kwhy_replay_free(replay);
 }
 
-/* Three graphs of six nodes, by a machine on which that takes 1 ms each. */
+/* The graph of six nodes is launched three times, 1 ms each by the profile. */
 static void calls_of_a_kind_that_was_not_recorded_take_what_is_projected(void **state)
 {
 	struct kwhy_replay *replay = replayed_as_graphs(200e-6);
@@ -155,14 +158,17 @@ static void a_refused_change_is_not_run(void **state)
 	kwhy_replay_free(replay);
 }
 
-/* Presses a key when a part of a replay begins. */
+/* Raises SIGINT, as Ctrl-C does, when the part `context` of a replay begins. */
 static void press(void *context, const char *what)
 {
 	if (!strcmp(what, context))
 		raise(SIGINT);
 }
 
-/* Of a program with a wait that a change drops, interrupted there. */
+/*
+ * Replays a program with a wait that drop-waits removes, and interrupts the replay when the part `at`
+ * begins.
+ */
 static enum kwhy_status interrupted(const char *at, struct kwhy_replay **out)
 {
 	struct kwhy_whatif_request change_request = {kwhy_whatif_change_find("drop-waits"), 0};
@@ -242,7 +248,7 @@ int main(void)
 		cmocka_unit_test(a_refused_change_is_not_run),
 		cmocka_unit_test(accounts_of_kernels_are_listed_with_what_stands_for_them),
 		cmocka_unit_test(joules_compare_where_one_factor_was_asked_of_both),
-		/* last, since what was asked for stays */
+		/* last, as the request to stop stays set */
 		cmocka_unit_test(an_interrupt_leaves_the_runs_before),
 	};
 

@@ -14,15 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The columns that the outputs have, and those that docs/formats describes, are the same. */
+/* Checks that outputs have exactly the columns that docs/formats describes. */
 
 #define FORMATS KWHY_SOURCE_DIR "/docs/formats/"
 
-/* A table of columns, and where the schema describes its rows. */
+/* A table of columns, and the place in a schema that describes its rows. */
 struct table {
 	const char *schema, *place;
 	const struct kwhy_columns *columns;
-	const char *others; /* members that are objects or arrays of their own */
+	const char *others; /* members that are objects or arrays, separated by spaces */
 };
 
 static const struct table tables[] = {
@@ -104,7 +104,7 @@ static void assert_describes(const json_t *rows, const struct table *table, cons
 {
 	if (!json_object_get(json_object_get(rows, "properties"), column->key))
 		fail_msg("%s.schema.json, %s: has no '%s'", table->schema, table->place, column->key);
-	/* those of pairs and transfers require only what is always known */
+	/* the schemas of pairs and transfers require only what is always known */
 	if ((strcmp(table->schema, "stat") == 0 || strcmp(table->schema, "report") == 0) &&
 		!is_required(rows, column->key))
 		fail_msg("%s.schema.json, %s: does not require '%s'", table->schema, table->place,
@@ -145,8 +145,10 @@ static void each_member_of_a_schema_is_a_column(void **state)
 	}
 }
 
-/* Where the columns of the CSV do not stand in its page as their line of keys, each stands as `key` or
- * `UNIT_key`. */
+/*
+ * Checks that the page has the line of all CSV columns or, failing that, names each column as `key` or
+ * `UNIT_key`.
+ */
 static void assert_documents(const struct kwhy_text *page, const struct table *table)
 {
 	const struct kwhy_columns *columns = table->columns;
@@ -181,7 +183,9 @@ static void each_column_of_the_csv_is_documented(void **state)
 	}
 }
 
-/* web/src/columns.ts is written with KWHY_UPDATE_GOLDEN=1: titles and units of the page's ledger. */
+/*
+ * KWHY_UPDATE_GOLDEN=1 writes web/src/columns.ts, which has the titles and units of the web page's ledger.
+ */
 static void the_page_has_the_titles_and_units_of_the_columns(void **state)
 {
 	static const char path[] = KWHY_SOURCE_DIR "/web/src/columns.ts";

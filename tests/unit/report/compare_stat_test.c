@@ -9,13 +9,13 @@
 
 static struct kwhy_error error;
 
-/* One figure, the energy of a GPU, as `kwhy stat --json` has it. */
+/* A result of `kwhy stat --json` with one figure, the energy of a GPU. */
 #define STAT(count, mean, low, high, deviation)                                                         \
 	"{\"schema\":\"kwhy.stat/1\",\"command\":\"x\",\"domains\":[{\"name\":\"gpu 0\",\"energy_j\":{" \
 	"\"count\":" #count ",\"mean\":" #mean ",\"low\":" #low ",\"high\":" #high                      \
 	",\"deviation\":" #deviation "}}]}"
 
-/* A comparison and the results that it borrows. */
+/* A comparison, and the results to which it refers. */
 struct compared {
 	struct kwhy_read_stat a, b;
 	struct kwhy_stat_comparison comparison;
@@ -35,7 +35,10 @@ static void done(struct compared *compared)
 	kwhy_read_stat_done(&compared->b);
 }
 
-/* One of twenty runs that scatter by 11 J lies 13 J from their mean often enough. */
+/*
+ * A single run that is 13 J from the mean of twenty runs with a standard deviation of 11 J is no
+ * significant change.
+ */
 static void a_single_run_is_held_against_the_scatter_of_several(void **state)
 {
 	struct compared compared;
@@ -51,7 +54,7 @@ static void a_single_run_is_held_against_the_scatter_of_several(void **state)
 	done(&compared);
 }
 
-/* Asserts that its lines fit. */
+/* Checks that the text of the comparison contains `words` and that its lines fit into 80 columns. */
 static void assert_shows(const struct kwhy_stat_comparison *comparison, const char *words)
 {
 	const struct kwhy_text_style style = {.columns = 80};
@@ -66,7 +69,7 @@ static void assert_shows(const struct kwhy_stat_comparison *comparison, const ch
 	kwhy_text_done(&text);
 }
 
-/* 100 J may be 80 or 120 J: then 1000 J are 12.5 or 8.33 times as much. */
+/* 100 J may be 80 J or 120 J, so that 1000 J are 12.5 or 8.33 times as much. */
 static void a_relative_change_has_the_error_of_what_it_is_relative_to(void **state)
 {
 	struct compared compared;
@@ -100,7 +103,10 @@ static void a_long_name_leaves_the_figures_their_room(void **state)
 	"{\"schema\":\"kwhy.stat/1\",\"command\":\"x\",\"runs\":[{},{}],\"metrics\":[{\"name\":\"loss\"," \
 	"\"points\":[" points "]}]}"
 
-/* The mean of those that got there is no mean of all: the slow ones are not in it. */
+/*
+ * The mean of the runs that reached a value is not the mean of all runs, as the slow ones are missing in
+ * it.
+ */
 static void runs_that_never_reach_a_value_are_told(void **state)
 {
 	static const char all[] = LOSS(

@@ -17,7 +17,7 @@ static struct kwhy_side read_side(const char *json)
 	return side;
 }
 
-/* A figure of one run. */
+/* Returns a figure of one run. */
 static double figure_of(const struct kwhy_side *side, enum kwhy_figure figure)
 {
 	struct kwhy_comparison comparison;
@@ -65,7 +65,7 @@ static void a_change_is_significant_beyond_its_interval(void **state)
 	kwhy_side_done(&b);
 }
 
-/* That of the time before and after is no idling of the run. */
+/* Idle energy before and after the run is not part of the run. */
 static void idling_is_of_the_run(void **state)
 {
 	struct kwhy_side side = read_side(
@@ -79,7 +79,7 @@ static void idling_is_of_the_run(void **state)
 	kwhy_side_done(&side);
 }
 
-/* What was metered and what the run took are two figures: one may rise where the other falls. */
+/* The metered energy and the energy of the run are separate figures: one may rise while the other falls. */
 static void energy_of_the_run_stands_beside_what_was_metered(void **state)
 {
 	struct kwhy_side a = read_side(
@@ -105,7 +105,10 @@ static struct kwhy_text text_of(const struct kwhy_comparison *comparison)
 	return out;
 }
 
-/* Both intervals touch: 35 of change, a half-width of 20 on either side, of the change 28. */
+/*
+ * The intervals of both sides touch: the change is 35 nJ, and the half intervals are 20 nJ on each side and
+ * 28 nJ of the change.
+ */
 static void the_text_says_beyond_which_interval_a_change_is(void **state)
 {
 	struct kwhy_side a = read_side(REPORT(DEVICE(100, ACCOUNT("compute", "k", 10, 100, 80, 120)), ""));
@@ -174,7 +177,10 @@ static void joules_of_assumed_powers_are_not_said_to_be_metered(void **state)
 	"}"
 #define UNMETERED_DEVICE "{\"name\":\"G\",\"time\":{\"span_ns\":0},\"energy\":null,\"accounts\":[]}"
 
-/* As the first line of a report; of a device without work no reading need be there. */
+/*
+ * The metered energy includes devices without work, as in the first line of a report. A device without work
+ * may lack readings.
+ */
 static void what_a_device_without_work_drew_is_metered_too(void **state)
 {
 	struct kwhy_side side = read_side(REPORT(METERED(900) "," IDLE_DEVICE "," UNMETERED_DEVICE, ""));
@@ -185,7 +191,7 @@ static void what_a_device_without_work_drew_is_metered_too(void **state)
 	kwhy_side_done(&side);
 }
 
-/* No device worked and none was metered: that is no energy of 0. */
+/* No device worked and none was metered. The energy is then unknown, not 0. */
 static void without_any_meter_nothing_is_known_of_what_was_drawn(void **state)
 {
 	struct kwhy_side side = read_side(REPORT(UNMETERED_DEVICE, ""));
@@ -197,8 +203,10 @@ static void without_any_meter_nothing_is_known_of_what_was_drawn(void **state)
 	kwhy_side_done(&side);
 }
 
-/* A device that never idled and whose idle level nobody knows has an energy, though none above idle; one
- * whose meter saw less than half of its work has neither. */
+/*
+ * A device that never idled and whose idle level is unknown has an energy of the run, but no net energy. A
+ * device that was metered for less than half of its run has neither.
+ */
 static void energy_of_the_work_needs_no_idle_level_but_a_meter_that_saw_it(void **state)
 {
 	struct kwhy_side busy = read_side(RUN_REPORT(METERED(900)));
@@ -206,7 +214,7 @@ static void energy_of_the_work_needs_no_idle_level_but_a_meter_that_saw_it(void 
 	struct kwhy_side hole = read_side(RUN_REPORT(METERED_BESIDE(1000, ",\"edge_ns\":600")));
 
 	(void)state;
-	assert_int_equal(busy.seen_run_nj, 305); /* as the report says it */
+	assert_int_equal(busy.seen_run_nj, 305); /* as the report states it */
 	assert_int_equal(busy.net_nj, KWHY_UNKNOWN_NJ);
 	assert_int_equal(unseen.seen_run_nj, KWHY_UNKNOWN_NJ);
 	assert_int_equal(unseen.net_nj, KWHY_UNKNOWN_NJ);
@@ -216,7 +224,7 @@ static void energy_of_the_work_needs_no_idle_level_but_a_meter_that_saw_it(void 
 	kwhy_side_done(&hole);
 }
 
-/* Its idle level is one that somebody said: how well that is known, nobody did. */
+/* The idle level was stated by somebody and not measured, so that its uncertainty is unknown. */
 static void above_a_level_that_was_not_seen_is_an_energy_without_an_interval(void **state)
 {
 	struct kwhy_side busy = read_side(RUN_REPORT(METERED_BESIDE(900, ",\"context_idle_w\":0.1")));
@@ -228,7 +236,9 @@ static void above_a_level_that_was_not_seen_is_an_energy_without_an_interval(voi
 	kwhy_side_done(&busy);
 }
 
-/* 40 of 100 nJ more before and after are as many less in the run; its idle level is known to 2 of 100. */
+/*
+ * The run's energy is known to 40 nJ and its idle energy, 200 nJ, to 2 %: the net energy is known to 44 nJ.
+ */
 static void above_idle_is_known_as_well_as_the_run_and_its_idle_level(void **state)
 {
 	struct kwhy_side side = read_side(
@@ -249,7 +259,10 @@ static void above_idle_is_known_as_well_as_the_run_and_its_idle_level(void **sta
 #define PROJECTION                                                                                 \
 	"{\"schema\":\"kwhy.whatif/1\",\"before\":{\"time_ns\":1000},\"after\":{\"time_ns\":1000," \
 	"\"energy_nj\":300,\"net_nj\":100},\"changes\":[]}"
-/* Its idle level is stated, 0.1 W, or seen, 0.2 W; `run` and `energy` say more. */
+/*
+ * A report whose idle level is stated, 0.1 W, or measured by IDLE_SEEN, 0.2 W. `run` and `energy` add
+ * members.
+ */
 #define NET_SIDE(run, energy, idle)                                                                       \
 	"{\"schema\":\"kwhy.report/1\",\"run\":{\"energy_nj\":300" run                                    \
 	"},\"devices\":[{\"name\":\"G\",\"time\":{\"first_ns\":0,\"last_ns\":1000,\"span_ns\":1000},"     \
@@ -259,7 +272,7 @@ static void above_idle_is_known_as_well_as_the_run_and_its_idle_level(void **sta
 	"{\"category\":\"host\",\"name\":\"idle\",\"count\":1,\"time_ns\":500,\"gross_nj\":100," \
 	"\"low_nj\":98,\"high_nj\":102,\"mean_power_mw\":200}"
 
-/* Below the projection of it: a line of `words`. */
+/* Compares the report with PROJECTION and checks that the text contains `words`. */
 static void assert_net_words(const char *report, const char *words)
 {
 	struct kwhy_side b = read_side(report);
@@ -291,7 +304,7 @@ static void why_it_is_not_known_how_sure_energy_above_idle_is_is_said(void **sta
 		"  What B measured above idle is 76.0 nJ to 124 nJ");
 }
 
-/* Power was recorded alone: its device may have worked all the time. */
+/* Only power was recorded, so that the device may have worked all the time. */
 static void without_work_nothing_is_said_of_idling(void **state)
 {
 	struct kwhy_side side = read_side(REPORT(IDLE_DEVICE, ""));

@@ -4,7 +4,7 @@
 #include "report/export/export.h"
 #include "unit/import/recorded_tape.h"
 
-/* What was exported is the same trace: beside the one that it came from it is refused, and its ranks stay. */
+/* An export is the same trace as its source: the two together must be refused, and ranks must be kept. */
 
 enum { PATH_BYTES = 32, RANKS = 2 };
 
@@ -21,7 +21,10 @@ static void make_path(char path[PATH_BYTES])
 	close(fd);
 }
 
-/* A graph, a kernel, copies of ways that CSV knows and does not, and a memset of a rank on its own GPU. */
+/*
+ * Writes the recording of a rank on its own GPU: a kernel, a graph, copies in directions that CSV can and
+ * cannot express, and a memset.
+ */
 static void record(const char *path, uint32_t rank)
 {
 	static const uint8_t ways[] = {KWHY_COPY_H2D, KWHY_COPY_H2H, KWHY_COPY_UNKNOWN};
@@ -59,7 +62,7 @@ static void write_as(const char *form, const struct kwhy_recording *recording, c
 	kwhy_ledger_free(ledger);
 }
 
-/* The status of the second of two traces of one run. */
+/* Imports two traces into one recording. Returns the status of the second import. */
 static enum kwhy_status read_both(const char *first, const char *second)
 {
 	struct kwhy_recording *recording;
@@ -101,7 +104,7 @@ static void a_recording_beside_its_own_export_is_refused(void **state)
 	}
 }
 
-/* The first `count` ranks, written and read anew. */
+/* Exports the first `count` ranks in this form and imports the result, which the caller frees. */
 static struct kwhy_recording *there_and_back(uint32_t count, const char *form)
 {
 	char paths[RANKS][PATH_BYTES], copy[PATH_BYTES];

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 /*
- * Exports of a run on several machines whose numbers are all the same: GPU 0, one process, one thread.
- * Machines called `names`; none: two ranks of which no machine is known. Device d runs a kernel of 1 ms at d
- * ms.
+ * Tests exports of a run on several machines that use the same numbers: GPU 0, one process, one thread.
+ * Machines have the given names; without names there are two ranks of unknown machines. Device d runs a
+ * kernel of 1 ms at d ms.
  */
 
 enum { COUNT = 2, PID = 1, TID = 77, CORRELATION = 5 };
@@ -110,7 +110,7 @@ static struct kwhy_recording *make(size_t machine_count, const char *const names
 	return recording;
 }
 
-/* Written as `form` to a file of its own, which the caller removes. */
+/* Exports the recording in this form to a new file, which the caller removes. */
 static void write_as(const char *form, const struct kwhy_recording *recording, char path[32])
 {
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();
@@ -197,7 +197,7 @@ static void perfettos_tracks_name_their_machine(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* The second machine's GPU 0 becomes 2, for 1 is a process; the processes, which are 1, become 3 and 4. */
+/* GPU 0 of the second machine becomes 2, as 1 is the number of a process. Its process 1 becomes 3. */
 static void chromes_numbers_are_of_one_device_or_process_and_named(void **state)
 {
 	struct kwhy_recording *recording = make(2, nodes);
@@ -214,7 +214,7 @@ static void chromes_numbers_are_of_one_device_or_process_and_named(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* Host meters are below -1, and so are ranges of no thread. */
+/* Unknown processes have numbers below -1, as -1 belongs to the host's meters. */
 static void chromes_unknown_processes_do_not_take_the_hosts_number(void **state)
 {
 	struct kwhy_recording *recording = make(2, nodes);
@@ -287,7 +287,7 @@ static void what_is_read_back_has_as_many_devices(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* Rows and their durations by kind of activity; calls last. */
+/* Number and total time of rows by kind of activity; calls are last. */
 struct sums {
 	int64_t count[KWHY_ACTIVITY_KIND_COUNT + 1], time_ns[KWHY_ACTIVITY_KIND_COUNT + 1];
 	uint64_t bytes;
@@ -315,7 +315,7 @@ static struct sums sums_of(const struct kwhy_recording *recording)
 	return sums;
 }
 
-/* Durations that no rounding to microseconds or picoseconds keeps by chance. */
+/* Makes a recording of odd durations, which an export that rounds would change. */
 static struct kwhy_recording *make_odd(void)
 {
 	static const struct {
@@ -400,7 +400,7 @@ static void what_is_read_back_of_chrome_has_the_ranks_of_devices_and_processes(v
 	}
 }
 
-/* The device is the busier one's. */
+/* Both ranks run on device 0. */
 static void ranks_that_share_a_device_stay_apart_in_chrome(void **state)
 {
 	struct kwhy_recording *recording = make(0, NULL), *back;
@@ -432,7 +432,7 @@ static void csvs_rows_say_their_machine(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* One integer that a query gives. */
+/* Returns the integer that a query gives. */
 static int64_t answer(const char *path, const char *query)
 {
 	sqlite3_stmt *statement;
@@ -472,7 +472,9 @@ static void every_row_of_the_database_leads_to_its_machine(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* The steps of both ranks are at the same time, so each holds the kernels of the other as well. */
+/*
+ * The steps of both ranks cover the same time, so that each contains the kernels of the other rank as well.
+ */
 static void a_step_counts_the_kernels_of_its_own_rank(void **state)
 {
 	(void)state;
@@ -489,7 +491,7 @@ static void a_step_counts_the_kernels_of_its_own_rank(void **state)
 	}
 }
 
-/* A rank's kernel at 0 and another at 2 ms, between which its thread reads a value back. */
+/* One kernel starts at 0 and another at 2 ms; between them the thread reads a value back. */
 static void what_held_the_host_is_a_table(void **state)
 {
 	struct kwhy_host_range range = {.start_ns = ms_ns, .end_ns = 2 * ms_ns, .kind = KWHY_HOST_OPERATOR};
@@ -511,7 +513,7 @@ static void what_held_the_host_is_a_table(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* Each rank's step is called the same. */
+/* The steps of both ranks have the same name. */
 static void steps_of_one_name_are_told_apart_by_their_range(void **state)
 {
 	struct kwhy_recording *recording = make(2, nodes);
@@ -550,7 +552,7 @@ static void copies_and_memsets_are_no_kernels(void **state)
 	}
 }
 
-/* Nobody says whose the step is, or whose the kernels are: they count. */
+/* If the rank of a step or of the kernels is unknown, the step counts the kernels. */
 static void a_step_of_an_unknown_rank_counts_the_kernels_of_all(void **state)
 {
 	struct kwhy_recording *recording = make(1, nodes);
@@ -564,7 +566,7 @@ static void a_step_of_an_unknown_rank_counts_the_kernels_of_all(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* A writer that named neither its host nor its start may be of any machine. */
+/* A recorder that named neither its host nor its boot may be on any machine. */
 static void a_machine_of_which_nothing_was_told_is_none_in_the_database(void **state)
 {
 	const struct kwhy_machine nameless = {.width_ns = -1};
@@ -596,7 +598,7 @@ static void a_process_that_is_unknown_is_null_in_the_database(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* Every row in turn for each step takes hours where this takes minutes. */
+/* Looking at all rows for each step would take hours instead of minutes. */
 static void kernels_of_a_step_are_found_by_their_start(void **state)
 {
 	struct kwhy_recording *recording = make(0, NULL);
@@ -636,13 +638,13 @@ static void ranks_that_share_a_number_are_told_apart_without_a_machine(void **st
 static void numbers_of_one_machine_stay_as_they_are(void **state)
 {
 	static const char *const forms[] = {"perfetto", "chrome", "csv"};
-	const struct kwhy_machine nameless = {.width_ns = -1}; /* as of a writer that told nothing */
+	const struct kwhy_machine nameless = {.width_ns = -1}; /* as for a recorder that named nothing */
 	uint32_t machine;
 	struct kwhy_recording *recording = make(1, nodes);
 
 	(void)state;
 	OK(kwhy_recording_add_machine(recording, &nameless, &machine, &error));
-	recording->devices[1].index = PID; /* a device's number may be a process's as well */
+	recording->devices[1].index = PID; /* a device may have the number of a process */
 	for (size_t i = 0; i < 3; i++) {
 		struct kwhy_text text = contents(forms[i], recording);
 

@@ -9,7 +9,7 @@
 
 static struct kwhy_error error;
 
-/* The ledger's own is replaced: an idle device draws 100 W, where its energy is known. */
+/* Replaces the ledger's function: an idle device draws 100 W if its energy is known. */
 double kwhy_ledger_idle_nj(
 	const struct kwhy_ledger *ledger, uint32_t device, int64_t start_ns, int64_t end_ns)
 {
@@ -39,9 +39,9 @@ static void add_activity(struct kwhy_recording *recording, enum kwhy_activity_ki
 }
 
 /*
- * Device: h2d [100,200), idle, kernel [500,1000), idle, d2h [1100,1200). Host: the copy up is issued by a
- * call that lasts until 300, and the thread waits from 350 to 400: of the 300 ns that the device idles
- * after it, 150 are wait.
+ * Device, ns: h2d [100,200), idle, kernel [500,1000), idle, d2h [1100,1200). Host: the call of the h2d copy
+ * lasts until 300, and the thread waits from 350 to 400. Of the 300 ns for which the device idles after
+ * that copy, 150 are waits.
  */
 static void fill_recording(struct kwhy_recording *recording, const char *name)
 {

@@ -5,8 +5,8 @@
 #include "report/report.h"
 
 /*
- * Hand-filled nouns for the renderers: one device that idles at 100 W; a kernel, two copies and the calls
- * that issued them. Energies as nouns_energy() puts them; before that, none is known.
+ * Hand-made inputs of the renderers: a device that idles at 100 W, with a kernel, two copies and the calls
+ * that issued them. Energies are unknown until nouns_energy() sets them.
  */
 struct nouns {
 	struct kwhy_recording *recording;
@@ -20,7 +20,7 @@ struct nouns {
 	struct kwhy_report report;
 };
 
-/* `name` stands wherever a trace's name may stand. */
+/* `name` is used wherever a trace may give a name. */
 void nouns_init(struct nouns *nouns, const char *name);
 void nouns_energy(struct nouns *nouns);
 void nouns_done(struct nouns *nouns);

@@ -42,14 +42,17 @@ static void a_transfer_splits_into_copy_wait_and_the_rest_of_the_idle_time_after
 	assert_int_equal(split->dma_nj, 20000);
 	assert_int_equal(split->wait_nj, 15000);
 	assert_int_equal(split->rest_nj, 15000);
-	/* Nothing runs after the copy down, so nothing waits for it. */
+	/* Nothing runs after the copy from the device, so that no idle time follows it. */
 	split = &operations.splits[KWHY_COPY_D2H];
 	assert_int_equal(split->dma_ns, 100);
 	assert_int_equal(split->wait_ns + split->rest_ns, 0);
 	nouns_done(&nouns);
 }
 
-/* Half of the copy up was metered, of the copy down nothing: one up still draws what its power says. */
+/*
+ * Half of the copy to the device was metered, and nothing of the copy from it. The energy of one copy is
+ * still its power times its time.
+ */
 static void energy_each_is_of_those_whose_power_is_known(void **state)
 {
 	struct nouns nouns;

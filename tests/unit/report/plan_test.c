@@ -18,7 +18,9 @@ static struct kwhy_projection projection(int64_t time_ns, int64_t energy_nj)
 		KWHY_UNKNOWN_NJ, KWHY_UNKNOWN_NJ, KWHY_UNKNOWN_NJ};
 }
 
-/* A plan of two changes, of which the second saves at most what it says: 100 ms and 36 J become 60 ms, 27 J.
+/*
+ * A plan of two changes, from 100 ms and 36 J to 60 ms and 27 J. The saving of the second change is an
+ * upper bound.
  */
 struct planned {
 	struct nouns nouns;
@@ -127,7 +129,7 @@ static void a_plan_says_where_rows_are_lost(void **state)
 	nouns_done(&planned.nouns);
 }
 
-/* 36 J at 120 a kWh are 0.0012, and what is left of it after each change. */
+/* At 120 EUR a kWh, 36 J cost 0.0012 EUR; each change is followed by the cost that remains. */
 static void what_is_left_of_cost_and_carbon_stands_behind_each_change(void **state)
 {
 	struct planned planned;

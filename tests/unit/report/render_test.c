@@ -11,7 +11,7 @@
 
 static struct kwhy_error error;
 
-/* What a hostile trace may call a kernel. */
+/* Names that a hostile trace may give to a kernel. */
 static const char *const hostile[] = {
 	"\xE2\x80\xAE"
 	"evil \xE2\x81\xA6 bidi",
@@ -96,7 +96,7 @@ static void a_very_long_name_fits_too(void **state)
 	free(name);
 }
 
-/* The name of the machine stands beside its meter where there are several, and nowhere else. */
+/* The host's name is shown with its meter only if there are meters of several hosts. */
 static void hosts_are_named_where_meters_are_of_several(void **state)
 {
 	struct kwhy_host_energy hosts[] = {
@@ -193,7 +193,9 @@ static void without_readings_no_energy_is_printed_and_the_cure_is_named(void **s
 	nouns_done(&nouns);
 }
 
-/* What the first screen says of readings of that meter, a second apart, of which the ledger made nothing. */
+/*
+ * Checks what the first screen says if the only readings, two of this meter a second apart, gave no energy.
+ */
 static void assert_no_energy(enum kwhy_meter meter, uint32_t device, const char *says)
 {
 	struct nouns nouns;
@@ -247,7 +249,7 @@ static void assumed_powers_are_called_modelled_and_never_measured(void **state)
 	nouns_done(&nouns);
 }
 
-/* A run compared as it is and as its report.json is the same. */
+/* Checks that a comparison gets the same figures from a report and from its report.json. */
 static void assert_same_side(const struct kwhy_side *read, const struct kwhy_report *report)
 {
 	struct kwhy_comparison comparison;
@@ -279,7 +281,7 @@ static void assert_same_side(const struct kwhy_side *read, const struct kwhy_rep
 	kwhy_side_done(&side);
 }
 
-/* It ran before the first or after the last reading. */
+/* The account ran before the first or after the last reading. */
 static void an_account_that_no_reading_saw_has_no_energy_in_any_form(void **state)
 {
 	struct kwhy_text json = {0}, csv = {0}, text;
@@ -312,8 +314,10 @@ static void an_account_that_no_reading_saw_has_no_energy_in_any_form(void **stat
 	nouns_done(&nouns);
 }
 
-/* The meter ends 200 ns before the device does: what a finding counts there is of the run, not of the metered
- * joules. */
+/*
+ * The readings end 200 ns before the run does. Savings are shares of the run's energy, which includes the
+ * estimated part, and not of the metered energy.
+ */
 static void shares_of_findings_are_of_the_run_with_what_no_meter_saw(void **state)
 {
 	struct nouns nouns;
@@ -346,7 +350,9 @@ static void shares_of_findings_are_of_the_run_with_what_no_meter_saw(void **stat
 	nouns_done(&nouns);
 }
 
-/* Of 200 ns that it counts the device waits 150 for the host; 22 of 220 uJ are 10 %. */
+/*
+ * The finding covers 200 ns, for 150 of which the device waits for the host. Its 22 uJ are 10 % of 220 uJ.
+ */
 static void what_a_finding_saves_is_found_in_the_categories_of_its_time(void **state)
 {
 	struct nouns nouns;
@@ -404,7 +410,7 @@ static void cost_is_of_the_run_and_says_how_much_of_it_no_meter_saw(void **state
 	nouns_init(&nouns, "k");
 	nouns_energy(&nouns);
 	nouns.device.energy.edge_nj = 30000;
-	nouns.report.price_per_kwh = 3.6e6; /* a joule costs 1 */
+	nouns.report.price_per_kwh = 3.6e6; /* 1 EUR a joule */
 	nouns.report.currency = "EUR";
 	out = render(&nouns, 80, true);
 	assert_non_null(strstr(out.data, ": less than 0.001 EUR (3.6e+06 EUR a kWh)"));

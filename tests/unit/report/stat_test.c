@@ -9,7 +9,9 @@
 
 static struct kwhy_error error;
 
-/* Two runs of one GPU: 100 J and 110 J in 1 s each, idle 20 W, a context at 50 W. */
+/*
+ * Two runs of one GPU, of 100 J and 110 J in 1 s each. The GPU idles at 20 W, and with a context at 50 W.
+ */
 struct example {
 	struct kwhy_stat stat;
 	struct kwhy_stat_domain domain;
@@ -78,7 +80,7 @@ static void assert_close(double value, double expected)
 		fail_msg("%.12g is not %.12g", value, expected);
 }
 
-/* The figure of that name, of the only domain and the only work. */
+/* Returns the figure of this name, of the only domain and the only work. */
 static struct kwhy_stat_figure figure_of(const struct kwhy_stat *stat,
 	const struct kwhy_stat_summary *summary, const struct kwhy_columns *columns, const char *key)
 {
@@ -112,12 +114,12 @@ static void means_over_runs_have_the_interval_of_their_scatter(void **state)
 	assert_close(
 		figure_of(&e.stat, &summary, &kwhy_stat_work_domain_columns, "units_per_joule").estimate.mean,
 		100 / 210.0);
-	/* t(4) * 7.07 / sqrt(5) is the first below 10.5 */
+	/* 5 is the least n for which t(n - 1) * 7.07 / sqrt(n) is below 10.5 */
 	assert_int_equal(summary.domains[0].runs_needed, 5);
 	kwhy_stat_summary_done(&summary);
 }
 
-/* 50 tokens with 100 J and 200 with 110 J; a third run of 900 J stated none. */
+/* 50 tokens took 100 J and 200 took 110 J. A third run, of 900 J, stated no tokens. */
 static void a_ratio_is_of_the_sums_of_the_runs_that_have_both(void **state)
 {
 	struct example e;
@@ -149,7 +151,7 @@ static void a_ratio_is_of_the_sums_of_the_runs_that_have_both(void **state)
 	kwhy_stat_summary_done(&summary);
 }
 
-/* Its ends lie differently far from it: each is reported. */
+/* The ends of the interval are at different distances from the ratio, so that both are shown. */
 static void a_wide_interval_of_a_ratio_tells_both_sides(void **state)
 {
 	struct kwhy_text_style style = {.columns = 80};
@@ -217,7 +219,7 @@ static void what_is_unknown_stays_unknown_and_says_why(void **state)
 	kwhy_text_done(&text);
 }
 
-/* A board's sensor is metered; the CPU's own counter only lacks permission. */
+/* A sensor of the board is metered; the CPU's own counter lacks only permission. */
 static void a_refused_cpu_counter_is_told_beside_another_host_meter(void **state)
 {
 	struct kwhy_stat_absence absences[] = {
@@ -239,7 +241,7 @@ static void a_refused_cpu_counter_is_told_beside_another_host_meter(void **state
 	assert_non_null(strstr(text.data, "its joules: not available"));
 	e.domain.is_package = true;
 	e.stat.cost.cpu_s = 0.01;
-	e.stat.cost.busy_s = 1; /* 210 J in 2 s, 40 J of them idle */
+	e.stat.cost.busy_s = 1; /* 210 J in 2 s, of which 40 J are idle */
 	kwhy_text_clear(&text);
 	assert_int_equal(kwhy_stat_text(&e.stat, &style, &text, &error), KWHY_OK);
 	assert_non_null(strstr(text.data, "1.7 J (modelled)"));
@@ -279,7 +281,10 @@ static void doubtful_runs_are_noted(void **state)
 	kwhy_stat_summary_done(&summary);
 }
 
-/* What is written as JSON is read back by compare: half the energy, the same losses. */
+/*
+ * Results written as JSON are read back and compared. b has half the energy of a, and 5 J less in its
+ * second run.
+ */
 static void a_result_is_compared_with_another(void **state)
 {
 	struct example a, b;
@@ -321,7 +326,7 @@ static void a_result_is_compared_with_another(void **state)
 	}
 }
 
-/* A run of 110 J stated no tokens: the mean of both is 105 J, and a token took 2. */
+/* A run of 110 J stated no tokens: the mean of both runs is 105 J, but a token took 2 J. */
 static void energy_each_is_read_as_it_was_told(void **state)
 {
 	struct example e;

@@ -6,7 +6,10 @@
 
 #define S INT64_C(1000000000)
 
-/* One device: work from 10 to 20 s at 300 W, metered from 0 to 22 s, idle at 100 W around it. */
+/*
+ * One device that works from 10 s to 20 s at 300 W, idles at 100 W otherwise, and has readings from 0 to 22
+ * s.
+ */
 struct plan {
 	struct kwhy_account accounts[2];
 	struct kwhy_device_ledger device;
@@ -55,7 +58,7 @@ static void the_energy_of_a_run_is_as_sure_as_what_is_taken_away_around_it(void 
 	kwhy_totals_done(&totals);
 }
 
-/* The meter ends 2 s early: it may have drawn 300 W where idling is what was computed. */
+/* Readings end 2 s before the run does. Those 2 s are estimated as idle time, but may have drawn 300 W. */
 static void time_of_a_run_that_no_meter_saw_widens_its_interval(void **state)
 {
 	struct kwhy_totals totals;
@@ -73,7 +76,7 @@ static void time_of_a_run_that_no_meter_saw_widens_its_interval(void **state)
 	kwhy_totals_done(&totals);
 }
 
-/* The meter ends 2 s early; the device idled then. */
+/* Readings end 2 s before the run does; the device idled then. */
 static void what_no_meter_saw_of_a_run_is_what_its_accounts_would_have_drawn(void **state)
 {
 	struct kwhy_totals totals;
@@ -139,7 +142,10 @@ static void of_some_devices_no_energy_of_a_run_is_known(void **state)
 	kwhy_totals_done(&totals);
 }
 
-/* Both work; findings of the one that was metered are parts of its run. */
+/*
+ * Both devices work, and only one has readings: the energy of the run is unknown, but the recorded energy
+ * is that of the metered device.
+ */
 static void findings_are_parts_of_what_is_known_of_the_devices(void **state)
 {
 	struct kwhy_device_ledger devices[2];
@@ -162,7 +168,7 @@ static void findings_are_parts_of_what_is_known_of_the_devices(void **state)
 	kwhy_totals_done(&totals);
 }
 
-/* 4200 J in 22 s on one device, 600 J in 4 s on the other. */
+/* One device used 4200 J in 22 s, the other 600 J in 4 s. */
 static void devices_add_their_own_mean_powers_and_windows_that_differ_are_known(void **state)
 {
 	struct kwhy_device_ledger devices[2];
@@ -204,7 +210,7 @@ static void without_activities_and_without_a_meter_no_energy_of_a_run_is_known(v
 	kwhy_totals_done(&totals);
 }
 
-/* A half-width of 3.3 %; idling does not count. */
+/* The interval has a half width of 3.3 %. Idle energy does not count. */
 static void energy_is_known_where_its_interval_is_narrow_enough(void **state)
 {
 	struct kwhy_totals totals;

@@ -8,7 +8,10 @@
 
 #define SECOND INT64_C(1000000000)
 
-/* A package, a board's sensor and a wall meter; with `replay` a recording alone. */
+/*
+ * Makes the files of a CPU package, a board's sensor and a wall meter. With `replay` the request plays back
+ * the last file instead.
+ */
 static void make_machine(struct host *host, bool replay)
 {
 	static const char *files[1];
@@ -51,7 +54,10 @@ static void sampling_allocates_nothing_however_long_it_runs(void **state)
 	fake_clock_done(&fake);
 }
 
-/* Opens, starts and keeps what is read; KWHY_OK or why not. Leaves nothing behind. */
+/*
+ * Opens the sensors, starts the sampler, opens a file for the readings, and closes all again. Returns
+ * KWHY_OK or the first failure.
+ */
 static enum kwhy_status use_all(struct host *host)
 {
 	struct kwhy_sensor_csv *csv = NULL;
@@ -75,8 +81,10 @@ static enum kwhy_status use_all(struct host *host)
 	return status;
 }
 
-/* A failure may also be one that the C library swallows, such as a buffer it does without: then all goes
- * well. */
+/*
+ * The C library may do without memory that it does not get, for example a buffer. The status is then
+ * KWHY_OK.
+ */
 static void want_of_memory_at_any_place_is_an_error_with_words(void **state)
 {
 	struct host *host = *state;

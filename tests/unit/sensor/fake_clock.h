@@ -8,14 +8,14 @@
 #include <stdbool.h>
 
 /*
- * A clock on which nobody waits: whoever sleeps moves it to the time slept for, as far as the test allows;
- * beyond that it stands until the test moves the limit or wakes.
+ * A clock without real waiting: a sleeper moves it to the end of its sleep, but not beyond limit_ns. There
+ * the sleeper stays until the test raises the limit or wakes it.
  */
 struct fake_clock {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	int64_t now_ns, limit_ns, offset_ns;
-	bool woken, idle; /* idle: the sleeper sleeps for more than is allowed */
+	bool woken, idle; /* idle: the sleeper waits for a time beyond the limit */
 	struct kwhy_clock clock;
 };
 
@@ -68,7 +68,7 @@ static inline struct kwhy_clock_relation fake_relate(void *context)
 	return relation;
 }
 
-/* Unix time is `offset_ns` later. */
+/* Starts the clock at `now_ns`; Unix time is `offset_ns` later. */
 static inline void fake_clock_init(struct fake_clock *fake, int64_t now_ns, int64_t offset_ns)
 {
 	*fake = (struct fake_clock){.now_ns = now_ns, .limit_ns = now_ns, .offset_ns = offset_ns};
@@ -83,7 +83,7 @@ static inline void fake_clock_done(struct fake_clock *fake)
 	pthread_mutex_destroy(&fake->lock);
 }
 
-/* Lets the sleeper do all that is due up to that time; it then sleeps for a later one. */
+/* Lets the sleeper do all that is due up to this time. Returns when it sleeps until a later time. */
 static inline void fake_run_to(struct fake_clock *fake, int64_t mono_ns)
 {
 	pthread_mutex_lock(&fake->lock);
@@ -95,7 +95,7 @@ static inline void fake_run_to(struct fake_clock *fake, int64_t mono_ns)
 	pthread_mutex_unlock(&fake->lock);
 }
 
-/* What takes time: moves the clock under the sleeper's hands. */
+/* Moves the clock on while the sleeper works, as work that takes time does. */
 static inline void fake_spend(struct fake_clock *fake, int64_t length_ns)
 {
 	pthread_mutex_lock(&fake->lock);
@@ -103,7 +103,7 @@ static inline void fake_spend(struct fake_clock *fake, int64_t length_ns)
 	pthread_mutex_unlock(&fake->lock);
 }
 
-/* Sets Unix time. */
+/* Sets Unix time, as the system's administrator may. */
 static inline void fake_set_offset(struct fake_clock *fake, int64_t offset_ns)
 {
 	pthread_mutex_lock(&fake->lock);

@@ -6,7 +6,10 @@
 
 #include "sensor/sensor.h"
 
-/* The sensors of a made-up machine: trees in a temporary folder, tasks run by hand. */
+/*
+ * Sensors of a simulated machine: trees as in /sys in a temporary folder, and tasks that the test runs
+ * itself.
+ */
 struct host {
 	struct temporary folder;
 	char powercap[128], perf[128], hwmon[128];
@@ -48,7 +51,7 @@ static inline void host_open(struct host *host)
 		fail_msg("%s", host->error.text);
 }
 
-/* Runs every task once at that time. */
+/* Runs each task once, at this time. */
 static inline void host_read(struct host *host, int64_t now_mono_ns)
 {
 	for (size_t i = 0; i < host->sensors->task_count; i++) {
@@ -67,7 +70,7 @@ static inline const struct kwhy_source_channel *host_source(
 	return NULL;
 }
 
-/* The newest value of a source; -1: none. */
+/* Returns the newest value of a source; -1 if it has none. */
 static inline int64_t host_last(const struct host *host, enum kwhy_meter meter, uint32_t domain)
 {
 	const struct kwhy_source_channel *source = host_source(host, meter, domain);
@@ -77,7 +80,7 @@ static inline int64_t host_last(const struct host *host, enum kwhy_meter meter, 
 	return kwhy_channel_last(&source->channel, &reading) ? reading.value : -1;
 }
 
-/* The sentence of a back end about what is not there; NULL: it says nothing. */
+/* Returns what a back end says about missing sensors; NULL if it says nothing. */
 static inline const char *host_absence(const struct host *host, const char *backend)
 {
 	for (size_t i = 0; i < host->sensors->absence_count; i++)

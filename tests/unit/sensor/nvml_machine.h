@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * A machine with the fake NVML, whose time stands still until the test runs it: tasks are then run at the
- * times they ask for, in one thread, and nobody waits.
+ * A machine with the fake NVML, whose time advances only when the test runs it. Tasks run in one thread at
+ * the times that they ask for, without waiting.
  */
 #define MS INT64_C(1000000)
 #define S (1000 * MS)
@@ -60,7 +60,7 @@ static inline void machine_set_clock(struct machine *machine)
 	set(&machine->clock);
 }
 
-/* Before machine_open(): what the fake shows. */
+/* Makes the machine, whose fake NVML follows the scenario. Call machine_open() next. */
 static inline struct machine *machine_new(const char *scenario)
 {
 	struct machine *machine = calloc(1, sizeof(*machine));
@@ -141,7 +141,10 @@ static inline void machine_run(struct machine *machine, int64_t length_ns)
 	machine->now_ns = until_ns;
 }
 
-/* All readings of a source into machine->readings. */
+/*
+ * Reads all readings of a source into machine->readings and checks that their times rise. Returns their
+ * number.
+ */
 static inline size_t machine_read(struct machine *machine, const struct kwhy_source_channel *source)
 {
 	struct kwhy_channel_cursor cursor = {0};
@@ -170,7 +173,7 @@ static inline int64_t machine_gauge(struct machine *machine, enum kwhy_gauge gau
 	return last.value;
 }
 
-/* Whether one sentence on what is absent contains these words. */
+/* Returns whether a message about missing sensors contains these words. */
 static inline bool machine_lacks(const struct machine *machine, const char *words)
 {
 	for (size_t i = 0; i < machine->sensors->absence_count; i++)

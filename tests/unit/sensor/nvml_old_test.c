@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A driver of 2018: most calls are not there. */
+/* Tests a driver of 2018, which lacks most calls. */
 #include "nvml_machine.h"
 
 static void missing_calls_become_sentences_and_power_is_read_as_an_instant(void **state)

@@ -6,10 +6,10 @@
 
 #define MS INT64_C(1000000)
 
-/* A counter that moves at known times, read as the tick asks for. */
+/* A simulated counter that changes at known times, read at the times that the code under test asks for. */
 struct world {
 	int64_t period_ns, phase_ns, jitter_ns, call_ns, slow_ns, late_ns, late_one_in;
-	int64_t renewal_ns; /* the first read after an edge takes that long */
+	int64_t renewal_ns; /* length of the first read after a change, ns; 0: as other reads */
 	struct kwhy_nvml_update update;
 	int64_t now_ns, value;
 	uint64_t random;
@@ -22,7 +22,7 @@ static int64_t draw(struct world *world, int64_t most)
 	return most > 0 ? (int64_t)(world->random >> 33) % most : 0;
 }
 
-/* The same for the same tick. */
+/* Returns the time of a counter update; it is the same for each call with the same number. */
 static int64_t edge_ns(const struct world *world, int64_t number)
 {
 	struct world seeded = {.random = (uint64_t)number * 2654435761U};
@@ -119,7 +119,10 @@ static void slow_calls_make_edges_less_sure_but_do_not_lose_them(void **state)
 	assert_true(world.worst_ns < 6 * MS);
 }
 
-/* Calls of an H200: 3.2 ms at the median, one in ten up to 15 ms, the value taken anywhere inside. */
+/*
+ * Reads as on an H200: 3.2 ms at the median, one in ten up to 15 ms, and the value is that of any time in
+ * the read.
+ */
 static void rare_catches_keep_the_grid_of_an_h200(void **state)
 {
 	struct world world = new_world(100030000);
@@ -138,7 +141,7 @@ static void rare_catches_keep_the_grid_of_an_h200(void **state)
 	assert_in_range(reported, 28, 65);
 	assert_true(world.reads < 30 * 8);
 	assert_true(world.worst_ns < 8 * MS);
-	for (int i = 0; i < 20; i++) { /* out of turn, in the middle between edges */
+	for (int i = 0; i < 20; i++) { /* reads out of turn, midway between two updates */
 		world.now_ns = edge_ns(&world, ticks_before(&world, world.now_ns) + 3) + 40 * MS;
 		world.reported = 0;
 		read_once(&world);
@@ -147,7 +150,7 @@ static void rare_catches_keep_the_grid_of_an_h200(void **state)
 	assert_true(world.worst_ns < 8 * MS);
 }
 
-/* As a busy H200 answers: 2.4 ms a read, 14 ms for the one that finds the counter moved. */
+/* Reads as on a busy H200: 2.4 ms, and 14 ms for the read that finds the counter changed. */
 static void edges_of_a_busy_h200_are_caught_in_the_long_reads_they_cause(void **state)
 {
 	struct world world = new_world(100 * MS);
@@ -162,7 +165,7 @@ static void edges_of_a_busy_h200_are_caught_in_the_long_reads_they_cause(void **
 	assert_in_range(world.reported, 7, 40);
 	assert_true(world.reads < 30 * 10);
 	assert_true(world.worst_ns < 12 * MS);
-	for (int i = 0; i < 20; i++) { /* whenever somebody asks, out of turn */
+	for (int i = 0; i < 20; i++) { /* reads out of turn, at any time */
 		run_for(&world, 500 * MS);
 		world.now_ns = edge_ns(&world, ticks_before(&world, world.now_ns) + 2) + 50 * MS;
 		world.reported = 0;
@@ -201,8 +204,8 @@ static void a_reader_that_often_comes_late_tells_no_wrong_edge(void **state)
 }
 
 /*
- * A thread that is held up from its first read on, between reads and inside them: whether no edge was missed
- * between the first two that it caught decides what it takes for a period.
+ * The thread is delayed from its first read on, between reads and in them. The period that it derives is
+ * right only if it missed no update between the first two that it found.
  */
 static void a_reader_that_is_held_up_from_the_start_tells_no_wrong_edge(void **state)
 {
@@ -291,7 +294,9 @@ static void a_counter_that_stands_still_is_found_by_a_reader_that_always_comes_l
 	assert_int_equal(world.reported, 0);
 }
 
-/* The one read in time of a whole second sees a change: that does not make the counter one that always moves.
+/*
+ * Only one read in a whole second is in time, and it sees a change. That must not make the counter one that
+ * changes with every read.
  */
 static void one_change_behind_late_reads_is_no_fast_counter(void **state)
 {

@@ -13,7 +13,9 @@ static void write_zone(struct host *host, const char *zone, const char *name, co
 	temporary_write(&host->folder, path, "w", "262143328850\n");
 }
 
-/* Two sockets with their memory, a platform counter that holds them, and the copy through another register.
+/*
+ * Writes two sockets with their memory, a platform counter that includes both, and a copy of a counter in
+ * another register.
  */
 static void write_two_sockets(struct host *host)
 {
@@ -88,7 +90,7 @@ static void counters_for_root_alone_are_one_sentence_with_the_cure(void **state)
 	host_open(host);
 	if (self == 0)
 		assert_int_equal(seteuid(self), 0);
-	assert_int_equal(host->sensors->absence_count, 2); /* the other is hwmon's */
+	assert_int_equal(host->sensors->absence_count, 2); /* one of them is that of hwmon */
 	assert_non_null(strstr(host_absence(host, "rapl"), "for root alone"));
 	assert_non_null(strstr(host_absence(host, "rapl"), "chmod o+r"));
 	for (size_t i = 0; i < host->sensors->absence_count; i++)
@@ -125,7 +127,9 @@ static void a_counter_without_a_number_at_the_start_is_not_available(void **stat
 	assert_non_null(strstr(host_absence(host, "rapl"), "cannot be read"));
 }
 
-/* perf's device "power" with events that every kernel has: the clock of a CPU, a millionth of a joule each.
+/*
+ * Writes a perf device "power" whose event every kernel has: the clock of a CPU, with a millionth of a
+ * joule a count.
  */
 static void write_perf(struct host *host, const char *cpus, const char *unit)
 {
@@ -182,7 +186,10 @@ static void perf_events_of_another_unit_or_on_no_cpu_are_not_read(void **state)
 	}
 }
 
-/* A clock that runs 10 us a look, but 80 ms at the second: the first read is held up. */
+/*
+ * Returns a clock that advances 10 us with each call, and 80 ms with the second one, which delays the first
+ * read.
+ */
 static int64_t halting_now(void *context)
 {
 	int *looks = context;

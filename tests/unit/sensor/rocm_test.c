@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host_meters.h"
 
-/* Runs with a fake librocm_smi64 in LD_LIBRARY_PATH, whose version KWHY_FAKE_ROCM_VERSION tells. */
+/* Runs with a fake librocm_smi64 from LD_LIBRARY_PATH, whose version KWHY_FAKE_ROCM_VERSION sets. */
 
 #define CARD                                                                                       \
 	"devices 1\n0 name Instinct\n0 unique_id 0xabc\n0 pci_id 0x100c100\n0 memory_total_bytes " \

@@ -10,7 +10,10 @@
 #define MS INT64_C(1000000)
 #define START (1000 * MS)
 
-/* A task that notes when it ran, takes its time and asks for its next time where it is told to. */
+/*
+ * A task that notes when it ran. spend_ns: time that its next read takes. ask_after_ns: time after which it
+ * asks to run again; 0: at its period.
+ */
 struct probe {
 	struct fake_clock *fake;
 	int64_t times_ns[256], spend_ns, ask_after_ns;
@@ -202,7 +205,7 @@ static void on_this_machine_s_clock_a_sleeper_is_woken_at_once(void **state)
 	kwhy_sampler_flush(bench->sampler);
 	kwhy_sampler_flush(bench->sampler);
 	kwhy_sampler_stop(bench->sampler, &cost);
-	assert_in_range(cost.reads, 6, 8); /* a flush may come before the first round */
+	assert_in_range(cost.reads, 6, 8); /* a flush may come before the first round of reads */
 	assert_true(cost.cpu_ns > 0);
 	assert_true(cost.last.offset_ns > 0);
 }

@@ -23,7 +23,10 @@ static const struct kwhy_visible_unit divided[] = {
 	{.gpu = 1, .is_instance = true, .name = H200 " MIG 1g.18gb", .uuid = "MIG-dd"},
 };
 
-/* "0, 2": what the list shows; "": nothing; "?": not known. */
+/*
+ * Returns the numbers of the visible devices, such as "0, 2"; "" for none, "?" if the list cannot be
+ * resolved.
+ */
 static const char *look(const struct kwhy_visible_unit *units, size_t count, const char *visible, bool by_bus)
 {
 	const struct kwhy_sensor_request request = {.visible = visible, .visible_by_bus = by_bus};

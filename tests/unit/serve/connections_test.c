@@ -32,7 +32,7 @@ static void disconnect(struct pair *pair)
 	close(pair->ends[1]);
 }
 
-/* The client reads the end. */
+/* Returns whether the client finds the connection closed. */
 static bool is_shut(const struct pair *pair)
 {
 	char byte;

@@ -48,7 +48,7 @@ static void a_name_is_text_and_no_part_of_the_page(void **state)
 	kwhy_text_done(&text);
 }
 
-/* The hash of a style as the policy states it: SHA-256 in base64. */
+/* Writes the hash of a style as the page's content security policy states it: SHA-256 in base64. */
 static void state_hash(const char *style, size_t length, char out[45])
 {
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

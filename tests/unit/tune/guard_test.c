@@ -108,7 +108,10 @@ static void a_device_that_others_use_or_that_is_divided_is_left_alone(void **sta
 	assert_int_equal(kwhy_tune_setting_open(&setting, KWHY_TUNE_CAP, 7, &error), KWHY_E_INPUT);
 }
 
-/* What a process does that is to be gone; ends by `how`. */
+/*
+ * Changes the limit under a guard and ends this process: by the signal `how`, or with status 0 if `how` is
+ * 0.
+ */
 static void change_and_go(int how, bool disarm)
 {
 	struct kwhy_tune_guard guard;
@@ -126,7 +129,10 @@ static void change_and_go(int how, bool disarm)
 	_exit(0);
 }
 
-/* Runs it in a process, and waits until that one and its guard are gone: both hold the end of a pipe. */
+/*
+ * Runs change_and_go() in a child and waits until the child and its guard have ended, as both hold an end
+ * of the pipe. Returns the child's wait status.
+ */
 static int run(int how, bool disarm)
 {
 	int ends[2], ended;
