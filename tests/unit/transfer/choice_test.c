@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which way a slot goes, whether its puts overlap, and how long chunks are: pure. */
+/*
+ * Tests which method a slot uses, whether its puts may overlap, and how long chunks are. These decisions
+ * need no device.
+ */
 
 static const struct kwhy_transfer_limits limits = {
 	.put_packed_bytes = 1000, .get_packed_bytes = 2000, .batch_bytes = 500};
@@ -144,7 +147,7 @@ static void chunks_are_as_long_as_the_formula_says(void **state)
 	const uint64_t gib = UINT64_C(1) << 30;
 
 	(void)state;
-	/* sqrt(19.2 ms / 5 us) = 62 chunks, of 16.5 MiB */
+	/* 1 GiB becomes sqrt(19.2 ms / 5 us) = 62 chunks of 16.5 MiB */
 	assert_int_equal(kwhy_transfer_chunk_bytes(gib, 0.0192, 0.0192, 5e-6), 265 * 65536);
 	assert_int_equal(kwhy_transfer_chunk_bytes(gib, 0.0192, 10, 5e-6), 265 * 65536);
 	assert_int_equal(kwhy_transfer_chunk_bytes(gib, 0, 0.0192, 5e-6), gib);

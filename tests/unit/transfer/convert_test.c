@@ -6,7 +6,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Against values computed in double precision from the formats' definitions. */
+/*
+ * Compares conversions with values that are computed in double precision from the definitions of the
+ * formats.
+ */
 
 static float from_bits(uint32_t bits)
 {
@@ -16,7 +19,7 @@ static float from_bits(uint32_t bits)
 	return value;
 }
 
-/* The value of a half. */
+/* Returns the value of a number in half precision. */
 static double half_value(uint16_t half)
 {
 	int exponent = (half >> 10) & 31, fraction = half & 1023;

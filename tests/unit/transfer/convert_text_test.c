@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernels' own text, run on the host, gives the bits of the CPU's conversions. */
+/*
+ * Runs the source of the conversion kernels on the host and compares their bits with the CPU's conversions.
+ */
 #include "fakes/cuda_text.h"
 
 static float __uint_as_float(unsigned bits)
@@ -37,7 +39,7 @@ static void run(void *context)
 		kwhy_transfer_to_i8(job->from, job->to, COUNT, 1 / scale);
 }
 
-/* Every exponent, and small numbers, in steps that are not a power of two. */
+/* Converts numbers of all exponents, and small ones in steps that are no power of two. */
 static void a_device_converts_to_the_bits_of_the_host(void **state)
 {
 	struct job job = {.from = malloc(COUNT * sizeof(float)), .to = malloc(COUNT * sizeof(u16))};

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The engine inside a CUDA program, and on a driver whose calls fail: a fake one (tests/fakes/cuda). */
+/*
+ * Tests the engine in a CUDA program and on a driver whose calls fail. The driver is a fake
+ * (tests/fakes/cuda).
+ */
 
 static void *driver;
 static char message[KWHY_TRANSFER_MESSAGE_BYTES];
@@ -38,7 +41,10 @@ static struct kwhy_transfer *open_engine(void *stream, int way)
 	return transfer;
 }
 
-/* Through the engine, there and back again. */
+/*
+ * Puts two strings to the device, gets them back and compares them. Returns the first failure's code, 0 if
+ * there is none.
+ */
 static int round_trip(struct kwhy_transfer *transfer, uint64_t device)
 {
 	char back[2][6] = {"", ""};
@@ -95,7 +101,7 @@ static void a_programs_own_stream_is_used_and_left_to_it(void **state)
 	assert_int_equal(release(0), 0);
 }
 
-/* The fake has run what it was given when the call returns. */
+/* The fake driver has done the work when its call returns, so that no slot is ever waited for. */
 static void a_ring_whose_slots_have_run_goes_round_without_waiting(void **state)
 {
 	struct kwhy_transfer *transfer = open_engine(NULL, KWHY_TRANSFER_MAPPED);
@@ -120,7 +126,7 @@ static void a_ring_whose_slots_have_run_goes_round_without_waiting(void **state)
 
 static void a_context_that_dies_is_told_in_the_drivers_words_from_then_on(void **state)
 {
-	/* The fake asks for an event where it waits for one. */
+	/* The fake waits for an event by cuEventQuery. */
 	static const char *const calls[] = {"cuLaunchKernel", "cuEventRecord", "cuEventQuery"};
 
 	(void)state;
@@ -132,7 +138,7 @@ static void a_context_that_dies_is_told_in_the_drivers_words_from_then_on(void *
 
 		snprintf(scenario, sizeof(scenario), "fail:%s:3:719", calls[i]);
 		setenv("KWHY_FAKE_CUDA", scenario, 1);
-		/* Batches end by events, kernels by themselves. */
+		/* The end of batches is known by events, that of kernels by a mark that they write. */
 		transfer = open_engine(NULL, i == 0 ? KWHY_TRANSFER_CHOOSE : KWHY_TRANSFER_BATCH);
 		assert_int_equal(kwhy_transfer_memory_new(transfer, KWHY_TRANSFER_ON_DEVICE, 200, &device),
 			KWHY_TRANSFER_OK);

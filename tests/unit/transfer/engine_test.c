@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Streams are threads. */
+/* Tests the engine on the host back end, whose streams are threads. */
 
 static char message[KWHY_TRANSFER_MESSAGE_BYTES];
 
@@ -207,7 +207,7 @@ static void let_go(struct kwhy_transfer *transfer, struct kwhy_gpu_gate *gate)
 	assert_int_equal(transfer->ops->gate_open(transfer->gpu, gate, &error), KWHY_OK);
 }
 
-/* Nothing is waited for but the flush itself, however many went by and whichever way. */
+/* A wait is for its own flush only, however many others there were and whatever methods they used. */
 static void any_flush_can_be_waited_for_in_any_order(void **state)
 {
 	enum { FLUSHES = 700 };
@@ -346,7 +346,7 @@ static void a_wait_ends_by_cancelling_as_soon_as_the_device_lets_it(void **state
 	let_go(transfer, gate);
 	assert_int_equal(pthread_join(threads[0], &result), 0);
 	assert_int_equal(pthread_join(threads[1], NULL), 0);
-	assert_int_equal(device[0], 'x'); /* either way it has arrived */
+	assert_int_equal(device[0], 'x'); /* the data have arrived in either case */
 	kwhy_transfer_close(transfer);
 }
 
@@ -372,7 +372,7 @@ struct putter {
 	char sign;
 };
 
-/* NULL: all went well. */
+/* Returns NULL if all went well. */
 static void *put_in_thread(void *context)
 {
 	struct putter *putter = context;
@@ -441,7 +441,7 @@ static void wrong_options_are_refused_with_the_cure(void **state)
 	assert_null(transfer);
 }
 
-/* Nothing beyond it would be read: they would go for CUDA. */
+/* Options beyond the stated size are not read, so that the back end would be the default, CUDA. */
 static void options_without_their_size_are_refused(void **state)
 {
 	static const size_t sizes[] = {0, sizeof(size_t) - 1, sizeof(struct kwhy_transfer_options *)};

@@ -6,13 +6,14 @@
 #include <string.h>
 
 /*
- * A device that fails at the nth call: the host's table, with a counter before each slot that work goes
- * through. Whichever call it is, the engine says so from then on, nothing hangs, and all is given back.
+ * Tests a device that fails at the nth call: the host's table of calls, with a counter before each call
+ * that work uses. Whichever call fails, the engine must report it from then on, must not hang, and must
+ * free everything.
  */
 
 static const struct kwhy_gpu_ops *real;
 static struct kwhy_gpu_ops failing;
-static long left; /* calls until it fails; below 0: never */
+static long left; /* calls until the device fails; negative: it does not fail */
 
 static enum kwhy_status next(struct kwhy_error *error)
 {
@@ -85,7 +86,7 @@ static enum kwhy_status stream_wait(struct kwhy_gpu *gpu, struct kwhy_gpu_stream
 	return status ? status : real->stream_wait(gpu, stream, event, error);
 }
 
-/* An engine whose device fails after so many calls from now on. */
+/* Opens an engine whose device fails after this number of further calls. */
 static struct kwhy_transfer *open_failing(int way, long calls)
 {
 	struct kwhy_transfer_options options = {.size = sizeof(options),
@@ -136,7 +137,7 @@ static void says_that_it_is_gone(struct kwhy_transfer *transfer)
 	assert_string_equal(text, "the made-up device is gone; plug it in");
 }
 
-/* Enough of everything to fill the ring twice. */
+/* Puts and gets enough to fill the ring twice. Returns the first failure's code, 0 if there is none. */
 static int work(struct kwhy_transfer *transfer, char *device, char *back, const char *data)
 {
 	int code = KWHY_TRANSFER_OK;

@@ -4,7 +4,10 @@
 
 #include <string.h>
 
-/* Built as C++: the header is that, too, beside the other one, and libkwhy.so shows what it says. */
+/*
+ * Compiled as C++: checks that the header is valid C++, also together with the library's other header, and
+ * that libkwhy.so exports its functions.
+ */
 int main(void)
 {
 	struct kwhy_transfer_options options;

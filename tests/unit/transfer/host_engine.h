@@ -5,7 +5,7 @@
 #include "cmocka_all.h"
 #include "kwhy/transfer.h"
 
-/* An engine on the host back end, where a device address is a pointer: calls that must do well. */
+/* Calls that must succeed of an engine on the host back end, where a device address is a pointer. */
 
 static inline void succeeds(struct kwhy_transfer *transfer, int code)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the toolkit's compiler is there, the kernels compile for the GPUs that it knows. */
+/* Compiles the source with the toolkit's compiler for each of these architectures that it knows. */
 static void compile_all(const struct kwhy_rtc *rtc, const struct kwhy_gpu_source *source)
 {
 	static const char *const architectures[] = {
@@ -18,7 +18,7 @@ static void compile_all(const struct kwhy_rtc *rtc, const struct kwhy_gpu_source
 		struct kwhy_rtc_code code;
 
 		if (kwhy_rtc_compile(rtc, source->title, source->text, options, &code, &error)) {
-			/* An older compiler may not know the newest GPU. */
+			/* An older compiler does not know the newest GPUs. */
 			if (strstr(error.text, "NVRTC_ERROR_INVALID_OPTION"))
 				break;
 			fail_msg("%s", error.text);

@@ -38,7 +38,7 @@ static char value_at(uint64_t offset)
 	return (char)(offset * 13 + offset / 509);
 }
 
-/* Fails at `failing`, if it is not 0. */
+/* State of a source of data. failing: offset from which reading fails; 0: it does not fail. */
 struct data {
 	uint64_t next, failing;
 };
@@ -64,7 +64,10 @@ static struct kwhy_transfer_loader_options options_of(struct data *data)
 		.context = data};
 }
 
-/* What came, put together. */
+/*
+ * Sums over the chunks that have arrived. wrong: chunks out of order and wrong bytes; failing: what the
+ * callback returns.
+ */
 struct sum {
 	uint64_t next, bytes;
 	int wrong, failing;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernels' own text, run on the host. */
+/* Runs the source of the move kernels on the host. */
 #include "fakes/cuda_text.h"
 
 typedef struct {
@@ -31,7 +31,10 @@ static struct mark mark_of(struct job *job)
 	return (struct mark){address(&job->done), 7, address(&job->arrived)};
 }
 
-/* Every block has ended, and the next kernel finds what this one found. */
+/*
+ * Checks that the mark was written, which happens when all blocks have ended, and that the counter of
+ * blocks is 0 again, as the next kernel needs it.
+ */
 static void is_reported(struct job *job)
 {
 	assert_int_equal(job->done, 7);
@@ -67,7 +70,10 @@ static void run_packet(void *context)
 	}
 }
 
-/* Of every length and alignment at both ends, each with a place of its own and a margin around it. */
+/*
+ * Moves pieces of all lengths and alignments at both ends. Each has a place of its own with a margin around
+ * it.
+ */
 static void pieces_of_every_length_and_alignment_are_moved_and_nothing_beside_them(void **state)
 {
 	static struct piece pieces[PIECES];
@@ -122,7 +128,7 @@ static void in_order_the_later_of_two_wins(void **state)
 	is_reported(&job);
 }
 
-/* Each thread has its own copy of the argument here, on a GPU they share one. */
+/* On the host each thread has its own copy of the argument; on a GPU all threads share one. */
 static void a_packet_brings_its_list_and_its_data(void **state)
 {
 	static struct packet packet;

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * Sizes and constants that both declarations of the CUDA driver and NVRTC must agree on, ours and the
- * toolkit's: T(ours, theirs) is a size, C(ours, theirs) a constant.
+ * Lists sizes and constants that must be equal in kwhy's and in the toolkit's declarations of the CUDA
+ * driver and NVRTC: T(ours, theirs) is a size, C(ours, theirs) a constant.
  */
 #define CUDA_LAYOUT(T, C)                                                                                \
 	T(kwhy_cuda_device, CUdevice)                                                                    \
@@ -92,7 +92,7 @@ struct cuda_layout_row {
 	size_t value;
 };
 
-/* Of CUDA 12.8 and later: the toolkit's header may be older. */
+/* The same for CUDA 12.8 and later, as the toolkit's header may be older. */
 #define CUDA_BATCH_LAYOUT(T, C)                                                              \
 	T(struct kwhy_cuda_launch_config, CUlaunchConfig)                                    \
 	T(struct kwhy_cuda_launch_attribute, CUlaunchAttribute)                              \
@@ -105,6 +105,6 @@ struct cuda_layout_row {
 	C(KWHY_CUDA_BATCH_IN_STREAM_ORDER, CU_MEMCPY_SRC_ACCESS_ORDER_STREAM)
 
 extern const struct cuda_layout_row cuda_layout_of_toolkit[], cuda_batch_layout_of_toolkit[];
-extern const size_t cuda_batch_layout_rows; /* 0: the header is older */
+extern const size_t cuda_batch_layout_rows; /* 0: the toolkit's header is older */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CUDA driver and NVRTC as the toolkit's headers declare them. */
+/* Sizes and constants of the CUDA driver and NVRTC by the toolkit's headers. */
 #include "cuda_layout.h"
 
 #include <cuda.h>
@@ -19,7 +19,10 @@ const struct cuda_layout_row cuda_batch_layout_of_toolkit[1];
 const size_t cuda_batch_layout_rows;
 #endif
 
-/* The header's parameters are those that we call with; ours have the same shape under other names. */
+/*
+ * Checks that the function in the header has the parameters with which kwhy calls it. kwhy's own types have
+ * other names and the same shape.
+ */
 #define TAKES(name, ...) \
 	_Static_assert(__builtin_types_compatible_p(__typeof__(name), CUresult(__VA_ARGS__)), #name)
 
@@ -84,7 +87,7 @@ TAKES(cuGraphInstantiateWithFlags, CUgraphExec *, CUgraph, unsigned long long);
 TAKES(cuGraphLaunch, CUgraphExec, CUstream);
 TAKES(cuGraphExecDestroy, CUgraphExec);
 TAKES(cuGraphDestroy, CUgraph);
-#if CUDA_VERSION >= 13000 /* under this name, the header before meant what is now the older call */
+#if CUDA_VERSION >= 13000 /* older headers: one more parameter */
 TAKES(cuMemcpyBatchAsync, CUdeviceptr *, CUdeviceptr *, size_t *, size_t, CUmemcpyAttributes *, size_t *,
 	size_t, CUstream);
 #elif CUDA_VERSION >= 12080

@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 /*
- * What both declarations of CUPTI's records must agree on, ours and the toolkit's: M(type, type, member,
- * member) is an offset, C(ours, theirs) a constant. Records have the newest form here; what we read of them
- * is what all forms since CUDA 12.0 begin with.
+ * Lists what must be equal in kwhy's and in the toolkit's declarations of CUPTI's records: M(type, type,
+ * member, member) is an offset, C(ours, theirs) a constant. Records of the newest form are compared; the
+ * members that kwhy reads are at the beginning of all forms since CUDA 12.0.
  */
 #define KERNEL(M, our, their) M(struct kwhy_cupti_kernel, CUpti_ActivityKernel9, our, their)
 #define COPY(M, our, their) M(struct kwhy_cupti_copy, CUpti_ActivityMemcpy5, our, their)
@@ -154,7 +154,7 @@
 	C(KWHY_CUPTI_OVERHEAD_RESOURCE, CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE)                       \
 	C(KWHY_CUPTI_OVERHEAD_FUNCTION_LOADING, CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING)
 
-/* The same of NVTX. */
+/* The same for NVTX. */
 #define NVTX_LAYOUT(M, C)                                                                         \
 	M(struct kwhy_nvtx_event, nvtxEventAttributes_t, message_type, messageType)               \
 	M(struct kwhy_nvtx_event, nvtxEventAttributes_t, message, message)                        \

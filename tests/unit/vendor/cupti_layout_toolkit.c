@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUPTI's records as the toolkit's headers declare them. */
+/* Offsets and constants of CUPTI by the toolkit's headers. */
 #include "cupti_layout.h"
 
 #include <cupti.h>

@@ -3,8 +3,8 @@
 #define KWHY_TESTS_UNIT_VENDOR_HIP_FACTS_H
 
 /*
- * Numbers that our declarations and the vendor's header must agree on; each is compiled apart, for they share
- * names: X(ours, the vendor's).
+ * Lists constants that must be equal in kwhy's declarations and in the vendor's header, X(ours, theirs).
+ * Each side is compiled in a file of its own, as both define the same names.
  */
 #define HIP_FACTS(X)                                                                                        \
 	X(KWHY_CUDA_SUCCESS, hipSuccess)                                                                    \

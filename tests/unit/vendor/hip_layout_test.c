@@ -28,7 +28,10 @@ static void our_numbers_agree_with_the_vendor_s_header(void **state)
 				hip_vendor_facts[fact]);
 }
 
-/* Without a card HIP does not start; that it can be asked shows that every call that we need is there. */
+/*
+ * Without a GPU HIP does not start. That it can be asked at all shows that the library has every call that
+ * kwhy needs.
+ */
 static void the_vendor_s_libraries_have_the_calls_that_we_make(void **state)
 {
 	struct kwhy_driver driver;

@@ -4,8 +4,10 @@
 #include <hip/hip_runtime_api.h>
 #include <hip/hiprtc.h>
 
-/* The vendor's header agrees with the parameters that we call with: what we pass as a handle or an address is
- * a pointer or as long as one, what we pass as a number is an int. */
+/*
+ * Checks that the function in the vendor's header has the parameters with which kwhy calls it: handles and
+ * addresses are pointers or as long as one, numbers are int.
+ */
 #define TAKES(name, ...) \
 	_Static_assert(__builtin_types_compatible_p(__typeof__(name), hipError_t(__VA_ARGS__)), #name)
 #define COMPILER_TAKES(name, ...) \

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* As cuda_layout.h, of NCCL. */
+/* Like CUDA_LAYOUT() in cuda_layout.h, for NCCL. */
 #define NCCL_LAYOUT(T, C)                                         \
 	T(struct kwhy_nccl_id, ncclUniqueId)                      \
 	T(kwhy_nccl_communicator, ncclComm_t)                     \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NCCL as its header declares it. */
+/* Sizes and constants of NCCL by its header. */
 #include "nccl_layout.h"
 
 #include <nccl.h>
@@ -9,7 +9,7 @@
 
 const struct nccl_layout_row nccl_layout_of_toolkit[] = {NCCL_LAYOUT(T, C)};
 
-/* As TAKES() of cuda_layout_toolkit.c. */
+/* Like TAKES() in cuda_layout_toolkit.c, for NCCL. */
 #define TAKES(name, ...) \
 	_Static_assert(__builtin_types_compatible_p(__typeof__(name), ncclResult_t(__VA_ARGS__)), #name)
 

@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 /*
- * Sizes, offsets and constants that both declarations of NVML must agree on, ours and the toolkit's. Two
- * sources include the list with the names of one side each: T(ours, theirs) is a size, M(type, type, member,
- * member) an offset, C(ours, theirs) a constant.
+ * Lists sizes, offsets and constants that must be equal in kwhy's and in the toolkit's declarations of
+ * NVML. Two sources include the list, each with the names of one side: T(ours, theirs) is a size, M(type,
+ * type, member, member) an offset, C(ours, theirs) a constant.
  */
 #define NVML_LAYOUT(T, M, C)                                                                   \
 	T(struct kwhy_nvml_sample, nvmlSample_t)                                               \

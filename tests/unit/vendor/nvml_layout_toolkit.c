@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NVML as the toolkit's header declares it. */
+/* Sizes, offsets and constants of NVML by the toolkit's header. */
 #include "nvml_layout.h"
 
 #include <nvml.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NVTX as its headers declare it to tools. */
+/* Offsets and constants of NVTX by its headers for tools. */
 #include "cupti_layout.h"
 
 #include <nvtx3/nvToolsExt.h>

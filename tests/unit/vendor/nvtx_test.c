@@ -20,7 +20,7 @@ static void a_tool_named_by_the_environment_sees_ranges(void **state)
 
 	(void)state;
 	assert_non_null(tool);
-	kwhy_nvtx_pop(); /* before any push: nothing */
+	kwhy_nvtx_pop(); /* before any push this does nothing */
 	kwhy_nvtx_push("run");
 	kwhy_nvtx_push("step");
 	assert_int_equal(value_of(tool, "nvtx_tool_pushes"), 2);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tool that counts the ranges a program tells by NVTX. */
+/* A tool that counts the ranges that a program reports by NVTX. */
 #include "vendor/nvtx_abi.h"
 
 int InitializeInjectionNvtx2(kwhy_nvtx_export *export);
 
-/* For the test to look at: pushes so far, ranges open, and the first letter of the last name. */
+/* Read by the test: pushes so far, open ranges, and the first letter of the last name. */
 extern int nvtx_tool_pushes, nvtx_tool_open, nvtx_tool_letter;
 int nvtx_tool_pushes, nvtx_tool_open, nvtx_tool_letter;
 

@@ -2,7 +2,10 @@
 #ifndef KWHY_TESTS_UNIT_VENDOR_ROCM_SMI_FACTS_H
 #define KWHY_TESTS_UNIT_VENDOR_ROCM_SMI_FACTS_H
 
-/* What both our declarations and the vendor's header say; each is compiled apart, for they share names. */
+/*
+ * Lists facts that kwhy's declarations and the vendor's header both state. Each side is compiled in a file
+ * of its own, as both define the same names.
+ */
 #define ROCM_SMI_FACTS(X)    \
 	X(SUCCESS)           \
 	X(INVALID_ARGUMENT)  \

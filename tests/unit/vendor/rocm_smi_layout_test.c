@@ -34,8 +34,10 @@ static const char *const names[FACT_COUNT] = {
 #undef X
 };
 
-/* The header installed is of ROCm 5 or of 6 and later: its layout must be the one of ours that is meant for
- * it. */
+/*
+ * The installed header is of ROCm 5, or of ROCm 6 or later. It must agree with kwhy's layout for that
+ * version.
+ */
 static void our_declarations_agree_with_the_vendor_s_header(void **state)
 {
 	static const long before_6[FACT_COUNT] = {VALUES, LAYOUT(5)},

@@ -4,8 +4,10 @@
 #include <rocm_smi/rocm_smi.h>
 #include <stddef.h>
 
-/* The vendor's header agrees with the parameters that we call with; enumerations count as integers of their
- * size. */
+/*
+ * Checks that the function in the vendor's header has the parameters with which kwhy calls it. Enumerations
+ * count as integers of their size.
+ */
 #define TAKES(name, ...) \
 	_Static_assert(__builtin_types_compatible_p(__typeof__(name), rsmi_status_t(__VA_ARGS__)), #name)
 

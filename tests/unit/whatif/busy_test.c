@@ -6,7 +6,9 @@
 
 static struct kwhy_error error;
 
-/* Two kernels, one inside the other, then one more; the second device works less. */
+/*
+ * Makes two kernels on device 0, a third inside the first one on another stream, and less work on device 1.
+ */
 static struct build build_two(void)
 {
 	struct build build = build_new(2);
@@ -33,7 +35,7 @@ static struct kwhy_plan *plan_of(const struct build *build, const char *id, uint
 	return plan;
 }
 
-/* 80 and 20 us of 100. */
+/* the devices are busy for 80 us and 20 us of 100 us */
 static void busy_is_the_mean_of_the_devices_that_worked(void **state)
 {
 	struct build build = build_two();
@@ -47,7 +49,10 @@ static void busy_is_the_mean_of_the_devices_that_worked(void **state)
 	build_free(&build);
 }
 
-/* Kernels of 10 us with 100 us of host between; twice as fast a host leaves less. */
+/*
+ * Kernels of 10 us start every 100 us, when the host launches them; a host twice as fast leaves shorter
+ * pauses.
+ */
 static void work_that_follows_sooner_is_busier(void **state)
 {
 	struct build build = build_new(1);

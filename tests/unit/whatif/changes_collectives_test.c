@@ -32,7 +32,7 @@ static void work_does_not_wait_for_a_collective_that_its_stream_begins_with(void
 	assert_made(made(&build, "overlap-collectives", 0, NULL), 1, 10000);
 }
 
-/* Time and places of --overlap-collectives after another change. Frees the plan. */
+/* Checks the places and the time of --overlap-collectives after another change. */
 static void assert_overlapped_after(
 	struct build *build, const char *id, uint32_t number, uint64_t places, int64_t after_ns)
 {
@@ -71,7 +71,7 @@ static void nor_does_work_behind_copies_that_go(void **state)
 	assert_overlapped_after(&build, "keep-on-device", 0, 1, 50000);
 }
 
-/* The collective that goes is in another stream, and behind one that stays. */
+/* The collective that is removed is in another stream, after one that stays. */
 static void nor_does_work_that_another_stream_held_up(void **state)
 {
 	struct build build = build_new(1);
@@ -86,7 +86,7 @@ static void nor_does_work_that_another_stream_held_up(void **state)
 	assert_overlapped_after(&build, "thin-collectives", 2, 1, 50000);
 }
 
-/* A step begins at 0, the other one at 32. */
+/* Makes a step that begins at 0 and another that begins at 32 us. */
 static struct build two_steps(void)
 {
 	struct build build = build_new(1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches that become graphs, fused kernels and batches. */
+/* Tests launches that become graphs, fused kernels and batches. */
 #include "planned.h"
 #include "whatif/steps.h"
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Six launches a loop, 20 us apart, each loop waited for. */
+/* Makes two loops of six launches, 20 us apart; the host waits after each loop. */
 static struct build two_loops(void)
 {
 	struct build build = build_new(1);
@@ -35,14 +35,16 @@ static void a_stretch_that_repeats_is_launched_as_one_graph(void **state)
 	struct kwhy_profile profile = with_graphs();
 
 	(void)state;
-	/* from 10 us on six kernels of 5 us with gaps of 1.2 us; their wait returns 5 us after them, the
-	   next graph is launched 30 us later and begins 10 us after that */
+	/*
+	 * from 10 us on six kernels of 5 us with gaps of 1.2 us; the wait returns 5 us after them, the next
+	 * graph is launched 30 us later and begins 10 us after that
+	 */
 	assert_made(made(&build, "graph", 0, &profile), 12, 36000 + 45000 + 36000);
 }
 
 /*
- * As above, but in the midst of each loop the host does something else for 500 us, which a launch of a graph
- * does not do for it: the second graph is launched so much later.
+ * Like the loops before, but in the middle of each the host does something else for 500 us, which the
+ * launch of a graph does not replace. The second graph is launched that much later.
  */
 static void what_else_the_host_does_in_a_stretch_stays(void **state)
 {
@@ -58,7 +60,10 @@ static void what_else_the_host_does_in_a_stretch_stays(void **state)
 		}
 		build_call(&build, 0, "cudaStreamSynchronize", 650 * i + 602, 650 * i + 620);
 	}
-	/* 4 us of launch, 500 of the host, 5 of a wait that finds all done, and 30 up to the next launch */
+	/*
+	 * 4 us of launch, 500 us of host time, 5 us of a wait that finds all work done, and 30 us to the
+	 * next launch
+	 */
 	assert_made(made(&build, "graph", 0, &profile), 12, 4000 + 500000 + 5000 + 30000 + 36000);
 }
 
@@ -70,11 +75,11 @@ static void a_graph_saves_between_kernels_what_the_profile_says(void **state)
 	(void)state;
 	profile.queued_kernel_s.value = 1.9e-6;
 	profile.graph_node_s.value = 1.5e-6;
-	/* gaps of 0.8 us instead of 1.2 us */
+	/* gaps are 0.8 us instead of 1.2 us */
 	assert_made(made(&build, "graph", 0, &profile), 12, 34000 + 45000 + 34000);
 }
 
-/* The recording shows 1.2 us between them: as fast as they were launched, maybe. */
+/* The recording shows 1.2 us between kernels, which may be the speed of the launches. */
 static void kernels_of_a_graph_lie_no_further_apart_than_an_empty_one_takes(void **state)
 {
 	struct build build = two_loops();
@@ -85,7 +90,7 @@ static void kernels_of_a_graph_lie_no_further_apart_than_an_empty_one_takes(void
 	assert_made(made(&build, "graph", 0, &profile), 12, 32500 + 45000 + 32500);
 }
 
-/* Each graph is launched for 4 us and 10 us for each node after the first; then it begins. */
+/* The launch of each graph takes 4 us and 10 us for each node after the first; then the graph begins. */
 static void a_graph_of_many_nodes_takes_longer_to_launch(void **state)
 {
 	struct build build = two_loops();
@@ -94,12 +99,14 @@ static void a_graph_of_many_nodes_takes_longer_to_launch(void **state)
 	(void)state;
 	launch(&build, 300, 310, 315);
 	profile.graph_launch_node_s.value = 10e-6;
-	/* The run begins with the first graph, however late that is; the second begins 5 + 30 + 60 us after
-	   its end; 5 + 30 us after that one a kernel of 5 us is launched, which begins 10 us later. */
+	/*
+	 * The run begins with the first graph, however late that is. The second graph begins 5 + 30 + 60 us
+	 * after its end; 5 + 30 us after that one a kernel of 5 us is launched, which begins 10 us later.
+	 */
 	assert_made(made(&build, "graph", 0, &profile), 12, 36000 + 95000 + 36000 + 45000 + 5000);
 }
 
-/* A loop of 20 launches, twice. */
+/* Makes a loop of 20 launches, twice. */
 static struct build two_long_loops(void)
 {
 	struct build build = build_new(1);
@@ -112,8 +119,10 @@ static struct build two_long_loops(void)
 	return build;
 }
 
-/* 16 nodes are put together for 1 us each but the first; each of the four others lets it begin 1 us later, or
- * 0.4 us, where the profile says that. */
+/*
+ * Of the first 16 nodes each but the first delays the graph by 1 us. Each of the other four delays its
+ * begin by 1 us or, if the profile says so, by 0.4 us.
+ */
 static void a_graph_of_many_nodes_begins_before_its_launch_returns(void **state)
 {
 	static const struct {
@@ -128,8 +137,10 @@ static void a_graph_of_many_nodes_begins_before_its_launch_returns(void **state)
 
 		profile.graph_launch_node_s.value = 1e-6;
 		profile.graph_start_node_s.value = cases[i].start_node_s;
-		/* 20 kernels of 5 us with gaps of 1.2 us; then the wait returns 5 us after them, the next
-		   graph is launched 50 us later and begins 10 us after that, and as much later */
+		/*
+		 * 20 kernels of 5 us with gaps of 1.2 us; the wait returns 5 us after them, the next graph
+		 * is launched 50 us later and begins 10 us and later_ns after that
+		 */
 		assert_made(made(&build, "graph", 0, &profile), 40, 2 * 122800 + cases[i].later_ns + 65000);
 	}
 }
@@ -150,8 +161,8 @@ static int64_t least_with_nodes_of(double sd_s)
 }
 
 /*
- * Behind the first, a graph of six nodes, five of them 1.645 times 2 us faster. That is time of the host, of
- * which another run may take less.
+ * The second graph has six nodes, five of which may each be launched 1.645 x 2 us faster. That is time of
+ * the host, which may be shorter in another run.
  */
 static void how_well_a_node_is_known_is_in_the_interval(void **state)
 {
@@ -161,7 +172,7 @@ static void how_well_a_node_is_known_is_in_the_interval(void **state)
 	assert_true(fabs((double)(least_with_nodes_of(0) - least_with_nodes_of(2e-6)) - less_ns) < 2);
 }
 
-/* Six steps of four launches, 20 us apart, without a wait between them. */
+/* Makes six steps of four launches, 20 us apart, without waits between the steps. */
 static struct build six_steps(void)
 {
 	struct build build = build_new(1);
@@ -218,7 +229,7 @@ static void steps_of_a_graph_have_to_be_known(void **state)
 	assert_refused(made(&build, "graph", 2, &profile), "no steps are known");
 }
 
-/* Nine kernels of one recorded graph, 0.5 us apart, before two loops of six launches. */
+/* Two loops of six launches follow a recorded graph of nine kernels, 0.5 us apart. */
 static void kernels_of_recorded_graphs_show_their_gaps(void **state)
 {
 	struct build build = build_new(1);
@@ -239,12 +250,14 @@ static void kernels_of_recorded_graphs_show_their_gaps(void **state)
 				150 * i + 20 * k + 215);
 		build_call(&build, 0, "cudaStreamSynchronize", 150 * i + 302, 150 * i + 320);
 	}
-	/* from 210 us on six of 5 us with gaps of 0.5 us, twice, 45 us apart; the recorded graph began at 10
-	 * us */
+	/*
+	 * from 210 us on six kernels of 5 us with gaps of 0.5 us, twice, 45 us apart; the recorded graph
+	 * began at 10 us
+	 */
 	assert_made(made(&build, "graph", 0, &profile), 12, 200000 + 32500 + 45000 + 32500);
 }
 
-/* Then that of an H200 stands for it, its work follows immediately, and the saving is a bound. */
+/* The cost of an H200 is used, work follows immediately, and the saving is an upper bound. */
 static void a_graph_of_unknown_cost_has_a_generic_one(void **state)
 {
 	struct build build = two_loops();
@@ -255,12 +268,17 @@ static void a_graph_of_unknown_cost_has_a_generic_one(void **state)
 	assert_int_equal(plan->changes[0].bound, KWHY_BOUND_UPPER);
 	assert_non_null(
 		strstr(plan->changes[0].assumption, "1.15 \xC2\xB5s on average (an H200, not known here)"));
-	/* six kernels of 5 us without gaps, the wait returns 5 us after them, 30 us up to the next launch,
-	   and 10 from there */
+	/*
+	 * six kernels of 5 us without gaps, a wait that returns 5 us after them, 30 us to the next launch,
+	 * and 10 us to the next graph
+	 */
 	assert_made(plan, 12, 30000 + 45000 + 30000);
 }
 
-/* Queued kernels of 4, 3 and 2 us with gaps of 1 us; the shortest is 2 us. */
+/*
+ * Queued kernels of 4 us, 3 us and 2 us have gaps of 1 us. The gaps and the launches beyond the first, each
+ * as long as the shortest kernel, 2 us, are saved.
+ */
 static void tiny_kernels_in_a_row_become_one(void **state)
 {
 	struct build build = build_new(1);
@@ -272,7 +290,7 @@ static void tiny_kernels_in_a_row_become_one(void **state)
 	assert_made(made(&build, "fuse", 0, NULL), 3, 5000);
 }
 
-/* A queued kernel of 2 us with that grid, 1 us after the last. */
+/* Adds a queued kernel of 2 us with this grid, 1 us after the one before. */
 static void launch_blocks(struct build *build, int place, uint32_t blocks)
 {
 	struct kwhy_activities *rows = &build->recording->activities;
@@ -281,7 +299,10 @@ static void launch_blocks(struct build *build, int place, uint32_t blocks)
 	rows->blocks[rows->count - 1] = blocks;
 }
 
-/* 1, 64, 64 and 8 blocks: the second grid is larger than the first, so two launches stay, 1 us apart. */
+/*
+ * The grids after the first kernel have 1, 64, 64 and 8 blocks. As the second of them is larger than the
+ * first, two launches remain, 1 us apart.
+ */
 static void a_fused_kernel_ends_where_the_next_grid_is_larger(void **state)
 {
 	static const uint32_t blocks[] = {2, 1, 64, 64, 8};
@@ -293,7 +314,10 @@ static void a_fused_kernel_ends_where_the_next_grid_is_larger(void **state)
 	assert_made(made(&build, "fuse", 0, NULL), 5, 5000);
 }
 
-/* At best one launch, of the longest alone; at worst one for each grid, and only the gaps inside them go. */
+/*
+ * At best one launch remains, as long as the longest kernel. At worst there is one launch for each grid
+ * size, and only the gap between kernels of one grid size is saved.
+ */
 static void how_many_launches_a_chain_needs_is_in_its_interval(void **state)
 {
 	static const uint32_t blocks[] = {64, 64, 8};
@@ -310,7 +334,7 @@ static void how_many_launches_a_chain_needs_is_in_its_interval(void **state)
 	kwhy_plan_free(plan);
 }
 
-/* Kernel, memset and kernel of 2 us; a copy from the host after them stays. */
+/* A kernel, a memset and a kernel of 2 us each become one; the copy from the host after them stays. */
 static void what_the_device_does_alone_is_part_of_a_chain(void **state)
 {
 	struct build build = build_new(1);
@@ -324,7 +348,10 @@ static void what_the_device_does_alone_is_part_of_a_chain(void **state)
 	assert_made(made(&build, "fuse", 0, NULL), 3, 5000);
 }
 
-/* Three steps of two kernels of 2 us, 1 us apart; in the last the host is held up for 30 us between them. */
+/*
+ * Three steps have two kernels of 2 us, 1 us apart. In the last step the host is delayed by 30 us between
+ * them.
+ */
 static void a_host_that_is_held_up_once_cuts_no_chain(void **state)
 {
 	struct build build = build_new(1);
@@ -338,11 +365,14 @@ static void a_host_that_is_held_up_once_cuts_no_chain(void **state)
 		build_call(
 			&build, 0, "cudaStreamSynchronize", 100 * i + 40 + late_us, 100 * i + 42 + late_us);
 	}
-	/* a step is 3 us shorter by a launch and the pause before it; of the last the fused kernel remains */
+	/*
+	 * the first two steps become 3 us shorter, by a launch and the gap before it; the fused kernel ends
+	 * the last one
+	 */
 	assert_made(made(&build, "fuse", 0, NULL), 6, 2 * 97000 + 2000);
 }
 
-/* As that, but most of the second kernels come late: they are no chain. */
+/* As before, but in all steps the second kernel comes late, so that the kernels are no chain. */
 static void kernels_that_mostly_lie_apart_are_no_chain(void **state)
 {
 	struct build build = build_new(1);
@@ -366,8 +396,10 @@ static void equal_launches_in_a_row_share_the_device(void **state)
 	assert_refused(made(&build, "batch", 4, NULL), "launched twice");
 }
 
-/* Grids of 1 and 40 blocks in turns, of 2 us with 1 us between: three turns are 3 blocks, and 120 blocks on
- * 100 multiprocessors. */
+/*
+ * Grids of 1 and 40 blocks alternate, each for 2 us with gaps of 1 us. Three turns make 3 blocks, and 120
+ * blocks on 100 multiprocessors.
+ */
 static void a_sequence_that_follows_itself_is_launched_once(void **state)
 {
 	struct build build = build_new(1);
@@ -382,7 +414,7 @@ static void a_sequence_that_follows_itself_is_launched_once(void **state)
 	assert_made(plan, 6, 7000);
 }
 
-/* Of four turns two at a time. */
+/* Two of the four turns are batched at a time. */
 static void no_more_turns_are_one_than_asked_for(void **state)
 {
 	struct build build = build_new(1);
@@ -393,8 +425,10 @@ static void no_more_turns_are_one_than_asked_for(void **state)
 	assert_made(made(&build, "batch", 2, NULL), 8, 11000);
 }
 
-/* Kernels of 4 us, launched every 10 us; the fifth launch takes 90 us, since there is no space for it while
- * the fourth kernel runs: one launch of 8 times 4 us. */
+/*
+ * Kernels of 4 us are launched every 10 us. The fifth launch takes 90 us, as the queue is full while the
+ * fourth kernel runs. One launch of 8 x 4 us remains.
+ */
 static void a_launch_that_waits_for_room_is_one_of_a_batch(void **state)
 {
 	struct build build = build_new(1);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Changes of what the host does: its waits, its memory, its pauses. */
+/* Tests changes of what the host does: waits, memory and pauses. */
 
 static void a_wait_behind_a_wait_goes(void **state)
 {
@@ -18,8 +18,8 @@ static void a_wait_behind_a_wait_goes(void **state)
 }
 
 /*
- * In each stream a kernel: one of 10 us, one of 100. One call waits for the short one, the next for the long
- * one, and a third, of 20 us, finds all done.
+ * Two streams run a kernel of 10 us and one of 100 us. One call waits for the short kernel, the next for
+ * the long one, and a third, of 20 us, finds all work done.
  */
 static void a_wait_for_work_that_nobody_waited_for_stays(void **state)
 {
@@ -50,7 +50,7 @@ static void a_wait_for_work_that_nobody_waited_for_stays(void **state)
 	}
 }
 
-/* The host sleeps until it is done. */
+/* The host sleeps until the work is done, so that no other wait saw its end. */
 static void a_wait_for_work_that_ended_unseen_stays(void **state)
 {
 	struct build build = build_new(1);
@@ -65,7 +65,7 @@ static void a_wait_for_work_that_ended_unseen_stays(void **state)
 	assert_refused(made(&build, "drop-waits", 0, NULL), "every wait");
 }
 
-/* Each kernel of 50 us is waited for; between them pass 2 us of return, 0 of host and 10 of launch. */
+/* Each kernel of 50 us is waited for. Between kernels there are 2 us of return and 10 us of launch. */
 static void waits_without_a_read_back_become_events(void **state)
 {
 	struct build build = build_new(1);
@@ -75,7 +75,7 @@ static void waits_without_a_read_back_become_events(void **state)
 		launch(&build, 62 * i, 62 * i + 10, 62 * i + 60);
 		build_call(&build, 0, "cudaDeviceSynchronize", 62 * i + 2, 62 * i + 62);
 	}
-	/* queued, kernels follow each other by 1.2 us */
+	/* queued kernels follow each other after 1.2 us */
 	assert_made(made(&build, "event-waits", 0, NULL), 3, 203600);
 }
 
@@ -93,7 +93,7 @@ static void a_wait_for_a_read_back_stays(void **state)
 	assert_refused(made(&build, "event-waits", 0, NULL), "every wait");
 }
 
-/* Three read-backs with a wait each; the third wait comes before a launch. */
+/* Each of three read-backs is waited for; only the third wait comes before a launch. */
 static void waits_before_another_read_back_go(void **state)
 {
 	struct build build = build_new(1);
@@ -106,7 +106,9 @@ static void waits_before_another_read_back_go(void **state)
 		build_call(&build, 0, "cudaStreamSynchronize", 33 + 20 * i, 45 + 20 * i);
 	}
 	launch(&build, 90, 100, 110);
-	/* each of the two took 12 us, and the host 1 us before it; the launches follow by so much earlier */
+	/*
+	 * each of the two waits took 12 us, after 1 us of the host; later launches come that much earlier
+	 */
 	assert_made(made(&build, "join-waits", 0, NULL), 2, 100000 - 2 * 13000);
 }
 
@@ -135,14 +137,14 @@ static void memory_from_a_pool_does_not_wait(void **state)
 	build_call(&build, 0, "cudaMalloc", 109, 209);
 	build_call(&build, 0, "cudaMalloc", 209, 219);
 	launch(&build, 219, 229, 239);
-	/* free and one malloc take the 2 us of a launch; the second malloc finds nothing freed */
+	/* the free and one malloc take the 2 us of a launch; before the second malloc nothing was freed */
 	assert_made(made(&build, "pool", 0, NULL), 2, 33000);
 }
 
 /*
- * As a framework's cache that is emptied each step: an allocation of 80 us before each of four kernels, which
- * are launched 2 us later, and after them four frees of 60 us in a row. All but the first step's allocations
- * go, 16 of them, with up to 18 us before each, and 16 frees before the last launch.
+ * A framework's cache is emptied in each step: an allocation of 80 us comes 2 us before the launch of each
+ * of four kernels, and four frees of 60 us follow. All allocations after the first step are saved, 16 with
+ * up to 18 us before each, and so are the 16 frees before the last launch.
  */
 static void a_cache_that_is_not_emptied_asks_for_nothing(void **state)
 {
@@ -181,7 +183,7 @@ static void where_a_pool_is_no_faster_that_is_the_reason(void **state)
 		made(&build, "pool", 0, NULL), "take no longer than the 2.00 \xC2\xB5s of one in a pool");
 }
 
-/* Of either API. */
+/* The calls may be those of the runtime or of the driver API. */
 static void a_pool_costs_what_its_calls_took(void **state)
 {
 	static const char *const names[] = {"cudaMallocAsync", "cuMemAllocAsync", "cudaMallocFromPoolAsync"};
@@ -210,8 +212,9 @@ static void pauses_of_the_host_become_usual_ones(void **state)
 }
 
 /*
- * Ten times a pause of 1 ms, then a kernel of 100 us that the host waits for: with threads enough the run
- * takes what the kernels take, and with one thread, which prepares during 115 us, nearly as long as before.
+ * A pause of 1 ms and a kernel of 100 us that the host waits for, ten times. With enough threads the run
+ * takes the time of the kernels. With one thread, which prepares input during the 115 us, it takes nearly
+ * as long as before.
  */
 static void at_the_slow_end_one_thread_prepares_all_input(void **state)
 {
@@ -230,7 +233,7 @@ static void at_the_slow_end_one_thread_prepares_all_input(void **state)
 	kwhy_plan_free(plan);
 }
 
-/* Other threads may prepare input, but not run the operators of the model. */
+/* Other threads may prepare input, but cannot run the model's operators. */
 static void pauses_in_operators_are_not_prefetched(void **state)
 {
 	static const char *const names[] = {
@@ -252,7 +255,9 @@ static void pauses_in_operators_are_not_prefetched(void **state)
 	}
 }
 
-/* Kernels that begin 950 us after their launch: without waits they are held back one after the other. */
+/*
+ * Kernels begin 950 us after their launch. Even without waits the device delays them one after the other.
+ */
 static void what_holds_the_device_back_stays(void **state)
 {
 	struct build build = build_new(1);
@@ -269,7 +274,7 @@ static void what_holds_the_device_back_stays(void **state)
 	kwhy_plan_free(plan);
 }
 
-/* A pause of 20 ms between the first kernel and eight steps of 1 ms, each behind a pause of 0.4 ms. */
+/* A pause of 20 ms lies between the first work and eight steps of 1 ms, each after a pause of 0.4 ms. */
 static void a_pause_before_the_steps_is_no_input(void **state)
 {
 	struct build build = build_new(1);
@@ -290,7 +295,7 @@ static void a_pause_before_the_steps_is_no_input(void **state)
 	kwhy_plan_free(plan);
 }
 
-/* Pauses of 0.2, 0.3 and 0.4 ms: none is what a loop of calls takes beside them. */
+/* The pauses last 0.2 ms, 0.3 ms and 0.4 ms. None of them is the usual time between calls. */
 static void pauses_that_are_the_usual_ones_go(void **state)
 {
 	struct build build = build_new(1);
@@ -300,11 +305,14 @@ static void pauses_that_are_the_usual_ones_go(void **state)
 	launch(&build, 202, 212, 214);
 	launch(&build, 504, 514, 516);
 	launch(&build, 906, 916, 918);
-	/* queued, kernels follow each other by 1.2 us */
+	/* queued kernels follow each other after 1.2 us */
 	assert_made(made(&build, "prefetch", 0, NULL), 3, 11600);
 }
 
-/* Kernels of 50 us, each waited for; before one of the waits the host does something else for 600 us. */
+/*
+ * Makes kernels of 50 us that are each waited for. Before one of the waits the host does something else for
+ * 600 us.
+ */
 static struct build paused_waits(void)
 {
 	struct build build = build_new(1);

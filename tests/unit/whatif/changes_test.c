@@ -12,7 +12,10 @@ static void send(struct build *build, int64_t call_us, int64_t start_us, int64_t
 		copied(KWHY_COPY_H2D, KWHY_MEMORY_PINNED, 1 << 20, start_us, end_us));
 }
 
-/* Queued back to back: a kernel of 100 us, a round trip of 2 times 50 us, a kernel of 100 us. */
+/*
+ * A kernel of 100 us, two copies of 50 us that form a round trip, and a kernel of 100 us are queued back to
+ * back.
+ */
 static void a_round_trip_goes_and_the_kernels_follow_each_other(void **state)
 {
 	struct build build = build_new(1);
@@ -25,12 +28,12 @@ static void a_round_trip_goes_and_the_kernels_follow_each_other(void **state)
 	launch(&build, 9, 213, 313);
 	plan = made(&build, "keep-on-device", 0, NULL);
 	assert_int_equal(plan->before.time_ns, 303 * US);
-	/* 101 us of time at 100 W idle, and 100 us of copies at 200 W above it, each dropped by 102 us */
+	/* 102 us less at 100 W idle, and 100 us of copies less, which draw 200 W above idle */
 	assert_int_equal(plan->changes[0].saved_nj, 102 * US * 100 + 100 * US * 200);
 	assert_made(plan, 1, 201000);
 }
 
-/* What it metered is not the energy of the work, and no energy is not none. */
+/* The metered energy is not that of the work, and an unknown energy must not be 0. */
 static void where_the_meter_saw_less_than_half_of_the_work_no_energy_is_known(void **state)
 {
 	struct kwhy_whatif_request change_request = {kwhy_whatif_change_find("keep-on-device"), 0};
@@ -56,7 +59,7 @@ static void where_the_meter_saw_less_than_half_of_the_work_no_energy_is_known(vo
 	build_free(&build);
 }
 
-/* Beside it is what the ledger estimates, and idling stays at its own power. */
+/* The part without readings has the ledger's estimate, here of idle time at idle power. */
 static void what_the_meter_did_not_see_is_what_the_ledger_estimates(void **state)
 {
 	struct kwhy_whatif_request change_request = {kwhy_whatif_change_find("keep-on-device"), 0};
@@ -96,7 +99,10 @@ static void last_read_backs_beyond_those_that_are_needed_go(void **state)
 	assert_made(made(&build, "keep-on-device", 1, NULL), 1, 252000);
 }
 
-/* All 200 are of one size; 199 of the last ones are not needed. */
+/*
+ * All 200 copies that return to the device have the size of those before them, and 199 of the last 200
+ * read-backs are not needed.
+ */
 static void however_many_arrays_are_passed_on_all_their_copies_go(void **state)
 {
 	struct build build = build_new(1);
@@ -120,7 +126,7 @@ static void what_is_copied_back_after_the_device_computed_stays(void **state)
 	assert_refused(made(&build, "keep-on-device", 0, NULL), "nothing is read back");
 }
 
-/* Two sizes say that a copy takes 5 us and 1 us more for each 1,000 bytes. */
+/* By the two sizes a copy takes 5 us and 1 us more for each 1,000 bytes. */
 static void a_packed_copy_takes_what_copies_of_its_size_take(void **state)
 {
 	struct build build = build_new(1);
@@ -132,8 +138,11 @@ static void a_packed_copy_takes_what_copies_of_its_size_take(void **state)
 		build_issued_copy(&build, issue("cudaMemcpyAsync", i * 40, i * 40 + 2), 0,
 			copied(KWHY_COPY_H2D, KWHY_MEMORY_PINNED, bytes[i], i * 40 + 10,
 				i * 40 + 15 + (int64_t)bytes[i] / 1000));
-	launch(&build, 200, 210, 211); /* the shortest kernel: 1 us */
-	/* one copy of 19,000 bytes: 5 + 19 us, and 1 us; the kernel's call comes 38 us after the first */
+	launch(&build, 200, 210, 211); /* the shortest kernel, 1 us */
+	/*
+	 * one copy of 19,000 bytes takes 5 + 19 us, the kernel that takes it apart 1 us; the next kernel's
+	 * call comes 38 us after the first one
+	 */
 	plan = made(&build, "pack-h2d", 0, NULL);
 	assert_non_null(strstr(plan->changes[0].assumption,
 		"takes what this recording says of its size, a kernel of 1.00 \xC2\xB5s (the shortest kernel "
@@ -142,7 +151,7 @@ static void a_packed_copy_takes_what_copies_of_its_size_take(void **state)
 	assert_made(plan, 5, 41000);
 }
 
-/* A thread sends 37 bytes ten times and waits for each; then come three kernels. */
+/* Makes a thread that sends 37 bytes ten times, waits for each, and then launches three kernels. */
 static struct build waited_sends(int64_t kernel_us)
 {
 	struct build build = build_new(1);
@@ -169,7 +178,10 @@ static int64_t packing_saves_ns(struct build build, const struct kwhy_profile *p
 	return saved_ns;
 }
 
-/* Eight copies of 1 us, 50 us apart, and a kernel; no call says whether the host's time between them goes. */
+/*
+ * Eight copies of 1 us, 50 us apart, precede a kernel. As no call is recorded, it is unknown whether the
+ * host's time between the copies is saved.
+ */
 static void where_no_call_is_recorded_the_time_between_may_stay(void **state)
 {
 	struct build build = build_new(1);
@@ -192,7 +204,7 @@ static void where_no_call_is_recorded_the_time_between_may_stay(void **state)
 	kwhy_plan_free(plan);
 }
 
-/* The calls and waits that go are what counts, and the kernel that takes a copy apart is a small one. */
+/* The saved calls and waits matter; the kernel that takes the packed copy apart is a small one. */
 static void what_packing_saves_does_not_depend_on_how_long_other_kernels_are(void **state)
 {
 	struct kwhy_profile profile;
@@ -203,16 +215,23 @@ static void what_packing_saves_does_not_depend_on_how_long_other_kernels_are(voi
 	profile.h2d_pinned_rate_bytes_per_s.value = 50e9;
 	profile.queued_kernel_s.value = 1.4e-6;
 	saved_ns = packing_saves_ns(waited_sends(100), &profile);
-	assert_in_range(saved_ns, 130 * US, 145 * US); /* nine of 16 us go, and a launch of 2 us comes */
+	/* nine calls of 16 us go, and a launch of 2 us comes */
+	assert_in_range(saved_ns, 130 * US, 145 * US);
 	assert_int_equal(packing_saves_ns(waited_sends(20), &profile), saved_ns);
 	assert_int_equal(packing_saves_ns(waited_sends(3), &profile), saved_ns);
 	assert_int_equal(packing_saves_ns(waited_sends(1), &profile), saved_ns);
-	/* as one of an H100: no profile says, and no short kernel is seen */
+	/*
+	 * the kernel counts as one of an H100, as the profile does not say it and no short kernel was
+	 * recorded
+	 */
 	profile.queued_kernel_s.value = NAN;
 	assert_in_range(packing_saves_ns(waited_sends(100), &profile), saved_ns - 2 * US, saved_ns);
 }
 
-/* 1 us for each 1,000 bytes and nothing besides: as one they would take as long, and hold the kernel up. */
+/*
+ * Copies take 1 us for each 1,000 bytes and nothing else. Packed they would take as long, and delay the
+ * kernel.
+ */
 static void copies_whose_time_is_that_of_their_bytes_are_not_packed(void **state)
 {
 	struct build build = build_new(1);
@@ -233,7 +252,7 @@ static void copies_whose_time_is_that_of_their_bytes_are_not_packed(void **state
 		"read-back would take no less time as one");
 }
 
-/* Two calls of 2 us, 1 us apart, and 15 us later launches that the device waits for. */
+/* Two calls of 2 us are 1 us apart; 15 us after them come launches for which the device waits. */
 static void the_kernel_that_takes_a_packed_copy_apart_is_launched_too(void **state)
 {
 	struct build build = build_new(1);
@@ -244,13 +263,17 @@ static void the_kernel_that_takes_a_packed_copy_apart_is_launched_too(void **sta
 			copied(KWHY_COPY_H2D, KWHY_MEMORY_PINNED, 40, 10 + 3 * i, 11 + 3 * i));
 	for (int i = 0; i < 3; i++)
 		launch(&build, 20 + 3 * i, 30 + 6 * i, 35 + 6 * i);
-	/* the second call and its pause go, 3 us, and a launch of 2 us comes: 1 us less than from 10 to 47 us
+	/*
+	 * the second call and the pause before it are saved, 3 us, and a launch of 2 us is added: 1 us less
+	 * than from 10 us to 47 us
 	 */
 	assert_made(made(&build, "pack-h2d", 0, NULL), 2, 36000);
 }
 
-/* Ten sends of a kB, and a memset that begins 500 us behind its call: nothing says why, and what came before
- * it goes. */
+/*
+ * After ten copies of 1 kB a memset begins 500 us after its call. Nothing shows the reason, and the work
+ * before it is removed.
+ */
 static void work_that_stalled_behind_work_that_goes_begins_as_kernels_do(void **state)
 {
 	struct build build = build_new(1);
@@ -270,8 +293,10 @@ static void work_that_stalled_behind_work_that_goes_begins_as_kernels_do(void **
 	kwhy_plan_free(plan);
 }
 
-/* Five seconds from the first kernel to 100 even steps of 1 ms: how the steps differ does not say how the
- * pause does. */
+/*
+ * Five seconds lie between the first kernel and 100 even steps of 1 ms. The variation of the steps says
+ * nothing about that of the pause.
+ */
 static void a_pause_before_the_steps_is_not_how_steps_differ(void **state)
 {
 	enum { FIRST_US = 5000000, STEPS = 100, STEP_US = 1000 };
@@ -327,11 +352,14 @@ static void copies_from_pageable_memory_take_the_rate_of_the_profile_and_do_not_
 		copied(KWHY_COPY_H2D, KWHY_MEMORY_PAGEABLE, 1000000, 10, 110));
 	for (int i = 0; i < 3; i++)
 		launch(&build, 121 + 3 * i, 131 + 20 * i, 150 + 20 * i);
-	/* 20 us of copy from 10 us on, and kernels after it as recorded, but for the first: 1.2 us */
+	/* 20 us of copy from 10 us on, then the kernels as recorded, the first of them after 1.2 us */
 	assert_made(made(&build, "pinned", 0, &profile), 1, 80200);
 }
 
-/* Four copies of 250 kB from pageable memory as one, and that page-locked: a MB at 50 GB/s. */
+/*
+ * Four copies of 250 kB and one of 1 kB from pageable memory are packed into one, which is then
+ * page-locked: 1 MB at 50 GB/s.
+ */
 static void a_packed_copy_is_pinned_with_all_of_its_bytes(void **state)
 {
 	const struct kwhy_whatif_request change_requests[] = {
@@ -355,14 +383,17 @@ static void a_packed_copy_is_pinned_with_all_of_its_bytes(void **state)
 	assert_int_equal(kwhy_whatif_project(whatif, change_requests, 2, &plan, &error), KWHY_OK);
 	if (plan->change_count != 2)
 		fail_msg("refused: %s", plan->refused[0].reason);
-	/* 20 us of copy, and what launches the kernel that takes it apart */
+	/* 20 us of copy, and the launch of the kernel that takes it apart */
 	assert_int_equal(plan->changes[1].after.time_ns, 36100);
 	kwhy_plan_free(plan);
 	kwhy_whatif_free(whatif);
 	build_free(&build);
 }
 
-/* 102 MB from 0.01 to 26.3 ms: a T4's link takes 6.47 ms for them, and no page-locked copy takes less. */
+/*
+ * 102 MB take from 0.01 ms to 26.3 ms. A T4's link needs 6.47 ms for them, and no page-locked copy takes
+ * less.
+ */
 static void where_nobody_knows_its_rate_a_pinned_copy_is_no_faster_than_the_link(void **state)
 {
 	struct build build = build_new(1);
@@ -380,9 +411,9 @@ static void where_nobody_knows_its_rate_a_pinned_copy_is_no_faster_than_the_link
 }
 
 /*
- * As a framework copies: the call fills pieces until 9 us before the device has the last, a wait follows, and
- * 200 us later a kernel of 100 us. Page-locked and without waiting, 10 copies of 50 us and kernels follow
- * each other, each 1.2 us after the one before.
+ * As frameworks copy: the call fills staging pieces until 9 us before the device has the last one, a wait
+ * follows, and 200 us later a kernel of 100 us. Page-locked and without waits, ten copies of 50 us and the
+ * kernels follow each other after 1.2 us.
  */
 static void a_copy_that_was_filled_by_its_call_blocks_no_longer(void **state)
 {
@@ -404,7 +435,7 @@ static void a_copy_that_was_filled_by_its_call_blocks_no_longer(void **state)
 		made_ns(&build, "pinned", &profile), 10 * 150000 + 19 * 1200, 10 * 150000 + 10 * 250000);
 }
 
-/* Where the recording does not say how large they are, no time is known at all. */
+/* If the recording does not state the sizes of the copies, their time cannot be projected. */
 static void pinning_is_refused_where_sizes_are_not_known(void **state)
 {
 	struct build build = build_new(1);
@@ -416,9 +447,9 @@ static void pinning_is_refused_where_sizes_are_not_known(void **state)
 }
 
 /*
- * The only launch into an idle stream loads code for 5 ms. The kernel behind the copies that go begins as a
- * usual call returns: 2 us behind its start at 5,206. What the host did for 172 us before the first copy
- * stays but for the usual 1, and of the wait 5 us with 1 us before and after it.
+ * The only launch into an idle stream loads code for 5 ms. After the copies are removed, the last kernel
+ * begins when a usual call returns, 2 us after the call begins at 5,206 us. Of the host's 172 us before the
+ * first copy all but the usual 1 us stays, and of the wait 5 us with 1 us before and after it.
  */
 static void a_launch_that_loads_code_is_not_the_usual_one(void **state)
 {
@@ -446,7 +477,7 @@ static void a_batch_cannot_grow_where_no_steps_are_known(void **state)
 	assert_refused(made(&build, "bigger-batch", 2, NULL), "--steps");
 }
 
-/* Of five steps of 90 us two become one, twice as long, and the last stays. */
+/* Of five steps of 90 us two at a time become one that takes twice as long; the last stays as it is. */
 static void the_last_steps_of_a_batch_do_no_more_work_than_there_is(void **state)
 {
 	struct build build = build_new(1);
@@ -461,7 +492,7 @@ static void the_last_steps_of_a_batch_do_no_more_work_than_there_is(void **state
 	}
 	plan = made(&build, "bigger-batch", 2, NULL);
 	assert_non_null(strstr(plan->changes[0].assumption, "3 steps (ranges) do the work of up to 2 each"));
-	/* two gaps of 10 us between them */
+	/* two gaps of 10 us between the steps */
 	assert_made(plan, 5, 470000);
 }
 
@@ -475,7 +506,7 @@ static void launch_named(struct build *build, const char *name, int64_t call_us)
 			&build->recording->activities.name[row], &error));
 }
 
-/* Ten steps of three kernels, 20 us apart. */
+/* Makes ten steps of three kernels, with a launch every 20 us. */
 static struct build ten_steps(void)
 {
 	static const char *const names[] = {"first", "second", "third"};
@@ -488,8 +519,8 @@ static struct build ten_steps(void)
 }
 
 /*
- * Behind them comes other work, two kernels of another name and one more of the first, far from the one
- * before: half of the steps go, and what is after them stays.
+ * After the steps comes other work: twelve kernels of another name, and one more kernel "first", far from
+ * the last one. Half of the steps are saved, and the work after them stays.
  */
 static void what_comes_behind_the_steps_is_none(void **state)
 {
@@ -507,7 +538,7 @@ static void what_comes_behind_the_steps_is_none(void **state)
 	kwhy_plan_free(plan);
 }
 
-/* A pause of 5 ms in the midst of a step, as of a checkpoint, is no step's: it is not halved. */
+/* A pause of 5 ms between steps, for example for a checkpoint, belongs to no step and is not halved. */
 static void a_step_with_a_long_pause_is_none(void **state)
 {
 	struct build build = ten_steps();
@@ -524,7 +555,10 @@ static void a_step_with_a_long_pause_is_none(void **state)
 	kwhy_plan_free(plan);
 }
 
-/* Ten launches of 2 us every 10 us; kernels of 2 us begin 5 us behind their calls; then a wait. */
+/*
+ * Makes ten launches of 2 us every 10 us, whose kernels of 2 us begin 5 us after their calls, and a wait at
+ * the end.
+ */
 static struct build slow_launches(void)
 {
 	struct build build = build_new(1);
@@ -541,8 +575,8 @@ static void a_host_of_another_speed_has_calls_and_pauses_of_another_length(void 
 		uint32_t percent;
 		int64_t after_ns;
 	} cases[] = {
-		{100, 92000}, /* from 5 us to 97 */
-		{200, 47000}, /* launches every 5 us, kernels 1 us sooner behind their calls */
+		{100, 92000}, /* from 5 us to 97 us */
+		{200, 47000}, /* launches come every 5 us, and kernels 1 us earlier after their calls */
 		{50, 182000},
 	};
 

@@ -9,7 +9,7 @@ static struct kwhy_error error;
 
 enum { ROUNDS = 20 };
 
-/* Host-limited time of the unchanged recording, which is finished and freed; ns. */
+/* Returns the host-limited time of the unchanged recording, ns. Finishes and frees the recording. */
 static int64_t host_limited_ns(struct build *build)
 {
 	struct kwhy_whatif *whatif;
@@ -24,7 +24,7 @@ static int64_t host_limited_ns(struct build *build)
 	return host_ns;
 }
 
-/* A kernel of 1 us every 20 us, 5 us after the beginning of its launch of 2 us. */
+/* Makes a kernel of 1 us every 20 us, which begins 5 us after its launch of 2 us begins. */
 static struct build slow_host(void)
 {
 	struct build build = build_new(1);
@@ -34,7 +34,7 @@ static struct build slow_host(void)
 	return build;
 }
 
-/* Kernels of 50 us, 2 us apart, all launched while the first runs. */
+/* Makes kernels of 50 us, 2 us apart, whose launches all precede their start. */
 static struct build fast_host(void)
 {
 	struct build build = build_new(1);
@@ -44,7 +44,7 @@ static struct build fast_host(void)
 	return build;
 }
 
-/* From the first work on, all but the 3 us from the last launch to its kernel, and that kernel. */
+/* The time from the first work to the end of the last launch is limited by the host. */
 static void a_run_that_waits_for_launches_is_the_hosts(void **state)
 {
 	struct build build = slow_host();
@@ -61,7 +61,7 @@ static void a_run_of_queued_work_is_the_devices(void **state)
 	assert_int_equal(host_limited_ns(&build), 0);
 }
 
-/* Rounds of a launch of 2 us, a kernel of 50 us that is waited for, and a pause of 8 us. */
+/* Each round has a launch of 2 us, a kernel of 50 us that is waited for, and a pause of 8 us. */
 static void waiting_for_the_device_is_not_the_hosts(void **state)
 {
 	struct build build = build_new(1);
@@ -71,11 +71,13 @@ static void waiting_for_the_device_is_not_the_hosts(void **state)
 		launch(&build, 70 * i, 70 * i + 7, 70 * i + 57);
 		build_call(&build, 0, "cudaDeviceSynchronize", 70 * i + 3, 70 * i + 62);
 	}
-	/* of each round the pause and the launch, at most; the first launch came before the first work */
+	/*
+	 * at most the pause and the launch of each round count; the first launch was before the first work
+	 */
 	assert_in_range(host_limited_ns(&build), 10 * (ROUNDS - 1) * US, 16 * (ROUNDS - 1) * US);
 }
 
-/* A host of the same speed changes nothing but the interval. */
+/* A host of the same speed changes only the interval. */
 static void the_interval_has_the_scatter_of_the_host(void **state)
 {
 	const double host_ns = (20 * (ROUNDS - 1) - 5 + 2) * US;

@@ -10,7 +10,10 @@ static struct kwhy_error error;
 
 enum { US = 1000 };
 
-/* Page-locked copies to the device: 2 us and 10 B a ns up to 64 KiB, 4 us and 40 B a ns from there on. */
+/*
+ * Page-locked copies to the device take 2 us and 1 ns for each 10 B up to 64 KiB, then 4 us and 1 ns for
+ * each 40 B.
+ */
 static struct kwhy_transfer_curve curves[] = {
 	{.strategy = "pinned",
 		.direction = KWHY_TRANSFER_H2D,
@@ -91,7 +94,7 @@ static int64_t packed_ns(struct build *build, const struct kwhy_profile *profile
 	return after_ns;
 }
 
-/* Page-locked copies of those sizes, of 1 us and 3 us apart. */
+/* Makes page-locked copies of these sizes, which take 1 us each and are 3 us apart. */
 static struct build copies(const uint64_t *bytes, size_t count)
 {
 	struct build build = build_new(1);
@@ -101,8 +104,10 @@ static struct build copies(const uint64_t *bytes, size_t count)
 	return build;
 }
 
-/* Eight copies of 1000 bytes, of 1 us: 8000 bytes take 0.7 us more by the curve, which calls 1000 2.1 us.
- * A kernel that takes them apart takes 1.5 us. */
+/*
+ * Eight copies of 1000 bytes take 1 us each. By the curve 1000 bytes take 2.1 us and 8000 bytes 0.7 us
+ * more. The kernel that takes the packed copy apart takes 1.5 us.
+ */
 static void a_packed_copy_takes_what_was_recorded_and_what_the_curve_adds(void **state)
 {
 	static const uint64_t bytes[8] = {1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000};
@@ -113,7 +118,10 @@ static void a_packed_copy_takes_what_was_recorded_and_what_the_curve_adds(void *
 	assert_int_equal(packed_ns(&build, &profile, "curve"), 1700 + 1500);
 }
 
-/* Sizes that differ so much show their own cost; it is not carried far beyond the largest of them. */
+/*
+ * Sizes that differ this much show their own cost, which must not be extrapolated far beyond the largest
+ * size.
+ */
 static void a_fit_of_the_recording_goes_on_with_the_curve(void **state)
 {
 	uint64_t bytes[24];
@@ -124,13 +132,16 @@ static void a_fit_of_the_recording_goes_on_with_the_curve(void **state)
 	for (size_t i = 0; i < 24; i++)
 		bytes[i] = i % 2 ? 8000 : 800;
 	build = copies(bytes, 24);
-	/* 105600 bytes: 1 us, and from 2.8 us at 8000 bytes to 6.64 us on the curve */
+	/*
+	 * 105600 bytes take 1 us as recorded and, by the curve, what they take more than 8000 bytes: 6.64
+	 * us less 2.8 us
+	 */
 	assert_int_equal(packed_ns(&build, &profile, "curve"), 1000 + 6640 - 2800 + 1500);
 }
 
 /*
- * Ten blocking sends of a byte, a call of 12 us each, and three launches of 5 us: page-locked ones are queued
- * every 2 us, as such copies follow each other in a queue, and would be every 5 us as launches.
+ * Ten blocking copies of one byte have calls of 12 us, and three launches take 5 us. Page-locked copies are
+ * queued every 2 us, as they follow each other in a queue, not every 5 us as launches are.
  */
 static void a_queued_copys_call_takes_no_longer_than_such_copies_follow_each_other(void **state)
 {
@@ -153,7 +164,7 @@ static void a_queued_copys_call_takes_no_longer_than_such_copies_follow_each_oth
 	assert_int_equal(kwhy_whatif_new(build.recording, NULL, &profile, &whatif, &error), KWHY_OK);
 	assert_int_equal(kwhy_whatif_project(whatif, &change_request, 1, &plan, &error), KWHY_OK);
 	assert_int_equal(plan->changes[0].places, 10);
-	/* the first copy comes 10 us behind its call, the last kernel 10 us behind its own */
+	/* the first copy starts 10 us after its call, and the last kernel 10 us after its own */
 	assert_in_range(plan->changes[0].after.time_ns, 10 * 2000 + 12 * US, 10 * 2000 + 13 * US);
 	assert_true(plan->changes[0].after.time_high_ns >= 10 * 5000 + 12 * US);
 	kwhy_plan_free(plan);

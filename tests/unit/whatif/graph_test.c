@@ -56,13 +56,15 @@ static void a_kernel_comes_no_earlier_than_its_launch_allows(void **state)
 	build_issued_kernel(&build, (struct build_issue){0, "cudaLaunchKernel", 60, 64}, 0, 112, 150);
 	graph = graph_of(&build);
 	set_length(graph, 0, 10 * US);
-	/* the first kernel shows that a launch takes 10 us to arrive in an idle stream */
+	/* the first kernel shows that a launch takes 10 us to reach an idle stream */
 	assert_int_equal(graph->start_ns[1], 70 * US);
 	done(&build, graph);
 }
 
-/* Three kernels, of which the second was launched 4 us before the first ended, where a launch takes 10 us to
- * arrive: it was late by itself. The third was there in time. */
+/*
+ * The second of three kernels was launched 4 us before the first one ended. As a launch takes 10 us to
+ * arrive, the kernel was late by itself; the third one was launched in time.
+ */
 static void only_what_had_arrived_says_how_queued_kernels_follow_each_other(void **state)
 {
 	struct build build = build_new(1);
@@ -131,7 +133,7 @@ static void a_collective_ends_when_its_last_rank_has_come(void **state)
 	build_collective(&build, 1, 60, 80);
 	graph = graph_of(&build);
 	assert_int_equal(graph->node_count, 4);
-	set_length(graph, 1, 20 * US); /* the compute of device 1 */
+	set_length(graph, 1, 20 * US); /* the compute kernel of device 1 */
 	assert_int_equal(graph->end_ns[2], 50 * US);
 	assert_int_equal(graph->end_ns[0], 50 * US);
 	done(&build, graph);
@@ -153,7 +155,7 @@ static void a_thread_that_was_handed_work_comes_behind_the_other(void **state)
 	done(&build, graph);
 }
 
-/* The second of two streams may go first once nothing holds it. */
+/* The work of device 1 may start before the other work once nothing holds it back. */
 static void a_node_may_follow_one_that_came_later(void **state)
 {
 	struct build build = build_new(2);
@@ -167,7 +169,7 @@ static void a_node_may_follow_one_that_came_later(void **state)
 	graph = graph_of(&build);
 	node = kwhy_whatif_edit(graph, 2);
 	node->from[KWHY_LINK_ORDER] = node->from[KWHY_LINK_CROSS] = KWHY_NONE;
-	node->lag_ns[KWHY_LINK_ORDER] = 5 * US; /* a time, as nothing is followed */
+	node->lag_ns[KWHY_LINK_ORDER] = 5 * US; /* a time, as the node follows no other */
 	assert_non_null(kwhy_whatif_edit(graph, 0));
 	kwhy_whatif_follow(graph, 0, KWHY_LINK_CROSS, 2, 3 * US);
 	assert_int_equal(kwhy_whatif_play(graph, &error), KWHY_OK);
@@ -181,7 +183,7 @@ static void a_node_may_follow_one_that_came_later(void **state)
 	done(&build, graph);
 }
 
-/* Each makes a kernel one nanosecond longer, in turn. */
+/* Each edit makes one of two kernels one nanosecond longer, in turn. */
 static void as_many_edits_as_fill_several_pieces_of_the_journal_are_taken_back_up_to_any(void **state)
 {
 	const size_t edits = 300002, left = 100001;

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Something for most changes, on two devices. */
+/* Makes a recording on two devices that most changes apply to. */
 static struct build much_waste(void)
 {
 	struct build build = build_new(2);

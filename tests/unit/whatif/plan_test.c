@@ -9,7 +9,7 @@ static struct kwhy_error error;
 
 enum { US = 1000 };
 
-/* Four kernels that are waited for twice, then a pause of the host. */
+/* Makes six rounds of four kernels, two waits for them, and a pause of the host. */
 static struct build wasteful(void)
 {
 	struct build build = build_new(1);
@@ -150,7 +150,7 @@ static void a_change_made_twice_saves_nothing_more(void **state)
 		const struct kwhy_whatif_change *change = &kwhy_whatif_changes[i];
 		struct kwhy_plan *plan;
 
-		if (strcmp(change->id, "host-speed") == 0) /* twice as fast twice is four times */
+		if (strcmp(change->id, "host-speed") == 0) /* made twice, the host is four times as fast */
 			continue;
 		change_requests[0] = change_requests[1] = (struct kwhy_whatif_request){
 			change, change->number};

@@ -5,27 +5,29 @@
 #include "build.h"
 #include "whatif/whatif.h"
 
-/* One change of a made recording: what it is made of, and what must come of it. */
+/* Plans of changes of a hand-made recording, and the checks of their effects. */
 
 enum { US = 1000 };
 
-/* A plan of one change of a recording, which is finished and freed. */
+/* Returns a plan of one change of the recording, with its ledger. Finishes and frees the recording. */
 struct kwhy_plan *made(
 	struct build *build, const char *id, uint32_t number, const struct kwhy_profile *profile);
-/* Of several changes, beside each other. */
+/* Does the same with several changes together. */
 struct kwhy_plan *all_made(struct build *build, const struct kwhy_whatif_request *change_requests,
 	size_t count, const struct kwhy_profile *profile);
-/* Both free the plan. */
+/*
+ * Checks the places and the time of the first change, or the refusal of the only one. Both free the plan.
+ */
 void assert_made(struct kwhy_plan *plan, uint64_t places, int64_t after_ns);
 void assert_refused(struct kwhy_plan *plan, const char *word);
 
-/* By thread 0. */
+/* Returns a call of thread 0. */
 struct build_issue issue(const char *call, int64_t start_us, int64_t end_us);
 struct build_copied copied(enum kwhy_copy_kind kind, enum kwhy_memory_kind memory, uint64_t bytes,
 	int64_t start_us, int64_t end_us);
-/* A kernel on stream 0, by a call of 2 us. */
+/* Adds a kernel on stream 0 that a call of 2 us launches. */
 void launch(struct build *build, int64_t call_us, int64_t start_us, int64_t end_us);
-/* Of a MiB, to page-locked memory, as that. */
+/* Adds a read-back of 1 MiB to page-locked memory on stream 0, by a call of 2 us. */
 void read_back(struct build *build, int64_t call_us, int64_t start_us, int64_t end_us);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* How often the graph is played: once for each question, and at three corners of the costs. */
+/* Tests how often the graph is played: once for each question, and at three corners of the costs. */
 
 static struct kwhy_error error;
 static size_t plays;
@@ -18,7 +18,7 @@ enum kwhy_status __wrap_kwhy_whatif_play(struct kwhy_whatif_graph *graph, struct
 	return __real_kwhy_whatif_play(graph, out);
 }
 
-/* Kernels that are each waited for, twenty times. */
+/* Makes twenty kernels, each of which is waited for. */
 static struct kwhy_whatif *make(struct build *build)
 {
 	struct kwhy_whatif *whatif;
@@ -94,7 +94,7 @@ static struct kwhy_plan *plan(struct kwhy_whatif *whatif, size_t *out_plays)
 	return made;
 }
 
-/* A plan begins with what changes save alone. */
+/* A plan begins with what each change saves alone, which must not be played again. */
 static void a_plan_plays_no_change_alone_that_was_played(void **state)
 {
 	struct build build;

@@ -6,7 +6,10 @@ static struct kwhy_error error;
 
 enum { US = 1000 };
 
-/* Steps of two kernels and a wait that comes twice, every 100 us; the last kernel takes 200 us longer. */
+/*
+ * Makes a step every 100 us, with two kernels and two waits. The last kernel of the last step takes 200 us
+ * longer.
+ */
 static struct build steps(int count)
 {
 	struct build build = build_new(1);

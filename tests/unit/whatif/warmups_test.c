@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches that take long behind many calls of another kind, and what they take once those are gone. */
+/*
+ * Tests launches that take long after many calls of another kind, and their projected time without those
+ * calls.
+ */
 #include "planned.h"
 
-/* Eight launches, then three times ten read-backs, a wait, a launch or memset whose call takes `cold_us`, and
- * three more launches. */
+/*
+ * Makes eight launches and then, three times, ten read-backs, a wait, a launch or memset whose call takes
+ * `cold_us`, and three launches.
+ */
 static struct build loops_of_read_backs(bool memset, int64_t cold_us)
 {
 	struct build build = build_new(1);
@@ -51,7 +56,7 @@ static void a_launch_behind_its_own_kind_again_takes_what_is_usual(void **state)
 
 	(void)state;
 	assert_int_equal(warmups.time_ns, warm.time_ns);
-	/* at the slow end they stay cold */
+	/* at the slow end of the interval they keep their time */
 	assert_true(warmups.time_high_ns >= warm.time_high_ns + 3 * 38 * US);
 }
 
@@ -63,7 +68,10 @@ static void one_that_takes_little_longer_stays_as_it_is(void **state)
 	assert_int_equal(slower.time_ns, warm.time_ns + 3 * 2 * US);
 }
 
-/* No memset of the recording is warm, but launches are. The first of all stays: it may load code. */
+/*
+ * No memset of the recording is fast, but launches are. The first memset keeps its time, as it may load
+ * code.
+ */
 static void a_memset_that_is_never_warm_takes_what_a_launch_does(void **state)
 {
 	(void)state;
