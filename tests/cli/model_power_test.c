@@ -53,8 +53,8 @@ static void the_power_of_a_second_recording_is_predicted_within_five_percent(voi
 }
 
 /*
- * In these recordings each block held out of the fit has every kind of work, and the clock is known five
- * times a second.
+ * In these recordings each block that is held out of the fit has every kind of work, and the SM clock was
+ * read five times a second.
  */
 static void blocks_of_balanced_work_and_the_other_recording_are_predicted_within_five_percent(void **state)
 {

@@ -387,7 +387,7 @@ static void each_communicator_of_many_has_a_sample_of_its_own(void **state)
 	assert_int_equal(spawned.exit, 0);
 	document = json_loads(spawned.out.data, 0, NULL);
 	configs = json_object_get(document, "configs");
-	assert_int_equal(json_array_size(configs), 16); /* five sizes of three kinds, and the reference */
+	assert_int_equal(json_array_size(configs), 16); /* 3 x 5 sizes, and the reference */
 	json_array_foreach(configs, i, config)
 	{
 		if (i > 0)

@@ -12,10 +12,7 @@ static void send(struct build *build, int64_t call_us, int64_t start_us, int64_t
 		copied(KWHY_COPY_H2D, KWHY_MEMORY_PINNED, 1 << 20, start_us, end_us));
 }
 
-/*
- * A kernel of 100 us, two copies of 50 us that form a round trip, and a kernel of 100 us are queued back to
- * back.
- */
+/* A kernel of 100 us, a round trip of two 50 us copies, and a kernel of 100 us are queued back to back. */
 static void a_round_trip_goes_and_the_kernels_follow_each_other(void **state)
 {
 	struct build build = build_new(1);
@@ -99,10 +96,7 @@ static void last_read_backs_beyond_those_that_are_needed_go(void **state)
 	assert_made(made(&build, "keep-on-device", 1, NULL), 1, 252000);
 }
 
-/*
- * All 200 copies that return to the device have the size of those before them, and 199 of the last 200
- * read-backs are not needed.
- */
+/* All 600 copies have one size; 199 of the last 200 read-backs are not needed. */
 static void however_many_arrays_are_passed_on_all_their_copies_go(void **state)
 {
 	struct build build = build_new(1);
@@ -139,10 +133,7 @@ static void a_packed_copy_takes_what_copies_of_its_size_take(void **state)
 			copied(KWHY_COPY_H2D, KWHY_MEMORY_PINNED, bytes[i], i * 40 + 10,
 				i * 40 + 15 + (int64_t)bytes[i] / 1000));
 	launch(&build, 200, 210, 211); /* the shortest kernel, 1 us */
-	/*
-	 * one copy of 19,000 bytes takes 5 + 19 us, the kernel that takes it apart 1 us; the next kernel's
-	 * call comes 38 us after the first one
-	 */
+	/* one copy of 19,000 bytes takes 24 us, its kernel 1 us; the next call comes 38 us after the first */
 	plan = made(&build, "pack-h2d", 0, NULL);
 	assert_non_null(strstr(plan->changes[0].assumption,
 		"takes what this recording says of its size, a kernel of 1.00 \xC2\xB5s (the shortest kernel "
@@ -178,10 +169,8 @@ static int64_t packing_saves_ns(struct build build, const struct kwhy_profile *p
 	return saved_ns;
 }
 
-/*
- * Eight copies of 1 us, 50 us apart, precede a kernel. As no call is recorded, it is unknown whether the
- * host's time between the copies is saved.
- */
+/* Eight copies of 1 us, 50 us apart, precede a kernel. As no call is recorded, it is unknown whether the
+ * host's time between the copies is saved. */
 static void where_no_call_is_recorded_the_time_between_may_stay(void **state)
 {
 	struct build build = build_new(1);
@@ -220,18 +209,12 @@ static void what_packing_saves_does_not_depend_on_how_long_other_kernels_are(voi
 	assert_int_equal(packing_saves_ns(waited_sends(20), &profile), saved_ns);
 	assert_int_equal(packing_saves_ns(waited_sends(3), &profile), saved_ns);
 	assert_int_equal(packing_saves_ns(waited_sends(1), &profile), saved_ns);
-	/*
-	 * the kernel counts as one of an H100, as the profile does not say it and no short kernel was
-	 * recorded
-	 */
+	/* no profile and no short kernel shows its length: that of an H100's kernel is assumed */
 	profile.queued_kernel_s.value = NAN;
 	assert_in_range(packing_saves_ns(waited_sends(100), &profile), saved_ns - 2 * US, saved_ns);
 }
 
-/*
- * Copies take 1 us for each 1,000 bytes and nothing else. Packed they would take as long, and delay the
- * kernel.
- */
+/* A copy takes 1 us for each 1,000 bytes: packed, they would take as long and delay the kernel. */
 static void copies_whose_time_is_that_of_their_bytes_are_not_packed(void **state)
 {
 	struct build build = build_new(1);
@@ -263,17 +246,12 @@ static void the_kernel_that_takes_a_packed_copy_apart_is_launched_too(void **sta
 			copied(KWHY_COPY_H2D, KWHY_MEMORY_PINNED, 40, 10 + 3 * i, 11 + 3 * i));
 	for (int i = 0; i < 3; i++)
 		launch(&build, 20 + 3 * i, 30 + 6 * i, 35 + 6 * i);
-	/*
-	 * the second call and the pause before it are saved, 3 us, and a launch of 2 us is added: 1 us less
-	 * than from 10 us to 47 us
-	 */
+	/* the second call and its pause, 3 us, are saved, a launch of 2 us is added: 37 us less 1 us */
 	assert_made(made(&build, "pack-h2d", 0, NULL), 2, 36000);
 }
 
-/*
- * After ten copies of 1 kB a memset begins 500 us after its call. Nothing shows the reason, and the work
- * before it is removed.
- */
+/* After ten copies of 1 kB a memset begins 500 us after its call. Nothing shows the reason, and the work
+ * before it is removed. */
 static void work_that_stalled_behind_work_that_goes_begins_as_kernels_do(void **state)
 {
 	struct build build = build_new(1);
@@ -293,10 +271,8 @@ static void work_that_stalled_behind_work_that_goes_begins_as_kernels_do(void **
 	kwhy_plan_free(plan);
 }
 
-/*
- * Five seconds lie between the first kernel and 100 even steps of 1 ms. The variation of the steps says
- * nothing about that of the pause.
- */
+/* Five seconds lie between the first kernel and 100 even steps of 1 ms. The variation of the steps says
+ * nothing about that of the pause. */
 static void a_pause_before_the_steps_is_not_how_steps_differ(void **state)
 {
 	enum { FIRST_US = 5000000, STEPS = 100, STEP_US = 1000 };
@@ -312,7 +288,7 @@ static void a_pause_before_the_steps_is_not_how_steps_differ(void **state)
 			&build, issue("cudaMemsetAsync", at_us + 4, at_us + 6), 0, at_us + 60, at_us + 90);
 	}
 	plan = made(&build, "host-speed", 100, NULL);
-	/* 0.065 x 1.645 of 5 s */
+	/* 90 % interval: 1.645 standard deviations of 6.5 % of 5 s */
 	assert_in_range(plan->changes[0].after.time_high_ns - plan->changes[0].after.time_ns, 530000 * US,
 		540000 * US);
 	kwhy_plan_free(plan);
@@ -356,10 +332,8 @@ static void copies_from_pageable_memory_take_the_rate_of_the_profile_and_do_not_
 	assert_made(made(&build, "pinned", 0, &profile), 1, 80200);
 }
 
-/*
- * Four copies of 250 kB and one of 1 kB from pageable memory are packed into one, which is then
- * page-locked: 1 MB at 50 GB/s.
- */
+/* Four copies of 250 kB and one of 1 kB from pageable memory are packed into one, which is then
+ * page-locked: 1 MB at 50 GB/s. */
 static void a_packed_copy_is_pinned_with_all_of_its_bytes(void **state)
 {
 	const struct kwhy_whatif_request change_requests[] = {
@@ -390,10 +364,7 @@ static void a_packed_copy_is_pinned_with_all_of_its_bytes(void **state)
 	build_free(&build);
 }
 
-/*
- * 102 MB take from 0.01 ms to 26.3 ms. A T4's link needs 6.47 ms for them, and no page-locked copy takes
- * less.
- */
+/* A pageable copy of 102 MB takes 26.3 ms. A T4's link needs 6.47 ms, the least for any page-locked copy. */
 static void where_nobody_knows_its_rate_a_pinned_copy_is_no_faster_than_the_link(void **state)
 {
 	struct build build = build_new(1);
@@ -518,10 +489,8 @@ static struct build ten_steps(void)
 	return build;
 }
 
-/*
- * After the steps comes other work: twelve kernels of another name, and one more kernel "first", far from
- * the last one. Half of the steps are saved, and the work after them stays.
- */
+/* After the steps comes other work: twelve kernels of another name, and one more kernel "first", far from
+ * the last one. Half of the steps are saved, and the work after them stays. */
 static void what_comes_behind_the_steps_is_none(void **state)
 {
 	struct build build = ten_steps();
@@ -555,10 +524,8 @@ static void a_step_with_a_long_pause_is_none(void **state)
 	kwhy_plan_free(plan);
 }
 
-/*
- * Makes ten launches of 2 us every 10 us, whose kernels of 2 us begin 5 us after their calls, and a wait at
- * the end.
- */
+/* Makes ten launches of 2 us every 10 us, whose kernels of 2 us begin 5 us after their calls, and a wait at
+ * the end. */
 static struct build slow_launches(void)
 {
 	struct build build = build_new(1);
