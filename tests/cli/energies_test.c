@@ -209,7 +209,7 @@ static json_t *report_of_windows(int start_cs)
 	return report_of(recording);
 }
 
-/* The recorded time includes 1 s before and after the run, in which the device draws 119 W. */
+/* 1 s of the recorded time lies before and after the run; the device draws 119 W then. */
 static void unrecorded_time_around_the_run_is_not_of_the_run(void **state)
 {
 	json_t *report = report_of_windows(-100);
