@@ -211,7 +211,7 @@ static void the_share_of_the_roofline_needs_a_precision_and_peaks(void **state)
 	assert_says(SPAWN("report", "-v", TINY, "--machine-profile", peaks, "--work", "flop=2e9"),
 		"roofline: unknown; --section unknown");
 	assert_says(SPAWN("report", "-v", TINY, "--machine-profile", peaks, "--work", "flop=2e9"),
-		"Work in 'flop' names no precision");
+		"The work 'flop' names no precision");
 	assert_says(SPAWN("report", "-v", TINY, "--work", "flop_bf16=2e9"), "No peak is known for work in");
 	assert_says(SPAWN("report", "-v", TINY, "--machine-profile", peaks, "--work", "flop_fp32=1e15"),
 		"share of the roofline is shown");
