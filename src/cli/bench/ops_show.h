@@ -7,7 +7,7 @@
 #include "report/report.h"
 
 /*
- * Write the results of `kwhy bench ops` as text, as JSON (docs/operations.md), and as CSV with one line an
+ * Write the results of `kwhy bench ops` as text, as JSON (docs/formats/operations.md), and as CSV with one line an
  * operation.
  */
 void kwhy_bench_ops_text(
