@@ -22,7 +22,7 @@
  * exactly.
  *
  * Errors: a call that fails returns a code, writes a sentence with what failed, why and the cure to
- * `message`, which may be NULL, and leaves its outputs untouched. Sentences name options as the command line
+ * `message`, which may be NULL, and leaves its outputs untouched. Messages name options as the command line
  * does: --steps is `step_name`.
  *
  * Ownership: an analysis owns all that its calls lend; strings live until kwhy_analysis_close(). Paths and

@@ -14,8 +14,8 @@ const struct lab_decode_shape lab_decode_shapes[LAB_DECODE_SHAPE_COUNT] = {
 };
 
 /*
- * State of the computation of one sequence. Activations are [column][MOST], so the values of all tokens for a
- * column are adjacent, and each weight is multiplied with all of them in one go.
+ * State of the computation of one sequence. Activations are [column][MAX], so the values of all tokens for
+ * a column are adjacent, and each weight is multiplied with all of them in one go.
  */
 struct passage {
 	const struct lab_decode_shape *shape;
@@ -29,8 +29,8 @@ struct product {
 	const struct passage *passage;
 	uint32_t tensor, rows, columns;
 	float bound;
-	const float *input; /* [columns][MOST] input */
-	float *output;	    /* [rows][MOST] output */
+	const float *input; /* [columns][MAX] input, one column for each token */
+	float *output;	    /* [rows][MAX], one column for each token */
 };
 
 /* Loads four neighbours of a row of weights. If weights are pruned, the two smallest become 0. */

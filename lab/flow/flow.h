@@ -46,7 +46,8 @@ struct lab_flow_shape lab_flow_shape_of(uint32_t flows, uint32_t steps, bool by_
 /* Exact results of a step. */
 struct lab_flow_step {
 	/*
-	 * sum over the remaining flows of a hash of their place, times 2 t + 1 (t: the step), modulo 2^64
+	 * checksum: (2 t + 1) times the sum of a hash of number and place of each flow that remains after
+	 * step t, modulo 2^64
 	 */
 	uint64_t places;
 	uint32_t merged, exited;

@@ -40,10 +40,11 @@ struct kwhy_clock {
 	void *context;
 };
 
-/* The clock of this machine. It waits on `sleeper`, which must not move while the clock is in use. */
+/* What the system clock sleeps on. */
 struct kwhy_clock_sleeper {
 	uint32_t woken; /* atomic: 1: wake() has been called since the last return */
 };
+/* Returns this machine's clock. `sleeper` must stay at its address while the clock is in use. */
 struct kwhy_clock kwhy_clock_system_init(struct kwhy_clock_sleeper *sleeper);
 
 #endif

@@ -34,7 +34,7 @@ static bool parse_digits(struct kwhy_span text, size_t *at, int64_t *out)
 	return !large;
 }
 
-/* Skips a point at *at and the zeros after it; false: there are other digits. */
+/* Skips a point at *at and all digits after it. Returns false if one of these digits is not 0. */
 static bool skip_decimals(struct kwhy_span text, size_t *at)
 {
 	bool zeros = true;

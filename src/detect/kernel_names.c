@@ -85,7 +85,7 @@ static void add_kernel(struct kwhy_tally *tally, size_t row, double kept_ns)
 
 /*
  * Marks the matrix products on FP32 units. Returns the share of tensor-core products in the time of all
- * products.
+ * products; 0 if there are no FP32 products.
  */
 static double mark_fp32(struct kwhy_tally *tally)
 {

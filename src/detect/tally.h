@@ -119,9 +119,10 @@ struct kwhy_finding_terms {
 			       saves no time */
 	bool exposed_only;  /* time of marked activities that is hidden is no part of the cost either */
 	bool work_remains;  /* the work is done in any case, so a saved second saves only idle power */
-	unsigned hiding_kinds;	  /* bits of kinds; if not 0, the saving is at most the time in which they run
-				     and hide no marked activity yet */
-	double kept_share;	  /* share of the cost that would remain after the cure */
+	unsigned hiding_kinds; /* bits of the kinds that can hide marked activities; if not 0, the saving is
+				  at most the time in which such work runs and no marked activity is hidden
+				  behind it yet */
+	double kept_share;     /* share of the cost that would remain after the cure */
 	double idle_energy_share; /* share of the idle energy that the cure saves */
 	bool frees_device; /* the saving is time in which others may use the device; the run is no shorter */
 };

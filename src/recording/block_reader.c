@@ -181,9 +181,10 @@ static bool begins_at(const struct kwhy_block_reader *reader, size_t at)
 }
 
 /*
- * Returns the bytes up to `end` as damage, for the reason `damage`. `due` is where the block should end. If
- * another recording file begins at `end` and before `due`, the files were concatenated and the first one
- * ended inside the block, because its writer was killed: the block is then truncated.
+ * Returns the bytes up to `end` as damage, for the reason `damage`. `due`: the block's stated end, or the
+ * end of its header if the header is damaged. If another recording file begins at `end`, before `due`,
+ * files were concatenated and the first ends inside this block because its writer was killed; the block is
+ * then reported as cut.
  */
 static int give_until(
 	struct kwhy_block_reader *reader, struct kwhy_block *out, const char *damage, size_t due, size_t end)

@@ -102,8 +102,8 @@ struct kwhy_replay {
 	 * settled.
 	 */
 	double first_net_off_ratio;
-	double work_factor; /* factor on the recorded power above idle that is asked of proxy kernels; NAN:
-			       energy was not settled */
+	double work_factor; /* proxy kernels are chosen to draw this many times the recorded power above idle;
+			       a result of settling; NAN: energy was not settled */
 	double changed_work_factor;   /* work_factor of the changed replay; NAN: energy was not settled, or
 					 there is no changed replay */
 	enum kwhy_replay_bound bound; /* limit of the proxy kernels' power that settling reached */

@@ -99,8 +99,9 @@ enum kwhy_cuda_result kwhy_driver_peer_enable(
 enum kwhy_cuda_result kwhy_driver_copy_now(
 	const struct kwhy_driver *driver, kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes);
 /*
- * Copies by the driver's plain call; one end must be on the host. From pageable memory to the device it may
- * return once the source may be overwritten.
+ * Copies by cuMemcpy or hipMemcpy; one end must be on the host. Unlike kwhy_driver_copy_now(), a CUDA copy
+ * from pageable memory to the device may return before the bytes are on the device. The source can be
+ * reused then.
  */
 enum kwhy_cuda_result kwhy_driver_copy_host_now(
 	const struct kwhy_driver *driver, kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes);

@@ -12,8 +12,8 @@
 enum { FLOP, BYTES, SECONDS, JOULES, NUMBER_COUNT };
 
 /*
- * Modelled over measured energy above which a note is written that the measurement is lower than the model
- * allows. Joules a FLOP and a byte are known to a few percent.
+ * A note is written if the least energy by the model is more than 1.05 times the measured energy. The
+ * margin is there because joules a FLOP and a byte are known only to a few percent.
  */
 #define FRUGAL_RATIO 1.05
 

@@ -37,10 +37,9 @@ struct kwhy_deconvolve_reading {
 struct kwhy_deconvolve_scales {
 	double noise_w;	    /* standard deviation of a reading's noise */
 	double stamp_s;	    /* standard deviation of the error of a reading's time stamp */
-	double recorded_sd; /* standard deviation of the deviations in recorded time, relative to the
-			       predicted power */
-	double outside_sd;  /* standard deviation of the deviations before and after it, relative to the idle
-			       level */
+	double recorded_sd; /* standard deviation of the power's deviations in the time that was recorded,
+			       relative to the predicted power */
+	double outside_sd;  /* the same before and after that time, relative to the idle level */
 	double length_s;    /* correlation time of the deviations in seconds */
 };
 

@@ -4,7 +4,10 @@
 
 #include "ledger/ledger_new.h"
 
-/* Power of an account above idle from other recordings; both NAN: they have no power for it. */
+/*
+ * An account's power above idle, learnt from other recordings. Both fields are NAN if no other recording
+ * has a power for the account.
+ */
 struct kwhy_learnt_prior {
 	double above_idle_w;
 	double sd; /* standard deviation of the logarithm of the power */

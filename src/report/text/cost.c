@@ -105,7 +105,10 @@ static void write_price(const struct kwhy_text_context *context)
 	kwhy_text_done(&line);
 }
 
-/* Explains why there is no price: with assumed powers only the energy of recorded activities is known. */
+/*
+ * Explains why there is no price: the powers are assumed and the run was recorded in windows, so the energy
+ * outside the windows is unknown.
+ */
 static void write_no_price(const struct kwhy_text_context *context)
 {
 	if (isfinite(context->report->price_per_kwh) || isfinite(context->report->intensity_g_per_kwh))

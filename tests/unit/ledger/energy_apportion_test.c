@@ -260,8 +260,9 @@ static void a_row_far_above_the_limit_is_refused_and_one_a_little_above_is_not(v
 }
 
 /*
- * A long kernel whose power varies between counter updates, and a short one in the last interval, which has
- * more energy than the others.
+ * Ten updates, 0.1 s apart: "long" runs in all intervals, "short" in the second half of the last, which has
+ * 45 J instead of 12 to 18. The estimate for "short" exceeds the limit of 200 W, but the lower end of its
+ * interval does not (10 J in 50 ms).
  */
 static void a_row_that_may_be_below_the_limit_is_shown(void **state)
 {

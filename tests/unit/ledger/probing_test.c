@@ -237,8 +237,8 @@ static void a_burst_of_another_process_holds_nobody_else(void **state)
 }
 
 /*
- * The gap before a burst belongs to the program's launch that the burst repeats, not to the prober's copy
- * that runs first.
+ * The cause of the gap before a burst is taken from the program's launch that the burst repeats, although
+ * the prober's saving of memory runs first.
  */
 static void the_gap_before_a_burst_waits_for_the_programs_launch(void **state)
 {

@@ -34,7 +34,10 @@ static struct build slow_host(void)
 	return build;
 }
 
-/* Makes kernels of 50 us, 2 us apart, whose launches all precede their start. */
+/*
+ * Makes kernels of 50 us with gaps of 2 us. The host launches one every 2 us, so launches run ever further
+ * ahead of the kernels.
+ */
 static struct build fast_host(void)
 {
 	struct build build = build_new(1);

@@ -94,7 +94,7 @@ static int64_t packed_ns(struct build *build, const struct kwhy_profile *profile
 	return after_ns;
 }
 
-/* Makes page-locked copies of these sizes, which take 1 us each and are 3 us apart. */
+/* Makes page-locked copies of these sizes, which take 1 us each, with gaps of 3 us. */
 static struct build copies(const uint64_t *bytes, size_t count)
 {
 	struct build build = build_new(1);

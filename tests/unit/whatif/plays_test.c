@@ -4,7 +4,10 @@
 
 #include <string.h>
 
-/* Tests how often the graph is played: once for each question, and at three corners of the costs. */
+/*
+ * Counts simulations of the graph. A change that is asked for the first time takes three: with expected,
+ * fast and slow costs (kwhy_whatif_corner). Asked again it takes none.
+ */
 
 static struct kwhy_error error;
 static size_t plays;
