@@ -7,7 +7,9 @@ export function el<K extends keyof HTMLElementTagNameMap>(
 	tag: K, attributes: Record<string, string> = {}, ...children: Child[]
 ): HTMLElementTagNameMap[K] {
 	const node = document.createElement(tag);
-	for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+	for (const [name, value] of Object.entries(attributes))
+		if (name === "style") node.style.cssText = value; // the page's policy blocks the attribute itself
+		else node.setAttribute(name, value);
 	for (const child of children) if (child !== null && child !== undefined) node.append(child);
 	return node;
 }
