@@ -172,6 +172,20 @@ static void weigh_outside(struct writing *writing, size_t count)
 	}
 }
 
+/*
+ * Writes the mean power over the account's metered time. Time outside the activities is only what the chosen
+ * meter covers, which other meters of the recording may exceed, so that the account's energy is its time at
+ * its mean power.
+ */
+static void write_power(struct kwhy_account *account, double inside_ns)
+{
+	if (!(inside_ns > 0))
+		return;
+	account->mean_power_mw = llround((double)account->gross_nj / inside_ns * 1e3);
+	if (account->category == KWHY_CATEGORY_OUTSIDE)
+		account->time_ns = llround(inside_ns);
+}
+
 static void write_class(struct writing *writing, size_t class)
 {
 	size_t count = list_members(writing, class);
@@ -187,13 +201,11 @@ static void write_class(struct writing *writing, size_t class)
 	kwhy_apportion(&writing->apportioner, gross_nj, writing->shares, count, count - 1, writing->gross);
 	for (size_t i = 0; i < count; i++) {
 		struct kwhy_account *account = &writing->device_ledger->accounts[writing->members[i]];
-		double inside_ns = writing->times->inside_ns[writing->members[i]];
 
 		account->gross_nj = writing->gross[i];
 		account->idle_nj = writing->idle[i];
 		account->net_nj = account->gross_nj - account->idle_nj;
-		if (inside_ns > 0)
-			account->mean_power_mw = llround((double)account->gross_nj / inside_ns * 1e3);
+		write_power(account, writing->times->inside_ns[writing->members[i]]);
 		if (kwhy_category_is_idle(account->category) && account->category != KWHY_CATEGORY_OUTSIDE)
 			writing->device_ledger->energy.execution_idle_nj += account->gross_nj;
 		write_interval(writing, account, class, pooled);
