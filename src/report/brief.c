@@ -89,12 +89,7 @@ static void write_source(struct brief *brief)
 static void write_run(struct brief *brief)
 {
 	const struct kwhy_totals *totals = brief->context->totals;
-	const bool known = totals->energy_nj != KWHY_UNKNOWN_NJ;
-	const int64_t outside_nj = kwhy_totals_outside_nj(totals);
-	int64_t idle_nj = KWHY_UNKNOWN_NJ;
 
-	if (known && totals->idle_nj != KWHY_UNKNOWN_NJ && outside_nj != KWHY_UNKNOWN_NJ)
-		idle_nj = totals->idle_nj - outside_nj;
 	kwhy_json_row(&brief->json, "what");
 	write_real(brief, "seconds", totals->run_s);
 	write_real(brief, "energy_j", totals->run_nj * 1e-9);
@@ -103,7 +98,8 @@ static void write_run(struct brief *brief)
 	kwhy_json_bool(&brief->json, "modelled", totals->modelled);
 	write_real(brief, "busy_ratio",
 		totals->span_ns > 0 ? (double)totals->busy_ns / (double)totals->span_ns : NAN);
-	write_joules(brief, "idle_j", idle_nj);
+	write_joules(brief, "metered_j", totals->run_metered_nj);
+	write_joules(brief, "idle_j", totals->run_idle_nj);
 	kwhy_json_object_end(&brief->json);
 }
 
@@ -138,8 +134,6 @@ static void write_where(struct brief *brief)
 			? kwhy_shown_kernel(&brief->arena, row->name)
 			: NULL;
 
-		if (!kwhy_where_has(row))
-			continue;
 		written++;
 		kwhy_json_row(&brief->json, NULL);
 		kwhy_json_string(
@@ -152,7 +146,8 @@ static void write_where(struct brief *brief)
 		kwhy_json_object_end(&brief->json);
 	}
 	kwhy_json_array_end(&brief->json);
-	kwhy_json_count(&brief->json, "where_left_out", where.count - written);
+	kwhy_json_count(&brief->json, "where_left_out", where.totals.row_count - written);
+	write_real(brief, "where_j", where.sum_nj * 1e-9);
 }
 
 static void write_kind(struct brief *brief, const struct kwhy_finding_kind *kind)

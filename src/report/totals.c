@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/totals.h"
 
+#include "base/quantity.h"
 #include "model/known_sum.h"
 #include "model/run_energy.h"
 
@@ -22,6 +23,25 @@ static void add_run(struct kwhy_totals *totals, const struct kwhy_device_ledger 
 		return;
 	totals->recorded_nj = run.recorded_nj + (isnan(totals->recorded_nj) ? 0 : totals->recorded_nj);
 	totals->unmetered_nj += isnan(run.run_nj) ? run.recorded_unmetered_nj : run.unmetered_nj;
+}
+
+/* Adds the energies of a device with known energy by what its accounts are. */
+static void add_accounts(struct kwhy_totals *totals, const struct kwhy_device_ledger *device_ledger)
+{
+	for (size_t i = 0; i < device_ledger->account_count; i++) {
+		const struct kwhy_account *account = &device_ledger->accounts[i];
+		bool idle = kwhy_category_is_idle((enum kwhy_category)account->category);
+
+		if (idle)
+			kwhy_known_add(&totals->idle_nj, account->gross_nj);
+		if (account->category == KWHY_CATEGORY_UNRECORDED)
+			kwhy_known_add(&totals->unrecorded_nj, account->gross_nj);
+		if (account->category >= KWHY_CATEGORY_OUTSIDE)
+			continue;
+		kwhy_known_add(&totals->run_metered_nj, account->gross_nj);
+		if (idle)
+			kwhy_known_add(&totals->run_idle_nj, account->gross_nj);
+	}
 }
 
 /* Energy of the launches that kwhy probe repeated, nJ. No other sum includes it. */
@@ -48,12 +68,14 @@ static void add_device(struct kwhy_totals *totals, const struct kwhy_device_ledg
 		&totals->span_ns, kwhy_run_ns(&device_ledger->time) - device_ledger->time.unrecorded_ns);
 	kwhy_time_add(&totals->whole_ns,
 		device_ledger->coverage.select_end_ns - device_ledger->coverage.select_start_ns);
+	kwhy_time_add(&totals->run_unrecorded_ns, device_ledger->time.unrecorded_ns);
 	kwhy_time_add(&totals->busy_ns, device_ledger->time.busy_ns);
 	kwhy_time_add(&totals->probing_ns, device_ledger->time.probing_ns);
 	if (!energy->known)
 		return;
 	if (!totals->known_count++) {
 		totals->energy_nj = totals->idle_nj = totals->unrecorded_nj = 0;
+		totals->run_metered_nj = totals->run_idle_nj = 0;
 		totals->power_w = 0;
 		totals->least_window_ns = window_ns;
 	}
@@ -65,12 +87,7 @@ static void add_device(struct kwhy_totals *totals, const struct kwhy_device_ledg
 	totals->power_w += window_ns > 0
 		? (double)(energy->attributed_nj - probing_nj(device_ledger)) / (double)window_ns
 		: NAN;
-	for (size_t i = 0; i < device_ledger->account_count; i++) {
-		if (kwhy_category_is_idle((enum kwhy_category)device_ledger->accounts[i].category))
-			kwhy_known_add(&totals->idle_nj, device_ledger->accounts[i].gross_nj);
-		if (device_ledger->accounts[i].category == KWHY_CATEGORY_UNRECORDED)
-			kwhy_known_add(&totals->unrecorded_nj, device_ledger->accounts[i].gross_nj);
-	}
+	add_accounts(totals, device_ledger);
 }
 
 static double metered_ns(const struct kwhy_account *account)
@@ -198,6 +215,48 @@ static void add_wholes(struct kwhy_totals *totals, const struct kwhy_ledger *led
 	qsort(totals->whole_rows, totals->whole_count, sizeof(*totals->whole_rows), compare_sizes);
 }
 
+/*
+ * Writes the part of an account that belongs to the run. False: all of it was before the first start or after
+ * the last end.
+ */
+static bool run_row_of(const struct kwhy_device_ledger *device_ledger, const struct kwhy_account *account,
+	struct kwhy_total *out)
+{
+	const struct kwhy_device_energy *energy = &device_ledger->energy;
+	double ratio;
+
+	*out = total_of(account);
+	if (account->category != KWHY_CATEGORY_UNRECORDED)
+		return account->category != KWHY_CATEGORY_OUTSIDE;
+	out->time_ns = device_ledger->time.unrecorded_ns;
+	if (account->gross_nj == KWHY_UNKNOWN_NJ || !energy->known)
+		return out->time_ns > 0;
+	ratio = account->gross_nj > 0 ? (double)energy->between_nj / (double)account->gross_nj : 0;
+	out->gross_nj = energy->between_nj;
+	out->idle_nj = out->net_nj = KWHY_UNKNOWN_NJ;
+	if (account->low_nj != KWHY_UNKNOWN_NJ)
+		out->low_nj = llround((double)account->low_nj * ratio);
+	if (account->high_nj != KWHY_UNKNOWN_NJ)
+		out->high_nj = llround((double)account->high_nj * ratio);
+	out->metered_ns = (double)energy->between_ns;
+	return out->time_ns > 0;
+}
+
+static void add_run_rows(struct kwhy_totals *totals, const struct kwhy_ledger *ledger)
+{
+	for (size_t d = 0; d < ledger->device_count; d++)
+		for (size_t i = 0; i < ledger->devices[d].account_count; i++) {
+			const struct kwhy_account *account = &ledger->devices[d].accounts[i];
+
+			if (account->category != KWHY_CATEGORY_PROBING)
+				totals->run_row_count += run_row_of(&ledger->devices[d], account,
+					&totals->run_rows[totals->run_row_count]);
+		}
+	totals->run_row_count = merge_equal(
+		totals->run_rows, totals->run_row_count, ledger->device_count > 1);
+	qsort(totals->run_rows, totals->run_row_count, sizeof(*totals->run_rows), compare_sizes);
+}
+
 /* Takes the metered window as the run, since no activity is known. */
 static void take_whole_window(struct kwhy_totals *totals, size_t devices)
 {
@@ -218,14 +277,17 @@ enum kwhy_status kwhy_totals_init(
 	*totals = (struct kwhy_totals){.energy_nj = KWHY_UNKNOWN_NJ,
 		.idle_nj = KWHY_UNKNOWN_NJ,
 		.unrecorded_nj = KWHY_UNKNOWN_NJ,
+		.run_metered_nj = KWHY_UNKNOWN_NJ,
+		.run_idle_nj = KWHY_UNKNOWN_NJ,
 		.recorded_nj = NAN,
 		.run_s = NAN,
 		.power_w = NAN};
 	for (size_t d = 0; d < ledger->device_count; d++)
 		count += ledger->devices[d].account_count;
 	totals->rows = calloc(count + 1, sizeof(*totals->rows));
+	totals->run_rows = calloc(count + 1, sizeof(*totals->run_rows));
 	totals->whole_rows = calloc(count + 1, sizeof(*totals->whole_rows));
-	if (!totals->rows || !totals->whole_rows) {
+	if (!totals->rows || !totals->run_rows || !totals->whole_rows) {
 		kwhy_totals_done(totals);
 		return kwhy_fail_memory(error, "the totals of the report");
 	}
@@ -238,6 +300,7 @@ enum kwhy_status kwhy_totals_init(
 	if (!totals->active_count)
 		take_whole_window(totals, ledger->device_count);
 	totals->row_count = merge_equal(totals->rows, totals->row_count, ledger->device_count > 1);
+	add_run_rows(totals, ledger);
 	add_wholes(totals, ledger);
 	return KWHY_OK;
 }
@@ -245,6 +308,7 @@ enum kwhy_status kwhy_totals_init(
 void kwhy_totals_done(struct kwhy_totals *totals)
 {
 	free(totals->rows);
+	free(totals->run_rows);
 	free(totals->whole_rows);
 	*totals = (struct kwhy_totals){0};
 }
@@ -255,14 +319,24 @@ bool kwhy_totals_windows_differ(const struct kwhy_totals *totals)
 		WINDOWS_APART_RATIO * (double)totals->window_ns;
 }
 
-int64_t kwhy_totals_outside_nj(const struct kwhy_totals *totals)
+bool kwhy_totals_shows_run(const struct kwhy_totals *totals)
 {
-	int64_t sum_nj = 0;
+	return totals->active_count && !totals->modelled && isfinite(totals->run_nj);
+}
 
-	for (size_t i = 0; i < totals->row_count; i++)
-		if (totals->rows[i].category == KWHY_CATEGORY_OUTSIDE)
-			kwhy_known_add(&sum_nj, totals->rows[i].gross_nj);
-	return sum_nj;
+double kwhy_totals_shown_nj(const struct kwhy_totals *totals)
+{
+	if (kwhy_totals_shows_run(totals))
+		return totals->run_nj;
+	return totals->energy_nj == KWHY_UNKNOWN_NJ ? NAN : (double)totals->energy_nj;
+}
+
+bool kwhy_totals_look_equal(double a_nj, double b_nj)
+{
+	char a[KWHY_QUANTITY_BYTES], b[KWHY_QUANTITY_BYTES];
+
+	return strcmp(kwhy_quantity_si(a, a_nj * 1e-9, "J", 3), kwhy_quantity_si(b, b_nj * 1e-9, "J", 3)) ==
+		0;
 }
 
 /* Half of an account's 90 % interval, nJ; its whole energy, if it has no interval. */

@@ -62,6 +62,12 @@ struct kwhy_totals {
 	/* part of energy_nj that was drawn in unrecorded time; KWHY_UNKNOWN_NJ: unknown */
 	int64_t unrecorded_nj;
 	/*
+	 * part of energy_nj that was drawn in recorded time of the run, and what of it was drawn while
+	 * nothing ran; KWHY_UNKNOWN_NJ: unknown
+	 */
+	int64_t run_metered_nj, run_idle_nj;
+	int64_t run_unrecorded_ns; /* unrecorded time between first start and last end, summed over devices */
+	/*
 	 * time and energy of the launches that kwhy probe repeated, summed over devices; no other field
 	 * includes them
 	 */
@@ -69,6 +75,12 @@ struct kwhy_totals {
 	/* accounts, sorted by energy (by time where that is unknown), largest first */
 	struct kwhy_total *rows;
 	size_t row_count;
+	/*
+	 * The same of the run alone, from first start to last end: without the accounts outside the
+	 * activities, and of unrecorded time only the part inside the run.
+	 */
+	struct kwhy_total *run_rows;
+	size_t run_row_count;
 	/*
 	 * Accounts as estimated for the whole run from random windows. whole_count is 0 if there are no such
 	 * windows.
@@ -93,8 +105,18 @@ double kwhy_total_each_j(const struct kwhy_total *row);
 /* Whether the metered windows of devices differ in length by more than 1 %. */
 bool kwhy_totals_windows_differ(const struct kwhy_totals *totals);
 
-/* Energy metered before the first and after the last activity, nJ. It is not part of the run. */
-int64_t kwhy_totals_outside_nj(const struct kwhy_totals *totals);
+/*
+ * The total at the top of a report, nJ: the energy of the run or, where that is unknown or modelled, all that
+ * was metered or modelled. kwhy_totals_shows_run(): whether it is the energy of the run.
+ */
+bool kwhy_totals_shows_run(const struct kwhy_totals *totals);
+double kwhy_totals_shown_nj(const struct kwhy_totals *totals);
+
+/*
+ * Whether both energies look the same with the digits that reports show, so that a share of one is a share of
+ * the other to the reader.
+ */
+bool kwhy_totals_look_equal(double a_nj, double b_nj);
 
 /*
  * Metered energy of kernels, collectives, copies and memsets, and the part of it that is well known: of

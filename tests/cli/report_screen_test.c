@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../golden/schema_check.h"
 #include "base/file.h"
+#include "base/quantity.h"
 #include "cmocka_all.h"
 #include "report/shown_name.h"
 #include "spawned_checks.h"
 
 #include <fcntl.h>
 #include <jansson.h>
+#include <math.h>
 #include <pty.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -353,6 +355,94 @@ static json_t *brief_of(const char *const *input)
 	return brief;
 }
 
+static double real_of(const json_t *object, const char *key)
+{
+	return json_number_value(json_object_get(object, key));
+}
+
+/* Checks the shares of the rows and of idle energy against totals of the same document. */
+static void assert_brief_agrees(const json_t *brief)
+{
+	const json_t *what = json_object_get(brief, "what"), *rows = json_object_get(brief, "where"), *row;
+	double where_j = real_of(brief, "where_j"), shares = 0, tolerance_j = 1e-3 * where_j;
+	size_t i;
+
+	if (!(where_j > 0))
+		return;
+	json_array_foreach(rows, i, row)
+	{
+		shares += real_of(row, "share");
+		assert_true(fabs(real_of(row, "share") * where_j - real_of(row, "energy_j")) <= tolerance_j);
+	}
+	assert_true(shares < 1.001);
+	if (json_integer_value(json_object_get(brief, "where_left_out")) == 0)
+		assert_true(shares > 0.999);
+	assert_true(real_of(what, "idle_j") <= real_of(what, "metered_j"));
+	if (json_is_number(json_object_get(what, "energy_j")))
+		assert_true(real_of(what, "metered_j") <= real_of(what, "energy_j") + tolerance_j);
+}
+
+/* The first line, the sentence on idle energy and the rows must not refer to different unnamed totals. */
+static void shares_of_the_first_screen_name_their_total(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < INPUTS; i++) {
+		json_t *brief = brief_of(inputs[i]);
+		struct spawned spawned = report(NULL, inputs[i]);
+		char sum[KWHY_QUANTITY_BYTES], words[96];
+
+		assert_brief_agrees(brief);
+		kwhy_quantity_si(sum, real_of(brief, "where_j"), "J", 3);
+		snprintf(words, sizeof(words), "share of %s", sum);
+		if (real_of(brief, "where_j") > 0 && !strstr(spawned.out.data, words)) {
+			snprintf(words, sizeof(words), "share of the %s", sum);
+			assert_non_null(strstr(spawned.out.data, words));
+		}
+		spawned_done(&spawned);
+		json_decref(brief);
+	}
+}
+
+/* Time, energy and mean power of time around the run are those of the same readings. */
+static void energy_around_the_run_is_its_time_at_its_mean_power(void **state)
+{
+	const char *const *input = inputs[0];
+	struct spawned spawned = report("--json", input);
+	json_t *document = json_loadb(spawned.out.data, spawned.out.length, 0, NULL), *account;
+	const json_t *device = json_array_get(json_object_get(document, "devices"), 0);
+	size_t i, outside = 0;
+
+	(void)state;
+	json_array_foreach(json_object_get(device, "accounts"), i, account)
+	{
+		double gross_nj = real_of(account, "gross_nj");
+
+		if (strcmp(json_string_value(json_object_get(account, "category")), "outside") != 0)
+			continue;
+		outside++;
+		assert_true(fabs(real_of(account, "mean_power_mw") * 1e-3 * real_of(account, "time_ns") -
+				    gross_nj) < 1e-4 * gross_nj);
+	}
+	assert_int_equal(outside, 2);
+	json_decref(document);
+	spawned_done(&spawned);
+}
+
+/* The ranks have the same kernels at different times, rank 0 and 11 in the same. */
+static void times_of_several_devices_are_not_one_long_run(void **state)
+{
+	const char *even[] = {rank_paths[0], rank_paths[11], NULL},
+		   *uneven[] = {rank_paths[0], rank_paths[3], NULL};
+	struct spawned spawned = report(NULL, even);
+
+	(void)state;
+	assert_non_null(strstr(spawned.out.data, "The devices were busy 16.7 % of 2 x 5.98 ms."));
+	spawned_done(&spawned);
+	spawned = report(NULL, uneven);
+	assert_non_null(strstr(spawned.out.data, ", the sum of their runs."));
+	spawned_done(&spawned);
+}
+
 static void the_brief_report_has_at_most_4_kb(void **state)
 {
 	json_t *brief, *first;
@@ -435,6 +525,9 @@ int main(void)
 		cmocka_unit_test(sections_are_shown_by_name_and_listed),
 		cmocka_unit_test(a_pager_shows_what_is_longer_than_a_screen_on_a_terminal_alone),
 		cmocka_unit_test(findings_of_many_ranks_are_one_row_a_kind),
+		cmocka_unit_test(shares_of_the_first_screen_name_their_total),
+		cmocka_unit_test(energy_around_the_run_is_its_time_at_its_mean_power),
+		cmocka_unit_test(times_of_several_devices_are_not_one_long_run),
 		cmocka_unit_test(the_brief_report_has_at_most_4_kb),
 		cmocka_unit_test(what_to_do_names_file_and_line),
 	};

@@ -62,10 +62,8 @@ export interface Report {
 
 export interface HostEnergy { source: string; host?: string; start_ns: number; end_ns: number; measured_nj: N }
 
-/** Energy of a device that was metered where it is not known what ran, and what kwhy probe drew. */
-export function unrecordedEnergy(device: Device): number {
-	return device.accounts.reduce((all, a) => all + (a.category === "unrecorded" || a.category === "probing" ? a.gross_nj ?? 0 : 0), 0);
-}
+/** Categories of what is metered around the run, or in time of which it is not known what ran. */
+export const BEYOND_CATEGORIES = ["outside", "probing", "unrecorded"];
 
 export const IDLE_CATEGORIES = ["sync", "launch", "alloc", "host", "idle", "outside"];
 

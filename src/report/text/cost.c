@@ -287,9 +287,7 @@ static void write_metered(const struct kwhy_text_context *context)
  */
 static void write_energy(const struct kwhy_text_context *context)
 {
-	const struct kwhy_totals *totals = context->totals;
-
-	if (totals->active_count && !totals->modelled && isfinite(totals->run_nj))
+	if (kwhy_totals_shows_run(context->totals))
 		write_run(context);
 	else
 		write_metered(context);
@@ -297,24 +295,43 @@ static void write_energy(const struct kwhy_text_context *context)
 
 /*
  * Writes the energy while nothing ran between the first and the last work, to which the advice refers, as a
- * share of the metered energy of the run.
+ * share of the metered energy of the run. Where that is not the total above, the sentence states it.
  */
-static void write_busy_energy(const struct kwhy_text_context *context, const char *busy)
+static void write_busy_energy(const struct kwhy_text_context *context, const char *subject, const char *busy)
 {
 	const struct kwhy_totals *totals = context->totals;
-	const int64_t beyond_nj = kwhy_totals_outside_nj(totals), within_nj = totals->idle_nj - beyond_nj;
-	const double ratio = (double)within_nj / (double)(totals->energy_nj - beyond_nj);
-	char idle[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES];
+	const double metered_nj = (double)totals->run_metered_nj;
+	char idle[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES], metered[KWHY_QUANTITY_BYTES];
 
-	kwhy_quantity_energy(idle, within_nj);
-	kwhy_quantity_percent(share, ratio);
-	if (totals->active_count > 1)
-		kwhy_text_context_linef(context, "  ",
-			"The devices were busy %s of the time and drew %s (%s) while idle.", busy, idle,
-			share);
+	kwhy_quantity_energy(idle, totals->run_idle_nj);
+	kwhy_quantity_percent(share, (double)totals->run_idle_nj / metered_nj);
+	if (kwhy_totals_look_equal(metered_nj, kwhy_totals_shown_nj(totals)))
+		kwhy_text_context_linef(context, "  ", "%s busy %s of the time and drew %s (%s) while idle.",
+			subject, busy, idle, share);
 	else
 		kwhy_text_context_linef(context, "  ",
-			"The device was busy %s of the time and drew %s (%s) while idle.", busy, idle, share);
+			"%s busy %s of the time and drew %s while idle, %s of the %s %s%s.", subject, busy,
+			idle, share, kwhy_quantity_energy(metered, totals->run_metered_nj),
+			totals->modelled ? "modelled" : "metered",
+			totals->run_unrecorded_ns > 0 ? " then" : "");
+}
+
+/* Describes the time of the devices' runs: "300 ms", "2 x 300 ms", or a sum if they differ by more than 1 %.
+ */
+static const char *spans_of(const struct kwhy_totals *totals, char out[KWHY_QUANTITY_BYTES + 40])
+{
+	const double mean_s = (double)totals->span_ns * 1e-9 / (double)totals->active_count;
+	char span[KWHY_QUANTITY_BYTES];
+
+	if (totals->active_count == 1)
+		snprintf(out, KWHY_QUANTITY_BYTES + 40, "%s", kwhy_quantity_time(span, totals->span_ns));
+	else if (mean_s >= 0.99 * totals->run_s)
+		snprintf(out, KWHY_QUANTITY_BYTES + 40, "%zu x %s", totals->active_count,
+			kwhy_quantity_time(span, llround(mean_s * 1e9)));
+	else
+		snprintf(out, KWHY_QUANTITY_BYTES + 40, "%s, the sum of their runs",
+			kwhy_quantity_time(span, totals->span_ns));
+	return out;
 }
 
 static void write_probing(const struct kwhy_text_context *context)
@@ -337,28 +354,23 @@ static void write_probing(const struct kwhy_text_context *context)
 static void write_busy(const struct kwhy_text_context *context)
 {
 	const struct kwhy_totals *totals = context->totals;
-	char span[KWHY_QUANTITY_BYTES], busy[KWHY_QUANTITY_BYTES], share[KWHY_QUANTITY_BYTES];
+	char spans[KWHY_QUANTITY_BYTES + 40], busy[KWHY_QUANTITY_BYTES], subject[64];
 	double ratio = totals->span_ns > 0 ? (double)totals->busy_ns / (double)totals->span_ns : NAN;
 
-	kwhy_quantity_percent(busy, ratio);
-	kwhy_quantity_time(span, totals->span_ns);
 	if (!totals->active_count) {
 		kwhy_text_context_linef(context, "  ", "No activity of a device was recorded.");
 		return;
 	}
-	if (totals->energy_nj == KWHY_UNKNOWN_NJ || totals->idle_nj == KWHY_UNKNOWN_NJ ||
-		totals->energy_nj <= 0)
-		kwhy_text_context_linef(context, "  ", "%s busy %s of %s.",
-			totals->active_count > 1 ? "The devices were" : "The device was", busy, span);
-	else if (totals->unrecorded_nj > 0)
-		kwhy_text_context_linef(context, "  ",
-			"While recorded, the device was busy %s of the time and drew %s of the energy idle.",
-			busy,
-			kwhy_quantity_percent(share,
-				(double)totals->idle_nj /
-					(double)(totals->energy_nj - totals->unrecorded_nj)));
+	kwhy_quantity_percent(busy, ratio);
+	snprintf(subject, sizeof(subject), "%s %s",
+		totals->run_unrecorded_ns > 0 ? "While recorded, the" : "The",
+		totals->active_count > 1 ? "devices were" : "device was");
+	if (totals->run_metered_nj == KWHY_UNKNOWN_NJ || totals->run_idle_nj == KWHY_UNKNOWN_NJ ||
+		totals->run_metered_nj <= 0)
+		kwhy_text_context_linef(
+			context, "  ", "%s busy %s of %s.", subject, busy, spans_of(totals, spans));
 	else
-		write_busy_energy(context, busy);
+		write_busy_energy(context, subject, busy);
 }
 
 void kwhy_section_cost(const struct kwhy_text_context *context)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
 #include "model/known_sum.h"
 #include "report/account_columns.h"
 #include "report/text/first_screen.h"
@@ -12,7 +13,7 @@
  */
 
 /* A terminal has 24 lines, one of them for the prompt that follows. */
-enum { SCREEN_LINES = 23, WHERE_MAX = 8, WHERE_BAR = 10, SECTION_ROWS = 20 };
+enum { SCREEN_LINES = 23, WHERE_MAX = 8, WHERE_BAR = 10, SECTION_ROWS = 20, REMARK_BYTES = 100 };
 
 /* The heading names the columns, so that no line is needed for their titles. */
 static const struct kwhy_table_column columns[] = {
@@ -37,15 +38,13 @@ const char *kwhy_where_words(const struct kwhy_total *row)
 	return row->category < KWHY_CATEGORY_COUNT && words[row->category] ? words[row->category] : row->name;
 }
 
-bool kwhy_where_has(const struct kwhy_total *row)
-{
-	return row->category != KWHY_CATEGORY_OUTSIDE;
-}
-
 struct kwhy_where kwhy_where_of(const struct kwhy_totals *totals)
 {
 	struct kwhy_where where = {.totals = *totals, .sum_nj = NAN};
 
+	where.totals.rows = totals->run_rows;
+	where.totals.row_count = totals->run_row_count;
+	where.totals.span_ns += totals->run_unrecorded_ns;
 	if (totals->whole_count) {
 		where.totals.rows = totals->whole_rows;
 		where.totals.row_count = totals->whole_count;
@@ -53,13 +52,9 @@ struct kwhy_where kwhy_where_of(const struct kwhy_totals *totals)
 	}
 	if (totals->energy_nj != KWHY_UNKNOWN_NJ)
 		where.sum_nj = 0;
-	for (size_t i = 0; i < where.totals.row_count; i++) {
-		const struct kwhy_total *row = &where.totals.rows[i];
-
-		where.count += kwhy_where_has(row);
-		if (kwhy_where_has(row) && row->gross_nj != KWHY_UNKNOWN_NJ)
-			where.sum_nj += (double)row->gross_nj;
-	}
+	for (size_t i = 0; i < where.totals.row_count; i++)
+		if (where.totals.rows[i].gross_nj != KWHY_UNKNOWN_NJ)
+			where.sum_nj += (double)where.totals.rows[i].gross_nj;
 	if (!(where.sum_nj > 0)) { /* the energy of no row is known, as of random windows without a meter */
 		where.sum_nj = NAN;
 		where.totals.energy_nj = KWHY_UNKNOWN_NJ;
@@ -123,8 +118,6 @@ static void write_rows(const struct kwhy_text_context *context, const struct kwh
 	for (size_t i = 0; i < where->totals.row_count; i++) {
 		const struct kwhy_total *row = &where->totals.rows[i];
 
-		if (!kwhy_where_has(row))
-			continue;
 		if (written++ < shown) {
 			add_row(&table, where, row);
 			continue;
@@ -138,20 +131,39 @@ static void write_rows(const struct kwhy_text_context *context, const struct kwh
 	kwhy_table_write(&table, context->style, context->out);
 }
 
+/*
+ * Writes the columns' names and the total of the rows. That is less than the total above where readings cover
+ * only part of the run.
+ */
+static void write_remark(const struct kwhy_where *where, char out[REMARK_BYTES])
+{
+	const struct kwhy_totals *totals = &where->totals;
+	const char *kind = "";
+	char sum[KWHY_QUANTITY_BYTES];
+
+	if (totals->whole_count)
+		kind = ", estimated for the whole run";
+	else if (!kwhy_totals_look_equal(where->sum_nj, kwhy_totals_shown_nj(totals)))
+		kind = totals->modelled ? " modelled" : " metered";
+	snprintf(out, REMARK_BYTES, "energy, 90 %% interval, share of %s%s%s", *kind == ' ' ? "the " : "",
+		kwhy_quantity_si(sum, where->sum_nj * 1e-9, "J", 3), kind);
+}
+
 void kwhy_first_screen_where(const struct kwhy_text_context *context, size_t rows)
 {
 	const struct kwhy_where where = kwhy_where_of(context->totals);
 	const bool energy = !isnan(where.sum_nj);
-	char remark[100];
+	char remark[REMARK_BYTES];
 
-	if (!where.count)
+	if (!where.totals.row_count)
 		return;
-	snprintf(remark, sizeof(remark), "%s, share%s", energy ? "energy, 90 % interval" : "time, count",
-		where.totals.whole_count ? " of the whole run, estimated"
-			: energy	 ? ""
-					 : "; streams may overlap");
+	if (energy)
+		write_remark(&where, remark);
+	else
+		snprintf(remark, sizeof(remark), "time, count, share%s",
+			where.totals.whole_count ? " of the whole run, estimated" : "; streams may overlap");
 	kwhy_text_context_heading(context, energy ? "Where the energy went" : "Where the time went", remark);
-	write_rows(context, &where, where.count <= rows ? where.count : rows - 1);
+	write_rows(context, &where, where.totals.row_count <= rows ? where.totals.row_count : rows - 1);
 }
 
 void kwhy_section_where(const struct kwhy_text_context *context)

@@ -25,13 +25,11 @@ void kwhy_unknown_each(const struct kwhy_text_context *context,
 struct kwhy_where {
 	struct kwhy_totals
 		totals; /* totals of the whole run, if random windows are samples of it; rows are borrowed */
-	double sum_nj;	/* energy of all rows of the run; NAN: unknown */
-	size_t count;	/* number of these rows */
+	double sum_nj;	/* energy of all rows, of which they state shares; NAN: unknown */
 };
 
 struct kwhy_where kwhy_where_of(const struct kwhy_totals *totals);
-bool kwhy_where_has(const struct kwhy_total *row); /* whether a row is of the run */
-/* Share of a row in the energy of the run or, if that is unknown, in the devices' time; NAN: unknown. */
+/* Share of a row in the energy of all rows or, if that is unknown, in the devices' time; NAN: unknown. */
 double kwhy_where_share(const struct kwhy_where *where, const struct kwhy_total *row);
 /* "idle while the host launches work", or the row's own name. */
 const char *kwhy_where_words(const struct kwhy_total *row);

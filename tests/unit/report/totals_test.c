@@ -231,6 +231,62 @@ static void energy_is_known_where_its_interval_is_narrow_enough(void **state)
 	kwhy_totals_done(&totals);
 }
 
+/*
+ * Device that works from 10 s to 20 s. It draws 1200 J around that, 200 J in 2 s of the run that were not
+ * recorded, 700 J in unrecorded time around the run, 500 J idle in the run.
+ */
+static void rows_of_the_run_leave_out_what_was_drawn_around_it(void **state)
+{
+	struct kwhy_account accounts[4];
+	struct kwhy_totals totals;
+	struct kwhy_error error;
+	struct plan plan;
+
+	(void)state;
+	make_plan(&plan);
+	accounts[0] = plan.accounts[0];
+	accounts[1] = plan.accounts[1];
+	accounts[2] = (struct kwhy_account){.category = KWHY_CATEGORY_UNRECORDED,
+		.name = "not recorded",
+		.gross_nj = 900 * S,
+		.low_nj = 810 * S,
+		.high_nj = 990 * S,
+		.time_ns = 9 * S};
+	accounts[3] = (struct kwhy_account){
+		.category = KWHY_CATEGORY_HOST, .name = "idle", .gross_nj = 500 * S, .time_ns = 5 * S};
+	plan.device.accounts = accounts;
+	plan.device.account_count = 4;
+	plan.device.time.unrecorded_ns = 2 * S;
+	plan.device.energy.attributed_nj = 5600 * S;
+	plan.device.energy.between_nj = 200 * S;
+	plan.device.energy.between_ns = 2 * S;
+	assert_int_equal(kwhy_totals_init(&totals, &plan.ledger, &error), KWHY_OK);
+	assert_true(fabs(totals.run_nj - 3700e9) < 1);
+	assert_int_equal(totals.run_row_count, 3);
+	assert_int_equal(totals.run_rows[0].gross_nj, 3000 * S);
+	assert_int_equal(totals.run_rows[1].gross_nj, 500 * S);
+	assert_int_equal(totals.run_rows[2].gross_nj, 200 * S);
+	assert_int_equal(totals.run_rows[2].low_nj, 180 * S);
+	assert_int_equal(totals.run_rows[2].high_nj, 220 * S);
+	assert_int_equal(totals.run_rows[2].time_ns, 2 * S);
+	assert_int_equal(totals.run_metered_nj, 3500 * S);
+	assert_int_equal(totals.run_idle_nj, 500 * S);
+	assert_int_equal(totals.row_count, 4);
+	kwhy_totals_done(&totals);
+	plan.device.time.unrecorded_ns = 0; /* all of the unrecorded time is around the run */
+	plan.device.energy.between_nj = 0;
+	assert_int_equal(kwhy_totals_init(&totals, &plan.ledger, &error), KWHY_OK);
+	assert_int_equal(totals.run_row_count, 2);
+	kwhy_totals_done(&totals);
+}
+
+static void energies_look_equal_if_three_digits_are(void **state)
+{
+	(void)state;
+	assert_true(kwhy_totals_look_equal(279.6e9, 280.4e9));
+	assert_false(kwhy_totals_look_equal(277.2e9, 279.7e9));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +300,8 @@ int main(void)
 		cmocka_unit_test(devices_add_their_own_mean_powers_and_windows_that_differ_are_known),
 		cmocka_unit_test(without_activities_and_without_a_meter_no_energy_of_a_run_is_known),
 		cmocka_unit_test(energy_is_known_where_its_interval_is_narrow_enough),
+		cmocka_unit_test(rows_of_the_run_leave_out_what_was_drawn_around_it),
+		cmocka_unit_test(energies_look_equal_if_three_digits_are),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);

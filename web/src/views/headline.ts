@@ -3,18 +3,19 @@
 
 import { el } from "../dom";
 import { energy, exact, known, largest, percent, power, si, time, type Maybe } from "../format";
-import { deviceEnergy, deviceLabel, IDLE_CATEGORIES, isModelled, sum, unrecordedEnergy, type Device, type Report } from "../report_types";
+import { BEYOND_CATEGORIES, deviceEnergy, deviceLabel, IDLE_CATEGORIES, isModelled, sum, type Device, type Report } from "../report_types";
 import { saves, titleOf } from "./findings";
 import { tile } from "./parts";
 
 /** Shares of their length from which windows are distinguished, as in the text. */
 const WINDOWS_APART = 0.01;
 
+/** Share of the run's metered joules that were drawn while something ran. What was drawn around the run is no part of it. */
 function useful(devices: Device[]): Maybe {
-	const all = sum(devices.map(deviceEnergy));
-	const total = known(all) ? all - devices.reduce((hidden, d) => hidden + unrecordedEnergy(d), 0) : all;
-	const idle = sum(devices.flatMap((d) => d.accounts).filter((a) => IDLE_CATEGORIES.includes(a.category)).map((a) => a.gross_nj));
-	return known(total) && known(idle) && total > 0 ? 1 - idle / total : null;
+	const rows = devices.filter((d) => known(deviceEnergy(d))).flatMap((d) => d.accounts).filter((a) => !BEYOND_CATEGORIES.includes(a.category));
+	const total = sum(rows.map((a) => a.gross_nj));
+	const idle = sum(rows.filter((a) => IDLE_CATEGORIES.includes(a.category)).map((a) => a.gross_nj)) ?? 0;
+	return known(total) && total > 0 ? 1 - idle / total : null;
 }
 
 /** The interval of the run's energy. */
@@ -55,7 +56,7 @@ function energyTiles(report: Report): HTMLElement[] {
 	const { cost, carbon } = report;
 	const tiles = [
 		energyTile(report, total),
-		tile("did work", percent(useful(report.devices)), "share of the joules drawn while a kernel, copy or memset ran"),
+		tile("did work", percent(useful(report.devices)), "share of the run's metered joules that was drawn while a kernel, copy or memset ran"),
 	];
 	const mean = powerTile(report);
 	if (mean) tiles.splice(1, 0, mean);
