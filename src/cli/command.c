@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "cli/output.h"
+#include "cli/overwrite.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -109,6 +110,10 @@ static enum kwhy_status run_parsed(const struct kwhy_command *command, struct kw
 	if (!*command->operands && invocation->operands.count)
 		return kwhy_fail(error, KWHY_E_USAGE, "%s takes options alone, not '%.60s'", command->name,
 			invocation->operands.items[0]);
+	status = kwhy_overwrite_check(command->options, invocation->options, invocation->operands.items,
+		command->operand_is_command ? 0 : invocation->operands.count, error);
+	if (status)
+		return status;
 	line = command_line(argc, argv);
 	if (!line)
 		return kwhy_fail_memory(error, "the command line");

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/overwrite.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+/* The file that an option writes. */
+struct output {
+	const char *option, *path;
+	struct stat info;
+};
+
+/* Whether the option takes the path of a file. */
+static bool takes_file(const struct kwhy_option *option)
+{
+	return option->argument &&
+		(strncmp(option->argument, "FILE", 4) == 0 || strcmp(option->argument, "PATH") == 0);
+}
+
+/* Whether the file of the option is replaced. All others are read, even where they are written later. */
+static bool is_output(const struct kwhy_option *option)
+{
+	static const char *const names[] = {"output", "summary", "csv", "header", "save-power"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(option->name, names[i]) == 0)
+			return takes_file(option);
+	return false;
+}
+
+static const char *text_of(const struct kwhy_option *option, const void *target)
+{
+	const char *text;
+
+	memcpy(&text, (const char *)target + option->offset, sizeof(text));
+	return text;
+}
+
+/* Only regular files are compared: a device or a pipe, such as /dev/null, holds nothing that could be lost.
+ */
+static bool is_regular(const char *path, struct stat *out)
+{
+	return path && stat(path, out) == 0 && S_ISREG(out->st_mode);
+}
+
+static enum kwhy_status check_input(const struct output *output, const char *path, struct kwhy_error *error)
+{
+	struct stat info;
+
+	if (!is_regular(path, &info) || info.st_dev != output->info.st_dev ||
+		info.st_ino != output->info.st_ino)
+		return KWHY_OK;
+	return kwhy_fail(error, KWHY_E_USAGE,
+		"--%s '%.300s' would replace the input '%.300s'; give another name for the output",
+		output->option, output->path, path);
+}
+
+static enum kwhy_status check_option(const struct output *output, const struct kwhy_option *option,
+	const void *target, struct kwhy_error *error)
+{
+	const struct kwhy_strings *list = (const void *)((const char *)target + option->offset);
+	enum kwhy_status status = KWHY_OK;
+
+	if (!takes_file(option) || is_output(option))
+		return KWHY_OK;
+	if (option->kind == KWHY_OPTION_TEXT)
+		return check_input(output, text_of(option, target), error);
+	for (size_t i = 0; !status && option->kind == KWHY_OPTION_LIST && i < list->count; i++)
+		status = check_input(output, list->items[i], error);
+	return status;
+}
+
+static enum kwhy_status check_output(const struct output *output, const struct kwhy_option *options,
+	const void *target, char *const *operands, size_t operand_count, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < operand_count; i++)
+		status = check_input(output, operands[i], error);
+	for (; !status && options->name; options++)
+		status = check_option(output, options, target, error);
+	return status;
+}
+
+enum kwhy_status kwhy_overwrite_check(const struct kwhy_option *options, const void *target,
+	char *const *operands, size_t operand_count, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (const struct kwhy_option *option = options; !status && option->name; option++) {
+		struct output output = {.option = option->name};
+
+		if (!is_output(option))
+			continue;
+		output.path = text_of(option, target);
+		/* "-" is standard output, even if a file has that name */
+		if (output.path && strcmp(output.path, "-") != 0 && is_regular(output.path, &output.info))
+			status = check_output(&output, options, target, operands, operand_count, error);
+	}
+	return status;
+}
