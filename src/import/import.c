@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/plural.h"
 #include "base/text.h"
-#include "import/csv/table.h"
 #include "import/folder.h"
 #include "import/identity.h"
 #include "import/kineto/is_trace.h"
@@ -51,6 +50,12 @@ static enum kwhy_status refuse_format(const char *path, struct kwhy_error *error
 		error, KWHY_E_INPUT, "%s is not a trace of a known format; known are: %s", path, known);
 }
 
+static enum kwhy_status refuse_power(const char *path, struct kwhy_error *error)
+{
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s holds power readings, not a trace; give it as --power together with a trace", path);
+}
+
 static enum kwhy_status unknown(
 	const char *path, const unsigned char *head, size_t length, struct kwhy_error *error)
 {
@@ -64,20 +69,23 @@ static enum kwhy_status unknown(
 			"%s is damaged at byte 0: no block begins here; copy the recording again, or read "
 			"what is whole with --partial",
 			path);
-	if (kwhy_csv_head_names(head, length, "time_ns") && kwhy_csv_head_names(head, length, "source"))
-		return kwhy_fail(error, KWHY_E_INPUT,
-			"%s holds power readings, not a trace; give it as --power together with a trace",
-			path);
+	if (kwhy_import_is_power(head, length))
+		return refuse_power(path, error);
 	return refuse_format(path, error);
 }
 
 /*
- * Refuses JSON that is known and not a trace: results of kwhy, and the trees in which Triton Proton sums
- * kernels up, which have no times.
+ * Refuses JSON that is known and not a trace: results of kwhy, power readings, and the trees in which Triton
+ * Proton sums kernels up, which have no times.
  */
 static enum kwhy_status refuse_results(
 	const char *path, const unsigned char *head, size_t length, struct kwhy_error *error)
 {
+	const bool has_events = memmem(head, length, "\"ph\"", 4) ||
+		memmem(head, length, "\"traceEvents\"", 13);
+	const bool is_json = length && (*head == '{' || *head == '[');
+	enum kwhy_status status;
+
 	if (memmem(head, length, "\"frame\"", 7) && memmem(head, length, "\"metrics\"", 9) &&
 		!memmem(head, length, "\"ph\"", 4))
 		return kwhy_fail(error, KWHY_E_INPUT,
@@ -85,7 +93,11 @@ static enum kwhy_status refuse_results(
 			"kernels; "
 			"profile again with proton.start(data=\"trace\")",
 			path);
-	return kwhy_own_result_refuse_head(path, head, length, "a trace", error);
+	/* before power readings, because results of kwhy have members such as "power_w" */
+	status = kwhy_own_result_refuse_head(path, head, length, "a trace", error);
+	if (!status && is_json && !has_events && kwhy_import_is_power(head, length))
+		status = refuse_power(path, error);
+	return status;
 }
 
 /* NULL: no reader recognises it. */

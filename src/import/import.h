@@ -33,6 +33,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_import_trace(struct kwhy_recording *recordin
 KWHY_MUST_USE enum kwhy_status kwhy_import_power(struct kwhy_recording *recording, const char *path,
 	const struct kwhy_import_options *options, struct kwhy_error *error);
 
+/* Whether a file that begins with these bytes holds power readings in a form that kwhy_import_power() knows.
+ */
+bool kwhy_import_is_power(const unsigned char *head, size_t length);
+
 /* Reads a machine profile (docs/formats/profile.md). Free it with kwhy_profile_free(). */
 KWHY_MUST_USE enum kwhy_status kwhy_import_profile(
 	const char *path, struct kwhy_profile **out, struct kwhy_error *error);

@@ -14,6 +14,8 @@ static const struct {
 } results[] = {
 	{"report", "a report that kwhy report --json wrote",
 		"kwhy compare and kwhy model cost, scale and tokens read it"},
+	{"brief", "the brief report that kwhy report --json --brief wrote",
+		"kwhy report --json without --brief writes the report that kwhy compare and kwhy model read"},
 	{"powers", "a file of powers that kwhy export --to powers wrote",
 		"--powers of kwhy report, whatif and compare reads it"},
 	{"stat", "a result of kwhy stat",

@@ -248,3 +248,37 @@ enum kwhy_status kwhy_power_delimited_read(struct kwhy_power_log *log, bool part
 	free(reader);
 	return status;
 }
+
+/* Tries the lines of a text, which it may change, as headers. */
+static bool find_head(struct reader *reader, char *text, size_t length)
+{
+	for (size_t at = 0; at < length && !reader->has_head;) {
+		const char *newline = memchr(text + at, '\n', length - at);
+		const size_t end = newline ? (size_t)(newline - text) : length;
+		const struct kwhy_span line = kwhy_span_trim((struct kwhy_span){text + at, end - at});
+
+		if (line.length > 0)
+			try_head(reader,
+				(struct kwhy_line){
+					.bytes = text + (line.bytes - text), .length = line.length});
+		at = end + 1;
+	}
+	return reader->has_head;
+}
+
+bool kwhy_power_delimited_is(const unsigned char *head, size_t length)
+{
+	struct kwhy_power_log log = {0};
+	struct reader *reader = calloc(1, sizeof(*reader));
+	char *text = malloc(length + 1);
+	bool is_log = false;
+
+	if (reader && text) {
+		memcpy(text, head, length);
+		reader->log = &log;
+		is_log = find_head(reader, text, length);
+	}
+	free(text);
+	free(reader);
+	return is_log;
+}

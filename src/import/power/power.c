@@ -99,3 +99,34 @@ enum kwhy_status kwhy_import_power(struct kwhy_recording *recording, const char 
 		return kwhy_power_csv_read(recording, path, options, error);
 	return read_log(recording, path, form, options, error);
 }
+
+/* Whether a string of the JSON names readings of a known tool. */
+static bool names_readings(const char *json, size_t length)
+{
+	const char *end = json + length, *open, *close;
+
+	while ((open = memchr(json, '"', (size_t)(end - json))) &&
+		(close = memchr(open + 1, '"', (size_t)(end - open - 1)))) {
+		const struct kwhy_span string = {open + 1, (size_t)(close - open - 1)};
+
+		if (kwhy_power_name_read(NULL, string).dialect)
+			return true;
+		json = close + 1;
+	}
+	return false;
+}
+
+bool kwhy_import_is_power(const unsigned char *head, size_t length)
+{
+	switch (form_of(head, length)) {
+	case FORM_OWN:
+		return kwhy_csv_head_names(head, length, "time_ns") &&
+			kwhy_csv_head_names(head, length, "source");
+	case FORM_JSON:
+		return names_readings((const char *)head, length);
+	case FORM_EXPOSITION:
+		return true;
+	default:
+		return kwhy_power_delimited_is(head, length);
+	}
+}

@@ -19,6 +19,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_json_read(struct kwhy_power_log *log, 
 KWHY_MUST_USE enum kwhy_status kwhy_power_exposition_read(
 	struct kwhy_power_log *log, bool partial, struct kwhy_error *error);
 
+/* Whether a line of these first bytes of a file is a header that kwhy_power_delimited_read() understands. */
+bool kwhy_power_delimited_is(const unsigned char *head, size_t length);
+
 /* Adds the readings of a log to the recording: assigns them to devices and converts their times. */
 KWHY_MUST_USE enum kwhy_status kwhy_power_log_assign(struct kwhy_power_log *log,
 	struct kwhy_recording *recording, const struct kwhy_import_options *options,
