@@ -37,6 +37,9 @@ enum kwhy_status kwhy_value_work(
 	if (!length || length >= KWHY_WORK_UNIT_BYTES || !kwhy_text_is_clean(spec, length))
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"--work takes a unit and a count like tokens=4096, not '%.60s'", spec);
+	if (memchr(spec, ' ', length))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--work: the unit in '%.60s' has a space; write it without, like tokens=4096", spec);
 	if (end == equals + 1 || *end || !isfinite(count) || count <= 0)
 		return kwhy_fail(error, KWHY_E_USAGE, "--work: '%.60s' states no count above 0", spec);
 	memcpy(out_unit, spec, length);
