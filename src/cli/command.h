@@ -39,13 +39,20 @@ struct kwhy_command {
 	enum kwhy_status (*run)(const struct kwhy_invocation *invocation, struct kwhy_error *error);
 };
 
+/* What the commands of a group, the first word of their names, have in common. */
+struct kwhy_command_group {
+	const char *name;    /* NULL: end of the table */
+	const char *summary; /* in one line; the names of the commands follow it after a colon */
+};
+
 /*
  * The program that has these commands. Each program defines one. Texts consist of lines with their line ends.
  */
 struct kwhy_program {
-	const char *name;    /* name of the program as typed: "kwhy" */
-	const char *purpose; /* purpose of the program, the first lines of the overview */
-	const char *notes;   /* notes at the end of the overview */
+	const char *name;			 /* name of the program as typed: "kwhy" */
+	const char *purpose;			 /* purpose of the program, the first lines of the overview */
+	const char *notes;			 /* notes at the end of the overview */
+	const struct kwhy_command_group *groups; /* summaries of groups; NULL: there are none */
 };
 extern const struct kwhy_program kwhy_program;
 

@@ -123,17 +123,37 @@ static bool opens_group(size_t at)
 	return true;
 }
 
+/* The summary of a group; NULL: the program has none of it. */
+static const char *summary_of(const char *group)
+{
+	for (const struct kwhy_command_group *row = kwhy_program.groups; row && row->name; row++)
+		if (strcmp(row->name, group) == 0)
+			return row->summary;
+	return NULL;
+}
+
+/* Writes the line of a group: its name, its summary, and the second words of its commands. */
 static void add_group(size_t at, struct kwhy_text *out)
 {
 	size_t letters = first_letters(kwhy_commands[at]);
 	char group[KWHY_SPELLING_LETTERS];
+	struct kwhy_text line = {0};
+	const char *summary, *before;
 
 	snprintf(group, sizeof(group), "%.*s", (int)letters, kwhy_commands[at]->name);
-	kwhy_text_addf(out, "  %-10s", group);
+	summary = summary_of(group);
+	kwhy_text_add(&line, summary ? summary : "");
+	before = summary ? ": " : "";
 	for (size_t i = at; kwhy_commands[i]; i++)
-		if (is_of_group(kwhy_commands[i], group))
-			kwhy_text_addf(out, " %s", kwhy_commands[i]->name + letters + 1);
-	kwhy_text_add(out, "\n");
+		if (is_of_group(kwhy_commands[i], group)) {
+			kwhy_text_addf(&line, "%s%s", before, kwhy_commands[i]->name + letters + 1);
+			before = ", ";
+		}
+	kwhy_text_addf(out, "  %-10s ", group);
+	if (!line.failed)
+		kwhy_help_wrap(out, line.data, 13);
+	out->failed |= line.failed;
+	kwhy_text_done(&line);
 }
 
 void kwhy_command_overview_text(struct kwhy_text *out)

@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
 
+static const struct kwhy_command_group groups[] = {
+	{"model", "Calculate from the figures of runs, sweeps and claims"},
+	{"tune", "Find the setting of the GPU at which a command needs the least energy"},
+	{"bench", "Measure the transfers and operations of this machine"},
+	{NULL, NULL},
+};
+
 const struct kwhy_program kwhy_program = {
 	.name = "kwhy",
 	.purpose = "Where did the joules and the seconds of a GPU program go, and what would it save\n"
 		   "to change that?\n",
 	.notes = "\n'kwhy help COMMAND' shows its options, 'kwhy help bench' the commands of bench.\n"
-		 "Exit status: 0 done, 1 failed, 2 wrong usage, 3 threshold of --fail-if exceeded.\n",
+		 "Exit status: 0 done, 1 failed, 2 wrong usage, 3 a condition of --fail-if holds\n"
+		 "or kwhy doctor has advice.\n",
+	.groups = groups,
 };
 
 const struct kwhy_command *const kwhy_commands[] = {
