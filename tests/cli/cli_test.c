@@ -122,6 +122,10 @@ static void help_lists_every_command_and_each_has_its_own(void **state)
 		spawned_done(&overview);
 	}
 	assert_says(SPAWN("--help"), "usage: kwhy COMMAND");
+	assert_says(
+		SPAWN("help"), "  tune       Find the setting of the GPU at which a command needs the least");
+	assert_says(SPAWN("help"), "3 a condition of --fail-if holds or kwhy doctor has advice.");
+	assert_says(SPAWN("help", "doctor"), "3: kwhy doctor has advice");
 	assert_says(SPAWN("report", "--help"), "usage: kwhy report [OPTIONS] REC|TRACE...");
 	assert_says(SPAWN("--version"), "kwhy " KWHY_VERSION "\n");
 }
@@ -149,6 +153,7 @@ static void wrong_usage_exits_2_and_says_what_is_wrong(void **state)
 	assert_fails(SPAWN("report", TINY, "--assume-power", "warp=3"), 2, "names are compute");
 	assert_fails(SPAWN("report", TINY, "--work", "tokens"), 2, "like tokens=4096");
 	assert_fails(SPAWN("report", TINY, "--work", "tokens=0"), 2, "states no count above 0");
+	assert_fails(SPAWN("report", TINY, "--work", "to ken=5"), 2, "has a space; write it without");
 	assert_fails(SPAWN("report", TINY, "--csv", "everything"), 2, "accounts, findings or waits");
 	assert_fails(SPAWN("report", TINY, "--json", "--csv", "accounts"), 2, "exclude each other");
 	assert_fails(SPAWN("report", TINY, "--threshold", "no-such.thing=3"), 2, "no-such");
@@ -501,6 +506,10 @@ static void a_result_of_the_wrong_kind_is_named_with_the_command_that_reads_it(v
 	write_result("before.json", "kwhy.report/1");
 	write_result("stat.json", "kwhy.stat/1");
 	write_result("whatif.json", "kwhy.whatif/1");
+	write_result("brief.json", "kwhy.brief/1");
+	assert_fails(
+		SPAWN("report", place("brief.json")), 1, "not a trace; kwhy report --json without --brief");
+	assert_fails(SPAWN("compare", TINY, place("brief.json")), 1, "kwhy report --json without --brief");
 	assert_fails(SPAWN("report", report), 1, "wrote, not a trace; kwhy compare and kwhy model");
 	assert_fails(SPAWN("report", TINY, "--power", report), 1, "wrote, not power readings; kwhy compare");
 	assert_fails(SPAWN("report", TINY, "--powers", report), 1,
@@ -520,6 +529,23 @@ static void a_result_of_the_wrong_kind_is_named_with_the_command_that_reads_it(v
 	write_result("whatif.json", "other");
 	assert_fails(SPAWN("report", TINY, "--powers", whatif), 1,
 		"--powers takes a file that kwhy export --to powers wrote, or a recording: ");
+}
+
+static void a_power_log_given_as_a_trace_is_named(void **state)
+{
+	static const char *const logs[] = {"nvidia-smi.csv", "dmon.txt", "dcgmi-dmon.txt",
+		"dcgm-exporter.prom", "dcgm-range.json", "amd-smi.json", "rocm-smi.json", "codecarbon.csv",
+		"zeus.csv"};
+
+	(void)state;
+	assert_fails(
+		SPAWN("report",
+			text_file_in(folder, "own.json", "{\"schema\": \"kwhy.stat/1\", \"power_w\": 3}")),
+		1, "a result of kwhy stat, not a trace");
+	for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++)
+		assert_fails(
+			SPAWN("report", place_in(KWHY_SOURCE_DIR "/tests/fuzz/corpus/power_log", logs[i])), 1,
+			"holds power readings, not a trace; give it as --power");
 }
 
 int main(void)
@@ -544,6 +570,7 @@ int main(void)
 		cmocka_unit_test(a_wall_meter_is_reported_under_host_and_not_as_readings_beside_the_run),
 		cmocka_unit_test(compare_takes_reports_and_traces_and_exits_3_when_a_condition_holds),
 		cmocka_unit_test(a_result_of_the_wrong_kind_is_named_with_the_command_that_reads_it),
+		cmocka_unit_test(a_power_log_given_as_a_trace_is_named),
 	};
 
 	return kwhy_test_main(tests, make_folder, remove_folder);
