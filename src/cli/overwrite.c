@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/overwrite.h"
 
+#include "import/import.h"
+
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -43,12 +46,33 @@ static bool is_regular(const char *path, struct stat *out)
 	return path && stat(path, out) == 0 && S_ISREG(out->st_mode);
 }
 
-static enum kwhy_status check_input(const struct output *output, const char *path, struct kwhy_error *error)
+/* Whether a path, links followed, lies in a folder or in a folder of it. */
+static bool lies_in(const char *path, const char *folder)
+{
+	char *inner = realpath(path, NULL), *outer = realpath(folder, NULL);
+	const size_t length = outer ? strlen(outer) : 0;
+	const bool lies = inner && outer && strncmp(inner, outer, length) == 0 && inner[length] == '/';
+
+	free(inner);
+	free(outer);
+	return lies;
+}
+
+/* Whether the output is the input, or of a folder of traces one of the traces. */
+static bool is_input(const struct output *output, const char *path)
 {
 	struct stat info;
 
-	if (!is_regular(path, &info) || info.st_dev != output->info.st_dev ||
-		info.st_ino != output->info.st_ino)
+	if (!path || stat(path, &info))
+		return false;
+	if (S_ISDIR(info.st_mode))
+		return lies_in(output->path, path) && kwhy_import_is_trace(output->path);
+	return info.st_dev == output->info.st_dev && info.st_ino == output->info.st_ino;
+}
+
+static enum kwhy_status check_input(const struct output *output, const char *path, struct kwhy_error *error)
+{
+	if (!is_input(output, path))
 		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_USAGE,
 		"--%s '%.300s' would replace the input '%.300s'; give another name for the output",

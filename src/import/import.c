@@ -240,11 +240,7 @@ static enum kwhy_status import_file(struct kwhy_recording *recording, const char
 	return status ? status : kwhy_one_run_check_window(recording, &file.before, path, error);
 }
 
-/*
- * Whether a file of a folder is a trace. Folders of traces also have files of other kinds, such as settings
- * in JSON.
- */
-static bool is_trace(const char *path)
+bool kwhy_import_is_trace(const char *path)
 {
 	unsigned char head[KWHY_TRACE_HEAD_BYTES];
 	const struct kwhy_trace_reader *reader;
@@ -269,7 +265,7 @@ static enum kwhy_status import_files(struct kwhy_recording *recording, const str
 	enum kwhy_status status = KWHY_OK;
 
 	for (size_t i = 0; !status && i < folder->count; i++) {
-		if (!is_trace(folder->paths[i])) {
+		if (!kwhy_import_is_trace(folder->paths[i])) {
 			other = other ? other : folder->paths[i];
 			continue;
 		}

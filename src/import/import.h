@@ -33,6 +33,12 @@ KWHY_MUST_USE enum kwhy_status kwhy_import_trace(struct kwhy_recording *recordin
 KWHY_MUST_USE enum kwhy_status kwhy_import_power(struct kwhy_recording *recording, const char *path,
 	const struct kwhy_import_options *options, struct kwhy_error *error);
 
+/*
+ * Whether a file of a folder is a trace. Folders of traces also have files of other kinds, such as settings
+ * in JSON, which are left out.
+ */
+bool kwhy_import_is_trace(const char *path);
+
 /* Whether a file that begins with these bytes holds power readings in a form that kwhy_import_power() knows.
  */
 bool kwhy_import_is_power(const unsigned char *head, size_t length);

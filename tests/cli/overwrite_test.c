@@ -115,6 +115,29 @@ static void a_link_to_an_input_is_that_input(void **state)
 	kwhy_text_done(&trace);
 }
 
+/* A report may be written into the folder of the traces, again and again, but not over one of them. */
+static void a_trace_in_a_folder_that_is_read_is_an_input(void **state)
+{
+	char traces[] = "kwhy-overwrite-traces-XXXXXX", trace[64], report[64];
+	struct kwhy_text text = {0}, now = {0};
+	struct kwhy_error error;
+
+	(void)state;
+	assert_non_null(mkdtemp(traces));
+	snprintf(trace, sizeof(trace), "%s/t.csv", traces);
+	snprintf(report, sizeof(report), "%s/report.json", traces);
+	assert_int_equal(kwhy_file_read(TINY, 1 << 20, &text, &error), KWHY_OK);
+	assert_int_equal(kwhy_file_write(trace, text.data, text.length, &error), KWHY_OK);
+	assert_fails(SPAWN("report", traces, "-o", trace), 2, "would replace the input");
+	assert_int_equal(kwhy_file_read(trace, 1 << 20, &now, &error), KWHY_OK);
+	assert_int_equal(now.length, text.length);
+	for (int i = 0; i < 2; i++)
+		assert_says(SPAWN("report", traces, "-o", report), "");
+	assert_int_equal(unlink(report) || unlink(trace) || rmdir(traces), 0);
+	kwhy_text_done(&text);
+	kwhy_text_done(&now);
+}
+
 /* Files that are no input may be replaced, also ones that words of another program's command line name. */
 static void other_files_are_replaced_as_before(void **state)
 {
@@ -137,6 +160,7 @@ int main(void)
 		cmocka_unit_test(an_output_that_is_an_operand_is_refused),
 		cmocka_unit_test(an_output_that_an_option_names_as_input_is_refused),
 		cmocka_unit_test(a_link_to_an_input_is_that_input),
+		cmocka_unit_test(a_trace_in_a_folder_that_is_read_is_an_input),
 		cmocka_unit_test(other_files_are_replaced_as_before),
 	};
 
