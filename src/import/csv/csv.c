@@ -254,10 +254,13 @@ static enum kwhy_status add_activity(struct reader *reader, const struct row_kin
 	return status ? status : kwhy_recording_add_activity(reader->recording, &activity, error);
 }
 
-/* Rows that name no thread are all taken for one. */
+/*
+ * Rows that name no thread are all taken for one. A thread's number may be negative: Kineto writes the low 32
+ * bits of a pthread_t.
+ */
 static enum kwhy_status find_thread(struct reader *reader, uint32_t *out_thread, struct kwhy_error *error)
 {
-	static const struct kwhy_csv_range ids = {-1, INT64_MAX};
+	static const struct kwhy_csv_range ids = {INT64_MIN, INT64_MAX};
 	struct kwhy_thread thread = {.tid = -1};
 	enum kwhy_status status = find_process(reader, &thread.process, error);
 	bool known;

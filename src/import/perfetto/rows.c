@@ -497,7 +497,7 @@ static enum kwhy_status add_thread(
 	struct kwhy_perfetto_file *file, const struct kwhy_perfetto_slice *row, struct kwhy_error *error)
 {
 	struct kwhy_thread thread = {
-		.process = file->process, .tid = (int64_t)number(row, KWHY_KEY_TID, INT64_MAX, UINT64_MAX)};
+		.process = file->process, .tid = (int64_t)number(row, KWHY_KEY_TID, UINT64_MAX, UINT64_MAX)};
 	enum kwhy_status status;
 	uint32_t added;
 

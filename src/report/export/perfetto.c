@@ -299,8 +299,8 @@ static void write_thread_rows(struct kwhy_pftrace *writer)
 
 		annotate(out, KWHY_PFTRACE_THREAD_ROW, t);
 		annotate(out, KWHY_PFTRACE_PROCESS_ROW, thread->process);
-		if (thread->tid >= 0)
-			annotate(out, KWHY_PFTRACE_TID, (uint64_t)thread->tid);
+		/* a negative number is written as its 64 bits; -1 is an unknown one */
+		annotate_known(out, KWHY_PFTRACE_TID, (uint64_t)thread->tid, UINT64_MAX);
 		row_end(writer, row);
 	}
 }

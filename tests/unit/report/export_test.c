@@ -194,6 +194,29 @@ static void every_format_has_the_same_sums_to_the_nanosecond(void **state)
 	kwhy_recording_free(recording);
 }
 
+/* Kineto writes the low 32 bits of a pthread_t, so a thread's number may be negative. */
+static void every_format_keeps_the_numbers_of_threads(void **state)
+{
+	static const char *const forms[] = {"chrome", "perfetto", "sqlite", "csv"};
+	static const int64_t numbers[] = {77, -549452224, -2, INT64_C(140123456789504)};
+	struct kwhy_recording *recording = make_odd();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+		for (size_t n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++) {
+			struct kwhy_recording *back;
+
+			recording->threads[0].tid = numbers[n];
+			back = read_back(forms[i], recording);
+			if (back->threads[back->calls.thread[0]].tid != numbers[n])
+				fail_msg("%s: thread %lld is %lld when read back", forms[i],
+					(long long)numbers[n],
+					(long long)back->threads[back->calls.thread[0]].tid);
+			kwhy_recording_free(back);
+		}
+	kwhy_recording_free(recording);
+}
+
 static void what_is_read_back_of_chrome_has_the_ranks_of_devices_and_processes(void **state)
 {
 	(void)state;
@@ -296,6 +319,7 @@ int main(void)
 		cmocka_unit_test(a_device_without_a_name_has_none_when_read_back),
 		cmocka_unit_test(what_is_read_back_has_as_many_devices),
 		cmocka_unit_test(every_format_has_the_same_sums_to_the_nanosecond),
+		cmocka_unit_test(every_format_keeps_the_numbers_of_threads),
 		cmocka_unit_test(what_is_read_back_of_chrome_has_the_ranks_of_devices_and_processes),
 		cmocka_unit_test(ranks_that_share_a_device_stay_apart_in_chrome),
 		cmocka_unit_test(csvs_rows_say_their_machine),
