@@ -269,10 +269,15 @@ static enum kwhy_status fail_grammar(struct document *document, size_t at, const
 			": the copy or the disk lost text; copy or export it again, or read what is whole "
 			"with --partial",
 			document->file->path, position);
+	if (!strcmp(fault, KWHY_KINETO_LESS_DEEP))
+		return kwhy_fail(document->error, KWHY_E_INPUT,
+			"%s nests values more than %d deep at byte %" PRIu64
+			", as no profiler does; export it again, or leave such events out with --partial",
+			document->file->path, KWHY_KINETO_DEPTH_MAX, position);
 	return kwhy_fail(document->error, KWHY_E_INPUT,
 		"%s is not valid JSON: expected %s at byte %" PRIu64
 		", found '%c' (a quote left unescaped by "
-		"the profiler does this)\nexport it again with a newer PyTorch, or leave such events out "
+		"the profiler does this); export it again with a newer PyTorch, or leave such events out "
 		"with --partial",
 		document->file->path, fault, position, found >= ' ' && found < 0x7F ? found : '?');
 }

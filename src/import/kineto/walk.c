@@ -88,7 +88,7 @@ static bool skip_array(struct kwhy_kineto_walk *walk, unsigned depth)
 static bool skip_container(struct kwhy_kineto_walk *walk, enum value_class class, unsigned depth)
 {
 	if (depth == 0)
-		return kwhy_kineto_walk_fail(walk, "a value that is nested less deeply");
+		return kwhy_kineto_walk_fail(walk, KWHY_KINETO_LESS_DEEP);
 	return class == CLASS_OBJECT ? skip_object(walk, depth - 1) : skip_array(walk, depth - 1);
 }
 

@@ -24,6 +24,8 @@ struct kwhy_kineto_span {
 
 /* Largest depth of nested values; deeper values are refused. */
 #define KWHY_KINETO_DEPTH_MAX 512
+/* What was expected where the values are nested deeper. */
+#define KWHY_KINETO_LESS_DEEP "a value that is nested less deeply"
 
 static inline char kwhy_kineto_walk_peek(const struct kwhy_kineto_walk *walk)
 {

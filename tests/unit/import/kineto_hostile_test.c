@@ -241,7 +241,7 @@ static void nesting_is_limited(void **state)
 	kwhy_text_clear(&text);
 	kwhy_text_add(&text, "[{\"ph\": \"M\", \"a\": ");
 	kwhy_text_repeat(&text, '[', 1000000);
-	SAYS(refusal_of(text.data), "nested less deeply");
+	SAYS(refusal_of(text.data), "nests values more than 512 deep at byte 530");
 	kwhy_text_done(&text);
 }
 
