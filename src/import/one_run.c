@@ -9,7 +9,7 @@ struct window {
 	int64_t start_ns, end_ns; /* a window with start_ns above end_ns is empty */
 };
 
-static bool is_same_file(const char *a, const char *b)
+bool kwhy_is_same_file(const char *a, const char *b)
 {
 	struct stat of_a, of_b;
 
@@ -20,7 +20,7 @@ enum kwhy_status kwhy_one_run_check_file(
 	const struct kwhy_recording *recording, const char *path, struct kwhy_error *error)
 {
 	for (size_t i = 0; i < recording->source_count; i++)
-		if (is_same_file(recording->sources[i].path, path))
+		if (kwhy_is_same_file(recording->sources[i].path, path))
 			return kwhy_fail(error, KWHY_E_INPUT,
 				"%s is given twice; give each trace of a run once", path);
 	return KWHY_OK;

@@ -233,8 +233,6 @@ static void set_pairs(struct kwhy_comparison *comparison)
 		struct kwhy_account_pair *pair = &comparison->pairs[i];
 
 		set_totals(pair, comparison);
-		pair->counts[0] = pair->a ? (double)pair->a->count / comparison->unit_counts[0] : 0;
-		pair->counts[1] = pair->b ? (double)pair->b->count / comparison->unit_counts[1] : 0;
 		kwhy_pair_set_changes(pair, comparison);
 	}
 	qsort(comparison->pairs, comparison->pair_count, sizeof(*comparison->pairs), compare_sizes);

@@ -44,9 +44,9 @@ struct kwhy_rate {
 };
 
 /*
- * A figure of both sides. With several runs of a side, the estimates are means over its runs or, for ratios
- * such as the time of a step, ratios of sums, and the interval of the difference is 95 % (Welch). With one
- * run on each side, the interval is that of the meters, 90 %, or NAN.
+ * A figure of both sides. With several runs of a side, an estimate is the mean over its runs of each run's
+ * own figure, unknown if that of any run is, and the interval of the difference is 95 % (Welch). With one run
+ * on each side, the interval is that of the meters, 90 %, or NAN.
  */
 struct kwhy_change {
 	struct kwhy_estimate a, b; /* mean NAN: unknown */
@@ -70,7 +70,7 @@ struct kwhy_account_pair {
 	/* half of the 90 % interval of change_nj; the intervals of both sides are taken as independent */
 	int64_t half_width_nj;
 	bool significant; /* whether |change_nj| is larger than half_width_nj */
-	/* count, time in s and energy in J for the comparison's unit */
+	/* count, time in s and energy in J for the comparison's unit; means over the runs of a side */
 	double counts[2];
 	struct kwhy_change time, energy;
 };
@@ -134,7 +134,7 @@ struct kwhy_change kwhy_change_of_rate(
 struct kwhy_change kwhy_change_of_each(const struct kwhy_comparison *comparison, const char *unit);
 struct kwhy_change kwhy_change_of_account(
 	const struct kwhy_comparison *comparison, const struct kwhy_account_pair *pair);
-/* Sets `time` and `energy` of a pair, which has its accounts. */
+/* Sets `counts`, `time` and `energy` of a pair, which has its accounts. */
 void kwhy_pair_set_changes(struct kwhy_account_pair *pair, const struct kwhy_comparison *comparison);
 
 /* What a condition compares. */

@@ -5,9 +5,11 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Tests of `kwhy compare` and its conditions (--fail-if), on recordings that the tests write. */
 
@@ -140,16 +142,20 @@ static void runs_of_another_length_are_compared_by_step(void **state)
 /* A report.json must contain everything that a comparison of its trace shows. */
 static void a_report_is_compared_as_its_trace_is(void **state)
 {
-	const char *a, *b;
+	const char *a, *b, *more_a, *more_b;
 
 	(void)state;
 	write_steps("a5.csv", 5, 348000000);
 	write_steps("b4.csv", 4, 350000000);
+	write_steps("more-a5.csv", 5, 348000000);
+	write_steps("more-b4.csv", 4, 350000000);
 	a = place("a5.json");
 	b = place("b4.csv");
+	more_a = place("more-a5.csv");
+	more_b = place("more-b4.csv");
 	assert_output(SPAWN("report", "-q", "-o", a, place("a5.csv")), 0, "");
 	assert_output(SPAWN("compare", "-q", a, b), 0, "  time of a step       348 ms   350 ms");
-	assert_output(SPAWN("compare", "-q", "--fail-if", "step>+0.5%", a, a, "--", b, b), 3,
+	assert_output(SPAWN("compare", "-q", "--fail-if", "step>+0.5%", a, more_a, "--", b, more_b), 3,
 		"step>+0.5%: +0.57 % (348.0 ms to 350.0 ms), 95 %: +0.57 % to +0.57 %, EXCEEDED\n");
 }
 
@@ -211,7 +217,7 @@ static void several_runs_show_what_is_more_than_chance(void **state)
 		}
 	assert_output(SPAWN("compare", "-q", "--fail-if", "step>+1%", paths[0][0], paths[0][1], paths[0][2],
 			      "--", paths[1][0], paths[1][1], paths[1][2]),
-		3, "  time of a step       350 ms   358 ms  +2.3 %  +1.0 to +3.6  yes\n");
+		3, "  time of a step       350 ms   358 ms       +2.3 %  +1.0 to +3.6  yes\n");
 	assert_output(SPAWN("compare", "-q", "--fail-if", "step>+0.1%", paths[0][0], paths[0][1], paths[0][2],
 			      "--", paths[2][0], paths[2][1], paths[2][2]),
 		0, "step>+0.1%: +0.29 % (350.0 ms to 351.0 ms), 95 %: ");
@@ -229,6 +235,127 @@ static void several_runs_show_what_is_more_than_chance(void **state)
 	assert_fails(
 		SPAWN("compare", "-q", "--power-a", "p.csv", paths[0][0], paths[0][1], "--", paths[1][0]), 2,
 		"are for one run of A");
+}
+
+static json_t *comparison_of(struct spawned spawned)
+{
+	json_t *root = json_loadb(spawned.out.data, spawned.out.length, 0, NULL);
+
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(root);
+	spawned_done(&spawned);
+	return root;
+}
+
+static double value_at(json_t *comparison, const char *array, size_t index, const char *key)
+{
+	return json_number_value(
+		json_object_get(json_array_get(json_object_get(comparison, array), index), key));
+}
+
+static const char *name_at(json_t *comparison, const char *array, size_t index)
+{
+	return json_string_value(
+		json_object_get(json_array_get(json_object_get(comparison, array), index), "name"));
+}
+
+/* Time for a step of an account of side A; its energy if `key` is "unit_energy_j". */
+static double for_step(json_t *comparison, const char *name, const char *key)
+{
+	json_t *accounts = json_object_get(comparison, "accounts");
+
+	for (size_t i = 0; i < json_array_size(accounts); i++)
+		if (!strcmp(name_at(comparison, "accounts", i), name))
+			return json_number_value(
+				json_object_get(json_object_get(json_array_get(accounts, i), key), "a"));
+	fail_msg("no account %s", name);
+	return 0;
+}
+
+static void assert_figure(const char *name, double value, double wanted)
+{
+	/* JSON has nine digits */
+	if (!(fabs(value - wanted) <= 1e-8 * fabs(wanted)))
+		fail_msg("%s: %.12g, not %.12g", name, value, wanted);
+}
+
+/* The runs of A last 2 and 20 steps, so a ratio of sums would be close to the figure of the second. */
+static void each_figure_of_several_runs_is_the_mean_of_their_own(void **state)
+{
+	char run[2][256], after[256];
+	json_t *own[2], *all;
+	double sum = 0;
+
+	(void)state;
+	write_steps("short.csv", 2, 700000000);
+	write_steps("long.csv", 20, 350000000);
+	write_steps("after.csv", 4, 350000000);
+	snprintf(run[0], sizeof(run[0]), "%s", place("short.csv"));
+	snprintf(run[1], sizeof(run[1]), "%s", place("long.csv"));
+	snprintf(after, sizeof(after), "%s", place("after.csv"));
+	for (size_t i = 0; i < 2; i++)
+		own[i] = comparison_of(SPAWN("compare", "-q", "--json", "--assume-power",
+			"compute=300,copy=200,idle=90", run[i], after));
+	all = comparison_of(SPAWN("compare", "-q", "--json", "--assume-power", "compute=300,copy=200,idle=90",
+		run[0], run[1], "--", after));
+	for (size_t i = 0; i < json_array_size(json_object_get(all, "figures")); i++) {
+		const char *name = name_at(all, "figures", i);
+		double value = value_at(all, "figures", i, "a");
+
+		assert_figure(name, value,
+			(value_at(own[0], "figures", i, "a") + value_at(own[1], "figures", i, "a")) / 2);
+		if (strstr(name, "_ratio"))
+			sum += value;
+	}
+	assert_figure("busy and idle", sum, 1);
+	for (size_t i = 0; i < 2; i++) {
+		const char *key = i ? "unit_energy_j" : "unit_time_s";
+
+		assert_figure(key, for_step(all, "gemm", key),
+			(for_step(own[0], "gemm", key) + for_step(own[1], "gemm", key)) / 2);
+	}
+	json_decref(own[0]);
+	json_decref(own[1]);
+	json_decref(all);
+	assert_output(SPAWN("compare", "-q", run[0], run[1], "--", after), 0, " points");
+}
+
+/* A run that counts twice would make every change significant. */
+static void a_run_is_given_once_a_side(void **state)
+{
+	char a[256], b[256], link[256];
+
+	(void)state;
+	write_steps("a5.csv", 5, 348000000);
+	write_steps("b4.csv", 4, 350000000);
+	snprintf(a, sizeof(a), "%s", place("a5.csv"));
+	snprintf(b, sizeof(b), "%s", place("b4.csv"));
+	snprintf(link, sizeof(link), "%s", place("link.csv"));
+	assert_int_equal(symlink(a, link), 0);
+	assert_fails(
+		SPAWN("compare", "-q", a, a, "--", b), 2, "is given twice; give each run of a side once");
+	assert_fails(SPAWN("compare", "-q", b, "--", a, link), 2, "link.csv is given twice");
+	assert_output(SPAWN("compare", "-q", a, b, "--", link, b), 0, "Summary");
+	assert_output(SPAWN("compare", "-q", a, a), 0, "Summary");
+}
+
+/* Some runs of each side have steps, and some runs of B state work. */
+static void figures_that_a_run_of_a_side_lacks_are_not_shown(void **state)
+{
+	char steps[256], window[256];
+	struct spawned spawned;
+
+	(void)state;
+	write_steps("a5.csv", 5, 348000000);
+	write_window("a68.csv", 68);
+	snprintf(steps, sizeof(steps), "%s", place("a5.csv"));
+	snprintf(window, sizeof(window), "%s", place("a68.csv"));
+	spawned = SPAWN("compare", "-q", steps, window, "--", window, steps);
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data, "Not every run has steps. "));
+	assert_null(strstr(spawned.out.data, "time of a step"));
+	spawned_done(&spawned);
+	assert_output(SPAWN("compare", "-q", steps, window), 0, "Only one side has steps. ");
 }
 
 /* Characters of names that Markdown would read as markup must be escaped. */
@@ -278,6 +405,9 @@ int main(void)
 		cmocka_unit_test(runs_without_energy_have_a_table_of_their_own),
 		cmocka_unit_test(a_gate_that_is_none_or_cannot_be_decided_is_no_pass),
 		cmocka_unit_test(several_runs_show_what_is_more_than_chance),
+		cmocka_unit_test(each_figure_of_several_runs_is_the_mean_of_their_own),
+		cmocka_unit_test(a_run_is_given_once_a_side),
+		cmocka_unit_test(figures_that_a_run_of_a_side_lacks_are_not_shown),
 		cmocka_unit_test(a_summary_is_written_for_a_pull_request),
 	};
 

@@ -4,6 +4,7 @@
 #include "cli/output.h"
 #include "cli/recordings/compare_results.h"
 #include "cli/recordings/job.h"
+#include "import/one_run.h"
 #include "import/own_result.h"
 #include "import/results/side.h"
 #include "report/compare.h"
@@ -290,6 +291,22 @@ static enum kwhy_status divide(
 	return KWHY_OK;
 }
 
+/*
+ * Refuses a run that a side has twice. Its two equal figures would take the scatter out of the side, and so
+ * make any change significant.
+ */
+static enum kwhy_status refuse_twice(
+	const struct kwhy_operands *operands, const size_t counts[2], struct kwhy_error *error)
+{
+	for (size_t j = 1; j < operands->count; j++)
+		for (size_t i = j < counts[0] ? 0 : counts[0]; i < j; i++)
+			if (kwhy_is_same_file(operands->items[i], operands->items[j]))
+				return kwhy_fail(error, KWHY_E_USAGE,
+					"%s is given twice; give each run of a side once",
+					operands->items[j]);
+	return KWHY_OK;
+}
+
 /* Refuses options that do not fit several runs of a side, or results of kwhy stat. */
 static enum kwhy_status refuse_misfits(const struct compare_options *options, const size_t counts[2],
 	bool is_stat, enum kwhy_output_form form, struct kwhy_error *error)
@@ -326,6 +343,8 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 
 	if (!status)
 		status = divide(&invocation->operands, comparing.counts, error);
+	if (!status)
+		status = refuse_twice(&invocation->operands, comparing.counts, error);
 	if (!status) {
 		is_stat = kwhy_has_schema(invocation->operands.items[0], "\"kwhy.stat/");
 		status = refuse_misfits(options, comparing.counts, is_stat, outputs.form, error);

@@ -16,11 +16,7 @@ static void add_count(struct kwhy_table *table, double count)
 {
 	char text[KWHY_QUANTITY_BYTES];
 
-	if (count == floor(count) && count < 1e15)
-		kwhy_quantity_count(text, (uint64_t)count);
-	else
-		snprintf(text, sizeof(text), "%.4g", count);
-	kwhy_table_cell(table, text);
+	kwhy_table_cell(table, kwhy_compare_count(text, count));
 }
 
 /* Time of one activity, s; NAN: the side has none. */

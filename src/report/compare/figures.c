@@ -34,14 +34,9 @@ const char *kwhy_figure_unit(enum kwhy_figure figure)
 }
 
 /*
- * A figure of one run as a quotient, so that several runs have the ratio of their sums. below 1: a figure
- * that is no ratio. NAN: unknown.
+ * Each function below gives a figure of one run, NAN if it is unknown. A side of several runs has the mean of
+ * its runs' own figures, so that figures which add up in each run, such as busy and idle, do so in the side.
  */
-struct quotient {
-	double above, below;
-};
-
-static const struct quotient unknown = {NAN, 1};
 
 static double joules(int64_t energy_nj)
 {
@@ -53,7 +48,13 @@ static double seconds(int64_t time_ns)
 	return time_ns > 0 ? (double)time_ns * 1e-9 : NAN;
 }
 
-static struct quotient rate_of(const struct kwhy_side *run, const struct kwhy_rate *rate)
+/* The quotient of two figures; NAN: one of them is unknown, or there is nothing to divide by. */
+static double quotient_of(double above, double below)
+{
+	return below > 0 ? above / below : NAN;
+}
+
+static double rate_of(const struct kwhy_side *run, const struct kwhy_rate *rate)
 {
 	const struct kwhy_side_account *account;
 	const struct kwhy_side_work *work;
@@ -61,54 +62,50 @@ static struct quotient rate_of(const struct kwhy_side *run, const struct kwhy_ra
 	switch (rate ? rate->kind : KWHY_RATE_UNKNOWN) {
 	case KWHY_RATE_WORK:
 		work = kwhy_side_work_of(run, rate->name);
-		return (struct quotient){work ? work->count : NAN, seconds(run->span_ns)};
+		return work ? work->count / seconds(run->span_ns) : NAN;
 	case KWHY_RATE_STEPS:
-		return (struct quotient){
-			run->step_count ? (double)run->step_count : NAN, seconds(run->loop_ns)};
+		return run->step_count ? (double)run->step_count / seconds(run->loop_ns) : NAN;
 	case KWHY_RATE_LAUNCHES:
 		account = kwhy_side_account_of(run, rate->category, rate->name);
-		return (struct quotient){account ? (double)account->count : 0, seconds(run->span_ns)};
+		return (account ? (double)account->count : 0) / seconds(run->span_ns);
 	case KWHY_RATE_UNKNOWN:
 		break;
 	}
-	return unknown;
+	return NAN;
 }
 
-static struct quotient figure_of(
-	const struct kwhy_side *run, enum kwhy_figure figure, const struct kwhy_rate *rate)
+static double figure_of(const struct kwhy_side *run, enum kwhy_figure figure, const struct kwhy_rate *rate)
 {
 	switch (figure) {
 	case KWHY_FIGURE_THROUGHPUT:
 		return rate_of(run, rate);
 	case KWHY_FIGURE_STEP:
-		return (struct quotient){seconds(run->loop_ns), (double)run->step_count};
+		return quotient_of(seconds(run->loop_ns), (double)run->step_count);
 	case KWHY_FIGURE_STEP_ENERGY:
-		return (struct quotient){
-			run->step_count ? joules(run->loop_nj) : NAN, (double)run->step_count};
+		return quotient_of(joules(run->loop_nj), (double)run->step_count);
 	case KWHY_FIGURE_TIME:
-		return (struct quotient){seconds(run->span_ns), 1};
+		return seconds(run->span_ns);
 	case KWHY_FIGURE_ENERGY:
-		return (struct quotient){joules(run->energy_nj), 1};
+		return joules(run->energy_nj);
 	case KWHY_FIGURE_RUN:
-		return (struct quotient){joules(run->run_nj), 1};
+		return joules(run->run_nj);
 	case KWHY_FIGURE_IDLE:
-		return (struct quotient){joules(run->idle_nj), 1};
+		return joules(run->idle_nj);
 	case KWHY_FIGURE_POWER:
-		return (struct quotient){run->power_w, 1};
+		return run->power_w;
 	case KWHY_FIGURE_BUSY_RATIO:
-		return (struct quotient){run->busy_ratio, 1};
+		return run->busy_ratio;
 	case KWHY_FIGURE_IDLE_RATIO:
-		return (struct quotient){
-			run->spans_ns > 0 ? (double)run->idle_ns : NAN, (double)run->spans_ns};
+		return quotient_of((double)run->idle_ns, (double)run->spans_ns);
 	case KWHY_FIGURE_COUNT:
 		break;
 	}
-	return unknown;
+	return NAN;
 }
 
 /* What of a run is compared: the fields that the kind of the quantity needs are set. */
 struct quantity {
-	enum { FIGURE, RATE, EACH, ACCOUNT_TIME, ACCOUNT_ENERGY, ACCOUNT_IN_ALL } kind;
+	enum { FIGURE, RATE, EACH, ACCOUNT_COUNT, ACCOUNT_TIME, ACCOUNT_ENERGY, ACCOUNT_IN_ALL } kind;
 	const struct kwhy_comparison *comparison;
 	enum kwhy_figure figure;
 	const struct kwhy_rate *rate;
@@ -127,10 +124,11 @@ static double units_of(const struct kwhy_comparison *comparison, const struct kw
 	return comparison->unit == KWHY_FOR_RUN ? 1 : work ? work->count : NAN;
 }
 
-static struct quotient quotient_of(const struct quantity *quantity, const struct kwhy_side *run)
+static double value_of(const struct quantity *quantity, const struct kwhy_side *run)
 {
 	const struct kwhy_side_account *account = NULL;
 	const struct kwhy_side_work *work;
+	double energy_j;
 
 	if (quantity->pair)
 		account = kwhy_side_account_of(run, quantity->pair->category, quantity->pair->name);
@@ -141,39 +139,36 @@ static struct quotient quotient_of(const struct quantity *quantity, const struct
 		return rate_of(run, quantity->rate);
 	case EACH:
 		work = kwhy_side_work_of(run, quantity->unit);
-		return work ? (struct quotient){work->each_j * work->count, work->count} : unknown;
+		return work ? work->each_j : NAN;
+	case ACCOUNT_COUNT:
+		return quotient_of(account ? (double)account->count : 0, units_of(quantity->comparison, run));
 	case ACCOUNT_TIME:
-		return (struct quotient){
-			account ? (double)account->time_ns * 1e-9 : 0, units_of(quantity->comparison, run)};
+		return quotient_of(
+			account ? (double)account->time_ns * 1e-9 : 0, units_of(quantity->comparison, run));
 	default:
 		break;
 	}
-	return (struct quotient){joules(account					     ? account->gross_nj
-						 : run->energy_nj == KWHY_UNKNOWN_NJ ? KWHY_UNKNOWN_NJ
-										     : 0),
-		quantity->kind == ACCOUNT_IN_ALL ? 1 : units_of(quantity->comparison, run)};
+	/* a run that lacks the account used 0 J in it, if its energy is known */
+	energy_j = account ? joules(account->gross_nj) : run->energy_nj == KWHY_UNKNOWN_NJ ? NAN : 0;
+	return quantity->kind == ACCOUNT_IN_ALL ? energy_j
+						: quotient_of(energy_j, units_of(quantity->comparison, run));
 }
 
+/* The figure of a side. It is unknown if that of any run is, as a mean over the others is not the side's. */
 static struct kwhy_estimate estimate_of(const struct quantity *quantity, const struct kwhy_side_runs *runs)
 {
 	struct kwhy_estimate estimate = {
 		.count = 1, .low = NAN, .high = NAN, .deviation = NAN, .least = NAN, .most = NAN};
-	double above[KWHY_RUNS_MAX] = {NAN}, below[KWHY_RUNS_MAX] = {1};
-	bool is_ratio = false;
+	double values[KWHY_RUNS_MAX] = {NAN};
+	bool is_known = true;
 
 	for (size_t i = 0; i < runs->count; i++) {
-		const struct quotient quotient = quotient_of(quantity, &runs->items[i]);
-
-		above[i] = quotient.above;
-		below[i] = quotient.below;
-		is_ratio |= quotient.below != 1;
+		values[i] = value_of(quantity, &runs->items[i]);
+		is_known &= isfinite(values[i]) != 0;
 	}
-	estimate.mean = above[0] / below[0];
-	if (runs->count > 1)
-		(is_ratio ? kwhy_ratio_of(above, below, runs->count, &estimate)
-			  : kwhy_estimate_of(above, runs->count, &estimate));
-	if (!isfinite(estimate.mean))
-		estimate.mean = NAN;
+	estimate.mean = is_known ? values[0] : NAN;
+	if (is_known && runs->count > 1)
+		kwhy_estimate_of(values, runs->count, &estimate);
 	return estimate;
 }
 
@@ -230,8 +225,11 @@ struct kwhy_change kwhy_change_of_account(
 
 void kwhy_pair_set_changes(struct kwhy_account_pair *pair, const struct kwhy_comparison *comparison)
 {
-	struct quantity quantity = {.kind = ACCOUNT_TIME, .comparison = comparison, .pair = pair};
+	struct quantity quantity = {.kind = ACCOUNT_COUNT, .comparison = comparison, .pair = pair};
 
+	for (size_t side = 0; side < 2; side++)
+		pair->counts[side] = estimate_of(&quantity, &comparison->runs[side]).mean;
+	quantity.kind = ACCOUNT_TIME;
 	pair->time = change_of(&quantity);
 	quantity.kind = ACCOUNT_ENERGY;
 	pair->energy = change_of(&quantity);

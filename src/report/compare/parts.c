@@ -38,6 +38,15 @@ const char *kwhy_compare_value(char out[KWHY_QUANTITY_BYTES], double value, cons
 	return out;
 }
 
+const char *kwhy_compare_count(char out[KWHY_QUANTITY_BYTES], double count)
+{
+	if ((count == floor(count) || count >= 999.5) && count < 1e15)
+		kwhy_quantity_count(out, (uint64_t)llround(count));
+	else
+		snprintf(out, KWHY_QUANTITY_BYTES, "%.4g", count);
+	return out;
+}
+
 void kwhy_compare_add_change(struct kwhy_table *table, double change, const char *unit)
 {
 	char number[KWHY_QUANTITY_BYTES], text[KWHY_QUANTITY_BYTES + 2];
@@ -57,13 +66,16 @@ static const char *show_percent(char out[KWHY_QUANTITY_BYTES], double ratio)
 	return out;
 }
 
-void kwhy_compare_add_interval(struct kwhy_table *table, const struct kwhy_difference *difference)
+void kwhy_compare_add_interval(
+	struct kwhy_table *table, const struct kwhy_difference *difference, bool in_points)
 {
+	const double ends[2] = {in_points ? difference->low : difference->ratio_low,
+		in_points ? difference->high : difference->ratio_high};
 	char low[KWHY_QUANTITY_BYTES], high[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES + 4] = "";
 
-	if (isfinite(difference->ratio_low))
-		snprintf(text, sizeof(text), "%s to %s", show_percent(low, difference->ratio_low),
-			show_percent(high, difference->ratio_high));
+	if (isfinite(ends[0]) && isfinite(ends[1]))
+		snprintf(text, sizeof(text), "%s to %s", show_percent(low, ends[0]),
+			show_percent(high, ends[1]));
 	kwhy_table_cell(table, text);
 	kwhy_table_cell(table,
 		!kwhy_difference_is_known(difference)		     ? ""

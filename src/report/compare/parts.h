@@ -16,14 +16,18 @@ void kwhy_compare_add_ratio(struct kwhy_table *table, double a, double b);
 /* Writes a value in its unit, also a rate ("227 /s") and a ratio in percent; not finite: NULL. */
 const char *kwhy_compare_value(char out[KWHY_QUANTITY_BYTES], double value, const char *unit, int digits);
 
+/* Writes a count for the comparison's unit: "53,899", or below 1000 also a fraction, "13.25". */
+const char *kwhy_compare_count(char out[KWHY_QUANTITY_BYTES], double count);
+
 /* Adds a change with its unit: "+1.20 J". A ratio, whose unit is "", changes by points. */
 void kwhy_compare_add_change(struct kwhy_table *table, double change, const char *unit);
 
 /*
- * Adds the interval of a relative change, "-12.7 to -11.9", and whether the change is significant, "yes" or
- * "no". Both cells are empty where the interval is unknown.
+ * Adds the interval of a change, "-12.7 to -11.9", in percent of A or in percentage points, and whether the
+ * change is significant, "yes" or "no". Both cells are empty where the interval is unknown.
  */
-void kwhy_compare_add_interval(struct kwhy_table *table, const struct kwhy_difference *difference);
+void kwhy_compare_add_interval(
+	struct kwhy_table *table, const struct kwhy_difference *difference, bool in_points);
 
 /* Write which conditions hold: in text under a heading, in JSON as the member "conditions". */
 void kwhy_compare_conditions_text(

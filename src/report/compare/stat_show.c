@@ -13,7 +13,7 @@ static void add_change(struct kwhy_table *table, const struct kwhy_difference *d
 
 	snprintf(text, sizeof(text), "%+.1f %%", 100 * difference->ratio);
 	kwhy_table_cell(table, isfinite(difference->ratio) ? text : NULL);
-	kwhy_compare_add_interval(table, difference);
+	kwhy_compare_add_interval(table, difference, false);
 }
 
 /* Adds a mean. Work is written in whole units without SI prefixes. */

@@ -42,15 +42,18 @@ static void add_row(struct kwhy_table *table, const struct kwhy_comparison *comp
 		kwhy_table_cell(table, kwhy_compare_value(text, side ? b : a, unit, 3));
 	if (!kwhy_comparison_is_repeated(comparison)) {
 		kwhy_compare_add_change(table, b - a, unit);
-		/* a change of 50 % to 60 % is 10 points, and not shown as "20 %" */
 		if (*unit)
 			kwhy_compare_add_ratio(table, a, b);
 		else
 			kwhy_table_cell(table, "");
 		return;
 	}
-	kwhy_compare_add_ratio(table, a, b);
-	kwhy_compare_add_interval(table, &change->difference);
+	/* a change of 50 % to 60 % is 10 points, and not shown as "20 %" */
+	if (*unit)
+		kwhy_compare_add_ratio(table, a, b);
+	else
+		kwhy_compare_add_change(table, b - a, unit);
+	kwhy_compare_add_interval(table, &change->difference, !*unit);
 }
 
 /* Adds the throughput of what stands for the work, then that of all other work that both sides state. */
@@ -70,7 +73,7 @@ static void add_throughput(struct kwhy_table *table, const struct kwhy_compariso
 			continue;
 		change = kwhy_change_of_rate(comparison, &rate);
 		snprintf(name, sizeof(name), "throughput, %.40s", rate.name);
-		if (isfinite(change.b.mean))
+		if (kwhy_side_work_of(comparison->b, rate.name))
 			add_row(table, comparison, name, &change, "/s");
 	}
 }
@@ -138,7 +141,8 @@ static void write_figures(const struct kwhy_comparison *comparison, const struct
 	kwhy_table_write(&table, context->style, context->out);
 	if (repeated)
 		kwhy_text_context_paragraph(context, "  ",
-			"The interval is that of the change, in percent of A, by Welch's t over the runs; of "
+			"The interval is that of the change, in percent of A (of busy and idle: in "
+			"percentage points), by Welch's t over the runs; of "
 			"a "
 			"single run compared with several, by their scatter. \"no\": the runs cannot be "
 			"distinguished in this figure.");
@@ -169,10 +173,9 @@ static void add_shown_name(struct kwhy_text *out, const struct kwhy_account_pair
 
 static void add_number(struct kwhy_text *out, double count)
 {
-	if (count == 0)
-		kwhy_text_add(out, "none");
-	else
-		kwhy_text_addf(out, count == floor(count) ? "%.0f" : "%.4g", count);
+	char text[KWHY_QUANTITY_BYTES];
+
+	kwhy_text_add(out, count == 0 ? "none" : kwhy_compare_count(text, count));
 }
 
 /* "A ran 68 of flash_fwd_kernel, B 60 (-11.8 %)." */
@@ -198,18 +201,25 @@ static void write_count(const struct kwhy_account_pair *pair, const struct kwhy_
 	kwhy_text_done(&line);
 }
 
+/* The kernel whose launches are the throughput; NULL: something else is, or nothing. */
+static const struct kwhy_account_pair *rate_pair(const struct kwhy_comparison *comparison)
+{
+	for (size_t i = 0; comparison->rate.kind == KWHY_RATE_LAUNCHES && i < comparison->pair_count; i++)
+		if (comparison->pairs[i].name == comparison->rate.name &&
+			comparison->pairs[i].category == comparison->rate.category)
+			return &comparison->pairs[i];
+	return NULL;
+}
+
 /* Says which side did less, by the launches of its kernels. */
 static void write_work_done(const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
 {
-	const struct kwhy_side_account *a, *b;
+	const struct kwhy_account_pair *pair = rate_pair(comparison);
 	double ratio;
 
-	if (comparison->rate.kind != KWHY_RATE_LAUNCHES)
+	if (!pair)
 		return;
-	a = kwhy_side_account_of(comparison->a, comparison->rate.category, comparison->rate.name);
-	b = kwhy_side_account_of(comparison->b, comparison->rate.category, comparison->rate.name);
-	ratio = (double)b->count / comparison->unit_counts[1] /
-		((double)a->count / comparison->unit_counts[0]);
+	ratio = pair->counts[1] / pair->counts[0];
 	if (fabs(ratio - 1) > COUNT_RATIO)
 		kwhy_text_context_linef(context, "!  ",
 			"B did %.1f %% %s work than A, judged by how often its kernels ran: compare "
@@ -251,14 +261,13 @@ static void write_rate_words(
 	if (comparison->unit != KWHY_FOR_RUN || !has_kernels)
 		return;
 	kwhy_text_addf(&line, "%s. ",
-		comparison->a->step_count || comparison->b->step_count
+		comparison->a->step_count && comparison->b->step_count ? "Not every run has steps"
+			: comparison->a->step_count || comparison->b->step_count
 			? "Only one side has steps"
 			: "The sides state neither steps nor the same work");
 	if (comparison->rate.kind == KWHY_RATE_LAUNCHES) {
 		kwhy_text_add(&line, "Throughput is by launches of ");
-		for (size_t i = 0; i < comparison->pair_count; i++)
-			if (comparison->pairs[i].name == comparison->rate.name)
-				add_shown_name(&line, &comparison->pairs[i]);
+		add_shown_name(&line, rate_pair(comparison));
 		kwhy_text_add(&line, ". ");
 	} else if (comparison->rate.kind == KWHY_RATE_UNKNOWN) {
 		kwhy_text_add(
