@@ -94,8 +94,10 @@ enum kwhy_status kwhy_address_read(const char *text, union kwhy_address *out, st
 		failure = find_host(host, &address);
 	else
 		set_every(&address);
+	if (failure == EAI_MEMORY)
+		return kwhy_fail_memory(error, "the address to listen on");
 	if (failure)
-		return kwhy_fail(error, KWHY_E_USAGE, "'%.100s' is no address of this machine: %s", host,
+		return kwhy_fail(error, KWHY_E_USAGE, "'%.100s' is not an address of this machine: %s", host,
 			gai_strerror(failure));
 	set_port(&address, port);
 	*out = address;
