@@ -16,6 +16,7 @@ enum { PLAIN_BYTES_MAX = 65536 };
 
 struct plain {
 	struct kwhy_text text;
+	bool is_whole;
 	jmp_buf stop;
 };
 
@@ -30,17 +31,23 @@ static void take(const char *piece, size_t length, void *context)
 	kwhy_text_add_bytes(&plain->text, piece, length);
 }
 
-/* The plain name, to be freed; NULL: not mangled, too long, or memory is exhausted. */
-static char *demangle(const char *mangled)
+/*
+ * Sets *out to the plain name, to be freed; NULL: the text is not mangled, or the name too long. False:
+ * memory is exhausted.
+ */
+static bool demangle(const char *mangled, char **out)
 {
 	struct plain plain = {0};
 
-	if (setjmp(plain.stop) == 0 &&
-		cplus_demangle_v3_callback(mangled, DMGL_PARAMS | DMGL_ANSI | DMGL_TYPES, take, &plain) &&
-		!plain.text.failed)
-		return plain.text.data;
-	kwhy_text_done(&plain.text);
-	return NULL;
+	if (setjmp(plain.stop) == 0)
+		plain.is_whole = cplus_demangle_v3_callback(
+			mangled, DMGL_PARAMS | DMGL_ANSI | DMGL_TYPES, take, &plain);
+	*out = NULL;
+	if (plain.is_whole && !plain.text.failed)
+		*out = plain.text.data;
+	else
+		kwhy_text_done(&plain.text);
+	return !plain.is_whole || *out;
 }
 
 /* Cuts "::h0123456789abcdef", the hash that Rust puts after every name. */
@@ -54,27 +61,42 @@ static void cut_hash(char *plain)
 		*hash = '\0';
 }
 
-char *kwhy_demangle(const char *bytes, size_t length)
+/* As kwhy_demangle(), which cannot say that memory is exhausted (false). */
+static bool try_demangle(const char *bytes, size_t length, char **out)
 {
-	char *copy, *plain;
+	char *copy;
+	bool has_memory;
 
+	*out = NULL;
 	if (length < 3 || memcmp(bytes, "_Z", 2) != 0)
-		return NULL;
+		return true;
 	copy = strndup(bytes, length);
 	if (!copy)
-		return NULL;
-	plain = demangle(copy);
+		return false;
+	has_memory = demangle(copy, out);
 	free(copy);
-	if (plain)
-		cut_hash(plain);
+	if (*out)
+		cut_hash(*out);
+	return has_memory;
+}
+
+char *kwhy_demangle(const char *bytes, size_t length)
+{
+	char *plain;
+
+	(void)try_demangle(bytes, length, &plain);
 	return plain;
 }
 
 enum kwhy_status kwhy_demangle_intern(struct kwhy_names *names, const char *bytes, size_t length,
 	uint32_t *out_name, struct kwhy_error *error)
 {
-	char *plain = kwhy_demangle(bytes, length);
-	enum kwhy_status status = kwhy_names_intern(
+	enum kwhy_status status;
+	char *plain;
+
+	if (!try_demangle(bytes, length, &plain))
+		return kwhy_fail_memory(error, "names");
+	status = kwhy_names_intern(
 		names, plain ? plain : bytes, plain ? strlen(plain) : length, out_name, error);
 
 	free(plain);

@@ -11,6 +11,7 @@ import json
 import os
 import random
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -22,6 +23,7 @@ EVERY = sys.argv[1] == "_all"
 KWHY, FAULTS, NVML, SOURCE = sys.argv[-4:]
 RECORDING = SOURCE + "/examples/recordings/transfer.kwhy"
 HANG_S = 300  # a run takes a fraction of a second; one that does not end at all is to be reported
+SILENCE_S = 10  # a server that begins says so within a fraction of a second
 RUNS_OF_A_WAY = 3
 WAYS_OF_A_COMMAND = 6
 WAYS = [("alloc", "once"), ("alloc", "all"), ("read", "once"), ("read", "intr"), ("read", "short"),
@@ -115,10 +117,13 @@ def judge(command, place, got, reference):
 
 
 def stop(child):
-    """Lets a server begin, asks it once, and ends it. Returns what it has said."""
+    """Lets a server begin, asks it once, and ends it. Returns its messages. A server whose message could not be
+    written is ended without a request."""
     address = None
     messages = b""
     while address is None and child.poll() is None:
+        if not select.select([child.stderr], [], [], SILENCE_S)[0]:
+            break
         line = child.stderr.readline()
         messages += line
         found = re.search(rb"http://([^/]+)/metrics", line)
@@ -127,7 +132,7 @@ def stop(child):
             break
     if address:
         subprocess.run(["curl", "-s", "-m", "20", "--noproxy", "*", f"http://{address}/metrics"], capture_output=True)
-        child.send_signal(signal.SIGTERM)
+    child.send_signal(signal.SIGTERM)
     return messages
 
 

@@ -71,19 +71,6 @@ int64_t kwhy_recorded_time(const struct kwhy_recorded *recorded, uint32_t writer
 	return time_ns;
 }
 
-/* Adds a name to the recording's names. Mangled names of kernels are demangled. */
-static enum kwhy_status intern_name(struct kwhy_recorded *recorded, const char *bytes, size_t length,
-	uint32_t *out, struct kwhy_error *error)
-{
-	char *plain = kwhy_demangle(bytes, length);
-	enum kwhy_status status;
-
-	status = kwhy_names_intern(&recorded->recording->names, plain ? plain : bytes,
-		plain ? strlen(plain) : length, out, error);
-	free(plain);
-	return status;
-}
-
 static enum kwhy_status take_names(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_block *block, struct kwhy_error *error)
 {
@@ -93,7 +80,7 @@ static enum kwhy_status take_names(struct kwhy_recorded *recorded, uint32_t writ
 	uint32_t number, name;
 
 	while (!status && kwhy_block_name(block, &at, &number, &bytes, &length)) {
-		status = intern_name(recorded, bytes, length, &name, error);
+		status = kwhy_demangle_intern(&recorded->recording->names, bytes, length, &name, error);
 		if (!status)
 			status = kwhy_track_map_put(
 				&recorded->names, (struct kwhy_track_key){writer, number, 0}, name, error);
