@@ -117,9 +117,15 @@ void kwhy_output_message(const char *message)
 	size_t length = strlen(message);
 	char *clean = malloc(3 * length + 1);
 
-	if (clean)
+	fprintf(stderr, "%s: ", kwhy_program.name);
+	if (clean) {
 		kwhy_text_sanitize(clean, message, length);
-	fprintf(stderr, "%s: %s\n", kwhy_program.name, clean ? clean : "out of memory");
+		fputs(clean, stderr);
+	} else { /* without memory */
+		for (; *message; message++)
+			fputc(*message >= ' ' && *message <= '~' ? *message : '?', stderr);
+	}
+	fputc('\n', stderr);
 	free(clean);
 }
 

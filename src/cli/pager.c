@@ -28,6 +28,8 @@ static int start(const char *pager, int input, pid_t *out)
 	if (!failure) {
 		sigemptyset(&defaults);
 		sigaddset(&defaults, SIGPIPE);
+		sigaddset(&defaults, SIGINT);
+		sigaddset(&defaults, SIGQUIT);
 		posix_spawnattr_setsigdefault(&attributes, &defaults);
 		posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
 		failure = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
@@ -66,24 +68,30 @@ static int wait_for(pid_t child)
 /* Returns false if the pager could not be run and has shown nothing. */
 static bool page(const char *pager, const struct kwhy_text *text)
 {
+	/* Ctrl-C in a pager is the pager's; a reader may leave before the end */
+	static const int ignored[3] = {SIGPIPE, SIGINT, SIGQUIT};
 	const struct sigaction ignore = {.sa_handler = SIG_IGN};
-	struct sigaction before;
+	struct sigaction before[3];
+	bool is_shown = false;
 	int ends[2];
 	pid_t child;
 
 	if (pipe2(ends, O_CLOEXEC))
 		return false;
-	if (start(pager, ends[0], &child)) {
+	for (size_t i = 0; i < 3; i++)
+		sigaction(ignored[i], &ignore, &before[i]);
+	if (!start(pager, ends[0], &child)) {
+		close(ends[0]);
+		feed(ends[1], text);
+		close(ends[1]);
+		is_shown = wait_for(child) != NOT_FOUND;
+	} else {
 		close(ends[0]);
 		close(ends[1]);
-		return false;
 	}
-	close(ends[0]);
-	sigaction(SIGPIPE, &ignore, &before);
-	feed(ends[1], text);
-	close(ends[1]);
-	sigaction(SIGPIPE, &before, NULL);
-	return wait_for(child) != NOT_FOUND;
+	for (size_t i = 0; i < 3; i++)
+		sigaction(ignored[i], &before[i], NULL);
+	return is_shown;
 }
 
 enum kwhy_status kwhy_pager_write(const struct kwhy_text *text, struct kwhy_error *error)
@@ -91,7 +99,7 @@ enum kwhy_status kwhy_pager_write(const struct kwhy_text *text, struct kwhy_erro
 	const char *pager = secure_getenv("PAGER");
 
 	if (!pager)
-		pager = "less -FRX";
+		pager = "command -v less >/dev/null || exit 127; exec less -FRX";
 	if (*pager && isatty(STDOUT_FILENO) && page(pager, text))
 		return KWHY_OK;
 	return kwhy_output_write(NULL, text, error);

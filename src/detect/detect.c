@@ -124,7 +124,7 @@ const struct kwhy_detector kwhy_detectors[] = {
 		kwhy_detect_growing_caches,
 		{{"min_count", 16, "times that a cache grows by what is appended; fewer are nothing"}}},
 	{"host-limited-steps", "Host-limited steps",
-		"more work in each step: a larger batch; results are other numbers",
+		"do more work in each step: a larger batch; this changes the numerical results",
 		kwhy_detect_host_limited_steps,
 		{{"min_share", 0.5, "share of the steps' time that the device waits for launches"},
 			{"spacing_us", 100, "us; the host is elsewhere in intervals this long"}}},

@@ -182,7 +182,7 @@ enum kwhy_status kwhy_detect_unfused_attention(const struct kwhy_detect_context 
 	if ((double)tally.count < kwhy_tally_threshold(&tally, "min_count"))
 		return kwhy_tally_drop(&tally);
 	terms.title = kwhy_tally_words(&tally,
-		"Unfused attention: %s a softmax between two batched products, in kernels of their own",
+		"Unfused attention: %s a softmax ran in kernels of its own between two batched products",
 		kwhy_quantity_times(count, tally.count));
 	terms.assumption = "one kernel computes both products and all between them: what runs between them "
 			   "vanishes; the products keep their time, although they write and read less then";

@@ -6,6 +6,7 @@
 #include "detect/tally.h"
 #include "model/host_time.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -42,12 +43,70 @@ static bool is_shared(const struct kwhy_recording *recording, const struct kwhy_
 	return range == KWHY_NONE || !kwhy_held_is_ahead(kwhy_held_cause_of(recording, range));
 }
 
+/* Times in which a step runs in any process: in order, and apart from each other. */
+struct stepping {
+	struct interval {
+		int64_t start_ns, end_ns;
+	} * items;
+	size_t count;
+	int64_t time_ns; /* total */
+};
+
+static int by_start(const void *a, const void *b)
+{
+	const struct interval *x = a, *y = b;
+
+	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+static enum kwhy_status find_stepping(
+	struct stepping *out, const struct kwhy_ledger *ledger, struct kwhy_error *error)
+{
+	size_t kept = 0;
+
+	*out = (struct stepping){.items = calloc(ledger->step_count, sizeof(*out->items))};
+	if (!out->items)
+		return kwhy_fail_memory(error, "steps");
+	for (size_t i = 0; i < ledger->step_count; i++)
+		out->items[i] = (struct interval){
+			ledger->steps[i].start_ns, ledger->steps[i].start_ns + ledger->steps[i].host_ns};
+	qsort(out->items, ledger->step_count, sizeof(*out->items), by_start);
+	for (size_t i = 0; i < ledger->step_count; i++) {
+		struct interval *last = kept ? &out->items[kept - 1] : NULL;
+
+		if (last && out->items[i].start_ns <= last->end_ns)
+			last->end_ns = out->items[i].end_ns > last->end_ns ? out->items[i].end_ns
+									   : last->end_ns;
+		else
+			out->items[kept++] = out->items[i];
+	}
+	out->count = kept;
+	for (size_t i = 0; i < kept; i++)
+		out->time_ns += out->items[i].end_ns - out->items[i].start_ns;
+	return KWHY_OK;
+}
+
+/* Whether all of a time lies in steps. */
+static bool is_in_steps(const struct stepping *stepping, int64_t start_ns, int64_t end_ns)
+{
+	size_t low = 0, high = stepping->count;
+
+	while (low < high) { /* the number of intervals that start by then */
+		const size_t middle = low + (high - low) / 2;
+
+		if (stepping->items[middle].start_ns <= start_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && end_ns <= stepping->items[low - 1].end_ns;
+}
+
 /* Counts the gaps of the steps in which the host launched, or ran the model. */
-static void tally_gaps(struct kwhy_tally *tally, struct kwhy_held *held)
+static void tally_gaps(struct kwhy_tally *tally, const struct stepping *stepping, struct kwhy_held *held)
 {
 	const struct kwhy_detect_context *context = tally->context;
 	const struct kwhy_device_view *seen = &context->view->devices[context->device];
-	const struct kwhy_loop_sum *loop = &context->ledger->loop;
 	const double spacing_ns = kwhy_tally_threshold(tally, "spacing_us") * 1e3;
 
 	for (size_t i = 0; i < seen->gap_count; i++) {
@@ -55,8 +114,8 @@ static void tally_gaps(struct kwhy_tally *tally, struct kwhy_held *held)
 		int64_t waste_ns;
 
 		kwhy_gap_explain(context->view, &seen->gaps[i], spacing_ns, &cause);
-		if (!cause.late || cause.wait != KWHY_NONE || cause.start_ns < loop->start_ns ||
-			cause.end_ns > loop->end_ns)
+		if (!cause.late || cause.wait != KWHY_NONE ||
+			!is_in_steps(stepping, cause.start_ns, cause.end_ns))
 			continue;
 		waste_ns = cause.launch_ns +
 			(cause.host_ns && is_shared(context->recording, &cause) ? cause.host_ns : 0);
@@ -68,7 +127,8 @@ static void tally_gaps(struct kwhy_tally *tally, struct kwhy_held *held)
 	}
 }
 
-static void word(struct kwhy_tally *tally, const struct kwhy_held *held, struct kwhy_finding_terms *terms)
+static void word(struct kwhy_tally *tally, const struct stepping *stepping, const struct kwhy_held *held,
+	struct kwhy_finding_terms *terms)
 {
 	const struct kwhy_detect_context *context = tally->context;
 	const double optimizer = optimizer_share(context->ledger, context->recording);
@@ -76,17 +136,16 @@ static void word(struct kwhy_tally *tally, const struct kwhy_held *held, struct 
 	const char *words = kwhy_held_words(held, &context->findings->arena, &terms->place);
 
 	terms->title = kwhy_tally_words(tally,
-		"Host-limited steps: in %zu steps the device waited for launches for %s of %s",
-		context->ledger->step_count, kwhy_quantity_time(waited, tally->gap_ns),
-		kwhy_quantity_time(whole, context->ledger->loop.time_ns));
+		"Host-limited steps: for %s of the %s in steps the device waited for launches",
+		kwhy_quantity_time(waited, tally->gap_ns), kwhy_quantity_time(whole, stepping->time_ns));
 	terms->headline = terms->title;
 	if (terms->title && words)
 		terms->title = kwhy_tally_words(tally, "%s; %s", terms->title, words);
 	if (optimizer > 0)
 		terms->cure = kwhy_tally_words(tally,
-			"more work in each step: a larger batch, or gradients accumulated over several "
-			"batches before a step of the optimizer, which takes %s of the host's time; results "
-			"are other numbers",
+			"do more work in each step: a larger batch, or gradients accumulated over several "
+			"batches before a step of the optimizer, which takes %s of the host's time; this "
+			"changes the numerical results",
 			kwhy_quantity_percent(share, optimizer));
 	terms->kept_share = 0.5;
 	terms->assumption =
@@ -97,19 +156,22 @@ enum kwhy_status kwhy_detect_host_limited_steps(const struct kwhy_detect_context
 {
 	struct kwhy_finding_terms terms = kwhy_finding_terms_default();
 	struct kwhy_tally tally;
+	struct stepping stepping;
 	struct kwhy_held held;
+	bool is_kept;
 
 	if (!context->ledger || context->ledger->step_count < STEPS_MIN)
 		return KWHY_OK;
+	if (find_stepping(&stepping, context->ledger, context->error))
+		return KWHY_E_MEMORY;
 	kwhy_tally_init(&tally, context);
 	tally.status = kwhy_held_init(&held, context->recording, context->error);
-	tally_gaps(&tally, &held);
-	if ((double)tally.gap_ns <
-		kwhy_tally_threshold(&tally, "min_share") * (double)context->ledger->loop.time_ns) {
-		kwhy_held_done(&held);
-		return kwhy_tally_drop(&tally);
-	}
-	word(&tally, &held, &terms);
+	tally_gaps(&tally, &stepping, &held);
+	is_kept = (double)tally.gap_ns >=
+		kwhy_tally_threshold(&tally, "min_share") * (double)stepping.time_ns;
+	if (is_kept)
+		word(&tally, &stepping, &held, &terms);
+	free(stepping.items);
 	kwhy_held_done(&held);
-	return kwhy_tally_finish(&tally, terms);
+	return is_kept ? kwhy_tally_finish(&tally, terms) : kwhy_tally_drop(&tally);
 }

@@ -81,13 +81,12 @@ static enum kwhy_status unknown(
 static enum kwhy_status refuse_results(
 	const char *path, const unsigned char *head, size_t length, struct kwhy_error *error)
 {
-	const bool has_events = memmem(head, length, "\"ph\"", 4) ||
-		memmem(head, length, "\"traceEvents\"", 13);
 	const bool is_json = length && (*head == '{' || *head == '[');
 	enum kwhy_status status;
 
-	if (memmem(head, length, "\"frame\"", 7) && memmem(head, length, "\"metrics\"", 9) &&
-		!memmem(head, length, "\"ph\"", 4))
+	/* names in the metadata of a trace may look like these, so a reader of traces is asked, too */
+	if (is_json && memmem(head, length, "\"frame\"", 7) && memmem(head, length, "\"metrics\"", 9) &&
+		!kwhy_kineto_is_trace(path, head, length))
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s is a tree of sums that Triton Proton wrote (hatchet), without the times of "
 			"kernels; "
@@ -95,7 +94,8 @@ static enum kwhy_status refuse_results(
 			path);
 	/* before power readings, because results of kwhy have members such as "power_w" */
 	status = kwhy_own_result_refuse_head(path, head, length, "a trace", error);
-	if (!status && is_json && !has_events && kwhy_import_is_power(head, length))
+	if (!status && is_json && kwhy_import_is_power(head, length) &&
+		!kwhy_kineto_is_trace(path, head, length))
 		status = refuse_power(path, error);
 	return status;
 }

@@ -21,7 +21,7 @@ enum kwhy_held_cause {
 /* The cause that the names of a host range and of the ranges around it indicate. */
 enum kwhy_held_cause kwhy_held_cause_of(const struct kwhy_recording *recording, uint32_t row);
 
-/* Whether other threads may do ahead of time what held the thread, unless its cause is none of the known. */
+/* Whether other threads may do ahead of time what held the thread; also true of an unknown cause. */
 bool kwhy_held_is_ahead(enum kwhy_held_cause cause);
 
 #endif

@@ -82,8 +82,10 @@ void kwhy_text_context_heading(const struct kwhy_text_context *context, const ch
 	context->out->failed |= remark && !clean;
 	if (context->style->markdown) {
 		kwhy_text_addf(context->out, "\n### %s\n\n", title);
-		if (clean)
-			kwhy_text_addf(context->out, "%s\n\n", clean);
+		if (clean) {
+			kwhy_table_markdown(context->out, clean);
+			kwhy_text_add(context->out, "\n\n");
+		}
 		kwhy_arena_done(&arena);
 		return;
 	}

@@ -507,5 +507,7 @@ void kwhy_whatif_prefetch(struct kwhy_whatif *whatif, uint32_t number, struct kw
 			kwhy_whatif_time_words(words, removed_ns));
 	else
 		kwhy_whatif_refuse(effect, "the host makes no pause of 0.1 ms to 1 s between calls%s",
-			kept ? ", except in operators of the model, which cannot run ahead of time" : "");
+			kept ? ", except where it runs the model, reads results back or empties the cache, "
+			       "which other threads cannot do for it"
+			     : "");
 }

@@ -35,14 +35,22 @@ run() {
 		"$place/program")
 }
 
-bad=0
-run || bad=1
-[ -e "$place/folder/mark" ] && [ -s "$place/folder/work" ] || { echo "without the bit, the variables were not obeyed"; bad=1; }
 chmod 4755 "$place/program"
 if findmnt --noheadings --output OPTIONS --target "$place" | grep -qw nosuid; then
 	echo "skipped: programs in the folder for temporary files cannot be setuid"
 	exit 77
 fi
+library=$(ldd "$place/program" | awk '/libkwhy/ {print $3}')
+setpriv --reuid=65534 --regid=65534 --clear-groups test -r "$library" || {
+	echo "skipped: another user cannot read $library"
+	exit 77
+}
+chmod 755 "$place/program"
+
+bad=0
+run || bad=1
+[ -e "$place/folder/mark" ] && [ -s "$place/folder/work" ] || { echo "without the bit, the variables were not obeyed"; bad=1; }
+chmod 4755 "$place/program"
 run || bad=1
 [ ! -e "$place/folder/mark" ] || { echo "a stranger's library was loaded"; bad=1; }
 [ ! -s "$place/folder/work" ] || { echo "a stranger's file was written"; bad=1; }

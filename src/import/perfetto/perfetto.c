@@ -189,7 +189,9 @@ static bool begins_field(struct kwhy_protobuf_message bytes)
 	uint64_t key;
 
 	return !kwhy_protobuf_varint(&bytes, &key) ||
-		(kwhy_protobuf_key(key, &field) && field.number >= KWHY_PACKET_CLOCK_SNAPSHOT &&
+		(kwhy_protobuf_key(key, &field) &&
+			(field.number == KWHY_PACKET_TRUSTED_UID ||
+				field.number >= KWHY_PACKET_CLOCK_SNAPSHOT) &&
 			field.number < PACKET_FIELD_END);
 }
 

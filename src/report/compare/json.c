@@ -124,15 +124,21 @@ static void write_for_unit(struct kwhy_json *json, const char *key, const struct
 static void write_pair(struct kwhy_json *json, const struct kwhy_comparison *comparison,
 	const struct kwhy_account_pair *pair)
 {
+	const bool is_repeated = kwhy_comparison_is_repeated(comparison);
+
 	kwhy_json_object(json, NULL);
 	kwhy_json_string(json, "category", pair->category);
 	kwhy_json_string(json, "name", pair->name);
 	write_account(json, "a", pair->a);
 	write_account(json, "b", pair->b);
-	kwhy_json_known(json, "change_nj", pair->change_nj);
-	kwhy_json_known(json, "half_width_nj", pair->half_width_nj);
-	kwhy_json_int(json, "change_ns", pair->change_ns);
-	if (pair->half_width_nj == KWHY_UNKNOWN_NJ)
+	/* sums over several runs are not compared: those for one unit, below, are */
+	kwhy_json_known(json, "change_nj", is_repeated ? KWHY_UNKNOWN_NJ : pair->change_nj);
+	kwhy_json_known(json, "half_width_nj", is_repeated ? KWHY_UNKNOWN_NJ : pair->half_width_nj);
+	if (is_repeated)
+		kwhy_json_null(json, "change_ns");
+	else
+		kwhy_json_int(json, "change_ns", pair->change_ns);
+	if (is_repeated || pair->half_width_nj == KWHY_UNKNOWN_NJ)
 		kwhy_json_null(json, "significant");
 	else
 		kwhy_json_bool(json, "significant", pair->significant);
