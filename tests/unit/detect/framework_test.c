@@ -234,7 +234,7 @@ static bool find_steps(struct build *build, struct kwhy_finding *out, char *cure
 	return finding != NULL;
 }
 
-/* In each period of 10 us the device waits 8 us for the host. */
+/* In each period of 10 us the device waits 8 us for the host. The five waits between steps do not count. */
 static void steps_that_wait_for_launches_may_be_larger(void **state)
 {
 	struct build build = steps(10, 2, NULL);
@@ -243,8 +243,8 @@ static void steps_that_wait_for_launches_may_be_larger(void **state)
 
 	(void)state;
 	assert_true(find_steps(&build, &finding, cure, sizeof(cure)));
-	assert_int_equal(finding.time_ns, 59 * 8 * US);
-	assert_int_equal(finding.saving.time_ns, 59 * 4 * US);
+	assert_int_equal(finding.time_ns, 54 * 8 * US);
+	assert_int_equal(finding.saving.time_ns, 54 * 4 * US);
 	assert_null(strstr(cure, "optimizer"));
 }
 
@@ -258,6 +258,23 @@ static void an_optimizer_whose_ranges_are_known_may_step_less_often(void **state
 	assert_true(find_steps(&build, &finding, cure, sizeof(cure)));
 	assert_non_null(strstr(cure, "gradients accumulated"));
 	assert_non_null(strstr(cure, "25.3 %"));
+}
+
+/* Busy steps, and a program that launches slowly before them, between them and after them. */
+static void waits_outside_of_steps_are_not_those_of_steps(void **state)
+{
+	struct build build = steps(10, 8, NULL);
+	struct kwhy_finding finding;
+	char cure[256];
+
+	(void)state;
+	for (size_t i = 0; i < build.recording->range_count; i++)
+		build.recording->ranges[i].end_ns -= 60 * US;
+	assert_false(find_steps(&build, &finding, cure, sizeof(cure)));
+	build = steps(10, 2, NULL);
+	for (size_t i = 0; i < build.recording->range_count; i++)
+		build.recording->ranges[i].end_ns = build.recording->ranges[i].start_ns + 5 * US;
+	assert_false(find_steps(&build, &finding, cure, sizeof(cure)));
 }
 
 static void steps_that_fill_the_device_are_large_enough(void **state)
@@ -283,6 +300,7 @@ int main(void)
 		cmocka_unit_test(other_concatenations_are_no_caches),
 		cmocka_unit_test(without_shapes_no_cache_is_seen_to_grow),
 		cmocka_unit_test(steps_that_wait_for_launches_may_be_larger),
+		cmocka_unit_test(waits_outside_of_steps_are_not_those_of_steps),
 		cmocka_unit_test(an_optimizer_whose_ranges_are_known_may_step_less_often),
 		cmocka_unit_test(steps_that_fill_the_device_are_large_enough),
 	};

@@ -180,6 +180,21 @@ static void a_result_of_kwhy_is_named_with_the_command_that_reads_it(void **stat
 	kwhy_recording_free(recording);
 }
 
+/* The metadata of a trace may fill what is read to recognise it, and have names like those of other files. */
+static void a_trace_is_one_whatever_its_metadata_are_called(void **state)
+{
+	enum { METADATA_BYTES = 20000 };
+	static const char events[] =
+		"\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":1,\"dur\":2,"
+		"\"args\":{\"device\":0,\"stream\":7}}]}";
+	static char text[METADATA_BYTES + 400];
+
+	(void)state;
+	snprintf(text, sizeof(text), "{\"power_w\":1,\"frame\":{},\"metrics\":{},\"note\":\"%*s\",%s",
+		METADATA_BYTES, "", events);
+	OK(import_partial(text, false));
+}
+
 static void write_at(const char *folder, const char *name, const char *text)
 {
 	char path[128];
@@ -300,6 +315,7 @@ int main(void)
 		cmocka_unit_test(a_whole_trace_of_calls_is_read_as_its_devices_may_have_had_nothing_to_do),
 		cmocka_unit_test(a_whole_trace_after_a_cut_one_is_not_cut),
 		cmocka_unit_test(a_result_of_kwhy_is_named_with_the_command_that_reads_it),
+		cmocka_unit_test(a_trace_is_one_whatever_its_metadata_are_called),
 		cmocka_unit_test(json_of_other_kinds_in_a_folder_is_left_out_and_noted),
 		cmocka_unit_test(a_table_of_collectives_that_is_not_there_is_refused_whatever_the_trace),
 		cmocka_unit_test(what_is_no_file_with_anything_in_it_is_refused_in_words_for_any_file),

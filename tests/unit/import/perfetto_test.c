@@ -330,6 +330,32 @@ static void bytes_that_are_not_packets_are_not_a_trace(void **state)
 	}
 }
 
+/* The tracing service of Perfetto adds trusted_uid, field 3, to packets, here to the first one. */
+static void a_trace_of_the_tracing_service_is_recognised(void **state)
+{
+	char path[] = P_tmpdir "/kwhy-perfetto-XXXXXX", bytes[8192];
+	FILE *file = fopen(CORPUS "rocprof.pftrace", "rb");
+	struct kwhy_recording *r;
+	size_t length;
+
+	(void)state;
+	assert_non_null(file);
+	length = fread(bytes, 1, sizeof(bytes), file);
+	assert_true(feof(file) && bytes[1] < 126);
+	fclose(file);
+	file = fdopen(mkstemp(path), "wb");
+	assert_non_null(file);
+	bytes[1] = (char)(bytes[1] + 2);
+	fwrite(bytes, 1, 2, file);
+	fwrite("\x18\x00", 1, 2, file);
+	fwrite(bytes + 2, 1, length - 2, file);
+	assert_int_equal(fclose(file), 0);
+	r = read_file(path);
+	assert_int_equal(r->activities.count, 2);
+	kwhy_recording_free(r);
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -339,6 +365,7 @@ int main(void)
 		cmocka_unit_test(a_number_is_not_a_text_and_a_text_is_not_a_number),
 		cmocka_unit_test(slices_without_a_track_lie_on_the_track_of_their_sequence),
 		cmocka_unit_test(bytes_that_are_not_packets_are_not_a_trace),
+		cmocka_unit_test(a_trace_of_the_tracing_service_is_recognised),
 		cmocka_unit_test(a_trace_cut_at_any_byte_is_refused_or_read_up_to_there),
 	};
 
