@@ -297,6 +297,8 @@ static void send_long_line(struct client *client, size_t bytes)
 	assert_error(client, "", -32700);
 }
 
+#define UMLAUTS "éééééééééééééééééééééééé"
+
 static void hostile_messages_get_an_error_each(void **state)
 {
 	static const struct {
@@ -321,6 +323,11 @@ static void hostile_messages_get_an_error_each(void **state)
 		{"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":[]}", -32602},
 		{"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"no/such\"}", -32601},
 		{"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server/discover\"}", -32601},
+		/* cut within a character */
+		{"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x" UMLAUTS UMLAUTS "\"}", -32601},
+		{"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"x" UMLAUTS
+				UMLAUTS "\"}}",
+			-32602},
 		{"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\"}", -32602},
 		{"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"rm\"}}",
 			-32602},

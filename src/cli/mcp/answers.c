@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { EVIDENCE_ROWS = 3, TEXT_BYTES = 600 };
+enum { EVIDENCE_ROWS = 3, TEXT_BYTES = 720 };
 
 static json_t *joules(int64_t energy_nj)
 {
@@ -19,8 +19,7 @@ static json_t *seconds(int64_t time_ns)
 	return time_ns == KWHY_ANALYSE_UNKNOWN ? json_null() : json_real((double)time_ns * 1e-9);
 }
 
-/* Text as valid UTF-8, which names of kernels and files need not be, without what exceeds TEXT_BYTES. */
-static json_t *text_of(const char *text)
+json_t *kwhy_mcp_text(const char *text)
 {
 	char clean[3 * TEXT_BYTES + 4];
 	size_t length;
@@ -68,8 +67,8 @@ static json_t *device_object(const struct kwhy_analysis *analysis, size_t number
 	if (kwhy_analysis_device(analysis, number, &info))
 		return NULL;
 	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "device", (json_int_t)number, "name",
-		text_of(info.name), "rank", info.rank < 0 ? json_null() : json_integer(info.rank), "seconds",
-		seconds(info.span_ns), "busy_seconds", seconds(info.busy_ns), "energy_j",
+		kwhy_mcp_text(info.name), "rank", info.rank < 0 ? json_null() : json_integer(info.rank),
+		"seconds", seconds(info.span_ns), "busy_seconds", seconds(info.busy_ns), "energy_j",
 		joules(info.energy_nj), "metered_j", joules(info.metered_nj));
 }
 
@@ -101,7 +100,7 @@ static json_t *evidence_list(const struct kwhy_analysis *analysis, size_t findin
 		struct kwhy_evidence_info info = {.size = sizeof(info)};
 
 		if (kwhy_analysis_evidence(analysis, finding, i, &info) == KWHY_ANALYSE_OK)
-			json_array_append_new(list, text_of(info.what));
+			json_array_append_new(list, kwhy_mcp_text(info.what));
 	}
 	return list;
 }
@@ -118,14 +117,14 @@ static json_t *finding_object(
 {
 	return json_pack(
 		"{s:s, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o, s:o, s:s, s:b, s:o}, s:o}",
-		"id", info->id, "title", text_of(info->title), "device",
+		"id", info->id, "title", kwhy_mcp_text(info->title), "device",
 		info->device < 0 ? json_null() : json_integer(info->device), "count", (json_int_t)info->count,
 		"seconds", seconds(info->time_ns), "energy_j", joules(info->energy_nj), "in",
-		text_of(info->place), "file", text_of(info->file), "line",
-		info->line > 0 ? json_integer(info->line) : json_null(), "cure", text_of(info->cure),
-		"change", text_of(info->change), "saves", "seconds", seconds(info->saved_ns), "energy_j",
-		joules(info->saved_nj), "bound", bound_name(info->bound), "frees_device", info->frees_device,
-		"assumption", text_of(info->assumption), "evidence",
+		kwhy_mcp_text(info->place), "file", kwhy_mcp_text(info->file), "line",
+		info->line > 0 ? json_integer(info->line) : json_null(), "cure", kwhy_mcp_text(info->cure),
+		"change", kwhy_mcp_text(info->change), "saves", "seconds", seconds(info->saved_ns),
+		"energy_j", joules(info->saved_nj), "bound", bound_name(info->bound), "frees_device",
+		info->frees_device, "assumption", kwhy_mcp_text(info->assumption), "evidence",
 		evidence_list(analysis, number, info->evidence_count));
 }
 
@@ -153,7 +152,7 @@ json_t *kwhy_mcp_findings(const struct kwhy_analysis *analysis, const struct kwh
 static json_t *account_object(size_t device, const struct kwhy_account_info *info)
 {
 	return json_pack("{s:I, s:s, s:o, s:s, s:I, s:o, s:o, s:o, s:o, s:o}", "device", (json_int_t)device,
-		"category", info->category, "name", text_of(info->name), "basis", info->basis, "count",
+		"category", info->category, "name", kwhy_mcp_text(info->name), "basis", info->basis, "count",
 		(json_int_t)info->count, "seconds", seconds(info->time_ns), "energy_j",
 		joules(info->gross_nj), "energy_low_j", joules(info->low_nj), "energy_high_j",
 		joules(info->high_nj), "net_j", joules(info->net_nj));
@@ -192,10 +191,10 @@ json_t *kwhy_mcp_accounts(const struct kwhy_analysis *analysis, const struct kwh
 static json_t *change_object(const struct kwhy_plan_change_info *info)
 {
 	return json_pack("{s:s, s:o, s:s, s:s, s:I, s:o, s:o, s:s, s:o}", "change", info->id, "title",
-		text_of(info->title), "effort", info->effort, "risk", info->risk, "places",
+		kwhy_mcp_text(info->title), "effort", info->effort, "risk", info->risk, "places",
 		(json_int_t)info->places, "saved_seconds", seconds(info->saved_ns), "saved_j",
 		joules(info->saved_nj), "bound", bound_name(info->bound), "assumption",
-		text_of(info->assumption));
+		kwhy_mcp_text(info->assumption));
 }
 
 static json_t *changes_list(const struct kwhy_plan *plan, size_t count)
@@ -220,7 +219,8 @@ static json_t *refused_list(const struct kwhy_plan *plan, size_t count, size_t l
 
 		if (kwhy_plan_refusal(plan, i, &info) == KWHY_ANALYSE_OK)
 			json_array_append_new(list,
-				json_pack("{s:s, s:o}", "change", info.id, "reason", text_of(info.reason)));
+				json_pack("{s:s, s:o}", "change", info.id, "reason",
+					kwhy_mcp_text(info.reason)));
 	}
 	return list;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/mcp/server.h"
 
+#include "cli/mcp/answers.h"
+
 #include "cli/mcp/tools.h"
 
 #include <errno.h>
@@ -65,8 +67,8 @@ static enum kwhy_status send_message(struct server *server, json_t *message, str
 /* An error as answer to `id`, which is borrowed; NULL: the id is not known. */
 static json_t *failure(const json_t *id, int code, const char *message)
 {
-	return json_pack("{s:s, s:O?, s:{s:i, s:s}}", "jsonrpc", "2.0", "id", id, "error", "code", code,
-		"message", message);
+	return json_pack("{s:s, s:O?, s:{s:i, s:o}}", "jsonrpc", "2.0", "id", id, "error", "code", code,
+		"message", kwhy_mcp_text(message));
 }
 
 /* An answer with this result, which is released. */
@@ -109,8 +111,8 @@ static json_t *content_of(json_t *object, const char *problem)
 		content = json_pack("{s:[{s:s, s:s}], s:O, s:b}", "content", "type", "text", "text", text,
 			"structuredContent", object, "isError", 0);
 	else if (!object)
-		content = json_pack(
-			"{s:[{s:s, s:s}], s:b}", "content", "type", "text", "text", problem, "isError", 1);
+		content = json_pack("{s:[{s:s, s:o}], s:b}", "content", "type", "text", "text",
+			kwhy_mcp_text(problem), "isError", 1);
 	free(text);
 	return content;
 }
