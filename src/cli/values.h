@@ -10,10 +10,14 @@
 KWHY_MUST_USE enum kwhy_status kwhy_value_price(
 	const char *spec, double *out_price_per_kwh, char out_currency[16], struct kwhy_error *error);
 
-#define KWHY_WORK_UNIT_BYTES 32
+#define KWHY_COUNT_NAME_BYTES 32
 
-/* Reads an amount of work above 0: "tokens=4096". */
+/* Reads a name and a count above 0: "decode=2048". Messages name the option, without its "--". */
+KWHY_MUST_USE enum kwhy_status kwhy_value_name_count(const char *option, const char *spec,
+	char out_name[KWHY_COUNT_NAME_BYTES], double *out_count, struct kwhy_error *error);
+
+/* Reads an amount of work above 0: "tokens=4096". The unit has no space. */
 KWHY_MUST_USE enum kwhy_status kwhy_value_work(
-	const char *spec, char out_unit[KWHY_WORK_UNIT_BYTES], double *out_count, struct kwhy_error *error);
+	const char *spec, char out_unit[KWHY_COUNT_NAME_BYTES], double *out_count, struct kwhy_error *error);
 
 #endif

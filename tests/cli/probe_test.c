@@ -259,8 +259,13 @@ static void what_is_no_recording_of_probe_cannot_be_carried_on(void **state)
 	assert_done(SPAWN("probe", "-o", place("a"), "--append", "/nowhere.kwhy", "true"), 1, "nowhere");
 	make_blocks("x", NULL);
 	assert_done(SPAWN("probe", "-o", place("x"), "--append", place("x"), "true"), 2,
-		"name another place for that with -o");
+		"would replace the input");
 	unlink(place("x"));
+	make_blocks("run.kwhy", NULL);
+	assert_int_equal(chdir(folder), 0);
+	assert_done(SPAWN("probe", "--append", "run.kwhy", "true"), 2, "name another place for that with -o");
+	assert_int_equal(chdir("/"), 0);
+	unlink(place("run.kwhy"));
 }
 
 int main(void)

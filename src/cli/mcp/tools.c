@@ -244,7 +244,7 @@ struct request {
 	const char **paths, **power, **work_texts;
 	size_t path_count, work_count;
 	struct kwhy_analysis_work *work;
-	char (*units)[KWHY_WORK_UNIT_BYTES];
+	char (*units)[KWHY_COUNT_NAME_BYTES];
 	struct kwhy_analysis_options options;
 };
 

@@ -109,10 +109,10 @@ static const struct kwhy_read_phase *range_named(const struct kwhy_read_run *run
 /* Adds a range of the report as a phase. The option assigns tokens to it: decode=2048. */
 static enum kwhy_status add_range(struct asking *asking, const char *spec, struct kwhy_error *error)
 {
-	char name[KWHY_WORK_UNIT_BYTES];
+	char name[KWHY_COUNT_NAME_BYTES];
 	const struct kwhy_read_phase *range;
 	double tokens;
-	enum kwhy_status status = kwhy_value_work(spec, name, &tokens, error);
+	enum kwhy_status status = kwhy_value_name_count("phase", spec, name, &tokens, error);
 
 	if (status)
 		return status;

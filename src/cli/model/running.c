@@ -196,7 +196,7 @@ static bool ends_in_s(const char *word)
  */
 static void write_shares(const struct kwhy_runs *runs, const char *currency, struct kwhy_model_page *page)
 {
-	char per_unit[KWHY_WORK_UNIT_BYTES + 8];
+	char per_unit[KWHY_COUNT_NAME_BYTES + 8];
 	struct kwhy_table_column columns[3] = {{"", KWHY_COLUMN_NAME}};
 	struct kwhy_running saved = {
 		.per_unit = kwhy_interval_difference(runs->answers[0].per_unit, runs->answers[1].per_unit),

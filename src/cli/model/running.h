@@ -39,7 +39,7 @@ struct kwhy_runs {
 		work[KWHY_RUNS_MAX];
 	struct kwhy_running answers[KWHY_RUNS_MAX];
 	struct kwhy_running_question questions[KWHY_RUNS_MAX];
-	char unit[KWHY_WORK_UNIT_BYTES]; /* unit of the work; "": no work is known */
+	char unit[KWHY_COUNT_NAME_BYTES]; /* unit of the work; "": no work is known */
 	size_t count;
 };
 

@@ -27,7 +27,7 @@ enum kwhy_status kwhy_job_status(int code, struct kwhy_error *error)
 struct work {
 	struct kwhy_analysis_options options;
 	struct kwhy_analysis_work *work;
-	char (*units)[KWHY_WORK_UNIT_BYTES];
+	char (*units)[KWHY_COUNT_NAME_BYTES];
 	char currency[16];
 };
 
