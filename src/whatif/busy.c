@@ -8,10 +8,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* State of a count of busy time: when the activities of one device ran, and which of them are dropped. */
+/*
+ * State while the busy time of one device is computed: the times of its activities, and which of them a
+ * change removed.
+ */
 struct shift {
 	const int64_t *start_ns, *end_ns;
-	const uint8_t *dropped; /* [activities] whether each activity is dropped; NULL: none is */
+	const uint8_t *dropped; /* [activities] whether each activity is removed; NULL: none is */
 	size_t count;
 };
 
@@ -22,7 +25,7 @@ static int by_start(const void *context, uint32_t a, uint32_t b)
 	return (start_ns[a] > start_ns[b]) - (start_ns[a] < start_ns[b]);
 }
 
-/* Adds the busy time: the length of the union of the activities that are not dropped, ns. */
+/* Adds the busy time in ns: the length of the union of the activities that are not removed. */
 static enum kwhy_status add_busy_ns(const struct shift *shift, double *sum_ns, struct kwhy_error *error)
 {
 	uint32_t *order;

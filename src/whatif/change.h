@@ -9,20 +9,21 @@
 #include "whatif/graph.h"
 
 /*
- * A change to a program, made to the graph of its recording. A change sees the graph that earlier changes
- * left, so that no saving counts twice.
+ * A change to a program, which is made to the graph of its recording (whatif/graph.h). A change edits the
+ * graph as earlier changes left it, so no saving counts twice.
  */
 
 enum { KWHY_WHATIF_WORDS = 240 };
 
-/* What making a change did. */
+/* Result of making a change. */
 struct kwhy_whatif_effect {
-	/* number of places at which the change was made; 0: the change was refused */
+	/* number of launches, copies or waits at which the change was made; 0: the change was refused */
 	uint64_t places;
 	/* assumptions of the projection with their figures, or the reason for the refusal */
 	char words[KWHY_WHATIF_WORDS];
 	/*
-	 * whether some cost is neither recorded nor in the profile, so that the saving is an upper bound
+	 * whether a cost was assumed because neither the recording nor the profile has it; the saving is
+	 * then an upper bound
 	 */
 	bool is_generic;
 };
@@ -38,8 +39,8 @@ struct kwhy_whatif_change {
 	 */
 	const char *argument;
 	/*
-	 * argument that plans use and that an option without argument uses; below `least`: no plan tries the
-	 * change
+	 * argument that plans use, and that the option uses when it is given without one; below `least`: no
+	 * plan tries the change
 	 */
 	uint32_t number;
 	uint32_t least; /* smallest argument that is accepted */
@@ -48,8 +49,8 @@ struct kwhy_whatif_change {
 	enum kwhy_risk risk;
 	const char *finding; /* id of the finding that the change remedies; NULL: no finding */
 	/*
-	 * condition that a recording cannot show; plans do not make the change but list it with this
-	 * condition; NULL: no condition
+	 * condition that a recording cannot show to hold; plans list the change with this condition and do
+	 * not make it; NULL: no condition
 	 */
 	const char *premise;
 	/*
@@ -78,8 +79,8 @@ extern const struct kwhy_whatif_change kwhy_whatif_changes[KWHY_WHATIF_CHANGES];
 extern const size_t kwhy_whatif_change_count;
 
 /*
- * A call that took far longer than is usual for its kind; `after` is the previous call of that kind on the
- * same thread.
+ * A warm-up outlier: a call that took far longer than is usual for its kind. `after` is the previous call
+ * of that kind on the same thread.
  */
 struct kwhy_whatif_warmup {
 	uint32_t call, after;
@@ -87,15 +88,17 @@ struct kwhy_whatif_warmup {
 };
 
 /*
- * Projection of one change made alone with its default number. It is kept so that the graph is played once
- * for each change.
+ * Projection of one change made alone with its default number. It is kept so that the graph is simulated
+ * only once for each change.
  */
 struct kwhy_whatif_alone {
-	bool is_played;			  /* whether `effect` and `expected` are set */
-	struct kwhy_whatif_effect effect; /* effect of the change; places is 0 if it was refused */
-	struct kwhy_projection expected;  /* projection at the expected costs */
+	bool is_played; /* whether `effect` and `expected` are set */
+	struct kwhy_whatif_effect
+		effect; /* effect of the change; its `places` is 0 if the change was refused */
+	struct kwhy_projection expected; /* projection at the expected costs */
 	bool is_widened;
-	struct kwhy_projection after; /* projection with the intervals of all costs; set if is_widened */
+	struct kwhy_projection
+		after; /* projection whose intervals include those of all costs; set if is_widened */
 };
 
 /* All data that changes read, as kwhy_whatif_new() makes it. */
@@ -106,21 +109,22 @@ struct kwhy_whatif {
 	struct kwhy_whatif_graph *graph;
 	struct kwhy_whatif_costs costs;
 	struct kwhy_whatif_alone *alone; /* [kwhy_whatif_change_count] projections of the single changes */
-	enum kwhy_whatif_corner corner;	 /* costs that changes currently use */
+	enum kwhy_whatif_corner corner;	 /* values of the costs that changes use now */
 
-	/* [calls + 1] index in `issued` of the first row that each outermost call issued */
+	/* [calls + 1] index in `issued` of the first activity that each outermost call issued */
 	uint32_t *first_issued;
-	uint32_t *issued; /* [activities] rows sorted by the outermost call that issued them */
-	/* [activities] next row in the same stream; KWHY_NONE: the row is the last */
+	uint32_t *issued; /* [activities] indices of the activities, sorted by the outermost call that issued
+			     them */
+	/* [activities] next activity in the same stream; KWHY_NONE: the activity is the last */
 	uint32_t *next;
-	uint32_t *first_of_stream; /* [streams] first row of the stream */
+	uint32_t *first_of_stream; /* [streams] first activity of the stream */
 	/*
-	 * [activities] number of the step to which each row belongs; KWHY_NONE: the row is outside of all
+	 * [activities] number of the step to which each activity belongs; KWHY_NONE: it is outside of all
 	 * steps
 	 */
 	uint32_t *step;
 	uint32_t step_count; /* 0: steps are unknown */
-	/* whether ranges name the steps; if not, a repeating sequence of launches defines them */
+	/* true: ranges name the steps; false: a repeating sequence of launches defines them */
 	bool steps_named;
 	/* how steps were found: "ranges" or "a sequence of launches that repeats" */
 	const char *step_words;
@@ -135,13 +139,14 @@ struct kwhy_whatif {
 	int64_t first_ns, last_ns;
 	float *net_w; /* [activities] power of each activity above idle, W; NAN: unknown */
 	/*
-	 * [activities] half of the 90 % interval of the energy of each activity's account, over that energy
+	 * [activities] half of the 90 % interval of the energy of the activity's account, as a share of
+	 * that energy
 	 */
 	float *half_ci90_ratio;
 	double *idle_w;		  /* [devices] power while the device idles, W; NAN: unknown */
 	double *idle_half_ci90_w; /* [devices] half of the 90 % interval of idle_w */
 	/*
-	 * half of the 90 % interval of the time that another run of the program would take, over that time
+	 * half of the 90 % interval of the time of another run of the same program, as a share of that time
 	 */
 	double scatter_ratio;
 	bool has_energy; /* whether the energy of every device that worked is known */

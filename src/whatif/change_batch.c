@@ -8,8 +8,7 @@
 #include <math.h>
 
 /*
- * Changes to how much work a launch does: merging equal launches, and letting one step do the work of
- * several.
+ * Changes to how much work a launch does: equal launches become one, or one step does the work of several.
  */
 
 enum { PERIOD_ROWS = 64 }; /* largest number of launches in a sequence whose repetitions are merged */
@@ -41,10 +40,10 @@ static double waves(const struct kwhy_whatif *whatif, uint32_t row, double block
 }
 
 /*
- * Length of a kernel after its number of blocks grew by the factor `times`, ns. The length grows as the
- * number of waves, or by the factor itself where blocks or device are unknown. In the fast corner it does not
- * grow, since all blocks may wait for the same thing concurrently. In the slow corner a multiprocessor holds
- * one block at a time.
+ * Length of a kernel in ns after its number of blocks grew by the factor `times`. The length grows as the
+ * number of waves or, where blocks or device are unknown, by `times`. For the upper bound of the saving it
+ * does not grow, since all blocks may wait for the same thing concurrently. For the lower bound a
+ * multiprocessor is taken to hold one block at a time.
  */
 static double grown_ns(const struct kwhy_whatif *whatif, uint32_t row, double times)
 {
@@ -69,7 +68,7 @@ static bool is_same_launch(const struct kwhy_whatif *whatif, uint32_t a, uint32_
 		rows->threads_per_block[a] == rows->threads_per_block[b];
 }
 
-/* A sequence of `period` launches that occurs `times` times in a row. */
+/* `period` launches in a row that are repeated `times` times. */
 struct loop {
 	size_t period, times;
 };
@@ -84,7 +83,10 @@ static struct loop loop_of(
 	return (struct loop){period, end / period};
 }
 
-/* Of the loops with at most `most` repetitions, the one whose merging leaves the fewest launches. */
+/*
+ * Of the repeated sequences with at most `most` repetitions, the one that leaves the fewest launches when
+ * its repetitions are merged.
+ */
 static struct loop find_loop(
 	const struct kwhy_whatif *whatif, const uint32_t *rows, size_t count, size_t most)
 {
@@ -158,7 +160,7 @@ void kwhy_whatif_batch(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_
 			"no kernel, and no sequence of kernels, is launched twice in a row with one grid");
 }
 
-/* Makes a row of the first step of a batch do the work of that row in all steps of the batch. */
+/* Gives an activity of a batch's first step the work of that activity in all steps of the batch. */
 static void grow_row(struct kwhy_whatif *whatif, uint32_t row, double times)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
@@ -176,8 +178,8 @@ static void grow_row(struct kwhy_whatif *whatif, uint32_t row, double times)
 }
 
 /*
- * Drops the calls of all steps that are merged into others. The pause before a step's call belongs to the
- * step, unless the call before the pause is outside of steps.
+ * Removes the calls of all steps that are merged into others. The pause before a call is removed with it,
+ * unless the call before the pause is outside of all steps.
  */
 static void drop_steps(struct kwhy_whatif *whatif, size_t thread, uint32_t times)
 {
@@ -200,7 +202,7 @@ static void drop_steps(struct kwhy_whatif *whatif, size_t thread, uint32_t times
 	}
 }
 
-/* Number of steps with work on a device. Ranges at the end of the run may have none. */
+/* Number of steps with work on a device; steps at the end of the run may have none. */
 static uint32_t steps_on(const struct kwhy_whatif *whatif, uint32_t device)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;

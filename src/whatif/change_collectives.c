@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Changes to collectives. */
+/* Changes that let collectives overlap with other work. */
 
 static bool is_collective(const struct kwhy_whatif *whatif, uint32_t row)
 {
@@ -17,8 +17,8 @@ static bool is_collective(const struct kwhy_whatif *whatif, uint32_t row)
 struct overlap {
 	struct kwhy_whatif *whatif;
 	/*
-	 * [activities] the row itself or, if it is dropped, the last row before it in its stream that is not;
-	 * KWHY_NONE: no such row
+	 * [activities] the activity itself or, if it is removed, the last activity before it in its stream
+	 * that is kept; KWHY_NONE: no such activity
 	 */
 	uint32_t *left;
 	uint64_t passed;
@@ -40,8 +40,8 @@ static void find_left(struct overlap *overlap)
 }
 
 /*
- * The row that a link leads to or, if that is dropped, the last row before it in its stream that is not;
- * KWHY_NONE: no such row.
+ * The activity that a link leads to or, if that is removed, the last activity before it in its stream that
+ * is kept; KWHY_NONE: no such activity.
  */
 static uint32_t waited_for(const struct overlap *overlap, uint32_t row, enum kwhy_whatif_link link)
 {
@@ -64,8 +64,9 @@ static bool may_pass(struct overlap *overlap, uint32_t row, uint32_t before)
 }
 
 /*
- * Makes a row follow the work before the collectives of its step that precede it in its stream. If no work
- * precedes them, the row begins when the first of them began.
+ * Lets an activity start without waiting for the collectives of its step that precede it in its stream: it
+ * then follows the work before these collectives. If no work precedes them, it starts when the first of
+ * them started.
  */
 static void pass_in_stream(struct overlap *overlap, uint32_t row, uint32_t before)
 {
@@ -86,7 +87,7 @@ static void pass_in_stream(struct overlap *overlap, uint32_t row, uint32_t befor
 	node->lag_ns[KWHY_LINK_ORDER] = kwhy_whatif_recorded_start(whatif->graph, first);
 }
 
-/* Removes the waits of a row for collectives of the row's own step. */
+/* Removes the links by which an activity waits for collectives of its own step. */
 static void pass(struct overlap *overlap, uint32_t row)
 {
 	uint32_t before = waited_for(overlap, row, KWHY_LINK_ORDER);

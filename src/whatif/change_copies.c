@@ -11,18 +11,18 @@
 
 /* Changes to copies between host and device. */
 
-/* Copies in one direction that can be replaced by a single copy. */
+/* Copies in one direction that one copy can replace. */
 struct pack {
 	struct kwhy_whatif *whatif;
 	enum kwhy_copy_kind kind;
-	uint32_t first; /* first row of the pack; KWHY_NONE: the pack is empty */
+	uint32_t first; /* first activity of the pack; KWHY_NONE: the pack is empty */
 	size_t begin;	/* index of that row in `rows` */
 	uint32_t *rows;
 	size_t count;
 	double bytes;
 	/*
-	 * packs: number of packed copies made; packed: copies that they replace; not_worth: copies left
-	 * alone, since one copy would take no less time
+	 * packs: number of packed copies made; packed: number of copies that they replace; not_worth:
+	 * number of copies that stay as they are, since one copy would take no less time
 	 */
 	uint64_t packs, packed, not_worth;
 	bool has_calls;	    /* whether a call is known for some packed copy */
@@ -34,7 +34,10 @@ static uint32_t process_of(const struct kwhy_recording *recording, uint32_t row)
 	return recording->streams[recording->activities.stream[row]].process;
 }
 
-/* Sum of the copies' times as the graph has them, ns. Used where no cost is known. */
+/*
+ * Sum of the copies' times in ns in the graph as changed so far. It is used where the cost of a copy is
+ * unknown.
+ */
 static double sum_ns(const struct pack *pack)
 {
 	double sum = 0;
@@ -50,8 +53,8 @@ static struct kwhy_whatif_cost cost_of(const struct pack *pack)
 }
 
 /*
- * Time of the packed copy and of the small kernel that gathers its parts before it or scatters them after it,
- * ns.
+ * Time in ns of the packed copy and of the small kernel that gathers its parts before it or scatters them
+ * after it.
  */
 static double packed_ns(struct pack *pack)
 {
@@ -77,8 +80,8 @@ static uint32_t call_after(const struct kwhy_whatif *whatif, uint32_t call)
 }
 
 /*
- * Host time for one copy beyond the copy itself: of its call, and of a wait for the copy right after it. The
- * time of a call that moves the bytes itself includes the copy, which is subtracted.
+ * Host time in ns that one copy takes: that of its call, and of a wait for the copy right after it. If the
+ * call moves the bytes itself, the time of the copy is subtracted.
  */
 static double host_ns(const struct kwhy_whatif *whatif, uint32_t row)
 {
@@ -101,8 +104,9 @@ static double host_ns(const struct kwhy_whatif *whatif, uint32_t row)
 
 /*
  * Whether packing saves time. Device and host work concurrently, so a sequence of copies takes the time of
- * the slower one. Copies whose time is that of their bytes take as long when packed, and work that needs the
- * first copy would wait for the last. Where no cost is known, packing is taken to save at least the calls.
+ * the slower one. Large copies take as long when packed, and work that needs the first copy would then wait
+ * for the last. Where the cost of a copy is unknown, packing is assumed to save at least the time of the
+ * calls.
  */
 static bool is_worth_it(const struct pack *pack)
 {
@@ -248,8 +252,8 @@ static void pack_copies(struct kwhy_whatif *whatif, enum kwhy_copy_kind kind, en
 }
 
 /*
- * Whether a row ends a pack of copies to the device. A read-back does, since later copies may depend on what
- * was read.
+ * Whether an activity ends a pack of copies to the device. A copy to the host does, since later copies to
+ * the device may depend on what the host read.
  */
 static bool reads_back(const struct kwhy_whatif *whatif, uint32_t row)
 {
@@ -263,7 +267,10 @@ void kwhy_whatif_pack_h2d(struct kwhy_whatif *whatif, uint32_t number, struct kw
 		whatif->step_count ? "up to the next read-back or step" : "up to the next read-back", effect);
 }
 
-/* Whether a row ends a pack of read-backs. Any other work does, since values read after it may differ. */
+/*
+ * Whether an activity ends a pack of copies to the host. Any other work does, since values that are read
+ * after it may differ.
+ */
 static bool is_work(const struct kwhy_whatif *whatif, uint32_t row)
 {
 	(void)whatif;
@@ -283,8 +290,8 @@ static bool is_pageable(const struct kwhy_activities *rows, uint32_t row)
 }
 
 /*
- * What a thread does after a call and before its next wait: issue other work than read-backs, or nothing
- * until it waits.
+ * What a thread does after a call and before its next wait: it issues work other than copies to the host,
+ * or it issues nothing else.
  */
 enum after { AFTER_OTHER_WORK, AFTER_WAIT };
 
@@ -308,8 +315,8 @@ static enum after look_back(const struct kwhy_whatif *whatif, uint32_t call, enu
 }
 
 /*
- * [calls] whether the thread, after the call, waits before it issues anything but read-backs. A read-back in
- * the call then need not block. NULL: out of memory.
+ * [calls] whether the thread, after the call, waits before it issues anything but copies to the host. If
+ * so, a copy to the host in this call need not block. NULL: out of memory.
  */
 static bool *find_waited_for(struct kwhy_whatif *whatif)
 {
@@ -344,8 +351,8 @@ static double queueing_ns(const struct kwhy_whatif *whatif, enum kwhy_copy_kind 
 }
 
 /*
- * Makes a call that blocked for its copy return immediately, if `may_return`: the copy is to the device, or
- * the thread waits for it afterwards anyway.
+ * Makes a call that blocked for its copy return immediately. `may_return` allows that: the copy is to the
+ * device, or the thread waits for it afterwards anyway.
  */
 static void unblock(struct kwhy_whatif *whatif, uint32_t row, uint32_t call, bool may_return)
 {
@@ -358,9 +365,9 @@ static void unblock(struct kwhy_whatif *whatif, uint32_t row, uint32_t call, boo
 }
 
 /*
- * Drops a wait that directly follows a copy to the device and waits for that copy only. Frameworks wait so
- * after a copy without non_blocking; once the copy does not block, the wait is not needed. In the slow corner
- * the wait stays.
+ * Removes a wait that directly follows a copy to the device and waits for that copy only. Frameworks wait
+ * in this way after a copy without non_blocking; once the copy does not block, the wait is not needed. For
+ * the lower bound of the saving the wait stays.
  */
 static void drop_wait_after(struct kwhy_whatif *whatif, uint32_t row, uint32_t call)
 {

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Changes to where data stays and when it is moved. */
+/* Changes that keep data on the device or move it at another time. */
 
-enum { ROUND_TRIP_BYTES = 256 /* bytes; smaller copies may have equal sizes by chance */ };
+enum { ROUND_TRIP_BYTES = 256 /* In bytes. Smaller copies may have equal sizes by chance. */ };
 
 /*
  * A copy between host and device, and the number of kernels, graphs and collectives that ran on any device
@@ -25,7 +25,8 @@ struct round_trips {
 	struct kwhy_whatif *whatif;
 	struct passage *copies; /* [count] copies between host and device */
 	size_t count;
-	uint64_t pairs, bytes; /* pairs: number of dropped pairs; bytes: copy size of the largest pair */
+	uint64_t pairs,
+		bytes; /* pairs: number of removed pairs; bytes: size of the largest copy among them */
 };
 
 static bool computes(const struct kwhy_whatif *whatif, uint32_t row)
@@ -75,12 +76,13 @@ static int by_work_and_bytes(const void *context, uint32_t a, uint32_t b)
 }
 
 /*
- * Drops pairs of a read-back and a later copy to the device of the same size with no computation between
- * them. Each copy to the device is paired with the oldest read-back left.
+ * Removes pairs of a copy to the host and a later copy of the same size to the device, if no computation
+ * runs between them. Each copy to the device is paired with the oldest copy to the host that has no partner
+ * yet.
  */
 static void drop_pairs(struct round_trips *round_trips, struct passage *copies, size_t count)
 {
-	/* copies[oldest .. held) are the read-backs that have no partner yet */
+	/* copies[oldest .. held) are the copies to the host that have no partner yet */
 	size_t oldest = 0, held = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -120,8 +122,8 @@ static enum kwhy_status drop_round_trips(struct round_trips *round_trips, struct
 }
 
 /*
- * Drops the read-backs after the last work of a device, except the last `number`. Returns how many it
- * dropped.
+ * Removes the copies to the host after the last work of a device, except the last `number` of them. Returns
+ * how many it removed.
  */
 static uint64_t drop_last_read_backs(struct kwhy_whatif *whatif, uint32_t device, uint32_t number)
 {
@@ -140,9 +142,9 @@ static uint64_t drop_last_read_backs(struct kwhy_whatif *whatif, uint32_t device
 }
 
 /*
- * Sets the length of the copies of one kind and size that remain. Few of many remain, and each could have any
- * length of the distribution, so in the corners they get the fastest and the slowest tenth of the recorded
- * lengths.
+ * Sets the length of the remaining copies of one kind and size. If few of many remain, they may be any of
+ * the recorded ones. So for the bounds of the saving they get the lengths of the fastest and the slowest
+ * tenth.
  */
 static void spread_kept(struct kwhy_whatif *whatif, enum kwhy_copy_kind kind, uint64_t bytes)
 {
@@ -195,7 +197,7 @@ void kwhy_whatif_keep_on_device(
 		KWHY_WHATIF_COUNT(round_trips.pairs), last);
 }
 
-/* Copies to the device between two pieces of other work in a stream. */
+/* Consecutive copies to the device in a stream, with other work before and after them. */
 struct batch {
 	uint32_t before; /* last other work before the copies; KWHY_NONE: no such work */
 	uint32_t issue;	 /* node of the call that issued the first copy; KWHY_NONE: unknown call */
@@ -234,7 +236,7 @@ static void open_batch(struct overlap *overlap, uint32_t row)
 		overlap->last_work, overlap->whatif->graph->nodes[row].from[KWHY_LINK_ISSUE]};
 }
 
-/* Makes a copy follow only the previous copy and the work that used its buffer last. */
+/* Makes a copy follow only the previous copy and the last work that used its buffer. */
 static void move_copy(struct overlap *overlap, uint32_t row)
 {
 	struct kwhy_whatif_node *node = edit(overlap->whatif, row);
@@ -256,7 +258,7 @@ static void move_copy(struct overlap *overlap, uint32_t row)
 	overlap->moved++;
 }
 
-/* Makes work follow the previous work of its stream and the copy before it, which it needs. */
+/* Makes work follow the previous work of its stream, and the copy before it, whose data it needs. */
 static void move_work(struct overlap *overlap, uint32_t row)
 {
 	struct kwhy_whatif_node *node;

@@ -10,21 +10,22 @@
 #include <math.h>
 
 /*
- * Captures repeated sequences of launches as graphs. One call then launches what many calls did, and the work
- * follows at the pace of queued work. Capturing runs no work, so the first of equal sequences is launched as
- * a graph, too, except in the slow corner, where a program first runs it uncaptured to warm up.
+ * Captures repeated sequences of launches as CUDA graphs. One call then launches what many calls did, and
+ * the work runs at the pace of queued work. Capturing runs no work, so the first of several equal sequences
+ * is launched as a graph, too. For the lower bound of the saving it is not, since programs first run a
+ * sequence uncaptured to warm up.
  */
 
 enum {
 	GRAPH_MIN = 4, /* least number of launches in a graph */
 	/*
-	 * Number of nodes that the driver prepares before the first one begins: the shorter of the two chains
-	 * of nodes that the profile measures.
+	 * Number of nodes that the driver prepares before the first one starts. It is the length of the
+	 * shorter of the two chains of nodes that the profile measures.
 	 */
 	TOGETHER = 16
 };
 
-#define CAPTURED UINT32_MAX /* mark in `repeats`: the first of the equal sequences was visited */
+#define CAPTURED UINT32_MAX /* value in `repeats`: the first of the equal sequences was visited */
 
 struct capture {
 	struct kwhy_whatif *whatif;
@@ -35,12 +36,13 @@ struct capture {
 	 */
 	uint32_t steps;
 	/*
-	 * call_ns: host time of a graph launch; call_node_ns: additional host time for each further node
+	 * call_ns: host time of the launch of a graph of costs.graph_nodes nodes; call_node_ns: additional
+	 * host time for each further node
 	 */
 	double call_ns, call_node_ns;
 	/*
 	 * additional time from the launch to the start of the first kernel, for each node after the first
-	 * TOGETHER
+	 * TOGETHER nodes
 	 */
 	double start_node_ns;
 };
@@ -72,8 +74,9 @@ static uint32_t first_issuing_call(
 }
 
 /*
- * Limits the gap between two activities of a graph. Where the host launches kernels no faster than they run,
- * recorded gaps include launch time. In a graph the gap is at most an empty kernel and the gap after it.
+ * Limits the gap between two activities of a graph. Where the host launches kernels no faster than they
+ * run, the recorded gaps include launch time. In a graph a gap is at most as long as an empty kernel with
+ * the gap after it.
  */
 static int64_t no_longer_than_a_node_ns(const struct kwhy_whatif *whatif, int64_t queued_ns)
 {
@@ -83,9 +86,10 @@ static int64_t no_longer_than_a_node_ns(const struct kwhy_whatif *whatif, int64_
 }
 
 /*
- * Gap between two activities of a graph, ns. It is the recorded gap between kernels of graphs, else the gap
- * of queued work less what a graph saves by the machine profile. In the slow corner it is the gap of queued
- * work. Where the cost of a graph launch is generic, it is 0.
+ * Gap in ns between two activities of a graph. It is the recorded gap between kernels of graphs. Without
+ * such gaps it is the gap of queued work less what a graph saves by the machine profile, or for the lower
+ * bound of the saving the gap of queued work. If the cost of a graph launch is an assumed one, the gap is
+ * 0.
  */
 static int64_t graph_queued_ns(const struct kwhy_whatif *whatif, uint32_t before, uint32_t row)
 {
@@ -105,8 +109,8 @@ static int64_t graph_queued_ns(const struct kwhy_whatif *whatif, uint32_t before
 }
 
 /*
- * Makes a row follow the call that launches its graph, and limits the gap after each activity that it follows
- * to that inside a graph.
+ * Makes an activity follow the call that launches its graph, and limits the gap before it to one inside a
+ * graph.
  */
 static void capture_row(struct capture *capture, uint32_t row, uint32_t call_node, int64_t issue_ns)
 {
@@ -136,8 +140,8 @@ static double call_ns(const struct capture *capture, double nodes)
 }
 
 /*
- * Time by which the first kernel of a graph begins later after the launch than that of a single launch, ns.
- * In a graph of many nodes the first ones begin while others are still being prepared.
+ * Additional time in ns from a launch to its first kernel if the launch is that of a graph. In a graph of
+ * many nodes the first ones start while others are still being prepared.
  */
 static int64_t later_ns(const struct capture *capture, size_t nodes)
 {

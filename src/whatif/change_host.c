@@ -10,17 +10,17 @@
 
 #include <math.h>
 
-/* Changes to what the host does between its launches. */
+/* Changes to the calls and pauses of the host between its launches. */
 
-/* Whether a call is outermost and not dropped. */
+/* Whether a call is outermost and not removed. */
 static bool is_left(const struct kwhy_whatif *whatif, size_t call)
 {
 	return whatif->graph->outer[call] == call && !kwhy_whatif_call_is_dropped(whatif, (uint32_t)call);
 }
 
 /*
- * Sets *issues if the call issued work that is not dropped, which may now be in a graph, and *reads if that
- * includes a read-back.
+ * Sets *issues if the call issued work that is not removed, which an earlier change may have moved to a
+ * graph. Sets *reads if that work includes a copy to the host.
  */
 static void look_at_issued(const struct kwhy_whatif *whatif, size_t call, bool *issues, bool *reads)
 {
@@ -41,7 +41,7 @@ static uint32_t waited_for(const struct kwhy_whatif *whatif, size_t call)
 }
 
 /*
- * Whether any work of the thread's process that is not dropped ended between the ends of two waits, `wait`
+ * Whether any work of the thread's process that is not removed ended between the ends of the waits `wait`
  * and `later`.
  */
 static bool work_ended_between(const struct kwhy_whatif *whatif, size_t thread, size_t wait, size_t later)
@@ -67,9 +67,9 @@ static bool work_ended_between(const struct kwhy_whatif *whatif, size_t thread, 
 }
 
 /*
- * Drops redundant waits of a thread and returns their number. A wait is redundant if the thread issued
- * nothing and no work ended since its previous wait. (The previous wait may have been for one stream or event
- * only; then a later wait is for work that ended since.)
+ * Removes redundant waits of a thread and returns their number. A wait is redundant if the thread issued
+ * nothing and no work ended since its previous wait. (The previous wait may have been for one stream or
+ * event only; then a later wait is for work that ended since.)
  */
 static uint64_t drop_waits_of_thread(struct kwhy_whatif *whatif, size_t thread)
 {
@@ -108,7 +108,7 @@ void kwhy_whatif_drop_waits(struct kwhy_whatif *whatif, uint32_t number, struct 
 			"every wait follows work of its thread, or work ended since its thread waited last");
 }
 
-/* The last wait of a thread. It is kept, since the thread must know that all work is done. */
+/* The last wait of a thread. It stays, since the thread must know that all work has ended. */
 static size_t last_wait(const struct kwhy_whatif *whatif, size_t thread)
 {
 	const struct kwhy_calls *calls = &whatif->recording->calls;
@@ -134,9 +134,9 @@ static uint32_t next_stream(const struct kwhy_whatif *whatif, size_t call)
 }
 
 /*
- * Replaces a wait by an event on which the stream of the next work waits. If the next work is in the stream
- * of the work waited for, it runs later anyway, so the wait is only dropped; in the slow corner it is
- * replaced by an event even then.
+ * Replaces a wait by an event for which the stream of the next work waits. If the next work is in the same
+ * stream as the work waited for, it runs later anyway, so the wait is removed without an event; for the
+ * lower bound of the saving it is replaced by an event even then.
  */
 static void replace_wait(struct kwhy_whatif *whatif, size_t call, uint32_t target, double event_ns)
 {
@@ -194,9 +194,7 @@ void kwhy_whatif_use_events(struct kwhy_whatif *whatif, uint32_t number, struct 
 		kwhy_whatif_refuse(effect, "every wait follows a read-back or is the last of its thread");
 }
 
-/*
- * Whether all work of a call that is not dropped is read-backs. Sets *issues to whether there is any work.
- */
+/* Whether all remaining work of a call is copies to the host. Sets *issues to whether there is any work. */
 static bool issues_read_backs_alone(const struct kwhy_whatif *whatif, size_t call, bool *issues)
 {
 	bool alone = true;
@@ -219,8 +217,8 @@ static bool waits_for_read_back(const struct kwhy_whatif *whatif, size_t call)
 }
 
 /*
- * Drops waits for a read-back if the next work that the thread issues is a read-back, too. Returns the number
- * of dropped waits.
+ * Removes waits for a copy to the host if the next work that the thread issues is such a copy, too. Returns
+ * the number of removed waits.
  */
 static uint64_t join_waits_of_thread(struct kwhy_whatif *whatif, size_t thread)
 {
@@ -264,14 +262,14 @@ static bool is_device_memory(const struct kwhy_whatif *whatif, size_t call)
 }
 
 /*
- * Counts of one thread's calls: all frees, frees in rows of EMPTIED_ROW or more, all allocations, and
- * allocations with no other allocation next to them.
+ * Counts of one thread's calls: all frees, frees in a row of EMPTIED_ROW or more, all allocations, and
+ * allocations that neither follow nor precede another one directly.
  */
 struct memory_calls {
 	uint64_t frees, frees_in_rows, allocs, allocs_alone;
 };
 
-enum { EMPTIED_ROW = 3 /* number of consecutive frees from which on they are taken as emptying a cache */ };
+enum { EMPTIED_ROW = 3 /* number of consecutive frees from which they count as emptying a cache */ };
 
 static void end_row(struct memory_calls *sum, enum kwhy_call_class class, uint64_t row)
 {
@@ -285,9 +283,9 @@ static void end_row(struct memory_calls *sum, enum kwhy_call_class class, uint64
 }
 
 /*
- * Whether the thread empties a memory cache repeatedly. The cache of a framework allocates single blocks from
- * the driver when it lacks one, and frees all its blocks one after the other when the program empties it. A
- * program that never empties the cache makes few calls of either kind.
+ * Whether the thread empties the framework's memory cache repeatedly. Such a cache allocates a block from
+ * the driver when it has none that fits; when the program empties it, it frees all its blocks one after the
+ * other. A program that never empties the cache makes few calls of either kind.
  */
 static bool empties_cache(const struct kwhy_whatif *whatif, size_t thread)
 {
@@ -310,7 +308,7 @@ static bool empties_cache(const struct kwhy_whatif *whatif, size_t thread)
 	return sum.frees && 2 * sum.frees_in_rows > sum.frees && 2 * sum.allocs_alone > sum.allocs;
 }
 
-/* A memory pool, and what it does to allocations and frees. */
+/* Cost of a memory pool (cudaMallocAsync), and the number of allocations and frees that it replaces. */
 struct pool {
 	double call_ns;
 	bool any_freed, any_emptied;
@@ -376,8 +374,8 @@ void kwhy_whatif_use_pool(struct kwhy_whatif *whatif, uint32_t number, struct kw
 enum { PAUSE_MIN_NS = 100000, PAUSE_MAX_NS = 1000000000 };
 
 /*
- * Part of the pause before a call that prefetching leaves, ns: the usual pause before such calls, unless that
- * is long itself. If the call is dropped, its usual pause was removed with it.
+ * Part in ns of the pause before a call that remains with prefetching: the usual pause before such calls,
+ * or 0 if that is long itself. If the call is removed, its usual pause was removed with it.
  */
 static int64_t prefetched_ns(const struct kwhy_whatif *whatif, uint32_t call)
 {
@@ -391,15 +389,16 @@ static int64_t longer_of(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* The pause that prefetching removed last. */
+/* The last pause that prefetching removed. */
 struct prefetched {
 	uint32_t thread;
 	int64_t end_ns;
 };
 
 /*
- * Part of a pause that prefetching leaves in the slow corner, where one thread prepares all input. That
- * thread has the time since the last removed pause for it, and the call waits for the rest.
+ * Part in ns of a pause that remains with prefetching for the lower bound of the saving, where one thread
+ * prepares all input. That thread prepares since the end of the last removed pause, and the call waits for
+ * what is left.
  */
 static int64_t waited_for_ns(
 	const struct kwhy_whatif *whatif, const struct prefetched *last, uint32_t call, int64_t pause_ns)
@@ -418,8 +417,8 @@ struct stretch_ns {
 };
 
 /*
- * Finds the time of all steps. What the host does before the first step and after the last one prepares no
- * input of a step.
+ * Finds the time of all steps. Pauses before the first step and after the last one are not spent on
+ * preparing input of a step.
  */
 static struct stretch_ns steps_ns(const struct kwhy_whatif *whatif)
 {
@@ -448,7 +447,7 @@ static bool is_prefetched(const struct kwhy_whatif *whatif, uint32_t call, struc
 }
 
 /*
- * Whether other threads may do ahead of time what the host does in the pause before a call. They cannot run
+ * Whether other threads can do in advance what the host does in the pause before a call. They cannot run
  * the operators of a model, or read back its results.
  */
 static bool is_ahead(const struct kwhy_whatif *whatif, uint32_t call, int64_t pause_ns)

@@ -5,9 +5,9 @@
 #include "whatif/edits.h"
 
 /*
- * Change to the speed of the host: scales the time of its threads in calls and between calls. The time of the
- * device and the latency to the device stay the same. So does all time before the device's first work, which
- * is not part of the run.
+ * Change to the speed of the host: scales the time of its threads in calls and between calls. The time of
+ * the device's work and the latency between host and device stay the same. So does the time before the
+ * device's first work, which is not part of the run.
  */
 
 static int64_t scaled(int64_t length_ns, uint32_t percent)
@@ -15,7 +15,7 @@ static int64_t scaled(int64_t length_ns, uint32_t percent)
 	return (int64_t)((double)length_ns * 100 / percent + 0.5);
 }
 
-/* Makes work begin sooner after its call by the time that the call saves. */
+/* Makes work start sooner by the time that its call saves. */
 static void issue_sooner(struct kwhy_whatif *whatif, uint32_t row, int64_t saved_ns)
 {
 	struct kwhy_whatif_node *node = kwhy_whatif_edit(whatif->graph, row);
@@ -29,8 +29,8 @@ static void issue_sooner(struct kwhy_whatif *whatif, uint32_t row, int64_t saved
 }
 
 /*
- * Scales the pause before a call, or the part of it that is left if the call is dropped. Returns the time
- * saved, ns.
+ * Scales the pause before a call. If the call is removed, it scales the part of the pause that is left.
+ * Returns the time saved in ns.
  */
 static int64_t change_pauses(struct kwhy_whatif_node *node, uint32_t percent)
 {

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Changes to how work is divided into kernels. */
+/* Changes that merge kernels into fewer kernels. */
 
 enum { TINY_NS = 10000, FUSE_GAP_NS = 20000 };
 
@@ -22,7 +22,7 @@ static int64_t length_ns(const struct kwhy_whatif *whatif, uint32_t row)
 	return whatif->graph->nodes[row].own_ns;
 }
 
-/* Whether a row is work within the device that is shorter than TINY_NS and could be part of a kernel. */
+/* Whether an activity is work within the device, is shorter than TINY_NS, and could be part of a kernel. */
 static bool is_tiny(const struct kwhy_whatif *whatif, uint32_t row)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
@@ -33,10 +33,11 @@ static bool is_tiny(const struct kwhy_whatif *whatif, uint32_t row)
 }
 
 /*
- * Whether a kernel can share a launch with the kernel before it. Blocks of a launch do not wait for each
- * other. A kernel with a larger grid must wait until the kernel before it has ended, so it needs its own
- * launch; the work of a smaller grid can be done by whichever block ends last. In the fast corner both always
- * share a launch that waits inside; in the slow corner they do only if their grids are equal.
+ * Whether a kernel can be part of the same launch as the kernel before it. The blocks of a launch do not
+ * wait for each other. A kernel with a larger grid must wait until the kernel before it has ended, so it
+ * needs its own launch; the work of a smaller grid can be done by whichever block ends last. For the upper
+ * bound of the saving both always share a launch, which waits inside; for the lower bound they do only if
+ * their grids are equal.
  */
 static bool shares_launch(const struct kwhy_whatif *whatif, uint32_t before, uint32_t row)
 {
@@ -50,15 +51,15 @@ static bool shares_launch(const struct kwhy_whatif *whatif, uint32_t before, uin
 }
 
 /*
- * Chains of tiny kernels that follow each other closely. A row also counts as close to the row before it if
- * most rows of its name are, so that a delay of the host in one of a thousand steps does not split a chain
- * there.
+ * Chains of tiny kernels that follow each other closely. Whether a kernel is close to the one before it is
+ * decided by most kernels of its name, so that one delay of the host in a thousand steps does not split a
+ * chain.
  */
 struct chains {
 	struct kwhy_whatif *whatif;
-	/* [names] above 0: most work of that name begins close after the work before it */
+	/* [names] above 0: most work of that name starts soon after the work before it */
 	int32_t *close_of_name;
-	/* from: number of rows in chains; to: number of kernels that the rows become */
+	/* from: number of activities in chains; to: number of kernels that they become */
 	uint64_t from, to;
 };
 
@@ -79,7 +80,7 @@ static void count_close(struct chains *chains, const struct kwhy_whatif_segment 
 }
 
 /*
- * Number of rows from a given tiny kernel on that can be fused, since they follow each other closely in one
+ * Number of tiny kernels that can be fused, from the given one on: they follow each other closely in one
  * stream.
  */
 static size_t chain_length(const struct chains *chains, const uint32_t *rows, size_t count)
@@ -104,9 +105,9 @@ static size_t chain_length(const struct chains *chains, const uint32_t *rows, si
 }
 
 /*
- * Length of the fused kernel, ns. Each part but the first loses the time of the shortest recorded kernel,
- * which is start-up and end. In the fast corner only the longest part remains; in the slow corner only the
- * gaps between the parts vanish.
+ * Length of the fused kernel in ns. Each part but the first loses the time of the shortest recorded kernel,
+ * which is taken as the time to start and end a kernel. For the upper bound of the saving only the longest
+ * part remains; for the lower bound all parts remain, without the gaps between them.
  */
 static double fused_ns(const struct kwhy_whatif *whatif, const uint32_t *rows, size_t count)
 {
@@ -133,7 +134,7 @@ static void merge(struct kwhy_whatif *whatif, const uint32_t *rows, size_t count
 		kwhy_whatif_drop_row(whatif, rows[i]);
 }
 
-/* Fuses every chain of at least two rows in a segment. */
+/* Fuses every chain of at least two activities in a segment. */
 static void fuse_segment(struct chains *chains, const struct kwhy_whatif_segment *segment)
 {
 	for (size_t begin = 0, count; begin < segment->row_count; begin += count) {

@@ -8,13 +8,14 @@
 #include <stdlib.h>
 
 /*
- * Runs matrix products whose kernel names are those of FP32 units on tensor cores. Everything else stays, so
- * also the time of the kernels that would convert number formats, and the saving is an upper bound.
+ * Runs matrix products on tensor cores whose kernel names are those of FP32 units. No kernels that convert
+ * number formats are added, so the saving is an upper bound.
  */
 
 /*
- * Share of the speed-up that is taken in the slow corner. Source: with TF32 whole steps of a perceptron on an
- * H200 were 3.0 times as fast, while peak rates differ by a factor of 7.4 (docs/results/projections.md).
+ * Share of the speed-up that is assumed for the lower bound of the saving. Source: with TF32, whole steps
+ * of a perceptron on an H200 were 3.0 times as fast, while peak rates differ by a factor of 7.4
+ * (docs/results/projections.md).
  */
 static const double SLOW_SHARE = 0.4;
 
@@ -39,7 +40,7 @@ static struct speedup speedup_of(const struct kwhy_whatif *whatif, uint32_t devi
 }
 
 /*
- * Marks the names of matrix products on FP32 units. Each name is searched once, since there are few names and
+ * Marks the names of matrix products on FP32 units. Each name is tested once, as there are few names and
  * many kernels. NULL: out of memory.
  */
 static bool *mark_fp32_names(const struct kwhy_names *names)
@@ -51,7 +52,7 @@ static bool *mark_fp32_names(const struct kwhy_names *names)
 	return marks;
 }
 
-/* Whether a row is a matrix product on FP32 units that no change has shortened yet. */
+/* Whether an activity is a matrix product on FP32 units that no change has shortened yet. */
 static bool is_fp32_product(const struct kwhy_whatif *whatif, const bool *fp32_names, uint32_t row)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;

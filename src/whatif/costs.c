@@ -11,14 +11,14 @@
 
 /*
  * Costs of calls and copies. A cost comes from the recording where it has enough samples, since then all
- * times are those of one machine under one profiler; otherwise from the machine profile.
+ * times are from one machine under one profiler; otherwise from the machine profile.
  */
 
-#define SPREADS 1.645 /* half of a 90 % interval, in standard uncertainties */
+#define SPREADS 1.645 /* ratio of half a 90 % interval to the standard uncertainty */
 
 /*
- * Time that one more empty kernel adds to a queue, ns. Measured on an H100, profiles/nvidia-h100.json (1336
- * on an H200).
+ * Time in ns that one more empty kernel adds to a queue. Measured on an H100, profiles/nvidia-h100.json
+ * (1336 on an H200).
  */
 #define SMALL_KERNEL_NS 1659
 
@@ -29,10 +29,11 @@ enum {
 	 * The fit is also extrapolated up to this factor beyond its largest copy.
 	 */
 	FIT_RANGE = 8,
-	SMALL_BYTES = 65536, /* bytes; smaller copies take mostly latency */
+	SMALL_BYTES = 65536, /* In bytes. The time of smaller copies is mostly latency. */
 	FIT_CALLS = 3,
 	/*
-	 * ns; a shorter gap between calls is taken as part of the calls, also in kwhy_whatif_link_threads()
+	 * In ns. A shorter gap between calls counts as part of the calls, also in
+	 * kwhy_whatif_link_threads().
 	 */
 	PAUSE_NS = 20000
 };
@@ -40,7 +41,8 @@ enum {
 static const struct kwhy_whatif_cost unknown = {NAN, NAN, NAN, NULL, false};
 
 /*
- * Costs that are used where neither the recording nor a profile has them, ns: profiles/nvidia-h200.json.
+ * Costs in ns that are used where neither the recording nor a profile has them; they are from
+ * profiles/nvidia-h200.json.
  */
 static const struct kwhy_whatif_cost generic_launch = {3027, 3027, 3027, "an H200, not known here", true};
 static const struct kwhy_whatif_cost generic_graph_launch = {
@@ -56,7 +58,7 @@ static size_t fit_index(unsigned kind, unsigned src, unsigned dst)
 	return (kind * KWHY_MEMORY_KIND_COUNT + src) * KWHY_MEMORY_KIND_COUNT + dst;
 }
 
-/* Sums from which the parameters of a weighted straight line are computed. */
+/* Sums for fitting a weighted straight line. */
 struct line {
 	double w, wx, wy, wxx, wxy, wyy, x, y;
 	uint64_t count, least, most;
@@ -144,8 +146,8 @@ static struct kwhy_whatif_cost measured(struct kwhy_measured seconds)
 }
 
 /*
- * Median of the samples as the expected cost, with their quartiles as corners. The cost is unknown where
- * there are too few samples.
+ * Takes the median of the samples as the expected cost, and their quartiles as the fast and the slow cost.
+ * The cost is unknown where there are too few samples.
  */
 static struct kwhy_whatif_cost sampled(struct kwhy_whatif_samples *samples)
 {
@@ -172,7 +174,7 @@ static enum call_sort sort_of(const struct kwhy_whatif_graph *graph, size_t call
 											       : SORT_OTHER;
 }
 
-/* Samples of the times of calls by sort of call, and of the pauses before calls by class of call. */
+/* Samples: the times of calls by sort of call, and the pauses before calls by class of call. */
 struct call_samples {
 	struct kwhy_whatif_samples sorts[SORT_COUNT], gaps[KWHY_CALL_CLASS_COUNT];
 };
@@ -195,7 +197,7 @@ static void sample_calls(const struct kwhy_whatif_graph *graph, struct call_samp
 	}
 }
 
-/* Mean number of nodes of the graphs that the recording launched; 0: no graph launches. */
+/* Mean number of nodes of the graphs that the recording launched; 0: it launched no graph. */
 static double mean_graph_nodes(const struct kwhy_whatif_graph *graph, const struct call_samples *samples)
 {
 	const struct kwhy_activities *rows = &graph->recording->activities;
@@ -211,7 +213,7 @@ static double known_or_0(double seconds)
 	return isfinite(seconds) ? seconds * 1e9 : 0;
 }
 
-/* Finds the costs of graphs. The graph launch of a profile is that of a graph of one node. */
+/* Finds the costs of graphs. In a profile the cost of a graph launch is that of a graph of one node. */
 static void graph_costs(
 	struct kwhy_whatif_costs *costs, const struct kwhy_whatif_graph *graph, struct call_samples *samples)
 {
@@ -240,7 +242,7 @@ static int64_t not_below_0(int64_t value)
 }
 
 /*
- * Computes the median of the gaps before calls of a class, and the gap from which on they count as outliers.
+ * Computes the median of the gaps before calls of a class, and the gap from which they count as outliers.
  */
 static void usual_gaps(struct kwhy_whatif_samples *gaps, int64_t *usual_ns, int64_t *far_ns)
 {
@@ -264,8 +266,8 @@ static void call_costs(struct kwhy_whatif_costs *costs, struct call_samples *sam
 	for (size_t class = 0; class < KWHY_CALL_CLASS_COUNT; class ++)
 		usual_gaps(&samples->gaps[class], &costs->usual_gap_ns[class], &costs->far_gap_ns[class]);
 	/*
-	 * An event or an allocation from a pool is not known to cost more than a launch, since each of these
-	 * calls returns immediately.
+	 * Recording an event or allocating from a pool costs no more than a launch, as far as is known,
+	 * since each of these calls returns immediately.
 	 */
 	if (!isfinite(costs->event.expected_ns))
 		costs->event = costs->launch;
@@ -274,8 +276,8 @@ static void call_costs(struct kwhy_whatif_costs *costs, struct call_samples *sam
 }
 
 /*
- * Cost of a small kernel, from the profile where it was measured. A recording whose shortest kernel is long
- * contains no such cost.
+ * Cost of a small kernel, which is the profile's where it was measured. If the shortest kernel of a
+ * recording is long, the recording has no such cost.
  */
 static struct kwhy_whatif_cost small_kernel(const struct kwhy_whatif_costs *costs)
 {
@@ -349,9 +351,9 @@ static double fitted_ns(const struct kwhy_whatif_copy_fit *fit, double bytes)
 }
 
 /*
- * A copy whose time is known, as the point from which others are computed. It is one of the same kind and
- * memory where the recording has such copies: the largest one of a fit, or without a fit their mean.
- * Otherwise it is the least copy.
+ * A copy whose time is known, from which the times of others are computed. If the recording has copies of
+ * the same kind and memory, it is the largest one of their fit or, without a fit, their mean. Otherwise it
+ * is the least copy of that direction.
  */
 static struct kwhy_whatif_known_copy known_copy_of(
 	const struct kwhy_whatif_copy_fit *fit, const struct kwhy_whatif_known_copy *least)
@@ -371,9 +373,9 @@ static struct kwhy_whatif_cost with_spread(double expected_ns, double ratio, con
 }
 
 /*
- * Computes the cost of a copy from a curve. Recorded times do not include the latency around the transfer of
- * the bytes, and curves do. So the cost is the time of a known copy plus the difference of the curve between
- * both sizes.
+ * Computes the cost of a copy from a measured curve. Recorded times do not include the latency before and
+ * after the transfer of the bytes, but the curve does. So the cost is the time of a known copy plus the
+ * curve's difference between both sizes.
  */
 static struct kwhy_whatif_cost by_curve(const struct kwhy_transfer_curve *curve,
 	const struct kwhy_whatif_known_copy *known_copy, double bytes)

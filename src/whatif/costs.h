@@ -10,12 +10,13 @@
 struct kwhy_whatif_graph;
 
 /*
- * Which of its values each cost has. EXPECTED: the expected one. FAST, SLOW: the end of the cost's interval
- * with which a change saves more, or less, time. All costs are at the same corner at a time.
+ * Which value of each cost is used. EXPECTED: the expected one. FAST: the end of the cost's interval with
+ * which a change saves more time, for the upper bound of the saving. SLOW: the other end, for the lower
+ * bound. All costs are at the same end at a time.
  */
 enum kwhy_whatif_corner { KWHY_CORNER_FAST = -1, KWHY_CORNER_EXPECTED = 0, KWHY_CORNER_SLOW = 1 };
 
-/* A cost in nanoseconds, at each corner; NAN: unknown. */
+/* A cost in nanoseconds: expected, and at both ends of its interval; NAN: unknown. */
 struct kwhy_whatif_cost {
 	double expected_ns, fast_ns, slow_ns;
 	const char *source; /* where the cost comes from: "machine profile", "this recording", ... */
@@ -53,10 +54,7 @@ struct kwhy_whatif_costs {
 	 */
 	struct kwhy_whatif_known_copy least_copy[KWHY_COPY_KIND_COUNT];
 	struct kwhy_whatif_cost graph_launch; /* host time of the call that launches a graph */
-	/*
-	 * number of nodes of a graph to which graph_launch applies: the mean over the graphs that it was
-	 * measured with
-	 */
+	/* mean number of nodes of the graphs with which graph_launch was measured */
 	double graph_nodes;
 	/* additional host time of that call for each further node */
 	struct kwhy_whatif_cost graph_launch_node;
@@ -69,19 +67,19 @@ struct kwhy_whatif_costs {
 	struct kwhy_whatif_cost launch; /* host time of a call that issues work and returns immediately */
 	struct kwhy_whatif_cost event;	/* host time of a call that records an event */
 	struct kwhy_whatif_cost pool;	/* host time of an allocation from a pool or a free to it */
-	/* length of the shortest recorded kernel, ns; NAN: no kernel was recorded */
+	/* length of the shortest recorded kernel in ns; NAN: no kernel was recorded */
 	double least_kernel_ns;
 	/* device time of an additional kernel that does almost nothing */
 	struct kwhy_whatif_cost small_kernel;
 	/* median pause of the host before a call of each class, since the thread's previous call */
 	int64_t usual_gap_ns[KWHY_CALL_CLASS_COUNT];
 	/*
-	 * longest pause before a call of each class that does not count as containing other work: third
-	 * quartile plus three interquartile ranges, at least 20 us
+	 * Longest pause in ns before a call of each class that counts as without other work of the host:
+	 * third quartile plus three interquartile ranges, at least 20 us.
 	 */
 	int64_t far_gap_ns[KWHY_CALL_CLASS_COUNT];
 	const struct kwhy_profile *profile; /* NULL: no machine profile */
-	/* of the devices' GPU generations the one with the fastest link to the host */
+	/* GPU generation of the device with the fastest link to the host */
 	const struct kwhy_gpu_generation *link;
 };
 

@@ -3,7 +3,10 @@
 
 #include "whatif/parts.h"
 
-/* A walk from the last end of work back along the links that decided the times of the nodes. */
+/*
+ * A walk along the critical path: from the last end of work back along the links that decided the times of
+ * the nodes.
+ */
 struct walk {
 	const struct kwhy_whatif_graph *graph;
 	uint32_t node;
@@ -11,7 +14,7 @@ struct walk {
 	int64_t host_ns;
 };
 
-/* Adds the part of host time from start_ns on that lies after the first start of work. */
+/* Adds host time from start_ns on, without the part before the first start of work. */
 static void add_host(struct walk *walk, int64_t start_ns, int64_t length_ns)
 {
 	const int64_t before_ns = walk->graph->first_ns - start_ns;
@@ -40,7 +43,7 @@ static size_t link_of_start(const struct kwhy_whatif_graph *graph, uint32_t at)
 	return link;
 }
 
-/* Goes from the start of the node to what decided it. Returns false where nothing did. */
+/* Goes from the start of the node to the node that decided it. Returns false where no node did. */
 static bool leave_start(struct walk *walk)
 {
 	const struct kwhy_whatif_graph *graph = walk->graph;
@@ -52,7 +55,7 @@ static bool leave_start(struct walk *walk)
 	before = &graph->nodes[node->from[link]];
 	if (node->kind == KWHY_NODE_CALL && node->lag_ns[link] <= KWHY_WHATIF_PAUSE_MAX_NS)
 		add_host(walk, time_followed(graph, node, link), node->lag_ns[link]);
-	else if (link == KWHY_LINK_ISSUE) /* the work began during its call or after it */
+	else if (link == KWHY_LINK_ISSUE) /* the work started during its call or after it */
 		add_host(walk, graph->start_ns[node->from[link]],
 			before->own_ns < node->lag_ns[link] ? before->own_ns : node->lag_ns[link]);
 	walk->at_start = kwhy_whatif_follows_start(node, link);

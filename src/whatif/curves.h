@@ -6,9 +6,9 @@
 #include "model/recording.h"
 
 /*
- * The measured curve of the time of single copies between host and device. Copies with page-locked memory are
- * timed by the device's clock, in a full queue or, where that was not measured, alone. Copies with pageable
- * memory are timed by the host's clock. NULL: no curve was measured.
+ * The measured curve of the time of single copies between host and device. Copies with page-locked memory
+ * are timed by the device's clock, in a full queue or, where that was not measured, alone. Copies with
+ * pageable memory are timed by the host's clock. NULL: no curve was measured.
  */
 const struct kwhy_transfer_curve *kwhy_whatif_copy_curve(
 	const struct kwhy_profile *profile, enum kwhy_copy_kind kind, bool pageable);
@@ -18,7 +18,7 @@ const struct kwhy_transfer_curve *kwhy_whatif_queued_copy_curve(
 	const struct kwhy_profile *profile, enum kwhy_copy_kind kind);
 
 /*
- * Time of a copy of `bytes` bytes, ns. Beyond the measured sizes the nearest piece of the curve is
+ * Time in ns of a copy of `bytes` bytes. Beyond the measured sizes the nearest segment of the curve is
  * extrapolated.
  */
 double kwhy_whatif_curve_ns(const struct kwhy_transfer_curve *curve, double bytes);

@@ -4,20 +4,20 @@
 
 #include <stdlib.h>
 
-/* Finds the usual delays of a recording: medians of those that it shows. */
+/* Finds the usual delays of a recording, which are medians of the recorded ones. */
 
 enum {
 	KINDS = KWHY_ACTIVITY_KIND_COUNT,
 	SAMPLES_MIN = 8,
 	/*
-	 * Gap between kernels of a stream that is used where a recording has too little queued work, ns.
-	 * Measured: 1.0 us on a V100, 1.15 on an A100 and an H200, 1.4 to 1.6 on H100s (medians of traces in
-	 * docs/projections.md).
+	 * Gap in ns between kernels of a stream that is used where a recording has too little queued work.
+	 * Measured: 1.0 us on a V100, 1.15 on an A100 and an H200, 1.4 to 1.6 on H100s (medians of traces
+	 * in docs/projections.md).
 	 */
 	QUEUED_NS = 1200,
 	QUEUED_FAST_NS = 1000,
 	QUEUED_SLOW_NS = 1600,
-	/* Longer gaps between queued kernels have causes other than the kernels, ns. */
+	/* In ns. Longer gaps between queued kernels have causes other than the kernels. */
 	NAME_GAP_NS = 10000
 };
 
@@ -33,8 +33,8 @@ struct sampled {
 };
 
 /*
- * Adds a gap before queued work to the samples. A gap of 0 is counted for the kernel's name only: the kernel
- * was reported to begin early, which says nothing of other kernels.
+ * Adds a gap before queued work to the samples. A gap of 0 is counted for the kernel's name only, since it
+ * means that this kernel started before the previous one ended.
  */
 static void sample_queued(const struct kwhy_whatif_graph *graph, uint32_t before, uint32_t row,
 	int64_t gap_ns, struct sampled *sampled)
@@ -51,7 +51,7 @@ static void sample_queued(const struct kwhy_whatif_graph *graph, uint32_t before
 	}
 }
 
-/* Adds a gap between two kernels of the same graph launch to the samples. */
+/* Adds the gap between two kernels of the same graph launch to the samples. */
 static void sample_graph(const struct kwhy_whatif_graph *graph, uint32_t before, uint32_t row, int64_t gap_ns,
 	struct sampled *sampled)
 {
@@ -76,8 +76,8 @@ static void sample_issue(const struct kwhy_whatif_graph *graph, uint32_t row, st
 }
 
 /*
- * Whether a row was queued when the row before it in its stream ended (free_ns): the call that issued it had
- * returned, and on an idle stream the row would have begun by then.
+ * Whether an activity was queued when the one before it in its stream ended (free_ns): the call that issued
+ * it had returned, and on an idle stream it would have started by then.
  */
 static bool was_queued(const struct kwhy_whatif_graph *graph, uint32_t row, uint32_t issue, int64_t free_ns)
 {
@@ -148,8 +148,8 @@ static void fill_queued(struct kwhy_whatif_delays *delays, struct sampled *sampl
 
 /*
  * The usual time from the call to the start of a kernel. A first launch loads code, so a delay above
- * KWHY_WHATIF_STALL_NS is taken as usual only with at least SAMPLES_MIN samples. Otherwise the shortest delay
- * is used or, if that is a stall too, the length of a launch call.
+ * KWHY_WHATIF_STALL_NS counts as usual only with at least SAMPLES_MIN samples. Otherwise the result is the
+ * shortest delay or, if that is above KWHY_WHATIF_STALL_NS, too, the length of a launch call.
  */
 static int64_t usual_issue_ns(struct kwhy_whatif_samples *kernels, int64_t launch_call_ns)
 {
@@ -181,14 +181,14 @@ static void fill_issue(struct kwhy_whatif_delays *delays, struct sampled *sample
 
 	for (size_t kind = 0; kind < KINDS; kind++) {
 		delays->issue_ns[kind] = kwhy_whatif_quantile(&sampled->issue[kind], 0.5);
-		/* A delay that long is a stall, which is not usual for work of any kind. */
+		/* A longer delay is a stall and not usual for work of any kind. */
 		if (delays->issue_ns[kind] < 0 ||
 			(any_ns >= 0 && delays->issue_ns[kind] >= KWHY_WHATIF_STALL_NS))
 			delays->issue_ns[kind] = any_ns;
 	}
 	/*
 	 * The driver implements a memset as a launch. A program that makes few memsets makes each of them
-	 * with cold caches, so the usual delay of kernels is used if shorter.
+	 * with cold caches, so the usual delay of kernels is used if it is shorter.
 	 */
 	if (any_ns >= 0 && delays->issue_ns[KWHY_ACTIVITY_MEMSET] > any_ns)
 		delays->issue_ns[KWHY_ACTIVITY_MEMSET] = any_ns;

@@ -16,7 +16,7 @@ static struct kwhy_whatif_node *edit(struct kwhy_whatif *whatif, uint32_t at)
 	return node;
 }
 
-/* Part of the host's pause before a call that is expected to vanish with the call, ns. */
+/* Part in ns of the host's pause before a call that is expected to vanish with the call. */
 static int64_t pause_gone_ns(const struct kwhy_whatif *whatif, uint32_t call, int64_t pause_ns)
 {
 	enum kwhy_call_class class = whatif->recording->calls.class[call];
@@ -46,7 +46,10 @@ int64_t kwhy_whatif_goes_with_call_ns(const struct kwhy_whatif *whatif, uint32_t
 				: pause_gone_ns(whatif, call, node->lag_ns[KWHY_LINK_ORDER]));
 }
 
-/* Drops a call. Of the pause before it stays what remains at the given corner. */
+/*
+ * Removes a call. The part of the pause before it that remains depends on whether whatif->corner is
+ * expected, fast or slow.
+ */
 static void drop_call(struct kwhy_whatif *whatif, uint32_t call, enum kwhy_whatif_corner corner)
 {
 	uint32_t at = kwhy_whatif_call_node(whatif->graph, call);
@@ -87,9 +90,9 @@ static bool issues_nothing(const struct kwhy_whatif *whatif, uint32_t call)
 }
 
 /*
- * Shortens the delay of a row that follows dropped work and began long after its call. The recording does not
- * state what stalled the device (a profiler that stores records, for example), but with less work there is
- * less of it. So the row begins as soon after its call as kernels usually do.
+ * Shortens the delay of an activity that follows removed work and started long after its call. The
+ * recording does not state what stalled the device (a profiler that stores records, for example), but with
+ * less work there is less to stall it. So the activity starts as soon after its call as kernels usually do.
  */
 static void drop_stall(struct kwhy_whatif *whatif, uint32_t row)
 {
@@ -111,8 +114,9 @@ static void drop_stall(struct kwhy_whatif *whatif, uint32_t row)
 }
 
 /*
- * Part of the gap before a dropped row that remains, ns. It is 0, except in the slow corner for work without
- * a recorded call: there the gap beyond that of queued work remains, since it may be work of the host.
+ * Part in ns of the gap before a removed activity that remains. It is 0, except for the lower bound of the
+ * saving and work without a recorded call: there the gap beyond that of queued work remains, since it may
+ * be work of the host.
  */
 static int64_t gap_left_ns(const struct kwhy_whatif *whatif, uint32_t row, uint32_t before, int64_t gap_ns)
 {
@@ -204,7 +208,10 @@ void kwhy_whatif_unblock_call(struct kwhy_whatif *whatif, uint32_t call, double 
 	node->own_ns = (int64_t)(own_ns + 0.5);
 }
 
-/* Whether a call waits for dropped work. Callers check this last, since the node is seldom in a cache. */
+/*
+ * Whether a call waits for removed work. Callers check this last, since the node is seldom in the
+ * processor's cache.
+ */
 static bool waits_for_dropped(const struct kwhy_whatif *whatif, uint32_t call_node)
 {
 	uint32_t target = whatif->graph->nodes[call_node].from[KWHY_LINK_JOIN];

@@ -6,38 +6,38 @@
 #include "whatif/change.h"
 
 /*
- * The edits that changes consist of. When memory runs out, an edit sets whatif->out_of_memory, and the caller
- * of the change reports it.
+ * The edits of the graph that changes consist of. When memory runs out, an edit sets whatif->out_of_memory,
+ * and the caller of the change reports it.
  */
 
-/* Drops an activity. When all that its call issued is dropped, the call is dropped, too. */
+/* Removes an activity. When all activities of its call are removed, the call is removed, too. */
 void kwhy_whatif_drop_row(struct kwhy_whatif *whatif, uint32_t row);
 
 /*
- * Drops a call and the pause before it, which is the time of the loop that made the call. If that pause is
- * far longer than usual before calls of the class, only the usual time of it is dropped. In the slow corner
- * the whole pause stays, in the fast corner none of it.
+ * Removes a call and the pause before it, which is the time of the loop that made the call. If that pause
+ * is far longer than usual before calls of the class, only the usual time of it is removed. For the lower
+ * bound of the saving the whole pause stays, for the upper bound none of it.
  */
 void kwhy_whatif_drop_call(struct kwhy_whatif *whatif, uint32_t call);
 
 /*
- * Drops a call that a graph replaces. No program makes that call again, so in the slow corner the pause
- * before the call is shortened as in the expected corner.
+ * Removes a call that a graph replaces. As no program makes that call again, the pause before it is
+ * shortened as expected, even for the lower bound of the saving.
  */
 void kwhy_whatif_drop_captured_call(struct kwhy_whatif *whatif, uint32_t call);
 
 /*
- * Host time that dropping a call is expected to save by itself, ns: of the call without its wait for the
- * device, and of the pause before it.
+ * Host time in ns that is expected to be saved by removing a call: the call without its wait for the
+ * device, and the pause before it.
  */
 int64_t kwhy_whatif_goes_with_call_ns(const struct kwhy_whatif *whatif, uint32_t call);
 
-/* Drops a call and all of the pause before it. */
+/* Removes a call and all of the pause before it. */
 void kwhy_whatif_drop_call_and_pause(struct kwhy_whatif *whatif, uint32_t call);
 
 /*
- * kwhy_whatif_pack_row() makes a copy carry the bytes of other copies, too. kwhy_whatif_pin_row() makes its
- * memory on the host page-locked.
+ * kwhy_whatif_pack_row(): makes a copy carry the bytes of other copies, too. kwhy_whatif_pin_row(): makes
+ * the host memory of a copy page-locked.
  */
 void kwhy_whatif_pack_row(struct kwhy_whatif *whatif, uint32_t row, uint64_t bytes);
 void kwhy_whatif_pin_row(struct kwhy_whatif *whatif, uint32_t row);
@@ -56,7 +56,8 @@ void kwhy_whatif_resize_row(struct kwhy_whatif *whatif, uint32_t row, double own
 void kwhy_whatif_unblock_call(struct kwhy_whatif *whatif, uint32_t call, double own_ns);
 
 /*
- * Drops waits for dropped work, if everything that the thread issued since its previous wait is dropped.
+ * Removes waits that became unnecessary: everything that the thread issued since its previous wait is
+ * removed.
  */
 void kwhy_whatif_drop_idle_waits(struct kwhy_whatif *whatif);
 
@@ -70,7 +71,7 @@ static inline bool kwhy_whatif_call_is_dropped(const struct kwhy_whatif *whatif,
 	return kwhy_whatif_is_dropped(whatif->graph, kwhy_whatif_call_node(whatif->graph, call));
 }
 
-/* The outermost call that issued a row; KWHY_NONE: unknown. */
+/* The outermost call that issued an activity; KWHY_NONE: unknown. */
 static inline uint32_t kwhy_whatif_call_of(const struct kwhy_whatif *whatif, uint32_t row)
 {
 	uint32_t call = whatif->recording->activities.call[row];
@@ -78,7 +79,7 @@ static inline uint32_t kwhy_whatif_call_of(const struct kwhy_whatif *whatif, uin
 	return call == KWHY_NONE ? KWHY_NONE : whatif->graph->outer[call];
 }
 
-/* Prefetches a row's node and that of its call before they are changed. */
+/* Loads an activity's node and that of its call into the processor's cache, before they are changed. */
 KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_row(const struct kwhy_whatif *whatif, uint32_t row)
 {
 	uint32_t call = whatif->recording->activities.call[row];
@@ -89,7 +90,8 @@ KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_row(const struct kwhy_whatif *whatif,
 }
 
 /*
- * In a loop over calls up to `end` that changes the calls of one class, prefetches the node of a later call.
+ * For a loop over calls up to `end` that changes the calls of one class: prefetches the node of a later
+ * call.
  */
 KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_calls_ahead(
 	const struct kwhy_whatif *whatif, size_t call, size_t end, enum kwhy_call_class class)
@@ -100,7 +102,7 @@ KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_calls_ahead(
 		kwhy_whatif_fetch(whatif->graph, kwhy_whatif_call_node(whatif->graph, (uint32_t)ahead));
 }
 
-/* In a loop over calls down to `first`, prefetches the node of an earlier call. */
+/* For a loop over calls down to `first`: prefetches the node of an earlier call. */
 KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_calls_after(
 	const struct kwhy_whatif *whatif, size_t call, size_t first, enum kwhy_call_class class)
 {
@@ -110,7 +112,7 @@ KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_calls_after(
 			kwhy_whatif_call_node(whatif->graph, (uint32_t)call - KWHY_WHATIF_AHEAD));
 }
 
-/* In a loop over rows up to `end` that changes copies, prefetches the node of a later copy. */
+/* For a loop over activities up to `end` that changes copies: prefetches the node of a later copy. */
 KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_copies_ahead(
 	const struct kwhy_whatif *whatif, size_t row, size_t end)
 {
@@ -121,10 +123,13 @@ KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_copies_ahead(
 		kwhy_whatif_fetch_row(whatif, (uint32_t)ahead);
 }
 
-/* Gap between `before` and `row` when `row` is queued in time after it, at the corner that applies, ns. */
+/*
+ * Gap in ns between `before` and `row` if `row` is queued before `before` ends, at the cost (expected, fast
+ * or slow) that applies.
+ */
 int64_t kwhy_whatif_queued_at_corner_ns(const struct kwhy_whatif *whatif, uint32_t before, uint32_t row);
 
-/* Whether a row is a copy of that kind that is not dropped. */
+/* Whether an activity is a copy of that kind that is not removed. */
 bool kwhy_whatif_is_copy(const struct kwhy_whatif *whatif, uint32_t row, enum kwhy_copy_kind kind);
 
 /* Writes a time for a sentence about costs: "12.3 us". */
@@ -135,7 +140,7 @@ const char *kwhy_whatif_time_words(char out[32], double time_ns);
 
 void kwhy_whatif_say(struct kwhy_whatif_effect *effect, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Refuses the change: writes the reason as kwhy_whatif_say() writes words, and sets places to 0. */
+/* Refuses the change: writes the reason, formatted as by kwhy_whatif_say(), and sets places to 0. */
 void kwhy_whatif_refuse(struct kwhy_whatif_effect *effect, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -32,8 +32,9 @@ static void mark_names(struct kwhy_whatif_graph *graph)
 }
 
 /*
- * Upper bound of the number of joints. A joint follows up to three nodes, one of which may be another joint,
- * so a group of n ranks needs a chain of about n / 2 joints.
+ * Upper bound of the number of joints (nodes at which all ranks of a collective have started). A joint
+ * follows up to three nodes, one of which may be another joint, so a collective of n ranks needs a chain of
+ * about n / 2 joints.
  */
 static size_t joints_at_most(const struct kwhy_recording *recording)
 {
@@ -75,7 +76,8 @@ static enum kwhy_status reserve(struct kwhy_whatif_graph *graph, struct kwhy_err
 	graph->start_ns = alloc_items(most + 1, sizeof(*graph->start_ns));
 	graph->end_ns = alloc_items(most + 1, sizeof(*graph->end_ns));
 	graph->order = alloc_items(2 * most + 1 + AHEAD, sizeof(*graph->order));
-	graph->stack = malloc((2 * most + 1) * sizeof(*graph->stack)); /* rarely filled: no huge pages */
+	graph->stack = malloc((2 * most + 1) *
+		sizeof(*graph->stack)); /* without huge pages, since the stack is seldom filled */
 	graph->place = alloc_items(2 * most + 1, sizeof(*graph->place));
 	graph->state = malloc(most + 1);
 	graph->marks = calloc(recording->names.count + 1, sizeof(*graph->marks));
@@ -182,7 +184,7 @@ int64_t kwhy_whatif_recorded_start(const struct kwhy_whatif_graph *graph, uint32
 		return graph->recording->activities.start_ns[node];
 	if (node < graph->activity_count + graph->call_count)
 		return graph->recording->calls.start_ns[node - graph->activity_count];
-	/* A joint follows only earlier joints, so the recursion ends. */
+	/* The recursion ends, since a joint follows only earlier joints. */
 	return latest_recorded_start(graph, &graph->nodes[node]);
 }
 

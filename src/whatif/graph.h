@@ -10,16 +10,16 @@
 #include <stdint.h>
 
 /*
- * A recording as a graph that can be played again: its starts and ends are computed from its links. Every
- * activity and every outermost API call is a node. A node begins when the latest of the nodes that it follows
- * has started or ended, as the link says, and the link's lag has passed. The unchanged graph plays exactly
- * the recorded starts and ends. Nodes [0, activity_count) are the activities in the order of their rows; the
- * calls follow in the order of their rows, then the joints of collectives. Times are those of the recording.
+ * A recording as a dependency graph that can be simulated: the starts and ends of its nodes are computed
+ * from its links. Every activity and every outermost API call is a node. A node starts when all nodes that
+ * it follows have started or ended, as the link says, and the lag of each link has passed. The unchanged
+ * graph gives exactly the recorded starts and ends. Nodes [0, activity_count) are the activities in the
+ * order of the recording, followed by the calls in their order, then by the joints of collectives. Times
+ * are those of the recording.
  */
 
 /*
- * The links of a node to the nodes that it follows. The first three bound the node's start, the last one its
- * end.
+ * The links of a node to the nodes that it follows. The first three bound its start, the last one its end.
  */
 enum kwhy_whatif_link {
 	KWHY_LINK_ORDER, /* to the end of the node before it in its stream or on its thread */
@@ -28,7 +28,7 @@ enum kwhy_whatif_link {
 	KWHY_LINK_CROSS,
 	/*
 	 * bounds the end. For a waiting call: to the end of the work waited for. For a collective: to the
-	 * joint, at which the last of its ranks has begun.
+	 * joint, which starts when the last of its ranks has started.
 	 */
 	KWHY_LINK_JOIN,
 	KWHY_LINK_COUNT
@@ -37,16 +37,17 @@ enum kwhy_whatif_link {
 enum kwhy_whatif_kind {
 	KWHY_NODE_ACTIVITY,
 	KWHY_NODE_CALL,
-	KWHY_NODE_JOINT, /* a node that begins when up to three other nodes have begun */
+	KWHY_NODE_JOINT, /* a joint: starts when up to three other nodes have started */
 	KWHY_NODE_INNER	 /* a call inside another call, which is not part of the graph */
 };
 
 enum kwhy_whatif_flag {
-	KWHY_NODE_DROPPED = 1, /* takes no time; nodes that follow it in effect follow what it follows */
-	/* its ORDER link is to a start, since it ran concurrently with the node before it */
+	KWHY_NODE_DROPPED =
+		1, /* removed: takes no time, so nodes that follow it in effect follow what it follows */
+	/* its ORDER link leads to a start, since it ran concurrently with the node before it */
 	KWHY_NODE_OVERLAPS = 2,
 	KWHY_NODE_CHANGED = 4,	     /* its work or length differs from the recorded one */
-	KWHY_NODE_FOLLOWS_START = 8, /* its CROSS link is to a start */
+	KWHY_NODE_FOLLOWS_START = 8, /* its CROSS link leads to a start */
 	KWHY_NODE_PACKED = 16,	     /* a copy that carries the bytes of other copies, too */
 	KWHY_NODE_PINNED = 32	     /* a copy whose host memory a change made page-locked */
 };
@@ -65,8 +66,8 @@ struct kwhy_whatif_node {
 };
 
 /*
- * Facts about a call that its name states beyond its class. Strings are the parts of names that are searched
- * for.
+ * What the name of a call says beyond its class. The strings in the comments are the parts of names that
+ * are searched for.
  */
 enum kwhy_whatif_mark {
 	KWHY_MARK_ASYNC = 1,	    /* stream-ordered; "Async" */
@@ -78,47 +79,47 @@ enum kwhy_whatif_mark {
 	KWHY_MARK_ELSEWHERE = 64    /* for memory other than plain device memory; "Host", "Array" */
 };
 
-/* An activity that is dropped or changed, and by how much longer it takes than recorded. */
+/* An activity that is removed or changed, and by how much longer it takes than recorded. */
 struct kwhy_whatif_changed {
 	uint32_t row;
 	int64_t longer_ns;
 };
 
 /*
- * ns. If it takes longer from a call to the start of work that has nothing to wait for, something stalled the
- * device. Our choice: twenty times the time of a launch.
+ * In ns. If work that has nothing to wait for starts later than this after its call, something stalled the
+ * device. The value is chosen: twenty times the time of a launch.
  */
 enum { KWHY_WHATIF_STALL_NS = 100000 };
 
-/* Delays that do not depend on the program: medians of the recorded ones, ns; -1: unknown. */
+/* Delays in ns that do not depend on the program, as medians of the recorded ones; -1: unknown. */
 struct kwhy_whatif_delays {
 	/*
-	 * [before][after] gap between two activities of a stream by their kinds, if the second was queued in
-	 * time
+	 * [before][after] gap between two activities of a stream by their kinds, if the second was queued
+	 * before the first ended
 	 */
 	int64_t queued_ns[KWHY_ACTIVITY_KIND_COUNT][KWHY_ACTIVITY_KIND_COUNT];
 	/* gap between two kernels of one graph launch, a median of at least 8 samples */
 	int64_t graph_queued_ns;
 	/*
-	 * [names] mean gap before queued kernels of each name, where 0 counts for kernels that begin as the
-	 * one before ends; -1: too few were queued
+	 * [names] mean gap before queued kernels of each name, where a kernel that starts before the one
+	 * before it has ended counts as 0; -1: too few kernels were queued
 	 */
 	int32_t *queued_of_name;
-	/* first and third quartile of the gaps between queued kernels, over their median */
+	/* first and third quartile of the gaps between queued kernels, each divided by their median */
 	double queued_fast_ratio, queued_slow_ratio;
 	/* time from the start of the call to the start of its work in an idle stream, by kind of work */
 	int64_t issue_ns[KWHY_ACTIVITY_KIND_COUNT];
 	/*
 	 * Shortest time from the end of the work to the return of the call that waited for it, by class of
-	 * call. A class without waiting calls has the shortest of all classes (calls for large copies
-	 * excluded). Without any waiting call it has the length of the class's shortest call.
+	 * call. A class without waiting calls gets the shortest time of any class, calls for large copies
+	 * excluded. If no call waited, it gets the length of the class's shortest call.
 	 */
 	int64_t return_ns[KWHY_CALL_CLASS_COUNT];
 	int64_t launch_call_ns;			      /* length of a launch call */
 	int64_t least_call_ns[KWHY_CALL_CLASS_COUNT]; /* length of the shortest call of each class */
 };
 
-/* What is needed to undo edits, in journal.c. */
+/* Memory in which journal.c stores what is needed to undo edits. */
 struct kwhy_whatif_piece {
 	uint8_t *bytes;
 	size_t used;
@@ -127,36 +128,46 @@ struct kwhy_whatif_piece {
 struct kwhy_whatif_journal {
 	uint32_t *edited; /* [journal_count] number of the node of each edit */
 	size_t edited_capacity;
-	struct kwhy_whatif_piece *pieces; /* entries of all edits but the last one */
-	size_t used, count, capacity;	  /* pieces that hold entries, allocated pieces, length of `pieces` */
-	struct kwhy_whatif_node before;	  /* node of the last edit as it was, if `pending` */
-	bool pending;			  /* the last edit has no entry yet */
+	struct kwhy_whatif_piece
+		*pieces;	      /* blocks of memory with the entries of all edits but the last one */
+	size_t used, count, capacity; /* number of blocks that hold entries, of allocated blocks, and capacity
+					 of `pieces` */
+	struct kwhy_whatif_node before; /* node of the last edit as it was before the edit, if `pending` */
+	bool pending;			/* the last edit has no entry yet */
 };
 
 struct kwhy_whatif_graph {
 	const struct kwhy_recording *recording; /* borrowed */
 	struct kwhy_whatif_node *nodes;
 	size_t node_count, activity_count, call_count;
-	/* [node_count] whether each node is KWHY_NODE_DROPPED, a compact copy for loops over many nodes */
+	/*
+	 * [node_count] whether each node is KWHY_NODE_DROPPED, as a compact copy for loops over many nodes
+	 */
 	uint8_t *dropped;
 	uint32_t *outer; /* [call_count] the outermost call that contains each call */
-	/* [activity_count] rows of each device sorted by end; NULL: the rows themselves have that order */
+	/*
+	 * [activity_count] activities of each device sorted by end; NULL: the recording's order already is
+	 * that order
+	 */
 	uint32_t *by_end;
-	int64_t *start_ns; /* [node_count] starts as last played */
-	int64_t *end_ns;   /* [node_count] ends as last played */
+	int64_t *start_ns; /* [node_count] starts by the last simulation */
+	int64_t *end_ns;   /* [node_count] ends by the last simulation */
 	struct kwhy_whatif_delays delays;
 
 	uint8_t *marks; /* [names] enum kwhy_whatif_mark of the calls of each name */
 
 	/*
-	 * Results of the last play: first start and last end of the work that is not dropped (INT64_MAX and
-	 * INT64_MIN where there is none), and the activities that are dropped or changed.
+	 * Results of the last simulation: first start and last end of the work that is not removed
+	 * (INT64_MAX and INT64_MIN where there is none), and the activities that are removed or changed.
 	 */
 	int64_t first_ns, last_ns;
 	struct kwhy_whatif_changed *changed;
 	size_t changed_count;
 
-	/* Fields of play.c: an order in which every node comes after the nodes that it follows. */
+	/*
+	 * Fields of play.c: an order in which every node comes after the nodes that it follows. A node has
+	 * one vertex for its start and one for its end.
+	 */
 	/* [order_count] vertices in that order, followed by as many zeros as are prefetched */
 	uint32_t *order;
 	uint32_t *stack;
@@ -164,7 +175,7 @@ struct kwhy_whatif_graph {
 	uint8_t *state;
 	size_t order_count, stack_depth;
 	/*
-	 * number, counted from 1, of the first edit that let a node follow one later in `order`; 0: no edit
+	 * number of the first edit, counted from 1, that let a node follow one later in `order`; 0: no edit
 	 * did
 	 */
 	size_t unordered;
@@ -179,26 +190,27 @@ KWHY_MUST_USE enum kwhy_status kwhy_whatif_graph_new(
 void kwhy_whatif_graph_free(struct kwhy_whatif_graph *graph);
 
 /*
- * Plays the graph: computes start_ns and end_ns of every node. Edits may remove a JOIN link, but not add one
- * to a node that had none. KWHY_E_INPUT: edits made a node follow itself; times are invalid until those edits
- * are undone and the graph is played again. Takes O(nodes) time.
+ * Simulates the graph: computes start_ns and end_ns of every node. Edits may remove a JOIN link, but not
+ * add one to a node that had none. KWHY_E_INPUT: edits made a node follow itself; times are invalid until
+ * those edits are undone and the graph is simulated again. Takes O(nodes) time.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_play(struct kwhy_whatif_graph *graph, struct kwhy_error *error);
 
 /*
- * Saves a node in the journal and returns it for changing, which must be done before the next edit; NULL: out
- * of memory.
+ * Saves a node in the journal and returns it for changing. The change must be made before the next edit.
+ * NULL: out of memory.
  */
 struct kwhy_whatif_node *kwhy_whatif_edit(struct kwhy_whatif_graph *graph, uint32_t node);
 
 /*
- * Links a node to `from`: to its start if it is the call that issues the node, else to its end. Call it right
- * after kwhy_whatif_edit() of the node. Only this function sets links; an edit may remove them.
+ * Links a node to the node `from`: to its start if that is the call that issues the node, else to its end.
+ * Call it right after kwhy_whatif_edit() of the node. Only this function sets links; an edit may remove
+ * them.
  */
 void kwhy_whatif_follow(struct kwhy_whatif_graph *graph, uint32_t node, enum kwhy_whatif_link link,
 	uint32_t from, int64_t lag_ns);
 
-/* Does what kwhy_whatif_edit() does, and marks the node as dropped. */
+/* As kwhy_whatif_edit(), and marks the node as removed. */
 struct kwhy_whatif_node *kwhy_whatif_drop(struct kwhy_whatif_graph *graph, uint32_t node);
 
 /* Undoes all edits after the first `count`. */
@@ -206,14 +218,14 @@ void kwhy_whatif_undo(struct kwhy_whatif_graph *graph, size_t count);
 void kwhy_whatif_journal_done(struct kwhy_whatif_journal *journal);
 
 /*
- * Number of iterations by which loops over rows or calls prefetch the nodes that they will change. Each node
+ * By how many iterations loops over activities or calls prefetch the nodes that they will change. Each node
  * fills a cache line of its own, and a graph has more nodes than caches hold.
  */
 enum { KWHY_WHATIF_AHEAD = 16 };
 
 /*
- * Marks a function that only prefetches. It is inlined, since gcc sees no effect in such a function and would
- * remove calls of it.
+ * Marks a function that only prefetches as inline. gcc sees no effect in such a function and would remove
+ * calls of it.
  */
 #define KWHY_WHATIF_FETCHES static inline __attribute__((always_inline))
 
@@ -233,7 +245,7 @@ static inline bool kwhy_whatif_call_is(
 	return graph->marks[graph->recording->calls.name[call]] & mark;
 }
 
-/* Number of the node that an edit, counted from 0, changed. */
+/* Number of the node that an edit changed; edits are counted from 0. */
 static inline uint32_t kwhy_whatif_edited(const struct kwhy_whatif_graph *graph, size_t edit)
 {
 	return graph->journal.edited[edit];

@@ -7,20 +7,21 @@
 #include <string.h>
 
 /*
- * Edits of a graph and their undoing. Many edits change most nodes, so an entry of the journal holds only
- * what an edit changed: the old values, then a mask of which values these are. Entries are read from their
- * ends, the last one first. What an edit changes is known when the next one begins; until then a copy of its
- * node as it was is kept.
+ * Undoing edits of a graph. Many edits change most nodes, so an entry of the journal holds only what an
+ * edit changed: the old values, then a mask of which values these are. Entries are read from their ends,
+ * the last one first. What an edit changed is known only when the next edit begins; until then the journal
+ * keeps a copy of the whole node.
  */
 
 enum {
-	WORDS = 1 + KWHY_LINK_COUNT, /* values of 64 bits: own_ns and lag_ns */
+	WORDS = 1 + KWHY_LINK_COUNT, /* number of 64-bit values of a node: own_ns and lag_ns */
 	PIECE_BYTES = 1 << 20,
 	ENTRY_MAX_BYTES = 64
 };
 
 /*
- * Bits of a mask. A word that fits 32 bits is stored in these, unless its bit from MASK_LONG on is set, too.
+ * Bits of a mask. A changed value is stored in 32 bits if it fits, else in 64 bits; its bit from MASK_LONG
+ * on is then set, too.
  */
 enum { MASK_WORD = 0, MASK_LONG = WORDS, MASK_FROM = 2 * WORDS, MASK_FLAGS = MASK_FROM + KWHY_LINK_COUNT };
 
@@ -73,7 +74,7 @@ static void take_word(struct kwhy_whatif_piece *piece, int64_t *value, bool is_l
 	*value = narrow;
 }
 
-/* Writes what differs between the node before an edit and now. */
+/* Writes the values of the node before the edit that differ from its values now. */
 static void put_entry(
 	struct kwhy_whatif_piece *piece, struct kwhy_whatif_node *before, struct kwhy_whatif_node *now)
 {
@@ -109,7 +110,7 @@ static void take_entry(struct kwhy_whatif_piece *piece, struct kwhy_whatif_node 
 			take_word(piece, word_of(node, word), mask & 1u << (MASK_LONG + word));
 }
 
-/* A piece with space for an entry; NULL: out of memory. Pieces are never moved in memory. */
+/* A block of memory with space for one more entry; NULL: out of memory. Blocks never move. */
 static struct kwhy_whatif_piece *piece_with_space(struct kwhy_whatif_journal *journal)
 {
 	struct kwhy_error error;

@@ -2,10 +2,10 @@
 #include "whatif/parts.h"
 
 /*
- * Sets the lags of links so that the unchanged graph plays as recorded. A link that did not decide a node's
- * start gets the usual delay, or the recorded one if that is shorter. The link that decided it gets the lag
- * that leads to the recorded start. So if a change removes the deciding link, the node starts after the next
- * link's target with the usual delay.
+ * Sets the lags of links (the least time from the linked node's start or end) so that the unchanged graph
+ * gives the recorded times. The link that decided a node's start gets the lag that leads to the recorded
+ * start. The other links get the usual delay, or the recorded one if that is shorter. So if a change
+ * removes the deciding link, the node starts with the usual delay after what the next link leads to.
  */
 
 static int64_t least(int64_t a, int64_t b)
@@ -36,9 +36,9 @@ static int64_t usual_ns(const struct kwhy_whatif_graph *graph, uint32_t at, size
 }
 
 /*
- * Lets work that began long after its call had returned, in an idle stream, begin as long after the work
- * before it. Something held the device back, and that does not go because a change has several launches held
- * back at once.
+ * Handles work that started in an idle stream long after its call had returned: lets it start as long after
+ * the work before it. Something held the device back, and would still do so if a change delays several
+ * launches together.
  */
 static void keep_stall(struct kwhy_whatif_graph *graph, uint32_t at)
 {
@@ -82,8 +82,8 @@ static void set_start_lags(struct kwhy_whatif_graph *graph, uint32_t at)
 }
 
 /*
- * Time of a node without waiting, ns: its own time, but at most the time from the end of what it waited for
- * to its own end.
+ * Time in ns of a node without its wait: its length, but at most the time from the end of what it waited
+ * for to its own end.
  */
 static int64_t alone_ns(const struct kwhy_whatif_node *node, int64_t end_ns, int64_t from_ns)
 {
@@ -108,7 +108,7 @@ static void set_end_lag(struct kwhy_whatif_graph *graph, uint32_t at)
 }
 
 enum {
-	/* bytes; a blocking call may return well after a larger copy has ended on the device */
+	/* In bytes. A blocking call may return well after a larger copy has ended on the device. */
 	SMALL_BYTES = 65536
 };
 
@@ -118,8 +118,8 @@ static bool is_large_copy(const struct kwhy_activities *rows, uint32_t row)
 }
 
 /*
- * Time from the end of the work to the return of the call that waited for it, ns; INT64_MAX: the call did not
- * wait.
+ * Time in ns from the end of the work to the return of the call that waited for it; INT64_MAX: the call did
+ * not wait.
  */
 static int64_t return_of(const struct kwhy_whatif_graph *graph, size_t call)
 {
@@ -137,9 +137,9 @@ static int64_t return_of(const struct kwhy_whatif_graph *graph, size_t call)
 }
 
 /*
- * Finds return_ns: by class, the shortest return of a call that waited. A class without waiting calls gets
- * the shortest return of any class, large copies excluded. If no call waited, it gets the length of its own
- * shortest call.
+ * Finds return_ns: by class, the shortest time from the end of the work to the return of a call that waited
+ * for it. A class without waiting calls gets the shortest time of any class, large copies excluded. If no
+ * call waited, it gets the length of its own shortest call.
  */
 static void find_returns(struct kwhy_whatif_graph *graph)
 {

@@ -5,14 +5,15 @@
 #include <stdlib.h>
 
 /*
- * Finds the activities that are one collective. A collective ends after the last of its ranks has begun and
- * the data has been exchanged. The n-th collectives of a name on each device belong together if they ran at
- * the same time. The end of each then follows a joint, at which all of them have begun.
+ * Finds activities of several ranks that are one collective. A collective ends after the last of its ranks
+ * has started and the data has been exchanged. The n-th collectives of a name on each device are one
+ * collective if they ran at the same time. Each of them then ends after a joint: a node that starts when
+ * all of them have started.
  */
 
 struct collectives {
 	const struct kwhy_recording *recording;
-	uint32_t *rows;	 /* rows of all collectives, sorted by device, then by start */
+	uint32_t *rows;	 /* activities of all collectives, sorted by device, then by start */
 	uint32_t *place; /* [count] number of earlier collectives of the same name on the same device */
 	size_t count;
 };
@@ -47,7 +48,7 @@ static void collect(struct collectives *all, uint32_t *counts)
 	}
 }
 
-/* Whether there is a time at which all collectives of the group ran. */
+/* Whether there is a time at which all activities of the group ran. */
 static bool ran_together(const struct collectives *all, const uint32_t *order, size_t begin, size_t end)
 {
 	const struct kwhy_activities *rows = &all->recording->activities;
@@ -73,8 +74,8 @@ static uint32_t add_joint(struct kwhy_whatif_graph *graph)
 }
 
 /*
- * Makes the joint of a group. A joint follows at most three nodes, so more ranks need a chain, in which the
- * first link of each joint but the first leads to the joint before it.
+ * Makes the joint of a group. A joint follows at most three nodes, so more ranks need a chain of joints, in
+ * which each joint but the first also follows the joint before it.
  */
 static void join(struct kwhy_whatif_graph *graph, const struct collectives *all, const uint32_t *order,
 	size_t begin, size_t end)

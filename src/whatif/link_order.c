@@ -4,8 +4,7 @@
 #include <stdlib.h>
 
 /*
- * Makes the links that follow from the recording directly: order in a stream, issuing call, order on a
- * thread.
+ * Makes the links that the recording states directly: order in a stream, issuing call, order on a thread.
  */
 
 static struct kwhy_whatif_node fresh_node(enum kwhy_whatif_kind kind, int64_t own_ns)
@@ -53,7 +52,10 @@ static void link_activity(struct kwhy_whatif_graph *graph, size_t row, uint32_t 
 	if (call == KWHY_NONE)
 		return;
 	call = graph->outer[call];
-	/* Work that starts before its call shows that the clocks disagree, so the link is not made. */
+	/*
+	 * Work that starts before its call shows that the clocks of host and device disagree, so the link
+	 * is not made.
+	 */
 	if (graph->recording->calls.start_ns[call] <= rows->start_ns[row])
 		node->from[KWHY_LINK_ISSUE] = kwhy_whatif_call_node(graph, call);
 }

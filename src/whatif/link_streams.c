@@ -4,15 +4,15 @@
 #include <stdlib.h>
 
 /*
- * Finds waits of one stream for another. Where a thread made a stream wait for an event before it issued
- * work, the calls show the wait. Elsewhere, if neither stream nor call explains why a row starts so late, the
- * row is linked to the work of another stream that ended last before it started, which keeps the recorded
+ * Finds waits of one stream for another. If a thread made a stream wait for an event before it issued work,
+ * the calls show the wait. Elsewhere, if neither stream nor call explains why an activity starts so late,
+ * it is linked to the work of another stream that ended last before that start. This keeps the recorded
  * order.
  */
 
 enum { UNEXPLAINED_NS = 2000, LOOK_BACK = 8 };
 
-/* Finds the first row that each outermost call issued. */
+/* Finds the first activity that each outermost call issued. */
 static void find_first_issued(const struct kwhy_whatif_graph *graph, uint32_t *issued)
 {
 	const struct kwhy_activities *rows = &graph->recording->activities;
@@ -24,7 +24,7 @@ static void find_first_issued(const struct kwhy_whatif_graph *graph, uint32_t *i
 			issued[graph->outer[rows->call[i]]] = (uint32_t)i;
 }
 
-/* What a thread issued so far: the last row, and the last row in another stream than that row's. */
+/* What a thread has issued so far: the last activity, and the last one in another stream than that. */
 struct trail {
 	uint32_t last, other;
 	bool reported; /* whether the thread has made a stream wait for an event since it issued `last` */
@@ -57,8 +57,8 @@ static void link_reported(struct kwhy_whatif_graph *graph, const uint32_t *issue
 }
 
 /*
- * The start at which a row would have begun if it waited only for its stream and its call; INT64_MIN: neither
- * is known; INT64_MAX: it overlapped the row before it.
+ * Time at which an activity would have started if it waited only for its stream and its call; INT64_MIN:
+ * neither is known; INT64_MAX: it overlapped the activity before it.
  */
 static int64_t explained_ns(const struct kwhy_whatif_graph *graph, uint32_t row)
 {

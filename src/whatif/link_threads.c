@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 /*
- * Finds threads that hand work to each other, as a program and its backward pass do. A call after a pause of
- * its thread is linked to a call of another thread of the process, if that call began during the pause. Of
- * several it is the one that ended last. Recordings do not state which thread waited for which, so the
- * recorded order is kept.
+ * Finds threads that hand work to each other, as a program and its backward pass do. A call after a pause
+ * of its thread is linked to a call of another thread of the process, if that call started during the
+ * pause. Of several such calls, the one that ended last is taken. Recordings do not state which thread
+ * waited for which, so the links keep the recorded order.
  */
 
 enum { PAUSE_NS = 20000 };
@@ -29,9 +29,7 @@ static int by_process_and_start(const void *context, uint32_t a, uint32_t b)
 	return (start_ns[a] > start_ns[b]) - (start_ns[a] < start_ns[b]);
 }
 
-/*
- * Two calls of a process: the one that ended last, and the one that ended last on any thread but that call's.
- */
+/* Two calls of a process: the one that ended last, and the one that ended last on any other thread. */
 struct latest {
 	uint32_t process, any, other;
 };
@@ -79,7 +77,7 @@ enum kwhy_status kwhy_whatif_link_threads(struct kwhy_whatif_graph *graph, struc
 	for (size_t i = 0; !status && i < graph->call_count; i++) {
 		uint32_t call = order ? order[i] : (uint32_t)i, process = process_of(recording, call);
 
-		/* Other calls, such as queries of whether work is done, hand over no work. */
+		/* Other calls, such as queries of whether work has ended, hand over no work. */
 		if (graph->outer[call] != call || recording->calls.class[call] == KWHY_CALL_OTHER)
 			continue;
 		if (process != latest.process)

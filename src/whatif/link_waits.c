@@ -5,23 +5,25 @@
 #include <stdlib.h>
 
 /*
- * Finds the work that each waiting call waited for, which recordings seldom state. It is the call's own work.
- * Without own work, a wait for a stream is for the thread's last work, and any other wait is for the work,
- * issued before the call, that ended last by its return.
+ * Finds the work that each waiting call waited for, which recordings seldom state. If the call issued work,
+ * it is that work. Otherwise a wait for a stream is for the thread's last work. Any other wait is for the
+ * work that was issued before the call and was the last to end before the call returned.
  */
 
 enum {
 	/*
-	 * number of rows that are checked back in time, since rows of other processes or issued later may end
-	 * at about the same time
+	 * number of activities that are checked backwards in time, since activities of other processes, or
+	 * issued later, may end at about the same time
 	 */
 	LOOK_BACK = 64,
-	/* ns; a launch that takes this long, and ten times the usual, waits for space in the queue */
+	/*
+	 * In ns. A launch that takes this long, and ten times the usual time, waits for space in the queue.
+	 */
 	LONG_LAUNCH_NS = 50000,
 	LONG_LAUNCHES = 10,
 	/*
-	 * bytes; on CUDA calls for pageable copies up to this size return before the copy begins, calls for
-	 * larger ones block
+	 * In bytes. On CUDA, calls for pageable copies up to this size return before the copy begins, and
+	 * calls for larger ones block.
 	 */
 	STAGED_BYTES = 65536
 };
@@ -72,10 +74,10 @@ bool kwhy_whatif_is_wait(const struct kwhy_whatif_graph *graph, uint32_t call)
 /* State of a walk over the calls of one thread. */
 struct walk {
 	struct kwhy_whatif_graph *graph;
-	/* [calls] of the rows that each outermost call issued, the row that ended last */
+	/* [calls] of the activities that each outermost call issued, the one that ended last */
 	const uint32_t *issued;
 	uint32_t call, process;
-	uint32_t last; /* row that the thread issued last; KWHY_NONE: no row yet */
+	uint32_t last; /* activity that the thread issued last; KWHY_NONE: it has issued none yet */
 };
 
 static bool was_issued_before(const struct walk *walk, uint32_t row)
@@ -133,7 +135,7 @@ static bool has_ended(const struct walk *walk, uint32_t row)
 		recording->calls.end_ns[walk->call] + KWHY_WHATIF_CLOCKS_NS;
 }
 
-/* Whether a row is a copy from or to pageable memory, which blocks even in an asynchronous call. */
+/* Whether an activity is a copy from or to pageable memory, which blocks even in an asynchronous call. */
 static bool blocks(const struct walk *walk, uint32_t row)
 {
 	const struct kwhy_activities *rows = &walk->graph->recording->activities;
@@ -144,8 +146,9 @@ static bool blocks(const struct walk *walk, uint32_t row)
 }
 
 /*
- * Whether a row is a large copy from pageable memory that had begun when the call returned. Such a call
- * returns when the host has filled the last piece, shortly before the copy ends on the device.
+ * Whether an activity is a large copy from pageable memory that had begun when its call returned. Such a
+ * call returns when the host has filled the last staging buffer, shortly before the copy ends on the
+ * device.
  */
 static bool is_being_filled(const struct walk *walk, uint32_t row)
 {

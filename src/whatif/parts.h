@@ -4,63 +4,62 @@
 
 #include "whatif/graph.h"
 
-/* Largest disagreement of the clocks of host and device, ns. */
+/* Largest difference between the clocks of host and device in ns that is expected. */
 enum { KWHY_WHATIF_CLOCKS_NS = 2000 };
 
 /* The steps of kwhy_whatif_graph_new(), in the order in which they are called. */
 
-/*
- * Makes the nodes, and the links that follow from the recording directly: streams, issuing calls, threads.
- */
+/* Makes the nodes, and the links that the recording states directly: streams, issuing calls, threads. */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_link_order(
 	struct kwhy_whatif_graph *graph, struct kwhy_error *error);
 
-/* Finds the usual delays, for which the links above must exist. */
+/* Finds the usual delays. The links above must exist. */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_find_delays(
 	struct kwhy_whatif_graph *graph, struct kwhy_error *error);
 /*
- * Usual delays, ns. kwhy_whatif_queued_ns(): between `before` and `after` if that is queued in time.
- * kwhy_whatif_issue_ns(): from the call to the start of a row in an idle stream. 0: the recording has none.
+ * Usual delays in ns. kwhy_whatif_queued_ns(): from the end of `before` to the start of `after`, if that is
+ * queued before `before` ends. kwhy_whatif_issue_ns(): from the call to the start of an activity in an idle
+ * stream. 0: the recording has none.
  */
 int64_t kwhy_whatif_queued_ns(const struct kwhy_whatif_graph *graph, uint32_t before, uint32_t after);
 int64_t kwhy_whatif_issue_ns(const struct kwhy_whatif_graph *graph, uint32_t row);
 
-/* Makes the JOIN links of calls: to the work that each waiting call waited for. */
+/* Makes the JOIN links of calls, from each waiting call to the work that it waited for. */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_link_waits(
 	struct kwhy_whatif_graph *graph, struct kwhy_error *error);
 
 /*
- * Makes the CROSS links between streams and between threads, where the order within a stream or thread does
- * not explain a start.
+ * Makes the CROSS links, from one stream or thread to another, where the order within the stream or thread
+ * does not explain a start.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_link_streams(
 	struct kwhy_whatif_graph *graph, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_link_threads(
 	struct kwhy_whatif_graph *graph, struct kwhy_error *error);
 
-/* Makes the joints of collectives that several devices ran together. */
+/* Makes the joints of collectives (nodes at which all ranks have started). */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_link_collectives(
 	struct kwhy_whatif_graph *graph, struct kwhy_error *error);
 
 /*
- * Finds an order in which to play the graph. Where links form a cycle, which equal times can cause, one of
- * them is removed.
+ * Finds an order in which to compute the nodes. Equal times can make links form a cycle, of which one link
+ * is then removed.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_find_order(
 	struct kwhy_whatif_graph *graph, struct kwhy_error *error);
 
-/* Whether the target of a node's link comes before the node in that order. */
+/* Whether the node that a link leads to comes before the link's own node in that order. */
 bool kwhy_whatif_is_in_order(
 	const struct kwhy_whatif_graph *graph, uint32_t node, enum kwhy_whatif_link link);
 
 /*
- * Sets the lags of all links: the recorded lag where the link decided the node's time, else the usual delay.
+ * Sets the lags of all links: the recorded lag if the link decided the node's time, else the usual delay.
  */
 void kwhy_whatif_set_lags(struct kwhy_whatif_graph *graph);
 
 /*
- * Number of the entries of `by_end`, from the beginning, up to the last row of the device that ended by
- * time_ns. So by_end[result - 1] ended last by then.
+ * Number of the entries of `by_end`, from the beginning, up to the last activity of the device that ended
+ * by time_ns. So by_end[result - 1] ended last by then.
  */
 size_t kwhy_whatif_ended_before(const struct kwhy_whatif_graph *graph, uint32_t device, int64_t time_ns);
 static inline uint32_t kwhy_whatif_row_by_end(const struct kwhy_whatif_graph *graph, size_t place)
@@ -78,7 +77,7 @@ bool kwhy_whatif_is_wait(const struct kwhy_whatif_graph *graph, uint32_t call);
 int64_t kwhy_whatif_recorded_start(const struct kwhy_whatif_graph *graph, uint32_t node);
 int64_t kwhy_whatif_recorded_end(const struct kwhy_whatif_graph *graph, uint32_t node);
 
-/* Whether a link of a node leads to the start of the node that it follows, not to the end. */
+/* Whether a link of a node leads to the start, not to the end, of the node that it follows. */
 static inline bool kwhy_whatif_follows_start(const struct kwhy_whatif_node *node, size_t link)
 {
 	switch (node->kind) {
@@ -94,9 +93,9 @@ static inline bool kwhy_whatif_follows_start(const struct kwhy_whatif_node *node
 }
 
 /*
- * Whether a link of a node counts in a play. A dropped activity follows only the node before it in its
- * stream; if there is none, its other links count. A dropped call still waits until another thread hands over
- * its work.
+ * Whether a link of a node counts in a simulation. A removed activity follows only the node before it in
+ * its stream; if there is none, its other links count. A removed call still waits until another thread
+ * hands over its work.
  */
 bool kwhy_whatif_has_link(const struct kwhy_whatif_node *node, size_t link);
 

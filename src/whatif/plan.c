@@ -18,10 +18,14 @@
 struct candidate {
 	const struct kwhy_whatif_change *change;
 	/*
-	 * gain in addition to the changes taken when it was last tried; -INFINITY: the change was refused
+	 * gain in addition to the changes that were taken when this one was last tried; -INFINITY: the
+	 * change was refused
 	 */
 	double gain_ratio;
-	/* larger of its shares in the time and in the energy before all changes, to compare with the least */
+	/*
+	 * saved share of the run's time or, if larger, of its energy, before all changes; compared with the
+	 * least saving that is asked for
+	 */
 	double share_ratio;
 	size_t tried; /* number of changes that were taken when this one was last tried */
 	/* barred: the change is never tried, for the reason that effect.words states */
@@ -75,8 +79,9 @@ static int64_t saved_nj(const struct kwhy_projection *before, const struct kwhy_
 }
 
 /*
- * Whether a saving is an upper bound. It is where rows of the recording are lost, since idle time that would
- * vanish may have been work. It also is where a cost is generic, since generic costs are low ones.
+ * Whether a saving is an upper bound. It is if activities were lost in recording, since idle time that
+ * would vanish may have been work. It also is if a cost is generic (neither recorded nor in the profile),
+ * since generic costs are low ones.
  */
 static enum kwhy_bound bound_of(const struct kwhy_whatif *whatif, const struct kwhy_whatif_change *change,
 	const struct kwhy_whatif_effect *effect)
@@ -144,8 +149,8 @@ static void widen(struct kwhy_projection *projection, const struct kwhy_projecti
 }
 
 /*
- * Makes the changes of the plan again with all costs at one corner, and widens the intervals of their
- * projections to include the results.
+ * Makes the changes of the plan again with all costs at one end of their intervals, and widens the
+ * intervals of the projections to include the results.
  */
 static enum kwhy_status widen_to(struct planner *planner, enum kwhy_whatif_corner corner)
 {
@@ -201,7 +206,7 @@ static enum kwhy_status finish(struct planner *planner, enum kwhy_status status,
 	return status;
 }
 
-/* Appends a change that was played to the plan, or if it was refused, to the plan's refusals. */
+/* Appends a change that was simulated to the plan or, if it was refused, to the plan's refusals. */
 static enum kwhy_status add_played(struct planner *planner, const struct kwhy_whatif_request *change_request,
 	const struct kwhy_whatif_effect *effect, const struct kwhy_projection *played)
 {
@@ -218,7 +223,7 @@ static struct kwhy_whatif_alone *alone_of(
 	return change_request->number == change->number ? &whatif->alone[change - kwhy_whatif_changes] : NULL;
 }
 
-/* Plays one change on the graph as recorded, and keeps the result in `alone`. */
+/* Simulates one change on the graph as recorded, and keeps the result in `alone`. */
 static enum kwhy_status play_alone(struct kwhy_whatif *whatif,
 	const struct kwhy_whatif_request *change_request, struct kwhy_whatif_alone *alone,
 	struct kwhy_error *error)
@@ -233,7 +238,7 @@ static enum kwhy_status play_alone(struct kwhy_whatif *whatif,
 	return KWHY_OK;
 }
 
-/* Projects one change with its default number. Takes from `alone` what an earlier call computed. */
+/* Projects one change with its default number. A result in `alone` from an earlier call is used again. */
 static enum kwhy_status project_alone(struct planner *planner,
 	const struct kwhy_whatif_request *change_request, struct kwhy_whatif_alone *alone,
 	struct kwhy_plan **out)
@@ -292,7 +297,7 @@ static double ratio_of(int64_t saved, int64_t whole)
 }
 
 /*
- * Gain of a change as a share of the energy before all changes, or of the time where the energy is unknown. A
+ * Gain of a change as a share of the energy before all changes or, if the energy is unknown, of the time. A
  * change that takes more time has a negative gain.
  */
 static double gain_ratio(const struct kwhy_plan *plan, const struct kwhy_projection *after)
@@ -318,8 +323,8 @@ static double share_ratio(const struct kwhy_plan *plan, const struct kwhy_projec
 }
 
 /*
- * Makes a candidate in addition to the taken changes. Its edits remain in the graph, since the candidate is
- * mostly taken next.
+ * Makes a candidate in addition to the taken changes. Its edits remain in the graph, since in most cases
+ * the candidate is taken next.
  */
 static enum kwhy_status make_candidate(struct planner *planner, struct candidate *candidate)
 {
@@ -335,7 +340,7 @@ static enum kwhy_status make_candidate(struct planner *planner, struct candidate
 	return status;
 }
 
-/* Does the same as make_candidate() before any change is taken. The result is kept for later calls. */
+/* As make_candidate(), before any change is taken. The result is kept for later calls. */
 static enum kwhy_status make_first(struct planner *planner, struct candidate *candidate)
 {
 	struct kwhy_whatif_request change_request = {candidate->change, candidate->change->number};

@@ -4,10 +4,10 @@
 #include <string.h>
 
 /*
- * Plays a graph. Every start of a node is a vertex, and so is every end that a link bounds; other ends are
- * computed with their start. Vertices are computed in the order of the unchanged graph. Once an edit has made
- * a node follow a later one, each play marks the computed vertices, and computes first what a vertex follows,
- * with a stack.
+ * Simulates a graph. Every start of a node is a vertex, and so is every end that a link bounds; other ends
+ * are computed with their start. Vertices are computed in the order of the unchanged graph. Once an edit
+ * has made a node follow one that is later in this order, each simulation marks the computed vertices, and
+ * uses a stack to compute first what a vertex follows.
  */
 
 /* Bits for the state of a node's start. Those for the state of its end are shifted by one bit. */
@@ -56,7 +56,8 @@ static uint32_t followed(
 }
 
 /*
- * Whether the vertex to which a link leads is computed. An end without a bound is computed with its start.
+ * Whether the vertex to which a link leads has been computed. An end that no link bounds is computed with
+ * its start.
  */
 static bool is_reached(
 	const struct kwhy_whatif_graph *graph, const struct kwhy_whatif_node *node, size_t link)
@@ -80,7 +81,7 @@ static inline int64_t reached(const int64_t *times_ns, const struct kwhy_whatif_
 	return node->from[link] == KWHY_NONE ? INT64_MIN : times_ns[node->from[link]] + node->lag_ns[link];
 }
 
-/* Collects what callers read from a played graph, so that they need not read every node again. */
+/* Collects what callers read from a simulated graph, so that they need not read every node again. */
 static inline void note_activity(
 	struct kwhy_whatif_graph *graph, uint32_t at, const struct kwhy_whatif_node *node)
 {
@@ -116,9 +117,10 @@ static inline void set_start(
 }
 
 /*
- * The latest of the times that the links of a start allow; INT64_MIN: the start has no link. The result is
- * that of kwhy_whatif_has_link() and kwhy_whatif_follows_start() for all links that bound a start. But kinds
- * of nodes are distinguished once and not for each link, since most of a play's time is spent here.
+ * The latest of the times that the links of a start allow; INT64_MIN: the start has no link. The result
+ * equals that of a loop over the links with kwhy_whatif_has_link() and kwhy_whatif_follows_start(). For
+ * speed, kinds of nodes are distinguished once and not for each link: most time of a simulation is spent
+ * here.
  */
 static inline int64_t latest_reached(
 	const struct kwhy_whatif_graph *graph, const struct kwhy_whatif_node *node)
@@ -183,8 +185,8 @@ static bool is_open(const struct kwhy_whatif_graph *graph, uint32_t vertex)
 }
 
 /*
- * Pushes the vertex to which a link leads onto the stack. A link that would close a cycle is removed while
- * the graph is made; later it is an error.
+ * Pushes the vertex to which a link leads onto the stack. If the link closes a cycle, it is removed while
+ * the graph is being made; later a cycle is an error.
  */
 static enum kwhy_status descend(
 	struct kwhy_whatif_graph *graph, size_t link, bool making, struct kwhy_error *error)
@@ -193,7 +195,7 @@ static enum kwhy_status descend(
 	struct kwhy_whatif_node *node = &graph->nodes[top / 2];
 	uint32_t next = followed(graph, node, link);
 
-	/* The second case is an end that is not on the stack while its start is. */
+	/* The second condition is for an end that is not on the stack while its start is. */
 	if (is_open(graph, next) || (next & 1 && is_open(graph, next - 1))) {
 		if (!making)
 			return fail_circle(error);
@@ -245,7 +247,8 @@ static void forget(struct kwhy_whatif_graph *graph)
 }
 
 /*
- * Finds the position of every vertex in the order. An end without a bound gets the position of its start.
+ * Finds the position of every vertex in the order. An end that no link bounds gets the position of its
+ * start.
  */
 static void find_places(struct kwhy_whatif_graph *graph)
 {
@@ -267,7 +270,9 @@ enum kwhy_status kwhy_whatif_find_order(struct kwhy_whatif_graph *graph, struct 
 	for (uint32_t i = 0; !status && i < graph->node_count; i++)
 		if (graph->nodes[i].kind != KWHY_NODE_INNER && !is(graph, end_of(graph, i), KNOWN))
 			status = reach(graph, end_of(graph, i), true, error);
-	/* Positions past the end of `order` are prefetched, too; 0 is the start of the first node. */
+	/*
+	 * The loop prefetches beyond the end of `order`, where entries are 0, the start of the first node.
+	 */
 	memset(graph->order + graph->order_count, 0, AHEAD * sizeof(*graph->order));
 	find_places(graph);
 	return status;
@@ -277,8 +282,8 @@ bool kwhy_whatif_is_in_order(const struct kwhy_whatif_graph *graph, uint32_t at,
 {
 	const struct kwhy_whatif_node *node = &graph->nodes[at];
 	/*
-	 * The end of the target counts even if it has no bound now: its position is never before that of the
-	 * start.
+	 * The end of the linked node counts even if no link bounds it now: its position is never before
+	 * that of the start.
 	 */
 	const uint32_t from = node->from[link] * 2 + !kwhy_whatif_follows_start(node, link);
 
@@ -286,7 +291,7 @@ bool kwhy_whatif_is_in_order(const struct kwhy_whatif_graph *graph, uint32_t at,
 }
 
 /*
- * Plays the graph in the order of the unchanged graph, in which each vertex comes after those that it
+ * Simulates the graph in the order of the unchanged graph, in which each vertex comes after those that it
  * follows.
  */
 static void play_in_order(struct kwhy_whatif_graph *graph)
@@ -317,8 +322,8 @@ enum kwhy_status kwhy_whatif_play(struct kwhy_whatif_graph *graph, struct kwhy_e
 
 		__builtin_prefetch(&graph->nodes[graph->order[i + AHEAD] / 2]);
 		/*
-		 * The order has the ends that had a bound when it was made. Ends that have lost their bound
-		 * are computed with their starts.
+		 * The order has the ends that a link bounded when it was made. Ends whose link was removed
+		 * since are computed with their starts.
 		 */
 		if (is(graph, vertex, KNOWN))
 			continue;

@@ -11,15 +11,15 @@
 #include <string.h>
 
 /*
- * Energy of the changed run. It is the recorded energy of the run, less the energy above idle of dropped
- * work, less the idle power over the time saved. Work that becomes shorter draws its power above idle for a
+ * Energy of the changed run: the recorded energy of the run, less the energy above idle of removed work,
+ * less the idle power times the time saved. Work that becomes shorter draws its power above idle for a
  * shorter time. Idle power is read from the ledger if the device idled for at least IDLE_MIN_RATIO of the
  * span.
  */
 
 #define IDLE_MIN_RATIO 0.1
 
-/* Whether an account is of time outside of the graph's first and last work. */
+/* Whether an account is for time before the first or after the last work of the graph. */
 static bool is_elsewhere(const struct kwhy_account *account)
 {
 	return account->gross_nj != KWHY_UNKNOWN_NJ &&
@@ -45,8 +45,8 @@ static double spread_of(const struct kwhy_account *account)
 }
 
 /*
- * Reads the power of a device while it idled: from the ledger or, where that is not known, the device's idle
- * level with a context. It stays unknown, and so does the energy, where readings cover too little of the
+ * Reads the power of a device while it idled: from the ledger or, if it has none, the device's idle level
+ * with a context. The power, and so the energy, stays unknown where readings cover too little of the
  * device's work.
  */
 static void read_idle_power(struct kwhy_whatif *whatif, uint32_t device)
@@ -68,7 +68,7 @@ static void read_idle_power(struct kwhy_whatif *whatif, uint32_t device)
 		spread_nj += spread_of(account) * own_nj;
 		time_ns += (double)account->time_ns;
 	}
-	/* Readings do not resolve the power of short idle time. */
+	/* Readings cannot show the power of short idle time. */
 	is_reported = energy_nj > 0 && time_ns > 0 &&
 		time_ns >= IDLE_MIN_RATIO * (double)ledger->time.span_ns;
 	whatif->idle_w[device] = is_reported ? energy_nj / time_ns : ledger->energy.context_idle_w;
@@ -135,13 +135,13 @@ static double recorded_nj(const struct kwhy_whatif *whatif, uint32_t device)
 	return kwhy_run_energy_of(&whatif->ledger->devices[device]).recorded_nj;
 }
 
-/* An energy of the played graph, or a change of energy, and half of its 90 % interval, nJ. */
+/* An energy of the simulated graph, or a change of energy, and half of its 90 % interval, nJ. */
 struct played_energy {
 	double energy_nj, spread_nj;
 };
 
 /*
- * Time from the first start to the last end of work that is not dropped, as played, ns; 0: no such work.
+ * Simulated time in ns from the first start to the last end of work that is not removed; 0: no such work.
  */
 static int64_t played_ns(const struct kwhy_whatif *whatif)
 {
@@ -150,7 +150,7 @@ static int64_t played_ns(const struct kwhy_whatif *whatif)
 	return graph->last_ns > graph->first_ns ? graph->last_ns - graph->first_ns : 0;
 }
 
-/* Change of the energy by work that is dropped or has another length than recorded. */
+/* Change of the energy by work that is removed, or whose length differs from the recorded one. */
 static struct played_energy changed_work(const struct kwhy_whatif *whatif)
 {
 	struct played_energy work = {0};
@@ -189,8 +189,8 @@ static int64_t rounded(const struct kwhy_whatif *whatif, double energy_nj)
 }
 
 /*
- * Energy that all devices would have drawn while idling for time_ns. Its uncertainty is that of the idle
- * level over the whole recording.
+ * Energy that all devices together would have drawn while idling for time_ns. Its uncertainty is that of
+ * the idle level over the whole recording.
  */
 static struct played_energy idle_energy(const struct kwhy_whatif *whatif, int64_t time_ns)
 {
@@ -235,15 +235,18 @@ struct kwhy_projection kwhy_whatif_baseline(const struct kwhy_whatif *whatif)
 	return baseline;
 }
 
-/* How far another run may be below and above a played time, ns, and the idle energy of these times, nJ. */
+/*
+ * How far another run may be below and above a simulated time in ns, and the idle energy of these times in
+ * nJ.
+ */
 struct other_run {
 	double below_ns, above_ns, below_nj, above_nj;
 };
 
 /*
- * Combines how much the run's steps differ with how much host-limited time differs between runs; the two are
- * taken as independent. The second part is left out at the expected costs, since the plays at both corners,
- * which widen all intervals, have it.
+ * Combines two sources of variation, which are taken as independent: the run's steps differ from each
+ * other, and host-limited time differs between runs. The second one is left out at the expected costs; the
+ * simulations with fast and with slow costs, which widen all intervals, include it.
  */
 static struct other_run other_run(const struct kwhy_whatif *whatif, int64_t time_ns)
 {

@@ -14,25 +14,25 @@ void kwhy_whatif_read_powers(struct kwhy_whatif *whatif);
 struct kwhy_projection kwhy_whatif_baseline(const struct kwhy_whatif *whatif);
 
 /*
- * The graph as last played, as a projection. The intervals contain the uncertainty of the powers and the
- * scatter of runs.
+ * The graph as last simulated, as a projection. The intervals contain the uncertainty of the powers and the
+ * variation between runs.
  */
 struct kwhy_projection kwhy_whatif_as_played(const struct kwhy_whatif *whatif);
 
-/* Makes one change without playing the graph. effect->places is 0 if the change was refused. */
+/* Makes one change without simulating the graph. effect->places is 0 if the change was refused. */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_edit_graph(struct kwhy_whatif *whatif,
 	const struct kwhy_whatif_request *change_request, struct kwhy_whatif_effect *effect,
 	struct kwhy_error *error);
 
 /*
- * Makes one change and plays the graph. effect->places is 0 if the change was refused; then the times of the
- * graph are invalid until it is played again.
+ * Makes one change and simulates the graph. effect->places is 0 if the change was refused; then the times
+ * of the graph are invalid until it is simulated again.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_make(struct kwhy_whatif *whatif,
 	const struct kwhy_whatif_request *change_request, struct kwhy_whatif_effect *effect,
 	struct kwhy_error *error);
 
-/* Makes all changes of a finished plan and plays the graph at the expected costs. */
+/* Makes all changes of a finished plan and simulates the graph at the expected costs. */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_play_plan(
 	struct kwhy_whatif *whatif, const struct kwhy_plan *plan, struct kwhy_error *error);
 

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Values whose quantiles are wanted. Of a long series only every 2nd, 4th, ... value is kept, so memory is
- * bounded without random choice. Zero-initialise.
+ * Values from which quantiles are computed. Of a long series only every 2nd, 4th, ... value is kept, so
+ * that memory is bounded without random choice. Zero-initialise.
  */
 enum { KWHY_WHATIF_SAMPLES = 1024 };
 

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 
 /*
- * Estimates from one recording by how much the time of another run of the same program would differ. A run is
- * a sum of steps, so the estimate comes from how much the steps differ and from the time outside of steps.
- * Where steps are unknown, it comes from how much activities of one name differ, and activities are taken as
- * independent.
+ * Estimates from one recording by how much the time of another run of the same program would differ. A run
+ * is a sum of steps, so the estimate comes from how much the steps differ from each other, and from the
+ * time outside of steps. If steps are unknown, it comes from how much activities of one name differ, which
+ * are taken as independent.
  */
 
 /*
@@ -21,7 +21,10 @@
 
 enum {
 	STEPS_MIN = 4,
-	/* A step that takes more than this many times the median contains a pause. Our choice. */
+	/*
+	 * A step that takes more than this many times the median contains a pause. The value is chosen, not
+	 * measured.
+	 */
 	PAUSE_RATIO = 4
 };
 
@@ -85,8 +88,8 @@ static struct kwhy_moments steps_of(const struct kwhy_whatif *whatif, uint32_t d
 }
 
 /*
- * Standard deviation of the run's time over that time, from the device with most steps. Steps and the time
- * outside of them are taken as independent. NAN: there are too few steps.
+ * Standard deviation of the run's time as a share of that time, computed from the device with most steps.
+ * Steps and the time outside of them are taken as independent. NAN: there are too few steps.
  */
 static double ratio_of_steps(const struct kwhy_whatif *whatif)
 {

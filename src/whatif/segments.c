@@ -7,8 +7,11 @@
 #include <stdlib.h>
 
 enum {
-	PAUSE_NS = 1000000, /* ns; during a longer pause the host did something other than launch */
-	/* a segment with this many rows ends where the repeating sequence of launches begins again */
+	PAUSE_NS = 1000000, /* In ns. During a longer pause the host did something other than launch. */
+	/*
+	 * number of activities from which a segment ends where the repeating sequence of launches begins
+	 * again
+	 */
 	LONG_ROWS = 1024
 };
 
@@ -25,7 +28,7 @@ void kwhy_whatif_segments_done(struct kwhy_whatif_segments *segments)
 	free(segments->rows);
 }
 
-/* Whether a call ends a segment, since it cannot be captured or fused with other calls. */
+/* Whether a call ends a segment, because it cannot be captured in a graph or fused with other calls. */
 static bool ends_segment(const struct kwhy_whatif *whatif, uint32_t call)
 {
 	switch (whatif->recording->calls.class[call]) {
@@ -65,8 +68,9 @@ static void take(struct kwhy_whatif_segments *segments, uint32_t call, struct kw
 }
 
 /*
- * Whether a new step begins a segment. Named steps do. Unnamed steps may be iterations of a loop inside a
- * step, so they do only in long segments, or if segments->steps states the number of steps in a segment.
+ * Whether a new step begins a segment. Steps that ranges name do. Steps without names may be iterations of
+ * a loop inside a step, so they do only in long segments, or if segments->steps states the number of steps
+ * in a segment.
  */
 static bool parts_segment(
 	const struct kwhy_whatif_segments *segments, uint32_t before, uint32_t step, size_t row_count)

@@ -5,24 +5,25 @@
 #include "whatif/change.h"
 
 /*
- * A sequence of a thread's calls in which the thread only issues work and waits for nothing. Such segments
- * end at waits, blocking copies, allocations, long pauses and steps. `rows` is valid until the next segment
- * is read.
+ * A sequence of a thread's calls in which the thread only issues work and waits for nothing. It ends at
+ * waits, blocking copies, allocations, long pauses and new steps. `rows` is valid until the next segment is
+ * read.
  */
 struct kwhy_whatif_segment {
 	uint32_t first_call, end_call; /* range of calls of one thread */
-	/* rows that those calls issued and that are not dropped, in the order of issue */
+	/* activities that those calls issued and that are not removed, in the order of issue */
 	const uint32_t *rows;
 	size_t row_count;
 };
 
 struct kwhy_whatif_segments {
 	struct kwhy_whatif *whatif;
-	uint32_t *rows; /* memory for the rows of the current segment */
+	uint32_t *rows; /* memory for the activities of the current segment */
 	size_t thread, next;
-	bool rhythm_is_whole; /* True: a new unnamed step ends no segment, however long the segment is. */
+	bool rhythm_is_whole; /* true: a new step without a name ends no segment, however long the segment is
+			       */
 	/*
-	 * largest number of steps in a segment, counted in groups from the first step of the run; 0: each
+	 * largest number of steps in a segment, in groups counted from the first step of the run; 0: each
 	 * named step is a segment of its own
 	 */
 	uint32_t steps;

@@ -10,10 +10,7 @@
 /* Distances between the occurrences of one kernel name in a stream, counted in activities. */
 struct rhythm {
 	uint32_t last; /* position of the last occurrence, in activities of the stream */
-	/*
-	 * distance between consecutive occurrences that won the vote: the most frequent one, if more than
-	 * half are equal
-	 */
+	/* distance between consecutive occurrences that won the majority vote, in activities */
 	uint32_t period;
 	uint32_t votes; /* votes for `period` less votes for other distances */
 	uint32_t even;	/* number of occurrences at the distance `period` from the one before */
@@ -23,14 +20,18 @@ struct rhythm {
 enum {
 	EVEN_MIN = 3,
 	PERIOD_MIN = 2,	    /* least number of activities in a step */
-	LENGTH_PERIODS = 2, /* longest step, in periods; later work belongs to no step. Our choice. */
-	/* A sequence that takes more than this many times the median step is no step. Our choice. */
+	LENGTH_PERIODS = 2, /* Longest step, in periods; later work belongs to no step. The value is chosen,
+			       not measured. */
+	/*
+	 * A sequence that takes more than this many times the median step is no step. The value is chosen,
+	 * not measured.
+	 */
 	FAR_RATIO = 4
 };
 
 /*
- * Counts an occurrence by majority vote (Boyer-Moore): if more than half of all distances are equal, that
- * distance is `period` in the end.
+ * Counts an occurrence by majority vote (Boyer-Moore): if more than half of all distances are equal,
+ * `period` is that distance in the end.
  */
 static void vote(struct rhythm *rhythm, uint32_t place)
 {
@@ -68,8 +69,8 @@ static void note_places(const struct kwhy_whatif *whatif, uint32_t stream, struc
 }
 
 /*
- * The name with the largest period, of those whose occurrences at that distance cover most of the stream;
- * KWHY_NONE: no such name.
+ * Of the kernel names whose occurrences at that distance cover most of the stream, the one with the largest
+ * period; KWHY_NONE: no such name.
  */
 static uint32_t choose_name(const struct rhythm *rhythms, size_t names, uint32_t length)
 {
@@ -109,16 +110,16 @@ static uint32_t busiest_stream(const struct kwhy_whatif *whatif, uint32_t device
 	return busiest;
 }
 
-/* The kernel name whose occurrences begin the steps of a device. */
+/* The kernel name that begins the steps of a device. */
 struct beat {
 	const struct kwhy_whatif *whatif;
 	uint32_t device, stream, name, period;
-	int64_t far_ns; /* ns; a sequence of launches that takes longer is no step */
+	int64_t far_ns; /* In ns. A sequence of launches that takes longer is no step. */
 };
 
 /*
- * End of the step that begins with a row, ns. It is the start of the next step. Where none follows soon
- * enough, it is the end of the last of `period` rows.
+ * End in ns of the step that begins with an activity. It is the start of the next step or, if none follows
+ * soon enough, the end of the last of `period` activities.
  */
 static int64_t step_end_ns(const struct beat *beat, uint32_t row)
 {
@@ -149,9 +150,10 @@ static int64_t usual_step_ns(const struct beat *beat)
 }
 
 /*
- * Numbers the rows of a device by step and returns the number of steps. A row belongs to the last step that
- * began before it, unless that step has ended. A sequence that takes far longer than a step (an evaluation, a
- * checkpoint, the rest of the run) is no step, since a change to the steps does not change it.
+ * Numbers the activities of a device by step and returns the number of steps. An activity belongs to the
+ * last step that began before it, unless that step has ended. A sequence that takes far longer than a step
+ * (an evaluation, a checkpoint, the rest of the run) is no step, since a change to the steps does not
+ * change it.
  */
 static uint32_t number_rows(struct kwhy_whatif *whatif, const struct beat *beat)
 {
@@ -196,7 +198,8 @@ static void find_rhythm(struct kwhy_whatif *whatif, uint32_t device, struct rhyt
 }
 
 /*
- * Index in `starts_ns` of the last step that began by time_ns; KWHY_NONE: no step did. Starts are sorted.
+ * Index in `starts_ns` of the last step that began at or before time_ns; KWHY_NONE: no step did. Starts are
+ * sorted.
  */
 static uint32_t step_at(const int64_t *starts_ns, uint32_t count, int64_t time_ns)
 {
@@ -214,7 +217,8 @@ static uint32_t step_at(const int64_t *starts_ns, uint32_t count, int64_t time_n
 }
 
 /*
- * Numbers all rows by the range in which they were issued. Ranks that run concurrently share their steps.
+ * Numbers all activities by the range in which they were issued. Ranks that run concurrently have the same
+ * steps.
  */
 static void number_by_ranges(struct kwhy_whatif *whatif, const int64_t *starts_ns, uint32_t count)
 {
@@ -240,8 +244,8 @@ static int earlier_first(const void *a, const void *b)
 }
 
 /*
- * Writes the sorted starts of the ranges that are steps, and returns their number. If the user named some,
- * the ledger has these alone.
+ * Writes the sorted starts of the ranges that are steps, and returns their number. If the user named step
+ * ranges, the ledger has only these.
  */
 static uint32_t find_starts(const struct kwhy_whatif *whatif, int64_t *starts_ns)
 {

@@ -4,7 +4,7 @@
 
 #include "whatif/change.h"
 
-/* 90 % of a normal distribution lie within this many standard deviations of its mean. */
+/* Half-width of the central 90 % of a normal distribution, in standard deviations. */
 #define KWHY_SCATTER_QUANTILE 1.645
 
 /*
@@ -22,7 +22,7 @@
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_find_steps(struct kwhy_whatif *whatif, struct kwhy_error *error);
 
-/* Sets scatter_ratio, for which the steps and the powers must be known. */
+/* Sets scatter_ratio. The steps and the powers must be known. */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_find_scatter(struct kwhy_whatif *whatif, struct kwhy_error *error);
 
 #endif

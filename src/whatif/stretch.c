@@ -12,14 +12,14 @@
 enum { STEPS_MAX = 4, MIDDLE_ROWS = 120 };
 
 /*
- * The part of the run that is shown: rows, and on each thread the calls from the first to the last that
- * issued one of these rows.
+ * The excerpt of the run that is shown: activities, and on each thread the calls from the first to the last
+ * that issued one of these activities.
  */
 struct choice {
 	struct kwhy_whatif *whatif;
 	uint32_t step; /* number of the step of median length */
 	uint32_t first_step, end_step;
-	size_t first_row, end_row; /* range of the chosen rows, where steps are unknown */
+	size_t first_row, end_row; /* range of the chosen activities, if steps are unknown */
 	/* [threads] range of the chosen calls of each thread; KWHY_NONE: no call is chosen */
 	uint32_t *first_call, *end;
 	struct kwhy_stretch_item *items;
@@ -37,8 +37,8 @@ static bool is_chosen(const struct choice *choice, size_t row)
 }
 
 /*
- * [step_count] time from the first start of each step to that of the next step, for the last step to the end
- * of the run, ns; -1: the step or the next one has no work.
+ * [step_count] time in ns from the first start of each step to that of the next step or, for the last step,
+ * to the end of the run; -1: the step or the next one has no work.
  */
 static int64_t *lengths_of_steps(const struct kwhy_whatif *whatif)
 {
@@ -57,7 +57,7 @@ static int64_t *lengths_of_steps(const struct kwhy_whatif *whatif)
 }
 
 /*
- * Median of the known lengths, ns; -1: no length is known. `sorted` is scratch memory of `count` values.
+ * Median of the known lengths in ns; -1: no length is known. `sorted` is scratch memory of `count` values.
  */
 static int64_t median_length(const int64_t *lengths, uint32_t count, int64_t *sorted)
 {
@@ -79,7 +79,10 @@ static uint32_t nearest_step(const int64_t *lengths, uint32_t count, int64_t med
 	int64_t off_ns = INT64_MAX;
 
 	for (uint32_t i = 0; i <= count; i++) {
-		/* goes from the middle outwards, alternating between the step after and the step before */
+		/*
+		 * the search goes from the middle of the run outwards, to the later and the earlier step in
+		 * turn
+		 */
 		uint32_t at = i % 2 ? count / 2 + (i + 1) / 2 : count / 2 - i / 2;
 
 		if (at >= count || lengths[at] < 0 || llabs(lengths[at] - median_ns) >= off_ns)
@@ -90,7 +93,7 @@ static uint32_t nearest_step(const int64_t *lengths, uint32_t count, int64_t med
 	return best;
 }
 
-/* Chooses `length` consecutive steps, among them the one of median length. */
+/* Chooses `length` consecutive steps that include the one of median length. */
 static void take_steps(struct choice *choice, uint32_t length)
 {
 	uint32_t count = choice->whatif->step_count;
@@ -133,8 +136,8 @@ static void choose_middle(struct choice *choice)
 }
 
 /*
- * The call after a given call at which the chosen calls of its thread end: the next one that issues work. So
- * waits for the chosen work are included.
+ * The first call after a given call that is not shown: the next one on the thread that issues work. So
+ * waits for the shown work are shown, too.
  */
 static uint32_t with_waits(const struct choice *choice, uint32_t call)
 {
@@ -215,7 +218,9 @@ static int by_start(const void *left, const void *right)
 	return (a->before_start_ns > b->before_start_ns) - (a->before_start_ns < b->before_start_ns);
 }
 
-/* Shifts all times so that the first start is 0, separately for the times before and after the changes. */
+/*
+ * Shifts the times so that the first start is 0; times before and after the changes are shifted separately.
+ */
 static void shift(struct kwhy_stretch *stretch)
 {
 	int64_t before_ns = INT64_MAX, after_ns = INT64_MAX;
@@ -269,7 +274,7 @@ static enum kwhy_status keep(struct choice *choice, struct kwhy_plan *plan)
 	return KWHY_OK;
 }
 
-/* Chooses the steps: up to STEPS_MAX, and fewer where these have too many activities and calls. */
+/* Chooses the steps: up to STEPS_MAX, or fewer if these have too many activities and calls. */
 static enum kwhy_status choose(struct choice *choice)
 {
 	enum kwhy_status status = KWHY_OK;

@@ -4,14 +4,14 @@
 
 #include "whatif/whatif.h"
 
-/* Largest number of activities and calls in a stretch. A picture with more of them is unreadable. */
+/* Largest number of activities and calls in an excerpt. A picture with more of them is unreadable. */
 enum { KWHY_WHATIF_STRETCH_ITEMS = 800 };
 
 /*
- * Adds a stretch to the plan: a part of the run that represents it. It consists of up to four steps, among
- * them one of median length; where steps are unknown, of the middle of the busiest device's work. It has the
- * recorded times, and the times as played with all changes of the plan at the expected costs. `whatif` is the
- * one that made the plan.
+ * Adds an excerpt of the run to the plan, for a picture. It consists of up to four steps, among them one of
+ * median length; if steps are unknown, of the middle of the busiest device's work. It has the recorded
+ * times, and the simulated times with all changes of the plan at the expected costs. `whatif` is the one
+ * that made the plan.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_add_stretch(
 	struct kwhy_whatif *whatif, struct kwhy_plan *plan, struct kwhy_error *error);

@@ -9,15 +9,15 @@
 #include <stdlib.h>
 
 /*
- * Finds warm-up outliers. A call after thousands of calls of other kinds finds the processor's caches cold
- * and takes several times as long as a call right after one of its own kind. A call counts as such an outlier
- * if its time is an outlier among calls of its kind and it comes after calls of other kinds.
+ * Finds warm-up outliers. A call after thousands of calls of other kinds finds the processor's cache cold,
+ * and takes several times as long as a call right after one of its own kind. A call counts as warm-up
+ * outlier if its time is an outlier among calls of its kind and it comes after calls of other kinds.
  */
 
 enum {
 	/*
-	 * largest number of kinds of calls; programs make about a dozen, and calls of further kinds are not
-	 * changed
+	 * largest number of kinds of calls; programs make about a dozen kinds, and calls of further kinds
+	 * are not changed
 	 */
 	SORTS_MAX = 64,
 	SAMPLES_MIN = 8
@@ -54,7 +54,7 @@ static bool is_plain(const struct kwhy_whatif *whatif, size_t call)
 		graph->nodes[graph->activity_count + call].from[KWHY_LINK_JOIN] == KWHY_NONE;
 }
 
-/* The sort of a plain call; NULL: there are more than SORTS_MAX sorts. */
+/* The sort of a call that is not a wait; NULL: there are more than SORTS_MAX sorts. */
 static struct sort *sort_of(struct sorts *sorts, const struct kwhy_whatif *whatif, size_t call)
 {
 	uint32_t name = whatif->recording->calls.name[call], piece = piece_of(whatif, call);
@@ -90,9 +90,9 @@ static void find_usual(struct sort *sort)
 }
 
 /*
- * Gives memsets the usual time of launches, if they usually take so long that they would be outliers among
- * launches. To the driver a memset is a launch; a program that makes one memset a step, after all other work
- * of the step, makes all of them with cold caches.
+ * Gives memsets the usual time of launches if their own usual time would be an outlier among launches. To
+ * the driver a memset is a launch; a program that makes one memset a step, after all other work of the
+ * step, makes all of them with cold caches.
  */
 static void take_memsets_for_launches(struct sorts *sorts)
 {
@@ -166,7 +166,7 @@ enum kwhy_status kwhy_whatif_find_warmups(struct kwhy_whatif *whatif, struct kwh
 	return status;
 }
 
-/* Whether more than half of the calls between an outlier and the previous call of its kind are dropped. */
+/* Whether more than half of the calls between an outlier and the previous call of its kind are removed. */
 static bool is_near_now(const struct kwhy_whatif *whatif, const struct kwhy_whatif_warmup *warmups)
 {
 	size_t gone = 0, between = 0;
@@ -180,7 +180,7 @@ static bool is_near_now(const struct kwhy_whatif *whatif, const struct kwhy_what
 	return 2 * gone > between;
 }
 
-/* Makes the work of a call begin sooner by the time saved, but no sooner after the call than usual. */
+/* Makes the work of a call start sooner by the time saved, but no sooner after the call than usual. */
 static void warm_issued(struct kwhy_whatif *whatif, uint32_t row, int64_t saved_ns)
 {
 	int64_t lag_ns = whatif->graph->nodes[row].lag_ns[KWHY_LINK_ISSUE], usual_ns;

@@ -11,8 +11,9 @@
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_find_warmups(struct kwhy_whatif *whatif, struct kwhy_error *error);
 
 /*
- * Updates the warm-up outliers after a change. A listed call gets the usual time if more than half of the
- * calls between it and the previous call of its kind are dropped. In the slow corner it keeps its time.
+ * Updates the warm-up outliers after a change. An outlier gets the usual time if more than half of the
+ * calls between it and the previous call of its kind are removed. For the lower bound of the saving it
+ * keeps its time.
  */
 void kwhy_whatif_drop_warmups(struct kwhy_whatif *whatif);
 

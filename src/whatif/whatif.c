@@ -30,7 +30,7 @@ static enum kwhy_status reserve(struct kwhy_whatif *whatif, struct kwhy_error *e
 	return KWHY_OK;
 }
 
-/* Lists rows by the outermost call that issued them; rows of a call keep their order. */
+/* Lists activities by the outermost call that issued them; those of one call keep their order. */
 static void list_issued(struct kwhy_whatif *whatif)
 {
 	const struct kwhy_activities *rows = &whatif->recording->activities;
@@ -62,8 +62,8 @@ static void list_streams(struct kwhy_whatif *whatif)
 }
 
 /*
- * Refuses recordings that consist of windows. What the host did between windows is unknown and cannot be
- * played as a pause. Mostly its calls in windows are not recorded either.
+ * Refuses recordings that consist of windows. What the host did between windows is unknown, so it cannot be
+ * simulated as a pause. Calls in the windows are often not recorded either.
  */
 static enum kwhy_status check_windows(
 	const struct kwhy_recording *recording, const struct kwhy_ledger *ledger, struct kwhy_error *error)

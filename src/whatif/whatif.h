@@ -5,9 +5,9 @@
 #include "whatif/change.h"
 
 /*
- * Projects what changes to a program would bring: the graph of a recording is changed as the program would
- * be, and is played again. Times and energies are those of all devices, from the first start to the last end
- * of their work.
+ * Projects the effect of changes to a program: the graph of a recording is changed as the program would be,
+ * and then simulated. Times and energies are those of all devices, from the first start to the last end of
+ * their work.
  */
 
 /*
