@@ -57,11 +57,11 @@ KWHY_API const char *kwhy_analyse_version(void);
 
 /* Values that the calls return. */
 #define KWHY_ANALYSE_OK 0
-#define KWHY_ANALYSE_E_INPUT 1 /* a file is wrong */
+#define KWHY_ANALYSE_E_INPUT 1 /* a file is invalid */
 #define KWHY_ANALYSE_E_IO 2    /* the system refused to read */
 #define KWHY_ANALYSE_E_MEMORY 3
 #define KWHY_ANALYSE_E_UNSUPPORTED 4 /* the recording does not show what the call needs */
-#define KWHY_ANALYSE_E_USAGE 5	     /* an option, an index, a name or `size` is wrong */
+#define KWHY_ANALYSE_E_USAGE 5	     /* an option, an index, a name or `size` is invalid */
 
 #define KWHY_ANALYSE_MESSAGE_BYTES 720
 #define KWHY_ANALYSE_UNKNOWN INT64_MIN
@@ -83,8 +83,8 @@ struct kwhy_analysis_options {
 	size_t size;
 	const char *const *power_paths; /* power readings: CSV, or logs of other tools */
 	size_t power_path_count;
-	const char *const *power_devices; /* "[RANK/]DEVICE=[HOST/]GPU" each: this device of the trace is this
-					     GPU of the power files */
+	const char *const *power_devices; /* each is "[RANK/]DEVICE=[HOST/]GPU": which GPU of the power files
+					     a device of the trace is */
 	size_t power_device_count;
 	const char *power_zone;	  /* time zone of power logs that state none: "+02:00", "UTC", "local" */
 	const char *profile_path; /* machine profile; NULL: the bundled profile of the first device that has
@@ -95,7 +95,8 @@ struct kwhy_analysis_options {
 	const char *step_name;	      /* name of the ranges that are steps; "NAME*" matches by prefix */
 	const char *assumed_power;    /* watts to assume where there is no meter: "150", or
 					 "compute=76.2,h2d=56.5,..." */
-	const struct kwhy_analysis_work *work; /* replaces the recording's work of the same units */
+	const struct kwhy_analysis_work
+		*work; /* amounts of work, which replace those of the recording in the same units */
 	size_t work_count;
 	const char *const *thresholds; /* thresholds of findings, "ID.NAME=VALUE" each */
 	size_t threshold_count;
@@ -106,7 +107,7 @@ struct kwhy_analysis_options {
 	double intensity_g_per_kwh;
 	const char *place;   /* country or cloud region whose mean carbon intensity is used; give only one of
 				this and intensity_g_per_kwh */
-	const char *command; /* command line that report.json states */
+	const char *command; /* command line that report.json gives as its origin */
 	uint64_t seed;	     /* seed of random draws; the same seed gives the same analysis */
 	int32_t partial;     /* 1: read the intact parts of damaged files and count the skipped ones */
 	/*
@@ -148,8 +149,9 @@ struct kwhy_device_info {
 	const char *uuid; /* NULL: unknown */
 	int32_t rank;	  /* -1: unknown */
 	int32_t is_modelled;
-	int64_t span_ns, busy_ns, idle_ns; /* time from the first start to the last end on this device, and in
-					      it the time in which something ran, and in which nothing did */
+	int64_t span_ns, busy_ns,
+		idle_ns; /* span_ns: from the first start to the last end on this device; busy_ns: time in it
+			    in which something ran; idle_ns: time in it in which nothing ran */
 	int64_t energy_nj, low_nj, high_nj; /* energy of this device from its first start to its last end */
 	int64_t metered_nj; /* sum of the gross energies of its accounts, including metered energy before and
 			       after the run */
@@ -177,7 +179,7 @@ KWHY_API size_t kwhy_analysis_account_count(const struct kwhy_analysis *analysis
 KWHY_API int kwhy_analysis_account(
 	const struct kwhy_analysis *analysis, size_t device, size_t account, struct kwhy_account_info *out);
 
-/* What the figure of a saving means. */
+/* What the amount of a saving means. */
 #define KWHY_ANALYSE_EXPECTED 0 /* the saving to expect, as far as the recording shows it */
 #define KWHY_ANALYSE_UPPER 1	/* upper bound: no more than this is saved */
 #define KWHY_ANALYSE_LOWER 2	/* lower bound: no less than this is saved */
@@ -197,12 +199,17 @@ struct kwhy_finding_info {
 	uint64_t count;	      /* number of occurrences */
 	int64_t time_ns;      /* time that the waste takes in the recorded run */
 	int64_t energy_nj, low_nj, high_nj; /* energy that the waste takes in the recorded run */
-	int64_t saved_ns; /* time that the cure would save; the next line is the energy that it would save */
+	int64_t saved_ns; /* time that the cure would save; the fields in the next line are the energy that it
+			     would save */
 	int64_t saved_nj, saved_low_nj, saved_high_nj;
 	size_t evidence_count;
-	const char *credited_to; /* id of the finding that has the saving of the change that cures both; the
-				    saving of this one is then 0. NULL: the saving is this finding's */
-	/* where in its source the program does most of it: "backward (train.py:18)"; NULL: unknown */
+	const char *credited_to; /* If one change cures this finding and another one, its saving is counted
+				    only once, at the finding with this id, and the saving of this finding is
+				    0. NULL: the saving is counted here. */
+	/*
+	 * source position from which the program causes most of the waste: "backward (train.py:18)"; NULL:
+	 * unknown
+	 */
 	const char *place;
 	const char *file; /* path as recorded; NULL: unknown */
 	int32_t line;	  /* 0: unknown */
@@ -261,9 +268,9 @@ KWHY_API void kwhy_analysis_plan_free(struct kwhy_plan *plan);
 struct kwhy_plan_info {
 	size_t size;		      /* set by the caller */
 	int64_t before_ns, before_nj; /* time and energy of the run as recorded */
-	/* projected time of the run with all changes, and its lower and upper end */
+	/* projected time of the run with all changes: expected, lower and upper end */
 	int64_t after_ns, low_ns, high_ns;
-	/* projected energy of the run with all changes, and its lower and upper end */
+	/* projected energy of the run with all changes: expected, lower and upper end */
 	int64_t after_nj, low_nj, high_nj;
 	double busy_before_ratio, busy_after_ratio; /* share of the time in which a device ran anything, mean
 						       over the devices; not-a-number: unknown */

@@ -80,8 +80,8 @@ struct kwhy_session_options {
 	const char *replay_path; /* power CSV that is replayed in real time in place of the machine's meters;
 				    NULL: the meters are read */
 	const char *meter_path;	 /* power CSV of a wall meter, read while it grows; NULL: no wall meter */
-	double enough_ratio;	 /* largest half of an interval's width, as a share of the energy, at which
-				    `enough` is 1; 0: the default, 0.1 */
+	double enough_ratio;	 /* `enough` is 1 if half of the interval's width is at most this share of the
+				    energy; 0: the default, 0.1 */
 	int32_t without_gpus, without_host;
 	/*
 	 * Seconds between readings of energy counters. 0: the default, which is up to 20 s where a reading
@@ -129,11 +129,11 @@ KWHY_API const char *kwhy_session_absence(const struct kwhy_session *session, si
 #define KWHY_NO_NAME UINT32_MAX
 
 /*
- * Returns the number of a region's or unit's name, the same for the same text; takes a lock. KWHY_NO_NAME:
- * there are KWHY_NAMES_MAX names or no memory is left, or this is a child after fork(), or the name is
- * "(session)" or "(idle)". The library itself uses these two, for the whole session and for
- * kwhy_session_idle(). Results report names as they are stored: control characters become spaces, bytes that
- * are not UTF-8 become U+FFFD, and names beyond 4096 bytes are cut and end in "...".
+ * Returns the number of a region's or unit's name, the same for the same text; takes a lock. It returns
+ * KWHY_NO_NAME if there are KWHY_NAMES_MAX names, if no memory is left, in a child after fork(), and for
+ * the names "(session)" and "(idle)". The library itself uses these two, for the whole session and for
+ * kwhy_session_idle(). Results report names as they are stored: control characters become spaces, bytes
+ * that are not UTF-8 become U+FFFD, and names beyond 4096 bytes are cut and end in "...".
  */
 KWHY_API uint32_t kwhy_session_name(struct kwhy_session *session, const char *name);
 
@@ -152,15 +152,15 @@ KWHY_API void kwhy_region_end(struct kwhy_session *session, uint32_t region);
  */
 KWHY_API void kwhy_region_work(struct kwhy_session *session, uint32_t unit, double amount);
 /*
- * kwhy_region_work() with the unit's text; takes a lock. KWHY_MEASURE_E_INPUT: the amount or the unit is
- * invalid.
+ * As kwhy_region_work(), but takes the text of the unit in place of its number; takes a lock.
+ * KWHY_MEASURE_E_INPUT: the amount or the unit is invalid.
  */
 KWHY_API int kwhy_session_work(struct kwhy_session *session, const char *unit, double amount);
 
 /*
- * Waits `seconds` and takes the mean power in that time as the idle level, above which net energies are
- * counted. Call it while nothing runs. Before the first use of the GPU the idle level is that without a
- * context, later that with one.
+ * Measures the idle level, above which net energies are counted: waits `seconds` and takes the mean power
+ * in that time. Call it while nothing runs. Before the first use of the GPU the idle level is that without
+ * a context, later that with one.
  */
 KWHY_API int kwhy_session_idle(
 	struct kwhy_session *session, double seconds, char *message, size_t message_bytes);
@@ -179,9 +179,10 @@ struct kwhy_region_info {
 	uint64_t count;	    /* number of times begun */
 	uint64_t open;	    /* number of times begun that have not ended */
 	uint64_t unmatched; /* number of ends without a begin */
-	double total_s;	    /* sum of the lengths of all runs of the region; concurrent runs count each */
-	double wall_s;	    /* time in which at least one run of the region was active */
-	uint32_t number;    /* number of the name, as returned by kwhy_session_name() */
+	double total_s;	 /* sum of the lengths of all runs of the region; time in which several runs overlap
+			    counts for each */
+	double wall_s;	 /* time in which at least one run of the region was active */
+	uint32_t number; /* number of the name, as returned by kwhy_session_name() */
 };
 
 #define KWHY_ENERGY_STATE_MEASURED 0
@@ -211,8 +212,8 @@ struct kwhy_region_work_done {
 	size_t size; /* set by the caller */
 	const char *unit;
 	double amount;
-	double joules_per_unit, low_j_per_unit, high_j_per_unit; /* energy of all GPUs, or of the host where
-								    no GPU is metered, over `amount` */
+	double joules_per_unit, low_j_per_unit, high_j_per_unit; /* energy of all GPUs (or of the host, if no
+								    GPU is metered) divided by `amount` */
 	double seconds_per_unit;
 };
 

@@ -83,8 +83,9 @@ struct kwhy_transfer;
 
 /*
  * The sizes from which one method is faster than another on this machine; `kwhy bench transfer --header`
- * measures and writes them. 0: the default in the field's comment, measured on an H200 with PCIe 5. A batch
- * leaves the multiprocessors to other work; a kernel occupies some of them for as long as the link is busy.
+ * measures and writes them. A field that is 0 stands for the default in its comment, which was measured on
+ * an H200 with PCIe 5. A batch leaves the multiprocessors to other work; a kernel occupies some of them for
+ * as long as the link is busy.
  */
 struct kwhy_transfer_limits {
 	uint64_t put_packed_bytes; /* bytes of a flush from which puts use a copy instead of mapped reads;
@@ -236,7 +237,7 @@ struct kwhy_transfer_counts {
 	uint64_t flushes;
 	uint64_t driver_calls; /* driver calls for flushes: copies, kernels, events */
 	uint64_t waits; /* number of waits for a slot, for a ticket or for space in the ring, including those
-			   that had nothing to wait for */
+			   that returned at once */
 	uint64_t packed, mapped, batched, plain; /* number of slots sent, by method */
 	uint64_t overlapping; /* slots whose puts overlapped and were sent one after another */
 	uint64_t inlined;     /* slots sent with method KWHY_TRANSFER_INLINE */

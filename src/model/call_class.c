@@ -5,9 +5,10 @@
 #include <string.h>
 
 /*
- * Classes of calls. The first rule applies whose pattern matches the name after its prefix (cuda, cu, hip); a
- * star matches any text. The names are from the references of the CUDA runtime and driver, the HIP runtime,
- * MUSA, Unified Runtime (ur) and its predecessor (pi), Level Zero (ze) and OpenCL (cl).
+ * Classes of API calls by name. The prefix (cuda, cu, hip) is removed first; then the first rule whose
+ * pattern matches applies, where a star matches any text. The names are from the references of the CUDA
+ * runtime and driver, the HIP runtime, MUSA, Unified Runtime (ur) and its predecessor (pi), Level Zero (ze)
+ * and OpenCL (cl).
  */
 struct rule {
 	const char *pattern;
@@ -28,7 +29,7 @@ static const struct rule rules[] = {
 	{"MemPrefetch*", KWHY_CALL_LAUNCH},
 	{"*Synchronize*", KWHY_CALL_SYNC},
 	{"MemPool*", KWHY_CALL_OTHER},
-	{"EnqueueEventsWait*", KWHY_CALL_LAUNCH}, /* queues a barrier, and does not wait */
+	{"EnqueueEventsWait*", KWHY_CALL_LAUNCH}, /* queues a barrier and does not wait */
 	{"EnqueueRead*", KWHY_CALL_COPY},
 	{"EnqueueWrite*", KWHY_CALL_COPY},
 	{"Enqueue*", KWHY_CALL_LAUNCH},

@@ -60,9 +60,9 @@ static double rate_of(const struct kwhy_counter_readings *readings, size_t from,
 }
 
 /*
- * Whether reading `back` continues the counter from `before`, rather than from a reset. It does if the rate
- * from `before` to `back` is, as a ratio, nearer to the rate before the fall than the rate after the fall is,
- * or if the rate before the fall is unknown.
+ * Whether the counter continued after a dip from `before` to `back`, and was not reset. It continued if the
+ * rate from `before` to `back` is closer (as a ratio) to the rate before the fall than the rate after the
+ * fall is. It is also taken to have continued if one of these rates is unknown.
  */
 static bool is_on_course(
 	const struct kwhy_counter_readings *readings, size_t before, size_t back, const uint8_t *verdict)
@@ -80,8 +80,8 @@ static bool is_on_course(
 }
 
 /*
- * The first reading after `fall` that is at least as high as reading `before`; 0: none of the
- * KWHY_COUNTER_WRONG_MAX readings after `fall` is.
+ * The first reading after `fall` that is at least as high as reading `before`. Only KWHY_COUNTER_WRONG_MAX
+ * readings are searched; 0: none of them is.
  */
 static size_t find_return(const struct kwhy_counter_readings *readings, size_t before, size_t fall)
 {
@@ -92,8 +92,9 @@ static size_t find_return(const struct kwhy_counter_readings *readings, size_t b
 }
 
 /*
- * Lists a peak before the fall: the last right readings that are above the value to which the counter fell.
- * Returns their number; 0: there are more than KWHY_COUNTER_WRONG_MAX, or no lower reading before them.
+ * Lists a peak before the fall: the last readings not yet judged wrong that are above the value to which
+ * the counter fell. Returns their number; 0: there are more than KWHY_COUNTER_WRONG_MAX, or no lower
+ * reading precedes them.
  */
 static size_t list_peak(const struct kwhy_counter_readings *readings, size_t before, size_t fall,
 	const uint8_t *verdict, size_t out_peak[KWHY_COUNTER_WRONG_MAX])
@@ -118,8 +119,9 @@ static bool is_wrap(const struct kwhy_counter_readings *readings, size_t before,
 }
 
 /*
- * Judges the readings from `fall` on and returns the next one to judge. If a dip and a peak both explain the
- * fall, the one with fewer wrong readings is taken.
+ * Judges the readings from `fall` on and returns the index of the next one to judge. A dip (too low
+ * readings) or a peak (too high ones) may explain the fall; if both do, the one with fewer wrong readings
+ * is taken.
  */
 static size_t judge_fall(
 	const struct kwhy_counter_readings *readings, size_t before, size_t fall, uint8_t *verdict)

@@ -11,7 +11,7 @@ struct kwhy_power_series;
 /* No device or host draws more power; larger values come from wrong units or a wrong clock. */
 #define KWHY_POWER_MAX_W 100000.0
 
-/* How a cumulative meter changed between two readings. */
+/* How an energy counter changed between two readings. */
 enum kwhy_counter_step {
 	KWHY_COUNTER_ROSE,    /* the counter rose or kept its value */
 	KWHY_COUNTER_WRAPPED, /* the counter fell by a wrap, and its rise is plausible */
@@ -19,7 +19,7 @@ enum kwhy_counter_step {
 };
 
 struct kwhy_counter_span {
-	int64_t before, after; /* the two readings, in counts */
+	int64_t before, after; /* the two readings, in the counter's own counts */
 	int64_t wrap;	       /* highest value before a wrap; 0: not reported, and 32 bits are assumed */
 	double length_ns;      /* time between the two readings */
 	int64_t unit_nj;       /* nanojoules per count */
@@ -50,8 +50,8 @@ enum kwhy_counter_verdict {
 enum { KWHY_COUNTER_WRONG_MAX = 3 };
 
 /*
- * Judges falls of a counter; a fall that persists is a reset or a wrap. Writes an enum kwhy_counter_verdict
- * for each reading. O(count).
+ * Finds wrong readings where a counter falls; a fall that persists is a reset or a wrap. Writes an enum
+ * kwhy_counter_verdict for each reading. O(count).
  */
 void kwhy_counter_judge(const struct kwhy_counter_readings *readings, uint8_t *out_verdict);
 

@@ -52,12 +52,13 @@ struct kwhy_finding {
 	struct kwhy_evidence *evidence;
 	size_t evidence_count;
 	const char *cure;
-	const char *change; /* id of the `kwhy whatif` change that is the cure; "": no change is; NULL: the
-			       change that cures all findings of this id, if there is one */
+	const char *change; /* id of the `kwhy whatif` change that is the cure; "": no change cures it; NULL:
+			       the cure is the change that the table of changes assigns to all findings of
+			       this id, if there is one */
 	struct kwhy_saving saving;
 	/*
-	 * Id of the finding that has the saving of the change that cures both, so that the saving counts
-	 * once. That of this finding is then 0. NULL: the saving is this finding's.
+	 * If one change cures this finding and others, its saving is counted only once, at the finding with
+	 * this id, and the saving of this finding is 0. NULL: the saving is counted here.
 	 */
 	const char *credited_to;
 	bool leads; /* the other devices wait for the device of this finding, so it is listed before findings

@@ -30,7 +30,10 @@ static const struct kwhy_gpu_generation generations[GENERATIONS] = {
 	[CDNA_3] = {"PCIe 5.0 x16", PCIE_5_BYTES_PER_S, KWHY_TENSOR_TF32},
 };
 
-/* Parts of device names whose generation the compute capability does not show. The first match applies. */
+/*
+ * Parts of device names that state a generation which the compute capability does not show. The first match
+ * applies.
+ */
 static const struct {
 	const char *part;
 	enum generation generation;
@@ -141,7 +144,7 @@ static enum generation by_capability(uint32_t major)
 	return UNKNOWN;
 }
 
-/* Whether a device is AMD's, whose runtimes report another number in place of CUDA's compute capability. */
+/* Whether a device is AMD's. AMD's runtimes report another number in place of CUDA's compute capability. */
 static bool is_amd(const char *name)
 {
 	return strstr(name, "AMD") || strstr(name, "Radeon") || strstr(name, "MI2") || strstr(name, "MI3");

@@ -4,7 +4,9 @@
 
 #include "model/recording.h"
 
-/* Upper limits of a GPU by its generation, for bounds where no machine profile has a measurement. */
+/*
+ * Upper limits of a GPU by its generation. They serve as bounds where no machine profile has a measurement.
+ */
 
 /* Precisions of the matrix products that tensor cores support. */
 enum kwhy_tensor_cores {
@@ -15,8 +17,8 @@ enum kwhy_tensor_cores {
 };
 
 /*
- * Speed of a dense matrix product on tensor cores over that on FP32 units, from data sheets: A100 156 / 19.5
- * TFLOP/s (TF32), V100 125 / 15.7 (FP16).
+ * Ratio of the speed of a dense matrix product on tensor cores to that on FP32 units, from data sheets:
+ * A100 156 / 19.5 TFLOP/s (TF32), V100 125 / 15.7 (FP16).
  */
 #define KWHY_TENSOR_SPEEDUP 8.0
 
@@ -28,8 +30,8 @@ struct kwhy_gpu_generation {
 };
 
 /*
- * Generation of a device by its compute capability, or by its name where that does not show it. For an
- * unknown GPU the link is the fastest usual one.
+ * Generation of a device by its compute capability, or by its name where the compute capability does not
+ * show it. For an unknown GPU the link is the fastest usual one.
  */
 const struct kwhy_gpu_generation *kwhy_gpu_generation_of(const struct kwhy_device *device);
 

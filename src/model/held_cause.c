@@ -4,9 +4,9 @@
 #include <string.h>
 
 /*
- * Parts of range names that indicate a cause. The row that is first in this table and matches a range, or
- * else a range around it, decides. The names are those of PyTorch (torch 1.8 to 2.9), of Python functions,
- * and of the C library.
+ * Parts of range names that indicate a cause. The innermost range whose name contains one of them decides;
+ * if its name contains several, the first row of this table applies. The names are those of PyTorch (torch
+ * 1.8 to 2.9), of Python functions, and of the C library.
  */
 static const struct {
 	const char *part; /* part of the range's name */
@@ -40,8 +40,8 @@ static const struct {
 };
 
 /*
- * Names of DDP's own work. DDP's forward contains the forward of the whole model, so other ranges inside it
- * are not DDP's work.
+ * Beginnings of the names of DDP's and FSDP's own work. DDP's forward contains the forward of the whole
+ * model, so other ranges inside it are not DDP's work.
  */
 static const char *const parallel_work[] = {"aten::flatten_dense_tensors", "aten::unflatten_dense_tensors",
 	"aten::view", "aten::narrow", "aten::slice", "aten::as_strided", "record_param_comms",
@@ -70,7 +70,7 @@ static bool is_operator(const struct kwhy_recording *recording, uint32_t row)
 
 /*
  * The cause that the names of `row` and of the ranges around it indicate. DDP or FSDP is the cause only if
- * the name of `row` itself is that of its work.
+ * the name of `row` itself is that of DDP's or FSDP's own work.
  */
 static enum kwhy_held_cause sign_of(const struct kwhy_recording *recording, uint32_t row)
 {

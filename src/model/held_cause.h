@@ -4,12 +4,12 @@
 
 #include "model/recording.h"
 
-/* What held a host thread, as far as names of host ranges indicate it. */
+/* What held a host thread while a device waited for it, as far as names of host ranges indicate it. */
 enum kwhy_held_cause {
 	KWHY_HELD_UNKNOWN,  /* no range indicates a cause */
 	KWHY_HELD_LOADER,   /* waiting for input or preparing it */
-	KWHY_HELD_READBACK, /* reading values back: .item(), .tolist(), print */
-	KWHY_HELD_CACHE,    /* emptying the allocator's cache */
+	KWHY_HELD_READBACK, /* reading values back from the device: .item(), .tolist(), print */
+	KWHY_HELD_CACHE,    /* emptying the framework's memory cache */
 	KWHY_HELD_OUTPUT,   /* tokenising, logging or writing checkpoints */
 	KWHY_HELD_PARALLEL, /* DDP's or FSDP's own work around the model */
 	KWHY_HELD_COMPILED, /* calling a compiled model */
@@ -21,7 +21,10 @@ enum kwhy_held_cause {
 /* The cause that the names of a host range and of the ranges around it indicate. */
 enum kwhy_held_cause kwhy_held_cause_of(const struct kwhy_recording *recording, uint32_t row);
 
-/* Whether other threads may do ahead of time what held the thread; also true of an unknown cause. */
+/*
+ * Whether another thread could do the work that held the thread in advance (prefetch it); true also of an
+ * unknown cause.
+ */
 bool kwhy_held_is_ahead(enum kwhy_held_cause cause);
 
 #endif

@@ -50,8 +50,8 @@ enum kwhy_status kwhy_recording_add_host_range(
 }
 
 /*
- * Largest nesting depth of API calls that is searched, such as driver calls in runtime calls in calls of a
- * library.
+ * Largest nesting depth of API calls that is searched; driver calls, for example, are nested in runtime
+ * calls, and these in calls of a library.
  */
 enum { CALL_DEPTH_MAX = 16 };
 
@@ -149,7 +149,9 @@ static enum kwhy_status sort(struct kwhy_host_ranges *rows, struct kwhy_error *e
 	return status;
 }
 
-/* Drops system calls inside of API calls, whose class already shows what the device waited for. */
+/*
+ * Drops system calls inside of API calls, since the class of the API call already shows what the host did.
+ */
 static void drop_system_calls(struct kwhy_host_ranges *rows, const struct kwhy_calls *calls)
 {
 	size_t kept = 0, call = 0;

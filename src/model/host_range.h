@@ -25,24 +25,26 @@ enum kwhy_host_kind {
 const char *kwhy_host_kind_name(enum kwhy_host_kind kind); /* "nvtx", ... "frame" */
 
 /*
- * The ranges of host threads in columns, 41 bytes per range. finish adds those ranges of the recording that
- * have a thread, and sorts all by thread, then start, the outer range first; rows of thread t are [first[t],
- * first[t + 1]). Of the rows that are open at one time the last one is the innermost.
+ * The ranges of host threads in columns, 41 bytes per range. kwhy_recording_finish() adds those ranges of
+ * the recording that have a thread, and sorts all by thread, then start, the outer range first. Rows of
+ * thread t are [first[t], first[t + 1]). Of the rows that are open at a time, the last one is the
+ * innermost.
  */
-#define KWHY_HOST_RANGE_COLUMNS(X)                                                                  \
-	X(int64_t, start_ns)                                                                        \
-	X(int64_t, end_ns)                                                                          \
-	X(uint32_t, name)  /* name of the operator, function or call */                             \
-	X(uint32_t, file)  /* name of the source file or, without one, of the module; 0: unknown */ \
-	X(uint32_t, line)  /* line in the source file; 0: unknown */                                \
-	X(uint32_t, shape) /* name with the inputs of an operator (operator_work.h); 0: unknown */  \
-	X(uint32_t, thread)                                                                         \
-	X(uint32_t, parent) /* row that encloses this one, set by finish; KWHY_NONE: outermost */   \
+#define KWHY_HOST_RANGE_COLUMNS(X)                                                                    \
+	X(int64_t, start_ns)                                                                          \
+	X(int64_t, end_ns)                                                                            \
+	X(uint32_t, name)  /* name of the operator, function or call */                               \
+	X(uint32_t, file)  /* name of the source file or, without one, of the module; 0: unknown */   \
+	X(uint32_t, line)  /* line in the source file; 0: unknown */                                  \
+	X(uint32_t, shape) /* name with the inputs of an operator (operator_work.h); 0: unknown */    \
+	X(uint32_t, thread)                                                                           \
+	X(uint32_t, parent) /* row that encloses this one, set by kwhy_recording_finish(); KWHY_NONE: \
+			       outermost */                                                           \
 	X(uint8_t, kind)    /* enum kwhy_host_kind */
 
 struct kwhy_host_ranges {
 	size_t count, capacity;
-	size_t *first; /* [thread_count + 1], after finish */
+	size_t *first; /* [thread_count + 1], set by kwhy_recording_finish() */
 #define X(type, column) type *column;
 	KWHY_HOST_RANGE_COLUMNS(X)
 #undef X
@@ -55,10 +57,10 @@ struct kwhy_host_range {
 };
 
 /*
- * Appends a copy of a range; `parent` is ignored. Frames of one stack are added in order, the outermost
- * first, each with the time of the sample as its end and KWHY_UNKNOWN_TIME as its start. finish sets the
- * start to the end of the last API call of the thread that ended before the sample, or to the time of the
- * sample if there is no such call.
+ * Appends a copy of a range; `parent` is ignored. Frames of one call stack are added in order, the
+ * outermost first, each with the time of the sample as its end and KWHY_UNKNOWN_TIME as its start.
+ * kwhy_recording_finish() sets the start to the end of the last API call of the thread that ended before
+ * the sample, or to the time of the sample if there is no such call.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_host_range(
 	struct kwhy_recording *recording, const struct kwhy_host_range *range, struct kwhy_error *error);

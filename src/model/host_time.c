@@ -21,8 +21,8 @@ void kwhy_host_time_done(struct kwhy_host_time *time)
 }
 
 /*
- * Moves the thread's cursor to time_ns and returns the innermost open row. Open rows are nested, so links to
- * parents are enough to find it.
+ * Moves the thread's cursor to time_ns and returns the innermost open row. Open rows are nested, so links
+ * to parents suffice to find it.
  */
 static uint32_t advance(struct kwhy_host_time *time, uint32_t thread, int64_t time_ns)
 {
@@ -38,7 +38,7 @@ static uint32_t advance(struct kwhy_host_time *time, uint32_t thread, int64_t ti
 	return cursor->top;
 }
 
-/* The end of the piece that begins at the cursor of the thread, which is in `row`. */
+/* The end of the interval that begins at the thread's cursor and in which `row` stays the innermost row. */
 static int64_t piece_end_ns(
 	const struct kwhy_host_time *time, uint32_t thread, uint32_t row, int64_t limit_ns)
 {
@@ -52,26 +52,28 @@ static int64_t piece_end_ns(
 	return limit_ns;
 }
 
-/* Whether a row only names a part of the program, such as a step, and not what the host does in it. */
+/*
+ * Whether a row only names a part of the program, such as a step, and so does not show what the host did.
+ */
 static bool is_vague(const struct kwhy_host_ranges *rows, uint32_t row)
 {
 	return row == KWHY_NONE || rows->kind[row] == KWHY_HOST_STEP || rows->kind[row] == KWHY_HOST_USER;
 }
 
 /*
- * A gap to be divided by the ranges of two threads: `next` launches the work after the gap, `before` launched
+ * A gap that is divided by the ranges of two threads: `next` issued the work after the gap, `before` issued
  * the work before it.
  */
 struct asked {
 	struct kwhy_host_time *time;
-	uint32_t next, before; /* before KWHY_NONE: it is the thread `next`, or unknown */
+	uint32_t next, before; /* `before` is KWHY_NONE if it is unknown, or the same thread as `next` */
 	kwhy_host_visit *visit;
 	void *context;
 };
 
 /*
- * Divides [start_ns, end_ns), in which the thread `next` is in a vague row, by the operators of the thread
- * `before`.
+ * Divides [start_ns, end_ns) by the operators of the thread `before`, since the thread `next` is in a row
+ * that only names a part of the program.
  */
 static void divide_by_before(const struct asked *asked, int64_t start_ns, int64_t end_ns, uint32_t row)
 {
@@ -162,7 +164,7 @@ static int64_t common_ns(const struct kwhy_host_ranges *rows, uint32_t row, int6
 	return between(rows->end_ns[row], start_ns, end_ns) - between(rows->start_ns[row], start_ns, end_ns);
 }
 
-/* A row that covers half of the interval is open in its middle, or begins or ends there. */
+/* the row is the one that is open in the middle of the interval, or one that begins or ends there */
 uint32_t kwhy_host_range_over(
 	const struct kwhy_recording *recording, uint32_t thread, int64_t start_ns, int64_t end_ns)
 {

@@ -16,8 +16,8 @@ static const uint8_t state_of_class[KWHY_CALL_CLASS_COUNT] = {
 };
 
 /*
- * Moves to the next interval. Calls are sorted by start, the outer first; the time that a call shares with an
- * earlier one belongs to the earlier one.
+ * Moves to the next interval. Calls are sorted by start, the outer first; time that two calls share belongs
+ * to the earlier one.
  */
 static void walk_next(struct kwhy_host_walk *walk, const struct kwhy_calls *calls)
 {
@@ -66,7 +66,7 @@ void kwhy_host_wait_done(struct kwhy_host_wait *wait)
 	*wait = (struct kwhy_host_wait){0};
 }
 
-/* Spans of all threads of the device's processes, unsorted. */
+/* Lists the spans of all threads of the device's processes, unsorted. */
 struct gathered {
 	struct kwhy_host_span *spans;
 	uint8_t *states;
@@ -119,7 +119,7 @@ static int compare_starts(const void *context, uint32_t a, uint32_t b)
 	return (spans[a].start_ns > spans[b].start_ns) - (spans[a].start_ns < spans[b].start_ns);
 }
 
-/* Joins the sorted spans of `state` and of the states that take precedence over it. */
+/* Computes the union of the sorted spans in `state` and in the states that take precedence over it. */
 static void join(struct kwhy_host_union *out, const struct gathered *all, const uint32_t *order,
 	enum kwhy_host_state state)
 {

@@ -24,8 +24,8 @@ enum kwhy_host_state {
 };
 
 /*
- * Walk over the intervals in which one thread is in one state, in order of time, without those in state
- * ELSEWHERE.
+ * State of a walk over the intervals in which one thread is in one state, in order of time. Intervals in
+ * state ELSEWHERE are left out.
  */
 struct kwhy_host_walk {
 	bool begun;
@@ -39,7 +39,10 @@ struct kwhy_host_span {
 	int64_t start_ns, end_ns;
 };
 
-/* Disjoint spans in which some thread is in the state with this index or in an earlier one. */
+/*
+ * Disjoint spans in which some thread is in the state with this array's index, or in a state that takes
+ * precedence over it.
+ */
 struct kwhy_host_union {
 	struct kwhy_host_span *spans;
 	size_t count, next;

@@ -12,7 +12,7 @@ static inline void kwhy_known_add(int64_t *sum_nj, int64_t more_nj)
 		*sum_nj = KWHY_UNKNOWN_NJ;
 }
 
-/* Adds nanoseconds and saturates at INT64_MAX, since a file may contain any times. */
+/* Adds nanoseconds and saturates at INT64_MAX, since a file may contain times of any size. */
 static inline void kwhy_time_add(int64_t *sum_ns, int64_t more_ns)
 {
 	if (__builtin_add_overflow(*sum_ns, more_ns, sum_ns))

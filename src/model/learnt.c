@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Powers less than this above the idle level are not learnt. */
+/* In watts. Powers less than this above the idle level are not learnt. */
 #define ABOVE_IDLE_MIN_W 1.0
 /*
- * Largest relative standard uncertainty of the power above idle at which a power of basis grouped is learnt.
+ * Largest relative standard uncertainty of a grouped account's power above idle at which the power is still
+ * learnt.
  */
 #define GROUPED_SPREAD_MAX 0.2
 
@@ -39,8 +40,8 @@ static bool grids_are_equal(struct kwhy_learnt_grid a, struct kwhy_learnt_grid b
 }
 
 /*
- * State of a vote for the grid with the majority of an account's time. A first pass finds the only grid that
- * can have the majority (Boyer and Moore), a second pass whether it has the majority.
+ * Finds the grid in which an account spends the majority of its time. A first pass finds the only grid that
+ * can have the majority (Boyer and Moore), a second pass checks whether it has.
  */
 struct vote {
 	double lead_ns, grid_ns, all_ns;
@@ -100,8 +101,9 @@ enum kwhy_status kwhy_learnt_grids_find(const struct kwhy_recording *recording, 
 }
 
 /*
- * Whether an account's power is learnt. It is if the readings decided it. For accounts in a group they
- * decided only the sum; a power of a group is learnt if it is known well, and not from another recording.
+ * Whether an account's power is learnt: it is if the readings decided it. If the account is in a group, the
+ * readings decided only the sum of the group; its power is learnt if it is known well and is not from
+ * another recording.
  */
 static bool is_learnt(const struct kwhy_device_ledger *device_ledger, const struct kwhy_account *account)
 {
@@ -118,8 +120,8 @@ static bool is_learnt(const struct kwhy_device_ledger *device_ledger, const stru
 
 /*
  * Writes the power of an account; false: it is not significantly above the idle level. The uncertainty is
- * that of the power class. That of the account is larger, as each ledger adds to it for temperature and for
- * other work on the device.
+ * that of the power class (accounts that share one power). The uncertainty of an account is larger, but
+ * ledgers that use the learnt power add that part themselves, for temperature and other work on the device.
  */
 static bool learn(struct kwhy_learnt_power *out, const struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_account *account)

@@ -5,7 +5,7 @@
 
 /*
  * Length of an interval in nanoseconds, each nanosecond weighted by the ratio of metered to modelled energy
- * at its time. The weight is 1 if the device has no curve.
+ * at its time (the energy curve). If the device has no curve, the weight is 1.
  */
 static double scaled_ns(const struct kwhy_energy_curve *curve, int64_t start_ns, int64_t end_ns)
 {

@@ -29,9 +29,9 @@ enum kwhy_category {
 	KWHY_CATEGORY_ALLOC,   /* the device is idle, and the host is inside malloc or free */
 	KWHY_CATEGORY_HOST,    /* the device is idle, and the host is in none of these calls */
 	KWHY_CATEGORY_IDLE, /* the device is idle for an unknown reason, as the recording has no API calls */
-	KWHY_CATEGORY_OUTSIDE, /* metered time before the first or after the last activity */
-	KWHY_CATEGORY_PROBING, /* activities and idle gaps while kwhy probe is at work, between the program's
-				  own work */
+	KWHY_CATEGORY_OUTSIDE,	  /* metered time before the first or after the last activity */
+	KWHY_CATEGORY_PROBING,	  /* activities that kwhy probe added between the program's own work, and the
+				     gaps between these */
 	KWHY_CATEGORY_UNRECORDED, /* metered time between the windows in which it is known what ran */
 	KWHY_CATEGORY_COUNT
 };
@@ -64,7 +64,7 @@ struct kwhy_copy_class_sum {
 /*
  * Time of one device by disjoint categories: compute + collective + copy + memset + overlap = busy; sync +
  * launch + alloc + host = idle; busy + idle + probing + unrecorded = span. sync, launch, alloc and host are
- * KWHY_UNKNOWN_NS if the recording has no calls. Except for counts and totals of activities, all figures
+ * KWHY_UNKNOWN_NS if the recording has no API calls. All figures except counts and totals of activities
  * cover recorded time only.
  */
 struct kwhy_device_time {
@@ -75,7 +75,7 @@ struct kwhy_device_time {
 	int64_t compute_ns, collective_ns, copy_ns, memset_ns, overlap_ns;
 	int64_t sync_ns, launch_ns, alloc_ns, host_ns;
 	uint64_t idle_gaps; /* number of idle intervals inside the span; an activity of zero length splits one
-			     */
+			       into two */
 	/* number of gaps with some time of the category */
 	uint64_t sync_gaps, launch_gaps, alloc_gaps, host_gaps;
 
@@ -98,8 +98,8 @@ struct kwhy_device_time {
 
 	/* Utilisations in the recorded part of the span; NAN: unknown. */
 	double busy_ratio;
-	double sm_weighted_ratio; /* resident blocks over the blocks that the device can hold, mean over the
-				     span; kernels of unknown grid count as 0 blocks */
+	double sm_weighted_ratio; /* resident blocks over the blocks that the device can hold, as the mean
+				     over the span; kernels of unknown grid count as 0 blocks */
 	double sm_weighted_known_ratio; /* share of the kernels' time that kernels of known grid take */
 	double roofline_ratio; /* `ratio` of struct kwhy_roofline_sum; NAN: unknown, or the device was not
 				  active */
@@ -136,9 +136,9 @@ enum kwhy_basis {
 const char *kwhy_basis_name(enum kwhy_basis basis);
 
 /*
- * One row of the ledger. Energies are KWHY_UNKNOWN_NJ if there are no power data. gross = idle + net. Idle is
- * what the device would have drawn in this account's share of time with its context alone, or without a
- * context where it had none.
+ * One row of the ledger. Energies are KWHY_UNKNOWN_NJ if there are no power data. gross = idle + net. Idle
+ * is what the device would have drawn in the account's share of the time if nothing had run: with its
+ * context alone, or without a context where it had none.
  */
 struct kwhy_account {
 	uint32_t category; /* enum kwhy_category */
@@ -153,10 +153,12 @@ struct kwhy_account {
 	uint32_t group;		 /* index into groups; KWHY_NONE: no group */
 	uint32_t power_class;	 /* index into classes: accounts of one class share one power */
 	bool is_probing_idle;	 /* time of category probing in which nothing ran */
-	bool is_clean; /* time of category outside in clean stretches, at the idle level without a context */
-	/* Whether the low end of the mean power's interval is above a limit. */
-	bool above_samples; /* the limit is the highest power sample; possible because the meter averages */
-	bool above_limit;   /* the limit is the enforced power limit; possible for short activities */
+	bool is_clean; /* part of category outside in which the device had no context and drew its clean idle
+			  power */
+	/* Whether the lower end of the interval of the mean power is above a limit. */
+	bool above_samples; /* the limit is the highest power sample; this may happen, as samples are averaged
+			       by the meter */
+	bool above_limit;   /* the limit is the enforced power limit; short activities may exceed it */
 	/*
 	 * Estimates for the whole run if only random windows of it were recorded. has_whole false: the other
 	 * fields are not set.
@@ -166,14 +168,14 @@ struct kwhy_account {
 	int64_t whole_nj, whole_low_nj,
 		whole_high_nj; /* energy in the whole run with its 90 % interval, which combines the variation
 				  between windows with the interval of gross_nj */
-	double whole_error_ratio; /* half of the 90 % interval by the variation between windows alone, over
-				     the energy of the whole run, or over its time where no energy is known;
-				     NAN: unknown */
+	double whole_error_ratio; /* half of the 90 % interval due to the variation between windows alone, as
+				     a share of the energy in the whole run or, if no energy is known, of the
+				     time; NAN: unknown */
 };
 
 /*
- * An interval in which everything that ran is known. idle_ns is the device's idle time in it by category,
- * from KWHY_CATEGORY_SYNC on.
+ * A window: an interval in which everything that ran is known. idle_ns is the device's idle time in it by
+ * category, from KWHY_CATEGORY_SYNC on.
  */
 struct kwhy_covered_window {
 	int64_t start_ns, end_ns;
@@ -186,7 +188,7 @@ struct kwhy_unrecorded_interval {
 
 /*
  * Time before the first or after the last activity in which a device had no context. Its power samples show
- * this by a lower level than close to the activities (ledger/energy/clean_idle.h).
+ * this: they are lower than those close to the activities (ledger/energy/clean_idle.h).
  */
 struct kwhy_clean_stretch {
 	int64_t start_ns, end_ns;
@@ -205,15 +207,15 @@ struct kwhy_elevated_idle {
 
 /* Which part of a device's run was recorded, and how well the recorded windows represent the whole run. */
 struct kwhy_coverage_sum {
-	uint32_t choice;			/* enum kwhy_choice */
+	uint32_t choice;			/* enum kwhy_choice: how the user chose what was recorded */
 	int64_t start_ns, end_ns;		/* interval that the ledger covers */
 	int64_t known_ns;			/* recorded part of the interval */
 	int64_t select_start_ns, select_end_ns; /* interval in which the user's choice decided what was
 						   recorded; both 0: nothing was left out */
 	size_t drawn_count; /* number of windows in that interval; drawn_ns is the sum of their lengths */
 	int64_t drawn_ns;
-	double share_error_ratio; /* largest whole_error_ratio of an account; NAN: the windows do not
-				     determine it */
+	double share_error_ratio; /* largest whole_error_ratio of an account; NAN: it cannot be computed from
+				     the windows */
 	struct kwhy_covered_window *windows;
 	size_t window_count;
 	struct kwhy_unrecorded_interval *unrecorded; /* intervals between the windows, in order of time */
@@ -239,13 +241,14 @@ struct kwhy_power_class {
 	double spread; /* standard deviation of the power above idle, in place, as a share of that power; NAN:
 			  unknown */
 	bool is_learnt;	 /* prior_power_w comes from another recording (--powers) */
-	bool is_decided; /* the readings decide the power, and only one account has it */
+	bool is_decided; /* the readings decide the power, and only one account is in the class */
 };
 
 /*
- * Energy of one device. measured_nj = attributed_nj = sum of gross_nj over the accounts, exactly. measured_nj
- * also is the sum of three layers over the whole metered window: clean_idle_nj, the clean idle level;
- * context_idle_nj, what a live context draws above that level; net_nj, what the work drew above both.
+ * Energy of one device. measured_nj = attributed_nj = sum of gross_nj over the accounts, exactly.
+ * measured_nj also is the sum of three parts over the whole metered window: clean_idle_nj, what the device
+ * would have drawn without a context; context_idle_nj, what a live context draws above that; net_nj, what
+ * the work drew above both.
  */
 struct kwhy_device_energy {
 	bool known;		  /* metered or modelled energy exists */
@@ -255,11 +258,12 @@ struct kwhy_device_energy {
 	int64_t metered_ns; /* part of that window that readings cover; with modelled energy, the recorded
 			       part */
 	int64_t measured_nj, attributed_nj;
-	double sampling_ratio; /* half of the 90 % interval of measured_nj, over measured_nj. The interval
-				  holds power changes between readings, the uncertain ends of the recording
-				  and what averaging meters leave open. The accounts' intervals include it */
-	int64_t clean_idle_nj; /* KWHY_UNKNOWN_NJ: the clean level is unknown, and context_idle_nj holds both
-				*/
+	double sampling_ratio; /* half of the 90 % interval of measured_nj, as a share of measured_nj. The
+				  interval covers changes of the power between readings, the uncertain ends of
+				  the recording, and what the averaging of meters hides. The accounts'
+				  intervals include it */
+	int64_t clean_idle_nj; /* KWHY_UNKNOWN_NJ: the clean idle power is unknown, and context_idle_nj
+				  contains both parts */
 	int64_t context_idle_nj, execution_idle_nj, net_nj;
 	int64_t edge_nj;    /* estimated energy of the run's unmetered time, which is not part of measured_nj:
 			       sum over the accounts of their time in it times their mean power */
@@ -267,14 +271,14 @@ struct kwhy_device_energy {
 	int64_t between_nj; /* metered energy of unrecorded time between the run's first start and last end */
 	int64_t between_ns; /* length of that unrecorded time; 0: no reading lies in it */
 	double clean_idle_w, context_idle_w; /* idle levels that the ledger uses; NAN: unknown */
-	bool clean_idle_measured,      /* clean_idle_w is from clean stretches of this recording, not from a
-					  profile */
-		context_idle_measured; /* context_idle_w is from idle intervals of this recording, not from a
-					  profile */
+	bool clean_idle_measured, /* clean_idle_w was measured in this recording, in time without a context;
+				     false: it is from a profile */
+		context_idle_measured; /* context_idle_w was measured in this recording, in idle intervals;
+					  false: it is from a profile */
 	double expected_wrong_ratio; /* expected share of the energy that is on a wrong account; NAN: unknown
 				      */
-	double counter_check_ratio;  /* root mean square over the counter's updates of modelled energy over
-					counted energy, less 1; NAN: unknown */
+	double counter_check_ratio;  /* root mean square, over the counter's updates, of the relative
+					difference between modelled and counted energy; NAN: unknown */
 	double highest_sample_w;     /* NAN: no samples */
 	/* time constant and delay of the meter, posterior means; NAN: not fitted */
 	double time_constant_s, delay_s;
@@ -303,9 +307,7 @@ struct kwhy_power_curve {
 	size_t count; /* number of times; 0: no energy is known */
 };
 
-/*
- * Whether a window is one of the random windows, rather than one after them in which everything was recorded.
- */
+/* Whether a window was drawn at random. False: it is a later one in which everything was recorded. */
 static inline bool kwhy_window_is_drawn(
 	const struct kwhy_coverage_sum *coverage, const struct kwhy_covered_window *window)
 {
@@ -313,7 +315,7 @@ static inline bool kwhy_window_is_drawn(
 }
 
 /*
- * The account as it is reported. An account that no reading covers has 0 nJ in the ledger, so that the
+ * The account as it is reported. If no reading covers an account, the ledger has 0 nJ for it, so that the
  * accounts add up to the metered energy; it is reported with unknown energy.
  */
 static inline struct kwhy_account kwhy_account_reported(
@@ -382,10 +384,10 @@ struct kwhy_api_sum {
 };
 
 /*
- * All ranges of one name and kind, or one step. The work of a range is what its own thread launched inside
- * it. The work of a step is what its whole process launched, that of a range of unknown thread what all
- * processes launched. Nested ranges each count the same work. The window of a range is its own interval on
- * every device on which its process has streams.
+ * Sum over all ranges of one name and kind, or over one step. The work of a range is what its own thread
+ * launched inside it. The work of a step is what its whole process launched, that of a range of unknown
+ * thread what all processes launched. Nested ranges each count the same work. The window of a range is its
+ * own interval on every device on which its process has streams.
  */
 struct kwhy_range_sum {
 	uint32_t name;
@@ -393,7 +395,8 @@ struct kwhy_range_sum {
 	uint64_t count;
 	int64_t host_ns;	 /* sum of lengths */
 	int64_t start_ns;	 /* start of the first range */
-	uint64_t activity_count; /* number of activities launched inside; 0 is a known count if `linked` */
+	uint64_t activity_count; /* number of activities launched inside; if `linked` is false, 0 means
+				    unknown */
 	bool linked;		 /* true: the recording links activities to calls */
 	int64_t device_ns;	 /* sum of the durations of the activities launched inside */
 	int64_t busy_ns;   /* time within the windows in which a device was active, summed over all devices of
@@ -460,10 +463,10 @@ struct kwhy_host_energy {
 };
 
 /*
- * What the recording itself took of a run, as processor time or as time that the program waited. The kinds of
- * enum kwhy_cost_kind come first and keep their numbers. Joules of processor time are modelled where RAPL's
- * energy and the busy time of all CPUs are known: their share of the packages' energy is their share of the
- * busy time. Joules of waiting are unknown.
+ * What the recording itself took of a run, as processor time or as time that the program waited. The first
+ * rows are the kinds of enum kwhy_cost_kind with their numbers. Joules of processor time are modelled where
+ * RAPL's energy and the busy time of all CPUs are known: their share of the packages' energy is their share
+ * of the busy time. Joules of waiting are unknown.
  */
 enum kwhy_overhead_kind {
 	KWHY_OVERHEAD_PROFILER = KWHY_COST_KIND_COUNT, /* time taken from threads of the program, as the
@@ -485,10 +488,11 @@ struct kwhy_overhead_sum {
 };
 
 /*
- * The least time that the stated work can take at the peaks of the machine profile, divided among all active
- * devices. Work in "flop_fp32", "flop_bf16", ... takes its time at the peaks of arithmetic, work in "bytes"
- * at the peak rate of the device's memory. Stated work is that of the whole run, so it is compared with the
- * span of the device that runs longest, unrecorded time included.
+ * Roofline of the run: the least time that the stated work can take at the peaks of the machine profile,
+ * divided among all active devices. Work in "flop_fp32", "flop_bf16", ... is limited by the peaks of
+ * arithmetic, work in "bytes" by the peak rate of the device's memory. Stated work is that of the whole
+ * run, so its least time is compared with the span of the device that runs longest, unrecorded time
+ * included.
  */
 struct kwhy_roofline_sum {
 	double arithmetic_s, memory_s; /* NAN: no work of this kind was stated, or `ratio` is unknown */

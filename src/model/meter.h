@@ -21,16 +21,19 @@ enum kwhy_meter_unit {
 	KWHY_METER_UNIT_COUNT
 };
 
-/* What draws the energy that a meter reports. Values are bits, to choose meters by. */
+/*
+ * What draws the energy that a meter reports. Each value is one bit, so that several owners can be selected
+ * by a mask.
+ */
 enum kwhy_meter_owner {
 	KWHY_METER_OWNER_GPU = 1 << 0,
-	/* memory of a GPU, which the GPU's own meter includes: never added to it */
+	/* memory of a GPU; the GPU's own meter includes it, so both are never added */
 	KWHY_METER_OWNER_GPU_MEMORY = 1 << 1,
 	KWHY_METER_OWNER_PACKAGE = 1 << 2, /* a package of the CPU */
 	KWHY_METER_OWNER_DRAM = 1 << 3,	 /* memory of a package, which the package's meter does not include */
-	KWHY_METER_OWNER_BOARD = 1 << 4, /* all that a sensor on a board measures, which may include other
-					    owners: never added to them */
-	/* a meter of the user, for the GPU that its readings name, else for the host */
+	KWHY_METER_OWNER_BOARD = 1 << 4, /* everything that a sensor on a board measures; it may include other
+					    owners, so they are never added */
+	/* a meter that the user supplies, for the GPU that its readings name, else for the host */
 	KWHY_METER_OWNER_USER = 1 << 5,
 };
 /* Owners whose meters may report the energy of a whole device. */
@@ -38,12 +41,15 @@ enum kwhy_meter_owner {
 
 enum kwhy_vendor { KWHY_VENDOR_NVIDIA, KWHY_VENDOR_AMD, KWHY_VENDOR_OTHER };
 
-/* What one reading of a meter is. Values are bits, to choose meters by. */
+/*
+ * What one reading of a meter means. Each value is one bit, so that several roles can be selected by a
+ * mask.
+ */
 enum kwhy_meter_role {
 	KWHY_METER_ROLE_COUNTS = 1 << 0,  /* energy up to the time of the reading */
 	KWHY_METER_ROLE_UPDATES = 1 << 1, /* energy up to the counter's last update, so a value that repeats
 					     adds no information */
-	KWHY_METER_ROLE_SAMPLES = 1 << 2, /* power at the time stamp of the source */
+	KWHY_METER_ROLE_SAMPLES = 1 << 2, /* power at the time that the source's time stamp states */
 	/* power at the time of the reading; changes between two readings are missed */
 	KWHY_METER_ROLE_INSTANTS = 1 << 3,
 	KWHY_METER_ROLE_MEANS = 1 << 4, /* mean power of the second before the reading */
@@ -51,7 +57,7 @@ enum kwhy_meter_role {
 #define KWHY_METER_COUNTERS (KWHY_METER_ROLE_COUNTS | KWHY_METER_ROLE_UPDATES)
 #define KWHY_METER_POWERS (KWHY_METER_ROLE_SAMPLES | KWHY_METER_ROLE_INSTANTS | KWHY_METER_ROLE_MEANS)
 
-/* How readings follow the power; the figures are in model/response.c. */
+/* How a meter's readings follow the power over time; the figures are in model/response.c. */
 enum kwhy_meter_response {
 	KWHY_METER_RESPONSE_H200,   /* NVML's meters, as measured on one H200 */
 	KWHY_METER_RESPONSE_AMD,    /* AMD's meters, not measured */
@@ -66,8 +72,8 @@ struct kwhy_meter_row {
 	enum kwhy_meter_owner owner;
 	enum kwhy_vendor vendor;
 	enum kwhy_meter_role role;
-	uint8_t rank; /* order of preference among the meters of one owner, 1 first; GPUs and users have one
-			 order together */
+	uint8_t rank; /* order of preference among the meters of one owner, 1 is first choice; GPUs and users
+			 have one order together */
 	enum kwhy_meter_response response;
 };
 
@@ -80,8 +86,9 @@ const char *kwhy_meter_source(char out[KWHY_METER_NAME_BYTES], enum kwhy_meter m
 bool kwhy_meter_find(const char *text, size_t length, enum kwhy_meter *out_meter, uint32_t *out_domain);
 bool kwhy_meter_is_counter(enum kwhy_meter meter);
 bool kwhy_meter_is_mean(enum kwhy_meter meter);
-bool kwhy_meter_is_of_host(enum kwhy_meter meter); /* meters that never have a device: CPU packages, boards */
-int64_t kwhy_meter_unit_nj(enum kwhy_meter meter); /* nanojoules per count; 0 for power meters */
+bool kwhy_meter_is_of_host(
+	enum kwhy_meter meter); /* whether the meter never belongs to a device: CPU packages, boards */
+int64_t kwhy_meter_unit_nj(enum kwhy_meter meter);	 /* nanojoules per count; 0 for power meters */
 const char *kwhy_meter_unit_name(enum kwhy_meter meter); /* "millijoules" */
 
 /* All meters with one of these owners and one of these roles (bits), the preferred ones first. */

@@ -55,8 +55,8 @@ enum sort {
 			  convolution is transposed */
 	SORT_ATTEND,   /* attention; first to third are query, key and value, each [batch, tokens, heads,
 			  width]; fourth says whether it is causal */
-	SORT_EACH,     /* reads all inputs and writes as many elements as the largest input has; the names of
-			  these operators are in the list `each` */
+	SORT_EACH,     /* reads all inputs and writes as many elements as the largest input has; `each` lists
+			  these operators */
 	SORT_WRITE,    /* writes its first input */
 	SORT_COPY,     /* reads its second input and writes its first */
 	SORT_READ      /* reads its first input and writes little */
@@ -311,7 +311,7 @@ static bool convolution_work(const struct call *call, const struct rule *rule, s
 	return positions > 0;
 }
 
-/* How many of the gradients of input and weight are wanted; 2 if the trace does not say. */
+/* Number of the gradients (of input and weight) that are wanted; 2 if the trace does not say. */
 static double gradients_of(const struct call *call, const struct rule *rule)
 {
 	const char *at = rule->fourth != NO_ARGUMENT && rule->fourth < call->count

@@ -7,9 +7,9 @@
 #include <stdbool.h>
 
 /*
- * The arithmetic and memory traffic of one call of a PyTorch operator, computed from the shapes of its inputs
- * as if every input were read once and every output written once. This is a lower bound, since kernels that
- * read data again move more.
+ * The arithmetic and memory traffic of one call of a PyTorch operator, computed from the shapes of its
+ * inputs, as if every input were read once and every output written once. This is a lower bound, since
+ * kernels that read data again move more bytes.
  */
 struct kwhy_operator_work {
 	double flop;  /* 0: the operator is no matrix product, convolution or attention */

@@ -12,7 +12,7 @@
 
 /*
  * Measured times and energies of transfers between GPUs, and models fitted to them (docs/formats/pairs.md).
- * Times are seconds of one transfer in one direction; NAN: not measured.
+ * Times are in seconds, of one transfer in one direction; NAN: not measured.
  */
 enum kwhy_pair_engine {
 	KWHY_PAIR_WRITE,  /* a copy queued on the source */
@@ -41,7 +41,10 @@ enum kwhy_pair_engine {
 	KWHY_PAIR_ENGINE_COUNT
 };
 
-/* Other transfers that run concurrently with the measured one, "as much" meaning the same number of bytes. */
+/*
+ * Transfers that run concurrently with the measured one, to load the links. "As much" means the same number
+ * of bytes.
+ */
 enum kwhy_pair_load {
 	KWHY_PAIR_ALONE,
 	KWHY_PAIR_SAME_SOURCE, /* the source sends as much to a third GPU */
@@ -59,8 +62,9 @@ enum kwhy_pair_clock {
 	KWHY_PAIR_ISOLATED,
 	KWHY_PAIR_BY_HOST,
 	KWHY_PAIR_CALL,	  /* time that the host spends in the calls that queue the transfer */
-	KWHY_PAIR_QUEUED, /* mean time of a transfer in a row, of which the first ones run while later ones
-			     are being queued; each uses the next part of the buffers, as in nccl-tests */
+	KWHY_PAIR_QUEUED, /* mean time of a transfer in a row of transfers, the first of which run while later
+			     ones are still being queued; each uses the next part of the buffers, as in
+			     nccl-tests */
 	KWHY_PAIR_CLOCK_COUNT
 };
 
@@ -91,8 +95,8 @@ struct kwhy_pair_config {
 	double mean_s, deviation_s;		    /* NAN: too few samples */
 	struct kwhy_transfer_conditions conditions; /* state of the source GPU during the samples */
 	bool verified;				    /* the received bytes equal the sent ones */
-	bool capped; /* sampling reached the limit on samples or on time before the interval was narrow enough
-		      */
+	bool capped; /* sampling stopped at the limit on samples or on time before the interval was narrow
+			enough */
 };
 
 struct kwhy_pair_gpu {
@@ -131,8 +135,8 @@ struct kwhy_pair_drift {
 };
 
 /*
- * Grade of a clock by its absolute drift: below 1 ppm, 1 to 10 ppm, above 10 ppm. Unknown where the interval
- * of the drift spans two grades.
+ * Grade of a clock by its absolute drift: below 1 ppm, 1 to 10 ppm, above 10 ppm. The grade is unknown if
+ * the interval of the drift spans two grades.
  */
 enum kwhy_pair_clock_grade {
 	KWHY_PAIR_CLOCK_UNKNOWN,
@@ -224,7 +228,7 @@ enum kwhy_pair_pin {
 	KWHY_PAIR_PIN_COUNT
 };
 
-/* Times of a transfer by placement of that host thread: medians in seconds, with 95 % intervals. */
+/* Times of a transfer by where that host thread ran: medians in seconds, with 95 % intervals. */
 struct kwhy_pair_pinning {
 	enum kwhy_pair_engine engine;
 	enum kwhy_pair_clock clock;
@@ -242,9 +246,9 @@ struct kwhy_pair_reading {
 };
 
 /*
- * Relation between one gauge of a GPU and the times of the transfers that the GPU sends. The correlation r is
- * over readings, with its 95 % interval (Fisher's z with the number of independent readings). The slope is
- * the relative change of a time per unit of the gauge.
+ * Relation between one gauge (such as temperature) of a GPU and the times of the transfers that the GPU
+ * sends. The correlation r is over readings, with its 95 % interval (Fisher's z with the number of
+ * independent readings). The slope is the relative change of a time per unit of the gauge.
  */
 enum kwhy_pair_gauge { KWHY_PAIR_TEMPERATURE, KWHY_PAIR_CLOCK, KWHY_PAIR_GAUGE_COUNT };
 const char *kwhy_pair_gauge_name(enum kwhy_pair_gauge gauge); /* "temperature" */
@@ -260,13 +264,13 @@ struct kwhy_pair_relation {
 };
 
 /*
- * Measurements that were left out of a fit, with the errors of the fit's predictions for them: predicted over
- * measured time, less 1. For held-out sizes of curves the errors are absolute values, and the median is over
- * the curves.
+ * Measurements that were left out of a fit, to test it. An error is the time that the fit predicts over the
+ * measured time, less 1. For held-out sizes of curves the errors are absolute values, and the median is
+ * over the curves.
  */
 struct kwhy_pair_held_out {
 	const char *what, *model;
-	unsigned flows; /* number of transfers through the busiest port; 0: does not apply */
+	unsigned flows; /* number of transfers through the busiest port; 0: this does not apply */
 	size_t count;	/* number of configurations, or of curves, with such measurements */
 	double median_ratio, worst_ratio;
 };
@@ -289,7 +293,7 @@ struct kwhy_pairs {
 	struct kwhy_arena arena;				      /* memory of everything below */
 	const char *backend, *driver, *cuda, *measured_on, *settings; /* NULL: unknown */
 	const char *folder; /* folder of the run's files; NULL: no files are kept */
-	bool is_foreign;    /* imported from traces of another program; what those lack is unknown */
+	bool is_foreign; /* imported from traces of another program; what those do not contain is unknown */
 	uint64_t seed;
 	struct kwhy_pair_gpu gpus[KWHY_PAIR_GPUS_MAX];
 	uint32_t gpu_count;
@@ -323,12 +327,12 @@ struct kwhy_pairs {
 	struct kwhy_pair_link *links; /* one for each item of loggps, in the same order */
 	struct kwhy_pair_energy *energies;
 	size_t energy_count;
-	const char *energy_missing; /* why the GPUs' energies are unknown; NULL: they are known, or were not
-				       to be measured */
+	const char *energy_missing; /* why the GPUs' energies are unknown; NULL: they are known, or the user
+				       did not ask for them */
 	struct kwhy_pair_pinning *pinnings;
 	size_t pinning_count;
-	const char *pinning_missing; /* why there are no pinnings; NULL: there are some, or they were not to
-					be measured */
+	const char *pinning_missing; /* why there are no times by NUMA placement; NULL: there are some, or the
+					user did not ask for them */
 	struct kwhy_pair_reading *readings; /* ordered by time for each GPU */
 	size_t reading_count;
 	struct kwhy_pair_relation *relations;
@@ -378,12 +382,12 @@ KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_pinning(
 	struct kwhy_pairs *pairs, const struct kwhy_pair_pinning *pinning, struct kwhy_error *error);
 
 /*
- * Time with this pinning over the time with the thread on the source's node. The interval is from the ends of
- * both intervals.
+ * Time with the host thread placed like this over the time with the thread on the source's NUMA node. The
+ * interval is computed from the ends of both intervals.
  */
 struct kwhy_pair_figure kwhy_pair_pinning_ratio(const struct kwhy_pair_pinning *row, enum kwhy_pair_pin pin);
 
-/* Joules per byte moved, at both ends together. The half intervals of the two ends' meters are added. */
+/* Joules per byte moved, of both GPUs together. The half intervals of their meters are added. */
 struct kwhy_pair_figure kwhy_pair_energy_per_byte(const struct kwhy_pair_energy *energy, bool net);
 
 /*
@@ -399,7 +403,7 @@ const struct kwhy_pair_curve *kwhy_pairs_curve(const struct kwhy_pairs *pairs, e
 /* Text of a route: "18 NVLink 4, switched", "PCIe 5 x16, host bridge", "unknown". */
 enum { KWHY_PAIR_ROUTE_BYTES = 96 };
 const char *kwhy_pair_route_text(char out[KWHY_PAIR_ROUTE_BYTES], const struct kwhy_pair_route *route);
-/* what the limit of this kind of link is computed from; NULL: no limit is known */
+/* what the limit of this kind of link is computed from, in words; NULL: no limit is known */
 const char *kwhy_pair_limit_source(enum kwhy_pair_link_kind way);
 
 /*
@@ -408,14 +412,14 @@ const char *kwhy_pair_limit_source(enum kwhy_pair_link_kind way);
  */
 const struct kwhy_pair_config *kwhy_pairs_fastest(
 	const struct kwhy_pairs *pairs, uint32_t source, uint32_t target, bool both_directions);
-/* Rate of a configuration over the limit of its link; NAN: one of the two is unknown. */
+/* Rate of a configuration over the limit of its link; NAN: the rate or the limit is unknown. */
 double kwhy_pairs_of_limit(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config);
 
 /* Whether a link of this kind joins any pair. */
 bool kwhy_pairs_have_link_kind(const struct kwhy_pairs *pairs, enum kwhy_pair_link_kind way);
 
 /*
- * Whether the links of two pairs are alike in kind, lanes, generation and access, so that results of one pair
+ * Whether the links of two pairs are alike in kind, lanes, generation and access. Results of one pair then
  * hold for the other.
  */
 bool kwhy_pairs_are_alike(const struct kwhy_pairs *pairs, uint32_t a_source, uint32_t a_target,

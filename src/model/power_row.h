@@ -32,7 +32,7 @@ struct kwhy_power_row {
 	int64_t value;	 /* reading in the unit of the meter */
 };
 
-/* Why a row is invalid: the column at fault, and words that follow the column's text in a message. */
+/* Why a row is invalid: the column with the invalid text, and words that follow this text in a message. */
 struct kwhy_power_wrong {
 	enum kwhy_power_column column;
 	/* large enough for a list of all meters */

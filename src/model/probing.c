@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reasons for kernels without a recorded reason: the prober has seen no launch of them. */
+/* Reasons for kernels whose reason is not recorded: kwhy probe has seen no launch of them. */
 #define OF_GRAPH "it is launched by a graph whose kernels could not be read"
 #define NOT_SEEN                                                                                          \
 	"no launch of it was followed: it is launched from the device or by a call that is not, by more " \
@@ -80,7 +80,7 @@ static struct kwhy_probing_account *find(const struct kwhy_probing *probing, con
 	return NULL;
 }
 
-/* Finds the account of a kernel of the recording, or adds it. */
+/* The account of a kernel of the recording, which is added if it is new. */
 static enum kwhy_status account_of(
 	struct adding *adding, const struct shape *of_recording, struct kwhy_probing_account **out)
 {
@@ -152,7 +152,10 @@ static enum kwhy_status add_burst(struct adding *adding, const struct kwhy_burst
 	return KWHY_OK;
 }
 
-/* Sets an account's reason to that with the most launches. Interned, it lives as long as the probing. */
+/*
+ * Sets an account's reason to the one that most of its launches have. The string is interned, so it lives
+ * as long as the probing.
+ */
 static enum kwhy_status add_unprobed(struct adding *adding, const struct kwhy_unprobed *unprobed)
 {
 	struct kwhy_probing *probing = adding->probing;

@@ -6,11 +6,12 @@
 
 /*
  * What kwhy probe did with the kernels of a program, summed over finished recordings by account. An account
- * is a kernel's name with its blocks and its threads per block. Copies and memsets have accounts without a
- * grid, and only if they have bursts.
+ * is a kernel's name with its blocks and its threads per block. A burst is a series of repeats of one
+ * launch. Copies and memsets have accounts without a grid, and only if they have bursts.
  */
 struct kwhy_probing_account {
-	uint64_t bursts; /* bursts with the kernel, not those of the copies that restore its memory alone */
+	uint64_t bursts; /* bursts that repeat the kernel; bursts of only the copies that restore its memory
+			    do not count */
 	int64_t busy_ns; /* time of the program's own launches */
 	int64_t repeated_ns; /* time of the repeats, as the prober reports it */
 	uint64_t reason_launches;
@@ -29,7 +30,7 @@ struct kwhy_probing {
 	size_t count, capacity, name_capacity;
 
 	/* Sums over the recordings that were added with is_earlier false. */
-	uint64_t bursts, repeats, checked, different; /* bursts: those with repeats */
+	uint64_t bursts, repeats, checked, different; /* bursts: number of bursts that have repeats */
 	uint32_t different_name; /* name of the first kernel after whose repeats memory differed; 0: it never
 				    differed */
 	int64_t spent_ns;	 /* host time spent in bursts and attempts */
@@ -47,7 +48,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_probing_add(struct kwhy_probing *probing,
 const struct kwhy_probing_account *kwhy_probing_find(
 	const struct kwhy_probing *probing, const char *name, uint32_t blocks, uint16_t threads_per_block);
 
-/* Some of the accounts: their number, and the time of the program's own launches of them. */
+/* A part of the accounts: their number, and the time of the program's own launches of them. */
 struct kwhy_probing_part {
 	/* why they were not probed, as text after "not probed: "; NULL: they were probed */
 	const char *reason;
@@ -56,8 +57,8 @@ struct kwhy_probing_part {
 };
 
 /*
- * Parts of the accounts. all: the program launched them; probed: they have repeats; known: by the model of
- * base/probe_width.h their power is known within a half-width; waiting: they only wait
+ * Parts of the accounts. all: the program launched them; probed: kwhy probe repeated them; known: their
+ * power is known within a half-width by the model of base/probe_width.h; waiting: these kernels only wait
  * (base/waiting_kernel.h) and are never repeated.
  */
 struct kwhy_probing_parts {

@@ -25,7 +25,7 @@ struct kwhy_known_power {
 
 /*
  * Power above idle of kernels of one kind that fill the device; above_idle_w.sd is its variation between
- * kernels.
+ * the kernels of the kind.
  */
 struct kwhy_kind_power {
 	const char *kind;	  /* "attention" */
@@ -35,13 +35,13 @@ struct kwhy_kind_power {
 };
 
 /*
- * Powers of kinds of kernels, and how they fall for launches that are shorter than ramp_s or do not fill the
- * device.
+ * Powers of kinds of kernels, and how much less a launch draws that is shorter than ramp_s or does not fill
+ * the device.
  */
 struct kwhy_kernel_kinds {
 	double ramp_s;
-	double ramp_exponent; /* exponent of the ratio of the launch's time to ramp_s */
-	double fill_exponent; /* exponent of the share of the multiprocessors that have a block */
+	double ramp_exponent; /* exponent of (time of the launch / ramp_s) */
+	double fill_exponent; /* exponent of (share of the multiprocessors that have a block) */
 	struct kwhy_kind_power *items;
 	size_t count; /* 0: no kind is known */
 };
@@ -143,9 +143,10 @@ struct kwhy_profile {
 	/* Times of calls, measured on this kind of machine, in seconds. */
 	struct kwhy_measured launch_s, synchronize_s, copy_latency_s, graph_launch_s;
 	/*
-	 * Seconds that one more empty kernel takes: graph_launch_node_s of the host in a graph's launch;
-	 * graph_start_node_s until the graph begins; graph_node_s of the device in a graph; queued_kernel_s
-	 * of the device in a queue of single launches.
+	 * Additional time in seconds of one more empty kernel. graph_launch_node_s: for the host, in the
+	 * call that launches a graph. graph_start_node_s: from that call to the graph's start.
+	 * graph_node_s: on the device, in a graph. queued_kernel_s: on the device, in a queue of single
+	 * launches.
 	 */
 	struct kwhy_measured graph_launch_node_s, graph_start_node_s, graph_node_s, queued_kernel_s;
 	struct kwhy_measured h2d_pinned_rate_bytes_per_s, h2d_pageable_rate_bytes_per_s,
@@ -163,8 +164,8 @@ struct kwhy_profile {
 
 	const struct kwhy_self_test *self_test; /* memory of the arena; NULL: the profile has no self-test */
 	/*
-	 * Results of which only curves, choices and crossover are set. They are memory of the arena and must
-	 * not be freed. NULL: unknown.
+	 * Only curves, choices and crossover are set. They are memory of the arena and must not be freed.
+	 * NULL: unknown.
 	 */
 	const struct kwhy_transfers *transfers;
 	struct kwhy_profile_note *notes;

@@ -31,10 +31,10 @@ const char *kwhy_effort_name(enum kwhy_effort effort); /* "lines", "days", "desi
 const char *kwhy_risk_name(enum kwhy_risk risk);       /* "none", "order", "numerics" */
 
 /*
- * Projected time from the first start to the last end of device work, and energy of the devices. Low and high
- * are bounds, not quantiles: all costs and powers are at one end of their intervals, and the variation
- * between runs is included as far as the recording shows it. Energies are KWHY_UNKNOWN_NJ if unknown. Net is
- * the energy above the power that the devices drew while idle, and may be below 0.
+ * Projected time from the first start to the last end of device work, and energy of the devices. Low and
+ * high are bounds, not quantiles: they assume that all costs and powers are at one end of their intervals,
+ * and include the variation between runs as far as the recording shows it. Energies are KWHY_UNKNOWN_NJ if
+ * unknown. Net is the energy above the power that the devices drew while idle, and may be below 0.
  */
 struct kwhy_projection {
 	int64_t time_ns, time_low_ns, time_high_ns;
@@ -60,23 +60,24 @@ struct kwhy_projected_change {
 /* A change that was considered and left out. */
 struct kwhy_refused_change {
 	const char *id, *title, *reason;
-	const char *premise; /* unproven assumption because of which the change is left out: "the launches
-				depend on nothing of each other"; NULL: it is left out for another reason */
+	const char *premise; /* assumption because of which the change is left out, as no recording proves it:
+				"the launches depend on nothing of each other"; NULL: it is left out for
+				another reason */
 	int64_t saved_ns, saved_nj; /* projected saving; KWHY_UNKNOWN_NS and KWHY_UNKNOWN_NJ: unknown */
 };
 
-/* An activity or a call in a stretch. Times are nanoseconds since the stretch began. */
+/* An activity or a call in an excerpt of the run. Times are nanoseconds since the excerpt began. */
 struct kwhy_stretch_item {
 	uint32_t activity, call; /* rows of the recording; one of them is KWHY_NONE */
 	int64_t before_start_ns, before_end_ns;
 	int64_t after_start_ns, after_end_ns; /* both KWHY_UNKNOWN_TIME: the changes remove the item */
 };
 
-/* A stretch of the run: a few representative steps, as recorded and with all changes of a plan. */
+/* An excerpt of the run: a few representative steps, as recorded and with all changes of a plan. */
 struct kwhy_stretch {
-	uint32_t first_step, end_step, step_count; /* step_count 0: no steps are known, and the stretch is
+	uint32_t first_step, end_step, step_count; /* step_count 0: no steps are known, and the excerpt is
 						      from the middle of the run */
-	int64_t before_ns, after_ns;		   /* from the stretch's first start to its last end */
+	int64_t before_ns, after_ns;		   /* from the excerpt's first start to its last end */
 	struct kwhy_stretch_item *items;	   /* in the order of before_start_ns */
 	size_t item_count;
 	size_t left_out_count; /* number of items that were left out, to limit item_count */
@@ -100,8 +101,8 @@ static inline const struct kwhy_projection *kwhy_plan_after(const struct kwhy_pl
 }
 
 /*
- * What the saving of all changes means. It is a bound if the saving of one of the changes is a bound. No plan
- * mixes upper and lower bounds.
+ * What the saving of all changes means. If the saving of one change is a bound, that of all is, too. No
+ * plan mixes upper and lower bounds.
  */
 static inline enum kwhy_bound kwhy_plan_bound(const struct kwhy_plan *plan)
 {

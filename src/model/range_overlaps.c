@@ -8,16 +8,17 @@ enum { WORDS = KWHY_RANGE_OVERLAPS_WORDS, UNREPORTED = KWHY_RANGE_OVERLAPS_MAX }
 
 struct edge {
 	int64_t time_ns;
-	uint32_t group; /* group of processes that share devices; KWHY_NONE: the range covers all devices */
+	uint32_t group; /* group of processes that use a common device; KWHY_NONE: the range covers all
+			   devices */
 	uint16_t sum;
 	bool is_end;
 };
 
-/* The edges of all ranges, and tables for listing them. */
+/* The edges (starts and ends) of all ranges, and tables for listing them. */
 struct lists {
 	uint16_t *places; /* [name * KWHY_RANGE_KIND_COUNT + kind] index of the sum with that name and kind */
-	uint32_t *groups; /* [process] link to a process of the same group (union-find); the group's
-			     representative has itself */
+	uint32_t *groups; /* [process] another process of the same group (union-find); the representative of a
+			     group has itself */
 	uint32_t *owners; /* [device] a process that has streams on the device; KWHY_NONE: no process has */
 	struct edge *edges;
 	size_t edge_count;
@@ -27,11 +28,11 @@ struct lists {
 struct walk {
 	uint64_t open[WORDS];
 	size_t counts[KWHY_RANGE_OVERLAPS_MAX];
-	/* [sum] bits of the sums that were open when one of this sum's ranges began */
+	/* [sum] bits of the sums that had an open range when one of this sum's ranges began */
 	uint64_t (*seen)[WORDS];
 };
 
-/* Compares by time. At one time an end sorts before a start, as the two ranges do not overlap. */
+/* Compares by time. An end sorts before a start at the same time, as the two ranges do not overlap. */
 static int compare_times(const void *a, const void *b)
 {
 	const struct edge *left = a, *right = b;
@@ -142,7 +143,10 @@ static void walk_time(struct lists *lists, struct kwhy_range_overlaps *out)
 	}
 }
 
-/* Walks the edges of one group, merged with those from `all` to `all_end`, which cover all devices. */
+/*
+ * Walks the edges of one group together with the edges from `all` to `all_end`, whose ranges cover all
+ * devices.
+ */
 static void walk_group(const struct edge *edges, const struct edge *end, const struct edge *all,
 	const struct edge *all_end, struct kwhy_range_overlaps *out)
 {
@@ -185,7 +189,7 @@ static void walk_groups(struct lists *lists, struct kwhy_range_overlaps *out)
 	}
 }
 
-/* Makes the bits symmetric. A walk sets a bit only in the row of the range that begins later. */
+/* Makes the bits symmetric, since a walk sets a bit only for the range that begins later. */
 static void tell_both(uint64_t (*bits)[WORDS], size_t count)
 {
 	for (size_t a = 0; a < count; a++)

@@ -58,7 +58,7 @@ enum kwhy_memory_kind {
 	KWHY_MEMORY_KIND_COUNT
 };
 
-/* Who launched an activity: the program, or kwhy probe between the program's own work. */
+/* What launched an activity: the program, or kwhy probe between the program's own work. */
 enum kwhy_activity_origin {
 	KWHY_ORIGIN_PROGRAM,
 	KWHY_ORIGIN_REPEAT, /* a kernel of the program that kwhy probe launched again */
@@ -145,36 +145,36 @@ struct kwhy_stream {
 	uint32_t process;
 	int64_t context; /* -1: unknown */
 	int64_t id;	 /* number of the stream in the trace */
-	bool unordered;	 /* its activities may overlap, because it represents several queues */
+	bool unordered;	 /* its activities may overlap, because this stream represents several queues */
 };
 
 /*
- * Device activities in columns, 59 bytes per activity. After finish they are sorted by device, then start,
- * end and stream; rows of device d are [first[d], first[d + 1]). Before finish `call` holds the correlation
- * id, after it the row in calls; KWHY_NONE: unknown.
+ * Device activities in columns, 59 bytes per activity. After kwhy_recording_finish() they are sorted by
+ * device, then start, end and stream; rows of device d are [first[d], first[d + 1]). Before it `call` holds
+ * the correlation id, after it the row in calls; KWHY_NONE: unknown.
  */
-#define KWHY_ACTIVITY_COLUMNS(X)                                                                        \
-	X(int64_t, start_ns)                                                                            \
-	X(int64_t, end_ns)                                                                              \
-	X(uint64_t, bytes) /* of copies and memsets; KWHY_UNKNOWN_BYTES: unknown */                     \
-	X(uint32_t, name)                                                                               \
-	X(uint32_t, stream) /* index into streams */                                                    \
-	X(uint32_t, call)                                                                               \
-	X(uint32_t, blocks)	       /* blocks of the grid; KWHY_UNKNOWN_BLOCKS: unknown */           \
-	X(uint32_t, shared_bytes)      /* static + dynamic, per block; KWHY_NONE: unknown */            \
-	X(uint32_t, graph_node)	       /* KWHY_NONE: not launched by a graph */                         \
-	X(uint16_t, threads_per_block) /* KWHY_UNKNOWN_U16: unknown */                                  \
-	X(uint16_t, registers)	       /* per thread; KWHY_UNKNOWN_U16: unknown */                      \
-	X(uint16_t, peer)      /* other device of a peer copy, its number; KWHY_UNKNOWN_U16: unknown */ \
-	X(uint8_t, kind)       /* enum kwhy_activity_kind */                                            \
-	X(uint8_t, copy_kind)  /* enum kwhy_copy_kind */                                                \
-	X(uint8_t, src_memory) /* enum kwhy_memory_kind; a memset has dst only */                       \
-	X(uint8_t, dst_memory)                                                                          \
+#define KWHY_ACTIVITY_COLUMNS(X)                                                                          \
+	X(int64_t, start_ns)                                                                              \
+	X(int64_t, end_ns)                                                                                \
+	X(uint64_t, bytes) /* of copies and memsets; KWHY_UNKNOWN_BYTES: unknown */                       \
+	X(uint32_t, name)                                                                                 \
+	X(uint32_t, stream) /* index into streams */                                                      \
+	X(uint32_t, call)                                                                                 \
+	X(uint32_t, blocks)	       /* blocks of the grid; KWHY_UNKNOWN_BLOCKS: unknown */             \
+	X(uint32_t, shared_bytes)      /* static + dynamic, per block; KWHY_NONE: unknown */              \
+	X(uint32_t, graph_node)	       /* KWHY_NONE: not launched by a graph */                           \
+	X(uint16_t, threads_per_block) /* KWHY_UNKNOWN_U16: unknown */                                    \
+	X(uint16_t, registers)	       /* per thread; KWHY_UNKNOWN_U16: unknown */                        \
+	X(uint16_t, peer)      /* number of the other device of a peer copy; KWHY_UNKNOWN_U16: unknown */ \
+	X(uint8_t, kind)       /* enum kwhy_activity_kind */                                              \
+	X(uint8_t, copy_kind)  /* enum kwhy_copy_kind */                                                  \
+	X(uint8_t, src_memory) /* enum kwhy_memory_kind; a memset has dst only */                         \
+	X(uint8_t, dst_memory)                                                                            \
 	X(uint8_t, origin) /* enum kwhy_activity_origin */
 
 struct kwhy_activities {
 	size_t count, capacity;
-	size_t *first; /* [device_count + 1], after finish */
+	size_t *first; /* [device_count + 1], set by kwhy_recording_finish() */
 #define X(type, column) type *column;
 	KWHY_ACTIVITY_COLUMNS(X)
 #undef X
@@ -186,12 +186,12 @@ struct kwhy_activity {
 #undef X
 };
 
-/* A kernel whose other columns are unknown. Every row starts from it. */
+/* A kernel with all other columns unknown. Every row starts from it. */
 struct kwhy_activity kwhy_activity_unknown(void);
 
 /*
- * API calls of the host (runtime and driver). After finish they are sorted by thread, then start; rows of
- * thread t are [first[t], first[t + 1]), and `correlation` is freed (NULL).
+ * API calls of the host (runtime and driver). After kwhy_recording_finish() they are sorted by thread, then
+ * start; rows of thread t are [first[t], first[t + 1]), and `correlation` is freed (NULL).
  */
 #define KWHY_CALL_COLUMNS(X)                              \
 	X(int64_t, start_ns)                              \
@@ -203,7 +203,7 @@ struct kwhy_activity kwhy_activity_unknown(void);
 
 struct kwhy_calls {
 	size_t count, capacity;
-	size_t *first; /* [thread_count + 1], after finish */
+	size_t *first; /* [thread_count + 1], set by kwhy_recording_finish() */
 #define X(type, column) type *column;
 	KWHY_CALL_COLUMNS(X)
 #undef X
@@ -217,7 +217,7 @@ struct kwhy_range {
 };
 
 /*
- * Details of a collective beyond its name, for those collectives whose trace has them. finish updates
+ * Details of a collective, where the trace has more than its name. kwhy_recording_finish() updates
  * `activity` when it sorts the activities.
  */
 struct kwhy_collective {
@@ -248,7 +248,7 @@ struct kwhy_power_source {
 	int64_t wrap;	  /* highest value of a counter before it wraps; 0: never wraps, or not reported */
 };
 
-/* Readings of one meter; times strictly increase after finish. Counters still contain their wraps. */
+/* Readings of one meter, after kwhy_recording_finish() in rising order of time. Counters contain wraps. */
 struct kwhy_power_series {
 	uint32_t meter, device, domain, machine; /* as in struct kwhy_power_source */
 	int64_t wrap;
@@ -257,7 +257,7 @@ struct kwhy_power_series {
 	int64_t *value;
 };
 
-/* Readings of one gauge of a device, in the gauge's own unit; times strictly increase after finish. */
+/* Readings of one gauge, in its own unit, after kwhy_recording_finish() in rising order of time. */
 struct kwhy_gauge_series {
 	uint32_t gauge;	 /* enum kwhy_gauge */
 	uint32_t device; /* index into devices; KWHY_NONE: a gauge of the host */
@@ -277,10 +277,10 @@ struct kwhy_coverage {
  * (recording/wire.h).
  */
 enum kwhy_choice {
-	KWHY_CHOICE_ALL,   /* nothing was left out on purpose */
+	KWHY_CHOICE_ALL,   /* the user left nothing out */
 	KWHY_CHOICE_TIME,  /* the time after a delay, or for a duration */
 	KWHY_CHOICE_RANGE, /* the time inside ranges of a name */
-	KWHY_CHOICE_DUTY,  /* random windows, from which the whole run is estimated */
+	KWHY_CHOICE_DUTY,  /* random windows, from which figures of the whole run are estimated */
 	KWHY_CHOICE_COUNT
 };
 
@@ -312,8 +312,8 @@ enum kwhy_cost_kind {
 	KWHY_COST_LAUNCHER, /* processor time of the launcher, reading of meters included */
 	KWHY_COST_SAMPLER,  /* processor time of the launcher's thread that reads meters, a part of
 			       KWHY_COST_LAUNCHER */
-	KWHY_COST_MACHINE,  /* no cost but a reference for costs: busy time of all CPUs of the machine, by any
-			       program; `count` is the elapsed time in nanoseconds */
+	KWHY_COST_MACHINE,  /* not a cost but a reference for costs: busy time of all CPUs of the machine, by
+			       any program; `count` is the elapsed time in nanoseconds */
 	KWHY_COST_KIND_COUNT
 };
 
@@ -350,8 +350,8 @@ struct kwhy_source {
 	const char *version;  /* version of the file's schema, as the file states it; NULL: not stated */
 	const char *producer; /* tool that wrote the file, with its version; NULL: not stated */
 	uint64_t events;      /* number of rows or events read, used or not */
-	size_t activities; /* number of device activities from this source; before finish, activities are in
-			      the order of the sources */
+	size_t activities;    /* number of device activities from this source; until kwhy_recording_finish(),
+				 activities are in the order of the sources */
 	uint64_t digest; /* digest of the activities from this source (import/identity.h); 0: not computed */
 };
 
@@ -363,15 +363,15 @@ struct kwhy_power_file {
 };
 
 enum kwhy_burst_form {
-	KWHY_BURST_BACK_TO_BACK, /* repeats directly after each other, without restoring memory; the kernel is
-				    idempotent */
-	KWHY_BURST_PUT_BACK,	 /* repeats before each of which the memory was restored */
-	KWHY_BURST_AFTER,	 /* repeats directly after each other, after a graph or copy of the program */
-	KWHY_BURST_COPIES,	 /* the copies that would restore the kernel's memory, without the kernel */
+	KWHY_BURST_BACK_TO_BACK, /* repeats of the kernel in direct succession, without restoring memory;
+				    repeating the kernel does not change its result */
+	KWHY_BURST_PUT_BACK,	 /* repeats of the kernel; memory was restored before each */
+	KWHY_BURST_AFTER,	 /* repeats in direct succession, after a graph or copy of the program */
+	KWHY_BURST_COPIES, /* only the copies that would restore the kernel's memory, without the kernel */
 	KWHY_BURST_FORM_COUNT
 };
 
-/* Whether all live device memory was equal before and after a burst. */
+/* Whether all live device memory had the same contents before and after a burst. */
 enum kwhy_burst_check {
 	KWHY_BURST_UNCHECKED,
 	KWHY_BURST_SAME,
@@ -380,8 +380,8 @@ enum kwhy_burst_check {
 };
 
 /*
- * One launch of the program that kwhy probe repeated, or tried to repeat. Bursts of a process do not overlap,
- * and the activities of origin repeat and prober lie in them.
+ * A burst: one launch of the program that kwhy probe repeated, or tried to repeat. Bursts of a process do
+ * not overlap. The activities of origin repeat and prober lie in them.
  */
 struct kwhy_burst {
 	int64_t start_ns, end_ns; /* host time from before the first copy until after the last one */
@@ -392,7 +392,7 @@ struct kwhy_burst {
 	uint32_t stream; /* index into streams; KWHY_NONE: the recording has neither the launch nor the
 			    repeats */
 	uint32_t blocks;
-	uint32_t repeats; /* 0: the launch was not repeated after all, but held for this time */
+	uint32_t repeats; /* 0: the launch was delayed for this time, but in the end not repeated */
 	uint16_t threads_per_block;
 	uint8_t form;  /* enum kwhy_burst_form */
 	uint8_t check; /* enum kwhy_burst_check */
@@ -424,7 +424,7 @@ struct kwhy_lost {
 	uint64_t dropped_records;     /* records that the profiler lost, as it reports */
 	uint64_t skipped_events;      /* unusable events that were skipped, with --partial */
 	uint64_t untimed_records;     /* activities and calls without times, which are left out */
-	uint64_t unmatched_launches;  /* launches whose work is not in the trace, if more than 1 % of all */
+	uint64_t unmatched_launches;  /* launches without recorded work, if more than 1 % of all launches */
 	uint64_t unlinked_activities; /* no API call has the activity's correlation id */
 	uint64_t unknown_bytes;	      /* copies and memsets of unknown size */
 	bool truncated;		      /* the file ends early */
@@ -448,8 +448,8 @@ struct kwhy_recording {
 				   files do not name it */
 	bool has_calls;		/* API calls were recorded */
 	bool finished;
-	int64_t start_ns, end_ns; /* first start and last end of activities and calls, after finish; both 0 if
-				     there are none */
+	int64_t start_ns, end_ns; /* first start and last end of activities and calls, after
+				     kwhy_recording_finish(); both 0 if there are none */
 
 	struct kwhy_source *sources;
 	struct kwhy_device *devices;
@@ -457,17 +457,17 @@ struct kwhy_recording {
 	struct kwhy_process *processes;
 	struct kwhy_thread *threads;
 	struct kwhy_stream *streams;
-	struct kwhy_range *ranges;	     /* sorted by start after finish */
-	struct kwhy_collective *collectives; /* sorted by activity after finish */
-	struct kwhy_memory_point *memory;    /* sorted by time after finish */
+	struct kwhy_range *ranges;	     /* sorted by start after kwhy_recording_finish() */
+	struct kwhy_collective *collectives; /* sorted by activity after kwhy_recording_finish() */
+	struct kwhy_memory_point *memory;    /* sorted by time after kwhy_recording_finish() */
 	struct kwhy_power_series *power;
 	struct kwhy_power_file *power_files; /* files of power readings alone, apart from traces */
 	struct kwhy_gauge_series *gauges;
 	struct kwhy_coverage *coverage;
 	struct kwhy_selection *selections;
 	struct kwhy_cost *costs;
-	struct kwhy_overhead *overheads; /* sorted by start after finish */
-	struct kwhy_burst *bursts;	 /* sorted by start after finish */
+	struct kwhy_overhead *overheads; /* sorted by start after kwhy_recording_finish() */
+	struct kwhy_burst *bursts;	 /* sorted by start after kwhy_recording_finish() */
 	struct kwhy_unprobed *unprobed;
 	struct kwhy_work *work;
 	struct kwhy_note *notes;
@@ -491,8 +491,8 @@ void kwhy_recording_free(struct kwhy_recording *recording);
 
 /*
  * The _add calls append a copy of an item and return its index in *out_index (out_index may be NULL). Texts
- * that the item points to must live as long as the recording: make them with kwhy_recording_copy().
- * kwhy_recording_find_* return KWHY_NONE if nothing matches.
+ * that the item points to must live as long as the recording: make them with kwhy_recording_copy(). The
+ * kwhy_recording_find_ calls return KWHY_NONE if nothing matches.
  */
 const char *kwhy_recording_copy(struct kwhy_recording *recording, const char *bytes, size_t length);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_source(struct kwhy_recording *recording,
@@ -529,7 +529,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_power_file(
 	struct kwhy_recording *recording, const struct kwhy_power_file *file, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_power(struct kwhy_recording *recording,
 	const struct kwhy_power_source *source, int64_t time_ns, int64_t value, struct kwhy_error *error);
-/* Removes the last `count` readings of a device's meter. Only before finish. */
+/* Removes the last `count` readings of a device's meter. Only before kwhy_recording_finish(). */
 void kwhy_recording_drop_power(
 	struct kwhy_recording *recording, enum kwhy_meter meter, uint32_t device, size_t count);
 /* kwhy_recording_add_power() for a source whose machine and wrap are unknown. */

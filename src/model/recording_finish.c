@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* kwhy_recording_finish(), which checks, sorts, links and classifies. */
+/* kwhy_recording_finish(): checks, sorts, links and classifies the tables of a recording. */
 
 static int three_way(int64_t a, int64_t b)
 {
@@ -85,7 +85,7 @@ static enum kwhy_status check_tables(const struct kwhy_recording *recording, str
 	return KWHY_OK;
 }
 
-/* Checks the first and last reading, which bound the others after the sort. */
+/* Checks the first and last reading only, since the sorted readings lie between them. */
 static enum kwhy_status check_readings(const struct kwhy_recording *recording, struct kwhy_error *error)
 {
 	for (size_t i = 0; i < recording->power_count; i++) {
@@ -399,16 +399,17 @@ static enum kwhy_status classify_calls(struct kwhy_recording *recording, struct 
 	for (size_t name = 0; name < recording->names.count; name++)
 		class_of_name[name] = (unsigned char)kwhy_call_class_of(recording->names.strings[name]);
 	for (size_t i = 0; i < rows->count; i++)
-		if (rows->class[i] == KWHY_CALL_OTHER) /* the trace has stated any other class */
+		if (rows->class[i] ==
+			KWHY_CALL_OTHER) /* calls of any other class had that class stated by the trace */
 			rows->class[i] = class_of_name[rows->name[i]];
 	free(class_of_name);
 	return KWHY_OK;
 }
 
 /*
- * Open-addressing table from (process, correlation) to a call row + 1. It is no struct kwhy_map because its
- * slots are a quarter as large and the keys are read from the calls' columns, in the order of time: with the
- * map the report of 185 thousand kernels took 5 % longer.
+ * Hash table with open addressing from (process, correlation id) to a call row + 1. struct kwhy_map is not
+ * used because its slots are four times as large: with it the report of 185 thousand kernels took 5 %
+ * longer. The keys are read from the calls' columns, in the order of time.
  */
 struct call_index {
 	const struct kwhy_recording *recording;
@@ -432,8 +433,8 @@ static uint32_t *find_slot(const struct call_index *index, uint32_t process, uin
 }
 
 /*
- * Maps correlation ids to calls. Of several calls with one id the first one of a class other than OTHER
- * counts, as runtime calls contain driver calls.
+ * Maps correlation ids to calls. If several calls have one id (a runtime call and the driver call inside
+ * it), the first one whose class is not OTHER is taken.
  */
 static void fill_index(const struct call_index *index)
 {

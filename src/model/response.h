@@ -16,8 +16,9 @@ struct kwhy_response {
 	double average_window_s; /* length of the window over which a power meter reports trailing means; 0:
 				    it reports no means */
 	double counter_ratio, power_ratio; /* relative uncertainties of energy by the counter and of
-					      integrated power, without that of the gain */
-	double power_alone_ratio; /* relative uncertainty of integrated power where no counter corrects it */
+					      integrated power; that of the gain is not included */
+	double power_alone_ratio; /* relative uncertainty of integrated power if there is no counter to
+				     correct it */
 	bool is_measured;	  /* the values were measured on one card; false: assumed */
 	bool has_delay, has_time_constant; /* the value is that of the machine profile */
 };

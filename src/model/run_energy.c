@@ -15,7 +15,7 @@ static int64_t seen_ns(const struct kwhy_device_ledger *device_ledger)
 	return to_ns - from_ns;
 }
 
-/* Gross energy of an account; 0 if it is unknown, as sums do not include it. */
+/* Gross energy of an account. It is 0 if unknown, so that sums leave it out. */
 static double gross_nj(const struct kwhy_account *account)
 {
 	return account->gross_nj == KWHY_UNKNOWN_NJ ? 0 : (double)account->gross_nj;
@@ -54,9 +54,9 @@ static double outside_half_nj(const struct kwhy_device_ledger *device_ledger)
 }
 
 /*
- * Sets the interval of the run's energy. The power in unmetered time may be anything from the idle level to
- * the highest reading; its interval is the central 90 % of a uniform distribution between these, extended to
- * include the estimate.
+ * Sets the interval of the run's energy. In unmetered time the power may be anything from the idle level to
+ * the highest reading. Its interval is the central 90 % of a uniform distribution between these two,
+ * extended where needed to include the estimate.
  */
 static void set_interval(struct kwhy_run_energy *run, const struct kwhy_device_ledger *device_ledger)
 {

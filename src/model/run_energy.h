@@ -5,21 +5,20 @@
 #include "model/ledger.h"
 
 /*
- * Energy of a device's run, from its first start to its last end. Where there are no readings it is estimated
- * from the powers of the device's accounts. Energy metered before and after the run is not included.
- * Findings, plans and reports all use this definition (ADR 0028).
- *
- * NAN: no energy of the device is known, or no reading lies in its run. run_nj, unmetered_nj, below_nj and
- * above_nj are also NAN if part of the run was not recorded and no reading lies in that part, as with assumed
- * powers. 0: the device was not active.
+ * Energy of a device's run, from its first start to its last end. Where there are no readings, it is
+ * estimated from the powers of the device's accounts. Energy metered before and after the run is not
+ * included. Findings, plans and reports all use this definition (ADR 0028). NAN: no energy of the device is
+ * known, or no reading lies in its run. run_nj, unmetered_nj, below_nj and above_nj are also NAN if a part
+ * of the run was not recorded and no reading lies in that part; this is always so with assumed powers. 0:
+ * the device was not active.
  */
 struct kwhy_run_energy {
 	double run_nj; /* energy of the run; time between recorded windows is included at its mean metered
 			  power */
 	double recorded_nj;  /* run_nj without the time between recorded windows, equal to run_nj if there is
-				none; findings and plans are parts of recorded_nj, as they cover recorded time
-				only */
-	double unmetered_nj; /* estimated part of run_nj, which no reading covers */
+				none. Findings and plans cover recorded time only, so their energies are parts
+				of recorded_nj */
+	double unmetered_nj; /* estimated part of run_nj, for time that no reading covers */
 	double recorded_unmetered_nj; /* estimated part of recorded_nj */
 	/*
 	 * Distances from run_nj to the lower and upper end of its 90 % interval. They include the uncertainty

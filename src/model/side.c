@@ -25,7 +25,7 @@ enum kwhy_status kwhy_side_begin(struct kwhy_side_sums *sums, struct kwhy_side *
 		: kwhy_fail_memory(error, "a report to compare");
 }
 
-/* Whether a category is idle time within the run and recorded. */
+/* Whether a category is recorded idle time within the run. */
 static bool is_idle(const char *category)
 {
 	for (int i = 0; i < KWHY_CATEGORY_COUNT; i++)
@@ -70,16 +70,13 @@ static struct idle_level idle_level_of(
 	return (struct idle_level){device->context_idle_w, NAN};
 }
 
-/* Adds the energy that the device would have used if it had idled for its span. */
+/* Adds the energy that the device would have drawn if it had idled for all of its span. */
 static void add_idle(struct kwhy_side_sums *sums, const struct kwhy_side_device *device)
 {
 	struct idle_level idle = idle_level_of(sums, device);
 	double span_ns = (double)device->span_ns, run_ns = (double)device->last_ns - (double)device->first_ns;
 
-	/*
-	 * counts as metered if at least half of the time from first start to last end was; modelled energy
-	 * needs no meter
-	 */
+	/* A run counts as metered if readings cover at least half of it; modelled energy needs no meter. */
 	sums->is_unseen |= !device->modelled && !(2 * device->unseen_ns <= run_ns);
 	sums->idle_nj += idle.power_w * span_ns;
 	sums->idle_half_ci90_nj += idle.half_ci90_w * span_ns;
@@ -180,8 +177,8 @@ static int64_t half_width_nj(const struct kwhy_side_account *account)
 }
 
 /*
- * Adds an account of another device to the account of the same name and category. The devices were fitted
- * separately, so half-widths add in quadrature.
+ * Adds an account of another device to the account of the same name and category. The devices' powers were
+ * fitted separately, so half-widths add in quadrature.
  */
 static void merge(struct kwhy_side_account *into, const struct kwhy_side_account *more)
 {
@@ -224,8 +221,8 @@ static void take_run(struct kwhy_side *side, int64_t run_nj, int64_t low_nj, int
 }
 
 /*
- * Sets seen_run_nj and net_nj. They stay unknown for a run that is mostly unmetered, as it cannot check a
- * projection.
+ * Sets seen_run_nj and net_nj. They stay unknown for a run that is mostly unmetered, since such a run
+ * cannot check a projection.
  */
 static void set_seen(struct kwhy_side *side, const struct kwhy_side_sums *sums)
 {
@@ -238,8 +235,8 @@ static void set_seen(struct kwhy_side *side, const struct kwhy_side_sums *sums)
 	net_nj = (double)side->run_nj - sums->idle_nj;
 	side->net_nj = llround(net_nj);
 	/*
-	 * if the idle level is above idle.power_w, so is the power before and after the run, and the two
-	 * errors add up
+	 * If the true idle level is higher than idle.power_w, so is the power before and after the run, so
+	 * the two errors add linearly.
 	 */
 	if (!isfinite(sums->idle_half_ci90_nj + side->run_below_nj + side->run_above_nj))
 		return;
@@ -257,13 +254,13 @@ void kwhy_side_end(struct kwhy_side_sums *sums, int64_t run_nj, int64_t low_nj, 
 		side->energy_nj = side->idle_nj = KWHY_UNKNOWN_NJ;
 		side->power_w = NAN;
 	}
-	/* without recorded work no idle time is known */
+	/* idle time is known only if work was recorded */
 	if (!sums->span_ns)
 		side->idle_nj = KWHY_UNKNOWN_NJ;
 	set_seen(side, sums);
 	side->spans_ns = sums->span_ns;
 	side->busy_ratio = sums->span_ns > 0 ? (double)sums->busy_ns / (double)sums->span_ns : NAN;
-	/* with this many calls the first one, which loads code, does not matter */
+	/* among this many calls the first one, which loads code, does not matter */
 	side->launch_ns = sums->launch_count >= LAUNCHES_MIN ? sums->launch_ns / sums->launch_count : NAN;
 	sort_and_merge(side);
 }
@@ -292,7 +289,10 @@ bool kwhy_side_has_finding(const struct kwhy_side *side, const char *id)
 	return false;
 }
 
-/* Adds the findings of the first run that has one of the kind, if more than half of the runs have one. */
+/*
+ * Takes over a finding if more than half of the runs have one of its kind; its figures are those of the
+ * first run that has it.
+ */
 static void sum_findings(struct kwhy_side *side, const struct kwhy_side *runs, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -310,7 +310,10 @@ static void sum_findings(struct kwhy_side *side, const struct kwhy_side *runs, s
 		}
 }
 
-/* Adds the work that every run states; joules a unit are the runs' joules over their units. */
+/*
+ * Adds the amounts of work that every run states. Joules a unit are the joules of all runs over their
+ * units.
+ */
 static void sum_work(struct kwhy_side *side, const struct kwhy_side *runs, size_t count)
 {
 	for (size_t i = 0; i < runs[0].work_count; i++) {

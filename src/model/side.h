@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One side of a comparison is a run that was analysed now or a report.json. */
+/* One side of a comparison: a run that was analysed now, or a report.json. */
 
 struct kwhy_side_account {
-	const char *category, *name; /* borrowed from the side */
+	const char *category, *name; /* the struct is borrowed from the side */
 	uint64_t count;
 	int64_t time_ns;
 	/*
@@ -30,8 +30,8 @@ struct kwhy_side_finding {
 struct kwhy_side_work {
 	const char *unit;
 	double count;
-	double each_j; /* joules a unit, over the energy of the run from first start to last end, or in a
-			  stat.json over that of the whole command; NAN: unknown */
+	double each_j; /* joules a unit: energy of the run from first start to last end over the units; in a
+			  stat.json energy of the whole command over the units; NAN: unknown */
 };
 
 /* One run, summed over its devices. */
@@ -44,11 +44,11 @@ struct kwhy_side {
 	int64_t idle_nj;    /* energy metered in idle time of the run */
 	double run_below_nj,
 		run_above_nj; /* distances of run_nj to the ends of its 90 % interval; NAN: unknown */
-	int64_t seen_run_nj;  /* run_nj where at least half of each device's run was metered, else
+	int64_t seen_run_nj;  /* equal to run_nj if at least half of each device's run was metered, else
 				 KWHY_UNKNOWN_NJ */
 	/*
-	 * Part of run_nj above the mean power of the devices while they idled, or above their context idle
-	 * power where that is unknown, with its 90 % interval.
+	 * Part of run_nj above the idle level, with its 90 % interval. The idle level is the mean power of
+	 * the devices while they idled or, if that is unknown, their context idle power.
 	 */
 	int64_t net_nj, net_low_nj, net_high_nj;
 	int64_t span_ns;	    /* longest span of any device */
@@ -71,30 +71,30 @@ struct kwhy_side {
 
 void kwhy_side_done(struct kwhy_side *side);
 
-/* The account of a side with this category and name; NULL: the side has none. */
+/* The account of a side with this category and name; NULL: there is none. */
 const struct kwhy_side_account *kwhy_side_account_of(
 	const struct kwhy_side *side, const char *category, const char *name);
 
 /* The work of a side that is counted in `unit`; NULL: the side has none. */
 const struct kwhy_side_work *kwhy_side_work_of(const struct kwhy_side *side, const char *unit);
 
-/* Whether a side has a finding of this kind. */
+/* Whether a side has a finding with this id. */
 bool kwhy_side_has_finding(const struct kwhy_side *side, const char *id);
 
 /*
  * Adds up several runs of one program: accounts, work, steps, times and energies are sums, power_w and
  * busy_ratio means. A finding is kept if more than half of the runs have one of its kind. Figures for
- * projections stay unknown. Strings are borrowed from `runs`. The label is that of the first run with the
- * number of further ones.
+ * projections stay unknown. Strings are borrowed from `runs`. The label is that of the first run, with the
+ * number of the other runs.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_side_sum(
 	struct kwhy_side *side, const struct kwhy_side *runs, size_t count, struct kwhy_error *error);
 
 /*
- * Sums a side from the rows of a run, which come from its analysis (report/compare/from_report.c) or from a
- * report.json (import/results/side.c). Strings of rows must live in the side's arena. Call kwhy_side_begin(),
- * then for each device its accounts and the device itself, then all calls, steps, findings and work, and last
- * kwhy_side_end().
+ * Sums of a side, which are filled from the rows of a run. The rows come from its analysis
+ * (report/compare/from_report.c) or from a report.json (import/results/side.c). Strings of rows must live
+ * in the side's arena. Call kwhy_side_begin(), then for each device its accounts and the device itself,
+ * then all calls, steps, findings and work, and last kwhy_side_end().
  */
 
 struct kwhy_side_counts {
@@ -119,7 +119,8 @@ struct kwhy_side_sums {
 	int64_t span_ns, busy_ns;
 	double idle_nj, idle_half_ci90_nj; /* NAN: unknown for one of the devices */
 	size_t known_count;		   /* devices whose energy is known */
-	bool energy_missing, is_unseen; /* energy unknown, or run mostly unmetered, for at least one device */
+	bool energy_missing,
+		is_unseen; /* for at least one device the energy is unknown, or the run is mostly unmetered */
 	double launch_ns, launch_count;
 	/* Idle accounts of the device being added: energy, half of its 90 % interval, and time. */
 	double own_idle_nj, own_half_ci90_nj, own_idle_ns;

@@ -51,7 +51,7 @@ size_t kwhy_stat_main_domain(const struct kwhy_stat *stat)
 	return KWHY_STAT_NO_DOMAIN;
 }
 
-/* Half-widths are added linearly, as the meters' errors may have the same sign. */
+/* Half-widths are added linearly, as the errors of the meters may have the same sign. */
 void kwhy_stat_sum_energies(const struct kwhy_stat *stat, struct kwhy_stat_energy *energies)
 {
 	struct kwhy_stat_energy sum = {.peak_w = NAN, .basis = "sum"};

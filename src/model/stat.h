@@ -9,15 +9,16 @@
 #include <stdint.h>
 
 /*
- * Time, energy by domain and work of the runs of a command, each for a single run; reports compute means and
- * intervals from these. NAN: unknown. The interval of a run's energy is the meters' own, at 95 %, without
- * their constant gain error. All pointers point into the arena, except for arrays marked "malloc'ed".
+ * Time, energy by domain and work of the runs of a command, each for a single run; reports compute means
+ * and intervals from these. NAN: unknown. A domain is what one meter measures. The interval of a run's
+ * energy is that of the meters, at 95 %, without their constant gain error. All pointers point into the
+ * arena, except for arrays marked "malloc'ed".
  */
 
 enum kwhy_stat_kind {
 	KWHY_STAT_DEVICE,
 	KWHY_STAT_HOST,	 /* a CPU package, its memory, or what a board's sensor measures */
-	KWHY_STAT_WALL,	 /* a meter of the user that measures the other domains, too */
+	KWHY_STAT_WALL,	 /* a meter that the user supplies and that measures the other domains, too */
 	KWHY_STAT_TOTAL, /* sum of the domains with in_total */
 	KWHY_STAT_KIND_COUNT
 };
@@ -42,8 +43,8 @@ struct kwhy_stat_domain {
 			      are readings */
 	size_t instances;  /* number of MIG instances that share the device; 0: MIG is off */
 	struct kwhy_stat_idle idle;
-	bool counter_reset, counter_stuck; /* the counter was reset, or stuck, during a run; power readings
-					      replaced it for that time, or for the whole run */
+	bool counter_reset, counter_stuck; /* the counter was reset or stuck during a run; power readings
+					      replaced it for that time or for the whole run */
 	bool counter_misread; /* implausible readings of the counter were left out; the counter continued
 				 afterwards */
 	double clean_idle_w,
@@ -110,12 +111,13 @@ enum { KWHY_STAT_POINTS_MAX = 1 << 20, KWHY_STAT_INTERVALS_MAX = 1 << 20, KWHY_S
 
 /* What measuring cost. */
 struct kwhy_stat_cost {
-	double running_s, cpu_s; /* elapsed time and CPU time of the sampler, during the runs only */
+	double running_s, cpu_s; /* elapsed time and CPU time of the sampler (the thread that reads the
+				    meters), during the runs only */
 	double busy_s; /* busy time of all CPUs of the machine, by any program, during the runs; NAN: unknown
 			*/
-	double all_s, all_cpu_s; /* elapsed time and CPU time of the sampler, from its first search for the
+	double all_s, all_cpu_s; /* elapsed time and CPU time of the sampler, from when it first looks for the
 				    meters' updates to the end */
-	uint64_t reads, missed;	 /* numbers of read tasks done, and of deadlines missed */
+	uint64_t reads, missed;	 /* number of read tasks done, and of deadlines missed */
 	double longest_read_s;
 	double drift_ratio; /* drift of Unix time against the monotonic clock, as a ratio; NAN: less than 10 s
 			       were measured */
@@ -126,8 +128,8 @@ struct kwhy_stat_cost {
 
 struct kwhy_stat_absence {
 	const char *backend, *text;
-	bool is_refused; /* the backend lacks only a permission */
-	bool is_choice;	 /* the user left out existing devices; always reported */
+	bool is_refused; /* only a permission is missing to read this backend */
+	bool is_choice;	 /* the user left out devices that exist; this is always reported */
 };
 
 struct kwhy_stat {
@@ -155,14 +157,14 @@ void kwhy_stat_done(struct kwhy_stat *stat);
 
 #define KWHY_STAT_NO_DOMAIN SIZE_MAX
 /*
- * Index of the main domain, whose energy is related to work and shown in curves: the total, else the first
- * device, else the first host domain, else a wall meter.
+ * Index of the main domain, whose energy is divided by the work and shown in curves: the total, else the
+ * first device, else the first host domain, else a wall meter.
  */
 size_t kwhy_stat_main_domain(const struct kwhy_stat *stat);
 
 /*
- * Sums the figures of the domains with in_total into those of the total. A figure that is NAN in one domain
- * is NAN in the total.
+ * Sums the figures of the domains with in_total into those of the total. If a figure is NAN in one domain,
+ * it is NAN in the total.
  */
 void kwhy_stat_sum_energies(const struct kwhy_stat *stat, struct kwhy_stat_energy *energies);
 
@@ -175,8 +177,9 @@ struct kwhy_stat_energy kwhy_stat_net(
 
 /*
  * Joules of the sampler's thread during the runs, modelled as the energy of the CPU packages times the
- * thread's share of all busy CPU time. The energy is that above idle if idle was measured; else it is gross,
- * which overestimates. NAN: a package's energy or the busy time is unknown, or no energy lies above idle.
+ * thread's share of all busy CPU time. The energy is that above idle if idle was measured; else it is
+ * gross, which overestimates the result. NAN: a package's energy or the busy time is unknown, or no energy
+ * lies above idle.
  */
 double kwhy_stat_cost_j(const struct kwhy_stat *stat);
 

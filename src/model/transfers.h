@@ -21,10 +21,13 @@ enum kwhy_transfer_direction {
 	KWHY_TRANSFER_DIRECTION_COUNT
 };
 
-/* How a time is measured. Benchmarks differ in this, and at small sizes their times differ several-fold. */
+/*
+ * How a time is measured. Benchmarks do this differently, and at small sizes their times differ
+ * several-fold.
+ */
 enum kwhy_transfer_clock {
-	KWHY_TRANSFER_BACK_TO_BACK, /* mean of one transfer in a row that is queued completely before it
-				       starts */
+	KWHY_TRANSFER_BACK_TO_BACK, /* mean time of a transfer in a row of transfers that are all queued
+				       before the first one starts */
 	KWHY_TRANSFER_ISOLATED,	    /* one transfer alone, between two events of the device */
 	KWHY_TRANSFER_BY_HOST, /* on the host, from the call until the transfer is known to be complete */
 	KWHY_TRANSFER_CLOCK_COUNT
@@ -69,8 +72,8 @@ struct kwhy_transfer_point {
 	struct kwhy_transfer_conditions conditions;
 	double link_bytes; /* bytes that went over the link; NAN: the same as `bytes` */
 	bool verified;	   /* the received bytes equal the sent ones */
-	bool capped; /* sampling reached the limit on samples or on time before the interval was narrow enough
-		      */
+	bool capped; /* sampling stopped at the limit on samples or on time before the interval was narrow
+			enough */
 };
 
 /* Joules of one transfer, as the mean over many transfers in a row. Intervals are 95 %. */
@@ -98,7 +101,7 @@ struct kwhy_transfer_curve {
 	const char *strategy;
 	enum kwhy_transfer_direction direction;
 	enum kwhy_transfer_clock clock;
-	bool is_energy; /* values are gross joules of the GPU instead of seconds */
+	bool is_energy; /* the fit is of gross joules of the GPU, not of seconds */
 	struct kwhy_transfer_segment segments[KWHY_TRANSFER_SEGMENTS_MAX];
 	size_t segment_count;
 	double residual_ratio;			     /* root mean square of the relative residuals */
@@ -127,7 +130,7 @@ struct kwhy_transfer_stretch {
 enum { KWHY_TRANSFER_STRETCHES_MAX = 8 };
 
 /*
- * Ranges of sizes in which the method `better` is faster than the method `than`, by a clock with which both
+ * Ranges of sizes in which the method `better` is faster than the method `than`, by a clock by which both
  * were measured.
  */
 struct kwhy_transfer_baseline {
@@ -150,15 +153,15 @@ struct kwhy_transfer_pinning {
 	enum kwhy_transfer_direction direction;
 	uint64_t bytes;
 	double cost_s, pageable_s, pinned_s;
-	double transfers; /* NAN: it never saves that time */
+	double transfers; /* NAN: page-locking never saves the time that it takes */
 };
 
 /*
- * The gain of compression at the largest size at which it was measured. With L, E and C the rates of the
- * link, of expanding and of compressing, S bytes that compression makes smaller by the factor r take max(S /
- * (r L), S / E) if both steps overlap. Compressing takes S / C more, unless the data are already compressed.
- * Compression saves time if r is above 1 and every other step is faster than the link. E and C count
- * uncompressed bytes per second.
+ * The gain of compression at the largest size at which it was measured. L is the rate of the link, E that
+ * of expanding, C that of compressing; E and C count uncompressed bytes per second. Compression makes S
+ * bytes smaller by the factor r. If sending and expanding overlap, S bytes take max(S / (r L), S / E).
+ * Compressing takes S / C more, unless the data are already compressed. Compression saves time if r is
+ * above 1 and expanding and compressing are faster than the link.
  */
 struct kwhy_transfer_compression {
 	uint64_t bytes; /* 0: not measured */
@@ -171,9 +174,9 @@ struct kwhy_transfer_compression {
 };
 
 /*
- * Sizes from which one method of moving many pieces is faster than another. They minimise the time that
- * choosing by them loses against the fastest method, summed over the measurements. Twice the largest measured
- * size: the method is never faster. 0: not measured.
+ * Sizes from which one method of moving many pieces is faster than another. They are chosen such that a
+ * program that follows them loses the least time against the fastest method, summed over the measurements.
+ * Twice the largest measured size: the method is never faster. 0: not measured.
  */
 struct kwhy_transfer_crossover {
 	uint64_t put_packed_bytes; /* bytes of all pieces from which a copy to the device is faster than reads
@@ -197,7 +200,7 @@ struct kwhy_transfers {
 	double time_budget_s, time_pass_s; /* time allowed and time taken for measuring times, since the run
 					      was started or resumed */
 	double context_idle_w;		   /* NAN: not measured */
-	/* why the GPU's energy is unknown; NULL: it is known, or was not to be measured */
+	/* why the GPU's energy is unknown; NULL: it is known, or the user did not ask for it */
 	const char *energy_missing;
 	const char *ended_early; /* why the run ended early; NULL: it did not */
 	bool is_lost; /* the run ended early because the device was lost or the run was interrupted */
