@@ -10,8 +10,8 @@
 enum { SIZE_NAME_BYTES = 40 };
 
 /*
- * Prefixes of the names that profilers give to copies and memsets: those based on CUPTI, Kineto, and the ROCm
- * tracers.
+ * Beginnings of the names that profilers give to copies and memsets: tools based on CUPTI, Kineto, and the
+ * ROCm tracers.
  */
 static const char *const generated_prefixes[] = {
 	"Memcpy",

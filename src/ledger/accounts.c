@@ -35,8 +35,8 @@ static bool is_named(const struct opening *opening, size_t row)
 }
 
 /*
- * Key of the account of a row: its kind, and its name or, if a profiler made the name, the columns that the
- * name consists of.
+ * Key by which an activity finds its account: its kind and its name. If a profiler made the name of a copy
+ * or memset, the columns that the name states take its place.
  */
 static uint64_t key_of(const struct opening *opening, size_t row)
 {
@@ -144,7 +144,7 @@ static enum kwhy_status apportion_rows(struct opening *opening, struct kwhy_erro
 	return status;
 }
 
-/* Adds an account for time without activities, unless that time is 0. */
+/* Adds an account for time without activities; if that time is 0, there is no account. */
 static enum kwhy_status apportion_idle(struct opening *opening, enum kwhy_category category, int64_t time_ns,
 	uint64_t count, struct kwhy_error *error)
 {
@@ -209,8 +209,8 @@ static enum kwhy_status apportion_clean(
 }
 
 /*
- * Adds the account of time outside the activities, even if that time is 0, because the meter may show energy
- * there.
+ * Adds the account of time before the first and after the last activity, even if that time is 0, because
+ * the meter may show energy there.
  */
 static enum kwhy_status apportion_outside(struct opening *opening, struct kwhy_error *error)
 {
@@ -242,7 +242,7 @@ static enum kwhy_status apportion_unrecorded(struct opening *opening, struct kwh
 		coverage->unrecorded_count, error);
 }
 
-/* Adds the account of the probe's time in which no activity ran. */
+/* Adds the account of the time in which kwhy probe was at work and no activity ran. */
 static enum kwhy_status apportion_probing(struct opening *opening, struct kwhy_error *error)
 {
 	const struct kwhy_device_time *time = &opening->ledger->devices[opening->device].time;

@@ -13,8 +13,8 @@ struct kwhy_assumed_powers {
 	double all_w;				/* power of everything, idle time included */
 	double category_w[KWHY_CATEGORY_COUNT]; /* powers by category; KWHY_CATEGORY_IDLE holds for all
 						   categories of idle time */
-	double copy_w[KWHY_COPY_KIND_COUNT];	/* powers of copies by direction; they override that of the
-						   category */
+	double copy_w[KWHY_COPY_KIND_COUNT]; /* powers of copies by direction; they take precedence over that
+						of the category */
 };
 
 struct kwhy_ledger_options {
@@ -35,9 +35,9 @@ struct kwhy_ledger_options kwhy_ledger_options_default(void);
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_new(const struct kwhy_recording *recording,
 	const struct kwhy_ledger_options *options, struct kwhy_ledger **out, struct kwhy_error *error);
 /*
- * As kwhy_ledger_new(), but then removes the activities of a probe (ledger/probing.h) from the recording.
- * Sums over ranges, steps and streams, and all later readers of the recording with this ledger, see the
- * program alone.
+ * As kwhy_ledger_new(), but then removes the activities of kwhy probe (ledger/probing.h) from the
+ * recording. Sums over ranges, steps and streams, and all later readers of the recording with this ledger,
+ * see the program alone.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_new_of_program(struct kwhy_recording *recording,
 	const struct kwhy_ledger_options *options, struct kwhy_ledger **out, struct kwhy_error *error);

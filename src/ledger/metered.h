@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 /*
- * Time inside the recorded coverage in which a device's meter has readings, but before the first or after the
- * last activity. If no coverage is stated, the window of the API calls takes its place.
+ * Time inside the recorded coverage in which a device's meter has readings, but before the first or after
+ * the last activity. If no coverage is stated, it is replaced by the window of the API calls.
  */
 struct kwhy_metered_outside {
 	bool metered; /* the device has a meter with at least two readings */

@@ -5,7 +5,10 @@
 #include "ledger/energy/coverage.h"
 #include "ledger/ledger_new.h"
 
-/* The steps of kwhy_ledger_new(), in order. Each fills its part of the ledger, with memory from the arena. */
+/*
+ * The steps of kwhy_ledger_new(), in order. Each one fills its part of the ledger, with memory from the
+ * ledger's arena.
+ */
 
 /* Writes the coverage of one device's run: the recorded windows, and the unrecorded time between them. */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_coverage(struct kwhy_ledger *ledger,
@@ -29,14 +32,16 @@ KWHY_MUST_USE enum kwhy_status kwhy_ledger_clean(struct kwhy_ledger *ledger,
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_accounts(struct kwhy_ledger *ledger,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
 
-/* Writes the energies of one device: powers, accounts with their intervals, groups, curve, balance. */
+/*
+ * Writes the energies of one device: powers, accounts with their intervals, groups, energy curve, balance.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_energy(struct kwhy_ledger *ledger,
 	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_ledger_options *options,
 	struct kwhy_error *error);
 
 /*
- * Estimates the whole run of one device from random windows, with the error of the estimate. Without random
- * windows nothing is written.
+ * Estimates figures of the whole run of one device from random windows, with their errors. Writes nothing
+ * if there are no random windows.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_sampling(struct kwhy_ledger *ledger,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * Least number of repeats in an interval that is checked for throttling, and the ratio of the time of its
- * last quarter to that of its first from which it counts as throttled.
+ * Least number of repeats in an interval of kwhy probe that is checked for throttling, and ratio of the
+ * time of its last quarter to that of its first from which it counts as throttled.
  */
 enum { REPEATS_MIN = 8 };
 #define THROTTLED_RATIO 1.03
@@ -27,8 +27,8 @@ bool kwhy_probing_is_there(const struct kwhy_recording *recording, uint32_t devi
 }
 
 /*
- * The burst in which a probe's activity ran; NULL: none. Bursts are in order of start, and those of one
- * process do not overlap, but those of other processes may lie between.
+ * The burst in which an activity of kwhy probe ran; NULL: none. Bursts are in order of start. Those of one
+ * process do not overlap, but bursts of other processes may lie between them.
  */
 static const struct kwhy_burst *burst_of(const struct kwhy_recording *recording, size_t row)
 {
@@ -50,7 +50,7 @@ static const struct kwhy_burst *burst_of(const struct kwhy_recording *recording,
 									      : NULL;
 }
 
-/* Cuts the probing intervals at the end of the device's last activity, at which its run ends. */
+/* Cuts the intervals of kwhy probe at the end of the device's last activity, where its run ends. */
 static void end_with_work(
 	struct kwhy_covered *covered, const struct kwhy_recording *recording, uint32_t device)
 {
@@ -64,7 +64,7 @@ static void end_with_work(
 			covered->probing[i].end_ns = end_ns;
 }
 
-/* Adds an interval from the start of a probe's activity to end_ns, or extends the last interval. */
+/* Adds an interval from the start of an activity of kwhy probe to end_ns, or extends the last interval. */
 static void add_probe(struct kwhy_covered *covered, int64_t start_ns, int64_t end_ns)
 {
 	struct kwhy_window *last = &covered->probing[covered->probing_count];
@@ -76,8 +76,8 @@ static void add_probe(struct kwhy_covered *covered, int64_t start_ns, int64_t en
 }
 
 /*
- * Removes the time of a program's activity from the last interval, such as that of the launch before the
- * repeats.
+ * Removes the time of an activity of the program, such as the launch before the repeats, from the last
+ * interval of kwhy probe.
  */
 static void take_program(struct kwhy_covered *covered, int64_t start_ns, int64_t end_ns)
 {
@@ -106,8 +106,9 @@ static void drop_empty(struct kwhy_covered *covered)
 }
 
 /*
- * Adds the interval of a probe's activity. The burst holds the host from its start to its end. So the device
- * waits for the probe from the burst's start on, or from the end of what the program had launched before.
+ * Adds the interval of an activity of kwhy probe. The burst blocks the host from its start to its end. So
+ * the device waits for the probe from the burst's start on, or from the end of the work that the program
+ * had launched before.
  */
 static void add_activity(struct kwhy_covered *covered, const struct kwhy_recording *recording, size_t row,
 	int64_t program_end_ns)
@@ -124,7 +125,8 @@ static void add_activity(struct kwhy_covered *covered, const struct kwhy_recordi
 }
 
 /*
- * Lists the probing intervals. Activities are in order of start, and each activity adds at most one interval.
+ * Lists the intervals of kwhy probe. Activities are in order of start, and each one adds at most one
+ * interval.
  */
 static void list_intervals(
 	struct kwhy_covered *covered, const struct kwhy_recording *recording, uint32_t device)
@@ -170,14 +172,14 @@ enum kwhy_status kwhy_probing_cut(struct kwhy_covered *covered, const struct kwh
 	return kwhy_covered_hide(covered, covered->probing, covered->probing_count, error);
 }
 
-/* The repeats of a probe in one interval. */
+/* The repeats of kwhy probe in one interval. */
 struct repeats {
 	const struct kwhy_activities *rows;
 	size_t first, end; /* rows among which the interval's repeats are */
 	size_t count;
 };
 
-/* Total time of the repeats with numbers [from, to) in the interval, in ns. */
+/* Total time in ns of the repeats with numbers [from, to) in the interval. */
 static double repeats_ns(const struct repeats *repeats, size_t from, size_t to)
 {
 	double sum_ns = 0;
@@ -260,8 +262,8 @@ static void move_row(struct kwhy_activities *rows, size_t to, size_t from)
 }
 
 /*
- * Moves the entries of collectives from row `from` to row `to`, after rows of the probe were dropped. Entries
- * of dropped rows are removed.
+ * Moves the entries of collectives from row `from` to row `to`, after activities of kwhy probe were
+ * removed. Entries of removed activities are removed.
  */
 static void move_collectives(
 	struct kwhy_recording *recording, size_t from, size_t to, size_t *kept, size_t *next)

@@ -10,37 +10,37 @@
  * KWHY_ORIGIN_PROBER and accounts of category probing, and their time does not count as the program's.
  */
 
-/* Whether a device has activities of a probe. */
+/* Whether a device has activities of kwhy probe. */
 bool kwhy_probing_is_there(const struct kwhy_recording *recording, uint32_t device);
 
 /*
- * Removes the intervals in which a probe was running from the known windows; they become unrecorded time and
- * are listed in covered->probing. An interval reaches from the start of a burst, or from the end of the work
- * that the program had launched before, to the end of the burst or to that of its last activity, whichever is
+ * Removes the intervals in which kwhy probe was at work from the known windows; they become unrecorded time
+ * and are listed in covered->probing. An interval begins with a burst, or with the end of the work that the
+ * program had launched before. It ends with the burst or with the burst's last activity, whichever is
  * later. Time in which activities of the program itself run is no part of it.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_probing_cut(struct kwhy_covered *covered,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
 
 /*
- * Finds probing intervals in whose last quarter repeats took more than 3 % longer than in the first. There
- * the device lowered its clock, as it does at its power limit, so its power is not that of the kernel in
- * place. A step of an H200's clock is 0.8 %. The caller frees *out. *out_all is the number of all probing
- * intervals.
+ * Finds intervals of kwhy probe in whose last quarter repeats took more than 3 % longer than in the first.
+ * There the device lowered its clock, as it does at its power limit, so its power differs from that of the
+ * kernel between the program's other work. A step of an H200's clock is 0.8 %. The caller frees *out.
+ * *out_all is the number of all intervals of kwhy probe.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_probing_throttled(const struct kwhy_recording *recording, uint32_t device,
 	struct kwhy_window **out, size_t *out_count, size_t *out_all, struct kwhy_error *error);
 
 /*
  * For each account, [account_count]: if it is one of repeats, the program's account of the same kernel.
- * KWHY_NONE: it is an account of the program, or its kernel was run by no activity of the program. Both
- * accounts get one power.
+ * KWHY_NONE: it is an account of the program, or no activity of the program ran its kernel. Both accounts
+ * get one power.
  */
 void kwhy_probing_twins(const struct kwhy_device_ledger *device_ledger, uint32_t *out_twins);
 
 /*
- * Removes the activities of the probe from a recording whose ledger is complete, so that findings, plans and
- * steps show the program alone. Updates the ledger's account_of.
+ * Removes the activities of kwhy probe from a recording whose ledger is complete, so that findings, plans
+ * and steps show the program alone. Updates the ledger's account_of.
  */
 void kwhy_probing_drop(struct kwhy_ledger *ledger, struct kwhy_recording *recording);
 

@@ -50,8 +50,8 @@ static void look_at_devices(
 }
 
 /*
- * Adds the least time of some work. Times of FLOP of several precisions add up: tensor cores work in one
- * precision at a time, and the power limit holds concurrent units back.
+ * Adds the least time of some work. The times of FLOP of several precisions are added: tensor cores work in
+ * one precision at a time, and the power limit slows concurrent units down.
  */
 static void add_work(struct known *known, const char *unit, double count, double peak, double *least_s)
 {
@@ -92,13 +92,16 @@ static enum kwhy_status look_at_work(struct kwhy_ledger *ledger, const struct kw
 		else if (kwhy_unit_is_flop(work->unit))
 			odd = work->unit;
 	}
-	/* If "flop" is stated together with FLOP of some precision, it is their sum and is not needed. */
+	/* If both "flop" and FLOP of some precision are stated, "flop" is their sum and is not needed. */
 	if (plain && isnan(known->arithmetic_s) && !known->unknown_unit)
 		odd = plain;
 	return odd ? note_unit(ledger, odd, error) : KWHY_OK;
 }
 
-/* Notes that the stated work takes longer at the peaks than the device was busy. No share is then shown. */
+/*
+ * Notes that the least time of the stated work exceeds the busy time of the device. No roofline share is
+ * then shown.
+ */
 static enum kwhy_status note_above(
 	struct kwhy_ledger *ledger, const struct known *known, double least_s, struct kwhy_error *error)
 {

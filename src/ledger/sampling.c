@@ -8,27 +8,29 @@
 #include <stdlib.h>
 
 /*
- * Estimates the whole run from random windows by a ratio estimate with the windows as clusters
- * (docs/attribution.md). It sweeps once over the activities, and goes twice over the accounts of each window.
- * A drawn window is a random one; the ends of the selected time may lie in other windows.
+ * Estimates figures of the whole run from random windows, by a ratio estimate with the windows as clusters
+ * (docs/attribution.md). It sweeps once over the activities, and goes twice over the accounts of each
+ * window. Drawn windows are those that were chosen at random; the ends of the selected time may lie in
+ * other windows.
  */
 
 /* Least number of drawn windows from which an error is estimated. */
 enum { WINDOWS_MIN = 3 };
 
-/* One-sided probability of the quantile that gives a two-sided 90 % interval */
+/* One-sided probability whose quantile gives a two-sided 90 % interval. */
 #define BOTH_SIDES 0.95
 
 /* Sums of one account: of its energy or, if energies are unknown, of its time. */
 struct sum {
 	double now;	/* in the current window */
-	double certain; /* in windows that were not drawn, which are known and no part of the sample */
+	double certain; /* in windows that were not drawn at random, which are known exactly and are no part
+			   of the sample */
 	double all;	/* in all drawn windows so far */
 	double squares,
-		products; /* sums over consecutive drawn windows of the account's change from one to the next:
-			     squared, and multiplied by the change of all accounts together */
-	double last;	  /* sum in the last drawn window in which the account ran */
-	size_t last_drawn;	    /* number of that drawn window */
+		products;  /* sums over pairs of consecutive drawn windows of the account's change from one to
+			      the other: squared, and multiplied by the change of all accounts together */
+	double last;	   /* sum in the last drawn window in which the account ran */
+	size_t last_drawn; /* number of that drawn window */
 	double time_ns, certain_ns; /* time in drawn windows, and time in other windows */
 	double now_ns;
 	int64_t last_ns; /* end of the time that `now_ns` includes */
@@ -45,8 +47,8 @@ struct sampling {
 	size_t listed_count;
 	double *wholes;	     /* [drawn_count] sum over all accounts in each drawn window */
 	size_t drawn;	     /* number of drawn windows so far */
-	double all, squares; /* sum of the wholes, and sum of their squared changes from one drawn window to
-				the next */
+	double all, squares; /* sum of `wholes`, and sum of their squared changes from one drawn window to the
+				next */
 	double certain;
 };
 
@@ -132,8 +134,8 @@ static void add_step(const struct sampling *sampling, struct sum *sum, size_t dr
 }
 
 /*
- * Adds the account's changes up to the current drawn window. If the account did not run in the windows before
- * it, these are a change to 0 and one from 0.
+ * Adds the account's changes up to the current drawn window. If the account did not run in some windows
+ * before it, the change to 0 and the change from 0 are added.
  */
 static void add_steps(const struct sampling *sampling, struct sum *sum)
 {
@@ -259,8 +261,8 @@ static double share_error(const struct sampling *sampling, const struct sum *sum
 }
 
 /*
- * Energy of an account in the whole run: its energy in windows that were not drawn, plus its share of the
- * drawn windows times `rest`, all other energy.
+ * Energy of an account in the whole run: its energy in windows that were not drawn at random, plus its
+ * share of the drawn windows times `rest`, the energy of all other time.
  */
 static double whole_share(const struct sampling *sampling, size_t account, double rest)
 {
@@ -270,8 +272,8 @@ static double whole_share(const struct sampling *sampling, size_t account, doubl
 }
 
 /*
- * Writes the interval of an account's energy in the whole run. The errors of attribution and of sampling are
- * independent, so their half intervals are added in squares.
+ * Writes the interval of an account's energy in the whole run. The errors of attribution and of sampling
+ * are independent, so their half intervals add in quadrature.
  */
 static void write_interval(const struct sampling *sampling, struct kwhy_account *account, double rest_nj)
 {

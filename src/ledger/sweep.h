@@ -6,21 +6,22 @@
 #include "model/recording.h"
 
 /*
- * Walks over one device's activities in time. Yields intervals [start, end) in which the set of running
- * activities does not change; in gaps between activities that set is empty. Activities of length 0 run in no
- * interval, but one that starts inside a gap splits it. Time: O(n log concurrency); memory: O(concurrency). A
- * caller that reads `rows` in every interval needs time proportional to the concurrency for each; one that
- * reads `started` and `ended` does not.
+ * Walks over one device's activities in time. It yields intervals [start, end) in which the set of running
+ * activities does not change; in gaps between activities that set is empty. Activities of length 0 run in
+ * no interval, but one that starts inside a gap splits it. Time: O(n log concurrency); memory:
+ * O(concurrency). A caller that reads `rows` in every interval needs time proportional to the concurrency
+ * for each; one that reads only `started` and `ended` does not.
  */
 struct kwhy_sweep {
 	const struct kwhy_recording *recording;
 	size_t next, end;    /* next row to start, and end of the device's rows */
-	const int64_t *cuts; /* sorted times at which intervals are split, too; may be NULL */
+	const int64_t *cuts; /* sorted times at which intervals are split in addition; may be NULL */
 	size_t cut_count, next_cut;
 	int64_t now_ns, limit_ns;
 	uint32_t *rows; /* running activities, as a heap with the one that ends first on top */
 	size_t row_count, row_capacity;
-	uint32_t *started, *ended; /* rows that started or ended between the interval before and this one */
+	uint32_t *started,
+		*ended; /* activities that started or ended between the interval before and this one */
 	size_t started_count, started_capacity, ended_count, ended_capacity;
 };
 
@@ -28,9 +29,9 @@ struct kwhy_sweep_interval {
 	int64_t start_ns, end_ns;
 	const uint32_t *rows; /* running activities in any order; all arrays are valid until the next call */
 	size_t row_count;
-	const uint32_t *started; /* rows that run now and did not in the interval before */
+	const uint32_t *started; /* activities that run now and did not in the interval before */
 	size_t started_count;
-	const uint32_t *ended; /* rows that ran in the interval before and do not now */
+	const uint32_t *ended; /* activities that ran in the interval before and do not now */
 	size_t ended_count;
 };
 

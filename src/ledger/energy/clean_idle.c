@@ -11,31 +11,31 @@
 #include <stdlib.h>
 
 /*
- * Least number of samples at the level without a context, and of samples next to them at the level with a
+ * Least number of power samples at the level without a context, and of adjacent samples at the level with a
  * context.
  */
 #define CLEAN_MIN 5
 #define CONTEXT_MIN 3
 /*
- * Smallest step that counts, as a share of the level with a context; the share is 0.35 on the H200. A smaller
- * step may be drift.
+ * Smallest step between both levels that counts, as a share of the level with a context; the share is 0.35
+ * on the H200. A smaller step may be drift.
  */
 #define STEP_MIN 0.15
-/* Largest scatter of the samples of a level, as a share of the step. */
+/* Largest scatter of the samples of a level, as a share of the step between the levels. */
 #define SCATTER_MAX 0.2
 /*
- * Largest number of samples at the lower level outside its longest run, as a share of that run. If there are
- * more, the device idles in pulses.
+ * Largest number of samples at the lower level outside of its longest run, as a share of the length of that
+ * run. If there are more, the device's idle power pulses.
  */
 #define ELSEWHERE_MAX 0.1
 /*
- * Least power that a device with elevated idle draws above its level right after the work: it was 5 W of 128
- * on an H100. Idle levels drift by less within a second, and they drift upwards after hot work.
+ * Elevated idle is at least this far above the level right after the work: it was 5 W of 128 on an H100.
+ * Idle levels drift by less within a second, and they drift upwards after hot work.
  */
 #define ELEVATED_MIN_W 2.0
 /*
- * Time in ns for which a context is assumed to exist after the work, and after the meter no longer shows the
- * work.
+ * Time in ns after the work, and after the meter no longer shows the work, for which a context is assumed
+ * to exist.
  */
 #define AFTER_NS 200000000
 /* Ratio of the standard deviation to the median absolute deviation for normal noise. */
@@ -43,23 +43,23 @@
 /* Time for which a meter shows an activity after its end, in time constants. */
 #define MEMORY_TAUS 6
 /*
- * Uncertainty in ns of the time of a step, and time in ns for which a device draws other power while a
- * context is made.
+ * Uncertainty in ns of the time of a step; and time in ns around a step in which the power is at neither
+ * level, as a context is being made.
  */
 #define STEP_UNSURE_NS 20000000
 #define MAKING_NS 300000000
 
-/* Samples of an interval in which no activity ran, and runs of consecutive samples at one level. */
+/* Power samples of an interval in which no activity ran, and runs of consecutive samples at one level. */
 struct quiet {
 	const struct kwhy_power_series *series;
-	size_t first, end;	 /* samples of the series inside the interval */
+	size_t first, end;	 /* range of the samples that lie in the interval */
 	size_t clean, clean_end; /* longest run of samples at the lower level */
-	size_t before,
-		after; /* start of the run at the higher level before that run, and end of the one after it */
-	size_t below_count; /* number of all samples at the lower level */
-	double known_divide_w,
-		divide_w; /* power between both levels: known without samples, or NAN; and the one in use */
-	double clean_w, context_w; /* medians of the samples at both levels */
+	size_t before, after; /* start of the run at the higher level before that run, and end of the run at
+				 the higher level after it */
+	size_t below_count;   /* number of all samples at the lower level */
+	double known_divide_w, divide_w; /* power that separates the levels: known without samples (NAN:
+					    unknown); and the one in use */
+	double clean_w, context_w;	 /* medians of the samples at both levels */
 	double delay_s, tau_s;
 	double *scratch;
 };
@@ -119,8 +119,8 @@ static double divide_by_scatter(const struct quiet *quiet)
 }
 
 /*
- * The middle between both idle levels, which are stated by the recording or measured in the profile. NAN: one
- * of them is unknown.
+ * The middle between both idle levels, which the recording states or the profile has measured. NAN: one of
+ * them is unknown.
  */
 static double known_divide(const struct kwhy_device *device, const struct kwhy_profile *profile)
 {
@@ -135,8 +135,8 @@ static double known_divide(const struct kwhy_device *device, const struct kwhy_p
 }
 
 /*
- * Whether a sample is at the lower level. The majority of it and the samples next to it decides, because a
- * single sample may be an outlier.
+ * Whether a sample is at the lower level. A single sample may be an outlier, so the majority of this sample
+ * and its neighbours decides.
  */
 static bool is_below(const struct quiet *quiet, size_t i)
 {
@@ -149,7 +149,10 @@ static bool is_below(const struct quiet *quiet, size_t i)
 	return votes > 0;
 }
 
-/* Finds the longest run below the dividing power, and the runs above that power right before and after it. */
+/*
+ * Finds the longest run of samples below the separating power, and the runs above it directly before and
+ * after that run.
+ */
 static void find_runs(struct quiet *quiet)
 {
 	size_t start = quiet->first;
@@ -190,8 +193,8 @@ static double scatter_of(const struct quiet *quiet, size_t from, size_t to, doub
 }
 
 /*
- * Whether two steady levels are adjacent, with the higher one on the side of the activities. With
- * `context_comes`, the activities are after the interval.
+ * Whether two steady levels are adjacent, the higher one towards the activities. `context_comes`: the
+ * activities are after the interval; false: they are before it.
  */
 static bool is_step(struct quiet *quiet, bool context_comes)
 {
@@ -212,9 +215,9 @@ static bool is_step(struct quiet *quiet, bool context_comes)
 }
 
 /*
- * Time at which the device changed its level between samples i - 1 and i: the time at which the filtered
- * power is half way between both levels, less the meter's delay and the time that its low-pass takes to get
- * half way.
+ * Time at which the device changed its level between samples i - 1 and i. It is the time at which the
+ * measured power is half way between both levels, less the meter's delay and the time that its low-pass
+ * takes to get half way.
  */
 static int64_t step_ns(const struct quiet *quiet, size_t i)
 {
@@ -268,8 +271,8 @@ static void look(struct quiet *quiet, struct kwhy_device_ledger *device_ledger,
 }
 
 /*
- * Median of the samples in an interval. Writes their scatter, as a standard deviation. Both are NAN if there
- * are fewer than CLEAN_MIN samples.
+ * Median of the samples in an interval. Also writes their scatter, as a standard deviation. Both are NAN if
+ * there are fewer than CLEAN_MIN samples.
  */
 static double level_of(const struct quiet *quiet, int64_t start_ns, int64_t end_ns, double *out_scatter_w)
 {
@@ -305,8 +308,8 @@ static void keep_elevated_idle(struct quiet *quiet, struct kwhy_device_ledger *d
 }
 
 /*
- * Finds elevated idle before and after the work. The level right after the work is taken as that with a
- * context. On a side on which time without a context was found, the clocks were low, so no idle is elevated
+ * Finds elevated idle before and after the work. The level right after the work is taken as the idle level
+ * with a context. No idle is elevated on a side with time without a context, since the clocks were low
  * there.
  */
 static void look_for_elevated_idle(struct quiet *quiet, struct kwhy_device_ledger *device_ledger,
@@ -384,7 +387,7 @@ size_t kwhy_clean_unsettled(
 		const struct kwhy_clean_stretch *stretch = &device_ledger->clean[i];
 		int64_t made_ns = stretch->end_ns + MAKING_NS;
 
-		/* When an activity runs, its context has already been made. */
+		/* The context of an activity was made before the activity ran. */
 		if (made_ns > device_ledger->time.first_ns && stretch->end_ns <= device_ledger->time.first_ns)
 			made_ns = device_ledger->time.first_ns;
 		out[count++] = (struct kwhy_window){

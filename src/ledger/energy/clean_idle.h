@@ -6,21 +6,20 @@
 #include "model/ledger.h"
 
 /*
- * kwhy_ledger_clean() finds the time in which a device had no context (docs/adr/0018). Calls and records do
- * not show that time well enough: a context is made in calls that are not recorded, a tenth of a second
- * before the first recorded one, and the device keeps its power for more than a second after the last context
- * is destroyed. Power samples show both changes as a step of about a third of the power. So samples are
- * searched for such steps before the first and after the last activity, where no activity can have run. If
- * there is no step, if time is unrecorded, or if there are no samples, no time counts as without a context.
- *
- * The function also finds elevated idle: a device that had not become idle when a program began. After the
- * last context is destroyed the clocks stay up for 1 to 2 s, and the device draws more than with a context
+ * kwhy_ledger_clean() finds the time in which a device had no context (docs/adr/0018). The recorded calls
+ * do not show that time well enough: a context is made in calls that are not recorded, a tenth of a second
+ * before the first recorded one, and the device keeps its power for more than a second after the last
+ * context is destroyed. Power samples show both changes as a step of about a third of the power. So samples
+ * are searched for such steps before the first and after the last activity, where no activity can have run.
+ * If there is no step, if time is unrecorded, or if there are no samples, a context is assumed at all
+ * times. The function also finds elevated idle: after the last context of an earlier program is destroyed,
+ * the clocks stay up for 1 to 2 s, and the device draws more than it does idle with a context
  * (docs/adr/0027).
  */
 
 /*
- * Times at which samples show neither idle level, because the power changes between them or idle is elevated.
- * Writes up to KWHY_UNSETTLED_MAX windows to out[] and returns their number.
+ * Finds times at which samples show neither idle level, because the power changes from one to the other or
+ * idle is elevated. Writes up to KWHY_UNSETTLED_MAX windows to out[] and returns their number.
  */
 enum { KWHY_UNSETTLED_MAX = 2 * KWHY_CLEAN_STRETCHES_MAX + 2 };
 size_t kwhy_clean_unsettled(

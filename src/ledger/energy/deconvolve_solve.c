@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Prior standard deviations, relative, of the two common factors: of all power above idle, and of the idle
- * level.
+ * Relative prior standard deviations of the two common factors: that of all power above idle, and that of
+ * the idle level.
  */
 #define NET_SPREAD 0.5
 #define IDLE_SPREAD 0.3
@@ -15,21 +15,23 @@
 enum { NET, IDLE, FACTORS };
 
 /*
- * The equations of the model: a precision matrix that is banded for the cells and has a border of two columns
- * for the factors. The unknown of a cell is its energy's deviation over the prior standard deviation of that
- * energy.
+ * The linear equations of the model. Their precision matrix is banded for the cells and has a border of two
+ * columns for the common factors. The unknown of a cell is the deviation of its energy from the prediction,
+ * in prior standard deviations.
  */
 struct system {
 	const struct kwhy_deconvolve_model *model;
-	size_t count, width; /* number of cells; number of the band's diagonals below the main one */
-	double *band; /* [count * (width + 1)] lower part of the band by columns; later its Cholesky factor */
-	double *unit_j;		 /* [count] prior standard deviation of each cell's energy */
-	double *right;		 /* [count] right-hand side of the cells */
-	double *border[FACTORS]; /* [count] columns of the matrix for each factor */
+	size_t count, width; /* number of cells; number of diagonals below the main one that the band has */
+	double *band;	/* [count * (width + 1)] lower part of the band, column by column; later its Cholesky
+			   factor */
+	double *unit_j; /* [count] prior standard deviation of each cell's energy */
+	double *right;	/* [count] right-hand side of the cells */
+	double *border[FACTORS]; /* [count] the matrix's column for each common factor */
 	double *solved[FACTORS]; /* [count] these columns after solve_band() */
 	double corner[FACTORS][FACTORS], corner_right[FACTORS];
-	double prior_log, data_log; /* log determinant of the prior precision; twice the log density of the
-				       readings at the prior means, without constants */
+	double prior_log,
+		data_log; /* log determinant of the prior precision; and twice the log density of the readings
+			     if all unknowns are at their prior means, without constants */
 };
 
 static double overlap_s(
@@ -116,8 +118,8 @@ static void system_done(struct system *system)
 }
 
 /*
- * Adds the prior precision of the deviations. Deviations in recorded time are independent of those outside of
- * it.
+ * Adds the prior precision of the deviations. Deviations in recorded time are independent of those before
+ * and after it.
  */
 static void add_prior(struct system *system)
 {
@@ -177,8 +179,8 @@ static void add_reading(struct system *system, const struct kwhy_deconvolve_read
 }
 
 /*
- * Factorizes the band in place (Cholesky). Returns the logarithm of its determinant; NAN: it is not positive
- * definite.
+ * Factorises the band in place (Cholesky). Returns the logarithm of its determinant; NAN: it is not
+ * positive definite.
  */
 static double factorize(struct system *system)
 {
@@ -201,7 +203,7 @@ static double factorize(struct system *system)
 	return sum;
 }
 
-/* Solves the equations of the cells without the factors, in place. */
+/* Solves the equations of the cells alone, without those of the common factors, in place. */
 static void solve_band(const struct system *system, double *values)
 {
 	const size_t column = system->width + 1;
@@ -237,7 +239,7 @@ static double corner_determinant(const struct system *system)
 		system->corner[NET][IDLE] * system->corner[IDLE][NET];
 }
 
-/* Solves the 2x2 equations of the factors that remain when the cells are eliminated. */
+/* Solves the 2x2 equations of the common factors that remain when the cells are eliminated. */
 static void solve_corner(const struct system *system, const double right[FACTORS], double out[FACTORS])
 {
 	double determinant = corner_determinant(system);
@@ -262,8 +264,8 @@ static void eliminate_cells(struct system *system)
 }
 
 /*
- * Solves for the deviations of the cells, written to `values`, and for the factors. Returns twice the
- * increase of the log density over that at the prior means.
+ * Solves for the deviations of the cells, written to `values`, and for the common factors. Returns twice
+ * the gain of the log density over that at the prior means.
  */
 static double solve(struct system *system, double *values, double factors[FACTORS])
 {
@@ -293,7 +295,7 @@ static void write_means(struct system *system, const double *values, const doubl
 	}
 }
 
-/* Posterior variance of the sum over the counted cells, in J^2. Overwrites `values`. */
+/* Posterior variance of the energy summed over the cells with is_counted, in J^2. Overwrites `values`. */
 static double variance_of(const struct system *system, double *values)
 {
 	double factor[FACTORS] = {0}, solved[FACTORS], variance = 0;

@@ -16,7 +16,7 @@ struct kwhy_deconvolve_prior {
 };
 
 /*
- * A short interval of time. Its power is the predicted power times one unknown factor, 1 plus the cell's
+ * A cell: a short interval of time. Its power is the predicted power times 1 plus the cell's unknown
  * deviation.
  */
 struct kwhy_deconvolve_cell {
@@ -26,14 +26,17 @@ struct kwhy_deconvolve_cell {
 	bool is_counted;  /* the cell's energy is part of the sum `counted_j` */
 };
 
-/* A reading of a mean power, as the energy of its window: mean power times window length. */
+/*
+ * A reading of a meter that reports means over a window, as the energy of that window: mean power times
+ * window length.
+ */
 struct kwhy_deconvolve_reading {
 	double start_s, end_s, energy_j;
-	double slope_w; /* change of that energy with the reading's time stamp, J/s */
+	double slope_w; /* change of that energy when the reading's time stamp moves, J/s */
 	struct kwhy_deconvolve_prior prior;
 };
 
-/* Standard deviations and correlation time of the model, which are not known beforehand. */
+/* Standard deviations and correlation time of the model. Several values of each are tried. */
 struct kwhy_deconvolve_scales {
 	double noise_w;	    /* standard deviation of a reading's noise */
 	double stamp_s;	    /* standard deviation of the error of a reading's time stamp */
@@ -44,9 +47,10 @@ struct kwhy_deconvolve_scales {
 };
 
 /*
- * A linear Gaussian model: the energy of each reading is the sum of the parts of the cells that lie in its
- * window. The unknowns are the deviation of each cell, which is an Ornstein-Uhlenbeck process in time, and
- * two factors: one for all power above idle and one for the idle level.
+ * A linear Gaussian model of the readings of a meter that reports trailing means. The energy of a reading
+ * is the sum of those parts of the cells that lie in its window. The unknowns are the deviation of each
+ * cell, which is an Ornstein-Uhlenbeck process in time, and two factors: one for all power above idle and
+ * one for the idle level.
  */
 struct kwhy_deconvolve_model {
 	const struct kwhy_deconvolve_cell *cells; /* adjacent cells, in order of time */

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Least share of the energy on wrong accounts that is noted. */
+/* Share of the energy on wrong accounts from which on a note is written. */
 #define MISFIT_NOTED 0.01
 
 /* State of the attribution of one device's energy; docs/attribution.md describes the method. */
@@ -27,7 +27,7 @@ struct attribution {
 	struct kwhy_power_classes classes;
 	struct kwhy_powers_question question;
 	struct kwhy_powers powers;
-	double delay_s; /* delay of the meter that shows in the metered intervals */
+	double delay_s; /* delay of the meter in the time stamps of the metered intervals */
 	struct kwhy_metered_view view;
 	struct kwhy_apportioned apportioned;
 	struct kwhy_energy_draws draws;
@@ -70,7 +70,10 @@ static enum kwhy_status find_total(struct attribution *attribution, struct kwhy_
 	return status;
 }
 
-/* Compares the energy that the powers predict with the counter's, to which they were not fitted. */
+/*
+ * Compares the energy that the powers predict with that of the counter. The powers were not fitted to the
+ * counter.
+ */
 static enum kwhy_status check_counter(struct attribution *attribution, struct kwhy_error *error)
 {
 	const struct kwhy_power_series *series = kwhy_device_meters_best(
@@ -199,7 +202,7 @@ static enum kwhy_status note_misfit(struct attribution *attribution, int32_t ind
 		index, 100 * attribution->misfit_ratio, 100 * own_ratio);
 }
 
-/* Notes, for readers of the idle rows, that the power of elevated idle time is not an idle level. */
+/* Notes that the power of elevated idle time is not an idle level. */
 static enum kwhy_status note_elevated_idle(
 	struct attribution *attribution, int32_t index, struct kwhy_error *error)
 {
@@ -217,7 +220,7 @@ static enum kwhy_status note_elevated_idle(
 		attribution->powers.idle_w);
 }
 
-/* Notes that no reading determined the powers. */
+/* Notes that the powers are assumed, since no reading determined them. */
 static enum kwhy_status note_assumed(struct attribution *attribution, int32_t index, struct kwhy_error *error)
 {
 	const struct kwhy_powers *powers = &attribution->powers;
@@ -264,7 +267,7 @@ static int64_t probing_nj(const struct kwhy_device_ledger *device_ledger)
 	return sum_nj;
 }
 
-/* Notes the energy that a probe took, and the number of its bursts without usable readings. */
+/* Notes the energy that kwhy probe took, and the number of its bursts without usable readings. */
 static enum kwhy_status note_probing(struct attribution *attribution, int32_t index, struct kwhy_error *error)
 {
 	const struct kwhy_powers *powers = &attribution->powers;
@@ -284,7 +287,7 @@ static enum kwhy_status note_probing(struct attribution *attribution, int32_t in
 		powers->throttled_count, powers->burst_count, index);
 }
 
-/* Notes how many powers --powers provided, and how many of them the readings contradict. */
+/* Notes how many powers came from --powers, and how many of them the readings contradict. */
 static enum kwhy_status note_learnt(struct attribution *attribution, int32_t index, struct kwhy_error *error)
 {
 	const struct kwhy_power_classes *classes = &attribution->classes;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 /*
- * Largest plausible ratio of an account's mean power to the enforced limit. If it is larger, clocks or units
- * are wrong.
+ * Largest plausible ratio of an account's mean power to the enforced power limit. A larger ratio means that
+ * clocks or units are wrong.
  */
 #define LIMIT_MAX 1.5
 
@@ -17,10 +17,10 @@ struct writing {
 	struct kwhy_device_ledger *device_ledger;
 	const struct kwhy_account_times *times;
 	struct kwhy_apportioner apportioner;
-	int64_t *idle_nj;  /* [class_count + 2] energy of the idle layer that each class gets */
-	double *layers_s;  /* [class_count + 2] seconds of each class at the idle level with a context; those
-			      of time without a context are scaled down to its level */
-	uint32_t *members; /* indices of the accounts of the current class */
+	int64_t *idle_nj;  /* [class_count + 2] energy at the idle level that each power class gets */
+	double *layers_s;  /* [class_count + 2] seconds of each power class at the idle level with a context;
+			      seconds without a context are scaled by the ratio of both levels */
+	uint32_t *members; /* indices of the accounts of the current power class */
 	double *shares;	   /* times of these accounts inside the metered intervals */
 	int64_t *gross, *idle;
 };
@@ -73,8 +73,8 @@ static double clean_level(const struct kwhy_energy_findings *findings)
 }
 
 /*
- * Divides the metered energy into the layers clean idle, context idle and net, and the two idle layers
- * together among the classes.
+ * Divides the metered energy into clean idle, context idle and net energy, and the two idle parts together
+ * among the power classes.
  */
 static void write_layers(struct writing *writing)
 {
@@ -109,8 +109,8 @@ static bool is_idle(const struct kwhy_account *account)
 }
 
 /*
- * Lists the accounts of a class in `members`; class class_count stands for the idle accounts. Returns their
- * number.
+ * Writes the accounts of a power class to `members`; class class_count stands for the idle accounts.
+ * Returns their number.
  */
 static size_t list_members(struct writing *writing, size_t class)
 {
@@ -132,9 +132,9 @@ static size_t list_members(struct writing *writing, size_t class)
 }
 
 /*
- * Writes the 90 % interval of an account. If the class has several accounts (`pooled`), they share its energy
- * by time. The account's own power is then known only to the standard deviation of the prior, which widens
- * the interval that the draws of the class give.
+ * Writes the 90 % interval of an account. If the power class has several accounts (`pooled`), they share
+ * its energy by time. An account's own power is then known only to the standard deviation of the prior,
+ * which widens the interval of the class.
  */
 static void write_interval(
 	const struct writing *writing, struct kwhy_account *account, size_t class, bool pooled)
@@ -161,7 +161,7 @@ static void write_interval(
 	account->high_nj = llround(fmin(gross * (1 + above), 0x1p62));
 }
 
-/* Increases the shares of idle accounts outside the activities if idle was elevated there. */
+/* Increases the shares of idle accounts before and after the activities if idle was elevated there. */
 static void weigh_outside(struct writing *writing, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -173,9 +173,9 @@ static void weigh_outside(struct writing *writing, size_t count)
 }
 
 /*
- * Writes the mean power over the account's metered time. Time outside the activities is only what the chosen
- * meter covers, which other meters of the recording may exceed, so that the account's energy is its time at
- * its mean power.
+ * Writes the mean power over the account's metered time. An account of time before and after the activities
+ * has only the time that the chosen meter covers, since other meters of the recording may cover more: its
+ * energy is its time at its mean power.
  */
 static void write_power(struct kwhy_account *account, double inside_ns)
 {
@@ -212,7 +212,7 @@ static void write_class(struct writing *writing, size_t class)
 	}
 }
 
-/* Writes the energy of the account of metered, unrecorded time. */
+/* Writes the energy of the account of metered time in which it is unknown what ran. */
 static void write_unrecorded(struct writing *writing)
 {
 	const struct kwhy_apportioned *apportioned = writing->findings->apportioned;
@@ -256,8 +256,8 @@ static double unmetered_ns(const struct writing *writing)
 }
 
 /*
- * Mean metered power of a class; class class_count is idle. If no metered time of the class was recorded, its
- * fitted power.
+ * Mean metered power of a power class; class class_count is idle. If no metered time of the class was
+ * recorded, it is the fitted power.
  */
 static double mean_power_w(const struct writing *writing, size_t class, double inside_ns)
 {
@@ -270,8 +270,9 @@ static double mean_power_w(const struct writing *writing, size_t class, double i
 }
 
 /*
- * Estimates the energy of recorded time of the run that is not metered: for each class, the time of its
- * accounts outside the metered intervals times its mean power. Time before and after the run adds no energy.
+ * Estimates the energy of recorded time of the run that is not metered: for each power class, the time of
+ * its accounts outside the metered intervals times its mean power. Time before and after the run adds no
+ * energy.
  */
 static void write_edges(struct writing *writing)
 {
@@ -303,7 +304,7 @@ static void write_edges(struct writing *writing)
 		unseen_ns += outside_ns;
 	}
 	writing->device_ledger->curve.unmetered_scale = modelled_nj > 0 ? edge_nj / modelled_nj : 1;
-	/* time of a probe outside the metered intervals is no unmetered time of the run */
+	/* time of kwhy probe is not part of the run, so it is no unmetered time of the run either */
 	if (writing->device_ledger->time.probing_ns > 0)
 		rest_ns = fmin(rest_ns, unseen_ns);
 	writing->device_ledger->energy.edge_nj = llround(fmin(edge_nj, 0x1p62));
@@ -311,7 +312,8 @@ static void write_edges(struct writing *writing)
 }
 
 /*
- * Highest reading inside the metered window of the best power meter that has readings there; NAN: none has.
+ * Highest reading inside the metered window. It is one of the best power meter that has readings there;
+ * NAN: none has.
  */
 static double highest_sample(const struct kwhy_energy_findings *findings)
 {
@@ -331,8 +333,8 @@ static double highest_sample(const struct kwhy_energy_findings *findings)
 }
 
 /*
- * Mean power of an account at the lower end of its 90 % interval. An account is marked only if this power is
- * above the limit.
+ * Mean power of an account at the lower end of its 90 % interval. An account is marked as above a limit
+ * only if this power is above it.
  */
 static double sure_power_w(const struct kwhy_account *account)
 {
@@ -356,8 +358,8 @@ static enum kwhy_status check_power(
 	account->above_samples = sure_w > highest_w;
 	account->above_limit = device->limit_mw > 0 && sure_w > limit_w;
 	/*
-	 * unrecorded time gets the energy that the other accounts leave, which may be far too high if these
-	 * are uncertain
+	 * the account of unrecorded time gets the energy that the other accounts leave, which may be far
+	 * too high if these are uncertain
 	 */
 	if (!account->above_limit || !(least_w > LIMIT_MAX * limit_w) ||
 		account->category == KWHY_CATEGORY_UNRECORDED)

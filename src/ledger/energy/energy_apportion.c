@@ -10,9 +10,9 @@
 #define CHECKED_MIN 3
 
 /*
- * Relative standard deviations of the energy predicted for recorded time and of the power of unrecorded time.
- * The difference between metered and predicted energy of an interval is divided in proportion to these two
- * variances.
+ * Relative standard deviations of the energy predicted for recorded time, and of the power of unrecorded
+ * time. The difference between the metered and the predicted energy of an interval is divided in proportion
+ * to these two variances.
  */
 #define POWERS_SPREAD 0.03
 #define UNRECORDED_SPREAD 0.5
@@ -69,12 +69,12 @@ struct dividing {
 	const struct kwhy_metered_view *view;
 	const struct kwhy_powers *powers;
 	struct kwhy_apportioner apportioner;
-	double *modelled_nj; /* [class_count + 2] predicted energy of the current interval by class */
-	double unrecorded_w; /* mean power of unrecorded time: the energy of all intervals with unrecorded
-				time, less that predicted for classes and idle, over the length of that time
-			      */
+	double *modelled_nj; /* [class_count + 2] predicted energy of the current interval by power class */
+	double unrecorded_w; /* Mean power of unrecorded time: the energy of all intervals with unrecorded
+				time, less the energy predicted for power classes and idle, over the length of
+				that time. */
 	double recorded_nj, decided_nj; /* sums over the intervals: energy predicted for recorded time, and
-					   the part of it that the meter decides */
+					   the part of it that the meter determines */
 };
 
 static enum kwhy_status dividing_init(struct dividing *dividing, struct kwhy_error *error)
@@ -105,8 +105,9 @@ static void dividing_done(struct dividing *dividing)
 }
 
 /*
- * The part of an interval's metered energy (energy_nj) that goes to classes and idle. recorded_nj is the
- * prediction for them, unrecorded_nj that for unrecorded time; if the latter is 0, they get all energy.
+ * The part of an interval's metered energy (energy_nj) that goes to power classes and idle. recorded_nj is
+ * the energy predicted for these, unrecorded_nj that predicted for unrecorded time; if the latter is 0,
+ * they get all energy.
  */
 static double recorded_part(
 	struct dividing *dividing, double recorded_nj, double unrecorded_nj, double energy_nj)
@@ -198,7 +199,7 @@ enum kwhy_status kwhy_apportioned_check(const struct kwhy_metered_total *total,
 		double sum_nj = kwhy_metered_view_energy_nj(&view, i, powers, modelled_nj);
 
 		/*
-		 * Before the first use of the device there may have been no context, but the predicted idle
+		 * Before the first use of the device it may have had no context, but the predicted idle
 		 * level is that with a context.
 		 */
 		if (interval->energy_nj <= 0 ||

@@ -5,22 +5,23 @@
 #include "ledger/energy/energy_view.h"
 
 /*
- * The metered energy of one device, apportioned among its power classes, interval by interval. The nanojoules
- * of each interval are divided in proportion to what the powers predict, so that their sum is exactly the
- * meter's. If an interval includes unrecorded time, what the meter shows beyond the prediction is divided
- * between that time and the classes.
+ * The metered energy of one device, apportioned among its power classes (accounts that share one power),
+ * interval by interval. The nanojoules of each interval are divided in proportion to what the powers
+ * predict, so that their sum is exactly the meter's. If an interval includes unrecorded time, the energy
+ * beyond the prediction is divided between that time and the classes.
  */
 struct kwhy_apportioned {
-	size_t class_count;	 /* number of classes; in the arrays below, idle is entry [class_count] and
-				    unrecorded time [class_count + 1] */
-	int64_t *gross_nj;	 /* [class_count + 2] apportioned energy */
-	double *net_s, *base_s;	 /* [class_count + 2] seconds of power above idle and of the idle level
-				    (energy_view.h), each interval's multiplied by its `scale` */
+	size_t class_count; /* number of classes; in the arrays below, idle is entry [class_count] and
+			       unrecorded time [class_count + 1] */
+	int64_t *gross_nj;  /* [class_count + 2] apportioned energy */
+	double *net_s,
+		*base_s; /* [class_count + 2] seconds of each class at its power above idle and at the idle
+			    level (energy_view.h), those of each interval multiplied by its `scale` */
 	double *base_unscaled_s; /* [class_count + 2] base_s without the factor `scale` */
-	double *scale;		 /* [interval_count] metered over modelled energy, without unrecorded time */
-	double *unrecorded_nj;	 /* [interval_count] energy of the unrecorded time in each interval */
-	double metered_ratio;	 /* share of the energy of classes and idle that the meter decided, not the
-				    powers */
+	double *scale; /* [interval_count] ratio of metered to modelled energy, without unrecorded time */
+	double *unrecorded_nj; /* [interval_count] energy of the unrecorded time in each interval */
+	double metered_ratio; /* share of the energy of classes and idle that the meter determines; the powers
+				 determine the rest */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_apportioned_init(struct kwhy_apportioned *apportioned,
@@ -28,15 +29,15 @@ KWHY_MUST_USE enum kwhy_status kwhy_apportioned_init(struct kwhy_apportioned *ap
 	const struct kwhy_powers *powers, struct kwhy_error *error);
 void kwhy_apportioned_done(struct kwhy_apportioned *apportioned);
 
-/* Whether all time that the meter's response in interval `at` depends on is covered by the recording. */
+/* Whether the recording covers all time that the meter shows in interval `at`. */
 bool kwhy_apportioned_is_covered(
 	const struct kwhy_metered_view *view, const struct kwhy_metered_interval *interval, size_t at);
 
 /*
- * Root mean square, weighted by the lengths of the intervals, of the relative difference between modelled and
- * metered energy. The intervals are those of another meter, to which the powers were not fitted. They begin
- * with the first activity or call; if time without a context is distinguished, with the recording. NAN: fewer
- * than 3 usable intervals.
+ * Root mean square, weighted by the lengths of the intervals, of the relative difference between modelled
+ * and metered energy. The intervals are those of another meter than the one to which the powers were
+ * fitted. They begin with the first activity or call, or with the recording if time without a context is
+ * known. NAN: fewer than 3 usable intervals.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_apportioned_check(const struct kwhy_metered_total *total,
 	const struct kwhy_powers_question *question, const struct kwhy_powers *powers, double *out_ratio,

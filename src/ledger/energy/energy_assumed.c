@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Energy in nJ from watts and nanoseconds, limited to the largest energy that is allowed. */
+/* Energy in nJ of watts over nanoseconds, limited to the largest energy that a ledger may have. */
 static int64_t energy_nj(double power_w, int64_t time_ns)
 {
 	double energy = power_w * (double)time_ns;
@@ -35,7 +35,7 @@ static double idle_power(const struct kwhy_assumed_powers *assumed)
 
 /*
  * Direction of each account's copies, taken from its first copy. All copies of an account have the same
- * direction, unless a person gave copies of several directions one name.
+ * direction, unless a person gave one name to copies of several directions.
  */
 static uint8_t *copy_kinds(
 	const struct kwhy_device_ledger *device_ledger, const struct kwhy_activities *rows, uint32_t device)

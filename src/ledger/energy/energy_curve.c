@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Number of pieces of the curve: the metered intervals, and the holes between them. */
+/* Number of intervals of the curve: the metered ones, and the gaps between them. */
 static size_t piece_count(const struct kwhy_metered_total *total)
 {
 	size_t count = total->count;
@@ -13,7 +13,10 @@ static size_t piece_count(const struct kwhy_metered_total *total)
 	return count;
 }
 
-/* Fills the curve. Its times are on the clock of the activities: those of the meter less its lag. */
+/*
+ * Fills the energy curve. Its times are on the clock of the activities, that is, those of the meter less
+ * its lag.
+ */
 static void fill(struct kwhy_energy_curve *curve, const struct kwhy_energy_findings *findings)
 {
 	const struct kwhy_metered_total *total = findings->total;

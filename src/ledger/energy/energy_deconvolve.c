@@ -12,18 +12,20 @@
 #include <string.h>
 
 /*
- * Least and largest number of cells in a window, and largest number in a recording; more take too much time
- * and memory.
+ * Least and largest number of cells (short intervals) in a reading's window, and largest number in a
+ * recording; more take too much time and memory.
  */
 #define CELLS_MIN 10
 #define CELLS_MAX 20
-#define FINE_CELLS_MAX 20000 /* if a recording would have more, cells get their greatest length */
+#define FINE_CELLS_MAX 20000 /* a recording that would have more gets cells of the greatest length */
 #define ALL_CELLS_MAX 200000
 
-/* Relative standard error of the run's energy because the power is taken as uniform within cells. */
+/*
+ * Relative standard error of the run's energy that comes from taking the power as constant within a cell.
+ */
 #define MODEL_SPREAD 6e-4
 
-/* Length of the time before and after the recorded time from which readings are used, in windows. */
+/* Number of averaging windows before and after the recorded time from which readings are used. */
 #define OUTSIDE_WINDOWS 2
 
 enum scale { LAG, STAMP, RECORDED, OUTSIDE, NOISE, LENGTH, SCALES };
@@ -46,7 +48,9 @@ static const struct {
 	[LENGTH] = {2, 1, {0.2, 2}},
 };
 
-/* A time up to which the predicted energy is needed. The energy, multiplied by `sign`, is added to *sum. */
+/*
+ * A time up to which the predicted energy is wanted. That energy, multiplied by `sign`, is added to *sum.
+ */
 struct look {
 	int64_t time_ns;
 	struct kwhy_deconvolve_prior *sum;
@@ -59,10 +63,10 @@ struct deconvolution {
 	const struct kwhy_powers *powers;
 	const struct kwhy_power_series *series;
 	int64_t window_ns, longest_ns; /* length of the averaging window; longest time between two readings
-					  that is not a hole */
+					  that does not count as a gap */
 	size_t first, end;	       /* indices of the readings in use: [first, end) */
-	int64_t origin_ns;	       /* time that is 0 s in the times of the cells */
-	int64_t *edges_ns;	       /* times at which cells must begin or end */
+	int64_t origin_ns;	       /* time that is 0 s in the cells' times */
+	int64_t *edges_ns;	       /* times that must be edges of cells */
 	size_t edge_count;
 	struct kwhy_deconvolve_cell *cells;
 	int64_t *cell_ns; /* [cell_count + 1] starts of the cells, and the end of the last one */
@@ -74,10 +78,10 @@ struct deconvolution {
 	struct look *looks;
 	size_t look_count;
 	bool is_tried[POINTS];
-	double best_log, weight; /* best log evidence so far; sum of the evidences of all tried points over
-				    the best one */
-	double *energy_j,
-		*sum_j; /* [cell_count] energies at one point, and their sums weighted by evidence */
+	double best_log, weight;  /* best log evidence so far; sum of the evidences of all tried combinations,
+				     relative to the best one */
+	double *energy_j, *sum_j; /* [cell_count] energies for one combination of values, and their sums
+				     weighted by evidence */
 	double run_j, run_j2;
 };
 
@@ -102,10 +106,7 @@ static void choose_readings(struct deconvolution *deconvolution)
 	deconvolution->end = end;
 }
 
-/*
- * Lists the ends of the recording, of the run and of the readings' windows, and those of holes between
- * windows.
- */
+/* Lists the ends of the recording, of the run, of the readings' windows, and of gaps between windows. */
 static enum kwhy_status list_edges(struct deconvolution *deconvolution, struct kwhy_error *error)
 {
 	const struct kwhy_power_series *series = deconvolution->series;
@@ -146,10 +147,7 @@ static size_t parts_of(int64_t length_ns, int64_t cell_ns)
 	return length_ns > 0 ? (size_t)((length_ns + cell_ns - 1) / cell_ns) : 0;
 }
 
-/*
- * Length of a cell: half of the usual time between readings, within the bounds that CELLS_MIN and CELLS_MAX
- * set.
- */
+/* Length of a cell: half of the usual time between readings, within the limits CELLS_MIN and CELLS_MAX. */
 static int64_t cell_length_ns(const struct deconvolution *deconvolution)
 {
 	const struct kwhy_power_series *series = deconvolution->series;
@@ -164,7 +162,7 @@ static int64_t cell_length_ns(const struct deconvolution *deconvolution)
 	return usual_ns < most_ns ? usual_ns : most_ns;
 }
 
-/* Whether no window of a reading contains a time, because the readings around it are too far apart. */
+/* Whether a time lies in no reading's window, because the readings around it are too far apart. */
 static bool in_hole(const struct deconvolution *deconvolution, int64_t time_ns)
 {
 	const struct kwhy_power_series *series = deconvolution->series;
@@ -253,7 +251,7 @@ static enum kwhy_status make_cells(struct deconvolution *deconvolution, struct k
 	return KWHY_OK;
 }
 
-/* Change of a reading's energy with its time stamp, in J/s. */
+/* Change of a reading's energy when its time stamp moves, in J/s. */
 static double slope_w(const struct deconvolution *deconvolution, size_t i)
 {
 	const struct kwhy_power_series *series = deconvolution->series;
@@ -283,8 +281,8 @@ static enum kwhy_status make_readings(struct deconvolution *deconvolution, struc
 }
 
 /*
- * Adds one end of a cell or window. Outside the recorded time the idle level is assumed, and its energy is
- * added here. Inside, the sweep over the activities gives the energy.
+ * Adds one end of a cell or window. Before and after the recorded time the device is taken to be idle, and
+ * that energy is added here. Inside, the sweep over the activities computes the energy.
  */
 static void add_look(
 	struct deconvolution *deconvolution, int64_t time_ns, struct kwhy_deconvolve_prior *sum, double sign)
@@ -349,7 +347,7 @@ static void visit(void *context, const struct kwhy_filtered_levels *response, si
 	for (size_t c = 0; c < classes; c++)
 		net_j += response->area_s[c] * deconvolution->powers->net_w[c];
 	for (size_t c = classes; c + 1 < response->channel_count;
-		c++) /* the last channel is unrecorded time */
+		c++) /* the last channel is that of unrecorded time */
 		idle_s += response->area_s[c];
 	look->sum->net_j += look->sign * net_j;
 	look->sum->idle_j += look->sign * idle_s * deconvolution->powers->idle_w;
@@ -386,7 +384,7 @@ static enum kwhy_status predict(struct deconvolution *deconvolution, struct kwhy
 	return status;
 }
 
-/* Adds the answer at a point to the weighted sums, with its evidence as weight. */
+/* Adds the answer for one combination of values to the weighted sums. Its weight is its evidence. */
 static void mix(struct deconvolution *deconvolution, const struct kwhy_deconvolve_answer *answer)
 {
 	double shrink = 1, weight = 1;
@@ -419,7 +417,7 @@ static void set_lag(struct deconvolution *deconvolution, size_t lag)
 	}
 }
 
-/* Number of a point in is_tried. `at` has the index of the value of each parameter. */
+/* Index in is_tried of a combination of values. `at` has the index of the value of each parameter. */
 static size_t number_of(const size_t at[SCALES])
 {
 	size_t number = 0;
@@ -430,8 +428,8 @@ static size_t number_of(const size_t at[SCALES])
 }
 
 /*
- * Solves the model at a point and adds the answer to the sums. Writes the log evidence; -INFINITY: the point
- * was tried before, or the answer is not finite.
+ * Solves the model for one combination of values and adds the answer to the sums. Writes the log evidence;
+ * -INFINITY: this combination was tried before, or the answer is not finite.
  */
 static enum kwhy_status try(struct deconvolution *deconvolution, const size_t at[SCALES], double *out_log,
 	struct kwhy_error *error)
@@ -464,8 +462,8 @@ static enum kwhy_status try(struct deconvolution *deconvolution, const size_t at
 }
 
 /*
- * Searches the values of one parameter after the other, each from the best point so far. All tried points
- * count, weighted by their evidence.
+ * Searches the best values, one parameter after the other, each from the best combination so far. All tried
+ * combinations count, weighted by their evidence.
  */
 static enum kwhy_status search(struct deconvolution *deconvolution, struct kwhy_error *error)
 {
@@ -495,8 +493,8 @@ static enum kwhy_status search(struct deconvolution *deconvolution, struct kwhy_
 }
 
 /*
- * Replaces the total's intervals by the recorded cells, in whole nanojoules. Cells with negative energy get
- * 0, and the others are scaled so that the sum stays the same.
+ * Replaces the intervals of the metered total by the recorded cells, in whole nanojoules. Cells with
+ * negative energy get 0, and the others are scaled so that the sum stays the same.
  */
 static enum kwhy_status write_total(struct deconvolution *deconvolution, struct kwhy_error *error)
 {

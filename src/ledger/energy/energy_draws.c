@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 /*
- * Relative standard deviation of a class's power from its mean over a recording, caused by temperature and
- * clocks.
+ * Relative standard deviation of a power class's power from its mean over a recording, caused by
+ * temperature and clocks.
  */
 #define DRIFT_SPREAD 0.016
 
@@ -44,7 +44,10 @@ void kwhy_energy_draws_done(struct kwhy_energy_draws *draws)
 	*draws = (struct kwhy_energy_draws){0};
 }
 
-/* Random factor for a class: its power above idle in place over that in bursts. */
+/*
+ * Random factor for a power class: its power above idle between other work over its power above idle in
+ * bursts.
+ */
 static double in_place_factor(const struct kwhy_powers *powers, size_t class, struct kwhy_random *random)
 {
 	if (!(powers->in_place_ratio[class] > 0))
@@ -53,9 +56,9 @@ static double in_place_factor(const struct kwhy_powers *powers, size_t class, st
 }
 
 /*
- * Makes one draw of the energies of all classes, with idle last. The energies are scaled so that the share
- * which the meter decides adds up to the metered total without unrecorded time; the rest stays as the powers
- * predict.
+ * Makes one random draw of the energies of all power classes, with idle last. They are scaled such that the
+ * share that the meter determines adds up to the metered total without unrecorded time; the rest stays as
+ * the powers predict.
  */
 static void draw_energies(const struct kwhy_apportioned *apportioned, const struct kwhy_powers *powers,
 	size_t draw, struct kwhy_random *random, double *out_nj)
@@ -105,8 +108,8 @@ static void summarise_class(struct kwhy_energy_draws *draws, const struct kwhy_a
 }
 
 /*
- * Writes the quantiles of unrecorded time, whose energy in a draw is the metered total less the sum over the
- * classes and idle.
+ * Writes the quantiles of the energy of unrecorded time. In each draw it is the metered total less the sum
+ * over the power classes and idle.
  */
 static void summarise_unrecorded(
 	struct kwhy_energy_draws *draws, const struct kwhy_apportioned *apportioned, double *values)
@@ -152,7 +155,9 @@ enum kwhy_status kwhy_energy_draws_init(struct kwhy_energy_draws *draws,
 		kwhy_energy_draws_done(draws);
 		return kwhy_fail_memory(error, "intervals of the accounts");
 	}
-	/* The seed is not that of the posterior draws, so that both random sequences are independent. */
+	/*
+	 * The seed differs from that of the posterior draws, so that both random sequences are independent.
+	 */
 	kwhy_random_init(&random, ~seed);
 	for (size_t i = 0; i < draws->draw_count; i++)
 		draw_energies(

@@ -5,10 +5,11 @@
 #include "ledger/energy/energy_apportion.h"
 
 /*
- * Uncertainty of the energy of each power class (power_class.h), from draws of the powers. In each draw the
- * energies are scaled so that the share that the meter decides adds up to the metered total without
- * unrecorded time. In addition each class varies by the drift of powers with temperature and clocks, and by
- * the uncertainty of its power in place.
+ * Uncertainty of the energy of each power class (accounts that share one power, power_class.h), from random
+ * draws of the powers. In each draw the energies are scaled so that the share that the meter determines
+ * adds up to the metered total without unrecorded time. In addition each class varies by the drift of
+ * powers with temperature and clocks, and by the difference between its power in bursts and between other
+ * work.
  */
 struct kwhy_energy_draws {
 	size_t class_count, draw_count; /* in the arrays below, idle is entry [class_count] */
@@ -18,8 +19,8 @@ struct kwhy_energy_draws {
 	double *deviation_nj;	  /* [class_count + 1] standard deviations of the energies */
 	double unrecorded_low_nj,
 		unrecorded_high_nj; /* 5 and 95 % quantiles of the energy of unrecorded time */
-	double wrong_ratio; /* share of the energy that the ledger has on other accounts than a draw, as the
-			       mean over the draws */
+	double wrong_ratio; /* share of the energy that the ledger has on other accounts than a draw has, as
+			       the mean over the draws */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_energy_draws_init(struct kwhy_energy_draws *draws,
@@ -27,7 +28,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_energy_draws_init(struct kwhy_energy_draws *
 	struct kwhy_error *error);
 void kwhy_energy_draws_done(struct kwhy_energy_draws *draws);
 
-/* 5 and 95 % quantiles of the energy of those classes together for which `chosen` is true. */
+/* 5 and 95 % quantiles of the total energy of the classes for which `chosen` is true. */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_draws_sum(const struct kwhy_energy_draws *draws,
 	const bool *chosen, double *out_low_nj, double *out_high_nj, struct kwhy_error *error);
 

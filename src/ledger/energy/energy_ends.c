@@ -8,27 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of time constants after which a reading no longer shows an earlier power. */
+/* Number of the meter's time constants after which a reading no longer shows an earlier power. */
 #define SETTLED_TAUS 5
 
-/* Longest time in ns between two samples of the ring that is not a hole. */
+/* Longest time in ns between two of the 20 ms samples that does not count as a gap. */
 #define HOLE_NS 250000000
 
 /*
- * Least time in ns between the end of the first interval and the start of the recording plus twice the lag,
- * so that the interval's length is positive for every lag.
+ * Least time in ns from the start of the recording plus twice the meter's lag to the end of the first
+ * interval. It keeps the interval's length positive for every lag.
  */
 #define MARGIN_NS 5000000
 
-/* Largest plausible gain of the ring relative to the counter. */
+/* Largest plausible ratio between the energies of the 20 ms samples and of the counter. */
 #define GAIN_MAX 1.1
 
 /*
- * Relative standard uncertainties. GAIN: the energy that the ring adds to a counter's. RING: the energy of
- * the ring alone. LEVEL: the power outside the recording. LAG: the meter's lag; its effect cancels if the
- * powers at both ends are equal. STEP: the time at which a change of power shows in an integral over samples,
- * as a share of the time between samples (1.3 ms of 20); a low-pass with two thirds of that time as time
- * constant smears the change.
+ * Relative standard uncertainties. GAIN: the energy that the 20 ms samples add to a counter's. RING: the
+ * energy of these samples alone (the driver keeps them in a ring buffer). LEVEL: the power outside the
+ * recording. LAG: the meter's lag; its effect cancels if the powers at both ends are equal. STEP: the time
+ * at which a change of power shows in an integral over samples, as a share of the time between samples (1.3
+ * ms of 20); a low-pass with two thirds of that time as time constant smears the change.
  */
 #define GAIN_SPREAD 0.014
 #define RING_SPREAD 0.004
@@ -41,29 +41,32 @@
  */
 #define UNEVEN_SPREAD 0.2
 
-/* Largest difference between two readings that count as one level: EVEN_RATIO of the reading plus EVEN_MW. */
+/*
+ * Largest difference between two readings that count as the same level: EVEN_RATIO of the reading plus
+ * EVEN_MW.
+ */
 #define EVEN_RATIO 0.03
 #define EVEN_MW 3000
 
 struct reach {
 	const struct kwhy_metered_total *total;
-	const struct kwhy_power_series
-		*series; /* readings that reach the ends: those of the total's own meter, or of the ring */
-	int64_t start_ns, end_ns; /* start and end of the recorded time */
+	const struct kwhy_power_series *series; /* readings that reach the ends of the recording: those of the
+						   total's own meter, or the 20 ms samples */
+	int64_t start_ns, end_ns;		/* start and end of the recorded time */
 	/*
 	 * lag_ns is the inferred lag (delay plus time constant), by which kwhy_metered_view_init() moves
-	 * intervals. delay_ns and tau_ns are those known before the inference; energies are computed with
-	 * them, so that the metered energy does not depend on the inference.
+	 * intervals. delay_ns and tau_ns are the values known before the inference. Energies are computed
+	 * with these, so that the metered energy does not depend on the inference.
 	 */
 	int64_t lag_ns;
 	int64_t delay_ns, tau_ns;
-	int64_t longest_ns; /* longest time between two readings that is not a hole */
+	int64_t longest_ns; /* longest time between two readings that does not count as a gap */
 	double gain;
 	struct kwhy_metered_interval *intervals;
 	size_t count;
 	double variance_nj2;
 	double start_w,
-		end_w; /* power outside the recording at its start and end; 0: that end is not reached */
+		end_w; /* power before and after the recording; 0: no reading reaches beyond that end */
 	bool starts_sharp, ends_sharp;
 };
 
@@ -93,7 +96,7 @@ static bool is_hole(const struct reach *reach, size_t i)
 	return reach->series->time_ns[i] - reach->series->time_ns[i - 1] > reach->longest_ns;
 }
 
-/* Energy between readings i - 1 and i; NAN: there is a hole between them, or the counter fell. */
+/* Energy between readings i - 1 and i; NAN: they are too far apart, or the counter fell. */
 static double step_nj(const struct reach *reach, size_t i)
 {
 	const struct kwhy_power_series *series = reach->series;
@@ -107,7 +110,7 @@ static double step_nj(const struct reach *reach, size_t i)
 	return reach->gain * power_w * length_ns;
 }
 
-/* Interpolated power at a time between readings i - 1 and i. */
+/* Power at a time between readings i - 1 and i, interpolated. */
 static double power_between_w(const struct reach *reach, size_t i, int64_t time_ns)
 {
 	const struct kwhy_power_series *series = reach->series;
@@ -118,8 +121,8 @@ static double power_between_w(const struct reach *reach, size_t i, int64_t time_
 }
 
 /*
- * Energy of the series between two times. At times between two readings the power is interpolated; for a
- * counter, from_ns and to_ns must be those of readings. NAN: unknown.
+ * Energy of a series between two times. At times between two readings the power is interpolated; for a
+ * counter, from_ns and to_ns must be times of readings. NAN: unknown.
  */
 static double energy_nj(const struct reach *reach, int64_t from_ns, int64_t to_ns)
 {
@@ -141,8 +144,8 @@ static double energy_nj(const struct reach *reach, int64_t from_ns, int64_t to_n
 }
 
 /*
- * Power outside of the recording: that of `reading` or, for a counter, the mean power between readings `step`
- * - 1 and `step`. NAN: unknown.
+ * Power outside of the recording: that of `reading`, or for a counter the mean power between readings
+ * `step` - 1 and `step`. NAN: unknown.
  */
 static double level_w(const struct reach *reach, size_t reading, size_t step)
 {
@@ -169,8 +172,8 @@ static double step_length_ns(const struct kwhy_power_series *series)
 }
 
 /*
- * Adds the variance of the energy that was subtracted, if the power outside is steady. `reading` shows that
- * power, and `other` is a reading towards the recording.
+ * Adds the variance of the subtracted energy if the power outside is steady. `reading` shows the power
+ * outside; `other` is a reading closer to the recording.
  */
 static void add_even_variance(struct reach *reach, size_t reading, size_t other, double outside_nj)
 {
@@ -186,7 +189,7 @@ static void add_even_variance(struct reach *reach, size_t reading, size_t other,
 }
 
 /*
- * Adds the variance if the power outside is not steady. Then the power at the end of the recording is
+ * Adds the variance if the power outside is not steady. The power at the end of the recording is then
  * interpolated between readings i - 1 and i.
  */
 static void add_uneven_variance(struct reach *reach, size_t i)
@@ -207,8 +210,8 @@ static bool is_alike(const struct reach *reach, size_t reading, size_t other, do
 }
 
 /*
- * Whether the last two readings before the recording show one level. True for a counter, whose updates cannot
- * show shorter changes.
+ * Whether the last two readings before the recording show the same level. Always true for a counter, since
+ * its updates do not show shorter changes.
  */
 static bool is_even_before(const struct reach *reach, size_t before)
 {
@@ -217,8 +220,7 @@ static bool is_even_before(const struct reach *reach, size_t before)
 }
 
 /*
- * Whether the readings after the end of the recording approach one level in the way that the low-pass does,
- * and stay there.
+ * Whether the readings after the recording approach one level as the meter's low-pass does, and stay there.
  */
 static bool is_even_after(const struct reach *reach, size_t after)
 {
@@ -240,7 +242,8 @@ static bool is_even_after(const struct reach *reach, size_t after)
 }
 
 /*
- * Energy from the start of the recording to `to_ns`, without energy drawn before the recording. NAN: unknown.
+ * Energy from the start of the recording to `to_ns`; energy drawn before the recording is subtracted. NAN:
+ * unknown.
  */
 static double start_nj(struct reach *reach, size_t before, int64_t to_ns)
 {
@@ -261,7 +264,8 @@ static double start_nj(struct reach *reach, size_t before, int64_t to_ns)
 }
 
 /*
- * Energy from `from_ns` to the end of the recording, without energy drawn after the recording. NAN: unknown.
+ * Energy from `from_ns` to the end of the recording; energy drawn after the recording is subtracted. NAN:
+ * unknown.
  */
 static double end_nj(struct reach *reach, int64_t from_ns)
 {
@@ -285,16 +289,17 @@ static double end_nj(struct reach *reach, int64_t from_ns)
 	return energy_nj(reach, from_ns, shown_ns) + power_w * (double)reach->tau_ns;
 }
 
-/* The end of the first interval must not be earlier than this time. */
+/* Earliest time at which the first interval may end. */
 static int64_t first_edge_ns(const struct reach *reach)
 {
 	return reach->start_ns + 2 * (reach->delay_ns + reach->tau_ns) + MARGIN_NS;
 }
 
 /*
- * Adds one interval from the start of the recording to `to_ns`, the start of the first interval of the total
- * that is kept. If the series is the ring, the interval ends at the first sample after first_edge_ns(), if
- * that is earlier. False: no reading lies before the recording, or there is a hole.
+ * Adds one interval from the start of the recording to `to_ns`, the start of the first interval of the
+ * metered total that is kept. For the 20 ms samples the interval ends at the first sample after
+ * first_edge_ns(), if that is earlier. False: no reading precedes the recording, or readings are too far
+ * apart.
  */
 static bool reach_start(struct reach *reach, int64_t to_ns)
 {
@@ -334,7 +339,7 @@ static void reach_end(struct reach *reach, int64_t from_ns)
 	reach->ends_sharp = true;
 }
 
-/* Adds intervals between the ring's samples inside [from_ns, to_ns], and the shorter ones at both ends. */
+/* Adds intervals between the 20 ms samples inside [from_ns, to_ns], and the shorter ones at both ends. */
 static void add_samples(struct reach *reach, int64_t from_ns, int64_t to_ns)
 {
 	const struct kwhy_power_series *series = reach->series;
@@ -367,8 +372,9 @@ static int64_t last_inside_ns(const struct reach *reach)
 }
 
 /*
- * Adds intervals up to the first one of the total that is kept, and returns its index. The kept intervals
- * begin after first_edge_ns(); if the start cannot be reached, all are kept.
+ * Adds the intervals before the first one of the metered total that is kept, and returns the index of that
+ * one. The kept intervals begin after first_edge_ns(). If no reading reaches the start of the recording,
+ * all are kept.
  */
 static size_t begin(struct reach *reach)
 {
@@ -400,7 +406,10 @@ static void finish(struct reach *reach)
 	reach_end(reach, last_ns);
 }
 
-/* Ratio of the counter's energy to the ring's, over the counter's intervals; 1: unknown or not plausible. */
+/*
+ * Ratio of the counter's energy to that of the 20 ms samples, over the counter's intervals; 1: unknown or
+ * not plausible.
+ */
 static double gain_of(const struct reach *reach)
 {
 	double counted_nj = 0, sampled_nj = 0, gain;
@@ -419,7 +428,10 @@ static double gain_of(const struct reach *reach)
 	return gain < GAIN_MAX && gain > 1 / GAIN_MAX ? gain : 1;
 }
 
-/* Variance due to the gain of the ring, and due to the lag if the powers at both ends differ. */
+/*
+ * Variance of the energy that is due to the gain of the 20 ms samples, and to the meter's lag if the powers
+ * at both ends differ.
+ */
 static double common_variance_nj2(const struct reach *reach, double before_nj, double sum_nj)
 {
 	double drawn_nj = is_own(reach) ? 0 : fabs(sum_nj - before_nj);

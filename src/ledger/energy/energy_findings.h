@@ -5,7 +5,7 @@
 #include "ledger/energy/energy_draws.h"
 #include "ledger/parts.h"
 
-/* All that is known of one device's energy when its accounts are written. */
+/* What is known of one device's energy when its accounts are written. */
 struct kwhy_energy_findings {
 	const struct kwhy_recording *recording;
 	uint32_t device;
@@ -13,7 +13,7 @@ struct kwhy_energy_findings {
 	const struct kwhy_device_meters *meters;
 	const struct kwhy_covered *covered;
 	const struct kwhy_metered_total *total;
-	double delay_s; /* delay of the meter that shows in the total's intervals */
+	double delay_s; /* delay of the meter in the time stamps of the total's intervals */
 	const struct kwhy_power_classes *classes;
 	const struct kwhy_powers *powers;
 	const struct kwhy_apportioned *apportioned;
@@ -22,17 +22,17 @@ struct kwhy_energy_findings {
 
 /*
  * Lag of the meter in ns: its delay plus the time constant of its low-pass. What an interval shows happened
- * that much earlier.
+ * earlier by the lag.
  */
 int64_t kwhy_energy_lag_ns(const struct kwhy_energy_findings *findings);
 
 /*
- * Time of every account, [account_count], idle accounts included: its recorded time inside the metered
- * intervals, and its unrecorded time.
+ * Times of every account, [account_count], idle accounts included: recorded time inside the metered
+ * intervals, and unrecorded time.
  */
 struct kwhy_account_times {
 	double *inside_ns, *unrecorded_ns;
-	double outside_ratio;	       /* mean power outside the activities over the idle level; 1: equal */
+	double outside_ratio; /* mean power before and after the activities over the idle level; 1: equal */
 	double between_ns, between_nj; /* unrecorded time between first and last activity that was metered,
 					  and its energy */
 };
@@ -51,7 +51,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_energy_write_accounts(struct kwhy_ledger *le
 	struct kwhy_error *error);
 
 /*
- * Writes the classes of the device, their groups, and the basis of every account. Called after
+ * Writes the power classes of the device, their groups, and the basis of every account. Called after
  * kwhy_energy_write_accounts().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_write_groups(

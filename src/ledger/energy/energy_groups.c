@@ -4,9 +4,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Largest ratio of half the 90 % interval to the energy of a class at which the class needs no group. */
+/*
+ * Largest half of the 90 % interval of a power class's energy, as a share of the energy, at which the class
+ * needs no group.
+ */
 #define TIGHT_RATIO 0.10
-/* Two clusters are joined if the variance of their sum is below this share of the sum of their variances. */
+/*
+ * Two clusters of power classes are joined if the variance of their sum is below this share of the sum of
+ * their variances.
+ */
 #define JOIN_RATIO 0.8
 /*
  * A cluster is a group if the variance of its sum is below this share of the sum of its members' variances.
@@ -18,8 +24,8 @@ struct clusters {
 	size_t count;
 	double *covariance; /* [count * count] covariance of the energies of the clusters */
 	double *parts;	    /* [count] sum of the variances of a cluster's members */
-	uint32_t *leader;   /* [count] class that stands for the cluster of each class */
-	bool *open;	    /* [count] the class stands for a cluster that may still be joined */
+	uint32_t *leader;   /* [count] representative of each class's cluster, which is one of its classes */
+	bool *open;	    /* [count] the class represents a cluster that may still be joined with others */
 };
 
 static void find_covariance(struct clusters *clusters, const struct kwhy_energy_draws *draws)
@@ -30,7 +36,9 @@ static void find_covariance(struct clusters *clusters, const struct kwhy_energy_
 		const double *draw = draws->draws_nj + i * count;
 
 		for (size_t a = 0; a < count; a++) {
-			/* distance from the middle of the interval; any fixed point near the mean serves */
+			/*
+			 * distance from the middle of the interval; any fixed value near the mean would do
+			 */
 			double far = draw[a] - (draws->low_nj[a] + draws->high_nj[a]) / 2;
 
 			clusters->parts[a] += far / (double)draws->draw_count;
@@ -64,8 +72,8 @@ static double sum_variance(const struct clusters *clusters, size_t a, size_t b)
 }
 
 /*
- * Finds the two clusters whose joint variance is the smallest share of the sum of their variances. False: no
- * two clusters should be joined.
+ * Finds the two clusters for which the variance of the sum is the smallest share of the sum of the
+ * variances. False: no two clusters should be joined.
  */
 static bool find_pair(const struct clusters *clusters, size_t *out_a, size_t *out_b)
 {

@@ -5,24 +5,27 @@
 #include <stdlib.h>
 
 /*
- * Delays that are tried: TRIED_SIDE steps to each side of the ring's delay. A parabola through the best of
- * them gives the result.
+ * Delays that are tried: TRIED_SIDE steps to each side of the delay of the 20 ms samples. The result is the
+ * minimum of a parabola through the best of them.
  */
 #define TRIED_STEP_S 1e-3
 #define TRIED_SIDE 15
 #define TRIED_COUNT (2 * TRIED_SIDE + 1)
 #define TRIED_SD_S 5e-3
 
-/* Fewer intervals do not determine a delay; more intervals do not improve it. */
+/*
+ * Smallest and largest number of intervals that are used: fewer do not determine a delay, more do not
+ * improve it.
+ */
 #define INTERVALS_MIN 10
 #define INTERVALS_MAX 3000
 
-/* Time for which the meter shows an activity after its end, in time constants. */
+/* Time for which the meter shows an activity after its end, in time constants of its low-pass. */
 #define MEMORY_TAUS 6
 
 struct look {
 	int64_t time_ns;
-	uint32_t at; /* number of the interval's edge * TRIED_COUNT + number of the delay */
+	uint32_t at; /* index of the edge of an interval * TRIED_COUNT + index of the delay */
 };
 
 struct search {
@@ -32,8 +35,8 @@ struct search {
 	struct look *looks;   /* [2 * count * TRIED_COUNT] start and end of each interval at each delay, in
 				 order of time */
 	double *integrals_nj; /* [2 * count * TRIED_COUNT] modelled energy up to each edge at each delay */
-	bool *is_known; /* [count] neither the interval nor the time before it that the meter still shows is
-			   unrecorded */
+	bool *is_known; /* [count] neither the interval nor the time before it that the meter still shows
+			   contains unrecorded time */
 };
 
 static int compare_looks(const void *a, const void *b)
@@ -80,8 +83,8 @@ static void visit(void *context, const struct kwhy_filtered_levels *response, si
 		double filtered = response->level[c] - response->lag[c];
 		double power_w = c < classes ? search->powers->net_w[c] : search->powers->idle_w;
 
-		if (c + 1 == response->channel_count) /* the last channel is unrecorded time, whose power is
-							 unknown */
+		if (c + 1 == response->channel_count) /* the last channel is that of unrecorded time, whose
+							 power is unknown */
 			break;
 		sum_nj += power_w * (response->area_s[c] - response->tau_s[0] * filtered) * 1e9;
 	}
@@ -135,9 +138,10 @@ static double ratio_at(const struct search *search, size_t interval, int tried)
 }
 
 /*
- * Cost of one delay: half the number of intervals times the log of the ratios' variance about their mean,
- * which a gain between the meters would change, plus a term for the distance from the ring's delay. The first
- * interval is left out, because the meter may still show time before the recording in it.
+ * Cost of one delay. The main term is half the number of intervals times the logarithm of the variance of
+ * the ratios about their mean, since a gain between the meters would change that mean only. A second term
+ * is for the distance from the delay of the 20 ms samples. The first interval is left out, because the
+ * meter may still show time before the recording in it.
  */
 static double cost_at(const struct search *search, int tried)
 {
@@ -159,7 +163,7 @@ static double cost_at(const struct search *search, int tried)
 	return (double)count / 2 * log(squares + 1e-8) + 0.5 * far * far;
 }
 
-/* The delay with the least cost; of equal costs, the one nearest to the ring's delay. */
+/* The delay with the least cost; of equal costs, the one nearest to the delay of the 20 ms samples. */
 static int cheapest(const double cost[TRIED_COUNT])
 {
 	int best = TRIED_SIDE;

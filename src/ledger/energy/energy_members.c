@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 /*
- * Largest posterior-to-prior ratio of the standard deviation at which the basis of a power is `data`. At this
- * ratio the readings provide four fifths of the information: 1 - 0.45^2.
+ * Largest ratio of the posterior to the prior standard deviation at which the basis of a power is `data`.
+ * At this ratio the readings provide four fifths of the information: 1 - 0.45^2.
  */
 #define PRIOR_POSTERIOR_RATIO 0.45
 
@@ -17,13 +17,14 @@ struct grouping {
 	const struct kwhy_energy_findings *findings;
 	struct kwhy_device_ledger *device_ledger;
 	uint32_t *group_of; /* [class_count + 1] group of each class, or KWHY_NONE */
-	size_t found;	    /* number of groups of classes; groups of pools have the numbers after them */
-	bool *chosen;	    /* [class_count + 1] the class is in the current group */
+	size_t found; /* number of groups of classes; groups of pools (classes with several accounts) have the
+			 numbers after them */
+	bool *chosen; /* [class_count + 1] the class is in the current group */
 };
 
 /*
- * Class of an account. Unrecorded time has no class and counts as idle; its energy is what the meter shows
- * beyond classes and idle.
+ * Power class of an account. Unrecorded time has no class and counts as idle; its energy is the metered
+ * energy beyond that of classes and idle.
  */
 static size_t class_of(const struct grouping *grouping, const struct kwhy_account *account)
 {
@@ -31,7 +32,7 @@ static size_t class_of(const struct grouping *grouping, const struct kwhy_accoun
 						 : account->power_class;
 }
 
-/* Makes a group of each pool (a class with several accounts) whose class is in no group. */
+/* Makes a group of each pool (a power class with several accounts) whose class is in no group. */
 static void add_pools(struct grouping *grouping, size_t *count)
 {
 	const struct kwhy_power_classes *classes = grouping->findings->classes;
@@ -76,7 +77,7 @@ static bool is_decided(const struct kwhy_powers *powers, size_t class)
 	return powers->posterior_ratio[class] <= PRIOR_POSTERIOR_RATIO;
 }
 
-/* The basis of the power of a class that is in no group. */
+/* The basis of the power of a power class that is in no group. */
 static enum kwhy_basis basis_of(const struct grouping *grouping, size_t class)
 {
 	const struct kwhy_powers *powers = grouping->findings->powers;
@@ -102,8 +103,8 @@ static void write_basis(struct grouping *grouping)
 }
 
 /*
- * Relative standard deviation of a class's power above idle: that of the draws, combined with that of power
- * in place over power in bursts.
+ * Relative standard deviation of a class's power above idle: that of the random draws, combined with that
+ * of the ratio between its power among other work and in bursts.
  */
 static double spread_of(const struct kwhy_powers *powers, size_t class)
 {

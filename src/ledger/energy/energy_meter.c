@@ -10,14 +10,14 @@
 #include <stdlib.h>
 
 /*
- * The mean of two readings is half their sum, and 1 mW times 1 ns is 1e-12 J; so 2000 units of sum times ns
- * are 1 nJ.
+ * Units of a trapezoid sum that make 1 nJ. A unit is 1 mW (sum of two readings) times 1 ns; the mean of two
+ * readings is half their sum, and 1 mW times 1 ns is 1e-12 J.
  */
 #define TRAPEZOID_UNITS_PER_NJ 2000
 
 /*
- * Two readings have a hole between them if they are farther apart than HOLE_MIN_NS and than HOLE_STEPS times
- * the usual time.
+ * Two readings are too far apart to interpolate if their distance is above HOLE_MIN_NS and above HOLE_STEPS
+ * times the usual one.
  */
 #define HOLE_MIN_NS 250000000
 #define HOLE_STEPS 10
@@ -119,7 +119,10 @@ enum kwhy_status kwhy_energy_refuse(const char *whose, struct kwhy_error *error)
 		whose);
 }
 
-/* Cuts an interval to the hull; the energy is that of the part inside at the interval's mean power. */
+/*
+ * Cuts an interval to the hull (the time that the ledger accounts for). Its energy becomes that of the part
+ * inside at the interval's mean power.
+ */
 static void cut_to(const struct kwhy_window *hull, struct kwhy_metered_interval *interval)
 {
 	const int64_t whole_ns = interval->end_ns - interval->start_ns;
@@ -158,8 +161,8 @@ static enum kwhy_status add_interval(struct kwhy_metered_total *total, const str
 }
 
 /*
- * Writes the longest time between two readings that is not a hole; INT64_MAX for a counter. False: out of
- * memory.
+ * Writes the longest time in ns between two readings that does not count as a gap; INT64_MAX for a counter.
+ * False: out of memory.
  */
 static bool find_longest_step(const struct kwhy_power_series *series, int64_t *out_ns)
 {
@@ -184,9 +187,9 @@ static bool find_longest_step(const struct kwhy_power_series *series, int64_t *o
 }
 
 /*
- * Variance, in nJ^2, of the energy between readings i - 1 and i of instants, because the power between them
- * is unknown. It is estimated from their difference (successive differences, von Neumann). 0 for other
- * meters.
+ * Variance in nJ^2 of the energy between readings i - 1 and i of a meter that reports the power of the
+ * moment. The power between the readings is unknown; the variance is estimated from their difference
+ * (successive differences, von Neumann). 0 for other meters.
  */
 static double unrecorded_square(const struct kwhy_power_series *series, size_t i, int64_t step_ns)
 {
@@ -195,7 +198,7 @@ static double unrecorded_square(const struct kwhy_power_series *series, size_t i
 	return kwhy_meter_row(series->meter)->role == KWHY_METER_ROLE_INSTANTS ? step_nj * step_nj / 2 : 0;
 }
 
-/* Adds the intervals inside the hull, and sets the sampling ratio. */
+/* Adds the intervals inside the hull (the time that the ledger accounts for), and sets sampling_ratio. */
 static enum kwhy_status add_intervals(struct kwhy_metered_total *total,
 	const struct kwhy_power_series *series, const struct kwhy_covered *covered, int64_t longest_ns,
 	struct kwhy_error *error)
@@ -224,8 +227,8 @@ static enum kwhy_status add_intervals(struct kwhy_metered_total *total,
 }
 
 /*
- * First reading after the start of the recording, if its averaging window overlaps the recording; otherwise
- * -1.
+ * Index of the first reading after the start of the recording if its averaging window overlaps the
+ * recording; otherwise -1.
  */
 static int64_t first_mean_mw(const struct kwhy_power_series *series, const struct kwhy_window *hull)
 {
@@ -238,9 +241,9 @@ static int64_t first_mean_mw(const struct kwhy_power_series *series, const struc
 }
 
 /*
- * Handles a recording that lies between two readings of means. The first reading after its start has a window
- * that reaches into it. Adds one interval for the whole recording with that mean, which deconvolution
- * replaces later.
+ * Handles a recording that lies between two readings of a meter that reports means. The window of the first
+ * reading after its start overlaps it. Adds one interval for the whole recording with that mean, which
+ * deconvolution replaces later.
  */
 static void add_between_readings(struct kwhy_metered_total *total, const struct kwhy_power_series *series,
 	const struct kwhy_covered *covered)

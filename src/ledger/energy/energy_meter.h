@@ -21,16 +21,16 @@ struct kwhy_metered_interval {
 
 /*
  * The metered total that the ledger must equal: the intervals of one meter inside the hull of the coverage,
- * in order. If no activity ran, the total covers the hull to the nanosecond: an interval across an end of the
- * hull counts with the part inside, at its mean power. If activities ran, such intervals are divided later,
- * by the powers (energy_ends.h).
+ * in order. If no activity ran, the total covers the hull to the nanosecond: an interval across an end of
+ * the hull counts with the part inside, at its mean power. If activities ran, such intervals are divided
+ * later, using the fitted powers (energy_ends.h).
  */
 struct kwhy_metered_total {
 	uint32_t meter; /* enum kwhy_meter */
 	struct kwhy_metered_interval *intervals;
 	size_t count;
 	int64_t sum_nj, sum_ns;
-	double sampling_ratio; /* half-width of the 90 % interval of sum_nj as a share of sum_nj; it covers
+	double sampling_ratio; /* half-width of the 90 % interval of sum_nj, as a share of sum_nj; it covers
 				  changes of power between readings and the unknown energy at the ends of the
 				  recording */
 	int64_t hole_ns; /* total length of times between power readings that are too far apart to interpolate
@@ -40,13 +40,15 @@ struct kwhy_metered_total {
 	bool starts_sharp,
 		ends_sharp; /* The first interval begins with the recording, or the last one ends with it, and
 			       contains no energy drawn outside of the recording (energy_ends.h). */
-	bool is_deconvolved; /* the intervals are on the clock of the activities (energy_deconvolve.h) */
-	size_t wrapped_count, fallen_count; /* readings at which a counter fell: wraps, which were undone, and
-					       other falls, whose intervals were left out */
+	bool is_deconvolved; /* the intervals are on the clock of the activities, not of the meter
+				(energy_deconvolve.h) */
+	size_t wrapped_count,
+		fallen_count; /* number of readings at which a counter fell: by wraps, which were undone, and
+				 by other falls, whose intervals were left out */
 };
 
 /*
- * Fails with KWHY_E_INPUT because an int64 cannot hold the nanojoules. `whose` completes the message, as
+ * Fails with KWHY_E_INPUT because the nanojoules exceed an int64. `whose` completes the message, as in
  * "readings of one device come to".
  */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_refuse(const char *whose, struct kwhy_error *error);
@@ -56,23 +58,23 @@ KWHY_MUST_USE enum kwhy_status kwhy_device_meters_find(struct kwhy_device_meters
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
 
 /*
- * The best meter of the device with one of these owners and one of these roles, which are bits; NULL: it has
- * no such meter.
+ * The best meter of the device with one of these owners and one of these roles, each a mask of bits; NULL:
+ * it has no such meter.
  */
 const struct kwhy_power_series *kwhy_device_meters_best(
 	const struct kwhy_device_meters *meters, unsigned owners, unsigned roles);
 
 /*
  * Writes the energy between readings i - 1 and i of a power meter. `rest` carries the remainder of the
- * integer division from one interval to the next. False: an int64 cannot hold the energy.
+ * integer division from one interval to the next. False: the energy exceeds an int64.
  */
 bool kwhy_power_trapezoid_nj(
 	const struct kwhy_power_series *series, size_t i, int64_t *rest, int64_t *out_nj);
 
 /*
- * Makes the intervals of one meter. Powers are integrated by trapezoids between readings, and rounded so that
- * the sum is exact. Two readings that are more than ten times as far apart as usual, and more than 0.25 s,
- * have no interval between them, because the power there is unknown.
+ * Makes the intervals of one meter. Powers are integrated by trapezoids between readings, and rounded so
+ * that the sum is exact. Two readings that are more than ten times as far apart as usual, and more than
+ * 0.25 s, have no interval between them, since the power there is unknown.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_metered_total_init(struct kwhy_metered_total *total,
 	const struct kwhy_power_series *series, const struct kwhy_covered *covered, struct kwhy_error *error);

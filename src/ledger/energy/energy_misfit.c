@@ -10,14 +10,15 @@
 #define ERRORS_BEYOND 3
 
 /*
- * An interval of the meter without unrecorded time, in which the meter shows no time outside the recording.
+ * An interval of the meter that contains no unrecorded time and in which the meter shows no time outside
+ * the recording.
  */
 struct reported {
 	size_t interval;
 	double modelled_nj, beyond_nj;	 /* beyond_nj: metered energy less the modelled energy times the gain
 					    between the meters */
-	double ran_s, apportioned_ratio; /* of the classes under test: seconds in which they ran, and their
-					    share of the modelled energy */
+	double ran_s, apportioned_ratio; /* of the power classes under test: seconds in which they ran, and
+					    their share of the modelled energy */
 };
 
 struct misfit {
@@ -53,8 +54,8 @@ static void list(struct misfit *misfit, const struct kwhy_metered_total *total)
 }
 
 /*
- * Sets ran_s and apportioned_ratio to the sums over the classes [first, end), except the class of time
- * without a context.
+ * Sets ran_s and apportioned_ratio to the sums over the classes [first, end). The class of time without a
+ * context is left out.
  */
 static void ask(struct misfit *misfit, size_t first, size_t end)
 {
@@ -78,9 +79,9 @@ static void ask(struct misfit *misfit, size_t first, size_t end)
 }
 
 /*
- * Energy on wrong accounts if the classes under test have another power than assumed. Only that part of their
- * seconds counts which is not proportional to the modelled energy: the gain absorbs a contribution that all
- * intervals share.
+ * Energy on wrong accounts if the power of the classes under test is not what was assumed. Only that part
+ * of their seconds counts which is not proportional to the modelled energy, since the gain absorbs what is
+ * common to all intervals.
  */
 static double wrong_nj(const struct misfit *misfit)
 {
@@ -111,7 +112,7 @@ static double wrong_nj(const struct misfit *misfit)
 	return fmax(0, fabs(more_w) - ERRORS_BEYOND * error_w) * moved_s * 1e9;
 }
 
-/* Tests all classes together, then each class alone. */
+/* Tests all power classes together, then each class alone. */
 static double largest_wrong_nj(struct misfit *misfit)
 {
 	const size_t classes = misfit->view->class_count;

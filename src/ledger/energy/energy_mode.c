@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Steps of the response grid in standard deviations of the prior, and upper bounds of the steps, beyond which
- * interpolation is not accurate.
+ * Steps of the response grid (time constants and delays of the meter) in standard deviations of the prior,
+ * and upper bounds of the steps, beyond which interpolation is not accurate.
  */
 #define TAU_STEP_OF_SPREAD 1.5
 #define TAU_STEP_MAX 0.3
@@ -74,8 +74,8 @@ static void start_mode(struct kwhy_inference *inference)
 }
 
 /*
- * Moves the middle of the grid to the mode, and reduces the steps to what the uncertainty of the response
- * needs. False: the grid was good, and stays.
+ * Moves the middle of the response grid to the mode, and reduces its steps to what the uncertainty of the
+ * response needs. False: the grid was good, and stays.
  */
 static bool move_grid(struct kwhy_inference *inference, double tau_sd, double delay_sd)
 {
@@ -101,7 +101,7 @@ static bool move_grid(struct kwhy_inference *inference, double tau_sd, double de
 	return true;
 }
 
-/* Climbs, moves the grid and climbs again until the mode lies well inside the grid. */
+/* Climbs to the mode, moves the response grid and climbs again until the mode lies well inside the grid. */
 static enum kwhy_status climb(struct kwhy_inference *inference, struct kwhy_error *error)
 {
 	size_t classes = inference->prior.class_count;
@@ -124,8 +124,8 @@ static enum kwhy_status climb(struct kwhy_inference *inference, struct kwhy_erro
 }
 
 /*
- * Climbs from the means of the prior and from the best point of a scan. Keeps the mode with the higher
- * density.
+ * Climbs to a mode twice, from the means of the prior and from the best point of a scan. Keeps the mode
+ * with the higher density.
  */
 static enum kwhy_status start_here(
 	struct kwhy_inference *inference, double *out_density, struct kwhy_error *error)
@@ -151,8 +151,8 @@ static enum kwhy_status start_here(
 }
 
 /*
- * Whether a loop may have several maxima. It may if its activities are about as long as the delay is
- * uncertain: shorter ones cause no ripple in the readings, and longer ones cannot be confused.
+ * Whether the density may have several maxima, as for a loop whose activities are about as long as the
+ * delay is uncertain. Shorter ones cause no ripple in the readings, and longer ones cannot be confused.
  */
 static bool is_ambiguous(const struct kwhy_inference *inference)
 {
@@ -166,8 +166,8 @@ static bool is_ambiguous(const struct kwhy_inference *inference)
 }
 
 /*
- * Starts at several delays with a fine grid around each. Keeps the mode with the highest density, and its
- * grid.
+ * Climbs to modes from several delays, with a fine response grid around each. Keeps the mode with the
+ * highest density, and its grid.
  */
 static enum kwhy_status start_often(struct kwhy_inference *inference, double *best, struct kwhy_error *error)
 {

@@ -6,8 +6,9 @@
 #include "ledger/energy/energy_priors.h"
 
 /*
- * The most probable powers of one device's classes and the response of its meter: the mode of the posterior
- * density, on a grid of responses that moves with it.
+ * The most probable powers of one device's power classes and the response of its meter. They are the mode
+ * of the posterior density, which is searched on a grid of meter responses (time constants and delays) that
+ * moves with it.
  */
 
 /* All that one inference uses. Zero-initialise. */
@@ -25,20 +26,21 @@ struct kwhy_inference {
 	int grids; /* number of response grids tried after the first one */
 };
 
-/* Sets the grid to the means of the priors of the response. */
+/* Sets the response grid to the means of the priors of the meter's response. */
 void kwhy_inference_first_grid(struct kwhy_inference *inference);
 
-/* Computes what the readings would show of each class at each response of the grid. */
+/* Computes what the readings would show of each power class at each response of the grid. */
 KWHY_MUST_USE enum kwhy_status kwhy_inference_features(
 	struct kwhy_inference *inference, struct kwhy_error *error);
 
-/* Finds a mode to begin with, from several delays if the loop may have several maxima. */
+/* Finds a mode to begin with. If the density may have several maxima, it starts at several delays. */
 KWHY_MUST_USE enum kwhy_status kwhy_inference_start(
 	struct kwhy_inference *inference, struct kwhy_error *error);
 
 /*
  * Climbs to the mode, with steps in between that make the likelihood realistic: drift is removed from the
- * readings, similar readings share an error, and autocorrelation tempers the likelihood.
+ * readings, similar readings get a common error, and autocorrelation tempers the likelihood (raises it to a
+ * power below 1).
  */
 KWHY_MUST_USE enum kwhy_status kwhy_inference_settle(
 	struct kwhy_inference *inference, struct kwhy_error *error);

@@ -12,34 +12,34 @@
 #include <string.h>
 
 /*
- * CELLS_MAX is the largest product of the number of readings and the number of classes + 1, unless there are
- * at most READINGS_MIN readings. For each class a reading needs a feature of 4 bytes at each of the 27 grid
- * points, and it adds to the time of a draw.
+ * CELLS_MAX is the largest product of the number of readings and (the number of power classes + 1), unless
+ * there are at most READINGS_MIN readings. For each class a reading takes 4 bytes at each of the 27 points
+ * of the response grid, and adds to the time of a draw.
  */
 #define QUANTILE_95_SDS 1.645 /* 95 % quantile of a normal density, in standard deviations */
 #define CELLS_MAX 60000
 #define READINGS_MIN 1000
 
 /*
- * Numbers of draws at which two seeds agree to a few hundredths of an interval. The chain mixes more slowly
- * if there are many classes.
+ * Numbers of draws at which two seeds agree to a few hundredths of an interval. The Markov chain mixes more
+ * slowly if there are many power classes.
  */
 #define DRAWS_OF_FEW 800
 #define DRAWS_OF_MANY 1600
 #define CLASSES_FEW 16
 
-/* Time for which a reading shows an activity after its end, in time constants. */
+/* Time for which a reading shows an activity after its end, in time constants of the meter's low-pass. */
 #define MEMORY_TAUS 6
 
 /*
- * Least difference between a learnt power and that from the readings alone, in standard deviations, at which
+ * Difference between a learnt power and that from the readings alone, in standard deviations, from which on
  * the readings contradict the learnt power.
  */
 #define OVERRULED_SPREADS 3.0
 
 /*
- * Lists times whose readings are not used: the idle level changes in them, or a probe's burst lowered the
- * clocks.
+ * Lists times whose readings are not used: the idle level changes in them, or a burst of kwhy probe lowered
+ * the clocks.
  */
 static enum kwhy_status find_unsettled(struct kwhy_inference *inference, struct kwhy_window **out,
 	size_t *out_count, struct kwhy_error *error)
@@ -172,9 +172,9 @@ static double sd_w(const struct kwhy_powers *powers, size_t class)
 }
 
 /*
- * Posterior-to-prior ratio of the standard deviation: of the power's logarithm, or of the watts if that ratio
- * is less. A copy that draws little above idle has a wide logarithm, however well its few watts are known.
- * The prior's standard deviation in watts follows from its 5 % and 95 % quantiles.
+ * Ratio of the posterior to the prior standard deviation: of the power's logarithm or, if that ratio is
+ * less, of the power in watts. A copy that draws little above idle has a wide logarithm even if its few
+ * watts are known well. The prior's standard deviation in watts follows from its 5 % and 95 % quantiles.
  */
 static double posterior_ratio_of(
 	const struct kwhy_inference *inference, size_t class, double prior_spread, double prior_net_w)
@@ -194,8 +194,8 @@ static void keep_classes(struct kwhy_inference *inference)
 	for (size_t c = 0; c < classes; c++) {
 		double unit = prior->tied[c] ? prior->other[KWHY_PARAMETER_UNIT].mean : 0;
 		/*
-		 * the ratio is taken to a prior with the usual standard deviation of the unit power, because
-		 * a wider one would make the readings seem decisive
+		 * the prior's standard deviation of the power of a full grid is taken to be the usual one,
+		 * since a wider one would make the readings seem decisive
 		 */
 		double loose = prior->tied[c] ? KWHY_UNIT_SPREAD : 0;
 		double sign = c == inference->question->classes->clean ? -1 : 1;
@@ -265,7 +265,7 @@ static enum kwhy_status infer_once(struct kwhy_inference *inference, struct kwhy
 	return status;
 }
 
-/* Handles readings that no powers fit: they are dropped, and the prior decides. */
+/* Handles readings that no powers fit: they are dropped, and the priors are used. */
 static enum kwhy_status infer_unfitted(struct kwhy_inference *inference, struct kwhy_error *error)
 {
 	inference->powers->unfitted_count = inference->readings.count;
@@ -289,7 +289,8 @@ static double log_spread(const struct kwhy_powers *powers, size_t class)
 }
 
 /*
- * Whether the readings alone contradict a power of another recording. That power then belongs to other work.
+ * Whether the readings alone contradict a power from another recording. That power is then one of other
+ * work.
  */
 static bool is_contradicted(
 	const struct kwhy_powers *powers, size_t class, const struct kwhy_power_prior *prior)
@@ -300,8 +301,8 @@ static bool is_contradicted(
 }
 
 /*
- * Reads the original readings again and infers from them, because the drift that was removed was that of the
- * powers before.
+ * Reads the original readings again and infers the powers from them. The drift that was removed from the
+ * current readings belonged to the earlier powers.
  */
 static enum kwhy_status infer_again(struct kwhy_inference *inference, struct kwhy_error *error)
 {

@@ -23,23 +23,23 @@ struct kwhy_powers {
 	double *net_w; /* [class_count] posterior mean of the power above idle; negative for time without a
 			  context */
 	double *prior_net_w;	 /* [class_count] medians of the priors of the powers above idle */
-	double *posterior_ratio; /* [class_count] posterior-to-prior ratio of the standard deviation: of the
-				    power's logarithm, or of its watts where that ratio is less */
-	double *in_place_ratio; /* [class_count] standard deviation of the logarithm of the ratio of the power
-				   in place to that in bursts */
+	double *posterior_ratio; /* [class_count] ratio of the posterior to the prior standard deviation: of
+				    the power's logarithm or, if that ratio is less, of the power in watts */
+	double *in_place_ratio;	 /* [class_count] standard deviation of the logarithm of (power between other
+				    work / power in bursts) */
 	double idle_w;
 	double tau_s, delay_s; /* posterior means of the meter's time constant and delay */
 	double *draws_net_w;   /* [draw_count * class_count] powers above idle */
 	double *draws_idle_w;  /* [draw_count] idle levels */
 	uint32_t meter;	       /* meter whose readings were used; KWHY_NONE: no meter has usable ones */
 	size_t reading_count, left_out_count;
-	size_t unfitted_count;	/* number of readings, if no powers fit them and the assumed powers are
-				   returned; 0: the fit succeeded */
+	size_t unfitted_count; /* number of readings that were dropped because no powers fit them, so that the
+				  assumed powers are returned; 0: the fit succeeded */
 	size_t overruled_count; /* number of powers from other recordings that the readings contradict */
-	size_t burst_count,
-		throttled_count; /* number of a probe's bursts, and of those whose readings were left out */
-	bool response_assumed;	 /* the meter's response is assumed, because no profile states it */
-	bool idle_measured;	 /* some of the readings show an idle device only */
+	size_t burst_count, throttled_count; /* number of bursts of kwhy probe, and of those whose readings
+						were left out */
+	bool response_assumed; /* the meter's response is assumed, because no profile states it */
+	bool idle_measured;    /* some of the readings show only an idle device */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_powers_infer(

@@ -8,9 +8,10 @@
 #include <stdlib.h>
 
 /*
- * Factors on the standard deviations of a measured meter response: another card than the measured one is
- * assumed to respond alike, but with these multiples of its standard deviations. If a profile states the
- * response, its standard deviations are at least RESPONSE_SD_MIN_S, which the response grid resolves.
+ * Factors on the standard deviations of a measured meter response. Another card than the measured one is
+ * assumed to respond alike, with these multiples of its standard deviations. If a profile states the
+ * response, its standard deviations are at least RESPONSE_SD_MIN_S, which the steps of the response grid
+ * resolve.
  */
 #define TAU_WIDENED 2
 #define DELAY_WIDENED 1.5
@@ -35,12 +36,12 @@
 
 /*
  * Largest share of a reading's window with activities at which the reading counts as idle, and least number
- * of such readings.
+ * of idle readings.
  */
 #define QUIET_SHARE 1e-3
 #define QUIET_MIN 5
 
-/* Smallest plausible power of a full grid above idle; a smaller value is an error of units. */
+/* Smallest plausible power of a full grid above idle in watts; a smaller value is an error of units. */
 #define UNIT_MIN_W 1.0
 
 /*
@@ -51,8 +52,8 @@
 #define UNIT_OF_SPACE 0.6
 #define UNIT_OF_SPACE_SPREAD 0.6
 /*
- * Difference between readings of idle and of work below which work need not be the cause; idle levels drift
- * by half of it.
+ * Difference between readings of idle and of work below which the work need not be the cause of it; idle
+ * levels drift by half of this.
  */
 #define LEVEL_UNSURE_W 1.0
 
@@ -67,8 +68,8 @@ static struct kwhy_normal normal_of(struct kwhy_measured measured, double spread
 }
 
 /*
- * Response of a meter; one without a low-pass gets the time constant of the measured meter, because the fit
- * needs a width to begin from.
+ * Response of a meter. A meter without a low-pass gets the time constant of the measured meter, because the
+ * fit needs a width to begin with.
  */
 static struct kwhy_response low_pass_of(uint32_t meter, const struct kwhy_profile *profile)
 {
@@ -134,7 +135,10 @@ enum kwhy_status kwhy_priors_quiet(const struct kwhy_response_features *features
 	return KWHY_OK;
 }
 
-/* Lowest reading without time without a context; if there is none, the mean power of the total. */
+/*
+ * Lowest of the readings that show a context at all times; if there is none, the mean power of the metered
+ * total.
+ */
 static double least_power(const struct kwhy_powers_question *question,
 	const struct kwhy_response_features *features, const struct kwhy_power_readings *readings)
 {
@@ -149,8 +153,8 @@ static double least_power(const struct kwhy_powers_question *question,
 }
 
 /*
- * Prior of the idle level: stated in the recording, else measured in the profile, else the median of idle
- * readings, else a share of the power limit or of the lowest reading.
+ * Prior of the idle level. It is the level that the recording states, else the profile's, else the median
+ * of idle readings, else a share of the power limit or of the lowest reading.
  */
 static struct kwhy_normal idle_prior(const struct kwhy_powers_question *question, double quiet_w,
 	const struct kwhy_response_features *features, const struct kwhy_power_readings *readings)
@@ -215,7 +219,10 @@ static struct kwhy_normal clean_prior(const struct kwhy_powers_question *questio
 	return (struct kwhy_normal){log(below_w), fmin(hypot(idle.sd, clean.sd) / below_w, 1)};
 }
 
-/* Mean, over the readings, of the sum over the classes of fill times level. */
+/*
+ * Mean over the readings of the sum, over the power classes, of fill times level: the part of the device
+ * that was filled with blocks.
+ */
 static double mean_fill(
 	const struct kwhy_powers_question *question, const struct kwhy_response_features *features)
 {
@@ -232,8 +239,8 @@ static double mean_fill(
 }
 
 /*
- * Mean power above idle in watts and mean fill of the grids in the same time: of the readings, else of the
- * total.
+ * Mean power above idle in watts, and mean fill (share of the multiprocessors with blocks) in the same
+ * time. Both are of the readings or, without readings, of the metered total.
  */
 struct drawn {
 	double above_w, fill;
@@ -262,9 +269,9 @@ static struct drawn find_drawn(const struct kwhy_powers_question *question,
 }
 
 /*
- * Prior of the logarithm of the power of a full grid above idle. Its median explains the drawn power, as far
- * as readings show the work. Work that is too short or draws too little hardly shows in them; then the prior
- * covers any full grid.
+ * Prior of the logarithm of the power of a full grid above idle. Its median explains the metered power, as
+ * far as readings show the work. Work that is too short or draws too little hardly shows in readings; then
+ * the prior covers any full grid.
  */
 static struct kwhy_normal unit_prior(
 	const struct kwhy_powers_question *question, const struct drawn *drawn, struct kwhy_normal level)
@@ -333,8 +340,8 @@ enum kwhy_status kwhy_priors_init(struct kwhy_posterior_prior *prior,
 	prior->other[KWHY_PARAMETER_IDLE] = idle_prior(question, quiet_w, features, readings);
 	below = clean_prior(question, features, readings, prior->other[KWHY_PARAMETER_IDLE]);
 	/*
-	 * The idle level that readings show is preferred here: a stated level, or that of another card, may
-	 * be above all readings.
+	 * A level that readings show takes precedence here: a stated level, or that of another card, may be
+	 * above all readings.
 	 */
 	level = isnan(quiet_w) ? prior->other[KWHY_PARAMETER_IDLE] : (struct kwhy_normal){quiet_w, 0};
 	drawn = find_drawn(question, features, readings, level.mean, exp(below.mean));

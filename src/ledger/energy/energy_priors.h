@@ -4,10 +4,7 @@
 
 #include "ledger/energy/energy_powers.h"
 
-/*
- * Standard deviation of the logarithm of the power of a full grid in the prior, if the readings show the
- * work.
- */
+/* Prior standard deviation of the logarithm of the power of a full grid, if the readings show the work. */
 #define KWHY_UNIT_SPREAD 0.5
 
 /*
@@ -18,16 +15,16 @@ bool kwhy_priors_response(uint32_t meter, const struct kwhy_profile *profile, st
 	struct kwhy_normal *out_delay_s);
 
 /*
- * Writes the median and the number of the readings whose window contains no work. `features` must be those of
- * `readings`. The median is NAN and the number 0 if there are too few of these readings.
+ * Writes the median and the number of the readings whose window contains no work. `features` must be those
+ * of `readings`. If there are too few such readings, the median is NAN and the number 0.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_priors_quiet(const struct kwhy_response_features *features,
 	const struct kwhy_power_readings *readings, double *out_power_w, size_t *out_count,
 	struct kwhy_error *error);
 
 /*
- * Makes the priors of the idle level, the unit power and the class powers. The caller sets those of time
- * constant and delay.
+ * Makes the priors of the idle level, of the power of a full grid, and of the powers of the power classes.
+ * The caller sets those of time constant and delay.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_priors_init(struct kwhy_posterior_prior *prior,
 	const struct kwhy_powers_question *question, const struct kwhy_response_features *features,

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 /*
- * Recorded time inside the metered intervals. The intervals are moved earlier by the meter's lag, cut to the
- * recorded windows, and joined if they touch.
+ * Recorded time inside the metered intervals. The intervals are moved earlier by the meter's lag, cut to
+ * the recorded windows, and joined where they touch.
  */
 struct runs {
 	struct kwhy_window *windows;
@@ -96,8 +96,8 @@ static double inside(const struct kwhy_window *windows, size_t count, int64_t st
 }
 
 /*
- * Ratio of the mean power in the time outside the activities, whose length is outside_ns, to the idle level.
- * It is above 1 if idle was elevated there.
+ * Ratio of the mean power before and after the activities to the idle level; the length of that time is
+ * outside_ns. It is above 1 if idle was elevated there.
  */
 static double outside_ratio(const struct kwhy_energy_findings *findings,
 	const struct kwhy_device_ledger *device_ledger, const struct runs *runs, double outside_ns)
@@ -114,8 +114,8 @@ static double outside_ratio(const struct kwhy_energy_findings *findings,
 }
 
 /*
- * Idle time as the meter shows it. The first reading also shows time before the recording, in which it is not
- * known what ran; that time counts as idle time outside the activities.
+ * Idle time as the meter shows it. The first reading also shows time before the recording, for which it is
+ * unknown what ran; it counts as idle time before the activities.
  */
 static double idle_seen_ns(const struct kwhy_energy_findings *findings, double known_ns)
 {
@@ -136,8 +136,8 @@ static bool is_gap(const struct kwhy_account *account)
 }
 
 /*
- * Divides the idle time among the idle accounts. Accounts outside the activities get the time that is
- * outside; the others share the rest in proportion to their times.
+ * Divides the idle time among the idle accounts. Accounts of time before and after the activities get that
+ * time; the others share the rest in proportion to their times.
  */
 static void share_idle(const struct kwhy_energy_findings *findings,
 	const struct kwhy_device_ledger *device_ledger, const struct runs *runs,
@@ -158,7 +158,10 @@ static void share_idle(const struct kwhy_energy_findings *findings,
 	for (size_t i = 0; i < device_ledger->account_count; i++)
 		if (is_gap(&device_ledger->accounts[i]))
 			gaps_ns += (double)device_ledger->accounts[i].time_ns;
-	/* an account without time gets no energy; what only the lag shifts into it goes to other accounts */
+	/*
+	 * an account without time gets no energy; energy that only the meter's lag moves into it goes to
+	 * other accounts
+	 */
 	for (size_t i = 0; i < device_ledger->account_count; i++) {
 		const struct kwhy_account *account = &device_ledger->accounts[i];
 
@@ -192,8 +195,8 @@ static void add_rows(struct kwhy_account_times *times, const struct kwhy_energy_
 }
 
 /*
- * Adds the unrecorded time between the first and last activity, and its energy. If an interval reaches beyond
- * these, the energy of its unrecorded time is divided in proportion to time.
+ * Adds the unrecorded time between the first and last activity, and its energy. An interval that reaches
+ * beyond these adds a part of the energy of its unrecorded time, in proportion to time.
  */
 static void add_between(struct kwhy_account_times *times, const struct kwhy_energy_findings *findings,
 	const struct kwhy_device_ledger *device_ledger)
@@ -215,8 +218,8 @@ static void add_between(struct kwhy_account_times *times, const struct kwhy_ener
 		if (from_ns >= to_ns)
 			continue;
 		/*
-		 * the meter shows unrecorded time slightly shifted, so an interval may have energy of it
-		 * without having such time
+		 * the meter shows unrecorded time slightly shifted, so an interval without unrecorded time
+		 * may have energy of it
 		 */
 		times->between_nj += findings->apportioned->unrecorded_nj[i] *
 			(all_ns > 0 ? ours_ns / all_ns : 1);

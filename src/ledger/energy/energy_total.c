@@ -6,20 +6,20 @@
 #include <math.h>
 
 /*
- * Largest ratios between the mean powers of the counter and of another meter: up to SILENT_RATIO no note is
- * written, above BELIEVED_RATIO the counter is not used. A counter stuck at idle read 187 J where 327 J were
- * drawn (zeus issue 181), and gains of cards differ by some per cent.
+ * Limits on the ratio between the mean powers of the counter and of another meter: up to SILENT_RATIO no
+ * note is written, above BELIEVED_RATIO the counter is not used. A counter that was stuck at idle read 187
+ * J where 327 J were drawn (zeus issue 181), and gains of cards differ by some per cent.
  */
 #define BELIEVED_RATIO 1.4
 #define SILENT_RATIO 1.05
 
 /*
- * Least common time, in ns, of two meters that are compared; in less time the different ends of their windows
- * matter.
+ * Least time in ns that two meters must both cover to be compared; in less time the different ends of their
+ * windows matter.
  */
 #define COMPARED_MIN_NS 500000000
 
-/* Sampling ratio from which a note says that the power was read too rarely. */
+/* Value of sampling_ratio from which on a note says that the power was read too rarely. */
 #define RARE_RATIO 0.02
 
 /*
@@ -61,7 +61,10 @@ static enum kwhy_status choose_power(struct kwhy_metered_total *out_total,
 	return KWHY_OK;
 }
 
-/* Replaces instants that were read rarely by means, if the means cover at least half as much time. */
+/*
+ * Replaces readings of the power of the moment that are too rare by a meter that reports means, if that
+ * covers at least half as much time.
+ */
 static enum kwhy_status prefer_means(struct kwhy_metered_total *total,
 	const struct kwhy_device_meters *meters, const struct kwhy_covered *covered, struct kwhy_error *error)
 {
@@ -97,7 +100,7 @@ static enum kwhy_status note_rare(
 		kwhy_quantity_time(step, total->sum_ns / (int64_t)total->count), 100 * total->sampling_ratio);
 }
 
-/* Whether the counter's mean power agrees with that of the other meter. Notes a difference. */
+/* Whether the counter's mean power agrees with that of the other meter. If not, it writes a note. */
 static enum kwhy_status judge(struct kwhy_ledger *ledger, const struct kwhy_metered_total *counter,
 	const struct kwhy_metered_total *other, bool *out_believed, struct kwhy_error *error)
 {
@@ -129,7 +132,7 @@ static enum kwhy_status note_falls(
 
 /*
  * Whether the counter covers at least half as much time as the other meter and agrees with it. In a short
- * recording the ring may cover more time than a few updates of the counter do.
+ * recording the 20 ms samples may cover more time than a few updates of the counter do.
  */
 static enum kwhy_status weigh(struct kwhy_ledger *ledger, const struct kwhy_metered_total *counter,
 	const struct kwhy_metered_total *other, bool *out_believed, struct kwhy_error *error)

@@ -8,16 +8,16 @@
 #include <stdlib.h>
 
 /*
- * A time at which the sums of levels are read; each, times `factor`, is added to the interval's. For a
- * counter and between samples, an interval's sum is the integral of the filtered level: the value at its end
- * less that at its start. Between two trailing means it is half the interval's length times the sum of both
- * means.
+ * A time at which the sums of the power classes' levels are read; each value, times `factor`, is added to
+ * the interval's sum. For a counter and between power samples, an interval's sum is the integral of the
+ * filtered level: its value at the interval's end less that at its start. Between two trailing means it is
+ * half the interval's length times the sum of both means.
  */
 struct look {
 	int64_t time_ns;
 	uint32_t interval;
 	float factor;
-	bool is_sharp; /* the integral of the level itself is read, not that of the filtered level */
+	bool is_sharp; /* true: the integral of the level itself is read; false: that of the filtered level */
 };
 
 struct viewing {
@@ -47,7 +47,7 @@ static void add_look(struct viewing *viewing, size_t interval, int64_t time_ns, 
 	viewing->looks[viewing->count++] = (struct look){seen_ns, (uint32_t)interval, (float)factor, false};
 }
 
-/* Adds an edge of an interval that is also an end of the recording. The meter's lag does not apply to it. */
+/* Adds an edge of an interval that is an end of the recording. The meter's lag does not apply to it. */
 static void add_sharp(struct viewing *viewing, size_t interval, int64_t time_ns, double factor)
 {
 	int64_t tau_ns = llround(viewing->tau_s * 1e9);
@@ -145,8 +145,8 @@ static enum kwhy_status walk_looks(struct viewing *viewing, const struct kwhy_po
 
 /*
  * Adds to each metered interval the elevated idle time that its readings show: that of the interval moved
- * back by the meter's delay. The meter's low-pass is neglected: about as much energy leaves an interval at
- * its end as enters it at its start.
+ * earlier by the meter's delay. The meter's low-pass is neglected, since about as much energy leaves an
+ * interval at its end as enters it at its start.
  */
 static void see_elevated_idle(struct kwhy_metered_view *view, const struct kwhy_metered_total *total,
 	const struct kwhy_device_ledger *device_ledger, double delay_s)

@@ -5,19 +5,22 @@
 #include "ledger/energy/energy_powers.h"
 
 /*
- * The time of each class in the intervals of a meter, as seen through the meter's response: seconds of its
- * power above idle (`net`), and seconds of the idle level while it ran (`base`). In addition the seconds of
- * idle and of unrecorded time.
+ * The time of each power class in the intervals of a meter, as the meter shows it (after its delay and
+ * low-pass). It is in seconds at the class's power above idle (`net`), and in seconds at the idle level
+ * while the class ran (`base`). In addition there are the seconds of idle and of unrecorded time.
  */
-/* A negligible time constant in seconds, for intervals that are on the clock of the activities. */
+/*
+ * Time constant in seconds that is negligible, for intervals that are already on the clock of the
+ * activities.
+ */
 #define KWHY_METERED_NO_TAU_S 1e-6
 
 #define KWHY_METERED_CHANNELS(class_count) (2 * (class_count) + 2)
 
 struct kwhy_metered_view {
 	size_t interval_count, class_count;
-	double *seen_s; /* [interval_count * KWHY_METERED_CHANNELS(class_count)] of each interval: net of all
-			   classes, base of all classes, idle, unrecorded */
+	double *seen_s; /* [interval_count * KWHY_METERED_CHANNELS(class_count)] seconds in each interval: net
+			   of all classes, base of all classes, idle, unrecorded */
 	/* [interval_count] seconds of elevated idle time, and the joules drawn in it. */
 	double *elevated_s, *elevated_j;
 };

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 /*
- * lag and area_s are relative to base_ns, and changes of lag grow with exp(distance / tau). So base_ns is
- * moved before the distance exceeds this many time constants.
+ * lag and area_s are relative to base_ns, and changes of lag grow with exp(distance from base_ns / tau). So
+ * base_ns is moved before that distance exceeds this many time constants.
  */
 #define REBASE_TAUS 30
 
@@ -43,8 +43,8 @@ static void rebase(struct kwhy_filtered_levels *response, int64_t time_ns)
 }
 
 /*
- * What a change of a level at time_ns needs: `length_s` is the time since base_ns, and `growth` the change of
- * lag for a change of the level by 1, for each time constant.
+ * Factors for a change of a level at time_ns: `length_s` is the time since base_ns, and `growth` (for each
+ * time constant) the change of lag for a change of the level by 1.
  */
 struct moment {
 	double length_s;
@@ -133,7 +133,10 @@ static void read_out(struct walker *walker, int64_t limit_ns)
 	}
 }
 
-/* Sweeps over the hull. The readouts inside an interval are visited before the next interval begins. */
+/*
+ * Sweeps over the hull (the time that the ledger accounts for). The readouts inside an interval are visited
+ * before the next interval begins.
+ */
 static enum kwhy_status walk_covered(struct walker *walker, const int64_t *edges, struct kwhy_error *error)
 {
 	const struct kwhy_response_walk *walk = walker->walk;
@@ -181,8 +184,8 @@ static enum kwhy_status allocate(struct walker *walker, struct kwhy_error *error
 }
 
 /*
- * Sorted times at which recorded time or time without a context begins or ends, including the ends of the
- * hull. NULL: out of memory.
+ * Sorted times at which recorded time or time without a context begins or ends, with the ends of the hull.
+ * NULL: out of memory.
  */
 static int64_t *edges_of(const struct kwhy_response_walk *walk)
 {

@@ -8,15 +8,16 @@
 #define KWHY_RESPONSE_TAU_MAX 3
 
 /*
- * The activities of a device as seen by a meter with a first-order low-pass. There is one channel for the
- * `net` level of each class, with `with_base` one for the `base` level of each class, then one for idle and
- * one for unrecorded time. Each is filtered with each time constant. At a readout, channel c has the values
+ * The activities of a device as a meter with a first-order low-pass shows them. There is one channel for the
+ * `net` level of each power class (power_level.h), with `with_base` one for the `base` level of each class,
+ * then one for idle and one for unrecorded time. Each channel is filtered with each time constant. When a
+ * readout is visited, channel c has the values
  *   level[c]                                    the level itself
  *   level[c] - lag[tau * channel_count + c]     the filtered level, for the time constant with index tau
  *   area_s[c]                                   integral of the level since the walk began
- * The integral of the filtered level over a window is area_s[c] - tau_s[tau] * filtered level at the end of
- * the window, less the same at its start. Before the hull of the coverage all values are 0. A walk takes
- * O(activities log concurrency), and an exponential for each change of the running activities.
+ * The integral of the filtered level over a window is (area_s[c] - tau_s[tau] * filtered level) at the end of
+ * the window, less the same at its start. Before the hull of the coverage (coverage.h) all values are 0. A
+ * walk takes O(activities log concurrency), and an exponential for each change of the running activities.
  */
 struct kwhy_filtered_levels {
 	size_t channel_count, class_count, tau_count;

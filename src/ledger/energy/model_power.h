@@ -6,9 +6,9 @@
 #include "model/ledger.h"
 
 /*
- * Power that the ledger gives each device over its span, in `bins` equal intervals. Writes one curve for each
- * device, allocated in the ledger's arena. Concurrent kernels share the multiprocessors as they do in the
- * ledger.
+ * Power that the ledger gives each device over its span, in `bins` equal intervals. Writes one curve for
+ * each device, allocated in the ledger's arena. Concurrent kernels share the multiprocessors as they do in
+ * the ledger.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_model_power(struct kwhy_ledger *ledger,
 	const struct kwhy_recording *recording, size_t bins, struct kwhy_power_curve **out,

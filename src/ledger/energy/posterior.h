@@ -5,25 +5,25 @@
 #include "ledger/energy/response_features.h"
 
 /*
- * Posterior of the powers given the readings. A reading is the idle level plus, for each class, its power
- * above idle times its level as seen by the meter, with Student-t noise; docs/attribution.md has the model.
- * The parameters are one vector: the logarithm of each class's power above idle in watts, then the parameters
- * of this enum.
+ * Posterior density of the powers, given the readings. A reading is the idle level plus, for each power
+ * class, its power above idle times its level as the meter shows it, with Student-t noise;
+ * docs/attribution.md has the model. The parameters are one vector: the logarithm of each class's power
+ * above idle in watts, then the parameters of this enum.
  */
 enum kwhy_posterior_parameter {
 	KWHY_PARAMETER_IDLE, /* idle level in watts */
-	KWHY_PARAMETER_UNIT, /* log of the watts that a full grid draws above idle */
-	KWHY_PARAMETER_TAU,  /* the meter's time constant, as its distance from the middle of the grid in grid
-				steps */
-	KWHY_PARAMETER_DELAY, /* the meter's delay, as its distance from the middle of the grid in grid steps
-			       */
-	KWHY_PARAMETER_NOISE, /* log of the standard deviation, in watts, of the part of the noise that all
-				 readings have */
-	KWHY_PARAMETER_ALIAS, /* log of the share of the power's variance inside a reading's window that
+	KWHY_PARAMETER_UNIT, /* logarithm of the power of a full grid above idle, in watts */
+	KWHY_PARAMETER_TAU, /* the meter's time constant, as its distance from the middle of the response grid
+			       in grid steps */
+	KWHY_PARAMETER_DELAY, /* the meter's delay, as its distance from the middle of the response grid in
+				 grid steps */
+	KWHY_PARAMETER_NOISE, /* logarithm of the standard deviation, in watts, of the noise that all readings
+				 have */
+	KWHY_PARAMETER_ALIAS, /* logarithm of the share of the power's variance inside a reading's window that
 				 appears as noise */
-	KWHY_PARAMETER_STAMP, /* log of the standard deviation of the time stamps in seconds */
-	KWHY_PARAMETER_VARY, /* log of the relative standard deviation of a power above idle about the mean of
-				its class */
+	KWHY_PARAMETER_STAMP, /* logarithm of the standard deviation of the time stamps, in seconds */
+	KWHY_PARAMETER_VARY,  /* logarithm of the relative standard deviation of a power above idle about the
+				 mean of its class */
 	KWHY_PARAMETER_COUNT
 };
 
@@ -31,13 +31,16 @@ struct kwhy_normal {
 	double mean, sd;
 };
 
-/* The prior. The mean of a class power is exp(UNIT) * fill if `tied` is true, otherwise a known power. */
+/*
+ * The prior. If `tied` is true, the mean of a class's power is exp(UNIT) * fill: the power of a full grid
+ * times the share of the device that its grids occupy. Otherwise it is a known power.
+ */
 struct kwhy_posterior_prior {
 	size_t class_count;
 	struct kwhy_normal
-		*class_log; /* [class_count] mean: log of the fill if tied, otherwise log of watts */
+		*class_log; /* [class_count] mean: logarithm of the fill if tied, otherwise of the watts */
 	bool *tied;
-	bool *seen; /* [class_count] the power was shown by readings of another recording, so the power limit
+	bool *seen; /* [class_count] readings of another recording have shown the power, so the power limit
 		       does not bound it */
 	struct kwhy_normal other[KWHY_PARAMETER_COUNT]; /* indexed by enum kwhy_posterior_parameter; tau and
 							   delay in seconds */
@@ -48,8 +51,8 @@ struct kwhy_posterior_model {
 	const struct kwhy_response_features *features;
 	const struct kwhy_power_readings *readings;
 	const struct kwhy_posterior_prior *prior;
-	const double *shared_w2; /* [readings] variance of the error that a reading shares with similar
-				    readings; NULL: no such error */
+	const double *shared_w2; /* [readings] variance of the error that a reading has in common with similar
+				    readings; NULL: there is no such error */
 	double temper;		 /* exponent of the likelihood; 1 if residuals are independent */
 };
 
@@ -61,9 +64,10 @@ struct kwhy_posterior_prediction {
 	double *scratch;   /* [2 * count] memory for intermediate results */
 };
 
-#define KWHY_NOISE_PARAMETERS 4 /* number of parameters, the last ones, that affect only the noise */
+#define KWHY_NOISE_PARAMETERS 4 /* number of parameters that affect only the noise; they are the last ones \
+				 */
 
-/* Largest distance of tau and of the delay from the middle of the grid, in grid steps. */
+/* Largest distance of time constant and delay from the middle of the response grid, in grid steps. */
 #define KWHY_TAU_REACH 1.7
 #define KWHY_DELAY_REACH ((double)(KWHY_GRID_DELAYS / 2))
 
@@ -77,8 +81,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_posterior_prediction_init(
 void kwhy_posterior_prediction_done(struct kwhy_posterior_prediction *prediction);
 
 /*
- * Weights of the grid's time constants and delays in the interpolation, and the derivatives of these weights
- * with respect to TAU and DELAY.
+ * Weights of the time constants and delays of the response grid in the interpolation, and the derivatives
+ * of these weights with respect to TAU and DELAY.
  */
 struct kwhy_grid_weights {
 	double tau[KWHY_GRID_TAUS], tau_slope[KWHY_GRID_TAUS];
@@ -86,8 +90,8 @@ struct kwhy_grid_weights {
 };
 
 /*
- * Weights at `other`, the parameters after the class powers: quadratic between time constants, cubic between
- * delays.
+ * Weights of the response grid at `other`, the parameters after the class powers: quadratic between time
+ * constants, cubic between delays.
  */
 struct kwhy_grid_weights kwhy_grid_weigh(const double *other);
 
@@ -117,10 +121,10 @@ static inline double kwhy_posterior_variance(const struct kwhy_posterior_model *
 }
 
 /*
- * Terms of the log prior. kwhy_posterior_log_limit() is the term of the power limit: a device holds the power
- * of a class, idle level included, to about its limit. Above 1.2 times the limit the density falls, so that
- * only decisive readings put a power there. A power that readings of another recording have shown has no such
- * term.
+ * Terms of the log prior. kwhy_posterior_log_limit() is the term of the power limit: a device holds its
+ * power, idle level included, to about its limit. Above 1.2 times the limit the density falls, so that only
+ * decisive readings put a power there. There is no such term for a power that readings of another recording
+ * have shown.
  */
 double kwhy_posterior_log_class(
 	const struct kwhy_posterior_prior *prior, size_t class, double log_power, double unit);
@@ -135,8 +139,8 @@ double kwhy_posterior_log_prior(const struct kwhy_posterior_model *model, const 
 double kwhy_posterior_log_likelihood(const struct kwhy_posterior_model *model,
 	const struct kwhy_posterior_prediction *prediction, const struct kwhy_posterior_noise *noise);
 /*
- * Log prior plus `temper` times the log likelihood; -INFINITY if tau or delay is outside the grid's reach.
- * Updates the prediction.
+ * Log prior plus `temper` times the log likelihood; -INFINITY if time constant or delay is outside the
+ * response grid's reach. Updates the prediction.
  */
 double kwhy_posterior_log_density(const struct kwhy_posterior_model *model,
 	struct kwhy_posterior_prediction *prediction, const double *parameters);
@@ -146,10 +150,10 @@ struct kwhy_posterior_fit {
 	size_t size;
 	double *mode, *factor;
 	/*
-	 * Quadratic approximation of `temper` times the log likelihood around the mode, with the powers of
-	 * the classes in watts and the other parameters as they are: gradient, [size], and negative
-	 * curvature, [size * size]. Entries of noise parameters are 0. In watts this log likelihood is nearly
-	 * quadratic.
+	 * Quadratic approximation of `temper` times the log likelihood around the mode. The powers of the
+	 * classes are in watts, since in watts this log likelihood is nearly quadratic; the other
+	 * parameters are as they are. It consists of the gradient, [size], and the negative curvature,
+	 * [size * size]. Entries of noise parameters are 0.
 	 */
 	double *gradient, *curvature;
 };
@@ -168,26 +172,27 @@ KWHY_MUST_USE enum kwhy_status kwhy_posterior_fit_sd(
 	const struct kwhy_posterior_fit *fit, size_t parameter, double *out_spread, struct kwhy_error *error);
 
 /*
- * Finds a start for the climb. At each point of the grid, powers are fitted by least squares around their
- * priors; the point that fits best, with its powers, is returned. A climb from one start may end in a local
- * maximum: the posterior of a loop has several, one of which explains all changes as noise.
+ * Finds a start for the climb to the mode. At each point of the response grid, powers are fitted by least
+ * squares around their priors; the point that fits best is returned with its powers. A climb from a single
+ * start may end in a local maximum: the posterior of a loop has several, one of which explains all changes
+ * as noise.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_posterior_scan(
 	const struct kwhy_posterior_model *model, double *out_parameters, struct kwhy_error *error);
 
 /*
- * Divides the slow drift of power out of `readings`. `read_w` are the powers as read. Power drifts with
- * temperature, in all classes alike, as a slow random walk. With the drift, residuals would be correlated
- * over seconds, and the readings would seem less informative than they are.
+ * Divides `readings` by the slow drift of the power. `read_w` are the powers as read. Power drifts with
+ * temperature, in all classes alike, as a slow random walk. If the drift stayed, residuals would be
+ * correlated over seconds, and the readings would seem more informative than they are.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_posterior_detrend(const struct kwhy_posterior_model *model,
 	const double *parameters, const double *read_w, struct kwhy_power_readings *readings,
 	struct kwhy_error *error);
 
 /*
- * Writes the variance, [readings], that a reading gets for the error which it shares with similar readings.
- * Readings that see nearly the same mixture of classes share the model's error about that mixture: a loop
- * that is read a thousand times is known no better than from its few different phases.
+ * Writes the variance, [readings], of the error that a reading has in common with similar readings.
+ * Readings of nearly the same mixture of power classes share the model's error about that mixture: a loop
+ * that is read a thousand times is known no better than its few different phases allow.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_posterior_share(const struct kwhy_posterior_model *model,
 	const double *parameters, double *out_shared_w2, struct kwhy_error *error);
@@ -200,9 +205,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_posterior_temper(const struct kwhy_posterior
 	const double *parameters, double *out_temper, struct kwhy_error *error);
 
 /*
- * Writes `count` draws of `size` parameters from the product of the quadratic likelihood of the fit and the
- * exact prior. The noise parameters stay as fitted. No reading is evaluated again, so a draw may take many
- * steps.
+ * Writes `count` random draws of `size` parameters from the product of the quadratic likelihood of the fit
+ * and the exact prior. The noise parameters stay as fitted. A draw evaluates no reading again, so it may
+ * take many steps.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_posterior_draw(const struct kwhy_posterior_fit *fit,
 	const struct kwhy_posterior_model *model, uint64_t seed, size_t count, double *out_draws,

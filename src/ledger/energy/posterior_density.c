@@ -54,9 +54,9 @@ static void add_scaled(double *restrict sum, const float *restrict column, doubl
 }
 
 /*
- * Predicts the variance of the power inside each reading's window, if one class runs after the other: the
- * mean of the squares less the square of the mean. Concurrent copies may make that slightly negative, so it
- * is at least 0.
+ * Predicts the variance of the power inside each reading's window as if the classes ran one after the
+ * other: the mean of the squares less the square of the mean. Concurrent copies may make that slightly
+ * negative, so it is at least 0.
  */
 static void predict_inside(struct kwhy_posterior_prediction *prediction,
 	const struct kwhy_response_features *features, const double *parameters)
@@ -77,8 +77,8 @@ static void predict_inside(struct kwhy_posterior_prediction *prediction,
 }
 
 /*
- * Adds the prediction at one point of the grid, times `weight`, to the power and, times the slope's weight,
- * to the slope.
+ * Adds the prediction at one point of the response grid, times `weight`, to the power and, times the
+ * slope's weight, to the slope.
  */
 static void add_point(struct kwhy_posterior_prediction *prediction,
 	const struct kwhy_response_features *features, size_t point, const double *parameters, double weight,

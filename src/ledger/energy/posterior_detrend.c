@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /*
- * Relative variance that the common drift gains per second. It corresponds to 1 % in ten seconds, as during
+ * Variance that the common relative drift gains per second. It corresponds to 1 % in ten seconds, as during
  * warm-up.
  */
 #define DRIFT_PER_S (0.003 * 0.003)
@@ -17,7 +17,7 @@
  */
 struct walk_state {
 	double mean, variance; /* of the relative drift, after the filter and later after the smoother */
-	double ahead_variance; /* variance at this reading before the reading is used */
+	double ahead_variance; /* variance of the drift at this reading before the reading is used */
 };
 
 static double step_variance(const struct kwhy_power_readings *readings, size_t i)
@@ -42,7 +42,7 @@ static void filter(struct walk_state *states, const struct kwhy_posterior_model 
 	const struct kwhy_posterior_prediction *prediction, const struct kwhy_posterior_noise *noise,
 	const double *read_w)
 {
-	/* The drift starts near 0, because the class powers include the mean level. */
+	/* The drift starts near 0, because the powers of the classes include the mean level. */
 	const struct kwhy_power_readings *readings = model->readings;
 	double mean = 0, variance = DRIFT_PER_S;
 
@@ -69,7 +69,7 @@ static void smooth(struct walk_state *states, size_t count)
 	}
 }
 
-/* Divides the readings by the drift over its mean, so that the mean power stays the same. */
+/* Divides the readings by the drift relative to its mean, so that the mean power stays the same. */
 static void divide_out(const struct walk_state *states, const struct kwhy_posterior_prediction *prediction,
 	const double *read_w, struct kwhy_power_readings *readings)
 {

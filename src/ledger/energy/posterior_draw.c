@@ -8,14 +8,14 @@
 #include <string.h>
 
 /*
- * Draws by slice sampling (Neal 2003) and by trajectories. If only sums of powers are known, the posterior is
- * a thin sheet that is as wide as the prior; it is flat in watts and curved in logarithms. A chain that
- * evaluates all readings in each step cannot take enough steps, so the quadratic likelihood is used. Steps of
- * a single logarithm cover the range that the prior allows. Steps along straight lines in watts, with
- * directions drawn from the fit, follow the sheet.
+ * Random draws by slice sampling (Neal 2003) and by trajectories. If only sums of powers are known, the
+ * posterior is concentrated on a thin surface that is as wide as the prior; it is flat in watts and curved
+ * in logarithms. A chain that evaluates all readings in each step cannot take enough steps, so the
+ * quadratic likelihood is used. Steps of a single logarithm cover the range that the prior allows. Steps
+ * along straight lines in watts, with directions drawn from the fit, follow the surface.
  */
 #define BURN_IN_DRAWS 100
-/* First width of a slice of a logarithm; a slice is at most as wide as the prior. */
+/* First width of a slice for a logarithm; no slice is wider than the prior. */
 #define LOG_STEP 1.0
 /* First width of a slice of the idle level in watts, or of the response in grid steps. */
 #define OTHER_STEP 0.5
@@ -26,8 +26,8 @@
 
 /*
  * Trajectories (Hamiltonian Monte Carlo, Neal 2011) start in a random direction and follow the gradient of
- * the density in watts, in which the sheet is flat. Lengths are in standard deviations of the fit. One
- * trajectory crosses the whole sheet at the cost of a few steps along lines.
+ * the density in watts, in which the surface is flat. Lengths are in standard deviations of the fit. One
+ * trajectory crosses the whole surface at the cost of a few steps along lines.
  */
 #define TRAJECTORY_SDS 1.6
 #define STEP_SIZE_FIRST 0.25
@@ -39,25 +39,25 @@ struct chain {
 	const struct kwhy_posterior_fit *fit;
 	const struct kwhy_posterior_model *model;
 	struct kwhy_random random;
-	size_t classes, moving; /* numbers of classes, and of all parameters except those of the noise */
+	size_t classes, moving; /* number of classes, and number of parameters without those of the noise */
 	double *logs;		/* [classes] logarithms of the powers above idle */
 	double *position; /* [moving] powers above idle in watts, then the other parameters as they are */
-	double *gradient; /* [moving] gradient of the quadratic likelihood at the position */
+	double *gradient; /* [moving] gradient of the quadratic likelihood at the current position */
 	double *line, *curvature_times_line; /* [moving] direction of a line; [moving] the likelihood's
 						curvature times that direction */
 	double slope, line_curvature;	     /* derivatives of the log likelihood along the line */
 	size_t parameter;		     /* index of the parameter that moves alone */
 	double *root;		  /* [moving * moving] Cholesky factor of the fit's precision in watts */
 	double *momentum, *force; /* [moving] momentum and force of a trajectory, in standard deviations of
-				     the fit; also scratch */
+				     the fit; also scratch memory */
 	double *before;		  /* [2 * moving] position and gradient at the start of a trajectory */
 	double step_size, transitions; /* step size in standard deviations; number of trajectories so far
 					  while the step size is tuned */
 };
 
 /*
- * Log density at a distance along a line, relative to that at the current position; -INFINITY: an impossible
- * point.
+ * Log density at a distance along a line, relative to that at the current position; -INFINITY: the point is
+ * impossible.
  */
 typedef double density_at(const struct chain *chain, double distance);
 
@@ -117,8 +117,8 @@ static double density_of_idle(const struct chain *chain, double distance)
 }
 
 /*
- * Log density along a line in watts. The prior is one of logarithms, so the Jacobian (minus the log power) is
- * included.
+ * Log density along a line in watts. The prior is a density of logarithms, so the Jacobian (minus the log
+ * power) is included.
  */
 static double density_of_line(const struct chain *chain, double distance)
 {
@@ -195,7 +195,7 @@ static void move_other(struct chain *chain, enum kwhy_posterior_parameter parame
 	move_alone(chain, slice(chain, density, OTHER_STEP));
 }
 
-/* Draws the unit parameter, which is normally distributed given the class powers. */
+/* Draws the logarithm of the power of a full grid, which is normally distributed given the class powers. */
 static void move_unit(struct chain *chain)
 {
 	const struct kwhy_posterior_prior *prior = prior_of(chain);
@@ -270,7 +270,7 @@ static double prior_density(const struct chain *chain)
 }
 
 /*
- * Gradient of the log prior of a parameter that is no class power. That prior is normal, so a central
+ * Gradient of the log prior of a parameter other than a class power. That prior is normal, so a central
  * difference is exact.
  */
 static double other_force(const struct chain *chain, size_t i)
@@ -316,8 +316,8 @@ static void update_momentum(struct chain *chain, double time)
 }
 
 /*
- * Moves the position along the momentum. *gain receives the gain of the log likelihood. False: a power would
- * not be above 0.
+ * Moves the position along the momentum and adds the change of the log likelihood to *gain. False: a power
+ * would not be above 0.
  */
 static bool update_position(struct chain *chain, double time, double *gain)
 {

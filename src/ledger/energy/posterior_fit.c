@@ -14,10 +14,7 @@
 #define GAIN_MIN 1e-4
 #define DAMPING_MAX 1e8
 #define FREEDOM 4.0
-/*
- * Step of the noise parameters, which are logarithms, in the differences that give their gradient and
- * curvature.
- */
+/* Step of the noise parameters, which are logarithms, for difference quotients. */
 #define NOISE_DIFFERENCE 0.05
 
 struct climb {
@@ -89,8 +86,8 @@ static double clamp(double value, double most)
 }
 
 /*
- * Computes the derivatives by class powers, idle level and time constant. That by delay follows from the
- * slope, which the prediction contains.
+ * Computes the derivatives by class powers, idle level and time constant. The derivative by delay follows
+ * from the slope, which the prediction contains.
  */
 static void differentiate(struct climb *climb, const double *parameters)
 {
@@ -143,7 +140,7 @@ static void weigh(struct climb *climb, const double *parameters)
 }
 
 /*
- * Adds J' W J, lower triangle, to the precision and J' W r to the gradient: J are the derivatives, W the
+ * Adds J' W J (lower triangle) to the precision and J' W r to the gradient. J are the derivatives, W the
  * weights, r the residuals.
  */
 static void add_readings(struct climb *climb, size_t size)
@@ -192,7 +189,10 @@ static void add_prior_of_classes(struct climb *climb, size_t size, const double 
 	}
 }
 
-/* Adds the power limit's term of the prior, for class powers that with the idle level exceed the limit. */
+/*
+ * Adds the power limit's term of the prior. It concerns classes whose power, idle level included, exceeds
+ * the limit.
+ */
 static void add_limit(struct climb *climb, size_t size, const double *parameters)
 {
 	const struct kwhy_posterior_prior *prior = climb->model->prior;
@@ -248,7 +248,7 @@ static double noise_cost(const struct climb *climb, double idle_w, const double 
 	return cost;
 }
 
-/* Gradient and curvature of that cost by the noise parameters, from differences. */
+/* Gradient and curvature of that cost by the noise parameters, from difference quotients. */
 struct curvature {
 	double gradient[KWHY_NOISE_PARAMETERS];
 	double matrix[KWHY_NOISE_PARAMETERS * KWHY_NOISE_PARAMETERS];
@@ -379,8 +379,8 @@ static double step_powers(struct climb *climb, size_t size, double *parameters)
 }
 
 /*
- * Sets the weights to the readings' expected information under the model. The weights of the climb are 1.4
- * times as large on average.
+ * Sets the weights to the readings' expected information under the model; the weights used while climbing
+ * are 1.4 times as large on average.
  */
 static void weigh_information(struct climb *climb, const double *parameters)
 {
@@ -394,8 +394,8 @@ static void weigh_information(struct climb *climb, const double *parameters)
 }
 
 /*
- * Stores gradient and curvature of the log likelihood, without the prior, by watts. The columns have
- * derivatives by logarithms of watts, which are converted.
+ * Stores gradient and curvature of the log likelihood, without the prior, with respect to watts. The
+ * columns have derivatives by logarithms of watts, which are converted.
  */
 static void keep_likelihood(struct climb *climb, struct kwhy_posterior_fit *fit)
 {

@@ -52,8 +52,8 @@ static enum kwhy_status scan_init(
 }
 
 /*
- * Level of class c in reading i at one point of the grid. Class `classes` is the idle level, which is 1 in
- * each reading.
+ * Level of power class c in reading i at one point of the response grid. Class `classes` is the idle level,
+ * which is 1 in each reading.
  */
 static double seen(const struct scan *scan, size_t point, size_t c, size_t i)
 {
@@ -86,7 +86,7 @@ static void add_readings(struct scan *scan, size_t point)
 
 /*
  * Limits a fitted class power to LOOSE standard deviations of its logarithm around the prior mean, because
- * least squares may give it the wrong sign. The idle level is at least 0.
+ * least squares may give it a negative value. The idle level is at least 0.
  */
 static double held(const struct scan *scan, size_t c)
 {
@@ -106,8 +106,8 @@ static double log_normal(struct kwhy_normal normal, double value)
 }
 
 /*
- * Cost of a point of the grid: the negative log likelihood with Student-t noise, plus that of the priors of
- * time constant and delay.
+ * Cost of a point of the response grid: the negative log likelihood with Student-t noise, plus the terms of
+ * the priors of time constant and delay.
  */
 static double cost_of(struct scan *scan, size_t point)
 {

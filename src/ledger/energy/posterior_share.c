@@ -5,21 +5,21 @@
 #include <stdlib.h>
 
 /*
- * Standard error of the model for one mixture of classes, relative to its power above idle. Its causes are
- * the shapes of kernels and errors of time stamps.
+ * Standard error of the model for one mixture of power classes, relative to the mixture's power above idle.
+ * Its causes are the shapes of kernels' power over time and errors of time stamps.
  */
 #define SHARED_RATIO 0.005
 
 /*
- * Scale of similarity: readings have about the same mixture if their class powers differ by less than this
- * share of the mean power.
+ * Scale of similarity: two readings have about the same mixture of power classes if their class powers
+ * differ by less than this share of the mean power.
  */
 #define ALIKE_RATIO 0.05
 
 /* Largest number of readings, evenly spread, with which each reading is compared. */
 #define COMPARED_MAX 400
 
-/* Power above idle of each class in each reading, at the middle of the grid: [count * classes]. */
+/* Power above idle of each class in each reading, at the middle of the response grid: [count * classes]. */
 static double *class_powers(const struct kwhy_posterior_model *model, const double *parameters)
 {
 	const struct kwhy_response_features *features = model->features;

@@ -4,11 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Residuals that are more readings apart than this are taken as uncorrelated. */
+/* Largest distance, in readings, at which residuals may be correlated. */
 #define LAGS_MAX 100
 /*
- * Residuals, in standard deviations, are limited to this, so that a single outlier does not dominate the
- * correlation.
+ * Limit on residuals, in standard deviations, so that a single outlier does not dominate the correlation.
  */
 #define RESIDUAL_MAX 4.0
 

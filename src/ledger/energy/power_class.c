@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kinds of shared classes, for accounts that have no class of their own. */
+/* Kinds of power classes that several accounts share, for accounts that have no class of their own. */
 enum pool {
 	POOL_FULL,
 	POOL_PARTIAL,
@@ -25,13 +25,14 @@ enum pool {
 };
 
 /*
- * Prior of the power above idle of each pool: mean as a fill, standard deviation of the logarithm. A full
- * grid has fill 1 by definition. Those of full and partial grids and of host copies are in
- * docs/attribution.md. A device-to-device copy drew as much as a full FMA grid on the H200 (368 W and 358 W).
- * The others are wide assumptions, which the readings overrule.
+ * Prior of the power above idle of each shared class (pool): its mean as a fill (share of the power of a
+ * full grid), and the standard deviation of the logarithm. A full grid has fill 1 by definition. The values
+ * for full and partial grids and for host copies are explained in docs/attribution.md. A device-to-device
+ * copy drew as much as a full FMA grid on the H200 (368 W and 358 W). The others are wide assumptions,
+ * which the readings overrule.
  */
 static const struct {
-	double fill, sd; /* NAN: the fill of the account's grids is used */
+	double fill, sd; /* NAN: the mean fill of the account's own grids is used */
 	bool beside;
 } pool_priors[POOL_COUNT] = {
 	[POOL_FULL] = {1, 0.6, false},
@@ -49,15 +50,15 @@ static const struct {
 #define FEW_BLOCKS_FILL 0.1
 
 /*
- * Ratio of the idle level to the power of a full grid above idle, assumed in order to rank the accounts
- * before powers are known.
+ * Ratio of the idle level to the power of a full grid above idle. It is assumed in order to rank the
+ * accounts before powers are known.
  */
 #define IDLE_SHARE 0.4
 
 struct account_sum {
-	double grid_ns, filled_ns; /* time of activities with a known grid, and the sum of that time
-				      multiplied by the fill */
-	double time_ns;		   /* time of all activities, repeats of a probe included */
+	double grid_ns,
+		filled_ns; /* time of activities with a known grid, and the sum over these of time * fill */
+	double time_ns;	   /* time of all activities, repeats by kwhy probe included */
 	double repeats_ns;
 	size_t rows; /* number of activities, repeats included */
 	enum pool pool;
@@ -207,8 +208,8 @@ static void join_class(struct kwhy_power_prior *prior, const struct account_sum 
 }
 
 /*
- * Forms the classes. `sums` are in descending order of expected energy; the first own_most accounts get
- * classes of their own.
+ * Makes the power classes. `sums` are in descending order of expected energy; the first own_most accounts
+ * get classes of their own.
  */
 static void form_classes(struct kwhy_power_classes *classes, struct kwhy_device_ledger *device_ledger,
 	const struct account_sum *sums, size_t count, size_t own_most, const struct kwhy_profile *profile)
@@ -250,7 +251,10 @@ static void form_clean_class(struct kwhy_power_classes *classes, struct kwhy_dev
 	}
 }
 
-/* Adds the sums of a kernel's repeats to those of the kernel, because both have one class. */
+/*
+ * Adds the sums of kwhy probe's repeats of a kernel to those of the kernel, because both have one power
+ * class.
+ */
 static void join_twins(
 	struct account_sum *sums, const struct kwhy_device_ledger *device_ledger, const uint32_t *twins)
 {

@@ -16,15 +16,16 @@
  * The others share classes by kind.
  */
 #define KWHY_POWER_CLASS_OWN_MAX 32
-/* The same limit if a probe repeated kernels, which shows the power of each alone. */
+/* The same limit if kwhy probe repeated kernels, since the repeats show the power of each kernel alone. */
 #define KWHY_POWER_CLASS_PROBED_MAX 64
 
 /*
- * Prior of the power of a class above idle: log-normal around `fill` times the unit power of the device (the
- * power above idle of a full grid), or around one of the powers below.
+ * Prior of the power of a class above idle: log-normal around `fill` times the power of a full grid above
+ * idle, or around one of the known powers below.
  */
 struct kwhy_power_prior {
-	double fill;	/* share of a full grid, in (0, 1]; 0: time without a context */
+	double fill;	/* share of the multiprocessors that the grids occupy, in (0, 1]; 0: the class of time
+			   without a context */
 	double sd;	/* standard deviation of the logarithm of the power */
 	double known_w; /* gross power, idle included, of the kernel in the machine profile; NAN: unknown */
 	double known_sd_w;  /* standard uncertainty of known_w */
@@ -36,8 +37,8 @@ struct kwhy_power_prior {
 	bool beside;	  /* copies and memsets: they draw their full power concurrently with kernels */
 	size_t account_count;
 	double time_ns;	       /* total time of the class's accounts in ns */
-	double in_place_ratio; /* standard deviation of the logarithm of the ratio of its power in place to
-				  that in bursts (power_in_place.h) */
+	double in_place_ratio; /* standard deviation of the logarithm of the ratio of the power between other
+				  work to the power in bursts (power_in_place.h) */
 };
 
 /*
@@ -52,15 +53,15 @@ struct kwhy_power_classes {
 };
 
 /*
- * Makes the classes and sets power_class of every account. The fills of grids are unknown if the number of
- * multiprocessors is.
+ * Makes the power classes and sets power_class of every account. If the number of multiprocessors is
+ * unknown, so is how much of the device a grid fills.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_classes_init(struct kwhy_power_classes *classes,
 	struct kwhy_device_ledger *device_ledger, const struct kwhy_recording *recording, uint32_t device,
 	const struct kwhy_ledger_options *options, struct kwhy_error *error);
 void kwhy_power_classes_done(struct kwhy_power_classes *classes);
 
-/* Multiprocessors of a device as the recording or the profile states them; 0: unknown. */
+/* Number of multiprocessors of a device, as the recording or the profile states it; 0: unknown. */
 uint32_t kwhy_power_sm_count(
 	const struct kwhy_recording *recording, uint32_t device, const struct kwhy_profile *profile);
 

@@ -9,22 +9,22 @@
 #include <stdlib.h>
 
 /*
- * Largest gap between two launches of one burst, as a share of a launch's duration, and least length of a
- * burst in ns.
+ * Largest gap between two launches of one burst (a kernel launched many times in a row), as a share of a
+ * launch's duration; and least length of a burst in ns.
  */
 #define BETWEEN_MAX_RATIO 0.2
 #define BURST_MIN_NS 10e6
-/* Least number of launches that make a burst, or whose mean duration is used. */
+/* Least number of launches in a burst, or for a mean duration to be used. */
 #define LAUNCHES_MIN 20
 /*
- * Largest coefficient of variation of durations that belong to one work; if it is larger, the sizes of the
- * work differ.
+ * Largest coefficient of variation of durations that belong to the same work; a larger one means that the
+ * sizes of the work differ.
  */
 #define SCATTER_MAX_RATIO 0.15
 /*
  * Largest relative difference of durations that the clock can cause: bursts that slow down by more are left
- * out (ledger/probing.h). The rest of a difference is caused by the caches. POWER_OF_: standard deviation of
- * the power's logarithm over the difference (power_in_place.h).
+ * out (ledger/probing.h). The rest of a difference is due to the caches. The POWER_OF_ values are the
+ * standard deviation of the power's logarithm divided by the difference (power_in_place.h).
  */
 #define CLOCK_MAX 0.03
 #define POWER_OF_CLOCK 1.8
@@ -37,7 +37,7 @@ struct launches {
 /* Launches of one account with one number of blocks. */
 struct kind {
 	uint32_t account, blocks;
-	double last_end_ns;  /* busy time of the device at the end of the latest launch */
+	double last_end_ns;  /* busy time of the device at the end of the account's latest launch */
 	struct launches row; /* launches of the current series without gaps, which may become a burst */
 	struct launches burst, place;
 };
@@ -47,10 +47,10 @@ struct search {
 	struct kwhy_map keys;
 	struct kind *kinds;
 	size_t count, capacity;
-	uint32_t *latest; /* [accounts] index of the kind of each account's latest launch, which is mostly
-			     that of the next one, too */
+	uint32_t *latest; /* [accounts] index of the entry of each account's latest launch, since the next
+			     launch mostly has the same number of blocks */
 	double busy_ns;	  /* busy time of the device up to the current activity */
-	bool is_probed;	  /* the recording has a probe, and its activities state which of them are repeats */
+	bool is_probed;	  /* kwhy probe ran, and the activities state which of them are its repeats */
 };
 
 static void add_launches(struct launches *sum, const struct launches *more)
@@ -92,8 +92,8 @@ static enum kwhy_status find_kind(
 }
 
 /*
- * Adds an activity of a recording with a probe. Repeats are in bursts, however short these are; launches of
- * the program are in place.
+ * Adds an activity of a recording with kwhy probe. Repeats count as in bursts, however short these are;
+ * launches of the program count as in place (between other work).
  */
 static void add_probed(struct kind *kind, bool is_repeat, double length_ns)
 {
@@ -131,7 +131,7 @@ static bool are_one_work(const struct launches *launches)
 		SCATTER_MAX_RATIO * SCATTER_MAX_RATIO * mean_ns * mean_ns;
 }
 
-/* Logarithm of the mean duration in place over that in bursts; 0: they cannot be compared. */
+/* Logarithm of (mean duration between other work / mean duration in bursts); 0: they cannot be compared. */
 static double difference(const struct kind *kind)
 {
 	const struct launches *burst = &kind->burst, *place = &kind->place;
@@ -142,8 +142,8 @@ static double difference(const struct kind *kind)
 }
 
 /*
- * Standard deviation of the power's logarithm that a difference of durations implies, with the sign of the
- * difference.
+ * Standard deviation of the power's logarithm that follows from a difference of durations, with the sign of
+ * the difference.
  */
 static double spread_of(double difference)
 {
@@ -154,8 +154,8 @@ static double spread_of(double difference)
 }
 
 /*
- * Time with which a grid is weighted: that of all launches or, in a recording with a probe, of those in
- * place.
+ * Time with which a grid is weighted: that of all its launches or, in a recording with kwhy probe, of those
+ * of the program.
  */
 static double kind_ns(const struct search *search, const struct kind *kind)
 {
@@ -168,9 +168,9 @@ struct sum {
 };
 
 /*
- * Writes the weighted standard deviation of each account. The differences of its grids may have one common
- * cause; then their errors add with their signs. Or they may have several; then their squares add. The larger
- * sum is taken.
+ * Writes the weighted standard deviation of each account. If the differences of its grids have one common
+ * cause, their errors add with their signs; if they have several causes, their squares add. The larger of
+ * both sums is taken.
  */
 static void mean_ratios(struct search *search, struct sum *sums, size_t count, double *out_ratio)
 {

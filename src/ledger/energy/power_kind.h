@@ -4,7 +4,7 @@
 
 #include "model/profile.h"
 
-/* Prior of the power above idle of kernels of a kind; both NAN: the kind is unknown. */
+/* Prior of the power above idle of kernels of one kind; both fields are NAN if the kind is unknown. */
 struct kwhy_kind_prior {
 	double above_idle_w;
 	double sd; /* standard deviation of the logarithm of the power */
@@ -13,8 +13,8 @@ struct kwhy_kind_prior {
 /*
  * The prior of a kernel, copy or memset by its name. `fill` is the share of the multiprocessors that it
  * occupies (NAN: unknown, all are assumed). `each_s` is the mean time of one launch in seconds. The profile
- * has the powers of kinds of work that fill the device for `ramp_s` or longer; shorter and smaller work draws
- * less. A NULL profile has no kinds.
+ * has the powers of kinds of work that fill the device for `ramp_s` or longer; shorter and smaller work
+ * draws less. If the profile is NULL, no kind is known.
  */
 struct kwhy_kind_prior kwhy_kind_prior_of(
 	const struct kwhy_profile *profile, const char *name, double fill, double each_s);

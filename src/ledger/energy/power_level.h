@@ -6,10 +6,10 @@
 #include "ledger/sweep.h"
 
 /*
- * Level of each class during one sweep over a device. `net` is the factor of a class's power above idle.
- * Concurrent kernels whose grids together exceed the device share the power above idle by occupancy; copies
- * that run concurrently do not take part in that. `base` divides the idle level, which is drawn once, among
- * the running classes: the sum of all `base`, `idle`, `clean` and `unrecorded` is 1.
+ * Level of each power class during one sweep over a device. `net` is the factor on a class's power above
+ * idle. Concurrent kernels whose grids together exceed the device share the power above idle by occupancy;
+ * concurrent copies draw their full power in addition. `base` divides the idle level, which is drawn once,
+ * among the running classes: the sum of all `base`, `idle`, `clean` and `unrecorded` is 1.
  */
 struct kwhy_power_levels {
 	const struct kwhy_recording *recording;
@@ -17,8 +17,8 @@ struct kwhy_power_levels {
 	const struct kwhy_power_classes *classes;
 	size_t first; /* row of the device's first activity */
 	uint32_t sm_count;
-	uint64_t fill_sum; /* sum of the fills of the running kernels in units of 2^-32; an integer, so that
-			      it is exact in any order */
+	uint64_t fill_sum; /* sum over the running kernels of the share of the multiprocessors that each
+			      occupies, in units of 2^-32; an integer, so that it is exact in any order */
 	size_t *running;   /* [classes] number of running activities */
 	uint32_t *active; /* [classes] indices of the classes with running activities, and of those whose last
 			     activity just ended */
@@ -35,7 +35,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_levels_init(struct kwhy_power_levels *
 void kwhy_power_levels_done(struct kwhy_power_levels *levels);
 
 /*
- * Updates `running`, `fill_sum` and the list of active classes to the next interval of the sweep. The list
+ * Updates `running`, `fill_sum` and the list of active classes for the next interval of the sweep. The list
  * then contains every class whose level may differ from that in the interval before.
  */
 void kwhy_power_levels_follow(struct kwhy_power_levels *levels, const struct kwhy_sweep_interval *stretch);

@@ -6,9 +6,9 @@
 #include "ledger/energy/response_reading.h"
 
 /*
- * Meter responses on a grid of time constants and delays, in equal steps around a middle. The steps of the
- * delay are small: if a loop takes some milliseconds, a reading contains a ripple whose phase depends on the
- * delay.
+ * A grid of meter responses: time constants and delays in equal steps around a middle. The steps of the
+ * delay are small, since a loop of some milliseconds causes a ripple in the readings whose phase depends on
+ * the delay.
  */
 #define KWHY_GRID_TAUS 3
 #define KWHY_GRID_DELAYS 9
@@ -21,10 +21,10 @@ struct kwhy_response_grid {
 };
 
 /*
- * Level of each class as seen by each reading, for each point of the grid: the filtered level of the class,
- * or its mean over the window of the reading. The level is at net[(point * class_count + class) *
- * reading_count + reading], where point is the index of the time constant * KWHY_GRID_DELAYS + the index of
- * the delay. The level of time without a context is negative.
+ * Level of each power class as each reading shows it, for each point of the response grid: the filtered
+ * level of the class, or its mean over the window of the reading. The level is at net[(point * class_count
+ * + class) * reading_count + reading], where point is the index of the time constant * KWHY_GRID_DELAYS +
+ * the index of the delay. The level of time without a context is negative.
  */
 struct kwhy_response_features {
 	struct kwhy_response_grid grid;

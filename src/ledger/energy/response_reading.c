@@ -10,13 +10,13 @@
 #include <string.h>
 
 /*
- * Number of series of consecutive readings that are kept if there are too many readings. Adjacent readings
- * contain more information than isolated ones.
+ * Number of series of consecutive readings that are kept if there are too many readings. Series are kept
+ * because adjacent readings contain more information than isolated ones.
  */
 #define STRETCHES 40
 
 /*
- * The meters of a device in the order in which they serve to infer powers: samples first, then by their
+ * The meters of a device in the order in which powers are inferred from them: samples first, then by their
  * ranks.
  */
 static struct kwhy_meter_list meters_to_read(bool ignore_counter)

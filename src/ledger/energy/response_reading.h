@@ -17,22 +17,26 @@ struct kwhy_power_readings {
 	size_t left_out_count; /* usable readings that were left out because of the limit `most` */
 };
 
-/* Limits on the readings that are used: their number, and the time before each that it depends on. */
+/*
+ * Limits on the readings that are used: their number, and the time before each reading that influences it.
+ */
 struct kwhy_reading_limits {
 	size_t most;	   /* largest number of readings; of more, evenly spread series are kept */
-	int64_t memory_ns; /* time before a reading that it depends on, delay + 6 time constants; it must be
-			      covered */
+	int64_t memory_ns; /* time before a reading that influences it, delay + 6 time constants; the
+			      recording must cover it */
 	const struct kwhy_profile
 		*profile; /* profile that states the averaging window of means; NULL: no profile */
 	bool ignore_counter;
-	const struct kwhy_window *unsettled; /* windows on which no reading may depend */
+	const struct kwhy_window
+		*unsettled; /* windows of time; readings that are influenced by one of them are not used */
 	size_t unsettled_count;
 };
 
 /*
- * The readings that the powers are inferred from: those of the 20 ms ring, else the counter's updates, else
- * instants, else means, else those of a wall meter. A reading is used only if all the time that it depends on
- * is covered. Late stamps of the ring are corrected to its period.
+ * The readings that the powers are inferred from: the 20 ms samples, else the counter's updates, else
+ * readings of the power of the moment, else means, else those of a wall meter. A reading is used only if
+ * the recording covers all the time that influences it. Late stamps of the 20 ms samples are corrected to
+ * their period.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_readings_init(struct kwhy_power_readings *readings,
 	const struct kwhy_device_meters *meters, const struct kwhy_covered *covered,

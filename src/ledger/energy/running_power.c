@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Upper bound in nW, above any device's power, that keeps the sums of a malicious file in range. */
+/* Upper bound in nW, above any device's power. It keeps the sums over a malicious file in range. */
 #define POWER_LIMIT_NW 1e15
 
 static bool power_of(const struct kwhy_running_power *running, uint32_t row, int64_t *out_nw)

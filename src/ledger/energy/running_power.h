@@ -6,9 +6,9 @@
 #include "model/ledger.h"
 
 /*
- * Energy of a device interval by interval: its idle power plus the power above idle of each running activity.
- * Kernels whose grids together exceed the multiprocessors share them; copies and memsets do not. Powers are
- * integers, so that the end of an activity subtracts exactly what its start has added.
+ * Energy of a device, interval by interval: its idle power plus the power above idle of each running
+ * activity. Kernels whose grids together exceed the multiprocessors share them; copies and memsets do not.
+ * Powers are integers, so that the end of an activity subtracts exactly what its start has added.
  */
 struct kwhy_running_power {
 	const struct kwhy_ledger *ledger;

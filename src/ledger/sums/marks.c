@@ -47,7 +47,10 @@ void kwhy_marks_done(struct kwhy_marks *marks)
 	*marks = (struct kwhy_marks){0};
 }
 
-/* Number of marks up to and including the last one at or before `wanted`, which is from `low` to `high`. */
+/*
+ * Number of marks up to and including the last one at or before `wanted`. The result is known to be from
+ * `low` to `high`.
+ */
 static size_t search(const struct kwhy_marks *marks, const struct kwhy_mark *wanted, size_t low, size_t high)
 {
 	while (low < high) {
@@ -61,7 +64,10 @@ static size_t search(const struct kwhy_marks *marks, const struct kwhy_mark *wan
 	return low;
 }
 
-/* Steps away from *near that double find two marks around the result, between which the search goes on. */
+/*
+ * Steps away from *near, each twice as long, until two marks enclose the result; then the search goes on
+ * between them.
+ */
 size_t kwhy_marks_up_to_near(const struct kwhy_marks *marks, uint64_t scope, int64_t time_ns, size_t *near)
 {
 	struct kwhy_mark wanted = {scope, time_ns};

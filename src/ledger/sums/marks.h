@@ -8,8 +8,9 @@
 #include <stdint.h>
 
 /*
- * The distinct times at which ranges begin and end, by scope (a thread, a process, a device). Sums over any
- * range follow from cumulative sums at these times. Zero-initialise, add all marks, sort, then look up.
+ * The distinct times (marks) at which ranges begin and end, by scope (a thread, a process, a device). Sums
+ * over any range follow from cumulative sums at these times. Zero-initialise, add all marks, sort, then
+ * look up.
  */
 struct kwhy_mark {
 	uint64_t scope;
@@ -33,7 +34,7 @@ struct kwhy_marks_near {
 
 /*
  * Number of marks, over all scopes, up to and including the last one of `scope` at or before time_ns. The
- * search begins at *near, the result of the call before, and is fast if the new one is often near.
+ * search begins at *near, the previous result, and is fast if the new result is often close to it.
  */
 size_t kwhy_marks_up_to_near(const struct kwhy_marks *marks, uint64_t scope, int64_t time_ns, size_t *near);
 

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 
 /*
- * Sums over one range. A range contains the work that its own thread launched inside it. A step contains the
- * work launched by its whole process, because autograd launches from a thread of its own. A range whose
- * thread is unknown contains the work of all threads. The window is the time of the range itself, on all
+ * Sums over one range. A range contains the work that its own thread launched inside it. A step contains
+ * the work launched by its whole process, because autograd launches from a thread of its own. A range whose
+ * thread is unknown contains the work of all threads. Its window is the time of the range itself, on all
  * devices that its process uses.
  */
 struct kwhy_range_item {
@@ -47,9 +47,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_range_windows(struct kwhy_range_items *items
 	const struct kwhy_ledger *ledger, const struct kwhy_recording *recording, struct kwhy_error *error);
 
 /*
- * Adds an item for the steps of each process, rarely several for one process. It reaches from the start of
- * the first step to the end of the last step, or of the work launched in the steps if that is later.
- * kwhy_range_loops_sum() writes the sum of these items to the ledger once the windows are filled.
+ * Adds an item for the series of steps of each process (rarely several series for one process). It reaches
+ * from the start of the first step to the end of the last step, or of the work launched in the steps if
+ * that is later. kwhy_range_loops_sum() writes the sum of these items to the ledger when the figures of the
+ * windows are complete.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_range_loops(
 	struct kwhy_range_items *items, const struct kwhy_recording *recording, struct kwhy_error *error);

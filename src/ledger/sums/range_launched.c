@@ -10,8 +10,8 @@
 enum scope { SCOPE_THREAD, SCOPE_PROCESS, SCOPE_ALL, SCOPE_COUNT };
 
 /*
- * Sums over the work launched between two marks; after sum_bins(), over all work launched before a mark.
- * Lengths are unsigned and may wrap.
+ * Sums over the work launched between two marks (starts and ends of ranges); after sum_bins(), over all
+ * work launched before a mark. Lengths are unsigned and may wrap.
  */
 struct bin {
 	uint64_t activity_count, device_ns, unknown_energy_count;
@@ -25,8 +25,9 @@ struct launches {
 	struct bin *bins; /* [marks.count + 1] bin i is between marks i - 1 and i */
 	bool used[SCOPE_COUNT];
 	size_t near[SCOPE_COUNT];	/* bin of the last launch in each scope */
-	struct kwhy_marks_near *ranges; /* [thread_count + 1] near marks of the last range of each thread */
-	bool metered; /* the energy of some device is known; if not, all energies are unknown, even those of
+	struct kwhy_marks_near *ranges; /* [thread_count + 1] positions of the marks of the last range of each
+					   thread, near which the next search begins */
+	bool metered; /* the energy of some device is known; false: all energies are unknown, even those of
 			 ranges without work */
 };
 
@@ -75,8 +76,8 @@ static enum kwhy_status mark_edges(
 }
 
 /*
- * Adds the work of an activity to the bin of its launch in each scope. Bin 0 is before all marks. Bins after
- * the last mark of a scope are never read.
+ * Adds an activity to the bin (time between two marks) of its launch in each scope. Bin 0 is before all
+ * marks. Bins after the last mark of a scope are never read.
  */
 static void add_activity(struct launches *launches, uint32_t row, double energy_nj)
 {

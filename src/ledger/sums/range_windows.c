@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Sums over a device's time from its first mark up to a later mark. */
+/* Sums over a device's time from its first mark (start or end of a range) up to a later mark. */
 struct past {
 	int64_t busy_ns, unknown_grid_ns, unknown_energy_ns;
 	unsigned __int128 resident_ns; /* ns times the share of the device that was filled, in units of 1 /
@@ -24,7 +24,7 @@ struct windows {
 	struct kwhy_process_devices devices;
 	struct kwhy_marks marks; /* marks whose scope is the device */
 	struct past *pasts;	 /* [marks.count] sums up to each mark */
-	/* [device_count] where the last range of each device began and ended in `marks` */
+	/* [device_count] positions in `marks` of the start and end of each device's last range */
 	struct kwhy_marks_near *near;
 };
 

@@ -7,7 +7,7 @@
 
 /*
  * Rise of a host counter over the run. A fall is a reset, or a wrap of unknown range; the interval in which
- * it fell is left out, and noted.
+ * the counter fell is left out, and a note says so.
  */
 struct rise {
 	int64_t counts;

@@ -7,20 +7,20 @@
 #include <stdlib.h>
 
 /*
- * Loops: consecutive steps of a process, from the start of the first step to the end of the last step or of
- * the work launched in them. The time of an evaluation between two epochs belongs to no step. So a new loop
- * begins after a pause that is at least PAUSE_PERIODS times as long as the usual time between the starts of
- * steps, if other work is launched in that pause.
+ * Loops: series of steps of a process, from the start of the first step to the end of the last step or of
+ * the work launched in them. An evaluation between two epochs belongs to no step. So a new loop begins
+ * after a pause in which other work is launched, if the pause is at least PAUSE_PERIODS times as long as
+ * the usual time between the starts of steps.
  */
 enum { PAUSE_PERIODS = 10 };
 
 struct step {
-	uint32_t process; /* number of the process; process_count: the step's thread is unknown */
+	uint32_t process; /* index of the process; process_count: the step's thread is unknown */
 	uint32_t range;
 	int64_t start_ns, end_ns;
 	int64_t reach_ns; /* latest end, on the host, of this step and of all earlier steps of its process */
 	int64_t work_ns;  /* latest end of the work that was launched in the step */
-	bool is_left;	  /* after the step, and before the next one, other work is launched */
+	bool is_left;	  /* other work is launched after the step and before the next one */
 };
 
 struct steps {

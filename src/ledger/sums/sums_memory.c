@@ -9,7 +9,7 @@
 
 /* Memory that the processes hold on each device, in bytes. Each process states its own total. */
 struct held {
-	uint64_t *of_process; /* by number of the pair of device and process */
+	uint64_t *of_process; /* by index of the pair of device and process */
 	size_t capacity;
 	unsigned __int128 *of_device; /* [device_count] sum over the processes */
 };
@@ -37,8 +37,8 @@ static void follow_change(struct kwhy_memory_sum *sum, uint64_t before, uint64_t
 }
 
 /*
- * Sets the memory that a process holds to `bytes`. `changes` receives the bytes allocated or freed by that;
- * NULL: they are not counted.
+ * Sets the memory that a process holds to `bytes`. `changes` counts the bytes that are allocated or freed
+ * by this; NULL: they are not counted.
  */
 static enum kwhy_status hold(struct held *held, uint32_t number, uint32_t device, uint64_t bytes,
 	uint64_t *peak, struct kwhy_memory_sum *changes, struct kwhy_error *error)
@@ -68,7 +68,7 @@ static enum kwhy_status add_point(
 	struct kwhy_memory_sum *sum = &watch->ledger->memory[point->device];
 	uint64_t key = (uint64_t)point->device << 32 | point->process;
 	/*
-	 * If the allocator of the framework states how much is allocated, that figure is used, because it is
+	 * If the framework's allocator states how much is allocated, that figure is used, because it is
 	 * more detailed.
 	 */
 	const bool by_allocator = point->allocated_bytes != KWHY_UNKNOWN_BYTES;

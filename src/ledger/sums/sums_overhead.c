@@ -9,13 +9,13 @@
 #include <string.h>
 
 /*
- * Overhead of the measurement: the times that kwhy's own parts state, the time that the profiler says it took
- * from the program's threads, and the time in which a device was idle while the profiler did so.
+ * Overhead of the measurement: the times that kwhy's own parts state, the time that the profiler says it
+ * took from the program's threads, and the time in which a device was idle during the latter.
  */
 
 /*
- * Number of rows of the whole run: one for each kind of cost, and one for the profiler. Each device has one
- * more row.
+ * Number of rows for the whole run: one for each kind of cost, and one for the profiler. Each device has
+ * one more row.
  */
 enum { ROWS_OF_RUN = KWHY_COST_KIND_COUNT + 1 };
 

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sum over ranges of one name, with what is needed to compute its ratios and energies. */
+/* Sum over ranges of one name, with the data for its ratios and energies. */
 struct pool {
 	struct kwhy_range_sum sum;
-	double device_window_ns; /* sum over the ranges of window length times number of devices */
+	double device_window_ns; /* sum over the ranges of (length of the window * number of devices) */
 	int64_t unknown_grid_ns;
 	double resident_ns, energy_nj, window_nj;
 };
@@ -75,8 +75,8 @@ static enum kwhy_status fail_no_step(
 }
 
 /*
- * Lists ranges and steps. Steps that a profiler numbers have a different name each, so they are not listed as
- * ranges.
+ * Lists ranges and steps. Steps that a profiler numbers have a different name each, so they are listed as
+ * steps only.
  */
 static enum kwhy_status list_items(struct kwhy_range_items *items, const struct kwhy_recording *recording,
 	const char *step_name, struct kwhy_error *error)
@@ -130,7 +130,7 @@ static double ratio(double part, double whole)
 }
 
 /*
- * Completes a sum. If activities are not linked to calls, the energy of the work is unknown, not 0. If
+ * Completes a sum. If activities are not linked to calls, the energy of the work is unknown and not 0. If
  * kernels of unknown grid ran for more than a tenth of the busy time, the filled share of the device is
  * unknown.
  */

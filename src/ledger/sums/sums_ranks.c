@@ -62,8 +62,8 @@ static bool has_collectives(const struct kwhy_recording *recording)
 }
 
 /*
- * Notes that ranks are missing from the recording. In a rank's trace, a collective begins when that rank
- * arrives; it ends when all ranks have arrived and the data is there.
+ * Notes that ranks are missing from the recording. In the trace of a rank, a collective starts when that
+ * rank arrives at it, and ends when all ranks have arrived and the data is there.
  */
 static enum kwhy_status note_missing(
 	struct kwhy_ledger *ledger, const struct kwhy_recording *recording, struct kwhy_error *error)

@@ -11,8 +11,8 @@ struct running {
 };
 
 /*
- * State of a walk over the activities of a device by stream. It keeps the sum of the indices of the running
- * streams; if only one stream runs, that sum is its index.
+ * State of a walk over the activities of a device, which counts what runs on each stream. It keeps the sum
+ * of the indices of the running streams: if only one stream runs, that sum is its index.
  */
 struct walk {
 	const struct kwhy_recording *recording;

@@ -23,8 +23,8 @@ void kwhy_host_sums_done(struct kwhy_host_sums *sums)
 }
 
 /*
- * The row to which a host range belongs. All steps of a profiler are one row, because the number of a step
- * says nothing about the host's work.
+ * The range whose sum a host range is added to. All steps of a profiler count as one, because the number of
+ * a step says nothing about the host's work.
  */
 static struct kwhy_host_sum sum_of(const struct kwhy_recording *recording, uint32_t row)
 {
@@ -49,8 +49,8 @@ static struct kwhy_host_sum sum_of(const struct kwhy_recording *recording, uint3
 }
 
 /*
- * Finds or adds the row of a sum. The key has 28 bits for the number of the pair of name and file, 4 for the
- * kind of range or the reason, and 32 for the line.
+ * Finds or adds the row of a sum. Its key has 28 bits for the number of the pair of name and file, 4 for
+ * the kind of range or the reason, and 32 for the line.
  */
 static enum kwhy_status find(struct kwhy_host_sums *sums, const struct kwhy_host_sum *sum, uint32_t *out)
 {

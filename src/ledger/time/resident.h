@@ -7,7 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Share of the whole device. Shares are multiples of 2^-32, so that their sums are exact in any order. */
+/*
+ * A value that stands for the whole device. Shares are multiples of 2^-32, so that their sums are exact in
+ * any order.
+ */
 #define KWHY_RESIDENT_FULL ((uint64_t)1 << 32)
 
 /*

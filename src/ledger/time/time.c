@@ -12,8 +12,9 @@
 #include <stdlib.h>
 
 /*
- * State of one walk over a device's activities. The walk measures, for each set of groups, the time in which
- * exactly these groups run. Every union and every category is a sum of these times.
+ * State of one walk over a device's activities. The groups are kernels and graphs, collectives, copies, and
+ * memsets. The walk measures, for each set of groups, the time in which exactly these run. Every union and
+ * every category is a sum of these times.
  */
 enum group { COMPUTE, COLLECTIVE, COPY, MEMSET, GROUP_COUNT };
 enum { SET_COUNT = 1 << GROUP_COUNT, SMALL_BYTES = 4096 };
@@ -31,16 +32,16 @@ struct tally {
 	uint32_t device;
 	const struct kwhy_covered *covered;
 	struct kwhy_covered_window *windows; /* [covered->count] windows in the ledger */
-	size_t window, unrecorded,
-		probing; /* indices of the current window, unrecorded interval and probing interval */
+	size_t window, unrecorded, probing;  /* indices of the current window, of the current unrecorded
+						interval, and of the current interval of kwhy probe */
 	struct kwhy_host_wait wait;
 	struct kwhy_host_sums host;
-	uint32_t last, next; /* the program's activity that has ended last so far, KWHY_NONE: none; the one
-				that starts next */
-	size_t next_own;     /* row from which on the program's next activity is searched */
+	uint32_t last, next; /* the activity of the program that ended last so far (KWHY_NONE: none), and the
+				one that starts next */
+	size_t next_own;     /* row at which the search for the program's next activity continues */
 	struct kwhy_device_time time;
 	size_t running[GROUP_COUNT];
-	int64_t set_ns[SET_COUNT]; /* time for each set of running groups, which has one bit for each group */
+	int64_t set_ns[SET_COUNT]; /* time for each set of running groups; a set has one bit for each group */
 	struct kwhy_resident resident;
 	unsigned __int128 share_ns;
 	int64_t total_ns[GROUP_COUNT];
@@ -154,9 +155,9 @@ static void add_window_idle(
 }
 
 /*
- * Finds the program's activities around an interval. A launch that a probe repeats comes after the probe's
- * first copies, and the gap before these waits for that launch. If the program has no later activity, the
- * next one is the next of all.
+ * Finds the program's activities before and after an interval. The launch that kwhy probe repeats runs
+ * after the probe's first copies, and the gap before these copies waits for that launch. If the program has
+ * no later activity, the next one of any origin is taken.
  */
 static void follow_program(struct tally *tally, const struct kwhy_sweep_interval *interval, size_t next)
 {
@@ -280,7 +281,7 @@ static enum kwhy_status walk(struct tally *tally, struct kwhy_error *error)
 	return ended < 0 ? error->status : status;
 }
 
-/* Time in ns in which at least one of the groups in `any`, and all of those in `all`, run. */
+/* Time in ns in which at least one of the groups in `any`, and all of the groups in `all`, run. */
 static int64_t sets_ns(const struct tally *tally, unsigned any, unsigned all)
 {
 	int64_t sum_ns = 0;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * Sums over the copies of one device by kind, memories and size class, in the order of their first
+ * Sums over the copies of one device by kind, memory kinds and size class, in the order of their first
  * occurrence.
  */
 struct classes {
@@ -18,7 +18,7 @@ struct classes {
 	size_t count, capacity;
 };
 
-/* Kind, memories and size class as one number whose order is that of the sorted rows. */
+/* Kind, memory kinds and size class as one number, by whose order the rows are sorted. */
 static uint64_t key_of(uint32_t kind, uint32_t src_memory, uint32_t dst_memory, uint32_t size_class)
 {
 	return (uint64_t)(kind << 16 | src_memory << 8 | dst_memory) << 32 | size_class;
@@ -78,7 +78,7 @@ static bool same_kind(const struct kwhy_copy_sum *copy, const struct kwhy_copy_c
 		copy->dst_memory == item->dst_memory;
 }
 
-/* Adds up the rows by class, which are sorted, to one row for each kind and pair of memories. */
+/* Adds up the sorted rows of all size classes to one row for each kind and pair of memory kinds. */
 static void pool_classes(struct kwhy_device_time *time)
 {
 	for (size_t i = 0; i < time->copy_class_count; i++) {

@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "model/ledger.h"
 
-/* Size class of a copy: floor(log2(bytes)), 0 also for no bytes; KWHY_NONE: the size is unknown. */
+/* Size class of a copy: floor(log2(bytes)), and 0 for no bytes; KWHY_NONE: the size is unknown. */
 static inline uint32_t kwhy_size_class_of(uint64_t bytes)
 {
 	if (bytes == KWHY_UNKNOWN_BYTES)
