@@ -13,7 +13,7 @@ struct kwhy_analysis {
 	struct kwhy_profile *profile; /* NULL: no profile */
 	struct kwhy_ledger *ledger;
 	struct kwhy_findings *findings;
-	struct kwhy_whatif *whatif; /* NULL: no saving or plan has needed the graph yet */
+	struct kwhy_whatif *whatif; /* NULL: no saving or plan has needed the dependency graph yet */
 	double min_gain_ratio;
 	struct kwhy_probing probing; /* report.probing points to it if kwhy probe was at work in the run */
 	struct kwhy_report report;   /* report on the objects above, without plan and modelled power */
@@ -24,15 +24,15 @@ KWHY_MUST_USE enum kwhy_status kwhy_analysis_make(struct kwhy_analysis *analysis
 	size_t path_count, const struct kwhy_analysis_options *given, struct kwhy_error *error);
 
 /*
- * Returns the graph of the recording, which is made at the first call and stays the analysis's.
+ * Returns the dependency graph of the recording. The first call makes it; the analysis owns it.
  * KWHY_E_UNSUPPORTED as in kwhy_whatif_new().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_analysis_graph(
 	struct kwhy_analysis *analysis, struct kwhy_whatif **out, struct kwhy_error *error);
 
 /*
- * Adds what only the page shows: a stretch of the run to a plan of the analysis, and the modelled power over
- * time to its report.
+ * Adds what only the page shows: an excerpt of the run to a plan of the analysis, and the modelled power
+ * over time to its report.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_analysis_add_stretch(
 	struct kwhy_analysis *analysis, struct kwhy_plan *plan, struct kwhy_error *error);
@@ -43,8 +43,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_analysis_add_model_power(
 int kwhy_analysis_say(const struct kwhy_error *error, char *message, size_t message_bytes);
 
 /*
- * Fills a caller's struct up to the size that the struct states at its start, so that older and newer callers
- * both work.
+ * Fills a caller's struct up to the size that the struct states in its first field, so that older and newer
+ * callers both work.
  */
 int kwhy_analysis_give(void *out, const void *from, size_t from_size);
 

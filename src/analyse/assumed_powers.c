@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_W 1e6 /* watts; no device draws more, so a larger number has the wrong unit */
+#define MAX_W 1e6 /* In watts. No device draws more, so a larger number is in a wrong unit. */
 
 /* Reads a number of watts from `text`, which ends at `end`. */
 static bool read_watts(const char *text, const char *end, double *out)

@@ -160,8 +160,8 @@ static enum kwhy_status make_ledger(struct work *work)
 }
 
 /*
- * Sums up the bursts of kwhy probe from the recording's table of bursts, as the ledger's activities exclude
- * the repeats.
+ * Sums up the bursts (repeats of launches) of kwhy probe. They are read from the recording's table of
+ * bursts, since the ledger's activities exclude the repeats.
  */
 static enum kwhy_status sum_probing(struct work *work)
 {
@@ -178,7 +178,7 @@ static enum kwhy_status sum_probing(struct work *work)
 	return status;
 }
 
-/* Finds the waste, and what its cures would save. */
+/* Finds waste, and projects what its cures would save. */
 static enum kwhy_status find_waste(struct work *work)
 {
 	struct kwhy_analysis *analysis = work->analysis;

@@ -80,8 +80,8 @@ static bool is_source_tree(const char *folder)
 }
 
 /*
- * Finds the path of the program or shared library that contains this code. The link map has no name for the
- * program, which /proc/self/exe leads to.
+ * Finds the path of the program or shared library that contains this code. For the program itself the
+ * dynamic linker's list of objects has no name; its path is then that of /proc/self/exe.
  */
 static bool find_self(char out[PATH_BYTES])
 {
@@ -108,7 +108,10 @@ static void add_folder(struct folders *folders, const char *parent, const char *
 	snprintf(folders->paths[folders->count++], sizeof(folders->paths[0]), "%s%s", parent, rest);
 }
 
-/* Adds share/ of an installation above this code, or the source tree that contains the build. */
+/*
+ * Adds the folder share/ of the installation that contains this code, or the source tree that contains the
+ * build.
+ */
 static void add_near_self(struct folders *out)
 {
 	char parent[PATH_BYTES];
@@ -116,7 +119,8 @@ static void add_near_self(struct folders *out)
 	if (!find_self(parent) || !to_parent(parent))
 		return;
 	for (size_t i = 0; i < PARENT_LIMIT && to_parent(parent); i++) {
-		if (i < 2) /* the first two parents are above bin/ or lib/, and above lib/ARCHITECTURE/ */
+		if (i < 2) /* the first two parent folders are those above bin/ or lib/, and above
+			      lib/ARCHITECTURE */
 			add_folder(out, parent, "/share/kwhy/profiles");
 		if (is_source_tree(parent)) {
 			add_folder(out, parent, "/profiles");

@@ -7,10 +7,10 @@
 #include "model/recording.h"
 
 /*
- * Finds the bundled profile of a device by its name, in which case, blanks, '-' and '_' do not count. *out is
- * NULL if there is no such profile. The folders are KWHY_PROFILES if that is set. Otherwise they are
- * ../share/kwhy/profiles relative to the program or shared library that contains this code, profiles/ of the
- * source tree in which it was built, and the folder of the installation.
+ * Finds the bundled profile of a device by its name; case, blanks, '-' and '_' are ignored. *out is NULL if
+ * there is no such profile. If KWHY_PROFILES is set, it states the folders. Otherwise they are
+ * ../share/kwhy/profiles relative to the program or shared library that contains this code, profiles/ of
+ * the source tree in which it was built, and the folder of the installation.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_profile_find(
 	const char *device_name, struct kwhy_profile **out, struct kwhy_error *error);

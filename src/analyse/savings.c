@@ -42,8 +42,8 @@ static int64_t not_below_0(int64_t value)
 }
 
 /*
- * The upper end of a saving's interval, at most the upper end of what the finding's waste takes, since runs
- * may differ by more than a cure saves.
+ * The upper end of a saving's interval, limited to the upper end of what the finding's waste takes: the
+ * variation between runs may exceed that, but a cure cannot save more.
  */
 static int64_t high_nj(const struct kwhy_finding *finding, const struct kwhy_saving *saving, int64_t high_nj)
 {
@@ -54,7 +54,7 @@ static int64_t high_nj(const struct kwhy_finding *finding, const struct kwhy_sav
 	return most_nj > saving->energy_nj ? most_nj : saving->energy_nj;
 }
 
-/* Sets a finding's saving to that of a plan with its change alone, so that both have the same bound. */
+/* Sets a finding's saving to that of a plan with only its change, so that both state the same bound. */
 static void set_saving(
 	struct kwhy_findings *findings, struct kwhy_finding *finding, const struct kwhy_plan *plan)
 {
@@ -89,7 +89,7 @@ struct made {
 	const struct kwhy_whatif_change *change;
 };
 
-/* Projects the saving of one finding. Sets made->change if that change was made. */
+/* Projects the saving of one finding. Sets made->change if the change was made. */
 static enum kwhy_status project(struct kwhy_whatif *whatif, struct kwhy_findings *findings,
 	struct kwhy_finding *finding, struct made *made, struct kwhy_error *error)
 {
@@ -114,8 +114,8 @@ static enum kwhy_status project(struct kwhy_whatif *whatif, struct kwhy_findings
 }
 
 /*
- * Removes findings whose cure saves too little, however much their waste takes. `made` has the change of each
- * finding.
+ * Removes findings whose cure saves too little, no matter how much their waste takes. `made` has the change
+ * of each finding.
  */
 static void drop_small(struct kwhy_findings *findings, struct made *made)
 {
@@ -147,7 +147,10 @@ static bool saves_more_than_it_costs(const struct kwhy_finding *finding)
 			saving->energy_nj > finding->energy_nj);
 }
 
-/* Sets a finding's saving to 0, and refers to the finding that has the saving of their common change. */
+/*
+ * Sets a finding's saving to 0, and refers to the finding at which the saving of their common change is
+ * counted.
+ */
 static void refer(struct kwhy_findings *findings, struct kwhy_finding *finding,
 	const struct kwhy_finding *owner, const struct kwhy_whatif_change *change)
 {
@@ -161,8 +164,8 @@ static void refer(struct kwhy_findings *findings, struct kwhy_finding *finding,
 }
 
 /*
- * Lets the finding at `owner`, if no other finding of its change costs more, have the saving of that change,
- * and the others refer to it.
+ * Counts the saving of a change at the finding at `owner` only, if no other finding that the change cures
+ * costs more. The others then refer to it.
  */
 static void credit(struct kwhy_findings *findings, const struct made *made, size_t owner)
 {

@@ -7,8 +7,8 @@
 #include "whatif/whatif.h"
 
 /*
- * Largest number of activities and calls together for which savings are projected, as a replay needs about 90
- * bytes for each. In larger recordings findings keep their own bounds.
+ * Largest number of activities and calls together for which savings are projected, since a simulation needs
+ * about 90 bytes for each. In larger recordings findings keep their own bounds.
  */
 #define KWHY_SAVINGS_ROWS_MAX ((size_t)2000000)
 
@@ -24,8 +24,8 @@ bool kwhy_savings_are_projected(const struct kwhy_recording *recording, const st
 /*
  * Sets the saving of each finding with a cure to that of a plan with this change alone. A finding whose
  * change cannot be made keeps the bound of its detector. Findings that save too little are removed. If one
- * change cures several findings, the one that costs most has the saving, and the others refer to it. Sorts
- * the findings.
+ * change cures several findings, its saving is counted at the one that costs most, and the others refer to
+ * that. Sorts the findings.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_savings_project(
 	struct kwhy_whatif *whatif, struct kwhy_findings *findings, struct kwhy_error *error);

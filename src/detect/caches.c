@@ -11,9 +11,9 @@
 #include <string.h>
 
 /*
- * Detector of caches that grow by concatenation, as those of keys and values do in a loop that generates
- * tokens: each aten::cat copies the whole cache to append a little. The shapes of its inputs show it: equal
- * but for one size, which grows from one call to the next by what the call appends.
+ * Detector of caches that grow by concatenation, such as those of keys and values in a loop that generates
+ * tokens: each aten::cat copies the whole cache to append a little. The shapes of the inputs show it: they
+ * differ in one size alone, which grows from one call to the next by what the call appends.
  */
 
 enum { DIMS_MAX = 8, INPUTS = 2 };
@@ -21,12 +21,13 @@ enum { DIMS_MAX = 8, INPUTS = 2 };
 /* The two inputs of a concatenation. */
 struct joined {
 	int64_t sizes[INPUTS][DIMS_MAX];
-	int dims, along; /* number of sizes, and the one along which the inputs are joined */
+	int dims, along; /* number of sizes; index of the size along which the inputs are joined */
 };
 
-/* All concatenations of one thread whose inputs are equal but for the size that grows. */
+/* All concatenations of one thread whose inputs have the same sizes except for the one that grows. */
 struct cache {
-	int64_t last, grown; /* that size of the last call; how often it had grown by what was appended */
+	int64_t last,
+		grown; /* the growing size at the last call; how often it had grown by what was appended */
 };
 
 struct finder {
@@ -38,8 +39,8 @@ struct finder {
 };
 
 /*
- * Reads the sizes of the next input, "[1, 8, 100, 64]", before `end`. Returns their number; 0: no input with
- * sizes is left, or it has too many.
+ * Reads the sizes of the next input, "[1, 8, 100, 64]", before `end`. Returns how many sizes it has; 0: no
+ * further input has sizes, or it has too many.
  */
 static int read_sizes(const char **at, const char *end, int64_t sizes[DIMS_MAX])
 {
@@ -80,7 +81,7 @@ static bool read_joined(const char *shape, struct joined *out)
 		out->sizes[1][out->along] < out->sizes[0][out->along];
 }
 
-/* Key of a cache: thread, sizes that stay, what is appended and where. */
+/* Key of a cache: thread, constant sizes, what is appended and along which size. */
 static void write_key(const struct joined *joined, uint32_t thread, int64_t key[DIMS_MAX + 3])
 {
 	memset(key, 0, (DIMS_MAX + 3) * sizeof(*key));
@@ -90,7 +91,7 @@ static void write_key(const struct joined *joined, uint32_t thread, int64_t key[
 	memcpy(&key[3], joined->sizes[1], (size_t)joined->dims * sizeof(*key));
 }
 
-/* The concatenation that a host range is; false: it is none of a cache. */
+/* Reads the concatenation that a host range stands for; false: it is none that could extend a cache. */
 static bool joined_of(const struct finder *finder, uint32_t range, struct joined *out)
 {
 	const struct kwhy_recording *recording = finder->context->recording;
@@ -136,7 +137,9 @@ static enum kwhy_status note_all(struct finder *finder)
 	return status;
 }
 
-/* The concatenation that launched a kernel, if its cache grew often; false: there is none. */
+/*
+ * The concatenation that launched a kernel, if its cache grew often; false: there is no such concatenation.
+ */
 static bool grows(const struct finder *finder, size_t row, double min_count, struct joined *out)
 {
 	const struct kwhy_recording *recording = finder->context->recording;
@@ -157,7 +160,7 @@ static bool grows(const struct finder *finder, size_t row, double min_count, str
 	return slot && (double)finder->caches[slot->value].grown >= min_count;
 }
 
-/* Marks the copies of caches. What is appended has to be written all the same. */
+/* Marks the kernels that copy caches. The appended part must be written in any case. */
 static void mark_all(struct finder *finder, struct kwhy_tally *tally)
 {
 	const struct kwhy_activities *rows = &finder->context->recording->activities;

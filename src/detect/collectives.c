@@ -12,8 +12,8 @@
 /* Detectors of waste in work that several devices do together. */
 
 /*
- * A device is a straggler from this many standard deviations of the other devices' times above their mean.
- * Among eight equal devices, one lies that far out by chance about once in seventy runs.
+ * Least distance, in standard deviations of the other devices' times above their mean, at which a device is
+ * a straggler. Among eight equal devices, one lies that far out by chance about once in seventy runs.
  */
 #define STRAGGLER_SDS 5
 
@@ -65,8 +65,8 @@ static int64_t computes(const struct kwhy_detect_context *context, uint32_t devi
 }
 
 /*
- * A device's time outside of collectives. The device that arrives last at collectives waits least in them, so
- * its time is the longest. The reason may be a late host, without longer computing.
+ * A device's time outside of collectives. The device that arrives last at collectives waits least in them,
+ * so its time is the longest. The reason may be a late host and not longer computing.
  */
 static int64_t keeps_waiting(const struct kwhy_detect_context *context, uint32_t device)
 {
@@ -116,7 +116,9 @@ static void weigh(const struct kwhy_detect_context *context, struct balance *bal
 	weigh_others(context->recording->device_count, balance);
 }
 
-/* Whether one device alone is slower than the others, by far more than the others differ from each other. */
+/*
+ * Whether one device alone is slower than the others, by much more than the others differ from each other.
+ */
 static bool has_straggler(const struct kwhy_detect_context *context, const struct balance *balance)
 {
 	double excess_ns = (double)balance->work_ns[balance->slowest] - balance->others_mean_ns;
@@ -128,8 +130,8 @@ static bool has_straggler(const struct kwhy_detect_context *context, const struc
 }
 
 /*
- * Energy drawn by devices that wait for the slowest one: for each, its idle energy over the time by which it
- * is faster. Waiting devices draw at least idle power.
+ * Energy drawn by devices that wait for the slowest one: for each, its idle power times the time by which
+ * it is faster. Waiting devices draw at least idle power.
  */
 static struct kwhy_energy_ci90 waiting_energy(
 	const struct kwhy_detect_context *context, const struct balance *balance, double *out_recorded_nj)
@@ -153,7 +155,9 @@ static struct kwhy_energy_ci90 waiting_energy(
 
 enum { PARTY_BYTES = 40 };
 
-/* The device's number in the trace, with its rank where known, because each rank often calls its device 0. */
+/*
+ * The device's number in the trace, with its rank where known, since often each rank numbers its device 0.
+ */
 static const char *party_name(char out[PARTY_BYTES], const struct kwhy_recording *recording, size_t d)
 {
 	const struct kwhy_device *device = &recording->devices[d];
@@ -301,7 +305,7 @@ static enum kwhy_status compare_parties(const struct kwhy_detect_context *contex
 	return has_straggler(context, balance) ? report_imbalance(context, balance, true) : KWHY_OK;
 }
 
-/* Compares all devices, so it does its work only when called for the first one. */
+/* Compares all devices at once, so it does so only when called for the first one. */
 enum kwhy_status kwhy_detect_rank_imbalance(const struct kwhy_detect_context *context)
 {
 	struct balance balance = {.measure = &compute_time};

@@ -19,8 +19,8 @@ static bool is_host_copy(const struct kwhy_activities *rows, size_t row)
 }
 
 /*
- * Counts the cost of a copy: its own time, and the device's idle time while the host is inside the call that
- * issues the copy.
+ * Counts the cost of a copy: its own time, and the time in which the device idles while the host is inside
+ * the call that issues the copy.
  */
 static void add_copy(struct kwhy_tally *tally, size_t row, double kept_ns)
 {
@@ -40,7 +40,7 @@ static void add_copy(struct kwhy_tally *tally, size_t row, double kept_ns)
 }
 
 struct small_run {
-	uint64_t runs; /* number of series of small copies in one direction that no kernel interrupts */
+	uint64_t runs; /* number of series of small copies in one direction with no kernel between them */
 	uint64_t bytes;
 	bool open[KWHY_COPY_KIND_COUNT];
 };
@@ -80,8 +80,7 @@ enum kwhy_status kwhy_detect_small_copies(const struct kwhy_detect_context *cont
 	}
 	if (tally.count == 0 || (double)tally.count < kwhy_tally_threshold(&tally, "min_count"))
 		return kwhy_tally_drop(&tally);
-	verdict.kept_share = (double)run.runs /
-		(double)tally.count; /* one packed copy remains of each series */
+	verdict.kept_share = (double)run.runs / (double)tally.count; /* each series becomes one packed copy */
 	verdict.title = kwhy_tally_words(&tally,
 		"Small copies: %s under %s between host and device, %s in all",
 		kwhy_quantity_count(count, tally.count), kwhy_quantity_bytes(limit, (uint64_t)max_bytes),
@@ -102,11 +101,13 @@ static bool is_pageable(const struct kwhy_activities *rows, size_t row)
 /* Rates of copies with pinned host memory by direction; NAN: unknown. */
 struct pinned_rates {
 	double bytes_per_ns[KWHY_COPY_KIND_COUNT];
-	const struct kwhy_gpu_generation *link; /* link between host and device, at whose full speed copies
-						   are assumed to run if their rate is unknown */
+	const struct kwhy_gpu_generation *link; /* link between host and device; copies whose rate is unknown
+						   are assumed to run at its full speed */
 };
 
-/* Least size of a copy from which a rate is taken; smaller copies are bound by latency. */
+/*
+ * Least size in bytes of a copy from which a rate is taken; the time of smaller copies is mostly latency.
+ */
 enum { RATE_COPY_BYTES = 1 << 20 };
 
 static void see_pinned(struct pinned_rates *rates, const struct kwhy_activities *rows, size_t row)
@@ -155,8 +156,8 @@ static double pinned_ns(const struct pinned_rates *rates, const struct kwhy_acti
 enum { RATE_WORDS = 128 };
 
 /*
- * If a thread immediately waits for its copy to the device from pageable memory, the idle time after the copy
- * is waste, because the host needs nothing from that copy.
+ * If a thread waits for its copy to the device from pageable memory right after issuing it, the idle time
+ * after the copy is waste, because the host needs nothing from that copy.
  */
 static void visit_pageable(const struct kwhy_detect_view *view, uint32_t call, uint32_t wait, void *context)
 {
@@ -169,7 +170,7 @@ static void visit_pageable(const struct kwhy_detect_view *view, uint32_t call, u
 	kwhy_tally_idle_after(tally, row, call, wait);
 }
 
-/* Writes "5.1 GB/s up" or, if the rate is unknown, that copies take no more than the link allows. */
+/* Writes "5.1 GB/s up" or, if the rate is unknown, that the link limits the copies. */
 static const char *rate_words(char out[RATE_WORDS], const struct pinned_rates *rates,
 	enum kwhy_copy_kind kind, const char *direction)
 {

@@ -11,7 +11,7 @@
 struct kwhy_threshold {
 	const char *name;	 /* id of the threshold, such as "max_bytes" */
 	double value;		 /* default value */
-	const char *description; /* starts with the unit, then says what the threshold limits */
+	const char *description; /* the unit, then what the threshold limits */
 };
 
 enum { KWHY_DETECTOR_THRESHOLDS = 4 };
@@ -25,8 +25,8 @@ struct kwhy_detect_context {
 	const struct kwhy_recording *recording;
 	const struct kwhy_ledger *ledger;
 	const struct kwhy_profile *profile;  /* NULL: no machine profile */
-	uint32_t device;		     /* device to search; detectors run once for each device */
-	const struct kwhy_detect_view *view; /* detect/view.h */
+	uint32_t device;		     /* device that is searched; detectors run once for each device */
+	const struct kwhy_detect_view *view; /* data that all detectors share (detect/view.h) */
 	const struct kwhy_detector *detector;
 	const struct kwhy_detect_options *options;
 	const double *thresholds; /* values of this detector's thresholds, in the order of `thresholds` in
@@ -40,7 +40,7 @@ struct kwhy_detector {
 	const char *title; /* such as "Small copies" */
 	const char *cure;
 	enum kwhy_status (*run)(const struct kwhy_detect_context *context);
-	struct kwhy_threshold thresholds[KWHY_DETECTOR_THRESHOLDS]; /* unused entries have a NULL name */
+	struct kwhy_threshold thresholds[KWHY_DETECTOR_THRESHOLDS]; /* an unused entry has a NULL name */
 };
 
 /*

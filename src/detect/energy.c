@@ -6,7 +6,8 @@
 #include <math.h>
 
 /*
- * Sets the ends of the idle energy's interval, as ratios to the energy, from the sums over the idle accounts.
+ * Computes the ends of the interval of the idle energy, as ratios to the energy, from sums over the idle
+ * accounts.
  */
 static void idle_interval(struct kwhy_energy_source *source, const struct kwhy_device_ledger *ledger)
 {
@@ -79,8 +80,8 @@ static double bound_ratio(int64_t bound_nj, int64_t gross_nj)
 }
 
 /*
- * Ends of the interval of the energy of an account's work, as ratios to the energy. If none of the account's
- * work was metered, they are those of its power class.
+ * Ends of the interval of the energy of an account's work, as ratios to the energy. If none of the
+ * account's work was metered, they are those of the power of its power class.
  */
 static void work_interval(const struct kwhy_device_ledger *ledger, const struct kwhy_account *account,
 	double *out_low_ratio, double *out_high_ratio)

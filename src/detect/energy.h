@@ -10,9 +10,9 @@ struct kwhy_energy_ci90 {
 };
 
 /*
- * Reads the energy of intervals and activities of one device from the ledger. Between two edges of the
- * ledger's energy curve, idle energy is proportional to time. So the idle power of the last interval is kept,
- * and intervals in the order of time cost no search.
+ * Computes the energy of intervals and activities of one device from the ledger. Between two edges of the
+ * ledger's energy curve, idle energy is proportional to time. So the idle power of the last interval is
+ * kept, and no search is needed for intervals that come in the order of time.
  */
 struct kwhy_energy_source {
 	const struct kwhy_detect_view *view;
@@ -28,10 +28,10 @@ struct kwhy_energy_source {
 void kwhy_energy_source_init(
 	struct kwhy_energy_source *source, const struct kwhy_detect_view *view, uint32_t device);
 
-/* Adds `share` of the energy that the idle device drew in [start_ns, end_ns). */
+/* Adds the share `share` of the energy that the idle device drew in [start_ns, end_ns). */
 void kwhy_energy_add_idle(struct kwhy_energy_ci90 *energy, struct kwhy_energy_source *source,
 	int64_t start_ns, int64_t end_ns, double share);
-/* Adds `share` of the energy of one activity. */
+/* Adds the share `share` of the energy of one activity. */
 void kwhy_energy_add_activity(
 	struct kwhy_energy_ci90 *energy, const struct kwhy_energy_source *source, size_t row, double share);
 /* Energy of length_ns of idle time at the device's mean idle power over its window. */

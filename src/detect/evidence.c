@@ -47,7 +47,7 @@ static void add_bytes(struct kwhy_text *text, uint64_t bytes)
 }
 
 /*
- * Appends an activity to the text. Returns the full name of a kernel, because only the writer of a report
+ * Appends an activity to the text. Returns the full name of a kernel, since only the writer of a report
  * knows how much of the name fits; NULL for copies and memsets.
  */
 static const char *add_activity(struct kwhy_text *text, const struct kwhy_recording *recording, uint32_t row)
@@ -84,7 +84,8 @@ static void add_call(
 }
 
 /*
- * Appends a range whose thread is unknown: of those around the middle of the occurrence, the last to start.
+ * Appends a range whose thread is unknown: of the ranges around the middle of the occurrence, the one that
+ * starts last.
  */
 static void add_loose_range(struct kwhy_text *text, const struct kwhy_recording *recording,
 	const struct kwhy_occurrence *occurrence)
@@ -105,7 +106,7 @@ static void add_loose_range(struct kwhy_text *text, const struct kwhy_recording 
 		add_name(text, kwhy_names_get(&recording->names, found->name));
 }
 
-/* Appends the deepest range of the thread that covers at least half of the occurrence. */
+/* Appends the innermost range of the thread that covers at least half of the occurrence. */
 static void add_range(struct kwhy_text *text, const struct kwhy_recording *recording,
 	const struct kwhy_occurrence *occurrence)
 {

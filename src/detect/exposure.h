@@ -5,8 +5,8 @@
 #include "detect/view.h"
 
 /*
- * The intervals of a device's window in which no activity of certain kinds runs. Other work that runs in
- * these intervals is exposed, not hidden.
+ * The intervals of a device's window in which no activity of certain kinds runs. Other work in these
+ * intervals is exposed: it is not hidden behind such activities.
  */
 struct kwhy_exposure {
 	struct kwhy_bare {

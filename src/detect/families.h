@@ -27,7 +27,7 @@ enum kwhy_status kwhy_detect_tiny_kernel_chains(const struct kwhy_detect_context
 enum kwhy_status kwhy_detect_under_filled_kernels(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_batch_could_grow(const struct kwhy_detect_context *context);
 /*
- * Share of the device's multiprocessors that get at least one block of the kernel. 1 if the grid or the
+ * Share of the device's multiprocessors that get at least one block of the kernel; 1 if the grid or the
  * number of multiprocessors is unknown.
  */
 double kwhy_detect_fill_ratio(const struct kwhy_recording *recording, size_t row);

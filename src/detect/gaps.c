@@ -16,7 +16,7 @@ static void add_host(struct kwhy_gap_cause *cause, int64_t start_ns, int64_t end
 }
 
 /*
- * Adds an interval between calls. Whether it counts as launching or as host time depends on its whole length,
+ * Adds an interval between calls. Its whole length decides whether it counts as launching or as host time,
  * although only the part inside the gap is added.
  */
 static void add_stretch(struct kwhy_gap_cause *cause, int64_t start_ns, int64_t end_ns, double spacing_ns)

@@ -6,7 +6,7 @@
 
 /*
  * What the host did during an idle gap of a device, on the thread that issued the work after the gap. If
- * `late`, launch_ns + host_ns + alloc_ns + wait_ns + delayed_ns is the length of the gap.
+ * `late` is set, launch_ns + host_ns + alloc_ns + wait_ns + delayed_ns is the length of the gap.
  */
 struct kwhy_gap_cause {
 	int64_t start_ns, end_ns;
@@ -21,17 +21,17 @@ struct kwhy_gap_cause {
 	int64_t alloc_ns;  /* time inside calls that allocate or free memory and do not wait */
 	int64_t wait_ns;   /* time inside synchronising calls, blocking copies and frees */
 	/*
-	 * Time from the return of the issuing call to the end of the gap; 0 if at most KWHY_DELAYED_START_NS.
-	 * In that time the host had issued the work, and the device did not start it. Valid whether or not
-	 * the gap is `late`.
+	 * Time from the return of the issuing call to the end of the gap: the host had issued the work, and
+	 * the device had not started it. 0 if it is at most KWHY_DELAYED_START_NS. Valid whether or not the
+	 * gap is `late`.
 	 */
 	int64_t delayed_ns;
 	int64_t host_start_ns, host_end_ns; /* longest interval counted in host_ns, clipped to the gap */
 };
 
 /*
- * If an idle device starts work later than this after the launch has returned, something delayed the work.
- * The limit in ns is our choice: twenty times a launch.
+ * If an idle device starts work more than this many ns after the launch has returned, something delayed the
+ * work. The limit is chosen: twenty times the time of a launch.
  */
 enum { KWHY_DELAYED_START_NS = 100000 };
 

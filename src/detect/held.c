@@ -83,8 +83,8 @@ void kwhy_held_add(struct kwhy_held *held, uint32_t call, int64_t start_ns, int6
 }
 
 /*
- * The closest range around `row` that is a function of the program or the framework, not a small operator;
- * KWHY_NONE: no such range.
+ * The innermost range around `row` that is a function of the program or the framework, not a small
+ * operator; KWHY_NONE: no such range.
  */
 static uint32_t scope_of(const struct kwhy_recording *recording, uint32_t row)
 {
@@ -106,7 +106,7 @@ static uint32_t step_of(const struct kwhy_recording *recording, uint32_t row)
 	return row;
 }
 
-/* Appends the last part of the source path and the line, which are enough to find the source. */
+/* Appends the last part of the source path and the line, which suffice to find the source. */
 static void add_source(struct kwhy_text *out, const struct kwhy_recording *recording, uint32_t row)
 {
 	const struct kwhy_host_ranges *rows = &recording->host_ranges;
@@ -204,8 +204,8 @@ const char *kwhy_held_words(
 }
 
 /*
- * The cause with the most time whose bit is not in `reported`; KWHY_HELD_CAUSE_COUNT: each remaining cause
- * has at most a tenth of all time.
+ * The cause with the most time of those whose bit is not in `reported`; KWHY_HELD_CAUSE_COUNT: each
+ * remaining cause has at most a tenth of all time.
  */
 static enum kwhy_held_cause most(const struct kwhy_held *held, unsigned reported)
 {

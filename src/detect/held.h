@@ -7,9 +7,9 @@
 #include "model/held_cause.h"
 
 /*
- * Finds which host ranges held the host during the gaps of a finding. Each gap is assigned to the deepest
- * range that covers at least half of it. The title names the range name with the most time; the cures follow
- * from the causes with the most time.
+ * Finds which host ranges held the host during the gaps of a finding. Each gap is assigned to the innermost
+ * range that covers at least half of it. The title states the range name with the most time; the cures
+ * follow from the causes with the most time.
  */
 
 /*
@@ -34,25 +34,28 @@ KWHY_MUST_USE enum kwhy_status kwhy_held_init(
 	struct kwhy_held *held, const struct kwhy_recording *recording, struct kwhy_error *error);
 void kwhy_held_done(struct kwhy_held *held);
 
-/* Assigns the interval [start_ns, end_ns) on the thread of `call` to a range, with held_ns as its time. */
+/*
+ * Assigns the interval [start_ns, end_ns) on the thread of `call` to a range; held_ns counts as the time of
+ * the interval.
+ */
 void kwhy_held_add(struct kwhy_held *held, uint32_t call, int64_t start_ns, int64_t end_ns, int64_t held_ns);
 
 /*
- * Words for the time in the range name with the most time, "69.6 ms of it, 6 times, in aten::add of
- * DistributedDataParallel.forward (train.py:42)", in the arena, with their place. NULL: no range is known, or
- * memory is short.
+ * Text on the range name with the most time, "69.6 ms of it, 6 times, in aten::add of
+ * DistributedDataParallel.forward (train.py:42)", with its source position, in the arena. NULL: no range is
+ * known, or out of memory.
  */
 const char *kwhy_held_words(
 	const struct kwhy_held *held, struct kwhy_arena *arena, struct kwhy_finding_place *out_place);
 /*
- * The cure, allocated in the arena: that of the cause of the range with the most time, followed by those of
- * other causes with more than a tenth of the time, largest first. `otherwise` is the cure of causes that have
- * none of their own. NULL: no range indicates a cause.
+ * The cure, as text in the arena: that of the cause of the range with the most time, followed by those of
+ * other causes with more than a tenth of the time, largest first. `otherwise` is the cure for causes that
+ * have none of their own. NULL: no range indicates a cause.
  */
 const char *kwhy_held_cure(const struct kwhy_held *held, struct kwhy_arena *arena, const char *otherwise);
 /*
- * Identifier of the change (struct kwhy_finding) that cures the cause with the most time. "": no change cures
- * it; NULL: use the change in the detector's table row.
+ * Identifier of the change (struct kwhy_finding) that cures the cause with the most time. "": no change
+ * cures it; NULL: the change in the detector's table row does.
  */
 const char *kwhy_held_change(const struct kwhy_held *held);
 
@@ -63,8 +66,8 @@ const char *kwhy_held_change(const struct kwhy_held *held);
 void kwhy_held_add_range(struct kwhy_text *out, const struct kwhy_recording *recording, uint32_t row);
 
 /*
- * The place of a host range. Its words name the step, too, if `with_step`. `words` is NULL if memory is
- * short.
+ * The source position of a host range. If `with_step`, its words also name the step. `words` is NULL if out
+ * of memory.
  */
 struct kwhy_finding_place kwhy_held_place(
 	struct kwhy_arena *arena, const struct kwhy_recording *recording, uint32_t row, bool with_step);

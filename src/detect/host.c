@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Detectors of the device's idle time, by what the host did then. */
+/* Detectors of the device's idle time by what the host did in it. */
 
 static struct kwhy_occurrence occurrence_of(const struct kwhy_gap *gap, const struct kwhy_gap_cause *cause)
 {
@@ -35,7 +35,7 @@ static void name_held(
 }
 
 /*
- * Counts gaps in which the host launched. Gaps in which it also waited are left to the detector
+ * Counts gaps in which the host launched work. Gaps in which it also waited are left to the detector
  * sync-after-every-op.
  */
 static void tally_launches(struct kwhy_tally *tally, struct kwhy_held *held)
@@ -126,8 +126,8 @@ enum kwhy_status kwhy_detect_host_gaps(const struct kwhy_detect_context *context
 }
 
 /*
- * Finds work that the device starts late although its launch has returned. The host mostly waits for that
- * work already, so faster launches, graphs or more threads would not help.
+ * Finds work that the device starts late although its launch has returned. In most cases the host already
+ * waits for that work, so faster launches, graphs or more threads would not help.
  */
 enum kwhy_status kwhy_detect_late_starts(const struct kwhy_detect_context *context)
 {
@@ -164,9 +164,7 @@ enum kwhy_status kwhy_detect_late_starts(const struct kwhy_detect_context *conte
 	return kwhy_tally_finish(&tally, verdict);
 }
 
-/*
- * Share of the idle energy that a device without a context no longer draws; 1 if its idle powers are unknown.
- */
+/* Share of the idle energy that a device would save without a context; 1 if its idle powers are unknown. */
 static double released_share(const struct kwhy_tally *tally)
 {
 	const struct kwhy_device_energy *energy;

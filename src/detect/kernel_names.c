@@ -7,10 +7,10 @@
 
 #include <string.h>
 
-/* Detectors of waste that a trace shows only by kernel names; their findings say "may". */
+/* Detectors of waste for which only kernel names are evidence; their findings say "may". */
 
 enum sort_of_kernel {
-	SORT_UNSEEN, /* not classified yet; 0, so that the view's cleared memory means it */
+	SORT_UNSEEN, /* not classified yet; the value is 0, which the cleared memory of the view has */
 	SORT_OTHER,
 	SORT_FP32,    /* matrix product on the FP32 units */
 	SORT_TENSOR,  /* matrix product on tensor cores */
@@ -108,7 +108,7 @@ static double mark_fp32(struct kwhy_tally *tally)
 	return fp32_ns > 0 ? tensor_ns / (fp32_ns + tensor_ns) : 0;
 }
 
-/* Words for the finding, indexed by the number formats that the device's tensor cores support. */
+/* Words for the finding, by the number formats that the device's tensor cores support. */
 static const struct {
 	const char *assumption, *cure;
 } fp32_words[] = {
@@ -159,8 +159,8 @@ bool kwhy_detect_is_product(const struct kwhy_detect_view *view, size_t row)
 }
 
 /*
- * Marks conversions from sparse to dense, and the products that run next in their streams. A stream's state
- * holds its last kernel if that is a conversion.
+ * Marks conversions from sparse to dense matrices, and the matrix products that run next in their streams.
+ * The stream's state holds its last kernel if that is a conversion.
  */
 static void mark_dense(struct kwhy_tally *tally)
 {

@@ -10,7 +10,7 @@
 
 struct churn {
 	uint64_t free_run, emptied; /* consecutive frees so far; number of series of frees that are long
-				       enough to mean that a cache was emptied */
+				       enough to be the emptying of a cache */
 	int64_t host_ns;	    /* total time of the counted calls inside the window */
 };
 

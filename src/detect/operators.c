@@ -9,17 +9,19 @@
 
 /* Detector of attention that PyTorch's operators compute in several kernels. */
 
-/* What an operator is to unfused attention. */
+/* What part an operator has in attention that is not fused. */
 enum part {
 	PART_OTHER,
 	PART_PRODUCT, /* batched matrix product */
-	PART_SOFTMAX, /* or its backward pass */
-	PART_EACH     /* elementwise: scales, masks, drops out, converts, copies */
+	PART_SOFTMAX, /* softmax or its backward pass */
+	PART_EACH     /* elementwise operator: scales, masks, drops out, converts, copies */
 };
 
 enum {
-	EACH_MAX = 8, /* elementwise kernels in a row; more of them are something else. Our choice. */
-	SOFTMAX_SEEN = 1 << 16 /* in the length of a stream's state */
+	EACH_MAX = 8, /* Largest number of elementwise kernels in a row; a longer row is something else than
+			 attention. Chosen, not measured. */
+	SOFTMAX_SEEN = 1
+		<< 16 /* bit in `length` of a stream's state: a softmax has run since the last product */
 };
 
 /* Names without "aten::" and without a "_" at the end. */
@@ -92,7 +94,10 @@ static enum part part_of(const struct kwhy_recording *recording, uint32_t range)
 	return PART_OTHER;
 }
 
-/* Marks the kernels of a stream from one product to the next. The products keep their time. */
+/*
+ * Marks the kernels of a stream from one product to the next. With the cure the products take as long as
+ * before.
+ */
 static void mark_attention(struct kwhy_tally *tally, size_t first, size_t last)
 {
 	const struct kwhy_activities *rows = &tally->context->recording->activities;
@@ -109,7 +114,7 @@ static void mark_attention(struct kwhy_tally *tally, size_t first, size_t last)
 }
 
 /*
- * Follows one kernel. The state of its stream holds the last product (KWHY_NONE: none), and the number of
+ * Processes one kernel. The state of its stream holds the last product (KWHY_NONE: none), and the number of
  * elementwise kernels after it, with SOFTMAX_SEEN after a softmax.
  */
 static void follow(struct kwhy_tally *tally, struct kwhy_stream_state *state, size_t row, enum part part)
@@ -134,7 +139,7 @@ static void follow(struct kwhy_tally *tally, struct kwhy_stream_state *state, si
 	}
 }
 
-/* Whether scaled_dot_product_attention was called, and ran as operators of its own. */
+/* Whether scaled_dot_product_attention was called, but ran as separate operators. */
 static bool is_math_backend(const struct kwhy_recording *recording, uint32_t range)
 {
 	for (; range != KWHY_NONE; range = recording->host_ranges.parent[range])
@@ -143,7 +148,10 @@ static bool is_math_backend(const struct kwhy_recording *recording, uint32_t ran
 	return false;
 }
 
-/* Follows the kernels of all streams. Returns whether all attention came from a call for fused attention. */
+/*
+ * Processes the kernels of all streams. Returns whether all attention came from calls of
+ * scaled_dot_product_attention.
+ */
 static bool find_attention(struct kwhy_tally *tally)
 {
 	const struct kwhy_detect_view *view = tally->context->view;

@@ -4,7 +4,10 @@
 #include "detect/tally.h"
 #include "model/host_time.h"
 
-/* Source lines from which the program issued the activities of a finding, as far as host ranges name them. */
+/*
+ * Finds the source lines from which the program issued the activities of a finding, as far as host ranges
+ * state file and line.
+ */
 
 enum { PLACES_MAX = 32 };
 
@@ -17,7 +20,7 @@ struct place {
 struct places {
 	struct place items[PLACES_MAX];
 	size_t count, most;
-	uint64_t known; /* launches whose source line is known */
+	uint64_t known; /* number of launches whose source line is known */
 };
 
 static bool is_same_line(const struct kwhy_host_ranges *rows, uint32_t a, uint32_t b)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 /*
- * Detectors of data that leaves a device for the host and comes back, or goes on to another device. Copies
- * "down" go to the host, copies "up" come from it.
+ * Detectors of data that a device copies to the host and that comes back to it, or goes on to another
+ * device. Copies "down" go to the host, copies "up" come from it.
  */
 
 static bool is_copy(const struct kwhy_activities *rows, size_t row, enum kwhy_copy_kind kind)
@@ -38,7 +38,7 @@ static void add_round_trip(struct kwhy_tally *tally, uint32_t down, uint32_t up)
 
 /*
  * Finds round trips in one pass over the device's activities. A stream's state holds its last activity if
- * that is a large copy down, else KWHY_NONE.
+ * that is a large copy to the host, else KWHY_NONE.
  */
 static void find_round_trips(struct kwhy_tally *tally)
 {
@@ -77,15 +77,17 @@ enum kwhy_status kwhy_detect_round_trips(const struct kwhy_detect_context *conte
 	return kwhy_tally_finish(&tally, verdict);
 }
 
-/* A copy up or down that is matched with copies of other devices. Sorted by size, then by time. */
+/*
+ * A copy to or from the host that is compared with copies of other devices. Sorted by size, then by time.
+ */
 struct leg {
-	int64_t time_ns; /* end of a copy down, start of a copy up */
+	int64_t time_ns; /* end of a copy to the host, or start of a copy from it */
 	uint64_t bytes;
 	uint32_t row;
 	bool down;
 };
 
-/* A copy up, and the copy down on another device whose data it passes on. */
+/* A copy from the host, and the copy to the host on another device that brought its data. */
 struct relay {
 	uint32_t down, up;
 };
@@ -153,8 +155,8 @@ static bool is_relay(const struct kwhy_detect_context *context, const struct leg
 }
 
 /*
- * Matches each copy up with the last copy down of the same size, if the latter ran on another device and
- * ended at most max_gap_us before.
+ * Matches each copy from the host with the last copy to the host of the same size, if that ran on another
+ * device and ended at most max_gap_us before.
  */
 static void match_legs(const struct kwhy_detect_context *context, struct legs *legs)
 {
@@ -186,7 +188,7 @@ static void add_relay(struct kwhy_tally *tally, const struct relay *relay)
 }
 
 /*
- * Reports those relays, from number `begin` on, that go to the context's device. *out_end is the number of
+ * Reports the relays that end on the context's device, from number `begin` on. *out_end is the number of
  * the first relay after them.
  */
 static enum kwhy_status report_relays(
@@ -225,7 +227,7 @@ static enum kwhy_status report_by_device(const struct kwhy_detect_context *conte
 	return status;
 }
 
-/* Compares all devices, so it does its work only when called for the first one. */
+/* Compares all devices at once, so it does so only when called for the first one. */
 enum kwhy_status kwhy_detect_staged_peer_copies(const struct kwhy_detect_context *context)
 {
 	struct legs legs = {0};

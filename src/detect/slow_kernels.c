@@ -10,18 +10,19 @@
 #include <stdlib.h>
 
 /*
- * Detector of kernels that take much longer than the device's peaks allow. Four sources say what a kernel had
- * to do. The work of a PyTorch operator follows from the shapes of its inputs, where the trace has them; all
- * kernels that the operator launched do that work together. The work of a memset or of a copy on the device
- * follows from its bytes. The device's counters show how busy memory and arithmetic were. A kernel with one
- * thread for each value of a copied array is taken to read and write such an array. If none of these finds a
- * slow kernel, the work that the user stated for the run is compared with the time of all kernels. Kernels
- * about which nothing is known, and those that under-filled-kernels reports, are not judged.
+ * Detector of kernels that take much longer than the device's peaks allow. The work that a kernel had to do
+ * is found in four ways. The work of a PyTorch operator follows from the shapes of its inputs, where the
+ * trace has them; all kernels that the operator launched do that work together. The work of a memset or of
+ * a copy on the device follows from its bytes. The device's counters show how busy memory and arithmetic
+ * were. A kernel with one thread for each value of a copied array is assumed to read and write such an
+ * array. If none of these finds a slow kernel, the work that the user stated for the run is compared with
+ * the time of all kernels. Kernels about which nothing is known, and those that the detector
+ * under-filled-kernels reports, are not judged.
  */
 
 enum { IS_TENSOR = 1, IS_UNDER_FILLED = 2 };
 
-/* Least share of the multiprocessors with a block at which a kernel is not under-filled. */
+/* Share of the multiprocessors with a block from which on a kernel is not under-filled. */
 static const double FILLED_RATIO = 0.5;
 
 /* Sums over the slow kernels of one operator or of one kernel name. */
@@ -33,15 +34,16 @@ struct finder {
 	struct kwhy_tally *tally;
 	struct kwhy_gpu_peaks peaks;
 	double max_ratio, min_ns;
-	uint32_t *operators; /* [rows of the device] host range of each kernel's operator; KWHY_NONE: its work
-				is unknown */
+	uint32_t *operators; /* [activities of the device] host range of each kernel's operator; KWHY_NONE:
+				its work is unknown */
 	double *time_ns;     /* [host ranges] total time of the kernels that each operator launched */
-	uint8_t *flags; /* [host ranges] IS_TENSOR, IS_UNDER_FILLED: an operator launched such a kernel */
+	uint8_t *flags;	     /* [host ranges] bits IS_TENSOR and IS_UNDER_FILLED: the operator launched such a
+				kernel */
 	struct slow_name *names; /* [names] sums over the slow kernels with each operator or kernel name */
-	double *active; /* [names] share of time in which memory or arithmetic was active, by counters; NAN:
-			   unknown */
+	double *active; /* [names] share of time in which memory or arithmetic was active, by the device's
+			   counters; NAN: unknown */
 	struct kwhy_slow_arrays arrays;
-	bool by_array;	   /* some kernel was judged by the size of a copied array */
+	bool by_array;	   /* some kernel was judged by the size of an array that the program copies */
 	bool by_datasheet; /* some least time was computed from the device's data sheet */
 	uint32_t first;	   /* name with the most lost time; 0: no kernel is slow */
 };
@@ -84,7 +86,9 @@ static void group_by_operator(struct finder *finder)
 	}
 }
 
-/* Peak in FLOP/s of the units that the operator's kernels used. FP32 products on tensor cores are in TF32. */
+/*
+ * Peak in FLOP/s of the units that the operator's kernels used. FP32 products on tensor cores run in TF32.
+ */
 static double peak_of(const struct finder *finder, uint32_t range, enum kwhy_precision precision)
 {
 	if (precision == KWHY_PRECISION_FP32 && finder->flags[range] & IS_TENSOR)
@@ -92,7 +96,7 @@ static double peak_of(const struct finder *finder, uint32_t range, enum kwhy_pre
 	return finder->peaks.flop_per_s[precision];
 }
 
-/* Least time in ns of the operator's work, which is written to `work`; NAN: unknown. */
+/* Least time in ns that the operator's work can take; NAN: unknown. The work is written to `work`. */
 static double least_ns(const struct finder *finder, uint32_t range, struct kwhy_operator_work *work)
 {
 	const struct kwhy_recording *recording = finder->tally->context->recording;
@@ -114,8 +118,9 @@ static bool is_slow(const struct finder *finder, double least, double time)
 }
 
 /*
- * Marks a row that at the peaks would take `ratio` of its time, and adds it to the sums of a name. `range` is
- * the row's operator (KWHY_NONE: unknown), `work` the row's share of the operator's work.
+ * Marks an activity that at the device's peaks would take the share `ratio` of its time, and adds it to the
+ * sums of a name. `range` is the activity's operator (KWHY_NONE: unknown), `work` its part of the
+ * operator's work.
  */
 static void mark(struct finder *finder, size_t row, double ratio, uint32_t range,
 	const struct kwhy_operator_work *work)
@@ -154,7 +159,7 @@ static void judge_kernel(struct finder *finder, size_t row, uint32_t range)
 }
 
 /*
- * Judges a row that reads and writes at least this number of bytes; 0: unknown. Returns whether the row is
+ * Judges an activity that reads and writes at least this number of bytes; 0: unknown. Returns whether it is
  * slow.
  */
 static bool judge_traffic(struct finder *finder, size_t row, double bytes)
@@ -180,7 +185,10 @@ static void judge_bytes(struct finder *finder, size_t row)
 		judge_traffic(finder, row, (copies ? 2 : 1) * (double)rows->bytes[row]);
 }
 
-/* Judges a kernel without a known operator: by counters or, without these, by the size of a copied array. */
+/*
+ * Judges a kernel whose operator is unknown: by the device's counters or, without these, by the size of an
+ * array that the program copies.
+ */
 static void judge_plain_kernel(struct finder *finder, size_t row)
 {
 	const struct kwhy_detect_view *view = finder->tally->context->view;
@@ -235,7 +243,7 @@ static void judge(struct finder *finder)
 		judge_by_stated_work(finder);
 }
 
-/* For example "; most is lost in aten::mm: 3.1 TFLOP/s, 120 GB/s, 12 % of the roofline". */
+/* Formats text such as "; most is lost in aten::mm: 3.1 TFLOP/s, 120 GB/s, 12 % of the roofline". */
 static const char *words_of_first(const struct finder *finder)
 {
 	const struct slow_name *sums = &finder->names[finder->first];

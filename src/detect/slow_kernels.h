@@ -6,16 +6,17 @@
 #include "model/gpu_peaks.h"
 
 /*
- * Activity of memory and arithmetic units, as counters of the device show it, for kernels whose work is
- * unknown. `out` has one number for each name of the recording: the time-weighted mean over the intervals
- * between readings of the GPM gauges that kernels of this name filled, of the highest share at which memory
- * or an arithmetic unit was active. NAN: there are fewer than two of these intervals, or no gauges.
+ * Share of time in which memory or an arithmetic unit was active while a kernel ran, from counters of the
+ * device (GPM gauges), for kernels whose work is unknown. `out` has one number for each name of the
+ * recording. It is the time-weighted mean over those intervals between readings that kernels of this name
+ * filled; in each interval it takes the most active unit. NAN: there are fewer than two such intervals, or
+ * no gauges.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_slow_by_counters(const struct kwhy_detect_context *context, double *out);
 
 /*
- * Sizes in bytes of the arrays that a program mostly copies between host and device: copies of each size make
- * up at least half of all copied bytes. Arrays that largely fit in caches are left out.
+ * Finds the sizes in bytes of the arrays that a program mostly copies between host and device: copies of
+ * each such size are at least half of all copied bytes. Arrays that largely fit in caches are left out.
  */
 struct kwhy_slow_arrays {
 	uint64_t bytes[2];
@@ -24,9 +25,9 @@ struct kwhy_slow_arrays {
 
 void kwhy_slow_arrays_find(const struct kwhy_detect_context *context, struct kwhy_slow_arrays *out);
 /*
- * Size in bytes of the largest of these arrays for which a kernel was launched with one thread for each value
- * of 4 or 8 bytes, rounded up to whole blocks; 0: there is none. We assume that the kernel reads or writes an
- * array of that size.
+ * Size in bytes of the largest of these arrays to which the kernel's grid fits: it has one thread for each
+ * value of 4 or 8 bytes, rounded up to whole blocks; 0: there is none. The kernel is assumed to read or
+ * write an array of that size.
  */
 uint64_t kwhy_slow_array_bytes(
 	const struct kwhy_slow_arrays *arrays, const struct kwhy_recording *recording, size_t row);

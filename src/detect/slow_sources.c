@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Gauges of memory and of arithmetic units. The first, of memory, must have been read, and at least one of
- * the others.
+ * Gauges of memory and of arithmetic units. A reading of the first one, of memory, is needed, and of at
+ * least one of the others.
  */
 static const enum kwhy_gauge gauges[] = {KWHY_GAUGE_DRAM_ACTIVE, KWHY_GAUGE_TENSOR_ACTIVE,
 	KWHY_GAUGE_FP32_ACTIVE, KWHY_GAUGE_FP16_ACTIVE, KWHY_GAUGE_FP64_ACTIVE, KWHY_GAUGE_INTEGER_ACTIVE};
@@ -16,15 +16,16 @@ static const enum kwhy_gauge gauges[] = {KWHY_GAUGE_DRAM_ACTIVE, KWHY_GAUGE_TENS
 enum { GAUGES = sizeof(gauges) / sizeof(gauges[0]), INTERVALS_MIN = 2 };
 
 /*
- * Least share of an interval that kernels of one name must fill. The gauges are then divided by that share.
+ * Least share of an interval that kernels of one name must fill. The gauges' readings are then divided by
+ * that share.
  */
 static const double FILLED = 0.9;
 
 struct counters {
 	const struct kwhy_detect_context *context;
 	const struct kwhy_gauge_series *series[GAUGES];
-	size_t at[GAUGES]; /* index of the last reading of each series that was compared */
-	size_t row;	   /* first row that may overlap the next interval */
+	size_t at[GAUGES]; /* index of the reading of each series that was compared last */
+	size_t row;	   /* first activity that may overlap the next interval */
 	double *inside_ns; /* [names] time that kernels of each name run inside the current interval; 0
 			      between intervals */
 	double *filled_ns; /* [names] total length of the intervals that kernels of each name filled */
@@ -42,8 +43,8 @@ static const struct kwhy_gauge_series *find_series(
 }
 
 /*
- * Highest activity, as a share, of memory or an arithmetic unit at a reading of the memory gauge. NAN: no
- * arithmetic gauge was read at the same time.
+ * Highest activity, as a share of time, of memory or an arithmetic unit at a reading of the memory gauge.
+ * NAN: no arithmetic gauge was read at the same time.
  */
 static double activity_at(struct counters *counters, size_t reading)
 {
@@ -71,8 +72,8 @@ static double overlap_ns(const struct kwhy_activities *rows, size_t row, int64_t
 }
 
 /*
- * Adds the times of the rows inside the interval, multiplied by `sign`, to the sums of their names. Returns
- * the name with the largest sum.
+ * Adds the times of the activities inside the interval, multiplied by `sign`, to the sums of their names.
+ * Returns the name with the largest sum.
  */
 static uint32_t add_rows(struct counters *counters, int64_t start_ns, int64_t end_ns, double sign)
 {
@@ -150,7 +151,10 @@ enum kwhy_status kwhy_slow_by_counters(const struct kwhy_detect_context *context
 
 enum { SIZES_MAX = 64 };
 
-/* Least size in bytes of an array that caches hold little of; the L2 cache of an H200 has 50 MB. */
+/*
+ * Least size in bytes of an array of which caches hold only a small part; the L2 cache of an H200 has 50
+ * MB.
+ */
 static const uint64_t ARRAY_BYTES_MIN = 64 << 20;
 
 struct sizes {

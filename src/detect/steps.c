@@ -10,14 +10,18 @@
 #include <string.h>
 
 /*
- * Detector of steps whose time is the host's: the device idles for most of them while the host launches or
- * runs the operators of the model. Steps are ranges of the program. The host's time of a step hardly depends
- * on how much work its launches do, so larger steps share it.
+ * Detector of steps whose time is spent by the host: the device idles for most of a step while the host
+ * launches work or runs the operators of the model. Steps are ranges of the program. The host's time for a
+ * step hardly depends on how much work its launches do, so larger steps cost the host less for the same
+ * work.
  */
 
 enum { STEPS_MIN = 4 };
 
-/* Time of the host in ranges of an optimizer over that in steps, as PyTorch names them; 0: there are none. */
+/*
+ * Host time in ranges of an optimizer, as PyTorch names them, over host time in steps; 0: there are no such
+ * ranges.
+ */
 static double optimizer_share(const struct kwhy_ledger *ledger, const struct kwhy_recording *recording)
 {
 	double optimizer_ns = 0, steps_ns = 0;
@@ -31,7 +35,10 @@ static double optimizer_share(const struct kwhy_ledger *ledger, const struct kwh
 	return steps_ns > 0 ? optimizer_ns / steps_ns : 0;
 }
 
-/* Whether more work in a launch leaves alone what held the host: not so for input, output and files. */
+/*
+ * Whether what held the host takes as long if a launch does more work. This is not so for input, output and
+ * files.
+ */
 static bool is_shared(const struct kwhy_recording *recording, const struct kwhy_gap_cause *cause)
 {
 	uint32_t range;
@@ -43,13 +50,13 @@ static bool is_shared(const struct kwhy_recording *recording, const struct kwhy_
 	return range == KWHY_NONE || !kwhy_held_is_ahead(kwhy_held_cause_of(recording, range));
 }
 
-/* Times in which a step runs in any process: in order, and apart from each other. */
+/* Times in which a step runs in any process: disjoint and in order. */
 struct stepping {
 	struct interval {
 		int64_t start_ns, end_ns;
 	} * items;
 	size_t count;
-	int64_t time_ns; /* total */
+	int64_t time_ns; /* total length */
 };
 
 static int by_start(const void *a, const void *b)
@@ -86,12 +93,12 @@ static enum kwhy_status find_stepping(
 	return KWHY_OK;
 }
 
-/* Whether all of a time lies in steps. */
+/* Whether a whole interval lies in steps. */
 static bool is_in_steps(const struct stepping *stepping, int64_t start_ns, int64_t end_ns)
 {
 	size_t low = 0, high = stepping->count;
 
-	while (low < high) { /* the number of intervals that start by then */
+	while (low < high) { /* the number of intervals that start at or before that time */
 		const size_t middle = low + (high - low) / 2;
 
 		if (stepping->items[middle].start_ns <= start_ns)
@@ -102,7 +109,7 @@ static bool is_in_steps(const struct stepping *stepping, int64_t start_ns, int64
 	return low && end_ns <= stepping->items[low - 1].end_ns;
 }
 
-/* Counts the gaps of the steps in which the host launched, or ran the model. */
+/* Counts the gaps in steps in which the host launched work, or ran the model. */
 static void tally_gaps(struct kwhy_tally *tally, const struct stepping *stepping, struct kwhy_held *held)
 {
 	const struct kwhy_detect_context *context = tally->context;

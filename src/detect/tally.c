@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Largest number of occurrences kept as evidence; more are not readable. */
+/* Largest number of occurrences that are kept as evidence; more would not be read. */
 enum { EVIDENCE_MAX = 100 };
 
 void kwhy_tally_init(struct kwhy_tally *tally, const struct kwhy_detect_context *context)
@@ -94,7 +94,10 @@ void kwhy_tally_gap(struct kwhy_tally *tally, const struct kwhy_gap *gap, int64_
 	tally->gap_kept_ns += kept_ns < length_ns ? kept_ns : length_ns;
 }
 
-/* Counts an activity if it is exposed for at least `share` of its time, and for any time at all. */
+/*
+ * Counts an activity if it is exposed (not hidden by other work) for more than 0 ns and for at least
+ * `share` of its time.
+ */
 static void count_if_exposed(
 	struct kwhy_tally *tally, const struct kwhy_exposure *exposure, size_t row, double share)
 {
@@ -109,7 +112,10 @@ static void count_if_exposed(
 	tally->count++;
 }
 
-/* Counts all marked activities that are exposed at all. Called if none is exposed for half of its time. */
+/*
+ * Counts all marked activities that are exposed (not hidden by other work) for any time. Called if none is
+ * exposed for half of its time.
+ */
 static void count_partly_exposed(struct kwhy_tally *tally, const struct kwhy_exposure *exposure)
 {
 	const struct kwhy_detect_view *view = tally->context->view;
@@ -213,10 +219,10 @@ struct kwhy_finding_terms kwhy_finding_terms_default(void)
 	return (struct kwhy_finding_terms){.covers = KWHY_KINDS_ALL, .idle_energy_share = 1};
 }
 
-/* Sums over the waste of which a finding is made. */
+/* Sums over the waste from which a finding is made. */
 struct sums {
-	int64_t busy_ns, alone_ns; /* length of the union of the marked activities, and of the part of it that
-				      no other activity hides */
+	int64_t busy_ns, alone_ns; /* length of the union of the marked activities, and of the part of that
+				      union that no other activity hides */
 	int64_t kind_ns[KWHY_ACTIVITY_KIND_COUNT]; /* busy_ns by kind of activity; where activities overlap,
 						      the one that starts first counts */
 	int64_t idle_ns;
@@ -224,8 +230,8 @@ struct sums {
 };
 
 /*
- * Computes, in one pass over the device, the unions of the marked activities, of the kinds that hide them,
- * and of both. The energy of a marked activity counts in proportion to the time that it adds to the union.
+ * Computes, in one pass over the device's activities, the unions of the marked ones, of the kinds that hide
+ * them, and of both. A marked activity adds its energy in proportion to the time that it adds to the union.
  */
 static void sum_marked(const struct kwhy_tally *tally, unsigned covers, struct sums *sums)
 {
@@ -350,8 +356,8 @@ static int64_t known_nj(const struct kwhy_tally *tally, double nj, double limit_
 }
 
 /*
- * Largest time that can be saved by hiding, in ns: the time of the hiding kinds in which they hide no marked
- * activity yet.
+ * Largest time in ns that hiding can save: the time of the hiding kinds in which they do not hide a marked
+ * activity already.
  */
 static double space_ns(
 	const struct kwhy_tally *tally, const struct kwhy_finding_terms *verdict, const struct sums *sums)
@@ -468,8 +474,8 @@ void kwhy_saving_tell_lost(
 }
 
 /*
- * Says in the assumption that the saving may be too large because rows were lost: without these, time may
- * look idle, or work exposed.
+ * Adds to the assumption that the saving may be too large because activities were lost in recording:
+ * without these, time may look idle, or work exposed.
  */
 static void tell_lost(const struct kwhy_detect_context *context, const struct kwhy_finding_terms *verdict,
 	const struct sums *sums, struct kwhy_saving *saving)

@@ -8,19 +8,19 @@
 #include "model/host_wait.h"
 
 /*
- * An occurrence of a finding, as a detector describes it; its sentence is written later. Unused indices are
- * KWHY_NONE.
+ * An occurrence of a finding as a detector describes it; its sentence is written later. Indices that do not
+ * apply are KWHY_NONE.
  */
 struct kwhy_occurrence {
 	int64_t start_ns, end_ns;
 	uint32_t row;	    /* activity that the sentence is about */
-	uint32_t row_after; /* later activity that the sentence names, too */
+	uint32_t row_after; /* later activity, which the sentence also names */
 	uint32_t call;	    /* API call that issued the activity, or that is itself the waste */
 	uint32_t wait;	    /* the API call that waited for the activity */
-	uint32_t range; /* host range of the operator whose work the activity did; the sentence has its name
+	uint32_t range; /* host range of the operator that launched the activity; the sentence has its name
 			   and shape */
-	bool host;	/* the host did something other than issue work, and the sentence names the host range
-			   around it */
+	bool host; /* the host did something other than issue work; the sentence then names the host range in
+		      which it did */
 };
 
 struct kwhy_occurrence kwhy_occurrence_at(int64_t start_ns, int64_t end_ns);
@@ -30,10 +30,11 @@ struct kwhy_idle_span {
 };
 
 /*
- * The sums of one detector on one device. The detector marks activities, and adds intervals of host time and
- * gaps. kwhy_tally_finish() makes one finding of them, whose cost is the length of the union of the marked
- * activities, plus the device's idle time in the intervals and gaps. These two parts are disjoint, so the
- * cost never exceeds the window. The first failure is kept and returned by kwhy_tally_finish().
+ * The sums of one detector on one device. The detector marks activities as waste, and adds gaps and
+ * intervals of host time. kwhy_tally_finish() makes one finding of them, whose cost is the length of the
+ * union of the marked activities plus the device's idle time in the gaps and intervals. These two parts are
+ * disjoint, so the cost never exceeds the window. The first failure is kept, and kwhy_tally_finish()
+ * returns it.
  */
 struct kwhy_tally {
 	const struct kwhy_detect_context *context;
@@ -41,16 +42,16 @@ struct kwhy_tally {
 	enum kwhy_status status;
 	uint64_t count;	      /* number of occurrences that the title shows */
 	size_t marked_count;  /* number of marked activities */
-	double kept_total_ns; /* sum over marked activities of the time in ns that each would still take after
-				 the cure */
+	double kept_total_ns; /* sum over the marked activities of the time in ns that each would still take
+				 with the cure */
 
 	struct kwhy_idle_span *spans; /* intervals of host time; the device's idle time in them is waste */
 	size_t span_count, span_capacity;
 
 	struct kwhy_energy_source source;
 	struct kwhy_energy_ci90
-		gap_energy; /* energy of the gaps that were added, or of the parts of them that are waste */
-	int64_t gap_ns, gap_kept_ns; /* length of these gaps or parts, and how much of it would remain after
+		gap_energy; /* energy of the gaps that were added, or of those parts of them that are waste */
+	int64_t gap_ns, gap_kept_ns; /* length of these gaps or parts, and how much of it would remain with
 					the cure */
 
 	/*
@@ -59,10 +60,10 @@ struct kwhy_tally {
 	 */
 	int64_t category_ns[KWHY_CATEGORY_COUNT];
 	struct kwhy_host_wait host;
-	bool is_partly_exposed; /* no marked activity is exposed for half of its time, so all that are exposed
-				   at all are counted */
-	bool takes_host_first; /* if a part of a gap is added, its category is that of host time outside calls
-				  first, and then that of time in calls */
+	bool is_partly_exposed; /* no marked activity is exposed (not hidden by other work) for half of its
+				   time, so all that are exposed for any time are counted */
+	bool takes_host_first;	/* for a part of a gap: host time outside of calls is counted before time in
+				   calls */
 
 	struct kwhy_occurrence
 		*occurrences; /* min-heap by length that holds the longest occurrences so far */
@@ -72,22 +73,22 @@ struct kwhy_tally {
 /* Starts a tally of the context's device, and clears the marks of the device's activities. */
 void kwhy_tally_init(struct kwhy_tally *tally, const struct kwhy_detect_context *context);
 
-/* Marks an activity as waste. After the cure it would still take kept_ns. Marking it again has no effect. */
+/* Marks an activity as waste. With the cure it would still take kept_ns. Marking it again has no effect. */
 void kwhy_tally_mark(struct kwhy_tally *tally, size_t row, double kept_ns);
 /*
- * Counts the device's idle time inside [start_ns, end_ns) as waste. Where intervals overlap, idle time counts
- * once.
+ * Counts the device's idle time in [start_ns, end_ns) as waste. Idle time that lies in several such
+ * intervals counts once.
  */
 void kwhy_tally_idle(struct kwhy_tally *tally, int64_t start_ns, int64_t end_ns);
 /*
- * Counts as waste the idle time right after an activity that the host waited for, if the device idles then.
- * At most the time for which `call` and `wait` blocked the host counts: without blocking, the host would
- * issue the next work earlier by that time. `wait` is KWHY_NONE or equals `call` if the issuing call itself
- * blocked. Returns the end of the counted idle time; if none counts, the end of the activity.
+ * Counts as waste the idle time right after an activity that the host waited for. It counts at most for the
+ * time for which `call` and `wait` blocked the host: without blocking, the host would issue the next work
+ * earlier by that time. `wait` is KWHY_NONE or equals `call` if the issuing call itself blocked. Returns
+ * the end of the counted idle time; if none counts, the end of the activity.
  */
 int64_t kwhy_tally_idle_after(struct kwhy_tally *tally, size_t row, uint32_t call, uint32_t wait);
 /*
- * Counts length_ns of one gap as waste, of which kept_ns would remain after the cure. Gaps must be given in
+ * Counts length_ns of one gap as waste, of which kept_ns would remain with the cure. Gaps must be given in
  * the order of time, each at most once. They must not overlap intervals given to kwhy_tally_idle().
  */
 void kwhy_tally_gap(struct kwhy_tally *tally, const struct kwhy_gap *gap, int64_t length_ns, int64_t kept_ns);
@@ -95,9 +96,9 @@ void kwhy_tally_gap(struct kwhy_tally *tally, const struct kwhy_gap *gap, int64_
 void kwhy_tally_add_occurrence(struct kwhy_tally *tally, struct kwhy_occurrence occurrence);
 
 /*
- * Marks every activity that `match` accepts. Activities count, and are evidence, if for at least half of
- * their time no activity of the kinds in `covers` runs. If there are no such activities, those that are
- * exposed for any time count.
+ * Marks every activity that `match` accepts. An activity counts, and is evidence, if for at least half of
+ * its time no activity of the kinds in `covers` runs. If there are no such activities, those count during
+ * which no activity of these kinds runs for any time at all.
  */
 typedef bool kwhy_tally_match(const struct kwhy_tally *tally, size_t row);
 void kwhy_tally_mark_exposed(struct kwhy_tally *tally, unsigned covers, kwhy_tally_match *match);
@@ -107,24 +108,25 @@ void kwhy_tally_mark_exposed(struct kwhy_tally *tally, unsigned covers, kwhy_tal
  */
 const char *kwhy_tally_exposed_words(const struct kwhy_tally *tally);
 
-/* The words of a finding, and the terms of its cost and saving. */
+/* The words of a finding, and the parameters from which its cost and saving are computed. */
 struct kwhy_finding_terms {
 	const char *title;    /* allocated in the findings' arena */
-	const char *headline; /* the title without the place; NULL: the title has none */
+	const char *headline; /* the title without the source position; NULL: it has none */
 	struct kwhy_finding_place place;
 	const char *assumption; /* in the findings' arena, or a literal */
 	const char *cure;   /* allocated in the findings' arena; NULL: the cure in the detector's table row */
 	const char *change; /* identifier of a change, as in struct kwhy_finding */
-	unsigned covers;    /* bits of the kinds that hide a marked activity; removing the time that they hide
-			       saves no time */
-	bool exposed_only;  /* time of marked activities that is hidden is no part of the cost either */
-	bool work_remains;  /* the work is done in any case, so a saved second saves only idle power */
-	unsigned hiding_kinds; /* bits of the kinds that can hide marked activities; if not 0, the saving is
-				  at most the time in which such work runs and no marked activity is hidden
-				  behind it yet */
-	double kept_share;     /* share of the cost that would remain after the cure */
+	unsigned covers; /* bits of the kinds that hide a marked activity; no time is saved by removing marked
+			    work while it is hidden */
+	bool exposed_only;     /* the cost, too, leaves out the time in which marked activities are hidden */
+	bool work_remains;     /* the work is done in any case, so a saved second saves only idle power */
+	unsigned hiding_kinds; /* bits of the kinds behind which marked activities could be hidden; if not 0,
+				  the saving is at most the time in which such work runs and hides no marked
+				  activity yet */
+	double kept_share;     /* share of the cost that would remain with the cure */
 	double idle_energy_share; /* share of the idle energy that the cure saves */
-	bool frees_device; /* the saving is time in which others may use the device; the run is no shorter */
+	bool frees_device; /* the saving is time in which the device is free for other work; the run is no
+			      shorter */
 };
 
 #define KWHY_KIND(kind) (1u << KWHY_ACTIVITY_##kind)
@@ -133,28 +135,28 @@ struct kwhy_finding_terms {
 
 struct kwhy_finding_terms kwhy_finding_terms_default(void);
 
-/* Adds the finding unless it has no cost or saves too little. Always frees the tally's memory. */
+/* Adds the finding, unless it costs nothing or saves too little. Always frees the tally's memory. */
 KWHY_MUST_USE enum kwhy_status kwhy_tally_finish(struct kwhy_tally *tally, struct kwhy_finding_terms verdict);
 /* Frees the tally without adding a finding; returns the tally's first failure. */
 KWHY_MUST_USE enum kwhy_status kwhy_tally_drop(struct kwhy_tally *tally);
 
 /*
- * Formats words for the title or the assumption; the result is in the findings' arena. If it is NULL,
- * kwhy_tally_finish() fails for lack of memory.
+ * Formats text for the title or the assumption, in the findings' arena. If it is NULL, kwhy_tally_finish()
+ * fails with out of memory.
  */
 char *kwhy_tally_words(const struct kwhy_tally *tally, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * Sets the place of a finding to the source line from which most of the marked activities were issued, and
- * adds it to the title, if host ranges name source lines: "...; 12 of 15 launches whose line is known in
- * backward (train.py:18)". Sets the title to NULL if memory is short. (place.c)
+ * Sets the source position of a finding to the line from which most of the marked activities were issued,
+ * and adds it to the title, if host ranges state source lines: "...; 12 of 15 launches whose line is known
+ * in backward (train.py:18)". Sets the title to NULL if out of memory. (place.c)
  */
 void kwhy_tally_add_place(const struct kwhy_tally *tally, struct kwhy_finding *finding);
 
 /*
- * "CURE: each gap closes to the smallest before queued work here, 1.2 us", or words that the gaps vanish if
- * there is no such gap.
+ * Text "CURE: each gap closes to the smallest before queued work here, 1.2 us". If the recording has no
+ * such smallest gap, the text says that the gaps vanish.
  */
 char *kwhy_tally_floor_words(const struct kwhy_tally *tally, const char *cure);
 
@@ -166,31 +168,31 @@ static inline double kwhy_tally_threshold(const struct kwhy_tally *tally, const 
 
 /*
  * Adds length_ns of the idle interval before activity `after` to the categories of what the host did in the
- * interval. Intervals must come in the order of time; after kwhy_tally_divide_again() they may start anew.
+ * interval. Intervals must come in the order of time; kwhy_tally_divide_again() starts over.
  * (tally_categories.c)
  */
 void kwhy_tally_divide_idle(
 	struct kwhy_tally *tally, const struct kwhy_idle_span *idle, uint32_t after, int64_t length_ns);
 void kwhy_tally_divide_again(struct kwhy_tally *tally);
-/* Adds `share` of the times kind_ns, which are by kind of activity, to the categories of these kinds. */
+/* Adds the share `share` of kind_ns, times by kind of activity, to the categories of these kinds. */
 void kwhy_tally_count_kinds(
 	struct kwhy_tally *tally, const int64_t kind_ns[KWHY_ACTIVITY_KIND_COUNT], double share);
 
 /*
- * Sets the least saving of time and of energy that a finding must reach, as shares of the window and of the
+ * Sets the least saving of time and of energy for a finding to be kept, as shares of the window and of the
  * run's energy.
  */
 void kwhy_finding_set_least(const struct kwhy_detect_context *context, int64_t window_ns, double recorded_nj,
 	struct kwhy_finding *out);
-/* Adds a complete finding if its saving reaches the least one. */
+/* Adds a complete finding, unless it saves less than the least saving. */
 KWHY_MUST_USE enum kwhy_status kwhy_findings_add(
 	const struct kwhy_detect_context *context, const struct kwhy_finding *finding);
 
-/* If activities were lost in recording, appends their effect to the saving's assumption. */
+/* If activities were lost in recording, appends to the assumption how that affects the saving. */
 void kwhy_saving_tell_lost(
 	const struct kwhy_detect_context *context, struct kwhy_saving *saving, const char *effect);
 
-/* An occurrence with its sentence, in the findings' arena; `what` is NULL if memory is short. (evidence.c) */
+/* An occurrence with its sentence, in the findings' arena; `what` is NULL if out of memory. (evidence.c) */
 struct kwhy_evidence kwhy_occurrence_evidence(
 	const struct kwhy_detect_context *context, const struct kwhy_occurrence *occurrence);
 

@@ -37,8 +37,8 @@ static void fill_gaps(struct kwhy_device_view *device, const struct kwhy_activit
 }
 
 /*
- * Whether the work after the gap was already queued when the gap began. True only if the work before the gap
- * is in the same stream.
+ * Whether the work after the gap was already queued when the gap began. True only if the work before the
+ * gap ran in the same stream.
  */
 static bool is_queued(const struct kwhy_detect_view *view, const struct kwhy_gap *gap)
 {
@@ -293,7 +293,8 @@ bool kwhy_detect_view_is_wait(const struct kwhy_detect_view *view, uint32_t call
 	case KWHY_CALL_SYNC:
 	case KWHY_CALL_COPY:
 		return true;
-	case KWHY_CALL_FREE: /* cudaFree and similar calls wait for the device; stream-ordered frees do not */
+	case KWHY_CALL_FREE: /* cudaFree and similar calls wait for the device, but stream-ordered frees do
+				not */
 		return !strstr(kwhy_names_get(&view->recording->names, calls->name[call]), "Async");
 	default:
 		return false;

@@ -15,35 +15,38 @@
  */
 
 /*
- * Idle interval of a device, from the end of activity `before`, the last to end, to the start of activity
- * `after`. Intervals that reach into unrecorded time are left out.
+ * Idle interval of a device: from the end of activity `before`, the last one to end, to the start of
+ * activity `after`. Gaps that contain unrecorded time are left out.
  */
 struct kwhy_gap {
 	uint32_t before, after;
 };
 
 struct kwhy_device_view {
-	size_t begin, end;	   /* the device's activities are rows [begin, end) */
+	size_t begin, end;	   /* the device's activities are [begin, end) of the recording */
 	int64_t first_ns, last_ns; /* the device's window: first start and last end of its activities; equal
 				      if it has none */
 	struct kwhy_gap *gaps;	   /* idle gaps in the order of time */
 	size_t gap_count;
 	int64_t unrecorded_ns; /* unrecorded time and probing time in the window */
-	int64_t floor_ns; /* smallest gap before work that was already queued when the gap began; 0: no such
-			     gap */
+	int64_t floor_ns; /* smallest gap before work that was already queued when the gap began; 0: there is
+			     no such gap */
 };
 
-/* Calls [begin, end) of one thread, during which the thread's last work went to one device. */
+/*
+ * Calls [begin, end) of one thread. During all of them the last device to which the thread issued work is
+ * the same.
+ */
 struct kwhy_segment {
 	uint32_t device, begin, end;
 };
 
-/* Two numbers that a detector keeps for each stream; each detector states their meaning. */
+/* Two numbers that a detector keeps for each stream. Their meaning is stated at each detector. */
 struct kwhy_stream_state {
 	uint32_t row, length;
 };
 
-/* How often a thread waits for its work. */
+/* How often a thread waits for the work that it issues. */
 struct kwhy_wait_pattern {
 	uint64_t operations; /* calls of the thread that issued work to the device */
 	uint64_t waited_for; /* of these calls, those whose work the thread waited for before it issued
@@ -63,10 +66,13 @@ struct kwhy_detect_view {
 	struct kwhy_segment *segments; /* sorted by device, then by call */
 	size_t segment_count, segment_capacity;
 
-	/* Memory of the running detector. Only the parts of the detector's own device are cleared. */
+	/*
+	 * Memory of the detector that is running. Only the entries of the device that it searches are
+	 * cleared.
+	 */
 	uint8_t *marks;				 /* [activities] 1: marked as waste */
-	struct kwhy_stream_state *streams;	 /* [streams] state of the running detector */
-	struct kwhy_wait_pattern *wait_patterns; /* [threads] how each thread uses waits */
+	struct kwhy_stream_state *streams;	 /* [streams] state that the running detector keeps */
+	struct kwhy_wait_pattern *wait_patterns; /* [threads] how often each thread waits for its work */
 	uint8_t *name_sorts; /* [names] class of the kernels with each name (kernel_names.c); 0: not
 				classified yet */
 };
@@ -112,21 +118,21 @@ void kwhy_detect_view_reset_streams(const struct kwhy_detect_view *view, uint32_
 int64_t kwhy_detect_view_union_ns(const struct kwhy_detect_view *view, uint32_t device, unsigned kinds);
 
 /*
- * Whether a call returns only when the device has completed some of its work: a synchronising call, a
- * blocking copy, or a free that waits.
+ * Whether a call waits for the device to complete some of its work: a synchronising call, a blocking copy,
+ * or a free that waits.
  */
 bool kwhy_detect_view_is_wait(const struct kwhy_detect_view *view, uint32_t call);
 
 /*
- * Iterates over the outermost calls that concern one device, segment by segment. A call that names no device
- * concerns the device of its thread's last work. Before the thread's first work, it concerns the device of
- * that work; if the thread issues no work at all, the only device of its process.
+ * Iterates over the outermost calls that concern one device, segment by segment. If a call does not name a
+ * device, it concerns the device of the thread's last work. Before the thread's first work, it concerns the
+ * device of that first work; if the thread issues no work at all, the only device of its process.
  */
 struct kwhy_walk {
 	const struct kwhy_detect_view *view;
 	uint32_t device;
 	size_t segment, next;
-	bool fresh; /* the call that was returned last is the first of its segment */
+	bool fresh; /* the call that was returned last is the first one of its segment */
 };
 
 void kwhy_walk_init(struct kwhy_walk *walk, const struct kwhy_detect_view *view, uint32_t device);

@@ -10,7 +10,7 @@
  */
 
 /*
- * Counts a read-back that the thread waits for. It leaves the device without work, which idles from the end
+ * Counts a copy to the host for which the thread waits. The device then has no work, and idles from the end
  * of the copy until new work arrives.
  */
 static void visit_readback(const struct kwhy_detect_view *view, uint32_t call, uint32_t wait, void *context)
@@ -97,8 +97,8 @@ static void visit_wait_pattern(
 }
 
 /*
- * Counts, for each thread that uses a device, its operations and those that it waited for. Segments of one
- * thread are adjacent.
+ * Counts, for each thread that uses a device, the calls that issue work (operations), and those of them
+ * that it waited for. Segments of one thread are adjacent.
  */
 static void learn_wait_patterns(const struct kwhy_detect_view *view, uint32_t device)
 {
@@ -120,8 +120,8 @@ static bool is_cautious(const struct kwhy_wait_pattern *wait_pattern, double min
 }
 
 /*
- * Sums over the threads that wait after most operations. Adds their waits to tally->count and returns the
- * number of their operations.
+ * Sums over the threads that wait after most of their operations. Adds their waits to tally->count and
+ * returns the number of their operations.
  */
 static uint64_t count_waits(struct kwhy_tally *tally)
 {
@@ -148,7 +148,7 @@ static uint64_t count_waits(struct kwhy_tally *tally)
 }
 
 /*
- * Counts gaps before an operation of a thread that waits after most operations, if the thread waited in the
+ * Counts the gaps before operations of threads that wait after most operations, if the thread waited in the
  * gap.
  */
 static void add_drained_gaps(struct kwhy_tally *tally)

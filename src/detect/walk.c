@@ -13,8 +13,7 @@ static uint32_t issued_device(const struct kwhy_detect_view *view, size_t call)
 }
 
 /*
- * The only device that a process uses; KWHY_NONE: it uses no device or several. The uses are sorted by
- * process.
+ * The only device that a process uses; KWHY_NONE: it uses none or several. The uses are sorted by process.
  */
 static uint32_t only_device(const struct kwhy_detect_view *view, uint32_t process)
 {
@@ -34,7 +33,7 @@ static uint32_t only_device(const struct kwhy_detect_view *view, uint32_t proces
 	return (uint32_t)view->uses[low];
 }
 
-/* The device of the thread's first work; if it issued no work, the only device of its process. */
+/* The device of the thread's first work. If it issued no work, the only device of its process. */
 static uint32_t first_device(const struct kwhy_detect_view *view, size_t thread)
 {
 	const struct kwhy_calls *calls = &view->recording->calls;

@@ -5,17 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Relative widening of both figures in a comparison, since the ends of intervals are rounded. */
+/* Relative widening of both figures in a comparison, since printed ends of intervals are rounded. */
 #define SLACK 1e-6
 /*
- * Largest ratio of a figure's upper to its lower end at which a factor between it and another figure can be
- * determined.
+ * Largest ratio of a figure's upper to its lower end at which the factor between it and another figure can
+ * be determined.
  */
 #define WIDTH_MAX 3.0
 #define LOOSE_FACTOR 10.0
 #define MEBI 1.048576
 
-/* longest chain of claims whose formulas depend on each other; each claim needs stack */
+/*
+ * longest chain of claims whose formulas depend on each other; the limit is there because each claim takes
+ * stack
+ */
 enum { CHAIN_MAX = 100 };
 
 enum progress { UNSEEN, UNDER_WAY, SEEN };
@@ -23,7 +26,7 @@ enum progress { UNSEEN, UNDER_WAY, SEEN };
 struct entry {
 	enum progress progress;
 	struct kwhy_formula_figure noted, made; /* printed figure, and the one that its formula gives */
-	char bound;	     /* '<' or '>' before the value or before the formula; 0: no bound */
+	char bound;	     /* '<' or '>' before the printed value or the formula; 0: neither has one */
 	const char *formula; /* NULL: no formula */
 	bool formula_is_bound, is_strict, is_confirmed;
 };
@@ -35,7 +38,7 @@ struct auditor {
 	struct kwhy_audit *out;
 	struct kwhy_error *error;
 	double most_w; /* highest measured power; NAN: unknown */
-	int depth;     /* number of claims whose formulas are being evaluated */
+	int depth;     /* number of claims whose formulas are being evaluated at the moment */
 };
 
 const char *kwhy_audit_kind_name(enum kwhy_audit_kind kind)
@@ -97,7 +100,7 @@ static bool agrees(const struct kwhy_formula_figure *a, const struct kwhy_formul
 		high + SLACK * fabs(high) >= b->low - SLACK * fabs(b->low);
 }
 
-/* Returns the error for a message about a claim, which becomes failed_claim. */
+/* Returns the error for a message about a claim, and records the claim as failed_claim. */
 static struct kwhy_error *wrong_in(struct auditor *auditor, size_t at)
 {
 	auditor->out->failed_claim = at;
@@ -138,11 +141,12 @@ static enum kwhy_status read_claim(struct auditor *auditor, size_t at)
 
 static enum kwhy_status see(struct auditor *auditor, size_t at);
 
-/* A look-up of the names in one formula, whose figures are taken as printed or as computed. */
+/* A look-up of the names in one formula. Their figures are taken either as printed or as computed. */
 struct lookup {
 	struct auditor *auditor;
 	bool as_printed;
-	bool is_reported; /* the look-up failed by a fault of another claim, which auditor->error describes */
+	bool is_reported; /* the look-up failed because another claim is faulty; auditor->error describes the
+			     fault */
 };
 
 /* Row of the first claim with a name, from row `from` on; `count`: there is no such claim. */
@@ -197,7 +201,7 @@ static bool differ_by(
 	return agrees(noted, made, factor) || agrees(noted, made, 1 / factor);
 }
 
-/* Whether the interval is narrow enough to determine the size of the figure, and on one side of 0. */
+/* Whether the interval is narrow enough to determine the size of the figure, and does not contain 0. */
 static bool has_size(const struct kwhy_formula_figure *figure)
 {
 	double low = fabs(figure->low), high = fabs(figure->high);
@@ -223,8 +227,8 @@ static enum kwhy_audit_kind kind_of(
 }
 
 /*
- * Whether a figure exceeds a bound by more than rounding explains. A figure that is printed as equal to a
- * strict bound exceeds it, too.
+ * Whether a figure violates a bound by more than rounding explains. A figure that is printed as equal to a
+ * strict bound violates it, too.
  */
 static bool breaks_bound(char bound, bool is_strict, const struct kwhy_formula_figure *noted,
 	const struct kwhy_formula_figure *limit)
@@ -237,7 +241,7 @@ static bool breaks_bound(char bound, bool is_strict, const struct kwhy_formula_f
 			    : noted->high < limit->low - SLACK * fabs(limit->low);
 }
 
-/* Whether a bound is true but far from the figure, such as "<5 %" for 0.2 %. */
+/* Whether a bound holds but is far from the figure, such as "<5 %" for 0.2 %. */
 static bool is_loose(
 	char bound, const struct kwhy_formula_figure *noted, const struct kwhy_formula_figure *made)
 {
@@ -271,7 +275,7 @@ static enum kwhy_status compare(struct auditor *auditor, size_t at, const struct
 	if (printed->mixes_units || !kwhy_unit_is_alike(&printed->unit, &entry->noted.unit))
 		return find_wrong(auditor, at, KWHY_AUDIT_UNLIKE, NULL);
 	if (printed->mixes_windows)
-		return KWHY_OK; /* the formula gives no value, which check_formula() reports */
+		return KWHY_OK; /* no value can be computed from the formula; check_formula() reports that */
 	if (entry->bound)
 		return compare_bound(auditor, at, made);
 	entry->is_confirmed = agrees(&entry->noted, made, 1) && !made->depends_on_wrong;
@@ -291,7 +295,9 @@ static double duration_of(const struct auditor *auditor, const char *window)
 	return NAN;
 }
 
-/* Whether the measured windows of a sum's parts together lasted longer than the window of the sum. */
+/*
+ * Whether the parts of a sum were measured in windows that are together longer than the window of the sum.
+ */
 static bool overlaps(const struct auditor *auditor, size_t at, const struct kwhy_formula_figure *printed)
 {
 	double whole_s = duration_of(auditor, auditor->claims[at].window), parts_s = 0;
@@ -304,7 +310,7 @@ static bool overlaps(const struct auditor *auditor, size_t at, const struct kwhy
 	return printed->is_sum && printed->window_count > 1 && parts_s > whole_s * (1 + SLACK);
 }
 
-/* Checks the power, duration and energy of a claim's own window. */
+/* Checks the power, duration and energy that are stated for the same window as a claim. */
 static enum kwhy_status check_role(struct auditor *auditor, size_t at)
 {
 	const struct kwhy_claim *claim = &auditor->claims[at];
@@ -343,7 +349,10 @@ static enum kwhy_status check_formula(struct auditor *auditor, size_t at)
 		entry->made.low = made.low;
 		entry->made.high = made.high;
 	}
-	/* A misprint is corrected by the computed value; other faults also make dependent claims wrong. */
+	/*
+	 * The computed value replaces a misprint; any other fault also makes the claims that depend on this
+	 * one wrong.
+	 */
 	entry->made.depends_on_wrong = made.depends_on_wrong || printed.mixes_windows || printed.mixes_units;
 	return status;
 }
@@ -401,7 +410,7 @@ static size_t find_other(const struct auditor *auditor, size_t at)
 	return found;
 }
 
-/* Value to report for a claim: the printed one where it is confirmed, else the computed one. */
+/* Value to report for a claim: the printed one if it is confirmed, else the computed one. */
 static const struct kwhy_formula_figure *reported(const struct entry *entry)
 {
 	return entry->is_confirmed ? &entry->noted : &entry->made;

@@ -5,9 +5,9 @@
 #include "fit/formula.h"
 
 /*
- * Checks the figures of claims against each other (docs/formats/claims.md). The digits of a printed figure
- * allow an interval of values, so rounding is never an error. A finding is a difference that rounding does
- * not explain.
+ * Checks the figures of claims against each other (docs/formats/claims.md). A printed figure stands for the
+ * interval of all values that would be printed with its digits, so rounding is never an error. A finding is
+ * a difference that rounding does not explain.
  */
 struct kwhy_claim {
 	const char *id;	    /* name for formulas: letters, digits, _ */
@@ -26,15 +26,15 @@ enum kwhy_audit_kind {
 	KWHY_AUDIT_MEBI,       /* the figure is in MB where MiB is stated, or vice versa */
 	KWHY_AUDIT_ARITHMETIC, /* the figure differs from the value of its formula */
 	KWHY_AUDIT_BOUND,      /* the figure exceeds its bound */
-	KWHY_AUDIT_LOOSE,      /* the bound is true, but ten times or more away from the figure */
-	KWHY_AUDIT_UNLIKE, /* the formula adds figures of different units, or has another unit than the figure
-			    */
+	KWHY_AUDIT_LOOSE,      /* the bound holds, but is ten times or more away from the figure */
+	KWHY_AUDIT_UNLIKE, /* the formula adds figures of different units, or its result has another unit than
+			      the figure */
 	KWHY_AUDIT_WINDOW, /* the formula adds or divides amounts of different measurements */
-	KWHY_AUDIT_OVERLAP,	  /* the parts of a sum were measured for longer, together, than the whole */
-	KWHY_AUDIT_ENERGY,	  /* the energy exceeds the highest power times the duration */
-	KWHY_AUDIT_POWER,	  /* the power exceeds every measured power */
+	KWHY_AUDIT_OVERLAP, /* the parts of a sum were measured for a longer time, together, than the whole */
+	KWHY_AUDIT_ENERGY,  /* the energy exceeds the highest power times the duration */
+	KWHY_AUDIT_POWER,   /* the power exceeds every measured power */
 	KWHY_AUDIT_CONTRADICTION, /* the figure differs from another claim about the same thing */
-	KWHY_AUDIT_DEPENDS,	  /* the figure depends on a wrong one */
+	KWHY_AUDIT_DEPENDS,	  /* the figure is computed from a wrong one */
 	KWHY_AUDIT_KIND_COUNT
 };
 
@@ -44,15 +44,15 @@ struct kwhy_audit_finding {
 	enum kwhy_audit_kind kind;
 	size_t claim; /* row of the claim */
 	struct kwhy_formula_figure noted;
-	struct kwhy_formula_figure should; /* expected figure; its low is NAN if it is unknown */
+	struct kwhy_formula_figure should; /* expected figure; its `low` is NAN if the figure is unknown */
 	double factor;			   /* printed over expected figure; NAN: unknown */
-	size_t other;			   /* row of the claim that contradicts it, or of the claim itself */
+	size_t other; /* row of the claim that contradicts this one; without such a claim, row of this one */
 };
 
 struct kwhy_audit {
 	struct kwhy_audit_finding *findings; /* in the order of the claims */
 	size_t finding_count, capacity;
-	size_t checked_count; /* number of claims for which there was something to compare with */
+	size_t checked_count; /* number of claims that could be compared with something */
 	size_t failed_claim;  /* row of the claim that a KWHY_E_INPUT is about */
 };
 

@@ -7,8 +7,9 @@
 #define RANGE_WANTED 1.15
 #define UNBOUND_BELOW 0.95
 /*
- * Ratios of held-out errors: GAIN_WANTED is that below which another form replaces the power law,
- * ALTERNATIVE_WITHIN that to the best form up to which a form is an alternative.
+ * Ratios of errors at held-out points. GAIN_WANTED: another form replaces the power law if the ratio of its
+ * error to that of the power law is below this. ALTERNATIVE_WITHIN: a form is an alternative if the ratio
+ * of its error to the smallest one is at most this.
  */
 #define GAIN_WANTED 0.9
 #define ALTERNATIVE_WITHIN 1.25
@@ -23,7 +24,7 @@ const char *kwhy_cap_form_name(enum kwhy_cap_form form)
 	return names[form];
 }
 
-/* Throughput of a curve whose amplitude is 1. */
+/* Throughput by a curve whose amplitude is 1. */
 static double shape_of(const struct kwhy_cap_curve *curve, double power_w)
 {
 	double above_w = power_w - curve->floor_w, clock;
@@ -46,16 +47,16 @@ double kwhy_cap_throughput(const struct kwhy_cap_curve *curve, double power_w)
 	return curve->amplitude * shape_of(curve, power_w);
 }
 
-/* A fit of one form to all points, or to all but one. */
+/* State of a fit of one form to all points, or to all but one. */
 struct view {
 	const struct kwhy_cap *cap;
 	enum kwhy_cap_form form;
-	size_t skip; /* index of the point left out; cap->count: no point is left out */
+	size_t skip; /* index of the point that is left out; cap->count: none is */
 };
 
 /*
- * Makes the curve whose floor and shape are given by a point (u, v) of the unit square, with the best
- * amplitude. Returns the mean square of its relative errors.
+ * Makes the curve whose floor P0 and shape are given by a point (u, v) of the unit square, with the
+ * amplitude that fits best. Returns the mean square of its relative errors.
  */
 static double place_curve(const struct view *view, double u, double v, struct kwhy_cap_curve *out)
 {
@@ -97,7 +98,8 @@ static void look(const struct view *view, double u, double v, struct place *best
 }
 
 /*
- * Searches around the best point, with steps that are halved when it hardly moves, until they are negligible.
+ * Searches around the best point of the unit square, with steps that are halved whenever the best point
+ * hardly moves, until they are negligible.
  */
 static void refine(const struct view *view, double step, struct place *best)
 {

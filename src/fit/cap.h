@@ -65,7 +65,7 @@ struct kwhy_cap {
 	double least_w, most_w;
 	struct kwhy_cap_fit fits[KWHY_CAP_FORM_COUNT];
 	enum kwhy_cap_form chosen;
-	bool is_alternative[KWHY_CAP_FORM_COUNT]; /* whether the form predicts almost as well as the chosen
+	bool is_alternative[KWHY_CAP_FORM_COUNT]; /* whether this form predicts almost as well as the chosen
 						     one */
 	struct kwhy_cap_point points[KWHY_CAP_POINTS_MAX];
 };
@@ -77,8 +77,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_cap_of(
 double kwhy_cap_throughput(const struct kwhy_cap_curve *curve, double power_w);
 
 /*
- * What to minimise: P / T, P / T^2, or P of those powers at which work takes at most slower_ratio longer than
- * at the highest power.
+ * Quantity to minimise: P / T, P / T^2, or P of those powers at which work takes at most slower_ratio
+ * longer than at the highest power.
  */
 enum kwhy_cap_goal { KWHY_CAP_GOAL_ENERGY, KWHY_CAP_GOAL_ENERGY_DELAY, KWHY_CAP_GOAL_SLOWDOWN };
 
@@ -86,10 +86,11 @@ enum kwhy_cap_verdict {
 	KWHY_CAP_VERDICT_INSIDE,  /* the optimum lies inside the measured range */
 	KWHY_CAP_VERDICT_LOWEST,  /* the lowest measured power is best; lower ones were not measured */
 	KWHY_CAP_VERDICT_HIGHEST, /* the highest measured power is best */
-	KWHY_CAP_VERDICT_UNBOUND, /* at too few points the power limit determines the power, so none is
+	KWHY_CAP_VERDICT_UNBOUND, /* at too few points the power limit determines the power, so no limit is
 				     recommended */
-	KWHY_CAP_VERDICT_FLAT,	  /* the gain over the ends of the range is within the error of the fit */
-	KWHY_CAP_VERDICT_UNSURE	  /* the alternative forms disagree, or the fits without one point each do */
+	KWHY_CAP_VERDICT_FLAT,	/* the gain over the ends of the range is smaller than the error of the fit */
+	KWHY_CAP_VERDICT_UNSURE /* the alternative forms, or the fits that leave out one point each, have
+				   different optima */
 };
 
 struct kwhy_cap_advice {
@@ -98,7 +99,7 @@ struct kwhy_cap_advice {
 	struct kwhy_interval power_w;
 	double cap_w; /* power limit for that power, interpolated between the limits that were set; NAN:
 			 unknown */
-	/* energy and time of a unit of work at that power, over those at most_w */
+	/* energy and time of a unit of work at that power, each divided by its value at most_w */
 	double energy_ratio, time_ratio;
 };
 

@@ -8,9 +8,9 @@
 enum { STEPS = 2000, BOUND_MIN = 4 };
 
 /*
- * NEAR_END: distance from an end of the range, as a share of the range, within which an optimum counts as at
+ * NEAR_END: distance from an end of the range, as a share of the range, up to which an optimum counts as at
  * that end. WIDTH_MAX: width of the optimum's interval, as a share of the range, above which the optimum is
- * unsure.
+ * too uncertain.
  */
 #define NEAR_END 0.03
 #define WIDTH_MAX 0.5
@@ -24,7 +24,7 @@ struct target {
 	double slower_ratio;
 };
 
-/* The quantity to minimise; infinite if the work would be too slow. */
+/* Value of the quantity to minimise; infinite if the work would be too slow. */
 static double price_of(const struct target *target, const struct kwhy_cap_curve *curve, double power_w)
 {
 	double throughput = kwhy_cap_throughput(curve, power_w);
@@ -113,8 +113,8 @@ static bool is_worth_it(const struct target *target, double power_w)
 }
 
 /*
- * Power limit for a power, interpolated between two points whose limits determine their power; NAN: the power
- * is not between two such points.
+ * Power limit at which the device draws a given power, interpolated between two points whose limits
+ * determine their power; NAN: the power is not between two such points.
  */
 static double cap_for(const struct kwhy_cap *cap, double power_w)
 {

@@ -18,7 +18,7 @@ struct named {
 	int uses;
 };
 
-/* State of the parser, which reads from left to right. */
+/* State of the parser, which reads the formula from left to right. */
 struct reader {
 	const char *text, *at;
 	kwhy_formula_find *find;
@@ -55,8 +55,8 @@ static char peek(struct reader *reader)
 }
 
 /*
- * Whether a figure is an amount (joules, seconds, bytes, FLOP or a count), which belongs to the window that
- * it was measured in.
+ * Whether a figure is an amount (joules, seconds, bytes, FLOP or a count). An amount depends on the window
+ * in which it was measured.
  */
 static bool is_amount(const struct kwhy_formula_figure *figure)
 {
@@ -78,7 +78,7 @@ static bool has_window(const struct kwhy_formula_figure *figure, const char *win
 	return false;
 }
 
-/* Passes the windows and properties of a figure on to the result. */
+/* Passes the windows and properties of an operand on to the result. */
 static void join(struct kwhy_formula_figure *into, const struct kwhy_formula_figure *other)
 {
 	into->mixes_windows |= other->mixes_windows;
@@ -212,7 +212,8 @@ static enum kwhy_status read_function(struct reader *reader, const char *name, s
 }
 
 /*
- * Finds a name and looks up its figure at the first use; later uses share the figure. NULL: too many names.
+ * Finds a name and looks its figure up at the first use; later uses get the same figure. NULL: too many
+ * names.
  */
 static struct named *known_name(struct reader *reader, const char *name)
 {
@@ -315,8 +316,8 @@ static bool comes_again(const struct reader *reader)
 }
 
 /*
- * Evaluates the formula with each figure in which the result is monotonic fixed at the end of its interval
- * that gives the lowest, or the highest, result.
+ * Evaluates the formula for the lowest, or the highest, result: each figure in which the result is
+ * monotonic is fixed at the end of its interval that leads there.
  */
 static struct kwhy_slope_bounds at_ends(const struct reader *of, const struct term *whole, bool is_highest)
 {
@@ -338,8 +339,8 @@ static struct kwhy_slope_bounds at_ends(const struct reader *of, const struct te
 }
 
 /*
- * Narrows the interval of the result. Until here a figure that occurs twice counted as two independent ones.
- * Where the slope shows that the result is monotonic in a figure, the ends of the figure give the ends of the
+ * Narrows the interval of the result. So far a figure that occurs twice counted as two independent ones. If
+ * the slope shows that the result is monotonic in a figure, the ends of the figure give the ends of the
  * result.
  */
 static void tighten(const struct reader *reader, struct term *whole)

@@ -11,8 +11,8 @@
 enum { KWHY_FORMULA_WINDOWS_MAX = 8 };
 
 /*
- * A printed figure in base units: the interval that its digits allow, its unit, and the measured windows that
- * it depends on.
+ * A printed figure in base units: the interval of values that its digits allow, its unit, and the measured
+ * windows that it depends on.
  */
 struct kwhy_formula_figure {
 	double low, high;
@@ -31,10 +31,10 @@ typedef enum kwhy_status kwhy_formula_find(
 	void *context, const char *name, struct kwhy_formula_figure *out, struct kwhy_error *error);
 
 /*
- * Computes a formula such as "a / (b + 2) * 40[pJ]", of names of figures, numbers with a unit in brackets, +
- * - * / ( ), log10() and sqrt(). The interval of the result follows from the ends of the figures' intervals.
- * It is exact in a figure that occurs twice if the result is monotonic in that figure; else it is an outer
- * bound. KWHY_E_INPUT: the text is no formula, or a divisor may be 0.
+ * Computes a formula such as "a / (b + 2) * 40[pJ]". It may contain names of figures, numbers with a unit
+ * in brackets, + - * / ( ), log10() and sqrt(). The interval of the result follows from the ends of the
+ * figures' intervals. If a figure occurs twice, it is exact where the result is monotonic in that figure;
+ * otherwise it is wider than necessary. KWHY_E_INPUT: the text is no formula, or a divisor may be 0.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_formula_of(const char *text, kwhy_formula_find *find, void *context,
 	struct kwhy_formula_figure *out, struct kwhy_error *error);

@@ -23,8 +23,8 @@ struct kwhy_interval kwhy_interval_scaled(struct kwhy_interval a, double factor)
  */
 struct kwhy_interval kwhy_interval_sum(struct kwhy_interval a, struct kwhy_interval b);
 /*
- * Difference of figures of two runs, taken as independent, so the half-widths add in squares. An error that
- * both runs share would cancel.
+ * Difference of two figures of different runs. They are taken as independent, so the half-widths add in
+ * quadrature. An error that both runs have in common would cancel.
  */
 struct kwhy_interval kwhy_interval_difference(struct kwhy_interval a, struct kwhy_interval b);
 

@@ -8,29 +8,31 @@
 enum { SIDE = 21, ROUNDS = 8, REWEIGHTS = 12, READINGS_MIN = 12, LAGS_MAX = 50 };
 
 #define FREEDOM 4.0	 /* degrees of freedom of the Student-t errors */
-#define NOISE_MIN_W 0.02 /* lower bound in watts of the noise, as meters resolve milliwatts */
+#define NOISE_MIN_W 0.02 /* lower bound of the noise in watts, since meters resolve milliwatts */
 
-/* Levels of one series of readings, fitted for one width and delay. */
+/* Power levels of one series of readings, fitted for one width and delay of the meter's response. */
 struct point {
 	double off_w, rise_w, scale_w; /* rise_w: power of a pulse above off_w */
 	double off_var, on_var;
 	double log_likelihood;
-	double log_volume; /* logarithm of the volume of the levels' uncertainty, to marginalise them */
+	double log_volume; /* logarithm of the volume of the levels' uncertainty, by which the levels are
+			      marginalised */
 };
 
 /*
  * Grid over width and centre. The centre is the mean lag of the meter, by delay and smoothing together. The
- * data determine it far better than the delay, and almost independently of the width, whereas the delay
- * depends on the width along a narrow ridge.
+ * data determine the centre far better than the delay, and almost independently of the width. Delay and
+ * width, in contrast, are strongly correlated.
  */
 struct grid {
 	double width_low, width_high, centre_low, centre_high;
-	double log_weight[SIDE][SIDE]; /* [width][centre] */
+	double log_weight[SIDE][SIDE]; /* [width][centre] logarithm of each grid point's weight */
 };
 
 struct work {
 	const struct kwhy_lag_data *data;
-	double *shown; /* [reading_count of the longest series] readings that a meter would show */
+	double *shown; /* [reading_count of the longest series] readings that a meter with this response would
+			  show */
 	double temper[KWHY_LAG_STRETCHES_MAX];
 	struct grid grid;
 };
@@ -67,7 +69,10 @@ static void show_low_pass(const struct kwhy_lag_stretch *stretch, double width_s
 	}
 }
 
-/* Seconds of pulses up to a time; `*from` and `*before_s` continue from the previous call. */
+/*
+ * Seconds of pulses up to a time. The search continues from `*from` and `*before_s`, which the previous
+ * call left.
+ */
 static double on_until(
 	const struct kwhy_lag_stretch *stretch, int64_t time_ns, size_t *from, double *before_s)
 {
@@ -104,7 +109,7 @@ void kwhy_lag_shown(enum kwhy_lag_kind kind, const struct kwhy_lag_stretch *stre
 		show_low_pass(stretch, width_s, delay_s, out);
 }
 
-/* Weighted sums for a line of watts over shown. */
+/* Weighted sums for fitting a line: read watts as a function of what the meter would show of the pulses. */
 struct sums {
 	double w, x, y, xx, xy;
 };
@@ -202,7 +207,7 @@ static bool fit_stretch(struct work *work, size_t which, double width_s, double 
 	return fit_point(stretch, work->shown, out);
 }
 
-/* Mean lag that smoothing alone causes, as a share of the width. */
+/* Mean lag that smoothing alone causes, as a share of the response's width. */
 static double smoothing_share(const struct work *work)
 {
 	return work->data->kind == KWHY_LAG_MEAN ? 0.5 : 1;
@@ -234,7 +239,7 @@ static double centre_at(const struct grid *grid, int step)
 	return grid->centre_low + (grid->centre_high - grid->centre_low) * step / (SIDE - 1);
 }
 
-/* Fills the grid; returns the highest weight. */
+/* Fills the grid with weights; returns the highest one. */
 static double fit_grid(struct work *work)
 {
 	struct grid *grid = &work->grid;
@@ -275,7 +280,7 @@ static double mean_of(const struct moments *moments)
 	return moments->sum / moments->weight;
 }
 
-/* Writes the results of the grid; returns the moments of the centre. */
+/* Writes the results of the grid; returns mean and standard deviation of the centre. */
 static struct moments summarise(const struct work *work, double highest, struct kwhy_lag *out)
 {
 	const struct grid *grid = &work->grid;
@@ -297,7 +302,7 @@ static struct moments summarise(const struct work *work, double highest, struct 
 	return centre;
 }
 
-/* Narrows a range of the grid to the neighbourhood of the result, within the caller's range. */
+/* Narrows a range of the grid to the neighbourhood of the result, but within the caller's range. */
 static void narrow(double *low, double *high, double mean, double sd, double least, double most)
 {
 	double half = fmax(4 * sd, 2.5 * (*high - *low) / (SIDE - 1));
@@ -307,8 +312,8 @@ static void narrow(double *low, double *high, double mean, double sd, double lea
 }
 
 /*
- * Temper of a series: 1 / (1 + 2 * sum of the significant autocorrelations of the residuals). It overwrites
- * `shown` with the residuals.
+ * Exponent of a series' likelihood: 1 / (1 + 2 * sum of the significant autocorrelations of the residuals).
+ * It overwrites `shown` with the residuals.
  */
 static double temper_of(const struct kwhy_lag_stretch *stretch, double *shown, const struct point *point)
 {

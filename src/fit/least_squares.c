@@ -8,9 +8,15 @@
 
 enum { MAX = KWHY_MIN_SQUARES_COLUMNS_MAX, ROUNDS_MAX = 10 * MAX };
 
-/* Ratio of a pivot to its column's length below which the column counts as dependent on others. */
+/*
+ * Least ratio of a pivot to its column's length. Below it the column counts as a linear combination of
+ * others.
+ */
 #define DEPENDENT 1e-10
-/* Ratio of a gradient to the largest one below which releasing a coefficient gains nothing. */
+/*
+ * Least ratio of a gradient to the largest one at which letting a coefficient rise from 0 reduces the
+ * residuals.
+ */
 #define FLAT 1e-12
 
 /* The normal equations for columns scaled to length 1, and the free coefficients. */
@@ -57,8 +63,8 @@ static void build(struct normal *normal, const struct kwhy_least_squares_data *d
 }
 
 /*
- * Cholesky factor of the normal equations for the free coefficients; rows and columns of the others are those
- * of the identity.
+ * Cholesky factor of the normal equations for the free coefficients; the rows and columns of the others are
+ * those of the identity matrix.
  */
 static bool factor(const struct normal *normal, double *lower)
 {
@@ -71,7 +77,7 @@ static bool factor(const struct normal *normal, double *lower)
 	return kwhy_matrix_factor(lower, n, DEPENDENT);
 }
 
-/* Solves for the free coefficients without their bound; false: columns depend on each other. */
+/* Solves for the free coefficients without the bound at 0; false: columns depend on each other. */
 static bool solve(const struct normal *normal, double *out)
 {
 	double lower[MAX * MAX];
@@ -84,7 +90,10 @@ static bool solve(const struct normal *normal, double *out)
 	return true;
 }
 
-/* The coefficient whose release reduces the sum of squares most; `count`: no release reduces it. */
+/*
+ * Of the coefficients that are held at 0, the one whose release reduces the sum of squares most; `count`:
+ * no release reduces it.
+ */
 static size_t steepest(const struct normal *normal, const double *values)
 {
 	size_t found = normal->count;
@@ -107,8 +116,8 @@ static size_t steepest(const struct normal *normal, const double *values)
 }
 
 /*
- * Moves `values` towards `wanted` up to the first bound and fixes the coefficients that reach it. False: no
- * bound was reached.
+ * Moves `values` towards `wanted` until the first coefficients reach 0, and holds these at 0. False:
+ * `wanted` was reached.
  */
 static bool step_to_bound(struct normal *normal, double *values, const double *wanted)
 {

@@ -20,12 +20,12 @@ struct kwhy_least_squares {
 	double values[KWHY_MIN_SQUARES_COLUMNS_MAX]; /* coefficients, not negative */
 	bool is_free[KWHY_MIN_SQUARES_COLUMNS_MAX];  /* true: above 0; false: held at 0 */
 	/*
-	 * Covariance of the free coefficients, estimated from the residuals; NAN if they are as many as the
-	 * rows.
+	 * Covariance of the free coefficients, estimated from the residuals; NAN if there are as many free
+	 * coefficients as rows.
 	 */
 	double covariance[KWHY_MIN_SQUARES_COLUMNS_MAX][KWHY_MIN_SQUARES_COLUMNS_MAX];
 	double rms;	/* root mean square of the residuals */
-	double freedom; /* number of rows less that of free coefficients */
+	double freedom; /* number of rows less number of free coefficients */
 };
 
 /*

@@ -8,8 +8,8 @@
 #define TAIL 0.025
 
 /*
- * Number of the lowest values that are below the interval: the largest k with P(Binomial(count, 1/2) < k) <=
- * TAIL.
+ * Number of the lowest values that lie below the interval: the largest k with P(Binomial(count, 1/2) < k)
+ * <= TAIL.
  */
 static size_t left_out(size_t count)
 {

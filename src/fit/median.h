@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 /*
- * The median of independent samples of any distribution, with the interval that holds the true median in at
- * least 95 % of cases: the order statistics whose binomial tails are at most 2.5 % each (David and Nagaraja,
- * Order Statistics, 7.1). Pure.
+ * The median of independent samples of any distribution, with an interval that contains the true median in
+ * at least 95 % of cases. The ends are the order statistics whose binomial tails are at most 2.5 % each
+ * (David and Nagaraja, Order Statistics, 7.1). Pure.
  */
 struct kwhy_median {
 	size_t count;

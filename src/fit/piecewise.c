@@ -5,7 +5,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* smallest numbers of points: of a segment, where there are enough, and for a hold-out */
+/*
+ * smallest number of points in a segment, where there are enough, and smallest number of points for a
+ * hold-out
+ */
 enum { POINTS_MIN = 3, HELD_OUT_MIN = 8 };
 
 /* Sums over some points, each weighted by 1 / y^2; n is the number of points. */
@@ -21,7 +24,8 @@ struct work {
 	const struct kwhy_piecewise_point *points;
 	size_t count;
 	double floor_ratio;
-	double *best;  /* [k][n] least sum of squares of the first n points by k + 1 segments */
+	double *best;  /* [k][n] least sum of squared errors when k + 1 segments are fitted to the first n
+			  points */
 	size_t *start; /* [k][n] index of the first point of the last segment of that fit */
 };
 
@@ -101,8 +105,8 @@ static void divide(struct work *work)
 
 /*
  * Chooses the number of segments by the information criterion. Each segment has two parameters; each knot
- * counts as three, as its place is also fitted (Hall, Osborn, Sakkas, Journal of Time Series Analysis 34,
- * 2013).
+ * (end between two segments) counts as three, as its position is also fitted (Hall, Osborn, Sakkas, Journal
+ * of Time Series Analysis 34, 2013).
  */
 static size_t choose_count(const struct work *work)
 {

@@ -8,10 +8,10 @@
 
 /*
  * Cost y as a piecewise linear function of size x: y = alpha + beta * x in each segment, with beta >= 0.
- * Errors are relative, so that small sizes weigh as much as large ones. The ends of the segments are found by
- * dynamic programming over all divisions, their number by the Bayesian information criterion (Schwarz 1978),
- * with a knot as three parameters. A lower bound of the errors prevents too many segments for data without
- * noise. Pure.
+ * Errors are relative, so that small sizes weigh as much as large ones. The ends of the segments are found
+ * by dynamic programming over all divisions, their number by the Bayesian information criterion (Schwarz
+ * 1978), in which a knot (end between two segments) counts as three parameters. Errors have a lower bound,
+ * which prevents too many segments for data without noise. Pure.
  */
 struct kwhy_piecewise_point {
 	double x, y; /* both above 0 */

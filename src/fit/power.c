@@ -10,14 +10,14 @@
 #include <string.h>
 
 #define SHARE_BELOW 0.975
-#define ROUNDING 1e-6 /* residual that windows without noise may leave, as a share of the mean power */
+#define ROUNDING 1e-6 /* residual of windows without noise, as a share of the mean power */
 /*
  * Shares of the mean power at which an alternative counts as different: distance outside of an interval
  * (BEYOND), and distance from a value (APART).
  */
 #define BEYOND 0.02
 #define APART 0.1
-#define OUTSIDE 1.1 /* ratio of a gauge to its highest fitted value, above which a window is outside */
+#define OUTSIDE 1.1 /* ratio of a gauge to its highest fitted value above which a window is outside */
 
 enum { NO_BLOCK = KWHY_POWER_BLOCKS };
 
@@ -49,7 +49,7 @@ static enum kwhy_status check(const struct kwhy_power_data *data, size_t least, 
 	return KWHY_OK;
 }
 
-/* Block that a row is in; blocks are runs of consecutive windows. */
+/* Index of the block that a row (window) is in; blocks are series of consecutive windows. */
 static size_t block_of(const struct kwhy_power_data *data, size_t row)
 {
 	return row * KWHY_POWER_BLOCKS / data->row_count;
@@ -79,7 +79,7 @@ static struct columns all_columns(const struct kwhy_power_data *data)
 	return columns;
 }
 
-/* The columns of the constant and of the memory's gauges. */
+/* Selects the columns of the constant and of the memory's gauges. */
 static struct columns memory_columns(const struct kwhy_power_data *data)
 {
 	struct columns columns = {.count = 1};
@@ -127,9 +127,9 @@ static double memory_of(
 }
 
 /*
- * Fits all blocks but one. If the memory has a meter, the memory's power per unit of its gauges is first
- * fitted to that meter. All gauges, including the memory's, are then fitted to the remaining power, which the
- * device draws in addition. The constant of the memory's meter stays part of the base.
+ * Fits all blocks but one. If the memory has a meter of its own, the memory's power per unit of its gauges
+ * is first fitted to that meter. All gauges, including the memory's, are then fitted to the remaining
+ * power, which the device draws in addition. The constant of the memory's meter is counted in the base.
  */
 static enum kwhy_status fit_without(const struct kwhy_power_data *data, const struct columns *columns,
 	size_t block, double *rows, struct kwhy_power_factors *out, struct kwhy_power_factors *out_memory,
@@ -181,8 +181,8 @@ static double left_of(
 }
 
 /*
- * Jackknife interval of a value, from its values without each block. If all of these are 0, the interval is
- * unknown, as the bound at 0 hides the uncertainty.
+ * Jackknife interval of a value, from the values of the fits that leave out one block each. If all of these
+ * are 0, the interval is unknown, as the bound at 0 hides the uncertainty.
  */
 static struct kwhy_interval interval_of(double value, const double without[KWHY_POWER_BLOCKS])
 {
@@ -201,7 +201,7 @@ static struct kwhy_interval interval_of(double value, const double without[KWHY_
 	return (struct kwhy_interval){value, fmax(value - half, 0), value + half};
 }
 
-/* Fits without each block in turn: gives the residuals in that block and the variation of the factors. */
+/* Fits without each block in turn, for the errors in that block and the variation of the factors. */
 static enum kwhy_status hold_out(const struct kwhy_power_data *data, double *rows,
 	struct kwhy_power_model *out, struct kwhy_error *error)
 {
@@ -272,7 +272,7 @@ enum kwhy_status kwhy_power_fit(
 	return status;
 }
 
-/* Whether a fit of these columns predicts held-out blocks as well as the model does, within the noise. */
+/* Whether these columns alone predict held-out blocks as well as the model does, within the noise. */
 static enum kwhy_status check_alternative(const struct kwhy_power_data *data,
 	const struct kwhy_power_model *model, const struct columns *columns, double *rows, bool *out,
 	struct kwhy_error *error)
@@ -293,7 +293,7 @@ static enum kwhy_status check_alternative(const struct kwhy_power_data *data,
 	return KWHY_OK;
 }
 
-/* Index in `columns` of the column whose power rose most from one fit to the next; `count`: none rose. */
+/* Index in `columns` of the column whose power rises most between two fits; `count`: none rises. */
 static size_t most_risen(const struct kwhy_power_data *data, const struct columns *columns,
 	struct kwhy_power_factors *before, struct kwhy_power_factors *now)
 {
@@ -316,7 +316,7 @@ static size_t most_risen(const struct kwhy_power_data *data, const struct column
 
 /*
  * Removes a column, then the column that took over most of its power, and so on as long as the fit predicts
- * as well.
+ * as well as the model.
  */
 static enum kwhy_status find_alternatives_without(const struct kwhy_power_data *data, size_t column,
 	struct kwhy_power_model *model, double *rows, struct kwhy_error *error)
@@ -344,8 +344,8 @@ static enum kwhy_status find_alternatives_without(const struct kwhy_power_data *
 }
 
 /*
- * Whether an alternative's figure is far outside of an interval. `whole` is the value of the figure at the
- * mean power.
+ * Whether the figure that an alternative fit gives is far outside of an interval. `whole` is the value that
+ * the figure would have at the mean power.
  */
 static bool is_beyond(struct kwhy_interval figure, double alternative, double whole)
 {
@@ -370,8 +370,8 @@ static void mean_terms(const struct kwhy_power_factors *factors, const struct kw
 }
 
 /*
- * Marks the terms to which an alternative assigns a different power, and the two terms between which it moves
- * the most power.
+ * Marks the terms to which an alternative fit assigns a different power, and the two terms between which it
+ * moves the most power.
  */
 static void mark_moved(const struct kwhy_interval terms_w[KWHY_POWER_TERM_COUNT],
 	const double alternative_w[KWHY_POWER_TERM_COUNT], struct kwhy_power_model *model)
@@ -424,8 +424,8 @@ static enum kwhy_status mark_joint(
 }
 
 /*
- * Sets a factor to NAN if an alternative has a very different value for it, or if its term is joint and an
- * alternative moves its power.
+ * Sets a factor to NAN if an alternative fit has a very different value for it, or if its term is joint and
+ * an alternative fit moves its power.
  */
 static void forget_unreported(const struct kwhy_power_data *data, struct kwhy_power_model *model)
 {
@@ -487,8 +487,8 @@ static enum kwhy_status divide(const struct kwhy_power_factors *factors, const s
 }
 
 /*
- * Whether a term has a gauge or a constant, which the base always has. A term without either is unknown, not
- * 0.
+ * Whether the model has anything to compute a term from: a gauge or, for the base, its constant. A term
+ * without either is unknown, not 0.
  */
 static bool has_term(const struct kwhy_power_data *data, enum kwhy_power_term term)
 {

@@ -9,11 +9,11 @@
 #include <stddef.h>
 
 /*
- * Model of a device's power from its gauges: P = base + compute + memory + I/O. Each term is a sum of gauges
- * times coefficients that are not negative; the base also has a constant. A row is the mean power and the
- * mean gauges of one window; windows are in order of time. Blocks of consecutive windows are held out to test
- * the prediction, since neighbouring windows are alike. How the terms change when a block is left out gives
- * their intervals (jackknife).
+ * Model of a device's power from its gauges: P = base + compute + memory + I/O. Each term is a sum of
+ * gauges times coefficients that are not negative; the base also has a constant. A row is the mean power
+ * and the mean gauges of one window; windows are in order of time. Blocks of consecutive windows are held
+ * out to test the prediction, since neighbouring windows are alike. The intervals of the terms follow from
+ * how they change when a block is left out (jackknife).
  */
 enum kwhy_power_term {
 	KWHY_POWER_BASE,
@@ -51,11 +51,12 @@ struct kwhy_power_factors {
 };
 
 /*
- * A fitted model. Intervals are 95 %; they are NAN for a coefficient that is 0 in all fits without one block.
+ * A fitted model. Intervals are 95 %. They are NAN for a coefficient that is 0 in all fits that leave out
+ * one block.
  */
 struct kwhy_power_model {
 	struct kwhy_power_factors all,
-		without[KWHY_POWER_BLOCKS]; /* fits to all windows, and to all but those of block i */
+		without[KWHY_POWER_BLOCKS]; /* fit to all windows; fits to all windows but those of block i */
 	struct kwhy_interval constant_w, watts_per_unit[KWHY_POWER_GAUGES_MAX];
 	/*
 	 * The part of watts_per_unit that the memory's own meter shows; NAN: the gauge is not the memory's,
@@ -63,10 +64,10 @@ struct kwhy_power_model {
 	 */
 	struct kwhy_interval metered_per_unit[KWHY_POWER_GAUGES_MAX];
 	/*
-	 * Alternatives: fits without the constant or without some gauges that predict held-out blocks as well
-	 * as the model. Gauges that rise and fall together cause them. Where they differ from the model, the
-	 * windows do not determine the result. The jackknife does not show this, since the fits without a
-	 * block have the same coefficients at 0.
+	 * Alternatives: fits without the constant or without some gauges that predict held-out blocks as
+	 * well as the model. They exist if gauges rise and fall together. Where they differ from the model,
+	 * the windows do not determine the result. The jackknife does not show this, since the fits that
+	 * leave out a block have the same coefficients at 0.
 	 */
 	struct kwhy_power_factors alternatives[KWHY_POWER_ALTERNATIVES_MAX];
 	size_t alternative_count;
@@ -83,15 +84,16 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_fit(
 	const struct kwhy_power_data *data, struct kwhy_power_model *out, struct kwhy_error *error);
 
 /*
- * Finds the alternatives of a model that was fitted to `data`, and the terms that are joint because of them.
- * Factors that differ much in an alternative become NAN. KWHY_E_INPUT: all terms are joint.
+ * Finds the alternatives of a model that was fitted to `data`, and the terms that become joint because of
+ * them (only their sum is known). Factors that differ much in an alternative become NAN. KWHY_E_INPUT: all
+ * terms are joint.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_find_alternatives(
 	const struct kwhy_power_data *data, struct kwhy_power_model *model, struct kwhy_error *error);
 
 /*
- * Joules of each term in some windows, which need not be the fitted ones. The measured energy of each window
- * is divided in proportion to the model's terms.
+ * Joules of each term in some windows, which may be other ones than those of the fit. The measured energy
+ * of each window is divided in proportion to the model's terms.
  */
 struct kwhy_power_split {
 	/*
@@ -104,8 +106,8 @@ struct kwhy_power_split {
 	double error_ratio; /* root mean square error of the model in these windows, over their mean power */
 	size_t outside_count; /* number of windows with a gauge more than a tenth above its highest fitted
 				 value */
-	size_t outside_gauge; /* index of the gauge that exceeds its fitted range in most of these windows;
-				 gauge_count: no gauge does */
+	size_t outside_gauge; /* index of the gauge that is above its fitted range in most of these windows;
+				 gauge_count: no gauge is */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_power_split_of(const struct kwhy_power_model *model,

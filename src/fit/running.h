@@ -8,8 +8,8 @@
 #define KWHY_JOULES_PER_KWH 3.6e6
 
 /*
- * Cost or emissions of running something. An amount is money or grams, either per kWh or, as clouds charge,
- * per hour. An hourly price already includes the electricity, so only one of the two is given. Pure.
+ * Cost or emissions of running something. An amount is money or grams, charged either per kWh or, as clouds
+ * do, per hour. An hourly price already includes the electricity, so only one of the two is given. Pure.
  */
 struct kwhy_running_question {
 	struct kwhy_interval energy_j; /* energy of one run at the meter; NAN: unknown */

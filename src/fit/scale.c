@@ -9,7 +9,10 @@
 
 enum { POINTS_MIN = 3, HELD_OUT_MIN = 4 };
 
-/* Ratio of held-out errors below which the form with one more parameter is chosen. */
+/*
+ * A form with one more parameter is chosen if the ratio of its error at held-out points to that of the
+ * simpler form is below this.
+ */
 #define GAIN_WANTED 0.9
 #define SHARE_BELOW 0.975
 
@@ -35,8 +38,8 @@ static size_t different_of(const struct kwhy_scale_point *points, size_t count)
 
 /*
  * Writes a row of the equation n / x = a + b (n - 1) + c n (n - 1), divided by its n / x so that errors are
- * relative. n is the number of workers and x the throughput. agrees: the row has the column of c; all_serial:
- * b is fixed at a.
+ * relative. n is the number of workers and x the throughput. agrees: the row includes the term with c;
+ * all_serial: b is fixed at a.
  */
 static void set_row(const struct kwhy_scale_point *point, bool agrees, bool all_serial, double *row)
 {
@@ -50,7 +53,7 @@ static void set_row(const struct kwhy_scale_point *point, bool agrees, bool all_
 		row[next] = weight * n * (n - 1);
 }
 
-/* Fits the points except those with `skip` workers; 0: all points. */
+/* Fits the points except those with `skip` workers; 0: fits all points. */
 static enum kwhy_status fit_columns(const struct kwhy_scale_point *points, size_t count, double skip,
 	bool agrees, bool all_serial, struct kwhy_least_squares *out, struct kwhy_error *error)
 {
@@ -74,7 +77,7 @@ static enum kwhy_status fit_columns(const struct kwhy_scale_point *points, size_
 	return status;
 }
 
-/* Fits with s = b / a at most 1: where a free fit gives more, b is fixed at a. */
+/* Fits with s = b / a at most 1: where an unconstrained fit gives more, b is fixed at a. */
 static enum kwhy_status fit_rows(const struct kwhy_scale_point *points, size_t count, double skip,
 	bool agrees, struct kwhy_least_squares *out, bool *out_bound, struct kwhy_error *error)
 {
@@ -105,7 +108,7 @@ static double throughput_of(const double *values, double n)
 }
 
 /*
- * The coefficient `top` over a, with the interval of a quotient of correlated figures (delta method,
+ * The coefficient `top` divided by a, with the interval of a quotient of correlated figures (delta method,
  * Student's t).
  */
 static struct kwhy_interval quotient(const struct kwhy_least_squares *fit, size_t top)
@@ -131,8 +134,8 @@ static struct kwhy_interval rate_of(const struct kwhy_least_squares *fit)
 }
 
 /*
- * Computes the held-out error. Each number of workers is left out with all of its points, since one that
- * stayed would show the others.
+ * Computes the error at held-out points. All points of one number of workers are left out together, since
+ * any of them would show the others' throughput.
  */
 static enum kwhy_status hold_out(const struct kwhy_scale_point *points, size_t count, bool agrees,
 	double *out_ratio, struct kwhy_error *error)

@@ -3,9 +3,9 @@
 #define KWHY_FIT_SLOPE_H
 
 /*
- * Intervals of slopes. A slope is the derivative of a figure with respect to a figure that it is computed
- * from. Its interval holds the slopes for all values in the figures' intervals. An end that cannot be
- * computed is infinite.
+ * Intervals of slopes. A slope is the derivative of a result with respect to a figure from which it is
+ * computed. Its interval contains the slopes for all values in the figures' intervals. An end that cannot
+ * be computed is infinite.
  */
 struct kwhy_slope_bounds {
 	double low, high;

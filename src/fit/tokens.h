@@ -15,8 +15,8 @@ struct kwhy_tokens_phase {
 };
 
 /*
- * Rates of a phase. Tokens a second and watt equal tokens a joule, so there is one field for both. There is
- * none for watts a token, which are no physical rate; joules a token are what is meant.
+ * Rates of a phase. Tokens a second and watt are the same as tokens a joule, so there is one field for
+ * both. Watts a token are no physical quantity (joules a token are meant), so there is no field for them.
  */
 struct kwhy_tokens {
 	struct kwhy_interval joules_per_token, tokens_per_joule;

@@ -75,7 +75,7 @@ static const struct word {
 	{"1", false, {1, ONE}},
 };
 
-/* Words for things that are counted, which have no dimension. */
+/* Words for counted things, which have no dimension. */
 static const char *const counts[] = {"op", "ops", "transfer", "transfers", "copies", "kernel", "kernels",
 	"collective", "collectives", "sync", "syncs", "step", "steps", "run", "runs", "token", "tokens",
 	"sample", "samples", "cell", "cells", "flow", "flows", "element", "elements", "size", "sizes", "pair",
@@ -105,7 +105,8 @@ static bool is_counted(const char *text, size_t length)
 }
 
 /*
- * Parses a word with or without a prefix. The whole word is tried first, so that "min" is not a milli-inch.
+ * Parses a word with or without an SI prefix. The whole word is tried first, so that "min" is not a
+ * milli-inch.
  */
 static bool parse_word(const char *text, size_t length, struct kwhy_unit *out)
 {
