@@ -5,9 +5,9 @@
 #include "report/columns.h"
 #include "report/totals.h"
 
-/* Columns of the ledger's accounts, for the text, the JSON, the CSV and the ledger of the page. */
+/* Columns of a device's accounts, for the text, the JSON, the CSV and the page. */
 extern const struct kwhy_columns kwhy_account_columns;
-/* Columns of the estimates for the whole run, which are an object of their own in the JSON. */
+/* Columns of the estimates for the whole run, which are in an object of their own in the JSON. */
 extern const struct kwhy_columns kwhy_account_whole_columns;
 
 struct kwhy_account_row {
@@ -16,7 +16,7 @@ struct kwhy_account_row {
 	int device; /* number of the device in the trace */
 	uint32_t rank;
 	int64_t mean_power_mw, whole_ns, whole_nj, whole_low_nj, whole_high_nj;
-	double power_w; /* mean power, set for rows of totals only */
+	double power_w; /* mean power, which is set only in rows of totals */
 };
 
 /* Row of an account of one device. */
@@ -27,8 +27,8 @@ struct kwhy_account_row kwhy_account_row_of_total(
 	const struct kwhy_totals *totals, const struct kwhy_total *total);
 
 /*
- * Whether work of the account ran before the first or after the last reading of the meter. The ledger has no
- * joules of that work, though it did draw power.
+ * Whether work of the account ran before the first or after the last reading of the meter. The ledger has
+ * no joules for that work, though it did draw power.
  */
 bool kwhy_account_is_unseen(const struct kwhy_totals *totals, const struct kwhy_total *total);
 

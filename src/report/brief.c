@@ -10,16 +10,19 @@
 #include <string.h>
 
 /*
- * The report in at most BYTES_MAX bytes of JSON, schema "kwhy.brief/1": what it cost, where that went, what
- * to do, what is not known. Rows are left out and names are shortened until it is short enough.
+ * The report in at most BYTES_MAX bytes of JSON, schema "kwhy.brief/1": what the run cost, where energy and
+ * time went, what to do, and what is not known. Rows are left out and names are shortened until it fits.
  */
 
 enum { BYTES_MAX = 4096 };
 
-/* Limits of a document, from the longest to the shortest. */
+/*
+ * Limits on a document: numbers of rows and sentences, and the width of texts. They are tried from the
+ * largest to the smallest.
+ */
 struct limits {
 	size_t where, advice, unknown;
-	size_t columns; /* of each text */
+	size_t columns; /* width of each text */
 };
 
 static const struct limits limits[] = {
@@ -40,7 +43,7 @@ struct brief {
 	size_t unknown_count;
 };
 
-/* Writes a text, shortened to the columns of the limits; NULL is null. */
+/* Writes a text, shortened to limits->columns; NULL is written as null. */
 static void write_text(struct brief *brief, const char *key, const char *text)
 {
 	char *clean = text ? kwhy_shown_clean(&brief->arena, text) : NULL;
@@ -50,7 +53,7 @@ static void write_text(struct brief *brief, const char *key, const char *text)
 	kwhy_json_string(&brief->json, key, shown);
 }
 
-/* Writes a path, whose end says more than its start. */
+/* Writes a path. It is shortened at its start, since the end of a path says more. */
 static void write_path(struct brief *brief, const char *key, const char *path)
 {
 	const size_t length = path ? strlen(path) : 0;

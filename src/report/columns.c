@@ -13,8 +13,8 @@
 enum { DIGITS = 3 };
 
 /*
- * For each unit: its name in JSON, the symbol that text shows, and the factor from a stored value to that
- * symbol's unit.
+ * For each unit: its name in JSON, the symbol that text shows, and the factor that converts a stored value
+ * to the symbol's unit.
  */
 static const struct {
 	const char *name, *symbol;

@@ -13,11 +13,14 @@
 #include <stdint.h>
 
 /*
- * Columns as data. A struct kwhy_column describes one column by its key, title, unit and value, from which
- * text, JSON, CSV and comparisons are written. A row of values may be a struct of any type.
+ * Columns of tables as data. A struct kwhy_column describes one column by its key, title, unit and value;
+ * text, JSON, CSV and comparisons are written from it. A row of values may be a struct of any type.
  */
 
-/* Basis of an interval: the scatter of the runs, or with a single run the meter's uncertainty. */
+/*
+ * What an interval is computed from: the scatter of the runs or, with a single run, the meter's
+ * uncertainty.
+ */
 enum kwhy_stat_interval_basis { KWHY_STAT_BY_NONE, KWHY_STAT_BY_RUNS, KWHY_STAT_BY_METER };
 
 const char *kwhy_stat_interval_basis_name(
@@ -29,14 +32,17 @@ struct kwhy_stat_figure {
 };
 
 enum kwhy_value_kind {
-	KWHY_VALUE_UNKNOWN, /* shown as "n/a" in text, null in JSON and an empty cell in CSV */
+	KWHY_VALUE_UNKNOWN, /* unknown; shown as "n/a" in text, null in JSON and an empty cell in CSV */
 	KWHY_VALUE_TEXT,
 	KWHY_VALUE_FLAG,
 	KWHY_VALUE_COUNT,
 	KWHY_VALUE_INTEGER,
 	KWHY_VALUE_REAL,
 	KWHY_VALUE_FIGURE, /* a figure with an interval, of which text shows the mean */
-	/* an estimate with the low and high end of its interval, a list of three in JSON; NAN: unknown */
+	/*
+	 * an estimate with the lower and upper end of its interval, a list of three numbers in JSON; NAN:
+	 * unknown
+	 */
 	KWHY_VALUE_INTERVAL,
 };
 
@@ -59,7 +65,7 @@ struct kwhy_value {
 enum kwhy_column_unit {
 	/* words and flags, which are aligned left; columns of other units are aligned right */
 	KWHY_UNIT_WORDS,
-	KWHY_UNIT_NAME,	 /* a name, whose column takes the remaining width; at most one a table */
+	KWHY_UNIT_NAME,	 /* a name; its column takes the remaining width, so a table has at most one */
 	KWHY_UNIT_ONE,	 /* counts and numbers without a unit */
 	KWHY_UNIT_RATIO, /* a ratio, which text shows as percent */
 	KWHY_UNIT_S,
@@ -83,12 +89,12 @@ const char *kwhy_column_unit_symbol(enum kwhy_column_unit unit);
 
 /* Type of the struct member that has a column's value. */
 enum kwhy_field {
-	KWHY_FIELD_NONE, /* no field; a function computes the value */
+	KWHY_FIELD_NONE, /* no field: a function computes the value */
 	KWHY_FIELD_TEXT, /* const char *; NULL: unknown */
 	KWHY_FIELD_BOOL,
 	KWHY_FIELD_INT,
 	KWHY_FIELD_U32,	 /* uint32_t; KWHY_NONE: unknown */
-	KWHY_FIELD_U64,	 /* KWHY_UNKNOWN_BYTES or the same number: unknown */
+	KWHY_FIELD_U64,	 /* uint64_t; KWHY_UNKNOWN_BYTES, or the same number: unknown */
 	KWHY_FIELD_I64,	 /* KWHY_UNKNOWN_NJ or KWHY_UNKNOWN_NS: unknown */
 	KWHY_FIELD_REAL, /* double; not finite: unknown */
 	KWHY_FIELD_FIGURE,
@@ -105,19 +111,19 @@ struct kwhy_column {
 	const char *title; /* heading of the column in text and page; NULL: no heading */
 	enum kwhy_column_unit unit;
 	unsigned outputs;
-	enum kwhy_field field; /* type of the field at `offset`; both are set by KWHY_AT() */
+	enum kwhy_field field; /* type of the field at `offset`; KWHY_AT() sets both */
 	size_t offset;
-	/* gives the word for a value of the field, which is an enum; NULL: the field is no enum */
+	/* returns the word for a value of the field if that is an enum; NULL: the field is no enum */
 	const char *(*name)(unsigned value);
 	/* computes the value; NULL: the value is that of the field */
 	struct kwhy_value (*value)(const struct kwhy_column *column, const void *row);
-	const void *of; /* parameters of `value`; their type depends on it */
+	const void *of; /* parameters for the function `value`, which knows their type */
 	/*
-	 * Writes the value for the text, where its unit and value do not suffice. The result is in `out` or
-	 * in the row.
+	 * Formats the value for the text if its unit does not determine the format. The result is in `out`
+	 * or in the row.
 	 */
 	const char *(*show)(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row);
-	/* whether the text has the column, judged by the first row; NULL: it always has it */
+	/* whether the text shows the column, judged by the first row; NULL: it always does */
 	bool (*is_shown)(const void *row);
 	/* name of the column in a comparison of two results; NULL: it is not compared */
 	const char *change;
@@ -163,7 +169,7 @@ struct kwhy_value kwhy_column_value(const struct kwhy_column *column, const void
 const char *kwhy_column_show(const struct kwhy_columns *columns, const struct kwhy_column *column,
 	char out[KWHY_SHOWN_BYTES], const void *row);
 
-/* A `show` function: shows a text, and an empty cell instead of "n/a" where it is unknown. */
+/* A `show` function for texts: an unknown text is an empty cell instead of "n/a". */
 const char *kwhy_show_known(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row);
 
 /* Writes the columns of a row as members of the open JSON object. */
@@ -189,11 +195,11 @@ void kwhy_columns_csv_head(const struct kwhy_columns *columns, struct kwhy_text 
 void kwhy_columns_csv(const struct kwhy_columns *columns, struct kwhy_text *out, const void *row);
 
 /*
- * A table in the text whose rows are described by columns. The columns of both `parts` stand next to each
- * other; the first row decides which of them are shown. Initialise everything but `parts` with zeros.
+ * A table in the text whose rows are described by columns. It shows the columns of parts[0] and then those
+ * of parts[1]; the first row decides which of them are shown. Initialise everything but `parts` with zeros.
  */
 struct kwhy_text_table {
-	const struct kwhy_columns *parts[2]; /* second one NULL: the table has one part */
+	const struct kwhy_columns *parts[2]; /* the second part may be NULL: the table has one part */
 	struct kwhy_table table;
 	struct kwhy_table_column columns[16];
 };

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Energy of an account on one side, nJ. A side that lacks the account used 0 nJ in it, if that side's energy
- * is known.
+ * Energy of an account on one side, nJ. If the side lacks the account, it is 0, provided that the side's
+ * energy is known.
  */
 static int64_t energy_of(const struct kwhy_side *side, const struct kwhy_side_account *account)
 {
@@ -25,7 +25,7 @@ static double half_width(const struct kwhy_side_account *account)
 	return ((double)account->high_nj - (double)account->low_nj) / 2;
 }
 
-/* Sets the change of the totals of both sides, and its interval. */
+/* Sets the change between the totals of both sides, and its interval. */
 static void set_totals(struct kwhy_account_pair *pair, const struct kwhy_comparison *comparison)
 {
 	int64_t a_nj = energy_of(comparison->a, pair->a), b_nj = energy_of(comparison->b, pair->b);
@@ -91,13 +91,15 @@ static void pair_up(struct kwhy_comparison *comparison)
 	}
 }
 
-/* Whether work is counted in operations of the hardware, which follow from how a program is written. */
+/*
+ * Whether work is counted in operations of the hardware. Their number depends on how a program is written.
+ */
 static bool is_effort(const char *unit)
 {
 	return strncmp(unit, "flop", 4) == 0 || strcmp(unit, "bytes") == 0;
 }
 
-/* The first unit of work that all runs state; `effort` selects FLOP and bytes, or other units. */
+/* The first unit of work that all runs state. `effort` selects FLOP and bytes; false: other units. */
 static const char *common_work(const struct kwhy_comparison *comparison, bool effort)
 {
 	for (size_t i = 0; i < comparison->a->work_count; i++) {
@@ -137,7 +139,7 @@ bool kwhy_pair_is_kernel(const struct kwhy_account_pair *pair)
 	return strcmp(pair->category, "compute") == 0 || strcmp(pair->category, "collective") == 0;
 }
 
-/* A kernel that both sides launched: launches of B over those of A, and its time on both sides. */
+/* A kernel that both sides launched: launches in B over launches in A, and its time on both sides. */
 struct launches {
 	double ratio, time_s;
 	size_t pair;
@@ -153,9 +155,10 @@ static int compare_ratios(const void *a, const void *b)
 }
 
 /*
- * The kernel whose launches stand for the work that the runs did. Kernels agree if their ratios of launches
- * are within AGREE_RATIO of the median, weighted by time. If those that agree have at least half of the time
- * of all kernels, the one with the longest time stands for the work; else the work is unknown.
+ * The kernel whose launches stand for the work that the runs did. The ratios of launches in B to those in A
+ * must agree: those within AGREE_RATIO of the median (weighted by time) must be of kernels with at least
+ * half of the time of all kernels. The one of these with the longest time then stands for the work; else
+ * the work is unknown.
  */
 #define AGREE_RATIO 0.02
 static const struct kwhy_account_pair *agreed_kernel(
@@ -209,8 +212,8 @@ static enum kwhy_status choose_launches(struct kwhy_comparison *comparison, stru
 }
 
 /*
- * Throughput counts units of work where they are stated, else steps, else launches. It differs from the unit
- * of the accounts, as a step may do more work in B than in A.
+ * Chooses what throughput counts: units of work if they are stated, else steps, else launches of a kernel.
+ * It may differ from the unit for which accounts are compared, as a step may do more work in B than in A.
  */
 static enum kwhy_status choose_rate(struct kwhy_comparison *comparison, struct kwhy_error *error)
 {

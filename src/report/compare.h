@@ -12,8 +12,8 @@
 #include <stddef.h>
 
 /*
- * Comparison of runs, A before and B after. Each side is one run or several runs of one program. A run was
- * analysed now or is a report.json.
+ * Comparison of runs: side A before and side B after a change. Each side is one run or several runs of one
+ * program. A run was analysed now or is a report.json.
  */
 
 /* Makes a run of a comparison from the objects of a report. It does not refer to them. */
@@ -27,9 +27,9 @@ struct kwhy_side_runs {
 };
 enum { KWHY_RUNS_MAX = 256 };
 
-/* What the counts, times and energies of accounts are compared for. */
+/* The unit for which counts, times and energies of accounts are compared. */
 enum kwhy_unit_kind {
-	KWHY_FOR_STEP, /* one step; all runs have steps */
+	KWHY_FOR_STEP, /* one step; possible if all runs have steps */
 	KWHY_FOR_WORK, /* one unit of work that all runs state */
 	KWHY_FOR_RUN,  /* the whole run */
 };
@@ -44,9 +44,9 @@ struct kwhy_rate {
 };
 
 /*
- * A figure of both sides. With several runs of a side, an estimate is the mean over its runs of each run's
- * own figure, unknown if that of any run is, and the interval of the difference is 95 % (Welch). With one run
- * on each side, the interval is that of the meters, 90 %, or NAN.
+ * A figure of both sides. If a side has several runs, an estimate is the mean over its runs of each run's
+ * own figure, unknown if the figure of any run is, and the interval of the difference is 95 % (Welch). With
+ * one run on each side, the interval is that of the meters, 90 %, or NAN.
  */
 struct kwhy_change {
 	struct kwhy_estimate a, b; /* mean NAN: unknown */
@@ -57,20 +57,22 @@ struct kwhy_change {
 bool kwhy_difference_is_known(const struct kwhy_difference *difference);
 bool kwhy_difference_is_significant(const struct kwhy_difference *difference);
 
-/* An account that either side has; a or b is NULL where the side lacks the account. */
+/* An account that one or both sides have; a or b is NULL where the side lacks it. */
 struct kwhy_account_pair {
 	const char *category, *name;
 	const struct kwhy_side_account *a, *b; /* sums over the runs of a side */
 	/*
-	 * energy of B less that of A, where a missing account counts as 0; KWHY_UNKNOWN_NJ unless both sides'
-	 * energies are known
+	 * energy in B less energy in A, where a missing account counts as 0; KWHY_UNKNOWN_NJ unless both
+	 * sides' energies are known
 	 */
 	int64_t change_nj;
 	int64_t change_ns;
 	/* half of the 90 % interval of change_nj; the intervals of both sides are taken as independent */
 	int64_t half_width_nj;
 	bool significant; /* whether |change_nj| is larger than half_width_nj */
-	/* count, time in s and energy in J for the comparison's unit; means over the runs of a side */
+	/*
+	 * count, time in s and energy in J for one unit of the comparison, as means over the runs of a side
+	 */
 	double counts[2];
 	struct kwhy_change time, energy;
 };
@@ -78,17 +80,20 @@ struct kwhy_account_pair {
 struct kwhy_projection_check;
 
 struct kwhy_comparison {
-	const struct kwhy_side *a, *b; /* sides; the sum of its runs where a side has several */
+	const struct kwhy_side *a, *b; /* the two sides; a side of several runs is their sum */
 	struct kwhy_side_runs runs[2];
-	struct kwhy_side sums[2]; /* made for a side of several runs */
+	struct kwhy_side sums[2]; /* memory of the sum that was made for a side of several runs */
 	enum kwhy_unit_kind unit;
-	const char *unit_name; /* "step", the unit of work, or "run" */
+	const char *unit_name; /* unit of the comparison: "step", the unit of work, or "run" */
 	double unit_counts[2]; /* number of units in all runs of a side */
 	struct kwhy_rate rate;
 	struct kwhy_account_pair *pairs; /* sorted by change for one unit, largest first */
 	size_t pair_count;
 	const struct kwhy_projection_check
-		/* an earlier projection of B from A (report/projection_check.h); NULL: no projection */
+		/*
+		 * check of an earlier projection of B from A (report/projection_check.h); NULL: there is no
+		 * projection
+		 */
 		*check;
 };
 
@@ -106,7 +111,7 @@ bool kwhy_comparison_is_repeated(const struct kwhy_comparison *comparison);
 /* Whether an account is that of kernels, judged by its category. */
 bool kwhy_pair_is_kernel(const struct kwhy_account_pair *pair);
 
-/* The figures in the summary of a comparison, by whose names --fail-if refers to them. NAN: unknown. */
+/* The figures in the summary of a comparison. --fail-if refers to them by their names. NAN: unknown. */
 enum kwhy_figure {
 	KWHY_FIGURE_ENERGY, /* metered energy, J */
 	KWHY_FIGURE_RUN,    /* energy of the run, J */
@@ -125,8 +130,9 @@ const char *kwhy_figure_name(enum kwhy_figure figure);
 const char *kwhy_figure_unit(enum kwhy_figure figure); /* unit of the figure; "" for a ratio */
 
 /*
- * Figures of both sides: one of the figures above; the throughput of some work or of steps; joules a unit of
- * work; time or energy of an account for the comparison's unit, and its energy in the whole run.
+ * Functions that give figures of both sides: one of the figures above; the throughput of some work or of
+ * steps; joules a unit of work; time or energy of an account for the comparison's unit, and its energy in
+ * the whole run.
  */
 struct kwhy_change kwhy_change_of_figure(const struct kwhy_comparison *comparison, enum kwhy_figure figure);
 struct kwhy_change kwhy_change_of_rate(
@@ -134,18 +140,18 @@ struct kwhy_change kwhy_change_of_rate(
 struct kwhy_change kwhy_change_of_each(const struct kwhy_comparison *comparison, const char *unit);
 struct kwhy_change kwhy_change_of_account(
 	const struct kwhy_comparison *comparison, const struct kwhy_account_pair *pair);
-/* Sets `counts`, `time` and `energy` of a pair, which has its accounts. */
+/* Sets `counts`, `time` and `energy` of a pair whose accounts are set. */
 void kwhy_pair_set_changes(struct kwhy_account_pair *pair, const struct kwhy_comparison *comparison);
 
-/* What a condition compares. */
+/* What a condition of --fail-if is about. */
 enum kwhy_condition_kind {
 	KWHY_CONDITION_FIGURE,
 	KWHY_CONDITION_ACCOUNT,	       /* energy of the account in the whole run, J */
 	KWHY_CONDITION_ACCOUNT_TIME,   /* time of the account for the comparison's unit, s */
 	KWHY_CONDITION_ACCOUNT_ENERGY, /* energy of the account for the comparison's unit, J */
-	KWHY_CONDITION_EACH,	       /* energy a unit of the work whose unit is given, J */
-	KWHY_CONDITION_RATE,	       /* throughput of the work whose unit is given */
-	KWHY_CONDITION_FINDING,	       /* whether B has a kind of finding that A lacks */
+	KWHY_CONDITION_EACH,	       /* energy a unit of the stated work, J */
+	KWHY_CONDITION_RATE,	       /* throughput of the stated work */
+	KWHY_CONDITION_FINDING,	       /* whether B has a finding of a kind that A lacks */
 };
 
 /*
@@ -166,11 +172,11 @@ struct kwhy_condition {
 
 /* Result of evaluating a condition. */
 struct kwhy_verdict {
-	double value; /* value that is compared with the limit; infinite for a relative change from 0 */
+	double value; /* value that is compared with the limit; infinite if it is a relative change from 0 */
 	double a, b;  /* values of both sides; NAN: not needed */
 	/*
-	 * 95 % interval of a change between sides of several runs; NAN: there is none. If it includes 0, the
-	 * change cannot be distinguished from chance, and the condition does not hold.
+	 * 95 % interval of a change between sides of several runs; NAN: there is none. If it contains 0,
+	 * the change may be chance, and the condition does not hold.
 	 */
 	double low, high;
 	bool is_chance;
@@ -178,8 +184,8 @@ struct kwhy_verdict {
 };
 
 /*
- * Reads a condition. KWHY_E_USAGE: it does not follow the grammar, which the error describes. `text` must
- * outlive the condition.
+ * Reads a condition. KWHY_E_USAGE: it does not follow the grammar, which the error message describes.
+ * `text` must outlive the condition.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_condition_parse(
 	const char *text, struct kwhy_condition *out, struct kwhy_error *error);

@@ -36,8 +36,8 @@ static const struct {
 };
 
 /*
- * What a condition may begin with. A name that ends in ':' is followed by the name of an account, of work or
- * of a kind of finding. `cure` says how an unknown figure becomes known.
+ * What a condition may begin with. A name that ends in ':' is followed by the name of an account, of work
+ * or of a kind of finding. `cure` says what to do if the figure is unknown.
  */
 static const struct gate {
 	const char *name;
@@ -51,7 +51,7 @@ static const struct gate {
 	{"each:", KWHY_CONDITION_EACH, "J", "UNIT", "give its power readings"},
 };
 
-/* How each figure becomes known. */
+/* For each figure: why it is unknown, or what makes it known. */
 static const char *const cures[KWHY_FIGURE_COUNT] = {
 	[KWHY_FIGURE_THROUGHPUT] = "kernels do not agree on how much was done; state --work or --steps",
 	[KWHY_FIGURE_STEP] = "it has no steps; name its ranges with --steps",
@@ -67,7 +67,7 @@ static const char *const cures[KWHY_FIGURE_COUNT] = {
 
 static const char finding_new[] = "finding:new";
 
-/* Refuses a text that names no figure, and lists those that there are. */
+/* Refuses a text that names no figure, and lists the figures. */
 static enum kwhy_status fail_name(const char *text, size_t length, struct kwhy_error *error)
 {
 	struct kwhy_text list = {0};
@@ -186,7 +186,8 @@ enum kwhy_status kwhy_condition_parse(const char *text, struct kwhy_condition *o
 }
 
 /*
- * Finds the account with exactly that name or, if there is none, the only account whose name contains it.
+ * Finds the account with exactly this name. If there is none, it is the only account whose name contains
+ * it.
  */
 static enum kwhy_status find_pair(const struct kwhy_condition *condition,
 	const struct kwhy_comparison *comparison, const struct kwhy_account_pair **out,
@@ -235,7 +236,7 @@ static enum kwhy_status read_each(const struct kwhy_condition *condition,
 
 	for (size_t i = 0; i < 2; i++) {
 		if (i == 0 && !condition->change)
-			continue; /* such a condition needs no value of A */
+			continue; /* such a condition does not use A's value */
 		if (!kwhy_side_work_of(sides[i], condition->name))
 			return kwhy_fail(error, KWHY_E_USAGE,
 				"--fail-if '%.100s': '%.200s' has no work in that unit; kwhy report and kwhy "
@@ -279,7 +280,7 @@ static const char *cure_of(const struct kwhy_condition *condition)
 	return "";
 }
 
-/* Counts the kinds of findings that B has and A lacks. */
+/* Counts the kinds of findings that B has and A does not. */
 static struct kwhy_verdict check_findings(const struct kwhy_comparison *comparison)
 {
 	const struct kwhy_side *a = comparison->a, *b = comparison->b;
@@ -291,7 +292,7 @@ static struct kwhy_verdict check_findings(const struct kwhy_comparison *comparis
 	return (struct kwhy_verdict){fresh, NAN, NAN, NAN, NAN, false, fresh > 0};
 }
 
-/* Sets the interval of a change that is known from several runs, and whether it includes 0. */
+/* Sets the interval of a change between sides of several runs, and whether it contains 0. */
 static void set_interval(const struct kwhy_condition *condition, const struct kwhy_comparison *comparison,
 	const struct kwhy_change *change, struct kwhy_verdict *verdict)
 {

@@ -6,10 +6,10 @@
 #include "report/report.h"
 
 /*
- * Cost of a copied byte, for one account of copies or memsets, of which all bytes are known and not 0. The
- * energy is the account's mean power times all of its time, so it includes unmetered time, as the bytes do.
- * In a ranking the best entry comes first: the one with the least gross energy a byte or, where energies are
- * unknown, with the highest rate.
+ * Cost of a copied byte for one account of copies or memsets. All bytes of the account are known and not 0.
+ * The energy is the account's mean power times all of its time, so like the bytes it includes unmetered
+ * time. A ranking begins with the best entry: the one with the least gross energy a byte or, if energies
+ * are unknown, with the highest rate.
  */
 struct kwhy_ranked_cost {
 	const struct kwhy_account *account;
@@ -23,8 +23,8 @@ struct kwhy_ranked_cost {
 	double peak_bytes_per_s;
 	double gross_j_per_byte, net_j_per_byte; /* energy a byte; NAN: unknown */
 	/*
-	 * gross energy a byte over that of the best entry or, where energies are unknown, the best entry's
-	 * rate over this one's; at least 1
+	 * gross energy a byte, divided by that of the best entry; if energies are unknown, the best entry's
+	 * rate divided by this one's; at least 1
 	 */
 	double ratio_to_best;
 };

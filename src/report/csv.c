@@ -20,7 +20,7 @@ enum kwhy_status kwhy_report_accounts_csv(
 
 struct finding_row {
 	struct kwhy_finding finding;
-	/* number of the device in the trace; KWHY_UNKNOWN_NJ: the finding is about no device */
+	/* number of the device in the trace; KWHY_UNKNOWN_NJ: the finding is not about a single device */
 	int64_t device;
 	uint32_t rank;
 };

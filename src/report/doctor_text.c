@@ -9,8 +9,8 @@ enum { LEAD_BYTES = 32 };
 static const char indent[] = "          ";
 
 /*
- * The text before the first line of a finding, " GPU 0 " or " host ", which is as wide as the indent of the
- * other lines.
+ * The beginning of a finding's first line, " GPU 0 " or " host ". It is as wide as the indent of the other
+ * lines.
  */
 static const char *lead_of(char out[LEAD_BYTES], const struct kwhy_doctor_check *check)
 {
@@ -39,7 +39,10 @@ static void write_check(const struct kwhy_text_context *context, const struct kw
 		write_cost(context, check);
 }
 
-/* All that concerns kwhy itself, whatever the verdict, so that one place says whether it is complete. */
+/*
+ * All findings about kwhy's own parts, whatever their verdicts, so that one section says whether they are
+ * complete.
+ */
 static void write_installation(
 	const struct kwhy_text_context *context, const struct kwhy_doctor_report *report)
 {

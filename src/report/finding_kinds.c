@@ -109,7 +109,7 @@ static bool is_ranked(const struct kwhy_recording *recording)
 	return true;
 }
 
-/* Appends "rank 39", or "GPU 1" where some device has no rank. */
+/* Appends "rank 39", or "GPU 1" if some device has no rank. */
 static void add_device(struct kwhy_text *out, const struct kwhy_recording *recording, uint32_t device)
 {
 	if (is_ranked(recording))
@@ -118,7 +118,7 @@ static void add_device(struct kwhy_text *out, const struct kwhy_recording *recor
 		kwhy_text_addf(out, "GPU %" PRId32, recording->devices[device].index);
 }
 
-/* Removes the unit of `low` if `high` has the same one: "560 ms" before "590 ms" becomes "560". */
+/* Removes the unit of `low` if `high` has the same one: in "560 ms" to "590 ms" the first becomes "560". */
 static const char *without_unit_of(char *low, const char *high)
 {
 	char *unit = strchr(low, ' ');

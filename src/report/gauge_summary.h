@@ -17,8 +17,8 @@ struct kwhy_gauge_summary {
 void kwhy_gauge_summarise(const struct kwhy_gauge_series *series, struct kwhy_gauge_summary *out);
 
 /*
- * Share of the readings of KWHY_GAUGE_THROTTLE_REASONS in which a bit, which stands for one reason, is set;
- * NAN: there is no reading.
+ * Share of the readings of KWHY_GAUGE_THROTTLE_REASONS in which a bit (one throttle reason) is set; NAN:
+ * there is no reading.
  */
 double kwhy_gauge_throttled_ratio(const struct kwhy_gauge_series *series, unsigned bit);
 

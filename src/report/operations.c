@@ -20,7 +20,7 @@ static void add_account(struct kwhy_operation *operation, const struct kwhy_acco
 	operation->known_count += account->count;
 	kwhy_time_add(&operation->known_ns, account->time_ns);
 	operation->whole_nj += (double)account->mean_power_mw * 1e-3 * (double)account->time_ns;
-	/* The mean power is rounded down to mW, so this quotient may be longer than the metered time. */
+	/* The mean power is rounded down to mW, so this quotient may exceed the metered time. */
 	if (account->mean_power_mw > 0 && account->gross_nj != KWHY_UNKNOWN_NJ)
 		operation->metered_ns += fmin((double)account->time_ns,
 			(double)account->gross_nj * 1e3 / (double)account->mean_power_mw);
@@ -32,7 +32,8 @@ double kwhy_operation_each_nj(const struct kwhy_operation *operation)
 }
 
 /*
- * Makes the energy of an operation unknown where no reading of the meter covers it. The ledger has 0 for it.
+ * Makes the energy of an operation unknown if no reading of the meter covers it, for which the ledger has
+ * 0.
  */
 static void forget_unseen(struct kwhy_operation *operation)
 {
@@ -80,22 +81,23 @@ static void sum_accounts(
 }
 
 /*
- * State of one pass over the activities of a device and, at the same time, over the calls of each thread.
+ * State of one pass over the activities of a device which, at the same time, reads the calls of each
+ * thread.
  */
 struct splitting {
 	const struct kwhy_recording *recording;
 	const struct kwhy_ledger *ledger;
 	uint32_t device;
 	struct thread_cursor {
-		size_t next;		  /* index of the next call that the pass has not read */
+		size_t next;		  /* index of the thread's next unread call */
 		int64_t blocked_until_ns; /* latest end of the blocking calls read so far */
 	} * threads;
 	struct kwhy_transfer_split *splits;
 };
 
 /*
- * Part of [start, end) during which a thread is inside a blocking call, ns. Callers pass intervals in order
- * of time.
+ * Length in ns of the part of [start, end) during which a thread is inside a blocking call. Callers pass
+ * intervals in order of time.
  */
 static int64_t blocked_ns(struct splitting *splitting, uint32_t thread, int64_t start_ns, int64_t end_ns)
 {
@@ -126,7 +128,8 @@ static int64_t blocked_ns(struct splitting *splitting, uint32_t thread, int64_t 
 }
 
 /*
- * The thread that issued an activity. If its call is unknown, it is the only thread; KWHY_NONE: unknown.
+ * The thread that issued an activity. If its call is unknown, it is the program's only thread; KWHY_NONE:
+ * unknown.
  */
 static uint32_t thread_of(const struct kwhy_recording *recording, size_t row)
 {
@@ -138,7 +141,7 @@ static uint32_t thread_of(const struct kwhy_recording *recording, size_t row)
 }
 
 /*
- * Adds the idle interval after a copy to the split of the copy's kind. `last` is the row of that copy.
+ * Adds the idle interval after a copy to the transfer split of the copy's kind. `last` is the copy's row.
  */
 static void take_gap(struct splitting *splitting, size_t last, int64_t start_ns, int64_t end_ns)
 {
@@ -185,7 +188,8 @@ static void walk(struct splitting *splitting)
 }
 
 /*
- * Computes the energy of the copies themselves where it is known: mean power of their kind times their time.
+ * Computes the energy of the copies themselves, where it is known: mean power of their kind times their
+ * time.
  */
 static void price_copies(struct kwhy_operations *out, bool energy_known)
 {

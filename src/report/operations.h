@@ -8,9 +8,9 @@
 #include <stdbool.h>
 
 /*
- * Count, time and energy of one kind of operation on memory of one device: of one kind of copy, or of
- * memsets. Energies are gross, from the accounts; KWHY_UNKNOWN_NJ where unknown. An interval is the sum of
- * the accounts' intervals, which is right if their errors are fully correlated, and too wide if they are
+ * Count, time and energy of one kind of operation on the memory of one device: one kind of copy, or
+ * memsets. Energies are gross, from the accounts; KWHY_UNKNOWN_NJ if unknown. An interval is the sum of the
+ * accounts' intervals. This is right if their errors are fully correlated, and too wide if they are
  * independent.
  */
 struct kwhy_operation {
@@ -18,7 +18,8 @@ struct kwhy_operation {
 	int64_t time_ns; /* sum of the operations' durations */
 	/*
 	 * The operations whose power is known: their number, their energy (mean power times all of their
-	 * time), the metered part of that time, and all of that time. gross_nj covers the metered part only.
+	 * time), the metered part of that time, and all of that time. gross_nj is for the metered part
+	 * only.
 	 */
 	uint64_t known_count;
 	double whole_nj, metered_ns;
@@ -30,10 +31,10 @@ struct kwhy_operation {
 double kwhy_operation_each_nj(const struct kwhy_operation *operation);
 
 /*
- * Time and energy of one kind of transfer: of the copies themselves (dma), and of the idle time of the device
- * after each copy, until its next activity. During idle time the thread that issued the copy is either
- * blocked in a synchronising or copying call (wait) or not (rest: host work and launches). Each idle interval
- * has one activity before it, so no interval is counted twice. Copies whose thread is unknown are not
+ * Time and energy of one kind of transfer, in three parts: the copies themselves (dma); idle time after a
+ * copy during which the thread that issued the copy is blocked in a synchronising or copying call (wait);
+ * and idle time during which it is not (rest: host work and launches). Idle time after a copy lasts until
+ * the device's next activity, so no interval is counted twice. Copies whose thread is unknown are not
  * included.
  */
 struct kwhy_transfer_split {
@@ -47,14 +48,17 @@ struct kwhy_operations {
 	/* operations by kind of copy, enum kwhy_copy_kind */
 	struct kwhy_operation copies[KWHY_COPY_KIND_COUNT];
 	struct kwhy_operation memset, sum;
-	/* whether splits are known; false without API calls, since it is then unknown what the host did */
+	/*
+	 * whether the splits are known; false if API calls were not recorded, since it is then unknown what
+	 * the host did
+	 */
 	bool split_known;
 	struct kwhy_transfer_split splits[KWHY_COPY_KIND_COUNT];
 };
 
 /*
- * Finds the copy kind of each account from its activities: KWHY_COPY_UNKNOWN where they differ,
- * KWHY_COPY_KIND_COUNT where the account has no copies.
+ * Finds the kind of copy of each account from its activities. KWHY_COPY_UNKNOWN: they are of different
+ * kinds. KWHY_COPY_KIND_COUNT: the account has no copies.
  */
 void kwhy_operations_kinds(const struct kwhy_recording *recording,
 	const struct kwhy_device_ledger *device_ledger, uint32_t device, uint8_t *out_kinds);

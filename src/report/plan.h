@@ -19,11 +19,12 @@ KWHY_MUST_USE enum kwhy_status kwhy_plan_json(const struct kwhy_plan *plan, cons
 /* Words for why the energy of the whole run is unknown; NULL: it is known. */
 const char *kwhy_plan_no_energy(const struct kwhy_plan *plan, const struct kwhy_report *report);
 
-/* Words for what lost rows do to the plan; NULL: no rows were lost. */
+/* Words for what lost activities do to the plan; NULL: none were lost. */
 const char *kwhy_plan_lost(const struct kwhy_report *report);
 
 /*
- * Writes a saved share: "12.3 %", "≤ 12.3 %" for an upper bound, "n/a" where it is unknown. Returns `out`.
+ * Writes a saved share: "12.3 %", "≤ 12.3 %" if it is an upper bound, "n/a" if it is unknown. Returns
+ * `out`.
  */
 #define KWHY_PLAN_SHARE_BYTES (KWHY_QUANTITY_BYTES + 8)
 const char *kwhy_plan_share(

@@ -23,7 +23,7 @@ static bool has_energy(const struct page *page)
 	return page->plan->before.energy_nj != KWHY_UNKNOWN_NJ;
 }
 
-/* Writes how much of the energy is unmetered. The words are empty if all is metered. */
+/* Writes how much of the energy is unmetered; the text is empty if all is metered. */
 static const char *worked_out(const struct kwhy_report *report, char *text, size_t size)
 {
 	char energy[KWHY_QUANTITY_BYTES];
@@ -82,7 +82,7 @@ static void write_before(const struct page *page)
 			time, kwhy_plan_no_energy(page->plan, page->report));
 }
 
-/* Saved amount as a share of the value before any change. */
+/* The saved amount as a share of the value before all changes. */
 static double share(int64_t saved, int64_t whole)
 {
 	return whole > 0 ? (double)saved / (double)whole : NAN;
@@ -140,7 +140,7 @@ static void write_table(const struct page *page)
 	kwhy_table_write(&table, page->context.style, page->context.out);
 }
 
-/* Explains the words for risk that occur in the table. */
+/* Explains those words for risk that the table contains. */
 static void explain_words(const struct page *page)
 {
 	static const char *const risks[KWHY_RISK_COUNT] = {
@@ -218,7 +218,8 @@ static void write_details(const struct page *page)
 }
 
 /*
- * Adds a cost or an emission as "0.000252", or n/a if the price, the intensity or the energy is unknown.
+ * Adds a cost or an emission such as "0.000252", or n/a if the price (or carbon intensity) or the energy is
+ * unknown.
  */
 static void add_product(struct kwhy_table *table, const struct kwhy_projection *projection, double per_kwh)
 {
@@ -232,8 +233,8 @@ static void add_product(struct kwhy_table *table, const struct kwhy_projection *
 }
 
 /*
- * Adds the rows of cost and emissions. Both are proportional to the energy, so their saved share is that of
- * the energy.
+ * Adds the rows of cost and emissions. Both are proportional to the energy, so the same share of them is
+ * saved.
  */
 static void add_cost_row(const struct page *page, struct kwhy_table *table, size_t changes)
 {
@@ -314,7 +315,7 @@ static void write_busy(const struct page *page)
 }
 
 /*
- * Writes what a change saves: "2.8 % of the time, 0.8 % of the energy". Without known energy it writes the
+ * Writes what a change saves: "2.8 % of the time, 0.8 % of the energy". If energy is unknown, it writes the
  * time only.
  */
 static void add_saved(

@@ -9,11 +9,12 @@
 #include <string.h>
 
 /*
- * Half of the 90 % interval of the energy above idle, as a share of that energy, from which on it is noted.
+ * Half of the 90 % interval of the energy above idle, as a share of that energy, from which on a note is
+ * written.
  */
 #define NET_UNSURE_RATIO 0.1
 
-/* Relative change of the launch time, between A and B, from which on it is noted. */
+/* Relative change of the launch time from A to B from which on a note is written. */
 #define HOST_OTHER_RATIO 0.1
 
 static double error_of(int64_t projected, int64_t measured)
@@ -23,7 +24,7 @@ static double error_of(int64_t projected, int64_t measured)
 	return ((double)projected - (double)measured) / (double)measured;
 }
 
-/* Time from the first to the last work of any device, ns, to which projections refer. */
+/* Time in ns from the first to the last work of any device; projections refer to this time. */
 static int64_t run_ns(const struct kwhy_side *side)
 {
 	return side->last_ns > side->first_ns ? side->last_ns - side->first_ns : side->span_ns;
@@ -38,7 +39,7 @@ struct kwhy_projection_errors kwhy_projection_errors_of(
 		fabs(error_of(check->before.time_ns, run_ns(a))) <= 0.01};
 }
 
-/* Adds the cells after the name: the projected interval, the measured value and the error. */
+/* Adds the cells after the name: the projected interval, the measured value and the relative error. */
 static void add_rest(
 	struct kwhy_table *table, const char *low, const char *high, const char *measured, double error_ratio)
 {
@@ -92,8 +93,8 @@ static int64_t less(int64_t before, int64_t after)
 }
 
 /*
- * Adds a row for each change with what it saves in addition to the changes in the rows above. Two runs only
- * measure all changes together.
+ * Adds a row for each change with what it saves in addition to the changes above it. Two runs measure only
+ * the effect of all changes together, so these rows have no measured value.
  */
 static void add_changes(const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
 {
@@ -114,8 +115,8 @@ static void add_changes(const struct kwhy_comparison *comparison, const struct k
 }
 
 /*
- * Words for why the interval of B's energy above idle is unknown: either the energy of its run is unknown, or
- * its idle level.
+ * Words for why the interval of B's energy above idle is unknown: the energy of its run is unknown, or its
+ * idle level is.
  */
 static const char *unsure_words(const struct kwhy_side *b)
 {
@@ -127,7 +128,7 @@ static const char *unsure_words(const struct kwhy_side *b)
 			     "idle.";
 }
 
-/* Notes that B's energy above idle is uncertain, if its idle level is. */
+/* Notes that B's energy above idle is uncertain if its idle level is uncertain. */
 static void add_net_words(const struct kwhy_side *b, const struct kwhy_text_context *context)
 {
 	char low[KWHY_QUANTITY_BYTES], high[KWHY_QUANTITY_BYTES];
@@ -146,7 +147,7 @@ static void add_net_words(const struct kwhy_side *b, const struct kwhy_text_cont
 }
 
 /*
- * Notes how much of an error comes from a host of another speed, since a projection assumes the same host.
+ * Notes how much of an error is due to a faster or slower host, since a projection assumes the same host.
  */
 static void add_host_words(const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
 {

@@ -7,22 +7,23 @@
 #include "report/json/writer.h"
 #include "report/text_context.h"
 
-/* Relative errors of a projection, (projected - measured) / measured; NAN where one of both is unknown. */
+/* Relative errors of a projection, (projected - measured) / measured; NAN if either value is unknown. */
 struct kwhy_projection_errors {
 	double time_ratio, energy_ratio;
-	double net_ratio; /* error of the energy above idle, each run's above its own idle level */
-	/* mean launch time of B over that of A, which measures the speed of the host; NAN: unknown */
+	double net_ratio; /* error of the energy above idle, where each run has its own idle level */
+	/* mean launch time of B over that of A, as a measure of the host's speed; NAN: unknown */
 	double launch_ratio;
-	double host_ratio; /* launch_ratio over the ratio that the projection assumed */
+	double host_ratio; /* launch_ratio divided by the ratio that the projection assumed */
 	/*
-	 * whether the projection was made from run A, judged by the time of its run, which agrees within 1 %
+	 * whether the projection was made from run A, which is taken to be so if the times of both runs
+	 * agree within 1 %
 	 */
 	bool is_of_a;
 };
 struct kwhy_projection_errors kwhy_projection_errors_of(
 	const struct kwhy_projection_check *check, const struct kwhy_side *a, const struct kwhy_side *b);
 
-/* Write the comparison's section on an earlier projection, or nothing if comparison->check is NULL. */
+/* Write the section on an earlier projection; they write nothing if comparison->check is NULL. */
 void kwhy_projection_check_text(
 	const struct kwhy_comparison *comparison, const struct kwhy_text_context *context);
 void kwhy_projection_check_json(const struct kwhy_comparison *comparison, struct kwhy_json *json);

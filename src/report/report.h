@@ -31,11 +31,12 @@ struct kwhy_report {
 	const char *currency;	    /* currency of the price, "EUR"; NULL: no price was given */
 	double intensity_g_per_kwh; /* carbon intensity, g of CO2 a kWh; NAN: not given */
 	/*
-	 * place for which the intensity is the mean of carbon_year; NULL: the intensity was given as a number
+	 * place whose mean carbon intensity in the year carbon_year is used; NULL: the intensity was given
+	 * as a number
 	 */
 	const char *place;
 	int carbon_year;
-	double own_seconds; /* run time of kwhy itself; NAN: unknown */
+	double own_seconds; /* time that kwhy itself took; NAN: unknown */
 };
 
 struct kwhy_text_style {
@@ -44,12 +45,15 @@ struct kwhy_text_style {
 	bool markdown; /* writes Markdown, for a pull request, in place of text for a terminal */
 	bool verbose;  /* shows all rows, not only the largest */
 	/*
-	 * Names of the sections to show, which kwhy_report_section_check() has accepted. None: the first
-	 * screen or, if verbose, all sections.
+	 * Names of the sections to show, checked by kwhy_report_section_check(). If there are none, the
+	 * first screen is shown or, if verbose, all sections.
 	 */
 	const char *const *sections;
 	size_t section_count;
-	/* how to see more, at the end of the first screen; "": nothing; NULL: options of kwhy report */
+	/*
+	 * how to see more, written at the end of the first screen; "": nothing; NULL: the options of kwhy
+	 * report
+	 */
 	const char *more;
 };
 
@@ -71,7 +75,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_report_accounts_csv(
 	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_report_findings_csv(
 	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);
-/* What held the host while the devices idled. */
+/* Write what held the host while the devices idled: idle time by host range. */
 KWHY_MUST_USE enum kwhy_status kwhy_report_waits_csv(
 	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);
 

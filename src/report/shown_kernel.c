@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* State of the simplification of a name. The result is never longer than the name. */
+/* State while the name of a kernel is simplified. The result is never longer than the name. */
 struct simpler {
 	const char *read;
 	char *out;
@@ -27,8 +27,8 @@ static bool skip_word(struct simpler *simpler, const char *word)
 }
 
 /*
- * Handles "A::B". Drops A unless B is a lambda, whose own name says nothing, or A is an instance of a
- * template.
+ * Handles "A::B". Drops A, except in two cases: B is a lambda, whose own name says nothing, or A is an
+ * instance of a template.
  */
 static void take_scope(struct simpler *simpler)
 {
@@ -82,7 +82,7 @@ static void take_parenthesis(struct simpler *simpler)
 	}
 }
 
-/* Writes at most one space for several, and none next to brackets. */
+/* Writes one space for several, and none next to brackets. */
 static void take_space(struct simpler *simpler)
 {
 	char before = simpler->length ? simpler->out[simpler->length - 1] : ' ';
@@ -100,7 +100,7 @@ static void take(struct simpler *simpler)
 
 	if (skip_word(simpler, "(anonymous namespace)::") || skip_word(simpler, "<unnamed>::"))
 		return;
-	/* drops the text between the lambdas of a chain */
+	/* drops the text between two lambdas that are nested in each other */
 	if (skip_word(simpler, "::operator()() const") || skip_word(simpler, "::operator ()() const"))
 		return;
 	if ((before == ' ' || before == '<') &&

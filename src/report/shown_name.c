@@ -12,8 +12,8 @@ struct code_range {
 };
 
 /*
- * Ranges of characters that could harm the output: control characters, direction marks, invisible characters,
- * line separators, variation selectors, tags.
+ * Ranges of characters that could garble the output: control characters, direction marks, invisible
+ * characters, line separators, variation selectors, tags.
  */
 static const struct code_range harmful[] = {
 	{0x0000, 0x001F},
@@ -100,7 +100,7 @@ static bool is_in(uint32_t code, const struct code_range *ranges, size_t count)
 	return false;
 }
 
-/* Reads one code point. In broken UTF-8 one byte counts as a code point, which is harmful. */
+/* Reads one code point. In invalid UTF-8 one byte counts as a code point that could garble the output. */
 static uint32_t decode(const char *text, size_t *out_length)
 {
 	const unsigned char *s = (const unsigned char *)text;

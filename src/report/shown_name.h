@@ -8,8 +8,9 @@
 #include <stddef.h>
 
 /*
- * Make names from traces safe and short enough for a terminal. Results lie in the arena; NULL: out of memory.
- * Widths are in columns: 1 for most code points, 2 for wide East Asian ones, 0 for combining marks.
+ * Functions that make names from traces safe and short enough for a terminal. Results lie in the arena;
+ * NULL: out of memory. Widths are in columns: 1 for most code points, 2 for wide East Asian ones, 0 for
+ * combining marks.
  */
 
 /* Replaces each character that moves the cursor, reorders the line or is invisible with U+FFFD. */
@@ -20,11 +21,11 @@ size_t kwhy_shown_columns(const char *text);
 /* Number of bytes of the longest prefix of `text` that is at most `columns` wide. */
 size_t kwhy_shown_fit(const char *text, size_t columns);
 
-/* Shortens `text` to at most `columns`. Where it is cut, it ends in an ellipsis character. */
+/* Shortens `text` to at most `columns`. If it is cut, it ends in an ellipsis character. */
 char *kwhy_shown_cut(struct kwhy_arena *arena, const char *text, size_t columns);
 
 /*
- * A kernel's C++ name without the parts that say little: return type, parameters, namespaces. "void
+ * A kernel's C++ name without its return type, parameters and namespaces. "void
  * at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, ...>(int, ...)" becomes
  * "vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, ...>".
  */

@@ -8,7 +8,7 @@
 
 #define ELLIPSIS "\xE2\x80\xA6"
 
-/* State of the shortening of names for one table column. */
+/* State while the names of one table column are shortened. */
 struct shortening {
 	struct kwhy_arena *arena;
 	size_t count, columns;
@@ -27,8 +27,8 @@ static bool is_number(const char *text, size_t length)
 }
 
 /*
- * Drops the arguments at the start of the outer template that are numbers, since they say little: foo<4, Add>
- * becomes foo<Add>.
+ * Drops numbers at the start of the outer template's arguments, since they say little: foo<4, Add> becomes
+ * foo<Add>.
  */
 static const char *without_numbers(struct kwhy_arena *arena, const char *name)
 {
@@ -67,7 +67,10 @@ static char *elide(struct kwhy_arena *arena, const char *text, size_t length, si
 		word, word + skip);
 }
 
-/* Shortens a name. A template keeps part of its own name and as many of its arguments as fit. */
+/*
+ * Shortens a name. If it is that of a template, a part of its own name and as many of its arguments as fit
+ * are kept.
+ */
 static const char *shorten(struct kwhy_arena *arena, const char *name, size_t columns)
 {
 	const char *slim, *open;
@@ -98,8 +101,9 @@ static size_t equal_bytes(const char *a, const char *b)
 }
 
 /*
- * Joins the start of a name and the part from shortly before the byte where it differs from its twin, a name
- * with the same shortened form. `equal` is the number of equal bytes at the start.
+ * Shortens a name that has the same shortened form as another name. Keeps its start, and the part that
+ * begins shortly before the first byte in which both differ. `equal` is the number of equal bytes at the
+ * start.
  */
 static const char *from_difference(const struct shortening *work, const char *name, size_t equal)
 {
@@ -136,8 +140,8 @@ static int compare_shown(const void *a, const void *b, void *context)
 }
 
 /*
- * Shows a name from where it differs from its twin. Numbers at the start of template arguments are dropped
- * first, if the names differ elsewhere, too.
+ * As from_difference() for `name` and the other name (`twin`). Numbers at the start of template arguments
+ * are dropped first, provided that the names differ elsewhere, too.
  */
 static const char *from_twin(const struct shortening *work, const char *name, const char *twin)
 {

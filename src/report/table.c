@@ -87,7 +87,7 @@ const char *kwhy_table_interval_text(char *out, int64_t low_nj, int64_t high_nj)
 
 	if (low_nj == KWHY_UNKNOWN_NJ || high_nj == KWHY_UNKNOWN_NJ)
 		return NULL;
-	if (low_nj == high_nj) /* the value is metered and has no interval */
+	if (low_nj == high_nj) /* a metered value without an interval */
 		return "";
 	kwhy_quantity_si(number, ((double)high_nj - (double)low_nj) / 2 * 1e-9, "J", 2);
 	snprintf(out, KWHY_QUANTITY_BYTES + 4, "\xC2\xB1%s", number);
@@ -150,7 +150,7 @@ static void measure(struct layout *layout)
 	}
 }
 
-/* Width that the other columns leave to the column `name`. */
+/* Width that the other columns leave to the column of names. */
 static size_t space_for(const struct layout *layout, size_t name)
 {
 	size_t used = INDENT + GAP * (layout->table->column_count - 1);

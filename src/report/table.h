@@ -14,8 +14,8 @@ enum kwhy_column_kind {
 	KWHY_COLUMN_RIGHT,
 	KWHY_COLUMN_BAR, /* bar, aligned left and coloured */
 	/*
-	 * name, aligned left; it is shortened to the width that the other columns leave; at most one such
-	 * column a table
+	 * name, aligned left; it is shortened to the width that the other columns leave, so a table has at
+	 * most one such column
 	 */
 	KWHY_COLUMN_NAME,
 };
@@ -26,14 +26,14 @@ struct kwhy_table_column {
 };
 
 /*
- * A table in the text. Callers fill its cells from left to right, row after row. kwhy_table_write() then lays
- * them out within the style's columns and frees the table. The table remembers its own failure.
+ * A table in the text. Callers fill its cells from left to right, row after row. kwhy_table_write() then
+ * lays them out within the style's columns and frees the table. The table keeps the first failure.
  */
 struct kwhy_table {
 	const struct kwhy_table_column *columns;
 	size_t column_count, cell_count;
 	struct kwhy_text cells;	  /* text of all cells, each of which ends in NUL */
-	struct kwhy_text kernels; /* one byte a row; not 0: the row's name is that of a kernel */
+	struct kwhy_text kernels; /* [rows] not 0: the name in this row is that of a kernel */
 	size_t rule_row;	  /* index of the row above which a line is drawn; 0: no line */
 	bool failed;
 };
@@ -55,16 +55,16 @@ void kwhy_table_percent(struct kwhy_table *table, double ratio);
 void kwhy_table_bytes(struct kwhy_table *table, uint64_t bytes);
 void kwhy_table_interval(struct kwhy_table *table, int64_t low_nj, int64_t high_nj);
 /*
- * Text for half of an interval: "±4.2 J". It is empty if the interval has no width; NULL: the interval is
- * unknown. `out` has KWHY_QUANTITY_BYTES + 4 bytes.
+ * Formats half of an interval: "±4.2 J". The text is empty if the interval has no width; NULL: the interval
+ * is unknown. `out` has KWHY_QUANTITY_BYTES + 4 bytes.
  */
 const char *kwhy_table_interval_text(char *out, int64_t low_nj, int64_t high_nj);
 void kwhy_table_bar(struct kwhy_table *table, double ratio, size_t columns);
 
-/* Draws a line above the next row, which has sums. */
+/* Draws a line above the next row, which contains sums. */
 void kwhy_table_rule(struct kwhy_table *table);
 
-/* Writes text such that Markdown shows it as it is. */
+/* Writes text with its special characters escaped, so that Markdown shows it as it is. */
 void kwhy_table_markdown(struct kwhy_text *out, const char *text);
 
 /* Lays out the table, as Markdown where the style asks for it. */

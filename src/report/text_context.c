@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Number of bytes of the next line, which is at most `columns` wide. It ends at the last space that fits, or
- * within a word that is longer than a line.
+ * Number of bytes of the next line, which is at most `columns` wide. It ends at the last space that fits; a
+ * word that is longer than a line is cut.
  */
 static size_t line_bytes(const char *text, size_t columns)
 {
@@ -42,7 +42,7 @@ static void wrap(const struct kwhy_text_context *context, const char *lead, cons
 	} while (*text);
 }
 
-/* Writes a paragraph in Markdown, or an item of a list where the lead has a dash. */
+/* Writes a paragraph in Markdown, or an item of a list if `lead` contains a dash. */
 static void add_markdown(const struct kwhy_text_context *context, const char *lead, const char *text)
 {
 	bool item = strchr(lead, '-') != NULL;

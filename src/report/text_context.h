@@ -22,14 +22,14 @@ struct kwhy_text_context {
 };
 
 /*
- * Writes a blank line, unless it would be the first, and the heading, followed by `remark` unless that is
+ * Writes a blank line (not before the first heading) and the heading, followed by `remark` unless that is
  * NULL. A remark that does not fit into the line of the heading is wrapped below it.
  */
 void kwhy_text_context_heading(
 	const struct kwhy_text_context *context, const char *title, const char *remark);
 
 /*
- * Writes text from outside as a paragraph, made safe for a terminal and wrapped at words. `lead` is put
+ * Writes text from a file as a paragraph, made safe for a terminal and wrapped at words. `lead` is written
  * before the first line.
  */
 void kwhy_text_context_paragraph(const struct kwhy_text_context *context, const char *lead, const char *text);
@@ -43,21 +43,21 @@ void kwhy_text_context_linef(const struct kwhy_text_context *context, const char
 const char *kwhy_device_label(char out[KWHY_DEVICE_LABEL_BYTES], const struct kwhy_device *device);
 
 /*
- * kwhy_text_context_shown(): number of rows that a section shows of `count`, which is at most `limit` unless
- * all are requested. kwhy_text_context_more(): writes a sentence on the rows that are not shown.
+ * kwhy_text_context_shown(): number of rows that a section shows of `count`: at most `limit`, unless all
+ * are requested. kwhy_text_context_more(): writes a sentence on the rows that are not shown.
  */
 size_t kwhy_text_context_shown(const struct kwhy_text_context *context, size_t count, size_t limit);
 void kwhy_text_context_more(const struct kwhy_text_context *context, size_t count, size_t shown);
 
 /*
  * Writes the means over steps: "12 steps of 1.3 ms and 0.4 J each, idle included; on the host 1.1 ms ...".
- * They are of the time from the first work of the first step to the last work of the last.
+ * They are computed from the time from the first work of the first step to the last work of the last.
  */
 void kwhy_text_context_step_mean(const struct kwhy_text_context *context);
 
 /*
- * Appends the unmetered energy of the run and its time, "26.6 J in 190 ms". With several devices the time,
- * which differs between them, is left out.
+ * Appends the unmetered energy of the run and its time, "26.6 J in 190 ms". If there are several devices,
+ * the time is left out, as it differs between them.
  */
 void kwhy_text_context_add_unmetered(struct kwhy_text *out, const struct kwhy_text_context *context);
 

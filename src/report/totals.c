@@ -11,7 +11,7 @@
 
 #define WINDOWS_APART_RATIO 0.01
 
-/* Adds the energy of a device's run. If it is unknown, the energy of all devices' run is unknown, too. */
+/* Adds the energy of a device's run. If one device's energy is unknown, the sum is unknown. */
 static void add_run(struct kwhy_totals *totals, const struct kwhy_device_ledger *device_ledger)
 {
 	const struct kwhy_run_energy run = kwhy_run_energy_of(device_ledger);
@@ -25,7 +25,7 @@ static void add_run(struct kwhy_totals *totals, const struct kwhy_device_ledger 
 	totals->unmetered_nj += isnan(run.run_nj) ? run.recorded_unmetered_nj : run.unmetered_nj;
 }
 
-/* Adds the energies of a device with known energy by what its accounts are. */
+/* Adds the energies of a device with known energy, by category of its accounts. */
 static void add_accounts(struct kwhy_totals *totals, const struct kwhy_device_ledger *device_ledger)
 {
 	for (size_t i = 0; i < device_ledger->account_count; i++) {
@@ -114,7 +114,7 @@ static struct kwhy_total total_of(const struct kwhy_account *account)
 		.above_limit = account->above_limit};
 }
 
-/* Row of an account with the time and energy that are estimated for the whole run. */
+/* Row of an account with its estimated time and energy in the whole run. */
 static struct kwhy_total whole_of(const struct kwhy_account *account)
 {
 	struct kwhy_total row = total_of(account);
@@ -148,8 +148,8 @@ static int compare_sizes(const void *a, const void *b)
 }
 
 /*
- * Combines the half-widths of two devices' intervals. Devices are fitted separately, so their errors are
- * independent and half-widths add in quadrature.
+ * Combines the half-widths of two devices' intervals. Their powers were fitted separately, so the errors
+ * are independent and half-widths add in quadrature.
  */
 static int64_t away_nj(int64_t gross_nj, int64_t a_nj, int64_t b_nj)
 {
@@ -202,7 +202,8 @@ static size_t merge_equal(struct kwhy_total *rows, size_t count, bool is_several
 }
 
 /*
- * Adds the rows of estimates for the whole run. Only devices that were recorded in random windows have them.
+ * Adds the rows of estimates for the whole run, which exist for devices that were recorded in random
+ * windows.
  */
 static void add_wholes(struct kwhy_totals *totals, const struct kwhy_ledger *ledger)
 {
@@ -216,8 +217,8 @@ static void add_wholes(struct kwhy_totals *totals, const struct kwhy_ledger *led
 }
 
 /*
- * Writes the part of an account that belongs to the run. False: all of it was before the first start or after
- * the last end.
+ * Writes the part of an account that belongs to the run. False: all of it was before the first start or
+ * after the last end.
  */
 static bool run_row_of(const struct kwhy_device_ledger *device_ledger, const struct kwhy_account *account,
 	struct kwhy_total *out)
@@ -257,7 +258,7 @@ static void add_run_rows(struct kwhy_totals *totals, const struct kwhy_ledger *l
 	qsort(totals->run_rows, totals->run_row_count, sizeof(*totals->run_rows), compare_sizes);
 }
 
-/* Takes the metered window as the run, since no activity is known. */
+/* Takes the metered window as the run, if there are no activities to define the run. */
 static void take_whole_window(struct kwhy_totals *totals, size_t devices)
 {
 	totals->run_nj = totals->energy_nj != KWHY_UNKNOWN_NJ && totals->known_count == devices
@@ -339,7 +340,7 @@ bool kwhy_totals_look_equal(double a_nj, double b_nj)
 		0;
 }
 
-/* Half of an account's 90 % interval, nJ; its whole energy, if it has no interval. */
+/* Half of an account's 90 % interval, nJ. Without an interval it is the whole energy. */
 static double half_width_nj(const struct kwhy_total *row)
 {
 	return row->low_nj == KWHY_UNKNOWN_NJ || row->high_nj == KWHY_UNKNOWN_NJ

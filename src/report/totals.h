@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* An account summed over the devices that have it, which have an account of the same category and name. */
+/* An account summed over the devices that have an account of the same category and name. */
 struct kwhy_total {
 	uint32_t category;
 	const char *name; /* name, borrowed from the ledger */
@@ -17,14 +17,14 @@ struct kwhy_total {
 	/* KWHY_UNKNOWN_NJ unless the energy is known on every device that has the account */
 	int64_t gross_nj, idle_nj, net_nj;
 	/*
-	 * ends of the 90 % interval of gross_nj; devices are fitted separately, so half-widths add in
-	 * quadrature
+	 * ends of the 90 % interval of gross_nj; the devices' powers are fitted separately, so half-widths
+	 * add in quadrature
 	 */
 	int64_t low_nj, high_nj;
 	/* part of time_ns that was metered, computed as gross energy over mean power; NAN: unknown */
 	double metered_ns;
-	uint32_t basis;			 /* weakest basis of the account on any device */
-	bool above_samples, above_limit; /* whether the account's flag of that name is set on any device */
+	uint32_t basis;			 /* the weakest basis that the account has on any device */
+	bool above_samples, above_limit; /* whether any device's account has the flag of this name */
 };
 
 /* Sums over all devices of a recording. */
@@ -37,13 +37,13 @@ struct kwhy_totals {
 	int64_t idle_nj;		    /* part of energy_nj that was drawn while the devices idled */
 	int64_t window_ns, least_window_ns; /* longest and shortest metered window of any device */
 	/*
-	 * Sums of the devices' energies of the run (model/run_energy.h). If no activity is known, sums of all
-	 * that was metered.
+	 * Sums of the devices' energies of the run (model/run_energy.h). If there are no activities, they
+	 * are sums of all that was metered.
 	 */
 	double run_nj; /* energy of the run with its unmetered part; NAN: unknown on some device */
 	/*
-	 * energy of which findings state shares, over the devices where it is known; NAN: it is known on no
-	 * device
+	 * energy of which findings state shares, summed over the devices where it is known; NAN: it is
+	 * known on no device
 	 */
 	double recorded_nj;
 	double unmetered_nj; /* unmetered part of the run on the devices with a known recorded_nj */
@@ -62,8 +62,8 @@ struct kwhy_totals {
 	/* part of energy_nj that was drawn in unrecorded time; KWHY_UNKNOWN_NJ: unknown */
 	int64_t unrecorded_nj;
 	/*
-	 * part of energy_nj that was drawn in recorded time of the run, and what of it was drawn while
-	 * nothing ran; KWHY_UNKNOWN_NJ: unknown
+	 * part of energy_nj that was drawn in recorded time of the run; and the part of that which was
+	 * drawn while nothing ran; KWHY_UNKNOWN_NJ: unknown
 	 */
 	int64_t run_metered_nj, run_idle_nj;
 	int64_t run_unrecorded_ns; /* unrecorded time between first start and last end, summed over devices */
@@ -76,8 +76,8 @@ struct kwhy_totals {
 	struct kwhy_total *rows;
 	size_t row_count;
 	/*
-	 * The same of the run alone, from first start to last end: without the accounts outside the
-	 * activities, and of unrecorded time only the part inside the run.
+	 * The same totals for the run alone, from first start to last end. Accounts of time before and
+	 * after the activities are left out, and of unrecorded time only the part inside the run counts.
 	 */
 	struct kwhy_total *run_rows;
 	size_t run_row_count;
@@ -106,21 +106,22 @@ double kwhy_total_each_j(const struct kwhy_total *row);
 bool kwhy_totals_windows_differ(const struct kwhy_totals *totals);
 
 /*
- * The total at the top of a report, nJ: the energy of the run or, where that is unknown or modelled, all that
- * was metered or modelled. kwhy_totals_shows_run(): whether it is the energy of the run.
+ * kwhy_totals_shown_nj(): the total at the top of a report, nJ. It is the energy of the run or, if that is
+ * unknown or modelled, all that was metered or modelled. kwhy_totals_shows_run(): whether it is the energy
+ * of the run.
  */
 bool kwhy_totals_shows_run(const struct kwhy_totals *totals);
 double kwhy_totals_shown_nj(const struct kwhy_totals *totals);
 
 /*
- * Whether both energies look the same with the digits that reports show, so that a share of one is a share of
- * the other to the reader.
+ * Whether both energies are equal with the digits that reports show. A share of one then is also a share of
+ * the other for the reader.
  */
 bool kwhy_totals_look_equal(double a_nj, double b_nj);
 
 /*
- * Metered energy of kernels, collectives, copies and memsets, and the part of it that is well known: of
- * accounts for which half of the 90 % interval is at most `within_ratio` of their energy.
+ * Metered energy of kernels, collectives, copies and memsets, and the part of it that is known well: that
+ * of accounts for which half of the 90 % interval is at most `within_ratio` of their energy.
  */
 struct kwhy_totals_known {
 	int64_t busy_nj, known_nj;
@@ -129,16 +130,16 @@ struct kwhy_totals_known {
 struct kwhy_totals_known kwhy_totals_known_within(const struct kwhy_totals *totals, double within_ratio);
 
 /*
- * Energy from which costs and emissions are computed, nJ: that of the run with its unmetered part, or if that
- * is unknown, all that was metered. NAN: neither is known, as with assumed powers for a run that was recorded
- * in windows.
+ * Energy in nJ from which costs and emissions are computed: that of the run with its unmetered part or, if
+ * that is unknown, all that was metered. NAN: neither is known, as with assumed powers for a run of which
+ * only windows were recorded.
  */
 double kwhy_totals_paid_nj(const struct kwhy_totals *totals);
 
 /* The lower end of the interval of the run's energy, nJ; 0 if the interval reaches below 0. */
 double kwhy_totals_run_low_nj(const struct kwhy_totals *totals);
 
-/* Words for why the energy of some device is unknown, with a remedy if there is one. */
+/* Text that says why the energy of some device is unknown, with a remedy if there is one. */
 const char *kwhy_totals_no_energy(const struct kwhy_recording *recording);
 
 /* Share of a row in all energy or, if that is unknown, in the devices' time; NAN: unknown. */

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A change of less than this share of A is rounding. */
+/* Changes of less than this share of A's value are due to rounding. */
 #define ROUNDING 1e-9
 
 enum { ACCOUNT_ROWS = 8, COLUMNS_MAX = 6 };
 
-/* Adds a count for the comparison's unit, which may be a fraction. */
+/* Adds a count for one unit of the comparison; such a count may be a fraction. */
 static void add_count(struct kwhy_table *table, double count)
 {
 	char text[KWHY_QUANTITY_BYTES];
@@ -19,7 +19,7 @@ static void add_count(struct kwhy_table *table, double count)
 	kwhy_table_cell(table, kwhy_compare_count(text, count));
 }
 
-/* Time of one activity, s; NAN: the side has none. */
+/* Mean time of one activity of the account, s; NAN: the side has none. */
 static double each_of(double time_s, double count)
 {
 	return count > 0 ? time_s / count : NAN;
@@ -41,7 +41,7 @@ static void add_side(
 		kwhy_table_real(table, (side ? pair->energy.b : pair->energy.a).mean, "J");
 }
 
-/* Adds a relative change, with an asterisk if it is beyond its interval. */
+/* Adds a relative change, with an asterisk if the change is larger than its interval. */
 static void add_marked(struct kwhy_table *table, const struct kwhy_change *change)
 {
 	const double a = change->a.mean, b = change->b.mean;
@@ -105,7 +105,7 @@ static const char *totals_words(const struct kwhy_comparison *comparison)
 	return words[comparison->a->modelled][comparison->b->modelled];
 }
 
-/* Time of all accounts of a category for the comparison's unit, s. */
+/* Time of all accounts of a category for one unit of the comparison, s. */
 static double category_s(const struct kwhy_comparison *comparison, const char *category, size_t side)
 {
 	double time_s = 0;
@@ -119,7 +119,7 @@ static double category_s(const struct kwhy_comparison *comparison, const char *c
 	return time_s;
 }
 
-/* Writes the time of each category, which of runs without energy is all that is known. */
+/* Writes the time of each category. For runs without energy, nothing else is known. */
 static void write_categories(
 	const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
 {

@@ -34,8 +34,9 @@ const char *kwhy_figure_unit(enum kwhy_figure figure)
 }
 
 /*
- * Each function below gives a figure of one run, NAN if it is unknown. A side of several runs has the mean of
- * its runs' own figures, so that figures which add up in each run, such as busy and idle, do so in the side.
+ * Each function below computes a figure of one run, NAN if it is unknown. The figure of a side of several
+ * runs is the mean of its runs' own figures. So figures that add up in each run, such as busy and idle, add
+ * up for the side, too.
  */
 
 static double joules(int64_t energy_nj)
@@ -48,7 +49,7 @@ static double seconds(int64_t time_ns)
 	return time_ns > 0 ? (double)time_ns * 1e-9 : NAN;
 }
 
-/* The quotient of two figures; NAN: one of them is unknown, or there is nothing to divide by. */
+/* The quotient of two figures; NAN: one of them is unknown, or the divisor is 0. */
 static double quotient_of(double above, double below)
 {
 	return below > 0 ? above / below : NAN;
@@ -103,7 +104,7 @@ static double figure_of(const struct kwhy_side *run, enum kwhy_figure figure, co
 	return NAN;
 }
 
-/* What of a run is compared: the fields that the kind of the quantity needs are set. */
+/* Which quantity of a run is compared; only the fields that this kind of quantity needs are set. */
 struct quantity {
 	enum { FIGURE, RATE, EACH, ACCOUNT_COUNT, ACCOUNT_TIME, ACCOUNT_ENERGY, ACCOUNT_IN_ALL } kind;
 	const struct kwhy_comparison *comparison;
@@ -113,7 +114,7 @@ struct quantity {
 	const struct kwhy_account_pair *pair;
 };
 
-/* Number of units of the comparison in one run. */
+/* Number of units of the comparison (steps, units of work) in one run. */
 static double units_of(const struct kwhy_comparison *comparison, const struct kwhy_side *run)
 {
 	const struct kwhy_side_work *work;
@@ -148,13 +149,18 @@ static double value_of(const struct quantity *quantity, const struct kwhy_side *
 	default:
 		break;
 	}
-	/* a run that lacks the account used 0 J in it, if its energy is known */
+	/*
+	 * if a run lacks the account, the account's energy is 0 J, provided that the run's energy is known
+	 */
 	energy_j = account ? joules(account->gross_nj) : run->energy_nj == KWHY_UNKNOWN_NJ ? NAN : 0;
 	return quantity->kind == ACCOUNT_IN_ALL ? energy_j
 						: quotient_of(energy_j, units_of(quantity->comparison, run));
 }
 
-/* The figure of a side. It is unknown if that of any run is, as a mean over the others is not the side's. */
+/*
+ * The figure of a side. It is unknown if the figure of any run is, since a mean over the other runs is not
+ * that of the side.
+ */
 static struct kwhy_estimate estimate_of(const struct quantity *quantity, const struct kwhy_side_runs *runs)
 {
 	struct kwhy_estimate estimate = {
@@ -172,7 +178,7 @@ static struct kwhy_estimate estimate_of(const struct quantity *quantity, const s
 	return estimate;
 }
 
-/* Gives a single run's energy of an account the interval of its meter, 90 %. */
+/* Adds the meter's 90 % interval to a single run's energy of an account. */
 static void set_meter_interval(const struct quantity *quantity, const struct kwhy_side_runs *runs,
 	const struct kwhy_side_account *account, struct kwhy_estimate *estimate)
 {
@@ -195,7 +201,7 @@ static struct kwhy_change change_of(const struct quantity *quantity)
 		set_meter_interval(quantity, &runs[0], quantity->pair->a, &change.a);
 		set_meter_interval(quantity, &runs[1], quantity->pair->b, &change.b);
 	}
-	/* a difference that rounding makes is none */
+	/* a difference that is due to rounding counts as 0 */
 	if (fabs(change.b.mean - change.a.mean) <= ROUNDING * fabs(change.a.mean))
 		change.b.mean = change.a.mean;
 	kwhy_difference_of(&change.a, &change.b, &change.difference);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Fills a side's rows of accounts, findings and work from the objects of a report. */
+/* Fills a side's rows of accounts, findings and work from the analysed run. */
 
 static const char *copy(struct kwhy_side *side, const char *text, bool *failed)
 {

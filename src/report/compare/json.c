@@ -53,7 +53,7 @@ static void write_figures(struct kwhy_json *json, const struct kwhy_comparison *
 	kwhy_json_array_end(json);
 }
 
-/* Writes what accounts are compared for, and what the throughput counts. */
+/* Writes the unit for which accounts are compared, and what the throughput counts. */
 static void write_unit(struct kwhy_json *json, const struct kwhy_comparison *comparison)
 {
 	static const char *const units[] = {
@@ -110,7 +110,7 @@ static void write_account(struct kwhy_json *json, const char *key, const struct 
 	kwhy_json_object_end(json);
 }
 
-/* Writes time or energy of an account for the comparison's unit. */
+/* Writes time or energy of an account for one unit of the comparison. */
 static void write_for_unit(struct kwhy_json *json, const char *key, const struct kwhy_comparison *comparison,
 	const struct kwhy_change *change)
 {
@@ -131,7 +131,7 @@ static void write_pair(struct kwhy_json *json, const struct kwhy_comparison *com
 	kwhy_json_string(json, "name", pair->name);
 	write_account(json, "a", pair->a);
 	write_account(json, "b", pair->b);
-	/* sums over several runs are not compared: those for one unit, below, are */
+	/* sums over several runs are not compared; the values for one unit, below, are */
 	kwhy_json_known(json, "change_nj", is_repeated ? KWHY_UNKNOWN_NJ : pair->change_nj);
 	kwhy_json_known(json, "half_width_nj", is_repeated ? KWHY_UNKNOWN_NJ : pair->half_width_nj);
 	if (is_repeated)

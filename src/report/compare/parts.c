@@ -30,7 +30,7 @@ const char *kwhy_compare_value(char out[KWHY_QUANTITY_BYTES], double value, cons
 		return NULL;
 	if (!*unit)
 		return kwhy_quantity_percent(out, value);
-	/* "-16.4 m/s" would read as metres a second */
+	/* a rate in small units would read as another unit: "-16.4 m/s" as metres a second */
 	if (strcmp(unit, "/s") != 0 || fabs(value) >= 999)
 		return kwhy_quantity_si(out, value, unit, digits);
 	snprintf(number, sizeof(number), "%.*g", digits, value);
@@ -92,20 +92,20 @@ const char *kwhy_compare_unit_words(char out[80], const struct kwhy_comparison *
 	return out;
 }
 
-/* Writes a value of a condition in its unit; a relative change in percent. */
+/* Writes a value that a condition compares, in its unit; a relative change in percent. */
 static const char *show_value(
 	char out[KWHY_QUANTITY_BYTES], const struct kwhy_condition *condition, double value, bool relative)
 {
 	if (relative)
 		snprintf(out, KWHY_QUANTITY_BYTES, "%+.2f %%", value * 100);
-	else if (!*condition->unit) /* a ratio is written as the condition states it */
+	else if (!*condition->unit) /* a ratio is written in the form that the condition uses */
 		snprintf(out, KWHY_QUANTITY_BYTES, "%.4g", value);
 	else
 		kwhy_compare_value(out, value, condition->unit, 4);
 	return out;
 }
 
-/* Adds the values of both sides, and the interval of the change. */
+/* Adds the values of both sides to a condition, and the interval of the change. */
 static void add_evidence(
 	struct kwhy_text *out, const struct kwhy_condition *condition, const struct kwhy_verdict *verdict)
 {

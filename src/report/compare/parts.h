@@ -8,7 +8,7 @@
 #include "report/table.h"
 #include "report/text_context.h"
 
-/* Parts that the comparisons of runs and of results of `kwhy stat` share. */
+/* Parts that two comparisons share: that of runs, and that of results of `kwhy stat`. */
 
 /* Adds a relative change as "+12.3 %", or "new" where A's value is 0 and B's is not. */
 void kwhy_compare_add_ratio(struct kwhy_table *table, double a, double b);
@@ -16,32 +16,32 @@ void kwhy_compare_add_ratio(struct kwhy_table *table, double a, double b);
 /* Writes a value in its unit, also a rate ("227 /s") and a ratio in percent; not finite: NULL. */
 const char *kwhy_compare_value(char out[KWHY_QUANTITY_BYTES], double value, const char *unit, int digits);
 
-/* Writes a count for the comparison's unit: "53,899", or below 1000 also a fraction, "13.25". */
+/* Writes a count for one unit of the comparison: "53,899", or below 1000 also a fraction, "13.25". */
 const char *kwhy_compare_count(char out[KWHY_QUANTITY_BYTES], double count);
 
 /* Adds a change with its unit: "+1.20 J". A ratio, whose unit is "", changes by points. */
 void kwhy_compare_add_change(struct kwhy_table *table, double change, const char *unit);
 
 /*
- * Adds the interval of a change, "-12.7 to -11.9", in percent of A or in percentage points, and whether the
- * change is significant, "yes" or "no". Both cells are empty where the interval is unknown.
+ * Adds two cells: the interval of a change, "-12.7 to -11.9", in percent of A's value or in percentage
+ * points; and whether the change is significant, "yes" or "no". Both are empty if the interval is unknown.
  */
 void kwhy_compare_add_interval(
 	struct kwhy_table *table, const struct kwhy_difference *difference, bool in_points);
 
-/* Write which conditions hold: in text under a heading, in JSON as the member "conditions". */
+/* Write which conditions of --fail-if hold: in text under a heading, in JSON as the member "conditions". */
 void kwhy_compare_conditions_text(
 	const struct kwhy_text_context *context, const struct kwhy_conditions *conditions);
 void kwhy_compare_conditions_json(struct kwhy_json *json, const struct kwhy_conditions *conditions);
 
 /*
- * Writes the accounts of a comparison, largest change first: count, time and energy for the comparison's
- * unit. Without energies it begins with the time of each category.
+ * Writes the accounts of a comparison, largest change first: count, time and energy for one unit of the
+ * comparison. Without energies it begins with the time of each category.
  */
 void kwhy_compare_accounts_text(
 	const struct kwhy_comparison *comparison, const struct kwhy_text_context *context);
 
-/* Writes "a step", "one of tokens" or "the run", for which accounts are compared. */
+/* Writes the unit for which accounts are compared: "a step", "one of tokens" or "the run". */
 const char *kwhy_compare_unit_words(char out[80], const struct kwhy_comparison *comparison);
 
 #endif

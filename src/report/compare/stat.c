@@ -17,8 +17,8 @@ static const char *keep(struct kwhy_stat_comparison *out, const char *text, bool
 }
 
 /*
- * Adds the columns that are compared. For columns of some work, `work` is its unit, with which their names
- * begin. `b` NULL: the other result has no such domain or work.
+ * Adds the columns that are compared. Names of columns of some work begin with `work`, its unit. `b` NULL:
+ * the other result has no such domain or work.
  */
 static void add_columns(struct kwhy_stat_comparison *out, const struct kwhy_columns *columns,
 	const char *work, const char *domain, const struct kwhy_read_figures *a,
@@ -84,8 +84,8 @@ static void add_work(struct kwhy_stat_comparison *out, bool *failed)
 }
 
 /*
- * Joules (out[0]) and seconds (out[1]) of one run until its metric reached the value; both NAN if it never
- * did.
+ * Joules (out[0]) and seconds (out[1]) that one run took until its metric reached the value; both NAN if it
+ * never did.
  */
 static void reach(const struct kwhy_read_metric *metric, double run, double value, bool rises, double out[2])
 {
@@ -142,8 +142,8 @@ static struct range range_of(const struct kwhy_read_metric *metric)
 }
 
 /*
- * Chooses values of a metric, from one that both sides started before to the best one that both reached, and
- * compares what it took to reach each of them.
+ * Chooses values of a metric and compares what it took to reach each of them. The values are spaced evenly
+ * from the better of both sides' starting values to the best value that both sides reached.
  */
 static void compare_curve(const struct kwhy_stat_comparison *comparison,
 	const struct kwhy_read_metric *const metrics[2], struct kwhy_stat_curve_pair *out)
@@ -187,7 +187,7 @@ static void add_curves(struct kwhy_stat_comparison *out)
 
 /*
  * Fills in the work of a side. Counts are means over the runs; joules a unit are those of the runs that
- * stated the work.
+ * stated an amount of this work.
  */
 static void fill_work(struct kwhy_stat_comparison *out, struct kwhy_side *side,
 	const struct kwhy_read_stat *result, bool *failed)

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Adds two cells, the relative change and its interval, and whether the change is significant. */
+/* Adds three cells: the relative change, its interval, and whether the change is significant. */
 static void add_change(struct kwhy_table *table, const struct kwhy_difference *difference)
 {
 	char text[KWHY_QUANTITY_BYTES];
@@ -55,8 +55,8 @@ static void write_changes(
 }
 
 /*
- * Adds the cells of one side. Returns false if some of the side's runs never reached the value, so that the
- * next cell states how many did.
+ * Adds the cells of one side. Returns false if some of its runs never reached the value; the next cell then
+ * states how many did.
  */
 static bool add_reached(struct kwhy_table *table, const struct kwhy_stat_comparison *comparison,
 	const struct kwhy_stat_reached *level, size_t side)

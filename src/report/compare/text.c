@@ -8,9 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Counts that differ by less than this are those of steps cut off at the ends of a recording. */
+/*
+ * Smallest difference between counts that is worth a note; smaller ones come from steps that are cut off at
+ * the ends of a recording.
+ */
 #define COUNT_RATIO 0.01
-/* An account with less than this share of the time of all accounts is not worth a sentence. */
+/* Least share of the time of all accounts that an account must have for a note about it. */
 #define TIME_RATIO 0.01
 enum { COUNT_LINES = 3, NAME_COLUMNS = 50 };
 
@@ -28,7 +31,7 @@ static void write_side(
 						   : "");
 }
 
-/* Adds a row of the summary, unless neither side's value is known. */
+/* Adds a row of the summary, unless it is unknown on both sides. */
 static void add_row(struct kwhy_table *table, const struct kwhy_comparison *comparison, const char *name,
 	const struct kwhy_change *change, const char *unit)
 {
@@ -48,7 +51,7 @@ static void add_row(struct kwhy_table *table, const struct kwhy_comparison *comp
 			kwhy_table_cell(table, "");
 		return;
 	}
-	/* a change of 50 % to 60 % is 10 points, and not shown as "20 %" */
+	/* a change from 50 % to 60 % is shown as 10 points and not as "20 %" */
 	if (*unit)
 		kwhy_compare_add_ratio(table, a, b);
 	else
@@ -56,7 +59,10 @@ static void add_row(struct kwhy_table *table, const struct kwhy_comparison *comp
 	kwhy_compare_add_interval(table, &change->difference, !*unit);
 }
 
-/* Adds the throughput of what stands for the work, then that of all other work that both sides state. */
+/*
+ * Adds the throughput of the work for which the runs are compared, then that of all other work that both
+ * sides state.
+ */
 static void add_throughput(struct kwhy_table *table, const struct kwhy_comparison *comparison)
 {
 	struct kwhy_change change = kwhy_change_of_figure(comparison, KWHY_FIGURE_THROUGHPUT);
@@ -148,7 +154,10 @@ static void write_figures(const struct kwhy_comparison *comparison, const struct
 			"distinguished in this figure.");
 }
 
-/* Whether the sides ran an account another number of times, and it has a share of the time. */
+/*
+ * Whether the sides ran an account a different number of times, and the account has enough of the time to
+ * matter.
+ */
 static bool counts_differ(const struct kwhy_account_pair *pair, double all_s)
 {
 	double a = pair->counts[0], b = pair->counts[1];
@@ -178,7 +187,7 @@ static void add_number(struct kwhy_text *out, double count)
 	kwhy_text_add(out, count == 0 ? "none" : kwhy_compare_count(text, count));
 }
 
-/* "A ran 68 of flash_fwd_kernel, B 60 (-11.8 %)." */
+/* Writes a sentence such as "A ran 68 of flash_fwd_kernel, B 60 (-11.8 %)." */
 static void write_count(const struct kwhy_account_pair *pair, const struct kwhy_comparison *comparison,
 	const struct kwhy_text_context *context)
 {
@@ -201,7 +210,7 @@ static void write_count(const struct kwhy_account_pair *pair, const struct kwhy_
 	kwhy_text_done(&line);
 }
 
-/* The kernel whose launches are the throughput; NULL: something else is, or nothing. */
+/* The kernel whose launches the throughput counts; NULL: it counts something else, or nothing. */
 static const struct kwhy_account_pair *rate_pair(const struct kwhy_comparison *comparison)
 {
 	for (size_t i = 0; comparison->rate.kind == KWHY_RATE_LAUNCHES && i < comparison->pair_count; i++)
@@ -227,7 +236,7 @@ static void write_work_done(const struct kwhy_comparison *comparison, const stru
 			fabs(ratio - 1) * 100, ratio < 1 ? "less" : "more");
 }
 
-/* Says loudly where the sides did not do the same, and what accounts are compared for. */
+/* Says, prominently, where the sides did different work, and the unit for which accounts are compared. */
 static void write_counts(const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
 {
 	double all_s = 0;
@@ -249,7 +258,7 @@ static void write_counts(const struct kwhy_comparison *comparison, const struct 
 			context, "!  ", "and %zu more accounts whose counts differ", count - COUNT_LINES);
 }
 
-/* Says what stands for the work of runs that state neither steps nor work. */
+/* Says which kernel's launches stand for the work of runs that state neither steps nor work. */
 static void write_rate_words(
 	const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
 {
@@ -279,7 +288,7 @@ static void write_rate_words(
 	kwhy_text_done(&line);
 }
 
-/* Writes the findings of one side that are of a kind that the other side does not have. */
+/* Writes those findings of one side whose kind the other side does not have. */
 static void write_findings(const struct kwhy_text_context *context, const char *title,
 	const struct kwhy_side *of, const struct kwhy_side *other)
 {

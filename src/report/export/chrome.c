@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Chrome trace events in the form that PyTorch's profiler writes, so that every tool that reads those
- * (and kwhy itself) reads this. Times are microseconds with three decimals: nanoseconds, exact.
+ * Chrome trace events in the form that PyTorch's profiler writes, so that every tool that reads those (and
+ * kwhy itself) reads these, too. Times are in microseconds with three decimals, so nanoseconds are exact.
  */
 
 enum { NAME_BYTES = 64 };
@@ -46,7 +46,7 @@ static void add_text(struct writer *writer, const struct kwhy_text *text)
 	add_string(&writer->sink.text, text->data && !text->failed ? text->data : "");
 }
 
-/* Adds signed nanoseconds as microseconds. */
+/* Adds signed nanoseconds, written as microseconds. */
 static void add_us(struct kwhy_text *out, int64_t time_ns)
 {
 	uint64_t magnitude = time_ns < 0 ? 0 - (uint64_t)time_ns : (uint64_t)time_ns;
@@ -75,7 +75,7 @@ static void begin_event(
 	add_us(out, end_ns - start_ns);
 }
 
-/* Names a copy or memset as CUPTI does; recordings of kwhy have no such names. */
+/* Names a copy or memset as CUPTI does, since recordings of kwhy have no names for them. */
 static void name_transfer(const struct kwhy_activities *rows, size_t row, char out[NAME_BYTES])
 {
 	static const char *const ways[KWHY_COPY_KIND_COUNT] = {
@@ -137,7 +137,7 @@ static void add_activity_args(struct writer *writer, size_t row)
 	kwhy_text_add(out, "}}");
 }
 
-/* Writes a process name and frees it. */
+/* Writes the name of a process and frees it. */
 static void write_process_name(struct writer *writer, int64_t pid, struct kwhy_text *name)
 {
 	struct kwhy_text *out = &writer->sink.text;
@@ -152,7 +152,7 @@ static void write_process_name(struct writer *writer, int64_t pid, struct kwhy_t
 	kwhy_sink_drain(&writer->sink, KWHY_SINK_PIECE_BYTES);
 }
 
-/* Writes names of processes whose own numbers are not unique. */
+/* Writes names for processes whose numbers are not unique. */
 static void write_process_names(struct writer *writer)
 {
 	const struct kwhy_recording *recording = writer->recording;
@@ -358,8 +358,8 @@ static void write_rank(struct writer *writer, uint32_t rank)
 }
 
 /*
- * Writes the processes. PyTorch's format has one process and one rank a file; for several, kwhy states those
- * of devices and activities in members of its own.
+ * Writes the processes. PyTorch's format has one process and one rank a file. If there are several, those
+ * of devices and activities are written as additional members that only kwhy reads.
  */
 static void write_processes(struct writer *writer)
 {

@@ -10,7 +10,10 @@
 /* Activities, calls and ranges in kwhy's own CSV (docs/formats/csv.md), with the energy as a further column.
  */
 
-/* Writes what distinguishes devices beyond their number, as in "# GPU 0 NVIDIA H200 on node-b: device 2". */
+/*
+ * Writes comments that state more of a device than its number, such as "# GPU 0 NVIDIA H200 on node-b:
+ * device 2".
+ */
 static void write_places(const struct kwhy_export_names *names, struct kwhy_text *out)
 {
 	for (uint32_t d = 0; d < names->recording->device_count; d++) {
@@ -67,7 +70,7 @@ static const char *kind_of(const struct kwhy_activities *rows, size_t row)
 {
 	static const char *const copies[KWHY_COPY_KIND_COUNT] = {
 		[KWHY_COPY_UNKNOWN] =
-			"copy_d2d", /* the CSV has no word for this kind; the name states more */
+			"copy_d2d", /* the CSV has no word for this kind, but the name says what it is */
 		[KWHY_COPY_H2D] = "copy_h2d",
 		[KWHY_COPY_D2H] = "copy_d2h",
 		[KWHY_COPY_D2D] = "copy_d2d",
@@ -96,7 +99,7 @@ static void add_machine(const struct kwhy_recording *recording, uint32_t device,
 	kwhy_csv_add_text(out, name ? name : "");
 }
 
-/* The memory of a copy's two ends, and the one that a memset sets. */
+/* The kinds of memory at both ends of a copy; for a memset, that of the memory that it sets. */
 static void add_memory(const struct kwhy_activities *rows, size_t row, struct kwhy_text *out)
 {
 	const bool is_copy = rows->kind[row] == KWHY_ACTIVITY_COPY;
@@ -144,7 +147,7 @@ static void write_activity(const struct kwhy_report *report, const struct kwhy_e
 	kwhy_text_add(out, "\n");
 }
 
-/* A row of the host: no device, sizes or energy. */
+/* A row for the host: without device, sizes or energy. */
 static void write_host_row(const struct kwhy_export_names *names, const char *kind,
 	const struct kwhy_range *row, uint32_t correlation, struct kwhy_text *out)
 {
@@ -166,7 +169,7 @@ static void write_host_row(const struct kwhy_export_names *names, const char *ki
 	kwhy_text_add(out, names->has_machines ? ",,,\n" : ",,\n");
 }
 
-/* A call by its name; where the recording states a class that the name does not say, by that class. */
+/* Kind of a call in the CSV: "call", or the recorded class if the call's name does not show it. */
 static const char *call_kind_of(const struct kwhy_recording *recording, size_t row)
 {
 	static const char *const kinds[KWHY_CALL_CLASS_COUNT] = {

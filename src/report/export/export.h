@@ -5,22 +5,23 @@
 #include "report/report.h"
 
 /*
- * Formats that other tools read. Each is written row by row, so that its memory does not grow with the
- * recording. compress: gzip, where the format allows it. `path` is overwritten. On failure it may be
- * incomplete, so callers write to a temporary name and rename it.
+ * Formats that other tools read. Each is written row by row, so that memory use does not grow with the
+ * recording. compress: writes gzip, where the format allows it. An existing file at `path` is overwritten.
+ * On failure the file may be incomplete, so callers write to a temporary name and rename it.
  */
 struct kwhy_exporter {
 	const char *name;	 /* "perfetto" */
 	const char *extension;	 /* ".pftrace" */
-	const char *description; /* one line for help */
-	bool loses_readings; /* kwhy reads no meter readings back from it, so a report of it is of time only
-			      */
+	const char *description; /* one line for the help */
+	bool loses_readings; /* kwhy cannot read the meter readings back from this format, so a report on such
+				a file is about time only */
 	enum kwhy_status (*write)(
 		const struct kwhy_report *report, const char *path, bool compress, struct kwhy_error *error);
 };
 
-const struct kwhy_exporter *kwhy_exporter_find(const char *name);    /* NULL: no exporter has that name */
-const struct kwhy_exporter *kwhy_exporter_of_file(const char *path); /* by the extension, also before .gz */
+const struct kwhy_exporter *kwhy_exporter_find(const char *name); /* NULL: no exporter has that name */
+/* Finds the format by the file's extension, which .gz may follow. */
+const struct kwhy_exporter *kwhy_exporter_of_file(const char *path);
 
 extern const struct kwhy_exporter kwhy_export_perfetto, kwhy_export_chrome, kwhy_export_sqlite,
 	kwhy_export_csv, kwhy_export_parquet, kwhy_export_powers;

@@ -24,11 +24,14 @@ static int compare_items(const void *context, uint32_t a, uint32_t b)
 	return (left > right) - (left < right);
 }
 
-/* Items sorted by their own numbers; among equal ones devices come first. */
+/*
+ * State of a walk over devices and processes, sorted by their own numbers; of equal numbers those of
+ * devices come first.
+ */
 struct walk {
 	struct kwhy_export_names *names;
-	const uint32_t *order; /* NULL: in their present order */
-	size_t count, at;      /* numbers below `next` come before `at` */
+	const uint32_t *order; /* NULL: in the order of the recording */
+	size_t count, at;      /* all numbers below `next` were passed before position `at` */
 	int64_t next;
 };
 

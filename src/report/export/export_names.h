@@ -5,29 +5,31 @@
 #include "base/text.h"
 #include "model/recording.h"
 
-/* The process number of objects that belong to the host alone: its meters. */
+/* Process number under which objects are written that belong to the host alone: its meters. */
 #define KWHY_EXPORT_NAMES_HOST INT64_C(-1)
 
 /*
- * Distinguishes devices and processes in formats that identify them by a number or a name alone. Those of
- * several machines or ranks may share a number: every node counts its GPUs from 0.
+ * Makes devices and processes distinct in formats that identify them by a number or a name alone. Devices
+ * or processes of several machines or ranks may have the same number, since every node counts its GPUs from
+ * 0.
  */
 struct kwhy_export_names {
 	const struct kwhy_recording *recording;
-	bool has_machines; /* several machines have names, so names of objects state the machine */
-	int64_t *numbers;  /* numbers of devices, then of processes */
-	bool *is_shared;   /* another object has the same own number */
+	bool has_machines; /* several machines have names, so the names of devices and processes also state
+			      the machine */
+	int64_t *numbers;  /* unique numbers of devices, then of processes */
+	bool *is_shared;   /* whether another device or process has the same own number */
 };
 
-/* On failure kwhy_export_names_done() is not needed. */
+/* If it fails, kwhy_export_names_done() need not be called. */
 KWHY_MUST_USE enum kwhy_status kwhy_export_names_init(
 	struct kwhy_export_names *names, const struct kwhy_recording *recording, struct kwhy_error *error);
 void kwhy_export_names_done(struct kwhy_export_names *names);
 
 /*
- * A number that is unique among devices, or among processes: the object's own where no earlier one has it,
- * else the lowest free one. Unknown processes, whose own number is -1, get numbers below the host's. With
- * several machines no process has a device's number either.
+ * A number that is unique among devices, or among processes: the own number if no earlier one has it, else
+ * the lowest free one. Unknown processes, whose own number is -1, get numbers below the host's. If there
+ * are several machines, numbers of processes also differ from those of devices.
  */
 int64_t kwhy_export_names_device(const struct kwhy_export_names *names, uint32_t device);
 int64_t kwhy_export_names_process(const struct kwhy_export_names *names, uint32_t process);
@@ -37,21 +39,21 @@ bool kwhy_export_names_is_device_ambiguous(const struct kwhy_export_names *names
 bool kwhy_export_names_is_process_ambiguous(const struct kwhy_export_names *names, uint32_t process);
 
 /*
- * Append what distinguishes the object, to follow its name: " of rank 1 on node-b". Append nothing where its
- * number is unique.
+ * Append text that makes a name unique, to follow the name: " of rank 1 on node-b". Nothing is appended if
+ * the number is unique.
  */
 void kwhy_export_names_add_device(
 	const struct kwhy_export_names *names, uint32_t device, struct kwhy_text *out);
 void kwhy_export_names_add_process(
 	const struct kwhy_export_names *names, uint32_t process, struct kwhy_text *out);
 /*
- * Appends " on node-b" for a meter of a host, and nothing for a device's meter, which is listed under its
- * device.
+ * Appends " on node-b" to the name of a host's meter. For a device's meter it appends nothing, since that
+ * is listed under its device.
  */
 void kwhy_export_names_add_meter(
 	const struct kwhy_export_names *names, const struct kwhy_power_series *series, struct kwhy_text *out);
 
-/* Appends "GPU 0 NVIDIA H200 on node-b". */
+/* Appends the full name of a device: "GPU 0 NVIDIA H200 on node-b". */
 void kwhy_export_names_name_device(
 	const struct kwhy_export_names *names, uint32_t device, struct kwhy_text *out);
 

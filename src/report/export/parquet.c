@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * The activities with their energy as one Parquet file, by DuckDB: of the libraries that write Parquet it is
- * the one with a C interface that stays as it is, and a user of Parquet often has it. Rows pass through its
- * appender in the order of the recording.
+ * Writes the activities with their energy as one Parquet file, by DuckDB. Of the libraries that write
+ * Parquet, DuckDB is the one with a stable C interface, and users of Parquet often have it. Rows are
+ * written by its appender in the order of the recording.
  */
 
 static const char make_table[] =
@@ -118,7 +118,7 @@ static enum kwhy_status append_rows(struct writer *writer, const char *path, str
 	return KWHY_OK;
 }
 
-/* "COPY activity TO 'PATH' (...)" */
+/* Makes the statement "COPY activity TO 'PATH' (...)". */
 static enum kwhy_status save(const struct kwhy_duckdb *duckdb, const char *path, struct kwhy_error *error)
 {
 	struct kwhy_text sql = {0};
@@ -156,7 +156,7 @@ static enum kwhy_status write_parquet(
 	struct writer writer = {.report = report};
 	enum kwhy_status status = kwhy_export_names_init(&writer.names, report->recording, error);
 
-	(void)compress; /* its columns are compressed */
+	(void)compress; /* compressing the file would be useless, since its columns are compressed */
 	if (status)
 		return status;
 	status = write_rows(&writer, path, error);

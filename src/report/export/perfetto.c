@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 /*
- * Perfetto's track events. Field numbers from its protos/perfetto/trace/ (trace_packet, track_descriptor,
- * track_event, debug_annotation, interned_data): they never change.
+ * Perfetto's track events. The field numbers are from protos/perfetto/trace/ in Perfetto's source
+ * (trace_packet, track_descriptor, track_event, debug_annotation, interned_data) and never change.
  */
 enum {
 	PACKET_SEQUENCE_ID = 10,
@@ -58,7 +58,10 @@ static const char *const category_names[CATEGORY_END] = {
 	[CATEGORY_ROW] = "kwhy.row",
 };
 
-/* Tracks by uuid: lanes of threads' calls and ranges, powers of the host, and the rows. */
+/*
+ * Identifiers of tracks: lanes of a thread's calls and ranges, powers of the host, and the track with the
+ * rows of the recording's tables.
+ */
 static uint64_t lane_uuid(size_t track, size_t lane)
 {
 	return (uint64_t)1 << 32 | (uint64_t)track << 8 | lane;
@@ -69,7 +72,8 @@ static uint64_t power_uuid(size_t series)
 	return (uint64_t)2 << 32 | series;
 }
 
-static const uint64_t rows_uuid = (uint64_t)3 << 32; /* of the instants that describe rows */
+/* Track of the instant events that describe devices, processes, threads and streams. */
+static const uint64_t rows_uuid = (uint64_t)3 << 32;
 
 uint64_t kwhy_pftrace_stamp(const struct kwhy_pftrace *writer, int64_t time_ns)
 {
@@ -178,7 +182,10 @@ size_t kwhy_pftrace_lane(
 	return lane;
 }
 
-/* Takes a lane of a thread's track. It is described, with the writer's label, when first used. */
+/*
+ * Chooses a lane of a thread's track. When a lane is used first, its name is written, which is the writer's
+ * label.
+ */
 static uint64_t take_lane(struct kwhy_pftrace *writer, size_t track, int64_t start_ns, int64_t end_ns)
 {
 	bool is_new;
@@ -207,7 +214,7 @@ static void annotate_text(struct kwhy_text *out, enum kwhy_pftrace_note name, co
 	kwhy_proto_end(out, note);
 }
 
-/* Adds a number that is not `unknown`. */
+/* Adds a number to an event, unless it equals `unknown`. */
 static void annotate_known(
 	struct kwhy_text *out, enum kwhy_pftrace_note name, uint64_t value, uint64_t unknown)
 {
@@ -220,8 +227,8 @@ struct slice {
 	uint32_t name;
 	unsigned category;
 	uint64_t track;
-	size_t call;	 /* SIZE_MAX: no API call */
-	uint32_t thread; /* of calls and ranges; KWHY_NONE: none */
+	size_t call;	 /* SIZE_MAX: the event is no API call */
+	uint32_t thread; /* thread of calls and ranges; KWHY_NONE: no thread */
 };
 
 struct row {
@@ -299,7 +306,7 @@ static void write_thread_rows(struct kwhy_pftrace *writer)
 
 		annotate(out, KWHY_PFTRACE_THREAD_ROW, t);
 		annotate(out, KWHY_PFTRACE_PROCESS_ROW, thread->process);
-		/* a negative number is written as its 64 bits; -1 is an unknown one */
+		/* a negative number is written as 64 bits; -1 means unknown */
 		annotate_known(out, KWHY_PFTRACE_TID, (uint64_t)thread->tid, UINT64_MAX);
 		row_end(writer, row);
 	}
@@ -406,8 +413,8 @@ static void write_counter(struct kwhy_pftrace *writer, size_t series, int64_t ti
 }
 
 /*
- * Writes power readings of the host as they are, and counters as the mean power up to the next update. There
- * is no value where a counter was reset to an unknown value.
+ * Writes power readings of the host as they are, and counters as the mean power until the next update. If a
+ * counter was reset to an unknown value, no value is written.
  */
 static void write_host_powers(struct kwhy_pftrace *writer)
 {

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 
 /*
- * The work of devices as Perfetto's render stages of GPUs, so that its views of GPUs list it, with its energy
- * among the arguments. Field numbers from protos/perfetto/trace/gpu/ and interned_data. The name of a stage
- * is that of its description, since older versions of Perfetto do not read another one: so each name is a
- * description.
+ * The work of devices as Perfetto's GPU render stages, so that Perfetto's views of GPUs list it, with its
+ * energy among the arguments. The field numbers are from protos/perfetto/trace/gpu/ and interned_data in
+ * Perfetto's source. Older versions of Perfetto take the name of a stage only from its specification, so a
+ * specification is written for each name.
  */
 enum {
 	PACKET_COUNTER_EVENT = 52,
@@ -54,7 +54,7 @@ static const char *const kind_names[KWHY_ACTIVITY_KIND_COUNT] = {
 	[KWHY_ACTIVITY_MEMSET] = "memset",
 };
 
-/* Queues and names share the numbers of descriptions: the names come first. */
+/* Specifications of names and of queues share one range of numbers, in which names come first. */
 static uint64_t queue_iid(const struct kwhy_pftrace *writer, size_t stream, size_t lane)
 {
 	return writer->recording->names.count + 1 + stream * KWHY_PFTRACE_LANES + lane;
@@ -76,7 +76,7 @@ static void describe(struct kwhy_pftrace *writer, uint64_t iid, const char *name
 	kwhy_pftrace_end(writer, packet);
 }
 
-/* A process is a graphics context of Perfetto. */
+/* A process is written as a graphics context of Perfetto. */
 static void describe_process(struct kwhy_pftrace *writer, uint32_t process)
 {
 	struct kwhy_text *out = &writer->sink.text;
@@ -94,7 +94,10 @@ static void describe_process(struct kwhy_pftrace *writer, uint32_t process)
 	kwhy_pftrace_end(writer, packet);
 }
 
-/* Describes the names of all work; queues are described when they are first used. */
+/*
+ * Writes the specifications of the names of all work. Those of queues are written when the queues are first
+ * used.
+ */
 static void describe_names(struct kwhy_pftrace *writer)
 {
 	const struct kwhy_activities *rows = &writer->recording->activities;
@@ -180,7 +183,7 @@ static void add_extras(struct kwhy_pftrace *writer, size_t row)
 			kwhy_memory_kind_name(rows->dst_memory[row]));
 }
 
-/* The queue of a row. It is described when it is first used. */
+/* The queue of an activity. When it is used first, its specification is written. */
 static uint64_t take_queue(struct kwhy_pftrace *writer, size_t row)
 {
 	const struct kwhy_activities *rows = &writer->recording->activities;
@@ -270,8 +273,9 @@ static void write_value(struct kwhy_pftrace *writer, size_t number, int64_t time
 }
 
 /*
- * A GPU counter's value is that of the time since the value before it. So an energy counter gives the mean
- * power since its last update; the value at its first one, and after a reset to an unknown value, is 0.
+ * In Perfetto the value of a GPU counter is for the time since its previous value. So an energy counter is
+ * written as the mean power since its last update. The value at its first update, and after a reset to an
+ * unknown value, is 0.
  */
 static void write_powers(struct kwhy_pftrace *writer, size_t number)
 {

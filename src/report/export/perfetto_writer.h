@@ -12,19 +12,20 @@
  * perfetto_stages.c the work of devices as render stages and their powers as GPU counters.
  */
 
-/* Field numbers of protos/perfetto/trace/ that both files need. They never change. */
+/* Field numbers of protos/perfetto/trace/ in Perfetto's source that both files need. They never change. */
 enum {
 	KWHY_PFTRACE_PACKET = 1,
 	KWHY_PFTRACE_TIMESTAMP = 8,
 	KWHY_PFTRACE_INTERNED_DATA = 12,
 	KWHY_PFTRACE_SEQUENCE_FLAGS = 13,
-	KWHY_PFTRACE_NEEDS_STATE = 2, /* a value of the sequence flags */
-	KWHY_PFTRACE_LANES = 8 /* slices of a track must nest, so overlapping ones go to further lanes */
+	KWHY_PFTRACE_NEEDS_STATE = 2, /* a value of the field sequence_flags */
+	KWHY_PFTRACE_LANES = 8 /* number of lanes of a track: slices of one lane must nest, so overlapping
+				  ones go to further lanes */
 };
 
 /*
- * Arguments of slices, and of the instants that describe the recording's devices, processes, threads and
- * streams, by row, so that kwhy reads an export back as it was (import/perfetto/).
+ * Arguments of slices, and of the instant events that describe the recording's devices, processes, threads
+ * and streams. With them kwhy reads an export back as it was (import/perfetto/).
  */
 #define KWHY_PFTRACE_NOTES(X)                   \
 	X(ENERGY, "energy_j")                   \
@@ -56,7 +57,7 @@ enum {
 	X(THREADS_PER_SM, "threads_per_sm")     \
 	X(REGISTERS_PER_SM, "registers_per_sm") \
 	X(SHARED_PER_SM, "shared_bytes_per_sm") \
-	X(COMPUTE, "compute_capability") /* 900 for 9.0 */
+	X(COMPUTE, "compute_capability") /* compute capability: 900 for 9.0 */
 
 enum kwhy_pftrace_note {
 	KWHY_PFTRACE_NONE,
@@ -74,23 +75,30 @@ struct kwhy_pftrace {
 	const struct kwhy_recording *recording;
 	struct kwhy_export_names names;
 	struct kwhy_sink sink;
-	struct kwhy_text label; /* name of the current track; viewers merge tracks of one name */
-	int64_t (*lane_end_ns)[KWHY_PFTRACE_LANES]; /* [track] of streams, then calls, then ranges */
+	/* name of the current track; it is unique, since viewers merge tracks of one name */
+	struct kwhy_text label;
+	int64_t (*lane_end_ns)[KWHY_PFTRACE_LANES]; /* [track] tracks of streams, then of calls, then of
+						       ranges */
 };
 
-/* Absolute time; a recording without Unix time keeps its own clock. Perfetto's time stamps are unsigned. */
+/*
+ * Time stamp in Unix time; a recording without Unix time keeps its own clock. Perfetto's time stamps are
+ * unsigned.
+ */
 uint64_t kwhy_pftrace_stamp(const struct kwhy_pftrace *writer, int64_t time_ns);
 size_t kwhy_pftrace_begin(struct kwhy_pftrace *writer);
 void kwhy_pftrace_end(struct kwhy_pftrace *writer, size_t begun);
 /* The text of the label; "": out of memory. */
 const char *kwhy_pftrace_label(struct kwhy_pftrace *writer);
-/* The first lane of a track whose last slice has ended, and whether it has had no slice yet. */
+/*
+ * The first lane of a track in which the last slice has ended, and whether the lane has had no slice yet.
+ */
 size_t kwhy_pftrace_lane(
 	struct kwhy_pftrace *writer, size_t track, int64_t start_ns, int64_t end_ns, bool *out_new);
-/* Appends the name of a meter, and where needed of its host, to the label. */
+/* Appends the name of a meter to the label, with its host if there are several hosts. */
 void kwhy_pftrace_add_meter(struct kwhy_pftrace *writer, const struct kwhy_power_series *series);
 
-/* In perfetto_stages.c. */
+/* Functions in perfetto_stages.c. */
 void kwhy_pftrace_describe_stages(struct kwhy_pftrace *writer);
 void kwhy_pftrace_write_stages(struct kwhy_pftrace *writer);
 /* Writes the power readings of devices. */

@@ -6,7 +6,8 @@
 
 /*
  * Writes protocol-buffer fields into a text (protobuf.dev, "Encoding"). A nested message is written between
- * _begin and _end. Its length always takes four bytes, so no bytes are moved.
+ * a _begin and an _end call. Its length always takes four bytes, so that no bytes are moved when it is
+ * known.
  */
 void kwhy_proto_varint(struct kwhy_text *out, unsigned field, uint64_t value);
 void kwhy_proto_double(struct kwhy_text *out, unsigned field, double value);

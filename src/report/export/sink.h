@@ -12,8 +12,8 @@ struct gzFile_s;
 
 /*
  * A file that is written in pieces: append bytes to `text` and call kwhy_sink_drain() from time to time.
- * Failures are remembered and reported once by kwhy_sink_close(). `compress` or a path that ends in .gz gives
- * gzip.
+ * The first failure is kept, and kwhy_sink_close() reports it. If `compress` is set or the path ends in
+ * .gz, the file is gzip.
  */
 struct kwhy_sink {
 	struct kwhy_text text;
@@ -28,7 +28,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_sink_open(
 void kwhy_sink_drain(struct kwhy_sink *sink, size_t limit);
 KWHY_MUST_USE enum kwhy_status kwhy_sink_close(struct kwhy_sink *sink, struct kwhy_error *error);
 
-/* Size of a piece that is worth a system call. */
+/* Number of bytes from which a system call to write them is worth its cost. */
 enum { KWHY_SINK_PIECE_BYTES = 1 << 18 };
 
 #endif

@@ -15,7 +15,7 @@ struct writer {
 	const struct kwhy_recording *recording;
 	sqlite3 *db;
 	sqlite3_stmt *insert;
-	int column; /* column of the row being bound */
+	int column; /* index of the column that is bound next */
 	bool failed;
 };
 
@@ -31,7 +31,7 @@ static void put_int(struct writer *writer, int64_t value)
 	sqlite3_bind_int64(writer->insert, ++writer->column, value);
 }
 
-/* Binds SQL's NULL when `known` is false: unknown is never 0. */
+/* Binds SQL's NULL if `known` is false: an unknown value is never written as 0. */
 static void put_known(struct writer *writer, bool known, int64_t value)
 {
 	if (known)
@@ -96,13 +96,13 @@ static void write_meta(struct writer *writer)
 	end_table(writer);
 }
 
-/* Binds an index; SQL's NULL: unknown. */
+/* Binds an index, or SQL's NULL if it is unknown. */
 static void put_index(struct writer *writer, uint32_t index)
 {
 	put_known(writer, index != KWHY_NONE, index);
 }
 
-/* Whether the machine is known: a writer that stated neither host nor boot may be of any machine. */
+/* Whether the machine is known. If the recording states neither host nor boot, it may be any machine. */
 static bool is_reported(const struct kwhy_recording *recording, uint32_t machine)
 {
 	return machine != KWHY_NONE &&
@@ -207,7 +207,7 @@ static void write_names(struct writer *writer)
 	end_table(writer);
 }
 
-/* Id of a device's first account; ids count over all devices. */
+/* Id of a device's first account. Ids count on from one device to the next. */
 static int64_t first_account(const struct writer *writer, uint32_t device)
 {
 	int64_t first = 0;
@@ -217,7 +217,7 @@ static int64_t first_account(const struct writer *writer, uint32_t device)
 	return first;
 }
 
-/* The two ends of a copy, and the memory that a memset sets. */
+/* The kinds of memory at both ends of a copy; for a memset, that of the memory that it sets. */
 static void put_ends(struct writer *writer, size_t row)
 {
 	const struct kwhy_activities *rows = &writer->recording->activities;
@@ -447,7 +447,7 @@ static void put_host_wait(struct writer *writer, uint32_t device, const struct k
 	end_row(writer);
 }
 
-/* Writes what held the host while the devices idled. */
+/* Writes the host ranges that held the host while the devices idled. */
 static void write_host_waits(struct writer *writer)
 {
 	prepare(writer, "INSERT INTO host_wait VALUES(?,?,?,?,?,?,?,?,?)");
@@ -468,7 +468,7 @@ static void run(struct writer *writer, const char *sql)
 
 static void write_all(struct writer *writer)
 {
-	/* the file is new and renamed only when complete, so it needs no journal */
+	/* the database needs no journal, since it is a new file that is renamed only when complete */
 	run(writer, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN");
 	run(writer, schema);
 	write_meta(writer);

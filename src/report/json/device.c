@@ -227,7 +227,7 @@ static void write_accounts(struct kwhy_json *json, const struct kwhy_device_ledg
 	kwhy_json_array_end(json);
 }
 
-/* Writes the coverage, if it is unknown what ran in part of the run. */
+/* Writes the coverage of the recording, if in part of the run it is unknown what ran. */
 static void write_coverage(struct kwhy_json *json, const struct kwhy_coverage_sum *coverage)
 {
 	if (!coverage->is_in_windows)
@@ -333,8 +333,8 @@ static void write_gauges(struct kwhy_json *json, const struct kwhy_recording *re
 }
 
 /*
- * Writes the host's ranges during the device's idle time. Together with the idle time outside of ranges they
- * add up to all idle time.
+ * Writes the host ranges that ran during the device's idle time. Together with the idle time outside of
+ * ranges they add up to all idle time.
  */
 static void write_host_waits(struct kwhy_json *json, const struct kwhy_recording *recording,
 	const struct kwhy_device_ledger *device_ledger)

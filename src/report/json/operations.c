@@ -4,8 +4,8 @@
 #include <math.h>
 
 /*
- * Writes "memory_operations", "transfer_split" and "transfer_efficiency": the costs of copies and memsets, of
- * waiting for them, and of their bytes.
+ * Writes "memory_operations", "transfer_split" and "transfer_efficiency": the cost of copies and memsets,
+ * of the waits for them, and of each byte.
  */
 
 static void write_operation(

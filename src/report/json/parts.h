@@ -36,8 +36,8 @@ void kwhy_json_streams(struct kwhy_json_report *parts);
 void kwhy_json_memory(struct kwhy_json_report *parts);
 void kwhy_json_hosts(struct kwhy_json_report *parts);
 void kwhy_json_overhead(struct kwhy_json_report *parts);
-void kwhy_json_probing(struct kwhy_json_report *parts); /* writes nothing if kwhy probe did not run */
-/* memory operations and the split of transfers */
+void kwhy_json_probing(struct kwhy_json_report *parts); /* writes nothing if kwhy probe was not used */
+/* memory operations, and transfers split into copy, wait and rest */
 void kwhy_json_operations(struct kwhy_json_report *parts);
 void kwhy_json_cost_rankings(struct kwhy_json_report *parts);
 void kwhy_json_price(struct kwhy_json_report *parts); /* price and carbon emissions */
@@ -45,7 +45,7 @@ void kwhy_json_plan(struct kwhy_json_report *parts);
 void kwhy_json_lost(struct kwhy_json_report *parts); /* lost records and warnings */
 
 /*
- * The three utilisations (of all devices) as columns of one row. The object of a device has the same row.
+ * The three utilisations of a device or of all devices (busy, SM-weighted, roofline) as columns of one row.
  */
 void kwhy_json_utilisation_row(
 	struct kwhy_json *json, const char *key, const struct kwhy_device_time *time, uint32_t device);

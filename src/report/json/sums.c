@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Writes the sums over all devices. Sums that the recording has nothing for are null. */
+/* Writes the sums over all devices. Sums for which the recording has no data are null. */
 
 #define NJ_PER_KWH 3.6e15
 
@@ -107,7 +107,9 @@ void kwhy_json_roofline(struct kwhy_json_report *parts)
 
 typedef bool tells(const struct kwhy_range_overlaps *overlaps, size_t a, size_t b);
 
-/* Writes the indices of the ranges for which is_one() holds; null where that is unknown. */
+/*
+ * Writes the indices of the ranges for which is_one() holds, or null if the overlaps of ranges are unknown.
+ */
 static void write_places(struct kwhy_json *json, const char *key, tells *is_one,
 	const struct kwhy_range_overlaps *overlaps, size_t place)
 {
@@ -145,7 +147,7 @@ static void write_range(struct kwhy_json *json, const struct kwhy_recording *rec
 	kwhy_json_known(json, "window_energy_nj", range->window_energy_nj);
 	kwhy_json_real(json, "busy_ratio", range->busy_ratio);
 	kwhy_json_real(json, "sm_weighted_ratio", range->sm_weighted_ratio);
-	/* work is stated for the whole run only, so a range has no roofline ratio */
+	/* work is stated only for the whole run, so a single range has no roofline ratio */
 	kwhy_json_real(json, "roofline_ratio", NAN);
 	write_places(json, "overlaps", kwhy_range_overlaps_has, overlaps, place);
 	write_places(json, "beside", kwhy_range_overlaps_beside, overlaps, place);
@@ -339,7 +341,7 @@ void kwhy_json_hosts(struct kwhy_json_report *parts)
 	kwhy_json_array_end(json);
 }
 
-/* Writes the overhead of recording, if the recording states it. */
+/* Writes what the recording itself cost, if the recording states it. */
 void kwhy_json_overhead(struct kwhy_json_report *parts)
 {
 	const struct kwhy_ledger *ledger = parts->report->ledger;

@@ -9,7 +9,7 @@
 
 /*
  * Writes JSON into a text, value by value, so that a document of any size needs no tree in memory. The text
- * remembers its own failure. `key` is NULL for elements of arrays and for the top value. Unknown values
+ * keeps the first failure. `key` is NULL for elements of arrays and for the top value. Unknown values
  * (KWHY_UNKNOWN_NJ and the like, NAN, NULL) are written as null.
  */
 struct kwhy_json {
@@ -35,7 +35,7 @@ void kwhy_json_bool(struct kwhy_json *json, const char *key, bool value);
 void kwhy_json_null(struct kwhy_json *json, const char *key);
 void kwhy_json_string(struct kwhy_json *json, const char *key, const char *value);
 
-/* Writes an integer; KWHY_UNKNOWN_NJ and KWHY_UNKNOWN_NS, which are the same number, become null. */
+/* Writes an integer. KWHY_UNKNOWN_NJ and KWHY_UNKNOWN_NS (the same number) become null. */
 void kwhy_json_known(struct kwhy_json *json, const char *key, int64_t value);
 /* Writes an index; KWHY_NONE becomes null. */
 void kwhy_json_index(struct kwhy_json *json, const char *key, uint32_t value);

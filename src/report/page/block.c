@@ -21,7 +21,7 @@ static void add_base64(struct kwhy_text *out, const unsigned char *bytes, size_t
 	}
 }
 
-/* Compresses all input with deflate, piece by piece, since deflate counts input in 32 bits. */
+/* Compresses all input with deflate, in pieces, since zlib counts a call's input in 32 bits. */
 static int deflate_all(z_stream *stream, const unsigned char *bytes, size_t length, struct kwhy_text *out)
 {
 	unsigned char chunk[CHUNK];

@@ -7,14 +7,15 @@
 #include <string.h>
 
 /*
- * The front end, which is built from web/ and embedded by template.c. It is empty in a build without it.
+ * The page's front end, which is built from web/ and embedded by template.c. A build without Node.js has
+ * none; it is then empty.
  */
 extern const char kwhy_page_template[];
 extern const char kwhy_page_template_end[];
 
 static const char data_mark[] = "<!--KWHY-DATA-->";
 
-/* Whether this build has the page. It has not if it was configured without Node.js. */
+/* Whether this build contains the page. A build that was configured without Node.js does not. */
 static bool is_available(void)
 {
 	return &kwhy_page_template_end[0] > &kwhy_page_template[0];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Embeds the bytes of the built front end between two symbols. KWHY_PAGE_FILE is the file that web/build.mjs
- * wrote; a build without it embeds nothing.
+ * Embeds the bytes of the built front end between two symbols. KWHY_PAGE_FILE is the file that
+ * web/build.mjs wrote. If it is not defined, nothing is embedded.
  */
 __asm__(".pushsection .rodata\n"
 	".global kwhy_page_template\n"

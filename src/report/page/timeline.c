@@ -12,17 +12,20 @@
 
 enum { WINDOW_NS = 10000000, WINDOW_LIMIT = 64 };
 
-/* An interval of the recording in which rows stay exact while all others are combined into bins. */
+/*
+ * An interval of the recording in which every activity is shown; outside of such intervals activities are
+ * combined into bins.
+ */
 struct window {
 	int64_t from_ns, to_ns;
 };
 
 struct track {
 	const char *kind;
-	/* index in the recording of the device that the track belongs to; KWHY_NONE: the host */
+	/* index in the recording of the device to which the track belongs; KWHY_NONE: the host */
 	uint32_t device;
 	char label[64];
-	/* [window_count] rows of each window; if the page is exact, one part with all rows */
+	/* [window_count] rows of each window; if every activity is shown, one part with all rows */
 	struct kwhy_timeline_part *parts;
 	struct kwhy_timeline_bins bins;
 	bool used;
@@ -35,8 +38,9 @@ struct builder {
 	struct window windows[WINDOW_LIMIT];
 	size_t window_count;
 	/*
-	 * Tracks in this order: streams; calls, one track a thread; ranges, one track a thread and one for
-	 * ranges without a thread; for each device, the ranges that the host was in while the device idled.
+	 * Lists the tracks in this order: streams; calls, one track a thread; ranges, one track a thread
+	 * and one for ranges without a thread; and for each device the ranges that the host was in while
+	 * the device idled.
 	 */
 	struct track *tracks;
 	size_t track_count;
@@ -55,8 +59,8 @@ static void add_window(struct builder *builder, int64_t from_ns, int64_t to_ns)
 }
 
 /*
- * Chooses the windows. An exact page has one window over the whole recording. Otherwise there are windows
- * around all evidence of findings, at both ends and in the middle.
+ * Chooses the windows. If the page shows every activity, it is one window over the whole recording.
+ * Otherwise there are windows around all evidence of findings, at both ends and in the middle.
  */
 static void choose_windows(struct builder *builder)
 {
@@ -185,7 +189,7 @@ static enum kwhy_status put_ranges(struct builder *builder)
 	return status;
 }
 
-/* State while the host's ranges during the idle time of one device are added to a track. */
+/* State while the ranges that the host was in during one device's idle time are added to a track. */
 struct waits {
 	struct builder *builder;
 	struct track *track;
@@ -226,7 +230,7 @@ static enum kwhy_status put_waits_of(struct builder *builder, uint32_t device, s
 	return status;
 }
 
-/* Adds the host's ranges during idle time, if ranges were recorded. */
+/* Adds the ranges that the host was in during idle time, if ranges were recorded. */
 static enum kwhy_status put_waits(struct builder *builder)
 {
 	const struct kwhy_recording *recording = builder->report->recording;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Categories of rows in the container (docs/formats/page.md). */
+/* Categories of rows in the timeline container (docs/formats/page.md). */
 enum kwhy_timeline_category {
 	KWHY_TIMELINE_COMPUTE,
 	KWHY_TIMELINE_COLLECTIVE,
@@ -35,8 +35,8 @@ struct kwhy_timeline_column {
 void kwhy_timeline_column_add(struct kwhy_timeline_column *column, int64_t value);
 
 /*
- * Appends the column's bytes to `columns`, frees the column, and returns its JSON description; NULL: out of
- * memory.
+ * Appends the column's bytes to `columns`, frees the column, and returns a JSON description of it; NULL:
+ * out of memory.
  */
 json_t *kwhy_timeline_column_finish(struct kwhy_timeline_column *column, struct kwhy_text *columns);
 
@@ -44,7 +44,7 @@ struct kwhy_timeline_row {
 	int64_t start_ns, duration_ns; /* start after the recording's start, and duration */
 	uint32_t name;
 	enum kwhy_timeline_category category;
-	uint64_t bytes; /* 0: the row has no bytes, or their number is unknown */
+	uint64_t bytes; /* 0: this row has no bytes, or their number is unknown */
 };
 
 /* Rows of one track that overlap [from_ns, to_ns), in order of start. */
@@ -60,8 +60,8 @@ void kwhy_timeline_part_add(struct kwhy_timeline_part *part, const struct kwhy_t
 json_t *kwhy_timeline_part_finish(struct kwhy_timeline_part *part, struct kwhy_text *columns);
 
 /*
- * Number of equal bins into which a track's time is divided. A bin has its busy time and its longest
- * activity.
+ * Number of equal bins into which the time of a track is divided. A bin states its busy time and its
+ * longest activity.
  */
 enum { KWHY_TIMELINE_BINS = 20000 };
 

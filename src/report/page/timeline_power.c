@@ -7,8 +7,8 @@
 #include <math.h>
 
 /*
- * Mean power between readings k and k + 1 of an energy counter, mW. Where the counter was reset between them,
- * the power is unknown and `before_mw` is repeated.
+ * Mean power in mW between readings k and k + 1 of an energy counter. If the counter was reset between
+ * them, the power is unknown and `before_mw` is repeated.
  */
 static int64_t tick_power_mw(const struct kwhy_power_series *series, size_t k, int64_t before_mw)
 {
@@ -51,7 +51,10 @@ json_t *kwhy_timeline_power(const struct kwhy_report *report, struct kwhy_text *
 	return array;
 }
 
-/* A column of memory sizes, bytes; null if all are unknown. An unknown size repeats the one before it. */
+/*
+ * A column of memory sizes in bytes; null if all are unknown. For an unknown size the one before it is
+ * repeated.
+ */
 static json_t *memory_column(
 	const struct kwhy_report *report, uint32_t device, bool reserved, struct kwhy_text *columns)
 {

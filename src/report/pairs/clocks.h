@@ -6,8 +6,8 @@
 #include "report/report.h"
 
 /*
- * Writes by how much the clocks of a run differ, with a grade for each clock. Writes nothing if no clocks
- * were compared.
+ * Writes by how much the clocks of a run drift against each other, with a grade for each clock. Writes
+ * nothing if no clocks were compared.
  */
 void kwhy_pairs_write_clocks(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out);

@@ -7,7 +7,7 @@
 
 /*
  * Columns of measured pairs of GPUs, for text and JSON. Rows are the structs of model/pairs.h with the same
- * names. Rows of energies and pinnings are the structs below.
+ * names. Rows of energies and of host thread placements are the structs below.
  */
 extern const struct kwhy_columns kwhy_pair_loggp_columns, kwhy_pair_energy_columns, kwhy_pair_pinning_columns,
 	kwhy_pair_held_out_columns, kwhy_pair_relation_columns, kwhy_pair_flag_columns,
@@ -16,8 +16,8 @@ extern const struct kwhy_columns kwhy_pair_loggp_columns, kwhy_pair_energy_colum
 struct kwhy_pair_energy_row {
 	struct kwhy_pair_energy energy;
 	/*
-	 * joules a byte: gross at both GPUs; net, source and target above idle (net at both GPUs, the others
-	 * at that GPU)
+	 * Joules a byte: gross at both GPUs; then above idle: net at both GPUs, source and target at that
+	 * GPU.
 	 */
 	struct kwhy_pair_figure gross, net, source, target;
 };

@@ -33,7 +33,9 @@ static bool is_back_to_back(const struct kwhy_pair_config *config, enum kwhy_pai
 	return is_timed(config, engine, KWHY_PAIR_BACK_TO_BACK);
 }
 
-/* The largest size up to `most` that was measured of an engine back to back, bytes; 0: there is none. */
+/*
+ * The largest size in bytes, up to `most`, that was measured for an engine back to back; 0: there is none.
+ */
 static uint64_t largest(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine, uint64_t most)
 {
 	uint64_t bytes = 0;
@@ -60,8 +62,8 @@ static double cut_rate(const struct kwhy_pair_config *config, size_t sample)
 }
 
 /*
- * Rate of one direction as nvbandwidth computes it, GB/s: the median of three samples of 16 copies, whose
- * times are cut to whole microseconds.
+ * Rate in one direction, GB/s, as nvbandwidth computes it: the median of three samples of 16 copies each,
+ * whose times are cut to whole microseconds.
  */
 static double nvbandwidth_gb_per_s(const struct kwhy_pair_config *config)
 {
@@ -71,7 +73,8 @@ static double nvbandwidth_gb_per_s(const struct kwhy_pair_config *config)
 }
 
 /*
- * Time of a copy of a size, s, interpolated linearly between the two nearest measured sizes; NAN: unknown.
+ * Time in s of a copy of a size, interpolated linearly between the two nearest measured sizes; NAN:
+ * unknown.
  */
 static double seconds_at(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine, uint32_t source,
 	uint32_t target, uint64_t bytes)
@@ -97,12 +100,12 @@ static double seconds_at(const struct kwhy_pairs *pairs, enum kwhy_pair_engine e
 		(double)(above->bytes - below->bytes);
 }
 
-/* Kind of the numbers in a matrix of GPUs. */
+/* What the numbers in a matrix of GPUs are. */
 struct cell {
 	enum kwhy_pair_engine engine;
 	enum kwhy_pair_clock clock;
 	uint64_t bytes;
-	bool swaps; /* true: the row's GPU receives; false: it sends */
+	bool swaps; /* true: the GPU of a row receives; false: it sends */
 };
 
 typedef double cell_value(
@@ -168,7 +171,10 @@ static enum kwhy_status nothing(
 		engines, kwhy_pair_clock_name(clock));
 }
 
-/* Writes the largest relative difference, over all pairs, of the peer's number from ours. */
+/*
+ * Writes by how much the other benchmark's number differs from ours: the largest relative difference over
+ * all pairs.
+ */
 static void write_distance(const struct kwhy_pairs *pairs, const struct cell *cell, struct kwhy_text *out)
 {
 	double worst = 0;
@@ -295,7 +301,7 @@ static enum kwhy_status write_p2p(
 	return KWHY_OK;
 }
 
-/* The tests of nccl-tests whose tables are printed. */
+/* Which tests of nccl-tests are printed, with their engines. */
 static const struct {
 	const char *name;
 	enum kwhy_pair_engine engine;
@@ -319,9 +325,9 @@ static void write_nccl_row(
 }
 
 /*
- * Writes the table of one pair, or for collectives the table of all GPUs. Sends and receives run in both
- * directions concurrently, as in nccl-tests's ring of two GPUs. Both directions give the same figure, of
- * which the first is written.
+ * Writes the table of one pair or, for collectives, the table of all GPUs. Sends and receives run in both
+ * directions concurrently, as in nccl-tests's ring of two GPUs. Both directions have the same figure, so
+ * only that of the first is written.
  */
 static size_t write_nccl_table(const struct kwhy_pairs *pairs, size_t test, uint32_t one, uint32_t other,
 	struct kwhy_text *out, double *worst)

@@ -6,16 +6,17 @@
 #include "model/pairs.h"
 
 /*
- * Writes what `peer` would print, computed from these samples by its definitions: nvbandwidth 0.8, nccl-tests
- * 2.19 (sendrecv_perf) or p2pBandwidthLatencyTest of CUDA's samples 13.0. Then it writes how that method
- * differs from kwhy's, and by how much. KWHY_E_USAGE: `peer` is none of these, or there is no sample of what
- * it measures.
+ * Writes what another benchmark (`peer`) would print, computed from these samples by its definitions:
+ * nvbandwidth 0.8, nccl-tests 2.19 (sendrecv_perf) or p2pBandwidthLatencyTest of CUDA's samples 13.0. Then
+ * it writes how that benchmark's method differs from kwhy's, and by how much. KWHY_E_USAGE: `peer` is none
+ * of these, or there is no sample of what it measures.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_report_pairs_compat(
 	const struct kwhy_pairs *pairs, const char *peer, struct kwhy_text *out, struct kwhy_error *error);
 
 /*
- * Checks the name of a peer, which is done before minutes of measuring. KWHY_E_USAGE: the name is unknown.
+ * Checks the name of another benchmark before minutes are spent on measuring. KWHY_E_USAGE: the name is
+ * unknown.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_report_pairs_compat_check(const char *peer, struct kwhy_error *error);
 

@@ -11,7 +11,7 @@ enum { CELL_BYTES = 64 };
 static const struct gauge {
 	const char *title, *key, *unit;
 	size_t offset;
-	double scale; /* factor from the gauge's unit to the unit shown */
+	double scale; /* factor that converts the gauge's unit to the unit shown */
 } gauges[] = {{"temperature", "temperature_c", "°C", offsetof(struct kwhy_pair_reading, temperature_c), 1},
 	{"power", "power_w", "W", offsetof(struct kwhy_pair_reading, power_w), 1},
 	{"clock", "clock_hz", "MHz", offsetof(struct kwhy_pair_reading, clock_hz), 1e-6}};
@@ -24,7 +24,10 @@ struct summary {
 	double mean, squares, least, most;
 };
 
-/* Computes mean and deviation by Welford's method, since there are many readings that differ little. */
+/*
+ * Computes mean and standard deviation by Welford's method, which is accurate for many readings that differ
+ * little.
+ */
 static void sum_up(
 	const struct kwhy_pairs *pairs, uint32_t gpu, const struct gauge *gauge, struct summary *out)
 {

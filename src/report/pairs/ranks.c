@@ -11,7 +11,8 @@
 enum { CELL_BYTES = 64, SIZE_STEP = 16 };
 
 /*
- * Whether the table shows a size. Without --verbose it shows every fourth power of two and the largest size.
+ * Whether the table shows a size. Without --verbose it shows the smallest size, this size times 16, times
+ * 256 and so on, and the largest size.
  */
 static bool is_shown(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config, bool verbose)
 {

@@ -70,7 +70,7 @@ static uint64_t least_bytes(const struct kwhy_pairs *pairs, enum kwhy_pair_engin
 	return least;
 }
 
-/* The clock of an engine's first result. All of the engine's rows are compared by this clock. */
+/* The clock of an engine's first result, by which all of the engine's rows are compared. */
 static enum kwhy_pair_clock clock_of(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine)
 {
 	int first = KWHY_PAIR_CLOCK_COUNT - 1;
@@ -200,8 +200,8 @@ static void write_loggp(
 }
 
 /*
- * Writes the regimes (ranges of sizes with their own fit): with --verbose all, otherwise only those of copies
- * that the source queues.
+ * Writes the regimes (ranges of sizes, each with a fit of its own): with --verbose all, otherwise only
+ * those of copies that the source queues.
  */
 static void write_regimes(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
@@ -243,7 +243,7 @@ static void write_regimes(
 	kwhy_table_write(&table, style, out);
 }
 
-/* Writes by how much transfers are slower under load than alone. */
+/* Writes by how much transfers are slower while other transfers load the links. */
 static void write_loads(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -301,7 +301,7 @@ static void write_energies(
 	}
 }
 
-/* Writes how well the fits predict samples that were not fitted. */
+/* Writes how well the fits predict samples that were left out of them. */
 static void write_held_outs(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -314,7 +314,7 @@ static void write_held_outs(
 	kwhy_table_write(&table.table, style, out);
 }
 
-/* Writes what effect the NUMA node of the host's thread has. */
+/* Writes how the times depend on the NUMA node of the host's thread. */
 static void write_pinnings(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inputs of simulators that describe a link by a latency and a rate. */
+/* Input files of network simulators that describe a link by a latency and a rate. */
 #include "report/simulators/simulators.h"
 
 #include <inttypes.h>
@@ -10,8 +10,8 @@
 /* --- ASTRA-sim, analytical network --- */
 
 /*
- * ASTRA-sim's "GB/s" is 2^30 bytes a second: bw * (1 << 30) / 1e9 in its NetworkFunction.cpp. A transfer
- * through a Switch takes two hops.
+ * In ASTRA-sim "GB/s" means 2^30 bytes a second: its NetworkFunction.cpp computes bw * (1 << 30) / 1e9. A
+ * transfer through a Switch takes two hops.
  */
 #define ASTRA_GB 1073741824.0
 #define HOPS 2
@@ -80,11 +80,11 @@ const struct kwhy_simulator kwhy_simulator_simai = {"SimAI", "simai_topology.txt
 
 /* --- LogGOPSim, and ATLAHS with the same parameters --- */
 
-#define TICKS_MAX 2e9 /* ticks; parameters of LogGOPSim are of type int */
+#define TICKS_MAX 2e9 /* In ticks. Parameters of LogGOPSim are of type int. */
 
 /*
- * LogGOPSim adds the overhead o at both ends, but a copy takes no time of the target's processor. So o is 0
- * and the latency L has all of the constant time.
+ * LogGOPSim adds the overhead o at both ends, but a copy takes no time of the target's processor. So o is
+ * 0, and the latency L contains all of the constant time.
  */
 static void write_loggopsim(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inputs of simulators that use measured times as they are. */
+/* Input files of network simulators that use measured times as they are. */
 #include "report/simulators/simulators.h"
 
 #include "report/json/writer.h"
@@ -21,7 +21,7 @@ static void write_attribute(struct kwhy_json *json, const char *name, uint64_t v
 }
 
 /*
- * Writes nodes of Chakra in the JSON form of its schema. The attribute duration_ns has the time, since
+ * Writes nodes of Chakra in the JSON form of its schema. The time is in the attribute duration_ns, since
  * duration_micros is an integer, which is too coarse here.
  */
 static void write_chakra(const struct kwhy_pairs *pairs, struct kwhy_text *out)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Input of SimGrid: a platform whose links have the rate of the largest sizes, with factors of SMPI for
- * smaller ones. A factor applies to sizes above its boundary (FactorSet in SimGrid), so each range of sizes
- * begins at a boundary.
+ * Input file of SimGrid: a platform whose links have the rate of the largest sizes, with factors of SMPI
+ * (its MPI layer) for smaller ones. A factor applies to sizes above its boundary (FactorSet in SimGrid), so
+ * each range of sizes begins at a boundary.
  */
 #include "report/simulators/simulators.h"
 
@@ -30,7 +30,7 @@ static const struct kwhy_pair_curve *first_curve(const struct kwhy_pairs *pairs)
 }
 
 /*
- * A segment of a curve without a negative latency. Where the fitted latency is negative, it becomes 0, and
+ * A segment of a curve whose latency is not negative. If the fitted latency is negative, it becomes 0, and
  * the rate is changed so that the time in the (geometric) middle of the segment stays the same.
  */
 static struct kwhy_transfer_segment positive(struct kwhy_transfer_segment segment)

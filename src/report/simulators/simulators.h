@@ -6,9 +6,9 @@
 #include "model/pairs.h"
 
 /*
- * Writes measured pairs of GPUs as inputs of network simulators. Each input is read back from the written
- * text. From it a model of the simulator computes times, which are compared with measured ones: those of
- * copies that the source queues, back to back, with no other load. Pure.
+ * Writes measured pairs of GPUs as input files of network simulators. Each file is read back, and a model
+ * of the simulator computes times from it. These are compared with measured ones: those of copies that the
+ * source queues, back to back, with no other load. Pure.
  */
 struct kwhy_simulator {
 	const char *name, *file;
@@ -40,15 +40,17 @@ void kwhy_simulator_compare(const struct kwhy_simulator *simulator, const char *
 /* Whether the link of any pair is known, so that inputs can be written. */
 bool kwhy_simulators_can_write(const struct kwhy_pairs *pairs);
 
-/* The link with the median rate of all pairs, for simulators that have a single link; NAN: unknown. */
+/*
+ * The link whose rate is the median over all pairs, for simulators that have a single link; NAN: unknown.
+ */
 struct kwhy_pair_link kwhy_simulator_middle_link(const struct kwhy_pairs *pairs);
 
-/* Whether transfers of this configuration are those with which simulators are compared. */
+/* Whether transfers of this configuration are compared with the simulators' times. */
 bool kwhy_simulator_takes(const struct kwhy_pair_config *config);
 
 /*
- * The number that follows the first `key` in `text`; NAN: `text` is NULL, or has no key or no number after
- * it.
+ * The number that follows the first `key` in `text`; NAN: `text` is NULL, or does not contain the key or a
+ * number after it.
  */
 double kwhy_simulator_number(const char *text, const char *key);
 

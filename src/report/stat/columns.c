@@ -95,8 +95,8 @@ static struct kwhy_stat_sample amount(const struct kwhy_stat_row *row, const str
 }
 
 /*
- * A figure over all runs that count: the mean of `above` or, if `below` is not NULL, the sum of `above` over
- * the sum of `below`.
+ * A figure over all runs that count: the mean of `above`. If `below` is not NULL, it is the sum of `above`
+ * over the sum of `below`.
  */
 struct over_runs {
 	kwhy_stat_sample_of *above, *below;
@@ -124,7 +124,8 @@ static struct kwhy_value figure(const struct kwhy_column *column, const void *ro
 #define AT(member) KWHY_AT(struct kwhy_stat_row, member)
 
 /*
- * Shows the relative distances of an interval's ends from its mean: "±1.2 %"; "" if the interval is unknown.
+ * Shows how far the ends of an interval are from its mean, in percent of the mean: "±1.2 %"; "" if the
+ * interval is unknown.
  */
 static const char *show_interval(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row)
 {
@@ -144,7 +145,7 @@ static const char *show_elapsed(char out[KWHY_SHOWN_BYTES], const struct kwhy_va
 	return out;
 }
 
-/* Shows a CPU time. The system counts it in steps, so 0 s is shown as less than 1 ms. */
+/* Shows a CPU time. The system counts it in ticks, so 0 s is shown as less than 1 ms. */
 static const char *show_cpu_time(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row)
 {
 	double seconds = value->figure.estimate.mean;
@@ -153,7 +154,7 @@ static const char *show_cpu_time(char out[KWHY_SHOWN_BYTES], const struct kwhy_v
 	return seconds < 1e-3 ? "under 1 ms" : kwhy_quantity_si(out, seconds, "s", 3);
 }
 
-/* The text shows these columns as a sentence, in which each value is followed by its title. */
+/* Columns that the text shows in a sentence, in which each value is followed by its title. */
 static const struct kwhy_column time_items[] = {
 	{"elapsed_s", "", KWHY_UNIT_S, ALL, MEAN(elapsed), .show = show_elapsed, .change = "time"},
 	{"user_s", " of CPU time in user mode", KWHY_UNIT_S, ALL, MEAN(user), .show = show_cpu_time,
@@ -165,8 +166,8 @@ static const struct kwhy_column time_items[] = {
 const struct kwhy_columns kwhy_stat_time_columns = {KWHY_COLUMNS(time_items)};
 
 /*
- * Shows half of the interval of the energy above idle in joules and not in percent, since that energy may be
- * about 0.
+ * Shows half of the interval of the energy above idle in joules. Percent would be useless, since that
+ * energy may be about 0.
  */
 static const char *show_half(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row)
 {
@@ -223,8 +224,8 @@ static const struct kwhy_column idle_items[] = {
 const struct kwhy_columns kwhy_stat_idle_columns = {KWHY_COLUMNS(idle_items)};
 
 /*
- * Shows an amount of work in ones: 12 tokens, never 12000 millitokens. Amounts above a million get SI
- * prefixes.
+ * Shows an amount of work without milli prefixes: 12 tokens, never 12000 millitokens. Amounts above a
+ * million get SI prefixes.
  */
 static const char *show_amount(char out[KWHY_SHOWN_BYTES], double amount, const char *unit)
 {
@@ -280,7 +281,7 @@ static const char *show_efficiency(
 }
 
 /*
- * The names of these columns in a comparison follow the name of the unit: "tokens", "tokens/s", "tokens/J".
+ * In a comparison the names of these columns follow the name of the unit: "tokens", "tokens/s", "tokens/J".
  */
 static const struct kwhy_column work_items[] = {
 	{"unit", "", KWHY_UNIT_WORDS, TEXT | JSON, AT(work.unit)},

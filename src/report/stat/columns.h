@@ -6,8 +6,8 @@
 #include "report/stat/summary.h"
 
 /*
- * Columns of `kwhy stat`, from which text, JSON, CSV and the `kwhy compare` of two results are written. Rows
- * are struct kwhy_stat_row; the row of the cost is struct kwhy_stat.
+ * Columns of `kwhy stat`, from which text, JSON, CSV and the `kwhy compare` of two results are written.
+ * Rows are struct kwhy_stat_row; the row that states what measuring cost is struct kwhy_stat.
  */
 extern const struct kwhy_columns kwhy_stat_time_columns, kwhy_stat_domain_columns, kwhy_stat_idle_columns,
 	kwhy_stat_work_columns, kwhy_stat_work_domain_columns, kwhy_stat_run_columns,
@@ -19,7 +19,7 @@ struct kwhy_stat_row kwhy_stat_row_of(
 /* The row of a run, or of a run's energy in a domain. */
 struct kwhy_stat_row kwhy_stat_run_row_of(const struct kwhy_stat *stat, size_t r, size_t d);
 
-/* A figure with a single value, whose interval is that of the meter; NAN: value or interval is unknown. */
+/* A figure of a single run, whose interval is that of the meter; NAN: value or interval is unknown. */
 struct kwhy_stat_figure kwhy_stat_single(double value, double low, double high);
 
 #endif

@@ -110,8 +110,8 @@ static void add_run(struct kwhy_text *out, const struct kwhy_stat *stat, size_t 
 }
 
 /*
- * Adds the intervals of the power curve and the values of metrics. Their times are since the start of their
- * run, s.
+ * Adds the intervals of the power curve and the values of metrics. Their times are in s since the start of
+ * their run.
  */
 static void add_curves(struct kwhy_text *out, const struct kwhy_stat *stat)
 {

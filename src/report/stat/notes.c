@@ -7,16 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* share of a processor core that the measurement takes; more may disturb the command */
+/* share of a processor core that the measurement may take without a note; more may disturb the command */
 #define COST_CORE_RATIO 0.005
 #define STEP_REPORTED_S 0.05
-#define UNSETTLED_W 8 /* W above clean idle; idle levels of boards of one model differ by less */
+#define UNSETTLED_W 8 /* watts above clean idle; idle levels of boards of one model differ by less */
 
 static void note(struct kwhy_stat_summary *summary, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * Adds a note. A note without space is counted only, from which kwhy_stat_notes_add() knows the space needed.
+ * Adds a note. If there is no space for it, it is only counted, so that kwhy_stat_notes_add() knows the
+ * space needed.
  */
 static void note(struct kwhy_stat_summary *summary, const char *format, ...)
 {
@@ -122,7 +123,7 @@ static void note_domain(const struct kwhy_stat *stat, struct kwhy_stat_summary *
 			domain->idle.processes == 1 ? "process" : "processes");
 }
 
-/* Notes work of which some run reported no count. A reported count of 0 is known. */
+/* Notes that some run reported no count of some work. A reported count of 0 is known. */
 static void note_unreported_work(const struct kwhy_stat *stat, struct kwhy_stat_summary *summary, size_t w)
 {
 	const struct kwhy_stat_work *work = &stat->work[w];

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Relative half-width of the energy's interval above which more runs are recommended. */
+/* Half-width of the energy's interval, as a share of the energy, above which more runs are recommended. */
 #define ENOUGH_RATIO 0.1
 #define RUNS_MAX 1e6
 
@@ -102,8 +102,8 @@ struct kwhy_stat_figure kwhy_stat_ratio(
 }
 
 /*
- * Relative half-width of the 95 % interval that the mean would have over `runs` runs, if they scatter like
- * those that were made.
+ * Half-width that the 95 % interval of the mean would have after `runs` runs, as a share of the mean, if
+ * further runs scatter like those that were made.
  */
 static double half_ratio_of(const struct kwhy_estimate *estimate, double runs)
 {
@@ -113,8 +113,8 @@ static double half_ratio_of(const struct kwhy_estimate *estimate, double runs)
 
 /*
  * Number of runs that would bring the relative half-width to ENOUGH_RATIO. For a single run, whose interval
- * is the meter's, the half-width is taken to fall with the square root of the number of runs. 0: it is
- * reached, or too many runs would be needed.
+ * is the meter's, the half-width is assumed to fall with the square root of the number of runs. 0:
+ * ENOUGH_RATIO is reached, or too many runs would be needed.
  */
 static uint64_t runs_needed(const struct kwhy_stat_figure *energy)
 {

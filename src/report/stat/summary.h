@@ -10,21 +10,27 @@
 struct kwhy_stat_domain_figures {
 	struct kwhy_stat_figure energy_j;
 	double peak_w; /* highest power in any run, W */
-	/* energy that a context alone would have drawn, as part of a run's net energy, J */
+	/* part of a run's net energy that a context alone would have drawn, J */
 	double context_j;
-	/* half-width of the meters' interval of a run's energy, over that energy; a mean over runs */
+	/*
+	 * half-width of the meters' interval of a run's energy, as a share of that energy; mean over the
+	 * runs
+	 */
 	double meter_half_ratio;
 	/*
-	 * number of runs that would make the relative half-width 10 %; 0: it is reached, or the number cannot
-	 * be determined
+	 * number of runs that would bring the relative half-width to 10 %; 0: it is reached, or the number
+	 * cannot be determined
 	 */
 	uint64_t runs_needed;
-	size_t unmeasured; /* number of runs that count but whose energy is unknown */
-	/* basis of the energy, and reason why energy is missing; each from the last run that has one */
+	size_t unmeasured; /* number of runs that count in means although their energy is unknown */
+	/*
+	 * basis of the energy, and reason why energy is missing; each is taken from the last run that has
+	 * one
+	 */
 	const char *basis, *missing;
 };
 
-/* Intermediate results from which figures are computed on request. All pointers lie in its arena. */
+/* Intermediate results from which figures are computed when needed. All pointers lie in its arena. */
 struct kwhy_stat_summary {
 	struct kwhy_arena arena;
 	size_t counted;
@@ -62,7 +68,7 @@ struct kwhy_stat_row {
 	double net_j;
 };
 
-/* A value of one run, with the meter's interval of it. */
+/* A value of one run, with the interval that the meter's uncertainty gives. */
 struct kwhy_stat_sample {
 	double value, low, high; /* low and high: ends of the interval; NAN: unknown */
 };
@@ -74,8 +80,8 @@ kwhy_stat_sample_of kwhy_stat_gross; /* gross energy of the row's domain, J */
 /* Mean of a value over the runs that count. */
 struct kwhy_stat_figure kwhy_stat_mean(const struct kwhy_stat_row *row, kwhy_stat_sample_of *sample);
 /*
- * Ratio of two values over the runs that count and have both: sum of the one over sum of the other. Used for
- * joules a unit, units a second and units a joule.
+ * Ratio of two values: the sum of one over the sum of the other, over the runs that count and have both.
+ * Used for joules a unit, units a second and units a joule.
  */
 struct kwhy_stat_figure kwhy_stat_ratio(
 	const struct kwhy_stat_row *row, kwhy_stat_sample_of *above, kwhy_stat_sample_of *below);

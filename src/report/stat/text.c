@@ -190,9 +190,9 @@ static void write_intervals(const struct page *page)
 }
 
 /*
- * Whether the text mentions that a meter is absent. Missing GPUs of one vendor are not mentioned if GPUs of
- * another are metered. A meter that only lacks permission is always mentioned, even if a less exact one
- * replaces it.
+ * Whether the text mentions that a meter is missing. Missing GPUs of one vendor are not mentioned if GPUs
+ * of another are metered. A meter for which only a permission is missing is always mentioned, even if a
+ * less exact one replaces it.
  */
 static bool is_reported(const struct page *page, const struct kwhy_stat_absence *absence)
 {

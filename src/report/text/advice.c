@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What to do: one row a kind of finding, with its place and its whole cure. */
+/* Advice: one row for each kind of finding, with its source position and its whole cure. */
 
 enum { PARAGRAPH_COLUMNS = 260 };
 
-/* Appends what a cure saves, "To save about 148 J (52.5 %) and 1.24 s". */
+/* Appends what a cure saves: "To save about 148 J (52.5 %) and 1.24 s". */
 static void add_saving(
 	const struct kwhy_text_context *context, const struct kwhy_finding_kind *kind, struct kwhy_text *out)
 {
@@ -43,7 +43,10 @@ static size_t first_clause(const char *cure)
 	return i;
 }
 
-/* Number of bytes of the first clause without the share of the cause that it may state at its end. */
+/*
+ * Number of bytes of the first clause; the share of the cause that the clause may state at its end is not
+ * counted.
+ */
 static size_t advice_bytes(const char *cure)
 {
 	const size_t end = first_clause(cure);
@@ -54,7 +57,9 @@ static size_t advice_bytes(const char *cure)
 	return at > 1 ? at - 1 : end;
 }
 
-/* Number of the first kind, counted from 1, whose cure begins with the same advice; 0: none of those before.
+/*
+ * Number, counted from 1, of the first kind whose cure begins with the same advice; 0: none of the kinds
+ * before this one.
  */
 static size_t same_as(const struct kwhy_finding_kinds *kinds, size_t kind)
 {
@@ -84,7 +89,10 @@ static void add_cure(
 	kwhy_text_add(out, cure[bytes] ? "; more: --section findings." : ".");
 }
 
-/* Writes a paragraph. On the first screen where space is short, one with a long name is cut. */
+/*
+ * Writes a paragraph. On the first screen, if space is short, a paragraph that is long because of a name is
+ * cut.
+ */
 static void write_paragraph(
 	const struct kwhy_text_context *context, const char *lead, struct kwhy_text *text, bool is_whole)
 {
@@ -118,9 +126,7 @@ static void write_kind(const struct kwhy_text_context *context, size_t number, b
 	kwhy_text_done(&text);
 }
 
-/*
- * Whether the energy to which findings' shares refer differs by 1 % or more from the energy of the run.
- */
+/* Whether the energy of which findings state shares differs by 1 % or more from the energy of the run. */
 static bool is_base_apart(const struct kwhy_totals *totals)
 {
 	const double stated_nj = isfinite(totals->run_nj) && !totals->modelled ? totals->run_nj
@@ -129,7 +135,7 @@ static bool is_base_apart(const struct kwhy_totals *totals)
 	return totals->recorded_nj > 0 && fabs(totals->recorded_nj - stated_nj) >= 0.01 * totals->recorded_nj;
 }
 
-/* Writes the heading, which says how many findings there are and to which energy their shares refer. */
+/* Writes the heading, which states the number of findings and the energy of which they state shares. */
 static void write_heading(const struct kwhy_text_context *context, size_t count)
 {
 	const struct kwhy_totals *totals = context->totals;
@@ -156,7 +162,7 @@ void kwhy_first_screen_advice(const struct kwhy_text_context *context, size_t li
 	const size_t count = kinds->worth_count < limit ? kinds->worth_count : limit;
 
 	if (!context->report->findings || (!context->totals->active_count && !count))
-		return; /* nothing was searched */
+		return; /* findings were not searched for */
 	write_heading(context, count);
 	if (!count)
 		kwhy_text_add(context->out, "  nothing found that would save enough to be worth it\n");

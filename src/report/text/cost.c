@@ -11,8 +11,11 @@
 /* Section at the start of the first screen: time and energy of the run. */
 
 #define NJ_PER_KWH 3.6e15
-enum { SUBJECT_COLUMNS = 140 }; /* two lines; longer names of files and devices are cut */
-/* difference of both sides of an interval, over their sum, up to which one number is shown for both */
+/* Columns of text in two lines; longer names of files and devices are cut. */
+enum { SUBJECT_COLUMNS = 140 };
+/*
+ * Difference between both sides of an interval, over their sum, up to which one number is shown for both.
+ */
 #define EVEN_RATIO 0.05
 
 /* Appends " on 8 devices, NVIDIA H200", or "NVIDIA H200 and others" if their names differ. */
@@ -53,7 +56,7 @@ static void write_subject(const struct kwhy_text_context *context)
 	kwhy_arena_done(&arena);
 }
 
-/* Appends an amount of money in digits that people read: none below a thousandth. */
+/* Appends an amount of money with the digits that people read: none below a thousandth. */
 static void add_money(struct kwhy_text *out, double amount, const char *currency)
 {
 	char text[KWHY_QUANTITY_BYTES];
@@ -63,7 +66,10 @@ static void add_money(struct kwhy_text *out, double amount, const char *currency
 		*currency ? " " : "", currency);
 }
 
-/* Appends what the price and the grams are based on, " (0.3 EUR and 481 g a kWh, as in Thailand in 2023)". */
+/*
+ * Appends the price and the carbon intensity that were used, " (0.3 EUR and 481 g a kWh, as in Thailand in
+ * 2023)".
+ */
 static void add_rates(struct kwhy_text *out, const struct kwhy_report *report, const char *currency)
 {
 	const bool priced = isfinite(report->price_per_kwh), emitted = isfinite(report->intensity_g_per_kwh);
@@ -106,8 +112,8 @@ static void write_price(const struct kwhy_text_context *context)
 }
 
 /*
- * Explains why there is no price: the powers are assumed and the run was recorded in windows, so the energy
- * outside the windows is unknown.
+ * Explains why there is no price: the powers are assumed and only windows of the run were recorded, so the
+ * energy outside the windows is unknown.
  */
 static void write_no_price(const struct kwhy_text_context *context)
 {
@@ -118,7 +124,9 @@ static void write_no_price(const struct kwhy_text_context *context)
 
 enum { INTERVAL_BYTES = 3 * KWHY_QUANTITY_BYTES + 16 };
 
-/* Removes the unit of `low` if `high` has the same one: "3.11 kJ" before "3.46 kJ" becomes "3.11". */
+/*
+ * Removes the unit of `low` if `high` has the same one: in "3.11 kJ" to "3.46 kJ" the first becomes "3.11".
+ */
 static const char *without_unit_of(char *low, const char *high)
 {
 	char *unit = strchr(low, ' ');
@@ -174,7 +182,7 @@ static void write_work(const struct kwhy_text_context *context)
 	}
 }
 
-/* Words for the meter of the first device with known energy. The section on the method names all meters. */
+/* Names the meter of the first device with known energy. The section on the method names all meters. */
 static const char *meter_of(const struct kwhy_ledger *ledger)
 {
 	for (size_t d = 0; d < ledger->device_count; d++)
@@ -201,8 +209,8 @@ static const char *windows_of(const struct kwhy_totals *totals, char out[2 * KWH
 }
 
 /*
- * Describes the recorded time, if no activity gives the run's duration and only part of the recorded time was
- * metered.
+ * Describes the recorded time if there is no activity that would give the run's duration, and only part of
+ * the recorded time was metered.
  */
 static const char *recorded_of(const struct kwhy_text_context *context, char out[KWHY_QUANTITY_BYTES + 16])
 {
@@ -250,8 +258,8 @@ static const char *devices_of(const struct kwhy_totals *totals, char out[64])
 }
 
 /*
- * Writes the energy of the run. It differs from the ledger's energy, which includes what was metered before
- * and after the run and lacks the unmetered part.
+ * Writes the energy of the run. It differs from the ledger's energy in two ways: the ledger includes what
+ * was metered before and after the run, and lacks the unmetered part of the run.
  */
 static void write_run(const struct kwhy_text_context *context)
 {
@@ -282,8 +290,8 @@ static void write_metered(const struct kwhy_text_context *context)
 }
 
 /*
- * Writes the total energy of the run or, where that is unknown, all metered energy. All figures of the first
- * screen except the accounts refer to this total.
+ * Writes the total energy of the run or, if that is unknown, all metered energy. Except for the accounts,
+ * all figures of the first screen refer to this total.
  */
 static void write_energy(const struct kwhy_text_context *context)
 {
@@ -294,8 +302,9 @@ static void write_energy(const struct kwhy_text_context *context)
 }
 
 /*
- * Writes the energy while nothing ran between the first and the last work, to which the advice refers, as a
- * share of the metered energy of the run. Where that is not the total above, the sentence states it.
+ * Writes the energy that was drawn while nothing ran between the first and the last work, as a share of the
+ * metered energy of the run. The advice refers to this metered energy. If that is not the total above, the
+ * sentence states it.
  */
 static void write_busy_energy(const struct kwhy_text_context *context, const char *subject, const char *busy)
 {

@@ -30,8 +30,8 @@ static void add_ratio(struct kwhy_table *table, double ratio)
 }
 
 /*
- * Adds a share of the peak rate. Small copies reach less than a tenth of a percent of it, so their share has
- * more digits.
+ * Adds a share of the peak rate. For small copies it is below a tenth of a percent, so their share has more
+ * digits.
  */
 static void add_share_of_peak(struct kwhy_table *table, const struct kwhy_ranked_cost *cost)
 {
@@ -89,7 +89,7 @@ static const struct kwhy_table_column work_columns[] = {
 	{"a joule", KWHY_COLUMN_RIGHT},
 };
 
-/* Writes the energy of copying, expressed in multiply-adds of the same energy. */
+/* Writes how many multiply-adds take as much energy as the copies. */
 static void write_equivalents(const struct kwhy_text_context *context, double j_per_flop)
 {
 	char flop[KWHY_QUANTITY_BYTES], each[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];

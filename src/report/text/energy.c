@@ -187,7 +187,7 @@ static void add_category(struct kwhy_table *table, const struct kwhy_text_contex
 				  (enum kwhy_category)sum->category, totals->recorded_nj, totals->span_ns)));
 }
 
-/* Writes the part of the measured energy that activities took, and the mean power. */
+/* Writes the part of the measured energy that went to activities, and the mean power. */
 static void write_explained(const struct kwhy_text_context *context)
 {
 	const struct kwhy_totals *totals = context->totals;
@@ -208,7 +208,8 @@ static void write_explained(const struct kwhy_text_context *context)
 }
 
 /*
- * Explains rows without joules: times are those of the run, but joules exist only where the run was metered.
+ * Explains rows without joules: times are those of the whole run, but joules exist only where the run was
+ * metered.
  */
 static void write_unseen(const struct kwhy_text_context *context)
 {

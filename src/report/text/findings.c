@@ -9,9 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/*
- * Sections on waste, and on what the report is based on: findings, source and method.
- */
+/* Sections on findings of waste, and on what the report is based on: source and method. */
 
 enum { EVIDENCE_ROWS = 3, EVIDENCE_NAME_COLUMNS = 44 };
 
@@ -120,7 +118,10 @@ static void write_finding(
 	write_evidence(context, finding);
 }
 
-/* Writes one finding a kind, the one that takes the most time; verbose: the findings of all devices. */
+/*
+ * Writes one finding of each kind, the one that takes the most time; with `verbose`, the findings of all
+ * devices.
+ */
 void kwhy_section_findings(const struct kwhy_text_context *context)
 {
 	const struct kwhy_findings *findings = context->report->findings;
@@ -166,7 +167,10 @@ static void write_sources(const struct kwhy_text_context *context)
 	}
 }
 
-/* Adds figures on the fit after the energy of a device. Unknown figures are left out. */
+/*
+ * Adds figures on how well the powers fit the readings after the energy of a device. Unknown figures are
+ * left out.
+ */
 static void add_fit(struct kwhy_text *out, const struct kwhy_device_energy *energy)
 {
 	char text[KWHY_QUANTITY_BYTES];

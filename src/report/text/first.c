@@ -8,14 +8,15 @@
 #include <stdio.h>
 
 /*
- * The first screen: what the run cost, where that went, the three things to do, what is not known, and how to
- * see more. The rows of the largest accounts fill what the other parts leave free.
+ * The first screen: what the run cost, where energy and time went, the three most useful pieces of advice,
+ * what is not known, and how to see more. Rows of the largest accounts fill the lines that the other parts
+ * leave.
  */
 
 /* A terminal has 24 lines, one of them for the prompt that follows. */
 enum { SCREEN_LINES = 23, WHERE_MAX = 8, WHERE_BAR = 10, SECTION_ROWS = 20, REMARK_BYTES = 100 };
 
-/* The heading names the columns, so that no line is needed for their titles. */
+/* The heading states what the columns are, so that no line is needed for their titles. */
 static const struct kwhy_table_column columns[] = {
 	{"", KWHY_COLUMN_BAR},
 	{"", KWHY_COLUMN_NAME},
@@ -55,7 +56,8 @@ struct kwhy_where kwhy_where_of(const struct kwhy_totals *totals)
 	for (size_t i = 0; i < where.totals.row_count; i++)
 		if (where.totals.rows[i].gross_nj != KWHY_UNKNOWN_NJ)
 			where.sum_nj += (double)where.totals.rows[i].gross_nj;
-	if (!(where.sum_nj > 0)) { /* the energy of no row is known, as of random windows without a meter */
+	if (!(where.sum_nj > 0)) { /* the energy of every row is unknown, for example with random windows and
+				      no meter */
 		where.sum_nj = NAN;
 		where.totals.energy_nj = KWHY_UNKNOWN_NJ;
 	}
@@ -87,7 +89,7 @@ static void add_row(struct kwhy_table *table, const struct kwhy_where *where, co
 	kwhy_table_percent(table, kwhy_where_share(where, row));
 }
 
-/* The row with the sum of those that are not shown. Its name is that of no kernel. */
+/* The row with the sum of the rows that are not shown. Its name is not that of a kernel. */
 static void add_rest(
 	struct kwhy_table *table, const struct kwhy_where *where, struct kwhy_total *rest, size_t count)
 {
@@ -132,8 +134,8 @@ static void write_rows(const struct kwhy_text_context *context, const struct kwh
 }
 
 /*
- * Writes the columns' names and the total of the rows. That is less than the total above where readings cover
- * only part of the run.
+ * Writes the names of the columns and the total of the rows. The total is less than that of the run if
+ * readings cover only part of the run.
  */
 static void write_remark(const struct kwhy_where *where, char out[REMARK_BYTES])
 {
@@ -171,7 +173,10 @@ void kwhy_section_where(const struct kwhy_text_context *context)
 	kwhy_first_screen_where(context, context->style->verbose ? SIZE_MAX : SECTION_ROWS);
 }
 
-/* Ways to write the screen, from the roomiest to the shortest. */
+/*
+ * Layouts of the screen, from the longest to the shortest: numbers of rows and sentences, whether cures are
+ * written in full, and whether blank lines are kept.
+ */
 struct fit {
 	size_t min_rows, advice, unknown;
 	bool is_whole, is_spaced;
@@ -236,10 +241,10 @@ static void write_all(const struct kwhy_text_context *context, const struct fit 
 		squeeze(context->out);
 }
 
-/* Writes the screen of this fit to `out`, which is empty. False: it is too long. */
+/* Writes the screen in this layout to `out`, which is empty. False: it is too long. */
 static bool try_fit(const struct kwhy_text_context *context, const struct fit *fit, struct kwhy_text *out)
 {
-	const size_t table_lines = 1 + fit->is_spaced; /* the heading */
+	const size_t table_lines = 1 + fit->is_spaced; /* the heading, and the blank line before it */
 	struct kwhy_text_context part = *context;
 	size_t lines, rows;
 

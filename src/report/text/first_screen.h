@@ -5,36 +5,36 @@
 #include "report/text_context.h"
 
 /*
- * Parts of the first screen, from top to bottom, after the section of the cost. Each begins with a blank
- * line. The largest accounts in at most `rows` rows.
+ * Parts of the first screen after the section on the cost, from top to bottom. Each begins with a blank
+ * line. This one has the largest accounts in at most `rows` rows.
  */
 void kwhy_first_screen_where(const struct kwhy_text_context *context, size_t rows);
 /*
- * The best `limit` kinds of findings. A cure that consists of several clauses ends after the first one unless
- * `is_whole`.
+ * The `limit` kinds of findings that save most. A cure that consists of several clauses ends after the
+ * first one, unless `is_whole`.
  */
 void kwhy_first_screen_advice(const struct kwhy_text_context *context, size_t limit, bool is_whole);
 /* At most `limit` sentences on what the recording leaves unknown. Writes nothing if nothing is unknown. */
 void kwhy_first_screen_unknown(const struct kwhy_text_context *context, size_t limit);
 
-/* Calls `add` with each sentence on what is not known, the gravest first. */
+/* Calls `add` with each sentence on what is not known, the most serious first. */
 void kwhy_unknown_each(const struct kwhy_text_context *context,
 	void (*add)(void *target, const char *sentence), void *target);
 
-/* The accounts of the run, without what was drawn before and after it. */
+/* The accounts of the run, without the energy that was drawn before and after it. */
 struct kwhy_where {
-	struct kwhy_totals
-		totals; /* totals of the whole run, if random windows are samples of it; rows are borrowed */
-	double sum_nj;	/* energy of all rows, of which they state shares; NAN: unknown */
+	struct kwhy_totals totals; /* totals, for the whole run if random windows are samples of it; the rows
+				      are borrowed */
+	double sum_nj;		   /* energy of all rows, which is 100 % in their shares; NAN: unknown */
 };
 
 struct kwhy_where kwhy_where_of(const struct kwhy_totals *totals);
-/* Share of a row in the energy of all rows or, if that is unknown, in the devices' time; NAN: unknown. */
+/* A row's share of the energy of all rows or, if that is unknown, of the devices' time; NAN: unknown. */
 double kwhy_where_share(const struct kwhy_where *where, const struct kwhy_total *row);
-/* "idle while the host launches work", or the row's own name. */
+/* Name of a row for readers: "idle while the host launches work", or the row's own name. */
 const char *kwhy_where_words(const struct kwhy_total *row);
 
-/* Writes the first screen: at most 24 lines, if its parts can be shortened that far. */
+/* Writes the first screen. It has at most 24 lines, unless its parts cannot be shortened that far. */
 void kwhy_first_screen_write(const struct kwhy_text_context *context);
 
 #endif

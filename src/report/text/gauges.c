@@ -18,7 +18,9 @@ static const struct kwhy_table_column columns[] = {
 	{"most", KWHY_COLUMN_RIGHT},
 };
 
-/* Unit of a gauge by the end of its name. Longer ends come first, since the first match counts. */
+/*
+ * Unit of a gauge by the end of its name. Longer ends come first, since the first one that matches is used.
+ */
 static const struct unit {
 	const char *end, *si; /* end of the name; symbol of the unit (NULL: °C, see add_value()) */
 	double scale;
@@ -44,7 +46,7 @@ static const struct unit *unit_of(const char *name)
 	}
 }
 
-/* Adds the title of a gauge: "sm clock" for "sm_clock_hz". */
+/* Adds the name of a gauge as words: "sm clock" for "sm_clock_hz". */
 static void add_title(struct kwhy_table *table, const char *label, const char *name)
 {
 	size_t length = strlen(name) - strlen(unit_of(name)->end);
@@ -71,7 +73,7 @@ static void add_value(struct kwhy_table *table, const struct unit *unit, double 
 	}
 }
 
-/* Adds the row of a gauge. With a single reading, least and most are left empty. */
+/* Adds the row of a gauge. If there is a single reading, the lowest and highest value are left empty. */
 static void add_gauge(struct kwhy_table *table, const struct kwhy_text_context *context,
 	const struct kwhy_gauge_series *series)
 {
@@ -94,7 +96,7 @@ static void add_gauge(struct kwhy_table *table, const struct kwhy_text_context *
 	add_value(table, unit_of(name), (double)summary.most);
 }
 
-/* Writes the throttle reasons other than idle, since a device without work always lowers its clocks. */
+/* Writes the throttle reasons. Idle is left out, since a device without work always lowers its clocks. */
 static void tell_throttling(const struct kwhy_text_context *context, const struct kwhy_gauge_series *series)
 {
 	const struct kwhy_recording *recording = context->report->recording;

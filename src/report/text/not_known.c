@@ -6,12 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is not known: one sentence for each kind of what a recording lacks, the gravest first. */
+/*
+ * What is not known: one sentence for each kind of information that a recording lacks, the most serious
+ * first.
+ */
 
-/* share of the run's energy from which on its unmetered part is noted */
+/* share of the run's energy from which on its unmetered part is mentioned */
 #define NOTED_RATIO 0.01
 
-/* SENTENCE_BYTES: longest sentence of the first screen; those with longer names are cut */
+/* SENTENCE_BYTES: longest sentence on the first screen; names are cut to keep to it */
 enum { SECTION_ROWS = 16, SENTENCE_BYTES = 400 };
 
 struct sentences {
@@ -48,7 +51,7 @@ static void add_lost(struct sentences *sentences)
 		"events were damaged and are left out (--partial)");
 }
 
-/* Accounts without an assumed power, which are in no sum. */
+/* Names the accounts without an assumed power; no sum includes them. */
 static void add_missing(struct sentences *sentences)
 {
 	const struct kwhy_totals *totals = sentences->context->totals;
@@ -72,9 +75,9 @@ static double recorded_ratio(const struct kwhy_coverage_sum *sum)
 	return (double)sum->known_ns / (double)(sum->end_ns - sum->start_ns);
 }
 
-/* What the windows of all devices have in common. */
+/* What is common to the windows of all devices. */
 struct windows {
-	double least_ratio, most_ratio, error_ratio; /* error_ratio: the largest; NAN: not determined */
+	double least_ratio, most_ratio, error_ratio; /* error_ratio: the largest error; NAN: unknown */
 	size_t count;
 	bool are_random;
 };
@@ -109,7 +112,10 @@ static struct windows windows_of(const struct kwhy_text_context *context)
 	return windows;
 }
 
-/* How much of the run the windows cover, and how well randomly chosen ones represent it. */
+/*
+ * Says how much of the run the windows cover and, if they were chosen at random, how well they represent
+ * it.
+ */
 static void add_windows(struct sentences *sentences)
 {
 	const struct kwhy_text_context *context = sentences->context;
@@ -156,7 +162,7 @@ static void add_unmetered(struct sentences *sentences)
 	kwhy_text_done(&text);
 }
 
-/* Rows of which the readings determine only the sum. */
+/* Names accounts of which the readings determine only the sum. */
 static void add_sums(struct sentences *sentences)
 {
 	const struct kwhy_totals *totals = sentences->context->totals;
@@ -171,7 +177,7 @@ static void add_sums(struct sentences *sentences)
 		add(sentences, text);
 }
 
-/* Whether some advice has no source line although lines could show it. */
+/* Whether some advice has no source line, although a recording with source lines could show it. */
 static void add_lines(struct sentences *sentences)
 {
 	const struct kwhy_finding_kinds *kinds = sentences->context->kinds;
@@ -222,10 +228,10 @@ void kwhy_unknown_each(const struct kwhy_text_context *context,
 	add_incomplete(&sentences);
 }
 
-/* The sentences of a text report, of which there may be more than it shows. */
+/* The sentences of a text report. There may be more than it shows. */
 struct shown {
 	const struct kwhy_text_context *context;
-	struct kwhy_text text; /* of the first screen: sentences in one line */
+	struct kwhy_text text; /* of the first screen: each sentence must fit one line */
 	size_t limit, count;
 };
 

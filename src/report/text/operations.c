@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /*
- * Sections on memory traffic: copies, the cost of each kind of operation, and the cost of transfers beyond
+ * Sections on memory traffic: copies, the cost of each kind of operation, and what transfers cost beyond
  * the copies.
  */
 
@@ -116,8 +116,8 @@ static void add_known(struct kwhy_text *out, const char *name, const struct kwhy
 }
 
 /*
- * Explains the table: count, time and energy of one operation are those of all operations; energy sums are of
- * metered time only.
+ * Explains the table: count, time and energy of one operation are for all operations; sums of energy are
+ * for metered time only.
  */
 static void explain_operations(
 	const struct kwhy_text_context *context, const struct kwhy_operations *operations)

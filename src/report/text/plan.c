@@ -6,13 +6,13 @@
 #include <stdio.h>
 
 /*
- * Section with a summary of the projections of changes. `kwhy whatif` also lists assumptions and refused
+ * Section with a summary of the projected changes. `kwhy whatif` also lists assumptions and refused
  * changes.
  */
 
 static void add_row(struct kwhy_table *table, const struct kwhy_plan *whole, size_t changes)
 {
-	struct kwhy_plan plan = *whole; /* the plan with the changes up to this row only */
+	struct kwhy_plan plan = *whole; /* the plan without the changes after this row */
 	const struct kwhy_projected_change *change = &whole->changes[changes - 1];
 	const struct kwhy_projection *before = &whole->before, *after = &change->after;
 	bool has_energy = before->energy_nj != KWHY_UNKNOWN_NJ;

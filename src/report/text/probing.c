@@ -6,8 +6,8 @@
 #include <math.h>
 
 /*
- * Section on `kwhy probe`: the launches that it repeated, the share of the kernels' energy that became known,
- * and the launches that it left out.
+ * Section on `kwhy probe`: the launches that it repeated, the share of the kernels' energy that became
+ * known by this, and the launches that it did not repeat.
  */
 
 enum { REASONS_MAX = 8 };
@@ -19,7 +19,7 @@ static const char *share_of(char out[KWHY_QUANTITY_BYTES], const struct kwhy_pro
 		out, probing->busy_ns ? (double)part->busy_ns / (double)probing->busy_ns : 0);
 }
 
-/* Time in which the devices waited for the probe, as on the first screen, ns. */
+/* Time in ns in which the devices waited for kwhy probe, as the first screen states it. */
 static int64_t held_ns(const struct kwhy_text_context *context)
 {
 	const struct kwhy_ledger *ledger = context->report->ledger;
@@ -69,8 +69,8 @@ static void write_waiting(const struct kwhy_text_context *context, const struct 
 }
 
 /*
- * Repeats show the power in bursts. The account's interval also allows for the difference between burst and
- * program, so that a kernel may be known by the former only.
+ * The repeats show a kernel's power in bursts. The account's interval also covers the difference to its
+ * power in the program, so a kernel's power in bursts may be known well enough and its account not.
  */
 static void write_known(const struct kwhy_text_context *context, const struct kwhy_probing *probing,
 	const struct kwhy_probing_parts *parts)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sections on the host and on named intervals: API calls, steps, ranges, memory, meters of the host. */
+/* Sections on the host and on ranges: API calls, steps, ranges, memory, meters of the host. */
 
 enum { API_ROWS = 12, RANGE_ROWS = 12, STEP_ROWS = 6 };
 
@@ -52,7 +52,7 @@ static const struct kwhy_table_column range_columns[] = {
 	{"window", KWHY_COLUMN_RIGHT},
 };
 
-/* A step occurs once, so its table has its start in place of a count. */
+/* Each step occurs once, so its table has its start in place of a count. */
 static const struct kwhy_table_column step_columns[] = {
 	{"step", KWHY_COLUMN_NAME},
 	{"at", KWHY_COLUMN_RIGHT},
@@ -162,7 +162,7 @@ void kwhy_section_steps(const struct kwhy_text_context *context)
 	kwhy_text_context_heading(
 		context, "Steps", "energy: of what was launched inside; window: all meanwhile");
 	if (context->style->section_count || context->report->recording->work_count)
-		kwhy_text_context_step_mean(context); /* else it is said with the cost of the run */
+		kwhy_text_context_step_mean(context); /* else the section on the cost says it */
 	write_ranges(context, step_columns, ledger->steps, shown);
 	kwhy_text_context_more(context, ledger->step_count, shown);
 }
@@ -176,9 +176,7 @@ static const struct kwhy_table_column memory_columns[] = {
 	{"points", KWHY_COLUMN_RIGHT},
 };
 
-/*
- * Whether a row is shown. It is if allocations were recorded, and not only the memory that the device has.
- */
+/* Whether a row is shown: allocations must have been recorded, not only the size of the device's memory. */
 static bool is_memory_known(const struct kwhy_memory_sum *memory)
 {
 	return memory->peak_allocated_bytes != KWHY_UNKNOWN_BYTES ||

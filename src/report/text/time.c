@@ -106,7 +106,7 @@ static bool has_roofline(const struct kwhy_text_context *context)
 	return context->report->ledger->roofline.ratio > 0;
 }
 
-/* Whether work in FLOP or bytes was stated. If it does not suffice for a roofline, a note says why. */
+/* Whether work in FLOP or bytes was stated. If that is not enough for a roofline, a note says why. */
 static bool is_asked_for(const struct kwhy_recording *recording)
 {
 	bool asked = false;
@@ -142,9 +142,7 @@ static void explain_utilisation(const struct kwhy_text_context *context)
 	kwhy_text_context_paragraph(context, "  ", text);
 }
 
-/*
- * Adds a roofline ratio. It has enough digits for small ratios, since a serial program may reach 0.015 %.
- */
+/* Adds a roofline ratio, with enough digits for small ones: a serial program may reach 0.015 %. */
 static void add_roofline(struct kwhy_table *table, double ratio)
 {
 	char share[KWHY_QUANTITY_BYTES];
@@ -200,8 +198,8 @@ static const struct kwhy_table_column rank_columns[] = {
 };
 
 /*
- * Writes the imbalance of the ranks: longest compute time over the mean, less one. The ranks with less to
- * compute wait for the longest.
+ * Writes the imbalance of the ranks: longest compute time over the mean, less one. Ranks that compute less
+ * wait for the one that computes longest.
  */
 static void write_imbalance(const struct kwhy_text_context *context)
 {

@@ -17,10 +17,7 @@ static const struct kwhy_table_column columns[] = {
 	{"longest", KWHY_COLUMN_RIGHT},
 };
 
-/*
- * Columns that are used if some row has a source location. There is not enough space for the other columns
- * then.
- */
+/* Columns that are used if some row has a source position. There is then no space for the other columns. */
 static const struct kwhy_table_column place_columns[] = {
 	{"host in", KWHY_COLUMN_NAME},
 	{"time", KWHY_COLUMN_RIGHT},
@@ -42,7 +39,7 @@ static const char *words_of(const struct kwhy_recording *recording, const struct
 	return sum->name ? kwhy_names_get(&recording->names, sum->name) : "a step, in none of its ranges";
 }
 
-/* Adds a source location, "train.py:42". A long path is cut at its start. */
+/* Adds a source position, "train.py:42". A long path is cut at its start. */
 static void add_place(
 	struct kwhy_table *table, const struct kwhy_recording *recording, const struct kwhy_host_sum *sum)
 {
@@ -96,8 +93,8 @@ static void write_waits(
 }
 
 /*
- * Whether any range contains idle time of a device. If none does, the section would repeat the time
- * categories.
+ * Whether any range contains idle time of a device. If none does, the section would only repeat the
+ * categories of time.
  */
 static bool has_ranges(const struct kwhy_device_ledger *device_ledger)
 {

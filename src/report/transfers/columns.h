@@ -21,7 +21,7 @@ struct kwhy_transfer_energy_row {
 };
 struct kwhy_transfer_energy_row kwhy_transfer_energy_row_of(const struct kwhy_transfers *transfers, size_t i);
 
-/* short name of a clock for tables: "row", "alone", "host" */
+/* short name of a clock for tables: "row" (back-to-back), "alone" (isolated), "host" */
 const char *kwhy_transfer_clock_title(enum kwhy_transfer_clock clock);
 
 #endif

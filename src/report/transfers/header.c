@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-/* Adds text to a comment of the header, without characters that could end the comment. */
+/* Adds text to a comment of the header. Characters that could end the comment are left out. */
 static void add_words(struct kwhy_text *out, const char *words)
 {
 	for (; words && *words; words++)
@@ -27,8 +27,8 @@ static void add_choices(const struct kwhy_transfers *transfers, struct kwhy_text
 }
 
 /*
- * Adds the limits as an initialiser of struct kwhy_transfer_limits in kwhy/transfer.h. A limit of 0 stands
- * for its default there.
+ * Adds the limits as an initialiser of struct kwhy_transfer_limits in kwhy/transfer.h, where a limit of 0
+ * means the default.
  */
 static void add_limits(const struct kwhy_transfer_crossover *crossover, struct kwhy_text *out)
 {

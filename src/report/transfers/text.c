@@ -257,7 +257,7 @@ static bool is_shown_choice(const struct page *page, const void *row)
 			choice->piece_bytes == 65536);
 }
 
-/* Whether the table shows a baseline. Without --verbose it shows only those with 1, 16 or 1024 pieces. */
+/* Whether the table shows a baseline. Without --verbose it shows only those for 1, 16 or 1024 pieces. */
 static bool is_shown_baseline(const struct page *page, const void *row)
 {
 	const struct kwhy_transfer_baseline *baseline = row;
@@ -266,7 +266,7 @@ static bool is_shown_baseline(const struct page *page, const void *row)
 		baseline->pieces == 1024;
 }
 
-/* Whether the table shows a size of pinned memory. Without --verbose it shows powers of 16 only. */
+/* Whether the table shows a size of page-locked memory. Without --verbose it shows powers of 16 only. */
 static bool is_shown_pinning(const struct page *page, const void *row)
 {
 	uint64_t bytes = ((const struct kwhy_transfer_pinning *)row)->bytes;
