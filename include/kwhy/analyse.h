@@ -188,11 +188,11 @@ KWHY_API int kwhy_analysis_account(
 struct kwhy_finding_info {
 	size_t size;	   /* set by the caller */
 	const char *id;	   /* "small-copies" */
-	const char *title; /* one line with its numbers */
+	const char *title; /* the waste in one line, with its numbers */
 	const char *cure;
 	const char *change;	/* name for kwhy_analysis_project(); NULL: no such change */
 	const char *assumption; /* what the saving assumes */
-	int32_t device;		/* -1: on the host or across devices */
+	int32_t device;		/* -1: the waste is on the host or across devices */
 	int32_t bound;		/* what the saving means: KWHY_ANALYSE_EXPECTED, _UPPER or _LOWER */
 	int32_t frees_device; /* 1: saved_ns becomes free on the device for other work; the run is not shorter
 			       */
@@ -284,7 +284,7 @@ KWHY_API int kwhy_plan_info(const struct kwhy_plan *plan, struct kwhy_plan_info 
 struct kwhy_plan_change_info {
 	size_t size; /* set by the caller */
 	const char *id, *title;
-	const char *effort; /* "lines", "days", "design" */
+	const char *effort; /* effort of making the change: "lines", "days", "design" */
 	const char *risk;   /* risk to the program's results: "none", "order", "numerics" */
 	const char *assumption;
 	uint64_t places;

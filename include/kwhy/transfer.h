@@ -109,8 +109,8 @@ struct kwhy_transfer_options {
 			       device */
 	void *stream; /* a CUstream or hipStream_t of that device, which the caller owns; NULL: the engine
 			 makes one. Name the default streams as CU_STREAM_LEGACY and CU_STREAM_PER_THREAD */
-	uint64_t slot_bytes; /* capacity of a slot in bytes of pieces; 0: 256 KiB */
-	uint32_t slots;	     /* slots for each direction and node; 0: 8 */
+	uint64_t slot_bytes; /* number of slots for each direction and NUMA node; 0: 8 */
+	uint32_t slots;	     /* largest number of pieces in a slot; 0: 4096 */
 	uint32_t pieces;     /* most pieces in a slot; 0: 4096 */
 	int32_t refuse_full; /* 1: calls return KWHY_TRANSFER_FULL instead of waiting for a slot */
 	int32_t disjoint; /* 1: the caller guarantees that the puts of a flush do not overlap, and the engine
@@ -259,7 +259,7 @@ struct kwhy_transfer_loader_options {
 	uint64_t bytes;	      /* size of all the data as it is read, above 0 */
 	uint64_t chunk_bytes; /* 0: from kwhy_transfer_chunk_bytes() if copy_s and compute_s are known, else 4
 				 MiB */
-	uint32_t slots;	      /* most chunks in flight; 0: 4 */
+	uint32_t slots;	      /* largest number of chunks in flight; 0: 4 */
 	const void *from;     /* the data in memory; NULL: `read` supplies them */
 	kwhy_transfer_reader *read;
 	void *context;

@@ -8,7 +8,7 @@
 
 /* How a plan is made: from requested changes, or from those that save most. */
 struct question {
-	const struct kwhy_whatif_request *requests; /* NULL: take the changes that save most */
+	const struct kwhy_whatif_request *requests; /* NULL: the plan takes the changes that save most */
 	size_t request_count;
 	bool numerics;
 };

@@ -76,7 +76,7 @@ static void set_saving(
 	finding->saving = saving;
 }
 
-/* Keeps a finding's own bound, and adds to its assumption why the change was refused. */
+/* Keeps the bound of a finding's detector, and adds to the assumption why the change was refused. */
 static void tell_refused(
 	struct kwhy_findings *findings, struct kwhy_finding *finding, const struct kwhy_plan *plan)
 {

@@ -16,8 +16,8 @@
 const struct kwhy_whatif_change *kwhy_saving_change(const struct kwhy_finding *finding);
 
 /*
- * Whether savings can be projected: only one device worked, no work is lost or unrecorded, and the recording
- * is not too large. `ledger` may be NULL.
+ * Whether savings can be projected. Only one device may have worked, no work may be lost or unrecorded, and
+ * the recording may not be too large. `ledger` may be NULL.
  */
 bool kwhy_savings_are_projected(const struct kwhy_recording *recording, const struct kwhy_ledger *ledger);
 

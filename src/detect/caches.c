@@ -62,7 +62,7 @@ static int read_sizes(const char **at, const char *end, int64_t sizes[DIMS_MAX])
 	return count;
 }
 
-/* Reads the first two inputs of a concatenation whose shapes differ in one size alone. */
+/* Reads the first two inputs of a concatenation. Their shapes must differ in one size alone. */
 static bool read_joined(const char *shape, struct joined *out)
 {
 	const char *at = shape, *end = shape + strcspn(shape, ";");

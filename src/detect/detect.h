@@ -54,10 +54,10 @@ extern const struct kwhy_detector kwhy_detectors[];
 extern const size_t kwhy_detector_count;
 
 struct kwhy_detect_options {
-	double min_gain_ratio; /* findings that save less than this share of the window or of the energy are
-				  left out; default 0.01 */
-	size_t evidence_limit; /* number of occurrences, the longest ones, kept as evidence for each finding;
-				  default 5 */
+	double min_gain_ratio; /* findings are left out if they save less than this share of the window's time
+				  and of the run's energy; default 0.01 */
+	size_t evidence_limit; /* number of occurrences that are kept as evidence for each finding, the
+				  longest ones; default 5 */
 	const char *const *thresholds; /* each of the form "ID.NAME=VALUE" */
 	size_t threshold_count;
 };

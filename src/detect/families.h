@@ -6,23 +6,23 @@
 
 /* The detectors by family. Each family is one file, which the comments name. */
 
-/* copies.c */
+/* in copies.c: */
 enum kwhy_status kwhy_detect_small_copies(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_pageable_copies(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_unoverlapped_copies(const struct kwhy_detect_context *context);
-/* round_trips.c */
+/* in round_trips.c: */
 enum kwhy_status kwhy_detect_round_trips(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_staged_peer_copies(const struct kwhy_detect_context *context);
-/* waits.c */
+/* in waits.c: */
 enum kwhy_status kwhy_detect_scalar_readbacks(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_redundant_syncs(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_sync_after_every_op(const struct kwhy_detect_context *context);
-/* host.c */
+/* in host.c: */
 enum kwhy_status kwhy_detect_launch_bound(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_late_starts(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_host_gaps(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_idle_context(const struct kwhy_detect_context *context);
-/* kernels.c */
+/* in kernels.c: */
 enum kwhy_status kwhy_detect_tiny_kernel_chains(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_under_filled_kernels(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_batch_could_grow(const struct kwhy_detect_context *context);
@@ -31,9 +31,9 @@ enum kwhy_status kwhy_detect_batch_could_grow(const struct kwhy_detect_context *
  * number of multiprocessors is unknown.
  */
 double kwhy_detect_fill_ratio(const struct kwhy_recording *recording, size_t row);
-/* slow_kernels.c */
+/* in slow_kernels.c: */
 enum kwhy_status kwhy_detect_slow_kernels(const struct kwhy_detect_context *context);
-/* kernel_names.c */
+/* in kernel_names.c: */
 /* Whether the kernel's name is that of a matrix product on tensor cores. */
 bool kwhy_detect_is_tensor_kernel(const struct kwhy_detect_view *view, size_t row);
 /* Whether the kernel's name is that of any matrix product. */
@@ -41,16 +41,16 @@ bool kwhy_detect_is_product(const struct kwhy_detect_view *view, size_t row);
 enum kwhy_status kwhy_detect_fp32_matmul(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_dense_on_sparse(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_layout_transforms(const struct kwhy_detect_context *context);
-/* operators.c */
+/* in operators.c: */
 enum kwhy_status kwhy_detect_unfused_attention(const struct kwhy_detect_context *context);
-/* caches.c */
+/* in caches.c: */
 enum kwhy_status kwhy_detect_growing_caches(const struct kwhy_detect_context *context);
-/* steps.c */
+/* in steps.c: */
 enum kwhy_status kwhy_detect_host_limited_steps(const struct kwhy_detect_context *context);
-/* memory.c */
+/* in memory.c: */
 enum kwhy_status kwhy_detect_allocation_churn(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_memset_churn(const struct kwhy_detect_context *context);
-/* collectives.c */
+/* in collectives.c: */
 enum kwhy_status kwhy_detect_exposed_collectives(const struct kwhy_detect_context *context);
 enum kwhy_status kwhy_detect_rank_imbalance(const struct kwhy_detect_context *context);
 

@@ -31,7 +31,7 @@ static void add_stretch(struct kwhy_gap_cause *cause, int64_t start_ns, int64_t 
 		add_host(cause, inside_ns, end_ns);
 }
 
-/* Adds the part of a call that lies in the gap and before end_ns. */
+/* Adds the part of a call that lies in the gap and before end_ns to the times of the gap's cause. */
 static void add_call(struct kwhy_gap_cause *cause, const struct kwhy_detect_view *view, uint32_t call,
 	int64_t end_ns, double spacing_ns)
 {
@@ -106,8 +106,8 @@ void kwhy_gap_explain(const struct kwhy_detect_view *view, const struct kwhy_gap
 	if (!out->late)
 		return;
 	/*
-	 * The latency from the issuing call to the start of the work counts as launching, unless it is so
-	 * long that it is in delayed_ns.
+	 * The latency from the issuing call to the start of the work counts as launching. If it is so long
+	 * that it is in delayed_ns, it does not count here.
 	 */
 	add_call(out, view, out->call, out->end_ns - out->delayed_ns, (double)INT64_MAX);
 	walk_back(view, out, spacing_ns);

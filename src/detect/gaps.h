@@ -36,8 +36,8 @@ struct kwhy_gap_cause {
 enum { KWHY_DELAYED_START_NS = 100000 };
 
 /*
- * Explains one gap. Intervals between calls shorter than spacing_ns count as launching. Amortised O(1): over
- * all gaps of a device each call of the thread is visited once or twice.
+ * Explains one gap. Intervals between calls that are shorter than spacing_ns count as launching. Amortised
+ * O(1): over all gaps of a device each call of the thread is visited once or twice.
  */
 void kwhy_gap_explain(const struct kwhy_detect_view *view, const struct kwhy_gap *gap, double spacing_ns,
 	struct kwhy_gap_cause *out);

@@ -12,7 +12,7 @@
 enum { PLACES_MAX = 32 };
 
 struct place {
-	uint32_t source; /* host range that has the file and line */
+	uint32_t source; /* host range that states this file and line */
 	uint32_t range;	 /* innermost host range of the first launch from this line */
 	uint64_t count;
 };

@@ -22,7 +22,7 @@
 
 enum { IS_TENSOR = 1, IS_UNDER_FILLED = 2 };
 
-/* Share of the multiprocessors with a block from which on a kernel is not under-filled. */
+/* A kernel is under-filled if less than this share of the multiprocessors have a block of it. */
 static const double FILLED_RATIO = 0.5;
 
 /* Sums over the slow kernels of one operator or of one kernel name. */
@@ -44,7 +44,7 @@ struct finder {
 			   counters; NAN: unknown */
 	struct kwhy_slow_arrays arrays;
 	bool by_array;	   /* some kernel was judged by the size of an array that the program copies */
-	bool by_datasheet; /* some least time was computed from the device's data sheet */
+	bool by_datasheet; /* some least time was computed from the peaks of the device's data sheet */
 	uint32_t first;	   /* name with the most lost time; 0: no kernel is slow */
 };
 

@@ -223,8 +223,9 @@ struct kwhy_finding_terms kwhy_finding_terms_default(void)
 struct sums {
 	int64_t busy_ns, alone_ns; /* length of the union of the marked activities, and of the part of that
 				      union that no other activity hides */
-	int64_t kind_ns[KWHY_ACTIVITY_KIND_COUNT]; /* busy_ns by kind of activity; where activities overlap,
-						      the one that starts first counts */
+	int64_t kind_ns[KWHY_ACTIVITY_KIND_COUNT]; /* busy_ns divided by kind of activity; where activities
+						      overlap, the time belongs to the one that starts first
+						    */
 	int64_t idle_ns;
 	struct kwhy_energy_ci90 busy, idle;
 };
@@ -299,8 +300,8 @@ static void sum_piece(
 }
 
 /*
- * Adds the idle time inside the sorted intervals of host time. Intervals and gaps are both in the order of
- * time, and each idle nanosecond counts once.
+ * Adds the device's idle time inside the intervals of host time. The intervals are sorted, the gaps are in
+ * the order of time, and each idle nanosecond counts once.
  */
 static void sum_spans(struct kwhy_tally *tally, struct sums *sums)
 {

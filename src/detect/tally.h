@@ -118,8 +118,8 @@ struct kwhy_finding_terms {
 	const char *change; /* identifier of a change, as in struct kwhy_finding */
 	unsigned covers; /* bits of the kinds that hide a marked activity; no time is saved by removing marked
 			    work while it is hidden */
-	bool exposed_only;     /* the cost, too, leaves out the time in which marked activities are hidden */
-	bool work_remains;     /* the work is done in any case, so a saved second saves only idle power */
+	bool exposed_only; /* the cost, too, leaves out the time in which marked activities are hidden */
+	bool work_remains; /* the work is done in any case, so a second that is saved saves only idle power */
 	unsigned hiding_kinds; /* bits of the kinds behind which marked activities could be hidden; if not 0,
 				  the saving is at most the time in which such work runs and hides no marked
 				  activity yet */

@@ -18,7 +18,9 @@ static size_t count_gaps(const struct kwhy_activities *rows, size_t begin, size_
 	return gaps;
 }
 
-/* Lists the gaps of a device. `device_ledger` says which time is unrecorded; NULL: all time is recorded. */
+/*
+ * Lists the gaps of a device. `device_ledger` states which time is unrecorded; NULL: all time is recorded.
+ */
 static void fill_gaps(struct kwhy_device_view *device, const struct kwhy_activities *rows,
 	const struct kwhy_device_ledger *device_ledger)
 {

@@ -58,8 +58,7 @@ struct kwhy_detect_view {
 	const struct kwhy_ledger *ledger; /* NULL: no ledger */
 	struct kwhy_device_view *devices;
 	uint32_t *outer;  /* [calls] outermost call around each call, which may be the call itself */
-	uint32_t *issued; /* [calls] earliest activity that each outermost call issued; KWHY_NONE: it issued
-			     no activity */
+	uint32_t *issued; /* [calls] earliest activity that each outermost call issued; KWHY_NONE: none */
 	uint64_t *uses; /* sorted pairs process << 32 | device, one for each device on which the process has a
 			   stream */
 	size_t use_count;

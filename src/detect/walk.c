@@ -99,8 +99,8 @@ enum kwhy_status kwhy_detect_view_cut_segments(struct kwhy_detect_view *view, st
 }
 
 /*
- * Goes to the first call of the current segment if that belongs to the walk's device; otherwise ends the
- * walk.
+ * Goes to the first call of the current segment. If the segment does not belong to the walk's device, the
+ * walk ends.
  */
 static void enter(struct kwhy_walk *walk)
 {

@@ -16,7 +16,7 @@ struct kwhy_claim {
 	const char *unit;   /* unit of the figure: "mJ/B" */
 	const char *window; /* name of the measurement that the figure is from; "": no measurement */
 	const char *from; /* formula that the figure must equal, or bound such as "<= ..."; "": no formula */
-	const char *same; /* word that all claims about one thing share; "": no word */
+	const char *same; /* word that is the same for all claims about one thing; "": no word */
 	const char *role; /* what the figure is in its window: "measured_power", "power", "duration" or
 			     "energy"; "": none of these */
 };

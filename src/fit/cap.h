@@ -48,9 +48,9 @@ enum { KWHY_CAP_POINTS_MIN = 5, KWHY_CAP_POINTS_MAX = 64 };
 struct kwhy_cap_curve {
 	enum kwhy_cap_form form;
 	double most_w;	  /* Pmax, the highest measured power */
-	double amplitude; /* a */
+	double amplitude; /* a, the amplitude */
 	double floor_w;	  /* P0, in watts; 0 for the power law */
-	double shape;	  /* b, c in watts, or m */
+	double shape;	  /* the parameter of the shape: b, c in watts, or m */
 };
 
 struct kwhy_cap_fit {
@@ -61,7 +61,8 @@ struct kwhy_cap_fit {
 
 struct kwhy_cap {
 	size_t count;	      /* number of points */
-	size_t unbound_count; /* number of points whose power is 5 % or more below their power limit */
+	size_t unbound_count; /* number of points whose power is 5 % or more below their power limit, which
+				 therefore has no effect */
 	double least_w, most_w;
 	struct kwhy_cap_fit fits[KWHY_CAP_FORM_COUNT];
 	enum kwhy_cap_form chosen;

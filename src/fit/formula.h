@@ -19,7 +19,7 @@ struct kwhy_formula_figure {
 	struct kwhy_unit unit; /* unit of the figure, whose factor is not used */
 	const char *windows[KWHY_FORMULA_WINDOWS_MAX];
 	size_t window_count;
-	/* How the figure was computed: */
+	/* Properties of the computation that gave the figure: */
 	bool mixes_windows;    /* amounts of different windows were added, or divided by one another */
 	bool mixes_units;      /* figures of different units were added */
 	bool is_sum;	       /* the last step was an addition */

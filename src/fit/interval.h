@@ -14,7 +14,9 @@ struct kwhy_interval {
 struct kwhy_interval kwhy_interval_exact(double value);
 struct kwhy_interval kwhy_interval_unknown(void);
 
-/* A figure times a factor, which may be negative: low stays below high. */
+/*
+ * A figure times a factor. If the factor is negative, the ends are swapped, so that low stays below high.
+ */
 struct kwhy_interval kwhy_interval_scaled(struct kwhy_interval a, double factor);
 
 /*

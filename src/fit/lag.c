@@ -256,7 +256,7 @@ static double fit_grid(struct work *work)
 	return highest;
 }
 
-/* Weighted sums for the mean and standard deviation of a figure over the grid. */
+/* Weighted sums over the grid, for mean and standard deviation of a figure. */
 struct moments {
 	double weight, sum, squares;
 };

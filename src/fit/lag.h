@@ -29,8 +29,8 @@ struct kwhy_lag_reading {
 };
 
 /*
- * A series: readings of one load. Before its first pulse the power was off_w for longer than the meter's
- * memory.
+ * A series: the readings of one load. Before its first pulse the power was off_w for so long that no
+ * reading shows an earlier power.
  */
 struct kwhy_lag_stretch {
 	const struct kwhy_pulse *pulses; /* in order of time, disjoint */

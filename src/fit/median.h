@@ -18,7 +18,7 @@ struct kwhy_median {
 /* Computes the median; sorts `values` in place. */
 void kwhy_median_of(double *values, size_t count, struct kwhy_median *out);
 
-/* Width of the interval over the median; INFINITY if the interval is unknown. */
+/* Width of the interval divided by the median; INFINITY if the interval is unknown. */
 double kwhy_median_width(const struct kwhy_median *median);
 
 #endif

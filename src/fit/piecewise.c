@@ -26,7 +26,8 @@ struct work {
 	double floor_ratio;
 	double *best;  /* [k][n] least sum of squared errors when k + 1 segments are fitted to the first n
 			  points */
-	size_t *start; /* [k][n] index of the first point of the last segment of that fit */
+	size_t *start; /* [k][n] index of the first point of the last segment in the best fit of the first n
+			  points by k + 1 segments */
 };
 
 static void add_point(struct sums *sums, const struct kwhy_piecewise_point *point, double scale)

@@ -98,7 +98,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_find_alternatives(
 struct kwhy_power_split {
 	/*
 	 * joules[t].value is NAN if term t has no gauge or is joint. For a joint term, low and high are the
-	 * range over the alternatives.
+	 * range over the alternative fits.
 	 */
 	struct kwhy_interval joules[KWHY_POWER_TERM_COUNT];
 	struct kwhy_interval joint_j; /* joules of all joint terms together; NAN: no term is joint */

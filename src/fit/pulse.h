@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* An interval of steady work on a device, on the clock of the readings. */
+/* An interval of steady work on a device, in times of the readings' clock. */
 struct kwhy_pulse {
 	int64_t start_ns, end_ns;
 };

@@ -23,7 +23,7 @@ struct opening {
 	struct kwhy_map keys;
 	struct kwhy_account *accounts;
 	size_t count, capacity;
-	uint32_t *account_of; /* account of each activity of the device; in the ledger's arena */
+	uint32_t *account_of; /* [activities of the device] account of each activity, in the ledger's arena */
 };
 
 static bool is_named(const struct opening *opening, size_t row)

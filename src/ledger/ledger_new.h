@@ -25,8 +25,9 @@ struct kwhy_ledger_options {
 	struct kwhy_assumed_powers assumed;
 	uint64_t seed;	       /* seed of the draws from the posterior; the same seed gives the same ledger */
 	const char *step_name; /* name of the ranges that are steps, exact or a prefix ending in '*'; NULL:
-				  those that look like steps by their names */
-	bool ignore_counter; /* use power samples only, so that the result can be compared with the counter */
+				  ranges that look like steps by their names */
+	bool ignore_counter;   /* the powers are inferred from power samples only, so that the result can be
+				  compared with the counter */
 };
 
 struct kwhy_ledger_options kwhy_ledger_options_default(void);

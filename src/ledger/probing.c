@@ -107,7 +107,7 @@ static void drop_empty(struct kwhy_covered *covered)
 
 /*
  * Adds the interval of an activity of kwhy probe. The burst blocks the host from its start to its end. So
- * the device waits for the probe from the burst's start on, or from the end of the work that the program
+ * the device waits for kwhy probe from the burst's start on, or from the end of the work that the program
  * had launched before.
  */
 static void add_activity(struct kwhy_covered *covered, const struct kwhy_recording *recording, size_t row,
@@ -205,7 +205,7 @@ static bool is_throttled(const struct repeats *repeats)
 		THROTTLED_RATIO * repeats_ns(repeats, 0, quarter);
 }
 
-/* Finds the repeats among the rows from `first` on that start before the end of the interval. */
+/* Finds the repeats among the activities from `first` on that start before the end of the interval. */
 static struct repeats find_repeats(
 	const struct kwhy_activities *rows, size_t first, size_t end, const struct kwhy_window *interval)
 {

@@ -14,7 +14,7 @@
  * other windows.
  */
 
-/* Least number of drawn windows from which an error is estimated. */
+/* Least number of windows drawn at random from which an error is estimated. */
 enum { WINDOWS_MIN = 3 };
 
 /* One-sided probability whose quantile gives a two-sided 90 % interval. */
@@ -33,7 +33,7 @@ struct sum {
 	size_t last_drawn; /* number of that drawn window */
 	double time_ns, certain_ns; /* time in drawn windows, and time in other windows */
 	double now_ns;
-	int64_t last_ns; /* end of the time that `now_ns` includes */
+	int64_t last_ns; /* time up to which `now_ns` is complete */
 	size_t running;
 	bool is_listed;
 };
@@ -89,7 +89,7 @@ static void follow(struct sampling *sampling, const struct kwhy_sweep_interval *
 	}
 }
 
-/* Begins a window; the time before it is dropped. */
+/* Begins a window. Sums of the time before it are dropped. */
 static void begin_window(struct sampling *sampling, int64_t start_ns)
 {
 	for (size_t i = 0; i < sampling->listed_count; i++) {
@@ -202,7 +202,7 @@ static void end_window(struct sampling *sampling, const struct kwhy_covered_wind
 	sampling->drawn += is_drawn;
 }
 
-/* Sweeps over the activities, with stops at the starts and ends of all windows. */
+/* Sweeps over the activities, and stops at the starts and ends of all windows. */
 static enum kwhy_status walk_windows(
 	struct sampling *sampling, const int64_t *edges, struct kwhy_error *error)
 {
@@ -318,8 +318,8 @@ static enum kwhy_status write_energy(const struct sampling *sampling, struct kwh
 }
 
 /*
- * Writes the time of each account in the whole run, estimated by its share of the drawn windows, with the
- * error.
+ * Writes the time of each account in the whole run, estimated from its share of the random windows, with
+ * the error.
  */
 static void write_times(const struct sampling *sampling)
 {

@@ -19,8 +19,8 @@ struct kwhy_evidence {
 };
 
 /*
- * What the cure would save. If the recording was replayed with the change that is the cure, figures and bound
- * are those of a plan with this change alone. Energies are KWHY_UNKNOWN_NJ if unknown.
+ * What the cure would save. If the change that is the cure could be simulated, figures and bound are those
+ * of a plan with this change alone. Energies are KWHY_UNKNOWN_NJ if unknown.
  */
 struct kwhy_saving {
 	int64_t time_ns;
@@ -30,7 +30,7 @@ struct kwhy_saving {
 	bool frees_device; /* time_ns becomes free on the device for other work; the run is not shorter */
 };
 
-/* Where in its source the program does what a finding counts. */
+/* Source position at which the program does what a finding counts. */
 struct kwhy_finding_place {
 	const char *words; /* "backward (train.py:18)"; NULL: unknown */
 	const char *file;  /* path as recorded; NULL: unknown */
@@ -39,8 +39,9 @@ struct kwhy_finding_place {
 
 /* One kind of waste. `device` is KWHY_NONE for waste on the host or across devices. */
 struct kwhy_finding {
-	const char *id;	      /* "small-copies" */
-	const char *title;    /* one line with its numbers: the headline and, if it is known, the place */
+	const char *id;	   /* "small-copies" */
+	const char *title; /* the waste in one line, with its numbers: the headline and, if it is known, the
+			      source position */
 	const char *headline; /* "Launch-bound: 98 times the device waited for a launch, 1.34 s" */
 	struct kwhy_finding_place place;
 	uint32_t device;

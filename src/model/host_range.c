@@ -55,7 +55,7 @@ enum kwhy_status kwhy_recording_add_host_range(
  */
 enum { CALL_DEPTH_MAX = 16 };
 
-/* End of the thread's last call that ended by time_ns; time_ns if there is no such call. */
+/* End of the thread's last call that ended at or before time_ns; time_ns if there is no such call. */
 static int64_t last_call_end_ns(const struct kwhy_calls *calls, uint32_t thread, int64_t time_ns)
 {
 	size_t first = calls->first[thread], low = first, high = calls->first[thread + 1];

@@ -44,9 +44,9 @@ void kwhy_host_time_done(struct kwhy_host_time *time);
 typedef void kwhy_host_visit(void *context, int64_t start_ns, int64_t end_ns, uint32_t row);
 
 /*
- * Visits the pieces of the gap between activity `before` (KWHY_NONE: unknown) and activity `after`, in order.
- * They are disjoint and sum to the whole gap. Gaps must be given in time order. All gaps of a device together
- * take time linear in the rows and the pieces.
+ * Visits the pieces of the gap between activity `before` (KWHY_NONE: unknown) and activity `after`, in
+ * order. Pieces are disjoint and add up to the whole gap. Gaps must be given in time order. All gaps of a
+ * device together take time linear in the number of ranges and pieces.
  */
 void kwhy_host_time_divide(struct kwhy_host_time *time, const struct kwhy_host_span *gap, uint32_t before,
 	uint32_t after, kwhy_host_visit *visit, void *context);
@@ -57,8 +57,8 @@ uint32_t kwhy_host_range_at(const struct kwhy_recording *recording, uint32_t thr
 uint32_t kwhy_host_range_over(
 	const struct kwhy_recording *recording, uint32_t thread, int64_t start_ns, int64_t end_ns);
 /*
- * The row that gives a row's source position. From that row outwards it is the first one whose file is not a
- * library's, else the first one with a file; KWHY_NONE: no row has a file.
+ * The range that gives the source position of a range. It is the first one, from that range outwards, whose
+ * file is not a library's; else the first one with a file; KWHY_NONE: no range has a file.
  */
 uint32_t kwhy_host_range_source(const struct kwhy_recording *recording, uint32_t row);
 

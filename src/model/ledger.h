@@ -22,8 +22,8 @@ enum kwhy_category {
 	KWHY_CATEGORY_COLLECTIVE,
 	KWHY_CATEGORY_COPY,
 	KWHY_CATEGORY_MEMSET,
-	KWHY_CATEGORY_OVERLAP, /* time in which a copy or collective overlaps with compute; no account has
-				  this category */
+	KWHY_CATEGORY_OVERLAP, /* a copy or collective runs at the same time as compute; no account has this
+				  category */
 	KWHY_CATEGORY_SYNC,    /* the device is idle, and the host is blocked in a synchronising call */
 	KWHY_CATEGORY_LAUNCH,  /* the device is idle, and the host is inside launch calls */
 	KWHY_CATEGORY_ALLOC,   /* the device is idle, and the host is inside malloc or free */
@@ -32,12 +32,12 @@ enum kwhy_category {
 	KWHY_CATEGORY_OUTSIDE,	  /* metered time before the first or after the last activity */
 	KWHY_CATEGORY_PROBING,	  /* activities that kwhy probe added between the program's own work, and the
 				     gaps between these */
-	KWHY_CATEGORY_UNRECORDED, /* metered time between the windows in which it is known what ran */
+	KWHY_CATEGORY_UNRECORDED, /* metered time between the windows, for which it is unknown what ran */
 	KWHY_CATEGORY_COUNT
 };
 
 const char *kwhy_category_name(enum kwhy_category category);
-/* category of an activity of this enum kwhy_activity_kind that runs alone */
+/* category of the time in which only activities of this kind (enum kwhy_activity_kind) run */
 enum kwhy_category kwhy_category_of_kind(uint32_t kind);
 /* category of idle time in this enum kwhy_host_state (host_wait.h) */
 enum kwhy_category kwhy_category_of_wait(uint32_t state);
@@ -123,10 +123,10 @@ static inline bool kwhy_device_was_active(const struct kwhy_device_time *time)
 }
 
 enum kwhy_basis {
-	KWHY_BASIS_DATA,   /* the meter readings decide the figure */
-	KWHY_BASIS_LEARNT, /* another recording (--powers) decides the figure; the readings hardly moved it */
-	KWHY_BASIS_ASSUMED, /* the figure is close to the assumed one, from which the readings hardly moved it
+	KWHY_BASIS_DATA,    /* the meter readings decide the figure */
+	KWHY_BASIS_LEARNT,  /* another recording (--powers) decides the figure; the readings hardly changed it
 			     */
+	KWHY_BASIS_ASSUMED, /* the figure is close to the assumed one; the readings hardly changed it */
 	KWHY_BASIS_GROUPED, /* only the sum of the account's group is known */
 	KWHY_BASIS_MODELLED, /* no meter; the user gave the powers */
 	KWHY_BASIS_NONE,     /* no energy is known */
@@ -220,8 +220,8 @@ struct kwhy_coverage_sum {
 	size_t window_count;
 	struct kwhy_unrecorded_interval *unrecorded; /* intervals between the windows, in order of time */
 	size_t unrecorded_count;
-	bool is_in_windows; /* true: some of the unrecorded time lies outside of probing; false: a probe was
-			       at work in all of it */
+	bool is_in_windows; /* true: the recording consists of windows with unrecorded time between them;
+			       false: unrecorded time, if any, is only that of kwhy probe */
 };
 
 /* Accounts that the readings cannot distinguish, so that only their sum is known. */
@@ -238,8 +238,8 @@ struct kwhy_account_group {
 struct kwhy_power_class {
 	double power_w, low_w, high_w;
 	double prior_power_w;
-	double spread; /* standard deviation of the power above idle, in place, as a share of that power; NAN:
-			  unknown */
+	double spread;	 /* standard deviation of the power above idle, between the program's other work, as a
+			    share of that power; NAN: unknown */
 	bool is_learnt;	 /* prior_power_w comes from another recording (--powers) */
 	bool is_decided; /* the readings decide the power, and only one account is in the class */
 };
@@ -293,8 +293,8 @@ struct kwhy_energy_curve {
 	int64_t *edge_ns; /* [count + 1] ends of the intervals */
 	double *scale;	  /* [count]; NAN: no reading lies in the interval */
 	size_t count;
-	double unmetered_scale; /* scale of time outside of all intervals: estimated over modelled energy of
-				   the run's unmetered time */
+	double unmetered_scale; /* ratio of estimated to modelled energy for the run's time outside of all
+				   intervals */
 };
 
 /*
@@ -424,14 +424,15 @@ struct kwhy_loop_sum {
 };
 
 /*
- * One device with work, for comparison with the other ranks. The imbalance of a column is the range of its
- * values.
+ * One device with work, to compare ranks. The imbalance of a column is the range of its values over the
+ * devices.
  */
 struct kwhy_rank_sum {
 	uint32_t rank;
 	uint32_t device;
 	int64_t span_ns, busy_ns;
-	int64_t compute_ns; /* union of kernels that are not collectives, overlapped or not */
+	int64_t compute_ns; /* length of the union of the kernels that are not collectives, overlapped or not
+			     */
 	int64_t collective_exposed_ns;
 	int64_t energy_nj; /* measured energy, else modelled energy; KWHY_UNKNOWN_NJ: unknown */
 };
@@ -440,7 +441,7 @@ struct kwhy_stream_sum {
 	uint32_t stream;
 	uint64_t count;
 	int64_t busy_ns, total_ns;
-	int64_t alone_ns; /* time in which this stream was busy and no other stream of the device */
+	int64_t alone_ns; /* time in which this stream was the only busy one of the device */
 };
 
 struct kwhy_memory_sum {
@@ -526,7 +527,7 @@ struct kwhy_ledger {
 double kwhy_ledger_activity_nj(
 	const struct kwhy_ledger *ledger, const struct kwhy_recording *recording, size_t activity);
 
-/* Index of the curve's interval that holds time_ns; curve->count: time_ns is in no interval. */
+/* Index of the curve's interval that contains time_ns; curve->count: none does. */
 static inline size_t kwhy_energy_curve_piece(const struct kwhy_energy_curve *curve, int64_t time_ns)
 {
 	size_t low = 0, high = curve->count;
@@ -545,7 +546,7 @@ static inline size_t kwhy_energy_curve_piece(const struct kwhy_energy_curve *cur
 }
 
 /*
- * Whether [start_ns, end_ns) has some unrecorded time, which lies between the windows in which it is known
+ * Whether [start_ns, end_ns) contains unrecorded time, which lies between the windows for which it is known
  * what ran.
  */
 static inline bool kwhy_ledger_is_unrecorded(

@@ -46,9 +46,9 @@ enum kwhy_vendor { KWHY_VENDOR_NVIDIA, KWHY_VENDOR_AMD, KWHY_VENDOR_OTHER };
  * mask.
  */
 enum kwhy_meter_role {
-	KWHY_METER_ROLE_COUNTS = 1 << 0,  /* energy up to the time of the reading */
-	KWHY_METER_ROLE_UPDATES = 1 << 1, /* energy up to the counter's last update, so a value that repeats
-					     adds no information */
+	KWHY_METER_ROLE_COUNTS = 1 << 0, /* energy up to the time of the reading */
+	/* energy up to the counter's last update; a value that repeats is no new information */
+	KWHY_METER_ROLE_UPDATES = 1 << 1,
 	KWHY_METER_ROLE_SAMPLES = 1 << 2, /* power at the time that the source's time stamp states */
 	/* power at the time of the reading; changes between two readings are missed */
 	KWHY_METER_ROLE_INSTANTS = 1 << 3,

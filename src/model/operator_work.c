@@ -11,7 +11,7 @@ enum { INPUTS_MAX = 16, DIMS_MAX = 8 };
 struct input {
 	double sizes[DIMS_MAX];
 	int dims;	 /* number of sizes; 0: the argument is a number, an option or an absent tensor */
-	double elements; /* product of the sizes; 0 without sizes */
+	double elements; /* product of the sizes; 0 if there are no sizes */
 	double element_bytes; /* bytes of one element; 0: unknown, or the argument is no tensor */
 	enum kwhy_precision precision;
 	const char *concrete; /* text of the argument's value, up to the next quote; NULL: not in the trace */

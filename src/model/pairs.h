@@ -61,7 +61,7 @@ enum kwhy_pair_clock {
 	KWHY_PAIR_BACK_TO_BACK, /* the first three are those of enum kwhy_transfer_clock */
 	KWHY_PAIR_ISOLATED,
 	KWHY_PAIR_BY_HOST,
-	KWHY_PAIR_CALL,	  /* time that the host spends in the calls that queue the transfer */
+	KWHY_PAIR_CALL,	  /* time that the host spends in the calls by which it queues the transfer */
 	KWHY_PAIR_QUEUED, /* mean time of a transfer in a row of transfers, the first of which run while later
 			     ones are still being queued; each uses the next part of the buffers, as in
 			     nccl-tests */
@@ -77,8 +77,8 @@ enum { KWHY_PAIR_GPUS_MAX = 16, KWHY_PAIR_SAMPLES_MAX = 256 };
 #define KWHY_PAIR_BYTES_MAX (UINT64_C(1) << 53) /* bytes of one transfer, exact as a double */
 
 struct kwhy_pair_sample {
-	int64_t start_unix_ns, end_unix_ns; /* Unix times at which the sample's work began and ended, or the
-					       whole burst that it is from */
+	int64_t start_unix_ns, end_unix_ns; /* Unix times at which the sample's work began and ended; for a
+					       sample from a burst, those of the whole burst */
 	double seconds;			    /* time of one transfer */
 };
 
@@ -361,7 +361,7 @@ size_t kwhy_pairs_list_clocks(const struct kwhy_pairs *pairs, struct kwhy_pair_c
 
 #define KWHY_PAIRS_SCHEMA "kwhy.pairs/1"
 
-struct kwhy_pairs *kwhy_pairs_new(void); /* NULL: no memory */
+struct kwhy_pairs *kwhy_pairs_new(void); /* NULL: out of memory */
 void kwhy_pairs_free(struct kwhy_pairs *pairs);
 
 /* The _add functions append a copy of their argument, including its strings. */

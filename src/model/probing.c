@@ -258,7 +258,7 @@ static int by_time(const void *a, const void *b)
 	return (left->busy_ns < right->busy_ns) - (left->busy_ns > right->busy_ns);
 }
 
-/* 64 entries hold all reasons, as inject/probe/reasons.h has fewer. */
+/* 64 entries suffice, since inject/probe/reasons.h has fewer reasons */
 size_t kwhy_probing_list_unprobed(
 	const struct kwhy_probing *probing, struct kwhy_probing_part *out, size_t most)
 {

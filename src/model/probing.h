@@ -13,9 +13,10 @@ struct kwhy_probing_account {
 	uint64_t bursts; /* bursts that repeat the kernel; bursts of only the copies that restore its memory
 			    do not count */
 	int64_t busy_ns; /* time of the program's own launches */
-	int64_t repeated_ns; /* time of the repeats, as the prober reports it */
+	int64_t repeated_ns; /* time of the repeats, as kwhy probe reports it */
 	uint64_t reason_launches;
-	const char *reason; /* the reason that most of the unprobed launches have; NULL: not reported */
+	/* the reason that most of the launches without repeats have; NULL: not reported */
+	const char *reason;
 	uint32_t name, next;
 	uint32_t blocks;
 	uint16_t threads_per_block;

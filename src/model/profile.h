@@ -58,8 +58,9 @@ struct kwhy_self_test_source {
 	uint64_t readings;
 	struct kwhy_measured update_s;	      /* time between updates */
 	double update_low_s, update_high_s;   /* 1st and 99th percentile of the time between updates */
-	struct kwhy_measured time_constant_s; /* time constant of a low-pass; NAN: the meter is no low-pass */
-	struct kwhy_measured window_s; /* length of its trailing mean; NAN: the meter is no trailing mean */
+	struct kwhy_measured time_constant_s; /* time constant of its low-pass; NAN: the meter has none */
+	struct kwhy_measured window_s; /* length of the window of its trailing mean; NAN: the meter reports no
+					  trailing mean */
 	struct kwhy_measured delay_s;
 };
 
@@ -77,14 +78,14 @@ enum kwhy_self_test_method {
 /* Name of a method: "window", ... */
 const char *kwhy_self_test_method_name(enum kwhy_self_test_method method);
 
-/* A load that runs at known times: `pulses` cycles of on_s and off_s. */
+/* A load that runs at known times: `pulses` cycles, each with on_s of work and off_s of idle time. */
 struct kwhy_self_test_load {
 	const char *name, *kernel;
 	double on_s, off_s;
 	uint32_t pulses;
-	double window_s; /* length of the interval of the energies below, from the load's begin to the end of
-			    its last cycle */
-	/* power while the load runs; NAN: it is too short for the meter to settle */
+	double window_s; /* length of the interval to which the energies below belong, from the load's begin
+			    to the end of its last cycle */
+	/* power while the load runs; NAN: the load is too short for the meter to settle */
 	struct kwhy_measured power_w;
 	/*
 	 * Energy computed from the powers of long loads and the times at which this load ran; NAN: no powers
@@ -129,7 +130,7 @@ struct kwhy_profile {
 	double memory_rate_bytes_per_s;
 
 	struct {
-		struct kwhy_measured time_constant_s; /* first-order low-pass of the 20 ms ring */
+		struct kwhy_measured time_constant_s; /* first-order low-pass of the 20 ms samples */
 		struct kwhy_measured delay_s;
 		struct kwhy_measured sample_period_s, counter_period_s;
 		double late_share;	     /* share of late time stamps */

@@ -9,7 +9,7 @@
 
 /* Projected savings of changes to a program, from its recording. */
 
-/* What the figure of a saving means. */
+/* What the amount of a projected saving means. */
 enum kwhy_bound {
 	KWHY_BOUND_EXPECTED, /* the saving to expect, as far as the recording shows it */
 	KWHY_BOUND_UPPER,    /* upper bound: no more than this is saved */
@@ -20,15 +20,18 @@ enum kwhy_bound {
 enum kwhy_effort { KWHY_EFFORT_LINES, KWHY_EFFORT_DAYS, KWHY_EFFORT_DESIGN, KWHY_EFFORT_COUNT };
 
 enum kwhy_risk {
-	KWHY_RISK_NONE,	    /* results stay bitwise the same */
-	KWHY_RISK_ORDER,    /* correct only if nothing relies on the order or the wait that is removed */
-	KWHY_RISK_NUMERICS, /* results are different numbers */
+	KWHY_RISK_NONE,	    /* the change leaves results bitwise the same */
+	KWHY_RISK_ORDER,    /* the change is correct only if nothing relies on the order or the wait that it
+			       removes */
+	KWHY_RISK_NUMERICS, /* the change alters numerical results */
 	KWHY_RISK_COUNT
 };
 
-const char *kwhy_bound_name(enum kwhy_bound bound);    /* "expected", "upper", "lower" */
-const char *kwhy_effort_name(enum kwhy_effort effort); /* "lines", "days", "design" */
-const char *kwhy_risk_name(enum kwhy_risk risk);       /* "none", "order", "numerics" */
+const char *kwhy_bound_name(enum kwhy_bound bound); /* "expected", "upper", "lower" */
+/* Effort of making a change: "lines", "days", "design". */
+const char *kwhy_effort_name(enum kwhy_effort effort);
+/* Risk to the program's results: "none", "order", "numerics". */
+const char *kwhy_risk_name(enum kwhy_risk risk);
 
 /*
  * Projected time from the first start to the last end of device work, and energy of the devices. Low and
@@ -50,7 +53,7 @@ struct kwhy_projected_change {
 	enum kwhy_bound bound;
 	enum kwhy_effort effort;
 	enum kwhy_risk risk;
-	uint64_t places;	      /* number of places in the program's work that the change affects */
+	uint64_t places; /* number of launches, copies or waits of the program that the change affects */
 	const char *assumption;	      /* the assumption in words, with its figures */
 	struct kwhy_projection after; /* projection with this change and all before it */
 	int64_t saved_ns, saved_nj; /* saving of this change in addition to that of the changes before it; may

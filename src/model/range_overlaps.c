@@ -159,7 +159,7 @@ static void walk_group(const struct edge *edges, const struct edge *end, const s
 			pass(&walk, all++);
 }
 
-/* Whether all ranges are in one group, so that ranges at the same time always overlap. */
+/* Whether all ranges are in one group of processes, so that ranges at the same time always overlap. */
 static bool is_one_group(const struct lists *lists)
 {
 	for (size_t i = 1; i < lists->edge_count; i++)

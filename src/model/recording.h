@@ -278,8 +278,8 @@ struct kwhy_coverage {
  */
 enum kwhy_choice {
 	KWHY_CHOICE_ALL,   /* the user left nothing out */
-	KWHY_CHOICE_TIME,  /* the time after a delay, or for a duration */
-	KWHY_CHOICE_RANGE, /* the time inside ranges of a name */
+	KWHY_CHOICE_TIME,  /* only time after a delay, or for a duration */
+	KWHY_CHOICE_RANGE, /* only time inside ranges of a certain name */
 	KWHY_CHOICE_DUTY,  /* random windows, from which figures of the whole run are estimated */
 	KWHY_CHOICE_COUNT
 };
@@ -287,8 +287,8 @@ enum kwhy_choice {
 const char *kwhy_choice_name(enum kwhy_choice choice); /* "all", "time", "range", "duty" */
 
 /*
- * The interval in which the user's choice decided what was recorded, as windows of coverage. The meters ran
- * in all of it. device KWHY_NONE: the choice holds for all devices.
+ * The interval in which the user's choice decided what was recorded, as windows. The meters ran in all of
+ * it. device KWHY_NONE: the choice holds for all devices.
  */
 struct kwhy_selection {
 	uint32_t device;
@@ -308,7 +308,7 @@ enum kwhy_cost_kind {
 	KWHY_COST_BUFFERS,  /* processor time for writing the profiler's buffers, on other threads */
 	KWHY_COST_START,    /* time that the program waited for the profiler to start */
 	KWHY_COST_SWITCH,   /* time that starting and ending windows took */
-	KWHY_COST_FINISH,   /* time that the program's end waited for the last records */
+	KWHY_COST_FINISH,   /* time for which the end of the program waited for the last records */
 	KWHY_COST_LAUNCHER, /* processor time of the launcher, reading of meters included */
 	KWHY_COST_SAMPLER,  /* processor time of the launcher's thread that reads meters, a part of
 			       KWHY_COST_LAUNCHER */
@@ -419,7 +419,7 @@ struct kwhy_note {
 	const char *text; /* one sentence */
 };
 
-/* Counts of lost and skipped records. */
+/* Numbers of lost and skipped records. */
 struct kwhy_lost {
 	uint64_t dropped_records;     /* records that the profiler lost, as it reports */
 	uint64_t skipped_events;      /* unusable events that were skipped, with --partial */
@@ -559,7 +559,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_note(struct kwhy_recording *re
 	enum kwhy_note_kind kind, const char *id, struct kwhy_error *error, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* Whether any time has been added. Whoever adds the first one chooses the clock and the origin. */
+/* Whether any time has been added. Who adds the first one chooses the clock and the origin for all. */
 bool kwhy_recording_has_times(const struct kwhy_recording *recording);
 
 /* The machine of a process; KWHY_NONE: unknown. */

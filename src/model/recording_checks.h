@@ -17,7 +17,10 @@
 KWHY_MUST_USE enum kwhy_status kwhy_recording_cut_impossible(
 	struct kwhy_recording *recording, struct kwhy_error *error);
 
-/* Counts launches of kernels to which no activity is linked. The activities have been linked to the calls. */
+/*
+ * Counts launches of kernels that have no activity, as lost work. Activities must have been linked to calls
+ * before.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_count_unmatched(
 	struct kwhy_recording *recording, struct kwhy_error *error);
 

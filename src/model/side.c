@@ -62,7 +62,7 @@ struct idle_level {
 static struct idle_level idle_level_of(
 	const struct kwhy_side_sums *sums, const struct kwhy_side_device *device)
 {
-	/* if there was little idling, the meter cannot resolve its power */
+	/* if there was little idle time, the meter cannot show its power */
 	if (sums->own_idle_nj > 0 && sums->own_idle_ns > 0 &&
 		sums->own_idle_ns >= IDLE_MIN_RATIO * (double)device->span_ns)
 		return (struct idle_level){

@@ -39,9 +39,9 @@ struct kwhy_stat_domain {
 	bool in_total;	    /* the domain is part of the total */
 	bool is_module;	    /* the device's meter also measures CPU and memory of its module */
 	bool is_package;    /* a CPU package by RAPL */
-	uint64_t bad_line; /* number of the first line of a wall meter's file that is no reading; 0: all lines
-			      are readings */
-	size_t instances;  /* number of MIG instances that share the device; 0: MIG is off */
+	uint64_t bad_line;  /* number of the first line in a wall meter's file that is not a reading; 0: all
+			       lines are readings */
+	size_t instances;   /* number of MIG instances that share the device; 0: MIG is off */
 	struct kwhy_stat_idle idle;
 	bool counter_reset, counter_stuck; /* the counter was reset or stuck during a run; power readings
 					      replaced it for that time or for the whole run */
@@ -60,11 +60,11 @@ struct kwhy_stat_energy {
 };
 
 struct kwhy_stat_run {
-	bool counted; /* means are taken over this run and others (kwhy_stat_choose_runs()) */
+	bool counted; /* the run is one of those over which means are taken (kwhy_stat_choose_runs()) */
 	bool interrupted, left_running;
 	int exit, signal; /* exit status as a shell reports it; number of the signal that killed the run, 0:
 			     none did */
-	double start_s;	  /* time of the start since the first run's start */
+	double start_s;	  /* start of the run, since the start of the first run */
 	double seconds, user_s, system_s, max_rss_bytes;
 	struct kwhy_stat_energy *energies; /* [domain_count] */
 	double *work;			   /* [work_count] amounts of work; NAN: none was found or reported */
@@ -84,12 +84,13 @@ struct kwhy_stat_work {
 	enum kwhy_stat_work_from from;
 	const char *unit;    /* "tokens" */
 	const char *pattern; /* pattern that finds amounts in the output; only for KWHY_STAT_WORK_OUTPUT */
-	uint64_t unreadable; /* number of matches of the pattern without a number */
+	uint64_t unreadable; /* number of matches of the pattern that contain no number */
 };
 
 struct kwhy_stat_point {
 	uint32_t run;
-	double time_s, joules; /* time since the run's start, and joules of the main domain in that time */
+	double time_s,
+		joules; /* time since the run's start, and joules that the main domain used since then */
 	double value;
 };
 
@@ -97,7 +98,7 @@ struct kwhy_stat_metric {
 	const char *name, *pattern;
 	struct kwhy_stat_point *points; /* malloc'ed */
 	size_t count, capacity;
-	/* numbers of matches without a number, and of points beyond KWHY_STAT_POINTS_MAX */
+	/* number of matches that contain no number, and of points beyond KWHY_STAT_POINTS_MAX */
 	uint64_t unreadable, dropped;
 };
 
@@ -122,8 +123,8 @@ struct kwhy_stat_cost {
 	double drift_ratio; /* drift of Unix time against the monotonic clock, as a ratio; NAN: less than 10 s
 			       were measured */
 	double step_s;	    /* largest step of Unix time */
-	uint64_t lost, failures; /* numbers of readings overwritten before they were taken, and of readings
-				    that a meter refused */
+	uint64_t lost, failures; /* number of readings that were overwritten before they were taken, and of
+				    readings that a meter refused */
 };
 
 struct kwhy_stat_absence {

@@ -26,7 +26,7 @@ struct kwhy_finding_kinds {
 	size_t worth_count; /* number of kinds, at the beginning, whose cure is projected to save something */
 };
 
-/* `findings` may be NULL. kwhy_finding_kinds_done() frees the memory. */
+/* Makes the kinds; `findings` may be NULL. kwhy_finding_kinds_done() frees the memory. */
 KWHY_MUST_USE enum kwhy_status kwhy_finding_kinds_init(
 	struct kwhy_finding_kinds *kinds, const struct kwhy_findings *findings, struct kwhy_error *error);
 void kwhy_finding_kinds_done(struct kwhy_finding_kinds *kinds);

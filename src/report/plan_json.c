@@ -70,7 +70,7 @@ static void add_refused(struct kwhy_json *json, const struct kwhy_refused_change
 	kwhy_json_object_end(json);
 }
 
-/* Category in the timeline container (docs/formats/page.md) of each kind of activity. */
+/* Category of each kind of activity in the timeline container (docs/formats/page.md). */
 static const uint8_t category_of_kind[KWHY_ACTIVITY_KIND_COUNT] = {
 	[KWHY_ACTIVITY_COLLECTIVE] = 1, [KWHY_ACTIVITY_COPY] = 2, [KWHY_ACTIVITY_MEMSET] = 3};
 static const uint8_t category_of_class[KWHY_CALL_CLASS_COUNT] = {[KWHY_CALL_OTHER] = 7,

@@ -9,12 +9,12 @@
 #include <string.h>
 
 /*
- * Half of the 90 % interval of the energy above idle, as a share of that energy, from which on a note is
- * written.
+ * A note is written if half of the 90 % interval of the energy above idle is at least this share of that
+ * energy.
  */
 #define NET_UNSURE_RATIO 0.1
 
-/* Relative change of the launch time from A to B from which on a note is written. */
+/* A note is written if the launch time changes from A to B by at least this ratio. */
 #define HOST_OTHER_RATIO 0.1
 
 static double error_of(int64_t projected, int64_t measured)

@@ -21,7 +21,7 @@ struct kwhy_total {
 	 * add in quadrature
 	 */
 	int64_t low_nj, high_nj;
-	/* part of time_ns that was metered, computed as gross energy over mean power; NAN: unknown */
+	/* metered part of time_ns, computed as gross energy over mean power; NAN: unknown */
 	double metered_ns;
 	uint32_t basis;			 /* the weakest basis that the account has on any device */
 	bool above_samples, above_limit; /* whether any device's account has the flag of this name */
@@ -95,9 +95,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_totals_init(
 void kwhy_totals_done(struct kwhy_totals *totals);
 
 /*
- * kwhy_total_power_w(): mean power of an account, W. kwhy_total_each_j(): energy of one of its activities, J,
- * which is the mean power times the mean duration, since some activities may lie outside of the metered
- * window. NAN: unknown.
+ * kwhy_total_power_w(): mean power of an account, W. kwhy_total_each_j(): energy of one of its activities,
+ * J: mean power times mean duration. Total energy over number would be too low, since some activities may
+ * lie outside of the metered window. NAN: unknown.
  */
 double kwhy_total_power_w(const struct kwhy_total *row);
 double kwhy_total_each_j(const struct kwhy_total *row);
@@ -142,7 +142,7 @@ double kwhy_totals_run_low_nj(const struct kwhy_totals *totals);
 /* Text that says why the energy of some device is unknown, with a remedy if there is one. */
 const char *kwhy_totals_no_energy(const struct kwhy_recording *recording);
 
-/* Share of a row in all energy or, if that is unknown, in the devices' time; NAN: unknown. */
+/* A row's share of all energy or, if that is unknown, of the devices' time; NAN: unknown. */
 double kwhy_totals_share(const struct kwhy_totals *totals, const struct kwhy_total *row);
 
 #endif

@@ -23,7 +23,10 @@ static int64_t length_ns(const struct kwhy_whatif *whatif, uint32_t row)
 	return whatif->graph->nodes[row].own_ns;
 }
 
-/* Number of waves (sets of concurrent blocks) in which the device runs this many blocks; 0: unknown. */
+/*
+ * Number of waves (sets of blocks that run concurrently) in which the device runs this many blocks; 0:
+ * unknown.
+ */
 static double waves(const struct kwhy_whatif *whatif, uint32_t row, double blocks)
 {
 	const struct kwhy_recording *recording = whatif->recording;

@@ -16,7 +16,7 @@ struct pack {
 	struct kwhy_whatif *whatif;
 	enum kwhy_copy_kind kind;
 	uint32_t first; /* first activity of the pack; KWHY_NONE: the pack is empty */
-	size_t begin;	/* index of that row in `rows` */
+	size_t begin;	/* index of that activity in `rows` */
 	uint32_t *rows;
 	size_t count;
 	double bytes;
@@ -25,7 +25,7 @@ struct pack {
 	 * number of copies that stay as they are, since one copy would take no less time
 	 */
 	uint64_t packs, packed, not_worth;
-	bool has_calls;	    /* whether a call is known for some packed copy */
+	bool has_calls;	    /* whether at least one packed copy has a recorded call */
 	const char *source; /* where the costs come from, in words */
 };
 
@@ -158,8 +158,8 @@ static void close_pack(struct pack *pack)
 }
 
 /*
- * Whether a copy fits into the pack: same kinds of memory, same process and, where steps are known, same
- * step.
+ * Whether a copy can be added to the pack: it has the same kinds of memory, the same process and, if steps
+ * are known, the same step.
  */
 static bool fits(const struct pack *pack, uint32_t row)
 {
@@ -337,8 +337,8 @@ static bool *find_waited_for(struct kwhy_whatif *whatif)
 }
 
 /*
- * Time of a call that queues a copy, ns: the time of a launch or, if shorter, the time between queued copies
- * in the machine profile.
+ * Time in ns of a call that queues a copy: the time of a launch or, if shorter, the time between queued
+ * copies in the machine profile.
  */
 static double queueing_ns(const struct kwhy_whatif *whatif, enum kwhy_copy_kind kind)
 {

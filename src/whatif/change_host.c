@@ -411,7 +411,9 @@ static int64_t waited_for_ns(
 	return pause_ns - (start_ns - last->end_ns);
 }
 
-/* Time from the first start to the last end of the work of all steps; all time where steps are unknown. */
+/*
+ * Time from the first start to the last end of the work of all steps. If steps are unknown, it is all time.
+ */
 struct stretch_ns {
 	int64_t start, end;
 };

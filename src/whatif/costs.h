@@ -49,8 +49,8 @@ struct kwhy_whatif_known_copy {
 struct kwhy_whatif_costs {
 	struct kwhy_whatif_copy_fit copies[KWHY_WHATIF_COPY_FITS];
 	/*
-	 * Time that a copy in each direction takes at least: the smallest constant term of the fits, or mean
-	 * time of small copies, over all kinds of memory.
+	 * Least copy in each direction: the smallest constant term of the fits or the smallest mean time of
+	 * small copies, over all kinds of memory.
 	 */
 	struct kwhy_whatif_known_copy least_copy[KWHY_COPY_KIND_COUNT];
 	struct kwhy_whatif_cost graph_launch; /* host time of the call that launches a graph */
@@ -69,7 +69,7 @@ struct kwhy_whatif_costs {
 	struct kwhy_whatif_cost pool;	/* host time of an allocation from a pool or a free to it */
 	/* length of the shortest recorded kernel in ns; NAN: no kernel was recorded */
 	double least_kernel_ns;
-	/* device time of an additional kernel that does almost nothing */
+	/* device time of one more kernel that does almost nothing */
 	struct kwhy_whatif_cost small_kernel;
 	/* median pause of the host before a call of each class, since the thread's previous call */
 	int64_t usual_gap_ns[KWHY_CALL_CLASS_COUNT];

@@ -63,7 +63,7 @@ static bool leave_start(struct walk *walk)
 	return true;
 }
 
-/* Goes from the end of the node to its start, or to what the node waited for. */
+/* Goes from the end of the node to its start or, if the node waited, to what it waited for. */
 static void leave_end(struct walk *walk)
 {
 	const struct kwhy_whatif_graph *graph = walk->graph;

@@ -21,7 +21,7 @@ enum {
 	NAME_GAP_NS = 10000
 };
 
-/* Sum and number of the gaps before queued kernels of one name. */
+/* Sum and number of the gaps before those kernels of one name that were queued. */
 struct name_gaps {
 	int64_t sum_ns;
 	uint32_t count;
@@ -123,8 +123,8 @@ static void sample_calls(
 }
 
 /*
- * Fills the usual gaps of all pairs of kinds of activities. A pair that was queued too seldom gets the gap
- * between kernels.
+ * Fills the usual gaps of all pairs of kinds of activities. If the second kind was queued too seldom, the
+ * pair gets the gap between kernels.
  */
 static void fill_queued(struct kwhy_whatif_delays *delays, struct sampled *sampled)
 {

@@ -2,10 +2,11 @@
 #include "whatif/parts.h"
 
 /*
- * Sets the lags of links (the least time from the linked node's start or end) so that the unchanged graph
- * gives the recorded times. The link that decided a node's start gets the lag that leads to the recorded
- * start. The other links get the usual delay, or the recorded one if that is shorter. So if a change
- * removes the deciding link, the node starts with the usual delay after what the next link leads to.
+ * Sets the lags of links, which are least times from the start or end of the linked node. With them the
+ * unchanged graph gives the recorded times. Of a node's links, one decided its start; its lag is set so
+ * that the recorded start results. The other links get the usual delay, or the recorded one if that is
+ * shorter. If a change removes the deciding link, another one decides, so the node then starts with the
+ * usual delay.
  */
 
 static int64_t least(int64_t a, int64_t b)

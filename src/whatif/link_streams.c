@@ -27,7 +27,7 @@ static void find_first_issued(const struct kwhy_whatif_graph *graph, uint32_t *i
 /* What a thread has issued so far: the last activity, and the last one in another stream than that. */
 struct trail {
 	uint32_t last, other;
-	bool reported; /* whether the thread has made a stream wait for an event since it issued `last` */
+	bool reported; /* whether the thread has made a stream wait for an event after it issued `last` */
 };
 
 static void follow(struct kwhy_whatif_graph *graph, struct trail *trail, uint32_t row)

@@ -23,8 +23,8 @@ struct candidate {
 	 */
 	double gain_ratio;
 	/*
-	 * saved share of the run's time or, if larger, of its energy, before all changes; compared with the
-	 * least saving that is asked for
+	 * saved share of the run's time or, if larger, of its energy, both as recorded without any change;
+	 * compared with the least saving that is asked for
 	 */
 	double share_ratio;
 	size_t tried; /* number of changes that were taken when this one was last tried */
@@ -40,9 +40,7 @@ struct planner {
 	struct candidate *candidates;
 	size_t count;
 	double min_gain_ratio;
-	/*
-	 * candidate whose edits the graph has in addition to those of the taken changes; NULL: no candidate
-	 */
+	/* candidate whose edits are in the graph in addition to those of the taken changes; NULL: none */
 	const struct candidate *made;
 	size_t edits_taken;
 	struct kwhy_error *error;
@@ -378,7 +376,7 @@ static bool is_enough(const struct planner *planner, const struct candidate *can
 	return candidate->gain_ratio > 0 && candidate->share_ratio >= planner->min_gain_ratio;
 }
 
-/* Of the candidates that saved enough when they were last tried, the one with the largest gain. */
+/* The candidate with the largest gain, of those that saved enough when they were last tried. */
 static struct candidate *best(const struct planner *planner)
 {
 	struct candidate *best = NULL;
@@ -456,7 +454,7 @@ static enum kwhy_status choose(struct planner *planner)
 }
 
 /*
- * Appends the candidates that were not taken to the plan's refusals: they save too little or could not be
+ * Adds the candidates that were not taken to the plan's refusals: they save too little or could not be
  * made.
  */
 static enum kwhy_status list_refused(struct planner *planner)

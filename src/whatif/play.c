@@ -207,7 +207,7 @@ static enum kwhy_status descend(
 	return KWHY_OK;
 }
 
-/* Computes everything that a vertex follows, then the vertex itself. */
+/* Computes everything on which a vertex depends, then the vertex itself. */
 static enum kwhy_status reach(
 	struct kwhy_whatif_graph *graph, uint32_t vertex, bool making, struct kwhy_error *error)
 {

@@ -10,7 +10,9 @@
  */
 void kwhy_whatif_read_powers(struct kwhy_whatif *whatif);
 
-/* The unchanged recording as a projection: its time has no uncertainty, its energy that of the meters. */
+/*
+ * The unchanged recording as a projection. Its time has no uncertainty; its energy has that of the meters.
+ */
 struct kwhy_projection kwhy_whatif_baseline(const struct kwhy_whatif *whatif);
 
 /*

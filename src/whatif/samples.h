@@ -19,8 +19,8 @@ struct kwhy_whatif_samples {
 void kwhy_whatif_sample(struct kwhy_whatif_samples *samples, int64_t value);
 
 /*
- * The quantile: the value below which about the share `share` of the kept values lies. Sorts the values. -1:
- * there are no values.
+ * The quantile: about the share `share` of the kept values lies below it. Sorts the values. -1: there are
+ * no values.
  */
 int64_t kwhy_whatif_quantile(struct kwhy_whatif_samples *samples, double share);
 

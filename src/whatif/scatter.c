@@ -14,8 +14,9 @@
  */
 
 /*
- * Standard deviation, between runs, of the time outside of steps (in which libraries load and data is made),
- * over that time. Measured with ten PyTorch programs on an H200, 2026-11-29 (docs/results/projections.md).
+ * Standard deviation, between runs, of the time outside of steps (in which libraries load and data is
+ * made), as a share of that time. Measured with ten PyTorch programs on an H200, 2026-11-29
+ * (docs/results/projections.md).
  */
 #define OUTSIDE_RATIO 0.065
 
@@ -37,8 +38,8 @@ static double variance_of_sum(const struct kwhy_moments *moments)
 typedef void (*take_length)(void *into, int64_t length_ns);
 
 /*
- * Calls take() for each step of a device but the last, with the time from the step's start to the start of
- * the next one, ns.
+ * Calls take() for each step of a device except the last, with the time in ns from the step's start to the
+ * start of the next one.
  */
 static void each_length(const struct kwhy_whatif *whatif, uint32_t device, take_length take, void *into)
 {

@@ -82,7 +82,10 @@ static bool parts_segment(
 	return segments->whatif->steps_named || (row_count >= LONG_ROWS && !segments->rhythm_is_whole);
 }
 
-/* Reads the first segment from a call on; returns the call at which to look for the next segment. */
+/*
+ * Reads the first segment that starts at a call or later; returns the call from which to look for the next
+ * segment.
+ */
 static size_t read_segment(
 	struct kwhy_whatif_segments *segments, size_t call, size_t end, struct kwhy_whatif_segment *out)
 {

@@ -8,8 +8,8 @@
 #define KWHY_SCATTER_QUANTILE 1.645
 
 /*
- * By how much the host-limited time (whatif/critical.h) of two runs of one program differs: root mean square
- * of the logarithm of the ratio. Measured with 19 pairs of repeated runs of PyTorch programs on one H200,
+ * How much host-limited time (whatif/critical.h) differs between two runs of one program: root mean square
+ * of the logarithm of their ratio. Measured with 19 pairs of repeated runs of PyTorch programs on one H200,
  * 2026-11-29 (docs/results/projections.md).
  */
 #define KWHY_HOST_LOG_RATIO_SD 0.137

@@ -11,8 +11,8 @@
  */
 
 /*
- * `ledger` and `profile` may be NULL; all arguments must outlive the result, which is for one thread at a
- * time. KWHY_E_UNSUPPORTED: the run was recorded in windows only, or by kwhy probe.
+ * Makes the graph. `ledger` and `profile` may be NULL. All arguments must outlive the result, which one
+ * thread at a time may use. KWHY_E_UNSUPPORTED: the run was recorded in windows only, or by kwhy probe.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_whatif_new(const struct kwhy_recording *recording,
 	const struct kwhy_ledger *ledger, const struct kwhy_profile *profile, struct kwhy_whatif **out,

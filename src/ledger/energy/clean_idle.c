@@ -40,7 +40,7 @@
 #define AFTER_NS 200000000
 /* Ratio of the standard deviation to the median absolute deviation for normal noise. */
 #define DEVIATIONS 1.4826
-/* Time for which a meter shows an activity after its end, in time constants. */
+/* Time for which a meter shows an activity after its end, in time constants of its low-pass. */
 #define MEMORY_TAUS 6
 /*
  * Uncertainty in ns of the time of a step; and time in ns around a step in which the power is at neither

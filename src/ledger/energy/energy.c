@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Share of the energy on wrong accounts from which on a note is written. */
+/* A note is written if at least this share of the energy is on wrong accounts. */
 #define MISFIT_NOTED 0.01
 
 /* State of the attribution of one device's energy; docs/attribution.md describes the method. */

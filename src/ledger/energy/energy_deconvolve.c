@@ -71,7 +71,8 @@ struct deconvolution {
 	struct kwhy_deconvolve_cell *cells;
 	int64_t *cell_ns; /* [cell_count + 1] starts of the cells, and the end of the last one */
 	size_t cell_count;
-	bool *is_seen; /* [cell_count] the cell is recorded, and some reading's window contains it */
+	bool *is_seen; /* [cell_count] the cell lies in recorded time, and at least one reading's window
+			  contains it */
 	struct kwhy_deconvolve_reading *readings; /* [readings in use] readings at the current delay */
 	struct kwhy_deconvolve_prior
 		*priors; /* [delays tried * readings in use] predicted energy of each window at each delay */

@@ -33,8 +33,8 @@ int64_t kwhy_energy_lag_ns(const struct kwhy_energy_findings *findings);
 struct kwhy_account_times {
 	double *inside_ns, *unrecorded_ns;
 	double outside_ratio; /* mean power before and after the activities over the idle level; 1: equal */
-	double between_ns, between_nj; /* unrecorded time between first and last activity that was metered,
-					  and its energy */
+	double between_ns,
+		between_nj; /* metered unrecorded time between first and last activity, and its energy */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_energy_times(struct kwhy_account_times *times,
@@ -43,8 +43,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_energy_times(struct kwhy_account_times *time
 void kwhy_account_times_done(struct kwhy_account_times *times);
 
 /*
- * Writes the gross, idle and net energy of every account in whole nanojoules, their 90 % intervals, the mean
- * powers, and the device's idle layers.
+ * Writes the gross, idle and net energy of every account in whole nanojoules, their 90 % intervals, the
+ * mean powers, and the device's clean and context idle energy.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_write_accounts(struct kwhy_ledger *ledger,
 	const struct kwhy_energy_findings *findings, const struct kwhy_account_times *times,

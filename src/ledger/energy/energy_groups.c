@@ -15,11 +15,12 @@
  */
 #define JOIN_RATIO 0.8
 /*
- * A cluster is a group if the variance of its sum is below this share of the sum of its members' variances.
+ * A cluster becomes a group if the variance of its sum is below this share of the sum of its members'
+ * variances.
  */
 #define GROUP_RATIO 0.25
 
-/* Agglomerative clustering by the covariance of the class energies. */
+/* State of agglomerative clustering of the power classes by the covariance of their energies. */
 struct clusters {
 	size_t count;
 	double *covariance; /* [count * count] covariance of the energies of the clusters */
@@ -116,7 +117,7 @@ static void join(struct clusters *clusters, size_t a, size_t b)
 }
 
 /*
- * Numbers the clusters that are groups, and returns their number. Classes of other clusters are in no group.
+ * Numbers the clusters that are groups, and returns their number. The other power classes are in no group.
  */
 static size_t number_groups(const struct clusters *clusters, uint32_t *out_group)
 {

@@ -148,7 +148,7 @@ static enum kwhy_status add_interval(struct kwhy_metered_total *total, const str
 	if (fits && interval.energy_nj == KWHY_UNKNOWN_NJ)
 		return KWHY_OK;
 	if (!fits)
-		interval.energy_nj = INT64_MAX; /* a lower bound of the energy */
+		interval.energy_nj = INT64_MAX; /* the energy exceeds INT64_MAX */
 	if (!is_possible(&interval))
 		return refuse(series, i, error);
 	if (fits)

@@ -36,12 +36,12 @@ struct kwhy_metered_total {
 	int64_t hole_ns; /* total length of times between power readings that are too far apart to interpolate
 			  */
 	size_t hole_count;
-	int64_t longest_step_ns; /* longest time between two readings that is interpolated */
-	bool starts_sharp,
-		ends_sharp; /* The first interval begins with the recording, or the last one ends with it, and
-			       contains no energy drawn outside of the recording (energy_ends.h). */
-	bool is_deconvolved; /* the intervals are on the clock of the activities, not of the meter
-				(energy_deconvolve.h) */
+	int64_t longest_step_ns;       /* longest time between two readings that is interpolated */
+	bool starts_sharp, ends_sharp; /* Whether the first interval begins with the recording, and whether
+					  the last one ends with it. Such an interval contains no energy drawn
+					  outside of the recording (energy_ends.h). */
+	bool is_deconvolved;	       /* the intervals are on the clock of the activities, not of the meter
+					  (energy_deconvolve.h) */
 	size_t wrapped_count,
 		fallen_count; /* number of readings at which a counter fell: by wraps, which were undone, and
 				 by other falls, whose intervals were left out */

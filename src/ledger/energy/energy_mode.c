@@ -20,8 +20,8 @@
 #define GRIDS_MAX 4
 
 /*
- * If the mean length of activities over the standard deviation of the delay lies between these bounds, the
- * fit is started at several delays.
+ * The fit is started at several delays if the mean length of activities, divided by the standard deviation
+ * of the delay, lies between these bounds.
  */
 #define AMBIGUOUS_MIN 0.3
 #define AMBIGUOUS_MAX 4.0

@@ -32,8 +32,8 @@
 #define MEMORY_TAUS 6
 
 /*
- * Difference between a learnt power and that from the readings alone, in standard deviations, from which on
- * the readings contradict the learnt power.
+ * The readings contradict a learnt power if it differs from the power that they alone give by this many
+ * standard deviations.
  */
 #define OVERRULED_SPREADS 3.0
 
@@ -157,7 +157,7 @@ static struct moments moments_of(const struct kwhy_inference *inference, size_t 
 	return (struct moments){sum, sqrt(squares / (double)count)};
 }
 
-/* Standard deviation of a class's power over the draws, in watts. */
+/* Standard deviation of a power class's power over the draws, in watts. */
 static double sd_w(const struct kwhy_powers *powers, size_t class)
 {
 	double squares = 0;
@@ -273,7 +273,7 @@ static enum kwhy_status infer_unfitted(struct kwhy_inference *inference, struct 
 	return infer_once(inference, error);
 }
 
-/* Standard deviation of the logarithm of a class's power over the draws. */
+/* Standard deviation of the logarithm of a power class's power over the draws. */
 static double log_spread(const struct kwhy_powers *powers, size_t class)
 {
 	double sum = 0, squares = 0;

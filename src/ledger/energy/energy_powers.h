@@ -5,7 +5,7 @@
 #include "ledger/energy/energy_meter.h"
 #include "ledger/energy/posterior.h"
 
-/* All that the powers of one device's classes are inferred from. */
+/* Input of the inference of one device's powers, one for each power class. */
 struct kwhy_powers_question {
 	const struct kwhy_recording *recording;
 	uint32_t device;
@@ -17,7 +17,10 @@ struct kwhy_powers_question {
 	const struct kwhy_ledger_options *options;
 };
 
-/* Powers of the classes: medians of the priors, posterior means, and draws from the posterior. */
+/*
+ * Powers of the power classes (accounts that share one power): medians of the priors, posterior means, and
+ * random draws from the posterior.
+ */
 struct kwhy_powers {
 	size_t class_count, draw_count;
 	double *net_w; /* [class_count] posterior mean of the power above idle; negative for time without a
@@ -29,8 +32,9 @@ struct kwhy_powers {
 				    work / power in bursts) */
 	double idle_w;
 	double tau_s, delay_s; /* posterior means of the meter's time constant and delay */
-	double *draws_net_w;   /* [draw_count * class_count] powers above idle */
-	double *draws_idle_w;  /* [draw_count] idle levels */
+	double *draws_net_w;   /* [draw_count * class_count] power above idle of each class in each draw, in
+				  watts */
+	double *draws_idle_w;  /* [draw_count] idle level in each draw, in watts */
 	uint32_t meter;	       /* meter whose readings were used; KWHY_NONE: no meter has usable ones */
 	size_t reading_count, left_out_count;
 	size_t unfitted_count; /* number of readings that were dropped because no powers fit them, so that the

@@ -18,10 +18,10 @@
 #define RESPONSE_SD_MIN_S 0.2e-3
 
 #define IDLE_SD_W 3.0
-#define NOISE_PRIOR ((struct kwhy_normal){1.386294361, 1.0})  /* median 4 W */
-#define ALIAS_PRIOR ((struct kwhy_normal){-2.302585093, 1.0}) /* median 0.1 */
-#define STAMP_PRIOR ((struct kwhy_normal){-7.600902460, 0.7}) /* median 0.5 ms */
-#define VARY_PRIOR ((struct kwhy_normal){-4.605170186, 0.7})  /* median 1 % */
+#define NOISE_PRIOR ((struct kwhy_normal){1.386294361, 1.0})  /* median 4 W of noise */
+#define ALIAS_PRIOR ((struct kwhy_normal){-2.302585093, 1.0}) /* median share 0.1 */
+#define STAMP_PRIOR ((struct kwhy_normal){-7.600902460, 0.7}) /* median 0.5 ms of stamp error */
+#define VARY_PRIOR ((struct kwhy_normal){-4.605170186, 0.7})  /* median 1 % about the class mean */
 
 /*
  * Idle level with a context as a share of the power limit: 0.17 on the H200, 0.13 to 0.2 on A100, V100 and
@@ -107,7 +107,7 @@ static bool is_quiet(const struct kwhy_response_features *features, size_t readi
 	return filled < QUIET_SHARE;
 }
 
-/* Share of a reading's window in which the device had no context. */
+/* Share of a reading's averaging window in which the device had no context. */
 static double clean_share(const struct kwhy_powers_question *question,
 	const struct kwhy_response_features *features, size_t reading)
 {

@@ -19,7 +19,7 @@
  */
 #define COMPARED_MIN_NS 500000000
 
-/* Value of sampling_ratio from which on a note says that the power was read too rarely. */
+/* A note says that the power was read too rarely if sampling_ratio is at least this. */
 #define RARE_RATIO 0.02
 
 /*

@@ -16,7 +16,7 @@ struct walker {
 	const struct kwhy_response_walk *walk;
 	struct kwhy_filtered_levels response;
 	struct kwhy_power_levels levels;
-	size_t next; /* index of the next readout */
+	size_t next; /* index of the next readout (a time at which the levels are read) */
 	size_t window;
 	double rebase_s;
 };

@@ -27,7 +27,7 @@ struct kwhy_filtered_levels {
 	int64_t base_ns; /* time in ns for which lag and area_s are valid */
 };
 
-/* Function called for each readout, in order of time. */
+/* Function called for each readout (a time at which the levels are read), in order of time. */
 typedef void kwhy_response_visit(void *context, const struct kwhy_filtered_levels *response, size_t readout);
 
 struct kwhy_response_walk {

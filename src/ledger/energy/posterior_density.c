@@ -12,8 +12,8 @@
 #define FREEDOM 4.0
 
 /*
- * Ratio of a power to the limit above which the density falls. A device holds its mean power over some
- * milliseconds to the limit; shorter kernels may exceed it.
+ * Ratio of a power to the power limit above which the prior density falls. A device holds its mean power
+ * over some milliseconds to the limit; shorter kernels may exceed it.
  */
 #define LIMIT_HELD 1.2
 #define LIMIT_SPREAD 0.1
@@ -22,7 +22,7 @@
  * Lower bound of the noise parameter. Meters resolve milliwatts at best, and constant readings would
  * otherwise give a noise of 0.
  */
-#define NOISE_LOG_MIN (-6.907755279) /* 1 mW */
+#define NOISE_LOG_MIN (-6.907755279) /* logarithm of 1 mW in watts */
 
 enum kwhy_status kwhy_posterior_prediction_init(
 	struct kwhy_posterior_prediction *prediction, size_t count, struct kwhy_error *error)

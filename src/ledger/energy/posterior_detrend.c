@@ -16,7 +16,8 @@
  * Tung, Striebel).
  */
 struct walk_state {
-	double mean, variance; /* of the relative drift, after the filter and later after the smoother */
+	double mean, variance; /* mean and variance of the relative drift, after the filter and later after
+				  the smoother */
 	double ahead_variance; /* variance of the drift at this reading before the reading is used */
 };
 

@@ -147,8 +147,8 @@ static double density_of_line(const struct chain *chain, double distance)
 }
 
 /*
- * Draws a point of a slice, that is, of the points whose density is above a random share of the current
- * density. Returns its distance; 0: no point was found.
+ * Draws a point of a slice. A slice contains the points whose density is above a random share of the
+ * current density. Returns the distance of the point; 0: no point was found.
  */
 static double slice(struct chain *chain, density_at *density, double step)
 {

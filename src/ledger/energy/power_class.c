@@ -149,8 +149,8 @@ static int compare_sums(const void *a, const void *b)
 }
 
 /*
- * Sets the powers of a kernel that the profile or other recordings state. Called for an account with a class
- * of its own.
+ * Sets the powers of a kernel that the profile or other recordings state. Called for accounts that have a
+ * power class of their own.
  */
 static void sharpen(struct kwhy_power_prior *prior, const struct account_sum *sum,
 	const struct kwhy_profile *profile, const char *name)
@@ -304,7 +304,7 @@ static void class_twins(struct kwhy_device_ledger *device_ledger, const uint32_t
 									 .power_class;
 }
 
-/* What is known of each account besides its sums: [account_count]. */
+/* Knowledge of each account besides its sums: [account_count]. */
 struct account_facts {
 	double *in_place_ratio;
 	struct kwhy_learnt_prior *learnt;

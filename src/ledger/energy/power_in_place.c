@@ -38,7 +38,8 @@ struct launches {
 struct kind {
 	uint32_t account, blocks;
 	double last_end_ns;  /* busy time of the device at the end of the account's latest launch */
-	struct launches row; /* launches of the current series without gaps, which may become a burst */
+	struct launches row; /* launches of the current series without gaps, which is a burst if it becomes
+				long enough */
 	struct launches burst, place;
 };
 

@@ -59,7 +59,7 @@ static void change(struct kwhy_power_levels *levels, uint32_t row, int sign)
 		double fill = kwhy_power_grid_fill(
 			levels->recording->activities.blocks[row], levels->sm_count);
 
-		/* An unknown grid counts as a full one. */
+		/* A kernel of unknown grid counts as one that fills the device. */
 		levels->fill_sum += (uint64_t)sign * (uint64_t)(isnan(fill) ? FILL_UNIT : fill * FILL_UNIT);
 	}
 }

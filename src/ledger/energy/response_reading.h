@@ -14,14 +14,15 @@ struct kwhy_power_readings {
 	uint32_t meter; /* enum kwhy_meter; KWHY_NONE: no meter has usable readings */
 	struct kwhy_power_reading *items;
 	size_t count;
-	size_t left_out_count; /* usable readings that were left out because of the limit `most` */
+	size_t left_out_count; /* number of usable readings that were left out because of the limit `most` */
 };
 
 /*
  * Limits on the readings that are used: their number, and the time before each reading that influences it.
  */
 struct kwhy_reading_limits {
-	size_t most;	   /* largest number of readings; of more, evenly spread series are kept */
+	size_t most; /* largest number of readings; if there are more, evenly spread series of them are kept
+		      */
 	int64_t memory_ns; /* time before a reading that influences it, delay + 6 time constants; the
 			      recording must cover it */
 	const struct kwhy_profile

@@ -20,7 +20,7 @@ static bool power_of(const struct kwhy_running_power *running, uint32_t row, int
 	return true;
 }
 
-/* An unknown grid counts as a full one. */
+/* A kernel of unknown grid counts as one that fills the device. */
 static uint64_t grid_of(const struct kwhy_running_power *running, uint32_t row)
 {
 	uint32_t blocks = running->recording->activities.blocks[row];

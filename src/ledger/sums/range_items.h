@@ -42,7 +42,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_range_items_add(
 KWHY_MUST_USE enum kwhy_status kwhy_range_launched(struct kwhy_range_items *items,
 	const struct kwhy_ledger *ledger, const struct kwhy_recording *recording, struct kwhy_error *error);
 
-/* Sets device_count and the fields after it of all items. */
+/* Sets device_count and the fields that follow it, for all items. */
 KWHY_MUST_USE enum kwhy_status kwhy_range_windows(struct kwhy_range_items *items,
 	const struct kwhy_ledger *ledger, const struct kwhy_recording *recording, struct kwhy_error *error);
 

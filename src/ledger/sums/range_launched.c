@@ -121,7 +121,7 @@ static void fill_bins(struct launches *launches)
 	}
 }
 
-/* Turns the sums between two marks into cumulative sums up to each mark. */
+/* Turns the sums between two marks into cumulative sums, from the first mark on. */
 static void sum_bins(struct launches *launches)
 {
 	struct bin sum = {0};

@@ -204,7 +204,7 @@ static enum kwhy_status add_gap(
 	return KWHY_OK;
 }
 
-/* Whether an interval is unrecorded. Intervals are cut at the starts and ends of windows. */
+/* Whether an interval is unrecorded time. Intervals are split at the starts and ends of windows. */
 static bool is_unrecorded(struct tally *tally, const struct kwhy_sweep_interval *interval)
 {
 	const struct kwhy_covered *covered = tally->covered;
@@ -259,7 +259,10 @@ static enum kwhy_status add_interval(struct tally *tally, const struct kwhy_swee
 	return interval->row_count ? KWHY_OK : add_gap(tally, &gap, error);
 }
 
-/* Walks over all intervals and divides the gaps. A gap ends at the start of the next activity. */
+/*
+ * Walks over all intervals and divides the idle gaps by category. A gap ends at the start of the next
+ * activity.
+ */
 static enum kwhy_status walk(struct tally *tally, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
@@ -293,8 +296,8 @@ static int64_t sets_ns(const struct tally *tally, unsigned any, unsigned all)
 }
 
 /*
- * Category of a set of groups. Compute with a collective or copy is overlap. Any other set has the category
- * of its first group in the order compute, collective, copy, memset.
+ * Category of a set of groups. Compute together with a collective or copy is overlap. Any other set has the
+ * category of its first group in the order compute, collective, copy, memset.
  */
 static int64_t *category_of_set(struct kwhy_device_time *time, unsigned set)
 {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Figures of single runs, and their changes between two sides. */
+/* Computes figures of single runs, and their changes between two sides. */
 
 #define ROUNDING 1e-12
 

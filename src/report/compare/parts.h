@@ -19,7 +19,9 @@ const char *kwhy_compare_value(char out[KWHY_QUANTITY_BYTES], double value, cons
 /* Writes a count for one unit of the comparison: "53,899", or below 1000 also a fraction, "13.25". */
 const char *kwhy_compare_count(char out[KWHY_QUANTITY_BYTES], double count);
 
-/* Adds a change with its unit: "+1.20 J". A ratio, whose unit is "", changes by points. */
+/*
+ * Adds a change with its unit: "+1.20 J". The change of a ratio, whose unit is "", is in percentage points.
+ */
 void kwhy_compare_add_change(struct kwhy_table *table, double change, const char *unit);
 
 /*

@@ -311,8 +311,8 @@ static void write_device_properties(struct writer *writer)
 }
 
 /*
- * The only rank of all active devices and of the processes that used them; KWHY_NONE: unknown, or several
- * ranks.
+ * The rank of all active devices and of the processes that used them; KWHY_NONE: it is unknown, or there
+ * are several ranks.
  */
 static uint32_t rank_of(const struct kwhy_recording *recording)
 {

@@ -7,7 +7,9 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* Activities, calls and ranges in kwhy's own CSV (docs/formats/csv.md), with the energy as a further column.
+/*
+ * Writes activities, calls and ranges in kwhy's own CSV (docs/formats/csv.md), with the energy as a further
+ * column.
  */
 
 /*

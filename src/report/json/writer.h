@@ -15,7 +15,7 @@
 struct kwhy_json {
 	struct kwhy_text *out;
 	unsigned depth;
-	/* above 0: the writer is inside an object or array that is written on one line */
+	/* above 0: an object or array that is written on one line is open */
 	unsigned row_depth;
 	bool empty; /* whether the open object or array has no members yet */
 };

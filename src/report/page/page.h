@@ -5,8 +5,8 @@
 #include "report/plan.h"
 
 /*
- * Appends the self-contained page (docs/formats/page.md) to `out`. `plan` holds the projections of changes
- * (NULL: not computed). For exact_rows see KWHY_TIMELINE_EXACT_ROWS. KWHY_E_UNSUPPORTED: this build has no
+ * Appends the self-contained page (docs/formats/page.md) to `out`. `plan` has the projections of changes
+ * (NULL: not computed). exact_rows: see KWHY_TIMELINE_EXACT_ROWS. KWHY_E_UNSUPPORTED: this build has no
  * page.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_report_page(const struct kwhy_report *report,

@@ -48,8 +48,8 @@ static void write_simai(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 	uint32_t gpus = pairs->gpu_count;
 
 	/*
-	 * First line: number of nodes, GPUs a server, NVSwitches, other switches and links, then the type of
-	 * GPU. Second line: ids of the switches.
+	 * First line of the file: number of nodes, GPUs a server, NVSwitches, other switches and links,
+	 * then the type of GPU. Second line: ids of the switches.
 	 */
 	kwhy_text_addf(out, "%" PRIu32 " %" PRIu32 " 1 0 %" PRIu32 " H200\n%" PRIu32 "\n", gpus + 1, gpus,
 		gpus, gpus);

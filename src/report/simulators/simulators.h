@@ -12,11 +12,11 @@
  */
 struct kwhy_simulator {
 	const char *name, *file;
-	const char *rule; /* words for how the simulator computes a time from the file */
+	const char *rule; /* how the simulator computes a time from the file, in words */
 	void (*write)(const struct kwhy_pairs *pairs, struct kwhy_text *out);
 	/*
-	 * Time of one transfer that the simulator computes from `text`, s; NAN: the text does not determine
-	 * it.
+	 * Computes the time in s of one transfer from `text` as the simulator does; NAN: it does not follow
+	 * from the text.
 	 */
 	double (*predict_s)(const char *text, const struct kwhy_pair_config *config);
 };

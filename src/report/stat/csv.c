@@ -6,9 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/*
- * What a row of the CSV describes: which figure, of which domain or metric, and of which run or all runs.
- */
+/* What a row of the CSV describes: a figure, its domain or metric, and its run or all runs. */
 struct place {
 	const char *figure, *of;
 	int64_t run; /* number of the run; -1: the figure is over all runs */

@@ -15,8 +15,8 @@ double kwhy_stat_half_ratio(const struct kwhy_stat_figure *figure)
 }
 
 /*
- * Makes a figure. `low` and `high` are the ends of the meter's interval, which is used if there is a single
- * run.
+ * Makes a figure. `low` and `high` are the ends of the meter's interval, which the figure gets if there is
+ * a single run.
  */
 static struct kwhy_stat_figure figure_of(const struct kwhy_estimate *estimate, double low, double high)
 {

@@ -231,7 +231,7 @@ static const char *recorded_of(const struct kwhy_text_context *context, char out
 	return out;
 }
 
-/* Sum of the mean powers of the devices with activities, each over its own run, W. */
+/* Sum in W of the mean powers of the devices with activities; each mean is over the device's own run. */
 static double run_power_w(const struct kwhy_ledger *ledger)
 {
 	double sum_w = 0;

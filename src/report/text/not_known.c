@@ -11,7 +11,7 @@
  * first.
  */
 
-/* share of the run's energy from which on its unmetered part is mentioned */
+/* the unmetered part of the run is mentioned from this share of the run's energy on */
 #define NOTED_RATIO 0.01
 
 /* SENTENCE_BYTES: longest sentence on the first screen; names are cut to keep to it */

@@ -47,8 +47,8 @@ static void heading(const struct page *page, const char *title, const char *rema
 }
 
 /*
- * Writes a table of those elements of `rows` (an array of structs of row_bytes each) that is_shown() selects,
- * below a heading. Writes nothing if there are no such rows.
+ * Writes a table, below a heading, of those elements of `rows` (an array of structs of row_bytes each) that
+ * is_shown() selects. Writes nothing if there are none.
  */
 static void add_table(const struct page *page, const struct kwhy_columns *columns, const void *rows,
 	size_t count, size_t row_bytes, bool (*is_shown)(const struct page *page, const void *row),
