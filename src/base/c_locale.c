@@ -3,7 +3,10 @@
 
 locale_t kwhy_c_locale_enter(void)
 {
-	/* glibc's is static: it takes no memory, needs no freelocale(), and cannot fail. */
+	/*
+	 * glibc's object for "C" is static: it takes no memory, needs no freelocale(), and newlocale() cannot
+	 * fail.
+	 */
 	return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
 }
 

@@ -27,7 +27,7 @@ struct kwhy_clock_relation kwhy_clock_relate(void);
 int64_t kwhy_clock_mono_of_unix(const struct kwhy_clock_relation *relation, int64_t unix_ns);
 int64_t kwhy_clock_unix_of_mono(const struct kwhy_clock_relation *relation, int64_t mono_ns);
 
-/* A clock to read and to wait on. As a parameter it lets tests wait in no time. */
+/* A clock that can be read and waited on. Functions take it as a parameter so that tests need not wait. */
 struct kwhy_clock {
 	int64_t (*now_mono_ns)(void *context);
 	/*
@@ -40,9 +40,9 @@ struct kwhy_clock {
 	void *context;
 };
 
-/* What the system clock sleeps on. */
+/* The futex on which the system clock sleeps. */
 struct kwhy_clock_sleeper {
-	uint32_t woken; /* atomic: 1: wake() has been called since the last return */
+	uint32_t woken; /* atomic; 1: wake() has been called since the last return of sleep_until() */
 };
 /* Returns this machine's clock. `sleeper` must stay at its address while the clock is in use. */
 struct kwhy_clock kwhy_clock_system_init(struct kwhy_clock_sleeper *sleeper);

@@ -13,7 +13,9 @@
  */
 static double busy_ticks(const char *line)
 {
-	/* whether each column is busy time: user, nice, system, irq and softirq are */
+	/*
+	 * for each column of the line, whether it counts as busy time: user, nice, system, irq and softirq do
+	 */
 	static const bool is_busy[] = {true, true, true, false, false, true, true};
 	double busy = 0;
 	const char *at = line + 4;

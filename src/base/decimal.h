@@ -13,7 +13,7 @@
 
 enum kwhy_decimal {
 	KWHY_DECIMAL_GOOD,
-	KWHY_DECIMAL_NONE,     /* the text is not decimal digits */
+	KWHY_DECIMAL_NONE,     /* the text is not a whole number in decimal digits */
 	KWHY_DECIMAL_FRACTION, /* the number has decimals other than zeros; *out is the part before the point
 				*/
 	KWHY_DECIMAL_LARGE     /* the number is beyond 64 bits */

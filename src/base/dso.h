@@ -12,7 +12,7 @@ enum kwhy_dso_need { KWHY_DSO_REQUIRED, KWHY_DSO_OPTIONAL };
 
 struct kwhy_dso_symbol {
 	const char *name;
-	size_t offset; /* offset in the table of the pointer to the symbol */
+	size_t offset; /* offset of the symbol's pointer in the table */
 	enum kwhy_dso_need need;
 };
 
@@ -23,8 +23,8 @@ struct kwhy_dso_library {
 	size_t symbol_count;
 	size_t table_bytes;
 	/*
-	 * A file that shows that the library's hardware is here, and what to do if the library is missing all
-	 * the same, to follow "; ". NULL: there is none.
+	 * device: path of a file that exists if the hardware of this library is present. device_cure: what to
+	 * do if that file exists and the library is missing; it follows "; " in the message. NULL: none.
 	 */
 	const char *device, *device_cure;
 };

@@ -73,7 +73,7 @@ static enum kwhy_status name_as_given(
 	return status;
 }
 
-/* A temporary file next to the output, which no other program has open yet. */
+/* A temporary file in the folder of the output. No other program has opened it yet. */
 struct temporary {
 	const struct kwhy_output *output;
 	int file;
@@ -85,7 +85,7 @@ struct temporary {
 
 /*
  * The temporary file that a signal handler removes. Of several threads that write files at a time, the first
- * has it. The name is set before the folder.
+ * one's file is kept here. The name is set before the folder.
  */
 static struct {
 	atomic_bool is_taken;
@@ -124,7 +124,7 @@ static int create_now(const struct temporary *temporary, mode_t mode)
 		O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 }
 
-/* Creates the file with signals blocked, so that a handler knows of each file that is there. */
+/* Creates the file while signals are blocked, so that a signal handler never misses an existing file. */
 static int create(struct temporary *temporary, mode_t mode)
 {
 	sigset_t all, before;

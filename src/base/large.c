@@ -12,14 +12,14 @@
 enum { HEAP_STEP_BYTES = 32 << 20, HEAP_ARRAY_MAX_BYTES = 32 << 20 };
 
 /*
- * End of the memory that gets huge pages: that of the array or, if the array is in the heap, the end of the
- * heap, since arrays that follow are placed there.
+ * End of the memory that gets huge pages: the end of the array or, for an array in the heap, the end of the
+ * heap, since later arrays are placed there.
  */
 static uintptr_t end_of(uintptr_t array, size_t bytes)
 {
 	uintptr_t heap_end = (uintptr_t)sbrk(0);
 
-	return array < heap_end ? heap_end : array + bytes; /* mapped memory lies above the heap */
+	return array < heap_end ? heap_end : array + bytes; /* memory mapped by mmap() lies above the heap */
 }
 
 void *kwhy_large(void *array, size_t bytes)
@@ -28,9 +28,9 @@ void *kwhy_large(void *array, size_t bytes)
 	uintptr_t before = at & (HUGE_PAGE_BYTES - 1), after = -end & (HUGE_PAGE_BYTES - 1);
 
 	/*
-	 * Whole huge pages, of which the array may fill the first and the last one in part: arrays follow
-	 * each other in memory, and the system needs the advice for all of a huge page. It is ignored for
-	 * what is no memory of this program.
+	 * Advises whole huge pages, although the array may fill only part of the first and the last one:
+	 * arrays follow each other in memory, and the system needs the advice for a whole huge page.
+	 * Addresses that are not memory of this program are ignored.
 	 */
 	if (array && bytes >= LARGE_BYTES)
 		(void)madvise((char *)array - before, end - at + before + after, MADV_HUGEPAGE);

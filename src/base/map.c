@@ -30,7 +30,7 @@ static uint64_t word_at(const char *bytes)
 	return word;
 }
 
-/* A number from all of at most seven bytes. */
+/* Makes a number of at most seven bytes, using each of them. */
 static uint64_t few_bytes(const char *bytes, size_t length)
 {
 	uint32_t first, last;
@@ -47,7 +47,7 @@ static uint64_t few_bytes(const char *bytes, size_t length)
 
 /*
  * Hashes bytes in steps of 16 that multiply and fold, as wyhash does, since kernel names are hundreds of
- * bytes long. The last step may use some bytes a second time.
+ * bytes long. The last step may read some bytes that the step before it has read.
  */
 static uint64_t hash_of(const uint64_t secrets[2], const char *bytes, size_t length)
 {
@@ -114,7 +114,10 @@ struct kwhy_map_slot *kwhy_map_find_bytes(const struct kwhy_map *map, const void
 	return map->count ? find(map, &wanted) : NULL;
 }
 
-/* Moves every key of `from` to `to`, which is larger and empty. Keys need not be compared, as all differ. */
+/*
+ * Moves every key of `from` to `to`, which is larger and empty. Keys need not be compared, as no two are
+ * equal.
+ */
 static void move_all(const struct kwhy_map *from, struct kwhy_map *to)
 {
 	const size_t mask = to->slot_count - 1;

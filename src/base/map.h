@@ -25,8 +25,8 @@ struct kwhy_map {
 	struct kwhy_map_slot *slots; /* [slot_count] slots; slot_count is a power of two */
 	const char **bytes;	     /* [slot_count] strings that are the keys; NULL: keys are integers */
 	size_t count, slot_count;
-	size_t space; /* number of keys that fit: three quarters of the slots, so that a search ends after a
-			 few steps */
+	size_t space; /* number of keys that the map holds before it grows: three quarters of the slots, so
+			 that a search takes few steps */
 	uint64_t secrets[2];
 	struct kwhy_arena arena; /* memory of the strings in `bytes` */
 };

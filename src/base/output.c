@@ -105,7 +105,7 @@ static enum kwhy_status read_link(
 	return status;
 }
 
-/* Finds the file that `rest` names relative to the folder `from`, and closes `from`. */
+/* Finds the file whose path is `rest` relative to the open folder `from`, and closes `from`. */
 static enum kwhy_status step(
 	int from, const char *rest, const char *path, struct kwhy_output *out, struct kwhy_error *error)
 {
@@ -123,7 +123,7 @@ static bool is_link(const struct kwhy_output *output)
 	return output->exists && S_ISLNK(output->facts.st_mode);
 }
 
-/* Follows links. `rest` is the path that remains after each. */
+/* Follows links. `rest` is the part of the path that is still to be followed. */
 static enum kwhy_status follow(
 	char rest[PATH_MAX], const char *path, struct kwhy_output *out, struct kwhy_error *error)
 {

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Order statistics of plain numbers, none of which is NAN. */
+/* Order statistics of plain numbers. None of the numbers may be NAN. */
 
 void kwhy_sort_reals(double *values, size_t count);
 void kwhy_sort_integers(int64_t *values, size_t count);

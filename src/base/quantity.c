@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* If the distances of an interval's ends differ by at most this share of their mean, the mean is reported. */
+/*
+ * If an interval's two half-widths differ by at most this share of their mean, their mean is shown for both.
+ */
 #define ALIKE_RATIO 0.1
 
 enum { SHARE_BYTES = 12 };
@@ -115,7 +117,7 @@ const char *kwhy_quantity_times(char out[KWHY_QUANTITY_BYTES], uint64_t count)
 {
 	size_t length = strlen(kwhy_quantity_count(out, count));
 
-	/* The largest counts leave no space for the word; they do not occur in practice. */
+	/* The largest counts leave no space for " times"; they do not occur in practice. */
 	if (length + sizeof(" times") <= KWHY_QUANTITY_BYTES)
 		memcpy(out + length, count == 1 ? " time" : " times", count == 1 ? 6 : 7);
 	return out;

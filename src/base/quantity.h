@@ -11,7 +11,7 @@
 /*
  * These functions write a number to `out` and return `out`. kwhy_quantity_si() writes `digits` significant
  * digits (1 to 6) and the SI prefix that fits: 1.23 ms, 455 mJ, 6.31 nJ/B, 2.30 MB (10^6, never MiB). Beyond
- * all prefixes it writes 1.00e+30 J, and for not-a-number and infinities "n/a".
+ * all prefixes it writes 1.00e+30 J, and for NAN and infinities "n/a".
  */
 const char *kwhy_quantity_si(char out[KWHY_QUANTITY_BYTES], double value, const char *unit, int digits);
 const char *kwhy_quantity_time(char out[KWHY_QUANTITY_BYTES], int64_t time_ns);	    /* 3 digits: "1.23 ms" */

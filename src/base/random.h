@@ -11,8 +11,8 @@
 #define KWHY_RANDOM_STEP UINT64_C(0x9e3779b97f4a7c15)
 
 /*
- * The number that SplitMix64 makes of a state. The n-th number after a seed is that of the state seed + n *
- * KWHY_RANDOM_STEP, so numbers can be computed in any order and by any thread.
+ * Returns the output of SplitMix64 for a state. The n-th number after a seed is the output for the state seed
+ * + n * KWHY_RANDOM_STEP, so numbers can be computed in any order and by any thread.
  */
 static inline uint64_t kwhy_random_of(uint64_t state)
 {

@@ -5,8 +5,9 @@
 #include <stdint.h>
 
 /*
- * Nanoseconds for which a device must be left alone until its meter shows its idle level: the time constant
- * of the 20 ms samples, 0.09 s, and ten samples.
+ * Nanoseconds for which a device must be left alone until its meter shows its idle level. The meter's power
+ * samples follow a change of power with a time constant of 0.09 s, and ten samples of 20 ms are needed after
+ * it.
  */
 enum { KWHY_SETTLE_SHOWN_NS = 300000000 };
 

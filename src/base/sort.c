@@ -90,7 +90,10 @@ enum kwhy_status kwhy_sort_order(size_t count, kwhy_sort_compare *compare, const
 	return KWHY_OK;
 }
 
-/* Copies items in their new order. It is inlined, so that a constant size needs no call for each item. */
+/*
+ * Copies items in their new order. It is inlined, so that for a constant item size the copy needs no function
+ * call.
+ */
 static inline __attribute__((always_inline)) void gather_items(
 	unsigned char *to, const unsigned char *from, size_t item_bytes, size_t count, const uint32_t *order)
 {

@@ -187,8 +187,8 @@ static void halves_of_several(const struct kwhy_estimate *a, const struct kwhy_e
 }
 
 /*
- * Half intervals of the mean of several values, and of a single further value: its prediction interval
- * combined with its reading error.
+ * Half intervals of the mean of several values, and of a single further value. The latter is the prediction
+ * interval combined with the value's reading error.
  */
 static void halves_beside_several(const struct kwhy_estimate *several, const struct kwhy_estimate *one,
 	double *out_several, double *out_one)

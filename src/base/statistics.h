@@ -24,15 +24,15 @@ struct kwhy_estimate {
 };
 
 /*
- * Estimates the mean of values with its interval. mean, least and most are NAN without values; deviation, low
- * and high are NAN with fewer than two.
+ * Estimates the mean of values and its 95 % interval. mean, least and most are NAN without values; deviation,
+ * low and high are NAN with fewer than two.
  */
 void kwhy_estimate_of(const double *values, size_t count, struct kwhy_estimate *out);
 
 /*
- * Ratio of the sum of `above` to the sum of `below`, over the pairs that have both values; for example joules
- * per unit of runs that did different amounts of work. `mean` is the ratio of sums. Its interval is that of
- * its logarithm by the delta method, so its ends are above 0, and exchanging `above` and `below` gives the
+ * Ratio of two sums, `above` over `below`, from the pairs that have both values; for example joules per unit
+ * of runs that did different amounts of work. `mean` is the ratio of sums. Its interval is that of its
+ * logarithm by the delta method, so its ends are above 0, and exchanging `above` and `below` gives the
  * reciprocals. `deviation` is that of `above` from the values that the ratio predicts, over the mean of
  * `below`; least and most are ratios of single pairs. All figures are NAN if the sum of `below` is not above
  * 0, and only the interval is NAN if the sum of `above` is not.
@@ -49,14 +49,14 @@ void kwhy_moments_add(struct kwhy_moments *moments, double value);
 double kwhy_moments_variance(const struct kwhy_moments *moments);
 
 /*
- * Difference of the means of `b` and `a`, without assuming equal variances (Welch). A side with a single
- * value is assumed to have the deviation of the other side, and a reading error by its low and high (NAN: no
- * reading error). If both sides have single values, the interval comes from their low and high only, and is
- * NAN if these are.
+ * Difference of the means of `b` and `a`, without assuming equal variances (Welch). If one side has a single
+ * value, that side is given the standard deviation of the other, plus a reading error from its own low and
+ * high (NAN: no reading error). If both sides have single values, the interval comes from their low and high
+ * only, and is NAN if these are.
  */
 struct kwhy_difference {
 	double change, low, high;
-	double ratio;		      /* change over the absolute value of a's mean */
+	double ratio;		      /* b's mean less a's mean, over the absolute value of a's mean */
 	double ratio_low, ratio_high; /* interval of `ratio`, which includes the error of a's mean; NAN: a's
 					 mean may be 0 */
 };

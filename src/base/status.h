@@ -2,7 +2,7 @@
 #ifndef KWHY_BASE_STATUS_H
 #define KWHY_BASE_STATUS_H
 
-/* Results that callers distinguish. The message is in struct kwhy_error. */
+/* Results that callers distinguish. The message that explains a failure is in struct kwhy_error. */
 enum kwhy_status {
 	KWHY_OK = 0,
 	KWHY_E_INPUT,	    /* a file or a value from the user is wrong */

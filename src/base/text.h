@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * A growing text that remembers failures: add to it without checks, then call kwhy_text_check() once at the
- * end. `data` is NUL-terminated once something was added; NULL: nothing was.
+ * A growing text. It remembers that memory ran out, so callers add to it without checks, then call
+ * kwhy_text_check() once at the end. `data` is NUL-terminated once something was added; NULL: nothing was.
  */
 struct kwhy_text {
 	char *data;
@@ -40,9 +40,9 @@ size_t kwhy_text_encode(uint32_t code, char out[4]);
 size_t kwhy_text_columns(const char *string);
 
 /*
- * Copies `length` bytes as valid UTF-8 that a terminal only shows: each offending byte becomes U+FFFD, as
- * does each mark that reorders text; ASCII's control characters become spaces. `out` needs 3 * length + 1
- * bytes. Returns the bytes written.
+ * Copies `length` bytes as valid UTF-8 that contains no command for a terminal. Each byte that is not valid
+ * and each mark that reorders text becomes U+FFFD; ASCII's control characters become spaces. `out` needs 3 *
+ * length + 1 bytes. Returns the bytes written.
  */
 size_t kwhy_text_sanitize(char *out, const char *bytes, size_t length);
 
