@@ -90,8 +90,8 @@ const struct kwhy_gpu_host_kernel kwhy_collectives_host_kernels[] = {
 };
 
 /*
- * Whether a member needs events to synchronise with the first one: it does if it is on another GPU. On the
- * same GPU they share a stream, whose order suffices.
+ * Whether a member needs events to synchronise with member 0, as it does on another GPU. On the same GPU they
+ * share a stream, whose order suffices.
  */
 static bool is_apart(const struct own *own, uint32_t member)
 {

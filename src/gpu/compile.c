@@ -164,7 +164,7 @@ enum kwhy_status kwhy_gpu_compile(const struct kwhy_rtc *rtc, const struct kwhy_
 	size_t count = 0;
 	bool has_place;
 
-	/* Only NVRTC gets the target; hipRTC compiles for the thread's current GPU. */
+	/* Only NVRTC is given the target; hipRTC compiles for the thread's current GPU. */
 	snprintf(target, sizeof(target), "--gpu-architecture=sm_%d%s", facts->architecture,
 		facts->architecture == HOPPER ? "a" : ""); /* sm_90a allows features of Hopper alone */
 	if (rtc->vendor == KWHY_DRIVER_CUDA)

@@ -47,7 +47,10 @@ static inline kwhy_cuda_stream kwhy_gpu_device_stream(
 enum kwhy_status kwhy_gpu_device_check(struct kwhy_gpu_device *device, enum kwhy_cuda_result result,
 	const char *what, struct kwhy_error *error);
 
-/* Each function fills some slots of the table. A slot is NULL if the driver lacks the calls that it needs. */
+/*
+ * Each function sets some functions of the table of calls. A function is NULL if the driver lacks the calls
+ * that it needs.
+ */
 void kwhy_gpu_device_add_kernels(struct kwhy_gpu_ops *ops);
 void kwhy_gpu_device_add_memory(struct kwhy_gpu_device *device);
 void kwhy_gpu_device_add_copies(struct kwhy_gpu_device *device);

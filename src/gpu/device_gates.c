@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 /*
- * A gate's state in host memory, which its kernel accesses, too: how often the gate was opened, and the
- * number of the last opening for which the kernel waited until its timeout.
+ * A gate's state in host memory, which its kernel accesses, too: the number of openings so far, and the
+ * number of the last opening for which the kernel gave up waiting.
  */
 struct latch {
 	_Atomic uint32_t opened, timed_out;
@@ -15,7 +15,7 @@ struct latch {
 
 struct kwhy_gpu_gate {
 	struct kwhy_gpu_host host; /* page-locked memory that holds a struct latch */
-	/* value of latch->opened from which on the held work may run */
+	/* the work waits until latch->opened has this value */
 	uint32_t opening;
 };
 

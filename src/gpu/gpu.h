@@ -28,9 +28,9 @@ struct kwhy_gpu;
 struct kwhy_gpu_module; /* compiled kernels of one source */
 struct kwhy_gpu_kernel; /* a kernel; borrowed from its module */
 struct kwhy_gpu_stream; /* runs work in order; NULL stands for the GPU's own stream */
-struct kwhy_gpu_event;	/* a point in a stream's work; has a time if made as timed */
+struct kwhy_gpu_event;	/* a point in a stream's work, which has a time if it was made with `timed` */
 struct kwhy_gpu_graph;	/* work recorded from one stream, which can be launched repeatedly */
-struct kwhy_gpu_gate;	/* holds a stream back until the host opens the gate */
+struct kwhy_gpu_gate;	/* keeps a stream's later work waiting until the host opens the gate */
 
 struct kwhy_gpu_facts {
 	char name[96];
@@ -49,7 +49,7 @@ struct kwhy_gpu_facts {
 
 struct kwhy_gpu_grid {
 	uint32_t blocks, threads_per_block;
-	uint32_t shared_bytes; /* dynamic shared memory of a block, in bytes */
+	uint32_t shared_bytes; /* dynamic shared memory that a block may have, in bytes */
 };
 
 enum { KWHY_GPU_HOST_ARGUMENTS_MAX = 16, KWHY_GPU_HOST_ARGUMENT_BYTES_MAX = 4096 };
@@ -89,8 +89,8 @@ struct kwhy_gpu_launch {
 	bool cooperative; /* all blocks run concurrently, so they may wait for each other */
 	/*
 	 * The kernel may begin before earlier work in its stream has ended, and waits for that work by
-	 * griddepcontrol.wait. So it is on CUDA; on other back ends it begins after that work. Cannot be
-	 * combined with `cooperative`.
+	 * griddepcontrol.wait. This works on CUDA only; on other back ends the kernel begins after that work.
+	 * Cannot be combined with `cooperative`.
 	 */
 	bool early;
 	struct kwhy_gpu_stream *stream;
@@ -128,11 +128,11 @@ struct kwhy_gpu_copy {
 };
 
 /*
- * The calls. One that can fail returns KWHY_E_UNSUPPORTED with the vendor's words, KWHY_E_MEMORY if memory is
- * short, or KWHY_E_LOST once the device is gone; after that only freeing and closing are useful. close()
- * frees what was not freed before. It cannot if the driver keeps the context, for other users of it or, as
- * HIP does, permanently; such objects stay until the process ends. Freeing NULL or 0 is allowed. Slots marked
- * as optional may be NULL.
+ * The calls. A call that can fail returns KWHY_E_UNSUPPORTED with the vendor's words, KWHY_E_MEMORY if memory
+ * is short, or KWHY_E_LOST once the device is gone; after that only freeing and closing are useful. close()
+ * frees what was not freed before. Where the driver keeps the context, for its other users or, as HIP does,
+ * permanently, such objects stay until the process ends. Freeing NULL or 0 is allowed. Functions marked as
+ * optional may be NULL.
  */
 struct kwhy_gpu_ops {
 	const char *name; /* name of the back end: "cuda", "hip" or "host" */
@@ -162,8 +162,8 @@ struct kwhy_gpu_ops {
 		uint64_t *out_address, struct kwhy_error *error);
 	void (*memory_close)(struct kwhy_gpu *gpu, uint64_t address);
 	/*
-	 * Optional. They allocate from the driver's pool and free, each at its point in the order of a
-	 * stream.
+	 * Optional. pool_new() allocates from the driver's pool and pool_free() frees, each when the stream
+	 * reaches that point.
 	 */
 	enum kwhy_status (*pool_new)(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream, size_t bytes,
 		uint64_t *out_address, struct kwhy_error *error);
@@ -189,7 +189,7 @@ struct kwhy_gpu_ops {
 	/* Queues a copy. Either end may be on another GPU of the same back end. */
 	enum kwhy_status (*copy)(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream,
 		const struct kwhy_gpu_copy *copy, struct kwhy_error *error);
-	/* Optional. Queues many copies by one call; the order among them is undefined. */
+	/* Optional. Queues many copies by one call; the copies may run in any order. */
 	enum kwhy_status (*copy_batch)(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream,
 		const struct kwhy_gpu_copy *copies, size_t count, struct kwhy_error *error);
 	enum kwhy_status (*fill)(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream, uint64_t address,
@@ -258,7 +258,7 @@ struct kwhy_gpu_ops {
 		struct kwhy_gpu *gpu, struct kwhy_gpu_gate **out, struct kwhy_error *error);
 	void (*gate_free)(struct kwhy_gpu *gpu, struct kwhy_gpu_gate *gate);
 	enum kwhy_status (*gate_hold)(struct kwhy_gpu *gpu, struct kwhy_gpu_gate *gate,
-		/* closes the gate for work that is queued from here on */
+		/* closes the gate for all work that is queued after this call */
 		struct kwhy_gpu_stream *stream, struct kwhy_error *error);
 	enum kwhy_status (*gate_open)(
 		struct kwhy_gpu *gpu, struct kwhy_gpu_gate *gate, struct kwhy_error *error);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GPUS_MIN = 2 }; /* a pair needs two ends */
+enum { GPUS_MIN = 2 }; /* at least two, since pairs of GPUs are tested, too */
 
 struct kwhy_gpu_module {
 	struct kwhy_gpu_host_owned owned;

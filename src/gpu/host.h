@@ -30,7 +30,8 @@ struct kwhy_gpu_host_gpu;
 struct kwhy_gpu_host_owned {
 	struct kwhy_gpu_host_owned *previous, *next;
 	struct kwhy_gpu_host_gpu *gpu;
-	void (*release)(struct kwhy_gpu_host_owned *owned); /* frees the object and takes it off the list */
+	void (*release)(
+		struct kwhy_gpu_host_owned *owned); /* frees the object and removes it from the list */
 };
 
 struct kwhy_gpu_host_gpu {
@@ -54,15 +55,15 @@ void kwhy_gpu_host_forget(struct kwhy_gpu_host_owned *owned);
 struct kwhy_gpu_host_operation;
 
 /*
- * The functions of one kind of operation. If a graph holds an operation, run() may be called many times.
- * drop() is called once.
+ * The functions of one kind of operation. run() may be called many times for an operation in a graph; drop()
+ * is called once.
  */
 struct kwhy_gpu_host_verb {
 	void (*run)(const struct kwhy_gpu_host_operation *operation);
 	void (*drop)(struct kwhy_gpu_host_operation
 			/* frees what the operation holds; NULL: it holds nothing */
 			*operation);
-	bool recordable; /* whether a graph can hold it */
+	bool recordable; /* whether a graph can contain the operation */
 };
 
 struct kwhy_gpu_host_operation {
@@ -133,7 +134,7 @@ struct kwhy_gpu_gate {
 	atomic_uint holders;
 	struct kwhy_gpu_host_monitor monitor;
 	uint64_t holds, opened; /* number of gate_hold() calls, and number of the last one that was opened */
-	int64_t limit_ns;	/* time from which on the gate is open by itself */
+	int64_t limit_ns;	/* time at which the gate opens by itself */
 	bool gave_up;
 };
 

@@ -68,7 +68,7 @@ static void run_record(const struct kwhy_gpu_host_operation *operation)
 	pthread_mutex_unlock(&event->monitor.lock);
 }
 
-/* Waits until streams have reached the event `ticket` times. */
+/* Waits until streams have reached the event `ticket` times since it was made. */
 static void event_wait(struct kwhy_gpu_event *event, uint64_t ticket)
 {
 	pthread_mutex_lock(&event->monitor.lock);
@@ -185,7 +185,7 @@ static void gate_drop(struct kwhy_gpu_gate *gate)
 	free(gate);
 }
 
-/* Opens a gate for all its holds. Returns whether it had opened by itself before. */
+/* Opens a gate for all calls of gate_hold() so far. Returns whether it had opened by itself before. */
 static bool open_all(struct kwhy_gpu_gate *gate)
 {
 	bool gave_up;

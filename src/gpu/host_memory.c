@@ -210,7 +210,10 @@ enum kwhy_status kwhy_gpu_host_host_new(struct kwhy_gpu *gpu, enum kwhy_gpu_host
 		.bytes = bytes,
 		.kind = kind,
 		.numa_node = block->bound ? numa_node : -1,
-		/* On most GPUs kernels cannot access pageable memory, so here they cannot either. */
+		/*
+		 * On most GPUs kernels cannot access pageable memory, so the host back end gives no address
+		 * for it, either.
+		 */
 		.address = kind == KWHY_GPU_HOST_PAGEABLE ? 0 : kwhy_gpu_address(memory_of(block)),
 	};
 	return KWHY_OK;

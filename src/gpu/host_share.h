@@ -8,13 +8,13 @@
 
 /*
  * Shares a memory file with other processes of the same user on this host. Its descriptor is sent over a Unix
- * socket to any process that connects and, by SO_PEERCRED, belongs to this user. No process is trusted about
- * its own number or its descriptors' numbers.
+ * socket to any process that connects and, by SO_PEERCRED, belongs to this user. Process ids and descriptor
+ * numbers that a process claims are not relied on.
  */
 
 /* How another process finds a shared file; this struct is passed to it. */
 struct kwhy_gpu_host_loan {
-	char name[8]; /* name of the socket: five digits that the system assigned */
+	char name[8]; /* name of the socket: five hexadecimal digits, assigned by the system */
 	uint64_t bytes;
 };
 

@@ -75,7 +75,7 @@ void kwhy_numa_read(const char *sys, struct kwhy_numa *out)
 	}
 }
 
-/* The kernel uses one bit fewer than the number of bits that it is given. */
+/* mbind() ignores the last bit of the mask, so it is given one bit more. */
 static const unsigned long mask_bits = NUMBERS_MAX + 1UL;
 
 static bool prefer(int node, struct kwhy_numa_policy *out)

@@ -9,7 +9,7 @@
 
 /*
  * Finds out from /sys which memory is near which processors, and makes the system calls that place memory and
- * threads. It has only what the transfer library needs, so that this library depends on no other.
+ * threads. These functions replace libnuma for the transfer library, so that it depends on no other library.
  */
 
 enum { KWHY_NUMA_NODES_MAX = 64 };
@@ -35,7 +35,7 @@ void kwhy_numa_read(const char *sys, struct kwhy_numa *out);
  */
 bool kwhy_numa_bind(void *memory, size_t bytes, int node);
 
-/* A thread's memory policy, as it was before kwhy_numa_prefer(). */
+/* A thread's NUMA memory policy before kwhy_numa_prefer(). */
 struct kwhy_numa_policy {
 	int mode;
 	unsigned long mask[CPU_SETSIZE / (8 * sizeof(unsigned long))];

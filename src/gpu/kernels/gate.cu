@@ -8,7 +8,7 @@ typedef unsigned long long u64;
 typedef unsigned int u32;
 
 #ifdef __AMDGCN__
-/* The clock counts 100 a microsecond. */
+/* Nanoseconds; the counter has 100 ticks a microsecond. */
 __device__ static u64 now_ns()
 {
 	return 10 * wall_clock64();
