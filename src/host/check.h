@@ -5,7 +5,7 @@
 #include "host/facts.h"
 #include "model/doctor.h"
 
-/* Inputs and output of the function that judges a check. */
+/* Arguments and results of the function that evaluates a check. */
 struct kwhy_judging {
 	const struct kwhy_host_facts *facts;
 	const struct kwhy_host_gpu *gpu; /* NULL: the check concerns the machine */
@@ -15,7 +15,7 @@ struct kwhy_judging {
 
 /*
  * A kind of check. `cure` is the end of the advice; "{gpu}" in it is replaced by the GPU's number. `judge`
- * sets verdict and fact with kwhy_judge().
+ * evaluates the check and sets its verdict and fact by kwhy_judge().
  */
 struct kwhy_check_kind {
 	const char *id, *title, *effect, *source, *cure;
@@ -28,7 +28,7 @@ extern const struct kwhy_check_kind kwhy_gpu_checks[], kwhy_machine_checks[], kw
 /* An environment variable of which some values make programs slower. */
 struct kwhy_variable_kind {
 	const char *name, *id;
-	const char *costly; /* values, separated by blanks; NULL: any value */
+	const char *costly; /* values that make programs slower, separated by blanks; NULL: any value */
 	const char *effect, *source, *cure;
 };
 extern const struct kwhy_variable_kind kwhy_variables[];

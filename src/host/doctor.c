@@ -54,7 +54,7 @@ static enum kwhy_status run_check(struct kwhy_doctor_report *report, const struc
 	return KWHY_OK;
 }
 
-/* Whether the value is among the words of `costly`, which are separated by blanks. NULL: every value is. */
+/* Whether `value` is one of the words of `costly`, which are separated by blanks. costly NULL: true. */
 static bool is_costly(const char *costly, const char *value)
 {
 	size_t length = strlen(value);

@@ -8,13 +8,13 @@
 struct kwhy_doctor_request {
 	const char *root; /* prefix of /sys, /proc and other paths; NULL: "" */
 	int64_t gpu;	  /* number of the only GPU to check; -1: all GPUs */
-	size_t further;	  /* checks that the caller will add: room for them is kept in `checks` */
+	size_t further;	  /* number of checks that the caller will add; `checks` gets the capacity for them */
 };
 
 /*
- * Checks the machine, its GPUs, and the environment that a program started from here would get. It changes
- * nothing; it reads files and asks NVML and hwloc, in well under a second. What cannot be read becomes a
- * check with the verdict "unknown" and the reason. KWHY_E_USAGE: the GPU does not exist. End with
+ * Checks the machine, its GPUs, and the environment variables that a program started by this process would
+ * get. It only reads files and queries NVML and hwloc, which takes well under a second. What cannot be read
+ * becomes a check with the verdict "unknown" and the reason. KWHY_E_USAGE: the GPU does not exist. End with
  * kwhy_doctor_done(), also after a failure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_doctor_run(

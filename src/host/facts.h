@@ -43,7 +43,7 @@ struct kwhy_host_facts {
 	const char *root; /* prefix of the paths of all files that are read */
 	struct kwhy_host_gpu *gpus;
 	size_t gpu_count;
-	const char *no_gpu;		    /* why no GPU was found, or why one was left out */
+	const char *no_gpu;		    /* why no GPU was found, or why a GPU is missing from the list */
 	const char *driver;		    /* version of the GPU driver */
 	int64_t cuda_version, nccl_version; /* 13000 for CUDA 13.0, 22809 for NCCL 2.28.9 */
 	int64_t cpus, cpus_allowed;

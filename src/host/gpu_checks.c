@@ -7,22 +7,24 @@
 #define NS_PER_S 1e9
 
 /*
- * Time since the driver was loaded in which heat reduced the clocks; from this much on, the check gives
- * advice.
+ * If heat has reduced the clocks for at least this time since the driver was loaded, the check gives advice.
  */
 #define THERMAL_NS INT64_C(1000000000)
 
-/* Reasons for reduced clocks that are a fault of cooling or board and not a setting. */
+/* Reasons for reduced clocks that stem from a fault of cooling or board, not from a setting. */
 #define REASONS_OF_HEAT \
 	(KWHY_NVML_REASON_SOFTWARE_THERMAL | KWHY_NVML_REASON_HARDWARE_THERMAL | KWHY_NVML_REASON_HARDWARE)
 
 /*
  * Utilisation up to which a GPU counts as idle. NVML averages over the last second, so a program that has
- * just ended may cause it.
+ * just ended still shows in it.
  */
 enum { BUSY_PERCENT = 5 };
 
-/* Why a value is unknown. `other` is a second value that the check needs; the reason is that of either. */
+/*
+ * Why a value is unknown. `other` is a second value that the check needs; if that one is unknown, its reason
+ * counts as well.
+ */
 static const char *not_reported(int64_t value, int64_t other)
 {
 	return value == KWHY_HOST_REFUSED || other == KWHY_HOST_REFUSED

@@ -16,7 +16,10 @@ static int64_t known(enum kwhy_nvml_result result, unsigned value)
 	return result == KWHY_NVML_SUCCESS ? (int64_t)value : unknown_for(result);
 }
 
-/* Makes an NVML call that gives one unsigned number, and returns the number, or below 0 why it is unknown. */
+/*
+ * Makes an NVML call that returns one unsigned number. Evaluates to the number, or to a value below 0 that
+ * says why it is unknown.
+ */
 #define ask(nvml, name, ...)                                                                        \
 	({                                                                                          \
 		unsigned value_ = 0;                                                                \

@@ -3,11 +3,11 @@
 
 #include <inttypes.h>
 
-enum { CUDA_OLDEST = 12000 /* CUPTI of CUDA 12.0, as in cuda_version */ };
+enum { CUDA_OLDEST = 12000 /* as in cuda_version: 12.0, the oldest CUDA whose CUPTI is supported */ };
 
 /*
- * Containers get each library of the driver only with a capability: NVML with `utility`, libcuda with
- * `compute`. The devices are there in either case.
+ * A container gets a library of the driver only if the corresponding capability is set: NVML with `utility`,
+ * libcuda with `compute`. The devices are there in either case.
  */
 static void judge_driver_libraries(const struct kwhy_judging *judging)
 {

@@ -15,8 +15,8 @@
 #define UNLIMITED_BYTES (INT64_C(1) << 60)
 
 /*
- * Path of this process's group in the hierarchy of version 2: "/user.slice/..." where /proc/self/cgroup has
- * "0::/user.slice/..."; "": the root.
+ * Path of this process's group in the hierarchy of version 2: for the line "0::/user.slice/..." of
+ * /proc/self/cgroup it is "/user.slice/..."; "": the root.
  */
 static void own_group(const struct kwhy_host_facts *facts, char out[PATH_MAX])
 {
@@ -39,7 +39,7 @@ static double quota_of(const char *line)
 
 static double lower(double a, double b)
 {
-	return fmin(a, b); /* if one is NAN, the other is the result */
+	return fmin(a, b); /* fmin() ignores a NAN */
 }
 
 static void lower_memory(struct kwhy_host_facts *facts, int64_t limit_bytes)
@@ -104,7 +104,7 @@ static void read_container(struct kwhy_host_facts *facts)
 static void read_memory(struct kwhy_host_facts *facts)
 {
 	static const char key[] =
-		"MemTotal:"; /* start of the file's first line; its number is in kB of 1024 bytes */
+		"MemTotal:"; /* the line of /proc/meminfo; its number is in units of 1024 bytes */
 	char line[128];
 
 	if (kwhy_host_read_line(facts, "/proc/meminfo", line, sizeof(line)) &&

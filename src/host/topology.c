@@ -4,7 +4,7 @@
 
 #include <hwloc.h>
 
-/* CPUs that this process is bound to, or if it is not bound, those that the system allows it. */
+/* CPUs that this process is bound to; without a binding, those that the system allows it. */
 static hwloc_bitmap_t allowed_cpus(hwloc_topology_t topology)
 {
 	hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
@@ -16,7 +16,10 @@ static hwloc_bitmap_t allowed_cpus(hwloc_topology_t topology)
 	return cpus;
 }
 
-/* The NUMA node of `near`, the object above a device; -1: it has several nodes, or no node. */
+/*
+ * The NUMA node of `near`, the object that contains a device in hwloc's topology; -1: `near` has several
+ * nodes or none.
+ */
 static int node_of(hwloc_obj_t near)
 {
 	return hwloc_bitmap_weight(near->nodeset) == 1 ? hwloc_bitmap_first(near->nodeset) : -1;
@@ -57,8 +60,8 @@ static void read_loaded(struct kwhy_host_facts *facts, hwloc_topology_t topology
 }
 
 /*
- * Disables the parts of hwloc that query the GPUs and thereby wake them, and its use of libpciaccess, which
- * leaks memory. Without libpciaccess hwloc finds the PCI devices in /sys.
+ * Disables the parts of hwloc that query the GPUs and thereby power them up, and its use of libpciaccess,
+ * which leaks memory. Without libpciaccess hwloc finds the PCI devices in /sys.
  */
 static void leave_out_parts(hwloc_topology_t topology)
 {
