@@ -11,7 +11,7 @@ enum { CUPTI_OLDEST = 19 };
 
 static const struct {
 	unsigned kind; /* a bit of enum kwhy_inject_kind */
-	int cupti[2];  /* kinds of CUPTI records for it, of enum kwhy_cupti_kind; 0: unused */
+	int cupti[2];  /* kinds of CUPTI records for this kind (enum kwhy_cupti_kind); 0: none */
 } kinds[] = {
 	{KWHY_INJECT_KERNEL, {KWHY_CUPTI_KIND_CONCURRENT_KERNEL, 0}},
 	{KWHY_INJECT_COPY, {KWHY_CUPTI_KIND_MEMCPY, KWHY_CUPTI_KIND_MEMCPY2}},
@@ -22,8 +22,8 @@ static const struct {
 };
 
 /*
- * CUPTI calls this to get the time, on the thread that makes a CUDA call, at the call's start and end. So the
- * thread's stack can be taken here.
+ * CUPTI calls this to get the time, on the thread that makes a CUDA call, at the call's start and end. This
+ * is where the thread's stack can be taken.
  */
 static uint64_t clock_of_records(void)
 {

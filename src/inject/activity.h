@@ -17,8 +17,8 @@ struct kwhy_inject_activity {
 	const struct kwhy_inject_options *options;
 	int64_t offset_ns; /* added to CUPTI's times to get CLOCK_MONOTONIC; 0: CUPTI uses CLOCK_MONOTONIC
 			      itself */
-	bool clock_tells;  /* true: CUPTI can report whose clock it uses: ours, unless another client has
-			      registered its own clock */
+	bool clock_tells;  /* true: CUPTI can report whether it takes its times from kwhy's clock; it does
+			      unless another client has registered a clock of its own */
 	bool runs;
 	unsigned kinds; /* bits of enum kwhy_inject_kind: the kinds that the options name and those that were
 			   added after the start */
@@ -41,8 +41,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_inject_activity_start(struct kwhy_inject_act
 void kwhy_inject_activity_switch(struct kwhy_inject_activity *activity, bool is_on);
 
 /*
- * Changes how single calls are chosen (inject/call_switch.h), for a CUPTI that has recorded no call although
- * single calls were enabled. Call it while collection is off.
+ * Changes to the second way of selecting calls (inject/call_switch.h), for a CUPTI that has recorded no call
+ * although calls were enabled one by one. Call it while collection is off.
  */
 void kwhy_inject_activity_give_up_single_calls(struct kwhy_inject_activity *activity);
 
@@ -52,10 +52,7 @@ void kwhy_inject_activity_give_up_single_calls(struct kwhy_inject_activity *acti
  */
 void kwhy_inject_activity_flush(struct kwhy_inject_activity *activity, bool forced);
 
-/*
- * Whether CUPTI still belongs to this process's recording. False: another client was found to have taken
- * CUPTI over since the start.
- */
+/* Whether CUPTI still records for kwhy. False: another client has taken CUPTI over since the start. */
 bool kwhy_inject_activity_is_ours(const struct kwhy_inject_activity *activity);
 
 /* Number of records that CUPTI has dropped since the last call. */

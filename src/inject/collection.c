@@ -6,10 +6,10 @@
 
 #include <fnmatch.h>
 
-/* If the next window starts within this time, collection stays on between the two windows. */
+/* If the gap before the next window is shorter than this, collection stays on in it. */
 #define NOT_WORTH_NS (KWHY_INJECT_COLLECTION_LEAD_NS + 1000000)
 /*
- * Time after collection was switched off by which the records of the last launches have arrived, unless their
+ * After collection has been off for this time, the records of the last launches have arrived, unless their
  * work runs for longer.
  */
 #define RESTS_NS INT64_C(300000000)
@@ -102,7 +102,7 @@ void kwhy_inject_collection_begin(struct kwhy_inject_collection *collection, int
 	pthread_mutex_unlock(&collection->lock);
 }
 
-/* Handles all starts and ends of the plan's windows up to `now_mono_ns`, in order of time. */
+/* Applies all starts and ends of the plan's windows up to `now_mono_ns`, in order of time. */
 static void pass_edges(struct kwhy_inject_collection *collection, int64_t now_mono_ns)
 {
 	struct kwhy_inject_windows *windows = &collection->windows;
@@ -188,7 +188,8 @@ void kwhy_inject_collection_leave(struct kwhy_inject_collection *collection, int
 	if (is_switching)
 		return;
 	pthread_mutex_lock(&collection->lock);
-	if (collection->open_ranges) /* false if the parent of this process opened the range before a fork */
+	if (collection->open_ranges) /* false if the range was opened before a fork, in the parent of this
+					process */
 		collection->open_ranges--;
 	settle(collection, now_mono_ns);
 	pthread_mutex_unlock(&collection->lock);

@@ -10,8 +10,8 @@
 enum { KWHY_INJECT_COLLECTION_ENDED = 1 << 12 };
 
 /*
- * Time by which collection starts before a window of the plan, so that short queues of the device have
- * drained when the window starts.
+ * Collection starts this long before a window of the plan, so that work queued before collection started has
+ * mostly run when the window starts.
  */
 #define KWHY_INJECT_COLLECTION_LEAD_NS INT64_C(5000000)
 /*
@@ -21,8 +21,8 @@ enum { KWHY_INJECT_COLLECTION_ENDED = 1 << 12 };
 #define KWHY_INJECT_COLLECTION_LINGER_NS INT64_C(200000000)
 
 /*
- * An interval in which collection was on. All activity in it was collected that was launched at
- * `since_mono_ns` or later; 0: whenever it was launched.
+ * An interval in which collection was on. All of its activity that was launched at `since_mono_ns` or later
+ * has been collected; 0: all of its activity has been.
  */
 struct kwhy_inject_window {
 	int64_t start_mono_ns, end_mono_ns, since_mono_ns;
@@ -46,8 +46,8 @@ struct kwhy_inject_collection {
 	bool has_begun, is_on, is_leading, is_scheduled, is_claimed;
 	int64_t since_mono_ns, start_mono_ns, off_due_mono_ns, off_mono_ns;
 	/*
-	 * Ring of ended windows that kwhy_inject_collection_take() has not returned yet. A window that ends
-	 * while the ring is full is dropped, and its time counts as not collected.
+	 * Ring buffer of ended windows that kwhy_inject_collection_take() has not returned yet. A window that
+	 * ends while the ring is full is dropped, and its time counts as not collected.
 	 */
 	struct kwhy_inject_window ended[KWHY_INJECT_COLLECTION_ENDED];
 	size_t ended_first, ended_count;
@@ -61,8 +61,8 @@ void kwhy_inject_collection_init(struct kwhy_inject_collection *collection,
 	int64_t (*switch_to)(void *context, bool is_on), void *context);
 
 /*
- * To be called when CUPTI collects and the program has launched nothing yet. From then on the plan and the
- * ranges decide whether collection is on.
+ * Call it when CUPTI collects and the program has launched nothing yet. From then on the plan and the ranges
+ * decide whether collection is on.
  */
 void kwhy_inject_collection_begin(struct kwhy_inject_collection *collection, int64_t now_mono_ns);
 

@@ -16,8 +16,8 @@
 #define STACK_BYTES ((size_t)256 << 10)
 #define STACK_MAX_BYTES ((size_t)1 << 30)
 /*
- * Number of recorded launches without any recorded call from which calls are taken to be missing. A few such
- * launches are normal, because kernels are switched on first and off last.
+ * If this many launches were recorded but no call, CUPTI is taken not to record calls. Fewer such launches
+ * are normal, because kernels are switched on first and off last.
  */
 enum { LAUNCHES_WITHOUT_CALL = 16 };
 
@@ -25,7 +25,7 @@ static struct kwhy_inject_state *const session = &kwhy_inject_state;
 
 _Thread_local bool kwhy_inject_is_own_thread;
 
-/* Whether CUPTI was not taken over by another client; false for good once it was. */
+/* Whether CUPTI still records for kwhy; once false, it stays false. */
 static bool see_whether_ours(void)
 {
 	const int64_t now_mono_ns = kwhy_clock_mono_ns();
@@ -40,7 +40,8 @@ static bool see_whether_ours(void)
 
 /*
  * Whether kernels but no calls were recorded since collection was last switched on. Returns false while
- * another thread is writing records, because the program, which is opening a range, would have to wait.
+ * another thread is writing records, because waiting for that thread would delay the program, which is
+ * opening a range.
  */
 static bool are_calls_missing(void)
 {
@@ -163,9 +164,9 @@ static void *run(void *unused)
 }
 
 /*
- * Starts the session's thread. A thread's stack includes the program's thread-local data, which may be larger
- * than STACK_BYTES. Then the thread gets the default stack size of the program's threads, doubled until the
- * data fit.
+ * Starts the session's thread. A thread's stack also holds the program's thread-local data. If these do not
+ * fit in STACK_BYTES, the thread gets the default stack size of the program's threads, doubled until the data
+ * fit.
  */
 static bool start_thread(pthread_attr_t *attributes)
 {
@@ -176,7 +177,7 @@ static bool start_thread(pthread_attr_t *attributes)
 	pthread_attr_setstacksize(attributes, STACK_BYTES);
 	result = pthread_create(&session->thread, attributes, run, NULL);
 	for (; result == EINVAL && bytes <= STACK_MAX_BYTES;
-		bytes *= 2) { /* EINVAL: the stack is too small */
+		bytes *= 2) { /* EINVAL: the stack is too small for the thread-local data */
 		pthread_attr_setstacksize(attributes, bytes);
 		result = pthread_create(&session->thread, attributes, run, NULL);
 	}

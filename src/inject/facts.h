@@ -25,7 +25,7 @@ struct kwhy_inject_ranks {
 };
 struct kwhy_inject_ranks kwhy_inject_ranks(char *(*get)(const char *name));
 
-/* Writes the host's name, which is the same for all processes of kwhy on one machine. */
+/* Writes the host's name in the form that all processes of kwhy on one machine use. */
 void kwhy_inject_host(char *out, size_t space);
 
 /* Writes the current offset between Unix time and CLOCK_MONOTONIC. */
@@ -35,7 +35,7 @@ void kwhy_inject_fact_clock(struct kwhy_block_writer *writer);
 void kwhy_inject_fact_note(struct kwhy_inject_labels *labels, const char *id, const char *text);
 
 /*
- * The reason why the options collect only a part of the activity: random windows, else a pattern of ranges,
+ * Why the options restrict the collected activity: random windows if they are set, else a pattern of ranges,
  * else bounds of time.
  */
 enum kwhy_wire_choice kwhy_inject_choice(const struct kwhy_inject_options *options);
@@ -47,8 +47,8 @@ struct kwhy_inject_plan kwhy_inject_plan_of(
 	const struct kwhy_inject_options *options, const struct kwhy_clock_relation *relation);
 
 /*
- * Writes which activity the options leave out between start_mono_ns and end_mono_ns. Writes no record where
- * they leave out none.
+ * Writes a record of the activity that the options exclude between start_mono_ns and end_mono_ns. Writes
+ * nothing if they exclude none.
  */
 void kwhy_inject_fact_selection(struct kwhy_inject_labels *labels, const struct kwhy_inject_options *options,
 	int64_t start_mono_ns, int64_t end_mono_ns);

@@ -33,7 +33,7 @@ uint64_t kwhy_inject_label_hash(const char *text)
 	return hash_of(text, &length);
 }
 
-/* Forgets all names; new numbers continue the sequence. */
+/* Forgets all names. Later names get new numbers, which continue the sequence. */
 static void forget(struct kwhy_inject_labels *labels)
 {
 	memset(labels->by_content, 0, sizeof(labels->by_content));
@@ -82,7 +82,7 @@ static const char *read_text(struct kwhy_inject_labels *labels, const char *text
 		pieces[i] = (struct iovec){(void *)(uintptr_t)at, bytes};
 	got = process_vm_readv(getpid(), &space, 1, pieces, PIECES, 0);
 	if (got < 0 && errno != EFAULT)
-		got = -2; /* the system call is not permitted, so the memory is read directly */
+		got = -2; /* the system does not permit that call, so the memory is read directly */
 	errno = errno_before;
 	labels->text[got > 0 ? got : 0] = '\0';
 	return got == -2 ? text : labels->text;

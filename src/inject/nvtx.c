@@ -199,7 +199,7 @@ static void on_domain_end(const void *domain, uint64_t id)
 	on_end(id);
 }
 
-/* The program keeps the returned pointer as long as it runs and passes it back as a registered name. */
+/* The program keeps the returned pointer until it ends and passes it back as a registered name. */
 static void *on_register_ascii(const void *domain, const char *name)
 {
 	(void)domain;

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 /*
- * Enters our functions in the tables of functions that the program's copy of NVTX provides. False: the copy
- * provides no table of a known kind.
+ * Puts kwhy's functions into the function tables of the program's copy of NVTX. False: the copy has no table
+ * of a known kind.
  */
 bool kwhy_inject_nvtx_attach(kwhy_nvtx_export *export);
 

@@ -33,12 +33,12 @@ struct kwhy_inject_options {
 				 limit */
 	unsigned kinds;	      /* KWHY_RECORD_KINDS: bits of enum kwhy_inject_kind, given as words separated by
 				 commas; KWHY_RECORD_LINES=off removes KWHY_INJECT_LINE */
-	unsigned period_ms;   /* KWHY_RECORD_PERIOD_MS: time between two writes to the file, of which a killed
-				 program may lose the records; default 100 */
+	unsigned period_ms;   /* KWHY_RECORD_PERIOD_MS: time between two writes to the file; a killed program
+				 loses at most the records of this time; default 100 */
 	size_t buffer_bytes;  /* KWHY_RECORD_BUFFER_KIB: size of each of CUPTI's buffers; default 1 MiB */
 	size_t buffer_count;  /* KWHY_RECORD_BUFFERS: number of CUPTI's buffers; default 32 */
 	/*
-	 * First and last moment at which windows may lie, and the time from which they are drawn. All are in
+	 * Earliest and latest time of windows, and the time from which random windows are drawn. All are in
 	 * Unix time, which all machines of a run share. 0: no bound, no origin.
 	 */
 	int64_t from_unix_ns, until_unix_ns,

@@ -66,8 +66,8 @@ void kwhy_inject_pool_give(struct kwhy_inject_pool *pool, uint8_t *buffer, size_
 }
 
 /*
- * Whether CUPTI has written to a borrowed buffer. CUPTI may be writing concurrently; either result is correct
- * then.
+ * Whether CUPTI has written to a borrowed buffer. CUPTI may be writing at the same time; then either result
+ * is acceptable.
  */
 __attribute__((no_sanitize("thread"))) static bool is_written(const uint8_t *buffer)
 {

@@ -118,7 +118,7 @@ uint64_t kwhy_inject_range_start(
 		const unsigned at = atomic_fetch_add(&ranges->next_open, 1) % KWHY_INJECT_RANGES_OPEN;
 		uint64_t state = atomic_load(&ranges->open[at].state);
 
-		/* Odd states mean open. An id contains the odd state, so no id is 0. */
+		/* An odd state means an open range. An id contains the odd state, so no id is 0. */
 		if (state % 2 || !atomic_compare_exchange_strong(&ranges->open[at].state, &state, state + 1))
 			continue;
 		ranges->open[at].start_mono_ns = now_mono_ns;

@@ -10,7 +10,7 @@
 /*
  * Carries ranges from the program's threads to the thread that writes them. Open nested ranges are kept on a
  * stack of their thread, other open ranges in a table, and ended ranges in a queue; all are of fixed size. No
- * thread waits for another. Ranges that find no space are counted as lost. Names are cut to
+ * thread waits for another. Ranges for which no space is left are counted as lost. Names are cut to
  * KWHY_INJECT_RANGE_NAME_BYTES - 1 bytes.
  */
 enum {
@@ -43,7 +43,7 @@ struct kwhy_inject_ranges {
 	atomic_uint_least64_t put, lost;
 	uint64_t got;
 	struct {
-		atomic_uint_least64_t turn; /* n + 1 once the n-th range, counted from 0, is in this slot; n +
+		atomic_uint_least64_t turn; /* n + 1 once range number n, counted from 0, is in this slot; n +
 					       2 once it has been read */
 		struct kwhy_inject_range range;
 	} queue[KWHY_INJECT_RANGES_QUEUED];

@@ -150,8 +150,8 @@ void kwhy_inject_write_windows(int64_t ended_by_mono_ns)
 }
 
 /*
- * Writes the gathered records. If the file is full or failed, the lost records start no earlier than the new
- * end of coverage.
+ * Writes the gathered records. If the file is full or writing failed, the coverage ends here, and the lost
+ * records are counted from this time on.
  */
 void kwhy_inject_write_gathered(void)
 {
@@ -195,8 +195,8 @@ void kwhy_inject_write_probed(bool is_end)
 void kwhy_inject_write_end(int64_t now_mono_ns)
 {
 	/*
-	 * Where CUPTI does not report whose clock it uses, buffers that it does not return indicate that
-	 * another client has taken it over.
+	 * If CUPTI cannot report whose clock it uses, buffers that it does not return are taken as a sign
+	 * that another client has taken it over.
 	 */
 	const bool is_withheld = !session->activity.clock_tells &&
 		kwhy_inject_pool_withheld(&session->activity.pool) > 0;
@@ -214,7 +214,7 @@ void kwhy_inject_write_end(int64_t now_mono_ns)
 	kwhy_inject_write_gathered();
 	if (end_mono_ns < session->coverage_end_mono_ns)
 		session->coverage_end_mono_ns = end_mono_ns;
-	/* Even a recording at its size limit gets the records of its coverage. */
+	/* Coverage is written even to a recording that has reached its size limit. */
 	session->writer.full = false;
 	session->writer.limit_bytes = 0;
 	if (session->activity_start_mono_ns)

@@ -100,9 +100,8 @@ static void close_file(int64_t started_mono_ns)
 }
 
 /*
- * Keeps the program's context for as long as a meter needs to show the idle level (docs/adr/0027). Without a
- * context a device draws another power than its idle level with one, and many programs end right after their
- * work.
+ * Delays the end of the program's context until a meter shows the idle level (docs/adr/0027). Many programs
+ * end right after their work, and without a context the idle power is different.
  */
 static void let_devices_settle(void)
 {
@@ -134,8 +133,8 @@ static void end_file(void)
 
 /*
  * Ends the recording. If a lock does not become free in time, neither the driver nor CUPTI is called, because
- * the thread that holds the lock may be inside them. The file then lacks its END record, but all that was
- * written before can be read.
+ * the lock's holder may be inside a call of these libraries. The file then lacks its END record, but all that
+ * was written before can be read.
  */
 static void finish(void)
 {
@@ -273,8 +272,8 @@ static void register_handlers(void)
 }
 
 /*
- * Begins the recording. After a failure it is not tried again, because otherwise each call of
- * kwhy_inject_session_begin() would try.
+ * Begins the recording. After a failure there is no second attempt; otherwise each call of
+ * kwhy_inject_session_begin() would make one.
  */
 static void begin(int64_t now_mono_ns)
 {

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 /*
- * The one recording of this process. After any failure less is recorded: no function here reports an error to
- * the program, prints, or ends the program. A child of fork records nothing, unless it initialises CUDA
+ * The one recording of this process. After a failure some or all recording ends; no function here prints,
+ * ends the program or reports an error to it. A child of fork records nothing, unless it initialises CUDA
  * itself: then it gets a recording of its own.
  */
 
@@ -25,10 +25,13 @@ bool kwhy_inject_session_begin(void);
  */
 void kwhy_inject_session_begin_activity(void);
 
-/* Struct that takes the program's ranges; NULL: ranges are not recorded now. */
+/* Where the program's ranges are stored; NULL: ranges are not recorded now. */
 struct kwhy_inject_ranges *kwhy_inject_session_ranges(void);
 
-/* Struct that must be informed of the start and end of ranges; NULL: collection does not depend on ranges. */
+/*
+ * The collection to which the start and end of ranges must be reported; NULL: collection does not depend on
+ * ranges.
+ */
 struct kwhy_inject_collection *kwhy_inject_session_collection(void);
 
 /* Records an ended range of the program. May wait for a write to the file. */

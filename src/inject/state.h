@@ -32,9 +32,10 @@ struct kwhy_inject_state {
 		begins; /* held by the thread that begins the recording; may be held while CUPTI is called */
 	pthread_mutex_t
 		lock; /* protects the writer and all data written; never held while a library is called */
-	pthread_mutex_t flushes; /* held while CUPTI returns its buffers; the end of the recording waits for
-				    it for at most two seconds */
-	atomic_int state, activity_state; /* KWHY_INJECT_OFF or another value of the same enum */
+	pthread_mutex_t flushes; /* held while CUPTI returns its buffers; the end of the recording waits at
+				    most two seconds for it */
+	atomic_int state, activity_state; /* state of the recording and of the collection of activity:
+					     KWHY_INJECT_OFF or another value of that enum */
 	struct kwhy_inject_options options;
 	struct kwhy_inject_activity
 		activity; /* switched only under the lock of struct kwhy_inject_collection */
@@ -50,7 +51,7 @@ struct kwhy_inject_state {
 	int64_t start_cost_ns, thread_cost_ns, buffers_cost_ns;
 	uint64_t ticks, buffers;
 	atomic_int_least64_t
-		ours_mono_ns; /* last time at which CUPTI was found not to be taken over by another client */
+		ours_mono_ns; /* the last time at which CUPTI was seen to belong to kwhy's recording */
 	atomic_bool is_taken_over, is_ending;
 	pthread_t thread; /* the session's thread; valid if has_thread */
 	atomic_bool has_thread;

@@ -7,17 +7,18 @@
 #include <time.h>
 
 /*
- * Locks with a timeout of two seconds, the longest time for which we delay a program's end. The thread that
- * holds a lock may never release it: a signal handler may have interrupted it and be ending the program.
+ * Locks with a timeout of two seconds, which is the longest time that kwhy may delay a program's end. The
+ * timeout is necessary because a lock may never be released: its holder may have been interrupted by a signal
+ * handler that is ending the program.
  */
 
 /* The time two seconds from now, on CLOCK_REALTIME. */
 struct timespec kwhy_inject_lock_deadline(void);
 
-/* False: the lock did not become free in time. */
+/* False: the lock did not become free within two seconds. */
 bool kwhy_inject_timed_lock(pthread_mutex_t *lock);
 
-/* Whether the lock becomes free in time. It is not held on return. */
+/* Whether the lock becomes free within two seconds. It is not held on return. */
 bool kwhy_inject_lock_becomes_free(pthread_mutex_t *lock);
 
 #endif

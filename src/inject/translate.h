@@ -17,7 +17,7 @@ struct kwhy_inject_translate {
 	const struct kwhy_cupti *cupti;
 	int64_t offset_ns; /* added to CUPTI's times to get CLOCK_MONOTONIC; 0: CUPTI uses that clock itself
 			    */
-	int64_t earliest_mono_ns; /* start of the earliest converted record since the caller last reset this
+	int64_t earliest_mono_ns; /* start of the earliest record converted since the caller last reset this
 				     field */
 	struct kwhy_probe_accounts *accounts; /* accounts to which the busy times of kernels are added; NULL:
 						 kernels are not probed */

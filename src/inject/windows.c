@@ -6,8 +6,8 @@
 #include <math.h>
 
 /*
- * Number of windows drawn before the origin, so that each moment after it is covered with the same
- * probability.
+ * Number of windows drawn before the origin, so that times shortly after it are covered with the same
+ * probability as later times.
  */
 enum { WINDOWS_BEFORE = 32 };
 

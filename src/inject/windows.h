@@ -6,16 +6,16 @@
 #include <stdint.h>
 
 /*
- * The times at which activity is to be collected. They follow from the plan alone: all processes of a run
- * that get the same plan have the same windows without communicating (docs/formats/recording.md, "Windows").
- * Times are on CLOCK_MONOTONIC.
+ * The times at which activity is to be collected. They depend on the plan alone, so all processes of a run
+ * have the same windows without communicating (docs/formats/recording.md, "Windows"). Times are on
+ * CLOCK_MONOTONIC.
  */
 struct kwhy_inject_plan {
 	int64_t from_mono_ns, until_mono_ns; /* INT64_MIN, INT64_MAX: no bound */
 	int64_t origin_mono_ns; /* time from which windows are drawn, the same for all processes */
 	int64_t window_ns;	/* mean length of the windows, above 0 */
-	double share_ratio;	/* share of the time that windows cover; not between 0 and 1: one window from
-				   from_mono_ns to until_mono_ns */
+	double share_ratio; /* share of the time that windows cover; if it is not between 0 and 1, there is
+			       one window from from_mono_ns to until_mono_ns */
 	uint64_t seed;
 };
 
@@ -32,7 +32,7 @@ struct kwhy_inject_windows {
 /* Sets the iterator to the first window that ends after the origin. */
 void kwhy_inject_windows_init(struct kwhy_inject_windows *windows, const struct kwhy_inject_plan *plan);
 
-/* Advances to the first window that ends after `mono_ns`; leaves the current window if it does so. */
+/* Advances to the first window that ends after `mono_ns`; does nothing if the current window does. */
 void kwhy_inject_windows_pass(struct kwhy_inject_windows *windows, int64_t mono_ns);
 
 #endif

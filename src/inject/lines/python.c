@@ -12,8 +12,8 @@ enum { TYPE_AT = 8, LENGTH_AT = 16, STATE_AT = 32, BYTES_AT = 32 };
 /* Bits of a string's state, shifted down by layout.text_bits: bytes of a character, compact, ASCII. */
 enum { TEXT_WIDTH = 7, TEXT_COMPACT = 8, TEXT_ASCII = 16 };
 /*
- * Names are cut to CHARACTERS. Of the line table of another thread's code only TABLE_BYTES are read; lines
- * that are after these are unknown.
+ * Names are cut to CHARACTERS. Of the line table of another thread's code only the first TABLE_BYTES are
+ * read; lines that later bytes encode are unknown.
  */
 enum { CHARACTERS = 256, TABLE_BYTES = 4 << 10, FRAME_BYTES = 128, CODE_BYTES = 256, PAGE_BYTES = 4096 };
 /* Frames owned by the C stack are not Python calls. */
@@ -260,7 +260,7 @@ static void add_frames(const struct walk *walk, const void *thread)
 	unsigned char copy[FRAME_BYTES];
 
 	walk->out->count = walk->out->text_bytes = 0;
-	/* Valid stacks skip few frames, so only a walk through corrupt memory reaches this limit. */
+	/* A valid stack has few frames to skip, so only a walk through corrupt memory reaches this limit. */
 	for (unsigned i = 0; i < 2 * KWHY_STACK_FRAMES; i++) {
 		size_t bytes = least;
 		const unsigned char *frame = look(walk, at, copy, least, &bytes);
@@ -282,8 +282,9 @@ bool kwhy_python_open(struct kwhy_python *python)
 	*(void **)&python->is_initialized = dlsym(RTLD_DEFAULT, "Py_IsInitialized");
 	python->code_type = dlsym(RTLD_DEFAULT, "PyCode_Type");
 	/*
-	 * The first stack is read through the system call, which fails where the layout is not as expected.
-	 * Without that system call a wrong layout could crash the program, so then no Python stacks are read.
+	 * The first stack is read through the system call, which only fails if the layout is wrong. Where
+	 * that system call is not permitted, no Python stacks are read, because a wrong layout could crash
+	 * the program.
 	 */
 	atomic_store(&python->is_proved, false);
 	python->is_there = read_by_kernel((uintptr_t)&own, &copy, sizeof(own)) == sizeof(own) && version &&

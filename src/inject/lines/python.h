@@ -16,14 +16,14 @@
  */
 struct kwhy_python {
 	struct kwhy_python_layout layout;
-	void *(*this_thread)(
-		void); /* PyGILState_GetThisThreadState; returns NULL for a thread without a thread state */
-	int (*is_initialized)(void); /* Py_IsInitialized: false once the interpreter begins to end */
+	void *(*this_thread)(void);  /* PyGILState_GetThisThreadState(): returns the thread state of the
+					calling thread, or NULL */
+	int (*is_initialized)(void); /* Py_IsInitialized(): false once the interpreter begins to shut down */
 	const void *code_type;	     /* PyCode_Type, the type that identifies a code object */
 	bool is_there;
 	/*
-	 * False until the layout has proved right. Until then memory is read through a system call, which
-	 * fails on addresses that are not mapped.
+	 * False until a stack has been read successfully with this layout. Until then memory is read through
+	 * a system call, which fails on addresses that are not mapped.
 	 */
 	atomic_bool is_proved;
 };
@@ -42,7 +42,7 @@ bool kwhy_python_stack_own(struct kwhy_python *python, struct kwhy_stack *out, c
 
 /*
  * Reads the stack of another thread, given its thread state, such as a thread that waits for this one. False:
- * that thread has no frame, its stack changed during the reading, or the kernel does not let us read it.
+ * that thread has no frame, its stack changed during the reading, or the kernel denies reading its memory.
  */
 bool kwhy_python_stack_other(const struct kwhy_python *python, const void *thread, struct kwhy_stack *out);
 

@@ -15,8 +15,8 @@ enum kwhy_python_lines {
 
 /* Offsets of fields in the objects of one version of CPython, in bytes from an object's start. */
 struct kwhy_python_layout {
-	uint16_t thread_frame; /* in a thread state: its innermost frame, or a pointer to the _PyCFrame that
-				  holds it */
+	uint16_t thread_frame; /* in a thread state: its innermost frame or, where _PyCFrame exists, a pointer
+				  to the _PyCFrame that holds the innermost frame */
 	uint16_t cframe_frame; /* in a _PyCFrame: the innermost frame; KWHY_PYTHON_NOWHERE: this version has
 				  no _PyCFrame */
 	uint16_t frame_back, frame_code;
@@ -24,12 +24,14 @@ struct kwhy_python_layout {
 				       KWHY_PYTHON_NOWHERE, the index of that instruction */
 	uint16_t frame_owner;	    /* in a frame: who allocated it; KWHY_PYTHON_NOWHERE: no such field */
 	uint16_t code_file, code_function, code_first_line, code_lines;
-	uint16_t code_bytes; /* in a code object: its first instruction; KWHY_PYTHON_NOWHERE: no such field */
-	uint8_t instruction_bytes; /* bytes of code for each step of the instruction's index */
-	uint8_t text_bits;	   /* number of bits below the character width in a string's state word */
-	uint8_t text_ascii_bytes;  /* bytes of the header of an ASCII string; the header of any other string
-				      has three words more, from CPython 3.12 on two */
-	uint8_t lines;		   /* enum kwhy_python_lines */
+	uint16_t code_bytes; /* in a code object: its first instruction; KWHY_PYTHON_NOWHERE: the frame has
+				the index of the instruction instead */
+	uint8_t instruction_bytes; /* size in bytes of one step of that index */
+	uint8_t text_bits; /* number of bits of a string's state word below those that give the character
+			      width */
+	uint8_t text_ascii_bytes; /* bytes of the header of an ASCII string; the header of other strings is
+				     three words longer, or two from CPython 3.12 on */
+	uint8_t lines;		  /* enum kwhy_python_lines */
 };
 
 #define KWHY_PYTHON_NOWHERE UINT16_MAX

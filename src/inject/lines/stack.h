@@ -24,8 +24,8 @@ struct kwhy_stack {
 	int64_t since_mono_ns; /* time at which the previous CUDA call of the thread began or ended; 0: it
 				  made no call before */
 	uint32_t thread;       /* the system's id of the thread that called CUDA */
-	uint32_t of_thread;    /* thread whose stack this is: another one than `thread` if that has no Python
-				  stack */
+	uint32_t of_thread;    /* the thread whose stack this is; it differs from `thread` if the thread that
+				  called CUDA has no Python stack */
 	uint32_t count, text_bytes;
 	struct kwhy_stack_frame frames[KWHY_STACK_FRAMES];
 	char text[KWHY_STACK_TEXT_BYTES];

@@ -92,8 +92,8 @@ static size_t latest_before(struct kwhy_stacks *stacks, int64_t *before_mono_ns)
 }
 
 /*
- * Takes the stack of a Python thread that waits for this one. Of the threads whose stacks do not change while
- * they are read, it is the one whose stack was taken last at its own CUDA call.
+ * Takes the stack of a Python thread that waits for this one. It tries the Python threads in turn, beginning
+ * with the one whose own CUDA call was sampled last, until a stack does not change while it is read.
  */
 static bool take_waiting(struct kwhy_stacks *stacks, struct kwhy_stack *out)
 {
@@ -164,9 +164,9 @@ bool kwhy_stacks_take(struct kwhy_stacks *stacks, int64_t since_mono_ns, int64_t
 }
 
 /*
- * Whether a stack is due. A thread's time budget grows with time. The call after a pause is sampled whenever
- * the budget is above 0; other calls are sampled at random, if more than a quarter of the largest budget is
- * left.
+ * Whether a stack is due. A thread's time budget grows with time. The call after a pause is sampled if the
+ * budget is above 0; other calls are sampled at random, and only if more than a quarter of the largest budget
+ * is left.
  */
 static bool is_due(struct caller *caller, int64_t since_ns)
 {
@@ -186,8 +186,8 @@ static bool is_due(struct caller *caller, int64_t since_ns)
 }
 
 /*
- * Subtracts the time that taking a stack took from the thread's budget, but at most KWHY_STACKS_SAVED_NS,
- * because the thread may have been preempted meanwhile.
+ * Subtracts the time spent on taking a stack from the thread's budget, but at most KWHY_STACKS_SAVED_NS,
+ * because that time is too long if the thread was preempted.
  */
 static void pay(struct caller *caller, int64_t spent_ns)
 {

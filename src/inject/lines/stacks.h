@@ -5,19 +5,19 @@
 #include "inject/lines/python.h"
 
 /*
- * Carries call stacks, taken at some of the program's CUDA calls, to the thread that writes them. A thread
- * takes its own stack when CUPTI asks for the time at the start or end of a call: after a pause of at least
- * KWHY_STACKS_PAUSE_NS, and otherwise at one call in a few hundred. The code takes no lock and calls nothing
- * of the program. A thread takes no stack once it has spent its share of time on stacks, or while the queue
- * is full.
+ * Carries call stacks, taken at some of the program's CUDA calls, to the thread that writes them. CUPTI calls
+ * kwhy for the time at the start and end of each CUDA call, on the calling thread. There the thread takes its
+ * own stack after a pause of at least KWHY_STACKS_PAUSE_NS without calls, and otherwise at one call in a few
+ * hundred. The code takes no lock and calls no function of the program. A thread takes no stack once it has
+ * spent its share of time on stacks, or while the queue is full.
  */
 enum {
 	KWHY_STACKS_QUEUED = 64,
-	KWHY_STACKS_PYTHON_THREADS =
-		16, /* slots for threads with Python frames; thread id modulo this number selects the slot */
+	KWHY_STACKS_PYTHON_THREADS = 16, /* number of slots for threads with Python frames; a thread uses the
+					    slot that its id modulo this number gives */
 	KWHY_STACKS_SHARE = 200, /* at most 1 / KWHY_STACKS_SHARE of a thread's time is spent on stacks */
 	KWHY_STACKS_SAVED_NS =
-		200000, /* time budget, in ns, that a thread may accumulate for stacks in quick succession */
+		200000, /* time in ns that a thread may save up for several stacks in quick succession */
 	KWHY_STACKS_PAUSE_NS =
 		20000, /* least time in ns without a call that counts as a pause; a launch takes 2 to 10 us */
 	KWHY_STACKS_EVERY =
@@ -40,7 +40,8 @@ struct kwhy_stacks {
 						      slot is free */
 	} python_threads[KWHY_STACKS_PYTHON_THREADS];
 	struct {
-		atomic_uint_least64_t turn; /* n + 1 once the n-th stack, counted from 0, is in this slot */
+		atomic_uint_least64_t
+			turn; /* n + 1 once stack number n, counted from 0, is complete in this slot */
 		struct kwhy_stack stack;
 	} queue[KWHY_STACKS_QUEUED];
 };
@@ -49,11 +50,12 @@ struct kwhy_stacks {
 void kwhy_stacks_begin(struct kwhy_stacks *stacks);
 
 /*
- * To be called at the start and the end of each call of this thread. Takes the thread's stack if one is due.
+ * Call it at the start and the end of each CUDA call of this thread. It takes the thread's stack if one is
+ * due.
  */
 void kwhy_stacks_see(int64_t now_mono_ns);
 
-/* To be called on kwhy's own thread, whose calls are not the program's. */
+/* Call it on kwhy's own thread, so that its CUDA calls are not sampled. */
 void kwhy_stacks_leave_thread_out(void);
 
 /*

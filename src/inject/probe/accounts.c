@@ -8,7 +8,10 @@
 
 /* 2^64 over the golden ratio; a product with it spreads hashes evenly */
 #define RATIO UINT64_C(0x9e3779b97f4a7c15)
-/* Assumed time of a kernel of unknown time: UNSEEN_NS, and 1 ns more for each THREADS_PER_NS threads. */
+/*
+ * A kernel that has not been timed yet is assumed to take UNSEEN_NS plus 1 ns for each THREADS_PER_NS
+ * threads.
+ */
 #define UNSEEN_NS 20000.0
 #define THREADS_PER_NS 200.0
 

@@ -9,9 +9,10 @@
 #include <stdint.h>
 
 /*
- * What is known of each of the program's kernels, in tables of fixed size that any thread searches without a
- * lock. An account is a kernel's name, the blocks of its grid and the threads of a block, as in the ledger. A
- * launch is matched to its account by function, grid and block, so that each name is read only once.
+ * What the prober knows about each of the program's kernels, in tables of fixed size that any thread searches
+ * without a lock. As in the ledger, an account stands for all launches with one kernel name, one number of
+ * blocks in the grid and one number of threads in a block. A launch is matched to its account by function,
+ * grid and block, so that each name is read only once.
  */
 enum {
 	KWHY_PROBE_ACCOUNTS = 4096,
@@ -30,28 +31,29 @@ struct kwhy_probe_account {
 	const char *name;     /* complete mangled name, by which the recording identifies the kernel */
 	uint32_t blocks;
 	uint16_t threads_per_block;
-	atomic_uchar reason;   /* enum kwhy_probe_reason: why the last attempt made no burst */
-	atomic_bool is_wanted; /* the account is one of those that make up most of the busy time, and is to be
-				  probed */
+	atomic_uchar reason;   /* why the last attempt made no burst (enum kwhy_probe_reason) */
+	atomic_bool is_wanted; /* the account is one of the largest, which make up most of the busy time, so
+				  it is to be probed */
 	atomic_uint_least64_t launches;
-	atomic_uint_least64_t
-		records;	      /* activity records of the kernel, including those of its repeats ... */
-	atomic_int_least64_t busy_ns; /* ... and the total time of these records */
+	atomic_uint_least64_t records; /* number of activity records of the kernel, including its repeats */
+	atomic_int_least64_t busy_ns;  /* total time of these records */
 	atomic_int_least64_t repeated_ns; /* total time of the kernel's repeats, without copies */
 	atomic_int_least64_t
 		kernel_ns; /* time of one execution of the kernel, as timed in a burst; 0: unknown */
 	atomic_int_least64_t copies_ns; /* time of the copies that restore memory between two repeats */
 	/*
-	 * Used only by the thread that holds the burst: total time of bursts with kernel and copies, and of
-	 * bursts with the copies alone; time of the copies by a model when copies_ns was measured.
+	 * Used only by the thread that holds the burst. both_ns: total time of bursts that repeat kernel and
+	 * copies. alone_ns: total time of bursts that repeat the copies alone. modelled_copies_ns: what the
+	 * model gave for the copies' time when copies_ns was measured.
 	 */
 	int64_t both_ns, alone_ns, modelled_copies_ns;
 	atomic_uint bursts;   /* bursts with the kernel, not those of the copies alone */
 	atomic_bool is_known; /* the kernel's power is known from an earlier recording */
-	atomic_uint refusals; /* attempts that made no burst, each weighted by how likely it fails again */
+	atomic_uint refusals; /* attempts that made no burst, each weighted by the likelihood that the next
+				 attempt fails, too */
 	/*
-	 * Used only by the thread that holds the burst: bursts with a check of all memory, bursts after a
-	 * graph, and the enum kwhy_probe_form.
+	 * Used only by the thread that holds the burst: number of bursts in which all memory was checked, and
+	 * number of bursts after a graph.
 	 */
 	uint32_t checks, graph_bursts;
 	uint8_t form; /* enum kwhy_probe_form */
@@ -59,15 +61,15 @@ struct kwhy_probe_account {
 
 struct kwhy_probe_accounts {
 	atomic_uint count;
-	atomic_ushort list[KWHY_PROBE_ACCOUNTS]; /* index + 1 in `at` of each account, in order of creation;
-						    0: not yet set */
+	atomic_ushort list[KWHY_PROBE_ACCOUNTS]; /* for each account in order of creation: its index in `at`,
+						    plus 1; 0: not yet set */
 	atomic_uint_least64_t overflow;		 /* number of launches for which the tables had no space */
 	atomic_size_t text_used;
 	char text[KWHY_PROBE_TEXT_BYTES]; /* the names of the accounts */
 	struct kwhy_probe_account at[KWHY_PROBE_ACCOUNTS];
 	struct {
 		_Atomic uint64_t key;
-		atomic_uint account; /* index + 1 in `at` of the launch's account; 0: not yet set */
+		atomic_uint account; /* index in `at` of the launch's account, plus 1; 0: not yet set */
 	} launches[KWHY_PROBE_LAUNCHES];
 };
 
@@ -100,9 +102,8 @@ void kwhy_probe_account_add_busy(struct kwhy_probe_accounts *accounts, uint64_t 
 	uint16_t threads_per_block, int64_t busy_ns);
 
 /*
- * Busy time of the program's own launches so far: their number times the mean time of a launch. That mean
- * comes from activity records; until they arrive, from the time of one repeat; before the first repeat, from
- * the kernel's size.
+ * Busy time of the program's own launches so far, in ns: their number times the mean time of a launch. The
+ * mean comes from activity records, else from a timed repeat, else from the kernel's size.
  */
 int64_t kwhy_probe_account_own_ns(const struct kwhy_probe_account *account);
 

@@ -8,24 +8,30 @@
 #include <sched.h>
 #include <time.h>
 
-/* Longest wait for the program's other work on the device, as of a loop that launches without waiting. */
+/*
+ * Longest wait for the program's other work on the device to finish. A loop that launches without ever
+ * waiting could keep the device busy forever.
+ */
 #define REST_NS INT64_C(500000000)
 #define END_NS INT64_C(20000000000)
 #define SPIN_NS INT64_C(100000)
 enum { REPEATS_MIN = 2, REPEATS_MAX = 5000, CHECKS_EVERY = 16 };
 /*
- * Share of the copies in the time of a kernel and its copies up to which the power of the copies need not be
- * measured. An error of 15 % in it, by which the powers of copies differ, then changes the kernel's power by
- * less than 1 %.
+ * If the copies take at most this share of the time of kernel and copies together, the power of the copies
+ * need not be measured. Powers of copies differ by up to 15 %, which then changes the kernel's power by less
+ * than 1 %.
  */
 #define COPIES_SHARE_MIN 0.05
 /*
- * Assumed speed of copies on the device until copies have been timed: half of an H200's total of bytes read
- * and written per ns.
+ * Assumed speed of copies on the device until copies have been timed, in bytes per ns: half of the sum of
+ * bytes that an H200 reads and writes per ns.
  */
 enum { COPY_BYTES_PER_NS = 1000, LAUNCH_NS = 5000 };
 
-/* Numbers of the sums of hashes. INSIDE is the reached memory, OUTSIDE all other live memory. */
+/*
+ * Numbers of the sums of hashes. INSIDE: sums over the reached memory; OUTSIDE: sums over all other live
+ * memory.
+ */
 enum {
 	OUTSIDE_BEFORE, /* before and after the program's own launch */
 	OUTSIDE_AFTER,
@@ -91,9 +97,9 @@ static void look_before(struct kwhy_probe_burst *burst)
 }
 
 /*
- * Whether all reached memory is hashed at the end of the burst. It is hashed when all live memory is checked
- * or the kernel's writes are observed. If the kernel's writes are predicted or a graph launched it, one in
- * CHECKS_EVERY of the other bursts is checked, too.
+ * Whether all reached memory is hashed at the end of the burst. This is done in bursts that check all live
+ * memory or observe the kernel's writes. Where the writes are only predicted, or a graph launched the kernel,
+ * it is also done in one of CHECKS_EVERY other bursts.
  */
 static bool is_end_checked(struct kwhy_probe_burst *burst)
 {
@@ -244,9 +250,9 @@ static int64_t modelled_copies_ns(const struct kwhy_probe_burst *burst)
 }
 
 /*
- * Estimated time to restore the copied memory: that of the account's last burst which showed it. Launches of
- * one account may reach more or less memory. The estimate then changes as the model does, because with an old
- * time a burst would have far too many or too few repeats. 0: nothing is restored between repeats.
+ * Estimated time to restore the copied memory: the time measured in the account's last suitable burst. If
+ * this launch reaches more or less memory than that one, the time is scaled as the model's time, so that the
+ * number of repeats fits. 0: nothing is restored between repeats.
  */
 static int64_t copies_ns(const struct kwhy_probe_burst *burst)
 {
@@ -298,8 +304,8 @@ static enum kwhy_probe_reason learn(struct kwhy_probe_burst *burst)
 
 /*
  * Whether this burst repeats only the copies that restore memory. When kernel and copies alternate, the meter
- * shows the sum of both. To subtract the copies, they are also repeated alone, for the share of time that
- * they have in that sum.
+ * shows the energy of both. To subtract that of the copies, they are also repeated alone; this is done for as
+ * large a share of time as they have in the bursts with the kernel.
  */
 static bool is_turn_of_copies(const struct kwhy_probe_burst *burst)
 {
@@ -340,8 +346,8 @@ static void repeat_all(struct kwhy_probe_burst *burst)
 
 /*
  * Adds the burst's time to its account, and updates the account's times of one repeat and of the copies that
- * restore memory. The copies before the first repeat come before the timed interval, which has one set of
- * copies less than repeats.
+ * restore memory. The copies before the first repeat run before the timed interval, so the interval contains
+ * one copy less than repeats.
  */
 static void keep_time(struct kwhy_probe_burst *burst)
 {

@@ -11,11 +11,10 @@
 enum kwhy_probe_check { KWHY_PROBE_UNCHECKED, KWHY_PROBE_SAME, KWHY_PROBE_DIFFERENT };
 
 /*
- * The repetition of one launch, from the start to the end of the call on the program's thread. The memory
- * that the kernel reaches is copied before the program's own launch and again after it. Before the first
- * repeat the first copy is restored, so that the repeat starts from the same contents as the program's own
- * launch. At the end the second copy is restored. All of this runs in the launch's stream.
- *
+ * The repetition of one launch, made on the program's thread within the call that launches. The memory that
+ * the kernel reaches is copied before the program's own launch and again after it. Before the first repeat
+ * the first copy is restored, so that the repeat starts from the same contents as the program's own launch.
+ * At the end the second copy is restored. All of this runs in the launch's stream.
  * Only the memory that the kernel is predicted to write is copied (inject/probe/writes.h) if all that it
  * reaches does not fit in the copies, or is too large to be restored before each repeat. Until the prediction
  * has proved right, all reached memory is hashed before and after the program's own launch.
@@ -27,30 +26,33 @@ struct kwhy_probe_burst {
 	struct kwhy_probe_account *account;
 	struct kwhy_probe_launch launch;
 	struct kwhy_probe_writes *all_writes;
-	bool is_of_graph; /* the burst follows a graph's launch and has no launch of its own */
+	bool is_of_graph; /* the burst follows the launch of a graph, so it has no single launch of the
+			     program */
 	bool is_checked;  /* all live memory is hashed before the repeats and after the burst */
 	int64_t wanted_ns;
 
 	/* Results of the burst. */
 	int64_t start_mono_ns, end_mono_ns;
-	int64_t launch_mono_ns, launched_mono_ns; /* start and end of the program's own launch; of an attempt
-						     without burst its end, after which the launch comes */
+	int64_t launch_mono_ns,
+		launched_mono_ns; /* start and end of the program's own launch; if there was no burst, both
+				     are the end of the attempt, after which the program's launch follows */
 	int64_t own_mono_ns; /* time at which the program's own work had finished; later time is caused by the
 				burst */
-	int64_t repeated_ns; /* time of the repeats, without the copies between them */
+	int64_t repeated_ns; /* total time of the repeats, without the copies between them */
 	uint32_t repeats;    /* number of repeats; 0: there was no burst */
-	bool has_waited;     /* the attempt waited for the device, or called the driver for itself */
+	bool has_waited;     /* the attempt waited for the device or made driver calls of its own */
 	enum kwhy_probe_check check;
 	enum kwhy_cuda_result failure;
 	bool is_late;	   /* the device did not finish the burst within 20 s */
 	bool is_of_copies; /* only the copies that restore memory were repeated, not the kernel */
 
-	/* Used only by the files of bursts. */
+	/* Used only by the files burst.c and contents.c. */
 	bool is_learning, is_saved;
 	struct kwhy_probe_writes
 		*writes; /* where the kernel writes; NULL: all memory that it reaches is copied */
-	bool is_looked_at, is_end_checked; /* whether reached memory is hashed in chunks before and after the
-					      program's own launch; whether it is hashed at the end */
+	bool is_looked_at,
+		is_end_checked; /* is_looked_at: reached memory is hashed in chunks before and after the
+				   program's own launch. is_end_checked: it is hashed at the end. */
 	struct kwhy_probe_reach reach;
 	struct kwhy_probe_saved saved;
 	size_t outside_count;
@@ -62,7 +64,8 @@ struct kwhy_probe_burst {
 /*
  * To be called at the start of the call that launches. Checks whether the launch can be repeated, waits until
  * the program's other work on the device has finished, and copies the memory. After KWHY_PROBE_NONE,
- * kwhy_probe_burst_end() must follow. Any other result says why there is no burst, and nothing has changed.
+ * kwhy_probe_burst_end() must follow. Any other result says why there is no burst; nothing has been changed
+ * then.
  */
 enum kwhy_probe_reason kwhy_probe_burst_begin(struct kwhy_probe_burst *burst, uint64_t limit_bytes);
 

@@ -126,8 +126,8 @@ static void save_all(struct kwhy_probe_burst *burst)
 }
 
 /*
- * Whether the kernel's writes should be observed: the reached memory does not fit in the copies, or takes
- * long to restore.
+ * Whether the kernel's writes should be observed, because the reached memory does not fit in the copies or
+ * takes too long to restore.
  */
 static bool is_large(const struct kwhy_probe_burst *burst)
 {
@@ -144,8 +144,8 @@ enum kwhy_probe_reason kwhy_probe_contents_choose(struct kwhy_probe_burst *burst
 	burst->saved.count = 0;
 	burst->saved.bytes = 0;
 	if (burst->launch.copy.bytes)
-		return KWHY_PROBE_NONE; /* no memory is copied, because a repeated copy writes the bytes that
-					   are already there */
+		return KWHY_PROBE_NONE; /* nothing needs to be saved, because a repeated copy writes the bytes
+					   that are already there */
 	save_all(burst);
 	if (is_large(burst) && !burst->is_of_graph)
 		burst->writes = kwhy_probe_writes_of(burst->all_writes, burst->account);

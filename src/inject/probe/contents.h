@@ -5,13 +5,13 @@
 #include "inject/probe/burst.h"
 
 /*
- * Copies and hashes the memory of a burst in the launch's stream. The first failed call of the driver is
- * noted. After it only copies are still made, because memory must be restored.
+ * Copies and hashes the memory of a burst in the launch's stream. The first driver call that fails is
+ * remembered. After it hashing stops, but copies continue, because memory must be restored.
  */
 enum kwhy_probe_stage {
 	KWHY_PROBE_COPY_BEFORE,
 	KWHY_PROBE_COPY_AFTER
-}; /* the copy before the program's own launch and the one after it */
+}; /* the copies made before and after the program's own launch */
 
 void kwhy_probe_contents_note(struct kwhy_probe_burst *burst, enum kwhy_cuda_result result);
 
@@ -32,13 +32,15 @@ enum kwhy_probe_reason kwhy_probe_contents_choose(struct kwhy_probe_burst *burst
 bool kwhy_probe_contents_fit(const struct kwhy_probe_burst *burst);
 
 /*
- * Copies the chosen memory of the program to the copy of that stage; with `is_back`, restores it from there.
+ * Copies the chosen memory of the program to the copy of that stage or, with `is_back`, from that copy back
+ * to the program.
  */
 void kwhy_probe_contents_copy(struct kwhy_probe_burst *burst, enum kwhy_probe_stage which, bool is_back);
 
 /*
- * Hashes all reached memory in chunks. Each hash, times `factor`, is added to the chunk's word in the table,
- * so that 1 and later -1 leave 0 for unchanged chunks. The hashes are also added to sum number `sum`.
+ * Hashes all reached memory in chunks. Each hash times `factor` is added to the chunk's word in the table.
+ * One call with factor 1 and a later one with -1 leave 0 for unchanged chunks. The hashes are also added to
+ * sum number `sum`.
  */
 void kwhy_probe_contents_look(struct kwhy_probe_burst *burst, int64_t factor, unsigned sum);
 

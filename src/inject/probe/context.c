@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/probe/context.h"
 
-enum { TABLE_CHUNKS = 1 << 22 }; /* covers 256 GiB */
+enum { TABLE_CHUNKS = 1 << 22 }; /* chunks in the table; they cover 256 GiB */
 enum { HASH_THREADS = 256, HASH_BLOCKS_MAX = 2048, HASH_BYTES_PER_BLOCK = 65536 };
 #define USUAL_MAX_BYTES (UINT64_C(1) << 30)
 #define MIN_BYTES (UINT64_C(2) << 20)

@@ -17,7 +17,7 @@ enum { KWHY_PROBE_SUMS = 8, KWHY_PROBE_SUMS_BYTES = 4096 };
 struct kwhy_probe_context {
 	kwhy_cuda_context context; /* NULL: the entry is free */
 	bool is_ready, has_failed;
-	enum kwhy_cuda_result failure; /* valid if has_failed */
+	enum kwhy_cuda_result failure; /* valid if has_failed: the driver's result */
 	kwhy_cuda_function hash, chunks;
 	kwhy_cuda_event start, end;
 	kwhy_cuda_address sums; /* device address of the sums, at the start of the one allocation that also

@@ -59,8 +59,8 @@ struct kwhy_probe_shape kwhy_probe_copy_shape(const struct kwhy_cuda_probe *driv
 	const struct kwhy_probe_copy *copy, char name[KWHY_PROBE_COPY_NAME_BYTES])
 {
 	static const char keys[KWHY_PROBE_COPY_FROM_PAGEABLE + 1]
-			      [64]; /* one address for each origin and size class, which takes the place of
-				       the function in the key of a copy's account */
+			      [64]; /* for each origin and size class an object whose address takes the place
+				       of the kernel's function in the key of an account */
 	const enum kwhy_probe_copy_origin origin = origin_of(driver, copy);
 
 	write_name(name, origin, size_of(copy->bytes));

@@ -6,9 +6,9 @@
 #include "inject/probe/launch.h"
 
 /*
- * Copies to the device and memsets of the program. The prober repeats them after the program's own call; no
- * memory has to be restored then. Their accounts are those of the ledger, with the memory that the bytes come
- * from and the size rounded down to a power of two.
+ * Copies to the device and memsets of the program. The prober repeats them after the program's own call;
+ * since a repeat writes the same bytes again, no memory has to be restored. As in the ledger, an account
+ * stands for one direction and one kind of source memory, here with sizes between two powers of two.
  */
 enum { KWHY_PROBE_COPY_BYTES_MIN = 65536, KWHY_PROBE_COPY_NAME_BYTES = 80 };
 

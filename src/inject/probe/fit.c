@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 /*
- * Kernels that access the same addresses whatever their operands contain. XLA clamps indices to the operand.
+ * Kernels whose addresses do not depend on the contents of their operands. XLA clamps indices to the operand.
  */
 static const char *const fit_names[] = {"*nvjet*", "*gemm*", "loop_*fusion*", "wrapped_*",
 	"*vectorized_elementwise_kernel*", "*unrolled_elementwise_kernel*", "*multi_tensor_apply*",
@@ -25,8 +25,8 @@ static const char *const unfit_names[] = {"*xmma*implicit*", "*xmma*[Ss]egment_k
 	"*dgrad*", "*[Ss]plitK_*", "*split_k*", "*[Ss]tream[Kk]*", "*stream_k*", "*spin*", "*persistent*"};
 
 /*
- * Products that match the list of exceptions but leave no count behind: the last layer of the grid resets it
- * (CUTLASS, kernel/gemm.h, "the final threadblock resets the semaphore for subsequent grids").
+ * Products that match the list of exceptions but may run again: the last layer of the grid resets their
+ * counter (CUTLASS, kernel/gemm.h, "the final threadblock resets the semaphore for subsequent grids").
  */
 static const char *const plain_names[] = {"*cutlass*simt_sgemm*"};
 
@@ -52,12 +52,12 @@ bool kwhy_probe_may_begin_in_graph(const char *name)
 }
 
 /*
- * Whether blocks of a product may wait for blocks of another grid layer. cuBLAS divides the sum of a product
- * among layers of the grid without a word in the kernel's name, and the blocks of a layer wait for a counter
- * in memory until the layers before have added their parts. Run again without a reset of that counter,
- * sm90_xmma_gemm_f64f64 and sm80_xmma_gemm_f32f32 in three layers waited forever on an H200, driver
- * 580.159.04, 2026-11-29. Layers may also be matrices of a batch, which do not wait, but the grid does not
- * show which they are.
+ * Whether blocks of a product may wait for blocks of another grid layer. cuBLAS may split a product's inner
+ * sum among layers of the grid (grid z), which the kernel's name does not show, and the blocks of a layer
+ * wait for a counter in memory until the layers before have added their parts. When sm90_xmma_gemm_f64f64 and
+ * sm80_xmma_gemm_f32f32 in three layers ran again without a reset of that counter, they waited forever on an
+ * H200, driver 580.159.04, 2026-11-29. Layers may also be matrices of a batch, which do not wait, but the
+ * grid does not show which they are.
  */
 static bool may_wait_for_layers(const char *name, const unsigned grid[3])
 {

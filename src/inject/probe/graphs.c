@@ -340,8 +340,8 @@ void kwhy_probe_graphs_add(struct kwhy_probe_graphs *graphs, const struct kwhy_p
 }
 
 /*
- * Excludes a node whose change could not be followed, so that its kernel is not repeated with outdated
- * parameters.
+ * Excludes a node from repetition if a change of it could not be followed, because its parameters may be
+ * outdated.
  */
 static void leave_out(struct kwhy_probe_node *node)
 {

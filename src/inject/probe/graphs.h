@@ -7,13 +7,11 @@
 
 /*
  * The kernels of executable graphs and their child graphs. They are read when an executable graph is made,
- * because the graph that it was made from may be gone when it is launched. Later changes by the program to
- * the executable graph are followed.
- *
- * After a launch of a graph, the prober may launch one of the graph's kernels by itself. Memory then has the
- * contents of the graph's end, and what the kernel read within the graph may have been overwritten. So the
- * prober launches only kernels that, judged by name, read no addresses or indices from memory.
- *
+ * because the graph that it was made from may be gone when it is launched. Later changes that the program
+ * makes to the executable graph are applied here, too.
+ * After a launch of a graph, the prober may launch one of the graph's kernels by itself. It then runs on the
+ * memory contents that the whole graph left, which may differ from what the kernel read within the graph. So
+ * the prober launches only kernels that, judged by name, read no addresses or indices from memory.
  * Any thread may call these functions. The lock is never held while the driver is called.
  */
 enum {
@@ -28,7 +26,8 @@ struct kwhy_probe_node {
 	kwhy_cuda_graph_node
 		handle; /* the kernel's node in the graph that the executable graph was made from */
 	struct kwhy_probe_account *account; /* NULL: the tables of accounts had no space */
-	bool is_plain; /* the kernel is neither launched cooperatively nor updated from the device */
+	bool is_plain; /* the kernel is not launched cooperatively and not updated from the device, so it can
+			  be repeated */
 	bool is_fit;   /* kwhy_probe_is_fit() is true for the kernel, and its parameters are known */
 	bool is_disabled;
 	struct kwhy_cuda_launch_config config;
@@ -106,7 +105,7 @@ bool kwhy_probe_graphs_choose(struct kwhy_probe_graphs *graphs, kwhy_cuda_graph_
 	struct kwhy_probe_node *out);
 
 /*
- * Makes a launch of one node, which is to follow the launch of the graph. Borrows `node` and its attributes.
+ * Makes a launch of one graph node; it is to be launched after the graph. Borrows `node` and its attributes.
  */
 void kwhy_probe_launch_of_node(struct kwhy_probe_launch *out, const struct kwhy_cupti_callback *graph,
 	const struct kwhy_probe_node *node, bool is_of_thread);

@@ -45,8 +45,8 @@ enum kwhy_probe_handler kwhy_probe_handler_of(const char *name, bool *out_is_of_
 unsigned kwhy_probe_handler_width(enum kwhy_probe_handler handler);
 
 /*
- * Writes the memory that a successful call has allocated, or has shared with other processes. All fields are
- * 0 for other calls.
+ * Writes which memory a successful call has allocated, or has shared with other processes. All fields are 0
+ * for other calls.
  */
 void kwhy_probe_handler_given(enum kwhy_probe_handler handler, const struct kwhy_cupti_callback *data,
 	struct kwhy_probe_allocation *out);

@@ -52,7 +52,7 @@ __attribute__((format(printf, 2, 3))) static void give_up(struct kwhy_probe *pro
 	say(probe, "gave up: %s\n", probe->note);
 }
 
-/* The burst of another thread would undo what this thread is about to do. */
+/* A burst of another thread would undo what this thread is about to do. */
 void kwhy_probe_wait_for_others(struct kwhy_probe *probe)
 {
 	const struct timespec moment = {.tv_nsec = 50000};
@@ -92,8 +92,8 @@ static bool is_checked(const struct kwhy_probe *probe, const struct kwhy_probe_a
 }
 
 /*
- * Weight of an attempt that failed for this reason: small if the reason may not apply to the next launch, 0
- * for a capture.
+ * Weight of a failed attempt by its reason: small if the reason may not apply to the next launch; 0 if the
+ * stream was being captured.
  */
 static unsigned weight_of(enum kwhy_probe_reason reason)
 {
@@ -178,8 +178,8 @@ static void keep_row(struct kwhy_probe *probe)
 }
 
 /*
- * Ends an attempt that made no burst. It is recorded all the same, because the call that launches holds the
- * time of it.
+ * Ends an attempt that made no burst. It is recorded nevertheless, because its time is part of the time of
+ * the program's call.
  */
 static void end_without_burst(struct kwhy_probe *probe)
 {

@@ -5,13 +5,14 @@
 #include "inject/probe/probe.h"
 
 /*
- * The one burst that the process may have at a time: which thread holds it, which launch it repeats, and with
- * which result. All functions are called on threads of the program, within callbacks of CUPTI.
+ * A process has at most one burst at a time. This interface decides which thread holds it, runs it within the
+ * thread's CUDA call, and keeps its result. All functions are called on threads of the program, within
+ * callbacks of CUPTI.
  */
 
 /*
- * State that is saved before calls of the prober and restored after them. The calls must neither end a stream
- * capture by another thread nor change errno.
+ * State of the thread that is saved before calls of the prober and restored after them, because these calls
+ * must neither invalidate another thread's stream capture nor change errno.
  */
 struct kwhy_probe_own {
 	int capture_mode, errno_before;
@@ -20,15 +21,15 @@ struct kwhy_probe_own {
 struct kwhy_probe_own kwhy_probe_enter(struct kwhy_probe *probe);
 void kwhy_probe_leave(struct kwhy_probe *probe, struct kwhy_probe_own own);
 
-/* Whether this thread is within a call of the prober, which CUPTI reports like those of the program. */
+/* Whether this thread is inside a driver call of the prober, which CUPTI reports like the program's calls. */
 bool kwhy_probe_is_inside(void);
 
 /* Whether this thread holds the burst. */
 bool kwhy_probe_has_burst(void);
 
 /*
- * Waits, for at most two seconds, until no other thread holds the burst. The burst restores memory at its end
- * and so would undo what this thread does next.
+ * Waits, for at most two seconds, until no other thread holds the burst. A burst restores memory at its end,
+ * which would undo changes that this thread makes meanwhile.
  */
 void kwhy_probe_wait_for_others(struct kwhy_probe *probe);
 
@@ -36,17 +37,17 @@ void kwhy_probe_wait_for_others(struct kwhy_probe *probe);
 bool kwhy_probe_take_hold(struct kwhy_probe *probe);
 void kwhy_probe_let_go(struct kwhy_probe *probe);
 
-/* To be called in a child of fork: the child's thread holds no burst. */
+/* Call it in a child of fork: the child's thread holds no burst. */
 void kwhy_probe_forget_hold(void);
 
 /*
- * Begins a burst on the thread that holds it. If the launch cannot be repeated, the thread holds the burst no
- * longer.
+ * Begins a burst on the thread that holds it. If the launch cannot be repeated, the thread stops holding the
+ * burst.
  */
 void kwhy_probe_begin_burst(struct kwhy_probe *probe, struct kwhy_probe_account *account,
 	const struct kwhy_probe_launch *launch, bool is_of_graph);
 
-/* Repeats the launch, restores memory, keeps the result as a row, and ends the hold. */
+/* Repeats the launch, restores memory, stores the result as a row, and releases the burst. */
 void kwhy_probe_finish_burst(struct kwhy_probe *probe);
 
 /*

@@ -7,7 +7,7 @@
 /*
  * Reads the accounts whose power an earlier recording contains, from a file that the launcher writes. Each
  * line has the half-width of the power's interval as a ratio, the blocks of the grid, the threads of a block
- * and the name, separated by tabs. An account counts as known if its half-width is at most `within`.
+ * and the name, separated by tabs. If the half-width is at most `within`, the account counts as known.
  * Malformed lines are skipped. `path` NULL: there is no file.
  */
 void kwhy_probe_accounts_read_known(struct kwhy_probe_accounts *accounts, const char *path, double within);

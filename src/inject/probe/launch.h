@@ -20,9 +20,9 @@ struct kwhy_probe_launch {
 	uint32_t context_id, correlation;
 	kwhy_cuda_function function;
 	unsigned grid[3], block[3], shared_bytes;
-	kwhy_cuda_stream stream; /* stream for calls without the suffix _ptsz */
-	const struct kwhy_cuda_launch_config
-		*config; /* configuration passed to cuLaunchKernelEx; NULL: the call was cuLaunchKernel */
+	kwhy_cuda_stream stream;		      /* stream for calls without the suffix _ptsz */
+	const struct kwhy_cuda_launch_config *config; /* configuration that the program passed to
+							 cuLaunchKernelEx; NULL: it called cuLaunchKernel */
 	void **arguments, **extra;
 	struct kwhy_probe_copy copy; /* the copy or memset, if the launch is no kernel */
 	const char *name;
@@ -59,8 +59,8 @@ struct kwhy_probe_range {
 };
 
 /*
- * A word of a kernel's parameters that is an address, and the index of that word, which is the same in all
- * launches of the kernel.
+ * A parameter word of a kernel that is an address. Its index among the words is the same in all launches of
+ * the kernel.
  */
 struct kwhy_probe_pointer {
 	kwhy_cuda_address address;
@@ -80,7 +80,7 @@ struct kwhy_probe_reach {
 /*
  * Reads the allocations that a launch may reach. Every aligned word of the parameters, also inside structs,
  * counts as an address if it lies in memory that the driver knows. Any result other than KWHY_PROBE_NONE says
- * why the reached memory may not be copied and restored.
+ * why the reached memory cannot be copied and restored.
  */
 enum kwhy_probe_reason kwhy_probe_reach_read(const struct kwhy_cuda_probe *driver,
 	struct kwhy_probe_memory *memory, const struct kwhy_probe_context *probe_context,

@@ -25,7 +25,7 @@ struct kwhy_probe_allocation {
 struct kwhy_probe_memory {
 	atomic_flag lock;
 	size_t allocation_count, stream_count;
-	bool is_incomplete, has_lost_streams; /* allocations or streams were left out for lack of space */
+	bool is_incomplete, has_lost_streams; /* allocations, or streams, are missing for lack of space */
 	struct kwhy_probe_allocation allocations[KWHY_PROBE_ALLOCATIONS];
 	struct {
 		kwhy_cuda_context context;

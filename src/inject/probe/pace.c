@@ -6,24 +6,27 @@
 
 #include <stddef.h>
 
-/* Mean time between two bursts: GAP_SHARE of the program's time outside of bursts so far, within bounds. */
+/*
+ * Mean time between two bursts, as a share of the program's time outside of bursts so far; it is kept within
+ * bounds.
+ */
 #define GAP_SHARE 0.01
 #define GAP_MIN_NS 50e3
 #define GAP_MAX_NS 2e6
 /*
- * Largest part of a program's time before its first launch that counts in the ratio of time in bursts to
- * other time. Otherwise bursts could delay a program that loads for minutes by several times these minutes
- * without a pause.
+ * At most this much of a program's time before its first launch counts as time outside of bursts. Without
+ * this limit, a program that loads for minutes could be delayed by bursts for several times as long without a
+ * pause.
  */
 #define START_MAX_NS INT64_C(5000000000)
-/* Time between two reviews of which accounts are wanted; reviews take longer the more accounts there are. */
+/* Time between two reviews of the wanted accounts. Reviews take longer the more accounts there are. */
 #define REVIEW_NS INT64_C(5000000)
 #define REVIEW_ACCOUNT_NS INT64_C(50000)
 #define WANTED_RATIO 0.95
 /*
- * Time without bursts after a kernel that only waits. XLA times candidate kernels one by one, and launches
- * such a kernel (DelayKernel) before each of them. We assume that the launches of a candidate take no longer
- * than this. Bursts between them made five of XLA's measurements on an H200 invalid.
+ * After a kernel that only waits there is no burst for this time. XLA times candidate kernels one by one, and
+ * launches such a kernel (DelayKernel) before each of them. We assume that the launches of a candidate take
+ * no longer than this. Bursts between the launches made five of XLA's measurements on an H200 invalid.
  */
 #define TIMED_NS INT64_C(50000000)
 enum { REFUSALS_MAX = 12, HALVINGS = 60, FEW_LAUNCHES = 16 };
@@ -75,9 +78,9 @@ bool kwhy_probe_pace_allows(const struct kwhy_probe_account *account)
 }
 
 /*
- * Worth of a burst of an account, in ns of the account's busy time. It is constant until the account's power
- * is known, so that in limited time the largest accounts get known. If memory is restored between repeats,
- * only the kernel's share of the burst's time counts.
+ * Benefit of a burst of an account, in ns of the account's busy time. It is constant until the account's
+ * power is known, so that large accounts come first if time is limited. If memory is restored between
+ * repeats, only the kernel's share of the burst's time counts.
  */
 static double worth_ns(const struct kwhy_probe_pace *pace, const struct kwhy_probe_account *account)
 {
@@ -106,9 +109,9 @@ static double gap_ns(double own_ns)
 }
 
 /*
- * Probability that this launch starts a burst. About one burst is to start per gap, and accounts share the
- * bursts in proportion to their worth. An account is expected to be launched once more for each launch so
- * far.
+ * Probability that this launch starts a burst. One burst should start per gap on average, and each account's
+ * share of the bursts should be proportional to the benefit of its bursts. The estimate assumes that an
+ * account will be launched as often as it was so far.
  */
 static double chance(
 	const struct kwhy_probe_pace *pace, const struct kwhy_probe_account *account, int64_t now_mono_ns)
@@ -154,7 +157,10 @@ int64_t kwhy_probe_pace_length(struct kwhy_probe_pace *pace, const struct kwhy_p
 	return plan->least_ns + (int64_t)(share * (double)(plan->most_ns - plan->least_ns));
 }
 
-/* Time in ns for which the program must run without bursts until the time in bursts is within plan.ratio. */
+/*
+ * Time in ns for which the program must run without bursts to bring the ratio of time in bursts down to
+ * plan.ratio.
+ */
 static double debt_ns(const struct kwhy_probe_pace *pace, int64_t spent_ns, int64_t now_mono_ns)
 {
 	const double outside_ns = (double)(now_mono_ns - atomic_load(&pace->begun_mono_ns) - spent_ns);

@@ -5,14 +5,12 @@
 #include "inject/probe/accounts.h"
 
 /*
- * Decides when the next burst is due, and which account it measures. Between bursts the program's own work
- * runs for random times. These times are short while the program is young, so that short programs are probed,
- * too. When a burst is due, each launch may start it, with a probability that grows with the busy time of the
- * launch's account.
- *
- * base/probe_width.h has the model of how well an account's power is known after its bursts. The accounts
- * with the largest busy times that together make up 95 % of all busy time are wanted: they are probed until
- * their power is known.
+ * Decides when the next burst is due, and which account it measures. The time between two bursts is random.
+ * It is short soon after the program's start, so that short programs are probed, too. When a burst is due,
+ * each launch may start it, with a probability that grows with the busy time of the launch's account.
+ * base/probe_width.h has the model of how precisely an account's power is known after a number of bursts. The
+ * accounts with the largest busy times that together make up 95 % of all busy time are wanted: they are
+ * probed until their power is known.
  */
 struct kwhy_probe_plan {
 	double within; /* half-width of the power's interval, as a ratio, at which the power counts as known;
@@ -20,8 +18,8 @@ struct kwhy_probe_plan {
 	double ratio; /* largest ratio of time in bursts to other time of the program; default 3, INFINITY: no
 			 limit */
 	int64_t budget_ns;  /* largest total time in bursts */
-	uint32_t share_ppm; /* if above 0: each launch starts a burst with this probability, whatever its
-			       account, in parts per million */
+	uint32_t share_ppm; /* if above 0: probability in parts per million with which each launch starts a
+			       burst, whatever its account */
 	int64_t least_ns, most_ns; /* shortest and longest time of the repeats of a burst */
 	uint64_t seed;
 };
@@ -29,13 +27,13 @@ struct kwhy_probe_plan {
 struct kwhy_probe_pace {
 	struct kwhy_probe_plan plan;
 	_Atomic uint64_t random;
-	atomic_int_least64_t begun_mono_ns; /* start of the program on CLOCK_MONOTONIC; limits the time in
-					       bursts by plan.ratio */
+	atomic_int_least64_t begun_mono_ns; /* start of the program on CLOCK_MONOTONIC; plan.ratio counts the
+					       program's time from here */
 	atomic_int_least64_t
 		first_mono_ns; /* time of the program's first launch; 0: it has launched nothing yet */
 	atomic_int_least64_t due_mono_ns, spent_ns, reviewed_mono_ns;
-	atomic_int_least64_t
-		worth_ns; /* sum of the worths of all accounts' bursts at the last review (pace.c) */
+	atomic_int_least64_t worth_ns; /* sum over all accounts of the benefit of a burst, worth_ns() in
+					  pace.c, at the last review */
 	atomic_flag reviewing;
 	atomic_bool is_over;
 };
@@ -54,8 +52,8 @@ bool kwhy_probe_pace_wants(struct kwhy_probe_pace *pace, struct kwhy_probe_accou
 int64_t kwhy_probe_pace_length(struct kwhy_probe_pace *pace, const struct kwhy_probe_account *account);
 
 /*
- * To be called when a kernel was launched that only waits. The program is then about to time other kernels,
- * which no burst may delay.
+ * Call it when the program has launched a kernel that only waits. The program is then about to time other
+ * kernels, and a burst would disturb that.
  */
 void kwhy_probe_pace_hold(struct kwhy_probe_pace *pace, int64_t now_mono_ns);
 
@@ -65,17 +63,17 @@ void kwhy_probe_pace_hold(struct kwhy_probe_pace *pace, int64_t now_mono_ns);
  */
 void kwhy_probe_pace_spend(struct kwhy_probe_pace *pace, int64_t spent_ns, int64_t now_mono_ns);
 
-/* Whether the account's power is known well enough. */
+/* Whether the account's power is known to the precision that the plan requires. */
 bool kwhy_probe_pace_knows(const struct kwhy_probe_pace *pace, const struct kwhy_probe_account *account);
 
-/* Whether the account may be probed at all. */
+/* Whether bursts of this account are possible and allowed. */
 bool kwhy_probe_pace_allows(const struct kwhy_probe_account *account);
 
-/* Progress of the probing: numbers of accounts. */
+/* Progress of the probing. The counts are numbers of accounts. */
 struct kwhy_probe_progress {
 	unsigned accounts, wanted, known;
-	int64_t busy_ns, known_ns; /* busy time of the program's own launches, and the part of it that known
-				      accounts have */
+	int64_t busy_ns, known_ns; /* busy time of the program's own launches in all accounts, and in those
+				      whose power is known */
 };
 
 /*

@@ -207,7 +207,7 @@ static void on_launch(
 		kwhy_probe_begin_burst(probe, account, &launch, false);
 }
 
-/* Called after the call, so that a repeat of the copy writes the same bytes again. */
+/* Called after the program's copy, so that a repeat writes the bytes that are already there. */
 static void on_copy(
 	struct kwhy_probe *probe, const struct kwhy_cupti_callback *data, unsigned width, bool is_of_thread)
 {
@@ -239,8 +239,8 @@ static void on_copy(
 }
 
 /*
- * Follows the program's memory: before a call it removes the memory that the call frees, after it adds the
- * memory that the call allocated.
+ * Keeps the list of the program's memory up to date. Before a call it removes the memory that the call frees;
+ * after a call it adds the memory that the call allocated.
  */
 static void on_memory(
 	struct kwhy_probe *probe, enum kwhy_probe_handler handler, const struct kwhy_cupti_callback *data)

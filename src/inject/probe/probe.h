@@ -11,8 +11,8 @@
 /*
  * The prober of a process. It subscribes to CUPTI's callbacks and repeats some of the program's kernels in
  * place. Only one thread at a time has a burst. Other threads that launch, copy or free wait for its end,
- * because their effects would be undone when memory is restored. After any failure less is probed; no error
- * reaches the program.
+ * because their effects would be undone when memory is restored. After a failure some or all probing ends; no
+ * error reaches the program.
  */
 enum {
 	KWHY_PROBE_CALLS = 2048,
@@ -22,9 +22,9 @@ enum {
 };
 
 /*
- * Forms of a burst, numbered as in a recording (model/recording.h): 0 repeats back to back, 1 memory restored
- * before each repeat, 2 repeats back to back after a graph or copy of the program, 3 only the copies that
- * restore memory.
+ * Forms of a burst, numbered as in a recording (model/recording.h): 0: repeats back to back; 1: memory is
+ * restored before each repeat; 2: repeats back to back after a graph or copy of the program; 3: only the
+ * copies that restore memory are repeated.
  */
 enum { KWHY_PROBE_ROW_AFTER = 2, KWHY_PROBE_ROW_COPIES };
 
@@ -75,10 +75,10 @@ struct kwhy_probe *kwhy_probe_get(void);
  */
 const char *kwhy_probe_start(const struct kwhy_cupti *cupti, char *(*get)(const char *name));
 
-/* Starts no more bursts. Waits for a running burst for at most two seconds. */
+/* Starts no further bursts. Waits at most two seconds for a running burst. */
 void kwhy_probe_stop(void);
 
-/* To be called in a child of fork: ends the prober that the child has inherited from its parent. */
+/* Call it in a child of fork: it ends the prober that the child has inherited from its parent. */
 void kwhy_probe_forget(void);
 
 /* The callback through which CUPTI reports calls; exported for tests. */

@@ -12,8 +12,8 @@
 enum { DESCRIPTOR_MIN = 500, PATH_BYTES = 4200 };
 
 static int descriptor = -1;
-static struct stat
-	opened; /* inode and device of our file; a program may close our descriptor and reuse its number */
+static struct stat opened; /* inode and device of the file that kwhy opened; they show whether the program has
+			      closed the descriptor and reused its number */
 
 void kwhy_probe_progress_open(char *(*get)(const char *name))
 {

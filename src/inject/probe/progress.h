@@ -11,7 +11,7 @@
 void kwhy_probe_progress_open(char *(*get)(const char *name));
 
 /*
- * Reviews the wanted accounts and appends a row with the progress to the file. Only one thread may call it.
+ * Reviews the wanted accounts and appends the progress to the file as one row. Only one thread may call it.
  */
 void kwhy_probe_progress_tell(struct kwhy_probe *probe, int64_t now_mono_ns);
 

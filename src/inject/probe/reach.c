@@ -55,7 +55,7 @@ static enum kwhy_probe_reason keep(struct reading *reading, struct kwhy_probe_ra
 }
 
 /*
- * Judges the kind of memory at an address: KWHY_PROBE_NONE if it may be copied and restored, otherwise the
+ * Evaluates the kind of memory at an address: KWHY_PROBE_NONE if it may be copied and restored, otherwise the
  * reason why not.
  */
 static enum kwhy_probe_reason judge(const struct reading *reading, kwhy_cuda_address address)
@@ -109,8 +109,8 @@ static void keep_pointer(struct kwhy_probe_reach *reach, kwhy_cuda_address addre
 }
 
 /*
- * Judges a word that does not lie in known device memory. If it is not an address at all, it is added to the
- * hash of numbers.
+ * Handles a word that lies in no known device memory. If it is not an address at all, it is added to the hash
+ * of numbers.
  */
 static enum kwhy_probe_reason read_unknown(struct reading *reading, uint64_t word)
 {
@@ -127,8 +127,8 @@ static enum kwhy_probe_reason read_word(struct reading *reading, uint64_t word, 
 	enum kwhy_probe_reason reason = KWHY_PROBE_NONE;
 
 	/*
-	 * A word that looks like an address of the prober's memory is old contents of a parameter field that
-	 * the program did not set.
+	 * A word that looks like an address in the prober's own memory is ignored: it is left over in a
+	 * parameter field that the program did not set.
 	 */
 	if (word < MIN_ADDRESS || word >= MAX_ADDRESS ||
 		kwhy_probe_context_holds(reading->probe_context, word))

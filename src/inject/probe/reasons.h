@@ -4,7 +4,7 @@
 
 /*
  * Reasons why launches are not probed. The arguments of X are the name, 1 if the reason holds for all later
- * launches of the account, and words that follow "not probed: ".
+ * launches of the account, and the words that a report shows after "not probed: ".
  */
 #define KWHY_PROBE_REASONS(X)                                                                        \
 	X(NONE, 0, "the run ended before its turn, or it is one of many small ones")                 \

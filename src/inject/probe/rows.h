@@ -12,7 +12,7 @@
  */
 void kwhy_probe_write_bursts(struct kwhy_probe *probe, struct kwhy_inject_labels *labels);
 
-/* Writes each account for which there was no burst, with the reason. */
+/* Writes one record for each account that had no burst, with the reason. */
 void kwhy_probe_write_unprobed(struct kwhy_probe *probe, struct kwhy_inject_labels *labels);
 
 #endif

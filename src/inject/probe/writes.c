@@ -55,7 +55,8 @@ static void save(struct kwhy_probe_saved *out, struct kwhy_probe_range range)
 		range.bytes = end - range.address;
 		out->bytes -= at->bytes;
 		out->ranges[i] = out->ranges[--out->count];
-		i = out->count; /* the merged range may overlap further ones, so the search starts again */
+		i = out->count; /* the merged range may now overlap ranges before this one, so the search
+				   starts again */
 	}
 	out->bytes += range.bytes;
 	out->ranges[out->count++] = range;

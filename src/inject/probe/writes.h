@@ -16,15 +16,16 @@ enum { KWHY_PROBE_SLOTS = 128, KWHY_PROBE_CHUNK_BYTES = 65536, KWHY_PROBE_WRITER
 
 struct kwhy_probe_writes {
 	const struct kwhy_probe_account *account; /* NULL: the entry is free */
-	bool is_full; /* the kernel writes through more than KWHY_PROBE_SLOTS parameters */
+	bool is_full; /* the kernel writes through more than KWHY_PROBE_SLOTS parameters, so its writes cannot
+			 be predicted */
 	size_t count;
 	unsigned launches, hits, misses; /* hits: consecutive launches with the same signature whose writes
 					    were predicted; misses: launches whose writes were not */
 	uint64_t signature;
 	struct {
 		uint32_t slot;
-		int64_t low,
-			high; /* range in which chunks have changed, in bytes from the parameter's address */
+		int64_t low, high; /* lowest and highest offset of changed chunks, in bytes from the
+				      parameter's address */
 	} at[KWHY_PROBE_SLOTS];
 };
 
@@ -39,7 +40,7 @@ struct kwhy_probe_saved {
 struct kwhy_probe_writes *kwhy_probe_writes_of(
 	struct kwhy_probe_writes *all, const struct kwhy_probe_account *account);
 
-/* Number of chunks of all reached memory. Chunks are numbered consecutively through all ranges. */
+/* Number of chunks in all reached memory. Chunks are numbered consecutively across all ranges. */
 uint64_t kwhy_probe_writes_chunks(const struct kwhy_probe_reach *reach);
 
 /*
