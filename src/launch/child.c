@@ -37,7 +37,7 @@ static enum kwhy_status open_tees(struct child *child, struct kwhy_error *error)
 
 /*
  * Starts the command. It gets the signal mask that this process had before kwhy changed it. Signals that kwhy
- * ignores have their default effect in it.
+ * ignores get their default action in the command.
  */
 static int spawn(struct child *child, posix_spawn_file_actions_t *files, posix_spawnattr_t *attributes)
 {
@@ -100,7 +100,8 @@ static enum kwhy_status fail_start(
 	const char *name = child->request->argv[0];
 
 	if (failed == EACCES && !strchr(name, '/') && !is_in_path(name))
-		failed = ENOENT; /* not found; a folder of PATH could not be searched */
+		failed = ENOENT; /* the error if the command is in no folder of PATH; a folder that cannot be
+				    searched changes it */
 	out->exit = failed == ENOENT ? KWHY_EXIT_NOT_FOUND : KWHY_EXIT_NOT_EXECUTABLE;
 	if (failed == ENOENT && !strchr(name, '/'))
 		return kwhy_fail(error, KWHY_E_INPUT, "no command '%.200s' is in the folders of PATH", name);
@@ -112,7 +113,7 @@ static int64_t ns_of(const struct timeval *time)
 	return (int64_t)time->tv_sec * 1000000000 + (int64_t)time->tv_usec * 1000;
 }
 
-/* Whether the command has ended. If it has, `out` receives its end, status, times and memory. */
+/* Whether the command has ended. If it has, writes its end time, status, CPU times and memory to `out`. */
 static bool has_ended(struct child *child, struct kwhy_child_end *out)
 {
 	struct rusage used;
@@ -172,8 +173,8 @@ static void wait_until(struct child *child, int64_t mono_ns)
 }
 
 /*
- * Passes on the rest of the command's output. If the reader does not read, it waits until a signal asks this
- * process to end.
+ * Passes on the rest of the command's output. If nobody reads the output, it waits until a signal requests
+ * this process to end.
  */
 static void drain(struct child *child)
 {

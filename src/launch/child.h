@@ -17,8 +17,8 @@ struct kwhy_child_request {
 	char *const *argv;	  /* ends with NULL; argv[0] is searched for in PATH */
 	char *const *environment; /* settings NAME=value, ends with NULL; NULL: this process's environment */
 	/*
-	 * receives both output streams, which are then passed through; NULL: the command writes directly to
-	 * this process's outputs
+	 * receives what the command writes to both output streams; the output is still passed through. NULL:
+	 * the command writes directly to this process's outputs
 	 */
 	kwhy_output_seen *seen;
 	void (*started)(void *context); /* called when the command has been started; NULL: not called */
@@ -35,17 +35,17 @@ struct kwhy_child_end {
 	int64_t user_ns,
 		/* processor time of the command and of those of its children for which it waited */
 		system_ns;
-	int64_t max_rss_bytes; /* largest resident size of any one of these processes */
+	int64_t max_rss_bytes; /* largest resident size of any of these processes */
 	int exit;     /* exit status as a shell reports it: 128 + signal if a signal killed the command */
-	int signal;   /* the signal that killed it; 0: none did */
-	bool has_run; /* whether the command could be started */
-	bool left_running; /* whether processes that it started are still running */
+	int signal;   /* the signal that killed the command; 0: no signal did */
+	bool has_run; /* whether the command was started */
+	bool left_running; /* whether processes that the command started are still running */
 };
 
 /*
- * Runs the command and returns KWHY_OK when it has ended, in whatever way. KWHY_E_INPUT: it could not be
- * started, and out->exit is 127 (not found) or 126. Processes that outlive their parents become children of
- * this process, so that out->left_running can report them. They are not waited for.
+ * Runs the command and returns KWHY_OK when it has ended, whatever its exit status. KWHY_E_INPUT: the command
+ * could not be started, and out->exit is 127 (not found) or 126. Processes that outlive their parents become
+ * children of this process, so that out->left_running can report them. They are not waited for.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_child_run(const struct kwhy_child_request *request,
 	struct kwhy_signals *signals, struct kwhy_child_end *out, struct kwhy_error *error);

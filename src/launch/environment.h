@@ -21,7 +21,7 @@ struct kwhy_environment {
 };
 
 /*
- * Sets a variable; `value` NULL: removes it, also if this process's environment has it. Only one thread may
+ * Sets a variable; `value` NULL: removes it, even if this process's environment has it. Only one thread may
  * use an environment. Zero-initialise it first.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_environment_set(

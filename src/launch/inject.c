@@ -49,7 +49,7 @@ static bool is_here(struct kwhy_inject *inject, const char *path)
 
 enum { VERSION_BYTES = 32 };
 
-/* The version that a library's text names, up to its end; NULL: it names none. */
+/* The version that is stated in a library's bytes, up to its end; NULL: none is stated. */
 static const char *version_in(const char *text, size_t bytes)
 {
 	static const char mark[] = "libkwhy-inject ";
@@ -64,8 +64,10 @@ static const char *version_in(const char *text, size_t bytes)
 	return NULL;
 }
 
-/* Refuses a library of another version than this program's, which would write other rows than the program
- * reads. */
+/*
+ * Refuses a library whose version differs from this program's, because it would write rows that this program
+ * cannot read.
+ */
 static void refuse_another_version(struct kwhy_inject *inject)
 {
 	int file = open(inject->library, O_RDONLY | O_CLOEXEC);
@@ -77,7 +79,7 @@ static void refuse_another_version(struct kwhy_inject *inject)
 	if (file >= 0)
 		close(file);
 	if (text == MAP_FAILED)
-		return; /* the loader will say what is wrong with it */
+		return; /* the loader will report what is wrong with the library */
 	version = version_in(text, (size_t)info.st_size);
 	if (version && strncmp(version, KWHY_VERSION, sizeof(KWHY_VERSION)) != 0) {
 		snprintf(inject->absence, sizeof(inject->absence),
@@ -90,7 +92,8 @@ static void refuse_another_version(struct kwhy_inject *inject)
 }
 
 /*
- * Whether a variable names another library already. The driver loads only one library, so that one is kept.
+ * Whether a variable already names another library. The driver loads only one library, so that one stays in
+ * use.
  */
 static bool is_taken(struct kwhy_inject *inject)
 {

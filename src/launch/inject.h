@@ -12,14 +12,14 @@
 /*
  * The injected library, which records from inside a CUDA program what the program does on its devices. The
  * CUDA driver loads it into every process whose environment has CUDA_INJECTION64_PATH. NVTX loads it by
- * NVTX_INJECTION64_PATH. It reads its options from the environment, too.
+ * NVTX_INJECTION64_PATH. The library reads its options from the environment.
  */
 #define KWHY_INJECT_PATH_BYTES 4096
 #define KWHY_INJECT_ABSENCE_BYTES 600
 
 struct kwhy_inject {
 	char library[KWHY_INJECT_PATH_BYTES]; /* path of the library; "": not found; see `absence` */
-	/* a sentence that says why it was not found and what to do; "": it was found */
+	/* a sentence that says why the library was not found and what to do; "": it was found */
 	char absence[KWHY_INJECT_ABSENCE_BYTES];
 };
 
@@ -31,7 +31,10 @@ void kwhy_inject_find(struct kwhy_inject *inject);
 
 /* How the library repeats kernels, to measure their power. */
 struct kwhy_inject_probe {
-	/* an account's power counts as known once the half width of its interval is below this share of it */
+	/*
+	 * largest half-width of the interval of an account's power, as a share of the power, at which the
+	 * power counts as known
+	 */
 	double within_ratio;
 	double budget_s; /* limit of the seconds in bursts; NAN: the library's default */
 	/* limit of the bytes for copies of memory on the device; 0: the library's default */
@@ -41,8 +44,8 @@ struct kwhy_inject_probe {
 	const char *skip;
 	uint64_t seed; /* seed of the random choice of launches and times */
 	/*
-	 * share of launches that are repeated, all equally likely; NAN: the library chooses by what is known
-	 * already
+	 * if set, each launch is repeated with this probability; NAN: the library chooses launches by how
+	 * well their power is known
 	 */
 	double share_ratio;
 	double burst_ms; /* longest burst in ms; NAN: the library's default */
@@ -61,10 +64,7 @@ struct kwhy_inject_request {
 	bool memory;	      /* whether to record allocations and frees of memory */
 	bool without_calls;   /* whether to leave out CUDA calls on the host */
 	bool without_lines;   /* whether to leave out the lines of the program that call CUDA */
-	/*
-	 * pattern of the names of ranges inside which activities are recorded; NULL: they are recorded
-	 * everywhere
-	 */
+	/* pattern of range names; activities are recorded only inside such ranges; NULL: everywhere */
 	const char *range;
 	double share_ratio; /* share of the time that random windows cover; NAN: all of it is recorded */
 	int64_t window_ns;  /* mean length of these windows; 0: the library's default */

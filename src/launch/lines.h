@@ -17,14 +17,14 @@ enum { KWHY_LINE_BYTES = 65536 };
 typedef void kwhy_line_seen(void *context, int64_t time_mono_ns, const char *line, size_t length);
 
 /*
- * Assembles lines from chunks of bytes. A carriage return ends a line, too, because progress bars write no
- * line feeds.
+ * Assembles lines from chunks of bytes. A carriage return ends a line, too, because progress bars end their
+ * lines with it.
  */
 struct kwhy_lines {
 	char *held; /* bytes of the line so far; space for KWHY_LINE_BYTES + 1 */
 	size_t length;
 	int64_t time_mono_ns;
-	uint64_t cut; /* number of lines that were passed on in pieces */
+	uint64_t cut; /* number of lines that were longer and were passed on in pieces */
 	kwhy_line_seen *seen;
 	void *context;
 };

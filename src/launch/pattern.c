@@ -72,7 +72,7 @@ void kwhy_pattern_find(struct kwhy_pattern *pattern, const char *line, size_t le
 	size_t at = 0;
 
 	while (at <= length) {
-		/* With REG_STARTEND the line may contain NUL, and the text may go on after the line. */
+		/* With REG_STARTEND the line may contain NUL, and its end need not be the end of the text. */
 		regmatch_t groups[2] = {{.rm_so = 0, .rm_eo = (regoff_t)(length - at)}};
 
 		if (regexec(&pattern->regex, line + at, 2, groups, REG_STARTEND | (at ? REG_NOTBOL : 0)))

@@ -17,7 +17,8 @@ struct kwhy_pattern {
 	regex_t regex;
 	bool captures;
 	uint64_t matches;
-	uint64_t unreadable; /* number of matches whose parentheses held no finite number */
+	uint64_t unreadable; /* number of matches in which the text inside the parentheses was no finite
+				number */
 };
 
 /*
@@ -29,8 +30,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pattern_init(
 void kwhy_pattern_done(struct kwhy_pattern *pattern);
 
 /*
- * Calls `found` with the number of each match in the line, from left to right. Somewhere after the line there
- * must be a NUL.
+ * Calls `found` with the number of each match in the line, from left to right. The memory after the line must
+ * contain a NUL.
  */
 typedef void kwhy_pattern_found(void *context, double value);
 void kwhy_pattern_find(struct kwhy_pattern *pattern, const char *line, size_t length,

@@ -26,7 +26,7 @@ struct kwhy_launch_ranks {
  */
 KWHY_MUST_USE enum kwhy_status kwhy_launch_ranks_start(uint32_t size, uint16_t port, const char *secret,
 	struct kwhy_launch_ranks *out, struct kwhy_error *error);
-/* Waits a few seconds for the ranks to end, then kills those that are still running. */
+/* Waits a few seconds for the ranks to end, then kills the remaining ones. */
 void kwhy_launch_ranks_end(struct kwhy_launch_ranks *ranks);
 
 #endif

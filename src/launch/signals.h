@@ -15,10 +15,10 @@
  */
 struct kwhy_signals {
 	int file; /* descriptor of signalfd() */
-	/* the signal mask from before, for children, and to be restored at the end */
+	/* the previous signal mask; children get it, and it is restored at the end */
 	sigset_t before;
-	int asked;	/* the first signal that asked to end; 0: there was none yet */
-	unsigned count; /* number of signals so far that asked to end */
+	int asked;	/* the first signal that requested an end; 0: none so far */
+	unsigned count; /* number of signals so far that requested an end */
 };
 
 /*
@@ -38,9 +38,9 @@ void kwhy_signals_close(struct kwhy_signals *signals);
 void kwhy_signals_take(struct kwhy_signals *signals, pid_t child);
 
 /*
- * Does the same directly after the child was started, but forwards requests of the terminal, too: one from
- * before the start did not reach the child. If it came after the start, the child gets it twice. It cannot
- * notice that as long as it has no handler for it.
+ * Like kwhy_signals_take(), for use directly after the child was started. It forwards requests from the
+ * terminal, too, because a request that came before the start did not reach the child. A request that came
+ * after the start reaches the child twice, which makes no difference before the child installs a handler.
  */
 void kwhy_signals_take_early(struct kwhy_signals *signals, pid_t child);
 

@@ -12,14 +12,14 @@
  */
 
 /*
- * From now on watches for these signals, except those that are ignored. At the first one it prints a message
- * to standard error, unless `quiet`.
+ * Starts watching for these signals, except those that are ignored. At the first one it prints a message to
+ * standard error, unless `quiet`.
  */
 void kwhy_stop_watch(bool quiet);
 
 bool kwhy_stop_asked(void);
 
-/* Returns KWHY_E_LOST, as after the loss of a device, once there was an interrupt. */
+/* Returns KWHY_E_LOST, as after the loss of a device, if there was an interrupt. */
 KWHY_MUST_USE enum kwhy_status kwhy_stop_check(struct kwhy_error *error);
 
 #endif

@@ -90,7 +90,7 @@ static void take(struct kwhy_tee *tee)
 	tee->seen(tee->context, tee->stream, kwhy_clock_mono_ns(), tee->held, tee->end);
 }
 
-/* Writes at most PIPE_BUF bytes, which a pipe that is writable accepts without blocking (pipe(7)). */
+/* Writes at most PIPE_BUF bytes, because a writable pipe accepts that many without blocking (pipe(7)). */
 static void give(struct kwhy_tee *tee)
 {
 	size_t left = tee->end - tee->start;

@@ -18,8 +18,8 @@ typedef void kwhy_output_seen(
 
 /*
  * Passes one output stream of a child through to `target`, byte for byte, and shows the bytes to `seen`. It
- * reads on only when it has written all that it holds, and it never blocks on the target. A slow reader thus
- * delays only the child.
+ * reads more only when it has written everything that it read before, and it never blocks on the target. A
+ * slow reader thus delays only the child.
  */
 struct kwhy_tee {
 	int child_end, source, target; /* descriptors; -1: closed */
@@ -47,7 +47,9 @@ struct pollfd kwhy_tee_wants(const struct kwhy_tee *tee);
 void kwhy_tee_move(struct kwhy_tee *tee, short found);
 bool kwhy_tee_holds(const struct kwhy_tee *tee); /* whether there are bytes that are not written yet */
 
-/* Must be called when the child has ended. Then only what is in the pipe at this time is still read. */
+/*
+ * Must be called when the child has ended. After it, only what the pipe contains at this time is still read.
+ */
 void kwhy_tee_last(struct kwhy_tee *tee);
 
 #endif
