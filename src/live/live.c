@@ -14,16 +14,16 @@
 
 /*
  * Readings are kept from KEEP_NS before the time up to which all energies are final, because the power curves
- * after that time depend on them. A meter that has stopped delays this time by at most KEEP_MAX_NS.
+ * after that time depend on them. If a meter has stopped, readings are kept for at most KEEP_MAX_NS.
  */
 #define KEEP_NS INT64_C(3000000000)
 #define KEEP_MAX_NS INT64_C(120000000000)
-/* Age from which on a gauge's reading is not shown. The slowest gauges are read every 10 s. */
+/* Readings of a gauge that are older than this are not shown. The slowest gauges are read every 10 s. */
 #define GAUGE_STALE_NS INT64_C(60000000000)
 
 /*
- * Busy time of all CPUs, seconds, after which the sampler's energy is computed again. The system counts busy
- * time in steps of 10 ms a CPU.
+ * The sampler's energy is computed again each time all CPUs together have been busy for this many seconds
+ * more. The system counts busy time in steps of 10 ms a CPU.
  */
 #define BUSY_MIN_S 1.0
 
@@ -45,7 +45,8 @@ struct kwhy_live {
 	struct kwhy_live_source *sources;
 	struct kwhy_live_totals *device_ledger;
 	struct kwhy_live_process (*processes)[KWHY_SENSOR_PROCESSES];
-	int64_t started_ns, processes_ns; /* when energy starts to count; when processes are listed next */
+	int64_t started_ns,
+		processes_ns; /* time from which energy counts, and time at which processes are listed next */
 	struct shared shared;
 	double sampler_j; /* energy of the sampler thread since the start; NAN: not computed yet */
 	struct kwhy_live_snapshot snapshot;
@@ -89,8 +90,8 @@ static void describe_sources(struct kwhy_live *live)
 }
 
 /*
- * Makes names of metered objects unique, because readers use them as keys: the second object of a name gets a
- * number.
+ * Makes names of metered objects unique, because readers use them as keys. If a second object has the same
+ * name, a number is added to its name.
  */
 static const char *unique_name(struct kwhy_live *live, const struct kwhy_metered *metered, size_t at)
 {
@@ -303,8 +304,8 @@ static double packages_j(const struct kwhy_live *live)
 }
 
 /*
- * Adds the sampler's part of the packages' energy since the last computation to its sum. Computing it
- * piecewise keeps the sum from falling and accounts for power that changes.
+ * Adds the sampler's part of the packages' energy since the last computation to its sum. Because each part is
+ * computed with the power of its own time, the sum never falls.
  */
 static void share_out(struct kwhy_live *live, double cpu_s, double busy_s)
 {

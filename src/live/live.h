@@ -16,8 +16,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_live_new(
 void kwhy_live_free(struct kwhy_live *live);
 
 /*
- * Takes the sampler's new readings. A view for people calls it several times a second; other users call it
- * often enough that the channels do not overwrite readings. It lists the processes of the devices only every
+ * Takes the sampler's new readings. Views for people call it several times a second; other callers need only
+ * call it before the channels overwrite readings. It lists the processes of the devices only every
  * KWHY_LIVE_PROCESSES_NS, because listing takes a lock of the driver. `cost` may be NULL. `busy_s` is
  * kwhy_cpu_busy_s(); NAN: unknown, or the readings are played from a file.
  */

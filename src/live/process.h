@@ -5,9 +5,9 @@
 #include "live/snapshot.h"
 
 /*
- * Merges the driver's list, in which a process occurs once for each of its contexts, into one row for each
- * process, with the command's name from /proc. The process with the most memory comes first. Returns the
- * number of rows. `out` has space for `count` rows.
+ * Merges the driver's list, which has an entry for each context of a process, into one row for each process,
+ * with the command's name from /proc. The process with the most memory comes first. Returns the number of
+ * rows. `out` has space for `count` rows.
  */
 size_t kwhy_live_processes_make(
 	const struct kwhy_sensor_process *listed, size_t count, struct kwhy_live_process *out);

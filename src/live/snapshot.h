@@ -30,12 +30,12 @@ struct kwhy_live_process {
 	char command[32];     /* name of its command, clean UTF-8; "": unknown */
 };
 
-/* Energy and power of what one meter measures: a device, a CPU domain or the load of a wall meter. */
+/* Energy and power measured by one meter: of a device, a CPU domain or the load of a wall meter. */
 struct kwhy_live_metered {
 	enum kwhy_metered_kind kind;
 	const char *name;
-	double energy_j;	      /* since the start, never falls */
-	double idle_j;		      /* part of energy_j while the driver reported an idle device */
+	double energy_j; /* since the start; it never falls */
+	double idle_j;	 /* the part of energy_j for the time in which the driver reported an idle device */
 	double low_w, mean_w, high_w; /* lowest, mean and highest power of the last second */
 	const float *history_w;	      /* mean power of each complete step, oldest first */
 	size_t history_count;

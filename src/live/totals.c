@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define SECOND_NS INT64_C(1000000000)
-/* Age from which on a power reading does not count as the present power. */
+/* A power reading that is older than this does not count as the present power. */
 #define STALE_NS (3 * SECOND_NS)
 /* Time before the newest counter update in which later readings may still change the power curve. */
 #define UPDATE_MARGIN_NS INT64_C(50000000)
@@ -72,7 +72,10 @@ static void show_second(const struct kwhy_readings *powers, int64_t now_ns, stru
 	out->mean_w = sum_w / count;
 }
 
-/* For a meter that has only an energy counter: sets the mean power of the last second of its power curve. */
+/*
+ * For a meter with an energy counter and no power readings: sets the mean power of the last second of its
+ * power curve.
+ */
 static void show_counted(
 	struct kwhy_live_totals *totals, const struct kwhy_live_entry *entry, struct kwhy_live_metered *out)
 {

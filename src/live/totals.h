@@ -4,7 +4,7 @@
 
 #include "live/snapshot.h"
 
-/* Energy and power of what one meter measures, updated at each tick. Zero-initialise. */
+/* Energy and power measured by one meter, updated at each tick. Zero-initialise. */
 struct kwhy_live_totals {
 	int64_t settled_ns; /* time up to which settled_j is final; 0: before the first tick */
 	int64_t seen_ns;    /* time of the newest power that was added to the history; 0: no power yet */
@@ -12,7 +12,7 @@ struct kwhy_live_totals {
 	/* Energy that views show: settled_j and the energy of power samples since settled_ns; never falls. */
 	double energy_j;
 	double idle_j;
-	int64_t step; /* number of the current history step: time divided by KWHY_LIVE_STEP_NS */
+	int64_t step; /* number of the current history step: its time in ns divided by KWHY_LIVE_STEP_NS */
 	double step_sum_w;
 	uint64_t step_count;
 	/* Mean power of each step; of the history_count steps the last KWHY_LIVE_STEPS are shown. */
