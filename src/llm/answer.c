@@ -64,10 +64,7 @@ static bool has_text(const json_t *object, const char *key)
 	return json_string_length(json_object_get(object, key)) > 0;
 }
 
-/*
- * Takes the first choice of an event. Chat completions have its text in `delta`, and reasoning under one of
- * two names. Plain completions have the text in `text`.
- */
+/* between successive pieces of text of a request; one distribution over all requests */
 static void take_choice(struct kwhy_llm_answer *answer, const json_t *choice)
 {
 	const json_t *delta = json_object_get(choice, "delta");

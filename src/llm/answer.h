@@ -16,11 +16,15 @@ enum kwhy_llm_outcome {
 	/* the answer is not a stream of JSON events, or one of its events exceeds a megabyte */
 	KWHY_LLM_MALFORMED,
 	KWHY_LLM_REPORTED, /* an event in the stream reports an error of the server */
-	KWHY_LLM_CUT,	   /* kwhy ended the request after the end of the load; not the server's fault */
+	KWHY_LLM_CUT, /* the request was ended by kwhy after the end of the load, which is not the server's
+			 fault */
 	KWHY_LLM_OUTCOME_COUNT
 };
 
-/* kwhy_llm_outcome_name(): a name such as "refused". kwhy_llm_outcome_words(): an explanation for readers. */
+/*
+ * kwhy_llm_outcome_name(): a name such as "refused". kwhy_llm_outcome_words(): a sentence part that explains
+ * it.
+ */
 const char *kwhy_llm_outcome_name(enum kwhy_llm_outcome outcome);
 const char *kwhy_llm_outcome_words(enum kwhy_llm_outcome outcome);
 

@@ -12,7 +12,7 @@
 
 #define TICK_NS 500000000
 #define POLL_MS 50
-/* after a failure in a closed loop: time in ns until the slot is used again */
+/* time in ns before a slot is used again after a failed request in a closed loop */
 #define REST_NS 100000000
 #define LIST_S 20L /* timeout for the list of models, in seconds */
 #define URL_BYTES 2048
@@ -135,7 +135,7 @@ enum kwhy_status kwhy_llm_client_model(struct kwhy_llm_client *client, char **ou
 
 /* --- Running a load --- */
 
-/* A slot for one of the concurrent requests. */
+/* A slot for one of the concurrent requests. It is reused after the request has ended. */
 struct slot {
 	struct sender *sender;
 	CURL *easy;
@@ -290,7 +290,7 @@ static enum kwhy_status give_up_on_some(struct sender *sender, int64_t now_ns, s
 	return status;
 }
 
-/* Sends the requests whose time has come, as far as slots are free. */
+/* Sends the requests that are due, as long as slots are free. */
 static enum kwhy_status send_due(struct sender *sender, int64_t now_ns, struct kwhy_error *error)
 {
 	bool is_open = isfinite(sender->load->rate_per_s);
@@ -312,8 +312,8 @@ static enum kwhy_status send_due(struct sender *sender, int64_t now_ns, struct k
 }
 
 /*
- * Timeout for polling in ms. It is rounded down, so that in the last millisecond before an arrival polls do
- * not wait. Queueing a request ends a running poll.
+ * Timeout for polling in ms. It is rounded down, so in the last millisecond before an arrival polls return at
+ * once. Queueing a request ends a running poll.
  */
 static int timeout_ms(const struct sender *sender, int64_t now_ns)
 {

@@ -7,8 +7,9 @@
 #include "llm/run.h"
 
 /*
- * Sends concurrent requests to a server with an OpenAI-compatible API, all from one thread. Proxies are not
- * used and redirections not followed, since their time would be measured, too. Strings are borrowed.
+ * Sends concurrent requests to a server with an OpenAI-compatible API, all from one thread. It uses no
+ * proxies and follows no redirections, because their time would be part of the measured times. Strings are
+ * borrowed.
  */
 struct kwhy_llm_client;
 

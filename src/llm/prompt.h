@@ -19,7 +19,7 @@ struct kwhy_llm_question {
 	uint64_t words;	     /* number of words of a prompt that is made up */
 	uint64_t max_tokens; /* limit of the answer's tokens */
 	uint64_t seed;
-	/* ask for answers that have all max_tokens; an extension of vLLM and other servers */
+	/* request answers of exactly max_tokens tokens, by an extension of vLLM and other servers */
 	bool ignore_eos;
 };
 

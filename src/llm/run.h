@@ -5,15 +5,15 @@
 #include "llm/answer.h"
 
 /*
- * A load on a server: a closed loop in which a number of requests is always pending, or requests at random
- * times with a given mean rate.
+ * A load on a server: either a closed loop, in which the number of pending requests is constant, or requests
+ * at random times with a given mean rate.
  */
 struct kwhy_llm_load {
 	double rate_per_s;    /* mean rate of Poisson arrivals, in requests a second; NAN: a closed loop */
 	uint32_t concurrency; /* number of concurrent requests; with a rate it is their upper limit */
-	/* how long requests are sent; those that are then pending may still end */
+	/* how long requests are sent; requests that are still pending then may complete */
 	int64_t duration_ns;
-	/* time at the start and again at the end that the steady window excludes */
+	/* length of the time at the start, and again at the end, that is not part of the steady window */
 	int64_t ramp_ns;
 	int64_t stall_ns; /* longest time to wait for the next byte of an answer */
 	uint64_t seed;	  /* seed of the random arrival times */
@@ -21,7 +21,10 @@ struct kwhy_llm_load {
 
 /* What happened to one request. Times are of CLOCK_MONOTONIC; 0: the event did not happen. */
 struct kwhy_llm_record {
-	/* due_ns: when the request should be sent; in a closed loop it is when it was sent */
+	/*
+	 * due_ns: the time at which the request should be sent; in a closed loop, the time at which it was
+	 * sent
+	 */
 	int64_t due_ns, sent_ns, end_ns;
 	enum kwhy_llm_outcome outcome;
 	int http_status; /* HTTP status of the response; 0: there was no response */
@@ -44,7 +47,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_llm_run_add(
 /* Moves the times of the pieces and the token counts from an answer to a record. */
 void kwhy_llm_record_take(struct kwhy_llm_record *record, struct kwhy_llm_answer *answer);
 
-/* The times at which a load with a rate sends its requests; next_ns is the next of them. */
+/* The send times of a load with a rate; next_ns is the next of them. */
 struct kwhy_llm_arrivals {
 	double rate_per_s;
 	uint64_t state;

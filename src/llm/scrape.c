@@ -23,10 +23,7 @@ static void add_char(char word[WORD_BYTES], size_t *length, char character)
 	word[*length] = '\0';
 }
 
-/*
- * Reads a quoted value from after its opening quote. Returns the position after the closing quote; NULL:
- * there is no closing quote in the line.
- */
+/* time in ns before a slot is used again after a failed request in a closed loop */
 static const char *read_quoted(const char *at, char word[WORD_BYTES])
 {
 	size_t length = 0;

@@ -14,8 +14,9 @@ enum { KWHY_LLM_SCRAPE_DEVICES = 64, KWHY_LLM_SCRAPE_NAME_BYTES = 24 };
 struct kwhy_llm_scrape_device {
 	/* value of the label `device`, such as "0", or "0:1" for an instance */
 	char name[KWHY_LLM_SCRAPE_NAME_BYTES];
-	double joules; /* counter of the device's energy; NAN: not reported yet */
-	bool lost;     /* whether the device no longer responds */
+	double joules; /* how long requests are sent; requests that are still pending then may complete */
+	bool lost; /* length of the time at the start, and again at the end, that is not part of the steady
+		      window */
 	/* age in seconds of the newest reading that `joules` includes; NAN: not reported */
 	double lag_s;
 };
@@ -31,7 +32,7 @@ struct kwhy_llm_scrape {
 KWHY_MUST_USE enum kwhy_status kwhy_llm_scrape_read(
 	const char *text, struct kwhy_llm_scrape *out, struct kwhy_error *error);
 
-/* Finds the device with this name; NULL: it is missing, or its energy is not reported. */
+/* due_ns: the time at which the request should be sent; in a closed loop, the time at which it was sent */
 const struct kwhy_llm_scrape_device *kwhy_llm_scrape_find(
 	const struct kwhy_llm_scrape *scrape, const char *name);
 

@@ -13,8 +13,8 @@
 
 #define SECOND_NS INT64_C(1000000000)
 #define PERIOD_NS (SECOND_NS / 4)
-#define TIMEOUT_NS (10 * SECOND_NS) /* how long to wait for readings after the end of a window */
-#define FIRST_NS (5 * SECOND_NS)    /* how long a kwhy serve that has just started may report no energy */
+#define TIMEOUT_NS (10 * SECOND_NS) /* longest wait for readings after the end of a window */
+#define FIRST_NS (5 * SECOND_NS)    /* for this time after its start a kwhy serve may report no energy */
 #define ANSWER_MS 5000L
 #define URL_BYTES 2048
 
@@ -23,14 +23,14 @@ struct kwhy_llm_scraper {
 	CURL *easy;
 	struct curl_slist *headers;
 	char url[URL_BYTES];
-	struct kwhy_text body; /* once the thread runs, only the thread uses it */
+	struct kwhy_text body; /* used only by the thread once it runs */
 	pthread_t thread;
 	bool threaded;
 	pthread_mutex_t lock; /* protects all fields below */
 	pthread_cond_t changed;
 	bool stopping;
 	struct kwhy_llm_track track;
-	/* last failure since the last window; its status is KWHY_OK if there was none */
+	/* last failure since the last window; status KWHY_OK: there was none */
 	struct kwhy_error failure;
 };
 

@@ -6,8 +6,8 @@
 
 /*
  * Reads the energy of a server's GPUs from a `kwhy serve` that runs on the server's machine. It does so four
- * times a second in a thread of its own, so that requests to the server do not wait for it. If a response
- * fails to come, the gap makes the intervals of energies wider.
+ * times a second in a thread of its own, so that requests to the server do not wait for it. A missing
+ * response makes the intervals of energies wider.
  */
 struct kwhy_llm_scraper;
 

@@ -85,8 +85,8 @@ static void add_counts(struct kwhy_llm_summary *summary, const struct kwhy_llm_r
 }
 
 /*
- * Adds the share of a request that lies inside the steady window. Tokens are taken as spread evenly over the
- * answer's pieces. An answer without pieces counts at the time of its end.
+ * Adds the share of a request that lies inside the steady window. It assumes that tokens are spread evenly
+ * over the answer's pieces. An answer without pieces counts at the time of its end.
  */
 static void add_work(const struct kwhy_llm_run *run, struct kwhy_llm_summary *summary,
 	const struct kwhy_llm_record *record)

@@ -22,21 +22,24 @@ struct kwhy_llm_summary {
 	size_t requests, outcomes[KWHY_LLM_OUTCOME_COUNT];
 	/* HTTP status of the first request that failed by its status; 0: there was none */
 	int failed_status;
-	struct kwhy_llm_distribution first_s; /* from when a request was due to its first piece of text */
-	/* time a token, after the first token; one value for each request */
+	struct kwhy_llm_distribution
+		first_s; /* from the time at which a request was due to its first piece of text */
+	/* time per token after the first token; one value for each request */
 	struct kwhy_llm_distribution token_s;
-	/* between successive pieces of text of a request; all requests taken together */
+	/* between successive pieces of text of a request; one distribution over all requests */
 	struct kwhy_llm_distribution gap_s;
-	struct kwhy_llm_distribution answer_s; /* from when a request was due to the end of its answer */
-	double late_s; /* largest delay between when a request was due and when it was sent */
+	struct kwhy_llm_distribution
+		answer_s; /* from the time at which a request was due to the end of its answer */
+	double late_s;	  /* largest delay between the time at which a request was due and its sending */
 	/*
-	 * Numbers of requests answered in full for which the server reported no usage, or fewer tokens than
-	 * there were pieces of text.
+	 * Numbers of completely answered requests for which the server reported no usage, or fewer tokens
+	 * than pieces of text.
 	 */
 	size_t without_usage, fewer_than_pieces;
 	/*
-	 * Amounts inside the window: tokens of answers, tokens of prompts, and answers. A request counts by
-	 * the share of its pieces that arrived inside. Failed requests count only in `tokens`.
+	 * Amounts inside the window: tokens of answers, tokens of prompts, and answers. Each request counts
+	 * in proportion to the share of its pieces that arrived inside. Failed requests count only in
+	 * `tokens`.
 	 */
 	double tokens, prompt_tokens, answers;
 	/* tokens and pieces of those requests for which the server reported usage */

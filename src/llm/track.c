@@ -165,8 +165,8 @@ bool kwhy_llm_track_reaches(const struct kwhy_llm_track *track, int64_t mono_ns)
 }
 
 /*
- * An estimate of the summed counters at a moment, with a lower and an upper bound; NAN: no scrape is
- * certainly before (or after) that moment.
+ * An estimate of the sum of the counters at a moment, with bounds. A bound is NAN if no scrape is certainly
+ * before, or after, that moment.
  */
 struct level {
 	double low_j, high_j, joules;

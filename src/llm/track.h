@@ -7,13 +7,14 @@
 #include <stdint.h>
 
 /*
- * The total energy of a server's GPUs, from successive scrapes of kwhy serve. A scrape is a sum of counters
- * at some moment between `early_ns` and `late_ns`. These follow from when the request was sent and answered:
- * the response may be up to KWHY_LLM_TRACK_FRESH_NS older, and it reports how much older its readings are.
- * Counters never fall. So at any moment the sum lies between that of the last scrape certainly before it and
- * that of the first certainly after it. Times are of CLOCK_MONOTONIC. Only one thread may use a track.
+ * The total energy of a server's GPUs, from successive scrapes of kwhy serve. A scrape gives the sum of the
+ * counters at some moment between `early_ns` and `late_ns`. These bounds follow from the times at which the
+ * request was sent and answered: the response may have been made up to KWHY_LLM_TRACK_FRESH_NS earlier, and
+ * it reports the age of its readings at that time. Counters never fall. So the sum at a given moment is at
+ * least that of the last scrape that is certainly before it, and at most that of the first scrape that is
+ * certainly after it. Times are of CLOCK_MONOTONIC. Only one thread may use a track.
  */
-/* kwhy serve reads its meters anew if the readings are older than this */
+/* kwhy serve reads its meters again for a request if the readings are older than this */
 #define KWHY_LLM_TRACK_FRESH_NS INT64_C(100000000)
 
 /* The largest age of readings by docs/monitoring.md; used if kwhy serve does not report the age. */
@@ -48,12 +49,12 @@ void kwhy_llm_track_done(struct kwhy_llm_track *track);
 
 /*
  * Adds a scrape, whose request was sent at sent_ns and answered at got_ns. KWHY_E_INPUT: a device is missing
- * or lost, and nothing is added; or a counter fell or was restarted, and earlier points are dropped.
+ * or lost, so nothing is added; or a counter fell or was restarted, so earlier points are dropped.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_track_add(struct kwhy_llm_track *track,
 	const struct kwhy_llm_scrape *scrape, int64_t sent_ns, int64_t got_ns, struct kwhy_error *error);
 
-/* Whether there is a scrape whose counters are certainly from that moment or later. */
+/* Whether there is a scrape whose counters are certainly not older than that moment. */
 bool kwhy_llm_track_reaches(const struct kwhy_llm_track *track, int64_t mono_ns);
 
 /*
