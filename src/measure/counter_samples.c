@@ -84,8 +84,8 @@ static size_t list_news(
 }
 
 /*
- * Drops wrong readings. The last readings are also left out if the counter fell and it is still open whether
- * they are wrong.
+ * Drops wrong readings. If the counter fell at its last readings, these are left out, too, because it is not
+ * known yet whether they are wrong.
  */
 static enum kwhy_status keep_right(const struct kwhy_readings *counter,
 	struct kwhy_counter_samples *counter_samples, size_t *at, size_t *count, struct kwhy_error *error)

@@ -5,8 +5,8 @@
 #include "measure/window.h"
 
 /*
- * Median time in nanoseconds between consecutive ones of the first KWHY_PERIOD_OF readings; 0: there are
- * fewer than two.
+ * Median time in nanoseconds between consecutive readings, over the first KWHY_PERIOD_OF readings; 0: there
+ * are fewer than two.
  */
 enum { KWHY_PERIOD_OF = 65 };
 int64_t kwhy_period_typical(const int64_t *time_ns, size_t count);
@@ -15,13 +15,13 @@ int64_t kwhy_period_typical(const int64_t *time_ns, size_t count);
 struct kwhy_counter_samples {
 	int64_t *time_ns;
 	double *joules; /* energy from the first update to this one; never NAN */
-	bool *broken;	/* the counter was reset, so its rise since the update before is unknown */
+	bool *broken;	/* the counter was reset, so its rise since the previous update is unknown */
 	size_t count;
 	int64_t period_ns;
 	int64_t still_ns; /* last time at which the counter was read with an unchanged value; 0: there is no
 			     such reading */
 	uint64_t wraps, resets, unordered;
-	uint64_t misread; /* number of readings left out because they do not fit those around them */
+	uint64_t misread; /* number of readings left out because they contradict the readings around them */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_counter_samples_make(
@@ -31,13 +31,14 @@ void kwhy_counter_samples_drop(struct kwhy_counter_samples *counter_samples, siz
 void kwhy_counter_samples_done(struct kwhy_counter_samples *counter_samples);
 
 /*
- * A reading of a power meter, and a course of the power up to the next reading that explains both: first_w
- * for first_s, then second_w.
+ * A reading of a power meter, and a model of the power up to the next reading: first_w for first_s, then
+ * second_w, which reproduces both readings.
  */
 struct kwhy_sample {
 	int64_t time_ns; /* time stamp, corrected where it was late */
 	double watts;
-	double joules; /* energy from the first reading to the moment whose power this reading shows */
+	double joules; /* energy from the first reading to the moment whose power this reading shows; it is
+			  earlier than the reading by the meter's delay */
 	double first_w, second_w;
 	double first_s;
 	uint32_t gaps; /* number of intervals before this reading that were so long that the power in them is

@@ -13,24 +13,25 @@
 #define STUCK_PERIODS 5
 #define STUCK_NS INT64_C(30000000000)
 /*
- * Time between the last sample and the last update after which the samples have ended for good: a ring holds
- * 2.4 s and is read before it wraps.
+ * If the last update comes this long after the last sample, no more samples are expected: the driver's ring
+ * buffer holds 2.4 s and is read before it wraps.
  */
 #define ENDED_NS INT64_C(3000000000)
 /*
- * A counter has stopped if it does not rise as it should for at least STILL_NS, in which the samples show
- * more than STILL_J joules.
+ * A counter is taken to have stopped if it does not rise for at least STILL_NS while the samples show more
+ * than STILL_J joules.
  */
 #define STILL_NS INT64_C(1000000000)
 #define STILL_J 1
 /*
- * Largest distance between an update and the samples, in periods of the samples, at which the update still
- * corrects their sum.
+ * An update corrects the sum of the samples only if it is at most this far from the nearest sample, in
+ * periods of the samples.
  */
 #define MARGIN_PERIODS 3
 /*
- * Plausible ratios of counted to sampled energy. Outside of this range the samples' energy replaces the
- * counter's rise between two readings, and samples before and after all updates are not scaled.
+ * Range of plausible ratios of the counter's energy to the samples' energy. Outside of it, the samples'
+ * energy replaces the counter's rise between two readings, and samples before and after all updates are not
+ * scaled.
  */
 #define GAIN_MIN 0.6
 #define GAIN_MAX 1.6
@@ -38,9 +39,9 @@
 /*
  * State of the construction of a curve. A meter that lags by a first-order low-pass (time constant tau) after
  * a delay d shows m(t) for the power p(t), with p(t) = m(t + d) + tau m'(t + d). The energy up to t is
- * therefore the integral of m up to t + d plus tau times m(t + d). At an update this integral is the
- * counter's. Between updates the samples give the shape of the power and the counter its sum; without samples
- * the mean power around an update is used.
+ * therefore the integral of m up to t + d plus tau times m(t + d). At an update the counter gives this
+ * integral. Between updates the samples give the course of the power, scaled so that its integral is the
+ * counter's rise; without samples the mean power around an update is used.
  */
 struct builder {
 	struct kwhy_counter_samples counter_samples;
@@ -61,7 +62,9 @@ static void add_knot(struct kwhy_curve *curve, int64_t time_ns, double joules, d
 	curve->count++;
 }
 
-/* Whether a time lies among the samples and in no gap of theirs, or outside by a small margin. */
+/*
+ * Whether a time is covered by the samples, which may have gaps, or lies outside by at most a small margin.
+ */
 static bool is_sampled(const struct kwhy_samples *samples, int64_t time_ns)
 {
 	int64_t margin_ns = MARGIN_PERIODS * samples->period_ns;
@@ -101,8 +104,8 @@ static double sampled_rise(const struct builder *builder, int64_t from_ns, int64
 
 /*
  * Fills in the energy across a reset from the samples, or from the powers before and after it. The samples
- * are also used where the counter's rise is implausible, such as after a first reading whose value the driver
- * may have kept for long.
+ * are also used where the counter's rise is implausible, for example after a first reading, whose value may
+ * be old.
  */
 static void bridge_resets(struct builder *builder)
 {
@@ -142,7 +145,10 @@ static bool is_still(const struct builder *builder)
 		sampled_rise(builder, from_ns, counter_samples->still_ns) > STILL_J;
 }
 
-/* Removes the last readings of a counter that stopped: an extra reading has the old value with a new time. */
+/*
+ * Removes the last readings of a counter that has stopped, since such a reading repeats the old value with a
+ * new time.
+ */
 static void leave_out_still(struct builder *builder)
 {
 	struct kwhy_counter_samples *counter_samples = &builder->counter_samples;
@@ -160,7 +166,7 @@ static void leave_out_still(struct builder *builder)
 	}
 }
 
-/* Energy used up to the moment whose power the meter shows at an update. */
+/* Energy used up to the moment whose power the meter shows at the time of a counter update. */
 static double used_at_counter_sample(const struct builder *builder, size_t i)
 {
 	int64_t time_ns = builder->counter_samples.time_ns[i];
@@ -284,7 +290,7 @@ static void add_after(struct builder *builder)
 static void build_counted(struct builder *builder)
 {
 	size_t count = builder->counter_samples.count;
-	bool sampled; /* samples cover the time up to this update */
+	bool sampled; /* whether samples cover the time up to this update */
 
 	bridge_resets(builder);
 	add_before(builder);
@@ -368,8 +374,8 @@ static bool reserve(struct kwhy_curve *curve, size_t capacity, size_t ticks)
 }
 
 /*
- * Whether the samples show more of the time between updates than the updates alone do. Trailing means and
- * rare samples do not.
+ * Whether the samples show the power between two counter updates in more detail than the updates alone.
+ * Trailing means and rare samples do not.
  */
 static bool is_dense(const struct builder *builder)
 {
@@ -383,8 +389,8 @@ static bool is_dense(const struct builder *builder)
 }
 
 /*
- * Removes updates before the first or after the last sample, whose times are uncertain, unless the samples
- * have ended for good.
+ * Removes updates before the first or after the last sample, whose times are uncertain, unless no more
+ * samples are expected.
  */
 static void leave_out_unsampled(struct builder *builder)
 {
@@ -422,7 +428,8 @@ static enum kwhy_status build(struct builder *builder, const struct kwhy_reading
 		leave_out_still(builder);
 	}
 	if (builder->counter_samples.count >= 2 && !builder->shaped)
-		builder->curve->response.average_window_s = 0; /* the meter of trailing means is not used */
+		builder->curve->response.average_window_s =
+			0; /* the trailing means are not used, so their window must not be corrected for */
 	if (!reserve(builder->curve, builder->counter_samples.count + builder->samples.count + 2,
 		    builder->counter_samples.count))
 		return kwhy_fail_memory(error, "the energy curve of a device");

@@ -12,8 +12,8 @@ struct kwhy_curve {
 	size_t count, capacity;
 	int64_t last_ns;   /* time of the last knot */
 	int64_t *ticks_ns; /* times of the counter's updates, corrected for the meter's lag */
-	double *gains;	   /* counted over sampled energy from each update to the next; 1: they are equal, or
-			      there are no samples */
+	double *gains;	   /* energy by the counter divided by energy by the samples, from each update to the
+			      next; 1: they are equal, or there are no samples */
 	size_t update_count;
 	double quantum_j;
 	struct kwhy_response response;

@@ -21,8 +21,8 @@
 enum { LOOKS_MEANT = 64 };
 
 /*
- * The windows of one name, with the numbers of the last measurement of the idle level before the first and
- * before the last of them.
+ * The windows of one name. The idle level's measurements are numbered; the struct has the numbers of the last
+ * one before the first window and before the last window.
  */
 struct window {
 	uint32_t name;
@@ -82,8 +82,8 @@ static bool meters_a_gpu(const struct kwhy_session *session)
 }
 
 /*
- * Finds the meters of the GPUs. A vendor without meters may not be that of these GPUs, so the session's
- * reason is reported only if no GPU has a meter.
+ * Finds the meters of the GPUs. The session's reason may be about another vendor's meters, so it is reported
+ * only if none of the GPUs has a meter.
  */
 static void find_meters(struct kwhy_device_energy *energy, struct kwhy_gpu *const *gpus)
 {
@@ -289,7 +289,7 @@ struct kwhy_joules kwhy_joules_above(
 		gross.value - seconds * mean_w + half_j};
 }
 
-/* Adds the figures of one meter to `gross` and `out`. If a figure is unknown, the sum becomes unknown. */
+/* Adds the figures of one meter to `gross` and `out`. A figure that is unknown makes the sum unknown. */
 static void add_meter(const struct kwhy_device_energy *energy, size_t region, size_t meter,
 	struct kwhy_joules *gross, struct kwhy_window_joules *out)
 {
@@ -353,8 +353,8 @@ static void add_gpus(const struct kwhy_device_energy *energy, size_t region, uin
 }
 
 /*
- * Lists the mean powers in the measurements of the idle level around the windows of a name, without unknown
- * ones.
+ * Lists the mean powers of the measurements of the idle level around the windows of a name; unknown powers
+ * are left out.
  */
 static size_t levels_of(const struct kwhy_device_energy *energy, const char *name, uint32_t from, uint32_t to,
 	struct kwhy_joules levels_w[LOOKS_MEANT])

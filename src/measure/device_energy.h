@@ -41,8 +41,8 @@ void kwhy_device_energy_close(struct kwhy_device_energy *energy);
 const char *kwhy_device_energy_missing(const struct kwhy_device_energy *energy);
 
 /*
- * Waits while nothing runs and measures the idle level, above which net energy is counted. Idle levels drift
- * by watts with the temperature, so the level for a window is the mean of the measurements from the last one
+ * Waits while nothing runs and measures the idle level, which net energy excludes. Idle levels drift by watts
+ * with the temperature. The level for a window is therefore the mean of all measurements from the last one
  * before it to the first one after it.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_device_energy_idle(
@@ -59,8 +59,8 @@ struct kwhy_joules kwhy_joules_above(
 struct kwhy_joules kwhy_joules_times(const struct kwhy_joules *joules, double factor);
 
 /*
- * Begin and end a window. All work queued before must have run. Beginning first measures the idle level if
- * its last measurement is more than 5 s old.
+ * Begin and end a window. All work that was queued before must have finished. Beginning first measures the
+ * idle level if its last measurement is more than 5 s old.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_device_energy_begin(
 	struct kwhy_device_energy *energy, const char *name, struct kwhy_error *error);

@@ -9,7 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Largest numbers of open regions over all threads and of units of work. Further ones are not forwarded. */
+/*
+ * Largest number of regions open at a time in all threads, and of units of work. Any others are not
+ * forwarded.
+ */
 enum { OPEN_MAX = 4096, UNITS_MAX = 64, UNIT_BYTES = 64 };
 
 /* Type of kwhy_inject_take_range() in src/inject/inject.c. */
@@ -76,7 +79,7 @@ static void begin(struct kwhy_forward *forward, const struct kwhy_event *event)
 	forward->open[forward->open_count++].thread = event->thread;
 }
 
-/* Ends the open region with this name that this thread began last. */
+/* Ends the open region with this name that this thread began most recently. */
 static void end(struct kwhy_forward *forward, const struct kwhy_event *event, const char *name)
 {
 	size_t at = forward->open_count;
@@ -129,8 +132,8 @@ void kwhy_forward_flush(struct kwhy_forward *forward)
 	for (size_t i = 0; i < forward->work_count; i++)
 		kwhy_text_addf(&lines, "%s %.17g\n", forward->work[i].unit, forward->work[i].amount);
 	/*
-	 * There is a single write, so that lines of several processes do not mix. If it fails, the work is
-	 * added to the next lines.
+	 * The lines are written by a single call, so that those of several processes do not mix. If it fails,
+	 * the work is added to the next lines.
 	 */
 	if (!lines.length || write(forward->work_file, lines.data, lines.length) == (ssize_t)lines.length)
 		forward->work_count = 0;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Time without readings after which no more are expected from a meter. */
+/* A meter without readings for this time is expected to give no more. */
 #define AFTER_NS INT64_C(45000000000)
 
 enum { READINGS_MAX = 1 << 20, READ_AT_ONCE = 256 };
@@ -158,8 +158,8 @@ const struct kwhy_metered *kwhy_history_metered(const struct kwhy_history *histo
 }
 
 /*
- * Response of an item: that of its power meter, but with the uncertainty of the counter's time stamps, which
- * are uniform within known bounds.
+ * Response of an item's meters: that of its power meter, with the uncertainty of the counter's time stamps in
+ * place of its own. The stamps' errors are uniformly distributed within known bounds.
  */
 static struct kwhy_response response_of(const struct kwhy_history *history,
 	const struct kwhy_metered *metered, const struct kwhy_profile *profile)

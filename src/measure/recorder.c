@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of events of a ring that are reserved for ends of regions. */
+/* Number of events of a ring that only ends of regions may use. */
 #define RESERVE_EVENTS 512
 
 enum ring_state { RING_FREE, RING_USED, RING_LEFT /* its thread has ended */ };
@@ -23,7 +23,7 @@ struct ring {
 	_Alignas(64) _Atomic uint64_t written;
 	uint64_t taken_seen; /* value of `taken` when the writer last read it */
 	_Atomic uint64_t dropped;
-	uint32_t skipped_open; /* number of dropped beginnings whose ends are still to come, in total and by
+	uint32_t skipped_open; /* number of dropped beginnings whose ends have not come yet, in total and by
 				  name */
 	uint32_t *skipped;
 	_Alignas(64) _Atomic uint64_t taken;
@@ -96,7 +96,10 @@ static struct ring *new_ring(const struct kwhy_recorder *recorder, size_t number
 	return ring;
 }
 
-/* Takes over a ring whose thread has ended and whose events were all read; false: it is not such a ring. */
+/*
+ * Takes over a ring whose thread has ended and whose events have all been read. false: this ring cannot be
+ * taken over.
+ */
 static bool take_over(struct ring *ring)
 {
 	uint32_t left = RING_FREE;
@@ -232,7 +235,10 @@ struct collected {
 
 static enum kwhy_status collect(struct ring *ring, struct collected *to, struct kwhy_error *error)
 {
-	/* The state is read before `written`: a thread that has ended has then written all of its events. */
+	/*
+	 * The state is read before `written`: if the state says that the thread has ended, `written` then
+	 * counts all of its events.
+	 */
 	uint32_t state = atomic_load_explicit(&ring->state, memory_order_acquire);
 	uint64_t taken = atomic_load_explicit(&ring->taken, memory_order_relaxed);
 	uint64_t waiting = atomic_load_explicit(&ring->written, memory_order_acquire) - taken;

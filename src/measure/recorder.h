@@ -6,8 +6,8 @@
 
 /*
  * Lock-free recording of events by threads. Each thread has a ring, made at its first event; only that thread
- * writes to it and only one collector reads it. A full ring drops beginnings of regions together with their
- * ends, and work. Dropped events are counted.
+ * writes to it and only one collector reads it. When a ring is full, new events of work are dropped, and
+ * beginnings of regions together with their ends. Dropped events are counted.
  */
 struct kwhy_recorder;
 
@@ -23,9 +23,9 @@ void kwhy_recorder_end(struct kwhy_recorder *recorder, uint32_t name);
 void kwhy_recorder_work(struct kwhy_recorder *recorder, uint32_t unit, double amount);
 
 /*
- * Called by the collector: appends new events to an array that grows up to `most` events; further ones stay
- * in their rings. Events of one thread are in order of time, those of several threads are not. *out_full: a
- * ring was at least half full.
+ * Called by the collector: appends new events to an array that grows up to `most` events; any others stay in
+ * their rings. Events of one thread are in order of time, those of several threads are not. *out_full: a ring
+ * was at least half full.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recorder_collect(struct kwhy_recorder *recorder,
 	struct kwhy_event **events, size_t *count, size_t *capacity, size_t most, bool *out_full,

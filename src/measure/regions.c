@@ -159,8 +159,8 @@ static enum kwhy_status note_open(
 }
 
 /*
- * Removes the newest open region with the event's name on the event's thread, else the newest one on any
- * thread, as a region may end on another thread.
+ * Removes the newest open region with the event's name that the event's thread began; if there is none, the
+ * newest one of any thread, because a region may end on another thread than it began.
  */
 static void note_closed(struct kwhy_regions *regions, const struct kwhy_event *event)
 {
@@ -201,7 +201,7 @@ static enum kwhy_status add_work(
 	return status;
 }
 
-/* Whether an earlier open region has the same name and thread. Work counts only once for the two. */
+/* Whether an earlier open region has the same name and thread. Then work counts only once for both. */
 static bool is_repeated(const struct kwhy_regions *regions, size_t at)
 {
 	for (size_t i = 0; i < at; i++)

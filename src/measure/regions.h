@@ -47,9 +47,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_regions_copy(
 	const struct kwhy_regions *regions, struct kwhy_regions **out, struct kwhy_error *error);
 
 /*
- * Applies events in order of time, then accounts for all time up to until_ns, which is after the last event.
+ * Applies events in order of time, then adds up time and energy to until_ns, which is after the last event.
  * curves[meter_count] must be known up to until_ns; if one is not, the energy on that meter is unknown. An
- * event at a time that is already accounted for is moved to the end of that time.
+ * event whose time has already been added up counts as if it came at the end of that time.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_regions_fold(struct kwhy_regions *regions,
 	const struct kwhy_event *events, size_t count, struct kwhy_curve *const *curves, int64_t until_ns,

@@ -69,7 +69,7 @@ static struct kwhy_region_energy energy_of(
 }
 
 /*
- * Adds the energy on one meter to a sum, which becomes unmeasured if it is. The errors of different meters
+ * Adds the energy on one meter to a sum. If it is unmeasured, so is the sum. The errors of different meters
  * are independent.
  */
 static void add_up(struct kwhy_region_energy *sum, const struct kwhy_region_energy *one)

@@ -33,8 +33,8 @@ struct kwhy_results {
 	size_t absence_count;
 	double enough_ratio;
 	uint64_t lost_events, lost_readings, failed_readings;
-	int64_t sampler_cpu_ns, sampler_running_ns; /* CPU time and running time of the sampler since the
-						       meters were opened */
+	int64_t sampler_cpu_ns, sampler_running_ns; /* CPU time that the sampler has used since the meters
+						       were opened, and wall time since then */
 	double session_cpu_s, session_busy_s; /* CPU seconds of the sampler, and busy seconds of all CPUs,
 						 since the session began; NAN: unknown */
 	struct kwhy_text json;
@@ -46,7 +46,7 @@ struct kwhy_results_request {
 	size_t metered_count;
 	const struct kwhy_regions *regions;
 	const struct kwhy_names *names;
-	uint32_t idle_name; /* name of the region whose power is the idle level */
+	uint32_t idle_name; /* name of the region whose mean power is the idle level */
 	double enough_ratio;
 };
 

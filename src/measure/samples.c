@@ -4,18 +4,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Number of periods without a sample from which an interval is a gap. */
+/* An interval of at least this many periods without a sample is a gap. */
 #define GAP_PERIODS 3
 /*
- * Length of an interval, in time constants, from which its last low-passed reading no longer shows its start.
+ * If an interval is at least this many time constants long, the low-passed reading at its end no longer
+ * depends on the power at its start.
  */
 #define STRETCH_CONSTANTS 2
-/* Largest change of a level that counts as steady, as a share of the step between the levels. */
+/* A level counts as steady if it changes by at most this share of the step between the two levels. */
 #define STEADY_RATIO 0.25
 
 /*
  * Corrects late time stamps. The ring's samples are evenly spaced, but about every fifth stamp is 6-10 ms
- * late (H200). A late stamp between two regular ones is moved to the middle between them.
+ * late (H200). A late stamp between two regular ones is moved to the middle of the two.
  */
 static void correct_late(struct kwhy_samples *samples)
 {
@@ -40,8 +41,8 @@ static double stretch_s(const struct kwhy_sample *item)
 }
 
 /*
- * Mean power in an interval by the trapezoidal rule with the low-pass undone. It is unbiased wherever in the
- * interval the power changed, but never exact.
+ * Mean power in an interval by the trapezoidal rule with the low-pass undone. It is unbiased for a change of
+ * power at any time in the interval, but not exact.
  */
 static double mean_level_w(const struct kwhy_sample *item, double constant_s)
 {
@@ -49,7 +50,7 @@ static double mean_level_w(const struct kwhy_sample *item, double constant_s)
 		constant_s * (item[1].watts - item[0].watts) / stretch_s(item);
 }
 
-/* The constant power that takes a low-pass from one reading to the next one. */
+/* The constant power for which a low-pass filter moves from one reading to the next one. */
 static double constant_level_w(const struct kwhy_sample *item, double constant_s)
 {
 	double keep = constant_s > 0 ? exp(-stretch_s(item) / constant_s) : 0;
@@ -80,8 +81,8 @@ static bool levels_around(const struct kwhy_samples *samples, const double *leve
 }
 
 /*
- * Fits a single step to an interval between two steady levels, in which the power changed. A low-pass shows
- * the end of the interval more than its start, so the constant level is not the mean.
+ * Fits a single step to an interval in which the power changed between two steady levels. The low-passed
+ * readings depend more on the end of the interval than on its start, so the constant level is not the mean.
  */
 static bool fit_step(struct kwhy_samples *samples, const double *levels_w, size_t i)
 {
@@ -100,8 +101,8 @@ static bool fit_step(struct kwhy_samples *samples, const double *levels_w, size_
 }
 
 /*
- * Uses the constant levels in the intervals next to a step. Where the power is steady they are more accurate
- * than the trapezoidal rule, which follows the meter's lag.
+ * Uses the constant levels in the intervals before and after a step. Where the power is steady they are more
+ * accurate than the trapezoidal rule, which is affected by the meter's lag.
  */
 static void fit_beside(struct kwhy_samples *samples, const double *levels_w, size_t i)
 {

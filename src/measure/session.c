@@ -22,7 +22,7 @@ enum { EVENTS_PER_THREAD = 1 << 17 }; /* 3 MiB, whose pages are allocated when t
 #define COLLECT_NS (50 * MS)
 #define COLLECT_BUSY_NS (5 * MS)
 #define FOLD_NS SECOND
-#define COUNTER_PERIOD_MAX_S 20 /* seconds; readings are kept for longer (KEPT_NS) */
+#define COUNTER_PERIOD_MAX_S 20 /* in seconds; readings are kept for more than twice as long (KEPT_NS) */
 #define FIRST_READINGS_NS (2 * SECOND)
 
 _Static_assert(KWHY_MEASURE_E_INPUT == (int)KWHY_E_INPUT && KWHY_MEASURE_E_IO == (int)KWHY_E_IO &&
@@ -156,10 +156,7 @@ static void note_periods(struct kwhy_session *session)
 
 static const char whole_session[] = "(session)", idle[] = "(idle)";
 
-/*
- * Whether a region's name belongs to the library. A program that ended such a region would end the library's
- * own figures.
- */
+/* Whether a region's name is one of the library's own, whose ends the program must not cause. */
 static bool is_own(const char *name)
 {
 	return strcmp(name, whole_session) == 0 || strcmp(name, idle) == 0;
@@ -259,7 +256,8 @@ static enum kwhy_status open_all(
 static enum kwhy_status read_options(const struct kwhy_session_options *given,
 	struct kwhy_session_options *options, struct kwhy_error *error)
 {
-	if (given && given->size <= sizeof(given->size)) /* this would be the size of a pointer */
+	if (given && given->size <= sizeof(given->size)) /* the size of a pointer means that the caller passed
+							    a pointer's size by mistake */
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"struct kwhy_session_options: size is %zu; set it to sizeof(struct "
 			"kwhy_session_options)",
@@ -417,7 +415,7 @@ void kwhy_region_end(struct kwhy_session *session, uint32_t region)
 		kwhy_recorder_end(session->recorder, region);
 }
 
-/* Whether a number is a valid amount. An invalid one would spoil every sum. */
+/* Whether a number is a valid amount. An invalid one would make every sum invalid. */
 static bool is_amount(double amount)
 {
 	return amount >= 0 && isfinite(amount);

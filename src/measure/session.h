@@ -17,7 +17,7 @@
 enum { KWHY_SESSION_EVENTS_MAX = 4 << 20 }; /* largest number of events that wait for the meters' readings */
 
 struct kwhy_session {
-	uint64_t forks; /* number of forks of the process before the session was opened */
+	uint64_t forks; /* number of times that the process had forked before the session was opened */
 	struct kwhy_recorder *recorder;
 	struct kwhy_sensors *sensors;
 	struct kwhy_sampler *sampler;
@@ -64,13 +64,14 @@ int kwhy_session_say(const struct kwhy_error *error, char *message, size_t messa
 /* The following functions are called with fold_lock held, or before the collector runs. */
 
 /*
- * Takes new events and readings from threads and meters. *out_busy: a thread's ring was at least half full.
+ * Takes the new events of all threads and the new readings of all meters. *out_busy: a thread's ring was at
+ * least half full.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_session_collect(
 	struct kwhy_session *session, bool *out_busy, struct kwhy_error *error);
-/* Accounts for all time that the meters have reported, and drops the readings and events of that time. */
+/* Adds up all time that the meters have reported, and drops the readings and events of that time. */
 KWHY_MUST_USE enum kwhy_status kwhy_session_fold(struct kwhy_session *session, struct kwhy_error *error);
-/* Accounts for the time up to end_ns in a copy of the regions, for results. */
+/* Adds up the time to end_ns in a copy of the regions, for results. */
 KWHY_MUST_USE enum kwhy_status kwhy_session_fold_rest(
 	struct kwhy_session *session, int64_t end_ns, struct kwhy_regions **out, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_session_make_curves(
@@ -79,7 +80,8 @@ void kwhy_session_free_curves(struct kwhy_session *session);
 bool kwhy_session_meter_is_lost(const struct kwhy_session *session, size_t meter);
 /*
  * Time up to which all active meters have reported, or now_ns. Meters without readings for 45 s are ignored.
- * With `counted` the time also waits for updates of counters, which may be read only every twenty seconds.
+ * With `counted`, it is also at most the time of the last counter update; counters may be read only every
+ * twenty seconds.
  */
 int64_t kwhy_session_known_until(const struct kwhy_session *session, int64_t now_ns, bool counted);
 

@@ -6,11 +6,11 @@
 
 #define MS INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
-/* Distance in time from the end of a curve from which new readings no longer change the curve. */
+/* New readings do not change a curve earlier than this before its end. */
 #define SETTLED_NS (250 * MS)
 /*
- * Time before the accounted time for which readings are kept: two updates of a counter that is read every
- * twenty seconds.
+ * Readings are kept for this long before the time that was added up last: two updates of a counter that is
+ * read every twenty seconds.
  */
 #define KEPT_NS (45 * SECOND)
 
@@ -107,7 +107,7 @@ enum kwhy_status kwhy_session_fold(struct kwhy_session *session, struct kwhy_err
 {
 	int64_t now_ns = kwhy_clock_mono_ns(), until_ns;
 	enum kwhy_status status = kwhy_session_make_curves(session, error);
-	bool crowded; /* the event buffer is too full to wait for the counters */
+	bool crowded; /* the event buffer is too full to wait for updates of the counters */
 	size_t count;
 
 	session->last_fold_ns = now_ns;

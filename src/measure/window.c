@@ -8,14 +8,14 @@
 #define QUANTILE_95 1.96
 #define EDGES_WORSE 1.5
 /*
- * Shortest interval in seconds between counter updates in which a difference between counter and samples
- * shows that their gains differ. In shorter ones it may come from the updates' time stamps alone.
+ * Counter updates at least this many seconds apart show whether counter and samples have different gains. In
+ * shorter intervals a difference may come from the errors of the updates' time stamps alone.
  */
 #define APART_S 1
 #define APART_SPREADS 3
 /*
- * Uncertainty of the energy at one edge of a window, over that of an interval between readings at full power;
- * from simulated steps.
+ * Standard uncertainty of the energy at one edge of a window, as a share of the energy that full power gives
+ * in one interval between readings; from simulated steps.
  */
 #define EDGE_STRETCHES 0.35
 /* Number of intervals on each side of an interval whose powers give its lowest and highest power. */
@@ -29,15 +29,15 @@
 #define BELOW_COUNTER_RATIO 0.6
 #define ABOVE_COUNTER_RATIO 1.0
 /*
- * Runs of a region that are shorter than this many intervals between readings may have had powers that no
+ * If a region's run is shorter than this many intervals between readings, it may have had powers that no
  * reading shows.
  */
 #define HIDING_STRETCHES 2
 #define HIDDEN_LOW_RATIO 0.3
 #define HIDDEN_HIGH_RATIO 5.0
 /*
- * Runs of one region resemble each other, and so do the errors at their edges. This share of the variance
- * that these errors have if fully correlated is added.
+ * The runs of one region resemble each other, so the errors at their edges are partly correlated. This share
+ * of the variance for full correlation is added.
  */
 #define ALIKE_RATIO 0.5
 
@@ -115,8 +115,8 @@ static struct cell cell_of(const struct kwhy_curve *curve, size_t i)
 }
 
 /*
- * Least energy that the first `share` of an interval can have used if its power stays between low_w and
- * high_w.
+ * Least energy that the first part of an interval, of relative length `share`, can have used if its power
+ * stays between low_w and high_w.
  */
 static double least_j(double share, double length_s, double mean_w, double low_w, double high_w)
 {
@@ -131,8 +131,8 @@ static double most_j(double share, double length_s, double mean_w, double low_w,
 /*
  * Energy from the start of the curve to a time. The power often changes where a window begins or ends. If it
  * steps at that time from the level before the interval to the level after it, the energy of the interval
- * gives the energy up to that time exactly; at constant power the curve is a straight line. Bounds keep the
- * curve within what powers between low_w and high_w allow.
+ * gives the energy up to that time exactly; at constant power the curve is a straight line. The result is
+ * limited to what powers between low_w and high_w allow.
  */
 static double used_up_to(const struct kwhy_curve *curve, int64_t time_ns)
 {
@@ -200,8 +200,7 @@ static void flush_cell(struct kwhy_window_sum *sum)
 }
 
 /*
- * Starts to accumulate interval i, and bounds its power by the powers of the intervals around it, with a
- * margin.
+ * Starts to add up interval i, and bounds its power by the powers of the intervals around it, with a margin.
  */
 static void begin_cell(struct kwhy_window_sum *sum, size_t i)
 {
@@ -237,7 +236,7 @@ static void hide_levels(struct kwhy_window_sum *sum, double window_s)
 	sum->cell_high_w = fmax(sum->cell_high_w, HIDDEN_HIGH_RATIO * sum->cell_mean_w);
 }
 
-/* Accounts for the part of the window that lies in interval i. */
+/* Adds the part of the window that lies in interval i. */
 static void cover(struct kwhy_window_sum *sum, size_t i, int64_t start_ns, int64_t end_ns)
 {
 	const struct kwhy_curve *curve = sum->curve;
@@ -286,9 +285,9 @@ static size_t ticks_before(const struct kwhy_curve *curve, int64_t time_ns)
 }
 
 /*
- * Variance of a window's energy from the times of counter updates, which are known to a millisecond or two.
- * The error arises at both ends of the window. If no update lies inside the window, it is only the window's
- * part of the error between the two updates around it.
+ * Variance of a window's energy because the times of counter updates are known only to a millisecond or two.
+ * There is such an error at both ends of the window. If no update lies inside the window, only the window's
+ * part of the error between the two updates around it counts.
  */
 static double update_variance_j2(
 	const struct kwhy_curve *curve, int64_t start_ns, int64_t end_ns, double joules)
@@ -304,8 +303,8 @@ static double update_variance_j2(
 
 /*
  * Adds the uncertainty in an interval between two counter updates. The samples may deviate from the counter
- * within it, but not in sum. The covered part therefore has the same error as the rest, and the smaller of
- * both determines its size.
+ * in parts of the interval, but not in the whole. The covered part therefore has the same absolute error as
+ * the rest, and the smaller of both determines its size.
  */
 static void flush_gap(struct kwhy_window_sum *sum)
 {
@@ -317,8 +316,8 @@ static void flush_gap(struct kwhy_window_sum *sum)
 }
 
 /*
- * Relative difference between samples and counter beyond what the time stamps explain; 0 for updates less
- * than APART_S apart.
+ * Relative difference between samples and counter beyond what errors of the time stamps explain; 0 for
+ * updates less than APART_S apart.
  */
 static double apart_ratio(const struct kwhy_curve *curve, size_t i)
 {
@@ -437,7 +436,7 @@ static uint64_t repetitions(const struct kwhy_window_sum *sum, double edges_j, d
 	return times > 1e15 ? 0 : (uint64_t)ceil(times);
 }
 
-/* Standard uncertainty of the energy by the errors at the edges of windows. */
+/* Standard uncertainty of the energy from the errors at the edges of windows. */
 static double edges_sd_j(const struct kwhy_window_sum *sum)
 {
 	double alike_j2 = sum->windows > 1 ? ALIKE_RATIO * sum->alike_j * sum->alike_j : 0;
@@ -491,8 +490,9 @@ void kwhy_window_energy(const struct kwhy_curve *curve, int64_t start_ns, int64_
 int64_t kwhy_window_ready_ns(int64_t end_ns, const struct kwhy_readings *counter,
 	const struct kwhy_readings *power, const struct kwhy_response *response)
 {
-	const int64_t slack_ns = 10000000;	  /* allowance for late time stamps and polls */
-	const int64_t update_most_ns = 150000000; /* a counter with a longer period is read on demand */
+	const int64_t slack_ns = 10000000; /* allowance for late time stamps and polls */
+	const int64_t update_most_ns =
+		150000000; /* the driver updates a counter with a longer period only when it is read */
 	int64_t update_ns = counter ? counter->period_ns : 0, sample_ns = power ? 2 * power->period_ns : 0;
 	double lag_s = response->delay_s + response->average_window_s / 2;
 

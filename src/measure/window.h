@@ -14,10 +14,9 @@
  * The energy of one device or domain of the host in any window of time, computed from the readings of its
  * meters. The functions are pure: they read no clock and do no I/O. Times are nanoseconds of one clock, which
  * the caller chooses (CLOCK_MONOTONIC for live readings).
- *
  * kwhy_curve_new() turns the readings of a counter and of a power meter into one curve. It is the energy used
  * since its first knot, corrected for the meter's lag. The energy of a window is the difference of the curve
- * at its ends, so adjacent windows add up to the whole. Between two knots the curve bends according to the
+ * at its ends, so adjacent windows add up to the whole. Between two knots the curve's shape follows from the
  * mean powers before and after.
  */
 
@@ -54,8 +53,8 @@ enum kwhy_energy_state {
 const char *kwhy_energy_missing(enum kwhy_energy_state state, bool is_lost);
 
 /*
- * Energy of a window; NAN where unknown. low_j to high_j is the 95 % interval, which leaves out the meter's
- * constant gain error.
+ * Energy of a window; NAN where unknown. low_j to high_j is the 95 % interval, which does not include the
+ * meter's constant gain error.
  */
 struct kwhy_energy {
 	enum kwhy_energy_state state;
@@ -64,7 +63,7 @@ struct kwhy_energy {
 	double seconds, mean_w;
 	double peak_w; /* highest power reading, which the meter has smoothed; with a counter alone, the
 			  highest mean power between two updates */
-	bool enough;   /* half of the interval's width is within the limit that the caller gave */
+	bool enough;   /* half of the interval's width is at most the limit that the caller gave */
 	/*
 	 * Number of back-to-back repetitions in one window with which `enough` would be true; 1: it is true
 	 * already; 0: unknown, or no number suffices.
@@ -98,16 +97,17 @@ int64_t kwhy_curve_counted_ns(const struct kwhy_curve *curve);
 /* Faults found in the readings. */
 struct kwhy_curve_faults {
 	uint64_t wraps, resets;
-	uint64_t misread; /* number of counter readings left out because they do not fit those around them */
-	uint64_t mistrusted; /* number of rises of the counter that contradict the power samples, which are
-				used instead */
+	uint64_t misread; /* number of counter readings left out because they contradict the readings around
+			     them */
+	uint64_t mistrusted; /* number of rises of the counter that contradict the power samples, so that the
+				samples are used instead */
 	uint64_t late;	     /* number of late time stamps, which were corrected */
 	uint64_t unordered; /* number of readings left out because their time is before that of an earlier one
 			     */
-	double counter_ratio; /* counted energy over integrated power in the time of both; NAN: one of them is
-				 missing */
-	bool counter_stuck; /* the counter stopped rising while power was still read; only the powers are used
-			       from there on */
+	double counter_ratio; /* energy by the counter divided by integrated power, over the time that both
+				 cover; NAN: one of them is missing */
+	bool counter_stuck; /* the counter stopped rising while power was still read; from there on only power
+			       readings are used */
 };
 struct kwhy_curve_faults kwhy_curve_faults(const struct kwhy_curve *curve);
 
@@ -119,8 +119,8 @@ void kwhy_window_energy(const struct kwhy_curve *curve, int64_t start_ns, int64_
 	struct kwhy_energy *out);
 
 /*
- * Time by which the meters normally have reported all that a window that ends at end_ns needs. Ask for its
- * energy after this time and after kwhy_sampler_flush(). `counter` and `power` may both be NULL.
+ * Time by which the meters have normally reported everything that a window ending at end_ns needs. Ask for
+ * its energy after this time and after kwhy_sampler_flush(). `counter` and `power` may both be NULL.
  */
 int64_t kwhy_window_ready_ns(int64_t end_ns, const struct kwhy_readings *counter,
 	const struct kwhy_readings *power, const struct kwhy_response *response);
@@ -134,18 +134,18 @@ struct kwhy_window_sum {
 	/* curve for the next window, set by the caller before each kwhy_window_sum_add() */
 	const struct kwhy_curve *curve;
 	double joules, seconds, peak_w;
-	double variance_j2; /* variance of the errors at edges of windows and at counter updates, taken as
-			       independent */
-	double alike_j;	 /* standard uncertainty by the errors at edges of windows, taken as fully correlated
-			  */
-	double hidden_j; /* standard uncertainty by windows that are too short for the meter to resolve */
-	double drift_j, ratio_j; /* standard uncertainties that add up linearly: of the meter's lag, and those
-				    proportional to the energy */
-	int64_t cell_start_ns, cell_end_ns; /* interval between two knots that is being accumulated, as the
-					       following cell_ fields are */
+	double variance_j2; /* variance of errors that are taken as independent: those at edges of windows and
+			       at counter updates */
+	double alike_j;	 /* standard uncertainty of the errors at edges of windows, if they are taken as fully
+			    correlated */
+	double hidden_j; /* standard uncertainty from windows too short for the meter to resolve */
+	double drift_j, ratio_j; /* standard uncertainties that add up linearly: drift_j from the meter's lag,
+				    ratio_j from errors proportional to the energy */
+	int64_t cell_start_ns, cell_end_ns; /* the interval between two knots that is being added up; the
+					       cell_ fields below belong to it */
 	double cell_covered_s, cell_low_w, cell_high_w, cell_mean_w;
-	int64_t gap_start_ns; /* start of the interval between two counter updates that is being accumulated,
-				 as the following gap_ fields are */
+	int64_t gap_start_ns; /* start of the interval between two counter updates that is being added up; the
+				 gap_ fields below belong to it */
 	double gap_j, gap_covered_j, gap_ratio;
 	bool cell_hides; /* the interval has windows that are too short for the meter to resolve */
 	uint64_t cell_edges, windows;
