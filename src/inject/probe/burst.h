@@ -15,6 +15,7 @@ enum kwhy_probe_check { KWHY_PROBE_UNCHECKED, KWHY_PROBE_SAME, KWHY_PROBE_DIFFER
  * the kernel reaches is copied before the program's own launch and again after it. Before the first repeat
  * the first copy is restored, so that the repeat starts from the same contents as the program's own launch.
  * At the end the second copy is restored. All of this runs in the launch's stream.
+ *
  * Only the memory that the kernel is predicted to write is copied (inject/probe/writes.h) if all that it
  * reaches does not fit in the copies, or is too large to be restored before each repeat. Until the prediction
  * has proved right, all reached memory is hashed before and after the program's own launch.

@@ -8,6 +8,7 @@
  * Decides when the next burst is due, and which account it measures. The time between two bursts is random.
  * It is short soon after the program's start, so that short programs are probed, too. When a burst is due,
  * each launch may start it, with a probability that grows with the busy time of the launch's account.
+ *
  * base/probe_width.h has the model of how precisely an account's power is known after a number of bursts. The
  * accounts with the largest busy times that together make up 95 % of all busy time are wanted: they are
  * probed until their power is known.
