@@ -14,6 +14,7 @@
  * The energy of one device or domain of the host in any window of time, computed from the readings of its
  * meters. The functions are pure: they read no clock and do no I/O. Times are nanoseconds of one clock, which
  * the caller chooses (CLOCK_MONOTONIC for live readings).
+ *
  * kwhy_curve_new() turns the readings of a counter and of a power meter into one curve. It is the energy used
  * since its first knot, corrected for the meter's lag. The energy of a window is the difference of the curve
  * at its ends, so adjacent windows add up to the whole. Between two knots the curve's shape follows from the
