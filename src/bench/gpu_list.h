@@ -47,10 +47,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_gpus_open(enum kwhy_gpu_backend backen
 	struct kwhy_bench_gpus *out, struct kwhy_error *error);
 void kwhy_bench_gpus_close(const struct kwhy_bench_gpus *gpus);
 
-/*
- * Leaves the GPUs idle, with their contexts, for long enough that a recording of them contains their idle
- * level.
- */
+/* Leaves the GPUs idle, with their contexts, long enough for a recording to show their idle level. */
 void kwhy_bench_gpus_settle(const struct kwhy_bench_gpus *gpus);
 
 #endif

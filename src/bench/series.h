@@ -7,9 +7,7 @@
 #include "fit/median.h"
 #include "measure/device_energy.h"
 
-/*
- * Measures a workload for a row of a benchmark: its time, energy and utilisation. Only one thread may use it.
- */
+/* Measures one row of a benchmark: time, energy and utilisation of a workload. Only one thread may use it. */
 
 /* Repeats one workload: first `repeat` times, then for as long as an energy window lasts. */
 struct kwhy_bench_series {
@@ -17,7 +15,7 @@ struct kwhy_bench_series {
 	enum kwhy_status (*run)(void *context, size_t number, double *out_s, struct kwhy_error *error);
 	void *context;
 	uint32_t repeat;
-	size_t kept_most;		   /* how many of the first runs the median includes */
+	size_t kept_most;		   /* number of runs, from the first, that the median includes */
 	struct kwhy_device_energy *energy; /* where the energy window is recorded; NULL: there is no window */
 	const char *window;		   /* name of the energy window */
 	double window_s;
@@ -38,7 +36,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_steps_sum_up(const double *steps_s, si
 	struct kwhy_median *out, double *out_p99_s, struct kwhy_error *error);
 
 /*
- * Share of a run in which its device is at work. busy_s: duration of the device's work alone, measured by
+ * Share of a run's time in which its device works. busy_s: duration of the device's work alone, measured by
  * holding it at a gate until all of it is queued. usual_run_s: duration of a usual run. The ratio is limited
  * to 1, since the two come from different runs. NAN: one of them is unknown.
  */
@@ -63,9 +61,9 @@ void kwhy_bench_meters_of(const struct kwhy_device_energy *energy, const char *w
 	struct kwhy_arena *arena, struct kwhy_window_joules *out);
 
 /*
- * Ends a benchmark early, after the device was lost or an interrupt (stop.h), and keeps the complete rows.
- * The last row, which was being measured, is dropped. *ended becomes the message of `error`, in the arena.
- * KWHY_E_LOST: no row is left.
+ * Ends a benchmark early because the device was lost or because of an interrupt (stop.h). Complete rows are
+ * kept; the last row, whose measurement is incomplete, is dropped. *ended becomes the message of `error`, in
+ * the arena. KWHY_E_LOST: no row is left.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_end_early(
 	struct kwhy_arena *arena, size_t *row_count, const char **ended, const struct kwhy_error *error);

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 
 #define MS INT64_C(1000000)
-#define IDLE_NS (1500 * MS)	    /* for how long an idle level is measured */
+#define IDLE_NS (1500 * MS)	    /* length of a measurement of an idle level */
 #define SETTLE_NS (1000 * MS)	    /* pause between making a context and measuring its idle level */
 #define METER_SETTLE_NS (1200 * MS) /* pause after each load; longer than any meter's averaging window */
-#define SHIFT_NS (20 * MS)	    /* shift_ns of the loads: update period of the fastest known meter */
+#define SHIFT_NS (20 * MS)	    /* shift_ns of the loads: the update period of the fastest known meter */
 #define AVERAGE_PERIOD_NS (50 * MS)
 #define CALLS_S 1.0
 #define OPEN_S 2.0
@@ -137,13 +137,14 @@ static enum kwhy_status open_sensors(struct session *session, struct kwhy_error 
 		.without_rocm = true,
 		.without_host = true,
 		.ring_period_ns = 1000 * MS,
-		.counter_period_ns = 100000000, /* every update: an H200 updates its counter every 100 ms */
+		.counter_period_ns = 100000000, /* this reads every update, since an H200 updates its counter
+						   every 100 ms */
 		.average_period_ns = AVERAGE_PERIOD_NS,
 		.history_s = 60 + (size_t)kwhy_calibration_seconds(session->request),
 	};
 	enum kwhy_status status = kwhy_sensors_open(&request, &session->sensors, error);
 
-	/* the user named no device, so a failure is no usage error */
+	/* the user named no device, so the failure is not an error of usage */
 	if (status && !session->request->device)
 		return error->status = KWHY_E_UNSUPPORTED;
 	if (status)

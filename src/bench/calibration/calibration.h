@@ -14,7 +14,7 @@
 
 /*
  * The self-test of a GPU's meters runs known loads while it reads every meter and gauge. Struct
- * kwhy_calibration holds its raw results; bench/calibration/self_test.h makes a machine profile of them.
+ * kwhy_calibration holds its raw results; bench/calibration/self_test.h derives a machine profile from them.
  * Times are of CLOCK_MONOTONIC.
  */
 enum kwhy_phase_kind { KWHY_PHASE_CLEAN_IDLE, KWHY_PHASE_CONTEXT_IDLE, KWHY_PHASE_LOAD };
@@ -23,7 +23,8 @@ enum kwhy_phase_kind { KWHY_PHASE_CLEAN_IDLE, KWHY_PHASE_CONTEXT_IDLE, KWHY_PHAS
 const char *kwhy_phase_kind_name(enum kwhy_phase_kind kind);
 
 /*
- * An interval of the self-test. That of a load lasts from its first kernel to the end of the pause after it.
+ * An interval of the self-test. The interval of a load lasts from its first kernel to the end of the pause
+ * after it.
  */
 struct kwhy_phase {
 	enum kwhy_phase_kind kind;

@@ -8,7 +8,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { CALLS = 2000, WARM_CALLS = 200, COPIES = 7, QUEUE = 100, TURN = 500 /* calls between two pauses */ };
+enum {
+	CALLS = 2000,
+	WARM_CALLS = 200,
+	COPIES = 7,
+	QUEUE = 100,
+	TURN = 500 /* TURN: number of calls between two pauses */
+};
 
 /* What the repeated measurements use: the GPU, and what to launch or copy. */
 struct trial {
@@ -60,8 +66,8 @@ struct kwhy_measured kwhy_cost_summary(double *values, size_t count)
 }
 
 /*
- * Measures how long one call takes on the host, in seconds. Every QUEUE calls the queue is drained; that time
- * is not counted.
+ * Measures how long one call takes on the host, in seconds. After every QUEUE calls the queue is drained,
+ * which is not timed.
  */
 static enum kwhy_status time_calls(struct trial *trial, trial_run *run, size_t count, size_t warm,
 	struct kwhy_measured *out, struct kwhy_error *error)
@@ -123,8 +129,8 @@ static enum kwhy_status time_small(struct trial *trial, struct kwhy_call_costs *
 }
 
 /*
- * Measures the rate of a large copy in bytes a second. It is computed from the copy's seconds and has the
- * same relative spread.
+ * Measures the rate of a large copy in bytes a second. The rate is computed from the duration of the copy and
+ * has the same relative spread.
  */
 static enum kwhy_status time_copies(
 	struct trial *trial, trial_run *run, struct kwhy_measured *out, struct kwhy_error *error)

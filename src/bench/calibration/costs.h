@@ -7,8 +7,8 @@
 #include "model/profile.h"
 
 /*
- * How long single calls and copies take on the host, in seconds: medians of many repetitions, with half the
- * interquartile range as spread.
+ * How long single calls and copies take on the host, in seconds: medians of many repetitions; the spread is
+ * half the interquartile range.
  */
 struct kwhy_call_costs {
 	struct kwhy_measured launch_s, synchronize_s, copy_latency_s, graph_launch_s;
@@ -23,7 +23,7 @@ enum { KWHY_COST_COPY_BYTES = 256 << 20, KWHY_COST_LATENCY_BYTES = 38 };
 /* Returns the median of the values, with half their interquartile range as spread. Sorts `values`. */
 struct kwhy_measured kwhy_cost_summary(double *values, size_t count);
 
-/* Returns costs of which each one is unknown (NAN). */
+/* Returns costs that are all unknown (NAN). */
 struct kwhy_call_costs kwhy_call_costs_unknown(void);
 
 /* Measures the costs on an idle GPU, in under six seconds. */

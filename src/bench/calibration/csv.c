@@ -66,8 +66,8 @@ static void add_machine(const struct kwhy_calibration *calibration, struct kwhy_
 {
 	struct kwhy_calibration_fact facts[KWHY_CALIBRATION_FACTS_MAX];
 	/*
-	 * The const is cast away because kwhy_calibration_facts() serves reading and writing; here the facts
-	 * are only read.
+	 * The const is cast away because kwhy_calibration_facts() is used for reading and for writing; here
+	 * the facts are only read.
 	 */
 	size_t count = kwhy_calibration_facts((struct kwhy_calibration *)(size_t)calibration, facts);
 

@@ -14,7 +14,7 @@ enum kwhy_calibration_table {
 	KWHY_CALIBRATION_GAUGES,  /* readings of clock rates, temperatures and throttle reasons */
 	KWHY_CALIBRATION_PHASES,  /* the phases of the self-test */
 	KWHY_CALIBRATION_PULSES,  /* measured start and end of each kernel */
-	KWHY_CALIBRATION_MACHINE, /* facts of the device and costs of calls, as key,value,spread */
+	KWHY_CALIBRATION_MACHINE, /* facts about the device and costs of calls, in columns key,value,spread */
 	KWHY_CALIBRATION_TABLE_COUNT
 };
 

@@ -81,8 +81,8 @@ struct kwhy_measured kwhy_series_watts(
 }
 
 /*
- * Whether the meter's last reading before a time is at most two of its update periods (100 ms each) old. If
- * it is older, updates were missed.
+ * Whether the meter's last reading before a time is at most two of its update periods (100 ms each) old. An
+ * older reading shows that updates were missed.
  */
 static bool is_fresh(const struct kwhy_meter_series *series, int64_t time_ns)
 {
@@ -90,8 +90,8 @@ static bool is_fresh(const struct kwhy_meter_series *series, int64_t time_ns)
 }
 
 /*
- * Energy in joules as a tool computes it that reads the counter once at the start and once at the end. Each
- * time it gets the value of the counter's last update.
+ * Energy in joules as computed by a tool that reads the counter once at the start and once at the end. Each
+ * reading gives the value of the counter's last update.
  */
 static double counter_joules(const struct kwhy_meter_series *series, int64_t start_ns, int64_t end_ns)
 {
@@ -103,7 +103,7 @@ static double counter_joules(const struct kwhy_meter_series *series, int64_t sta
 }
 
 /*
- * Energy in joules as a tool computes it that polls the power meter every 100 ms and interpolates linearly.
+ * Energy in joules as computed by a tool that polls the power meter every 100 ms and interpolates linearly.
  */
 static double polled_joules(const struct kwhy_meter_series *series, int64_t start_ns, int64_t end_ns)
 {

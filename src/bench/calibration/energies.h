@@ -7,7 +7,8 @@
 
 /*
  * The energy of an interval, computed from the same readings by different methods: kwhy's own and those of
- * other tools. In joules; NAN: the meter is missing or its readings do not cover the interval. Pure.
+ * other tools. Values are in joules; NAN: the meter is missing or its readings do not cover the interval.
+ * Pure.
  */
 struct kwhy_energies {
 	double joules[KWHY_SELF_TEST_METHOD_COUNT];

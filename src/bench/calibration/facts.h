@@ -13,8 +13,8 @@ enum kwhy_fact_kind { KWHY_FACT_TEXT, KWHY_FACT_COUNT, KWHY_FACT_INTEGER, KWHY_F
 struct kwhy_calibration_fact {
 	const char *key;
 	enum kwhy_fact_kind kind;
-	void *place;	   /* where the value is: char[text_bytes], uint32_t, int64_t or struct kwhy_measured,
-			      according to its kind */
+	void *place; /* address of the value: char[text_bytes], uint32_t, int64_t or struct kwhy_measured,
+			according to its kind */
 	size_t text_bytes; /* size of the text in bytes; only for KWHY_FACT_TEXT */
 };
 

@@ -8,8 +8,8 @@
 #include <math.h>
 
 /*
- * A chain of empty kernels is queued completely while a gate is closed, so the longer one (MANY kernels) must
- * fit into the queue, which holds about a hundred operations.
+ * A chain of empty kernels is queued completely while a gate is closed. The queue holds about a hundred
+ * operations, and the longer chain (MANY kernels) must fit into it.
  */
 enum { FEW = 16, MANY = 80, TRIES = 101, WARM = 5 };
 
@@ -185,7 +185,7 @@ static enum kwhy_status measure_graphs(
 		status = kwhy_gpu_capture(
 			chains->gpu, NULL, issue_chain_kernels, &chain, &chains->graphs[which], error);
 	}
-	/* The host's timings come first: a kernel must have run once before it may wait at a gate. */
+	/* The host's timings come first, because a kernel must have run once before it may wait at a gate. */
 	if (!status)
 		status = measure_launches(chains, &out->launch_node_s, &out->start_node_s, error);
 	if (!status)
@@ -204,8 +204,9 @@ struct kwhy_graph_costs kwhy_graph_costs_unknown(void)
 
 /*
  * Corrects results that noise made impossible. A negative time of a launch becomes 0, and a kernel time that
- * is not positive becomes unknown (NAN). On entry start_node_s is the time a node until the graph has ended;
- * the kernel time is subtracted from it, which leaves the time until the first kernel starts.
+ * is not positive becomes unknown (NAN). On entry start_node_s is the time per node from the launch to the
+ * end of the graph; the kernel time per node is subtracted from it, which leaves the time to the start of the
+ * first kernel.
  */
 static void judge(struct kwhy_graph_costs *costs)
 {

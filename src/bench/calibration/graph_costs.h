@@ -6,15 +6,16 @@
 #include "model/profile.h"
 
 /*
- * Other programs delay the host for tenths of a second at a time. Timings on the host pause for this long in
- * between, so that not all of them fall into the same delay.
+ * Other programs delay the host for tenths of a second at a time. Timings on the host are separated by pauses
+ * of this length, so that a single delay affects only some of them.
  */
 enum { KWHY_COST_SETTLE_NS = 100000000 };
 
 /*
- * How much time each additional empty kernel takes, in seconds. Each is the difference between chains of 80
- * and of 16 kernels, divided by 64: the median of many pairs of chains, with half the interquartile range as
- * spread. NAN: the back end has no graphs, or the longer chain did not take longer.
+ * Time that each additional empty kernel takes, in seconds. A cost is the difference between the times of
+ * chains of 80 and of 16 kernels, divided by 64. The value is the median over many pairs of chains, the
+ * spread half the interquartile range. NAN: the back end has no graphs, or the longer chain did not take
+ * longer.
  */
 struct kwhy_graph_costs {
 	struct kwhy_measured launch_node_s; /* host time of a graph's launch, for each node */

@@ -9,12 +9,12 @@
 
 enum { READINGS_MIN = 15 };
 
-/* the fit of a single load is used only if the relative spread of its lag is below this */
+/* a single load's fit is used only if the relative spread of its lag is below this */
 #define WORTH_RATIO 0.1
 
 /*
- * Ranges in which lags are searched: widths up to 0.4 s for a low-pass and 3 s for a mean, delays up to 0.2
- * s. They cover every known meter.
+ * Ranges in which lags are searched: widths up to 0.4 s for a low-pass filter and 3 s for a mean, delays up
+ * to 0.2 s. Every known meter is inside them.
  */
 static const struct kwhy_lag_data as_low_pass = {.kind = KWHY_LAG_LOW_PASS,
 	.width_low_s = 1e-4,
@@ -24,7 +24,7 @@ static const struct kwhy_lag_data as_low_pass = {.kind = KWHY_LAG_LOW_PASS,
 static const struct kwhy_lag_data as_mean = {
 	.kind = KWHY_LAG_MEAN, .width_low_s = 1e-3, .width_high_s = 3, .delay_low_s = 0, .delay_high_s = 0.2};
 
-/* The readings of one meter that the fit uses, in one interval for each load. */
+/* The readings of one meter that the fit uses, grouped into one interval for each load. */
 struct gathering {
 	const struct kwhy_calibration *calibration;
 	const struct kwhy_meter_series *series;
@@ -36,9 +36,9 @@ struct gathering {
 };
 
 /*
- * Whether the fit uses readings[i]. A stamped reading is used unless its stamp is late. A polled one is used
- * if its value is new, or if more than a period has passed since last_ns, the time of the last one that was
- * used.
+ * Whether the fit uses readings[i]. A stamped reading is used unless its stamp is late. A polled reading is
+ * used if its value is new, or if more than a period has passed since last_ns, the time of the last used
+ * reading.
  */
 static bool counts(const struct gathering *gathering, size_t i, int64_t last_ns)
 {
@@ -102,8 +102,8 @@ static double spread_of(const struct kwhy_moments *fits)
 }
 
 /*
- * Adds the scatter between the loads' fits to the spreads. It is larger than noise explains: power creeps up
- * as the silicon warms, and some loads have larger errors in their time stamps.
+ * Adds the scatter between the loads' fits to the spreads. This scatter is larger than noise explains,
+ * because power rises slowly as the silicon warms, and some loads have larger errors of their time stamps.
  */
 static void add_scatter(
 	const struct gathering *gathering, const struct kwhy_lag_data *both, struct kwhy_lag *lag)
@@ -118,8 +118,8 @@ static void add_scatter(
 		data.stretches = &gathering->stretches[i];
 		data.stretch_count = 1;
 		/*
-		 * The search is limited to the neighbourhood of the joint fit. A single square wave fits as
-		 * well with a delay that is one of its periods longer.
+		 * The search is limited to values near the joint fit, because a delay that is one period of a
+		 * square wave longer fits a single load equally well.
 		 */
 		data.width_low_s = lag->width_s / 3;
 		data.width_high_s = lag->width_s * 3;
@@ -137,8 +137,8 @@ static void add_scatter(
 }
 
 /*
- * Fits both a low-pass and a trailing mean and keeps the one with the higher likelihood. If one of them
- * cannot be fitted, that is no error.
+ * Fits both a low-pass filter and a trailing mean and keeps the one with the higher likelihood. It is no
+ * error if one of them cannot be fitted.
  */
 static void fit_both(const struct gathering *gathering, struct kwhy_meter_lag *out)
 {

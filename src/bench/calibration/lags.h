@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 /*
- * How one meter responds to the FMA loads of a self-test: as a low-pass or as a trailing mean, whichever fits
- * better.
+ * How one meter responds to the FMA loads of a self-test: like a low-pass filter or like a trailing mean,
+ * whichever fits better.
  */
 struct kwhy_meter_lag {
 	bool found; /* false: there were too few readings for a fit */
@@ -21,9 +21,9 @@ struct kwhy_meter_lag {
 };
 
 /*
- * Fits a meter's lag. `stamped`: readings carry their own times, and those with late stamps are left out
- * (updates come every period_s). Otherwise the readings were polled; the fit uses the first reading of each
- * new value, and one a period while the value stays the same. Pure.
+ * Fits a meter's lag. `stamped`: readings have time stamps of the meter, and readings with late stamps are
+ * left out; period_s is the time between updates. Otherwise the readings were polled: the fit uses the first
+ * reading of each new value, and one reading per period while the value stays the same. Pure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_meter_lag_find(const struct kwhy_calibration *calibration,
 	enum kwhy_meter meter, bool stamped, double period_s, struct kwhy_meter_lag *out,

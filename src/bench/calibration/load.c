@@ -27,13 +27,13 @@ struct kwhy_loads {
 };
 
 /*
- * The loads and how many blocks their kernels have. With random data on all multiprocessors an H200 draws 602
- * W (FMA; 4 % more once it is hot), or reaches its limit of 700 W (copy). A test of meters needs steady
- * power, which neither is, so these two loads use fewer blocks.
+ * The loads, and the number of blocks of their kernels. With random data on all multiprocessors an H200 draws
+ * 602 W with FMA, 4 % more when it is hot, and reaches its limit of 700 W with copies. Neither power is
+ * steady enough to test meters, so these two loads use fewer blocks.
  */
 static const struct {
 	const char *name, *kernel;
-	uint32_t sm_divisor; /* one block on every n-th multiprocessor; 0: all blocks that are resident;
+	uint32_t sm_divisor; /* one block on every n-th multiprocessor; 0: as many blocks as can be resident;
 				UINT32_MAX: a single block */
 } burns[KWHY_BURN_COUNT] = {
 	[KWHY_BURN_FMA] = {"fma", "kwhy_burn_fma", 2},

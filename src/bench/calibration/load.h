@@ -19,8 +19,8 @@ const char *kwhy_burn_name(enum kwhy_burn burn);
 
 /*
  * A load has `pulses` kernels of on_ns each, and one begins every on_ns + off_ns (off_ns 0: without pauses).
- * The pulses form eight equal groups, each of which begins shift_ns / 8 later than the pattern. A meter that
- * samples at a constant phase of the pulses would otherwise alias them.
+ * The pulses form eight equal groups. Each group begins shift_ns / 8 later than a strictly periodic pattern
+ * would, because a meter with the same period would otherwise sample always at the same phase (aliasing).
  */
 struct kwhy_load {
 	const char *name;

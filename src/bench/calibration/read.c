@@ -10,8 +10,9 @@
 #include <string.h>
 
 enum { FILE_MAX_BYTES = 256 << 20, CELLS_MAX = 9, PATH_BYTES = 4096 };
-#define NUMBER_MAX \
-	INT64_C(4000000000000000000) /* as ns, Unix times until 2096; differences fit into 64 bits */
+#define NUMBER_MAX                                                                                        \
+	INT64_C(4000000000000000000) /* in ns; as a Unix time it lies in 2096, and differences of smaller \
+					times fit into 64 bits */
 
 /* State of reading one table of a calibration. */
 struct table {
@@ -112,7 +113,7 @@ static bool find_burn(const char *name, enum kwhy_burn *out)
 	return false;
 }
 
-/* Parses the cells kind,name,burn,on_ns,off_ns,start_ns,end_ns,first_pulse,pulses. */
+/* Parses the cells kind,name,burn,on_ns,off_ns,start_ns,end_ns,first_pulse,pulses of a phase. */
 static bool parse_phase(const struct table *table, struct kwhy_phase *out, int64_t out_pulses[2])
 {
 	int64_t *const numbers[] = {&out->load.on_ns, &out->load.off_ns, &out->start_ns, &out->end_ns,
@@ -226,7 +227,7 @@ static enum kwhy_status read_table(
 	rest = text.data;
 	while (!status && rest && *rest) {
 		line = strsep(&rest, "\n");
-		if (table->line++ == 0) /* header line */
+		if (table->line++ == 0) /* skips the header line */
 			continue;
 		split(table, line);
 		status = take(table);
@@ -258,8 +259,8 @@ enum kwhy_status kwhy_calibration_read(
 	for (size_t i = 0; !status && i < sizeof(tables) / sizeof(tables[0]); i++)
 		status = read_table(&table, folder, tables[i].table, tables[i].take);
 	/*
-	 * Times in the tables are Unix times, and this calibration keeps them in place of CLOCK_MONOTONIC;
-	 * its evaluation uses only differences.
+	 * The tables have Unix times, which this calibration stores in place of CLOCK_MONOTONIC; its
+	 * evaluation uses only differences of times.
 	 */
 	calibration->started_mono_ns = calibration->started_unix_ns;
 	if (status)

@@ -11,16 +11,18 @@
 #include <time.h>
 
 #define MS INT64_C(1000000)
-#define SETTLE_NS (300 * MS)  /* time after a change of power until NVML's sample ring shows the new level */
+#define SETTLE_NS (300 * MS)  /* time after a change of power until NVML's power samples show the new level \
+			       */
 #define LONG_ON_NS (400 * MS) /* loads with kernels at least this long settle while a kernel runs */
 /*
- * An H200 draws 2.5 % more from about a quarter of a second into a kernel on. Short pulses have the power of
- * the first part, which is measured from EARLY_FROM_NS to EARLY_TO_NS and taken to last until EARLY_END_NS.
+ * From about a quarter of a second after the start of a kernel, an H200 draws 2.5 % more. Short pulses have
+ * the power of the first part, which is measured from EARLY_FROM_NS to EARLY_TO_NS and taken to last until
+ * EARLY_END_NS.
  */
-#define EARLY_FROM_NS (100 * MS) /* the sample ring has settled by then */
+#define EARLY_FROM_NS (100 * MS) /* by then the power samples have settled */
 #define EARLY_TO_NS (200 * MS)
 #define EARLY_END_NS (250 * MS)
-#define JOIN_NS (2 * MS) /* kernels that follow each other with shorter gaps count as one pulse */
+#define JOIN_NS (2 * MS) /* kernels separated by shorter gaps count as one pulse */
 
 /* State of evaluating a calibration. */
 struct findings {
@@ -183,8 +185,8 @@ static void find_levels(struct findings *findings)
 }
 
 /*
- * Stores the figures of NVML's sample ring in the profile. The time constant is stored only if a low-pass
- * fits best, since the ledger models the ring as a low-pass.
+ * Stores the figures of NVML's power samples in the profile. The time constant is stored only if a low-pass
+ * filter fits best, because the ledger models these samples as a low-pass filter.
  */
 static void tell_ring(struct findings *findings)
 {
@@ -345,7 +347,7 @@ static void tell_sources(struct findings *findings)
 	}
 }
 
-/* For how long a load's kernels ran in total, in seconds: in the first part of their pulses, and after it. */
+/* Total time of a load's kernels in seconds: in the first part of their pulses, and after it. */
 static void on_seconds(const struct kwhy_calibration *calibration, const struct kwhy_phase *phase,
 	double *out_early_s, double *out_late_s)
 {
@@ -448,7 +450,7 @@ static double ring_to_counter(const struct kwhy_calibration *calibration)
 	if (counter->count < 3)
 		return NAN;
 	/*
-	 * The last two updates of the counter are left out, since they may be later than the ring's last
+	 * The last two updates of the counter are left out, because they may be later than the last power
 	 * sample.
 	 */
 	joules = (double)(counter->items[counter->count - 3].value - counter->items[0].value) * 1e-9 *

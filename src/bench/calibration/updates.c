@@ -33,7 +33,7 @@ static size_t find_intervals(const struct kwhy_reading *readings, size_t count, 
 
 /*
  * Number of intervals that are at most 1.5 times the median; `sorted` is in ascending order. Longer intervals
- * arise where an update repeats a value or during a pause.
+ * occur when an update repeats a value, or during a pause.
  */
 static size_t without_pauses(const double *sorted, size_t count)
 {
@@ -82,8 +82,8 @@ static void find_late(
 	if (late < 2)
 		return;
 	out->late_s = mean_of(lates, late);
-	out->late_s.sd *= sqrt((double)late); /* mean_of() gave the mean's standard error; this is the
-						 standard deviation of single delays */
+	out->late_s.sd *= sqrt((double)late); /* mean_of() gave the standard error of the mean; the factor
+						 converts it to the standard deviation of single delays */
 }
 
 enum kwhy_status kwhy_updates_find(const struct kwhy_reading *readings, size_t count, bool stamped,

@@ -19,16 +19,16 @@ struct kwhy_updates {
 	 */
 	struct kwhy_measured period_s;
 	double shortest_s, longest_s; /* 1st and 99th percentile of the intervals */
-	double late_share; /* share of time stamps that are late by more than a tenth of a period; NAN: not
-			      stamped */
+	double late_share; /* share of time stamps that are late by more than a tenth of a period; NAN:
+			      readings have no time stamps */
 	/* mean delay of the late time stamps, with the standard deviation of single delays */
 	struct kwhy_measured late_s;
 };
 
 /*
- * Computes the figures above. `stamped`: each reading is an update with its own time, as in NVML's sample
- * ring or at counter updates. Otherwise the readings were polled, and a change of value shows an update. Its
- * time is then known only to within the polling period, which increases the spread.
+ * Computes the figures above. `stamped`: each reading is an update with its own time stamp, as in NVML's
+ * buffer of power samples or at counter updates. Otherwise the readings were polled, and a change of value
+ * shows an update. Its time is then known only to within the polling period, which increases the spread.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_updates_find(const struct kwhy_reading *readings, size_t count,
 	bool stamped, struct kwhy_updates *out, struct kwhy_error *error);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels that each repeat one kind of operation, as fast as a plain program gets it: arithmetic in
- * registers, tensor instructions of a warp, reads and writes of memory. Data is pseudo-random from `seed`,
- * since power depends on the data. A thread does `rounds` rounds; bench/ops/rows.c says how much work a round
- * is. `sink` is never written in practice; the compiler cannot know that and so removes no work.
+ * Each of these kernels repeats one kind of operation, at the rate that a simple program can reach:
+ * arithmetic in registers, tensor instructions of a warp, reads and writes of memory. Data is pseudo-random
+ * from `seed`, since power depends on the data. A thread does `rounds` rounds; bench/ops/rows.c says how much
+ * work a round is. `sink` is never written in practice; the compiler cannot know that and so removes no work.
  */
 #ifdef __cplusplus
 #define KERNEL extern "C" __global__
@@ -132,9 +132,9 @@ static __device__ u32 operand_of(u32 seed, u32 place, u32 keep, u32 set)
 #define FP8_SET 0x30303030u
 
 /*
- * A round is 8 tensor instructions of a warp with 8 independent sums. Successive rounds multiply A0 B, A1 B,
- * A0 (-B) and A1 (-B), with FLIP as the mask of sign bits, so that sums neither grow nor vanish. `rounds` is
- * a multiple of four.
+ * A round is 8 tensor instructions of a warp with 8 independent sums. Successive rounds add the products A0
+ * B, A1 B, A0 (-B) and A1 (-B), so that sums neither grow nor vanish. FLIP is the mask of the sign bits.
+ * `rounds` is a multiple of four.
  */
 #define TENSOR(name, number, letter, shape, KEEP, SET, FLIP)                                                   \
 	KERNEL void name(u32 seed, u32 rounds, number *sink)                                                    \
@@ -173,9 +173,10 @@ static __device__ u32 operand_of(u32 seed, u32 place, u32 keep, u32 set)
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 /*
- * Hopper's tensor instructions of four warps; a round has as many products as above. Each instruction adds to
- * 64 x 64 sums in registers; A is in registers, and B (64 rows of 32 bytes) in shared memory. Products
- * alternate in sign as above: PLUS and MINUS end with the factor of A. `rounds` is a multiple of 16.
+ * Tensor instructions of Hopper, each executed by four warps; a round has as many products as above. Each
+ * instruction adds to 64 x 64 sums in registers; A is in registers, and B (64 rows of 32 bytes) in shared
+ * memory. Products alternate in sign as above: PLUS and MINUS end with the factor of A. `rounds` is a
+ * multiple of 16.
  */
 #define SUMS(c)                                                                                                \
 	"+" c(s[0]), "+" c(s[1]), "+" c(s[2]), "+" c(s[3]), "+" c(s[4]), "+" c(s[5]), "+" c(s[6]),             \
@@ -206,7 +207,10 @@ static __device__ u32 operand_of(u32 seed, u32 place, u32 keep, u32 set)
 		}                                                                                              \
 		for (int k = 0; k < 32; k++)                                                                   \
 			s[k] = 0;                                                                              \
-		/* B is in tiles of 8 rows x 16 B; the next 16 B of these rows are at +128 B, the next rows at +256 B. */ \
+		/*
+		 * B is stored in tiles of 8 rows x 16 bytes. The next 16 bytes of these rows are 128 bytes
+		 * further, the next 8 rows 256 bytes further.
+		 */ \
 		b_place = (u64)(__cvta_generic_to_shared(b) >> 4) | (u64)(128 >> 4) << 16 |                    \
 			(u64)(256 >> 4) << 32;                                                                 \
 		asm volatile("fence.proxy.async.shared::cta;" ::: "memory");                                   \

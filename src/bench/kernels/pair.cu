@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sends bytes to and fro between two GPUs, with one block on each. The block writes the bytes to the other
- * GPU's memory and then a flag, and waits for the other GPU's flag. Both GPUs must reach each other's memory.
+ * Sends bytes back and forth between two GPUs, with one block on each. The block writes the bytes and then a
+ * flag to the other GPU's memory, and waits for the other GPU's flag. Each GPU must be able to access the
+ * other's memory.
  */
 typedef unsigned long long u64;
 typedef unsigned int u32;
@@ -11,7 +12,7 @@ typedef unsigned char u8;
 #define KERNEL extern "C" __global__
 #endif
 
-#define WAIT_CYCLES 4000000000ull /* 2 s or more; then the kernel sets *late to 1 and ends */
+#define WAIT_CYCLES 4000000000ull /* at least 2 s; after that the kernel sets *late to 1 and ends */
 
 /*
  * Does `rounds` rounds, the first of which has number `first` + 1. A flag holds the number of the last round

@@ -150,8 +150,8 @@ KERNEL void kwhy_transfer_pieces(u64 descriptors, u32 parts, u64 to, u64 from)
 }
 
 /*
- * Reads a length of the LZ4 block format: the four bits in `nibble`. If they are 15, following bytes are
- * added, up to and including the first that is not 255.
+ * Reads a length of the LZ4 block format: the four bits in `nibble`. If they are 15, the following bytes are
+ * added, up to and including the first byte that is not 255.
  */
 __device__ static u32 length_of(u32 nibble, const u8 **in, const u8 *end)
 {

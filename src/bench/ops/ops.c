@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LAUNCH_S 4e-3 /* approximate duration of a kernel launch, in seconds */
+#define LAUNCH_S 4e-3 /* intended duration of a kernel launch, in seconds */
 
 enum { FIRST_ROUNDS = 16, ROUNDS_MAX = 1 << 24, AHEAD = 4 };
 
@@ -85,8 +85,8 @@ static enum kwhy_status open_gpus(struct work *work, struct kwhy_error *error)
 	enum kwhy_status status = kwhy_bench_gpus_open(
 		work->request->backend, work->request->devices, &gpus, error);
 
-	if (!status && !gpus.count) /* cannot happen: a list names a GPU or is refused; static analysers need
-				       this check */
+	if (!status && !gpus.count) /* this cannot happen, since a list that names no GPU is refused; static
+				       analysers need the check */
 		return kwhy_fail(error, KWHY_E_USAGE, "--device names no GPU");
 	work->kit.gpu_count = work->bench->gpu_count = gpus.count;
 	for (uint32_t i = 0; i < gpus.count; i++) {
@@ -192,7 +192,7 @@ static void free_kit(struct kwhy_ops_kit *kit)
 
 	if (!gpu)
 		return;
-	/* Work that is still queued after a failure must end before its memory is freed. */
+	/* After a failure, work may still be queued; it must end before its memory is freed. */
 	for (size_t i = 0; i < 2; i++)
 		if (streams[i])
 			(void)gpu->ops->synchronize(gpu, streams[i], &ignored);
@@ -230,7 +230,7 @@ static enum kwhy_status check_row(
 }
 
 /*
- * Finds the row's kernel and its number of blocks: all that the device can hold resident; a single one on the
+ * Finds the row's kernel and its number of blocks: as many as can be resident on the device, or one on the
  * host.
  */
 static enum kwhy_status find_kernel(
@@ -382,7 +382,7 @@ static const struct kwhy_bench_ops_row *find_row(const struct kwhy_bench_ops *be
 	return NULL;
 }
 
-/* Net joules a unit; NAN: the net energy cannot be distinguished from zero. */
+/* Net joules per unit; NAN: the net energy cannot be distinguished from zero. */
 static double net_of(const struct kwhy_bench_ops_row *row)
 {
 	return row->energy.net.low > 0 ? kwhy_bench_ops_per_unit(row, &row->energy.net).value : NAN;

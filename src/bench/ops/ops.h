@@ -27,7 +27,7 @@ const char *kwhy_ops_class_name(enum kwhy_ops_class class);
 
 struct kwhy_bench_ops_request {
 	enum kwhy_gpu_backend backend;
-	/* GPUs as in --device of bench twin; copies between GPUs use the first two */
+	/* GPUs as in --device of `kwhy bench ops`; copies between GPUs use the first two */
 	const char *devices;
 	const char *rows;      /* ids of rows or names of classes, separated by commas; NULL: all rows */
 	double seconds;	       /* duration of each row, in seconds */
@@ -54,7 +54,7 @@ struct kwhy_bench_ops_row {
 
 /*
  * The arithmetic intensities at which a precision's arithmetic and the device's memory are in balance, as in
- * a roofline.
+ * a roofline model.
  */
 struct kwhy_bench_ops_roof {
 	const struct kwhy_bench_ops_row *compute, *memory;
@@ -81,7 +81,8 @@ struct kwhy_bench_ops {
 };
 
 /*
- * Runs the benchmark. Rows that this machine cannot run say why in `missing`. End with kwhy_bench_ops_free().
+ * Runs the benchmark. For rows that this machine cannot run, `missing` says why. End with
+ * kwhy_bench_ops_free().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_ops(
 	const struct kwhy_bench_ops_request *request, struct kwhy_bench_ops **out, struct kwhy_error *error);

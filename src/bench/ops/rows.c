@@ -2,9 +2,9 @@
 #include "bench/ops/rows.h"
 
 enum {
-	SMALL_BYTES = 40,  /* ten floats: what an agent of bench twin sends to the device */
-	READ_BYTES = 4,	   /* one float: what such an agent reads back */
-	SMALL_BATCH = 256, /* operations a batch, between two readings of the clock */
+	SMALL_BYTES = 40,  /* ten floats, which an agent of `kwhy-lab twin` sends to the device */
+	READ_BYTES = 4,	   /* one float, which such an agent reads back */
+	SMALL_BATCH = 256, /* operations in a batch, between two readings of the clock */
 	GRAPH_KERNELS = 20,
 	COLLECTIVE_WORDS = 22,
 	L2_BYTES = 16 << 20,
@@ -73,7 +73,7 @@ static enum kwhy_status copy_memory(struct kwhy_ops_kit *kit, const struct kwhy_
 	return launch(kit, kit->blocks, kit->stream, arguments, error);
 }
 
-/* Waits for a small operation, unless the row only queues its operations. */
+/* Waits for a small operation, unless the row's operations are only queued. */
 static enum kwhy_status wait_for_small(
 	struct kwhy_ops_kit *kit, const struct kwhy_ops_row *row, struct kwhy_error *error)
 {
@@ -241,7 +241,7 @@ static enum kwhy_status collective(struct kwhy_ops_kit *kit, const struct kwhy_o
 }
 
 /*
- * Rows of arithmetic; `round` is the number of units that a thread does in a round. A fused multiply-add is
+ * Rows of arithmetic; `round` is the number of units that a thread does in one round. A fused multiply-add is
  * two FLOP. A tensor instruction of m x n x k is 2 m n k FLOP, shared by 32 threads.
  */
 #define ARITHMETIC(id_, title_, unit_, kernel_, architecture_, on_host_, round)                          \

@@ -19,7 +19,8 @@ struct kwhy_ops_kit {
 	struct kwhy_collectives *group; /* group for collectives; NULL: there is none */
 	uint64_t group_places[KWHY_COLLECTIVES_MEMBERS_MAX];
 	const struct kwhy_gpu_kernel *kernel; /* kernel of the current row */
-	uint32_t blocks, rounds;	      /* of one launch: number of blocks, and rounds of each thread */
+	uint32_t blocks,
+		rounds; /* per launch: number of blocks, and number of rounds that each thread does */
 };
 
 struct kwhy_ops_row {
@@ -29,10 +30,10 @@ struct kwhy_ops_row {
 	int architecture;    /* lowest CUDA architecture that has the instructions, such as 80; 0: any */
 	bool on_host;	     /* whether the host back end can run the row */
 	uint32_t gpus;	     /* number of GPUs that the row needs */
-	bool queued;	     /* operations are only queued; false: each is waited for */
-	double thread_count; /* for arithmetic: units that a thread does in a round */
+	bool queued;	     /* true: operations are only queued; false: the host waits for each operation */
+	double thread_count; /* for arithmetic: units that a thread does in one round */
 	uint64_t most_bytes; /* for memory: how many bytes of the buffer are used; 0: all */
-	double byte_count;   /* for memory: units for each used byte of the buffer in a round */
+	double byte_count;   /* for memory: units counted for each used byte of the buffer in one round */
 	/*
 	 * Queues one batch of operations, and adds the number of its units to *count and of its bytes to
 	 * *bytes. It may wait for the batch.

@@ -9,7 +9,7 @@ enum { KWHY_PAIR_BATCH_SAMPLES = 5 };
 /* A few samples of one configuration, taken directly one after another. */
 struct kwhy_pair_batch {
 	struct kwhy_pair_config config; /* the configuration; its own samples are not used */
-	bool verifies;			/* request: compare the received bytes with those sent */
+	bool verifies;			/* request: compare the received bytes with the sent ones */
 	uint32_t most;	/* request: how many samples to take, at most KWHY_PAIR_BATCH_SAMPLES */
 	uint32_t count; /* result: samples taken, also after a failure */
 	bool verified;

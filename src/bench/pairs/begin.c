@@ -71,8 +71,8 @@ static enum kwhy_status check_engine(const struct kwhy_pair_work *work, struct k
 }
 
 /*
- * Gets the address of a buffer on GPU `i`, and makes the buffer if this process drives that GPU. 0: the GPU
- * belongs to another process and its memory cannot be accessed.
+ * Gets the address of a buffer on GPU `i`. If this process drives that GPU, it makes the buffer first. 0: the
+ * GPU belongs to another process whose memory cannot be accessed.
  */
 static enum kwhy_status find_buffer(const struct kwhy_pair_work *work, uint32_t i, enum kwhy_bench_role role,
 	uint64_t *out, struct kwhy_error *error)
@@ -133,7 +133,7 @@ static enum kwhy_status find_load(struct kwhy_pair_work *work, struct kwhy_error
 
 /*
  * Overwrites a sink on `target` with the complement of the first byte that it will receive from `source`, so
- * that unchanged bytes are noticed.
+ * that verification notices bytes that were not written.
  */
 static enum kwhy_status spoil(const struct kwhy_bench_buffers *source,
 	const struct kwhy_bench_buffers *target, uint64_t sink, uint64_t bytes, struct kwhy_error *error)

@@ -5,12 +5,14 @@
 #include "bench/pairs/testbed.h"
 
 /*
- * One moment on both a device's clock and the host's: an event, and the host's times before and after it. Of
- * several attempts the one with the shortest time between the two is kept. All zero: no moment was taken.
+ * The same moment on the clock of a device and on that of the host: an event on the device, and the host's
+ * times before and after it. Of several attempts the one with the shortest time between the two is kept. All
+ * zero: no moment was taken.
  */
 struct kwhy_pair_mark {
 	struct kwhy_gpu_event *event;
-	int64_t before_ns, after_ns; /* CLOCK_MONOTONIC; the event completed between these two times */
+	int64_t before_ns,
+		after_ns; /* CLOCK_MONOTONIC; the device reached the event between these two times */
 };
 struct kwhy_pair_marks {
 	struct kwhy_pair_mark marks[KWHY_PAIR_GPUS_MAX];

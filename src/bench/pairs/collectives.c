@@ -41,8 +41,8 @@ uint64_t kwhy_pair_collective_result_bytes(enum kwhy_pair_engine engine, uint64_
 }
 
 /*
- * GPU `own` receives a result, whose byte `at` comes from the sources. Returns the offset of that byte in the
- * pattern of the source that sends it.
+ * GPU `own` receives a result. Byte `at` of it comes from one of the sources; returns the offset of that byte
+ * in the source's pattern.
  */
 static uint64_t offset_of(enum kwhy_pair_engine engine, uint64_t part_bytes, uint32_t own, uint64_t at)
 {
@@ -98,8 +98,8 @@ static uint64_t *flag_at(uint64_t flags, unsigned word)
 }
 
 /*
- * Reports that this GPU has reached a round and waits until all others have. false: a GPU did not reach it
- * within seconds.
+ * Reports that this GPU has reached a round, and waits until all others have reached it. false: a GPU did not
+ * reach it within seconds.
  */
 static bool meet(const struct together *all, uint64_t round)
 {
@@ -152,7 +152,9 @@ static void run_all_reduce(const struct together *all, uint64_t sink)
 	}
 }
 
-/* Does one GPU's part of a collective: it reads what it is to receive from the sources of all GPUs. */
+/*
+ * Does one GPU's part of a collective: reads the bytes that it has to receive from the sources of all GPUs.
+ */
 static void run_together(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	const struct together *all = arguments[0];
@@ -239,7 +241,10 @@ static enum kwhy_status begin_one(
 	return status || !spoils ? status : spoil(work, i, error);
 }
 
-/* Checks that this rank reaches the memory of all others, which the collectives of the host back end read. */
+/*
+ * Checks that this rank can access the memory of all others, from which the collectives of the host back end
+ * read.
+ */
 static enum kwhy_status check_reach(const struct kwhy_pair_testbed *testbed, struct kwhy_error *error)
 {
 	for (uint32_t i = 0; testbed->ranks && i < testbed->count; i++)

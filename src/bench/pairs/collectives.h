@@ -28,13 +28,17 @@ void kwhy_pair_collective_expect(const struct kwhy_pair_config *config, const ui
 
 /*
  * Prepares a collective on all GPUs: their buffers, and NCCL's communicators or the host back end's kernels.
- * `spoils`: overwrites the sinks. KWHY_E_UNSUPPORTED: the message says what to do.
+ * `spoils`: overwrites the sinks, so that verification notices missing bytes. KWHY_E_UNSUPPORTED: the message
+ * says what to do.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_collective_begin(
 	struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_collective_issue(
 	struct kwhy_pair_work *work, uint32_t count, struct kwhy_error *error);
-/* On the host back end the GPUs' parts wait for each other. Fails if one of them was late by seconds. */
+/*
+ * On the host back end the GPUs' parts of a collective wait for each other. Fails if one of these waits took
+ * seconds and was given up.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_collective_check(
 	const struct kwhy_pair_work *work, struct kwhy_error *error);
 /*

@@ -35,7 +35,7 @@ struct pass {
 };
 
 /*
- * Whether an engine keeps a link busy. Engines for small messages do not, since their GPUs mostly wait for
+ * Whether an engine keeps a link busy. Engines for small messages do not, because their GPUs mostly wait for
  * each other.
  */
 static bool fills_a_link(enum kwhy_pair_engine engine)
@@ -76,8 +76,8 @@ static bool is_known(const struct kwhy_pairs *pairs, const struct kwhy_pair_conf
 }
 
 /*
- * Whether the energy of a configuration's transfers is to be measured. Of an engine's configurations only
- * those with one clock are chosen: the host's for STAGED, back to back for the others.
+ * Whether the energy of a configuration's transfers is to be measured. Each engine is measured with one way
+ * of timing only: by the host's clock for STAGED, back to back for the others.
  */
 static bool is_metered(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config)
 {
@@ -132,8 +132,8 @@ static enum kwhy_status wait_for(
 }
 
 /*
- * Repeats a transfer for `seconds` and adds to *out_count. Two groups of transfers are queued at any time, so
- * that the link never waits for the host.
+ * Repeats a transfer for `seconds` and adds the number of transfers to *out_count. Two groups of transfers
+ * are queued at any time, so that the link never waits for the host.
  */
 static enum kwhy_status repeat(
 	struct kwhy_pair_work *work, double seconds, uint64_t *out_count, struct kwhy_error *error)
@@ -167,7 +167,7 @@ static enum kwhy_status run_burst(struct pass *pass, struct burst *burst, struct
 		status = repeat(&work, pass->request->burst_s, &burst->transfers, error);
 		kwhy_device_energy_end(pass->energy);
 	}
-	if (status) /* the number of transfers is unknown */
+	if (status) /* after a failure the number of transfers is unknown */
 		burst->transfers = 0;
 	return status;
 }

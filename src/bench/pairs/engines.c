@@ -117,8 +117,8 @@ static enum kwhy_status issue_ping_pong(struct kwhy_pair_work *work, uint32_t co
 }
 
 /*
- * Launches the kernel of a put on GPU `own`, which sends bytes->from of its memory to bytes->to on GPU
- * `other`.
+ * Launches the kernel of a put on GPU `own`. It sends the bytes at bytes->from in its memory to bytes->to on
+ * GPU `other`.
  */
 static enum kwhy_status launch_put(struct kwhy_pair_work *work, const struct kwhy_gpu_copy *bytes,
 	uint32_t own, uint32_t other, uint32_t rounds, struct kwhy_error *error)

@@ -8,12 +8,12 @@
 
 /* The gauges of all GPUs that are read while pairs are measured: temperature, power and clock rate. */
 struct kwhy_pair_gauges {
-	/* the processes that read the gauges of their GPUs; NULL: this process reads all */
+	/* the processes that read the gauges of their GPUs; NULL: this process reads all gauges */
 	struct kwhy_pair_ranks *ranks;
 	uint32_t count; /* number of GPUs */
 	/* gauges of each GPU; sensors[0] owns the open sensors */
 	struct kwhy_bench_sensors sensors[KWHY_PAIR_GPUS_MAX];
-	int64_t due_ns; /* time on CLOCK_MONOTONIC from which kwhy_pair_gauges_keep() reads again */
+	int64_t due_ns; /* next time on CLOCK_MONOTONIC at which kwhy_pair_gauges_keep() reads the gauges */
 };
 
 /*

@@ -10,7 +10,7 @@ enum { GPUS = KWHY_PAIR_GPUS_MAX };
 
 /* What NVML reports about one GPU and its links. */
 struct end {
-	kwhy_nvml_handle handle; /* handle of the GPU; NULL: NVML does not know it */
+	kwhy_nvml_handle handle; /* handle of the GPU; NULL: NVML does not list this GPU */
 	unsigned links_most, links_up, to_switches, to_gpus[GPUS];
 	unsigned nvlink; /* generation of its NVLinks; 0: unknown */
 	/* rate of the slowest active NVLink; NAN: no link is active, or the rate is not reported */
@@ -27,9 +27,9 @@ struct machine {
 double kwhy_pcie_bytes_per_s(unsigned generation, unsigned lanes)
 {
 	/*
-	 * Bytes a second of one lane in one direction, by generation: transfers a second over 8 bits, times
-	 * the share of bits that carry data after line coding (8b/10b, 128b/130b, 242B/256B). Source: PCI
-	 * Express base specifications 1.0 to 6.0.
+	 * Bytes a second of one PCIe lane in one direction, by generation: transfers a second divided by 8,
+	 * times the share of bits that carry data after line coding (8b/10b, 128b/130b, 242B/256B). Source:
+	 * PCI Express base specifications 1.0 to 6.0.
 	 */
 	static const double lane_bytes_per_s[] = {0, 2.5e9 / 10, 5e9 / 10, 8e9 / 8 * 128 / 130,
 		16e9 / 8 * 128 / 130, 32e9 / 8 * 128 / 130, 64e9 / 8 * 242 / 256};
@@ -122,7 +122,7 @@ static void read_links(const struct machine *machine, struct end *end)
 
 /*
  * Reads the highest generation of the GPU's PCIe link, and its present and highest width. The present
- * generation is not read, since an idle GPU's link is slower; its width is not reduced.
+ * generation is not read, because an idle GPU lowers it; the width stays the same.
  */
 static void read_pcie(const struct machine *machine, struct end *end)
 {
@@ -154,7 +154,7 @@ static int ancestor_of(const struct machine *machine, uint32_t source, uint32_t 
 
 /*
  * Finds the route between two GPUs. Without peer access bytes go through the host, even if both GPUs have
- * NVLinks. If it is unknown where active NVLinks lead, the route stays unknown.
+ * NVLinks. If the other ends of active NVLinks are unknown, the route stays unknown.
  */
 static void find_route(const struct machine *machine, uint32_t source, uint32_t target)
 {

@@ -6,8 +6,8 @@
 
 /*
  * Finds what connects each pair of GPUs, and the highest rate of that connection, and stores it in
- * pairs->routes. Source is NVML, which knows the GPUs by PCI address. Routes that NVML does not report stay
- * unknown, and pairs->route_missing says why.
+ * pairs->routes. The source is NVML, which identifies GPUs by PCI address. Routes that NVML does not report
+ * stay unknown, and pairs->route_missing says why.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_limits_read(struct kwhy_pairs *pairs, struct kwhy_error *error);
 

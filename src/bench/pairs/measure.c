@@ -13,8 +13,8 @@
 
 enum { PUT_WARM = 8, PUT_TIMED = 64, WARM_FEW = 1, TIMED_FEW = 4, LOAD_BEYOND = 8, NCCL_TIMED = 20 };
 /*
- * Transfers of more than this size need only a few repetitions, since the cost of start and end is
- * negligible. nvbandwidth's default of 512 MiB is not above it.
+ * Larger transfers need only a few repetitions, because the time of start and end is negligible.
+ * nvbandwidth's default size, 512 MiB, still gets all repetitions.
  */
 #define FEW_BYTES (UINT64_C(512) << 20)
 
@@ -31,8 +31,8 @@ static bool is_socket(const struct kwhy_pair_work *work)
 }
 
 /*
- * Fails if a kernel of the last puts gave up waiting. Its flags are then out of step, so that no further put
- * is possible.
+ * Fails if a kernel of the last puts stopped waiting because of its timeout. Its flags then no longer match
+ * the number of rounds, so further puts are impossible.
  */
 static enum kwhy_status check_put(const struct kwhy_pair_work *work, struct kwhy_error *error)
 {
@@ -116,7 +116,7 @@ enum kwhy_status kwhy_pair_drain(struct kwhy_pair_work *work, struct kwhy_error 
 }
 
 /*
- * Opens the gate on this rank's stream (`gated` NULL: it has none) and those of the other ranks, all at
+ * Opens the gate on this rank's stream (`gated` NULL: there is none) and the gates of the other ranks, all at
  * nearly the same time.
  */
 static enum kwhy_status let_go(
@@ -171,9 +171,10 @@ enum kwhy_status kwhy_pair_warm_up(struct kwhy_pair_work *work, struct kwhy_erro
 }
 
 /*
- * Whether a group of transfers is queued and timed at all its ends. A time from one end alone would include
- * how long events take to arrive from the other ends: 5 us to 10 us on an H200. A put between ranks is timed
- * at one end only, since the other end's part is a single kernel that includes the warm-up rounds.
+ * Whether a group of transfers is queued and timed by both GPUs' sides. A time from one side alone would
+ * include the time that an event of the other side takes to arrive: 5 us to 10 us on an H200. A put between
+ * ranks is timed at one side only, because the other side's part is a single kernel that also runs the
+ * warm-up rounds.
  */
 static bool is_of_all_ends(const struct kwhy_pair_work *work)
 {
@@ -223,15 +224,15 @@ static enum kwhy_status space_elapsed(
 }
 
 /*
- * Gets the time between the events `begin` and `end`, in seconds, at the slowest of the ends that this
- * process times.
+ * Gets the time between the events `begin` and `end`, in seconds. Of the GPUs that this process times, the
+ * slowest counts.
  */
 static enum kwhy_status elapsed(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
 {
 	double time_ns = 0, most_ns = 0;
 	enum kwhy_status status = KWHY_OK;
 
-	/* Drain first: it notices if the stream waits for a process that has ended. */
+	/* Drain first, because that notices when the stream waits for a process that has ended. */
 	if (work->testbed->ranks && kwhy_pair_is_shared(work->config))
 		status = kwhy_pair_drain(work, error);
 	for (uint32_t i = 0; !status && i < work->testbed->count; i++)
@@ -270,15 +271,15 @@ static enum kwhy_status timed(
 	return status;
 }
 
-/* Number of transfers in a round: two where bytes go there and back, as in a put or a ping-pong. */
+/* Number of one-way transfers in a round: two where bytes go there and back, as in a put or a ping-pong. */
 static double ways(const struct kwhy_pair_work *work)
 {
 	return work->config->engine == KWHY_PAIR_PUT || work->config->engine == KWHY_PAIR_PING_PONG ? 2 : 1;
 }
 
 /*
- * Takes a sample as nccl-tests does: operations are queued one by one while earlier ones run, each at another
- * offset of the buffers.
+ * Takes a sample as nccl-tests does: operations are queued one after another while earlier ones run, each at
+ * another offset of the buffers.
  */
 static enum kwhy_status sample_queued(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
 {
@@ -387,7 +388,7 @@ enum kwhy_status kwhy_pair_sample(
 		status = kwhy_pair_ranks_drain(work, &others_s, error);
 	/*
 	 * The sample lasts until the last rank has done its part. Isolated transfers are an exception: the
-	 * other ranks' parts began before this rank's, so their times would be too long.
+	 * other ranks' parts began before this rank's part, so the last rank's time would be too long.
 	 */
 	if (is_of_all_ends(work) && work->config->clock != KWHY_PAIR_ISOLATED)
 		out->seconds = fmax(out->seconds, others_s);
@@ -398,7 +399,7 @@ enum kwhy_status kwhy_pair_part_issue(
 	struct kwhy_pair_work *work, uint32_t warm, uint32_t count, struct kwhy_error *error)
 {
 	work->part_count = count;
-	/* a single kernel runs all rounds, warm-up rounds included */
+	/* a single kernel runs all rounds, including warm-up rounds */
 	if (work->config->engine == KWHY_PAIR_PUT)
 		return timed(work, 0, warm + count, error);
 	return timed(work, warm, count, error);
@@ -468,7 +469,7 @@ enum kwhy_status kwhy_pair_part_verify(struct kwhy_pair_work *work, bool *out_sa
 	return status;
 }
 
-/* Verifies the received bytes at all ends. Through a socket the bytes came back to this rank, too. */
+/* Verifies the received bytes on all GPUs. Bytes sent through a socket also came back to this rank. */
 enum kwhy_status kwhy_pair_verify(struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error)
 {
 	bool same = true;

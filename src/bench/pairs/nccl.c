@@ -102,7 +102,10 @@ enum kwhy_status kwhy_pair_nccl_join(struct kwhy_pair_testbed *testbed, const st
 
 static void stop(struct kwhy_pair_testbed *testbed, kwhy_nccl_communicator *communicator)
 {
-	/* If a rank was lost, destroying a communicator would wait for that rank, so it is aborted. */
+	/*
+	 * If a rank was lost, destroying a communicator would wait for it forever, so the communicator is
+	 * aborted.
+	 */
 	if (*communicator && testbed->ranks && kwhy_pair_ranks_is_lost(testbed->ranks))
 		testbed->nccl.ncclCommAbort(*communicator);
 	else if (*communicator)
@@ -147,8 +150,8 @@ static kwhy_nccl_stream stream_of(const struct kwhy_pair_testbed *testbed, uint3
 }
 
 /*
- * Offset in its buffers at which transfer `i` of a row takes place. It is 0 except with the clock of
- * nccl-tests (QUEUED), where successive transfers use successive ranges.
+ * Offset in the buffers of transfer `i` of a series. It is 0, except with timing as in nccl-tests (QUEUED),
+ * where successive transfers use successive ranges.
  */
 static uint64_t shift_of(const struct kwhy_pair_work *work, uint32_t i)
 {
@@ -160,8 +163,8 @@ static uint64_t shift_of(const struct kwhy_pair_work *work, uint32_t i)
 }
 
 /*
- * Queues a send at the source and the matching receive at the target, as far as this process drives them. In
- * a communicator of two GPUs the one with the lower number is rank 0.
+ * Queues a send at the source and the matching receive at the target, for those of the two GPUs that this
+ * process drives. In a communicator of two GPUs the one with the lower number is rank 0.
  */
 static enum kwhy_nccl_result one_way(struct kwhy_pair_work *work, uint32_t source, uint32_t target,
 	const struct kwhy_gpu_copy *bytes, uint64_t shift)

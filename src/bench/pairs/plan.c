@@ -139,7 +139,7 @@ static void add_loads(struct maker *maker, uint32_t source, uint32_t target)
 
 /*
  * Size in bytes that the engine uses in place of sizes[i]. Collectives round it down to equal parts. 0: the
- * size is left out, for example because it is the same as the one before.
+ * size is left out, for example because it equals the one before.
  */
 static uint64_t size_of(const struct maker *maker, enum kwhy_pair_engine engine, size_t i)
 {
@@ -147,7 +147,7 @@ static uint64_t size_of(const struct maker *maker, enum kwhy_pair_engine engine,
 	uint64_t bytes = maker->sizes[i];
 
 	if (engine == KWHY_PAIR_EXCHANGE && maker->request->ranks && bytes < EXCHANGE_MIN_BYTES)
-		return 0; /* both ends start some microseconds apart, too far for small sizes */
+		return 0; /* the two sides start some microseconds apart, which is too much for small sizes */
 	if (!kwhy_pair_is_collective(engine))
 		return bytes;
 	bytes = kwhy_pair_collective_bytes(engine, bytes, gpus);
@@ -190,7 +190,7 @@ static bool is_usual(
 	bool is_direct = maker->pairs->is_direct[source][target];
 
 	if (engine == KWHY_PAIR_NCCL_FULL && maker->pairs->gpu_count == 2)
-		return false; /* the communicator of all GPUs is that of the only pair */
+		return false; /* with one pair, the communicator of all GPUs is that of the pair */
 	if (is_nccl(engine))
 		return maker->request->backend == KWHY_GPU_CUDA;
 	switch (engine) {

@@ -14,7 +14,7 @@ struct kwhy_pair_request {
 	uint32_t device_count;
 	/* bits of enum kwhy_pair_engine; 0: those that suit the back end and the pair */
 	unsigned engines;
-	unsigned clocks;		  /* bits of enum kwhy_pair_clock; 0: all that each engine has */
+	unsigned clocks;		  /* bits of enum kwhy_pair_clock; 0: all clocks of each engine */
 	uint64_t least_bytes, most_bytes; /* range of sizes; 0: from 1 B to 1 GiB (16 MiB on the host) */
 	uint32_t random_sizes;		  /* number of random sizes in addition to powers of two */
 	bool no_loads;			  /* do not measure pairs under load from other transfers */
@@ -52,7 +52,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_request_complete(
 	struct kwhy_pair_request *request, struct kwhy_error *error);
 
 /*
- * Writes those settings as text that decide which configurations there are and which number each has.
+ * Writes as text the settings that determine the configurations and their numbers.
  * kwhy_pair_request_complete() must have been called.
  */
 enum { KWHY_PAIR_REQUEST_BYTES = 200 };

@@ -64,8 +64,8 @@ static bool is_hello(const struct kwhy_rank_hello *hello)
 }
 
 /*
- * Computes the proof of side `of`, one of the two texts below. Without a secret a proof says nothing; then
- * the kernel's socket table shows which user the other end belongs to.
+ * Computes the proof of side `of`, one of the two texts below. Without a secret a proof is worthless; the
+ * kernel's socket table then shows which user owns the other end.
  */
 static void prove(const struct kwhy_rank_acceptor *acceptor, const char *of,
 	const struct kwhy_rank_hello *connects, const struct kwhy_rank_hello *accepts,
@@ -101,8 +101,8 @@ bool kwhy_rank_acceptor_handshake(
 }
 
 /*
- * Sends a few bytes without waiting: the send buffer of a new connection is empty. false: they could not be
- * sent and the connection is to be closed.
+ * Sends a few bytes without waiting: they fit because the send buffer of a new connection is empty. false:
+ * they could not be sent, so the caller closes the connection.
  */
 static bool send_now(int socket, const void *bytes, size_t count)
 {

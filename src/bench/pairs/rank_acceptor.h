@@ -7,11 +7,11 @@
 
 /*
  * Handshake on a new connection: the connecting rank sends its hello message, then the listening rank sends
- * its own; then both send their proofs, in the same order. A proof is an HMAC-SHA-256 of a text that names
- * the side, and of both hello messages; its key is the secret. Only rank_link.c uses this.
+ * its own; then both send their proofs, in the same order. A proof is the HMAC-SHA-256, keyed with the
+ * secret, of a text that names the side and of both hello messages. Only rank_link.c uses this.
  */
 
-/* An accepted connection whose other end has not proved that it knows the secret. */
+/* An accepted connection whose other end has not yet proved that it knows the secret. */
 struct kwhy_rank_arrival {
 	int socket; /* -1: this entry is unused */
 	int64_t end_ns;
@@ -29,7 +29,10 @@ struct kwhy_rank_acceptor {
 	const char *secret; /* NULL: the run has no secret */
 	uint32_t port;	    /* port on which this rank listens, as in its hello messages */
 	int listener;	    /* -1: this rank does not listen yet */
-	/* connections refused after a valid hello message: wrong proof, or another user's socket */
+	/*
+	 * number of connections refused after a valid hello message, because of a wrong proof or because the
+	 * socket belongs to another user
+	 */
 	uint32_t refused;
 	struct kwhy_rank_arrival arrivals[KWHY_RANK_ARRIVALS];
 };
@@ -39,8 +42,8 @@ void kwhy_rank_acceptor_init(
 void kwhy_rank_acceptor_done(struct kwhy_rank_acceptor *acceptor);
 
 /*
- * Waits for the next rank that proves itself and gives out its hello message and socket. Connections that
- * prove nothing in time are closed. false: no rank did until `end_ns`.
+ * Waits for the next rank that proves itself, and returns its hello message and socket. Connections that
+ * prove nothing within their time are closed. false: no rank proved itself by `end_ns`.
  */
 bool kwhy_rank_acceptor_accept(
 	struct kwhy_rank_acceptor *acceptor, int64_t end_ns, struct kwhy_rank_hello *out, int *out_socket);

@@ -37,7 +37,7 @@ static enum kwhy_status refuse(uint32_t from, struct kwhy_error *error)
 		error, KWHY_E_LOST, "rank %u sends what no rank sends; is it another program?", from);
 }
 
-/* Receives head and body of a message before one common deadline. */
+/* Receives header and body of a message. One deadline applies to both. */
 static enum kwhy_status receive_message(
 	struct kwhy_pair_calls *calls, uint32_t from, struct kwhy_pair_message *out, struct kwhy_error *error)
 {
@@ -78,8 +78,8 @@ static enum kwhy_status serve_one(struct kwhy_pair_calls *calls, uint32_t from,
 }
 
 /*
- * Whether the answer to a failed request is valid: its text fills the body and is free of control characters
- * that a terminal would act on.
+ * Whether the answer to a failed request is valid: its text fills the body and has no control characters that
+ * a terminal would execute.
  */
 static bool is_failure(const struct kwhy_pair_message *answer)
 {
@@ -176,7 +176,8 @@ enum kwhy_status kwhy_pair_await(
 {
 	enum kwhy_status status = KWHY_OK;
 
-	if (!calls->is_requested[from]) /* sending the request failed, and that was reported then */
+	if (!calls->is_requested[from]) /* the answer belongs to a request that could not be sent completely,
+					   and that failure was reported then */
 		return kwhy_fail(error, KWHY_E_LOST, "rank %u ended in the middle", from);
 	while (!status && !calls->has_answered[from])
 		status = take_next(calls, from, SILENCE_NS, error);

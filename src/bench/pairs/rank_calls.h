@@ -6,14 +6,14 @@
 
 /*
  * Requests that ranks send to each other, and their answers. While a rank waits for an answer it serves the
- * requests of others, so that any rank may lead. Each rank may have one request pending, several ranks at the
- * same time.
+ * requests of others, so that any rank may lead. A rank may have one pending request to each other rank.
  */
 enum { KWHY_PAIR_CALL_BYTES_MAX = 16 << 10 };
 
 struct kwhy_pair_message {
 	struct {
-		uint32_t what; /* number of the request, as its sender and receiver define it; 0: an answer */
+		uint32_t
+			what; /* number of the request, defined by the callers; 0: the message is an answer */
 		uint32_t status;
 		uint64_t bytes;
 	} head;
@@ -36,10 +36,10 @@ struct kwhy_pair_calls {
 	enum kwhy_status (*serve)(void *context, uint32_t from, const struct kwhy_pair_message *requested,
 		struct kwhy_pair_message *answer, struct kwhy_error *error);
 	void *context;
-	/* for each rank: its answer, if it came while another rank's was awaited */
+	/* by rank: its answer, if it came while the answer of another rank was awaited */
 	struct kwhy_pair_message *answers;
-	uint32_t requested[KWHY_PAIR_GPUS_MAX]; /* for each rank: number of the request that it has not
-						   answered */
+	uint32_t requested[KWHY_PAIR_GPUS_MAX]; /* by rank: number of the request that it has not answered yet
+						 */
 	bool is_requested[KWHY_PAIR_GPUS_MAX], has_answered[KWHY_PAIR_GPUS_MAX];
 };
 
@@ -49,8 +49,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_calls_init(
 void kwhy_pair_calls_done(struct kwhy_pair_calls *calls);
 
 /*
- * Sends a request. Then kwhy_pair_await() must be called exactly once for it, also if something else has
- * failed since.
+ * Sends a request. kwhy_pair_await() must then be called exactly once for it, even if something else has
+ * failed in between.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_rank_request(struct kwhy_pair_calls *calls, uint32_t to, uint32_t what,
 	const void *body, size_t bytes, struct kwhy_error *error);

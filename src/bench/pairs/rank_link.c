@@ -81,7 +81,7 @@ static enum kwhy_status keep(struct kwhy_rank_link *link, const struct kwhy_rank
 	return KWHY_OK;
 }
 
-/* Stores the address at which a rank listens, as this rank sees it. */
+/* Stores the address at which a rank listens, as seen from this rank. */
 static void note_place(struct kwhy_rank_address *out, const struct kwhy_rank_hello *hello, int socket_number)
 {
 	struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
@@ -166,8 +166,8 @@ static int reach(const struct sockaddr_storage *address, int *out_socket)
 }
 
 /*
- * Starts to listen before this rank sends its first hello message, which names the port. It listens on the
- * network interface through which rank 0 is reached.
+ * Starts to listen. This happens before this rank sends its first hello message, because that message
+ * contains the port. It listens on the network interface through which rank 0 is reached.
  */
 static enum kwhy_status open_acceptor(
 	struct kwhy_rank_acceptor *acceptor, int socket_number, int64_t end_ns, struct kwhy_error *error)
@@ -228,7 +228,7 @@ static enum kwhy_status receive_addresses(struct kwhy_rank_link *link,
 
 /*
  * Connects a rank other than 0: reports its address to rank 0, receives the addresses of all ranks, connects
- * to the lower ones and accepts the higher ones.
+ * to the lower ranks and accepts connections of the higher ranks.
  */
 static enum kwhy_status join(struct kwhy_rank_link *link, struct kwhy_rank_acceptor *acceptor,
 	const struct sockaddr_storage *first, int64_t end_ns, struct kwhy_error *error)

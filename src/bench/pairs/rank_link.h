@@ -9,19 +9,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* time in seconds for a message to arrive; a rank whose message is incomplete by then counts as lost */
+/*
+ * seconds within which a message must have arrived; a rank whose message is incomplete by then counts as lost
+ */
 enum { KWHY_RANK_SILENCE_S = 120 };
 enum { KWHY_RANK_SECRET_MIN = 16 }; /* least number of characters of a secret */
 
 /*
  * TCP connections between processes that measure together, one for each pair of ranks. Rank 0 listens at an
- * address that all ranks know. The others send it the addresses at which they listen themselves, and it sends
- * the list of them to all. Before anything else is read from a connection, both its ends prove that they know
- * the secret (HMAC-SHA-256 over both hello messages, which contain random numbers). A connection that fails
- * to prove it is closed; it neither delays nor ends the run. Without a secret ranks connect only on the
- * loopback interface and only with sockets of their own user. All later messages are checked field by field
- * (rank_wire.h), but they are neither encrypted nor signed: whoever can change packets between the hosts can
- * change them. Only one thread of a process may use a link.
+ * address that all ranks know. The other ranks send rank 0 the addresses at which they listen, and rank 0
+ * sends the list of these addresses to all. Before anything else is read from a connection, both its ends
+ * prove that they know the secret (HMAC-SHA-256 over both hello messages, which contain random numbers). A
+ * connection that fails to prove it is closed; it neither delays nor ends the run. Without a secret ranks
+ * connect only on the loopback interface and only to sockets of their own user. All later messages are
+ * checked field by field (rank_wire.h), but they are neither encrypted nor signed: an attacker who can change
+ * packets between the hosts can change messages. Only one thread of a process may use a link.
  */
 struct kwhy_rank_link {
 	uint32_t rank, size;

@@ -4,23 +4,27 @@
 
 #include "bench/pairs/ranks.h"
 
-/* The requests between ranks, with the bodies of requests and answers. Only rank_*.c and ranks.c use them. */
+/*
+ * The requests between ranks, with what the bodies of requests and answers contain. Only rank_*.c and ranks.c
+ * use them.
+ */
 enum kwhy_rank_word {
 	KWHY_RANK_FACTS = 1, /* answer: struct kwhy_pair_rank_facts */
-	KWHY_RANK_LEARN,     /* body: facts of all ranks; answer: bool for each GPU, whether it is reached */
-	KWHY_RANK_BATCH,     /* body and answer: struct kwhy_rank_batch */
-	KWHY_RANK_NCCL,	     /* body: struct kwhy_rank_nccl: join a communicator */
-	KWHY_RANK_BEGIN,     /* body: struct kwhy_rank_begin; answer: struct kwhy_rank_rounds */
-	KWHY_RANK_ISSUE,     /* body: struct kwhy_rank_issue */
-	KWHY_RANK_GO,	     /* opens the gate that holds the queued copies of an exchange */
-	KWHY_RANK_DRAIN,     /* answer: double: seconds of one transfer */
-	KWHY_RANK_VERIFY,    /* answer: uint32_t: 1 if the received bytes are those sent */
-	KWHY_RANK_STREAM,    /* body: struct kwhy_rank_stream; after it come the bytes of the transfers */
-	KWHY_RANK_CLOCK,     /* answer: struct kwhy_rank_clock */
-	KWHY_RANK_SENSE,     /* body: struct kwhy_rank_sense; answer: its conditions, updated */
-	KWHY_RANK_MARK,	     /* body: uint32_t: 0 at the start of the run, 1 at its end */
-	KWHY_RANK_DRIFT,     /* answer: struct kwhy_pair_drift */
-	KWHY_RANK_PART,	     /* ends communicators and closes shared memory */
+	KWHY_RANK_LEARN, /* body: facts of all ranks; answer: for each GPU a bool, whether this rank's GPU can
+			    access its memory */
+	KWHY_RANK_BATCH, /* body and answer: struct kwhy_rank_batch */
+	KWHY_RANK_NCCL,	 /* body: struct kwhy_rank_nccl: join a communicator */
+	KWHY_RANK_BEGIN, /* body: struct kwhy_rank_begin; answer: struct kwhy_rank_rounds */
+	KWHY_RANK_ISSUE, /* body: struct kwhy_rank_issue */
+	KWHY_RANK_GO,	 /* opens the gates that hold back the queued copies of an exchange */
+	KWHY_RANK_DRAIN, /* answer: double: seconds of one transfer */
+	KWHY_RANK_VERIFY, /* answer: uint32_t: 1 if the received bytes are those sent */
+	KWHY_RANK_STREAM, /* body: struct kwhy_rank_stream; after it come the bytes of the transfers */
+	KWHY_RANK_CLOCK,  /* answer: struct kwhy_rank_clock */
+	KWHY_RANK_SENSE,  /* body: struct kwhy_rank_sense; answer: its conditions, updated */
+	KWHY_RANK_MARK,	  /* body: uint32_t: 0 at the start of the run, 1 at its end */
+	KWHY_RANK_DRIFT,  /* answer: struct kwhy_pair_drift */
+	KWHY_RANK_PART,	  /* ends communicators and closes shared memory */
 	KWHY_RANK_STOP,
 	KWHY_RANK_REQUESTED_COUNT,
 	/* Messages that rank_link.c exchanges before any request. */
@@ -53,8 +57,8 @@ struct kwhy_rank_issue {
 	uint64_t put_rounds, together_rounds;
 };
 /*
- * How many rounds of puts and of collectives a rank has done. The leading rank continues from the highest
- * numbers among the ranks that take part, since flags hold round numbers.
+ * Numbers of rounds of puts and of collectives that a rank has done. Flags in memory hold round numbers that
+ * must increase, so the leading rank continues from the highest numbers among the participating ranks.
  */
 struct kwhy_rank_rounds {
 	uint64_t put, together;

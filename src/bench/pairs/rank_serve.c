@@ -32,7 +32,7 @@ static enum kwhy_status serve_learn(const struct request *request, struct kwhy_e
 	enum kwhy_status status = kwhy_pair_body(
 		request->requested, ranks->facts, ranks->calls.link.size * sizeof(ranks->facts[0]), error);
 
-	ranks->facts[testbed->own] = own; /* a rank keeps its own facts, whatever was sent */
+	ranks->facts[testbed->own] = own; /* a rank keeps its own facts, whatever rank 0 sent */
 	if (!status)
 		status = kwhy_pair_ranks_learn(ranks, error);
 	ranks->has_learned = !status;
@@ -258,14 +258,14 @@ enum kwhy_status kwhy_pair_rank_check(void *context, uint32_t what, bool is_answ
 		(enum kwhy_rank_word)what, is_answer, message->body, message->head.bytes, &limits, error);
 }
 
-/* When a request is allowed. */
+/* The stage from which on a request is allowed. */
 enum stage {
 	ALWAYS,
-	ONCE,	/* until the facts of all ranks are known */
+	ONCE,	/* only while the facts of all ranks are not known yet */
 	KNOWN,	/* once the facts of all ranks are known */
 	BEGUN,	/* once the requesting rank has begun a configuration */
-	SHARED, /* as BEGUN, if all ends take part in each of its transfers */
-	SOCKETS /* as BEGUN, if its engine is the socket */
+	SHARED, /* as BEGUN, and all participating ranks do a part of each transfer */
+	SOCKETS /* as BEGUN, and the engine is the socket */
 };
 
 static bool is_at(const struct kwhy_pair_ranks *ranks, enum stage stage, uint32_t from)

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum { RETRY_NS = 20000000 };
-/* Times in seconds of the keep-alive probes, by which a host that is gone is noticed within a minute. */
+/* Times in seconds of TCP keep-alive probes, which detect within a minute that a host has died. */
 enum { PROBE_AFTER_S = 30, PROBE_EVERY_S = 10, PROBES = 3 };
 
 void kwhy_rank_socket_silence(int socket, int seconds)
@@ -171,9 +171,9 @@ enum kwhy_status kwhy_rank_link_listen_here(int *out_socket, uint16_t *out_port,
 }
 
 /*
- * Whether a socket is connected to itself. That happens where nobody listens yet on a port that the kernel
- * may also give to outgoing connections. Such a socket is set up to vanish when it is closed, so that rank 0
- * can have the port.
+ * Whether a socket is connected to itself. This happens if nobody listens yet on a port that the kernel also
+ * uses for outgoing connections. Such a socket is set to close without delay (SO_LINGER), so that rank 0 can
+ * use the port.
  */
 bool kwhy_rank_socket_is_to_itself(int socket_number)
 {
@@ -212,8 +212,8 @@ static bool is_served(const struct sockaddr_storage *address)
 
 /*
  * Listens on that address only. Fails immediately if another program listens on the port, as PyTorch's store
- * may. If the port is only in use by a connection, or was until recently, it retries until end_ns; the other
- * ranks wait that long.
+ * may. If only a connection uses the port, or used it recently, it retries until end_ns; the other ranks wait
+ * that long.
  */
 enum kwhy_status kwhy_rank_socket_listen(const struct sockaddr_storage *at, uint16_t port, int64_t end_ns,
 	int *out, uint32_t *out_port, struct kwhy_error *error)

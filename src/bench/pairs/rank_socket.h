@@ -20,7 +20,7 @@ socklen_t kwhy_rank_address_length(const struct sockaddr_storage *address);
 
 /*
  * kwhy_rank_socket_silence() limits each wait for the other end to `seconds`. kwhy_rank_socket_prepare() sets
- * the timeout for hello messages, and keep-alive probes, which notice dead hosts.
+ * the timeout for hello messages, and TCP keep-alive probes, which detect hosts that have died.
  */
 void kwhy_rank_socket_silence(int socket, int seconds);
 void kwhy_rank_socket_prepare(int socket);

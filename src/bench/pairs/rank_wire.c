@@ -15,7 +15,7 @@ enum kind {
 	TEXT  /* ends with NUL within its size; has no control characters but tabs and line ends */
 };
 
-/* What the upper limit of a field is. */
+/* Kinds of upper limits of a field. */
 enum bound {
 	/* `most` of the field's row */
 	CONSTANT,
@@ -23,7 +23,7 @@ enum bound {
 	BELOW_RANKS,
 	/* size of the buffers in bytes */
 	CAPACITY,
-	/* value of the message's field at offset `most`, which has the same kind */
+	/* value of another field of the message, at offset `most` and of the same kind */
 	ANOTHER_FIELD,
 };
 
@@ -41,7 +41,10 @@ struct message {
 	bool of_each_rank;	    /* the message is an array of this struct, one for each rank */
 };
 
-/* Upper limit of clocks, counters, process numbers and sizes. A double holds integers up to it exactly. */
+/*
+ * Upper limit of clocks, counters, process numbers and sizes: 2^53, up to which a double holds every integer
+ * exactly.
+ */
 #define LARGE 9007199254740992.0
 #define NUMBER_32 4294967295.0
 #define NUMBER_63 9223372036854775807.0
@@ -83,7 +86,7 @@ enum { ROW_MAX = 1024, NUMA_MAX = 65535 };
 		AT(type, member throttle_bits, UNSIGNED_32, CONSTANT, 0, NUMBER_32)
 
 static const struct field hello_fields[] = {
-	/* rank_link.c checks that both are this rank's own, so that it can give clearer messages. */
+	/* rank_link.c checks these two fields itself, because it can give clearer messages. */
 	AT(struct kwhy_rank_hello, rank, UNSIGNED_32, CONSTANT, 0, KWHY_PAIR_GPUS_MAX - 1),
 	AT(struct kwhy_rank_hello, size, UNSIGNED_32, CONSTANT, 2, KWHY_PAIR_GPUS_MAX),
 	AT(struct kwhy_rank_hello, port, UNSIGNED_32, CONSTANT, 0, UINT16_MAX),

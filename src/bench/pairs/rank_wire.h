@@ -6,10 +6,10 @@
 #include "bench/pairs/rank_messages.h"
 
 /*
- * The messages between ranks, and the one place where their fields are checked: no received byte is used
- * before kwhy_rank_wire_check() has accepted the message. Messages are structs as they are in memory, so all
- * ranks must run the same version of kwhy on the same kind of machine. Other versions are recognised by the
- * version and size in the hello message.
+ * The messages between ranks. Their fields are checked here and nowhere else: no received byte is used before
+ * kwhy_rank_wire_check() has accepted the message. Messages are structs as they are in memory, so all ranks
+ * must run the same version of kwhy on the same kind of machine. Other versions are recognised by the version
+ * and size in the hello message.
  */
 struct kwhy_rank_hello {
 	char mark[8];
@@ -19,7 +19,7 @@ struct kwhy_rank_hello {
 	unsigned char nonce[KWHY_SHA256_BYTES]; /* random number, new for each connection */
 };
 
-/* The address at which a rank listens, as rank 0 sees it. */
+/* The address at which a rank listens; rank 0 determines it from the rank's connection. */
 struct kwhy_rank_address {
 	uint32_t rank, port;
 	uint32_t family; /* IP version, 4 or 6; 0: the rank is on rank 0's host */
@@ -29,7 +29,7 @@ struct kwhy_rank_address {
 	unsigned char address[16];
 };
 
-/* Limits of values that the receiving rank knows by itself. */
+/* Limits of values in messages, which the receiving rank knows from its own settings. */
 struct kwhy_rank_limits {
 	uint32_t ranks;
 	uint64_t bytes_most; /* bytes of the largest transfer, which are the size of the buffers */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that the leading rank sends to the others, and rank 0 to all. */
+/* Requests that the leading rank sends to the other participating ranks, and rank 0 to all. */
 #include "bench/pairs/rank_messages.h"
 
 #include "base/clock.h"
@@ -151,7 +151,7 @@ enum kwhy_status kwhy_pair_ranks_begin(struct kwhy_pair_work *work, bool spoils,
 	return status;
 }
 
-/* Whether the copies of both ends must begin at the same time, for which gates hold them. */
+/* Whether the copies of both GPUs must begin at the same time. Gates then hold them back. */
 static bool is_held(const struct kwhy_pair_work *work)
 {
 	return work->config->engine == KWHY_PAIR_EXCHANGE;
@@ -267,7 +267,7 @@ enum kwhy_status kwhy_pair_ranks_stream(
 	start_ns = kwhy_clock_mono_ns();
 	if (!status)
 		status = send_rounds(work, count, returns, error);
-	if (!status && !returns) /* the answer arrives after the receiver has the last byte */
+	if (!status && !returns) /* the answer is sent after the receiver has received the last byte */
 		status = await_all(work, NULL, 0, error);
 	*out_s = (double)(kwhy_clock_mono_ns() - start_ns) * 1e-9 / count / (returns ? 2 : 1);
 	return status || !returns ? status : await_all(work, NULL, 0, error);

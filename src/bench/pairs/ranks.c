@@ -36,7 +36,8 @@ enum kwhy_status kwhy_pair_ranks_open(
 }
 
 /*
- * Ends running work before the memory that it uses is closed. Such work may wait for a rank that has ended.
+ * Waits for running work before the memory that it uses is closed. Such work may itself wait for a rank that
+ * has ended.
  */
 static void end_work(const struct kwhy_pair_testbed *testbed)
 {
@@ -100,7 +101,7 @@ void kwhy_pair_ranks_part(struct kwhy_pair_ranks *ranks)
 			ranks->is_lost |= kwhy_pair_await(calls, i, NULL, 0, &error) != KWHY_OK;
 }
 
-/* Asks the other ranks to end. A rank with a pending answer is left out. */
+/* Asks the other ranks to end. A rank that owes an answer is left out. */
 static void let_go(struct kwhy_pair_ranks *ranks)
 {
 	struct kwhy_error error;
@@ -145,7 +146,7 @@ static enum kwhy_status share_memory(struct kwhy_pair_ranks *ranks, struct kwhy_
 		status = kwhy_bench_device(buffers, KWHY_BENCH_SINK, &sink, error);
 	if (status)
 		return status;
-	/* A device whose memory cannot be shared can still be reached by NCCL and by sockets. */
+	/* If a device's memory cannot be shared, NCCL and sockets can still transfer to and from it. */
 	facts->shares = ops->memory_share && !ops->memory_share(buffers->gpu, source, &facts->source, &why) &&
 		!ops->memory_share(buffers->gpu, sink, &facts->sink, &why) &&
 		!ops->memory_share(buffers->gpu, testbed->flags[testbed->own], &facts->flags, &why);
@@ -179,8 +180,8 @@ static void tell(struct kwhy_pair_ranks *ranks, const char *settings)
 }
 
 /*
- * Chooses this rank's GPU: the one that --device names for it, or else the one with the rank's number on its
- * host.
+ * Chooses this rank's GPU: the GPU that --device names for the rank, or else the GPU whose number is the
+ * rank's number on its host.
  */
 static enum kwhy_status choose(const struct kwhy_pair_ranks *ranks, const struct kwhy_pair_request *request,
 	char out[CHOICE_BYTES], struct kwhy_error *error)
@@ -197,7 +198,8 @@ static enum kwhy_status choose(const struct kwhy_pair_ranks *ranks, const struct
 			request->device_count, size);
 	if (request->devices)
 		snprintf(out, CHOICE_BYTES, "%s", request->devices[rank]);
-	else if (request->backend == KWHY_GPU_HOST || count == 1) /* launchers may show a rank one GPU */
+	else if (request->backend == KWHY_GPU_HOST ||
+		count == 1) /* launchers may make only one GPU visible to each rank */
 		snprintf(out, CHOICE_BYTES, "%u", count ? local % count : 0);
 	else if (local >= count)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,

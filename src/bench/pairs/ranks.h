@@ -10,10 +10,10 @@
 
 /*
  * Measures pairs of GPUs that belong to different processes (ranks), one GPU each. Rank 0 decides what is
- * measured next and keeps the results. For each configuration one rank leads: it queues the work, takes the
- * samples and asks the ranks that take part for their share, which is to overwrite sinks, to receive, and to
- * check the received bytes. GPUs of one host reach each other's memory by shared handles (gpu.h). NCCL and
- * sockets work between all GPUs.
+ * measured next and keeps the results. For each configuration one rank leads. It queues the work and takes
+ * the samples, and it asks the other participating ranks to overwrite sinks, to receive, and to check the
+ * received bytes. GPUs of one host reach each other's memory by shared handles (gpu.h). NCCL and sockets work
+ * between all GPUs.
  */
 
 /* What a rank reports about itself and its GPU once, at the start. */
@@ -24,13 +24,14 @@ struct kwhy_pair_rank_facts {
 	uint64_t memory_bytes;
 	int32_t numa_node, architecture;
 	uint32_t sm_count, seed;
-	uint32_t shares; /* 1: the handles below are valid; 0: the memory cannot be shared */
+	uint32_t shares; /* 1: the memory is shared and the handles below are valid; 0: the memory cannot be
+			    shared */
 	struct kwhy_gpu_shared source, sink, flags;
 };
 
 /*
- * Offset of the clocks of a rank's host from those of rank 0: their difference in nanoseconds, and the half
- * width of its error.
+ * Offset of the clocks of a rank's host from those of rank 0: their difference in nanoseconds, and half of
+ * the width of its error interval.
  */
 struct kwhy_pair_offset {
 	int64_t at_mono_ns; /* when it was measured, on rank 0's CLOCK_MONOTONIC */
@@ -44,7 +45,7 @@ struct kwhy_pair_ranks {
 	struct kwhy_pair_rank_facts facts[KWHY_PAIR_GPUS_MAX];
 	/* by rank: buffers of the GPUs of other ranks */
 	struct kwhy_bench_buffers gpu_buffers[KWHY_PAIR_GPUS_MAX];
-	/* configuration that another rank leads; `part` is what this rank does for it */
+	/* the configuration that another rank leads, and in `part` the work of this rank for it */
 	struct kwhy_pair_config requested;
 	struct kwhy_pair_work part;
 	struct kwhy_pair_marks begin, end;
@@ -83,8 +84,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_meet(struct kwhy_pair_ranks *rank
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_serve(struct kwhy_pair_ranks *ranks, struct kwhy_error *error);
 
 /*
- * In rank 0: has a batch taken by the rank that leads it, as kwhy_pair_batch() does. Times are on that rank's
- * clocks.
+ * In rank 0: asks the rank that leads a configuration to take a batch, as kwhy_pair_batch() does. Times are
+ * on that rank's clocks.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_batch(
 	struct kwhy_pair_ranks *ranks, struct kwhy_pair_batch *batch, struct kwhy_error *error);
@@ -95,9 +96,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_sense(struct kwhy_pair_ranks *ran
 	size_t readings, struct kwhy_transfer_conditions *conditions, struct kwhy_error *error);
 /*
  * In rank 0: kwhy_pair_ranks_mark() takes marks as kwhy_pair_marks_take() does, in each rank, and measures
- * the offsets of the hosts' clocks. For the offsets each rank is asked repeatedly for request->clock_s, at
- * least 64 times, and the quickest answer counts. kwhy_pair_ranks_drifts() computes the drifts between the
- * marks, as kwhy_pair_drifts() does.
+ * the offsets of the hosts' clocks. For the offsets each rank is asked repeatedly during request->clock_s
+ * seconds, at least 64 times, and the fastest answer is used. kwhy_pair_ranks_drifts() computes the drifts
+ * between the marks, as kwhy_pair_drifts() does.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_mark(
 	struct kwhy_pair_ranks *ranks, bool at_end, struct kwhy_error *error);
@@ -116,21 +117,21 @@ int64_t kwhy_pair_ranks_unix_offset(const struct kwhy_pair_ranks *ranks, uint32_
  */
 bool kwhy_pair_leads(const struct kwhy_pair_work *work);
 /*
- * Whether all ends do a part of each transfer, as in a collective. false: the leading rank queues transfers
- * alone.
+ * Whether all GPUs' processes do a part of each transfer, as in a collective. false: the leading rank queues
+ * transfers alone.
  */
 bool kwhy_pair_is_shared(const struct kwhy_pair_config *config);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_begin(
 	struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error);
 /*
- * Asks the other ranks to queue `warm` transfers and then `count` timed ones. `waits`: returns once they have
- * queued them; otherwise kwhy_pair_ranks_issued() waits for that.
+ * Asks the other ranks to queue `warm` transfers and then `count` timed ones. `waits`: returns when they have
+ * queued them; otherwise kwhy_pair_ranks_issued() waits until they have.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_issue(
 	struct kwhy_pair_work *work, uint32_t warm, uint32_t count, bool waits, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_issued(struct kwhy_pair_work *work, struct kwhy_error *error);
 /*
- * For an exchange: asks the other ranks to open their gates, which they do as soon as the message arrives.
+ * For an exchange: asks the other ranks to open their gates, which they do when the message arrives.
  * kwhy_pair_ranks_gone() waits until the gates are open.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_go(struct kwhy_pair_work *work, struct kwhy_error *error);
@@ -147,8 +148,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_verify(
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_buffers(
 	struct kwhy_pair_ranks *ranks, uint64_t bytes, struct kwhy_error *error);
 /*
- * Sends the bytes of a transfer `count` times over the socket. `returns`: each time waits until they have
- * come back. *out_s receives the seconds of one transfer in one direction.
+ * Sends the bytes of a transfer `count` times over the socket. `returns`: after each time waits until the
+ * bytes have been sent back. *out_s receives the seconds of one transfer in one direction.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_stream(
 	struct kwhy_pair_work *work, uint32_t count, bool returns, double *out_s, struct kwhy_error *error);

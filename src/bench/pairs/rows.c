@@ -61,8 +61,8 @@ void kwhy_pair_settings_write(const struct kwhy_pairs *pairs, struct kwhy_text *
 }
 
 /*
- * Writes routes as "# route: " with the words SRC DST WAY LANES LANES_MAX GENERATION LIMIT ANCESTOR. LIMIT is
- * in bytes a second; 0: unknown.
+ * Writes routes as lines "# route: " followed by the words SRC DST WAY LANES LANES_MAX GENERATION LIMIT
+ * ANCESTOR. LIMIT is in bytes a second; 0: unknown.
  */
 void kwhy_pair_routes_write(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 {
@@ -149,7 +149,7 @@ static bool is_same(const struct kwhy_pair_config *a, const struct kwhy_pair_con
 		a->source == b->source && a->target == b->target && a->bytes == b->bytes;
 }
 
-/* Makes the configurations up to number `id`. One that no row has described yet has size 0. */
+/* Makes all configurations up to number `id`. A configuration that no row has described yet has size 0. */
 static enum kwhy_status grow(struct reader *reader, size_t id)
 {
 	struct kwhy_pairs *pairs = reader->pairs;

@@ -85,10 +85,7 @@ static enum kwhy_status read_parts(
 	return status;
 }
 
-/*
- * Reads the samples that the file holds already, and cuts off an incomplete last line, so that rows can be
- * appended.
- */
+/* Reads the samples in the file and cuts off an incomplete last line, so that rows can be appended. */
 static enum kwhy_status resume(
 	struct kwhy_pairs *pairs, struct kwhy_pair_store *store, struct kwhy_error *error)
 {
@@ -121,7 +118,7 @@ static void add_log_row(const struct kwhy_pairs *pairs, size_t id, size_t sample
 		row->seconds * 1e9);
 }
 
-/* Writes the log anew from the samples, so that the two agree even after a crash. */
+/* Writes the log again from the samples, so that both agree even after a crash. */
 static enum kwhy_status begin_log(
 	const struct kwhy_pairs *pairs, struct kwhy_pair_store *store, struct kwhy_error *error)
 {
@@ -236,7 +233,10 @@ enum kwhy_status kwhy_pair_store_add_reading(
 	return kwhy_kept_write(store->files[TEMPERATURES], store->paths[TEMPERATURES], &text, error);
 }
 
-/* Opens a file that is made only with its first row, and writes its header line if it is new. */
+/*
+ * Opens a file that is made only when its first row is written, and writes the header line if the file is
+ * new.
+ */
 static enum kwhy_status begin_row(struct kwhy_pair_store *store, enum part part, const char *row_names,
 	struct kwhy_text *out, struct kwhy_error *error)
 {

@@ -24,11 +24,13 @@
 enum { REFERENCE_EVERY = 20, FOLDER_BYTES = 3072 };
 
 #define WIDTH_RATIO 0.02
-/* A configuration that has its least samples is finished once it has taken this share of the whole time. */
+/*
+ * A configuration that has its minimum of samples is finished when it has used this share of the total time.
+ */
 #define CONFIG_SHARE (1.0 / 400)
 /*
- * When GPUs have cooled down, copies heat them to REWARM_C degrees above the requested temperature. They run
- * for REWARM_STEP_S seconds at a time, for at most REWARM_MAX_NS in all.
+ * When GPUs have cooled, copies warm them to REWARM_C degrees above the requested temperature. The copies run
+ * for REWARM_STEP_S seconds at a time, and for at most REWARM_MAX_NS in total.
  */
 #define REWARM_C 3
 #define REWARM_STEP_S 0.5
@@ -49,7 +51,7 @@ struct sweep {
 	char folder[FOLDER_BYTES];
 };
 
-/* With how many NCCL communicators a configuration is measured; a round uses one of them. */
+/* Number of NCCL communicators with which a configuration is measured; each round uses one of them. */
 static uint32_t communicators_of(const struct sweep *sweep, const struct kwhy_pair_config *config)
 {
 	uint32_t count = sweep->request->communicators;
@@ -64,7 +66,7 @@ static bool is_done(struct sweep *sweep, size_t id)
 
 	config->capped = false;
 	if (config->load == KWHY_PAIR_REFERENCE)
-		return true; /* the reference is measured between the other configurations */
+		return true; /* the reference is measured between other configurations, not in the rounds */
 	if (config->sample_count < KWHY_PAIR_SAMPLES_MIN || config->sample_count < communicators)
 		return false;
 	if (kwhy_pair_width(config) <= WIDTH_RATIO)
@@ -122,7 +124,7 @@ static enum kwhy_status measure(struct sweep *sweep, size_t id, struct kwhy_erro
 	return status;
 }
 
-/* Leaves out an engine between two GPUs where it cannot work. Each reason is reported only once. */
+/* Leaves out an engine for two GPUs between which it does not work. Each reason is reported only once. */
 static enum kwhy_status leave_out(struct sweep *sweep, size_t id, struct kwhy_error *error)
 {
 	struct kwhy_pairs *pairs = sweep->pairs;
@@ -154,7 +156,9 @@ static enum kwhy_status batch(struct sweep *sweep, size_t id, struct kwhy_error 
 		return leave_out(sweep, id, error);
 	}
 	taken = config->sample_count - before;
-	/* Number of earlier visits, if each took as many samples as this one. */
+	/*
+	 * Number of earlier visits, computed under the assumption that each took as many samples as this one.
+	 */
 	if (!status)
 		status = kwhy_pair_gauges_fold(&sweep->gauges, config->source,
 			taken ? before / taken : before, &config->conditions, error);
@@ -175,7 +179,7 @@ static enum kwhy_status warm_devices(struct sweep *sweep, double seconds, struct
 
 	taken_ns = kwhy_clock_mono_ns() - start_ns;
 	sweep->pairs->warm_s += (double)taken_ns * 1e-9;
-	sweep->end_ns += taken_ns; /* the time budget does not include warming */
+	sweep->end_ns += taken_ns; /* the time spent on warming is not part of the time budget */
 	if (status != KWHY_E_UNSUPPORTED)
 		return status;
 	sweep->keeps_warm = false;

@@ -18,19 +18,21 @@ struct kwhy_pair_ranks;
 struct kwhy_pair_testbed {
 	struct kwhy_bench_buffers *gpu_buffers[KWHY_PAIR_GPUS_MAX];
 	uint32_t count;
-	bool is_direct[KWHY_PAIR_GPUS_MAX][KWHY_PAIR_GPUS_MAX]; /* [i][k]: GPU i accesses GPU k's memory */
-	struct kwhy_gpu_module *modules[KWHY_PAIR_GPUS_MAX];	/* kernels of puts; NULL: `no_put` says why */
+	bool is_direct[KWHY_PAIR_GPUS_MAX]
+		      [KWHY_PAIR_GPUS_MAX]; /* [i][k]: whether GPU i can access GPU k's memory */
+	struct kwhy_gpu_module *modules[KWHY_PAIR_GPUS_MAX]; /* kernels of puts, a transfer by stores of a
+								kernel; NULL: `no_put` says why */
 	const struct kwhy_gpu_kernel *puts[KWHY_PAIR_GPUS_MAX];
 	uint64_t flags[KWHY_PAIR_GPUS_MAX]; /* [GPU] device address of its flags, 64-bit words;
 					       KWHY_PAIR_*_WORD are indices of words */
 	uint64_t put_rounds;		    /* number of rounds of puts so far; the flags hold such numbers */
 	struct kwhy_nccl nccl;		    /* the library; its pointer is NULL until it is loaded */
 	/*
-	 * Communicators of pairs: [one][other] is GPU `one`'s end of the communicator with `other`; NULL: not
-	 * started.
+	 * Communicators of pairs: [one][other] is GPU `one`'s handle of the communicator with `other`; NULL:
+	 * not started.
 	 */
 	kwhy_nccl_communicator communicators[KWHY_PAIR_GPUS_MAX][KWHY_PAIR_GPUS_MAX];
-	/* each GPU's end of the communicator of all; NULL: not started */
+	/* each GPU's handle of the communicator of all GPUs; NULL: not started */
 	kwhy_nccl_communicator all[KWHY_PAIR_GPUS_MAX];
 	char no_put[200]; /* why puts cannot be measured; "": they can be */
 	/* kernels of collectives, on the host back end only */
@@ -39,8 +41,8 @@ struct kwhy_pair_testbed {
 	uint64_t together_rounds; /* number of rounds of collectives so far */
 	/*
 	 * The processes with one GPU each that measure together; NULL: this process drives all GPUs. The
-	 * entries of other processes' GPUs are copies of this GPU's entry, except that the addresses of
-	 * buffers and flags lead to the other GPU's memory; 0: it cannot be accessed.
+	 * entries of other processes' GPUs are copies of this GPU's entry, except for the addresses of
+	 * buffers and flags, which are those of the other GPU's memory; 0: that memory cannot be accessed.
 	 */
 	struct kwhy_pair_ranks *ranks;
 	uint32_t own;
@@ -54,13 +56,13 @@ bool kwhy_pair_is_own(const struct kwhy_pair_testbed *testbed, uint32_t i);
 uint32_t kwhy_pair_first_own(const struct kwhy_pair_testbed *testbed);
 
 /*
- * Waits until a flag in host memory is at least `wanted`. false: it took seconds, and *late is now 1, or
- * another thread has set *late.
+ * Waits until a flag in host memory is at least `wanted`. false: the wait took seconds, so *late was set to
+ * 1, or another thread had set *late.
  */
 bool kwhy_pair_flag_wait(const uint64_t *flag, uint64_t wanted, uint64_t *late);
 /*
- * Indices of the 64-bit words in a GPU's flags: the round of a collective that the GPU has reached, and words
- * that become 1 if a put or a collective was late.
+ * Indices of the 64-bit words in a GPU's flags: the number of the round that the GPU has reached in a
+ * collective, and words that become 1 when a put or a collective was late.
  */
 enum { KWHY_PAIR_ROUND_WORD = 16, KWHY_PAIR_PUT_LATE_WORD = 8, KWHY_PAIR_LATE_WORD = 24 };
 
@@ -117,11 +119,12 @@ struct kwhy_pair_work {
 	const struct kwhy_pair_config *config;
 	struct kwhy_bench_buffers *source, *target;
 	struct kwhy_bench_buffers *main; /* buffers of the GPU whose first stream is timed */
-	/* the copy to the target, and that to the source for engines that send back */
+	/* the copy to the target, and for engines that send back the copy to the source */
 	struct kwhy_gpu_copy there, back;
 	struct kwhy_gpu_host staging; /* host buffer for the engine KWHY_PAIR_STAGED */
-	uint32_t part_count; /* in a rank that does not lead: number of timed transfers queued last */
-	bool is_forked;	     /* the ends were forked once for a whole row, so that fork and join do nothing */
+	uint32_t part_count; /* in a rank that does not lead: number of timed transfers that were queued last
+			      */
+	bool is_forked; /* the streams were forked once for a whole series, so fork and join do nothing */
 };
 
 /*
@@ -132,7 +135,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_work_begin(struct kwhy_pair_testbed *te
 	const struct kwhy_pair_config *config, bool spoils, struct kwhy_pair_work *out,
 	struct kwhy_error *error);
 
-/* Whether bytes are also sent back to the source, after the others or concurrently. */
+/* Whether bytes are also sent back to the source, either afterwards or at the same time. */
 bool kwhy_pair_goes_back(const struct kwhy_pair_work *work);
 
 /* Runs one untimed transfer and waits for its end. */
@@ -142,7 +145,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_sample(
 KWHY_MUST_USE enum kwhy_status kwhy_pair_verify(
 	struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error);
 
-/* Queues collective number `number` of a row on the communicator of all GPUs. */
+/* Queues collective number `number` of a series on the communicator of all GPUs. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_nccl_together(
 	struct kwhy_pair_work *work, uint32_t number, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_issue_nccl(

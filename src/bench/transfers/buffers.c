@@ -140,7 +140,7 @@ void kwhy_bench_buffers_free(struct kwhy_bench_buffers *buffers)
 	free(buffers);
 }
 
-/* A function that tries to make a buffer of a given size, on the device or the host. */
+/* A function that tries to make a buffer of a given size on the device or on the host. */
 typedef enum kwhy_status try_buffer(
 	struct kwhy_bench_buffers *buffers, int memory, int role, size_t bytes, struct kwhy_error *error);
 
@@ -184,8 +184,8 @@ static enum kwhy_status fill_device(struct kwhy_bench_buffers *buffers, int role
 
 /*
  * Offset of the work's bytes in a buffer: a pseudo-random page, since the speed of a small copy differs by up
- * to 15 % between pages. It lies in the first half, as some methods need more bytes than they request. 0: the
- * work needs more than a quarter of the buffer, or `places` is 0.
+ * to 15 % between pages. It lies in the first half of the buffer, because some methods need more bytes than
+ * they request. 0: the work needs more than a quarter of the buffer, or `places` is 0.
  */
 static uint64_t place_in(const struct kwhy_bench_buffers *buffers, const struct kwhy_bench_buffer *buffer)
 {
@@ -253,8 +253,8 @@ static enum kwhy_status try_host(
 }
 
 /*
- * Fills a source in host memory by a copy from the device. If the CPU wrote it, parts of it would be in the
- * CPU's cache.
+ * Fills a source in host memory by a copy from the device, because bytes written by the CPU would partly be
+ * in its cache.
  */
 static enum kwhy_status fill_host(
 	struct kwhy_bench_buffers *buffers, enum kwhy_bench_memory memory, struct kwhy_error *error)

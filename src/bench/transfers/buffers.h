@@ -11,10 +11,10 @@
 
 /*
  * Buffers on the host and the device between which transfers are measured. They are made once and shared by
- * all strategies, since making one takes longer than most transfers. Sources hold the pattern of the seed. If
- * memory is short, buffers that the current work does not use are freed, and then a buffer is made only as
- * large as the work needs. So a size that does not fit fails with KWHY_E_MEMORY while smaller ones are still
- * measured. Only one thread may use them.
+ * all strategies, because making a buffer takes longer than most transfers. Sources hold the pattern of the
+ * seed. If memory is short, buffers that the current work does not use are freed, and then a buffer is made
+ * only as large as the work needs. So a size that does not fit fails with KWHY_E_MEMORY while smaller ones
+ * are still measured. Only one thread may use them.
  */
 enum kwhy_bench_memory {
 	KWHY_BENCH_PAGEABLE,
@@ -41,9 +41,9 @@ struct kwhy_bench_buffers {
 	/* size of a buffer in bytes where memory is not short; a megabyte of slack is added to it */
 	size_t capacity;
 	size_t need;  /* bytes that the current work needs of each buffer; 0: the capacity */
-	uint32_t use; /* sequence number of the current work */
+	uint32_t use; /* sequence number of the current measurement */
 	uint32_t seed;
-	/* seed that determines where the work's bytes lie in larger buffers; 0: at the start */
+	/* seed of the random offsets at which bytes lie in larger buffers; 0: bytes lie at the start */
 	uint64_t places;
 	/* file with the data for compressed transfers; NULL: they send the pattern */
 	const char *data_path;
@@ -51,7 +51,7 @@ struct kwhy_bench_buffers {
 	struct kwhy_gpu_host host[KWHY_BENCH_MEMORY_COUNT][KWHY_BENCH_ROLE_COUNT];
 	struct kwhy_bench_buffer {
 		size_t bytes; /* bytes that can be used */
-		uint32_t use; /* sequence number of the last work that used it */
+		uint32_t use; /* sequence number of the last measurement that used the buffer */
 	} device_buffers[KWHY_BENCH_ROLE_COUNT], host_buffers[KWHY_BENCH_MEMORY_COUNT][KWHY_BENCH_ROLE_COUNT];
 	uint64_t counter; /* device address of a 64-bit counter that kernels add to */
 	struct kwhy_gpu_module *module;
@@ -63,7 +63,7 @@ struct kwhy_bench_buffers {
 	float *numbers; /* floats that conversions start from, in pageable memory; NULL: not made yet */
 	FILE *file;	/* file that loaders read; NULL: not written yet */
 	double copy_s_per_byte; /* seconds a byte of a copy; measured together with `rounds` */
-	/* rounds with which the work kernel takes as long as a copy of the same bytes; 0: unknown */
+	/* number of rounds for which the work kernel takes as long as a copy of the same bytes; 0: unknown */
 	uint32_t rounds;
 };
 

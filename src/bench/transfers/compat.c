@@ -147,8 +147,8 @@ static enum kwhy_status measure(struct kwhy_bench_buffers *buffers, uint64_t byt
 
 		status = prepare(buffers, (enum kwhy_bench_compat)which, bytes, &paired_run, error);
 		/*
-		 * This untimed copy loads the kernel. Loading waits for the device, which a closed gate would
-		 * hold forever.
+		 * This untimed copy loads the kernel. Loading a kernel waits for the device and would never
+		 * end while a gate is closed.
 		 */
 		if (!status)
 			status = queue_copies(&paired_run, &paired_run.counted, 0, 1, error);

@@ -13,14 +13,15 @@
  * Compressed transfers. The data was compressed beforehand in chunks, each an LZ4 block. It is copied to the
  * device, where a kernel expands it, with a block of threads for each chunk. Either everything is expanded
  * after the copy, or one group of chunks is expanded while the next is copied. The data is a file that the
- * user names, repeated to the size of the transfer. Without a file it is the pattern, which cannot be made
- * smaller.
+ * user names, repeated to the size of the transfer. Without a file the data is the pattern, which cannot be
+ * compressed.
  *
  * How many groups: a transfer takes T seconds on the link, and each of n groups costs o seconds more. After
- * the copy only the last group remains to be expanded. The sum of both costs is least at n = sqrt(T / o),
- * with o taken as 10 us and the link as 50 GB/s. A chunk is expanded by few threads and takes long, so groups
- * are expanded concurrently on several streams. Back to back, the next transfer overwrites bytes that are
- * still being read; it writes equal bytes, but a thread sanitizer reports it.
+ * the copy only the last group remains to be expanded. The extra time n o + T / n is least at n = sqrt(T /
+ * o); the code assumes o = 10 us and a link of 50 GB/s. A chunk is expanded by few threads and takes long, so
+ * groups are expanded concurrently on several streams. When transfers run back to back, the next one
+ * overwrites bytes that are still being read. It writes equal bytes, so results are right, but a thread
+ * sanitizer reports it.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
@@ -28,14 +29,15 @@
 #define HOST KWHY_BENCH_BIT(KWHY_TRANSFER_BY_HOST)
 
 enum { CHUNK_BYTES = 1 << 16, THREADS = 32, DATA_MAX_BYTES = 1 << 30 };
-#define STRETCH_BYTES 500e3			/* bytes that a link of 50 GB/s moves in 10 us */
-#define COMPRESS_MAX_BYTES (UINT64_C(16) << 20) /* limit, since a CPU compresses only a gigabyte a second */
+#define STRETCH_BYTES 500e3 /* bytes that a link of 50 GB/s moves in 10 us */
+/* limit of the size, because a CPU compresses only about a gigabyte a second */
+#define COMPRESS_MAX_BYTES (UINT64_C(16) << 20)
 
 struct kwhy_bench_packet {
 	struct kwhy_gpu *gpu;
 	uint8_t *data; /* the data before compression */
 	struct kwhy_gpu_host host;
-	struct kwhy_bench_chunk *chunks; /* table of chunks, at the start of `host` */
+	struct kwhy_bench_chunk *chunks; /* table of chunks at the start of the memory `host` */
 	uint8_t *compressed;		 /* the compressed chunks, which follow the table */
 	uint64_t head_bytes;
 	uint32_t chunk_count;
@@ -181,7 +183,7 @@ static enum kwhy_status prepare(struct kwhy_bench_work *work, struct kwhy_error 
 	return status;
 }
 
-/* Copies the table of chunks to the device, which every expansion reads. */
+/* Copies the table of chunks, which every expansion reads, to the device. */
 static enum kwhy_status send_table(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	const struct kwhy_bench_packet *packet = work->buffers->packet;

@@ -48,8 +48,8 @@ static enum kwhy_status issue(struct kwhy_bench_work *work, struct kwhy_error *e
 }
 
 /*
- * Copies with the driver's synchronous call, which programs without streams use. For a copy to the device it
- * may return once the source may be overwritten.
+ * Copies with the driver's synchronous call, which programs without streams use. For a copy to the device
+ * this call may return as soon as the source may be overwritten.
  */
 static enum kwhy_status issue_now(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
@@ -162,7 +162,10 @@ static enum kwhy_status verify_managed(struct kwhy_bench_work *work, bool *out_s
 	return status ? status : kwhy_bench_verify_sum(work, out_same, error);
 }
 
-/* Waits for the last copy before verifying, since the stream of the verification does not wait for it. */
+/*
+ * Waits for the last copy before verifying, because the stream on which verification runs does not wait for
+ * that copy.
+ */
 static enum kwhy_status verify_now(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error)
 {
 	enum kwhy_status status = work->buffers->gpu->ops->synchronize(work->buffers->gpu, NULL, error);

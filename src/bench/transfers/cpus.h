@@ -6,9 +6,10 @@
 #include <stdint.h>
 
 /*
- * The CPUs that the calling thread may use; if any of them are near the device, only those. With each visit
- * of a point the benchmark moves its thread to the next CPU. CPUs differ in speed, above all on shared or
- * virtual machines, and results from a single CPU would be those of that CPU. Only one thread may use it.
+ * The CPUs that the calling thread may use; if some of them are near the device, only these. Each time the
+ * benchmark returns to a point it moves its thread to the next CPU, because CPUs differ in speed, above all
+ * on shared or virtual machines, so that results from a single CPU would depend on that CPU. Only one thread
+ * may use it.
  */
 struct kwhy_bench_cpus {
 	cpu_set_t all; /* CPU affinity that the thread had before */

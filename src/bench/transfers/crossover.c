@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 /*
- * Times of two methods for one size. An engine with a limit uses the first for sizes below the limit, and the
- * second for sizes from it on.
+ * Times of two methods for one size. The transfer engine uses the first method below its limit and the second
+ * one from the limit on.
  */
 struct comparison {
 	uint64_t bytes;
@@ -24,8 +24,8 @@ static double time_at(
 }
 
 /*
- * Lists comparisons for transfers of pieces, by their total bytes: packed-mapped below the limit, packed
- * above it.
+ * Lists comparisons for transfers of pieces, by their total bytes: the strategy packed-mapped is used below
+ * the limit, the strategy packed above it.
  */
 static size_t list_packed(const struct kwhy_transfers *transfers, enum kwhy_transfer_direction direction,
 	struct comparison *out)
@@ -46,8 +46,8 @@ static size_t list_packed(const struct kwhy_transfers *transfers, enum kwhy_tran
 
 /*
  * Lists comparisons for transfers of pieces, by the bytes of one piece, in both directions: a kernel that
- * accesses each piece in place below the limit, a batch of copies above it. Packing is not compared, since
- * the engine makes this choice for data that is in page-locked memory already.
+ * accesses each piece in place below the limit, a batch of copies above it. Packing is not compared, because
+ * the engine makes this choice only for data that is already in page-locked memory.
  */
 static size_t list_batch(const struct kwhy_transfers *transfers, struct comparison *out)
 {

@@ -5,8 +5,8 @@
 #include "model/transfers.h"
 
 /*
- * Finds the limits of the transfer engine: the sizes from which on it should use another method. It uses the
- * measured points. Pure.
+ * Computes the limits of the transfer engine from the measured points: the sizes from which on it should use
+ * another method. Pure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_transfers_find_crossovers(
 	struct kwhy_transfers *transfers, struct kwhy_error *error);

@@ -96,8 +96,8 @@ static void list_bursts(struct pass *pass)
 }
 
 /*
- * Repeats a transfer for `seconds` and adds to *out_count. Where transfers may be queued, several are queued
- * together; the host's part of them follows.
+ * Repeats a transfer for `seconds` and adds the number of transfers to *out_count. If transfers may be
+ * queued, several are queued together, and then the host does its part of them.
  */
 static enum kwhy_status repeat(
 	struct kwhy_bench_work *work, double seconds, uint64_t *out_count, struct kwhy_error *error)
@@ -126,7 +126,7 @@ static enum kwhy_status run_burst(struct pass *pass, struct burst *burst, struct
 		pass->buffers, burst->strategy, &burst->point, &work, error);
 
 	if (status == KWHY_E_UNSUPPORTED || status == KWHY_E_MEMORY)
-		return KWHY_OK; /* the time pass reports this, too */
+		return KWHY_OK; /* the pass that measures times reports this, too */
 	if (status)
 		return status;
 	status = kwhy_bench_warm_up(&work, error);
@@ -136,7 +136,7 @@ static enum kwhy_status run_burst(struct pass *pass, struct burst *burst, struct
 		status = repeat(&work, pass->request->burst_s, &burst->transfers, error);
 		kwhy_device_energy_end(pass->energy);
 	}
-	if (status) /* the number of transfers is unknown */
+	if (status) /* after a failure the number of transfers is unknown */
 		burst->transfers = 0;
 	kwhy_bench_work_end(&work);
 	return status;

@@ -24,8 +24,8 @@ static bool surely_beats(const struct kwhy_transfer_point *better, const struct 
 }
 
 /*
- * Whether a point competes for the fastest method: its method only moves bytes unchanged, and it was timed by
- * the host's clock.
+ * Whether a point is a candidate for the fastest method: its method only moves bytes unchanged, and it was
+ * timed by the host's clock.
  */
 static bool competes(const struct kwhy_transfer_point *point)
 {
@@ -46,7 +46,7 @@ static struct kwhy_transfer_choice *find_choice(
 	return NULL;
 }
 
-/* Updates the fastest and the second fastest method. `is_sure` is set later, by choose(). */
+/* Updates the fastest and the second fastest method with a point. `is_sure` is set later, by choose(). */
 static void offer(struct kwhy_transfer_choice *choice, const struct kwhy_transfer_point *point)
 {
 	double time_s = point->summary.median_s;
@@ -114,8 +114,8 @@ static enum kwhy_status choose(struct study *study)
 }
 
 /*
- * Compares two methods at one size. `open`: the better method also won at the size before, and this size
- * extends that range. Returns whether it won at this size.
+ * Compares two methods at one size. `open`: the better method was also faster at the size before, so this
+ * size may extend that range. Returns whether it is faster at this size.
  */
 static bool compare_at(struct kwhy_transfer_baseline *baseline, const struct kwhy_transfer_point *better,
 	const struct kwhy_transfer_point *than, bool open)
@@ -212,8 +212,8 @@ static enum kwhy_status compare_all(struct study *study)
 }
 
 /*
- * Computes after how many transfers page-locking the memory pays, at each size where its cost and transfers
- * from both kinds of memory were measured.
+ * Computes the number of transfers after which page-locking the memory saves time, for each size at which its
+ * cost and transfers from both kinds of memory were measured.
  */
 static enum kwhy_status weigh_pinning(struct study *study, enum kwhy_transfer_direction direction)
 {
@@ -259,8 +259,8 @@ static double rate_of(const struct kwhy_transfers *transfers, uint64_t bytes, co
 }
 
 /*
- * Evaluates compressed transfers. Compression alone is measured at small sizes only; its rate is that at the
- * largest of them.
+ * Evaluates compressed transfers. Compression alone is measured at small sizes only; the rate at the largest
+ * of them is used.
  */
 static void weigh_compression(struct study *study)
 {

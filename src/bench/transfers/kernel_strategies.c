@@ -4,7 +4,7 @@
 /*
  * Strategies in which a kernel moves the bytes or uses them in place: a copy kernel, and kernels that read or
  * write host memory directly ("mapped"). There are also two baselines: a copy followed by a kernel that
- * reads, and a kernel that reads data which is on the device already.
+ * reads, and a kernel that reads data that is already on the device.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
@@ -27,8 +27,8 @@ static enum kwhy_status prepare_to_device(struct kwhy_bench_work *work, struct k
 }
 
 /*
- * Prepares a transfer to the host. to_host.to remains the host's address, for verification; kernels use
- * mapped_sink.
+ * Prepares a transfer to the host. to_host.to remains the host's address, which verification needs; kernels
+ * use mapped_sink.
  */
 static enum kwhy_status prepare_to_host(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
@@ -132,14 +132,14 @@ static enum kwhy_status verify_mapped(struct kwhy_bench_work *work, bool *out_sa
 	return kwhy_bench_verify_sinks(work, out_same, error);
 }
 
-/* Prepares a read of data that is in the device's source already. */
+/* Prepares a read of data that is already in the device's source buffer. */
 static enum kwhy_status prepare_kept(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	work->link_bytes = 0;
 	return kwhy_bench_device(work->buffers, KWHY_BENCH_SOURCE, &work->to_device.from, error);
 }
 
-/* Prepares a kernel that reads host memory; it has no sink on the device. */
+/* Prepares a kernel that reads host memory; it has no destination on the device. */
 static enum kwhy_status prepare_mapped(struct kwhy_bench_work *work, struct kwhy_error *error)
 {
 	enum kwhy_status status = prepare(work, error);

@@ -23,7 +23,7 @@ enum kwhy_bench_kernel {
 
 const char *kwhy_bench_kernel_name(enum kwhy_bench_kernel kernel);
 
-/* Descriptors that the kernels read, of pieces and of compressed chunks: offsets and sizes in bytes. */
+/* Descriptors that the kernels read, of pieces and of compressed chunks. Offsets and sizes are in bytes. */
 struct kwhy_bench_piece {
 	uint32_t from, to, bytes;
 };

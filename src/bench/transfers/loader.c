@@ -59,7 +59,7 @@ static enum kwhy_status cannot_read(int why, struct kwhy_error *error)
 		"the file for the loaders cannot be read: %s; free space in TMPDIR", strerror(why));
 }
 
-/* Writes the pattern to the file in small pieces, since no buffer may be as large as the file. */
+/* Writes the pattern to the file in small pieces, because no buffer is as large as the file. */
 static bool write_pattern(FILE *file, uint64_t bytes, uint32_t seed)
 {
 	uint8_t piece[4096];
@@ -136,8 +136,8 @@ static void *read_ahead(void *context)
 }
 
 /*
- * Queues the copy of each slot once it is filled. The slot before it goes back to the reading thread when its
- * own copy has ended.
+ * Queues the copy of each slot when it is filled. A slot returns to the reading thread when its copy has
+ * ended.
  */
 static enum kwhy_status send_slots(
 	struct kwhy_bench_work *work, struct ahead *ahead, struct kwhy_error *error)
@@ -180,7 +180,7 @@ static enum kwhy_status issue_ahead(struct kwhy_bench_work *work, struct kwhy_er
 	} else {
 		status = send_slots(work, &ahead, error);
 		for (uint64_t done = 0; status && done < work->bytes; done += CHUNK_BYTES)
-			sem_post(&ahead.empty); /* so that the reader does not wait for slots */
+			sem_post(&ahead.empty); /* wakes the reading thread, which may wait for a slot */
 		pthread_join(thread, NULL);
 	}
 	sem_destroy(&ahead.filled);

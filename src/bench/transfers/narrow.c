@@ -13,7 +13,7 @@
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
 #define HOST KWHY_BENCH_BIT(KWHY_TRANSFER_BY_HOST)
 #define MAX_BYTES (UINT64_C(256) << 20)
-#define INT8_SCALE (1 / 127.0f) /* scale: values are divided by this before rounding */
+#define INT8_SCALE (1 / 127.0f) /* scale: values are divided by it before rounding */
 
 enum { MIN_BYTES = 64, STEP_BYTES = 4 };
 

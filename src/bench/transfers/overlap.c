@@ -9,21 +9,24 @@
 /*
  * Transfers to the device followed by a kernel that works on the data and takes about as long as the copy.
  * Either the two run in sequence, or the data is moved in chunks with two or three buffers on the device, so
- * that a chunk is copied while the one before it is worked on. Each of n chunks costs o seconds more, and the
- * time is least at n = sqrt(min(copy, work) / o), where copy and work are the seconds of the whole copy and
- * of all the work.
+ * that a chunk is copied while the one before it is worked on. Each of n chunks costs o seconds more. The
+ * total time is least at n = sqrt(min(copy, work) / o), where copy is the time of the whole copy and work
+ * that of the whole kernel.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
 #define HOST KWHY_BENCH_BIT(KWHY_TRANSFER_BY_HOST)
 #define MIN_BYTES (UINT64_C(1) << 20)
 #define TRIAL_BYTES (UINT64_C(16) << 20)
-/* cost of a chunk, in seconds: a few driver calls for a copy, a launch and events */
+/* cost of a chunk, in seconds: some driver calls for a copy, a launch and events */
 #define CHUNK_COST_S 10e-6
 
 enum { SLOTS_MAX = 3, TRIAL_ROUNDS = 64, TRIALS = 3, CHUNK_STEP_BYTES = 65536 };
 
-/* State for one size: its chunks, and for each slot the events at which it was filled and was used. */
+/*
+ * State for one size: the chunks, and for each slot the events that mark when it was filled and when it was
+ * used.
+ */
 struct overlap {
 	uint64_t chunk_bytes;
 	uint32_t slots;
@@ -38,7 +41,7 @@ static enum kwhy_status launch_work(struct kwhy_bench_work *work, uint64_t from,
 	return kwhy_bench_launch(work->buffers, KWHY_BENCH_KERNEL_WORK, bytes / 4, arguments, stream, error);
 }
 
-/* Bytes of the trials that find `rounds`; they fit into the buffers that prepare() made. */
+/* Number of bytes that trial runs copy to find `rounds`; they fit into the buffers that prepare() made. */
 static uint64_t trial_bytes(const struct kwhy_bench_buffers *buffers)
 {
 	uint64_t device = buffers->device_buffers[KWHY_BENCH_STAGING].bytes,

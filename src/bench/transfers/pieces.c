@@ -4,9 +4,9 @@
 #include <string.h>
 
 /*
- * Transfers of many separate pieces: one copy each; a batch of copies in one call; a graph of copies; or
- * packed into one copy, with a kernel that spreads the pieces on the device or gathers them there. Other
- * kernels access host memory directly. In transfers to the host, the host itself spreads packed pieces.
+ * Transfers of many separate pieces: one copy for each piece; a batch of copies in one call; a graph of
+ * copies; or one copy of packed pieces, which a kernel on the device unpacks or packs. Other kernels access
+ * host memory directly. In transfers to the host, the host unpacks the pieces.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)
@@ -15,11 +15,12 @@
 
 enum { GRAPH_PIECES_MAX = 1024, THREADS_FEW = 32, THREADS_MANY = 256, PART_BYTES = 4096, PARTS_MAX = 16 };
 
-/* Variants of the strategies that use a packet; the texts describe transfers to the device. */
+/* Variants of the strategies that pack pieces; the comments describe transfers to the device. */
 enum packing {
-	PACK_AND_COPY,	 /* the host packs, the packet is copied, a kernel spreads the pieces */
-	PACK_AND_REACH,	 /* the host packs, and a kernel reads the packet over the link and spreads it */
-	REACH_EACH_PIECE /* a kernel accesses each piece where it is in host memory */
+	PACK_AND_COPY,	 /* the host packs the pieces, a copy moves the packet, a kernel unpacks it */
+	PACK_AND_REACH,	 /* the host packs the pieces; a kernel reads the packet over the link and unpacks it
+			  */
+	REACH_EACH_PIECE /* a kernel reads each piece over the link at its place in host memory */
 };
 
 static uint64_t rounded(uint64_t bytes)
@@ -67,8 +68,8 @@ static enum kwhy_status issue_copies(struct kwhy_bench_work *work, struct kwhy_e
 }
 
 /*
- * Prepares a batch. The list of copies is in pageable staging memory, and building it is timed as part of the
- * transfer.
+ * Prepares a batch. The list of copies is in pageable memory, and the time to build it is part of the
+ * transfer's time.
  */
 static enum kwhy_status prepare_batch(struct kwhy_bench_work *work, struct kwhy_error *error)
 {

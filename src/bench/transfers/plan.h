@@ -39,16 +39,16 @@ struct kwhy_bench_task {
 	struct kwhy_transfer_point *point;
 	double spent_s; /* seconds spent on the point's visits, including warm-up */
 	/*
-	 * seconds of its first visit in this run, including the making of buffers and verification; 0: not
+	 * seconds of its first visit in this run, including the time to make buffers and to verify; 0: not
 	 * visited yet
 	 */
 	double first_s;
 	/* seconds of its last visit in this run, including warm-up; 0: not visited yet */
 	double last_s;
 	uint32_t batches;
-	uint32_t rests; /* number of rounds in which it will be skipped */
+	uint32_t rests; /* number of rounds in which the point will be skipped */
 	bool closed;
-	/* message of a visit for which memory was short; NULL: memory sufficed */
+	/* message of a visit that failed for lack of memory; NULL: there was none */
 	const char *shortage;
 };
 
@@ -71,8 +71,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_plan_make(const struct kwhy_bench_requ
 	struct kwhy_transfers *transfers, struct kwhy_bench_plan *out, struct kwhy_error *error);
 
 /*
- * Expected duration of a task's next visit, in seconds: that of its last visit. Before its first visit, it is
- * the mean over the first visits of other points of the same size. 0: unknown. Pure.
+ * Expected duration of a task's next visit, in seconds: the duration of its last visit or, before its first
+ * visit, the mean over the first visits of other points of the same size. 0: unknown. Pure.
  */
 double kwhy_bench_task_foreseen_s(const struct kwhy_bench_plan *plan, const struct kwhy_bench_task *task);
 

@@ -4,7 +4,7 @@
 
 #include "model/transfers.h"
 
-/* Searches among measured points. Pure. */
+/* Finds points among the measured ones. Pure. */
 
 struct kwhy_transfer_row_point {
 	const struct kwhy_transfer_point *point;

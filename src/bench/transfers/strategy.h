@@ -15,8 +15,8 @@ struct kwhy_bench_work;
 #define KWHY_BENCH_BIT(value) (1u << (value))
 
 /*
- * One method of moving bytes; a row of a constant table. A measurement prepares it for one size, issues it as
- * often as the clock requires, and releases it. A function is NULL if it has nothing to do.
+ * One method of moving bytes; a row of a constant table. A measurement calls prepare() for one size, issue()
+ * as often as the way of timing requires, and release(). A function is NULL if there is nothing to do.
  */
 struct kwhy_bench_strategy {
 	const char *id, *title;
@@ -24,13 +24,15 @@ struct kwhy_bench_strategy {
 	unsigned directions; /* bits of enum kwhy_transfer_direction */
 	unsigned clocks;     /* bits of enum kwhy_transfer_clock, by which it can be timed */
 	bool is_of_pieces;   /* moves many separate pieces; false: it moves one contiguous range */
-	/* a cost, or a use of data, which transfers are compared with */
+	/* the strategy is a cost, or a use of data, with which transfers are compared */
 	bool is_not_a_transfer;
-	/* only moves bytes unchanged, and so competes for the fastest method */
+	/*
+	 * the strategy only moves bytes unchanged, so it is compared with others to find the fastest method
+	 */
 	bool is_plain;
 	bool only_if_asked;
 	/*
-	 * its time ends when issue() returns; for a pageable copy to the device the host may then overwrite
+	 * the timing ends when issue() returns; for a pageable copy to the device the host may then overwrite
 	 * the bytes
 	 */
 	bool returns_done;
@@ -42,7 +44,7 @@ struct kwhy_bench_strategy {
 	 * is then left out; the message says why.
 	 */
 	enum kwhy_status (*prepare)(struct kwhy_bench_work *work, struct kwhy_error *error);
-	/* Undoes what a transfer changed, before each sample of the host's clock; not timed. */
+	/* Undoes what a transfer changed, before each sample that is timed on the host; not timed. */
 	enum kwhy_status (*rewind)(struct kwhy_bench_work *work, struct kwhy_error *error);
 	/* Does one transfer, or queues it on the streams of the work. */
 	enum kwhy_status (*issue)(struct kwhy_bench_work *work, struct kwhy_error *error);
@@ -51,7 +53,7 @@ struct kwhy_bench_strategy {
 	/* Compares the received bytes with those sent. The sinks were overwritten before the transfer. */
 	enum kwhy_status (*verify)(struct kwhy_bench_work *work, bool *out_same, struct kwhy_error *error);
 	void (*release)(struct kwhy_bench_work *work);
-	intptr_t variant; /* distinguishes strategies that share functions */
+	intptr_t variant; /* a number that distinguishes strategies that share functions */
 };
 
 /* A strategy that is prepared for one size. */
@@ -61,7 +63,9 @@ struct kwhy_bench_work {
 	enum kwhy_transfer_direction direction;
 	uint64_t bytes;
 	uint32_t pieces;
-	/* bytes of a piece, and from the start of one to the start of the next */
+	/*
+	 * size of a piece in bytes, and distance in bytes from the start of a piece to the start of the next
+	 */
 	uint64_t piece_bytes, stride;
 	/* number of streams that issue() uses, from the first on; 1 unless prepare() changes it */
 	uint32_t stream_count;
@@ -107,7 +111,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_spoil_sinks(struct kwhy_bench_work *wo
 KWHY_MUST_USE enum kwhy_status kwhy_bench_copy_prepare(struct kwhy_bench_work *work,
 	enum kwhy_bench_memory memory, bool to_host, uint64_t bytes, struct kwhy_error *error);
 
-/* Records what `issue` queues on the first stream as the graph of the work, by kwhy_gpu_capture(). */
+/* Records what `issue` queues on the first stream as the work's graph, by kwhy_gpu_capture(). */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_capture(struct kwhy_bench_work *work,
 	enum kwhy_status (*issue)(struct kwhy_bench_work *work, struct kwhy_error *error),
 	struct kwhy_error *error);

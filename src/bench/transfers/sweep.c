@@ -21,8 +21,8 @@
 enum {
 	BATCH_SAMPLES = 2,
 	/*
-	 * Least number of visits of a cheap point. Samples of the same visit are alike; drift shows only
-	 * between visits.
+	 * Minimum number of visits of a point whose visits are short. Samples of one visit resemble each
+	 * other; drift shows only between visits.
 	 */
 	BATCHES_MIN = 80,
 	RESTS_MAX = 40,
@@ -30,15 +30,15 @@ enum {
 	HISTORY_S = 30
 };
 
-/* in ns: a visit that has lasted longer takes no further sample */
+/* in ns: a visit that has lasted this long takes no further sample */
 #define BATCH_NS INT64_C(2000000)
-/* in ns: warm-up transfers after the first are made until this time has passed */
+/* in ns: warm-up transfers are repeated until this time has passed */
 #define WARM_NS INT64_C(200000)
-/* in seconds: a visit that takes longer is expensive */
+/* in seconds: a visit that takes longer counts as expensive */
 #define EXPENSIVE_S 0.0005
 /* in seconds: a point with a narrow interval is finished after this time, even after few visits */
 #define ENOUGH_S 0.03
-/* A point that has its least samples is finished once it has taken this share of the whole time. */
+/* A point that has its minimum of samples is finished when it has used this share of the total time. */
 #define POINT_SHARE (1.0 / 200)
 
 struct sweep {
@@ -52,7 +52,7 @@ struct sweep {
 	struct kwhy_bench_store *store; /* where samples are written; NULL: they are not kept */
 	int64_t start_ns, end_ns;	/* start and end of the time budget, on CLOCK_MONOTONIC */
 	size_t closed;
-	uint64_t random; /* state of the random numbers that place the bytes in their buffers */
+	uint64_t random; /* state of the random numbers that give the offsets of the bytes in their buffers */
 };
 
 static bool is_narrow(const struct kwhy_transfer_point *point)
@@ -76,7 +76,7 @@ static bool is_done(const struct sweep *sweep, struct kwhy_bench_task *task)
 		task->spent_s > sweep->request->time_s * POINT_SHARE;
 }
 
-/* Whether the same transfer has been verified when it was timed by another clock. */
+/* Whether the same transfer was verified when it was timed in another way. */
 static bool was_verified(const struct sweep *sweep, const struct kwhy_transfer_point *point)
 {
 	for (size_t i = 0; i < sweep->transfers->point_count; i++) {
@@ -141,8 +141,8 @@ static enum kwhy_status verify(
 
 /*
  * Visits a point: takes samples and, once for each transfer, verifies. For verification the sinks are
- * overwritten before the samples and compared after them. *out_s receives the seconds of the visit without
- * verification and without the making of buffers, which happen only once.
+ * overwritten before the samples and compared after them. *out_s receives the seconds of the visit, without
+ * the time for verifying and for making buffers, which happens only once.
  */
 static enum kwhy_status measure_point(
 	struct sweep *sweep, struct kwhy_bench_task *task, double *out_s, struct kwhy_error *error)
@@ -179,7 +179,7 @@ static void close_task(struct sweep *sweep, struct kwhy_bench_task *task)
 }
 
 /*
- * Leaves out a size of a strategy, for all clocks, because memory is short. The reason is reported at the
+ * Leaves out a size of a strategy, in all ways of timing, for lack of memory. The reason is reported at the
  * end.
  */
 static enum kwhy_status leave_size_out(
@@ -270,9 +270,9 @@ static enum kwhy_status leave_out(
 
 /*
  * After a visit of took_s seconds, an expensive point skips took_s / EXPENSIVE_S rounds, at most RESTS_MAX.
- * Thus up to that limit each point takes at most EXPENSIVE_S of a round on average, and cheap points are
- * visited often. After the first visit the number is smaller and differs from point to point, so that not all
- * expensive points return in the same round.
+ * Up to that limit, each point thus takes at most EXPENSIVE_S of a round on average, and cheap points are
+ * visited often. After the first visit the number is smaller and different for each point, so that expensive
+ * points do not all return in the same round.
  */
 static void rest(struct kwhy_bench_task *task, double took_s, uint32_t number)
 {
@@ -307,7 +307,7 @@ static enum kwhy_status batch(struct sweep *sweep, struct kwhy_bench_task *task,
 		return leave_out(sweep, task->strategy, error);
 	if (status == KWHY_E_MEMORY && point->sample_count == 0)
 		return leave_size_out(sweep, task, error);
-	if (status == KWHY_E_MEMORY) { /* samples from when memory still sufficed are kept */
+	if (status == KWHY_E_MEMORY) { /* samples that were taken while memory still sufficed are kept */
 		close_task(sweep, task);
 		return KWHY_OK;
 	}
@@ -317,7 +317,9 @@ static enum kwhy_status batch(struct sweep *sweep, struct kwhy_bench_task *task,
 	taken = point->sample_count - before;
 	for (size_t i = before; i < point->sample_count; i++)
 		point->moments[i] = moment;
-	/* Number of earlier visits, if each took as many samples as this one. */
+	/*
+	 * Number of earlier visits, computed under the assumption that each took as many samples as this one.
+	 */
 	kwhy_bench_conditions_fold(&sweep->sensors, taken ? before / taken : before, &point->conditions);
 	kwhy_bench_point_sum_up(point);
 	task->spent_s += took_s;
@@ -372,8 +374,8 @@ static enum kwhy_status run_round(
 }
 
 /*
- * Reports the points whose samples are missing or whose intervals are wide because the time was over. If
- * there are no such points it returns KWHY_OK, too.
+ * Reports the points whose samples are missing or whose intervals are wide because the time had run out. It
+ * also returns KWHY_OK if there are no such points.
  */
 static enum kwhy_status tell_late(struct sweep *sweep, struct kwhy_error *error)
 {
