@@ -123,9 +123,7 @@ static enum kwhy_status run_parsed(const struct kwhy_command *command, struct kw
 	return status;
 }
 
-/*
- * If the back end of GPUs is unavailable, adds to the error's remedy that the host back end needs no GPU.
- */
+/* If no GPU can be used, adds to the error's advice that the host back end needs no GPU. */
 static void name_host_backend(
 	const struct kwhy_command *command, const void *options, struct kwhy_error *error)
 {
@@ -191,8 +189,8 @@ static const struct kwhy_command *command_of(int argc, char **argv)
 }
 
 /*
- * Handles a command line that names no command: prints the list of a group if its help is requested, and
- * fails otherwise.
+ * Handles a command line that names no command: prints the commands of a group if its help is requested;
+ * otherwise fails.
  */
 static enum kwhy_status run_unknown(int argc, char **argv, struct kwhy_error *error)
 {
@@ -210,7 +208,8 @@ static enum kwhy_status run_unknown(int argc, char **argv, struct kwhy_error *er
 }
 
 /*
- * Prints after a wrong usage where to find the options. If a group was named alone, prints its commands.
+ * After a wrong command line, prints where to find the options. If only a group was named, prints its
+ * commands.
  */
 static void show_usage(const struct kwhy_command *command, int argc, char **argv)
 {
@@ -233,9 +232,9 @@ static int exit_status(enum kwhy_status status, enum kwhy_exit done)
 }
 
 /*
- * Opens those of the files 0, 1 and 2 that are closed. Otherwise the next file that is opened would get such
- * a number, and messages would be written to it. Reading and writing them still fails, also in a started
- * command.
+ * Opens those of the file descriptors 0, 1 and 2 that are closed, so that no other file gets such a number
+ * and receives messages. They are opened such that reading and writing fail, as on closed ones, also in
+ * started commands.
  */
 static void hold_standard_files(void)
 {
@@ -247,10 +246,13 @@ static void hold_standard_files(void)
 static void end_by(int number)
 {
 	kwhy_file_remove_unfinished();
-	raise(number); /* the signal has its default effect again and is delivered when this returns */
+	raise(number); /* the signal has its default action again; it is delivered when this handler returns
+			*/
 }
 
-/* Signals that end the program leave no temporary file. Commands that end in order set handlers of their own.
+/*
+ * Removes temporary files when a signal ends the program. Commands that handle such signals themselves
+ * install other handlers.
  */
 static void watch_ends(void)
 {
@@ -271,10 +273,13 @@ int kwhy_command_main(int argc, char **argv)
 	enum kwhy_status status;
 
 	hold_standard_files();
-	/* the parent process may ignore SIGCHLD, and then exit statuses of children would be lost */
+	/*
+	 * the parent process may have set SIGCHLD to be ignored; exit statuses of children would then be lost
+	 */
 	signal(SIGCHLD, SIG_DFL);
 	watch_ends();
-	signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of file sizes then fails as on a full disk */
+	signal(SIGXFSZ,
+		SIG_IGN); /* a write beyond the limit of file sizes then fails like a write to a full disk */
 	if (command)
 		status = run(command, argc, argv, &done, &error);
 	else

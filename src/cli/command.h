@@ -27,7 +27,7 @@ struct kwhy_invocation {
 
 struct kwhy_command {
 	const char *name;     /* one word, or two separated by a space: "report", "model cost" */
-	const char *operands; /* operands in the form of the help; "": the command takes none */
+	const char *operands; /* operands as the help shows them; "": the command takes none */
 	const char *summary;  /* what the command does, in one line */
 	const char *details;  /* the help's lines after the options; NULL: there are none */
 	/* whether all words from the first operand on are the command line of another program */
@@ -39,15 +39,14 @@ struct kwhy_command {
 	enum kwhy_status (*run)(const struct kwhy_invocation *invocation, struct kwhy_error *error);
 };
 
-/* What the commands of a group, the first word of their names, have in common. */
+/* What the commands of a group share. The first word of their names names the group. */
 struct kwhy_command_group {
 	const char *name;    /* NULL: end of the table */
-	const char *summary; /* in one line; the names of the commands follow it after a colon */
+	const char *summary; /* one line; in the overview the names of the group's commands follow it after a
+				colon */
 };
 
-/*
- * The program that has these commands. Each program defines one. Texts consist of lines with their line ends.
- */
+/* The program that has these commands. Each program defines one such struct. Its texts are complete lines. */
 struct kwhy_program {
 	const char *name;			 /* name of the program as typed: "kwhy" */
 	const char *purpose;			 /* purpose of the program, the first lines of the overview */

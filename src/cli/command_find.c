@@ -54,8 +54,8 @@ const struct kwhy_command *kwhy_command_find(char *const *words, size_t count)
 }
 
 /*
- * The command whose first word is most similar to `word`. In a group it is the command whose second word is.
- * NULL: no word is similar.
+ * The command whose first word is most similar to `word`. If that word is a group, the command with the most
+ * similar second word. NULL: no word is similar.
  */
 static const struct kwhy_command *nearest_of(const char *word, const char *group)
 {
@@ -110,7 +110,7 @@ void kwhy_command_group_text(const char *group, struct kwhy_text *out)
 	kwhy_text_addf(out, "\n'kwhy help %s COMMAND' shows its options.\n", group);
 }
 
-/* Whether the row at an index is the first of its group. */
+/* Whether the command at an index of the table is the first of its group. */
 static bool opens_group(size_t at)
 {
 	char group[KWHY_SPELLING_LETTERS];
@@ -123,7 +123,7 @@ static bool opens_group(size_t at)
 	return true;
 }
 
-/* The summary of a group; NULL: the program has none of it. */
+/* The summary of a group; NULL: the program has no summary of this group. */
 static const char *summary_of(const char *group)
 {
 	for (const struct kwhy_command_group *row = kwhy_program.groups; row && row->name; row++)

@@ -34,7 +34,7 @@ static struct kwhy_doctor_check injected_library(struct kwhy_arena *arena)
 	const char *cure;
 
 	kwhy_inject_find(&inject);
-	cure = strstr(inject.absence, "; "); /* of "what is wrong; what to do" */
+	cure = strstr(inject.absence, "; "); /* absence has the form "what is wrong; what to do" */
 	return (struct kwhy_doctor_check){
 		.id = "injected_library",
 		.title = "injected library",

@@ -5,11 +5,11 @@
 #include "base/status.h"
 #include "model/doctor.h"
 
-/* Checks of kwhy's own parts: what a copy of the program may lack, with what to do about it. */
+/* Checks of kwhy's own parts that may be missing from an installation; each says what to do. */
 
 enum { KWHY_INSTALLATION_CHECKS = 2 };
 
-/* Adds them to a report that has room for them (`further` of its request). */
+/* Adds these checks to a report that has capacity for them (`further` of its request). */
 KWHY_MUST_USE enum kwhy_status kwhy_installation_check(
 	struct kwhy_doctor_report *report, struct kwhy_error *error);
 

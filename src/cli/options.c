@@ -16,8 +16,8 @@
 enum { OPTION_LIMIT = 64, LONG_BASE = 256, HELP_COLUMN = 27, HELP_WIDTH = 80 };
 
 /*
- * Former names of options, with their present names. They are accepted with a warning, and the help does not
- * have them.
+ * Former names of options, with their present names. They are accepted with a warning and not shown in the
+ * help.
  */
 static const struct former {
 	const char *former, *name;
@@ -34,8 +34,8 @@ struct getopt_table {
 };
 
 /*
- * Whether the argument of an option is optional. If so, it must follow "=", since the next word could be an
- * operand.
+ * Whether the argument of an option is optional. An optional argument must follow "=", because the next word
+ * could be an operand.
  */
 static bool may_be_left_out(const struct kwhy_option *option)
 {
@@ -146,7 +146,7 @@ static enum kwhy_status set_count(
 	return KWHY_OK;
 }
 
-/* Refuses "--" as the value of an option, since it ends the options and is not meant as a value. */
+/* Refuses "--" as the value of an option, because users write it to end the options. */
 static enum kwhy_status check_text(
 	const struct kwhy_option *option, const char *value, struct kwhy_error *error)
 {
@@ -221,8 +221,8 @@ static enum kwhy_status fail_option(
 }
 
 /*
- * Refuses a number after an option whose argument is optional, unless a file has that name: it would be taken
- * for an operand.
+ * Refuses a number after an option whose argument is optional, because it would be taken for an operand. If a
+ * file has that name, it is accepted.
  */
 static enum kwhy_status check_next(
 	const struct kwhy_option *option, const char *next, struct kwhy_error *error)
@@ -235,7 +235,7 @@ static enum kwhy_status check_next(
 }
 
 /*
- * Warns that an option was given by a former name. `at` is its index in table->longs; -1: it was given by its
+ * Warns if an option was given by a former name. `at` is its index in table->longs; -1: it was given by its
  * letter.
  */
 static void warn_of_former(const struct getopt_table *table, const struct kwhy_option *options, int at)
@@ -264,11 +264,12 @@ enum kwhy_status kwhy_options_parse(const struct kwhy_option *options, bool firs
 	struct getopt_table table;
 	enum kwhy_status status = KWHY_OK;
 	bool help = false;
-	const size_t after_dashes = count_after_dashes(argc, argv); /* getopt_long() reorders the words */
+	const size_t after_dashes = count_after_dashes(
+		argc, argv); /* counted before getopt_long() reorders the words */
 	int found, at = -1;
 
 	table_make(&table, options, first_operand_ends);
-	optind = 0; /* glibc: 0 makes getopt_long() start again */
+	optind = 0; /* in glibc the value 0 makes getopt_long() start again */
 	opterr = 0;
 	while (!status && (found = getopt_long(argc, argv, table.letters, table.longs, &at)) != -1) {
 		if (found == '?' || found == ':')

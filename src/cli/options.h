@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * Default of a count option from which the command knows that it was not given. No argument can have this
- * value.
+ * Default of a count option by which the command recognises that the option was not given. No argument can
+ * have this value.
  */
 #define KWHY_COUNT_NOT_GIVEN UINT64_MAX
 
@@ -18,7 +18,7 @@
  * Type of the member that an option sets. The member is in the options struct of the command, at `offset`.
  */
 enum kwhy_option_kind {
-	KWHY_OPTION_HELP,   /* no member; the command's help is requested */
+	KWHY_OPTION_HELP,   /* no member: the option requests the command's help */
 	KWHY_OPTION_FLAG,   /* bool */
 	KWHY_OPTION_TEXT,   /* const char *; the last of several occurrences counts */
 	KWHY_OPTION_LIST,   /* struct kwhy_strings; the option may be given several times */
@@ -50,17 +50,17 @@ struct kwhy_operands {
 };
 
 /*
- * Reads argv[1..] into the options struct `target`, as the table states. KWHY_E_USAGE: an option is unknown
- * or lacks its argument. Options and operands may be mixed, unless `first_operand_ends`; "--" ends the
- * options. kwhy_options_done() frees the lists, also after a failure.
+ * Reads argv[1..] into the options struct `target`, as the table of options states. KWHY_E_USAGE: an option
+ * is unknown or lacks its argument. Options and operands may be mixed, unless `first_operand_ends`; "--" ends
+ * the options. kwhy_options_done() frees the lists, also after a failure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_options_parse(const struct kwhy_option *options, bool first_operand_ends,
 	int argc, char **argv, void *target, struct kwhy_operands *out, struct kwhy_error *error);
 void kwhy_options_done(const struct kwhy_option *options, void *target);
 
 /*
- * Writes text in lines of at most 80 columns, which are broken at spaces, and ends the last one. The output
- * is expected to be at column `indent`, at which further lines begin, too.
+ * Writes text in lines of at most 80 columns, broken at spaces, with a line end after the last one. The
+ * output must be at column `indent`; the following lines begin at that column, too.
  */
 void kwhy_help_wrap(struct kwhy_text *out, const char *text, size_t indent);
 

@@ -26,7 +26,10 @@ static bool is_folder(const char *path)
 	return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* The extension of a path: the part from the last dot in its last component on; NULL: it has none. */
+/*
+ * The extension of a path: the part of its last component after the last dot, with the dot; NULL: there is
+ * none.
+ */
 static const char *extension_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -121,7 +124,7 @@ void kwhy_output_message(const char *message)
 	if (clean) {
 		kwhy_text_sanitize(clean, message, length);
 		fputs(clean, stderr);
-	} else { /* without memory */
+	} else { /* memory is exhausted */
 		for (; *message; message++)
 			fputc(*message >= ' ' && *message <= '~' ? *message : '?', stderr);
 	}

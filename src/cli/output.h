@@ -15,15 +15,16 @@ enum kwhy_output_form {
 };
 
 /*
- * Finds the form from the extension of the path of -o. It is `otherwise` if there is no path or no extension,
- * or if the path is a folder. KWHY_E_USAGE: the extension is not .txt, .json, .csv or .html. KWHY_E_IO: the
- * folder of the path does not exist.
+ * Finds the form of an output from the extension of the path that -o gives. The form is `otherwise` if there
+ * is no path or no extension, or if the path is a folder. KWHY_E_USAGE: the extension is not .txt, .json,
+ * .csv or .html. KWHY_E_IO: the folder of the path does not exist.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_output_form_of(const char *path, enum kwhy_output_form otherwise,
 	enum kwhy_output_form *out, struct kwhy_error *error);
 
 /*
- * Checks, before minutes of measuring, that the folder of an option's path exists. KWHY_E_IO: it does not.
+ * Checks that the folder of an option's path exists, so that the user need not wait minutes of measuring for
+ * the error. KWHY_E_IO: it does not exist.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_output_check(
 	const char *option, const char *path, struct kwhy_error *error);
@@ -53,16 +54,19 @@ KWHY_MUST_USE enum kwhy_status kwhy_output_result(const char *path, const char *
 void kwhy_output_message(const char *message);
 
 /*
- * Combines two results. If both are failures, the later one becomes the error, and the earlier one, `status`,
- * is printed here. KWHY_OK stands for no failure.
+ * Combines the statuses of two steps. If both failed, the later failure is returned as the error, and the
+ * message of the earlier one, `status`, is printed here.
  */
 enum kwhy_status kwhy_output_later(
 	enum kwhy_status status, const struct kwhy_error *later, struct kwhy_error *error);
 
-/* Whether standard output is a terminal that supports colour. `refused`: the user gave --no-color. */
+/* Whether standard output is a terminal that supports colour. `refused`: whether the user gave --no-color. */
 bool kwhy_output_color(bool refused);
 
-/* Columns of the terminal at standard output, limited to 80 to 160; 80 if it is no terminal. */
+/*
+ * Width of the terminal at standard output in columns, but at least 80 and at most 160; 80 if standard output
+ * is no terminal.
+ */
 size_t kwhy_output_columns(void);
 
 #endif

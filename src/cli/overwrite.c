@@ -20,7 +20,7 @@ static bool takes_file(const struct kwhy_option *option)
 		(strncmp(option->argument, "FILE", 4) == 0 || strcmp(option->argument, "PATH") == 0);
 }
 
-/* Whether the file of the option is replaced. All others are read, even where they are written later. */
+/* Whether the file of the option is written. All others are read, even if they are written later. */
 static bool is_output(const struct kwhy_option *option)
 {
 	static const char *const names[] = {"output", "summary", "csv", "header", "save-power"};
@@ -46,7 +46,7 @@ static bool is_regular(const char *path, struct stat *out)
 	return path && stat(path, out) == 0 && S_ISREG(out->st_mode);
 }
 
-/* Whether a path, links followed, lies in a folder or in a folder of it. */
+/* Whether a path, with links resolved, lies in a folder or in one of its subfolders. */
 static bool lies_in(const char *path, const char *folder)
 {
 	char *inner = realpath(path, NULL), *outer = realpath(folder, NULL);
@@ -58,7 +58,7 @@ static bool lies_in(const char *path, const char *folder)
 	return lies;
 }
 
-/* Whether the output is the input, or of a folder of traces one of the traces. */
+/* Whether the output is the input or, if the input is a folder of traces, one of the traces. */
 static bool is_input(const struct output *output, const char *path)
 {
 	struct stat info;

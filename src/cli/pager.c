@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NOT_FOUND = 127 }; /* exit status of the shell if it finds no such program */
+enum { NOT_FOUND = 127 }; /* exit status of the shell if it does not find the program */
 
 /* Starts the shell with the pager, which reads from `input`. Returns 0 or an error number. */
 static int start(const char *pager, int input, pid_t *out)
@@ -41,7 +41,9 @@ static int start(const char *pager, int input, pid_t *out)
 	return failure;
 }
 
-/* Writes until the reader has left: a failed write is no error, since readers need not read to the end. */
+/*
+ * Writes until the user leaves the pager. A failed write is no error, because users need not read to the end.
+ */
 static void feed(int output, const struct kwhy_text *text)
 {
 	size_t at = 0;
@@ -68,7 +70,7 @@ static int wait_for(pid_t child)
 /* Returns false if the pager could not be run and has shown nothing. */
 static bool page(const char *pager, const struct kwhy_text *text)
 {
-	/* Ctrl-C in a pager is the pager's; a reader may leave before the end */
+	/* Ctrl-C is for the pager, and the user may leave it before the end of the text */
 	static const int ignored[3] = {SIGPIPE, SIGINT, SIGQUIT};
 	const struct sigaction ignore = {.sa_handler = SIG_IGN};
 	struct sigaction before[3];

@@ -13,8 +13,8 @@ struct kwhy_progress;
 /* Begins the line. NULL: there is no terminal to draw on. All functions below accept NULL. */
 struct kwhy_progress *kwhy_progress_begin(bool quiet);
 /*
- * Sets the current step. `what` ("reading") must outlive the step. `of` is the file that it is about, or
- * NULL.
+ * Sets the current step. `what`, such as "reading", must stay valid until the next step. `of` is the file
+ * that the step works on, or NULL.
  */
 void kwhy_progress_step(struct kwhy_progress *progress, const char *what, const char *of);
 /* Erases the line. */

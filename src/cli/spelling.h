@@ -6,7 +6,7 @@
 
 /*
  * KWHY_SPELLING_LETTERS: longest word that is compared, in bytes. KWHY_SPELLING_FAR: edit distance from which
- * on two words count as different.
+ * two words count as different.
  */
 enum { KWHY_SPELLING_LETTERS = 32, KWHY_SPELLING_FAR = 3 };
 

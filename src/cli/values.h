@@ -4,7 +4,7 @@
 
 #include "base/status.h"
 
-/* Read option values with a syntax of their own. KWHY_E_USAGE: the value does not follow it. */
+/* Read option values that have a syntax of their own. KWHY_E_USAGE: the value does not follow that syntax. */
 
 /* Reads a price: "0.30EUR", "0.30 EUR" or "0.30". The currency is "" if it is not named. */
 KWHY_MUST_USE enum kwhy_status kwhy_value_price(

@@ -139,8 +139,8 @@ static enum kwhy_status check(const struct pairs_options *options, struct kwhy_e
 }
 
 /*
- * Checks, before minutes of measuring, the files and names that are needed after it. Only the rank that shows
- * the result needs them.
+ * Checks the files and names that are needed after measuring, so that the user need not wait minutes for the
+ * error. Only the rank that shows the result needs them.
  */
 static enum kwhy_status check_show(const struct kwhy_pairs_show *show, struct kwhy_error *error)
 {
@@ -207,7 +207,8 @@ static enum kwhy_status measure_ranks(const struct pairs_options *options, struc
 
 	request->ranks = ranks.ranks;
 	request->local_rank = ranks.local_rank;
-	kwhy_stop_watch(options->quiet || ranks.rank > 0); /* the first rank ends the other ranks */
+	kwhy_stop_watch(options->quiet ||
+		ranks.rank > 0); /* the first rank stops the other ranks, so only it prints the message */
 	request->context = status ? NULL : kwhy_progress_begin(options->quiet || ranks.rank > 0);
 	if (!status)
 		status = ranks.rank ? kwhy_pairs_follow(request, error)
@@ -218,7 +219,8 @@ static enum kwhy_status measure_ranks(const struct pairs_options *options, struc
 }
 
 /*
- * Measures while clocks are locked. If it returns both pairs and an error, the clocks could not be unlocked.
+ * Measures while clocks are locked. If it returns both results and an error, the measurement succeeded but
+ * the clocks could not be unlocked.
  */
 static enum kwhy_status measure_locked(const struct pairs_options *options, struct kwhy_pair_request *request,
 	struct kwhy_pairs **out, struct kwhy_error *error)
@@ -227,7 +229,7 @@ static enum kwhy_status measure_locked(const struct pairs_options *options, stru
 	char note[80];
 	unsigned mhz = options->lock_mhz > UINT_MAX
 		? UINT_MAX
-		: (unsigned)options->lock_mhz; /* UINT_MAX is refused by the lock */
+		: (unsigned)options->lock_mhz; /* the lock refuses UINT_MAX as out of range */
 	enum kwhy_status status = kwhy_pairs_lock_begin(&lock, mhz, error);
 
 	snprintf(note, sizeof(note), "clocks were locked to %u MHz", mhz);
@@ -277,7 +279,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 				       : measure(options, &pairs, error);
 	if (!pairs)
 		return status;
-	/* Pairs are shown also after an error, which then means only that clocks were not unlocked. */
+	/* Results are shown even after an error, which then only means that clocks were not unlocked. */
 	if (show(options, pairs, &later))
 		status = kwhy_output_later(status, &later, error);
 	if (!status && pairs->is_lost)

@@ -113,7 +113,7 @@ static void add_window(struct kwhy_table *table, const struct kwhy_bench_ops_row
 	kwhy_table_real(table, row->energy.host.value, "J");
 }
 
-/* Writes the durations of the windows over which rates and joules were measured. */
+/* Writes the lengths of the windows in which rates and joules were measured. */
 static void write_windows(
 	const struct kwhy_bench_ops *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -162,9 +162,7 @@ static struct kwhy_workload_energies energies_of(const struct kwhy_bench_ops *be
 	return energies;
 }
 
-/*
- * Writes the operations by their energy. Multiples are given only within a unit, since a byte is no FLOP.
- */
+/* Writes the operations by their energy. Multiples compare only operations with the same unit. */
 static void write_ranking(
 	const struct kwhy_bench_ops *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
@@ -197,7 +195,7 @@ static void write_ranking(
 	kwhy_table_write(&table, style, out);
 }
 
-/* Adds a balance point. Values below 1 are written as decimal fractions, without an SI prefix. */
+/* Adds a balance point to a table. Values below 1 are written as decimal fractions, without an SI prefix. */
 static void write_balance(struct kwhy_table *table, double value, const char *unit)
 {
 	char text[CELL_BYTES + KWHY_QUANTITY_BYTES];

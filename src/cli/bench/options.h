@@ -11,7 +11,7 @@
 
 enum { KWHY_WORDS_MAX = 64, KWHY_WORDS_BYTES = 1024 };
 
-/* The words of an option's list. */
+/* The words of an option whose value is a list. */
 struct kwhy_word_list {
 	char text[KWHY_WORDS_BYTES];
 	const char *items[KWHY_WORDS_MAX];
@@ -32,7 +32,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_backend_read(
 KWHY_MUST_USE enum kwhy_status kwhy_size_read(
 	const char *option, const char *text, uint64_t *out, struct kwhy_error *error);
 
-/* Where a benchmark of a workload writes its result (as text or JSON) and its table. */
+/* Where a benchmark of a workload writes its result (text or JSON) and its table (CSV). */
 struct kwhy_bench_output {
 	const char *file; /* path of the result; NULL: standard output */
 	const char *csv;  /* path of the table; NULL: no table is written */
@@ -40,14 +40,14 @@ struct kwhy_bench_output {
 };
 
 /*
- * Finds the form of the result. `table` describes in messages what --csv FILE contains; NULL: the command has
- * no such option.
+ * Finds the form of the result, text or JSON. `table` describes in messages what --csv FILE contains; NULL:
+ * the command has no such option.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_form_find(const char *command,
 	const struct kwhy_bench_output *output, const char *table, enum kwhy_output_form *out,
 	struct kwhy_error *error);
 
-/* Width of the text, in columns. */
+/* Width of the text output, in columns. */
 size_t kwhy_bench_columns(const struct kwhy_bench_output *output);
 
 /*
@@ -100,8 +100,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_runs_check(
 	const struct kwhy_bench_runs *runs, struct kwhy_error *error);
 
 /*
- * Duration of each energy window, s. If it was not given, it is `otherwise_s` for a GPU and 0 (no
- * measurement) for the host, whose runs only check results.
+ * Duration of each energy window, s. If the user gave none, it is `otherwise_s` for a GPU and 0 (no
+ * measurement) for the host back end, whose runs only check results.
  */
 double kwhy_bench_energy_s(double given_s, enum kwhy_gpu_backend backend, double otherwise_s);
 
@@ -109,14 +109,14 @@ double kwhy_bench_energy_s(double given_s, enum kwhy_gpu_backend backend, double
 void kwhy_bench_tell(void *context, const char *what);
 
 /*
- * Checks that `path` is a machine profile, before minutes of measuring. KWHY_E_INPUT: it is none. NULL: no
- * profile is needed.
+ * Checks that `path` is a machine profile, so that the user need not wait minutes for the error.
+ * KWHY_E_INPUT: it is no profile. NULL: no profile is needed.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_profile_check(const char *path, struct kwhy_error *error);
 
 /*
- * Checks that a file that is needed after measuring can be read, before minutes of measuring. KWHY_E_IO: it
- * cannot. `path` NULL: no file is needed.
+ * Checks that a file that is needed only after measuring can be read, so that the user need not wait minutes
+ * for the error. KWHY_E_IO: it cannot be read. `path` NULL: no file is needed.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_file_check(
 	const char *option, const char *path, struct kwhy_error *error);

@@ -45,8 +45,8 @@ enum kwhy_status kwhy_pairs_lock_begin(struct kwhy_pairs_lock *lock, unsigned mh
 	lock->count = 0;
 	status = list_devices(indices, &count, error);
 	/*
-	 * All guards (processes that unlock the clocks if this one dies) start before NVML is opened for the
-	 * whole run.
+	 * The guards, processes that unlock the clocks if this process dies, must all start before NVML is
+	 * opened for the whole run.
 	 */
 	for (size_t i = 0; !status && i < count; i++) {
 		struct lock *one = &lock->locks[i];

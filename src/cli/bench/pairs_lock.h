@@ -6,8 +6,8 @@
 #include "tune/guard.h"
 
 /*
- * Locks the clocks of GPUs to one value while pairs are measured, and unlocks them in any case. For one
- * thread.
+ * Locks the clocks of GPUs to one value while pairs are measured, and unlocks them in every case, also if the
+ * program crashes. Only one thread may use it.
  */
 struct kwhy_pairs_lock {
 	struct lock {
@@ -20,8 +20,8 @@ struct kwhy_pairs_lock {
 
 /*
  * Locks the graphics clock of each NVIDIA GPU that CUDA_VISIBLE_DEVICES shows. Call it before this process
- * has a context on a GPU or a second thread, since it refuses a GPU on which any process computes. End with
- * kwhy_pairs_lock_end(), also after a failure.
+ * has a context on a GPU or a second thread, because it refuses a GPU on which a process has a context. End
+ * with kwhy_pairs_lock_end(), also after a failure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_lock_begin(
 	struct kwhy_pairs_lock *lock, unsigned mhz, struct kwhy_error *error);

@@ -14,8 +14,8 @@ enum { PORT_FIRST = 29400, PORT_RANGE = 1000, SECRET_CHARACTERS = 64 };
 #define WAIT_NS INT64_C(60000000000)
 
 /*
- * The port that is used where the launcher names none. It depends on the launcher's job, so that concurrent
- * runs use different ports.
+ * The port that is used if the launcher names none. It is derived from the launcher's job, so that concurrent
+ * jobs use different ports.
  */
 static uint16_t usual_port(void)
 {
@@ -28,7 +28,7 @@ static uint16_t usual_port(void)
 	return (uint16_t)(PORT_FIRST + hash % PORT_RANGE);
 }
 
-/* Reads the port. torchrun itself listens on the port that it names, so the next one is used. */
+/* Reads the port. torchrun listens itself on the port that it names, so kwhy uses the next one. */
 static enum kwhy_status read_port(uint16_t *out, struct kwhy_error *error)
 {
 	const char *text = secure_getenv("MASTER_PORT");

@@ -5,7 +5,7 @@
 #include "bench/pairs/ranks.h"
 #include "launch/ranks.h"
 
-/* The ranks that measure pairs together: that of this process, and the processes that it started. */
+/* The ranks that measure pairs together: this process and the processes that it started. */
 struct kwhy_pairs_ranks {
 	struct kwhy_pair_ranks *ranks; /* NULL: this process measures alone */
 	uint32_t rank, local_rank;

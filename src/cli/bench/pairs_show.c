@@ -75,8 +75,8 @@ static enum kwhy_status render(const struct kwhy_pairs *pairs, const struct kwhy
 }
 
 /*
- * Writes the inputs of simulators and the comparison with predictions. Their text is added only to a report
- * in text form.
+ * Writes the inputs of simulators and the comparison with predictions. Their text is added to the report only
+ * if that is in text form.
  */
 static enum kwhy_status add_simulators(const struct kwhy_pairs *pairs, const struct kwhy_pairs_show *show,
 	enum kwhy_output_form form, struct kwhy_text *out, struct kwhy_error *error)

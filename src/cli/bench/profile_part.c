@@ -26,7 +26,7 @@ static enum kwhy_status check_profile(
 	return KWHY_OK;
 }
 
-/* Writes the profile after `part` was put into it. */
+/* Writes the profile with its new part. */
 static enum kwhy_status put(json_t *root, const char *name, const struct kwhy_text *part,
 	struct kwhy_text *out, struct kwhy_error *error)
 {

@@ -26,7 +26,7 @@ void kwhy_workload_joules_short_cell(struct kwhy_table *table, const struct kwhy
 void kwhy_workload_missing_note(
 	const struct kwhy_text_context *context, const char *name, const char *missing);
 
-/* Numbers of rows that ran, by whether the energy of the GPUs that they used is known. */
+/* Numbers of rows that ran, with known and with unknown energy of the GPUs that they used. */
 struct kwhy_workload_energies {
 	size_t known, unknown;
 	/* id of the first row with unknown energy, borrowed; NULL: no such row */
@@ -37,14 +37,14 @@ void kwhy_workload_energies_add(
 	struct kwhy_workload_energies *energies, const char *row, const struct kwhy_window_joules *energy);
 
 /*
- * The reason `missing` to show, or NULL if all rows have energy, since it then is about GPUs that no row
- * used.
+ * The reason `missing`, to be shown; NULL if all rows have energy, because the reason is then about GPUs that
+ * no row used.
  */
 const char *kwhy_workload_energies_missing(
 	const struct kwhy_workload_energies *energies, const char *missing);
 
 /*
- * Writes the notes at the end of the text: remarks on all rows, and which rows lack energy. Each text may be
+ * Writes the notes at the end of the text: notes about all rows, and which rows lack energy. Each text may be
  * NULL.
  */
 void kwhy_workload_end_notes(const struct kwhy_text_context *context,

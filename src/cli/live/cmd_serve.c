@@ -14,8 +14,8 @@
 
 enum {
 	TICK_MS = 1000,
-	FRESH_MS = 100,	      /* ms; older values are updated before they are served */
-	TOKEN_BYTES_MIN = 16, /* bytes; a shorter token could be guessed */
+	FRESH_MS = 100,	      /* in ms; values older than this are updated before they are served */
+	TOKEN_BYTES_MIN = 16, /* in bytes; a shorter token could be guessed */
 	TOKEN_BYTES_MAX = 4096,
 	PEM_BYTES_MAX = 1 << 20
 };
@@ -26,7 +26,7 @@ struct serve_options {
 	bool allow_open;
 };
 
-/* Secrets of the server, which this struct owns. */
+/* Secrets of the server; this struct owns their memory. */
 struct secrets {
 	struct kwhy_text token, cert, key;
 };
@@ -47,8 +47,8 @@ static void set_defaults(void *options)
 }
 
 /*
- * Refuses a secret that anybody could have written, and says so of one that anybody can read. Mounted secrets
- * of containers are of the latter kind.
+ * Refuses the file of a secret if other users can write it, and warns if other users can read it, as they can
+ * read secrets mounted in containers.
  */
 static enum kwhy_status check_mode(const char *path, struct kwhy_error *error)
 {
@@ -56,7 +56,7 @@ static enum kwhy_status check_mode(const char *path, struct kwhy_error *error)
 	char text[400];
 
 	if (stat(path, &facts))
-		return KWHY_OK; /* reading it fails, too, and says why */
+		return KWHY_OK; /* the later attempt to read it fails, too, and reports why */
 	if (S_ISREG(facts.st_mode) && facts.st_mode & S_IWOTH)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%.300s: everybody on this machine may write to it, so it keeps no secret; make a "
@@ -113,7 +113,7 @@ static enum kwhy_status read_secrets(
 	return status;
 }
 
-/* Refuses to serve other hosts without a token, unless the user asked for it. */
+/* Refuses to serve other hosts without a token, unless the user explicitly requested that. */
 static enum kwhy_status check_openness(
 	const struct serve_options *options, const union kwhy_address *address, struct kwhy_error *error)
 {
@@ -132,7 +132,7 @@ static enum kwhy_status check_openness(
 	return KWHY_OK;
 }
 
-/* A snapshot that is at most FRESH_MS old; NULL: it could not be made. */
+/* A snapshot that is at most FRESH_MS old; NULL: a snapshot could not be made. */
 static const struct kwhy_live_snapshot *fresh_snapshot(struct kwhy_live_job *job)
 {
 	struct kwhy_error error;

@@ -15,10 +15,7 @@
 
 enum {
 	TICK_MS = 500,
-	/*
-	 * ms until a single view is drawn: in that time every gauge is read, also those that need two
-	 * readings
-	 */
+	/* time in ms before a single view is drawn, in which every gauge is read; some need two readings */
 	ONCE_MS = 1200,
 	PROCESSES_MIN = 3,
 	PROCESSES_ONCE = 10
@@ -46,8 +43,8 @@ static void set_defaults(void *options)
 }
 
 /*
- * Whether to draw with ASCII characters only, since the option says so or the terminal's locale is not UTF-8.
- * The program's locale for numbers does not change.
+ * Whether to draw with ASCII characters only: if the option says so, or if the terminal's locale is not
+ * UTF-8. The program's locale for numbers does not change.
  */
 static bool wants_ascii(const struct watch_options *options)
 {
@@ -92,8 +89,8 @@ static void draw_view(struct watch *watch, const struct kwhy_view *view)
 }
 
 /*
- * Draws the view. If lines are left on the screen, draws it again with full sentences, and then again with
- * more processes.
+ * Draws the view. If the screen has lines left, draws it again with full sentences, and then again with more
+ * processes.
  */
 static void draw(struct watch *watch, size_t lines)
 {

@@ -14,9 +14,16 @@
 
 #define MS_NS INT64_C(1000000)
 #define INTERVAL_DEFAULT_MS 1000
-/* ms; often enough for a view. A read takes 0.6 ms of processor time on an H200. */
+/*
+ * period in ms at which the driver's buffer of power samples is read; often enough for a view. Reading it
+ * takes 0.6 ms of processor time on an H200.
+ */
 #define RING_PERIOD_MS 500
-#define INTERVAL_MIN_MS 100 /* ms; the driver has no newer readings before, and each read takes its lock */
+/*
+ * shortest interval in ms: the driver updates its readings no faster, and each reading takes the driver's
+ * lock
+ */
+#define INTERVAL_MIN_MS 100
 #define INTERVAL_MAX_MS 3600000
 
 void kwhy_live_options_init(struct kwhy_live_options *options)

@@ -207,7 +207,7 @@ static enum kwhy_status find_server(struct job *job, struct kwhy_error *error)
 	return status;
 }
 
-/* Reads the token from the file or the environment; *out is NULL if it is in neither. */
+/* Reads the token from the file or the environment; *out is NULL if neither has a token. */
 static enum kwhy_status find_token(struct job *job, const char **out, struct kwhy_error *error)
 {
 	const char *path = job->options->meters_token;
@@ -288,7 +288,7 @@ static enum kwhy_status measure(struct job *job, struct kwhy_error *error)
 	for (size_t i = 0; !status && i < job->row_count; i++) {
 		kwhy_progress_step(job->progress, "loading the server", NULL);
 		status = run_load(job, &job->rows[i], error);
-		/* the results of earlier loads are valid */
+		/* the results of earlier loads remain valid */
 		if (status == KWHY_E_LOST && i > 0 && kwhy_stop_asked()) {
 			job->row_count = i;
 			job->is_stopped = true;

@@ -75,8 +75,8 @@ static void add_device(struct kwhy_llm_energy *sum, const struct kwhy_stat_energ
 }
 
 /*
- * Reads the energy of a window from remote meters. If they do not answer, only the energy is missing, and
- * other figures of the load stay valid.
+ * Reads the energy of a window from remote meters. If they do not answer, only the energy is unknown; the
+ * other figures of the load remain valid.
  */
 static enum kwhy_status window_of_remote(struct kwhy_llm_meter *meter, int64_t start_ns, int64_t end_ns,
 	struct kwhy_llm_energy *out, struct kwhy_error *error)

@@ -57,7 +57,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_llm_meter_rest(
 	struct kwhy_llm_meter *meter, double seconds, struct kwhy_llm_energy *out, struct kwhy_error *error);
 
 /*
- * Energy above idle: `gross` less what the mean power of `idle` gives over the same time. The interval
+ * Energy above idle: `gross` less the mean power of `idle` times the duration of the window. The interval
  * includes the uncertainty of both.
  */
 struct kwhy_llm_energy kwhy_llm_energy_net(

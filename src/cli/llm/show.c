@@ -210,7 +210,7 @@ static bool has_energy(const struct kwhy_llm_result *result)
 	return false;
 }
 
-/* Writes why loads lack energy. Each reason is written once. */
+/* Writes why loads have no energy. Each reason is written once. */
 static void write_missing(const struct kwhy_text_context *context, const struct kwhy_llm_result *result)
 {
 	for (size_t i = 0; i < result->row_count; i++) {

@@ -21,7 +21,7 @@ struct kwhy_llm_result {
 	const struct kwhy_llm_row *rows;
 	size_t row_count;
 	struct kwhy_llm_energy idle;
-	const char *ended; /* why no more loads were run, in words; NULL: all were run */
+	const char *ended; /* the reason why the remaining loads were not run; NULL: all were run */
 };
 
 void kwhy_llm_text(

@@ -28,7 +28,7 @@ json_t *kwhy_mcp_text(const char *text)
 		return json_null();
 	length = strnlen(text, TEXT_BYTES);
 	while (length && text[length] && ((unsigned char)text[length] & 0xC0) == 0x80)
-		length--; /* not inside a code point */
+		length--; /* the cut must not be inside a code point */
 	const char *more = text[length] ? "..." : "";
 	const size_t bytes = kwhy_text_sanitize(clean, text, length);
 
@@ -240,7 +240,7 @@ json_t *kwhy_mcp_plan(const struct kwhy_plan *plan, size_t limit)
 		refused_list(plan, info.refused_count, limit));
 }
 
-/* Shortens each list in an object to `limit` rows, and says how many are left out. */
+/* Shortens each list in an object to `limit` rows and adds the number of rows that were left out. */
 static enum kwhy_status shorten(json_t *object, size_t limit, struct kwhy_error *error)
 {
 	json_t *cut = json_object(), *value;

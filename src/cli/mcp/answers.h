@@ -18,7 +18,10 @@ struct kwhy_mcp_question {
 	size_t limit;
 };
 
-/* A text as valid UTF-8, which names and cut messages need not be, of at most 720 bytes. NULL text: null. */
+/*
+ * A text as valid UTF-8 of at most 720 bytes; `text` itself, such as a name or a truncated message, may be
+ * invalid. NULL text: JSON null.
+ */
 json_t *kwhy_mcp_text(const char *text);
 json_t *kwhy_mcp_run_object(const struct kwhy_analysis *analysis);
 json_t *kwhy_mcp_findings(const struct kwhy_analysis *analysis, const struct kwhy_mcp_question *question);

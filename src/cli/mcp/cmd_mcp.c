@@ -10,8 +10,8 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 
 	if (invocation->operands.count)
 		return kwhy_fail(error, KWHY_E_USAGE, "mcp takes no operand; its client opens recordings");
-	sigaction(
-		SIGPIPE, &ignore, NULL); /* a client that has gone ends the server, as an end of input does */
+	sigaction(SIGPIPE, &ignore, NULL); /* when the client has closed its end, writing fails and the server
+					      ends, as at the end of input */
 	return kwhy_mcp_serve(stdin, stdout, error);
 }
 

@@ -48,7 +48,7 @@ static enum line read_line(struct server *server, size_t *out_length)
 	return is_long ? LINE_TOO_LONG : LINE_READ;
 }
 
-/* Sends a message and releases it. NULL: it could not be made. */
+/* Sends a message and releases it. NULL stands for a message that could not be made. */
 static enum kwhy_status send_message(struct server *server, json_t *message, struct kwhy_error *error)
 {
 	char *text = message ? json_dumps(message, DUMP_FLAGS) : NULL;
@@ -64,14 +64,14 @@ static enum kwhy_status send_message(struct server *server, json_t *message, str
 	return KWHY_OK;
 }
 
-/* An error as answer to `id`, which is borrowed; NULL: the id is not known. */
+/* An error message as answer to the request `id`, which is borrowed; NULL: the id is unknown. */
 static json_t *failure(const json_t *id, int code, const char *message)
 {
 	return json_pack("{s:s, s:O?, s:{s:i, s:o}}", "jsonrpc", "2.0", "id", id, "error", "code", code,
 		"message", kwhy_mcp_text(message));
 }
 
-/* An answer with this result, which is released. */
+/* An answer to the request `id` with this result, which is released. */
 static json_t *success(const json_t *id, json_t *result)
 {
 	return result ? json_pack("{s:s, s:O, s:o}", "jsonrpc", "2.0", "id", id, "result", result) : NULL;
@@ -165,7 +165,9 @@ static json_t *answer(
 	return failure(id, NO_METHOD, message);
 }
 
-/* Whether a message needs no answer: a notification, or a client's answer to a request that was never sent.
+/*
+ * Whether a message needs no answer, which holds for notifications and for answers; the server itself sends
+ * no requests.
  */
 static bool is_silent(const json_t *message)
 {

@@ -11,8 +11,9 @@
 
 /*
  * Serves one client of the Model Context Protocol: reads JSON-RPC 2.0 messages from `in`, one a line, and
- * writes one line to `out` for each request, until `in` ends or the client has gone. Messages that are wrong
- * get an error as their answer and end nothing. KWHY_E_MEMORY, or KWHY_E_IO if `out` cannot be written.
+ * writes one line to `out` for each request, until `in` ends or the client has closed its end. An invalid
+ * message is answered with an error, and the server goes on. KWHY_E_MEMORY, or KWHY_E_IO if `out` cannot be
+ * written.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_mcp_serve(FILE *in, FILE *out, struct kwhy_error *error);
 

@@ -11,7 +11,7 @@
 
 enum { STRINGS_MAX = 1024, LIMIT_MAX = 100, LIMIT_DEFAULT = 10 };
 
-/* One call of a tool. Arguments have been checked against the names that the tool takes. */
+/* One call of a tool. The names of the arguments have been checked. */
 struct call {
 	struct kwhy_mcp_runs *runs;
 	const json_t *arguments;
@@ -136,7 +136,7 @@ static enum kwhy_status wrong(const struct call *call, const char *name, const c
 	return kwhy_fail(call->error, KWHY_E_USAGE, "%s must be %s", name, what);
 }
 
-/* Refuses arguments that the tool does not take, so that no spelling mistake passes unseen. */
+/* Refuses arguments that the tool does not take, so that spelling mistakes are reported. */
 static enum kwhy_status check_names(const struct tool *tool, const struct call *call)
 {
 	json_t *schema = schema_of(tool);
@@ -239,7 +239,7 @@ static enum kwhy_status status_of(const struct call *call, int code)
 	return call->error->status;
 }
 
-/* What open reads its arguments into. */
+/* Memory for the arguments of the tool `open`. */
 struct request {
 	const char **paths, **power, **work_texts;
 	size_t path_count, work_count;
@@ -288,7 +288,7 @@ static enum kwhy_status take_request(const struct call *call, struct request *re
 	return status;
 }
 
-/* Keeps a run in the place that is free, or else in that of the oldest one, and returns its number. */
+/* Stores a run in a free entry, or else in the entry of the oldest run, and returns its number. */
 static int64_t keep(struct kwhy_mcp_runs *runs, struct kwhy_analysis *analysis)
 {
 	struct kwhy_mcp_run *place = &runs->items[runs->last_id % KWHY_MCP_RUNS_MAX];
@@ -371,7 +371,7 @@ static enum kwhy_status account(const struct call *call)
 	return ask(call, kwhy_mcp_accounts);
 }
 
-/* Reads "graph" or "batch=2". The id points into `memory`, which has `bytes`. */
+/* Reads "graph" or "batch=2". The id points into `memory`, which has `bytes` bytes. */
 static enum kwhy_status read_change(const struct call *call, const char *text, char *memory, size_t bytes,
 	struct kwhy_analysis_change *out)
 {

@@ -11,11 +11,11 @@ enum { KWHY_MCP_RUNS_MAX = 8 };
 
 /* A run that the client has opened. */
 struct kwhy_mcp_run {
-	int64_t id;			/* number that the client uses; 0: the place is free */
+	int64_t id; /* number by which the client refers to the run; 0: the entry is unused */
 	struct kwhy_analysis *analysis; /* owned */
 };
 
-/* The runs of one client. If all places are taken, the run that was opened first is closed. */
+/* The runs that one client has opened. If all entries are used, the run that was opened first is closed. */
 struct kwhy_mcp_runs {
 	struct kwhy_mcp_run items[KWHY_MCP_RUNS_MAX];
 	int64_t last_id;
@@ -28,8 +28,8 @@ json_t *kwhy_mcp_tools_list(void);
 bool kwhy_mcp_tool_is_one(const char *name);
 
 /*
- * Runs the tool with these arguments, which may be NULL. *out becomes a new object that the caller owns. A
- * failure is one that the client can correct, unless it is KWHY_E_MEMORY. No tool writes or changes a file.
+ * Runs the tool with these arguments, which may be NULL. *out becomes a new object that the caller owns.
+ * Every failure except KWHY_E_MEMORY is one that the client can correct. No tool writes or changes a file.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_mcp_tool_call(struct kwhy_mcp_runs *runs, const char *name,
 	const json_t *arguments, json_t **out, struct kwhy_error *error);

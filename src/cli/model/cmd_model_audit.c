@@ -30,10 +30,10 @@ static const char *word(const struct answer *answer, size_t row, size_t column)
 }
 
 #define FIGURE_BYTES (2 * KWHY_QUANTITY_BYTES + KWHY_UNIT_BYTES)
-/* If an interval's upper end exceeds this many times the lower one, both are shown. */
+/* If the upper end of an interval is more than this many times its lower end, both ends are shown. */
 #define WIDE 1.05
 
-/* Writes a value in its base unit, or as a share if the claim states one. Returns `out`. */
+/* Writes a value in its base unit, or as a percentage if the claim is stated as one. Returns `out`. */
 static const char *value_text(
 	char out[FIGURE_BYTES], double value, const struct kwhy_unit *of, const char *unit)
 {
@@ -77,7 +77,7 @@ static void explain_rest(
 							 : " from the right figures");
 }
 
-/* Explains how large a difference is. Values of different sign have no ratio. */
+/* Explains in words how large a difference is. Values of different sign have no ratio. */
 static void explain_size(
 	const struct kwhy_audit_finding *finding, const char *should, char *out, size_t space)
 {
@@ -90,7 +90,7 @@ static void explain_size(
 		snprintf(out, space, "%s follows", should);
 }
 
-/* Explains a finding on a claim in words. */
+/* Explains the result of checking a claim. */
 static void explain(
 	const struct answer *answer, const struct kwhy_audit_finding *finding, char *out, size_t space)
 {

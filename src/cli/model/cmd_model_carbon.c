@@ -71,8 +71,8 @@ static enum kwhy_status list_places(const struct kwhy_model_options *model, stru
 }
 
 /*
- * Distance, in miles, of a car with the same emissions: those of a year or, if none is requested, of a run.
- * With two runs it is that of the emissions saved.
+ * Distance in miles that a car drives for the same emissions: those of a year or, if no year is requested, of
+ * a run. With two runs it is the distance for the emissions that are saved.
  */
 static double miles_of(const struct kwhy_runs *runs, double g_per_mile)
 {

@@ -11,7 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Relative error on held-out windows. A model with a larger one divides energy no better than a guess. */
+/*
+ * Relative error on held-out windows up to which a model is good. A model with a larger error divides energy
+ * no better than a guess.
+ */
 #define GOOD_RATIO 0.05
 #define JOINT_RATIO 0.25
 
@@ -28,9 +31,9 @@ struct power_options {
 };
 
 /*
- * Shortest window, s. The driver's counters are known to about 50 ms in time, in which power may rise by
- * hundreds of watts. In windows of 1 s this alone makes an error of 3 % of the mean power, if the work
- * changes each second.
+ * Shortest window, s. The times of the driver's counters are known to about 50 ms, in which power may change
+ * by hundreds of watts. If the work changes each second, this alone gives an error of 3 % of the mean power
+ * in windows of 1 s.
  */
 #define WINDOW_S 2.0
 
@@ -39,10 +42,10 @@ static void set_defaults(void *options)
 	((struct power_options *)options)->window_s = WINDOW_S;
 }
 
-/* The windows whose power is split, the windows to which the model is fitted, and the results. */
+/* The windows whose power is divided, the windows to which the model is fitted, and the results. */
 struct answer {
 	struct kwhy_power_rows rows, fitted_rows;
-	/* the windows to which the model is fitted, which may be those that are split */
+	/* the windows to which the model is fitted; they may be the windows whose power is divided */
 	const struct kwhy_power_rows *fitted;
 	struct kwhy_power_model model;
 	struct kwhy_power_split split;
@@ -159,8 +162,8 @@ static enum kwhy_status work_out(struct answer *answer, const struct power_optio
 	if (options->fit)
 		status = read_rows(&answer->fitted_rows, options, options->fit, NAN, error);
 	/*
-	 * The delay of the counters is the driver's, so the windows to split get the delay that was found for
-	 * the fitted ones.
+	 * The delay of the counters comes from the driver, so the windows whose power is divided get the
+	 * delay that was found for the fitted ones.
 	 */
 	if (!status)
 		status = read_rows(
@@ -196,8 +199,8 @@ enum { NAMES_BYTES = 64 };
 enum { WATTS_BYTES = 2 * KWHY_QUANTITY_BYTES + 4 };
 
 /*
- * Writes the ends of an interval, "85.8 mW to 95.7 mW". Their unit need not be that of the value next to
- * them.
+ * Writes the ends of an interval, "85.8 mW to 95.7 mW". Their SI prefix may differ from that of the value in
+ * the next column.
  */
 static void write_range(char out[WATTS_BYTES], struct kwhy_interval watts)
 {
@@ -317,8 +320,8 @@ static void write_split(const struct answer *answer, struct kwhy_model_page *pag
 }
 
 /*
- * Whether the base is uncertain by a quarter of its value or more. The windows then do not separate it from
- * the gauges.
+ * Whether the base is uncertain by at least a quarter of its value, so that the windows do not separate it
+ * from the gauges.
  */
 static bool is_base_vague(const struct kwhy_power_split *split)
 {

@@ -42,7 +42,7 @@ static void plain_cell(struct kwhy_table *table, double value)
 	kwhy_table_cell(table, kwhy_quantity_plain(text, value));
 }
 
-/* Rate of one worker: the measured mean or, if no run had one worker, the fitted rate. */
+/* Rate of one worker: the measured mean or, if no run had one worker, the rate of the fit. */
 static double rate_of_one(const struct answer *answer)
 {
 	double sum = 0;
@@ -111,7 +111,7 @@ static void write_fits(const struct answer *answer, struct kwhy_model_page *page
 	kwhy_table_write(&table, &page->style, &page->text);
 }
 
-/* The run with the highest rate of those with at least the given number of workers. */
+/* The run with the highest rate among those with at least the given number of workers. */
 static struct kwhy_scale_point best_from(const struct answer *answer, double least_workers)
 {
 	struct kwhy_scale_point best = {0};
@@ -123,7 +123,7 @@ static struct kwhy_scale_point best_from(const struct answer *answer, double lea
 	return best;
 }
 
-/* Notes that a law in which rates only rise cannot describe work that gets slower with more workers. */
+/* Notes that a law by which rates only rise cannot describe work that gets slower with more workers. */
 static void write_bounds(const struct answer *answer, struct kwhy_model_page *page)
 {
 	struct kwhy_scale_point best = best_from(answer, answer->scale.least_workers);

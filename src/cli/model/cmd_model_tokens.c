@@ -27,8 +27,8 @@ struct asking {
 	struct kwhy_tokens_phase phases[PHASES_MAX + 1]; /* the phases, and after them their sum */
 	const struct kwhy_read_phase *ranges[PHASES_MAX];
 	size_t count;
-	char no_sum[240];     /* why there is no sum of several phases; "": there is */
-	char no_seconds[240]; /* why the sum has no seconds; "": it has */
+	char no_sum[240];     /* why the phases have no sum; "": they have one */
+	char no_seconds[240]; /* why the sum has no duration; "": it has one */
 	struct kwhy_model_csv csv;
 	struct kwhy_read_run run;
 };
@@ -140,7 +140,7 @@ static enum kwhy_status add_range(struct asking *asking, const char *spec, struc
 		error);
 }
 
-/* Words for why a report has no figures on a range, with a remedy if there is one. */
+/* The reason why a report has no figures on a range, with advice if there is any. */
 static const char *why_unknown(const struct kwhy_read_run *run)
 {
 	for (size_t i = 0; i < run->phase_count; i++)
@@ -150,8 +150,8 @@ static const char *why_unknown(const struct kwhy_read_run *run)
 }
 
 /*
- * Notes that two ranges overlap. If they do on the same devices, the sum counts energy twice; if on different
- * devices, only the sum of times is wrong.
+ * Notes that two ranges overlap. If they overlap on the same devices, the sum counts energy twice; on
+ * different devices only the sum of times is wrong.
  */
 static bool tell_overlap(
 	struct asking *asking, const struct kwhy_read_phase *a, const struct kwhy_read_phase *b)
@@ -181,7 +181,9 @@ static void tell_overlaps(struct asking *asking)
 				return;
 }
 
-/* Phase `name` with the joules and seconds of the whole run, for tokens that are given for the run. */
+/*
+ * A phase named `name` with the joules and seconds of the whole run, for tokens that are stated for the run.
+ */
 static struct kwhy_tokens_phase run_of(const struct asking *asking, const char *name)
 {
 	struct kwhy_read_work work = kwhy_read_work_of(&asking->run, "tokens", asking->options->tokens);
@@ -290,7 +292,7 @@ static void add_remark(struct kwhy_model_page *page, const char *words)
 		kwhy_text_context_linef(&page->context, "", "%s", words);
 }
 
-/* Adds remarks on what the figures leave out. */
+/* Adds notes about what the figures do not include. */
 static void add_remarks(const struct asking *asking, struct kwhy_model_page *page)
 {
 	char words[280];

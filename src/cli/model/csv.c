@@ -65,7 +65,7 @@ static const char *keep(struct kwhy_model_csv *table, struct kwhy_span span)
 	return word;
 }
 
-/* State of reading a file into a table. */
+/* State of reading a CSV file into a table. */
 struct reading {
 	struct kwhy_model_csv *table;
 	const struct kwhy_csv *csv;

@@ -34,7 +34,7 @@ struct kwhy_model_page {
 	bool is_json;
 	struct kwhy_text text;
 	struct kwhy_text_style style;
-	struct kwhy_text_context context; /* context of kwhy_text_context_linef(), which wraps lines */
+	struct kwhy_text_context context; /* text context for kwhy_text_context_linef(), which wraps lines */
 	struct kwhy_json json;		  /* writer of the members of the answer's JSON object */
 };
 
@@ -49,7 +49,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_model_page_begin(struct kwhy_model_page *pag
 KWHY_MUST_USE enum kwhy_status kwhy_model_page_end(struct kwhy_model_page *page,
 	const struct kwhy_model_options *options, enum kwhy_status status, struct kwhy_error *error);
 
-/* Begins a page, calls `fill` to write the answer, and ends the page. */
+/* Writes a whole page: begins it, calls `fill` to write the answer, and ends it. */
 typedef void kwhy_model_page_fill(const void *answer, struct kwhy_model_page *page);
 KWHY_MUST_USE enum kwhy_status kwhy_model_page_write(const struct kwhy_model_options *options,
 	const char *name, kwhy_model_page_fill *fill, const void *answer, struct kwhy_error *error);

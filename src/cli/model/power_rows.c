@@ -51,7 +51,7 @@ static enum kwhy_status use_gauge(struct kwhy_power_rows *rows, size_t kind, str
 	return KWHY_OK;
 }
 
-/* Converts the gauges of a row from readings to the quantities in which the model is linear. */
+/* Converts the gauges of a row from readings to the quantities of the linear model. */
 static void settle(const struct kwhy_power_rows *rows, double *gauges)
 {
 	double ghz2 = 1;
@@ -186,9 +186,9 @@ static double mean_w(
 }
 
 /*
- * Gauges whose readings make up each entry of kwhy_power_gauges, by its index. If there is a second gauge,
- * both are added, as bytes sent and bytes received. Gauges that are not means between two readings are read
- * at both ends of the interval.
+ * For each entry of kwhy_power_gauges, by its index, the gauges from which it is computed. If there are two,
+ * such as bytes sent and bytes received, they are added. Gauges that are not means between two readings are
+ * read at both ends of the interval.
  */
 static const struct {
 	enum kwhy_gauge gauge, second;
@@ -207,8 +207,9 @@ static const struct {
 	[FP64] = {KWHY_GAUGE_FP64_ACTIVE, KWHY_GAUGE_COUNT, false},
 };
 
-#define LATE_S \
-	0.05 /* seconds by which a window may be shorter than asked for: its first reading may be late */
+#define LATE_S                                                                                            \
+	0.05 /* seconds by which a window may be shorter than requested, because its first reading may be \
+		late */
 
 enum { SOURCES = sizeof(sources) / sizeof(sources[0]) };
 
@@ -219,7 +220,7 @@ struct joining {
 	int64_t window_ns;
 };
 
-/* Delay of NVML's averages: an average of the last second is the power of half a second ago, ns. */
+/* Delay in ns of NVML's averages: an average over the last second is the power of half a second ago. */
 #define MEMORY_LAG_NS INT64_C(500000000)
 
 static double value_of(const struct joining *joining, size_t source, int64_t start_ns, int64_t end_ns)
@@ -252,7 +253,7 @@ struct places {
 };
 
 /*
- * Makes a row of the counter readings after `first` up to `last`, if all gauges and the power are known.
+ * Makes one row from the counter readings after `first` up to `last`, if all gauges and the power are known.
  */
 static void add_window(struct kwhy_power_rows *rows, const struct joining *joining, size_t first, size_t last,
 	struct places *places)
@@ -299,12 +300,12 @@ static void join(struct kwhy_power_rows *rows, const struct joining *joining, do
 }
 
 enum { SHIFTS = 10 };
-#define SHIFT_S 0.02 /* s, step between the delays that are tried */
+#define SHIFT_S 0.02 /* step in seconds between the delays that are tried */
 
 /*
- * Finds the delay of the samples at which a fit has the smallest residuals, and shifts the windows by it.
- * When they are read, the driver's counters may be older than the samples, by 60 to 120 ms on an H200, and no
- * profile states by how much. With too few windows for a fit, the profile's delay of the samples is used.
+ * Finds the delay of the samples at which a fit has the smallest residuals, and shifts the windows by it. The
+ * driver's counters may be older than the samples read at the same time, by 60 to 120 ms on an H200, and no
+ * profile states this delay. With too few windows for a fit, the profile's delay of the samples is used.
  */
 static void align(struct kwhy_power_rows *rows, const struct joining *joining)
 {
@@ -330,7 +331,7 @@ enum kwhy_status kwhy_power_rows_of(struct kwhy_power_rows *rows, const struct k
 	uint32_t device = request->device;
 	struct joining joining = {
 		.samples = power_of(recording, KWHY_METER_OWNER_GPU, KWHY_METER_ROLE_SAMPLES, device),
-		/* rows that get another recording's delay are not fitted */
+		/* rows that use the delay of another recording are not fitted */
 		.memory = isfinite(request->lag_s)
 			? NULL
 			: power_of(recording, KWHY_METER_OWNER_GPU_MEMORY, KWHY_METER_ROLE_MEANS, device),

@@ -13,8 +13,9 @@
  * gauges together. The power of an active unit is proportional to f V^2 (f: clock, V: voltage), and the
  * voltage is not reported. At the lowest voltage power is proportional to f, and where V is proportional to f
  * to f^3. The model uses f^2: if the clock of the multiprocessors is known, their activity is multiplied by
- * the square of the clock in GHz^2, and so is a part of the base. Leakage grows with the temperature, but
- * temperature follows power; docs/models.md explains why it has no term.
+ * the square of the clock in GHz^2, and the model has a base term that is multiplied by this square, too.
+ * Leakage grows with the temperature, but the temperature itself depends on the power, so the model has no
+ * term for it (docs/models.md).
  */
 struct kwhy_power_gauge {
 	const char *name; /* name of the gauge and of its CSV column: "gpm_sm_active_permille" */
@@ -35,15 +36,15 @@ struct kwhy_power_rows {
 	size_t kinds[KWHY_POWER_GAUGES_MAX];
 	bool has_clock; /* whether the clock is known, so that gauges with by_clock are multiplied by it */
 	/*
-	 * delay of the power readings that was removed, s, negative if they were early; NAN: no delay was
-	 * removed
+	 * delay in seconds by which power readings were shifted, negative if they were early; NAN: they were
+	 * not shifted
 	 */
 	double lag_s;
 };
 
 /*
  * Reads rows from a CSV file with the columns power_w, seconds (1 if missing) and any of the gauges. An empty
- * field is an error.
+ * cell is an error.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_rows_read(
 	struct kwhy_power_rows *rows, const char *path, struct kwhy_error *error);
@@ -52,7 +53,10 @@ struct kwhy_power_rows_request {
 	const struct kwhy_profile *profile; /* machine profile of the device; NULL: no profile */
 	uint32_t device;
 	double window_s; /* length of the shortest window, s */
-	/* delay of the power readings, s, as found for another recording; NAN: it is found for this one */
+	/*
+	 * delay of the power readings in seconds, as found in another recording; NAN: the delay is found from
+	 * this recording
+	 */
 	double lag_s;
 };
 

@@ -7,7 +7,7 @@
 #include "fit/running.h"
 #include "import/results/run.h"
 
-/* Options of `kwhy model cost` and `kwhy model carbon`: one run or two, and how often they are made. */
+/* Options of `kwhy model cost` and `kwhy model carbon`: one run or two, and how often each is repeated. */
 struct kwhy_running_options {
 	struct kwhy_model_options model;
 	const char *work; /* amount of work of the run: "tokens=4096" */
@@ -31,11 +31,11 @@ void kwhy_running_options_init(struct kwhy_running_options *options);
 
 enum { KWHY_RUNS_MAX = 2 };
 
-/* One or two runs, and the answers on each. */
+/* One or two runs, and the answer for each. */
 struct kwhy_runs {
 	struct kwhy_read_run runs[KWHY_RUNS_MAX];
 	struct kwhy_read_work
-		/* work by which the answers are divided; its count is NAN if unknown */
+		/* work of each run, by which answers are divided; its count is NAN if unknown */
 		work[KWHY_RUNS_MAX];
 	struct kwhy_running answers[KWHY_RUNS_MAX];
 	struct kwhy_running_question questions[KWHY_RUNS_MAX];
@@ -52,7 +52,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_runs_read(struct kwhy_runs *runs,
 	struct kwhy_error *error);
 void kwhy_runs_done(struct kwhy_runs *runs);
 
-/* Computes the answers from a rate a kWh or a rate an hour; the other one is NAN. */
+/* Computes the answers from a rate per kWh or a rate per hour; the other rate is NAN. */
 KWHY_MUST_USE enum kwhy_status kwhy_runs_answer(
 	struct kwhy_runs *runs, double per_kwh, double per_hour, struct kwhy_error *error);
 

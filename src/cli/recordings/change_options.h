@@ -33,8 +33,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_change_options_list(const struct kwhy_change
 
 /*
  * Row of an option table for one change, by the kind of its argument. It sets the struct kwhy_change_options
- * that is the member `member` of the options struct `type`. A table gets all rows from an X() that expands to
- * one of these, and whatif/changes.def.
+ * that is the member `member` of the options struct `type`. A table gets the rows of all changes by defining
+ * X() as one of these macros and including whatif/changes.def.
  */
 #define KWHY_OPTION_ROW_CHANGE_NONE(type, member, place, id, help)                          \
 	{                                                                                   \

@@ -34,7 +34,7 @@ static void set_defaults(void *options)
 /* One run of the comparison, and its report.json if the page includes it. */
 struct source {
 	struct kwhy_side *side;
-	struct kwhy_text *json; /* NULL: it is not needed */
+	struct kwhy_text *json; /* NULL: the report is not needed */
 };
 
 static enum kwhy_status read_report(const struct source *source, const char *path, struct kwhy_error *error)
@@ -51,7 +51,7 @@ static enum kwhy_status read_report(const struct source *source, const char *pat
 	return status;
 }
 
-/* One run as the command line describes it: its trace or report, further traces, power readings. */
+/* One run as the command line describes it: its trace or report, further traces, and power readings. */
 struct run {
 	char *path;
 	const struct kwhy_strings *more, *power;
@@ -76,8 +76,8 @@ static enum kwhy_status take_side(const struct source *source, const struct run 
 }
 
 /*
- * Refuses a run of kwhy probe. The host waited while kernels were repeated, so its times are not those of the
- * program.
+ * Refuses a recording of kwhy probe. The host waited while kernels were repeated, so its times are not those
+ * of the program.
  */
 static enum kwhy_status refuse_probed(
 	const struct kwhy_ledger *ledger, const char *path, struct kwhy_error *error)
@@ -265,7 +265,7 @@ static enum kwhy_status run_steps(struct comparing *comparing, const struct kwhy
 	return status;
 }
 
-/* Divides the operands into the runs of A and those of B, which stand after "--". */
+/* Divides the operands into the runs of A and those of B, which follow "--". */
 static enum kwhy_status divide(
 	const struct kwhy_operands *operands, size_t counts[2], struct kwhy_error *error)
 {
@@ -292,8 +292,8 @@ static enum kwhy_status divide(
 }
 
 /*
- * Refuses a run that a side has twice. Its two equal figures would take the scatter out of the side, and so
- * make any change significant.
+ * Refuses a run that is given twice for one side. Two equal results would hide the scatter of that side, so
+ * that any change would look significant.
  */
 static enum kwhy_status refuse_twice(
 	const struct kwhy_operands *operands, const size_t counts[2], struct kwhy_error *error)
@@ -307,7 +307,7 @@ static enum kwhy_status refuse_twice(
 	return KWHY_OK;
 }
 
-/* Refuses options that do not fit several runs of a side, or results of kwhy stat. */
+/* Refuses options that are not valid with several runs of a side, or with results of kwhy stat. */
 static enum kwhy_status refuse_misfits(const struct compare_options *options, const size_t counts[2],
 	bool is_stat, enum kwhy_output_form form, struct kwhy_error *error)
 {

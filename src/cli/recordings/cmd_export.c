@@ -57,7 +57,7 @@ static bool ends_in_gz(const char *path)
 	return length > 3 && strcmp(path + length - 3, ".gz") == 0;
 }
 
-/* Says so if the file does not keep the readings of the run's meters. */
+/* Prints a message if the file does not contain the readings of the run's meters. */
 static void tell_lost(const struct export_options *options, const struct work *work)
 {
 	char message[512];

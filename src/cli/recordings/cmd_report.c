@@ -52,7 +52,7 @@ static enum kwhy_status check_sections(const struct report_options *options, str
 	return status;
 }
 
-/* Checks that --section and --brief have an effect on this form. */
+/* Checks that --section and --brief apply to this form. */
 static enum kwhy_status check_form(
 	const struct report_options *options, enum kwhy_output_form form, struct kwhy_error *error)
 {
@@ -88,7 +88,7 @@ static enum kwhy_status choose_form(
 	return status ? status : check_form(options, *out, error);
 }
 
-/* Refuses a plan for a recording so large that the plan would take longer than a report may. */
+/* Refuses a plan for a recording so large that computing the plan would take longer than a report may. */
 static enum kwhy_status check_plan(const struct kwhy_recording *recording, struct kwhy_error *error)
 {
 	size_t rows = recording->activities.count + recording->calls.count;
@@ -101,8 +101,8 @@ static enum kwhy_status check_plan(const struct kwhy_recording *recording, struc
 }
 
 /*
- * Projects those changes that do not alter results. KWHY_E_UNSUPPORTED: no projection can be made from the
- * recording.
+ * Projects the changes that do not alter the program's results. KWHY_E_UNSUPPORTED: the recording does not
+ * allow projections.
  */
 static enum kwhy_status make_plan(
 	struct kwhy_analysis *analysis, struct kwhy_plan **out, struct kwhy_error *error)
@@ -167,7 +167,7 @@ static enum kwhy_status add_plan(struct kwhy_analysis *analysis, struct kwhy_rep
 	return status == KWHY_E_UNSUPPORTED ? KWHY_OK : status;
 }
 
-/* Writes the report where it belongs. On a terminal, what is longer than a screen goes through a pager. */
+/* Writes the report to its destination. On a terminal, a report longer than a screen goes through a pager. */
 static enum kwhy_status deliver(const struct report_options *options, enum kwhy_output_form form,
 	const struct kwhy_text *text, struct kwhy_error *error)
 {
@@ -207,7 +207,7 @@ static enum kwhy_status write_report(struct kwhy_analysis *analysis, const struc
 	return status;
 }
 
-/* Writes the report on a folder of kwhy bench pairs, which differs from other reports. */
+/* Writes the report on a folder of kwhy bench pairs; it has a form of its own. */
 static enum kwhy_status report_pairs(
 	const struct report_options *options, const char *folder, struct kwhy_error *error)
 {

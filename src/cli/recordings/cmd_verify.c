@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Number of damaged parts of files that are listed. All of them are counted. */
+/* Number of damaged parts of files that are listed; all of them are counted. */
 enum { PLACES_SHOWN = 20 };
 
 struct verify_options {
@@ -20,7 +20,7 @@ struct verify_options {
 /* State and counts of a verification. */
 struct verifying {
 	struct kwhy_text text;
-	/* writes into `text`; damaged parts come first, in the order in which they are found */
+	/* writes into `text`; damaged parts come first, in the order in which they were found */
 	struct kwhy_json json;
 	bool is_json;
 	uint64_t records[KWHY_WIRE_KIND_COUNT];
@@ -75,7 +75,7 @@ static enum kwhy_status verify_file(struct verifying *all, const char *path, str
 	return item < 0 ? error->status : KWHY_OK;
 }
 
-/* Number of processes without a final record, since they were killed or are still running. */
+/* Number of processes without a final record, because they were killed or are still running. */
 static uint64_t unended(const struct verifying *all)
 {
 	const uint64_t *records = all->records;

@@ -42,7 +42,7 @@ static enum kwhy_status list_requests(const struct whatif_options *options,
 	return KWHY_OK;
 }
 
-/* Fails if none of the requested changes can be made. */
+/* Fails if none of the requested changes is possible. */
 static enum kwhy_status fail_refused(const struct kwhy_plan *plan, struct kwhy_error *error)
 {
 	struct kwhy_text text = {0};

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define STAT_LIMIT_BYTES ((size_t)1000000000)
-/* Width to which a summary shortens names, as a browser shows it. */
+/* Width in columns to which names are shortened in a summary, which a browser shows. */
 enum { SUMMARY_COLUMNS = 160 };
 
 enum kwhy_status kwhy_compare_gates_parse(
@@ -56,7 +56,10 @@ static enum kwhy_status render(const struct kwhy_compare_renderer *renderer,
 	return renderer->text(renderer->comparison, conditions, outputs->style, out, error);
 }
 
-/* Writes the text of the comparison as Markdown, under a heading that says whether a condition holds. */
+/*
+ * Writes the text of the comparison as Markdown, under a heading that says whether a condition of --fail-if
+ * is met.
+ */
 static enum kwhy_status write_summary(const struct kwhy_compare_renderer *renderer,
 	const struct kwhy_conditions *conditions, bool exceeded, const char *path, struct kwhy_error *error)
 {

@@ -16,7 +16,7 @@ struct kwhy_compare_outputs {
 	const char *summary; /* path of the summary in Markdown; NULL: none is written */
 };
 
-/* Conditions of --fail-if, and whether they hold. Zero-initialise. */
+/* Conditions of --fail-if, and whether each is met. Zero-initialise. */
 struct kwhy_compare_gates {
 	struct kwhy_condition *conditions;
 	struct kwhy_verdict *verdicts;
@@ -30,7 +30,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_compare_gates_check(
 	struct kwhy_compare_gates *gates, const struct kwhy_comparison *comparison, struct kwhy_error *error);
 void kwhy_compare_gates_done(struct kwhy_compare_gates *gates);
 
-/* Renders one comparison. `comparison` is what the functions take. */
+/* Renders one comparison. `comparison` is the argument that its functions take. */
 struct kwhy_compare_renderer {
 	const void *comparison;
 	enum kwhy_status (*text)(const void *comparison, const struct kwhy_conditions *conditions,
@@ -42,7 +42,7 @@ struct kwhy_compare_renderer {
 		struct kwhy_text *out, struct kwhy_error *error);
 };
 
-/* Writes the output, and the summary if one is asked for. */
+/* Writes the output and, if requested, the summary. */
 KWHY_MUST_USE enum kwhy_status kwhy_compare_write(const struct kwhy_compare_renderer *renderer,
 	const struct kwhy_compare_gates *gates, const struct kwhy_compare_outputs *outputs,
 	struct kwhy_error *error);

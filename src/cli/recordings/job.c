@@ -23,7 +23,7 @@ enum kwhy_status kwhy_job_status(int code, struct kwhy_error *error)
 	return error->status;
 }
 
-/* The options of an analysis in the form of kwhy/analyse.h, and the memory to which they point. */
+/* The options of an analysis in the form of kwhy/analyse.h, and the memory that they point to. */
 struct work {
 	struct kwhy_analysis_options options;
 	struct kwhy_analysis_work *work;

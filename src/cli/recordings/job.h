@@ -7,26 +7,29 @@
 
 #include <stdbool.h>
 
-/* Options on traces and their analysis that several commands have. */
+/* Options about traces and their analysis, which several commands share. */
 struct kwhy_job_options {
 	/* files of power readings; `kwhy compare` has two lists of its own instead */
 	struct kwhy_strings power;
-	/* GPUs of power files that are devices of the trace: "[RANK/]DEVICE=[HOST/]GPU" */
+	/* which GPU of the power files is which device of the trace: "[RANK/]DEVICE=[HOST/]GPU" */
 	struct kwhy_strings power_devices;
 	const char *power_zone; /* time zone of power logs that state none; NULL: not given */
 	/* path of the machine profile; NULL: the bundled profile of the device */
 	const char *profile;
-	/* file of names of collective kernels; name of the ranges that are steps; NULL: not given */
+	/*
+	 * collectives: file with names of collective kernels; steps: name of the ranges that are steps; NULL:
+	 * not given
+	 */
 	const char *collectives, *steps;
 	const char *assume_power; /* assumed powers; NULL: not given */
 	const char *price;	  /* price of a kWh, "0.30EUR"; NULL: not given */
 	/* country or cloud region as in `kwhy model carbon --list`; NULL: not given */
 	const char *place;
 	double intensity_g_per_kwh; /* carbon intensity; NAN: not given */
-	/* files of powers that were learnt from other recordings, or these recordings */
+	/* files with powers that were learnt from other recordings, or those recordings themselves */
 	struct kwhy_strings powers;
 	struct kwhy_strings thresholds;
-	struct kwhy_strings work; /* work that was done, "tokens=4096" */
+	struct kwhy_strings work; /* work that the run did, such as "tokens=4096" */
 	double min_gain_percent;  /* smallest saving of a finding; NAN: the default of the detectors */
 	uint64_t seed;
 	bool has_partial, quiet, verbose;
@@ -43,8 +46,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_job_open(struct kwhy_analysis **out,
 	const struct kwhy_strings *power, const char *command, struct kwhy_error *error);
 
 /*
- * Converts the result of a function of kwhy/analyse.h to a status. The function must have been given the
- * error's text as memory for its message.
+ * Converts the result of a function of kwhy/analyse.h to a status. The function must have written its message
+ * to the text of this error.
  */
 enum kwhy_status kwhy_job_status(int code, struct kwhy_error *error);
 

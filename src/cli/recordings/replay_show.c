@@ -175,7 +175,7 @@ static void write_proxies(const struct page *page)
 	kwhy_table_write(&table, page->context.style, page->context.out);
 }
 
-/* Writes a note about something that is counted, unless the count is 0. */
+/* Writes a note with a count, unless the count is 0. */
 static void note(const struct page *page, uint64_t count, const char *words)
 {
 	char number[KWHY_QUANTITY_BYTES];
@@ -212,7 +212,7 @@ static void write_left(const struct page *page, const struct kwhy_replay_outcome
 }
 
 /*
- * Notes by how much slow calls delayed the runs. If it is a large part of a run, another program may have
+ * Notes by how much slow calls delayed the runs. If this is a large part of a run, another program may have
  * used the processors.
  */
 static void write_late(const struct page *page, const struct kwhy_replay_outcome *outcome)
@@ -284,8 +284,8 @@ static void write_settled(const struct page *page)
 }
 
 /*
- * Explains how long calls take in a changed replay: as long as on this machine, plus what recording added to
- * them.
+ * Explains the duration of calls in a changed replay: their duration on this machine plus the time that
+ * recording added.
  */
 static void write_calls(const struct page *page)
 {

@@ -128,8 +128,8 @@ static enum kwhy_status keep_command(
 }
 
 /*
- * Whether another run is made. A request to end that arrives between two runs counts, too, and then no
- * further command is started.
+ * Whether another run is made. A request to end that arrives between two runs is respected: no further
+ * command is started then.
  */
 static bool goes_on(struct job *job)
 {
@@ -204,7 +204,10 @@ static void tell_exit(const struct job *job)
 	kwhy_output_message(text);
 }
 
-/* Ends after a command could not be started, with the message and exit status that a shell would give. */
+/*
+ * Ends the program if a command could not be started, with the message and exit status that a shell would
+ * give.
+ */
 static enum kwhy_status end_badly(const struct job *job, enum kwhy_status status, struct kwhy_error *error)
 {
 	if (status != KWHY_E_INPUT || job->exit < KWHY_EXIT_NOT_EXECUTABLE || job->stat.run_count)

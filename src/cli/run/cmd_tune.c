@@ -73,7 +73,7 @@ static enum kwhy_status fit(const struct kwhy_tune_sweep *sweep, enum kwhy_tune_
 }
 
 /*
- * The clock at which the device draws a given power, interpolated linearly between the two nearest runs.
+ * The clock rate at which the device draws a given power, interpolated linearly between the two nearest runs.
  */
 static double clock_for(const struct kwhy_tune_sweep *sweep, double power_w)
 {
@@ -132,7 +132,7 @@ static void write_points(
 	kwhy_json_array_end(&page->json);
 }
 
-/* Writes the answer to the file, or to standard error, since standard output belongs to the command. */
+/* Writes the answer to the file or to standard error; the command uses standard output. */
 static enum kwhy_status end_page(
 	struct kwhy_model_page *page, const struct kwhy_model_options *model, struct kwhy_error *error)
 {

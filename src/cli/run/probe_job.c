@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 /*
- * Refuses the path of the new recording if it is that of an earlier recording to be read. That one would be
- * renamed before it is read.
+ * Refuses the path of the new recording if an earlier recording at that path is still to be read, because it
+ * would be renamed before.
  */
 static enum kwhy_status refuse_same(
 	const struct kwhy_strings *earlier, const char *path, struct kwhy_error *error)

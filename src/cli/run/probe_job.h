@@ -7,15 +7,15 @@
 #include "model/probing.h"
 
 /*
- * State of `kwhy probe` in addition to that of `kwhy record`. Initialise it with zeros; end with
+ * State that `kwhy probe` needs in addition to the state of `kwhy record`. Initialise it with zeros; end with
  * kwhy_probe_job_close().
  */
 struct kwhy_probe_job {
 	const struct kwhy_record_options *options;
 	struct kwhy_probing
-		/* results of the earlier recordings; those of the new recording are added */
+		/* results of the earlier recordings, and later also those of the new one */
 		probing;
-	/* results of the earlier recordings as text for the library in the command */
+	/* results of the earlier recordings in the text form that the injected library reads */
 	struct kwhy_text known;
 	struct kwhy_probe_watch watch;
 	bool is_watched;
@@ -30,8 +30,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_probe_job_prepare(
 	struct kwhy_probe_job *job, const char *folder, struct kwhy_error *error);
 
 /*
- * Prints which launches were repeated, from the finished recording or, if that is NULL, from the file at
- * `path`. Returns true if memory did not have its earlier contents after some repeat.
+ * Prints which launches were repeated. It takes them from the finished recording or, if that is NULL, from
+ * the file at `path`. Returns true if a repeat did not restore memory.
  */
 bool kwhy_probe_job_tell(
 	struct kwhy_probe_job *job, const struct kwhy_recording *recording, const char *path);

@@ -13,7 +13,7 @@ struct kwhy_probe_summary {
 	const struct kwhy_strings *earlier; /* recordings given with --append */
 };
 
-/* Writes the summary in a few lines, each of which is a message of its own. */
+/* Writes the summary as a few messages of one line each. */
 void kwhy_probe_summary_write(
 	const struct kwhy_probe_summary *summary, const struct kwhy_probing *probing, struct kwhy_text *out);
 

@@ -23,7 +23,7 @@ void kwhy_probe_watch_close(struct kwhy_probe_watch *watch)
 	watch->file = -1;
 }
 
-/* Takes a row of the file. Of the rows of a process the last one counts. */
+/* Takes a row of the file. The last row of each process counts. */
 static void take(struct kwhy_probe_watch *watch, const struct kwhy_probe_progress_row *row)
 {
 	size_t at = 0;

@@ -9,16 +9,14 @@
 
 enum { KWHY_PROBE_PROCESSES = 64 }; /* largest number of processes that are included */
 
-/* Progress of the processes of a probed command, read from rows that they append to a file. */
+/* Progress of the processes of a probed command, read from the rows that they append to a file. */
 struct kwhy_probe_watch {
 	int file; /* file descriptor of that file; -1: there is none */
 	size_t count;
 	struct kwhy_probe_progress_row rows[KWHY_PROBE_PROCESSES];
 };
 
-/*
- * Creates the file in the folder of the recording. If that fails, the progress line only lacks these figures.
- */
+/* Creates the file in the folder of the recording. If that fails, the progress line lacks these figures. */
 void kwhy_probe_watch_open(struct kwhy_probe_watch *watch, const char *folder);
 void kwhy_probe_watch_close(struct kwhy_probe_watch *watch);
 

@@ -19,8 +19,8 @@
 #include <sys/random.h>
 
 /*
- * Interval at which energy counters are read, ns. The ledger ends at an update of a counter, so counters are
- * read more often than long windows would need.
+ * Interval at which energy counters are read, ns. The ledger ends at the last update of a counter, so
+ * counters are read more often than their precision in long windows requires.
  */
 #define COUNTER_PERIOD_NS 2000000000
 
@@ -38,7 +38,7 @@ struct job {
 	struct kwhy_record_folder folder;
 	uint64_t limit_bytes;
 	struct kwhy_signals signals;
-	struct kwhy_stat stat; /* has the units of work */
+	struct kwhy_stat stat; /* stores the units of work */
 	struct kwhy_stat_specs specs;
 	struct kwhy_environment environment; /* environment of the recorded command */
 	struct kwhy_stat_work_file work_file;
@@ -47,7 +47,7 @@ struct job {
 	struct kwhy_record_meters *meters;
 	struct kwhy_record_runner runner;
 	struct kwhy_child_end end;
-	struct kwhy_probe_job probe; /* state in addition, for kwhy probe */
+	struct kwhy_probe_job probe; /* additional state for kwhy probe */
 	bool has_noted_probed;
 };
 
@@ -139,8 +139,8 @@ static enum kwhy_status check_options(const struct kwhy_record_options *options,
 }
 
 /*
- * The path without slashes at its end, which a shell's completion adds. So a suffix makes a name next to the
- * folder and not inside it.
+ * The path without the slashes at its end, which a shell's completion adds, so that an appended suffix names
+ * a file next to the folder and not inside it.
  */
 static const char *without_slashes(struct kwhy_arena *arena, const char *path)
 {
@@ -152,8 +152,8 @@ static const char *without_slashes(struct kwhy_arena *arena, const char *path)
 }
 
 /*
- * Chooses the names of the recording's files. If each rank has a kwhy of its own, each gets a folder of its
- * own.
+ * Chooses the names of the recording's files. If each rank has its own kwhy process, each gets a folder of
+ * its own.
  */
 static enum kwhy_status name_things(
 	struct job *job, const struct kwhy_operands *operands, struct kwhy_error *error)
@@ -333,9 +333,7 @@ static enum kwhy_status prepare(
 	return status;
 }
 
-/*
- * Prints what kwhy probe repeated. If memory did not have its contents afterwards, the exit status shows it.
- */
+/* Prints what kwhy probe repeated. If a repeat did not restore memory, the exit status shows it. */
 static void tell_probed(struct job *job, const struct kwhy_recording *recording)
 {
 	job->has_noted_probed = true;
@@ -344,8 +342,8 @@ static void tell_probed(struct job *job, const struct kwhy_recording *recording)
 }
 
 /*
- * Shows the first screen of the report: on standard output or standard error, whichever the command's output
- * does not use.
+ * Shows the first screen of the report: on standard output or standard error, whichever the command does not
+ * write to.
  */
 static enum kwhy_status show(struct job *job, struct kwhy_error *error)
 {
@@ -447,8 +445,8 @@ static enum kwhy_status record(
 	tell_exit(job);
 	kwhy_record_folder_clear(job->folder.path);
 	/*
-	 * If packing or the report fails, the recording is complete, and the exit status remains that of the
-	 * command.
+	 * If packing or the report fails, the recording is still complete, so the exit status remains that of
+	 * the command.
 	 */
 	if (job->options->one_file && !status && kwhy_record_folder_pack(job->folder.path, &second))
 		kwhy_output_message(second.text);

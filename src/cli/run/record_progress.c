@@ -57,7 +57,7 @@ static int64_t total_mw(const struct kwhy_sensors *sensors)
 	return total;
 }
 
-/* Writes the size of the recording or, for a probed command, the progress of probing. */
+/* Writes the size of the recording or, for a probed command, the progress of the probing. */
 static void write_state(const struct kwhy_record_progress *progress, char *out, size_t space)
 {
 	if (progress->watch)

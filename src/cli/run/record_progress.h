@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 /*
- * The line of --progress on standard error. It shows how long a recording has run, how large it is (for kwhy
- * probe: how much is known), and the power of its devices. A terminal shows one line that is redrawn. Other
+ * The line of --progress on standard error. It shows how long a recording has run, its size (for kwhy probe:
+ * how many kernels are known), and the power of its devices. A terminal shows one line that is redrawn. Other
  * outputs get a line every ten seconds.
  */
 struct kwhy_record_progress {

@@ -18,15 +18,15 @@
 #include <time.h>
 
 #define SECOND_NS 1000000000
-/* ns to wait before the start, in which an update of each counter is found */
+/* time in ns to wait before the start; in it each counter updates at least once */
 #define FIRST_NS (3 * (int64_t)SECOND_NS)
 #define RETRY_NS (SECOND_NS / 20)
-/* longest wait after the end for an update of each counter, ns */
+/* longest wait in ns, after the end, for an update of each counter */
 #define LAST_NS (3 * (int64_t)SECOND_NS / 10)
-#define SETTLE_NS INT64_C(150000000) /* ns; NVML delivers a sample up to 0.1 s after it was taken */
+#define SETTLE_NS INT64_C(150000000) /* in ns; NVML delivers a sample up to 0.1 s after it was taken */
 /*
- * Time before and after a requested window for which readings are kept, too, ns. It is longer than the 2 s
- * between counter reads.
+ * Readings are also kept for this time, in ns, before and after a requested window. It is longer than the 2 s
+ * between reads of counters.
  */
 #define MARGIN_NS (5 * (int64_t)SECOND_NS)
 
@@ -42,11 +42,11 @@ struct costs {
 struct recording {
 	const struct kwhy_record_runner *runner;
 	struct kwhy_lines lines[2];
-	double *work; /* [work_count] amount of each unit reported so far */
+	double *work; /* [work_count] amount of each unit that has been reported so far */
 	struct {
 		char unit[OTHER_BYTES];
 		double amount;
-	} others[OTHERS_MAX]; /* units that the command reports and --work does not name */
+	} others[OTHERS_MAX]; /* units that the command reports although --work does not name them */
 	size_t other_count;
 	struct costs before;
 	struct kwhy_record_progress progress;
@@ -104,7 +104,8 @@ static void see_output(void *context, int stream, int64_t time_mono_ns, const ch
 }
 
 /*
- * Keeps the new recording, which replaces an earlier one at its path. A failure does not end the recording.
+ * Keeps the new recording, which then replaces an earlier one at its path. A failure does not end the
+ * recording.
  */
 static void keep_folder(void *context)
 {
@@ -151,7 +152,7 @@ static void end(struct recording *recording)
 	free(recording->work);
 }
 
-/* Adds work of a unit that --work does not name. After OTHERS_MAX units, further ones are not recorded. */
+/* Adds work of a unit that --work does not name. At most OTHERS_MAX such units are recorded. */
 static void add_other(struct recording *recording, const char *unit, size_t length, double amount)
 {
 	size_t at = 0;
@@ -183,7 +184,10 @@ static const struct kwhy_stat_work *named_unit(
 	return NULL;
 }
 
-/* Adds work that the command reports. Amounts are ignored if --work counts or states the unit itself. */
+/*
+ * Adds work that the command reports. Amounts are ignored if the amount of the unit is stated by --work or
+ * counted by it.
+ */
 static void take_reported(void *context, const char *unit, size_t length, double amount)
 {
 	struct recording *recording = context;
@@ -235,8 +239,8 @@ static int64_t window_end(const struct kwhy_record_runner *runner, int64_t start
 }
 
 /*
- * Opens the windows just before the command starts: the requested window for activities, and the same with a
- * margin for meter readings.
+ * Opens two windows just before the command starts: the requested window for activities, and the same window
+ * with a margin for meter readings.
  */
 static enum kwhy_status begin_window(const struct kwhy_record_runner *runner, struct kwhy_error *error)
 {
@@ -264,7 +268,7 @@ static int64_t own_cpu_ns(void)
 	return (int64_t)used.tv_sec * SECOND_NS + used.tv_nsec;
 }
 
-/* Reads what recording has cost in this process. For the sampler it is the cost since its start. */
+/* Reads what recording has cost in this process so far. The cost of the sampler counts from its start. */
 static void read_costs(const struct kwhy_record_runner *runner, struct costs *out)
 {
 	*out = (struct costs){.own_ns = own_cpu_ns(),
@@ -288,7 +292,7 @@ static void write_costs(const struct recording *recording)
 			after.sampler.cpu_ns - before->sampler.cpu_ns,
 			after.sampler.reads - before->sampler.reads);
 	/*
-	 * The power during sampling is unknown if readings are those of a part of the run or of another time.
+	 * The power during sampling is unknown if the readings cover a part of the run or come from a file.
 	 */
 	if (isnan(runner->delay_s) && isnan(runner->duration_s) && !runner->replayed &&
 		after.busy_s > before->busy_s)
@@ -298,8 +302,8 @@ static void write_costs(const struct recording *recording)
 }
 
 /*
- * Writes the units of work that are counted by ranges. All files of the command's processes are complete by
- * now.
+ * Writes the units of work whose amounts are numbers of ranges. All files of the command's processes are
+ * complete at this time.
  */
 static enum kwhy_status write_counts(const struct recording *recording, const struct kwhy_child_end *how)
 {
@@ -336,7 +340,7 @@ static void write_run(const struct kwhy_record_runner *runner, const struct kwhy
 	kwhy_record_meters_add_run(runner->meters, start_ns, end_ns, how->exit);
 }
 
-/* Whether each counter whose updates can be detected had an update after a given time. */
+/* Whether each counter whose updates can be detected has had an update after a given time. */
 static bool have_ticked(const struct kwhy_sensors *sensors, int64_t since_mono_ns)
 {
 	struct kwhy_reading reading;
@@ -352,8 +356,8 @@ static bool have_ticked(const struct kwhy_sensors *sensors, int64_t since_mono_n
 }
 
 /*
- * Waits until each counter had an update after the end, so that the ledger is metered to the end. A read
- * shortly after an update cannot show when the update was.
+ * Waits until each counter had an update after the end, so that the ledger is metered to the end. A single
+ * read shortly after an update does not show when the update happened.
  */
 static void await_last(const struct kwhy_record_runner *runner, int64_t end_mono_ns)
 {
@@ -381,7 +385,8 @@ static int64_t last_metered_ns(const struct kwhy_sensors *sensors, uint32_t devi
 }
 
 /*
- * Notes, on the terminal and for every report, that the energy of a lost device covers only part of the run.
+ * Prints a note, and stores it for every report, that the energy of a lost device covers only a part of the
+ * run.
  */
 static void tell_lost(const struct kwhy_record_runner *runner, int64_t start_mono_ns)
 {

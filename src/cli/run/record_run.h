@@ -21,37 +21,39 @@ struct kwhy_record_runner {
 	/* environment of the command, to which the times are added */
 	struct kwhy_environment *environment;
 	const struct kwhy_stat_work_file *work_file;
-	struct kwhy_stat *stat; /* has the units of the options --work */
+	struct kwhy_stat *stat; /* stores the units of the options --work */
 	struct kwhy_signals *signals;
 	/*
-	 * window to record, s after the start of the command; delay_s NAN: from the start; duration_s NAN: to
-	 * the end
+	 * window to record, in seconds after the start of the command; delay_s NAN: it begins at the start;
+	 * duration_s NAN: it lasts to the end
 	 */
 	double delay_s, duration_s;
 	const struct kwhy_record_folder *folder;
-	/* UNIT=NAME for each unit of work that is counted by the ranges of a name */
+	/* UNIT=NAME for each unit of work whose amount is the number of ranges with that name */
 	const char *const *counts;
 	size_t count_count;
-	/* whether readings come from a file and not from meters, so that they are of another time */
+	/*
+	 * whether readings come from a file and not from meters, so that their times are not those of the run
+	 */
 	bool replayed;
 	bool progress;			/* whether a progress line is shown */
 	struct kwhy_probe_watch *watch; /* progress of a probed command; NULL: the command is not probed */
 	/*
-	 * whether activities are recorded in windows only; the command's processes then also record start and
-	 * end of the run
+	 * whether activities are recorded only in windows; the command's processes then also record the start
+	 * and end of the run
 	 */
 	bool has_windows;
 };
 
 /*
- * Waits until every meter has given a reading, or until a time limit has passed. False: an end was requested,
- * and the command must not be started.
+ * Waits until every meter has given a reading, but at most for a limited time. False: the user requested an
+ * end, so the command must not be started.
  */
 KWHY_MUST_USE bool kwhy_record_await_first(const struct kwhy_record_runner *runner);
 
 /*
- * Runs the command while meter readings are written. Returns when the readings cover its end. KWHY_E_INPUT:
- * the command could not be started, and out->exit states why.
+ * Runs the command while meter readings are written. Returns when the readings cover the command's end.
+ * KWHY_E_INPUT: the command could not be started, and out->exit states why.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_run(
 	const struct kwhy_record_runner *runner, struct kwhy_child_end *out, struct kwhy_error *error);

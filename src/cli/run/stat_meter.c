@@ -12,12 +12,12 @@
 #include <time.h>
 
 #define SECOND_NS 1000000000
-/* longest wait for the first readings, ns; an update of a counter is found within a second */
+/* longest wait in ns for the first readings; an update of a counter is detected within a second */
 #define FIRST_NS (3 * (int64_t)SECOND_NS)
-/* ns after which the last readings of a window no longer arrive */
+/* time in ns after the end of a window after which no more of its readings are expected */
 #define LATE_NS (2 * (int64_t)SECOND_NS)
 #define RETRY_NS (SECOND_NS / 20)
-/* ns before a window for which readings are kept; counters may be read only every 10 s */
+/* time in ns before a window for which readings are kept; counters may be read only every 10 s */
 #define KEEP_NS (30 * (int64_t)SECOND_NS)
 
 static enum kwhy_status start_sampling(struct kwhy_stat_meter *meter,
@@ -138,8 +138,8 @@ static enum kwhy_status know_context(
 }
 
 /*
- * Whether a domain's energy can be added to that of others. Sensors of boards overlap, so only GPUs and
- * RAPL's domains can.
+ * Whether a domain's energy may be added to that of others. It may for GPUs and for RAPL's domains; other
+ * sensors of boards measure overlapping parts.
  */
 static bool adds_up(const struct kwhy_stat_meter *meter, const struct kwhy_metered *item)
 {
@@ -367,7 +367,7 @@ static void add_window(struct kwhy_stat_meter *meter, size_t domain, int64_t unt
 {
 	struct kwhy_window_sum *sum = &meter->windows[domain].sum;
 
-	if (sum->state != KWHY_ENERGY_MEASURED) /* the first reason is kept */
+	if (sum->state != KWHY_ENERGY_MEASURED) /* only the first reason is kept */
 		return;
 	sum->curve = meter->windows[domain].curve;
 	if (kwhy_curve_first_ns(sum->curve) == 0 && kwhy_curve_last_ns(sum->curve) == 0)
@@ -396,8 +396,8 @@ void kwhy_stat_meter_sum(struct kwhy_stat_meter *meter, int64_t until_ns, struct
 }
 
 /*
- * Returns the result of a window. In a short run, all power samples may be of its rising edge. So the peak
- * power is at least the mean power.
+ * Returns the result of a window. In a short run all power samples may come from the rising edge of the
+ * power, so the peak power is set to at least the mean power.
  */
 void kwhy_stat_meter_result(const struct kwhy_stat_meter *meter, size_t domain, struct kwhy_stat_energy *out)
 {

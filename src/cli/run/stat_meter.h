@@ -40,7 +40,8 @@ struct kwhy_stat_meter {
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_open(struct kwhy_stat_meter *meter,
 	const struct kwhy_sensor_request *request, const char *save_path, struct kwhy_error *error);
 /*
- * Closes the meters and fills in what measuring has cost, except for the members that runs add up themselves.
+ * Closes the meters and fills in the costs of measuring, except for the members that are added up for each
+ * run.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_close(
 	struct kwhy_stat_meter *meter, struct kwhy_stat_cost *cost, struct kwhy_error *error);
@@ -50,7 +51,7 @@ double kwhy_stat_meter_cpu_s(const struct kwhy_stat_meter *meter);
 
 /*
  * Processor time that all programs on the machine have used so far, s; NAN: unknown, or readings come from a
- * file and so are of another time.
+ * file.
  */
 double kwhy_stat_meter_busy_s(const struct kwhy_stat_meter *meter);
 
@@ -58,23 +59,26 @@ double kwhy_stat_meter_busy_s(const struct kwhy_stat_meter *meter);
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_describe(
 	const struct kwhy_stat_meter *meter, struct kwhy_stat *stat, struct kwhy_error *error);
 
-/* Waits until every meter has given a reading, or until a time limit has passed. */
+/* Waits until every meter has given a reading, but at most for a limited time. */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_await_first(
 	struct kwhy_stat_meter *meter, struct kwhy_error *error);
 
-/* Reads new readings. To be called about once a second. */
+/* Takes the new readings of the meters. Call it about once a second. */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_drain(struct kwhy_stat_meter *meter, struct kwhy_error *error);
 
 /*
- * Measure a window. Begin it; then repeatedly open its curves up to the present, read them, and sum the
- * energy. Before the last time, wait until readings cover the end (await).
+ * Measure a window: begin it, then repeatedly open its power curves up to the present, read them and sum the
+ * energy. Before the last repetition wait, with await, until readings cover the end.
  */
 void kwhy_stat_meter_begin(struct kwhy_stat_meter *meter, int64_t start_ns);
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_open_curves(
 	struct kwhy_stat_meter *meter, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_await_end(
 	struct kwhy_stat_meter *meter, int64_t end_ns, struct kwhy_error *error);
-/* Time up to which all live meters have readings; 0: no meter is live, or one has given no reading yet. */
+/*
+ * Time up to which all live meters have readings; 0: there is no live meter, or one of them has no reading
+ * yet.
+ */
 int64_t kwhy_stat_meter_known_ns(const struct kwhy_stat_meter *meter, int64_t now_ns);
 /*
  * Energy from the begin of the window to `until_ns`, which must not be before summed_ns, J; NAN: unknown.

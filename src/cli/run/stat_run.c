@@ -10,9 +10,7 @@
 
 #define SECOND_NS 1000000000
 #define TICK_NS SECOND_NS
-/*
- * Duration of the pieces in which long runs are summed, ns. Readings are kept for little longer than this.
- */
+/* Long runs are summed in pieces of this duration, in ns. Readings are kept for little longer than this. */
 #define PIECE_NS (600 * (int64_t)SECOND_NS)
 #define BOTH_SIDES_NS (2 * (int64_t)SECOND_NS)
 
@@ -116,8 +114,8 @@ static double main_joules(const struct running *running, int64_t until_ns)
 }
 
 /*
- * Sets the joules of the points of metrics up to until_ns. With `last`, points that were read from the output
- * after the end of the run get the joules of the end.
+ * Sets the joules of the points of metrics up to until_ns. With `last`, points whose output was read after
+ * the end of the run get the joules at the end.
  */
 static void resolve_points(struct running *running, int64_t until_ns, bool last)
 {
@@ -202,8 +200,8 @@ static enum kwhy_status add_intervals(struct running *running, int64_t until_ns,
 }
 
 /*
- * Sets the joules at the points of the metrics, adds intervals, and sums each domain's energy, all up to
- * `until_ns`, up to which the meters' curves must be known.
+ * Sets the joules at the points of the metrics, adds intervals, and sums the energy of each domain, all up to
+ * `until_ns`. The meters' curves must be known up to that time.
  */
 static enum kwhy_status settle(struct running *running, int64_t until_ns, bool last)
 {
@@ -216,8 +214,8 @@ static enum kwhy_status settle(struct running *running, int64_t until_ns, bool l
 }
 
 /*
- * Sums the run up to shortly before the latest time for which all live meters have readings. Readings on both
- * sides of that time determine the energy up to it better.
+ * Sums the run up to shortly before the latest time for which all live meters have readings. The energy up to
+ * a time is more precise if there are readings on both sides of it.
  */
 static enum kwhy_status sum_piece(struct running *running)
 {
@@ -375,8 +373,8 @@ static void see_nothing(void *context, int stream, int64_t time_mono_ns, const c
 }
 
 /*
- * Runs the command without measuring. Its output is connected such that isatty() gives it the same answer as
- * in the measured runs.
+ * Runs the command without measuring. Its output is connected in the same way as in measured runs, so that
+ * isatty() gives it the same answer.
  */
 enum kwhy_status kwhy_stat_run_unmeasured(
 	struct kwhy_stat_runner *runner, int *out_exit, struct kwhy_error *error)

@@ -11,8 +11,8 @@
 enum { NAME_BYTES_MAX = 40 };
 
 /*
- * Splits a value such as "tokens=..." and keeps the name before '=', under which tables and figures show it.
- * *out_rest is the text after '='; it is unchanged if there is no '='.
+ * Splits a value such as "tokens=..." and keeps the name before '=', which tables show. *out_rest is the text
+ * after '='; it is unchanged if there is no '='.
  */
 static enum kwhy_status split(const char *option, const char *spec, struct kwhy_stat *stat,
 	const char **out_name, const char **out_rest, struct kwhy_error *error)

@@ -18,7 +18,7 @@ struct kwhy_stat_specs {
 	enum kwhy_stat_work_from *from; /* [work_count] where the amount of each work comes from */
 	size_t work_count, metric_count;
 	bool reporting; /* whether the command reports the amount of any work */
-	bool watching;	/* whether any pattern is searched for in the output */
+	bool watching;	/* whether the output must be searched for any pattern */
 };
 
 /*

@@ -22,13 +22,13 @@ KWHY_MUST_USE enum kwhy_status kwhy_stat_work_file_open(
 	struct kwhy_stat_work_file *file, struct kwhy_environment *environment, struct kwhy_error *error);
 void kwhy_stat_work_file_close(struct kwhy_stat_work_file *file);
 
-/* Empties the file. Called after runs that do not count. */
+/* Empties the file. Called after runs that are not counted. */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_work_file_empty(
 	const struct kwhy_stat_work_file *file, struct kwhy_error *error);
 
 /*
- * Adds the reported amounts to amounts[work_count], for each work of the stat that is reported by the
- * command; NAN there stands for no amount so far. Then empties the file for the next run. A line without a
+ * Adds the reported amounts to amounts[work_count], for each kind of work that the command reports; NAN in
+ * amounts[] means that no amount has been reported. Then empties the file for the next run. A line without a
  * valid amount counts as unreadable for the unit with which it begins.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_work_file_take(const struct kwhy_stat_work_file *file,

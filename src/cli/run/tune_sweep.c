@@ -10,12 +10,13 @@
 #include <stdio.h>
 
 /*
- * Default for the lowest clock of a sweep, as a share of the highest one. Lower clocks are not worth a run.
+ * Default for the lowest clock rate of a sweep, as a share of the highest one. Lower rates are not tried
+ * unless the user asks for them.
  */
 #define CLOCK_FROM 0.4
 /*
- * Largest relative half-width of a run's energy. With a larger one, settings that save a few percent cannot
- * be compared.
+ * Largest relative half-width of a run's energy. With a larger one, settings that differ by a few percent
+ * cannot be compared.
  */
 #define METER_HALF_MAX 0.05
 
@@ -29,13 +30,13 @@ static const char *unit_name(enum kwhy_tune_kind kind)
 	return kind == KWHY_TUNE_CAP ? "W" : "MHz";
 }
 
-/* The setting number `step` of `values` settings, which are evenly spaced from `from` to `to`. */
+/* Value number `step` of `values` settings, which are evenly spaced from `from` to `to`. */
 static unsigned value_at(double from, double to, uint64_t step, uint64_t values)
 {
 	return (unsigned)lround(from + (to - from) * (double)step / (double)(values - 1));
 }
 
-/* Plans the runs: all values in random order, and that again for each repeat. */
+/* Plans the runs: all values in random order, once for each repetition. */
 static enum kwhy_status plan(
 	struct kwhy_tune_sweep *sweep, const struct kwhy_tune_request *request, struct kwhy_error *error)
 {
@@ -114,7 +115,7 @@ static struct kwhy_stat_energy energy_of(const struct kwhy_stat *stat, const str
 }
 
 /*
- * Checks that a run's work is known, and its energy well enough to compare settings.
+ * Checks that the work of a run is known, and that its energy is known precisely enough to compare settings.
  */
 static enum kwhy_status check_run(const struct kwhy_tune_sweep *sweep, const struct kwhy_tune_point *point,
 	const struct kwhy_stat_energy *energy, struct kwhy_error *error)
@@ -189,7 +190,10 @@ static enum kwhy_status measure(
 	return status;
 }
 
-/* Restores the setting and then ends the guard, the process that would restore it if this one died. */
+/*
+ * Restores the setting and then ends the guard, the process that would restore the setting if this process
+ * died.
+ */
 static void put_back(struct kwhy_tune_sweep *sweep)
 {
 	enum kwhy_status status = kwhy_tune_setting_restore(&sweep->setting, &sweep->left);

@@ -6,7 +6,7 @@
 #include "cli/run/stat_run.h"
 #include "tune/guard.h"
 
-/* A setting of the sweep, with time, energy and work of a run under it. */
+/* Result of one run under one value of the setting: its time, energy and work. */
 struct kwhy_tune_point {
 	unsigned value;		      /* value of the setting, mW for a power limit or MHz for a clock */
 	double seconds, joules, work; /* `work` is 1 if no work is counted */
@@ -26,12 +26,15 @@ struct kwhy_tune_sweep {
 	struct kwhy_stat_runner runner;
 	struct kwhy_tune_point points[KWHY_CAP_POINTS_MAX]; /* results in the order of the runs */
 	size_t count;
-	/* exit status of the command if it ended the sweep, or 128 plus the number of its signal */
+	/*
+	 * if the command ended the sweep: its exit status, or 128 plus the number of the signal that killed
+	 * it
+	 */
 	int exit;
-	struct kwhy_error left; /* error from restoring the setting; KWHY_OK: it was restored */
+	struct kwhy_error left; /* the error of restoring the setting; KWHY_OK: the setting was restored */
 };
 
-/* What sweep the user requests. */
+/* The sweep that the user requests. */
 struct kwhy_tune_request {
 	enum kwhy_tune_kind kind;
 	uint64_t device, values, repeats, warmup, seed;
@@ -43,8 +46,8 @@ struct kwhy_tune_request {
 
 /*
  * Runs the command under each value, in random order, and then restores the setting, also after a failure. If
- * it cannot be restored, sweep->left has the error, and the results stay valid. Call kwhy_tune_sweep_done()
- * after a failure, too.
+ * the setting cannot be restored, sweep->left has the error; the results remain valid. Call
+ * kwhy_tune_sweep_done() after a failure, too.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_tune_sweep_run(
 	struct kwhy_tune_sweep *sweep, const struct kwhy_tune_request *request, struct kwhy_error *error);
