@@ -4,17 +4,29 @@
 #include "base/text.h"
 
 #include <demangle.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
 /*
- * A name refers to parts of itself, so each ten bytes can double the length of the plain name. Real names, as
- * those of CUTLASS, have some 10 KiB. libiberty bounds the depth itself.
+ * Bounds of a name. libiberty's own, 1,024 bytes, is too small for names such as those of CUTLASS. A name
+ * refers to parts of itself, so each ten bytes can double the length of the plain name, of which real names
+ * have some 10 KiB. For a name of MANGLED_BYTES_MAX libiberty takes at most 4 MiB of stack, and up to 64
+ * bytes more for each pair of a template and a reference.
  */
-enum { PLAIN_BYTES_MAX = 65536 };
+enum {
+	MANGLED_BYTES_MAX = 16384,
+	PLAIN_BYTES_MAX = 65536,
+	PAIRS_MAX = 1 << 18,
+	STACK_BYTES = 32 << 20,
+};
+
+/* A name in these bounds takes less than 1 MiB of stack and is demangled on the stack of the caller. */
+enum { SHORT_BYTES_MAX = 1024, SHORT_PAIRS_MAX = 4096 };
 
 struct plain {
+	const char *mangled;
 	struct kwhy_text text;
 	bool is_whole;
 	jmp_buf stop;
@@ -31,18 +43,60 @@ static void take(const char *piece, size_t length, void *context)
 	kwhy_text_add_bytes(&plain->text, piece, length);
 }
 
+/* Runs libiberty. After a jump only what `context` points to is read, as locals are then undefined. */
+static void *run(void *context)
+{
+	struct plain *plain = context;
+
+	if (setjmp(plain->stop) == 0)
+		plain->is_whole = cplus_demangle_v3_callback(plain->mangled,
+			DMGL_PARAMS | DMGL_ANSI | DMGL_TYPES | DMGL_NO_RECURSE_LIMIT, take, plain);
+	return NULL;
+}
+
+/* Runs libiberty on a stack that holds any name in the bounds. False: memory is exhausted. */
+static bool run_apart(struct plain *plain)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	bool started;
+
+	if (pthread_attr_init(&attributes) != 0)
+		return false;
+	started = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 &&
+		pthread_create(&thread, &attributes, run, plain) == 0 && pthread_join(thread, NULL) == 0;
+	pthread_attr_destroy(&attributes);
+	return started;
+}
+
+/* At least the number of pairs of a template (I) and a reference (R, O) in a name. */
+static size_t count_pairs(const char *mangled)
+{
+	size_t templates = 0, references = 0;
+
+	for (const char *at = mangled; *at; at++) {
+		templates += *at == 'I';
+		references += *at == 'R' || *at == 'O';
+	}
+	return templates * references;
+}
+
 /*
- * Sets *out to the plain name, to be freed; NULL: the text is not mangled, or the name too long. False:
- * memory is exhausted.
+ * Sets *out to the plain name, to be freed; NULL: the text is not mangled, or the name beyond the bounds.
+ * False: memory is exhausted.
  */
 static bool demangle(const char *mangled, char **out)
 {
-	struct plain plain = {0};
+	const size_t length = strlen(mangled), pairs = count_pairs(mangled);
+	struct plain plain = {.mangled = mangled};
 
-	if (setjmp(plain.stop) == 0)
-		plain.is_whole = cplus_demangle_v3_callback(
-			mangled, DMGL_PARAMS | DMGL_ANSI | DMGL_TYPES, take, &plain);
 	*out = NULL;
+	if (length > MANGLED_BYTES_MAX || pairs > PAIRS_MAX)
+		return true;
+	if (length <= SHORT_BYTES_MAX && pairs <= SHORT_PAIRS_MAX)
+		run(&plain);
+	else if (!run_apart(&plain))
+		return false;
 	if (plain.is_whole && !plain.text.failed)
 		*out = plain.text.data;
 	else

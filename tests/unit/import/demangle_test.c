@@ -2,6 +2,7 @@
 #include "cmocka_all.h"
 #include "import/demangle.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,81 @@ static void a_name_that_is_nested_without_bound_stays_mangled(void **state)
 	free(name);
 }
 
+/* A mangled name: `start`, then `unit` as often as it fits before `end` in `bytes`. */
+static char *make_long(const char *start, const char *unit, const char *end, size_t bytes)
+{
+	char *name = calloc(bytes + 1, 1);
+	size_t length = strlen(start);
+
+	assert_non_null(name);
+	memcpy(name, start, length);
+	for (; length + strlen(unit) + strlen(end) <= bytes; length += strlen(unit))
+		memcpy(name + length, unit, strlen(unit));
+	memcpy(name + length, end, strlen(end));
+	return name;
+}
+
+static void long_names_come_as_the_program_writes_them(void **state)
+{
+	static const size_t lengths[] = {1000, 1024, 1025, 2000, 4000, 16384};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		char *name = make_long("_ZN", "20abcdefghij0123456789", "3oddE", lengths[i]);
+		char *plain = kwhy_demangle(name, strlen(name));
+
+		assert_non_null(plain);
+		assert_int_equal(strlen(plain), (lengths[i] - 8) / 22 * 22 + strlen("odd"));
+		assert_string_equal(plain + strlen(plain) - 10, "56789::odd");
+		free(plain);
+		free(name);
+	}
+}
+
+static void a_name_longer_than_any_compiler_makes_stays_mangled(void **state)
+{
+	char *name = make_long("_Z3odd", "c", "", 16385);
+
+	(void)state;
+	assert_null(kwhy_demangle(name, 16385));
+	free(name);
+}
+
+/* Names that take libiberty the most stack: by depth, and by the number of templates and references. */
+static void *demangle_the_worst(void *unused)
+{
+	static const char *const worst[][3] = {
+		{"_Z1f", "P", "i"},
+		{"_Z1f", "F", "i"},
+		{"_Z", "Z", "1f"},
+		{"_Z", "ZUlF", "i"},
+		{"_Z1fIiEv", "1AIRT_E", ""},
+		{"_Z1fIiEv", "1AIRT_S0_OT_E", ""},
+	};
+
+	for (size_t i = 0; i < sizeof(worst) / sizeof(worst[0]); i++)
+		for (size_t bytes = 256; bytes <= 16384; bytes *= 2) {
+			char *name = make_long(worst[i][0], worst[i][1], worst[i][2], bytes);
+
+			free(kwhy_demangle(name, bytes));
+			free(name);
+		}
+	return unused;
+}
+
+static void names_fit_the_stack_of_a_small_thread(void **state)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_attr_init(&attributes), 0);
+	assert_int_equal(pthread_attr_setstacksize(&attributes, 1 << 20), 0);
+	assert_int_equal(pthread_create(&thread, &attributes, demangle_the_worst, NULL), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	pthread_attr_destroy(&attributes);
+}
+
 static void only_the_bytes_given_are_read(void **state)
 {
 	char *plain = kwhy_demangle("_Z3oddPfgarbage", 8);
@@ -95,6 +171,9 @@ int main(void)
 		cmocka_unit_test(other_names_stay_as_they_are),
 		cmocka_unit_test(a_name_that_grows_without_bound_stays_mangled),
 		cmocka_unit_test(a_name_that_is_nested_without_bound_stays_mangled),
+		cmocka_unit_test(long_names_come_as_the_program_writes_them),
+		cmocka_unit_test(a_name_longer_than_any_compiler_makes_stays_mangled),
+		cmocka_unit_test(names_fit_the_stack_of_a_small_thread),
 		cmocka_unit_test(only_the_bytes_given_are_read),
 	};
 
