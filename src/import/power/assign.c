@@ -7,6 +7,7 @@
 #include "import/power/windows.h"
 #include "import/power/zone.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,8 +29,25 @@ struct assignment {
 	bool by_number;
 };
 
+static enum kwhy_status refuse_metrics(const struct kwhy_power_log *log, struct kwhy_error *error)
+{
+	char known[256] = "";
+	size_t length = 0;
+
+	for (const struct kwhy_power_name *row = kwhy_power_dialect_of_metrics()->readings; row->name; row++)
+		length += (size_t)snprintf(
+			known + length, sizeof(known) - length, "%s%s", length ? ", " : "", row->name);
+	for (size_t i = 0; i < length; i++)
+		known[i] = (char)toupper((unsigned char)known[i]);
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s is Prometheus text with none of the metrics of power and energy known here, which are %s",
+		log->path, known);
+}
+
 static enum kwhy_status refuse_unknown(const struct kwhy_power_log *log, struct kwhy_error *error)
 {
+	if (log->is_metrics)
+		return refuse_metrics(log, error);
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"%s names no power and no energy known here; give a log, with its head, of nvidia-smi, dmon, "
 		"dcgmi, "

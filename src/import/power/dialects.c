@@ -36,6 +36,7 @@ const struct kwhy_power_dialect kwhy_power_dialects[] = {
 		.readings = {{"dcgm_fi_dev_power_usage", KWHY_POWER_ROLE_DRAW, "W"},
 			{"dcgm_fi_dev_power_usage_instant", KWHY_POWER_ROLE_INSTANT, "W"},
 			{"dcgm_fi_dev_total_energy_consumption", KWHY_POWER_ROLE_COUNTER, "mJ"}},
+		.has_metrics = true,
 		.cure = DCGM_CURE},
 	{.tool = "amd-smi",
 		.readings = {{"socket_power", KWHY_POWER_ROLE_AMD_POWER, "W"},
@@ -76,6 +77,15 @@ const struct kwhy_power_dialect *kwhy_power_dialect_of_entities(void)
 	const struct kwhy_power_dialect *dialect = kwhy_power_dialects;
 
 	while (!dialect->has_entities)
+		dialect++;
+	return dialect;
+}
+
+const struct kwhy_power_dialect *kwhy_power_dialect_of_metrics(void)
+{
+	const struct kwhy_power_dialect *dialect = kwhy_power_dialects;
+
+	while (!dialect->has_metrics)
 		dialect++;
 	return dialect;
 }

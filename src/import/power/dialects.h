@@ -60,6 +60,7 @@ struct kwhy_power_dialect {
 	 * so short that they are used for such logs only.
 	 */
 	bool has_entities;
+	bool has_metrics;  /* the tool's readings are metrics of Prometheus */
 	bool cuts_seconds; /* the tool writes whole seconds, rounded down */
 	const char *
 		cure; /* advice how to make a log with times and names of GPUs; it follows "; " in messages */
@@ -75,8 +76,9 @@ struct kwhy_power_meaning {
 	int32_t gpu; /* index of the GPU that the name contains; -1: it contains none */
 };
 
-/* The only dialect whose `has_entities` is set. */
+/* The only dialects whose `has_entities` and whose `has_metrics` is set. */
 const struct kwhy_power_dialect *kwhy_power_dialect_of_entities(void);
+const struct kwhy_power_dialect *kwhy_power_dialect_of_metrics(void);
 
 /*
  * Gives the meaning of a name, such as "Power.Draw [W]", "Average Graphics Package Power (W)" or

@@ -84,7 +84,7 @@ static const char *read_sample(struct kwhy_span line, struct sample *out)
 	struct kwhy_span rest = line;
 
 	out->row.gpu = -1;
-	out->value.meaning = kwhy_power_name_read(NULL, take_until(&rest, "{ \t"));
+	out->value.meaning = kwhy_power_name_read(kwhy_power_dialect_of_metrics(), take_until(&rest, "{ \t"));
 	if (!out->value.meaning.dialect)
 		return NULL;
 	if (!take_labels(&rest, &out->row))
@@ -124,6 +124,7 @@ enum kwhy_status kwhy_power_exposition_read(
 	bool end = false;
 	enum kwhy_status status = kwhy_lines_open(log->path, partial, &lines, error);
 
+	log->is_metrics = true;
 	while (!status && !end) {
 		status = kwhy_lines_next(lines, &line, &end, error);
 		if (!status && !end)
@@ -133,4 +134,18 @@ enum kwhy_status kwhy_power_exposition_read(
 		log->ended_early = kwhy_lines_ended_early(lines);
 	kwhy_lines_close(lines);
 	return status;
+}
+
+bool kwhy_power_exposition_is(const unsigned char *head, size_t length)
+{
+	struct kwhy_span rest = {(const char *)head, length};
+
+	while (rest.length > 0) {
+		struct kwhy_span line = kwhy_span_trim(take_until(&rest, "\n"));
+
+		take(&rest, '\n');
+		if (kwhy_power_name_read(kwhy_power_dialect_of_metrics(), take_until(&line, "{ \t")).dialect)
+			return true;
+	}
+	return false;
 }

@@ -39,6 +39,7 @@ struct kwhy_power_log {
 	uint64_t first_unread; /* line of the first unread row, in JSON the number of its record */
 	char unread_words[224];
 	bool is_lines;	  /* first_unread is a line number */
+	bool is_metrics;  /* the log is Prometheus text */
 	bool is_headless; /* the log is a table without a header */
 	bool ended_early;
 };

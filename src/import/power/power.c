@@ -125,7 +125,7 @@ bool kwhy_import_is_power(const unsigned char *head, size_t length)
 	case FORM_JSON:
 		return names_readings((const char *)head, length);
 	case FORM_EXPOSITION:
-		return true;
+		return kwhy_power_exposition_is(head, length);
 	default:
 		return kwhy_power_delimited_is(head, length);
 	}

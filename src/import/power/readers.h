@@ -21,6 +21,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_exposition_read(
 
 /* Whether a line of these first bytes of a file is a header that kwhy_power_delimited_read() understands. */
 bool kwhy_power_delimited_is(const unsigned char *head, size_t length);
+/* Whether a line of these first bytes of a file is a sample that kwhy_power_exposition_read() understands. */
+bool kwhy_power_exposition_is(const unsigned char *head, size_t length);
 
 /* Adds the readings of a log to the recording: assigns them to devices and converts their times. */
 KWHY_MUST_USE enum kwhy_status kwhy_power_log_assign(struct kwhy_power_log *log,

@@ -146,6 +146,9 @@ static void what_is_not_understood_is_refused_with_its_place_and_how_to_make_it(
 		{"codecarbon-of-several.csv", "the sum of several GPUs", "emissions.csv"},
 		{"interleaved.csv", "rows of several seem to take turns", "timestamp,index,uuid"},
 		{"other.csv", "names no power and no energy known here", "time_ns,device,source,value"},
+		{"other.prom", "none of the metrics",
+			"DCGM_FI_DEV_POWER_USAGE, DCGM_FI_DEV_POWER_USAGE_INSTANT, "
+			"DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION"},
 		{"other.json", "names no power and no energy known here", "docs/formats/power-logs.md"},
 	};
 	struct kwhy_recording *recording = work_on("");
