@@ -185,7 +185,7 @@ static void merge(struct kwhy_side_account *into, const struct kwhy_side_account
 	int64_t a_nj = half_width_nj(into), b_nj = half_width_nj(more);
 	int64_t width_nj = a_nj == KWHY_UNKNOWN_NJ || b_nj == KWHY_UNKNOWN_NJ
 		? KWHY_UNKNOWN_NJ
-		: llround(hypot((double)a_nj, (double)b_nj));
+		: kwhy_whole_nj(hypot((double)a_nj, (double)b_nj));
 
 	into->count += more->count;
 	kwhy_time_add(&into->time_ns, more->time_ns);
@@ -230,18 +230,16 @@ static void set_seen(struct kwhy_side *side, const struct kwhy_side_sums *sums)
 
 	side->seen_run_nj = sums->energy_missing || sums->is_unseen ? KWHY_UNKNOWN_NJ : side->run_nj;
 	side->net_nj = side->net_low_nj = side->net_high_nj = KWHY_UNKNOWN_NJ;
-	if (side->seen_run_nj == KWHY_UNKNOWN_NJ || !isfinite(sums->idle_nj))
+	if (side->seen_run_nj == KWHY_UNKNOWN_NJ)
 		return;
 	net_nj = (double)side->run_nj - sums->idle_nj;
-	side->net_nj = llround(net_nj);
+	side->net_nj = kwhy_whole_nj(net_nj);
 	/*
 	 * If the true idle level is higher than idle.power_w, so is the power before and after the run, so
 	 * the two errors add linearly.
 	 */
-	if (!isfinite(sums->idle_half_ci90_nj + side->run_below_nj + side->run_above_nj))
-		return;
-	side->net_low_nj = llround(net_nj - sums->idle_half_ci90_nj - side->run_below_nj);
-	side->net_high_nj = llround(net_nj + sums->idle_half_ci90_nj + side->run_above_nj);
+	side->net_low_nj = kwhy_whole_nj(net_nj - sums->idle_half_ci90_nj - side->run_below_nj);
+	side->net_high_nj = kwhy_whole_nj(net_nj + sums->idle_half_ci90_nj + side->run_above_nj);
 }
 
 void kwhy_side_end(struct kwhy_side_sums *sums, int64_t run_nj, int64_t low_nj, int64_t high_nj)

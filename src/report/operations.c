@@ -200,8 +200,7 @@ static void price_copies(struct kwhy_operations *out, bool energy_known)
 		double dma_nj = copies->whole_nj * share;
 
 		split->priced_count = copies->known_count * split->count / (copies->count + !copies->count);
-		split->dma_nj = energy_known && split->priced_count && fabs(dma_nj) < 9e18 ? llround(dma_nj)
-											   : KWHY_UNKNOWN_NJ;
+		split->dma_nj = energy_known && split->priced_count ? kwhy_whole_nj(dma_nj) : KWHY_UNKNOWN_NJ;
 		if (!energy_known)
 			split->wait_nj = split->rest_nj = KWHY_UNKNOWN_NJ;
 	}

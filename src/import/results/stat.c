@@ -32,7 +32,7 @@ static void *list_for(struct reading *reading, size_t count, size_t item_bytes)
 
 static struct kwhy_estimate estimate_of(const json_t *figure)
 {
-	double count = kwhy_json_real_of(figure, "count");
+	const json_int_t count = json_integer_value(json_object_get(figure, "count"));
 
 	return (struct kwhy_estimate){
 		.count = count > 0 ? (size_t)count : 0,

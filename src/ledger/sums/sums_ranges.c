@@ -5,6 +5,7 @@
 #include "ledger/saturate.h"
 #include "ledger/sums/range_items.h"
 #include "ledger/sums/sums.h"
+#include "model/known_sum.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -119,11 +120,6 @@ static void add_to_pool(struct pool *pool, const struct kwhy_range *range, const
 	pool->window_nj += item->window_nj;
 }
 
-static int64_t whole_nj(double energy_nj)
-{
-	return fabs(energy_nj) < 9e18 ? llround(energy_nj) : KWHY_UNKNOWN_NJ;
-}
-
 static double ratio(double part, double whole)
 {
 	return whole > 0 ? part / whole : NAN;
@@ -140,8 +136,8 @@ static struct kwhy_range_sum finished(const struct pool *pool, bool linked)
 	bool grids_known = pool->unknown_grid_ns <= sum.busy_ns / 10;
 
 	sum.linked = linked;
-	sum.energy_nj = linked ? whole_nj(pool->energy_nj) : KWHY_UNKNOWN_NJ;
-	sum.window_energy_nj = whole_nj(pool->window_nj);
+	sum.energy_nj = linked ? kwhy_whole_nj(pool->energy_nj) : KWHY_UNKNOWN_NJ;
+	sum.window_energy_nj = kwhy_whole_nj(pool->window_nj);
 	sum.busy_ratio = ratio((double)sum.busy_ns, pool->device_window_ns);
 	sum.sm_weighted_ratio = grids_known ? ratio(pool->resident_ns, pool->device_window_ns) : NAN;
 	return sum;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "model/known_sum.h"
 #include "report/compare.h"
 #include "report/totals.h"
 
@@ -69,11 +70,6 @@ static void add_findings(struct kwhy_side_sums *sums, const struct kwhy_findings
 	}
 }
 
-static int64_t whole_nj(double nj)
-{
-	return isfinite(nj) && fabs(nj) < 9e18 ? llround(nj) : KWHY_UNKNOWN_NJ;
-}
-
 static void add_work(
 	struct kwhy_side_sums *sums, const struct kwhy_recording *recording, int64_t run_nj, bool *failed)
 {
@@ -109,9 +105,9 @@ static bool fill(
 			(double)ledger->api[i].count, (double)ledger->api[i].total_ns);
 	kwhy_side_add_steps(sums, ledger->step_count, ledger->loop.time_ns, ledger->loop.energy_nj);
 	add_findings(sums, report->findings, &failed);
-	add_work(sums, report->recording, whole_nj(totals->run_nj), &failed);
-	kwhy_side_end(sums, whole_nj(totals->run_nj), whole_nj(kwhy_totals_run_low_nj(totals)),
-		whole_nj(totals->run_nj + totals->run_above_nj));
+	add_work(sums, report->recording, kwhy_whole_nj(totals->run_nj), &failed);
+	kwhy_side_end(sums, kwhy_whole_nj(totals->run_nj), kwhy_whole_nj(kwhy_totals_run_low_nj(totals)),
+		kwhy_whole_nj(totals->run_nj + totals->run_above_nj));
 	return !failed;
 }
 

@@ -40,7 +40,7 @@ const char *kwhy_compare_value(char out[KWHY_QUANTITY_BYTES], double value, cons
 
 const char *kwhy_compare_count(char out[KWHY_QUANTITY_BYTES], double count)
 {
-	if ((count == floor(count) || count >= 999.5) && count < 1e15)
+	if ((count == floor(count) || count >= 999.5) && count >= 0 && count < 1e15)
 		kwhy_quantity_count(out, (uint64_t)llround(count));
 	else
 		snprintf(out, KWHY_QUANTITY_BYTES, "%.4g", count);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "model/known_sum.h"
 #include "model/range_overlaps.h"
 #include "report/json/parts.h"
 
@@ -27,7 +28,7 @@ void kwhy_json_api(struct kwhy_json_report *parts)
 
 static void write_nj(struct kwhy_json *json, const char *key, double nj)
 {
-	kwhy_json_known(json, key, isfinite(nj) && fabs(nj) < 9e18 ? llround(nj) : KWHY_UNKNOWN_NJ);
+	kwhy_json_known(json, key, kwhy_whole_nj(nj));
 }
 
 void kwhy_json_run(struct kwhy_json_report *parts)
@@ -86,7 +87,7 @@ void kwhy_json_utilisation(struct kwhy_json_report *parts)
 
 static void write_least(struct kwhy_json *json, const char *key, double seconds)
 {
-	kwhy_json_known(json, key, isnan(seconds) ? KWHY_UNKNOWN_NS : llround(seconds * 1e9));
+	kwhy_json_known(json, key, fabs(seconds) < 9e9 ? llround(seconds * 1e9) : KWHY_UNKNOWN_NS);
 }
 
 void kwhy_json_roofline(struct kwhy_json_report *parts)

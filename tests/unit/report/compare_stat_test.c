@@ -97,6 +97,22 @@ static void a_long_name_leaves_the_figures_their_room(void **state)
 	done(&compared);
 }
 
+/* A number of runs that is none is unknown, as it is where the result lacks it. */
+static void a_count_that_is_no_number_of_runs_is_unknown(void **state)
+{
+	static const char *const results[] = {STAT(1e300, 100, 99, 101, null), STAT(2.5, 100, 99, 101, null),
+		STAT(-3, 100, 99, 101, null), STAT(null, 100, 99, 101, null)};
+	struct kwhy_read_stat stat;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
+		assert_int_equal(
+			kwhy_read_stat_of(&stat, "a.json", results[i], strlen(results[i]), &error), KWHY_OK);
+		assert_int_equal(kwhy_read_figure_of(&stat.domains[0].figures, "energy_j").count, 0);
+		kwhy_read_stat_done(&stat);
+	}
+}
+
 #define POINT(run, value, joules) \
 	"{\"run\":" #run ",\"time_s\":1,\"joules\":" #joules ",\"value\":" #value "}"
 #define LOSS(points)                                                                                      \
@@ -130,6 +146,7 @@ int main(void)
 		cmocka_unit_test(a_single_run_is_held_against_the_scatter_of_several),
 		cmocka_unit_test(a_relative_change_has_the_error_of_what_it_is_relative_to),
 		cmocka_unit_test(a_long_name_leaves_the_figures_their_room),
+		cmocka_unit_test(a_count_that_is_no_number_of_runs_is_unknown),
 		cmocka_unit_test(runs_that_never_reach_a_value_are_told),
 	};
 

@@ -224,6 +224,18 @@ static void energy_of_the_work_needs_no_idle_level_but_a_meter_that_saw_it(void 
 	kwhy_side_done(&hole);
 }
 
+/* A file may state any level. */
+static void an_energy_too_large_for_an_integer_is_unknown(void **state)
+{
+	struct kwhy_side busy = read_side(RUN_REPORT(METERED_BESIDE(900, ",\"context_idle_w\":1e300")));
+
+	(void)state;
+	assert_int_equal(busy.net_nj, KWHY_UNKNOWN_NJ);
+	assert_int_equal(busy.net_low_nj, KWHY_UNKNOWN_NJ);
+	assert_int_equal(busy.net_high_nj, KWHY_UNKNOWN_NJ);
+	kwhy_side_done(&busy);
+}
+
 /* The idle level was stated by somebody and not measured, so that its uncertainty is unknown. */
 static void above_a_level_that_was_not_seen_is_an_energy_without_an_interval(void **state)
 {
@@ -431,6 +443,7 @@ int main(void)
 		cmocka_unit_test(a_change_is_significant_beyond_its_interval),
 		cmocka_unit_test(the_text_says_beyond_which_interval_a_change_is),
 		cmocka_unit_test(joules_of_assumed_powers_are_not_said_to_be_metered),
+		cmocka_unit_test(an_energy_too_large_for_an_integer_is_unknown),
 		cmocka_unit_test(above_a_level_that_was_not_seen_is_an_energy_without_an_interval),
 		cmocka_unit_test(above_idle_is_known_as_well_as_the_run_and_its_idle_level),
 		cmocka_unit_test(why_it_is_not_known_how_sure_energy_above_idle_is_is_said),
