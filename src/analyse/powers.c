@@ -116,7 +116,7 @@ static enum kwhy_status read_file(struct kwhy_powers_files *files,
 	struct kwhy_error *error)
 {
 	struct kwhy_learnt_powers *powers;
-	enum kwhy_status status = kwhy_import_is_powers(path)
+	enum kwhy_status status = kwhy_own_result_is(path, "powers")
 		? kwhy_import_powers(path, &powers, error)
 		: read_recording(options, path, recording, &powers, error);
 

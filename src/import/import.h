@@ -54,7 +54,5 @@ void kwhy_profile_free(struct kwhy_profile *profile);
  */
 KWHY_MUST_USE enum kwhy_status kwhy_import_powers(
 	const char *path, struct kwhy_learnt_powers **out, struct kwhy_error *error);
-/* Whether the file states that it holds learnt powers. False: it may be a recording. */
-bool kwhy_import_is_powers(const char *path);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/own_result.h"
 
+#include "base/quantity.h"
+#include "import/input.h"
 #include "import/trace_head.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 enum { SCHEMA_BYTES = 64 };
@@ -70,16 +71,24 @@ static bool read_schema(const char *json, size_t length, char schema[SCHEMA_BYTE
 	return true;
 }
 
+/* What follows "kwhy.NAME" in a schema, such as "/1" or ".KIND/1"; NULL: it has another name. */
+static const char *rest_of(const char *schema, const char *name)
+{
+	static const char prefix[] = "kwhy.";
+	const char *own = schema + sizeof(prefix) - 1;
+	const size_t length = strlen(name);
+
+	return !strncmp(schema, prefix, sizeof(prefix) - 1) && !strncmp(own, name, length) ? own + length
+											   : NULL;
+}
+
 /* Whether a schema is "kwhy.NAME/1" or "kwhy.NAME.KIND/1". */
 static bool is_of(const char *schema, const char *name)
 {
-	static const char prefix[] = "kwhy.";
-	const size_t length = strlen(schema), name_length = strlen(name);
-	const char *rest = schema + sizeof(prefix) - 1;
+	const char *rest = rest_of(schema, name);
+	const size_t length = rest ? strlen(rest) : 0;
 
-	return length > 2 && !strncmp(schema, prefix, sizeof(prefix) - 1) &&
-		!strcmp(schema + length - 2, "/1") && !strncmp(rest, name, name_length) &&
-		(rest[name_length] == '/' || rest[name_length] == '.');
+	return length >= 2 && (*rest == '/' || *rest == '.') && !strcmp(rest + length - 2, "/1");
 }
 
 enum kwhy_status kwhy_own_result_refuse(
@@ -102,13 +111,54 @@ enum kwhy_status kwhy_own_result_refuse_head(const char *path, const unsigned ch
 	return kwhy_own_result_refuse(path, schema, wanted, error);
 }
 
-enum kwhy_status kwhy_own_result_refuse_file(const char *path, const char *wanted, struct kwhy_error *error)
+/* Copies the schema that a file states; "": it states none, or cannot be read. */
+static void read_file_schema(const char *path, char schema[SCHEMA_BYTES])
 {
 	unsigned char head[KWHY_TRACE_HEAD_BYTES];
 	struct kwhy_error unused;
 	size_t length;
 
-	if (kwhy_trace_head_read(path, head, &length, &unused) != KWHY_OK)
-		return KWHY_OK;
-	return kwhy_own_result_refuse_head(path, head, length, wanted, error);
+	if (kwhy_trace_head_read(path, head, &length, &unused) ||
+		!read_schema((const char *)head, length, schema))
+		*schema = '\0';
+}
+
+enum kwhy_status kwhy_own_result_refuse_file(const char *path, const char *wanted, struct kwhy_error *error)
+{
+	char schema[SCHEMA_BYTES];
+
+	read_file_schema(path, schema);
+	return kwhy_own_result_refuse(path, schema, wanted, error);
+}
+
+bool kwhy_own_result_is(const char *path, const char *name)
+{
+	char schema[SCHEMA_BYTES];
+	const char *rest;
+
+	read_file_schema(path, schema);
+	rest = rest_of(schema, name);
+	return rest && *rest == '/';
+}
+
+enum kwhy_status kwhy_own_result_read(
+	const char *path, size_t limit_bytes, struct kwhy_text *out, struct kwhy_error *error)
+{
+	char bytes[1 << 14], limit[KWHY_QUANTITY_BYTES];
+	struct kwhy_input *input = NULL;
+	size_t got = 1;
+	enum kwhy_status status = kwhy_input_open(path, &input, error);
+
+	while (!status && got > 0) {
+		status = kwhy_input_read(input, bytes, sizeof(bytes), &got, error);
+		if (!status && got > limit_bytes - out->length)
+			status = kwhy_fail(error, KWHY_E_INPUT,
+				"'%.300s' is larger than the %s that such a file may have; is it the right "
+				"one?",
+				path, kwhy_quantity_bytes(limit, limit_bytes));
+		if (!status)
+			kwhy_text_add_bytes(out, bytes, got);
+	}
+	kwhy_input_close(input);
+	return status ? status : kwhy_text_check(out, error);
 }

@@ -3,7 +3,9 @@
 #define KWHY_IMPORT_OWN_RESULT_H
 
 #include "base/status.h"
+#include "base/text.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -21,5 +23,15 @@ KWHY_MUST_USE enum kwhy_status kwhy_own_result_refuse_head(const char *path, con
 /* The same for a file. One that cannot be read is KWHY_OK. */
 KWHY_MUST_USE enum kwhy_status kwhy_own_result_refuse_file(
 	const char *path, const char *wanted, struct kwhy_error *error);
+
+/*
+ * Whether a file states that it is a result of this kind, such as "stat", of whatever version. False, too: it
+ * cannot be read.
+ */
+bool kwhy_own_result_is(const char *path, const char *name);
+
+/* Reads a result, which may be compressed, to its end. A file of more than `limit_bytes` is refused. */
+KWHY_MUST_USE enum kwhy_status kwhy_own_result_read(
+	const char *path, size_t limit_bytes, struct kwhy_text *out, struct kwhy_error *error);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "import/own_result.h"
 #include "trace_input.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 	char path[64];
 	int file = input_open(data, length, path);
 
-	(void)kwhy_import_is_powers(path);
+	(void)kwhy_own_result_is(path, "powers");
 	if (kwhy_import_powers(path, &powers, &error)) {
 		if (powers || error.text[0] == '\0')
 			abort();

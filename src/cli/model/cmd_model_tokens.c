@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/file.h"
 #include "base/quantity.h"
 #include "cli/command.h"
 #include "cli/model/csv.h"
 #include "cli/model/page.h"
 #include "cli/values.h"
 #include "fit/tokens.h"
+#include "import/own_result.h"
 #include "import/results/run.h"
 
 #include <math.h>
@@ -197,7 +197,7 @@ static enum kwhy_status read_json(struct asking *asking, const char *path, struc
 {
 	const struct kwhy_strings *ranges = &asking->options->phases;
 	struct kwhy_text text = {0};
-	enum kwhy_status status = kwhy_file_read(path, FILE_MAX_BYTES, &text, error);
+	enum kwhy_status status = kwhy_own_result_read(path, FILE_MAX_BYTES, &text, error);
 
 	if (!status)
 		status = kwhy_read_run_of(&asking->run, path, text.data ? text.data : "", text.length, error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/model/running.h"
 
-#include "base/file.h"
 #include "base/quantity.h"
+#include "import/own_result.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ void kwhy_running_options_init(struct kwhy_running_options *options)
 static enum kwhy_status read_file(struct kwhy_read_run *run, const char *path, struct kwhy_error *error)
 {
 	struct kwhy_text text = {0};
-	enum kwhy_status status = kwhy_file_read(path, FILE_MAX_BYTES, &text, error);
+	enum kwhy_status status = kwhy_own_result_read(path, FILE_MAX_BYTES, &text, error);
 
 	if (!status)
 		status = kwhy_read_run_of(run, path, text.data ? text.data : "", text.length, error);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/file.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/recordings/compare_results.h"
@@ -40,7 +39,7 @@ struct source {
 static enum kwhy_status read_report(const struct source *source, const char *path, struct kwhy_error *error)
 {
 	struct kwhy_text text = {0};
-	enum kwhy_status status = kwhy_file_read(path, REPORT_LIMIT_BYTES, &text, error);
+	enum kwhy_status status = kwhy_own_result_read(path, REPORT_LIMIT_BYTES, &text, error);
 
 	if (!status)
 		status = kwhy_side_read(source->side, path, text.data, text.length, error);
@@ -119,7 +118,7 @@ static enum kwhy_status read_traces(const struct source *source, const struct ru
 static enum kwhy_status read_side(const struct source *source, const struct run *run,
 	const struct kwhy_job_options *options, struct kwhy_error *error)
 {
-	if (!kwhy_has_schema(run->path, "\"kwhy.report/")) {
+	if (!kwhy_own_result_is(run->path, "report")) {
 		enum kwhy_status status = kwhy_own_result_refuse_file(
 			run->path, "a report or a trace", error);
 
@@ -213,7 +212,7 @@ static enum kwhy_status read_projection(
 
 	if (!path)
 		return KWHY_OK;
-	status = kwhy_file_read(path, REPORT_LIMIT_BYTES, &text, error);
+	status = kwhy_own_result_read(path, REPORT_LIMIT_BYTES, &text, error);
 	if (!status)
 		status = kwhy_projection_check_read(&comparing->check, path, text.data, text.length, error);
 	if (!status)
@@ -346,7 +345,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	if (!status)
 		status = refuse_twice(&invocation->operands, comparing.counts, error);
 	if (!status) {
-		is_stat = kwhy_has_schema(invocation->operands.items[0], "\"kwhy.stat/");
+		is_stat = kwhy_own_result_is(invocation->operands.items[0], "stat");
 		status = refuse_misfits(options, comparing.counts, is_stat, outputs.form, error);
 	}
 	if (!status)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/recordings/compare_results.h"
 
-#include "base/file.h"
+#include "import/own_result.h"
 #include "report/compare/stat.h"
 
 #include <stdio.h>
@@ -94,17 +94,6 @@ enum kwhy_status kwhy_compare_write(const struct kwhy_compare_renderer *renderer
 	return status;
 }
 
-bool kwhy_has_schema(const char *path, const char *name)
-{
-	char head[256];
-	FILE *file = fopen(path, "rbe");
-	size_t length = file ? fread(head, 1, sizeof(head), file) : 0;
-
-	if (file)
-		fclose(file);
-	return length && memmem(head, length, name, strlen(name)) != NULL;
-}
-
 static enum kwhy_status write_text(const void *comparison, const struct kwhy_conditions *conditions,
 	const struct kwhy_text_style *style, struct kwhy_text *out, struct kwhy_error *error)
 {
@@ -120,7 +109,7 @@ static enum kwhy_status write_json(const void *comparison, const struct kwhy_con
 static enum kwhy_status read_result(struct kwhy_read_stat *result, const char *path, struct kwhy_error *error)
 {
 	struct kwhy_text text = {0};
-	enum kwhy_status status = kwhy_file_read(path, STAT_LIMIT_BYTES, &text, error);
+	enum kwhy_status status = kwhy_own_result_read(path, STAT_LIMIT_BYTES, &text, error);
 
 	if (!status)
 		status = kwhy_read_stat_of(result, path, text.data ? text.data : "", text.length, error);

@@ -47,9 +47,6 @@ KWHY_MUST_USE enum kwhy_status kwhy_compare_write(const struct kwhy_compare_rend
 	const struct kwhy_compare_gates *gates, const struct kwhy_compare_outputs *outputs,
 	struct kwhy_error *error);
 
-/* Whether a file has a schema of this name, such as "kwhy.stat/", judged by its first bytes. */
-bool kwhy_has_schema(const char *path, const char *name);
-
 /* Compares two results of `kwhy stat`. */
 KWHY_MUST_USE enum kwhy_status kwhy_compare_results(char *const paths[2], struct kwhy_compare_gates *gates,
 	const struct kwhy_compare_outputs *outputs, struct kwhy_error *error);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_MAX_MIB = 64, NAME_MAX_BYTES = 65536, POWERS_MAX = 65536, HEAD_BYTES = 4096 };
+enum { FILE_MAX_MIB = 64, NAME_MAX_BYTES = 65536, POWERS_MAX = 65536 };
 
 #define POWER_MIN_W 1e-3
 #define POWER_MAX_W 1e6
@@ -18,18 +18,6 @@ struct reader {
 	const char *path;
 	struct kwhy_error *error;
 };
-
-bool kwhy_import_is_powers(const char *path)
-{
-	char head[HEAD_BYTES + 1];
-	FILE *file = fopen(path, "re");
-	size_t length = file ? fread(head, 1, HEAD_BYTES, file) : 0;
-
-	if (file)
-		fclose(file);
-	head[length] = '\0';
-	return strstr(head, "\"kwhy.powers/") != NULL;
-}
 
 /*
  * Fails with the message `words`. `number` is the index of the wrong power in the file's list; SIZE_MAX: the
