@@ -232,8 +232,7 @@ static void write_more(const struct kwhy_text_context *context)
 static void write_all(const struct kwhy_text_context *context, const struct fit *fit, size_t rows)
 {
 	kwhy_section_cost(context);
-	if (rows)
-		kwhy_first_screen_where(context, rows);
+	kwhy_first_screen_where(context, rows);
 	kwhy_first_screen_advice(context, fit->advice, fit->is_whole);
 	kwhy_first_screen_unknown(context, fit->unknown);
 	write_more(context);
@@ -241,22 +240,22 @@ static void write_all(const struct kwhy_text_context *context, const struct fit 
 		squeeze(context->out);
 }
 
-/* Writes the screen in this layout to `out`, which is empty. False: it is too long. */
+/*
+ * Writes the screen of this fit to `out`, with as many rows as there are lines. False: it is too long. Headings
+ * may be wrapped, so the lines of the table are known only once it is written.
+ */
 static bool try_fit(const struct kwhy_text_context *context, const struct fit *fit, struct kwhy_text *out)
 {
-	const size_t table_lines = 1 + fit->is_spaced; /* the heading, and the blank line before it */
 	struct kwhy_text_context part = *context;
-	size_t lines, rows;
 
 	part.out = out;
-	write_all(&part, fit, 0);
-	lines = count_lines(out) + table_lines;
-	if (lines + fit->min_rows > SCREEN_LINES)
-		return false;
-	rows = SCREEN_LINES - lines;
-	kwhy_text_clear(out);
-	write_all(&part, fit, rows < WHERE_MAX ? rows : WHERE_MAX);
-	return count_lines(out) <= SCREEN_LINES;
+	for (size_t rows = WHERE_MAX; rows >= fit->min_rows; rows--) {
+		kwhy_text_clear(out);
+		write_all(&part, fit, rows);
+		if (count_lines(out) <= SCREEN_LINES)
+			return true;
+	}
+	return false;
 }
 
 void kwhy_first_screen_write(const struct kwhy_text_context *context)
@@ -264,11 +263,8 @@ void kwhy_first_screen_write(const struct kwhy_text_context *context)
 	struct kwhy_text text = {0};
 	size_t count = sizeof(fits) / sizeof(fits[0]);
 
-	for (size_t i = 0; i < count; i++) {
-		kwhy_text_clear(&text);
-		if (try_fit(context, &fits[i], &text))
-			break;
-	}
+	for (size_t i = 0; i < count && !try_fit(context, &fits[i], &text); i++)
+		;
 	kwhy_text_add_bytes(context->out, text.data, text.length);
 	context->out->failed |= text.failed;
 	kwhy_text_done(&text);

@@ -96,6 +96,56 @@ static void a_very_long_name_fits_too(void **state)
 	free(name);
 }
 
+/* Sets estimates for the whole run, as random windows give them. */
+static void estimate_the_whole(struct nouns *nouns)
+{
+	for (size_t i = 0; i < 4; i++) {
+		struct kwhy_account *account = &nouns->accounts[i];
+
+		account->has_whole = true;
+		account->whole_ns = 10 * account->time_ns;
+		account->whole_nj = 10 * account->gross_nj;
+		account->whole_low_nj = 10 * account->low_nj;
+		account->whole_high_nj = 10 * account->high_nj;
+		account->whole_error_ratio = 0.1;
+	}
+}
+
+/* `fits`: the terminal holds all parts of the screen. */
+static void assert_first_screen(const struct nouns *nouns, size_t columns, bool fits)
+{
+	struct kwhy_text out = render(nouns, columns, false);
+	const char *where = strstr(out.data, "Where the energy went");
+
+	if (!where || !strstr(where, "1.50 mJ"))
+		fail_msg("%zu columns without an account: %s", columns, out.data);
+	if (fits && lines_of(out.data) > 23)
+		fail_msg("%zu columns, %zu lines: %s", columns, lines_of(out.data), out.data);
+	kwhy_text_done(&out);
+}
+
+/* Headings are wrapped where they are longer than a line. */
+static void the_first_screen_always_shows_the_largest_accounts(void **state)
+{
+	char cure[2000];
+	struct nouns nouns;
+
+	(void)state;
+	for (size_t words = 1; words < 300; words += 7) {
+		nouns_init(&nouns, "k");
+		nouns_energy(&nouns);
+		estimate_the_whole(&nouns);
+		nouns.finding.saving.energy_nj = 100000;
+		*cure = '\0';
+		for (size_t i = 0; i < words; i++)
+			strcat(cure, "words ");
+		nouns.finding.cure = nouns.finding.headline = cure;
+		for (size_t columns = 40; columns <= 120; columns += 8)
+			assert_first_screen(&nouns, columns, columns >= 80);
+		nouns_done(&nouns);
+	}
+}
+
 /* The host's name is shown with its meter only if there are meters of several hosts. */
 static void hosts_are_named_where_meters_are_of_several(void **state)
 {
@@ -494,6 +544,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_name_breaks_the_columns_or_reaches_the_terminal_unclean),
 		cmocka_unit_test(a_very_long_name_fits_too),
+		cmocka_unit_test(the_first_screen_always_shows_the_largest_accounts),
 		cmocka_unit_test(hosts_are_named_where_meters_are_of_several),
 		cmocka_unit_test(evidence_shortens_kernels_in_text_and_keeps_them_whole_in_json),
 		cmocka_unit_test(any_name_gives_json_that_parses),
