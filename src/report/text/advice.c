@@ -129,10 +129,8 @@ static void write_kind(const struct kwhy_text_context *context, size_t number, b
 /* Whether the energy of which findings state shares differs by 1 % or more from the energy of the run. */
 static bool is_base_apart(const struct kwhy_totals *totals)
 {
-	const double stated_nj = isfinite(totals->run_nj) && !totals->modelled ? totals->run_nj
-									       : (double)totals->energy_nj;
-
-	return totals->recorded_nj > 0 && fabs(totals->recorded_nj - stated_nj) >= 0.01 * totals->recorded_nj;
+	return totals->recorded_nj > 0 &&
+		fabs(totals->recorded_nj - kwhy_totals_shown_nj(totals)) >= 0.01 * totals->recorded_nj;
 }
 
 /* Writes the heading, which states the number of findings and the energy of which they state shares. */
