@@ -112,10 +112,27 @@ static struct windows windows_of(const struct kwhy_text_context *context)
 	return windows;
 }
 
-/*
- * Says how much of the run the windows cover and, if they were chosen at random, how well they represent
- * it.
- */
+/* What the figures say of the time outside of the windows, and how well random windows represent it. */
+static void add_windows_use(
+	const struct kwhy_text_context *context, const struct windows *windows, struct kwhy_text *text)
+{
+	const bool is_estimated = context->totals->whole_count > 0;
+
+	kwhy_text_add(text,
+		is_estimated ? ", from which shares of the whole run are estimated"
+			     : ", and figures are of these alone");
+	if (windows->are_random && isnan(windows->error_ratio))
+		kwhy_text_add(text,
+			is_estimated ? " (too few to say how well)"
+				     : ": too few to say how well they represent the whole run");
+	else if (windows->are_random)
+		kwhy_text_addf(text, "%s within %.2g percentage points (90 %%)",
+			is_estimated ? " to" : ": shares are", 100 * windows->error_ratio);
+	if (is_estimated)
+		kwhy_text_add(text, ", and other times and counts are of the windows alone");
+}
+
+/* How much of the run the windows cover, and how well randomly chosen ones represent it. */
 static void add_windows(struct sentences *sentences)
 {
 	const struct kwhy_text_context *context = sentences->context;
@@ -135,12 +152,7 @@ static void add_windows(struct sentences *sentences)
 	for (size_t i = 0; i < recording->selection_count; i++)
 		if (recording->selections[i].range)
 			kwhy_text_addf(&text, " of ranges \"%s\"", recording->selections[i].range);
-	kwhy_text_add(&text, ", and figures are of these alone");
-	if (windows.are_random && isnan(windows.error_ratio))
-		kwhy_text_add(&text, ": too few to say how well they represent the whole run");
-	else if (windows.are_random)
-		kwhy_text_addf(&text, ": shares are within %.2g percentage points (90 %%)",
-			100 * windows.error_ratio);
+	add_windows_use(context, &windows, &text);
 	add(sentences, text.failed ? "" : text.data);
 	context->out->failed |= text.failed;
 	kwhy_text_done(&text);
@@ -177,7 +189,15 @@ static void add_sums(struct sentences *sentences)
 		add(sentences, text);
 }
 
-/* Whether some advice has no source line, although a recording with source lines could show it. */
+static bool is_own_recording(const struct kwhy_recording *recording)
+{
+	for (size_t i = 0; i < recording->source_count; i++)
+		if (recording->sources[i].format == KWHY_FORMAT_KWHY)
+			return true;
+	return false;
+}
+
+/* Whether no advice has a source line although lines could show it. */
 static void add_lines(struct sentences *sentences)
 {
 	const struct kwhy_finding_kinds *kinds = sentences->context->kinds;
@@ -187,7 +207,10 @@ static void add_lines(struct sentences *sentences)
 	for (size_t i = 0; i < kinds->worth_count; i++)
 		if (kinds->items[i].worst->place.file)
 			return;
-	add(sentences, "no source lines (kwhy record adds them)");
+	add(sentences,
+		is_own_recording(sentences->context->report->recording)
+			? "no source lines: no call stack with lines was recorded where this advice applies"
+			: "no source lines (kwhy record adds them)");
 }
 
 static void add_notes(struct sentences *sentences)

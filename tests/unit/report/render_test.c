@@ -146,6 +146,27 @@ static void the_first_screen_always_shows_the_largest_accounts(void **state)
 	}
 }
 
+/* What to do about missing lines differs: a recording of kwhy cannot get them by being recorded by kwhy. */
+static void a_recording_of_kwhy_is_not_told_to_record(void **state)
+{
+	struct nouns nouns;
+	struct kwhy_text out;
+
+	(void)state;
+	nouns_init(&nouns, "k");
+	nouns_energy(&nouns);
+	nouns.finding.saving.energy_nj = 100000;
+	out = render(&nouns, 80, true);
+	assert_non_null(strstr(out.data, "no source lines (kwhy record adds them)"));
+	kwhy_text_done(&out);
+	nouns.recording->sources[0].format = KWHY_FORMAT_KWHY;
+	out = render(&nouns, 80, true);
+	assert_non_null(strstr(out.data, "no source lines: no call stack with lines was recorded"));
+	assert_null(strstr(out.data, "kwhy record adds them"));
+	kwhy_text_done(&out);
+	nouns_done(&nouns);
+}
+
 /* The host's name is shown with its meter only if there are meters of several hosts. */
 static void hosts_are_named_where_meters_are_of_several(void **state)
 {
@@ -545,6 +566,7 @@ int main(void)
 		cmocka_unit_test(no_name_breaks_the_columns_or_reaches_the_terminal_unclean),
 		cmocka_unit_test(a_very_long_name_fits_too),
 		cmocka_unit_test(the_first_screen_always_shows_the_largest_accounts),
+		cmocka_unit_test(a_recording_of_kwhy_is_not_told_to_record),
 		cmocka_unit_test(hosts_are_named_where_meters_are_of_several),
 		cmocka_unit_test(evidence_shortens_kernels_in_text_and_keeps_them_whole_in_json),
 		cmocka_unit_test(any_name_gives_json_that_parses),
