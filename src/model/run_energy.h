@@ -4,6 +4,8 @@
 
 #include "model/ledger.h"
 
+#include <math.h>
+
 /*
  * Energy of a device's run, from its first start to its last end. Where there are no readings, it is
  * estimated from the powers of the device's accounts. Energy metered before and after the run is not
@@ -27,6 +29,15 @@ struct kwhy_run_energy {
 	 */
 	double below_nj, above_nj;
 };
+
+/*
+ * Mean power of a run, W: its energy over its time, which with several devices is that of the longest run.
+ * NAN: one of them is unknown.
+ */
+static inline double kwhy_run_power_w(double run_nj, double run_ns)
+{
+	return run_ns > 0 ? run_nj / run_ns : NAN;
+}
 
 struct kwhy_run_energy kwhy_run_energy_of(const struct kwhy_device_ledger *device_ledger);
 

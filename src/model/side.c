@@ -2,6 +2,7 @@
 #include "model/side.h"
 
 #include "model/known_sum.h"
+#include "model/run_energy.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -252,6 +253,9 @@ void kwhy_side_end(struct kwhy_side_sums *sums, int64_t run_nj, int64_t low_nj, 
 		side->energy_nj = side->idle_nj = KWHY_UNKNOWN_NJ;
 		side->power_w = NAN;
 	}
+	/* the time and energy before and after the run are left out */
+	if (run_nj != KWHY_UNKNOWN_NJ && side->span_ns > 0 && !side->modelled)
+		side->power_w = kwhy_run_power_w((double)run_nj, (double)side->span_ns);
 	/* idle time is known only if work was recorded */
 	if (!sums->span_ns)
 		side->idle_nj = KWHY_UNKNOWN_NJ;

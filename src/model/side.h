@@ -51,10 +51,12 @@ struct kwhy_side {
 	 * the devices while they idled or, if that is unknown, their context idle power.
 	 */
 	int64_t net_nj, net_low_nj, net_high_nj;
-	int64_t span_ns;	    /* longest span of any device */
-	int64_t first_ns, last_ns;  /* first start and last end on any device; both 0: no device worked */
-	int64_t idle_ns, spans_ns;  /* idle time and spans, summed over the devices */
-	double power_w, busy_ratio; /* NAN: unknown */
+	int64_t span_ns;	   /* longest span of any device */
+	int64_t first_ns, last_ns; /* first start and last end on any device; both 0: no device worked */
+	int64_t idle_ns, spans_ns; /* idle time and spans, summed over the devices */
+	double power_w; /* mean power of the run, or if its energy is unknown or modelled, of what was metered
+			   or modelled; NAN: unknown */
+	double busy_ratio; /* NAN: unknown */
 	/*
 	 * Steps of all processes, and time and energy of their loops (struct kwhy_loop_sum); 0 steps: none
 	 * are known

@@ -231,21 +231,6 @@ static const char *recorded_of(const struct kwhy_text_context *context, char out
 	return out;
 }
 
-/* Sum in W of the mean powers of the devices with activities; each mean is over the device's own run. */
-static double run_power_w(const struct kwhy_ledger *ledger)
-{
-	double sum_w = 0;
-
-	for (size_t d = 0; d < ledger->device_count; d++) {
-		const struct kwhy_device_ledger *device_ledger = &ledger->devices[d];
-
-		if (kwhy_device_was_active(&device_ledger->time) && kwhy_run_ns(&device_ledger->time) > 0)
-			sum_w += kwhy_run_energy_of(device_ledger).run_nj /
-				(double)kwhy_run_ns(&device_ledger->time);
-	}
-	return sum_w;
-}
-
 /* Words for the number of devices, unless it is 1. */
 static const char *devices_of(const struct kwhy_totals *totals, char out[64])
 {
@@ -269,7 +254,7 @@ static void write_run(const struct kwhy_text_context *context)
 
 	kwhy_text_addf(&line, "%s in %s%s, %s on average (%s)", interval_of(totals, 1, energy),
 		kwhy_quantity_time(time, llround(totals->run_s * 1e9)), devices_of(totals, devices),
-		kwhy_quantity_si(power, run_power_w(context->report->ledger), "W", 3),
+		kwhy_quantity_si(power, kwhy_run_power_w(totals->run_nj, totals->run_s * 1e9), "W", 3),
 		meter_of(context->report->ledger));
 	kwhy_text_context_linef(context, "  ", "%s", line.failed ? "" : line.data);
 	context->out->failed |= line.failed;

@@ -236,6 +236,20 @@ static void an_energy_too_large_for_an_integer_is_unknown(void **state)
 	kwhy_side_done(&busy);
 }
 
+/* Like the first line of a report: 305 nJ in the 1000 ns of the run, of which a meter saw 300 nJ in 900 ns.
+ */
+static void the_mean_power_is_that_of_the_run(void **state)
+{
+	struct kwhy_side busy = read_side(RUN_REPORT(METERED(900))),
+			 older = read_side(REPORT(METERED(900), ""));
+
+	(void)state;
+	assert_true(fabs(figure_of(&busy, KWHY_FIGURE_POWER) - 0.305) < 1e-9);
+	assert_true(fabs(figure_of(&older, KWHY_FIGURE_POWER) - 300. / 900) < 1e-9);
+	kwhy_side_done(&busy);
+	kwhy_side_done(&older);
+}
+
 /* The idle level was stated by somebody and not measured, so that its uncertainty is unknown. */
 static void above_a_level_that_was_not_seen_is_an_energy_without_an_interval(void **state)
 {
@@ -444,6 +458,7 @@ int main(void)
 		cmocka_unit_test(the_text_says_beyond_which_interval_a_change_is),
 		cmocka_unit_test(joules_of_assumed_powers_are_not_said_to_be_metered),
 		cmocka_unit_test(an_energy_too_large_for_an_integer_is_unknown),
+		cmocka_unit_test(the_mean_power_is_that_of_the_run),
 		cmocka_unit_test(above_a_level_that_was_not_seen_is_an_energy_without_an_interval),
 		cmocka_unit_test(above_idle_is_known_as_well_as_the_run_and_its_idle_level),
 		cmocka_unit_test(why_it_is_not_known_how_sure_energy_above_idle_is_is_said),
