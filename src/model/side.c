@@ -312,14 +312,11 @@ static void sum_findings(struct kwhy_side *side, const struct kwhy_side *runs, s
 		}
 }
 
-/*
- * Adds the amounts of work that every run states. Joules a unit are the joules of all runs over their
- * units.
- */
+/* Adds the amounts of work that every run states. */
 static void sum_work(struct kwhy_side *side, const struct kwhy_side *runs, size_t count)
 {
 	for (size_t i = 0; i < runs[0].work_count; i++) {
-		struct kwhy_side_work sum = {runs[0].work[i].unit, 0, 0};
+		struct kwhy_side_work sum = {runs[0].work[i].unit, 0, NAN};
 		bool everywhere = true;
 
 		for (size_t run = 0; run < count; run++) {
@@ -327,28 +324,21 @@ static void sum_work(struct kwhy_side *side, const struct kwhy_side *runs, size_
 
 			everywhere &= work != NULL;
 			sum.count += work ? work->count : 0;
-			sum.each_j += work ? work->each_j * work->count : 0;
 		}
-		sum.each_j /= sum.count;
 		if (everywhere)
 			side->work[side->work_count++] = sum;
 	}
 }
 
-/* Adds the figures of one of `count` runs. */
-static void sum_figures(struct kwhy_side *side, const struct kwhy_side *run, size_t count)
+/* Adds the sums of one run that a comparison shows. */
+static void sum_figures(struct kwhy_side *side, const struct kwhy_side *run)
 {
 	kwhy_known_add(&side->energy_nj, run->energy_nj);
 	kwhy_known_add(&side->run_nj, run->run_nj);
 	kwhy_known_add(&side->idle_nj, run->idle_nj);
-	kwhy_known_add(&side->loop_nj, run->step_count ? run->loop_nj : 0);
 	kwhy_time_add(&side->span_ns, run->span_ns);
-	kwhy_time_add(&side->spans_ns, run->spans_ns);
 	kwhy_time_add(&side->idle_ns, run->idle_ns);
-	kwhy_time_add(&side->loop_ns, run->loop_ns);
 	side->step_count += run->step_count;
-	side->power_w += run->power_w / (double)count;
-	side->busy_ratio += run->busy_ratio / (double)count;
 	side->modelled |= run->modelled;
 }
 
@@ -362,6 +352,9 @@ enum kwhy_status kwhy_side_sum(
 		.net_high_nj = KWHY_UNKNOWN_NJ,
 		.run_below_nj = NAN,
 		.run_above_nj = NAN,
+		.loop_nj = KWHY_UNKNOWN_NJ,
+		.power_w = NAN,
+		.busy_ratio = NAN,
 		.launch_ns = NAN};
 	size_t accounts = 0, findings = 0;
 
@@ -381,7 +374,7 @@ enum kwhy_status kwhy_side_sum(
 		memcpy(sum.accounts + sum.account_count, runs[i].accounts,
 			runs[i].account_count * sizeof(*sum.accounts));
 		sum.account_count += runs[i].account_count;
-		sum_figures(&sum, &runs[i], count);
+		sum_figures(&sum, &runs[i]);
 	}
 	sum_findings(&sum, runs, count);
 	sum_work(&sum, runs, count);

@@ -84,10 +84,10 @@ const struct kwhy_side_work *kwhy_side_work_of(const struct kwhy_side *side, con
 bool kwhy_side_has_finding(const struct kwhy_side *side, const char *id);
 
 /*
- * Adds up several runs of one program: accounts, work, steps, times and energies are sums, power_w and
- * busy_ratio means. A finding is kept if more than half of the runs have one of its kind. Figures for
- * projections stay unknown. Strings are borrowed from `runs`. The label is that of the first run, with the
- * number of the other runs.
+ * Adds up several runs of one program: accounts, work, numbers of steps, times and energies of the runs. A
+ * finding is kept if more than half of the runs have one of its kind. Powers, ratios, the loop of the steps
+ * and figures for projections stay unknown, as a comparison takes the mean of the runs' own. Strings are
+ * borrowed from `runs`. The label is that of the first run with the number of further ones.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_side_sum(
 	struct kwhy_side *side, const struct kwhy_side *runs, size_t count, struct kwhy_error *error);
