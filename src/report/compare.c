@@ -122,16 +122,14 @@ static bool all_have_steps(const struct kwhy_comparison *comparison)
 
 static void choose_unit(struct kwhy_comparison *comparison)
 {
-	const struct kwhy_side *const sides[2] = {comparison->a, comparison->b};
 	const char *work = common_work(comparison, false);
 
 	comparison->unit = all_have_steps(comparison) ? KWHY_FOR_STEP : work ? KWHY_FOR_WORK : KWHY_FOR_RUN;
 	comparison->unit_name = comparison->unit == KWHY_FOR_STEP ? "step" : work ? work : "run";
 	for (size_t side = 0; side < 2; side++)
-		comparison->unit_counts[side] = comparison->unit == KWHY_FOR_STEP
-			? (double)sides[side]->step_count
-			: comparison->unit == KWHY_FOR_WORK ? kwhy_side_work_of(sides[side], work)->count
-							    : (double)comparison->runs[side].count;
+		for (size_t i = 0; i < comparison->runs[side].count; i++)
+			comparison->unit_counts[side] += kwhy_compare_units_of(
+				comparison, &comparison->runs[side].items[i]);
 }
 
 bool kwhy_pair_is_kernel(const struct kwhy_account_pair *pair)

@@ -29,7 +29,7 @@ enum { KWHY_RUNS_MAX = 256 };
 
 /* The unit for which counts, times and energies of accounts are compared. */
 enum kwhy_unit_kind {
-	KWHY_FOR_STEP, /* one step; possible if all runs have steps */
+	KWHY_FOR_STEP, /* the run over its steps; all runs have steps */
 	KWHY_FOR_WORK, /* one unit of work that all runs state */
 	KWHY_FOR_RUN,  /* the whole run */
 };
@@ -140,7 +140,13 @@ struct kwhy_change kwhy_change_of_rate(
 struct kwhy_change kwhy_change_of_each(const struct kwhy_comparison *comparison, const char *unit);
 struct kwhy_change kwhy_change_of_account(
 	const struct kwhy_comparison *comparison, const struct kwhy_account_pair *pair);
-/* Sets `counts`, `time` and `energy` of a pair whose accounts are set. */
+/*
+ * Number of the comparison's units in one run, by which all that its accounts hold is divided. A step is the
+ * whole run over its steps: unlike the figures of a step, it includes its part of what the run did outside of
+ * them. NAN: the run states no such work.
+ */
+double kwhy_compare_units_of(const struct kwhy_comparison *comparison, const struct kwhy_side *run);
+/* Sets `counts`, `time` and `energy` of a pair, which has its accounts. */
 void kwhy_pair_set_changes(struct kwhy_account_pair *pair, const struct kwhy_comparison *comparison);
 
 /* What a condition of --fail-if is about. */

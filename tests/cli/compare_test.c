@@ -126,7 +126,8 @@ static void runs_of_another_length_are_compared_by_step(void **state)
 	write_steps("b4.csv", 4, 350000000);
 	a = place("a5.csv");
 	b = place("b4.csv");
-	assert_output(SPAWN("compare", "-q", a, b), 0, "!  A has 5 steps, B 4: accounts are for a step\n");
+	assert_output(SPAWN("compare", "-q", a, b), 0,
+		"!  A has 5 steps, B 4: accounts are for a step (run over steps)\n");
 	assert_output(SPAWN("compare", "-q", a, b), 0, "  time of a step       348 ms   350 ms");
 	assert_output(SPAWN("compare", "-q", a, b, "--fail-if", "step>+3%"), 0,
 		"step>+3%: +0.57 % (348.0 ms to 350.0 ms), kept\n");
@@ -169,7 +170,8 @@ static void runs_without_energy_have_a_table_of_their_own(void **state)
 	write_steps("b4.csv", 4, 350000000);
 	spawned = SPAWN("compare", "-q", place("a5.csv"), place("b4.csv"));
 	assert_int_equal(spawned.exit, 0);
-	assert_non_null(strstr(spawned.out.data, "\nTime by category  for a step; no energy is known\n"));
+	assert_non_null(strstr(
+		spawned.out.data, "\nTime by category  for a step (run over steps); no energy is known\n"));
 	assert_null(strstr(spawned.out.data, "n/a"));
 	assert_null(strstr(spawned.out.data, " energy\n"));
 	spawned_done(&spawned);

@@ -114,8 +114,7 @@ struct quantity {
 	const struct kwhy_account_pair *pair;
 };
 
-/* Number of units of the comparison (steps, units of work) in one run. */
-static double units_of(const struct kwhy_comparison *comparison, const struct kwhy_side *run)
+double kwhy_compare_units_of(const struct kwhy_comparison *comparison, const struct kwhy_side *run)
 {
 	const struct kwhy_side_work *work;
 
@@ -142,10 +141,11 @@ static double value_of(const struct quantity *quantity, const struct kwhy_side *
 		work = kwhy_side_work_of(run, quantity->unit);
 		return work ? work->each_j : NAN;
 	case ACCOUNT_COUNT:
-		return quotient_of(account ? (double)account->count : 0, units_of(quantity->comparison, run));
+		return quotient_of(account ? (double)account->count : 0,
+			kwhy_compare_units_of(quantity->comparison, run));
 	case ACCOUNT_TIME:
-		return quotient_of(
-			account ? (double)account->time_ns * 1e-9 : 0, units_of(quantity->comparison, run));
+		return quotient_of(account ? (double)account->time_ns * 1e-9 : 0,
+			kwhy_compare_units_of(quantity->comparison, run));
 	default:
 		break;
 	}
@@ -153,8 +153,9 @@ static double value_of(const struct quantity *quantity, const struct kwhy_side *
 	 * if a run lacks the account, the account's energy is 0 J, provided that the run's energy is known
 	 */
 	energy_j = account ? joules(account->gross_nj) : run->energy_nj == KWHY_UNKNOWN_NJ ? NAN : 0;
-	return quantity->kind == ACCOUNT_IN_ALL ? energy_j
-						: quotient_of(energy_j, units_of(quantity->comparison, run));
+	return quantity->kind == ACCOUNT_IN_ALL
+		? energy_j
+		: quotient_of(energy_j, kwhy_compare_units_of(quantity->comparison, run));
 }
 
 /*
@@ -186,7 +187,9 @@ static void set_meter_interval(const struct quantity *quantity, const struct kwh
 
 	if (runs->count > 1)
 		return;
-	units = quantity->kind == ACCOUNT_IN_ALL ? 1 : units_of(quantity->comparison, &runs->items[0]);
+	units = quantity->kind == ACCOUNT_IN_ALL
+		? 1
+		: kwhy_compare_units_of(quantity->comparison, &runs->items[0]);
 	estimate->low = account ? joules(account->low_nj) / units : estimate->mean;
 	estimate->high = account ? joules(account->high_nj) / units : estimate->mean;
 }

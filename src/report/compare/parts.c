@@ -88,7 +88,8 @@ const char *kwhy_compare_unit_words(char out[80], const struct kwhy_comparison *
 	if (comparison->unit == KWHY_FOR_WORK)
 		snprintf(out, 80, "one of %.60s", comparison->unit_name);
 	else
-		snprintf(out, 80, "%s", comparison->unit == KWHY_FOR_STEP ? "a step" : "the run");
+		snprintf(out, 80, "%s",
+			comparison->unit == KWHY_FOR_STEP ? "a step (run over steps)" : "the run");
 	return out;
 }
 

@@ -250,6 +250,51 @@ static void the_mean_power_is_that_of_the_run(void **state)
 	kwhy_side_done(&older);
 }
 
+#define LOOP_REPORT(steps, loop, work)                                                               \
+	"{\"schema\":\"kwhy.report/1\",\"run\":{\"energy_nj\":300},\"loop\":{\"step_count\":" #steps \
+	",\"time_ns\":" #loop ",\"energy_nj\":" #loop "},\"work\":[" work                            \
+	"],\"devices\":[" DEVICE(300, ACCOUNT("compute", "k", 800, 200, 190, 210)) "]}"
+
+/* Checks for how many units of which name the accounts of both sides are, and what 800 ns and 200 nJ are for
+ * one. */
+static void assert_units(const struct kwhy_side_runs runs[2], const char *name, double a, double b)
+{
+	struct kwhy_comparison comparison;
+	double own = kwhy_side_work_of(&runs[0].items[0], name) ? 100 : *name == 's' ? 4 : 1;
+
+	assert_int_equal(kwhy_compare_runs(&comparison, runs, &error), KWHY_OK);
+	assert_string_equal(comparison.unit_name, name);
+	assert_true(comparison.unit_counts[0] == a);
+	assert_true(comparison.unit_counts[1] == b);
+	assert_true(fabs(comparison.pairs[0].time.a.mean - 800e-9 / own) < 1e-15);
+	assert_true(fabs(comparison.pairs[0].energy.a.mean - 200e-9 / own) < 1e-15);
+	assert_true(comparison.pairs[0].counts[0] == 1 / own);
+	kwhy_comparison_done(&comparison);
+}
+
+/*
+ * An account for a unit is the whole run's over the number of units, whatever the unit. The time of a step is
+ * that of the loop over its steps, 100 ns, without what the run did before.
+ */
+static void accounts_are_the_runs_over_its_units(void **state)
+{
+	struct kwhy_side steps[2] = {read_side(LOOP_REPORT(4, 400, "")), read_side(LOOP_REPORT(4, 400, ""))};
+	struct kwhy_side work[2] = {read_side(LOOP_REPORT(0, 0, "{\"unit\":\"tokens\",\"count\":100}")),
+		read_side(LOOP_REPORT(9, 900, "{\"unit\":\"tokens\",\"count\":300}"))};
+
+	(void)state;
+	assert_units((const struct kwhy_side_runs[]){{steps, 2}, {&work[1], 1}}, "step", 8, 9);
+	assert_units((const struct kwhy_side_runs[]){{work, 1}, {&work[1], 1}}, "tokens", 100, 300);
+	assert_units((const struct kwhy_side_runs[]){{work, 1}, {steps, 2}}, "run", 1, 2);
+	assert_true(fabs(figure_of(&steps[0], KWHY_FIGURE_STEP) - 100e-9) < 1e-15);
+	assert_says(&steps[0], &work[1], "A has 4 steps, B 9: accounts are for a step (run over steps)\n",
+		"\nAccounts  for a step (run over steps); * beyond the 90 % interval of the change\n");
+	for (size_t i = 0; i < 2; i++) {
+		kwhy_side_done(&steps[i]);
+		kwhy_side_done(&work[i]);
+	}
+}
+
 /* The idle level was stated by somebody and not measured, so that its uncertainty is unknown. */
 static void above_a_level_that_was_not_seen_is_an_energy_without_an_interval(void **state)
 {
@@ -459,6 +504,7 @@ int main(void)
 		cmocka_unit_test(joules_of_assumed_powers_are_not_said_to_be_metered),
 		cmocka_unit_test(an_energy_too_large_for_an_integer_is_unknown),
 		cmocka_unit_test(the_mean_power_is_that_of_the_run),
+		cmocka_unit_test(accounts_are_the_runs_over_its_units),
 		cmocka_unit_test(above_a_level_that_was_not_seen_is_an_energy_without_an_interval),
 		cmocka_unit_test(above_idle_is_known_as_well_as_the_run_and_its_idle_level),
 		cmocka_unit_test(why_it_is_not_known_how_sure_energy_above_idle_is_is_said),
