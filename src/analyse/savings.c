@@ -164,8 +164,8 @@ static void refer(struct kwhy_findings *findings, struct kwhy_finding *finding,
 }
 
 /*
- * Counts the saving of a change at the finding at `owner` only, if no other finding that the change cures
- * costs more. The others then refer to it.
+ * Counts the saving of a change only once: at the finding with index `owner`, if no other finding that the
+ * change cures costs more. These other findings then refer to it.
  */
 static void credit(struct kwhy_findings *findings, const struct made *made, size_t owner)
 {

@@ -55,7 +55,7 @@ const char *kwhy_held_words(
 const char *kwhy_held_cure(const struct kwhy_held *held, struct kwhy_arena *arena, const char *otherwise);
 /*
  * Identifier of the change (struct kwhy_finding) that cures the cause with the most time. "": no change
- * cures it; NULL: the change in the detector's table row does.
+ * cures it; NULL: the change that the detector's table states does.
  */
 const char *kwhy_held_change(const struct kwhy_held *held);
 

@@ -18,8 +18,8 @@ enum part {
 };
 
 enum {
-	EACH_MAX = 8, /* Largest number of elementwise kernels in a row; a longer row is something else than
-			 attention. Chosen, not measured. */
+	EACH_MAX = 8, /* Largest number of consecutive elementwise kernels in attention; a longer series is
+			 something else. Chosen, not measured. */
 	SOFTMAX_SEEN = 1
 		<< 16 /* bit in `length` of a stream's state: a softmax has run since the last product */
 };

@@ -114,7 +114,8 @@ struct kwhy_finding_terms {
 	const char *headline; /* the title without the source position; NULL: it has none */
 	struct kwhy_finding_place place;
 	const char *assumption; /* in the findings' arena, or a literal */
-	const char *cure;   /* allocated in the findings' arena; NULL: the cure in the detector's table row */
+	/* allocated in the findings' arena; NULL: the cure that the detector's table states */
+	const char *cure;
 	const char *change; /* identifier of a change, as in struct kwhy_finding */
 	unsigned covers; /* bits of the kinds that hide a marked activity; no time is saved by removing marked
 			    work while it is hidden */

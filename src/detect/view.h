@@ -48,8 +48,8 @@ struct kwhy_stream_state {
 
 /* How often a thread waits for the work that it issues. */
 struct kwhy_wait_pattern {
-	uint64_t operations; /* calls of the thread that issued work to the device */
-	uint64_t waited_for; /* of these calls, those whose work the thread waited for before it issued
+	uint64_t operations; /* number of the thread's calls that issued work to the device */
+	uint64_t waited_for; /* number of these calls whose work the thread waited for before it issued
 				anything else */
 };
 

@@ -51,7 +51,7 @@ double kwhy_cap_throughput(const struct kwhy_cap_curve *curve, double power_w)
 struct view {
 	const struct kwhy_cap *cap;
 	enum kwhy_cap_form form;
-	size_t skip; /* index of the point that is left out; cap->count: none is */
+	size_t skip; /* index of the point that is left out; cap->count: no point is */
 };
 
 /*

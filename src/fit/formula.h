@@ -16,7 +16,7 @@ enum { KWHY_FORMULA_WINDOWS_MAX = 8 };
  */
 struct kwhy_formula_figure {
 	double low, high;
-	struct kwhy_unit unit; /* unit of the figure, whose factor is not used */
+	struct kwhy_unit unit; /* unit of the figure; only its dimension is used, not its factor */
 	const char *windows[KWHY_FORMULA_WINDOWS_MAX];
 	size_t window_count;
 	/* Properties of the computation that gave the figure: */

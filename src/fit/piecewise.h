@@ -38,7 +38,7 @@ struct kwhy_piecewise {
 
 /*
  * Fits 2 to KWHY_PIECEWISE_POINTS_MAX points, in strictly rising order of x. Errors below floor_ratio count
- * as floor_ratio. KWHY_E_INPUT: the points are anything else.
+ * as floor_ratio. KWHY_E_INPUT: the points do not meet these conditions.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_piecewise_fit(const struct kwhy_piecewise_point *points, size_t count,
 	double floor_ratio, struct kwhy_piecewise *out, struct kwhy_error *error);

@@ -22,16 +22,16 @@ enum { WINDOWS_MIN = 3 };
 
 /* Sums of one account: of its energy or, if energies are unknown, of its time. */
 struct sum {
-	double now;	/* in the current window */
-	double certain; /* in windows that were not drawn at random, which are known exactly and are no part
-			   of the sample */
-	double all;	/* in all drawn windows so far */
+	double now;	/* sum in the current window */
+	double certain; /* sum in windows that were not drawn at random; it is known exactly and is no part of
+			   the sample */
+	double all;	/* sum in all random windows so far */
 	double squares,
 		products;  /* sums over pairs of consecutive drawn windows of the account's change from one to
 			      the other: squared, and multiplied by the change of all accounts together */
-	double last;	   /* sum in the last drawn window in which the account ran */
-	size_t last_drawn; /* number of that drawn window */
-	double time_ns, certain_ns; /* time in drawn windows, and time in other windows */
+	double last;	   /* sum in the last random window in which the account ran */
+	size_t last_drawn; /* number of that random window */
+	double time_ns, certain_ns; /* time in random windows, and time in other windows */
 	double now_ns;
 	int64_t last_ns; /* time up to which `now_ns` is complete */
 	size_t running;
@@ -45,8 +45,8 @@ struct sampling {
 	struct sum *sums; /* [account_count] sums of each account */
 	uint32_t *listed; /* accounts that run or have run in the current window */
 	size_t listed_count;
-	double *wholes;	     /* [drawn_count] sum over all accounts in each drawn window */
-	size_t drawn;	     /* number of drawn windows so far */
+	double *wholes;	     /* [drawn_count] sum over all accounts in each random window */
+	size_t drawn;	     /* number of random windows so far */
 	double all, squares; /* sum of `wholes`, and sum of their squared changes from one drawn window to the
 				next */
 	double certain;

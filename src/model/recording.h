@@ -156,7 +156,7 @@ struct kwhy_stream {
 #define KWHY_ACTIVITY_COLUMNS(X)                                                                          \
 	X(int64_t, start_ns)                                                                              \
 	X(int64_t, end_ns)                                                                                \
-	X(uint64_t, bytes) /* of copies and memsets; KWHY_UNKNOWN_BYTES: unknown */                       \
+	X(uint64_t, bytes) /* bytes of copies and memsets; KWHY_UNKNOWN_BYTES: unknown */                 \
 	X(uint32_t, name)                                                                                 \
 	X(uint32_t, stream) /* index into streams */                                                      \
 	X(uint32_t, call)                                                                                 \
@@ -164,7 +164,7 @@ struct kwhy_stream {
 	X(uint32_t, shared_bytes)      /* static + dynamic, per block; KWHY_NONE: unknown */              \
 	X(uint32_t, graph_node)	       /* KWHY_NONE: not launched by a graph */                           \
 	X(uint16_t, threads_per_block) /* KWHY_UNKNOWN_U16: unknown */                                    \
-	X(uint16_t, registers)	       /* per thread; KWHY_UNKNOWN_U16: unknown */                        \
+	X(uint16_t, registers)	       /* registers per thread; KWHY_UNKNOWN_U16: unknown */              \
 	X(uint16_t, peer)      /* number of the other device of a peer copy; KWHY_UNKNOWN_U16: unknown */ \
 	X(uint8_t, kind)       /* enum kwhy_activity_kind */                                              \
 	X(uint8_t, copy_kind)  /* enum kwhy_copy_kind */                                                  \
@@ -193,12 +193,12 @@ struct kwhy_activity kwhy_activity_unknown(void);
  * API calls of the host (runtime and driver). After kwhy_recording_finish() they are sorted by thread, then
  * start; rows of thread t are [first[t], first[t + 1]), and `correlation` is freed (NULL).
  */
-#define KWHY_CALL_COLUMNS(X)                              \
-	X(int64_t, start_ns)                              \
-	X(int64_t, end_ns)                                \
-	X(uint32_t, name) /* without version suffix */    \
-	X(uint32_t, thread)                               \
-	X(uint32_t, correlation) /* KWHY_NONE: unknown */ \
+#define KWHY_CALL_COLUMNS(X)                                \
+	X(int64_t, start_ns)                                \
+	X(int64_t, end_ns)                                  \
+	X(uint32_t, name) /* name without version suffix */ \
+	X(uint32_t, thread)                                 \
+	X(uint32_t, correlation) /* KWHY_NONE: unknown */   \
 	X(uint8_t, class)	 /* enum kwhy_call_class */
 
 struct kwhy_calls {
@@ -367,7 +367,8 @@ enum kwhy_burst_form {
 				    repeating the kernel does not change its result */
 	KWHY_BURST_PUT_BACK,	 /* repeats of the kernel; memory was restored before each */
 	KWHY_BURST_AFTER,	 /* repeats in direct succession, after a graph or copy of the program */
-	KWHY_BURST_COPIES, /* only the copies that would restore the kernel's memory, without the kernel */
+	KWHY_BURST_COPIES, /* the copies that would restore the kernel's memory, without repeats of the kernel
+			    */
 	KWHY_BURST_FORM_COUNT
 };
 

@@ -510,7 +510,7 @@ static void set_window(struct kwhy_recording *recording)
 enum { STAGED_BYTES = 65536 };
 
 /*
- * Whether the call of a copy of pageable memory blocked. A call that returned before its copy began did not.
+ * Whether the call of a copy of pageable memory blocked. It did not if it returned before its copy began.
  */
 static bool blocked(const struct kwhy_recording *recording, size_t row)
 {

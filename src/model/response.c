@@ -12,8 +12,8 @@
 static const struct kwhy_response responses[KWHY_METER_RESPONSE_COUNT] = {
 	/*
 	 * Measured on an H200 with driver 580.159.04. Low-pass and delay are from a step of the power from
-	 * 368 to 121 W. The time of a counter update is known within one or two polls. Energies by the ring
-	 * of samples and by the counter agree within 0.1 to 0.3 % over idle time, steady work and long
+	 * 368 to 121 W. The time of a counter update is known within one or two polls. Energies by the 20
+	 * ms samples and by the counter agree within 0.1 to 0.3 % over idle time, steady work and long
 	 * mixtures. Over 2 to 3 s of square waves with 5/5, 20/80 and 50/50 ms on/off they differed by 1.3,
 	 * 1.9 and 2.2 %, as samples alias with periodic work. Close to the counter's updates, the counter
 	 * corrects this.

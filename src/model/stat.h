@@ -63,7 +63,7 @@ struct kwhy_stat_run {
 	bool counted; /* the run is one of those over which means are taken (kwhy_stat_choose_runs()) */
 	bool interrupted, left_running;
 	int exit, signal; /* exit status as a shell reports it; number of the signal that killed the run, 0:
-			     none did */
+			     the run was not killed */
 	double start_s;	  /* start of the run, since the start of the first run */
 	double seconds, user_s, system_s, max_rss_bytes;
 	struct kwhy_stat_energy *energies; /* [domain_count] */

@@ -94,7 +94,7 @@ enum kwhy_field {
 	KWHY_FIELD_BOOL,
 	KWHY_FIELD_INT,
 	KWHY_FIELD_U32,	 /* uint32_t; KWHY_NONE: unknown */
-	KWHY_FIELD_U64,	 /* uint64_t; KWHY_UNKNOWN_BYTES, or the same number: unknown */
+	KWHY_FIELD_U64,	 /* uint64_t; KWHY_UNKNOWN_BYTES: unknown, also for values that are not bytes */
 	KWHY_FIELD_I64,	 /* KWHY_UNKNOWN_NJ or KWHY_UNKNOWN_NS: unknown */
 	KWHY_FIELD_REAL, /* double; not finite: unknown */
 	KWHY_FIELD_FIGURE,

@@ -280,7 +280,7 @@ static const char *cure_of(const struct kwhy_condition *condition)
 	return "";
 }
 
-/* Counts the kinds of findings that B has and A does not. */
+/* Counts the kinds of findings that B has and A lacks. */
 static struct kwhy_verdict check_findings(const struct kwhy_comparison *comparison)
 {
 	const struct kwhy_side *a = comparison->a, *b = comparison->b;

@@ -42,8 +42,8 @@ struct kwhy_totals {
 	 */
 	double run_nj; /* energy of the run with its unmetered part; NAN: unknown on some device */
 	/*
-	 * energy of which findings state shares, summed over the devices where it is known; NAN: it is
-	 * known on no device
+	 * energy that is 100 % in the findings' shares, summed over the devices where it is known; NAN: it
+	 * is known on no device
 	 */
 	double recorded_nj;
 	double unmetered_nj; /* unmetered part of the run on the devices with a known recorded_nj */

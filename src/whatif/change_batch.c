@@ -71,7 +71,7 @@ static bool is_same_launch(const struct kwhy_whatif *whatif, uint32_t a, uint32_
 		rows->threads_per_block[a] == rows->threads_per_block[b];
 }
 
-/* `period` launches in a row that are repeated `times` times. */
+/* A sequence of `period` launches that is repeated `times` times without a break. */
 struct loop {
 	size_t period, times;
 };

@@ -26,7 +26,7 @@ struct pack {
 	 */
 	uint64_t packs, packed, not_worth;
 	bool has_calls;	    /* whether at least one packed copy has a recorded call */
-	const char *source; /* where the costs come from, in words */
+	const char *source; /* origin of the costs, in words */
 };
 
 static uint32_t process_of(const struct kwhy_recording *recording, uint32_t row)

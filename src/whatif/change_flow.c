@@ -206,7 +206,7 @@ struct batch {
 struct overlap {
 	struct kwhy_whatif *whatif;
 	uint32_t buffers;
-	struct batch *batches; /* [rows] batches of the stream that is being changed */
+	struct batch *batches; /* [activities] batches of the stream that is being changed */
 	size_t count;
 	uint32_t last_copy, last_work; /* last copy and last other work of that stream so far */
 	bool in_batch;

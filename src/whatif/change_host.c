@@ -262,7 +262,7 @@ static bool is_device_memory(const struct kwhy_whatif *whatif, size_t call)
 }
 
 /*
- * Counts of one thread's calls: all frees, frees in a row of EMPTIED_ROW or more, all allocations, and
+ * Counts of one thread's calls: all frees, frees in series of EMPTIED_ROW or more, all allocations, and
  * allocations that neither follow nor precede another one directly.
  */
 struct memory_calls {

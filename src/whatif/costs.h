@@ -19,7 +19,7 @@ enum kwhy_whatif_corner { KWHY_CORNER_FAST = -1, KWHY_CORNER_EXPECTED = 0, KWHY_
 /* A cost in nanoseconds: expected, and at both ends of its interval; NAN: unknown. */
 struct kwhy_whatif_cost {
 	double expected_ns, fast_ns, slow_ns;
-	const char *source; /* where the cost comes from: "machine profile", "this recording", ... */
+	const char *source; /* origin of the cost: "machine profile", "this recording", ... */
 	/*
 	 * True: neither the recording nor the profile has this cost, so a saving computed from it is an upper
 	 * bound.

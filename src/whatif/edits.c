@@ -47,8 +47,8 @@ int64_t kwhy_whatif_goes_with_call_ns(const struct kwhy_whatif *whatif, uint32_t
 }
 
 /*
- * Removes a call. The part of the pause before it that remains depends on whether whatif->corner is
- * expected, fast or slow.
+ * Removes a call. How much of the pause before it remains depends on whether whatif->corner is expected,
+ * fast or slow.
  */
 static void drop_call(struct kwhy_whatif *whatif, uint32_t call, enum kwhy_whatif_corner corner)
 {

@@ -124,8 +124,8 @@ KWHY_WHATIF_FETCHES void kwhy_whatif_fetch_copies_ahead(
 }
 
 /*
- * Gap in ns between `before` and `row` if `row` is queued before `before` ends, at the cost (expected, fast
- * or slow) that applies.
+ * Gap in ns between the activities `before` and `row` if `row` is queued before `before` ends, by the costs
+ * that apply (expected, fast or slow).
  */
 int64_t kwhy_whatif_queued_at_corner_ns(const struct kwhy_whatif *whatif, uint32_t before, uint32_t row);
 

@@ -22,9 +22,11 @@
  * The links of a node to the nodes that it follows. The first three bound its start, the last one its end.
  */
 enum kwhy_whatif_link {
-	KWHY_LINK_ORDER, /* to the end of the node before it in its stream or on its thread */
-	KWHY_LINK_ISSUE, /* to the start of the call that issued the activity */
-	/* to the end of work in another stream, or for a call to the end of a call on another thread */
+	KWHY_LINK_ORDER, /* link to the end of the node before it in its stream or on its thread */
+	KWHY_LINK_ISSUE, /* link to the start of the call that issued the activity */
+	/*
+	 * link to the end of work in another stream or, for a call, to the end of a call on another thread
+	 */
 	KWHY_LINK_CROSS,
 	/*
 	 * bounds the end. For a waiting call: to the end of the work waited for. For a collective: to the
@@ -70,13 +72,13 @@ struct kwhy_whatif_node {
  * are searched for.
  */
 enum kwhy_whatif_mark {
-	KWHY_MARK_ASYNC = 1,	    /* stream-ordered; "Async" */
-	KWHY_MARK_LAUNCH = 2,	    /* "aunch", as in cuLaunchKernel and cudaLaunchKernel */
-	KWHY_MARK_GRAPH = 4,	    /* "GraphLaunch" */
-	KWHY_MARK_EVENT = 8,	    /* "EventRecord" */
-	KWHY_MARK_STREAM_WAIT = 16, /* "StreamWaitEvent" */
-	KWHY_MARK_STREAM_SYNC = 32, /* "StreamSync" */
-	KWHY_MARK_ELSEWHERE = 64    /* for memory other than plain device memory; "Host", "Array" */
+	KWHY_MARK_ASYNC = 1,	    /* name contains "Async": the call is stream-ordered */
+	KWHY_MARK_LAUNCH = 2,	    /* name contains "aunch", as cuLaunchKernel and cudaLaunchKernel do */
+	KWHY_MARK_GRAPH = 4,	    /* name contains "GraphLaunch" */
+	KWHY_MARK_EVENT = 8,	    /* name contains "EventRecord" */
+	KWHY_MARK_STREAM_WAIT = 16, /* name contains "StreamWaitEvent" */
+	KWHY_MARK_STREAM_SYNC = 32, /* name contains "StreamSync" */
+	KWHY_MARK_ELSEWHERE = 64 /* name contains "Host" or "Array": the memory is not plain device memory */
 };
 
 /* An activity that is removed or changed, and by how much longer it takes than recorded. */

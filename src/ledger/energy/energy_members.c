@@ -32,7 +32,7 @@ static size_t class_of(const struct grouping *grouping, const struct kwhy_accoun
 						 : account->power_class;
 }
 
-/* Makes a group of each pool (a power class with several accounts) whose class is in no group. */
+/* Makes a group of each power class that has several accounts (a pool) and is in no group. */
 static void add_pools(struct grouping *grouping, size_t *count)
 {
 	const struct kwhy_power_classes *classes = grouping->findings->classes;

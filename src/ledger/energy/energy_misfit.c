@@ -17,8 +17,8 @@ struct reported {
 	size_t interval;
 	double modelled_nj, beyond_nj;	 /* beyond_nj: metered energy less the modelled energy times the gain
 					    between the meters */
-	double ran_s, apportioned_ratio; /* of the power classes under test: seconds in which they ran, and
-					    their share of the modelled energy */
+	double ran_s, apportioned_ratio; /* seconds in which the power classes under test ran, and their share
+					    of the modelled energy */
 };
 
 struct misfit {

@@ -39,10 +39,11 @@ struct chain {
 	const struct kwhy_posterior_fit *fit;
 	const struct kwhy_posterior_model *model;
 	struct kwhy_random random;
-	size_t classes, moving; /* number of classes, and number of parameters without those of the noise */
+	size_t classes, moving; /* classes: number of power classes; moving: number of parameters without
+				   those of the noise */
 	double *logs;		/* [classes] logarithms of the powers above idle */
-	double *position; /* [moving] powers above idle in watts, then the other parameters as they are */
-	double *gradient; /* [moving] gradient of the quadratic likelihood at the current position */
+	double *position;	/* [moving] current position: powers above idle in watts, then the others */
+	double *gradient;	/* [moving] gradient of the quadratic likelihood at the current position */
 	double *line, *curvature_times_line; /* [moving] direction of a line; [moving] the likelihood's
 						curvature times that direction */
 	double slope, line_curvature;	     /* derivatives of the log likelihood along the line */

@@ -106,7 +106,7 @@ static const char *show_value(
 	return out;
 }
 
-/* Adds the values of both sides to a condition, and the interval of the change. */
+/* Adds the values of both sides, and the interval of the change, to the text on a condition. */
 static void add_evidence(
 	struct kwhy_text *out, const struct kwhy_condition *condition, const struct kwhy_verdict *verdict)
 {

@@ -126,14 +126,17 @@ static void write_kind(const struct kwhy_text_context *context, size_t number, b
 	kwhy_text_done(&text);
 }
 
-/* Whether the energy of which findings state shares differs by 1 % or more from the energy of the run. */
+/*
+ * Whether the energy that is 100 % in the findings' shares differs by 1 % or more from the energy of the
+ * run.
+ */
 static bool is_base_apart(const struct kwhy_totals *totals)
 {
 	return totals->recorded_nj > 0 &&
 		fabs(totals->recorded_nj - kwhy_totals_shown_nj(totals)) >= 0.01 * totals->recorded_nj;
 }
 
-/* Writes the heading, which states the number of findings and the energy of which they state shares. */
+/* Writes the heading. It states the number of findings and the energy that is 100 % in their shares. */
 static void write_heading(const struct kwhy_text_context *context, size_t count)
 {
 	const struct kwhy_totals *totals = context->totals;

@@ -254,7 +254,7 @@ void kwhy_unknown_each(const struct kwhy_text_context *context,
 /* The sentences of a text report. There may be more than it shows. */
 struct shown {
 	const struct kwhy_text_context *context;
-	struct kwhy_text text; /* of the first screen: each sentence must fit one line */
+	struct kwhy_text text; /* text of the first screen, on which each sentence must fit one line */
 	size_t limit, count;
 };
 
