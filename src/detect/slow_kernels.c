@@ -11,13 +11,15 @@
 
 /*
  * Detector of kernels that take much longer than the device's peaks allow. The work that a kernel had to do
- * is found in four ways. The work of a PyTorch operator follows from the shapes of its inputs, where the
- * trace has them; all kernels that the operator launched do that work together. The work of a memset or of
- * a copy on the device follows from its bytes. The device's counters show how busy memory and arithmetic
- * were. A kernel with one thread for each value of a copied array is assumed to read and write such an
- * array. If none of these finds a slow kernel, the work that the user stated for the run is compared with
- * the time of all kernels. Kernels about which nothing is known, and those that the detector
- * under-filled-kernels reports, are not judged.
+ * is found in four ways:
+ * - The work of a PyTorch operator follows from the shapes of its inputs, where the trace has them; all
+ * kernels that the operator launched do that work together.
+ * - The work of a memset or of a copy on the device follows from its bytes.
+ * - The device's counters show how busy memory and arithmetic were.
+ * - A kernel with one thread for each value of a copied array is assumed to read and write such an array.
+ * If none of these finds a slow kernel, the work that the user stated for the run is compared with the time
+ * of all kernels. Kernels about which nothing is known, and those that the detector under-filled-kernels
+ * reports, are not judged.
  */
 
 enum { IS_TENSOR = 1, IS_UNDER_FILLED = 2 };

@@ -62,8 +62,8 @@ struct kwhy_tally {
 	struct kwhy_host_wait host;
 	bool is_partly_exposed; /* no marked activity is exposed (not hidden by other work) for half of its
 				   time, so all that are exposed for any time are counted */
-	bool takes_host_first;	/* for a part of a gap: host time outside of calls is counted before time in
-				   calls */
+	bool takes_host_first; /* if only a part of a gap is added, host time outside of calls is added to the
+				  categories first, then time in calls */
 
 	struct kwhy_occurrence
 		*occurrences; /* min-heap by length that holds the longest occurrences so far */

@@ -8,10 +8,11 @@
  * Which of the first KWHY_RANGE_OVERLAPS_MAX sums overlap, where a sum is over all ranges of one name and
  * kind. Two sums overlap if ranges of them cover the same time on the same devices, so that adding the sums
  * would count that time twice. A sum's own bit means that two of its own ranges overlap, nested or on
- * several threads. A range covers the devices of its process, or all devices if its thread is unknown;
- * processes that use a common device form one group. `beside` has the sums with ranges at the same time on
- * any devices, such as those of the ranks of a run: the joules of sums on different devices add up, but
- * their times do not.
+ * several threads.
+ *
+ * A range covers the devices of its process, or all devices if its thread is unknown; processes that use a
+ * common device form one group. `beside` has the sums with ranges at the same time on any devices, such as
+ * those of the ranks of a run: the joules of sums on different devices add up, but their times do not.
  */
 enum { KWHY_RANGE_OVERLAPS_MAX = 256, KWHY_RANGE_OVERLAPS_WORDS = KWHY_RANGE_OVERLAPS_MAX / 64 };
 

@@ -410,7 +410,8 @@ struct kwhy_unprobed {
 
 enum kwhy_note_kind {
 	KWHY_NOTE_COMPLETENESS, /* something that this trace cannot show */
-	KWHY_NOTE_WARNING,	/* an inconsistency, such as of clocks, or duplicates */
+	KWHY_NOTE_WARNING, /* the trace contradicts itself, for example in its clocks, or contains duplicates
+			    */
 	KWHY_NOTE_KIND_COUNT
 };
 

@@ -9,10 +9,11 @@
 /*
  * Energy of a device's run, from its first start to its last end. Where there are no readings, it is
  * estimated from the powers of the device's accounts. Energy metered before and after the run is not
- * included. Findings, plans and reports all use this definition (ADR 0028). NAN: no energy of the device is
- * known, or no reading lies in its run. run_nj, unmetered_nj, below_nj and above_nj are also NAN if a part
- * of the run was not recorded and no reading lies in that part; this is always so with assumed powers. 0:
- * the device was not active.
+ * included. Findings, plans and reports all use this definition (ADR 0028).
+ *
+ * NAN: no energy of the device is known, or no reading lies in its run. run_nj, unmetered_nj, below_nj and
+ * above_nj are also NAN if a part of the run was not recorded and no reading lies in that part; this is
+ * always so with assumed powers. 0: the device was not active.
  */
 struct kwhy_run_energy {
 	double run_nj; /* energy of the run; time between recorded windows is included at its mean metered

@@ -13,9 +13,10 @@
  * A recording as a dependency graph that can be simulated: the starts and ends of its nodes are computed
  * from its links. Every activity and every outermost API call is a node. A node starts when all nodes that
  * it follows have started or ended, as the link says, and the lag of each link has passed. The unchanged
- * graph gives exactly the recorded starts and ends. Nodes [0, activity_count) are the activities in the
- * order of the recording, followed by the calls in their order, then by the joints of collectives. Times
- * are those of the recording.
+ * graph gives exactly the recorded starts and ends.
+ *
+ * Nodes [0, activity_count) are the activities in the order of the recording, followed by the calls in
+ * their order, then by the joints of collectives. Times are those of the recording.
  */
 
 /*

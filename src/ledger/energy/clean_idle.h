@@ -12,9 +12,10 @@
  * context is destroyed. Power samples show both changes as a step of about a third of the power. So samples
  * are searched for such steps before the first and after the last activity, where no activity can have run.
  * If there is no step, if time is unrecorded, or if there are no samples, a context is assumed at all
- * times. The function also finds elevated idle: after the last context of an earlier program is destroyed,
- * the clocks stay up for 1 to 2 s, and the device draws more than it does idle with a context
- * (docs/adr/0027).
+ * times.
+ *
+ * The function also finds elevated idle: after the last context of an earlier program is destroyed, the
+ * clocks stay up for 1 to 2 s, and the device draws more than it does idle with a context (docs/adr/0027).
  */
 
 /*

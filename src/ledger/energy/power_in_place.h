@@ -7,18 +7,23 @@
 
 /*
  * Finds, for each account, how uncertain its power above idle is in place (between the program's other
- * work) if its power in bursts is known. It writes [account_count] standard deviations of the logarithm of
- * the ratio of both powers. 0: the account has no bursts, or bursts only. A burst is a kernel launched 20
- * times or more for 10 ms or more with hardly any time between the launches; the meter shows the power of
- * that kernel. Between other work the same kernel with the same grid takes a different time, because the
- * caches hold other data and the clocks differ. The recording shows the relative difference of the mean
- * durations. Work that a lower clock slows down draws less, by two to three times that difference, because
- * the voltage follows the clock. On an H200 (set A of docs/attribution.md) powers in bursts differed from
- * those measured in place by 0.3 to 3 times the difference; over nine operations the root mean square is
- * 1.8 times. At most 3 % of the difference is due to the clock, since bursts that slow down by more are
- * left out. Any difference beyond that is due to the caches. Work that waits for memory may draw the same
- * power for longer, or up to that difference less or more; if all values between these bounds are equally
- * likely, the standard deviation is 0.58 of the difference.
+ * work) if its power in bursts is known. Writes [account_count] standard deviations of the logarithm of the
+ * ratio of both powers. 0: the account has no bursts, or bursts only.
+ *
+ * A burst is a kernel launched 20 times or more for 10 ms or more with hardly any time between the
+ * launches, so that the meter shows the power of that kernel. Between other work the same kernel with the
+ * same grid takes a different time, because the caches hold other data and the clocks differ. The recording
+ * shows the relative difference of the mean durations.
+ *
+ * At most 3 % of the difference is due to the clock, since bursts that slow down by more are left out. Work
+ * that a lower clock slows down draws less, by two to three times the difference, because the voltage
+ * follows the clock. On an H200 (set A of docs/attribution.md) powers in bursts differed from those
+ * measured in place by 0.3 to 3 times the difference; over nine operations the root mean square is 1.8
+ * times.
+ *
+ * Any difference beyond that is due to the caches. Work that waits for memory may draw the same power for
+ * longer, or up to the difference less or more; if all values between these bounds are equally likely, the
+ * standard deviation is 0.58 of the difference.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_places_find(const struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_recording *recording, uint32_t device, double *out_ratio, struct kwhy_error *error);

@@ -110,7 +110,7 @@ static void write_account(struct kwhy_json *json, const char *key, const struct 
 	kwhy_json_object_end(json);
 }
 
-/* Writes time or energy of an account for one unit of the comparison. */
+/* Writes time or energy of an account for each step or unit of work that is compared. */
 static void write_for_unit(struct kwhy_json *json, const char *key, const struct kwhy_comparison *comparison,
 	const struct kwhy_change *change)
 {
