@@ -64,8 +64,7 @@ struct kwhy_posterior_prediction {
 	double *scratch;   /* [2 * count] memory for intermediate results */
 };
 
-#define KWHY_NOISE_PARAMETERS 4 /* number of parameters that affect only the noise; they are the last ones \
-				 */
+#define KWHY_NOISE_PARAMETERS 4 /* number of parameters of the noise alone, which are the last ones */
 
 /* Largest distance of time constant and delay from the middle of the response grid, in grid steps. */
 #define KWHY_TAU_REACH 1.7
