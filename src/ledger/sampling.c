@@ -47,8 +47,8 @@ struct sampling {
 	size_t listed_count;
 	double *wholes;	     /* [drawn_count] sum over all accounts in each random window */
 	size_t drawn;	     /* number of random windows so far */
-	double all, squares; /* sum of `wholes`, and sum of their squared changes from one drawn window to the
-				next */
+	double all, squares; /* sum of `wholes`, and sum of their squared changes from one random window to
+				the next */
 	double certain;
 };
 

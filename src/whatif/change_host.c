@@ -374,8 +374,9 @@ void kwhy_whatif_use_pool(struct kwhy_whatif *whatif, uint32_t number, struct kw
 enum { PAUSE_MIN_NS = 100000, PAUSE_MAX_NS = 1000000000 };
 
 /*
- * Part in ns of the pause before a call that remains with prefetching: the usual pause before such calls,
- * or 0 if that is long itself. If the call is removed, its usual pause was removed with it.
+ * The part in ns of the pause before a call that remains if input is prefetched. It is the usual pause
+ * before such calls, or 0 if even the usual one is long. It is also 0 if the call is removed, since its
+ * usual pause was removed with it.
  */
 static int64_t prefetched_ns(const struct kwhy_whatif *whatif, uint32_t call)
 {

@@ -57,7 +57,7 @@ static bool shares_launch(const struct kwhy_whatif *whatif, uint32_t before, uin
  */
 struct chains {
 	struct kwhy_whatif *whatif;
-	/* [names] above 0: most work of that name starts soon after the work before it */
+	/* [names] votes; above 0: most work of that name starts soon after the work before it */
 	int32_t *close_of_name;
 	/* from: number of activities in chains; to: number of kernels that they become */
 	uint64_t from, to;

@@ -13,7 +13,7 @@ enum { AHEAD = KWHY_WHATIF_AHEAD };
 
 _Static_assert(sizeof(struct kwhy_whatif_node) == LINE_BYTES, "a node is no line of the cache");
 
-/* Marks each name of a call once, since there are few names and many calls. */
+/* Finds the marks of each name of a call once, since there are few names and many calls. */
 static void mark_names(struct kwhy_whatif_graph *graph)
 {
 	static const struct {

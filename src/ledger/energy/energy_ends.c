@@ -36,8 +36,8 @@
 #define LAG_SPREAD 0.2
 #define STEP_SPREAD 0.065
 /*
- * Standard uncertainty of the power that is interpolated between two samples, as a share of their difference
- * (4 ms of 20).
+ * Standard uncertainty of the power that is interpolated between two samples, as a share of their
+ * difference (4 ms of the 20 ms between samples).
  */
 #define UNEVEN_SPREAD 0.2
 

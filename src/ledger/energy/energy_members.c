@@ -103,8 +103,8 @@ static void write_basis(struct grouping *grouping)
 }
 
 /*
- * Relative standard deviation of a class's power above idle: that of the random draws, combined with that
- * of the ratio between its power among other work and in bursts.
+ * Relative standard deviation of a power class's power above idle. It combines the standard deviation over
+ * the random draws with that of the ratio between the power among other work and the power in bursts.
  */
 static double spread_of(const struct kwhy_powers *powers, size_t class)
 {
