@@ -14,7 +14,7 @@
  */
 #define NET_UNSURE_RATIO 0.1
 
-/* A note is written if the launch time changes from A to B by at least this ratio. */
+/* A note is written if the launch time changes from A to B by at least this share. */
 #define HOST_OTHER_RATIO 0.1
 
 static double error_of(int64_t projected, int64_t measured)
