@@ -20,7 +20,7 @@ double kwhy_pair_width(const struct kwhy_pair_config *config);
 /* Evaluates the samples and stores the results in `pairs`: curves, LogGP, flags and criteria. Pure. */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_conclude(struct kwhy_pairs *pairs, struct kwhy_error *error);
 
-/* Steps of kwhy_pairs_conclude(). */
+/* Steps of kwhy_pairs_conclude(), which evaluate the samples. */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_fit_curves(struct kwhy_pairs *pairs, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_fit_loggp(struct kwhy_pairs *pairs, struct kwhy_error *error);
 /* The steps below read the curves and LogGP parameters that the steps above have stored. */

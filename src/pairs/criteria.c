@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The criteria by which a measurement of transfers between GPUs counts as successful, each with its figures.
+ * The criteria by which a measurement of transfers between GPUs counts as successful, each with the figures
+ * that it compares.
  */
 #include "pairs/analysis.h"
 
@@ -61,7 +62,7 @@ static enum kwhy_status judge_completeness(struct kwhy_pairs *pairs, struct kwhy
 }
 
 /*
- * Judges repeatability: the coefficient of variation of each configuration must be at most 5 %. The report
+ * Checks repeatability: the coefficient of variation of each configuration must be at most 5 %. The report
  * states the median coefficient.
  */
 static enum kwhy_status judge_variation(struct kwhy_pairs *pairs, struct kwhy_error *error)
@@ -96,7 +97,7 @@ static enum kwhy_status judge_variation(struct kwhy_pairs *pairs, struct kwhy_er
 	return add(pairs, "repetitions vary by less than 5 %", passes(wide == 0), why, error);
 }
 
-/* Judges the relative widths of the confidence intervals of the medians of small sizes. */
+/* Checks the relative widths of the confidence intervals of the medians of small sizes. */
 static enum kwhy_status judge_latency(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	size_t count = 0, narrow = 0;
@@ -221,7 +222,7 @@ static enum kwhy_status judge_throttling(struct kwhy_pairs *pairs, struct kwhy_e
 		error);
 }
 
-/* Compares the medians of odd and of even repetitions. Both were spread over the whole run. */
+/* Compares the medians of odd and of even repetitions; both kinds are spread over the whole run. */
 static enum kwhy_status judge_repetition(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	size_t count = 0, close = 0;
@@ -245,8 +246,8 @@ static enum kwhy_status judge_repetition(struct kwhy_pairs *pairs, struct kwhy_e
 }
 
 /*
- * Whether the criteria judge curves of this engine and clock. They judge copies that the source GPU queues
- * back to back; in another program's traces they judge NCCL kernels.
+ * Whether the criteria apply to curves of this engine and clock. They apply to copies that the source GPU
+ * queues back to back; in another program's traces they apply to NCCL kernels.
  */
 static bool is_judged(
 	const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine, enum kwhy_pair_clock clock)
@@ -272,7 +273,7 @@ static enum kwhy_status judge_regimes(struct kwhy_pairs *pairs, struct kwhy_erro
 		error);
 }
 
-/* Judges how well seconds = alpha + beta * bytes, the model of most simulators, fits sizes from 64 KiB up. */
+/* Checks how well seconds = alpha + beta * bytes, the model of most simulators, fits sizes from 64 KiB up. */
 static enum kwhy_status judge_simulators(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	double worst = NAN;
@@ -321,8 +322,8 @@ static enum kwhy_status judge_limits(struct kwhy_pairs *pairs, struct kwhy_error
 }
 
 /*
- * Whether pairs `a` and `b` of GPUs with different routes differ in time. 1: yes; 0: no; -1: their routes are
- * equal, or a time is missing.
+ * Whether pairs `a` and `b` of GPUs, which have different routes, differ in time. 1: yes; 0: no; -1: the
+ * routes are equal, or a time is missing.
  */
 static int look_apart(const struct kwhy_pairs *pairs, const uint32_t a[2], const uint32_t b[2])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests how well the fits of single pairs predict measurements that took no part in a fit: of other sizes, of
- * transfers in both directions, and of pairs that transfer concurrently.
+ * Tests how well the fits of single pairs predict measurements that took no part in a fit: measurements of
+ * other sizes, of transfers in both directions at once, and of several pairs at once.
  */
 #include "pairs/analysis.h"
 
@@ -24,7 +24,7 @@ static unsigned flows_of(const struct kwhy_pairs *pairs, const struct kwhy_pair_
 		return 2;
 	case KWHY_PAIR_ALL_TO_ALL:
 		return pairs->gpu_count - 1;
-	case KWHY_PAIR_FROM_HOST: /* NVLink and PCIe are separate ports */
+	case KWHY_PAIR_FROM_HOST: /* NVLink and PCIe count as separate ports */
 		return way == KWHY_PAIR_NVSWITCH || way == KWHY_PAIR_NVLINK ? 1 : 2;
 	default:
 		return 1;

@@ -5,7 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define READING_LASTS_NS INT64_C(1500000000) /* older readings are not used; one is taken a second */
+#define READING_LASTS_NS INT64_C(1500000000) /* older readings are not used; there is one reading a second \
+					      */
 #define NORMAL_97_5 1.959964
 
 enum { READINGS_MIN = 8, SAMPLES_MIN = 5 };
@@ -128,9 +129,9 @@ static double products(const double *a, const double *b, size_t count, size_t la
 }
 
 /*
- * The number of independent readings that would have the same information. It is below their count, because
- * successive readings are correlated. This is Bartlett's formula for two first-order autoregressive series;
- * xx and yy are the sums of squared deviations of x and y.
+ * The number of independent readings that would contain the same information. It is below their count,
+ * because successive readings are correlated. The formula is Bartlett's for two first-order autoregressive
+ * series; xx and yy are the sums of squared deviations of x and y.
  */
 static double independent(const struct points *points, double xx, double yy)
 {
