@@ -8,7 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A kernel by size that kwhy probe repeated. Numbers are those of the process that recorded it. */
+/*
+ * A kernel name with its grid and block size that kwhy probe has repeated. Numbers are those of the process
+ * that recorded it.
+ */
 struct kwhy_record_burst_kernel {
 	uint64_t writer;
 	uint32_t name_id, blocks;
@@ -23,7 +26,10 @@ struct kwhy_record_burst_kernels {
 	struct kwhy_arena arena;
 };
 
-/* Reads the probed kernels of the recording at `path`; each process has one row for each kernel by size. */
+/*
+ * Reads the probed kernels of the recording at `path`. Each process has one row for each kernel name with its
+ * grid and block size.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_record_burst_kernels_read(
 	struct kwhy_record_burst_kernels *kernels, const char *path, struct kwhy_error *error);
 void kwhy_record_burst_kernels_done(struct kwhy_record_burst_kernels *kernels);

@@ -36,7 +36,7 @@ static bool is_empty_folder(const char *path)
 	return count == 0;
 }
 
-/* Whether this is a file that begins like a recording. */
+/* Whether the file begins like a recording. */
 static bool is_recording_file(const char *path)
 {
 	unsigned char head[8];
@@ -64,7 +64,10 @@ static bool is_link(const char *path)
 	return !lstat(path, &facts) && S_ISLNK(facts.st_mode);
 }
 
-/* Whether there is a recording, which a link to one is not: what it leads to belongs to its own name. */
+/*
+ * Whether there is a recording at the path. A symbolic link is not one, because its target belongs to another
+ * name.
+ */
 static bool is_recording(const char *path)
 {
 	return !is_link(path) && (kwhy_bundle_is_folder(path) || is_recording_file(path));
@@ -82,7 +85,7 @@ static uint32_t any_number(void)
 	return getrandom(&number, sizeof(number), 0) == sizeof(number) ? number : (uint32_t)getpid();
 }
 
-/* Opens a folder for reading, which a link to one is not; -1: errno has the reason. */
+/* Opens a folder for reading, but not through a symbolic link; -1: errno has the reason. */
 static int open_folder(const char *path)
 {
 	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -126,7 +129,7 @@ enum kwhy_status kwhy_record_folder_delete(const char *path, struct kwhy_error *
 
 	if (is_recording_file(path))
 		return unlink(path) ? fail("delete", path, "delete it yourself", error) : KWHY_OK;
-	if (!rmdir(path)) /* empty; needs no descriptor, of which there may be none left */
+	if (!rmdir(path)) /* an empty folder is deleted without opening it, in case no descriptors are left */
 		return KWHY_OK;
 	status = delete_parts(path, error);
 	if (!status && rmdir(path))
@@ -142,7 +145,7 @@ static enum kwhy_status refuse(const char *path, struct kwhy_error *error)
 
 /*
  * Locks a folder until its descriptor is closed. Two recorders of one folder would delete each other's files.
- * File systems without locks are used without.
+ * On file systems that have no locks, none is taken.
  */
 static enum kwhy_status lock(const char *path, int *out_folder, struct kwhy_error *error)
 {
@@ -160,7 +163,7 @@ static enum kwhy_status lock(const char *path, int *out_folder, struct kwhy_erro
 	return KWHY_OK;
 }
 
-/* Renames the recording at folder->path to a unique name, which no killed recorder has left at the path. */
+/* Renames the recording at folder->path to a unique name, which no killed recorder can have left there. */
 static enum kwhy_status put_aside(
 	struct kwhy_record_folder *folder, struct kwhy_arena *arena, struct kwhy_error *error)
 {
@@ -205,7 +208,7 @@ static enum kwhy_status make_folder(const struct kwhy_record_folder *folder, str
 	return back ? back : status;
 }
 
-/* Gives folder->path the name that a link at its end leads to, which need not exist yet. */
+/* Replaces folder->path by the target of the symbolic link at its end; the target need not exist yet. */
 static enum kwhy_status follow_link(
 	struct kwhy_record_folder *folder, struct kwhy_arena *arena, struct kwhy_error *error)
 {
@@ -233,7 +236,7 @@ static enum kwhy_status follow_link(
 	return status;
 }
 
-/* Makes the folder. One that is there must be empty, and is so still when it is locked. */
+/* Makes the folder. An existing folder must be empty, and must still be empty when it has been locked. */
 static enum kwhy_status take(
 	struct kwhy_record_folder *folder, struct kwhy_arena *arena, struct kwhy_error *error)
 {
@@ -340,7 +343,7 @@ static enum kwhy_status pack_into(const char *path, const char *packed, struct k
 	return status ? stays(path, status, why.text, error) : KWHY_OK;
 }
 
-/* Works on unique names, which no killed packing has left at the path. */
+/* Uses unique temporary names, which no killed process can have left there. */
 enum kwhy_status kwhy_record_folder_pack(const char *path, struct kwhy_error *error)
 {
 	struct kwhy_arena arena = {0};

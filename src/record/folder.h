@@ -11,9 +11,8 @@
 #define KWHY_RECORD_OLD_SUFFIX ".old"
 
 /*
- * File that lies in the folder while `kwhy probe` runs. It holds results of earlier runs, which the library
- * in the recorded command reads. The library itself writes the file that recording/probe_progress.h
- * describes.
+ * File in the folder of the recording while `kwhy probe` runs. It has the results of earlier runs for the
+ * library that is injected into the recorded command.
  */
 #define KWHY_RECORD_KNOWN_FILE "probe.known"
 
@@ -22,17 +21,18 @@ struct kwhy_record_folder {
 	const char *path;
 	const char *aside; /* temporary name of an earlier recording at `path`; NULL: no earlier recording */
 	const char *old;   /* name that the earlier recording gets when the new one is kept */
-	bool is_taken;	   /* the new recording goes to this folder, which was made or was empty before */
+	bool is_taken; /* the new recording is written to this folder, which was made for it or was empty */
 	bool is_made;
-	int locked; /* open folder, which no other recorder can take while it is open; -1: not open */
+	int locked; /* descriptor of the folder; while it is open no other recorder can use the folder; -1:
+		       not open */
 };
 
 /*
- * Makes an empty folder for a recording at folder->path, and locks it against other recorders. A link at
- * folder->path stays, and the path becomes what it leads to, a text in the arena (base/output.h: whose links
- * are followed). An earlier recording at the path, a folder or a file, is renamed to folder->aside.
- * KWHY_E_USAGE: something other than a recording is at the path or at PATH.old, such as a link, or another
- * kwhy records there; it is left unchanged.
+ * Makes an empty folder for a recording at folder->path, and locks it against other recorders. A symbolic
+ * link at folder->path is kept, and folder->path becomes the link's target, a text in the arena
+ * (base/output.h states which links are followed). An earlier recording at the path, a folder or a file, is
+ * renamed to folder->aside. KWHY_E_USAGE: something other than a recording is at the path or at PATH.old,
+ * such as a link, or another kwhy records there; nothing is changed then.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_folder_make(
 	struct kwhy_record_folder *folder, struct kwhy_arena *arena, struct kwhy_error *error);
@@ -41,14 +41,15 @@ KWHY_MUST_USE enum kwhy_status kwhy_record_folder_make(
 void kwhy_record_folder_release(struct kwhy_record_folder *folder);
 
 /*
- * Keeps the new recording: renames the earlier one to PATH.old, and deletes a still earlier one of that name.
+ * Keeps the new recording: renames the earlier one to PATH.old, and deletes any recording that already has
+ * that name.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_folder_keep(
 	const struct kwhy_record_folder *folder, struct kwhy_error *error);
 
 /*
- * Deletes the new recording and gives the earlier one its name back. A folder that kwhy_record_folder_make()
- * did not make is left unchanged.
+ * Deletes the new recording and renames the earlier one back. A folder that kwhy_record_folder_make() did not
+ * make is left unchanged.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_folder_unmake(
 	const struct kwhy_record_folder *folder, struct kwhy_error *error);
@@ -63,8 +64,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_record_folder_pack(const char *path, struct 
 void kwhy_record_folder_clear(const char *path);
 
 /*
- * Deletes a recording. Of a folder, it deletes the files of blocks and then the folder, unless other files
- * are in it. A link is no recording: what it leads to is left unchanged.
+ * Deletes a recording. If the recording is a folder, it deletes the files of blocks, and then the folder
+ * unless it contains other files. A symbolic link is not a recording, and its target is left unchanged.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_folder_delete(const char *path, struct kwhy_error *error);
 

@@ -27,8 +27,8 @@ struct kwhy_record_meters {
 };
 
 /*
- * Writes a NAME record for a text and returns its number; 0 for NULL. Equal texts get different numbers,
- * because they are too few to be worth a search.
+ * Writes a NAME record for a text and returns its number; 0 for NULL. Equal texts get different numbers;
+ * there are too few of them to search for duplicates.
  */
 static uint32_t say(struct kwhy_record_meters *meters, const char *text)
 {

@@ -24,12 +24,12 @@ struct kwhy_record_meters_request {
 KWHY_MUST_USE enum kwhy_status kwhy_record_meters_open(const struct kwhy_record_meters_request *request,
 	const struct kwhy_sensors *sensors, struct kwhy_record_meters **out, struct kwhy_error *error);
 
-/* From the call on, only readings of this window are written. INT64_MIN, INT64_MAX: no bound. */
+/* After this call only readings of this window are written. INT64_MIN, INT64_MAX: no bound. */
 void kwhy_record_meters_window(struct kwhy_record_meters *meters, int64_t start_mono_ns, int64_t end_mono_ns);
 
 /*
- * Writes the readings since the last call to the file, which keeps them if this process is killed. Call it
- * about once a second, before the channels overwrite readings.
+ * Writes the readings since the last call to the file, so that they are kept if this process is killed. Call
+ * it about once a second, before the channels overwrite readings.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_meters_drain(
 	struct kwhy_record_meters *meters, struct kwhy_error *error);

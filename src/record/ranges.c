@@ -34,7 +34,7 @@ static uint32_t match(const struct kwhy_record_ranges *ranges, const char *bytes
 	return bits;
 }
 
-/* Stores which patterns each name matches. Names that match no pattern take no space. */
+/* Stores which patterns each name matches. Names that match no pattern use no memory. */
 static enum kwhy_status take_names(
 	struct counting *counting, const struct kwhy_block *block, struct kwhy_error *error)
 {
@@ -74,7 +74,7 @@ static void take_ranges(struct counting *counting, const struct kwhy_block *bloc
 	}
 }
 
-/* Reads the names first, because they may follow their use. */
+/* Reads the names before the ranges, because a name may follow its use. */
 static enum kwhy_status walk(
 	struct counting *counting, const char *path, unsigned kind, struct kwhy_error *error)
 {
