@@ -17,7 +17,9 @@ static enum kwhy_status fail_system(const char *path, struct kwhy_error *error)
 	return kwhy_fail(error, KWHY_E_IO, "cannot read '%.300s': %s", path, strerror(errno));
 }
 
-/* Reads the file from its start; fewer bytes than asked for: it has become shorter. -1: errno has the reason.
+/*
+ * Reads the file from its start. Fewer bytes than requested: the file has become shorter. -1: errno has the
+ * reason.
  */
 static ssize_t read_all(int fd, unsigned char *out, size_t bytes)
 {
@@ -38,8 +40,8 @@ static ssize_t read_all(int fd, unsigned char *out, size_t bytes)
 }
 
 /*
- * Copies the file to memory. If it were mapped, its memory would end where another program truncates it, and
- * reading there would end this program by SIGBUS.
+ * Copies the file to memory. It is not mapped, because reading a mapping that another program truncates would
+ * end this program by SIGBUS.
  */
 static enum kwhy_status load(
 	struct kwhy_block_reader *reader, int fd, const char *path, struct kwhy_error *error)
@@ -173,7 +175,8 @@ static int give_damage(
 }
 
 /*
- * Whether another recording file begins at this offset, because the block there is the first of its writer.
+ * Whether another recording begins at this offset, which shows in the block there being the first of its
+ * writer.
  */
 static bool begins_at(const struct kwhy_block_reader *reader, size_t at)
 {
@@ -181,10 +184,10 @@ static bool begins_at(const struct kwhy_block_reader *reader, size_t at)
 }
 
 /*
- * Returns the bytes up to `end` as damage, for the reason `damage`. `due`: the block's stated end, or the
- * end of its header if the header is damaged. If another recording file begins at `end`, before `due`,
- * files were concatenated and the first ends inside this block because its writer was killed; the block is
- * then reported as cut.
+ * Returns the bytes up to `end` as damaged, with the reason `damage`. `due`: the block's stated end, or the
+ * end of its header if the header is damaged. If another recording file begins at `end`, before `due`, files
+ * were concatenated and the first ends inside this block because its writer was killed; the block is then
+ * reported as truncated (is_cut).
  */
 static int give_until(
 	struct kwhy_block_reader *reader, struct kwhy_block *out, const char *damage, size_t due, size_t end)
@@ -248,7 +251,7 @@ static int give_block(struct kwhy_block_reader *reader, const struct kwhy_wire_h
 		damage = "the checksum of the block's records is wrong";
 	else if (header->codec == KWHY_WIRE_ZSTD && unpack(reader, header, payload, &damage, error))
 		return -1;
-	if (damage) /* the stated length may be wrong, so the next header is searched from here */
+	if (damage) /* the stated length may be wrong, so the search for the next header begins here */
 		return give_until(
 			reader, out, damage, end, find_header(reader, reader->at + sizeof(*header)));
 	*out = (struct kwhy_block){.offset = reader->at,

@@ -31,15 +31,15 @@ static bool has_its_file(const struct kwhy_block_writer *writer)
 	return !fstat(writer->fd, &facts) && facts.st_dev == writer->device && facts.st_ino == writer->inode;
 }
 
-/* The memory in which records of a kind are gathered. It starts with space for the header of their block. */
+/* The memory in which records of a kind are gathered. It begins with space for the header of their block. */
 static unsigned char *share_of(const struct kwhy_block_writer *writer, unsigned kind)
 {
 	return writer->memory + (size_t)kind * (writer->share_bytes + sizeof(struct kwhy_wire_header));
 }
 
 /*
- * Writes with the signal SIGXFSZ blocked. At the process's limit on file sizes the write then fails; the
- * signal would end the program.
+ * Writes with the signal SIGXFSZ blocked. At the process's limit on file sizes the write then fails, while
+ * the signal would end the program.
  */
 static ssize_t write_unsignalled(int fd, const void *bytes, size_t length)
 {
@@ -179,7 +179,8 @@ void kwhy_block_writer_flush(struct kwhy_block_writer *writer)
 }
 
 /*
- * Writes the number of lost records, even past the size limit, so that a recording at its limit reports them.
+ * Writes the number of lost records even beyond the size limit, so that a recording at its limit reports
+ * them.
  */
 static void say_lost(struct kwhy_block_writer *writer)
 {

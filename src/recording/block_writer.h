@@ -10,9 +10,9 @@
 
 /*
  * Gathers records by kind in memory that the caller provides. It appends a block to the file when the memory
- * of a kind is full, and for each kind on a flush. It allocates nothing, takes no lock, and makes one write
- * and four small system calls a block, so that it can run inside other people's programs. Only one thread at
- * a time may use it.
+ * of a kind is full, and for each kind on a flush. It allocates nothing, takes no lock, and needs one write
+ * and four small system calls for each block, so that it can run inside other people's programs. Only one
+ * thread at a time may use it.
  *
  * The first failed write is permanent: from then on records are counted as lost and nothing is written, so
  * that the earlier blocks stay readable. The failure is EBADF if the descriptor refers to another file,
@@ -33,15 +33,15 @@ struct kwhy_block_writer {
 	uint32_t share_bytes;
 	uint32_t used_bytes[KWHY_WIRE_KIND_COUNT], counts[KWHY_WIRE_KIND_COUNT];
 	/*
-	 * Compresses a payload into at most `space` bytes and returns the compressed length; 0: it does not
-	 * get smaller. NULL: payloads are stored uncompressed.
+	 * Compresses a payload into at most `space` bytes and returns the compressed length; 0: it would not
+	 * get smaller. A NULL function: payloads are stored uncompressed.
 	 */
 	size_t (*pack)(void *context, void *packed, size_t space, const void *payload, size_t length);
 	void *pack_context;
 	unsigned char *packed; /* output buffer for `pack`, of share_bytes */
 };
 
-/* Bytes of memory that a writer needs: for each kind a header and `share_bytes` for records. */
+/* Memory that a writer needs in bytes: for each kind a header and `share_bytes` for records. */
 #define KWHY_BLOCK_WRITER_BYTES(share_bytes) \
 	((size_t)KWHY_WIRE_KIND_COUNT * ((share_bytes) + sizeof(struct kwhy_wire_header)))
 
@@ -66,10 +66,10 @@ void kwhy_block_writer_add_name(
  */
 void kwhy_block_writer_flush(struct kwhy_block_writer *writer);
 
-/* Flushes, then writes the number of lost records and an END record. The file stays open. */
+/* Flushes, and then writes the number of lost records and an END record. The file stays open. */
 void kwhy_block_writer_finish(struct kwhy_block_writer *writer, int64_t now_mono_ns);
 
-/* Closes the file, unless the descriptor refers to another file by now. */
+/* Closes the file, unless the descriptor now refers to another file. */
 void kwhy_block_writer_close(struct kwhy_block_writer *writer);
 
 #endif

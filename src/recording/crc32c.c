@@ -28,8 +28,8 @@ uint32_t kwhy_crc32c_portable(const void *bytes, size_t length)
 #include <nmmintrin.h>
 
 /*
- * The checksums of three adjacent parts are computed in an interleaved loop, which hides the latency of three
- * cycles of the crc32 instruction.
+ * The checksums of three adjacent parts are computed in one interleaved loop, because a crc32 instruction has
+ * a latency of three cycles.
  */
 enum { RUN_BYTES = 1024, RUN_WORDS = RUN_BYTES / 8 };
 

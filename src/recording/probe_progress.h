@@ -5,17 +5,21 @@
 #include <stdint.h>
 
 /*
- * File of the progress of `kwhy probe`, which its launcher shows while the command runs. It lies in the
+ * File with the progress of `kwhy probe`, which its launcher shows while the command runs. It is in the
  * folder of the recording but is not part of the recording; the launcher makes and deletes it. If it exists,
  * the library in each process of the command appends a row once a second; the last row of a process is valid.
- * Appending to a file, unlike writing to a mapping of it, cannot kill a program when the disk is full.
+ * Rows are appended and not written to a memory mapping, because that would kill the program when the disk is
+ * full.
  */
 #define KWHY_PROBE_PROGRESS_FILE "probe.progress"
 
 struct kwhy_probe_progress_row {
 	uint64_t process; /* pid */
 	uint64_t bursts;
-	/* Number of kernels by size, and how many of them have a known power. */
+	/*
+	 * Number of kernels, each counted with its grid and block size, and how many of them have a known
+	 * power.
+	 */
 	uint64_t accounts, known;
 	int64_t busy_ns,
 		/*

@@ -74,7 +74,7 @@ struct kwhy_wire_memset {
 struct kwhy_wire_call {
 	int64_t start_mono_ns, end_mono_ns;
 	uint32_t name, correlation, thread,
-		result; /* thread: the system's id; result: status that the call returned */
+		result; /* thread: the system's thread id; result: the status that the call returned */
 };
 
 struct kwhy_wire_range {
@@ -99,10 +99,11 @@ struct kwhy_wire_overhead {
 
 struct kwhy_wire_process {
 	int64_t pid, parent_pid, start_mono_ns;
-	uint32_t host, command, producer; /* names */
-	uint32_t rank, world_size;	  /* UNKNOWN: the program is not distributed */
-	uint32_t local_rank_from_1;	  /* rank among the processes on this machine, plus 1; 0: unknown */
-	uint32_t boot, zero; /* boot: name that identifies this boot of the machine; 0: unknown */
+	uint32_t host, command,
+		producer;	    /* names of the host, the command and the program that recorded it */
+	uint32_t rank, world_size;  /* UNKNOWN: the program is not distributed */
+	uint32_t local_rank_from_1; /* rank among the processes on this machine, plus 1; 0: unknown */
+	uint32_t boot, zero;	    /* boot: name that identifies this boot of the machine; 0: unknown */
 };
 
 struct kwhy_wire_device {
@@ -117,7 +118,7 @@ struct kwhy_wire_device {
 /* The source of READING records: one meter or gauge of one device. */
 struct kwhy_wire_source {
 	uint32_t id;
-	uint32_t meter, gauge; /* names, such as "nvml.energy_mj", "sm_clock_hz"; one of the two is 0 */
+	uint32_t meter, gauge; /* names such as "nvml.energy_mj" and "sm_clock_hz"; one of the two is 0 */
 	uint32_t uuid;	       /* name: UUID of the device; 0: the source belongs to the host */
 	int32_t device;	       /* device number in the meter's library; -1: the source belongs to the host */
 	uint32_t domain, label, zero;
@@ -149,8 +150,8 @@ enum kwhy_wire_choice {
 };
 
 /*
- * The recording holds everything that the writer's process ran on the device from start to end, except what
- * was launched before `since_mono_ns` (0: no exception).
+ * The recording contains everything that the writer's process ran on the device from start to end, except
+ * what was launched before `since_mono_ns` (0: no exception).
  */
 struct kwhy_wire_coverage {
 	int64_t start_mono_ns, end_mono_ns;
@@ -168,17 +169,18 @@ struct kwhy_wire_work {
 enum kwhy_wire_loss { KWHY_WIRE_LOSS_DROPPED, KWHY_WIRE_LOSS_FULL, KWHY_WIRE_LOSS_COUNT };
 struct kwhy_wire_lost {
 	uint64_t records;
-	uint32_t reason, zero; /* reason: enum kwhy_wire_loss, dropped by the profiler or above --max-size */
+	uint32_t reason,
+		zero; /* reason (enum kwhy_wire_loss): dropped by the profiler, or beyond --max-size */
 };
 
 struct kwhy_wire_note {
 	uint32_t kind, id, text, zero; /* kind: enum kwhy_note_kind; id and text are names */
 };
 
-/* The last record of a writer. A writer that was killed leaves none. */
+/* The last record of a writer. A killed writer leaves none. */
 struct kwhy_wire_end {
 	int64_t time_mono_ns;
-	uint64_t records; /* number of records of all kinds that this writer wrote */
+	uint64_t records; /* number of all records that this writer wrote */
 };
 
 /*
@@ -187,7 +189,7 @@ struct kwhy_wire_end {
  */
 struct kwhy_wire_run {
 	int64_t start_mono_ns, end_mono_ns; /* the part of the run that is recorded */
-	uint32_t command;		    /* name */
+	uint32_t command;		    /* name that is the command line */
 	uint32_t exit;			    /* exit status as a shell reports it; UNKNOWN before the end */
 };
 
@@ -198,8 +200,8 @@ struct kwhy_wire_run {
  */
 struct kwhy_wire_selection {
 	int64_t start_mono_ns, end_mono_ns; /* windows may only lie between these times */
-	uint32_t choice;    /* enum kwhy_wire_choice: of several limits, the one that records least */
-	uint32_t range;	    /* name: the pattern of --range; 0: no pattern */
+	uint32_t choice; /* enum kwhy_wire_choice; of several limits, the one that excludes most activity */
+	uint32_t range;	 /* name: the pattern of --range; 0: no pattern */
 	double share_ratio; /* recorded share of the run's time, by --duty; NAN: not given */
 	int64_t window_ns;  /* mean length of the windows of --duty; 0: not given */
 	uint64_t seed;	    /* seed of the random times of the windows */
@@ -233,9 +235,9 @@ struct kwhy_wire_cost {
 };
 
 /*
- * A launch that kwhy probe repeated in a burst. To the burst belong activities on the launch's stream that
- * started from the launch on and before the burst's end. Kernels in it with the launch's name are repeats,
- * except the first, which is the program's own. Bursts of a process do not overlap.
+ * A launch that kwhy probe repeated in a burst. The burst consists of the activities on the launch's stream
+ * that started between the launch and the burst's end. Of the kernels with the launch's name, the first is
+ * the program's own and the others are repeats. Bursts of a process do not overlap.
  */
 struct kwhy_wire_burst {
 	int64_t start_mono_ns, end_mono_ns; /* start and end of the burst on the host */
@@ -249,16 +251,16 @@ struct kwhy_wire_burst {
 	uint8_t check; /* enum kwhy_burst_check */
 	/*
 	 * Time from the burst's start to the start and to the end of the program's own call; the prober did
-	 * nothing between them. In a burst that was made later than the call, both are the time at which the
-	 * program's work had finished.
+	 * nothing between them. In a burst that was made after the call had returned, both are the time at
+	 * which the program's work had finished.
 	 */
 	uint32_t launch_ns, launched_ns;
 	uint32_t repeated_ns; /* device time of the repeats, without the copies between them */
 };
 
 /*
- * Launches of a kernel by size that were not probed, and why. The last record of each name, size and writer
- * is valid.
+ * Launches of a kernel, with one grid and block size, that were not probed, and why. The last record of each
+ * name, size and writer is valid.
  */
 struct kwhy_wire_unprobed {
 	uint64_t launches;
@@ -276,15 +278,15 @@ struct kwhy_wire_frame {
 	uint64_t offset; /* native frame: offset in the module, bytes; 0: a Python frame */
 	uint32_t id,
 		caller; /* numbers of this frame and of its caller, from 1; caller 0: unknown or outermost */
-	uint32_t file, function; /* names */
+	uint32_t file, function; /* names of the file, or module, and of the function */
 	uint32_t line, zero;	 /* line 0: unknown */
 };
 
 /* The call stack of a thread at the start or end of a CUDA call. */
 struct kwhy_wire_sample {
 	/*
-	 * Time of the sample, and the same time of the previous CUDA call of the thread, as in CALL
-	 * records; since_mono_ns 0: no previous call.
+	 * Time of the sample, and the start or end of the previous CUDA call of the thread, as in CALL
+	 * records; since_mono_ns 0: there was no previous call.
 	 */
 	int64_t time_mono_ns, since_mono_ns;
 	uint32_t thread;      /* thread that called CUDA */
@@ -334,9 +336,10 @@ enum kwhy_wire_kind {
 		KWHY_WIRE_KIND_COUNT
 };
 
-const char *kwhy_wire_kind_name(unsigned kind); /* "kernel"; "unknown kind" for a number without a kind */
-uint32_t kwhy_wire_record_bytes(
-	unsigned kind); /* record length in this version of kwhy; 0: lengths differ, or unknown kind */
+const char *kwhy_wire_kind_name(
+	unsigned kind); /* such as "kernel"; "unknown kind" for a number that no kind has */
+uint32_t kwhy_wire_record_bytes(unsigned kind); /* length of such a record in this version of kwhy; 0: lengths
+						   differ, or the kind is unknown */
 
 _Static_assert(sizeof(struct kwhy_wire_header) == 64, "the header is part of the format");
 _Static_assert(sizeof(struct kwhy_wire_kernel) == 64 && sizeof(struct kwhy_wire_copy) == 64, "format");
