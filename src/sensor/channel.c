@@ -20,8 +20,9 @@ static struct kwhy_channel_slot *slot_of(const struct kwhy_channel *channel, uin
 }
 
 /*
- * The slot's values are stored with release and loaded with acquire order. A reader that sees a value of this
- * call thus also sees `written` of the call before, and so knows that the slot's old reading is overwritten.
+ * A slot's values are stored with release order and loaded with acquire order. A reader that sees a value of
+ * this call therefore also sees `written` of the call before, which shows that the slot's old reading has
+ * been overwritten.
  */
 void kwhy_channel_push(struct kwhy_channel *channel, struct kwhy_reading reading)
 {
@@ -49,8 +50,8 @@ static uint64_t written(const struct kwhy_channel *channel)
 }
 
 /*
- * Number of the oldest reading that can be read safely. The writer may be overwriting the slot of the one
- * before it, so one reading fewer is kept than there are slots.
+ * Number of the oldest reading that can be read safely. The writer may be overwriting the slot before it, so
+ * the number of readings that are kept is one less than the number of slots.
  */
 static uint64_t oldest_kept(const struct kwhy_channel *channel)
 {
@@ -78,7 +79,8 @@ size_t kwhy_channel_read(const struct kwhy_channel *channel, struct kwhy_channel
 	while (count < space && cursor->taken < written(channel)) {
 		struct kwhy_reading reading = load(channel, cursor->taken);
 
-		if (cursor->taken < oldest_kept(channel)) { /* it was overwritten while it was being copied */
+		if (cursor->taken <
+			oldest_kept(channel)) { /* the slot was overwritten while it was being copied */
 			skip_lost(channel, cursor);
 			continue;
 		}

@@ -17,8 +17,8 @@ struct kwhy_reading {
 };
 
 /*
- * Readings of one source in the order of their arrival. One thread writes, any number of threads read; there
- * are no locks and no allocation.
+ * A channel holds readings of one source in the order of their arrival. One thread writes and any number of
+ * threads read, without locks and without allocation. This is one entry.
  */
 struct kwhy_channel_slot {
 	_Atomic int64_t time_mono_ns, value;
@@ -26,8 +26,8 @@ struct kwhy_channel_slot {
 
 /*
  * Holds the last `capacity` - 1 readings; capacity is a power of two, at least 2. `written` is the number of
- * readings ever written. Each reader keeps count of the readings that it has taken. Those that were
- * overwritten before it took them are lost, and it counts them as well.
+ * readings ever written. Each reader keeps count of the readings that it has taken. Readings that were
+ * overwritten before a reader took them are lost; the reader counts them, too.
  */
 struct kwhy_channel {
 	_Atomic uint64_t written;

@@ -18,19 +18,20 @@
 #define PERIOD_NS INT64_C(200000000)
 #define UPDATES_PER_S 20.0
 #define HISTORY_DEFAULT_S 60
-#define AHEAD_NS INT64_C(1000000000) /* a row's time may be this much later than the read of the file */
+/* a row's time may be this much later than the time at which the file is read */
+#define AHEAD_NS INT64_C(1000000000)
 
 enum { FILES_MAX = 16 };
 
 struct file {
 	const char *path;
-	int fd; /* -1: there is no such file now, and it is looked for at each read */
+	int fd; /* -1: the file does not exist now; it is looked for again at each read */
 	uint32_t source;
 	struct kwhy_power_lines lines;
-	char text[KWHY_POWER_LINE_BYTES]; /* bytes that were read and do not yet form a whole line */
+	char text[KWHY_POWER_LINE_BYTES]; /* bytes that were read but do not form a whole line yet */
 	size_t length;
 	bool passing;	/* the rest of a line that is too long is being skipped */
-	bool caught_up; /* what the file contained at the start has been read */
+	bool caught_up; /* the contents that the file had at the start have been read */
 };
 
 struct meter_files {
@@ -60,8 +61,8 @@ static void count_failure(struct meter_files *files, const struct file *file)
 
 /*
  * Pushes the reading of a row. Rows that were in the file at the start are ignored if they are older than the
- * channel's history. A later row that is so old, or lies in the future, comes from a meter whose clock is
- * wrong, and counts as invalid.
+ * channel's history. If a later row is as old, or lies in the future, the clock of its meter is wrong, and
+ * the row counts as invalid.
  */
 static void take_row(struct meter_files *files, struct file *file, const struct kwhy_power_row *row,
 	const struct kwhy_clock_relation *relation)
@@ -180,7 +181,8 @@ static void follow(struct meter_files *files, struct file *file, const struct kw
 	read_on(files, file, relation);
 	if (!is_replaced(file))
 		return;
-	read_on(files, file, relation); /* rows that were written just before it was replaced */
+	read_on(files, file,
+		relation); /* reads the rows that were written just before the file was replaced */
 	close(file->fd);
 	find(file);
 	read_on(files, file, relation);
@@ -215,8 +217,8 @@ static enum kwhy_status check_row(
 }
 
 /*
- * Checks the header and the first row, if the file has them already. A wrong file is thus reported before the
- * run.
+ * Checks the header and the first row if the file already has them, so that a wrong file is reported before
+ * the run.
  */
 static enum kwhy_status check_head(const char *path, int fd, struct kwhy_error *error)
 {

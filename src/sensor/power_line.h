@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 /*
- * Parses power CSV (docs/formats/csv.md) line by line, from files that are still being written or that are
- * replayed. No I/O and no allocation. Lines are split as in base/csv_line.h and rows parsed as in
- * model/power_row.h. Times must be Unix times, because readings are used live.
+ * Parses power CSV (docs/formats/csv.md) line by line, from files that another program is still writing and
+ * from files that are replayed. No I/O and no allocation. Lines are split as in base/csv_line.h and rows
+ * parsed as in model/power_row.h. Times must be Unix times, because readings are used live.
  */
 /* longest line that is accepted */
 #define KWHY_POWER_LINE_BYTES 4096
@@ -27,7 +27,7 @@ struct kwhy_power_lines {
 };
 
 enum kwhy_power_item {
-	KWHY_POWER_NOTHING, /* the line is empty, a comment, the header or a row without a value */
+	KWHY_POWER_NOTHING, /* the line is empty, a comment, the header, or a row without a value */
 	KWHY_POWER_ROW
 };
 

@@ -16,8 +16,8 @@
 #define FILE_LIMIT_BYTES ((size_t)256 << 20)
 
 /*
- * Least time between two calls that push readings. Replaying a fine recording thus costs no more than reading
- * a meter.
+ * Least time between two calls that push readings. Replaying a recording with dense readings thus costs no
+ * more than reading a meter.
  */
 #define REST_NS INT64_C(50000000)
 
@@ -28,7 +28,7 @@ struct reading {
 	uint32_t source; /* index into the file's series */
 };
 
-/* A series of readings in the file: one meter of one device. A source replays it. */
+/* A series of readings in the file, those of one meter of one device. One source replays it. */
 struct series {
 	struct kwhy_power_row row; /* first row of the series */
 	size_t count;
@@ -50,7 +50,7 @@ struct replay {
 	struct series *series;
 	size_t series_count;
 	bool started;
-	/* what is added to the file's Unix times to get CLOCK_MONOTONIC in this replay */
+	/* offset that converts the file's Unix times to CLOCK_MONOTONIC in this replay */
 	int64_t offset_ns;
 };
 

@@ -14,14 +14,14 @@
 #define DRIFT_MIN_NS INT64_C(10000000000)
 
 /*
- * The kernel slews both clocks of a machine at the same rate. If one changes against the other by more than
- * this, in nanoseconds, it was set.
+ * The kernel slews both clocks of a machine at the same rate. If one changes relative to the other by more
+ * than this, in nanoseconds, one of them was set.
  */
 #define STEP_MIN_NS INT64_C(1000000)
 
 /*
  * Values that any thread may read while the sampler's thread writes them. Each is atomic. The three fields of
- * the clocks' relation belong together, and `turn` shows whether they do.
+ * the clocks' relation belong together, and `turn` shows whether they are consistent.
  */
 struct published {
 	_Atomic int64_t running_ns, cpu_ns, longest_read_ns, step_ns, stepped_ns;
@@ -110,7 +110,7 @@ static int64_t next_on_grid(struct kwhy_sampler *sampler, int64_t due_ns, int64_
 }
 
 /*
- * Runs a task and returns the time for which it asks to be run next. *out_after_ns: the time at which it
+ * Runs a task and returns the time at which it wants to be run next. *out_after_ns: the time at which it
  * ended.
  */
 static int64_t run_task(struct kwhy_sampler *sampler, size_t i, int64_t *out_after_ns)
@@ -137,7 +137,7 @@ static void run_due(struct kwhy_sampler *sampler, size_t i)
 			sampler, asked ? asked : *due, sampler->sensors->tasks[i].period_ns, after);
 }
 
-/* Runs a task before its deadline. The deadline stays as it is, unless the task asks for an earlier one. */
+/* Runs a task before its deadline. The deadline stays, unless the task returns an earlier time. */
 static void run_early(struct kwhy_sampler *sampler, size_t i)
 {
 	int64_t *due = &sampler->due_mono_ns[i], after;
@@ -147,7 +147,7 @@ static void run_early(struct kwhy_sampler *sampler, size_t i)
 		*due = asked;
 }
 
-/* Runs the tasks whose deadlines have come; with `all` it also runs the others. */
+/* Runs the tasks that are due; with `all`, also the others. */
 static void run_tasks(struct kwhy_sampler *sampler, bool all)
 {
 	for (size_t i = 0; i < sampler->sensors->task_count; i++)

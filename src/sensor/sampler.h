@@ -7,7 +7,8 @@
 
 /*
  * A thread that runs the tasks of all sensors at absolute deadlines. While it runs it allocates nothing and
- * takes no lock. Readings go to the channels. A deadline that was missed is counted and not made up for.
+ * takes no lock. Readings go to the channels. A missed deadline is counted, and its task is not run later in
+ * its place.
  */
 struct kwhy_sampler;
 
@@ -18,8 +19,8 @@ struct kwhy_sampler;
 struct kwhy_sampler_cost {
 	int64_t started_mono_ns, running_ns;
 	int64_t cpu_ns; /* processor time of the sampler's thread, including calls of vendors' libraries */
-	uint64_t reads, missed;	 /* number of times that tasks were run, and of deadlines missed because the
-				    thread was late */
+	uint64_t reads,
+		missed; /* number of task runs, and number of deadlines missed because the thread was late */
 	int64_t longest_read_ns; /* longest run of a task, including its waits for a vendor's lock */
 	/* relation of Unix time to CLOCK_MONOTONIC at the start and at the last reading */
 	struct kwhy_clock_relation first, last;
@@ -28,7 +29,10 @@ struct kwhy_sampler_cost {
 	 * passed
 	 */
 	double drift_ratio;
-	/* largest sudden change of Unix time against CLOCK_MONOTONIC, such as when it was set */
+	/*
+	 * largest sudden change of Unix time against CLOCK_MONOTONIC, such as the change when the clock was
+	 * set
+	 */
 	int64_t step_ns;
 };
 

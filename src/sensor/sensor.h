@@ -33,14 +33,14 @@ struct kwhy_sensor_device {
 	 * its own
 	 */
 	int32_t mig_index;
-	const char *name, *uuid, *pci_address; /* pci_address such as "0000:19:00.0"; NULL: unknown */
+	const char *name, *uuid, *pci_address; /* pci_address has the form "0000:19:00.0"; NULL: unknown */
 	const char *driver;		       /* version of the driver */
 	uint32_t sm_count;		       /* number of multiprocessors; 0: unknown */
 	uint64_t memory_bytes;		       /* size of its memory; 0: unknown */
 	int64_t limit_mw, default_limit_mw;    /* power limits now and by default; -1: unknown */
 	/* whether the energy counter includes the module's CPU and memory (GH200) */
 	bool energy_is_module;
-	/* whether it became unreachable while it was sampled; then no more readings come */
+	/* whether the device became unreachable while it was sampled; no more readings come then */
 	_Atomic bool lost;
 };
 
@@ -48,20 +48,20 @@ enum kwhy_source_kind { KWHY_SOURCE_METER, KWHY_SOURCE_GAUGE };
 
 struct kwhy_source_channel {
 	enum kwhy_source_kind kind;
-	enum kwhy_meter meter; /* which meter; only for KWHY_SOURCE_METER */
-	enum kwhy_gauge gauge; /* which gauge; only for KWHY_SOURCE_GAUGE */
+	enum kwhy_meter meter; /* the meter that is read; only for KWHY_SOURCE_METER */
+	enum kwhy_gauge gauge; /* the gauge that is read; only for KWHY_SOURCE_GAUGE */
 	/* index into sensors->devices; KWHY_SENSOR_NO_DEVICE: the source belongs to the host */
 	uint32_t device;
 	uint32_t domain; /* number of the CPU package or hwmon sensor; 0 if there is a single one */
 	/*
-	 * the system's name for the source, such as "package-0" or "CPU Power Socket 0"; NULL: meter and
-	 * device identify it
+	 * the system's name of the source, such as "package-0" or "CPU Power Socket 0"; NULL: meter and
+	 * device identify the source
 	 */
 	const char *label;
 	int64_t period_ns; /* time between updates; 0: unknown */
 	int64_t wrap; /* range of a counter: it starts again from 0 after this value; 0: it does not wrap */
 	struct kwhy_channel channel;
-	/* times of recent readings are right to within +- this; 0: not reported */
+	/* times of recent readings are correct to within +- this; 0: not reported */
 	_Atomic int64_t unsure_ns;
 	_Atomic uint64_t failures; /* number of readings that failed or were invalid */
 	/* for a file: number of its first invalid line, from 1; 0: there was none */
@@ -76,7 +76,10 @@ struct kwhy_sensor_process {
 };
 
 struct kwhy_sensor_request {
-	/* devices by their numbers in the vendor's tools, such as "0,2"; NULL: all that `visible` allows */
+	/*
+	 * devices by their numbers in the vendor's tools, such as "0,2"; NULL: all devices that `visible`
+	 * allows
+	 */
 	const char *devices;
 	/*
 	 * CUDA_VISIBLE_DEVICES of a program; NVIDIA GPUs that the program cannot see are left out; NULL: no
@@ -87,14 +90,14 @@ struct kwhy_sensor_request {
 	bool visible_by_bus;
 	int64_t ring_period_ns, counter_period_ns,
 		/*
-		 * times between reads of the sample ring, counters and gauges; 0: 2 s, the counter's own
-		 * period, and 1 s
+		 * times between reads of the power samples, the energy counters and the gauges; 0: 2 s, the
+		 * counter's own period, and 1 s
 		 */
 		gauge_period_ns;
-	/* time between reads of averages and instants of power; 0: 100 ms */
+	/* time between reads of trailing averages and instantaneous powers; 0: 100 ms */
 	int64_t average_period_ns;
 	bool gauges, processes; /* whether to read gauges, and whether to list processes */
-	/* also read averages and instants of devices that have a better meter */
+	/* also read averages and instantaneous powers of devices that have a better meter */
 	bool all_meters;
 	bool without_nvml, without_rocm, without_host;
 	const char *powercap_root, *perf_root, *hwmon_root,
@@ -126,9 +129,9 @@ struct kwhy_sensors;
 
 /*
  * The function of a task. It reads sources and pushes the readings into their channels. It never allocates,
- * and it waits no longer than the vendor's call does. It returns the time of its next call; 0: one period
- * later; INT64_MAX: it is not called again. It may be called earlier than it asked for. Only the sampler's
- * thread calls it.
+ * and it waits only for calls of the vendor's library. It returns the time of its next call; 0: one period
+ * later; INT64_MAX: it is not called again. It may be called earlier than that. Only the sampler's thread
+ * calls it.
  */
 typedef int64_t kwhy_sensor_read(void *state, uint32_t task_argument, int64_t now_mono_ns);
 
@@ -144,9 +147,12 @@ struct kwhy_sensor_task {
 struct kwhy_sensor_absence {
 	const char *backend; /* name of the back end, such as "nvml" or "rapl" */
 	const char *text;
-	/* it exists and only permission is missing, so another meter may be used in its place */
+	/* the meter exists and only permission is missing, so another meter may be used in its place */
 	bool is_refused;
-	/* the device exists and kwhy chose to leave it out; this is always reported */
+	/*
+	 * the device exists but kwhy does not use it, by the user's or its own choice; this is always
+	 * reported
+	 */
 	bool is_choice;
 };
 
@@ -158,7 +164,7 @@ struct kwhy_sensors {
 	struct kwhy_sensor_absence *absences;
 	size_t device_count, source_count, task_count, absence_count;
 	size_t device_capacity, source_capacity, task_capacity, absence_capacity;
-	/* by number: whether the device exists, requested or not */
+	/* by device number: whether the device exists, whether it was requested or not */
 	bool is_there[KWHY_SENSOR_INDEX_MAX + 1];
 	void *states[8]; /* states of the back ends, in the order of backends.def */
 	const struct kwhy_clock *clock;
@@ -196,12 +202,15 @@ KWHY_MUST_USE enum kwhy_status kwhy_sensors_open(
 void kwhy_sensors_close(struct kwhy_sensors *sensors);
 
 /*
- * Finds the source of a meter of a device; NULL: there is none. If there are several domains, it is that of
- * the first.
+ * Finds the source of a given meter of a device; NULL: there is none. If the meter has several domains, it
+ * returns that of the first.
  */
 const struct kwhy_source_channel *kwhy_sensors_find_meter(
 	const struct kwhy_sensors *sensors, enum kwhy_meter meter, uint32_t device);
-/* Finds the source of the best of a device's own meters that have one of these roles; NULL: there is none. */
+/*
+ * Finds the source with the best rank among a device's own meters that have one of these roles; NULL: there
+ * is none.
+ */
 const struct kwhy_source_channel *kwhy_sensors_best_meter(
 	const struct kwhy_sensors *sensors, unsigned roles, uint32_t device);
 const struct kwhy_source_channel *kwhy_sensors_find_gauge(
@@ -218,8 +227,8 @@ struct kwhy_clock_relation kwhy_sensors_relate(const struct kwhy_sensors *sensor
 int64_t kwhy_sensors_now_ns(const struct kwhy_sensors *sensors);
 
 /*
- * Back ends call it while they open, for every device that exists. True: the request has no list of devices,
- * or its list contains this number.
+ * Back ends call this while they open, for every device that exists. True: the request has no list of
+ * devices, or its list contains this number.
  */
 bool kwhy_sensors_wants_device(
 	struct kwhy_sensors *sensors, const struct kwhy_sensor_request *request, int32_t index);

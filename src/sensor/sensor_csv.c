@@ -17,7 +17,7 @@ struct place {
 	uint64_t lost_reported;
 	struct kwhy_reading last;
 	bool begun;
-	int64_t wrapped; /* what the counter's wraps so far add to its readings */
+	int64_t wrapped; /* the sum that the counter's wraps so far add to its readings */
 };
 
 struct kwhy_sensor_csv {
@@ -137,7 +137,7 @@ enum kwhy_status kwhy_sensor_csv_open(const char *path, const struct kwhy_sensor
 	return KWHY_OK;
 }
 
-/* Converts a counter's reading to a value without wraps. If a counter was reset, its values still fall. */
+/* Converts a counter's reading to a value without wraps. At a reset of the counter the value still falls. */
 static int64_t unwrapped(
 	const struct kwhy_source_channel *source, struct place *place, const struct kwhy_reading *reading)
 {

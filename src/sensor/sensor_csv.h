@@ -7,8 +7,8 @@
 /*
  * Writes readings of meters as power CSV (docs/formats/csv.md), which `kwhy report --power` and --power-file
  * read. Only one thread at a time may use it, while the sampler runs concurrently. Times are converted to
- * Unix time by the relation of the clocks at the opening, so that setting the clock later shifts no reading.
- * Wraps of counters whose range is known are undone. Gauges are left out, because the format has none.
+ * Unix time by the relation of the clocks at the opening, so that times stay consistent if the clock is set
+ * later. Wraps of counters whose range is known are undone. Gauges are left out, because the format has none.
  */
 struct kwhy_sensor_csv;
 
@@ -27,7 +27,7 @@ void kwhy_sensor_csv_drain(struct kwhy_sensor_csv *csv);
 
 /*
  * Gets the number of readings that were overwritten in their channels before they could be written. In the
- * file a comment marks each place where some are missing.
+ * file, a comment marks each place at which readings are missing.
  */
 uint64_t kwhy_sensor_csv_lost(const struct kwhy_sensor_csv *csv);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* how UUIDs of instances begin with drivers before R470; the rest of the GPU's UUID and /gi/ci follow */
+/* prefix of the UUIDs of instances with drivers before R470; the rest of the GPU's UUID and /gi/ci follow */
 #define OLD_INSTANCE "MIG-GPU-"
 
 /* One entry of CUDA_VISIBLE_DEVICES, without white space around it. */
@@ -94,7 +94,7 @@ static enum found find_uuid(const struct look *look, struct entry entry, int32_t
 		if (strncmp(look->units[i].uuid, entry.text, entry.length) != 0)
 			continue;
 		if (found == FOUND)
-			return FOUND_NONE; /* the prefix is ambiguous: two UUIDs have it */
+			return FOUND_NONE; /* the prefix is ambiguous, because two UUIDs begin with it */
 		found = FOUND;
 		*out = look->units[i].gpu;
 	}

@@ -11,14 +11,14 @@
 
 /*
  * Power and energy sensors on boards, from Linux's hwmon: "CPU Power Socket 0" and "Module Power Socket 0" of
- * Grace through acpi_power_meter, power supplies, server boards. One sensor may include another, as a module
- * includes its CPU. Both are shown, and they are never added up.
+ * Grace through acpi_power_meter, power supplies, server boards. One sensor may include another: a module
+ * includes its CPU. Both are shown, and their values are never added.
  */
 
 enum { CHIPS_MAX = 256, SENSORS_MAX = 64, INDEX_MAX = 32 };
 
 #define ROOT "/sys/class/hwmon"
-/* time between reads; ACPI meters ask the firmware, which takes milliseconds */
+/* time between reads; a read of an ACPI meter takes milliseconds, because it calls the firmware */
 #define PERIOD_NS INT64_C(500000000)
 
 /*
@@ -50,7 +50,7 @@ struct hwmon {
 	size_t count;
 	/* number of sensors so far; energy and power of one sensor have the same number */
 	uint32_t domains;
-	bool refused; /* a sensor that cannot be read was found, and this was reported */
+	bool refused; /* an unreadable sensor was found and reported */
 };
 
 static void hwmon_close(void *state)
@@ -82,8 +82,8 @@ static int64_t hwmon_read(void *state, uint32_t argument, int64_t now_mono_ns)
 }
 
 /*
- * Whether a chip belongs to a GPU whose meters another back end reads. If no such back end reads it, this is
- * the GPU's only meter.
+ * Whether a chip belongs to a GPU whose meters another back end reads. If no other back end reads that GPU,
+ * the chip is its only meter.
  */
 static bool is_metered_apart(const struct kwhy_sensors *sensors, const char *driver)
 {
@@ -95,7 +95,7 @@ static bool is_metered_apart(const struct kwhy_sensors *sensors, const char *dri
 	return false;
 }
 
-/* Where one sensor is: in a folder, with a prefix such as "power" (of its form) and an index such as 1. */
+/* Location of a sensor: its folder, its prefix, such as "power", and its index, such as 1. */
 struct place {
 	const char *folder, *driver;
 	const struct form *form;
@@ -147,7 +147,7 @@ static enum kwhy_status refuse(
 						      : strerror(failure));
 }
 
-/* Opens a sensor in one of the forms. *out_found: the form exists, whether it can be read or not. */
+/* Opens a sensor in one of the forms. *out_found: the sensor has this form, whether it can be read or not. */
 static enum kwhy_status add_form(
 	struct hwmon *hwmon, const struct place *place, bool *out_found, struct kwhy_error *error)
 {
@@ -180,7 +180,7 @@ static enum kwhy_status add_form(
 		hwmon->sensors, &source, 1e9 / (double)PERIOD_NS, hwmon->request, &attribute->source, error);
 }
 
-/* Adds the sensor with this index in the best of the forms that it has. */
+/* Adds the sensor with this index in the first form, in order of preference, that it has. */
 static enum kwhy_status add_index(
 	struct hwmon *hwmon, const char *folder, const char *driver, int index, struct kwhy_error *error)
 {

@@ -7,7 +7,7 @@
 
 /*
  * Energy counters of Linux's perf device "power". Its folder is for example
- * /sys/bus/event_source/devices/power. The counters have 64 bits and count from when they are opened, so they
+ * /sys/bus/event_source/devices/power. The counters have 64 bits and start at 0 when they are opened, so they
  * do not wrap.
  */
 
@@ -24,7 +24,7 @@ int kwhy_perf_power_cpus(const char *folder, int *out, int space);
  */
 int kwhy_perf_power_open(const char *folder, const char *event, int cpu, double *out_scale_uj);
 
-/* Reads how many microjoules were counted since the counter was opened. */
+/* Reads the microjoules that were counted since the counter was opened. */
 bool kwhy_perf_power_read(int fd, double scale_uj, int64_t *out_uj);
 
 #endif

@@ -13,15 +13,15 @@
 /*
  * The counters of RAPL (running average power limit) of Intel's and AMD's CPUs, from Linux's powercap tree.
  * The zone intel-rapl:P is a package and intel-rapl:P:S a part of it. Of the parts only the memory is read,
- * since its energy is not included in its package's. Two kinds of zones are not read: "psys" includes the
- * packages, and intel-rapl-mmio shows the same counters a second time.
+ * because its energy is not included in that of its package. Two kinds of zones are not read: "psys" includes
+ * the packages, and intel-rapl-mmio shows the same counters a second time.
  */
 
 enum { ZONES_MAX = 64, PARTS_MAX = 16, DOMAINS_MAX = 2 * ZONES_MAX, TRIES = 3 };
 
 #define ROOT "/sys/class/powercap"
 #define PERF_ROOT "/sys/bus/event_source/devices/power"
-/* largest range believed; real ones are near 2^38, and sums over wraps must fit \ 64 bits */
+/* largest range that is believed; real ranges are near 2^38, and sums over wraps must fit \ 64 bits */
 #define WRAP_MAX_UJ (INT64_C(1) << 48)
 #define PERIOD_NS INT64_C(100000000)
 #define TOOK_MAX_NS INT64_C(2000000)
@@ -42,8 +42,8 @@ struct rapl {
 	int64_t period_ns;
 	struct domain domains[DOMAINS_MAX];
 	size_t count;
-	uint32_t packages; /* number of packages found so far, whether they can be read or not */
-	int refusal;	   /* errno of the first counter that could not be read; 0: all could */
+	uint32_t packages; /* number of packages found so far, including those that cannot be read */
+	int refusal;	   /* errno of the first counter that could not be read; 0: all could be read */
 	char refused[KWHY_ATTRIBUTE_BYTES]; /* path of that counter's zone */
 };
 
@@ -126,7 +126,8 @@ static enum kwhy_status tell_refusal(struct rapl *rapl, struct kwhy_error *error
 }
 
 /*
- * Opens the counter of a zone and adds it as a source. If it cannot be read, that is noted and is no error.
+ * Opens the counter of a zone and adds it as a source. If the counter cannot be read, this is noted and no
+ * error.
  */
 static enum kwhy_status add_domain(struct rapl *rapl, const char *folder,
 	const struct kwhy_source_channel *source, struct kwhy_error *error)

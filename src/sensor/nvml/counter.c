@@ -6,15 +6,15 @@
 #define PERIOD_NS INT64_C(100000000)
 
 /*
- * Default time between updates that are caught (see update.h). Catching one takes reads that spin in the
- * driver for 4.5 ms on an H200, 30 ms at worst, so catching every update would occupy a tenth of a core.
- * Between caught updates the sample ring shows how the power changes.
+ * Default time between caught updates (update.h defines catching). To catch an update takes reads that spin
+ * in the driver for 4.5 ms on an H200, at worst 30 ms, so catching every update would use a tenth of a core.
+ * Between caught updates the driver's power samples show how the power changes.
  */
 #define CATCH_NS INT64_C(20000000000)
 
 /*
- * Time between reported updates while the sample ring is not available. They come from single reads some time
- * after an update, which do not spin.
+ * Time between reported updates while the driver returns no power samples. Such updates come from single
+ * reads some time after an update, which do not spin.
  */
 #define ALONE_NS INT64_C(1000000000)
 
@@ -30,8 +30,8 @@ struct kwhy_nvml_counter {
 };
 
 /*
- * Publishes how uncertain the times of recent readings are: the largest uncertainty, where an earlier one
- * loses an eighth with every new reading.
+ * Publishes how uncertain the times of recent readings are: the largest uncertainty, in which the weight of
+ * an earlier one falls by an eighth with each new reading.
  */
 static void note_unsure(const struct kwhy_nvml_counter *counter)
 {
@@ -69,8 +69,8 @@ static int64_t read_counter(void *state, uint32_t argument, int64_t now_ns)
 		kwhy_nvml_unit_push(unit, counter->source, edge_ns, (int64_t)value_mj);
 	} else if (!counter->has_moved && counter->update.phase == KWHY_NVML_UPDATE_STILL) {
 		/*
-		 * No update was found. Until the counter first changes, such a reading shows that it stands
-		 * still.
+		 * No update was found. As long as the counter has never changed, its readings are passed on
+		 * nevertheless; they show that it does not change.
 		 */
 		kwhy_nvml_unit_push(unit, counter->source, now_ns, (int64_t)value_mj);
 	}

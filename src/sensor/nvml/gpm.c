@@ -8,7 +8,7 @@
 #include <math.h>
 
 #define MIN_NS INT64_C(100000000)
-/* longer than 100 ms, so that a read that comes slightly early succeeds, too */
+/* longer than 100 ms, so that a read that is slightly early succeeds, too */
 #define PERIOD_MIN_NS INT64_C(120000000)
 #define MIB 1048576.0
 
@@ -115,7 +115,7 @@ static enum kwhy_nvml_result query(const struct kwhy_nvml_unit *unit)
 	return result;
 }
 
-/* Allocates and takes both samples, so that it can be found out immediately which metrics are supported. */
+/* Allocates and takes both samples, so that the supported metrics are known immediately. */
 static enum kwhy_nvml_result prepare(struct kwhy_nvml_unit *unit)
 {
 	enum kwhy_nvml_result result = query(unit);

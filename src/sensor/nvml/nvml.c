@@ -60,7 +60,7 @@ static void read_sizes(
 	if (kwhy_nvml_memory(nvml, handle, &memory) == KWHY_NVML_SUCCESS)
 		device->memory_bytes = memory.total_bytes;
 	if (kwhy_nvml_call(nvml, nvmlDeviceGetAttributes_v2, handle, &attributes) == KWHY_NVML_SUCCESS)
-		device->sm_count = attributes.sm_count; /* only those of the MIG instance */
+		device->sm_count = attributes.sm_count; /* these figures are those of the MIG instance */
 	result = kwhy_nvml_call(nvml, nvmlDeviceGetEnforcedPowerLimit, handle, &limit_mw);
 	device->limit_mw = known_mw(result, limit_mw);
 	result = kwhy_nvml_call(nvml, nvmlDeviceGetPowerManagementDefaultLimit, handle, &limit_mw);
@@ -193,7 +193,7 @@ static enum kwhy_status open_nvml(struct kwhy_sensors *sensors, const struct kwh
 	}
 	if (status)
 		return status;
-	*out_state = state; /* the caller closes it, also if something fails later */
+	*out_state = state; /* the caller closes it, even if something fails later */
 	return add_gpus(state, sensors, request, error);
 }
 

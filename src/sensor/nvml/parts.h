@@ -7,14 +7,14 @@
 #include "vendor/nvml.h"
 
 /*
- * The parts of the NVML back end. While the back end opens, kwhy_nvml_<part>_add() adds what a GPU offers: a
- * source with the task that reads it, or else an absence that says why it is not available. All memory that
- * the tasks use is allocated then.
+ * The parts of the NVML back end. While the back end opens, kwhy_nvml_<part>_add() adds the meters or gauges
+ * that a GPU offers: each becomes a source with a task that reads it, or else an absence, which states why it
+ * is not available. All memory that the tasks use is allocated then.
  */
 
 enum { KWHY_NVML_NO_SOURCE = UINT32_MAX };
 
-/* A GPU or a MIG instance. It is in the arena of the sensors and never moves. */
+/* A GPU or a MIG instance. Its struct is in the arena of the sensors and never moves. */
 struct kwhy_nvml_unit {
 	const struct kwhy_nvml *nvml;
 	struct kwhy_sensors *sensors;
@@ -22,7 +22,10 @@ struct kwhy_nvml_unit {
 	kwhy_nvml_handle handle;
 	uint32_t device;   /* index into sensors->devices */
 	const char *title; /* name for messages, such as "GPU 0" or "MIG 1 of GPU 0" */
-	/* whether the driver keeps a ring of power samples, one every 20 ms, with its own time stamps */
+	/*
+	 * whether the driver keeps a ring buffer of power samples, one every 20 ms, with time stamps of its
+	 * own
+	 */
 	bool has_ring;
 	struct kwhy_nvml_counter *counter; /* the energy counter; NULL: the GPU has none */
 	struct kwhy_nvml_unit *next;
@@ -43,7 +46,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_nvml_unit_add_task(struct kwhy_nvml_unit *un
 KWHY_MUST_USE enum kwhy_status kwhy_nvml_unit_add_absence(struct kwhy_nvml_unit *unit, const char *what,
 	enum kwhy_nvml_result result, struct kwhy_error *error);
 
-/* Gets how many MIG instances a GPU can be divided into at most; 0: it is not divided. */
+/* Gets the largest number of MIG instances into which a GPU can be divided; 0: it is not divided. */
 unsigned kwhy_nvml_instances_most(const struct kwhy_nvml *nvml, kwhy_nvml_handle gpu);
 
 /*
@@ -65,12 +68,15 @@ void kwhy_nvml_unit_push(struct kwhy_nvml_unit *unit, uint32_t source, int64_t t
 void kwhy_nvml_unit_refuse(struct kwhy_nvml_unit *unit, uint32_t source, enum kwhy_nvml_result result);
 
 KWHY_MUST_USE enum kwhy_status kwhy_nvml_counter_add(struct kwhy_nvml_unit *unit, struct kwhy_error *error);
-/* Reads the counter while the driver refuses to give the ring's samples; the ring's task calls it. */
+/*
+ * Reads the counter while the driver refuses to return power samples; the task that reads the samples calls
+ * it.
+ */
 void kwhy_nvml_counter_stand_in(struct kwhy_nvml_unit *unit, int64_t now_ns);
 KWHY_MUST_USE enum kwhy_status kwhy_nvml_ring_add(struct kwhy_nvml_unit *unit, struct kwhy_error *error);
 /*
- * Must be called after kwhy_nvml_ring_add(). Averages and instants are read only if the GPU has no ring, or
- * if the request wants all meters.
+ * Must be called after kwhy_nvml_ring_add(). Trailing averages and instantaneous powers are read only if the
+ * GPU has no ring buffer of power samples, or if the request wants all meters.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_nvml_power_add(struct kwhy_nvml_unit *unit, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_nvml_gauges_add(struct kwhy_nvml_unit *unit, struct kwhy_error *error);

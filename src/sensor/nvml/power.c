@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Power as single values: a trailing average and an instant, which are needed only where there is no ring,
- * and the average of the memory alone.
+ * Power as single values: a trailing average and an instantaneous power, which are needed only if the driver
+ * keeps no power samples, and the average of the memory alone.
  */
 #include "sensor/nvml/parts.h"
 
@@ -127,8 +127,8 @@ static enum kwhy_status add_fields(struct power *power, const struct row *rows, 
 }
 
 /*
- * Adds nvmlDeviceGetPowerUsage() as a source. It is used on GPUs without the fields above, on which it gives
- * an instant value; on GPUs that have them it gives an average.
+ * Adds nvmlDeviceGetPowerUsage() as a source. It is used on GPUs without the fields above, where it returns
+ * the instantaneous power; on GPUs with these fields it returns an average.
  */
 static enum kwhy_status add_usage(struct power *power, struct kwhy_error *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver's ring of power samples: on an H200 it holds 120, taken 20 ms apart, with the driver's own Unix
- * time stamps. It is read so often that no sample is overwritten unread. A read is one call.
+ * The driver's ring buffer of power samples. On an H200 it has 120 samples, taken 20 ms apart, with Unix time
+ * stamps of the driver. It is read, by one call, before samples are overwritten.
  */
 #include "sensor/nvml/parts.h"
 
@@ -12,16 +12,16 @@
 
 #define SAMPLE_NS (20 * MS)
 #define UPDATES_PER_S 50.0
-/* time between reads: the ring holds 2.4 s, and a read takes 0.6 ms of a core on an H200 */
+/* time between reads: the ring buffer holds 2.4 s, and a read takes 0.6 ms of a core on an H200 */
 #define READ_NS (2000 * MS)
 /*
- * Time until the next attempt after the driver refused; there are several before samples are overwritten.
- * Each falls at another phase of the counter's updates.
+ * Time until the next attempt after the driver refused to return samples. Several attempts fit in before
+ * samples are overwritten, each at another phase of the counter's updates.
  */
 #define RETRY_NS (230 * MS)
-/* usual gaps between samples are 7 to 47 ms; after a longer one samples are missing */
+/* usual gaps between samples are 7 to 47 ms; a longer gap means that samples are missing */
 #define GAP_NS (100 * MS)
-/* a larger change of Unix time against CLOCK_MONOTONIC means that it was set */
+/* a larger change of Unix time against CLOCK_MONOTONIC means that the clock was set */
 #define CLOCK_SET_NS (50 * MS)
 #define AHEAD_NS (100 * MS) /* time stamps that lie further in the future are invalid */
 
@@ -31,7 +31,7 @@ struct ring {
 	struct kwhy_nvml_unit *unit;
 	uint32_t source;
 	unsigned space;
-	struct kwhy_nvml_sample *samples; /* space for all samples of the ring */
+	struct kwhy_nvml_sample *samples; /* space for all samples of the ring buffer */
 	unsigned long long seen_unix_us;  /* newest time stamp that was read; 0: all samples count as new */
 	int64_t seen_mono_ns; /* that time on CLOCK_MONOTONIC; INT64_MIN: there was no sample yet */
 	struct kwhy_clock_relation relation; /* relation of the two clocks at the last read */
@@ -42,7 +42,7 @@ static void refuse(struct ring *ring)
 	kwhy_nvml_unit_refuse(ring->unit, ring->source, KWHY_NVML_UNKNOWN);
 }
 
-/* Counts the samples that are missing between the last one and the one at this time. */
+/* Counts the samples that are missing between the previous sample and the one at this time. */
 static void count_missing(struct ring *ring, int64_t time_mono_ns)
 {
 	int64_t gap_ns = ring->seen_mono_ns == INT64_MIN ? 0 : time_mono_ns - ring->seen_mono_ns;
@@ -54,8 +54,8 @@ static void count_missing(struct ring *ring, int64_t time_mono_ns)
 }
 
 /*
- * Takes one sample. The driver may give the newest sample of the previous read again; it is skipped. Any
- * other sample that is not later than that one, or that lies in the future, is invalid.
+ * Takes one sample. The driver may return the newest sample of the previous read again, which is skipped. Any
+ * other sample that is not later, or that lies in the future, is invalid.
  */
 static void take(struct ring *ring, const struct kwhy_nvml_sample *sample, unsigned type, int64_t now_ns)
 {
@@ -101,7 +101,7 @@ static int64_t read_ring(void *state, uint32_t argument, int64_t now_ns)
 	relate(ring);
 	result = unit->nvml->nvmlDeviceGetSamples(unit->handle, KWHY_NVML_TOTAL_POWER_SAMPLES,
 		ring->seen_unix_us, &type, &count, ring->samples);
-	if (result == KWHY_NVML_NOT_FOUND) /* no sample since the last read */
+	if (result == KWHY_NVML_NOT_FOUND) /* there is no sample since the last read */
 		return 0;
 	if (result != KWHY_NVML_SUCCESS) {
 		kwhy_nvml_unit_refuse(unit, ring->source, result);

@@ -5,22 +5,22 @@
 
 #define GAP_NS (3 * MS) /* time between two reads while an update is being caught */
 /*
- * An update counts as caught if it lies between two reads, and if at most this time passes from the start of
- * the first to the end of the second. On a busy H200 (driver 580.159.04) a read takes 14 ms if the counter
- * has just changed and 2.4 ms otherwise: 20 ms in all, with the pause, so that the update is known within 10
- * ms.
+ * An update counts as caught if it happened between two reads and at most this time passed from the start of
+ * the first read to the end of the second. On a busy H200 (driver 580.159.04) a read takes 14 ms if the
+ * counter has just changed and 2.4 ms otherwise: together with the pause these are 20 ms, so that the update
+ * is known within 10 ms.
  */
 #define CATCH_NS (28 * MS)
-/* longest attempt to catch an update; after it the counter is considered to stand still or to be too fast */
+/* longest attempt to catch an update; after it the counter counts as unchanging, or as too fast to catch */
 #define CATCH_LENGTH_NS (1000 * MS)
 #define STILL_STEP_NS (250 * MS)
-#define FAST_NS (15 * MS)  /* updates closer together than this cannot be distinguished */
-#define MARGIN_NS (2 * MS) /* margin for jitter of updates and of waking up */
+#define FAST_NS (15 * MS)  /* updates less than this apart cannot be distinguished */
+#define MARGIN_NS (2 * MS) /* margin for jitter of the updates and of the thread's wake-up */
 #define TRUST_NS (14 * MS) /* times of a grid with a larger uncertainty are not reported */
 /* Usual period: a measured period that is compatible with it is replaced by it. */
 #define USUAL_NS (100 * MS)
 #define USUAL_UNSURE_NS (MS / 10)
-#define DRIFT_RATIO 20000 /* a period drifts by less than 1 / DRIFT_RATIO of itself */
+#define DRIFT_RATIO 20000 /* the assumed drift of a period is at most 1 / DRIFT_RATIO of it */
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -60,8 +60,8 @@ static void start_grid(struct kwhy_nvml_update *update, int64_t edge_ns, int64_t
 }
 
 /*
- * Decides when the next catch starts: as many updates ahead as can be predicted, and before the earliest time
- * that the update may have.
+ * Decides when the next attempt to catch starts: as many updates ahead as can be predicted, and before the
+ * earliest time that the update may have.
  */
 static void rest(struct kwhy_nvml_update *update, int64_t end_ns)
 {
@@ -70,7 +70,7 @@ static void rest(struct kwhy_nvml_update *update, int64_t end_ns)
 
 	update->stride = least(8 * update->stride, wanted);
 	while (update->stride > 1 && unsure_after(update, update->stride) > TRUST_NS)
-		update->stride /= 2; /* reads before that catch can then still be dated */
+		update->stride /= 2; /* then reads before that attempt still have a known update time */
 	early_ns = least(
 		unsure_after(update, update->stride) + MARGIN_NS + update->took_ns, update->period_ns / 3);
 	update->phase = KWHY_NVML_UPDATE_WAIT;
@@ -80,8 +80,8 @@ static void rest(struct kwhy_nvml_update *update, int64_t end_ns)
 
 /*
  * Computes the period from the grid's first update and its last. If the usual period is compatible with it
- * and more precise, the usual one is used, so that the next catch may come much later. If that once led to an
- * update off the grid, the usual period is not used again.
+ * and more precise, the usual one is used, so that the next catch may come much later. If this assumption
+ * once failed, the usual period is not used again.
  */
 static void learn_period(struct kwhy_nvml_update *update)
 {
@@ -95,8 +95,8 @@ static void learn_period(struct kwhy_nvml_update *update)
 }
 
 /*
- * Adds a caught update to the grid, and corrects the grid by it. If it is too far off the grid, it starts a
- * new one.
+ * Adds a caught update to the grid and corrects the grid by it. If the update is too far off the grid, it
+ * starts a new one.
  */
 static void join(struct kwhy_nvml_update *update, int64_t edge_ns, int64_t unsure_ns)
 {
@@ -110,11 +110,14 @@ static void join(struct kwhy_nvml_update *update, int64_t edge_ns, int64_t unsur
 	if (off_ns > space_ns || off_ns < -space_ns) {
 		start_grid(update, edge_ns, unsure_ns);
 		update->is_unusual = true;
-		update->period_ns = 0; /* it is computed again after the next update */
+		update->period_ns = 0; /* the period is computed again after the next caught update */
 		return;
 	}
 	update->updates += updates;
-	/* The update lies both in the interval of the two reads and in that predicted by the grid. */
+	/*
+	 * The update lies both between the two reads and in the interval that the grid predicts; the result
+	 * is the intersection.
+	 */
 	low_ns = most(-unsure_ns, -off_ns - predicted_ns);
 	high_ns = least(unsure_ns, -off_ns + predicted_ns);
 	update->edge_ns = edge_ns + (low_ns + high_ns) / 2;
@@ -133,7 +136,7 @@ static bool tell(struct kwhy_nvml_update *update, int64_t edge_ns, int64_t unsur
 	return true;
 }
 
-/* Handles two consecutive reads between which the value changed, that is, a caught update. */
+/* Handles two consecutive reads between which the value changed, which means that an update was caught. */
 static bool caught(struct kwhy_nvml_update *update, int64_t end_ns, int64_t *out_edge_ns)
 {
 	const int64_t unsure_ns = (end_ns - update->old_begin_ns) / 2,
@@ -164,7 +167,7 @@ static void give_up(struct kwhy_nvml_update *update, int64_t end_ns)
 
 /*
  * Finds the last update of the grid that certainly precedes a read, and reports it. false: another update may
- * fall into the read.
+ * have happened during the read.
  */
 static bool place(struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, int64_t *out_edge_ns)
 {
@@ -180,7 +183,7 @@ static bool place(struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end
 
 /*
  * Handles a read that came too long after the one before it. If the value changed, the update was not caught.
- * If it did not, there was no update, and the attempt goes on.
+ * If the value did not change, there was no update, and the attempt goes on.
  */
 static bool read_late(
 	struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, bool changed, int64_t *out_edge_ns)
@@ -195,8 +198,8 @@ static bool read_late(
 		update->reads++;
 	update->next_ns = end_ns + GAP_NS;
 	if (changed && !update->period_ns)
-		update->unsure_ns = 0; /* otherwise the distance to the next caught update would be two
-					  periods and be taken for one */
+		update->unsure_ns =
+			0; /* otherwise two periods to the next caught update could be taken for one */
 	return update->period_ns && place(update, begin_ns, end_ns, out_edge_ns);
 }
 
@@ -213,15 +216,15 @@ static bool read_catching(
 		return false;
 	}
 	if (changed && update->unsure_ns && !update->period_ns && end_ns - update->edge_ns < FAST_NS) {
-		update->unsure_ns = 0; /* updates so close together cannot be caught singly */
+		update->unsure_ns = 0; /* updates that are so close together cannot be caught one by one */
 		return false;
 	}
 	return changed && caught(update, end_ns, out_edge_ns);
 }
 
 /*
- * Handles a read between catches, or the first read of a catch. If it cannot be dated, an update is near, and
- * that update is caught.
+ * Handles a read between attempts to catch, or the first read of an attempt. If the time of its update is
+ * uncertain, an update is near, and that update is caught.
  */
 static bool read_resting(
 	struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, int64_t *out_edge_ns)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-	/* a GPU and its at most 7 instances (up to Blackwell), and one to spare */
+	/* a GPU, its at most 7 instances (up to Blackwell), and one entry in reserve */
 	UNITS_PER_GPU = 9,
 	LIST_BYTES = 120
 };

@@ -38,8 +38,8 @@ struct unit {
 	uint32_t device; /* index into sensors->devices */
 	uint32_t energy, power;
 	uint32_t gauges[KWHY_ROCM_GAUGES];
-	bool current_power; /* whether the library reports the present power; false: only an average over a
-			       short time */
+	bool current_power; /* whether the library reports instantaneous power; false: it reports only an
+			       average over a short time */
 };
 
 struct rocm {
@@ -169,8 +169,8 @@ static enum kwhy_status add_meter(
 }
 
 /*
- * Adds those meters that report a value above 0. On a card with two GPUs (MI250X) the second one reports 0,
- * since the first one measures both.
+ * Adds those meters that report a value above 0. On a card with two GPUs (MI250X) the second GPU reports 0,
+ * because the first GPU's meter measures both.
  */
 static enum kwhy_status add_meters(
 	struct rocm *rocm, struct unit *unit, uint32_t device, struct kwhy_error *error)
@@ -316,7 +316,7 @@ static enum kwhy_status add_all(struct rocm *rocm, struct kwhy_error *error)
 	return status;
 }
 
-/* Whether there is a display or render device of AMD. The library is not loaded for this. */
+/* Whether there is a display or render device of AMD. This is checked without loading the library. */
 static bool has_amd_card(const char *root)
 {
 	int64_t cards[CARDS_MAX];
