@@ -32,7 +32,8 @@ struct plain {
 	jmp_buf stop;
 };
 
-/* Receives the plain name in pieces. libiberty cannot be told to stop, but holds nothing that a jump leaks.
+/*
+ * Receives the demangled name in pieces. libiberty has no way to stop; leaving it by longjmp() leaks nothing.
  */
 static void take(const char *piece, size_t length, void *context)
 {
@@ -82,8 +83,8 @@ static size_t count_pairs(const char *mangled)
 }
 
 /*
- * Sets *out to the plain name, to be freed; NULL: the text is not mangled, or the name beyond the bounds.
- * False: memory is exhausted.
+ * Sets *out to the demangled name, which the caller frees; NULL: the text is not mangled, or the name is too
+ * long. False: memory is exhausted.
  */
 static bool demangle(const char *mangled, char **out)
 {
@@ -104,7 +105,7 @@ static bool demangle(const char *mangled, char **out)
 	return !plain.is_whole || *out;
 }
 
-/* Cuts "::h0123456789abcdef", the hash that Rust puts after every name. */
+/* Removes "::h0123456789abcdef", the hash at the end of each Rust name. */
 static void cut_hash(char *plain)
 {
 	enum { HASH_BYTES = 19 };
@@ -115,7 +116,7 @@ static void cut_hash(char *plain)
 		*hash = '\0';
 }
 
-/* As kwhy_demangle(), which cannot say that memory is exhausted (false). */
+/* Does the same as kwhy_demangle() but also reports exhausted memory, by returning false. */
 static bool try_demangle(const char *bytes, size_t length, char **out)
 {
 	char *copy;

@@ -9,10 +9,9 @@
 #include <stddef.h>
 
 /*
- * The files of a folder that may be traces, in the order of their names, those of folders within it included.
- * Hidden files are left out, and so is a report of Nsight Systems whose export is in the same
- * folder. A recording of kwhy
- * that is a folder is one entry. Zero-initialise; end with kwhy_folder_done().
+ * The files of a folder and its subfolders that may be traces, in the order of their names. Hidden files are
+ * left out, and so are reports of Nsight Systems whose export is in the same folder. A recording of kwhy that
+ * is a folder is one entry. Zero-initialise; end with kwhy_folder_done().
  */
 struct kwhy_folder {
 	const char **paths;
@@ -21,7 +20,7 @@ struct kwhy_folder {
 };
 
 bool kwhy_folder_is(const char *path);
-/* KWHY_E_INPUT: more than 4,096 files, or folders nested more than 3 deep. */
+/* KWHY_E_INPUT: the folder has more than 4,096 files, or folders nested more than 3 deep. */
 KWHY_MUST_USE enum kwhy_status kwhy_folder_list(
 	struct kwhy_folder *folder, const char *path, struct kwhy_error *error);
 void kwhy_folder_done(struct kwhy_folder *folder);

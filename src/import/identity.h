@@ -16,9 +16,9 @@ uint64_t kwhy_identity_digest(const uint64_t *values, size_t count);
 
 /*
  * Called after a trace has appended its source and activities to the recording. Refuses the trace if an
- * earlier one has the same activities. Compared are device index and stated rank, stream, times and kind, of
- * kernels the name, and of copies and memsets direction and bytes, because only some formats name them. A
- * trace without activities is no copy, and traces that state different ranks differ. Two recordings of kwhy
+ * earlier one has the same activities. It compares device index and stated rank, stream, times and kind; for
+ * kernels also the name; for copies and memsets, which have names in some formats only, direction and bytes.
+ * A trace without activities is no copy, and traces that state different ranks differ. Two recordings of kwhy
  * are compared by their writers instead (import/recorded/recorded.c). The digest is computed only if an
  * earlier trace has the same number of activities.
  */

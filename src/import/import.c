@@ -28,7 +28,7 @@ static bool ends_in(const char *path, const char *suffix)
 	return length >= tail && !strcasecmp(path + length - tail, suffix);
 }
 
-/* Decided by the name, because the content does not show it. */
+/* A recording is recognised by its name, because its content does not show what it is. */
 static bool is_recording(const char *path)
 {
 	return ends_in(path, ".kwhy") || ends_in(path, KWHY_BUNDLE_SUFFIX);
@@ -75,8 +75,8 @@ static enum kwhy_status unknown(
 }
 
 /*
- * Refuses JSON that is known and not a trace: results of kwhy, power readings, and the trees in which Triton
- * Proton sums kernels up, which have no times.
+ * Refuses JSON of known kinds that are no traces: results of kwhy, power readings, and the trees of Triton
+ * Proton, which have sums over kernels and no times.
  */
 static enum kwhy_status refuse_results(
 	const char *path, const unsigned char *head, size_t length, struct kwhy_error *error)
@@ -84,7 +84,7 @@ static enum kwhy_status refuse_results(
 	const bool is_json = length && (*head == '{' || *head == '[');
 	enum kwhy_status status;
 
-	/* names in the metadata of a trace may look like these, so a reader of traces is asked, too */
+	/* metadata of a trace may contain such names, so the readers of traces are asked as well */
 	if (is_json && memmem(head, length, "\"frame\"", 7) && memmem(head, length, "\"metrics\"", 9) &&
 		!kwhy_kineto_is_trace(path, head, length))
 		return kwhy_fail(error, KWHY_E_INPUT,
@@ -92,7 +92,10 @@ static enum kwhy_status refuse_results(
 			"kernels; "
 			"profile again with proton.start(data=\"trace\")",
 			path);
-	/* before power readings, because results of kwhy have members such as "power_w" */
+	/*
+	 * this comes before power readings are recognised, because results of kwhy have members such as
+	 * "power_w"
+	 */
 	status = kwhy_own_result_refuse_head(path, head, length, "a trace", error);
 	if (!status && is_json && kwhy_import_is_power(head, length) &&
 		!kwhy_kineto_is_trace(path, head, length))
@@ -100,7 +103,7 @@ static enum kwhy_status refuse_results(
 	return status;
 }
 
-/* NULL: no reader recognises it. */
+/* The reader that recognises a file; NULL: none does. */
 static const struct kwhy_trace_reader *reader_of(const char *path, const unsigned char *head, size_t length)
 {
 	for (size_t i = 0; i < KWHY_FORMAT_COUNT; i++)
@@ -133,16 +136,16 @@ static enum kwhy_status read_trace(struct kwhy_recording *recording, const char 
 	return reader ? reader->read(recording, path, options, error) : unknown(path, head, length, error);
 }
 
-/* The tables of a recording before a file was read, and what the file is. */
+/* The sizes of a recording's tables before a file was read, and what is known about the file. */
 struct file {
 	const char *path;
 	struct kwhy_row_counts before;
 	uint64_t skipped_before;
-	bool is_incomplete; /* the file ends early or has holes, or with --partial events of it were skipped
-			     */
+	bool is_incomplete; /* the file ends early or has gaps, or events of it were skipped because of
+			       --partial */
 };
 
-/* Says what a trace without work of a device holds: "12 ranges of the host, 3 API calls". */
+/* Describes the contents of a trace without work of a device: "12 ranges of the host, 3 API calls". */
 static void describe(const struct kwhy_recording *recording, const struct file *file, struct kwhy_text *out)
 {
 	const struct kwhy_row_counts now = kwhy_row_counts_of(recording);
@@ -188,10 +191,10 @@ static enum kwhy_status refuse_idle(
 }
 
 /*
- * Refuses a trace without work of a device: a report of devices would say that they did nothing, which the
- * trace does not. A whole trace with API calls passes, because there the devices may have had nothing to do,
- * and so does one that covers a time, and a whole recording of kwhy, which would hold their work. Power
- * readings of a recording of kwhy can be reported in any case.
+ * Refuses a trace without work of a device, because a report would say that the devices did nothing, although
+ * the trace does not show that. Three kinds of traces are accepted if they are complete, because they would
+ * contain such work: traces with API calls, traces that state their coverage, and recordings of kwhy. A
+ * recording of kwhy with power readings is always accepted.
  */
 static enum kwhy_status check_work(
 	const struct kwhy_recording *recording, const struct file *file, struct kwhy_error *error)
@@ -206,7 +209,7 @@ static enum kwhy_status check_work(
 	return refuse_idle(recording, file, error);
 }
 
-/* Reads a trace, and finds whether all of it was read. */
+/* Reads a trace, and finds out whether all of it was read. */
 static enum kwhy_status read_whole(struct kwhy_recording *recording, struct file *file,
 	const struct kwhy_import_options *options, struct kwhy_error *error)
 {
@@ -232,7 +235,7 @@ static enum kwhy_status import_file(struct kwhy_recording *recording, const char
 	if (!status)
 		status = read_whole(recording, &file, options, error);
 	if (!status && recording->source_count == file.before.sources)
-		return KWHY_OK; /* it was read with an earlier file of the same trace */
+		return KWHY_OK; /* the file was read together with an earlier file of the same trace */
 	if (!status && !options->host_alone)
 		status = check_work(recording, &file, error);
 	if (!status)

@@ -8,11 +8,14 @@
 #include "model/recording.h"
 
 struct kwhy_import_options {
-	bool partial;		      /* read the intact rows; skip and count the others, and add a note */
-	bool host_alone;	      /* accept a trace without any work of a device */
-	const char *collectives_path; /* table of further collectives; NULL: only the built-in table */
-	const char *power_zone; /* zone of times that state none: "+02:00", "UTC", "local"; NULL: not given */
-	const char *const *power_devices; /* each is a text "[RANK/]DEVICE=[HOST/]GPU" */
+	bool partial; /* true: intact rows are read, the others are skipped and counted, and a note says so */
+	bool host_alone; /* whether a trace without any work of a device is accepted */
+	const char *
+		collectives_path; /* path of the user's table of collectives; NULL: only the built-in table */
+	const char *power_zone; /* time zone for times that state none: "+02:00", "UTC" or "local"; NULL: not
+				   given */
+	const char *const *power_devices; /* each says which GPU of a power file is which device:
+					     "[RANK/]DEVICE=[HOST/]GPU" */
 	size_t power_device_count;
 };
 
@@ -34,8 +37,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_import_power(struct kwhy_recording *recordin
 	const struct kwhy_import_options *options, struct kwhy_error *error);
 
 /*
- * Whether a file of a folder is a trace. Folders of traces also have files of other kinds, such as settings
- * in JSON, which are left out.
+ * Whether a file of a folder is a trace. Folders of traces also contain other files, such as settings in
+ * JSON, which are not read.
  */
 bool kwhy_import_is_trace(const char *path);
 

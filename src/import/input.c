@@ -13,7 +13,7 @@
 
 enum { PACKED_BYTES = 256 << 10 };
 
-/* A compression format. Its `unpack` sets *out_size to 0 only at the end of the data. */
+/* A compression format. Its function `unpack` sets *out_size to 0 only at the end of the data. */
 struct codec {
 	const char *name;
 	const char *cure;
@@ -36,11 +36,14 @@ struct kwhy_input {
 		z_stream gzip;
 		ZSTD_DStream *zstd;
 	};
-	bool member_open;	   /* a gzip member or zstd frame has begun and not ended */
-	struct kwhy_error failure; /* first failure, which later calls repeat; status KWHY_OK: no failure */
+	bool member_open; /* a gzip member or zstd frame has begun and not ended */
+	struct kwhy_error
+		failure; /* the first failure, which later calls return again; status KWHY_OK: none */
 };
 
-/* Reads more compressed bytes if all are unpacked. There are none afterwards at the end of the file. */
+/*
+ * Reads more compressed bytes if all of them have been decompressed. At the end of the file there are none.
+ */
 static enum kwhy_status refill(struct kwhy_input *input, struct kwhy_error *error)
 {
 	ssize_t got;
@@ -134,8 +137,8 @@ static void gzip_end(struct kwhy_input *input)
 }
 
 /*
- * Called at the end of a gzip member: starts the next member, or skips the zeros that tar and tapes leave at
- * the end of a file.
+ * Called at the end of a gzip member: starts the next member, or skips the zeros with which tar pads the end
+ * of a file.
  */
 static enum kwhy_status gzip_next_member(struct kwhy_input *input, struct kwhy_error *error)
 {

@@ -8,13 +8,14 @@
 enum { BUFFERS = 2, BUFFER_BYTES = 512 << 10 };
 
 /*
- * A piece of unpacked data. The thread fills it while `ready` is false; the reader takes its bytes while it
- * is true.
+ * A piece of decompressed data. The thread fills it while `ready` is false; the reader takes its bytes while
+ * `ready` is true.
  */
 struct buffer {
 	unsigned char *bytes;
 	size_t at, size;
-	bool ready, last; /* last: no buffer follows; `status` is then KWHY_OK at the end of the file */
+	bool ready, last; /* last: no buffer follows this one, and `status` tells how the file ended; KWHY_OK:
+			     at its end */
 	enum kwhy_status status;
 	struct kwhy_error error;
 };
@@ -30,7 +31,7 @@ struct kwhy_ahead {
 	size_t next; /* index of the buffer that the reader takes bytes from */
 };
 
-/* Waits until buffer->ready has the value `ready`. False: the reader closes the input. */
+/* Waits until buffer->ready has the value `ready`. False: the reader is closing the input. */
 static bool wait_until(struct kwhy_ahead *ahead, const struct buffer *buffer, bool ready)
 {
 	bool stopping;

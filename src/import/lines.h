@@ -17,7 +17,7 @@ struct kwhy_lines;
 
 /*
  * `path` is borrowed until kwhy_lines_close(). `partial`: a damaged file is read up to the damage and treated
- * as ending there.
+ * as if it ended there.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_lines_open(
 	const char *path, bool partial, struct kwhy_lines **out, struct kwhy_error *error);

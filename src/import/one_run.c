@@ -40,7 +40,7 @@ static void widen(struct window *window, int64_t start_ns, int64_t end_ns)
 		window->end_ns = end_ns;
 }
 
-/* The window of the rows that a recording has in state `to` and not in state `from`. */
+/* The window of the rows that were added to a recording between the states `from` and `to`. */
 static struct window window_between(const struct kwhy_recording *recording,
 	const struct kwhy_row_counts *from, const struct kwhy_row_counts *to)
 {

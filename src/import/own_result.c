@@ -9,7 +9,7 @@
 
 enum { SCHEMA_BYTES = 64 };
 
-/* The names in "schema": "kwhy.NAME/1", what such a file is, and which command reads it. */
+/* For each NAME in "schema": "kwhy.NAME/1": what such a file is, and which command reads it. */
 static const struct {
 	const char *name, *what, *reader;
 } results[] = {

@@ -9,18 +9,19 @@
 #include <stddef.h>
 
 /*
- * Refuses a JSON document that kwhy wrote as a result of another kind than a reader needs. `schema` is the
- * document's member "schema", "" where it has none; `wanted` names what the reader needs ("a trace").
- * KWHY_E_INPUT: the message says what the file is and which command reads it. KWHY_OK: it is no such result.
+ * Refuses a JSON document that is a result of kwhy but not of the kind that the caller reads. `schema` is the
+ * document's member "schema", or "" if it has none; `wanted` names what the caller reads, for example "a
+ * trace". KWHY_E_INPUT: the message says what the file is and which command reads it. KWHY_OK: the document
+ * is not a result of kwhy.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_own_result_refuse(
 	const char *path, const char *schema, const char *wanted, struct kwhy_error *error);
 
-/* The same for the first bytes of a file, in which kwhy writes the member "schema" first. */
+/* Does the same for the first bytes of a file; kwhy writes the member "schema" first. */
 KWHY_MUST_USE enum kwhy_status kwhy_own_result_refuse_head(const char *path, const unsigned char *head,
 	size_t length, const char *wanted, struct kwhy_error *error);
 
-/* The same for a file. One that cannot be read is KWHY_OK. */
+/* Does the same for a file. If the file cannot be read, it returns KWHY_OK. */
 KWHY_MUST_USE enum kwhy_status kwhy_own_result_refuse_file(
 	const char *path, const char *wanted, struct kwhy_error *error);
 

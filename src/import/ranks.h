@@ -5,9 +5,9 @@
 #include "model/recording.h"
 
 /*
- * Separates the devices of a trace from devices of earlier traces that have the same numbers. The trace's
- * devices begin at row `first_device`. If no trace states a rank, ranks are assigned in the order of the
- * files, and a note states this.
+ * Makes sure that devices of a trace are distinct from devices of earlier traces with the same numbers. The
+ * devices of the trace begin at row `first_device`. If no trace states a rank, ranks are assigned in the
+ * order of the files, and a note states this.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_ranks_separate(
 	struct kwhy_recording *recording, const char *path, size_t first_device, struct kwhy_error *error);

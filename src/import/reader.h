@@ -4,7 +4,7 @@
 
 #include "import/import.h"
 
-/* Advice in errors on files that hold no work of a device: how to make a file that does. */
+/* Advice in errors about files that contain no work of a device: how to make a file that does. */
 #define KWHY_TRACE_CURE                                                                                  \
 	"give a trace with the device's kernels: of PyTorch, profile(activities=[ProfilerActivity.CPU, " \
 	"ProfilerActivity.CUDA]); of JAX, jax.profiler.trace(); or kwhy CSV (docs/formats/csv.md)"
@@ -18,8 +18,8 @@ struct kwhy_trace_reader {
 };
 
 /*
- * The status of a row that was read: with `partial`, an unusable row is counted and passed over. Any other
- * failure stays.
+ * The status of reading a row: with `partial`, an unusable row is counted and skipped, and the result is
+ * KWHY_OK. Any other failure is returned unchanged.
  */
 static inline enum kwhy_status kwhy_reader_pass(
 	struct kwhy_recording *recording, const struct kwhy_import_options *options, enum kwhy_status status)

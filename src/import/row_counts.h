@@ -5,8 +5,8 @@
 #include "model/recording.h"
 
 /*
- * Sizes of a recording's tables at one moment. The rows from there on are those of the file that is read
- * then.
+ * Sizes of a recording's tables at one moment. Rows that come after them belong to the file that is read
+ * next.
  */
 struct kwhy_row_counts {
 	size_t sources, processes, devices, streams, activities, calls, ranges, host_ranges, memory, coverage,
@@ -15,11 +15,11 @@ struct kwhy_row_counts {
 
 struct kwhy_row_counts kwhy_row_counts_of(const struct kwhy_recording *recording);
 
-/* The earliest time of the rows since then; INT64_MAX: there are none with a time. */
+/* The earliest time among the rows added since then; INT64_MAX: none of them has a time. */
 int64_t kwhy_row_counts_first_time(
 	const struct kwhy_recording *recording, const struct kwhy_row_counts *since);
 
-/* Adds a number of nanoseconds to all times of the rows since then. */
+/* Adds a number of nanoseconds to all times of the rows added since then. */
 void kwhy_row_counts_shift(
 	struct kwhy_recording *recording, const struct kwhy_row_counts *since, int64_t by_ns);
 

@@ -5,20 +5,20 @@
 #include "base/status.h"
 #include "model/recording.h"
 
-/* 2000-01-01 in Unix time; an earlier time of a trace counts from another start than 1970. */
+/* 2000-01-01 in Unix time; if a trace's time is earlier, it does not count from 1970. */
 #define KWHY_FIRST_UNIX_NS (INT64_C(946684800) * 1000000000)
 
-/* The clock of a trace that is read. */
+/* The clock of the trace that is being read. */
 struct kwhy_trace_clock {
 	const char *path;
 	bool is_first;		/* no trace with times was read before this one */
 	bool is_unix;		/* the trace's times are Unix times */
-	int64_t origin_unix_ns; /* origin for the recording if this is its first trace */
+	int64_t origin_unix_ns; /* origin for the recording's clock, if this is its first trace */
 };
 
 /*
- * Sets the recording's clock from its first trace. A later trace must have Unix times if the first one has,
- * and must not otherwise (KWHY_E_INPUT). Notes a trace without Unix times.
+ * Sets the recording's clock from its first trace. Either all traces have Unix times or none has; otherwise
+ * it returns KWHY_E_INPUT. A trace without Unix times gets a note.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_trace_clock_take(
 	struct kwhy_recording *recording, const struct kwhy_trace_clock *clock, struct kwhy_error *error);

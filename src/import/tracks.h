@@ -12,8 +12,8 @@ struct kwhy_track_key {
 
 struct kwhy_track_map {
 	struct kwhy_map map;
-	struct kwhy_track_key
-		last_key; /* key of the last answer; traces look up one key many times in a row */
+	struct kwhy_track_key last_key; /* key that was looked up last, because traces look up one key many
+					   times in a row */
 	uint32_t last_value;
 	bool last_known;
 };
@@ -25,11 +25,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_track_map_put(
 
 /*
  * Devices, processes, threads and streams of a trace while it is read. Each function finds the recording's
- * object with the given numbers, adds it if it is new, and gives its index. Two devices are the same if index
- * and rank are equal and their machines are equal or one of them is unknown, so several traces may share a
- * device. A trace with more than KWHY_TRACKS_MAX objects of a kind is refused, so that a malicious file
- * cannot exhaust memory. Set recording, path and source, and the other fields to zero; end with
- * kwhy_tracks_done().
+ * object with the given numbers, adds it if it is new, and gives its index. Two devices are the same if their
+ * indices and ranks are equal and their machines are equal or unknown, so several traces may share a device.
+ * A trace with more than KWHY_TRACKS_MAX objects of a kind is refused, so that a malicious file cannot
+ * exhaust memory. Set recording, path and source, and the other fields to zero; end with kwhy_tracks_done().
  */
 #define KWHY_TRACKS_MAX 65536
 
@@ -52,8 +51,8 @@ struct kwhy_trace_begun {
 };
 
 /*
- * Adds a trace to the recording: a source with the given facts, and a process of which nothing is known yet.
- * `source` needs no path.
+ * Adds a trace to the recording: a source with the given facts, and a process about which nothing is known
+ * yet. The path in `source` need not be set.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_trace_begin(struct kwhy_recording *recording, const char *path,
 	struct kwhy_source source, struct kwhy_trace_begun *out, struct kwhy_error *error);
@@ -75,7 +74,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_tracks_stream(struct kwhy_tracks *tracks,
  */
 const char *kwhy_tracks_text(struct kwhy_tracks *tracks, const char *bytes, size_t length);
 
-/* A device of which only its index and rank are known. */
+/* A device about which only index and rank are known. */
 struct kwhy_device kwhy_device_unknown(int32_t index, uint32_t rank);
 
 /*

@@ -7,8 +7,8 @@
 #define KWHY_UTC_BYTES 64
 
 /*
- * Writes a time of the recording: "2026-11-21 10:03:01.250 UTC", or if the recording's clock is not Unix
- * time, its seconds: "12.345 s". Returns `out`.
+ * Writes a time of the recording: "2026-11-21 10:03:01.250 UTC", or "12.345 s" if the recording's clock is
+ * not Unix time. Returns `out`.
  */
 const char *kwhy_utc_text(
 	char out[KWHY_UTC_BYTES], const struct kwhy_recording *recording, int64_t relative_ns);

@@ -79,7 +79,8 @@ static enum kwhy_status refuse_clock(
 }
 
 /*
- * Refuses a time that in nanoseconds is of 1970 and in microseconds of this century: it is in the wrong unit.
+ * Refuses a time in a wrong unit: one that is a time of 1970 if it is in nanoseconds, and a time of this
+ * century if it is in microseconds.
  */
 static enum kwhy_status check_unit(const struct kwhy_csv_clock *clock, const struct kwhy_csv *csv,
 	size_t column, int64_t time, struct kwhy_error *error)
@@ -117,7 +118,7 @@ static enum kwhy_status start(struct kwhy_csv_clock *clock, const struct kwhy_cs
 }
 
 /*
- * Text that states a mistake of units, if the sizes of times in this file and in earlier files show one;
+ * Text that names a mistake of units, if the times in this file and in earlier files differ by such a factor;
  * otherwise NULL.
  */
 static const char *other_unit(const struct kwhy_csv_clock *clock, int64_t time, char *words, size_t size)

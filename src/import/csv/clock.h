@@ -14,9 +14,9 @@
 
 struct kwhy_csv_clock {
 	struct kwhy_recording *recording;
-	const char *name; /* name of the clock; NULL: Unix time */
-	bool chooses;	  /* the recording has no origin yet, so this file sets it */
-	bool started;	  /* a time has been converted */
+	const char *name; /* name of the clock; NULL: the clock is Unix time */
+	bool chooses;	  /* the recording has no origin yet, so the first time of this file sets it */
+	bool started;	  /* at least one time has been converted */
 	bool keeps_far;	  /* times more than a year from the origin are accepted; the caller checks them */
 };
 

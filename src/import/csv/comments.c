@@ -73,8 +73,8 @@ static void skip_space(struct kwhy_span *rest)
 }
 
 /*
- * Takes the next word from the front of a text; empty at its end. White space inside double quotes belongs to
- * the word.
+ * Takes the next word from the front of a text; empty at its end. Inside double quotes white space is a part
+ * of the word.
  */
 static struct kwhy_span take_word(struct kwhy_span *rest)
 {
@@ -220,8 +220,8 @@ static bool cut_pair(struct kwhy_span word, struct kwhy_span *out_key, struct kw
 }
 
 /*
- * Reads the rank of a line about a device. It is read before the line's other words, because it decides which
- * device the line is about.
+ * Reads the rank in a line about a device. It is read before the other words of the line, because it
+ * determines the device.
  */
 static enum kwhy_status read_rank(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
 	struct kwhy_span rest, int32_t index, struct kwhy_error *error)
@@ -243,7 +243,9 @@ static enum kwhy_status read_rank(struct kwhy_csv_comments *comments, const stru
 	comments->ranks[index] = device.rank;
 	if (!kwhy_track_map_find(&comments->tracks->devices, track, &known))
 		return KWHY_OK;
-	/* rows before this comment used the device without a rank; it gets the stated one */
+	/*
+	 * rows before this comment referred to the device without a rank; now the device gets the stated rank
+	 */
 	comments->tracks->recording->devices[known].rank = device.rank;
 	track.b = device.rank;
 	return kwhy_track_map_put(&comments->tracks->devices, track, known, error);
@@ -287,7 +289,7 @@ static enum kwhy_status read_device(struct kwhy_csv_comments *comments, const st
 	return read_pairs(comments, csv, rest, &comments->tracks->recording->devices[device], error);
 }
 
-/* Reads two times that follow a word, the start and end of a window. */
+/* Reads the two times after a word: the start and end of a window. */
 static enum kwhy_status read_window(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
 	const char *form, struct kwhy_span *rest, struct kwhy_coverage *out, struct kwhy_error *error)
 {

@@ -18,8 +18,8 @@ struct kwhy_csv_comments {
 	size_t coverage_count, coverage_capacity;
 	uint32_t *ranks;    /* [KWHY_CSV_DEVICES_MAX] stated rank by device index; KWHY_NONE: not stated */
 	int32_t last_index; /* index of the device that was looked up last; initially 0 */
-	bool device_stated; /* a comment stated properties of a device */
-	bool key_noted;	    /* the note on unknown words about devices has been added */
+	bool device_stated; /* whether a comment stated properties of a device */
+	bool key_noted;	    /* whether the note on unknown words about devices has been added */
 };
 
 #define KWHY_CSV_DEVICES_MAX 1024

@@ -50,11 +50,11 @@ enum row_noun { NOUN_ACTIVITY, NOUN_CALL, NOUN_NAMED_CALL, NOUN_RANGE };
 /* Kinds of rows, by the word in the column "kind". */
 static const struct row_kind {
 	const char *word;
-	const char *unnamed; /* name of rows whose name is empty; NULL: reports choose one */
+	const char *unnamed; /* name for rows without one; NULL: reports choose a name */
 	enum row_noun noun;
 	uint8_t activity, copy, src,
-		dst; /* activity, and a copy's direction and memory kinds; for rows of devices */
-	enum kwhy_call_class class; /* kind of call; for rows of the host */
+		dst; /* for rows of devices: the activity, and a copy's direction and memory kinds */
+	enum kwhy_call_class class; /* for rows of the host: the kind of call */
 } row_kinds[] = {
 	{"kernel", "unnamed kernel", NOUN_ACTIVITY, KWHY_ACTIVITY_KERNEL, 0, 0, 0, 0},
 	{"collective", "unnamed collective", NOUN_ACTIVITY, KWHY_ACTIVITY_COLLECTIVE, 0, 0, 0, 0},
@@ -70,7 +70,7 @@ static const struct row_kind {
 	{"sync", "sync", NOUN_CALL, 0, 0, 0, 0, KWHY_CALL_SYNC},
 	{"alloc", "alloc", NOUN_CALL, 0, 0, 0, 0, KWHY_CALL_ALLOC},
 	{"free", "free", NOUN_CALL, 0, 0, 0, 0, KWHY_CALL_FREE},
-	{"call", "unnamed call", NOUN_NAMED_CALL, 0, 0, 0, 0, 0}, /* its name says its class */
+	{"call", "unnamed call", NOUN_NAMED_CALL, 0, 0, 0, 0, 0}, /* the call's name determines its class */
 	{"range", "unnamed range", NOUN_RANGE, 0, 0, 0, 0, 0},
 };
 
@@ -83,9 +83,10 @@ struct reader {
 	struct kwhy_csv_clock clock;
 	struct kwhy_tracks tracks;
 	struct kwhy_csv_comments comments;
-	uint32_t source, process, thread; /* process: of rows that name none */
+	uint32_t source, process,
+		thread; /* source and process of the file; process: for rows that state none */
 	const struct row_kind *last_kind;
-	bool process_is_used; /* by a row */
+	bool process_is_used; /* whether a row used that process */
 	bool rows_without_device;
 	bool has_calls;
 	uint64_t rows;
@@ -125,7 +126,7 @@ static enum kwhy_status find_device(struct reader *reader, uint32_t *out_device,
 	return kwhy_csv_comments_device(&reader->comments, (int32_t)index, out_device, error);
 }
 
-/* The process of the row, known by its number. */
+/* The process of the row, found by its number. */
 static enum kwhy_status find_process(struct reader *reader, uint32_t *out_process, struct kwhy_error *error)
 {
 	static const struct kwhy_csv_range ids = {INT64_MIN, INT64_MAX};
@@ -163,7 +164,10 @@ static enum kwhy_status find_stream(struct reader *reader, uint32_t *out_stream,
 	return status ? status : kwhy_tracks_stream(&reader->tracks, &stream, out_stream, error);
 }
 
-/* The kind of memory that a column names; an empty or unknown word leaves what the row's kind says. */
+/*
+ * The kind of memory that a column names; if the word is empty or unknown, the kind that the row's kind
+ * implies.
+ */
 static uint8_t read_memory(const struct reader *reader, size_t column, uint8_t otherwise)
 {
 	const struct kwhy_span word = kwhy_csv_field(reader->csv, column);
@@ -174,7 +178,7 @@ static uint8_t read_memory(const struct reader *reader, size_t column, uint8_t o
 	return otherwise;
 }
 
-/* Reads bytes and memory of a copy or memset; in other rows the columns are ignored. */
+/* Reads the size and the memory kinds of a copy or memset; in other rows these columns are ignored. */
 static enum kwhy_status read_bytes(
 	struct reader *reader, struct kwhy_activity *activity, struct kwhy_error *error)
 {
@@ -195,7 +199,8 @@ static enum kwhy_status read_bytes(
 }
 
 /*
- * Reads the size of grid and block. 0 means unknown, because no grid has 0 blocks and no block has 0 threads.
+ * Reads the sizes of grid and block. 0 means unknown, because a grid has at least one block and a block at
+ * least one thread.
  */
 static enum kwhy_status read_grid(
 	struct reader *reader, struct kwhy_activity *activity, struct kwhy_error *error)
@@ -215,7 +220,7 @@ static enum kwhy_status read_grid(
 	return status;
 }
 
-/* The number that links work of a device to the call that issued it, within a process. */
+/* The number that links work of a device with the call that issued it; it is unique within a process. */
 static enum kwhy_status find_correlation(
 	struct reader *reader, uint32_t *out_correlation, struct kwhy_error *error)
 {
@@ -255,8 +260,8 @@ static enum kwhy_status add_activity(struct reader *reader, const struct row_kin
 }
 
 /*
- * Rows that name no thread are all taken for one. A thread's number may be negative: Kineto writes the low 32
- * bits of a pthread_t.
+ * Finds the thread of a row. All rows without a thread count as one thread. A thread's number may be
+ * negative, because Kineto writes the low 32 bits of a pthread_t.
  */
 static enum kwhy_status find_thread(struct reader *reader, uint32_t *out_thread, struct kwhy_error *error)
 {
@@ -331,7 +336,7 @@ static enum kwhy_status read_item(void *context, enum kwhy_csv_item item, struct
 	return kwhy_reader_pass(reader->recording, reader->options, status);
 }
 
-/* Adds notes on what this format cannot state. */
+/* Adds notes on what this format does not state. */
 static enum kwhy_status add_notes(struct reader *reader, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = reader->recording;
@@ -362,7 +367,9 @@ static enum kwhy_status check_devices(const struct reader *reader, struct kwhy_e
 		reader->tracks.path);
 }
 
-/* Sets the ranks of the file's processes to those of the devices that they used, where that is one. */
+/*
+ * Sets the rank of each of the file's processes to that of the devices that it used, if they have one rank.
+ */
 static void set_ranks(struct reader *reader)
 {
 	struct kwhy_recording *recording = reader->recording;
@@ -416,8 +423,8 @@ static enum kwhy_status begin(struct reader *reader, const char *path, struct kw
 }
 
 /*
- * Reads the user's table of collectives to check it. It is not needed here, because the rows state which
- * kernels are collectives, but a table that cannot be read is an error in every format.
+ * Reads the user's table of collectives only to check it. The rows state which kernels are collectives, but
+ * an unreadable table must be an error in every format.
  */
 static enum kwhy_status check_collectives(const struct kwhy_import_options *options, struct kwhy_error *error)
 {
@@ -459,7 +466,7 @@ static enum kwhy_status read_csv(struct kwhy_recording *recording, const char *p
 	return status;
 }
 
-/* Recognises a CSV of activities by two columns that each one has. */
+/* Recognises a CSV of activities by two columns that every such file has. */
 static bool probe_csv(const char *path, const unsigned char *head, size_t length)
 {
 	(void)path;

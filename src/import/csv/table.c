@@ -21,7 +21,8 @@ struct kwhy_csv {
 	struct kwhy_span comment;
 	size_t field_count, header_count;
 	struct kwhy_span fields[KWHY_CSV_COLUMNS_MAX];
-	size_t field_of[KWHY_CSV_COLUMNS_MAX]; /* field of each column of the options; NO_FIELD: absent */
+	size_t field_of[KWHY_CSV_COLUMNS_MAX]; /* for each column of the options: its field in a row;
+						  NO_FIELD: the file lacks the column */
 };
 
 enum kwhy_status kwhy_csv_open(
@@ -126,7 +127,7 @@ static enum kwhy_status read_header(struct kwhy_csv *csv, struct kwhy_error *err
 	return status;
 }
 
-/* Splits a row and checks the number of its fields. *out_taken false: the row was skipped. */
+/* Splits a row and checks the number of its fields. *out_taken is false if the row was skipped. */
 static enum kwhy_status read_row(struct kwhy_csv *csv, bool *out_taken, struct kwhy_error *error)
 {
 	const char *words = split(csv);

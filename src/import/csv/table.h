@@ -28,7 +28,7 @@ struct kwhy_csv_options {
 	const char *path; /* borrowed until kwhy_csv_close() */
 	const struct kwhy_csv_column *columns;
 	size_t column_count; /* at most KWHY_CSV_COLUMNS_MAX */
-	bool partial;	     /* skip malformed rows; read a damaged file only up to the damage */
+	bool partial; /* true: malformed rows are skipped, and a damaged file is read up to the damage */
 };
 
 enum kwhy_csv_item { KWHY_CSV_END, KWHY_CSV_COMMENT, KWHY_CSV_ROW };
@@ -84,7 +84,10 @@ uint64_t kwhy_csv_skipped(
 	const struct kwhy_csv *csv); /* number of rows that were skipped because of `partial` */
 bool kwhy_csv_ended_early(const struct kwhy_csv *csv);
 
-/* Whether the first line that is neither empty nor a comment has a column of that name. */
+/*
+ * Whether the line with the names of the columns, the first that is neither empty nor a comment, has a column
+ * of that name.
+ */
 bool kwhy_csv_head_names(const unsigned char *head, size_t length, const char *name);
 
 #endif

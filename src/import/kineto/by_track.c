@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads events whose category does not show what they are. The names of their process and thread do. */
+/* Reads events whose category does not determine their kind; the names of their process and thread do. */
 
 /* Short form of the constants of enum kwhy_kineto_field. */
 #define FIELD(name) KWHY_KINETO_FIELD_##name
@@ -127,8 +127,8 @@ static enum kwhy_status add_xla_host(
 }
 
 /*
- * Whether the event is of export_chrome_trace() of PyTorch's first profiler. Its processes are "CPU
- * functions" and, for each kind of device, the like of "CUDA functions". In the latter the thread is the
+ * Whether the event is of export_chrome_trace() of PyTorch's first profiler. Its processes are named "CPU
+ * functions" and, for devices, "CUDA functions" or similar. In processes of devices the thread is the
  * device's number; streams are unknown.
  */
 static bool is_legacy(const struct kwhy_kineto_event *event)

@@ -6,7 +6,7 @@
 /*
  * Directions of copies by their names, such as "Memcpy HtoD (Pageable -> Device)" from CUPTI, "Memcpy HtoD
  * (Host -> Device)" and "CopyHostToDevice" from ROCm, and "Memcpy M2D (MEMORY -> DEVICE)" from Intel's PTI.
- * The first row whose text is in the name decides. CUDA arrays ("A") lie on the device.
+ * The first row whose text occurs in the name applies. CUDA arrays ("A") lie on the device.
  */
 static const struct {
 	const char *text;
@@ -37,7 +37,7 @@ static const struct {
 };
 
 /*
- * Kinds of memory by CUPTI's names. A text comes before other texts that it begins with. "Host" alone means
+ * Kinds of memory by CUPTI's names. Longer texts come before texts that they begin with. "Host" alone means
  * neither pageable nor pinned memory.
  */
 static const struct {

@@ -11,7 +11,7 @@ static const char *const field_texts[] = {
 #undef X
 };
 
-/* Known categories. Kind OTHER marks those that are not needed or that show the same work as other events. */
+/* Known categories. Those of kind OTHER are not needed, or show the same work as other events. */
 static const struct {
 	const char *text;
 	enum kwhy_kineto_kind kind;
@@ -108,7 +108,8 @@ static inline uint64_t eight_bytes(const char *text)
 }
 
 /*
- * Compares words of up to 24 bytes as integers of eight bytes at their start, middle and end, which overlap.
+ * Compares words of up to 24 bytes as three overlapping integers of eight bytes, at the start, middle and
+ * end.
  */
 static inline bool is_word(const struct kwhy_kineto_word *word, const char *text, size_t length)
 {
@@ -150,8 +151,8 @@ static bool is_instant(const struct kwhy_kineto_event *event)
 }
 
 /*
- * Whether the event is the begin or end of a slice. These are read even if their category is not needed, so
- * that each end finds its own begin.
+ * Whether the event is the begin or end of a slice. Such events are read even if their category is not
+ * needed, so that each end is matched with its own begin.
  */
 static bool is_half(const struct kwhy_kineto_event *event)
 {
@@ -178,8 +179,8 @@ static void decide_by_category(struct kwhy_kineto_event *event, const struct kwh
 }
 
 /*
- * Decides the kind as soon as a field determines it. Most events are not needed, and the rest of such an
- * event is skipped.
+ * Sets the kind as soon as a field determines it. Most events are not needed; the rest of such an event is
+ * skipped.
  */
 static inline void decide(
 	struct kwhy_kineto_event *event, unsigned field, const struct kwhy_kineto_words *words)
@@ -224,8 +225,8 @@ static bool read_args(
 }
 
 /*
- * Reads a member of an event. If "args" comes before the kind is known, it is skipped and its position kept
- * in *args, to be read later.
+ * Reads a member of an event. If "args" comes before the kind is known, it is skipped, and its position is
+ * stored in *args for later reading.
  */
 static bool read_member(struct kwhy_kineto_event *event, struct kwhy_kineto_walk *walk,
 	const struct kwhy_kineto_words *words, const uint32_t **args)
@@ -251,8 +252,8 @@ static bool read_member(struct kwhy_kineto_event *event, struct kwhy_kineto_walk
 }
 
 /*
- * Decides the kind when the event has been read. In traces of 2021 instants have no category; of all
- * instants, only those about memory are needed.
+ * Determines the kind after all fields have been read. In traces of 2021 instants have no category; the only
+ * needed instants are those about memory.
  */
 static void settle(struct kwhy_kineto_event *event)
 {

@@ -17,67 +17,71 @@ enum kwhy_kineto_kind {
 	KWHY_KINETO_CALL,
 	KWHY_KINETO_RANGE,
 	KWHY_KINETO_OPERATOR,
-	KWHY_KINETO_OPERATOR_2021, /* operators and profiler steps of 2021, which share a category */
+	KWHY_KINETO_OPERATOR_2021, /* operators and profiler steps in traces of 2021, where they share a
+				      category */
 	KWHY_KINETO_PYTHON,
 	KWHY_KINETO_MEMORY,
 	KWHY_KINETO_OVERHEAD, /* time that the profiler itself took */
 	KWHY_KINETO_GPU_OP,   /* a kernel or copy in a trace of Intel's unitrace */
 	KWHY_KINETO_METADATA, /* the name of a process or thread */
-	KWHY_KINETO_BY_TRACK, /* category missing or unknown: the names of process and thread decide */
+	KWHY_KINETO_BY_TRACK, /* the category is missing or unknown, so the names of process and thread
+				 determine the kind */
 	KWHY_KINETO_KIND_COUNT
 };
 
-/* Keys that are read: up to "args" those of the event itself, then those inside "args". */
-#define KWHY_KINETO_FIELDS(X)                                                                          \
-	X(PH, "ph")                                                                                    \
-	X(CAT, "cat")                                                                                  \
-	X(NAME, "name")                                                                                \
-	X(PID, "pid")                                                                                  \
-	X(TID, "tid")                                                                                  \
-	X(TS, "ts")                                                                                    \
-	X(DUR, "dur")                                                                                  \
-	X(ARGS, "args")                                                                                \
-	X(DEVICE, "device")                                                                            \
-	X(CONTEXT, "context")                                                                          \
-	X(STREAM, "stream")                                                                            \
-	X(CORRELATION, "correlation")                                                                  \
-	X(BYTES, "bytes")                                                                              \
-	X(GRID, "grid")                                                                                \
-	X(BLOCK, "block")                                                                              \
-	X(REGISTERS, "registers per thread")                                                           \
-	X(SHARED, "shared memory")                                                                     \
-	X(GRAPH_NODE, "graph node id")                                                                 \
-	X(PROCESS, "process")                                                                          \
-	X(COPY_KIND, "kind") /* direction in traces of ROCm: "DtoD" */                                 \
-	X(FROM_DEVICE, "fromDevice")                                                                   \
-	X(TO_DEVICE, "toDevice")                                                                       \
-	X(DEVICE_ID, "Device Id")                                                                      \
-	X(DEVICE_TYPE, "Device Type")                                                                  \
-	X(TOTAL_ALLOCATED, "Total Allocated")                                                          \
-	X(TOTAL_RESERVED, "Total Reserved")                                                            \
-	X(COLLECTIVE, "Collective name")                                                               \
-	X(COLLECTIVE_TYPE, "dtype")                                                                    \
-	X(GROUP_SIZE, "Group size")                                                                    \
-	X(IN_ELEMENTS, "In msg nelems")                                                                \
-	X(OUT_ELEMENTS, "Out msg nelems")                                                              \
-	X(SEQUENCE, "Seq")                                                                             \
-	X(INPUT_DIMS, "Input Dims")                                                                    \
-	X(INPUT_DIMS_2020, "Input dims")                                                               \
-	X(INPUT_TYPES, "Input type")                                                                   \
-	X(CONCRETE_INPUTS, "Concrete Inputs")                                                          \
-	X(CALL_STACK, "Call stack") /* "train.py(54): step;main.py(9): main", innermost frame first */ \
-	X(RANK, "rank")		    /* in files that TraceFuse merged from several ranks */            \
-	X(GRID_X, "grid_x")	    /* this key and the next five are ONNX Runtime's */                \
-	X(GRID_Y, "grid_y")                                                                            \
-	X(GRID_Z, "grid_z")                                                                            \
-	X(BLOCK_X, "block_x")                                                                          \
-	X(BLOCK_Y, "block_y")                                                                          \
-	X(BLOCK_Z, "block_z")                                                                          \
-	X(CORRELATION_ID, "correlation_id") /* this key and the next four are of XLA's profiler */     \
-	X(KERNEL_DETAILS, "kernel_details")                                                            \
-	X(COPY_DETAILS, "memcpy_details")                                                              \
-	X(SET_DETAILS, "memset_details")                                                               \
-	X(STEP, "step_num")                                                                            \
+/*
+ * Keys of an event that are read: those before "args" are the event's own, those after it are inside "args".
+ */
+#define KWHY_KINETO_FIELDS(X)                                                                              \
+	X(PH, "ph")                                                                                        \
+	X(CAT, "cat")                                                                                      \
+	X(NAME, "name")                                                                                    \
+	X(PID, "pid")                                                                                      \
+	X(TID, "tid")                                                                                      \
+	X(TS, "ts")                                                                                        \
+	X(DUR, "dur")                                                                                      \
+	X(ARGS, "args")                                                                                    \
+	X(DEVICE, "device")                                                                                \
+	X(CONTEXT, "context")                                                                              \
+	X(STREAM, "stream")                                                                                \
+	X(CORRELATION, "correlation")                                                                      \
+	X(BYTES, "bytes")                                                                                  \
+	X(GRID, "grid")                                                                                    \
+	X(BLOCK, "block")                                                                                  \
+	X(REGISTERS, "registers per thread")                                                               \
+	X(SHARED, "shared memory")                                                                         \
+	X(GRAPH_NODE, "graph node id")                                                                     \
+	X(PROCESS, "process")                                                                              \
+	X(COPY_KIND, "kind") /* direction of a copy in traces of ROCm: "DtoD" */                           \
+	X(FROM_DEVICE, "fromDevice")                                                                       \
+	X(TO_DEVICE, "toDevice")                                                                           \
+	X(DEVICE_ID, "Device Id")                                                                          \
+	X(DEVICE_TYPE, "Device Type")                                                                      \
+	X(TOTAL_ALLOCATED, "Total Allocated")                                                              \
+	X(TOTAL_RESERVED, "Total Reserved")                                                                \
+	X(COLLECTIVE, "Collective name")                                                                   \
+	X(COLLECTIVE_TYPE, "dtype")                                                                        \
+	X(GROUP_SIZE, "Group size")                                                                        \
+	X(IN_ELEMENTS, "In msg nelems")                                                                    \
+	X(OUT_ELEMENTS, "Out msg nelems")                                                                  \
+	X(SEQUENCE, "Seq")                                                                                 \
+	X(INPUT_DIMS, "Input Dims")                                                                        \
+	X(INPUT_DIMS_2020, "Input dims")                                                                   \
+	X(INPUT_TYPES, "Input type")                                                                       \
+	X(CONCRETE_INPUTS, "Concrete Inputs")                                                              \
+	X(CALL_STACK, "Call stack") /* "train.py(54): step;main.py(9): main", innermost frame first */     \
+	X(RANK, "rank")	    /* rank of the event, in files that TraceFuse merged from several ranks */     \
+	X(GRID_X, "grid_x") /* this key and the next five are written by ONNX Runtime */                   \
+	X(GRID_Y, "grid_y")                                                                                \
+	X(GRID_Z, "grid_z")                                                                                \
+	X(BLOCK_X, "block_x")                                                                              \
+	X(BLOCK_Y, "block_y")                                                                              \
+	X(BLOCK_Z, "block_z")                                                                              \
+	X(CORRELATION_ID, "correlation_id") /* this key and the next four are written by XLA's profiler */ \
+	X(KERNEL_DETAILS, "kernel_details")                                                                \
+	X(COPY_DETAILS, "memcpy_details")                                                                  \
+	X(SET_DETAILS, "memset_details")                                                                   \
+	X(STEP, "step_num")                                                                                \
 	X(LABEL, "label of a track") /* the key "name" inside the "args" of metadata */
 
 enum kwhy_kineto_field {
@@ -114,8 +118,8 @@ struct kwhy_kineto_event {
 	const char *text;
 	uint64_t text_offset; /* offset of `text` in the whole file, bytes */
 	uint32_t at;	      /* offset of the event's '{' in `text`, bytes */
-	char phase;	 /* field "ph": 'X' a whole slice, 'B' and 'E' its begin and end, ...; NUL: missing */
-	bool streamless; /* the trace does not distinguish streams */
+	char phase;	 /* field "ph": 'X' a whole slice, 'B' its begin, 'E' its end, ...; NUL: missing */
+	bool streamless; /* the trace does not say on which stream work ran */
 	enum kwhy_kineto_kind kind;
 	uint64_t seen;
 	struct kwhy_kineto_span field[KWHY_KINETO_FIELD_COUNT];

@@ -14,7 +14,7 @@
 struct kwhy_kineto_meta {
 	bool has_base, stopped_early;
 	int64_t base_unix_ns;
-	uint32_t rank, world_size; /* rank KWHY_NONE, world_size 0: unknown */
+	uint32_t rank, world_size; /* KWHY_NONE and 0: unknown */
 	const char *schema;	   /* version of the schema, in the recording's arena; NULL: not stated */
 	struct kwhy_device *devices;
 	size_t device_count, device_capacity;
@@ -28,27 +28,27 @@ struct kwhy_kineto_meta {
  * args of each event. Each group has a process of the recording and devices of its own.
  */
 struct kwhy_kineto_group {
-	uint32_t process,
-		rank; /* process of the recording; rank that the file states, KWHY_NONE: it states none */
+	uint32_t process, rank; /* process: the group's process in the recording; rank: the rank that the file
+				   states, KWHY_NONE: none */
 };
 
 struct kwhy_kineto_groups {
 	struct kwhy_kineto_group *items;
-	size_t count, capacity; /* count 0: the file is of a single rank */
-	struct kwhy_track_map by_key,
-		by_pid; /* from label or rank, and from process number, to an index in items */
+	size_t count, capacity;		      /* count 0: the file is from a single rank */
+	struct kwhy_track_map by_key, by_pid; /* by_key: from a label or rank to an index in `items`; by_pid:
+						 from a process number to an index in `items` */
 };
 
 /* The process or device that a field of an event names. */
 struct kwhy_kineto_place {
-	uint32_t group; /* index of its group; 0 if the file has no groups */
+	uint32_t group; /* index of the process's group; 0 if the file has no groups */
 	bool numbered;
-	int64_t number; /* its number, without the group's label; -1: it has no number */
+	int64_t number; /* number of the process or device, without the group's label; -1: it has no number */
 };
 
 /* Names of processes and threads, which metadata events state. */
 struct kwhy_kineto_labels {
-	struct kwhy_track_map by_track; /* from a process or thread to a name of the recording */
+	struct kwhy_track_map by_track; /* from a process or thread to its name in the recording */
 };
 
 /* Slices that have begun and not ended, while the file is read (kineto/halves.c). */
@@ -59,11 +59,13 @@ struct kwhy_kineto_halves {
 	size_t count, capacity, open;
 };
 
-/* Number of events that are not understood, by a name for their kind (kineto/unknown.c). */
+/*
+ * Number of events of one kind that kwhy does not understand, with a name for that kind (kineto/unknown.c).
+ */
 enum { KWHY_KINETO_UNKNOWN_MAX = 32 };
 struct kwhy_kineto_unknown {
 	struct {
-		uint32_t name; /* name of their category, or of their process */
+		uint32_t name; /* name of the events' category, or of their process */
 		uint64_t events;
 	} kinds[KWHY_KINETO_UNKNOWN_MAX];
 	size_t count;
@@ -84,11 +86,11 @@ struct kwhy_kineto_file {
 	struct kwhy_recording *recording;
 	const char *path; /* in the recording's arena */
 	bool partial, chooses_clock;
-	bool is_xla; /* XLA's profiler wrote the file, for JAX or TensorFlow */
+	bool is_xla; /* XLA's profiler wrote the file, from JAX or TensorFlow */
 	struct kwhy_collectives *collectives;
 	struct kwhy_kineto_words words;
-	unsigned char *
-		collective_of_name; /* for each name, 0: not matched yet, 1: no collective, 2: a collective */
+	unsigned char
+		*collective_of_name; /* by name: 0: not matched yet, 1: no collective, 2: a collective */
 	size_t collective_capacity;
 	struct kwhy_kineto_meta meta;
 	struct kwhy_kineto_counts counts;
@@ -97,23 +99,22 @@ struct kwhy_kineto_file {
 	struct kwhy_kineto_halves halves;
 	struct kwhy_kineto_unknown unknown;
 	struct kwhy_track_map devices, streams,
-		threads; /* from numbers in the file to rows of the recording */
+		threads; /* maps from numbers in the file to rows of the recording */
 	/*
 	 * From process numbers to processes, if the file lists processes. Empty: all events are of one
 	 * process, as in PyTorch's files.
 	 */
 	struct kwhy_track_map processes;
 	uint32_t source, process;
-	struct kwhy_row_counts first; /* from there on the rows are of this file */
+	struct kwhy_row_counts first; /* the recording's rows from these numbers on come from this file */
 	/* The name of the last copy and what it means; many copies in a row have one name. */
 	uint32_t copy_name;
 	struct kwhy_activity copy;
 };
 
 /*
- * In kineto/names.c. kwhy_kineto_name() adds a name to the recording, with its escapes decoded. The other
- * functions do the same for names of calls, without a version suffix such as "_v11060", and find collectives
- * by name.
+ * In kineto/names.c. kwhy_kineto_name() adds a name, with its escapes decoded, to the recording. The other
+ * functions add the name of a call without a version suffix such as "_v11060", and find collectives by name.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_name(struct kwhy_kineto_file *file, const char *bytes,
 	size_t length, uint32_t *out_name, struct kwhy_error *error);
@@ -126,8 +127,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_kineto_is_collective(
 void kwhy_kineto_copy_read(const char *name, struct kwhy_activity *activity);
 
 /*
- * In kineto/source.c: the source location of a Python frame. "train.py(54): step" has a file, a line and a
- * name. A name without a file, "<built-in method item of Tensor object at 0x7f>", is kept without the
+ * In kineto/source.c: the source location of a Python frame. The text "train.py(54): step" has a file, a line
+ * and a name. A name without a file, "<built-in method item of Tensor object at 0x7f>", is kept without the
  * address. `name` and `file` are names of the recording; 0: unknown.
  */
 struct kwhy_kineto_source {
@@ -137,7 +138,7 @@ struct kwhy_kineto_source {
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_source_read(struct kwhy_kineto_file *file, const char *bytes,
 	size_t length, struct kwhy_kineto_source *out, struct kwhy_error *error);
 /*
- * Gives the innermost frame of a "Call stack" that is not of a library. If all are, it gives the innermost
+ * Gets the innermost frame of a "Call stack" that is not from a library. If all are, it gets the innermost
  * frame.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_source_of_stack(struct kwhy_kineto_file *file, const char *bytes,
@@ -158,7 +159,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_kineto_row_add(
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_meta_read(struct kwhy_kineto_file *file,
 	struct kwhy_kineto_span key, struct kwhy_kineto_walk walk, struct kwhy_error *error);
 
-/* In kineto/groups.c: the ranks of a merged file. */
+/* In kineto/groups.c: functions for the ranks of a merged file. */
 void kwhy_kineto_groups_done(struct kwhy_kineto_groups *groups);
 /* A hash of a text, used as the number of a track that has a text in place of a number. */
 int64_t kwhy_kineto_text_key(const char *bytes, size_t length);
@@ -173,14 +174,14 @@ KWHY_MUST_USE enum kwhy_status kwhy_kineto_groups_finish(
 	struct kwhy_kineto_file *file, struct kwhy_error *error);
 
 /*
- * Member `c` of the keys of `devices`: what `a` is, the device's number, or the number of the process that
- * stands for a device.
+ * Values of member `c` of the keys in the map `devices`. They say what `a` is: the device's number, or the
+ * number of the process that stands for a device.
  */
 enum { KWHY_KINETO_DEVICE_BY_NUMBER, KWHY_KINETO_DEVICE_BY_PROCESS };
 
 /*
- * In kineto/ids.c. They give the row of the recording for a device, stream or thread that an event names, and
- * add it if it is new.
+ * In kineto/ids.c. These functions return the recording's row for a device, stream or thread that an event
+ * names, and add the row if it is new.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_device(struct kwhy_kineto_file *file, struct kwhy_track_key key,
 	int64_t index, uint32_t *out, struct kwhy_error *error);
@@ -219,7 +220,7 @@ void kwhy_kineto_halves_done(struct kwhy_kineto_halves *halves);
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_half_add(
 	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error);
 
-/* In kineto/by_track.c and kineto/unitrace.c: add events of other profilers. */
+/* In kineto/by_track.c and kineto/unitrace.c: functions that add events of other profilers. */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_by_track_add(
 	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_unitrace_add(
@@ -236,7 +237,7 @@ void kwhy_kineto_unknown_list(const struct kwhy_kineto_file *file, struct kwhy_t
 /* In kineto/finish.c: sets clock, ranks, devices and notes when the whole file has been read. */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_finish(struct kwhy_kineto_file *file, struct kwhy_error *error);
 
-/* In kineto/notes.c: adds notes on what this file cannot show and on what is unusual in it. */
+/* In kineto/notes.c: adds notes on what this file does not show and on what is unusual in it. */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_notes(struct kwhy_kineto_file *file, struct kwhy_error *error);
 
 #endif

@@ -65,8 +65,8 @@ static enum kwhy_status set_ranks(struct kwhy_kineto_file *file, struct kwhy_err
 }
 
 /*
- * Replaces the file's device numbers in rows of memory by the recording's. Rows of devices without activities
- * are removed.
+ * Replaces device numbers of the file by those of the recording in rows about memory. Rows about devices
+ * without activities are removed.
  */
 static void settle_memory(struct kwhy_kineto_file *file)
 {
@@ -100,7 +100,7 @@ static enum kwhy_status set_source(struct kwhy_kineto_file *file, struct kwhy_er
 }
 
 /*
- * Refuses a file that has no work of a device and events that were not understood, because these may be the
+ * Refuses a file that has no work of a device but events that were not understood, because these may be that
  * work.
  */
 static enum kwhy_status check_work(struct kwhy_kineto_file *file, struct kwhy_error *error)

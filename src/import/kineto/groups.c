@@ -9,7 +9,7 @@
 
 enum { GROUPS_MAX = 65536 };
 
-/* What the key of a group is: the hash of a label, or a rank. */
+/* Kinds of keys of groups: the hash of a label, or a rank. */
 enum { BY_LABEL, BY_RANK };
 
 void kwhy_kineto_groups_done(struct kwhy_kineto_groups *groups)
@@ -20,7 +20,7 @@ void kwhy_kineto_groups_done(struct kwhy_kineto_groups *groups)
 	*groups = (struct kwhy_kineto_groups){0};
 }
 
-/* The 64-bit hash FNV-1a. Two texts with one hash would make one track of two. */
+/* The 64-bit hash FNV-1a. Two texts with the same hash would be taken for one track. */
 int64_t kwhy_kineto_text_key(const char *bytes, size_t length)
 {
 	uint64_t hash = 0xCBF29CE484222325u;
@@ -32,7 +32,7 @@ int64_t kwhy_kineto_text_key(const char *bytes, size_t length)
 
 /*
  * The rank that a label states: the only number in it, as in "[TP03]" and "rank 3". A label with several
- * numbers, as "[TP00-DP01]", has a position in several dimensions and states no rank.
+ * numbers, such as "[TP00-DP01]", states positions in several dimensions of parallelism and no rank.
  */
 static uint32_t rank_of_label(const char *label, size_t length)
 {
@@ -159,7 +159,7 @@ uint32_t kwhy_kineto_group_of(const struct kwhy_kineto_file *file, uint32_t proc
 	return 0;
 }
 
-/* Whether each group states a rank, and no two the same. */
+/* Whether each group states a rank and all ranks differ. */
 static bool are_ranked(const struct kwhy_kineto_groups *groups)
 {
 	struct kwhy_track_map seen = {0};

@@ -14,7 +14,7 @@ enum {
 };
 
 /*
- * An open slice with the fields of its begin. Their text is a copy, because the window of the file moves on.
+ * An open slice with the fields of its begin. Their text is copied, because the window moves on in the file.
  */
 struct kwhy_kineto_half {
 	struct kwhy_kineto_half *outer;
@@ -38,8 +38,8 @@ void kwhy_kineto_halves_done(struct kwhy_kineto_halves *halves)
 }
 
 /*
- * Copies the text of a field into the slice. Comparing words reads beyond a text, so readable bytes follow
- * it.
+ * Copies the text of a field into the slice. Functions that compare words read beyond the end of a text, so
+ * readable bytes follow it.
  */
 static enum kwhy_status append(struct kwhy_kineto_half **half, enum kwhy_kineto_field field, const char *text,
 	size_t length, struct kwhy_error *error)
@@ -139,7 +139,7 @@ static enum kwhy_status set_duration(
 		!kwhy_kineto_event_has(end, KWHY_KINETO_FIELD_TS) ||
 		kwhy_kineto_number_time((*half)->text + from.at, from.length, &start_ns) ||
 		kwhy_kineto_number_time(end->text + to.at, to.length, &end_ns))
-		return KWHY_OK; /* adding the row then reports the missing time */
+		return KWHY_OK; /* the missing time is reported when the row is added */
 	length_ns = end_ns - start_ns;
 	snprintf(text, sizeof(text), "%s%lld.%03lld", length_ns < 0 ? "-" : "", llabs(length_ns) / 1000,
 		llabs(length_ns) % 1000);

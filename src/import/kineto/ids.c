@@ -12,8 +12,8 @@
 enum { DEVICES_MAX = 1024 };
 
 /*
- * Reads the stream from the field "tid": "stream 7" in traces of 2021, otherwise 7 or "7". False: it holds no
- * number.
+ * Reads the stream from the field "tid": "stream 7" in traces of 2021, otherwise 7 or "7". False: the field
+ * has no number.
  */
 static bool stream_of_tid(const struct kwhy_kineto_event *event, int64_t *out)
 {
@@ -134,7 +134,7 @@ enum kwhy_status kwhy_kineto_find_stream(struct kwhy_kineto_file *file, const st
 	return kwhy_kineto_stream(file, &stream, out, error);
 }
 
-/* Gives the thread of an event. All thread ids of a process that are no numbers count as one thread, -1. */
+/* Gives the thread of an event. Thread ids that are not numbers count as one thread, -1, of their process. */
 enum kwhy_status kwhy_kineto_find_thread(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	uint32_t *out, struct kwhy_error *error)
 {

@@ -10,7 +10,9 @@ static const char events_key[] = "\"traceEvents\"";
 
 enum { WINDOW_BYTES = 1 << 18, KEY_BYTES = sizeof(events_key) - 1 };
 
-/* Whether the file's text has the key of the list of events; metadata of any length may precede it. */
+/*
+ * Whether the file's text contains the key of the list of events; metadata of any length may come before it.
+ */
 static bool has_key(struct kwhy_input *input, char *window)
 {
 	struct kwhy_error unused;

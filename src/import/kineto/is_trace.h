@@ -7,8 +7,8 @@
 
 /*
  * Whether JSON is a trace in Chrome's format, as opposed to a configuration or a result of a program: it has
- * a list "traceEvents", or is a list of events. `head` holds the first `length` bytes of the text, whose
- * first one that is not blank is '{' or '['. More of the file is read where the head does not decide.
+ * a list "traceEvents", or is a list of events. `head` has the first `length` bytes of the text, which begins
+ * with '{' or '[' after blanks. If these bytes do not decide, more of the file is read.
  */
 bool kwhy_kineto_is_trace(const char *path, const unsigned char *head, size_t length);
 

@@ -22,8 +22,8 @@ enum position {
 };
 
 /*
- * Number of errors of JSON's grammar that are skipped with `partial`. At the next one the file is treated as
- * ending.
+ * Number of syntax errors in the JSON that are skipped with `partial`. At the next one the file is treated as
+ * if it ended.
  */
 enum { BREAKS_MAX = 10000 };
 
@@ -35,13 +35,13 @@ struct document {
 	enum position position;
 	bool in_object; /* the top value is an object, not a list of events */
 	bool has_events;
-	bool has_phase; /* an object of the list of events has a member "ph", as all events have */
-	bool seeking;	/* the text is not valid JSON, and the next event is searched for */
-	bool resumed;	/* the next window begins with an event, or with the end of the list of events */
-	bool stopped;	/* no more of the file is read */
-	bool is_cut;	/* the file ends early or is broken where reading stopped */
+	bool has_phase; /* at least one object in the list of events has a member "ph", as events have */
+	bool seeking; /* the text is not valid JSON, and the start of the next event is being searched for */
+	bool resumed; /* the next window begins with an event, or with the end of the list of events */
+	bool stopped; /* no more of the file is to be read */
+	bool is_cut;  /* the file ends early, or is not valid JSON where reading stopped */
 	struct kwhy_error *error;
-	enum kwhy_status status; /* failure that is no error of the grammar */
+	enum kwhy_status status; /* failure that is not a syntax error */
 };
 
 static uint64_t position_of(const struct document *document, size_t at)
@@ -56,7 +56,7 @@ static bool fail(struct document *document, enum kwhy_status status)
 }
 
 /*
- * Handles the status of reading an item. An unusable item is an error, or with `partial` it is counted and
+ * Handles the result of reading an item. An unusable item is an error or, with `partial`, it is counted and
  * skipped.
  */
 static bool pass_over(struct document *document, enum kwhy_status status)
@@ -283,8 +283,8 @@ static enum kwhy_status fail_grammar(struct document *document, size_t at, const
 }
 
 /*
- * Handles text that is not valid JSON. In the list of events, reading continues at the next event; elsewhere
- * there is no place where it could continue.
+ * Handles text that is not valid JSON. Inside the list of events, reading continues at the next event;
+ * elsewhere it cannot continue.
  */
 static enum kwhy_status break_off(struct document *document, size_t at, size_t *out_used)
 {
@@ -297,7 +297,8 @@ static enum kwhy_status break_off(struct document *document, size_t at, size_t *
 	if (!among_events || document->file->counts.breaks > BREAKS_MAX)
 		return note_truncated(document, position_of(document, at), "the text is broken");
 	if (*out_used != at ||
-		document->walk.text[at] != ']') /* a ']' here only means that a superfluous ',' precedes it */
+		document->walk.text[at] !=
+			']') /* a ']' at this place only means that a superfluous ',' comes before it */
 		document->seeking = !kwhy_kineto_window_resume(&document->window, at, out_used);
 	document->resumed = true;
 	document->position = AT_EVENT;
@@ -364,7 +365,7 @@ static enum kwhy_status walk_window(struct document *document, size_t *out_used)
 	return KWHY_OK;
 }
 
-/* Refuses, without `partial`, a text in which bytes were replaced, because they are not valid JSON. */
+/* Without `partial`, refuses a text in which bytes had to be replaced because they are not valid JSON. */
 static enum kwhy_status check_mended(struct document *document)
 {
 	if (document->window.mended == 0 || document->file->partial)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A value as text, and a walk that is before it. It is valid JSON. */
+/* A value as text, and a walk positioned before it. The value is valid JSON. */
 struct value {
 	const char *text;
 	size_t length;
@@ -26,7 +26,7 @@ static bool is_key(const struct member *member, const char *key)
 	return member->key_length == strlen(key) && !memcmp(member->key, key, member->key_length);
 }
 
-/* Moves the walk into an object or array. False: the value is of another type or is empty. */
+/* Moves the walk into an object or array. False: the value has another type or is empty. */
 static bool enter(struct kwhy_kineto_walk *walk, char open)
 {
 	if (kwhy_kineto_walk_peek(walk) != open)
@@ -260,7 +260,7 @@ static enum kwhy_status read_distributed(
 	return KWHY_OK;
 }
 
-/* Sum of the numbers that follow each occurrence of `words` in a text of Kineto's log. */
+/* Sum of the numbers that follow the occurrences of `words` in a message of Kineto's log. */
 static uint64_t logged(const char *text, size_t length, const char *words)
 {
 	size_t skip = strlen(words);

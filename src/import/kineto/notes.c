@@ -105,7 +105,9 @@ static enum kwhy_status on_digits(struct kwhy_kineto_file *file, struct kwhy_err
 		file->path);
 }
 
-/* Counts the file's launches of graphs. Each name is searched once, since there are few names and many calls.
+/*
+ * Counts the launches of graphs in the file. Each name is examined once, because there are few names and many
+ * calls.
  */
 static enum kwhy_status count_graph_launches(
 	const struct kwhy_kineto_file *file, uint64_t *out, struct kwhy_error *error)

@@ -6,8 +6,9 @@
 /* The digits of a decimal number without leading zeros, and where its point is. */
 struct decimal {
 	char digits[40];
-	int count;     /* number of digits kept; later digits do not change a result that fits an int64 */
-	int64_t point; /* digits before the point; below 0: zeros between point and digits */
+	int count; /* number of digits that are kept; more digits cannot change a result that fits an int64 */
+	int64_t point; /* number of digits before the point; below 0: number of zeros between the point and
+			  the digits */
 	bool negative;
 };
 
@@ -34,7 +35,7 @@ static const char *read_digits(struct decimal *decimal, const char *at, const ch
 	return at;
 }
 
-/* Reads an exponent, up to a million: with a larger one the value is 0 or too large anyway. */
+/* Reads an exponent of at most a million; with a larger one the value is 0 or too large in any case. */
 static const char *read_exponent(struct decimal *decimal, const char *at, const char *end)
 {
 	const char *first;
@@ -112,9 +113,9 @@ static enum kwhy_kineto_number scaled(const char *text, size_t length, unsigned 
 }
 
 /*
- * Reads digits up to the first other character, eight at a time while there are as many: neighbouring digits
- * are added in pairs, then the pairs in fours, then the fours. *value wraps after 19 digits. Returns where it
- * stopped.
+ * Reads digits up to the first other character. As long as there are eight, it converts eight at a time:
+ * adjacent digits are combined to pairs, pairs to groups of four, and these to eight digits. *value wraps
+ * after 19 digits. Returns where it stopped.
  */
 static size_t read_whole(const char *text, size_t at, size_t length, uint64_t *value)
 {

@@ -9,11 +9,11 @@
 /*
  * Reads numbers of a JSON text as integers, from their decimal digits, because a double is not exact enough
  * for a Unix time in nanoseconds. The text may be in quotes. Fractions of the unit are rounded to nearest,
- * halves away from zero: 0.7679999999999999 us, which scripts write for 0.768, is 768 ns.
+ * halves away from zero: 0.7679999999999999 us, which some scripts write for 0.768 us, becomes 768 ns.
  */
 enum kwhy_kineto_number {
 	KWHY_KINETO_NUMBER_OK,
-	KWHY_KINETO_NUMBER_NONE, /* no number: letters, NaN or an empty text */
+	KWHY_KINETO_NUMBER_NONE, /* the text is no number: letters, NaN or empty */
 	KWHY_KINETO_NUMBER_LARGE /* the number is out of range */
 };
 

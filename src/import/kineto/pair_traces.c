@@ -17,7 +17,7 @@ enum { PATH_BYTES = 4096, CONFIGS_MAX = 1 << 16 };
 struct transfer {
 	uint32_t config, source, target, repetition, rank;
 	uint64_t bytes;
-	int64_t start_unix_ns, end_unix_ns; /* start and end of the range */
+	int64_t start_unix_ns, end_unix_ns; /* start and end of the transfer's range */
 	double device_s; /* time of the kernels launched in the range; NAN: the trace has none */
 };
 
@@ -26,7 +26,8 @@ struct reader {
 	struct kwhy_pairs *pairs;
 	struct transfer *transfers;
 	size_t count, space;
-	size_t left_out; /* number of samples that were left out because their configuration was full */
+	size_t left_out; /* number of samples that were left out because their configuration had enough
+			    samples */
 	bool has_device;
 };
 
@@ -287,7 +288,7 @@ static enum kwhy_status check_sides(const struct reader *reader, const struct kw
 
 /*
  * Adds a transfer as a sample. Its time is the shorter time of the two sides' kernels; without kernels it is
- * that of the sender's range.
+ * the length of the sender's range.
  */
 static enum kwhy_status add_sample(
 	struct reader *reader, const struct transfer *sides, size_t count, struct kwhy_error *error)

@@ -223,7 +223,7 @@ static void read_launch_shape(const struct kwhy_kineto_event *event, struct kwhy
 	row->shared_bytes = (uint32_t)number_below(event, FIELD(SHARED), KWHY_NONE, KWHY_NONE);
 }
 
-/* The other device of a copy between devices. */
+/* The other device in a copy between devices. */
 static uint16_t peer_of(const struct kwhy_kineto_event *event)
 {
 	int64_t own = number_below(event, FIELD(DEVICE), INT32_MAX, -1);
@@ -234,8 +234,8 @@ static uint16_t peer_of(const struct kwhy_kineto_event *event)
 }
 
 /*
- * Sets direction and memory kinds of a copy by its name. If the copy before it had the same name, that result
- * is used again.
+ * Sets direction and memory kinds of a copy by its name. If the previous copy had the same name, its result
+ * is reused.
  */
 static void read_copy(
 	struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, struct kwhy_activity *row)
@@ -355,7 +355,7 @@ static enum kwhy_status add_range(
 }
 
 /*
- * Reads a host range. An operator without usable times is skipped and not refused, because the activities of
+ * Reads a host range. An operator without usable times is skipped and is no error, because the activities of
  * devices are complete without it.
  */
 static enum kwhy_status read_host_range(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,

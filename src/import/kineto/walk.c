@@ -5,7 +5,7 @@
 
 enum value_class { CLASS_NONE, CLASS_SCALAR, CLASS_WORD, CLASS_OBJECT, CLASS_ARRAY };
 
-/* Class of a value by its first byte. A '-' may begin a number or the word -Infinity. */
+/* The type of a value by its first byte. A '-' may begin a number or the word -Infinity. */
 static const unsigned char class_of[256] = {
 	['"'] = CLASS_SCALAR,
 	['0' ... '9'] = CLASS_SCALAR,
@@ -20,7 +20,7 @@ static bool skip_value(struct kwhy_kineto_walk *walk, unsigned depth);
 
 /*
  * Skips one of JSON's words true, false and null, or a word that printf() and Python write for infinity or
- * NaN. Readers of numbers refuse the latter.
+ * NaN. Functions that read numbers refuse these words.
  */
 static bool skip_word(struct kwhy_kineto_walk *walk)
 {

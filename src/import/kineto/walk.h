@@ -8,13 +8,13 @@
 
 /*
  * Moves over the tokens of a JSON text (json_bridge.h) and checks its grammar. Escapes in strings and digits
- * of numbers are not checked here but by those who use them. A NUL follows the text, and the last token is at
- * it. No rule of the grammar accepts it, so a walk always stops there.
+ * of numbers are checked by the functions that read them. A NUL follows the text, and the last token is that
+ * NUL. No rule of the grammar accepts it, so a walk always stops there.
  */
 struct kwhy_kineto_walk {
 	const char *text;
 	const uint32_t *token; /* the next token */
-	const char *fault;     /* what the grammar requires at *token, if the walk stopped there */
+	const char *fault;     /* what the grammar required at *token, if the walk stopped there */
 };
 
 /* A part of the text, from offset `at` on. */
@@ -24,7 +24,7 @@ struct kwhy_kineto_span {
 
 /* Largest depth of nested values; deeper values are refused. */
 #define KWHY_KINETO_DEPTH_MAX 512
-/* What was expected where the values are nested deeper. */
+/* What the message says was expected where values are nested deeper. */
 #define KWHY_KINETO_LESS_DEEP "a value that is nested less deeply"
 
 static inline char kwhy_kineto_walk_peek(const struct kwhy_kineto_walk *walk)

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * WINDOW_BYTES of text and their tokens fit a second-level cache. SMALL_BYTES is the size of windows after an
- * error of the grammar. PAD_BYTES follow the text, for a NUL and for vector instructions that read beyond it.
+ * WINDOW_BYTES of text and their tokens fit a second-level cache. SMALL_BYTES is the size of windows after a
+ * syntax error. PAD_BYTES follow the text, for a NUL and for vector instructions that read beyond it.
  */
 enum { WINDOW_BYTES = 1 << 20, SMALL_BYTES = 16 << 10, PAD_BYTES = 64 };
 
@@ -29,8 +29,8 @@ static size_t string_end(const char *text, size_t size, size_t at)
 }
 
 /*
- * The last offset up to which tokens are certainly complete: not inside a string, number or word. This reads
- * every byte, so it is used only for texts without line ends and without `}, {"`.
+ * The last offset that is certainly not inside a string, number or word. Finding it reads every byte, so it
+ * is done only for texts without line ends and without `}, {"`.
  */
 static size_t exact_cut(const char *text, size_t size)
 {
@@ -44,7 +44,7 @@ static size_t exact_cut(const char *text, size_t size)
 			cut = at + 1;
 		}
 		at += at < size &&
-			text[at] == '\\'; /* escapes count outside of strings, too, as in simdjson */
+			text[at] == '\\'; /* an escape is skipped even outside of strings, as in simdjson */
 	}
 	return cut;
 }
@@ -68,7 +68,7 @@ static size_t boundary_at(const char *text, size_t size, size_t at, const char *
 	return *wanted ? 0 : found;
 }
 
-/* Offset after the last '}' that probably ends an event; 0: the last 256 of them do not. */
+/* Offset after the last '}' that probably ends an event; 0: none of the last 256 '}' does. */
 static size_t boundary_cut(const char *text, size_t size)
 {
 	size_t end = size;
@@ -87,8 +87,8 @@ static size_t boundary_cut(const char *text, size_t size)
 
 /*
  * An offset near the end of the text that is probably not inside a string: after a line end, which no string
- * contains, or after the '}' of `}, {"`, which few strings contain. The indexing finds out if it is inside
- * one.
+ * contains, or after the '}' of `}, {"`, which few strings contain. If it is inside one after all, indexing
+ * notices that.
  */
 static size_t probable_cut(const char *text, size_t size)
 {
@@ -247,8 +247,8 @@ static enum kwhy_json_index_result index_text(struct kwhy_kineto_window *window)
 }
 
 /*
- * Finds the tokens up to window->cut. If that is inside a string, it is moved to the string's start. Bytes
- * that JSON forbids are replaced.
+ * Finds the tokens up to window->cut. If window->cut is inside a string, it is moved to the string's start.
+ * Bytes that JSON does not allow are replaced.
  */
 static enum kwhy_status index_window(struct kwhy_kineto_window *window, struct kwhy_error *error)
 {
@@ -296,7 +296,7 @@ enum kwhy_status kwhy_kineto_window_next(
 
 /*
  * Offset at which reading continues after the '}' of an event: at the next event, or at the end of the list
- * of events, which a key or the end of the file follows. 0: other text follows.
+ * of events, if a key or the end of the file follows it. 0: neither follows.
  */
 static size_t resume_at(const char *text, size_t size, size_t brace)
 {

@@ -11,8 +11,8 @@
 
 /*
  * A part of a JSON file with its tokens. It moves over the file from front to back, so that memory does not
- * grow with the file. The tokens never end inside a string. A value that is incomplete in a window is read
- * again from its start in the next window, which may be larger.
+ * grow with the file. Its end is never inside a string. A value that is incomplete in a window is read again
+ * from its start in the next window, which may be larger.
  */
 struct kwhy_kineto_window {
 	struct kwhy_ahead *input;
@@ -23,22 +23,23 @@ struct kwhy_kineto_window {
 	char *buffer;
 	size_t capacity;
 	size_t begin,
-		end;  /* bytes [begin, end) of the buffer have been read from the file and not used yet */
-	size_t reach; /* largest number of bytes of which tokens are found */
-	size_t cut;   /* number of bytes of which tokens were found */
+		end;  /* bytes [begin, end) of the buffer have been read from the file but not used yet */
+	size_t reach; /* largest number of bytes in which tokens are searched */
+	size_t cut;   /* number of bytes in which tokens have been found */
 	char saved;   /* the byte at `cut`, which a NUL replaces */
 
 	uint64_t offset; /* offset of `begin` in the file, bytes */
-	bool ended;	 /* the buffer holds the last bytes of the file */
-	bool failed;	 /* `ended` is set because of a failure to read, which `failure` has */
+	bool ended;	 /* the buffer has the last bytes of the file */
+	bool failed;	 /* reading failed, with the error `failure`, so `ended` is set, too */
 	struct kwhy_error failure;
 
 	/*
-	 * Number of bytes in the buffer that JSON forbids and that were replaced: control characters inside
-	 * strings and invalid UTF-8.
+	 * Number of bytes in the buffer that JSON does not allow and that were replaced: control characters
+	 * inside strings, and invalid UTF-8.
 	 */
 	uint64_t mended;
-	uint64_t mended_first; /* offset of the first replaced byte in the file; UINT64_MAX: none replaced */
+	uint64_t mended_first; /* offset in the file of the first replaced byte; UINT64_MAX: none was replaced
+				*/
 
 	const uint32_t *tokens; /* offsets of the tokens from kwhy_kineto_window_text(), bytes */
 	size_t token_count;
@@ -48,8 +49,8 @@ struct kwhy_kineto_window {
 #define KWHY_KINETO_VALUE_MAX_BYTES (64u << 20)
 
 /*
- * Opens a window and takes ownership of the input, also on failure. `partial`: a file that cannot be read
- * further is treated as ending.
+ * Opens a window and takes ownership of the input, also on failure. `partial`: if the file cannot be read
+ * further, it is treated as if it ended there.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_window_open(struct kwhy_kineto_window *window,
 	struct kwhy_input *input, const char *path, bool partial, struct kwhy_error *error);
@@ -75,8 +76,8 @@ bool kwhy_kineto_window_whole(const struct kwhy_kineto_window *window);
 /*
  * Finds in the window where reading may continue after an error of the grammar at `from`: where the next
  * event may begin (`}, {"`), or where the list of events ends (`}]` before a key or '}'). False: the window
- * has neither; search again in the window that begins at *out_at. Later windows are small, because each
- * further error costs one.
+ * has neither; search again in the window that begins at *out_at. After an error windows are small, because
+ * each further error needs a new window.
  */
 bool kwhy_kineto_window_resume(struct kwhy_kineto_window *window, size_t from, size_t *out_at);
 

@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* CUpti_ActivityMemcpyKind; the export's own names for it came late. Arrays are memory of the device. */
+/*
+ * Values of CUpti_ActivityMemcpyKind; only newer exports have a table with their names. Arrays are memory of
+ * the device.
+ */
 static const struct {
 	uint8_t kind;
 	const char *name;
@@ -25,7 +28,7 @@ static const struct {
 	[13] = {KWHY_COPY_D2D, "UVM DtoD"},
 };
 
-/* ENUM_CUDA_MEM_KIND of the export. */
+/* Values of the export's table ENUM_CUDA_MEM_KIND. */
 static const struct {
 	uint8_t kind;
 	const char *name;
@@ -46,7 +49,7 @@ enum {
 	MEMORY_UNKNOWN = 7
 };
 
-/* A number below `count`; `otherwise` for anything else. */
+/* A number below `count`; any other value becomes `otherwise`. */
 static size_t index_below(const struct kwhy_sqlite_rows *rows, size_t column, size_t count, size_t otherwise)
 {
 	int64_t value;
@@ -97,7 +100,7 @@ static const struct kwhy_sqlite_column copy_columns[COPY_COLUMN_COUNT] = {
 	[COPY_NODE] = {"graphNodeId", NULL},
 };
 
-/* The name that Kineto gives the same copy. */
+/* The name that Kineto uses for the same kind of copy. */
 static enum kwhy_status copy_name(struct kwhy_nsys *nsys, size_t kind, size_t src, size_t dst,
 	uint32_t *out_name, struct kwhy_error *error)
 {
@@ -108,7 +111,7 @@ static enum kwhy_status copy_name(struct kwhy_nsys *nsys, size_t kind, size_t sr
 	return kwhy_names_intern(&nsys->recording->names, name, (size_t)length, out_name, error);
 }
 
-/* The other end of a peer copy: the one that is not the row's device. */
+/* Sets the other device of a peer copy, which is the one that is not the row's device. */
 static void set_peer(struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, uint32_t process,
 	struct kwhy_activity *copy)
 {

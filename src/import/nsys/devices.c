@@ -7,7 +7,8 @@
 #include <string.h>
 
 /*
- * Columns of the devices' properties; the table had another name before, and columns were added and removed.
+ * Columns with properties of devices. The table had another name in older exports, and columns were added and
+ * removed.
  */
 enum gpu_column {
 	GPU_ID,
@@ -48,7 +49,8 @@ static const struct kwhy_sqlite_table gpu_tables[] = {
 };
 
 /*
- * Columns that map a process's device number (CUDA_VISIBLE_DEVICES) to a physical device; since schema 3.20.
+ * Columns that map a process's device number, which depends on CUDA_VISIBLE_DEVICES, to a physical device;
+ * they exist since schema 3.20.
  */
 enum { MAP_GPU, MAP_ORDINAL, MAP_PID, MAP_UUID, MAP_SMS, MAP_COLUMN_COUNT };
 
@@ -62,7 +64,7 @@ static const struct kwhy_sqlite_column map_columns[MAP_COLUMN_COUNT] = {
 
 static const struct kwhy_sqlite_table map_table = {"TARGET_INFO_CUDA_DEVICE", map_columns, MAP_COLUMN_COUNT};
 
-/* A number above 0 that fits 32 bits; 0: unknown. */
+/* Returns a number above 0 that fits 32 bits; other values become 0, which means unknown. */
 static uint32_t figure(const struct kwhy_sqlite_rows *rows, size_t column)
 {
 	int64_t value;
@@ -79,7 +81,7 @@ static struct kwhy_nsys_gpu *find_gpu(struct kwhy_nsys *nsys, int64_t id)
 	return NULL;
 }
 
-/* The GPU with that id, added when it is new; *out NULL: the limit of GPUs is reached. */
+/* The GPU with that id, which is added if it is new; *out NULL: there are too many GPUs. */
 static enum kwhy_status take_gpu(
 	struct kwhy_nsys *nsys, int64_t id, struct kwhy_nsys_gpu **out, struct kwhy_error *error)
 {
@@ -191,7 +193,7 @@ int64_t kwhy_nsys_physical(struct kwhy_nsys *nsys, uint32_t process, int64_t ord
 	return kwhy_track_map_find(&nsys->physical, key, &id) ? (int64_t)id : ordinal;
 }
 
-/* Copies the properties of its GPU to a new device. */
+/* Copies the properties of a device's GPU to a new device. */
 static void describe(struct kwhy_nsys *nsys, struct kwhy_device *device)
 {
 	const struct kwhy_nsys_gpu *gpu = find_gpu(nsys, device->index);
@@ -223,7 +225,7 @@ enum kwhy_status kwhy_nsys_device(struct kwhy_nsys *nsys, const struct kwhy_sqli
 	return status;
 }
 
-/* Gives the positions of the devices from `first` on when sorted by index. */
+/* Writes the positions that the devices from `first` on have when they are sorted by index. */
 static void rank_devices(const struct kwhy_recording *recording, size_t first, uint32_t *place)
 {
 	for (size_t i = first; i < recording->device_count; i++) {

@@ -45,7 +45,7 @@ void kwhy_nsys_export_remove(const struct kwhy_nsys_export *made)
 	rmdir(made->folder);
 }
 
-/* Starts nsys with its output in the log. Returns an errno; 0: it runs. */
+/* Starts nsys with its output redirected to the log. Returns an errno; 0: nsys is running. */
 static int start(const struct kwhy_nsys_export *made, const char *report, pid_t *out_pid)
 {
 	char output[sizeof(made->database) + 16];
@@ -70,7 +70,7 @@ static int start(const struct kwhy_nsys_export *made, const char *report, pid_t 
 	return code;
 }
 
-/* Waits for nsys; false: it took longer and was ended. */
+/* Waits for nsys. False: nsys exceeded the timeout and was killed. */
 static bool finish(pid_t pid, int timeout_ms, int *out_status)
 {
 	int handle = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -90,7 +90,7 @@ static bool finish(pid_t pid, int timeout_ms, int *out_status)
 	return ready != 0;
 }
 
-/* The last line that nsys wrote, which says why it failed. */
+/* The last line of nsys's output, which says why it failed. */
 static void last_line(const struct kwhy_nsys_export *made, char out[3 * LINE_BYTES + 1])
 {
 	char text[LOG_BYTES];

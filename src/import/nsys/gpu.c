@@ -65,8 +65,8 @@ static const struct kwhy_sqlite_column kernel_columns[KERNEL_COLUMN_COUNT] = {
 };
 
 /*
- * The product of three sizes from column `first` on; `unknown` when a size is missing or the product is not
- * below `unknown`.
+ * The product of three sizes, from column `first` on; `unknown` if a size is missing or the product is at
+ * least `unknown`.
  */
 static uint32_t volume(const struct kwhy_sqlite_rows *rows, size_t first, uint32_t unknown)
 {
@@ -110,7 +110,7 @@ static enum kwhy_status kernel_name(struct kwhy_nsys *nsys, const struct kwhy_sq
 	return status;
 }
 
-/* Finds the kind of a kernel, once for each name. */
+/* Finds out whether a kernel is a collective, once for each name. */
 static enum kwhy_status find_kind(
 	struct kwhy_nsys *nsys, uint32_t name, uint8_t *out_kind, struct kwhy_error *error)
 {

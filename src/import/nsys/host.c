@@ -84,7 +84,10 @@ static bool is_range(int64_t type)
 	return type == 59 || type == 60 || type == 70 || type == 71;
 }
 
-/* Length without the number of the operation that PyTorch's ranges carry: "aten::to, op_id = 990347". */
+/*
+ * Length of a name without the operation number that PyTorch appends to its ranges: "aten::to, op_id =
+ * 990347".
+ */
 static size_t without_number(const char *bytes, size_t length)
 {
 	static const char *const tails[] = {", op_id = ", ", seq = "};
@@ -153,7 +156,10 @@ static const struct kwhy_sqlite_column system_columns[SYSTEM_COLUMN_COUNT] = {
 	[SYSTEM_NAME] = {"nameId", NULL},
 };
 
-/* The thread of a globalTid if it called CUDA or had ranges: other threads do not hold up a device. */
+/*
+ * The thread of a globalTid, but only if it called CUDA or had ranges, because other threads do not delay a
+ * device.
+ */
 static bool find_thread(
 	struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, size_t column, uint32_t *out_thread)
 {
@@ -171,8 +177,8 @@ static bool find_thread(
 }
 
 /*
- * Reads a system call. Rows without usable times are skipped rather than refused, because the device's
- * activities are complete without them.
+ * Reads a system call. Rows without usable times are skipped and are no error, because the activities of
+ * devices are complete without them.
  */
 static enum kwhy_status read_system_call(
 	struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
@@ -186,7 +192,8 @@ static enum kwhy_status read_system_call(
 		!kwhy_sqlite_integer(rows, SYSTEM_NAME, &id))
 		return KWHY_OK;
 	status = kwhy_nsys_times(nsys, rows, SYSTEM_START, &range.start_ns, &range.end_ns, error);
-	nsys->tally.negative_starts = negative; /* a call may have begun before the session */
+	nsys->tally.negative_starts = negative; /* negative times of calls are no error, because a call may
+						   have begun before the session */
 	if (status)
 		return status == KWHY_E_INPUT ? KWHY_OK : status;
 	status = kwhy_nsys_string(nsys, id, &range.name, error);
@@ -205,7 +212,8 @@ static enum kwhy_status read_overhead(
 	int64_t start_ns, end_ns;
 	enum kwhy_status status = kwhy_nsys_times(nsys, rows, 0, &start_ns, &end_ns, error);
 
-	nsys->tally.negative_starts = negative; /* the profiler may start before the session */
+	nsys->tally.negative_starts = negative; /* negative times are no error, because the profiler may have
+						   started before the session */
 	if (status)
 		return status;
 	nsys->tally.overhead_count++;

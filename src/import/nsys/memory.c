@@ -25,13 +25,16 @@ static const struct kwhy_sqlite_column memory_columns[MEMORY_COLUMN_COUNT] = {
 	[MEMORY_OPERATION] = {"memoryOperationType", NULL},
 };
 
-/* ENUM_CUDA_MEM_KIND: memory that lies on the device for as long as it is allocated. */
+/* Whether a value of ENUM_CUDA_MEM_KIND is memory that is on the device as long as it is allocated. */
 static bool is_on_device(int64_t kind)
 {
 	return kind == 2 || kind == 3 || kind == 5;
 }
 
-/* ENUM_CUDA_DEV_MEM_EVENT_OPER: 0 takes memory from the driver, 1 gives it back. */
+/*
+ * Reads an allocation or a free. In ENUM_CUDA_DEV_MEM_EVENT_OPER 0 allocates memory from the driver, and 1
+ * returns it.
+ */
 static bool read_change(const struct kwhy_sqlite_rows *rows, int64_t *out_change)
 {
 	int64_t kind, operation, bytes;
@@ -81,8 +84,8 @@ static int compare_times(const void *context, uint32_t a, uint32_t b)
 }
 
 /*
- * New size in use. Memory that is freed without an allocation in the session was allocated before it, so the
- * size never falls below 0.
+ * The new size of the memory in use. It never falls below 0, because memory may be freed that was allocated
+ * before the session.
  */
 static uint64_t changed(uint64_t in_use, int64_t change)
 {

@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tables of names and values from the export and the capture. */
+/* Tables with names and values that describe the export and the capture. */
 static const struct kwhy_sqlite_column pair_columns[] = {{"name", NULL}, {"value", NULL}};
 static const struct kwhy_sqlite_table export_tables[] = {
-	{"META_DATA_EXPORT", pair_columns, 2}, {"EXPORT_META_DATA", pair_columns, 2}, /* before schema 3.4 */
+	{"META_DATA_EXPORT", pair_columns, 2},
+	{"EXPORT_META_DATA", pair_columns, 2}, /* name of the table before schema 3.4 */
 };
 static const struct kwhy_sqlite_table capture_table = {"META_DATA_CAPTURE", pair_columns, 2};
 
@@ -21,7 +22,7 @@ struct pair {
 	char name[VALUE_BYTES], value[VALUE_BYTES];
 };
 
-/* Environment variables by which launchers tell a process its rank and the number of ranks. */
+/* Environment variables from which a process of each launcher reads its rank and the number of ranks. */
 static const struct {
 	const char *rank, *size;
 } launchers[] = {
@@ -35,7 +36,7 @@ enum { LAUNCHER_COUNT = sizeof(launchers) / sizeof(launchers[0]) };
 
 struct meta {
 	struct kwhy_nsys *nsys;
-	int64_t ranks[LAUNCHER_COUNT], sizes[LAUNCHER_COUNT]; /* -1: not stated */
+	int64_t ranks[LAUNCHER_COUNT], sizes[LAUNCHER_COUNT]; /* by launcher; -1: not stated */
 	char schema[VALUE_BYTES], product[VALUE_BYTES], version[VALUE_BYTES];
 };
 
@@ -93,7 +94,7 @@ static void take_export(struct meta *meta, const struct pair *pair)
 			memcpy(wanted[i].place, pair->value, VALUE_BYTES);
 }
 
-/* The number in NAME="NUMBER"; -1: another name or no number. */
+/* The number in NAME="NUMBER"; -1: the name is another one, or there is no number. */
 static int64_t variable(const char *text, const char *name)
 {
 	size_t length = strlen(name);
@@ -108,7 +109,7 @@ static int64_t variable(const char *text, const char *name)
 	return end != value && number >= 0 && number < 10000000 ? number : -1;
 }
 
-/* Reads ranks from the environment of the program, as launchers set it. */
+/* Reads ranks from the environment of the program, in which launchers set them. */
 static void take_capture(struct meta *meta, const struct pair *pair)
 {
 	const char *kind = strrchr(pair->name, ':');
@@ -126,7 +127,7 @@ static void take_capture(struct meta *meta, const struct pair *pair)
 	}
 }
 
-/* Sets the rank when its launcher states that there are several. */
+/* Sets the rank if its launcher states that there are several ranks. */
 static void set_rank(const struct meta *meta)
 {
 	for (size_t i = 0; i < LAUNCHER_COUNT; i++) {
@@ -155,7 +156,7 @@ static enum kwhy_status read_start(
 	return status;
 }
 
-/* Sets the recording's origin from the first trace; times of later traces are shifted to it. */
+/* Sets the recording's origin from its first trace; times of later traces are shifted to that origin. */
 static enum kwhy_status set_origin(struct kwhy_nsys *nsys, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = nsys->recording;

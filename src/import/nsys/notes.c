@@ -8,13 +8,18 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Notes what this export cannot show and what is unusual in it. Each sentence begins with the path. */
+/*
+ * Adds notes on what this export does not show and on what is unusual in it. Each sentence begins with the
+ * path.
+ */
 
 #define NODES "; record with --cuda-graph-trace=node to see inside"
 
 enum { DIAGNOSTICS_MAX = 5, DIAGNOSTIC_BYTES = 300 };
 
-/* A sentence that begins with a count, written when the count is above 0: the words after 1 and after more.
+/*
+ * A sentence that begins with a count and is written if the count is above 0, with its words for 1 and for
+ * other counts.
  */
 struct counted {
 	uint64_t count;
@@ -100,7 +105,7 @@ static enum kwhy_status add_overhead(struct kwhy_nsys *nsys, struct kwhy_error *
 static const struct kwhy_sqlite_column diagnostic_columns[] = {{"text", NULL}};
 static const struct kwhy_sqlite_table diagnostic_table = {"DIAGNOSTIC_EVENT", diagnostic_columns, 1};
 
-/* Whether the profiler's message states that it lost events. */
+/* Whether a message of the profiler says that it lost events. */
 static bool tells_of_loss(const char *text, size_t length)
 {
 	static const char *const words[] = {"dropped", "were lost", "lost events", "Not all CUDA events",

@@ -7,7 +7,8 @@
 #include <string.h>
 
 /*
- * Readers in order. Calls come first, because they name the processes, which rows of devices may leave out.
+ * The readers in the order in which they run. Calls come first, because they name the processes, which rows
+ * of devices may lack.
  */
 static const struct kwhy_nsys_reader *const readers[] = {
 	&kwhy_nsys_calls,
@@ -84,7 +85,10 @@ static enum kwhy_status read_tables(struct kwhy_nsys *nsys, struct kwhy_error *e
 	return status;
 }
 
-/* A second trace that states no rank is taken for another rank: its devices differ from the first one's. */
+/*
+ * Chooses the rank. If a further trace states no rank, it counts as the next rank, because its devices are
+ * other devices than those of the first trace.
+ */
 static void choose_rank(struct kwhy_nsys *nsys)
 {
 	nsys->rank_by_order = nsys->rank == KWHY_NONE && nsys->tracks.source > 0;

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 /*
- * The tables of the folder are those of the SQLite export. DuckDB reads them, and they are written into a
- * temporary database, which the reader of that export takes.
+ * The folder has the tables of the SQLite export. DuckDB reads them and kwhy writes them into a temporary
+ * database, which the reader of the SQLite export then reads.
  */
 
 static const char ending[] = ".parquet";
@@ -25,7 +25,7 @@ enum { COLUMNS_MAX = 256, FILES_MAX = 1024 };
 struct copier {
 	struct kwhy_duckdb duckdb;
 	sqlite3 *db;
-	const char *path; /* of the folder */
+	const char *path; /* path of the folder */
 	struct kwhy_duckdb_result result;
 	uint64_t columns;
 	sqlite3_stmt *insert;
@@ -42,7 +42,7 @@ bool kwhy_nsys_parquet_is(const char *path)
 	return is;
 }
 
-/* Adds a text in quotes, doubled inside it. */
+/* Adds a text in quotes; quotes inside it are doubled. */
 static void add_quoted(struct kwhy_text *sql, const char *text, size_t length, char quote)
 {
 	kwhy_text_add_bytes(sql, &quote, 1);
@@ -83,7 +83,10 @@ static enum kwhy_status select_from(
 	return status;
 }
 
-/* Texts keep their type, so that a name of digits stays a name; numbers get it back from SQLite. */
+/*
+ * Writes a table into the database. Texts keep their type, so that a name that consists of digits stays a
+ * name; numbers get their type back from SQLite.
+ */
 static void write_table(
 	struct copier *copier, const char *file, struct kwhy_text *create, struct kwhy_text *insert)
 {
@@ -274,7 +277,7 @@ static enum kwhy_status read_parquet(struct kwhy_recording *recording, const cha
 	return status;
 }
 
-/* By the folder: a single file of it is no trace. */
+/* Recognises the format by the folder, because a single file of it is no trace. */
 static bool probe_parquet(const char *path, const unsigned char *head, size_t length)
 {
 	(void)head;

@@ -4,7 +4,9 @@
 
 #include <stdbool.h>
 
-/* Whether the path is a folder of "nsys export --type parquetdir": one Parquet file a table. */
+/*
+ * Whether the path is a folder made by "nsys export --type parquetdir", with one Parquet file for each table.
+ */
 bool kwhy_nsys_parquet_is(const char *path);
 
 #endif

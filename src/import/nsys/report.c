@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A report of some GiB takes nsys minutes. */
+/* largest time; nsys needs minutes for a report of some GiB */
 enum { TIMEOUT_MS = 30 * 60 * 1000 };
 
 static bool ends_in(const char *path, const char *suffix)
@@ -16,7 +16,7 @@ static bool ends_in(const char *path, const char *suffix)
 	return length >= tail && !strcasecmp(path + length - tail, suffix);
 }
 
-/* By the name: the content is Nsight Systems' own. */
+/* Recognises a report by its name, because its format is private to Nsight Systems. */
 static bool probe_report(const char *path, const unsigned char *head, size_t length)
 {
 	(void)head;

@@ -29,7 +29,10 @@ enum kwhy_status kwhy_nsys_times(struct kwhy_nsys *nsys, const struct kwhy_sqlit
 	return KWHY_OK;
 }
 
-/* A global id is machine, process and thread: 24 bits a process, 24 a thread below it. */
+/*
+ * A global id combines machine, process and thread: the lowest 24 bits are the thread, the next 24 the
+ * process.
+ */
 enum kwhy_status kwhy_nsys_process(struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows, size_t column,
 	uint32_t *out_process, struct kwhy_error *error)
 {

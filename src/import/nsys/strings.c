@@ -11,7 +11,7 @@ static const struct kwhy_sqlite_table values_table = {"StringIds", value_columns
 static const struct kwhy_sqlite_column id_columns[] = {{"rowid", NULL}, {"id", NULL}};
 static const struct kwhy_sqlite_table ids_table = {"StringIds", id_columns, 2};
 
-/* Maps ids to rows, for files that other tools rewrote so that ids are no primary key. */
+/* Makes a map from ids to rows, for files that other tools rewrote, in which ids are no primary key. */
 static enum kwhy_status index_rows(struct kwhy_nsys *nsys, struct kwhy_error *error)
 {
 	struct kwhy_sqlite_rows rows = {0};
@@ -56,7 +56,7 @@ void kwhy_nsys_strings_close(struct kwhy_nsys *nsys)
 	kwhy_track_map_done(&nsys->call_names);
 }
 
-/* Looks a string up; empty when the id is unknown. */
+/* Looks a string up; the result is empty if the id is unknown. */
 static enum kwhy_status look_up(struct kwhy_nsys *nsys, int64_t id, const char **out_bytes,
 	size_t *out_length, struct kwhy_error *error)
 {
@@ -80,7 +80,10 @@ static enum kwhy_status look_up(struct kwhy_nsys *nsys, int64_t id, const char *
 	return status;
 }
 
-/* "cudaMalloc_v3020": the API's version is four or five digits; "cuMemAlloc_v2" is another function. */
+/*
+ * Length of a call's name without the API version, which has four or five digits: "cudaMalloc_v3020".
+ * "cuMemAlloc_v2" is another function.
+ */
 static size_t without_version(const char *bytes, size_t length)
 {
 	size_t at = length;

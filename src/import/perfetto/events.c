@@ -18,7 +18,7 @@ struct event {
 
 /* The value of an annotation. */
 struct value {
-	uint64_t number; /* for a text the name of the recording */
+	uint64_t number; /* a number or, for a text, the number of the name in the recording */
 	bool known, is_text;
 };
 
@@ -190,7 +190,7 @@ enum kwhy_status kwhy_perfetto_event_add(
 					: end(file, track, event.slice.start_ns, error);
 }
 
-/* Sets the name of a GPU's render stage: its own name, or that of its kind. */
+/* Sets the name of a GPU's render stage: the name that the stage states, or that of its kind. */
 static enum kwhy_status name_stage(struct kwhy_perfetto_file *file, uint64_t sequence,
 	const struct kwhy_protobuf_field *field, uint32_t *name, struct kwhy_error *error)
 {
@@ -217,7 +217,7 @@ static bool read_number(struct kwhy_protobuf_message text, uint64_t *out)
 	return length > 0 && length <= 19;
 }
 
-/* Reads an argument of a render stage, a name and a value, which are texts. */
+/* Reads an argument of a render stage. It consists of a name and a value, which are both texts. */
 static enum kwhy_status read_extra(struct kwhy_perfetto_file *file, struct kwhy_protobuf_message message,
 	struct kwhy_perfetto_slice *slice, struct kwhy_error *error)
 {
@@ -253,8 +253,8 @@ static enum kwhy_status read_extra(struct kwhy_perfetto_file *file, struct kwhy_
 }
 
 /*
- * Sets the category of a stage that kwhy export wrote, which numbers streams by rows: its argument "kind", or
- * none for a kernel.
+ * Sets the category of a stage in a file of kwhy export, where streams are numbered by rows of the recording:
+ * the category is the argument "kind"; a kernel has none.
  */
 static void set_kind(struct kwhy_perfetto_slice *slice)
 {
@@ -270,7 +270,7 @@ enum kwhy_status kwhy_perfetto_stage_add(
 	struct kwhy_protobuf_message message = packet->stage;
 	struct kwhy_protobuf_field field;
 	enum kwhy_status status = KWHY_OK;
-	uint64_t duration_ns = UINT64_MAX; /* a stage without a duration is a point in time, no work */
+	uint64_t duration_ns = UINT64_MAX; /* a stage without a duration is a point in time and not work */
 	int more = 1;
 
 	slice.seen = UINT64_C(1) << KWHY_KEY_DEVICE | UINT64_C(1) << KWHY_KEY_STREAM;

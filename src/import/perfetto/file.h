@@ -9,15 +9,15 @@
 
 /*
  * A Perfetto trace: packets, which state tracks, clocks and slices on tracks. Names of tracks may come after
- * the slices on them, so the file is read twice: first tracks and clocks, then slices. Each sequence of
- * packets numbers its texts on its own (it "interns" them).
+ * the slices on them, so the file is read twice: first tracks and clocks, then slices. Packets come in
+ * sequences; each sequence gives its texts numbers of its own, which Perfetto calls interning.
  */
 
 /* Field numbers of protos/perfetto/trace/. */
 enum {
 	KWHY_PERFETTO_PACKET = 1,
 
-	KWHY_PACKET_TRUSTED_UID = 3, /* which the tracing service adds */
+	KWHY_PACKET_TRUSTED_UID = 3, /* field that the tracing service adds */
 	KWHY_PACKET_CLOCK_SNAPSHOT = 6,
 	KWHY_PACKET_TIMESTAMP = 8,
 	KWHY_PACKET_SEQUENCE = 10,
@@ -29,7 +29,7 @@ enum {
 	KWHY_PACKET_TRACK = 60,
 
 	KWHY_DEFAULTS_TRACK_EVENT = 11,
-	KWHY_TRACK_EVENT_DEFAULTS_TRACK = 11, /* a field of the field before */
+	KWHY_TRACK_EVENT_DEFAULTS_TRACK = 11, /* this field is inside the message of the field before it */
 	KWHY_DEFAULTS_CLOCK = 58,
 
 	KWHY_SNAPSHOT_CLOCK = 1,
@@ -89,7 +89,7 @@ enum {
 /* What an event is, by its category. */
 enum kwhy_perfetto_role {
 	KWHY_PERFETTO_UNKNOWN,
-	KWHY_PERFETTO_OTHER, /* understood and not needed */
+	KWHY_PERFETTO_OTHER, /* kwhy understands the event but does not need it */
 	KWHY_PERFETTO_KERNEL,
 	KWHY_PERFETTO_COLLECTIVE,
 	KWHY_PERFETTO_GRAPH,
@@ -142,18 +142,19 @@ enum kwhy_perfetto_key {
 struct kwhy_perfetto_track {
 	uint64_t uuid, parent;
 	uint32_t name;	  /* a name of the recording; KWHY_NONE: the track has no name */
-	int64_t pid, tid; /* -1: the track is not a thread's */
+	int64_t pid, tid; /* -1: the track does not belong to a thread */
 	bool is_counter;
 	/*
-	 * Stream or thread of the recording for slices that state no number of one; KWHY_NONE: not added yet.
+	 * Stream or thread in the recording for slices that state no stream or thread; KWHY_NONE: not added
+	 * yet.
 	 */
 	uint32_t row;
 	uint32_t open; /* index of the innermost open slice; KWHY_NONE: no slice is open */
 };
 
-/* Relation of a sequence's clock to the trace's clock, in nanoseconds. */
+/* Relation of a sequence's clock to the clock of the trace, in nanoseconds. */
 struct kwhy_perfetto_clock {
-	int64_t at, trace_ns; /* times of this clock and of the trace's clock in the same snapshot */
+	int64_t at, trace_ns; /* times of this clock and of the trace's clock at the same snapshot */
 	int64_t multiplier, now;
 	bool incremental;
 };
@@ -162,9 +163,10 @@ struct kwhy_perfetto_clock {
 struct kwhy_perfetto_slice {
 	int64_t start_ns;
 	uint32_t name, category, outer;
-	uint64_t seen;			/* bit i is set if value[i] is known */
-	uint64_t texts;			/* bit i is set if value[i] is a name of the recording */
-	uint64_t value[KWHY_KEY_COUNT]; /* by enum kwhy_perfetto_key: a number, or for a text a name */
+	uint64_t seen;	/* bit i is set if value[i] is known */
+	uint64_t texts; /* bit i is set if value[i] is the number of a name in the recording */
+	uint64_t value[KWHY_KEY_COUNT]; /* by enum kwhy_perfetto_key: a number, or the number of a name in the
+					   recording */
 };
 
 struct kwhy_perfetto_counts {
@@ -185,7 +187,7 @@ struct kwhy_perfetto_file {
 		role_capacity, key_capacity;
 	uint32_t free_slice;
 	struct kwhy_track_map by_uuid, by_clock, interned, by_row, devices, defaults;
-	int64_t unix_less_trace_ns; /* Unix time minus the trace's clock; 0: no snapshot states both */
+	int64_t unix_less_trace_ns; /* Unix time minus the trace's clock; 0: no snapshot states both clocks */
 	uint32_t process, unknown_category;
 	size_t first_activity;
 	struct kwhy_perfetto_counts counts;
@@ -199,7 +201,7 @@ struct kwhy_perfetto_packet {
 	struct kwhy_protobuf_message event, interned, snapshot, stage, track, defaults;
 };
 
-/* In perfetto/packets.c: both passes over the packets; tracks, clocks and interned texts. */
+/* In perfetto/packets.c: reads tracks, clocks and interned texts, and makes both passes over the packets. */
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_read_tracks(
 	struct kwhy_perfetto_file *file, struct kwhy_protobuf_stream *stream, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_read_events(
@@ -207,7 +209,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_perfetto_read_events(
 /* Fails because a message of the packet that is read breaks the rules of protocol buffers. */
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_fail_damaged(
 	const struct kwhy_perfetto_file *file, struct kwhy_error *error);
-/* The track of events that name none: the sequence's default track, or else one of the sequence's own. */
+/*
+ * The track of events that name no track: the default track of their sequence, or else a track that stands
+ * for the sequence.
+ */
 uint64_t kwhy_perfetto_default_track(struct kwhy_perfetto_file *file, uint64_t sequence);
 struct kwhy_perfetto_track *kwhy_perfetto_track_find(struct kwhy_perfetto_file *file, uint64_t uuid);
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_track_add(struct kwhy_perfetto_file *file, uint64_t uuid,

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Numbers of built-in clocks (protos/perfetto/common/builtin_clock.proto); from 64 on clocks belong to a
- * sequence.
+ * Numbers of built-in clocks (protos/perfetto/common/builtin_clock.proto); clocks from 64 on belong to single
+ * sequences.
  */
 enum { CLOCK_REALTIME_ID = 1, CLOCK_BOOTTIME_ID = 6, CLOCK_SEQUENCE_FIRST = 64 };
 
@@ -352,7 +352,10 @@ static enum kwhy_status add_defaults(
 	return status;
 }
 
-/* Converts the packet's time to the trace's clock. False: the relation of its clock is unknown. */
+/*
+ * Converts the packet's time to the trace's clock. False: the relation of the packet's clock to it is
+ * unknown.
+ */
 static bool convert_time(struct kwhy_perfetto_file *file, struct kwhy_perfetto_packet *packet)
 {
 	struct kwhy_track_key key = {(int64_t)packet->sequence, KWHY_DEFAULTS_CLOCK, 0};

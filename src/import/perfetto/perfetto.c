@@ -195,8 +195,10 @@ static bool begins_field(struct kwhy_protobuf_message bytes)
 			field.number < PACKET_FIELD_END);
 }
 
-/* Whether the bytes are the fields of a packet. If they are only its beginning, the last one may be
- * truncated. */
+/*
+ * Whether the bytes are the fields of a packet. If they are only the packet's beginning, the last field may
+ * be truncated.
+ */
 static bool are_fields(struct kwhy_protobuf_message bytes, bool is_whole)
 {
 	struct kwhy_protobuf_field field;
@@ -210,7 +212,7 @@ static bool are_fields(struct kwhy_protobuf_message bytes, bool is_whole)
 	return more > 0 || !is_whole;
 }
 
-/* Recognises the format: a trace begins with a packet. */
+/* Recognises the format by its beginning: a trace begins with a packet. */
 static bool perfetto_probe(const char *path, const unsigned char *head, size_t length)
 {
 	struct kwhy_protobuf_message bytes = {head, head + length};

@@ -98,7 +98,7 @@ static const struct {
 	{"kind", KWHY_KEY_KIND},
 };
 
-/* Enlarges a table that is indexed by name so that it includes `name`. New entries are 0. */
+/* Enlarges a table that is indexed by name numbers, so that it includes `name`. New entries are 0. */
 static enum kwhy_status reach(uint8_t **table, size_t *capacity, uint32_t name, struct kwhy_error *error)
 {
 	size_t known = *capacity;
@@ -178,8 +178,8 @@ static const char *text_of(const struct kwhy_perfetto_file *file, const struct k
 }
 
 /*
- * The first number in brackets after `skip` brackets, as in "COMPUTE Agent [4] QUEUE [0] GPU"; -1: no such
- * number.
+ * The first number in brackets after the first `skip` brackets, as in "COMPUTE Agent [4] QUEUE [0] GPU"; -1:
+ * there is no such number.
  */
 static int64_t bracketed(const char *text, int skip)
 {
@@ -243,7 +243,7 @@ static enum kwhy_status find_device(
 	return status ? status : kwhy_track_map_put(&file->devices, key, *out, error);
 }
 
-/* Tables of the recording of which kwhy export writes the rows. */
+/* Tables of a recording whose rows kwhy export writes as slices. */
 enum table { TABLE_DEVICE = 1, TABLE_PROCESS, TABLE_THREAD, TABLE_STREAM };
 
 static bool find_row(struct kwhy_perfetto_file *file, enum table table, uint64_t row, uint32_t *out)

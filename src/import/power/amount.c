@@ -61,8 +61,8 @@ static bool is_digit(struct kwhy_span text, size_t at)
 }
 
 /*
- * Adds a digit to a number. Digits after the 17th do not matter: of those, digits after the point are
- * dropped.
+ * Adds a digit to a number. After the 17th digit more digits are not significant, so those after the point
+ * are dropped.
  */
 static void take_digit(struct decimal *out, char c, bool is_after_point)
 {

@@ -16,8 +16,8 @@ struct kwhy_power_unit {
 	int32_t factor, exponent; /* one unit is factor * 10^exponent mW or uJ */
 };
 
-const struct kwhy_power_unit *kwhy_power_unit_find(
-	struct kwhy_span name); /* finds a unit by its name; NULL: it is no unit of power or energy */
+const struct kwhy_power_unit *kwhy_power_unit_find(struct kwhy_span
+		name); /* gets the unit with this name; NULL: the name is no unit of power or energy */
 
 enum kwhy_power_amount {
 	KWHY_POWER_AMOUNT_GOOD,
@@ -27,8 +27,9 @@ enum kwhy_power_amount {
 };
 
 /*
- * Reads a number and gives milliwatts or microjoules, rounded. Its unit is the one after the number, or
- * without one `unit`. Larger numbers than 10^9 mW and 10^18 uJ are refused; no machine with a GPU has them.
+ * Reads a number and gives milliwatts or microjoules, rounded. The unit is the one after the number or, if
+ * there is none, `unit`. Numbers above 10^9 mW or 10^18 uJ are refused, because no machine with GPUs reaches
+ * them.
  */
 enum kwhy_power_amount kwhy_power_amount_read(
 	struct kwhy_span text, const struct kwhy_power_unit *unit, int64_t *out);

@@ -14,8 +14,8 @@
 #include <string.h>
 
 /*
- * Criteria for finding that a log without names of GPUs has rows of several. It must have at least STEPS_MIN
- * steps of time, and long steps must be STEP_RATIO times as long as short ones.
+ * Criteria by which a log without GPU names is recognised as one with rows of several GPUs: it has at least
+ * STEPS_MIN time steps, and long steps are at least STEP_RATIO times as long as short ones.
  */
 enum { STEPS_MIN = 8, STEP_RATIO = 4 };
 
@@ -58,8 +58,8 @@ static enum kwhy_status refuse_unknown(const struct kwhy_power_log *log, struct 
 }
 
 /*
- * Refuses a log without a usable row and states how to make one that is usable. Also states the tool, the
- * number of rows and the first row that was not understood, as far as they are known.
+ * Refuses a log without a usable row and states how to make one that is usable. Also states, if known, the
+ * tool, the number of rows and the first row that was not understood.
  */
 static enum kwhy_status refuse_nothing(const struct kwhy_power_log *log, struct kwhy_error *error)
 {
@@ -110,10 +110,7 @@ static int compare_steps(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/*
- * Whether short and long steps of time both occur often, as they do where each sample writes rows of several
- * GPUs.
- */
+/* Whether short and long time steps both occur often. They do if each sample writes rows of several GPUs. */
 static enum kwhy_status has_turns(const struct kwhy_power_log *log, bool *out, struct kwhy_error *error)
 {
 	int64_t *steps = calloc(log->entry_count, sizeof(*steps));
@@ -135,7 +132,7 @@ static enum kwhy_status has_turns(const struct kwhy_power_log *log, bool *out, s
 	return KWHY_OK;
 }
 
-/* If the log names no GPU, refuses it when its rows seem to be of several GPUs. */
+/* If the log names no GPU, refuses it if its rows seem to come from several GPUs. */
 static enum kwhy_status check_turns(const struct kwhy_power_log *log, struct kwhy_error *error)
 {
 	const struct kwhy_power_key *key = log->keys;
@@ -153,8 +150,8 @@ static enum kwhy_status check_turns(const struct kwhy_power_log *log, struct kwh
 }
 
 /*
- * The meter that NVML's power has on this device: since Ampere, except GA100 (compute capability 8.0), it is
- * the mean of the last second; see nvmlDeviceGetPowerUsage().
+ * The meter that stands for NVML's power reading on this device. On GPUs since Ampere, except GA100 (compute
+ * capability 8.0), that reading is the mean of the last second; see nvmlDeviceGetPowerUsage().
  */
 static enum kwhy_meter draw_of(const struct kwhy_device *device)
 {
@@ -162,8 +159,8 @@ static enum kwhy_meter draw_of(const struct kwhy_device *device)
 		(device->compute_major < 8 || (device->compute_major == 8 && device->compute_minor == 0));
 
 	if (device->name &&
-		!strncmp(device->name, "AMD ",
-			4)) /* some tools write the powers of AMD's and NVIDIA's devices in one table */
+		!strncmp(
+			device->name, "AMD ", 4)) /* one table may contain powers of AMD and NVIDIA devices */
 		return KWHY_METER_ROCM_POWER;
 	return is_instant ? KWHY_METER_NVML_INSTANT : KWHY_METER_NVML_AVERAGE;
 }

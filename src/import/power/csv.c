@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * What is known about a device number of the file: not looked up yet, one device of the recording, no device,
- * or several devices.
+ * States of a device number of the file: not looked up yet, one device of the recording, no device, or
+ * several devices.
  */
 enum place { PLACE_UNSEEN, PLACE_DEVICE, PLACE_ABSENT, PLACE_AMBIGUOUS };
 
@@ -26,8 +26,9 @@ struct reader {
 	unsigned char places[KWHY_POWER_DEVICES_MAX];
 	uint32_t devices[KWHY_POWER_DEVICES_MAX];
 	struct kwhy_power_intake intake;
-	uint64_t rows, elsewhere; /* elsewhere: readings of devices that the recording does not have */
-	int32_t absent_index;	  /* number of a device that the recording does not have */
+	uint64_t rows,
+		elsewhere;    /* elsewhere: number of readings of devices that the recording does not have */
+	int32_t absent_index; /* number of a device that the recording does not have */
 };
 
 /*
@@ -197,7 +198,10 @@ enum kwhy_status kwhy_power_csv_read(struct kwhy_recording *recording, const cha
 	reader->recording = recording;
 	reader->options = options;
 	kwhy_csv_clock_init(&reader->clock, recording);
-	/* Accepts times far from the origin, so that the error about them can state both intervals. */
+	/*
+	 * Times far from the origin are accepted here, so that the later error about them can state both
+	 * intervals.
+	 */
 	reader->clock.keeps_far = !reader->clock.chooses;
 	status = kwhy_power_intake_init(&reader->intake, recording, path, error);
 	if (!status)

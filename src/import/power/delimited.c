@@ -9,7 +9,7 @@
 /*
  * Reads logs that are tables: a header line names the columns, which are separated by commas (CUT_COMMAS), by
  * blanks (CUT_BLANKS), or by blanks after a device's name such as "GPU 0", whose column is "#Entity"
- * (CUT_ENTITIES). The header may occur again. Lines before the first header and comments after '#' are
+ * (CUT_ENTITIES). The header may be repeated. Lines before the first header, and comments after '#', are
  * ignored.
  */
 enum cut { CUT_COMMAS, CUT_BLANKS, CUT_ENTITIES };
@@ -53,7 +53,7 @@ static const char *split_blanks(struct reader *reader, struct kwhy_span line, si
 
 /*
  * Splits "TIME GPU 0 61.3 7" into the fields TIME, "GPU 0", 61.3 and 7, and a header in the same way. Lines
- * of MIG instances ("GPU-I 0") are no rows: instances are numbered on their own and have no power.
+ * of MIG instances ("GPU-I 0") are not used, because instances are numbered separately and have no power.
  */
 static const char *split_entities(struct reader *reader, struct kwhy_span line)
 {
@@ -64,7 +64,7 @@ static const char *split_entities(struct reader *reader, struct kwhy_span line)
 		!kwhy_span_is(word, "ID"))
 		word = next_word(&rest);
 	reader->field_count = 0;
-	if (word.length == 0 || kwhy_span_is(word, "ID")) /* the line below the header that states units */
+	if (word.length == 0 || kwhy_span_is(word, "ID")) /* the line below the header, which states units */
 		return word.length ? NULL : "begins a line of no GPU";
 	reader->fields[0] = kwhy_span_trim((struct kwhy_span){line.bytes, (size_t)(word.bytes - line.bytes)});
 	if (kwhy_span_is(word, "GPU")) {
@@ -90,7 +90,7 @@ static const char *split(struct reader *reader, const struct kwhy_line *line)
 	}
 }
 
-/* The tool that writes readings with the names in the header; NULL: no known tool. */
+/* The tool that uses the names of readings in the header; NULL: no known tool does. */
 static const struct kwhy_power_dialect *dialect_of(const struct reader *reader)
 {
 	for (size_t i = 0; i < reader->field_count; i++) {
@@ -102,7 +102,7 @@ static const struct kwhy_power_dialect *dialect_of(const struct reader *reader)
 	return NULL;
 }
 
-/* Uses the fields of the current line as names of columns. */
+/* Takes the fields of the current line as the names of columns. */
 static void take_head(struct reader *reader, const struct kwhy_power_dialect *dialect)
 {
 	for (size_t i = 0; i < reader->field_count; i++)
@@ -121,7 +121,10 @@ static bool has_entities(const struct kwhy_line *line)
 	return memmem(line->bytes, line->length, entity_head, sizeof(entity_head) - 1) != NULL;
 }
 
-/* Uses a line as a header if its fields name readings of a known tool; otherwise changes nothing. */
+/*
+ * If the fields of a line name readings of a known tool, takes the line as a header; otherwise changes
+ * nothing.
+ */
 static void try_head(struct reader *reader, struct kwhy_line line)
 {
 	const enum cut before = reader->cut;
@@ -142,8 +145,8 @@ static void try_head(struct reader *reader, struct kwhy_line line)
 }
 
 /*
- * Whether the row is the header again, or another one: the column of a reading holds a word that names a
- * reading. It is then used as the header.
+ * Whether the row is a repeated or another header, which shows in a column of readings that contains the name
+ * of a reading. If so, it becomes the header.
  */
 static bool take_repeated_head(struct reader *reader)
 {
@@ -161,7 +164,7 @@ static bool take_repeated_head(struct reader *reader)
 	return dialect != NULL;
 }
 
-/* Splits a line and states why it is no row; NULL: it is a row, or has no fields, as a line of units. */
+/* Splits a line. Returns why it is no row; NULL: it is a row, or it has no fields, as a line of units. */
 static const char *split_row(struct reader *reader, const struct kwhy_line *line)
 {
 	const char *words = split(reader, line);
@@ -192,7 +195,7 @@ static enum kwhy_status add_row(struct reader *reader, uint64_t place, struct kw
 	return kwhy_power_log_add(reader->log, place, &row, values, count, error);
 }
 
-/* Notes that the first line of a table is a row, which is so if nvidia-smi ran with "noheader". */
+/* Notes that the first line of a table is already a row, which happens if nvidia-smi ran with "noheader". */
 static void note_first(struct reader *reader, uint64_t line)
 {
 	struct kwhy_power_stamp stamp;
@@ -249,7 +252,7 @@ enum kwhy_status kwhy_power_delimited_read(struct kwhy_power_log *log, bool part
 	return status;
 }
 
-/* Tries the lines of a text, which it may change, as headers. */
+/* Tries the lines of a text as headers; the text may be changed. */
 static bool find_head(struct reader *reader, char *text, size_t length)
 {
 	for (size_t at = 0; at < length && !reader->has_head;) {

@@ -9,12 +9,13 @@
 #include <strings.h>
 
 /*
- * A --power-device option. "8/0=node2/GPU-5b4e07f6-..." states that device 0 of rank 8 is this GPU of node2.
+ * A --power-device option. "8/0=node2/GPU-5b4e07f6-..." states that device 0 of rank 8 is the GPU with this
+ * UUID in node2.
  */
 struct statement {
 	uint32_t rank; /* KWHY_NONE: any rank */
 	int32_t device;
-	struct kwhy_span host, meter; /* host and GPU of the power log; an empty host is any host */
+	struct kwhy_span host, meter; /* host and GPU of the power log; an empty host stands for any host */
 };
 
 static struct kwhy_span span_of(const char *text)
@@ -23,7 +24,7 @@ static struct kwhy_span span_of(const char *text)
 }
 
 /*
- * Splits a text at the first character `at`: *out_before is the text before it, *rest the text after it.
+ * Splits a text at its first `at` character: *out_before is the text before that, *rest the text after it.
  * False: the text has no such character.
  */
 static bool cut(struct kwhy_span *rest, char at, struct kwhy_span *out_before)
@@ -103,7 +104,7 @@ static bool has_hip_calls(const struct kwhy_recording *recording)
 
 /*
  * Whether the trace numbers devices as HSA agents, as ROCm builds of Kineto may do. Agent 0 is a CPU, so a
- * trace that has a device 0 does not.
+ * trace with a device 0 does not number agents.
  */
 static bool numbers_are_agents(const struct kwhy_recording *recording)
 {
@@ -196,8 +197,8 @@ static bool same_pci(const char *a, const char *b)
 }
 
 /*
- * Whether two names are of one host. Only the part before the first dot counts: "node7.cluster.example" is
- * node7.
+ * Whether two names denote the same host. Only the part before the first dot is compared:
+ * "node7.cluster.example" is node7.
  */
 static bool same_host(struct kwhy_span a, const char *b)
 {
@@ -258,7 +259,7 @@ static enum match match_of(const struct kwhy_recording *recording, uint32_t inde
 	return !key->uuid && !key->pci && recording->device_count == 1 ? MATCH_NUMBER : MATCH_NONE;
 }
 
-/* Whether two keys are certainly of different GPUs. */
+/* Whether two keys certainly denote different GPUs. */
 static bool differ(const struct kwhy_power_key *a, const struct kwhy_power_key *b)
 {
 	return (a->uuid && b->uuid && !same_uuid(a->uuid, b->uuid)) ||
@@ -271,7 +272,7 @@ struct finder {
 	const struct kwhy_power_log *log;
 	const struct kwhy_import_options *options;
 	uint32_t *devices;
-	bool has_hosts; /* the log names hosts, so devices must match by host too */
+	bool has_hosts; /* the log names hosts, so a device's host must match, too */
 	bool by_number;
 };
 
@@ -289,8 +290,8 @@ static enum kwhy_status refuse_several(const struct finder *finder, uint32_t dev
 }
 
 /*
- * Assigns a key of the log to a device. If the key has another device already, both have its number, in ranks
- * or on machines that the log does not distinguish; the log is then refused.
+ * Assigns a key of the log to a device. If the key is already assigned to another device, both devices have
+ * the same number, in ranks or on machines that the log does not distinguish; the log is then refused.
  */
 static enum kwhy_status take_key(struct finder *finder, uint32_t device, size_t key, struct kwhy_error *error)
 {

@@ -6,9 +6,9 @@
 #include "import/power/log.h"
 
 /*
- * Finds for each GPU of a power log the device of the recording that it is. The user may state it
- * (--power-device); otherwise it is found by UUID, by PCI address, or by index on a host that both name.
- * KWHY_NONE: the recording has no such device. Refuses a GPU that could be several devices, and indices if
+ * Finds the recording's device for each GPU of a power log. The user may state the device (--power-device);
+ * otherwise it is found by UUID, by PCI address, or by index on a host that both log and recording name.
+ * KWHY_NONE: the recording has no such device. Refuses a GPU that matches several devices. Refuses indices if
  * the trace numbers devices differently than meters do.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_devices_find(const struct kwhy_recording *recording,
@@ -17,8 +17,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_devices_find(const struct kwhy_recordi
 	struct kwhy_error *error);
 
 /*
- * Gives the index that meters have for a device of the recording, for power files that state only indices:
- * the one that the user stated, otherwise the trace's. -1: the user stated something other than an index.
+ * Gets the index that meters use for a device of the recording, for power files that state only indices: the
+ * index that the user stated, otherwise the trace's. -1: the user stated something other than an index.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_devices_number(const struct kwhy_device *device,
 	const struct kwhy_import_options *options, int32_t *out, bool *out_stated, struct kwhy_error *error);

@@ -11,8 +11,8 @@
 #define AMD_SMI_CURE "write it with \"amd-smi metric -p -E -w 1 --csv --file power.csv\""
 
 /*
- * Dialects in the order in which they are tried. The log is of the first dialect that has one of the log's
- * names of readings.
+ * Dialects in the order in which they are tried. A log belongs to the first dialect of which it uses a name
+ * of a reading.
  */
 const struct kwhy_power_dialect kwhy_power_dialects[] = {
 	{.tool = "nvidia-smi",
@@ -90,7 +90,7 @@ const struct kwhy_power_dialect *kwhy_power_dialect_of_metrics(void)
 	return dialect;
 }
 
-/* Names of times and GPUs, which logs of all tools may have. */
+/* Names for times and GPUs, which may occur in logs of all tools. */
 static const struct kwhy_power_name common[] = {
 	{"timestamp", KWHY_POWER_ROLE_TIME, NULL},
 	{"timestamp_unix", KWHY_POWER_ROLE_TIME, NULL},

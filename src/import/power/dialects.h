@@ -10,32 +10,33 @@
 enum kwhy_power_role {
 	KWHY_POWER_ROLE_NONE,
 	KWHY_POWER_ROLE_TIME,
-	KWHY_POWER_ROLE_DATE, /* date, where KWHY_POWER_ROLE_TIME is a time of day */
+	KWHY_POWER_ROLE_DATE, /* the date, if KWHY_POWER_ROLE_TIME is only a time of day */
 	KWHY_POWER_ROLE_HOST,
 	KWHY_POWER_ROLE_GPU, /* an index, a UUID or a PCI address */
 	KWHY_POWER_ROLE_UUID,
 	KWHY_POWER_ROLE_PCI,
-	KWHY_POWER_ROLE_RUN,	/* run of a window; energies of its windows all count from its start */
-	KWHY_POWER_ROLE_LENGTH, /* duration of a window, s */
+	KWHY_POWER_ROLE_RUN, /* the run that a window belongs to; energies of its windows all count from the
+				start of the run */
+	KWHY_POWER_ROLE_LENGTH, /* duration of a window in seconds */
 	KWHY_POWER_ROLE_COUNT,	/* number of GPUs whose readings a row adds up */
-	KWHY_POWER_ROLE_PUE,	/* power usage effectiveness, by which the tool multiplied an energy */
-	/* All roles from here on are readings. */
+	KWHY_POWER_ROLE_PUE,	/* power usage effectiveness (PUE), by which the tool multiplied an energy */
+	/* All roles from here on are readings of power or energy. */
 	/*
-	 * NVML's power: since Ampere, except GA100, the mean of the last second; on other GPUs the present
-	 * power.
+	 * NVML's power reading: on GPUs since Ampere, except GA100, the mean of the last second; on other
+	 * GPUs the instantaneous power.
 	 */
 	KWHY_POWER_ROLE_DRAW,
 	KWHY_POWER_ROLE_AVERAGE, /* NVML's mean power of the last second */
 	KWHY_POWER_ROLE_INSTANT,
 	KWHY_POWER_ROLE_COUNTER,   /* NVML's energy counter */
-	KWHY_POWER_ROLE_AMD_POWER, /* power of the whole package */
+	KWHY_POWER_ROLE_AMD_POWER, /* power of the whole package of an AMD GPU */
 	KWHY_POWER_ROLE_AMD_COUNTER,
-	KWHY_POWER_ROLE_WINDOW, /* energy of a window, whose duration the log states */
+	KWHY_POWER_ROLE_WINDOW, /* energy of a window whose duration the log states */
 	KWHY_POWER_ROLE_END
 };
 
 /*
- * Whether a tool writes readings at a time or energies of windows, and whether the time of a window is its
+ * Whether a tool writes readings at single times or energies of windows, and whether a window's time is its
  * start or its end.
  */
 enum kwhy_power_shape { KWHY_POWER_READINGS, KWHY_POWER_WINDOWS_FROM, KWHY_POWER_WINDOWS_UP_TO };
@@ -44,7 +45,8 @@ enum kwhy_power_shape { KWHY_POWER_READINGS, KWHY_POWER_WINDOWS_FROM, KWHY_POWER
 struct kwhy_power_name {
 	const char *name;
 	enum kwhy_power_role role;
-	const char *unit; /* unit if neither header nor cell states one; NULL: the name is not of a reading */
+	const char *unit; /* unit, if neither header nor cell states one; NULL: the name does not denote a
+			     reading */
 };
 
 #define KWHY_POWER_NAMES_MAX 8
@@ -52,18 +54,18 @@ struct kwhy_power_name {
 /* Format of the logs of one tool. */
 struct kwhy_power_dialect {
 	const char *tool;
-	/* Names of readings, by which the tool is recognised. The list ends with a NULL name. */
+	/* Names of readings, by which the tool is recognised. The list ends with a name that is NULL. */
 	struct kwhy_power_name readings[KWHY_POWER_NAMES_MAX];
 	enum kwhy_power_shape shape;
 	/*
-	 * Lines begin with a device such as "GPU 0" in a column "#Entity". The tool's names of readings are
-	 * so short that they are used for such logs only.
+	 * Each line begins with a device such as "GPU 0", in a column "#Entity". The tool's names of readings
+	 * are short and ambiguous, so they are recognised only in such logs.
 	 */
 	bool has_entities;
 	bool has_metrics;  /* the tool's readings are metrics of Prometheus */
 	bool cuts_seconds; /* the tool writes whole seconds, rounded down */
-	const char *
-		cure; /* advice how to make a log with times and names of GPUs; it follows "; " in messages */
+	const char
+		*cure; /* advice on how to make a log with times and GPU names; it follows "; " in messages */
 };
 
 extern const struct kwhy_power_dialect kwhy_power_dialects[];
@@ -73,7 +75,7 @@ struct kwhy_power_meaning {
 	enum kwhy_power_role role;
 	const struct kwhy_power_unit *unit;	  /* unit of a reading; otherwise NULL */
 	const struct kwhy_power_dialect *dialect; /* tool of a reading; otherwise NULL */
-	int32_t gpu; /* index of the GPU that the name contains; -1: it contains none */
+	int32_t gpu; /* index of the GPU in the name of the reading; -1: the name contains none */
 };
 
 /* The only dialects whose `has_entities` and whose `has_metrics` is set. */
@@ -82,8 +84,8 @@ const struct kwhy_power_dialect *kwhy_power_dialect_of_metrics(void);
 
 /*
  * Gives the meaning of a name, such as "Power.Draw [W]", "Average Graphics Package Power (W)" or
- * "gpu0_energy", in a log of that dialect. With NULL it may be of any dialect without entities. The role is
- * NONE if the name is unknown.
+ * "gpu0_energy", in a log of that dialect. If the dialect is NULL, the name may be from any dialect without
+ * entities. The role is NONE if the name is unknown.
  */
 struct kwhy_power_meaning kwhy_power_name_read(
 	const struct kwhy_power_dialect *dialect, struct kwhy_span name);

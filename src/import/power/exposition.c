@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * Reads Prometheus text, from an exporter or from scrapes appended to a file. Its lines are
- * NAME{LABEL="VALUE",...} VALUE [TIME]. The time is in ms, in OpenMetrics in s.
+ * Reads Prometheus text: the response of an exporter, or several responses appended to a file. Its lines are
+ * NAME{LABEL="VALUE",...} VALUE [TIME]. The time is in ms, or in s in OpenMetrics.
  */
 struct sample {
 	struct kwhy_power_row_text row;
@@ -35,8 +35,8 @@ static bool take(struct kwhy_span *rest, char c)
 }
 
 /*
- * Reads one label into `row` if it names a time or GPU. Those have no escapes; a value with an escape is
- * skipped.
+ * Reads one label into `row` if it names a time or GPU. Values of such labels have no escapes; a value with
+ * an escape is skipped.
  */
 static bool take_label(struct kwhy_span *rest, struct kwhy_power_row_text *row)
 {
@@ -76,8 +76,8 @@ static bool take_labels(struct kwhy_span *rest, struct kwhy_power_row_text *row)
 }
 
 /*
- * Reads a line and states why it is no sample. NULL: it is a sample; its dialect is NULL if the metric is not
- * of energy or power.
+ * Reads a line. Returns why it is no sample; NULL: it is a sample, whose dialect is NULL if its metric is
+ * neither energy nor power.
  */
 static const char *read_sample(struct kwhy_span line, struct sample *out)
 {

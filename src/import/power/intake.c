@@ -52,7 +52,7 @@ enum kwhy_status kwhy_power_intake_add(struct kwhy_power_intake *intake,
 
 /*
  * Leaves out the readings of a dead meter and notes it. If there is no other meter, the file is refused,
- * because the run would have 0 J.
+ * because the run's energy would be 0 J.
  */
 static enum kwhy_status leave_out(
 	struct kwhy_power_intake *intake, uint32_t device, enum kwhy_meter meter, struct kwhy_error *error)

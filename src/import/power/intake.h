@@ -11,9 +11,10 @@ struct kwhy_power_intake {
 	const char *path;
 	/* [device_count * KWHY_METER_COUNT] summary of each meter, by device of the recording. */
 	struct kwhy_power_level *levels;
-	struct kwhy_power_window window; /* interval of the readings of the host's meters */
+	struct kwhy_power_window window; /* time range of the readings of the host's meters */
 	/*
-	 * Digest of all readings (import/identity.h), also of those of GPUs that the recording does not have.
+	 * Digest of all readings (import/identity.h), including readings of GPUs that the recording does not
+	 * have.
 	 */
 	uint64_t digest;
 	uint64_t readings; /* number of readings added */
@@ -45,7 +46,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_intake_add(struct kwhy_power_intake *i
 KWHY_MUST_USE enum kwhy_status kwhy_power_intake_close(
 	struct kwhy_power_intake *intake, struct kwhy_error *error);
 
-/* Notes how many readings were left out because they are of devices that the recording does not have. */
+/*
+ * Adds a note on the number of readings that were left out because the recording does not have their devices.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_power_intake_note_elsewhere(
 	const struct kwhy_power_intake *intake, uint64_t readings, struct kwhy_error *error);
 

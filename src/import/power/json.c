@@ -9,8 +9,8 @@
 
 /*
  * Reads JSON of amd-smi and rocm-smi and responses of Prometheus. A file may have any number of JSON
- * documents, with lines of other text before each. An object with a reading is a record; the time and GPU of
- * the objects that contain it apply to it.
+ * documents, with lines of other text before each. An object with a reading is a record; time and GPU that
+ * are stated in objects around it apply to it, too.
  */
 enum {
 	BYTES_MAX = 64 << 20,

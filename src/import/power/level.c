@@ -4,15 +4,15 @@
 #include <math.h>
 
 /*
- * Power that every GPU exceeds, mW. The GPU that draws least draws 3 W when idle. Watts that were taken for
- * milliwatts are below it even for the largest GPU.
+ * Power that every GPU exceeds, mW. The GPU with the lowest power draws 3 W when idle. If watts are taken for
+ * milliwatts, even the largest GPU is below this limit.
  */
 #define DEVICE_MIN_MW 2000
-#define POWERS_MIN 10 /* fewest readings for which a power is judged */
+#define POWERS_MIN 10 /* smallest number of readings from which a power is checked */
 
 /*
- * STILL_NS: a counter that does not change for longer is dead; an H200's changes every 100 ms. MEAN_NS:
- * shortest time over which a counter's mean power is judged, ten of the H200's updates.
+ * STILL_NS: a counter that does not change for longer than this is dead; an H200's counter changes every 100
+ * ms. MEAN_NS: shortest time over which the mean power of a counter is checked, ten updates on an H200.
  */
 #define STILL_NS INT64_C(200000000)
 #define MEAN_NS INT64_C(1000000000)

@@ -8,8 +8,7 @@
 #include <stdint.h>
 
 /*
- * Summary of the readings of one meter of a GPU, from which a dead meter or a wrong unit is recognised.
- * Zero-initialise.
+ * Summary of the readings of one meter of a GPU, which shows a dead meter or a wrong unit. Zero-initialise.
  */
 struct kwhy_power_level {
 	uint64_t readings;

@@ -141,8 +141,8 @@ static bool same(const char *kept, struct kwhy_span text)
 }
 
 /*
- * Finds the key of a row's GPU, or adds it. Rows of GPUs alternate in a regular order, so the search begins
- * at the key after the one found last.
+ * Finds the key of a row's GPU, or adds it. Rows of several GPUs mostly alternate in a fixed order, so the
+ * search begins after the key that was found last.
  */
 static enum kwhy_status find_key(struct kwhy_power_log *log, const struct kwhy_power_row_text *row,
 	uint32_t *out, struct kwhy_error *error)
@@ -215,7 +215,7 @@ static bool is_sum_of_several(const struct kwhy_power_row_text *row)
 	return kwhy_power_decimal_read(text, 1, 0, &count) && count > 1;
 }
 
-/* Divides an energy by the PUE that the row states, which removes the data centre's overhead from it. */
+/* Divides an energy by the PUE that the row states, which removes the overhead of the data centre. */
 static int64_t without_overhead(const struct kwhy_power_row_text *row, int64_t value)
 {
 	int64_t millionths;
@@ -237,7 +237,7 @@ static enum kwhy_status push(
 	return status;
 }
 
-/* Adds the readings of a row. *out_wrong is the first text that should be a reading and is no amount. */
+/* Adds the readings of a row. *out_wrong is the first text that should be a reading but is no amount. */
 static enum kwhy_status add_values(struct kwhy_power_log *log, const struct kwhy_power_row_text *row,
 	struct kwhy_power_entry entry, const struct kwhy_power_value *value, struct kwhy_span *out_wrong,
 	struct kwhy_error *error)

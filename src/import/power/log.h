@@ -6,9 +6,9 @@
 #include "import/power/dialects.h"
 #include "import/power/stamp.h"
 
-/* Readings of another tool's log, with the GPUs and quantities that the log names. */
+/* Readings of another tool's log, and the GPUs and quantities that they are about. */
 
-/* What a log states about the GPU of a reading. */
+/* What a log states about the GPU that a reading is about. */
 struct kwhy_power_key {
 	const char *host, *uuid, *pci; /* NULL: not stated */
 	int32_t gpu;		       /* index of the GPU; -1: not stated */
@@ -19,24 +19,26 @@ struct kwhy_power_entry {
 	int64_t length_ns; /* duration of a window; 0: the entry is a reading */
 	int64_t value;	   /* power in mW or energy in uJ */
 	uint32_t key;
-	uint32_t run;	/* name of a window's run, in `names`; 0: not stated */
-	uint32_t place; /* line number, in JSON number of the record; UINT32_MAX: that or more */
+	uint32_t run;	/* name of the run that a window belongs to, in `names`; 0: not stated */
+	uint32_t place; /* line number, or in JSON the number of the record; UINT32_MAX: that number or a
+			   larger one */
 	uint8_t role;	/* enum kwhy_power_role of the reading */
 	bool is_local;	/* the log states no zone of the time */
 };
 
 struct kwhy_power_log {
 	const char *path;
-	const struct kwhy_power_dialect
-		*dialect; /* tool that writes the first name of a reading; NULL: no such name was found */
-	struct kwhy_names names; /* texts that the keys refer to */
+	const struct kwhy_power_dialect *dialect; /* the tool that uses the first name of a reading found;
+						     NULL: no such name was found */
+	struct kwhy_names names;		  /* texts that the keys refer to */
 	struct kwhy_power_key *keys;
 	struct kwhy_power_entry *entries;
 	size_t key_count, key_capacity, entry_count, entry_capacity;
 	uint64_t rows;	/* number of rows that should have a reading */
 	uint64_t empty; /* number of readings that the tool marked as missing, such as "[N/A]" */
 	uint64_t unread;
-	uint64_t first_unread; /* line of the first unread row, in JSON the number of its record */
+	uint64_t first_unread; /* line of the first row that could not be used, or in JSON the number of its
+				  record */
 	char unread_words[224];
 	bool is_lines;	  /* first_unread is a line number */
 	bool is_metrics;  /* the log is Prometheus text */
@@ -60,8 +62,8 @@ struct kwhy_power_value {
 };
 
 /*
- * Adds a row with its readings. A row that cannot be used is counted; a message is kept for the first such
- * row. It fails if memory is exhausted or the log has more than KWHY_POWER_LOG_KEYS_MAX GPUs.
+ * Adds a row with its readings. A row that cannot be used is counted, and the message for the first such row
+ * is kept. Fails if memory is exhausted or the log has more than KWHY_POWER_LOG_KEYS_MAX GPUs.
  */
 #define KWHY_POWER_LOG_KEYS_MAX 16384
 KWHY_MUST_USE enum kwhy_status kwhy_power_log_add(struct kwhy_power_log *log, uint64_t place,
@@ -69,8 +71,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_log_add(struct kwhy_power_log *log, ui
 	struct kwhy_error *error);
 
 /*
- * Counts a row that cannot be used. The message is `text`, quoted, and `words`, such as "is not a time"; if
- * `text` is empty, it is `words` alone.
+ * Counts a row that cannot be used. The message consists of the quoted `text` and of `words`, such as "is not
+ * a time"; if `text` is empty, it consists of `words` alone.
  */
 void kwhy_power_log_skip(
 	struct kwhy_power_log *log, uint64_t place, struct kwhy_span text, const char *words);

@@ -28,8 +28,8 @@ static bool has_metrics(const char *head, size_t length)
 }
 
 /*
- * Whether the line begins a JSON document, before which there may be other text. No line of a table begins
- * with a brace, or with a bracket that a brace or the line's end follows.
+ * Whether a JSON document begins with this line; other text may come before the document. Lines of tables
+ * begin neither with a brace nor with a bracket that is followed by a brace or the line's end.
  */
 static bool begins_json(struct kwhy_span line)
 {
@@ -100,7 +100,7 @@ enum kwhy_status kwhy_import_power(struct kwhy_recording *recording, const char 
 	return read_log(recording, path, form, options, error);
 }
 
-/* Whether a string of the JSON names readings of a known tool. */
+/* Whether the JSON has a string that names readings of a known tool. */
 static bool names_readings(const char *json, size_t length)
 {
 	const char *end = json + length, *open, *close;

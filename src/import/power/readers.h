@@ -10,7 +10,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_csv_read(struct kwhy_recording *record
 	const struct kwhy_import_options *options, struct kwhy_error *error);
 
 /*
- * Read logs of other tools into `log`; each function reads one syntax. Rows that are not understood are
+ * These functions read logs of other tools into `log`; each reads one syntax. Rows that cannot be used are
  * counted in `log`. They fail if the file cannot be read to its end, or if it has no usable row.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_delimited_read(
@@ -19,7 +19,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_power_json_read(struct kwhy_power_log *log, 
 KWHY_MUST_USE enum kwhy_status kwhy_power_exposition_read(
 	struct kwhy_power_log *log, bool partial, struct kwhy_error *error);
 
-/* Whether a line of these first bytes of a file is a header that kwhy_power_delimited_read() understands. */
+/* Whether one of these first lines of a file is a header that kwhy_power_delimited_read() understands. */
 bool kwhy_power_delimited_is(const unsigned char *head, size_t length);
 /* Whether a line of these first bytes of a file is a sample that kwhy_power_exposition_read() understands. */
 bool kwhy_power_exposition_is(const unsigned char *head, size_t length);

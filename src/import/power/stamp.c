@@ -44,7 +44,7 @@ static bool take_number(struct cursor *cursor, size_t count, int most, int *out)
 
 /*
  * Days from 1 January 1970 to a date of the Gregorian calendar. Years are counted from March, so that a leap
- * day ends a year.
+ * day is the last day of a year.
  */
 static int64_t days_of(int year, int month, int day)
 {

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* A time in a log. A time without a zone is converted as if it were UTC; is_local is then set. */
+/* A time in a log. A time without a time zone is converted as if it were UTC, and is_local is set. */
 struct kwhy_power_stamp {
 	int64_t time_ns; /* Unix time */
 	bool is_local;
@@ -14,8 +14,9 @@ struct kwhy_power_stamp {
 
 /*
  * Reads a time. It may be a Unix time of 1973 to 2262 in seconds, milliseconds, microseconds or nanoseconds,
- * which the number of digits decides, with decimals. It may also be a date with a time of day: "2026/11/29
- * 08:41:39.123", "20261129 08:41:39", "2026-11-29T08:41:39.5+02:00", "...Z". False: the text is neither.
+ * with or without decimals; the number of digits determines the unit. It may also be a date with a time of
+ * day: "2026/11/29 08:41:39.123", "20261129 08:41:39", "2026-11-29T08:41:39.5+02:00", "...Z". False: the text
+ * is neither.
  */
 bool kwhy_power_stamp_read(struct kwhy_span text, struct kwhy_power_stamp *out);
 

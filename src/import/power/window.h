@@ -14,15 +14,13 @@ struct kwhy_power_window {
 
 void kwhy_power_window_add(struct kwhy_power_window *window, int64_t time_ns);
 
-/*
- * The interval in which devices ran something. If they ran nothing, it is the interval of the host's calls.
- */
+/* The interval in which devices ran something. If they ran nothing, the interval of the host's calls. */
 struct kwhy_power_window kwhy_power_window_of_work(const struct kwhy_recording *recording);
 
 /*
- * Compares the interval of the readings with that of the work. Readings wholly before or after the work are
- * refused; if they cover a part of it, a note states which. A recording without work is not checked. Call it
- * before kwhy_recording_finish().
+ * Compares the interval of the readings with that of the work. Readings that are entirely before or after the
+ * work are refused; if they cover only a part of the work, a note states which part. A recording without work
+ * is not checked. Call it before kwhy_recording_finish().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_window_check(const struct kwhy_power_window *window,
 	struct kwhy_recording *recording, const char *path, struct kwhy_error *error);

@@ -27,7 +27,7 @@ static int compare(const void *a, const void *b)
 	return (left->length_ns < right->length_ns) - (left->length_ns > right->length_ns);
 }
 
-/* Counter readings that replace windows, at most two for each window. */
+/* Counter readings that replace the windows, at most two for each window. */
 struct unrolled {
 	struct kwhy_power_entry *entries;
 	size_t count;
@@ -89,8 +89,8 @@ static bool overlaps(const struct kwhy_power_entry *entry, const struct kwhy_pow
 }
 
 /*
- * Makes readings of a counter from the rows of the one run that overlaps `work`. The energy of each row
- * counts from the run's start.
+ * Makes readings of a counter from the rows of the run that overlaps `work`. The energy of each row counts
+ * from the run's start.
  */
 static enum kwhy_status choose_run(struct kwhy_power_log *log, const struct kwhy_power_window *work,
 	struct unrolled *out, struct kwhy_error *error)
@@ -108,7 +108,10 @@ static enum kwhy_status choose_run(struct kwhy_power_log *log, const struct kwhy
 				kwhy_names_get(&log->names, log->entries[i].run));
 		first = first ? first : &log->entries[i];
 	}
-	/* Without such a run another row is kept, so that the error about its time can state both times. */
+	/*
+	 * if no run overlaps the work, another row is kept, so that the error about its time can state both
+	 * times
+	 */
 	if (!first)
 		first = &log->entries[log->entry_count - 1];
 	for (size_t i = 0; i < log->entry_count; i++) {

@@ -7,9 +7,9 @@
 
 /*
  * Converts energies of windows to readings of a counter that is 0 at the start of the first window. Windows
- * of Zeus must follow one another: the energy between two windows is unknown, and gaps of more than a
- * hundredth of the time are refused. Of the runs in a log of CodeCarbon, the one that overlaps `work_unix` is
- * used. All times must be Unix times.
+ * in logs of Zeus must be adjacent: the energy between two windows is unknown, so gaps of more than a
+ * hundredth of the total time are refused. If a log of CodeCarbon has several runs, the run that overlaps
+ * `work_unix` is used. All times must be Unix times.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_windows_unroll(
 	struct kwhy_power_log *log, const struct kwhy_power_window *work_unix, struct kwhy_error *error);

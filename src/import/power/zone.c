@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-/* All zones of the world lie a multiple of 15 minutes from UTC, between -12:00 and +14:00. */
+/* All time zones of the world differ from UTC by a multiple of 15 minutes, between -12:00 and +14:00. */
 static const int64_t second_ns = 1000000000;
 enum { QUARTER_S = 900, QUARTERS_MIN = -48, QUARTERS_MAX = 56 };
 
@@ -132,7 +132,10 @@ enum kwhy_status kwhy_power_zone_apply(struct kwhy_power_log *log, struct kwhy_r
 			log->path, count);
 	shift(log, false, quarters * QUARTER_S * second_ns);
 	if (count == 0)
-		/* A log that overlaps in no zone is refused later, with its interval and the trace's. */
+		/*
+		 * If the log overlaps the work in no zone, it is refused later, with its interval and that of
+		 * the trace.
+		 */
 		return KWHY_OK;
 	return kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "power-zone", error,
 		"%s has times without a zone: UTC%s is assumed, the only zone in which it overlaps with the "

@@ -9,9 +9,9 @@ enum { ROWS_MAX = 64, MEMORY = KWHY_PRECISION_COUNT };
 #define RATE_MAX 1e18
 
 /*
- * Operations of `kwhy bench ops` from which peaks are taken: those that are limited by a single unit of the
- * device. Left out are cache-read, which does not read the device's memory, and mixed, whose fp32 rate is
- * that of a device that also copies.
+ * Operations of `kwhy bench ops` from which peaks are taken: those that a single unit of the device limits.
+ * Two operations are left out: cache-read, because it does not read the device's memory, and mixed, because
+ * the device also copies during its fp32 arithmetic.
  */
 static const struct source {
 	const char *id, *unit;

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * A protocol-buffer message in memory, of which the bytes from `at` to `end` are not read yet. Its fields are
- * read one after the other (protobuf.dev, "Encoding"). Nothing is copied or allocated; the reader of a format
+ * A protocol-buffer message in memory. Its bytes from `at` to `end` have not been read yet. Fields are read
+ * one after the other (protobuf.dev, "Encoding"). Nothing is copied or allocated; the reader of a format
  * takes the fields whose numbers it knows. docs/adr/0030-protobuf-is-walked.md states why no library is used.
  */
 struct kwhy_protobuf_message {
@@ -34,7 +34,7 @@ bool kwhy_protobuf_varint(struct kwhy_protobuf_message *message, uint64_t *out);
 
 /*
  * Reads a field and moves past it. Above 0: `out` holds a field; 0: the message has ended; below 0: the bytes
- * are no message, or end inside the field.
+ * are not a message, or they end inside the field.
  */
 int kwhy_protobuf_next(struct kwhy_protobuf_message *message, struct kwhy_protobuf_field *out);
 

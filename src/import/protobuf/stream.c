@@ -7,7 +7,8 @@
 
 enum {
 	BUFFER_BYTES = 1 << 20,
-	KEY_BYTES_MAX = 20 /* longest start of a field: its key, and its value or length, of 10 bytes each */
+	KEY_BYTES_MAX =
+		20 /* longest start of a field: its key, and its value or length, each of at most 10 bytes */
 };
 
 enum kwhy_status kwhy_protobuf_stream_open(

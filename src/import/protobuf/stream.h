@@ -7,17 +7,17 @@
 
 /*
  * A file that is one protocol-buffer message, read from front to back in memory that does not grow with the
- * file. Large messages inside it are read field by field; only small messages are taken as a whole. The file
- * may be compressed.
+ * file. Large messages inside it are read field by field; small messages are read into memory as a whole. The
+ * file may be compressed.
  */
 struct kwhy_protobuf_stream {
 	struct kwhy_input *input;
 	const char *path; /* path of the file, for error messages */
 	unsigned char *buffer;
 	size_t capacity, begin,
-		end;	 /* bytes [begin, end) of the buffer have been read from the file and not used yet */
+		end;	 /* bytes [begin, end) of the buffer have been read from the file but not used yet */
 	uint64_t offset; /* offset of `begin` in the file, bytes */
-	bool ended;	 /* the buffer holds the last bytes of the file */
+	bool ended;	 /* the buffer has the last bytes of the file */
 };
 
 /* Largest message that kwhy_protobuf_stream_take() gives, in bytes. */
@@ -33,7 +33,8 @@ void kwhy_protobuf_stream_close(struct kwhy_protobuf_stream *stream);
 /*
  * Reads the start of the next field of the message that ends at file offset `end`. For a number, out->value
  * is its value. For bytes it is their length; then either read the fields in them up to
- * kwhy_protobuf_stream_end(), or take them, or skip them. *out_more false: the message has ended.
+ * kwhy_protobuf_stream_end(), or get them by kwhy_protobuf_stream_take(), or skip them. *out_more false: the
+ * message has ended.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_protobuf_stream_next(struct kwhy_protobuf_stream *stream, uint64_t end,
 	struct kwhy_protobuf_field *out, bool *out_more, struct kwhy_error *error);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Start of the names of the prober's own kernels (inject/probe). */
+/* How the names of the prober's own kernels begin (inject/probe). */
 #define OWN_KERNELS "kwhy_probe_"
 
 /*
@@ -18,12 +18,12 @@
  */
 #define COPIES_NAME "d2d device->device for %s [%" PRIu32 " x %" PRIu16 "]"
 
-/* Size from which on a copy is probed, bytes (inject/probe/copies.h). */
+/* Copies of at least this size are probed, in bytes (inject/probe/copies.h). */
 enum { COPY_BYTES_MIN = 65536 };
 
 /*
  * Times of the program's own launch from the start of its burst, both 0 if they are not stated. Times that
- * are not in order, or not in the burst, count as not stated.
+ * are out of order, or outside of the burst, count as not stated.
  */
 static void place_launch(struct kwhy_recorded_burst *row, const struct kwhy_wire_burst *burst)
 {
@@ -116,7 +116,7 @@ struct interval {
 	int64_t start_ns, end_ns;
 };
 
-/* Number of bursts that come before those of a process that start after a time. */
+/* Number of bursts in the list before the first burst of a process that starts after a time. */
 static size_t bursts_until(const struct kwhy_recorded *recorded, uint32_t process, int64_t time_ns)
 {
 	size_t low = 0, high = recorded->burst_count;
@@ -144,8 +144,8 @@ static struct kwhy_recorded_burst *burst_at(
 }
 
 /*
- * Start and end of the program's own call in a burst, on the thread that has the burst. After a copy or a
- * graph the program's call ends where the burst starts.
+ * Start and end of the program's own call in a burst, on the burst's thread. If the burst follows a copy or a
+ * graph, the program's call ends when the burst starts.
  */
 static struct interval own_call(const struct kwhy_recorded_burst *burst)
 {
@@ -157,9 +157,9 @@ static struct interval own_call(const struct kwhy_recorded_burst *burst)
 }
 
 /*
- * Takes a burst out of the time of a call that began before it. On the burst's thread the call moves to the
- * program's own launch. Another thread may not launch during a burst, and waits for it: from the program's
- * own launch on, at the latest, the time of its call is taken to be that wait.
+ * Removes a burst from the time of a call that began before it. On the burst's thread the call becomes the
+ * program's own launch. Another thread that launches during a burst waits for its end; the time of its call
+ * from the program's own launch on, at the latest, counts as that wait.
  */
 static void take_burst_out(const struct kwhy_recorded_burst *burst, uint32_t tid, struct interval *call)
 {
@@ -178,8 +178,8 @@ static void take_burst_out(const struct kwhy_recorded_burst *burst, uint32_t tid
 }
 
 /*
- * Calls of the thread during a burst are the prober's, except the program's own launch. They are
- * distinguished by time, because both may have the same correlation.
+ * Whether the prober made a call of the burst's thread during the burst. It made all of them except the
+ * program's own launch. They are distinguished by time, because both may have the same correlation id.
  */
 static bool is_probers(const struct kwhy_recorded_burst *burst, uint32_t tid, int64_t start_ns)
 {
@@ -199,7 +199,9 @@ bool kwhy_recorded_call_of_program(const struct kwhy_recorded *recorded, uint32_
 
 	if (during && is_probers(during, tid, *start_ns))
 		return false;
-	/* The latest first: a burst is taken out where it was recorded. */
+	/*
+	 * the latest burst comes first, so that each burst is still at its recorded place when it is removed
+	 */
 	for (size_t i = until; i-- > from;)
 		take_burst_out(&recorded->bursts[i], tid, &call);
 	if (during && during->tid != tid)
@@ -209,10 +211,7 @@ bool kwhy_recorded_call_of_program(const struct kwhy_recorded *recorded, uint32_
 	return true;
 }
 
-/*
- * Whether correlation number `correlation` is later than `than`. The numbers count up and start again after
- * 2^32.
- */
+/* Whether correlation id `correlation` is later than `than`. The ids count up and start again after 2^32. */
 static bool is_later(uint32_t correlation, uint32_t than)
 {
 	return correlation != KWHY_NONE && (int32_t)(correlation - than) > 0;
@@ -266,15 +265,17 @@ static bool is_repeated(
 }
 
 /*
- * Whether the row belongs to the program because it starts before all repeats. This is so only in a burst
- * that was made after a graph or copy of the program: the repeats begin when that has finished.
+ * Whether the row belongs to the program because it starts before all repeats. Only bursts after a graph or
+ * copy of the program have such rows, because their repeats begin when the graph or copy has finished.
  */
 static bool is_before_all(const struct kwhy_recorded_burst *burst, int64_t start_ns)
 {
 	return burst->burst.form == KWHY_BURST_AFTER && start_ns < burst->burst.start_ns + burst->launch_ns;
 }
 
-/* Whether the probe held a launch and then made no burst. The program's launch came after that. */
+/*
+ * Whether the prober held a launch back and then made no burst. The program's launch followed in that case.
+ */
 static bool is_attempt(const struct kwhy_recorded_burst *burst)
 {
 	return !burst->burst.repeats &&
@@ -292,9 +293,9 @@ static bool may_be_probers(
 }
 
 /*
- * Sets the burst's stream from the program's own launch, and the whole name of the kernel, if the prober had
- * to cut it. If the burst was made later than the launch, or CUPTI lost the launch, the stream is that of the
- * first repeat.
+ * Sets the burst's stream, and the full name of the kernel if the prober had to truncate it, from the
+ * program's own launch. If the burst was made after the launch had returned, or CUPTI lost the launch, the
+ * stream is that of the first repeat.
  */
 static void find_first(const struct kwhy_recorded *recorded, size_t row)
 {
@@ -385,8 +386,8 @@ static enum kwhy_status name_copies(struct kwhy_recorded *recorded, struct kwhy_
 }
 
 /*
- * Sets whether a row is the program's or the prober's. The prober's rows lose their correlation, so that they
- * are not assigned to the program's call.
+ * Sets whether a row is the program's or the prober's. Rows of the prober lose their correlation id, so that
+ * they are not assigned to a call of the program.
  */
 static void assign_origin(const struct kwhy_recorded *recorded, size_t row)
 {

@@ -89,8 +89,8 @@ static enum kwhy_status take_names(struct kwhy_recorded *recorded, uint32_t writ
 }
 
 /*
- * Keeps the closest pair of readings of a writer's monotonic clock and Unix time. Only one pair is used, so
- * that times of one machine are as exact as its monotonic clock.
+ * Keeps the closest pair of readings of a writer's monotonic clock and Unix time. Only this pair is used, so
+ * that times of one machine are consistent with its monotonic clock.
  */
 static void take_clocks(
 	struct kwhy_recorded *recorded, struct kwhy_recorded_writer *writer, const struct kwhy_block *block)
@@ -290,7 +290,7 @@ static enum kwhy_status apply_source(struct kwhy_recorded *recorded, uint32_t wr
 		(uint32_t)recorded->meter_count++, error);
 }
 
-/* Extends the run to contain the run of a launcher. A distributed program has a launcher for each rank. */
+/* Extends the run to include that of a launcher. A distributed program has one launcher for each rank. */
 static void apply_run(struct kwhy_recorded *recorded, uint32_t writer, const struct kwhy_wire_run *run)
 {
 	int64_t start_ns = kwhy_recorded_time(recorded, writer, run->start_mono_ns),
@@ -311,8 +311,8 @@ static void apply_run(struct kwhy_recorded *recorded, uint32_t writer, const str
 /*
  * Limits a window to the run, because the launcher may record less than programs do. If the program ended
  * properly just before the run's end, it ran nothing afterwards. The window is then extended by
- * KWHY_RECORDED_FLUSH_NS, to contain the first counter update after the run's end; otherwise the energy since
- * the update before it would be on no account.
+ * KWHY_RECORDED_FLUSH_NS to include the first counter update after the run's end; otherwise the energy since
+ * the previous update would belong to no account.
  */
 static void fit_to_run(const struct kwhy_recorded *recorded, struct kwhy_recorded_window *row)
 {
@@ -424,7 +424,7 @@ static enum kwhy_status apply_kind(struct kwhy_recorded *recorded, unsigned kind
 {
 	const size_t known_bytes = kwhy_wire_record_bytes(kind);
 	enum kwhy_status status = KWHY_OK;
-	uint64_t scratch[8]; /* no record with a fact is longer than 64 bytes */
+	uint64_t scratch[8]; /* records of facts are at most 64 bytes long */
 
 	for (size_t i = 0; !status && i < recorded->fact_count; i++) {
 		const struct kwhy_recorded_fact *fact = &recorded->facts[i];

@@ -5,10 +5,10 @@
 
 #include <string.h>
 
-/* Largest depth of a stack that the injected library records; a deeper one in a file is damage. */
+/* Largest depth of a stack that the injected library records; a deeper stack in a file is damaged. */
 enum { DEPTH_MAX = 128 };
 
-/* Parts of paths by which a file belongs to a library and not to the program. */
+/* Parts of paths that show that a file belongs to a library and not to the program. */
 static const char *const library_parts[] = {"/site-packages/", "/dist-packages/", "/lib/python3.",
 	"/lib/python3/", "/usr/lib/", "/usr/lib64/", "/usr/local/cuda"};
 static const char *const library_starts[] = {"<", "/lib/", "/lib64/"};
@@ -38,8 +38,8 @@ static bool is_library(const char *path)
 }
 
 /*
- * Adds a frame. A caller comes before the frames that it called. A frame whose caller is not known yet, as in
- * a damaged file, gets no caller.
+ * Adds a frame. A caller comes before the frames that it called. If its caller is not known yet, as in a
+ * damaged file, the frame gets no caller.
  */
 static enum kwhy_status add_frame(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_frame *frame, struct kwhy_error *error)
@@ -106,8 +106,8 @@ static enum kwhy_status add_ranges(struct kwhy_recorded *recorded, const struct 
 }
 
 /*
- * Chooses from a stack the program's own frames and the innermost frame. The frames left out are those inside
- * libraries.
+ * Chooses the program's own frames and the innermost frame of a stack. Other frames, which are inside
+ * libraries, are left out.
  */
 static size_t choose_frames(const struct kwhy_recorded *recorded, uint32_t innermost, uint32_t out[DEPTH_MAX])
 {

@@ -14,8 +14,8 @@ static bool is_closer(const struct kwhy_wire_clock *a, const struct kwhy_wire_cl
 }
 
 /*
- * Lowest and highest value that Unix time minus monotonic time may have; infinite: unknown. They are doubles,
- * which do not overflow.
+ * Lowest and highest value that Unix time minus monotonic time may have; infinite: unknown. The type is
+ * double, because it does not overflow.
  */
 static double lowest_ns(const struct kwhy_wire_clock *clock)
 {
@@ -34,8 +34,8 @@ static bool agree(const struct kwhy_wire_clock *a, const struct kwhy_wire_clock 
 }
 
 /*
- * Sets the boot of writers that state none, because an older version of kwhy wrote the file, to that of
- * another writer with the same host name.
+ * Sets the boot of writers that do not state one, because an older version of kwhy wrote the file. It becomes
+ * that of another writer with the same host name.
  */
 static enum kwhy_status complete_starts(
 	struct kwhy_recorded *recorded, struct kwhy_track_map *starts, struct kwhy_error *error)
@@ -105,8 +105,8 @@ static struct kwhy_wire_clock share_clock(
 }
 
 /*
- * The machine in the recording that equals `machine`, among those of earlier files, which come before
- * `first`. KWHY_NONE: not found.
+ * The machine of an earlier file, in the recording before index `first`, that is the same as `machine`.
+ * KWHY_NONE: there is none.
  */
 static uint32_t find_machine(
 	const struct kwhy_recording *recording, size_t first, const struct kwhy_machine *machine)
@@ -144,7 +144,10 @@ static enum kwhy_status add_machine(struct kwhy_recorded *recorded, const uint32
 	return status;
 }
 
-/* Number of writers, from the first one on, that are of its machine. The writers are sorted by machine. */
+/*
+ * Number of writers, from the first one on, on the same machine as the first. The writers are sorted by
+ * machine.
+ */
 static size_t count_machine(const struct kwhy_recorded *recorded, const uint32_t *writers, size_t count)
 {
 	double reach_ns = highest_ns(&recorded->writers[writers[0]].clock) + SET_BY_NS;

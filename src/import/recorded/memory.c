@@ -13,7 +13,7 @@ static bool is_on_device(uint8_t memory)
 }
 
 /*
- * Whether all allocations of a writer are known. In a run that is recorded in windows, those before a window
+ * Whether all allocations of a writer are known. If a run is recorded in windows, allocations before a window
  * are unknown.
  */
 static bool is_followed(const struct kwhy_recorded *recorded, uint32_t writer)
@@ -91,7 +91,7 @@ static enum kwhy_status add_points(struct kwhy_recorded *recorded, struct kwhy_t
 
 enum kwhy_status kwhy_recorded_memory_apply(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
-	struct kwhy_track_map holders = {0}; /* (device, process) -> index in `held` */
+	struct kwhy_track_map holders = {0}; /* from (device, process) to an index in `held` */
 	uint64_t *held = calloc(recorded->memory_count + 1, sizeof(*held));
 	uint32_t *order = NULL;
 	enum kwhy_status status;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Function that a walk over the files calls for each intact block. */
+/* Function that is called for each intact block of the files. */
 typedef enum kwhy_status on_block(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_block *block, struct kwhy_error *error);
 
@@ -20,7 +20,7 @@ static bool is_fact(unsigned kind)
 		(kind >= KWHY_WIRE_CLOCK && kind < KWHY_WIRE_KIND_COUNT);
 }
 
-/* First walk: counts blocks that are missing before this one, and keeps the block if it has facts. */
+/* First pass: counts the blocks that are missing before this block, and keeps the block if it has facts. */
 static enum kwhy_status take_fact(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_block *block, struct kwhy_error *error)
 {
@@ -45,10 +45,7 @@ static void count_damage(struct kwhy_recorded *recorded, const struct kwhy_block
 	recorded->is_cut |= block->is_cut;
 }
 
-/*
- * Accepts a file that is truncated, because its writer was killed. Other damage is accepted only with
- * --partial.
- */
+/* Accepts a truncated file, because its writer was killed. Other damage is accepted only with --partial. */
 static enum kwhy_status take_damage(struct kwhy_recorded *recorded, const char *path,
 	const struct kwhy_block *block, struct kwhy_error *error)
 {
@@ -118,7 +115,8 @@ static enum kwhy_status find_twice(
 }
 
 /*
- * Refuses a process that an earlier recording has, because the file is then that recording or a copy of it.
+ * Refuses a process that an earlier recording already has, because the file is then that recording or a copy
+ * of it.
  */
 static enum kwhy_status check_once(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
@@ -221,7 +219,7 @@ static void name_producer(struct kwhy_recorded *recorded)
 
 /*
  * Adds coverage if no writer states any, because only power was recorded or no process used a device. The
- * whole run is then covered, or if its end is unknown, the part with readings.
+ * coverage is the whole run or, if its end is unknown, the part of it with readings.
  */
 static enum kwhy_status cover_run(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
@@ -255,8 +253,8 @@ static enum kwhy_status begin(struct kwhy_recorded *recorded, const char *path, 
 }
 
 /*
- * Allocates a byte for each name, which states whether kernels of that name are collectives. All names are
- * known before the first row.
+ * Allocates one byte for each name, for whether kernels of that name are collectives. All names are known
+ * before the first row is read.
  */
 static enum kwhy_status prepare_rows(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {

@@ -9,17 +9,17 @@
 #include "recording/block_reader.h"
 
 /*
- * A .kwhy recording while it is read (docs/formats/recording.md). Its files are walked twice. The first walk
+ * A .kwhy recording while it is read (docs/formats/recording.md). Its files are read twice. The first pass
  * reads facts: names, clocks, processes, devices and sources of readings, which may come after rows that use
- * them. The second walk reads the rows.
+ * them. The second pass reads the rows.
  */
 
 /*
- * Time within which an energy counter is updated after the run's end, ns. The launcher reads the counters
+ * Time in ns within which an energy counter is updated after the run's end. The launcher reads the counters
  * just before the start of the run and just after its end.
  */
 #define KWHY_RECORDED_FLUSH_NS 200000000
-/* Longest time from a program's last use of a device to its end, ns. Interpreters take long to end. */
+/* Longest time in ns from a program's last use of a device to its end. Interpreters need long to end. */
 #define KWHY_RECORDED_JUST_BEFORE_NS 1000000000
 
 /* The part of a run that a writer was asked to record, as its last record states. */
@@ -53,23 +53,24 @@ struct kwhy_recorded_memory {
 struct kwhy_recorded_burst {
 	struct kwhy_burst burst;
 	uint32_t writer, correlation, tid, context;
-	uint32_t launch_ns, launched_ns; /* the program's own launch, from the start of the burst; both 0: it
-					    is not stated */
+	uint32_t launch_ns, launched_ns; /* the program's own launch: its start and end, in ns from the start
+					    of the burst; both 0: not stated */
 	uint32_t stream; /* stream of the first repeat; used if the program's own launch is lost */
 	/*
 	 * Name of the copies between the repeats, which restore the kernel's memory. KWHY_NONE: no burst
 	 * repeats these copies alone.
 	 */
 	uint32_t copies;
-	int64_t first_ns; /* start of the program's own launch; INT64_MAX: it is not in the recording */
+	int64_t first_ns; /* start of the program's own launch; INT64_MAX: the launch is not in the recording
+			   */
 };
 
-/* A frame of call stacks. The frame that called it comes before it. */
+/* A frame of a call stack. Its caller comes before it in the list. */
 struct kwhy_recorded_frame {
 	uint64_t offset;	   /* native frame: offset in its module, bytes; 0: a Python frame */
 	uint32_t caller;	   /* index of the frame that called it; KWHY_NONE: unknown */
 	uint32_t file, name, line; /* file and name: names of the recording; 0: unknown */
-	bool is_library;  /* the frame is of an interpreter, framework or driver, not of the program */
+	bool is_library; /* the frame belongs to an interpreter, framework or driver and not to the program */
 	bool is_resolved; /* the symbol of this native frame has been looked up */
 };
 
@@ -77,19 +78,19 @@ struct kwhy_recorded_frame {
 struct kwhy_recorded_writer {
 	uint64_t id;
 	uint64_t next_sequence, missing_blocks;
-	struct kwhy_wire_clock
-		clock;	     /* closest pair of readings of its two clocks; width_ns -1: no readings */
-	uint32_t host, boot; /* names of the machine and of its boot; 0: not stated */
-	uint32_t machine;    /* index in the recording */
-	uint32_t rank;	     /* KWHY_NONE: unknown */
-	uint32_t process;    /* index in the recording */
+	struct kwhy_wire_clock clock; /* the closest pair of readings of the writer's two clocks; width_ns -1:
+					 it has no readings */
+	uint32_t host, boot;	      /* name of the machine, and name of its boot; 0: not stated */
+	uint32_t machine;	      /* index in the recording */
+	uint32_t rank;		      /* KWHY_NONE: unknown */
+	uint32_t process;	      /* index in the recording */
 	struct kwhy_recorded_selection selection;
 	struct kwhy_wire_cost costs[KWHY_WIRE_COST_KIND_COUNT];
-	int64_t ended_ns; /* time of its END record; valid if has_ended */
+	int64_t ended_ns; /* time of the writer's END record; valid if has_ended */
 	bool has_ended, has_cost[KWHY_WIRE_COST_KIND_COUNT];
 };
 
-/* A block with facts, kept by the first walk. */
+/* A block with facts, kept by the first pass. */
 struct kwhy_recorded_fact {
 	uint32_t writer; /* index into writers */
 	struct kwhy_block block;
@@ -104,11 +105,13 @@ struct kwhy_recorded {
 	struct kwhy_recorded_writer *writers;
 	struct kwhy_recorded_fact *facts;
 	size_t writer_count, writer_capacity, fact_count, fact_capacity;
-	struct kwhy_track_map writer_of; /* writer's id -> index in `writers` */
-	struct kwhy_track_map names;	 /* (writer, its number of the name) -> name of the recording */
-	struct kwhy_track_map devices;	 /* (writer, its index of the device) -> device of the recording */
-	struct kwhy_track_map frames;	 /* (writer, its number of the frame) -> index in call_frames */
-	struct kwhy_track_map sources;	 /* (writer, its id of the source) -> index in `meters` */
+	struct kwhy_track_map writer_of; /* from a writer's id to its index in `writers` */
+	struct kwhy_track_map names; /* from a writer and its number of a name to the name in the recording */
+	struct kwhy_track_map
+		devices; /* from a writer and its index of a device to the device in the recording */
+	struct kwhy_track_map
+		frames; /* from a writer and its number of a frame to the index in call_frames */
+	struct kwhy_track_map sources; /* from a writer and its id of a source to the index in `meters` */
 	struct kwhy_recorded_meter *meters;
 	struct kwhy_recorded_window *windows; /* intervals in which writers' activities are known */
 	struct kwhy_recorded_memory *memory;
@@ -117,15 +120,19 @@ struct kwhy_recorded {
 	struct kwhy_symbols symbols;
 	size_t burst_count, burst_capacity, call_frame_count, call_frame_capacity;
 	size_t meter_count, meter_capacity, window_count, window_capacity, memory_count, memory_capacity;
-	/* For each name, 0: not matched yet, 1: its kernels are no collectives, 2: they are. */
+	/*
+	 * For each name, 0: not matched yet, 1: kernels of this name are no collectives, 2: they are
+	 * collectives.
+	 */
 	uint8_t *kinds;
 	size_t kind_count, earlier_processes,
-		earlier_probed; /* earlier_*: numbers from traces that were read before this one */
+		earlier_probed; /* earlier_...: numbers of rows from traces that were read before this one */
 	/* Earliest Unix time at which a writer read both its clocks; INT64_MAX: unknown. */
 	int64_t first_unix_ns;
 	uint64_t damaged_bytes, damages, unknown_names, rows;
-	int64_t run_start_ns, run_end_ns; /* the part of the run that is recorded; start above end: unknown */
-	int64_t begun_ns; /* start of the run, known even if its end is not; INT64_MIN: unknown */
+	int64_t run_start_ns,
+		run_end_ns; /* the part of the run that was recorded; start above end: unknown */
+	int64_t begun_ns;   /* start of the run, known even if its end is not; INT64_MIN: unknown */
 	/* Times of the first and last reading of any meter; first above last: no readings. */
 	int64_t first_reading_ns, last_reading_ns;
 	bool is_cut;
@@ -133,8 +140,11 @@ struct kwhy_recorded {
 
 /* The meter or gauge of a source of readings. */
 struct kwhy_recorded_meter {
-	enum kwhy_gauge gauge; /* KWHY_GAUGE_COUNT: the source is a meter, or an unknown gauge */
-	/* Its meter is KWHY_METER_COUNT if the source is a gauge or an unknown meter. */
+	enum kwhy_gauge gauge; /* KWHY_GAUGE_COUNT: the source is a meter, or a gauge that this version does
+				  not know */
+	/*
+	 * Its meter is KWHY_METER_COUNT if the source is a gauge, or a meter that this version does not know.
+	 */
 	struct kwhy_power_source source;
 };
 
@@ -144,7 +154,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorded_writer_of(
 
 /*
  * Converts a writer's number of a name to a name of the recording. 0: the file does not define the number;
- * this is counted.
+ * such cases are counted.
  */
 uint32_t kwhy_recorded_name(struct kwhy_recorded *recorded, uint32_t writer, uint32_t number);
 
@@ -162,7 +172,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorded_device(struct kwhy_recorded *record
 	int32_t index, uint32_t *out, struct kwhy_error *error);
 
 /*
- * First walk: keeps a block with facts. After the walk, kwhy_recorded_facts_apply() adds the facts of all
+ * First pass: keeps a block with facts. After the pass, kwhy_recorded_facts_apply() adds the facts of all
  * blocks to the recording.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_fact_keep(struct kwhy_recorded *recorded, uint32_t writer,
@@ -171,10 +181,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorded_facts_apply(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);
 
 /*
- * Assigns writers to machines. Call it when hosts and clocks of all writers are known. Writers of one machine
- * share its closest pair of clock readings, so that their times agree to the nanosecond. A machine of the
- * recording may come from an earlier file. Writers with one host name whose clocks contradict each other are
- * of two machines of that name, or of one machine before and after a reboot.
+ * Assigns writers to machines. Call it when hosts and clocks of all writers are known. All writers of a
+ * machine use its closest pair of clock readings, so that their times agree to the nanosecond. The machine
+ * may be known from an earlier file. If clocks of writers with the same host name contradict each other, the
+ * writers ran on two machines of that name, or on one machine before and after a reboot; they are then
+ * assigned to two machines.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_machines_apply(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);
@@ -187,8 +198,8 @@ void kwhy_recorded_selection_keep(
 
 /*
  * Sets the coverage of each device; call it after all rows. Without a selection it is the coverage that the
- * writers state. With a selection, a moment is covered if it lies in a window of every process that uses the
- * device and may run something at that moment. The start of a window is left out as long as a stream still
+ * writers state. With a selection, a moment is covered if it is in a window of every process that uses the
+ * device and may run something at that moment. The start of a window does not count as long as a stream still
  * ran work that was launched before the window.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_windows_apply(
@@ -205,8 +216,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorded_memory_apply(
 
 /*
  * Sets the ranks of devices; call it after all rows. If processes have different ranks, a device gets the
- * rank of the process that has the most activities on it, and no rank if it has none. Descriptions of devices
- * do not show their rank, because each process describes all devices that it sees.
+ * rank of the process that has the most activities on it, and no rank if nothing ran on it. Descriptions of
+ * devices do not show their rank, because each process describes all devices that it sees.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_ranks_apply(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);
@@ -231,8 +242,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorded_unprobed_keep(struct kwhy_recorded 
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_bursts_sort(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);
 /*
- * Whether a call of a thread is the program's, and its times without those for which kwhy probe held the
- * thread in it. False: kwhy probe made the call itself.
+ * Whether the program made a call. If so, its times become those without the time that kwhy probe spent
+ * inside the call. False: kwhy probe made the call itself.
  */
 bool kwhy_recorded_call_of_program(const struct kwhy_recorded *recorded, uint32_t writer, uint32_t tid,
 	int64_t *start_ns, int64_t *end_ns);
@@ -241,8 +252,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorded_bursts_apply(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);
 
 /*
- * Adds a frame of a call stack, or an interval that a thread spent in a frame. Intervals of the program's own
- * frames and of innermost frames become host ranges. Call it when processes are known.
+ * These functions add a frame of a call stack, and a sample that says that a thread spent an interval in a
+ * frame. Intervals in the program's own frames and in innermost frames become host ranges. Call it when
+ * processes are known.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_line_add(struct kwhy_recorded *recorded, uint32_t writer,
 	unsigned kind, const void *record, struct kwhy_error *error);
@@ -251,7 +263,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorded_line_add(struct kwhy_recorded *reco
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_thread(struct kwhy_recorded *recorded, uint32_t writer,
 	uint32_t tid, uint32_t *out, struct kwhy_error *error);
 
-/* Second walk: adds the rows of a block to the recording. */
+/* Second pass: adds the rows of a block to the recording. */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_rows_add(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_block *block, struct kwhy_error *error);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether kernels of that name are collectives; 1: no, 2: yes. Each name is matched once. */
+/* Whether kernels of that name are collectives: 1: no, 2: yes. Each name is matched once. */
 static uint8_t kind_of(struct kwhy_recorded *recorded, uint32_t name)
 {
 	uint8_t *known = name < recorded->kind_count ? &recorded->kinds[name] : NULL;
@@ -29,7 +29,7 @@ static enum kwhy_status stream_of(struct kwhy_recorded *recorded, uint32_t write
 	return status ? status : kwhy_tracks_stream(&recorded->tracks, &row, out, error);
 }
 
-/* Converts the times of a row. False: they are impossible, and the caller refuses or skips the row. */
+/* Converts the times of a row. False: they are impossible, so the caller refuses or skips the row. */
 static bool place(struct kwhy_recorded *recorded, uint32_t writer, int64_t start_mono_ns, int64_t end_mono_ns,
 	struct kwhy_activity *out)
 {
@@ -38,7 +38,7 @@ static bool place(struct kwhy_recorded *recorded, uint32_t writer, int64_t start
 	return out->start_ns != KWHY_UNKNOWN_TIME && out->end_ns >= out->start_ns;
 }
 
-/* Whether a row is kept. It is not if it lies outside of the part of the run that the launcher records. */
+/* Whether a row is kept. Rows outside of the part of the run that the launcher records are not. */
 static bool is_wanted(const struct kwhy_recorded *recorded, const struct kwhy_activity *row)
 {
 	return recorded->run_start_ns > recorded->run_end_ns ||
@@ -175,7 +175,7 @@ static enum kwhy_status add_range(struct kwhy_recorded *recorded, uint32_t write
 }
 
 /*
- * Adds a reading of a gauge. Readings from before and after the run are dropped, because gauges show the
+ * Adds a reading of a gauge. Readings before and after the run are dropped, because gauges are to show the
  * state of a device during the run.
  */
 static enum kwhy_status add_gauge(struct kwhy_recorded *recorded, const struct kwhy_recorded_meter *meter,
@@ -244,7 +244,7 @@ enum kwhy_status kwhy_recorded_rows_add(struct kwhy_recorded *recorded, uint32_t
 {
 	const size_t known_bytes = kwhy_wire_record_bytes(block->kind);
 	enum kwhy_status status = KWHY_OK;
-	uint64_t scratch[8]; /* no record is longer than 64 bytes */
+	uint64_t scratch[8]; /* records are at most 64 bytes long */
 
 	if (!known_bytes)
 		return KWHY_OK;

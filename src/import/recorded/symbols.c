@@ -42,7 +42,7 @@ struct kwhy_dwfl {
 
 struct kwhy_symbol_module {
 	char *path;
-	void *session, *module; /* handles of libdw; NULL: it cannot read the module's file */
+	void *session, *module; /* handles of libdw; NULL: libdw cannot read the module's file */
 	uint64_t bias;
 };
 
@@ -118,7 +118,8 @@ static void read_module(const struct kwhy_dwfl *calls, struct kwhy_symbol_module
 }
 
 /*
- * The module of that path, added if it is new. NULL: memory is exhausted, or there are MODULES_MAX modules.
+ * The module with that path, which is added if it is new. NULL: memory is exhausted, or there are already
+ * MODULES_MAX modules.
  */
 static struct kwhy_symbol_module *module_of(struct kwhy_symbols *symbols, const char *path)
 {
@@ -151,8 +152,8 @@ static void name_function(const char *name, struct kwhy_symbol *out)
 }
 
 /*
- * Looks up the byte before the return address. The call ends with it; the next instruction may be of the next
- * line.
+ * Looks up the byte before the return address, which belongs to the call. The instruction at the return
+ * address may belong to the next line.
  */
 static void look_up(const struct kwhy_dwfl *calls, const struct kwhy_symbol_module *module, uint64_t offset,
 	struct kwhy_symbol *out)

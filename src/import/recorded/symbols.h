@@ -8,14 +8,14 @@
 
 /*
  * Finds the names of code addresses in modules by elfutils' libdw, which is loaded when it is first needed.
- * If libdw or the module's file is missing, module and offset are the name. Zero-initialise; end with
+ * If libdw or the module's file is missing, the name consists of module and offset. Zero-initialise; end with
  * kwhy_symbols_done().
  */
 struct kwhy_symbols {
 	struct kwhy_dwfl *calls; /* functions of libdw; NULL: not available */
 	struct kwhy_symbol_module *modules;
 	size_t count;
-	bool is_opened; /* loading libdw was attempted */
+	bool is_opened; /* whether loading libdw was attempted */
 };
 
 struct kwhy_symbol {
@@ -24,7 +24,7 @@ struct kwhy_symbol {
 	uint32_t line;	    /* source line; 0: unknown */
 };
 
-/* Gives the symbol of the call instruction in `module` that returns to `offset`. */
+/* Gets the symbol that contains the call instruction in `module` whose return address is `offset`. */
 void kwhy_symbols_find(
 	struct kwhy_symbols *symbols, const char *module, uint64_t offset, struct kwhy_symbol *out);
 void kwhy_symbols_done(struct kwhy_symbols *symbols);

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 
 /*
- * If a launch comes at least this long before its activity's start, ns, the activity had to wait for other
- * work (docs/formats/recording.md).
+ * If a launch comes at least this long before the start of its activity, in ns, the activity had to wait for
+ * other work (docs/formats/recording.md).
  */
 #define AT_ONCE_NS 100000
 /*
- * If a selection ends at most this long before its process, ns, it was the process's end and not a limit of
- * time that ended it.
+ * If a selection ends at most this long before its process, in ns, the process's end ended it and not a limit
+ * of time.
  */
 #define ENDS_WITH_NS 10000000
 
@@ -42,7 +42,7 @@ void kwhy_recorded_selection_keep(
 	if (selection->choice >= KWHY_CHOICE_COUNT || selection->choice == KWHY_CHOICE_ALL ||
 		start_ns == KWHY_UNKNOWN_TIME)
 		return;
-	/* The activities of a writer that did not end properly are known up to the end of the run. */
+	/* the activities of a writer that did not end properly are known up to the end of the run */
 	if (end_ns == KWHY_UNKNOWN_TIME)
 		end_ns = recorded->run_end_ns > start_ns ? recorded->run_end_ns : start_ns;
 	recorded->writers[writer].selection = (struct kwhy_recorded_selection){
@@ -84,9 +84,9 @@ struct trimming {
 	 * [process_count + 1] index of each process's first window. Windows are sorted by process and time.
 	 */
 	size_t *first_window;
-	struct kwhy_track_map first_of; /* (stream, window) -> index in `firsts` */
-	struct kwhy_track_map
-		calls; /* (process, correlation) of firsts -> row of the call; KWHY_NONE: not found */
+	struct kwhy_track_map first_of; /* from (stream, window) to an index in `firsts` */
+	struct kwhy_track_map calls;	/* from (process, correlation) of `firsts` to the row of the call;
+					   KWHY_NONE: not found */
 	struct first *firsts;
 	size_t count, capacity;
 	/* [window_count] time from which on a window's activities on the current device are known. */
@@ -157,8 +157,8 @@ static struct kwhy_track_key launch_of(const struct trimming *trimming, const st
 }
 
 /*
- * Finds the calls that launched `firsts`, by correlation. Of several calls with one correlation the earliest
- * is taken; calls are not sorted by time yet.
+ * Finds the calls that launched `firsts`, by correlation. If several calls have the same correlation id, the
+ * earliest is taken; calls are not sorted by time yet.
  */
 static enum kwhy_status find_launches(struct trimming *trimming, struct kwhy_error *error)
 {
@@ -240,7 +240,10 @@ static void trimming_done(struct trimming *trimming)
 	free(trimming->uses);
 }
 
-/* Makes a device the current one: finds the processes that use it, and from when on each window is known. */
+/*
+ * Makes a device the current one: finds the processes that use it, and the time from which each window is
+ * known.
+ */
 static void switch_device(struct trimming *trimming, uint32_t device)
 {
 	const struct kwhy_recorded *recorded = trimming->recorded;
@@ -263,7 +266,9 @@ static void switch_device(struct trimming *trimming, uint32_t device)
 	}
 }
 
-/* How a time changes the number of open windows and the number of processes that are ignored. */
+/*
+ * The change that a time makes to the number of open windows and to the number of processes that are ignored.
+ */
 struct change {
 	int64_t time_ns;
 	int open, unrecorded;
@@ -298,8 +303,8 @@ static int64_t within(int64_t time_ns, const struct kwhy_recorded_selection *sel
 
 /*
  * Time up to which a process is known to run nothing after its selection. If the process ended properly,
- * together with its selection and just before the run's end, it is KWHY_RECORDED_FLUSH_NS after the run's
- * end, when energy counters have been updated. Otherwise it is the end of the selection.
+ * together with its selection and just before the run's end, this time is KWHY_RECORDED_FLUSH_NS after the
+ * run's end, when energy counters have been updated. Otherwise it is the end of the selection.
  */
 static int64_t known_idle_to(const struct kwhy_recorded *recorded, const struct kwhy_recorded_writer *writer)
 {
@@ -340,8 +345,8 @@ static void list_changes(const struct trimming *trimming, uint32_t device, struc
 }
 
 /*
- * Adds the coverage of a device. A device that is never covered gets one empty interval, which states that
- * its coverage is known.
+ * Adds the coverage of a device. A device that is never covered gets one empty interval, which shows that its
+ * coverage is known.
  */
 static enum kwhy_status cover(struct kwhy_recorded *recorded, uint32_t device, const struct changes *changes,
 	struct kwhy_error *error)

@@ -21,7 +21,7 @@ struct reader {
 
 /*
  * Fails with the message `words`. `number` is the index of the wrong power in the file's list; SIZE_MAX: the
- * error concerns the whole file.
+ * error is about the whole file.
  */
 static enum kwhy_status wrong(const struct reader *reader, size_t number, const char *words)
 {

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* What one change saves beyond the changes before it in the list. */
+/* What a change saves in addition to the changes before it in the list. */
 struct kwhy_checked_change {
 	const char *name; /* such as "overlap-copies 2" */
 	int64_t saved_ns, saved_nj;

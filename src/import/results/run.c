@@ -32,7 +32,7 @@ static void read_run(struct kwhy_read_run *run, const json_t *of)
 	run->is_modelled = json_is_true(json_object_get(of, "modelled"));
 }
 
-/* Time and energy of a run for each unit of work, if the run did `count` units. */
+/* Time and energy per unit of work of a run that did `count` units. */
 static struct kwhy_read_work share_of(const struct kwhy_read_run *run, const char *unit, double count)
 {
 	double of = count > 0 ? count : NAN;

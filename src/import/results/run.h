@@ -18,7 +18,7 @@ struct kwhy_read_work {
 		each_s; /* energy with its 95 % interval and time for one unit of work; NAN: unknown */
 };
 
-/* A phase of a run: all ranges of one name in a report. */
+/* A phase of a run: all ranges of one name. */
 struct kwhy_read_phase {
 	const char *name;
 	double joules, low_j, high_j,
@@ -29,8 +29,8 @@ struct kwhy_read_phase {
 	 */
 	bool is_distinct;
 	/*
-	 * Bit i is set if phase i overlaps this phase on a device. The phase's own bit is set if its ranges
-	 * overlap each other.
+	 * Bit i is set if phase i overlaps this phase on a device. The phase's own bit is set if ranges of
+	 * the phase overlap each other.
 	 */
 	uint64_t overlaps[KWHY_RANGE_OVERLAPS_WORDS];
 	/* Bit i is set if phase i runs at the same time as this phase, but on other devices. */
@@ -48,9 +48,10 @@ static inline bool kwhy_read_phase_beside(const struct kwhy_read_phase *phase, s
 }
 
 /*
- * Figures of one run, from which models are made. Those of a report.json are of its devices, from the first
- * start to the last end. Those of a stat.json are means over its runs, of the whole command. Intervals are 95
- * % intervals; the 90 % intervals of a report are widened. NAN: unknown. Strings lie in the arena.
+ * Figures of one run, from which models are made. Figures of a report.json are those of its devices, from the
+ * first start to the last end. Figures of a stat.json are means over its runs and include the whole command.
+ * Intervals are 95 % intervals; the 90 % intervals of a report are widened. NAN: unknown. Strings lie in the
+ * arena.
  */
 struct kwhy_read_run {
 	struct kwhy_arena arena;
@@ -73,8 +74,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_read_run_of(struct kwhy_read_run *run, const
 void kwhy_read_run_done(struct kwhy_read_run *run);
 
 /*
- * The run's work in `unit`. `stated` is the number of units in a run; NAN: the number in the file. The
- * result's count is NAN if that is unknown, too.
+ * The run's work in `unit`. `stated`: the number of units in a run; NAN: the number is taken from the file.
+ * The result's count is NAN if that is unknown, too.
  */
 struct kwhy_read_work kwhy_read_work_of(const struct kwhy_read_run *run, const char *unit, double stated);
 

@@ -44,10 +44,10 @@ static void read_accounts(struct kwhy_side_sums *sums, const json_t *accounts)
 	}
 }
 
-/* Time from the run's first start to its last end that was not metered, in nanoseconds. */
+/* Time in nanoseconds, between the run's first start and its last end, that was not metered. */
 static double unseen_ns_of(const json_t *energy, double first_ns, double last_ns)
 {
-	/* Reports of older versions lack the field. */
+	/* reports of older versions lack the field */
 	if (!json_object_get(energy, "edge_ns"))
 		return last_ns - first_ns - fmin(last_ns, (double)known_of(energy, "end_ns")) +
 			fmax(first_ns, (double)known_of(energy, "start_ns"));
@@ -56,7 +56,7 @@ static double unseen_ns_of(const json_t *energy, double first_ns, double last_ns
 
 static double metered_ns_of(const json_t *energy)
 {
-	/* Reports of older versions lack the field. */
+	/* reports of older versions lack the field */
 	if (!json_object_get(energy, "metered_ns"))
 		return (double)known_of(energy, "end_ns") - (double)known_of(energy, "start_ns");
 	return (double)known_of(energy, "metered_ns");
@@ -99,8 +99,8 @@ static void read_findings(struct kwhy_side_sums *sums, const json_t *findings)
 }
 
 /*
- * Reads the work of a run. Energy for each unit is computed from the run's energy, which the report has to
- * the nanojoule; the report's own figure has nine digits.
+ * Reads the work of a run. Energy per unit is computed from the run's energy, which the report states to the
+ * nanojoule; the report's own figure per unit has only nine digits.
  */
 static void read_work(struct kwhy_side_sums *sums, const json_t *work, int64_t run_nj)
 {

@@ -21,7 +21,10 @@ static const char *keep(struct reading *reading, const char *text)
 	return copy ? copy : "";
 }
 
-/* Memory for one item for each member of a JSON array or object. NULL: it has none, or memory ran out. */
+/*
+ * Memory with one item for each member of a JSON array or object. NULL: there are no members, or memory ran
+ * out.
+ */
 static void *list_for(struct reading *reading, size_t count, size_t item_bytes)
 {
 	void *list = count ? kwhy_arena_alloc(&reading->stat->arena, count, item_bytes) : NULL;

@@ -11,7 +11,7 @@
 
 /* A result of `kwhy stat --json`. Names lie in the result's arena; a missing name is "". */
 
-/* A figure with its key in the file: "energy_j". */
+/* A figure with its key in the file, such as "energy_j". */
 struct kwhy_read_figure {
 	const char *key;
 	struct kwhy_estimate estimate; /* fields that the file lacks are NAN */
@@ -34,7 +34,10 @@ struct kwhy_read_stat_work {
 	size_t domain_count;
 };
 
-/* A value of a metric, with run, and joules and seconds since the start of the run; NAN: unknown. */
+/*
+ * A value of a metric, with the number of its run, and joules and seconds since the start of the run; NAN:
+ * unknown.
+ */
 struct kwhy_read_point {
 	double run, value, joules, time_s;
 };
@@ -62,7 +65,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_read_stat_of(struct kwhy_read_stat *stat, co
 	const char *json, size_t length, struct kwhy_error *error);
 void kwhy_read_stat_done(struct kwhy_read_stat *stat);
 
-/* The estimate with this key; one with count 0 and mean NAN if there is none. */
+/* The estimate with this key; if there is none, an estimate with count 0 and mean NAN. */
 struct kwhy_estimate kwhy_read_figure_of(const struct kwhy_read_figures *figures, const char *key);
 
 /* The domain with this name; NULL: there is none. */

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-/* The value of a member of an object. NAN or "" if it is missing or of another type. */
+/* The value of a member of an object; NAN or "" if the member is missing or has another type. */
 double kwhy_json_real_of(const json_t *object, const char *key);
 const char *kwhy_json_text_of(const json_t *object, const char *key); /* borrowed */
 /*

@@ -10,11 +10,14 @@
 #include <unistd.h>
 
 /*
- * rocprofv3 writes a file for each kind of row, "PREFIX_kernel_trace.csv" and so on. Any of them stands for
- * the set: the others are read from the same folder.
+ * rocprofv3 writes one file for each kind of row, such as "PREFIX_kernel_trace.csv". Naming any of them reads
+ * the whole set, because the others are read from the same folder.
  */
 
-/* Length of the path without the ending of its kind; the whole length for a name of one's own. */
+/*
+ * Length of the path without the ending of its kind of file; the whole length if the file has a name of
+ * another form.
+ */
 static size_t prefix_length(const char *path)
 {
 	size_t length = strlen(path);
@@ -28,7 +31,7 @@ static size_t prefix_length(const char *path)
 	return length;
 }
 
-/* Whether another file of the same set was given before, with which this one has been read. */
+/* Whether another file of the same set was given before, so that this file has been read with it. */
 static bool is_read(const struct kwhy_recording *recording, const char *path)
 {
 	size_t length = prefix_length(path);
@@ -80,7 +83,7 @@ static enum kwhy_status read_file(struct kwhy_rocprof_csv *csv, const struct kwh
 	return status;
 }
 
-/* Whether the first line of the file has the columns that its kind must have. */
+/* Whether the first line of the file has the columns that this kind of file must have. */
 static bool has_columns(const struct kwhy_rocprof_csv_kind *kind, const unsigned char *head, size_t length)
 {
 	for (size_t i = 0; i < kind->column_count; i++)
@@ -97,7 +100,7 @@ static const struct kwhy_rocprof_csv_kind *kind_of(const unsigned char *head, si
 	return NULL;
 }
 
-/* Reads a file that was renamed, so that the others of its set are unknown. */
+/* Reads a file that was renamed. The other files of its set cannot be found, so it is read alone. */
 static enum kwhy_status read_alone(struct kwhy_rocprof_csv *csv, const char *path, struct kwhy_error *error)
 {
 	unsigned char head[KWHY_TRACE_HEAD_BYTES];

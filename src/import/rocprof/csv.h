@@ -5,7 +5,7 @@
 #include "import/csv/table.h"
 #include "import/rocprof/rocprof.h"
 
-/* One file of a set of CSV files of rocprofv3 while it is read. */
+/* One of the CSV files of rocprofv3 while it is read. */
 struct kwhy_rocprof_csv {
 	struct kwhy_rocprof *rocprof;
 	struct kwhy_csv *csv;
@@ -13,7 +13,7 @@ struct kwhy_rocprof_csv {
 	bool has_process;
 };
 
-/* A kind of file: the end of its name, its columns, and what reads its rows. */
+/* A kind of file: the end of its name, its columns, and the function that reads its rows. */
 struct kwhy_rocprof_csv_kind {
 	const char *ending;
 	const struct kwhy_csv_column *columns;
@@ -22,8 +22,7 @@ struct kwhy_rocprof_csv_kind {
 	bool is_event;
 };
 
-/* rocprof/csv_rows.c: in the order in which they are read; calls come first, because they name the process.
- */
+/* In rocprof/csv_rows.c. Files are read in this order; calls come first, because they name the process. */
 enum { KWHY_ROCPROF_CSV_KINDS = 7 };
 extern const struct kwhy_rocprof_csv_kind kwhy_rocprof_csv_kinds[KWHY_ROCPROF_CSV_KINDS];
 

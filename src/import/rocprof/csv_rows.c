@@ -5,7 +5,7 @@
 
 static const struct kwhy_csv_range any = {INT64_MIN, INT64_MAX};
 
-/* A number in a column; KWHY_ROCPROF_UNKNOWN: the file lacks the column, or the field is empty. */
+/* Gets a number in a column; KWHY_ROCPROF_UNKNOWN: the file lacks the column, or the field is empty. */
 static enum kwhy_status take_integer(
 	const struct kwhy_rocprof_csv *csv, size_t column, int64_t *out, struct kwhy_error *error)
 {
@@ -27,7 +27,7 @@ static enum kwhy_status take_integers(const struct kwhy_rocprof_csv *csv, const 
 	return status;
 }
 
-/* Agents. */
+/* Columns of files about agents. */
 
 enum agent_column {
 	AGENT_ID,
@@ -66,7 +66,7 @@ static const struct kwhy_csv_column agent_columns[AGENT_COLUMN_COUNT] = {
 	[AGENT_NAME] = {"Name", false},
 };
 
-/* How many GPUs are before this one: HIP counts them in this order. */
+/* Number of GPUs before this one; HIP numbers GPUs in this order. */
 static int64_t gpu_count(const struct kwhy_rocprof *rocprof)
 {
 	int64_t count = 0;
@@ -96,7 +96,7 @@ static enum kwhy_status read_agent(struct kwhy_rocprof_csv *csv, struct kwhy_err
 	return status ? status : kwhy_rocprof_agent_add(csv->rocprof, &figures, error);
 }
 
-/* How files write an agent: a word, and what its number counts. */
+/* How a file denotes an agent: by a word, and by what the number after it counts. */
 enum counting { BY_LOGICAL, AMONG_GPUS, AMONG_CPUS, BY_NODE };
 static const char *const counted[] = {"Agent ", "GPU ", "CPU "};
 
@@ -108,7 +108,10 @@ static bool is_counted(
 	return agent->is_gpu == (counting == AMONG_GPUS) && (*seen)++ == number;
 }
 
-/* The agent of "Agent 4", of "GPU 0", which counts GPUs alone, and of a bare 4, as before ROCm 6.4. */
+/*
+ * Gets the agent of "Agent 4", of "GPU 0", whose number counts only GPUs, or of a bare 4, as files had before
+ * ROCm 6.4.
+ */
 static enum kwhy_status take_agent(
 	struct kwhy_rocprof_csv *csv, size_t column, int64_t *out, struct kwhy_error *error)
 {
@@ -139,7 +142,7 @@ static enum kwhy_status take_agent(
 	return KWHY_OK;
 }
 
-/* Kernels. */
+/* Columns of files about kernels. */
 
 enum kernel_column {
 	KERNEL_START,
@@ -206,7 +209,7 @@ static enum kwhy_status read_kernel(struct kwhy_rocprof_csv *csv, struct kwhy_er
 	return kwhy_rocprof_kernel_add(csv->rocprof, &kernel, error);
 }
 
-/* Copies. */
+/* Columns of files about copies. */
 
 enum copy_column {
 	COPY_START,
@@ -246,7 +249,7 @@ static enum kwhy_status read_copy(struct kwhy_rocprof_csv *csv, struct kwhy_erro
 	return status ? status : kwhy_rocprof_copy_add(csv->rocprof, &copy, error);
 }
 
-/* Calls and markers. */
+/* Columns of files about calls and markers. */
 
 enum host_column {
 	HOST_START,

@@ -41,7 +41,7 @@ static void take(
 	}
 }
 
-/* Deepest object that has fields: dispatch_info, and the sizes and ids in it. */
+/* Depth of the deepest object with fields: dispatch_info, and the sizes and ids inside it. */
 enum { DEPTH_MAX = 3 };
 
 static void walk_object(
@@ -138,7 +138,7 @@ struct kwhy_rocprof_figures kwhy_rocprof_figures_of(
 
 enum { LAUNCHER_FIELDS = 8 };
 
-/* Ranks and numbers of ranks, by launcher, the one closest to the process first. */
+/* Names of rank and number of ranks, by launcher; the launcher closest to the process comes first. */
 static const struct kwhy_rocprof_field launcher_fields[LAUNCHER_FIELDS] = {
 	{"", "RANK"},
 	{"", "WORLD_SIZE"},

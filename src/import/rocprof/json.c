@@ -8,14 +8,14 @@
 #include <string.h>
 
 /*
- * The file is one object {"rocprofiler-sdk-tool": [PROCESS...]}. Known objects and arrays are entered, their
- * elements are read one at a time, and all else is passed over token by token, whatever its size.
+ * The file is one object {"rocprofiler-sdk-tool": [PROCESS...]}. Known objects and arrays are entered, and
+ * their elements are read one at a time. Everything else is skipped token by token, whatever its size.
  */
 static const struct {
 	enum kwhy_rocprof_level in;
-	const char *key; /* NULL: an element of an array */
+	const char *key; /* NULL: the level is an element of an array */
 	enum kwhy_rocprof_level level;
-	char opening; /* of the value */
+	char opening; /* character with which the value begins */
 } levels[] = {
 	{KWHY_ROCPROF_FILE, "rocprofiler-sdk-tool", KWHY_ROCPROF_TOOL, '['},
 	{KWHY_ROCPROF_TOOL, NULL, KWHY_ROCPROF_PROCESS, '{'},
@@ -68,7 +68,7 @@ static void enter(struct kwhy_rocprof_json *json, enum kwhy_rocprof_level level)
 		json->has_process = false;
 }
 
-/* Passes one token of what is passed over. */
+/* Skips one token of a value that is skipped. */
 static void skip(struct kwhy_rocprof_json *json)
 {
 	char token = kwhy_kineto_walk_peek(&json->walk);
@@ -84,7 +84,7 @@ static enum kwhy_status broken(struct kwhy_rocprof_json *json, const char *words
 		json->rocprof.tracks.path, json->window.offset + *json->walk.token, words);
 }
 
-/* Takes a value that is no level of its own: an element to read, or one to pass over. */
+/* Handles a value that is not a level: an element to read, or a value to skip. */
 static enum kwhy_status take_value(struct kwhy_rocprof_json *json, enum kwhy_rocprof_level level,
 	kwhy_rocprof_json_read *read, bool *out_cut, struct kwhy_error *error)
 {
@@ -139,7 +139,7 @@ static enum kwhy_status read_element(struct kwhy_rocprof_json *json, bool *out_c
 	return KWHY_OK;
 }
 
-/* Reads one unit. *out_cut: the window ends inside it. */
+/* Reads one unit. *out_cut: the window ends inside the unit. */
 static enum kwhy_status read_unit(struct kwhy_rocprof_json *json, bool *out_cut, struct kwhy_error *error)
 {
 	char token = kwhy_kineto_walk_peek(&json->walk);

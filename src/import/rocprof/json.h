@@ -8,16 +8,16 @@
 
 /* A JSON file of rocprofv3 while it is read. */
 
-/* Objects and arrays of the file, by what they hold. */
+/* Objects and arrays of the file, by what they contain. */
 enum kwhy_rocprof_level {
 	KWHY_ROCPROF_FILE,
 	KWHY_ROCPROF_TOOL, /* processes */
 	KWHY_ROCPROF_PROCESS,
 	KWHY_ROCPROF_AGENTS,
 	KWHY_ROCPROF_STRINGS,
-	KWHY_ROCPROF_MARKERS, /* texts of markers */
+	KWHY_ROCPROF_MARKERS, /* texts of markers (roctx) */
 	KWHY_ROCPROF_KINDS,   /* names of functions, by kind */
-	KWHY_ROCPROF_SYMBOLS, /* of kernels */
+	KWHY_ROCPROF_SYMBOLS, /* symbols of kernels */
 	KWHY_ROCPROF_RECORDS,
 	KWHY_ROCPROF_KERNELS,
 	KWHY_ROCPROF_COPIES,
@@ -33,24 +33,25 @@ struct kwhy_rocprof_json {
 	struct kwhy_kineto_walk walk;
 
 	enum kwhy_rocprof_level levels[8];
-	size_t depth;	     /* open levels */
-	size_t skipped;	     /* open objects and arrays of what is passed over */
-	uint64_t numbers[8]; /* elements read of each level */
+	size_t depth;	     /* number of open levels */
+	size_t skipped;	     /* number of open objects and arrays inside a value that is skipped */
+	uint64_t numbers[8]; /* by level: number of elements read */
 	bool done;
 
 	bool has_process;
-	struct kwhy_track_map symbol_names, symbol_registers; /* by the symbols' ids */
-	struct kwhy_track_map operations;		      /* (kind, operation) to name of the recording */
-	struct kwhy_track_map messages; /* correlation of a marker to name of the recording */
+	struct kwhy_track_map symbol_names,
+		symbol_registers; /* from a symbol's id to the kernel's name and number of registers */
+	struct kwhy_track_map operations; /* from kind and operation to name in the recording */
+	struct kwhy_track_map messages;	  /* from the correlation id of a marker to name in the recording */
 };
 
-/* rocprof/json_rows.c: reads an element of a level, at which the walk stands. */
+/* In rocprof/json_rows.c: reads the element of a level at which the walk stands. */
 typedef enum kwhy_status kwhy_rocprof_json_read(
 	struct kwhy_rocprof_json *json, const struct kwhy_kineto_walk *walk, struct kwhy_error *error);
 extern kwhy_rocprof_json_read *const kwhy_rocprof_json_readers[KWHY_ROCPROF_LEVEL_COUNT];
 KWHY_MUST_USE enum kwhy_status kwhy_rocprof_json_metadata(
 	struct kwhy_rocprof_json *json, const struct kwhy_kineto_walk *walk, struct kwhy_error *error);
-/* Forgets what belongs to one process. */
+/* Drops the tables that belong to one process. */
 void kwhy_rocprof_json_forget(struct kwhy_rocprof_json *json);
 
 #endif

@@ -42,7 +42,7 @@ void kwhy_rocprof_json_forget(struct kwhy_rocprof_json *json)
 	}
 }
 
-/* A process without metadata, as other tools rewrite traces. */
+/* Adds a process for rows whose trace has no metadata, as when another tool rewrote it. */
 static enum kwhy_status need_process(struct kwhy_rocprof_json *json, struct kwhy_error *error)
 {
 	if (json->has_process)
@@ -80,7 +80,9 @@ static enum kwhy_status read_marker_text(
 		json, &json->messages, (struct kwhy_track_key){.a = values[0].number}, values[1].text, error);
 }
 
-/* Reads {"kind": NAME, "operations": [NAME...]}; the record's kind and operation are positions in the lists.
+/*
+ * Reads {"kind": NAME, "operations": [NAME...]}; a record states kind and operation by their positions in
+ * these lists.
  */
 static enum kwhy_status read_kind(
 	struct kwhy_rocprof_json *json, const struct kwhy_kineto_walk *walk, struct kwhy_error *error)
@@ -143,7 +145,7 @@ static enum kwhy_status read_symbol(
 	return status;
 }
 
-/* Fields that records share. */
+/* Fields that all records have. */
 enum record_field {
 	RECORD_START,
 	RECORD_END,
@@ -175,7 +177,7 @@ static struct kwhy_rocprof_work work_of(const struct kwhy_rocprof_value *values)
 		.graph_node = KWHY_ROCPROF_UNKNOWN};
 }
 
-/* The name of a record's function or direction; *out_name 0: unknown. */
+/* Finds the name of a record's function or direction; *out_name 0: unknown. */
 static void find_operation(
 	struct kwhy_rocprof_json *json, const struct kwhy_rocprof_value *values, uint32_t *out_name)
 {

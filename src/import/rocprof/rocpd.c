@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A process is one set of tables, whose names end in its GUID; merged files hold several. */
+/* A process is a set of tables whose names end in its GUID; merged files have several sets. */
 static const char process_table[] = "rocpd_info_process";
 
 static const char cure[] = "record again with \"rocprofv3 --output-format rocpd\"";
@@ -61,7 +61,7 @@ struct kwhy_span kwhy_rocpd_text(const struct kwhy_sqlite_rows *rows, size_t col
 	return span;
 }
 
-/* Reads the events of the present set of tables. */
+/* Reads the events of the current process's tables. */
 static enum kwhy_status read_process(struct kwhy_rocpd *rocpd, struct kwhy_error *error)
 {
 	static const struct kwhy_rocpd_reader *const readers[] = {

@@ -8,7 +8,7 @@
 
 /*
  * A database of rocprofv3 (schemas 3 and 4) while it is read. Tables are read by their own names, which end
- * in a GUID, instead of by the views over them: views of a foreign file are code.
+ * in a GUID, and not by the file's views, because views of an untrusted file are code.
  */
 
 #define KWHY_ROCPD_SUFFIX_MAX 64
@@ -24,16 +24,17 @@ struct kwhy_rocpd_lookup {
 struct kwhy_rocpd {
 	struct kwhy_rocprof rocprof;
 	struct kwhy_sqlite *db;
-	const char *suffix; /* of the tables of the present process */
+	const char *suffix; /* end of the names of the current process's tables, a GUID */
 	char table[KWHY_ROCPD_TABLE_BYTES];
-	const char *host; /* of the present process; NULL: unknown */
+	const char *host; /* host of the current process; NULL: unknown */
 	bool has_process;
 
 	struct kwhy_rocpd_lookup strings, events, symbols, tracks, threads;
-	struct kwhy_track_map symbol_names, symbol_registers; /* by the symbols' ids */
+	struct kwhy_track_map symbol_names,
+		symbol_registers; /* from a symbol's id to the kernel's name and number of registers */
 };
 
-/* One kind of table and the function that reads its rows. */
+/* A kind of table and the function that reads its rows. */
 struct kwhy_rocpd_reader {
 	const char *table;
 	const struct kwhy_sqlite_column *columns;
@@ -43,18 +44,18 @@ struct kwhy_rocpd_reader {
 	bool is_event;
 };
 
-/* rocprof/rocpd.c */
+/* In rocprof/rocpd.c: helpers for tables and columns. */
 const char *kwhy_rocpd_table(struct kwhy_rocpd *rocpd, const char *name);
 KWHY_MUST_USE enum kwhy_status kwhy_rocpd_each(
 	struct kwhy_rocpd *rocpd, const struct kwhy_rocpd_reader *reader, struct kwhy_error *error);
-/* KWHY_ROCPROF_UNKNOWN where the row has no such number. */
+/* Reads an integer column; KWHY_ROCPROF_UNKNOWN: the row has no such number. */
 int64_t kwhy_rocpd_integer(const struct kwhy_sqlite_rows *rows, size_t column);
 struct kwhy_span kwhy_rocpd_text(const struct kwhy_sqlite_rows *rows, size_t column);
 
-/* rocprof/rocpd_info.c: reads the process of the present tables, its host, ranks and agents. */
+/* In rocprof/rocpd_info.c: reads the process of the current tables, its host, ranks and agents. */
 KWHY_MUST_USE enum kwhy_status kwhy_rocpd_process_read(struct kwhy_rocpd *rocpd, struct kwhy_error *error);
 
-/* rocprof/rocpd_rows.c */
+/* In rocprof/rocpd_rows.c: the readers of rows. */
 KWHY_MUST_USE enum kwhy_status kwhy_rocpd_lookups_open(struct kwhy_rocpd *rocpd, struct kwhy_error *error);
 void kwhy_rocpd_lookups_close(struct kwhy_rocpd *rocpd);
 extern const struct kwhy_rocpd_reader kwhy_rocpd_regions, kwhy_rocpd_kernels, kwhy_rocpd_copies;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Lookups by id. */
+/* The tables that are looked up by id. */
 
 enum { EVENT_CORRELATION, EVENT_EXTRA, EVENT_COLUMN_COUNT };
 enum { SYMBOL_DISPLAY, SYMBOL_NAME, SYMBOL_ARCH, SYMBOL_ACCUM, SYMBOL_COLUMN_COUNT };
@@ -14,7 +14,7 @@ enum { TRACK_THREAD, TRACK_AGENT, TRACK_QUEUE, TRACK_STREAM, TRACK_COLUMN_COUNT 
 static const struct kwhy_sqlite_column string_columns[] = {{"string", NULL}};
 static const struct kwhy_sqlite_column thread_columns[] = {{"tid", NULL}};
 
-/* stack_id is ROCm's own correlation of calls and device work; correlation_id is the user's. */
+/* stack_id is ROCm's own correlation id of calls and device work; correlation_id is one that the user set. */
 static const struct kwhy_sqlite_column event_columns[EVENT_COLUMN_COUNT] = {
 	[EVENT_CORRELATION] = {"stack_id", NULL},
 	[EVENT_EXTRA] = {"extdata", NULL},
@@ -82,7 +82,7 @@ void kwhy_rocpd_lookups_close(struct kwhy_rocpd *rocpd)
 	kwhy_track_map_done(&rocpd->symbol_registers);
 }
 
-/* Steps to the row with that id. *out_found false: there is none. */
+/* Steps to the row with that id. *out_found false: there is no such row. */
 static enum kwhy_status look_up(
 	struct kwhy_rocpd_lookup *lookup, int64_t id, bool *out_found, struct kwhy_error *error)
 {
@@ -93,7 +93,9 @@ static enum kwhy_status look_up(
 	return kwhy_sqlite_rows_next(&lookup->rows, out_found, error);
 }
 
-/* A thread's number: rows name threads by the ids of a table, which is their number unless files were merged.
+/*
+ * Gets a thread's number. Rows refer to threads by ids of a table; an id equals the thread's number unless
+ * files were merged.
  */
 static enum kwhy_status thread_of(
 	struct kwhy_rocpd *rocpd, int64_t id, int64_t *out_tid, struct kwhy_error *error)
@@ -107,7 +109,7 @@ static enum kwhy_status thread_of(
 	return status;
 }
 
-/* Steps to an event and gives its correlation, which is never 0. */
+/* Steps to an event and gets its correlation id, which is never 0. */
 static enum kwhy_status correlation_of(
 	struct kwhy_rocpd *rocpd, int64_t event, bool *out_found, int64_t *out, struct kwhy_error *error)
 {
@@ -121,7 +123,7 @@ static enum kwhy_status correlation_of(
 	return status;
 }
 
-/* Calls and markers. */
+/* Columns of the table of calls and markers. */
 
 enum region_column {
 	REGION_START,
@@ -142,7 +144,9 @@ static const struct kwhy_sqlite_column region_columns[REGION_COLUMN_COUNT] = {
 	[REGION_EVENT] = {"event_id", NULL},
 };
 
-/* Adds a range under the user's message, which schema 3 keeps apart from the name of the function of roctx.
+/*
+ * Adds a range with the user's message as its name. Schema 3 stores the message separately from the name of
+ * the roctx function.
  */
 static enum kwhy_status add_range(struct kwhy_rocpd *rocpd, const struct kwhy_rocprof_host *range,
 	bool has_event, struct kwhy_error *error)
@@ -200,7 +204,7 @@ static enum kwhy_status read_region(
 const struct kwhy_rocpd_reader kwhy_rocpd_regions = {
 	"rocpd_region", region_columns, REGION_COLUMN_COUNT, read_region, true};
 
-/* Kernels. */
+/* Columns of the table of kernels. */
 
 enum kernel_column {
 	KERNEL_START,
@@ -241,12 +245,14 @@ static const struct kwhy_sqlite_column kernel_columns[KERNEL_COLUMN_COUNT] = {
 	[KERNEL_EVENT] = {"event_id", NULL},
 };
 
-/* Columns that kernels and copies share; KWHY_SQLITE_COLUMNS_MAX: the table has none. */
+/*
+ * Columns that the tables of kernels and copies share; KWHY_SQLITE_COLUMNS_MAX: the table lacks the column.
+ */
 struct work_columns {
 	size_t agent, queue, stream, track, node, event;
 };
 
-/* The stream of HIP; its queue where streams were not recorded. */
+/* The stream of HIP; if streams were not recorded, the HSA queue. */
 static int64_t stream_of(int64_t stream, int64_t queue)
 {
 	return stream != KWHY_ROCPROF_UNKNOWN ? stream : queue;
@@ -287,7 +293,7 @@ static int64_t register_count(const struct kwhy_sqlite_rows *symbol)
 	return accum > 0 && accum < KWHY_UNKNOWN_U16 ? arch + accum : arch;
 }
 
-/* Reads name and registers of a kernel, once a symbol. */
+/* Reads name and registers of a kernel, once for each symbol. */
 static enum kwhy_status read_symbol(
 	struct kwhy_rocpd *rocpd, int64_t id, struct kwhy_rocprof_kernel *kernel, struct kwhy_error *error)
 {
@@ -342,7 +348,7 @@ static enum kwhy_status read_kernel(
 const struct kwhy_rocpd_reader kwhy_rocpd_kernels = {
 	"rocpd_kernel_dispatch", kernel_columns, KERNEL_COLUMN_COUNT, read_kernel, true};
 
-/* Copies. */
+/* Columns of the table of copies. */
 
 enum copy_column {
 	COPY_START,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What ROCm's profiler counts in, as "# clock other" of a power CSV names it. */
+/* Name of the clock of ROCm's profiler, as the line "# clock other" of a power CSV gives it. */
 static const char clock_name[] = "boottime";
 
 enum kwhy_status kwhy_rocprof_fail(
@@ -24,7 +24,10 @@ enum kwhy_status kwhy_rocprof_pass(struct kwhy_rocprof *rocprof, enum kwhy_statu
 	return kwhy_reader_pass(rocprof->recording, rocprof->options, status);
 }
 
-/* Several traces are on one clock only where all of them are ROCm's, of one machine. */
+/*
+ * Checks the clock. Several traces are on one clock only if all of them come from ROCm's profiler on one
+ * machine.
+ */
 static enum kwhy_status check_clock(const struct kwhy_rocprof *rocprof, struct kwhy_error *error)
 {
 	const struct kwhy_recording *recording = rocprof->recording;
@@ -64,8 +67,10 @@ enum kwhy_status kwhy_rocprof_begin(struct kwhy_rocprof *rocprof, struct kwhy_re
 		      : kwhy_collectives_new(options->collectives_path, &rocprof->collectives, error);
 }
 
-/* A process that states no rank is taken for the next rank after those of earlier traces: its devices are
- * others. */
+/*
+ * Chooses the rank. A process that states no rank counts as the next rank after those of earlier traces,
+ * because its devices are other devices.
+ */
 static void choose_rank(struct kwhy_rocprof *rocprof)
 {
 	rocprof->rank_by_order = rocprof->tracks.source > 0;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Longest trace that is accepted: times farther apart come from damage. */
+/* Longest trace that is accepted; times that are farther apart come from damage. */
 #define YEAR_NS (366 * INT64_C(86400) * 1000000000)
 
 static const int64_t second_ns = 1000000000;
@@ -28,8 +28,8 @@ static void choose_origin(struct kwhy_rocprof *rocprof, int64_t time_ns)
 }
 
 /*
- * Checks times and shifts them to the recording's origin. *out_timed false: the profiler did not get them,
- * and the row is left out.
+ * Checks times and shifts them to the recording's origin. *out_timed false: the profiler has no times for the
+ * row, which is left out.
  */
 static enum kwhy_status take_times(struct kwhy_rocprof *rocprof, int64_t *start_ns, int64_t *end_ns,
 	bool *out_timed, struct kwhy_error *error)
@@ -51,13 +51,13 @@ static enum kwhy_status take_times(struct kwhy_rocprof *rocprof, int64_t *start_
 	return KWHY_OK;
 }
 
-/* The number in 32 bits; `unknown` for others. */
+/* The number if it fits 32 bits; other numbers become `unknown`. */
 static uint32_t small(int64_t value, uint32_t unknown)
 {
 	return value >= 0 && value < unknown ? (uint32_t)value : unknown;
 }
 
-/* How many workgroups the grid has, which HSA counts in work-items. */
+/* Number of workgroups of a grid; HSA states the grid in work-items. */
 static uint32_t block_count(const struct kwhy_rocprof_kernel *kernel)
 {
 	uint64_t count = 1;
@@ -91,7 +91,7 @@ static uint16_t block_threads(const struct kwhy_rocprof_kernel *kernel)
 enum kwhy_status kwhy_rocprof_name(
 	struct kwhy_rocprof *rocprof, struct kwhy_span name, uint32_t *out_name, struct kwhy_error *error)
 {
-	static const char tail[] = ".kd"; /* of a kernel's descriptor in a code object */
+	static const char tail[] = ".kd"; /* ending of the symbol of a kernel descriptor in a code object */
 	size_t length = name.length;
 
 	if (length > sizeof(tail) && !memcmp(name.bytes + length - 3, tail, 3))
@@ -99,7 +99,7 @@ enum kwhy_status kwhy_rocprof_name(
 	return kwhy_demangle_intern(&rocprof->recording->names, name.bytes, length, out_name, error);
 }
 
-/* Whether a kernel is a collective, matched once a name. */
+/* Finds out whether a kernel is a collective, once for each name. */
 static enum kwhy_status find_kind(
 	struct kwhy_rocprof *rocprof, uint32_t name, uint8_t *out_kind, struct kwhy_error *error)
 {
@@ -116,7 +116,7 @@ static enum kwhy_status find_kind(
 	return kwhy_track_map_put(&rocprof->kinds, key, *out_kind, error);
 }
 
-/* Fills what kernels and copies have in common. */
+/* Fills in the fields that kernels and copies share. */
 static enum kwhy_status take_work(struct kwhy_rocprof *rocprof, const struct kwhy_rocprof_work *work,
 	struct kwhy_activity *activity, bool *out_timed, struct kwhy_error *error)
 {
@@ -165,8 +165,8 @@ enum kwhy_status kwhy_rocprof_kernel_add(
 }
 
 static const struct {
-	const char *word; /* in the name of the direction */
-	const char *name; /* of the copy, as Kineto writes it */
+	const char *word; /* a word in ROCm's name of the direction */
+	const char *name; /* name of the copy, as Kineto writes it */
 	uint8_t kind, source, destination;
 } directions[] = {
 	{"HOST_TO_DEVICE", "Memcpy HtoD", KWHY_COPY_H2D, KWHY_MEMORY_UNKNOWN, KWHY_MEMORY_DEVICE},
@@ -195,7 +195,7 @@ static size_t direction_of(const struct kwhy_rocprof *rocprof, const struct kwhy
 	return i;
 }
 
-/* A copy between two GPUs belongs to the one that it reads from. */
+/* Sets the devices of a copy between two GPUs; the copy is assigned to the GPU that it reads from. */
 static void set_peer(const struct kwhy_rocprof *rocprof, const struct kwhy_rocprof_copy *copy,
 	struct kwhy_activity *activity)
 {
@@ -267,7 +267,7 @@ bool kwhy_rocprof_is_call(struct kwhy_span name)
 	return false;
 }
 
-/* Fills what calls and ranges have in common. */
+/* Fills in the fields that calls and ranges share. */
 static enum kwhy_status take_host(struct kwhy_rocprof *rocprof, const struct kwhy_rocprof_host *host,
 	struct kwhy_range *range, bool *out_timed, struct kwhy_error *error)
 {
@@ -310,7 +310,7 @@ enum kwhy_status kwhy_rocprof_range_add(
 	enum kwhy_status status;
 	bool timed;
 
-	if (marker->start_ns == marker->end_ns) /* a mark */
+	if (marker->start_ns == marker->end_ns) /* a marker without duration is not a range */
 		return KWHY_OK;
 	status = take_host(rocprof, marker, &range, &timed, error);
 	if (status || !timed)

@@ -14,23 +14,24 @@
 #include <unistd.h>
 
 enum {
-	OPERATIONS_A_CALL =
-		100000, /* virtual-machine operations of SQLite between calls of the progress handler */
+	OPERATIONS_A_CALL = 100000, /* instructions of SQLite's virtual machine between two calls of the
+				       progress handler */
 	FIRST_CALLS = 100,
-	BYTES_A_CALL = 2000, /* file bytes a call: 50 operations a byte, where a full read takes about 1 */
-	ROW_BYTES_MIN = 6,   /* shortest row with a start, an end and a type */
+	BYTES_A_CALL = 2000, /* bytes of the file for each call: 50 instructions a byte, while reading the
+				whole file takes about 1 */
+	ROW_BYTES_MIN = 6,   /* bytes of the shortest row with a start, an end and a type */
 	SQL_BYTES = 4096
 };
 
 struct kwhy_sqlite {
 	sqlite3 *handle;
-	const char *file;	 /* its path */
-	const char *path, *cure; /* for messages */
+	const char *file;	 /* path of the file */
+	const char *path, *cure; /* path and advice for messages */
 	uint64_t file_bytes;
-	uint64_t calls_left; /* calls of the progress handler until it stops SQLite */
+	uint64_t calls_left; /* number of calls of the progress handler after which it stops SQLite */
 };
 
-/* Limits on an untrusted schema, far above every real export. */
+/* Limits for an untrusted schema, far above those of every real export. */
 static const struct {
 	int limit, value;
 } limits[] = {
@@ -56,7 +57,7 @@ static const struct {
 	{SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
 };
 
-/* Converts SQLite's result codes to ours, with the file and a remedy. */
+/* Converts SQLite's result codes to a status, with a message that names the file and says what to do. */
 static enum kwhy_status database_failed(
 	const struct kwhy_sqlite *db, const char *table, struct kwhy_error *error)
 {
@@ -95,7 +96,10 @@ static int on_progress(void *context)
 	return 0;
 }
 
-/* The URI "file:PATH?mode=ro&immutable=1": SQLite takes no lock and creates no file next to it. */
+/*
+ * Makes the URI "file:PATH?mode=ro&immutable=1", with which SQLite takes no lock and creates no file next to
+ * the database.
+ */
 static char *uri_of(const char *path)
 {
 	static const char tail[] = "?mode=ro&immutable=1";
@@ -126,7 +130,10 @@ static bool has_bytes(const char *path, const char *suffix)
 	return has;
 }
 
-/* Refuses a write-ahead log or journal next to the file: its rows would be ignored in an immutable file. */
+/*
+ * Refuses a file that has a write-ahead log or journal next to it, because SQLite would ignore the rows in it
+ * when the file is opened as immutable.
+ */
 static enum kwhy_status check_siblings(const struct kwhy_sqlite *db, struct kwhy_error *error)
 {
 	static const char *const suffixes[] = {"-wal", "-journal"};
@@ -304,7 +311,10 @@ static void note_column(const struct kwhy_sqlite_column *column, const char *fou
 		*name = column->older;
 }
 
-/* Finds the table's columns in the file and the names they have there; [i] NULL: missing. */
+/*
+ * Finds the columns that the table has, and the names that they have in this file; [i] NULL: column i is
+ * missing.
+ */
 static enum kwhy_status find_columns(struct kwhy_sqlite *db, const struct kwhy_sqlite_table *table,
 	const char *names[KWHY_SQLITE_COLUMNS_MAX], struct kwhy_error *error)
 {
@@ -330,7 +340,7 @@ static enum kwhy_status find_columns(struct kwhy_sqlite *db, const struct kwhy_s
 	return status;
 }
 
-/* Writes "SELECT "start", NULL, ... FROM "TABLE""; a missing column is read as NULL. */
+/* Writes the statement SELECT "start", NULL, ... FROM "TABLE"; NULL stands for a missing column. */
 static void write_select(struct kwhy_text *sql, const struct kwhy_sqlite_table *table,
 	const char *const names[KWHY_SQLITE_COLUMNS_MAX], const char *key)
 {
@@ -409,7 +419,7 @@ enum kwhy_status kwhy_sqlite_rows_next(struct kwhy_sqlite_rows *rows, bool *out_
 	return KWHY_OK;
 }
 
-/* 2^53: whole numbers up to here are exact in a double. */
+/* 2^53; up to this number a double holds all integers exactly */
 static const double exact_limit = 9007199254740992.0;
 
 bool kwhy_sqlite_integer(const struct kwhy_sqlite_rows *rows, size_t column, int64_t *out)

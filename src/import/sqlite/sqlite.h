@@ -11,19 +11,19 @@
 #include <stdint.h>
 
 /*
- * An untrusted SQLite file, opened read-only. It gives the rows of plain tables by the columns that they
- * have. Views, virtual tables and triggers are refused, and work is bounded by the size of the file. One
- * thread at a time.
+ * An untrusted SQLite file, opened read-only. Rows of plain tables can be read, by the columns that a table
+ * has. Views, virtual tables and triggers are refused, and the work for a query is limited in proportion to
+ * the size of the file. Only one thread at a time may use it.
  */
 struct kwhy_sqlite;
 
 /*
- * A column to select. A column that the table lacks reads as unknown. "rowid" is SQLite's own number of the
+ * A column to select. If the table lacks it, its values are unknown. "rowid" is SQLite's own number of the
  * row.
  */
 struct kwhy_sqlite_column {
 	const char *name;
-	const char *older; /* its name in other versions; NULL: it has one name */
+	const char *older; /* name of the column in other versions; NULL: the name is always the same */
 };
 
 struct kwhy_sqlite_table {
@@ -46,31 +46,39 @@ struct kwhy_sqlite_rows {
 /* A file to open; all texts are valid until it is closed. */
 struct kwhy_sqlite_file {
 	const char *path;
-	const char *shown; /* its name in messages: what it was made from; NULL: its path */
-	const char *cure;  /* how such a file is made, for messages: "record again with ..." */
+	const char *shown; /* name of the file in messages, such as that of the report it was made from; NULL:
+			      its path */
+	const char *cure;  /* advice on how to make such a file, for messages: "record again with ..." */
 };
 KWHY_MUST_USE enum kwhy_status kwhy_sqlite_open(
 	const struct kwhy_sqlite_file *file, struct kwhy_sqlite **out, struct kwhy_error *error);
 void kwhy_sqlite_close(struct kwhy_sqlite *db);
 
-/* The names of the plain tables that begin with `prefix`, in order, each ended by a NUL; at most 4,096. */
+/*
+ * Lists the names of the plain tables that begin with `prefix`, in order, each followed by a NUL; at most
+ * 4,096.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_sqlite_tables(
 	struct kwhy_sqlite *db, const char *prefix, struct kwhy_text *out, struct kwhy_error *error);
 
-/* Whether a plain table of that name exists; anything else of that name is KWHY_E_INPUT. */
+/*
+ * Gets whether a plain table of that name exists. If something else has that name, it returns KWHY_E_INPUT.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_sqlite_has(
 	struct kwhy_sqlite *db, const char *table, bool *out_has, struct kwhy_error *error);
 
-/* Whether that column is the table's integer primary key, by which rows are found quickly. */
+/* Gets whether that column is the table's integer primary key, by which rows are found quickly. */
 KWHY_MUST_USE enum kwhy_status kwhy_sqlite_is_key(struct kwhy_sqlite *db, const char *table,
 	const char *column, bool *out_is_key, struct kwhy_error *error);
 
-/* *out_found false: the table does not exist, and `rows` needs no closing. */
+/* Opens the rows of a table. *out_found false: the table does not exist, and `rows` need not be closed. */
 KWHY_MUST_USE enum kwhy_status kwhy_sqlite_rows_open(struct kwhy_sqlite *db,
 	const struct kwhy_sqlite_table *table, struct kwhy_sqlite_rows *rows, bool *out_found,
 	struct kwhy_error *error);
 
-/* Opens the rows whose column `key` has one value, which kwhy_sqlite_rows_bind() sets, any number of times.
+/*
+ * Opens the rows in which column `key` has the value that kwhy_sqlite_rows_bind() sets; it may set further
+ * values later.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_sqlite_rows_open_by(struct kwhy_sqlite *db,
 	const struct kwhy_sqlite_table *table, const char *key, struct kwhy_sqlite_rows *rows,
@@ -78,17 +86,18 @@ KWHY_MUST_USE enum kwhy_status kwhy_sqlite_rows_open_by(struct kwhy_sqlite *db,
 void kwhy_sqlite_rows_bind(struct kwhy_sqlite_rows *rows, int64_t key);
 void kwhy_sqlite_rows_close(struct kwhy_sqlite_rows *rows);
 
-/* Steps to the next row; *out_row false after the last. A damaged file is KWHY_E_INPUT. */
+/* Steps to the next row; *out_row is false after the last row. KWHY_E_INPUT: the file is damaged. */
 KWHY_MUST_USE enum kwhy_status kwhy_sqlite_rows_next(
 	struct kwhy_sqlite_rows *rows, bool *out_row, struct kwhy_error *error);
 
-/* Give a field of the row. False: the column is missing or holds another type. */
+/* Get a field of the row. False: the column is missing or has another type. */
 bool kwhy_sqlite_integer(const struct kwhy_sqlite_rows *rows, size_t column, int64_t *out);
-bool kwhy_sqlite_number(const struct kwhy_sqlite_rows *rows, size_t column, double *out); /* of any type */
+bool kwhy_sqlite_number(
+	const struct kwhy_sqlite_rows *rows, size_t column, double *out); /* accepts any type */
 bool kwhy_sqlite_text(
 	const struct kwhy_sqlite_rows *rows, size_t column, const char **out_bytes, size_t *out_length);
 
-/* A text field as kwhy_tracks_text() copies it. NULL: there is none, or memory is exhausted. */
+/* Gets a text field, copied as by kwhy_tracks_text(). NULL: there is none, or memory is exhausted. */
 const char *kwhy_sqlite_kept_text(
 	const struct kwhy_sqlite_rows *rows, size_t column, struct kwhy_tracks *tracks);
 

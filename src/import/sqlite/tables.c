@@ -7,14 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* kwhy's own SQLite export (docs/formats/sqlite.md), read back: what ran, and what the meters read. */
+/* Reads kwhy's own SQLite export (docs/formats/sqlite.md): what ran, and the readings of meters. */
 
 struct tables {
 	struct kwhy_recording *recording;
 	struct kwhy_sqlite *db;
 	struct kwhy_tracks tracks;
 	int64_t shift_ns;
-	struct kwhy_track_map machines, processes, devices, streams, names; /* ids to rows of the recording */
+	struct kwhy_track_map machines, processes, devices, streams,
+		names; /* from ids to rows of the recording */
 	uint64_t rows;
 };
 
@@ -31,7 +32,7 @@ static int64_t integer(const struct kwhy_sqlite_rows *rows, size_t column, int64
 	return kwhy_sqlite_integer(rows, column, &value) ? value : unknown;
 }
 
-/* A number from 0 to below `unknown`. */
+/* Returns a number from 0 to `unknown` - 1; other values become `unknown`. */
 static uint32_t small(const struct kwhy_sqlite_rows *rows, size_t column, uint32_t unknown)
 {
 	int64_t value = integer(rows, column, -1);
@@ -39,7 +40,7 @@ static uint32_t small(const struct kwhy_sqlite_rows *rows, size_t column, uint32
 	return value >= 0 && value < unknown ? (uint32_t)value : unknown;
 }
 
-/* The position of the text in a list; 0 where the list does not have it. */
+/* The position of a text in a list; 0 if the list does not contain it. */
 static size_t word(const struct kwhy_sqlite_rows *rows, size_t column, const char *const *words, size_t count)
 {
 	const char *bytes;
@@ -58,7 +59,7 @@ static enum kwhy_status put(struct kwhy_track_map *map, const struct kwhy_sqlite
 	return kwhy_track_map_put(map, (struct kwhy_track_key){.a = integer(rows, 0, -1)}, row, error);
 }
 
-/* The row that an id names; KWHY_NONE: the column is NULL or names none. */
+/* The row of the recording to which an id refers; KWHY_NONE: the column is NULL, or its id is unknown. */
 static uint32_t find(const struct kwhy_track_map *map, const struct kwhy_sqlite_rows *rows, size_t column)
 {
 	uint32_t row;
@@ -234,7 +235,8 @@ static void read_ends(const struct kwhy_sqlite_rows *rows, struct kwhy_activity 
 	activity->src_memory = (uint8_t)word(rows, ACTIVITY_SRC, memories, KWHY_MEMORY_KIND_COUNT);
 	activity->dst_memory = (uint8_t)word(rows, ACTIVITY_DST, memories, KWHY_MEMORY_KIND_COUNT);
 	activity->peer = (uint16_t)small(rows, ACTIVITY_PEER, KWHY_UNKNOWN_U16);
-	activity->bytes = (uint64_t)integer(rows, ACTIVITY_BYTES, -1); /* -1: KWHY_UNKNOWN_BYTES */
+	activity->bytes = (uint64_t)integer(
+		rows, ACTIVITY_BYTES, -1); /* a missing size becomes -1, which is KWHY_UNKNOWN_BYTES */
 }
 
 static enum kwhy_status read_activity(
@@ -268,7 +270,7 @@ static enum kwhy_status read_activity(
 	return kwhy_recording_add_activity(tables->recording, &activity, error);
 }
 
-/* A row of the host. Its thread; KWHY_NONE: it is on none. */
+/* Finds the thread of a row of the host; KWHY_NONE: the row states no thread. */
 static enum kwhy_status find_thread(struct tables *tables, const struct kwhy_sqlite_rows *rows,
 	size_t process_column, uint32_t *out_thread, struct kwhy_error *error)
 {
@@ -304,7 +306,10 @@ static enum kwhy_status read_call(
 		return status;
 	if (name == KWHY_NONE || thread == KWHY_NONE)
 		return kwhy_sqlite_row_fail(rows, error, "its name or process is missing; export it again");
-	/* a name that says the class is read anew: the work that the call issued may change it */
+	/*
+	 * if the name determines the class, the class is determined again later, because it may depend on the
+	 * work that the call issued
+	 */
 	if (class == KWHY_CALL_OTHER ||
 		kwhy_call_class_of(kwhy_names_get(&recording->names, name)) != KWHY_CALL_OTHER)
 		return kwhy_recording_add_call(
@@ -403,7 +408,7 @@ static const struct kwhy_sqlite_column work_columns[] = {{"unit", NULL}, {"count
 static const struct kwhy_sqlite_column coverage_columns[] = {
 	{"start_ns", NULL}, {"end_ns", NULL}, {"device_id", NULL}};
 
-/* In the order in which rows name others. */
+/* The tables in an order in which rows refer only to earlier tables. */
 static const struct table table_list[] = {
 	{{"machine", machine_columns, 2}, read_machine},
 	{{"process", process_columns, 5}, read_process},
@@ -435,7 +440,7 @@ static enum kwhy_status read_table(struct tables *tables, const struct table *ta
 	return status;
 }
 
-/* The value of a key of table meta; empty: there is none. */
+/* Gets the value of a key of the table meta; empty: there is no such key. */
 static enum kwhy_status read_meta(
 	struct kwhy_sqlite *db, const char *key, char out[64], struct kwhy_error *error)
 {
@@ -469,7 +474,7 @@ static enum kwhy_status refuse_clock(const struct tables *tables, struct kwhy_er
 		tables->tracks.path, tables->recording->sources[0].path);
 }
 
-/* Sets the clock from the first trace; times of later ones are shifted to its origin. */
+/* Sets the recording's clock from its first trace; times of later traces are shifted to its origin. */
 static enum kwhy_status set_clock(struct tables *tables, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = tables->recording;
@@ -530,7 +535,8 @@ static enum kwhy_status read_sqlite(struct kwhy_recording *recording, const char
 	enum kwhy_status status = kwhy_sqlite_open(
 		&(struct kwhy_sqlite_file){path, NULL, cure}, &tables.db, error);
 
-	(void)options; /* a file that kwhy wrote is whole, or no database */
+	(void)options; /* a file that kwhy wrote is either complete or no database, so --partial has no effect
+			*/
 	if (!status)
 		status = begin(&tables, path, error);
 	for (size_t i = 0; !status && i < sizeof(table_list) / sizeof(table_list[0]); i++)

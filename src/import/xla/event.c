@@ -50,7 +50,7 @@ int64_t kwhy_xla_stream(const char *line)
 
 /*
  * Names that XLA's collectors of CUPTI and ROCm give to those events of a stream that are not kernels. The
- * first row whose name begins the event's name decides.
+ * first row whose text begins the event's name applies.
  */
 static const struct {
 	const char *name;

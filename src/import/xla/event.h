@@ -6,24 +6,28 @@
 #include "model/recording.h"
 
 /*
- * Meaning of the events of XLA's profiler, which JAX and TensorFlow use. It writes two formats, Chrome JSON
- * (trace.json.gz) and protocol buffers (.xplane.pb), with the same names and texts. What is a process and a
- * thread in JSON is a plane and a line in protocol buffers.
+ * Interprets the events of XLA's profiler, which JAX and TensorFlow use. The profiler writes two formats,
+ * Chrome JSON (trace.json.gz) and protocol buffers (.xplane.pb), with the same names and texts. Processes and
+ * threads in JSON are called planes and lines in protocol buffers.
  */
 
-/* The device number of a process or plane, 3 for "/device:GPU:3"; -1: it is no GPU's. */
+/*
+ * The device number in the name of a process or plane, such as 3 in "/device:GPU:3"; -1: the name is not a
+ * GPU's.
+ */
 int32_t kwhy_xla_gpu(const char *process);
 /* Whether a process or plane holds the threads of the host. */
 bool kwhy_xla_is_host(const char *process);
 /*
- * The stream of a thread or line, 13 for "Stream #13(Compute,MemcpyD2D)"; -1: it is no stream's. Other lines
- * of a device, such as "XLA Ops", show the work of its streams a second time.
+ * The stream number in the name of a thread or line, such as 13 in "Stream #13(Compute,MemcpyD2D)"; -1: the
+ * name is not a stream's. Other lines of a device, such as "XLA Ops", show the work of its streams a second
+ * time.
  */
 int64_t kwhy_xla_stream(const char *line);
 
 /*
  * Sets the kind of a stream's event, and the direction of a copy, by the event's name. False: the event is an
- * allocation or a note of the profiler and no work of the device.
+ * allocation or a note of the profiler, not work of the device.
  */
 bool kwhy_xla_activity_read(const char *name, struct kwhy_activity *activity);
 
@@ -35,8 +39,8 @@ struct kwhy_xla_details {
 };
 
 /*
- * Reads the launch of a kernel, or the size and memories of a copy or memset. An event that
- * kwhy_xla_activity_read() took for a kernel, and that is described as a copy or memset alone, becomes one.
+ * Reads the launch of a kernel, or the size and memories of a copy or memset. If kwhy_xla_activity_read()
+ * took the event for a kernel but these texts describe only a copy or memset, its kind is corrected.
  */
 void kwhy_xla_details_read(const struct kwhy_xla_details *details, struct kwhy_activity *activity);
 

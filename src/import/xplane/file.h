@@ -9,16 +9,16 @@
 
 /*
  * An XSpace, the file that XLA's profiler writes (<host>.xplane.pb). It consists of planes, which consist of
- * lines, which consist of events. Each plane has tables of names and keys, which come after its lines, so the
- * file is read twice: first the tables, then the events.
+ * lines, which consist of events. Each plane has tables of names and keys. They come after the plane's lines,
+ * so the file is read twice: first the tables, then the events.
  */
 
-/* Content of a plane. */
+/* What a plane contains. */
 enum kwhy_xplane_kind {
 	KWHY_XPLANE_OTHER, /* metadata, counters and other content that is not read */
 	KWHY_XPLANE_GPU,
 	KWHY_XPLANE_HOST,
-	KWHY_XPLANE_UNKNOWN, /* work of a kind of device that this version of kwhy does not know */
+	KWHY_XPLANE_UNKNOWN, /* work of a kind of device that kwhy does not know */
 };
 
 /* Values of events and planes that are read, with their keys in the file. */
@@ -44,7 +44,7 @@ enum kwhy_xplane_stat {
 		KWHY_XPLANE_STAT_COUNT
 };
 
-/* An entry of a plane's table of keys; values refer to it as a key or as a text. */
+/* An entry of a plane's table of keys; values of events use it as their key or as their text. */
 struct kwhy_xplane_text {
 	const char *text; /* in the recording's arena */
 	enum kwhy_xplane_stat stat;
@@ -60,7 +60,8 @@ struct kwhy_xplane_plane {
 	enum kwhy_xplane_kind kind;
 	uint32_t name; /* a name of the recording; KWHY_NONE: not read yet */
 	int32_t gpu;
-	uint32_t device; /* the recording's device of a GPU's plane; KWHY_NONE: not added yet, or no GPU */
+	uint32_t device; /* the device in the recording, for a GPU's plane; KWHY_NONE: not added yet, or the
+			    plane is not a GPU's */
 	struct kwhy_device facts;
 	size_t first_line, line_count; /* its lines in file->lines */
 	struct kwhy_track_map names;   /* from event ids of the plane to names of the recording */
@@ -82,7 +83,7 @@ struct kwhy_xplane_file {
 	struct kwhy_xplane_text *texts;
 	size_t plane_count, plane_capacity, line_count, line_capacity, text_count, text_capacity;
 	int64_t start_unix_ns; /* start of the profile; 0: not stated */
-	int64_t shift_ns;      /* added to a time of the file, gives the recording's time */
+	int64_t shift_ns;      /* offset that converts a time of the file to a time of the recording */
 	uint32_t process, unknown_plane;
 	struct kwhy_xplane_counts counts;
 };

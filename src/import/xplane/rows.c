@@ -21,12 +21,13 @@ struct reader {
 	struct kwhy_protobuf_stream *stream;
 	struct kwhy_xplane_plane *plane;
 	const struct kwhy_xplane_line *line;
-	int64_t stream_id; /* stream of a GPU's line; -1: the line shows the work of streams a second time */
+	int64_t stream_id; /* stream of a GPU's line; -1: the line is another view of work that its streams
+			      show */
 	uint32_t track;	   /* the recording's stream or thread; KWHY_NONE: not added yet */
 	size_t next_plane, next_line;
 };
 
-/* Converts picoseconds to nanoseconds, rounded like the decimals in XLA's JSON. */
+/* Converts picoseconds to nanoseconds, rounded as the decimals in XLA's JSON are. */
 static int64_t ns_of_ps(int64_t ps)
 {
 	return ps < 0 ? -((500 - ps) / 1000) : (ps + 500) / 1000;
@@ -181,7 +182,7 @@ static enum kwhy_status add_python(
 	char file[KWHY_NAME_MAX_BYTES], function[KWHY_NAME_MAX_BYTES];
 	enum kwhy_status status = KWHY_OK;
 
-	/* adding a name may move the table of names, which the frame's texts point into */
+	/* the text is copied, because adding a name may move the table of names into which it points */
 	memcpy(file, frame.file, frame.file_length);
 	memcpy(function, frame.function, frame.function_length);
 	if (frame.file_length)

@@ -232,13 +232,13 @@ static enum kwhy_status read_line(struct kwhy_xplane_file *file, struct kwhy_pro
 		if (!status && more)
 			status = read_line_field(file, stream, &field, &line, error);
 	}
-	file->lines[row] = line; /* if the file is truncated, the part of the line before the end */
+	file->lines[row] = line; /* if the file is truncated, this is the part of the line before the end */
 	return status;
 }
 
 /*
- * Whether the names of a plane's events are needed. The names in the plane "/host:metadata" are not; they
- * hold whole programs.
+ * Whether the names of a plane's events are needed. Those of the plane "/host:metadata" are not; they contain
+ * whole programs.
  */
 static bool has_names(const struct kwhy_xplane_plane *plane)
 {

@@ -25,7 +25,7 @@ static enum kwhy_status read_pass(struct kwhy_xplane_file *file, const char *pat
 	return status;
 }
 
-/* The earliest start of a line that has events; INT64_MAX: no line has events. */
+/* The earliest start of a line with events; INT64_MAX: no line has events. */
 static int64_t first_time(const struct kwhy_xplane_file *file)
 {
 	int64_t first_ns = INT64_MAX;
@@ -37,8 +37,9 @@ static int64_t first_time(const struct kwhy_xplane_file *file)
 }
 
 /*
- * Sets how the file's times are converted to the recording's. A finished profile has times relative to its
- * start, which one of its planes states in Unix time; a profile that was not post-processed has Unix times.
+ * Determines the offset that converts the file's times to those of the recording. A finished profile has
+ * times relative to its start, which one of its planes states in Unix time; a profile that was not
+ * post-processed has Unix times.
  */
 static enum kwhy_status set_clock(struct kwhy_xplane_file *file, struct kwhy_error *error)
 {
