@@ -374,7 +374,7 @@ enum kwhy_status kwhy_ledger_energy(struct kwhy_ledger *ledger, const struct kwh
 	if (!status && attribution.total.count > 0)
 		status = attribute(&attribution, error);
 	else if (!status && options->assumed.given)
-		status = kwhy_energy_assume(ledger, recording, device, &options->assumed, error);
+		status = kwhy_energy_assume(ledger, recording, device, options, error);
 	attribution_done(&attribution);
 	return status;
 }

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/energy/energy_assumed.h"
 
+#include "ledger/energy/power_level.h"
 #include "ledger/saturate.h"
 #include "model/counter.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Energy in nJ of watts over nanoseconds, limited to the largest energy that a ledger may have. */
-static int64_t energy_nj(double power_w, int64_t time_ns)
+/* An energy in whole nJ, limited to the largest that is allowed. */
+static int64_t limited_nj(double energy_nj)
 {
-	double energy = power_w * (double)time_ns;
-
-	return energy < 0x1p62 ? llround(energy) : INT64_MAX / 2;
+	return energy_nj < 0x1p62 ? llround(energy_nj) : INT64_MAX / 2;
 }
 
 static double power_of(
@@ -48,14 +47,91 @@ static uint8_t *copy_kinds(
 	return kinds;
 }
 
-static void price(struct kwhy_account *account, double power_w, double idle_w)
+/* For each account its time in ns, weighted by its share of the device's power above idle and of its idle
+ * power. */
+struct shared_times {
+	double *net_ns, *base_ns;
+};
+
+/* Each account is a class of its own in this walk; price_all() then sets the classes of the ledger. */
+static enum kwhy_status sum_levels(struct shared_times *times, struct kwhy_power_levels *levels,
+	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error)
 {
+	struct kwhy_sweep sweep;
+	struct kwhy_sweep_interval stretch;
+	int ended;
+
+	kwhy_sweep_init(&sweep, recording, device, KWHY_UNKNOWN_TIME, KWHY_UNKNOWN_TIME, NULL, 0);
+	while ((ended = kwhy_sweep_next(&sweep, &stretch, error)) == 0) {
+		const double length_ns = (double)(stretch.end_ns - stretch.start_ns);
+
+		kwhy_power_levels_follow(levels, &stretch);
+		kwhy_power_levels_weigh(levels, true, false);
+		for (size_t i = 0; i < levels->active_count; i++) {
+			const uint32_t account = levels->active[i];
+
+			times->net_ns[account] += levels->net[account] * length_ns;
+			times->base_ns[account] += levels->base[account] * length_ns;
+		}
+	}
+	kwhy_sweep_done(&sweep);
+	return ended < 0 ? error->status : KWHY_OK;
+}
+
+/* Fills `times` for the accounts of activities by the rules by which metered energy is divided. */
+static enum kwhy_status share_times(struct shared_times *times, struct kwhy_device_ledger *device_ledger,
+	const struct kwhy_recording *recording, uint32_t device, uint32_t sm_count, struct kwhy_error *error)
+{
+	const size_t count = device_ledger->account_count;
+	struct kwhy_power_classes classes = {
+		.priors = calloc(count + 1, sizeof(*classes.priors)), .count = count, .clean = KWHY_NONE};
+	struct kwhy_power_levels levels = {0};
+	enum kwhy_status status = KWHY_OK;
+
+	times->net_ns = calloc(count + 1, sizeof(*times->net_ns));
+	times->base_ns = calloc(count + 1, sizeof(*times->base_ns));
+	if (!classes.priors || !times->net_ns || !times->base_ns)
+		status = kwhy_fail_memory(error, "assumed powers");
+	for (size_t i = 0; !status && i < count; i++) {
+		const uint32_t category = device_ledger->accounts[i].category;
+
+		classes.priors[i].beside = category == KWHY_CATEGORY_COPY || category == KWHY_CATEGORY_MEMSET;
+		device_ledger->accounts[i].power_class = (uint32_t)i;
+	}
+	if (!status)
+		status = kwhy_power_levels_init(
+			&levels, device_ledger, &classes, recording, device, sm_count, error);
+	if (!status)
+		status = sum_levels(times, &levels, recording, device, error);
+	for (size_t i = 0; i < count; i++)
+		device_ledger->accounts[i].power_class = KWHY_NONE;
+	kwhy_power_levels_done(&levels);
+	free(classes.priors);
+	return status;
+}
+
+static void shared_times_done(struct shared_times *times)
+{
+	free(times->net_ns);
+	free(times->base_ns);
+}
+
+/*
+ * Prices an account by its weighted times. The power of a class is stated for work that runs alone, so where
+ * it runs next to other work the account's mean power is below it.
+ */
+static void price(struct kwhy_account *account, double power_w, double idle_w, double net_ns, double base_ns)
+{
+	const double floor_w = isnan(idle_w) ? 0 : idle_w;
+	const double gross = fmax(0, (power_w - floor_w) * net_ns + floor_w * base_ns);
+
 	account->basis = KWHY_BASIS_MODELLED;
-	account->gross_nj = energy_nj(power_w, account->time_ns);
-	account->mean_power_mw = llround(power_w * 1e3);
+	account->gross_nj = limited_nj(gross);
+	account->mean_power_mw = account->time_ns > 0 ? llround(gross / (double)account->time_ns * 1e3)
+						      : llround(power_w * 1e3);
 	if (isnan(idle_w))
 		return;
-	account->idle_nj = energy_nj(fmin(idle_w, power_w), account->time_ns);
+	account->idle_nj = limited_nj(fmin(floor_w * base_ns, gross));
 	account->net_nj = account->gross_nj - account->idle_nj;
 }
 
@@ -69,34 +145,38 @@ static void unknown_layers(struct kwhy_device_energy *energy, double idle_w)
 	energy->context_idle_w = idle_w;
 }
 
+static void add_class(struct kwhy_device_ledger *device_ledger, struct kwhy_account *account, double power_w)
+{
+	account->power_class = (uint32_t)device_ledger->class_count;
+	device_ledger->classes[device_ledger->class_count++] = (struct kwhy_power_class){
+		.power_w = power_w, .low_w = NAN, .high_w = NAN, .prior_power_w = power_w, .spread = NAN};
+}
+
 static void price_all(struct kwhy_device_ledger *device_ledger, const struct kwhy_assumed_powers *assumed,
-	const uint8_t *kinds)
+	const uint8_t *kinds, const struct shared_times *times)
 {
 	struct kwhy_device_energy *energy = &device_ledger->energy;
 	double idle_w = idle_power(assumed);
 
 	for (size_t i = 0; i < device_ledger->account_count; i++) {
 		struct kwhy_account *account = &device_ledger->accounts[i];
-		double power_w = power_of(assumed, account, kinds[i]);
+		double power_w = power_of(assumed, account, kinds[i]), time_ns = (double)account->time_ns;
 
 		if (isnan(power_w) || account->category == KWHY_CATEGORY_UNRECORDED)
 			continue;
 		if (!energy->known)
 			unknown_layers(energy, idle_w);
-		price(account, power_w, idle_w);
-		energy->attributed_nj = kwhy_saturate_add(energy->attributed_nj, account->gross_nj);
-		if (kwhy_category_is_idle(account->category))
+		if (account->is_probing_idle) {
+			price(account, power_w, idle_w, time_ns, time_ns);
+		} else if (kwhy_category_is_idle(account->category)) {
+			price(account, power_w, idle_w, time_ns, time_ns);
 			energy->execution_idle_nj = kwhy_saturate_add(
 				energy->execution_idle_nj, account->gross_nj);
-		if (kwhy_category_is_idle(account->category))
-			continue;
-		account->power_class = (uint32_t)device_ledger->class_count;
-		device_ledger->classes[device_ledger->class_count++] = (struct kwhy_power_class){
-			.power_w = power_w,
-			.low_w = NAN,
-			.high_w = NAN,
-			.prior_power_w = power_w,
-			.spread = NAN};
+		} else {
+			price(account, power_w, idle_w, times->net_ns[i], times->base_ns[i]);
+			add_class(device_ledger, account, power_w);
+		}
+		energy->attributed_nj = kwhy_saturate_add(energy->attributed_nj, account->gross_nj);
 	}
 }
 
@@ -117,26 +197,30 @@ static bool are_possible(const struct kwhy_assumed_powers *assumed)
 }
 
 enum kwhy_status kwhy_energy_assume(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
-	uint32_t device, const struct kwhy_assumed_powers *assumed, struct kwhy_error *error)
+	uint32_t device, const struct kwhy_ledger_options *options, struct kwhy_error *error)
 {
 	struct kwhy_device_ledger *device_ledger = &ledger->devices[device];
+	struct shared_times times = {0};
+	enum kwhy_status status;
 	uint8_t *kinds;
 
-	if (!are_possible(assumed))
+	if (!are_possible(&options->assumed))
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"an assumed power is negative or more than any device draws; give watts");
 	device_ledger->classes = kwhy_arena_alloc(
 		&ledger->arena, device_ledger->account_count + 1, sizeof(*device_ledger->classes));
 	kinds = copy_kinds(device_ledger, &recording->activities, device);
-	if (!device_ledger->classes || !kinds) {
-		free(kinds);
-		return kwhy_fail_memory(error, "assumed powers");
-	}
-	price_all(device_ledger, assumed, kinds);
+	status = device_ledger->classes && kinds ? KWHY_OK : kwhy_fail_memory(error, "assumed powers");
+	if (!status)
+		status = share_times(&times, device_ledger, recording, device,
+			kwhy_power_sm_count(recording, device, options->profile), error);
+	if (!status)
+		price_all(device_ledger, &options->assumed, kinds, &times);
 	device_ledger->energy.start_ns = device_ledger->time.first_ns;
 	device_ledger->energy.end_ns = device_ledger->time.last_ns;
 	device_ledger->energy.metered_ns = device_ledger->energy.end_ns - device_ledger->energy.start_ns -
 		device_ledger->time.unrecorded_ns;
+	shared_times_done(&times);
 	free(kinds);
-	return KWHY_OK;
+	return status;
 }
