@@ -13,8 +13,11 @@
  * leave.
  */
 
+/* Sums of times that exceed the devices' time by less than this look like it. */
+#define OVERLAP_RATIO 1.001
+
 /* A terminal has 24 lines, one of them for the prompt that follows. */
-enum { SCREEN_LINES = 23, WHERE_MAX = 8, WHERE_BAR = 10, SECTION_ROWS = 20, REMARK_BYTES = 100 };
+enum { SCREEN_LINES = 23, WHERE_MAX = 8, WHERE_BAR = 10, SECTION_ROWS = 20, REMARK_BYTES = 160 };
 
 /* The heading states what the columns are, so that no line is needed for their titles. */
 static const struct kwhy_table_column columns[] = {
@@ -56,8 +59,14 @@ struct kwhy_where kwhy_where_of(const struct kwhy_totals *totals)
 	for (size_t i = 0; i < where.totals.row_count; i++)
 		if (where.totals.rows[i].gross_nj != KWHY_UNKNOWN_NJ)
 			where.sum_nj += (double)where.totals.rows[i].gross_nj;
-	if (!(where.sum_nj > 0)) { /* the energy of every row is unknown, for example with random windows and
-				      no meter */
+	where.shared_ns = 0;
+	for (size_t i = 0; i < where.totals.row_count; i++)
+		if (where.totals.rows[i].time_ns > 0)
+			kwhy_time_add(&where.shared_ns, where.totals.rows[i].time_ns);
+	where.is_overlapping = (double)where.shared_ns > OVERLAP_RATIO * (double)where.totals.span_ns;
+	if (where.shared_ns < where.totals.span_ns)
+		where.shared_ns = where.totals.span_ns;
+	if (!(where.sum_nj > 0)) { /* every row: unknown */
 		where.sum_nj = NAN;
 		where.totals.energy_nj = KWHY_UNKNOWN_NJ;
 	}
@@ -67,7 +76,7 @@ struct kwhy_where kwhy_where_of(const struct kwhy_totals *totals)
 double kwhy_where_share(const struct kwhy_where *where, const struct kwhy_total *row)
 {
 	if (isnan(where->sum_nj))
-		return kwhy_totals_share(&where->totals, row);
+		return where->shared_ns > 0 ? (double)row->time_ns / (double)where->shared_ns : NAN;
 	return row->gross_nj != KWHY_UNKNOWN_NJ && where->sum_nj > 0 ? (double)row->gross_nj / where->sum_nj
 								     : NAN;
 }
@@ -151,6 +160,18 @@ static void write_remark(const struct kwhy_where *where, char out[REMARK_BYTES])
 		kwhy_quantity_si(sum, where->sum_nj * 1e-9, "J", 3), kind);
 }
 
+static void write_time_remark(const struct kwhy_where *where, char out[REMARK_BYTES])
+{
+	const char *estimated = where->totals.whole_count ? " of the whole run, estimated" : "";
+	char sum[KWHY_QUANTITY_BYTES];
+
+	if (where->is_overlapping)
+		snprintf(out, REMARK_BYTES, "time%s, count, share of their sum %s (streams overlap)",
+			estimated, kwhy_quantity_time(sum, where->shared_ns));
+	else
+		snprintf(out, REMARK_BYTES, "time, count, share%s", estimated);
+}
+
 void kwhy_first_screen_where(const struct kwhy_text_context *context, size_t rows)
 {
 	const struct kwhy_where where = kwhy_where_of(context->totals);
@@ -162,8 +183,7 @@ void kwhy_first_screen_where(const struct kwhy_text_context *context, size_t row
 	if (energy)
 		write_remark(&where, remark);
 	else
-		snprintf(remark, sizeof(remark), "time, count, share%s",
-			where.totals.whole_count ? " of the whole run, estimated" : "; streams may overlap");
+		write_time_remark(&where, remark);
 	kwhy_text_context_heading(context, energy ? "Where the energy went" : "Where the time went", remark);
 	write_rows(context, &where, where.totals.row_count <= rows ? where.totals.row_count : rows - 1);
 }

@@ -167,6 +167,32 @@ static void a_recording_of_kwhy_is_not_told_to_record(void **state)
 	nouns_done(&nouns);
 }
 
+/* The sum of the times of concurrent kernels is longer than the run. */
+static void shares_of_concurrent_kernels_are_of_their_sum(void **state)
+{
+	struct kwhy_text out, brief = {0};
+	struct nouns nouns;
+
+	(void)state;
+	nouns_init(&nouns, "k");
+	nouns.accounts[0].time_ns = 31400;
+	out = render(&nouns, 80, false);
+	assert_non_null(strstr(out.data,
+		"Where the time went  time, count, share of their sum 32.0 \xC2\xB5s (streams overlap)\n"));
+	assert_non_null(strstr(out.data, " 98.1 %\n"));
+	kwhy_text_done(&out);
+	assert_int_equal(kwhy_report_brief(&nouns.report, &brief, &error), KWHY_OK);
+	assert_non_null(strstr(brief.data, "\"share\": 0.98"));
+	kwhy_text_done(&brief);
+	nouns_done(&nouns);
+	nouns_init(&nouns, "k");
+	out = render(&nouns, 80, false);
+	assert_non_null(strstr(out.data, "Where the time went  time, count, share\n"));
+	assert_non_null(strstr(out.data, " 45.5 %\n"));
+	kwhy_text_done(&out);
+	nouns_done(&nouns);
+}
+
 /* The host's name is shown with its meter only if there are meters of several hosts. */
 static void hosts_are_named_where_meters_are_of_several(void **state)
 {
@@ -567,6 +593,7 @@ int main(void)
 		cmocka_unit_test(a_very_long_name_fits_too),
 		cmocka_unit_test(the_first_screen_always_shows_the_largest_accounts),
 		cmocka_unit_test(a_recording_of_kwhy_is_not_told_to_record),
+		cmocka_unit_test(shares_of_concurrent_kernels_are_of_their_sum),
 		cmocka_unit_test(hosts_are_named_where_meters_are_of_several),
 		cmocka_unit_test(evidence_shortens_kernels_in_text_and_keeps_them_whole_in_json),
 		cmocka_unit_test(any_name_gives_json_that_parses),
