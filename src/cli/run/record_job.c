@@ -363,7 +363,9 @@ static enum kwhy_status show(struct job *job, struct kwhy_error *error)
 		kwhy_text_addf(&more, "Recorded in %s; all of it: kwhy report -v %s", job->folder.path,
 			job->folder.path);
 	style.more = more.data ? more.data : "";
-	status = kwhy_report_text(&analysis->report, &style, &text, error);
+	status = kwhy_text_check(&more, error);
+	if (!status)
+		status = kwhy_report_text(&analysis->report, &style, &text, error);
 	kwhy_text_done(&more);
 	if (!status && fwrite(text.data, 1, text.length, stderr) != text.length)
 		status = kwhy_fail(error, KWHY_E_IO, "cannot write to standard error: %s", strerror(errno));
