@@ -283,13 +283,16 @@ void kwhy_record_folder_release(struct kwhy_record_folder *folder)
 	folder->locked = -1;
 }
 
-enum kwhy_status kwhy_record_folder_keep(const struct kwhy_record_folder *folder, struct kwhy_error *error)
+enum kwhy_status kwhy_record_folder_keep(
+	const struct kwhy_record_folder *folder, bool *out_replaced, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 
+	*out_replaced = false;
 	if (!folder->aside)
 		return KWHY_OK;
-	if (is_there(folder->old))
+	*out_replaced = is_there(folder->old);
+	if (*out_replaced)
 		status = kwhy_record_folder_delete(folder->old, error);
 	if (!status && rename(folder->aside, folder->old))
 		status = fail("rename", folder->aside, "rename it yourself", error);

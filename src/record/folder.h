@@ -42,10 +42,10 @@ void kwhy_record_folder_release(struct kwhy_record_folder *folder);
 
 /*
  * Keeps the new recording: renames the earlier one to PATH.old, and deletes any recording that already has
- * that name.
+ * that name. *out_replaced: there was an earlier one.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_folder_keep(
-	const struct kwhy_record_folder *folder, struct kwhy_error *error);
+	const struct kwhy_record_folder *folder, bool *out_replaced, struct kwhy_error *error);
 
 /*
  * Deletes the new recording and renames the earlier one back. A folder that kwhy_record_folder_make() did not

@@ -25,10 +25,29 @@ static void an_empty_folder_that_was_there_stays_empty(void **state)
 static void a_recording_that_is_there_is_kept_as_the_old_one(void **state)
 {
 	(void)state;
-	for (int i = 0; i < 3; i++)
-		assert_done(SPAWN("record", "-q", "-o", place("a"), "--", "true"), 0, "");
+	for (int i = 0; i < 3; i++) {
+		struct spawned spawned = SPAWN("record", "-o", place("a"), "--", "true");
+
+		assert_int_equal(spawned.exit, 0);
+		if ((strstr(spawned.err.data, "kwhy: the earlier recording is now '") != NULL) != (i > 0))
+			fail_msg("recording %d: %s", i, spawned.err.data);
+		assert_true(i == 0 || strstr(spawned.err.data, "/a.old'"));
+		assert_int_equal(strstr(spawned.err.data, "replaced the one before it") != NULL, i == 2);
+		spawned_done(&spawned);
+	}
 	assert_done(SPAWN("verify", place("a")), 0, "");
 	assert_done(SPAWN("verify", place("a.old")), 0, "");
+}
+
+static void where_an_old_recording_went_is_not_said_with_quiet(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct spawned spawned = SPAWN("record", "-q", "-o", place("a"), "--", "true");
+
+		assert_null(strstr(spawned.err.data, "earlier recording"));
+		spawned_done(&spawned);
+	}
 }
 
 static void assert_work_of(const char *name, double count)
@@ -200,6 +219,7 @@ int main(void)
 		CASE(a_command_that_is_not_there_leaves_no_recording),
 		CASE(an_empty_folder_that_was_there_stays_empty),
 		CASE(a_recording_that_is_there_is_kept_as_the_old_one),
+		CASE(where_an_old_recording_went_is_not_said_with_quiet),
 		CASE(a_command_that_is_not_there_puts_the_recordings_back_that_were),
 		CASE(a_recording_that_cannot_begin_leaves_those_that_were),
 		CASE(what_has_the_name_of_the_old_recording_and_is_none_is_left_alone),

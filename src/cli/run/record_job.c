@@ -327,6 +327,7 @@ static enum kwhy_status prepare(
 		.folder = &job->folder,
 		.counts = job->options->counts.items,
 		.count_count = job->options->counts.count,
+		.quiet = job->options->quiet,
 		.progress = job->options->progress || job->probe.is_watched,
 		.watch = job->probe.is_watched ? &job->probe.watch : NULL,
 		.has_windows = job->options->range || !isnan(job->options->duty_percent)};

@@ -110,10 +110,18 @@ static void see_output(void *context, int stream, int64_t time_mono_ns, const ch
 static void keep_folder(void *context)
 {
 	const struct recording *recording = context;
+	const struct kwhy_record_folder *folder = recording->runner->folder;
 	struct kwhy_error error;
+	char text[400];
+	bool replaced;
 
-	if (kwhy_record_folder_keep(recording->runner->folder, &error))
+	if (kwhy_record_folder_keep(folder, &replaced, &error)) {
 		kwhy_output_message(error.text);
+	} else if (folder->aside && !recording->runner->quiet) {
+		snprintf(text, sizeof(text), "the earlier recording is now '%.300s'%s", folder->old,
+			replaced ? ", which replaced the one before it" : "");
+		kwhy_output_message(text);
+	}
 }
 
 static void tick(void *context)
