@@ -390,6 +390,16 @@ struct kwhy_pair_figure kwhy_pair_pinning_ratio(const struct kwhy_pair_pinning *
 /* Joules per byte moved, of both GPUs together. The half intervals of their meters are added. */
 struct kwhy_pair_figure kwhy_pair_energy_per_byte(const struct kwhy_pair_energy *energy, bool net);
 
+/* All transfers of one engine by one clock, without other load, with the links that they show. */
+struct kwhy_pair_series {
+	const struct kwhy_pairs *pairs;
+	enum kwhy_pair_engine engine;
+	enum kwhy_pair_clock clock;
+	struct kwhy_pair_link links[KWHY_PAIR_GPUS_MAX * KWHY_PAIR_GPUS_MAX];
+	size_t link_count;
+	double gap_s; /* time of a transfer of the smallest size of the first link; NAN: not measured */
+};
+
 /*
  * The configuration with the key's engine, load, clock, pair and bytes; NULL: it does not exist or has no
  * samples.

@@ -47,4 +47,15 @@ struct kwhy_pair_line {
 void kwhy_pair_line_fit(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *key,
 	uint64_t from_bytes, struct kwhy_pair_line *out);
 
+/*
+ * The clock by which transfers of an engine, alone, are compared with predictions: back to back if measured,
+ * else isolated, by the host, or queued. False: none of these was measured.
+ */
+bool kwhy_pairs_clock_of(
+	const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine, enum kwhy_pair_clock *out);
+
+/* Fits the links of an engine by one clock. Collectives have none. The result borrows `pairs`. */
+void kwhy_pairs_series_fit(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine,
+	enum kwhy_pair_clock clock, struct kwhy_pair_series *out);
+
 #endif

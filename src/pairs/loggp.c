@@ -55,6 +55,47 @@ static enum kwhy_status add(
 	return KWHY_OK;
 }
 
+bool kwhy_pairs_clock_of(
+	const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine, enum kwhy_pair_clock *out)
+{
+	static const enum kwhy_pair_clock clocks[] = {
+		KWHY_PAIR_BACK_TO_BACK, KWHY_PAIR_ISOLATED, KWHY_PAIR_BY_HOST, KWHY_PAIR_QUEUED};
+
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++)
+		for (size_t k = 0; k < pairs->config_count; k++) {
+			const struct kwhy_pair_config *config = &pairs->configs[k];
+
+			if (config->sample_count && config->engine == engine && config->clock == clocks[i] &&
+				config->load == KWHY_PAIR_ALONE) {
+				*out = clocks[i];
+				return true;
+			}
+		}
+	return false;
+}
+
+void kwhy_pairs_series_fit(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine,
+	enum kwhy_pair_clock clock, struct kwhy_pair_series *out)
+{
+	*out = (struct kwhy_pair_series){.pairs = pairs, .engine = engine, .clock = clock, .gap_s = NAN};
+	if (kwhy_pair_is_collective(engine))
+		return;
+	for (uint32_t source = 0; source < pairs->gpu_count; source++)
+		for (uint32_t target = 0; target < pairs->gpu_count; target++) {
+			const struct kwhy_pair_config key = {
+				.engine = engine, .clock = clock, .source = source, .target = target};
+			struct kwhy_pair_line line;
+
+			if (source == target)
+				continue;
+			if (!out->link_count)
+				out->gap_s = smallest(pairs, engine, clock, source, target).value;
+			kwhy_pair_line_fit(pairs, &key, KWHY_PAIR_LINE_FROM_BYTES, &line);
+			out->links[out->link_count++] = (struct kwhy_pair_link){
+				source, target, line.alpha, line.beta};
+		}
+}
+
 enum kwhy_status kwhy_pairs_fit_loggp(struct kwhy_pairs *pairs, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;

@@ -42,7 +42,7 @@ void kwhy_record_folder_release(struct kwhy_record_folder *folder);
 
 /*
  * Keeps the new recording: renames the earlier one to PATH.old, and deletes any recording that already has
- * that name. *out_replaced: there was an earlier one.
+ * that name. *out_replaced: one was deleted.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_record_folder_keep(
 	const struct kwhy_record_folder *folder, bool *out_replaced, struct kwhy_error *error);

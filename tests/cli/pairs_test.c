@@ -248,8 +248,9 @@ static void simulators_and_predictions_are_held_against_it(void **state)
 	spawned = SPAWN("bench", "pairs", "--from", folder, "--against", predictions);
 	assert_int_equal(spawned.exit, 0);
 	assert_non_null(strstr(spawned.out.data, "4 KiB to 1 MiB"));
-	assert_non_null(
-		strstr(spawned.out.data, "Predictions without a measured copy (write, back to back): 1."));
+	assert_non_null(strstr(spawned.out.data, "against the measurement: write, back-to-back"));
+	assert_non_null(strstr(
+		spawned.out.data, "Predictions of transfers by write that were not measured: 1."));
 	spawned_done(&spawned);
 	spawned = SPAWN("bench", "pairs", "--from", folder, "--simulators", inputs);
 	assert_int_equal(spawned.exit, 1); /* sizes end at 64 KiB, too few for a fit */
@@ -261,6 +262,38 @@ static void simulators_and_predictions_are_held_against_it(void **state)
 	assert_int_equal(spawned.exit, 0);
 	assert_non_null(strstr(spawned.out.data, "ASTRA-sim"));
 	spawned_done(&spawned);
+}
+
+/* Every engine has inputs and predictions of its own; rows without a name are of the first one measured. */
+static void simulators_and_predictions_take_every_engine(void **state)
+{
+	char inputs[700], predictions[700], input[800];
+	struct spawned spawned;
+	FILE *file;
+
+	(void)state;
+	snprintf(inputs, sizeof(inputs), "%s/engines", folder);
+	snprintf(predictions, sizeof(predictions), "%s/engines.csv", folder);
+	file = fopen(predictions, "we");
+	assert_non_null(file);
+	fputs("src,dst,size,time_ns,engine\n0,1,65536,9000,kernel\n0,1,131072,9000,all-reduce\n"
+	      "0,1,65536,9000,\n0,1,65536,9000,nccl\n",
+		file);
+	fclose(file);
+	spawned = SPAWN("bench", "pairs", "--backend", "host", "--engine", "kernel,all-reduce", "--timing",
+		"back-to-back", "--no-loads", "--min-size", "64KiB", "--max-size", "512KiB", LONG,
+		"--simulators", inputs, "--against", predictions);
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data, "against the measurement: kernel, back-to-back"));
+	assert_non_null(strstr(spawned.out.data, "against the measurement: all-reduce, back-to-back"));
+	assert_non_null(strstr(spawned.out.data, "Predictions of transfers by nccl that were not measured: 1."));
+	spawned_done(&spawned);
+	snprintf(input, sizeof(input), "%s/kernel/simgrid_platform.xml", inputs);
+	assert_int_equal(access(input, R_OK), 0);
+	snprintf(input, sizeof(input), "%s/all-reduce/chakra_nodes.json", inputs);
+	assert_int_equal(access(input, R_OK), 0);
+	snprintf(input, sizeof(input), "%s/all-reduce/astra-sim.yml", inputs);
+	assert_int_equal(access(input, R_OK), -1);
 }
 
 static void two_fake_gpus_are_measured_and_verified(void **state)
@@ -548,6 +581,7 @@ int main(void)
 		cmocka_unit_test(report_works_it_out_again),
 		cmocka_unit_test(other_settings_are_not_carried_on_with),
 		cmocka_unit_test(simulators_and_predictions_are_held_against_it),
+		cmocka_unit_test(simulators_and_predictions_take_every_engine),
 		cmocka_unit_test(two_fake_gpus_are_measured_and_verified),
 		cmocka_unit_test(traces_of_another_profiler_are_reported),
 		cmocka_unit_test(joules_at_both_ends_are_those_of_gpus_of_known_power),

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/output.h"
+#include "pairs/analysis.h"
 #include "report/simulators/simulators.h"
 #include "report/table.h"
 #include "report/transfers.h"
@@ -10,10 +11,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { PATH_BYTES = 4096, FILE_MAX_BYTES = 64 << 20, NAME_BYTES = 96 };
+enum { PATH_BYTES = 4096 };
 
 static enum kwhy_status write_file(
 	const char *folder, const char *name, const struct kwhy_text *text, struct kwhy_error *error)
@@ -26,17 +26,20 @@ static enum kwhy_status write_file(
 }
 
 static void add_errors(const struct kwhy_simulator *simulator, const char *text,
-	const struct kwhy_pairs *pairs, struct kwhy_text *out)
+	const struct kwhy_pair_series *series, struct kwhy_text *out)
 {
+	const struct kwhy_pairs *pairs = series->pairs;
+
 	for (size_t i = 0; i < pairs->config_count; i++) {
 		const struct kwhy_pair_config *config = &pairs->configs[i];
 		double time_s;
 
-		if (!kwhy_simulator_takes(config))
+		if (!kwhy_simulator_takes(series, config))
 			continue;
 		time_s = simulator->predict_s(text, config);
-		kwhy_text_addf(out, "%s,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%.9g,", simulator->name,
-			config->source, config->target, config->bytes, config->summary.median_s * 1e9);
+		kwhy_text_addf(out, "%s,%s,%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%.9g,", simulator->name,
+			kwhy_pair_engine_name(series->engine), config->source, config->target, config->bytes,
+			config->summary.median_s * 1e9);
 		if (isfinite(time_s))
 			kwhy_text_addf(out, "%.9g,%.6g", time_s * 1e9, time_s / config->summary.median_s - 1);
 		else
@@ -59,191 +62,93 @@ static void add_row(struct kwhy_table *table, const struct kwhy_simulator *simul
 	kwhy_table_percent(table, far->large_worst_ratio);
 }
 
-static enum kwhy_status simulate(const struct kwhy_simulator *simulator, const struct kwhy_pairs *pairs,
-	const char *folder, struct kwhy_text *errors, struct kwhy_table *table, struct kwhy_error *error)
+static enum kwhy_status simulate(const struct kwhy_simulator *simulator,
+	const struct kwhy_pair_series *series, const char *folder, struct kwhy_text *errors,
+	struct kwhy_table *table, struct kwhy_error *error)
 {
 	struct kwhy_simulator_error far;
 	struct kwhy_text text = {0};
 	enum kwhy_status status;
 
-	simulator->write(pairs, &text);
+	simulator->write(series, &text);
 	status = kwhy_text_check(&text, error);
 	if (!status)
 		status = write_file(folder, simulator->file, &text, error);
 	if (!status) {
-		kwhy_simulator_compare(simulator, text.data, pairs, &far);
+		kwhy_simulator_compare(simulator, text.data, series, &far);
 		add_row(table, simulator, &far);
-		add_errors(simulator, text.data, pairs, errors);
+		add_errors(simulator, text.data, series, errors);
 	}
 	kwhy_text_done(&text);
 	return status;
 }
 
-enum kwhy_status kwhy_pairs_simulate(
-	const struct kwhy_pairs *pairs, const char *folder, struct kwhy_text *out, struct kwhy_error *error)
+/* Whether inputs can be made of what was measured with this engine; if so, its clock and links. */
+static bool find_series(
+	const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine, struct kwhy_pair_series *out)
+{
+	enum kwhy_pair_clock clock;
+
+	if (!kwhy_pairs_clock_of(pairs, engine, &clock))
+		return false;
+	kwhy_pairs_series_fit(pairs, engine, clock, out);
+	return kwhy_pair_is_collective(engine) || kwhy_simulators_can_write(out);
+}
+
+/* Writes the inputs of one engine to its folder, and a table of their errors. */
+static enum kwhy_status simulate_series(const struct kwhy_pair_series *series, const char *folder,
+	struct kwhy_text *errors, struct kwhy_text *out, struct kwhy_error *error)
 {
 	static const struct kwhy_table_column columns[] = {{"simulator", KWHY_COLUMN_LEFT},
 		{"input", KWHY_COLUMN_NAME}, {"mean", KWHY_COLUMN_RIGHT}, {"worst", KWHY_COLUMN_RIGHT},
 		{"at", KWHY_COLUMN_RIGHT}, {"mean >=64 KiB", KWHY_COLUMN_RIGHT},
 		{"worst", KWHY_COLUMN_RIGHT}};
 	const struct kwhy_text_style style = {.columns = 80};
-	struct kwhy_text errors = {0};
+	const char *engine = kwhy_pair_engine_name(series->engine);
+	const bool is_collective = kwhy_pair_is_collective(series->engine);
+	char path[PATH_BYTES];
 	struct kwhy_table table;
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status;
 
-	if (!kwhy_simulators_can_write(pairs))
-		return kwhy_fail(error, KWHY_E_INPUT,
-			"simulators need copies (engine write, clock back-to-back) of at least three sizes "
-			"from 64 KiB up; measure those, too");
-	status = kwhy_output_folder(folder, error);
+	if (snprintf(path, sizeof(path), "%s/%s", folder, engine) >= PATH_BYTES)
+		return kwhy_fail(error, KWHY_E_USAGE, "the folder's name is too long; name another one");
+	status = kwhy_output_folder(path, error);
 	if (status)
 		return status;
-	kwhy_text_add(&errors, "simulator,src,dst,size,measured_ns,predicted_ns,error_ratio\n");
 	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; !status && kwhy_simulator_at(i); i++)
-		status = simulate(kwhy_simulator_at(i), pairs, folder, &errors, &table, error);
-	kwhy_text_add(out, "\nSimulators' inputs, read back by their rules: error against the measurement\n");
+		if (!is_collective || kwhy_simulator_at(i)->takes_collectives)
+			status = simulate(kwhy_simulator_at(i), series, path, errors, &table, error);
+	kwhy_text_addf(out, "\n%s, %s:\n", engine, kwhy_pair_clock_name(series->clock));
 	kwhy_table_write(&table, &style, out);
+	return status;
+}
+
+enum kwhy_status kwhy_pairs_simulate(
+	const struct kwhy_pairs *pairs, const char *folder, struct kwhy_text *out, struct kwhy_error *error)
+{
+	struct kwhy_text errors = {0};
+	struct kwhy_pair_series series;
+	enum kwhy_status status = KWHY_OK;
+	size_t written = 0;
+
+	kwhy_text_add(&errors, "simulator,engine,src,dst,size,measured_ns,predicted_ns,error_ratio\n");
+	kwhy_text_add(out, "\nSimulators' inputs, read back by their rules: error against the measurement\n");
+	for (unsigned engine = 0; !status && engine < KWHY_PAIR_ENGINE_COUNT; engine++) {
+		if (!find_series(pairs, (enum kwhy_pair_engine)engine, &series))
+			continue;
+		status = written++ ? KWHY_OK : kwhy_output_folder(folder, error);
+		if (!status)
+			status = simulate_series(&series, folder, &errors, out, error);
+	}
+	if (!status && !written)
+		status = kwhy_fail(error, KWHY_E_INPUT,
+			"simulators need transfers of one engine of at least three sizes from 64 KiB up, or "
+			"collectives; measure those, too");
 	if (!status)
 		status = kwhy_text_check(&errors, error);
 	if (!status)
 		status = write_file(folder, "errors.csv", &errors, error);
 	kwhy_text_done(&errors);
 	return status;
-}
-
-/* --- Predictions in a file --- */
-
-/* Sums over the errors of predictions of one kind. */
-struct sum {
-	size_t count;
-	double ratios, worst;
-};
-
-struct held {
-	struct sum regimes[3], pairs[KWHY_PAIR_GPUS_MAX][KWHY_PAIR_GPUS_MAX];
-	size_t unknown; /* number of predictions of transfers that were not measured */
-};
-
-static void add_to(struct sum *sum, double ratio)
-{
-	sum->count++;
-	sum->ratios += ratio;
-	sum->worst = fmax(sum->worst, ratio);
-}
-
-static size_t regime_of(uint64_t bytes)
-{
-	return bytes < 4096 ? 0 : bytes < 1 << 20 ? 1 : 2;
-}
-
-static void take(
-	const struct kwhy_pairs *pairs, const struct kwhy_pair_config *key, double time_s, struct held *held)
-{
-	const struct kwhy_pair_config *config = kwhy_pairs_find(pairs, key);
-	double ratio;
-
-	if (!config) {
-		held->unknown++;
-		return;
-	}
-	ratio = fabs(time_s / config->summary.median_s - 1);
-	add_to(&held->regimes[regime_of(key->bytes)], ratio);
-	add_to(&held->pairs[key->source][key->target], ratio);
-}
-
-static bool parse(const char *line, uint32_t gpus, struct kwhy_pair_config *out, double *out_s)
-{
-	unsigned long long numbers[3];
-	const char *place = line;
-
-	for (size_t i = 0; i < 3; i++) {
-		char *end;
-
-		numbers[i] = strtoull(place, &end, 10);
-		if (*place < '0' || *place > '9' || *end != ',')
-			return false;
-		place = end + 1;
-	}
-	*out = (struct kwhy_pair_config){.engine = KWHY_PAIR_WRITE,
-		.source = (uint32_t)numbers[0],
-		.target = (uint32_t)numbers[1],
-		.bytes = numbers[2]};
-	*out_s = strtod(place, NULL) * 1e-9;
-	return numbers[0] < gpus && numbers[1]<gpus && * out_s> 0 && isfinite(*out_s);
-}
-
-static enum kwhy_status take_lines(const struct kwhy_pairs *pairs, const char *path, char *text,
-	struct held *held, struct kwhy_error *error)
-{
-	size_t number = 0;
-	char *place = NULL;
-
-	for (char *line = strtok_r(text, "\r\n", &place); line; line = strtok_r(NULL, "\r\n", &place)) {
-		struct kwhy_pair_config key;
-		double time_s;
-
-		number++;
-		if (number == 1 && strncmp(line, "src,dst,size,time_ns", 20) == 0)
-			continue;
-		if (!parse(line, pairs->gpu_count, &key, &time_s))
-			return kwhy_fail(error, KWHY_E_INPUT,
-				"%s, line %zu: no prediction; rows are src,dst,size,time_ns of GPUs 0 to %u",
-				path, number, pairs->gpu_count - 1);
-		take(pairs, &key, time_s, held);
-	}
-	return KWHY_OK;
-}
-
-static void add_sum(struct kwhy_table *table, const char *name, const struct sum *sum)
-{
-	if (!sum->count)
-		return;
-	kwhy_table_cell(table, name);
-	kwhy_table_count(table, sum->count);
-	kwhy_table_percent(table, sum->ratios / (double)sum->count);
-	kwhy_table_percent(table, sum->worst);
-}
-
-static void write_held(const struct kwhy_pairs *pairs, const struct held *held, struct kwhy_text *out)
-{
-	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_NAME},
-		{"predictions", KWHY_COLUMN_RIGHT}, {"mean error", KWHY_COLUMN_RIGHT},
-		{"worst", KWHY_COLUMN_RIGHT}};
-	static const char *const regimes[] = {"below 4 KiB", "4 KiB to 1 MiB", "1 MiB and above"};
-	const struct kwhy_text_style style = {.columns = 80};
-	struct kwhy_table table;
-	char name[NAME_BYTES];
-
-	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
-	for (size_t i = 0; i < 3; i++)
-		add_sum(&table, regimes[i], &held->regimes[i]);
-	for (uint32_t i = 0; i < pairs->gpu_count; i++)
-		for (uint32_t k = 0; k < pairs->gpu_count; k++) {
-			snprintf(name, sizeof(name), "%u > %u", i, k);
-			add_sum(&table, name, &held->pairs[i][k]);
-		}
-	kwhy_table_write(&table, &style, out);
-	if (held->unknown)
-		kwhy_text_addf(out, "Predictions without a measured copy (write, back to back): %zu.\n",
-			held->unknown);
-}
-
-enum kwhy_status kwhy_pairs_hold_against(
-	const struct kwhy_pairs *pairs, const char *path, struct kwhy_text *out, struct kwhy_error *error)
-{
-	struct held held = {.unknown = 0};
-	struct kwhy_text file = {0};
-	enum kwhy_status status = kwhy_file_read(path, FILE_MAX_BYTES, &file, error);
-
-	if (!status && !file.data)
-		status = kwhy_fail(error, KWHY_E_INPUT, "%s is empty; rows are src,dst,size,time_ns", path);
-	if (!status)
-		status = take_lines(pairs, path, file.data, &held, error);
-	kwhy_text_done(&file);
-	if (status)
-		return status;
-	kwhy_text_addf(out, "\n%s against the measurement\n", path);
-	write_held(pairs, &held, out);
-	return KWHY_OK;
 }

@@ -16,9 +16,9 @@
 #define ASTRA_GB 1073741824.0
 #define HOPS 2
 
-static void write_astra(const struct kwhy_pairs *pairs, struct kwhy_text *out)
+static void write_astra(const struct kwhy_pair_series *series, struct kwhy_text *out)
 {
-	struct kwhy_pair_link link = kwhy_simulator_middle_link(pairs);
+	struct kwhy_pair_link link = kwhy_simulator_middle_link(series);
 
 	kwhy_text_addf(out,
 		"# ASTRA-sim analytical network: measured by kwhy bench pairs, the middle pair, from 64 KiB "
@@ -26,7 +26,7 @@ static void write_astra(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 		"# 1 GB/s is 2^30 B/s here; a Switch is two hops of the latency\n"
 		"topology: [ Switch ]\nnpus_count: [ %" PRIu32 " ]\n"
 		"bandwidth: [ %.6f ] # GB/s\nlatency: [ %.4f ] # ns\n",
-		pairs->gpu_count, 1 / link.beta.value / ASTRA_GB, link.alpha.value * 1e9 / HOPS);
+		series->pairs->gpu_count, 1 / link.beta.value / ASTRA_GB, link.alpha.value * 1e9 / HOPS);
 }
 
 static double predict_astra(const char *text, const struct kwhy_pair_config *config)
@@ -38,14 +38,14 @@ static double predict_astra(const char *text, const struct kwhy_pair_config *con
 }
 
 const struct kwhy_simulator kwhy_simulator_astra_sim = {"ASTRA-sim", "astra-sim.yml",
-	"two latencies of a switch, bytes over the rate in 2^30 B/s", write_astra, predict_astra};
+	"two latencies of a switch, bytes over the rate in 2^30 B/s", false, write_astra, predict_astra};
 
 /* --- SimAI, topology for ns-3 --- */
 
-static void write_simai(const struct kwhy_pairs *pairs, struct kwhy_text *out)
+static void write_simai(const struct kwhy_pair_series *series, struct kwhy_text *out)
 {
-	struct kwhy_pair_link link = kwhy_simulator_middle_link(pairs);
-	uint32_t gpus = pairs->gpu_count;
+	struct kwhy_pair_link link = kwhy_simulator_middle_link(series);
+	uint32_t gpus = series->pairs->gpu_count;
 
 	/*
 	 * First line of the file: number of nodes, GPUs a server, NVSwitches, other switches and links,
@@ -75,7 +75,7 @@ static double predict_simai(const char *text, const struct kwhy_pair_config *con
 }
 
 const struct kwhy_simulator kwhy_simulator_simai = {"SimAI", "simai_topology.txt",
-	"two latencies of an NVSwitch, bits over Gbit/s; AS_SEND_LAT=0, since the latency has it all",
+	"two latencies of an NVSwitch, bits over Gbit/s; AS_SEND_LAT=0, since the latency has it all", false,
 	write_simai, predict_simai};
 
 /* --- LogGOPSim, and ATLAHS with the same parameters --- */
@@ -86,10 +86,10 @@ const struct kwhy_simulator kwhy_simulator_simai = {"SimAI", "simai_topology.txt
  * LogGOPSim adds the overhead o at both ends, but a copy takes no time of the target's processor. So o is
  * 0, and the latency L contains all of the constant time.
  */
-static void write_loggopsim(const struct kwhy_pairs *pairs, struct kwhy_text *out)
+static void write_loggopsim(const struct kwhy_pair_series *series, struct kwhy_text *out)
 {
-	struct kwhy_pair_link link = kwhy_simulator_middle_link(pairs);
-	double g_s = pairs->loggps[0].g.value, tick_s = fmax(fmax(link.alpha.value, g_s), 1e-9) / TICKS_MAX;
+	struct kwhy_pair_link link = kwhy_simulator_middle_link(series);
+	double g_s = series->gap_s, tick_s = fmax(fmax(link.alpha.value, g_s), 1e-9) / TICKS_MAX;
 
 	if (!isfinite(g_s))
 		g_s = 0;
@@ -111,4 +111,4 @@ static double predict_loggopsim(const char *text, const struct kwhy_pair_config 
 }
 
 const struct kwhy_simulator kwhy_simulator_loggopsim = {"LogGOPSim", "loggopsim.txt",
-	"o + L + (bytes - 1) G + o, all whole numbers of ticks", write_loggopsim, predict_loggopsim};
+	"o + L + (bytes - 1) G + o, all whole numbers of ticks", false, write_loggopsim, predict_loggopsim};

@@ -16,12 +16,14 @@ enum { KEY_BYTES = 64 };
 
 #define FACTOR_MAX 1e6
 
-static const struct kwhy_pair_curve *first_curve(const struct kwhy_pairs *pairs)
+static const struct kwhy_pair_curve *first_curve(const struct kwhy_pair_series *series)
 {
+	const struct kwhy_pairs *pairs = series->pairs;
+
 	for (uint32_t i = 0; i < pairs->gpu_count; i++)
 		for (uint32_t k = 0; k < pairs->gpu_count; k++) {
 			const struct kwhy_pair_curve *curve = kwhy_pairs_curve(
-				pairs, KWHY_PAIR_WRITE, KWHY_PAIR_BACK_TO_BACK, i, k);
+				pairs, series->engine, series->clock, i, k);
 
 			if (curve)
 				return curve;
@@ -58,29 +60,29 @@ static void write_factors(
 	}
 }
 
-static void write_links(const struct kwhy_pairs *pairs, double alpha_s, struct kwhy_text *out)
+static void write_links(const struct kwhy_pair_series *series, double alpha_s, struct kwhy_text *out)
 {
-	for (size_t i = 0; i < pairs->loggp_count; i++)
-		if (pairs->links[i].beta.value > 0)
+	for (size_t i = 0; i < series->link_count; i++)
+		if (series->links[i].beta.value > 0)
 			kwhy_text_addf(out,
 				"    <link id=\"link%" PRIu32 "-%" PRIu32
 				"\" bandwidth=\"%.6eBps\" latency=\"%.6es\" sharing_policy=\"FATPIPE\"/>\n",
-				pairs->links[i].source, pairs->links[i].target,
-				1 / pairs->links[i].beta.value, alpha_s);
-	for (size_t i = 0; i < pairs->loggp_count; i++)
-		if (pairs->links[i].beta.value > 0)
+				series->links[i].source, series->links[i].target,
+				1 / series->links[i].beta.value, alpha_s);
+	for (size_t i = 0; i < series->link_count; i++)
+		if (series->links[i].beta.value > 0)
 			kwhy_text_addf(out,
 				"    <route src=\"gpu%" PRIu32 "\" dst=\"gpu%" PRIu32
 				"\" symmetrical=\"NO\"><link_ctn id=\"link%" PRIu32 "-%" PRIu32
 				"\"/></route>\n",
-				pairs->links[i].source, pairs->links[i].target, pairs->links[i].source,
-				pairs->links[i].target);
+				series->links[i].source, series->links[i].target, series->links[i].source,
+				series->links[i].target);
 }
 
-static void write_simgrid(const struct kwhy_pairs *pairs, struct kwhy_text *out)
+static void write_simgrid(const struct kwhy_pair_series *series, struct kwhy_text *out)
 {
-	const struct kwhy_pair_curve *curve = first_curve(pairs);
-	struct kwhy_pair_link link = kwhy_simulator_middle_link(pairs);
+	const struct kwhy_pair_curve *curve = first_curve(series);
+	struct kwhy_pair_link link = kwhy_simulator_middle_link(series);
 	double alpha_s = fmax(link.alpha.value, 1e-9);
 
 	kwhy_text_add(out,
@@ -97,9 +99,9 @@ static void write_simgrid(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 		kwhy_text_add(out, "\"/>\n");
 	}
 	kwhy_text_add(out, "  </config>\n  <zone id=\"gpus\" routing=\"Full\">\n");
-	for (uint32_t i = 0; i < pairs->gpu_count; i++)
+	for (uint32_t i = 0; i < series->pairs->gpu_count; i++)
 		kwhy_text_addf(out, "    <host id=\"gpu%" PRIu32 "\" speed=\"1Gf\"/>\n", i);
-	write_links(pairs, alpha_s, out);
+	write_links(series, alpha_s, out);
 	kwhy_text_add(out, "  </zone>\n</platform>\n");
 }
 
@@ -140,5 +142,5 @@ static double predict_simgrid(const char *text, const struct kwhy_pair_config *c
 }
 
 const struct kwhy_simulator kwhy_simulator_simgrid = {"SimGrid", "simgrid_platform.xml",
-	"latency and rate of the pair's link, each times the factor of the size", write_simgrid,
+	"latency and rate of the pair's link, each times the factor of the size", false, write_simgrid,
 	predict_simgrid};

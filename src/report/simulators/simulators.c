@@ -16,10 +16,10 @@ const struct kwhy_simulator *kwhy_simulator_at(size_t index)
 	return index < sizeof(all) / sizeof(all[0]) ? all[index] : NULL;
 }
 
-bool kwhy_simulator_takes(const struct kwhy_pair_config *config)
+bool kwhy_simulator_takes(const struct kwhy_pair_series *series, const struct kwhy_pair_config *config)
 {
-	return config->sample_count > 0 && config->engine == KWHY_PAIR_WRITE &&
-		config->load == KWHY_PAIR_ALONE && config->clock == KWHY_PAIR_BACK_TO_BACK;
+	return config->sample_count > 0 && config->engine == series->engine &&
+		config->load == KWHY_PAIR_ALONE && config->clock == series->clock;
 }
 
 static int by_beta(const void *a, const void *b)
@@ -34,22 +34,22 @@ static bool is_usable(const struct kwhy_pair_link *link)
 	return isfinite(link->alpha.value) && link->beta.value > 0;
 }
 
-bool kwhy_simulators_can_write(const struct kwhy_pairs *pairs)
+bool kwhy_simulators_can_write(const struct kwhy_pair_series *series)
 {
-	for (size_t i = 0; i < pairs->loggp_count; i++)
-		if (is_usable(&pairs->links[i]))
+	for (size_t i = 0; i < series->link_count; i++)
+		if (is_usable(&series->links[i]))
 			return true;
 	return false;
 }
 
-struct kwhy_pair_link kwhy_simulator_middle_link(const struct kwhy_pairs *pairs)
+struct kwhy_pair_link kwhy_simulator_middle_link(const struct kwhy_pair_series *series)
 {
 	struct kwhy_pair_link links[KWHY_PAIR_GPUS_MAX * KWHY_PAIR_GPUS_MAX];
 	size_t count = 0;
 
-	for (size_t i = 0; i < pairs->loggp_count; i++)
-		if (is_usable(&pairs->links[i]))
-			links[count++] = pairs->links[i];
+	for (size_t i = 0; i < series->link_count; i++)
+		if (is_usable(&series->links[i]))
+			links[count++] = series->links[i];
 	if (!count)
 		return (struct kwhy_pair_link){.alpha = {NAN, NAN, NAN}, .beta = {NAN, NAN, NAN}};
 	qsort(links, count, sizeof(links[0]), by_beta);
@@ -71,14 +71,15 @@ double kwhy_simulator_number(const char *text, const char *key)
 }
 
 void kwhy_simulator_compare(const struct kwhy_simulator *simulator, const char *text,
-	const struct kwhy_pairs *pairs, struct kwhy_simulator_error *out)
+	const struct kwhy_pair_series *series, struct kwhy_simulator_error *out)
 {
+	const struct kwhy_pairs *pairs = series->pairs;
 	size_t large = 0;
 
 	*out = (struct kwhy_simulator_error){0, 0, NAN, 0, 0, NAN};
 	for (size_t i = 0; i < pairs->config_count; i++) {
 		const struct kwhy_pair_config *config = &pairs->configs[i];
-		double ratio = kwhy_simulator_takes(config)
+		double ratio = kwhy_simulator_takes(series, config)
 			? fabs(simulator->predict_s(text, config) / config->summary.median_s - 1)
 			: NAN;
 

@@ -6,14 +6,15 @@
 #include "model/pairs.h"
 
 /*
- * Writes measured pairs of GPUs as input files of network simulators. Each file is read back, and a model
- * of the simulator computes times from it. These are compared with measured ones: those of copies that the
- * source queues, back to back, with no other load. Pure.
+ * Writes measured transfers of one engine as inputs of network simulators. Each input is read back from the
+ * written text. From it a model of the simulator computes times, which are compared with the measured ones.
+ * Pure.
  */
 struct kwhy_simulator {
 	const char *name, *file;
-	const char *rule; /* how the simulator computes a time from the file, in words */
-	void (*write)(const struct kwhy_pairs *pairs, struct kwhy_text *out);
+	const char *rule;	/* how the simulator computes a time from the file, in words */
+	bool takes_collectives; /* whether its input can state times of collectives, which have no link */
+	void (*write)(const struct kwhy_pair_series *series, struct kwhy_text *out);
 	/*
 	 * Computes the time in s of one transfer from `text` as the simulator does; NAN: it does not follow
 	 * from the text.
@@ -35,18 +36,16 @@ struct kwhy_simulator_error {
 	double large_mean_ratio, large_worst_ratio; /* mean and largest error over sizes from 64 KiB */
 };
 void kwhy_simulator_compare(const struct kwhy_simulator *simulator, const char *text,
-	const struct kwhy_pairs *pairs, struct kwhy_simulator_error *out);
+	const struct kwhy_pair_series *series, struct kwhy_simulator_error *out);
 
 /* Whether the link of any pair is known, so that inputs can be written. */
-bool kwhy_simulators_can_write(const struct kwhy_pairs *pairs);
+bool kwhy_simulators_can_write(const struct kwhy_pair_series *series);
 
-/*
- * The link whose rate is the median over all pairs, for simulators that have a single link; NAN: unknown.
- */
-struct kwhy_pair_link kwhy_simulator_middle_link(const struct kwhy_pairs *pairs);
+/* The link with the median rate of all pairs, for simulators that have a single link; NAN: unknown. */
+struct kwhy_pair_link kwhy_simulator_middle_link(const struct kwhy_pair_series *series);
 
-/* Whether transfers of this configuration are compared with the simulators' times. */
-bool kwhy_simulator_takes(const struct kwhy_pair_config *config);
+/* Whether the configuration was measured and belongs to the series. */
+bool kwhy_simulator_takes(const struct kwhy_pair_series *series, const struct kwhy_pair_config *config);
 
 /*
  * The number that follows the first `key` in `text`; NAN: `text` is NULL, or does not contain the key or a

@@ -55,10 +55,12 @@ static void what_simulators_read_foretells_what_was_measured(void **state)
 {
 	struct kwhy_pairs *pairs = concluded_pairs(false);
 	const struct kwhy_simulator *simulator;
+	struct kwhy_pair_series series;
 
 	(void)state;
-	assert_true(kwhy_simulators_can_write(pairs));
-	pairs->links[1] = pairs->links[0];
+	kwhy_pairs_series_fit(pairs, KWHY_PAIR_WRITE, KWHY_PAIR_BACK_TO_BACK, &series);
+	assert_true(kwhy_simulators_can_write(&series));
+	series.links[1] = series.links[0];
 	for (size_t i = 0; i < pairs->config_count; i++)
 		if (pairs->configs[i].source == 1)
 			pairs->configs[i].sample_count = 0;
@@ -66,8 +68,8 @@ static void what_simulators_read_foretells_what_was_measured(void **state)
 		struct kwhy_text text = {0};
 		struct kwhy_simulator_error far;
 
-		simulator->write(pairs, &text);
-		kwhy_simulator_compare(simulator, text.data, pairs, &far);
+		simulator->write(&series, &text);
+		kwhy_simulator_compare(simulator, text.data, &series, &far);
 		assert_int_equal(far.count, 31);
 		if (!(far.worst_ratio < 1e-3))
 			fail_msg("%s is %g off at %llu bytes", simulator->name, far.worst_ratio,
@@ -77,18 +79,78 @@ static void what_simulators_read_foretells_what_was_measured(void **state)
 	kwhy_pairs_free(pairs);
 }
 
+/* What simulators are made for are transfers by NCCL, whose engine and clock differ from those of copies. */
+static void each_engine_has_inputs_of_its_own(void **state)
+{
+	struct kwhy_pairs *pairs = concluded_pairs(false);
+	struct kwhy_pair_series series;
+	enum kwhy_pair_clock clock;
+
+	(void)state;
+	assert_false(kwhy_pairs_clock_of(pairs, KWHY_PAIR_NCCL, &clock));
+	for (size_t i = 0; i < pairs->config_count; i++)
+		if (pairs->configs[i].engine == KWHY_PAIR_WRITE &&
+			pairs->configs[i].clock == KWHY_PAIR_BACK_TO_BACK) {
+			pairs->configs[i].engine = KWHY_PAIR_NCCL;
+			pairs->configs[i].clock = KWHY_PAIR_ISOLATED;
+		}
+	assert_true(kwhy_pairs_clock_of(pairs, KWHY_PAIR_NCCL, &clock));
+	assert_int_equal(clock, KWHY_PAIR_ISOLATED);
+	kwhy_pairs_series_fit(pairs, KWHY_PAIR_NCCL, clock, &series);
+	assert_true(kwhy_simulators_can_write(&series));
+	for (size_t i = 0; kwhy_simulator_at(i); i++) {
+		struct kwhy_text text = {0};
+		struct kwhy_simulator_error far;
+
+		kwhy_simulator_at(i)->write(&series, &text);
+		kwhy_simulator_compare(kwhy_simulator_at(i), text.data, &series, &far);
+		assert_int_equal(far.count, 62);
+		assert_true(far.large_mean_ratio < 0.11); /* one link for two of 0 and 20 % */
+		kwhy_text_done(&text);
+	}
+	kwhy_pairs_free(pairs);
+}
+
+static void collectives_have_no_link_and_are_nodes_of_chakra(void **state)
+{
+	struct kwhy_pairs *pairs = concluded_pairs(false);
+	struct kwhy_pair_series series;
+	struct kwhy_simulator_error far;
+	struct kwhy_text text = {0};
+
+	(void)state;
+	for (size_t i = 0; i < pairs->config_count; i++)
+		if (pairs->configs[i].engine == KWHY_PAIR_WRITE && pairs->configs[i].source == 0)
+			pairs->configs[i].engine = KWHY_PAIR_REDUCE_SCATTER;
+	kwhy_pairs_series_fit(pairs, KWHY_PAIR_REDUCE_SCATTER, KWHY_PAIR_BACK_TO_BACK, &series);
+	assert_false(kwhy_simulators_can_write(&series));
+	assert_true(kwhy_simulator_chakra.takes_collectives);
+	kwhy_simulator_chakra.write(&series, &text);
+	assert_non_null(strstr(text.data, "\"COMM_COLL_NODE\""));
+	assert_non_null(strstr(text.data, "\"reduce-scatter_sz4096\""));
+	assert_null(strstr(text.data, "comm_src"));
+	kwhy_simulator_compare(&kwhy_simulator_chakra, text.data, &series, &far);
+	assert_int_equal(far.count, 31);
+	assert_true(far.worst_ratio < 1e-3);
+	kwhy_text_done(&text);
+	kwhy_pairs_free(pairs);
+}
+
 static void units_are_those_of_the_simulators(void **state)
 {
 	struct kwhy_pairs *pairs = concluded_pairs(false);
 	struct kwhy_text text = {0};
 
+	struct kwhy_pair_series series;
+
 	(void)state;
-	pairs->links[1] = pairs->links[0];
-	kwhy_simulator_astra_sim.write(pairs, &text);
+	kwhy_pairs_series_fit(pairs, KWHY_PAIR_WRITE, KWHY_PAIR_BACK_TO_BACK, &series);
+	series.links[1] = series.links[0];
+	kwhy_simulator_astra_sim.write(&series, &text);
 	assert_float_equal(kwhy_simulator_number(text.data, "\nbandwidth: ["), 400e9 / 1073741824.0, 0.1);
 	assert_float_equal(kwhy_simulator_number(text.data, "\nlatency: ["), 1000, 1);
 	kwhy_text_clear(&text);
-	kwhy_simulator_simai.write(pairs, &text);
+	kwhy_simulator_simai.write(&series, &text);
 	assert_non_null(strstr(text.data, "3 2 1 0 2 H200\n2\n0 2 3199."));
 	kwhy_text_done(&text);
 	kwhy_pairs_free(pairs);
@@ -108,6 +170,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_other_tools_would_print_follows_their_definitions),
 		cmocka_unit_test(what_simulators_read_foretells_what_was_measured),
+		cmocka_unit_test(each_engine_has_inputs_of_its_own),
+		cmocka_unit_test(collectives_have_no_link_and_are_nodes_of_chakra),
 		cmocka_unit_test(units_are_those_of_the_simulators),
 		cmocka_unit_test(names_are_those_of_the_traces),
 	};
