@@ -24,14 +24,13 @@ struct child {
 static enum kwhy_status open_tees(struct child *child, struct kwhy_error *error)
 {
 	const struct kwhy_child_request *request = child->request;
-	enum kwhy_status status;
+	enum kwhy_status status = KWHY_OK;
 
 	if (!request->seen)
 		return KWHY_OK;
-	status = kwhy_tee_open(&child->tees[0], 1, STDOUT_FILENO, request->seen, request->context, error);
-	if (!status)
-		status = kwhy_tee_open(
-			&child->tees[1], 2, STDERR_FILENO, request->seen, request->context, error);
+	for (int i = 0; !status && i < 2; i++)
+		status = kwhy_tee_open(&child->tees[i], 1 + i, request->hides_output ? -1 : STDOUT_FILENO + i,
+			request->seen, request->context, error);
 	return status;
 }
 

@@ -21,6 +21,7 @@ struct kwhy_child_request {
 	 * the command writes directly to this process's outputs
 	 */
 	kwhy_output_seen *seen;
+	bool hides_output;		/* `seen` alone receives the output */
 	void (*started)(void *context); /* called when the command has been started; NULL: not called */
 	/* longest time between calls of tick() while the command runs; 0: tick() is not called */
 	int64_t tick_ns;

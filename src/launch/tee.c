@@ -88,6 +88,8 @@ static void take(struct kwhy_tee *tee)
 	if (tee->budget != SIZE_MAX)
 		tee->budget -= tee->end;
 	tee->seen(tee->context, tee->stream, kwhy_clock_mono_ns(), tee->held, tee->end);
+	if (tee->target < 0)
+		tee->start = tee->end;
 }
 
 /* Writes at most PIPE_BUF bytes, because a writable pipe accepts that many without blocking (pipe(7)). */

@@ -33,8 +33,8 @@ struct kwhy_tee {
 };
 
 /*
- * Opens a tee. `target` is borrowed. The child writes to child_end, which the caller closes once the child is
- * running.
+ * Opens a tee. `target` is borrowed; -1: the bytes are shown to `seen` alone. The child writes to child_end,
+ * which the caller closes once the child is running.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_tee_open(struct kwhy_tee *tee, int stream, int target,
 	kwhy_output_seen *seen, void *context, struct kwhy_error *error);

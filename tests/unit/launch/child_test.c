@@ -141,6 +141,30 @@ static void watched_output_is_told_stream_by_stream(void **state)
 	assert_string_equal(streams[2].data, "error");
 }
 
+/* What is hidden still reaches its observer, and never waits for a reader. */
+static void hidden_output_is_watched_and_not_passed_on(void **state)
+{
+	const char *const argv[] = {
+		"sh", "-c", "dd if=/dev/zero bs=50000 count=6 2>/dev/null; echo e >&2", NULL};
+	const struct kwhy_child_request request = {
+		.argv = (char *const *)argv, .seen = note, .hides_output = true};
+	struct kwhy_child_end end;
+	int ends[2], before = dup(STDOUT_FILENO);
+	char byte;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	assert_true(dup2(ends[1], STDOUT_FILENO) >= 0);
+	assert_int_equal(kwhy_child_run(&request, &signals, &end, &error), KWHY_OK);
+	assert_true(dup2(before, STDOUT_FILENO) >= 0);
+	close(before);
+	close(ends[1]);
+	assert_int_equal(read(ends[0], &byte, 1), 0);
+	close(ends[0]);
+	assert_int_equal(streams[1].length, 300000);
+	assert_string_equal(streams[2].data, "e\n");
+}
+
 static void what_was_written_before_the_end_is_never_lost(void **state)
 {
 	struct kwhy_child_end end;
@@ -276,6 +300,8 @@ int main(void)
 			close_signals),
 		cmocka_unit_test_setup_teardown(
 			watched_output_is_told_stream_by_stream, open_signals, close_signals),
+		cmocka_unit_test_setup_teardown(
+			hidden_output_is_watched_and_not_passed_on, open_signals, close_signals),
 		cmocka_unit_test_setup_teardown(
 			what_was_written_before_the_end_is_never_lost, open_signals, close_signals),
 		cmocka_unit_test_setup_teardown(
