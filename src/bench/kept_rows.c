@@ -4,7 +4,9 @@
 #include "base/file.h"
 #include "base/output.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,6 +25,45 @@ enum kwhy_status kwhy_kept_path(
 	if (snprintf(out, KWHY_KEPT_PATH_BYTES, "%s/%s", folder, name) >= KWHY_KEPT_PATH_BYTES)
 		return kwhy_fail(error, KWHY_E_USAGE, "the folder's name is too long; name another one");
 	return KWHY_OK;
+}
+
+static bool has_samples(const char *folder)
+{
+	char path[KWHY_KEPT_PATH_BYTES];
+
+	return snprintf(path, sizeof(path), "%s/samples.csv", folder) < (int)sizeof(path) &&
+		access(path, F_OK) == 0;
+}
+
+static int is_shown(const struct dirent *entry)
+{
+	return *entry->d_name != '.';
+}
+
+bool kwhy_kept_folder_find(const char *folder, char out[KWHY_KEPT_PATH_BYTES])
+{
+	struct dirent **entries;
+	char only[KWHY_KEPT_PATH_BYTES] = "";
+	int count;
+
+	snprintf(out, KWHY_KEPT_PATH_BYTES, "%s", folder);
+	if (has_samples(folder))
+		return true;
+	count = scandir(folder, &entries, is_shown, NULL);
+	if (count < 0)
+		return false;
+	for (int i = 0; i < count; i++) {
+		if (count == 1 &&
+			snprintf(only, sizeof(only), "%s/%s", folder, entries[i]->d_name) >=
+				(int)sizeof(only))
+			*only = '\0';
+		free(entries[i]);
+	}
+	free(entries);
+	if (!*only || !has_samples(only))
+		return false;
+	memcpy(out, only, sizeof(only));
+	return true;
 }
 
 enum kwhy_status kwhy_kept_folder_make(const char *folder, struct kwhy_error *error)

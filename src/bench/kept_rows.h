@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "base/text.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /*
@@ -17,6 +18,12 @@ enum { KWHY_KEPT_PATH_BYTES = 4096 };
 /* Builds the path FOLDER/NAME. KWHY_E_USAGE: the path is too long. */
 KWHY_MUST_USE enum kwhy_status kwhy_kept_path(
 	const char *folder, const char *name, char out[KWHY_KEPT_PATH_BYTES], struct kwhy_error *error);
+
+/*
+ * Finds the folder that has samples.csv: FOLDER itself, or the only folder in it, as bench pairs makes one
+ * for GPU and driver. False: neither has it; `out` is then FOLDER, cut if it is too long.
+ */
+bool kwhy_kept_folder_find(const char *folder, char out[KWHY_KEPT_PATH_BYTES]);
 
 /* Makes the folder and its parents where they do not exist. */
 KWHY_MUST_USE enum kwhy_status kwhy_kept_folder_make(const char *folder, struct kwhy_error *error);

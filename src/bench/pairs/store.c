@@ -319,9 +319,11 @@ static enum kwhy_status read_folder(const char *folder, struct kwhy_pairs *pairs
 enum kwhy_status kwhy_pair_store_read(const char *folder, struct kwhy_pairs **out, struct kwhy_error *error)
 {
 	struct kwhy_pairs *pairs = kwhy_pairs_new();
-	enum kwhy_status status = pairs ? read_folder(folder, pairs, error)
-					: kwhy_fail_memory(error, "measured pairs");
+	char found[KWHY_KEPT_PATH_BYTES];
+	enum kwhy_status status = pairs ? KWHY_OK : kwhy_fail_memory(error, "measured pairs");
 
+	if (!status)
+		status = read_folder(kwhy_kept_folder_find(folder, found) ? found : folder, pairs, error);
 	if (status)
 		kwhy_pairs_free(pairs);
 	else
@@ -331,10 +333,12 @@ enum kwhy_status kwhy_pair_store_read(const char *folder, struct kwhy_pairs **ou
 
 bool kwhy_pair_store_is_one(const char *folder)
 {
-	char path[KWHY_KEPT_PATH_BYTES], line[64] = "";
+	char found[KWHY_KEPT_PATH_BYTES], path[KWHY_KEPT_PATH_BYTES], line[64] = "";
 	struct kwhy_error error;
-	FILE *file = kwhy_kept_path(folder, names[SAMPLES], path, &error) ? NULL : fopen(path, "re");
+	FILE *file = NULL;
 
+	if (kwhy_kept_folder_find(folder, found) && !kwhy_kept_path(found, names[SAMPLES], path, &error))
+		file = fopen(path, "re");
 	if (!file)
 		return false;
 	if (!fgets(line, sizeof(line), file))

@@ -2,6 +2,7 @@
 #include "bench/pairs/sweep.h"
 
 #include "base/clock.h"
+#include "bench/kept_rows.h"
 #include "bench/pairs/clocks.h"
 #include "bench/pairs/energy.h"
 #include "bench/pairs/gauges.h"
@@ -383,12 +384,17 @@ static void add_plain(char *out, size_t buffers, const char *text)
 	out[length] = '\0';
 }
 
-/* Builds the folder's name: FOLDER/<gpu>-<driver>-<cuda>, or FOLDER itself if a measurement is continued. */
+/*
+ * Builds the folder's name: FOLDER/<gpu>-<driver>-<cuda>, or the one that has samples if a measurement is
+ * continued.
+ */
 static enum kwhy_status name_folder(struct sweep *sweep, struct kwhy_error *error)
 {
 	const struct kwhy_pairs *pairs = sweep->pairs;
-	int length = snprintf(sweep->folder, sizeof(sweep->folder), "%s", sweep->request->folder);
-	char name[160] = "";
+	char name[160] = "", begun[KWHY_KEPT_PATH_BYTES];
+	const bool is_begun = sweep->request->resume && kwhy_kept_folder_find(sweep->request->folder, begun);
+	int length = snprintf(
+		sweep->folder, sizeof(sweep->folder), "%s", is_begun ? begun : sweep->request->folder);
 
 	if (length < 0 || (size_t)length + sizeof(name) >= sizeof(sweep->folder))
 		return kwhy_fail(error, KWHY_E_USAGE, "the folder's name is too long; name another one");
