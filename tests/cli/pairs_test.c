@@ -249,8 +249,8 @@ static void simulators_and_predictions_are_held_against_it(void **state)
 	assert_int_equal(spawned.exit, 0);
 	assert_non_null(strstr(spawned.out.data, "4 KiB to 1 MiB"));
 	assert_non_null(strstr(spawned.out.data, "against the measurement: write, back-to-back"));
-	assert_non_null(strstr(
-		spawned.out.data, "Predictions of transfers by write that were not measured: 1."));
+	assert_non_null(
+		strstr(spawned.out.data, "Predictions of transfers by write that were not measured: 1."));
 	spawned_done(&spawned);
 	spawned = SPAWN("bench", "pairs", "--from", folder, "--simulators", inputs);
 	assert_int_equal(spawned.exit, 1); /* sizes end at 64 KiB, too few for a fit */
@@ -286,7 +286,8 @@ static void simulators_and_predictions_take_every_engine(void **state)
 	assert_int_equal(spawned.exit, 0);
 	assert_non_null(strstr(spawned.out.data, "against the measurement: kernel, back-to-back"));
 	assert_non_null(strstr(spawned.out.data, "against the measurement: all-reduce, back-to-back"));
-	assert_non_null(strstr(spawned.out.data, "Predictions of transfers by nccl that were not measured: 1."));
+	assert_non_null(
+		strstr(spawned.out.data, "Predictions of transfers by nccl that were not measured: 1."));
 	spawned_done(&spawned);
 	snprintf(input, sizeof(input), "%s/kernel/simgrid_platform.xml", inputs);
 	assert_int_equal(access(input, R_OK), 0);

@@ -54,7 +54,6 @@ static void add_row(struct kwhy_table *table, const struct kwhy_simulator *simul
 	char size[KWHY_TRANSFER_SIZE_BYTES];
 
 	kwhy_table_cell(table, simulator->name);
-	kwhy_table_cell(table, simulator->file);
 	kwhy_table_percent(table, far->mean_ratio);
 	kwhy_table_percent(table, far->count ? far->worst_ratio : NAN);
 	kwhy_table_cell(table, far->count ? kwhy_transfer_size_text(size, far->worst_bytes) : NULL);
@@ -100,9 +99,8 @@ static enum kwhy_status simulate_series(const struct kwhy_pair_series *series, c
 	struct kwhy_text *errors, struct kwhy_text *out, struct kwhy_error *error)
 {
 	static const struct kwhy_table_column columns[] = {{"simulator", KWHY_COLUMN_LEFT},
-		{"input", KWHY_COLUMN_NAME}, {"mean", KWHY_COLUMN_RIGHT}, {"worst", KWHY_COLUMN_RIGHT},
-		{"at", KWHY_COLUMN_RIGHT}, {"mean >=64 KiB", KWHY_COLUMN_RIGHT},
-		{"worst", KWHY_COLUMN_RIGHT}};
+		{"mean", KWHY_COLUMN_RIGHT}, {"worst", KWHY_COLUMN_RIGHT}, {"at", KWHY_COLUMN_RIGHT},
+		{"mean >=64 KiB", KWHY_COLUMN_RIGHT}, {"worst", KWHY_COLUMN_RIGHT}};
 	const struct kwhy_text_style style = {.columns = 80};
 	const char *engine = kwhy_pair_engine_name(series->engine);
 	const bool is_collective = kwhy_pair_is_collective(series->engine);
@@ -119,7 +117,7 @@ static enum kwhy_status simulate_series(const struct kwhy_pair_series *series, c
 	for (size_t i = 0; !status && kwhy_simulator_at(i); i++)
 		if (!is_collective || kwhy_simulator_at(i)->takes_collectives)
 			status = simulate(kwhy_simulator_at(i), series, path, errors, &table, error);
-	kwhy_text_addf(out, "\n%s, %s:\n", engine, kwhy_pair_clock_name(series->clock));
+	kwhy_text_addf(out, "\n%s, %s, in %s:\n", engine, kwhy_pair_clock_name(series->clock), path);
 	kwhy_table_write(&table, &style, out);
 	return status;
 }
