@@ -6,7 +6,7 @@ _kwhy()
 	# "kwhy help model cost" completes as "kwhy model cost" does.
 	[[ ${COMP_WORDS[1]} != help ]] || [ "$COMP_CWORD" -eq 1 ] || first=2
 	if [ "$COMP_CWORD" -eq "$first" ] && [[ $word != -* ]]; then
-		COMPREPLY=($(compgen -W "record probe report compare whatif replay doctor export stat calibrate verify watch serve model tune bench llm mcp help version" -- "$word"))
+		COMPREPLY=($(compgen -W "record probe report compare whatif replay doctor export stat calibrate verify watch serve model tune bench llm mcp study help version" -- "$word"))
 		return
 	fi
 	command=${COMP_WORDS[first]}
@@ -53,6 +53,7 @@ _kwhy()
 	"bench ops") options="--backend --device --only --seconds --memory --no-energy --seed --update-profile --output -o --json --csv --quiet -q --help -h" ;;
 	"llm") options="--url --model --concurrency -c --rate -r --seconds --ramp --stall --idle --endpoint --prompt-words --prompts --max-tokens --ignore-eos --seed --meters --meters-token --meters-ca --device --power-file --no-energy --output -o --json --quiet -q --help -h" ;;
 	"mcp") options="--help -h" ;;
+	"study") options="--output -o --backend --url --work --quick --dry-run --quiet -q --help -h" ;;
 	"help") options="--all -a --help -h" ;;
 	"version") options="--verbose -v --help -h" ;;
 	esac

@@ -29,7 +29,7 @@ static void write_help(const struct kwhy_command *command, struct kwhy_text *out
 	}
 }
 
-static void add_quoted(struct kwhy_text *line, const char *word)
+void kwhy_command_add_word(struct kwhy_text *line, const char *word)
 {
 	bool plain = *word &&
 		!word[strspn(word,
@@ -61,7 +61,7 @@ static char *command_line(int argc, char **argv)
 	kwhy_text_add(&line, kwhy_program.name);
 	for (int i = 1; i < argc; i++) {
 		kwhy_text_add(&line, " ");
-		add_quoted(&line, argv[i]);
+		kwhy_command_add_word(&line, argv[i]);
 	}
 	clean = line.failed ? NULL : malloc(3 * line.length + 1);
 	if (clean)

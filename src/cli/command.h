@@ -89,6 +89,7 @@ extern const struct kwhy_command kwhy_command_bench_pairs;
 extern const struct kwhy_command kwhy_command_bench_ops;
 extern const struct kwhy_command kwhy_command_llm;
 extern const struct kwhy_command kwhy_command_mcp;
+extern const struct kwhy_command kwhy_command_study;
 extern const struct kwhy_command kwhy_command_help;
 extern const struct kwhy_command kwhy_command_version;
 
@@ -118,6 +119,9 @@ void kwhy_command_overview_text(struct kwhy_text *out);
 /* Prints the help of the command or group that `words` name, on standard output. */
 KWHY_MUST_USE enum kwhy_status kwhy_command_help_print(
 	char *const *words, size_t count, struct kwhy_error *error);
+
+/* Adds a word of a command line, quoted where a shell needs it. */
+void kwhy_command_add_word(struct kwhy_text *line, const char *word);
 
 /* Runs the command that a command line names, prints any error, and returns the exit status. */
 int kwhy_command_main(int argc, char **argv);

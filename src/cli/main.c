@@ -47,6 +47,7 @@ const struct kwhy_command *const kwhy_commands[] = {
 	&kwhy_command_bench_ops,
 	&kwhy_command_llm,
 	&kwhy_command_mcp,
+	&kwhy_command_study,
 	&kwhy_command_help,
 	&kwhy_command_version,
 	NULL,

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/output.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/study/page.h"
+#include "launch/child.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What a command writes as its last words before it fails. */
+enum { MESSAGE_BYTES = 1024 };
+
+/* Exit status of a command that has advice, as kwhy doctor. */
+enum { HAS_ADVICE = KWHY_EXIT_EXCEEDED };
+
+struct study_options {
+	const char *output, *backend, *url;
+	struct kwhy_strings work;
+	bool quick, dry_run, is_silent;
+};
+
+/* One call of the command. */
+struct job {
+	struct kwhy_study_request request;
+	struct kwhy_study_state state;
+	struct kwhy_study_command commands[KWHY_STUDY_STEPS_MAX];
+	struct kwhy_arena arena;
+	struct kwhy_signals signals;
+	bool is_silent;
+};
+
+/* The last line that a command wrote to standard error and that begins with its name. */
+struct last_words {
+	char line[MESSAGE_BYTES], message[MESSAGE_BYTES];
+	size_t length;
+};
+
+static void listen(void *context, int stream, int64_t time_mono_ns, const char *bytes, size_t length)
+{
+	static const char name[] = "kwhy: ";
+	struct last_words *words = context;
+
+	(void)time_mono_ns;
+	for (size_t i = 0; stream == 2 && i < length; i++) {
+		if (bytes[i] != '\n') {
+			if (words->length + 1 < sizeof(words->line))
+				words->line[words->length++] = bytes[i];
+			continue;
+		}
+		words->line[words->length] = '\0';
+		if (strncmp(words->line, name, strlen(name)) == 0)
+			strcpy(words->message, words->line + strlen(name));
+		words->length = 0;
+	}
+}
+
+static enum kwhy_status list_studies(struct kwhy_error *error)
+{
+	struct kwhy_text text = {0};
+	enum kwhy_status status;
+
+	for (size_t i = 0; kwhy_study_at(i); i++) {
+		kwhy_text_addf(&text, "%-17s ", kwhy_study_at(i)->name);
+		kwhy_help_wrap(&text, kwhy_study_at(i)->question, 18);
+	}
+	status = kwhy_text_check(&text, error);
+	if (!status)
+		status = kwhy_output_write(NULL, &text, error);
+	kwhy_text_done(&text);
+	return status;
+}
+
+static enum kwhy_status fill_request(
+	const struct kwhy_invocation *invocation, struct job *job, struct kwhy_error *error)
+{
+	const struct study_options *options = invocation->options;
+	const struct kwhy_operands *operands = &invocation->operands;
+	const size_t program = operands->after_dashes, others = operands->count - program;
+	const struct kwhy_study *study = others ? kwhy_study_find(operands->items[0]) : NULL;
+
+	if (!others)
+		return kwhy_fail(error, KWHY_E_USAGE, "no study is named; 'kwhy study' alone lists them");
+	if (!study)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"there is no study '%.60s'; 'kwhy study' alone lists them", operands->items[0]);
+	if (others > 1 && program)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"a study reads recordings or records a command; give one of the two");
+	job->request = (struct kwhy_study_request){
+		.study = study,
+		.folder = options->output,
+		.backend = options->backend,
+		.url = options->url,
+		.works = options->work.items,
+		.work_count = options->work.count,
+		.recordings = operands->items + 1,
+		.recording_count = others - 1,
+		.program = operands->items + others,
+		.program_count = program,
+		.quick = options->quick,
+	};
+	job->is_silent = options->is_silent;
+	if (!options->output)
+		job->request.folder = kwhy_arena_printf(&job->arena, "study-%s", study->name);
+	return job->request.folder ? KWHY_OK : kwhy_fail_memory(error, "the name of the folder");
+}
+
+static enum kwhy_status make_command(struct job *job, size_t number, struct kwhy_error *error)
+{
+	return kwhy_study_command_make(&job->request, &job->request.study->steps[number], &job->arena,
+		&job->commands[number], error);
+}
+
+/* Prints the commands as a script of the shell. */
+static enum kwhy_status print_commands(struct job *job, struct kwhy_error *error)
+{
+	struct kwhy_text text = {0};
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < job->request.study->step_count; i++) {
+		const struct kwhy_study_command *command = &job->commands[i];
+		const char *line;
+
+		status = make_command(job, i, error);
+		line = status ? NULL : kwhy_study_command_text(command, &job->arena);
+		kwhy_text_addf(&text, "# %s", command->step->shows);
+		if (command->missing)
+			kwhy_text_addf(
+				&text, " Not measured: %s.\n# %s\n", command->missing, line ? line : "");
+		else
+			kwhy_text_addf(&text, "\n%s\n", line ? line : "");
+	}
+	if (!status)
+		status = kwhy_text_check(&text, error);
+	if (!status)
+		status = kwhy_output_write(NULL, &text, error);
+	kwhy_text_done(&text);
+	return status;
+}
+
+static void say(const struct job *job, size_t number, const char *what)
+{
+	char line[MESSAGE_BYTES + 128];
+
+	if (job->is_silent)
+		return;
+	snprintf(line, sizeof(line), "step %zu of %zu, %s: %s", number + 1, job->request.study->step_count,
+		job->request.study->steps[number].id, what);
+	kwhy_output_message(line);
+}
+
+/* Runs a command of kwhy. `words` has its last message afterwards. */
+static enum kwhy_status run_command(struct job *job, size_t number, struct last_words *words,
+	struct kwhy_child_end *end, struct kwhy_error *error)
+{
+	struct kwhy_study_command *command = &job->commands[number];
+	struct kwhy_progress *progress = kwhy_progress_begin(job->is_silent || command->runs_program);
+	const struct kwhy_child_request request = {
+		.argv = (char *const *)command->words,
+		.seen = listen,
+		.hides_output = !command->runs_program,
+		.context = words,
+	};
+	enum kwhy_status status;
+
+	command->words[0] = "/proc/self/exe";
+	kwhy_study_command_resume(command);
+	kwhy_progress_step(progress, "running", command->words[1]);
+	status = kwhy_child_run(&request, &job->signals, end, error);
+	kwhy_progress_end(progress);
+	command->words[0] = "kwhy";
+	return status;
+}
+
+static void keep_result(struct job *job, size_t number, const struct kwhy_child_end *end,
+	const struct last_words *words, struct kwhy_study_result *result)
+{
+	const bool is_done = end->exit == KWHY_EXIT_DONE || end->exit == HAS_ADVICE;
+	char clean[3 * MESSAGE_BYTES];
+
+	result->is_done = is_done;
+	result->is_kept = false;
+	result->seconds = (double)(end->end_mono_ns - end->start_mono_ns) * 1e-9;
+	result->ended_unix_s = time(NULL);
+	if (is_done) {
+		say(job, number, "done");
+		return;
+	}
+	kwhy_text_sanitize(clean, words->message, strlen(words->message));
+	result->missing = *clean
+		? kwhy_arena_copy(&job->arena, clean)
+		: kwhy_arena_printf(&job->arena, "the command ended with exit status %d", end->exit);
+	say(job, number, result->missing ? result->missing : "not measured");
+}
+
+/* Whether an input is missing because an earlier step did not make it. */
+static const char *missing_input(const struct kwhy_study_command *command)
+{
+	for (size_t i = 0; i < command->input_count; i++)
+		if (access(command->inputs[i], R_OK))
+			return command->inputs[i];
+	return NULL;
+}
+
+static enum kwhy_status run_step(struct job *job, size_t number, struct kwhy_error *error)
+{
+	struct kwhy_study_command *command = &job->commands[number];
+	struct kwhy_study_result *result = &job->state.results[number];
+	char stamp[KWHY_STUDY_STAMP_BYTES];
+	struct last_words words = {{0}, {0}, 0};
+	struct kwhy_child_end end;
+	const char *input;
+	enum kwhy_status status = make_command(job, number, error);
+
+	if (status)
+		return status;
+	kwhy_study_stamp(command, stamp);
+	result->missing = command->missing;
+	input = command->missing ? NULL : missing_input(command);
+	if (input)
+		result->missing = kwhy_arena_printf(&job->arena, "it needs %s, which is missing", input);
+	if (result->missing) {
+		result->is_done = false;
+		say(job, number, result->missing);
+		return KWHY_OK;
+	}
+	if (kwhy_study_is_current(command, result, stamp)) {
+		say(job, number, "kept, nothing has changed");
+		return KWHY_OK;
+	}
+	result->is_done = false;
+	say(job, number, kwhy_study_command_text(command, &job->arena));
+	status = run_command(job, number, &words, &end, error);
+	if (status)
+		return status;
+	if (job->signals.asked)
+		return kwhy_fail(error, KWHY_E_LOST,
+			"interrupted in step %zu of %zu; the same command goes on there", number + 1,
+			job->request.study->step_count);
+	memcpy(result->stamp, stamp, sizeof(stamp));
+	keep_result(job, number, &end, &words, result);
+	return KWHY_OK;
+}
+
+static enum kwhy_status run_steps(struct job *job, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < job->request.study->step_count; i++) {
+		status = run_step(job, i, error);
+		if (!status)
+			status = kwhy_study_state_write(&job->request, &job->state, error);
+	}
+	return status;
+}
+
+static enum kwhy_status write_page(const struct job *job, struct kwhy_error *error)
+{
+	struct kwhy_text page = {0}, told = {0};
+	char path[PATH_MAX];
+	size_t done = 0;
+	enum kwhy_status status = kwhy_study_page_write(
+		&job->request, job->commands, &job->state, &page, error);
+
+	if (!status && snprintf(path, sizeof(path), "%s/study.html", job->request.folder) >= PATH_MAX)
+		status = kwhy_fail(error, KWHY_E_USAGE, "the folder's name is too long; name another one");
+	if (!status)
+		status = kwhy_file_write(path, page.data, page.length, error);
+	kwhy_text_done(&page);
+	if (status)
+		return status;
+	for (size_t i = 0; i < job->request.study->step_count; i++)
+		done += job->state.results[i].is_done;
+	kwhy_text_addf(
+		&told, "%zu of %zu steps have a result: %s\n", done, job->request.study->step_count, path);
+	status = kwhy_text_check(&told, error);
+	if (!status)
+		status = kwhy_output_write(NULL, &told, error);
+	kwhy_text_done(&told);
+	return status;
+}
+
+/* Whether a step that the user gave all for has no result. */
+static bool has_failed(const struct job *job)
+{
+	for (size_t i = 0; i < job->request.study->step_count; i++)
+		if (!job->state.results[i].is_done && !job->commands[i].missing)
+			return true;
+	return false;
+}
+
+static enum kwhy_status carry_out(struct job *job, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_output_folder(job->request.folder, error);
+
+	if (!status)
+		status = kwhy_study_state_read(&job->request, &job->arena, &job->state, error);
+	if (!status)
+		status = kwhy_signals_open(&job->signals, error);
+	if (status)
+		return status;
+	status = run_steps(job, error);
+	kwhy_signals_close(&job->signals);
+	return status ? status : write_page(job, error);
+}
+
+static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
+{
+	const struct study_options *options = invocation->options;
+	struct job job = {.is_silent = false};
+	enum kwhy_status status;
+
+	if (!invocation->operands.count)
+		return list_studies(error);
+	status = fill_request(invocation, &job, error);
+	if (!status)
+		status = options->dry_run ? print_commands(&job, error) : carry_out(&job, error);
+	if (!status && !options->dry_run && has_failed(&job))
+		*invocation->exit = KWHY_EXIT_FAILED;
+	kwhy_arena_done(&job.arena);
+	return status;
+}
+
+#define PLACE(member) offsetof(struct study_options, member)
+
+static const struct kwhy_option options_table[] = {
+	{"output", 'o', "FOLDER", "folder of all results; default study-NAME", KWHY_OPTION_TEXT,
+		PLACE(output)},
+	{"backend", 0, "NAME", "of the benchmarks: cuda, hip, or host, which needs no GPU", KWHY_OPTION_TEXT,
+		PLACE(backend)},
+	{"url", 0, "URL", "a server of language models to measure, too", KWHY_OPTION_TEXT, PLACE(url)},
+	{"work", 0, "UNIT=N", "work that the program does, like tokens=4096; may be given again",
+		KWHY_OPTION_LIST, PLACE(work)},
+	{"quick", 0, NULL, "measure fewer sizes, for seconds instead of minutes", KWHY_OPTION_FLAG,
+		PLACE(quick)},
+	{"dry-run", 0, NULL, "print the commands, run none", KWHY_OPTION_FLAG, PLACE(dry_run)},
+	{"quiet", 'q', NULL, "no progress on standard error", KWHY_OPTION_FLAG, PLACE(is_silent)},
+	KWHY_OPTION_ROW_HELP,
+	KWHY_OPTION_ROW_END,
+};
+
+const struct kwhy_command kwhy_command_study = {
+	.name = "study",
+	.operands = "[NAME [REC|TRACE... | -- CMD [ARGS]]]",
+	.summary = "Answer a question by several commands, and write one page of them.",
+	.details = "Without a NAME it lists the studies. A study that was interrupted goes on where it "
+		   "stopped; steps whose inputs changed are run again. What this machine cannot measure is "
+		   "marked on the page, and the exit status is then 1.",
+	.options = options_table,
+	.options_bytes = sizeof(struct study_options),
+	.defaults = NULL,
+	.run = run,
+};

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_STUDY_STUDIES_H
+#define KWHY_CLI_STUDY_STUDIES_H
+
+#include <stddef.h>
+
+/* One command of a study. */
+struct kwhy_study_step {
+	const char *id;	   /* "copies" */
+	const char *shows; /* what its output shows, a sentence */
+	/*
+	 * The command line of kwhy, without "kwhy", as words with blanks between. Words that begin with a
+	 * mark are replaced:
+	 *
+	 *   >FILE       output in the study's folder
+	 *   <FILE       output of an earlier step, also a folder
+	 *   +FOLDER     folder of samples: --save FOLDER, or --resume FOLDER if a run was interrupted
+	 *   @run        the user's recordings, else what the step "record" made, else the bundled recording
+	 *   @run=PATH   the same with another bundled recording
+	 *   @program    "--" and the user's command
+	 *   @backend, @url, @work     option of this name with the user's value; @url and @program are needed
+	 */
+	const char *line;
+	const char *quick; /* further words with --quick; NULL: none */
+};
+
+enum { KWHY_STUDY_STEPS_MAX = 5 };
+
+/* A question, the commands that answer it, and the answer that was measured on the machine of the documents.
+ */
+struct kwhy_study {
+	const char *name;
+	const char *question;
+	const char *answer;
+	const char *bundled; /* recording that @run means by default, in the folder of examples */
+	struct kwhy_study_step steps[KWHY_STUDY_STEPS_MAX];
+	size_t step_count;
+};
+
+/* The study with an index; NULL: the index is past the last one. */
+const struct kwhy_study *kwhy_study_at(size_t index);
+/* The study of this name; NULL: there is none. */
+const struct kwhy_study *kwhy_study_find(const char *name);
+
+#endif

@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What a study does on machines and in folders that are not as it would like them: it goes on after it was killed, runs again what has
+# changed and nothing else, says why a step has no result, and refuses a folder of another study. Usage: study_state.sh KWHY SOURCE_DIR
+set -uo pipefail
+kwhy=$1
+recording=$2/examples/recordings/mix.kwhy
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+fail() {
+	echo "$*"
+	exit 1
+}
+expect() { # STATUS TEXT FILE
+	[ "$status" -eq "$1" ] || fail "status $status instead of $1: $(cat out err)"
+	grep -qF -e "$2" "$3" || fail "no '$2' in $3: $(cat "$3")"
+}
+study() {
+	"$kwhy" study "$@" >out 2>err
+	status=$?
+}
+
+study
+expect 0 'transfer-energy' out
+study nowhere
+expect 2 "there is no study 'nowhere'; 'kwhy study' alone lists them" err
+study utilisation "$recording" -- true
+expect 2 'give one of the two' err
+study utilisation run.kwhy --dry-run
+expect 0 'kwhy whatif --plan run.kwhy -o study-utilisation/plan.txt' out
+[ ! -e study-utilisation ] || fail "--dry-run made a folder"
+"$kwhy" study utilisation 'a b.kwhy' --dry-run | bash -n || fail "no script: $(cat out)"
+
+# Of a recording: the step that would record is left out, which is no failure.
+cp "$recording" run.kwhy
+study utilisation run.kwhy
+expect 0 '4 of 5 steps' out
+expect 0 'step 1 of 5, record: a recording was given' err
+# Nothing has changed; then an output is missing; then the input is another one.
+study utilisation run.kwhy
+[ "$(grep -c kept err)" -eq 4 ] || fail "ran again: $(cat err)"
+rm study-utilisation/plan.txt
+study utilisation run.kwhy
+[ "$(grep -c kept err)" -eq 3 ] || fail "kept a step without its output: $(cat err)"
+expect 0 'step 4 of 5, plan: done' err
+cp "$2/examples/recordings/transfer.kwhy" run.kwhy
+study utilisation run.kwhy
+[ "$(grep -c kept err)" -eq 1 ] || fail "kept what read another recording: $(cat err)"
+expect 0 'step 5 of 5, machine: kept' err
+# The folder is of this study with these options alone.
+study utilisation other.kwhy
+expect 2 "holds the study 'utilisation run.kwhy', not 'utilisation other.kwhy'" err
+study pairs -o study-utilisation
+expect 2 'name another folder by -o' err
+echo '{' >study-utilisation/study.json
+study utilisation run.kwhy
+expect 1 'study.json is no state of a study' err
+
+# An input that is not there, and a GPU that is not there: the study goes on with what remains.
+study utilisation missing.kwhy -o missing
+expect 1 '1 of 5 steps' out
+expect 1 'it needs missing.kwhy, which is missing' err
+grep -qF 'Not measured: it needs missing.kwhy, which is missing.' missing/study.html || fail "the page says: $(cat missing/study.html)"
+if ! ldconfig -p | grep -q libcuda.so.1; then
+	study transfers -o without
+	expect 1 '2 of 4 steps' out
+	grep -q 'Not measured: .*--backend host needs no GPU' without/study.html || fail "the page says: $(cat without/study.html)"
+	study transfers -o without
+	expect 1 'step 3 of 4, program: kept' err
+fi
+
+# Names are words, not marks of the page or of the shell.
+cp "$recording" '<b>&.kwhy'
+study utilisation '<b>&.kwhy' -o marks
+grep -qF '&lt;b&gt;&amp;.kwhy' marks/study.html || fail "the page says: $(cat marks/study.html)"
+if grep -qF '<b>&.kwhy' marks/study.html; then
+	fail "a name became a mark"
+fi
+
+# A program is an input with its scripts.
+printf 'print(1)\n' >program.py
+study utilisation -o program -- python3 program.py
+grep -qx 1 out || fail "the program's output is not shown: $(cat out)"
+printf 'print(22)\n' >program.py
+study utilisation -o program -- python3 program.py
+grep -qx 22 out || fail "the changed program was not run: $(cat out)"
+
+# Killed in its first measurement: the same command goes on there.
+"$kwhy" study transfers --backend host --quick -q -o killed >/dev/null 2>&1 &
+killed=$!
+until [ -s killed/samples/samples.csv ] || ! kill -0 $killed 2>/dev/null; do :; done
+kill -INT $killed
+wait $killed
+[ $? -eq 1 ] || fail "an interrupted study succeeded"
+[ ! -e killed/study.html ] || fail "an interrupted study has a page"
+study transfers --backend host --quick -o killed
+expect 0 '4 of 4 steps' out
+grep -qF 'step 1 of 4, sweep: done' err || fail "it did not go on: $(cat err)"
+exit 0
