@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/held_cause.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -47,10 +48,18 @@ static const char *const parallel_work[] = {"aten::flatten_dense_tensors", "aten
 	"aten::view", "aten::narrow", "aten::slice", "aten::as_strided", "record_param_comms",
 	"c10d::", "nccl:", "FSDP::", "DistributedDataParallel.forward", "FullyShardedDataParallel"};
 
-static const char *name_of(const struct kwhy_recording *recording, uint32_t row)
-{
-	return kwhy_names_get(&recording->names, recording->host_ranges.name[row]);
-}
+/*
+ * Marks of a name, besides bit i if it contains signs[i].part. Names are searched once, since there are few
+ * names and many ranges.
+ */
+#define SEARCHED (UINT32_C(1) << 31)
+#define IS_PARALLEL_WORK (UINT32_C(1) << 30)
+#define IS_MODEL (UINT32_C(1) << 29) /* an operator or a module */
+#define SIGNS ((UINT32_C(1) << 29) - 1)
+
+enum { SIGN_COUNT = sizeof(signs) / sizeof(signs[0]) };
+
+_Static_assert(SIGN_COUNT <= 29, "each sign has a bit");
 
 static bool starts_with_any(const char *name, const char *const *starts, size_t count)
 {
@@ -60,39 +69,62 @@ static bool starts_with_any(const char *name, const char *const *starts, size_t 
 	return false;
 }
 
-static bool is_operator(const struct kwhy_recording *recording, uint32_t row)
+static uint32_t marks_of(const char *name)
 {
-	const char *name = name_of(recording, row);
+	static const char *const operators[] = {"aten::", "autograd::"};
+	uint32_t marks = SEARCHED;
 
-	return recording->host_ranges.kind[row] == KWHY_HOST_OPERATOR || !strncmp(name, "aten::", 6) ||
-		!strncmp(name, "autograd::", 10);
+	for (size_t i = 0; i < SIGN_COUNT; i++)
+		marks |= strstr(name, signs[i].part) ? UINT32_C(1) << i : 0;
+	if (starts_with_any(name, parallel_work, sizeof(parallel_work) / sizeof(parallel_work[0])))
+		marks |= IS_PARALLEL_WORK;
+	if (starts_with_any(name, operators, sizeof(operators) / sizeof(operators[0])) ||
+		strstr(name, "nn.Module: "))
+		marks |= IS_MODEL;
+	return marks;
+}
+
+enum kwhy_status kwhy_held_mark_names(struct kwhy_recording *recording, struct kwhy_error *error)
+{
+	struct kwhy_host_ranges *rows = &recording->host_ranges;
+
+	rows->marks = calloc(recording->names.count + 1, sizeof(*rows->marks));
+	if (!rows->marks)
+		return kwhy_fail_memory(error, "marks of names");
+	for (size_t i = 0; i < rows->count; i++)
+		if (!rows->marks[rows->name[i]])
+			rows->marks[rows->name[i]] = marks_of(
+				kwhy_names_get(&recording->names, rows->name[i]));
+	return KWHY_OK;
 }
 
 /*
  * The cause that the names of `row` and of the ranges around it indicate. DDP or FSDP is the cause only if
  * the name of `row` itself is that of DDP's or FSDP's own work.
  */
-static enum kwhy_held_cause sign_of(const struct kwhy_recording *recording, uint32_t row)
+static enum kwhy_held_cause sign_of(const struct kwhy_host_ranges *rows, uint32_t row)
 {
-	bool parallel = starts_with_any(
-		name_of(recording, row), parallel_work, sizeof(parallel_work) / sizeof(parallel_work[0]));
+	bool parallel = rows->marks[rows->name[row]] & IS_PARALLEL_WORK;
 
-	for (; row != KWHY_NONE; row = recording->host_ranges.parent[row])
-		for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
-			if (strstr(name_of(recording, row), signs[i].part) &&
-				(signs[i].cause != KWHY_HELD_PARALLEL || parallel))
-				return signs[i].cause;
+	for (; row != KWHY_NONE; row = rows->parent[row]) {
+		uint32_t found = rows->marks[rows->name[row]] & SIGNS;
+
+		for (; found; found &= found - 1)
+			if (parallel || signs[__builtin_ctz(found)].cause != KWHY_HELD_PARALLEL)
+				return signs[__builtin_ctz(found)].cause;
+	}
 	return KWHY_HELD_UNKNOWN;
 }
 
 enum kwhy_held_cause kwhy_held_cause_of(const struct kwhy_recording *recording, uint32_t row)
 {
-	enum kwhy_held_cause cause = sign_of(recording, row);
+	const struct kwhy_host_ranges *rows = &recording->host_ranges;
+	enum kwhy_held_cause cause = sign_of(rows, row);
 
-	if (cause == KWHY_HELD_UNKNOWN && recording->host_ranges.kind[row] == KWHY_HOST_SYSTEM)
+	if (cause == KWHY_HELD_UNKNOWN && rows->kind[row] == KWHY_HOST_SYSTEM)
 		return KWHY_HELD_SYSTEM;
-	for (; cause == KWHY_HELD_UNKNOWN && row != KWHY_NONE; row = recording->host_ranges.parent[row])
-		if (is_operator(recording, row) || strstr(name_of(recording, row), "nn.Module: "))
+	for (; cause == KWHY_HELD_UNKNOWN && row != KWHY_NONE; row = rows->parent[row])
+		if (rows->kind[row] == KWHY_HOST_OPERATOR || rows->marks[rows->name[row]] & IS_MODEL)
 			return KWHY_HELD_MODEL;
 	return cause;
 }

@@ -18,6 +18,10 @@ enum kwhy_held_cause {
 	KWHY_HELD_CAUSE_COUNT
 };
 
+/* Part of kwhy_host_ranges_finish(): searches the names of all host ranges for what indicates a cause. */
+KWHY_MUST_USE enum kwhy_status kwhy_held_mark_names(
+	struct kwhy_recording *recording, struct kwhy_error *error);
+
 /* The cause that the names of a host range and of the ranges around it indicate. */
 enum kwhy_held_cause kwhy_held_cause_of(const struct kwhy_recording *recording, uint32_t row);
 

@@ -3,6 +3,7 @@
 
 #include "base/column.h"
 #include "base/sort.h"
+#include "model/held_cause.h"
 #include "model/recording.h"
 
 #include <inttypes.h>
@@ -220,7 +221,8 @@ enum kwhy_status kwhy_host_ranges_finish(struct kwhy_recording *recording, struc
 		return status;
 	drop_system_calls(rows, &recording->calls);
 	link_parents(rows);
-	return index_threads(recording, error);
+	status = kwhy_held_mark_names(recording, error);
+	return status ? status : index_threads(recording, error);
 }
 
 void kwhy_host_ranges_done(struct kwhy_host_ranges *rows)
@@ -229,4 +231,5 @@ void kwhy_host_ranges_done(struct kwhy_host_ranges *rows)
 	KWHY_HOST_RANGE_COLUMNS(X)
 #undef X
 	free(rows->first);
+	free(rows->marks);
 }
