@@ -12,9 +12,18 @@ enum { SLICES_MAX = 1 << 20 };
 /* A track event, and the fields of it that are read. */
 struct event {
 	uint64_t type, track;
+	bool has_track;
 	int64_t absolute_us; /* -1: not stated */
 	struct kwhy_perfetto_slice slice;
 };
+
+/* A slice of which nothing but its start is known. Values that are not `seen` are left as they are. */
+static void slice_init(struct kwhy_perfetto_slice *slice, int64_t start_ns)
+{
+	slice->start_ns = start_ns;
+	slice->name = slice->category = slice->outer = KWHY_NONE;
+	slice->seen = slice->texts = 0;
+}
 
 /* The value of an annotation. */
 struct value {
@@ -88,6 +97,7 @@ static enum kwhy_status read_event_field(struct kwhy_perfetto_file *file, uint64
 		return KWHY_OK;
 	case KWHY_EVENT_TRACK:
 		event->track = field->value;
+		event->has_track = true;
 		return KWHY_OK;
 	case KWHY_EVENT_ABSOLUTE_US:
 		event->absolute_us = field->value < INT64_MAX / 4000 ? (int64_t)field->value : -1;
@@ -118,12 +128,16 @@ static enum kwhy_status read_event(struct kwhy_perfetto_file *file, const struct
 	enum kwhy_status status = KWHY_OK;
 	int more = 1;
 
-	*event = (struct event){
-		.track = kwhy_perfetto_default_track(file, packet->sequence), .absolute_us = -1};
-	event->slice.name = event->slice.category = event->slice.outer = KWHY_NONE;
+	event->type = 0;
+	event->has_track = false;
+	event->absolute_us = -1;
+	slice_init(&event->slice, packet->time);
 	while (!status && (more = kwhy_protobuf_next(&message, &field)) > 0)
 		status = read_event_field(file, packet->sequence, &field, event, error);
-	event->slice.start_ns = event->absolute_us >= 0 ? event->absolute_us * 1000 : packet->time;
+	if (!event->has_track)
+		event->track = kwhy_perfetto_default_track(file, packet->sequence);
+	if (event->absolute_us >= 0)
+		event->slice.start_ns = event->absolute_us * 1000;
 	return !status && more < 0 ? kwhy_perfetto_fail_damaged(file, error) : status;
 }
 
@@ -157,18 +171,18 @@ static enum kwhy_status begin(struct kwhy_perfetto_file *file, struct kwhy_perfe
 static enum kwhy_status end(struct kwhy_perfetto_file *file, struct kwhy_perfetto_track *track,
 	int64_t end_ns, struct kwhy_error *error)
 {
-	struct kwhy_perfetto_slice slice;
+	struct kwhy_perfetto_slice *slice;
 	uint32_t place = track->open;
 
 	if (place == KWHY_NONE) {
 		file->counts.unpaired++;
 		return KWHY_OK;
 	}
-	slice = file->slices[place];
-	track->open = slice.outer;
-	file->slices[place].outer = file->free_slice;
+	slice = &file->slices[place];
+	track->open = slice->outer;
+	slice->outer = file->free_slice;
 	file->free_slice = place;
-	return kwhy_perfetto_slice_add(file, &slice, track->uuid, end_ns, error);
+	return kwhy_perfetto_slice_add(file, slice, track->uuid, end_ns, error);
 }
 
 enum kwhy_status kwhy_perfetto_event_add(
@@ -265,15 +279,16 @@ static void set_kind(struct kwhy_perfetto_slice *slice)
 enum kwhy_status kwhy_perfetto_stage_add(
 	struct kwhy_perfetto_file *file, const struct kwhy_perfetto_packet *packet, struct kwhy_error *error)
 {
-	struct kwhy_perfetto_slice slice = {
-		.start_ns = packet->time, .name = KWHY_NONE, .category = KWHY_NONE, .outer = KWHY_NONE};
+	struct kwhy_perfetto_slice slice;
 	struct kwhy_protobuf_message message = packet->stage;
 	struct kwhy_protobuf_field field;
 	enum kwhy_status status = KWHY_OK;
 	uint64_t duration_ns = UINT64_MAX; /* a stage without a duration is a point in time and not work */
 	int more = 1;
 
-	slice.seen = UINT64_C(1) << KWHY_KEY_DEVICE | UINT64_C(1) << KWHY_KEY_STREAM;
+	slice_init(&slice, packet->time);
+	set_value(&slice, KWHY_KEY_DEVICE, (struct value){0});
+	set_value(&slice, KWHY_KEY_STREAM, (struct value){0});
 	while (!status && (more = kwhy_protobuf_next(&message, &field)) > 0) {
 		if (field.number == KWHY_STAGE_DURATION)
 			duration_ns = field.value;

@@ -232,9 +232,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_perfetto_event_add(
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_stage_add(
 	struct kwhy_perfetto_file *file, const struct kwhy_perfetto_packet *packet, struct kwhy_error *error);
 
-/* In perfetto/rows.c: adds a slice that has ended as a row of the recording. */
+/* In perfetto/rows.c: adds a slice that has ended as a row of the recording. A missing name becomes "". */
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_slice_add(struct kwhy_perfetto_file *file,
-	const struct kwhy_perfetto_slice *slice, uint64_t track, int64_t end_ns, struct kwhy_error *error);
+	struct kwhy_perfetto_slice *slice, uint64_t track, int64_t end_ns, struct kwhy_error *error);
 /* Adds a row of a table that kwhy export wrote. */
 KWHY_MUST_USE enum kwhy_status kwhy_perfetto_row_add(
 	struct kwhy_perfetto_file *file, const struct kwhy_perfetto_slice *row, struct kwhy_error *error);

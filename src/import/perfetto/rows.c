@@ -255,7 +255,6 @@ static enum kwhy_status find_stream(struct kwhy_perfetto_file *file, const struc
 	uint64_t track, uint32_t *out, struct kwhy_error *error)
 {
 	struct kwhy_stream stream = {.process = file->process, .context = -1};
-	int64_t queue = bracketed(track_name(file, track), 1);
 	enum kwhy_status status;
 
 	if (has(slice, KWHY_KEY_STREAM_ROW) &&
@@ -264,7 +263,9 @@ static enum kwhy_status find_stream(struct kwhy_perfetto_file *file, const struc
 	status = find_device(file, device_number(file, slice, track), &stream.device, error);
 	stream.id = (int64_t)number(slice, KWHY_KEY_STREAM, INT64_MAX, UINT64_MAX);
 	if (stream.id < 0)
-		stream.id = queue >= 0 ? queue : (int64_t)(track & INT64_MAX);
+		stream.id = bracketed(track_name(file, track), 1);
+	if (stream.id < 0)
+		stream.id = (int64_t)(track & INT64_MAX);
 	return status ? status : kwhy_tracks_stream(&file->tracks, &stream, out, error);
 }
 
@@ -413,8 +414,8 @@ static enum kwhy_status add_unknown(struct kwhy_perfetto_file *file, const struc
 	return KWHY_OK;
 }
 
-enum kwhy_status kwhy_perfetto_slice_add(struct kwhy_perfetto_file *file,
-	const struct kwhy_perfetto_slice *slice, uint64_t track, int64_t end_ns, struct kwhy_error *error)
+enum kwhy_status kwhy_perfetto_slice_add(struct kwhy_perfetto_file *file, struct kwhy_perfetto_slice *slice,
+	uint64_t track, int64_t end_ns, struct kwhy_error *error)
 {
 	static const enum kwhy_activity_kind kinds[] = {
 		[KWHY_PERFETTO_KERNEL] = KWHY_ACTIVITY_KERNEL,
@@ -424,13 +425,12 @@ enum kwhy_status kwhy_perfetto_slice_add(struct kwhy_perfetto_file *file,
 		[KWHY_PERFETTO_MEMSET] = KWHY_ACTIVITY_MEMSET,
 	};
 	enum kwhy_perfetto_role role = track ? KWHY_PERFETTO_UNKNOWN : KWHY_PERFETTO_KERNEL;
-	struct kwhy_perfetto_slice named = *slice;
 	enum kwhy_status status = KWHY_OK;
 
 	if (slice->category != KWHY_NONE)
 		status = kwhy_perfetto_role_of(file, slice->category, &role, error);
-	if (!status && named.name == KWHY_NONE)
-		status = kwhy_names_intern(&file->recording->names, "", 0, &named.name, error);
+	if (!status && slice->name == KWHY_NONE)
+		status = kwhy_names_intern(&file->recording->names, "", 0, &slice->name, error);
 	if (status || role == KWHY_PERFETTO_OTHER || role == KWHY_PERFETTO_ROW)
 		return status;
 	if (end_ns < slice->start_ns) {
@@ -440,10 +440,10 @@ enum kwhy_status kwhy_perfetto_slice_add(struct kwhy_perfetto_file *file,
 	if (role == KWHY_PERFETTO_STREAM)
 		role = has(slice, KWHY_KEY_TARGET_AGENT) ? KWHY_PERFETTO_COPY : KWHY_PERFETTO_KERNEL;
 	if (role >= KWHY_PERFETTO_KERNEL && role <= KWHY_PERFETTO_MEMSET)
-		return add_activity(file, &named, track, end_ns, kinds[role], error);
+		return add_activity(file, slice, track, end_ns, kinds[role], error);
 	if (role == KWHY_PERFETTO_UNKNOWN)
 		return add_unknown(file, slice);
-	return add_host(file, &named, track, end_ns, role, error);
+	return add_host(file, slice, track, end_ns, role, error);
 }
 
 static enum kwhy_status put_row(struct kwhy_perfetto_file *file, enum table table, uint64_t row,

@@ -5,28 +5,21 @@
 
 enum { VARINT_BYTES_MAX = 10 };
 
-bool kwhy_protobuf_varint(struct kwhy_protobuf_message *message, uint64_t *out)
+bool kwhy_protobuf_long_varint(struct kwhy_protobuf_message *message, uint64_t *out)
 {
+	size_t held = kwhy_protobuf_length(*message);
+	const unsigned char *at = message->at;
 	uint64_t value = 0;
 
-	for (unsigned i = 0; i < VARINT_BYTES_MAX && message->at < message->end; i++) {
-		unsigned char byte = *message->at++;
-
-		value |= (uint64_t)(byte & 0x7F) << (7 * i);
-		if (byte < 0x80) {
+	for (size_t i = 0; i < VARINT_BYTES_MAX && i < held; i++) {
+		value |= (uint64_t)(at[i] & 0x7F) << (7 * i);
+		if (at[i] < 0x80) {
+			message->at = at + i + 1;
 			*out = value;
 			return true;
 		}
 	}
 	return false;
-}
-
-bool kwhy_protobuf_key(uint64_t key, struct kwhy_protobuf_field *out)
-{
-	out->wire = (enum kwhy_protobuf_wire)(key & 7);
-	out->number = (uint32_t)(key >> 3);
-	return key >> 3 > 0 && key >> 3 <= UINT32_MAX &&
-		(out->wire <= KWHY_PROTOBUF_BYTES || out->wire == KWHY_PROTOBUF_FIXED32);
 }
 
 static bool take_fixed(struct kwhy_protobuf_message *message, size_t size, uint64_t *out)

@@ -29,8 +29,29 @@ struct kwhy_protobuf_field {
 	struct kwhy_protobuf_message bytes; /* content of a field of BYTES: a text, bytes or a message */
 };
 
-/* Reads a variable-length integer and moves past it. False: it is truncated or longer than 10 bytes. */
-bool kwhy_protobuf_varint(struct kwhy_protobuf_message *message, uint64_t *out);
+/* Does what kwhy_protobuf_varint() does, for integers of any number of bytes. */
+bool kwhy_protobuf_long_varint(struct kwhy_protobuf_message *message, uint64_t *out);
+
+/*
+ * Reads a variable-length integer and moves past it. False: it is truncated or longer than 10 bytes. Most
+ * have one byte or two.
+ */
+static inline bool kwhy_protobuf_varint(struct kwhy_protobuf_message *message, uint64_t *out)
+{
+	const unsigned char *at = message->at;
+
+	if (at < message->end && at[0] < 0x80) {
+		message->at = at + 1;
+		*out = at[0];
+		return true;
+	}
+	if (message->end - at >= 2 && at[1] < 0x80) {
+		message->at = at + 2;
+		*out = (uint64_t)at[1] << 7 | (at[0] & 0x7F);
+		return true;
+	}
+	return kwhy_protobuf_long_varint(message, out);
+}
 
 /*
  * Reads a field and moves past it. Above 0: `out` holds a field; 0: the message has ended; below 0: the bytes
@@ -42,7 +63,13 @@ int kwhy_protobuf_next(struct kwhy_protobuf_message *message, struct kwhy_protob
  * Splits a field's key into number and encoding. False: the encoding does not exist or is out of use, or the
  * number is 0.
  */
-bool kwhy_protobuf_key(uint64_t key, struct kwhy_protobuf_field *out);
+static inline bool kwhy_protobuf_key(uint64_t key, struct kwhy_protobuf_field *out)
+{
+	out->wire = (enum kwhy_protobuf_wire)(key & 7);
+	out->number = (uint32_t)(key >> 3);
+	return key >> 3 > 0 && key >> 3 <= UINT32_MAX &&
+		(out->wire <= KWHY_PROTOBUF_BYTES || out->wire == KWHY_PROTOBUF_FIXED32);
+}
 
 static inline size_t kwhy_protobuf_length(struct kwhy_protobuf_message message)
 {
