@@ -5,19 +5,26 @@
 #include <string.h>
 
 /*
- * Resolves the quotes of a field in place. *at moves from the opening quote to the character after the
- * closing one.
+ * Resolves the doubled quotes of a field in place. *at moves from the opening quote to the character after
+ * the closing one.
  */
 static bool take_quoted(char *line, size_t length, size_t *at, struct kwhy_span *out)
 {
-	size_t from = *at + 1, to = *at;
+	size_t from = *at + 1, to = from;
 
-	out->bytes = line + to;
-	while (from < length) {
-		if (line[from] == '"' && (from + 1 == length || line[from + 1] != '"'))
+	out->bytes = line + from;
+	for (;;) {
+		const char *quote = memchr(line + from, '"', length - from);
+		size_t run = quote ? (size_t)(quote - (line + from)) : length - from;
+
+		if (to != from)
+			memmove(line + to, line + from, run);
+		from += run;
+		to += run;
+		if (from + 1 >= length || line[from + 1] != '"')
 			break;
-		from += line[from] == '"';
-		line[to++] = line[from++];
+		line[to++] = '"';
+		from += 2;
 	}
 	out->length = (size_t)(line + to - out->bytes);
 	*at = from + 1;

@@ -64,11 +64,27 @@ static enum kwhy_decimal parse(struct kwhy_span text, int64_t *out)
 	return whole ? KWHY_DECIMAL_GOOD : KWHY_DECIMAL_FRACTION;
 }
 
+/* Reads the most frequent form: up to 19 digits, perhaps after a '-', whose value fits. */
+static bool parse_plain(struct kwhy_span text, int64_t *out)
+{
+	size_t first = text.length > 0 && text.bytes[0] == '-';
+	uint64_t value = 0;
+
+	if (text.length == first || text.length - first > 19 ||
+		kwhy_decimal_digits(text.bytes, first, text.length, &value) != text.length ||
+		value > INT64_MAX)
+		return false;
+	*out = first ? -(int64_t)value : (int64_t)value;
+	return true;
+}
+
 bool kwhy_decimal_within(struct kwhy_span text, int64_t low, int64_t high, int64_t *out)
 {
 	int64_t value;
 
-	if (parse(text, &value) != KWHY_DECIMAL_GOOD || value < low || value > high)
+	if (!parse_plain(text, &value) && parse(text, &value) != KWHY_DECIMAL_GOOD)
+		return false;
+	if (value < low || value > high)
 		return false;
 	*out = value;
 	return true;

@@ -5,6 +5,7 @@
 #include "base/span.h"
 
 #include <stdint.h>
+#include <string.h>
 
 /*
  * Parses whole numbers of text files: decimal digits with a sign, optionally with zeros after a point. Values
@@ -21,6 +22,32 @@ enum kwhy_decimal {
 
 /* Reads a number between `low` and `high`; false: the text is no such number, and *out is untouched. */
 bool kwhy_decimal_within(struct kwhy_span text, int64_t low, int64_t high, int64_t *out);
+
+/*
+ * Reads digits up to the first other character, eight at a time while there are as many: neighbouring digits
+ * are added in pairs, then the pairs in fours, then the fours. *value, which holds the digits before, wraps
+ * after 19 digits. Returns where it stopped.
+ */
+static inline size_t kwhy_decimal_digits(const char *text, size_t at, size_t length, uint64_t *value)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	while (length - at >= 8) {
+		uint64_t eight;
+
+		memcpy(&eight, text + at, sizeof(eight));
+		if ((eight & (eight + 0x0606060606060606) & 0xF0F0F0F0F0F0F0F0) != 0x3030303030303030)
+			break;
+		eight = (eight & 0x0F0F0F0F0F0F0F0F) * 2561 >> 8;
+		eight = (eight & 0x00FF00FF00FF00FF) * 6553601 >> 16;
+		eight = (eight & 0x0000FFFF0000FFFF) * 42949672960001 >> 32;
+		*value = *value * 100000000 + eight;
+		at += 8;
+	}
+#endif
+	for (; at < length && text[at] >= '0' && text[at] <= '9'; at++)
+		*value = *value * 10 + (uint64_t)(text[at] - '0');
+	return at;
+}
 
 /*
  * Writes why kwhy_decimal_within() returned false, as words that follow the text: "is not a whole number;

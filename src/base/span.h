@@ -12,10 +12,22 @@ struct kwhy_span {
 };
 
 /* Whether a character is a blank, tab or carriage return, which may surround a field. */
-bool kwhy_span_is_space(char c);
+static inline bool kwhy_span_is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
 
 /* The span without blanks, tabs and carriage returns at both ends. */
-struct kwhy_span kwhy_span_trim(struct kwhy_span span);
+static inline struct kwhy_span kwhy_span_trim(struct kwhy_span span)
+{
+	while (span.length > 0 && kwhy_span_is_space(span.bytes[0])) {
+		span.bytes++;
+		span.length--;
+	}
+	while (span.length > 0 && kwhy_span_is_space(span.bytes[span.length - 1]))
+		span.length--;
+	return span;
+}
 
 bool kwhy_span_is(struct kwhy_span span, const char *text);
 

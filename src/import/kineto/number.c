@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/kineto/number.h"
 
+#include "base/decimal.h"
+
 #include <string.h>
 
 /* The digits of a decimal number without leading zeros, and where its point is. */
@@ -113,32 +115,6 @@ static enum kwhy_kineto_number scaled(const char *text, size_t length, unsigned 
 }
 
 /*
- * Reads digits up to the first other character. As long as there are eight, it converts eight at a time:
- * adjacent digits are combined to pairs, pairs to groups of four, and these to eight digits. *value wraps
- * after 19 digits. Returns where it stopped.
- */
-static size_t read_whole(const char *text, size_t at, size_t length, uint64_t *value)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	while (length - at >= 8) {
-		uint64_t eight;
-
-		memcpy(&eight, text + at, sizeof(eight));
-		if ((eight & (eight + 0x0606060606060606) & 0xF0F0F0F0F0F0F0F0) != 0x3030303030303030)
-			break;
-		eight = (eight & 0x0F0F0F0F0F0F0F0F) * 2561 >> 8;
-		eight = (eight & 0x00FF00FF00FF00FF) * 6553601 >> 16;
-		eight = (eight & 0x0000FFFF0000FFFF) * 42949672960001 >> 32;
-		*value = *value * 100000000 + eight;
-		at += 8;
-	}
-#endif
-	for (; at < length && is_digit(text[at]); at++)
-		*value = *value * 10 + (uint64_t)(text[at] - '0');
-	return at;
-}
-
-/*
  * Reads the most frequent form of a time: at most 16 digits and three decimals, without a sign.
  * In ns such a time fits a uint64.
  */
@@ -146,10 +122,10 @@ static bool plain_time(const char *text, size_t length, uint64_t *out_ns)
 {
 	static const uint64_t scale[] = {1000, 100, 10, 1};
 	uint64_t value = 0;
-	size_t point = read_whole(text, 0, length, &value), at = point, decimals;
+	size_t point = kwhy_decimal_digits(text, 0, length, &value), at = point, decimals;
 
 	if (at < length && text[at] == '.')
-		at = read_whole(text, at + 1, length, &value);
+		at = kwhy_decimal_digits(text, at + 1, length, &value);
 	decimals = at > point ? at - point - 1 : 0;
 	if (at != length || point == 0 || point > 16 || decimals > 3 || at == point + 1)
 		return false;
@@ -179,7 +155,7 @@ enum kwhy_kineto_number kwhy_kineto_number_time(const char *text, size_t length,
 bool kwhy_kineto_number_integer(const char *text, size_t length, int64_t *out)
 {
 	uint64_t value = 0;
-	size_t at = length <= 18 ? read_whole(text, 0, length, &value) : 0;
+	size_t at = length <= 18 ? kwhy_decimal_digits(text, 0, length, &value) : 0;
 
 	if (at == 0 || at != length)
 		return !scaled(text, length, 0, out);
