@@ -25,8 +25,8 @@ static bool has_host(const struct kwhy_replay_work *work)
 }
 
 /*
- * Counts the copies of each size class in `slots` and notes their largest size. Returns the size of the
- * largest copy or fill, bytes.
+ * Counts the copies of each size class in `slots` and stores their largest size. Returns the size in bytes of
+ * the largest copy or fill.
  */
 static uint64_t survey(struct kwhy_replay_buffers *buffers, const struct kwhy_replay_pattern *pattern)
 {

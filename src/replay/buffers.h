@@ -8,16 +8,16 @@
 
 /*
  * Memory for the copies of a pattern. Copies of one size class share buffers on the host. Small copies share
- * a single buffer, as a program would reuse it. Large copies have a buffer each, up to a limit, so that they
- * do not come from the processor's cache where the recorded ones did not. On the device all copies share one
- * source and one destination.
+ * a single buffer, because programs reuse small buffers. Large copies have a buffer each, up to a limit, so
+ * that their data is not in the processor's cache. On the device all copies share one source and one
+ * destination.
  */
 enum { KWHY_REPLAY_SIZES = 64, KWHY_REPLAY_HOST_KINDS = 2 };
 
 struct kwhy_replay_ring {
 	struct kwhy_gpu_host host;
 	size_t slot_bytes;
-	uint32_t slots; /* number of buffers; 0: no copy of the pattern is of that size class */
+	uint32_t slots; /* number of buffers; 0: the pattern has no copy of that size class */
 	atomic_uint next;
 };
 

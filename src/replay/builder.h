@@ -5,8 +5,9 @@
 #include "replay/pattern.h"
 
 /*
- * State that the steps of kwhy_replay_pattern_new() share. A row is an index in the recorded activities; a
- * call is an index in the recorded calls. Times are those of the graph as last played.
+ * State that the steps of kwhy_replay_pattern_new() share. Here a row is an index in the recorded activities,
+ * a call is an index in the recorded calls, an op is a call of the replay, and a work is a piece of device
+ * work of the replay. Times are those of the graph when it was played last.
  */
 struct kwhy_replay_builder {
 	const struct kwhy_whatif *whatif;
@@ -15,49 +16,51 @@ struct kwhy_replay_builder {
 	const struct kwhy_replay_changes *changes;
 	struct kwhy_replay_pattern *pattern;
 	/*
-	 * time 0 of the pattern: start of the first call that issues work, or of the first work without a
+	 * time 0 of the pattern: the start of the first call that issues work, or of the first work without a
 	 * call
 	 */
 	int64_t origin_ns;
 	/*
-	 * [calls + 3] index in `rows` of the first row that each call issues after the changes; the last
-	 * entry is for rows without a call
+	 * [calls + 3] for each call, the index in `rows` of the first row that it issues after the changes;
+	 * the last entry is for rows without a call
 	 */
 	size_t *first_row;
-	uint32_t *rows;	     /* [activities] sorted by the call that issues them, then by start */
+	uint32_t *rows;	     /* [activities] rows, sorted by the call that issues them and then by start */
 	bool *is_followed;   /* [calls] whether a call of another thread follows the call */
-	uint32_t *op_of;     /* [calls] op of the call; KWHY_NONE: the call is not replayed */
-	uint32_t *work_of;   /* [activities] work of the row; KWHY_NONE: the row is not replayed */
+	uint32_t *op_of;     /* [calls] op that replays the call; KWHY_NONE: the call is not replayed */
+	uint32_t *work_of;   /* [activities] work that replays the row; KWHY_NONE: the row is not replayed */
 	uint32_t *row_of;    /* [works] row of the work; KWHY_NONE: a packing kernel, which has no row */
 	size_t row_capacity; /* number of entries allocated for row_of */
 	/*
-	 * [3 * streams] stream of the replay for each group of a recorded stream's work; KWHY_NONE: not made
-	 * yet
+	 * [3 * streams] stream of the replay for each group of a recorded stream's work; KWHY_NONE: it is not
+	 * made yet
 	 */
 	uint32_t *replay_stream_of;
-	/* [streams] a bit for each enum kwhy_replay_group that changes moved to a stream of its own */
+	/*
+	 * [streams] one bit for each enum kwhy_replay_group whose work the changes moved to a separate stream
+	 */
 	uint8_t *apart;
 };
 
 /*
- * Groups into which the work of a recorded stream is divided. Changes may move all but the first group to
+ * Groups into which the work of a recorded stream is divided. Changes may move every group but the first to
  * other streams.
  */
 enum kwhy_replay_group { KWHY_REPLAY_MAIN, KWHY_REPLAY_SENDS, KWHY_REPLAY_COLLECTIVES, KWHY_REPLAY_GROUPS };
 
-/* Whether a row is work of the replayed device and no change dropped it. */
+/* Whether a row is work of the replayed device that no change dropped. */
 bool kwhy_replay_is_played(const struct kwhy_replay_builder *builder, uint32_t row);
 /*
- * The row itself, or if a change dropped it, the closest earlier row of its stream that is not dropped;
- * KWHY_NONE: every earlier row is dropped.
+ * The row itself or, if a change dropped it, the closest earlier row of its stream that is not dropped;
+ * KWHY_NONE: all earlier rows are dropped.
  */
 uint32_t kwhy_replay_left_of(const struct kwhy_replay_builder *builder, uint32_t row);
 
 /* The steps of kwhy_replay_pattern_new(), in the order in which they are called. */
 
 /*
- * Finds the groups of work that changes moved out of their streams. `last_of_stream` is scratch memory for
- * one row a stream.
+ * Finds the groups of work that changes moved out of their streams. `last_of_stream` is scratch memory with
+ * one row for each stream.
  */
 void kwhy_replay_part_streams(struct kwhy_replay_builder *builder, uint32_t *last_of_stream);
 /* Lists rows by the call that issues them after the changes, in the order of their starts. */
@@ -73,8 +76,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_replay_read_threads(
 KWHY_MUST_USE enum kwhy_status kwhy_replay_add_row(struct kwhy_replay_builder *builder, uint32_t row,
 	uint32_t replay_stream_row, struct kwhy_error *error);
 /*
- * Finds which work each call waits for and which work each piece of work follows. Calls are visited in the
- * order of their starts.
+ * Finds the work that each call waits for, and the work that each piece of work follows. Calls are visited in
+ * the order of their starts.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_order(
 	struct kwhy_replay_builder *builder, struct kwhy_error *error);

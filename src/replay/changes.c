@@ -8,8 +8,8 @@
 
 /*
  * A change that merges several pieces of work first edits the piece that remains, which gets the time of all
- * pieces, and then drops the others. So in the journal of edits each dropped row follows the row into which
- * it was merged.
+ * pieces, and then drops the others. In the journal of edits each dropped row therefore follows the row into
+ * which it was merged.
  */
 
 /* State of one change. */
@@ -41,7 +41,7 @@ static uint32_t next_row(const struct merge *merge, size_t *edit)
 
 typedef void merge_into(const struct merge *merge, uint32_t first, uint32_t row);
 
-/* Calls into() for each dropped row, with the row into which it was merged. */
+/* Calls the function `into` for each dropped row, with the row into which it was merged. */
 static void each_merged(const struct merge *merge, merge_into *into)
 {
 	uint32_t first = KWHY_NONE, row;
@@ -163,7 +163,7 @@ enum kwhy_status kwhy_replay_change(struct kwhy_whatif *whatif,
 		if (!status && effect.places)
 			follow(&merge, change_requests[i].change->id);
 	}
-	/* the last change may have been refused, which leaves the times of the graph invalid */
+	/* the last change may have been refused, after which the times of the graph are invalid */
 	if (!status)
 		status = kwhy_whatif_play(whatif->graph, error);
 	if (status)

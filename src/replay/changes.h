@@ -12,8 +12,8 @@ enum kwhy_replay_became {
 };
 
 /*
- * What changes do to work apart from the times in the graph: bytes of packed copies, blocks of merged
- * kernels, and copies whose host memory becomes page-locked.
+ * Effects of the changes on work other than the times in the graph: the size of packed copies, the blocks of
+ * merged kernels, and the copies whose host memory becomes page-locked.
  */
 struct kwhy_replay_changes {
 	uint64_t *bytes;  /* [activities] bytes of each copy after the changes */
@@ -24,8 +24,8 @@ struct kwhy_replay_changes {
 };
 
 /*
- * Resets the graph to the recording, makes the changes in the order given and plays the graph. Changes that
- * are refused are left out. End with kwhy_replay_changes_done().
+ * Resets the graph to the recording, makes the changes in the given order, and plays the graph. Refused
+ * changes are left out. End with kwhy_replay_changes_done().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_change(struct kwhy_whatif *whatif,
 	const struct kwhy_whatif_request *change_requests, size_t change_request_count,

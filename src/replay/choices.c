@@ -7,8 +7,8 @@
 #define ALIKE_RATIO 1.25
 
 /*
- * Distance of two grids: the absolute differences of the logarithms of their thread counts and of the lengths
- * of their kernels, added up. Lengths above KWHY_PROXY_LONG_NS count as equal, since power does not depend on
+ * Distance of two grids: the sum of the absolute differences of the logarithms of their thread counts and of
+ * their kernel lengths. All lengths above KWHY_PROXY_LONG_NS count as equal, because power does not depend on
  * them.
  */
 static double distance(const struct kwhy_proxy_grid *a, const struct kwhy_proxy_grid *b)
@@ -36,7 +36,7 @@ const struct kwhy_proxy_grid *kwhy_replay_alike(
 	return NULL;
 }
 
-/* Energy of an account above idle, nJ. 0 where the account draws less than idle or its power is unknown. */
+/* Energy of an account above idle in nJ; 0: the account draws less than idle, or its power is unknown. */
 static double above_idle_nj(const struct kwhy_replay_account *account, double idle_w)
 {
 	return account->count ? fmax((account->power_w - idle_w) * (double)account->time_ns, 0) : 0;

@@ -10,8 +10,8 @@
  */
 
 /*
- * Selects the grids whose proxy kernels are worth measuring: those of the accounts that drew most above the
- * idle level, each at least 5 % of what all accounts drew above it. Of grids with similar numbers of threads
+ * Selects the grids whose proxy kernels are to be measured: those of the accounts with the most energy above
+ * the idle level, each at least 5 % of that energy of all accounts. Of grids with similar numbers of threads
  * and kernel lengths, only one is selected. `grids` are those of the pattern on this GPU. Returns the number
  * of grids written to out[KWHY_REPLAY_GRIDS_MEASURED].
  */
@@ -26,28 +26,29 @@ const struct kwhy_proxy_grid *kwhy_replay_alike(
 	const struct kwhy_proxy_grid *grids, size_t count, const struct kwhy_proxy_grid *grid);
 
 /*
- * Copies powers to the grids that were not measured: each gets those of the most similar measured grid, by
- * number of threads and kernel length.
+ * Copies powers to the grids that were not measured. Each gets the powers of the measured grid that is most
+ * similar in number of threads and kernel length.
  */
 void kwhy_replay_spread_powers(
 	struct kwhy_proxy_grid *grids, size_t grid_count, const uint32_t *measured, size_t measured_count);
 
 /*
- * The choice that draws wanted_w by the grid's measured powers. It is the weakest class that draws at least
- * wanted_w, run on part of the multiprocessors if it draws more. Where every class draws less, it is the
- * strongest class on all multiprocessors; where powers are unknown, the waiting class.
+ * The proxy kernel that draws wanted_w according to the grid's measured powers. It is of the class with the
+ * lowest power that is at least wanted_w, and runs on a part of the multiprocessors if that power is higher.
+ * If every class draws less, it is of the class with the highest power, on all multiprocessors; if powers are
+ * unknown, of the waiting class.
  */
 struct kwhy_proxy_choice kwhy_replay_choose(const struct kwhy_proxy_grid *grid, double wanted_w);
 
 /*
- * A limit of the power that proxy kernels can draw: all kernels wait (least power), or all are of the
- * strongest class (most power).
+ * A limit of the power that proxy kernels can draw: all kernels wait (lowest power), or all are of the class
+ * with the highest power.
  */
 enum kwhy_replay_bound { KWHY_REPLAY_NO_BOUND, KWHY_REPLAY_ALL_WAIT, KWHY_REPLAY_ALL_WORK };
 
 /*
- * Whether the choices of all accounts are at that limit, so that no factor on the power asked of them brings
- * the energy closer. Pure.
+ * Whether the proxy kernels of all accounts are at that limit, so that no other factor on their wanted power
+ * changes the energy. Pure.
  */
 bool kwhy_replay_is_at(enum kwhy_replay_bound bound, const struct kwhy_replay_pattern *pattern,
 	const struct kwhy_proxy_grid *grids, const struct kwhy_proxy_choice *choices);

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * An attempt to reproduce the recorded energy: a factor on the power above idle that is asked of proxy
- * kernels, and the energy above idle of a replay with that factor.
+ * An attempt to reproduce the recorded energy. It has the factor by which the wanted power of proxy kernels
+ * above idle was multiplied, and the energy above idle of a replay with that factor.
  */
 struct kwhy_replay_attempt {
 	double factor, net_j;
@@ -21,8 +21,8 @@ double kwhy_replay_next_factor(const struct kwhy_replay_attempt *attempts, size_
 
 /*
  * The part of a settled factor that a changed replay uses. It corrects at most the error of the first window,
- * which is first_off_ratio. Where kernels are too short for the work asked of them, the settled factor is
- * large but has little effect; longer kernels of a changed replay would draw all of that power. Pure.
+ * which is first_off_ratio. If kernels are too short for their wanted power, the settled factor is large but
+ * has little effect; the changed replay may have longer kernels, which would draw all of that power. Pure.
  */
 double kwhy_replay_carried_factor(double factor, double first_off_ratio);
 

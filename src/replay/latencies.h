@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Times that calls take on this GPU without the work itself: of a call that issues work, and of a call that
- * waits for it. They are medians of round trips in an idle stream, for a kernel, for a graph, and for small
+ * Durations of calls on this GPU without the work itself: of a call that issues work, and of a call that
+ * waits for it. They are medians of round trips in an idle stream: for a kernel, for a graph, and for small
  * copies by direction and kind of memory.
  */
 enum kwhy_replay_call { /* kind of work that a call issues */
@@ -21,18 +21,18 @@ enum kwhy_replay_call { /* kind of work that a call issues */
 	KWHY_REPLAY_CALL_COUNT
 };
 
-/* Lengths of calls that issue work and do not wait: medians in the recording and on this GPU. */
+/* Median durations of calls that issue work and do not wait, in the recording and on this GPU. */
 struct kwhy_replay_call_times {
 	uint64_t count;
 	double recorded_ns, here_ns;
 };
 
 struct kwhy_replay_latencies {
-	/* round-trip latency of a kernel, less the time for which the kernel was asked to wait */
+	/* round-trip latency of a kernel, less the time for which the kernel waited as requested */
 	double kernel_ns;
 	/*
-	 * round-trip latency of a graph of two kernels, less their time beyond that of one kernel; equals
-	 * kernel_ns on GPUs without graphs
+	 * round-trip latency of a graph of two kernels, less the time that the second kernel adds; on GPUs
+	 * without graphs it is kernel_ns
 	 */
 	double graph_ns;
 	/*
@@ -49,7 +49,7 @@ struct kwhy_replay_latencies {
 };
 
 /*
- * Whether a queued copy has ended when its call returns, so that no wait is needed. On CUDA that holds for
+ * Whether a queued copy has ended when its call returns, so that no wait is needed. On CUDA this is so for
  * copies from the device to pageable memory (CUDA Driver API, API synchronization behavior).
  */
 static inline bool kwhy_replay_ends_with_call(
@@ -67,10 +67,10 @@ struct kwhy_replay_overhead {
 	double issue_ns, return_ns;
 };
 
-const char *kwhy_replay_call_name(enum kwhy_replay_call call); /* "launch", "pageable-copy", ... */
+const char *kwhy_replay_call_name(enum kwhy_replay_call call); /* such as "launch" or "pageable-copy" */
 
 /*
- * Time that recording adds to a call of the given kind with `pieces` pieces of work, ns, since a recorder
+ * Time in ns that recording adds to a call of the given kind with `pieces` pieces of work, because a recorder
  * stores a record for each piece. It is negative if this machine is slower than the recorded one, and 0 if
  * the recording has no call of that kind. Pure.
  */
@@ -78,8 +78,8 @@ double kwhy_replay_added_ns(
 	const struct kwhy_replay_latencies *latencies, enum kwhy_replay_call kind, uint32_t pieces);
 
 /*
- * The part of late_ns that the latency of a round trip can explain, ns. The rest is specific to the pattern.
- * Pure.
+ * The part of late_ns, in ns, that the latency of a round trip can explain. The rest is specific to the
+ * pattern. Pure.
  */
 double kwhy_replay_late_of_waits_ns(const struct kwhy_replay_latencies *latencies);
 

@@ -8,8 +8,8 @@
 
 /*
  * The calls of a recording that a replay makes again for one device. For each host thread, it has the calls
- * with the pauses between them; for each call, the work that the call issues or waits for. It is read from
- * the recording's graph as last played, with or without changes. Pure.
+ * with the pauses between them; for each call, the work that the call issues or waits for. It is made from
+ * the recording's graph as it was played last, with or without changes. Pure.
  */
 
 enum kwhy_replay_kind { KWHY_REPLAY_KERNEL, KWHY_REPLAY_COPY, KWHY_REPLAY_FILL };
@@ -25,16 +25,17 @@ struct kwhy_replay_work {
 	int64_t issue_ns;
 	uint64_t bytes; /* size of a copy or fill, bytes */
 	/*
-	 * index of the stream of the replay, which has the work of a recorded stream, or a group of its work
-	 * that a change moved out
+	 * index of a stream of the replay; it has the work of a recorded stream, or a group of that work
+	 * which a change moved out
 	 */
 	uint32_t replay_stream;
-	uint32_t grid;	  /* of a kernel: index in the pattern's grids */
-	uint32_t account; /* of a kernel: index in the pattern's accounts; KWHY_NONE: no account */
+	uint32_t grid;	  /* for a kernel: index in the pattern's grids */
+	uint32_t account; /* for a kernel: index in the pattern's accounts; KWHY_NONE: it has no account */
 	/* indices of work in other streams that must end before this work; KWHY_NONE: no such work */
 	uint32_t after[2];
 	/*
-	 * number of the event that is recorded after the work; KWHY_NONE: nothing waits for this work alone
+	 * number of the event that is recorded after the work; KWHY_NONE: no other work and no call waits for
+	 * this work alone
 	 */
 	uint32_t mark;
 	uint8_t kind; /* enum kwhy_replay_kind */
@@ -51,12 +52,12 @@ enum kwhy_replay_wait {
 /* A call of a host thread. */
 struct kwhy_replay_op {
 	int64_t gap_ns; /* pause since the end of the thread's previous op */
-	int64_t own_ns; /* least time that the call takes, without waiting for the device */
+	int64_t own_ns; /* minimum duration of the call, without waiting for the device */
 	/* time from the end of the work that the call waits for to the return of the call */
 	int64_t return_ns;
 	/*
-	 * start of the call after the start of the pattern's first call, as played; orders the ops of all
-	 * threads
+	 * start of the call in the played graph, relative to the start of the pattern's first call; the ops
+	 * of all threads are ordered by it
 	 */
 	int64_t start_ns;
 	uint32_t work, work_count;
@@ -64,7 +65,7 @@ struct kwhy_replay_op {
 	uint32_t wait;	/* index of the work that the call waits for; KWHY_NONE: it does not wait */
 	/* op of another thread that must end before this one begins; KWHY_NONE: no such op */
 	uint32_t after_op;
-	int64_t after_ns;  /* least time from the end of after_op to the start of this op */
+	int64_t after_ns;  /* minimum time from the end of after_op to the start of this op */
 	uint8_t wait_kind; /* enum kwhy_replay_wait */
 };
 
@@ -73,7 +74,7 @@ struct kwhy_replay_thread {
 };
 
 struct kwhy_replay_replay_stream {
-	uint32_t last_work; /* work that is issued last in the stream */
+	uint32_t last_work; /* the work that was issued last in the stream */
 };
 
 struct kwhy_replay_grid {
@@ -98,39 +99,39 @@ struct kwhy_replay_graph {
 	uint32_t work, work_count, launches;
 };
 
-/* Counts of what a replay does otherwise than the recorded program. */
+/* Counts of differences between the replay and the recorded program. */
 struct kwhy_replay_left {
 	uint64_t other_devices; /* work of other devices, which is left out */
-	uint64_t collectives;	/* collectives, which are replaced by kernels of their length */
+	uint64_t collectives;	/* collectives, which are replaced by kernels of the same length */
 	/* copies to peer devices, which are replaced by copies within the device */
 	uint64_t peer_copies;
-	/* copies and fills of unknown size or direction, which are replaced by kernels of their length */
+	/* copies and fills of unknown size or direction, which are replaced by kernels of the same length */
 	uint64_t unknown;
 	uint64_t uncalled;	 /* work without a recorded call, which is issued at its recorded start */
 	uint64_t allocations;	 /* allocations and frees, which are replaced by pauses of the host */
 	uint64_t guessed_memory; /* copies whose kind of host memory is unknown and taken as pageable */
 	/*
-	 * work that ran concurrently with the work before it in its stream, and is replayed after that work
+	 * work that ran at the same time as the previous work of its stream, and is replayed after that work
 	 */
 	uint64_t overlaps;
-	uint64_t orders; /* recorded orders between streams or threads that the replay does not keep */
+	uint64_t orders; /* recorded dependences between streams or threads that the replay does not keep */
 };
 
 struct kwhy_replay_pattern {
 	struct kwhy_arena arena; /* memory of the names */
 	uint32_t device;	 /* number of the replayed device in the recording */
-	/* time from the first start to the last end of the pattern's work, as played */
+	/* time from the first start to the last end of the pattern's work in the played graph */
 	int64_t span_ns;
-	/* recorded gap between kernels of which the second was queued before the first ended */
+	/* recorded gap between two kernels if the second one was queued before the first one ended */
 	int64_t queued_ns;
 	/*
-	 * recorded latencies; issue_ns: from the call to the start of a kernel in an idle stream; return_ns:
-	 * from the end of work to the return of the call that waited for it; -1: unknown
+	 * recorded latencies. issue_ns: from the call to the start of a kernel in an idle stream. return_ns:
+	 * from the end of work to the return of the call that waited for it. -1: unknown
 	 */
 	int64_t issue_ns, return_ns;
 	struct kwhy_replay_thread *threads;
 	struct kwhy_replay_op *ops;
-	struct kwhy_replay_work *works; /* works of all ops; those of one op are adjacent */
+	struct kwhy_replay_work *works; /* the work of all ops; that of one op is adjacent */
 	struct kwhy_replay_replay_stream *replay_streams;
 	struct kwhy_replay_grid *grids;
 	struct kwhy_replay_account *accounts;

@@ -19,7 +19,7 @@ static const struct kwhy_calls *calls_of(const struct kwhy_replay_builder *build
 }
 
 /*
- * The outermost call that issues a row after the changes; KWHY_NONE: the row has no recorded call, or its
+ * The outermost call that issues a row after the changes; KWHY_NONE: the row has no recorded call, or the
  * call is dropped.
  */
 static uint32_t issuer_of(const struct kwhy_replay_builder *builder, uint32_t row)
@@ -85,7 +85,7 @@ static size_t issued(const struct kwhy_replay_builder *builder, size_t call)
 
 /*
  * The replayed row that a call waits for; KWHY_NONE: it waits for no replayed row. A launch that took long
- * because the launch queue was full gets no row, since its replay waits for space in the queue by itself.
+ * because the launch queue was full gets no row: the replayed launch waits for space in the queue by itself.
  */
 static uint32_t waited_for(const struct kwhy_replay_builder *builder, uint32_t call)
 {
@@ -109,8 +109,8 @@ static bool is_left(const struct kwhy_replay_builder *builder, size_t call)
 }
 
 /*
- * The call of another thread after which a call begins, since that thread handed work to its thread;
- * KWHY_NONE: no such call.
+ * The call of another thread that must end before this call begins, because that thread handed work to this
+ * thread; KWHY_NONE: there is none.
  */
 static uint32_t handed_by(const struct kwhy_replay_builder *builder, size_t call)
 {
@@ -214,8 +214,8 @@ static enum kwhy_status add_call(
 }
 
 /*
- * Whether a call is replayed. A call that neither issues work, waits, nor exchanges work with another thread
- * is not; its time becomes a pause.
+ * Whether a call is replayed. A call that neither issues work nor waits nor exchanges work with another
+ * thread is not replayed; its time becomes a pause.
  */
 static bool is_called(struct kwhy_replay_builder *builder, size_t call)
 {
@@ -229,8 +229,8 @@ static bool is_called(struct kwhy_replay_builder *builder, size_t call)
 }
 
 /*
- * Pause from the end of the thread's last replayed call (ended_ns) to the start of the call, ns. It leaves
- * out the time for which the call waited for another thread.
+ * Pause in ns from the end of the thread's last replayed call (ended_ns) to the start of the call, without
+ * the time for which the call waited for another thread.
  */
 static int64_t gap_before(const struct kwhy_replay_builder *builder, size_t call, int64_t ended_ns)
 {
@@ -271,8 +271,8 @@ static enum kwhy_status read_thread(
 }
 
 /*
- * Reads work whose call is unknown. An additional thread of the replay issues each piece at the time at which
- * it began.
+ * Reads work whose call is unknown. An additional thread of the replay issues each piece when it began in the
+ * recording.
  */
 static enum kwhy_status read_uncalled(struct kwhy_replay_builder *builder, struct kwhy_error *error)
 {

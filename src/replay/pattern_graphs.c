@@ -5,10 +5,10 @@
 #include "base/map.h"
 #include "base/text.h"
 
-/* Finds graphs that consist of the same sequence of work. */
+/* State of the search for graphs that consist of the same sequence of work. */
 struct sharing {
 	struct kwhy_replay_pattern *pattern;
-	struct kwhy_map graphs; /* key written by write_key() -> index of the graph */
+	struct kwhy_map graphs; /* from the key that write_key() writes to the index of the graph */
 	struct kwhy_text key;
 };
 

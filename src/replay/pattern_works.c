@@ -30,9 +30,9 @@ static enum kwhy_replay_group group_of(const struct kwhy_replay_builder *builder
 }
 
 /*
- * Notes that a row does not follow the row before it in its recorded stream, since a change moved one of the
- * two. The group of the moved row then has a stream of its own. Where neither belongs to a group that can be
- * moved, the lost order is counted.
+ * Notes that a row does not follow the row before it in its recorded stream, because a change moved one of
+ * the two. The group of the moved row then gets a stream of its own. If neither row belongs to a group that
+ * can be moved, the lost order is counted.
  */
 static void part(struct kwhy_replay_builder *builder, uint32_t before, uint32_t row)
 {
@@ -94,7 +94,7 @@ static uint64_t threads_of(const struct kwhy_replay_grid *grid)
 	return (uint64_t)grid->blocks * grid->threads_per_block;
 }
 
-/* The grid of the table whose number of threads is closest. Used if the table is full. */
+/* The grid in the table with the closest number of threads. It is used if the table is full. */
 static uint32_t nearest_grid(const struct kwhy_replay_pattern *pattern, const struct kwhy_replay_grid *wanted)
 {
 	uint64_t least = UINT64_MAX;
@@ -139,8 +139,8 @@ static enum kwhy_status find_grid(struct kwhy_replay_pattern *pattern, struct kw
 enum { UNKNOWN_THREADS = 128, THREADS_MAX = 1024 };
 
 /*
- * The grid of a row. Where it is unknown, the grid has one block for each multiprocessor, or one block where
- * their number is unknown, too.
+ * The grid of a row. If it is unknown, the grid has one block for each multiprocessor, or one block if their
+ * number is unknown, too.
  */
 static struct kwhy_replay_grid grid_of(const struct kwhy_replay_builder *builder, uint32_t row)
 {
@@ -169,8 +169,7 @@ static enum kwhy_gpu_host_kind host_kind(struct kwhy_replay_builder *builder, ui
 }
 
 /*
- * Makes the work a copy if its size and direction are known; otherwise it stays a kernel of the copy's
- * length.
+ * Makes the work a copy if its size and direction are known; otherwise it stays a kernel of the same length.
  */
 static void read_copy(struct kwhy_replay_builder *builder, uint32_t row, struct kwhy_replay_work *work)
 {
@@ -251,8 +250,8 @@ static enum kwhy_status add_work(struct kwhy_replay_builder *builder, uint32_t r
 }
 
 /*
- * Adds the small kernel of a packed copy: it gathers the parts before a copy to the device, or scatters them
- * after a copy from it.
+ * Adds the small kernel of a packed copy. It gathers the parts before a copy to the device, or scatters them
+ * after a copy from the device.
  */
 static enum kwhy_status add_packing(
 	struct kwhy_replay_builder *builder, const struct kwhy_replay_work *copy, struct kwhy_error *error)

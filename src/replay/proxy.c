@@ -6,19 +6,19 @@
 #include <stdlib.h>
 
 enum {
-	SERIES = 48, /* number of launches in a series; a gate holds them until all are queued */
+	SERIES = 48, /* number of launches in a series; a gate blocks them until all are queued */
 	REPEATS = 3,
-	/* shortest wait that kernels keep accurately, in ticks of the multiprocessor's clock */
+	/* shortest wait that kernels keep exactly, in ticks of the multiprocessor's clock */
 	SMALL_TICKS = 200,
 	LARGE_TICKS = 100000,
 	LARGE_SERIES = 8,
-	/* length of the kernels with which the lateness of working kernels is measured, ns */
+	/* in ns: length of the kernels with which over_ns of working kernels is measured */
 	WORK_NS = 10000,
 	WORK_SERIES = 16,
 	WARM_NS = 30000000,
 	/*
-	 * Length of the kernels that test the device's clock, ns. The clock is fine if kernels half as long
-	 * again take FINE_NS / 2 longer, within FINE_NS / 10.
+	 * Length in ns of the kernels that test the device's clock. The clock's steps are fine if kernels of
+	 * 1.5 times this length take FINE_NS / 2 longer, to within FINE_NS / 10.
 	 */
 	FINE_NS = 1000,
 	MEMORY_BYTES = 256 << 20
@@ -35,7 +35,7 @@ const char *kwhy_proxy_class_name(enum kwhy_proxy_class class)
 	return names[class];
 }
 
-/* All parameters of one launch. */
+/* All parameters of one launch of a proxy kernel. */
 struct shot {
 	struct kwhy_gpu_stream *stream;
 	const struct kwhy_proxy_grid *grid;
@@ -60,9 +60,9 @@ static enum kwhy_status shoot(
 }
 
 /*
- * Ticks for which a kernel waits or works. If its overhead exceeds its length by less than half of late_ns,
- * which is what one loop iteration takes, the kernel does one iteration, since its length is then closer to
- * the wanted one than without.
+ * Number of ticks for which a kernel waits or works. If its overhead exceeds its length by less than half of
+ * late_ns, the duration of one loop iteration, the kernel does one iteration, because its length is then
+ * closer to the wanted length.
  */
 static uint64_t ticks_of(const struct kwhy_proxies *proxies, double wait_ns, double late_ns, bool by_time)
 {
@@ -115,13 +115,13 @@ static enum kwhy_status time_series(struct kwhy_proxies *proxies, const struct s
 	return status;
 }
 
-/* Time per launch in the fastest of several series, since disturbances only make a series longer. */
+/* Time per launch in the fastest of several series, because disturbances only make a series longer. */
 static enum kwhy_status time_least(struct kwhy_proxies *proxies, const struct shot *shot, uint32_t count,
 	double *out_ns, struct kwhy_error *error)
 {
 	double least_ns = INFINITY, one_ns;
 	/*
-	 * A kernel must have run once before it is queued at a closed gate, since its first launch loads
+	 * A kernel must have run once before it is queued at a closed gate, because its first launch loads
 	 * code.
 	 */
 	enum kwhy_status status = shoot(proxies, shot, error);
@@ -196,7 +196,8 @@ enum kwhy_status kwhy_proxies_wait_once(
 }
 
 /*
- * Measures over_ns: by how much kernels that work all the time end late, for each class but the waiting one.
+ * Measures over_ns, the time by which kernels end late that work all the time, for each class except the
+ * waiting one.
  */
 static enum kwhy_status measure_lateness(
 	struct kwhy_proxies *proxies, struct kwhy_proxy_grid *grid, struct kwhy_error *error)

@@ -7,9 +7,9 @@
 #include <math.h>
 
 /*
- * Proxy kernels take the place of recorded ones. They have the same grid and, as far as this GPU can, the
- * same length and power. Their overheads on this GPU are measured when they are made. One thread makes and
- * measures them; then several threads may launch them.
+ * Proxy kernels take the place of recorded kernels. They have the same grid and, as far as this GPU allows,
+ * the same length and power. Their overheads on this GPU are measured when they are made. One thread makes
+ * and measures them; then several threads may launch them.
  */
 enum kwhy_proxy_class {
 	KWHY_PROXY_WAIT,
@@ -24,19 +24,20 @@ const char *kwhy_proxy_class_name(enum kwhy_proxy_class class);
 
 /* largest number of grids of a pattern whose powers are measured */
 enum { KWHY_REPLAY_GRIDS_MEASURED = 4 };
-/* length from which on the power of kernels does not depend on their length, ns */
+/* in ns; kernels of at least this length draw a power that does not depend on their length */
 enum { KWHY_PROXY_LONG_NS = 100000 };
-/* value of kwhy_proxy_choice.busy with which all multiprocessors work */
+/* value of kwhy_proxy_choice.busy for work on all multiprocessors */
 enum { KWHY_PROXY_BUSY = 1024 };
 
 /* The proxy kernel chosen for the kernels of an account. */
 struct kwhy_proxy_choice {
 	uint32_t class; /* enum kwhy_proxy_class */
-	uint32_t busy;	/* share of the multiprocessors on which it works, in units of 1 / KWHY_PROXY_BUSY */
+	uint32_t busy;	/* share of the multiprocessors on which the kernel works, in units of 1 /
+			   KWHY_PROXY_BUSY */
 	double power_w; /* expected gross power; NAN: unknown */
 };
 
-/* A grid on this GPU. */
+/* A grid, and how proxy kernels with it behave on this GPU. */
 struct kwhy_proxy_grid {
 	/* number of blocks, at most as many as the GPU holds concurrently */
 	uint32_t blocks, threads_per_block;
@@ -46,11 +47,11 @@ struct kwhy_proxy_grid {
 	 * KWHY_PROXY_LONG_NS if there are none
 	 */
 	double length_ns;
-	/* time from the start of a queued kernel that takes no time to the start of the next, ns */
+	/* time in ns from the start of a queued kernel of no duration to the start of the next kernel */
 	double period_ns;
 	/*
-	 * time by which kernels of each class end late, since they read the clock only between loop
-	 * iterations, ns
+	 * time in ns by which kernels of each class end late, because they read the clock only between loop
+	 * iterations
 	 */
 	double over_ns[KWHY_PROXY_CLASS_COUNT];
 	double power_w[KWHY_PROXY_CLASS_COUNT]; /* gross power of kernels of length_ns while they run; NAN:
@@ -74,16 +75,17 @@ struct kwhy_proxies {
 	/* grids that were measured for the previous pattern; their powers are reused */
 	struct kwhy_proxy_grid measured[KWHY_REPLAY_GRIDS_MEASURED];
 	size_t measured_count;
-	uint32_t windows; /* number of power windows so far, from which their names are made */
+	uint32_t windows; /* number of windows so far in which power was measured; their names are made from
+			     it */
 	double ticks_per_ns;
 	/*
-	 * whether the steps of the device's clock, whose rate does not change with load, are fine enough for
-	 * short kernels
+	 * whether the device's clock, whose rate does not change with load, has steps that are fine enough
+	 * for short kernels
 	 */
 	bool has_fine_clock;
 	/*
-	 * one_block's period_ns: time from the start of a queued kernel of one small block that takes no time
-	 * to the start of the next
+	 * period_ns of the grid with one small block: time from the start of such a kernel of no duration to
+	 * the start of the next queued one
 	 */
 	double one_period_ns;
 	double idle_w; /* idle power of this GPU when powers were measured; NAN: not measured */
@@ -109,7 +111,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_proxies_wait_once(
 
 /*
  * A launch of a proxy kernel that takes length_ns and is followed by the next queued kernel after queued_ns.
- * A length_ns below the shortest kernel of the grid is replaced by the length of that kernel.
+ * If length_ns is less than the length of the grid's shortest kernel, the latter is used.
  */
 struct kwhy_proxy_launch {
 	struct kwhy_gpu_stream *stream;

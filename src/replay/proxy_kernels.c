@@ -12,8 +12,8 @@ extern const char kwhy_kernels_proxy[];
 enum {
 	NAP_NS = 200000,
 	NAP_LATE_NS = 100000,
-	NAP_MAX_NS = 50000000, /* an interrupt is looked for as often */
-	LONG_NS = 1000000000   /* an interrupt ends a wait that would last longer */
+	NAP_MAX_NS = 50000000, /* in ns: longest sleep, after which the kernel checks for an interrupt */
+	LONG_NS = 1000000000   /* in ns: waits longer than this end at an interrupt */
 };
 
 static void nap(int64_t length_ns)

@@ -11,7 +11,7 @@
 
 #define IDLE_S 2.0
 #define NET_KNOWN_RATIO 0.25
-/* s, about the longest total time of the runs of a replay, where the request states no number of runs */
+/* in s: approximate limit of the total time of a replay's runs, if the request states no number of runs */
 #define RUNS_S 60.0
 #define WARM_MAX_S 10.0
 
@@ -51,8 +51,8 @@ static enum kwhy_status choose(struct kwhy_replay_case *replay_case, struct kwhy
 }
 
 /*
- * Chooses proxy kernels for each account. They should draw as much above this GPU's idle level as the account
- * drew above the recording's idle level, times the work factor.
+ * Chooses proxy kernels for each account. Their wanted power above this GPU's idle level is the power of the
+ * account above the recording's idle level, times the work factor.
  */
 void kwhy_replay_choose_all(struct kwhy_replay_case *replay_case)
 {
@@ -201,7 +201,7 @@ static enum kwhy_status run_all(struct kwhy_replay_case *replay_case, struct kwh
 	return status;
 }
 
-/* Notes why the GPU's energy is missing, whether meters failed to open or failed later. */
+/* Stores the reason why the GPU's energy is unknown, whether meters could not be opened or failed later. */
 static void learn_missing(struct kwhy_replay_job *job)
 {
 	const char *missing = kwhy_device_energy_missing(job->energy);
@@ -232,8 +232,8 @@ static enum kwhy_status read_energy(struct kwhy_replay_case *replay_case, struct
 }
 
 /*
- * Collects the results of a part of the replay (as recorded or changed), also if it ended early. In that case
- * it returns the reason for the early end, even if something fails here.
+ * Collects the results of a part of the replay (as recorded or changed), even if it ended early. In that case
+ * it returns the reason for the early end, even if something else fails here.
  */
 static enum kwhy_status sum_up(
 	struct kwhy_replay_case *replay_case, enum kwhy_status ended, struct kwhy_error *error)
@@ -291,8 +291,9 @@ static void release(struct kwhy_replay_case *replay_case)
 	free(replay_case);
 }
 
-/* Makes a first run, which loads code and is not timed. It is skipped where a run takes longer than
- * WARM_MAX_S. */
+/*
+ * Makes a first run, which loads code and is not timed. It is skipped if a run takes longer than WARM_MAX_S.
+ */
 static enum kwhy_status warm_up(struct kwhy_replay_case *replay_case, struct kwhy_error *error)
 {
 	struct kwhy_replay_span ignored;
@@ -354,7 +355,7 @@ static enum kwhy_status replay_part(struct kwhy_replay_job *job, const char *nam
 
 /* --- Steps of kwhy_replay() --- */
 
-/* Opens the meters and measures the idle level. Before that, work raises the clocks. */
+/* Opens the meters and measures the idle level, after some work that raises the clocks. */
 static enum kwhy_status open_meters(struct kwhy_replay_job *job, struct kwhy_error *error)
 {
 	enum kwhy_status status;
@@ -374,7 +375,7 @@ static enum kwhy_status open_meters(struct kwhy_replay_job *job, struct kwhy_err
 }
 
 /*
- * Reads the recorded energy and idle level of the replayed device. Its energy is not known separately if
+ * Reads the recorded energy and idle level of the replayed device. The energy is not known separately if
  * other devices worked, too.
  */
 static void read_recording(struct kwhy_replay_job *job)
@@ -437,8 +438,7 @@ static enum kwhy_status replay_all(struct kwhy_replay_job *job, struct kwhy_erro
 	if (!status)
 		status = replay_part(job, "as recorded", 0, &replay->as_recorded, error);
 	/*
-	 * Where every change was refused, the changed program equals the recorded one, so there is nothing
-	 * else to run.
+	 * If every change was refused, the changed program equals the recorded one, so nothing else is run.
 	 */
 	if (!status && !replay->ended && replay->plan->change_count) {
 		carry_factor(job);

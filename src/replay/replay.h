@@ -9,8 +9,8 @@
 
 /*
  * `kwhy replay` makes the calls of a recording again on this GPU, with proxy kernels in place of the recorded
- * ones: first as recorded, then as changes would make them. The error of the first replay indicates that of
- * the second.
+ * ones: first as recorded, then with the requested changes. The error of the first replay indicates the error
+ * of the second.
  */
 struct kwhy_replay_request {
 	enum kwhy_gpu_backend backend;
@@ -18,10 +18,10 @@ struct kwhy_replay_request {
 	const struct kwhy_whatif_request *change_requests;
 	/* number of requested changes; 0: only the replay as recorded is made */
 	size_t change_request_count;
-	/* least number of timed runs of each replay; 0: six, or fewer where runs take long */
+	/* minimum number of timed runs of each replay; 0: six, or fewer if runs take long */
 	uint32_t repeat;
 	/*
-	 * duration of the repeated runs in which each replay's energy is measured, s; 0: no energy is
+	 * length in s of the repeated runs in which each replay's energy is measured; 0: no energy is
 	 * measured
 	 */
 	double energy_s;
@@ -36,10 +36,10 @@ enum { KWHY_REPLAY_RUNS_KEPT = 1024, KWHY_REPLAY_RUNS_SHOWN = 16, KWHY_REPLAY_ST
  * A pattern and the results of its runs. Energies are those of one run, from its first start to its last end.
  */
 struct kwhy_replay_outcome {
-	int64_t pattern_span_ns; /* span of the pattern, as recorded or as projected with the changes */
+	int64_t pattern_span_ns; /* duration of the pattern, as recorded or as projected with the changes */
 	struct kwhy_median span_s;
 	size_t runs;
-	struct kwhy_replay_span spans[KWHY_REPLAY_RUNS_SHOWN]; /* spans of the first runs */
+	struct kwhy_replay_span spans[KWHY_REPLAY_RUNS_SHOWN]; /* durations of the first runs */
 	/* energy of one run; `net` is above the GPU's idle level; NAN: unknown */
 	struct kwhy_joules gross, net;
 	uint64_t threads, calls, kernels, copies, fills, waits, graphs, replay_streams;
@@ -48,12 +48,14 @@ struct kwhy_replay_outcome {
 	 * GPU
 	 */
 	uint64_t short_kernels;
-	/* time by which the proxy kernels of all short kernels are longer than those, in total */
+	/*
+	 * total time by which proxy kernels are longer than the recorded kernels for which they are too long
+	 */
 	int64_t short_ns;
 	/* number of grids that have more blocks than the GPU holds concurrently */
 	uint64_t capped_grids;
-	uint64_t loose_graphs; /* number of graph launches whose work is replayed piece by piece */
-	/* counts of what the replay does otherwise than the recorded program */
+	uint64_t loose_graphs; /* number of graph launches whose work is replayed in single launches */
+	/* counts of differences between the replay and the recorded program */
 	struct kwhy_replay_left left;
 };
 
@@ -67,13 +69,13 @@ struct kwhy_replay_proxy {
 };
 
 /*
- * A run or window with which the corrections were settled. wait_late_ns and work_factor are the values that
- * it was run with.
+ * A run or window by which the corrections were settled. wait_late_ns and work_factor are the corrections
+ * that were used in it.
  */
 struct kwhy_replay_step {
-	struct kwhy_replay_span span; /* span of one run, or mean span over the runs of a window */
+	struct kwhy_replay_span span; /* duration of the run, or mean duration of the runs in a window */
 	double wait_late_ns, work_factor;
-	double net_j; /* energy of one run above idle; NAN: the step settles time only */
+	double net_j; /* energy of one run above idle; NAN: the step settles only the time */
 };
 
 struct kwhy_replay {
@@ -85,35 +87,38 @@ struct kwhy_replay {
 	double recorded_j;			 /* energy of the replayed device; NAN: unknown */
 	double recorded_idle_w, replayed_idle_w; /* idle levels that net energies refer to; NAN: unknown */
 	/*
-	 * half of the 90 % interval of the energy that all devices of the recording would have drawn idling
+	 * half of the 90 % interval of the energy that all devices of the recording would have drawn if they
+	 * had been idle
 	 */
 	double recorded_idle_half_ci90_j;
 	/*
-	 * Span of the first run as recorded, over the recording's span, less one; NAN: time was not settled.
+	 * Duration of the first run as recorded, divided by the recording's duration, less one; NAN: time was
+	 * not settled.
 	 */
 	double first_off_ratio;
 	/*
-	 * correction of waits: time by which they returned later than in the recording, subtracted in later
-	 * runs; NAN: not settled
+	 * correction of waits: the time by which waits returned later than in the recording; it is subtracted
+	 * in later runs; NAN: not settled
 	 */
 	double wait_late_ns;
 	/*
-	 * Energy above idle of the first window, over that of the recording, less one; NAN: energy was not
-	 * settled.
+	 * Energy above idle of the first window, divided by that of the recording, less one; NAN: energy was
+	 * not settled.
 	 */
 	double first_net_off_ratio;
-	double work_factor; /* proxy kernels are chosen to draw this many times the recorded power above idle;
-			       a result of settling; NAN: energy was not settled */
-	double changed_work_factor;   /* work_factor of the changed replay; NAN: energy was not settled, or
-					 there is no changed replay */
-	enum kwhy_replay_bound bound; /* limit of the proxy kernels' power that settling reached */
-	/* lengths of calls in the last run as recorded */
+	double work_factor; /* factor by which the recorded power above idle is multiplied to get the wanted
+			       power of proxy kernels; a result of settling; NAN: energy was not settled */
+	double changed_work_factor; /* work_factor of the changed replay; NAN: energy was not settled, or
+				       there is no changed replay */
+	enum kwhy_replay_bound
+		bound; /* limit of the proxy kernels' power that was reached while the energy was settled */
+	/* durations of calls in the last run as recorded */
 	struct kwhy_replay_call_times calls[KWHY_REPLAY_CALL_COUNT];
 	struct kwhy_replay_step steps[KWHY_REPLAY_STEPS_MAX];
 	size_t step_count;
 	struct kwhy_replay_outcome as_recorded, changed;
 	bool has_changed;
-	/* projection of the requested changes; without a request it has no changes */
+	/* projection of the requested changes; it has no changes if none were requested */
 	struct kwhy_plan *plan;
 	const char *energy_missing; /* NULL: the GPU's energy is known */
 	/* reason why the replay ended early, and the runs made by then; NULL: all runs were made */
@@ -123,8 +128,8 @@ struct kwhy_replay {
 };
 
 /*
- * Replays the recording of `whatif`, whose edits are undone. An interrupt (launch/stop.h) or a lost device
- * ends the replay with the results of the runs made so far; KWHY_E_LOST where no run as recorded was made.
+ * Replays the recording of `whatif`, and undoes its edits. An interrupt (launch/stop.h) or a lost device ends
+ * the replay with the results of the runs made so far; KWHY_E_LOST: there was no complete run as recorded.
  * End with kwhy_replay_free().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_replay(struct kwhy_whatif *whatif,
@@ -135,18 +140,18 @@ void kwhy_replay_free(struct kwhy_replay *replay);
 double kwhy_replay_recorded_net_j(const struct kwhy_replay *replay);
 double kwhy_replay_projected_net_j(const struct kwhy_replay *replay);
 
-/* Whether the uncertainty of the recording's idle levels is at most a quarter of its energy above them. */
+/* Whether the uncertainty of the recording's idle levels is at most a quarter of its energy above idle. */
 bool kwhy_replay_net_is_known(const struct kwhy_replay *replay);
 
 /*
- * Replayed energy above idle (is_j) over the energy that it should be (should_j), less one; NAN: the
+ * Replayed energy above idle (is_j), divided by the energy that it should be (should_j), less one; NAN: the
  * recording's energy above idle is not known well enough.
  */
 double kwhy_replay_net_off_ratio(const struct kwhy_replay *replay, double is_j, double should_j);
 
 /*
- * Whether the replays as recorded and as changed used the same work factor, so that their joules differ by
- * the change alone.
+ * Whether the replays as recorded and as changed used the same work factor, so that the difference of their
+ * joules is due to the change alone.
  */
 bool kwhy_replay_joules_compare(const struct kwhy_replay *replay);
 

@@ -13,10 +13,11 @@ struct kwhy_replay_job {
 	const struct kwhy_replay_request *request;
 	struct kwhy_replay *replay;
 	struct kwhy_gpu *gpu;
-	struct kwhy_device_energy *energy; /* NULL: no energy was requested */
+	struct kwhy_device_energy *energy; /* NULL: energy was not requested */
 	struct kwhy_proxies *proxies;
 	struct kwhy_replay_latencies latencies;
-	double work_factor; /* factor on the recorded power above idle that is asked of proxy kernels */
+	double work_factor; /* factor by which the recorded power above idle is multiplied to get the wanted
+			       power of proxy kernels */
 	bool has_others;    /* whether other devices worked in the recording, too */
 };
 
@@ -29,7 +30,7 @@ struct kwhy_replay_case {
 	struct kwhy_proxy_choice *choices; /* [accounts] proxy kernel chosen for each account */
 	struct kwhy_replay_run *run;
 	struct kwhy_replay_outcome *outcome;
-	/* energy window; its `spans` also include those of runs after it */
+	/* window in which energy is measured; its `spans` also include runs after it */
 	struct kwhy_replay_window window;
 	bool window_is_whole; /* whether the window ran to its end */
 };
@@ -44,9 +45,9 @@ static inline void kwhy_replay_tell(const struct kwhy_replay_job *job, const cha
 void kwhy_replay_choose_all(struct kwhy_replay_case *replay_case);
 
 /*
- * Runs the pattern as recorded until it takes the recorded time, and then until it draws the recorded energy
- * above idle. The results are the job's `latencies.late_ns` and `work_factor`, which all later runs use. The
- * steps are listed in the replay.
+ * Runs the pattern as recorded and adjusts two corrections: first until it takes the recorded time, and then
+ * until it draws the recorded energy above idle. The results are the job's `latencies.late_ns` and
+ * `work_factor`, which all later runs use. The steps are listed in the replay.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_settle(
 	struct kwhy_replay_case *replay_case, struct kwhy_error *error);

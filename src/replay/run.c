@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* ns; an interrupt does not end a run that is shorter, only the sequence of runs */
+/* in ns: an interrupt does not end a run shorter than this; it ends the sequence of runs after it */
 #define WHOLE_MAX_NS 2000000000
 
 /* --- Creation --- */
@@ -130,7 +130,7 @@ static void free_work(struct kwhy_replay_run *run)
 	struct kwhy_gpu *gpu = run->runner.gpu;
 	struct kwhy_error ignored;
 
-	/* Work that is still queued after a failure must end before its memory is freed. */
+	/* After a failure, work may still be queued; it must end before its memory is freed. */
 	for (size_t i = 0; run->streams && i < pattern->replay_stream_count; i++)
 		if (run->streams[i])
 			(void)gpu->ops->synchronize(gpu, run->streams[i], &ignored);
@@ -168,7 +168,7 @@ uint64_t kwhy_replay_run_loose_graphs(const struct kwhy_replay_run *run)
 
 /* --- Execution --- */
 
-enum { LEAD_NS = 2000000 /* ns from the start of a run to its time 0, in which all threads start */ };
+enum { LEAD_NS = 2000000 /* in ns: from the start of a run to its time 0; in this time all threads start */ };
 
 static void forget(struct kwhy_replay_run *run)
 {
@@ -208,7 +208,7 @@ static enum kwhy_status run_threads(struct kwhy_replay_run *run, struct kwhy_err
 	return status;
 }
 
-/* Reads the time from the first start to the last end of work over all streams, s. */
+/* Reads the time in s from the first start to the last end of work over all streams. */
 static enum kwhy_status read_span(struct kwhy_replay_run *run, double *out_s, struct kwhy_error *error)
 {
 	struct kwhy_gpu *gpu = run->runner.gpu;
@@ -263,7 +263,7 @@ enum kwhy_replay_call kwhy_replay_call_of(const struct kwhy_replay_run *run, con
 }
 
 /*
- * Whether an op issues work of that kind as one piece or one graph, and does not wait, so that its time is
+ * Whether an op issues work of that kind as one piece or as one graph, and does not wait. Its time is then
  * that of one call.
  */
 static bool is_plain(

@@ -7,9 +7,9 @@
 
 /*
  * A pattern prepared for repeated runs on one GPU, with its streams, events, memory and graphs. Each recorded
- * thread becomes a thread of the replay and keeps to a schedule. Time that a call takes beyond its schedule
- * is taken from the pauses after it. Where a thread waited for the device, its schedule continues from the
- * end of the wait.
+ * thread becomes a thread of the replay and keeps to a schedule. If a call takes longer than scheduled, the
+ * pauses after it are shortened. If a thread waited for the device, its schedule continues from the end of
+ * the wait.
  */
 struct kwhy_replay_run;
 
@@ -35,8 +35,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_replay_run_new(
 void kwhy_replay_run_free(struct kwhy_replay_run *run);
 
 /*
- * Makes the graphs again after the choices changed, since a graph holds the kernels that were chosen when it
- * was made.
+ * Makes the graphs again after other proxy kernels were chosen, because a graph contains the kernels that
+ * were chosen when it was made.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_run_renew(struct kwhy_replay_run *run, struct kwhy_error *error);
 
@@ -44,8 +44,8 @@ struct kwhy_replay_span {
 	/* time from the first start to the last end of the run's work, by the device's clock */
 	double span_s;
 	/*
-	 * largest delay of any thread's schedule: time of the thread's calls beyond what they and the pauses
-	 * after them should take
+	 * largest delay of a thread's schedule: time by which the thread's calls took longer than the calls
+	 * and the pauses after them should take
 	 */
 	double late_s;
 };
@@ -53,13 +53,12 @@ struct kwhy_replay_span {
 KWHY_MUST_USE enum kwhy_status kwhy_replay_run_once(
 	struct kwhy_replay_run *run, struct kwhy_replay_span *out, struct kwhy_error *error);
 
-/* Lengths of calls in the last run, next to the recorded ones, by kind of call. */
+/* Durations of calls in the last run and in the recording, by kind of call. */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_run_call_times(const struct kwhy_replay_run *run,
 	struct kwhy_replay_call_times out[KWHY_REPLAY_CALL_COUNT], struct kwhy_error *error);
 
 /*
- * Number of graph launches whose graphs this GPU's driver rejected, so that their work is launched piece by
- * piece.
+ * Number of graph launches whose graphs the driver rejected, so that their work is launched piece by piece.
  */
 uint64_t kwhy_replay_run_loose_graphs(const struct kwhy_replay_run *run);
 

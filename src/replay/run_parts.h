@@ -25,7 +25,7 @@ struct kwhy_replay_run {
 	int64_t start_mono_ns;
 	atomic_bool *mark_is_set; /* [marks] whether the event was recorded in this run */
 	_Atomic int64_t *done_ns; /* [ops] time at which the op ended; 0: it has not ended */
-	int64_t *took_ns;	  /* [ops] time that the calls which issued the op's work took */
+	int64_t *took_ns;	  /* [ops] total duration of the calls that issued the op's work */
 	atomic_bool has_failed;
 };
 
@@ -34,7 +34,7 @@ struct kwhy_replay_worker {
 	const struct kwhy_replay_thread *thread;
 	pthread_t id;
 	int64_t due_ns;	 /* scheduled end of the thread's last call */
-	int64_t late_ns; /* delay of the schedule in this run; waits for the device add nothing to it */
+	int64_t late_ns; /* delay of the schedule in this run, to which waits for the device add nothing */
 	enum kwhy_status status;
 	struct kwhy_error error;
 };

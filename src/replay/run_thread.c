@@ -8,13 +8,15 @@
 #include <time.h>
 
 enum {
-	NAP_NS = 2000000,	/* ns; a thread sleeps in longer waits, except for their end */
-	NAP_MAX_NS = 100000000, /* ns; longest sleep, after which the thread checks for an interrupt */
-	NAP_LATE_NS = 1000000,	/* ns; largest time by which a sleeping thread may wake late */
-	YIELD_NS = 20000,	/* ns; in longer waits a thread yields its processor to other threads */
+	NAP_NS = 2000000, /* in ns: a thread sleeps in waits longer than this, except for the end of the wait
+			   */
+	NAP_MAX_NS = 100000000, /* in ns: longest sleep, after which the thread checks for an interrupt */
+	NAP_LATE_NS = 1000000,	/* in ns: largest time by which a sleeping thread may wake up late */
+	YIELD_NS =
+		20000, /* in ns: in waits longer than this a thread yields its processor to other threads */
 	/* iterations of a wait for another thread after which the processor is yielded */
 	SPINS = 1000,
-	DEBT_MAX_NS = 100000 /* ns; largest delay of the schedule that a thread still catches up */
+	DEBT_MAX_NS = 100000 /* in ns: largest delay of the schedule that a thread still catches up with */
 };
 
 static void relax(void)
@@ -49,8 +51,8 @@ static void wait_until(const struct kwhy_replay_run *run, int64_t mono_ns)
 }
 
 /*
- * Waits for another thread for one iteration. That thread may need this processor, so it is yielded now and
- * then.
+ * Waits for another thread for one iteration. The processor is yielded regularly, because that thread may
+ * need it.
  */
 static void wait_turn(uint32_t *turns)
 {
@@ -151,8 +153,8 @@ static enum kwhy_status follow_others(
 }
 
 /*
- * Records the events after a piece of work: the one that waits for this work need, and that of the stream's
- * end.
+ * Records the events after a piece of work: the event for those that wait for this work, and the event at the
+ * stream's end.
  */
 static enum kwhy_status mark_end(struct kwhy_replay_run *run, uint32_t at, struct kwhy_error *error)
 {
@@ -185,8 +187,8 @@ static enum kwhy_status mark_start(
 }
 
 /*
- * Issues the work of an op piece by piece. Sets took_ns[at] to the time of the calls themselves, which leaves
- * out waits for other threads and the replay's own events.
+ * Issues the work of an op piece by piece. Sets took_ns[at] to the duration of the calls themselves, without
+ * waits for other threads and without the replay's own events.
  */
 static enum kwhy_status issue_pieces(struct kwhy_replay_run *run, uint32_t at, struct kwhy_error *error)
 {
@@ -237,8 +239,8 @@ static struct kwhy_replay_overhead overhead_of(const struct kwhy_replay_worker *
 }
 
 /*
- * Whether a call takes the time that it takes on this machine. Where the recording has no call of its kind,
- * it takes the projected time.
+ * Whether a call takes as long as it takes on this machine. If the recording has no call of its kind, it
+ * takes the projected time.
  */
 static bool is_timed(const struct kwhy_replay_run *run, const struct kwhy_replay_op *op)
 {
@@ -266,7 +268,7 @@ static void wait_for_issue(const struct kwhy_replay_worker *worker, const struct
 
 	if (op->graph != KWHY_NONE)
 		later_ns -= runner->latencies->graph_ns - runner->latencies->kernel_ns;
-	/* Work of a graph reaches the device only when the launch of all of it is prepared. */
+	/* Work of a graph reaches the device only when the whole launch has been prepared. */
 	if (timed && op->graph != KWHY_NONE)
 		later_ns = (double)most_ns;
 	if (op->wait != op->work && later_ns > (double)most_ns)
@@ -293,7 +295,8 @@ static enum kwhy_status issue_all(struct kwhy_replay_worker *worker, uint32_t at
 }
 
 /*
- * Whether the call has waited by issuing its work: the work is a copy that ends before its call returns.
+ * Whether issuing the work has already waited for it, because the work is a copy that ends before its call
+ * returns.
  */
 static bool has_waited(
 	const struct kwhy_gpu *gpu, const struct kwhy_replay_op *op, const struct kwhy_replay_work *work)
@@ -320,8 +323,8 @@ static enum kwhy_status wait_for_device(
 }
 
 /*
- * Time at which a wait should return: as long after the end of the work as recorded. If that time has passed,
- * the pauses after the wait shrink.
+ * Time at which a wait should return: as long after the end of the work as recorded. If that time has already
+ * passed, the pauses after the wait are shortened.
  */
 static int64_t returned_ns(const struct kwhy_replay_worker *worker, const struct kwhy_replay_op *op)
 {
@@ -392,7 +395,7 @@ void *kwhy_replay_work_off(void *context)
 	worker->status = gpu->ops->enter(gpu, &worker->error);
 	for (uint32_t i = 0; !worker->status && i < thread->op_count; i++)
 		worker->status = call(worker, thread->op + i, &worker->error);
-	/* A thread that stopped because another one failed reports no error of its own. */
+	/* A thread that stopped because another thread failed reports no error of its own. */
 	if (worker->status && atomic_exchange(&run->has_failed, true))
 		worker->status = KWHY_OK;
 	return NULL;

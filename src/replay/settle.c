@@ -16,7 +16,7 @@ enum { RUNS = 4, WINDOWS = 6, RUNS_MEANT = 3 };
 struct settling {
 	struct kwhy_replay_case *replay_case;
 	/*
-	 * ns; correction that each wait would have needed in the last runs, which includes the correction
+	 * corrections in ns that the waits of the last runs would have needed, each including the correction
 	 * with which the run was made
 	 */
 	double needed_ns[RUNS_MEANT];
@@ -34,10 +34,10 @@ static void note_step(struct settling *settling, const struct kwhy_replay_step *
 /* --- Time --- */
 
 /*
- * Updates the correction of waits. The overheads of calls and work on this machine are measured one by one,
- * and in a run they add up to something else. The time by which a run is too long is divided by its number of
- * waits and subtracted from each wait of later runs. The median over the last three runs is used, since
- * something unrelated to waits may delay one of them.
+ * Updates the correction of waits. The overheads of calls and work on this machine were measured singly; in a
+ * run their sum is different. The time by which a run is too long is divided by its number of waits and
+ * subtracted from each wait of later runs. The median over the last three runs is used, because something
+ * unrelated to waits may delay one of them.
  */
 static void learn_wait(struct settling *settling, double span_s)
 {
@@ -79,7 +79,7 @@ static enum kwhy_status settle_time(struct settling *settling, struct kwhy_error
 
 /* --- Energy above idle --- */
 
-/* Measures the energy of one run above idle: runs a window with the current corrections. */
+/* Measures the energy of one run above idle in a window with the current corrections. */
 static enum kwhy_status measure_net(struct settling *settling, double *out_j, struct kwhy_error *error)
 {
 	struct kwhy_replay_case *replay_case = settling->replay_case;
@@ -112,8 +112,8 @@ static enum kwhy_status use_factor(
 }
 
 /*
- * Whether all proxy kernels are already at the power limit on the side where energy is missing or in excess,
- * so that no other factor brings the energy closer.
+ * Whether all proxy kernels are already at the limit of their power on the side to which the energy should
+ * change, so that no other factor helps.
  */
 static bool is_at_end(
 	struct kwhy_replay_case *replay_case, const struct kwhy_replay_attempt *last, double wanted_j)
@@ -127,7 +127,10 @@ static bool is_at_end(
 	return true;
 }
 
-/* Settles the work factor. The factor whose energy came closest to the recorded one is used. */
+/*
+ * Settles the work factor. Of all attempts, the factor whose energy was closest to the recorded energy is
+ * used.
+ */
 static enum kwhy_status settle_work(struct settling *settling, double wanted_j, struct kwhy_error *error)
 {
 	struct kwhy_replay_case *replay_case = settling->replay_case;

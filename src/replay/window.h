@@ -8,19 +8,19 @@
 /* Consecutive runs whose energy is measured in one window. */
 struct kwhy_replay_window {
 	char name[32];
-	double seconds; /* least length, s; at least one run is made even if it is longer */
+	double seconds; /* minimum length in s; at least one run is made, even if it is longer */
 	size_t runs;
 	struct kwhy_replay_span sum;
-	struct kwhy_replay_span spans[KWHY_REPLAY_RUNS_KEPT]; /* spans of the first runs */
+	struct kwhy_replay_span spans[KWHY_REPLAY_RUNS_KEPT]; /* durations of the first runs */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_replay_window_run(struct kwhy_device_energy *energy,
 	struct kwhy_replay_run *run, struct kwhy_replay_window *window, struct kwhy_error *error);
 
 /*
- * Results of a window, after kwhy_device_energy_read(). `gross` is the energy of one run without the pauses
- * between runs, which are taken at the idle level. `net` is the energy of one run above idle, and `idle_w`
- * the idle level. NAN: unknown.
+ * Results of a window, after kwhy_device_energy_read(). `gross` is the energy of one run; the pauses between
+ * runs are subtracted at the idle level. `net` is the energy of one run above idle, and `idle_w` the idle
+ * level. NAN: unknown.
  */
 struct kwhy_replay_joules {
 	struct kwhy_joules gross, net;

@@ -3,8 +3,8 @@
  * Proxy kernels, which take a given time and draw more or less power during it. `ticks` is the length of a
  * kernel: with `by_time` in nanoseconds of the device's global timer, whose rate is constant, else in cycles
  * of each multiprocessor's clock, which has finer steps. `busy` is the share of the multiprocessors that
- * work, in units of 1/1024; blocks on the others wait. `sink` is never written; it keeps the compiler from
- * removing the work.
+ * work, in units of 1/1024; blocks on the other multiprocessors wait. `sink` is never written; it keeps the
+ * compiler from removing the work.
  */
 typedef unsigned long long u64;
 typedef unsigned int u32;
@@ -12,7 +12,7 @@ typedef unsigned int u32;
 #define KERNEL extern "C" __global__ __launch_bounds__(1024, 2)
 #define ARGUMENTS u64 ticks, u32 by_time, u32 busy, float *sink, const uint4 *from, uint4 *to, u64 words
 
-/* loads that a thread has in flight at the same time */
+/* number of loads that a thread has in flight at the same time */
 #define COPIES 4
 /* A waiting block sleeps while more than this many ticks remain. */
 #define NAP 4096
@@ -57,8 +57,8 @@ __device__ static u32 mix(u32 x)
 }
 
 /*
- * Whether the blocks of this multiprocessor work, which they do for all of the kernel's time. (A kernel of a
- * few microseconds is too short to alternate between work and rest.) Multiples of the golden ratio spread the
+ * Whether the blocks of this multiprocessor work. They then work for the whole kernel, because a kernel of a
+ * few microseconds is too short to alternate between work and rest. Multiples of the golden ratio spread the
  * working multiprocessors evenly over their numbers.
  */
 __device__ static bool works(u32 busy)
@@ -74,8 +74,8 @@ __device__ static bool works(u32 busy)
 }
 
 /*
- * Waits for the ticks. One thread reads the clock and the others sleep at the barrier, since a block whose
- * threads all read it would draw as much as a busy kernel.
+ * Waits for `ticks` ticks. One thread reads the clock and the others sleep at the barrier; if all threads of
+ * a block read it, the block would draw as much power as a working one.
  */
 __device__ static void wait(u64 ticks, u32 by_time)
 {
@@ -98,7 +98,8 @@ KERNEL void kwhy_proxy_wait(ARGUMENTS)
 }
 
 /*
- * Multiplies and adds floats for the ticks. The values rotate on circles, so they neither grow nor converge.
+ * Multiplies and adds floats for `ticks` ticks. The values rotate on circles, so they neither grow nor
+ * converge.
  */
 __device__ static void turn(u64 ticks, u32 by_time, float *sink)
 {
@@ -132,8 +133,8 @@ KERNEL void kwhy_proxy_fma(ARGUMENTS)
 }
 
 /*
- * Copies words of device memory for the ticks. Successive words of a thread are as far apart as the grid has
- * threads, which are fewer than the words.
+ * Copies words of device memory for `ticks` ticks. Successive words of a thread are as far apart as the grid
+ * has threads, which are fewer than the words.
  */
 __device__ static void copy(u64 ticks, u32 by_time, const uint4 *from, uint4 *to, u64 words)
 {
@@ -171,8 +172,8 @@ KERNEL void kwhy_proxy_memory(ARGUMENTS)
 
 #if __CUDA_ARCH__ >= 800
 /*
- * Sums products of 16 x 16 and 16 x 8 matrices on tensor cores for the ticks. Elements have random signs and
- * absolute values from 0.5 to 2.
+ * Sums products of 16 x 16 and 16 x 8 matrices on tensor cores for `ticks` ticks. Elements have random signs
+ * and absolute values from 0.5 to 2.
  */
 __device__ static void multiply(u64 ticks, u32 by_time, float *sink)
 {
@@ -204,7 +205,7 @@ __device__ static void multiply(u64 ticks, u32 by_time, float *sink)
 #endif
 
 /*
- * Multiplies small matrices where all warps of the block are complete; otherwise does the same as
+ * Multiplies small matrices if all warps of the block are complete; otherwise does the same as
  * kwhy_proxy_fma.
  */
 KERNEL void kwhy_proxy_matrix(ARGUMENTS)
