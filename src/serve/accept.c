@@ -16,7 +16,7 @@ struct range {
 };
 
 /*
- * The weight q of an item in thousandths, as RFC 9110 allows three decimals; 1000 where the item states none.
+ * The weight q of an item in thousandths, because RFC 9110 allows three decimals; 1000: the item states none.
  */
 static int weight_of(struct range range)
 {
@@ -84,13 +84,13 @@ bool kwhy_accept_token(const char *authorization, const char *token)
 	return differs == 0;
 }
 
-/* Whether nothing or a port follows the host. */
+/* Whether the text after the host is empty or a port. */
 static bool is_port(const char *text)
 {
 	return !*text || (*text == ':' && text[1 + strspn(text + 1, "0123456789")] == '\0');
 }
 
-/* The host of "host:port", without the brackets of an IPv6 address; of no length: it is malformed. */
+/* The host in "host:port", without the brackets of an IPv6 address; empty: the text is malformed. */
 static struct range host_of(const char *text)
 {
 	const bool is_bracketed = *text == '[';

@@ -15,12 +15,12 @@ union kwhy_address {
 
 /*
  * Parses "127.0.0.1:9835", "localhost:9835" or "[::1]:9835". ":9835" and "[::]:9835" stand for every address
- * of the machine, those of IPv6 too where the system supports it. KWHY_E_USAGE: the text is no address.
+ * of the machine, including IPv6 addresses if the system supports IPv6. KWHY_E_USAGE: the text is no address.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_address_read(
 	const char *text, union kwhy_address *out, struct kwhy_error *error);
 
-/* True when only programs of this machine reach the address. */
+/* Whether only programs on this machine can reach the address. */
 bool kwhy_address_is_loopback(const union kwhy_address *address);
 
 #define KWHY_ADDRESS_BYTES 64

@@ -8,20 +8,20 @@
 
 /*
  * The connections of a server, limited in time and number so that slow clients do not keep others out. A
- * connection over a limit is shut down; the library that owns its socket then reads an end of data and closes
- * it. Only one thread may use it. Zero-initialise.
+ * connection that exceeds a limit is shut down; the library that owns its socket then reads the end of the
+ * data and closes the socket. Only one thread may use it. Zero-initialise.
  */
 
 #define KWHY_CONNECTIONS_MAX 64
 /*
- * KWHY_CONNECTIONS_CROWD: number of connections beyond which the one that has waited longest is shut down.
- * The table has more entries than that for connections that arrive before their owner has closed the old
- * ones; libmicrohttpd accepts about ten in a row.
+ * KWHY_CONNECTIONS_CROWD: if there are more connections than this, the one that has waited longest is shut
+ * down. The table has more entries, because new connections arrive before the library has closed old ones;
+ * libmicrohttpd accepts about ten in a row.
  */
 #define KWHY_CONNECTIONS_CROWD 40
 /*
  * Longest time from the start of a connection, or from the end of its last answer, to the end of its next
- * answer, however slowly bytes arrive.
+ * answer, even if bytes keep arriving.
  */
 #define KWHY_CONNECTIONS_DEADLINE_NS INT64_C(10000000000)
 

@@ -19,9 +19,10 @@ const char *kwhy_exposition_content_type(enum kwhy_exposition_form form);
 enum kwhy_family_kind { KWHY_FAMILY_GAUGE, KWHY_FAMILY_COUNTER, KWHY_FAMILY_INFO };
 
 struct kwhy_family {
-	const char *name; /* name without _total and _info, which `kind` adds; it ends in `unit` */
+	const char *name; /* name without the endings _total and _info, which follow from `kind`; it ends in
+			     `unit` */
 	enum kwhy_family_kind kind;
-	const char *unit; /* base unit in plural: "joules"; "": no unit */
+	const char *unit; /* base unit in the plural, such as "joules"; "": no unit */
 	const char *help; /* description for users, one sentence */
 };
 
@@ -35,7 +36,7 @@ struct kwhy_label {
 	const char *name, *value; /* value NULL: the label is left out */
 };
 
-enum { KWHY_LABELS_MAX = 8 }; /* number of entries of a list of labels, its NULL at the end included */
+enum { KWHY_LABELS_MAX = 8 }; /* number of entries of a list of labels, including the NULL at its end */
 
 /* Writes one sample. `labels` end with a NULL name. A `value` of NAN is unknown and is not written. */
 void kwhy_exposition_add(struct kwhy_exposition *exposition, const struct kwhy_family *family,

@@ -306,8 +306,8 @@ static void write_sources(struct kwhy_exposition *to, const struct kwhy_live_sna
 }
 
 /*
- * Whether an earlier absent source has the same text. Several devices may report one text, but a series must
- * be unique.
+ * Whether an earlier absent source has the same text. Several devices may report the same text, but a time
+ * series must be unique.
  */
 static bool is_repeated(const struct kwhy_live_snapshot *snapshot, size_t at)
 {

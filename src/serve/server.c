@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 /*
- * Memory for a request in bytes, far more than scrapers need. libmicrohttpd refuses larger requests with
- * status 414 or 431.
+ * Memory for a request in bytes, which is far more than scrapers need. libmicrohttpd refuses larger requests
+ * with status 414 or 431.
  */
 enum { REQUEST_BYTES_MAX = 32768, OPTIONS = 10 };
 
@@ -182,7 +182,7 @@ static void note_answered(void *context, struct MHD_Connection *connection, void
 		kwhy_connections_renew(info->socket_context, kwhy_clock_mono_ns());
 }
 
-/* In the words of GnuTLS; older versions of TLS have known weaknesses. */
+/* In GnuTLS's priority syntax; TLS versions before these have known weaknesses. */
 static const char tls_versions[] = "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
 
 static enum kwhy_status start(struct kwhy_server *server, int listener, struct kwhy_error *error)
@@ -205,7 +205,7 @@ static enum kwhy_status start(struct kwhy_server *server, int listener, struct k
 		options[7] = (struct MHD_OptionItem){
 			MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)server->request.key_pem};
 		options[8] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0,
-			(void *)(uintptr_t)tls_versions}; /* names of GnuTLS */
+			(void *)(uintptr_t)tls_versions}; /* priority string of GnuTLS */
 		options[9] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
 	}
 	server->daemon = MHD_start_daemon(

@@ -18,8 +18,9 @@ struct kwhy_server;
 struct kwhy_server_request {
 	union kwhy_address address;
 	const char *token;  /* token that every request must have; NULL: no token */
-	const char *listen; /* text from which `address` was read; a Host header may name its host */
-	bool any_host;	    /* accept any Host header; a token implies it */
+	const char *listen; /* the text from which `address` was parsed; a Host header may contain its host
+			       name */
+	bool any_host;	    /* accept any Host header; this is implied if there is a token */
 	const char *cert_pem, *key_pem; /* PEM text of certificate and key for HTTPS; set both or neither */
 	/* Write the present metrics and the HTML page into `out`. Both are called by kwhy_server_run(). */
 	void (*write_metrics)(void *context, enum kwhy_exposition_form form, struct kwhy_text *out);
@@ -36,7 +37,9 @@ void kwhy_server_close(struct kwhy_server *server);
 union kwhy_address kwhy_server_address(const struct kwhy_server *server);
 
 int kwhy_server_fd(const struct kwhy_server *server);
-/* Milliseconds until kwhy_server_run() has work that its descriptor does not signal; at most `most_ms`. */
+/*
+ * Milliseconds until kwhy_server_run() has work that its descriptor does not signal, but at most `most_ms`.
+ */
 int kwhy_server_wait_ms(const struct kwhy_server *server, int most_ms);
 void kwhy_server_run(struct kwhy_server *server);
 
