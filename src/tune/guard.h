@@ -7,7 +7,7 @@
 /*
  * A separate process that restores a device's setting if kwhy ends without having restored it, because it was
  * killed or has crashed. The guard waits until kwhy's end of a pipe closes; signals of a terminal do not
- * reach it. It is killed with kwhy by what kills all processes, such as stopping a container.
+ * reach it. It does not help if all processes are killed, for example when a container is stopped.
  */
 struct kwhy_tune_guard {
 	int pipe; /* write end of the pipe; -1: closed */
@@ -19,7 +19,7 @@ struct kwhy_tune_guard {
 KWHY_MUST_USE enum kwhy_status kwhy_tune_guard_open(struct kwhy_tune_guard *guard, struct kwhy_error *error);
 
 /*
- * Gives the guard the order that it carries out if this process ends. Call it before the first change of a
+ * Gives the guard an order that it carries out if this process ends. Call it before the first change of a
  * setting.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_tune_guard_arm(

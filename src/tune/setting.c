@@ -129,7 +129,8 @@ enum kwhy_status kwhy_tune_setting_set(
 			setting->least, setting->most, setting->order.kind == KWHY_TUNE_CAP ? "mW" : "MHz",
 			value);
 	/*
-	 * A refused call counts as a change, because the driver may have changed something before it refused.
+	 * A refused call also counts as a change, because the driver may have changed something before it
+	 * refused.
 	 */
 	setting->is_changed = true;
 	result = apply(&setting->nvml, setting->device, setting->order.kind, value);

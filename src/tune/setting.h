@@ -8,17 +8,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A device setting of which several values are tried. */
+/* A device setting that is varied. */
 enum kwhy_tune_kind {
-	KWHY_TUNE_CAP,	/* power limit, mW */
-	KWHY_TUNE_CLOCK /* locked graphics clock, MHz */
+	KWHY_TUNE_CAP,	/* power limit, in mW */
+	KWHY_TUNE_CLOCK /* locked graphics clock, in MHz */
 };
 
 /* How to restore a device. The driver does not report a lock of the clocks, so clocks are always unlocked. */
 struct kwhy_tune_order {
 	enum kwhy_tune_kind kind;
 	unsigned limit_mw;		 /* power limit before the first change */
-	char uuid[KWHY_NVML_TEXT_BYTES]; /* identifies the device, because its number may change */
+	char uuid[KWHY_NVML_TEXT_BYTES]; /* UUID of the device, because its number may change */
 };
 
 /* A device whose setting may be changed. Only one thread at a time may use it. */
@@ -33,8 +33,8 @@ struct kwhy_tune_setting {
 
 /*
  * Opens NVML and reads the present setting of device number `index`; changes nothing. KWHY_E_UNSUPPORTED: the
- * device lacks the setting, is divided (MIG), or does not report the processes that use it. KWHY_E_INPUT: the
- * device does not exist, or other processes compute on it.
+ * device lacks the setting, is divided into MIG instances, or does not report the processes that use it.
+ * KWHY_E_INPUT: the device does not exist, or other processes compute on it.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_tune_setting_open(struct kwhy_tune_setting *setting,
 	enum kwhy_tune_kind kind, unsigned index, struct kwhy_error *error);
