@@ -32,7 +32,7 @@ struct kwhy_cell {
  */
 struct kwhy_screen {
 	size_t columns;
-	bool ascii; /* characters outside ASCII become "?", a micro sign "u" */
+	bool ascii; /* characters that are not ASCII are shown as "?", and a micro sign as "u" */
 	size_t lines, capacity;
 	struct kwhy_cell *cells;
 	bool failed;

@@ -29,7 +29,8 @@ static void choose_styles(struct kwhy_terminal *terminal, bool color)
 	bool paints = color && has_colors() && start_color() == OK && use_default_colors() == OK;
 
 	for (int s = 0; s < KWHY_STYLE_COUNT; s++) {
-		short pair = (short)(s + 1); /* colour pairs count from 1; pair 0 is the terminal's default */
+		short pair = (short)(s +
+			1); /* ncurses numbers colour pairs from 1; pair 0 is the terminal's default */
 
 		terminal->attributes[s] = rows[s].attribute;
 		if (paints && rows[s].color >= 0 && init_pair(pair, rows[s].color, -1) == OK)

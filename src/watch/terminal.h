@@ -8,7 +8,10 @@
 /* The whole terminal, which ncurses draws. At most one exists, and only one thread may use it. */
 struct kwhy_terminal;
 
-/* Call it after kwhy_terminal_kind_check(). KWHY_E_UNSUPPORTED: this terminal cannot be prepared. */
+/*
+ * Opens the terminal. Call it after kwhy_terminal_kind_check(). KWHY_E_UNSUPPORTED: this terminal cannot be
+ * prepared.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_terminal_open(
 	bool color, struct kwhy_terminal **out, struct kwhy_error *error);
 /* Restores the terminal. NULL: does nothing. */
@@ -34,7 +37,7 @@ enum kwhy_key {
 	KWHY_KEY_RESIZE
 };
 
-/* The next key that was pressed; it does not wait for one. */
+/* Returns the next pressed key; it does not wait for one. */
 enum kwhy_key kwhy_terminal_key(struct kwhy_terminal *terminal);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <term.h> /* defines macros with short common names, so no other file includes it */
+#include <term.h> /* this header defines macros with short common names, so no other file includes it */
 #include <unistd.h>
 
 /*

@@ -17,7 +17,7 @@ enum {
 	JOULES_END = 71,
 	WATTHOURS_END = 80,
 	INDENT = 2,
-	REMARK = 27, /* column where the remark next to the power curve starts */
+	REMARK = 27, /* column at which the remark next to the power curve starts */
 	WORDS = 128
 };
 
@@ -201,7 +201,7 @@ static double highest(const struct kwhy_live_metered *metered, size_t first)
 	return most;
 }
 
-/* Character whose height, one of eight, shows the power of a step. A step without readings is blank. */
+/* Character that shows the power of a step by its height, one of eight. A step without readings is blank. */
 static uint32_t curve_code(const struct kwhy_screen *screen, double share)
 {
 	static const char ascii[] = "_.-:=+*#";
@@ -213,7 +213,7 @@ static uint32_t curve_code(const struct kwhy_screen *screen, double share)
 	return screen->ascii ? (uint32_t)ascii[level] : 0x2581 + (uint32_t)level;
 }
 
-/* Names the throttle reasons that cost performance; the driver's reason "idle" does not. */
+/* Writes the throttle reasons that reduce performance; the driver's reason "idle" does not. */
 static bool throttle_words(const struct kwhy_live_device *device, char out[WORDS])
 {
 	const struct kwhy_live_value *reasons = &device->gauges[KWHY_GAUGE_THROTTLE_REASONS];
@@ -233,7 +233,7 @@ static bool throttle_words(const struct kwhy_live_device *device, char out[WORDS
 	return length > 0;
 }
 
-/* Remark next to a power curve of `steps` steps; `out` may stay empty. */
+/* Writes the remark next to a power curve of `steps` steps to `out`, which may stay empty. */
 static enum kwhy_style remark_of(
 	const struct kwhy_live_device *device, double most_w, size_t steps, char out[WORDS])
 {
@@ -258,8 +258,8 @@ static size_t smaller(size_t a, size_t b)
 }
 
 /*
- * Draws means of half seconds, the newest at the right, from 0 to the highest mean. A long remark shortens
- * the curve.
+ * Draws the mean powers of half seconds, from 0 to the highest mean, with the newest at the right. A long
+ * remark shortens the curve.
  */
 static void draw_curve(struct drawing *drawing, const struct kwhy_live_device *device)
 {
@@ -402,12 +402,12 @@ static void draw_title(struct drawing *drawing)
 }
 
 /*
- * Time after the start in which the sampler searches for the energy counters' updates. Its cost during the
- * search does not show its later cost.
+ * Time after the start in which the sampler searches for the updates of energy counters. The cost in this
+ * time is not typical.
  */
 #define COST_FIRST_NS INT64_C(10000000000)
 
-/* Adds a text on the cost of reading the meters; parts that do not fit are left out. */
+/* Adds a text about the cost of reading the meters; parts that do not fit are left out. */
 static void add_reading_cost(const struct drawing *drawing, char *text, size_t text_bytes)
 {
 	const struct kwhy_live_cost *cost = &drawing->snapshot->cost;
@@ -439,7 +439,7 @@ static void draw_cost(struct drawing *drawing)
 	kwhy_screen_put(drawing->screen, 0, lost ? KWHY_STYLE_WARNING : KWHY_STYLE_QUIET, text);
 }
 
-/* Bytes of the first line of a sentence that is broken between words to fit the screen. */
+/* Number of bytes in the first line of a sentence that is broken between words to fit the screen. */
 static size_t line_length(const char *text, size_t columns)
 {
 	size_t length = strlen(text), most = smaller(columns, WORDS * 2 - 1), cut = most;
