@@ -2,8 +2,8 @@
 #include "transfer/choice.h"
 
 /*
- * Whether the slot can be sent as a batch. The copies of a batch have no defined order, so pieces must not
- * overlap.
+ * Whether the slot can be sent as a batch of copies. The copies of a batch may run in any order, so pieces
+ * must not overlap.
  */
 static bool can_batch(const struct kwhy_transfer_case *at_hand)
 {

@@ -5,28 +5,31 @@
 #include "kwhy/transfer.h"
 #include "transfer/slot.h"
 
-/* Chooses the method by which a slot is transferred. Pure. */
+/*
+ * Chooses the method by which a slot is transferred. Pure. A slot is a piece of page-locked memory in which
+ * pieces of data are gathered before they are sent.
+ */
 
 enum kwhy_transfer_method {
 	KWHY_TRANSFER_METHOD_PLAIN, /* a single copy, for a slot with one piece */
 	KWHY_TRANSFER_METHOD_PACKED,
 	KWHY_TRANSFER_METHOD_MAPPED,
 	KWHY_TRANSFER_METHOD_BATCH,
-	/* the kernel's argument holds the list and its data, or for gets the list alone */
+	/* list and data are the argument of a kernel; for gets only the list is */
 	KWHY_TRANSFER_METHOD_INLINE,
 	KWHY_TRANSFER_METHOD_COUNT
 };
 
 struct kwhy_transfer_case {
 	enum kwhy_transfer_operation direction;
-	int wanted; /* method that the options ask for: KWHY_TRANSFER_CHOOSE and so on */
+	int wanted; /* method that the options request: KWHY_TRANSFER_CHOOSE or another one */
 	bool has_batch, overlapping;
 	uint32_t count;
 	uint64_t bytes, staged;
 	uint64_t inlined,
 		/*
-		 * bytes that an inline argument would have, and the most that it can have; 0: inline is not
-		 * possible
+		 * inlined: size in bytes of the kernel's argument; inlined_most: its limit, 0: the method is
+		 * not possible
 		 */
 		inlined_most;
 };

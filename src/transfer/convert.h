@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether the format exists and, if it is an integer format, the scale is usable. */
+/* Whether the format exists and, for an integer format, the scale is valid. */
 bool kwhy_transfer_can_convert(int format, float scale);
 
 /* Gets the factor that values are multiplied by before rounding. */

@@ -99,8 +99,9 @@ void kwhy_transfer_message(struct kwhy_transfer *transfer, char *message, size_t
 }
 
 /*
- * Copies the options from the caller's struct, which may be older or newer than ours and says its size. A
- * size that covers only the size field itself is refused: callers get it from sizeof of a pointer.
+ * Copies the options from the caller's struct, which may be older or newer than this version's and states its
+ * size. A size that is only that of a pointer is refused, because the caller then passed sizeof of a pointer
+ * by mistake.
  */
 static enum kwhy_status take_options(struct kwhy_transfer_options *out,
 	const struct kwhy_transfer_options *options, struct kwhy_error *error)
@@ -148,8 +149,8 @@ static enum kwhy_status check_options(const struct kwhy_transfer_options *option
 }
 
 /*
- * Whether kernels can read their argument by its address, as inline sending needs. It is unknown whether
- * AMD's GPUs accept an argument of 4 KiB.
+ * Whether kernels can read their argument by its address, which the inline method needs. For AMD's GPUs it is
+ * unknown whether they accept an argument of 4 KiB.
  */
 static bool takes_packets(const struct kwhy_transfer *transfer)
 {
@@ -294,7 +295,7 @@ void kwhy_transfer_close(struct kwhy_transfer *transfer)
 		(void)kwhy_transfer_reach(transfer, UINT64_MAX);
 		kwhy_transfer_end(transfer);
 	}
-	/* also if the engine has failed: the device may still be at work */
+	/* also called if the engine has failed, because the device may still be working */
 	(void)transfer->ops->enter(transfer->gpu, &transfer->error);
 	(void)transfer->ops->synchronize(transfer->gpu, transfer->stream, &transfer->error);
 	destroy(transfer);

@@ -26,12 +26,12 @@
 struct kwhy_transfer_node_ring {
 	struct kwhy_transfer_slot *slots;
 	uint32_t at;
-	uint32_t under_way; /* number of slots before `at` that were sent and not yet reclaimed */
+	uint32_t under_way; /* number of slots before `at` that were sent and have not been reclaimed yet */
 };
 
 /*
  * The slots of one direction: a ring on each NUMA node. Only one slot is open at a time, and threads of all
- * nodes fill it, so that pieces keep their order. The slot is on the node of the thread that opened it.
+ * nodes fill it, so that pieces keep their order. It is on the node of the thread that opened it.
  */
 struct kwhy_transfer_ring {
 	enum kwhy_transfer_operation direction;
@@ -43,16 +43,16 @@ struct kwhy_transfer_ring {
 
 /* State of one call that moves pieces. */
 struct kwhy_transfer_call {
-	unsigned cancels; /* how often transfers had been cancelled when the call began */
-	/* index of the ring on the thread's node; KWHY_TRANSFER_NO_HOME: not determined yet */
+	unsigned cancels; /* number of cancellations of transfers when the call began */
+	/* index of the ring on the node of the calling thread; KWHY_TRANSFER_NO_HOME: not determined yet */
 	uint32_t home;
 };
 
 #define KWHY_TRANSFER_NO_HOME UINT32_MAX
 
 /*
- * Number of the latest tickets that the engine remembers. A wait for an older ticket waits for the oldest
- * remembered one.
+ * A flush returns a ticket. The engine remembers this many of the latest tickets; a wait for an older ticket
+ * waits for the oldest remembered one.
  */
 enum { KWHY_TRANSFER_TICKETS_KEPT = 256 };
 
@@ -63,13 +63,14 @@ struct kwhy_transfer {
 	const struct kwhy_gpu_ops *ops;
 	struct kwhy_gpu_module *module;
 	const struct kwhy_gpu_kernel *move, *move_in_order;
-	/* kernels whose argument is the list; NULL: this device cannot run them */
+	/* kernels that get list and data as their argument; NULL: this device cannot run them */
 	const struct kwhy_gpu_kernel *move_packet, *move_short_packet;
 	const struct kwhy_gpu_kernel *call; /* calls a C function; on the host back end only */
 	struct kwhy_gpu_stream *stream;
-	bool made_stream;		      /* whether the engine made the stream and frees it */
-	bool has_batch;			      /* whether the stream supports batched copies */
-	struct kwhy_transfer_options options; /* with defaults filled in: 0 has its literal meaning */
+	bool made_stream; /* whether the engine made the stream and frees it */
+	bool has_batch;	  /* whether the stream supports batched copies */
+	struct kwhy_transfer_options
+		options; /* the options with defaults filled in: here 0 does not mean a default */
 	struct kwhy_transfer_nodes nodes; /* the nodes that have rings; the first is nearest to the device */
 
 	struct kwhy_transfer_lock lock;			     /* protects all fields below, up to `error` */
@@ -81,15 +82,15 @@ struct kwhy_transfer {
 	struct kwhy_transfer_extent *extents; /* space for searching overlaps in one slot */
 	struct kwhy_transfer_memory *memory;
 	struct kwhy_transfer_counts counts;
-	struct kwhy_gpu_host mark;	    /* memory of the mark; see mark.h */
-	uint64_t arrived;		    /* device address of the count of blocks that have ended */
-	struct kwhy_transfer_packet packet; /* argument of the next launch that sends inline */
-	uint64_t flushed;		    /* number of tickets given out so far */
+	struct kwhy_gpu_host mark; /* memory of the mark, which shows how far the stream has come (mark.h) */
+	uint64_t arrived;	   /* device address of the counter of blocks that have ended */
+	struct kwhy_transfer_packet packet; /* argument of the next launch by the inline method */
+	uint64_t flushed;		    /* number of tickets issued so far */
 	/* number of slots sent so far, and number of the last slot that is known to have run */
 	uint64_t sent, reached;
-	/* by ticket modulo the array's size: how many slots had been sent when the ticket was given out */
+	/* by ticket modulo the array's size: number of slots that had been sent when the ticket was issued */
 	uint64_t sent_by[KWHY_TRANSFER_TICKETS_KEPT];
-	/* KWHY_TRANSFER_E_DEVICE for good, once a driver call has failed; 0: none has failed */
+	/* KWHY_TRANSFER_E_DEVICE permanently, once a driver call has failed; 0: none has failed */
 	int failed;
 	struct kwhy_error error;
 
@@ -106,8 +107,8 @@ int kwhy_transfer_fail(struct kwhy_transfer *transfer, int code, const char *for
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * Takes the status of a driver call, whose message is in transfer->error. A failed call makes the engine fail
- * for good. Returns KWHY_TRANSFER_OK, or KWHY_TRANSFER_E_DEVICE once the engine has failed.
+ * Takes the status of a driver call, whose message is in transfer->error. After a failed call the engine
+ * stays failed. Returns KWHY_TRANSFER_OK, or KWHY_TRANSFER_E_DEVICE once the engine has failed.
  */
 int kwhy_transfer_check(struct kwhy_transfer *transfer, enum kwhy_status status);
 
@@ -122,8 +123,8 @@ int kwhy_transfer_begin(struct kwhy_transfer *transfer);
 void kwhy_transfer_end(struct kwhy_transfer *transfer);
 
 /*
- * Sets the GPU current, as is needed before calls of the driver: the thread may have made none yet, or may
- * use another device.
+ * Sets the GPU current. This is needed before calls of the driver, because the thread may have made none yet,
+ * or may use another device.
  */
 int kwhy_transfer_enter(struct kwhy_transfer *transfer);
 
@@ -131,21 +132,22 @@ int kwhy_transfer_enter(struct kwhy_transfer *transfer);
 int kwhy_transfer_send(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring);
 
 /*
- * Gets the slot for further pieces: the open one, otherwise the next one of the ring on the call's node. If
- * that ring is full, it waits for a slot or, depending on the options, returns KWHY_TRANSFER_FULL.
+ * Gets the slot for further pieces: the open slot, or else the next slot of the ring on the call's node. If
+ * that ring is full, this function waits for a slot or, depending on the options, returns KWHY_TRANSFER_FULL.
  */
 int kwhy_transfer_slot_open(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
 	struct kwhy_transfer_call *call, struct kwhy_transfer_slot **out);
 
 /*
- * Gets whether `bytes` fit, without waiting, into the open slot and into the slots that this call can open
- * now.
+ * Gets whether `bytes` bytes fit, without waiting, into the open slot and into the slots that this call can
+ * open now.
  */
 int kwhy_transfer_has_space(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
 	struct kwhy_transfer_call *call, uint64_t bytes, bool *out);
 
 /*
- * Waits until all slots that were sent up to this ticket have run, and delivers the pieces that they fetched.
+ * Waits until all slots that were sent before this ticket was issued have run, and delivers the pieces that
+ * they fetched.
  */
 int kwhy_transfer_reach(struct kwhy_transfer *transfer, uint64_t ticket);
 

@@ -23,8 +23,8 @@ static void move_piece(const struct kwhy_transfer_piece *piece, uint64_t delta)
 }
 
 /*
- * Moves pieces, from the last to the first. The order of such moves is undefined, and this one lets tests
- * find callers that rely on another.
+ * Moves pieces, from the last to the first. Their order is undefined; this order lets tests find callers that
+ * rely on the opposite one.
  */
 static void move_all(const struct kwhy_transfer_piece *end, uint32_t count, uint64_t delta)
 {

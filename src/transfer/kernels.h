@@ -14,7 +14,10 @@ enum { KWHY_TRANSFER_PACKET_SHORT_BYTES = 2048 };
 
 struct kwhy_transfer_packet {
 	struct kwhy_transfer_mark mark;
-	/* address that `end` has in the addresses of pieces that are shifted; 0: no piece is shifted */
+	/*
+	 * the address that stands for `end` in addresses of pieces whose data is in the packet; 0: there are
+	 * no such pieces
+	 */
 	uint64_t base;
 	uint32_t count, threads, in_order, end;
 	uint64_t bytes[506];

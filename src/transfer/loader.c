@@ -13,7 +13,8 @@
 enum { SLOTS = 4, SLOTS_MAX = 1024, THREADS_MAX = 64 };
 
 #define CHUNK_BYTES (UINT64_C(4) << 20)
-#define OVERHEAD_S 8e-6 /* cost of a chunk in seconds: five driver calls, estimated from other machines */
+/* cost of a chunk in seconds: five driver calls, estimated from measurements on other machines */
+#define OVERHEAD_S 8e-6
 
 static uint64_t chunk_bytes_of(const struct kwhy_transfer_loader_options *options)
 {
@@ -158,7 +159,7 @@ static int refuse(struct kwhy_transfer *transfer, const struct kwhy_error *error
 	return kwhy_transfer_code_of(error->status);
 }
 
-/* Stores a failure's message. The engine fails for good only if the device is lost. */
+/* Stores a failure's message. The engine stays failed only if the device is lost. */
 static int explain(struct kwhy_transfer *transfer, enum kwhy_status status, const struct kwhy_error *error)
 {
 	if (status == KWHY_E_LOST)
@@ -287,7 +288,7 @@ static int say(struct kwhy_transfer_loader *loader, int code, const char *words)
 	return code;
 }
 
-/* Returns the code for why there are no further chunks, and sets the message. */
+/* Returns the code that says why there are no further chunks, and sets the message. */
 static int explain_end(struct kwhy_transfer_loader *loader, int failed)
 {
 	if (failed == KWHY_TRANSFER_E_IO)
@@ -297,7 +298,7 @@ static int explain_end(struct kwhy_transfer_loader *loader, int failed)
 	return say(loader, KWHY_TRANSFER_CANCELLED, "the loader was cancelled");
 }
 
-/* Waits until a chunk has been read. If it will not be read, returns why. */
+/* Waits until a chunk has been read. If it will not be read, returns the code that says why. */
 static int wait_for_chunk(struct kwhy_transfer_loader *loader, uint64_t chunk)
 {
 	bool over;
@@ -427,8 +428,8 @@ int kwhy_transfer_loader_done(struct kwhy_transfer_loader *loader, const struct 
 }
 
 /*
- * Waits for all queued work, so that the memory it uses can be freed. It also waits if the engine has failed,
- * since the device may still be at work.
+ * Waits for all queued work, so that the memory that it uses can be freed. This is also done if the engine
+ * has failed, because the device may still be working.
  */
 static void wait_for_all(struct kwhy_transfer_loader *loader)
 {

@@ -18,10 +18,10 @@ struct kwhy_transfer_loader {
 	struct kwhy_transfer *transfer;
 	struct kwhy_transfer_loader *next_loader; /* next loader in the engine's list */
 	struct kwhy_transfer_loader_options options;
-	unsigned cancels; /* how often transfers had been cancelled when the loader was made */
+	unsigned cancels; /* number of cancellations of transfers when the loader was made */
 	uint32_t slots;
 	uint64_t chunk_bytes, count;
-	uint64_t stride; /* bytes from the start of one slot to the start of the next */
+	uint64_t stride; /* distance in bytes from the start of a slot to the start of the next */
 	struct kwhy_gpu_host slab;
 	uint64_t device;
 	/* For conversion on the device: the address of the slots for converted chunks, and the kernel. */
@@ -71,7 +71,7 @@ static inline char *kwhy_transfer_loader_slot_memory(
 	return (char *)loader->slab.memory + chunk % loader->slots * loader->stride;
 }
 
-/* Whether reading has ended, has failed or was cancelled. The caller holds the lock. */
+/* Whether reading has ended, has failed or was cancelled. The caller must hold the lock. */
 static inline bool kwhy_transfer_loader_is_over(const struct kwhy_transfer_loader *loader)
 {
 	return loader->ending || loader->failed || atomic_load(&loader->transfer->cancels) != loader->cancels;

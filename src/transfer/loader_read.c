@@ -26,7 +26,7 @@ static void fail(struct kwhy_transfer_loader *loader, int code)
 	pthread_mutex_unlock(&loader->lock);
 }
 
-/* Waits until the copy of the chunk that was in the slot before has been queued. false: reading has ended. */
+/* Waits until the copy of the slot's previous chunk has been queued. false: reading has ended. */
 static bool wait_for_slot(struct kwhy_transfer_loader *loader, uint64_t chunk)
 {
 	bool over;
@@ -39,7 +39,7 @@ static bool wait_for_slot(struct kwhy_transfer_loader *loader, uint64_t chunk)
 	return !over;
 }
 
-/* Reads a chunk from its source and, if that is done on the host, converts it. */
+/* Reads a chunk from its source and converts it if conversion is done on the host. */
 static int read_chunk(struct kwhy_transfer_loader *loader, uint64_t chunk)
 {
 	const struct kwhy_transfer_loader_options *options = &loader->options;

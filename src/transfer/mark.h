@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 /*
- * The mark shows how far the engine's stream has come. It is a word of page-locked memory to which a kernel,
- * when it ends, writes the number of its slot. Slots run in the order of their numbers, so all slots up to
- * that number have run. The host reads the word without the driver; an event would take one call to record it
- * and one to query it. These functions need the engine's lock.
+ * The mark shows which slots of the engine's stream have run. It is a word of page-locked memory to which a
+ * kernel writes the number of its slot when it ends. Slots run in the order of their numbers, so all slots up
+ * to that number have run. The host reads the word without a driver call; an event would need one call to
+ * record it and one to query it. These functions need the engine's lock.
  */
 
 struct kwhy_transfer;
@@ -28,8 +28,8 @@ enum kwhy_status kwhy_transfer_mark_new(struct kwhy_transfer *transfer, struct k
 void kwhy_transfer_mark_free(struct kwhy_transfer *transfer);
 
 /*
- * Makes the argument for a kernel with which slot `number` ends. For a kernel that is followed by further
- * work for its slot, pass the number before that slot's.
+ * Makes the argument of a kernel that is the last work of slot `number`. If further work of its slot follows
+ * the kernel, pass the number of the slot before.
  */
 struct kwhy_transfer_mark kwhy_transfer_mark_at(const struct kwhy_transfer *transfer, uint64_t number);
 

@@ -7,7 +7,7 @@
 struct kwhy_transfer_memory {
 	struct kwhy_transfer_memory *next;
 	uint64_t address;
-	struct kwhy_gpu_host host; /* if host.memory is NULL, the memory is on the device */
+	struct kwhy_gpu_host host; /* NULL host.memory: the memory is on the device */
 };
 
 static enum kwhy_status make(struct kwhy_transfer *transfer, struct kwhy_transfer_memory *memory, int where,
@@ -31,7 +31,7 @@ static enum kwhy_status make(struct kwhy_transfer *transfer, struct kwhy_transfe
 	return status;
 }
 
-/* Returns the code of a failed allocation. The engine fails for good only if the device is lost. */
+/* Returns the code of a failed allocation. The engine stays failed only if the device is lost. */
 static int refuse(struct kwhy_transfer *transfer, enum kwhy_status status)
 {
 	return status == KWHY_E_LOST ? kwhy_transfer_check(transfer, status) : kwhy_transfer_code_of(status);

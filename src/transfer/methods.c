@@ -9,10 +9,13 @@ enum {
 	BLOCK_THREADS = 256,
 	BLOCK_THREADS_MAX = 1024,
 	WARP_THREADS = 32,
-	PIECE_THREADS_MAX = 4096, /* a power of two, as are the other numbers of threads */
+	PIECE_THREADS_MAX = 4096, /* a power of two, as the other numbers of threads are */
 	BLOCKS_MAX = 1024,
 	VECTOR_BYTES = 16,
-	/* pieces with this mean size give work to a whole block: at least 8 B a thread */
+	/*
+	 * pieces of at least this mean size are moved by a whole block each, which gives each thread at least
+	 * 8 bytes
+	 */
 	WIDE_BYTES = 2048,
 };
 
@@ -63,8 +66,8 @@ static int send_batch(struct kwhy_transfer *transfer, const struct kwhy_transfer
 }
 
 /*
- * Threads for one piece: about one for each 16-byte vector, so that few large pieces keep the link as busy as
- * many small ones.
+ * Number of threads for one piece: about one for each 16-byte vector, so that few large pieces keep the link
+ * as busy as many small ones.
  */
 static uint32_t threads_for(uint64_t mean_bytes)
 {
@@ -77,9 +80,9 @@ static uint32_t threads_for(uint64_t mean_bytes)
 }
 
 /*
- * Launches a kernel for a slot. `wide`: the pieces may be moved in any order and so by a grid of any size.
- * The grid has one block where that suffices, since a single block need not wait for others before it writes
- * the mark.
+ * Launches a kernel for a slot. `wide`: the pieces may be moved in any order and therefore by a grid of any
+ * size. The grid has one block if that suffices, because a single block need not wait for others before it
+ * writes the mark.
  */
 static int launch(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot,
 	const struct kwhy_gpu_kernel *kernel, bool wide, void **arguments)
@@ -103,7 +106,8 @@ static int launch(struct kwhy_transfer *transfer, const struct kwhy_transfer_slo
 
 /*
  * Launches the kernel that moves a slot's pieces. `end`: address of the end of the list. `delta`: what is
- * added to those addresses of pieces that are in the slot. `ends`: the slot needs no work after this kernel.
+ * added to those addresses of pieces that are in the slot. `ends`: whether this kernel is the slot's last
+ * work.
  */
 static int launch_move(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot, uint64_t end,
 	uint64_t delta, bool in_order, bool ends)
@@ -219,7 +223,10 @@ static struct kwhy_transfer_case case_of(
 	};
 }
 
-/* Whether a slot ends with a kernel. Then the mark shows that it has run, otherwise its event. */
+/*
+ * Whether a slot's last work is a kernel. If so, the mark shows that the slot has run; otherwise its event
+ * does.
+ */
 static bool ends_by_kernel(const struct kwhy_transfer_slot *slot, enum kwhy_transfer_method way)
 {
 	return way == KWHY_TRANSFER_METHOD_MAPPED || way == KWHY_TRANSFER_METHOD_INLINE ||
@@ -259,7 +266,8 @@ int kwhy_transfer_send(struct kwhy_transfer *transfer, struct kwhy_transfer_ring
 	slot->number = ++transfer->sent;
 	ring->open = NULL;
 	if (way == KWHY_TRANSFER_METHOD_INLINE && !slot->deliveries) {
-		kwhy_transfer_slot_clear(slot); /* the driver has copied the whole argument */
+		kwhy_transfer_slot_clear(
+			slot); /* the launch has copied the whole argument, so the slot is free again */
 		return KWHY_TRANSFER_OK;
 	}
 	slot->state = KWHY_TRANSFER_SENT;

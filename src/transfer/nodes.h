@@ -8,16 +8,16 @@
 #include <stdint.h>
 
 /*
- * The NUMA nodes that hold rings; the one nearest to the device comes first. There is only one node if the
- * options name one, if the device's node is unknown, or if the machine has one.
+ * The NUMA nodes that have rings; the node nearest to the device comes first. There is only one if the
+ * options name a node, if the device's node is unknown, or if the machine has one node.
  */
-/* threads on further nodes use the ring of the first node */
+/* if there are more nodes, their threads use the ring of the first node */
 enum { KWHY_TRANSFER_NODES_MAX = 8 };
 
 struct kwhy_transfer_nodes {
 	uint32_t count;
 	int node[KWHY_TRANSFER_NODES_MAX];	 /* by index: number of the node in the system; -1: the system
-						    chooses */
+						    chooses the node of the memory */
 	cpu_set_t cpus[KWHY_TRANSFER_NODES_MAX]; /* by index: processors of the node */
 	/* Gets the index of the node on which the calling thread is running now. */
 	uint32_t (*of_thread)(const struct kwhy_transfer_nodes *nodes);

@@ -48,8 +48,8 @@ static size_t part_of(const struct kwhy_transfer *transfer, const struct kwhy_tr
 }
 
 /*
- * Gets the slot for the next part of a piece, and how many bytes of it the slot can take. A slot that is full
- * is sent. If it is a slot of gets, the open slot of puts is sent before it, as in a flush.
+ * Gets the slot for the next part of a piece, and the number of bytes of it that the slot can take. A full
+ * slot is sent. If it is a slot of gets, the open slot of puts is sent before it, as in a flush.
  */
 static int slot_for(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
 	struct kwhy_transfer_call *call, uint64_t beside, uint64_t bytes, struct kwhy_transfer_slot **out,
@@ -72,8 +72,8 @@ static int slot_for(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *r
 }
 
 /*
- * If the options say that the engine does not wait, checks that there is space for the whole piece, so that
- * it is taken completely or not at all.
+ * If the options say that calls never wait, checks that there is space for the whole piece, so that it is
+ * accepted completely or not at all.
  */
 static int look_for_space(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
 	struct kwhy_transfer_call *call, uint64_t bytes)
@@ -113,8 +113,8 @@ static void place_put(struct kwhy_transfer_slot *slot, uint64_t place, uint64_t 
 }
 
 /*
- * Handles the most frequent case of a put: a small piece that fits into the open slot. false: it may not fit,
- * and nothing was done.
+ * Handles the most frequent kind of put: a small piece that fits in the open slot. false: it may not fit, and
+ * nothing was changed.
  */
 static bool put_small(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring, uint64_t to,
 	const struct source *source, uint64_t bytes)
@@ -209,7 +209,9 @@ int kwhy_transfer_put_numbers(
 	return code;
 }
 
-/* Adds a piece whose data is in page-locked memory already. It takes space in the list only. */
+/*
+ * Adds a piece whose data is already in page-locked memory, so that only its entry in the list needs space.
+ */
 static int add_pinned(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
 	struct kwhy_transfer_call *call, const struct kwhy_transfer_piece *piece)
 {
@@ -222,7 +224,7 @@ static int add_pinned(struct kwhy_transfer *transfer, struct kwhy_transfer_ring 
 	if (code)
 		return code;
 	if (slot->deliveries)
-		slot->deliveries[slot->count].bytes = 0; /* the device writes the piece there */
+		slot->deliveries[slot->count].bytes = 0; /* the device writes the piece there itself */
 	kwhy_transfer_slot_add(slot, piece, 0);
 	kwhy_transfer_slot_write(slot, piece->to, piece->bytes);
 	return KWHY_TRANSFER_OK;

@@ -15,7 +15,7 @@ static int fail_compute(struct kwhy_transfer *transfer)
 }
 
 /*
- * On the host back end: queues a kernel that calls the function, so that the stream's thread runs it in the
+ * On the host back end: queues a kernel that calls the function, so that the stream's thread calls it in the
  * stream's order.
  */
 static int compute_on_host(struct kwhy_transfer *transfer, kwhy_transfer_compute *compute, void *context,

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { ALIGNMENT = 256 }; /* of a slot's data in bytes, so that vector accesses and copies suit it */
+enum { ALIGNMENT = 256 }; /* alignment of a slot's data in bytes, as vector accesses and copies need it */
 
 static uint64_t rounded_up(uint64_t bytes)
 {
@@ -126,7 +126,7 @@ void kwhy_transfer_rings_free(struct kwhy_transfer *transfer)
 	free(transfer->extents);
 }
 
-/* Whether the slot with this number has run, as far as that is known without a call of the driver. */
+/* Whether the slot with this number is known to have run, without a call of the driver. */
 static bool is_known_to_have_run(const struct kwhy_transfer *transfer, uint64_t number)
 {
 	return number <= transfer->reached || number <= kwhy_transfer_mark_read(transfer);
@@ -150,8 +150,8 @@ static int has_run(struct kwhy_transfer *transfer, const struct kwhy_transfer_sl
 }
 
 /*
- * Waits until a slot has run. It does not query the event first, since waiting for a complete event returns
- * immediately.
+ * Waits until a slot has run. It does not query the event first, because waiting for a completed event
+ * returns immediately.
  */
 static int wait_for(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot)
 {
@@ -169,7 +169,7 @@ static int wait_for(struct kwhy_transfer *transfer, const struct kwhy_transfer_s
 		transfer, transfer->ops->event_synchronize(transfer->gpu, slot->event, &transfer->error));
 }
 
-/* The oldest slot of a node's ring that was sent and not yet reclaimed; NULL: there is none. */
+/* The oldest slot of a node's ring that was sent and has not been reclaimed; NULL: there is none. */
 static struct kwhy_transfer_slot *oldest_of(
 	const struct kwhy_transfer_ring *ring, const struct kwhy_transfer_node_ring *node_ring)
 {
@@ -178,7 +178,7 @@ static struct kwhy_transfer_slot *oldest_of(
 		: NULL;
 }
 
-/* The node's ring whose oldest sent slot was sent first of all; NULL: no slot is sent. */
+/* Among the rings of all nodes, the one with the slot that was sent first; NULL: no slot is sent. */
 static struct kwhy_transfer_node_ring *first_sent(
 	const struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring)
 {
@@ -195,8 +195,8 @@ static struct kwhy_transfer_node_ring *first_sent(
 }
 
 /*
- * Delivers the pieces of slots that have run, and frees the slots. It goes from the oldest on, so that of two
- * gets to the same destination the later one is kept.
+ * Delivers the pieces of slots that have run, and frees the slots. It begins with the oldest, so that after
+ * two gets to the same destination the data of the later one remains.
  */
 static void release_reached(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring)
 {
@@ -243,8 +243,8 @@ static int find_run(struct kwhy_transfer *transfer, const struct kwhy_transfer_r
 }
 
 /*
- * Frees the slot that is to be opened next, and others that have run. If the options refuse to wait for it,
- * returns KWHY_TRANSFER_FULL.
+ * Frees the slot that is to be opened next, and other slots that have run. If the options forbid waiting for
+ * it, returns KWHY_TRANSFER_FULL.
  */
 static int reclaim(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
 	const struct kwhy_transfer_node_ring *node_ring, const struct kwhy_transfer_call *call)
@@ -286,7 +286,7 @@ int kwhy_transfer_slot_open(struct kwhy_transfer *transfer, struct kwhy_transfer
 	return KWHY_TRANSFER_OK;
 }
 
-/* How many of a piece's `bytes` the slot takes at least, whatever the alignment. */
+/* Minimum number of a piece's `bytes` bytes that the slot can take, for any alignment. */
 static uint64_t part_in(
 	const struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot, uint64_t bytes)
 {
@@ -325,7 +325,7 @@ int kwhy_transfer_has_space(struct kwhy_transfer *transfer, struct kwhy_transfer
 	return KWHY_TRANSFER_OK;
 }
 
-/* Returns how many slots had been sent when the ticket was given out. */
+/* Returns the number of slots that had been sent when the ticket was issued. */
 static uint64_t sent_by(const struct kwhy_transfer *transfer, uint64_t ticket)
 {
 	uint64_t oldest = transfer->flushed < KWHY_TRANSFER_TICKETS_KEPT
@@ -337,7 +337,7 @@ static uint64_t sent_by(const struct kwhy_transfer *transfer, uint64_t ticket)
 	return transfer->sent_by[(ticket < oldest ? oldest : ticket) % KWHY_TRANSFER_TICKETS_KEPT];
 }
 
-/* The sent slot with this number; NULL: it is not in the ring any more. */
+/* The sent slot with this number; NULL: it is no longer in a ring. */
 static const struct kwhy_transfer_slot *slot_of(
 	const struct kwhy_transfer *transfer, const struct kwhy_transfer_ring *ring, uint64_t number)
 {
@@ -352,8 +352,8 @@ static const struct kwhy_transfer_slot *slot_of(
 }
 
 /*
- * Waits until the slot with this number has run. A slot that is in no ring was sent as a kernel's argument,
- * so the mark shows it.
+ * Waits until the slot with this number has run. If it is in no ring, it was sent by the inline method, so
+ * the mark shows whether it has run.
  */
 static int wait_for_number(struct kwhy_transfer *transfer, uint64_t number)
 {

@@ -18,12 +18,12 @@
 
 enum kwhy_transfer_operation { KWHY_TRANSFER_PUT, KWHY_TRANSFER_GET, KWHY_TRANSFER_OPERATION_COUNT };
 
-/* A piece as kernels read it; kernels/move.cu has the same struct. */
+/* A piece in the form that kernels read; kernels/move.cu has the same struct. */
 struct kwhy_transfer_piece {
-	/* device addresses; an end in the slot has its address in the mapped memory */
+	/* device addresses; an end that is in the slot has its address in the mapped memory */
 	uint64_t to, from;
 	uint32_t bytes;
-	/* which of the two addresses kernels add `delta` to, if the data was copied to the device */
+	/* to which of the two addresses kernels add `delta`, if the data was copied to the device */
 	uint32_t moves;
 };
 
@@ -54,7 +54,8 @@ struct kwhy_transfer_slot {
 	uint32_t count;	 /* number of pieces */
 	uint64_t staged; /* bytes of data in the slot, including gaps for alignment */
 	uint64_t bytes;	 /* bytes of all pieces, including those whose data is elsewhere */
-	struct kwhy_transfer_extent written; /* for puts: the range that contains all addresses they write */
+	struct kwhy_transfer_extent
+		written; /* for puts: the range from the lowest to the highest address that they write */
 	/* the puts came in neither rising nor falling order of addresses, so some may overlap */
 	bool unordered;
 };
@@ -69,20 +70,20 @@ static inline uint64_t kwhy_transfer_slot_reserve(const struct kwhy_transfer_slo
 }
 
 /*
- * KWHY_TRANSFER_SLOT_LOSS: bytes of a slot that may stay unused because of alignment (15) and because pieces
- * are cut at multiples of 64 (63).
+ * KWHY_TRANSFER_SLOT_LOSS: bytes of a slot that may stay unused, 15 because of alignment and 63 because
+ * pieces are cut at multiples of 64.
  */
 enum { KWHY_TRANSFER_SLOT_LOSS = 15 + 63, KWHY_TRANSFER_SLOT_BYTES_MIN = 8192 };
 
 /*
- * A slot is sent once its pieces have this many bytes in all, in the slot or elsewhere. They keep a PCIe link
- * of 50 GB/s busy for 80 us, in which further pieces are collected.
+ * A slot is sent when its pieces have this many bytes in total, in the slot or elsewhere. Moving them takes
+ * 80 us on a PCIe link of 50 GB/s; meanwhile further pieces are gathered.
  */
 enum { KWHY_TRANSFER_SLOT_ENOUGH_BYTES = 4 << 20 };
 
 /*
- * Returns how many of a piece's `bytes` go into a space of `space` bytes; 0: the space is too small for
- * cutting the piece.
+ * Returns how many of a piece's `bytes` bytes go into a free space of `space` bytes; 0: the space is too
+ * small to cut the piece.
  */
 static inline uint64_t kwhy_transfer_part_bytes(uint64_t space, uint64_t bytes)
 {
@@ -96,9 +97,9 @@ static inline uint64_t kwhy_transfer_part_bytes(uint64_t space, uint64_t bytes)
 void kwhy_transfer_slot_clear(struct kwhy_transfer_slot *slot);
 
 /*
- * Adds a piece, for which the caller has made sure of space. `data_end`: offset at which the slot's data ends
- * with this piece; 0: the piece's data is elsewhere. This function and the next are inline, since a small put
- * takes only as long as a few calls do.
+ * Adds a piece; the caller has checked that it fits. `data_end`: offset at which the slot's data ends with
+ * this piece; 0: the piece's data is elsewhere. This function and the next are inline, because a small put
+ * takes no longer than a few function calls.
  */
 static inline void kwhy_transfer_slot_add(
 	struct kwhy_transfer_slot *slot, const struct kwhy_transfer_piece *piece, uint64_t data_end)
@@ -112,7 +113,7 @@ static inline void kwhy_transfer_slot_add(
 		slot->staged = data_end;
 }
 
-/* Extends the range that the slot's puts write; is called in addition to kwhy_transfer_slot_add(). */
+/* Extends the range that the slot's puts write. It is called in addition to kwhy_transfer_slot_add(). */
 static inline void kwhy_transfer_slot_write(struct kwhy_transfer_slot *slot, uint64_t to, uint64_t bytes)
 {
 	struct kwhy_transfer_extent *written = &slot->written;

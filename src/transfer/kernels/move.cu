@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Moves pieces of memory. An end of a piece may be page-locked host memory, its copy on the device, or any
- * memory of the program; the kernels treat all alike. struct piece is struct kwhy_transfer_piece, and the
- * list grows down from `pieces_end`. Results do not depend on the size of the grid.
+ * Moves pieces of memory. Source and destination of a piece may be page-locked host memory, its copy on the
+ * device, or any device memory of the program. struct piece equals struct kwhy_transfer_piece, and the list
+ * grows down from `pieces_end`. Results do not depend on the size of the grid.
  */
 typedef unsigned long long u64;
 typedef unsigned int u32;
@@ -13,8 +13,8 @@ typedef unsigned char u8;
 #endif
 
 /*
- * Where __grid_constant__ is available, a kernel's argument can be read by its address; otherwise each thread
- * would copy it.
+ * With __grid_constant__ a kernel's argument can be read by its address; without it each thread would copy
+ * the argument.
  */
 #if !defined(__CUDACC__) || __CUDA_ARCH__ < 700
 #define __grid_constant__
@@ -27,16 +27,19 @@ struct piece {
 
 /* Shows the host how far a stream has come: a kernel writes `number` to the address `done` when it ends. */
 struct mark {
-	u64 done, number, arrived; /* `arrived`: address of the count of blocks that have ended; 0 between kernels */
+	u64 done, number, arrived; /* `arrived`: address of the counter of blocks that have ended, which is 0 between kernels */
 };
 
 /*
  * List and data as the kernel's argument (struct kwhy_transfer_packet). A launch copies the whole argument,
- * so there are two lengths of it.
+ * so there is a short and a long version.
  */
 struct packet_head {
 	struct mark mark;
-	/* address that `end` has in the addresses of pieces that are shifted; 0: no piece is shifted */
+	/*
+	 * the address that stands for `end` in addresses of pieces whose data is in the packet; 0: there are
+	 * no such pieces
+	 */
 	u64 base;
 	u32 count, threads, in_order, end;
 };
@@ -52,8 +55,8 @@ struct packet_2k {
 };
 
 /*
- * Moves the share of thread `rank` of `threads` of a piece: single bytes up to where `to` is aligned to V,
- * then whole Vs, then the remaining bytes. `from` must be aligned to V wherever `to` is.
+ * Moves the share that thread number `rank` of `threads` threads has in a piece: single bytes until `to` is
+ * aligned to V, then whole Vs, then the remaining bytes. `from` must have the same alignment to V as `to`.
  */
 #define MOVE_AS(name, V)                                                                  \
 	__device__ static void name(u64 to, u64 from, u32 bytes, u32 rank, u32 threads)   \
@@ -78,7 +81,7 @@ MOVE_AS(move_8, u64)
 MOVE_AS(move_4, u32)
 MOVE_AS(move_1, u8)
 
-/* Moves a piece in the widest vectors that both its ends allow. */
+/* Moves a piece by the widest vectors that the alignment of source and destination allows. */
 __device__ static void move_piece(const struct piece *piece, u64 delta, u32 rank, u32 threads)
 {
 	u64 to = piece->to + (piece->moves & 2 ? delta : 0), from = piece->from + (piece->moves & 1 ? delta : 0);
@@ -95,7 +98,7 @@ __device__ static void move_piece(const struct piece *piece, u64 delta, u32 rank
 }
 
 /*
- * Writes the mark, in the last block to end, after everything that the grid wrote has become visible to host
+ * Writes the mark. The last block that ends does so, after all that the grid wrote has become visible to host
  * and device.
  */
 __device__ static void tell(const struct mark *mark)
@@ -114,8 +117,8 @@ __device__ static void tell(const struct mark *mark)
 }
 
 /*
- * Moves pieces in no defined order, each with `threads` threads, which may be part of a block or several
- * blocks. The grid has a multiple of `threads` threads.
+ * Moves pieces in any order, each with `threads` threads, which are a part of a block or several blocks. The
+ * grid has a multiple of `threads` threads.
  */
 __device__ static void move_all(const struct piece *pieces_end, u32 count, u64 delta, u32 threads)
 {
@@ -125,7 +128,10 @@ __device__ static void move_all(const struct piece *pieces_end, u32 count, u64 d
 		move_piece(pieces_end - 1 - i, delta, at % threads, threads);
 }
 
-/* Moves pieces one after another in a single block, so that where pieces overlap the later one wins. */
+/*
+ * Moves pieces one after another in a single block, so that a later piece overwrites an earlier one if they
+ * overlap.
+ */
 __device__ static void move_in_order(const struct piece *pieces_end, u32 count, u64 delta)
 {
 	for (u32 i = 0; i < count; i++) {
