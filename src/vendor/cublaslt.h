@@ -14,7 +14,7 @@ struct kwhy_cublaslt {
 };
 
 /*
- * Loads cuBLASLt. KWHY_E_UNSUPPORTED: it is missing; the message says what to do. End with
+ * Loads cuBLASLt. KWHY_E_UNSUPPORTED: the library is missing; the message says what to do. End with
  * kwhy_cublaslt_close().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_cublaslt_open(struct kwhy_cublaslt *out, struct kwhy_error *error);

@@ -5,7 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The functions of cuBLASLt 12 and newer that we call, declared by hand from its public documentation. */
+/*
+ * The functions of cuBLASLt, from version 12 on, that kwhy calls, declared by hand from its public
+ * documentation.
+ */
 
 enum kwhy_cublas_result {
 	KWHY_CUBLAS_SUCCESS = 0,

@@ -7,7 +7,7 @@
 
 /*
  * The CUDA driver of this machine, for reading facts about its devices; vendor/driver.h is for running work
- * on them. The slot of an optional call that the driver lacks is NULL.
+ * on them. The pointer to an optional call that the driver lacks is NULL.
  */
 struct kwhy_cuda {
 #define X(name, need) __typeof__(name) *name;

@@ -11,7 +11,7 @@
  * toolkit's cuda.h where it is installed.
  */
 
-/* Results of calls. Any other value is an error, too. */
+/* Results of calls. Any other value is also an error. */
 enum kwhy_cuda_result {
 	KWHY_CUDA_SUCCESS = 0,
 	KWHY_CUDA_INVALID_VALUE = 1,
@@ -158,7 +158,7 @@ struct kwhy_cuda_node {
 	} parameters;
 };
 
-/* A place that memory is accessed from: a device or the host. */
+/* A place from which memory is accessed: a device or the host. */
 struct kwhy_cuda_location {
 	int type, id;
 };

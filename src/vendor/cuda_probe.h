@@ -6,8 +6,8 @@
 #include "vendor/cuda_abi.h"
 
 /*
- * The CUDA driver of a program that has initialised it, for work in that program's own streams. The slot of
- * an optional call that the driver lacks is NULL.
+ * The CUDA driver of a program that has initialised it, for work in that program's own streams. The pointer
+ * to an optional call that the driver lacks is NULL.
  */
 struct kwhy_cuda_probe {
 #define X(name, need) __typeof__(name) *name;

@@ -39,8 +39,8 @@ static bool is_loaded(const char *soname)
 }
 
 /*
- * Gets the version to try first: that of the CUPTI that is loaded, otherwise that of the CUDA runtime that is
- * loaded; 0: neither is.
+ * Gets the version to try first: that of the loaded CUPTI or, without one, that of the loaded CUDA runtime;
+ * 0: neither is loaded.
  */
 static int preferred_version(void)
 {

@@ -5,7 +5,10 @@
 #include "base/status.h"
 #include "vendor/cupti_abi.h"
 
-/* The CUPTI of this process or of this machine. The slot of an optional call that it lacks is NULL. */
+/*
+ * The CUPTI library of this process or of this machine. The pointer to an optional call that it lacks is
+ * NULL.
+ */
 struct kwhy_cupti {
 	void *library;
 #define X(name, need) __typeof__(name) *name;
@@ -14,9 +17,9 @@ struct kwhy_cupti {
 };
 
 /*
- * Opens the CUPTI at `path`, unless `path` is NULL or "". Otherwise it takes the first of these that exists:
- * the CUPTI that the process has loaded, because two do not work in one process; the one that belongs to the
- * CUDA runtime that the process has loaded; the newest one in the loader's path or below /usr/local/cuda.
+ * Opens the CUPTI library at `path`. If `path` is NULL or "", it opens the first of these that exists: the
+ * library that the process has already loaded, because two do not work in one process; the one that belongs
+ * to the loaded CUDA runtime; the newest one in the loader's path or below /usr/local/cuda.
  * KWHY_E_UNSUPPORTED: there is none; the message says what to do. End with kwhy_cupti_close().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_cupti_open(

@@ -8,12 +8,12 @@
 /*
  * The part of CUPTI's activity and callback interfaces that kwhy uses, declared by hand (CUPTI of CUDA 12 and
  * 13). Functions have the vendor's names, types have kwhy's. Activity records grow with every version but
- * keep their first members. So each is declared only as far as kwhy reads it, and the next record is found by
- * cuptiActivityGetNextRecord() and never by sizeof. The test unit_vendor_cupti_layout compares the
- * declarations with the toolkit's headers where they are installed.
+ * keep their first members. Each record is therefore declared only as far as kwhy reads it, and the next
+ * record is found by cuptiActivityGetNextRecord() and never by sizeof. The test unit_vendor_cupti_layout
+ * compares the declarations with the toolkit's headers where they are installed.
  */
 
-/* Results of calls. Any other value is an error, too. */
+/* Results of calls. Any other value is also an error. */
 enum kwhy_cupti_result {
 	KWHY_CUPTI_SUCCESS = 0,
 	KWHY_CUPTI_MAX_LIMIT_REACHED =
@@ -83,7 +83,7 @@ struct kwhy_cupti_kernel {
 	uint16_t registers;
 	uint32_t partitioned_cache[2];
 	uint64_t start_ns, end_ns,
-		/* on the clock that kwhy registered; without one, on CUPTI's own */
+		/* on the clock that kwhy registered or, if there is none, on CUPTI's own clock */
 		completed_ns;
 	uint32_t device, context, stream;
 	int32_t grid[3], block[3];
@@ -93,8 +93,8 @@ struct kwhy_cupti_kernel {
 	const char *name; /* mangled name, in memory of CUPTI */
 	uint64_t reserved[4];
 	/*
-	 * node of the graph that launched it; 0: no graph did; this member and later ones exist since CUDA
-	 * 11.0
+	 * node of the graph that launched the kernel; 0: no graph did; this member and later ones exist since
+	 * CUDA 11.0
 	 */
 	uint64_t graph_node;
 	uint32_t shared_limit, graph;
@@ -227,7 +227,7 @@ struct kwhy_cupti_parameters_copy {
 
 struct kwhy_cupti_parameters_set {
 	unsigned long long to;
-	unsigned value; /* 8, 16 or 32 bits of it are used, depending on the call */
+	unsigned value; /* the call determines whether 8, 16 or 32 bits of it are used */
 	size_t count;
 	struct kwhy_cuda_stream_opaque *stream;
 };
@@ -246,7 +246,8 @@ struct kwhy_cupti_parameters_graph {
 /*
  * Parameters of calls that change an executable graph: cuGraphExecUpdate..., and calls that change one of its
  * nodes: cuGraphExecKernelNodeSetParams..., cuGraphExecChildGraphNodeSetParams, cuGraphExecNodeSetParams and
- * cuGraphNodeSetEnabled. They name the node by that of the graph from which the executable one was made.
+ * cuGraphNodeSetEnabled. They identify a node by the corresponding node of the graph from which the
+ * executable graph was made.
  */
 struct kwhy_cupti_parameters_update {
 	struct kwhy_cuda_graph_exec_opaque *exec;

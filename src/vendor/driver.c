@@ -194,9 +194,9 @@ enum kwhy_cuda_result kwhy_driver_copy_now(
 	enum kwhy_cuda_result result = kwhy_driver_copy_host_now(driver, to, from, bytes);
 
 	/*
-	 * CUDA returns before the bytes are visible if it copies to a device from pageable memory or from a
-	 * device. Such copies run in the default stream, which no other stream waits for, so this waits for
-	 * it.
+	 * When CUDA copies to a device from pageable memory or from a device, the call returns before the
+	 * bytes are visible. Such copies run in the default stream, for which no other stream waits, so this
+	 * function waits for that stream.
 	 */
 	if (result == KWHY_CUDA_SUCCESS && driver->vendor == KWHY_DRIVER_CUDA && is_on_device(driver, to))
 		result = driver->stream_synchronize(NULL);
@@ -236,7 +236,7 @@ enum kwhy_cuda_result kwhy_driver_allow_shared(
 	if (!shared_bytes || !driver->cuda.function_set)
 		return KWHY_CUDA_SUCCESS;
 	if (driver->cuda.function_get(&own_bytes, KWHY_CUDA_FUNCTION_SHARED_BYTES, function))
-		own_bytes = 0; /* the launch will report the error */
+		own_bytes = 0; /* the launch itself will report the error */
 	if ((unsigned)own_bytes + shared_bytes <= EVERY_KERNEL_BYTES)
 		return KWHY_CUDA_SUCCESS;
 	return driver->cuda.function_set(function, KWHY_CUDA_FUNCTION_SHARED_BYTES_MAX, (int)shared_bytes);

@@ -10,8 +10,8 @@
 /*
  * The driver of this machine that runs work on a GPU: NVIDIA's (CUDA's driver interface) or AMD's (HIP). HIP
  * has CUDA's calls under other names and with the same binary interface, including the values of results and
- * flags. So both fill one table, which has CUDA's types. The few calls that differ are the functions below.
- * The slot of an optional call that the driver lacks is NULL.
+ * flags. Both therefore fill one table, which has CUDA's types. The few calls that differ are the functions
+ * below. The pointer to an optional call that the driver lacks is NULL.
  */
 enum kwhy_driver_vendor { KWHY_DRIVER_CUDA, KWHY_DRIVER_HIP };
 
@@ -37,7 +37,7 @@ struct kwhy_driver {
 #define X(slot, cuda, hip, need) __typeof__(cuda) *slot;
 #include "vendor/driver_calls.def"
 #undef X
-	/* Calls in which the two vendors differ. Those of the vendor that is not in use are NULL. */
+	/* Calls that only one of the vendors has. Those of the vendor that is not in use are NULL. */
 	struct {
 		__typeof__(cuGetErrorString) *error_string;
 		__typeof__(cuDevicePrimaryCtxRetain) *context_retain;
@@ -100,8 +100,8 @@ enum kwhy_cuda_result kwhy_driver_copy_now(
 	const struct kwhy_driver *driver, kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes);
 /*
  * Copies by cuMemcpy or hipMemcpy; one end must be on the host. Unlike kwhy_driver_copy_now(), a CUDA copy
- * from pageable memory to the device may return before the bytes are on the device. The source can be
- * reused then.
+ * from pageable memory to the device may return before the bytes are on the device. The source may be
+ * overwritten then.
  */
 enum kwhy_cuda_result kwhy_driver_copy_host_now(
 	const struct kwhy_driver *driver, kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes);
@@ -117,9 +117,9 @@ enum kwhy_cuda_result kwhy_driver_copy_batch(const struct kwhy_driver *driver, k
 	kwhy_cuda_address *from, size_t *bytes, size_t count, kwhy_cuda_stream stream);
 
 /*
- * Does the same as the slot `launch`, in one dimension. The kernel may begin before earlier work in the
- * stream has ended, and waits for that work itself by griddepcontrol.wait. If the driver has no such launch,
- * the kernel begins after that work.
+ * Does the same as the call `launch` of the table, in one dimension. The kernel may begin before earlier work
+ * in the stream has ended, and waits for that work itself by griddepcontrol.wait. If the driver has no such
+ * launch, the kernel begins after that work.
  */
 enum kwhy_cuda_result kwhy_driver_launch_early(const struct kwhy_driver *driver, kwhy_cuda_function function,
 	unsigned blocks, unsigned threads_per_block, unsigned shared_bytes, kwhy_cuda_stream stream,
@@ -127,7 +127,7 @@ enum kwhy_cuda_result kwhy_driver_launch_early(const struct kwhy_driver *driver,
 
 /*
  * Allows launches of a kernel to request this much dynamic shared memory. CUDA requires this call if the
- * dynamic and the kernel's static shared memory exceed 48 KiB in all.
+ * dynamic and the kernel's static shared memory exceed 48 KiB in total.
  */
 enum kwhy_cuda_result kwhy_driver_allow_shared(
 	const struct kwhy_driver *driver, kwhy_cuda_function function, unsigned shared_bytes);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /*
- * The functions of DuckDB's C library that we call, declared by hand from its public documentation
+ * The functions of DuckDB's C library that kwhy calls, declared by hand from its public documentation
  * (duckdb.org/docs/stable/clients/c/api). They are the same from version 1.0 on.
  */
 
@@ -27,7 +27,7 @@ struct kwhy_duckdb_result {
 	void *internal;
 };
 
-/* A value of type VARCHAR in a vector: up to 12 bytes are in the struct itself. */
+/* A value of type VARCHAR in a vector; a text of up to 12 bytes is stored in the struct itself. */
 union kwhy_duckdb_string {
 	struct {
 		uint32_t length;
@@ -53,13 +53,15 @@ void duckdb_destroy_result(struct kwhy_duckdb_result *result);
 uint64_t duckdb_column_count(struct kwhy_duckdb_result *result);
 const char *duckdb_column_name(struct kwhy_duckdb_result *result, uint64_t column);
 int duckdb_column_type(struct kwhy_duckdb_result *result, uint64_t column);
-/* NULL: no further rows. */
+/* Returns the next rows; NULL: there are no further rows. */
 kwhy_duckdb_chunk duckdb_fetch_chunk(struct kwhy_duckdb_result result);
 void duckdb_destroy_data_chunk(kwhy_duckdb_chunk *chunk);
 uint64_t duckdb_data_chunk_get_size(kwhy_duckdb_chunk chunk);
 kwhy_duckdb_vector duckdb_data_chunk_get_vector(kwhy_duckdb_chunk chunk, uint64_t column);
 void *duckdb_vector_get_data(kwhy_duckdb_vector vector);
-/* Bits by row: 1 for a value, 0 for NULL; NULL: all rows have values. */
+/*
+ * Returns a bit mask with a bit for each row: 1: a value, 0: NULL. If the mask is NULL, all rows have values.
+ */
 uint64_t *duckdb_vector_get_validity(kwhy_duckdb_vector vector);
 
 enum kwhy_duckdb_state duckdb_appender_create(

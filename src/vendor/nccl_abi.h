@@ -40,7 +40,7 @@ enum kwhy_nccl_result ncclCommInitAll(
 enum kwhy_nccl_result ncclGetUniqueId(struct kwhy_nccl_id *out_id);
 /*
  * Makes a communicator. Each of `count` processes calls it, with its thread's current device. It returns when
- * all have called it.
+ * all processes have called it.
  */
 enum kwhy_nccl_result ncclCommInitRank(
 	kwhy_nccl_communicator *out_communicator, int count, struct kwhy_nccl_id id, int rank);

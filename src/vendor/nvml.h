@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 /*
- * The NVML of this machine. The slot of an optional call that it lacks is NULL. Several threads may use it.
+ * The NVML library of this machine. The pointer to an optional call that it lacks is NULL. Several threads
+ * may use it.
  */
 struct kwhy_nvml {
 	void *library;
@@ -33,15 +34,15 @@ void kwhy_nvml_close(struct kwhy_nvml *nvml);
 const char *kwhy_nvml_words(const struct kwhy_nvml *nvml, enum kwhy_nvml_result result);
 
 /*
- * Calls a function whose slot may be NULL, as in kwhy_nvml_call(nvml, nvmlDeviceGetFanSpeed, handle,
- * &percent). Without the function the result is KWHY_NVML_FUNCTION_NOT_FOUND.
+ * Calls a function whose pointer may be NULL, as in kwhy_nvml_call(nvml, nvmlDeviceGetFanSpeed, handle,
+ * &percent). If the function is missing, the result is KWHY_NVML_FUNCTION_NOT_FOUND.
  */
 #define kwhy_nvml_call(nvml, name, ...) \
 	((nvml)->name ? (nvml)->name(__VA_ARGS__) : KWHY_NVML_FUNCTION_NOT_FOUND)
 
 /*
- * Writes a PCI address in the form "0000:18:00.0", whose domain has four digits, as drivers write it. In
- * NVML's own form it has eight.
+ * Writes a PCI address in the form "0000:18:00.0", whose domain has four digits, as drivers write it. NVML
+ * itself writes eight digits.
  */
 enum { KWHY_NVML_ADDRESS_BYTES = 32 };
 const char *kwhy_nvml_address(const struct kwhy_nvml_pci *pci, char out[KWHY_NVML_ADDRESS_BYTES]);

@@ -9,7 +9,7 @@
  * toolkit's nvml.h where it is installed.
  */
 
-/* Results of calls. Any other value is an error, too. */
+/* Results of calls. Any other value is also an error. */
 enum kwhy_nvml_result {
 	KWHY_NVML_SUCCESS = 0,
 	KWHY_NVML_UNINITIALIZED = 1,
@@ -20,7 +20,7 @@ enum kwhy_nvml_result {
 	KWHY_NVML_INSUFFICIENT_SIZE = 7,
 	KWHY_NVML_DRIVER_NOT_LOADED = 9,
 	KWHY_NVML_TIMEOUT = 10,
-	/* also what kwhy_nvml_call() returns if an optional call is missing */
+	/* kwhy_nvml_call() also returns it if an optional call is missing */
 	KWHY_NVML_FUNCTION_NOT_FOUND = 13,
 	KWHY_NVML_GPU_IS_LOST = 15,
 	KWHY_NVML_UNKNOWN = 999
@@ -123,7 +123,7 @@ union kwhy_nvml_value {
 };
 
 struct kwhy_nvml_sample {
-	unsigned long long time_unix_us; /* on the driver's own clock */
+	unsigned long long time_unix_us; /* Unix time on the driver's own clock */
 	union kwhy_nvml_value value;
 };
 
@@ -168,7 +168,7 @@ struct kwhy_nvml_attributes {
 	unsigned long long memory_mib;
 };
 
-/* A process, as nvmlDeviceGetComputeRunningProcesses_v2() and later versions list it. */
+/* A process as listed by nvmlDeviceGetComputeRunningProcesses_v2() and later versions. */
 struct kwhy_nvml_process {
 	unsigned pid;
 	unsigned long long used_bytes; /* all bits set: not available */
@@ -241,8 +241,8 @@ enum kwhy_nvml_result nvmlDeviceGetMaxClockInfo(kwhy_nvml_handle device, unsigne
 enum kwhy_nvml_result nvmlDeviceGetTemperature(kwhy_nvml_handle device, unsigned sensor, unsigned *out_c);
 enum kwhy_nvml_result nvmlDeviceGetCurrentClocksEventReasons(
 	kwhy_nvml_handle device, unsigned long long *out);
-enum kwhy_nvml_result nvmlDeviceGetCurrentClocksThrottleReasons(
-	kwhy_nvml_handle device, unsigned long long *out); /* name of the call above before driver 535 */
+enum kwhy_nvml_result nvmlDeviceGetCurrentClocksThrottleReasons(kwhy_nvml_handle device,
+	unsigned long long *out); /* older name of the call above, before driver 535 */
 enum kwhy_nvml_result nvmlDeviceGetViolationStatus(
 	kwhy_nvml_handle device, unsigned policy, struct kwhy_nvml_violation *out);
 enum kwhy_nvml_result nvmlDeviceGetMemoryInfo(kwhy_nvml_handle device, struct kwhy_nvml_memory_v1 *out);
@@ -250,8 +250,8 @@ enum kwhy_nvml_result nvmlDeviceGetMemoryInfo_v2(kwhy_nvml_handle device, struct
 enum kwhy_nvml_result nvmlDeviceGetEnforcedPowerLimit(kwhy_nvml_handle device, unsigned *out_mw);
 enum kwhy_nvml_result nvmlDeviceGetPowerManagementDefaultLimit(kwhy_nvml_handle device, unsigned *out_mw);
 /*
- * Get the power limit that was set, which may be above the one in force; get the range in which it can be
- * set; and set it, which only root may do.
+ * These calls get the power limit that was set, which may be higher than the one in force; get the range in
+ * which it can be set; and set it, which only root may do.
  */
 enum kwhy_nvml_result nvmlDeviceGetPowerManagementLimit(kwhy_nvml_handle device, unsigned *out_mw);
 enum kwhy_nvml_result nvmlDeviceGetPowerManagementLimitConstraints(

@@ -15,8 +15,8 @@ static kwhy_nvtx_function *functions[PLACES];
 static kwhy_nvtx_function **table[PLACES + 1];
 
 /*
- * Called by the tool. It gets a table only for the core module, since kwhy makes ranges of the default domain
- * only.
+ * Called by the tool. The tool gets a table only for the core module, because kwhy makes ranges only in the
+ * default domain.
  */
 static int table_of(int module, kwhy_nvtx_function ****out_table, unsigned *out_places)
 {

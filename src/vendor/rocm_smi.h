@@ -6,8 +6,8 @@
 #include "vendor/rocm_smi_abi.h"
 
 /*
- * The ROCm SMI of this machine. The slot of an optional call that it lacks is NULL. Several threads may use
- * it.
+ * The ROCm SMI library of this machine. The pointer to an optional call that it lacks is NULL. Several
+ * threads may use it.
  */
 struct kwhy_rocm_smi {
 	void *library;
@@ -36,8 +36,8 @@ const char *kwhy_rocm_smi_words(const struct kwhy_rocm_smi *rocm, int status);
 int kwhy_rocm_smi_clock(const struct kwhy_rocm_smi *rocm, uint32_t device, int clock, uint64_t *out_hz);
 
 /*
- * Calls a function whose slot may be NULL, as in kwhy_rocm_smi_call(rocm, rsmi_dev_name_get, 0, name,
- * sizeof(name)). Without the function the result is KWHY_RSMI_NOT_SUPPORTED.
+ * Calls a function whose pointer may be NULL, as in kwhy_rocm_smi_call(rocm, rsmi_dev_name_get, 0, name,
+ * sizeof(name)). If the function is missing, the result is KWHY_RSMI_NOT_SUPPORTED.
  */
 #define kwhy_rocm_smi_call(rocm, name, ...) \
 	((rocm)->name ? (rocm)->name(__VA_ARGS__) : (int)KWHY_RSMI_NOT_SUPPORTED)

@@ -11,7 +11,7 @@
  * declarations with the vendor's header where it is installed (Debian: librocm-smi-dev).
  */
 
-/* Results of calls. Any other value is an error, too. */
+/* Results of calls. Any other value is also an error. */
 enum kwhy_rsmi_status {
 	KWHY_RSMI_SUCCESS = 0,
 	KWHY_RSMI_INVALID_ARGUMENT = 1,
