@@ -11,8 +11,8 @@
 #include <time.h>
 
 #define MS INT64_C(1000000)
-#define SETTLE_NS (300 * MS)  /* time after a change of power until NVML's power samples show the new level \
-			       */
+/* time after a change of power until NVML's power samples show the new level */
+#define SETTLE_NS (300 * MS)
 #define LONG_ON_NS (400 * MS) /* loads with kernels at least this long settle while a kernel runs */
 /*
  * From about a quarter of a second after the start of a kernel, an H200 draws 2.5 % more. Short pulses have
