@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define READING_LASTS_NS INT64_C(1500000000) /* older readings are not used; there is one reading a second \
-					      */
+/* older readings are not used; there is one reading a second */
+#define READING_LASTS_NS INT64_C(1500000000)
 #define NORMAL_97_5 1.959964
 
 enum { READINGS_MIN = 8, SAMPLES_MIN = 5 };
