@@ -179,6 +179,38 @@ KWHY_API size_t kwhy_analysis_account_count(const struct kwhy_analysis *analysis
 KWHY_API int kwhy_analysis_account(
 	const struct kwhy_analysis *analysis, size_t device, size_t account, struct kwhy_account_info *out);
 
+/* Tables of the recording, whose columns are lent as they lie in memory. */
+#define KWHY_ANALYSE_ACTIVITIES 0 /* work of the devices, by device, then start */
+#define KWHY_ANALYSE_CALLS 1	  /* API calls of the host, by thread, then start */
+
+/* Types of a column's values. */
+#define KWHY_ANALYSE_I64 0
+#define KWHY_ANALYSE_U64 1
+#define KWHY_ANALYSE_U32 2
+#define KWHY_ANALYSE_U16 3
+#define KWHY_ANALYSE_U8 4
+
+struct kwhy_column_info {
+	size_t size;	      /* set by the caller */
+	const char *name;     /* "start_ns" */
+	int32_t type;	      /* KWHY_ANALYSE_I64, ... */
+	size_t count;	      /* number of values */
+	const void *values;   /* [count]; NULL: there are none */
+	const uint8_t *known; /* a bit for each value, the lowest of a byte first: 1: known; NULL: all are */
+	uint64_t unknown_count;
+	size_t word_count; /* the values number this many words; 0: they are plain numbers */
+};
+
+/*
+ * Columns of a table are numbered from 0; KWHY_ANALYSE_E_USAGE: past the last one. Times are those of the
+ * recording's own clock. The analysis owns the memory.
+ */
+KWHY_API int kwhy_analysis_column(
+	struct kwhy_analysis *analysis, int table, size_t column, struct kwhy_column_info *out);
+/* The word that a value of a column numbers, such as a kernel's name; NULL: there is none. */
+KWHY_API const char *kwhy_analysis_word(
+	const struct kwhy_analysis *analysis, int table, size_t column, size_t word);
+
 /* What the amount of a saving means. */
 #define KWHY_ANALYSE_EXPECTED 0 /* the saving to expect, as far as the recording shows it */
 #define KWHY_ANALYSE_UPPER 1	/* upper bound: no more than this is saved */

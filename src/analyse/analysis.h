@@ -6,6 +6,15 @@
 #include "kwhy/analyse.h"
 #include "report/report.h"
 
+enum { KWHY_ANALYSIS_TABLES = 2, KWHY_ANALYSIS_COLUMNS_MAX = 16 };
+
+/* Which values of a column are known. */
+struct kwhy_known {
+	unsigned char *bits; /* NULL: all are */
+	uint64_t unknown_count;
+	bool is_found;
+};
+
 /* All that was made from the traces of one run, with the report that renderers borrow. */
 struct kwhy_analysis {
 	struct kwhy_arena arena;
@@ -16,7 +25,8 @@ struct kwhy_analysis {
 	struct kwhy_whatif *whatif; /* NULL: no saving or plan has needed the dependency graph yet */
 	double min_gain_ratio;
 	struct kwhy_probing probing; /* report.probing points to it if kwhy probe was at work in the run */
-	struct kwhy_report report;   /* report on the objects above, without plan and modelled power */
+	struct kwhy_known known[KWHY_ANALYSIS_TABLES][KWHY_ANALYSIS_COLUMNS_MAX];
+	struct kwhy_report report; /* report on the objects above, without plan and modelled power */
 };
 
 /* Opens an analysis as kwhy_analysis_open() does. `given` has all fields of this version. */

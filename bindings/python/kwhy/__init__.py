@@ -28,12 +28,15 @@ from typing import Any, Optional
 
 from . import _library
 from ._analysis import Account, Analysis, Device, Evidence, Finding, Plan, PlanChange, Refusal, RunEnergy
+from ._arrow import Column, Table
+from ._load import Result, load
 from ._sampler import PowerSampler
 from ._session import Energy, KwhyError, Meter, Region, Results, Run, Session, Work
 
 __all__ = [
     "Account",
     "Analysis",
+    "Column",
     "Device",
     "Energy",
     "Evidence",
@@ -45,12 +48,15 @@ __all__ = [
     "PowerSampler",
     "Refusal",
     "Region",
+    "Result",
     "Results",
     "Run",
     "RunEnergy",
     "Session",
+    "Table",
     "Work",
     "library_version",
+    "load",
     "measure",
     "results",
     "session",

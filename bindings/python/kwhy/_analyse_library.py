@@ -82,6 +82,11 @@ class FindingInfo(ctypes.Structure):
     _fields_ += [("credited_to", _TEXT)]
 
 
+class ColumnInfo(ctypes.Structure):
+    _fields_ = [("size", _SIZE), ("name", _TEXT), ("type", _INT), ("count", _SIZE), ("values", ctypes.c_void_p)]
+    _fields_ += [("known", ctypes.c_void_p), ("unknown_count", ctypes.c_uint64), ("word_count", _SIZE)]
+
+
 class EvidenceInfo(ctypes.Structure):
     _fields_ = [("size", _SIZE), ("start_ns", _LONG), ("end_ns", _LONG), ("what", _TEXT)]
 
@@ -128,6 +133,8 @@ _CALLS = {
     "kwhy_analysis_finding_count": (_SIZE, [_ANALYSIS]),
     "kwhy_analysis_finding": (ctypes.c_int, [_ANALYSIS, _SIZE, ctypes.POINTER(FindingInfo)]),
     "kwhy_analysis_evidence": (ctypes.c_int, [_ANALYSIS, _SIZE, _SIZE, ctypes.POINTER(EvidenceInfo)]),
+    "kwhy_analysis_column": (ctypes.c_int, [_ANALYSIS, ctypes.c_int, _SIZE, ctypes.POINTER(ColumnInfo)]),
+    "kwhy_analysis_word": (_TEXT, [_ANALYSIS, ctypes.c_int, _SIZE, _SIZE]),
     "kwhy_analysis_json": (ctypes.c_int, [_ANALYSIS, _OUT] + _MESSAGE),
     "kwhy_analysis_text_free": (None, [ctypes.c_void_p]),
     "kwhy_analysis_project": (ctypes.c_int, [_ANALYSIS, ctypes.POINTER(Change), _SIZE, _OUT] + _MESSAGE),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Optional, Sequence, Type, TypeVar, Union
 
 from . import _analyse_library as _library
+from ._arrow import Column, Table
 from ._library import MESSAGE_BYTES
 from ._session import KwhyError, _text
 
@@ -177,6 +178,31 @@ def _texts(texts: Sequence[Any]) -> Any:
     return (ctypes.c_char_p * max(len(texts), 1))(*[os.fsencode(text) for text in texts])
 
 
+class _Opened:
+    """An open analysis of the library. It is closed when nothing refers to it any more: tables lend its memory."""
+
+    def __init__(self, library: ctypes.CDLL, handle: int) -> None:
+        self.library, self.handle = library, handle
+
+    def __del__(self) -> None:
+        self.library.kwhy_analysis_close(self.handle)
+
+
+def _rows(rows: Sequence[Any], leave_out: Sequence[str] = ()) -> Table:
+    """A table of dataclasses; not-a-number is unknown."""
+    names = [name for name in (rows[0].__dataclass_fields__ if rows else ()) if name not in leave_out]
+    columns: Dict[str, List[Any]] = {name: [] for name in names}
+    for row in rows:
+        for name in names:
+            value = getattr(row, name)
+            columns[name].append(None if isinstance(value, float) and math.isnan(value) else value)
+    return Table({name: [_plain(value) for value in values] for name, values in columns.items()})
+
+
+def _plain(value: Any) -> Any:
+    return int(value) if isinstance(value, bool) else value
+
+
 class Analysis:
     """Recordings and traces of one run, analysed as `kwhy report` does; other threads wait while one uses it.
 
@@ -185,6 +211,9 @@ class Analysis:
     `thresholds`, `min_gain_percent`, `price_per_kwh`, `currency`, `intensity_g_per_kwh`, `place`, `seed`, `partial`.
     """
 
+    _TABLES = ["activities", "calls"]
+    _FIGURES = ["devices", "accounts", "findings"]
+    _FORMATS = "lLISC"  # of Arrow, by the library's numbers of types
     _LISTS = {"power_devices": "power_device", "learnt_paths": "learnt_path", "thresholds": "threshold"}
     _TEXTS = "power_zone profile_path collectives_path step_name assumed_power currency place".split()
     _NUMBERS = "min_gain_percent price_per_kwh intensity_g_per_kwh seed partial".split()
@@ -196,13 +225,13 @@ class Analysis:
         work: Optional[Dict[str, float]] = None,
         **options: Any,
     ) -> None:
-        self._handle: Optional[int] = None
+        self._opened: Optional[_Opened] = None
         self._lock = threading.Lock()
         self._library = _library.load()
         given = self._options(power, work or {}, options)
         handle = ctypes.c_void_p()
         self._ask(self._library.kwhy_analysis_open, _texts(paths), len(paths), ctypes.byref(given), ctypes.byref(handle))
-        self._handle = handle.value
+        self._opened = _Opened(self._library, handle.value or 0)
         self.run: RunEnergy = self._read_run()
         self.devices: List[Device] = [
             self._read_device(i) for i in range(self._library.kwhy_analysis_device_count(handle))
@@ -235,26 +264,24 @@ class Analysis:
             raise KwhyError(_text(message.value))
 
     def _open_handle(self) -> int:
-        if self._handle is None:
+        if self._opened is None:
             raise KwhyError("the analysis is closed; open another one")
-        return self._handle
+        return self._opened.handle
+
+    @property
+    def _handle(self) -> Optional[int]:
+        return self._opened.handle if self._opened is not None else None
 
     def close(self) -> None:
-        """Frees the recording; the figures stay."""
+        """Frees the recording, once no table lends its memory; the figures stay."""
         with self._lock:
-            handle, self._handle = self._handle, None
-        if handle is not None:
-            self._library.kwhy_analysis_close(handle)
+            self._opened = None
 
     def __enter__(self) -> "Analysis":
         return self
 
     def __exit__(self, *exc_info: Any) -> None:
         self.close()
-
-    def __del__(self) -> None:
-        if getattr(self, "_handle", None) is not None:
-            self.close()
 
     def _read_run(self) -> RunEnergy:
         info = _fill(_library.RunInfo, self._library.kwhy_analysis_run, self._handle)
@@ -302,6 +329,43 @@ class Analysis:
             *map(_real, figures),
             evidence,
             _text(info.credited_to),
+        )
+
+    def table(self, name: str) -> Table:
+        """A table for pandas, polars and others (kwhy.Table), without a copy where it is of the recording.
+
+        "activities" and "calls" are of the recording; "devices", "accounts" and "findings" hold the figures of a report.
+        """
+        if name in self._TABLES:
+            return self._recorded(self._TABLES.index(name))
+        if name == "devices":
+            return _rows(self.devices, ["accounts"])
+        if name == "findings":
+            return _rows(self.findings, ["evidence"])
+        if name != "accounts":
+            raise KeyError("no table {!r}; there are {}".format(name, ", ".join(self._TABLES + self._FIGURES)))
+        rows = [(i, account) for i, device in enumerate(self.devices) for account in device.accounts]
+        table = _rows([account for _, account in rows])
+        return Table({"device": [device for device, _ in rows], **table})
+
+    def _recorded(self, table: int) -> Table:
+        columns: Dict[str, Any] = {}
+        with self._lock:
+            handle, info = self._open_handle(), _library.ColumnInfo(ctypes.sizeof(_library.ColumnInfo))
+            while not self._library.kwhy_analysis_column(handle, table, len(columns), ctypes.byref(info)):
+                name = (info.name or b"").decode()
+                columns[name] = self._column(handle, table, len(columns), info)
+        return Table(columns)
+
+    def _column(self, handle: int, table: int, number: int, info: _library.ColumnInfo) -> Column:
+        words = [self._library.kwhy_analysis_word(handle, table, number, i) for i in range(info.word_count)]
+        return Column(
+            self._FORMATS[info.type],
+            info.count,
+            info.values or 0,
+            self._opened,
+            (info.known or 0, info.unknown_count),
+            Column.of([(word or b"").decode("utf-8", "replace") for word in words]) if words else None,
         )
 
     def _document(self, function: Callable[..., int], *arguments: Any) -> str:

@@ -56,7 +56,7 @@ static void listen(void *context, int stream, int64_t time_mono_ns, const char *
 		}
 		words->line[words->length] = '\0';
 		if (strncmp(words->line, name, strlen(name)) == 0)
-			strcpy(words->message, words->line + strlen(name));
+			memcpy(words->message, words->line + strlen(name), words->length + 1 - strlen(name));
 		words->length = 0;
 	}
 }
@@ -130,7 +130,7 @@ static enum kwhy_status print_commands(struct job *job, struct kwhy_error *error
 
 		status = make_command(job, i, error);
 		line = status ? NULL : kwhy_study_command_text(command, &job->arena);
-		kwhy_text_addf(&text, "# %s", command->step->shows);
+		kwhy_text_addf(&text, "# %s", job->request.study->steps[i].shows);
 		if (command->missing)
 			kwhy_text_addf(
 				&text, " Not measured: %s.\n# %s\n", command->missing, line ? line : "");

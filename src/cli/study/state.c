@@ -138,7 +138,7 @@ static void read_row(const json_t *row, struct kwhy_study_result *out)
 
 	if (!stamp || strlen(stamp) >= sizeof(out->stamp))
 		return;
-	strcpy(out->stamp, stamp);
+	memcpy(out->stamp, stamp, strlen(stamp) + 1);
 	out->is_done = out->is_kept = true;
 	out->seconds = json_number_value(json_object_get(row, "seconds"));
 	out->ended_unix_s = json_integer_value(json_object_get(row, "ended_unix_s"));
