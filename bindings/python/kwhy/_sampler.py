@@ -16,6 +16,7 @@ class PowerSampler:
     (NVML: the energy counter and the driver's 20 ms samples; polled averages only where both are missing).
     Each start() begins a new figure; while one is running it does nothing. Neither start() nor stop() waits for
     work of the GPU: synchronise before both. Other arguments are those of Session; `host` is False by default.
+    start() raises KwhyError where the device has no meter.
     """
 
     _STARTS_MOST = 4000  # starts in one session, which has space for this many names
@@ -60,7 +61,7 @@ class PowerSampler:
         return self._energy
 
     def energy_joules(self) -> float:
-        """Joules between the last start() and its stop(), or up to now; not-a-number without a meter."""
+        """Joules between the last start() and its stop(), or up to now; not-a-number before start() and after close()."""
         return self.energy.joules if self._session is not None else math.nan
 
     def close(self) -> None:
