@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "cli/command.h"
+#include "cli/pager.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -109,7 +110,8 @@ enum kwhy_status kwhy_output_result(const char *path, const char *stem, enum kwh
 	if (!status)
 		status = kwhy_output_path(path, stem, form, &place, error);
 	if (!status)
-		status = kwhy_output_write(place, text, error);
+		status = place || form != KWHY_OUTPUT_TEXT ? kwhy_output_write(place, text, error)
+							   : kwhy_pager_write(text, error);
 	free(place);
 	kwhy_text_done(text);
 	return status;

@@ -42,7 +42,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_output_write(
 
 /*
  * Writes a result to PATH, to PATH/STEM.EXTENSION if PATH is a folder, or to standard output, and frees it.
- * If making the text failed, that failure is returned instead.
+ * Text goes through the pager on a terminal. If making the text failed, that failure is returned instead.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_output_result(const char *path, const char *stem,
 	enum kwhy_output_form form, struct kwhy_text *text, struct kwhy_error *error);

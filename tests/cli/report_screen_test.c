@@ -75,11 +75,10 @@ static struct spawned report(const char *first, const char *const *input)
 	return spawn_run(&(struct spawn){.words = words});
 }
 
-/* Runs a report on a terminal of 24 lines and `columns` columns and returns all that it writes. */
-static struct kwhy_text on_terminal(const char *const *input, const char *first, unsigned short columns)
+/* Runs kwhy on a terminal of 24 lines and `columns` columns and returns all that it writes. */
+static struct kwhy_text run_on_terminal(const char *const *words, unsigned short columns)
 {
 	struct winsize size = {.ws_row = 24, .ws_col = columns};
-	const char *words[WORDS_MAX + 1];
 	struct kwhy_text out = {0};
 	char piece[4096];
 	int master, state;
@@ -88,8 +87,6 @@ static struct kwhy_text on_terminal(const char *const *input, const char *first,
 
 	assert_true(child >= 0);
 	if (child == 0) {
-		words[0] = "kwhy";
-		fill_words(words + 1, first, input);
 		setenv("NO_COLOR", "1", 1);
 		execv(KWHY_PROGRAM, (char *const *)words);
 		_exit(127);
@@ -102,6 +99,14 @@ static struct kwhy_text on_terminal(const char *const *input, const char *first,
 	assert_int_equal(state, 0);
 	assert_false(out.failed);
 	return out;
+}
+
+static struct kwhy_text on_terminal(const char *const *input, const char *first, unsigned short columns)
+{
+	const char *words[WORDS_MAX + 1] = {"kwhy"};
+
+	fill_words(words + 1, first, input);
+	return run_on_terminal(words, columns);
 }
 
 static void strip_returns(struct kwhy_text *text)
@@ -267,6 +272,15 @@ static void a_pager_shows_what_is_longer_than_a_screen_on_a_terminal_alone(void 
 	assert_non_null(strstr(text.data, "paged:What it cost"));
 	kwhy_text_done(&text);
 	text = on_terminal(inputs[12], NULL, 80);
+	assert_null(strstr(text.data, "paged:"));
+	kwhy_text_done(&text);
+	text = run_on_terminal((const char *[]){"kwhy", "whatif", "-q", "--plan", TINY, NULL}, 80);
+	assert_non_null(strstr(text.data, "paged:"));
+	kwhy_text_done(&text);
+	text = run_on_terminal((const char *[]){"kwhy", "compare", "-q", TINY, TINY, NULL}, 80);
+	assert_non_null(strstr(text.data, "paged:Summary"));
+	kwhy_text_done(&text);
+	text = run_on_terminal((const char *[]){"kwhy", "compare", "-q", "--json", TINY, TINY, NULL}, 80);
 	assert_null(strstr(text.data, "paged:"));
 	kwhy_text_done(&text);
 	piped = report("-v", inputs[12]);
