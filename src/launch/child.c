@@ -19,7 +19,12 @@ struct child {
 	struct kwhy_signals *signals;
 	struct kwhy_tee tees[2];
 	pid_t pid;
+	int64_t own_rss_bytes; /* the largest resident size of this process when the command started */
 };
+
+/* By this much two largest resident sizes differ that the kernel counts alike, page by page on each
+ * processor. */
+#define RSS_MARGIN_BYTES (1 << 20)
 
 static enum kwhy_status open_tees(struct child *child, struct kwhy_error *error)
 {
@@ -124,6 +129,8 @@ static bool has_ended(struct child *child, struct kwhy_child_end *out)
 	out->user_ns = ns_of(&used.ru_utime);
 	out->system_ns = ns_of(&used.ru_stime);
 	out->max_rss_bytes = (int64_t)used.ru_maxrss * 1024;
+	if (out->max_rss_bytes <= child->own_rss_bytes + RSS_MARGIN_BYTES)
+		out->max_rss_bytes = 0;
 	if (WIFSIGNALED(status))
 		out->signal = WTERMSIG(status);
 	out->exit = WIFSIGNALED(status) ? KWHY_EXIT_SIGNALLED + out->signal : WEXITSTATUS(status);
@@ -195,8 +202,11 @@ static void attend(struct child *child, struct kwhy_child_end *out)
 {
 	const struct kwhy_child_request *request = child->request;
 	int64_t next_tick_ns = out->start_mono_ns + request->tick_ns;
+	struct rusage own;
 
 	out->has_run = true;
+	getrusage(RUSAGE_SELF, &own);
+	child->own_rss_bytes = (int64_t)own.ru_maxrss * 1024;
 	kwhy_signals_take_early(child->signals, child->pid);
 	if (request->started)
 		request->started(request->context);

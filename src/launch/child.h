@@ -36,7 +36,11 @@ struct kwhy_child_end {
 	int64_t user_ns,
 		/* processor time of the command and of those of its children for which it waited */
 		system_ns;
-	int64_t max_rss_bytes; /* largest resident size of any of these processes */
+	/*
+	 * largest resident size of any one of these processes; 0: unknown, as it is no larger than that of
+	 * this process, with whose memory each of them began
+	 */
+	int64_t max_rss_bytes;
 	int exit;     /* exit status as a shell reports it: 128 + signal if a signal killed the command */
 	int signal;   /* the signal that killed the command; 0: no signal did */
 	bool has_run; /* whether the command was started */

@@ -300,7 +300,7 @@ static enum kwhy_status add_run(struct running *running, const struct kwhy_child
 		.seconds = seconds_of(how->end_mono_ns - how->start_mono_ns),
 		.user_s = seconds_of(how->user_ns),
 		.system_s = seconds_of(how->system_ns),
-		.max_rss_bytes = (double)how->max_rss_bytes,
+		.max_rss_bytes = how->max_rss_bytes ? (double)how->max_rss_bytes : NAN,
 		.work = running->work,
 	};
 

@@ -57,7 +57,25 @@ static void the_exit_status_is_the_commands(void **state)
 	assert_int_equal(end.exit, 37);
 	assert_int_equal(end.signal, 0);
 	assert_true(end.end_mono_ns > end.start_mono_ns);
-	assert_true(end.max_rss_bytes > 0);
+}
+
+/* A new process begins with the memory of the one that made it, so that this much says nothing of the
+ * command. */
+static void memory_is_the_commands_or_unknown(void **state)
+{
+	enum { MIB = 1 << 20, OWN_MIB = 40 };
+	char *own = malloc(OWN_MIB * MIB);
+	struct kwhy_child_end end;
+
+	(void)state;
+	assert_non_null(own);
+	memset(own, 1, OWN_MIB * MIB);
+	assert_int_equal(shell("exit 0", false, &end), KWHY_OK);
+	assert_int_equal(end.max_rss_bytes, 0);
+	assert_int_equal(shell("x=$(head -c 60000000 /dev/zero | tr '\\0' x); exit 5", false, &end), KWHY_OK);
+	assert_int_equal(end.exit, 5);
+	assert_true(end.max_rss_bytes >= 60000000);
+	free(own);
 }
 
 static void a_killed_command_is_128_and_its_signal(void **state)
@@ -289,6 +307,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_exit_status_is_the_commands, open_signals, close_signals),
+		cmocka_unit_test_setup_teardown(
+			memory_is_the_commands_or_unknown, open_signals, close_signals),
 		cmocka_unit_test_setup_teardown(
 			a_killed_command_is_128_and_its_signal, open_signals, close_signals),
 		cmocka_unit_test_setup_teardown(
