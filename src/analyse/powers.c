@@ -2,11 +2,11 @@
 #include "analyse/powers.h"
 
 #include "analyse/profile_find.h"
+#include "base/file.h"
 #include "import/import.h"
 #include "import/own_result.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
 /* Learns the powers that a finished recording shows. */
 static enum kwhy_status learn(const struct kwhy_recording *recording,
@@ -143,14 +143,6 @@ enum kwhy_status kwhy_powers_files_read(struct kwhy_powers_files *files,
 	return status;
 }
 
-static bool is_same_file(const char *a, const char *b)
-{
-	struct stat of_a, of_b;
-
-	return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
-		of_a.st_ino == of_b.st_ino;
-}
-
 enum kwhy_status kwhy_powers_check_paths(const struct kwhy_analysis_options *options,
 	const char *const *traces, size_t trace_count, struct kwhy_error *error)
 {
@@ -158,14 +150,14 @@ enum kwhy_status kwhy_powers_check_paths(const struct kwhy_analysis_options *opt
 
 	for (size_t i = 0; i < options->learnt_path_count; i++) {
 		for (size_t k = 0; k < trace_count; k++)
-			if (is_same_file(powers[i], traces[k]))
+			if (kwhy_file_is_same(powers[i], traces[k]))
 				return kwhy_fail(error, KWHY_E_USAGE,
 					"--powers %s is the run itself, which teaches itself nothing new; "
 					"name "
 					"another recording of the program",
 					powers[i]);
 		for (size_t k = 0; k < i; k++)
-			if (is_same_file(powers[i], powers[k]))
+			if (kwhy_file_is_same(powers[i], powers[k]))
 				return kwhy_fail(error, KWHY_E_USAGE,
 					"--powers names %s twice; it would count twice", powers[i]);
 	}

@@ -10,7 +10,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,6 +240,13 @@ enum kwhy_status kwhy_file_write(const char *path, const void *bytes, size_t len
 		: make_found(path, &output, write_whole, &whole, error);
 	kwhy_output_done(&output);
 	return status;
+}
+
+bool kwhy_file_is_same(const char *a, const char *b)
+{
+	struct stat of_a, of_b;
+
+	return !stat(a, &of_a) && !stat(b, &of_b) && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
 }
 
 /* Reads a file to its end. 0: all was read; 1: it has more than limit_bytes; -1: errno has the reason. */

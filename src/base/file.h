@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "base/text.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -30,6 +31,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_file_make(
  * For handlers of signals that end the program.
  */
 void kwhy_file_remove_unfinished(void);
+
+/* Whether two paths name one file or folder, links followed. False, too: one of them is not there. */
+bool kwhy_file_is_same(const char *a, const char *b);
 
 /* Appends the file's bytes to `out`. KWHY_E_INPUT: it has more than `limit_bytes`. */
 KWHY_MUST_USE enum kwhy_status kwhy_file_read(

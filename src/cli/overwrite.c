@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/overwrite.h"
 
+#include "base/file.h"
 #include "import/import.h"
 
 #include <stdlib.h>
@@ -10,7 +11,6 @@
 /* The file that an option writes. */
 struct output {
 	const char *option, *path;
-	struct stat info;
 };
 
 /* Whether the option takes the path of a file. */
@@ -41,9 +41,11 @@ static const char *text_of(const struct kwhy_option *option, const void *target)
 
 /* Only regular files are compared: a device or a pipe, such as /dev/null, holds nothing that could be lost.
  */
-static bool is_regular(const char *path, struct stat *out)
+static bool is_regular(const char *path)
 {
-	return path && stat(path, out) == 0 && S_ISREG(out->st_mode);
+	struct stat info;
+
+	return path && stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
 /* Whether a path, with links resolved, lies in a folder or in one of its subfolders. */
@@ -67,7 +69,7 @@ static bool is_input(const struct output *output, const char *path)
 		return false;
 	if (S_ISDIR(info.st_mode))
 		return lies_in(output->path, path) && kwhy_import_is_trace(output->path);
-	return info.st_dev == output->info.st_dev && info.st_ino == output->info.st_ino;
+	return kwhy_file_is_same(output->path, path);
 }
 
 static enum kwhy_status check_input(const struct output *output, const char *path, struct kwhy_error *error)
@@ -118,7 +120,7 @@ enum kwhy_status kwhy_overwrite_check(const struct kwhy_option *options, const v
 			continue;
 		output.path = text_of(option, target);
 		/* "-" is standard output, even if a file has that name */
-		if (output.path && strcmp(output.path, "-") != 0 && is_regular(output.path, &output.info))
+		if (output.path && strcmp(output.path, "-") != 0 && is_regular(output.path))
 			status = check_output(&output, options, target, operands, operand_count, error);
 	}
 	return status;

@@ -1,26 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/one_run.h"
 
+#include "base/file.h"
 #include "import/utc.h"
-
-#include <sys/stat.h>
 
 struct window {
 	int64_t start_ns, end_ns; /* a window with start_ns above end_ns is empty */
 };
 
-bool kwhy_is_same_file(const char *a, const char *b)
-{
-	struct stat of_a, of_b;
-
-	return !stat(a, &of_a) && !stat(b, &of_b) && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
-}
-
 enum kwhy_status kwhy_one_run_check_file(
 	const struct kwhy_recording *recording, const char *path, struct kwhy_error *error)
 {
 	for (size_t i = 0; i < recording->source_count; i++)
-		if (kwhy_is_same_file(recording->sources[i].path, path))
+		if (kwhy_file_is_same(recording->sources[i].path, path))
 			return kwhy_fail(error, KWHY_E_INPUT,
 				"%s is given twice; give each trace of a run once", path);
 	return KWHY_OK;

@@ -5,8 +5,6 @@
 #include "base/status.h"
 #include "import/row_counts.h"
 
-#include <stdbool.h>
-
 /*
  * Checks that several traces are the ranks of one run. No trace may be given twice (copies:
  * import/identity.h), and the windows in which they have activities must overlap. A gap of up to
@@ -14,9 +12,6 @@
  * recordings of one machine share a clock, so no gap is accepted.
  */
 #define KWHY_ONE_RUN_SLACK_NS INT64_C(10000000000)
-
-/* Whether two paths name one file or folder, by device and inode. */
-bool kwhy_is_same_file(const char *a, const char *b);
 
 /* Refuses a file that was read already. Call it before a trace is read. */
 KWHY_MUST_USE enum kwhy_status kwhy_one_run_check_file(

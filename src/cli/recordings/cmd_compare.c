@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/recordings/compare_results.h"
 #include "cli/recordings/job.h"
-#include "import/one_run.h"
 #include "import/own_result.h"
 #include "import/results/side.h"
 #include "report/compare.h"
@@ -299,7 +299,7 @@ static enum kwhy_status refuse_twice(
 {
 	for (size_t j = 1; j < operands->count; j++)
 		for (size_t i = j < counts[0] ? 0 : counts[0]; i < j; i++)
-			if (kwhy_is_same_file(operands->items[i], operands->items[j]))
+			if (kwhy_file_is_same(operands->items[i], operands->items[j]))
 				return kwhy_fail(error, KWHY_E_USAGE,
 					"%s is given twice; give each run of a side once",
 					operands->items[j]);

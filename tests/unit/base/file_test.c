@@ -124,6 +124,25 @@ static void a_file_that_is_too_large_is_told_how_large_it_may_be(void **state)
 	assert_non_null(strstr(error.text, " is larger than the 13 B that such a file may have;"));
 }
 
+static void one_file_is_known_by_all_its_names(void **state)
+{
+	char link[80], other[80];
+
+	(void)state;
+	snprintf(link, sizeof(link), "%s/link", folder);
+	snprintf(other, sizeof(other), "%s/other", folder);
+	assert_int_equal(kwhy_file_write(path, "x", 1, &error), KWHY_OK);
+	assert_int_equal(kwhy_file_write(other, "x", 1, &error), KWHY_OK);
+	assert_int_equal(symlink("result", link), 0);
+	assert_true(kwhy_file_is_same(path, link));
+	assert_true(kwhy_file_is_same(folder, folder));
+	assert_false(kwhy_file_is_same(path, other));
+	assert_false(kwhy_file_is_same(path, "/nonexistent/a"));
+	assert_false(kwhy_file_is_same("/nonexistent/a", "/nonexistent/a"));
+	unlink(link);
+	unlink(other);
+}
+
 int main(void)
 {
 #define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, begin, end)
@@ -133,6 +152,7 @@ int main(void)
 		IN_A_FOLDER(a_folder_is_refused_by_name_and_a_device_is_written_to),
 		IN_A_FOLDER(a_writer_s_failure_names_the_file_that_was_asked_for),
 		IN_A_FOLDER(a_file_that_is_too_large_is_told_how_large_it_may_be),
+		IN_A_FOLDER(one_file_is_known_by_all_its_names),
 		IN_A_FOLDER(a_writer_that_fails_leaves_the_old_file_alone),
 	};
 
