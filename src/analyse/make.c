@@ -119,7 +119,9 @@ static enum kwhy_status read_files(struct work *work)
 		.collectives_path = given->collectives_path,
 		.power_zone = given->power_zone,
 		.power_devices = given->power_devices,
-		.power_device_count = given->power_device_count};
+		.power_device_count = given->power_device_count,
+		.power_paths = given->power_paths,
+		.power_path_count = given->power_path_count};
 	struct kwhy_recording *recording = work->analysis->recording;
 	enum kwhy_status status = KWHY_OK;
 

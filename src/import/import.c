@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
 #include "base/plural.h"
 #include "base/text.h"
 #include "import/folder.h"
@@ -260,16 +261,73 @@ bool kwhy_import_is_trace(const char *path)
 	return reader || is_recording(path);
 }
 
+/* Whether a file is a log of power readings, other than a result of kwhy, which may look like one. */
+static bool is_power_log(const char *path)
+{
+	unsigned char head[KWHY_TRACE_HEAD_BYTES];
+	struct kwhy_error unused;
+	size_t length;
+
+	return !kwhy_trace_head_read(path, head, &length, &unused) &&
+		!kwhy_own_result_refuse_head(path, head, length, "power readings", &unused) &&
+		kwhy_import_is_power(head, length);
+}
+
+static bool is_given_as_power(const struct kwhy_import_options *options, const char *path)
+{
+	for (size_t i = 0; i < options->power_path_count; i++)
+		if (kwhy_file_is_same(options->power_paths[i], path))
+			return true;
+	return false;
+}
+
+/* Files of a folder that are no traces. */
+struct other_files {
+	const char *first,
+		*power_log; /* the first of them, and the first log of power readings that is not used */
+	size_t count;
+};
+
+static enum kwhy_status note_others(struct kwhy_recording *recording, const struct kwhy_folder *folder,
+	const char *path, const struct other_files *others, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	if (others->power_log)
+		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "power-not-used", error,
+			"%s holds power readings, which are not used: add --power %s.", others->power_log,
+			others->power_log);
+	if (status || !others->first)
+		return status;
+	return kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "other-files", error,
+		"%s: %zu of %zu files %s left out, %s%s.", path, others->count, folder->count,
+		kwhy_plural(others->count, "is not a trace and was", "are not traces and were"),
+		others->first, kwhy_plural(others->count, "", " the first of them"));
+}
+
+/* Sorts a file that is no trace. Logs of power readings have a note of their own, unless they are read. */
+static void see_other(struct other_files *others, const char *path, const struct kwhy_import_options *options)
+{
+	if (is_given_as_power(options, path))
+		return;
+	if (is_power_log(path)) {
+		others->power_log = others->power_log ? others->power_log : path;
+		return;
+	}
+	others->first = others->first ? others->first : path;
+	others->count++;
+}
+
 static enum kwhy_status import_files(struct kwhy_recording *recording, const struct kwhy_folder *folder,
 	const char *path, const struct kwhy_import_options *options, struct kwhy_error *error)
 {
-	const char *other = NULL;
-	size_t traces = 0;
+	struct other_files others = {0};
 	enum kwhy_status status = KWHY_OK;
+	size_t traces = 0;
 
 	for (size_t i = 0; !status && i < folder->count; i++) {
 		if (!kwhy_import_is_trace(folder->paths[i])) {
-			other = other ? other : folder->paths[i];
+			see_other(&others, folder->paths[i], options);
 			continue;
 		}
 		status = import_file(recording, folder->paths[i], options, error);
@@ -281,13 +339,8 @@ static enum kwhy_status import_files(struct kwhy_recording *recording, const str
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s is a folder that holds no trace%s%s; name the folder of a run's traces, or a "
 			"trace",
-			path, other ? ", but " : "", other ? other : "");
-	if (!other)
-		return KWHY_OK;
-	return kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "other-files", error,
-		"%s: %zu of %zu files %s left out, %s%s.", path, folder->count - traces, folder->count,
-		kwhy_plural(folder->count - traces, "is not a trace and was", "are not traces and were"),
-		other, kwhy_plural(folder->count - traces, "", " the first of them"));
+			path, folder->count ? ", but " : "", folder->count ? folder->paths[0] : "");
+	return note_others(recording, folder, path, &others, error);
 }
 
 enum kwhy_status kwhy_import_trace(struct kwhy_recording *recording, const char *path,

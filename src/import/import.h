@@ -17,6 +17,8 @@ struct kwhy_import_options {
 	const char *const *power_devices; /* each says which GPU of a power file is which device:
 					     "[RANK/]DEVICE=[HOST/]GPU" */
 	size_t power_device_count;
+	const char *const *power_paths; /* files of power readings that are read besides the traces */
+	size_t power_path_count;
 };
 
 /*

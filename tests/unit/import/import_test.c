@@ -274,6 +274,43 @@ static void json_of_other_kinds_in_a_folder_is_left_out_and_noted(void **state)
 	kwhy_recording_free(recording);
 }
 
+/* A power log next to the traces is named, unless it is read already; results of kwhy are no such logs. */
+static void a_power_log_in_a_folder_of_traces_is_named(void **state)
+{
+	static const char *const names[] = {"power.csv", "stat.json", "trace.csv"};
+	char folder[] = "/tmp/kwhy-test-XXXXXX", path[128];
+	const char *power_paths[] = {path};
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	write_at(folder, names[0], "time_ns,device,source,value\n1,0,nvml.energy_mj,1\n");
+	write_at(folder, names[1], "{\"schema\": \"kwhy.stat/1\", \"power_w\": 3}");
+	write_at(folder, names[2], HEADER "kernel,k,0,7," T0 "000000000," T0 "000000100,,,\n");
+	for (size_t given = 0; given < 2; given++) {
+		struct kwhy_recording *recording = empty_recording();
+		struct kwhy_import_options options = {.power_paths = power_paths, .power_path_count = given};
+		const struct kwhy_note *note;
+
+		snprintf(path, sizeof(path), "%s/power.csv", folder);
+		OK(kwhy_import_trace(recording, folder, &options, &error));
+		note = note_of(recording, "power-not-used");
+		assert_int_equal(note != NULL, !given);
+		if (note) {
+			assert_non_null(strstr(note->text, path));
+			assert_non_null(strstr(
+				note->text, "holds power readings, which are not used: add --power /"));
+		}
+		assert_non_null(
+			strstr(note_of(recording, "other-files")->text, "1 of 3 files is not a trace"));
+		kwhy_recording_free(recording);
+	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+		unlink(path);
+	}
+	rmdir(folder);
+}
+
 static void a_table_of_collectives_that_is_not_there_is_refused_whatever_the_trace(void **state)
 {
 	struct kwhy_import_options options = {.collectives_path = "/nonexistent/table"};
@@ -316,6 +353,7 @@ int main(void)
 		cmocka_unit_test(a_whole_trace_after_a_cut_one_is_not_cut),
 		cmocka_unit_test(a_result_of_kwhy_is_named_with_the_command_that_reads_it),
 		cmocka_unit_test(a_trace_is_one_whatever_its_metadata_are_called),
+		cmocka_unit_test(a_power_log_in_a_folder_of_traces_is_named),
 		cmocka_unit_test(json_of_other_kinds_in_a_folder_is_left_out_and_noted),
 		cmocka_unit_test(a_table_of_collectives_that_is_not_there_is_refused_whatever_the_trace),
 		cmocka_unit_test(what_is_no_file_with_anything_in_it_is_refused_in_words_for_any_file),
