@@ -105,13 +105,15 @@ struct kwhy_recorded {
 	struct kwhy_recorded_writer *writers;
 	struct kwhy_recorded_fact *facts;
 	size_t writer_count, writer_capacity, fact_count, fact_capacity;
-	struct kwhy_track_map writer_of; /* from a writer's id to its index in `writers` */
-	struct kwhy_track_map names; /* from a writer and its number of a name to the name in the recording */
+	struct kwhy_track_map writer_of; /* map from a writer's id to its index in `writers` */
+	struct kwhy_track_map names; /* map from a writer and the number that it gave a name, to the name in
+					the recording */
 	struct kwhy_track_map
-		devices; /* from a writer and its index of a device to the device in the recording */
+		devices; /* map from a writer and its index of a device, to the device in the recording */
 	struct kwhy_track_map
-		frames; /* from a writer and its number of a frame to the index in call_frames */
-	struct kwhy_track_map sources; /* from a writer and its id of a source to the index in `meters` */
+		frames; /* map from a writer and its number of a frame, to the index in call_frames */
+	struct kwhy_track_map
+		sources; /* map from a writer and its id of a source, to the index in `meters` */
 	struct kwhy_recorded_meter *meters;
 	struct kwhy_recorded_window *windows; /* intervals in which writers' activities are known */
 	struct kwhy_recorded_memory *memory;

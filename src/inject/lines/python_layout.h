@@ -27,8 +27,7 @@ struct kwhy_python_layout {
 	uint16_t code_bytes; /* in a code object: its first instruction; KWHY_PYTHON_NOWHERE: the frame has
 				the index of the instruction instead */
 	uint8_t instruction_bytes; /* size in bytes of one step of that index */
-	uint8_t text_bits; /* number of bits of a string's state word below those that give the character
-			      width */
+	uint8_t text_bits; /* size in bytes of one step of the instruction's index (frame_instruction) */
 	uint8_t text_ascii_bytes; /* bytes of the header of an ASCII string; the header of other strings is
 				     three words longer, or two from CPython 3.12 on */
 	uint8_t lines;		  /* enum kwhy_python_lines */
