@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "report/brief.h"
+
 #include "report/account_columns.h"
 #include "report/json/writer.h"
 #include "report/shown_name.h"
@@ -16,24 +18,25 @@
 
 enum { BYTES_MAX = 4096 };
 
-/*
- * Limits on a document: numbers of rows and sentences, and the width of texts. They are tried from the
- * largest to the smallest.
- */
+/* Limits of a document. */
 struct limits {
 	size_t where, advice, unknown;
-	size_t columns; /* width of each text */
+	size_t columns; /* of each text */
+	int digits;	/* of each number */
 };
 
+/* from the longest to the shortest */
 static const struct limits limits[] = {
-	{8, 5, 4, 400},
-	{6, 4, 4, 240},
-	{6, 3, 3, 240},
-	{5, 3, 2, 160},
-	{4, 3, 1, 100},
-	{3, 3, 1, 60},
-	{2, 1, 0, 40},
+	{8, 5, 4, 400, 4},
+	{6, 4, 4, 240, 4},
+	{6, 3, 3, 240, 4},
+	{5, 3, 2, 160, 4},
+	{4, 3, 1, 100, 4},
+	{3, 3, 1, 60, 4},
+	{2, 1, 0, 40, 4},
 };
+
+static const struct limits page_limits = {12, 8, 24, 1000, 9};
 
 struct brief {
 	struct kwhy_json json;
@@ -64,12 +67,12 @@ static void write_path(struct brief *brief, const char *key, const char *path)
 	write_text(brief, key, slash ? slash + 1 : path);
 }
 
-/* Writes a number with four digits. */
+/* Writes a number with the digits of the limits. */
 static void write_real(struct brief *brief, const char *key, double value)
 {
 	char text[32];
 
-	snprintf(text, sizeof(text), "%.4g", value);
+	snprintf(text, sizeof(text), "%.*g", brief->limits->digits, value);
 	kwhy_json_real(&brief->json, key, isfinite(value) ? strtod(text, NULL) : NAN);
 }
 
@@ -144,6 +147,10 @@ static void write_where(struct brief *brief)
 		write_text(brief, "name", kernel ? kernel : kwhy_where_words(row));
 		write_real(brief, "share", kwhy_where_share(&where, row));
 		write_joules(brief, "energy_j", row->gross_nj);
+		if (brief->limits == &page_limits) {
+			write_joules(brief, "energy_low_j", row->low_nj);
+			write_joules(brief, "energy_high_j", row->high_nj);
+		}
 		write_real(brief, "seconds", (double)row->time_ns * 1e-9);
 		kwhy_json_count(&brief->json, "count", row->count);
 		kwhy_json_object_end(&brief->json);
@@ -247,8 +254,9 @@ static void write_brief(
 	kwhy_arena_done(&brief.arena);
 }
 
-enum kwhy_status kwhy_report_brief(
-	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error)
+/* Writes the document within one of `count` limits: the first with which it is short enough. */
+static enum kwhy_status write_within(const struct kwhy_report *report, const struct limits *within,
+	size_t count, struct kwhy_text *out, struct kwhy_error *error)
 {
 	struct kwhy_totals totals;
 	struct kwhy_finding_kinds kinds;
@@ -259,8 +267,8 @@ enum kwhy_status kwhy_report_brief(
 		return status;
 	status = kwhy_finding_kinds_init(&kinds, report->findings, error);
 	if (!status) {
-		for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-			write_brief(&context, &limits[i], out);
+		for (size_t i = 0; i < count; i++) {
+			write_brief(&context, &within[i], out);
 			if (out->failed || out->length <= BYTES_MAX)
 				break;
 		}
@@ -269,4 +277,16 @@ enum kwhy_status kwhy_report_brief(
 	}
 	kwhy_totals_done(&totals);
 	return status;
+}
+
+enum kwhy_status kwhy_report_brief(
+	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error)
+{
+	return write_within(report, limits, sizeof(limits) / sizeof(limits[0]), out, error);
+}
+
+enum kwhy_status kwhy_report_brief_page(
+	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error)
+{
+	return write_within(report, &page_limits, 1, out, error);
 }

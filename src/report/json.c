@@ -26,13 +26,25 @@ static void (*const parts_in_order[])(struct kwhy_json_report *parts) = {
 	kwhy_json_probing,
 	kwhy_json_operations,
 	kwhy_json_cost_rankings,
+	kwhy_json_categories,
 	kwhy_json_price,
 	kwhy_json_plan,
 	kwhy_json_lost,
 };
 
-enum kwhy_status kwhy_report_json(
-	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error)
+/* Names the only devices that are written in full. */
+static void write_opened(struct kwhy_json_report *parts)
+{
+	if (!parts->opened || !kwhy_opened_is_part(parts->opened))
+		return;
+	kwhy_json_row(&parts->json, "opened");
+	kwhy_json_index(&parts->json, "worst", parts->opened->worst);
+	kwhy_json_index(&parts->json, "median", parts->opened->median);
+	kwhy_json_object_end(&parts->json);
+}
+
+static enum kwhy_status write_report(const struct kwhy_report *report, const struct kwhy_opened *opened,
+	struct kwhy_text *out, struct kwhy_error *error)
 {
 	struct kwhy_totals totals;
 	struct kwhy_operations *operations = NULL;
@@ -44,11 +56,12 @@ enum kwhy_status kwhy_report_json(
 	if (!status)
 		status = kwhy_cost_rankings_new(report, &rankings, error);
 	if (!status) {
-		struct kwhy_json_report parts = {report, &totals, operations, rankings, {0}};
+		struct kwhy_json_report parts = {report, opened, &totals, operations, rankings, {0}};
 
 		kwhy_json_init(&parts.json, out);
 		kwhy_json_object(&parts.json, NULL);
 		kwhy_json_string(&parts.json, "schema", "kwhy.report/1");
+		write_opened(&parts);
 		for (size_t i = 0; i < sizeof(parts_in_order) / sizeof(parts_in_order[0]); i++)
 			parts_in_order[i](&parts);
 		kwhy_json_object_end(&parts.json);
@@ -58,6 +71,18 @@ enum kwhy_status kwhy_report_json(
 	free(operations);
 	kwhy_totals_done(&totals);
 	return status;
+}
+
+enum kwhy_status kwhy_report_json(
+	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error)
+{
+	return write_report(report, NULL, out, error);
+}
+
+enum kwhy_status kwhy_report_json_opened(const struct kwhy_report *report, const struct kwhy_opened *opened,
+	struct kwhy_text *out, struct kwhy_error *error)
+{
+	return write_report(report, opened, out, error);
 }
 
 static void write_traces(struct kwhy_json *json, const struct kwhy_recording *recording)
@@ -194,7 +219,9 @@ void kwhy_json_findings(struct kwhy_json_report *parts)
 
 	kwhy_json_array(&parts->json, "findings");
 	for (size_t i = 0; findings && i < findings->count; i++)
-		write_finding(&parts->json, &findings->items[i]);
+		if (findings->items[i].device == KWHY_NONE ||
+			kwhy_json_is_opened(parts, findings->items[i].device))
+			write_finding(&parts->json, &findings->items[i]);
 	kwhy_json_array_end(&parts->json);
 }
 

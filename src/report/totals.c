@@ -421,3 +421,24 @@ double kwhy_total_each_j(const struct kwhy_total *row)
 {
 	return row->count ? kwhy_total_power_w(row) * (double)row->time_ns * 1e-9 / (double)row->count : NAN;
 }
+
+static void add_to_sum(struct kwhy_category_sum *sum, const struct kwhy_total *row)
+{
+	sum->account_count++;
+	sum->sum.count += row->count;
+	kwhy_time_add(&sum->sum.time_ns, row->time_ns);
+	kwhy_known_add(&sum->sum.gross_nj, row->gross_nj);
+	kwhy_known_add(&sum->sum.idle_nj, row->idle_nj);
+	kwhy_known_add(&sum->sum.net_nj, row->net_nj);
+}
+
+void kwhy_totals_categories(
+	const struct kwhy_totals *totals, struct kwhy_category_sum out_sums[KWHY_CATEGORY_COUNT + 1])
+{
+	for (uint32_t category = 0; category <= KWHY_CATEGORY_COUNT; category++)
+		out_sums[category] = (struct kwhy_category_sum){.sum.category = category};
+	for (size_t i = 0; i < totals->row_count; i++) {
+		add_to_sum(&out_sums[totals->rows[i].category], &totals->rows[i]);
+		add_to_sum(&out_sums[KWHY_CATEGORY_COUNT], &totals->rows[i]);
+	}
+}

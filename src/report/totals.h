@@ -102,6 +102,16 @@ void kwhy_totals_done(struct kwhy_totals *totals);
 double kwhy_total_power_w(const struct kwhy_total *row);
 double kwhy_total_each_j(const struct kwhy_total *row);
 
+/* The accounts of one category, or of all. */
+struct kwhy_category_sum {
+	struct kwhy_total sum; /* the interval and the basis are not set */
+	size_t account_count;
+};
+
+/* Sums the accounts of each category; the last entry, of category KWHY_CATEGORY_COUNT, has those of all. */
+void kwhy_totals_categories(
+	const struct kwhy_totals *totals, struct kwhy_category_sum out_sums[KWHY_CATEGORY_COUNT + 1]);
+
 /* Whether the metered windows of devices differ in length by more than 1 %. */
 bool kwhy_totals_windows_differ(const struct kwhy_totals *totals);
 

@@ -99,7 +99,7 @@ const tests = {
 		const html = report([trace, "--power", power, "--price", "0.30EUR", "--intensity", "350"], "decode");
 		assert.ok(statSync(html).size < 2.5e6, `page has ${statSync(html).size} bytes`);
 		const page = await open(html);
-		for (const id of ["overview", "findings", "plan", "stretch", "flow", "timeline", "ledger", "time", "kernels", "copies", "api", "quality"])
+		for (const id of ["overview", "findings", "plan", "stretch", "flow", "timeline", "categories", "ledger", "time", "operations", "split", "ranking", "kernels", "copies", "api", "quality"])
 			assert.equal(await page.locator(`section#${id}`).count(), 1, `view ${id}`);
 		console.log(`  ready after ${await page.evaluate(() => document.documentElement.dataset.ready)} ms, ${statSync(html).size} bytes`);
 		await page.screenshot({ path: join(folder, "overview.png") });
@@ -214,19 +214,110 @@ const tests = {
 		await one.close();
 		await page.close();
 	},
-	"the headline has the saving of its finding, interval and all, as the text has it": async () => {
-		const pages = [[[trace, "--power", power], "decode", ", as projected"], [twoDevices("numbers"), "headline", ""]];
-		for (const [args, name, projected] of pages) {
-			const page = await open(report(args, name)), card = page.locator("#findings .card").first();
-			const saving = await card.locator("dt", { hasText: /^saves/ }).locator("xpath=following-sibling::dd[1]").innerText();
-			assert.match(saving, /^\S+ m?s, \S+ J \(\S+ J to \S+ J\)$/);
-			const answer = await page.locator("#overview .answer").innerText();
-			assert.ok(answer.includes(`Largest waste: ${await card.locator("h3").innerText()}. `), answer);
-			assert.ok(answer.includes(`Curing it saves ${projected ? "" : "at most "}${saving.replace(", ", " and ")}${projected}. `), answer);
-			const [time, joules] = saving.split(", "), said = `${time}, ${joules} ${projected ? "as projected" : "at most"}`;
-			assert.ok(runText("report", "--section", "findings", ...args, "--no-color").replaceAll(/\s+/g, " ").includes(`saves ${said}`), said);
+	"the first screen says what the terminal's does: where it went, what to do, what is not known": async () => {
+		const pages = [[[trace, "--power", power], "decode"], [twoDevices("numbers"), "headline"], [[join(trace, "..", "..", "recordings", "transfer.kwhy")], "lines"]];
+		for (const [args, name] of pages) {
+			const page = await open(report(args, name)), text = runText("report", ...args, "--no-color").replaceAll(/\s+/g, " ");
+			const same = (what) => assert.ok(text.includes(what.replaceAll(/\s+/g, " ")), `${what}\n${text}`);
+			const advice = await page.locator("#overview .todo li").allInnerTexts();
+			assert.equal(advice.length, Math.min(3, (text.match(/ [1-3]\. /g) ?? []).length));
+			for (const [i, words] of advice.entries()) {
+				const [title, saves] = words.split("\n").filter(Boolean);
+				same(`${i + 1}. ${title.split(", mostly")[0]}`);
+				same(saves.split(",")[0]);
+			}
+			const shares = await page.locator("#overview .where tbody tr").first().locator("td").allInnerTexts();
+			same(shares[3]);
+			same(shares[2]);
+			const unknown = await page.locator("#overview .unknown > ul li").first().innerText();
+			if (text.includes("Not known ")) same(unknown.split(/[.;]/)[0]);
 			await page.close();
 		}
+	},
+	"energy of idle time that is unknown is no 0 in what did work": async () => {
+		const html = report([trace, "--power", power], "decode"), tile = (page) => page.locator("#overview .tile", { hasText: "did work" });
+		const page = await open(changeBlock(html, "kwhy-brief", (brief) => ({ ...brief, what: { ...brief.what, idle_j: null } }), join(folder, "no-idle.html")));
+		assert.match(await tile(page).innerText(), /n\/a/);
+		await page.close();
+		const made = JSON.parse(readFileSync(join(folder, "a.json"), "utf8")), file = join(folder, "no-idle.json"), pair = join(folder, "no-idle-pair.html");
+		for (const device of made.devices)
+			for (const account of device.accounts) if (["sync", "launch", "alloc", "host", "idle"].includes(account.category)) account.gross_nj = null;
+		writeFileSync(file, JSON.stringify(made));
+		execFileSync(kwhy, ["compare", join(folder, "a.json"), file, "-o", pair], { stdio: "pipe" });
+		const both = await open(pair);
+		assert.match(await both.locator(".tile", { hasText: "did work" }).nth(0).innerText(), /[0-9.]+ %/);
+		assert.match(await both.locator(".tile", { hasText: "did work" }).nth(1).innerText(), /n\/a/);
+		await both.close();
+	},
+	"document 0's tables have shares that add up, and rows of unlike units are compared with themselves alone": async () => {
+		const page = await open(report([trace, "--power", power, "--work", "flop=1e12"], "tables"));
+		const { memory_operations: [{ rows }], categories } = JSON.parse(runText("report", trace, "--power", power, "--json"));
+		const cells = await page.locator("#operations tbody tr").evaluateAll((list) => list.map((row) => [...row.cells].map((cell) => cell.innerText)));
+		assert.deepEqual(cells.map(([name]) => name), rows.map((row) => row.operation));
+		const shares = cells.slice(0, -1).map((row) => parseFloat(row.at(-3))), sum = shares.reduce((a, b) => a + b, 0);
+		assert.ok(Math.abs(sum - 100) < 0.03, `${shares}`);
+		assert.deepEqual(await page.locator("#categories tbody tr td:first-child").allInnerTexts(), categories.map((c) => c.category));
+		assert.deepEqual(await page.locator("#categories tbody tr td:last-child").allInnerTexts(), categories.map((c) => c.potential));
+		const parts = await page.locator("#split .bar").first().locator("i").evaluateAll((list) => list.map((part) => parseFloat(part.style.width)));
+		assert.ok(Math.abs(parts.reduce((a, b) => a + b, 0) - 100) < 0.01, `${parts}`);
+		const ranking = await page.locator("#ranking tbody tr").evaluateAll((list) => list.map((row) => [...row.cells].map((cell) => cell.innerText)));
+		assert.equal(ranking[0][2], "1.00 x");
+		const [kernels, idle] = [ranking.find(([name]) => name === "kernels"), ranking.find(([name]) => name === "idle")];
+		assert.match(kernels[1], /J\/FLOP$/);
+		assert.equal(kernels[2] + idle[2], "");
+		await page.close();
+	},
+	"every chart is drawn without scrolling, fits a phone, and is on paper in light colours": async () => {
+		const browserPage = await browser.newPage({ viewport: { width: 390, height: 800 }, colorScheme: "dark" });
+		browserPage.setDefaultTimeout(0);
+		browserPage.on("pageerror", (error) => problems.push(`error: ${error.message}`));
+		await browserPage.goto(pathToFileURL(join(folder, "decode.html")).href);
+		await browserPage.waitForFunction(() => document.querySelectorAll(".chart").length > 0 && [...document.querySelectorAll(".chart")].every((chart) => chart.querySelector("svg")));
+		for (const width of [390, 800, 1400]) {
+			await browserPage.setViewportSize({ width, height: 800 });
+			await browserPage.waitForFunction(() => [...document.querySelectorAll(".chart")].every((chart) => Math.abs(chart.querySelector("svg").getBoundingClientRect().width - chart.clientWidth) <= 1));
+			const wide = await browserPage.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+			assert.ok(wide[0] <= wide[1], `${wide} at ${width}`);
+		}
+		const ground = () => browserPage.evaluate(() => getComputedStyle(document.body).backgroundColor);
+		assert.notEqual(await ground(), "rgb(255, 255, 255)");
+		await browserPage.evaluate(() => dispatchEvent(new Event("beforeprint")));
+		assert.equal(await ground(), "rgb(255, 255, 255)");
+		await browserPage.evaluate(() => dispatchEvent(new Event("afterprint")));
+		assert.notEqual(await ground(), "rgb(255, 255, 255)");
+		await browserPage.pdf({ path: join(folder, "decode.pdf"), format: "A4" });
+		await browserPage.close();
+	},
+	"styles that are set by script are not blocked": async () => {
+		const page = await open(join(folder, "decode.html"));
+		const colours = await page.locator(".timeline ~ .legend .swatch, .bar i").evaluateAll((list) => list.map((item) => getComputedStyle(item).backgroundColor));
+		assert.ok(colours.length > 9 && colours.every((colour) => colour !== "rgba(0, 0, 0, 0)"), `${colours}`);
+		const painted = await page.evaluate(() => { kwhyTimeline.draw(); const c = document.querySelector(".timeline canvas"); return new Set(new Uint32Array(c.getContext("2d").getImageData(0, 0, c.width, c.height).data.buffer)).size; });
+		assert.ok(painted > 5, `${painted} colours in the timeline`);
+		await page.close();
+	},
+	"many ranks are a map, with the worst and the median in full": async () => {
+		const event = (rank, ms, slow) => ({ ph: "X", cat: "kernel", name: "gemm", pid: 0, tid: 7, ts: 17e14 + ms * 1000, dur: rank === slow ? 300 : 500 + rank, args: { device: 0, stream: 7, correlation: ms, grid: [132, 1, 1], block: [256, 1, 1] } });
+		const files = Array.from({ length: 40 }, (_, rank) => {
+			const file = join(folder, `many${rank}.json`);
+			writeFileSync(file, JSON.stringify({ schemaVersion: 1, distributedInfo: { rank, world_size: 40 }, deviceProperties: [{ id: 0, name: "H200", numSms: 132 }], traceEvents: Array.from({ length: 20 }, (_, ms) => event(rank, ms, 23)) }));
+			return file;
+		});
+		const page = await open(report(files, "map"));
+		assert.ok(statSync(join(folder, "map.html")).size < 3e6);
+		const labels = await page.locator("#map svg text").allTextContents();
+		assert.ok(labels.some((label) => label.startsWith("worst: ")) && labels.some((label) => label.startsWith("median: ")), labels.join(" | "));
+		assert.ok(labels.includes("compute"));
+		assert.equal(await page.locator("#time thead th").count(), 3);
+		assert.equal(await page.evaluate(() => new Set(kwhyTimeline.data.header.tracks.map((track) => track.device)).size), 2);
+		assert.equal(await page.locator("#ranks").count(), 0);
+		const marks = await page.evaluate(() => document.querySelectorAll("#map svg *").length);
+		assert.ok(marks < 200, `${marks} elements`);
+		await page.locator("#map select").selectOption("compute_ns");
+		await page.locator("#map svg").hover({ position: { x: 300, y: 100 }, force: true });
+		assert.match(await page.locator(".tooltip").innerText(), /GPU 0 of rank \d+\s+compute: /);
+		await page.screenshot({ path: join(folder, "map.png"), fullPage: true });
+		await page.close();
 	},
 	"a finding names the GPU by its number": async () => {
 		const page = await open(report(twoDevices("numbers"), "numbers"));

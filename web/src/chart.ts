@@ -15,9 +15,50 @@ export interface ChartSpec {
 	id: string;
 	label: string; // for readers that do not see it
 	height: number;
-	option: () => EChartsCoreOption; // called again when the theme changes
+	option: (isNarrow: boolean) => EChartsCoreOption; // called again when the theme changes, and when the width crosses NARROW
 	rows: () => (string | number | null)[][]; // the data as CSV, header first
 	onClick?: (index: number) => void;
+}
+
+/** Widths below this are those of a phone. */
+const NARROW = 600;
+const LEGEND_LINE = 24;
+
+/** Charts that nobody has scrolled to yet, in the order of the page. */
+const waiting = new Set<() => void>();
+
+/** Draws the charts below the fold, one in a task, so that screenshots and readers find them all drawn. */
+export function drawWaiting(): void {
+	const next = waiting.values().next().value;
+	if (!next) return;
+	next();
+	setTimeout(drawWaiting);
+}
+
+/** Lines that a legend of these names takes. */
+function legendLines(option: EChartsCoreOption, width: number): number {
+	const names = new Set((option["series"] as { name?: string }[]).map((s) => s.name ?? ""));
+	let lines = 1, used = 0;
+	for (const name of names) {
+		const length = 56 + name.length * 7;
+		if (used && used + length > width) {
+			lines++;
+			used = 0;
+		}
+		used += length;
+	}
+	return lines;
+}
+
+/** Puts the axes below the legend however many lines it takes, and leaves them room on a narrow screen. Returns what the chart is higher by. */
+function fit(option: EChartsCoreOption, width: number): number {
+	const grid = option["grid"] as { left: number; right: number; top: number } | undefined;
+	if (!grid) return 0;
+	if (width < NARROW) Object.assign(grid, { left: Math.min(grid.left, 72), right: Math.min(grid.right, 18) });
+	if (!option["legend"]) return 0;
+	const top = legendLines(option, width) * LEGEND_LINE + 16, more = Math.max(0, top - grid.top);
+	grid.top = Math.max(top, Math.min(grid.top, 36));
+	return more;
 }
 
 export function escapeHtml(text: string): string {
@@ -50,32 +91,40 @@ export function chart(spec: ChartSpec): HTMLElement {
 	const canvas = el("div", { class: "canvas", style: `height:${spec.height}px`, role: "img", "aria-label": spec.label });
 	const tools = el("div", { class: "tools" }, el("span", { class: "grow" }));
 	const node = el("div", { class: "chart", id: spec.id }, canvas, tools);
-	let instance: echarts.ECharts | null = null;
+	let instance: echarts.ECharts | null = null, drawn = 0;
 
 	const draw = (): void => {
+		waiting.delete(draw);
+		drawn = canvas.clientWidth;
+		if (!drawn) return; // not on the page
 		if (!instance) {
 			instance = echarts.init(canvas, null, { renderer: "svg", height: spec.height });
 			if (spec.onClick) instance.on("click", (event) => spec.onClick!(event.dataIndex));
-			new ResizeObserver(() => instance!.resize()).observe(canvas);
+			new ResizeObserver(() => canvas.clientWidth !== drawn && draw()).observe(canvas);
 		}
-		instance.setOption(themed(spec.option()), true);
+		const option = spec.option(drawn < NARROW), height = spec.height + fit(option, drawn);
+		canvas.style.height = `${height}px`;
+		instance.resize({ width: drawn, height });
+		instance.setOption(themed(option), true);
+		canvas.querySelector("svg")?.setAttribute("viewBox", `0 0 ${drawn} ${height}`); // paper has another width
 	};
+	waiting.add(draw);
 	const svg = (): string => {
 		draw();
 		return instance!.renderToSVGString();
 	};
 	tools.append(
 		button("SVG", () => save(`${spec.id}.svg`, new Blob([svg()], { type: "image/svg+xml" })), "save this chart as SVG"),
-		button("PNG", () => savePng(`${spec.id}.png`, svg(), canvas.clientWidth, spec.height), "save this chart as PNG"),
+		button("PNG", () => savePng(`${spec.id}.png`, svg(), canvas.clientWidth, canvas.clientHeight), "save this chart as PNG"),
 		button("CSV", () => save(`${spec.id}.csv`, csv(spec.rows())), "save the data of this chart"),
 	);
-	// charts below the fold cost nothing until somebody scrolls to them or prints
+	// charts below the fold are drawn after all the rest, or when somebody scrolls to them or prints
 	new IntersectionObserver((entries, observer) => {
 		if (!entries.some((entry) => entry.isIntersecting)) return;
 		observer.disconnect();
 		draw();
 	}, { rootMargin: "300px" }).observe(canvas);
-	addEventListener("beforeprint", draw);
+	addEventListener("beforeprint", () => instance || draw());
 	onTheme(() => instance && draw());
 	return node;
 }

@@ -29,7 +29,7 @@ export function lines(id: string, label: string, unit: string, get: () => Line[]
 		id, label, height: 460,
 		rows: () => [["what", "bytes", unit], ...get().flatMap((l) => l.dots.map((d) => [l.name, d.x, d.y]))],
 		option: () => ({
-			grid: { left: 90, right: 30, top: 90, bottom: 50 },
+			grid: { left: 90, right: 30, top: 36, bottom: 50 },
 			legend: { top: 0, type: "plain", itemGap: 26, textStyle: { color: color("text") } },
 			tooltip: { formatter: (p: { data: { text: string } }) => p.data.text },
 			xAxis: { type: "log", logBase: 2, min: "dataMin", max: "dataMax", name: "bytes", nameLocation: "middle", nameGap: 28, axisLabel: { color: color("muted"), formatter: (v: number) => size(v), hideOverlap: true, showMinLabel: true, showMaxLabel: true }, splitLine: { show: false } },

@@ -2,16 +2,19 @@
 // Decodes the data blocks and puts the views on the page, the answer first.
 
 import { block, jsonBlock } from "./blocks";
+import { drawWaiting } from "./chart";
+import type { Brief } from "./brief_types";
 import type { Comparison } from "./compare_types";
 import { button, el } from "./dom";
-import { time, visible } from "./format";
-import type { Report } from "./report_types";
+import { exact, time, visible } from "./format";
+import { completed, type Report } from "./report_types";
 import { initTheme, isDark, setTheme } from "./theme";
 import { Timeline } from "./timeline";
 import { TimelineData } from "./timeline_data";
-import { openTransfers, type Transfers } from "./transfers";
-import { openLlm, type Llm } from "./llm";
-import { openPairs, type Pairs } from "./pairs";
+import { openTransfers } from "./transfers";
+import { openLlm } from "./llm";
+import { openPairs } from "./pairs";
+import { openLab, openOperations } from "./results";
 import { openPlan } from "./whatif";
 import type { Plan } from "./whatif_types";
 import { copies, kernels, memory, ranks, steps } from "./views/charts";
@@ -19,7 +22,10 @@ import { compareView } from "./views/compare";
 import { findings } from "./views/findings";
 import { headline } from "./views/headline";
 import { ledger } from "./views/ledger";
-import { apiView, quality, rangesView, timeView, waitsView } from "./views/quality";
+import { heatmapView } from "./views/heatmap";
+import { categoriesView, operationsView, rankingView, splitView } from "./views/operations";
+import { rangesView } from "./views/ranges";
+import { apiView, quality, timeView, waitsView } from "./views/quality";
 import { planView } from "./views/plan";
 import { probingView } from "./views/probing";
 import { sankey } from "./views/sankey";
@@ -27,14 +33,18 @@ import { stretchView } from "./views/stretch";
 
 const TITLES: Record<string, string> = {
 	overview: "overview", findings: "findings", plan: "plan", stretch: "before and after", flow: "joules", timeline: "timeline", ledger: "ledger", time: "time", waits: "host in", kernels: "kernels", copies: "copies",
-	steps: "steps", ranks: "ranks", ranges: "ranges", memory: "memory", api: "API", probing: "probing", quality: "trust", compare: "compare",
+	steps: "steps", map: "ranks", categories: "categories", operations: "memory operations", split: "a transfer", ranking: "a byte", ranks: "ranks", ranges: "ranges", memory: "memory", api: "API", probing: "probing", quality: "trust", compare: "compare",
 };
+
+/** Traces that the heading names. */
+const TRACES = 3;
 
 function heading(report: Report): HTMLElement {
 	const { clock, origin_unix_ns, start_ns, end_ns } = report.window;
 	const began = new Date(Number(BigInt(origin_unix_ns) / 1000000n) + start_ns / 1e6);
 	const date = clock === "unix" ? `${began.toISOString().slice(0, 19).replace("T", " ")} UTC, ` : "";
-	const traces = report.source.traces?.map((t) => t.path).join(", ") ?? "";
+	const paths = report.source.traces?.map((t) => t.path) ?? [];
+	const traces = paths.slice(0, TRACES).join(", ") + (paths.length > TRACES ? ` and ${exact(paths.length - TRACES)} more` : "");
 	const theme = button("light / dark", () => setTheme(!isDark()));
 	return el("header", {}, el("div", { class: "topline" }, el("h1", {}, "kwhy"), el("span", {}, visible(traces)),
 		el("span", { class: "muted small" }, `${date}${time(end_ns - start_ns)} recorded`), el("span", { class: "grow" }), theme));
@@ -59,13 +69,13 @@ function timelineSection(data: TimelineData): { node: HTMLElement; timeline: Tim
 	return { node, timeline };
 }
 
-function openReport(app: HTMLElement, report: Report, plan: Plan | null, container: ArrayBuffer | null): void {
+function openReport(app: HTMLElement, report: Report, brief: Brief | null, plan: Plan | null, container: ArrayBuffer | null): void {
 	const data = container ? new TimelineData(container) : null;
 	const shown = data ? timelineSection(data) : null;
 	const jump = shown ? (from: number, to: number): void => shown.timeline.jump(from - data!.header.start_ns, to - data!.header.start_ns) : null;
 	const sections = [
-		headline(report), findings(report, jump), plan ? planView(plan) : null, plan ? stretchView(plan.stretch) : null, sankey(report), shown?.node ?? null, ledger(report), timeView(report), waitsView(report), kernels(report), copies(report),
-		steps(report), ranks(report), rangesView(report), memory(report, data), apiView(report), probingView(report), quality(report),
+		headline(report, brief), heatmapView(report), findings(report, jump), plan ? planView(plan) : null, plan ? stretchView(plan.stretch) : null, sankey(report), shown?.node ?? null, categoriesView(report), ledger(report), timeView(report), waitsView(report), rangesView(report), operationsView(report), splitView(report), rankingView(report), kernels(report), copies(report),
+		steps(report), report.opened ? null : ranks(report), memory(report, data), apiView(report), probingView(report), quality(report),
 	].filter((s): s is HTMLElement => s !== null);
 	app.replaceChildren(heading(report), navigation(sections), el("main", {}, ...sections));
 	const view = parseView();
@@ -83,25 +93,32 @@ function openComparison(app: HTMLElement, comparison: Comparison, a: Report, b: 
 	app.replaceChildren(heading(a), el("main", {}, compareView(comparison), part("Before", a), part("After", b)));
 }
 
+/** Pages of one block, and what opens them. */
+const PAGES: Record<string, (app: HTMLElement, data: never) => void> = {
+	"kwhy-transfers": openTransfers, "kwhy-pairs": openPairs, "kwhy-llm": openLlm, "kwhy-ops": openOperations, "kwhy-lab": openLab,
+};
+
+async function open(app: HTMLElement): Promise<void> {
+	const comparison = await jsonBlock<Comparison>("kwhy-compare");
+	const [a, b] = [await jsonBlock<Report>("kwhy-report-a"), await jsonBlock<Report>("kwhy-report-b")];
+	if (comparison && a && b) return openComparison(app, comparison, a, b);
+	for (const [id, draw] of Object.entries(PAGES)) {
+		const data = await jsonBlock(id);
+		if (data) return draw(app, data as never);
+	}
+	const plan = await jsonBlock<Plan>("kwhy-plan"), report = await jsonBlock<Report>("kwhy-report");
+	if (plan && !report) return openPlan(app, plan);
+	if (!report) throw new Error("the page carries no report");
+	openReport(app, completed(report), await jsonBlock<Brief>("kwhy-brief"), plan, await block("kwhy-timeline"));
+}
+
 async function main(): Promise<void> {
 	const app = document.getElementById("app")!;
 	initTheme();
 	try {
-		const comparison = await jsonBlock<Comparison>("kwhy-compare");
-		const [a, b] = [await jsonBlock<Report>("kwhy-report-a"), await jsonBlock<Report>("kwhy-report-b")];
-		if (comparison && a && b) return openComparison(app, comparison, a, b);
-		const transfers = await jsonBlock<Transfers>("kwhy-transfers");
-		if (transfers) return openTransfers(app, transfers);
-		const pairs = await jsonBlock<Pairs>("kwhy-pairs");
-		if (pairs) return openPairs(app, pairs);
-		const llm = await jsonBlock<Llm>("kwhy-llm");
-		if (llm) return openLlm(app, llm);
-		const plan = await jsonBlock<Plan>("kwhy-plan");
-		const report = await jsonBlock<Report>("kwhy-report");
-		if (plan && !report) return openPlan(app, plan);
-		if (!report) throw new Error("the page carries no report");
-		openReport(app, report, plan, await block("kwhy-timeline"));
+		await open(app);
 		document.documentElement.dataset["ready"] = String(Math.round(performance.now()));
+		setTimeout(drawWaiting);
 	} catch (error) {
 		app.replaceChildren(el("p", { class: "warn" }, `This page could not be drawn: ${error instanceof Error ? error.message : String(error)}`));
 		throw error;

@@ -19,12 +19,14 @@ export interface Device {
 	energy: null | (Record<string, N> & { source: string | null; basis?: string });
 	groups: { id: number; members: (string | number)[]; gross_nj: N; low_nj: N; high_nj: N }[];
 	accounts: Account[];
+	/** The page has only times and energy of this device; the lists above are empty. */
+	is_closed?: boolean;
 	coverage?: { choice: string; known_ns: number; start_ns: number; end_ns: number; window_count: number; drawn_count: number; drawn_ns: number; drawn_of_ns: number; sampling_error_ratio: N };
 }
 export interface Evidence { start_ns: N; end_ns: N; what: string }
 export interface Saving { time_ns: N; energy_nj: N; low_nj: N; high_nj: N; assumption: string | null; is_projected?: boolean; frees_device?: boolean; credited_to?: string | null }
 export interface Finding {
-	id: string; title: string; device: N; count: number; time_ns: N; energy_nj: N; low_nj: N; high_nj: N;
+	id: string; title: string; in?: string | null; file?: string | null; line?: N; device: N; count: number; time_ns: N; energy_nj: N; low_nj: N; high_nj: N;
 	evidence: Evidence[]; cure: string;
 	projection: Saving | null;
 }
@@ -39,8 +41,20 @@ export interface Probing {
 	all: ProbedPart; repeated: ProbedPart; known: ProbedPart; waiting: ProbedPart; known_of_work_ratio: number; not_repeated: ProbedPart[];
 	checked: number; different: number; different_kernel: string | null;
 }
+export interface Operation {
+	operation: string; count: number; time_ns: number; known_count: number; metered_ns: N; gross_nj: N; low_nj: N; high_nj: N; each_nj: N; each_flop: N;
+}
+export interface Split { device: number; kind: string; count: number; priced_count: number; dma_ns: number; wait_ns: number; rest_ns: number; dma_nj: N; wait_nj: N; rest_nj: N }
+export interface RankedCost {
+	device: number; account: number; bytes: number; rate_bytes_per_s: N; peak_bytes_per_s: N; gross_nj_per_byte: N; net_nj_per_byte: N; ratio_to_best: N;
+}
+export interface CategorySum { category: string; account_count: number; count: number; time_ns: number; gross_nj: N; idle_nj: N; net_nj: N; share_ratio: N; potential: string }
 export interface Report {
 	schema: string;
+	/** Indexes of the only devices that the page shows in full. */
+	opened?: { worst: number; median: number };
+	memory_operations?: { device: number; rows: Operation[] }[]; transfer_split?: Split[] | null; transfer_efficiency?: RankedCost[]; categories?: CategorySum[];
+	work?: { unit: string; count: N; energy_per_unit_nj: N }[] | null;
 	source: Record<string, unknown> & { traces?: { path: string; format: string; version?: string | null; producer?: string | null }[]; meters?: { source: string }[]; command?: string | null };
 	window: { origin_unix_ns: string; start_ns: number; end_ns: number; clock: string };
 	devices: Device[];
@@ -75,6 +89,14 @@ export function sum(values: N[]): N {
 /** Energy of a device: metered, else what was modelled from assumed powers. */
 export function deviceEnergy(device: Device): N {
 	return device.energy ? (device.energy["measured_nj"] ?? device.energy["attributed_nj"] ?? null) : null;
+}
+
+export const isOpened = (device: Device): boolean => !device.is_closed;
+
+/** Gives devices that the page does not show in full the lists that they lack. */
+export function completed(report: Report): Report {
+	const lists = { copies: [], groups: [], accounts: [], kernels: { count: 0, total_ns: 0, union_ns: 0 }, is_closed: true };
+	return { ...report, devices: report.devices.map((device) => (device.accounts ? device : { ...lists, ...device })) };
 }
 
 export function isModelled(report: Report): boolean {

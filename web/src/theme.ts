@@ -29,4 +29,10 @@ export function initTheme(): void {
 	const query = matchMedia("(prefers-color-scheme: dark)");
 	setTheme(query.matches);
 	query.addEventListener("change", (event) => setTheme(event.matches));
+	let wasDark = false;
+	addEventListener("beforeprint", () => {
+		wasDark = isDark();
+		setTheme(false); // paper is white
+	});
+	addEventListener("afterprint", () => setTheme(wasDark));
 }

@@ -13,7 +13,7 @@ const POWER = 120;
 const FONT = "12px system-ui, sans-serif";
 const LEAST_LABELS = 120;
 const MOST_LABELS = 220;
-/** So many names of curves have space beside them. */
+/** Number of names of curves for which there is space. */
 const CURVE_LABELS = 5;
 const MIN_SPAN_NS = 200;
 const PALETTE = ["compute", "collective", "copy", "memset", "launch", "sync", "alloc", "host", "range"];
@@ -32,8 +32,9 @@ export class Timeline {
 	private mark: [number, number] | null = null;
 	private drag: { x: number; from: number; to: number } | null = null;
 	private queued = false;
-	/** Width of the labels on the left. */
-	private readonly left: number;
+	/** What the labels on the left need, and what they get: on a narrow screen less. */
+	private readonly labels: number;
+	private left: number;
 
 	constructor(private readonly data: TimelineData, private readonly onView: (from: number, to: number) => void) {
 		this.to = data.span_ns;
@@ -47,7 +48,9 @@ export class Timeline {
 		this.listen();
 		onTheme(() => this.recolor());
 		this.recolor();
-		this.left = this.labelWidth();
+		this.labels = this.labelWidth();
+		this.left = this.labels;
+		addEventListener("beforeprint", () => this.draw());
 		new ResizeObserver(() => this.redraw()).observe(this.canvas);
 	}
 
@@ -100,6 +103,7 @@ export class Timeline {
 		const begun = performance.now();
 		const width = this.canvas.clientWidth;
 		const ratio = devicePixelRatio || 1;
+		this.left = Math.min(this.labels, Math.max(width * 0.3, 80));
 		const height = this.layout();
 		if (width === 0) return 0;
 		this.canvas.width = width * ratio;

@@ -135,6 +135,14 @@ static void write_memsets(struct kwhy_json *json, const struct kwhy_device_time 
 	kwhy_json_count(json, "graph_count", time->graph_count);
 }
 
+static void write_activities(struct kwhy_json *json, const struct kwhy_device_time *time)
+{
+	write_kernels(json, time);
+	write_copies(json, time);
+	write_copy_classes(json, time);
+	write_memsets(json, time);
+}
+
 static void write_energy_sums(struct kwhy_json *json, const struct kwhy_device_energy *energy)
 {
 	kwhy_json_int(json, "start_ns", energy->start_ns);
@@ -370,21 +378,23 @@ void kwhy_json_devices(struct kwhy_json_report *parts)
 	kwhy_json_array(json, "devices");
 	for (uint32_t d = 0; d < ledger->device_count; d++) {
 		const struct kwhy_device_ledger *device_ledger = &ledger->devices[d];
+		const bool is_opened = kwhy_json_is_opened(parts, d);
 
 		kwhy_json_object(json, NULL);
 		write_identity(json, parts->report->recording, d);
 		write_coverage(json, &device_ledger->coverage);
 		write_time(json, &device_ledger->time);
-		write_host_waits(json, parts->report->recording, device_ledger);
+		if (is_opened)
+			write_host_waits(json, parts->report->recording, device_ledger);
 		kwhy_json_utilisation_row(json, "utilisation", &device_ledger->time, d);
-		write_kernels(json, &device_ledger->time);
-		write_copies(json, &device_ledger->time);
-		write_copy_classes(json, &device_ledger->time);
-		write_memsets(json, &device_ledger->time);
+		if (is_opened)
+			write_activities(json, &device_ledger->time);
 		write_energy(json, &device_ledger->energy);
-		write_groups(json, device_ledger);
-		write_accounts(json, device_ledger, &parts->report->recording->devices[d]);
-		write_gauges(json, parts->report->recording, d);
+		if (is_opened) {
+			write_groups(json, device_ledger);
+			write_accounts(json, device_ledger, &parts->report->recording->devices[d]);
+			write_gauges(json, parts->report->recording, d);
+		}
 		kwhy_json_object_end(json);
 	}
 	kwhy_json_array_end(json);

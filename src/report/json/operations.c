@@ -66,7 +66,7 @@ static void write_splits(struct kwhy_json_report *parts)
 {
 	kwhy_json_array(&parts->json, "transfer_split");
 	for (uint32_t d = 0; d < parts->report->ledger->device_count; d++)
-		for (uint32_t kind = 0; kind < KWHY_COPY_KIND_COUNT; kind++)
+		for (uint32_t kind = 0; kind < KWHY_COPY_KIND_COUNT && kwhy_json_is_opened(parts, d); kind++)
 			if (parts->operations[d].splits[kind].count)
 				write_split(&parts->json, d, kind, &parts->operations[d].splits[kind]);
 	kwhy_json_array_end(&parts->json);
@@ -78,7 +78,8 @@ void kwhy_json_operations(struct kwhy_json_report *parts)
 
 	kwhy_json_array(&parts->json, "memory_operations");
 	for (uint32_t d = 0; d < parts->report->ledger->device_count; d++)
-		write_operations(&parts->json, &parts->operations[d], d, nj_per_flop);
+		if (kwhy_json_is_opened(parts, d))
+			write_operations(&parts->json, &parts->operations[d], d, nj_per_flop);
 	kwhy_json_array_end(&parts->json);
 	if (parts->report->recording->has_calls)
 		write_splits(parts);
@@ -106,7 +107,7 @@ void kwhy_json_cost_rankings(struct kwhy_json_report *parts)
 {
 	kwhy_json_array(&parts->json, "transfer_efficiency");
 	for (uint32_t d = 0; d < parts->report->ledger->device_count; d++)
-		for (size_t i = 0; i < parts->rankings[d].count; i++)
+		for (size_t i = 0; i < parts->rankings[d].count && kwhy_json_is_opened(parts, d); i++)
 			write_cost(&parts->json, parts->report, d, &parts->rankings[d].costs[i]);
 	kwhy_json_array_end(&parts->json);
 }

@@ -4,6 +4,7 @@
 
 #include "report/cost_ranking.h"
 #include "report/json/writer.h"
+#include "report/opened.h"
 #include "report/operations.h"
 #include "report/report.h"
 #include "report/totals.h"
@@ -14,11 +15,18 @@
  */
 struct kwhy_json_report {
 	const struct kwhy_report *report;
+	const struct kwhy_opened *opened; /* devices that are written in full; NULL: all are */
 	const struct kwhy_totals *totals;
 	const struct kwhy_operations *operations; /* [device_count] operations on memory */
 	const struct kwhy_cost_ranking *rankings; /* [device_count] cost rankings */
 	struct kwhy_json json;
 };
+
+/* Whether the device is written in full. */
+static inline bool kwhy_json_is_opened(const struct kwhy_json_report *parts, uint32_t device)
+{
+	return !parts->opened || parts->opened->devices[device];
+}
 
 void kwhy_json_source(struct kwhy_json_report *parts);
 void kwhy_json_window(struct kwhy_json_report *parts);
@@ -40,6 +48,7 @@ void kwhy_json_probing(struct kwhy_json_report *parts); /* writes nothing if kwh
 /* memory operations, and transfers split into copy, wait and rest */
 void kwhy_json_operations(struct kwhy_json_report *parts);
 void kwhy_json_cost_rankings(struct kwhy_json_report *parts);
+void kwhy_json_categories(struct kwhy_json_report *parts);
 void kwhy_json_price(struct kwhy_json_report *parts); /* price and carbon emissions */
 void kwhy_json_plan(struct kwhy_json_report *parts);
 void kwhy_json_lost(struct kwhy_json_report *parts); /* lost records and warnings */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/page/page.h"
 
+#include "report/brief.h"
+#include "report/opened.h"
 #include "report/page/block.h"
 #include "report/page/timeline.h"
 
@@ -46,11 +48,24 @@ static enum kwhy_status end(struct kwhy_text *out, const char *mark, struct kwhy
 	return kwhy_text_check(out, error);
 }
 
-static enum kwhy_status add_report(
+/* Adds what the report says first, as the first screen of a terminal does. */
+static enum kwhy_status add_brief(
 	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error)
 {
 	struct kwhy_text json = {0};
-	enum kwhy_status status = kwhy_report_json(report, &json, error);
+	enum kwhy_status status = kwhy_report_brief_page(report, &json, error);
+
+	if (!status)
+		status = kwhy_page_block("kwhy-brief", json.data, json.length, out, error);
+	kwhy_text_done(&json);
+	return status;
+}
+
+static enum kwhy_status add_report(const struct kwhy_report *report, const struct kwhy_opened *opened,
+	struct kwhy_text *out, struct kwhy_error *error)
+{
+	struct kwhy_text json = {0};
+	enum kwhy_status status = kwhy_report_json_opened(report, opened, &json, error);
 
 	if (!status)
 		status = kwhy_page_block("kwhy-report", json.data, json.length, out, error);
@@ -58,11 +73,12 @@ static enum kwhy_status add_report(
 	return status;
 }
 
-static enum kwhy_status add_timeline(
-	const struct kwhy_report *report, size_t exact_rows, struct kwhy_text *out, struct kwhy_error *error)
+static enum kwhy_status add_timeline(const struct kwhy_report *report, const struct kwhy_opened *opened,
+	size_t exact_rows, struct kwhy_text *out, struct kwhy_error *error)
 {
 	struct kwhy_text container = {0};
-	enum kwhy_status status = kwhy_report_timeline(report, exact_rows, &container, error);
+	enum kwhy_status status = kwhy_report_timeline(
+		report, opened->devices, exact_rows, &container, error);
 
 	if (!status)
 		status = kwhy_page_block("kwhy-timeline", container.data, container.length, out, error);
@@ -85,15 +101,22 @@ static enum kwhy_status add_plan(const struct kwhy_plan *plan, const struct kwhy
 enum kwhy_status kwhy_report_page(const struct kwhy_report *report, const struct kwhy_plan *plan,
 	size_t exact_rows, struct kwhy_text *out, struct kwhy_error *error)
 {
+	struct kwhy_opened opened;
 	const char *mark;
 	enum kwhy_status status = begin(out, &mark, error);
 
 	if (!status)
-		status = add_report(report, out, error);
+		status = kwhy_opened_init(&opened, report, error);
+	if (status)
+		return status;
+	status = add_brief(report, out, error);
+	if (!status)
+		status = add_report(report, &opened, out, error);
 	if (!status && plan)
 		status = add_plan(plan, report, out, error);
 	if (!status)
-		status = add_timeline(report, exact_rows, out, error);
+		status = add_timeline(report, &opened, exact_rows, out, error);
+	kwhy_opened_done(&opened);
 	return status ? status : end(out, mark, error);
 }
 
@@ -112,7 +135,7 @@ enum kwhy_status kwhy_report_compare_page(const char *compare_json, const char *
 	return status ? status : end(out, mark, error);
 }
 
-static enum kwhy_status page_of(
+enum kwhy_status kwhy_report_block_page(
 	const char *block, const char *json, struct kwhy_text *out, struct kwhy_error *error)
 {
 	const char *mark;
@@ -126,18 +149,18 @@ static enum kwhy_status page_of(
 enum kwhy_status kwhy_report_transfers_page(
 	const char *transfers_json, struct kwhy_text *out, struct kwhy_error *error)
 {
-	return page_of("kwhy-transfers", transfers_json, out, error);
+	return kwhy_report_block_page("kwhy-transfers", transfers_json, out, error);
 }
 
 enum kwhy_status kwhy_report_pairs_page(
 	const char *pairs_json, struct kwhy_text *out, struct kwhy_error *error)
 {
-	return page_of("kwhy-pairs", pairs_json, out, error);
+	return kwhy_report_block_page("kwhy-pairs", pairs_json, out, error);
 }
 
 enum kwhy_status kwhy_report_llm_page(const char *llm_json, struct kwhy_text *out, struct kwhy_error *error)
 {
-	return page_of("kwhy-llm", llm_json, out, error);
+	return kwhy_report_block_page("kwhy-llm", llm_json, out, error);
 }
 
 enum kwhy_status kwhy_report_plan_page(const struct kwhy_plan *plan, const struct kwhy_report *report,

@@ -28,6 +28,17 @@ KWHY_MUST_USE enum kwhy_status kwhy_report_pairs_page(
 KWHY_MUST_USE enum kwhy_status kwhy_report_llm_page(
 	const char *llm_json, struct kwhy_text *out, struct kwhy_error *error);
 
+/*
+ * Writes the page of the results of kwhy bench ops, alone or in a machine profile, or of kwhy-lab, as their
+ * JSON was written. KWHY_E_INPUT: the document is damaged, or is another; the message names `path`.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_report_results_page(
+	const char *path, const char *json, size_t length, struct kwhy_text *out, struct kwhy_error *error);
+
+/* Writes a page that has one block, a JSON document. */
+KWHY_MUST_USE enum kwhy_status kwhy_report_block_page(
+	const char *block, const char *json, struct kwhy_text *out, struct kwhy_error *error);
+
 /* Writes the page of projections of changes. */
 KWHY_MUST_USE enum kwhy_status kwhy_report_plan_page(const struct kwhy_plan *plan,
 	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);

@@ -28,11 +28,12 @@ struct track {
 	/* [window_count] rows of each window; if every activity is shown, one part with all rows */
 	struct kwhy_timeline_part *parts;
 	struct kwhy_timeline_bins bins;
-	bool used;
+	bool used, is_hidden;
 };
 
 struct builder {
 	const struct kwhy_report *report;
+	const bool *is_shown; /* [device_count] */
 	int64_t start_ns, span_ns;
 	bool exact;
 	struct window windows[WINDOW_LIMIT];
@@ -73,12 +74,62 @@ static void choose_windows(struct builder *builder)
 	add_window(builder, 0, WINDOW_NS);
 	add_window(builder, builder->span_ns - WINDOW_NS, builder->span_ns);
 	add_window(builder, (builder->span_ns - WINDOW_NS) / 2, (builder->span_ns + WINDOW_NS) / 2);
-	for (size_t i = 0; findings && i < findings->count; i++)
-		for (size_t k = 0; k < findings->items[i].evidence_count; k++) {
-			int64_t at = findings->items[i].evidence[k].start_ns - builder->start_ns;
+	for (size_t i = 0; findings && i < findings->count; i++) {
+		const struct kwhy_finding *finding = &findings->items[i];
+
+		if (finding->device != KWHY_NONE && !builder->is_shown[finding->device])
+			continue;
+		for (size_t k = 0; k < finding->evidence_count; k++) {
+			int64_t at = finding->evidence[k].start_ns - builder->start_ns;
 
 			add_window(builder, at - WINDOW_NS / 2, at + WINDOW_NS / 2);
 		}
+	}
+}
+
+/* Hides the tracks of devices that are not shown, and of processes that have streams on such devices alone.
+ */
+static enum kwhy_status hide_tracks(struct builder *builder)
+{
+	const struct kwhy_recording *recording = builder->report->recording;
+	bool *is_elsewhere = calloc(recording->process_count + 1, sizeof(bool));
+	bool *is_here = calloc(recording->process_count + 1, sizeof(bool));
+	struct track *threads = builder->tracks + recording->stream_count;
+	const bool has_memory = is_elsewhere && is_here;
+
+	for (size_t i = 0; has_memory && i < recording->stream_count; i++) {
+		const struct kwhy_stream *stream = &recording->streams[i];
+
+		builder->tracks[i].is_hidden = !builder->is_shown[stream->device];
+		if (stream->process < recording->process_count)
+			(builder->is_shown[stream->device] ? is_here : is_elsewhere)[stream->process] = true;
+	}
+	for (size_t i = 0; has_memory && i < recording->thread_count; i++) {
+		const uint32_t process = recording->threads[i].process;
+		const bool is_hidden = process < recording->process_count && is_elsewhere[process] &&
+			!is_here[process];
+
+		threads[i].is_hidden = is_hidden;
+		threads[recording->thread_count + i].is_hidden = is_hidden;
+	}
+	free(is_elsewhere);
+	free(is_here);
+	return has_memory ? KWHY_OK : kwhy_fail_memory(builder->error, "the timeline");
+}
+
+/* Number of activities and calls of the tracks that are shown. */
+static size_t count_rows(const struct builder *builder)
+{
+	const struct kwhy_recording *recording = builder->report->recording;
+	const struct track *threads = builder->tracks + recording->stream_count;
+	size_t count = 0;
+
+	for (size_t d = 0; d < recording->device_count; d++)
+		if (builder->is_shown[d])
+			count += recording->activities.first[d + 1] - recording->activities.first[d];
+	for (size_t i = 0; i < recording->calls.count; i++)
+		count += !threads[recording->calls.thread[i]].is_hidden;
+	return count;
 }
 
 static enum kwhy_status open_track(struct builder *builder, struct track *track)
@@ -99,6 +150,8 @@ static enum kwhy_status put(struct builder *builder, struct track *track, struct
 {
 	int64_t end_ns;
 
+	if (track->is_hidden)
+		return KWHY_OK;
 	if (!track->used && open_track(builder, track))
 		return builder->error->status;
 	row->start_ns -= builder->start_ns;
@@ -238,7 +291,8 @@ static enum kwhy_status put_waits(struct builder *builder)
 	enum kwhy_status status = KWHY_OK;
 
 	for (uint32_t d = 0; !status && recording->host_ranges.count && d < recording->device_count; d++)
-		status = put_waits_of(builder, d, &tracks[d]);
+		if (builder->is_shown[d])
+			status = put_waits_of(builder, d, &tracks[d]);
 	return status;
 }
 
@@ -329,9 +383,9 @@ static json_t *header_of(struct builder *builder)
 		(json_int_t)recording->start_ns, "end_ns", (json_int_t)recording->end_ns, "names",
 		names_of(&recording->names), "exact", (int)builder->exact, "devices", devices_of(recording),
 		"tracks", finish_tracks(builder), "power",
-		kwhy_timeline_power(builder->report, &builder->columns), "model",
-		kwhy_timeline_model(builder->report, &builder->columns), "memory",
-		kwhy_timeline_memory(builder->report, &builder->columns));
+		kwhy_timeline_power(builder->report, builder->is_shown, &builder->columns), "model",
+		kwhy_timeline_model(builder->report, builder->is_shown, &builder->columns), "memory",
+		kwhy_timeline_memory(builder->report, builder->is_shown, &builder->columns));
 }
 
 static enum kwhy_status write_container(struct builder *builder, struct kwhy_text *out)
@@ -367,33 +421,42 @@ static void drop_tracks(struct builder *builder)
 	}
 }
 
-enum kwhy_status kwhy_report_timeline(
-	const struct kwhy_report *report, size_t exact_rows, struct kwhy_text *out, struct kwhy_error *error)
+static enum kwhy_status put_all(struct builder *builder)
+{
+	enum kwhy_status status = put_activities(builder);
+
+	if (!status)
+		status = put_calls(builder);
+	if (!status)
+		status = put_ranges(builder);
+	return status ? status : put_waits(builder);
+}
+
+enum kwhy_status kwhy_report_timeline(const struct kwhy_report *report, const bool *is_shown,
+	size_t exact_rows, struct kwhy_text *out, struct kwhy_error *error)
 {
 	const struct kwhy_recording *recording = report->recording;
 	struct builder builder = {
 		.report = report,
+		.is_shown = is_shown,
 		.start_ns = recording->start_ns,
 		.span_ns = recording->end_ns - recording->start_ns,
-		.exact = recording->activities.count + recording->calls.count <= exact_rows,
 		.track_count = recording->stream_count + 2 * recording->thread_count + 1 +
 			recording->device_count,
 		.error = error,
 	};
 	enum kwhy_status status;
 
-	choose_windows(&builder);
 	builder.tracks = calloc(builder.track_count, sizeof(*builder.tracks));
 	if (!builder.tracks)
 		return kwhy_fail_memory(error, "the timeline");
 	name_tracks(&builder);
-	status = put_activities(&builder);
-	if (!status)
-		status = put_calls(&builder);
-	if (!status)
-		status = put_ranges(&builder);
-	if (!status)
-		status = put_waits(&builder);
+	status = hide_tracks(&builder);
+	if (!status) {
+		builder.exact = count_rows(&builder) <= exact_rows;
+		choose_windows(&builder);
+		status = put_all(&builder);
+	}
 	if (status)
 		drop_tracks(&builder);
 	else

@@ -40,13 +40,14 @@ static json_t *power_series(const struct kwhy_recording *recording, const struct
 		kwhy_timeline_column_finish(&values, columns));
 }
 
-json_t *kwhy_timeline_power(const struct kwhy_report *report, struct kwhy_text *columns)
+json_t *kwhy_timeline_power(const struct kwhy_report *report, const bool *is_shown, struct kwhy_text *columns)
 {
 	const struct kwhy_recording *recording = report->recording;
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < recording->power_count; i++)
-		if (recording->power[i].device != KWHY_NONE && recording->power[i].count > 1)
+		if (recording->power[i].device != KWHY_NONE && is_shown[recording->power[i].device] &&
+			recording->power[i].count > 1)
 			json_array_append_new(array, power_series(recording, &recording->power[i], columns));
 	return array;
 }
@@ -98,12 +99,13 @@ static json_t *memory_series(const struct kwhy_report *report, uint32_t device, 
 		memory_column(report, device, true, columns));
 }
 
-json_t *kwhy_timeline_memory(const struct kwhy_report *report, struct kwhy_text *columns)
+json_t *kwhy_timeline_memory(
+	const struct kwhy_report *report, const bool *is_shown, struct kwhy_text *columns)
 {
 	json_t *array = json_array();
 
 	for (uint32_t d = 0; d < report->recording->device_count; d++) {
-		json_t *series = memory_series(report, d, columns);
+		json_t *series = is_shown[d] ? memory_series(report, d, columns) : NULL;
 
 		if (series)
 			json_array_append_new(array, series);
@@ -125,12 +127,12 @@ static json_t *model_series(const struct kwhy_report *report, uint32_t device, s
 		kwhy_timeline_column_finish(&values, columns));
 }
 
-json_t *kwhy_timeline_model(const struct kwhy_report *report, struct kwhy_text *columns)
+json_t *kwhy_timeline_model(const struct kwhy_report *report, const bool *is_shown, struct kwhy_text *columns)
 {
 	json_t *array = json_array();
 
 	for (uint32_t d = 0; report->model_power && d < report->recording->device_count; d++)
-		if (report->model_power[d].count > 1)
+		if (is_shown[d] && report->model_power[d].count > 1)
 			json_array_append_new(array, model_series(report, d, columns));
 	return array;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/quantity.h"
-#include "model/known_sum.h"
 #include "report/account_columns.h"
 #include "report/potential.h"
 #include "report/text_context.h"
@@ -228,33 +227,21 @@ static void write_unseen(const struct kwhy_text_context *context)
 void kwhy_section_categories(const struct kwhy_text_context *context)
 {
 	const struct kwhy_totals *totals = context->totals;
-	struct kwhy_total sums[KWHY_CATEGORY_COUNT] = {{0}}, whole = {.category = KWHY_CATEGORY_COUNT};
+	struct kwhy_category_sum sums[KWHY_CATEGORY_COUNT + 1];
 	struct kwhy_table table;
 
 	if (totals->energy_nj == KWHY_UNKNOWN_NJ)
 		return;
-	for (size_t i = 0; i < totals->row_count; i++) {
-		const struct kwhy_total *row = &totals->rows[i];
-		struct kwhy_total *into[] = {&sums[row->category], &whole};
-
-		for (size_t j = 0; j < 2; j++) {
-			into[j]->count++;
-			kwhy_time_add(&into[j]->time_ns, row->time_ns);
-			kwhy_known_add(&into[j]->gross_nj, row->gross_nj);
-			kwhy_known_add(&into[j]->net_nj, row->net_nj);
-		}
-	}
+	kwhy_totals_categories(totals, sums);
 	kwhy_text_context_heading(
 		context, "Energy by category", "potential: best finding; high 10 %, medium 3 %, low 0.1 %");
 	kwhy_table_init(&table, category_columns, 6);
-	for (uint32_t category = 0; category < KWHY_CATEGORY_COUNT; category++) {
-		sums[category].category = category;
-		if (sums[category].count)
+	for (uint32_t category = 0; category < KWHY_CATEGORY_COUNT; category++)
+		if (sums[category].account_count)
 			add_category(&table, context, kwhy_category_name((enum kwhy_category)category),
-				&sums[category]);
-	}
+				&sums[category].sum);
 	kwhy_table_rule(&table);
-	add_category(&table, context, "sum", &whole);
+	add_category(&table, context, "sum", &sums[KWHY_CATEGORY_COUNT].sum);
 	kwhy_table_write(&table, context->style, context->out);
 	write_unseen(context);
 	write_explained(context);

@@ -35,7 +35,7 @@ function scatter(id: string, points: Point[], field: "rate" | "cost", unit: stri
 		option: () => ({
 			grid: { left: 90, right: 44, top: 36, bottom: 50 }, legend: legend(),
 			tooltip: { formatter: (p: { data: { point: Point } }) => `${escapeHtml(p.data.point.label)}<br>${exact(p.data.point.count)} copies, mean ${bytes(p.data.point.size)}<br>${si(p.data.point.rate, "B/s")}, ${si(p.data.point.cost, "J/B")}` },
-			xAxis: { type: "log", name: "mean size of a copy", nameLocation: "middle", nameGap: 28, axisLabel: { color: color("muted"), formatter: (v: number) => bytes(v) } },
+			xAxis: { type: "log", name: "mean size of a copy", nameLocation: "middle", nameGap: 28, axisLabel: { color: color("muted"), hideOverlap: true, formatter: (v: number) => bytes(v) } },
 			yAxis: { type: "log", name: unit, axisLabel: { color: color("muted"), formatter: (v: number) => si(v, unit, 1) }, splitLine: { lineStyle: { color: color("line") } } },
 			series: [...new Set(shown.map((p) => p.kind))].map((kind) => ({
 				type: "scatter", name: kind, symbol: SYMBOLS[kind] ?? "circle", symbolSize: 12, itemStyle: { color: color(KIND_COLORS[kind] ?? "host") },

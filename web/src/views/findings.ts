@@ -34,6 +34,8 @@ function card(finding: Finding, title: string, jump: Jump | null): HTMLElement {
 	const rows: [string, string][] = [["costs now", `${time(finding.time_ns)}${known(finding.energy_nj) ? `, ${range(finding.energy_nj, finding.low_nj, finding.high_nj)}` : ""} in ${exact(finding.count)} places`]];
 	if (saving && !saving.credited_to) rows.push([saving.is_projected ? "saves, as projected" : "saves at most", saves(saving)]);
 	if (saving?.assumption) rows.push([saving.credited_to ? "saving" : "if", saving.assumption]);
+	const at = finding.file ? `${finding.file}${known(finding.line) ? `:${finding.line}` : ""}` : "";
+	if (finding.in || at) rows.push(["mostly in", [finding.in, at && `(${at})`].filter(Boolean).join(" ")]);
 	rows.push(["cure", finding.cure]);
 	return el("article", { class: "card", id: `finding-${finding.id}` }, el("h3", {}, title),
 		el("dl", {}, ...rows.flatMap(([term, text]) => [el("dt", {}, term), el("dd", {}, visible(text))])),

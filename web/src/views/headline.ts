@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // What it cost, the largest waste and its cure: readable in a minute.
 
+import type { Brief } from "../brief_types";
 import { el } from "../dom";
 import { energy, exact, known, largest, percent, power, si, time, type Maybe } from "../format";
-import { BEYOND_CATEGORIES, deviceEnergy, deviceLabel, IDLE_CATEGORIES, isModelled, sum, type Device, type Report } from "../report_types";
+import { BEYOND_CATEGORIES, deviceEnergy, deviceLabel, isOpened, IDLE_CATEGORIES, isModelled, sum, type Device, type Report } from "../report_types";
 import { saves, titleOf } from "./findings";
+import { firstScreen } from "./first";
 import { tile } from "./parts";
 
 /** Shares of their length from which windows are distinguished, as in the text. */
 const WINDOWS_APART = 0.01;
 
 /** Share of the run's metered joules that were drawn while something ran. What was drawn around the run is no part of it. */
-function useful(devices: Device[]): Maybe {
+function useful(devices: Device[], brief: Brief | null): Maybe {
+	if (brief) return known(brief.what.metered_j) && brief.what.metered_j > 0 && known(brief.what.idle_j) ? 1 - brief.what.idle_j / brief.what.metered_j : null;
 	const rows = devices.filter((d) => known(deviceEnergy(d))).flatMap((d) => d.accounts).filter((a) => !BEYOND_CATEGORIES.includes(a.category));
 	const total = sum(rows.map((a) => a.gross_nj));
-	const idle = sum(rows.filter((a) => IDLE_CATEGORIES.includes(a.category)).map((a) => a.gross_nj)) ?? 0;
-	return known(total) && total > 0 ? 1 - idle / total : null;
+	const idles = rows.filter((a) => IDLE_CATEGORIES.includes(a.category)), idle = idles.length ? sum(idles.map((a) => a.gross_nj)) : 0;
+	return known(total) && total > 0 && known(idle) ? 1 - idle / total : null;
 }
 
 /** The interval of the run's energy. */
@@ -50,13 +53,13 @@ function paidFor(of: { energy_kwh?: number; unmetered_kwh?: number }, isOfRun: b
 	return known(of.energy_kwh) ? `of ${isOfRun ? "the run's " : ""}${si(of.energy_kwh * 1000, "Wh")}${isOfRun ? "" : " that were metered"}${unmetered}` : "";
 }
 
-function energyTiles(report: Report): HTMLElement[] {
+function energyTiles(report: Report, brief: Brief | null): HTMLElement[] {
 	const total = sum(report.devices.map(deviceEnergy));
 	if (!known(total)) return [tile("energy", "n/a", report.source.meters?.length ? "no meter reports what the devices drew" : "no power readings; give --power FILE")];
 	const { cost, carbon } = report;
 	const tiles = [
 		energyTile(report, total),
-		tile("did work", percent(useful(report.devices)), "share of the run's metered joules that was drawn while a kernel, copy or memset ran"),
+		tile("did work", percent(useful(report.devices, brief)), "share of the run's metered joules that was drawn while a kernel, copy or memset ran"),
 	];
 	const mean = powerTile(report);
 	if (mean) tiles.splice(1, 0, mean);
@@ -68,7 +71,7 @@ function energyTiles(report: Report): HTMLElement[] {
 const roofline = (ratio: number | null | undefined): string => known(ratio) ? ` · roofline ${percent(ratio, ratio < 0.01 ? 3 : 1)}` : "";
 
 function utilisationTiles(report: Report): HTMLElement[] {
-	return report.devices.slice(0, 8).map((d) =>
+	return report.devices.filter(isOpened).map((d) =>
 		tile(`utilisation, ${deviceLabel(d)}`, percent(d.utilisation?.busy_ratio ?? (d.time["busy_ns"] ?? 0) / (d.time["span_ns"] || 1)),
 			`busy · SM-weighted ${percent(d.utilisation?.sm_weighted_ratio)}${roofline(d.utilisation?.roofline_ratio)}`,
 			"busy: something ran; SM-weighted: share of the multiprocessors' room that was taken; roofline, where work in flop_bf16 or the like or in bytes is stated: what it takes at the peaks of the machine profile, of the run"));
@@ -76,7 +79,7 @@ function utilisationTiles(report: Report): HTMLElement[] {
 
 /** How much of a run that was recorded in windows they hold, and how well they stand for it. */
 function coverageTiles(report: Report): HTMLElement[] {
-	return report.devices.filter((d) => d.coverage).slice(0, 8).map((d) => {
+	return report.devices.filter((d) => isOpened(d) && d.coverage).map((d) => {
 		const c = d.coverage!;
 		const drawn = c.choice === "duty";
 		return tile(`recorded, ${deviceLabel(d)}`, percent(drawn ? c.drawn_ns / (c.drawn_of_ns || 1) : c.known_ns / (c.end_ns - c.start_ns || 1)),
@@ -85,15 +88,25 @@ function coverageTiles(report: Report): HTMLElement[] {
 	});
 }
 
-export function headline(report: Report): HTMLElement {
-	const span = largest(report.devices.map((d) => d.time["span_ns"] ?? 0), 0);
+/** Busy share of all devices where not every one has a tile of its own. */
+function busyTile(report: Report, brief: Brief | null): HTMLElement[] {
+	if (!brief || report.devices.every(isOpened)) return [];
+	return [tile("busy", percent(brief.what.busy_ratio), `share of the time in which something ran, mean of ${exact(report.devices.length)} devices`)];
+}
+
+function answer(report: Report): HTMLElement {
 	const top = report.findings[0];
 	const saving = top?.projection ? saves(top.projection, " and ") : "";
-	const answer = top
+	return top
 		? el("p", { class: "answer" }, "Largest waste: ", el("b", {}, titleOf(report, top)), ". ",
 			top.projection ? `Curing it saves ${top.projection.is_projected ? `${saving}, as projected` : `at most ${saving}`}. ` : "", `Cure: ${top.cure}`)
 		: el("p", { class: "answer" }, "No finding would save more than the threshold (1 % of the window unless set otherwise).");
+}
+
+export function headline(report: Report, brief: Brief | null = null): HTMLElement {
+	const span = largest(report.devices.map((d) => d.time["span_ns"] ?? 0), 0);
 	// the answer first: a reader who stops here knows what to do
 	return el("section", { id: "overview", "aria-labelledby": "h-overview" }, el("h2", { id: "h-overview" }, "What it cost"),
-		el("div", { class: "tiles" }, ...energyTiles(report), tile("time", time(span), "first start to last end on the device", exact(span, "ns")), ...utilisationTiles(report), ...coverageTiles(report)), answer);
+		el("div", { class: "tiles" }, ...energyTiles(report, brief), tile("time", time(span), "first start to last end on the device", exact(span, "ns")), ...busyTile(report, brief), ...utilisationTiles(report), ...coverageTiles(report)),
+		brief ? firstScreen(brief) : answer(report));
 }

@@ -10,7 +10,7 @@ import { categoryColor } from "../theme";
 const PAGE = 200;
 
 interface Row { device: Device; account: Account; share: number | null; reach: number }
-interface Column { key: string; title: string; text?: boolean; value: (row: Row) => number | string | null; cell: (row: Row) => Node | string; hint?: string; energy?: boolean }
+interface Column { key: string; title: string; text?: boolean; value: (row: Row) => number | string | null; cell: (row: Row) => Node | string; hint?: string; energy?: boolean; minor?: boolean }
 
 /** Count and time are of all of the run, gross is of what was metered: so by the mean power. */
 const each = ({ account: a }: Row): number | null => known(a.gross_nj) && known(a.mean_power_mw) && a.count ? (a.mean_power_mw * 1e-3 * a.time_ns) / a.count : null;
@@ -27,17 +27,17 @@ const COLUMNS: Column[] = [
 	{ key: "device", title: "device", text: true, value: (r) => deviceLabel(r.device), cell: (r) => deviceLabel(r.device) },
 	column("category", { text: true, cell: (r) => el("span", {}, el("span", { class: "swatch", style: `background:${categoryColor(r.account.category)}` }), r.account.category) }),
 	column("name", { title: "operation", text: true, cell: (r) => el("bdi", { title: visible(r.account.name) }, shorten(r.account.name, 64)) }),
-	column("count"),
+	column("count", { minor: true }),
 	column("time_ns"),
 	column("gross_nj", { hint: "all that the meter saw while it ran, idle level included" }),
 	{ key: "share", energy: true, title: "share", value: (r) => r.share, cell: (r) => percent(r.share) },
-	{ key: "interval", energy: true, title: "90 % interval", value: (r) => known(r.account.high_nj) && known(r.account.low_nj) ? r.account.high_nj - r.account.low_nj : null, cell: interval },
-	column("idle_nj", { hint: "what the device would have drawn in that time with only its context alive" }),
-	column("net_nj", { hint: "gross less idle: what the work itself added" }),
-	{ key: "each", energy: true, title: "each", value: each, cell: (r) => energy(each(r)), hint: "mean power over the time of one, metered or not" },
-	column("mean_power_mw", { hint: "gross over what of the time was metered" }),
-	column("bytes", { cell: (r) => (r.account.bytes ? bytes(r.account.bytes) : "") }),
-	column("basis", { energy: true, text: true, cell: (r) => r.account.basis, hint: "data: the readings decide; learnt: another recording taught it (--powers), and the readings hardly moved it; prior: they hardly do; joint: only the sum of a group is known; modelled: assumed powers; none: no energy known" }),
+	{ key: "interval", energy: true, minor: true, title: "90 % interval", value: (r) => known(r.account.high_nj) && known(r.account.low_nj) ? r.account.high_nj - r.account.low_nj : null, cell: interval },
+	column("idle_nj", { minor: true, hint: "what the device would have drawn in that time with only its context alive" }),
+	column("net_nj", { minor: true, hint: "gross less idle: what the work itself added" }),
+	{ key: "each", energy: true, minor: true, title: "each", value: each, cell: (r) => energy(each(r)), hint: "mean power over the time of one, metered or not" },
+	column("mean_power_mw", { minor: true, hint: "gross over what of the time was metered" }),
+	column("bytes", { minor: true, cell: (r) => (r.account.bytes ? bytes(r.account.bytes) : "") }),
+	column("basis", { minor: true, energy: true, text: true, cell: (r) => r.account.basis, hint: "data: the readings decide; learnt: another recording taught it (--powers), and the readings hardly moved it; prior: they hardly do; joint: only the sum of a group is known; modelled: assumed powers; none: no energy known" }),
 ];
 
 function interval(row: Row): Node | string {
@@ -66,6 +66,8 @@ function order(column: Column, down: boolean): (a: Row, b: Row) => number {
 	};
 }
 
+const classOf = (column: Column): string => [column.text ? "text" : "", column.minor ? "minor" : ""].filter(Boolean).join(" ");
+
 export function ledger(report: Report): HTMLElement {
 	const all = rowsOf(report);
 	const priced = all.some((r) => r.account.gross_nj !== null);
@@ -76,7 +78,7 @@ export function ledger(report: Report): HTMLElement {
 	const count = el("span", { class: "muted small", "aria-live": "polite" });
 	const headers = columns.map((column) => {
 		const sort = el("button", { type: "button", ...(column.hint ? { title: column.hint } : {}) }, column.title);
-		const header = el("th", { scope: "col", class: column.text ? "text" : "" }, sort);
+		const header = el("th", { scope: "col", class: classOf(column) }, sort);
 		sort.addEventListener("click", () => {
 			state.down = state.key === column.key ? !state.down : !column.text;
 			state.key = column.key;
@@ -93,7 +95,7 @@ export function ledger(report: Report): HTMLElement {
 		const rows = matching();
 		columns.forEach((c, i) => headers[i]!.setAttribute("aria-sort", c.key !== state.key ? "none" : state.down ? "descending" : "ascending"));
 		body.replaceChildren();
-		for (const row of rows.slice(0, state.limit)) body.append(el("tr", {}, ...columns.map((c) => el("td", { class: c.key === "name" ? "name" : c.text ? "text" : "" }, c.cell(row)))));
+		for (const row of rows.slice(0, state.limit)) body.append(el("tr", {}, ...columns.map((c) => el("td", { class: c.key === "name" ? "name" : classOf(c) }, c.cell(row)))));
 		count.textContent = `${Math.min(rows.length, state.limit)} of ${rows.length} accounts`;
 		more.hidden = rows.length <= state.limit;
 	};

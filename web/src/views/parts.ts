@@ -3,11 +3,11 @@
 
 import { el } from "../dom";
 
-/** A table with words in its first column; `wraps`: those may take several lines. */
-export function table(head: string[], rows: (string | Node)[][], wraps = false): HTMLElement {
-	const first = wraps ? "text wrap" : "text";
-	return el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((h, i) => el("th", { scope: "col", class: i ? "" : "text" }, h)))),
-		el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((cell, i) => el("td", { class: i ? "" : first }, cell)))))));
+/** A table with words in its first column; `wraps`: those may take several lines. `minor`: columns that a narrow screen leaves out. */
+export function table(head: string[], rows: (string | Node)[][], wraps = false, minor: number[] = []): HTMLElement {
+	const first = wraps ? "text wrap" : "text", kind = (i: number): string => (minor.includes(i) ? "minor" : "");
+	return el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((h, i) => el("th", { scope: "col", class: i ? kind(i) : "text" }, h)))),
+		el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((cell, i) => el("td", { class: i ? kind(i) : first }, cell)))))));
 }
 
 export function tile(label: string, value: string, note = "", title = ""): HTMLElement {

@@ -37,7 +37,7 @@ function falls(plan: Plan, m: Measure): Fall[] {
 }
 
 /** A bar of a fall, and over it the interval of what is left. */
-function drawFall(rows: Fall[]) {
+function drawFall(rows: Fall[], isNarrow: boolean) {
 	return (_: unknown, api: { value: (i: number) => number; coord: (p: number[]) => number[]; size: (p: number[]) => number[] }) => {
 		const at = api.value(0), row = rows[at]!, height = Math.min(api.size([0, 1])[1]! * 0.5, 26);
 		const [left, y] = api.coord([Math.min(row.from, row.to), at]) as [number, number], right = api.coord([Math.max(row.from, row.to), at])[0]!;
@@ -48,7 +48,8 @@ function drawFall(rows: Fall[]) {
 			shapes.push({ type: "line", shape: { x1: a, y1: y, x2: b, y2: y }, style: line });
 			for (const x of [a, b]) shapes.push({ type: "line", shape: { x1: x, y1: y - 5, x2: x, y2: y + 5 }, style: line });
 		}
-		shapes.push({ type: "text", style: { text: row.text, x: Math.max(right, known(row.high) ? api.coord([row.high, at])[0]! : 0) + 8, y, verticalAlign: "middle", fill: color("text"), fontSize: 13 } });
+		const end = Math.max(right, known(row.high) ? api.coord([row.high, at])[0]! : 0) + 8;
+		shapes.push({ type: "text", style: { text: row.text, ...(isNarrow ? { x: 122, y: y + height / 2 + 8 } : { x: end, y }), verticalAlign: "middle", fill: color("text"), fontSize: isNarrow ? 11 : 13 } });
 		return { type: "group", children: shapes };
 	};
 }
@@ -59,12 +60,12 @@ function waterfall(plan: Plan, m: Measure): HTMLElement | null {
 	return el("div", {}, el("h3", {}, m.title), chart({
 		id: m.id, label: `${m.title} as recorded, what each change takes off it, and what is left`, height: 60 + rows.length * 40,
 		rows: () => [["step", "from", "to", "low", "high"], ...rows.map((r) => [r.label, r.from, r.to, r.low ?? null, r.high ?? null])],
-		option: () => ({
-			grid: { left: 230, right: 190, top: 6, bottom: 34 },
+		option: (isNarrow) => ({
+			grid: isNarrow ? { left: 120, right: 40, top: 6, bottom: 34 } : { left: 230, right: 190, top: 6, bottom: 34 },
 			tooltip: { formatter: (p: { dataIndex: number }) => fallText(rows[p.dataIndex]!, m) },
-			xAxis: { type: "value", min: 0, max: reach, axisLabel: { color: color("muted"), formatter: (v: number) => m.show(v), showMaxLabel: false }, splitLine: { lineStyle: { color: color("line") } } },
-			yAxis: { type: "category", inverse: true, data: rows.map((r) => r.label), axisTick: { show: false }, axisLabel: { color: color("text"), width: 215, overflow: "truncate" } },
-			series: [{ type: "custom", renderItem: drawFall(rows), encode: { x: [1, 2], y: 0 }, data: rows.map((r, i) => [i, r.from, r.to]) }],
+			xAxis: { type: "value", min: 0, max: reach, splitNumber: isNarrow ? 2 : 5, axisLabel: { color: color("muted"), formatter: (v: number) => m.show(v), showMaxLabel: false }, splitLine: { lineStyle: { color: color("line") } } },
+			yAxis: { type: "category", inverse: true, data: rows.map((r) => r.label), axisTick: { show: false }, axisLabel: { color: color("text"), width: isNarrow ? 104 : 215, fontSize: isNarrow ? 11 : 12, overflow: isNarrow ? "break" : "truncate" } },
+			series: [{ type: "custom", renderItem: drawFall(rows, isNarrow), encode: { x: [1, 2], y: 0 }, data: rows.map((r, i) => [i, r.from, r.to]) }],
 		}),
 	}));
 }
@@ -92,14 +93,17 @@ function changeRows(plan: Plan, change: Change, i: number): HTMLElement[] {
 	if (known(plan.before.cost)) cells.push(si(change.after.cost, plan.currency ?? ""));
 	if (known(plan.before.g_co2e)) cells.push(si(change.after.g_co2e, "g"));
 	return [
-		el("tr", {}, el("td", {}, String(i + 1)), el("td", { class: "text" }, el("b", {}, visible(change.title)), " ", el("code", {}, option(change))), ...cells.map((text) => el("td", {}, text))),
+		el("tr", {}, el("td", {}, String(i + 1)), el("td", { class: "text" }, el("b", {}, visible(change.title)), " ", el("code", {}, option(change))), ...cells.map((text, at) => el("td", { class: isThen(plan, at) ? "minor" : "" }, text))),
 		el("tr", { class: "under" }, el("td"), el("td", { class: "text wrap muted", colspan: String(cells.length + 1) }, `If ${visible(change.assumption)}. ${words(change)}`)),
 	];
 }
 
+/** Whether a cell behind the change's name says what is left; a narrow screen shows what is saved alone. */
+const isThen = (plan: Plan, cell: number): boolean => cell % 2 === 1 || (known(plan.before.energy_nj) ? cell > 3 : cell > 1);
+
 function table(plan: Plan): HTMLElement {
 	const head = ["", "change", "time saved", "time then", ...(known(plan.before.energy_nj) ? ["energy saved", "energy then"] : []), ...(known(plan.before.cost) ? ["cost then"] : []), ...(known(plan.before.g_co2e) ? ["CO2e then"] : [])];
-	return el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((h, i) => el("th", { scope: "col", class: i === 1 ? "text" : "" }, h)))),
+	return el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((h, i) => el("th", { scope: "col", class: i === 1 ? "text" : i > 1 && isThen(plan, i - 2) ? "minor" : "" }, h)))),
 		el("tbody", {}, ...plan.changes.flatMap((change, i) => changeRows(plan, change, i)))));
 }
 

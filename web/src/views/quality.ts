@@ -3,7 +3,7 @@
 
 import { el } from "../dom";
 import { energy, exact, known, percent, power, si, time, visible } from "../format";
-import { deviceLabel, type Device, type HostEnergy, type Report } from "../report_types";
+import { deviceLabel, isOpened, type Device, type HostEnergy, type Report } from "../report_types";
 import { table } from "./parts";
 
 const TIME_ROWS: [string, string][] = [
@@ -12,10 +12,11 @@ const TIME_ROWS: [string, string][] = [
 ];
 
 export function timeView(report: Report): HTMLElement {
-	const rows = TIME_ROWS.map(([key, label]) => [label, ...report.devices.map((d) => known(d.time[key]) ? `${time(d.time[key])} · ${percent(d.time[key]! / (d.time["span_ns"] || 1))}` : "n/a")]);
-	rows.push(["span", ...report.devices.map((d) => time(d.time["span_ns"]))]);
+	const devices = report.devices.filter(isOpened);
+	const rows = TIME_ROWS.map(([key, label]) => [label, ...devices.map((d) => known(d.time[key]) ? `${time(d.time[key])} · ${percent(d.time[key]! / (d.time["span_ns"] || 1))}` : "n/a")]);
+	rows.push(["span", ...devices.map((d) => time(d.time["span_ns"]))]);
 	return el("section", { id: "time", "aria-labelledby": "h-time" }, el("h2", { id: "h-time" }, "Where the time went"),
-		el("p", { class: "muted" }, "Disjoint: the rows add up to the span."), table(["category", ...report.devices.map(deviceLabel)], rows));
+		el("p", { class: "muted" }, "Disjoint: the rows add up to the span."), table(["category", ...devices.map(deviceLabel)], rows));
 }
 
 /* What text calls them, too. */
@@ -78,6 +79,9 @@ function hostTable(hosts: HostEnergy[]): HTMLElement {
 	}));
 }
 
+/** Notes that are shown of many ranks. */
+const NOTES = 40;
+
 export function quality(report: Report): HTMLElement {
 	const lost = Object.entries(report.lost).filter(([, value]) => value !== 0 && value !== false && value !== null);
 	const notes = [
@@ -85,25 +89,17 @@ export function quality(report: Report): HTMLElement {
 		...report.warnings.map((w) => (typeof w === "string" ? w : w.text)),
 	];
 	return el("section", { id: "quality", "aria-labelledby": "h-quality" }, el("h2", { id: "h-quality" }, "How far to trust this"),
-		...report.devices.flatMap((d) => [el("h3", {}, `${deviceLabel(d)}${d.name ? `, ${visible(d.name)}` : ""}`), table(["check", "value"], balance(d))]),
+		...report.devices.filter(isOpened).flatMap((d) => [el("h3", {}, `${deviceLabel(d)}${d.name ? `, ${visible(d.name)}` : ""}`), table(["check", "value"], balance(d))]),
 		...(report.hosts?.length ? [el("h3", {}, "Host: metered in addition to the devices, not part of the figures above"), hostTable(report.hosts)] : []),
 		...(report.overhead?.length ? [el("h3", {}, "What the recording took"), table(["", "times", "time", "energy, modelled"],
 			report.overhead.map((o) => [(tookTitles[o.kind] ?? o.kind) + (known(o.device) ? `, ${deviceLabel(report.devices[o.device]!)}` : ""), o.count ? exact(o.count) : "", time(o.time_ns), energy(o.energy_nj)]))] : []),
 		el("h3", {}, "Lost or unknown"),
-		notes.length ? el("ul", { class: "notes" }, ...notes.map((text) => el("li", {}, visible(text)))) : el("p", {}, "Nothing."));
+		notes.length ? el("ul", { class: "notes" }, ...notes.slice(0, NOTES).map((text) => el("li", {}, visible(text)))) : el("p", {}, "Nothing."),
+		notes.length > NOTES ? el("p", { class: "muted" }, `${exact(notes.length - NOTES)} more: kwhy report --section unknown`) : null);
 }
 
 export function apiView(report: Report): HTMLElement | null {
 	if (!report.api.length) return null;
 	return el("section", { id: "api", "aria-labelledby": "h-api" }, el("h2", { id: "h-api" }, "API calls"),
 		table(["call", "count", "total", "mean"], report.api.slice(0, 25).map((a) => [visible(a.name), exact(a.count), time(a.total_ns), time(a.total_ns / a.count)])));
-}
-
-export function rangesView(report: Report): HTMLElement | null {
-	const rows = (report.ranges ?? []).slice(0, 40);
-	if (!rows.length) return null;
-	return el("section", { id: "ranges", "aria-labelledby": "h-ranges" }, el("h2", { id: "h-ranges" }, "Ranges"),
-		el("p", { class: "muted" }, "Device work counts for the range that launched it; nested ranges each count it."),
-		table(["range", "count", "host time", "device time", "energy launched", "energy in window", "busy"], rows.map((r) =>
-			[visible(r.name).slice(0, 80), exact(r.count), time(r.host_ns), time(r.device_ns), energy(r.energy_nj), energy(r.window_energy_nj), percent(r.busy_ratio)])));
 }

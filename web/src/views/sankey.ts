@@ -23,6 +23,7 @@ function flows(report: Report): Flow {
 	};
 	for (const device of report.devices) {
 		const paid = device.accounts.filter((a): a is Account & { gross_nj: number } => known(a.gross_nj) && a.gross_nj > 0);
+		if (!paid.length) continue;
 		const total = paid.reduce((sum, a) => sum + a.gross_nj, 0);
 		const meter = node(`meter ${deviceLabel(device)}`, `${device.energy?.source ?? "meter"}, ${deviceLabel(device)}`, "");
 		let folded = 0;
@@ -54,13 +55,13 @@ export function sankey(report: Report): HTMLElement | null {
 	const view = chart({
 		id: "flow-chart", label: "Sankey diagram of energy from meter to category to operation", height: Math.min(720, 200 + flow.nodes.length * 18),
 		rows: () => [["from", "to", "energy_nj"], ...flow.links.map((l) => [label.get(l.source)!, visible(label.get(l.target)!), l.value])],
-		option: () => ({
+		option: (isNarrow) => ({
 			tooltip: { formatter: (p: { data: Partial<Link> & { name?: string }; value: number }) => p.data.source ? `${escapeHtml(label.get(p.data.source)!)} → ${escapeHtml(label.get(p.data.target!)!)}<br>${energy(p.data.value!)} (${exact(p.data.value!, "nJ")})` : `${escapeHtml(label.get(p.data.name!)!)}<br>${energy(p.value)} (${exact(p.value, "nJ")})` },
 			series: [{
-				type: "sankey", nodeAlign: "left", left: 4, right: 260, top: 8, bottom: 8, nodeGap: 10, draggable: false, emphasis: { focus: "adjacency" },
+				type: "sankey", nodeAlign: "left", left: 4, right: isNarrow ? 120 : 260, top: 8, bottom: 8, nodeGap: 10, draggable: false, emphasis: { focus: "adjacency" },
 				data: flow.nodes.map((n) => ({ name: n.name, itemStyle: { color: n.category ? categoryColor(n.category) : color("accent") } })),
 				links: flow.links, lineStyle: { color: "target", opacity: 0.35 },
-				label: { color: color("text"), formatter: (p: { name: string; value?: number }) => `${label.get(p.name)!}` },
+				label: { color: color("text"), ...(isNarrow ? { fontSize: 10, width: 112, overflow: "truncate" } : {}), formatter: (p: { name: string; value?: number }) => `${label.get(p.name)!}` },
 			}],
 		}),
 	});

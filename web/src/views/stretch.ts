@@ -20,10 +20,16 @@ function svg(tag: string, attributes: Record<string, string | number>, text?: st
 
 const laneOf = (item: StretchItem): string => (item.device === null ? `host thread ${item.thread}` : `${deviceLabel({ index: item.device, rank: item.rank })} stream ${item.stream}`);
 
-/** Threads above the streams that they feed. */
-function lanesOf(stretch: Stretch): string[] {
-	const names = [...new Set(stretch.items.map(laneOf))];
-	return [...names.filter((n) => n.startsWith("host")).sort(), ...names.filter((n) => !n.startsWith("host")).sort()];
+/** Lanes that are drawn of many ranks. */
+const LANES = 16;
+
+/** Threads above the streams that they feed; of many, those with the most in them. */
+function lanesOf(stretch: Stretch): { lanes: string[]; left: number } {
+	const counts = new Map<string, number>();
+	for (const item of stretch.items) counts.set(laneOf(item), (counts.get(laneOf(item)) ?? 0) + 1);
+	const all = [...counts.keys()].sort((a, b) => counts.get(b)! - counts.get(a)!), isHost = (n: string): boolean => n.startsWith("host");
+	const names = all.length <= LANES ? all : [...all.filter(isHost).slice(0, LANES / 2), ...all.filter((n) => !isHost(n)).slice(0, LANES / 2)];
+	return { lanes: [...names.filter(isHost).sort(), ...names.filter((n) => !isHost(n)).sort()], left: all.length - names.length };
 }
 
 /** 1, 2 or 5 times a power of ten: at most eight of them. */
@@ -81,13 +87,13 @@ function legend(stretch: Stretch): HTMLElement {
 
 export function stretchView(stretch: Stretch | null): HTMLElement | null {
 	if (!stretch || !stretch.items.length) return null;
-	const lanes = lanesOf(stretch), span = Math.max(stretch.before_ns, stretch.after_ns, 1);
-	const before: Panel = { title: `as recorded: ${time(stretch.before_ns)}`, length: stretch.before_ns, rows: stretch.items.map((item) => ({ item, place: item.before_ns, goes: item.after_ns === null })) };
-	const after: Panel = { title: `with all changes: ${time(stretch.after_ns)}`, length: stretch.after_ns, rows: stretch.items.flatMap((item) => (item.after_ns ? [{ item, place: item.after_ns, goes: false }] : [])) };
+	const { lanes, left } = lanesOf(stretch), drawn = stretch.items.filter((item) => lanes.includes(laneOf(item))), span = Math.max(stretch.before_ns, stretch.after_ns, 1);
+	const before: Panel = { title: `as recorded: ${time(stretch.before_ns)}`, length: stretch.before_ns, rows: drawn.map((item) => ({ item, place: item.before_ns, goes: item.after_ns === null })) };
+	const after: Panel = { title: `with all changes: ${time(stretch.after_ns)}`, length: stretch.after_ns, rows: drawn.flatMap((item) => (item.after_ns ? [{ item, place: item.after_ns, goes: false }] : [])) };
 	const [first, last] = [exact(stretch.first_step + 1), exact(stretch.end_step)];
 	const where = stretch.step_count ? `${first === last ? `Step ${first}` : `Steps ${first} to ${last}`} of ${exact(stretch.step_count)}, around one of median length` : "The middle of the run (no steps are known)";
-	const cut = stretch.left_out ? `; ${exact(stretch.left_out)} later activities and calls of it are not drawn` : "";
+	const cut = stretch.left_out ? `; ${exact(stretch.left_out)} later activities and calls of it are not drawn` : "", hidden = left ? ` ${exact(left)} more streams and threads are not drawn.` : "";
 	return el("section", { id: "stretch", "aria-labelledby": "h-stretch" }, el("h2", { id: "h-stretch" }, "Before and after"),
-		el("p", { class: "muted" }, `${where}${cut}. Both on one scale; what is merged is drawn at the first of its parts, what is issued ahead before its step: a stretch may then be longer though steps come sooner.`), legend(stretch),
+		el("p", { class: "muted" }, `${where}${cut}. Both on one scale; what is merged is drawn at the first of its parts, what is issued ahead before its step: a stretch may then be longer though steps come sooner.${hidden}`), legend(stretch),
 		el("div", { class: "scroll stretch" }, drawing(before, lanes, span), drawing(after, lanes, span)));
 }

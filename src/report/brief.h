@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPORT_BRIEF_H
+#define KWHY_REPORT_BRIEF_H
+
+#include "report/report.h"
+
+/*
+ * The document of kwhy_report_brief() for the first screen of a page: not limited to 4,096 bytes, and with
+ * the 90 % interval of each account. `out` must be empty.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_report_brief_page(
+	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);
+
+#endif

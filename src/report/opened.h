@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPORT_OPENED_H
+#define KWHY_REPORT_OPENED_H
+
+#include "report/report.h"
+
+#include <stdbool.h>
+
+/*
+ * Devices that a page shows in full. Up to KWHY_OPENED_MAX devices are all shown so. Of more devices only the
+ * worst and the median are, since a page of a thousand devices would be too long to read and too large to
+ * open. The worst is the device that the report's first advice names. If none is named, it is the active
+ * device with the smallest busy share. The median is that of the busy shares of the other active devices.
+ */
+enum { KWHY_OPENED_MAX = 8 };
+
+struct kwhy_opened {
+	bool *devices;		/* [device_count] whether the device is shown in full */
+	uint32_t worst, median; /* KWHY_NONE: all devices are shown in full */
+};
+
+/* kwhy_opened_done() frees the memory. */
+KWHY_MUST_USE enum kwhy_status kwhy_opened_init(
+	struct kwhy_opened *opened, const struct kwhy_report *report, struct kwhy_error *error);
+void kwhy_opened_done(struct kwhy_opened *opened);
+
+/* Whether only some devices are shown in full. */
+static inline bool kwhy_opened_is_part(const struct kwhy_opened *opened)
+{
+	return opened->worst != KWHY_NONE;
+}
+
+/* report.json of a page: it has only what the page shows of devices that are not shown in full. */
+KWHY_MUST_USE enum kwhy_status kwhy_report_json_opened(const struct kwhy_report *report,
+	const struct kwhy_opened *opened, struct kwhy_text *out, struct kwhy_error *error);
+
+#endif
