@@ -23,7 +23,8 @@ static const struct {
 		"kwhy compare takes two of them, and kwhy model cost, scale and tokens read it"},
 	{"whatif", "a projection of kwhy whatif", "--projected of kwhy compare reads it"},
 	{"profile", "a machine profile", "--machine-profile reads it"},
-	{"ops", "a result of kwhy bench ops", "--ops of kwhy model roofline reads it"},
+	{"ops", "a result of kwhy bench ops",
+		"kwhy report -o x.html shows it, and --ops of kwhy model roofline reads it"},
 	{"transfers", "a result of kwhy bench transfer", "kwhy reads no such file"},
 	{"pairs", "a result of kwhy bench pairs", "kwhy report reads the folder in which it lies"},
 	{"compare", "a result of kwhy compare", "kwhy reads no such file"},
@@ -34,6 +35,10 @@ static const struct {
 	{"model", "a result of kwhy model", "kwhy reads no such file"},
 	{"replay", "a result of kwhy replay", "kwhy reads no such file"},
 	{"verify", "a result of kwhy verify", "kwhy reads no such file"},
+	{"twin", "a result of kwhy-lab", "kwhy report -o x.html shows it"},
+	{"flow", "a result of kwhy-lab", "kwhy report -o x.html shows it"},
+	{"train", "a result of kwhy-lab", "kwhy report -o x.html shows it"},
+	{"decode", "a result of kwhy-lab", "kwhy report -o x.html shows it"},
 };
 
 struct text {

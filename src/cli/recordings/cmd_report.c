@@ -1,15 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
 #include "cli/bench/pairs_show.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/pager.h"
 #include "cli/recordings/job.h"
+#include "import/own_result.h"
 #include "pairs/analysis.h"
 #include "report/page/page.h"
 #include "report/page/timeline.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* largest file of results that is read, bytes */
+enum { RESULT_MAX_BYTES = 64 << 20 };
+
+/* Results that have a page of their own: of kwhy bench ops, also in a machine profile, and of kwhy-lab. */
+static const char *const shown_results[] = {"ops", "profile", "twin", "flow", "train", "decode"};
+
+static bool has_page(const char *path)
+{
+	for (size_t i = 0; i < sizeof(shown_results) / sizeof(shown_results[0]); i++)
+		if (kwhy_own_result_is(path, shown_results[i]))
+			return true;
+	return false;
+}
 
 struct report_options {
 	struct kwhy_job_options job;
@@ -230,6 +246,22 @@ static enum kwhy_status report_pairs(
 	return status;
 }
 
+/* Writes the page of results of kwhy bench ops or kwhy-lab. */
+static enum kwhy_status report_results(
+	const struct report_options *options, const char *path, struct kwhy_error *error)
+{
+	struct kwhy_text json = {0}, page = {0};
+	enum kwhy_status status = kwhy_file_read(path, RESULT_MAX_BYTES, &json, error);
+
+	if (!status)
+		status = kwhy_report_results_page(path, json.data, json.length, &page, error);
+	if (!status)
+		status = deliver(options, KWHY_OUTPUT_HTML, &page, error);
+	kwhy_text_done(&json);
+	kwhy_text_done(&page);
+	return status;
+}
+
 static bool wants_list(const struct report_options *options)
 {
 	return options->sections.count == 1 && strcmp(options->sections.items[0], "list") == 0;
@@ -260,6 +292,9 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		return kwhy_fail(error, KWHY_E_USAGE, "report needs a trace");
 	if (invocation->operands.count == 1 && kwhy_pairs_folder_is_one(invocation->operands.items[0]))
 		return report_pairs(options, invocation->operands.items[0], error);
+	if (invocation->operands.count == 1 && form == KWHY_OUTPUT_HTML &&
+		has_page(invocation->operands.items[0]))
+		return report_results(options, invocation->operands.items[0], error);
 	status = kwhy_job_open(&analysis, &options->job, invocation->operands.items,
 		invocation->operands.count, &options->job.power, invocation->line, error);
 	if (status)
