@@ -43,10 +43,10 @@ function bars(id: string, label: string, unit: string, get: Bar[]): HTMLElement 
 		id, label, height: 90 + 28 * shown.length,
 		rows: () => [["what", `gross_j_per_${unit}`, "low", "high", `net_j_per_${unit}`], ...shown.map((b) => [b.label, b.gross.value ?? null, b.gross.low ?? null, b.gross.high ?? null, b.net ?? null])],
 		option: (isNarrow) => ({
-			grid: { left: isNarrow ? 72 : 150, right: 40, top: 36, bottom: 46 }, legend: { top: 0, textStyle: { color: color("text") } },
+			grid: { left: isNarrow ? 72 : 150, right: 40, top: 36, bottom: 46 }, legend: { top: 0, itemGap: 26, textStyle: { color: color("text") } },
 			tooltip: { formatter: (p: { data: { bar: Bar } }) => `${escapeHtml(p.data.bar.label)}<br>gross ${joules(p.data.bar.gross)} a ${unit}<br>above idle ${si(p.data.bar.net, "J")}` },
 			xAxis: { type: "log", name: `J a ${unit}`, nameLocation: "middle", nameGap: 28, axisLabel: { color: color("muted"), formatter: (v: number) => si(v, "J", 1), hideOverlap: true }, splitLine: { lineStyle: { color: color("line") } } },
-			yAxis: { type: "category", inverse: true, data: shown.map((b) => b.label), axisLabel: { color: color("text"), width: isNarrow ? 66 : 140, overflow: "truncate" }, splitLine: { show: true, lineStyle: { color: color("line") } } },
+			yAxis: { type: "category", inverse: true, data: shown.map((b) => b.label), axisLabel: { color: color("text"), fontSize: isNarrow ? 10 : 12, width: isNarrow ? 66 : 140, overflow: "truncate" }, splitLine: { show: true, lineStyle: { color: color("line") } } },
 			series: [series("gross", "compute", (b) => b.gross.value), series("above idle", "range", (b) => b.net)],
 		}),
 	});
@@ -77,7 +77,7 @@ function operationsOf(all: Operations, kind: string): HTMLElement | null {
 function efficiency(all: Operations): HTMLElement | null {
 	const nodes = UNITS.flatMap((unit) => {
 		const rows = all.operations.filter((o) => o.unit === unit && known(o.gross_j_per_unit.value)).sort((a, b) => a.gross_j_per_unit.value! - b.gross_j_per_unit.value!), best = rows[0];
-		return best ? [el("h3", {}, `A ${unit}`), bars(`joules-${unit}`, `joules a ${unit} by operation`, unit, rows.map((o) => ({ label: o.id, gross: o.gross_j_per_unit, net: o.net_j_per_unit.value }))),
+		return best ? [el("h3", {}, `Joules of a ${unit === "B" ? "byte" : unit}`), bars(`joules-${unit}`, `joules a ${unit} by operation`, unit, rows.map((o) => ({ label: o.id, gross: o.gross_j_per_unit, net: o.net_j_per_unit.value }))),
 			table(["operation", "gross", "of the least"], rows.map((o) => [visible(o.title), joules(o.gross_j_per_unit), `${(o.gross_j_per_unit.value! / best.gross_j_per_unit.value!).toPrecision(3)} x`]), true)] : [];
 	});
 	return nodes.length ? section("efficiency", "Efficiency", "Each unit by itself: a byte is no FLOP. The axis is logarithmic.", ...nodes) : null;
@@ -105,7 +105,7 @@ const secondsOf = (phase: Phase): Maybe => (known(phase.run_s.median) && known(p
 
 function variants(all: Lab): HTMLElement {
 	const rows = all.rows.filter((r) => !r.missing).flatMap((r) => r.phases.map((p) => [
-		el("span", {}, el("b", {}, visible(phaseName(r, p))), r.title ? ` ${visible(r.title)}` : "", r.wrong ? el("span", { class: "warn" }, ` wrong: ${visible(r.wrong)}`) : null), si(secondsOf(p), "s"), si(p.items_per_s, "/s"), joules(p.gross_j_per_item), joules(p.net_j_per_item),
+		el("span", {}, el("b", {}, visible(phaseName(r, p))), r.title ? ` ${visible(r.title)}` : "", r.wrong ? el("span", { class: "warn" }, ` wrong: ${visible(r.wrong)}`) : null), si(secondsOf(p), "s"), known(p.items_per_s) ? `${exact(Number(p.items_per_s.toPrecision(3)))} /s` : "n/a", joules(p.gross_j_per_item), joules(p.net_j_per_item),
 		si(p.mean_w, "W"), percent(r.busy_ratio), exact(p.runs), el("span", { class: "words" }, visible([r.after ? `after ${r.after}: ` : "", r.change ?? ""].join(""))),
 	]));
 	return section("variants", "Variants", `Time and joules of one ${visible(all.item)}; the change of each variant against the one that it follows.`, table(["variant", "time", "rate", "gross each", "above idle", "power", "busy", "runs", "change"], rows, true, [5, 7]));

@@ -13,10 +13,12 @@ const LEVELS = 12;
 /** Narrower columns are stretched over this share of the time: a difference of less is no pattern. */
 const LEAST_SPREAD = 0.01;
 const HEIGHT = 640;
+const PHONE = 600;
 const TALLEST_ROW = 16;
-const LABEL = 96;
-const HEAD = 62;
-const WIDTH = 900;
+/** Room of a map on a wide screen and on a phone: for all, for the names of rows, for those of columns. */
+interface Room { width: number; label: number; head: number; isNarrow: boolean }
+const WIDE: Room = { width: 900, label: 96, head: 62, isNarrow: false };
+const NARROW: Room = { width: 370, label: 74, head: 96, isNarrow: true };
 
 interface Column { key: string; title: string; tone: string; low: number; high: number }
 
@@ -43,33 +45,34 @@ function svg(tag: string, attributes: Record<string, string | number>, text?: st
 }
 
 /** One path for each level of a column, however many ranks there are. */
-function paintColumn(column: Column, devices: Device[], x: number, width: number, row: number): SVGElement[] {
+function paintColumn(column: Column, devices: Device[], x: number, width: number, row: number, head: number): SVGElement[] {
 	const paths = new Map<number, string>(), spread = Math.max(column.high - column.low, LEAST_SPREAD);
 	devices.forEach((device, i) => {
 		const value = share(device, column.key);
 		if (value === null) return;
 		const level = Math.round(((value - column.low) / spread) * (LEVELS - 1));
-		paths.set(level, `${paths.get(level) ?? ""}M${x} ${(HEAD + i * row).toFixed(2)}h${width}v${row.toFixed(2)}h${-width}z`);
+		paths.set(level, `${paths.get(level) ?? ""}M${x} ${(head + i * row).toFixed(2)}h${width}v${row.toFixed(2)}h${-width}z`);
 	});
 	return [...paths].map(([level, d]) => svg("path", { d, fill: `var(--${column.tone})`, "fill-opacity": (0.12 + (0.88 * level) / (LEVELS - 1)).toFixed(2), "shape-rendering": "crispEdges" }));
 }
 
-function nameColumns(columns: Column[], width: number): SVGElement[] {
+function nameColumns(columns: Column[], width: number, room: Room): SVGElement[] {
 	return columns.flatMap((column, i) => {
-		const x = LABEL + i * width + width / 2, digits = column.high - column.low < 0.02 ? 2 : 1;
+		const x = room.label + i * width + width / 2, digits = column.high - column.low < 0.02 ? 2 : 1, y = room.head;
+		if (room.isNarrow) return [svg("text", { x: x - 4, y: y - 34, transform: `rotate(-45 ${x - 4} ${y - 34})`, class: "tick" }, column.title), ...[column.low, column.high].map((v, at) => svg("text", { x, y: y - 20 + at * 13, "text-anchor": "middle", class: "tick" }, `${(v * 100).toFixed(0)} %`))];
 		return [svg("text", { x, y: 18, "text-anchor": "middle", class: "title" }, column.title), svg("text", { x, y: 36, "text-anchor": "middle", class: "tick" }, percent(column.low, digits)), svg("text", { x, y: 52, "text-anchor": "middle", class: "tick" }, `to ${percent(column.high, digits)}`)];
 	});
 }
 
 /** Names as many rows as fit, and always the opened ones. */
-function nameRows(report: Report, order: number[], row: number): SVGElement[] {
+function nameRows(report: Report, order: number[], row: number, room: Room): SVGElement[] {
 	const step = Math.max(1, Math.ceil(14 / row)), opened = [report.opened?.worst, report.opened?.median];
 	return order.flatMap((index, i) => {
 		const role = index === opened[0] ? "worst" : index === opened[1] ? "median" : "", device = report.devices[index]!;
 		if (!role && (i % step || opened.some((o) => o !== undefined && Math.abs(order.indexOf(o) - i) * row < 14))) return [];
-		const label = known(device.rank) ? `rank ${device.rank}` : deviceLabel(device), y = HEAD + i * row + Math.min(row / 2 + 4, 12);
-		const text = svg("text", { x: LABEL - 8, y, "text-anchor": "end", class: role ? "title" : "tick" }, role ? `${role}: ${label.replace("rank ", "")}` : label);
-		return role ? [text, svg("line", { x1: LABEL - 6, x2: LABEL - 1, y1: HEAD + (i + 0.5) * row, y2: HEAD + (i + 0.5) * row, stroke: "var(--text)", "stroke-width": 2 })] : [text];
+		const label = known(device.rank) ? `rank ${device.rank}` : deviceLabel(device), y = room.head + i * row + Math.min(row / 2 + 4, 12);
+		const text = svg("text", { x: room.label - 8, y, "text-anchor": "end", class: role ? "title" : "tick" }, role ? `${role}: ${label.replace("rank ", "")}` : label);
+		return role ? [text, svg("line", { x1: room.label - 6, x2: room.label - 1, y1: room.head + (i + 0.5) * row, y2: room.head + (i + 0.5) * row, stroke: "var(--text)", "stroke-width": 2 })] : [text];
 	});
 }
 
@@ -78,11 +81,11 @@ function describe(device: Device, columns: Column[]): string[] {
 }
 
 function drawing(report: Report, devices: Device[], order: number[], columns: Column[]): SVGElement {
-	const row = Math.min(TALLEST_ROW, HEIGHT / order.length), width = (WIDTH - LABEL) / columns.length, sorted = order.map((i) => report.devices[i]!);
-	const root = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEAD + row * order.length + 4}`, width: "100%", role: "img", "aria-label": `shares of time by category of ${devices.length} ranks` });
-	root.append(...nameColumns(columns, width), ...columns.flatMap((column, i) => paintColumn(column, sorted, LABEL + i * width, width - 2, row)), ...nameRows(report, order, row));
+	const room = innerWidth < PHONE ? NARROW : WIDE, row = Math.min(TALLEST_ROW, HEIGHT / order.length), width = (room.width - room.label) / columns.length, sorted = order.map((i) => report.devices[i]!);
+	const root = svg("svg", { viewBox: `0 0 ${room.width} ${room.head + row * order.length + 4}`, width: "100%", role: "img", "aria-label": `shares of time by category of ${devices.length} ranks` });
+	root.append(...nameColumns(columns, width, room), ...columns.flatMap((column, i) => paintColumn(column, sorted, room.label + i * width, width - 2, row, room.head)), ...nameRows(report, order, row, room));
 	root.addEventListener("mousemove", (event) => {
-		const box = root.getBoundingClientRect(), place = Math.floor((((event.clientY - box.top) / box.width) * WIDTH - HEAD) / row), device = sorted[place];
+		const box = root.getBoundingClientRect(), place = Math.floor((((event.clientY - box.top) / box.width) * room.width - room.head) / row), device = sorted[place];
 		tooltip(device ? describe(device, columns) : null, event.clientX, event.clientY);
 	});
 	root.addEventListener("mouseleave", () => tooltip(null));
@@ -104,6 +107,7 @@ export function heatmapView(report: Report): HTMLElement | null {
 		place.replaceChildren(drawing(report, devices, key ? [...active].sort((a, b) => by(b) - by(a)) : active, columns));
 	};
 	orders.addEventListener("change", draw);
+	matchMedia(`(max-width: ${PHONE - 1}px)`).addEventListener("change", draw);
 	draw();
 	const others = `The page shows ${deviceLabel(worst)} (the worst: the first advice names it, or it is the least busy) and ${deviceLabel(median)} (the median of the busy shares) in full; kwhy report on the trace of another rank shows that one.`;
 	return el("section", { id: "map", "aria-labelledby": "h-map" }, el("h2", { id: "h-map" }, `${exact(devices.length)} ranks by category`),
