@@ -4,7 +4,6 @@
 #include "base/large.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 
 enum { FIRST_ITEMS = 64, SLOW_GROWTH_BYTES = 64 << 20 };
 
@@ -28,7 +27,7 @@ enum kwhy_status kwhy_column_reserve(void **data, size_t *capacity, size_t need,
 	if (need > SIZE_MAX / 2 / item_bytes)
 		return kwhy_fail_memory(error, what);
 	next = grown(*capacity, need, item_bytes);
-	moved = kwhy_large(realloc(*data, next * item_bytes), next * item_bytes);
+	moved = kwhy_large_grow(*data, *capacity * item_bytes, next * item_bytes);
 	if (!moved)
 		return kwhy_fail_memory(error, what);
 	*data = moved;

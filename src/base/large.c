@@ -3,13 +3,18 @@
 
 #include <malloc.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #define LARGE_BYTES ((size_t)256 << 10)
 #define HUGE_PAGE_BYTES ((uintptr_t)2 << 20)
 
-enum { HEAP_STEP_BYTES = 32 << 20, HEAP_ARRAY_MAX_BYTES = 32 << 20 };
+enum { HEAP_STEP_BYTES = 128 << 20, HEAP_ARRAY_MAX_BYTES = 32 << 20 };
+
+/* Arrays below this size are placed in the heap; 0: nobody asked for that. */
+static size_t heap_array_max_bytes;
 
 /*
  * End of the memory that gets huge pages: the end of the array or, for an array in the heap, the end of the
@@ -37,8 +42,25 @@ void *kwhy_large(void *array, size_t bytes)
 	return array;
 }
 
+void *kwhy_large_grow(void *array, size_t used, size_t bytes)
+{
+	void *grown;
+
+	if (bytes < LARGE_BYTES || bytes >= heap_array_max_bytes)
+		return kwhy_large(realloc(array, bytes), bytes);
+	grown = kwhy_large(malloc(bytes), bytes);
+	if (!grown || !array)
+		return grown;
+	memcpy(grown, array, used);
+	free(array);
+	return grown;
+}
+
 void kwhy_large_heap(void)
 {
+	heap_array_max_bytes = HEAP_ARRAY_MAX_BYTES;
 	mallopt(M_MMAP_THRESHOLD, HEAP_ARRAY_MAX_BYTES);
 	mallopt(M_TOP_PAD, HEAP_STEP_BYTES);
+	/* the first step, for arrays that are still small */
+	free(kwhy_large(malloc(LARGE_BYTES), LARGE_BYTES));
 }

@@ -13,8 +13,15 @@
 void *kwhy_large(void *array, size_t bytes);
 
 /*
+ * Does what realloc() does for an array of `used` bytes that grows to `bytes`. An array in the heap is
+ * copied after the request for huge pages, since a page that was accessed before it stays small.
+ */
+void *kwhy_large_grow(void *array, size_t used, size_t bytes);
+
+/*
  * Makes malloc() extend its heap in steps of several huge pages, and place arrays of up to 32 MiB there. It
- * is a setting of the whole process, so only programs that are about to read large recordings call it.
+ * is a setting of the whole process, so only programs that are about to read large recordings call it, before
+ * they start threads.
  */
 void kwhy_large_heap(void);
 

@@ -10,7 +10,7 @@
  * WINDOW_BYTES of text and their tokens fit a second-level cache. SMALL_BYTES is the size of windows after a
  * syntax error. PAD_BYTES follow the text, for a NUL and for vector instructions that read beyond it.
  */
-enum { WINDOW_BYTES = 1 << 20, SMALL_BYTES = 16 << 10, PAD_BYTES = 64 };
+enum { WINDOW_BYTES = 1 << 18, SMALL_BYTES = 16 << 10, PAD_BYTES = 64 };
 
 static bool is_space(char c)
 {
