@@ -105,19 +105,9 @@ static inline bool skip_value(struct kwhy_kineto_walk *walk, unsigned depth)
 	return class == CLASS_WORD ? skip_word(walk) : skip_container(walk, class, depth);
 }
 
-bool kwhy_kineto_walk_skip(struct kwhy_kineto_walk *walk)
+bool kwhy_kineto_walk_skip_other(struct kwhy_kineto_walk *walk)
 {
 	return skip_value(walk, KWHY_KINETO_DEPTH_MAX);
-}
-
-bool kwhy_kineto_walk_value(struct kwhy_kineto_walk *walk, struct kwhy_kineto_span *out)
-{
-	uint32_t at = *walk->token;
-
-	if (!skip_value(walk, KWHY_KINETO_DEPTH_MAX))
-		return false;
-	*out = kwhy_kineto_walk_span(walk, at, *walk->token);
-	return true;
 }
 
 bool kwhy_kineto_walk_skip_members(struct kwhy_kineto_walk *walk)

@@ -68,11 +68,30 @@ static inline bool kwhy_kineto_walk_key(struct kwhy_kineto_walk *walk, struct kw
 	return kwhy_kineto_walk_take(walk, ':', "':' after a key");
 }
 
-/* Skips a value of any type. */
-bool kwhy_kineto_walk_skip(struct kwhy_kineto_walk *walk);
+/* Skips a value that kwhy_kineto_walk_skip() does not skip by itself. */
+bool kwhy_kineto_walk_skip_other(struct kwhy_kineto_walk *walk);
+
+/* Skips a value of any type. Most are strings and numbers, which are one token. */
+static inline bool kwhy_kineto_walk_skip(struct kwhy_kineto_walk *walk)
+{
+	char first = kwhy_kineto_walk_peek(walk);
+
+	if (first != '"' && (first < '0' || first > '9'))
+		return kwhy_kineto_walk_skip_other(walk);
+	walk->token++;
+	return true;
+}
 
 /* Skips a value of any type and gives its text. */
-bool kwhy_kineto_walk_value(struct kwhy_kineto_walk *walk, struct kwhy_kineto_span *out);
+static inline bool kwhy_kineto_walk_value(struct kwhy_kineto_walk *walk, struct kwhy_kineto_span *out)
+{
+	uint32_t at = *walk->token;
+
+	if (!kwhy_kineto_walk_skip(walk))
+		return false;
+	*out = kwhy_kineto_walk_span(walk, at, *walk->token);
+	return true;
+}
 
 /* Skips the remaining members of an object after a value, and its '}'. */
 bool kwhy_kineto_walk_skip_members(struct kwhy_kineto_walk *walk);
