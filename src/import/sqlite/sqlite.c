@@ -422,17 +422,27 @@ enum kwhy_status kwhy_sqlite_rows_next(struct kwhy_sqlite_rows *rows, bool *out_
 /* 2^53; up to this number a double holds all integers exactly */
 static const double exact_limit = 9007199254740992.0;
 
+/*
+ * A field as SQLite's value, which is read without a call to SQLite's column functions for its type and
+ * another one for its content. Without mutexes (SQLITE_OPEN_NOMUTEX), values of columns may be read like any
+ * other value.
+ */
+static sqlite3_value *value_of(const struct kwhy_sqlite_rows *rows, size_t column)
+{
+	return sqlite3_column_value(rows->statement, (int)column);
+}
+
 bool kwhy_sqlite_integer(const struct kwhy_sqlite_rows *rows, size_t column, int64_t *out)
 {
-	int index = (int)column;
+	sqlite3_value *value = value_of(rows, column);
 	double real;
 
-	switch (sqlite3_column_type(rows->statement, index)) {
+	switch (sqlite3_value_type(value)) {
 	case SQLITE_INTEGER:
-		*out = sqlite3_column_int64(rows->statement, index);
+		*out = sqlite3_value_int64(value);
 		return true;
 	case SQLITE_FLOAT:
-		real = sqlite3_column_double(rows->statement, index);
+		real = sqlite3_value_double(value);
 		if (!(real >= -exact_limit && real <= exact_limit) || (double)(int64_t)real != real)
 			return false;
 		*out = (int64_t)real;
@@ -444,23 +454,24 @@ bool kwhy_sqlite_integer(const struct kwhy_sqlite_rows *rows, size_t column, int
 
 bool kwhy_sqlite_number(const struct kwhy_sqlite_rows *rows, size_t column, double *out)
 {
-	int type = sqlite3_column_type(rows->statement, (int)column);
+	sqlite3_value *value = value_of(rows, column);
+	int type = sqlite3_value_type(value);
 
 	if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
 		return false;
-	*out = sqlite3_column_double(rows->statement, (int)column);
+	*out = sqlite3_value_double(value);
 	return true;
 }
 
 bool kwhy_sqlite_text(
 	const struct kwhy_sqlite_rows *rows, size_t column, const char **out_bytes, size_t *out_length)
 {
-	int index = (int)column;
+	sqlite3_value *value = value_of(rows, column);
 
-	if (sqlite3_column_type(rows->statement, index) != SQLITE_TEXT)
+	if (sqlite3_value_type(value) != SQLITE_TEXT)
 		return false;
-	*out_bytes = (const char *)sqlite3_column_text(rows->statement, index);
-	*out_length = (size_t)sqlite3_column_bytes(rows->statement, index);
+	*out_bytes = (const char *)sqlite3_value_text(value);
+	*out_length = (size_t)sqlite3_value_bytes(value);
 	return *out_bytes != NULL && *out_length > 0;
 }
 
