@@ -2,6 +2,7 @@
 #include "cli/progress.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,8 @@ struct kwhy_progress *kwhy_progress_begin(bool quiet)
 	struct kwhy_progress *progress = quiet || !isatty(STDERR_FILENO) ? NULL
 									 : calloc(1, sizeof(*progress));
 	pthread_condattr_t attributes;
+	sigset_t all, before;
+	int failed;
 
 	if (!progress)
 		return NULL;
@@ -75,7 +78,14 @@ struct kwhy_progress *kwhy_progress_begin(bool quiet)
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&progress->ended, &attributes);
 	pthread_condattr_destroy(&attributes);
-	if (pthread_create(&progress->thread, NULL, run, progress)) {
+	/* signals are for the thread that began, which ends what it does in order */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	failed = pthread_create(&progress->thread, NULL, run, progress);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (failed) {
+		pthread_cond_destroy(&progress->ended);
+		pthread_mutex_destroy(&progress->mutex);
 		free(progress);
 		return NULL;
 	}
