@@ -51,5 +51,5 @@ bool kwhy_kineto_is_trace(const char *path, const unsigned char *head, size_t le
 
 	if (list && (!object || list < object))
 		return memmem(head, length, "\"ph\"", 4) != NULL;
-	return object_has_events(path);
+	return memmem(head, length, events_key, KEY_BYTES) || object_has_events(path);
 }
