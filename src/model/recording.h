@@ -66,6 +66,7 @@ enum kwhy_activity_origin {
 	KWHY_ORIGIN_COUNT
 };
 
+const char *kwhy_activity_kind_name(enum kwhy_activity_kind kind); /* "kernel", ... "memset" */
 const char *kwhy_copy_kind_name(enum kwhy_copy_kind kind);     /* "h2d", ... "unknown" */
 const char *kwhy_memory_kind_name(enum kwhy_memory_kind kind); /* "pageable", ... "unknown" */
 

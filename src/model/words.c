@@ -4,6 +4,19 @@
 
 /* Names of the model's enumerations, as in report.json and CSV. */
 
+const char *kwhy_activity_kind_name(enum kwhy_activity_kind kind)
+{
+	static const char *const names[KWHY_ACTIVITY_KIND_COUNT] = {
+		[KWHY_ACTIVITY_KERNEL] = "kernel",
+		[KWHY_ACTIVITY_COLLECTIVE] = "collective",
+		[KWHY_ACTIVITY_GRAPH] = "graph",
+		[KWHY_ACTIVITY_COPY] = "copy",
+		[KWHY_ACTIVITY_MEMSET] = "memset",
+	};
+
+	return names[kind];
+}
+
 const char *kwhy_copy_kind_name(enum kwhy_copy_kind kind)
 {
 	static const char *const names[KWHY_COPY_KIND_COUNT] = {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/column.h"
 #include "base/span.h"
 #include "import/reader.h"
 #include "import/sqlite/sqlite.h"
@@ -15,7 +16,11 @@ struct tables {
 	struct kwhy_tracks tracks;
 	int64_t shift_ns;
 	struct kwhy_track_map machines, processes, devices, streams,
-		names; /* from ids to rows of the recording */
+		names;	       /* from ids to rows of the recording */
+	uint8_t *states_class; /* [class_capacity] of each name: 0: not asked; 1: determines no class; 2:
+				* determines one
+				*/
+	size_t class_capacity;
 	uint64_t rows;
 };
 
@@ -239,23 +244,25 @@ static void read_ends(const struct kwhy_sqlite_rows *rows, struct kwhy_activity 
 		rows, ACTIVITY_BYTES, -1); /* a missing size becomes -1, which is KWHY_UNKNOWN_BYTES */
 }
 
+static uint8_t read_kind(const struct kwhy_sqlite_rows *rows)
+{
+	const char *kinds[KWHY_ACTIVITY_KIND_COUNT];
+
+	for (int i = 0; i < KWHY_ACTIVITY_KIND_COUNT; i++)
+		kinds[i] = kwhy_activity_kind_name((enum kwhy_activity_kind)i);
+	return (uint8_t)word(rows, ACTIVITY_KIND, kinds, KWHY_ACTIVITY_KIND_COUNT);
+}
+
 static enum kwhy_status read_activity(
 	struct tables *tables, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
-	static const char *const kinds[KWHY_ACTIVITY_KIND_COUNT] = {
-		[KWHY_ACTIVITY_KERNEL] = "kernel",
-		[KWHY_ACTIVITY_COLLECTIVE] = "collective",
-		[KWHY_ACTIVITY_GRAPH] = "graph",
-		[KWHY_ACTIVITY_COPY] = "copy",
-		[KWHY_ACTIVITY_MEMSET] = "memset",
-	};
 	struct kwhy_activity activity = kwhy_activity_unknown();
 	enum kwhy_status status;
 
 	status = times(tables, rows, ACTIVITY_START, &activity.start_ns, &activity.end_ns, error);
 	if (status)
 		return status;
-	activity.kind = (uint8_t)word(rows, ACTIVITY_KIND, kinds, KWHY_ACTIVITY_KIND_COUNT);
+	activity.kind = read_kind(rows);
 	activity.name = find(&tables->names, rows, ACTIVITY_NAME);
 	activity.stream = find(&tables->streams, rows, ACTIVITY_STREAM);
 	if (activity.name == KWHY_NONE || activity.stream == KWHY_NONE)
@@ -283,6 +290,26 @@ static enum kwhy_status find_thread(struct tables *tables, const struct kwhy_sql
 	return kwhy_tracks_thread(&tables->tracks, &thread, out_thread, error);
 }
 
+/* Whether the name of a call states its class; found once for each name. */
+static enum kwhy_status states_class(
+	struct tables *tables, uint32_t name, bool *out, struct kwhy_error *error)
+{
+	size_t known = tables->class_capacity;
+	enum kwhy_status status = kwhy_column_reserve((void **)&tables->states_class, &tables->class_capacity,
+		(size_t)name + 1, 1, "names of calls", error);
+
+	if (status)
+		return status;
+	if (tables->class_capacity > known)
+		memset(tables->states_class + known, 0, tables->class_capacity - known);
+	if (!tables->states_class[name])
+		tables->states_class[name] = 1 +
+			(kwhy_call_class_of(kwhy_names_get(&tables->recording->names, name)) !=
+				KWHY_CALL_OTHER);
+	*out = tables->states_class[name] == 2;
+	return KWHY_OK;
+}
+
 static enum kwhy_status read_call(
 	struct tables *tables, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
@@ -299,6 +326,7 @@ static enum kwhy_status read_call(
 	uint32_t name = find(&tables->names, rows, 2), thread;
 	int64_t start_ns, end_ns;
 	enum kwhy_status status = times(tables, rows, 0, &start_ns, &end_ns, error);
+	bool stated;
 
 	if (!status)
 		status = find_thread(tables, rows, 3, &thread, error);
@@ -306,12 +334,11 @@ static enum kwhy_status read_call(
 		return status;
 	if (name == KWHY_NONE || thread == KWHY_NONE)
 		return kwhy_sqlite_row_fail(rows, error, "its name or process is missing; export it again");
-	/*
-	 * if the name determines the class, the class is determined again later, because it may depend on the
-	 * work that the call issued
-	 */
-	if (class == KWHY_CALL_OTHER ||
-		kwhy_call_class_of(kwhy_names_get(&recording->names, name)) != KWHY_CALL_OTHER)
+	/* a class that the name determines is determined again later, since the call's work may change it */
+	status = states_class(tables, name, &stated, error);
+	if (status)
+		return status;
+	if (class == KWHY_CALL_OTHER || stated)
 		return kwhy_recording_add_call(
 			recording, start_ns, end_ns, name, thread, small(rows, 6, KWHY_NONE), error);
 	return kwhy_recording_add_call_of_class(
@@ -523,6 +550,7 @@ static void release(struct tables *tables)
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
 		kwhy_track_map_done(maps[i]);
 	kwhy_tracks_done(&tables->tracks);
+	free(tables->states_class);
 	kwhy_sqlite_close(tables->db);
 }
 

@@ -45,13 +45,6 @@ static void put_text(struct writer *writer, const char *text)
 
 static const char *kind_of(const struct kwhy_activities *rows, size_t row)
 {
-	static const char *const kinds[KWHY_ACTIVITY_KIND_COUNT] = {
-		[KWHY_ACTIVITY_KERNEL] = "kernel",
-		[KWHY_ACTIVITY_COLLECTIVE] = "collective",
-		[KWHY_ACTIVITY_GRAPH] = "graph",
-		[KWHY_ACTIVITY_COPY] = "copy",
-		[KWHY_ACTIVITY_MEMSET] = "memset",
-	};
 	static const char *const copies[KWHY_COPY_KIND_COUNT] = {
 		[KWHY_COPY_UNKNOWN] = "copy",
 		[KWHY_COPY_H2D] = "copy_h2d",
@@ -61,7 +54,8 @@ static const char *kind_of(const struct kwhy_activities *rows, size_t row)
 		[KWHY_COPY_H2H] = "copy_h2h",
 	};
 
-	return rows->kind[row] == KWHY_ACTIVITY_COPY ? copies[rows->copy_kind[row]] : kinds[rows->kind[row]];
+	return rows->kind[row] == KWHY_ACTIVITY_COPY ? copies[rows->copy_kind[row]]
+						     : kwhy_activity_kind_name(rows->kind[row]);
 }
 
 static void put_call(struct writer *writer, uint32_t call)

@@ -46,14 +46,6 @@ enum {
 	VALUE_DOUBLE = 3,
 };
 
-/* Names of kinds of activities in the argument "kind", which kernels do not have. */
-static const char *const kind_names[KWHY_ACTIVITY_KIND_COUNT] = {
-	[KWHY_ACTIVITY_COLLECTIVE] = "collective",
-	[KWHY_ACTIVITY_GRAPH] = "graph",
-	[KWHY_ACTIVITY_COPY] = "copy",
-	[KWHY_ACTIVITY_MEMSET] = "memset",
-};
-
 /* Specifications of names and of queues share one range of numbers, in which names come first. */
 static uint64_t queue_iid(const struct kwhy_pftrace *writer, size_t stream, size_t lane)
 {
@@ -160,8 +152,9 @@ static void add_extras(struct kwhy_pftrace *writer, size_t row)
 	struct kwhy_text *out = &writer->sink.text;
 
 	add_energy(writer, row);
-	if (kind_names[rows->kind[row]])
-		add_text(out, kwhy_pftrace_note_name(KWHY_PFTRACE_KIND), kind_names[rows->kind[row]]);
+	if (rows->kind[row] != KWHY_ACTIVITY_KERNEL)
+		add_text(out, kwhy_pftrace_note_name(KWHY_PFTRACE_KIND),
+			kwhy_activity_kind_name(rows->kind[row]));
 	add_number(out, KWHY_PFTRACE_STREAM_ROW, rows->stream[row]);
 	if (rows->call[row] != KWHY_NONE)
 		add_number(out, KWHY_PFTRACE_CORRELATION, (uint64_t)rows->call[row] + 1);
@@ -275,7 +268,7 @@ static void write_value(struct kwhy_pftrace *writer, size_t number, int64_t time
 /*
  * In Perfetto the value of a GPU counter is for the time since its previous value. So an energy counter is
  * written as the mean power since its last update. The value at its first update, and after a reset to an
- * unknown value, is 0.
+ * unknown value, is unknown: NaN, which Perfetto's queries return as NULL.
  */
 static void write_powers(struct kwhy_pftrace *writer, size_t number)
 {
@@ -284,7 +277,7 @@ static void write_powers(struct kwhy_pftrace *writer, size_t number)
 
 	describe_counter(writer, number);
 	for (size_t k = 0; k < series->count; k++) {
-		double power_w = is_counter ? 0 : (double)series->value[k] * 1e-3;
+		double power_w = is_counter ? NAN : (double)series->value[k] * 1e-3;
 
 		if (is_counter && k > 0)
 			(void)kwhy_counter_power_w(series, k, &power_w);

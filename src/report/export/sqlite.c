@@ -232,19 +232,12 @@ static void put_ends(struct writer *writer, size_t row)
 
 static void put_activity(struct writer *writer, size_t row)
 {
-	static const char *const kinds[KWHY_ACTIVITY_KIND_COUNT] = {
-		[KWHY_ACTIVITY_KERNEL] = "kernel",
-		[KWHY_ACTIVITY_COLLECTIVE] = "collective",
-		[KWHY_ACTIVITY_GRAPH] = "graph",
-		[KWHY_ACTIVITY_COPY] = "copy",
-		[KWHY_ACTIVITY_MEMSET] = "memset",
-	};
 	const struct kwhy_activities *rows = &writer->recording->activities;
 	uint32_t device = kwhy_recording_device_of(writer->recording, row);
 	const uint32_t *account_of = writer->report->ledger->devices[device].account_of;
 
 	put_int(writer, (int64_t)row);
-	put_text(writer, kinds[rows->kind[row]]);
+	put_text(writer, kwhy_activity_kind_name(rows->kind[row]));
 	put_int(writer, rows->name[row]);
 	put_int(writer, device);
 	put_int(writer, rows->stream[row]);

@@ -15,6 +15,41 @@ static void perfettos_tracks_name_their_machine(void **state)
 	kwhy_recording_free(recording);
 }
 
+/* Number of values of GPU counters, field 3 of 64 bits, that equal a double bit by bit. */
+static size_t count_of_value(const struct kwhy_text *text, double value)
+{
+	unsigned char field[1 + sizeof(value)] = {3 << 3 | 1};
+	size_t count = 0;
+
+	memcpy(field + 1, &value, sizeof(value));
+	for (size_t i = 0; i + sizeof(field) <= text->length; i++)
+		count += !memcmp(text->data + i, field, sizeof(field));
+	return count;
+}
+
+static void perfettos_power_is_unknown_not_0_where_a_counter_was_reset(void **state)
+{
+	static const int64_t counts_mj[] = {1000000, 1000100, 1000200, 50, 150, 250, 350, 450};
+	enum { READINGS = sizeof(counts_mj) / sizeof(counts_mj[0]) };
+	struct kwhy_recording *recording;
+	struct kwhy_text text;
+
+	(void)state;
+	OK(kwhy_recording_new(&recording, &error));
+	add_tracks(recording, 0, KWHY_NONE, PID);
+	add_rows(recording, 0);
+	for (int64_t i = 0; i < READINGS; i++)
+		OK(kwhy_recording_add_reading(
+			recording, KWHY_METER_NVML_ENERGY, 0, 0, i * ms_ns, counts_mj[i], &error));
+	OK(kwhy_recording_finish(recording, &error));
+	text = contents("perfetto", recording);
+	assert_int_equal(count_of_value(&text, 0), 0);
+	assert_int_equal(count_of_value(&text, NAN), 2);
+	assert_int_equal(count_of_value(&text, 100), READINGS - 2);
+	kwhy_text_done(&text);
+	kwhy_recording_free(recording);
+}
+
 /* GPU 0 of the second machine becomes 2, as 1 is the number of a process. Its process 1 becomes 3. */
 static void chromes_numbers_are_of_one_device_or_process_and_named(void **state)
 {
@@ -313,6 +348,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(perfettos_tracks_name_their_machine),
+		cmocka_unit_test(perfettos_power_is_unknown_not_0_where_a_counter_was_reset),
 		cmocka_unit_test(chromes_numbers_are_of_one_device_or_process_and_named),
 		cmocka_unit_test(chromes_unknown_processes_do_not_take_the_hosts_number),
 		cmocka_unit_test(a_process_that_was_unknown_is_so_when_read_back),
