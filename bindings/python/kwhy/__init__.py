@@ -32,16 +32,19 @@ from ._arrow import Column, Table
 from ._load import Result, load
 from ._sampler import PowerSampler
 from ._session import Energy, KwhyError, Meter, Region, Results, Run, Session, Work
+from ._transfer import Chunk, Loader, Transfer
 
 __all__ = [
     "Account",
     "Analysis",
+    "Chunk",
     "Column",
     "Device",
     "Energy",
     "Evidence",
     "Finding",
     "KwhyError",
+    "Loader",
     "Meter",
     "Plan",
     "PlanChange",
@@ -54,6 +57,7 @@ __all__ = [
     "RunEnergy",
     "Session",
     "Table",
+    "Transfer",
     "Work",
     "library_version",
     "load",
