@@ -339,6 +339,68 @@ static void documents_do_not_depend_on_the_programs_locale(void **state)
 	assert_equal_documents(there, here);
 }
 
+static size_t column_of(
+	struct kwhy_analysis *analysis, int table, const char *name, struct kwhy_column_info *out)
+{
+	size_t column = 0;
+
+	*out = (struct kwhy_column_info){.size = sizeof(*out)};
+	while (!kwhy_analysis_column(analysis, table, column, out)) {
+		if (strcmp(out->name, name) == 0)
+			return column;
+		column++;
+	}
+	fail_msg("there is no column %s", name);
+	return column;
+}
+
+static void columns_are_the_recordings_own_memory(void **state)
+{
+	struct kwhy_analysis *analysis = open_with(DECODE, NULL);
+	struct kwhy_column_info starts, ends, kinds, bytes, again;
+	size_t kind, unknown = 0;
+
+	(void)state;
+	column_of(analysis, KWHY_ANALYSE_ACTIVITIES, "start_ns", &starts);
+	column_of(analysis, KWHY_ANALYSE_ACTIVITIES, "end_ns", &ends);
+	column_of(analysis, KWHY_ANALYSE_ACTIVITIES, "bytes", &bytes);
+	column_of(analysis, KWHY_ANALYSE_ACTIVITIES, "bytes", &again);
+	kind = column_of(analysis, KWHY_ANALYSE_ACTIVITIES, "kind", &kinds);
+	assert_int_equal(starts.type, KWHY_ANALYSE_I64);
+	assert_true(starts.count > 100000);
+	assert_null(starts.known);
+	assert_ptr_equal(bytes.known, again.known);
+	for (size_t i = 0; i < starts.count; i++) {
+		const char *word = kwhy_analysis_word(
+			analysis, KWHY_ANALYSE_ACTIVITIES, kind, ((const uint8_t *)kinds.values)[i]);
+		const bool is_known = bytes.known[i / 8] >> i % 8 & 1;
+
+		assert_true(((const int64_t *)ends.values)[i] >= ((const int64_t *)starts.values)[i]);
+		assert_non_null(word);
+		assert_true(!is_known || strcmp(word, "kernel") != 0);
+		unknown += !is_known;
+	}
+	assert_int_equal(bytes.unknown_count, unknown);
+	assert_null(kwhy_analysis_word(analysis, KWHY_ANALYSE_ACTIVITIES, kind, kinds.word_count));
+	kwhy_analysis_close(analysis);
+}
+
+static void columns_that_there_are_not_are_refused(void **state)
+{
+	struct kwhy_analysis *analysis = open_with(DECODE, NULL);
+	struct kwhy_column_info column = {.size = sizeof(column)};
+
+	(void)state;
+	assert_int_equal(kwhy_analysis_column(analysis, -1, 0, &column), KWHY_ANALYSE_E_USAGE);
+	assert_int_equal(kwhy_analysis_column(analysis, 2, 0, &column), KWHY_ANALYSE_E_USAGE);
+	assert_int_equal(
+		kwhy_analysis_column(analysis, KWHY_ANALYSE_CALLS, 5, &column), KWHY_ANALYSE_E_USAGE);
+	assert_null(column.name);
+	assert_null(kwhy_analysis_word(analysis, KWHY_ANALYSE_CALLS, 0, 0));
+	assert_null(kwhy_analysis_word(analysis, 7, 0, 0));
+	kwhy_analysis_close(analysis);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -350,6 +412,8 @@ int main(void)
 		cmocka_unit_test(what_is_refused_is_said_in_a_sentence),
 		cmocka_unit_test(a_change_that_does_not_exist_is_refused_with_those_that_do),
 		cmocka_unit_test(structs_of_older_callers_are_filled_as_far_as_they_go),
+		cmocka_unit_test(columns_are_the_recordings_own_memory),
+		cmocka_unit_test(columns_that_there_are_not_are_refused),
 		cmocka_unit_test(documents_do_not_depend_on_the_programs_locale),
 		cmocka_unit_test(different_analyses_may_be_made_at_once),
 	};
