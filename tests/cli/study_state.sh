@@ -70,6 +70,13 @@ if ! ldconfig -p | grep -q libcuda.so.1; then
 	expect 1 'step 3 of 4, program: kept' err
 fi
 
+# What a measurement that failed has left is no input of the steps after it.
+mkdir -p left/samples
+echo 'no samples' >left/samples/samples.csv
+study transfers --backend host --quick -o left
+expect 1 'step 2 of 4, charts: it needs left/samples, which an earlier step did not finish' err
+expect 1 '2 of 4 steps' out
+
 # Names are words, not marks of the page or of the shell.
 cp "$recording" '<b>&.kwhy'
 study utilisation '<b>&.kwhy' -o marks

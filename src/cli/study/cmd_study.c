@@ -200,13 +200,34 @@ static void keep_result(struct job *job, size_t number, const struct kwhy_child_
 	say(job, number, result->missing ? result->missing : "not measured");
 }
 
-/* Whether an input is missing because an earlier step did not make it. */
-static const char *missing_input(const struct kwhy_study_command *command)
+/* Whether a step before has the path as its output and no result, as after a measurement that failed. */
+static bool is_of_failed_step(const struct job *job, size_t number, const char *path)
 {
-	for (size_t i = 0; i < command->input_count; i++)
-		if (access(command->inputs[i], R_OK))
-			return command->inputs[i];
-	return NULL;
+	for (size_t i = 0; i < number; i++)
+		for (size_t k = 0; !job->state.results[i].is_done && k < job->commands[i].output_count; k++)
+			if (strcmp(job->commands[i].outputs[k], path) == 0)
+				return true;
+	return false;
+}
+
+/* Sets why the step cannot run for lack of an input; *out stays NULL if none lacks. */
+static enum kwhy_status check_inputs(
+	struct job *job, size_t number, const char **out, struct kwhy_error *error)
+{
+	const struct kwhy_study_command *command = &job->commands[number];
+
+	for (size_t i = 0; i < command->input_count; i++) {
+		const char *input = command->inputs[i],
+			   *why = is_of_failed_step(job, number, input) ? "an earlier step did not finish"
+			: access(input, R_OK)				? "is missing"
+									: NULL;
+
+		if (!why)
+			continue;
+		*out = kwhy_arena_printf(&job->arena, "it needs %s, which %s", input, why);
+		return *out ? KWHY_OK : kwhy_fail_memory(error, "the state of the study");
+	}
+	return KWHY_OK;
 }
 
 static enum kwhy_status run_step(struct job *job, size_t number, struct kwhy_error *error)
@@ -216,16 +237,17 @@ static enum kwhy_status run_step(struct job *job, size_t number, struct kwhy_err
 	char stamp[KWHY_STUDY_STAMP_BYTES];
 	struct last_words words = {{0}, {0}, 0};
 	struct kwhy_child_end end;
-	const char *input;
+	const char *line;
 	enum kwhy_status status = make_command(job, number, error);
 
 	if (status)
 		return status;
 	kwhy_study_stamp(command, stamp);
 	result->missing = command->missing;
-	input = command->missing ? NULL : missing_input(command);
-	if (input)
-		result->missing = kwhy_arena_printf(&job->arena, "it needs %s, which is missing", input);
+	if (!command->missing)
+		status = check_inputs(job, number, &result->missing, error);
+	if (status)
+		return status;
 	if (result->missing) {
 		result->is_done = false;
 		say(job, number, result->missing);
@@ -236,7 +258,8 @@ static enum kwhy_status run_step(struct job *job, size_t number, struct kwhy_err
 		return KWHY_OK;
 	}
 	result->is_done = false;
-	say(job, number, kwhy_study_command_text(command, &job->arena));
+	line = kwhy_study_command_text(command, &job->arena);
+	say(job, number, line ? line : "running");
 	status = run_command(job, number, &words, &end, error);
 	if (status)
 		return status;
