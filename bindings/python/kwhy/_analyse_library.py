@@ -79,7 +79,7 @@ class FindingInfo(ctypes.Structure):
     _fields_ += [("count", ctypes.c_uint64)]
     _fields_ += [(name, _LONG) for name in ("time_ns", "energy_nj", "low_nj", "high_nj", "saved_ns", "saved_nj")]
     _fields_ += [("saved_low_nj", _LONG), ("saved_high_nj", _LONG), ("evidence_count", _SIZE)]
-    _fields_ += [("credited_to", _TEXT)]
+    _fields_ += [(name, _TEXT) for name in ("credited_to", "place", "file")] + [("line", _INT)]
 
 
 class ColumnInfo(ctypes.Structure):

@@ -97,6 +97,9 @@ class Finding:
     saved_high_j: float
     evidence: List[Evidence]
     credited_to: Optional[str] = None  # id of the finding that has the saving of the change that cures both
+    place: Optional[str] = None  # where the program does most of it: "backward (train.py:18)"; None: unknown
+    file: Optional[str] = None
+    line: Optional[int] = None
 
     def __str__(self) -> str:
         if self.credited_to:
@@ -329,6 +332,9 @@ class Analysis:
             *map(_real, figures),
             evidence,
             _text(info.credited_to),
+            _text(info.place),
+            _text(info.file),
+            info.line or None,
         )
 
     def table(self, name: str) -> Table:

@@ -161,6 +161,9 @@ class Tables(unittest.TestCase):
             self.assertEqual(len(accounts["name"]), len(analysis.devices[0].accounts))
             self.assertEqual(analysis.table("findings").to_dict()["id"], [one.id for one in analysis.findings])
             self.assertEqual(analysis.table("devices").row_count, 1)
+            places = [finding.place for finding in analysis.findings]
+            self.assertTrue(any(place for place in places))
+            self.assertEqual(places, [row["in"] for row in analysis.as_dict()["findings"]])
             self.assertIn("cudaMemcpyAsync", analysis.table("calls")["name"].words.values())
             with self.assertRaisesRegex(KeyError, "activities, calls, devices, accounts, findings"):
                 analysis.table("nothing")
