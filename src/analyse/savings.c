@@ -138,19 +138,7 @@ static bool costs_more(const struct kwhy_finding *finding, const struct kwhy_fin
 	return finding->time_ns > other->time_ns;
 }
 
-static bool saves_more_than_it_costs(const struct kwhy_finding *finding)
-{
-	const struct kwhy_saving *saving = &finding->saving;
-
-	return saving->time_ns > finding->time_ns ||
-		(finding->energy_nj != KWHY_UNKNOWN_NJ && saving->energy_nj != KWHY_UNKNOWN_NJ &&
-			saving->energy_nj > finding->energy_nj);
-}
-
-/*
- * Sets a finding's saving to 0, and refers to the finding at which the saving of their common change is
- * counted.
- */
+/* Sets a finding's saving to 0, and refers to the finding that has the saving of their common change. */
 static void refer(struct kwhy_findings *findings, struct kwhy_finding *finding,
 	const struct kwhy_finding *owner, const struct kwhy_whatif_change *change)
 {
@@ -184,8 +172,9 @@ static void credit(struct kwhy_findings *findings, const struct made *made, size
 	}
 	finding->saving.assumption = kwhy_arena_printf(&findings->arena, "%s%s%s%s",
 		finding->saving.assumption, others.length ? others.data : "", others.length ? ", too" : "",
-		saves_more_than_it_costs(finding) ? "; the change shortens more than what is counted here"
-						  : "");
+		kwhy_finding_saves_more_than_it_costs(finding)
+			? "; the change shortens more than what is counted here"
+			: "");
 	kwhy_text_done(&others);
 }
 

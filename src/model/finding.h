@@ -79,6 +79,19 @@ static inline bool kwhy_finding_is_worth_it(const struct kwhy_finding *finding)
 		(double)saving->energy_nj >= finding->least_nj;
 }
 
+/*
+ * Whether the cure saves more time or energy than the waste takes, as a change may shorten other work, too.
+ * What shows such a saving says so.
+ */
+static inline bool kwhy_finding_saves_more_than_it_costs(const struct kwhy_finding *finding)
+{
+	const struct kwhy_saving *saving = &finding->saving;
+
+	return saving->time_ns > finding->time_ns ||
+		(finding->energy_nj != KWHY_UNKNOWN_NJ && saving->energy_nj != KWHY_UNKNOWN_NJ &&
+			saving->energy_nj > finding->energy_nj);
+}
+
 /* Findings sorted by saving, the largest first. */
 struct kwhy_findings {
 	struct kwhy_arena arena;

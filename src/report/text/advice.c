@@ -29,6 +29,8 @@ static void add_saving(
 		kwhy_text_addf(out, "%s%s%s", has_energy ? " and " : "",
 			kwhy_quantity_time(time, kind->saved_ns),
 			saving->frees_device ? " of the device" : "");
+	if (kwhy_finding_saves_more_than_it_costs(kind->worst))
+		kwhy_text_add(out, " (the change shortens more than this waste)");
 }
 
 /* Number of bytes of the first clause of a cure, which ends at a semicolon outside of parentheses. */

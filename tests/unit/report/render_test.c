@@ -193,6 +193,25 @@ static void shares_of_concurrent_kernels_are_of_their_sum(void **state)
 	nouns_done(&nouns);
 }
 
+/* A saving above the waste looks wrong without its reason. */
+static void a_saving_above_the_waste_is_explained(void **state)
+{
+	struct nouns nouns;
+	struct kwhy_text out;
+
+	(void)state;
+	nouns_init(&nouns, "k");
+	out = render(&nouns, 80, false);
+	assert_null(strstr(out.data, "shortens more"));
+	kwhy_text_done(&out);
+	nouns.finding.saving.time_ns = 300; /* the waste takes 200 ns */
+	out = render(&nouns, 80, false);
+	assert_non_null(
+		strstr(out.data, "To save up to 300 ns (the change shortens more than this waste), k."));
+	kwhy_text_done(&out);
+	nouns_done(&nouns);
+}
+
 /* The host's name is shown with its meter only if there are meters of several hosts. */
 static void hosts_are_named_where_meters_are_of_several(void **state)
 {
@@ -594,6 +613,7 @@ int main(void)
 		cmocka_unit_test(the_first_screen_always_shows_the_largest_accounts),
 		cmocka_unit_test(a_recording_of_kwhy_is_not_told_to_record),
 		cmocka_unit_test(shares_of_concurrent_kernels_are_of_their_sum),
+		cmocka_unit_test(a_saving_above_the_waste_is_explained),
 		cmocka_unit_test(hosts_are_named_where_meters_are_of_several),
 		cmocka_unit_test(evidence_shortens_kernels_in_text_and_keeps_them_whole_in_json),
 		cmocka_unit_test(any_name_gives_json_that_parses),
