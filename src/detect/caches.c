@@ -143,14 +143,10 @@ static enum kwhy_status note_all(struct finder *finder)
 static bool grows(const struct finder *finder, size_t row, double min_count, struct joined *out)
 {
 	const struct kwhy_recording *recording = finder->context->recording;
-	const uint32_t call = recording->activities.call[row];
 	int64_t key[DIMS_MAX + 3];
 	const struct kwhy_map_slot *slot;
-	uint32_t range;
+	uint32_t range = kwhy_host_range_of_launch(recording, row);
 
-	if (call == KWHY_NONE)
-		return false;
-	range = kwhy_host_range_at(recording, recording->calls.thread[call], recording->calls.start_ns[call]);
 	while (range != KWHY_NONE && recording->host_ranges.name[range] != finder->name)
 		range = recording->host_ranges.parent[range];
 	if (range == KWHY_NONE || !joined_of(finder, range, out))

@@ -127,8 +127,7 @@ static void add_range(struct kwhy_text *text, const struct kwhy_recording *recor
 /* Appends the innermost range around the call. */
 static void add_caller(struct kwhy_text *text, const struct kwhy_recording *recording, uint32_t call)
 {
-	const struct kwhy_calls *calls = &recording->calls;
-	uint32_t row = kwhy_host_range_at(recording, calls->thread[call], calls->start_ns[call]);
+	uint32_t row = kwhy_host_range_of_call(recording, call);
 
 	if (row == KWHY_NONE || recording->host_ranges.kind[row] == KWHY_HOST_STEP)
 		return;

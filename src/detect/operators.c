@@ -62,12 +62,11 @@ static const struct {
 static uint32_t operator_of(const struct kwhy_recording *recording, size_t row)
 {
 	const struct kwhy_host_ranges *ranges = &recording->host_ranges;
-	const uint32_t call = recording->activities.call[row];
 	uint32_t range;
 
-	if (recording->activities.kind[row] != KWHY_ACTIVITY_KERNEL || call == KWHY_NONE)
+	if (recording->activities.kind[row] != KWHY_ACTIVITY_KERNEL)
 		return KWHY_NONE;
-	range = kwhy_host_range_at(recording, recording->calls.thread[call], recording->calls.start_ns[call]);
+	range = kwhy_host_range_of_launch(recording, row);
 	while (range != KWHY_NONE && ranges->kind[range] != KWHY_HOST_OPERATOR)
 		range = ranges->parent[range];
 	return range;

@@ -28,10 +28,9 @@ static bool is_same_line(const struct kwhy_host_ranges *rows, uint32_t a, uint32
 	return rows->file[a] == rows->file[b] && rows->line[a] == rows->line[b];
 }
 
-static void add_launch(struct places *places, const struct kwhy_recording *recording, uint32_t call)
+static void add_launch(struct places *places, const struct kwhy_recording *recording, size_t activity)
 {
-	uint32_t range = kwhy_host_range_at(
-		recording, recording->calls.thread[call], recording->calls.start_ns[call]);
+	uint32_t range = kwhy_host_range_of_launch(recording, activity);
 	uint32_t source = range == KWHY_NONE ? KWHY_NONE : kwhy_host_range_source(recording, range);
 	size_t i = 0;
 
@@ -60,8 +59,8 @@ void kwhy_tally_add_place(const struct kwhy_tally *tally, struct kwhy_finding *f
 	if (!finding->title || tally->marked_count == 0 || recording->host_ranges.count == 0)
 		return;
 	for (size_t i = seen->begin; i < seen->end; i++)
-		if (view->marks[i] && recording->activities.call[i] != KWHY_NONE)
-			add_launch(&places, recording, recording->activities.call[i]);
+		if (view->marks[i])
+			add_launch(&places, recording, i);
 	if (places.known == 0)
 		return;
 	finding->place = kwhy_held_place(

@@ -59,11 +59,11 @@ static double length_ns(const struct kwhy_activities *rows, size_t row)
 static uint32_t operator_of(const struct kwhy_recording *recording, size_t row)
 {
 	const struct kwhy_host_ranges *ranges = &recording->host_ranges;
-	uint32_t call = recording->activities.call[row], range;
+	uint32_t range;
 
-	if (recording->activities.kind[row] != KWHY_ACTIVITY_KERNEL || call == KWHY_NONE)
+	if (recording->activities.kind[row] != KWHY_ACTIVITY_KERNEL)
 		return KWHY_NONE;
-	range = kwhy_host_range_at(recording, recording->calls.thread[call], recording->calls.start_ns[call]);
+	range = kwhy_host_range_of_launch(recording, row);
 	while (range != KWHY_NONE && !ranges->shape[range])
 		range = ranges->parent[range];
 	return range;
