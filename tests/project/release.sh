@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What `make release` left in dist/ keeps to glibc 2.28 and to the rules of wheels, .deb and .rpm. Usage: release.sh SOURCE_DIR
+# What `make release` left in dist/ keeps to glibc 2.28 and to the rules of wheels, .deb and .rpm. Without the tools of these
+# rules it is skipped, after all other checks have passed. Usage: release.sh SOURCE_DIR
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 cd "$1/dist" 2>/dev/null && [ -s SHA256SUMS ] || { echo "skipped: no release in dist/; make release makes one"; exit 77; }
@@ -12,11 +13,19 @@ complain() {
 	bad=1
 }
 
+missing=()
+# has TOOL: whether it is installed; the end of the script names those that are not.
+has() {
+	command -v "$1" >/dev/null || { missing+=("$1"); return 1; }
+}
+
 sha256sum --quiet --check SHA256SUMS || complain "a file of dist/ is not what SHA256SUMS says"
 shopt -s nullglob
 wheels=(*.whl) archives=(*-x86_64.tar.zst *-aarch64.tar.zst) debs=(*.deb) rpms=(*.rpm) parts=(*.spdx.json)
 [ "${#wheels[@]}" -gt 0 ] && [ "${#archives[@]}" -eq "${#wheels[@]}" ] && [ "${#parts[@]}" -eq "${#wheels[@]}" ] ||
 	complain "not one wheel, archive and bill of materials for each architecture"
+[ "${#debs[@]}" -eq $((3 * ${#wheels[@]})) ] || complain "not three .deb for each architecture"
+[ "${#rpms[@]}" -eq $((3 * ${#wheels[@]})) ] || complain "not three .rpm for each architecture"
 
 for archive in "${archives[@]}"; do
 	mkdir "$place/${archive%.tar.zst}"
@@ -56,13 +65,14 @@ document = json.load(open(sys.argv[1]))
 assert document["spdxVersion"] == "SPDX-2.3" and len(document["packages"]) > 5' "$part" || complain "$part is no SPDX document"
 done
 
-if command -v twine >/dev/null; then
+if has twine; then
 	twine check --strict "${wheels[@]}" >"$place/twine" 2>&1 || { cat "$place/twine"; complain "twine refuses a wheel"; }
 fi
-if command -v lintian >/dev/null; then
+if has lintian; then
 	lintian --no-cfg --fail-on error,warning "${debs[@]}" || complain "lintian has something to say"
 fi
-if command -v rpmlint >/dev/null; then
+if has rpmlint; then
 	rpmlint --config "$1/packaging/rpmlint.toml" "${rpms[@]}" >"$place/rpmlint" 2>&1 || { cat "$place/rpmlint"; complain "rpmlint has something to say"; }
 fi
-exit "$bad"
+[ "$bad" -eq 0 ] || exit 1
+[ "${#missing[@]}" -eq 0 ] || { echo "skipped: not installed: ${missing[*]}; scripts/setup release installs them"; exit 77; }

