@@ -12,7 +12,8 @@ import sys
 
 CODE = ('.c', '.h', '.def', '.cc', '.cu')
 HISTORIC = ('docs/results/', 'docs/adr/', 'lab/results/', 'examples/', 'tests/fuzz/corpus/', 'profiles/')
-FOLDERS = ('src/', 'include/', 'lab/', 'bench/', 'tests/', 'docs/', 'web/src/', 'bindings/')
+FOLDERS = ('src/', 'include/', 'lab/', 'bench/', 'tests/', 'docs/', 'web/src/', 'bindings/', 'packaging/',
+           'monitoring/')
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[A-Za-z_]\w*', re.S)
 QUOTED = re.compile(r'```.*?```|`[^`\n]+`|\]\([^)\n]*\)|^ {4}[^\n]*', re.S | re.M)
 FORMATS = re.compile(r'^[a-z0-9_./-]*$')

@@ -16,7 +16,7 @@ complain_of() {
 }
 
 places=()
-for place in src lab include tests bench bindings web/src scripts cmake examples docs profiles completions .ci \
+for place in src lab include tests bench bindings web/src scripts cmake examples docs profiles completions packaging monitoring .ci \
 	CMakeLists.txt Makefile README.md ARCHITECTURE.md CONTRIBUTING.md; do
 	[ ! -e "$place" ] || places+=("$place")
 done
