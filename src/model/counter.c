@@ -8,9 +8,11 @@
 
 #define WRAP_32_BITS INT64_C(0xffffffff)
 
-static bool is_plausible(const struct kwhy_counter_span *span, int64_t counts)
+static bool is_plausible(const struct kwhy_counter_span *span, double counts)
 {
-	return (double)counts * (double)span->unit_nj <= span->length_ns * KWHY_POWER_MAX_W;
+	const double most_w = span->most_w > 0 ? span->most_w : KWHY_POWER_MAX_W;
+
+	return counts * (double)span->unit_nj <= span->length_ns * most_w;
 }
 
 enum kwhy_counter_step kwhy_counter_rise(const struct kwhy_counter_span *span, int64_t *out_counts)
@@ -26,7 +28,7 @@ enum kwhy_counter_step kwhy_counter_rise(const struct kwhy_counter_span *span, i
 	if (span->before > wrap || span->after < 0)
 		return KWHY_COUNTER_FELL;
 	rise = wrap - span->before + 1 + span->after;
-	if (!is_plausible(span, rise))
+	if (!is_plausible(span, (double)rise))
 		return KWHY_COUNTER_FELL;
 	*out_counts = rise;
 	return KWHY_COUNTER_WRAPPED;
@@ -162,25 +164,62 @@ void kwhy_counter_judge(const struct kwhy_counter_readings *readings, uint8_t *o
 	}
 }
 
+double kwhy_counter_most_w(enum kwhy_meter meter)
+{
+	/*
+	 * Twice what the largest of 2026 draw: a GPU module with its CPU 1,400 W, a package 500 W, its memory
+	 * 100 W. A sensor on a board may measure a whole machine.
+	 */
+	switch (kwhy_meter_row(meter)->owner) {
+	case KWHY_METER_OWNER_GPU:
+	case KWHY_METER_OWNER_GPU_MEMORY:
+		return 3000;
+	case KWHY_METER_OWNER_PACKAGE:
+		return 1000;
+	case KWHY_METER_OWNER_DRAM:
+		return 200;
+	default:
+		return KWHY_POWER_MAX_W;
+	}
+}
+
+static struct kwhy_counter_span span_between(const struct kwhy_power_series *series, size_t from, size_t to)
+{
+	return (struct kwhy_counter_span){
+		.before = series->value[from],
+		.after = series->value[to],
+		.wrap = series->wrap,
+		.length_ns = (double)series->time_ns[to] - (double)series->time_ns[from],
+		.unit_nj = kwhy_meter_unit_nj(series->meter),
+		.most_w = kwhy_counter_most_w(series->meter),
+	};
+}
+
+static bool is_jump(const struct kwhy_power_series *series, size_t i)
+{
+	const size_t from = i >= 2 ? i - 2 : i - 1, to = i + 1 < series->count ? i + 1 : i;
+	const struct kwhy_counter_span one = span_between(series, i - 1, i),
+				       wide = span_between(series, from, to);
+
+	return !is_plausible(&one, (double)one.after - (double)one.before) &&
+		!is_plausible(&wide, (double)wide.after - (double)wide.before);
+}
+
 enum kwhy_counter_step kwhy_counter_step(
 	const struct kwhy_power_series *series, size_t i, int64_t *out_counts)
 {
-	struct kwhy_counter_span span = {
-		.before = series->value[i - 1],
-		.after = series->value[i],
-		.wrap = series->wrap,
-		.length_ns = (double)series->time_ns[i] - (double)series->time_ns[i - 1],
-		.unit_nj = kwhy_meter_unit_nj(series->meter),
-	};
+	const struct kwhy_counter_span span = span_between(series, i - 1, i);
+	const enum kwhy_counter_step step = kwhy_counter_rise(&span, out_counts);
 
-	return kwhy_counter_rise(&span, out_counts);
+	return step == KWHY_COUNTER_ROSE && is_jump(series, i) ? KWHY_COUNTER_JUMPED : step;
 }
 
 bool kwhy_counter_power_w(const struct kwhy_power_series *series, size_t i, double *out_w)
 {
 	int64_t counts;
+	const enum kwhy_counter_step step = kwhy_counter_step(series, i, &counts);
 
-	if (kwhy_counter_step(series, i, &counts) == KWHY_COUNTER_FELL)
+	if (step == KWHY_COUNTER_FELL || step == KWHY_COUNTER_JUMPED)
 		return false;
 	*out_w = (double)counts * (double)kwhy_meter_unit_nj(series->meter) /
 		(double)(series->time_ns[i] - series->time_ns[i - 1]);

@@ -2,6 +2,8 @@
 #ifndef KWHY_MODEL_COUNTER_H
 #define KWHY_MODEL_COUNTER_H
 
+#include "model/meter.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +18,7 @@ enum kwhy_counter_step {
 	KWHY_COUNTER_ROSE,    /* the counter rose or kept its value */
 	KWHY_COUNTER_WRAPPED, /* the counter fell by a wrap, and its rise is plausible */
 	KWHY_COUNTER_FELL,    /* the counter was reset, or wrapped at an unknown value; its rise is unknown */
+	KWHY_COUNTER_JUMPED,  /* the counter rose by more than its owner can draw, so not by what was drawn */
 };
 
 struct kwhy_counter_span {
@@ -23,11 +26,12 @@ struct kwhy_counter_span {
 	int64_t wrap;	       /* highest value before a wrap; 0: not reported, and 32 bits are assumed */
 	double length_ns;      /* time between the two readings */
 	int64_t unit_nj;       /* nanojoules per count */
+	double most_w;	       /* highest power that a wrap may mean; 0: KWHY_POWER_MAX_W */
 };
 
 /*
  * Writes the rise of the counter to *out_counts, which is never negative; if the rise is unknown, *out_counts
- * is untouched. A wrap whose rise would mean more than KWHY_POWER_MAX_W counts as a reset.
+ * is untouched. A wrap whose rise would mean more than most_w counts as a reset.
  */
 enum kwhy_counter_step kwhy_counter_rise(const struct kwhy_counter_span *span, int64_t *out_counts);
 
@@ -55,7 +59,14 @@ enum { KWHY_COUNTER_WRONG_MAX = 3 };
  */
 void kwhy_counter_judge(const struct kwhy_counter_readings *readings, uint8_t *out_verdict);
 
-/* kwhy_counter_rise() between readings i - 1 and i of a counter. */
+/* The highest power, in W, that the owner of a counter may draw over some tenths of a second. */
+double kwhy_counter_most_w(enum kwhy_meter meter);
+
+/*
+ * kwhy_counter_rise() between readings i - 1 and i of a counter, with kwhy_counter_most_w() as limit. A rise
+ * is a jump if its power is above this limit, also as a mean together with the interval before it and the one
+ * after it: a late time stamp makes one interval too short and the next one too long.
+ */
 enum kwhy_counter_step kwhy_counter_step(
 	const struct kwhy_power_series *series, size_t i, int64_t *out_counts);
 

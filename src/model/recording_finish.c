@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/sort.h"
-#include "model/counter.h"
 #include "model/recording_checks.h"
+#include "model/recording_meters.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -294,54 +294,6 @@ static enum kwhy_status sort_readings(
 	return status;
 }
 
-/* Removes the readings that kwhy_counter_judge() calls wrong; returns their number. */
-static size_t drop_wrong(struct kwhy_power_series *series, const uint8_t *verdict)
-{
-	size_t kept = 0, count = series->count;
-
-	for (size_t i = 0; i < count; i++) {
-		if (verdict[i] == KWHY_COUNTER_WRONG)
-			continue;
-		series->time_ns[kept] = series->time_ns[i];
-		series->value[kept++] = series->value[i];
-	}
-	series->count = kept;
-	return count - kept;
-}
-
-static enum kwhy_status check_counter(
-	struct kwhy_recording *recording, struct kwhy_power_series *series, struct kwhy_error *error)
-{
-	const struct kwhy_counter_readings readings = {series->time_ns, series->value, series->count,
-		series->wrap, kwhy_meter_unit_nj((enum kwhy_meter)series->meter)};
-	uint8_t *verdict = calloc(series->count + 1, sizeof(*verdict));
-	char source[KWHY_METER_NAME_BYTES];
-	size_t dropped;
-
-	if (!verdict)
-		return kwhy_fail_memory(error, "the readings of a counter");
-	kwhy_counter_judge(&readings, verdict);
-	dropped = drop_wrong(series, verdict);
-	free(verdict);
-	if (!dropped)
-		return KWHY_OK;
-	return kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "counter-misread", error,
-		"%zu %s of %s left the course of the counter, which then went on: %s left out", dropped,
-		dropped == 1 ? "reading" : "readings",
-		kwhy_meter_source(source, (enum kwhy_meter)series->meter, series->domain),
-		dropped == 1 ? "it is" : "they are");
-}
-
-static enum kwhy_status check_counters(struct kwhy_recording *recording, struct kwhy_error *error)
-{
-	enum kwhy_status status = KWHY_OK;
-
-	for (size_t i = 0; !status && i < recording->power_count; i++)
-		if (kwhy_meter_is_counter((enum kwhy_meter)recording->power[i].meter))
-			status = check_counter(recording, &recording->power[i], error);
-	return status;
-}
-
 static enum kwhy_status sort_series(struct kwhy_recording *recording, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
@@ -556,9 +508,9 @@ enum kwhy_status kwhy_recording_finish(struct kwhy_recording *recording, struct 
 	if (!status)
 		status = check_readings(recording, error);
 	if (!status)
-		status = check_counters(recording, error);
-	if (!status)
 		status = index_activities(recording, error);
+	if (!status)
+		status = kwhy_recording_check_meters(recording, error);
 	if (!status)
 		status = index_calls(recording, error);
 	if (!status)

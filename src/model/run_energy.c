@@ -54,16 +54,32 @@ static double outside_half_nj(const struct kwhy_device_ledger *device_ledger)
 }
 
 /*
- * Sets the interval of the run's energy. In unmetered time the power may be anything from the idle level to
- * the highest reading. Its interval is the central 90 % of a uniform distribution between these two,
- * extended where needed to include the estimate.
+ * Highest power that the device is known to have drawn: the highest reading, or the highest mean power of an
+ * account if only a counter was read. NAN: neither is known.
+ */
+static double highest_w(const struct kwhy_device_ledger *device_ledger)
+{
+	double most_w = device_ledger->energy.highest_sample_w;
+
+	if (!isnan(most_w))
+		return most_w;
+	for (size_t i = 0; i < device_ledger->account_count; i++)
+		if (device_ledger->accounts[i].mean_power_mw >= 0)
+			most_w = fmax(most_w, (double)device_ledger->accounts[i].mean_power_mw * 1e-3);
+	return most_w;
+}
+
+/*
+ * Sets the interval of the run's energy. The power in unmetered time may be anything from the idle level to
+ * the highest known power; its interval is the central 90 % of a uniform distribution between these, extended
+ * to include the estimate.
  */
 static void set_interval(struct kwhy_run_energy *run, const struct kwhy_device_ledger *device_ledger)
 {
 	const struct kwhy_device_energy *energy = &device_ledger->energy;
 	double unseen_ns = (double)energy->edge_ns;
 	double half_nj = hypot(outside_half_nj(device_ledger), energy->sampling_ratio * run->recorded_nj);
-	double range_nj = (energy->highest_sample_w - energy->context_idle_w) * unseen_ns;
+	double range_nj = (highest_w(device_ledger) - energy->context_idle_w) * unseen_ns;
 	double above_idle_nj = run->unmetered_nj - energy->context_idle_w * unseen_ns;
 
 	run->below_nj = run->above_nj = energy->modelled ? NAN : half_nj;

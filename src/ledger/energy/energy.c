@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
 #include "ledger/energy/energy_assumed.h"
+#include "ledger/energy/energy_contradicted.h"
 #include "ledger/energy/energy_deconvolve.h"
 #include "ledger/energy/energy_ends.h"
 #include "ledger/energy/energy_findings.h"
@@ -13,6 +15,13 @@
 
 /* A note is written if at least this share of the energy is on wrong accounts. */
 #define MISFIT_NOTED 0.01
+/*
+ * Scatter from which readings contradict what ran, and counter_check_ratio from which the counter contradicts
+ * other readings. In recordings of an H200 and an H100 they were at most 0.031 and 0.009.
+ */
+#define CONTRADICTION_NOTED 0.08
+#define COUNTER_NOTED 0.04
+#define STRETCHES_MIN 3
 
 /* State of the attribution of one device's energy; docs/attribution.md describes the method. */
 struct attribution {
@@ -33,6 +42,7 @@ struct attribution {
 	struct kwhy_energy_draws draws;
 	double misfit_ratio; /* share of the energy on wrong accounts; NAN: unknown */
 	struct kwhy_account_times times;
+	struct kwhy_contradiction contradiction;
 };
 
 static void forget(struct kwhy_device_energy *energy)
@@ -138,6 +148,9 @@ static enum kwhy_status divide(struct attribution *attribution, struct kwhy_erro
 	if (!status)
 		status = kwhy_energy_misfit(&attribution->total, &attribution->view, &attribution->powers,
 			&attribution->misfit_ratio, error);
+	if (!status)
+		status = kwhy_energy_contradiction(&attribution->total, &attribution->view,
+			&attribution->powers, &attribution->contradiction, error);
 	return status;
 }
 
@@ -187,6 +200,40 @@ static enum kwhy_status write_device_energy(struct attribution *attribution, str
 	if (!status)
 		status = kwhy_energy_write_groups(attribution->ledger, &findings, error);
 	return status ? status : kwhy_energy_write_curve(attribution->ledger, &findings, error);
+}
+
+/*
+ * Notes that the readings do not follow what ran. Instants are exempt, as they show the power at a few
+ * moments only (readings-rare).
+ */
+static enum kwhy_status note_contradicted(
+	struct attribution *attribution, int32_t index, struct kwhy_error *error)
+{
+	const struct kwhy_contradiction *found = &attribution->contradiction;
+	const enum kwhy_meter meter = (enum kwhy_meter)attribution->total.meter;
+	const double counter_ratio = attribution->device_ledger->energy.counter_check_ratio;
+	char time[KWHY_QUANTITY_BYTES];
+
+	if (kwhy_meter_row(meter)->role != KWHY_METER_ROLE_INSTANTS && found->count >= STRETCHES_MIN &&
+		found->scatter_ratio > CONTRADICTION_NOTED)
+		return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_WARNING, "readings-contradicted",
+			error,
+			"%s of device %d does not follow what ran: over times of 0.2 s it differs from the "
+			"powers that fit it best by %.0f %%, most at %s. Its clock may differ from that of "
+			"the "
+			"trace, it may have jumped, or the readings may be those of another device: energies "
+			"may be wrong",
+			kwhy_meter_name(meter), index, 100 * found->scatter_ratio,
+			kwhy_quantity_time(
+				time, found->largest_ns - attribution->device_ledger->time.first_ns));
+	if (counter_ratio > COUNTER_NOTED)
+		return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_WARNING, "counter-contradicted", error,
+			"between its updates the energy counter of device %d differs by %.0f %% from the "
+			"powers "
+			"that other readings give: their clocks may differ, or the counter may have jumped; "
+			"energies may be wrong",
+			index, 100 * counter_ratio);
+	return KWHY_OK;
 }
 
 static enum kwhy_status note_misfit(struct attribution *attribution, int32_t index, struct kwhy_error *error)
@@ -331,6 +378,8 @@ static enum kwhy_status note(struct attribution *attribution, struct kwhy_error 
 		status = note_learnt(attribution, index, error);
 	if (!status)
 		status = note_probing(attribution, index, error);
+	if (!status)
+		status = note_contradicted(attribution, index, error);
 	return status ? status : note_misfit(attribution, index, error);
 }
 

@@ -22,6 +22,9 @@
 #define HOLE_MIN_NS 250000000
 #define HOLE_STEPS 10
 
+/* Samples of the ring are 20 ms apart; above this time one or more of them were lost. */
+#define RING_STEP_NS 100000000
+
 static enum kwhy_status check_powers(
 	const struct kwhy_power_series *series, int32_t device, struct kwhy_error *error)
 {
@@ -80,6 +83,15 @@ bool kwhy_power_trapezoid_nj(const struct kwhy_power_series *series, size_t i, i
 	return units <= INT64_MAX;
 }
 
+/* Whether a jump may be a fault of the counter; a rise that is beyond that comes from wrong units or clocks.
+ */
+static bool is_believable(const struct kwhy_power_series *series, size_t i)
+{
+	return ((double)series->value[i] - (double)series->value[i - 1]) *
+		(double)kwhy_meter_unit_nj(series->meter) <=
+		((double)series->time_ns[i] - (double)series->time_ns[i - 1]) * KWHY_POWER_MAX_W;
+}
+
 static bool counted_nj(
 	struct kwhy_metered_total *total, const struct kwhy_power_series *series, size_t i, int64_t *out_nj)
 {
@@ -88,7 +100,8 @@ static bool counted_nj(
 
 	total->wrapped_count += step == KWHY_COUNTER_WRAPPED;
 	total->fallen_count += step == KWHY_COUNTER_FELL;
-	if (step == KWHY_COUNTER_FELL) {
+	total->jumped_count += step == KWHY_COUNTER_JUMPED;
+	if (step == KWHY_COUNTER_FELL || (step == KWHY_COUNTER_JUMPED && is_believable(series, i))) {
 		*out_nj = KWHY_UNKNOWN_NJ;
 		return true;
 	}
@@ -187,15 +200,33 @@ static bool find_longest_step(const struct kwhy_power_series *series, int64_t *o
 }
 
 /*
- * Variance in nJ^2 of the energy between readings i - 1 and i of a meter that reports the power of the
- * moment. The power between the readings is unknown; the variance is estimated from their difference
- * (successive differences, von Neumann). 0 for other meters.
+ * Whether readings that are step_ns apart do not show what the power did between them: instants, samples that
+ * are farther apart than those of the ring, and means that are farther apart than they reach back.
+ */
+static bool misses_power(const struct kwhy_power_series *series, int64_t step_ns)
+{
+	switch (kwhy_meter_row(series->meter)->role) {
+	case KWHY_METER_ROLE_INSTANTS:
+		return true;
+	case KWHY_METER_ROLE_SAMPLES:
+		return step_ns > RING_STEP_NS;
+	case KWHY_METER_ROLE_MEANS:
+		return (double)step_ns > 1.1e9 * kwhy_response_of(series->meter).average_window_s;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Variance, in nJ^2, of the energy between readings i - 1 and i, because the power between them is unknown.
+ * It is estimated from their difference (successive differences, von Neumann). 0 where readings show all
+ * power.
  */
 static double unrecorded_square(const struct kwhy_power_series *series, size_t i, int64_t step_ns)
 {
 	double step_nj = ((double)series->value[i] - (double)series->value[i - 1]) * 1e-3 * (double)step_ns;
 
-	return kwhy_meter_row(series->meter)->role == KWHY_METER_ROLE_INSTANTS ? step_nj * step_nj / 2 : 0;
+	return misses_power(series, series->time_ns[i] - series->time_ns[i - 1]) ? step_nj * step_nj / 2 : 0;
 }
 
 /* Adds the intervals inside the hull (the time that the ledger accounts for), and sets sampling_ratio. */

@@ -45,6 +45,7 @@ struct kwhy_metered_total {
 	size_t wrapped_count,
 		fallen_count; /* number of readings at which a counter fell: by wraps, which were undone, and
 				 by other falls, whose intervals were left out */
+	size_t jumped_count; /* number of readings at which a counter jumped, whose intervals were left out */
 };
 
 /*

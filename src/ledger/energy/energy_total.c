@@ -2,6 +2,8 @@
 #include "ledger/energy/energy_total.h"
 
 #include "base/quantity.h"
+#include "model/counter.h"
+#include "model/response.h"
 
 #include <math.h>
 
@@ -100,13 +102,37 @@ static enum kwhy_status note_rare(
 		kwhy_quantity_time(step, total->sum_ns / (int64_t)total->count), 100 * total->sampling_ratio);
 }
 
-/* Whether the counter's mean power agrees with that of the other meter. If not, it writes a note. */
+/*
+ * By how much the mean power of trailing means may differ from the counter's, in W: at each end of the window
+ * they show half an averaging window from before it. 0 for other meters.
+ */
+static double trailing_w(const struct kwhy_metered_total *other)
+{
+	const double window_ns = 1e9 * kwhy_response_of((enum kwhy_meter)other->meter).average_window_s;
+	double least_w = INFINITY, most_w = 0;
+
+	for (size_t i = 0; i < other->count; i++) {
+		const struct kwhy_metered_interval *interval = &other->intervals[i];
+		const double power_w = (double)interval->energy_nj /
+			(double)(interval->end_ns - interval->start_ns);
+
+		least_w = fmin(least_w, power_w);
+		most_w = fmax(most_w, power_w);
+	}
+	return window_ns > 0 && other->sum_ns > 0
+		? (most_w - least_w) * fmin(1, window_ns / (double)other->sum_ns)
+		: 0;
+}
+
+/* Whether the counter's mean power agrees with that of the other meter. Notes a difference. */
 static enum kwhy_status judge(struct kwhy_ledger *ledger, const struct kwhy_metered_total *counter,
 	const struct kwhy_metered_total *other, bool *out_believed, struct kwhy_error *error)
 {
 	double other_w = mean_power_within(other, counter);
 	double counter_w = (double)counter->sum_nj / (double)counter->sum_ns;
-	double ratio = counter_w > 0 ? other_w / counter_w : INFINITY;
+	const double slack_w = fmin(trailing_w(other), fabs(other_w - counter_w));
+	double ratio = counter_w > 0 ? (other_w + (other_w < counter_w ? slack_w : -slack_w)) / counter_w
+				     : INFINITY;
 
 	*out_believed = true;
 	if (isnan(other_w) || other_w <= 0 || (ratio < SILENT_RATIO && ratio > 1 / SILENT_RATIO))
@@ -122,8 +148,17 @@ static enum kwhy_status judge(struct kwhy_ledger *ledger, const struct kwhy_mete
 static enum kwhy_status note_falls(
 	struct kwhy_ledger *ledger, const struct kwhy_metered_total *counter, struct kwhy_error *error)
 {
-	if (counter->fallen_count == 0)
-		return KWHY_OK;
+	enum kwhy_status status = KWHY_OK;
+
+	if (counter->jumped_count)
+		status = kwhy_ledger_note(ledger, KWHY_NOTE_WARNING, "counter-jumped", error,
+			"the energy counter rose %zu %s by more than a GPU draws (above %.0f W); %s not "
+			"counted",
+			counter->jumped_count, counter->jumped_count == 1 ? "time" : "times",
+			kwhy_counter_most_w((enum kwhy_meter)counter->meter),
+			counter->jumped_count == 1 ? "that interval is" : "those intervals are");
+	if (status || counter->fallen_count == 0)
+		return status;
 	return kwhy_ledger_note(ledger, KWHY_NOTE_WARNING, "counter-fell", error,
 		"the energy counter fell %zu %s (it was reset); %s not counted", counter->fallen_count,
 		counter->fallen_count == 1 ? "time" : "times",

@@ -6,13 +6,36 @@
 #include "model/counter.h"
 
 /*
- * Rise of a host counter over the run. A fall is a reset, or a wrap of unknown range; the interval in which
- * the counter fell is left out, and a note says so.
+ * Rise of a host counter over the run. A fall is a reset, or a wrap of unknown range, and a jump is more than
+ * its owner draws; these intervals are left out, and noted.
  */
 struct rise {
 	int64_t counts;
 	size_t falls;
+	double highest_w, second_w; /* powers of the two intervals with the highest ones */
 };
+
+/*
+ * The highest power of an interval is noted if it is above ALONE_W and ALONE_RATIO times that of any other: a
+ * burst of work rarely fits into one interval.
+ */
+#define ALONE_W 300.0
+#define ALONE_RATIO 3.0
+enum { ALONE_INTERVALS_MIN = 5 };
+
+static void see_power(struct rise *rise, const struct kwhy_power_series *series, size_t i)
+{
+	double power_w;
+
+	if (!kwhy_counter_power_w(series, i, &power_w))
+		return;
+	if (power_w > rise->highest_w) {
+		rise->second_w = rise->highest_w;
+		rise->highest_w = power_w;
+	} else if (power_w > rise->second_w) {
+		rise->second_w = power_w;
+	}
+}
 
 static struct rise rise_of(const struct kwhy_power_series *series)
 {
@@ -20,9 +43,13 @@ static struct rise rise_of(const struct kwhy_power_series *series)
 
 	for (size_t i = 1; i < series->count; i++) {
 		int64_t step = 0;
+		const enum kwhy_counter_step how = kwhy_counter_step(series, i, &step);
 
-		rise.falls += kwhy_counter_step(series, i, &step) == KWHY_COUNTER_FELL;
-		rise.counts = kwhy_saturate_add(rise.counts, step);
+		if (how == KWHY_COUNTER_FELL || how == KWHY_COUNTER_JUMPED)
+			rise.falls++;
+		else
+			rise.counts = kwhy_saturate_add(rise.counts, step);
+		see_power(&rise, series, i);
 	}
 	return rise;
 }
@@ -47,6 +74,30 @@ static int64_t integral_nj(const struct kwhy_power_series *series)
 	return sum_nj;
 }
 
+/* Notes what is wrong with the counter of the host that was added last. */
+static enum kwhy_status note_rise(struct kwhy_ledger *ledger, const struct kwhy_power_series *series,
+	const struct rise *rise, struct kwhy_error *error)
+{
+	const struct kwhy_host_energy *host = &ledger->hosts[ledger->host_count - 1];
+	const char *of = host->host ? " of " : "", *name = host->host ? host->host : "";
+	enum kwhy_status status = KWHY_OK;
+
+	if (series->count > ALONE_INTERVALS_MIN && rise->highest_w > ALONE_W &&
+		rise->highest_w > ALONE_RATIO * rise->second_w)
+		status = kwhy_ledger_note(ledger, KWHY_NOTE_WARNING, "host-counter-jumped", error,
+			"the counter %s%s%s shows %.0f W in one interval and at most %.0f W in all others: "
+			"it may "
+			"have jumped, and then its energy is too high",
+			host->source, of, name, rise->highest_w, rise->second_w);
+	if (status || rise->falls == 0)
+		return status;
+	return kwhy_ledger_note(ledger, KWHY_NOTE_WARNING, "host-counter-fell", error,
+		"the counter %s%s%s fell or jumped in %zu of %zu intervals (it was reset, or wrapped at an "
+		"unknown "
+		"value); these intervals are not counted",
+		host->source, of, name, rise->falls, series->count - 1);
+}
+
 static enum kwhy_status add_host(struct kwhy_ledger *ledger, const struct kwhy_power_series *series,
 	const char *name, struct kwhy_error *error)
 {
@@ -67,12 +118,7 @@ static enum kwhy_status add_host(struct kwhy_ledger *ledger, const struct kwhy_p
 	host->end_ns = series->time_ns[series->count - 1];
 	host->measured_nj = is_counter ? counted_nj(series, &rise) : integral_nj(series);
 	ledger->host_count++;
-	if (rise.falls == 0)
-		return KWHY_OK;
-	return kwhy_ledger_note(ledger, KWHY_NOTE_WARNING, "host-counter-fell", error,
-		"the counter %s%s%s fell in %zu of %zu intervals (it was reset, or wrapped at an unknown "
-		"value); these intervals are not counted",
-		host->source, name ? " of " : "", name ? name : "", rise.falls, series->count - 1);
+	return note_rise(ledger, series, &rise, error);
 }
 
 enum kwhy_status kwhy_sums_hosts(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,

@@ -15,17 +15,17 @@ static void a_step_is_a_rise_a_wrap_that_is_undone_or_a_reset(void **state)
 		enum kwhy_counter_step step;
 		int64_t counts;
 	} cases[] = {
-		{"rises", {10, 25, 0, 1e9, 1000}, KWHY_COUNTER_ROSE, 15},
-		{"stands still", {10, 10, 0, 1e9, 1000}, KWHY_COUNTER_ROSE, 0},
-		{"wraps where told", {262143328000, 850, 262143328850, 1e9, 1000}, KWHY_COUNTER_WRAPPED,
+		{"rises", {10, 25, 0, 1e9, 1000, 0}, KWHY_COUNTER_ROSE, 15},
+		{"stands still", {10, 10, 0, 1e9, 1000, 0}, KWHY_COUNTER_ROSE, 0},
+		{"wraps where told", {262143328000, 850, 262143328850, 1e9, 1000, 0}, KWHY_COUNTER_WRAPPED,
 			1701},
-		{"wraps at 32 bits", {4294967290, 4, 0, 1e9, 1000}, KWHY_COUNTER_WRAPPED, 10},
-		{"reset: more than anything draws", {1000, 0, 0, 1e9, 1000000}, KWHY_COUNTER_FELL, -1},
-		{"reset: above where it wraps", {2000, 5, 1000, 1e9, 1000}, KWHY_COUNTER_FELL, -1},
-		{"reset: no time passed", {4294967290, 4, 0, 0, 1000}, KWHY_COUNTER_FELL, -1},
-		{"reset: negative", {5, -5, 0, 1e9, 1000}, KWHY_COUNTER_FELL, -1},
-		{"no rise in 64 bits", {INT64_MIN, INT64_MAX, 0, 1e9, 1000}, KWHY_COUNTER_FELL, -1},
-		{"wraps at the largest", {INT64_MAX, 0, INT64_MAX, 1e9, 1000}, KWHY_COUNTER_WRAPPED, 1},
+		{"wraps at 32 bits", {4294967290, 4, 0, 1e9, 1000, 0}, KWHY_COUNTER_WRAPPED, 10},
+		{"reset: more than anything draws", {1000, 0, 0, 1e9, 1000000, 0}, KWHY_COUNTER_FELL, -1},
+		{"reset: above where it wraps", {2000, 5, 1000, 1e9, 1000, 0}, KWHY_COUNTER_FELL, -1},
+		{"reset: no time passed", {4294967290, 4, 0, 0, 1000, 0}, KWHY_COUNTER_FELL, -1},
+		{"reset: negative", {5, -5, 0, 1e9, 1000, 0}, KWHY_COUNTER_FELL, -1},
+		{"no rise in 64 bits", {INT64_MIN, INT64_MAX, 0, 1e9, 1000, 0}, KWHY_COUNTER_FELL, -1},
+		{"wraps at the largest", {INT64_MAX, 0, INT64_MAX, 1e9, 1000, 0}, KWHY_COUNTER_WRAPPED, 1},
 	};
 
 	(void)state;

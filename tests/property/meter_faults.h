@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TESTS_PROPERTY_METER_FAULTS_H
+#define TESTS_PROPERTY_METER_FAULTS_H
+
+#include "model/meter.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Runs of a device with known power, the readings that right meters give of it, and faults that meters have
+ * had. Everything follows from the seed.
+ */
+
+/* X(kind, words) */
+#define METER_FAULTS(X)                                       \
+	X(NONE, "no fault")                                   \
+	X(STUCK_FROM, "stuck from a time on")                 \
+	X(STUCK_WHILE, "stuck for a while")                   \
+	X(STUCK_ALWAYS, "stuck")                              \
+	X(ZERO_FROM, "0 from a time on")                      \
+	X(LATE, "late by the same time")                      \
+	X(JITTER, "late by random times")                     \
+	X(REPEATED, "rows repeated")                          \
+	X(DISORDERED, "rows in another order")                \
+	X(NEGATIVE, "negative")                               \
+	X(NOT_A_NUMBER, "not a number")                       \
+	X(WRAPPED, "wrapped at 32 bits")                      \
+	X(RESET, "reset to 0")                                \
+	X(DIP, "a dip")                                       \
+	X(PEAK, "a peak")                                     \
+	X(JUMP, "a jump that persists")                       \
+	X(UNIT_FROM, "another unit from a time on")           \
+	X(UNIT_ALWAYS, "another unit")                        \
+	X(RENUMBERED, "two devices exchanged from a time on") \
+	X(LOST_WHILE, "lost and back")                        \
+	X(RELOADED, "driver reloaded: lost, then from 0")     \
+	X(WITHDRAWN, "no readings from a time on")            \
+	X(LATE_START, "no readings before a time")            \
+	X(CLOCK_STEP, "clock set in the middle")              \
+	X(SPARSE, "read rarely")
+
+enum meter_fault {
+#define X(kind, words) FAULT_##kind,
+	METER_FAULTS(X)
+#undef X
+		FAULT_COUNT
+};
+
+const char *meter_fault_words(enum meter_fault fault);
+
+enum { FAULT_DEVICES = 2, FAULT_METERS = 4, FAULT_RUNS = 400, FAULT_KINDS = 3 };
+/* In place of a value: the meter gave no number. */
+#define FAULT_NO_NUMBER (-INT64_C(9999))
+
+/* Readings of one meter; times in ns since the start of the run. */
+struct fault_series {
+	enum kwhy_meter meter;
+	int device; /* -1: the host */
+	int64_t *time_ns, *value;
+	size_t count;
+};
+
+struct fault_run {
+	int64_t start_ns, end_ns;
+	int kind; /* index into the power of kinds */
+};
+
+/* A device, or the host (without runs), and its true power, one value for each ms from FAULT_BEFORE_MS on. */
+struct fault_device {
+	struct fault_run runs[FAULT_RUNS];
+	size_t run_count;
+	double *power_w;
+	double idle_w, kind_w[FAULT_KINDS];
+};
+
+struct fault_case {
+	uint64_t seed;
+	enum meter_fault fault;
+	int device_count;
+	size_t length_ms; /* of the power */
+	struct fault_device devices[FAULT_DEVICES], host;
+	struct fault_series series[FAULT_DEVICES * FAULT_METERS + 1];
+	size_t series_count;
+	int faulty; /* index of the series with the fault; -1: all of device 0 */
+};
+
+/* Time of the first value of the power before the run's start. */
+enum { FAULT_BEFORE_MS = 1500 };
+
+struct fault_case *fault_case_new(uint64_t seed, enum meter_fault fault);
+void fault_case_free(struct fault_case *made);
+
+/* True energy of a device between two times, J. */
+double fault_energy_j(
+	const struct fault_case *made, const struct fault_device *device, int64_t start_ns, int64_t end_ns);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "model/recording.h"
+
+#include <string.h>
+
+/* Readings that no working meter gives: which of them a finished recording keeps, and what it says. */
+
+static struct kwhy_error error;
+
+#define OK(call) assert_int_equal(call, KWHY_OK)
+#define MS INT64_C(1000000)
+
+/* A device that works from 0 s to 3 s; limit_mw -1: its power limit is unknown. */
+static struct kwhy_recording *build(int64_t limit_mw)
+{
+	const struct kwhy_device device = {
+		.rank = KWHY_NONE, .limit_mw = limit_mw, .context_idle_mw = -1, .clean_idle_mw = -1};
+	const struct kwhy_process process = {.pid = 1, .rank = KWHY_NONE};
+	const struct kwhy_stream stream = {.context = 1, .id = 7};
+	struct kwhy_recording *recording;
+
+	OK(kwhy_recording_new(&recording, &error));
+	OK(kwhy_recording_add_device(recording, &device, NULL, &error));
+	OK(kwhy_recording_add_process(recording, &process, NULL, &error));
+	OK(kwhy_recording_add_stream(recording, &stream, NULL, &error));
+	for (int64_t i = 0; i < 60; i++) {
+		struct kwhy_activity row = kwhy_activity_unknown();
+
+		row.start_ns = i * 50 * MS;
+		row.end_ns = row.start_ns + 30 * MS;
+		row.stream = 0;
+		OK(kwhy_names_intern(&recording->names, "k", 1, &row.name, &error));
+		OK(kwhy_recording_add_activity(recording, &row, &error));
+	}
+	return recording;
+}
+
+static void add(struct kwhy_recording *recording, enum kwhy_meter meter, int64_t ms, int64_t value)
+{
+	const uint32_t device = meter == KWHY_METER_RAPL_PACKAGE ? KWHY_NONE : 0;
+
+	OK(kwhy_recording_add_reading(recording, meter, device, 0, ms * MS, value, &error));
+}
+
+/* Finishes the recording, whose notes must be those with this id; NULL: it must have none. */
+static void finish(struct kwhy_recording *recording, const char *id)
+{
+	OK(kwhy_recording_finish(recording, &error));
+	assert_int_equal(recording->note_count > 0, id != NULL);
+	for (size_t i = 0; i < recording->note_count; i++)
+		assert_string_equal(recording->notes[i].id, id);
+}
+
+/* 200 W, read every 100 ms; from 1.0 s to 1.8 s the counter shows the same value, then what was drawn. */
+static void a_counter_that_stood_still_and_caught_up_keeps_its_energy(void **state)
+{
+	struct kwhy_recording *recording = build(-1);
+
+	(void)state;
+	for (int64_t i = 0; i <= 30; i++)
+		add(recording, KWHY_METER_NVML_ENERGY, i * 100, 20000 * (i >= 10 && i < 18 ? 10 : i));
+	finish(recording, "counter-still");
+	assert_int_equal(recording->power[0].count, 31 - 7);
+	assert_int_equal(recording->power[0].time_ns[11], 1800 * MS);
+	assert_int_equal(recording->power[0].value[11], 360000);
+	kwhy_recording_free(recording);
+}
+
+static void a_counter_that_stays_still_has_no_readings_from_then_on(void **state)
+{
+	struct kwhy_recording *recording = build(-1);
+
+	(void)state;
+	for (int64_t i = 0; i <= 30; i++)
+		add(recording, KWHY_METER_NVML_ENERGY, i * 100, 20000 * (i < 20 ? i : 20) + (i > 20 ? i : 0));
+	finish(recording, "counter-still");
+	assert_int_equal(recording->power[0].count, 21);
+	kwhy_recording_free(recording);
+}
+
+/* Read five times as often as the counter is updated. */
+static void a_counter_that_is_read_more_often_than_it_is_updated_is_not_still(void **state)
+{
+	struct kwhy_recording *recording = build(-1);
+
+	(void)state;
+	for (int64_t i = 0; i <= 150; i++)
+		add(recording, KWHY_METER_NVML_ENERGY, i * 20, 20000 * (i / 5));
+	finish(recording, NULL);
+	assert_int_equal(recording->power[0].count, 151);
+	kwhy_recording_free(recording);
+}
+
+static void a_meter_that_never_moves_or_shows_watts_for_milliwatts_is_left_out(void **state)
+{
+	(void)state;
+	for (int64_t step = 0; step < 2; step++) {
+		struct kwhy_recording *recording = build(-1);
+
+		for (int64_t i = 0; i <= 30; i++) {
+			add(recording, KWHY_METER_RAPL_PACKAGE, i * 100, 1000 + step * i);
+			add(recording, step ? KWHY_METER_NVML_SAMPLE : KWHY_METER_NVML_ENERGY, i * 100, 300);
+		}
+		finish(recording, "dead-meter");
+		assert_int_equal(recording->note_count, 2);
+		assert_int_equal(recording->power_count, 0);
+		kwhy_recording_free(recording);
+	}
+}
+
+/* The ledger compares both and says which one it follows. */
+static void a_still_counter_stays_if_there_is_another_meter(void **state)
+{
+	struct kwhy_recording *recording = build(-1);
+
+	(void)state;
+	for (int64_t i = 0; i <= 30; i++) {
+		add(recording, KWHY_METER_NVML_ENERGY, i * 100, 5000);
+		add(recording, KWHY_METER_NVML_AVERAGE, i * 100, 200123 + i);
+	}
+	finish(recording, NULL);
+	assert_int_equal(recording->power_count, 2);
+	kwhy_recording_free(recording);
+}
+
+static void powers_that_no_gpu_draws_are_left_out(void **state)
+{
+	(void)state;
+	for (int64_t limited = 0; limited < 2; limited++) {
+		struct kwhy_recording *recording = build(limited ? 300000 : -1);
+
+		for (int64_t i = 0; i <= 30; i++)
+			add(recording, KWHY_METER_NVML_SAMPLE, i * 20,
+				i == 7		  ? 0
+					: i == 20 ? 700000
+						  : 200000 + i);
+		finish(recording, "readings-impossible");
+		assert_int_equal(recording->power[0].count, limited ? 29 : 30);
+		kwhy_recording_free(recording);
+	}
+}
+
+/* The mean of a second cannot fall by 500 W in one tenth of a second. */
+static void a_dip_of_means_is_left_out_and_a_lasting_step_is_noted(void **state)
+{
+	(void)state;
+	for (int64_t lasts = 0; lasts < 2; lasts++) {
+		struct kwhy_recording *recording = build(700000);
+
+		for (int64_t i = 0; i <= 30; i++)
+			add(recording, KWHY_METER_NVML_AVERAGE, i * 100,
+				(i == 12 || i == 13 || (lasts && i > 13) ? 100000 : 600000) + i);
+		finish(recording, "readings-impossible");
+		assert_int_equal(recording->power[0].count, lasts ? 31 : 29);
+		kwhy_recording_free(recording);
+	}
+}
+
+static void a_value_that_repeats_while_work_begins_is_noted_and_kept(void **state)
+{
+	struct kwhy_recording *recording = build(-1);
+
+	(void)state;
+	for (int64_t i = 0; i <= 100; i++)
+		add(recording, KWHY_METER_NVML_SAMPLE, i * 20, 200000 + (i < 40 || i > 60 ? i % 7 : 333));
+	finish(recording, "readings-repeat");
+	assert_int_equal(recording->power[0].count, 101);
+	assert_non_null(strstr(recording->notes[0].text, "exactly 200.333 W for 400 ms"));
+	kwhy_recording_free(recording);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_counter_that_stood_still_and_caught_up_keeps_its_energy),
+		cmocka_unit_test(a_counter_that_stays_still_has_no_readings_from_then_on),
+		cmocka_unit_test(a_counter_that_is_read_more_often_than_it_is_updated_is_not_still),
+		cmocka_unit_test(a_meter_that_never_moves_or_shows_watts_for_milliwatts_is_left_out),
+		cmocka_unit_test(a_still_counter_stays_if_there_is_another_meter),
+		cmocka_unit_test(powers_that_no_gpu_draws_are_left_out),
+		cmocka_unit_test(a_dip_of_means_is_left_out_and_a_lasting_step_is_noted),
+		cmocka_unit_test(a_value_that_repeats_while_work_begins_is_noted_and_kept),
+	};
+
+	return kwhy_test_main(tests, NULL, NULL);
+}
