@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 BUILD := build/release
 REPORT := $(BUILD)/src/cli/kwhy report examples/recordings/decode.kwhy
 
-.PHONY: demo check check-lab check-all fuzz install release clean setup-build setup-check setup-release configure configure-lab
+.PHONY: demo check check-lab check-all fuzz soak install release clean setup-build setup-check setup-release configure configure-lab
 
 demo: setup-build configure
 	cmake --build $(BUILD) --parallel $(JOBS) --target kwhy kwhy-inject
@@ -33,6 +33,10 @@ MINUTES ?= 30
 fuzz:
 	@scripts/setup build dev
 	scripts/fuzz $(MINUTES)
+
+# record, serve, watch and llm on fakes, whose memory, descriptors and threads must stay flat: make soak MINUTES=60
+soak: setup-build configure
+	MINUTES=$(MINUTES) cmake --build $(BUILD) --parallel $(JOBS) --target soak
 
 install: configure
 	cmake --build $(BUILD) --parallel $(JOBS) --target installed

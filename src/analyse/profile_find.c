@@ -5,6 +5,8 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096, PARENT_LIMIT = 6, FOLDERS_MAX = 4 };
+enum { PARENT_LIMIT = 6, FOLDERS_MAX = 4 };
 
 static int is_profile(const struct dirent *entry)
 {
@@ -49,6 +51,11 @@ static enum kwhy_status try_folder(
 	int count = scandir(folder, &entries, is_profile, alphasort);
 	enum kwhy_status status = KWHY_OK;
 
+	if (count < 0 && errno != ENOENT && errno != ENOTDIR && errno != EACCES)
+		return kwhy_fail(error, KWHY_E_IO,
+			"the machine profiles in '%.300s' cannot be listed: %s; name one with "
+			"--machine-profile",
+			folder, strerror(errno));
 	for (int i = 0; i < count; i++) {
 		if (!status && !*out)
 			status = try_file(folder, entries[i]->d_name, device_name, out, error);
@@ -72,7 +79,7 @@ static bool to_parent(char *path)
 
 static bool is_source_tree(const char *folder)
 {
-	char mark[PATH_BYTES + 32];
+	char mark[PATH_MAX + 32];
 	struct stat info;
 
 	snprintf(mark, sizeof(mark), "%s/src/model/profile.h", folder);
@@ -83,23 +90,18 @@ static bool is_source_tree(const char *folder)
  * Finds the path of the program or shared library that contains this code. For the program itself the
  * dynamic linker's list of objects has no name; its path is then that of /proc/self/exe.
  */
-static bool find_self(char out[PATH_BYTES])
+static bool find_self(char out[PATH_MAX])
 {
 	struct link_map *map = NULL;
 	Dl_info info;
 	bool is_found = dladdr1((const void *)&kwhy_profile_find, &info, (void **)&map, RTLD_DL_LINKMAP) &&
 		map;
-	char *whole = realpath(is_found && *map->l_name ? map->l_name : "/proc/self/exe", NULL);
 
-	is_found = whole && strlen(whole) < PATH_BYTES;
-	if (is_found)
-		memcpy(out, whole, strlen(whole) + 1);
-	free(whole);
-	return is_found;
+	return realpath(is_found && *map->l_name ? map->l_name : "/proc/self/exe", out);
 }
 
 struct folders {
-	char paths[FOLDERS_MAX][PATH_BYTES + 32];
+	char paths[FOLDERS_MAX][PATH_MAX + 32];
 	size_t count;
 };
 
@@ -114,7 +116,7 @@ static void add_folder(struct folders *folders, const char *parent, const char *
  */
 static void add_near_self(struct folders *out)
 {
-	char parent[PATH_BYTES];
+	char parent[PATH_MAX];
 
 	if (!find_self(parent) || !to_parent(parent))
 		return;

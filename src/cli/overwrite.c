@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "import/import.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -51,13 +52,13 @@ static bool is_regular(const char *path)
 /* Whether a path, with links resolved, lies in a folder or in one of its subfolders. */
 static bool lies_in(const char *path, const char *folder)
 {
-	char *inner = realpath(path, NULL), *outer = realpath(folder, NULL);
-	const size_t length = outer ? strlen(outer) : 0;
-	const bool lies = inner && outer && strncmp(inner, outer, length) == 0 && inner[length] == '/';
+	char inner[PATH_MAX], outer[PATH_MAX];
+	size_t length;
 
-	free(inner);
-	free(outer);
-	return lies;
+	if (!realpath(path, inner) || !realpath(folder, outer))
+		return false;
+	length = strlen(outer);
+	return strncmp(inner, outer, length) == 0 && inner[length] == '/';
 }
 
 /* Whether the output is the input or, if the input is a folder of traces, one of the traces. */

@@ -34,21 +34,26 @@ static enum kind chosen = KINDS;
 static enum how how;
 static long wanted;
 static pid_t process;
-static char mark[256];
-static atomic_long calls;
+static char mark[256], live_path[256];
+static atomic_long calls, live;
 
 /* glibc's own names, which need no dlsym(): that allocates. */
 extern void *__libc_malloc(size_t bytes);
 extern void *__libc_calloc(size_t count, size_t bytes);
 extern void *__libc_realloc(void *memory, size_t bytes);
 extern void *__libc_memalign(size_t alignment, size_t bytes);
+extern void __libc_free(void *memory);
 
 __attribute__((constructor)) static void begin(void)
 {
-	const char *fault = getenv("KWHY_FAULT"), *path = getenv("KWHY_FAULT_MARK");
+	const char *fault = getenv("KWHY_FAULT"), *path = getenv("KWHY_FAULT_MARK"),
+		   *rest = getenv("KWHY_FAULT_LIVE");
 	char name[16], way[16];
 	long n;
 
+	if (rest && !strcmp(program_invocation_short_name, "kwhy"))
+		snprintf(live_path, sizeof(live_path), "%s", rest);
+	process = getpid();
 	if (!fault || !path || strcmp(program_invocation_short_name, "kwhy") != 0 ||
 		sscanf(fault, "%15[a-z]:%ld:%15[a-z]", name, &n, way) != 3)
 		return;
@@ -57,7 +62,6 @@ __attribute__((constructor)) static void begin(void)
 		if (!strcmp(way, how_names[i]))
 			how = (enum how)i;
 	wanted = n;
-	process = getpid();
 	for (int i = 0; i < KINDS; i++)
 		if (!strcmp(name, kind_names[i]))
 			chosen = (enum kind)i;
@@ -106,29 +110,63 @@ static void *next(const char *name)
 	if (!real)                          \
 	*(void **)&real = next(#name)
 
+__attribute__((destructor)) static void end(void)
+{
+	const long blocks = atomic_load(&live);
+	char text[32];
+	long file;
+	int length = snprintf(text, sizeof(text), "%ld\n", blocks);
+
+	if (!*live_path || syscall(SYS_getpid) != process)
+		return;
+	file = syscall(SYS_openat, AT_FDCWD, live_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (file >= 0 && syscall(SYS_write, file, text, length) == length)
+		syscall(SYS_close, file);
+}
+
+/* Counts a block that a call returned. */
+static void *counted(void *memory)
+{
+	if (memory)
+		atomic_fetch_add(&live, 1);
+	return memory;
+}
+
+EXPORTED void free(void *memory)
+{
+	if (memory)
+		atomic_fetch_sub(&live, 1);
+	__libc_free(memory);
+}
+
 EXPORTED void *malloc(size_t bytes)
 {
-	return fails(ALLOC) ? NULL : __libc_malloc(bytes);
+	return fails(ALLOC) ? NULL : counted(__libc_malloc(bytes));
 }
 
 EXPORTED void *calloc(size_t count, size_t bytes)
 {
-	return fails(ALLOC) ? NULL : __libc_calloc(count, bytes);
+	return fails(ALLOC) ? NULL : counted(__libc_calloc(count, bytes));
 }
 
 EXPORTED void *realloc(void *memory, size_t bytes)
 {
-	return fails(ALLOC) ? NULL : __libc_realloc(memory, bytes);
+	void *moved = fails(ALLOC) ? NULL : __libc_realloc(memory, bytes);
+
+	if (memory && !bytes && !moved)
+		atomic_fetch_sub(
+			&live, 1); /* that has freed the block, or the call failed, which is no leak */
+	return memory ? moved : counted(moved);
 }
 
 EXPORTED void *aligned_alloc(size_t alignment, size_t bytes)
 {
-	return fails(ALLOC) ? NULL : __libc_memalign(alignment, bytes);
+	return fails(ALLOC) ? NULL : counted(__libc_memalign(alignment, bytes));
 }
 
 EXPORTED int posix_memalign(void **out, size_t alignment, size_t bytes)
 {
-	void *memory = fails(ALLOC) ? NULL : __libc_memalign(alignment, bytes);
+	void *memory = fails(ALLOC) ? NULL : counted(__libc_memalign(alignment, bytes));
 
 	if (!memory)
 		return ENOMEM;

@@ -11,21 +11,23 @@ import json
 import os
 import random
 import re
-import select
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 EVERY = sys.argv[1] == "_all"
 KWHY, FAULTS, NVML, SOURCE = sys.argv[-4:]
 RECORDING = SOURCE + "/examples/recordings/transfer.kwhy"
 HANG_S = 300  # a run takes a fraction of a second; one that does not end at all is to be reported
-SILENCE_S = 10  # a server that begins says so within a fraction of a second
+SILENCE_S = 5  # a server that begins says so within a fraction of a second, and one that ends closes its messages
 RUNS_OF_A_WAY = 3
 WAYS_OF_A_COMMAND = 6
+BLOCKS = 8  # of memory that the C library may keep after a failure: buffers, texts of errors
+DISKS_KB = [4, 16, 64]  # sizes of file systems that are too small for some results
 WAYS = [("alloc", "once"), ("alloc", "all"), ("read", "once"), ("read", "intr"), ("read", "short"),
         ("write", "once"), ("write", "all"), ("write", "intr"), ("write", "short"), ("open", "once"),
         ("open", "all"), ("rename", "once"), ("sync", "once"), ("thread", "once"), ("thread", "all"),
@@ -45,35 +47,66 @@ class Command:
         self.ways, self.finish = WAYS + list(ways), finish
 
 
-def environment(place, fault=None):
+def environment(place, fault=None, live=None):
     result = {name: value for name, value in os.environ.items() if not name.startswith("KWHY_")}
     result.update(LC_ALL="C", LD_LIBRARY_PATH=NVML, KWHY_INJECT="/nowhere/library.so", TMPDIR=place + "/tmp",
                   KWHY_FAKE_NVML=SOURCE + "/tests/fakes/nvml/scenarios/h200_constant_300w.txt")
+    if live:
+        result.update(LD_PRELOAD=FAULTS, KWHY_FAULT_LIVE=live)
     if fault:
-        result.update(LD_PRELOAD=FAULTS, KWHY_FAULT=fault, KWHY_FAULT_MARK=place + "/tmp/mark")
+        result.update(KWHY_FAULT=fault, KWHY_FAULT_MARK=place + "/tmp/mark")
     return result
 
 
-def run(command, place, fault=None):
-    """Status, output, messages, and whether a call failed."""
+def may_mount(place):
+    """Whether a small file system may be mounted here, which takes root."""
+    os.makedirs(place + "/disk")
+    mounted = mount(place + "/disk", DISKS_KB[0])
+    if mounted:
+        subprocess.run(["umount", place + "/disk"], check=True)
+    os.rmdir(place + "/disk")
+    return mounted
+
+
+def mount(folder, size_kb):
+    words = ["mount", "-t", "tmpfs", "-o", f"size={size_kb}k", "tmpfs", folder]
+    return shutil.which("mount") and subprocess.run(words, capture_output=True).returncode == 0
+
+
+def clear(place):
+    """An empty place, with no disk in it."""
+    if os.path.ismount(place + "/out"):
+        subprocess.run(["umount", place + "/out"], check=True)
     shutil.rmtree(place, ignore_errors=True)
     os.makedirs(place + "/tmp")
     os.makedirs(place + "/out")
+
+
+def run(command, place, fault=None, disk_kb=None):
+    """Status, output, messages, whether a call failed, and the blocks of memory that are left at the end (None: the
+    program did not end by itself). Results go to a file system of disk_kb."""
+    clear(place)
+    if disk_kb and not mount(place + "/out", disk_kb):
+        sys.exit(f"no disk of {disk_kb} kB can be mounted any more")
     words = [word.replace("@", place + "/out/") for word in command.words]
     child = subprocess.Popen([KWHY] + words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
-                             env=environment(place, fault), cwd=place + "/out")
-    try:
-        begun = command.finish(child) if command.finish else b""
-        out, err = child.communicate(timeout=HANG_S)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        child.communicate()
-        return "hangs", b"", b"", True
+                             env=environment(place, fault, place + "/live"), cwd=place + "/out")
+    hang = threading.Timer(HANG_S, child.kill)
+    hang.start()
+    begun = command.finish(child) if command.finish else b""
+    out, err = child.communicate()
+    if not hang.is_alive():
+        return "hangs", out, begun + err, True, None
+    hang.cancel()
     mark = place + "/tmp/mark"
     failed = os.path.exists(mark)
     if failed:
         os.unlink(mark)
-    return child.returncode, out, begun + err, failed
+    live = None
+    if os.path.exists(place + "/live"):
+        with open(place + "/live", encoding="ascii") as file:
+            live = int(file.read())
+    return child.returncode, out, begun + err, failed, live
 
 
 def content(place, command):
@@ -88,7 +121,7 @@ def content(place, command):
 
 def judge(command, place, got, reference):
     """What is wrong with a run; None: nothing."""
-    status, out, err, _ = got
+    status, out, err, _, live = got
     made = content(place, command)
     names = set(os.listdir(place + "/out")) | set(os.listdir(place + "/tmp"))
     if status == "hangs":
@@ -103,7 +136,9 @@ def judge(command, place, got, reference):
         return f"it leaves {sorted(names - {command.result})}"
     if status == 1 and not re.fullmatch(rb"(kwhy: [^\n]+\n)+", err):
         return "it fails without a sentence"
-    if status == 0 and command.same and (without_times(out), made) != reference:
+    if None not in (live, reference[2]) and live > reference[2] + BLOCKS:
+        return f"it leaks {live - reference[2]} blocks of memory"
+    if status == 0 and command.same and (without_times(out), made) != reference[:2]:
         return "it succeeds with another result"
     if status == 0 and not command.same and reference[1] is not None and made is None:
         return "it succeeds without a result"
@@ -118,20 +153,18 @@ def judge(command, place, got, reference):
 
 def stop(child):
     """Lets a server begin, asks it once, and ends it. Returns its messages. A server whose message could not be
-    written is ended without a request."""
-    address = None
+    written says nothing, and is ended after SILENCE_S without a request."""
     messages = b""
-    while address is None and child.poll() is None:
-        if not select.select([child.stderr], [], [], SILENCE_S)[0]:
-            break
-        line = child.stderr.readline()
+    silence = threading.Timer(SILENCE_S, child.send_signal, [signal.SIGTERM])
+    silence.start()
+    for line in child.stderr:
         messages += line
         found = re.search(rb"http://([^/]+)/metrics", line)
-        address = found and found.group(1).decode()
-        if not line:
+        if found:
+            subprocess.run(["curl", "-s", "-m", "20", "--noproxy", "*", f"http://{found.group(1).decode()}/metrics"],
+                           capture_output=True)
             break
-    if address:
-        subprocess.run(["curl", "-s", "-m", "20", "--noproxy", "*", f"http://{address}/metrics"], capture_output=True)
+    silence.cancel()
     child.send_signal(signal.SIGTERM)
     return messages
 
@@ -169,10 +202,10 @@ def numbers(chance, last):
 
 
 def check(command, chance, place, faults, problems):
-    status, out, err, _ = run(command, place)
+    status, out, err, _, live = run(command, place)
     if status != 0:
         sys.exit(f"{command.name} fails without a fault: {err.decode()}")
-    reference = (without_times(out), content(place, command))
+    reference = (without_times(out), content(place, command), live)
     ways = command.ways if EVERY else chance.sample(command.ways, WAYS_OF_A_COMMAND)
     for kind, how in ways:
         state = {"last": False}
@@ -186,6 +219,20 @@ def check(command, chance, place, faults, problems):
             if wrong:
                 problems.append(wrong)
                 print(f"{command.name}, {kind}:{n}:{how}: {wrong}; status {got[0]}, {got[2][-300:]!r}", flush=True)
+
+
+def check_disks(command, place, faults, problems):
+    """The command with results on disks that are too small."""
+    _, out, _, _, live = run(command, place)
+    reference = (without_times(out), content(place, command), live)
+    for size_kb in DISKS_KB:
+        got = run(command, place, disk_kb=size_kb)
+        faults["disk"] = faults.get("disk", 0) + (got[0] == 1)
+        wrong = judge(command, place, got, reference)
+        if wrong:
+            problems.append(wrong)
+            print(f"{command.name}, disk of {size_kb} kB: {wrong}; status {got[0]}, {got[2][-300:]!r}", flush=True)
+    clear(place)
 
 
 def write_csv(place):
@@ -208,9 +255,14 @@ def main():
     faults, problems = {}, []
     with tempfile.TemporaryDirectory() as place:
         write_csv(place)
+        disks = may_mount(place)
+        print("disks of", *DISKS_KB, "kB" if disks else "kB cannot be mounted here", flush=True)
         for command in COMMANDS:
-            if not only or only == command.name:
-                check(command, random.Random(f"{seed} {command.name}"), place + "/run", faults, problems)
+            if only and only != command.name:
+                continue
+            check(command, random.Random(f"{seed} {command.name}"), place + "/run", faults, problems)
+            if disks and command.result:
+                check_disks(command, place + "/run", faults, problems)
     print("calls that failed:", json.dumps(faults))
     sys.exit(1 if problems else 0)
 

@@ -8,6 +8,7 @@
 #include "import/import.h"
 #include "record/folder.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,15 +21,11 @@
 static enum kwhy_status refuse_same(
 	const struct kwhy_strings *earlier, const char *path, struct kwhy_error *error)
 {
-	char *whole = realpath(path, NULL), *other;
+	char whole[PATH_MAX], other[PATH_MAX];
 	bool is_same = false;
 
-	for (size_t i = 0; whole && !is_same && i < earlier->count; i++) {
-		other = realpath(earlier->items[i], NULL);
-		is_same = other && !strcmp(other, whole);
-		free(other);
-	}
-	free(whole);
+	for (size_t i = 0; realpath(path, whole) && !is_same && i < earlier->count; i++)
+		is_same = realpath(earlier->items[i], other) && !strcmp(other, whole);
 	return is_same ? kwhy_fail(error, KWHY_E_USAGE,
 				 "--append names '%.300s', where the new recording is to be; name another "
 				 "place for that with -o",

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""kwhy record, serve, watch and llm on fakes for some minutes.
+
+Memory, descriptors and threads stay flat; no counter that is served ever falls; the served energy is that of the fake
+meter; and whenever the recording is read, also while it is written, its accounts add up to the nanojoule.
+Usage: soak.py KWHY INJECT FAKE_NVML_DIR FAKE_CUDA_DIR FAKE_CUPTI FAKE_PROGRAM SOURCE_DIR. MINUTES says for how long;
+it is one minute if that is not set.
+"""
+import decimal
+import json
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+
+MINUTES = float(os.environ.get("MINUTES", 1))
+KWHY, INJECT, NVML, CUDA, CUPTI, PROGRAM, SOURCE = sys.argv[1:]
+SCENARIOS = SOURCE + "/tests/fakes/nvml/scenarios/"
+WATTS = 300  # of h200_constant_300w.txt
+WATTS_RATIO = 0.02
+SCRAPE_S = 1
+REPORT_EVERY = 15  # scrapes
+WARM_UP = 0.25  # share of the time after which nothing may grow
+MEMORY_KB = 512  # a heap's size may waver by that much between two times at which nothing grows
+# kwhy llm keeps the times of each request, some 100 bytes each, until its report.
+KEPT_KB = {"llm": 2048}
+
+
+def environment(**more):
+    result = {name: value for name, value in os.environ.items() if not name.startswith("KWHY_")}
+    result.update(LC_ALL="C.UTF-8", TERM="xterm", LD_LIBRARY_PATH=NVML, KWHY_INJECT=INJECT, **more)
+    return result
+
+
+class Watched:
+    """A process, and what it used at each scrape."""
+
+    def __init__(self, name, child):
+        self.name, self.child, self.used = name, child, []
+
+    def look(self):
+        if self.child.poll() is not None:
+            sys.exit(f"{self.name} ended: {self.child.returncode}")
+        with open(f"/proc/{self.child.pid}/status", encoding="ascii") as file:
+            facts = dict(re.findall(r"^(\w+):\s+(\d+)", file.read(), re.M))
+        self.used.append((int(facts["RssAnon"]), len(os.listdir(f"/proc/{self.child.pid}/fd")), int(facts["Threads"])))
+
+    def problems(self):
+        warm = self.used[int(len(self.used) * WARM_UP):]
+        third = max(1, len(warm) // 3)
+        early, late = ([max(row[i] for row in rows) for i in range(3)] for rows in (warm[:third], warm[-third:]))
+        print(f"{self.name:7} memory {early[0]} -> {late[0]} kB, descriptors {early[1]} -> {late[1]}, "
+              f"threads {early[2]} -> {late[2]}")
+        if late[0] > early[0] + MEMORY_KB + KEPT_KB.get(self.name, 0):
+            yield f"{self.name}: memory grows from {early[0]} to {late[0]} kB"
+        if late[1] > early[1]:
+            yield f"{self.name}: descriptors grow from {early[1]} to {late[1]}"
+        if late[2] > early[2]:
+            yield f"{self.name}: threads grow from {early[2]} to {late[2]}"
+
+
+def start_serve(place):
+    child = subprocess.Popen([KWHY, "serve", "--listen", "127.0.0.1:0"], stderr=subprocess.PIPE,
+                             env=environment(KWHY_FAKE_NVML=SCENARIOS + "h200_constant_300w.txt"), cwd=place)
+    for line in child.stderr:
+        found = re.search(rb"http://[^/]+/metrics", line)
+        if found:
+            threading.Thread(target=child.stderr.read, daemon=True).start()
+            return Watched("serve", child), found.group(0).decode()
+    sys.exit("kwhy serve does not begin")
+
+
+def drain(file):
+    """Reads what a terminal shows, so that its program never waits."""
+    try:
+        while os.read(file, 65536):
+            pass
+    except OSError:
+        pass  # the program has ended
+
+
+def start_watch(place):
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen([KWHY, "watch"], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+                             env=environment(KWHY_FAKE_NVML=SCENARIOS + "two_gpus.txt"), cwd=place)
+    os.close(theirs)
+    threading.Thread(target=drain, args=(ours,), daemon=True).start()
+    return Watched("watch", child)
+
+
+def start_record(place):
+    """A program that runs some kernels, again and again until the file `go` is gone."""
+    command = (f"export KWHY_CUPTI={CUPTI} LD_LIBRARY_PATH={CUDA}; "
+               f"while [ -e go ]; do {PROGRAM} cuda range:step launch:50 copy; sleep 0.5; done")
+    open(place + "/go", "w", encoding="ascii").close()
+    child = subprocess.Popen([KWHY, "record", "-q", "-o", "run.kwhy", "--", "sh", "-c", command],
+                             env=environment(KWHY_FAKE_NVML=SCENARIOS + "h200_of_fake_cuda.txt"), cwd=place)
+    return Watched("record", child)
+
+
+def start_llm(place):
+    server = subprocess.Popen([sys.executable, SOURCE + "/tests/fakes/llm/server.py", "well", place + "/port"])
+    while not os.path.exists(place + "/port") or not os.path.getsize(place + "/port"):
+        if server.poll() is not None:
+            sys.exit("the fake server of language models ended")
+        time.sleep(0.05)
+    with open(place + "/port", encoding="ascii") as file:
+        url = f"http://127.0.0.1:{file.read().strip()}/v1/"
+    hours = int(MINUTES / 60) + 1  # a load takes at most an hour
+    child = subprocess.Popen([KWHY, "llm", "--url", url, "-r", ",".join(["5"] * hours), "--seconds", "3600",
+                              "--idle", "1", "--ramp", "0", "-q", "-o", "llm.json"],
+                             env=environment(KWHY_FAKE_NVML=SCENARIOS + "h200_constant_300w.txt"), cwd=place)
+    return Watched("llm", child), server
+
+
+class Scrapes:
+    """What is served: no counter may fall."""
+
+    def __init__(self, address):
+        self.address, self.last, self.first = address, {}, None
+        self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        self.count, self.problems = 0, []
+
+    def scrape(self):
+        text = self.opener.open(self.address, timeout=60).read().decode()
+        counters = {name: decimal.Decimal(value) for name, value in re.findall(r"^(\w+_total\{?.*) (\S+)$", text, re.M)}
+        for name, value in counters.items():
+            if value < self.last.get(name, 0):
+                self.problems.append(f"{name} falls from {self.last[name]} to {value}")
+        for name in self.last.keys() - counters.keys():
+            self.problems.append(f"{name} is gone")
+        idle = sum(value for name, value in counters.items() if name.startswith("kwhy_device_idle_energy_joules"))
+        energy = sum(value for name, value in counters.items() if name.startswith("kwhy_device_energy_joules"))
+        if idle > energy:
+            self.problems.append(f"idle energy {idle} J is more than all energy, {energy} J")
+        self.last = counters
+        self.count += 1
+        now = (time.monotonic(), energy)
+        self.first = self.first or (now if energy else None)
+        return now
+
+    def check_power(self, last):
+        seconds, joules = last[0] - self.first[0], float(last[1] - self.first[1])
+        print(f"serve: {self.count} scrapes, {joules:.0f} J in {seconds:.0f} s")
+        if abs(joules / seconds / WATTS - 1) > WATTS_RATIO + 2 / seconds:  # a value is up to half a second late
+            self.problems.append(f"{joules} J in {seconds} s are not {WATTS} W")
+
+
+def check_books(place):
+    """Problems of a report of the recording as it is now."""
+    shutil.copytree(place + "/run.kwhy", place + "/copy.kwhy")
+    ended = subprocess.run([KWHY, "report", "copy.kwhy", "-q", "-o", "report.json"], env=environment(), cwd=place,
+                           capture_output=True, check=False)
+    shutil.rmtree(place + "/copy.kwhy")
+    if ended.returncode:
+        return [f"report: {ended.stderr.decode()}"]
+    with open(place + "/report.json", encoding="utf-8") as file:
+        devices = json.load(file)["devices"]
+    problems = []
+    for device in devices:
+        energy = device["energy"] or {}
+        gross = sum(row["gross_nj"] or 0 for row in device["accounts"])
+        if energy.get("measured_nj") is not None and gross != energy["measured_nj"]:
+            problems.append(f"accounts add up to {gross} nJ of {energy['measured_nj']}")
+    return problems
+
+
+def end(watched, place):
+    """Ends all as their users would. Returns those that do not end well."""
+    os.unlink(place + "/go")
+    for process in watched:
+        if process.name != "record":
+            process.child.send_signal(signal.SIGINT)
+    problems = []
+    for process in watched:
+        status = process.child.wait()
+        if status not in ((1,) if process.name == "llm" else (0, -signal.SIGINT)):  # its load was interrupted
+            problems.append(f"{process.name} ends with {status}")
+    ended = subprocess.run([KWHY, "verify", "run.kwhy"], env=environment(), cwd=place, capture_output=True, check=False)
+    return problems + ([f"verify: {ended.stderr.decode()}"] if ended.returncode else [])
+
+
+def main():
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # not ignored, as in a shell's background
+    with tempfile.TemporaryDirectory() as place:
+        serve, address = start_serve(place)
+        llm, server = start_llm(place)
+        watched = [serve, llm, start_watch(place), start_record(place)]
+        scrapes, problems, reports = Scrapes(address), [], 0
+        until = time.monotonic() + MINUTES * 60
+        try:
+            while time.monotonic() < until:
+                time.sleep(SCRAPE_S)
+                last = scrapes.scrape()
+                for process in watched:
+                    process.look()
+                if scrapes.count % REPORT_EVERY == 0:
+                    problems += check_books(place)
+                    reports += 1
+            scrapes.check_power(last)
+            problems += end(watched, place)
+            problems += check_books(place)
+        finally:
+            for process in watched:
+                if process.child.poll() is None:
+                    process.child.kill()
+            server.kill()
+        print(f"record: {reports + 1} reports")
+        for process in watched:
+            problems += process.problems()
+        problems += scrapes.problems
+        for problem in problems[:20]:
+            print("wrong:", problem)
+        sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    main()
