@@ -7,9 +7,18 @@ export function color(name: string): string {
 	return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim() || "#888";
 }
 
-/** Colour of an account's category; unknown ones look like idle. */
+/** Name of the colour of an account's category; unknown ones look like idle. */
+function categoryTone(category: string): string {
+	return ["compute", "collective", "copy", "memset", "sync", "launch", "alloc", "host", "outside", "range"].includes(category) ? category : category === "unrecorded" || category === "probing" ? "outside" : "idle";
+}
+
 export function categoryColor(category: string): string {
-	return color(["compute", "collective", "copy", "memset", "sync", "launch", "alloc", "host", "outside", "range"].includes(category) ? category : category === "unrecorded" || category === "probing" ? "outside" : "idle");
+	return color(categoryTone(category));
+}
+
+/** The same as a variable of the style sheet, which follows the theme. */
+export function categoryVariable(category: string): string {
+	return `var(--${categoryTone(category)})`;
 }
 
 export function onTheme(listener: () => void): void {

@@ -4,7 +4,7 @@
 import type { Brief, BriefAdvice, BriefRow } from "../brief_types";
 import { el } from "../dom";
 import { exact, known, percent, shorten, si, visible } from "../format";
-import { categoryColor } from "../theme";
+import { categoryVariable } from "../theme";
 
 /** As many as the terminal shows. */
 const ADVICE = 3;
@@ -13,7 +13,7 @@ const NAME = 60;
 
 function bar(row: BriefRow): HTMLElement {
 	const width = known(row.share) ? Math.min(100, Math.max(0.5, row.share * 100)) : 0;
-	return el("span", { class: "bar" }, el("i", { style: `width:${width}%;background:${categoryColor(row.category)}` }));
+	return el("span", { class: "bar" }, el("i", { style: `width:${width}%;background:${categoryVariable(row.category)}` }));
 }
 
 function whereRow(row: BriefRow, energy: boolean): HTMLElement {

@@ -18,7 +18,7 @@ const TALLEST_ROW = 16;
 /** Room of a map on a wide screen and on a phone: for all, for the names of rows, for those of columns. */
 interface Room { width: number; label: number; head: number; isNarrow: boolean }
 const WIDE: Room = { width: 900, label: 96, head: 62, isNarrow: false };
-const NARROW: Room = { width: 370, label: 74, head: 96, isNarrow: true };
+const NARROW: Room = { width: 370, label: 80, head: 96, isNarrow: true };
 
 interface Column { key: string; title: string; tone: string; low: number; high: number }
 

@@ -5,7 +5,7 @@ import { ACCOUNT_COLUMNS } from "../columns";
 import { button, csv, el, save } from "../dom";
 import { bytes, energy, exact, known, largest, percent, power, shorten, time, visible, type Maybe } from "../format";
 import { deviceEnergy, deviceLabel, type Account, type Device, type Report } from "../report_types";
-import { categoryColor } from "../theme";
+import { categoryVariable } from "../theme";
 
 const PAGE = 200;
 
@@ -25,7 +25,7 @@ function column(key: keyof typeof ACCOUNT_COLUMNS, more: Partial<Column> = {}): 
 
 const COLUMNS: Column[] = [
 	{ key: "device", title: "device", text: true, value: (r) => deviceLabel(r.device), cell: (r) => deviceLabel(r.device) },
-	column("category", { text: true, cell: (r) => el("span", {}, el("span", { class: "swatch", style: `background:${categoryColor(r.account.category)}` }), r.account.category) }),
+	column("category", { text: true, cell: (r) => el("span", {}, el("span", { class: "swatch", style: `background:${categoryVariable(r.account.category)}` }), r.account.category) }),
 	column("name", { title: "operation", text: true, cell: (r) => el("bdi", { title: visible(r.account.name) }, shorten(r.account.name, 64)) }),
 	column("count", { minor: true }),
 	column("time_ns"),
@@ -45,7 +45,7 @@ function interval(row: Row): Node | string {
 	if (!known(a.low_nj) || !known(a.high_nj) || !known(a.gross_nj) || reach <= 0) return "n/a";
 	const x = (nj: number): string => `${Math.max(0, Math.min(100, (nj / reach) * 100))}%`;
 	return el("span", { class: "interval", title: `${energy(a.low_nj)} to ${energy(a.high_nj)} (${exact(a.low_nj)} to ${exact(a.high_nj, "nJ")})` },
-		el("i", { style: `left:0;width:${x(a.gross_nj)};background:${categoryColor(a.category)}` }),
+		el("i", { style: `left:0;width:${x(a.gross_nj)};background:${categoryVariable(a.category)}` }),
 		el("s", { style: `left:${x(a.low_nj)};width:max(2px,calc(${x(a.high_nj)} - ${x(a.low_nj)}))` }));
 }
 

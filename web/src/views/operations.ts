@@ -4,7 +4,7 @@
 import { el } from "../dom";
 import { energy, exact, known, percent, power, shorten, si, time, type Maybe } from "../format";
 import { deviceEnergy, deviceLabel, IDLE_CATEGORIES, isOpened, sum, type Account, type Device, type Operation, type RankedCost, type Report, type Split } from "../report_types";
-import { categoryColor } from "../theme";
+import { categoryVariable } from "../theme";
 import { table } from "./parts";
 
 function section(id: string, title: string, note: string, ...nodes: (Node | null)[]): HTMLElement {
@@ -74,7 +74,7 @@ export function categoriesView(report: Report): HTMLElement | null {
 	const rows = report.categories ?? [];
 	if (!rows.length) return null;
 	const priced = rows.some((r) => known(r.gross_nj) && r.gross_nj > 0);
-	const name = (category: string): Node => el("span", {}, el("span", { class: "swatch", style: `background:${categoryColor(category)}` }), category);
+	const name = (category: string): Node => el("span", {}, el("span", { class: "swatch", style: `background:${categoryVariable(category)}` }), category);
 	const potential = (word: string): Node => el("span", {}, POTENTIAL[word] ? el("span", { class: "swatch", style: `background:var(--${POTENTIAL[word]!})` }) : null, word);
 	const head = ["category", "share", "time", "count", ...(priced ? ["gross", "idle level", "net"] : []), "potential found"];
 	return section("categories", priced ? "Energy by category" : "Time by category", "Sums over all devices. Potential: what the best finding would save of the whole; high from 10 %, medium from 3 %, low from 0.1 %.",
@@ -93,7 +93,7 @@ function otherRow(device: Device, name: string, categories: string[], more: (row
 function costRow(device: Device, cost: RankedCost): string[] {
 	const account = device.accounts[cost.account]!, share = ratio(cost.rate_bytes_per_s, cost.peak_bytes_per_s);
 	return [shorten(account.name, 64), `${si(known(cost.gross_nj_per_byte) ? cost.gross_nj_per_byte * 1e-9 : null, "J")}/B gross, ${si(known(cost.net_nj_per_byte) ? cost.net_nj_per_byte * 1e-9 : null, "J")}/B net`,
-		known(cost.ratio_to_best) ? `${cost.ratio_to_best.toPrecision(3)} x` : "n/a", `${si(cost.rate_bytes_per_s, "B/s")}${known(share) ? `, ${share < 0.0005 ? "<0.1 %" : percent(share)} of peak` : ""}`, energy(account.gross_nj), energy(account.net_nj), power(account.mean_power_mw), time(account.time_ns)];
+		known(cost.ratio_to_best) ? `${cost.ratio_to_best < 100 ? cost.ratio_to_best.toPrecision(3) : exact(Number(cost.ratio_to_best.toPrecision(3)))} x` : "n/a", `${si(cost.rate_bytes_per_s, "B/s")}${known(share) ? `, ${share < 0.0005 ? "<0.1 %" : percent(share)} of peak` : ""}`, energy(account.gross_nj), energy(account.net_nj), power(account.mean_power_mw), time(account.time_ns)];
 }
 
 /** Joules a floating-point operation, where the work is stated. */
@@ -117,9 +117,13 @@ export function rankingView(report: Report): HTMLElement | null {
 			otherRow(device, "kernels", ["compute"], (rows) => perFlop(report, rows)), otherRow(device, "collectives", ["collective"], (rows) => `${energy(eachOf(rows))} each`),
 			otherRow(device, "idle", IDLE_CATEGORIES.filter((c) => c !== "outside"), (rows) => `${energy(eachOf(rows))} a gap`),
 		].filter((row): row is string[] => row !== null);
-		return table(["operation", "cost", "x best", "rate", "gross", "net", "power", "time"], [...costs.map((cost) => costRow(device, cost)), ...others], true, [3, 4, 5, 6, 7]);
+		const rows = [...costs.map((cost) => costRow(device, cost)), ...others], head = ["operation", "cost", "x best", "rate", "gross", "net", "power", "time"];
+		const timeOnly = (row: string[]): string[] => [0, 2, 3, 7].map((at) => row[at]!);
+		return known(deviceEnergy(device)) ? table(head, rows, true, [3, 4, 5, 6, 7]) : table(timeOnly(head), rows.map(timeOnly), true);
 	});
-	const note = "Copies and memsets, the cheapest byte first; then, in units of their own, what kernels, collectives and idle time cost. Net: above the idle level.";
+	const note = report.devices.some((d) => known(deviceEnergy(d)))
+		? "Copies and memsets, the cheapest byte first; then, in units of their own, what kernels, collectives and idle time cost. Net: above the idle level."
+		: "Copies and memsets, the fastest first; then the time of kernels, collectives and idling. No energy is known.";
 	return nodes.length ? section("ranking", "What a byte costs", note, ...nodes) : null;
 }
 
