@@ -431,6 +431,25 @@ const tests = {
 		await page.screenshot({ path: join(folder, "pairs.png"), fullPage: true });
 		await page.close();
 	},
+	"results of single operations and of the lab are shown, and damaged ones are refused": async () => {
+		const root = fileURLToPath(new URL("../../", import.meta.url)), twin = join(root, "lab", "results", "twin", "twin.json");
+		const ops = await open(report([join(root, "profiles", "nvidia-h200.json")], "operations"));
+		for (const id of ["efficiency", "class-compute", "class-memory", "balance", "absent"]) assert.equal(await ops.locator(`section#${id}`).count(), 1, id);
+		assert.match(await ops.locator("#class-compute tbody").innerText(), /fp32 multiply-add\s+63\.9 TFLOP\/s\s+607 W\s+9\.50 pJ ± 0\.3 %/);
+		await ops.waitForSelector("#joules-FLOP svg");
+		await ops.close();
+		const lab = await open(report([twin], "lab")), { rows } = JSON.parse(readFileSync(twin, "utf8"));
+		assert.equal(await lab.locator("#variants tbody tr").count(), rows.filter((row) => !row.missing).length);
+		await lab.waitForSelector("#joules-chart svg");
+		await lab.close();
+		for (const text of [readFileSync(twin, "utf8").slice(0, 2000), JSON.stringify({ schema: "kwhy.twin/1", rows: [] })]) {
+			const file = join(folder, "damaged.json"), page = join(folder, "damaged.html");
+			writeFileSync(file, text);
+			rmSync(page, { force: true });
+			assert.throws(() => execFileSync(kwhy, ["report", file, "-o", page], { stdio: "pipe" }), (error) => error.status === 1 && /damaged\.json/.test(error.stderr.toString()));
+			assert.ok(!existsSync(page));
+		}
+	},
 	"loads on a server show tokens, times, joules and failures": async () => {
 		const html = join(folder, "llm.html"), json = join(folder, "llm.json");
 		const server = await llmServer("half_bad");

@@ -56,7 +56,7 @@ function fit(option: EChartsCoreOption, width: number): number {
 	if (!grid) return 0;
 	if (width < NARROW) Object.assign(grid, { left: Math.min(grid.left, 72), right: Math.min(grid.right, 18) });
 	if (!option["legend"]) return 0;
-	const top = legendLines(option, width) * LEGEND_LINE + 16, more = Math.max(0, top - grid.top);
+	const top = legendLines(option, width) * LEGEND_LINE + 28, more = Math.max(0, top - grid.top);
 	grid.top = Math.max(top, Math.min(grid.top, 36));
 	return more;
 }
