@@ -17,8 +17,8 @@
  * Least power of an owner, W. The GPU that draws least draws 3 W when idle. Memory and boards may draw next
  * to nothing.
  */
-#define GPU_LEAST_W 2.0
-#define PACKAGE_LEAST_W 0.5
+#define GPU_MIN_W 2.0
+#define PACKAGE_MIN_W 0.5
 
 /*
  * A counter stands still if it is silent for longer than STILL_NS and than STILL_STEPS times the usual time
@@ -35,7 +35,7 @@
  * Highest power of a GPU, W, whose power limit is unknown, and the highest ratio of its power to its limit.
  * In the recordings of an H200 no sample is above 1.1 times the limit.
  */
-#define GPU_MOST_W 3000.0
+#define GPU_MAX_W 3000.0
 #define LIMIT_RATIO 2.0
 /* Power by which a GPU of unknown limit may change. */
 #define GPU_SWING_W 1500.0
@@ -71,9 +71,9 @@ static bool is_of_gpu(const struct kwhy_power_series *series)
 static double least_w_of(const struct kwhy_power_series *series)
 {
 	if (is_of_gpu(series))
-		return GPU_LEAST_W;
+		return GPU_MIN_W;
 	return kwhy_meter_row((enum kwhy_meter)series->meter)->owner == KWHY_METER_OWNER_PACKAGE
-		? PACKAGE_LEAST_W
+		? PACKAGE_MIN_W
 		: 0;
 }
 
@@ -256,7 +256,7 @@ static bool is_possible(const struct checked *checked, size_t i)
 {
 	const double power_w = (double)checked->series->value[i] * 1e-3, limit_w = limit_w_of(checked);
 
-	return power_w >= GPU_LEAST_W && power_w <= (limit_w > 0 ? LIMIT_RATIO * limit_w : GPU_MOST_W);
+	return power_w >= GPU_MIN_W && power_w <= (limit_w > 0 ? LIMIT_RATIO * limit_w : GPU_MAX_W);
 }
 
 /* Whether a trailing mean can change so much from one reading to another. */
@@ -380,7 +380,7 @@ static enum kwhy_status check_powers(struct checked *checked, struct kwhy_error 
 	for (size_t i = 0; i < series->count; i++) {
 		checked->is_out[i] = !is_possible(checked, i);
 		possible += !checked->is_out[i];
-		too_low += (double)series->value[i] * 1e-3 < GPU_LEAST_W;
+		too_low += (double)series->value[i] * 1e-3 < GPU_MIN_W;
 	}
 	if (too_low == series->count && series->count >= DEAD_READINGS)
 		return bury(checked, error);

@@ -8,7 +8,7 @@
 #include <math.h>
 
 /*
- * The books of a run whose meters were wrong: the energies hold the truth in their intervals, or the report
+ * The energies of a run whose meters were wrong hold the truth in their intervals, or the report
  * says that something is wrong, or kwhy refuses the file in a sentence. KWHY_TEST_SEED=N shows one seed.
  */
 
@@ -66,7 +66,7 @@ static void record_work(struct tape *tape, const struct fault_case *made, int64_
 	say_name(tape, MODEL_NAME, "test GPU"); /* no bundled profile states its idle power */
 	for (uint32_t kind = 0; kind < FAULT_KINDS; kind++)
 		say_name(tape, KIND_NAMES + kind, kinds[kind]);
-	for (int d = 0; d < made->device_count; d++) {
+	for (int d = 0; d < made->device_count && d < FAULT_DEVICES; d++) {
 		say_name(tape, UUID_NAMES + (uint32_t)d, uuids[d]);
 		ADD(tape, DEVICE, device, .index = d, .name = MODEL_NAME, .uuid = UUID_NAMES + (uint32_t)d,
 			.sm_count = 132, .limit_mw = 700000);
@@ -307,7 +307,7 @@ static void check(uint64_t seed, struct tally tallies[FAULT_COUNT], bool shown)
 	fault_case_free(made);
 }
 
-static void books_are_right_or_say_why_not(void **state)
+static void energies_are_right_or_a_note_says_why_not(void **state)
 {
 	const char *only = getenv("KWHY_TEST_SEED");
 	struct tally tallies[FAULT_COUNT] = {0};
@@ -335,7 +335,7 @@ static void books_are_right_or_say_why_not(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(books_are_right_or_say_why_not),
+		cmocka_unit_test(energies_are_right_or_a_note_says_why_not),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);

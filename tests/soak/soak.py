@@ -30,8 +30,7 @@ SCRAPE_S = 1
 REPORT_EVERY = 15  # scrapes
 WARM_UP = 0.25  # share of the time after which nothing may grow
 MEMORY_KB = 512  # a heap's size may waver by that much between two times at which nothing grows
-# kwhy llm keeps the times of each request, some 100 bytes each, until its report.
-KEPT_KB = {"llm": 2048}
+LOADS = 64  # of kwhy llm, which keeps the times of its requests until the load's end; it takes no more
 
 
 def environment(**more):
@@ -59,7 +58,7 @@ class Watched:
         early, late = ([max(row[i] for row in rows) for i in range(3)] for rows in (warm[:third], warm[-third:]))
         print(f"{self.name:7} memory {early[0]} -> {late[0]} kB, descriptors {early[1]} -> {late[1]}, "
               f"threads {early[2]} -> {late[2]}")
-        if late[0] > early[0] + MEMORY_KB + KEPT_KB.get(self.name, 0):
+        if late[0] > early[0] + MEMORY_KB:
             yield f"{self.name}: memory grows from {early[0]} to {late[0]} kB"
         if late[1] > early[1]:
             yield f"{self.name}: descriptors grow from {early[1]} to {late[1]}"
@@ -114,8 +113,8 @@ def start_llm(place):
         time.sleep(0.05)
     with open(place + "/port", encoding="ascii") as file:
         url = f"http://127.0.0.1:{file.read().strip()}/v1/"
-    hours = int(MINUTES / 60) + 1  # a load takes at most an hour
-    child = subprocess.Popen([KWHY, "llm", "--url", url, "-r", ",".join(["5"] * hours), "--seconds", "3600",
+    child = subprocess.Popen([KWHY, "llm", "--url", url, "-c", ",".join(["2"] * LOADS),
+                              "--seconds", str(max(10, MINUTES * 60 / (LOADS - 4))),
                               "--idle", "1", "--ramp", "0", "-q", "-o", "llm.json"],
                              env=environment(KWHY_FAKE_NVML=SCENARIOS + "h200_constant_300w.txt"), cwd=place)
     return Watched("llm", child), server
@@ -154,7 +153,7 @@ class Scrapes:
             self.problems.append(f"{joules} J in {seconds} s are not {WATTS} W")
 
 
-def check_books(place):
+def check_balance(place):
     """Problems of a report of the recording as it is now."""
     shutil.copytree(place + "/run.kwhy", place + "/copy.kwhy")
     ended = subprocess.run([KWHY, "report", "copy.kwhy", "-q", "-o", "report.json"], env=environment(), cwd=place,
@@ -203,11 +202,11 @@ def main():
                 for process in watched:
                     process.look()
                 if scrapes.count % REPORT_EVERY == 0:
-                    problems += check_books(place)
+                    problems += check_balance(place)
                     reports += 1
             scrapes.check_power(last)
             problems += end(watched, place)
-            problems += check_books(place)
+            problems += check_balance(place)
         finally:
             for process in watched:
                 if process.child.poll() is None:

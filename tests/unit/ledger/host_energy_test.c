@@ -86,7 +86,8 @@ static void a_host_counter_that_falls_leaves_its_interval_out_and_says_so(void *
 	assert_int_equal(ledger->hosts[0].measured_nj, 60000);
 	assert_int_equal(ledger->note_count, 1);
 	assert_string_equal(ledger->notes[0].id, "host-counter-fell");
-	assert_non_null(strstr(ledger->notes[0].text, "rapl.package-0_uj fell or jumped in 1 of 3 intervals"));
+	assert_non_null(
+		strstr(ledger->notes[0].text, "rapl.package-0_uj fell or jumped in 1 of 3 intervals"));
 	build_free(recording, ledger);
 }
 
