@@ -62,6 +62,8 @@ static void a_counter_that_stood_still_and_caught_up_keeps_its_energy(void **sta
 		add(recording, KWHY_METER_NVML_ENERGY, i * 100, 20000 * (i >= 10 && i < 18 ? 10 : i));
 	finish(recording, "counter-still");
 	assert_int_equal(recording->power[0].count, 31 - 7);
+	assert_non_null(strstr(recording->notes[0].text, "stood still for 700 ms"));
+	assert_int_equal(recording->power[0].time_ns[10], 1000 * MS);
 	assert_int_equal(recording->power[0].time_ns[11], 1800 * MS);
 	assert_int_equal(recording->power[0].value[11], 360000);
 	kwhy_recording_free(recording);
