@@ -19,8 +19,8 @@ enum kwhy_status kwhy_value_price(
 			error, KWHY_E_USAGE, "--price takes a price per kWh like 0.30EUR, not '%.60s'", spec);
 	end += strspn(end, " ");
 	if (strlen(end) > 15 || strpbrk(end, "0123456789 ,./") || !kwhy_text_is_clean(end, strlen(end)))
-		return kwhy_fail(
-			error, KWHY_E_USAGE, "--price: '%.60s' is no currency; write it like 0.30EUR", end);
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--price: '%.60s' is not a currency; write it like 0.30EUR", end);
 	*out_price_per_kwh = price;
 	snprintf(out_currency, 16, "%s", end);
 	return KWHY_OK;

@@ -119,7 +119,7 @@ static enum kwhy_status read_claim(struct auditor *auditor, size_t at)
 			claim->id, claim->unit);
 	if (!kwhy_audit_value_parse(claim->value, &entry->noted.low, &entry->noted.high, &entry->bound))
 		return kwhy_fail(wrong_in(auditor, at), KWHY_E_INPUT,
-			"claim '%.60s': '%.40s' is no figure; write it as in 45.1, ~6.3, 25-35 or <5",
+			"claim '%.60s': '%.40s' is not a figure; write it as in 45.1, ~6.3, 25-35 or <5",
 			claim->id, claim->value);
 	entry->noted.low *= entry->noted.unit.factor;
 	entry->noted.high *= entry->noted.unit.factor;

@@ -32,10 +32,10 @@ static enum kwhy_status read_bytes(
 	if (!failed && out->length <= max_bytes)
 		return KWHY_OK;
 	free(out->data);
-	return failed
-		? kwhy_fail(error, KWHY_E_IO, "%s (%s) cannot be read; name a file", path, what)
-		: kwhy_fail(error, KWHY_E_INPUT,
-			  "%s is larger than %zu MiB: that is no %s; name another file", path, max_mib, what);
+	return failed ? kwhy_fail(error, KWHY_E_IO, "%s (%s) cannot be read; name a file", path, what)
+		      : kwhy_fail(error, KWHY_E_INPUT,
+				"%s is larger than %zu MiB: that is not a %s; name another file", path,
+				max_mib, what);
 }
 
 enum kwhy_status kwhy_json_file_load(

@@ -14,7 +14,7 @@ static const struct {
 	[KWHY_LLM_STATUS] = {"status", "an HTTP status of 400 or above"},
 	[KWHY_LLM_STALLED] = {"stalled", "nothing came for longer than --stall"},
 	[KWHY_LLM_BROKEN] = {"broken", "the stream ended before the answer did"},
-	[KWHY_LLM_MALFORMED] = {"malformed", "what came is no stream of JSON events"},
+	[KWHY_LLM_MALFORMED] = {"malformed", "what came is not a stream of JSON events"},
 	[KWHY_LLM_REPORTED] = {"reported", "the server reported an error inside the stream"},
 	[KWHY_LLM_CUT] = {"cut", "not over when the load had long ended"},
 };

@@ -49,7 +49,7 @@ enum kwhy_status kwhy_llm_client_open(
 
 	if (!kwhy_curl_is_url(server->url) || strlen(server->url) >= sizeof(client->base))
 		return kwhy_fail(error, KWHY_E_USAGE,
-			"'%.80s' is no address of a server; give one like http://localhost:8000/v1",
+			"'%.80s' is not the address of a server; give one like http://localhost:8000/v1",
 			server->url);
 	client = calloc(1, sizeof(*client));
 	if (!client)

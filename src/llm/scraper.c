@@ -156,7 +156,7 @@ static enum kwhy_status set_url(struct kwhy_llm_scraper *scraper, const char *ur
 
 	if (!kwhy_curl_is_url(url) || length + sizeof(path) > sizeof(scraper->url))
 		return kwhy_fail(error, KWHY_E_USAGE,
-			"'%.80s' is no address of a kwhy serve; give --meters one like http://HOST:9835",
+			"'%.80s' is not the address of a kwhy serve; give --meters one like http://HOST:9835",
 			url);
 	while (length && url[length - 1] == '/')
 		length--;

@@ -140,7 +140,7 @@ enum kwhy_status kwhy_record_folder_delete(const char *path, struct kwhy_error *
 static enum kwhy_status refuse(const char *path, struct kwhy_error *error)
 {
 	return kwhy_fail(error, KWHY_E_USAGE,
-		"'%.300s' is there already and is no recording; name another folder with -o", path);
+		"'%.300s' is there already and is not a recording; name another folder with -o", path);
 }
 
 /*

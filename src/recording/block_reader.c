@@ -53,8 +53,8 @@ static enum kwhy_status load(
 	if (fstat(fd, &facts))
 		return fail_system(path, error);
 	if (!S_ISREG(facts.st_mode))
-		return kwhy_fail(
-			error, KWHY_E_INPUT, "'%.300s' is no regular file; copy the recording to one", path);
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"'%.300s' is not a regular file; copy the recording to one", path);
 	if (!facts.st_size)
 		return KWHY_OK;
 	bytes = mmap(NULL, (size_t)facts.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

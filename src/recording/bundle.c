@@ -71,7 +71,7 @@ static enum kwhy_status add_folder(struct kwhy_bundle *bundle, const char *path,
 		return kwhy_fail(error, KWHY_E_IO, "cannot read folder '%.300s': %s", path, strerror(errno));
 	if (count == 0 || count > FILES_MAX)
 		status = kwhy_fail(error, KWHY_E_INPUT,
-			"folder '%.300s' holds %s %s files: it is no recording", path,
+			"folder '%.300s' holds %s %s files: it is not a recording", path,
 			count ? "too many" : "no", KWHY_BUNDLE_SUFFIX);
 	for (int i = 0; !status && i < count; i++)
 		status = add(

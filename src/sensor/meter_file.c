@@ -206,7 +206,7 @@ static enum kwhy_status check_row(
 	if (row->meter != KWHY_METER_WALL)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%.300s, line %" PRIu64
-			": its source is %s, which is no wall meter; write the source meter_mw",
+			": its source is %s, which is not a wall meter; write the source meter_mw",
 			lines->path, lines->number, kwhy_meter_name(row->meter));
 	if (row->device >= 0)
 		return kwhy_fail(error, KWHY_E_INPUT,

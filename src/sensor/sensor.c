@@ -97,7 +97,7 @@ static enum kwhy_status check_list(const char *devices, struct kwhy_error *error
 	do {
 		if (!take_index(&list, &index))
 			return kwhy_fail(error, KWHY_E_USAGE,
-				"\"%s\" is no list of devices; write numbers with commas: 0,2", devices);
+				"\"%s\" is not a list of devices; write numbers with commas: 0,2", devices);
 	} while (*list);
 	return KWHY_OK;
 }

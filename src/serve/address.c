@@ -88,7 +88,7 @@ enum kwhy_status kwhy_address_read(const char *text, union kwhy_address *out, st
 
 	if (!split(text, host, &port))
 		return kwhy_fail(error, KWHY_E_USAGE,
-			"'%.100s' is no address to listen on; write it like 127.0.0.1:9835 or [::1]:9835",
+			"'%.100s' is not an address to listen on; write it like 127.0.0.1:9835 or [::1]:9835",
 			text);
 	if (*host)
 		failure = find_host(host, &address);

@@ -76,7 +76,7 @@ static void decide(const struct kwhy_server *server, struct MHD_Connection *conn
 		answer->value = "Bearer realm=\"kwhy\"";
 	} else if (!is_for_us(server, connection)) {
 		answer_shortly(answer, MHD_HTTP_FORBIDDEN,
-			"this Host is no name of this machine here; ask for localhost, or serve with --token "
+			"this Host is not a name of this machine; ask for localhost, or serve with --token "
 			"or --allow-open\n");
 	} else if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0) {
 		answer_shortly(answer, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD\n");

@@ -114,7 +114,7 @@ static void a_claim_that_cannot_be_read_is_told_with_file_line_and_cure(void **s
 		const char *row, *says, *cure;
 	} bad[] = {
 		{"b,1,zz,", "in.csv, line 5: claim 'b': unit 'zz' is not known", "; write"},
-		{"b,x,J,", "in.csv, line 5: claim 'b': 'x' is no figure", "; write"},
+		{"b,x,J,", "in.csv, line 5: claim 'b': 'x' is not a figure", "; write"},
 		{"b,1,J,c", "in.csv, line 5: claim 'b': no claim is called 'c'", "; give"},
 		{"b,1,J,1 +", "in.csv, line 5: claim 'b': '1 +' at byte 4: ", "; write"},
 		{"b,1,J,(1", "in.csv, line 5: claim 'b': '(1' at byte 3: ", "; close"},

@@ -526,7 +526,7 @@ static void what_cannot_be_shown_is_said_before_anything_is_measured(void **stat
 	} rows[] = {{"-o", "x.pdf", "no form is known", 2},
 		{"-o", "/nowhere/x.json", "whose folder is not there", 1},
 		{"--compat", "perftest", "nccl-tests, nvbandwidth or p2p", 2},
-		{"--against", "/nowhere/x.csv", "is no file that can be read", 1},
+		{"--against", "/nowhere/x.csv", "is not a file that can be read", 1},
 		{"--ranks", "0", "--ranks takes 1 to", 2}, {"--burst", "0", "--burst takes", 2},
 		{"--time", "0", "--time takes", 2}, {"--warm", "-1", "--warm takes", 2},
 		{"--clock-time", "-1", "--clock-time takes", 2},

@@ -160,7 +160,8 @@ static void the_end_says_what_was_repeated_and_what_was_not(void **state)
 		words[3]);
 	spawned = assert_ends(spawned, 0, "kwhy: 2 bursts of 810 repeats took 0.0 s\n");
 	spawned = assert_ends(spawned, 0,
-		"kwhy: kernels by size, shares of their busy time: 2 of 13 repeated (8.4 %); by the time of "
+		"kwhy: kernels by size, shares of their busy time: 2 of 13 were repeated (8.4 %); by the "
+		"time of "
 		"the repeats, the power in bursts of 0 is known within 5 % (0.0 %)\n");
 	spawned = assert_ends(spawned, 0, "kwhy: not repeated: 91.6 %, 11 kernels: the run ended before");
 	spawned = assert_ends(spawned, 0,
@@ -241,11 +242,10 @@ static void what_one_run_taught_the_next_one_leaves_alone(void **state)
 	(void)state;
 	setenv("KWHY_FAKE_NVML", KWHY_SOURCE_DIR "/tests/fakes/nvml/scenarios/h200_of_fake_cuda.txt", 1);
 	assert_done(spawn_run(&spawns[0]), 0,
-		"kwhy: kernels by size, shares of their busy time: 2 of 3 repeated");
+		"kwhy: kernels by size, shares of their busy time: 2 of 3 were repeated");
 	assert_done(spawn_run(&spawns[1]), 0,
 		"kwhy: no kernel was repeated\nkwhy: kernels by size, shares of their busy time: 2 of 3 "
-		"repeated "
-		"now or before");
+		"were repeated in this or an earlier run");
 	use_steady_load();
 	remove_recording("x");
 }

@@ -102,7 +102,7 @@ static void what_has_the_name_of_the_old_recording_and_is_none_is_left_alone(voi
 	assert_done(SPAWN("record", "-q", "-o", place("a"), "--", "true"), 0, "");
 	assert_int_equal(kwhy_file_write(place("a.old"), "mine", 4, &error), KWHY_OK);
 	assert_done(SPAWN("record", "-q", "-o", place("a"), "--", "true"), 2,
-		"a.old' is there already and is no recording");
+		"a.old' is there already and is not a recording");
 	assert_done(SPAWN("verify", place("a")), 0, "");
 	assert_int_equal(unlink(place("a.old")), 0);
 }
@@ -113,8 +113,8 @@ static void what_is_no_recording_is_left_alone(void **state)
 
 	(void)state;
 	assert_int_equal(kwhy_file_write(place("a"), "mine", 4, &error), KWHY_OK);
-	assert_done(
-		SPAWN("record", "-o", place("a"), "--", "true"), 2, "is there already and is no recording");
+	assert_done(SPAWN("record", "-o", place("a"), "--", "true"), 2,
+		"is there already and is not a recording");
 	assert_int_equal(unlink(place("a")), 0);
 }
 

@@ -219,9 +219,9 @@ static void files_that_are_needed_are_looked_at_before_anything_is_measured(void
 {
 	static const struct {
 		const char *option, *path, *says;
-	} rows[] = {{"--data", "/nowhere/text", "is no file that can be read"},
-		{"--update-profile", "/nowhere/profile.json", "is no file that can be read"},
-		{"--update-profile", "/", "is no file that can be read"},
+	} rows[] = {{"--data", "/nowhere/text", "is not a file that can be read"},
+		{"--update-profile", "/nowhere/profile.json", "is not a file that can be read"},
+		{"--update-profile", "/", "is not a file that can be read"},
 		{"--update-profile", KWHY_SOURCE_DIR "/README.md", "README.md"},
 		{"--update-profile", KWHY_SOURCE_DIR "/docs/formats/profile.schema.json", "schema"}};
 

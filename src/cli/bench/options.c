@@ -134,7 +134,7 @@ enum kwhy_status kwhy_bench_file_check(const char *option, const char *path, str
 		return KWHY_OK;
 	if (stat(path, &stat_of) || S_ISDIR(stat_of.st_mode) || access(path, R_OK))
 		return kwhy_fail(error, KWHY_E_IO,
-			"--%s: '%.200s' is no file that can be read; check the name and its permissions",
+			"--%s: '%.200s' is not a file that can be read; check the name and its permissions",
 			option, path);
 	return KWHY_OK;
 }

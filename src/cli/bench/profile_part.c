@@ -18,7 +18,7 @@ static enum kwhy_status check_profile(
 
 	if (!schema || strcmp(schema, KWHY_PROFILE_SCHEMA) != 0 || !of)
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"%s is no machine profile; name one that kwhy calibrate wrote", path);
+			"%s is not a machine profile; name one that kwhy calibrate wrote", path);
 	if (!device || strcmp(of, device) != 0)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"%s is the profile of %.80s, not of %.80s; name one of the same device", path, of,

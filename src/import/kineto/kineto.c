@@ -417,8 +417,8 @@ static enum kwhy_status check_events(const struct document *document)
 {
 	if (document->has_events && !document->has_phase && document->file->counts.events > 0)
 		return kwhy_fail(document->error, KWHY_E_INPUT,
-			"%s is JSON, but not a trace: its list has %" PRIu64 " %s and no event, which has a "
-			"\"ph\"; of PyTorch, name the file that export_chrome_trace() wrote",
+			"%s is JSON, but not a trace: its list has %" PRIu64 " %s but no event (an "
+			"object with \"ph\"); of PyTorch, name the file that export_chrome_trace() wrote",
 			document->file->path, document->file->counts.events,
 			kwhy_plural(document->file->counts.events, "object", "objects"));
 	if (document->has_events)

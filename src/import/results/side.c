@@ -181,6 +181,7 @@ enum kwhy_status kwhy_side_read(
 {
 	json_error_t where;
 	json_t *root = json_loadb(json, length, 0, &where);
+	const char *schema = kwhy_json_text_of(root, "schema");
 	struct kwhy_side made = {0};
 	enum kwhy_status status;
 
@@ -192,15 +193,15 @@ enum kwhy_status kwhy_side_read(
 	made.label = kwhy_arena_copy(&made.arena, label);
 	if (!made.label)
 		status = kwhy_fail_memory(error, "a report to compare");
-	else if (strcmp(kwhy_json_text_of(root, "schema"), "kwhy.report/1") == 0 &&
-		!json_is_array(json_object_get(root, "devices")))
+	else if (strcmp(schema, "kwhy.report/1") == 0 && !json_is_array(json_object_get(root, "devices")))
 		status = kwhy_fail(error, KWHY_E_INPUT,
 			"'%.200s' has no list of 'devices'; write it again with kwhy report --json", label);
-	else if (strcmp(kwhy_json_text_of(root, "schema"), "kwhy.report/1") != 0)
+	else if (strcmp(schema, "kwhy.report/1") != 0)
 		status = kwhy_fail(error, KWHY_E_INPUT,
-			"'%.200s' is not a report.json of version 1 (its schema is '%.40s'); write it again "
+			"'%.200s' is not a report.json of version 1: its \"schema\" is %s%.40s%s; write it "
+			"again "
 			"with kwhy report --json",
-			label, kwhy_json_text_of(root, "schema"));
+			label, *schema ? "\"" : "", *schema ? schema : "missing", *schema ? "\"" : "");
 	else
 		status = fill(&made, root, error);
 	json_decref(root);

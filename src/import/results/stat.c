@@ -155,8 +155,10 @@ static enum kwhy_status check_schema(const char *label, const char *schema, stru
 	if (status)
 		return status;
 	return kwhy_fail(error, KWHY_E_INPUT,
-		"%.300s: '%.40s' is no result of kwhy stat that this version knows (kwhy.stat/1)", label,
-		schema);
+		"%.300s is not a result of kwhy stat that this version knows: its \"schema\" is %s%.40s%s "
+		"and not "
+		"\"kwhy.stat/1\"; write it again with kwhy stat --json",
+		label, *schema ? "\"" : "", *schema ? schema : "missing", *schema ? "\"" : "");
 }
 
 enum kwhy_status kwhy_read_stat_of(struct kwhy_read_stat *stat, const char *label, const char *json,

@@ -70,7 +70,8 @@ static enum kwhy_status database_failed(
 		return kwhy_fail_memory(error, "reading a database");
 	case SQLITE_NOTADB:
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"%s is no SQLite database, or it is damaged or encrypted; %s", db->path, db->cure);
+			"%s is not an SQLite database, or it is damaged or encrypted; %s", db->path,
+			db->cure);
 	case SQLITE_INTERRUPT:
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s: table %s has no end that fits the file's size: the file is damaged; %s",
@@ -166,7 +167,8 @@ static enum kwhy_status check_file(struct kwhy_sqlite *db, struct kwhy_error *er
 	if (got == (ssize_t)sizeof(head) && !memcmp(head, magic, sizeof(magic)))
 		return check_siblings(db, error);
 	return kwhy_fail(error, KWHY_E_INPUT,
-		"%s is no SQLite database itself; if it is compressed, unpack it first: databases are not "
+		"%s is not an SQLite database itself; if it is compressed, unpack it first: databases are "
+		"not "
 		"read front to "
 		"back",
 		db->path);

@@ -106,7 +106,7 @@ static void failures_are_said_with_the_last_line_of_nsys(void **state)
 	write_nsys("exit 0");
 	refuses_report(KWHY_E_INPUT, "nsys export failed; use the nsys");
 	write_nsys("echo no database > \"${4#--output=}\"");
-	refuses_report(KWHY_E_INPUT, "is no SQLite database");
+	refuses_report(KWHY_E_INPUT, "is not an SQLite database");
 }
 
 static void an_export_that_takes_too_long_is_ended(void **state)

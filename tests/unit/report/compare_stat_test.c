@@ -113,6 +113,18 @@ static void a_count_that_is_no_number_of_runs_is_unknown(void **state)
 	}
 }
 
+static void a_file_without_a_schema_is_said_to_have_none(void **state)
+{
+	static const char none[] = "{\"command\":\"x\"}", other[] = "{\"schema\":\"kwhy.stat/9\"}";
+	struct kwhy_read_stat stat;
+
+	(void)state;
+	assert_int_equal(kwhy_read_stat_of(&stat, "a.json", none, strlen(none), &error), KWHY_E_INPUT);
+	assert_non_null(strstr(error.text, "its \"schema\" is missing and not \"kwhy.stat/1\""));
+	assert_int_equal(kwhy_read_stat_of(&stat, "a.json", other, strlen(other), &error), KWHY_E_INPUT);
+	assert_non_null(strstr(error.text, "its \"schema\" is \"kwhy.stat/9\" and not"));
+}
+
 #define POINT(run, value, joules) \
 	"{\"run\":" #run ",\"time_s\":1,\"joules\":" #joules ",\"value\":" #value "}"
 #define LOSS(points)                                                                                      \
@@ -147,6 +159,7 @@ int main(void)
 		cmocka_unit_test(a_relative_change_has_the_error_of_what_it_is_relative_to),
 		cmocka_unit_test(a_long_name_leaves_the_figures_their_room),
 		cmocka_unit_test(a_count_that_is_no_number_of_runs_is_unknown),
+		cmocka_unit_test(a_file_without_a_schema_is_said_to_have_none),
 		cmocka_unit_test(runs_that_never_reach_a_value_are_told),
 	};
 

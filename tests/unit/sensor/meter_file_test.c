@@ -235,7 +235,7 @@ static void a_file_whose_first_row_is_of_another_source_is_refused_with_the_one_
 	temporary_write(&host->folder, "wall.csv", "w", "time_ns,device,source,value\n");
 	append(host, row(0, ",rapl.package-0_uj,9"));
 	assert_int_equal(try_open(host), KWHY_E_INPUT);
-	assert_non_null(strstr(host->error.text, "no wall meter; write the source meter_mw"));
+	assert_non_null(strstr(host->error.text, "not a wall meter; write the source meter_mw"));
 	temporary_write(&host->folder, "wall.csv", "w", "time_ns,device,source,value\n");
 	append(host, row(0, "0,meter_mw,9"));
 	assert_int_equal(try_open(host), KWHY_E_INPUT);

@@ -104,8 +104,8 @@ static void a_list_that_is_none_or_names_no_device_is_refused(void **state)
 	static const struct {
 		const char *devices, *words;
 	} cases[] = {{"1", "there is no device 1 with a meter here"}, {"0,1", "no device 1"},
-		{"", "\"\" is no list"}, {"0,", "is no list"}, {"x", "is no list"}, {"0;1", "is no list"},
-		{"-1", "is no list"}, {"99999999999999999999", "is no list"}};
+		{"", "\"\" is not a list"}, {"0,", "is not a list"}, {"x", "is not a list"},
+		{"0;1", "is not a list"}, {"-1", "is not a list"}, {"99999999999999999999", "is not a list"}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
