@@ -53,9 +53,7 @@ static enum kwhy_status read_pair(
 	if (!power)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"--assume-power: '%.*s' is not a pair like compute=76.2; names are compute, "
-			"collective, "
-			"copy, "
-			"memset, idle, h2d, d2h, d2d, p2p, h2h",
+			"collective, copy, memset, idle, h2d, d2h, d2d, p2p, h2h",
 			(int)(length < 60 ? length : 60), text);
 	if (!read_watts(equals + 1, text + length, power))
 		return kwhy_fail(error, KWHY_E_USAGE, "--assume-power: '%.*s' states no power in watts",

@@ -153,8 +153,7 @@ enum kwhy_status kwhy_powers_check_paths(const struct kwhy_analysis_options *opt
 			if (kwhy_file_is_same(powers[i], traces[k]))
 				return kwhy_fail(error, KWHY_E_USAGE,
 					"--powers %s is the run itself, which teaches itself nothing new; "
-					"name "
-					"another recording of the program",
+					"name another recording of the program",
 					powers[i]);
 		for (size_t k = 0; k < i; k++)
 			if (kwhy_file_is_same(powers[i], powers[k]))

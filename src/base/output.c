@@ -52,8 +52,7 @@ static enum kwhy_status check_owner(
 		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_IO,
 		"cannot write '%.300s': it belongs to another user, in a folder that other users may write "
-		"to; "
-		"name a file in a folder of your own",
+		"to; name a file in a folder of your own",
 		path);
 }
 

@@ -32,9 +32,8 @@ static void write_help(const struct kwhy_command *command, struct kwhy_text *out
 void kwhy_command_add_word(struct kwhy_text *line, const char *word)
 {
 	bool plain = *word &&
-		!word[strspn(word,
-			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-			"-_=+./:,%@")];
+		!word[strspn(
+			word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+./:,%@")];
 
 	if (plain) {
 		kwhy_text_add(line, word);

@@ -23,8 +23,7 @@ static struct kwhy_doctor_check profiles(struct kwhy_arena *arena)
 		.source = "docs/formats/profile.md",
 		.cure = count ? NULL
 			      : "copy the whole folder of kwhy, share/kwhy with it, or name a folder of "
-				"profiles by "
-				"KWHY_PROFILES",
+				"profiles by KWHY_PROFILES",
 	};
 }
 

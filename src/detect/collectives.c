@@ -241,8 +241,7 @@ static const char *straggler_title(
 }
 
 static const char straggler_cure[] = "look at that device and its host: clocks, temperature and power limit, "
-				     "neighbours on it, slower input, "
-				     "more work than the others";
+				     "neighbours on it, slower input, more work than the others";
 
 static enum kwhy_status report_imbalance(
 	const struct kwhy_detect_context *context, const struct balance *balance, bool straggles)

@@ -246,7 +246,6 @@ enum kwhy_status kwhy_detect_unoverlapped_copies(const struct kwhy_detect_contex
 	verdict.title = kwhy_tally_words(&tally, "Unoverlapped copies: %s large copies %s kernel running",
 		kwhy_quantity_count(count, tally.count), kwhy_tally_exposed_words(&tally));
 	verdict.assumption = "copies run concurrently with kernels in a stream of their own, as far as there "
-			     "is kernel time "
-			     "to hide them in";
+			     "is kernel time to hide them in";
 	return kwhy_tally_finish(&tally, verdict);
 }

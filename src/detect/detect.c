@@ -53,9 +53,7 @@ const struct kwhy_detector kwhy_detectors[] = {
 			{"min_kernel_us", 2, "us; shorter kernels are bound by their launch"}}},
 	{"slow-kernels", "Slow kernels",
 		"use another implementation: fused (torch.compile, FlashAttention), a layout that memory "
-		"reads "
-		"in "
-		"order (channels_last, contiguous), sizes that are multiples of 8",
+		"reads in order (channels_last, contiguous), sizes that are multiples of 8",
 		kwhy_detect_slow_kernels,
 		{{"max_ratio", 0.5,
 			 "ratio of the least time at the device's peaks to the measured time; kernels "
@@ -196,8 +194,7 @@ static enum kwhy_status read_value(const char *given, const char *text, double *
 	if (end == text || *end != '\0' || errno == ERANGE || !isfinite(value) || value < 0)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"--threshold %.60s: \"%.40s\" is not a number of at least 0; write ID.NAME=VALUE, "
-			"for "
-			"example small-copies.max_bytes=4096",
+			"for example small-copies.max_bytes=4096",
 			given, text);
 	*out = value;
 	return KWHY_OK;

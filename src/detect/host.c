@@ -203,9 +203,9 @@ enum kwhy_status kwhy_detect_idle_context(const struct kwhy_detect_context *cont
 	verdict.frees_device = true;
 	verdict.idle_energy_share = released_share(&tally);
 	verdict.assumption = verdict.idle_energy_share < 1
-		? "the context is released meanwhile: the device falls to clean idle and is "
-		  "free for others; the run itself is no shorter"
-		: "the device is used by others meanwhile, who carry its idle energy; the run "
-		  "itself is no shorter";
+		? "the context is released meanwhile: the device falls to clean idle and is free for others; "
+		  "the run itself is no shorter"
+		: "the device is used by others meanwhile, who carry its idle energy; the run itself is no "
+		  "shorter";
 	return kwhy_tally_finish(&tally, verdict);
 }

@@ -117,8 +117,7 @@ static const struct {
 		 "products in 1/8 of the time, where their precision is enough",
 			NULL},
 	[KWHY_TENSOR_FP16] = {"by their names alone: tensor cores, which take FP16 alone on this device, may "
-			      "do "
-			      "these products in 1/8 of the time, where that precision is enough",
+			      "do these products in 1/8 of the time, where that precision is enough",
 		"use FP16 with a scaled loss (autocast, GradScaler) where the result allows it; this device "
 		"has neither TF32 nor BF16"},
 	[KWHY_TENSOR_TF32] = {"by their names alone: tensor cores may do these products in 1/8 of the time, "
@@ -194,9 +193,8 @@ enum kwhy_status kwhy_detect_dense_on_sparse(const struct kwhy_detect_context *c
 	verdict.title = kwhy_tally_words(&tally,
 		"Dense work on sparse data: %s kernels make sparse matrices dense or multiply them then",
 		kwhy_quantity_count(count, tally.count));
-	verdict.assumption =
-		"by their names alone: the work may be done on the sparse form; its density is not "
-		"in a trace, so all of it is the bound";
+	verdict.assumption = "by their names alone: the work may be done on the sparse form; its density is "
+			     "not in a trace, so all of it is the bound";
 	return kwhy_tally_finish(&tally, verdict);
 }
 

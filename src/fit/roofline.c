@@ -49,8 +49,7 @@ enum kwhy_status kwhy_roofline_of(const struct kwhy_roofline_machine *machine,
 	if (roof.time_ratio > ABOVE_ALLOWED)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"the work took %.4g s, less than the %.4g s that the machine needs: FLOP, bytes, "
-			"peak or "
-			"time is wrong",
+			"peak or time is wrong",
 			work->seconds, roof.least_s);
 	*out = roof;
 	return KWHY_OK;

@@ -15,8 +15,7 @@ static enum kwhy_status check(const struct kwhy_running_question *question, stru
 	if (by_energy == by_time)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			by_energy ? "a price by the hour already contains the electricity: give the price of "
-				    "a kWh "
-				    "or of an hour, not both"
+				    "a kWh or of an hour, not both"
 				  : "neither the price of a kWh nor that of an hour is given");
 	if (question->per_kwh < 0 || question->per_hour < 0)
 		return kwhy_fail(error, KWHY_E_INPUT, "a price or an intensity cannot be negative");

@@ -273,7 +273,6 @@ enum kwhy_status kwhy_gpu_host_gate_open(
 	if (open_all(gate))
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"a gate had opened by itself after 10 s, so what was after it did not run alone; "
-			"queue less "
-			"after it");
+			"queue less after it");
 	return KWHY_OK;
 }

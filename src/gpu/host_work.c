@@ -133,8 +133,7 @@ enum kwhy_status kwhy_gpu_host_launch(
 		!take_arguments(kernel, launch->arguments, operation.launch.arguments))
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"the host cannot launch %s with %u blocks of %u threads; give at least one of each, "
-			"and "
-			"%d bytes of arguments at most",
+			"and %d bytes of arguments at most",
 			kernel->name, launch->blocks, launch->threads_per_block,
 			(int)KWHY_GPU_HOST_ARGUMENT_BYTES_MAX);
 	return kwhy_gpu_host_queue(gpu, launch->stream, &operation, error);

@@ -316,8 +316,7 @@ const struct kwhy_check_kind kwhy_gpu_checks[] = {
 		"numactl --cpunodebind=N --membind=N COMMAND, with N the GPU's node", judge_locality},
 	{"sharing", "shared or busy",
 		"Measured joules are those of all. A context that does nothing costs too: an H200 drew "
-		"119-124 W with one, "
-		"79 W without.",
+		"119-124 W with one, 79 W without.",
 		"measured on an H200, driver 580.159.04", "end what is not needed: nvidia-smi -i {gpu}",
 		judge_sharing},
 	{"mig", "division", NULL, NULL, NULL, judge_mig},

@@ -47,8 +47,7 @@ const struct kwhy_check_kind kwhy_installation_checks[] = {
 		"Without NVML no joules are measured, without CUDA no activity is recorded.",
 		"NVIDIA Container Toolkit, driver capabilities",
 		"start the container with NVIDIA_DRIVER_CAPABILITIES=utility,compute; outside of containers "
-		"install the "
-		"driver's packages of both libraries",
+		"install the driver's packages of both libraries",
 		judge_driver_libraries},
 	{"driver_age", "age of the NVIDIA driver",
 		"kwhy record and kwhy probe record no activity, because CUPTI is older than they need.",

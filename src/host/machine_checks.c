@@ -155,8 +155,7 @@ static void judge_mps(const struct kwhy_judging *judging)
 {
 	kwhy_judge(judging, KWHY_DOCTOR_GOOD, "%s",
 		judging->facts->mps ? "a daemon runs: kernels of several processes run concurrently, and "
-				      "their joules are "
-				      "those of all"
+				      "their joules are those of all"
 				    : "no daemon");
 }
 
@@ -168,8 +167,7 @@ const struct kwhy_check_kind kwhy_machine_checks[] = {
 	{"cpus", "CPUs", NULL, NULL, NULL, judge_cpus},
 	{"cpu_quota", "CPU time",
 		"Threads beyond the quota stand still until the next period, 100 ms by default; the GPU then "
-		"waits for "
-		"launches.",
+		"waits for launches.",
 		"Linux, CFS bandwidth control",
 		"as many worker threads as CPUs are granted, or a larger quota", judge_cpu_quota},
 	{"memory_limit", "host memory", NULL, NULL, NULL, judge_memory_limit},

@@ -74,8 +74,7 @@ static enum kwhy_status read_text(
 	if (size > TABLE_MAX_BYTES || memchr(table->text, '\0', size))
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s is not a table of collectives; write one pattern of kernel names a line, at most "
-			"1 "
-			"MiB",
+			"1 MiB",
 			path);
 	table->text[size] = '\0';
 	return KWHY_OK;

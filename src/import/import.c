@@ -90,8 +90,7 @@ static enum kwhy_status refuse_results(
 		!kwhy_kineto_is_trace(path, head, length))
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s is a tree of sums that Triton Proton wrote (hatchet), without the times of "
-			"kernels; "
-			"profile again with proton.start(data=\"trace\")",
+			"kernels; profile again with proton.start(data=\"trace\")",
 			path);
 	/*
 	 * this comes before power readings are recognised, because results of kwhy have members such as

@@ -8,8 +8,7 @@ static enum kwhy_status refuse(const struct kwhy_recording *recording, const str
 
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"%.200s has Unix times and %.200s has none, so the two cannot be aligned; report each alone, "
-		"or "
-		"give both with Unix times (PyTorch writes them from version 2.4 on, as "
+		"or give both with Unix times (PyTorch writes them from version 2.4 on, as "
 		"\"baseTimeNanoseconds\")",
 		clock->is_unix ? clock->path : earlier, clock->is_unix ? earlier : clock->path);
 }
@@ -31,7 +30,6 @@ enum kwhy_status kwhy_trace_clock_take(
 			? "%s: its times are not Unix times, so they cannot be aligned with power readings "
 			  "or other traces."
 			: "%s: its times are not Unix times; it is assumed that they count from the same "
-			  "time "
-			  "as those of the traces before it.",
+			  "time as those of the traces before it.",
 		clock->path);
 }

@@ -159,8 +159,7 @@ static enum kwhy_status open_cupti(struct kwhy_inject_activity *activity, struct
 		kwhy_cupti_close(&activity->cupti);
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"CUPTI has version %u, which is older than CUDA 12; install a newer one, or name it "
-			"in "
-			"KWHY_CUPTI",
+			"in KWHY_CUPTI",
 			version);
 	}
 	return KWHY_OK;

@@ -209,8 +209,7 @@ static enum kwhy_status scrape_first(
 	if (!status && !tells_energy(&answer))
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"kwhy serve at %s reports no energy of a GPU; see kwhy_source_available there for "
-			"the "
-			"reason",
+			"the reason",
 			scraper->url);
 	if (!status)
 		status = kwhy_llm_track_begin(&scraper->track, &answer, devices, error);

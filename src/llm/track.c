@@ -17,8 +17,7 @@ static enum kwhy_status add_named(struct kwhy_llm_track *track, const struct kwh
 	if (!device)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"--device %.40s: the server's metrics report no energy of such a device; see the "
-			"label "
-			"device of kwhy_device_energy_joules_total there",
+			"label device of kwhy_device_energy_joules_total there",
 			name);
 	for (size_t i = 0; i < track->device_count; i++)
 		if (strcmp(track->devices[i].name, name) == 0)

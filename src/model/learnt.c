@@ -195,12 +195,12 @@ static enum kwhy_status collect(struct kwhy_learnt_powers *powers, const struct 
 		if (!status)
 			status = collect_device(powers, recording, ledger, d, error);
 	}
-	return status || powers->count ? status
-				       : kwhy_fail(error, KWHY_E_INPUT,
-						 "%s teaches no power: its readings decide that of no kernel "
-						 "of a device whose name is "
-						 "known; probe the program, or record it for longer",
-						 powers->path);
+	return status || powers->count
+		? status
+		: kwhy_fail(error, KWHY_E_INPUT,
+			  "%s teaches no power: its readings decide that of no kernel of a device whose name "
+			  "is known; probe the program, or record it for longer",
+			  powers->path);
 }
 
 enum kwhy_status kwhy_learnt_powers_collect(const struct kwhy_recording *recording,

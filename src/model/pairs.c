@@ -104,8 +104,7 @@ const char *kwhy_pair_limit_source(enum kwhy_pair_link_kind way)
 		return "raw rate of the links that are up, as NVML reports it; heads of packets take a part";
 	case KWHY_PAIR_PCIE:
 		return "lanes that are up at the rate of the generation, line coding taken off; heads of "
-		       "packets "
-		       "take a part";
+		       "packets take a part";
 	default:
 		return NULL;
 	}

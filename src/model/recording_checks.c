@@ -216,9 +216,8 @@ enum kwhy_status kwhy_recording_count_unmatched(struct kwhy_recording *recording
 	if (unmatched == 0)
 		return KWHY_OK;
 	return kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "launches-without-kernel", error,
-		"%" PRIu64 " of %" PRIu64
-		" %s no kernel in the trace: the profiler dropped %s or stopped too "
-		"early; the time in which %s ran counts as idle.",
+		"%" PRIu64 " of %" PRIu64 " %s no kernel in the trace: the profiler dropped %s or stopped "
+		"too early; the time in which %s ran counts as idle.",
 		unmatched, launches.count, kwhy_plural(unmatched, "launches has", "launches have"),
 		kwhy_plural(unmatched, "it", "them"), kwhy_plural(unmatched, "it", "they"));
 }

@@ -396,8 +396,7 @@ static enum kwhy_status judge_pinning(struct kwhy_pairs *pairs, struct kwhy_erro
 							 : KWHY_PAIR_UNKNOWN,
 		kwhy_arena_printf(&pairs->arena,
 			"without it %+.2g to %+.2g %%, surely beyond 2 %% at %zu of %zu points, within at "
-			"%zu; "
-			"on another node at most %+.2g %%",
+			"%zu; on another node at most %+.2g %%",
 			100 * (least - 1), 100 * (most - 1), beyond, pairs->pinning_count, within,
 			100 * (far - 1)),
 		error);

@@ -193,8 +193,7 @@ enum kwhy_status kwhy_replay_pattern_new(const struct kwhy_whatif *whatif,
 	if (kwhy_replay_device(whatif->recording) == KWHY_NONE)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"the recording holds no activity of a device, so there is nothing to replay; record "
-			"what "
-			"runs on the GPUs, as kwhy record does without --power-only");
+			"what runs on the GPUs, as kwhy record does without --power-only");
 	builder.pattern = calloc(1, sizeof(*builder.pattern));
 	if (!builder.pattern)
 		return kwhy_fail_memory(error, "the calls of a recording");

@@ -192,8 +192,7 @@ static enum kwhy_status run_threads(struct kwhy_replay_run *run, struct kwhy_err
 		atomic_store(&run->has_failed, true);
 		status = kwhy_fail(error, KWHY_E_MEMORY,
 			"the recording has %zu threads that issue work, and no more than %zu can be begun "
-			"here; "
-			"raise the limit (ulimit -u)",
+			"here; raise the limit (ulimit -u)",
 			threads, begun);
 	}
 	for (size_t i = 0; i < begun; i++) {

@@ -394,9 +394,8 @@ enum kwhy_status kwhy_plan_text(const struct kwhy_plan *plan, const struct kwhy_
 		kwhy_text_add(out, "\n");
 		kwhy_text_context_paragraph(&page.context, "",
 			"Times are from the first start to the last end of device work, energies are of the "
-			"devices. In brackets: all costs and powers at one "
-			"end of their spreads, and what differs from run to run as far as this one shows "
-			"it.");
+			"devices. In brackets: all costs and powers at one end of their spreads, and what "
+			"differs from run to run as far as this one shows it.");
 	}
 	return kwhy_text_check(out, error);
 }

@@ -5,9 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-static const char gain_note[] =
-	"the meter's constant gain error is not known; published figures for other cards "
-	"are -5.8 to +4 % (arXiv 2312.02741)";
+static const char gain_note[] = "the meter's constant gain error is not known; published figures for other "
+				"cards are -5.8 to +4 % (arXiv 2312.02741)";
 
 static void add_text(struct kwhy_json *json, const char *key, const char *text)
 {

@@ -398,8 +398,7 @@ const char *kwhy_totals_no_energy(const struct kwhy_recording *recording)
 		return "all power readings are of the host; give a device's, or --assume-power";
 	if (!of_whole)
 		return "nvml.memory_average_mw is of a device's memory alone; give readings of the device, "
-		       "or "
-		       "--assume-power";
+		       "or --assume-power";
 	return "no two power readings of a device lie inside what was recorded";
 }
 

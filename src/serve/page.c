@@ -7,9 +7,8 @@
 #include <math.h>
 
 static const char head[] =
-	"<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-	"<meta http-equiv=\"refresh\" content=\"2\">"
-	"<meta name=\"viewport\" content=\"width=device-width\"><title>kwhy</title>\n"
+	"<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" "
+	"content=\"2\"><meta name=\"viewport\" content=\"width=device-width\"><title>kwhy</title>\n"
 	"<style>:root{color-scheme:light dark}body{font:16px system-ui,sans-serif;margin:2em}"
 	"table{border-collapse:collapse}th,td{padding:.2em .7em;text-align:right;white-space:nowrap}"
 	"th{font-weight:600;border-bottom:1px solid}th:first-child,td:first-child{text-align:left}"
@@ -108,6 +107,6 @@ void kwhy_page_write(const struct kwhy_live_snapshot *snapshot, const char *vers
 		if (snapshot->metered[i].kind != KWHY_METERED_DEVICE)
 			add_other(out, &snapshot->metered[i]);
 	kwhy_text_add(out,
-		"</table></div>\n<p>busy: a kernel ran, however small. Everything, for Prometheus: "
-		"<a href=\"/metrics\">metrics</a>.</p>\n</body></html>\n");
+		"</table></div>\n<p>busy: a kernel ran, however small. Everything, for Prometheus: <a "
+		"href=\"/metrics\">metrics</a>.</p>\n</body></html>\n");
 }

@@ -219,8 +219,7 @@ static enum kwhy_status start(struct kwhy_server *server, int listener, struct k
 	if (flags & MHD_USE_TLS)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"TLS cannot start; are certificate and key PEM files that belong together, and is "
-			"the limit "
-			"of open files high enough?");
+			"the limit of open files high enough?");
 	close(listener);
 	return kwhy_fail(
 		error, KWHY_E_IO, "the HTTP server cannot start; is the limit of open files too low?");

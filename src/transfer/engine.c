@@ -141,8 +141,7 @@ static enum kwhy_status check_options(const struct kwhy_transfer_options *option
 		options->slots > SLOTS_MAX || options->slots < 2 || options->pieces > PIECES_MAX)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"a transfer engine cannot have %u slots of %llu bytes and %u pieces; give 2 to %d "
-			"slots of "
-			"%d bytes to 1 GiB and up to %d pieces",
+			"slots of %d bytes to 1 GiB and up to %d pieces",
 			options->slots, (unsigned long long)options->slot_bytes, options->pieces,
 			(int)SLOTS_MAX, (int)KWHY_TRANSFER_SLOT_BYTES_MIN, (int)PIECES_MAX);
 	return KWHY_OK;

@@ -86,8 +86,7 @@ static int look_for_space(struct kwhy_transfer *transfer, struct kwhy_transfer_r
 	if (bytes > ring->count * (transfer->options.slot_bytes - KWHY_TRANSFER_SLOT_LOSS))
 		return kwhy_transfer_fail(transfer, KWHY_TRANSFER_E_INPUT,
 			"a piece of %llu bytes is larger than the ring; open the engine with more or larger "
-			"slots, or "
-			"let it wait for space",
+			"slots, or let it wait for space",
 			(unsigned long long)bytes);
 	code = kwhy_transfer_has_space(transfer, ring, call, bytes, &fits);
 	if (code || fits)
@@ -202,8 +201,7 @@ int kwhy_transfer_put_numbers(
 	code = kwhy_transfer_fail(transfer, KWHY_TRANSFER_E_INPUT,
 		"numbers cannot be put in format %d with scale %g at address 0x%llx; give one of "
 		"KWHY_TRANSFER_F32, _F16, _BF16 and _I8, a scale above 0, and an address that is a multiple "
-		"of "
-		"a number's bytes",
+		"of a number's bytes",
 		format, (double)scale, (unsigned long long)to);
 	kwhy_transfer_end(transfer);
 	return code;

@@ -42,8 +42,7 @@ static enum kwhy_status check_alone(const struct kwhy_tune_setting *setting, str
 	if (count)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s is in use by %u other process%s, first %u: a setting would change their speed; "
-			"tune it when "
-			"it is free",
+			"tune it when it is free",
 			setting->name, count, count == 1 ? "" : "es", processes[0].pid);
 	return KWHY_OK;
 }

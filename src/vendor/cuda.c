@@ -19,8 +19,7 @@ static const struct kwhy_dso_library library = {
 	.table_bytes = sizeof(struct kwhy_cuda),
 	.device = "/dev/nvidiactl",
 	.device_cure = "the GPU's devices are here, so a container was started without the driver capability "
-		       "compute; start "
-		       "it with NVIDIA_DRIVER_CAPABILITIES=utility,compute",
+		       "compute; start it with NVIDIA_DRIVER_CAPABILITIES=utility,compute",
 };
 
 /* Gets the text that says why a call failed, to follow "...: " in a message. The library owns the string. */

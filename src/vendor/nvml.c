@@ -23,8 +23,7 @@ static const struct kwhy_dso_library library = {
 	.table_bytes = sizeof(struct kwhy_nvml),
 	.device = "/dev/nvidiactl",
 	.device_cure = "the GPU's devices are here, so a container was started without the driver capability "
-		       "utility; start "
-		       "it with NVIDIA_DRIVER_CAPABILITIES=utility,compute",
+		       "utility; start it with NVIDIA_DRIVER_CAPABILITIES=utility,compute",
 };
 
 enum kwhy_status kwhy_nvml_open(struct kwhy_nvml *out, struct kwhy_error *error)
@@ -67,8 +66,7 @@ const char *kwhy_nvml_words(const struct kwhy_nvml *nvml, enum kwhy_nvml_result 
 		{KWHY_NVML_FUNCTION_NOT_FOUND, "this driver is too old for it"},
 		{KWHY_NVML_DRIVER_NOT_LOADED,
 			"the kernel module is not loaded (modprobe nvidia), or a container was started "
-			"without "
-			"its GPUs"},
+			"without its GPUs"},
 		{KWHY_NVML_GPU_IS_LOST, "the GPU fell off the bus; the machine has to be restarted"},
 	};
 

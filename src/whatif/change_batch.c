@@ -152,10 +152,8 @@ void kwhy_whatif_batch(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_
 	effect->places = batched.from;
 	if (batched.from)
 		kwhy_whatif_say(effect,
-			"%s launches, of one kernel and grid in a row or of a sequence that follows "
-			"itself, "
-			"become %s of up to %u times the blocks, longer by how often those fill the "
-			"device; "
+			"%s launches, of one kernel and grid in a row or of a sequence that follows itself, "
+			"become %s of up to %u times the blocks, longer by how often those fill the device; "
 			"they depend on nothing of each other",
 			KWHY_WHATIF_COUNT(batched.from), KWHY_WHATIF_COUNT(batched.to), number);
 	else
@@ -244,8 +242,7 @@ void kwhy_whatif_grow_batch(struct kwhy_whatif *whatif, uint32_t number, struct 
 
 	if (whatif->step_count < 2 * number) {
 		kwhy_whatif_refuse(effect,
-			"fewer than %u steps are known; name the ranges that are steps "
-			"(--steps)",
+			"fewer than %u steps are known; name the ranges that are steps (--steps)",
 			2 * number);
 		return;
 	}
@@ -256,8 +253,7 @@ void kwhy_whatif_grow_batch(struct kwhy_whatif *whatif, uint32_t number, struct 
 	effect->places = whatif->step_count;
 	kwhy_whatif_say(effect,
 		"%u steps (%s) do the work of %s%u each; kernels grow by how often their blocks fill the "
-		"device, "
-		"copies by their bytes, the host's time and collectives not at all",
+		"device, copies by their bytes, the host's time and collectives not at all",
 		(whatif->step_count + number - 1) / number, whatif->step_words,
 		whatif->step_count % number ? "up to " : "", number);
 }

@@ -115,9 +115,8 @@ static void say_overlapped(const struct overlap *overlap, struct kwhy_whatif_eff
 	effect->places = overlap->passed;
 	if (overlap->passed)
 		kwhy_whatif_say(effect,
-			"%s pieces of work no longer wait for a collective%s; both run concurrently "
-			"at "
-			"full speed",
+			"%s pieces of work no longer wait for a collective%s; both run concurrently at full "
+			"speed",
 			KWHY_WHATIF_COUNT(overlap->passed),
 			whatif->step_count ? " of their own step" : " at all: no steps are known");
 	else if (overlap->waits)

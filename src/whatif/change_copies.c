@@ -410,8 +410,7 @@ static void say_pinned(const struct kwhy_whatif *whatif, const struct kwhy_whati
 	effect->is_generic = cost->is_generic || whatif->costs.launch.is_generic;
 	kwhy_whatif_say(effect,
 		"%s copies from or to page-locked memory, at %s%s%s; copies to the device no longer block; "
-		"time "
-		"to fill the new buffers is not counted",
+		"time to fill the new buffers is not counted",
 		KWHY_WHATIF_COUNT(effect->places), cost->is_generic ? "the full speed of " : "the cost of ",
 		cost->source, cost->is_generic ? ", since their rate here is not known" : "");
 }

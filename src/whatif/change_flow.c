@@ -178,8 +178,7 @@ void kwhy_whatif_keep_on_device(
 		unneeded += drop_last_read_backs(whatif, d, number);
 	if (!round_trips.pairs) {
 		kwhy_whatif_refuse(effect,
-			"nothing is read back and copied to the device again before the "
-			"device computes");
+			"nothing is read back and copied to the device again before the device computes");
 		return;
 	}
 	kwhy_whatif_drop_idle_waits(whatif);
@@ -330,13 +329,11 @@ void kwhy_whatif_overlap_copies(
 	if (overlap.moved)
 		kwhy_whatif_say(effect,
 			"%s copies to the device in a stream of their own, into %u buffers round-robin, each "
-			"issued "
-			"%u batch%s ahead: the host has the data by then",
+			"issued %u batch%s ahead: the host has the data by then",
 			KWHY_WHATIF_COUNT(overlap.moved), number, number - 1, number == 2 ? "" : "es");
 	else if (overlap.blocked)
-		kwhy_whatif_refuse(effect,
-			"the copies to the device block their thread: pin them first "
-			"(--pinned)");
+		kwhy_whatif_refuse(
+			effect, "the copies to the device block their thread: pin them first (--pinned)");
 	else
 		kwhy_whatif_refuse(effect, "nothing is copied to a device");
 }

@@ -186,8 +186,7 @@ void kwhy_whatif_use_events(struct kwhy_whatif *whatif, uint32_t number, struct 
 	if (effect->places)
 		kwhy_whatif_say(effect,
 			"%s waits after which the host has read nothing go, or become events of %s where "
-			"work of "
-			"another stream follows; it waits where it reads results, and at its end",
+			"work of another stream follows; it waits where it reads results, and at its end",
 			KWHY_WHATIF_COUNT(effect->places),
 			kwhy_whatif_time_words(cost, whatif->costs.event.expected_ns));
 	else
@@ -249,8 +248,7 @@ void kwhy_whatif_join_waits(struct kwhy_whatif *whatif, uint32_t number, struct 
 	if (effect->places)
 		kwhy_whatif_say(effect,
 			"%s waits go whose thread issues another read-back next: it looks at what it read "
-			"once "
-			"all of them are there",
+			"once all of them are there",
 			KWHY_WHATIF_COUNT(effect->places));
 	else
 		kwhy_whatif_refuse(effect, "no wait for a read-back comes before another read-back");
@@ -352,14 +350,13 @@ void kwhy_whatif_use_pool(struct kwhy_whatif *whatif, uint32_t number, struct kw
 	if (effect->places && pool.any_emptied)
 		kwhy_whatif_say(effect,
 			"%s allocations and frees go, of a cache that is emptied again and again: it has "
-			"what it "
-			"is asked for; the first allocations, before anything was freed, stay as they are",
+			"what it is asked for; the first allocations, before anything was freed, stay as "
+			"they are",
 			KWHY_WHATIF_COUNT(effect->places));
 	else if (effect->places)
 		kwhy_whatif_say(effect,
 			"%s allocations and frees take %s in a pool and wait for nothing; the first "
-			"allocations, "
-			"before anything was freed, stay as they are",
+			"allocations, before anything was freed, stay as they are",
 			KWHY_WHATIF_COUNT(effect->places),
 			kwhy_whatif_time_words(cost, whatif->costs.pool.expected_ns));
 	else if (pool.any_freed)

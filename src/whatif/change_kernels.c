@@ -178,11 +178,8 @@ void kwhy_whatif_fuse(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_w
 	if (chains.from)
 		kwhy_whatif_say(effect,
 			"%s kernels, copies within the device and memsets under 10 µs become %s kernels, "
-			"which "
-			"end "
-			"where the next grid is larger; each part but the first loses the time of the "
-			"shortest "
-			"kernel seen",
+			"which end where the next grid is larger; each part but the first loses the time of "
+			"the shortest kernel seen",
 			KWHY_WHATIF_COUNT(chains.from), KWHY_WHATIF_COUNT(chains.to));
 	else
 		kwhy_whatif_refuse(effect, "no two kernels under 10 µs follow each other without a wait");

@@ -67,8 +67,7 @@ static enum kwhy_status reserve(struct kwhy_whatif_graph *graph, struct kwhy_err
 	if (most >= KWHY_NONE / 2)
 		return kwhy_fail(error, KWHY_E_MEMORY,
 			"the recording has %zu activities and calls, more than can be played again; record "
-			"less "
-			"of the run",
+			"less of the run",
 			graph->node_count);
 	graph->nodes = alloc_items(most + 1, sizeof(*graph->nodes));
 	graph->dropped = calloc(most + 1, sizeof(*graph->dropped));

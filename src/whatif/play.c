@@ -174,8 +174,7 @@ static enum kwhy_status fail_circle(struct kwhy_error *error)
 {
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"these changes cannot be made together: they would make an activity wait for itself; leave "
-		"one "
-		"of them out");
+		"one of them out");
 }
 
 /* Whether a vertex is on the stack: the vertices that it follows are being computed. */

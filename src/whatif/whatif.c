@@ -74,9 +74,8 @@ static enum kwhy_status check_windows(
 		if (ledger->devices[d].time.probing_ns > 0)
 			return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 				"the recording is one of kwhy probe, whose host waits while kernels are "
-				"repeated: that "
-				"cannot be played; record the program without, and give this one as "
-				"--powers");
+				"repeated: that cannot be played; record the program without, and give this "
+				"one as --powers");
 		if (ledger->devices[d].time.unrecorded_ns <= 0)
 			continue;
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,

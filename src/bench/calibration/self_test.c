@@ -294,8 +294,7 @@ static void tell_costs(struct findings *findings)
 			&costs->graph.launch_node_s, &profile->graph_launch_node_s},
 		{"cost", "graph_start_node_s",
 			"the same until they are known to be done, less graph_node_s: for each more the "
-			"first "
-			"begins this much later",
+			"first begins this much later",
 			&costs->graph.start_node_s, &profile->graph_start_node_s},
 		{"cost", "graph_node_s",
 			"graphs of 16 and of 80 empty kernels in a row, by the device's clock: for each more",

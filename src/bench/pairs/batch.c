@@ -31,8 +31,7 @@ static enum kwhy_status verify(
 	if (!status && !batch->verified)
 		status = kwhy_fail(error, KWHY_E_INPUT,
 			"%s from GPU %u to GPU %u, %llu bytes: the received bytes differ from those sent; "
-			"the link or the "
-			"driver of this machine is not to be trusted",
+			"the link or the driver of this machine is not to be trusted",
 			kwhy_pair_engine_name(config->engine), config->source, config->target,
 			(unsigned long long)config->bytes);
 	return status;

@@ -64,8 +64,7 @@ static enum kwhy_status check_engine(const struct kwhy_pair_work *work, struct k
 			(config->engine == KWHY_PAIR_PUT && (!is_direct || !is_direct_back))))
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"GPU %u does not reach the memory of GPU %u directly, so no kernel of the one writes "
-			"there; "
-			"see kwhy doctor",
+			"there; see kwhy doctor",
 			config->source, config->target);
 	return KWHY_OK;
 }

@@ -48,8 +48,7 @@ static enum kwhy_status check_put(const struct kwhy_pair_work *work, struct kwhy
 	if (!status && late) {
 		snprintf(work->testbed->no_put, sizeof(work->testbed->no_put),
 			"GPU %u waited for seconds for a flag of GPU %u: kernels of both do not run "
-			"concurrently "
-			"here",
+			"concurrently here",
 			work->config->source, work->config->target);
 		status = kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s", work->testbed->no_put);
 	}

@@ -107,8 +107,7 @@ static enum kwhy_status measure_one(struct pass *pass, const struct kwhy_pair_co
 	*pass_state = (struct pass_state){.counts = {0}};
 	if (!find_cpus(pass, config->source, pass_state, &row)) {
 		pass->pairs->pinning_missing = "the system does not say which NUMA node a GPU is near to, or "
-					       "this process may not use "
-					       "processors of two nodes";
+					       "this process may not use processors of two nodes";
 		return KWHY_OK;
 	}
 	for (int i = 0; !status && i < ROUNDS * KWHY_PAIR_PIN_COUNT; i++)

@@ -132,8 +132,7 @@ static enum kwhy_status take_others(struct kwhy_rank_link *link, struct kwhy_ran
 		if (!kwhy_rank_acceptor_accept(acceptor, end_ns, &hello, &socket_number))
 			return kwhy_fail(error, KWHY_E_IO,
 				"%u of %u ranks came in time%s; start as many as the launcher's variables "
-				"say, "
-				"or give --ranks 1 to measure with this process alone",
+				"say, or give --ranks 1 to measure with this process alone",
 				i + 1, link->size,
 				!acceptor->refused	   ? ""
 					: acceptor->secret ? ", and some had another KWHY_RANKS_SECRET"

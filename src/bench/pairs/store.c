@@ -38,8 +38,7 @@ static enum kwhy_status check_settings(const char *path, const struct kwhy_text 
 	if (!status && !is_same)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"%s was begun with other settings or on another machine; give the same options, or "
-			"another "
-			"folder",
+			"another folder",
 			path);
 	return status;
 }

@@ -255,8 +255,7 @@ static enum kwhy_status run_rounds(struct sweep *sweep, size_t *order, struct kw
 	if (!status && late && sweep->closed_count < count)
 		sweep->pairs->ended_early = kwhy_arena_printf(&sweep->pairs->arena,
 			"the time was over (%.0f s): %zu of %zu configurations have fewer than %d samples or "
-			"wider "
-			"intervals than 2 %%; give more with --time",
+			"wider intervals than 2 %%; give more with --time",
 			sweep->request->time_s, count - sweep->closed_count, count, KWHY_PAIR_SAMPLES_MIN);
 	return status;
 }

@@ -235,8 +235,7 @@ enum kwhy_status kwhy_bench_plan_make(const struct kwhy_bench_request *request,
 	if (maker.count == 0)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"these strategies, directions and sizes leave nothing to measure; widen --min-size "
-			"and "
-			"--max-size, or name other strategies");
+			"and --max-size, or name other strategies");
 	out->count = transfers->point_count = maker.count;
 	transfers->points = kwhy_arena_alloc(&transfers->arena, maker.count, sizeof(*transfers->points));
 	out->tasks = kwhy_arena_alloc(&transfers->arena, maker.count, sizeof(*out->tasks));

@@ -71,8 +71,7 @@ static enum kwhy_status compare_settings(
 		if (found_length != wanted_length || memcmp(here, there, found_length) != 0)
 			return kwhy_fail(error, KWHY_E_USAGE,
 				"%s was begun with other settings ('%.*s', now '%.*s'); give the same "
-				"options, or "
-				"another folder",
+				"options, or another folder",
 				path, (int)(found_length < 120 ? found_length : 120), here,
 				(int)(wanted_length < 120 ? wanted_length : 120), there);
 	}

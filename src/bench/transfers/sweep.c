@@ -130,9 +130,7 @@ static enum kwhy_status verify(
 	if (!same)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"%s, %s, %llu bytes: the received bytes differ from those sent; the link or the "
-			"driver of this "
-			"machine is "
-			"not to be trusted",
+			"driver of this machine is not to be trusted",
 			point->strategy, kwhy_transfer_direction_name(point->direction),
 			(unsigned long long)point->bytes);
 	point->verified = true;

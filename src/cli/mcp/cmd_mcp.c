@@ -23,10 +23,9 @@ const struct kwhy_command kwhy_command_mcp = {
 	.name = "mcp",
 	.operands = "",
 	.summary = "Answer an agent's questions on recordings (Model Context Protocol).",
-	.details =
-		"Speaks version " KWHY_MCP_VERSION
-		" of the protocol over standard input and output: JSON-RPC, "
-		"one message a line. Tools: open, brief, findings, account, whatif, compare. It only reads.",
+	.details = "Speaks version " KWHY_MCP_VERSION
+		   " of the protocol over standard input and output: JSON-RPC, one message a line. Tools: "
+		   "open, brief, findings, account, whatif, compare. It only reads.",
 	.options = options_table,
 	.options_bytes = sizeof(char),
 	.run = run,

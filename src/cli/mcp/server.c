@@ -94,11 +94,9 @@ static json_t *initialize(const json_t *params)
 		"capabilities", "tools", "serverInfo", "name", "kwhy", "title",
 		"kwhy: joules and seconds of GPU programs", "version", KWHY_VERSION, "instructions",
 		"Open a recording or trace of a GPU program with 'open', then ask 'brief' for what it cost, "
-		"where "
-		"that went and what to do; 'findings' and 'account' have the details, 'whatif' projects "
-		"changes, "
-		"'compare' says what differs between two runs. null is 'unknown', never 0. Nothing is "
-		"written.");
+		"where that went and what to do; 'findings' and 'account' have the details, 'whatif' "
+		"projects changes, 'compare' says what differs between two runs. null is 'unknown', never 0. "
+		"Nothing is written.");
 }
 
 /* The result of a tool: its object as structured content and as text, or what the client can correct. */

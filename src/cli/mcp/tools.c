@@ -39,19 +39,14 @@ static const struct tool {
 } tools[] = {
 	{"open", "Open a run",
 		"Reads the recording or the traces of one run (several paths are its ranks) and attributes "
-		"its time "
-		"and energy. Returns the number of the run for the other tools. Formats: .kwhy, Kineto and "
-		"Chrome "
-		"JSON, xplane, Perfetto, Nsight Systems sqlite, rocprofv3, CSV.",
+		"its time and energy. Returns the number of the run for the other tools. Formats: .kwhy, "
+		"Kineto and Chrome JSON, xplane, Perfetto, Nsight Systems sqlite, rocprofv3, CSV.",
 		"\"paths\":" STRINGS ",\"power\":" STRINGS
 		",\"assume_power\":{\"type\":\"string\",\"description\":\"watts where there is no meter: "
-		"150, or "
-		"compute=300,idle=100\"},\"steps\":{\"type\":\"string\",\"description\":\"name of the ranges "
-		"that "
-		"are "
+		"150, or compute=300,idle=100\"},\"steps\":{\"type\":\"string\",\"description\":\"name of "
+		"the ranges that are "
 		"steps\"},\"work\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"description\":"
-		"\"work "
-		"done: tokens=4096\"}",
+		"\"work done: tokens=4096\"}",
 		"\"paths\"", open_run},
 	{"brief", "What, where, do",
 		"What the run cost, where that went, what to do with file and line, and what is not known, "
@@ -59,24 +54,19 @@ static const struct tool {
 		RUN, "", brief},
 	{"findings", "Findings",
 		"The waste that was found, the best first: evidence, source line, cure, what the cure saves, "
-		"and the "
-		"change that whatif can project.",
+		"and the change that whatif can project.",
 		RUN ",\"id\":{\"type\":\"string\",\"description\":\"only this kind: launch-bound\"}," LIMIT,
 		"", findings},
 	{"account", "Accounts",
 		"Rows of the ledger: energy and time of each kernel, kind of copy and reason to be idle, the "
-		"largest "
-		"first.",
-		RUN
-		",\"category\":{\"type\":\"string\",\"description\":\"compute, collective, copy, memset, "
-		"sync, "
-		"launch, alloc, host, ...\"},\"name\":{\"type\":\"string\",\"description\":\"only names with "
-		"this text\"},\"device\":{\"type\":\"integer\",\"minimum\":0}," LIMIT,
+		"largest first.",
+		RUN ",\"category\":{\"type\":\"string\",\"description\":\"compute, collective, copy, memset, "
+		    "sync, launch, alloc, host, ...\"},\"name\":{\"type\":\"string\",\"description\":\"only "
+		    "names with this text\"},\"device\":{\"type\":\"integer\",\"minimum\":0}," LIMIT,
 		"", account},
 	{"whatif", "Project changes",
 		"Projects time and energy of the run with changes to the program, from the recording alone. "
-		"Without "
-		"changes it plans: the changes that save most, one after another.",
+		"Without changes it plans: the changes that save most, one after another.",
 		RUN
 		",\"changes\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"description\":\"names of "
 		"changes as findings give them, with a number where one takes it: graph, batch=2\"}," LIMIT,

@@ -149,8 +149,7 @@ static enum kwhy_status make_alike(struct answer *answer, struct kwhy_error *err
 		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"the model of --fit does not hold for what is to be split: both need gauges of the same "
-		"terms "
-		"(compute, memory, I/O), and both the clock or neither");
+		"terms (compute, memory, I/O), and both the clock or neither");
 }
 
 static enum kwhy_status work_out(struct answer *answer, const struct power_options *options, const char *path,
@@ -345,8 +344,7 @@ static void write_trust(const struct answer *answer, struct kwhy_model_page *pag
 			joint);
 	else if (is_base_vague(&answer->split))
 		kwhy_text_context_linef(&page->context, "",
-			"the windows are too much alike to distinguish the parts: only their sum "
-			"is known");
+			"the windows are too much alike to distinguish the parts: only their sum is known");
 	if (answer->left_out)
 		kwhy_text_context_linef(&page->context, "",
 			"without what only one of the two has: %zu counters", answer->left_out);
@@ -479,12 +477,10 @@ const struct kwhy_command kwhy_command_model_power = {
 	.operands = "RECORDING|WINDOWS.csv",
 	.summary = "Where each watt goes: base, compute, memory, I/O, by the device's counters.",
 	.details = "WINDOWS.csv: columns power_w, seconds (1 where there are none) and gauges: compute, "
-		   "memory, io, "
-		   "or gpm_sm_active_permille, gpm_sm_occupancy_permille, gpm_fp32_active_permille, "
-		   "gpm_tensor_active_permille, gpm_integer_active_permille, gpm_fp16_active_permille, "
-		   "gpm_fp64_active_permille, gpm_dram_active_permille, pcie_bytes_per_s, "
-		   "nvlink_bytes_per_s; sm_clock_hz, by whose "
-		   "square compute counts.",
+		   "memory, io, or gpm_sm_active_permille, gpm_sm_occupancy_permille, "
+		   "gpm_fp32_active_permille, gpm_tensor_active_permille, gpm_integer_active_permille, "
+		   "gpm_fp16_active_permille, gpm_fp64_active_permille, gpm_dram_active_permille, "
+		   "pcie_bytes_per_s, nvlink_bytes_per_s; sm_clock_hz, by whose square compute counts.",
 	.options = options_table,
 	.options_bytes = sizeof(struct power_options),
 	.defaults = set_defaults,

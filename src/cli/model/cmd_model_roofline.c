@@ -117,8 +117,7 @@ static enum kwhy_status write_rows(const struct kwhy_model_csv *csv, const char 
 	if (frugal && !page->is_json)
 		kwhy_text_context_linef(&page->context, "",
 			"'%s' took fewer joules than the least: counts, joules or the machine's are wrong, "
-			"or its "
-			"clocks were lower than when the machine's were measured",
+			"or its clocks were lower than when the machine's were measured",
 			frugal);
 	return status;
 }

@@ -129,9 +129,8 @@ static enum kwhy_status add_range(struct asking *asking, const char *spec, struc
 	if (kwhy_read_phase_overlaps(range, (size_t)(range - asking->run.phases)))
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%.300s: the range '%.60s' runs inside or concurrently with another of its name on "
-			"the same "
-			"devices, so its joules count some intervals twice; name a range that runs once at a "
-			"time",
+			"the same devices, so its joules count some intervals twice; name a range that runs "
+			"once at a time",
 			asking->run.label, name);
 	asking->ranges[asking->count % PHASES_MAX] = range;
 	return add(asking,
@@ -302,8 +301,7 @@ static void add_remarks(const struct asking *asking, struct kwhy_model_page *pag
 			continue;
 		snprintf(words, sizeof(words),
 			"the report does not show whether '%.40s' runs inside or concurrently with another "
-			"of its name, "
-			"whose joules and seconds would count twice; %s",
+			"of its name, whose joules and seconds would count twice; %s",
 			asking->ranges[i]->name, why_unknown(&asking->run));
 		add_remark(page, words);
 	}
@@ -347,8 +345,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	if (!operands->count && (!(options->tokens > 0) || options->joules <= 0 || options->seconds <= 0))
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"--tokens, --joules and --seconds take what was measured, above 0; --seconds may be "
-			"left "
-			"out");
+			"left out");
 	if (!operands->count)
 		status = add(&asking,
 			(struct kwhy_tokens_phase){"this run", options->tokens,

@@ -85,8 +85,7 @@ static enum kwhy_status refuse_probed(
 		if (ledger->devices[d].time.probing_ns > 0)
 			return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 				"%s is a recording of kwhy probe, which cannot be compared: the program "
-				"waited "
-				"while kernels were repeated; record it without, and give this one as "
+				"waited while kernels were repeated; record it without, and give this one as "
 				"--powers",
 				path);
 	return KWHY_OK;

@@ -331,8 +331,7 @@ const struct kwhy_command kwhy_command_report = {
 	.operands = "REC|TRACE...",
 	.summary = "Say where the energy and the time of a run went, and what to do.",
 	.details = "Traces: Kineto or Chrome JSON (plain, .gz, .zst), XLA xplane, Perfetto, Nsight Systems "
-		   "sqlite, "
-		   "kwhy CSV; several are the ranks of one run. Without power readings: time only.",
+		   "sqlite, kwhy CSV; several are the ranks of one run. Without power readings: time only.",
 	.options = options_table,
 	.options_bytes = sizeof(struct report_options),
 	.defaults = set_defaults,

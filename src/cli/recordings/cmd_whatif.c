@@ -159,8 +159,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	if (!analysis->recording->activities.count)
 		status = kwhy_fail(error, KWHY_E_INPUT,
 			"%.200s holds no activity of a device, so there is nothing to change; record what "
-			"runs on the "
-			"GPUs, as kwhy record does without --power-only",
+			"runs on the GPUs, as kwhy record does without --power-only",
 			invocation->operands.items[0]);
 	if (!status)
 		status = make_plan(

@@ -122,10 +122,9 @@ const struct kwhy_command kwhy_command_probe = {
 	.name = "probe",
 	.operands = "[--] CMD [ARGS]",
 	.summary = "Record a command and learn what each of its kernels draws, by repeating them in place.",
-	.details =
-		"Memory that a kernel may write is copied before and put back after, so the command's "
-		"results "
-		"stay what they are. The exit status is the command's, or 125 where memory was not put back.",
+	.details = "Memory that a kernel may write is copied before and put back after, so the command's "
+		   "results stay what they are. The exit status is the command's, or 125 where memory was "
+		   "not put back.",
 	.options = options_table,
 	.options_bytes = sizeof(struct probe_options),
 	.defaults = set_defaults,

@@ -39,8 +39,7 @@ static enum kwhy_status check_options(
 	if (!options->allow_set)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"tune changes a setting of the device while it runs, and puts it back: allow that "
-			"with "
-			"--allow-set");
+			"with --allow-set");
 	if (options->values < KWHY_CAP_POINTS_MIN || options->repeats < 1 ||
 		options->values > KWHY_CAP_POINTS_MAX || options->repeats > KWHY_CAP_POINTS_MAX ||
 		options->values * options->repeats > KWHY_CAP_POINTS_MAX)

@@ -30,8 +30,7 @@ static void write_accounts(
 		return;
 	kwhy_text_addf(out,
 		"kernels by size, shares of their busy time: %zu of %zu were repeated%s (%.1f %%); by the "
-		"time of "
-		"the repeats, the power in bursts of %zu is known within %g %% (%.1f %%)\n",
+		"time of the repeats, the power in bursts of %zu is known within %g %% (%.1f %%)\n",
 		parts.probed.accounts, parts.all.accounts,
 		summary->earlier->count ? " in this or an earlier run" : "",
 		percent(probing, parts.probed.busy_ns), parts.known.accounts, 100 * summary->within_ratio,

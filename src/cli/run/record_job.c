@@ -113,8 +113,7 @@ static enum kwhy_status check_counts(const struct kwhy_strings *counts, struct k
 		if (!length || length > 40 || !counts->items[i][length] || !counts->items[i][length + 1])
 			return kwhy_fail(error, KWHY_E_USAGE,
 				"--count '%.100s': write UNIT=NAME, like steps='step*', with a unit of up to "
-				"40 "
-				"bytes",
+				"40 bytes",
 				counts->items[i]);
 	}
 	return KWHY_OK;
@@ -282,8 +281,7 @@ static enum kwhy_status prepare_activity(struct job *job, struct kwhy_error *err
 	if (job->options->no_calls)
 		kwhy_record_meters_add_note(job->meters, KWHY_NOTE_COMPLETENESS, "calls-not-recorded",
 			"Calls of CUDA were left out (--no-calls): what the host did while a device was idle "
-			"is not "
-			"known.");
+			"is not known.");
 	return prepare_library(job, &inject, error);
 }
 

@@ -131,8 +131,7 @@ static enum kwhy_status check_run(const struct kwhy_tune_sweep *sweep, const str
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"run %zu: too short for the meter, which is sure of the energy of these %s to "
 			"\xc2\xb1%.3g %%, not \xc2\xb1%g %%; give a command that runs longer, or that "
-			"repeats "
-			"its work",
+			"repeats its work",
 			sweep->count + 1, kwhy_quantity_si(duration, point->seconds, "s", 3),
 			1e2 * half_ratio, 1e2 * METER_HALF_MAX);
 	return KWHY_OK;

@@ -310,8 +310,7 @@ static enum kwhy_status read_row(struct reader *reader, struct kwhy_error *error
 	if (!kind)
 		return kwhy_csv_fail(reader->csv, COLUMN_KIND, error,
 			"is not a kind; write kernel, collective, copy_h2d, copy_d2h, copy_d2d, copy_p2p, "
-			"memset, sync, "
-			"alloc, free, call or range");
+			"memset, sync, alloc, free, call or range");
 	status = kwhy_csv_clock_read(&reader->clock, reader->csv, COLUMN_START, &start_ns, error);
 	if (!status)
 		status = kwhy_csv_clock_read(&reader->clock, reader->csv, COLUMN_END, &end_ns, error);

@@ -34,8 +34,7 @@ static enum kwhy_status add_device(
 	if (file->devices.map.count >= DEVICES_MAX * (file->groups.count ? file->groups.count : 1))
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s names a %dth device of one rank: its \"device\" or \"pid\" are mixed up or "
-			"damaged; "
-			"export it again",
+			"damaged; export it again",
 			file->path, DEVICES_MAX + 1);
 	return kwhy_recording_add_device(file->recording, &device, out, error);
 }

@@ -250,8 +250,7 @@ static enum kwhy_status fail_grammar(struct document *document, size_t at, const
 	if (!document->in_object && document->position == AT_FIRST_EVENT && !strncmp(fault, "an event", 8))
 		return kwhy_fail(document->error, KWHY_E_INPUT,
 			"%s is JSON, but not a trace: its list has no events, which begin with '{', but '%c' "
-			"at "
-			"byte %" PRIu64 "; of PyTorch, name the file that export_chrome_trace() wrote",
+			"at byte %" PRIu64 "; of PyTorch, name the file that export_chrome_trace() wrote",
 			document->file->path, found >= ' ' && found < 0x7F ? found : '?', position);
 	if (position >= document->window.mended_first)
 		return kwhy_fail(document->error, KWHY_E_INPUT,
@@ -276,9 +275,8 @@ static enum kwhy_status fail_grammar(struct document *document, size_t at, const
 			document->file->path, KWHY_KINETO_DEPTH_MAX, position);
 	return kwhy_fail(document->error, KWHY_E_INPUT,
 		"%s is not valid JSON: expected %s at byte %" PRIu64
-		", found '%c' (a quote left unescaped by "
-		"the profiler does this); export it again with a newer PyTorch, or leave such events out "
-		"with --partial",
+		", found '%c' (a quote left unescaped by the profiler does this); export it again with a "
+		"newer PyTorch, or leave such events out with --partial",
 		document->file->path, fault, position, found >= ' ' && found < 0x7F ? found : '?');
 }
 

@@ -356,8 +356,7 @@ static enum kwhy_status add_notes(struct reader *reader, struct kwhy_error *erro
 			  "launched, on the side where they took less, since the side that comes first waits"
 			: "from traces of torch.profiler without kernels: a time is the host's from entering "
 			  "to leaving the sender's range; where the program did not wait there, it is that "
-			  "of "
-			  "queueing",
+			  "of queueing",
 		error);
 
 	if (!status && reader->left_out)

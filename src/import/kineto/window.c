@@ -147,8 +147,7 @@ static enum kwhy_status enlarge(struct kwhy_kineto_window *window, struct kwhy_e
 	if (window->reach >= KWHY_KINETO_VALUE_MAX_BYTES)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s: the value at byte %llu is larger than %u MiB; this is not a trace of the "
-			"PyTorch "
-			"profiler, or it is damaged: export it again",
+			"PyTorch profiler, or it is damaged: export it again",
 			window->path, (unsigned long long)window->offset, KWHY_KINETO_VALUE_MAX_BYTES >> 20);
 	window->reach *= 2;
 	if (window->reach <= window->capacity)

@@ -122,8 +122,7 @@ static enum kwhy_status run(
 	if (code)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"%s is a report of Nsight Systems, which its own nsys alone can read, and nsys "
-			"cannot be "
-			"run here (%s); put it on PATH, or %s",
+			"cannot be run here (%s); put it on PATH, or %s",
 			report, strerror(code), by_hand);
 	if (!finish(pid, timeout_ms, &status))
 		return kwhy_fail(error, KWHY_E_INPUT,

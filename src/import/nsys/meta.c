@@ -175,8 +175,8 @@ static enum kwhy_status set_origin(struct kwhy_nsys *nsys, struct kwhy_error *er
 	if (!known || !recording->unix_clock)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s and the traces before it do not all say when they began "
-			"(TARGET_INFO_SESSION_START_TIME): they "
-			"cannot be put on one clock; report them one by one",
+			"(TARGET_INFO_SESSION_START_TIME): they cannot be put on one clock; report them one "
+			"by one",
 			nsys->tracks.path);
 	if (__builtin_sub_overflow(start_ns, recording->origin_unix_ns, &nsys->shift_ns) ||
 		nsys->shift_ns > KWHY_NSYS_YEAR_NS || nsys->shift_ns < -KWHY_NSYS_YEAR_NS)

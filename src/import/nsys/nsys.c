@@ -61,8 +61,7 @@ static enum kwhy_status no_cuda(const struct kwhy_nsys *nsys, struct kwhy_error 
 	if (!nsys->has_strings)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s is an SQLite database, but no export of Nsight Systems: it has neither StringIds "
-			"nor "
-			"CUPTI_ACTIVITY_KIND_* tables; make one with \"nsys export --type sqlite\"",
+			"nor CUPTI_ACTIVITY_KIND_* tables; make one with \"nsys export --type sqlite\"",
 			nsys->tracks.path);
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"%s shows no CUDA work (no CUPTI_ACTIVITY_KIND_* tables); record with \"nsys profile "

@@ -17,8 +17,7 @@ enum kwhy_status kwhy_perfetto_fail_damaged(const struct kwhy_perfetto_file *fil
 {
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"%s is damaged: its packet %llu cannot be decoded; record the trace again, or leave the "
-		"packet "
-		"out with --partial",
+		"packet out with --partial",
 		file->path, (unsigned long long)file->counts.packets);
 }
 

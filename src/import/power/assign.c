@@ -50,10 +50,8 @@ static enum kwhy_status refuse_unknown(const struct kwhy_power_log *log, struct 
 		return refuse_metrics(log, error);
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"%s names no power and no energy known here; give a log, with its head, of nvidia-smi, dmon, "
-		"dcgmi, "
-		"dcgm-exporter, amd-smi, rocm-smi, srt-slurm, Zeus or CodeCarbon "
-		"(docs/formats/power-logs.md), or power "
-		"CSV with a line of time_ns,device,source,value",
+		"dcgmi, dcgm-exporter, amd-smi, rocm-smi, srt-slurm, Zeus or CodeCarbon "
+		"(docs/formats/power-logs.md), or power CSV with a line of time_ns,device,source,value",
 		log->path);
 }
 
@@ -68,8 +66,7 @@ static enum kwhy_status refuse_nothing(const struct kwhy_power_log *log, struct 
 	if (log->is_headless && !dialect)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s has no head, its first line is a row; write it without \"noheader\", or put the "
-			"names of its "
-			"columns, the list of --query-gpu, before it",
+			"names of its columns, the list of --query-gpu, before it",
 			log->path);
 	if (log->unread > 0)
 		return kwhy_fail(error, KWHY_E_INPUT,
@@ -295,8 +292,7 @@ static enum kwhy_status add_notes(const struct assignment *assignment, struct kw
 	if (!status && assignment->by_number && log->key_count > recording->device_count)
 		status = kwhy_recording_add_note(recording, KWHY_NOTE_WARNING, "power-by-number", error,
 			"%s and the trace have no more in common than the numbers of GPUs: where "
-			"CUDA_VISIBLE_DEVICES "
-			"was set, they differ; --power-device says which is which.",
+			"CUDA_VISIBLE_DEVICES was set, they differ; --power-device says which is which.",
 			log->path);
 	return status ? status : add_notes_of_rows(assignment, error);
 }

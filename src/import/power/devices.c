@@ -67,8 +67,7 @@ static enum kwhy_status read_statement(const char *text, struct statement *out, 
 		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_USAGE,
 		"--power-device \"%s\": write [RANK/]DEVICE=[HOST/]GPU, the GPU by number, UUID or PCI "
-		"address, as "
-		"2=0 or 8/0=node2/0000:3b:00.0",
+		"address, as 2=0 or 8/0=node2/0000:3b:00.0",
 		text);
 }
 
@@ -298,8 +297,7 @@ static enum kwhy_status take_key(struct finder *finder, uint32_t device, size_t 
 	if (finder->devices[key] != KWHY_NONE && finder->devices[key] != device)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s: number %" PRId32 " is a device of several ranks or machines of this recording; "
-			"say which GPU each is with "
-			"--power-device RANK/%" PRId32 "=HOST/GPU",
+			"say which GPU each is with --power-device RANK/%" PRId32 "=HOST/GPU",
 			finder->log->path, finder->log->keys[key].gpu,
 			finder->recording->devices[device].index);
 	finder->devices[key] = device;

@@ -30,8 +30,7 @@ const struct kwhy_power_dialect kwhy_power_dialects[] = {
 		.readings = {{"power", KWHY_POWER_ROLE_DRAW, "W"}, {"totec", KWHY_POWER_ROLE_COUNTER, "mJ"}},
 		.has_entities = true,
 		.cure = "write it with \"dcgmi dmon -e 155,156 -d 100 | ts %.s\", which puts a time before "
-			"each "
-			"line"},
+			"each line"},
 	{.tool = "DCGM",
 		.readings = {{"dcgm_fi_dev_power_usage", KWHY_POWER_ROLE_DRAW, "W"},
 			{"dcgm_fi_dev_power_usage_instant", KWHY_POWER_ROLE_INSTANT, "W"},

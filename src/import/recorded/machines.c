@@ -168,8 +168,7 @@ static enum kwhy_status note_duplicate_names(struct kwhy_recorded *recorded, str
 {
 	return kwhy_recording_add_note(recorded->recording, KWHY_NOTE_WARNING, "host-namesakes", error,
 		"%s: clocks under one machine's name differ by more than 1 s (several machines have that "
-		"name, "
-		"it was restarted, or its Unix time was set); each keeps its own times.",
+		"name, it was restarted, or its Unix time was set); each keeps its own times.",
 		recorded->tracks.path);
 }
 

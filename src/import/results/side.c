@@ -199,8 +199,7 @@ enum kwhy_status kwhy_side_read(
 	else if (strcmp(schema, "kwhy.report/1") != 0)
 		status = kwhy_fail(error, KWHY_E_INPUT,
 			"'%.200s' is not a report.json of version 1: its \"schema\" is %s%.40s%s; write it "
-			"again "
-			"with kwhy report --json",
+			"again with kwhy report --json",
 			label, *schema ? "\"" : "", *schema ? schema : "missing", *schema ? "\"" : "");
 	else
 		status = fill(&made, root, error);

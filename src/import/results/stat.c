@@ -156,8 +156,7 @@ static enum kwhy_status check_schema(const char *label, const char *schema, stru
 		return status;
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"%.300s is not a result of kwhy stat that this version knows: its \"schema\" is %s%.40s%s "
-		"and not "
-		"\"kwhy.stat/1\"; write it again with kwhy stat --json",
+		"and not \"kwhy.stat/1\"; write it again with kwhy stat --json",
 		label, *schema ? "\"" : "", *schema ? schema : "missing", *schema ? "\"" : "");
 }
 

@@ -141,8 +141,7 @@ static enum kwhy_status add_notes(struct kwhy_rocprof *rocprof, struct kwhy_erro
 		status = kwhy_recording_add_note(rocprof->recording, KWHY_NOTE_COMPLETENESS, "no-api-rows",
 			error,
 			"%s: it holds no calls of HIP, so what an idle device waited for is unknown; record "
-			"with "
-			"--hip-trace.",
+			"with --hip-trace.",
 			rocprof->tracks.path);
 	return status;
 }

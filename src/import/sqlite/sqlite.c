@@ -143,8 +143,7 @@ static enum kwhy_status check_siblings(const struct kwhy_sqlite *db, struct kwhy
 		if (has_bytes(db->file, suffixes[i]))
 			return kwhy_fail(error, KWHY_E_INPUT,
 				"%s is being written or was left unfinished: rows are still in %s%s; close "
-				"what writes it, then run "
-				"sqlite3 FILE \"PRAGMA journal_mode=DELETE\"",
+				"what writes it, then run sqlite3 FILE \"PRAGMA journal_mode=DELETE\"",
 				db->path, db->path, suffixes[i]);
 	return KWHY_OK;
 }
@@ -168,9 +167,7 @@ static enum kwhy_status check_file(struct kwhy_sqlite *db, struct kwhy_error *er
 		return check_siblings(db, error);
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"%s is not an SQLite database itself; if it is compressed, unpack it first: databases are "
-		"not "
-		"read front to "
-		"back",
+		"not read front to back",
 		db->path);
 }
 

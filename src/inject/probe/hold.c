@@ -239,8 +239,7 @@ static void judge_burst(struct kwhy_probe *probe, enum kwhy_probe_reason reason)
 	else if (burst->check == KWHY_PROBE_DIFFERENT)
 		give_up(probe,
 			"memory was not the same after the repeats of %.300s: the results of this run are "
-			"not to "
-			"be trusted; leave that kernel out with --skip",
+			"not to be trusted; leave that kernel out with --skip",
 			account->name);
 	if (reason)
 		refuse(probe, account, reason);

@@ -179,8 +179,7 @@ void kwhy_compare_accounts_text(
 	if (repeated)
 		kwhy_text_context_paragraph(context, "  ",
 			"Changes without * cannot be distinguished from none. Of changes that are none, one "
-			"in "
-			"twenty has a * by chance.");
+			"in twenty has a * by chance.");
 	else if (has_energy)
 		kwhy_text_context_paragraph(context, "  ", totals_words(comparison));
 }

@@ -50,8 +50,7 @@ static void write_changes(
 	kwhy_text_context_paragraph(context, "  ",
 		"means over the runs of each side; the interval is that of the change, in percent of A, "
 		"whose own error is in it: Welch's t over the runs; of a single run compared with several, "
-		"their "
-		"scatter and its meter; of single runs, the meters alone");
+		"their scatter and its meter; of single runs, the meters alone");
 }
 
 /*

@@ -148,10 +148,9 @@ static void write_figures(const struct kwhy_comparison *comparison, const struct
 	if (repeated)
 		kwhy_text_context_paragraph(context, "  ",
 			"The interval is that of the change, in percent of A (of busy and idle: in "
-			"percentage points), by Welch's t over the runs; of "
-			"a "
-			"single run compared with several, by their scatter. \"no\": the runs cannot be "
-			"distinguished in this figure.");
+			"percentage points), by Welch's t over the runs; of a single run compared with "
+			"several, by their scatter. \"no\": the runs cannot be distinguished in this "
+			"figure.");
 }
 
 /*

@@ -216,8 +216,7 @@ static enum kwhy_status write_rows(const struct kwhy_report *report, const struc
 	write_comments(names, &sink.text);
 	kwhy_text_addf(&sink.text,
 		"kind,name,device,stream,start_ns,end_ns,bytes,blocks,threads_per_block,energy_nj,context,"
-		"process,"
-		"thread,correlation,src_memory,dst_memory%s\n",
+		"process,thread,correlation,src_memory,dst_memory%s\n",
 		names->has_machines ? ",machine" : "");
 	for (size_t i = 0; i < report->recording->activities.count; i++) {
 		write_activity(report, names, i, &sink.text);

@@ -106,9 +106,7 @@ static enum kwhy_status append_rows(struct writer *writer, const char *path, str
 	duckdb->duckdb_appender_destroy(&writer->appender);
 	if (writer->failed)
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"%s: DuckDB did not take the rows; use its version 1.0 or "
-			"newer",
-			path);
+			"%s: DuckDB did not take the rows; use its version 1.0 or newer", path);
 	return KWHY_OK;
 }
 

@@ -35,8 +35,7 @@ static enum kwhy_status begin(struct kwhy_text *out, const char **mark, struct k
 	if (!*mark)
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"this build of kwhy has no report page (it was configured without Node.js); "
-			"configure with "
-			"-DKWHY_PAGE=ON after scripts/setup, or write -o report.json instead");
+			"configure with -DKWHY_PAGE=ON after scripts/setup, or write -o report.json instead");
 	kwhy_text_add_bytes(out, kwhy_page_template, (size_t)(*mark - kwhy_page_template));
 	return KWHY_OK;
 }

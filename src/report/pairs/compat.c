@@ -244,8 +244,7 @@ static enum kwhy_status write_nvbandwidth(
 		"it reads, whatever the arrows of its titles say. What differs: above 512 MiB our samples "
 		"are of 4\n"
 		"copies, scaled to 16; the opposite direction of its bidirectional test copies for as long, "
-		"ours as "
-		"much, and\n"
+		"ours as much, and\n"
 		"both directions share our time; its kernels unroll 12 loads from 64 MiB on, ours do not.\n");
 	return KWHY_OK;
 }
@@ -371,21 +370,17 @@ static enum kwhy_status write_nccl_tests(
 		return nothing("nccl-tests", "nccl-exchange,all-reduce", KWHY_PAIR_QUEUED, error);
 	kwhy_text_addf(out,
 		"By nccl-tests' definitions, -d int8 (sums: uint32): a time is the mean of 20 groups queued "
-		"without waiting "
-		"(here of all\n"
+		"without waiting (here of all\n"
 		"samples of 20; the median, which is ours, is at most %.2g %% away); bandwidth is bytes over "
 		"it, and of each\n"
 		"link of a ring. sendrecv_perf -g 2: one thread sends and receives on both GPUs in one "
 		"group, so both\n"
 		"ways are busy, and the bytes of one of them are reported. Both move through their buffers "
-		"(ours: the "
-		"largest size)\n"
+		"(ours: the largest size)\n"
 		"from group to group. What differs: it has ncclMemAlloc's memory and nvlinkCentricSched = 1, "
-		"ours is "
-		"plain memory\n"
+		"ours is plain memory\n"
 		"and NCCL's defaults, which applications get; it takes the host's wall clock, ours events of "
-		"the "
-		"device.\n",
+		"the device.\n",
 		100 * worst);
 	return KWHY_OK;
 }

@@ -95,9 +95,7 @@ static void write_loggopsim(const struct kwhy_pair_series *series, struct kwhy_t
 		g_s = 0;
 	kwhy_text_addf(out,
 		"# LogGOPSim: G is a whole number of ticks a byte, so a tick is %.9g s; times of schedules "
-		"are "
-		"in ticks, "
-		"too\n# tick_s %.17g\n-L %.0f -o 0 -g %.0f -G %.0f -O 0 -S 2147483647\n",
+		"are in ticks, too\n# tick_s %.17g\n-L %.0f -o 0 -g %.0f -G %.0f -O 0 -S 2147483647\n",
 		tick_s, tick_s, link.alpha.value / tick_s, g_s / tick_s, link.beta.value / tick_s);
 }
 

@@ -113,8 +113,7 @@ static void note_domain(const struct kwhy_stat *stat, struct kwhy_stat_summary *
 	if (domain->idle.processes == 0 && domain->idle.watts > domain->clean_idle_w + UNSETTLED_W)
 		note(summary,
 			"%s: idle was %.0f W with no process on it, and %.0f W by the machine profile: it "
-			"had not "
-			"settled after earlier work, or somebody out of sight used it",
+			"had not settled after earlier work, or somebody out of sight used it",
 			domain->name, domain->idle.watts, domain->clean_idle_w);
 	if (domain->idle.processes > 0)
 		note(summary,

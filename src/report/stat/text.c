@@ -64,8 +64,7 @@ static void write_idle(const struct page *page)
 		if (isfinite(figures->context_j))
 			kwhy_text_context_linef(&page->text_context, "  ",
 				"%s: idle %s, measured over %.3g s before the first run; with a context "
-				"alone "
-				"%s by the machine profile, so %s a run above idle are the context's",
+				"alone %s by the machine profile, so %s a run above idle are the context's",
 				domain->name, idle, page->stat->idle_s,
 				kwhy_quantity_si(context, domain->context_idle_w, "W", 3),
 				kwhy_quantity_si(share, figures->context_j, "J", 3));

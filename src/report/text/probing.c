@@ -84,8 +84,7 @@ static void write_known(const struct kwhy_text_context *context, const struct kw
 
 	kwhy_text_context_linef(context, "  ",
 		"power in bursts known within %g %%, by the time of the repeats: %zu kernels and grids, %s "
-		"of "
-		"the kernels' time",
+		"of the kernels' time",
 		within, parts->known.accounts, share_of(time, probing, &parts->known));
 	if (isnan(ratio))
 		return;
@@ -118,8 +117,7 @@ static void write_checks(const struct kwhy_text_context *context, const struct k
 	if (probing->different)
 		kwhy_text_context_linef(context, "  ",
 			"after repeats of %.300s memory was not what it had been: do not trust the results "
-			"of "
-			"this run, and leave that kernel out with --skip",
+			"of this run, and leave that kernel out with --skip",
 			kwhy_names_get(&probing->names, probing->different_name));
 	else if (probing->checked)
 		kwhy_text_context_linef(context, "  ",

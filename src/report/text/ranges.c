@@ -319,9 +319,8 @@ void kwhy_section_overhead(const struct kwhy_text_context *context)
 	kwhy_table_write(&table, context->style, context->out);
 	kwhy_text_context_paragraph(context, "  ",
 		is_modelled(ledger)
-			? "Joules of processor time are modelled, at most: of the CPU packages' "
-			  "energy, idle's "
-			  "among it, as much as of the time that all processors were busy."
+			? "Joules of processor time are modelled, at most: of the CPU packages' energy, "
+			  "idle's among it, as much as of the time that all processors were busy."
 			: "Joules of processor time are not available: no meter separates one thread "
 			  "from another.");
 }

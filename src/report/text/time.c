@@ -90,8 +90,7 @@ void kwhy_section_time(const struct kwhy_text_context *context)
 	if (has_elsewhere(ledger))
 		kwhy_text_context_paragraph(context, "  ",
 			"host elsewhere: the host is in none of these calls; it prepares input, runs other "
-			"code "
-			"or sleeps.");
+			"code or sleeps.");
 }
 
 static const struct kwhy_table_column utilisation_columns[] = {

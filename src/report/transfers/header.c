@@ -45,8 +45,7 @@ enum kwhy_status kwhy_report_transfers_header(
 	if (transfers->choice_count == 0)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"no transfer was timed by the host's clock, so there is no table of the fastest; "
-			"measure "
-			"pinned, copies, batch or packed");
+			"measure pinned, copies, batch or packed");
 	kwhy_text_add(out,
 		"/* The fastest method for a number of pieces of a given size, measured by kwhy bench "
 		"transfer\n * on ");

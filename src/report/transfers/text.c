@@ -105,8 +105,7 @@ static void add_conditions(const struct page *page)
 		snprintf(seconds, sizeof(seconds), " in %.1f s", transfers->time_pass_s);
 	kwhy_text_context_linef(&context, "",
 		"%zu transfers measured%s, %zu of them to 2 %% or better (95 %% interval of the median, "
-		"whole "
-		"width); %zu verified byte for byte",
+		"whole width); %zu verified byte for byte",
 		measured, seconds, narrow, verified);
 	if (isfinite(hottest))
 		kwhy_text_addf(page->out, "at most %.0f °C, at least %.0f MHz\n", hottest, slowest * 1e-6);
@@ -289,11 +288,9 @@ static void add_compression(const struct page *page)
 	heading(page, "What compressing is worth", NULL);
 	kwhy_text_context_linef(&context, "  ",
 		"%s of %.40s data shrink %.2f to 1. The link makes %s, expanding %s, compressing by one "
-		"thread "
-		"%s. Copied and then expanded it takes %.2f times as long as a pinned copy%s. With both at "
-		"once it pays where the data shrinks and expanding beats the link: %s; on the fly "
-		"compressing "
-		"must beat it, too: %s.",
+		"thread %s. Copied and then expanded it takes %.2f times as long as a pinned copy%s. With "
+		"both at once it pays where the data shrinks and expanding beats the link: %s; on the fly "
+		"compressing must beat it, too: %s.",
 		kwhy_transfer_size_text(size, compression->bytes),
 		page->transfers->data ? page->transfers->data : "data", compression->ratio,
 		kwhy_quantity_si(link, compression->link_bytes_per_s, "B/s", 3),
