@@ -8,10 +8,11 @@ enum { VARINT_BYTES_MAX = 10 };
 bool kwhy_protobuf_long_varint(struct kwhy_protobuf_message *message, uint64_t *out)
 {
 	size_t held = kwhy_protobuf_length(*message);
+	size_t length = held < VARINT_BYTES_MAX ? held : VARINT_BYTES_MAX;
 	const unsigned char *at = message->at;
 	uint64_t value = 0;
 
-	for (size_t i = 0; i < VARINT_BYTES_MAX && i < held; i++) {
+	for (size_t i = 0; i < length; i++) {
 		value |= (uint64_t)(at[i] & 0x7F) << (7 * i);
 		if (at[i] < 0x80) {
 			message->at = at + i + 1;
