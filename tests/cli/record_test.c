@@ -21,6 +21,16 @@ static double metered_s(const json_t *energy)
 		1e-9;
 }
 
+/* Time in s of the account of a run without activities, whose energy is all that was metered. */
+static double outside_s(const json_t *report)
+{
+	const json_t *device = json_array_get(json_object_get(report, "devices"), 0);
+	const json_t *accounts = json_object_get(device, "accounts");
+
+	assert_int_equal(json_array_size(accounts), 1);
+	return json_number_value(json_object_get(json_array_get(accounts, 0), "time_ns")) * 1e-9;
+}
+
 static void the_meters_of_a_run_become_its_energy(void **state)
 {
 	json_t *report;
@@ -57,6 +67,7 @@ static void a_run_shorter_than_a_tick_has_its_own_energy_alone(void **state)
 	assert_done(SPAWN("record", "-q", "--power-only", "-o", place("a"), "--", "true"), 0, "");
 	report = report_of(place("a"));
 	assert_true(metered_s(energy_of(report)) > 0 && metered_s(energy_of(report)) < 0.2);
+	assert_float_equal(outside_s(report), metered_s(energy_of(report)), 1e-6);
 	json_decref(report);
 }
 
