@@ -67,8 +67,8 @@ enum kwhy_activity_origin {
 };
 
 const char *kwhy_activity_kind_name(enum kwhy_activity_kind kind); /* "kernel", ... "memset" */
-const char *kwhy_copy_kind_name(enum kwhy_copy_kind kind);     /* "h2d", ... "unknown" */
-const char *kwhy_memory_kind_name(enum kwhy_memory_kind kind); /* "pageable", ... "unknown" */
+const char *kwhy_copy_kind_name(enum kwhy_copy_kind kind);	   /* "h2d", ... "unknown" */
+const char *kwhy_memory_kind_name(enum kwhy_memory_kind kind);	   /* "pageable", ... "unknown" */
 
 /*
  * What the host does inside an API call. The class decides the category of a device's idle time during the

@@ -122,7 +122,7 @@ refused() {
 }
 echo short >"$place/short"
 refused 2 '--allow-open' --listen 0.0.0.0:0
-refused 2 'no address to listen on' --listen nonsense
+refused 2 'is not an address to listen on' --listen nonsense
 refused 2 'go together' --listen 127.0.0.1:0 --tls-cert "$place/token"
 refused 1 'TLS cannot start' --listen 127.0.0.1:0 --tls-cert "$place/token" --tls-key "$place/token"
 refused 1 'at least 16' --listen 127.0.0.1:0 --token "$place/short"
