@@ -12,6 +12,9 @@
  */
 #define LIMIT_MAX 1.5
 
+/* Largest double that an int64_t holds: an upper end is cut there, and is never below the energy itself. */
+#define HIGHEST_NJ 0x1.fffffffffffffp62
+
 struct writing {
 	const struct kwhy_energy_findings *findings;
 	struct kwhy_device_ledger *device_ledger;
@@ -158,7 +161,7 @@ static void write_interval(
 	below = fmin(hypot(below, sampling), fmax(below, 1));
 	above = hypot(above, sampling);
 	account->low_nj = llround(gross * (1 - below));
-	account->high_nj = llround(fmin(gross * (1 + above), 0x1p62));
+	account->high_nj = llround(fmin(gross * (1 + above), HIGHEST_NJ));
 }
 
 /* Increases the shares of idle accounts before and after the activities if idle was elevated there. */
@@ -231,7 +234,7 @@ static void write_unrecorded(struct writing *writing)
 		account->idle_nj = writing->idle_nj[unrecorded];
 		account->net_nj = account->gross_nj - account->idle_nj;
 		account->low_nj = llround(draws->unrecorded_low_nj);
-		account->high_nj = llround(fmin(draws->unrecorded_high_nj, 0x1p62));
+		account->high_nj = llround(fmin(draws->unrecorded_high_nj, HIGHEST_NJ));
 		account->basis = KWHY_BASIS_DATA;
 		if (inside_ns > 0)
 			account->mean_power_mw = llround((double)account->gross_nj / inside_ns * 1e3);
