@@ -42,6 +42,19 @@ const struct kwhy_simulator kwhy_simulator_astra_sim = {"ASTRA-sim", "astra-sim.
 
 /* --- SimAI, topology for ns-3 --- */
 
+/* Writes SimAI's type of a GPU, such as A100 for "NVIDIA A100-SXM4-80GB"; NONE: its name is unknown. */
+static void add_gpu_type(struct kwhy_text *out, const char *name)
+{
+	static const char maker[] = "NVIDIA ";
+	const char *type = name && strncmp(name, maker, strlen(maker)) == 0 ? name + strlen(maker) : name;
+	const size_t length = type ? strcspn(type, " -") : 0;
+
+	if (length)
+		kwhy_text_add_bytes(out, type, length);
+	else
+		kwhy_text_add(out, "NONE");
+}
+
 static void write_simai(const struct kwhy_pair_series *series, struct kwhy_text *out)
 {
 	struct kwhy_pair_link link = kwhy_simulator_middle_link(series);
@@ -51,8 +64,9 @@ static void write_simai(const struct kwhy_pair_series *series, struct kwhy_text 
 	 * First line of the file: number of nodes, GPUs a server, NVSwitches, other switches and links,
 	 * then the type of GPU. Second line: ids of the switches.
 	 */
-	kwhy_text_addf(out, "%" PRIu32 " %" PRIu32 " 1 0 %" PRIu32 " H200\n%" PRIu32 "\n", gpus + 1, gpus,
-		gpus, gpus);
+	kwhy_text_addf(out, "%" PRIu32 " %" PRIu32 " 1 0 %" PRIu32 " ", gpus + 1, gpus, gpus);
+	add_gpu_type(out, series->pairs->gpus[0].name);
+	kwhy_text_addf(out, "\n%" PRIu32 "\n", gpus);
 	for (uint32_t i = 0; i < gpus; i++)
 		kwhy_text_addf(out, "%" PRIu32 " %" PRIu32 " %.3fGbps %.9fms 0\n", i, gpus,
 			8e-9 / link.beta.value, link.alpha.value * 1e3 / HOPS);

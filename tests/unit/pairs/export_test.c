@@ -150,8 +150,13 @@ static void units_are_those_of_the_simulators(void **state)
 	assert_float_equal(kwhy_simulator_number(text.data, "\nbandwidth: ["), 400e9 / 1073741824.0, 0.1);
 	assert_float_equal(kwhy_simulator_number(text.data, "\nlatency: ["), 1000, 1);
 	kwhy_text_clear(&text);
+	pairs->gpus[0].name = NULL;
 	kwhy_simulator_simai.write(&series, &text);
-	assert_non_null(strstr(text.data, "3 2 1 0 2 H200\n2\n0 2 3199."));
+	assert_non_null(strstr(text.data, "3 2 1 0 2 NONE\n2\n0 2 3199."));
+	kwhy_text_clear(&text);
+	pairs->gpus[0].name = "NVIDIA A100-SXM4-80GB";
+	kwhy_simulator_simai.write(&series, &text);
+	assert_non_null(strstr(text.data, "3 2 1 0 2 A100\n2\n0 2 3199."));
 	kwhy_text_done(&text);
 	kwhy_pairs_free(pairs);
 }
