@@ -31,7 +31,7 @@ export function titleOf(report: Report, finding: Finding): string {
 
 function card(finding: Finding, title: string, jump: Jump | null): HTMLElement {
 	const saving = finding.projection;
-	const rows: [string, string][] = [["costs now", `${time(finding.time_ns)}${known(finding.energy_nj) ? `, ${range(finding.energy_nj, finding.low_nj, finding.high_nj)}` : ""} in ${exact(finding.count)} places`]];
+	const rows: [string, string][] = [["costs now", `${time(finding.time_ns)}${known(finding.energy_nj) ? `, ${range(finding.energy_nj, finding.low_nj, finding.high_nj)}` : ""} in ${exact(finding.count)} ${finding.count === 1 ? "place" : "places"}`]];
 	if (saving && !saving.credited_to) rows.push([saving.is_projected ? "saves, as projected" : "saves at most", saves(saving)]);
 	if (saving?.assumption) rows.push([saving.credited_to ? "saving" : "if", saving.assumption]);
 	const at = finding.file ? `${finding.file}${known(finding.line) ? `:${finding.line}` : ""}` : "";
