@@ -83,8 +83,8 @@ struct kwhy_analysis_options {
 	size_t size;
 	const char *const *power_paths; /* power readings: CSV, or logs of other tools */
 	size_t power_path_count;
-	const char *const *power_devices; /* each is "[RANK/]DEVICE=[HOST/]GPU": which GPU of the power files
-					     a device of the trace is */
+	const char *const *power_devices; /* each assigns a device of the trace to a GPU of the power files:
+					     "[RANK/]DEVICE=[HOST/]GPU" */
 	size_t power_device_count;
 	const char *power_zone;	  /* time zone of power logs that state none: "+02:00", "UTC", "local" */
 	const char *profile_path; /* machine profile; NULL: the bundled profile of the first device that has

@@ -78,7 +78,8 @@ struct lab_flow_result {
 /* Comparison of the numbers that flows carry after a run with those of the reference. */
 struct lab_flow_numbers {
 	uint64_t flows, steps; /* number of flows and steps of the run */
-	double sum_out;	       /* sum of the energies of all flows that left the lattice */
+	double sum_out; /* sum of the simulated energies of all flows that left the lattice; no joules of a
+			   GPU */
 	/*
 	 * distance of all states, and of all energies, over the length of the reference's; NAN: the reference
 	 * has no numbers, or places differ

@@ -64,8 +64,8 @@ static double length_ns(const struct kwhy_activities *rows, size_t row)
 }
 
 /*
- * Counts a kernel of a chain that is long enough. With the cure the kernel still runs, but without the idle
- * time before it.
+ * Adds a kernel of a chain: short kernels in succession on a stream, without a wait of the host between them.
+ * Only the idle time before the kernel can be saved; the kernel still runs.
  */
 static void add_link(struct chain_finder *finder, uint32_t row, uint32_t before)
 {

@@ -385,9 +385,9 @@ struct kwhy_api_sum {
 
 /*
  * Sum over all ranges of one name and kind, or over one step. The work of a range is what its own thread
- * launched inside it. The work of a step is what its whole process launched, that of a range of unknown
- * thread what all processes launched. Nested ranges each count the same work. The window of a range is its
- * own interval on every device on which its process has streams.
+ * launched inside it. The work of a step is what its whole process launched during the step. If the thread of
+ * a range is unknown, its work is what all processes launched during the range. Nested ranges each count the
+ * same work. The window of a range is its own interval on every device on which its process has streams.
  */
 struct kwhy_range_sum {
 	uint32_t name;

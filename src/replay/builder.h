@@ -7,7 +7,7 @@
 /*
  * State that the steps of kwhy_replay_pattern_new() share. Here a row is an index in the recorded activities,
  * a call is an index in the recorded calls, an op is a call of the replay, and a work is a piece of device
- * work of the replay. Times are those of the graph when it was played last.
+ * work of the replay. Times are those of the latest simulation of the graph.
  */
 struct kwhy_replay_builder {
 	const struct kwhy_whatif *whatif;

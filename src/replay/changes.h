@@ -24,7 +24,7 @@ struct kwhy_replay_changes {
 };
 
 /*
- * Resets the graph to the recording, makes the changes in the given order, and plays the graph. Refused
+ * Resets the graph to the recording, makes the changes in the given order, and simulates the graph. Refused
  * changes are left out. End with kwhy_replay_changes_done().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_change(struct kwhy_whatif *whatif,

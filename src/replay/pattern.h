@@ -9,7 +9,7 @@
 /*
  * The calls of a recording that a replay makes again for one device. For each host thread, it has the calls
  * with the pauses between them; for each call, the work that the call issues or waits for. It is made from
- * the recording's graph as it was played last, with or without changes. Pure.
+ * the recording's graph as it was simulated last, with or without changes. Pure.
  */
 
 enum kwhy_replay_kind { KWHY_REPLAY_KERNEL, KWHY_REPLAY_COPY, KWHY_REPLAY_FILL };
@@ -56,8 +56,8 @@ struct kwhy_replay_op {
 	/* time from the end of the work that the call waits for to the return of the call */
 	int64_t return_ns;
 	/*
-	 * start of the call in the played graph, relative to the start of the pattern's first call; the ops
-	 * of all threads are ordered by it
+	 * start of the call in the simulated graph, relative to the start of the pattern's first call; the
+	 * ops of all threads are ordered by it
 	 */
 	int64_t start_ns;
 	uint32_t work, work_count;
@@ -120,7 +120,7 @@ struct kwhy_replay_left {
 struct kwhy_replay_pattern {
 	struct kwhy_arena arena; /* memory of the names */
 	uint32_t device;	 /* number of the replayed device in the recording */
-	/* time from the first start to the last end of the pattern's work in the played graph */
+	/* time from the first start to the last end of the pattern's work in the simulated graph */
 	int64_t span_ns;
 	/* recorded gap between two kernels if the second one was queued before the first one ended */
 	int64_t queued_ns;

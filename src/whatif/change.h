@@ -39,8 +39,8 @@ struct kwhy_whatif_change {
 	 */
 	const char *argument;
 	/*
-	 * argument that plans use, and that the option uses when it is given without one; below `least`: no
-	 * plan tries the change
+	 * default argument, of plans and of the option without an argument; if it is below `least`, no plan
+	 * tries the change
 	 */
 	uint32_t number;
 	uint32_t least; /* smallest argument that is accepted */

@@ -66,7 +66,7 @@ static enum kwhy_status reserve(struct kwhy_whatif_graph *graph, struct kwhy_err
 	most = graph->node_count + joints_at_most(recording);
 	if (most >= KWHY_NONE / 2)
 		return kwhy_fail(error, KWHY_E_MEMORY,
-			"the recording has %zu activities and calls, more than can be played again; record "
+			"the recording has %zu activities and calls, more than can be simulated; record "
 			"less of the run",
 			graph->node_count);
 	graph->nodes = alloc_items(most + 1, sizeof(*graph->nodes));

@@ -74,13 +74,15 @@ static enum kwhy_status check_windows(
 		if (ledger->devices[d].time.probing_ns > 0)
 			return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 				"the recording is one of kwhy probe, whose host waits while kernels are "
-				"repeated: that cannot be played; record the program without, and give this "
+				"repeated: that cannot be simulated; record the program without, and give "
+				"this "
 				"one as --powers");
 		if (ledger->devices[d].time.unrecorded_ns <= 0)
 			continue;
 		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
 			"the recording knows what ran on device %zu in windows alone, %.1f %% of the time%s: "
-			"what waited for what cannot be played; record the whole run, or one interval of it "
+			"what waited for what cannot be simulated; record the whole run, or one interval of "
+			"it "
 			"(kwhy record --delay S --duration S)",
 			d,
 			known->end_ns > known->start_ns

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzzes the predictions of a simulator that kwhy bench pairs --against reads, for two GPUs. */
+/* Fuzzes the reader of a simulator's predictions (kwhy bench pairs --against), for a result of two GPUs. */
 #include "cli/bench/pairs_simulators.h"
 #include "pairs/analysis.h"
 #include "trace_input.h"

@@ -21,7 +21,7 @@ static void assert_time(
 	const char *what, size_t row, int64_t played_ns, int64_t recorded_ns, const char *where)
 {
 	if (played_ns != recorded_ns)
-		fail_msg("%s: %s %zu is played at %" PRId64 ", recorded at %" PRId64, where, what, row,
+		fail_msg("%s: %s %zu is simulated at %" PRId64 ", recorded at %" PRId64, where, what, row,
 			played_ns, recorded_ns);
 }
 
@@ -63,7 +63,7 @@ static void an_unchanged_recording_plays_exactly_as_it_was(void **state)
 }
 
 /*
- * Checks that playing the graph in the order found once, and playing it by asking each node for its
+ * Checks that simulating the graph in the order found once, and simulating it by asking each node for its
  * predecessors, give the same times.
  */
 static void assert_plays_alike_out_of_order(struct kwhy_whatif_graph *graph, uint64_t seed)
@@ -79,7 +79,7 @@ static void assert_plays_alike_out_of_order(struct kwhy_whatif_graph *graph, uin
 	graph->unordered = 0;
 	if (memcmp(starts, graph->start_ns, bytes) != 0 || memcmp(ends, graph->end_ns, bytes) != 0 ||
 		last_ns != graph->last_ns || changed != graph->changed_count)
-		fail_msg("seed %" PRIu64 ": two ways to play differ", seed);
+		fail_msg("seed %" PRIu64 ": two ways to simulate differ", seed);
 	free(starts);
 	free(ends);
 }

@@ -226,7 +226,7 @@ static __device__ INLINE void give_state(const struct lab_flow_args *a, struct t
 			a->h_rows[row * H + i] = unpack(tile->a[i / H * A_STRIDE + IN + i % H]);
 }
 
-/* --- Network --- */
+/* --- Neural network --- */
 
 /* Adds the product of 16 rows of 64 inputs and the given weights. */
 static __device__ INLINE void multiply_layer(float sums[4], const u16 *from, const u32 (*weights)[2])

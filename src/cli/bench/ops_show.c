@@ -162,7 +162,7 @@ static struct kwhy_workload_energies energies_of(const struct kwhy_bench_ops *be
 	return energies;
 }
 
-/* Writes the operations by their energy. Multiples compare only operations with the same unit. */
+/* Writes the operations in order of energy. "of the least" compares only operations with the same unit. */
 static void write_ranking(
 	const struct kwhy_bench_ops *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
 {

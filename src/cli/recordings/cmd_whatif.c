@@ -198,10 +198,9 @@ const struct kwhy_command kwhy_command_whatif = {
 	.name = "whatif",
 	.operands = "REC|TRACE...",
 	.summary = "Say what changes to a program would save, by its recording.",
-	.details =
-		"The recording is changed as the program would be and played again. Changes are made in the "
-		"order of the list above; --plan takes the one that saves most, then the next, until "
-		"none is left that saves --min-gain of the time or of the energy.",
+	.details = "The recording is changed as the program would be and simulated. Changes are made in the "
+		   "order of the list above; --plan takes the one that saves most, then the next, until "
+		   "none is left that saves --min-gain of the time or of the energy.",
 	.options = options_table,
 	.options_bytes = sizeof(struct whatif_options),
 	.defaults = set_defaults,

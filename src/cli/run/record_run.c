@@ -310,8 +310,8 @@ static void write_costs(const struct recording *recording)
 }
 
 /*
- * Writes the units of work whose amounts are numbers of ranges. All files of the command's processes are
- * complete at this time.
+ * Counts the ranges that match each pattern and writes the counts as units of work. It is called only after
+ * all processes of the command have completed their files.
  */
 static enum kwhy_status write_counts(const struct recording *recording, const struct kwhy_child_end *how)
 {

@@ -139,7 +139,7 @@ static enum kwhy_status read_element(struct kwhy_rocprof_json *json, bool *out_c
 	return KWHY_OK;
 }
 
-/* Reads one unit. *out_cut: the window ends inside the unit. */
+/* Reads the next value or bracket of the JSON. *out_cut: the part of the file in memory ends inside of it. */
 static enum kwhy_status read_unit(struct kwhy_rocprof_json *json, bool *out_cut, struct kwhy_error *error)
 {
 	char token = kwhy_kineto_walk_peek(&json->walk);

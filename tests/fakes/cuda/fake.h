@@ -13,17 +13,23 @@
 /*
  * A CUDA driver without a GPU. Device memory is host memory. A stream is a queue of operations. Every call
  * of the driver first does its own part and then runs, in the calling thread, all queued operations that
- * can run; a wait for an event and kwhy's gate kernel block the operations after them in their stream. The
+ * can run. A wait for an event blocks the operations after it in its stream, and so does kwhy's gate kernel
+ * until the host opens the gate. The
  * kernels of bench/calibration/load.c only occupy the time that their arguments ask for, write the time
  * stamps that a device would write, and report their power to the fake NVML in the file KWHY_FAKE_GPU_LOAD
  * (tests/fakes/gpu_load.h). All other kernels are C functions that a test passes to
  * kwhy_fake_gpu_kernels(). Copies larger than FAKE_COPY_MAX_BYTES move no bytes.
- * The environment variable KWHY_FAKE_CUDA selects a fault: "no-device" means that there is no GPU,
- * "no-memory" that device memory cannot be allocated, "launch-fails" that every launch after the tenth
- * fails, "gate-opens" that the gate kernel blocks nothing. "kernels-meet" runs the kernels of a test in
- * threads of their own, which kernels need that wait for data of kernels on another device.
- * "fail:CALL:N:RESULT" makes the Nth call of the function CALL since the start of the driver return RESULT;
- * if RESULT is an error that destroys the context, all later calls of any function return it, too.
+ *
+ * The environment variable KWHY_FAKE_CUDA selects what differs:
+ *   no-device           there is no GPU
+ *   no-memory           device memory cannot be allocated
+ *   launch-fails        every launch after the tenth fails
+ *   gate-opens          the gate kernel blocks nothing
+ *   kernels-meet        each kernel of a test runs in its own thread, so that it can wait for data from a
+ *                       kernel on another device
+ *   fail:CALL:N:RESULT  the Nth call of the function CALL since the start of the driver returns RESULT; if
+ *                       RESULT is an error that destroys the context, so do all later calls of any function
+ *
  * KWHY_FAKE_CUDA_DEVICES is the number of devices, 1 if unset. If KWHY_FAKE_CUDA_SHARED is set, other
  * processes can open device memory by its IPC handle.
  */

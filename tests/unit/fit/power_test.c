@@ -275,8 +275,9 @@ static void windows_beyond_what_was_fitted_are_counted(void **state)
 	seed = 6;
 	make(0);
 	assert_int_equal(kwhy_power_fit(&data, &model, &error), KWHY_OK);
-	gauges[4] = gauges[7] = 1200; /* gauge 1, memory, in two windows; in the fit it was at most 1000 */
-	gauges[9] = 1200;
+	/* above the largest fitted value, 1000: counter 1 (memory) in windows 1 and 2, counter 0 in window 3
+	 */
+	gauges[4] = gauges[7] = gauges[9] = 1200;
 	assert_int_equal(kwhy_power_split_of(&model, &data, &split, &error), KWHY_OK);
 	assert_int_equal(split.outside_count, 3);
 	assert_int_equal(split.outside_gauge, 1);

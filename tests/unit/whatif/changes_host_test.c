@@ -107,7 +107,8 @@ static void waits_before_another_read_back_go(void **state)
 	}
 	launch(&build, 90, 100, 110);
 	/*
-	 * each of the two waits took 12 us, after 1 us of the host; later launches come that much earlier
+	 * each of the two waits costs 13 us: 1 us on the host, then 12 us of waiting; without both, later
+	 * launches start 26 us earlier
 	 */
 	assert_made(made(&build, "join-waits", 0, NULL), 2, 100000 - 2 * 13000);
 }

@@ -97,7 +97,7 @@ static struct kwhy_plan *plan(struct kwhy_whatif *whatif, size_t *out_plays)
 	return made;
 }
 
-/* A plan begins with what each change saves alone, which must not be played again. */
+/* A plan begins with what each change saves alone, which must not be simulated again. */
 static void a_plan_plays_no_change_alone_that_was_played(void **state)
 {
 	struct build build;
