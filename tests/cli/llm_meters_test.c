@@ -207,7 +207,7 @@ static void meters_that_are_none_are_refused_before_any_load(void **state)
 	(void)state;
 	assert_refused(server.url, "http://127.0.0.1:1", NULL, "does not answer");
 	assert_refused(server.url, server.url, NULL, "no metrics of kwhy");
-	assert_refused(server.url, "gpu-host", NULL, "no address of a kwhy serve");
+	assert_refused(server.url, "gpu-host", NULL, "is not the address of a kwhy serve");
 	assert_refused(server.url, meters.url, "0,7", "--device 7");
 	stop_meters(&meters);
 	text_file_write(scenario, "gpu \"NVIDIA H200\"\nfail * not_supported\n");

@@ -308,7 +308,7 @@ static void wrong_usage_is_refused_by_name(void **state)
 		const char *words[8], *says;
 	} cases[] = {
 		{{"llm"}, "--url"},
-		{{"llm", "--url", "ftp://x"}, "no address of a server"},
+		{{"llm", "--url", "ftp://x"}, "is not the address of a server"},
 		{{"llm", "--url", "http://x", "-c", "1,,2"}, "--concurrency"},
 		{{"llm", "--url", "http://x", "-c", ""}, "--concurrency"},
 		{{"llm", "--url", "http://x", "--rate", ""}, "--rate"},
