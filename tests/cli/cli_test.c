@@ -409,6 +409,7 @@ static void the_form_of_an_export_follows_the_extension(void **state)
 		unlink(place(forms[i].file));
 	}
 	assert_fails(SPAWN("export", TINY, "-o", place("form.txt")), 2, "export needs --to perfetto");
+	assert_fails(SPAWN("export", TINY, "--to", "csv", "-o", "-"), 2, "not standard output");
 	assert_fails(SPAWN("export", TINY), 2,
 		"or -o run.pftrace, .json, .sqlite, .csv, .parquet or .powers.json");
 }

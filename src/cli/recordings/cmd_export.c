@@ -85,6 +85,10 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	if (!options->output)
 		return kwhy_fail(error, KWHY_E_USAGE, "export needs -o FILE, for example -o run%s",
 			work.exporter->extension);
+	if (strcmp(options->output, "-") == 0)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"export writes a whole file, not standard output; give -o FILE, for example -o run%s",
+			work.exporter->extension);
 	status = kwhy_job_open(&analysis, &options->job, invocation->operands.items,
 		invocation->operands.count, &options->job.power, NULL, error);
 	if (status)

@@ -373,9 +373,11 @@ const struct kwhy_command kwhy_command_study = {
 	.name = "study",
 	.operands = "[NAME [REC|TRACE... | -- CMD [ARGS]]]",
 	.summary = "Answer a question by several commands, and write one page of them.",
-	.details = "Without a NAME it lists the studies. A study that was interrupted goes on where it "
-		   "stopped; steps whose inputs changed are run again. What this machine cannot measure is "
-		   "marked on the page, and the exit status is then 1.",
+	.details =
+		"Without a NAME it lists the studies. A study that was interrupted goes on where it "
+		"stopped; steps whose inputs changed are run again. The page marks each step "
+		"without a result: one that lacks a program, a recording or a server, and one that failed; "
+		"the exit status is then 1 only if one failed.",
 	.options = options_table,
 	.options_bytes = sizeof(struct study_options),
 	.defaults = NULL,

@@ -174,7 +174,7 @@ static void add_unmetered(struct sentences *sentences)
 	kwhy_text_done(&text);
 }
 
-/* Names accounts of which the readings determine only the sum. */
+/* Counts the kernels and copies of which the readings determine only the sum. */
 static void add_sums(struct sentences *sentences)
 {
 	const struct kwhy_totals *totals = sentences->context->totals;
@@ -182,9 +182,11 @@ static void add_sums(struct sentences *sentences)
 	char text[160];
 
 	for (size_t i = 0; i < totals->row_count; i++)
-		joint += totals->rows[i].basis == KWHY_BASIS_GROUPED;
-	snprintf(text, sizeof(text),
-		"%zu kernels and copies are known only as sums (kwhy probe measures each)", joint);
+		joint += totals->rows[i].basis == KWHY_BASIS_GROUPED &&
+			!kwhy_category_is_idle((enum kwhy_category)totals->rows[i].category);
+	snprintf(text, sizeof(text), "%zu %s (kwhy probe measures each)", joint,
+		joint == 1 ? "kernel or copy is known only as part of a sum"
+			   : "kernels and copies are known only as sums");
 	if (joint)
 		add(sentences, text);
 }
