@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,6 +69,8 @@ static struct meters start_meters(const char *gpus, const char *const *more)
 	assert_int_equal(pipe(err), 0);
 	meters.pid = fork();
 	if (meters.pid == 0) {
+		prctl(PR_SET_PDEATHSIG,
+			SIGKILL); /* a failed test leaves no server that ctest would wait for */
 		setenv("LD_LIBRARY_PATH", KWHY_FAKE_NVML_DIR, 1);
 		setenv("KWHY_FAKE_NVML", gpus, 1);
 		dup2(err[1], STDERR_FILENO);

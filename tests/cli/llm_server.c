@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,6 +22,8 @@ struct llm_server llm_server_start(const char *behaviour, const char *key)
 	snprintf(path, sizeof(path), "%s/port", folder);
 	server.pid = fork();
 	if (server.pid == 0) {
+		prctl(PR_SET_PDEATHSIG,
+			SIGKILL); /* a failed test leaves no server that ctest would wait for */
 		if (key)
 			setenv("FAKE_LLM_KEY", key, 1);
 		execlp("python3", "python3", KWHY_SOURCE_DIR "/tests/fakes/llm/server.py", behaviour, path,
