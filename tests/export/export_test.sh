@@ -149,6 +149,11 @@ recording=$source/examples/recordings/transfer.kwhy
 "$kwhy" export "$recording" --to chrome -o "$folder/copies.json"
 "$kwhy" report "$folder/copies.json" --json -o "$folder/back.json"
 "$kwhy" report "$recording" --json -o "$folder/first.json"
+# A device keeps its name, spaces and all, in CSV.
+"$kwhy" export -q "$recording" -o "$folder/named.csv"
+"$kwhy" report "$folder/named.csv" --json -o "$folder/named.json"
+same name "$(grep -o '"name": "NVIDIA H[^"]*"' "$folder/named.json" | head -n 1)" \
+	"$(grep -o '"name": "NVIDIA H[^"]*"' "$folder/first.json" | head -n 1)"
 copies() { # of a report: direction, memory, count, bytes and time of each kind
 	grep -o '"category": "copy", "name": .*"time_ns": [0-9]*' "$1"
 }

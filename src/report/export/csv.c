@@ -32,10 +32,11 @@ static void write_device(const struct kwhy_export_names *names, uint32_t d, stru
 	const struct kwhy_device *device = &names->recording->devices[d];
 
 	kwhy_text_addf(out, "# device %" PRId64, kwhy_export_names_device(names, d));
-	if (device->name) {
-		kwhy_text_add(out, " name=");
+	if (device->name) { /* quoted, since names have spaces; a quote in a name cannot be written */
+		kwhy_text_add(out, " name=\"");
 		for (const char *c = device->name; *c; c++)
-			kwhy_text_add_bytes(out, *c == ' ' ? "-" : c, 1);
+			kwhy_text_add_bytes(out, *c == '"' ? "'" : c, 1);
+		kwhy_text_add(out, "\"");
 	}
 	if (device->rank != KWHY_NONE)
 		kwhy_text_addf(out, " rank=%" PRIu32, device->rank);
