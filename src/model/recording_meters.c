@@ -322,11 +322,18 @@ static bool work_begins(const struct checked *checked, int64_t start_ns, int64_t
 {
 	const struct kwhy_activities *rows = &checked->recording->activities;
 	const uint32_t device = checked->series->device;
+	const size_t end = rows->first[device + 1];
+	size_t low = rows->first[device], high = end;
 
-	for (size_t row = rows->first[device]; row < rows->first[device + 1]; row++)
-		if (rows->start_ns[row] > start_ns && rows->start_ns[row] < end_ns)
-			return true;
-	return false;
+	while (low < high) { /* rows of a device are in order of their start */
+		const size_t middle = low + (high - low) / 2;
+
+		if (rows->start_ns[middle] <= start_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < end && rows->start_ns[low] < end_ns;
 }
 
 static const struct repeats *repeats_of(const struct kwhy_power_series *series)

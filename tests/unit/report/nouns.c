@@ -194,3 +194,12 @@ void nouns_done(struct nouns *nouns)
 {
 	kwhy_recording_free(nouns->recording);
 }
+
+struct kwhy_text nouns_text(const struct nouns *nouns, size_t columns, bool verbose)
+{
+	struct kwhy_text_style style = {.columns = columns, .verbose = verbose};
+	struct kwhy_text out = {0};
+
+	assert_int_equal(kwhy_report_text(&nouns->report, &style, &out, &error), KWHY_OK);
+	return out;
+}

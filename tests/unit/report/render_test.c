@@ -26,15 +26,6 @@ static const char *const hostile[] = {
 	"",
 };
 
-static struct kwhy_text render(const struct nouns *nouns, size_t columns, bool verbose)
-{
-	struct kwhy_text_style style = {.columns = columns, .verbose = verbose};
-	struct kwhy_text out = {0};
-
-	assert_int_equal(kwhy_report_text(&nouns->report, &style, &out, &error), KWHY_OK);
-	return out;
-}
-
 static void assert_lines_fit(char *text, size_t columns)
 {
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
@@ -60,10 +51,10 @@ static void no_name_breaks_the_columns_or_reaches_the_terminal_unclean(void **st
 
 		nouns_init(&nouns, hostile[i]);
 		nouns_energy(&nouns);
-		out = render(&nouns, 80, false);
+		out = nouns_text(&nouns, 80, false);
 		assert_in_range(lines_of(out.data), 5, 24);
 		kwhy_text_done(&out);
-		out = render(&nouns, 80, i % 2);
+		out = nouns_text(&nouns, 80, i % 2);
 		assert_null(strstr(out.data, "\xE2\x80\xAE"));
 		assert_null(strstr(out.data, "\xE2\x81\xA6"));
 		assert_null(strstr(out.data, "\xC2\x9B"));
@@ -85,131 +76,15 @@ static void a_very_long_name_fits_too(void **state)
 	memset(name, 'x', 100000);
 	name[100000] = '\0';
 	nouns_init(&nouns, name);
-	out = render(&nouns, 80, false);
+	out = nouns_text(&nouns, 80, false);
 	assert_in_range(lines_of(out.data), 5, 24);
 	assert_lines_fit(out.data, 80);
 	kwhy_text_done(&out);
-	out = render(&nouns, 80, true);
+	out = nouns_text(&nouns, 80, true);
 	assert_lines_fit(out.data, 80);
 	kwhy_text_done(&out);
 	nouns_done(&nouns);
 	free(name);
-}
-
-/* Sets estimates for the whole run, as random windows give them. */
-static void estimate_the_whole(struct nouns *nouns)
-{
-	for (size_t i = 0; i < 4; i++) {
-		struct kwhy_account *account = &nouns->accounts[i];
-
-		account->has_whole = true;
-		account->whole_ns = 10 * account->time_ns;
-		account->whole_nj = 10 * account->gross_nj;
-		account->whole_low_nj = 10 * account->low_nj;
-		account->whole_high_nj = 10 * account->high_nj;
-		account->whole_error_ratio = 0.1;
-	}
-}
-
-/* `fits`: the terminal holds all parts of the screen. */
-static void assert_first_screen(const struct nouns *nouns, size_t columns, bool fits)
-{
-	struct kwhy_text out = render(nouns, columns, false);
-	const char *where = strstr(out.data, "Where the energy went");
-
-	if (!where || !strstr(where, "1.50 mJ"))
-		fail_msg("%zu columns without an account: %s", columns, out.data);
-	if (fits && lines_of(out.data) > 23)
-		fail_msg("%zu columns, %zu lines: %s", columns, lines_of(out.data), out.data);
-	kwhy_text_done(&out);
-}
-
-/* Headings are wrapped where they are longer than a line. */
-static void the_first_screen_always_shows_the_largest_accounts(void **state)
-{
-	char cure[2000];
-	struct nouns nouns;
-
-	(void)state;
-	for (size_t words = 1; words < 300; words += 7) {
-		nouns_init(&nouns, "k");
-		nouns_energy(&nouns);
-		estimate_the_whole(&nouns);
-		nouns.finding.saving.energy_nj = 100000;
-		*cure = '\0';
-		for (size_t i = 0; i < words; i++)
-			strcat(cure, "words ");
-		nouns.finding.cure = nouns.finding.headline = cure;
-		for (size_t columns = 40; columns <= 120; columns += 8)
-			assert_first_screen(&nouns, columns, columns >= 80);
-		nouns_done(&nouns);
-	}
-}
-
-/* What to do about missing lines differs: a recording of kwhy cannot get them by being recorded by kwhy. */
-static void a_recording_of_kwhy_is_not_told_to_record(void **state)
-{
-	struct nouns nouns;
-	struct kwhy_text out;
-
-	(void)state;
-	nouns_init(&nouns, "k");
-	nouns_energy(&nouns);
-	nouns.finding.saving.energy_nj = 100000;
-	out = render(&nouns, 80, true);
-	assert_non_null(strstr(out.data, "no source lines (kwhy record adds them)"));
-	kwhy_text_done(&out);
-	nouns.recording->sources[0].format = KWHY_FORMAT_KWHY;
-	out = render(&nouns, 80, true);
-	assert_non_null(strstr(out.data, "no source lines: no call stack with lines was recorded"));
-	assert_null(strstr(out.data, "kwhy record adds them"));
-	kwhy_text_done(&out);
-	nouns_done(&nouns);
-}
-
-/* The sum of the times of concurrent kernels is longer than the run. */
-static void shares_of_concurrent_kernels_are_of_their_sum(void **state)
-{
-	struct kwhy_text out, brief = {0};
-	struct nouns nouns;
-
-	(void)state;
-	nouns_init(&nouns, "k");
-	nouns.accounts[0].time_ns = 31400;
-	out = render(&nouns, 80, false);
-	assert_non_null(strstr(out.data,
-		"Where the time went  time, count, share of their sum 32.0 \xC2\xB5s (streams overlap)\n"));
-	assert_non_null(strstr(out.data, " 98.1 %\n"));
-	kwhy_text_done(&out);
-	assert_int_equal(kwhy_report_brief(&nouns.report, &brief, &error), KWHY_OK);
-	assert_non_null(strstr(brief.data, "\"share\": 0.98"));
-	kwhy_text_done(&brief);
-	nouns_done(&nouns);
-	nouns_init(&nouns, "k");
-	out = render(&nouns, 80, false);
-	assert_non_null(strstr(out.data, "Where the time went  time, count, share\n"));
-	assert_non_null(strstr(out.data, " 45.5 %\n"));
-	kwhy_text_done(&out);
-	nouns_done(&nouns);
-}
-
-/* A saving above the waste looks wrong without its reason. */
-static void a_saving_above_the_waste_is_explained(void **state)
-{
-	struct nouns nouns;
-	struct kwhy_text out;
-
-	(void)state;
-	nouns_init(&nouns, "k");
-	out = render(&nouns, 80, false);
-	assert_null(strstr(out.data, "shortens more"));
-	kwhy_text_done(&out);
-	nouns.finding.saving.time_ns = 300; /* the waste takes 200 ns */
-	out = render(&nouns, 80, false);
-	assert_non_null(
-		strstr(out.data, "To save up to 300 ns (the change shortens more than this waste), k."));
-	kwhy_text_done(&out);
-	nouns_done(&nouns);
 }
 
 /* The host's name is shown with its meter only if there are meters of several hosts. */
@@ -227,7 +102,7 @@ static void hosts_are_named_where_meters_are_of_several(void **state)
 	nouns_init(&nouns, "k");
 	nouns.ledger.hosts = hosts;
 	nouns.ledger.host_count = 2;
-	text = render(&nouns, 80, true);
+	text = nouns_text(&nouns, 80, true);
 	assert_non_null(strstr(text.data, "  host   meter "));
 	assert_non_null(strstr(text.data, "  node1  rapl.package-0_uj "));
 	assert_non_null(strstr(text.data, "  n/a    rapl.package-0_uj "));
@@ -236,11 +111,11 @@ static void hosts_are_named_where_meters_are_of_several(void **state)
 	assert_non_null(strstr(json.data, "\"host\": \"node1\""));
 	kwhy_text_done(&json);
 	hosts[0].host = name;
-	text = render(&nouns, 80, true);
+	text = nouns_text(&nouns, 80, true);
 	assert_lines_fit(text.data, 80);
 	kwhy_text_done(&text);
 	hosts[0].host = NULL;
-	text = render(&nouns, 80, true);
+	text = nouns_text(&nouns, 80, true);
 	assert_null(strstr(text.data, "  host   meter "));
 	kwhy_text_done(&text);
 	nouns_done(&nouns);
@@ -262,7 +137,7 @@ static void evidence_shortens_kernels_in_text_and_keeps_them_whole_in_json(void 
 	(void)state;
 	nouns_init(&nouns, "k");
 	nouns.evidence = (struct kwhy_evidence){500, 1000, what, {NULL, kernel}};
-	text = render(&nouns, 160, true);
+	text = nouns_text(&nouns, 160, true);
 	assert_non_null(strstr(text.data, "h2d copy 8 B, then vectorized_"));
 	assert_non_null(strstr(text.data, ", by cudaLaunchKernel 4 us"));
 	assert_null(strstr(text.data, "at::native"));
@@ -300,7 +175,7 @@ static void without_readings_no_energy_is_printed_and_the_cure_is_named(void **s
 
 	(void)state;
 	nouns_init(&nouns, "k");
-	out = render(&nouns, 80, true);
+	out = nouns_text(&nouns, 80, true);
 	assert_non_null(
 		strstr(out.data, "time only: no power readings; give --power FILE or --assume-power"));
 	assert_null(strstr(out.data, " J"));
@@ -322,7 +197,7 @@ static void assert_no_energy(enum kwhy_meter meter, uint32_t device, const char 
 		assert_int_equal(kwhy_recording_add_reading(
 					 nouns.recording, meter, device, 0, i * 1000000000, 1000 * i, &error),
 			KWHY_OK);
-	out = render(&nouns, 80, false);
+	out = nouns_text(&nouns, 80, false);
 	assert_non_null(strstr(out.data, says));
 	kwhy_text_done(&out);
 	nouns_done(&nouns);
@@ -354,7 +229,7 @@ static void assumed_powers_are_called_modelled_and_never_measured(void **state)
 	nouns.device.energy.source = "modelled";
 	for (size_t i = 0; i < 4; i++)
 		nouns.accounts[i].basis = KWHY_BASIS_MODELLED;
-	text = render(&nouns, 80, false);
+	text = nouns_text(&nouns, 80, false);
 	assert_non_null(strstr(text.data, "modelled, not metered"));
 	assert_null(strstr(text.data, "measured ("));
 	assert_int_equal(kwhy_report_json(&nouns.report, &json, &error), KWHY_OK);
@@ -414,7 +289,7 @@ static void an_account_that_no_reading_saw_has_no_energy_in_any_form(void **stat
 	assert_int_equal(kwhy_report_json(&nouns.report, &json, &error), KWHY_OK);
 	assert_int_equal(kwhy_report_accounts_csv(&nouns.report, &csv, &error), KWHY_OK);
 	assert_non_null(strstr(csv.data, "d2h,1,0,100,,,,,,,none,"));
-	text = render(&nouns, 80, true);
+	text = nouns_text(&nouns, 80, true);
 	assert_non_null(strstr(text.data, "n/a  none"));
 	kwhy_text_done(&text);
 	assert_non_null(strstr(json.data, "\"basis\": \"none\""));
@@ -443,7 +318,7 @@ static void shares_of_findings_are_of_the_run_with_what_no_meter_saw(void **stat
 	nouns_init(&nouns, "k");
 	nouns_energy(&nouns);
 	nouns.finding.saving.energy_nj = 100000;
-	out = render(&nouns, 80, false);
+	out = nouns_text(&nouns, 80, false);
 	assert_non_null(strstr(out.data, "  220 \xC2\xB5J in 1.10 \xC2\xB5s, 200 W on average"));
 	assert_non_null(strstr(out.data, "up to 100 \xC2\xB5J (45.5 %)"));
 	assert_null(strstr(out.data, "of the run"));
@@ -454,7 +329,7 @@ static void shares_of_findings_are_of_the_run_with_what_no_meter_saw(void **stat
 	nouns.device.energy.edge_ns = 200;
 	nouns.device.energy.context_idle_w = 100;
 	nouns.device.energy.highest_sample_w = 300;
-	out = render(&nouns, 80, false);
+	out = nouns_text(&nouns, 80, false);
 	assert_non_null(strstr(
 		out.data, "  250 \xC2\xB5J (242 to 278 \xC2\xB5J) in 1.10 \xC2\xB5s, 227 W on average"));
 	assert_non_null(strstr(out.data, "30.0 \xC2\xB5J in 200 ns of the energy are estimated"));
@@ -482,7 +357,7 @@ static void what_a_finding_saves_is_found_in_the_categories_of_its_time(void **s
 	nouns.finding.saving.energy_nj = 22000;
 	nouns.finding.category_ns[KWHY_CATEGORY_COPY] = 50;
 	nouns.finding.category_ns[KWHY_CATEGORY_SYNC] = 150;
-	out = render(&nouns, 80, true);
+	out = nouns_text(&nouns, 80, true);
 	copy = strstr(strstr(out.data, "Energy by category"), "  copy ");
 	sync = strstr(copy, "  sync ");
 	assert_true(strstr(copy, " low\n") < sync);
@@ -529,7 +404,7 @@ static void cost_is_of_the_run_and_says_how_much_of_it_no_meter_saw(void **state
 	nouns.device.energy.edge_nj = 30000;
 	nouns.report.price_per_kwh = 3.6e6; /* 1 EUR a joule */
 	nouns.report.currency = "EUR";
-	out = render(&nouns, 80, true);
+	out = nouns_text(&nouns, 80, true);
 	assert_non_null(strstr(out.data, ": less than 0.001 EUR (3.6e+06 EUR a kWh)"));
 	assert_non_null(strstr(out.data, "30.0 \xC2\xB5J of the energy are estimated"));
 	assert_int_equal(kwhy_report_json(&nouns.report, &json, &error), KWHY_OK);
@@ -549,7 +424,7 @@ static void colour_changes_no_letter(void **state)
 	(void)state;
 	nouns_init(&nouns, "k");
 	nouns_energy(&nouns);
-	plain = render(&nouns, 80, false);
+	plain = nouns_text(&nouns, 80, false);
 	assert_int_equal(kwhy_report_text(&nouns.report, &style, &painted, &error), KWHY_OK);
 	write = painted.data;
 	for (const char *read = painted.data; *read; read++)
@@ -610,10 +485,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_name_breaks_the_columns_or_reaches_the_terminal_unclean),
 		cmocka_unit_test(a_very_long_name_fits_too),
-		cmocka_unit_test(the_first_screen_always_shows_the_largest_accounts),
-		cmocka_unit_test(a_recording_of_kwhy_is_not_told_to_record),
-		cmocka_unit_test(shares_of_concurrent_kernels_are_of_their_sum),
-		cmocka_unit_test(a_saving_above_the_waste_is_explained),
 		cmocka_unit_test(hosts_are_named_where_meters_are_of_several),
 		cmocka_unit_test(evidence_shortens_kernels_in_text_and_keeps_them_whole_in_json),
 		cmocka_unit_test(any_name_gives_json_that_parses),
