@@ -36,7 +36,7 @@ static const struct limits limits[] = {
 	{2, 1, 0, 40, 4},
 };
 
-static const struct limits page_limits = {12, 8, 24, 1000, 9};
+static const struct limits page_limits = {8, 8, 24, 1000, 9};
 
 struct brief {
 	struct kwhy_json json;

@@ -28,7 +28,7 @@ function where(brief: Brief): HTMLElement | null {
 	const head = ["", "", "share", energy ? "energy" : "time", energy ? "90 % interval" : "count"];
 	const left = brief.where_left_out ? el("p", { class: "muted small" }, `${exact(brief.where_left_out)} more: `, el("a", { href: "#ledger" }, "ledger")) : null;
 	return el("div", { class: "half" }, el("h3", {}, energy ? `Where the energy went: shares of ${si(brief.where_j, "J")}` : "Where the time went"),
-		el("table", { class: "where" }, el("thead", {}, el("tr", {}, ...head.map((h, i) => el("th", { scope: "col", class: i === 4 ? "minor" : "" }, h)))), el("tbody", {}, ...brief.where.slice(0, 8).map((row) => whereRow(row, energy)))), left);
+		el("table", { class: "where" }, el("thead", {}, el("tr", {}, ...head.map((h, i) => el("th", { scope: "col", class: i === 4 ? "minor" : "" }, h)))), el("tbody", {}, ...brief.where.map((row) => whereRow(row, energy)))), left);
 }
 
 /** "about 148 J (52.5 %) and 1.24 s" */
@@ -44,14 +44,15 @@ function place({ in: words, file, line }: BriefAdvice): (Node | string)[] {
 	return [words ? `, mostly in ${visible(words)}` : "", ...(at ? [words ? " (" : ", mostly at ", at, words ? ")" : ""] : [])];
 }
 
-function advice(item: BriefAdvice): HTMLElement {
-	return el("li", {}, el("a", { href: `#finding-${item.id}` }, el("b", {}, visible(item.what))), ...place(item), el("div", {}, `To save ${saving(item)}, ${visible(item.cure)}.`));
+function advice(item: BriefAdvice, opened: Set<string>): HTMLElement {
+	const what = el("b", {}, visible(item.what));
+	return el("li", {}, opened.has(item.id) ? el("a", { href: `#finding-${item.id}` }, what) : what, ...place(item), el("div", {}, `To save ${saving(item)}, ${visible(item.cure)}.`));
 }
 
-function todo(brief: Brief): HTMLElement {
+function todo(brief: Brief, opened: Set<string>): HTMLElement {
 	const shown = brief.do.slice(0, ADVICE), more = brief.do.length - shown.length + brief.do_left_out;
 	const note = more > 0 ? `The best ${shown.length} of ${shown.length + more}; their savings overlap.` : shown.length > 1 ? "Their savings overlap." : "";
-	return el("div", { class: "half" }, el("h3", {}, "What to do"), shown.length ? el("ol", { class: "todo" }, ...shown.map(advice)) : el("p", {}, "Nothing found that would save enough to be worth it."), note ? el("p", { class: "muted small" }, note) : null);
+	return el("div", { class: "half" }, el("h3", {}, "What to do"), shown.length ? el("ol", { class: "todo" }, ...shown.map((item) => advice(item, opened))) : el("p", {}, "Nothing found that would save enough to be worth it."), note ? el("p", { class: "muted small" }, note) : null);
 }
 
 function unknown(brief: Brief): HTMLElement | null {
@@ -62,6 +63,7 @@ function unknown(brief: Brief): HTMLElement | null {
 		rest.length ? el("details", {}, el("summary", {}, `${exact(rest.length + brief.unknown_left_out)} more`), el("ul", { class: "notes" }, ...rest.map(item), left)) : null);
 }
 
-export function firstScreen(brief: Brief): HTMLElement {
-	return el("div", {}, el("div", { class: "halves" }, where(brief), todo(brief)), unknown(brief));
+/** opened: ids of the findings that have a card on the page; those of devices that are not opened have none. */
+export function firstScreen(brief: Brief, opened: Set<string>): HTMLElement {
+	return el("div", {}, el("div", { class: "halves" }, where(brief), todo(brief, opened)), unknown(brief));
 }

@@ -108,5 +108,5 @@ export function headline(report: Report, brief: Brief | null = null): HTMLElemen
 	// the answer first: a reader who stops here knows what to do
 	return el("section", { id: "overview", "aria-labelledby": "h-overview" }, el("h2", { id: "h-overview" }, "What it cost"),
 		el("div", { class: "tiles" }, ...energyTiles(report, brief), tile("time", time(span), "first start to last end on the device", exact(span, "ns")), ...busyTile(report, brief), ...utilisationTiles(report), ...coverageTiles(report)),
-		brief ? firstScreen(brief) : answer(report));
+		brief ? firstScreen(brief, new Set(report.findings.map((finding) => finding.id))) : answer(report));
 }
