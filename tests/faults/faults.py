@@ -203,6 +203,8 @@ def numbers(chance, last):
 
 def check(command, chance, place, faults, problems):
     status, out, err, _, live = run(command, place)
+    if live is None:
+        sys.exit("the library that makes calls fail was not loaded")
     if status != 0:
         sys.exit(f"{command.name} fails without a fault: {err.decode()}")
     reference = (without_times(out), content(place, command), live)
@@ -256,7 +258,7 @@ def main():
     with tempfile.TemporaryDirectory() as place:
         write_csv(place)
         disks = may_mount(place)
-        print("disks of", *DISKS_KB, "kB" if disks else "kB cannot be mounted here", flush=True)
+        print("disks of" if disks else "skipped: small disks cannot be mounted here, those of", *DISKS_KB, "kB", flush=True)
         for command in COMMANDS:
             if only and only != command.name:
                 continue
@@ -264,6 +266,10 @@ def main():
             if disks and command.result:
                 check_disks(command, place + "/run", faults, problems)
     print("calls that failed:", json.dumps(faults))
+    if not faults:
+        problems.append("no call was made to fail")
+    if disks and not only and not faults.get("disk"):
+        problems.append("no disk was full")
     sys.exit(1 if problems else 0)
 
 

@@ -153,8 +153,8 @@ class Scrapes:
             self.problems.append(f"{joules} J in {seconds} s are not {WATTS} W")
 
 
-def check_balance(place):
-    """Problems of a report of the recording as it is now."""
+def check_balance(place, is_last=False):
+    """Problems of a report of the recording as it is now; the last one must have a device with an energy."""
     shutil.copytree(place + "/run.kwhy", place + "/copy.kwhy")
     ended = subprocess.run([KWHY, "report", "copy.kwhy", "-q", "-o", "report.json"], env=environment(), cwd=place,
                            capture_output=True, check=False)
@@ -164,6 +164,8 @@ def check_balance(place):
     with open(place + "/report.json", encoding="utf-8") as file:
         devices = json.load(file)["devices"]
     problems = []
+    if is_last and not any((device["energy"] or {}).get("measured_nj") for device in devices):
+        problems.append("no device has a measured energy")
     for device in devices:
         energy = device["energy"] or {}
         gross = sum(row["gross_nj"] or 0 for row in device["accounts"])
@@ -180,7 +182,7 @@ def end(watched, place):
             process.child.send_signal(signal.SIGINT)
     problems = []
     for process in watched:
-        status = process.child.wait()
+        status = process.child.wait(timeout=120)
         if status not in ((1,) if process.name == "llm" else (0, -signal.SIGINT)):  # its load was interrupted
             problems.append(f"{process.name} ends with {status}")
     ended = subprocess.run([KWHY, "verify", "run.kwhy"], env=environment(), cwd=place, capture_output=True, check=False)
@@ -206,7 +208,7 @@ def main():
                     reports += 1
             scrapes.check_power(last)
             problems += end(watched, place)
-            problems += check_balance(place)
+            problems += check_balance(place, is_last=True)
         finally:
             for process in watched:
                 if process.child.poll() is None:
