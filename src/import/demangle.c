@@ -55,19 +55,19 @@ static void *run(void *context)
 	return NULL;
 }
 
-/* Runs libiberty on a stack that holds any name in the bounds. False: memory is exhausted. */
-static bool run_apart(struct plain *plain)
+/* Runs libiberty on a stack that holds any name in the bounds. If no thread can start, the name stays
+ * mangled. */
+static void run_apart(struct plain *plain)
 {
 	pthread_attr_t attributes;
 	pthread_t thread;
-	bool started;
 
 	if (pthread_attr_init(&attributes) != 0)
-		return false;
-	started = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 &&
-		pthread_create(&thread, &attributes, run, plain) == 0 && pthread_join(thread, NULL) == 0;
+		return;
+	if (pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 &&
+		pthread_create(&thread, &attributes, run, plain) == 0)
+		pthread_join(thread, NULL);
 	pthread_attr_destroy(&attributes);
-	return started;
 }
 
 /* At least the number of pairs of a template (I) and a reference (R, O) in a name. */
@@ -96,8 +96,8 @@ static bool demangle(const char *mangled, char **out)
 		return true;
 	if (length <= SHORT_BYTES_MAX && pairs <= SHORT_PAIRS_MAX)
 		run(&plain);
-	else if (!run_apart(&plain))
-		return false;
+	else
+		run_apart(&plain);
 	if (plain.is_whole && !plain.text.failed)
 		*out = plain.text.data;
 	else

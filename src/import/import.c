@@ -284,7 +284,7 @@ static bool is_given_as_power(const struct kwhy_import_options *options, const c
 struct other_files {
 	const char *first,
 		*power_log; /* the first of them, and the first log of power readings that is not used */
-	size_t count;
+	size_t count, power_count; /* numbers of both */
 };
 
 static enum kwhy_status note_others(struct kwhy_recording *recording, const struct kwhy_folder *folder,
@@ -294,8 +294,9 @@ static enum kwhy_status note_others(struct kwhy_recording *recording, const stru
 
 	if (others->power_log)
 		status = kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "power-not-used", error,
-			"%s holds power readings, which are not used: add --power %s.", others->power_log,
-			others->power_log);
+			"%s holds power readings, which are not used: add --power %s%s.", others->power_log,
+			others->power_log,
+			kwhy_plural(others->power_count, "", ", and so for the other logs"));
 	if (status || !others->first)
 		return status;
 	return kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "other-files", error,
@@ -311,6 +312,7 @@ static void see_other(struct other_files *others, const char *path, const struct
 		return;
 	if (is_power_log(path)) {
 		others->power_log = others->power_log ? others->power_log : path;
+		others->power_count++;
 		return;
 	}
 	others->first = others->first ? others->first : path;

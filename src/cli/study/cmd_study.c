@@ -186,7 +186,6 @@ static void keep_result(struct job *job, size_t number, const struct kwhy_child_
 	char clean[3 * MESSAGE_BYTES];
 
 	result->is_done = is_done;
-	result->is_kept = false;
 	result->seconds = (double)(end->end_mono_ns - end->start_mono_ns) * 1e-9;
 	result->ended_unix_s = time(NULL);
 	if (is_done) {
@@ -310,11 +309,24 @@ static enum kwhy_status write_page(const struct job *job, struct kwhy_error *err
 	return status;
 }
 
+/* Whether the step reads what a step before would have written, for which nothing was given. */
+static bool lacks_step(const struct job *job, size_t number)
+{
+	const struct kwhy_study_command *command = &job->commands[number];
+
+	for (size_t input = 0; input < command->input_count; input++)
+		for (size_t i = 0; i < number; i++)
+			for (size_t k = 0; job->commands[i].missing && k < job->commands[i].output_count; k++)
+				if (strcmp(job->commands[i].outputs[k], command->inputs[input]) == 0)
+					return true;
+	return false;
+}
+
 /* Whether a step that the user gave all for has no result. */
 static bool has_failed(const struct job *job)
 {
 	for (size_t i = 0; i < job->request.study->step_count; i++)
-		if (!job->state.results[i].is_done && !job->commands[i].missing)
+		if (!job->state.results[i].is_done && !job->commands[i].missing && !lacks_step(job, i))
 			return true;
 	return false;
 }

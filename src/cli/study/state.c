@@ -136,10 +136,12 @@ static void read_row(const json_t *row, struct kwhy_study_result *out)
 {
 	const char *stamp = json_string_value(json_object_get(row, "stamp"));
 
-	if (!stamp || strlen(stamp) >= sizeof(out->stamp))
+	if (!stamp || strlen(stamp) >= sizeof(out->stamp) ||
+		!json_is_number(json_object_get(row, "seconds")) ||
+		!json_is_integer(json_object_get(row, "ended_unix_s")))
 		return;
 	memcpy(out->stamp, stamp, strlen(stamp) + 1);
-	out->is_done = out->is_kept = true;
+	out->is_done = true;
 	out->seconds = json_number_value(json_object_get(row, "seconds"));
 	out->ended_unix_s = json_integer_value(json_object_get(row, "ended_unix_s"));
 }

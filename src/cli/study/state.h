@@ -12,7 +12,6 @@ enum { KWHY_STUDY_STAMP_BYTES = 2 * KWHY_SHA256_BYTES + 1 };
 /* How far a step has come. */
 struct kwhy_study_result {
 	bool is_done;
-	bool is_kept;			    /* done in an earlier call; false after this call has run it */
 	char stamp[KWHY_STUDY_STAMP_BYTES]; /* of the command line and its inputs when it was run */
 	double seconds;			    /* how long it ran */
 	int64_t ended_unix_s;

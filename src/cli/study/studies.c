@@ -90,7 +90,7 @@ static const struct kwhy_study studies[] = {
 		"load took 0.106 J a token with launches by the host and 0.166 J with CUDA graphs, but "
 		"answered in 84 instead of 450 ms (95th percentile; on an H100). A model of the power by the "
 		"device's counters was off by 3.5 to 5.5 % of the power for work other than it was fitted "
-		"to.",
+		"to, and by 20 to 24 % for a decoder, which needs a fit of its own.",
 		"recordings/decode.kwhy",
 		{
 			{"record", "The program, recorded with the device's counters.",

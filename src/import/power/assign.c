@@ -34,10 +34,11 @@ static enum kwhy_status refuse_metrics(const struct kwhy_power_log *log, struct 
 	char known[256] = "";
 	size_t length = 0;
 
-	for (const struct kwhy_power_name *row = kwhy_power_dialect_of_metrics()->readings; row->name; row++)
+	for (const struct kwhy_power_name *row = kwhy_power_dialect_of_metrics()->readings;
+		row->name && length < sizeof(known) - 1; row++)
 		length += (size_t)snprintf(
 			known + length, sizeof(known) - length, "%s%s", length ? ", " : "", row->name);
-	for (size_t i = 0; i < length; i++)
+	for (size_t i = 0; known[i]; i++)
 		known[i] = (char)toupper((unsigned char)known[i]);
 	return kwhy_fail(error, KWHY_E_INPUT,
 		"%s is Prometheus text with none of the metrics of power and energy known here, which are %s",

@@ -13,6 +13,7 @@ struct rise {
 	int64_t counts;
 	size_t falls;
 	double highest_w, second_w; /* powers of the two intervals with the highest ones */
+	size_t known;		    /* number of intervals whose power is known */
 };
 
 /*
@@ -29,6 +30,7 @@ static void see_power(struct rise *rise, const struct kwhy_power_series *series,
 
 	if (!kwhy_counter_power_w(series, i, &power_w))
 		return;
+	rise->known++;
 	if (power_w > rise->highest_w) {
 		rise->second_w = rise->highest_w;
 		rise->highest_w = power_w;
@@ -82,7 +84,7 @@ static enum kwhy_status note_rise(struct kwhy_ledger *ledger, const struct kwhy_
 	const char *of = host->host ? " of " : "", *name = host->host ? host->host : "";
 	enum kwhy_status status = KWHY_OK;
 
-	if (series->count > ALONE_INTERVALS_MIN && rise->highest_w > ALONE_W &&
+	if (rise->known >= ALONE_INTERVALS_MIN && rise->highest_w > ALONE_W &&
 		rise->highest_w > ALONE_RATIO * rise->second_w)
 		status = kwhy_ledger_note(ledger, KWHY_NOTE_WARNING, "host-counter-jumped", error,
 			"the counter %s%s%s shows %.0f W in one interval and at most %.0f W in all others: "
