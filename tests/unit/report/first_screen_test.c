@@ -56,9 +56,8 @@ static void the_first_screen_always_shows_the_largest_accounts(void **state)
 		nouns_energy(&nouns);
 		estimate_the_whole(&nouns);
 		nouns.finding.saving.energy_nj = 100000;
-		*cure = '\0';
 		for (size_t i = 0; i < words; i++)
-			strcat(cure, "words ");
+			memcpy(cure + 6 * i, "words ", 7);
 		nouns.finding.cure = nouns.finding.headline = cure;
 		for (size_t columns = 40; columns <= 120; columns += 8)
 			assert_first_screen(&nouns, columns, columns >= 80);
