@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # How far are projections of what people change in PyTorch and JAX programs? Each pair of programs/changed.py is recorded before and after its
 # change, ROUNDS times (2) in turns; every recording before is projected (kwhy whatif) and compared with every later one (kwhy compare
-# --projected). GPUs work side by side, each on its own pairs. After SECONDS_MAX (500) no further pair begins. Ends with summary.txt, what kwhy
+# --projected). GPUs work side by side, each on its own pairs (GPUS="1": on these alone). After SECONDS_MAX (500) no further pair begins. Ends with summary.txt, what kwhy
 # said (said.tar.xz) and the recordings, each compressed, in archives of less than 16 MB (recordings-N.tar). Needs a GPU, PyTorch and JAX; PYTHON names
 # another interpreter.
 # usage: changes.sh KWHY_FOLDER OUT_FOLDER [NAME...]
@@ -19,7 +19,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 rounds=$(seq "${ROUNDS:-2}")
 nvidia-smi --query-gpu=name,driver_version,temperature.gpu,clocks.sm --format=csv > "$out/gpu.csv"
-gpus=$(nvidia-smi --list-gpus | wc -l)
+read -ra gpus <<< "${GPUS:-$(seq -s ' ' 0 $(($(nvidia-smi --list-gpus | wc -l) - 1)))}"
 [ $# -gt 0 ] || mapfile -t names < <("$python" "$program" --list | cut -d ' ' -f 1)
 [ $# -eq 0 ] || names=("$@")
 
@@ -43,10 +43,10 @@ projected() {
 	done
 }
 
-# lane GPU: every pair whose number has this remainder
+# lane GPU FIRST: every pair whose number has the remainder FIRST
 lane() {
 	local i name options round
-	for ((i = $1; i < ${#names[@]}; i += gpus)); do
+	for ((i = $2; i < ${#names[@]}; i += ${#gpus[@]})); do
 		[ "$SECONDS" -lt "${SECONDS_MAX:-500}" ] || break
 		name=${names[$i]}
 		options=$("$python" "$program" --list | sed -nE "s/^$name( |\$)//p")
@@ -59,8 +59,8 @@ lane() {
 	done
 }
 
-for ((gpu = 0; gpu < gpus; gpu++)); do
-	lane "$gpu" &
+for ((first = 0; first < ${#gpus[@]}; first++)); do
+	lane "${gpus[$first]}" "$first" &
 done | tee -a "$out/summary.txt"
 cd "$work" || exit 1
 tar cJf "$out/said.tar.xz" ./*.json ./*.out ./*.err 2> /dev/null

@@ -5,7 +5,8 @@
 # graphed (a step as a CUDA graph), spawned (two processes) and jax_arena (jax_mlp with three quarters of the memory taken at once): plain, recorded
 # and probed, with the outputs compared; and C to F (sets of ten and more operations: their powers in place by the energy counter, and the same
 # loop recorded and probed). Each command is stopped after LIMIT_S seconds (90). Needs one GPU and what the programs import; no more than that for
-# each of some 45. PYTHON names another interpreter, PROBE_ARGS further options (default --memory 8G), LOOP_S the seconds of the loops (5).
+# each of some 45. PYTHON names another interpreter, PROBE_ARGS further options (default --memory 8G), LOOP_S the seconds of the loops (5), RECORD=no leaves out
+# the plain recordings.
 # usage: probe.sh KWHY_FOLDER OUT_FOLDER PROGRAM_FOLDER [PART...]
 set -uo pipefail
 kwhy=$(realpath "$1")/bin/kwhy
@@ -79,8 +80,10 @@ three_ways() {
 	local name=$1
 	shift
 	limited "$name-plain" "$@"
-	limited "$name-record" "$kwhy" record -q --one-file -o "$out/$name-record.kwhy" -- "$@"
-	same "$name-plain" "$name-record"
+	if [ "${RECORD:-yes}" = yes ]; then
+		limited "$name-record" "$kwhy" record -q --one-file -o "$out/$name-record.kwhy" -- "$@"
+		same "$name-plain" "$name-record"
+	fi
 	probed "$name-probe" -- "$@"
 	same "$name-plain" "$name-probe"
 }
