@@ -340,8 +340,16 @@ static void look_around(
 {
 	const struct kwhy_window *hull = &covered->hull;
 	int64_t first_ns = device_ledger->time.first_ns, last_ns = device_ledger->time.last_ns;
-	struct kwhy_window before = {hull->start_ns, first_ns < hull->end_ns ? first_ns : hull->end_ns};
-	struct kwhy_window after = {last_ns > hull->start_ns ? last_ns : hull->start_ns, hull->end_ns};
+	struct kwhy_window before, after;
+
+	for (size_t i = 0; i < covered->unrecorded_count; i++) { /* kwhy probe repeated kernels */
+		if (covered->unrecorded[i].start_ns < first_ns)
+			first_ns = covered->unrecorded[i].start_ns;
+		if (covered->unrecorded[i].end_ns > last_ns)
+			last_ns = covered->unrecorded[i].end_ns;
+	}
+	before = (struct kwhy_window){hull->start_ns, first_ns < hull->end_ns ? first_ns : hull->end_ns};
+	after = (struct kwhy_window){last_ns > hull->start_ns ? last_ns : hull->start_ns, hull->end_ns};
 
 	look(quiet, device_ledger, &before, true);
 	look(quiet, device_ledger, &after, false);
@@ -361,7 +369,7 @@ enum kwhy_status kwhy_ledger_clean(struct kwhy_ledger *ledger, const struct kwhy
 	quiet.series = status
 		? NULL
 		: kwhy_device_meters_best(&meters, KWHY_METER_OWNER_GPU, KWHY_METER_ROLE_SAMPLES);
-	if (status || !quiet.series || covered->unrecorded_count || first[0] == first[1])
+	if (status || !quiet.series || covered->is_in_windows || first[0] == first[1])
 		return status;
 	quiet.scratch = calloc(quiet.series->count, sizeof(*quiet.scratch));
 	if (!quiet.scratch)

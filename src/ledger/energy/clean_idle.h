@@ -11,7 +11,7 @@
  * before the first recorded one, and the device keeps its power for more than a second after the last
  * context is destroyed. Power samples show both changes as a step of about a third of the power. So samples
  * are searched for such steps before the first and after the last activity, where no activity can have run.
- * If there is no step, if time is unrecorded, or if there are no samples, a context is assumed at all
+ * If there is no step, if only windows were recorded, or if there are no samples, a context is assumed at all
  * times.
  *
  * The function also finds elevated idle: after the last context of an earlier program is destroyed, the

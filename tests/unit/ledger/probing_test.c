@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define IDLE_W 120.0
+#define CLEAN_W 80.0
 #define LONG_W 500.0
 #define SHORT_W 300.0
 #define COPY_W 350.0
@@ -59,14 +60,19 @@ static void make_cycle(struct made *made, bool is_long)
 	made->bursts[made->burst_count++].end_ns = llround(1e9 * made->now_s);
 }
 
-static struct kwhy_recording *make_probed(void)
+/* The program's work begins at `from_s`. */
+static struct kwhy_recording *make_probed_at(
+	double from_s, const struct metered_level *idle_levels, size_t level_count)
 {
 	static struct made made;
-	struct metered_plan plan = {
-		.levels = levels, .level_count = 1, .runs = made.runs, .noise_w = 2, .seed = 3};
+	struct metered_plan plan = {.levels = idle_levels,
+		.level_count = level_count,
+		.runs = made.runs,
+		.noise_w = 2,
+		.seed = 3};
 	struct kwhy_recording *recording;
 
-	made = (struct made){.now_s = 1};
+	made = (struct made){.now_s = from_s};
 	for (int i = 0; i < CYCLES; i++)
 		make_cycle(&made, i % 2 == 0);
 	add_run(&made, "short", SHORT_W, KWHY_ORIGIN_PROGRAM);
@@ -79,6 +85,11 @@ static struct kwhy_recording *make_probed(void)
 		OK(kwhy_recording_add_burst(recording, &made.bursts[i], &error));
 	OK(kwhy_recording_finish(recording, &error));
 	return recording;
+}
+
+static struct kwhy_recording *make_probed(void)
+{
+	return make_probed_at(1, levels, 1);
 }
 
 static struct kwhy_ledger *program_ledger(struct kwhy_recording *recording)
@@ -121,6 +132,24 @@ static void repeats_teach_the_power_of_the_kernel_and_are_no_work_of_the_program
 		SHORT_W, 0.03 * SHORT_W);
 	assert_true((double)(kernel->high_nj - kernel->low_nj) / 2 < 0.06 * (double)kernel->gross_nj);
 	assert_non_null(build_note(ledger, "probed"));
+	build_free(recording, ledger);
+}
+
+/* The device idles at CLEAN_W for 6 s, until the probed program makes its context. */
+static void time_without_a_context_is_found_before_a_probed_program(void **state)
+{
+	const struct metered_level both[] = {{0, CLEAN_W}, {6, IDLE_W}};
+	struct kwhy_recording *recording = make_probed_at(7, both, 2);
+	struct kwhy_ledger *ledger = program_ledger(recording);
+	const struct kwhy_account *clean = account_of(
+		ledger, "outside: without a context", KWHY_CATEGORY_OUTSIDE);
+	const struct kwhy_account *outside = account_of(
+		ledger, "outside: before and after", KWHY_CATEGORY_OUTSIDE);
+
+	(void)state;
+	assert_float_equal((double)clean->mean_power_mw * 1e-3, CLEAN_W, 0.02 * CLEAN_W);
+	assert_float_equal((double)outside->mean_power_mw * 1e-3, IDLE_W, 0.02 * IDLE_W);
+	assert_int_equal(account_of(ledger, "long", KWHY_CATEGORY_COMPUTE)->basis, KWHY_BASIS_DATA);
 	build_free(recording, ledger);
 }
 
@@ -309,6 +338,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(repeats_teach_the_power_of_the_kernel_and_are_no_work_of_the_programs),
+		cmocka_unit_test(time_without_a_context_is_found_before_a_probed_program),
 		cmocka_unit_test(time_and_energy_of_a_probe_are_apart_and_all_of_both_balances),
 		cmocka_unit_test(the_recording_is_the_programs_when_its_ledger_is_made),
 		cmocka_unit_test(an_interval_reaches_from_the_start_to_the_end_of_its_burst),
