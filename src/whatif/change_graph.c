@@ -8,12 +8,17 @@
 #include "whatif/segments.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /*
  * Captures repeated sequences of launches as CUDA graphs. One call then launches what many calls did, and
  * the work runs at the pace of queued work. Capturing runs no work, so the first of several equal sequences
  * is launched as a graph, too. For the lower bound of the saving it is not, since programs first run a
  * sequence uncaptured to warm up.
+ *
+ * A step that ranges name, whose threads neither wait nor pause inside of it, becomes one graph, although
+ * several threads issue its work (as PyTorch's backward pass does), and the host does nothing else during the
+ * step.
  */
 
 enum {
@@ -27,8 +32,17 @@ enum {
 
 #define CAPTURED UINT32_MAX /* value in `repeats`: the first of the equal sequences was visited */
 
+/* What one process issues in one named step. */
+struct step {
+	uint32_t call;	 /* the first call that issues work of the step; KWHY_NONE: none does */
+	bool is_divided; /* a thread pauses, waits or allocates in the step, or a part of it does not repeat
+			  */
+	size_t row_count;
+};
+
 struct capture {
 	struct kwhy_whatif *whatif;
+	struct step *steps_of_process; /* [processes * whatif->step_count]; NULL: steps have no names */
 	struct kwhy_map repeats; /* hash of a sequence of work -> number of its occurrences, or CAPTURED */
 	uint64_t graphs, launches;
 	/*
@@ -65,6 +79,19 @@ static uint64_t hash_of(const struct kwhy_whatif *whatif, const struct kwhy_what
 		hash = mix(hash, (uint64_t)rows->stream[row] << 8 | rows->copy_kind[row]);
 	}
 	return hash;
+}
+
+/* The step of an activity; NULL: it is in none, or steps have no names. */
+static struct step *step_of_row(const struct capture *capture, uint32_t row)
+{
+	const struct kwhy_whatif *whatif = capture->whatif;
+	const struct kwhy_recording *recording = whatif->recording;
+	const uint32_t thread = recording->calls.thread[kwhy_whatif_call_of(whatif, row)];
+
+	return whatif->step[row] == KWHY_NONE || !capture->steps_of_process
+		? NULL
+		: &capture->steps_of_process[recording->threads[thread].process * whatif->step_count +
+			  whatif->step[row]];
 }
 
 static uint32_t first_issuing_call(
@@ -151,21 +178,41 @@ static int64_t later_ns(const struct capture *capture, size_t nodes)
 		capture->start_node_ns * (double)(nodes - together));
 }
 
+/* The step of a segment that is captured as a whole; NULL: the segment is captured by itself. */
+static struct step *whole_step_of(const struct capture *capture, const struct kwhy_whatif_segment *segment)
+{
+	struct step *step = step_of_row(capture, segment->rows[0]);
+
+	return step && !step->is_divided && step->row_count >= GRAPH_MIN ? step : NULL;
+}
+
+static void drop_captured_call(struct kwhy_whatif *whatif, uint32_t call, bool with_step)
+{
+	if (with_step && whatif->corner != KWHY_CORNER_SLOW)
+		kwhy_whatif_drop_call_and_pause(whatif, call);
+	else
+		kwhy_whatif_drop_captured_call(whatif, call);
+}
+
 static void capture_segment(struct capture *capture, const struct kwhy_whatif_segment *segment)
 {
 	struct kwhy_whatif *whatif = capture->whatif;
-	uint32_t first = first_issuing_call(whatif, segment);
-	uint32_t call_node = kwhy_whatif_call_node(whatif->graph, first);
-	int64_t issue_ns = kwhy_whatif_issue_ns(whatif->graph, segment->rows[0]) +
-		later_ns(capture, segment->row_count);
+	const struct step *step = whole_step_of(capture, segment);
+	const uint32_t first = step ? step->call : first_issuing_call(whatif, segment);
+	const size_t nodes = step ? step->row_count : segment->row_count;
+	const uint32_t call_node = kwhy_whatif_call_node(whatif->graph, first);
+	const int64_t issue_ns = kwhy_whatif_issue_ns(whatif->graph, segment->rows[0]) +
+		later_ns(capture, nodes);
+	const bool has_first = first >= segment->first_call && first < segment->end_call;
 
 	for (uint32_t call = segment->first_call; call < segment->end_call; call++)
 		if (call != first && whatif->graph->outer[call] == call)
-			kwhy_whatif_drop_captured_call(whatif, call);
-	kwhy_whatif_unblock_call(whatif, first, call_ns(capture, (double)segment->row_count));
+			drop_captured_call(whatif, call, step != NULL);
+	if (has_first)
+		kwhy_whatif_unblock_call(whatif, first, call_ns(capture, (double)nodes));
 	for (size_t i = 0; i < segment->row_count; i++)
 		capture_row(capture, segment->rows[i], call_node, issue_ns);
-	capture->graphs++;
+	capture->graphs += has_first;
 	capture->launches += segment->row_count;
 }
 
@@ -180,12 +227,36 @@ static void count(struct capture *capture, const struct kwhy_whatif_segment *seg
 		repeat->value++;
 }
 
+/* Number of occurrences of a segment, or CAPTURED; NULL: memory ran out. */
+static struct kwhy_map_slot *repeats_of(
+	const struct capture *capture, const struct kwhy_whatif_segment *segment)
+{
+	return kwhy_map_find(&capture->repeats, hash_of(capture->whatif, segment));
+}
+
+/* Adds a segment to its step. */
+static void add_to_step(struct capture *capture, const struct kwhy_whatif_segment *segment)
+{
+	const struct kwhy_map_slot *repeat = repeats_of(capture, segment);
+	const uint32_t first = first_issuing_call(capture->whatif, segment);
+	const int64_t *start_ns = capture->whatif->recording->calls.start_ns;
+	struct step *step = step_of_row(capture, segment->rows[0]);
+
+	if (!step)
+		return;
+	step->is_divided |= !repeat || repeat->value < 2;
+	step->row_count += segment->row_count;
+	if (step->call == KWHY_NONE || start_ns[first] < start_ns[step->call])
+		step->call = first;
+}
+
 static void capture_repeated(struct capture *capture, const struct kwhy_whatif_segment *segment)
 {
-	struct kwhy_map_slot *repeat = kwhy_map_find(&capture->repeats, hash_of(capture->whatif, segment));
+	struct kwhy_map_slot *repeat = repeats_of(capture, segment);
 	bool first;
 
-	if (!repeat || repeat->value < 2)
+	if (!repeat || repeat->value < 2 ||
+		(segment->row_count < GRAPH_MIN && !whole_step_of(capture, segment)))
 		return;
 	first = repeat->value != CAPTURED;
 	repeat->value = CAPTURED;
@@ -202,9 +273,54 @@ static void walk(struct capture *capture, void (*visit)(struct capture *, const 
 		return;
 	segments.steps = capture->steps;
 	while (kwhy_whatif_segments_next(&segments, &segment))
-		if (segment.row_count >= GRAPH_MIN)
-			visit(capture, &segment);
+		visit(capture, &segment);
 	kwhy_whatif_segments_done(&segments);
+}
+
+/* Marks the steps of a thread in which it pauses, waits, copies in a blocking way, allocates or frees. */
+static void divide_steps(struct capture *capture, size_t thread)
+{
+	const struct kwhy_whatif *whatif = capture->whatif;
+	const struct kwhy_calls *calls = &whatif->recording->calls;
+	struct step *step = NULL;
+	bool waited = false;
+
+	for (size_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
+		const uint32_t call = (uint32_t)i;
+		struct step *here;
+
+		if (whatif->graph->outer[call] != call || kwhy_whatif_call_is_dropped(whatif, call))
+			continue;
+		waited |= kwhy_whatif_is_after_pause(whatif, call) ||
+			(calls->class[call] != KWHY_CALL_LAUNCH && calls->class[call] != KWHY_CALL_OTHER);
+		if (whatif->first_issued[call] == whatif->first_issued[call + 1])
+			continue;
+		here = step_of_row(capture, whatif->issued[whatif->first_issued[call]]);
+		if (here && here == step && waited)
+			here->is_divided = true;
+		step = here;
+		waited = false;
+	}
+}
+
+/* Finds the named steps that are captured as a whole. */
+static void find_whole_steps(struct capture *capture)
+{
+	const struct kwhy_whatif *whatif = capture->whatif;
+	const size_t count = whatif->recording->process_count * whatif->step_count;
+
+	if (!whatif->steps_named || capture->steps || !count)
+		return;
+	capture->steps_of_process = malloc(count * sizeof(*capture->steps_of_process));
+	if (!capture->steps_of_process) {
+		capture->whatif->out_of_memory = true;
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		capture->steps_of_process[i] = (struct step){.call = KWHY_NONE};
+	for (size_t thread = 0; thread < whatif->recording->thread_count; thread++)
+		divide_steps(capture, thread);
+	walk(capture, add_to_step);
 }
 
 static void say(const struct capture *capture, struct kwhy_whatif_effect *effect)
@@ -243,7 +359,9 @@ void kwhy_whatif_capture_graph(struct kwhy_whatif *whatif, uint32_t number, stru
 	if (!isfinite(capture.start_node_ns))
 		capture.start_node_ns = capture.call_node_ns;
 	walk(&capture, count);
+	find_whole_steps(&capture);
 	walk(&capture, capture_repeated);
+	free(capture.steps_of_process);
 	kwhy_map_done(&capture.repeats);
 	effect->places = capture.launches;
 	if (capture.graphs)

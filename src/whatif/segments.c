@@ -41,12 +41,17 @@ static bool ends_segment(const struct kwhy_whatif *whatif, uint32_t call)
 	}
 }
 
-/* Whether a call begins a segment: it comes after a pause, or another thread hands work to it. */
-static bool begins_segment(const struct kwhy_whatif *whatif, uint32_t call)
+static bool is_handed_over(const struct kwhy_whatif *whatif, uint32_t call)
 {
-	const struct kwhy_whatif_node *node = &whatif->graph->nodes[whatif->graph->activity_count + call];
+	return whatif->graph->nodes[kwhy_whatif_call_node(whatif->graph, call)].from[KWHY_LINK_CROSS] !=
+		KWHY_NONE;
+}
 
-	return node->from[KWHY_LINK_CROSS] != KWHY_NONE || node->lag_ns[KWHY_LINK_ORDER] > PAUSE_NS;
+bool kwhy_whatif_is_after_pause(const struct kwhy_whatif *whatif, uint32_t call)
+{
+	return !is_handed_over(whatif, call) &&
+		whatif->graph->nodes[kwhy_whatif_call_node(whatif->graph, call)].lag_ns[KWHY_LINK_ORDER] >
+		PAUSE_NS;
 }
 
 static uint32_t step_of(const struct kwhy_whatif *whatif, uint32_t call)
@@ -103,7 +108,7 @@ static size_t read_segment(
 			return call + 1;
 		step_here = step_of(whatif, at);
 		if (out->row_count &&
-			(begins_segment(whatif, at) ||
+			(is_handed_over(whatif, at) || kwhy_whatif_is_after_pause(whatif, at) ||
 				parts_segment(segments, step, step_here, out->row_count)))
 			return call;
 		if (!out->row_count)

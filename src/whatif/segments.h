@@ -34,4 +34,7 @@ bool kwhy_whatif_segments_init(struct kwhy_whatif_segments *segments, struct kwh
 bool kwhy_whatif_segments_next(struct kwhy_whatif_segments *segments, struct kwhy_whatif_segment *out);
 void kwhy_whatif_segments_done(struct kwhy_whatif_segments *segments);
 
+/* Whether the host paused before a call for so long that it did something other than launch work. */
+bool kwhy_whatif_is_after_pause(const struct kwhy_whatif *whatif, uint32_t call);
+
 #endif

@@ -43,6 +43,73 @@ static void a_stretch_that_repeats_is_launched_as_one_graph(void **state)
 }
 
 /*
+ * Makes three named steps, 500 us apart. The thread of the program and then that of its backward pass
+ * launch four kernels each, and after a pause the first thread launches four more. `waits`: the first
+ * thread waits for the device before these. `paused_us`: length of a pause of the host within the first
+ * thread's last four launches.
+ */
+static struct build three_steps_of_two_threads(bool waits, int64_t paused_us)
+{
+	struct build build = build_new(1);
+	const uint32_t backward = build_thread(&build, 0);
+
+	for (int i = 0; i < 3; i++) {
+		const int64_t from_us = (500 + paused_us) * i;
+
+		build_range(&build, 0, "step", from_us, from_us + paused_us + 390);
+		build.recording->ranges[i].kind = KWHY_RANGE_STEP;
+		for (int k = 0; k < 12; k++) {
+			const int64_t at_us = from_us + 20 * k + (k < 8 ? 0 : 120) + (k < 10 ? 0 : paused_us);
+			const struct build_issue from = {
+				k / 4 == 1 ? backward : 0, "cudaLaunchKernel", at_us, at_us + 2};
+
+			build_issued_kernel(&build, from, 0, at_us + 10, at_us + 15);
+		}
+		if (waits)
+			build_call(&build, 0, "cudaStreamSynchronize", from_us + 200, from_us + 270);
+	}
+	return build;
+}
+
+/*
+ * The graph of a step has 12 kernels of 5 us with gaps of 1.2 us. Its launch takes 4 us, and the host begins
+ * the next step 158 us later, as it did.
+ */
+static void a_step_of_several_threads_is_one_graph(void **state)
+{
+	struct build build = three_steps_of_two_threads(false, 0);
+	struct kwhy_profile profile = with_graphs();
+	struct kwhy_plan *plan = made(&build, "graph", 0, &profile);
+
+	(void)state;
+	assert_non_null(strstr(plan->changes[0].assumption, "become 3 graph launches"));
+	assert_made(plan, 36, 2 * 162000 + 12 * 5000 + 11 * 1200);
+}
+
+static void a_step_in_which_a_thread_waits_is_several_graphs(void **state)
+{
+	struct build build = three_steps_of_two_threads(true, 0);
+	struct kwhy_profile profile = with_graphs();
+	struct kwhy_plan *plan = made(&build, "graph", 0, &profile);
+
+	(void)state;
+	assert_non_null(strstr(plan->changes[0].assumption, "become 9 graph launches"));
+	kwhy_plan_free(plan);
+}
+
+/* The host does something else for 2 ms. A graph would not do that, so it cannot hold the whole step. */
+static void a_step_in_which_the_host_pauses_is_several_graphs(void **state)
+{
+	struct build build = three_steps_of_two_threads(false, 2000);
+	struct kwhy_profile profile = with_graphs();
+	struct kwhy_plan *plan = made(&build, "graph", 0, &profile);
+
+	(void)state;
+	assert_non_null(strstr(plan->changes[0].assumption, "become 6 graph launches"));
+	kwhy_plan_free(plan);
+}
+
+/*
  * Like the loops before, but in the middle of each the host does something else for 500 us, which the
  * launch of a graph does not replace. The second graph is launched that much later.
  */
@@ -449,6 +516,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stretch_that_repeats_is_launched_as_one_graph),
+		cmocka_unit_test(a_step_of_several_threads_is_one_graph),
+		cmocka_unit_test(a_step_in_which_a_thread_waits_is_several_graphs),
+		cmocka_unit_test(a_step_in_which_the_host_pauses_is_several_graphs),
 		cmocka_unit_test(what_else_the_host_does_in_a_stretch_stays),
 		cmocka_unit_test(a_graph_saves_between_kernels_what_the_profile_says),
 		cmocka_unit_test(kernels_of_a_graph_lie_no_further_apart_than_an_empty_one_takes),
