@@ -467,6 +467,31 @@ static void the_last_steps_of_a_batch_do_no_more_work_than_there_is(void **state
 	assert_made(plan, 5, 470000);
 }
 
+/*
+ * Kernels of 128 blocks on 132 multiprocessors take longer with 256 blocks, in proportion to the blocks on a
+ * multiprocessor, but for the 2 us of the shortest kernel.
+ */
+static void a_larger_batch_takes_longer_where_the_device_is_full(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	build.recording->devices[0].sm_count = 132;
+	build.recording->devices[0].threads_per_sm = 2048;
+	for (int i = 0; i < 4; i++) {
+		build_range(&build, 0, "step", 100 * i, 100 * i + 99);
+		build.recording->ranges[i].kind = KWHY_RANGE_STEP;
+		launch(&build, 100 * i, 100 * i + 5, 100 * i + 95);
+		launch(&build, 100 * i + 4, 100 * i + 95, 100 * i + 97);
+	}
+	for (size_t row = 0; row < 8; row++) {
+		build.recording->activities.blocks[row] = 128;
+		build.recording->activities.threads_per_block[row] = 128;
+	}
+	/* 1.2 us between both steps, as the host is ahead of the device */
+	assert_made(made(&build, "bigger-batch", 2, NULL), 4, 2 * (2000 + 170667 + 2000) + 1200);
+}
+
 static void launch_named(struct build *build, const char *name, int64_t call_us)
 {
 	size_t row = build->recording->activities.count;
@@ -589,6 +614,7 @@ int main(void)
 		cmocka_unit_test(a_launch_that_loads_code_is_not_the_usual_one),
 		cmocka_unit_test(a_batch_cannot_grow_where_no_steps_are_known),
 		cmocka_unit_test(the_last_steps_of_a_batch_do_no_more_work_than_there_is),
+		cmocka_unit_test(a_larger_batch_takes_longer_where_the_device_is_full),
 		cmocka_unit_test(what_comes_behind_the_steps_is_none),
 		cmocka_unit_test(a_step_with_a_long_pause_is_none),
 		cmocka_unit_test(a_host_of_another_speed_has_calls_and_pauses_of_another_length),
