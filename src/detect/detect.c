@@ -93,7 +93,9 @@ const struct kwhy_detector kwhy_detectors[] = {
 				"share of the slowest device's time beyond the mean of the others, who are "
 				"alike"}}},
 	{"host-gaps", "Host gaps",
-		"prepare input in worker threads ahead of time; move text and logging out of the loop",
+		"move what the host does there out of the loop: input to worker threads ahead of time, text "
+		"and "
+		"logging to another thread, compiling to the start (the same shapes in each step)",
 		kwhy_detect_host_gaps,
 		{{"min_us", 100, "us; shorter pauses between calls belong to launching"},
 			{"max_ms", 1000, "ms; longer idle intervals are idle-context"}}},

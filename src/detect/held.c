@@ -26,6 +26,9 @@ static const struct {
 		"let CUDA graphs make its launches: torch.compile(mode=\"reduce-overhead\")"},
 	[KWHY_HELD_MODEL] = {"operators of the model",
 		"let a graph make their launches: torch.compile, CUDA graphs, a fused or foreach optimizer"},
+	[KWHY_HELD_COMPILING] = {"compiling",
+		"compile once, before the loop: one jax.jit or torch.compile around the step, with the same "
+		"shapes each time, and a cache on disk (jax_compilation_cache_dir)"},
 	[KWHY_HELD_SYSTEM] = {"calls of the operating system",
 		"keep files and locks out of the loop: other threads read and write ahead of time"},
 };
@@ -262,6 +265,7 @@ const char *kwhy_held_change(const struct kwhy_held *held)
 		[KWHY_HELD_PARALLEL] = "",
 		[KWHY_HELD_COMPILED] = "graph",
 		[KWHY_HELD_MODEL] = "graph",
+		[KWHY_HELD_COMPILING] = "",
 		[KWHY_HELD_SYSTEM] = "prefetch",
 	};
 	enum kwhy_held_cause cause = most(held, 0);

@@ -7,7 +7,7 @@
 /*
  * Parts of range names that indicate a cause. The innermost range whose name contains one of them decides;
  * if its name contains several, the first row of this table applies. The names are those of PyTorch (torch
- * 1.8 to 2.9), of Python functions, and of the C library.
+ * 1.8 to 2.9), of JAX (0.11) and XLA, of Python functions, and of the C library.
  */
 static const struct {
 	const char *part; /* part of the range's name */
@@ -35,6 +35,10 @@ static const struct {
 	{"DistributedDataParallel.forward", KWHY_HELD_PARALLEL},
 	{"FSDP::", KWHY_HELD_PARALLEL},
 	{"FullyShardedDataParallel", KWHY_HELD_PARALLEL},
+	{"XlaCompile", KWHY_HELD_COMPILING},
+	{"XlaEmit", KWHY_HELD_COMPILING},
+	{"XlaOptimize", KWHY_HELD_COMPILING},
+	{"backend_compile", KWHY_HELD_COMPILING},
 	{"CompiledFunction", KWHY_HELD_COMPILED},
 	{"CompiledFxGraph", KWHY_HELD_COMPILED},
 	{"Torch-Compiled Region", KWHY_HELD_COMPILED},

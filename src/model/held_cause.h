@@ -6,15 +6,16 @@
 
 /* What held a host thread while a device waited for it, as far as names of host ranges indicate it. */
 enum kwhy_held_cause {
-	KWHY_HELD_UNKNOWN,  /* no range indicates a cause */
-	KWHY_HELD_LOADER,   /* waiting for input or preparing it */
-	KWHY_HELD_READBACK, /* reading values back from the device: .item(), .tolist(), print */
-	KWHY_HELD_CACHE,    /* emptying the framework's memory cache */
-	KWHY_HELD_OUTPUT,   /* tokenising, logging or writing checkpoints */
-	KWHY_HELD_PARALLEL, /* DDP's or FSDP's own work around the model */
-	KWHY_HELD_COMPILED, /* calling a compiled model */
-	KWHY_HELD_MODEL,    /* running operators of forward, backward, optimiser */
-	KWHY_HELD_SYSTEM,   /* calling the operating system */
+	KWHY_HELD_UNKNOWN,   /* no range indicates a cause */
+	KWHY_HELD_LOADER,    /* waiting for input or preparing it */
+	KWHY_HELD_READBACK,  /* reading values back from the device: .item(), .tolist(), print */
+	KWHY_HELD_CACHE,     /* emptying the framework's memory cache */
+	KWHY_HELD_OUTPUT,    /* tokenising, logging or writing checkpoints */
+	KWHY_HELD_PARALLEL,  /* DDP's or FSDP's own work around the model */
+	KWHY_HELD_COMPILED,  /* calling a compiled model */
+	KWHY_HELD_MODEL,     /* running operators of forward, backward, optimiser */
+	KWHY_HELD_COMPILING, /* compiling kernels or programs for the device */
+	KWHY_HELD_SYSTEM,    /* calling the operating system */
 	KWHY_HELD_CAUSE_COUNT
 };
 

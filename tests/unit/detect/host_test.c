@@ -259,6 +259,7 @@ static void the_cure_of_a_host_gap_follows_what_held_the_host(void **state)
 	expect_cure(KWHY_HOST_PYTHON, "empty_cache", "drop torch.cuda.empty_cache()");
 	expect_cure(KWHY_HOST_PYTHON, "save_checkpoint", "off the loop");
 	expect_cure(KWHY_HOST_NVTX, "tokenize", "off the loop");
+	expect_cure(KWHY_HOST_NVTX, "XlaEmitLlvmIr:#module=gemm#", "compile once, before the loop");
 	expect_cure(KWHY_HOST_OPERATOR, "CompiledFunctionBackward", "reduce-overhead");
 	expect_cure(KWHY_HOST_OPERATOR, "aten::batch_norm", "torch.compile");
 	expect_cure(KWHY_HOST_SYSTEM, "read", "other threads read and write");
