@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The energy of GPUs as one response of `kwhy serve` reports it in its metrics (docs/monitoring.md). */
+/* The energy of GPUs as one response of `kwhy serve` reports it in its metrics (docs/formats/metrics.md). */
 
 enum { KWHY_LLM_SCRAPE_DEVICES = 64, KWHY_LLM_SCRAPE_NAME_BYTES = 24 };
 

@@ -17,7 +17,7 @@
 /* kwhy serve reads its meters again for a request if the readings are older than this */
 #define KWHY_LLM_TRACK_FRESH_NS INT64_C(100000000)
 
-/* The largest age of readings by docs/monitoring.md; used if kwhy serve does not report the age. */
+/* The largest age of readings by docs/formats/metrics.md; used if kwhy serve does not report the age. */
 #define KWHY_LLM_TRACK_LAG_NS INT64_C(500000000)
 
 struct kwhy_llm_track_point {

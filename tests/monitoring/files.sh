@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every metric of the dashboard, of the alert rules and of docs/monitoring.md is one that kwhy serve has, the page names all of
+# Every metric of the dashboard, of the alert rules and of docs/formats/metrics.md is one that kwhy serve has, the page names all of
 # them, and promtool finds nothing wrong with metrics and rules. Usage: files.sh SOURCE_DIR
 set -euo pipefail
 cd "$1"
@@ -18,13 +18,13 @@ served=$(grep -oE '^[a-z_]+' "$metrics" | sort -u)
 named() {
 	grep -oE '(^|[^a-z_:])(kwhy|process)_[a-z_]+[a-z]([^a-z_:]|$)' "$1" | grep -oE '(kwhy|process)_[a-z_]+[a-z]' | sort -u
 }
-for file in monitoring/grafana-dashboard.json monitoring/prometheus-rules.yml docs/monitoring.md; do
+for file in monitoring/grafana-dashboard.json monitoring/prometheus-rules.yml docs/formats/metrics.md; do
 	unknown=$(comm -23 <(named "$file") <(printf '%s\n' "$served"))
 	[ -z "$unknown" ] || complain "$file names metrics that are not served: $unknown"
 	[ "$(named "$file" | wc -l)" -gt 5 ] || complain "$file names hardly any metric"
 done
-missing=$(comm -13 <(named docs/monitoring.md) <(printf '%s\n' "$served"))
-[ -z "$missing" ] || complain "docs/monitoring.md does not name: $missing"
+missing=$(comm -13 <(named docs/formats/metrics.md) <(printf '%s\n' "$served"))
+[ -z "$missing" ] || complain "docs/formats/metrics.md does not name: $missing"
 for alert in $(sed -n 's/.*- alert: //p' monitoring/prometheus-rules.yml); do
 	grep -q "\`$alert\`" docs/monitoring.md || complain "docs/monitoring.md does not explain $alert"
 done
