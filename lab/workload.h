@@ -146,7 +146,8 @@ struct lab_row {
 	const char *name;
 	const char *title; /* NULL: the id needs no explanation */
 	/*
-	 * id of the variant of which this one changes one thing, and what is changed; NULL: it is the first
+	 * id of the variant from which this one differs in one thing, and what this thing is; NULL: this is
+	 * the first variant
 	 */
 	const char *after, *change;
 	const char *missing; /* why there are no results; NULL: there are */

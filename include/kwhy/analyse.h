@@ -196,9 +196,11 @@ struct kwhy_column_info {
 	int32_t type;	      /* KWHY_ANALYSE_I64, ... */
 	size_t count;	      /* number of values */
 	const void *values;   /* [count]; NULL: there are none */
-	const uint8_t *known; /* a bit for each value, the lowest of a byte first: 1: known; NULL: all are */
+	const uint8_t *known; /* one bit for each value, from the lowest bit of the first byte on; 1: the
+				 value is known; NULL: all are */
 	uint64_t unknown_count;
-	size_t word_count; /* the values number this many words; 0: they are plain numbers */
+	size_t word_count; /* number of texts that the values are indices of; 0: the values are plain numbers
+			    */
 };
 
 /*
@@ -207,7 +209,9 @@ struct kwhy_column_info {
  */
 KWHY_API int kwhy_analysis_column(
 	struct kwhy_analysis *analysis, int table, size_t column, struct kwhy_column_info *out);
-/* The word that a value of a column numbers, such as a kernel's name; NULL: there is none. */
+/*
+ * Returns the text that a value of a column is the index of, such as a kernel's name; NULL: there is none.
+ */
 KWHY_API const char *kwhy_analysis_word(
 	const struct kwhy_analysis *analysis, int table, size_t column, size_t word);
 

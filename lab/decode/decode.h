@@ -100,7 +100,7 @@ enum lab_decode_launching {
 	LAB_DECODE_LAUNCHING_COUNT
 };
 
-/* name of each way: "calls", "graph" */
+/* names of the ways to launch a step: "calls", "graph" */
 extern const char *const lab_decode_launching_names[LAB_DECODE_LAUNCHING_COUNT];
 
 enum {

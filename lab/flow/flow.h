@@ -87,7 +87,7 @@ void lab_flow_roster_step(struct lab_flow_roster *roster, uint32_t step, struct 
 /* Flows, one in a row: their numbers and places (kernels/args.cu), and the numbers that they carry. */
 struct lab_flow_rows {
 	uint32_t count;
-	uint64_t *at, *fresh; /* as in a roster */
+	uint64_t *at, *fresh; /* as in struct lab_flow_roster */
 	float *e, *h;	      /* [count][32] energies and [count][256] states; NULL: not wanted */
 };
 

@@ -64,7 +64,7 @@ void lab_flow_weights(float *weights)
 
 /* --- The run, row by row --- */
 
-/* State of a run. Without numbers it has only the places of flows. */
+/* State of a run of the reference. If no numbers are computed, it consists of the places of flows only. */
 struct world {
 	struct lab_flow_roster roster;
 	struct lab_flow_args lattice;

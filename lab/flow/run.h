@@ -22,7 +22,7 @@ enum lab_flow_workspace { LAB_FLOW_KEPT, LAB_FLOW_ALLOCATED, LAB_FLOW_POOLED };
 
 struct lab_flow_variant {
 	const char *id, *title;
-	/* id of the variant of which this one changes one thing; NULL: it is the first */
+	/* id of the variant from which this one differs in one thing; NULL: this is the first variant */
 	const char *after;
 	const char *change; /* what is changed, in words */
 	enum lab_flow_method way;

@@ -169,9 +169,9 @@ static void done(struct lab_bench *bench)
 }
 
 /*
- * Computes the answers for a number of flows. Numbers are computed for a run that takes one core seconds: all
- * steps with up to 1,000 flows, a few steps with more. If flows choose their way by their states, places need
- * all numbers, so only that run has an answer.
+ * Computes the reference's results for a number of flows. Numbers are computed for a run that takes seconds
+ * on one core: all steps with up to 1,000 flows, a few steps with more. If flows choose their way by their
+ * states, places depend on all numbers, so only that run has results.
  */
 static enum kwhy_status find_answers(struct lab_bench *bench, uint32_t flows, struct kwhy_error *error)
 {

@@ -87,7 +87,7 @@ enum lab_train_batches {
 /* A variant, which changes one thing of another variant. */
 struct lab_train_variant {
 	const char *id, *title;
-	/* id of the variant of which this one changes one thing; NULL: it is the first */
+	/* id of the variant from which this one differs in one thing; NULL: this is the first variant */
 	const char *after;
 	const char *change; /* what is changed, in words */
 	/* type of the factors of products; weights, sums and moments are always fp32 */

@@ -13,7 +13,7 @@
 
 #include "lab/twin/kernels/args.cu"
 
-/* The agents on the host: what they saw, and from it what they do. */
+/* What the agents have seen, if they run on the host. */
 struct lab_twin_agents {
 	bool closed;
 	int64_t seen[AGENTS];

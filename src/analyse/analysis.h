@@ -8,9 +8,9 @@
 
 enum { KWHY_ANALYSIS_TABLES = 2, KWHY_ANALYSIS_COLUMNS_MAX = 16 };
 
-/* Which values of a column are known. */
+/* Bits that say which values of a column are known. */
 struct kwhy_known {
-	unsigned char *bits; /* NULL: all are */
+	unsigned char *bits; /* NULL: all values are known */
 	uint64_t unknown_count;
 	bool is_found;
 };

@@ -7,16 +7,16 @@
 
 #define COUNTED(list) list, sizeof(list) / sizeof((list)[0])
 
-/* What the numbers of a column stand for. */
+/* What the integers of a column are indices of. */
 enum meaning { NUMBERS, NAMES, KINDS, COPY_KINDS, MEMORY_KINDS, CLASSES, ORIGINS };
 
 struct column {
 	const char *name;
 	int32_t type;
 	enum meaning meaning;
-	uint64_t unknown; /* value that means unknown, if has_unknown */
+	uint64_t unknown; /* the value that stands for unknown, if has_unknown is set */
 	bool has_unknown;
-	size_t place; /* of the pointer to the values, in the struct of all columns */
+	size_t place; /* offset of the pointer to the values in the struct of all columns */
 };
 
 #define ACTIVITY(column) offsetof(struct kwhy_activities, column)
@@ -66,7 +66,7 @@ _Static_assert(sizeof(kinds) / sizeof(kinds[0]) == KWHY_ACTIVITY_KIND_COUNT, "ki
 _Static_assert(sizeof(classes) / sizeof(classes[0]) == KWHY_CALL_CLASS_COUNT, "classes");
 _Static_assert(sizeof(origins) / sizeof(origins[0]) == KWHY_ORIGIN_COUNT, "origins");
 
-/* The column; NULL: there is none. */
+/* Finds the description of a column; NULL: there is no such column. */
 static const struct column *find(int table, size_t column)
 {
 	if (table < 0 || table >= KWHY_ANALYSIS_TABLES || column >= tables[table].column_count)
@@ -106,7 +106,7 @@ static size_t count_of(const struct kwhy_analysis *analysis, int table)
 						: analysis->recording->calls.count;
 }
 
-/* Whether the value at a row is that of the column for unknown. Machines here are little-endian. */
+/* Whether the value of a row is the one that stands for unknown. Reads its bytes in little-endian order. */
 static bool is_unknown(const struct column *column, const unsigned char *values, size_t row)
 {
 	const size_t width = width_of(column);
@@ -114,7 +114,7 @@ static bool is_unknown(const struct column *column, const unsigned char *values,
 	return memcmp(values + row * width, &column->unknown, width) == 0;
 }
 
-/* Finds which values are known: a bit for each, the lowest first. It stays the analysis's. */
+/* Makes the bits that say which values are known. The analysis owns them. */
 static bool find_known(struct kwhy_analysis *analysis, int table, size_t number, const struct column *column)
 {
 	struct kwhy_known *known = &analysis->known[table][number];

@@ -138,7 +138,10 @@ static bool costs_more(const struct kwhy_finding *finding, const struct kwhy_fin
 	return finding->time_ns > other->time_ns;
 }
 
-/* Sets a finding's saving to 0, and refers to the finding that has the saving of their common change. */
+/*
+ * Sets a finding's saving to 0 and refers to another finding, which has the saving of the change that cures
+ * both.
+ */
 static void refer(struct kwhy_findings *findings, struct kwhy_finding *finding,
 	const struct kwhy_finding *owner, const struct kwhy_whatif_change *change)
 {

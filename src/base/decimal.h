@@ -58,7 +58,7 @@ void kwhy_decimal_wrong(char out[KWHY_DECIMAL_WORDS], struct kwhy_span text, int
 
 /*
  * The unit in which `time` would be a Unix time between 2001 and 2096: "microseconds", "milliseconds" or
- * "seconds"; NULL: it is such a time in none of these.
+ * "seconds"; NULL: no such unit.
  */
 const char *kwhy_decimal_unix_unit(int64_t time);
 

@@ -32,7 +32,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_file_make(
  */
 void kwhy_file_remove_unfinished(void);
 
-/* Whether two paths name one file or folder, links followed. False, too: one of them is not there. */
+/*
+ * Whether two paths name one file or folder, with links followed. Also false if one of them does not exist.
+ */
 bool kwhy_file_is_same(const char *a, const char *b);
 
 /* Appends the file's bytes to `out`. KWHY_E_INPUT: it has more than `limit_bytes`. */

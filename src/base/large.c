@@ -13,7 +13,7 @@
 
 enum { HEAP_STEP_BYTES = 128 << 20, HEAP_ARRAY_MAX_BYTES = 32 << 20 };
 
-/* Arrays below this size are placed in the heap; 0: nobody asked for that. */
+/* Arrays below this size are placed in the heap; 0: kwhy_large_in_heap() was not called. */
 static size_t heap_array_max_bytes;
 
 /*
@@ -61,6 +61,6 @@ void kwhy_large_heap(void)
 	heap_array_max_bytes = HEAP_ARRAY_MAX_BYTES;
 	mallopt(M_MMAP_THRESHOLD, HEAP_ARRAY_MAX_BYTES);
 	mallopt(M_TOP_PAD, HEAP_STEP_BYTES);
-	/* the first step, for arrays that are still small */
+	/* the first step of the heap is for arrays that are still small */
 	free(kwhy_large(malloc(LARGE_BYTES), LARGE_BYTES));
 }

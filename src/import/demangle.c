@@ -55,8 +55,10 @@ static void *run(void *context)
 	return NULL;
 }
 
-/* Runs libiberty on a stack that holds any name in the bounds. If no thread can start, the name stays
- * mangled. */
+/*
+ * Runs libiberty on a thread whose stack is large enough for any name that is accepted. If no thread can
+ * start, the name stays mangled.
+ */
 static void run_apart(struct plain *plain)
 {
 	pthread_attr_t attributes;

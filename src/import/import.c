@@ -260,7 +260,7 @@ bool kwhy_import_is_trace(const char *path)
 	return reader || is_recording(path);
 }
 
-/* Whether a file is a log of power readings, other than a result of kwhy, which may look like one. */
+/* Whether a file is a log of power readings. Results of kwhy may look like such a log, but are none. */
 static bool is_power_log(const char *path)
 {
 	unsigned char head[KWHY_TRACE_HEAD_BYTES];
@@ -280,11 +280,11 @@ static bool is_given_as_power(const struct kwhy_import_options *options, const c
 	return false;
 }
 
-/* Files of a folder that are no traces. */
+/* Files of a folder that are no traces, for the notes about them. */
 struct other_files {
-	const char *first,
-		*power_log; /* the first of them, and the first log of power readings that is not used */
-	size_t count, power_count; /* numbers of both */
+	const char *first, *power_log; /* the first of these files, and the first log of power readings that
+					  is not read */
+	size_t count, power_count;     /* how many there are of both */
 };
 
 static enum kwhy_status note_others(struct kwhy_recording *recording, const struct kwhy_folder *folder,
@@ -305,7 +305,7 @@ static enum kwhy_status note_others(struct kwhy_recording *recording, const stru
 		others->first, kwhy_plural(others->count, "", " the first of them"));
 }
 
-/* Sorts a file that is no trace. Logs of power readings have a note of their own, unless they are read. */
+/* Counts a file that is no trace. Logs of power readings count separately, unless they are read. */
 static void see_other(struct other_files *others, const char *path, const struct kwhy_import_options *options)
 {
 	if (is_given_as_power(options, path))

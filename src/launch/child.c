@@ -22,8 +22,11 @@ struct child {
 	int64_t own_rss_bytes; /* the largest resident size of this process when the command started */
 };
 
-/* By this much two largest resident sizes differ that the kernel counts alike, page by page on each
- * processor. */
+/*
+ * A command's largest resident size is known only if it exceeds that of this process, with whose memory the
+ * command began, by more than this. The kernel counts pages for each processor separately, so two sizes
+ * that are equal in truth may differ by up to about this much.
+ */
 #define RSS_MARGIN_BYTES (1 << 20)
 
 static enum kwhy_status open_tees(struct child *child, struct kwhy_error *error)

@@ -21,7 +21,7 @@
 
 struct kwhy_live_value {
 	bool known;
-	int64_t value; /* in the unit that the gauge's name states */
+	int64_t value; /* value in the unit that the gauge's name states */
 };
 
 struct kwhy_live_process {

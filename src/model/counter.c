@@ -167,8 +167,8 @@ void kwhy_counter_judge(const struct kwhy_counter_readings *readings, uint8_t *o
 double kwhy_counter_most_w(enum kwhy_meter meter)
 {
 	/*
-	 * Twice what the largest of 2026 draw: a GPU module with its CPU 1,400 W, a package 500 W, its memory
-	 * 100 W. A sensor on a board may measure a whole machine.
+	 * Twice the largest power of 2026: 1,400 W for a GPU module with its CPU, 500 W for a package, 100
+	 * W for its memory. A sensor on a board may measure a whole machine.
 	 */
 	switch (kwhy_meter_row(meter)->owner) {
 	case KWHY_METER_OWNER_GPU:

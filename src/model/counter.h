@@ -18,7 +18,7 @@ enum kwhy_counter_step {
 	KWHY_COUNTER_ROSE,    /* the counter rose or kept its value */
 	KWHY_COUNTER_WRAPPED, /* the counter fell by a wrap, and its rise is plausible */
 	KWHY_COUNTER_FELL,    /* the counter was reset, or wrapped at an unknown value; its rise is unknown */
-	KWHY_COUNTER_JUMPED,  /* the counter rose by more than its owner can draw, so not by what was drawn */
+	KWHY_COUNTER_JUMPED,  /* the counter rose by more than its owner can draw, so the rise is no energy */
 };
 
 struct kwhy_counter_span {

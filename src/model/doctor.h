@@ -29,8 +29,8 @@ struct kwhy_doctor_check {
 	const char *effect; /* cost of a setting that is not good */
 	const char *source; /* reference for the effect */
 	const char *cure;   /* NULL unless the verdict is advice */
-	bool installation;  /* the check is of kwhy's own parts and what they need, not of a setting of the
-			       machine */
+	bool installation;  /* the check is about kwhy's own parts and what they need, not about a setting of
+			       the machine */
 	bool minor; /* the setting is good because it was never changed; reports show its line only with
 		       --verbose */
 };

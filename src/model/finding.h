@@ -80,8 +80,8 @@ static inline bool kwhy_finding_is_worth_it(const struct kwhy_finding *finding)
 }
 
 /*
- * Whether the cure saves more time or energy than the waste takes, as a change may shorten other work, too.
- * What shows such a saving says so.
+ * Whether the cure saves more time or energy than the waste takes. This is possible because a change may
+ * shorten other work, too; reports then say so.
  */
 static inline bool kwhy_finding_saves_more_than_it_costs(const struct kwhy_finding *finding)
 {

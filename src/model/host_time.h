@@ -54,8 +54,8 @@ void kwhy_host_time_divide(struct kwhy_host_time *time, const struct kwhy_host_s
 /* The innermost row of the thread at a time, by binary search; KWHY_NONE: no row is open. */
 uint32_t kwhy_host_range_at(const struct kwhy_recording *recording, uint32_t thread, int64_t time_ns);
 /*
- * The innermost row around the start of a call, and around that of the call that launched an activity;
- * KWHY_NONE: no row is open there, or the call is KWHY_NONE.
+ * Find the innermost row that encloses the start of a call, and the start of the call that launched an
+ * activity. KWHY_NONE: no row encloses it, or there is no call.
  */
 uint32_t kwhy_host_range_of_call(const struct kwhy_recording *recording, uint32_t call);
 uint32_t kwhy_host_range_of_launch(const struct kwhy_recording *recording, size_t activity);

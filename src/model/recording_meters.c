@@ -14,15 +14,15 @@
 #include <string.h>
 
 /*
- * Least power of an owner, W. The GPU that draws least draws 3 W when idle. Memory and boards may draw next
- * to nothing.
+ * Least power of an owner, W. The most frugal GPU draws 3 W when idle. Memory and boards may draw next to
+ * nothing.
  */
 #define GPU_MIN_W 2.0
 #define PACKAGE_MIN_W 0.5
 
 /*
- * A counter stands still if it is silent for longer than STILL_NS and than STILL_STEPS times the usual time
- * between its updates.
+ * A counter stands still if it does not change for longer than STILL_NS and for longer than STILL_STEPS
+ * times the usual time between its updates.
  */
 #define STILL_NS INT64_C(300000000)
 #define STILL_STEPS 5
@@ -32,12 +32,12 @@
 #define DEAD_NS INT64_C(1000000000)
 
 /*
- * Highest power of a GPU, W, whose power limit is unknown, and the highest ratio of its power to its limit.
- * In the recordings of an H200 no sample is above 1.1 times the limit.
+ * Highest power in W of a GPU whose power limit is unknown, and highest ratio of a GPU's power to its
+ * limit. In recordings of an H200 no sample is above 1.1 times the limit.
  */
 #define GPU_MAX_W 3000.0
 #define LIMIT_RATIO 2.0
-/* Power by which a GPU of unknown limit may change. */
+/* Largest change of power, W, of a GPU whose limit is unknown. */
 #define GPU_SWING_W 1500.0
 /* Uncertainty of the time of a reading of means, s. */
 #define STAMP_S 0.06
@@ -45,16 +45,16 @@
 enum { WRONG_MEANS_MAX = 3 };
 
 /*
- * Exact repeats of a value that are noted: fewest readings and shortest time. In recordings of an H200 the
- * ring repeated a value at most 6 times, and instants that were read every 50 ms 8 times. Meters that show
- * whole watts repeat values for longer.
+ * Exact repeats of a value are noted from this number of readings and this length of time on. In recordings
+ * of an H200 the ring buffer repeated a value at most 6 times, and instantaneous powers read every 50 ms at
+ * most 8 times. Meters that show whole watts repeat values for longer.
  */
 static const struct repeats {
 	size_t readings;
 	int64_t length_ns;
 } ring_repeats = {10, 150000000}, other_repeats = {12, 500000000}, coarse_repeats = {30, 3000000000};
 
-/* A series under test, and which of its readings are left out. */
+/* A series of readings that is checked, with a mark for each reading that is left out. */
 struct checked {
 	struct kwhy_recording *recording;
 	struct kwhy_power_series *series;
@@ -82,7 +82,7 @@ static double limit_w_of(const struct checked *checked)
 	return (double)checked->recording->devices[checked->series->device].limit_mw * 1e-3;
 }
 
-/* "nvml.sample_mw of device 0", "rapl.package-0_uj". Returns `out`. */
+/* Writes a name such as "nvml.sample_mw of device 0" or "rapl.package-0_uj" to `out` and returns it. */
 enum { WHOSE_BYTES = KWHY_METER_NAME_BYTES + 24 };
 static const char *whose(char out[WHOSE_BYTES], const struct checked *checked)
 {
@@ -98,7 +98,7 @@ static const char *whose(char out[WHOSE_BYTES], const struct checked *checked)
 	return out;
 }
 
-/* Removes the readings that are out; returns their number. */
+/* Removes the marked readings; returns their number. */
 static size_t leave_out(struct checked *checked)
 {
 	struct kwhy_power_series *series = checked->series;
@@ -149,8 +149,8 @@ static bool is_slow(const struct checked *checked, size_t i)
 }
 
 /*
- * Writes the time for which a counter may be silent: STILL_STEPS times the usual time between two updates.
- * False: out of memory.
+ * Computes the longest time for which a counter may stay the same: STILL_STEPS times the usual time between
+ * two updates. False: out of memory.
  */
 static bool find_longest_silence(const struct checked *checked, int64_t *out_ns)
 {
@@ -217,7 +217,7 @@ static bool has_other_meter(const struct checked *checked)
 	return false;
 }
 
-/* Whether a counter shows less than its owner draws over all its readings. */
+/* Whether the rise of a counter over all its readings is less than its owner draws. */
 static bool is_dead_counter(const struct checked *checked)
 {
 	const struct kwhy_power_series *series = checked->series;
@@ -231,7 +231,7 @@ static bool is_dead_counter(const struct checked *checked)
 	return slow == series->count - 1;
 }
 
-/* Leaves all readings out. */
+/* Marks all readings as left out. */
 static enum kwhy_status bury(struct checked *checked, struct kwhy_error *error)
 {
 	char name[WHOSE_BYTES];
@@ -259,7 +259,7 @@ static bool is_possible(const struct checked *checked, size_t i)
 	return power_w >= GPU_MIN_W && power_w <= (limit_w > 0 ? LIMIT_RATIO * limit_w : GPU_MAX_W);
 }
 
-/* Whether a trailing mean can change so much from one reading to another. */
+/* Whether a trailing mean can change by this much from one reading to the next. */
 static bool can_change(const struct checked *checked, size_t from, size_t to)
 {
 	const struct kwhy_power_series *series = checked->series;
@@ -272,9 +272,9 @@ static bool can_change(const struct checked *checked, size_t from, size_t to)
 }
 
 /*
- * Marks dips and peaks of means: at most WRONG_MEANS_MAX readings, from which and to which the mean changes
- * faster than it can, while it can change so between the readings around them. Returns the number of changes
- * that this does not explain.
+ * Marks dips and peaks of trailing means. A dip or peak is at most WRONG_MEANS_MAX readings long, and the
+ * mean cannot change as fast as at its two ends, while it could from the reading before it to the reading
+ * after it. Returns the number of impossible changes that no dip or peak explains.
  */
 static size_t mark_wrong_means(struct checked *checked)
 {
@@ -346,7 +346,7 @@ static const struct repeats *repeats_of(const struct kwhy_power_series *series)
 	return &coarse_repeats;
 }
 
-/* Notes the longest stretch in which a value repeats while work begins. */
+/* Adds a note on the longest time in which a meter repeats one value although work begins. */
 static enum kwhy_status check_repeats(struct checked *checked, struct kwhy_error *error)
 {
 	const struct kwhy_power_series *series = checked->series;

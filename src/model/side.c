@@ -262,7 +262,7 @@ void kwhy_side_end(struct kwhy_side_sums *sums, int64_t run_nj, int64_t low_nj, 
 	set_seen(side, sums);
 	side->spans_ns = sums->span_ns;
 	side->busy_ratio = sums->span_ns > 0 ? (double)sums->busy_ns / (double)sums->span_ns : NAN;
-	/* among this many calls the first one, which loads code, does not matter */
+	/* among this many calls the time of the first one, which loads code, is negligible */
 	side->launch_ns = sums->launch_count >= LAUNCHES_MIN ? sums->launch_ns / sums->launch_count : NAN;
 	sort_and_merge(side);
 }

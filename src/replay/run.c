@@ -7,7 +7,10 @@
 
 #include <stdlib.h>
 
-/* in ns: an interrupt does not end a run shorter than this; it ends the sequence of runs after it */
+/*
+ * in ns: an interrupt ends a run that takes longer than this; after a shorter run it ends the sequence of
+ * runs
+ */
 #define WHOLE_MAX_NS 2000000000
 
 /* --- Creation --- */

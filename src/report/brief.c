@@ -18,14 +18,14 @@
 
 enum { BYTES_MAX = 4096 };
 
-/* Limits of a document. */
+/* Limits by which the document is shortened. */
 struct limits {
 	size_t where, advice, unknown;
-	size_t columns; /* of each text */
-	int digits;	/* of each number */
+	size_t columns; /* longest text in bytes */
+	int digits;	/* longest number in bytes */
 };
 
-/* from the longest to the shortest */
+/* the limits, from those of the longest document to those of the shortest */
 static const struct limits limits[] = {
 	{8, 5, 4, 400, 4},
 	{6, 4, 4, 240, 4},
@@ -67,7 +67,7 @@ static void write_path(struct brief *brief, const char *key, const char *path)
 	write_text(brief, key, slash ? slash + 1 : path);
 }
 
-/* Writes a number with the digits of the limits. */
+/* Writes a number with as many digits as the limits allow. */
 static void write_real(struct brief *brief, const char *key, double value)
 {
 	char text[32];
@@ -254,7 +254,7 @@ static void write_brief(
 	kwhy_arena_done(&brief.arena);
 }
 
-/* Writes the document within one of `count` limits: the first with which it is short enough. */
+/* Writes the document with the first of `count` limits that makes it short enough. */
 static enum kwhy_status write_within(const struct kwhy_report *report, const struct limits *within,
 	size_t count, struct kwhy_text *out, struct kwhy_error *error)
 {

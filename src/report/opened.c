@@ -18,7 +18,7 @@ static int by_ratio(const void *left, const void *right)
 	return order ? order : (a->device > b->device) - (a->device < b->device);
 }
 
-/* The device that the first advice names; KWHY_NONE: it names none. */
+/* The device that the first piece of advice names; KWHY_NONE: it names none. */
 static enum kwhy_status find_advised(
 	const struct kwhy_findings *findings, uint32_t *out_device, struct kwhy_error *error)
 {
@@ -34,7 +34,7 @@ static enum kwhy_status find_advised(
 	return KWHY_OK;
 }
 
-/* Lists the active devices by their busy share, the smallest first, without the device `but`. */
+/* Lists the active devices except `but`, in ascending order of their busy shares. */
 static size_t list_busy(const struct kwhy_ledger *ledger, uint32_t but, struct busy_device *list)
 {
 	size_t count = 0;

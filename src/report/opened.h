@@ -7,10 +7,11 @@
 #include <stdbool.h>
 
 /*
- * Devices that a page shows in full. Up to KWHY_OPENED_MAX devices are all shown so. Of more devices only the
- * worst and the median are, since a page of a thousand devices would be too long to read and too large to
- * open. The worst is the device that the report's first advice names. If none is named, it is the active
- * device with the smallest busy share. The median is that of the busy shares of the other active devices.
+ * Chooses the devices that a page shows in full. Up to KWHY_OPENED_MAX devices are all shown in full. Of
+ * more devices, only two are, because a page of a thousand devices would be too long to read and too large
+ * to open: the worst one and the median one. The worst is the device that the report's first piece of
+ * advice names, else the active device with the smallest busy share. The median is the one of the other
+ * active devices, by busy share.
  */
 enum { KWHY_OPENED_MAX = 8 };
 
@@ -30,7 +31,9 @@ static inline bool kwhy_opened_is_part(const struct kwhy_opened *opened)
 	return opened->worst != KWHY_NONE;
 }
 
-/* report.json of a page: it has only what the page shows of devices that are not shown in full. */
+/*
+ * Writes the report.json of a page. Of devices that are not shown in full it has only what the page shows.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_report_json_opened(const struct kwhy_report *report,
 	const struct kwhy_opened *opened, struct kwhy_text *out, struct kwhy_error *error);
 

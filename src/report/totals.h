@@ -102,9 +102,9 @@ void kwhy_totals_done(struct kwhy_totals *totals);
 double kwhy_total_power_w(const struct kwhy_total *row);
 double kwhy_total_each_j(const struct kwhy_total *row);
 
-/* The accounts of one category, or of all. */
+/* Sums over the accounts of one category, or over all accounts. */
 struct kwhy_category_sum {
-	struct kwhy_total sum; /* the interval and the basis are not set */
+	struct kwhy_total sum; /* the account's interval and basis are not set */
 	size_t account_count;
 };
 

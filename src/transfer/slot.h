@@ -23,7 +23,10 @@ struct kwhy_transfer_piece {
 	/* device addresses; an end that is in the slot has its address in the mapped memory */
 	uint64_t to, from;
 	uint32_t bytes;
-	/* to which of the two addresses kernels add `delta`, if the data was copied to the device */
+	/*
+	 * which of the two addresses of a piece kernels add `delta` to, if the data was copied to the
+	 * device
+	 */
 	uint32_t moves;
 };
 

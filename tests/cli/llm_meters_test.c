@@ -70,7 +70,7 @@ static struct meters start_meters(const char *gpus, const char *const *more)
 	meters.pid = fork();
 	if (meters.pid == 0) {
 		prctl(PR_SET_PDEATHSIG,
-			SIGKILL); /* a failed test leaves no server that ctest would wait for */
+			SIGKILL); /* ends the server if the test fails, because ctest would wait for it */
 		setenv("LD_LIBRARY_PATH", KWHY_FAKE_NVML_DIR, 1);
 		setenv("KWHY_FAKE_NVML", gpus, 1);
 		dup2(err[1], STDERR_FILENO);

@@ -23,7 +23,7 @@ struct llm_server llm_server_start(const char *behaviour, const char *key)
 	server.pid = fork();
 	if (server.pid == 0) {
 		prctl(PR_SET_PDEATHSIG,
-			SIGKILL); /* a failed test leaves no server that ctest would wait for */
+			SIGKILL); /* ends the server if the test fails, because ctest would wait for it */
 		if (key)
 			setenv("FAKE_LLM_KEY", key, 1);
 		execlp("python3", "python3", KWHY_SOURCE_DIR "/tests/fakes/llm/server.py", behaviour, path,

@@ -21,7 +21,10 @@ static double metered_s(const json_t *energy)
 		1e-9;
 }
 
-/* Time in s of the account of a run without activities, whose energy is all that was metered. */
+/*
+ * Returns the time in s of the account that has all metered energy, in a report on a run without
+ * activities.
+ */
 static double outside_s(const json_t *report)
 {
 	const json_t *device = json_array_get(json_object_get(report, "devices"), 0);

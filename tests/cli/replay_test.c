@@ -83,7 +83,7 @@ static void a_meter_tells_powers_and_energy(void **state)
 	assert_true(json_is_null(json_object_get(replay, "energy_missing")));
 	assert_true(json_number_value(json_object_get(energy, "value")) > 0);
 	assert_true(json_number_value(json_object_get(proxy, "recorded_w")) >
-		250); /* it shares the device for a while */
+		250); /* other work runs on the device at the same time for a while */
 	assert_true(json_number_value(json_object_get(proxy, "power_w")) > 60);
 	json_decref(replay);
 	spawned_done(&spawned);

@@ -124,7 +124,7 @@ __attribute__((destructor)) static void end(void)
 		syscall(SYS_close, file);
 }
 
-/* Counts a block that a call returned. */
+/* Counts a block that an allocation returned. */
 static void *counted(void *memory)
 {
 	if (memory)
@@ -154,8 +154,8 @@ EXPORTED void *realloc(void *memory, size_t bytes)
 	void *moved = fails(ALLOC) ? NULL : __libc_realloc(memory, bytes);
 
 	if (memory && !bytes && !moved)
-		atomic_fetch_sub(
-			&live, 1); /* that has freed the block, or the call failed, which is no leak */
+		atomic_fetch_sub(&live,
+			1); /* realloc() has freed the old block, or it failed, so the block is no leak */
 	return memory ? moved : counted(moved);
 }
 

@@ -155,8 +155,8 @@ static const struct kwhy_account *account_of(const struct kwhy_ledger *ledger, c
 }
 
 /*
- * Adds the number of kernels with an account to `rows`, and of those whose true time lies within the error
- * that the windows state to `held`.
+ * Adds the kernels that have an account to `rows`, and those whose true time lies within the stated error
+ * to `held`.
  */
 static void judge(const struct program *program, const struct kwhy_ledger *ledger, size_t *rows, size_t *held)
 {

@@ -85,7 +85,7 @@ static void add(struct fault_series *series, int64_t time_ns, double value)
 	series->value[series->count++] = llround(value);
 }
 
-/* What meters show at a time. */
+/* State of a meter while its readings are made. */
 struct shown {
 	double filtered_w, mean_w, counter;
 };
@@ -104,7 +104,10 @@ static void read_once(struct fault_series *series, size_t ms, int64_t shown_ns, 
 		add(series, shown_ns, 1e3 * shown->mean_w);
 }
 
-/* Readings of a meter over the whole length. `counter` is the value of a counter before its first reading. */
+/*
+ * Makes the readings of a meter over the whole length. `counter` is the value of a counter before its first
+ * reading.
+ */
 static void read_meter(struct fault_series *series, const struct fault_device *device, size_t length_ms,
 	double counter, struct random *random)
 {
@@ -141,7 +144,7 @@ static void add_series(
 		series, device < 0 ? &made->host : &made->devices[device], made->length_ms, counter, random);
 }
 
-/* Sets of meters that drivers and tools offer. */
+/* Sets of meters that drivers and tools provide together. */
 static void add_meters(struct fault_case *made, struct random *random)
 {
 	static const enum kwhy_meter sets[][FAULT_METERS + 1] = {
@@ -154,7 +157,9 @@ static void add_meters(struct fault_case *made, struct random *random)
 		{KWHY_METER_NVML_ENERGY, KWHY_METER_NVML_SAMPLE, KWHY_METER_NVML_INSTANT,
 			KWHY_METER_NVML_AVERAGE, KWHY_METER_COUNT},
 	};
-	/* A power meter that shows too much from a time on has a wrong gain, which no meter shows of itself.
+	/*
+	 * A power meter that shows too much from some time on has a wrong gain, which its own readings
+	 * cannot reveal.
 	 */
 	const bool counter_only = made->fault == FAULT_WRAPPED || made->fault == FAULT_RESET ||
 		made->fault == FAULT_JUMP;
@@ -166,7 +171,7 @@ static void add_meters(struct fault_case *made, struct random *random)
 			add_series(made, sets[set][i], device, between(random, 1e6, 4e9), random);
 	made->faulty = below(random, (int)made->series_count / made->device_count);
 	if (below(random, 4) == 0) {
-		/* A clock that is set changes the time, but not the energy, of a host's meter. */
+		/* Setting a clock changes the times of a host meter's readings, but not their energy. */
 		if (below(random, 2) == 0 && made->fault != FAULT_CLOCK_STEP)
 			made->faulty = (int)made->series_count;
 		add_series(made, KWHY_METER_RAPL_PACKAGE, -1, between(random, 1e6, 1e9), random);
@@ -289,7 +294,7 @@ static void keep_each(struct fault_series *series, size_t step)
 	series->count = kept;
 }
 
-/* Faults of values, from reading `at` on. */
+/* Faults in the values of readings, from reading `at` on. */
 static void spoil_values(
 	struct fault_case *made, struct fault_series *series, size_t at, struct random *random)
 {
@@ -384,14 +389,17 @@ static void spoil_times(
 	}
 }
 
-/* The driver loses a device, exchanges numbers or sets its clock for all of a device's meters at once. */
+/*
+ * Faults of all of a device's meters at once: the driver loses the device, exchanges device numbers, or
+ * sets its clock.
+ */
 static bool is_of_driver(enum meter_fault fault)
 {
 	return fault == FAULT_LOST_WHILE || fault == FAULT_RELOADED || fault == FAULT_WITHDRAWN ||
 		fault == FAULT_LATE_START || fault == FAULT_CLOCK_STEP;
 }
 
-/* Exchanges the readings of the devices from a time on. */
+/* Exchanges the readings of two devices from some time on. */
 static void exchange(struct fault_case *made, int64_t at_ns)
 {
 	const size_t each = made->series_count / FAULT_DEVICES;

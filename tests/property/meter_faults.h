@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * Runs of a device with known power, the readings that right meters give of it, and faults that meters have
- * had. Everything follows from the seed.
+ * Runs of a device with known power, the readings that working meters give of it, and faults that real
+ * meters have had. Everything follows from the seed.
  */
 
 /* X(kind, words) */
@@ -51,10 +51,10 @@ enum meter_fault {
 const char *meter_fault_words(enum meter_fault fault);
 
 enum { FAULT_DEVICES = 2, FAULT_METERS = 4, FAULT_RUNS = 400, FAULT_KINDS = 3 };
-/* In place of a value: the meter gave no number. */
+/* Takes the place of a value if the meter gave no number. */
 #define FAULT_NO_NUMBER (-INT64_C(9999))
 
-/* Readings of one meter; times in ns since the start of the run. */
+/* Readings of one meter; times in ns since the start of the run */
 struct fault_series {
 	enum kwhy_meter meter;
 	int device; /* -1: the host */
@@ -64,10 +64,13 @@ struct fault_series {
 
 struct fault_run {
 	int64_t start_ns, end_ns;
-	int kind; /* index into the power of kinds */
+	int kind; /* index into the powers of the kinds of work */
 };
 
-/* A device, or the host (without runs), and its true power, one value for each ms from FAULT_BEFORE_MS on. */
+/*
+ * A device, or the host, which has no runs. It has its true power, one value for each ms from
+ * FAULT_BEFORE_MS on.
+ */
 struct fault_device {
 	struct fault_run runs[FAULT_RUNS];
 	size_t run_count;
@@ -79,11 +82,11 @@ struct fault_case {
 	uint64_t seed;
 	enum meter_fault fault;
 	int device_count;
-	size_t length_ms; /* of the power */
+	size_t length_ms; /* length of the true power, in ms */
 	struct fault_device devices[FAULT_DEVICES], host;
 	struct fault_series series[FAULT_DEVICES * FAULT_METERS + 1];
 	size_t series_count;
-	int faulty; /* index of the series with the fault; -1: all of device 0 */
+	int faulty; /* index of the series with the fault; -1: all meters of device 0 have it */
 };
 
 /* Time of the first value of the power before the run's start. */

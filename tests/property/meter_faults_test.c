@@ -8,8 +8,9 @@
 #include <math.h>
 
 /*
- * The energies of a run whose meters were wrong hold the truth in their intervals, or the report
- * says that something is wrong, or kwhy refuses the file in a sentence. KWHY_TEST_SEED=N shows one seed.
+ * Tests runs whose meters have a fault: energies must have the truth in their intervals, or the report must
+ * say that something is wrong, or kwhy must refuse the file with a message. KWHY_TEST_SEED=N shows one
+ * seed.
  */
 
 enum { SEEDS = 1000 };
@@ -63,7 +64,7 @@ static void record_work(struct tape *tape, const struct fault_case *made, int64_
 {
 	const int64_t end_ns = ((int64_t)made->length_ms - FAULT_BEFORE_MS) * MS;
 
-	say_name(tape, MODEL_NAME, "test GPU"); /* no bundled profile states its idle power */
+	say_name(tape, MODEL_NAME, "test GPU"); /* idle power, since no bundled profile has this device */
 	for (uint32_t kind = 0; kind < FAULT_KINDS; kind++)
 		say_name(tape, KIND_NAMES + kind, kinds[kind]);
 	for (int d = 0; d < made->device_count && d < FAULT_DEVICES; d++) {
@@ -174,15 +175,15 @@ static const char *warning_of(const struct kwhy_analysis *analysis)
 	return id;
 }
 
-/* A book that does not hold the truth. */
+/* A figure whose interval does not contain the truth. */
 struct wrong {
 	const char *book;
 	double said, below, above, truth;
 };
 
 /*
- * Whether the truth lies within twice the 90 % interval, outside of which one in a thousand lies, or within
- * the 0.3 % by which right meters differ.
+ * Whether the truth lies within twice the half-width of the 90 % interval (one in a thousand does not), or
+ * within 0.3 %, by which working meters differ.
  */
 static bool holds(struct wrong *out, const char *book, double said, double below, double above, double truth)
 {
@@ -292,7 +293,7 @@ static void check(uint64_t seed, struct tally tallies[FAULT_COUNT], bool shown)
 		tally->noted += warning != NULL;
 		tally->false_alarms += fault == FAULT_NONE && warning &&
 			strcmp(warning, "readings-rare") != 0;
-		/* Accounts hold the energy of metered time. */
+		/* The energies of accounts are those of metered time only. */
 		if (!warning && analysis->ledger->devices[0].energy.edge_ns < 50 * MS)
 			count_accounts(made, analysis, tally);
 		if (!held && !warning) {
@@ -337,7 +338,10 @@ static void energies_are_right_or_a_note_says_why_not(void **state)
 	assert_int_equal(cases, only ? 1 : SEEDS);
 	if (only)
 		return;
-	/* energies are refused or unknown for faulty readings alone, and not for most of these */
+	/*
+	 * Energies may be refused or unknown only if readings are faulty, and only for a minority of these
+	 * seeds.
+	 */
 	assert_int_equal(tallies[FAULT_NONE].known, tallies[FAULT_NONE].cases);
 	assert_true(known > SEEDS / 2 && accounts > 100);
 }

@@ -140,9 +140,9 @@ static void rows_of_the_recording_follow_their_true_work_within_microseconds(voi
 enum { JUDGED_SEEDS = 4 };
 
 /*
- * Returns the share of a mixture's energy that the ledger puts on wrong accounts, compared with what each
- * kind of work draws alone. Adds the number of judged rows to `rows`, and of those whose interval holds the
- * truth to `covered`.
+ * Returns the share of a mixture's energy that the ledger puts on wrong accounts; the truth is what each
+ * kind of work draws alone. Adds the number of compared accounts to `rows`, and the number of those whose
+ * interval contains the truth to `covered`.
  */
 static double judged_wrong_ratio(int schedule, uint64_t seed, size_t *rows, size_t *covered)
 {

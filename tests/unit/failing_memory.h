@@ -6,13 +6,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* For one test a program, linked with --wrap: it defines the allocators, for whatever thread. */
+/*
+ * Makes allocations of all threads fail in one test of a program. It replaces the allocators; link the
+ * program with --wrap.
+ */
 
-/* So far, by whomever. */
+/* number of allocations so far, by any thread */
 static _Atomic unsigned allocations;
-/* The allocation of that number fails, once; below 0: none does. */
+/* number of allocations that still succeed before one fails; below 0: none fails */
 static _Atomic long left_until_failure = -1;
-/* It has come to that; the test sets it back. */
+/* true once that allocation has failed; the test resets it */
 static _Atomic bool failed;
 
 void *__real_malloc(size_t size);

@@ -3,7 +3,7 @@
 
 enum {
 	SMALL_BYTES = 40,  /* ten floats, which an agent of `kwhy-lab twin` sends to the device */
-	READ_BYTES = 4,	   /* one float, which such an agent reads back */
+	READ_BYTES = 4,	   /* one float, which an agent of `kwhy-lab twin` reads back from the device */
 	SMALL_BATCH = 256, /* operations in a batch, between two readings of the clock */
 	GRAPH_KERNELS = 20,
 	COLLECTIVE_WORDS = 22,

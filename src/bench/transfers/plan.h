@@ -46,7 +46,8 @@ struct kwhy_bench_task {
 	/* seconds of its last visit in this run, including warm-up; 0: not visited yet */
 	double last_s;
 	uint32_t batches;
-	uint32_t rests; /* number of rounds in which the point will be skipped */
+	uint32_t rests; /* number of rounds in which the point will be skipped, because its last visit took
+			   long */
 	bool closed;
 	/* message of a visit that failed for lack of memory; NULL: there was none */
 	const char *shortage;

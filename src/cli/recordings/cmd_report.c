@@ -16,7 +16,10 @@
 /* largest file of results that is read, bytes */
 enum { RESULT_MAX_BYTES = 64 << 20 };
 
-/* Results that have a page of their own: of kwhy bench ops, also in a machine profile, and of kwhy-lab. */
+/*
+ * Results that have a page of their own: those of kwhy bench ops, also as part of a machine profile, and
+ * those of kwhy-lab.
+ */
 static const char *const shown_results[] = {"ops", "profile", "twin", "flow", "train", "decode"};
 
 static bool has_page(const char *path)

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What a command writes as its last words before it fails. */
+/* The error message that a command writes last, before it fails. */
 enum { MESSAGE_BYTES = 1024 };
 
 /* Exit status of a command that has advice, as kwhy doctor. */
@@ -36,7 +36,10 @@ struct job {
 	bool is_silent;
 };
 
-/* The last line that a command wrote to standard error and that begins with its name. */
+/*
+ * The line of standard error that is being read, and the message of the last line that begins with the
+ * command's name.
+ */
 struct last_words {
 	char line[MESSAGE_BYTES], message[MESSAGE_BYTES];
 	size_t length;
@@ -156,7 +159,7 @@ static void say(const struct job *job, size_t number, const char *what)
 	kwhy_output_message(line);
 }
 
-/* Runs a command of kwhy. `words` has its last message afterwards. */
+/* Runs a command of kwhy. Its last error message is in `words` afterwards. */
 static enum kwhy_status run_command(struct job *job, size_t number, struct last_words *words,
 	struct kwhy_child_end *end, struct kwhy_error *error)
 {
@@ -199,7 +202,10 @@ static void keep_result(struct job *job, size_t number, const struct kwhy_child_
 	say(job, number, result->missing ? result->missing : "not measured");
 }
 
-/* Whether a step before has the path as its output and no result, as after a measurement that failed. */
+/*
+ * Whether the path is an output of an earlier step that has no result, for example because its measurement
+ * failed.
+ */
 static bool is_of_failed_step(const struct job *job, size_t number, const char *path)
 {
 	for (size_t i = 0; i < number; i++)
@@ -209,7 +215,7 @@ static bool is_of_failed_step(const struct job *job, size_t number, const char *
 	return false;
 }
 
-/* Sets why the step cannot run for lack of an input; *out stays NULL if none lacks. */
+/* Sets *out to the reason why the step cannot run if one of its inputs is missing; else *out stays NULL. */
 static enum kwhy_status check_inputs(
 	struct job *job, size_t number, const char **out, struct kwhy_error *error)
 {
@@ -309,7 +315,10 @@ static enum kwhy_status write_page(const struct job *job, struct kwhy_error *err
 	return status;
 }
 
-/* Whether the step reads what a step before would have written, for which nothing was given. */
+/*
+ * Whether the step reads the output of an earlier step that cannot run, because the user did not state what
+ * it needs.
+ */
 static bool lacks_step(const struct job *job, size_t number)
 {
 	const struct kwhy_study_command *command = &job->commands[number];
@@ -322,7 +331,7 @@ static bool lacks_step(const struct job *job, size_t number)
 	return false;
 }
 
-/* Whether a step that the user gave all for has no result. */
+/* Whether a step has no result although the user stated all that it needs. */
 static bool has_failed(const struct job *job)
 {
 	for (size_t i = 0; i < job->request.study->step_count; i++)

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* State of the making of one command. */
+/* State while one command line is made. */
 struct maker {
 	const struct kwhy_study_request *request;
 	struct kwhy_arena *arena;
@@ -94,7 +94,10 @@ static const char *bundled(struct maker *maker, const char *name)
 	return is_there(path) ? path : NULL;
 }
 
-/* Adds the recordings that the step reads. `example` is the bundled one, used if the user gave nothing. */
+/*
+ * Adds the recordings that the step reads. `example` is the bundled recording, used if the user stated
+ * none.
+ */
 static void add_run(struct maker *maker, const char *example)
 {
 	const struct kwhy_study_request *request = maker->request;
@@ -133,7 +136,7 @@ static void add_program(struct maker *maker)
 	add_word(maker, "--");
 	for (size_t i = 0; i < request->program_count; i++) {
 		add_word(maker, request->program[i]);
-		if (is_file(request->program[i])) /* a changed script is another program */
+		if (is_file(request->program[i])) /* if the script changes, the program is another one */
 			add_input(maker, request->program[i]);
 	}
 }
@@ -170,7 +173,7 @@ static void add_backend(struct maker *maker)
 		add_option(maker, "--backend", maker->request->backend);
 }
 
-/* Adds what stands for a word that begins with "@". */
+/* Adds the words that replace a word that begins with "@". */
 static void add_given(struct maker *maker, const char *word)
 {
 	if (strncmp(word, "@run=", 5) == 0)

@@ -35,7 +35,10 @@ static int is_shown(const struct dirent *entry)
 	return *entry->d_name != '.';
 }
 
-/* Adds the facts of a file, or those of all files of a folder. A missing one adds its name alone. */
+/*
+ * Adds name, size and time of a file to the digest, or those of all files of a folder. If it does not
+ * exist, only its name is added.
+ */
 static void add_path(struct kwhy_sha256 *sum, const char *path, unsigned depth)
 {
 	struct stat facts = {0};
@@ -95,7 +98,7 @@ static void add_given(struct kwhy_text *out, const char *option, const char *val
 	kwhy_command_add_word(out, value);
 }
 
-/* What the user gave, as the words of a command line. */
+/* What the user stated, as the words of a command line. */
 static const char *given_text(const struct kwhy_study_request *request, struct kwhy_arena *arena)
 {
 	struct kwhy_text text = {0};

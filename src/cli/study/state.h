@@ -9,24 +9,26 @@
 
 enum { KWHY_STUDY_STAMP_BYTES = 2 * KWHY_SHA256_BYTES + 1 };
 
-/* How far a step has come. */
+/* What is known of a step from earlier calls of the study. */
 struct kwhy_study_result {
 	bool is_done;
-	char stamp[KWHY_STUDY_STAMP_BYTES]; /* of the command line and its inputs when it was run */
-	double seconds;			    /* how long it ran */
+	char stamp[KWHY_STUDY_STAMP_BYTES]; /* digest of the command line and the inputs of the step's last
+					       run */
+	double seconds;			    /* duration of that run */
 	int64_t ended_unix_s;
-	const char *missing; /* why it has no result; NULL: it has one, or was not reached yet */
+	const char *missing; /* why the step has no result; NULL: it has one, or has not been tried yet */
 };
 
-/* The state of a study, in study.json of its folder. */
+/* The state of a study, which study.json in its folder holds. */
 struct kwhy_study_state {
-	const char *given; /* what the user gave, as text; a folder is of one of these alone */
-	struct kwhy_study_result results[KWHY_STUDY_STEPS_MAX]; /* in the order of the steps */
+	const char *given; /* options and arguments of the study, as text; a folder is used with the same ones
+			      only */
+	struct kwhy_study_result results[KWHY_STUDY_STEPS_MAX]; /* results of the steps, in their order */
 };
 
 /*
- * Reads the state of an earlier call. Without a file nothing is done yet. KWHY_E_USAGE: the folder is that of
- * another study, or of one with other options. KWHY_E_INPUT: the file is damaged.
+ * Reads the state that an earlier call left. If there is no file, no step has been done. KWHY_E_USAGE: the
+ * folder belongs to another study, or to this one with other options. KWHY_E_INPUT: the file is damaged.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_study_state_read(const struct kwhy_study_request *request,
 	struct kwhy_arena *arena, struct kwhy_study_state *out, struct kwhy_error *error);
@@ -34,12 +36,12 @@ KWHY_MUST_USE enum kwhy_status kwhy_study_state_write(const struct kwhy_study_re
 	const struct kwhy_study_state *state, struct kwhy_error *error);
 
 /*
- * Stamps a command: a digest of its words, of the version of kwhy, and of size and time of each input. Of a
- * folder it is those of all its files.
+ * Writes the digest of a command: of its words, the version of kwhy, and the size and modification time of
+ * each input. If an input is a folder, those of all its files count.
  */
 void kwhy_study_stamp(const struct kwhy_study_command *command, char out[KWHY_STUDY_STAMP_BYTES]);
 
-/* Whether the command was run before with the same inputs, and all its outputs are still there. */
+/* Whether the command was run before with the same inputs, and all its outputs still exist. */
 bool kwhy_study_is_current(
 	const struct kwhy_study_command *command, const struct kwhy_study_result *result, const char *stamp);
 

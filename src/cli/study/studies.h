@@ -7,7 +7,7 @@
 /* One command of a study. */
 struct kwhy_study_step {
 	const char *id;	   /* "copies" */
-	const char *shows; /* what its output shows, a sentence */
+	const char *shows; /* what the output of the command shows, a sentence */
 	/*
 	 * The command line of kwhy, without "kwhy", as words with blanks between. Words that begin with a
 	 * mark are replaced:
@@ -21,18 +21,17 @@ struct kwhy_study_step {
 	 *   @backend, @url, @work     option of this name with the user's value; @url and @program are needed
 	 */
 	const char *line;
-	const char *quick; /* further words with --quick; NULL: none */
+	const char *quick; /* words that --quick adds to the command line; NULL: none */
 };
 
 enum { KWHY_STUDY_STEPS_MAX = 5 };
 
-/* A question, the commands that answer it, and the answer that was measured on the machine of the documents.
- */
+/* A question, the commands that answer it, and the answer for the machines of docs/studies. */
 struct kwhy_study {
 	const char *name;
 	const char *question;
 	const char *answer;
-	const char *bundled; /* recording that @run means by default, in the folder of examples */
+	const char *bundled; /* recording that @run means by default, a path in the folder of examples */
 	struct kwhy_study_step steps[KWHY_STUDY_STEPS_MAX];
 	size_t step_count;
 };

@@ -328,7 +328,8 @@ static enum kwhy_status read_coverage(struct kwhy_csv_comments *comments, const 
 }
 
 /*
- * Reads the interval in which the user chose to record and how the user chose it; both apply to all devices.
+ * Reads a selection comment: the interval in which windows could lie, and how they were chosen. It holds
+ * for all devices.
  */
 static enum kwhy_status read_selection(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
 	struct kwhy_span rest, struct kwhy_error *error)

@@ -68,7 +68,7 @@ static inline bool kwhy_kineto_walk_key(struct kwhy_kineto_walk *walk, struct kw
 	return kwhy_kineto_walk_take(walk, ':', "':' after a key");
 }
 
-/* Skips a value that kwhy_kineto_walk_skip() does not skip by itself. */
+/* Skips a value of more than one token; called by kwhy_kineto_walk_skip(). */
 bool kwhy_kineto_walk_skip_other(struct kwhy_kineto_walk *walk);
 
 /* Skips a value of any type. Most are strings and numbers, which are one token. */

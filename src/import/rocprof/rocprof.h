@@ -87,7 +87,7 @@ struct kwhy_rocprof {
 	size_t agent_count, agent_capacity;
 
 	const char *place; /* the table, list or file that is being read, for messages */
-	uint64_t number;   /* number of the row in that place, from 1 */
+	uint64_t number;   /* number of the row in `place`, from 1 */
 	struct kwhy_rocprof_tally tally;
 };
 

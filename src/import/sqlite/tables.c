@@ -17,9 +17,8 @@ struct tables {
 	int64_t shift_ns;
 	struct kwhy_track_map machines, processes, devices, streams,
 		names;	       /* from ids to rows of the recording */
-	uint8_t *states_class; /* [class_capacity] of each name: 0: not asked; 1: determines no class; 2:
-				* determines one
-				*/
+	uint8_t *states_class; /* [class_capacity] for each name: 0: not looked up yet; 1: the name determines
+				  no class of calls; 2: it does */
 	size_t class_capacity;
 	uint64_t rows;
 };
@@ -290,7 +289,7 @@ static enum kwhy_status find_thread(struct tables *tables, const struct kwhy_sql
 	return kwhy_tracks_thread(&tables->tracks, &thread, out_thread, error);
 }
 
-/* Whether the name of a call states its class; found once for each name. */
+/* Whether the name of a call determines its class. Looked up once for each name. */
 static enum kwhy_status states_class(
 	struct tables *tables, uint32_t name, bool *out, struct kwhy_error *error)
 {
@@ -334,7 +333,10 @@ static enum kwhy_status read_call(
 		return status;
 	if (name == KWHY_NONE || thread == KWHY_NONE)
 		return kwhy_sqlite_row_fail(rows, error, "its name or process is missing; export it again");
-	/* a class that the name determines is determined again later, since the call's work may change it */
+	/*
+	 * a class that the name determines is not stored but determined again later, because the call's
+	 * work may change it
+	 */
 	status = states_class(tables, name, &stated, error);
 	if (status)
 		return status;

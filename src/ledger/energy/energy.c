@@ -16,8 +16,9 @@
 /* A note is written if at least this share of the energy is on wrong accounts. */
 #define MISFIT_NOTED 0.01
 /*
- * Scatter from which readings contradict what ran, and counter_check_ratio from which the counter contradicts
- * other readings. In recordings of an H200 and an H100 they were at most 0.031 and 0.009.
+ * If readings scatter by more than the first value around what is modelled, they contradict what ran. If
+ * counter_check_ratio is above the second value, the counter contradicts the other readings. In recordings
+ * of an H200 and an H100 both were at most 0.031 and 0.009.
  */
 #define CONTRADICTION_NOTED 0.08
 #define COUNTER_NOTED 0.04
@@ -203,8 +204,8 @@ static enum kwhy_status write_device_energy(struct attribution *attribution, str
 }
 
 /*
- * Notes that the readings do not follow what ran. Instants are exempt, as they show the power at a few
- * moments only (readings-rare).
+ * Adds a note that the readings do not follow what ran. Instantaneous powers are exempt, because they show
+ * the power at a few moments only (note readings-rare).
  */
 static enum kwhy_status note_contradicted(
 	struct attribution *attribution, int32_t index, struct kwhy_error *error)

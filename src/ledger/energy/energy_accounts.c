@@ -12,7 +12,10 @@
  */
 #define LIMIT_MAX 1.5
 
-/* Largest double that an int64_t holds: an upper end is cut there, and is never below the energy itself. */
+/*
+ * Largest double that an int64_t can hold. The upper end of an interval is limited to it, but is never
+ * below the energy itself.
+ */
 #define HIGHEST_NJ 0x1.fffffffffffffp62
 
 struct writing {

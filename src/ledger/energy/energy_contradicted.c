@@ -8,7 +8,7 @@
 
 #define TOGETHER_NS 200000000
 
-/* Consecutive intervals taken together. */
+/* Consecutive intervals of the meter that are compared together. */
 struct stretch {
 	int64_t start_ns, length_ns;
 	double metered_nj, modelled_nj;

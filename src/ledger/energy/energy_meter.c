@@ -22,7 +22,10 @@
 #define HOLE_MIN_NS 250000000
 #define HOLE_STEPS 10
 
-/* Samples of the ring are 20 ms apart; above this time one or more of them were lost. */
+/*
+ * The ring buffer's samples are 20 ms apart. If two are farther apart than this, samples between them were
+ * lost.
+ */
 #define RING_STEP_NS 100000000
 
 static enum kwhy_status check_powers(
@@ -83,7 +86,9 @@ bool kwhy_power_trapezoid_nj(const struct kwhy_power_series *series, size_t i, i
 	return units <= INT64_MAX;
 }
 
-/* Whether a jump may be a fault of the counter; a rise that is beyond that comes from wrong units or clocks.
+/*
+ * Whether a jump is small enough to be a fault of the counter. A larger one comes from wrong units or
+ * clocks.
  */
 static bool is_believable(const struct kwhy_power_series *series, size_t i)
 {
@@ -200,8 +205,9 @@ static bool find_longest_step(const struct kwhy_power_series *series, int64_t *o
 }
 
 /*
- * Whether readings that are step_ns apart do not show what the power did between them: instants, samples that
- * are farther apart than those of the ring, and means that are farther apart than they reach back.
+ * Whether readings that are step_ns apart leave the power between them unknown. This holds for
+ * instantaneous powers, for samples farther apart than those of the ring buffer, and for means whose
+ * windows leave gaps.
  */
 static bool misses_power(const struct kwhy_power_series *series, int64_t step_ns)
 {

@@ -103,8 +103,8 @@ static enum kwhy_status note_rare(
 }
 
 /*
- * By how much the mean power of trailing means may differ from the counter's, in W: at each end of the window
- * they show half an averaging window from before it. 0 for other meters.
+ * By how many watts the mean power by trailing means may differ from that by the counter: at each end of
+ * the window, trailing means show half an averaging window from before. 0 for other meters.
  */
 static double trailing_w(const struct kwhy_metered_total *other)
 {
@@ -124,7 +124,7 @@ static double trailing_w(const struct kwhy_metered_total *other)
 		: 0;
 }
 
-/* Whether the counter's mean power agrees with that of the other meter. Notes a difference. */
+/* Whether the counter's mean power agrees with that of the other meter. If not, adds a note. */
 static enum kwhy_status judge(struct kwhy_ledger *ledger, const struct kwhy_metered_total *counter,
 	const struct kwhy_metered_total *other, bool *out_believed, struct kwhy_error *error)
 {

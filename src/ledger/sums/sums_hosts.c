@@ -6,19 +6,19 @@
 #include "model/counter.h"
 
 /*
- * Rise of a host counter over the run. A fall is a reset, or a wrap of unknown range, and a jump is more than
- * its owner draws; these intervals are left out, and noted.
+ * The rise of a host counter over the run. If the counter falls (by a reset, or by a wrap of unknown range)
+ * or rises by more than its owner can draw, the interval is left out and noted.
  */
 struct rise {
 	int64_t counts;
 	size_t falls;
-	double highest_w, second_w; /* powers of the two intervals with the highest ones */
+	double highest_w, second_w; /* highest and second highest power of an interval */
 	size_t known;		    /* number of intervals whose power is known */
 };
 
 /*
- * The highest power of an interval is noted if it is above ALONE_W and ALONE_RATIO times that of any other: a
- * burst of work rarely fits into one interval.
+ * An interval's power is noted as odd if it is above ALONE_W and above ALONE_RATIO times the power of every
+ * other interval, because a burst of work rarely fits into one interval.
  */
 #define ALONE_W 300.0
 #define ALONE_RATIO 3.0
@@ -76,7 +76,7 @@ static int64_t integral_nj(const struct kwhy_power_series *series)
 	return sum_nj;
 }
 
-/* Notes what is wrong with the counter of the host that was added last. */
+/* Adds notes about faults of the host counter that was added last. */
 static enum kwhy_status note_rise(struct kwhy_ledger *ledger, const struct kwhy_power_series *series,
 	const struct rise *rise, struct kwhy_error *error)
 {

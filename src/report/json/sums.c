@@ -201,7 +201,7 @@ void kwhy_json_ranges(struct kwhy_json_report *parts)
 	if (!kwhy_range_overlaps_of(parts->report->recording, ledger->ranges, ledger->range_count, &overlaps))
 		parts->json.out->failed = true;
 	write_ranges(parts, "ranges", ledger->ranges, ledger->range_count, &overlaps);
-	/* a step does not say of which rank it is, so the steps of many ranks say nothing on a page */
+	/* a step does not state its rank, so on a page of many ranks steps would say nothing */
 	write_ranges(parts, "steps", ledger->steps,
 		parts->opened && kwhy_opened_is_part(parts->opened) ? 0 : ledger->step_count, NULL);
 	write_loop(parts);

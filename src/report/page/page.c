@@ -47,7 +47,7 @@ static enum kwhy_status end(struct kwhy_text *out, const char *mark, struct kwhy
 	return kwhy_text_check(out, error);
 }
 
-/* Adds what the report says first, as the first screen of a terminal does. */
+/* Adds what the first screen of a terminal shows. */
 static enum kwhy_status add_brief(
 	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error)
 {

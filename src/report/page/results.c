@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The schemas of results that have a page, the array that must be in them, and the block that they become. */
+/*
+ * Results that have a page: their schema, the array that the document must have, and the block of the page
+ * that shows it.
+ */
 static const struct {
 	const char *schema, *rows, *block;
 } pages[] = {
@@ -18,7 +21,7 @@ static const struct {
 
 enum { PAGE_COUNT = sizeof(pages) / sizeof(pages[0]) };
 
-/* Index of the page of a document; PAGE_COUNT: it has none, or lacks its rows. */
+/* Index of the page for a document; PAGE_COUNT: there is none, or the document lacks the array. */
 static size_t find_page(const json_t *document)
 {
 	const char *schema = json_string_value(json_object_get(document, "schema"));
@@ -36,7 +39,8 @@ enum kwhy_status kwhy_report_results_page(
 {
 	json_error_t where;
 	json_t *root = json_loadb(json, length, 0, &where);
-	const json_t *part = json_object_get(root, "operations"); /* of a machine profile */
+	const json_t *part = json_object_get(
+		root, "operations"); /* a machine profile has the results as a part */
 	const json_t *document = json_is_object(part) ? part : root;
 	const size_t page = find_page(document);
 	char *text = page < PAGE_COUNT ? json_dumps(document, JSON_COMPACT) : NULL;

@@ -42,7 +42,10 @@ const struct kwhy_simulator kwhy_simulator_astra_sim = {"ASTRA-sim", "astra-sim.
 
 /* --- SimAI, topology for ns-3 --- */
 
-/* Writes SimAI's type of a GPU, such as A100 for "NVIDIA A100-SXM4-80GB"; NONE: its name is unknown. */
+/*
+ * Writes the name that SimAI has for a type of GPU, such as A100 for "NVIDIA A100-SXM4-80GB"; NONE: SimAI
+ * has none.
+ */
 static void add_gpu_type(struct kwhy_text *out, const char *name)
 {
 	static const char maker[] = "NVIDIA ";

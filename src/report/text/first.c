@@ -13,7 +13,7 @@
  * leave.
  */
 
-/* Sums of times that exceed the devices' time by less than this look like it. */
+/* A sum of times that exceeds the devices' time by less than this factor is taken for that time. */
 #define OVERLAP_RATIO 1.001
 
 /* A terminal has 24 lines, one of them for the prompt that follows. */

@@ -222,7 +222,8 @@ static void add_notes(struct sentences *sentences)
 	for (size_t i = 0; i < report->recording->note_count; i++)
 		add(sentences, report->recording->notes[i].text);
 	for (size_t i = 0; i < report->ledger->note_count; i++)
-		if (strcmp(report->ledger->notes[i].id, "known-in-windows") != 0) /* add_windows() says so */
+		if (strcmp(report->ledger->notes[i].id, "known-in-windows") !=
+			0) /* add_windows() writes a line about this */
 			add(sentences, report->ledger->notes[i].text);
 }
 

@@ -122,7 +122,7 @@ static void what_was_interrupted_is_carried_on_with_and_nothing_is_lost(void **s
 			1e-8 * pairs->configs[i].summary.median_s);
 	}
 	assert_true(kwhy_pair_store_is_one(folder));
-	assert_true(kwhy_pair_store_is_one(base)); /* the folder in which the sweep's own was made */
+	assert_true(kwhy_pair_store_is_one(base)); /* the folder in which the sweep made its own folder */
 	assert_false(kwhy_pair_store_is_one("/proc/self"));
 	kwhy_pairs_free(pairs);
 	kwhy_pairs_free(again);

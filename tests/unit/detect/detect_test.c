@@ -348,7 +348,10 @@ static void an_empty_recording_has_no_findings(void **state)
 	build_free(&build);
 }
 
-/* Makes a random recording of two devices with everything that the detectors look at. */
+/*
+ * Makes a random recording of two devices with all kinds of activities, calls and ranges that detectors
+ * look at.
+ */
 static struct build random_recording(void)
 {
 	static const char *const calls[] = {"cudaDeviceSynchronize", "cuStreamSynchronize", "cudaMalloc",

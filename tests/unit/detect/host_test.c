@@ -230,8 +230,8 @@ static void a_host_gap_is_named_after_the_deepest_range_that_covers_half_of_it(v
 }
 
 /*
- * Checks that the cure contains `part` if both pauses lie in a range with this name. The function around it
- * gives no hint.
+ * Checks that the cure contains `part` if both pauses lie in a range with this name. The enclosing
+ * function's name indicates no cause.
  */
 static void expect_cure(enum kwhy_host_kind kind, const char *name, const char *part)
 {

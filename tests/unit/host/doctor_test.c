@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /*
- * A simulated machine: a temporary folder that takes the place of /, the fake NVML with a scenario, and a
- * hardware topology in hwloc's XML format.
+ * A simulated machine: a temporary folder in place of /, the fake NVML with a scenario, and a hardware
+ * topology in hwloc's XML format.
  */
 static char root[] = "/tmp/kwhy-host-XXXXXX";
 static struct kwhy_doctor_report report;

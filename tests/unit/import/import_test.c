@@ -181,7 +181,10 @@ static void a_result_of_kwhy_is_named_with_the_command_that_reads_it(void **stat
 	kwhy_recording_free(recording);
 }
 
-/* The metadata of a trace may fill what is read to recognise it, and have names like those of other files. */
+/*
+ * The metadata of a trace may be longer than the part that is read to recognise its format, and may contain
+ * names from other formats.
+ */
 static void a_trace_is_one_whatever_its_metadata_are_called(void **state)
 {
 	enum { METADATA_BYTES = 20000 };
@@ -275,7 +278,10 @@ static void json_of_other_kinds_in_a_folder_is_left_out_and_noted(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* A power log next to the traces is named, unless it is read already; results of kwhy are no such logs. */
+/*
+ * A power log next to the traces is named in a note, unless it is read already. Results of kwhy do not
+ * count as power logs.
+ */
 static void a_power_log_in_a_folder_of_traces_is_named(void **state)
 {
 	static const char *const names[] = {"power.csv", "stat.json", "trace.csv"};

@@ -137,7 +137,7 @@ static void a_trace_without_a_machine_has_a_clock_of_its_own_beside_a_recording(
 	close(fds[1]);
 }
 
-/* Both traces begin at 0 of the same clock, which is not Unix time. */
+/* Both traces begin at time 0 of the same clock, which is not Unix time. */
 static void traces_on_a_clock_of_their_own_begin_at_nought(void **state)
 {
 	char first[64], second[64];

@@ -72,8 +72,8 @@ static const struct kwhy_probe_account *account(void)
 }
 
 /*
- * Checks that the bursts of the copies alone take the copies' share of the time of the bursts with the
- * kernel, within two bursts. So neither kind is neglected.
+ * Checks that bursts of the copies alone take a share of all bursts' time that equals the copies' share in
+ * bursts with the kernel, to within two bursts.
  */
 static void assert_shared(const struct turns *turns, size_t bytes)
 {

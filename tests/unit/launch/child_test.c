@@ -59,8 +59,10 @@ static void the_exit_status_is_the_commands(void **state)
 	assert_true(end.end_mono_ns > end.start_mono_ns);
 }
 
-/* A new process begins with the memory of the one that made it, so that this much says nothing of the
- * command. */
+/*
+ * A new process begins with the memory of the process that made it, so a resident size of that much says
+ * nothing about the command.
+ */
 static void memory_is_the_commands_or_unknown(void **state)
 {
 	enum { MIB = 1 << 20, OWN_MIB = 40 };

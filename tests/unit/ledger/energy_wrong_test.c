@@ -3,12 +3,12 @@
 
 #include <math.h>
 
-/* Readings that contradict what ran or each other, and what the ledger says of them. */
+/* Tests what the ledger notes if readings contradict each other or what ran. */
 
 enum { RUNS = 40 };
 #define MS INT64_C(1000000)
 
-/* Work of 300 W for 60 ms in every 100 ms, 90 W between. */
+/* Work draws 300 W for 60 ms in every 100 ms; in between the device draws 90 W. */
 static struct kwhy_recording *metered_work(double counter_from_s)
 {
 	static const struct metered_level level = {0, 90};
@@ -57,7 +57,9 @@ static void readings_of_another_time_are_noted(void **state)
 	build_free(recording, ledger);
 }
 
-/* 60 J more in one tenth of a second, which a GPU of 700 W could just draw. */
+/*
+ * One interval of a tenth of a second has 60 J too much, which a GPU with a limit of 700 W could just draw.
+ */
 static void a_counter_that_jumps_by_little_is_contradicted_by_what_ran(void **state)
 {
 	struct kwhy_recording *recording = metered_work(0);
@@ -90,7 +92,7 @@ static void a_counter_that_jumps_by_more_than_a_gpu_draws_loses_that_interval_on
 	build_free(recording, ledger);
 }
 
-/* A ring that was read every 260 ms shows the power at a few moments only. */
+/* The ring buffer was read only every 260 ms, so it shows the power at a few moments only. */
 static void samples_far_apart_are_rare_readings(void **state)
 {
 	struct kwhy_recording *recording = metered_work(0);
@@ -113,7 +115,7 @@ static void samples_far_apart_are_rare_readings(void **state)
 	build_free(recording, ledger);
 }
 
-/* 100 W, and once 75 J more: no interval that is not a jump shows as much. */
+/* The device draws 100 W, and one interval has 75 J too much, the most that does not count as a jump. */
 static void a_host_counter_that_jumps_once_is_noted(void **state)
 {
 	struct kwhy_recording *recording = build_one();

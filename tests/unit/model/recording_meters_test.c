@@ -4,14 +4,17 @@
 
 #include <string.h>
 
-/* Readings that no working meter gives: which of them a finished recording keeps, and what it says. */
+/*
+ * Tests which readings a finished recording leaves out because no working meter gives them, and which notes
+ * it adds.
+ */
 
 static struct kwhy_error error;
 
 #define OK(call) assert_int_equal(call, KWHY_OK)
 #define MS INT64_C(1000000)
 
-/* A device that works from 0 s to 3 s; limit_mw -1: its power limit is unknown. */
+/* A recording of a device that works from 0 s to 3 s; limit_mw -1: its power limit is unknown. */
 static struct kwhy_recording *build(int64_t limit_mw)
 {
 	const struct kwhy_device device = {
@@ -43,7 +46,7 @@ static void add(struct kwhy_recording *recording, enum kwhy_meter meter, int64_t
 	OK(kwhy_recording_add_reading(recording, meter, device, 0, ms * MS, value, &error));
 }
 
-/* Finishes the recording, whose notes must be those with this id; NULL: it must have none. */
+/* Finishes the recording and checks that all its notes have this id; NULL: that it has none. */
 static void finish(struct kwhy_recording *recording, const char *id)
 {
 	OK(kwhy_recording_finish(recording, &error));
@@ -52,7 +55,10 @@ static void finish(struct kwhy_recording *recording, const char *id)
 		assert_string_equal(recording->notes[i].id, id);
 }
 
-/* 200 W, read every 100 ms; from 1.0 s to 1.8 s the counter shows the same value, then what was drawn. */
+/*
+ * The device draws 200 W and its counter is read every 100 ms. From 1.0 s to 1.8 s the counter shows the
+ * same value; then it shows all that was drawn.
+ */
 static void a_counter_that_stood_still_and_caught_up_keeps_its_energy(void **state)
 {
 	struct kwhy_recording *recording = build(-1);
@@ -81,7 +87,7 @@ static void a_counter_that_stays_still_has_no_readings_from_then_on(void **state
 	kwhy_recording_free(recording);
 }
 
-/* Read five times as often as the counter is updated. */
+/* The counter is read five times as often as it is updated. */
 static void a_counter_that_is_read_more_often_than_it_is_updated_is_not_still(void **state)
 {
 	struct kwhy_recording *recording = build(-1);
@@ -111,7 +117,7 @@ static void a_meter_that_never_moves_or_shows_watts_for_milliwatts_is_left_out(v
 	}
 }
 
-/* The ledger compares both and says which one it follows. */
+/* Both meters stay, because the ledger compares them and says which one it follows. */
 static void a_still_counter_stays_if_there_is_another_meter(void **state)
 {
 	struct kwhy_recording *recording = build(-1);
@@ -143,7 +149,7 @@ static void powers_that_no_gpu_draws_are_left_out(void **state)
 	}
 }
 
-/* The mean of a second cannot fall by 500 W in one tenth of a second. */
+/* A mean over a second cannot fall by 500 W within a tenth of a second. */
 static void a_dip_of_means_is_left_out_and_a_lasting_step_is_noted(void **state)
 {
 	(void)state;

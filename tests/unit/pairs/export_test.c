@@ -48,8 +48,8 @@ static void what_other_tools_would_print_follows_their_definitions(void **state)
 }
 
 /*
- * Each simulator must predict a link whose times lie on a line. The opposite direction, which takes 20 %
- * longer, is left out, as the description of one link cannot express it.
+ * Each simulator must predict a link whose times lie on a line. The opposite direction takes 20 % longer
+ * and is left out, because the description of one link cannot express it.
  */
 static void what_simulators_read_foretells_what_was_measured(void **state)
 {

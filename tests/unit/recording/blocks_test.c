@@ -189,7 +189,7 @@ static void a_file_cut_anywhere_is_read_up_to_its_last_whole_block(void **state)
 	tape_done(&tape);
 }
 
-/* A wrong byte may cost the block that it is in, and must never be taken for data. */
+/* A wrong byte may damage only the block that it is in. Its data must never be used. */
 static void a_wrong_byte_costs_one_block(void **state)
 {
 	struct tape tape;
@@ -239,8 +239,8 @@ static void files_may_follow_each_other_even_after_a_cut(void **state)
 }
 
 /*
- * `cat` joins files of killed writers like this. A cut must be recognised wherever it is, in a header or
- * after it.
+ * Files of killed writers that `cat` has joined look like this. The cut must be recognised wherever it is,
+ * in a header or after it.
  */
 static void a_cut_before_another_file_is_no_damage(void **state)
 {

@@ -214,7 +214,7 @@ static void energy_of_the_work_needs_no_idle_level_but_a_meter_that_saw_it(void 
 	struct kwhy_side hole = read_side(RUN_REPORT(METERED_BESIDE(1000, ",\"edge_ns\":600")));
 
 	(void)state;
-	assert_int_equal(busy.seen_run_nj, 305); /* as the report states it */
+	assert_int_equal(busy.seen_run_nj, 305); /* the value that the report states */
 	assert_int_equal(busy.net_nj, KWHY_UNKNOWN_NJ);
 	assert_int_equal(unseen.seen_run_nj, KWHY_UNKNOWN_NJ);
 	assert_int_equal(unseen.net_nj, KWHY_UNKNOWN_NJ);

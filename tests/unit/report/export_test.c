@@ -15,7 +15,7 @@ static void perfettos_tracks_name_their_machine(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* Number of values of GPU counters, field 3 of 64 bits, that equal a double bit by bit. */
+/* Counts the values of GPU counters (field 3, 64 bits) that equal a double bit by bit. */
 static size_t count_of_value(const struct kwhy_text *text, double value)
 {
 	unsigned char field[1 + sizeof(value)] = {3 << 3 | 1};

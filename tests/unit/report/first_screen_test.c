@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the first screen of a report: its size, its rows, and what it says of figures that would surprise. */
+/*
+ * Tests the first screen of a report: its size, its rows, and what it says about figures that would
+ * surprise a reader.
+ */
 #include "cmocka_all.h"
 #include "nouns.h"
 
@@ -112,7 +115,7 @@ static void shares_of_concurrent_kernels_are_of_their_sum(void **state)
 	nouns_done(&nouns);
 }
 
-/* A saving above the waste looks wrong without its reason. */
+/* A saving that is larger than its finding's waste looks wrong if no reason is given. */
 static void a_saving_above_the_waste_is_explained(void **state)
 {
 	struct nouns nouns;
@@ -123,7 +126,7 @@ static void a_saving_above_the_waste_is_explained(void **state)
 	out = nouns_text(&nouns, 80, false);
 	assert_null(strstr(out.data, "shortens more"));
 	kwhy_text_done(&out);
-	nouns.finding.saving.time_ns = 300; /* the waste takes 200 ns */
+	nouns.finding.saving.time_ns = 300; /* the finding's waste takes 200 ns */
 	out = nouns_text(&nouns, 80, false);
 	assert_non_null(
 		strstr(out.data, "To save up to 300 ns (the change shortens more than this waste), k."));

@@ -25,7 +25,7 @@ void nouns_init(struct nouns *nouns, const char *name);
 void nouns_energy(struct nouns *nouns);
 void nouns_done(struct nouns *nouns);
 
-/* The report as text, to be freed. */
+/* Returns the report as text; the caller frees it. */
 struct kwhy_text nouns_text(const struct nouns *nouns, size_t columns, bool verbose);
 
 #endif

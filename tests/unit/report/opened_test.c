@@ -5,7 +5,7 @@
 
 enum { DEVICES = 12 };
 
-/* A report of devices whose busy shares are 12, 11, ... of 20. */
+/* Makes a report of devices whose busy shares are 12/20, 11/20 and so on. */
 struct made {
 	struct kwhy_device_ledger devices[DEVICES];
 	struct kwhy_ledger ledger;

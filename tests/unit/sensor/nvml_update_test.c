@@ -295,8 +295,8 @@ static void a_counter_that_stands_still_is_found_by_a_reader_that_always_comes_l
 }
 
 /*
- * Only one read in a whole second is in time, and it sees a change. That must not make the counter one that
- * changes with every read.
+ * In a whole second only one read comes soon enough after the read before it, and it sees a change. The
+ * counter must not be taken for one that changes at each read.
  */
 static void one_change_behind_late_reads_is_no_fast_counter(void **state)
 {

@@ -31,7 +31,7 @@ static void products_take_the_time_of_tensor_cores(void **state)
 	(void)state;
 	assert_int_equal(plan->changes[0].bound, KWHY_BOUND_UPPER);
 	assert_int_equal(plan->changes[0].risk, KWHY_RISK_NUMERICS);
-	/* at worst the product is 3.2 times as fast: 25 us */
+	/* at worst the product becomes 3.2 times as fast, so it takes 25 us */
 	assert_true(plan->changes[0].after.time_high_ns >= 46000);
 	assert_made(plan, 1, 10000 + 1000 + 20000);
 }

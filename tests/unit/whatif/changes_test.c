@@ -193,7 +193,7 @@ static void where_no_call_is_recorded_the_time_between_may_stay(void **state)
 	kwhy_plan_free(plan);
 }
 
-/* The saved calls and waits matter; the kernel that takes the packed copy apart is a small one. */
+/* The saved calls and waits are worth more than the small kernel that scatters the packed copy. */
 static void what_packing_saves_does_not_depend_on_how_long_other_kernels_are(void **state)
 {
 	struct kwhy_profile profile;

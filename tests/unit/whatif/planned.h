@@ -5,7 +5,7 @@
 #include "build.h"
 #include "whatif/whatif.h"
 
-/* Plans of changes of a hand-made recording, and the checks of their effects. */
+/* Plans the changes of a hand-made recording, and checks their effects. */
 
 enum { US = 1000 };
 

@@ -56,7 +56,7 @@ static void a_launch_behind_its_own_kind_again_takes_what_is_usual(void **state)
 
 	(void)state;
 	assert_int_equal(warmups.time_ns, warm.time_ns);
-	/* at the slow end of the interval they keep their time */
+	/* at the slow end of the interval the calls keep their recorded time */
 	assert_true(warmups.time_high_ns >= warm.time_high_ns + 3 * 38 * US);
 }
 
