@@ -19,7 +19,7 @@ struct kwhy_event {
 	double amount;	 /* amount of work */
 };
 
-/* Thread number of a region that all threads are in. */
+/* Takes the place of a thread's number in an event that concerns all threads. */
 #define KWHY_EVENT_EVERY_THREAD UINT16_MAX
 
 struct kwhy_region_work {

@@ -29,7 +29,7 @@ enum {
 	 * The fit is also extrapolated up to this factor beyond its largest copy.
 	 */
 	FIT_RANGE = 8,
-	SMALL_BYTES = 65536, /* In bytes. The time of smaller copies is mostly latency. */
+	SMALL_BYTES = 65536, /* in bytes; the time of smaller copies is mostly latency */
 	FIT_CALLS = 3,
 	/*
 	 * In ns. A shorter gap between calls counts as part of the calls, also in

@@ -270,7 +270,8 @@ enum kwhy_status kwhy_whatif_find_order(struct kwhy_whatif_graph *graph, struct 
 		if (graph->nodes[i].kind != KWHY_NODE_INNER && !is(graph, end_of(graph, i), KNOWN))
 			status = reach(graph, end_of(graph, i), true, error);
 	/*
-	 * The loop prefetches beyond the end of `order`, where entries are 0, the start of the first node.
+	 * The loop prefetches nodes beyond the end of `order`. The entries there are set to 0, so it
+	 * prefetches the first node.
 	 */
 	memset(graph->order + graph->order_count, 0, AHEAD * sizeof(*graph->order));
 	find_places(graph);

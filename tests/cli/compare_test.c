@@ -341,7 +341,7 @@ static void a_run_is_given_once_a_side(void **state)
 	assert_output(SPAWN("compare", "-q", a, a), 0, "Summary");
 }
 
-/* Some runs of each side have steps, and some runs of B state work. */
+/* Only some runs of each side have steps, and only some runs of side B state work. */
 static void figures_that_a_run_of_a_side_lacks_are_not_shown(void **state)
 {
 	char steps[256], window[256];

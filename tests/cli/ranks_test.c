@@ -269,7 +269,7 @@ static void both_ends_of_an_exchange_copy_at_once(void **state)
 		assert_true(json_is_true(json_object_get(config, "verified")));
 		exchanges += strcmp(json_string_value(json_object_get(config, "engine")), "exchange") == 0;
 	}
-	assert_int_equal(exchanges, 2); /* one of 4 MiB in each order of the two GPUs */
+	assert_int_equal(exchanges, 2); /* exchanges of 4 MiB from either GPU to the other */
 	assert_non_null(strstr(spawned.out.data, "ping-pong is queued by one process"));
 	json_decref(document);
 	spawned_done(&spawned);

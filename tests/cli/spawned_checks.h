@@ -16,8 +16,8 @@
 /* Checks of a run of a command and of what it wrote. */
 
 /*
- * Checks that the run failed with this status, wrote nothing to stdout, and wrote at most three lines,
- * which contain `says`, to stderr. Frees it.
+ * Checks that the run failed with this status, wrote nothing to stdout, and wrote at most three lines to
+ * stderr, which contain `says`. Frees the run's output.
  */
 static inline void assert_fails(struct spawned spawned, int status, const char *says)
 {
@@ -74,8 +74,8 @@ static inline void unwrap(char *text)
 }
 
 /*
- * Checks that the run succeeded, wrote nothing to stderr, and has `says` in its stdout, whether or not a
- * line break divides it. Frees it.
+ * Checks that the run succeeded, wrote nothing to stderr, and has `says` in its stdout, even if a line
+ * break divides it there. Frees the run's output.
  */
 static inline void assert_says(struct spawned spawned, const char *says)
 {

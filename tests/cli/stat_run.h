@@ -32,7 +32,7 @@ json_t *named(json_t *array, const char *key, const char *name);
 json_t *domain_of(const json_t *document, const char *name);
 double real_at(const json_t *object, const char *outer, const char *inner);
 
-/* Checks that the run ended with this status and has `says` in its stderr. Frees it. */
+/* Checks that the run ended with this status and has `says` in its stderr. Frees the run's output. */
 void assert_ends(struct spawned spawned, int exit, const char *says);
 
 #endif

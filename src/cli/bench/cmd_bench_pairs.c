@@ -207,8 +207,8 @@ static enum kwhy_status measure_ranks(const struct pairs_options *options, struc
 
 	request->ranks = ranks.ranks;
 	request->local_rank = ranks.local_rank;
-	kwhy_stop_watch(options->quiet ||
-		ranks.rank > 0); /* the first rank stops the other ranks, so only it prints the message */
+	kwhy_stop_watch(options->quiet || ranks.rank > 0); /* rank 0 stops the other ranks, so only rank 0
+							      prints the message of an interrupt */
 	request->context = status ? NULL : kwhy_progress_begin(options->quiet || ranks.rank > 0);
 	if (!status)
 		status = ranks.rank ? kwhy_pairs_follow(request, error)

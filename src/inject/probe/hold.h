@@ -56,7 +56,7 @@ void kwhy_probe_finish_burst(struct kwhy_probe *probe);
  */
 void kwhy_probe_end_burst(struct kwhy_probe *probe, const struct kwhy_cupti_callback *data);
 
-/* Ends an attempt that made no burst. Its time counts as time in bursts. */
+/* Ends an attempt in which no burst was made. Its time counts as time of bursts. */
 void kwhy_probe_end_attempt(struct kwhy_probe *probe);
 
 #endif

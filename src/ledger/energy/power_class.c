@@ -149,8 +149,8 @@ static int compare_sums(const void *a, const void *b)
 }
 
 /*
- * Sets the powers of a kernel that the profile or other recordings state. Called for accounts that have a
- * power class of their own.
+ * Replaces the assumed power of a kernel by one that the profile or another recording states. Called for
+ * accounts that have a power class of their own.
  */
 static void sharpen(struct kwhy_power_prior *prior, const struct account_sum *sum,
 	const struct kwhy_profile *profile, const char *name)

@@ -137,7 +137,7 @@ static void add_activity_args(struct writer *writer, size_t row)
 	kwhy_text_add(out, "}}");
 }
 
-/* Writes the name of a process and frees it. */
+/* Writes the name of a process and frees the name's memory. */
 static void write_process_name(struct writer *writer, int64_t pid, struct kwhy_text *name)
 {
 	struct kwhy_text *out = &writer->sink.text;

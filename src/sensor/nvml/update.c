@@ -199,7 +199,7 @@ static bool read_late(
 	update->next_ns = end_ns + GAP_NS;
 	if (changed && !update->period_ns)
 		update->unsure_ns =
-			0; /* otherwise two periods to the next caught update could be taken for one */
+			0; /* the next update may be missed, and two periods would be taken for one */
 	return update->period_ns && place(update, begin_ns, end_ns, out_edge_ns);
 }
 

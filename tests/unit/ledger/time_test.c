@@ -271,7 +271,7 @@ static void concurrent_grids_fill_the_device_at_most_once(void **state)
 
 	(void)state;
 	add_grid(recording, 0, 100, 132 * 6, 256);    /* 3/4 of the blocks that the device holds */
-	add_grid(recording, 50, 100, 132 * 6, 256);   /* another 3/4 at the same time */
+	add_grid(recording, 50, 100, 132 * 6, 256);   /* concurrent: another 3/4 of these blocks */
 	add_grid(recording, 100, 200, 132 * 80, 256); /* ten times the blocks that the device holds */
 	add_grid(recording, 200, 300, 132 * 2, 256);
 	add_grid(recording, 220, 300, KWHY_UNKNOWN_BLOCKS, 256);

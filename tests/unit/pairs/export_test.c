@@ -105,7 +105,8 @@ static void each_engine_has_inputs_of_its_own(void **state)
 		kwhy_simulator_at(i)->write(&series, &text);
 		kwhy_simulator_compare(kwhy_simulator_at(i), text.data, &series, &far);
 		assert_int_equal(far.count, 62);
-		assert_true(far.large_mean_ratio < 0.11); /* one link for two of 0 and 20 % */
+		assert_true(far.large_mean_ratio <
+			0.11); /* one link stands for two, whose times are 0 and 20 % longer than the line */
 		kwhy_text_done(&text);
 	}
 	kwhy_pairs_free(pairs);

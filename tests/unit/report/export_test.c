@@ -323,7 +323,8 @@ static void ranks_that_share_a_number_are_told_apart_without_a_machine(void **st
 static void numbers_of_one_machine_stay_as_they_are(void **state)
 {
 	static const char *const forms[] = {"perfetto", "chrome", "csv"};
-	const struct kwhy_machine nameless = {.width_ns = -1}; /* as for a recorder that named nothing */
+	const struct kwhy_machine nameless = {
+		.width_ns = -1}; /* a recorder that stated neither its host nor its boot */
 	uint32_t machine;
 	struct kwhy_recording *recording = make(1, nodes);
 
