@@ -436,10 +436,12 @@ const tests = {
 		const ops = await open(report([join(root, "profiles", "nvidia-h200.json")], "operations"));
 		for (const id of ["efficiency", "class-compute", "class-memory", "balance", "absent"]) assert.equal(await ops.locator(`section#${id}`).count(), 1, id);
 		assert.match(await ops.locator("#class-compute tbody").innerText(), /fp32 multiply-add\s+63\.9 TFLOP\/s\s+607 W\s+9\.50 pJ ± 0\.3 %/);
+		assert.match(await ops.locator("header").innerText(), /± is half of a 95 % interval/);
 		await ops.waitForSelector("#joules-FLOP svg");
 		await ops.close();
 		const lab = await open(report([twin], "lab")), { rows } = JSON.parse(readFileSync(twin, "utf8"));
 		assert.equal(await lab.locator("#variants tbody tr").count(), rows.filter((row) => !row.missing).length);
+		assert.match(await lab.locator("header").innerText(), /± is half of a 95 % interval/);
 		await lab.waitForSelector("#joules-chart svg");
 		await lab.close();
 		for (const text of [readFileSync(twin, "utf8").slice(0, 2000), JSON.stringify({ schema: "kwhy.twin/1", rows: [] })]) {

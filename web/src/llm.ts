@@ -38,7 +38,7 @@ function interval(f: Figure, show: (v: Maybe) => string): string {
 	return known(f.low) && known(f.high) ? `${show(f.value)} (${show(f.low)} to ${show(f.high)})` : show(f.value);
 }
 
-/** 1.23 J ± 3 %; what may be nothing at all is below its upper end. */
+/** "1.23 J ± 3 %", with half of the interval; if the interval includes 0, "<" and its upper end. */
 function joules(f: Figure): string {
 	if (!known(f.value)) return "n/a";
 	if (known(f.low) && known(f.high)) return f.low <= 0 ? `< ${si(Math.max(f.high, 0), "J", 2)}` : `${si(f.value, "J")} ± ${percent((f.high - f.low) / 2 / f.value)}`;
@@ -99,7 +99,7 @@ function throughput(all: Llm): HTMLElement {
 			name: "tokens/J", of: (l) => ({ y: l.energy.tokens_a_j.value, low: l.energy.tokens_a_j.low, high: l.energy.tokens_a_j.high, text: `${escapeHtml(loadName(l))}<br>${interval(l.energy.tokens_a_j, number)} tokens/J<br>${joules(l.energy.j_a_token)} a token` }),
 		}])] : []),
 	]);
-	return section("throughput", "Tokens against load", "Of the steady window; with tokens a joule, the bars are the interval.", sideBySide(charts));
+	return section("throughput", "Tokens against load", "Of the steady window; for tokens a joule, bars show the interval.", sideBySide(charts));
 }
 
 function times(all: Llm): HTMLElement {
@@ -122,7 +122,7 @@ function energy(all: Llm): HTMLElement {
 	const reasons = [...new Set(all.loads.map((l) => l.energy.missing).filter((m): m is string => m !== null))];
 	const notes = reasons.map((r) => el("p", { class: "warn" }, `Not available${all.loads.every((l) => l.energy.missing) ? "" : " of all loads"}: ${visible(r)}`));
 	const rows = all.loads.filter((l) => !l.energy.missing).map((l) => [loadName(l), si(watts(l), "W"), number(l.energy.tokens_a_j.value), joules(l.energy.j_a_token), joules(l.energy.above_idle_j_a_token), joules(l.energy.j_a_request), joules(l.energy.above_idle_j_a_request)]);
-	const where = all.meters ? `The GPUs whose kwhy serve was asked at ${visible(all.meters)}; intervals hold when it was asked, not what its meters are off by.` : "The GPUs of the host that put the load on; intervals are the meters' alone.";
+	const where = all.meters ? `The GPUs of the kwhy serve at ${visible(all.meters)}. Intervals, half of which is ±, cover when its readings were made, not errors of its meters.` : "The GPUs of the host that put the load on. ± is half of a 95 % interval, of the meters alone.";
 	return section("energy", "Joules", `${where} Prompts are in it. ${known(all.idle_w) ? `Idle, the server up and no request: ${si(all.idle_w, "W")}.` : ""}`, ...notes,
 		...(rows.length ? [table(["load", "power", "tokens/J", "J a token", "above idle", "J a request", "above idle"], rows)] : []));
 }

@@ -45,7 +45,7 @@ const alone = (all: Pairs): Config[] => all.configs.filter((c) => c.load === "al
 /** Of an engine the first clock that it was timed by: all of it is compared by that. */
 const mainClock = (all: Pairs, engine: string): string => Object.keys(CLOCKS).find((clock) => alone(all).some((c) => c.engine === engine && c.clock === clock)) ?? "";
 
-/** A figure with half its interval; one whose interval holds 0 is below its upper end. */
+/** A figure with half of its 95 % interval; if the interval includes 0, "<" and its upper end. */
 function figure(f: Figure, unit: string): string {
 	const [value, low, high] = f;
 	if (!known(value)) return "n/a";
@@ -207,14 +207,14 @@ function joules(all: Pairs): HTMLElement | null {
 	const rows = all.energies.map((e) => [e.engine, pairName(e), size(e.size), figure(e.gross_j_per_byte, "J"), figure(e.net_j_per_byte, "J"), each(e.src_net_j, e), each(e.dst_net_j, e)]);
 	if (!rows.length && !all.energy_missing) return null;
 	const missing = all.energy_missing ? el("p", { class: "warn" }, `The GPUs' energy is not available: ${visible(all.energy_missing)}`) : el("span", {});
-	return section("joules", "Joules of a byte", "Of both GPUs, from bursts, one pair of each kind of link; above the level of idle GPUs with contexts: both, source, target.",
+	return section("joules", "Joules of a byte", "Of both GPUs, from bursts, one pair of each kind of link; above the level of idle GPUs with contexts: both, source, target. ± is half of a 95 % interval.",
 		missing, ...(some.length ? [lines("joules-chart", "joules a byte against size, gross", "J/B", get)] : []), ...(rows.length ? [table(["engine", "pair", "size", "a byte", "above idle", "source", "target"], rows)] : []));
 }
 
 function pinning(all: Pairs): HTMLElement | null {
 	const rows = all.pinning.map((p) => [`${p.engine}, ${p.clock}`, pairName(p), size(p.size), figure(p.free_s, "s"), figure(p.near_s, "s"), figure(p.far_s, "s"),
 		percent(known(p.far_s[0]) && known(p.near_s[0]) ? p.far_s[0] / p.near_s[0] - 1 : null)]);
-	return rows.length ? section("pinning", "By the NUMA node of the host's thread", "Where the system puts it, on the node of the GPU that sends, on another one.", table(["", "pair", "size", "free", "near", "far", "far over near"], rows)) : null;
+	return rows.length ? section("pinning", "By the NUMA node of the host's thread", "Where the system puts it, on the node of the GPU that sends, on another one. ± is half of a 95 % interval.", table(["", "pair", "size", "free", "near", "far", "far over near"], rows)) : null;
 }
 
 function relations(all: Pairs): HTMLElement | null {

@@ -27,7 +27,10 @@ export interface Lab { schema: string; backend: string; gpus: { name: string | n
 /** A bar: its value, its interval, and the part of it above idle. */
 interface Bar { label: string; gross: Figure; net: Maybe }
 
-/** Joules with half of their interval; what may be nothing at all is below its upper end. */
+/** Says what the figures of joules() are. */
+const INTERVAL = "± is half of a 95 % interval";
+
+/** Joules with half of their 95 % interval; if the interval includes 0, "<" and its upper end. */
 function joules({ value, low, high }: Figure): string {
 	if (!known(value)) return "n/a";
 	if (known(low) && known(high)) return low <= 0 ? `< ${si(Math.max(high, 0), "J", 2)}` : `${si(value, "J")} ± ${percent((high - low) / 2 / value)}`;
@@ -96,7 +99,7 @@ function absent(rows: { id: string; missing: string | null }[]): HTMLElement | n
 
 export function openOperations(app: HTMLElement, all: Operations): void {
 	const classes = [...new Set(all.operations.map((o) => o.class))];
-	show(app, heading("kwhy bench ops", all.gpus.join(", "), `${all.backend}; buffers of ${si(all.memory_bytes, "B")} of random data`, all.ended, all.energy_missing),
+	show(app, heading("kwhy bench ops", all.gpus.join(", "), `${all.backend}; buffers of ${si(all.memory_bytes, "B")} of random data; ${INTERVAL}`, all.ended, all.energy_missing),
 		[efficiency(all), ...classes.map((kind) => operationsOf(all, kind)), balances(all), absent(all.operations)]);
 }
 
@@ -124,5 +127,5 @@ function counts(all: Lab): HTMLElement | null {
 
 export function openLab(app: HTMLElement, all: Lab): void {
 	const workload = /^kwhy\.(\w+)\//.exec(all.schema)?.[1] ?? "";
-	show(app, heading(`kwhy-lab ${workload}`, all.gpus.map((g) => g.name ?? "a GPU of unknown name").join(", "), all.backend, all.ended, all.energy_missing), [variants(all), energies(all), counts(all), absent(all.rows)]);
+	show(app, heading(`kwhy-lab ${workload}`, all.gpus.map((g) => g.name ?? "a GPU of unknown name").join(", "), `${all.backend}; ${INTERVAL}`, all.ended, all.energy_missing), [variants(all), energies(all), counts(all), absent(all.rows)]);
 }

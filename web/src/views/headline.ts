@@ -21,9 +21,9 @@ function useful(devices: Device[], brief: Brief | null): Maybe {
 	return known(total) && total > 0 && known(idle) ? 1 - idle / total : null;
 }
 
-/** The interval of the run's energy. */
+/** The 90 % interval of the run's energy. */
 function interval({ run }: Report): string {
-	return known(run?.low_nj) && known(run?.high_nj) ? ` · ${energy(run.low_nj)} to ${energy(run.high_nj)}` : "";
+	return known(run?.low_nj) && known(run?.high_nj) ? ` · ${energy(run.low_nj)} to ${energy(run.high_nj)} (90 %)` : "";
 }
 
 /** The one total: the run's energy, or where none is known what was metered or modelled. */
