@@ -8,7 +8,7 @@ function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
 	return bytes;
 }
 
-/** The inflated bytes of a block, or null where the page has no such block. */
+/** Returns the decompressed bytes of a block, or null if the page has no such block. */
 export async function block(id: string): Promise<ArrayBuffer | null> {
 	const node = document.getElementById(id);
 	const text = node?.textContent;

@@ -13,7 +13,7 @@ echarts.use([BarChart, CustomChart, HeatmapChart, LineChart, SankeyChart, Scatte
 
 export interface ChartSpec {
 	id: string;
-	label: string; // for readers that do not see it
+	label: string; // for screen readers
 	height: number;
 	option: (isNarrow: boolean) => EChartsCoreOption; // called again when the theme changes, and when the width crosses NARROW
 	rows: () => (string | number | null)[][]; // the data as CSV, header first
@@ -24,10 +24,10 @@ export interface ChartSpec {
 const NARROW = 600;
 const LEGEND_LINE = 24;
 
-/** Charts that nobody has scrolled to yet, in the order of the page. */
+/** Functions that draw the charts that are not drawn yet, in the order of the page. */
 const waiting = new Set<() => void>();
 
-/** Draws the charts below the fold, one in a task, so that screenshots and readers find them all drawn. */
+/** Draws all remaining charts, one in each task of the browser, so that screenshots and screen readers find them drawn. */
 export function drawWaiting(): void {
 	const next = waiting.values().next().value;
 	if (!next) return;
@@ -35,7 +35,7 @@ export function drawWaiting(): void {
 	setTimeout(drawWaiting);
 }
 
-/** Lines that a legend of these names takes. */
+/** Estimates how many lines the legend takes. */
 function legendLines(option: EChartsCoreOption, width: number): number {
 	const names = new Set((option["series"] as { name?: string }[]).map((s) => s.name ?? ""));
 	let lines = 1, used = 0;
@@ -50,7 +50,7 @@ function legendLines(option: EChartsCoreOption, width: number): number {
 	return lines;
 }
 
-/** Puts the axes below the legend however many lines it takes, and leaves them room on a narrow screen. Returns what the chart is higher by. */
+/** Moves the axes below the legend, which may take several lines, and widens their margins on a narrow screen. Returns by how many pixels the chart becomes higher. */
 function fit(option: EChartsCoreOption, width: number): number {
 	const grid = option["grid"] as { left: number; right: number; top: number } | undefined;
 	if (!grid) return 0;
@@ -96,7 +96,7 @@ export function chart(spec: ChartSpec): HTMLElement {
 	const draw = (): void => {
 		waiting.delete(draw);
 		drawn = canvas.clientWidth;
-		if (!drawn) return; // not on the page
+		if (!drawn) return; // the chart is no longer on the page
 		if (!instance) {
 			instance = echarts.init(canvas, null, { renderer: "svg", height: spec.height });
 			if (spec.onClick) instance.on("click", (event) => spec.onClick!(event.dataIndex));
@@ -106,7 +106,7 @@ export function chart(spec: ChartSpec): HTMLElement {
 		canvas.style.height = `${height}px`;
 		instance.resize({ width: drawn, height });
 		instance.setOption(themed(option), true);
-		canvas.querySelector("svg")?.setAttribute("viewBox", `0 0 ${drawn} ${height}`); // paper has another width
+		canvas.querySelector("svg")?.setAttribute("viewBox", `0 0 ${drawn} ${height}`); // scales the chart to the width of the paper
 	};
 	waiting.add(draw);
 	const svg = (): string => {
@@ -118,7 +118,7 @@ export function chart(spec: ChartSpec): HTMLElement {
 		button("PNG", () => savePng(`${spec.id}.png`, svg(), canvas.clientWidth, canvas.clientHeight), "save this chart as PNG"),
 		button("CSV", () => save(`${spec.id}.csv`, csv(spec.rows())), "save the data of this chart"),
 	);
-	// charts below the fold are drawn after all the rest, or when somebody scrolls to them or prints
+	// charts below the visible part of the page are drawn last, or when they come into view or are printed
 	new IntersectionObserver((entries, observer) => {
 		if (!entries.some((entry) => entry.isIntersecting)) return;
 		observer.disconnect();

@@ -10,7 +10,7 @@ const COLORS = ["compute", "copy", "range", "collective", "sync", "memset", "all
 const SYMBOLS = ["circle", "rect", "triangle", "diamond", "roundRect", "pin", "arrow"];
 const LINES = ["solid", "dashed", "dotted"];
 
-/** 64 KiB where it is a whole number of them. */
+/** Writes a size as "64 KiB" if it is a whole number of that unit. */
 export function size(bytes: number): string {
 	const units = ["B", "KiB", "MiB", "GiB"];
 	let unit = 0;
@@ -23,7 +23,7 @@ export function size(bytes: number): string {
 
 export interface Line { name: string; dots: { x: number; y: number; text: string }[] }
 
-/** Measured against size on logarithmic axes: lines distinguished by colour, symbol and dashes, so that neither alone is needed. */
+/** Draws curves against size on logarithmic axes. Lines differ in colour, symbol and dashes, so that no reader depends on colours alone. */
 export function lines(id: string, label: string, unit: string, get: () => Line[]): HTMLElement {
 	return chart({
 		id, label, height: 460,
@@ -47,7 +47,7 @@ export function section(id: string, title: string, note: string, ...nodes: Node[
 	return el("section", { id, "aria-labelledby": `h-${id}` }, el("h2", { id: `h-${id}` }, title), el("p", { class: "muted" }, note), ...nodes);
 }
 
-/** Tabs that put other nodes in their place. */
+/** Makes tabs; the chosen tab shows its nodes. */
 export function tabs(id: string, label: string, make: Record<string, () => Node[]>, titles: Record<string, string>): HTMLElement {
 	const place = el("div", {}), bar = el("div", { class: "tools", role: "group", "aria-label": label });
 	const show = (key: string): void => {

@@ -8,7 +8,7 @@ export function el<K extends keyof HTMLElementTagNameMap>(
 ): HTMLElementTagNameMap[K] {
 	const node = document.createElement(tag);
 	for (const [name, value] of Object.entries(attributes))
-		if (name === "style") node.style.cssText = value; // the page's policy blocks the attribute itself
+		if (name === "style") node.style.cssText = value; // the page's content security policy forbids the attribute
 		else node.setAttribute(name, value);
 	for (const child of children) if (child !== null && child !== undefined) node.append(child);
 	return node;
@@ -20,7 +20,7 @@ export function button(label: string, action: () => void, title = ""): HTMLButto
 	return node;
 }
 
-/** Hands the user a file made on the page. */
+/** Saves a file that the page made, as a download. */
 export function save(name: string, content: Blob): void {
 	const url = URL.createObjectURL(content);
 	const link = el("a", { href: url, download: name });
@@ -28,7 +28,7 @@ export function save(name: string, content: Blob): void {
 	setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
-/** RFC 4180; a text that a spreadsheet would run as a formula is quoted with a leading apostrophe. */
+/** Writes rows as CSV (RFC 4180). A text that a spreadsheet would take for a formula gets a leading apostrophe. */
 export function csv(rows: (string | number | null)[][]): Blob {
 	const cell = (value: string | number | null): string => {
 		if (value === null) return "";
@@ -41,7 +41,7 @@ export function csv(rows: (string | number | null)[][]): Blob {
 
 let tip: HTMLDivElement | null = null;
 
-/** One tooltip for the page; lines of text, or null to hide it. */
+/** Shows the page's only tooltip with these lines of text; null hides it. */
 export function tooltip(lines: string[] | null, x = 0, y = 0): void {
 	tip?.remove();
 	tip = null;

@@ -12,12 +12,12 @@ export function known(value: Maybe): value is number {
 	return value !== null && value !== undefined && Number.isFinite(value);
 }
 
-/** Of any number of values: a list of arguments has a limit. */
+/** Largest of any number of values; Math.max() has a limit of arguments. */
 export function largest(values: number[], least = -Infinity): number {
 	return values.reduce((most, value) => Math.max(most, value), least);
 }
 
-/** 3 significant digits and the prefix that fits: 1.23 ms, 455 mJ. */
+/** Writes a value with 3 significant digits and the SI prefix that fits: "1.23 ms", "455 mJ". */
 export function si(value: Maybe, unit: string, digits = 3): string {
 	if (!known(value)) return "n/a";
 	if (value === 0) return `0 ${unit}`;
@@ -39,12 +39,12 @@ export function percent(ratio: Maybe, digits = 1): string {
 	return known(ratio) ? `${(ratio * 100).toFixed(digits)} %` : "n/a";
 }
 
-/** 1,234,567: every digit, for tooltips and counts. */
+/** Writes a value with all its digits, "1,234,567", for tooltips and counts. */
 export function exact(value: Maybe, unit = ""): string {
 	return known(value) ? `${value.toLocaleString("en-US")}${unit ? ` ${unit}` : ""}` : "n/a";
 }
 
-/** Without the parameter list behind a function's name: it repeats what the template arguments say. */
+/** Removes the parameter list of a function's name, which repeats the template arguments. */
 function withoutParameters(text: string): string {
 	if (!text.endsWith(")")) return text;
 	let depth = 0;
@@ -55,7 +55,7 @@ function withoutParameters(text: string): string {
 	return text;
 }
 
-/** A kernel name short enough for a label, both ends kept: what tells variants apart stands late. */
+/** Shortens a kernel's name for a label. Both ends stay, because variants of a kernel often differ at the end of their names. */
 export function shorten(name: string, limit = 48): string {
 	let text = visible(name).replace(/^void /, "").replace(/\(anonymous namespace\)::|at::native::|std::|c10::|\(int\)|\(bool\)/g, "");
 	if (text.length > limit) text = withoutParameters(text);
@@ -64,7 +64,7 @@ export function shorten(name: string, limit = 48): string {
 	return `${text.slice(0, head)}…${text.slice(text.length - (limit - 1 - head))}`;
 }
 
-/** Names come from traces: bidirectional overrides and other invisible controls are shown, not obeyed. */
+/** Makes control characters visible, such as bidirectional overrides. Names come from traces, so these must have no effect on the page. */
 export function visible(name: string): string {
 	return name.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, "\ufffd");
 }

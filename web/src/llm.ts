@@ -21,7 +21,7 @@ interface Load {
 export interface Llm {
 	url: string; model: string; endpoint: string; prompt_words: Maybe; max_tokens: number; seed: number; meters: string | null; idle_w: Maybe; ended: string | null; loads: Load[];
 }
-/** What is drawn of a load: its value, and where it is known the interval around it. */
+/** A point of a curve for one load, with its interval if that is known. */
 interface Dot { y: Maybe; low?: Maybe; high?: Maybe; text: string }
 interface Curve { name: string; of: (load: Load) => Dot }
 
@@ -45,7 +45,7 @@ function joules(f: Figure): string {
 	return si(f.value, "J");
 }
 
-/** Loads stand side by side as they were put on; the value axis begins at 0, or is logarithmic for times. */
+/** Draws curves against the loads, in the order in which they ran. The value axis begins at 0, or is logarithmic (`isLog`) for times. */
 function against(id: string, label: string, unit: string, loads: Load[], curves: Curve[], isLog = false): HTMLElement {
 	const show = (v: Maybe): string => (unit === "s" ? si(v, "s") : number(v));
 	const shown = curves.filter((c) => loads.some((l) => known(c.of(l).y)));
@@ -71,13 +71,13 @@ function against(id: string, label: string, unit: string, loads: Load[], curves:
 	}));
 }
 
-/** Two beside each other where there is space. */
+/** Arranges charts in two columns if the screen is wide enough. */
 function sideBySide(charts: HTMLElement[]): HTMLElement {
 	for (const c of charts) c.style.minWidth = "0";
 	return el("div", { style: "display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 520px), 1fr)); gap: 12px 28px" }, ...charts);
 }
 
-/** Closed loops and rates are unlike loads: each kind has charts of its own. */
+/** Loads by kind: closed loops and rates of arrivals cannot be compared, so each kind has its own charts. */
 function kinds(all: Llm): { id: string; title: string; short: string; loads: Load[] }[] {
 	return [
 		{ id: "closed", title: "Concurrent requests", short: "Concurrency", loads: all.loads.filter((l) => l.loop === "closed") },
@@ -150,7 +150,7 @@ function tiles(all: Llm): HTMLElement {
 		tile(exact(lost), `failed of ${exact(requests)} requests`));
 }
 
-/** What an interrupt or a lost server left out is missed, not taken for nothing. */
+/** Warns if an interrupt or a lost server ended the run early, so that loads are missing. */
 function ending(all: Llm): HTMLElement | null {
 	return all.ended ? el("p", { class: "warn" }, `The run ended early: ${visible(all.ended)}. Loads behind the last one here were not put on.`) : null;
 }

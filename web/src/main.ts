@@ -36,7 +36,7 @@ const TITLES: Record<string, string> = {
 	steps: "steps", map: "ranks", categories: "categories", operations: "memory operations", split: "a transfer", ranking: "a byte", ranks: "ranks", ranges: "ranges", memory: "memory", api: "API", probing: "probing", quality: "trust", compare: "compare",
 };
 
-/** Traces that the heading names. */
+/** Largest number of traces that the heading names. */
 const TRACES = 3;
 
 function heading(report: Report): HTMLElement {
@@ -54,7 +54,7 @@ function navigation(sections: HTMLElement[]): HTMLElement {
 	return el("nav", { "aria-label": "views" }, ...sections.map((s) => el("a", { href: `#${s.id}` }, TITLES[s.id] ?? s.id)));
 }
 
-/** #timeline=FROM-TO in nanoseconds from the start of the window: a link to exactly this view. */
+/** Reads the address #timeline=FROM-TO, in nanoseconds from the start of the window, which is a link to one view of the timeline. */
 function parseView(): [number, number] | null {
 	const match = /^#timeline=(\d+)-(\d+)$/.exec(location.hash);
 	return match ? [Number(match[1]), Number(match[2])] : null;
@@ -93,7 +93,7 @@ function openComparison(app: HTMLElement, comparison: Comparison, a: Report, b: 
 	app.replaceChildren(heading(a), el("main", {}, compareView(comparison), part("Before", a), part("After", b)));
 }
 
-/** Pages of one block, and what opens them. */
+/** Pages that consist of one block, and the functions that show them. */
 const PAGES: Record<string, (app: HTMLElement, data: never) => void> = {
 	"kwhy-transfers": openTransfers, "kwhy-pairs": openPairs, "kwhy-llm": openLlm, "kwhy-ops": openOperations, "kwhy-lab": openLab,
 };

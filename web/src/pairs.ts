@@ -42,7 +42,7 @@ const pairName = (p: { src: number; dst: number }): string => `${p.src} → ${p.
 const unique = <T>(items: T[]): T[] => [...new Set(items)];
 const isCollective = (c: Config): boolean => c.bus_bytes_per_s !== undefined;
 const alone = (all: Pairs): Config[] => all.configs.filter((c) => c.load === "alone" && c.samples > 0 && !isCollective(c));
-/** Of an engine the first clock that it was timed by: all of it is compared by that. */
+/** The clock by which the results of an engine are compared: the first one of CLOCKS that it was timed by. */
 const mainClock = (all: Pairs, engine: string): string => Object.keys(CLOCKS).find((clock) => alone(all).some((c) => c.engine === engine && c.clock === clock)) ?? "";
 
 /** A figure with half of its 95 % interval; if the interval includes 0, "<" and its upper end. */
@@ -73,7 +73,7 @@ function links(all: Pairs): HTMLElement {
 	return section("links", "Links", `The fastest engine of each pair against its link. ${visible(note)}`, tiles(all), table(["pair", "over", "limit in one direction", "one direction", "of it", "both directions", "of it"], rows));
 }
 
-/** All pairs by one engine and size: a matrix of colours that are labelled too. */
+/** Draws all pairs for one engine and size, as a matrix of labelled colours. */
 function matrix(all: Pairs, engine: string, bytes: number, isRate: boolean): HTMLElement {
 	const count = all.conditions.gpus.length, names = Array.from({ length: count }, (_, i) => `GPU ${i}`);
 	const clock = mainClock(all, engine), some = alone(all).filter((c) => c.engine === engine && c.clock === clock && c.size === bytes);
@@ -108,7 +108,7 @@ function heat(all: Pairs): HTMLElement | null {
 	return Object.keys(make).length ? section("matrix", "From each to each", "Rates of the largest size, times of the smallest one; rows send, columns receive.", tabs("matrix-engines", "engine", make, {})) : null;
 }
 
-/** A choice from a list that redraws what depends on it. */
+/** Makes a list to choose from; choosing an entry redraws the nodes below it. */
 function choice(label: string, options: string[], redraw: (index: number) => Node[]): HTMLElement {
 	const place = el("div", {}), select = el("select", { "aria-label": label }, ...options.map((o, i) => el("option", { value: String(i) }, o)));
 	const show = (): void => place.replaceChildren(...redraw(Number(select.value)));
@@ -158,7 +158,7 @@ function collectives(all: Pairs): HTMLElement | null {
 	}, { bus: "bus bandwidth", rate: "algorithm bandwidth", time: "time" })) : null;
 }
 
-/** The straight pieces of a curve over what they were fitted to. */
+/** Draws the straight pieces of a curve, and the points to which they were fitted. */
 function fitted(all: Pairs, curve: Curve): Node[] {
 	const measured = all.configs.filter((c) => c.engine === curve.engine && c.load === curve.load && c.clock === curve.clock && c.src === curve.src && c.dst === curve.dst && known(c.median_s));
 	const piece = (s: Segment): Line => ({

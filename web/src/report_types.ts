@@ -19,7 +19,7 @@ export interface Device {
 	energy: null | (Record<string, N> & { source: string | null; basis?: string });
 	groups: { id: number; members: (string | number)[]; gross_nj: N; low_nj: N; high_nj: N }[];
 	accounts: Account[];
-	/** The page has only times and energy of this device; the lists above are empty. */
+	/** true: the page has only times and energy of this device, and the lists above are empty */
 	is_closed?: boolean;
 	coverage?: { choice: string; known_ns: number; start_ns: number; end_ns: number; window_count: number; drawn_count: number; drawn_ns: number; drawn_of_ns: number; sampling_error_ratio: N };
 }
@@ -34,7 +34,7 @@ export interface RangeSum {
 	name: string; kind?: string; count?: number; start_ns?: N; host_ns?: N; device_ns?: N; busy_ns?: N; energy_nj?: N; window_energy_nj?: N;
 	busy_ratio?: N; sm_weighted_ratio?: N; activity_count?: N;
 }
-/** Kernels, name, grid and block together being one, with the program's own time in them. */
+/** Number of kernels, and the program's own time in them. Launches with the same name, grid and block are one kernel. */
 export interface ProbedPart { reason?: string; kernels: number; time_ns: number; time_ratio: number }
 export interface Probing {
 	bursts: number; repeats: number; time_ns: number; within_ratio: number; busy_nj: number; known_nj: number;
@@ -51,7 +51,7 @@ export interface RankedCost {
 export interface CategorySum { category: string; account_count: number; count: number; time_ns: number; gross_nj: N; idle_nj: N; net_nj: N; share_ratio: N; potential: string }
 export interface Report {
 	schema: string;
-	/** Indexes of the only devices that the page shows in full. */
+	/** indexes of the two devices that the page shows in full; missing: all are */
 	opened?: { worst: number; median: number };
 	memory_operations?: { device: number; rows: Operation[] }[]; transfer_split?: Split[] | null; transfer_efficiency?: RankedCost[]; categories?: CategorySum[];
 	work?: { unit: string; count: N; energy_per_unit_nj: N }[] | null;
@@ -76,7 +76,7 @@ export interface Report {
 
 export interface HostEnergy { source: string; host?: string; start_ns: number; end_ns: number; measured_nj: N }
 
-/** Categories of what is metered around the run, or in time of which it is not known what ran. */
+/** Categories of accounts that are not part of the program's run: time around it, repeats of kwhy probe, and unrecorded time. */
 export const BEYOND_CATEGORIES = ["outside", "probing", "unrecorded"];
 
 export const IDLE_CATEGORIES = ["sync", "launch", "alloc", "host", "idle", "outside"];
@@ -86,14 +86,14 @@ export function sum(values: N[]): N {
 	return known.length ? known.reduce((a, b) => a + b, 0) : null;
 }
 
-/** Energy of a device: metered, else what was modelled from assumed powers. */
+/** Energy of a device: the metered energy or, without a meter, the modelled one. */
 export function deviceEnergy(device: Device): N {
 	return device.energy ? (device.energy["measured_nj"] ?? device.energy["attributed_nj"] ?? null) : null;
 }
 
 export const isOpened = (device: Device): boolean => !device.is_closed;
 
-/** Gives devices that the page does not show in full the lists that they lack. */
+/** Adds empty lists to devices that the page does not show in full. */
 export function completed(report: Report): Report {
 	const lists = { copies: [], groups: [], accounts: [], kernels: { count: 0, total_ns: 0, union_ns: 0 }, is_closed: true };
 	return { ...report, devices: report.devices.map((device) => (device.accounts ? device : { ...lists, ...device })) };
@@ -103,7 +103,7 @@ export function isModelled(report: Report): boolean {
 	return report.devices.some((device) => device.energy?.source === "modelled");
 }
 
-/** Ranks may call their devices by the same number. */
+/** Label of a device, with its rank, because devices of several ranks may have the same number. */
 export function deviceLabel(device: { index: number; rank?: N }): string {
 	return `GPU ${device.index}${device.rank === null || device.rank === undefined ? "" : ` of rank ${device.rank}`}`;
 }

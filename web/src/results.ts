@@ -65,7 +65,7 @@ function show(app: HTMLElement, head: HTMLElement, sections: (HTMLElement | null
 	app.replaceChildren(head, el("nav", { "aria-label": "views" }, ...shown.map((s) => el("a", { href: `#${s.id}` }, s.querySelector("h2")?.textContent ?? s.id))), el("main", {}, ...shown));
 }
 
-/** Units whose multiples are compared; a transfer and a launch are compared with themselves alone. */
+/** Units whose operations are compared with each other. Transfers and launches are not comparable. */
 const UNITS = ["FLOP", "OP", "B"];
 const unitOf = (o: Operation): string => (UNITS.includes(o.unit) ? o.unit : "");
 
@@ -76,7 +76,7 @@ function operationsOf(all: Operations, kind: string): HTMLElement | null {
 		[visible(o.title), si(o.rate_per_s, `${unitOf(o)}/s`), si(o.mean_w, "W"), joules(o.gross_j_per_unit), joules(o.net_j_per_unit), visible(o.unit), si(o.count, unitOf(o)), known(o.bytes) ? si(o.bytes, "B") : "", si(o.seconds, "s")]), true, [6, 7, 8]));
 }
 
-/** The operations of one unit, the least joules first. */
+/** The operations of each unit, in ascending order of joules. */
 function efficiency(all: Operations): HTMLElement | null {
 	const nodes = UNITS.flatMap((unit) => {
 		const rows = all.operations.filter((o) => o.unit === unit && known(o.gross_j_per_unit.value)).sort((a, b) => a.gross_j_per_unit.value! - b.gross_j_per_unit.value!), best = rows[0];
@@ -119,7 +119,7 @@ function energies(all: Lab): HTMLElement | null {
 	return list.some((b) => known(b.gross.value)) ? section("joules", `Joules of a ${visible(all.item)}`, "Gross, and what of it is above the idle level; the axis is logarithmic.", bars("joules-chart", "joules by variant", all.item, list)) : null;
 }
 
-/** What the variants do in a run, counted in their own code. */
+/** Counts of what the variants do in a run, as their own code counts it. */
 function counts(all: Lab): HTMLElement | null {
 	const rows = all.rows.filter((r) => Object.values(r.a_run ?? {}).some(known)), names = [...new Set(rows.flatMap((r) => Object.keys(r.a_run!).filter((k) => known(r.a_run![k]) && r.a_run![k] !== 0)))];
 	return rows.length ? section("counts", "What a run does", "", table(["variant", ...names.map((n) => n.replaceAll("_", " "))], rows.map((r) => [visible(r.name), ...names.map((n) => exact(r.a_run![n] ?? null))]))) : null;

@@ -7,7 +7,7 @@ export function color(name: string): string {
 	return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim() || "#888";
 }
 
-/** Name of the colour of an account's category; unknown ones look like idle. */
+/** Name of the colour of an account's category. Unknown categories have the colour of idle time. */
 function categoryTone(category: string): string {
 	return ["compute", "collective", "copy", "memset", "sync", "launch", "alloc", "host", "outside", "range"].includes(category) ? category : category === "unrecorded" || category === "probing" ? "outside" : "idle";
 }
@@ -16,7 +16,7 @@ export function categoryColor(category: string): string {
 	return color(categoryTone(category));
 }
 
-/** The same as a variable of the style sheet, which follows the theme. */
+/** The colour of a category as a variable of the style sheet, which changes with the theme. */
 export function categoryVariable(category: string): string {
 	return `var(--${categoryTone(category)})`;
 }
@@ -41,7 +41,7 @@ export function initTheme(): void {
 	let wasDark = false;
 	addEventListener("beforeprint", () => {
 		wasDark = isDark();
-		setTheme(false); // paper is white
+		setTheme(false); // printed pages use the light theme
 	});
 	addEventListener("afterprint", () => setTheme(wasDark));
 }

@@ -13,7 +13,7 @@ const POWER = 120;
 const FONT = "12px system-ui, sans-serif";
 const LEAST_LABELS = 120;
 const MOST_LABELS = 220;
-/** Number of names of curves for which there is space. */
+/** Largest number of curves whose names fit. */
 const CURVE_LABELS = 5;
 const MIN_SPAN_NS = 200;
 const PALETTE = ["compute", "collective", "copy", "memset", "launch", "sync", "alloc", "host", "range"];
@@ -32,7 +32,7 @@ export class Timeline {
 	private mark: [number, number] | null = null;
 	private drag: { x: number; from: number; to: number } | null = null;
 	private queued = false;
-	/** What the labels on the left need, and what they get: on a narrow screen less. */
+	/** width in pixels that the labels on the left need, and the width that they get, which is less on a narrow screen */
 	private readonly labels: number;
 	private left: number;
 
@@ -64,7 +64,7 @@ export class Timeline {
 		this.redraw();
 	}
 
-	/** Evidence: some room on both sides, the place itself marked. */
+	/** Shows a place of evidence, marked and with a margin on both sides. */
 	jump(start: number, end: number): void {
 		const room = Math.max((end - start) * 1.5, 2000);
 		this.show(start - room, end + room, [start, end]);
@@ -78,7 +78,7 @@ export class Timeline {
 			...names.map((name, i) => el("span", {}, el("span", { class: "swatch", style: `background:var(--${PALETTE[i]!})` }), name)));
 	}
 
-	/** The model lies below the meters, so that these stay readable where it is busy. */
+	/** Sets the colours of curves. Modelled power is drawn below metered power, so that the latter stays readable. */
 	private recolor(): void {
 		const styles = ["accent", "copy", "collective", "memset", "range"];
 		const label = (device: number, name: string): string => (this.data.header.devices.length > 1 ? `${this.data.deviceLabel(device)} ${name}` : name);
@@ -98,7 +98,7 @@ export class Timeline {
 		});
 	}
 
-	/** Draws now and says how long that took, for tests. */
+	/** Draws immediately and returns the time that it took, ms, for tests. */
 	draw(): number {
 		const begun = performance.now();
 		const width = this.canvas.clientWidth;
@@ -135,7 +135,7 @@ export class Timeline {
 		return top;
 	}
 
-	/** As wide as the longest label needs, within bounds. */
+	/** Width of the longest label, within bounds. */
 	private labelWidth(): number {
 		const context = this.canvas.getContext("2d")!;
 		context.font = FONT;
@@ -230,7 +230,7 @@ export class Timeline {
 		}
 	}
 
-	/** More rows than pixels: each pixel shows the busy share as height, and the category that is there most. */
+	/** Draws a track that has more rows than pixels. For each pixel the height is the busy share, and the colour is the category with the most time. */
 	private drawShares(context: CanvasRenderingContext2D, row: Row, part: Part, width: number, colors: string[]): void {
 		let low = firstRunning(part, this.from);
 		for (let x = this.left; x < width; x++) {
@@ -359,7 +359,7 @@ function tracePath(context: CanvasRenderingContext2D, curve: Curve, from: number
 	for (let i = Math.max(0, lowerBound(times, from) - 1); i < last; i++) {
 		const [before, now] = [i > 0 ? value[i - 1]! : -1, value[i]!];
 		if (curve.step && before >= 0) context.lineTo(x(times[i]!), y(before));
-		// below 0: nobody knows
+		// below 0: the power is unknown
 		if (now < 0) continue;
 		if (before >= 0 || i === 0) context.lineTo(x(times[i]!), y(now));
 		else context.moveTo(x(times[i]!), y(now));

@@ -8,7 +8,7 @@ interface PartHeader {
 	from_ns: number; to_ns: number; bin_ns: number; count: number;
 	start: Column; duration: Column; name: Column; category: Column; bytes: Column | null;
 }
-/** `device`: place in the header's devices; the labels of the host's tracks are whole, a stream's is its own. */
+/** A track. `device` is an index into the header's devices. The label of a host track is complete; that of a stream does not name the device. */
 export interface TrackHeader { kind: "stream" | "calls" | "ranges" | "waits"; device: number | null; label: string; parts: PartHeader[] }
 export interface PowerHeader {
 	device: number; source: string; kind: "power" | "counter"; count: number; time: Column; value_mw: Column;
@@ -29,11 +29,11 @@ export const CATEGORY = ["compute", "collective", "copy", "memset", "launch", "s
 export interface Part {
 	from_ns: number; to_ns: number; bin_ns: number; count: number;
 	start: Float64Array; duration: Float64Array; name: Uint32Array; category: Uint8Array; bytes: Float64Array | null;
-	/** running sum of durations before row i, for busy shares of any stretch */
+	/** sum of the durations before row i, from which busy shares of any interval follow */
 	busy: Float64Array;
-	/** largest end among rows 0..i: finds what still runs at a time */
+	/** largest end among rows 0 to i, by which rows that still run at a time are found */
 	end_max: Float64Array;
-	/** nesting depth of each row, and how many there are */
+	/** nesting depth of each row, and the number of depths */
 	lane: Uint8Array; lanes: number;
 }
 
@@ -55,7 +55,7 @@ export class TimelineData {
 		this.columns = new Uint8Array(buffer, 12 + length);
 	}
 
-	/** Window length; all times are relative to its start. */
+	/** Length of the window; all times are relative to its start. */
 	get span_ns(): number {
 		return this.header.end_ns - this.header.start_ns;
 	}
@@ -68,7 +68,7 @@ export class TimelineData {
 		return `${track.device === null ? "" : `${this.deviceLabel(track.device)} `}${track.label}`;
 	}
 
-	/** The finest part of a track that covers all of [from, to). */
+	/** Returns the most detailed part of a track that covers all of [from, to). */
 	partFor(track: TrackHeader, from: number, to: number): Part | null {
 		let best: PartHeader | null = null;
 		for (const part of track.parts) {
@@ -158,7 +158,7 @@ function assignLanes(start: Float64Array, duration: Float64Array, flat: boolean)
 	return { lane, lanes };
 }
 
-/** First index whose value is not below `x` in a rising array. */
+/** Index of the first value that is not below `x`, in an ascending array. */
 export function lowerBound(values: Float64Array, x: number): number {
 	let low = 0;
 	let high = values.length;
@@ -170,7 +170,7 @@ export function lowerBound(values: Float64Array, x: number): number {
 	return low;
 }
 
-/** First row that still runs after `x`. */
+/** Index of the first row that ends after `x`. */
 export function firstRunning(part: Part, x: number): number {
 	let low = 0;
 	let high = part.count;

@@ -10,7 +10,7 @@ import type { TimelineData } from "../timeline_data";
 
 const SYMBOLS: Record<string, string> = { h2d: "circle", d2h: "rect", d2d: "triangle", p2p: "diamond", h2h: "pin" };
 const legend = (): object => ({ top: 0, type: "plain", itemGap: 26, textStyle: { color: color("text") } });
-/** One device each. */
+/** Styles of lines; each device has one. */
 const DASHES = ["solid", "dashed", "dotted"];
 const KIND_COLORS: Record<string, string> = { h2d: "compute", d2h: "copy", d2d: "range", p2p: "collective", h2h: "host" };
 
@@ -52,7 +52,7 @@ export function copies(report: Report): HTMLElement | null {
 		scatter("copy-rate", points, "rate", "B/s", "copies: size against rate"), points.some((p) => p.cost !== null) ? scatter("copy-cost", points, "cost", "J/B", "copies: size against joules per byte") : null);
 }
 
-/** Width is time, height is mean power, so that area is energy. */
+/** Draws kernels as rectangles whose width is time and whose height is mean power, so that the area is energy. */
 export function kernels(report: Report): HTMLElement | null {
 	const rows = report.devices.flatMap((d) => d.accounts).filter((a) => !IDLE_CATEGORIES.includes(a.category) && known(a.mean_power_mw) && a.time_ns > 0)
 		.sort((a, b) => b.mean_power_mw! - a.mean_power_mw!);
@@ -98,7 +98,7 @@ export function steps(report: Report): HTMLElement | null {
 	}));
 }
 
-/** "rank 3", or the device where it has no rank or is not alone in it. */
+/** Labels: "rank 3", or the device's name if it has no rank or if the rank has several devices. */
 function rankLabels(report: Report, rows: NonNullable<Report["ranks"]>): string[] {
 	const isAlone = (rank: number): boolean => rows.filter((r) => r.rank === rank).length === 1;
 	return rows.map((r, i) => (known(r.rank) && isAlone(r.rank) ? `rank ${r.rank}` : known(r.device) ? deviceLabel(report.devices[r.device]!) : `rank ${r.rank ?? i}`));

@@ -11,7 +11,7 @@ function range(value: Maybe, low: Maybe, high: Maybe): string {
 	return known(low) && known(high) ? `${energy(value)} (${energy(low)} to ${energy(high)})` : energy(value);
 }
 
-/** "1.90 s, 231 J (209 J to 238 J)": the headline and the finding say it alike. */
+/** Writes a saving as "1.90 s, 231 J (209 J to 238 J)", for the headline and the finding. */
 export function saves(saving: Saving, and = ", "): string {
 	return `${time(saving.time_ns)}${saving.frees_device ? " of the device" : ""}${known(saving.energy_nj) ? `${and}${range(saving.energy_nj, saving.low_nj, saving.high_nj)}` : ""}`;
 }
@@ -23,7 +23,7 @@ function evidence(item: Evidence, jump: Jump | null): HTMLElement {
 	return el("li", {}, link);
 }
 
-/** With the GPU that it is of, where there are several. */
+/** Title of a finding, with the GPU if there are several. */
 export function titleOf(report: Report, finding: Finding): string {
 	const where = report.devices.length > 1 && known(finding.device) ? `${deviceLabel(report.devices[finding.device]!)}: ` : "";
 	return where + visible(finding.title);

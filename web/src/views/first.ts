@@ -6,7 +6,7 @@ import { el } from "../dom";
 import { exact, known, percent, shorten, si, visible } from "../format";
 import { categoryVariable } from "../theme";
 
-/** As many as the terminal shows. */
+/** Number of pieces of advice, as in the terminal. */
 const ADVICE = 3;
 const UNKNOWN = 3;
 const NAME = 60;
@@ -31,7 +31,7 @@ function where(brief: Brief): HTMLElement | null {
 		el("table", { class: "where" }, el("thead", {}, el("tr", {}, ...head.map((h, i) => el("th", { scope: "col", class: i === 4 ? "minor" : "" }, h)))), el("tbody", {}, ...brief.where.map((row) => whereRow(row, energy)))), left);
 }
 
-/** "about 148 J (52.5 %) and 1.24 s" */
+/** Writes a saving as "about 148 J (52.5 %) and 1.24 s". */
 function saving({ saves }: BriefAdvice): string {
 	const joules = known(saves.energy_j) && saves.energy_j > 0 ? `${si(saves.energy_j, "J")}${known(saves.share) ? ` (${percent(saves.share)})` : ""}` : "";
 	const time = known(saves.seconds) && saves.seconds > 0 ? `${si(saves.seconds, "s")}${saves.frees_device ? " of the device" : ""}` : "";
@@ -63,7 +63,7 @@ function unknown(brief: Brief): HTMLElement | null {
 		rest.length ? el("details", {}, el("summary", {}, `${exact(rest.length + brief.unknown_left_out)} more`), el("ul", { class: "notes" }, ...rest.map(item), left)) : null);
 }
 
-/** opened: ids of the findings that have a card on the page; those of devices that are not opened have none. */
+/** Makes the first screen. `opened` has the ids of the findings that have a card on the page; findings of devices that are not shown in full have none. */
 export function firstScreen(brief: Brief, opened: Set<string>): HTMLElement {
 	return el("div", {}, el("div", { class: "halves" }, where(brief), todo(brief, opened)), unknown(brief));
 }

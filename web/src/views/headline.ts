@@ -9,10 +9,10 @@ import { saves, titleOf } from "./findings";
 import { firstScreen } from "./first";
 import { tile } from "./parts";
 
-/** Shares of their length from which windows are distinguished, as in the text. */
+/** Metered windows whose lengths differ by more than this share are shown apart, as in the text report. */
 const WINDOWS_APART = 0.01;
 
-/** Share of the run's metered joules that were drawn while something ran. What was drawn around the run is no part of it. */
+/** Share of the run's metered energy that was drawn while something ran. Energy from before and after the run is not included. */
 function useful(devices: Device[], brief: Brief | null): Maybe {
 	if (brief) return known(brief.what.metered_j) && brief.what.metered_j > 0 && known(brief.what.idle_j) ? 1 - brief.what.idle_j / brief.what.metered_j : null;
 	const rows = devices.filter((d) => known(deviceEnergy(d))).flatMap((d) => d.accounts).filter((a) => !BEYOND_CATEGORIES.includes(a.category));
@@ -26,14 +26,14 @@ function interval({ run }: Report): string {
 	return known(run?.low_nj) && known(run?.high_nj) ? ` · ${energy(run.low_nj)} to ${energy(run.high_nj)} (90 %)` : "";
 }
 
-/** The one total: the run's energy, or where none is known what was metered or modelled. */
+/** The page's total: the run's energy or, if that is unknown, the metered or modelled energy. */
 function energyTile(report: Report, total: number): HTMLElement {
 	const run = report.run?.energy_nj;
 	if (isModelled(report) || !known(run)) return tile(isModelled(report) ? "energy, modelled" : "energy, metered", energy(total), si(total / 3.6e12, "Wh"), exact(total, "nJ"));
 	return tile("energy of the run", energy(run), si(run / 3.6e12, "Wh") + interval(report), `${exact(total, "nJ")} metered in all; of the run: from the first start to the last end of its devices' work`);
 }
 
-/** Of the run, as its energy is. Where that is not known, of the metered windows, which may differ by device. */
+/** Mean power of the run or, if the run's energy is unknown, of the metered windows, which may differ by device. */
 function powerTile(report: Report): HTMLElement | null {
 	const run = report.run;
 	if (!isModelled(report) && known(run?.energy_nj) && known(run?.seconds) && run.seconds > 0)
@@ -47,7 +47,7 @@ function powerTile(report: Report): HTMLElement | null {
 	return tile("mean power", power(milliwatts), `over ${differ ? `windows of ${time(least)} to ` : ""}${time(longest)}`);
 }
 
-/** The energy that cost and carbon are of: the run's, and how much of that is unmetered. */
+/** States the energy from which cost and carbon are computed, and how much of it is unmetered. */
 function paidFor(of: { energy_kwh?: number; unmetered_kwh?: number }, isOfRun: boolean): string {
 	const unmetered = of.unmetered_kwh ? `, ${si(of.unmetered_kwh * 1000, "Wh")} of it not metered` : "";
 	return known(of.energy_kwh) ? `of ${isOfRun ? "the run's " : ""}${si(of.energy_kwh * 1000, "Wh")}${isOfRun ? "" : " that were metered"}${unmetered}` : "";
@@ -77,7 +77,7 @@ function utilisationTiles(report: Report): HTMLElement[] {
 			"busy: something ran; SM-weighted: share of the multiprocessors' room that was taken; roofline, where work in flop_bf16 or the like or in bytes is stated: what it takes at the peaks of the machine profile, of the run"));
 }
 
-/** How much of a run that was recorded in windows they hold, and how well they stand for it. */
+/** For a run recorded in windows: which share of it they contain, and the sampling error. */
 function coverageTiles(report: Report): HTMLElement[] {
 	return report.devices.filter((d) => isOpened(d) && d.coverage).map((d) => {
 		const c = d.coverage!;
@@ -88,7 +88,7 @@ function coverageTiles(report: Report): HTMLElement[] {
 	});
 }
 
-/** Busy share of all devices where not every one has a tile of its own. */
+/** Busy share over all devices, if they are too many for a tile each. */
 function busyTile(report: Report, brief: Brief | null): HTMLElement[] {
 	if (!brief || report.devices.every(isOpened)) return [];
 	return [tile("busy", percent(brief.what.busy_ratio), `share of the time in which something ran, mean of ${exact(report.devices.length)} devices`)];
@@ -105,7 +105,7 @@ function answer(report: Report): HTMLElement {
 
 export function headline(report: Report, brief: Brief | null = null): HTMLElement {
 	const span = largest(report.devices.map((d) => d.time["span_ns"] ?? 0), 0);
-	// the answer first: a reader who stops here knows what to do
+	// advice comes first, so that a reader who stops here knows what to do
 	return el("section", { id: "overview", "aria-labelledby": "h-overview" }, el("h2", { id: "h-overview" }, "What it cost"),
 		el("div", { class: "tiles" }, ...energyTiles(report, brief), tile("time", time(span), "first start to last end on the device", exact(span, "ns")), ...busyTile(report, brief), ...utilisationTiles(report), ...coverageTiles(report)),
 		brief ? firstScreen(brief, new Set(report.findings.map((finding) => finding.id))) : answer(report));

@@ -10,12 +10,12 @@ const CATEGORIES: [string, string, string][] = [
 	["sync_ns", "sync", "sync"], ["launch_ns", "launch", "launch"], ["alloc_ns", "alloc", "alloc"], ["host_ns", "host", "host"], ["idle_ns", "idle", "idle"],
 ];
 const LEVELS = 12;
-/** Narrower columns are stretched over this share of the time: a difference of less is no pattern. */
+/** Smallest range of a column's colours, as a share of the time. Smaller differences are no pattern. */
 const LEAST_SPREAD = 0.01;
 const HEIGHT = 640;
 const PHONE = 600;
 const TALLEST_ROW = 16;
-/** Room of a map on a wide screen and on a phone: for all, for the names of rows, for those of columns. */
+/** Sizes of a map in pixels: whole width, width of the row names, height of the column names. They differ between wide screens and phones. */
 interface Room { width: number; label: number; head: number; isNarrow: boolean }
 const WIDE: Room = { width: 900, label: 96, head: 62, isNarrow: false };
 const NARROW: Room = { width: 370, label: 80, head: 96, isNarrow: true };
@@ -27,7 +27,7 @@ const share = (device: Device, key: string): number | null => {
 	return known(value) && known(span) && span > 0 ? value / span : null;
 };
 
-/** Columns that some rank has time in. Idle time has one of its own only where it is not known what the host did. */
+/** Categories in which some rank has time. `idle` is one of them only if it is unknown what the host did. */
 function columnsOf(devices: Device[]): Column[] {
 	const divided = devices.some((d) => known(d.time["sync_ns"]));
 	return CATEGORIES.filter(([key]) => key !== "idle_ns" || !divided).flatMap(([key, title, tone]) => {
@@ -44,7 +44,7 @@ function svg(tag: string, attributes: Record<string, string | number>, text?: st
 	return node;
 }
 
-/** One path for each level of a column, however many ranks there are. */
+/** Draws a column with one SVG path for each level of colour, so that many ranks need few elements. */
 function paintColumn(column: Column, devices: Device[], x: number, width: number, row: number, head: number): SVGElement[] {
 	const paths = new Map<number, string>(), spread = Math.max(column.high - column.low, LEAST_SPREAD);
 	devices.forEach((device, i) => {
@@ -64,7 +64,7 @@ function nameColumns(columns: Column[], width: number, room: Room): SVGElement[]
 	});
 }
 
-/** Names as many rows as fit, and always the opened ones. */
+/** Writes the names of as many rows as fit, always including the devices that are shown in full. */
 function nameRows(report: Report, order: number[], row: number, room: Room): SVGElement[] {
 	const step = Math.max(1, Math.ceil(14 / row)), opened = [report.opened?.worst, report.opened?.median];
 	return order.flatMap((index, i) => {

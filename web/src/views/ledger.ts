@@ -12,12 +12,12 @@ const PAGE = 200;
 interface Row { device: Device; account: Account; share: number | null; reach: number }
 interface Column { key: string; title: string; text?: boolean; value: (row: Row) => number | string | null; cell: (row: Row) => Node | string; hint?: string; energy?: boolean; minor?: boolean }
 
-/** Count and time are of all of the run, gross is of what was metered: so by the mean power. */
+/** Energy of one activity: mean power times mean time. Gross energy over count would be too low, because some activities may be unmetered. */
 const each = ({ account: a }: Row): number | null => known(a.gross_nj) && known(a.mean_power_mw) && a.count ? (a.mean_power_mw * 1e-3 * a.time_ns) / a.count : null;
 
 const CELLS: Record<string, (value: Maybe) => string> = { nJ: energy, ns: time, mW: power, B: bytes, "": exact };
 
-/** A column of report.json; title and unit are the text's. */
+/** Makes a column for a member of report.json, with the title and unit of the text report. */
 function column(key: keyof typeof ACCOUNT_COLUMNS, more: Partial<Column> = {}): Column {
 	const { title, unit } = ACCOUNT_COLUMNS[key];
 	return { key, title, energy: unit === "nJ" || unit === "mW", value: (r) => r.account[key] ?? null, cell: (r) => CELLS[unit]!(r.account[key] as Maybe), ...more };

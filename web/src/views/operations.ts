@@ -13,7 +13,7 @@ function section(id: string, title: string, note: string, ...nodes: (Node | null
 
 const ratio = (part: Maybe, whole: Maybe): Maybe => (known(part) && known(whole) && whole > 0 ? part / whole : null);
 
-/** A heading for each device where there are several. */
+/** Draws the part of each device, with a heading if there are several devices. */
 function each(report: Report, draw: (device: Device, index: number) => HTMLElement | null): (HTMLElement | null)[] {
 	const several = report.devices.length > 1;
 	return report.devices.flatMap((device, index) => {
@@ -43,7 +43,7 @@ export function operationsView(report: Report): HTMLElement | null {
 	return nodes.length ? section("operations", "Memory operations", "Copies and memsets: their own time and gross energy, without the waiting for them.", ...nodes) : null;
 }
 
-/** One transfer of a kind: its parts as bars of one length, and their figures. */
+/** One row for a kind of transfer: its parts as shares of a bar, and their figures. */
 function splitRow(split: Split): (string | Node)[][] {
 	const mean = (sum: Maybe, count: number): Maybe => (known(sum) && count > 0 ? sum / count : null);
 	const times = [split.dma_ns, split.wait_ns, split.rest_ns].map((v) => mean(v, split.count)) as Maybe[];
@@ -81,7 +81,7 @@ export function categoriesView(report: Report): HTMLElement | null {
 		table(head, rows.map((r) => [name(r.category), percent(r.share_ratio), time(r.time_ns), exact(r.count), ...(priced ? [energy(r.gross_nj), energy(r.idle_nj), energy(r.net_nj)] : []), potential(r.potential)])));
 }
 
-/** Work without bytes, to compare with: what kernels, collectives and idle time cost. A ratio to copies would be one of unlike units. */
+/** A row for work without bytes (kernels, collectives, idle time), for comparison. It has no ratio to copies, because the units differ. */
 function otherRow(device: Device, name: string, categories: string[], more: (rows: Account[]) => string): string[] | null {
 	const rows = device.accounts.filter((a) => categories.includes(a.category));
 	if (!rows.length) return null;
@@ -96,7 +96,7 @@ function costRow(device: Device, cost: RankedCost): string[] {
 		known(cost.ratio_to_best) ? `${cost.ratio_to_best < 100 ? cost.ratio_to_best.toPrecision(3) : exact(Number(cost.ratio_to_best.toPrecision(3)))} x` : "n/a", `${si(cost.rate_bytes_per_s, "B/s")}${known(share) ? `, ${share < 0.0005 ? "<0.1 %" : percent(share)} of peak` : ""}`, energy(account.gross_nj), energy(account.net_nj), power(account.mean_power_mw), time(account.time_ns)];
 }
 
-/** Joules a floating-point operation, where the work is stated. */
+/** Joules a floating-point operation, if the work is stated. */
 function perFlop(report: Report, rows: Account[]): string {
 	const stated = (report.work ?? []).filter((w) => /^flop/.test(w.unit) && known(w.count));
 	const whole = stated.filter((w) => w.unit === "flop"), count = (whole.length ? whole : stated).reduce((all, w) => all + w.count!, 0);

@@ -13,7 +13,7 @@ const SIGN: Record<string, string> = { expected: "", upper: "≤ ", lower: "≥ 
 
 const option = (change: Change): string => `--${change.id}${known(change.number) ? `=${change.number}` : ""}`;
 
-/** One quantity of a plan: time, or joules. */
+/** A quantity of a plan: time or joules. */
 interface Measure { id: string; title: string; show: (value: Maybe) => string; value: (p: Projection) => Maybe; low: (p: Projection) => Maybe; high: (p: Projection) => Maybe }
 
 const TIME: Measure = { id: "waterfall-time", title: "Time", show: time, value: (p) => p.time_ns, low: (p) => p.time_low_ns, high: (p) => p.time_high_ns };
@@ -21,7 +21,7 @@ const JOULES: Measure = { id: "waterfall-energy", title: "Energy", show: energy,
 
 interface Fall { label: string; from: number; to: number; tone: string; upper: boolean; low: Maybe; high: Maybe; text: string }
 
-/** Each bar begins where the one above it ended. */
+/** The bars of a waterfall: each begins where the one above it ends. */
 function falls(plan: Plan, m: Measure): Fall[] {
 	const start = m.value(plan.before) ?? 0;
 	const rows: Fall[] = [{ label: "as recorded", from: 0, to: start, tone: "host", upper: false, low: null, high: null, text: m.show(start) }];
@@ -36,7 +36,7 @@ function falls(plan: Plan, m: Measure): Fall[] {
 	return rows;
 }
 
-/** A bar of a fall, and over it the interval of what is left. */
+/** Draws a bar of a waterfall, with the interval of what remains. */
 function drawFall(rows: Fall[], isNarrow: boolean) {
 	return (_: unknown, api: { value: (i: number) => number; coord: (p: number[]) => number[]; size: (p: number[]) => number[] }) => {
 		const at = api.value(0), row = rows[at]!, height = Math.min(api.size([0, 1])[1]! * 0.5, 26);
@@ -98,7 +98,7 @@ function changeRows(plan: Plan, change: Change, i: number): HTMLElement[] {
 	];
 }
 
-/** Whether a cell behind the change's name says what is left; a narrow screen shows what is saved alone. */
+/** Whether this cell after the change's name has what remains. A narrow screen shows only what is saved. */
 const isThen = (plan: Plan, cell: number): boolean => cell % 2 === 1 || (known(plan.before.energy_nj) ? cell > 3 : cell > 1);
 
 function table(plan: Plan): HTMLElement {
@@ -107,7 +107,7 @@ function table(plan: Plan): HTMLElement {
 		el("tbody", {}, ...plan.changes.flatMap((change, i) => changeRows(plan, change, i)))));
 }
 
-/** What a change that was tried would bring beyond those that were made. */
+/** What a change that was left out would save in addition to the changes that were made. */
 function more(plan: Plan, l: LeftOut): string {
 	if (!known(l.saved_ns)) return "";
 	const much = `${time(Math.abs(l.saved_ns))} (${percent(plan.before.time_ns ? Math.abs(l.saved_ns) / plan.before.time_ns : null)})`;
@@ -135,7 +135,7 @@ function tiles(plan: Plan): HTMLElement {
 	return el("div", { class: "tiles" }, ...list);
 }
 
-/** The plan as one section, of a report or of a page of its own. */
+/** Makes the section of a plan, for a report or for a page of its own. */
 export function planView(plan: Plan): HTMLElement {
 	const note = "Each change on top of those above it. Lines: all costs and powers at one end of their intervals, and what differs from run to run as far as this one shows it. Paler and ≤: saves at most that.";
 	return el("section", { id: "plan", "aria-labelledby": "h-plan" }, el("h2", { id: "h-plan" }, "What changes would bring"), tiles(plan),

@@ -27,7 +27,7 @@ const waitTitles: { [reason: string]: string } = {
 	unlinked: "unknown: no API call is linked",
 };
 
-/** Only where some range held the host: else the table says no more than the categories do. */
+/** Shows what held the host. Without host ranges the table would repeat the categories, so there is none. */
 export function waitsView(report: Report): HTMLElement | null {
 	const devices = report.devices.filter((d) => d.host_waits?.some((w) => w.reason === "range"));
 	if (!devices.length) return null;
@@ -70,7 +70,7 @@ const tookTitles: { [kind: string]: string } = {
 	device_idle: "device idle meanwhile",
 };
 
-/** Meters of the host; its name is there where they are of several. */
+/** Table of the hosts' meters, with the hosts' names if there are several hosts. */
 function hostTable(hosts: HostEnergy[]): HTMLElement {
 	const names = hosts.some((h) => h.host);
 	return table([...(names ? ["host"] : []), "meter", "window", "energy", "mean power"], hosts.map((h) => {
@@ -79,7 +79,7 @@ function hostTable(hosts: HostEnergy[]): HTMLElement {
 	}));
 }
 
-/** Notes that are shown of many ranks. */
+/** Largest number of notes that are shown for many ranks. */
 const NOTES = 40;
 
 export function quality(report: Report): HTMLElement {

@@ -7,16 +7,16 @@ import { isOpened, type RangeSum, type Report } from "../report_types";
 import { table } from "./parts";
 
 const SHOWN = 40;
-/** Share of a range from which idling is its cause, and share of the multiprocessors that is worth a word. */
+/** IDLES: from this share of idle time on, a range has idling as its reason. EMPTY: below this busy share of the multiprocessors, the reason says so. */
 const IDLES = 0.1;
 const EMPTY = 0.3;
 
-/** Time of the range on all devices of its process. */
+/** Time of the range's window, over all devices of its process. */
 function windowOf(range: RangeSum): Maybe {
 	return known(range.busy_ratio) && range.busy_ratio > 0 && known(range.busy_ns) ? range.busy_ns / range.busy_ratio : range.busy_ratio === 0 ? range.host_ns : null;
 }
 
-/** The finding that is mostly in this range, or the code in which the host was while the device idled there. */
+/** The finding that lies mostly in this range or, without one, the code in which the host was while the device idled. */
 function reason(report: Report, range: RangeSum): string {
 	const finding = report.findings.find((f) => f.in?.split(" of ").includes(range.name));
 	if (finding) return `: ${visible(finding.title)}`;
@@ -31,7 +31,7 @@ function cause(report: Report, range: RangeSum): string {
 	return empty >= EMPTY ? `kernels leave ${percent(empty)} of the multiprocessors empty` : "none: the device is busy";
 }
 
-/** What the run would be shorter by if the device did not idle in the range: an upper bound. */
+/** Upper bound of the saved time: the run would be shorter by this if the device did not idle in the range. */
 function potential(range: RangeSum, span: number): string {
 	const length = windowOf(range);
 	if (!known(length) || !known(range.busy_ns) || span <= 0) return "n/a";

@@ -8,7 +8,7 @@ import { CATEGORY } from "../timeline_data";
 import type { Stretch, StretchItem } from "../whatif_types";
 
 const WIDTH = 1240, LABEL = 170, LANE = 24, BAR = 16, HEAD = 22;
-// a call of any other kind and a range look like the host at work
+// calls of other kinds and ranges have the colour of host work
 const TONES = ["compute", "collective", "copy", "memset", "launch", "sync", "alloc", "host", "range"];
 
 function svg(tag: string, attributes: Record<string, string | number>, text?: string): SVGElement {
@@ -20,10 +20,10 @@ function svg(tag: string, attributes: Record<string, string | number>, text?: st
 
 const laneOf = (item: StretchItem): string => (item.device === null ? `host thread ${item.thread}` : `${deviceLabel({ index: item.device, rank: item.rank })} stream ${item.stream}`);
 
-/** Lanes that are drawn of many ranks. */
+/** Largest number of lanes that are drawn for many ranks. */
 const LANES = 16;
 
-/** Threads above the streams that they feed; of many, those with the most in them. */
+/** Order of the lanes: each thread lies above the streams to which it issues work. If there are too many, those with the most items are drawn. */
 function lanesOf(stretch: Stretch): { lanes: string[]; left: number } {
 	const counts = new Map<string, number>();
 	for (const item of stretch.items) counts.set(laneOf(item), (counts.get(laneOf(item)) ?? 0) + 1);
@@ -32,7 +32,7 @@ function lanesOf(stretch: Stretch): { lanes: string[]; left: number } {
 	return { lanes: [...names.filter(isHost).sort(), ...names.filter((n) => !isHost(n)).sort()], left: all.length - names.length };
 }
 
-/** 1, 2 or 5 times a power of ten: at most eight of them. */
+/** Distance of the ticks: 1, 2 or 5 times a power of ten, so that there are at most eight ticks. */
 function tickStep(span: number): number {
 	const unit = 10 ** Math.floor(Math.log10(Math.max(span, 1) / 8));
 	return [1, 2, 5, 10].map((k) => k * unit).find((step) => span / step <= 8) ?? 10 * unit;
