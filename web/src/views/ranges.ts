@@ -7,7 +7,7 @@ import { isOpened, type RangeSum, type Report } from "../report_types";
 import { table } from "./parts";
 
 const SHOWN = 40;
-/** IDLES: from this share of idle time on, a range has idling as its reason. EMPTY: below this busy share of the multiprocessors, the reason says so. */
+/** IDLES: from this share of idle time on, idling is the reason. EMPTY: from this share of empty multiprocessors on, they are. */
 const IDLES = 0.1;
 const EMPTY = 0.3;
 
