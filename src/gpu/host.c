@@ -80,8 +80,8 @@ static void release_owned(struct kwhy_gpu_host_gpu *self, void (*release)(struct
 }
 
 /*
- * Frees gates first, because they block streams; then streams, because they use the other objects; then
- * those.
+ * Frees gates first, because they block streams; then streams, because they use the other objects; the
+ * other objects last.
  */
 static void close_gpu(struct kwhy_gpu *gpu)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reasons for kernels whose reason is not recorded: kwhy probe has seen no launch of them. */
+/* Reasons stated for kernels of which kwhy probe has seen no launch, so that it recorded no reason. */
 #define OF_GRAPH "it is launched by a graph whose kernels could not be read"
 #define NOT_SEEN                                                                                          \
 	"no launch of it was followed: it is launched from the device or by a call that is not, by more " \

@@ -38,7 +38,7 @@ struct document {
 	bool has_phase; /* at least one object in the list of events has a member "ph", as events have */
 	bool seeking; /* the text is not valid JSON, and the start of the next event is being searched for */
 	bool resumed; /* the next window begins with an event, or with the end of the list of events */
-	bool stopped; /* no more of the file is to be read */
+	bool stopped; /* the rest of the file is not needed */
 	bool is_cut;  /* the file ends early, or is not valid JSON where reading stopped */
 	struct kwhy_error *error;
 	enum kwhy_status status; /* failure that is not a syntax error */

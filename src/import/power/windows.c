@@ -108,10 +108,7 @@ static enum kwhy_status choose_run(struct kwhy_power_log *log, const struct kwhy
 				kwhy_names_get(&log->names, log->entries[i].run));
 		first = first ? first : &log->entries[i];
 	}
-	/*
-	 * if no run overlaps the work, another row is kept, so that the error about its time can state both
-	 * times
-	 */
+	/* if no run overlaps the work, the last row stays, so that the later error can state both times */
 	if (!first)
 		first = &log->entries[log->entry_count - 1];
 	for (size_t i = 0; i < log->entry_count; i++) {

@@ -70,7 +70,8 @@ static void rest(struct kwhy_nvml_update *update, int64_t end_ns)
 
 	update->stride = least(8 * update->stride, wanted);
 	while (update->stride > 1 && unsure_after(update, update->stride) > TRUST_NS)
-		update->stride /= 2; /* then reads before that attempt still have a known update time */
+		update->stride /= 2; /* a shorter stride, so that reads before the next attempt to catch an
+					update still have a known update time */
 	early_ns = least(
 		unsure_after(update, update->stride) + MARGIN_NS + update->took_ns, update->period_ns / 3);
 	update->phase = KWHY_NVML_UPDATE_WAIT;

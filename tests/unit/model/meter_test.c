@@ -67,7 +67,7 @@ static void a_name_finds_its_meter_alone(void **state)
 	}
 }
 
-/* Of two meters with the same owner and rank, the order of their rows would choose one. */
+/* If two meters had the same owner and rank, the order of their rows would decide which one is used. */
 static void ranks_of_one_owner_differ(void **state)
 {
 	const unsigned owners[] = {KWHY_METER_OF_DEVICE, KWHY_METER_OWNER_GPU_MEMORY,

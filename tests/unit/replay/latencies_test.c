@@ -64,7 +64,10 @@ static void a_recorder_lengthens_each_piece_of_a_call(void **state)
 	assert_float_equal(kwhy_replay_added_ns(&seen, KWHY_REPLAY_CALL_LAUNCH, 1), 1200, 1e-9);
 	assert_float_equal(kwhy_replay_added_ns(&seen, KWHY_REPLAY_CALL_COPY, 1), -500, 1e-9);
 	assert_float_equal(kwhy_replay_added_ns(&seen, KWHY_REPLAY_CALL_LAUNCH, 3), 3600, 1e-9);
-	/* no graph launch was recorded, which adds nothing; if one was, a graph counts as one call */
+	/*
+	 * without a recorded launch of a graph nothing is added; with one, a graph of any size counts as
+	 * one call
+	 */
 	assert_float_equal(kwhy_replay_added_ns(&seen, KWHY_REPLAY_CALL_GRAPH, 420), 0, 0);
 	graphs.calls[KWHY_REPLAY_CALL_GRAPH] = (struct kwhy_replay_call_times){10, 50000, 20000};
 	assert_float_equal(kwhy_replay_added_ns(&graphs, KWHY_REPLAY_CALL_GRAPH, 420), 30000, 1e-9);

@@ -210,7 +210,7 @@ static void without_activities_and_without_a_meter_no_energy_of_a_run_is_known(v
 	kwhy_totals_done(&totals);
 }
 
-/* The interval has a half width of 3.3 %. Idle energy does not count. */
+/* The interval's half-width is 3.3 %, which is narrow enough. Energy of idle accounts does not count. */
 static void energy_is_known_where_its_interval_is_narrow_enough(void **state)
 {
 	struct kwhy_totals totals;

@@ -130,7 +130,7 @@ static void deadlines_missed_in_a_slow_read_are_skipped_and_counted(void **state
 	assert_int_equal(bench->probes[0].times_ns[1], START + 400 * MS);
 	assert_int_equal(bench->probes[1].times_ns[0], START + 330 * MS);
 	kwhy_sampler_stop(bench->sampler, &cost);
-	assert_int_equal(cost.missed, 4); /* three of the first task, one of the second */
+	assert_int_equal(cost.missed, 4); /* missed deadlines: three of the first task, one of the second */
 	assert_int_equal(cost.longest_read_ns, 330 * MS);
 }
 

@@ -568,7 +568,8 @@ static void a_host_of_another_speed_has_calls_and_pauses_of_another_length(void 
 		int64_t after_ns;
 	} cases[] = {
 		{100, 92000}, /* from 5 us to 97 us */
-		{200, 47000}, /* launches come every 5 us, and kernels 1 us earlier after their calls */
+		{200, 47000}, /* with calls half as long, launches come every 5 us, and each kernel starts 1
+				 us earlier after the start of its call */
 		{50, 182000},
 	};
 
