@@ -11,7 +11,7 @@
 
 static const struct kwhy_median no_median = {0, NAN, NAN, NAN, NAN, NAN, NAN};
 
-/* --- What is asked for --- */
+/* --- Options --- */
 
 enum kwhy_status lab_bounds_check(
 	const void *options, const struct lab_bounds *bounds, size_t count, struct kwhy_error *error)

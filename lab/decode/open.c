@@ -20,7 +20,7 @@ const struct lab_decode_kind lab_decode_kinds[LAB_DECODE_WEIGHTS_COUNT] = {
 	[LAB_DECODE_SPARSE] = {8, LAB_FP16, LAB_FP16, TWO_OF_FOUR, 0, 80, 0.1},
 };
 
-/* --- What is asked for --- */
+/* --- Checks of the request --- */
 
 static enum kwhy_status check_sharing(const struct lab_decode_request *request, struct kwhy_error *error)
 {

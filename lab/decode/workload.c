@@ -63,7 +63,7 @@ static bool is_pruned(const struct lab_row *row)
 	return request_of(row)->weights == LAB_DECODE_SPARSE;
 }
 
-/* --- What is asked for --- */
+/* --- Options --- */
 
 static void set_defaults(void *options)
 {
@@ -173,7 +173,7 @@ static enum kwhy_status add_row(
 struct list {
 	/* default of the option, and its default on the host; NULL: nothing is read */
 	const char *option, *usual, *on_host;
-	/* positions of the list in the options, and of its word in a request, bytes */
+	/* offset of the list in struct options, and of its word in struct lab_decode_request */
 	size_t words, place;
 	const char *const *names;
 	uint32_t most;

@@ -232,8 +232,8 @@ static const char *refusal(const struct lab_flow_request *request)
 }
 
 /*
- * Opens the variant on one GPU. `first` is that of the first GPU; NULL: this is the first one. *out is set
- * also after a failure.
+ * Opens the variant on one GPU. `first` is the struct of the first GPU, opened before; NULL: this is the
+ * first GPU. *out is set also after a failure.
  */
 static enum kwhy_status open_rank(const struct lab_flow_request *request, struct kwhy_gpu *gpu,
 	struct lab_flow *first, struct lab_flow **out, struct kwhy_error *error)

@@ -42,7 +42,7 @@ static const struct context *context_of(const struct lab_bench *bench)
 	return bench->context;
 }
 
-/* --- What is asked for --- */
+/* --- Options --- */
 
 /* Options that are counts: X(name, member, bounds, help). */
 #define COUNTS(X)                                                                                        \

@@ -31,7 +31,7 @@ static const struct context *context_of(const struct lab_bench *bench)
 	return bench->context;
 }
 
-/* --- What is asked for --- */
+/* --- Options --- */
 
 static void set_defaults(void *options)
 {

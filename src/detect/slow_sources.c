@@ -29,7 +29,7 @@ struct counters {
 	double *inside_ns; /* [names] time that kernels of each name run inside the current interval; 0
 			      between intervals */
 	double *filled_ns; /* [names] total length of the intervals that kernels of each name filled */
-	double *active_ns; /* [names] these lengths times the activity in each interval */
+	double *active_ns; /* [names] sum over these intervals of length times activity of the unit */
 	uint32_t *intervals;
 };
 

@@ -41,8 +41,8 @@ static uint32_t waited_for(const struct kwhy_whatif *whatif, size_t call)
 }
 
 /*
- * Whether any work of the thread's process that is not removed ended between the ends of the waits `wait`
- * and `later`.
+ * Whether any work of the thread's process ended between the ends of the waits `wait` and `later`. Removed
+ * work does not count.
  */
 static bool work_ended_between(const struct kwhy_whatif *whatif, size_t thread, size_t wait, size_t later)
 {

@@ -88,8 +88,8 @@ static __device__ u64 sum_of_parts(const struct lab_decode_args *a, u32 slot, u3
 }
 
 /*
- * Largest order_of(), at least `least`, such that the sum over the tokens from it on reaches `wanted`. Found
- * bit by bit.
+ * Finds the largest limit, at least `least`, such that the tokens whose order_of() reaches it have a sum of
+ * `wanted` or more. Goes through the limit's bits from the highest.
  */
 static __device__ u32 least_kept(
 	const struct lab_decode_args *a, u32 slot, u32 least, float most, u64 wanted, u32 by_share)

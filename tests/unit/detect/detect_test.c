@@ -237,7 +237,7 @@ static void a_gain_in_energy_alone_counts(void **state)
 
 	(void)state;
 	build_finish(&build, true);
-	options.min_gain_ratio = 0.6; /* more than the saved time, 50 of 110 us */
+	options.min_gain_ratio = 0.6; /* above the saved share of the time, 50 us of 110 us */
 	build.ledger->devices[0].energy.attributed_nj = 15000000;
 	assert_non_null(build_detect(&build, "pageable-copies", &options));
 	build_free(&build);
