@@ -81,4 +81,26 @@ echo 'struct kwhy_thing {' >>"$tree/src/low/low.h"
 printf '/* SPDX-License-Identifier: Apache-2.0 */
 struct kwhy_thing {' >"$tree/src/high/high.h"
 expect fail words "a tag of two headers"
+
+# What clang-tidy reads of a build of the tree, whose only source that is spoilt is the last of a process.
+lint_tree() {
+	mkdir -p "$tree/build"
+	cp "$source_dir/.clang-tidy" "$tree/"
+	printf '/* SPDX-License-Identifier: Apache-2.0 */\n#include <stdarg.h>\n#include <stdio.h>\n\nint %s(int *place, ...)\n{\n%s}\n' \
+		first $'\tva_list more;\n\tva_start(more, place);\n\tint length = vprintf("%d", more);\n\tva_end(more);\n\treturn length + *place;\n' \
+		>"$tree/src/low/first.c"
+	sed "s/first/last/; $1" "$tree/src/low/first.c" >"$tree/src/low/last.c"
+	for file in first last; do
+		printf '{\n  "directory": "%s",\n  "command": "cc -c src/low/%s.c",\n  "file": "%s"\n},\n' "$tree" "$file" "$tree/src/low/$file.c"
+	done | sed '1i[' | sed '$s/,$/]/' >"$tree/build/compile_commands.json"
+}
+
+if command -v clang-tidy-14 >/dev/null; then
+	lint_tree ''
+	expect pass lint "clean sources"
+	lint_tree 's/return.*/return place ? length : *place;/'
+	expect fail lint "a null pointer that is used"
+	lint_tree '/va_start/d'
+	expect fail lint "arguments that were not started"
+fi
 exit "$bad"

@@ -6,20 +6,35 @@ set -euo pipefail
 cd "$1"
 build=$2
 shift 2
-command -v run-clang-tidy-14 >/dev/null || { echo "skipped: clang-tidy-14 is not installed"; exit 77; }
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-# run-clang-tidy takes patterns of paths.
+command -v clang-tidy-14 >/dev/null || { echo "skipped: clang-tidy-14 is not installed"; exit 77; }
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
 if [ $# -eq 0 ]; then
-	patterns=("^$PWD/src/")
+	sed -n "s|^ *\"file\": \"$PWD/\(src/.*\)\",\?$|\1|p" "$build/compile_commands.json" | sort -u
 else
-	patterns=("${@/#/^$PWD/}")
-	patterns=("${patterns[@]/%/\$}")
-fi
-# The analyser's budget a function: its default finds nothing more here and takes four times as long.
-budget=(-extra-arg=-Xclang -extra-arg=-analyzer-config -extra-arg=-Xclang -extra-arg=max-nodes=40000)
-if ! run-clang-tidy-14 -quiet -p "$build" -j "$(nproc)" "${budget[@]}" "${patterns[@]}" >"$log" 2>&1; then
-	grep -E '(warning|error):' -A3 "$log" || cat "$log"
+	printf '%s\n' "$@"
+fi >"$place/sources"
+count=$(wc -l <"$place/sources")
+[ "$count" -gt 0 ] || { echo "$build compiles no source below src/"; exit 1; }
+
+# tidy SOURCES_A_PROCESS NODES CHECKS: over the sources on its input, one a line. Nodes are the analyser's budget a function.
+failed=0
+tidy() {
+	xargs -r -d '\n' -P "$(nproc)" -n "$1" clang-tidy-14 -quiet -p "$build" -extra-arg=-Xclang -extra-arg=-analyzer-config \
+		-extra-arg=-Xclang -extra-arg=max-nodes="$2" -checks="$3" >>"$place/log" 2>&1 || failed=1
+}
+
+# To start clang-tidy takes as long as to check a small source, so that a process gets several. Clang 14 knows the names of
+# va_start() and its kind in the first of these alone: sources that call them get a process each for that check.
+each=$(((count + $(nproc) - 1) / $(nproc)))
+[ "$each" -lt 16 ] || each=16
+# What reads the data of strangers gets twice the budget. The default of 225,000 nodes finds nothing more in either.
+strangers='^src/(import|recording|serve|bench/pairs)/'
+tidy "$each" 40000 -clang-analyzer-valist.* < <(grep -E "$strangers" "$place/sources")
+tidy "$each" 20000 -clang-analyzer-valist.* < <(grep -vE "$strangers" "$place/sources")
+tidy 1 40000 '-*,clang-analyzer-valist.*' < <(xargs -d '\n' grep -lE '\bva_(start|copy|list)\b' <"$place/sources")
+if [ "$failed" -ne 0 ]; then
+	grep -E '(warning|error):' -A3 "$place/log" || cat "$place/log"
 	exit 1
 fi
-grep -q 'clang-tidy' "$log" || { echo "clang-tidy checked nothing"; exit 1; }
+echo "$count sources were checked"
