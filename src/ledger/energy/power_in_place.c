@@ -30,6 +30,24 @@
 #define POWER_OF_CLOCK 1.8
 #define POWER_OF_CACHES 0.58
 
+/*
+ * Copies between repeats restore the kernel's memory. If no burst has these copies alone, their power is
+ * taken to be that of all copies of their size: this is its standard deviation over their power above idle.
+ * On an H200 copies at 2.05 to 2.14 TB/s drew 555 to 790 W, which is 12 % of 550 W above idle if all values
+ * between are equally likely. COPIES_MOST: largest standard deviation that follows, since the kernel's kind
+ * says as much without any burst.
+ */
+#define POWER_OF_COPIES 0.12
+#define COPIES_MOST 0.4
+
+/*
+ * Standard deviation of the power's logarithm where durations do not differ: temperature and the state of the
+ * memory do. On an H200, of 25 operations whose durations differ by less than 2 % (sets D, E and F of
+ * docs/results/probe.md), powers in place and in bursts differ by 3.3 % (root mean square), of which readings
+ * explain 2.7 to 3.1 %.
+ */
+#define POWER_ELSE 0.013
+
 struct launches {
 	double count, time_ns, time_ns2; /* time_ns2: sum of the squared durations */
 };
@@ -41,6 +59,8 @@ struct kind {
 	struct launches row; /* launches of the current series without gaps, which is a burst if it becomes
 				long enough */
 	struct launches burst, place;
+	double copies_ns; /* time of copies before repeats of the kernel, if no burst has these copies alone
+			   */
 };
 
 struct search {
@@ -51,6 +71,7 @@ struct search {
 	uint32_t *latest; /* [accounts] index of the entry of each account's latest launch, since the next
 			     launch mostly has the same number of blocks */
 	double busy_ns;	  /* busy time of the device up to the current activity */
+	double copies_ns; /* time of kwhy probe's copies since the latest repeat or launch */
 	bool is_probed;	  /* kwhy probe ran, and the activities state which of them are its repeats */
 };
 
@@ -96,8 +117,10 @@ static enum kwhy_status find_kind(
  * Adds an activity of a recording with kwhy probe. Repeats count as in bursts, however short these are;
  * launches of the program count as in place (between other work).
  */
-static void add_probed(struct kind *kind, bool is_repeat, double length_ns)
+static void add_probed(struct search *search, struct kind *kind, bool is_repeat, double length_ns)
 {
+	kind->copies_ns += is_repeat ? search->copies_ns : 0;
+	search->copies_ns = 0;
 	add_launches(is_repeat ? &kind->burst : &kind->place,
 		&(struct launches){1, length_ns, length_ns * length_ns});
 }
@@ -111,7 +134,7 @@ static enum kwhy_status add_row(struct search *search, uint32_t account, size_t 
 	if (status)
 		return status;
 	if (search->is_probed) {
-		add_probed(kind, search->rows->origin[row] == KWHY_ORIGIN_REPEAT, length_ns);
+		add_probed(search, kind, search->rows->origin[row] == KWHY_ORIGIN_REPEAT, length_ns);
 		return KWHY_OK;
 	}
 	if (search->busy_ns - kind->last_end_ns >= BETWEEN_MAX_RATIO * length_ns)
@@ -163,9 +186,19 @@ static double kind_ns(const struct search *search, const struct kind *kind)
 	return kind->place.time_ns + (search->is_probed ? 0 : kind->burst.time_ns);
 }
 
+/* Standard deviation of the power's logarithm that follows from copies between repeats. */
+static double spread_of_copies(const struct kind *kind)
+{
+	return kind->burst.time_ns > 0
+		? fmin(POWER_OF_COPIES * kind->copies_ns / kind->burst.time_ns, COPIES_MOST)
+		: 0;
+}
+
 /* Sums over the grids of an account, weighted with time. */
 struct sum {
 	double time_ns, spread_ns, spread_ns2; /* spread_ns2: sum of the squares */
+	double copies_ns;		       /* of the spread that copies cause */
+	double probed_ns;		       /* time of the grids that kwhy probe repeated */
 };
 
 /*
@@ -185,10 +218,15 @@ static void mean_ratios(struct search *search, struct sum *sums, size_t count, d
 		sum->time_ns += kind_ns(search, kind);
 		sum->spread_ns += spread_ns;
 		sum->spread_ns2 += spread_ns * spread_ns;
+		sum->copies_ns += spread_of_copies(kind) * kind_ns(search, kind);
+		if (search->is_probed && kind->burst.count > 0)
+			sum->probed_ns += kind_ns(search, kind);
 	}
 	for (size_t i = 0; i < count; i++)
 		if (sums[i].time_ns > 0)
-			out_ratio[i] = fmax(fabs(sums[i].spread_ns), sqrt(sums[i].spread_ns2)) /
+			out_ratio[i] = hypot(hypot(fmax(fabs(sums[i].spread_ns), sqrt(sums[i].spread_ns2)),
+						     sums[i].copies_ns),
+					       POWER_ELSE * sums[i].probed_ns) /
 				sums[i].time_ns;
 }
 
@@ -204,6 +242,9 @@ static enum kwhy_status add_rows(struct search *search, const struct kwhy_device
 		if (search->rows->origin[row] != KWHY_ORIGIN_PROBER)
 			status = add_row(
 				search, twins[account] == KWHY_NONE ? account : twins[account], row, error);
+		else if (search->rows->kind[row] == KWHY_ACTIVITY_COPY && !search->rows->name[row])
+			search->copies_ns += (double)search->rows->end_ns[row] -
+				(double)search->rows->start_ns[row];
 	}
 	return status;
 }

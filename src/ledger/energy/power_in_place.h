@@ -24,6 +24,10 @@
  * Any difference beyond that is due to the caches. Work that waits for memory may draw the same power for
  * longer, or up to the difference less or more; if all values between these bounds are equally likely, the
  * standard deviation is 0.58 of the difference.
+ *
+ * If kwhy probe restored the kernel's memory by copies between the repeats, readings show the sum of kernel
+ * and copies. What the copies may draw more or less than copies of their size usually do is then uncertain
+ * of the kernel, too, unless bursts of these copies alone show their power.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_places_find(const struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_recording *recording, uint32_t device, double *out_ratio, struct kwhy_error *error);

@@ -3,6 +3,7 @@
 #include "unit/ledger/build.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { IN_PLACE = 30, BURST = 200 };
 
@@ -118,6 +119,60 @@ static void a_few_launches_in_a_row_are_no_burst(void **state)
 	assert_float_equal(place_ratio_of(&few), 0, 1e-9);
 }
 
+/*
+ * The program launches "kernel" for 100 us, 30 times. Then kwhy probe repeats it 200 times; before each
+ * repeat it restores memory by a copy of `copy_ns` (0: none) with the given name.
+ */
+static double probed_ratio_of(int64_t copy_ns, const char *copy_name)
+{
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_ledger *ledger;
+	double ratios[8];
+	int64_t now_ns = 0;
+	double ratio = NAN;
+
+	for (int i = 0; i < IN_PLACE; i++) {
+		add_kernel(recording, &now_ns, 400000, "other", 64);
+		add_kernel(recording, &now_ns, 100000, "kernel", 64);
+	}
+	for (int i = 0; i < BURST; i++) {
+		struct kwhy_activity repeat;
+
+		if (copy_ns) {
+			struct kwhy_activity copy = build_activity(
+				recording, 0, now_ns, now_ns + copy_ns, copy_name);
+
+			copy.kind = KWHY_ACTIVITY_COPY;
+			copy.origin = KWHY_ORIGIN_PROBER;
+			build_add(recording, copy);
+			now_ns += copy_ns + 1000;
+		}
+		repeat = build_activity(recording, 0, now_ns, now_ns + 100000, "kernel");
+		repeat.blocks = 64;
+		repeat.origin = KWHY_ORIGIN_REPEAT;
+		build_add(recording, repeat);
+		now_ns += 101000;
+	}
+	ledger = build_ledger(recording);
+	OK(kwhy_power_places_find(&ledger->devices[0], recording, 0, ratios, &error));
+	for (size_t i = 0; i < ledger->devices[0].account_count; i++)
+		if (!strcmp(ledger->devices[0].accounts[i].name, "kernel") &&
+			ledger->devices[0].accounts[i].category != KWHY_CATEGORY_PROBING)
+			ratio = ratios[i];
+	build_free(recording, ledger);
+	return ratio;
+}
+
+static void copies_between_repeats_make_the_power_unsure_unless_bursts_show_theirs(void **state)
+{
+	(void)state;
+	assert_float_equal(probed_ratio_of(0, NULL), 0.013, 1e-6);
+	assert_float_equal(probed_ratio_of(50000, ""), hypot(0.013, 0.06), 1e-6);
+	assert_float_equal(probed_ratio_of(50000, "d2d for kernel"), 0.013, 1e-6);
+	/* no more than without any burst */
+	assert_float_equal(probed_ratio_of(1000000, ""), hypot(0.013, 0.4), 1e-6);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -125,6 +180,7 @@ int main(void)
 		cmocka_unit_test(grids_of_one_kernel_are_not_wrong_in_the_same_way),
 		cmocka_unit_test(launches_of_many_sizes_are_not_compared),
 		cmocka_unit_test(a_few_launches_in_a_row_are_no_burst),
+		cmocka_unit_test(copies_between_repeats_make_the_power_unsure_unless_bursts_show_theirs),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);
