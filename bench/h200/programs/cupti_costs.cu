@@ -1,15 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What CUPTI costs a program that launches small kernels, by what is switched on: nanoseconds a launch over those of a plain process, which takes its turns
- * on the same core in the same shuffled order. One process a variant (what can be chosen but once), in it what can be switched at any time.
+ * Measures what CUPTI costs a program that launches small kernels: nanoseconds a launch more than in a plain process. The two processes take turns on one
+ * core, in shuffled order. What can be chosen only once in a process is a variant; what can be switched at any time is measured within one process.
  *
- * usage: cupti_costs VARIANT ROUNDS TURN_MS, with OTHER_CALLS in the environment: so many a launch besides (5)
- *   today, today-default (CUPTI's clock), today-pthread (its numbers of threads), today-alone    kernels and calls from before the context on, each call alone
- *   subscribed, clock, counted (and asked how often), threads (one set of buffers), buffers (larger), unsubscribed, after-calls    and calls by a handler of our own
- *   keep-one, keep-none    are single calls recorded that were off when the context was made, with one a domain on then, or without
- *   presence-loaded, -registered, -late, -kept, -early, -early-calls, -early-alone, -early-copies, -early-unsubscribed    what stays, by what was on before the context
- *   flushes, flushes-clock    with a thread that has CUPTI hand its buffers over        rests    with one rare kind left on
- * build: nvcc -O2 -arch=sm_90 -o cupti_costs cupti_costs.cu -ldl; CUPTI names the library, else libcupti.so.13 of the loader's path
+ * usage: cupti_costs VARIANT ROUNDS TURN_MS
+ * The variable OTHER_CALLS is the number of other calls for each launch (default 5). Variants:
+ *
+ *   today                   as kwhy record does: kernels and calls are enabled before the context is made, each call alone
+ *   today-default           the same with CUPTI's clock instead of this program's
+ *   today-pthread           the same with CUPTI's own numbers of threads
+ *   today-alone             as today-default; then calls are disabled and enabled one by one
+ *   subscribed              without calls before the context; calls are recorded by a callback of this program instead
+ *   clock                   as subscribed, with this program's clock
+ *   counted                 as clock, and counts how often CUPTI asks the clock
+ *   threads                 as subscribed, with one set of buffers for all threads
+ *   buffers                 as subscribed, with larger buffers
+ *   unsubscribed            without a callback
+ *   after-calls             kernels, before and after all calls were recorded for a while
+ *   keep-one, keep-none     tests whether single calls are recorded that were off when the context was made, with and without one call of each domain on then
+ *   presence-X              what remains while nothing is recorded; X is what was switched on before the context: loaded, registered, late, kept, early,
+ *                           early-calls, early-alone, early-copies, early-unsubscribed
+ *   flushes, flushes-clock  with a thread that makes CUPTI deliver its buffers
+ *   rests                   with one rare kind of activity left on
+ *
+ * build: nvcc -O2 -arch=sm_90 -o cupti_costs cupti_costs.cu -ldl
+ * The environment variable CUPTI names CUPTI's library; without it, libcupti.so.13 of the loader's path is used.
  */
 #include <algorithm>
 #include <atomic>

@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * May CUPTI be told to record graphs whole (GRAPH_TRACE) once it has recorded their kernels one by one? A process each; says how it ended and what was recorded.
+ * Tests whether CUPTI can be switched to recording whole graphs (GRAPH_TRACE) after it has recorded their kernels one by one. Each way runs in a process of
+ * its own; prints how the process ended and what was recorded.
  *
- * usage: graph_switch WAY...    of: none (kernels all along), start (whole from before the context on), idle (asked for by the thread that launches, nothing in
- *   flight), busy (the same, work in flight), beside (by another thread while launches go on), without-kernels (idle, kernels off meanwhile), early (on before the context,
- *   off when it is there, on again beside launches), early-graph (off only when the graph is there), back (on from the start, off beside launches), kernels-late (kernels
- *   off while the graph is made, on beside launches)
- *   and any of them with -calls: with records of graph launches, too
- * build: nvcc -O2 -arch=native -o graph_switch graph_switch.cu -ldl -lpthread; CUPTI names the library, else libcupti.so.13 of the loader's path
+ * usage: graph_switch WAY...
+ *
+ *   none             kernels one by one all along
+ *   start            whole graphs from before the context is made
+ *   idle             switched by the launching thread while no work is in flight
+ *   busy             switched by the launching thread while work is in flight
+ *   beside           switched by another thread while launches go on
+ *   without-kernels  as idle, with recording of kernels off meanwhile
+ *   early            on before the context is made, off after that, on again while launches go on
+ *   early-graph      as early, but off only after the graph is made
+ *   back             on from the start, off while launches go on
+ *   kernels-late     recording of kernels off while the graph is made, on while launches go on
+ *
+ * With "-calls" appended to a way, calls that launch graphs are recorded, too.
+ *
+ * build: nvcc -O2 -arch=native -o graph_switch graph_switch.cu -ldl -lpthread
+ * The environment variable CUPTI names CUPTI's library; without it, libcupti.so.13 of the loader's path is used.
  */
 #include <atomic>
 #include <dlfcn.h>

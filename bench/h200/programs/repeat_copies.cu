@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures how well a plain CUDA program's medians of copy times repeat, between processes and within one process.
 // Prints part,clock,way,direction,bytes,samples,median_us,p5_us. Parts:
-//   whole      sizes 1 B to 16 MiB, one after another, up to 200 samples or 40 ms each
-//   first ...  small copies, and a kernel that moves as much, in a row, again after one thing was made anew: nothing (again), the stream, the page-locked memory,
-//              the device's memory, the context
+//   whole      sizes from 1 B to 16 MiB, one after another, with up to 200 samples or 40 ms each
+//   first ...  small copies, and a kernel that moves as many bytes; then the same again after one object was made anew: none ("again"), the stream, the
+//              page-locked memory, the device's memory, the context
 // usage: repeat_copies
 #include "copies.cuh"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures copies of 1 B to 4 KiB that a CUDA program makes with the run-time API, by three methods:
-//   back-to-back  a spin kernel holds the stream; 4 copies, then 16 between two events; the mean of the 16 (nvbandwidth's method)
-//   isolated      one copy between two events, the queue empty before (comm_scope)
-//   host          cudaMemcpyAsync and cudaStreamSynchronize of page-locked memory; cudaMemcpy of it, and of pageable memory
+//   back-to-back  a spin kernel holds the stream while 4 copies and then 16 copies between two events are queued; the result is the mean of the 16
+//                 (nvbandwidth's method)
+//   isolated      one copy between two events; the queue is empty before it (comm_scope's method)
+//   host          by the host's clock: cudaMemcpyAsync with cudaStreamSynchronize for page-locked memory, cudaMemcpy for page-locked and pageable memory
 // Prints clock,way,direction,bytes,median_us of COUNT samples. usage: small_copies COUNT
 #include "copies.cuh"
 
