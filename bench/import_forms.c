@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 /*
- * bench_import_forms TRACE...: the processor time and the memory in which traces of any form become a
- * recording, each in a process of its own. Threads that unpack count, too.
+ * bench_import_forms TRACE...: imports each trace, of any format, in a process of its own, and prints the
+ * processor time and the memory that the import took. The time of threads that unpack is included.
  */
 
 static double seconds_of(struct timeval time)

@@ -106,7 +106,7 @@ static void add_account(struct operation *operation, const struct kwhy_account *
 
 	if (account->mean_power_mw <= 0 || !is_in_loop(operation, account))
 		return;
-	/* ns that the meters covered */
+	/* metered time, ns */
 	operation->time_ns += (double)account->gross_nj / (double)account->mean_power_mw * 1e3;
 	operation->gross_nj += (double)account->gross_nj;
 	operation->half_nj2 += half_nj * half_nj;

@@ -8,8 +8,9 @@
 #include <time.h>
 
 /*
- * Measures what call stacks cost in a Python program (bench/lines.py): a stack of this thread, a stack of
- * another thread that waits for this one, a native stack, and a call at which no stack is taken.
+ * Measures what call stacks cost in a Python program (bench/lines.py). Times four cases: reading the stack of
+ * this thread, reading the stack of another thread that waits for this one, reading a native stack, and a
+ * call at which no stack is read.
  */
 enum { BATCHES = 100, STACKS = 20, CALLS = 10000000 };
 
@@ -68,7 +69,7 @@ static void time_calls(void)
 	printf("a call, switched off             %8.1f ns\n", (now_ns() - start_ns) / CALLS);
 }
 
-/* No stack is due at a call while the time does not advance. */
+/* Times calls at which no stack is taken, because the time of the next stack has not come. */
 static void time_seen(struct kwhy_stacks *stacks)
 {
 	double start_ns;

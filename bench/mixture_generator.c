@@ -15,7 +15,7 @@
 #define METERED_EDGE_NS 1e9
 /* Time constant of the extra leakage of hot silicon, which follows the power. */
 #define HEAT_NS 1e9
-/* Largest step of power by temperature. */
+/* Longest stretch, for which the drift of the powers is constant. */
 #define DRIFT_STEP_NS 50e6
 #define NO_WORK SIZE_MAX
 

@@ -15,10 +15,11 @@
  * meters with the faults of real ones watch it, and the recording holds what a profiler and the meters
  * would have reported. The same schedule and seed give the same mixture. Nothing here uses the ledger.
  *
- * Truth: while nothing runs the device draws its idle level; each activity adds its own power. All drift
- * together by 0.5-1.5 %; what was drawn in the last second leaks 0.5-2 % of it on top, whatever runs; each
- * activity varies by 0.5 % and runs up to 3 % cooler at the start of a run of its kind. Powers, spreads and
- * faults are those of an H200 (docs/accuracy.md); one seed in four is a smaller card.
+ * The true power: while nothing runs the device draws its idle level, and each activity adds its own power.
+ * All powers drift together by 0.5 to 1.5 %. Leakage adds 0.5 to 2 % of the mean power above idle of the last
+ * second, whatever runs. The power of each activity varies by 0.5 %, and is up to 3 % lower at the start of a
+ * run of its kind. Powers, spreads and faults of meters are those of an H200 (docs/accuracy.md); one seed in
+ * four is a smaller card.
  */
 enum kwhy_mixture_schedule {
 	KWHY_MIXTURE_BURST,  /* each run has one kind and 0.2-70 ms; idle in between */
@@ -41,7 +42,7 @@ const char *kwhy_mixture_schedule_text(enum kwhy_mixture_schedule schedule);
 struct kwhy_mixture_kind {
 	char name[24];
 	uint8_t activity_kind, copy_kind;
-	uint32_t blocks; /* on average, of kernels */
+	uint32_t blocks; /* mean number of blocks, of kernels only */
 	double net_w;	 /* above idle */
 	double unit_ns;	 /* usual duration; schedules that set durations themselves ignore it */
 	double cooling_ratio;
@@ -77,15 +78,15 @@ struct kwhy_mixture {
 	double time_constant_s, delay_s, look_period_s; /* parameters of the meter */
 	struct kwhy_mixture_work *works;
 	size_t work_count, work_capacity;
-	struct kwhy_mixture_stretch
-		*stretches; /* without gaps; includes the metered time before and after the work */
+	struct kwhy_mixture_stretch *stretches; /* without gaps between them; the first and last are the
+						   metered time before and after the work */
 	size_t stretch_count, stretch_capacity;
 };
 
 struct kwhy_mixture_options {
 	enum kwhy_mixture_schedule schedule;
 	uint64_t seed;
-	double duration_s;  /* of the work; 0: drawn from the seed, 10-30 s */
+	double duration_s;  /* length of the work; 0: 10 to 30 s, drawn from the seed */
 	bool level_unknown; /* whether the profile lacks the idle level */
 };
 

@@ -10,7 +10,7 @@
  */
 #define SAMPLE_PERIOD_NS 20.02e6
 #define COUNTER_PERIOD_NS 100e6
-#define METER_STARTS_NS 0.05e9 /* after the first stretch begins */
+#define METER_STARTS_NS 0.05e9 /* time at which the meters start, after the first stretch begins */
 
 #define COPY_RATE_BYTES_PER_NS 55 /* from page-locked memory over PCIe 5 x16 */
 

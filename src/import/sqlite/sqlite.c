@@ -17,8 +17,8 @@ enum {
 	OPERATIONS_A_CALL = 100000, /* instructions of SQLite's virtual machine between two calls of the
 				       progress handler */
 	FIRST_CALLS = 100,
-	BYTES_A_CALL = 2000, /* bytes of the file for each call: 50 instructions a byte, while reading the
-				whole file takes about 1 */
+	BYTES_A_CALL = 2000, /* bytes of the file for which one call is allowed, so 50 instructions for each
+				byte; reading the whole file takes about 1 instruction for each byte */
 	ROW_BYTES_MIN = 6,   /* bytes of the shortest row with a start, an end and a type */
 	SQL_BYTES = 4096
 };

@@ -179,9 +179,9 @@ static void weigh_outside(struct writing *writing, size_t count)
 }
 
 /*
- * Writes the mean power over the account's metered time. An account of time before and after the activities
- * has only the time that the chosen meter covers, since other meters of the recording may cover more: its
- * energy is its time at its mean power.
+ * Writes the mean power over the account's metered time. For time before and after the activities, the
+ * account's time becomes the time that the chosen meter covers, because other meters of the recording may
+ * cover more. So its energy is its time multiplied by its mean power.
  */
 static void write_power(struct kwhy_account *account, double inside_ns)
 {

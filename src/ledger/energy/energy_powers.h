@@ -23,8 +23,8 @@ struct kwhy_powers_question {
  */
 struct kwhy_powers {
 	size_t class_count, draw_count;
-	double *net_w; /* [class_count] posterior mean of the power above idle; negative for time without a
-			  context */
+	double *net_w; /* [class_count] posterior mean of the power above idle; below 0 for time in which the
+			  device has no context and draws less than idle */
 	double *prior_net_w;	 /* [class_count] medians of the priors of the powers above idle */
 	double *posterior_ratio; /* [class_count] ratio of the posterior to the prior standard deviation: of
 				    the power's logarithm or, if that ratio is less, of the power in watts */

@@ -17,8 +17,8 @@
 struct scan {
 	const struct kwhy_posterior_model *model;
 	size_t count,
-		linear; /* number of readings; number of unknowns, which are the classes and the idle level */
-	double *prior_w, *tie; /* [linear] prior mean of each power, W, and its prior precision, 1/W^2 */
+		linear; /* number of readings; number of unknown powers: those of the classes, and idle */
+	double *prior_w, *tie; /* [linear] prior mean of each unknown power, W; its prior precision, 1/W^2 */
 	double *precision, *power_w, *best_w, *residuals;
 	double best_cost;
 	size_t best_point;

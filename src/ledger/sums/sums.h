@@ -8,9 +8,10 @@
 typedef enum kwhy_status kwhy_sums_part(struct kwhy_ledger *ledger, const struct kwhy_recording *recording,
 	const struct kwhy_ledger_options *options, struct kwhy_error *error);
 
-KWHY_MUST_USE kwhy_sums_part kwhy_sums_api;	/* calls summed by name, the longest first */
-KWHY_MUST_USE kwhy_sums_part kwhy_sums_ranges;	/* ranges, the longest first, and steps, in order of time */
-KWHY_MUST_USE kwhy_sums_part kwhy_sums_ranks;	/* ranks: devices with work, in the order of the recording */
+KWHY_MUST_USE kwhy_sums_part kwhy_sums_api;    /* calls summed by name, the longest first */
+KWHY_MUST_USE kwhy_sums_part kwhy_sums_ranges; /* ranges, the longest first, and steps, in order of time */
+KWHY_MUST_USE kwhy_sums_part
+	kwhy_sums_ranks; /* ranks, which are the devices with work, in the order of the recording */
 KWHY_MUST_USE kwhy_sums_part kwhy_sums_streams; /* streams with work, in the order of the recording */
 KWHY_MUST_USE kwhy_sums_part kwhy_sums_memory;	/* memory of each device */
 KWHY_MUST_USE kwhy_sums_part kwhy_sums_hosts;	/* counters of the host, and its powers over time */

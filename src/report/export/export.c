@@ -6,7 +6,7 @@
 
 static const struct kwhy_exporter *const exporters[] = {
 	&kwhy_export_perfetto,
-	&kwhy_export_powers, /* before .json, since this extension ends in .json */
+	&kwhy_export_powers, /* stands before Chrome's .json, because its own extension ends in .json, too */
 	&kwhy_export_chrome,
 	&kwhy_export_sqlite,
 	&kwhy_export_csv,

@@ -570,8 +570,10 @@ static void last(uint32_t flags)
 	atomic_store(&is_over, true);
 }
 
-/* Lets the end of this library take LASTS_NS in the scenario "lasts". It comes after the program's exit
- * handlers. */
+/*
+ * In the scenario "lasts", makes the unloading of this library take LASTS_NS. The library is unloaded after
+ * the program's exit handlers have run.
+ */
 __attribute__((destructor)) static void end(void)
 {
 	if (asked_for("lasts"))
