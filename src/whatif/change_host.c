@@ -216,8 +216,8 @@ static bool waits_for_read_back(const struct kwhy_whatif *whatif, size_t call)
 }
 
 /*
- * Removes waits for a copy to the host if the next work that the thread issues is such a copy, too. Returns
- * the number of removed waits.
+ * Removes a wait for a copy to the host if the next work that the thread issues is another copy to the host.
+ * Returns the number of removed waits.
  */
 static uint64_t join_waits_of_thread(struct kwhy_whatif *whatif, size_t thread)
 {

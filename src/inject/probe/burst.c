@@ -38,7 +38,8 @@ enum {
 	INSIDE_AFTER,
 	INSIDE_ONCE, /* after one repeat and after two repeats */
 	INSIDE_TWICE,
-	INSIDE_BEFORE, /* never read back; the words of the table of chunks are read instead */
+	INSIDE_BEFORE, /* these sums are never read back; the words of the table of chunks are read
+			  instead */
 	OUTSIDE_END,
 	INSIDE_END
 };

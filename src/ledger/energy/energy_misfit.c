@@ -79,8 +79,9 @@ static void ask(struct misfit *misfit, size_t first, size_t end)
 }
 
 /*
- * Energy on wrong accounts if the power of the classes under test is not what was assumed. Only that part
- * of their seconds counts which is not proportional to the modelled energy, since the gain absorbs what is
+ * Energy that is on wrong accounts if the power of the tested classes differs from the assumed one. Fits this
+ * difference to what the readings show beyond the model. From the seconds of the classes, the part that is
+ * proportional to the modelled energy is subtracted first, because the gain already corrects errors that are
  * common to all intervals.
  */
 static double wrong_nj(const struct misfit *misfit)
