@@ -34,11 +34,11 @@
  * Copies between repeats restore the kernel's memory. If no burst has these copies alone, their power is
  * taken to be that of all copies of their size: this is its standard deviation over their power above idle.
  * On an H200 copies at 2.05 to 2.14 TB/s drew 555 to 790 W, which is 12 % of 550 W above idle if all values
- * between are equally likely. COPIES_MOST: largest standard deviation that follows, since the kernel's kind
+ * between are equally likely. COPIES_MAX: largest standard deviation that follows, since the kernel's kind
  * says as much without any burst.
  */
 #define POWER_OF_COPIES 0.12
-#define COPIES_MOST 0.4
+#define COPIES_MAX 0.4
 
 /*
  * Standard deviation of the power's logarithm where durations do not differ: temperature and the state of the
@@ -190,7 +190,7 @@ static double kind_ns(const struct search *search, const struct kind *kind)
 static double spread_of_copies(const struct kind *kind)
 {
 	return kind->burst.time_ns > 0
-		? fmin(POWER_OF_COPIES * kind->copies_ns / kind->burst.time_ns, COPIES_MOST)
+		? fmin(POWER_OF_COPIES * kind->copies_ns / kind->burst.time_ns, COPIES_MAX)
 		: 0;
 }
 
