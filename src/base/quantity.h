@@ -18,8 +18,8 @@ const char *kwhy_quantity_time(char out[KWHY_QUANTITY_BYTES], int64_t time_ns);	
 const char *kwhy_quantity_energy(char out[KWHY_QUANTITY_BYTES], int64_t energy_nj); /* 3 digits: "455 mJ" */
 /* 3 digits, powers of 1000: "2.30 MB" */
 const char *kwhy_quantity_bytes(char out[KWHY_QUANTITY_BYTES], uint64_t bytes);
-const char *kwhy_quantity_count(char out[KWHY_QUANTITY_BYTES], uint64_t count); /* 1,234,567 */
-const char *kwhy_quantity_times(char out[KWHY_QUANTITY_BYTES], uint64_t count); /* 1 time, 2 times */
+const char *kwhy_quantity_count(char out[KWHY_QUANTITY_BYTES], uint64_t count); /* "1,234,567" */
+const char *kwhy_quantity_times(char out[KWHY_QUANTITY_BYTES], uint64_t count); /* "1 time", "2 times" */
 /*
  * Writes a number without a unit with 3 digits, "2.50 k". From a thousandth to 1 there is no prefix, "0.451",
  * as "451 m" would read as metres.

@@ -179,10 +179,9 @@ struct kwhy_transfer_compression {
  * Twice the largest measured size: the method is never faster. 0: not measured.
  */
 struct kwhy_transfer_crossover {
-	uint64_t put_packed_bytes; /* bytes of all pieces from which a copy to the device is faster than reads
-				      over the link */
-	uint64_t get_packed_bytes; /* bytes of all pieces from which a copy to the host is faster than writes
-				      over the link */
+	uint64_t put_packed_bytes; /* size of all pieces together, from which on a copy of the packed pieces
+				      to the device is faster than reading them over the link */
+	uint64_t get_packed_bytes; /* the same for a copy to the host, compared with writing over the link */
 	uint64_t batch_bytes; /* bytes of one piece from which a batch of copies is faster than a kernel that
 				 accesses each piece */
 };

@@ -252,8 +252,8 @@ static void pack_copies(struct kwhy_whatif *whatif, enum kwhy_copy_kind kind, en
 }
 
 /*
- * Whether an activity ends a pack of copies to the device. A copy to the host does, since later copies to
- * the device may depend on what the host read.
+ * Whether an activity ends a pack of copies to the device. Only a copy to the host ends it, because later
+ * copies to the device may depend on what the host read.
  */
 static bool reads_back(const struct kwhy_whatif *whatif, uint32_t row)
 {
@@ -268,8 +268,8 @@ void kwhy_whatif_pack_h2d(struct kwhy_whatif *whatif, uint32_t number, struct kw
 }
 
 /*
- * Whether an activity ends a pack of copies to the host. Any other work does, since values that are read
- * after it may differ.
+ * Whether an activity ends a pack of copies to the host. Every other activity ends it, because the values
+ * that are read after it may differ.
  */
 static bool is_work(const struct kwhy_whatif *whatif, uint32_t row)
 {

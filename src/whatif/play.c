@@ -194,7 +194,7 @@ static enum kwhy_status descend(
 	struct kwhy_whatif_node *node = &graph->nodes[top / 2];
 	uint32_t next = followed(graph, node, link);
 
-	/* The second condition is for an end that is not on the stack while its start is. */
+	/* A link to the end of a node also closes a cycle if only the start of that node is on the stack. */
 	if (is_open(graph, next) || (next & 1 && is_open(graph, next - 1))) {
 		if (!making)
 			return fail_circle(error);

@@ -138,7 +138,10 @@ static void a_trace_in_a_folder_that_is_read_is_an_input(void **state)
 	kwhy_text_done(&now);
 }
 
-/* Files that are no input may be replaced, also ones that words of another program's command line name. */
+/*
+ * Files that kwhy does not read may be replaced. This includes files that are named in the command line of a
+ * program that kwhy starts.
+ */
 static void other_files_are_replaced_as_before(void **state)
 {
 	struct kwhy_text trace = {0};

@@ -2,15 +2,24 @@
 /*
  * A CUDA program for tests of kwhy probe. It runs on the fake driver (libcuda.so.1 in LD_LIBRARY_PATH) and
  * the fake CUPTI, which makes its callbacks around the driver's calls as CUPTI does. Its arguments name its
- * work: work:N (N rounds of a kernel that adds, one that counts in memory and a collective), managed:N (N
- * launches of a kernel on managed memory), hidden:N (of one that writes through a pointer found in memory),
- * large:N (of one on a part of a large allocation), unsteady:N (of one that from its second run on also
- * writes outside of its arguments' memory), allocate:N (a thread that allocates and frees memory N times
- * meanwhile), threads:N (N threads that do work:20 on memory of their own), graph:N and cold-graph:N
- * (launches of a graph, with and without a run of its kernel before), nested-graph:N (launches of a graph
- * with a child graph, whose kernels' arguments are changed), cooperative:N (cooperative launches), copies:N
- * (rounds of fills and copies), fork (a child process that also works), dies:N:STATUS (ends the program in
- * the Nth run of a kernel), sum (prints a checksum of the memory).
+ * work:
+ *
+ *   work:N           N rounds of a kernel that adds, one that counts in memory and a collective
+ *   managed:N        N launches of a kernel on managed memory
+ *   hidden:N         N launches of a kernel that writes through a pointer found in memory
+ *   large:N          N launches of a kernel on a part of a large allocation
+ *   unsteady:N       N launches of a kernel that, from its second run on, also writes outside of the memory
+ *                    of its arguments
+ *   allocate:N       starts a thread that allocates and frees memory N times meanwhile
+ *   threads:N        N threads that do work:20 on memory of their own
+ *   graph:N          N launches of a graph, after a run of its kernel by itself
+ *   cold-graph:N     the same without that run
+ *   nested-graph:N   N launches of a graph with a child graph, whose kernels' arguments are changed
+ *   cooperative:N    N cooperative launches
+ *   copies:N         N rounds of fills and copies
+ *   fork             starts a child process that also works
+ *   dies:N:STATUS    ends the program with this status in the Nth run of a kernel
+ *   sum              prints a checksum of the memory
  */
 #include "probed_program.h"
 
