@@ -24,7 +24,8 @@ void bench_steps(struct bench *bench);
 void bench_overlap(struct bench *bench);
 void bench_pieces(struct bench *bench);
 
-/* These end the program on failure, since half a run gives no valid figure. */
+/* bench_must() and bench_must_transfer() end the program after a failure, because half a run gives no valid
+ * figure. */
 void bench_must(enum kwhy_status status, const struct kwhy_error *error);
 void bench_must_transfer(struct kwhy_transfer *transfer, int code);
 struct kwhy_transfer *bench_open(const struct bench *bench, struct kwhy_transfer_options options);

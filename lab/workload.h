@@ -156,9 +156,9 @@ struct lab_row {
 	uint32_t gpus;
 	/* number of steps of a run of the first phase whose times are kept; 0: none */
 	uint32_t steps;
-	bool device_clock;	/* whether the times of steps are by the device's clock */
+	bool device_clock;	/* true: the device's clock measures the steps; false: the host's */
 	const char *step_clock; /* "device" or "host", from device_clock */
-	const void *variant;	/* belongs to the workload */
+	const void *variant;	/* the workload's own description of the variant */
 	/* belongs to the workload, whose tables describe it; unknown values until the workload sets it */
 	void *facts;
 	struct lab_phase phases[LAB_PHASES_MAX];

@@ -40,7 +40,7 @@ struct context {
 struct facts {
 	const char *precision, *products;
 	uint64_t flows, memory_bytes;
-	double roofline_ratio; /* over the measured rate of arithmetic */
+	double roofline_ratio; /* reached rate of arithmetic over the measured peak rate */
 	struct lab_flow_tally tally;
 	struct lab_flow_numbers proof;
 };

@@ -23,7 +23,7 @@ struct opened {
 	struct lab_twin *twin;
 	struct lab_twin_request request;
 	const struct lab_twin_answer *answer;
-	struct lab_twin_tally *tally; /* tally in the row's facts */
+	struct lab_twin_tally *tally; /* points to the tally in the row's facts */
 };
 
 static const struct context *context_of(const struct lab_bench *bench)

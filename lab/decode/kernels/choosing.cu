@@ -2,8 +2,8 @@
 /* --- Choice of tokens: a block processes one slot --- */
 
 /*
- * Integer with the same order as a float. key_of(): integer with the order of logits, in which of equal
- * logits that of the first token is the largest.
+ * order_of() converts a float to an integer, such that integers compare as their floats do. key_of() does the
+ * same for the logit of a token; of tokens with equal logits the first has the largest key.
  */
 static __device__ u32 order_of(float value)
 {

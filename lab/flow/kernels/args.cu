@@ -71,8 +71,8 @@ struct lab_flow_args {
 	AT(float) h_rows;	 /* [flows][H] states */
 	AT(float) outputs_rows;	 /* [flows][OUT] outputs */
 	/*
-	 * this and the next six: data of the rows that are processed; h and outputs may be h_rows and
-	 * outputs_rows
+	 * The next seven arrays have the data of the rows that are processed. h and outputs may be the same
+	 * arrays as h_rows and outputs_rows.
 	 */
 	AT(float) in;
 	AT(float) u;

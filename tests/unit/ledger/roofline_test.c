@@ -197,7 +197,7 @@ static void work_above_the_roof_is_a_mistake_and_no_figure(void **state)
 	struct kwhy_ledger *ledger;
 
 	(void)state;
-	did(recording, "bytes", 1.05e12); /* more than possible: the device is busy for 1 s of 2 s */
+	did(recording, "bytes", 1.05e12); /* more than the device can move in the 1 s in which it is busy */
 	assert_unknown(recording, profile(), "above-roofline");
 	recording = two_seconds();
 	did(recording, "bytes", 1.015e12); /* within the tolerance for a measured peak */

@@ -94,7 +94,7 @@ static void a_condition_is_decided_as_it_reads(void **state)
 		{"each:tokens>49mJ", 0.05, true},
 		{"each:tokens>51000uJ", 0.05, false},
 		{"each:tokens<-1mJ", 0.01, false},
-		/* 0.4 s and 0.44 s a step, 2000 tokens in 2 s and in 1.5 s */
+		/* a step takes 0.4 s in A and 0.44 s in B; 2000 tokens take 2 s and 1.5 s */
 		{"step>+9%", 0.1, true},
 		{"step>+50ms", 0.04, false},
 		{"step>430ms", 0.44, true},

@@ -357,7 +357,7 @@ static void a_packed_copy_is_pinned_with_all_of_its_bytes(void **state)
 	assert_int_equal(kwhy_whatif_project(whatif, change_requests, 2, &plan, &error), KWHY_OK);
 	if (plan->change_count != 2)
 		fail_msg("refused: %s", plan->refused[0].reason);
-	/* 20 us of copy, and the launch of the kernel that takes it apart */
+	/* 20 us of the copy, plus the launch of the kernel that unpacks the copied data */
 	assert_int_equal(plan->changes[1].after.time_ns, 36100);
 	kwhy_plan_free(plan);
 	kwhy_whatif_free(whatif);
