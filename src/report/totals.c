@@ -399,7 +399,7 @@ const char *kwhy_totals_no_energy(const struct kwhy_recording *recording)
 	if (!of_whole)
 		return "nvml.memory_average_mw is of a device's memory alone; give readings of the device, "
 		       "or --assume-power";
-	return "no two power readings of a device lie inside what was recorded";
+	return "too few power readings of a device lie inside what was recorded";
 }
 
 double kwhy_totals_share(const struct kwhy_totals *totals, const struct kwhy_total *row)

@@ -268,6 +268,56 @@ static enum kwhy_status note_elevated_idle(
 		attribution->powers.idle_w);
 }
 
+/* Part of the run, from its first start to its last end, that metered intervals cover. */
+static int64_t seen_ns(const struct attribution *attribution)
+{
+	const struct kwhy_device_time *time = &attribution->device_ledger->time;
+	int64_t sum_ns = 0;
+
+	for (size_t i = 0; i < attribution->total.count; i++) {
+		const struct kwhy_metered_interval *interval = &attribution->total.intervals[i];
+		const int64_t from_ns = interval->start_ns > time->first_ns ? interval->start_ns
+									    : time->first_ns;
+		const int64_t to_ns = interval->end_ns < time->last_ns ? interval->end_ns : time->last_ns;
+
+		sum_ns += to_ns > from_ns ? to_ns - from_ns : 0;
+	}
+	return sum_ns;
+}
+
+/*
+ * Whether the readings neither tell a power nor cover half of the run: nearly all of its energy would be
+ * assumed.
+ */
+static bool are_useless(const struct attribution *attribution)
+{
+	const struct kwhy_device_time *time = &attribution->device_ledger->time;
+
+	return !attribution->powers.reading_count && !attribution->powers.unfitted_count &&
+		seen_ns(attribution) < (time->last_ns - time->first_ns) / 2;
+}
+
+/* Leaves the energy of a device unknown unless the user assumes powers, as without a meter. */
+static enum kwhy_status leave_unmetered(struct attribution *attribution, struct kwhy_error *error)
+{
+	struct kwhy_device_ledger *device_ledger = attribution->device_ledger;
+	const int64_t worked_ns = device_ledger->time.last_ns - device_ledger->time.first_ns;
+	char seen[KWHY_QUANTITY_BYTES], worked[KWHY_QUANTITY_BYTES];
+	enum kwhy_status status = kwhy_ledger_note(attribution->ledger, KWHY_NOTE_WARNING,
+		"no-usable-readings", error,
+		"the power readings of device %d cover %s of the %s in which it worked, and no reading tells "
+		"a power: they are not used",
+		attribution->recording->devices[attribution->device].index,
+		kwhy_quantity_time(seen, seen_ns(attribution)), kwhy_quantity_time(worked, worked_ns));
+
+	for (size_t i = 0; i < device_ledger->account_count; i++)
+		device_ledger->accounts[i].power_class = KWHY_NONE;
+	if (status || !attribution->options->assumed.given)
+		return status;
+	return kwhy_energy_assume(attribution->ledger, attribution->recording, attribution->device,
+		attribution->options, error);
+}
+
 /* Notes that the powers are assumed, since no reading determined them. */
 static enum kwhy_status note_assumed(struct attribution *attribution, int32_t index, struct kwhy_error *error)
 {
@@ -281,7 +331,9 @@ static enum kwhy_status note_assumed(struct attribution *attribution, int32_t in
 	if (powers->reading_count)
 		return KWHY_OK;
 	return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_WARNING, "no-usable-readings", error,
-		"no power reading of device %d lies in the recorded time, so assumed powers are used", index);
+		"no power reading of device %d tells a power, so that assumed powers divide the energy that "
+		"was metered",
+		index);
 }
 
 static enum kwhy_status note_response(
@@ -400,6 +452,8 @@ static enum kwhy_status attribute(struct attribution *attribution, struct kwhy_e
 {
 	enum kwhy_status status = infer(attribution, error);
 
+	if (!status && are_useless(attribution))
+		return leave_unmetered(attribution, error);
 	if (!status)
 		status = divide(attribution, error);
 	if (!status)

@@ -77,15 +77,17 @@ static bool is_decided(const struct kwhy_powers *powers, size_t class)
 	return powers->posterior_ratio[class] <= PRIOR_POSTERIOR_RATIO;
 }
 
-/* The basis of the power of a power class that is in no group. */
+/* The basis of the power of a power class that is in no group; class class_count is idle. */
 static enum kwhy_basis basis_of(const struct grouping *grouping, size_t class)
 {
 	const struct kwhy_powers *powers = grouping->findings->powers;
 	const struct kwhy_power_classes *classes = grouping->findings->classes;
 
-	if (class >= powers->class_count || class == classes->clean || is_decided(powers, class))
+	if (powers->reading_count &&
+		(class >= powers->class_count || class == classes->clean || is_decided(powers, class)))
 		return KWHY_BASIS_DATA;
-	return classes->priors[class].learnt_w > 0 ? KWHY_BASIS_LEARNT : KWHY_BASIS_ASSUMED;
+	return class < classes->count && classes->priors[class].learnt_w > 0 ? KWHY_BASIS_LEARNT
+									     : KWHY_BASIS_ASSUMED;
 }
 
 static void write_basis(struct grouping *grouping)

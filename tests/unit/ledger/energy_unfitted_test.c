@@ -75,9 +75,81 @@ static void a_counter_that_fell_once_fell_one_time(void **state)
 	build_free(recording, ledger);
 }
 
+/* A kernel of two seconds, and momentary readings before its start and in its first 5 ms. */
+static struct kwhy_recording *barely_metered(void)
+{
+	static const int64_t times_ns[] = {900000000, 950000000, 1001000000, 1005000000};
+	struct kwhy_recording *recording = build_one();
+
+	build_kernel(recording, 0, 1000000000, 3000000000, "gemm");
+	for (size_t i = 0; i < 4; i++)
+		OK(kwhy_recording_add_reading(
+			recording, KWHY_METER_NVML_INSTANT, 0, 0, times_ns[i], 300000, &error));
+	return recording;
+}
+
+static void readings_that_barely_touch_the_run_are_no_energy_of_it(void **state)
+{
+	struct kwhy_recording *recording = barely_metered();
+	struct kwhy_ledger *ledger = build_ledger(recording);
+	const struct kwhy_account *gemm = build_account(ledger, 0, "gemm");
+
+	(void)state;
+	assert_non_null(build_note(ledger, "no-usable-readings"));
+	assert_null(build_note(ledger, "meter-response-assumed"));
+	assert_false(ledger->devices[0].energy.known);
+	assert_int_equal(ledger->devices[0].energy.measured_nj, KWHY_UNKNOWN_NJ);
+	assert_int_equal(gemm->gross_nj, KWHY_UNKNOWN_NJ);
+	assert_int_equal(gemm->basis, KWHY_BASIS_NONE);
+	assert_int_equal(gemm->power_class, KWHY_NONE);
+	build_free(recording, ledger);
+}
+
+static void powers_that_the_user_assumes_stand_in_for_readings_that_barely_touch_the_run(void **state)
+{
+	struct kwhy_ledger_options options = kwhy_ledger_options_default();
+	struct kwhy_recording *recording = barely_metered();
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	options.assumed.given = true;
+	options.assumed.all_w = 400;
+	ledger = build_ledger_with(recording, &options);
+	assert_true(ledger->devices[0].energy.modelled);
+	assert_int_equal(ledger->devices[0].energy.measured_nj, KWHY_UNKNOWN_NJ);
+	assert_int_equal(build_account(ledger, 0, "gemm")->gross_nj, INT64_C(800000000000));
+	assert_int_equal(build_account(ledger, 0, "gemm")->basis, KWHY_BASIS_MODELLED);
+	build_free(recording, ledger);
+}
+
+/* The counter's only interval lies in the run and covers nearly all of it: its joules are the run's, however
+ * divided. */
+static void a_total_that_tells_no_power_is_divided_by_assumed_ones(void **state)
+{
+	struct kwhy_recording *recording = build_one();
+	struct kwhy_ledger *ledger;
+
+	(void)state;
+	for (int64_t i = 0; i < 20; i++)
+		build_kernel(recording, 0, i * 100000000, i * 100000000 + 80000000, "gemm");
+	OK(kwhy_recording_add_reading(recording, KWHY_METER_NVML_ENERGY, 0, 0, 1000000, 0, &error));
+	OK(kwhy_recording_add_reading(recording, KWHY_METER_NVML_ENERGY, 0, 0, 1970000000, 800000, &error));
+	ledger = build_ledger(recording);
+	assert_int_equal(ledger->devices[0].energy.reading_count, 0);
+	assert_int_equal(ledger->devices[0].energy.measured_nj, INT64_C(800000000000));
+	assert_non_null(strstr(build_note(ledger, "no-usable-readings"), "assumed powers divide"));
+	for (size_t i = 0; i < ledger->devices[0].account_count; i++)
+		assert_int_equal(ledger->devices[0].accounts[i].basis, KWHY_BASIS_ASSUMED);
+	build_free(recording, ledger);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(readings_that_barely_touch_the_run_are_no_energy_of_it),
+		cmocka_unit_test(
+			powers_that_the_user_assumes_stand_in_for_readings_that_barely_touch_the_run),
+		cmocka_unit_test(a_total_that_tells_no_power_is_divided_by_assumed_ones),
 		cmocka_unit_test(a_meter_that_never_moves_tells_the_idle_level_to_a_milliwatt),
 		cmocka_unit_test(readings_that_no_powers_fit_leave_the_assumed_powers_and_a_note),
 		cmocka_unit_test(a_counter_that_fell_once_fell_one_time),

@@ -212,9 +212,9 @@ static void readings_that_tell_no_energy_are_called_what_they_are(void **state)
 	assert_no_energy(KWHY_METER_NVML_MEMORY_AVERAGE, 0,
 		"  time only: nvml.memory_average_mw is of a device's memory alone;");
 	assert_no_energy(KWHY_METER_NVML_SAMPLE, 0,
-		"  time only: no two power readings of a device lie inside what was recorded");
+		"  time only: too few power readings of a device lie inside what was recorded");
 	assert_no_energy(KWHY_METER_WALL, 0,
-		"  time only: no two power readings of a device lie inside what was recorded");
+		"  time only: too few power readings of a device lie inside what was recorded");
 }
 
 static void assumed_powers_are_called_modelled_and_never_measured(void **state)
