@@ -338,8 +338,10 @@ static void sum_figures(struct kwhy_side *side, const struct kwhy_side *run)
 	kwhy_known_add(&side->idle_nj, run->idle_nj);
 	kwhy_time_add(&side->span_ns, run->span_ns);
 	kwhy_time_add(&side->idle_ns, run->idle_ns);
+	kwhy_time_add(&side->spans_ns, run->spans_ns);
 	side->step_count += run->step_count;
 	side->modelled |= run->modelled;
+	side->truncated |= run->truncated;
 }
 
 enum kwhy_status kwhy_side_sum(

@@ -65,6 +65,7 @@ struct kwhy_side {
 	int64_t loop_ns, loop_nj;
 	double launch_ns; /* mean duration of a call that launches a kernel; NAN: fewer than 1000 calls */
 	bool modelled;
+	bool truncated; /* the recording ends early: all figures are of the part that could be read */
 	struct kwhy_side_account *accounts; /* sorted by category, then name */
 	struct kwhy_side_finding *findings; /* sorted by id, then title */
 	struct kwhy_side_work *work;
@@ -79,6 +80,12 @@ const struct kwhy_side_account *kwhy_side_account_of(
 
 /* The work of a side that is counted in `unit`; NULL: the side has none. */
 const struct kwhy_side_work *kwhy_side_work_of(const struct kwhy_side *side, const char *unit);
+
+/* Whether a run recorded work of a device; without, it has no accounts, which is no account of 0 s or 0 J. */
+static inline bool kwhy_side_has_work(const struct kwhy_side *run)
+{
+	return run->spans_ns > 0;
+}
 
 /* Whether a side has a finding with this id. */
 bool kwhy_side_has_finding(const struct kwhy_side *side, const char *id);

@@ -6,14 +6,14 @@
 #include <string.h>
 
 /*
- * Energy of an account on one side, nJ. If the side lacks the account, it is 0, provided that the side's
- * energy is known.
+ * Energy of an account on one side, nJ. If the side lacks the account, it is 0, provided that the side has
+ * work and its energy is known.
  */
 static int64_t energy_of(const struct kwhy_side *side, const struct kwhy_side_account *account)
 {
 	if (account)
 		return account->gross_nj;
-	return side->energy_nj == KWHY_UNKNOWN_NJ ? KWHY_UNKNOWN_NJ : 0;
+	return side->energy_nj == KWHY_UNKNOWN_NJ || !kwhy_side_has_work(side) ? KWHY_UNKNOWN_NJ : 0;
 }
 
 static double half_width(const struct kwhy_side_account *account)

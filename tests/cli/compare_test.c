@@ -383,6 +383,88 @@ static void a_summary_is_written_for_a_pull_request(void **state)
 		1, "none");
 }
 
+/* A recording of calls of the host alone cannot have lost all of the time of the other side. */
+static void a_side_without_work_of_a_device_is_not_compared(void **state)
+{
+	struct kwhy_text csv = {0};
+	struct spawned spawned;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		begin_csv(&csv);
+		kwhy_text_add(&csv, "call,cudaMalloc,0,1,0,100000,,,\n");
+		end_csv(&csv, i ? "host2.csv" : "host1.csv");
+	}
+	write_steps("a5.csv", 5, 348000000);
+	spawned = SPAWN("compare", "-q", place("a5.csv"), place("host1.csv"));
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(
+		spawned.out.data, "!  B recorded no activity of a device: there is nothing to compare.\n"));
+	assert_null(strstr(spawned.out.data, "-100.0 %"));
+	assert_null(strstr(spawned.out.data, "B none"));
+	assert_non_null(strstr(spawned.out.data, "\nSummary"));
+	spawned_done(&spawned);
+	spawned = SPAWN("compare", "-q", "--json", place("a5.csv"), place("host1.csv"));
+	assert_int_equal(spawned.exit, 0);
+	assert_null(strstr(spawned.out.data, "\"change_percent\": -100"));
+	spawned_done(&spawned);
+	spawned = SPAWN("compare", "-q", place("host1.csv"), place("host2.csv"));
+	assert_int_equal(spawned.exit, 0);
+	assert_null(strstr(spawned.out.data, "Summary"));
+	spawned_done(&spawned);
+}
+
+/* The end of a recording whose writer was killed is missing from all that it is compared in. */
+static void a_recording_that_ends_early_is_compared_with_a_warning_first(void **state)
+{
+	struct kwhy_text bytes = {0};
+	struct spawned spawned;
+	const char *whole = KWHY_SOURCE_DIR "/examples/recordings/mix.kwhy";
+
+	(void)state;
+	assert_int_equal(kwhy_file_read(whole, 100000000, &bytes, &error), KWHY_OK);
+	assert_int_equal(
+		kwhy_file_write(place("cut.kwhy"), bytes.data, bytes.length * 9 / 10, &error), KWHY_OK);
+	kwhy_text_done(&bytes);
+	spawned = SPAWN("compare", "-q", whole, place("cut.kwhy"));
+	assert_int_equal(spawned.exit, 0);
+	assert_true(strstr(spawned.out.data, "!  B ends early: ") < strstr(spawned.out.data, "\nSummary"));
+	assert_non_null(strstr(spawned.out.data, "!  B ends early: "));
+	assert_null(strstr(spawned.out.data, "!  A ends early: "));
+	spawned_done(&spawned);
+	assert_output(SPAWN("report", "-q", "-o", place("cut.json"), place("cut.kwhy")), 0, "");
+	assert_output(SPAWN("compare", "-q", place("cut.json"), whole), 0, "!  A ends early: ");
+	spawned = SPAWN("report", "-q", place("cut.kwhy"));
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data, "ends early"));
+	assert_true(strstr(spawned.out.data, "ends early") < strstr(spawned.out.data, " busy "));
+	spawned_done(&spawned);
+}
+
+/* A report calls metered what was metered in the run; a counter that was read for longer has another name. */
+static void what_was_metered_around_the_run_is_not_said_to_be_of_it(void **state)
+{
+	(void)state;
+	assert_output(SPAWN("compare", "-q", KWHY_SOURCE_DIR "/examples/recordings/mix.kwhy",
+			      KWHY_SOURCE_DIR "/examples/recordings/decode.kwhy"),
+		0, "  metered in and around the run");
+}
+
+/* Steps of ranges have the time of their loop; steps that are stated as work, that of the run. */
+static void each_throughput_of_steps_has_its_name(void **state)
+{
+	const char *a, *b;
+
+	(void)state;
+	write_steps("a5.csv", 5, 348000000);
+	write_steps("b4.csv", 4, 350000000);
+	a = place("a5.csv");
+	b = place("b4.csv");
+	assert_output(SPAWN("compare", "-q", a, b), 0, "  throughput, steps   2.87 /s");
+	assert_output(SPAWN("compare", "-q", "--work", "steps=10", a, b), 0,
+		"  throughput, steps over the run  5.75 /s");
+}
+
 static int begin(void **state)
 {
 	(void)state;
@@ -411,6 +493,10 @@ int main(void)
 		cmocka_unit_test(a_run_is_given_once_a_side),
 		cmocka_unit_test(figures_that_a_run_of_a_side_lacks_are_not_shown),
 		cmocka_unit_test(a_summary_is_written_for_a_pull_request),
+		cmocka_unit_test(each_throughput_of_steps_has_its_name),
+		cmocka_unit_test(a_side_without_work_of_a_device_is_not_compared),
+		cmocka_unit_test(a_recording_that_ends_early_is_compared_with_a_warning_first),
+		cmocka_unit_test(what_was_metered_around_the_run_is_not_said_to_be_of_it),
 	};
 
 	return kwhy_test_main(tests, begin, end);

@@ -165,6 +165,7 @@ static enum kwhy_status fill(struct kwhy_side *side, const json_t *root, struct 
 
 	if (status)
 		return status;
+	side->truncated = json_is_true(json_object_get(json_object_get(root, "lost"), "truncated"));
 	json_array_foreach(devices, i, item) read_device(&sums, item);
 	json_array_foreach(calls, i, item) kwhy_side_add_call(&sums, kwhy_json_text_of(item, "name"),
 		(double)positive_of(item, "count"), (double)positive_of(item, "total_ns"));

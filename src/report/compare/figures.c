@@ -141,18 +141,25 @@ static double value_of(const struct quantity *quantity, const struct kwhy_side *
 		work = kwhy_side_work_of(run, quantity->unit);
 		return work ? work->each_j : NAN;
 	case ACCOUNT_COUNT:
+		if (!account && !kwhy_side_has_work(run))
+			return NAN;
 		return quotient_of(account ? (double)account->count : 0,
 			kwhy_compare_units_of(quantity->comparison, run));
 	case ACCOUNT_TIME:
+		if (!account && !kwhy_side_has_work(run))
+			return NAN;
 		return quotient_of(account ? (double)account->time_ns * 1e-9 : 0,
 			kwhy_compare_units_of(quantity->comparison, run));
 	default:
 		break;
 	}
 	/*
-	 * if a run lacks the account, the account's energy is 0 J, provided that the run's energy is known
+	 * if a run lacks the account, the account's energy is 0 J, provided that the run has work and its
+	 * energy is known
 	 */
-	energy_j = account ? joules(account->gross_nj) : run->energy_nj == KWHY_UNKNOWN_NJ ? NAN : 0;
+	energy_j = account							? joules(account->gross_nj)
+		: run->energy_nj == KWHY_UNKNOWN_NJ || !kwhy_side_has_work(run) ? NAN
+										: 0;
 	return quantity->kind == ACCOUNT_IN_ALL
 		? energy_j
 		: quotient_of(energy_j, kwhy_compare_units_of(quantity->comparison, run));

@@ -98,6 +98,7 @@ static bool fill(
 	const struct kwhy_ledger *ledger = report->ledger;
 	bool failed = false;
 
+	sums->side->truncated = report->recording->lost.truncated;
 	for (size_t d = 0; d < ledger->device_count; d++)
 		add_device(sums, report, d, &failed);
 	for (size_t i = 0; i < ledger->api_count; i++)

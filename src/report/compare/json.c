@@ -12,6 +12,7 @@ static void write_side(struct kwhy_json *json, const char *key, const struct kwh
 	kwhy_json_count(json, "runs", runs->count);
 	kwhy_json_string(json, "device_name", *side->device ? side->device : NULL);
 	kwhy_json_bool(json, "modelled", side->modelled);
+	kwhy_json_bool(json, "truncated", side->truncated);
 	kwhy_json_known(json, "energy_nj", side->energy_nj);
 	kwhy_json_known(json, "run_nj", side->run_nj);
 	kwhy_json_known(json, "idle_nj", side->idle_nj);

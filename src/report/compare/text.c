@@ -59,6 +59,13 @@ static void add_row(struct kwhy_table *table, const struct kwhy_comparison *comp
 	kwhy_compare_add_interval(table, &change->difference, !*unit);
 }
 
+/* Steps that are counted as work are over the time of the run, those that ranges show over that of their
+ * loop. */
+static const char *over_run(const struct kwhy_rate *rate)
+{
+	return rate->kind == KWHY_RATE_WORK && strcmp(rate->name, "steps") == 0 ? " over the run" : "";
+}
+
 /*
  * Adds the throughput of the work for which the runs are compared, then that of all other work that both
  * sides state.
@@ -70,7 +77,8 @@ static void add_throughput(struct kwhy_table *table, const struct kwhy_compariso
 									  : comparison->rate.name;
 	char name[80];
 
-	snprintf(name, sizeof(name), "throughput, %.40s", counted ? counted : "");
+	snprintf(name, sizeof(name), "throughput, %.40s%s", counted ? counted : "",
+		over_run(&comparison->rate));
 	add_row(table, comparison, name, &change, "/s");
 	for (size_t i = 0; i < comparison->a->work_count; i++) {
 		const struct kwhy_rate rate = {KWHY_RATE_WORK, comparison->a->work[i].unit, NULL};
@@ -78,7 +86,7 @@ static void add_throughput(struct kwhy_table *table, const struct kwhy_compariso
 		if (comparison->rate.kind == KWHY_RATE_WORK && counted && strcmp(rate.name, counted) == 0)
 			continue;
 		change = kwhy_change_of_rate(comparison, &rate);
-		snprintf(name, sizeof(name), "throughput, %.40s", rate.name);
+		snprintf(name, sizeof(name), "throughput, %.40s%s", rate.name, over_run(&rate));
 		if (kwhy_side_work_of(comparison->b, rate.name))
 			add_row(table, comparison, name, &change, "/s");
 	}
@@ -97,15 +105,28 @@ static void add_work(struct kwhy_table *table, const struct kwhy_comparison *com
 	}
 }
 
+/* Whether a side was metered before its first work, after its last, or while a device had none. */
+static bool has_outside(const struct kwhy_side *side)
+{
+	for (size_t i = 0; i < side->account_count; i++)
+		if (strcmp(side->accounts[i].category, kwhy_category_name(KWHY_CATEGORY_OUTSIDE)) == 0 &&
+			side->accounts[i].gross_nj > 0)
+			return true;
+	return false;
+}
+
 /*
  * Name of the attributed energy in the table, which depends on where the joules come from (a meter or assumed
- * powers).
+ * powers). Reports call metered what was metered in the run, so that more than that has another name.
  */
 static const char *energy_name(const struct kwhy_comparison *comparison)
 {
 	static const char *const names[2][2] = {
 		{"energy, metered", "energy, B modelled"}, {"energy, A modelled", "energy, modelled"}};
 
+	if (!comparison->a->modelled && !comparison->b->modelled &&
+		(has_outside(comparison->a) || has_outside(comparison->b)))
+		return "metered in and around the run";
 	return names[comparison->a->modelled][comparison->b->modelled];
 }
 
@@ -134,7 +155,6 @@ static void write_figures(const struct kwhy_comparison *comparison, const struct
 	const bool repeated = kwhy_comparison_is_repeated(comparison);
 	struct kwhy_table table;
 
-	kwhy_text_context_heading(context, "Summary", repeated ? "means over the runs of each side" : NULL);
 	kwhy_table_init(&table, repeated ? repeated_columns : single_columns, repeated ? 6 : 5);
 	add_throughput(&table, comparison);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -144,6 +164,9 @@ static void write_figures(const struct kwhy_comparison *comparison, const struct
 			kwhy_figure_unit(rows[i].figure));
 	}
 	add_work(&table, comparison);
+	if (table.cell_count)
+		kwhy_text_context_heading(
+			context, "Summary", repeated ? "means over the runs of each side" : NULL);
 	kwhy_table_write(&table, context->style, context->out);
 	if (repeated)
 		kwhy_text_context_paragraph(context, "  ",
@@ -151,6 +174,31 @@ static void write_figures(const struct kwhy_comparison *comparison, const struct
 			"percentage points), by Welch's t over the runs; of a single run compared with "
 			"several, by their scatter. \"no\": the runs cannot be distinguished in this "
 			"figure.");
+}
+
+/* Whether every run of a side recorded work of a device. */
+static bool has_work(const struct kwhy_side_runs *runs)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < runs->count; i++)
+		all &= kwhy_side_has_work(&runs->items[i]);
+	return all;
+}
+
+/* Says, prominently, of a side what makes its figures less than those of its run. */
+static void write_missing(const struct kwhy_text_context *context, const char *letter,
+	const struct kwhy_side *side, const struct kwhy_side_runs *runs)
+{
+	const char *of = runs->count > 1 ? "a run of " : "";
+
+	if (side->truncated)
+		kwhy_text_context_linef(context, "!  ",
+			"%s%s ends early: its times, counts and energies are of the part that could be read.",
+			of, letter);
+	if (!has_work(runs))
+		kwhy_text_context_linef(context, "!  ",
+			"%s%s recorded no activity of a device: there is nothing to compare.", of, letter);
 }
 
 /*
@@ -309,16 +357,23 @@ enum kwhy_status kwhy_compare_text(const struct kwhy_comparison *comparison,
 	struct kwhy_error *error)
 {
 	struct kwhy_text_context context = {.style = style, .out = out};
+	bool can_compare;
 
 	write_side(&context, "A  ", comparison->a, comparison->runs[0].count);
 	write_side(&context, "B  ", comparison->b, comparison->runs[1].count);
 	if (style->markdown)
 		kwhy_compare_conditions_text(&context, conditions);
-	write_counts(comparison, &context);
+	write_missing(&context, "A", comparison->a, &comparison->runs[0]);
+	write_missing(&context, "B", comparison->b, &comparison->runs[1]);
+	can_compare = has_work(&comparison->runs[0]) && has_work(&comparison->runs[1]);
+	if (can_compare)
+		write_counts(comparison, &context);
 	write_figures(comparison, &context);
-	write_rate_words(comparison, &context);
+	if (can_compare)
+		write_rate_words(comparison, &context);
 	kwhy_projection_check_text(comparison, &context);
-	kwhy_compare_accounts_text(comparison, &context);
+	if (can_compare)
+		kwhy_compare_accounts_text(comparison, &context);
 	write_findings(&context, "Findings gone", comparison->a, comparison->b);
 	write_findings(&context, "Findings new", comparison->b, comparison->a);
 	if (!style->markdown)

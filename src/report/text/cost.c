@@ -372,6 +372,9 @@ void kwhy_section_cost(const struct kwhy_text_context *context)
 	const bool has_energy = context->totals->energy_nj != KWHY_UNKNOWN_NJ;
 
 	write_subject(context);
+	if (context->report->recording->lost.truncated)
+		kwhy_text_context_linef(context, "  ",
+			"The recording ends early: all figures are of the part that could be read.");
 	if (has_energy)
 		write_energy(context);
 	else
