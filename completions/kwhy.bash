@@ -6,7 +6,7 @@ _kwhy()
 	# "kwhy help model cost" completes as "kwhy model cost" does.
 	[[ ${COMP_WORDS[1]} != help ]] || [ "$COMP_CWORD" -eq 1 ] || first=2
 	if [ "$COMP_CWORD" -eq "$first" ] && [[ $word != -* ]]; then
-		COMPREPLY=($(compgen -W "record probe report compare whatif replay doctor export stat calibrate verify watch serve model tune bench llm mcp study help version" -- "$word"))
+		COMPREPLY=($(compgen -W "record probe report digest compare whatif replay doctor export stat calibrate verify watch serve model tune bench llm mcp study help version" -- "$word"))
 		return
 	fi
 	command=${COMP_WORDS[first]}
@@ -28,6 +28,7 @@ _kwhy()
 	"record") options="--output -o --one-file --delay --duration --range --duty --window --graphs --memory --no-calls --no-lines --power-only --progress --gauges --max-size --work --count --device --meter --power-file --quiet -q --help -h" ;;
 	"probe") options="--output -o --one-file --within --budget --memory --verify --skip --seed --share --burst --append --progress --gauges --max-size --work --count --device --meter --power-file --quiet -q --help -h" ;;
 	"report") options="--power --section --plan --output -o --json --brief --csv --no-color --power-device --power-zone --machine-profile --powers --partial --assume-power --price --intensity --place --collective-names --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
+	"digest") options="--output -o --task --power --power-device --power-zone --machine-profile --powers --partial --assume-power --price --intensity --place --collective-names --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"compare") options="--power-a --power-b --trace-a --trace-b --fail-if --projected --summary --output -o --json --no-color --power-device --power-zone --machine-profile --powers --partial --assume-power --price --intensity --place --collective-names --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"whatif") options="--plan --numerics --keep-on-device --pack-h2d --pack-d2h --thin-collectives --bigger-batch --batch --fuse --pool --drop-waits --event-waits --join-waits --pinned --overlap-copies --overlap-collectives --prefetch --graph --tensor-cores --host-speed --power --output -o --json --no-color --power-device --power-zone --machine-profile --powers --partial --assume-power --price --intensity --place --collective-names --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;
 	"replay") options="--backend --device --repeat --seconds --keep-on-device --pack-h2d --pack-d2h --thin-collectives --bigger-batch --batch --fuse --pool --drop-waits --event-waits --join-waits --pinned --overlap-copies --overlap-collectives --prefetch --graph --tensor-cores --host-speed --power --output -o --json --no-color --power-device --power-zone --machine-profile --powers --partial --assume-power --price --intensity --place --collective-names --steps --work --threshold --min-gain --seed --quiet -q --verbose -v --help -h" ;;

@@ -64,6 +64,7 @@ extern const struct kwhy_command *const kwhy_commands[];
 extern const struct kwhy_command kwhy_command_probe;
 extern const struct kwhy_command kwhy_command_record;
 extern const struct kwhy_command kwhy_command_report;
+extern const struct kwhy_command kwhy_command_digest;
 extern const struct kwhy_command kwhy_command_calibrate;
 extern const struct kwhy_command kwhy_command_stat;
 extern const struct kwhy_command kwhy_command_compare;

@@ -22,6 +22,7 @@ const struct kwhy_command *const kwhy_commands[] = {
 	&kwhy_command_record,
 	&kwhy_command_probe,
 	&kwhy_command_report,
+	&kwhy_command_digest,
 	&kwhy_command_compare,
 	&kwhy_command_whatif,
 	&kwhy_command_replay,

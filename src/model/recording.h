@@ -158,6 +158,8 @@ struct kwhy_collective {
 	uint32_t activity;
 	uint32_t operation;		    /* name of the operation; 0: unknown */
 	uint32_t type;			    /* name of the element type; 0: unknown */
+	uint32_t group;			    /* name of the communicator; 0: unknown */
+	uint32_t members;		    /* text that lists the communicator's ranks; 0: unknown */
 	uint32_t group_size;		    /* 0: unknown */
 	uint64_t in_elements, out_elements; /* KWHY_UNKNOWN_BYTES: unknown */
 	int64_t sequence;		    /* -1: unknown */

@@ -61,6 +61,8 @@ enum kwhy_kineto_kind {
 	X(TOTAL_RESERVED, "Total Reserved")                                                                \
 	X(COLLECTIVE, "Collective name")                                                                   \
 	X(COLLECTIVE_TYPE, "dtype")                                                                        \
+	X(GROUP_NAME, "Process Group Name")                                                                \
+	X(GROUP_MEMBERS, "Process Group Ranks")                                                            \
 	X(GROUP_SIZE, "Group size")                                                                        \
 	X(IN_ELEMENTS, "In msg nelems")                                                                    \
 	X(OUT_ELEMENTS, "Out msg nelems")                                                                  \

@@ -166,6 +166,10 @@ static enum kwhy_status add_collective(
 
 	if (!status)
 		status = read_name(file, event, FIELD(COLLECTIVE_TYPE), &row.type, error);
+	if (!status)
+		status = read_name(file, event, FIELD(GROUP_NAME), &row.group, error);
+	if (!status)
+		status = read_name(file, event, FIELD(GROUP_MEMBERS), &row.members, error);
 	if (status)
 		return status;
 	row.group_size = (uint32_t)number_below(event, FIELD(GROUP_SIZE), UINT32_MAX, 0);

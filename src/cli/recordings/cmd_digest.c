@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/output.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/recordings/job.h"
+#include "cli/recordings/path_list.h"
+#include "digest/make.h"
+#include "import/folder.h"
+#include "recording/bundle.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct digest_options {
+	struct kwhy_job_options job;
+	const char *output, *task;
+};
+
+/* The share of a list of traces that one task takes: those whose place leaves this rest. */
+struct share {
+	uint64_t task, tasks;
+};
+
+struct work {
+	const struct digest_options *options;
+	struct share share;
+	size_t traces, digests, failures;
+};
+
+static void set_defaults(void *options)
+{
+	struct digest_options *digest = options;
+
+	kwhy_job_options_init(&digest->job);
+}
+
+static enum kwhy_status read_share(const char *text, struct share *out, struct kwhy_error *error)
+{
+	char rest;
+
+	*out = (struct share){0, 1};
+	if (!text ||
+		(sscanf(text, "%" SCNu64 "/%" SCNu64 "%c", &out->task, &out->tasks, &rest) == 2 &&
+			!strchr(text, '-') && out->task < out->tasks))
+		return KWHY_OK;
+	return kwhy_fail(error, KWHY_E_USAGE,
+		"--task takes I/N, the number of this task from 0 and the number of tasks, as 0/16 to 15/16, "
+		"not '%.40s'",
+		text);
+}
+
+/* Adds the traces of a folder. A recording of kwhy that is a folder is one trace. */
+static enum kwhy_status add_folder(struct kwhy_path_list *list, const char *path, struct kwhy_error *error)
+{
+	struct kwhy_folder folder = {0};
+	enum kwhy_status status = kwhy_folder_list(&folder, path, error);
+
+	for (size_t i = 0; !status && i < folder.count; i++)
+		status = kwhy_path_list_add_one(list, folder.paths[i], error);
+	kwhy_folder_done(&folder);
+	return status;
+}
+
+static enum kwhy_status list_traces(
+	const struct kwhy_path_list *given, struct kwhy_path_list *out, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < given->count; i++)
+		status = kwhy_folder_is(given->items[i]) && !kwhy_bundle_is_folder(given->items[i])
+			? add_folder(out, given->items[i], error)
+			: kwhy_path_list_add_one(out, given->items[i], error);
+	return status;
+}
+
+/* Whether a digest that has the name already is of another trace. A digest of the same trace is replaced. */
+static bool is_of_another(const char *path, const struct kwhy_digest *digest)
+{
+	struct kwhy_digest there = {0};
+	struct kwhy_error error;
+	bool differs = false;
+
+	if (access(path, F_OK) == 0 && kwhy_digest_read(path, &there, &error) == KWHY_OK)
+		differs = strcmp(there.digest->identity, digest->digest->identity) != 0 &&
+			(!there.source_count || !digest->source_count || !there.source->path ||
+				strcmp(there.source->path, digest->source->path) != 0);
+	kwhy_digest_done(&there);
+	return differs;
+}
+
+/*
+ * The file of a digest: by its rank, so that a digest that is made again replaces the earlier one. The
+ * identity is in the name if the rank is unknown or another trace states the same rank. NULL: out of memory.
+ */
+static char *name_file(const char *folder, const struct kwhy_digest *digest)
+{
+	const struct kwhy_digest_digest *about = digest->digest;
+	char *path = NULL;
+
+	if (about->rank == KWHY_NONE)
+		return asprintf(&path, "%s/trace-%s.sqlite", folder, about->identity) < 0 ? NULL : path;
+	if (asprintf(&path, "%s/rank-%05" PRIu32 ".sqlite", folder, about->rank) < 0)
+		return NULL;
+	if (!is_of_another(path, digest))
+		return path;
+	free(path);
+	return asprintf(&path, "%s/rank-%05" PRIu32 "-%s.sqlite", folder, about->rank, about->identity) < 0
+		? NULL
+		: path;
+}
+
+static enum kwhy_status save_part(struct work *work, const struct kwhy_digest_input *input,
+	const struct kwhy_digest_parts *parts, size_t part, struct kwhy_error *error)
+{
+	struct kwhy_digest digest = {0};
+	enum kwhy_status status = kwhy_digest_make_fitting(input, parts, part, &digest, error);
+	char *path = status ? NULL : name_file(work->options->output, &digest);
+
+	if (!status)
+		status = path ? kwhy_digest_save(&digest, path, error)
+			      : kwhy_fail_memory(error, "the name of a digest");
+	work->digests += status == KWHY_OK;
+	free(path);
+	kwhy_digest_done(&digest);
+	return status;
+}
+
+static enum kwhy_status digest_trace(struct work *work, const char *path, struct kwhy_error *error)
+{
+	char *const paths[] = {(char *)path};
+	struct kwhy_digest_parts parts = {0};
+	struct kwhy_analysis *analysis;
+	enum kwhy_status status = kwhy_job_open(
+		&analysis, &work->options->job, paths, 1, &work->options->job.power, NULL, error);
+
+	if (status)
+		return status;
+	status = kwhy_digest_parts(analysis->recording, &parts, error);
+	for (size_t i = 0; !status && i < parts.count; i++) {
+		const struct kwhy_digest_input input = {
+			analysis->recording, analysis->ledger, analysis->findings};
+
+		status = save_part(work, &input, &parts, i, error);
+	}
+	free(parts.ranks);
+	kwhy_analysis_close(analysis);
+	return status;
+}
+
+/* Makes the digests of this task's share. A trace that cannot be read does not keep the others from theirs.
+ */
+static enum kwhy_status digest_all(
+	struct work *work, const struct kwhy_path_list *traces, struct kwhy_error *error)
+{
+	for (size_t i = 0; i < traces->count; i++) {
+		enum kwhy_status status;
+
+		if (i % work->share.tasks != work->share.task)
+			continue;
+		work->traces++;
+		status = digest_trace(work, traces->items[i], error);
+		if (status == KWHY_E_USAGE || status == KWHY_E_MEMORY)
+			return status;
+		if (status) {
+			kwhy_output_message(error->text);
+			work->failures++;
+		}
+	}
+	if (work->failures)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%zu of %zu traces have no digest; the messages above say why", work->failures,
+			work->traces);
+	return KWHY_OK;
+}
+
+static enum kwhy_status make_digests(
+	struct work *work, const struct kwhy_operands *operands, struct kwhy_error *error)
+{
+	struct kwhy_path_list given = {0}, traces = {0};
+	enum kwhy_status status = kwhy_path_list_add(&given, operands, error);
+
+	if (!status)
+		status = list_traces(&given, &traces, error);
+	if (!status && !traces.count)
+		status = kwhy_fail(error, KWHY_E_INPUT, "the list of traces is empty; give at least one");
+	if (!status)
+		status = kwhy_output_folder(work->options->output, error);
+	if (!status)
+		status = digest_all(work, &traces, error);
+	kwhy_path_list_done(&given);
+	kwhy_path_list_done(&traces);
+	return status;
+}
+
+static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
+{
+	struct work work = {.options = invocation->options};
+	enum kwhy_status status = read_share(work.options->task, &work.share, error);
+	char message[128];
+
+	if (status)
+		return status;
+	if (!invocation->operands.count)
+		return kwhy_fail(error, KWHY_E_USAGE, "digest needs a trace, or - for a list of them");
+	if (!work.options->output)
+		return kwhy_fail(error, KWHY_E_USAGE, "digest needs -o FOLDER for its files");
+	status = make_digests(&work, &invocation->operands, error);
+	if (!status && !work.options->job.quiet) {
+		snprintf(message, sizeof(message), "%zu digest%s of %zu trace%s in %.60s", work.digests,
+			work.digests == 1 ? "" : "s", work.traces, work.traces == 1 ? "" : "s",
+			work.options->output);
+		kwhy_output_message(message);
+	}
+	return status;
+}
+
+static const struct kwhy_option options_table[] = {
+	{"output", 'o', "FOLDER", "write a file for each rank there; the folder is made if it is missing",
+		KWHY_OPTION_TEXT, offsetof(struct digest_options, output)},
+	{"task", 0, "I/N", "take this share of the list only, from 0/N to N-1/N", KWHY_OPTION_TEXT,
+		offsetof(struct digest_options, task)},
+	{"power", 0, "FILE", "power readings: CSV, or a log of nvidia-smi, DCGM, ...; may be given again",
+		KWHY_OPTION_LIST, offsetof(struct digest_options, job.power)},
+	KWHY_OPTION_ROWS_JOB(struct digest_options, job),
+	KWHY_OPTION_ROW_HELP,
+	KWHY_OPTION_ROW_END,
+};
+
+const struct kwhy_command kwhy_command_digest = {
+	.name = "digest",
+	.operands = "REC|TRACE...|-",
+	.summary = "Sum up each rank of a large job in a file of at most 100 kB.",
+	.details = "kwhy report joins any number of digests. Each trace is read by itself, so tasks of a job "
+		   "can share the work: --task 3/16 takes every 16th trace of the list. A folder stands for "
+		   "its traces, - for the paths on standard input.",
+	.options = options_table,
+	.options_bytes = sizeof(struct digest_options),
+	.defaults = set_defaults,
+	.run = run,
+};

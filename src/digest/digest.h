@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_DIGEST_DIGEST_H
+#define KWHY_DIGEST_DIGEST_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "digest/tables.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The digest of one rank: what a report says of it, in at most KWHY_DIGEST_BYTES_MAX bytes of SQLite
+ * (docs/formats/digest.md). Digests of any number of ranks are joined by digest/job.h. Once made or read, a
+ * digest is read-only. All its memory lies in its arena.
+ */
+#define KWHY_DIGEST_SCHEMA "kwhy.digest/1"
+
+enum {
+	KWHY_DIGEST_BYTES_MAX = 100000,
+	/* "kwhD", which SQLite keeps in the file's header, so that digests are known by their first bytes */
+	KWHY_DIGEST_APPLICATION = 0x6b776844,
+	KWHY_DIGEST_HEAD_BYTES = 72
+};
+
+struct kwhy_digest {
+	struct kwhy_arena arena;
+#define X(name, list)                    \
+	struct kwhy_digest_##name *name; \
+	size_t name##_count;
+	KWHY_DIGEST_TABLES(X)
+#undef X
+};
+
+void kwhy_digest_done(struct kwhy_digest *digest);
+
+/* The only row of table `digest`. */
+static inline struct kwhy_digest_digest *kwhy_digest_about(const struct kwhy_digest *digest)
+{
+	return digest->digest;
+}
+
+enum kwhy_digest_table_id {
+#define X(name, list) KWHY_DIGEST_TABLE_##name,
+	KWHY_DIGEST_TABLES(X)
+#undef X
+};
+
+/*
+ * Adds a row whose values are all unknown; NULL: out of memory. The row's address is valid until the next row
+ * of this table is added.
+ */
+void *kwhy_digest_add_row(
+	const struct kwhy_digest_table *table, struct kwhy_digest *digest, struct kwhy_error *error);
+#define KWHY_DIGEST_ADD(digest, name, error)               \
+	((struct kwhy_digest_##name *)kwhy_digest_add_row( \
+		&kwhy_digest_tables[KWHY_DIGEST_TABLE_##name], (digest), (error)))
+
+/* Whether a file that begins with these bytes is a digest. */
+bool kwhy_digest_is_one(const unsigned char *head, size_t length);
+
+/* Reads a digest of an untrusted file. KWHY_E_INPUT: the file is damaged or of another schema. */
+KWHY_MUST_USE enum kwhy_status kwhy_digest_read(
+	const char *path, struct kwhy_digest *out, struct kwhy_error *error);
+
+/*
+ * Writes the digest as a SQLite database to `path`, which it replaces only when complete. KWHY_E_IO: the file
+ * could not be written.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_digest_save(
+	const struct kwhy_digest *digest, const char *path, struct kwhy_error *error);
+/* Gets the bytes of the file that kwhy_digest_save() would write. */
+KWHY_MUST_USE enum kwhy_status kwhy_digest_size(
+	const struct kwhy_digest *digest, size_t *out_bytes, struct kwhy_error *error);
+
+#endif

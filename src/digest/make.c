@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "digest/make.h"
+
+#include "digest/making.h"
+#include "import/identity.h"
+#include "model/known_sum.h"
+#include "model/run_energy.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t kwhy_digest_rank_of(const struct kwhy_recording *recording, size_t device)
+{
+	const struct kwhy_activities *rows = &recording->activities;
+	const size_t first = rows->first[device];
+	uint32_t process;
+
+	if (recording->devices[device].rank != KWHY_NONE || first == rows->first[device + 1])
+		return recording->devices[device].rank;
+	process = recording->streams[rows->stream[first]].process;
+	return recording->processes[process].rank;
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+	const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+enum kwhy_status kwhy_digest_parts(
+	const struct kwhy_recording *recording, struct kwhy_digest_parts *out, struct kwhy_error *error)
+{
+	const size_t devices = recording->device_count;
+	size_t count = 0;
+
+	out->ranks = calloc(devices + 1, sizeof(*out->ranks));
+	if (!out->ranks)
+		return kwhy_fail_memory(error, "ranks");
+	for (size_t d = 0; d < devices; d++)
+		out->ranks[d] = kwhy_digest_rank_of(recording, d);
+	qsort(out->ranks, devices, sizeof(*out->ranks), compare_ranks);
+	for (size_t d = 0; d < devices; d++)
+		if (d == 0 || out->ranks[d] != out->ranks[d - 1])
+			out->ranks[count++] = out->ranks[d];
+	out->count = count;
+	return KWHY_OK;
+}
+
+static uint64_t hash_text(const char *text)
+{
+	uint64_t hash = 14695981039346656037u; /* FNV-1a */
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 1099511628211u;
+	return hash;
+}
+
+const char *kwhy_digest_name(struct kwhy_digest *digest, const char *text)
+{
+	size_t length = KWHY_DIGEST_NAME_BYTES - 12;
+
+	if (!text || strlen(text) <= KWHY_DIGEST_NAME_BYTES)
+		return text;
+	while (length && ((unsigned char)text[length] & 0xc0) == 0x80)
+		length--;
+	return kwhy_arena_printf(
+		&digest->arena, "%.*s...#%08" PRIx32, (int)length, text, (uint32_t)(hash_text(text) >> 16));
+}
+
+/* Times are hashed as Unix times, so that the hash does not depend on what was read before. */
+static uint64_t hash_row(const struct kwhy_recording *recording, const uint64_t *names, size_t row)
+{
+	const struct kwhy_activities *rows = &recording->activities;
+	const struct kwhy_stream *stream = &recording->streams[rows->stream[row]];
+	const uint64_t values[] = {(uint64_t)(rows->start_ns[row] + recording->origin_unix_ns),
+		(uint64_t)(rows->end_ns[row] - rows->start_ns[row]), rows->kind[row], names[rows->name[row]],
+		rows->bytes[row], (uint64_t)(uint32_t)recording->devices[stream->device].index,
+		(uint64_t)stream->id};
+
+	return kwhy_identity_digest(values, sizeof(values) / sizeof(values[0]));
+}
+
+static uint64_t hash_readings(const struct kwhy_recording *recording, const struct kwhy_power_series *series)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < series->count; i++) {
+		const uint64_t values[] = {series->meter,
+			(uint64_t)(series->time_ns[i] + recording->origin_unix_ns),
+			(uint64_t)series->value[i]};
+
+		sum += kwhy_identity_digest(values, 3);
+	}
+	return sum;
+}
+
+const char *kwhy_digest_identity(const struct kwhy_digest_making *making)
+{
+	const struct kwhy_recording *recording = making->recording;
+	uint64_t *names = malloc((recording->names.count + 1) * sizeof(*names));
+	uint64_t sum = making->rank;
+
+	if (!names)
+		return NULL;
+	for (size_t i = 0; i < recording->names.count; i++)
+		names[i] = hash_text(kwhy_names_get(&recording->names, (uint32_t)i));
+	for (size_t d = 0; d < recording->device_count; d++)
+		for (size_t i = recording->activities.first[d];
+			making->place_of[d] != KWHY_NONE && i < recording->activities.first[d + 1]; i++)
+			sum += hash_row(recording, names, i);
+	for (size_t i = 0; i < recording->power_count; i++)
+		if (recording->power[i].device != KWHY_NONE &&
+			making->place_of[recording->power[i].device] != KWHY_NONE)
+			sum += hash_readings(recording, &recording->power[i]);
+	free(names);
+	return kwhy_arena_printf(&making->digest->arena, "%016" PRIx64, sum);
+}
+
+static void set_run_energy(struct kwhy_digest_device *row, const struct kwhy_device_ledger *ledger)
+{
+	const struct kwhy_run_energy run = kwhy_run_energy_of(ledger);
+
+	row->run_nj = kwhy_whole_nj(run.run_nj);
+	row->run_low_nj = kwhy_whole_nj(fmax(0, run.run_nj - run.below_nj));
+	row->run_high_nj = kwhy_whole_nj(run.run_nj + run.above_nj);
+	if (isnan(run.below_nj))
+		row->run_low_nj = KWHY_UNKNOWN_NJ;
+	row->run_unmetered_nj = kwhy_whole_nj(run.unmetered_nj);
+}
+
+static void set_times(struct kwhy_digest_device *row, const struct kwhy_device_time *time)
+{
+	row->first_ns = time->first_ns;
+	row->last_ns = time->last_ns;
+	row->span_ns = time->span_ns;
+	row->busy_ns = time->busy_ns;
+	row->idle_ns = time->idle_ns;
+	row->unrecorded_ns = time->unrecorded_ns;
+	row->probing_ns = time->probing_ns;
+	row->compute_ns = time->kernel_union_ns - time->collective_exposed_ns;
+	row->collective_exposed_ns = time->collective_exposed_ns;
+	row->kernels = (int64_t)time->kernel_count;
+	row->sm_weighted_ratio = time->sm_weighted_ratio;
+}
+
+static enum kwhy_status add_device(const struct kwhy_digest_making *making, size_t device)
+{
+	const struct kwhy_device *from = &making->recording->devices[device];
+	const struct kwhy_device_ledger *ledger = &making->ledger->devices[device];
+	struct kwhy_digest_device *row;
+
+	making->place_of[device] = (uint32_t)making->digest->device_count;
+	row = KWHY_DIGEST_ADD(making->digest, device, making->error);
+	if (!row)
+		return making->error->status;
+	row->number = from->index;
+	row->name = from->name;
+	row->uuid = from->uuid;
+	row->pci = from->pci;
+	row->limit_mw = from->limit_mw >= 0 ? from->limit_mw : INT64_MIN;
+	set_times(row, &ledger->time);
+	if (!ledger->energy.known)
+		return KWHY_OK;
+	row->energy_source = ledger->energy.source;
+	row->is_modelled = ledger->energy.modelled;
+	row->metered_ns = ledger->energy.metered_ns;
+	row->measured_nj = ledger->energy.measured_nj;
+	row->attributed_nj = ledger->energy.attributed_nj;
+	set_run_energy(row, ledger);
+	return KWHY_OK;
+}
+
+static enum kwhy_status add_devices(const struct kwhy_digest_making *making)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t d = 0; !status && d < making->recording->device_count; d++)
+		if (kwhy_digest_rank_of(making->recording, d) == making->rank)
+			status = add_device(making, d);
+	return status;
+}
+
+/* The process that used the part's first device first; NULL: none did. */
+static const struct kwhy_process *process_of(const struct kwhy_digest_making *making)
+{
+	const struct kwhy_recording *recording = making->recording;
+
+	for (size_t d = 0; d < recording->device_count; d++) {
+		const size_t first = recording->activities.first[d];
+
+		if (making->place_of[d] != KWHY_NONE && first < recording->activities.first[d + 1])
+			return &recording->processes[recording->streams[recording->activities.stream[first]]
+							     .process];
+	}
+	return NULL;
+}
+
+static const char *name_of(const struct kwhy_recording *recording, uint32_t name)
+{
+	return name ? kwhy_names_get(&recording->names, name) : NULL;
+}
+
+static void set_place(const struct kwhy_digest_making *making, struct kwhy_digest_digest *about)
+{
+	const struct kwhy_recording *recording = making->recording;
+	const struct kwhy_process *process = process_of(making);
+
+	if (!process)
+		return;
+	about->host = process->host;
+	if (process->world_size)
+		about->world_size = process->world_size;
+	if (process->rank_by_order)
+		about->rank = KWHY_NONE;
+	if (process->machine < recording->machine_count) {
+		const struct kwhy_machine *machine = &recording->machines[process->machine];
+
+		about->boot = name_of(recording, machine->boot);
+		if (machine->host)
+			about->host = name_of(recording, machine->host);
+	}
+}
+
+static enum kwhy_status add_about(const struct kwhy_digest_making *making, size_t parts)
+{
+	const struct kwhy_recording *recording = making->recording;
+	struct kwhy_digest_digest *about = KWHY_DIGEST_ADD(making->digest, digest, making->error);
+
+	if (!about)
+		return making->error->status;
+	about->schema = KWHY_DIGEST_SCHEMA;
+	about->producer = "kwhy " KWHY_VERSION;
+	about->rank = making->rank;
+	about->is_unix_clock = recording->unix_clock;
+	about->clock = recording->clock_name;
+	about->origin_unix_ns = recording->origin_unix_ns;
+	about->start_ns = recording->start_ns;
+	about->end_ns = recording->end_ns;
+	about->parts = (int64_t)parts;
+	about->identity = kwhy_digest_identity(making);
+	if (!about->identity)
+		return kwhy_fail_memory(making->error, "a digest");
+	set_place(making, about);
+	return KWHY_OK;
+}
+
+static enum kwhy_status add_sources(const struct kwhy_digest_making *making)
+{
+	static const char *const formats[KWHY_FORMAT_COUNT] = {
+#define X(format, reader, text, words) #reader,
+#include "model/trace_formats.def"
+#undef X
+	};
+
+	for (size_t i = 0; i < kwhy_digest_kept(making, making->recording->source_count); i++) {
+		const struct kwhy_source *source = &making->recording->sources[i];
+		struct kwhy_digest_source *row = KWHY_DIGEST_ADD(making->digest, source, making->error);
+
+		if (!row)
+			return making->error->status;
+		row->path = source->path;
+		row->format = formats[source->format];
+		row->version = source->version;
+		row->producer = source->producer;
+		row->events = (int64_t)source->events;
+		row->activities = (int64_t)source->activities;
+	}
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_digest_make(const struct kwhy_digest_input *input,
+	const struct kwhy_digest_parts *parts, size_t part, const struct kwhy_digest_limits *limits,
+	struct kwhy_digest *out, struct kwhy_error *error)
+{
+	struct kwhy_digest_making making = {.recording = input->recording,
+		.ledger = input->ledger,
+		.findings = input->findings,
+		.limits = limits,
+		.rank = parts->ranks[part],
+		.is_first = part == 0,
+		.digest = out,
+		.error = error};
+	enum kwhy_status status;
+
+	making.place_of = malloc((input->recording->device_count + 1) * sizeof(*making.place_of));
+	if (!making.place_of)
+		return kwhy_fail_memory(error, "a digest");
+	for (size_t d = 0; d < input->recording->device_count; d++)
+		making.place_of[d] = KWHY_NONE;
+	status = add_devices(&making);
+	if (!status)
+		status = add_about(&making, parts->count);
+	if (!status)
+		status = add_sources(&making);
+	if (!status)
+		status = kwhy_digest_make_accounts(&making);
+	if (!status)
+		status = kwhy_digest_make_collectives(&making);
+	if (!status)
+		status = kwhy_digest_make_meters(&making);
+	if (!status)
+		status = kwhy_digest_make_details(&making);
+	free(making.place_of);
+	return status;
+}
+
+enum kwhy_status kwhy_digest_make_fitting(const struct kwhy_digest_input *input,
+	const struct kwhy_digest_parts *parts, size_t part, struct kwhy_digest *out, struct kwhy_error *error)
+{
+	struct kwhy_digest_limits limits = {.accounts = 128, .rows = 48, .collectives = 4096};
+	size_t bytes = 0;
+
+	for (;;) {
+		enum kwhy_status status = kwhy_digest_make(input, parts, part, &limits, out, error);
+
+		if (!status)
+			status = kwhy_digest_size(out, &bytes, error);
+		if (status || bytes <= KWHY_DIGEST_BYTES_MAX || limits.accounts == 0)
+			return status;
+		kwhy_digest_done(out);
+		/* collectives first: of those, a part shows nearly as much as all */
+		if (limits.collectives > 512) {
+			limits.collectives /= 2;
+			continue;
+		}
+		limits.rows /= 2;
+		limits.accounts /= 2;
+	}
+}

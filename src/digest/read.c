@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "digest/digest.h"
+#include "import/sqlite/sqlite.h"
+
+#include <string.h>
+
+bool kwhy_digest_is_one(const unsigned char *head, size_t length)
+{
+	static const unsigned char application[] = {KWHY_DIGEST_APPLICATION >> 24,
+		KWHY_DIGEST_APPLICATION >> 16 & 0xff, KWHY_DIGEST_APPLICATION >> 8 & 0xff,
+		KWHY_DIGEST_APPLICATION & 0xff};
+
+	return length >= KWHY_DIGEST_HEAD_BYTES && memcmp(head, "SQLite format 3", 16) == 0 &&
+		memcmp(head + 68, application, sizeof(application)) == 0;
+}
+
+/* Copies a text without bytes that command a terminal; NULL: out of memory. */
+static const char *keep_text(struct kwhy_digest *digest, const char *bytes, size_t length)
+{
+	char *text = kwhy_arena_alloc(&digest->arena, 3 * length + 1, 1);
+
+	if (text)
+		text[kwhy_text_sanitize(text, bytes, length)] = '\0';
+	return text;
+}
+
+/* Takes a field. A value of another type than the column's is unknown. */
+static bool take(struct kwhy_digest *digest, const struct kwhy_sqlite_rows *rows, size_t place,
+	const struct kwhy_digest_column *column, char *row)
+{
+	char *value = row + column->offset;
+	const char *bytes;
+	int64_t number;
+	size_t length;
+
+	switch (column->kind) {
+	case KWHY_DIGEST_INT:
+		if (kwhy_sqlite_integer(rows, place, &number))
+			*(int64_t *)value = number;
+		return true;
+	case KWHY_DIGEST_INDEX:
+		if (kwhy_sqlite_integer(rows, place, &number) && number >= 0 && number < UINT32_MAX)
+			*(uint32_t *)value = (uint32_t)number;
+		return true;
+	case KWHY_DIGEST_REAL:
+		kwhy_sqlite_number(rows, place, (double *)value);
+		return true;
+	default:
+		if (kwhy_sqlite_text(rows, place, &bytes, &length))
+			*(const char **)value = keep_text(digest, bytes, length);
+		else
+			return true;
+		return *(const char **)value != NULL;
+	}
+}
+
+static enum kwhy_status read_rows(struct kwhy_digest *digest, const struct kwhy_digest_table *table,
+	struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
+{
+	bool more = false;
+	enum kwhy_status status = kwhy_sqlite_rows_next(rows, &more, error);
+
+	while (!status && more) {
+		char *row = kwhy_digest_add_row(table, digest, error);
+
+		for (size_t i = 0; row && i < table->column_count; i++)
+			if (!take(digest, rows, i, &table->columns[i], row))
+				row = NULL;
+		status = row ? kwhy_sqlite_rows_next(rows, &more, error)
+			     : kwhy_fail_memory(error, "a digest");
+	}
+	return status;
+}
+
+static enum kwhy_status read_table(struct kwhy_digest *digest, const struct kwhy_digest_table *table,
+	struct kwhy_sqlite *db, struct kwhy_error *error)
+{
+	struct kwhy_sqlite_column columns[KWHY_SQLITE_COLUMNS_MAX] = {{0}};
+	const struct kwhy_sqlite_table wanted = {table->name, columns, table->column_count};
+	struct kwhy_sqlite_rows rows = {0};
+	enum kwhy_status status;
+	bool found;
+
+	for (size_t i = 0; i < table->column_count; i++)
+		columns[i].name = table->columns[i].name;
+	status = kwhy_sqlite_rows_open(db, &wanted, &rows, &found, error);
+	if (status || !found)
+		return status;
+	status = read_rows(digest, table, &rows, error);
+	kwhy_sqlite_rows_close(&rows);
+	return status;
+}
+
+/* Checks what the code that joins digests relies on: references to rows that are there. */
+static bool is_whole(const struct kwhy_digest *digest)
+{
+	for (size_t i = 0; i < digest->category_count; i++)
+		if (digest->category[i].device >= digest->device_count)
+			return false;
+	for (size_t i = 0; i < digest->account_count; i++)
+		if (digest->account[i].device >= digest->device_count || !digest->account[i].category)
+			return false;
+	for (size_t i = 0; i < digest->collective_count; i++) {
+		const struct kwhy_digest_collective *row = &digest->collective[i];
+
+		if (row->communicator >= digest->communicator_count || row->device >= digest->device_count ||
+			row->operation >= digest->operation_count || row->enter_ns > row->exit_ns ||
+			row->enter_ns < INT64_MIN / 4 || row->exit_ns > INT64_MAX / 4)
+			return false;
+	}
+	return true;
+}
+
+static enum kwhy_status check(const struct kwhy_digest *digest, const char *path, struct kwhy_error *error)
+{
+	if (digest->digest_count != 1 || !digest->digest->schema || !digest->digest->identity)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s: table digest has not one row with schema and identity; make the digest again",
+			path);
+	if (strcmp(digest->digest->schema, KWHY_DIGEST_SCHEMA) != 0)
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s: schema %.40s, but this kwhy reads " KWHY_DIGEST_SCHEMA
+			"; make the digest again with this kwhy",
+			path, digest->digest->schema);
+	if (!is_whole(digest))
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s: a row names a device, communicator or operation that is not there; make the "
+			"digest again",
+			path);
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_digest_read(const char *path, struct kwhy_digest *out, struct kwhy_error *error)
+{
+	const struct kwhy_sqlite_file file = {path, NULL, "make it again with kwhy digest"};
+	struct kwhy_sqlite *db;
+	enum kwhy_status status = kwhy_sqlite_open(&file, &db, error);
+
+	if (status)
+		return status;
+	for (size_t t = 0; !status && t < kwhy_digest_table_count; t++)
+		status = read_table(out, &kwhy_digest_tables[t], db, error);
+	kwhy_sqlite_close(db);
+	return status ? status : check(out, path, error);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_DIGEST_TABLES_H
+#define KWHY_DIGEST_TABLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The tables of a digest (docs/formats/digest.md). A list has a row for each column: the kind of its values
+ * and its name. The structs, the SQL schema, the writer and the reader are made from these lists.
+ *
+ * INT: int64_t, INT64_MIN is unknown. INDEX: uint32_t, UINT32_MAX is unknown. REAL: double, NAN is unknown.
+ * TEXT: const char *, NULL is unknown. SQL has NULL in place of each.
+ */
+#define KWHY_DIGEST_TYPE_INT int64_t
+#define KWHY_DIGEST_TYPE_INDEX uint32_t
+#define KWHY_DIGEST_TYPE_REAL double
+#define KWHY_DIGEST_TYPE_TEXT const char *
+
+/* Has one row. Times of all tables are nanoseconds after origin_unix_ns. */
+#define KWHY_DIGEST_DIGEST(X, T)                                                                             \
+	X(T, TEXT, schema)                                                                                   \
+	X(T, TEXT, producer)                                                                                 \
+	X(T, TEXT, identity) /* hash of the rank's activities and readings: digests of the same content have \
+			     the same one */                                                                 \
+	X(T, INDEX, rank)                                                                                    \
+	X(T, INDEX, world_size)                                                                              \
+	X(T, TEXT, host)                                                                                     \
+	X(T, TEXT, boot)                                                                                     \
+	X(T, INT, is_unix_clock)                                                                             \
+	X(T, TEXT, clock) /* name of the clock where it is not Unix time */                                  \
+	X(T, INT, origin_unix_ns)                                                                            \
+	X(T, INT, start_ns)                                                                                  \
+	X(T, INT, end_ns)                                                                                    \
+	X(T, INT, parts)   /* number of digests that were made from these traces */                          \
+	X(T, INT, steps)   /* number of steps, of which table step may have fewer */                         \
+	X(T, INT, loop_ns) /* time of all steps with the work that they queued */                            \
+	X(T, INT, loop_nj)                                                                                   \
+	X(T, INT, collectives) /* number of collectives, of which table collective may have fewer */         \
+	X(T, INT, stride)      /* table collective has the collectives whose sequence number it divides */
+
+#define KWHY_DIGEST_SOURCE(X, T) \
+	X(T, TEXT, path)         \
+	X(T, TEXT, format)       \
+	X(T, TEXT, version)      \
+	X(T, TEXT, producer)     \
+	X(T, INT, events)        \
+	X(T, INT, activities)
+
+#define KWHY_DIGEST_DEVICE(X, T)                                                           \
+	X(T, INT, number)                                                                  \
+	X(T, TEXT, name)                                                                   \
+	X(T, TEXT, uuid)                                                                   \
+	X(T, TEXT, pci)                                                                    \
+	X(T, INT, limit_mw)                                                                \
+	X(T, INT, first_ns)                                                                \
+	X(T, INT, last_ns)                                                                 \
+	X(T, INT, span_ns)                                                                 \
+	X(T, INT, busy_ns)                                                                 \
+	X(T, INT, idle_ns)                                                                 \
+	X(T, INT, unrecorded_ns)                                                           \
+	X(T, INT, probing_ns)                                                              \
+	X(T, INT, compute_ns) /* union of the kernels, less that of exposed collectives */ \
+	X(T, INT, collective_exposed_ns)                                                   \
+	X(T, INT, kernels)                                                                 \
+	X(T, REAL, sm_weighted_ratio)                                                      \
+	X(T, TEXT, energy_source)                                                          \
+	X(T, INT, is_modelled)                                                             \
+	X(T, INT, metered_ns)                                                              \
+	X(T, INT, measured_nj)                                                             \
+	X(T, INT, attributed_nj)                                                           \
+	X(T, INT, run_nj) /* from first start to last end, its unmetered part estimated */ \
+	X(T, INT, run_low_nj)                                                              \
+	X(T, INT, run_high_nj)                                                             \
+	X(T, INT, run_unmetered_nj)
+
+/* All of a device's time and energy. span_ns adds up to the device's span; the others are of the accounts. */
+#define KWHY_DIGEST_CATEGORY(X, T) \
+	X(T, INDEX, device)        \
+	X(T, TEXT, category)       \
+	X(T, INT, span_ns)         \
+	X(T, INT, accounts)        \
+	X(T, INT, count)           \
+	X(T, INT, time_ns)         \
+	X(T, INT, gross_nj)        \
+	X(T, INT, idle_nj)         \
+	X(T, INT, net_nj)
+
+#define KWHY_DIGEST_ACCOUNT(X, T)                                                      \
+	X(T, INDEX, device)                                                            \
+	X(T, TEXT, category)                                                           \
+	X(T, TEXT, name)    /* NULL: the smallest accounts of the category together */ \
+	X(T, INT, accounts) /* number of accounts in this row */                       \
+	X(T, INT, count)                                                               \
+	X(T, INT, bytes)                                                               \
+	X(T, INT, time_ns)                                                             \
+	X(T, INT, gross_nj)                                                            \
+	X(T, INT, idle_nj)                                                             \
+	X(T, INT, net_nj)                                                              \
+	X(T, INT, low_nj)                                                              \
+	X(T, INT, high_nj)                                                             \
+	X(T, TEXT, basis)
+
+#define KWHY_DIGEST_FINDING(X, T)                                     \
+	X(T, TEXT, id)                                                \
+	X(T, INDEX, device)                                           \
+	X(T, TEXT, title)                                             \
+	X(T, INT, count)                                              \
+	X(T, INT, time_ns)                                            \
+	X(T, INT, energy_nj)                                          \
+	X(T, INT, saved_ns)                                           \
+	X(T, INT, saved_nj)                                           \
+	X(T, TEXT, bound)                                             \
+	X(T, TEXT, cure)                                              \
+	X(T, TEXT, place) /* source position: "step (train.py:18)" */ \
+	X(T, TEXT, file)                                              \
+	X(T, INT, line)
+
+/* The worst occurrences of a finding, which is a row of table finding, from 0. */
+#define KWHY_DIGEST_OCCURRENCE(X, T) \
+	X(T, INDEX, finding)         \
+	X(T, INT, start_ns)          \
+	X(T, INT, end_ns)            \
+	X(T, TEXT, what)
+
+#define KWHY_DIGEST_COMMUNICATOR(X, T)                                                          \
+	X(T, TEXT, name)  /* NULL: the trace does not state communicators */                    \
+	X(T, TEXT, ranks) /* as the trace lists them */                                         \
+	X(T, INDEX, size)                                                                       \
+	X(T, INT, is_numbered) /* 1: the trace states sequence numbers; 0: they were counted */ \
+	X(T, INT, collectives) /* number, of which table collective may have fewer */           \
+	X(T, INT, total_ns)                                                                     \
+	X(T, INT, kept_ns) /* part of total_ns in table collective */
+
+/* What collectives do. meets 1: no rank can leave before the last one has entered. */
+#define KWHY_DIGEST_OPERATION(X, T) \
+	X(T, TEXT, name)            \
+	X(T, TEXT, type)            \
+	X(T, INT, in_elements)      \
+	X(T, INT, out_elements)     \
+	X(T, INT, meets)
+
+/* communicator and operation are rows of these tables, from 0. part: place among equal sequence numbers. */
+#define KWHY_DIGEST_COLLECTIVE(X, T) \
+	X(T, INDEX, communicator)    \
+	X(T, INT, sequence)          \
+	X(T, INDEX, part)            \
+	X(T, INDEX, device)          \
+	X(T, INDEX, operation)       \
+	X(T, INT, enter_ns)          \
+	X(T, INT, exit_ns)
+
+#define KWHY_DIGEST_METER(X, T)                             \
+	X(T, INDEX, device) /* NULL: a meter of the host */ \
+	X(T, TEXT, source)                                  \
+	X(T, TEXT, host)                                    \
+	X(T, TEXT, boot)                                    \
+	X(T, INT, readings)                                 \
+	X(T, INT, start_ns)                                 \
+	X(T, INT, end_ns)                                   \
+	X(T, INT, energy_nj) /* of hosts; that of a device is in table device */
+
+#define KWHY_DIGEST_GAUGE(X, T) \
+	X(T, INDEX, device)     \
+	X(T, TEXT, gauge)       \
+	X(T, INT, readings)     \
+	X(T, INT, least)        \
+	X(T, INT, median)       \
+	X(T, INT, most)
+
+/* Share of a device's readings in which it ran below its highest clocks for this reason. */
+#define KWHY_DIGEST_THROTTLE(X, T) \
+	X(T, INDEX, device)        \
+	X(T, TEXT, reason)         \
+	X(T, REAL, ratio)
+
+#define KWHY_DIGEST_STEP(X, T) \
+	X(T, TEXT, name)       \
+	X(T, INT, start_ns)    \
+	X(T, INT, host_ns)     \
+	X(T, INT, busy_ns)     \
+	X(T, INT, energy_nj)   \
+	X(T, INT, window_nj)
+
+#define KWHY_DIGEST_RANGE(X, T) \
+	X(T, TEXT, name)        \
+	X(T, TEXT, kind)        \
+	X(T, INT, count)        \
+	X(T, INT, host_ns)      \
+	X(T, INT, device_ns)    \
+	X(T, INT, busy_ns)      \
+	X(T, INT, energy_nj)    \
+	X(T, INT, window_nj)
+
+#define KWHY_DIGEST_API(X, T) \
+	X(T, TEXT, name)      \
+	X(T, INT, count)      \
+	X(T, INT, total_ns)
+
+#define KWHY_DIGEST_WAIT(X, T) \
+	X(T, INDEX, device)    \
+	X(T, TEXT, reason)     \
+	X(T, TEXT, kind)       \
+	X(T, TEXT, name)       \
+	X(T, TEXT, file)       \
+	X(T, INT, line)        \
+	X(T, INT, gaps)        \
+	X(T, INT, time_ns)     \
+	X(T, INT, longest_ns)
+
+#define KWHY_DIGEST_COPY(X, T)  \
+	X(T, INDEX, device)     \
+	X(T, TEXT, direction)   \
+	X(T, TEXT, source)      \
+	X(T, TEXT, destination) \
+	X(T, INDEX, size_class) \
+	X(T, INT, count)        \
+	X(T, INT, bytes)        \
+	X(T, INT, total_ns)
+
+#define KWHY_DIGEST_MEMORY(X, T)   \
+	X(T, INDEX, device)        \
+	X(T, INT, allocated_bytes) \
+	X(T, INT, reserved_bytes)  \
+	X(T, INT, device_bytes)
+
+/* Unix time less the time of the machine's clock, known to width_ns. */
+#define KWHY_DIGEST_CLOCK(X, T) \
+	X(T, TEXT, host)        \
+	X(T, TEXT, boot)        \
+	X(T, INT, offset_ns)    \
+	X(T, INT, width_ns)
+
+#define KWHY_DIGEST_LOST(X, T) \
+	X(T, TEXT, what)       \
+	X(T, INT, count)
+
+#define KWHY_DIGEST_NOTE(X, T) \
+	X(T, TEXT, id)         \
+	X(T, TEXT, text)
+
+#define KWHY_DIGEST_WORK(X, T) \
+	X(T, TEXT, unit)       \
+	X(T, REAL, amount)
+
+#define KWHY_DIGEST_TABLES(X)                     \
+	X(digest, KWHY_DIGEST_DIGEST)             \
+	X(source, KWHY_DIGEST_SOURCE)             \
+	X(device, KWHY_DIGEST_DEVICE)             \
+	X(category, KWHY_DIGEST_CATEGORY)         \
+	X(account, KWHY_DIGEST_ACCOUNT)           \
+	X(finding, KWHY_DIGEST_FINDING)           \
+	X(occurrence, KWHY_DIGEST_OCCURRENCE)     \
+	X(communicator, KWHY_DIGEST_COMMUNICATOR) \
+	X(operation, KWHY_DIGEST_OPERATION)       \
+	X(collective, KWHY_DIGEST_COLLECTIVE)     \
+	X(meter, KWHY_DIGEST_METER)               \
+	X(gauge, KWHY_DIGEST_GAUGE)               \
+	X(throttle, KWHY_DIGEST_THROTTLE)         \
+	X(step, KWHY_DIGEST_STEP)                 \
+	X(range, KWHY_DIGEST_RANGE)               \
+	X(api, KWHY_DIGEST_API)                   \
+	X(wait, KWHY_DIGEST_WAIT)                 \
+	X(copy, KWHY_DIGEST_COPY)                 \
+	X(memory, KWHY_DIGEST_MEMORY)             \
+	X(clock, KWHY_DIGEST_CLOCK)               \
+	X(lost, KWHY_DIGEST_LOST)                 \
+	X(note, KWHY_DIGEST_NOTE)                 \
+	X(work, KWHY_DIGEST_WORK)
+
+#define KWHY_DIGEST_MEMBER(row, kind, column) KWHY_DIGEST_TYPE_##kind column;
+#define X(name, list)                          \
+	struct kwhy_digest_##name {            \
+		list(KWHY_DIGEST_MEMBER, name) \
+	};
+KWHY_DIGEST_TABLES(X)
+#undef X
+
+enum kwhy_digest_kind { KWHY_DIGEST_INT, KWHY_DIGEST_INDEX, KWHY_DIGEST_REAL, KWHY_DIGEST_TEXT };
+
+struct kwhy_digest_column {
+	const char *name;
+	enum kwhy_digest_kind kind;
+	size_t offset; /* of the member in the row's struct, bytes */
+};
+
+/* A table: where its rows and their number are in struct kwhy_digest. */
+struct kwhy_digest_table {
+	const char *name;
+	const struct kwhy_digest_column *columns;
+	size_t column_count, row_bytes;
+	size_t rows_offset, count_offset;
+};
+
+extern const struct kwhy_digest_table kwhy_digest_tables[];
+extern const size_t kwhy_digest_table_count;
+
+/* Sets all values of a row to unknown. */
+void kwhy_digest_row_clear(const struct kwhy_digest_table *table, void *row);
+
+#endif

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# kwhy digest: sums equal those of the report to the nanosecond and nanojoule, files are at most 100 kB and replaced
+# when made again, tasks share a list, and a bad trace does not keep the others from their digests.
+# Usage: digest.sh KWHY SOURCE_DIR
+set -euo pipefail
+kwhy=$1
+examples=$2/examples/recordings
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+fail() {
+	echo "$*"
+	exit 1
+}
+same() { # WHAT GOT WANTED
+	[ "$2" = "$3" ] || fail "$1: got $2, wanted $3"
+}
+sql() { sqlite3 -separator ' ' "$@"; }
+
+# Sums of a metered recording.
+"$kwhy" digest -q "$examples/train.kwhy" -o one
+digest=$(echo one/*.sqlite)
+"$kwhy" report -q --json "$examples/train.kwhy" > report.json
+json() { python3 -c 'import json, sys; device = json.load(open("report.json"))["devices"][0]; print(eval(sys.argv[1], {"device": device}))' "$1"; }
+same schema "$(sql "$digest" 'SELECT schema FROM digest')" kwhy.digest/1
+same span "$(sql "$digest" 'SELECT span_ns, busy_ns FROM device')" "$(json 'str(device["time"]["span_ns"]) + " " + str(device["time"]["busy_ns"])')"
+same energy "$(sql "$digest" 'SELECT measured_nj FROM device')" "$(json 'device["energy"]["measured_nj"]')"
+for table in account category; do
+	same "$table" "$(sql "$digest" "SELECT sum(gross_nj), sum(time_ns), sum(count), sum(accounts) FROM $table")" \
+		"$(json '" ".join(str(sum(a[k] for a in device["accounts"])) for k in ("gross_nj", "time_ns", "count")) + " " + str(len(device["accounts"]))')"
+done
+same "findings" "$(sql "$digest" 'SELECT count(*) FROM finding')" \
+	"$(python3 -c 'import json; print(len(json.load(open("report.json"))["findings"]))')"
+
+# Ranks: one file each, replaced when made again; another trace of a rank does not replace it.
+rank() { # RANK LENGTH
+	printf '# clock other hand-made\n# device 0 name="NVIDIA H100" rank=%d\nkind,name,device,stream,start_ns,end_ns\n' "$1"
+	printf 'kernel,work,0,7,0,%d\ncollective,ncclDevKernel_AllReduce_Sum_f32_RING_LL,0,7,%d,9000\n' "$2" "$2"
+}
+for r in 0 1 2 3 4; do rank $r $((1000 + r)) > "trace$r.csv"; done
+"$kwhy" digest -q trace*.csv -o ranks
+same files "$(ls ranks | tr '\n' ' ')" "rank-00000.sqlite rank-00001.sqlite rank-00002.sqlite rank-00003.sqlite rank-00004.sqlite "
+cp ranks/rank-00003.sqlite before
+"$kwhy" digest -q trace3.csv -o ranks
+cmp before ranks/rank-00003.sqlite || fail "the same trace has another digest"
+rank 3 2000 > trace3.csv
+"$kwhy" digest -q trace3.csv -o ranks
+same replaced "$(sql ranks/rank-00003.sqlite 'SELECT enter_ns, exit_ns, sequence FROM collective')" "2000 9000 0"
+same count "$(ls ranks | wc -l)" 5
+rank 3 3000 > other.csv
+"$kwhy" digest -q other.csv -o ranks
+same count "$(ls ranks | wc -l)" 6
+
+# Tasks share a list that comes on standard input; together they make what one makes.
+for task in 0 1 2; do
+	printf '%s\n' trace*.csv | "$kwhy" digest -q --task $task/3 -o tasks -
+done
+"$kwhy" digest -q trace*.csv -o whole
+diff -r tasks whole || fail "three tasks make other digests than one"
+"$kwhy" digest -q --task 3/3 trace0.csv -o tasks 2> message && fail "task 3 of 3 is accepted"
+grep -q 'from 0' message || fail "$(cat message)"
+
+# A bad trace is named; the others have their digests.
+echo nothing > bad.csv
+"$kwhy" digest -q trace0.csv bad.csv trace1.csv -o some 2> message && fail "a bad trace is accepted"
+grep -q bad.csv message || fail "$(cat message)"
+same some "$(ls some | wc -l)" 2
+
+# Thousands of collectives and hundreds of kernels stay below 100 kB, and the counts say what is left out.
+awk 'BEGIN {
+	print "# clock other hand-made\n# device 0 rank=7\nkind,name,device,stream,start_ns,end_ns"
+	for (i = 0; i < 20000; i++) {
+		printf "kernel,\"void a_kernel_with_a_long_name_%d<float, float, 128>(float const*, float*, int)%0150d\",0,7,%d,%d\n", i % 700, 0, i * 1000, i * 1000 + 500 + i % 700
+		printf "collective,ncclDevKernel_AllReduce_Sum_f32_RING_LL,0,8,%d,%d\n", i * 1000, i * 1000 + 900
+	}
+}' > large.csv
+"$kwhy" digest -q large.csv -o large
+digest=large/rank-00007.sqlite
+[ "$(stat -c %s $digest)" -le 100000 ] || fail "a digest of $(stat -c %s $digest) bytes"
+same "all collectives" "$(sql $digest 'SELECT collectives, (SELECT sum(collectives) FROM communicator) FROM digest')" "20000 20000"
+same "kept collectives" "$(sql $digest 'SELECT count(*) * stride - collectives BETWEEN 0 AND stride, count(*) > 1000 FROM collective, digest')" "1 1"
+same "all kernels" "$(sql $digest 'SELECT sum(count), sum(accounts) FROM account WHERE category = "compute"')" "20000 700"
+same "all time" "$(sql $digest 'SELECT sum(time_ns) FROM account')" "$(sql $digest 'SELECT sum(time_ns) FROM category')"
