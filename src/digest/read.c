@@ -91,21 +91,33 @@ static enum kwhy_status read_table(struct kwhy_digest *digest, const struct kwhy
 	return status;
 }
 
-/* Checks what the code that joins digests relies on: references to rows that are there. */
+/* Times so far from 0 that differences of them could overflow are those of no run. */
+static bool is_time(int64_t time_ns)
+{
+	return time_ns >= INT64_MIN / 16 && time_ns <= INT64_MAX / 16;
+}
+
+/* Checks what the code that joins digests relies on: references to rows that are there, and times. */
 static bool is_whole(const struct kwhy_digest *digest)
 {
+	if (digest->digest->origin_unix_ns < 0 || digest->digest->origin_unix_ns > INT64_MAX / 4)
+		return false;
 	for (size_t i = 0; i < digest->category_count; i++)
 		if (digest->category[i].device >= digest->device_count)
 			return false;
 	for (size_t i = 0; i < digest->account_count; i++)
 		if (digest->account[i].device >= digest->device_count || !digest->account[i].category)
 			return false;
+	for (size_t i = 0; i < digest->finding_count; i++)
+		if (digest->finding[i].device != UINT32_MAX &&
+			digest->finding[i].device >= digest->device_count)
+			return false;
 	for (size_t i = 0; i < digest->collective_count; i++) {
 		const struct kwhy_digest_collective *row = &digest->collective[i];
 
 		if (row->communicator >= digest->communicator_count || row->device >= digest->device_count ||
 			row->operation >= digest->operation_count || row->enter_ns > row->exit_ns ||
-			row->enter_ns < INT64_MIN / 4 || row->exit_ns > INT64_MAX / 4)
+			!is_time(row->enter_ns) || !is_time(row->exit_ns))
 			return false;
 	}
 	return true;
@@ -124,13 +136,14 @@ static enum kwhy_status check(const struct kwhy_digest *digest, const char *path
 			path, digest->digest->schema);
 	if (!is_whole(digest))
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"%s: a row names a device, communicator or operation that is not there; make the "
-			"digest again",
+			"%s: a row names a device, communicator or operation that is not there, or a time "
+			"that cannot be; make the digest again",
 			path);
 	return KWHY_OK;
 }
 
-enum kwhy_status kwhy_digest_read(const char *path, struct kwhy_digest *out, struct kwhy_error *error)
+static enum kwhy_status read_tables(
+	const char *path, size_t tables, struct kwhy_digest *out, struct kwhy_error *error)
 {
 	const struct kwhy_sqlite_file file = {path, NULL, "make it again with kwhy digest"};
 	struct kwhy_sqlite *db;
@@ -138,8 +151,18 @@ enum kwhy_status kwhy_digest_read(const char *path, struct kwhy_digest *out, str
 
 	if (status)
 		return status;
-	for (size_t t = 0; !status && t < kwhy_digest_table_count; t++)
+	for (size_t t = 0; !status && t < tables; t++)
 		status = read_table(out, &kwhy_digest_tables[t], db, error);
 	kwhy_sqlite_close(db);
 	return status ? status : check(out, path, error);
+}
+
+enum kwhy_status kwhy_digest_read(const char *path, struct kwhy_digest *out, struct kwhy_error *error)
+{
+	return read_tables(path, kwhy_digest_table_count, out, error);
+}
+
+enum kwhy_status kwhy_digest_read_head(const char *path, struct kwhy_digest *out, struct kwhy_error *error)
+{
+	return read_tables(path, KWHY_DIGEST_TABLE_device + 1, out, error);
 }

@@ -5,6 +5,7 @@
 #include "cli/output.h"
 #include "cli/pager.h"
 #include "cli/recordings/job.h"
+#include "cli/recordings/job_report.h"
 #include "import/own_result.h"
 #include "pairs/analysis.h"
 #include "report/page/page.h"
@@ -265,6 +266,26 @@ static enum kwhy_status report_results(
 	return status;
 }
 
+/* Writes the report on the digests of a job. */
+static enum kwhy_status report_digests(const struct report_options *options,
+	const struct kwhy_operands *operands, struct kwhy_error *error)
+{
+	struct kwhy_job_report how = {.output = options->output,
+		.csv = options->csv,
+		.form = options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_CSV,
+		.verbose = options->job.verbose,
+		.no_color = options->no_color};
+	enum kwhy_status status = KWHY_OK;
+
+	if (options->brief || options->plan || options->sections.count || options->job.power.count)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"digests have neither --brief, --plan, --section nor --power; give them the traces, or "
+			"--power to kwhy digest");
+	if (!options->json && !options->csv)
+		status = kwhy_output_form_of(options->output, KWHY_OUTPUT_TEXT, &how.form, error);
+	return status ? status : kwhy_job_report_write(operands, &how, error);
+}
+
 static bool wants_list(const struct report_options *options)
 {
 	return options->sections.count == 1 && strcmp(options->sections.items[0], "list") == 0;
@@ -287,8 +308,9 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 
 	if (wants_list(options))
 		return list_sections(error);
+	if (kwhy_job_report_is_of(&invocation->operands))
+		return report_digests(options, &invocation->operands, error);
 	status = choose_form(options, &form, error);
-
 	if (status)
 		return status;
 	if (!invocation->operands.count)
@@ -320,7 +342,7 @@ static const struct kwhy_option options_table[] = {
 	{"json", 0, NULL, "write report.json", KWHY_OPTION_FLAG, offsetof(struct report_options, json)},
 	{"brief", 0, NULL, "with --json: at most 4 kB, for programs and agents", KWHY_OPTION_FLAG,
 		offsetof(struct report_options, brief)},
-	{"csv", 0, "WHAT", "write accounts, findings or waits as CSV", KWHY_OPTION_TEXT,
+	{"csv", 0, "WHAT", "write accounts, findings or waits as CSV; of digests also ranks or collectives", KWHY_OPTION_TEXT,
 		offsetof(struct report_options, csv)},
 	{"no-color", 0, NULL, "no colour (NO_COLOR does the same)", KWHY_OPTION_FLAG,
 		offsetof(struct report_options, no_color)},
@@ -334,7 +356,8 @@ const struct kwhy_command kwhy_command_report = {
 	.operands = "REC|TRACE...",
 	.summary = "Say where the energy and the time of a run went, and what to do.",
 	.details = "Traces: Kineto or Chrome JSON (plain, .gz, .zst), XLA xplane, Perfetto, Nsight Systems "
-		   "sqlite, kwhy CSV; several are the ranks of one run. Without power readings: time only.",
+		   "sqlite, kwhy CSV; several are the ranks of one run. Without power readings: time only. "
+		   "Of a large job: digests (kwhy digest), their folders, or - for their paths.",
 	.options = options_table,
 	.options_bytes = sizeof(struct report_options),
 	.defaults = set_defaults,

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_RECORDINGS_JOB_REPORT_H
+#define KWHY_CLI_RECORDINGS_JOB_REPORT_H
+
+#include "cli/options.h"
+#include "cli/output.h"
+
+#include <stdbool.h>
+
+/* How a report on the digests of a job is written. */
+struct kwhy_job_report {
+	const char *output; /* NULL: standard output */
+	const char *csv;    /* table; NULL: ranks */
+	enum kwhy_output_form form;
+	bool verbose, no_color;
+};
+
+/*
+ * Whether the operands are digests: the list on standard input ("-"), or a first operand that is a digest, a
+ * folder with digests, or a pattern of such names.
+ */
+bool kwhy_job_report_is_of(const struct kwhy_operands *operands);
+/* Writes the report on all digests that the operands name. */
+KWHY_MUST_USE enum kwhy_status kwhy_job_report_write(
+	const struct kwhy_operands *operands, const struct kwhy_job_report *how, struct kwhy_error *error);
+
+#endif

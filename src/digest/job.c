@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "digest/job.h"
+
+#include "base/quantile.h"
+#include "digest/heads.h"
+#include "digest/joining.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *kwhy_job_problem_name(enum kwhy_job_problem_kind kind)
+{
+	static const char *const names[KWHY_JOB_PROBLEM_KIND_COUNT] = {
+		"unreadable", "twice", "foreign", "cut", "missing"};
+
+	return names[kind];
+}
+
+/* Threads read digests ahead; each adds its digest to the job when those before it were added. */
+struct reading {
+	struct kwhy_job *job;
+	const struct kwhy_heads *heads;
+	pthread_mutex_t lock;
+	pthread_cond_t turned;
+	size_t taken, added; /* numbers of digests that a thread has taken, and that were added */
+	enum kwhy_status status;
+	struct kwhy_error *error;
+};
+
+/* Adds a digest. An unreadable one becomes a problem. Called with the lock. */
+static void add(struct reading *reading, const struct kwhy_head *head, const struct kwhy_digest *digest,
+	enum kwhy_status status, const struct kwhy_error *why)
+{
+	if (status == KWHY_E_INPUT || status == KWHY_E_IO)
+		reading->status = kwhy_job_add_problem(reading->job, KWHY_JOB_UNREADABLE, head->rank,
+			head->path, reading->error, "%s", why->text);
+	else if (status)
+		reading->status = kwhy_fail(reading->error, status, "%s", why->text);
+	else
+		reading->status = kwhy_job_add(reading->job, head->path, digest, reading->error);
+}
+
+static void *read_digests(void *context)
+{
+	struct reading *reading = context;
+
+	pthread_mutex_lock(&reading->lock);
+	while (!reading->status && reading->taken < reading->heads->count) {
+		const size_t turn = reading->taken++;
+		const struct kwhy_head *head = &reading->heads->items[turn];
+		struct kwhy_digest digest = {0};
+		struct kwhy_error error = {0};
+		enum kwhy_status status;
+
+		pthread_mutex_unlock(&reading->lock);
+		status = kwhy_digest_read(head->path, &digest, &error);
+		pthread_mutex_lock(&reading->lock);
+		while (reading->added < turn && !reading->status)
+			pthread_cond_wait(&reading->turned, &reading->lock);
+		if (!reading->status)
+			add(reading, head, &digest, status, &error);
+		reading->added++;
+		pthread_cond_broadcast(&reading->turned);
+		kwhy_digest_done(&digest);
+	}
+	pthread_mutex_unlock(&reading->lock);
+	return NULL;
+}
+
+static enum kwhy_status read_all(
+	struct kwhy_job *job, const struct kwhy_heads *heads, unsigned threads, struct kwhy_error *error)
+{
+	struct reading reading = {.job = job,
+		.heads = heads,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.turned = PTHREAD_COND_INITIALIZER,
+		.error = error};
+	pthread_t others[KWHY_JOB_THREADS_MAX];
+	unsigned started = 0;
+
+	while (started + 1 < threads && started < KWHY_JOB_THREADS_MAX &&
+		pthread_create(&others[started], NULL, read_digests, &reading) == 0)
+		started++;
+	read_digests(&reading);
+	while (started)
+		pthread_join(others[--started], NULL);
+	return reading.status;
+}
+
+/* Names the ranks below the world size of which there is no digest, up to a number of rows. */
+static enum kwhy_status name_missing(
+	struct kwhy_job *job, const struct kwhy_heads *heads, struct kwhy_error *error)
+{
+	uint32_t next = 0;
+	enum kwhy_status status = KWHY_OK;
+
+	if (job->world_size == KWHY_NONE)
+		return KWHY_OK;
+	for (size_t i = 0; !status && i <= heads->count; i++) {
+		const uint32_t rank = i < heads->count ? heads->items[i].rank : job->world_size;
+
+		if (rank == KWHY_NONE || rank > job->world_size)
+			continue;
+		if (rank == next + 1)
+			status = kwhy_job_add_problem(job, KWHY_JOB_MISSING, next, NULL, error,
+				"no digest of rank %u of %u", next, job->world_size);
+		else if (rank > next)
+			status = kwhy_job_add_problem(job, KWHY_JOB_MISSING, next, NULL, error,
+				"no digests of ranks %u to %u of %u", next, rank - 1, job->world_size);
+		if (rank >= next)
+			next = rank + 1;
+	}
+	return status;
+}
+
+static enum kwhy_status new_job(struct kwhy_job **out, struct kwhy_error *error)
+{
+	const char *folder = getenv("TMPDIR");
+	char *path = NULL;
+	int file;
+
+	*out = calloc(1, sizeof(**out));
+	if (!*out || asprintf(&path, "%s/kwhy-XXXXXX", folder && *folder ? folder : "/tmp") < 0)
+		return kwhy_fail_memory(error, "a job");
+	file = mkostemp(path, O_CLOEXEC);
+	if (file >= 0) {
+		unlink(path);
+		(*out)->visits = fdopen(file, "w+");
+	}
+	if (!(*out)->visits) {
+		enum kwhy_status status = kwhy_fail(error, KWHY_E_IO,
+			"cannot make a temporary file in %.200s; set TMPDIR to a folder with room for 24 "
+			"bytes for each collective of each rank",
+			folder && *folder ? folder : "/tmp");
+
+		free(path);
+		return status;
+	}
+	free(path);
+	(*out)->measured_nj = (*out)->run_nj = (*out)->hosts_nj = INT64_MIN;
+	(*out)->clock_error_ns = NAN;
+	for (int c = 0; c < KWHY_CATEGORY_COUNT; c++)
+		(*out)->category_ns[c] = (*out)->category_nj[c] = INT64_MIN;
+	return KWHY_OK;
+}
+
+static enum kwhy_status make(struct kwhy_job *job, struct kwhy_heads *heads, unsigned threads,
+	struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_heads_choose(heads, job, error);
+
+	if (!status)
+		status = name_missing(job, heads, error);
+	if (!status)
+		status = read_all(job, heads, threads, error);
+	if (!status && !job->rank_count)
+		status = kwhy_fail(error, KWHY_E_INPUT, "%s%s",
+			job->problem_count ? job->problems[0].text : "no digest was given",
+			"; make digests with kwhy digest");
+	if (!status)
+		status = kwhy_job_fit_clocks(job, error);
+	if (!status)
+		status = kwhy_job_compare(job, error);
+	return status ? status : kwhy_job_conclude(job, error);
+}
+
+enum kwhy_status kwhy_job_read(const char *const *paths, size_t count, unsigned threads,
+	struct kwhy_job **out, struct kwhy_error *error)
+{
+	struct kwhy_heads heads = {0};
+	struct kwhy_job *job = NULL;
+	enum kwhy_status status = new_job(&job, error);
+
+	if (!status)
+		status = kwhy_heads_read(&heads, paths, count, threads, error);
+	if (!status)
+		status = make(job, &heads, threads, error);
+	kwhy_heads_done(&heads);
+	if (status)
+		kwhy_job_free(job);
+	else
+		*out = job;
+	return status;
+}
+
+void kwhy_job_free(struct kwhy_job *job)
+{
+	struct kwhy_map *maps[] = {job ? &job->host_names : NULL, job ? &job->account_keys : NULL,
+		job ? &job->finding_ids : NULL, job ? &job->communicator_keys : NULL,
+		job ? &job->operation_keys : NULL, job ? &job->collective_keys : NULL,
+		job ? &job->meter_keys : NULL};
+
+	if (!job)
+		return;
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+		kwhy_map_done(maps[i]);
+	if (job->visits)
+		fclose(job->visits);
+	free(job->ranks);
+	free(job->hosts);
+	free(job->collectives);
+	kwhy_arena_done(&job->arena);
+	free(job);
+}

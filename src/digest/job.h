@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_DIGEST_JOB_H
+#define KWHY_DIGEST_JOB_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/status.h"
+#include "model/ledger.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/*
+ * A job: what the digests of its ranks say together. Digests are read one after another, in the order of
+ * ranks; of each collective of each rank 24 bytes go to a temporary file in TMPDIR. Memory: some 600 bytes a
+ * rank, 150 bytes a distinct collective, and the accounts of the job.
+ *
+ * Times are those of the ranks' clocks after the fit of job_clocks.c, nanoseconds after origin_unix_ns.
+ */
+
+/* Why a file, a digest or a rank is not part of the sums, or only in part. */
+enum kwhy_job_problem_kind {
+	KWHY_JOB_UNREADABLE, /* the file is no digest, or is damaged */
+	KWHY_JOB_TWICE,	     /* the digest has the content of another one */
+	KWHY_JOB_FOREIGN,    /* the digest is of another job */
+	KWHY_JOB_CUT,	     /* the rank's trace is cut, or has fewer collectives than others; it counts */
+	KWHY_JOB_MISSING,    /* no digest states the rank */
+	KWHY_JOB_PROBLEM_KIND_COUNT
+};
+
+const char *kwhy_job_problem_name(enum kwhy_job_problem_kind kind); /* "unreadable", ... "missing" */
+
+struct kwhy_job_problem {
+	enum kwhy_job_problem_kind kind;
+	uint32_t rank;	  /* KWHY_NONE: unknown */
+	const char *path; /* NULL: a missing rank */
+	const char *text; /* one sentence */
+};
+
+/* A rank: one device of a digest. Energies are KWHY_UNKNOWN_NJ, times KWHY_UNKNOWN_NS if unknown. */
+struct kwhy_job_rank {
+	uint32_t rank; /* KWHY_NONE: unknown */
+	int64_t number;
+	uint32_t host; /* index into hosts */
+	const char *path, *device, *uuid;
+	int64_t first_ns, last_ns, span_ns, busy_ns, compute_ns, exposed_ns;
+	int64_t measured_nj; /* metered or modelled energy */
+	int64_t run_nj;
+	bool is_modelled;
+	int64_t category_ns[KWHY_CATEGORY_COUNT]; /* parts of the span */
+	int64_t category_nj[KWHY_CATEGORY_COUNT]; /* gross energy of the category's accounts */
+	double collective_w; /* mean power of the collectives' accounts; NAN: unknown */
+
+	uint64_t compared; /* collectives that are compared with those of other ranks */
+	int64_t waiting_ns, waiting_nj; /* in these, until the last rank entered */
+	uint64_t late;			/* of these, the ones that this rank was the last to enter */
+	int64_t caused_ns, caused_nj;	/* waiting of all others in those that this rank was late for */
+	bool is_straggler;
+
+	/* fit of the rank's clock: its time less that of the job is offset + drift * (time - middle_ns) */
+	double offset_ns, drift;
+	int64_t middle_ns;
+	double clock_error_ns; /* root mean square of what the fit leaves; NAN: there is no fit */
+
+	int64_t sm_clock_hz;   /* median; KWHY_UNKNOWN_NS: unknown */
+	double throttled_ratio; /* share of readings with the worst reason; NAN: unknown */
+	const char *throttle;	/* that reason; NULL: none */
+};
+
+struct kwhy_job_host {
+	const char *name; /* NULL: unknown */
+	size_t ranks;
+	int64_t energy_nj, meters_nj; /* of the devices; of the host's own meters */
+	int64_t caused_ns;
+	int64_t sm_clock_hz; /* median of its ranks' medians */
+	double throttled_ratio;
+	const char *throttle;
+	bool is_throttled; /* its clocks are lower than those of the other hosts */
+};
+
+struct kwhy_job_account {
+	uint32_t category;
+	const char *name; /* NULL: accounts without rows of their own in digests */
+	size_t ranks;
+	int64_t accounts, count, bytes, time_ns, gross_nj, idle_nj, net_nj;
+};
+
+struct kwhy_job_finding {
+	const char *id, *cure;
+	size_t ranks;
+	int64_t count, time_ns, energy_nj, saved_ns, saved_nj;
+	size_t worst;	  /* index of the rank where it costs most */
+	int64_t worst_ns;
+	const char *title, *place; /* of the worst rank */
+};
+
+struct kwhy_job_communicator {
+	const char *name, *ranks; /* NULL: unknown */
+	uint32_t size;		  /* KWHY_NONE: unknown */
+	size_t members;		  /* ranks that were read */
+	int64_t most;		  /* most collectives of a member */
+	bool is_numbered;
+	uint64_t compared;
+	int64_t skew_ns, transfer_ns; /* sums over the compared collectives */
+};
+
+struct kwhy_job_operation {
+	const char *name, *type;
+	int64_t in_elements, out_elements;
+	bool meets;
+};
+
+struct kwhy_job_collective {
+	int64_t sequence;
+	uint32_t communicator, operation, part;
+	uint32_t ranks; /* number of ranks that entered; all zero below if there is only one */
+	uint32_t late;	/* index of the rank that entered last */
+	bool differs;	/* ranks state different operations, so it is not compared */
+	int64_t first_enter_ns, last_enter_ns, first_exit_ns, last_exit_ns;
+	int64_t waiting_ns, waiting_nj;
+	/* sum of the ranks' exits less anchor_ns, for the fit of clocks */
+	int64_t anchor_ns, exits_ns;
+};
+
+/* A communicator that is slower than those of the same size in the same operation. */
+struct kwhy_job_slow_link {
+	uint32_t communicator, operation;
+	uint64_t collectives;
+	double median_ns, others_ns; /* median transfer; median of the other communicators' medians */
+	double excess_ns;	     /* collectives times the difference */
+};
+
+struct kwhy_job {
+	struct kwhy_arena arena;
+	struct kwhy_job_rank *ranks;
+	struct kwhy_job_host *hosts;
+	struct kwhy_job_account *accounts;
+	struct kwhy_job_finding *findings;
+	struct kwhy_job_communicator *communicators;
+	struct kwhy_job_operation *operations;
+	struct kwhy_job_collective *collectives;
+	struct kwhy_job_slow_link *slow_links;
+	struct kwhy_job_problem *problems;
+	size_t rank_count, host_count, account_count, finding_count, communicator_count, operation_count,
+		collective_count, slow_link_count, problem_count;
+	size_t rank_capacity, host_capacity, collective_capacity;
+	struct kwhy_map host_names, account_keys, finding_ids, communicator_keys, operation_keys,
+		collective_keys, meter_keys;
+	FILE *visits; /* temporary file of struct kwhy_job_visit, rank after rank */
+
+	size_t files, digests; /* files that were given; digests that are part of the sums */
+	uint32_t world_size;   /* KWHY_NONE: unknown */
+	int64_t origin_unix_ns;
+	bool is_unix_clock;
+	uint64_t seen, kept, compared; /* collectives of all ranks; of these, in digests; compared ones */
+	uint64_t apart; /* kept ones that do not meet, as broadcasts: they are not compared */
+	int64_t span_ns, busy_ns; /* sums over the ranks */
+	int64_t longest_ns;	  /* longest span of a rank */
+	int64_t measured_nj, run_nj; /* sums over the ranks whose energy is known */
+	size_t metered_ranks, modelled_ranks;
+	int64_t category_ns[KWHY_CATEGORY_COUNT], category_nj[KWHY_CATEGORY_COUNT];
+	int64_t hosts_nj; /* of host meters, each counted once */
+	int64_t skew_ns, transfer_ns, waiting_ns, waiting_nj;
+	double clock_error_ns; /* median over the ranks; NAN: no clock was fitted */
+	int64_t steps;	       /* most steps of a digest */
+};
+
+enum { KWHY_JOB_THREADS_MAX = 16 };
+
+/*
+ * Reads the digests of files and folders and joins them. `threads` read at a time. Unreadable, foreign and
+ * repeated digests become problems. KWHY_E_INPUT: no digest could be read.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_job_read(const char *const *paths, size_t count, unsigned threads,
+	struct kwhy_job **out, struct kwhy_error *error);
+void kwhy_job_free(struct kwhy_job *job);
+
+/* Whether a path is a digest or a folder that has one among its files. */
+bool kwhy_job_is_digest(const char *path);
+
+static inline int64_t kwhy_job_skew_ns(const struct kwhy_job_collective *row)
+{
+	return row->last_enter_ns - row->first_enter_ns;
+}
+
+static inline int64_t kwhy_job_transfer_ns(const struct kwhy_job_collective *row)
+{
+	return row->last_exit_ns > row->last_enter_ns ? row->last_exit_ns - row->last_enter_ns : 0;
+}
+
+/* Whether the collective is compared between ranks. */
+static inline bool kwhy_job_is_compared(const struct kwhy_job *job, const struct kwhy_job_collective *row)
+{
+	return row->ranks > 1 && !row->differs && job->operations[row->operation].meets;
+}
+
+#endif

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/column.h"
+#include "digest/joining.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The ranks' collectives: who entered when, and who made whom wait. */
+
+/* The numbers that a digest's communicators and operations have in the job. */
+struct numbers {
+	uint32_t *communicators, *operations;
+};
+
+static enum kwhy_status find_communicator(struct kwhy_job *job, const struct kwhy_digest_communicator *row,
+	uint32_t *out, struct kwhy_error *error)
+{
+	struct kwhy_job_communicator *communicators, *at;
+	struct kwhy_map_slot *slot;
+	char key[2 * 3 * 200 + 64]; /* names of digests have at most 200 bytes; others are cut here */
+	int length;
+	enum kwhy_status status;
+
+	/*
+	 * Where sequence numbers were counted, they agree between ranks that have equally many collectives.
+	 */
+	length = snprintf(key, sizeof(key), "%d %lld %u %.600s %.600s", row->is_numbered == 1,
+		row->is_numbered == 1 ? 0LL : (long long)row->collectives, row->size,
+		row->name ? row->name : "\001", row->ranks ? row->ranks : "\001");
+	status = kwhy_map_add_bytes(&job->communicator_keys, key,
+		length < (int)sizeof(key) ? (size_t)length : sizeof(key) - 1,
+		(uint32_t)job->communicator_count, &slot, error);
+	if (status)
+		return status;
+	*out = slot->value;
+	if (slot->value == job->communicator_count) {
+		communicators = kwhy_arena_grow(&job->arena, job->communicators, job->communicator_count,
+			sizeof(*job->communicators));
+		if (!communicators)
+			return kwhy_fail_memory(error, "communicators");
+		job->communicators = communicators;
+		communicators[job->communicator_count++] = (struct kwhy_job_communicator){
+			.name = row->name ? kwhy_arena_copy(&job->arena, row->name) : NULL,
+			.ranks = row->ranks ? kwhy_arena_copy(&job->arena, row->ranks) : NULL,
+			.size = row->size,
+			.is_numbered = row->is_numbered == 1};
+	}
+	at = &job->communicators[*out];
+	at->members++;
+	if (row->collectives > at->most)
+		at->most = row->collectives;
+	return KWHY_OK;
+}
+
+static enum kwhy_status find_operation(struct kwhy_job *job, const struct kwhy_digest_operation *row,
+	uint32_t *out, struct kwhy_error *error)
+{
+	struct kwhy_job_operation *operations;
+	struct kwhy_map_slot *slot;
+	char key[2 * 200 + 64];
+	int length = snprintf(key, sizeof(key), "%lld %lld %.200s %.200s", (long long)row->in_elements,
+		(long long)row->out_elements, row->name ? row->name : "\001", row->type ? row->type : "\001");
+	enum kwhy_status status = kwhy_map_add_bytes(&job->operation_keys, key,
+		length < (int)sizeof(key) ? (size_t)length : sizeof(key) - 1, (uint32_t)job->operation_count,
+		&slot, error);
+
+	if (status)
+		return status;
+	*out = slot->value;
+	if (slot->value < job->operation_count)
+		return KWHY_OK;
+	operations = kwhy_arena_grow(
+		&job->arena, job->operations, job->operation_count, sizeof(*job->operations));
+	if (!operations)
+		return kwhy_fail_memory(error, "operations");
+	job->operations = operations;
+	operations[job->operation_count++] =
+		(struct kwhy_job_operation){.name = row->name ? kwhy_arena_copy(&job->arena, row->name) : NULL,
+			.type = row->type ? kwhy_arena_copy(&job->arena, row->type) : NULL,
+			.in_elements = row->in_elements,
+			.out_elements = row->out_elements,
+			.meets = row->meets == 1};
+	return KWHY_OK;
+}
+
+static enum kwhy_status find_collective(struct kwhy_job *job, const struct kwhy_digest_collective *row,
+	const struct numbers *numbers, int64_t exit_ns, uint32_t *out, struct kwhy_error *error)
+{
+	const uint32_t communicator = numbers->communicators[row->communicator];
+	const uint32_t operation = numbers->operations[row->operation];
+	const uint64_t key =
+		kwhy_job_mix(kwhy_job_mix(communicator + 1, (uint64_t)row->sequence), row->part + 1);
+	struct kwhy_job_collective *at;
+	enum kwhy_status status = kwhy_map_number(&job->collective_keys, key, out, error);
+
+	if (status)
+		return status;
+	if (*out == job->collective_count) {
+		status = kwhy_column_reserve((void **)&job->collectives, &job->collective_capacity,
+			job->collective_count + 1, sizeof(*job->collectives), "collectives", error);
+		if (status)
+			return status;
+		job->collectives[job->collective_count++] =
+			(struct kwhy_job_collective){.sequence = row->sequence,
+				.communicator = communicator,
+				.operation = operation,
+				.part = row->part,
+				.anchor_ns = exit_ns};
+	}
+	at = &job->collectives[*out];
+	at->ranks++;
+	at->differs = at->differs || at->operation != operation;
+	return KWHY_OK;
+}
+
+static enum kwhy_status add_visits(struct kwhy_job *job, const struct kwhy_digest *digest, size_t first_rank,
+	const struct numbers *numbers, struct kwhy_error *error)
+{
+	const int64_t shift_ns = digest->digest->is_unix_clock == 1
+		? digest->digest->origin_unix_ns - job->origin_unix_ns
+		: 0;
+	enum kwhy_status status = KWHY_OK;
+
+	/* one device after the other, so that the visits of a rank follow each other */
+	for (uint32_t device = 0; device < digest->device_count; device++)
+		for (size_t i = 0; !status && i < digest->collective_count; i++) {
+			const struct kwhy_digest_collective *row = &digest->collective[i];
+			struct kwhy_job_visit visit = {row->enter_ns + shift_ns, row->exit_ns + shift_ns, 0,
+				(uint32_t)first_rank + device};
+
+			if (row->device != device)
+				continue;
+			status = find_collective(
+				job, row, numbers, visit.exit_ns, &visit.collective, error);
+			if (!status && fwrite(&visit, sizeof(visit), 1, job->visits) != 1)
+				status = kwhy_fail(error, KWHY_E_IO,
+					"cannot write to a temporary file; set TMPDIR to a folder with room "
+					"for 24 bytes for each collective of each rank");
+		}
+	return status;
+}
+
+enum kwhy_status kwhy_job_add_collectives(struct kwhy_job *job, const struct kwhy_digest *digest,
+	size_t first_rank, struct kwhy_error *error)
+{
+	struct numbers numbers = {calloc(digest->communicator_count + 1, sizeof(uint32_t)),
+		calloc(digest->operation_count + 1, sizeof(uint32_t))};
+	enum kwhy_status status = KWHY_OK;
+
+	if (!numbers.communicators || !numbers.operations)
+		status = kwhy_fail_memory(error, "communicators");
+	for (size_t i = 0; !status && i < digest->communicator_count; i++)
+		status = find_communicator(job, &digest->communicator[i], &numbers.communicators[i], error);
+	for (size_t i = 0; !status && i < digest->operation_count; i++)
+		status = find_operation(job, &digest->operation[i], &numbers.operations[i], error);
+	if (!status)
+		status = add_visits(job, digest, first_rank, &numbers, error);
+	if (digest->digest->collectives > 0)
+		job->seen += (uint64_t)digest->digest->collectives;
+	job->kept += digest->collective_count;
+	free(numbers.communicators);
+	free(numbers.operations);
+	return status;
+}
+
+/* Reads the visits of one rank. *count 0: the file ended. The first visit of the next rank is kept in *next. */
+static enum kwhy_status read_rank(struct kwhy_job *job, struct kwhy_job_visit **visits, size_t *capacity,
+	size_t *count, struct kwhy_job_visit *next, bool *has_next, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	*count = 0;
+	while (!status && *has_next && (*count == 0 || next->rank == (*visits)->rank)) {
+		status = kwhy_column_reserve(
+			(void **)visits, capacity, *count + 1, sizeof(**visits), "collectives", error);
+		if (status)
+			break;
+		(*visits)[(*count)++] = *next;
+		*has_next = fread(next, sizeof(*next), 1, job->visits) == 1;
+	}
+	if (!status && ferror(job->visits))
+		status = kwhy_fail(error, KWHY_E_IO, "cannot read a temporary file in TMPDIR");
+	return status;
+}
+
+enum kwhy_status kwhy_job_visit_all(
+	struct kwhy_job *job, kwhy_job_use *use, void *context, struct kwhy_error *error)
+{
+	struct kwhy_job_visit *visits = NULL, next;
+	size_t capacity = 0, count = 1;
+	bool has_next;
+	enum kwhy_status status = KWHY_OK;
+
+	if (fflush(job->visits) || fseeko(job->visits, 0, SEEK_SET))
+		return kwhy_fail(error, KWHY_E_IO, "cannot write to a temporary file; is TMPDIR full?");
+	has_next = fread(&next, sizeof(next), 1, job->visits) == 1;
+	while (!status && count) {
+		status = read_rank(job, &visits, &capacity, &count, &next, &has_next, error);
+		if (!status && count)
+			use(job, &job->ranks[visits->rank], visits, count, context);
+	}
+	free(visits);
+	return status;
+}
+
+/* The first and last enters and exits of each collective. */
+static void take_times(struct kwhy_job *job, struct kwhy_job_rank *rank, const struct kwhy_job_visit *visits,
+	size_t count, void *context)
+{
+	(void)context;
+	for (size_t i = 0; i < count; i++) {
+		struct kwhy_job_collective *at = &job->collectives[visits[i].collective];
+		const int64_t enter_ns = kwhy_job_time(rank, visits[i].enter_ns);
+		const int64_t exit_ns = kwhy_job_time(rank, visits[i].exit_ns);
+
+		if (at->first_exit_ns == INT64_MAX || enter_ns > at->last_enter_ns) {
+			at->last_enter_ns = enter_ns;
+			at->late = visits[i].rank;
+		}
+		if (at->first_exit_ns == INT64_MAX || enter_ns < at->first_enter_ns)
+			at->first_enter_ns = enter_ns;
+		if (at->first_exit_ns == INT64_MAX || exit_ns > at->last_exit_ns)
+			at->last_exit_ns = exit_ns;
+		if (exit_ns < at->first_exit_ns)
+			at->first_exit_ns = exit_ns;
+	}
+}
+
+/* How long the rank waited in each collective until the last rank entered, and for which rank. */
+static void take_waiting(struct kwhy_job *job, struct kwhy_job_rank *rank,
+	const struct kwhy_job_visit *visits, size_t count, void *context)
+{
+	(void)context;
+	for (size_t i = 0; i < count; i++) {
+		struct kwhy_job_collective *at = &job->collectives[visits[i].collective];
+		struct kwhy_job_rank *late = &job->ranks[at->late];
+		int64_t enter_ns, until_ns, waiting_ns, waiting_nj = INT64_MIN;
+
+		if (!kwhy_job_is_compared(job, at))
+			continue;
+		enter_ns = kwhy_job_time(rank, visits[i].enter_ns);
+		until_ns = kwhy_job_time(rank, visits[i].exit_ns);
+		until_ns = at->last_enter_ns < until_ns ? at->last_enter_ns : until_ns;
+		waiting_ns = until_ns > enter_ns ? until_ns - enter_ns : 0;
+		if (!isnan(rank->collective_w))
+			waiting_nj = llround((double)waiting_ns * rank->collective_w);
+		rank->compared++;
+		rank->late += late == rank;
+		kwhy_job_sum(&rank->waiting_ns, waiting_ns);
+		kwhy_job_sum(&rank->waiting_nj, waiting_nj);
+		kwhy_job_sum(&late->caused_ns, waiting_ns);
+		kwhy_job_sum(&late->caused_nj, waiting_nj);
+		kwhy_job_sum(&at->waiting_ns, waiting_ns);
+		kwhy_job_sum(&at->waiting_nj, waiting_nj);
+	}
+}
+
+static void sum_collectives(struct kwhy_job *job)
+{
+	job->waiting_nj = INT64_MIN;
+	for (size_t i = 0; i < job->collective_count; i++) {
+		const struct kwhy_job_collective *at = &job->collectives[i];
+		struct kwhy_job_communicator *communicator = &job->communicators[at->communicator];
+
+		job->apart += job->operations[at->operation].meets ? 0 : at->ranks;
+		if (!kwhy_job_is_compared(job, at))
+			continue;
+		job->compared++;
+		communicator->compared++;
+		kwhy_job_sum(&communicator->skew_ns, kwhy_job_skew_ns(at));
+		kwhy_job_sum(&communicator->transfer_ns, kwhy_job_transfer_ns(at));
+		kwhy_job_sum(&job->skew_ns, kwhy_job_skew_ns(at));
+		kwhy_job_sum(&job->transfer_ns, kwhy_job_transfer_ns(at));
+		kwhy_job_sum(&job->waiting_ns, at->waiting_ns);
+		kwhy_job_sum(&job->waiting_nj, at->waiting_nj);
+	}
+}
+
+enum kwhy_status kwhy_job_compare(struct kwhy_job *job, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	for (size_t i = 0; i < job->collective_count; i++) {
+		job->collectives[i].first_exit_ns = INT64_MAX;
+		job->collectives[i].waiting_nj = INT64_MIN;
+	}
+	status = kwhy_job_visit_all(job, take_times, NULL, error);
+	if (!status)
+		status = kwhy_job_visit_all(job, take_waiting, NULL, error);
+	sum_collectives(job);
+	return status;
+}

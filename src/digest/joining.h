@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_DIGEST_JOINING_H
+#define KWHY_DIGEST_JOINING_H
+
+#include "digest/digest.h"
+#include "digest/job.h"
+
+/* What the functions that join digests share. */
+
+/* A rank's part in a collective, by its own clock; both are indexes. */
+struct kwhy_job_visit {
+	int64_t enter_ns, exit_ns;
+	uint32_t collective, rank;
+};
+
+/* Calls `use` for each rank with all of its visits, in the order of ranks. */
+typedef void kwhy_job_use(struct kwhy_job *job, struct kwhy_job_rank *rank,
+	const struct kwhy_job_visit *visits, size_t count, void *context);
+KWHY_MUST_USE enum kwhy_status kwhy_job_visit_all(
+	struct kwhy_job *job, kwhy_job_use *use, void *context, struct kwhy_error *error);
+
+/* A time of the rank's clock as a time of the job. */
+static inline int64_t kwhy_job_time(const struct kwhy_job_rank *rank, int64_t time_ns)
+{
+	return time_ns -
+		(int64_t)(rank->offset_ns + rank->drift * (double)(time_ns - rank->middle_ns));
+}
+
+/* Adds a rank; known parts of sums are added, unknown ones left out. */
+KWHY_MUST_USE enum kwhy_status kwhy_job_add(
+	struct kwhy_job *job, const char *path, const struct kwhy_digest *digest, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_job_add_collectives(struct kwhy_job *job,
+	const struct kwhy_digest *digest, size_t first_rank, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_job_add_problem(struct kwhy_job *job, enum kwhy_job_problem_kind kind,
+	uint32_t rank, const char *path, struct kwhy_error *error, const char *format, ...)
+	__attribute__((format(printf, 6, 7)));
+
+/* Fits the ranks' clocks to each other by the exits of collectives that meet. */
+KWHY_MUST_USE enum kwhy_status kwhy_job_fit_clocks(struct kwhy_job *job, struct kwhy_error *error);
+/* Compares the ranks' times in collectives, and concludes who made whom wait. */
+KWHY_MUST_USE enum kwhy_status kwhy_job_compare(struct kwhy_job *job, struct kwhy_error *error);
+/* Names slow communicators and hosts with low clocks, and sorts the tables. */
+KWHY_MUST_USE enum kwhy_status kwhy_job_conclude(struct kwhy_job *job, struct kwhy_error *error);
+
+/* Adds a known value to a sum, which is INT64_MIN while nothing known was added. */
+static inline void kwhy_job_sum(int64_t *sum, int64_t value)
+{
+	if (value == INT64_MIN)
+		return;
+	if (*sum == INT64_MIN)
+		*sum = 0;
+	if (__builtin_add_overflow(*sum, value, sum))
+		*sum = value > 0 ? INT64_MAX : INT64_MIN + 1;
+}
+
+static inline uint64_t kwhy_job_mix(uint64_t a, uint64_t b)
+{
+	a = (a ^ (a >> 31)) * 0x9E3779B97F4A7C15u + b;
+	return (a ^ (a >> 29)) * 0xBF58476D1CE4E5B9u;
+}
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_REPORT_JOB_H
+#define KWHY_REPORT_JOB_H
+
+#include "digest/job.h"
+#include "report/report.h"
+
+/* The report on a job of many ranks (docs/scale.md). None of its forms has a row for each rank, except CSV. */
+
+/* Text of one screen; with style->verbose, more rows of each table. */
+KWHY_MUST_USE enum kwhy_status kwhy_job_text(const struct kwhy_job *job, const struct kwhy_text_style *style,
+	struct kwhy_text *out, struct kwhy_error *error);
+/* JSON of schema "kwhy.job/1". */
+KWHY_MUST_USE enum kwhy_status kwhy_job_json(
+	const struct kwhy_job *job, struct kwhy_text *out, struct kwhy_error *error);
+/*
+ * CSV with a row for each rank, collective, account or finding. KWHY_E_USAGE: `what` is none of "ranks",
+ * "collectives", "accounts" and "findings".
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_job_csv(
+	const struct kwhy_job *job, const char *what, struct kwhy_text *out, struct kwhy_error *error);
+
+/* How a value is distributed over the ranks. All members are NAN if no rank has the value. */
+struct kwhy_job_spread {
+	double least, low, median, high, most; /* low and high: the 10 % and 90 % quantiles */
+	size_t most_rank;		       /* index of the rank that has the most */
+	size_t count;
+};
+
+/* The value of a rank; NAN: unknown. */
+typedef double kwhy_job_value(const struct kwhy_job_rank *rank, const void *context);
+
+KWHY_MUST_USE enum kwhy_status kwhy_job_spread_of(const struct kwhy_job *job, kwhy_job_value *value,
+	const void *context, struct kwhy_job_spread *out, struct kwhy_error *error);
+
+/* The distributions that the report shows. */
+struct kwhy_job_measure {
+	const char *name, *unit; /* in JSON; unit "ns", "nj" or "ratio" */
+	const char *title;	 /* in text */
+	kwhy_job_value *value;
+};
+extern const struct kwhy_job_measure kwhy_job_measures[];
+extern const size_t kwhy_job_measure_count;
+
+/* Value of kwhy_job_spread_of(): the share of a category, *(const uint32_t *)context, in the rank's span. */
+double kwhy_job_category_ratio(const struct kwhy_job_rank *rank, const void *context);
+
+/* Indexes of ranks, those first that made others wait the longest. The caller frees them; NULL: no memory. */
+uint32_t *kwhy_job_ranks_by_caused(const struct kwhy_job *job);
+/* Indexes of compared collectives, those first in which ranks waited longest; *count: their number. */
+uint32_t *kwhy_job_collectives_by_waiting(const struct kwhy_job *job, size_t *count);
+
+#endif

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/plural.h"
+#include "base/quantity.h"
+#include "report/job.h"
+#include "report/table.h"
+#include "report/text_context.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The report on a job as text: one screen, or more rows of each table with --verbose. */
+
+enum { LATE_MAX = 3, LINKS_MAX = 2, HOSTS_MAX = 2, FINDINGS_MAX = 2, PROBLEMS_MAX = 3 };
+enum { VERBOSE_MAX = 50, RANK_BYTES = 96 };
+
+/* Categories below this share of the job's time are not on the screen. */
+static const double CATEGORY_SHARE = 0.002;
+
+struct screen {
+	const struct kwhy_job *job;
+	struct kwhy_text_context context;
+	struct kwhy_error *error;
+};
+
+static size_t shown(const struct screen *screen, size_t count, size_t limit)
+{
+	if (screen->context.style->verbose)
+		limit = VERBOSE_MAX;
+	return count < limit ? count : limit;
+}
+
+static const char *rank_name(char out[RANK_BYTES], const struct kwhy_job *job, size_t index)
+{
+	const struct kwhy_job_rank *rank = &job->ranks[index];
+	const char *host = job->hosts[rank->host].name;
+	int length = rank->rank == KWHY_NONE ? snprintf(out, RANK_BYTES, "device %lld", (long long)rank->number)
+					     : snprintf(out, RANK_BYTES, "rank %u", rank->rank);
+
+	if (host)
+		snprintf(out + length, RANK_BYTES - (size_t)length, " on %.60s", host);
+	return out;
+}
+
+static void write_run(const struct screen *screen)
+{
+	const struct kwhy_job *job = screen->job;
+	const bool is_part = job->world_size != KWHY_NONE && job->world_size != job->rank_count;
+	const bool has_energy = job->measured_nj != INT64_MIN;
+	char ranks[KWHY_QUANTITY_BYTES], of[KWHY_QUANTITY_BYTES], hosts[KWHY_QUANTITY_BYTES];
+	char time[KWHY_QUANTITY_BYTES], energy[KWHY_QUANTITY_BYTES], sum[KWHY_QUANTITY_BYTES];
+	char busy[KWHY_QUANTITY_BYTES];
+
+	kwhy_text_context_linef(&screen->context, "", "%s%s%s %s on %s %s: %s%s%s%s; busy for %s of all ranks' %s",
+		kwhy_quantity_count(ranks, job->rank_count), is_part ? " of " : "",
+		is_part ? kwhy_quantity_count(of, job->world_size) : "",
+		kwhy_plural(job->rank_count, "rank", "ranks"), kwhy_quantity_count(hosts, job->host_count),
+		kwhy_plural(job->host_count, "host", "hosts"), kwhy_quantity_time(time, job->longest_ns),
+		has_energy ? ", " : "", has_energy ? kwhy_quantity_energy(energy, job->measured_nj) : "",
+		has_energy && job->modelled_ranks ? " (modelled)" : "",
+		kwhy_quantity_percent(
+			busy, job->span_ns > 0 ? (double)job->busy_ns / (double)job->span_ns : NAN),
+		kwhy_quantity_time(sum, job->span_ns));
+	if (job->metered_ranks && job->metered_ranks < job->rank_count)
+		kwhy_text_context_linef(&screen->context, "  ",
+			"The energy is that of %zu ranks; that of the other %zu is unknown.",
+			job->metered_ranks, job->rank_count - job->metered_ranks);
+}
+
+static const struct kwhy_table_column category_columns[] = {
+	{"category", KWHY_COLUMN_LEFT},
+	{"time", KWHY_COLUMN_RIGHT},
+	{"energy", KWHY_COLUMN_RIGHT},
+	{"of time", KWHY_COLUMN_RIGHT},
+	{"least", KWHY_COLUMN_RIGHT},
+	{"median", KWHY_COLUMN_RIGHT},
+	{"90 %", KWHY_COLUMN_RIGHT},
+	{"most", KWHY_COLUMN_RIGHT},
+	{"rank", KWHY_COLUMN_RIGHT},
+};
+
+static void write_rank_cell(const struct screen *screen, struct kwhy_table *table, const struct kwhy_job_spread *spread)
+{
+	const uint32_t rank = spread->count ? screen->job->ranks[spread->most_rank].rank : KWHY_NONE;
+
+	if (rank == KWHY_NONE)
+		kwhy_table_cell(table, NULL);
+	else
+		kwhy_table_count(table, rank);
+}
+
+static enum kwhy_status write_categories(const struct screen *screen)
+{
+	const struct kwhy_job *job = screen->job;
+	const double all_ns = (double)job->span_ns;
+	struct kwhy_table table;
+	enum kwhy_status status = KWHY_OK;
+
+	kwhy_text_context_heading(&screen->context, "Where the time of all ranks went",
+		"share of a rank's time: least, median, most of any rank");
+	kwhy_table_init(&table, category_columns, 9);
+	for (uint32_t c = 0; !status && c < KWHY_CATEGORY_COUNT; c++) {
+		const int64_t part_ns = job->category_ns[c];
+		struct kwhy_job_spread spread;
+
+		if (part_ns <= 0 || (!screen->context.style->verbose && (double)part_ns < CATEGORY_SHARE * all_ns))
+			continue;
+		status = kwhy_job_spread_of(job, kwhy_job_category_ratio, &c, &spread, screen->error);
+		kwhy_table_cell(&table, kwhy_category_name((enum kwhy_category)c));
+		kwhy_table_time(&table, part_ns);
+		kwhy_table_energy(&table, job->category_nj[c]);
+		kwhy_table_percent(&table, (double)part_ns / all_ns);
+		kwhy_table_percent(&table, spread.least);
+		kwhy_table_percent(&table, spread.median);
+		kwhy_table_percent(&table, spread.high);
+		kwhy_table_percent(&table, spread.most);
+		write_rank_cell(screen, &table, &spread);
+	}
+	kwhy_table_write(&table, screen->context.style, screen->context.out);
+	return status;
+}
+
+static void write_not_compared(const struct screen *screen)
+{
+	const struct kwhy_job *job = screen->job;
+
+	if (!job->seen)
+		kwhy_text_context_linef(&screen->context, "  ", "No collectives were recorded.");
+	else
+		kwhy_text_context_linef(&screen->context, "  ",
+			"Not compared: the ranks have no collective in common in which all meet, by communicator "
+			"and sequence number.");
+}
+
+/* Adds the number of collectives that could not be compared. */
+static void write_compared(const struct screen *screen)
+{
+	const struct kwhy_job *job = screen->job;
+	char compared[KWHY_QUANTITY_BYTES], skew[KWHY_QUANTITY_BYTES], transfer[KWHY_QUANTITY_BYTES];
+	char waiting[KWHY_QUANTITY_BYTES], energy[KWHY_QUANTITY_BYTES], kept[KWHY_QUANTITY_BYTES];
+	char clock[KWHY_QUANTITY_BYTES];
+
+	kwhy_text_context_linef(&screen->context, "  ",
+		"%s %s compared: skew %s, transfer %s. The ranks waited %s%s%s in all.",
+		kwhy_quantity_count(compared, job->compared),
+		kwhy_plural(job->compared, "collective", "collectives"), kwhy_quantity_time(skew, job->skew_ns),
+		kwhy_quantity_time(transfer, job->transfer_ns), kwhy_quantity_time(waiting, job->waiting_ns),
+		job->waiting_nj == INT64_MIN ? "" : ", ",
+		job->waiting_nj == INT64_MIN ? "" : kwhy_quantity_energy(energy, job->waiting_nj));
+	if (job->kept < job->seen)
+		kwhy_text_context_linef(&screen->context, "  ",
+			"Digests have %s of the ranks' collectives; waiting in the others is not included.",
+			kwhy_quantity_percent(kept, (double)job->kept / (double)job->seen));
+	if (screen->context.style->verbose && !isnan(job->clock_error_ns))
+		kwhy_text_context_linef(&screen->context, "  ",
+			"The ranks' clocks are fitted to each other to within %s, by the ends of collectives.",
+			kwhy_quantity_time(clock, (int64_t)job->clock_error_ns));
+}
+
+static const struct kwhy_table_column late_columns[] = {
+	{"", KWHY_COLUMN_LEFT},
+	{"late in", KWHY_COLUMN_RIGHT},
+	{"others waited", KWHY_COLUMN_RIGHT},
+	{"energy", KWHY_COLUMN_RIGHT},
+	{"share", KWHY_COLUMN_RIGHT},
+	{"computes", KWHY_COLUMN_RIGHT},
+};
+
+static void add_late(const struct screen *screen, struct kwhy_table *table, size_t index, double median_ns)
+{
+	const struct kwhy_job *job = screen->job;
+	const struct kwhy_job_rank *rank = &job->ranks[index];
+	char name[RANK_BYTES], text[RANK_BYTES + 16], counts[64];
+	const double more = median_ns > 0 && rank->compute_ns != INT64_MIN
+		? (double)rank->compute_ns / median_ns - 1
+		: NAN;
+
+	snprintf(text, sizeof(text), "%s%s", rank_name(name, job, index),
+		rank->is_straggler ? " (straggler)" : "");
+	kwhy_table_cell(table, text);
+	snprintf(counts, sizeof(counts), "%llu of %llu", (unsigned long long)rank->late,
+		(unsigned long long)rank->compared);
+	kwhy_table_cell(table, counts);
+	kwhy_table_time(table, rank->caused_ns);
+	kwhy_table_energy(table, rank->caused_nj);
+	kwhy_table_percent(table,
+		job->waiting_ns > 0 ? (double)rank->caused_ns / (double)job->waiting_ns : NAN);
+	if (isnan(more)) {
+		kwhy_table_cell(table, NULL);
+		return;
+	}
+	snprintf(text, sizeof(text), "%+.1f %%", more * 100);
+	kwhy_table_cell(table, text);
+}
+
+static double compute_of(const struct kwhy_job_rank *rank, const void *context)
+{
+	(void)context;
+	return rank->compute_ns == INT64_MIN ? NAN : (double)rank->compute_ns;
+}
+
+static enum kwhy_status write_late(const struct screen *screen)
+{
+	const struct kwhy_job *job = screen->job;
+	uint32_t *order = kwhy_job_ranks_by_caused(job);
+	struct kwhy_job_spread compute;
+	struct kwhy_table table;
+	enum kwhy_status status = kwhy_job_spread_of(job, compute_of, NULL, &compute, screen->error);
+
+	if (!order)
+		return kwhy_fail_memory(screen->error, "ranks");
+	kwhy_text_context_heading(&screen->context, "Ranks that the others waited for",
+		"computes: compared with the median rank");
+	kwhy_table_init(&table, late_columns, 6);
+	for (size_t i = 0; i < shown(screen, job->rank_count, LATE_MAX) && job->ranks[order[i]].caused_ns > 0; i++)
+		add_late(screen, &table, order[i], compute.median);
+	kwhy_table_write(&table, screen->context.style, screen->context.out);
+	free(order);
+	return status;
+}
+
+static enum kwhy_status write_collectives(const struct screen *screen)
+{
+	kwhy_text_context_heading(&screen->context, "Collectives", NULL);
+	if (!screen->job->compared) {
+		write_not_compared(screen);
+		return KWHY_OK;
+	}
+	write_compared(screen);
+	return screen->job->waiting_ns > 0 ? write_late(screen) : KWHY_OK;
+}
+
+static void write_slow_links(const struct screen *screen)
+{
+	const struct kwhy_job *job = screen->job;
+
+	for (size_t i = 0; i < shown(screen, job->slow_link_count, LINKS_MAX); i++) {
+		const struct kwhy_job_slow_link *row = &job->slow_links[i];
+		const struct kwhy_job_communicator *communicator = &job->communicators[row->communicator];
+		char median[KWHY_QUANTITY_BYTES], others[KWHY_QUANTITY_BYTES];
+
+		if (i == 0)
+			kwhy_text_context_heading(&screen->context, "Slow links", NULL);
+		kwhy_text_context_linef(&screen->context, "  ",
+			"Communicator %s%s%s: %s takes %s, %s in communicators of the same size",
+			communicator->name ? communicator->name : "unknown", communicator->ranks ? ", ranks " : "",
+			communicator->ranks ? communicator->ranks : "", job->operations[row->operation].name,
+			kwhy_quantity_time(median, (int64_t)row->median_ns),
+			kwhy_quantity_time(others, (int64_t)row->others_ns));
+	}
+}
+
+static void write_hosts(const struct screen *screen)
+{
+	const struct kwhy_job *job = screen->job;
+	size_t found = 0;
+
+	for (size_t i = 0; i < job->host_count; i++) {
+		const struct kwhy_job_host *host = &job->hosts[i];
+		char clock[KWHY_QUANTITY_BYTES], ratio[KWHY_QUANTITY_BYTES], waited[KWHY_QUANTITY_BYTES];
+
+		if (!host->is_throttled || found++ >= shown(screen, job->host_count, HOSTS_MAX))
+			continue;
+		if (found == 1)
+			kwhy_text_context_heading(&screen->context, "Hosts with low clocks", NULL);
+		kwhy_text_context_linef(&screen->context, "  ", "%s: median clock %s%s%s%s%s; the others waited %s",
+			host->name ? host->name : "a host without a name",
+			host->sm_clock_hz == INT64_MIN
+				? "n/a"
+				: kwhy_quantity_si(clock, (double)host->sm_clock_hz, "Hz", 3),
+			host->throttle ? ", " : "", host->throttle ? host->throttle : "",
+			host->throttle ? " in " : "",
+			host->throttle ? kwhy_quantity_percent(ratio, host->throttled_ratio) : "",
+			kwhy_quantity_time(waited, host->caused_ns));
+	}
+	if (found > shown(screen, job->host_count, HOSTS_MAX))
+		kwhy_text_context_linef(&screen->context, "  ", "%zu more hosts: --json",
+			found - shown(screen, job->host_count, HOSTS_MAX));
+}
+
+static void write_findings(const struct screen *screen)
+{
+	const struct kwhy_job *job = screen->job;
+	const size_t count = shown(screen, job->finding_count, FINDINGS_MAX);
+
+	if (!job->finding_count)
+		return;
+	kwhy_text_context_heading(&screen->context, "Waste on the ranks", NULL);
+	for (size_t i = 0; i < count; i++) {
+		const struct kwhy_job_finding *row = &job->findings[i];
+		char time[KWHY_QUANTITY_BYTES], energy[KWHY_QUANTITY_BYTES], ranks[KWHY_QUANTITY_BYTES];
+		char name[RANK_BYTES];
+
+		kwhy_text_context_linef(&screen->context, "  ", "%s on %s %s, %s%s%s; worst on %s: %s", row->id,
+			kwhy_quantity_count(ranks, row->ranks), kwhy_plural(row->ranks, "rank", "ranks"),
+			kwhy_quantity_time(time, row->time_ns), row->energy_nj == INT64_MIN ? "" : ", ",
+			row->energy_nj == INT64_MIN ? "" : kwhy_quantity_energy(energy, row->energy_nj),
+			rank_name(name, job, row->worst), row->title ? row->title : "");
+	}
+	if (count < job->finding_count)
+		kwhy_text_context_linef(&screen->context, "  ", "%zu more kinds: -v", job->finding_count - count);
+}
+
+static void write_problems(const struct screen *screen)
+{
+	const struct kwhy_job *job = screen->job;
+	size_t kinds[KWHY_JOB_PROBLEM_KIND_COUNT] = {0}, rows = 0;
+
+	if (!job->problem_count)
+		return;
+	kwhy_text_context_heading(&screen->context, "Missing, cut and left out", NULL);
+	for (size_t i = 0; i < job->problem_count; i++) {
+		const struct kwhy_job_problem *problem = &job->problems[i];
+
+		if (!screen->context.style->verbose && kinds[problem->kind]++ > 0)
+			continue;
+		if (rows++ >= shown(screen, job->problem_count, PROBLEMS_MAX))
+			continue;
+		kwhy_text_context_linef(&screen->context, "  ", "%s: %s%s%s", kwhy_job_problem_name(problem->kind),
+			problem->path ? problem->path : "", problem->path ? ": " : "", problem->text);
+	}
+	if (job->problem_count > shown(screen, rows, PROBLEMS_MAX))
+		kwhy_text_context_linef(&screen->context, "  ", "%zu more: -v, --json",
+			job->problem_count - shown(screen, rows, PROBLEMS_MAX));
+}
+
+enum kwhy_status kwhy_job_text(const struct kwhy_job *job, const struct kwhy_text_style *style,
+	struct kwhy_text *out, struct kwhy_error *error)
+{
+	const struct screen screen = {.job = job, .context = {.style = style, .out = out}, .error = error};
+	enum kwhy_status status;
+
+	write_run(&screen);
+	status = write_categories(&screen);
+	if (!status)
+		status = write_collectives(&screen);
+	if (status)
+		return status;
+	write_slow_links(&screen);
+	write_hosts(&screen);
+	write_findings(&screen);
+	write_problems(&screen);
+	return kwhy_text_check(out, error);
+}
