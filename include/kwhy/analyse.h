@@ -116,6 +116,11 @@ struct kwhy_analysis_options {
 	 */
 	void (*progress)(void *context, const char *step, const char *path);
 	void *progress_context;
+	/*
+	 * Start and end of the whole run, Unix nanoseconds, where the traces are of some of its ranks: meters
+	 * count in all of this time. Both 0: the run starts and ends with the traces.
+	 */
+	int64_t run_start_unix_ns, run_end_unix_ns;
 };
 
 /* Sets the defaults; `size` is sizeof(struct kwhy_analysis_options). */

@@ -7,6 +7,7 @@
 #include "fit/carbon.h"
 #include "import/import.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -112,6 +113,39 @@ static enum kwhy_status take_options(struct work *work)
 	return status ? status : check_work(work);
 }
 
+/* Extends the recorded time to that of the whole run. */
+static enum kwhy_status extend_window(struct work *work)
+{
+	const struct kwhy_analysis_options *given = work->given;
+	struct kwhy_recording *recording = work->analysis->recording;
+	int64_t start_ns, end_ns;
+
+	if (!given->run_start_unix_ns && !given->run_end_unix_ns)
+		return KWHY_OK;
+	if (!recording->unix_clock)
+		return kwhy_fail(work->error, KWHY_E_INPUT,
+			"%.300s: its times are no Unix times, so it cannot be placed in the time of the run; "
+			"leave out --run",
+			work->paths[0]);
+	if (__builtin_sub_overflow(given->run_start_unix_ns, recording->origin_unix_ns, &start_ns) ||
+		__builtin_sub_overflow(given->run_end_unix_ns, recording->origin_unix_ns, &end_ns) ||
+		start_ns > recording->start_ns || end_ns < recording->end_ns)
+		return kwhy_fail(work->error, KWHY_E_INPUT,
+			"%.300s: the time of --run does not contain the trace's, %" PRId64 ",%" PRId64,
+			work->paths[0], recording->start_ns + recording->origin_unix_ns,
+			recording->end_ns + recording->origin_unix_ns);
+	recording->start_ns = start_ns;
+	recording->end_ns = end_ns;
+	return KWHY_OK;
+}
+
+static enum kwhy_status finish_recording(struct work *work)
+{
+	enum kwhy_status status = kwhy_recording_finish(work->analysis->recording, work->error);
+
+	return status ? status : extend_window(work);
+}
+
 static enum kwhy_status read_files(struct work *work)
 {
 	const struct kwhy_analysis_options *given = work->given;
@@ -137,7 +171,7 @@ static enum kwhy_status read_files(struct work *work)
 		status = kwhy_recording_set_work(
 			recording, given->work[i].unit, given->work[i].count, work->error);
 	tell(work, "sorting and linking", NULL);
-	return status ? status : kwhy_recording_finish(recording, work->error);
+	return status ? status : finish_recording(work);
 }
 
 static enum kwhy_status read_powers(struct work *work)

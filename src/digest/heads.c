@@ -48,8 +48,8 @@ bool kwhy_job_is_digest(const char *path)
 
 static enum kwhy_status add_path(struct kwhy_heads *heads, const char *path, struct kwhy_error *error)
 {
-	struct kwhy_head *items =
-		kwhy_arena_grow(&heads->arena, heads->items, heads->count, sizeof(*heads->items));
+	struct kwhy_head *items = kwhy_arena_grow(
+		&heads->arena, heads->items, heads->count, sizeof(*heads->items));
 
 	if (!items)
 		return kwhy_fail_memory(error, "a list of digests");
@@ -103,7 +103,8 @@ static void take_head(struct kwhy_head *head, const struct kwhy_digest *digest)
 	head->is_unix_clock = about->is_unix_clock == 1;
 	head->origin_unix_ns = about->origin_unix_ns;
 	/* files may state times of any size */
-	if (!head->is_unix_clock || __builtin_add_overflow(about->start_ns, head->origin_unix_ns, &head->start_ns) ||
+	if (!head->is_unix_clock ||
+		__builtin_add_overflow(about->start_ns, head->origin_unix_ns, &head->start_ns) ||
 		__builtin_add_overflow(about->end_ns, head->origin_unix_ns, &head->end_ns))
 		head->start_ns = head->end_ns = 0;
 	head->devices = hash_text(14695981039346656037u, about->host);
@@ -234,8 +235,9 @@ static enum kwhy_status judge(const struct kwhy_head *head, const struct most *m
 		return kwhy_job_add_problem(job, KWHY_JOB_FOREIGN, head->rank, head->path, error,
 			"its times are%s Unix times, unlike those of most digests",
 			head->is_unix_clock ? "" : " no");
-	if (most->is_unix_clock && (head->start_ns > most->end_ns + KWHY_ONE_RUN_SLACK_NS ||
-					   head->end_ns < most->start_ns - KWHY_ONE_RUN_SLACK_NS))
+	if (most->is_unix_clock &&
+		(head->start_ns > most->end_ns + KWHY_ONE_RUN_SLACK_NS ||
+			head->end_ns < most->start_ns - KWHY_ONE_RUN_SLACK_NS))
 		return kwhy_job_add_problem(job, KWHY_JOB_FOREIGN, head->rank, head->path, error,
 			"it was recorded %.0f s %s most digests",
 			(double)(head->start_ns > most->end_ns ? head->start_ns - most->end_ns
@@ -251,8 +253,8 @@ static enum kwhy_status judge_twice(const struct kwhy_head *head, const struct k
 	struct kwhy_map *identities, struct kwhy_job *job, bool *twice, struct kwhy_error *error)
 {
 	struct kwhy_map_slot *slot;
-	enum kwhy_status status = kwhy_map_add_bytes(identities, head->identity, strlen(head->identity),
-		(uint32_t)kept->count, &slot, error);
+	enum kwhy_status status = kwhy_map_add_bytes(
+		identities, head->identity, strlen(head->identity), (uint32_t)kept->count, &slot, error);
 
 	*twice = true;
 	if (status)
@@ -260,11 +262,12 @@ static enum kwhy_status judge_twice(const struct kwhy_head *head, const struct k
 	if (slot->value != kept->count)
 		return kwhy_job_add_problem(job, KWHY_JOB_TWICE, head->rank, head->path, error,
 			"it has the content of %.300s, which counts", kept->items[slot->value].path);
-	for (size_t i = kept->count; head->rank != KWHY_NONE && i > 0 && kept->items[i - 1].rank == head->rank;
-		i--)
+	for (size_t i = kept->count;
+		head->rank != KWHY_NONE && i > 0 && kept->items[i - 1].rank == head->rank; i--)
 		if (kept->items[i - 1].devices == head->devices)
 			return kwhy_job_add_problem(job, KWHY_JOB_TWICE, head->rank, head->path, error,
-				"it is of the rank and device of %.300s, which has more activities and counts",
+				"it is of the rank and device of %.300s, which has more activities and "
+				"counts",
 				kept->items[i - 1].path);
 	*twice = false;
 	return KWHY_OK;

@@ -148,8 +148,8 @@ static enum kwhy_status new_job(struct kwhy_job **out, struct kwhy_error *error)
 	return KWHY_OK;
 }
 
-static enum kwhy_status make(struct kwhy_job *job, struct kwhy_heads *heads, unsigned threads,
-	struct kwhy_error *error)
+static enum kwhy_status make(
+	struct kwhy_job *job, struct kwhy_heads *heads, unsigned threads, struct kwhy_error *error)
 {
 	enum kwhy_status status = kwhy_heads_choose(heads, job, error);
 

@@ -51,9 +51,9 @@ struct kwhy_job_rank {
 	bool is_modelled;
 	int64_t category_ns[KWHY_CATEGORY_COUNT]; /* parts of the span */
 	int64_t category_nj[KWHY_CATEGORY_COUNT]; /* gross energy of the category's accounts */
-	double collective_w; /* mean power of the collectives' accounts; NAN: unknown */
+	double collective_w;			  /* mean power of the collectives' accounts; NAN: unknown */
 
-	uint64_t compared; /* collectives that are compared with those of other ranks */
+	uint64_t compared;		/* collectives that are compared with those of other ranks */
 	int64_t waiting_ns, waiting_nj; /* in these, until the last rank entered */
 	uint64_t late;			/* of these, the ones that this rank was the last to enter */
 	int64_t caused_ns, caused_nj;	/* waiting of all others in those that this rank was late for */
@@ -64,7 +64,7 @@ struct kwhy_job_rank {
 	int64_t middle_ns;
 	double clock_error_ns; /* root mean square of what the fit leaves; NAN: there is no fit */
 
-	int64_t sm_clock_hz;   /* median; KWHY_UNKNOWN_NS: unknown */
+	int64_t sm_clock_hz;	/* median; KWHY_UNKNOWN_NS: unknown */
 	double throttled_ratio; /* share of readings with the worst reason; NAN: unknown */
 	const char *throttle;	/* that reason; NULL: none */
 };
@@ -91,7 +91,7 @@ struct kwhy_job_finding {
 	const char *id, *cure;
 	size_t ranks;
 	int64_t count, time_ns, energy_nj, saved_ns, saved_nj;
-	size_t worst;	  /* index of the rank where it costs most */
+	size_t worst; /* index of the rank where it costs most */
 	int64_t worst_ns;
 	const char *title, *place; /* of the worst rank */
 };
@@ -155,10 +155,10 @@ struct kwhy_job {
 	int64_t origin_unix_ns;
 	bool is_unix_clock;
 	uint64_t seen, kept, compared; /* collectives of all ranks; of these, in digests; compared ones */
-	uint64_t apart; /* kept ones that do not meet, as broadcasts: they are not compared */
-	int64_t span_ns, busy_ns; /* sums over the ranks */
-	int64_t longest_ns;	  /* longest span of a rank */
-	int64_t measured_nj, run_nj; /* sums over the ranks whose energy is known */
+	uint64_t apart;		       /* kept ones that do not meet, as broadcasts: they are not compared */
+	int64_t span_ns, busy_ns;      /* sums over the ranks */
+	int64_t longest_ns;	       /* longest span of a rank */
+	int64_t measured_nj, run_nj;   /* sums over the ranks whose energy is known */
 	size_t metered_ranks, modelled_ranks;
 	int64_t category_ns[KWHY_CATEGORY_COUNT], category_nj[KWHY_CATEGORY_COUNT];
 	int64_t hosts_nj; /* of host meters, each counted once */

@@ -304,7 +304,8 @@ static enum kwhy_status name_cut(
 {
 	for (size_t i = 0; i < digest->lost_count; i++)
 		if (digest->lost[i].what &&
-			(!strcmp(digest->lost[i].what, "truncated") || !strcmp(digest->lost[i].what, "holes") ||
+			(!strcmp(digest->lost[i].what, "truncated") ||
+				!strcmp(digest->lost[i].what, "holes") ||
 				!strcmp(digest->lost[i].what, "dropped_records")))
 			return kwhy_job_add_problem(job, KWHY_JOB_CUT, digest->digest->rank, path, error,
 				"its trace is cut or has lost records (%s)", digest->lost[i].what);

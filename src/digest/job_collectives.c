@@ -75,12 +75,12 @@ static enum kwhy_status find_operation(struct kwhy_job *job, const struct kwhy_d
 	if (!operations)
 		return kwhy_fail_memory(error, "operations");
 	job->operations = operations;
-	operations[job->operation_count++] =
-		(struct kwhy_job_operation){.name = row->name ? kwhy_arena_copy(&job->arena, row->name) : NULL,
-			.type = row->type ? kwhy_arena_copy(&job->arena, row->type) : NULL,
-			.in_elements = row->in_elements,
-			.out_elements = row->out_elements,
-			.meets = row->meets == 1};
+	operations[job->operation_count++] = (struct kwhy_job_operation){
+		.name = row->name ? kwhy_arena_copy(&job->arena, row->name) : NULL,
+		.type = row->type ? kwhy_arena_copy(&job->arena, row->type) : NULL,
+		.in_elements = row->in_elements,
+		.out_elements = row->out_elements,
+		.meets = row->meets == 1};
 	return KWHY_OK;
 }
 
@@ -89,8 +89,8 @@ static enum kwhy_status find_collective(struct kwhy_job *job, const struct kwhy_
 {
 	const uint32_t communicator = numbers->communicators[row->communicator];
 	const uint32_t operation = numbers->operations[row->operation];
-	const uint64_t key =
-		kwhy_job_mix(kwhy_job_mix(communicator + 1, (uint64_t)row->sequence), row->part + 1);
+	const uint64_t key = kwhy_job_mix(
+		kwhy_job_mix(communicator + 1, (uint64_t)row->sequence), row->part + 1);
 	struct kwhy_job_collective *at;
 	enum kwhy_status status = kwhy_map_number(&job->collective_keys, key, out, error);
 
@@ -101,12 +101,12 @@ static enum kwhy_status find_collective(struct kwhy_job *job, const struct kwhy_
 			job->collective_count + 1, sizeof(*job->collectives), "collectives", error);
 		if (status)
 			return status;
-		job->collectives[job->collective_count++] =
-			(struct kwhy_job_collective){.sequence = row->sequence,
-				.communicator = communicator,
-				.operation = operation,
-				.part = row->part,
-				.anchor_ns = exit_ns};
+		job->collectives[job->collective_count++] = (struct kwhy_job_collective){
+			.sequence = row->sequence,
+			.communicator = communicator,
+			.operation = operation,
+			.part = row->part,
+			.anchor_ns = exit_ns};
 	}
 	at = &job->collectives[*out];
 	at->ranks++;
@@ -131,8 +131,7 @@ static enum kwhy_status add_visits(struct kwhy_job *job, const struct kwhy_diges
 
 			if (row->device != device)
 				continue;
-			status = find_collective(
-				job, row, numbers, visit.exit_ns, &visit.collective, error);
+			status = find_collective(job, row, numbers, visit.exit_ns, &visit.collective, error);
 			if (!status && fwrite(&visit, sizeof(visit), 1, job->visits) != 1)
 				status = kwhy_fail(error, KWHY_E_IO,
 					"cannot write to a temporary file; set TMPDIR to a folder with room "
@@ -141,8 +140,8 @@ static enum kwhy_status add_visits(struct kwhy_job *job, const struct kwhy_diges
 	return status;
 }
 
-enum kwhy_status kwhy_job_add_collectives(struct kwhy_job *job, const struct kwhy_digest *digest,
-	size_t first_rank, struct kwhy_error *error)
+enum kwhy_status kwhy_job_add_collectives(
+	struct kwhy_job *job, const struct kwhy_digest *digest, size_t first_rank, struct kwhy_error *error)
 {
 	struct numbers numbers = {calloc(digest->communicator_count + 1, sizeof(uint32_t)),
 		calloc(digest->operation_count + 1, sizeof(uint32_t))};
@@ -164,7 +163,8 @@ enum kwhy_status kwhy_job_add_collectives(struct kwhy_job *job, const struct kwh
 	return status;
 }
 
-/* Reads the visits of one rank. *count 0: the file ended. The first visit of the next rank is kept in *next. */
+/* Reads the visits of one rank. *count 0: the file ended. The first visit of the next rank is kept in *next.
+ */
 static enum kwhy_status read_rank(struct kwhy_job *job, struct kwhy_job_visit **visits, size_t *capacity,
 	size_t *count, struct kwhy_job_visit *next, bool *has_next, struct kwhy_error *error)
 {

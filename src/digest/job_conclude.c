@@ -8,9 +8,9 @@
 /* What follows from the joined sums: stragglers, slow communicators, hosts with low clocks. */
 
 enum {
-	LATE_MIN = 3,	       /* a straggler is the last one in at least this number of collectives, */
+	LATE_MIN = 3,		  /* a straggler is the last one in at least this number of collectives, */
 	LINK_COLLECTIVES_MIN = 3, /* a communicator is judged by at least this number of collectives */
-	LINKS_MIN = 3	       /* and compared with at least this number of communicators, itself included */
+	LINKS_MIN = 3 /* and compared with at least this number of communicators, itself included */
 };
 
 /* A straggler causes at least this share of all waiting, */
@@ -134,9 +134,10 @@ static struct link link_of(const struct sorting *sorting, size_t first, size_t e
 	const struct kwhy_job_collective *at = &sorting->job->collectives[sorting->order[first]];
 
 	for (size_t i = first; i < end; i++)
-		scratch[i - first] =
-			(double)kwhy_job_transfer_ns(&sorting->job->collectives[sorting->order[i]]);
-	return (struct link){at->communicator, at->operation, end - first, kwhy_middle_real(scratch, end - first)};
+		scratch[i - first] = (double)kwhy_job_transfer_ns(
+			&sorting->job->collectives[sorting->order[i]]);
+	return (struct link){
+		at->communicator, at->operation, end - first, kwhy_middle_real(scratch, end - first)};
 }
 
 static void make_links(const struct sorting *sorting, double *scratch, struct links *out)
@@ -210,7 +211,8 @@ static int compare_hosts(const void *a, const void *b, void *context)
 	return left < right ? -1 : left > right;
 }
 
-static void sum_host(struct kwhy_job *job, const uint32_t *order, size_t count, int64_t usual_hz, int64_t *scratch)
+static void sum_host(
+	struct kwhy_job *job, const uint32_t *order, size_t count, int64_t usual_hz, int64_t *scratch)
 {
 	struct kwhy_job_host *host = &job->hosts[job->ranks[order[0]].host];
 

@@ -22,15 +22,14 @@ KWHY_MUST_USE enum kwhy_status kwhy_job_visit_all(
 /* A time of the rank's clock as a time of the job. */
 static inline int64_t kwhy_job_time(const struct kwhy_job_rank *rank, int64_t time_ns)
 {
-	return time_ns -
-		(int64_t)(rank->offset_ns + rank->drift * (double)(time_ns - rank->middle_ns));
+	return time_ns - (int64_t)(rank->offset_ns + rank->drift * (double)(time_ns - rank->middle_ns));
 }
 
 /* Adds a rank; known parts of sums are added, unknown ones left out. */
 KWHY_MUST_USE enum kwhy_status kwhy_job_add(
 	struct kwhy_job *job, const char *path, const struct kwhy_digest *digest, struct kwhy_error *error);
-KWHY_MUST_USE enum kwhy_status kwhy_job_add_collectives(struct kwhy_job *job,
-	const struct kwhy_digest *digest, size_t first_rank, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_job_add_collectives(
+	struct kwhy_job *job, const struct kwhy_digest *digest, size_t first_rank, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_job_add_problem(struct kwhy_job *job, enum kwhy_job_problem_kind kind,
 	uint32_t rank, const char *path, struct kwhy_error *error, const char *format, ...)
 	__attribute__((format(printf, 6, 7)));

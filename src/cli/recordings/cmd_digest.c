@@ -16,7 +16,7 @@
 
 struct digest_options {
 	struct kwhy_job_options job;
-	const char *output, *task;
+	const char *output, *task, *run;
 };
 
 /* The share of a list of traces that one task takes: those whose place leaves this rest. */
@@ -26,6 +26,7 @@ struct share {
 
 struct work {
 	const struct digest_options *options;
+	struct kwhy_job_options job;
 	struct share share;
 	size_t traces, digests, failures;
 };
@@ -49,6 +50,21 @@ static enum kwhy_status read_share(const char *text, struct share *out, struct k
 	return kwhy_fail(error, KWHY_E_USAGE,
 		"--task takes I/N, the number of this task from 0 and the number of tasks, as 0/16 to 15/16, "
 		"not '%.40s'",
+		text);
+}
+
+/* Reads the time of the whole run, two Unix times in nanoseconds. */
+static enum kwhy_status read_run(const char *text, struct kwhy_job_options *out, struct kwhy_error *error)
+{
+	char rest;
+
+	if (!text ||
+		(sscanf(text, "%" SCNd64 ",%" SCNd64 "%c", &out->run_start_unix_ns, &out->run_end_unix_ns,
+			 &rest) == 2 &&
+			out->run_start_unix_ns < out->run_end_unix_ns))
+		return KWHY_OK;
+	return kwhy_fail(error, KWHY_E_USAGE,
+		"--run takes the start and the end of the run in Unix nanoseconds, START,END, not '%.60s'",
 		text);
 }
 
@@ -134,7 +150,7 @@ static enum kwhy_status digest_trace(struct work *work, const char *path, struct
 	struct kwhy_digest_parts parts = {0};
 	struct kwhy_analysis *analysis;
 	enum kwhy_status status = kwhy_job_open(
-		&analysis, &work->options->job, paths, 1, &work->options->job.power, NULL, error);
+		&analysis, &work->job, paths, 1, &work->job.power, NULL, error);
 
 	if (status)
 		return status;
@@ -197,10 +213,13 @@ static enum kwhy_status make_digests(
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
-	struct work work = {.options = invocation->options};
-	enum kwhy_status status = read_share(work.options->task, &work.share, error);
+	const struct digest_options *options = invocation->options;
+	struct work work = {.options = options, .job = options->job};
+	enum kwhy_status status = read_share(options->task, &work.share, error);
 	char message[128];
 
+	if (!status)
+		status = read_run(options->run, &work.job, error);
 	if (status)
 		return status;
 	if (!invocation->operands.count)
@@ -222,6 +241,8 @@ static const struct kwhy_option options_table[] = {
 		KWHY_OPTION_TEXT, offsetof(struct digest_options, output)},
 	{"task", 0, "I/N", "take this share of the list only, from 0/N to N-1/N", KWHY_OPTION_TEXT,
 		offsetof(struct digest_options, task)},
+	{"run", 0, "START,END", "meters count in this time of the whole run, Unix nanoseconds",
+		KWHY_OPTION_TEXT, offsetof(struct digest_options, run)},
 	{"power", 0, "FILE", "power readings: CSV, or a log of nvidia-smi, DCGM, ...; may be given again",
 		KWHY_OPTION_LIST, offsetof(struct digest_options, job.power)},
 	KWHY_OPTION_ROWS_JOB(struct digest_options, job),

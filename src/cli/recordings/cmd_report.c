@@ -267,8 +267,8 @@ static enum kwhy_status report_results(
 }
 
 /* Writes the report on the digests of a job. */
-static enum kwhy_status report_digests(const struct report_options *options,
-	const struct kwhy_operands *operands, struct kwhy_error *error)
+static enum kwhy_status report_digests(
+	const struct report_options *options, const struct kwhy_operands *operands, struct kwhy_error *error)
 {
 	struct kwhy_job_report how = {.output = options->output,
 		.csv = options->csv,
@@ -279,7 +279,8 @@ static enum kwhy_status report_digests(const struct report_options *options,
 
 	if (options->brief || options->plan || options->sections.count || options->job.power.count)
 		return kwhy_fail(error, KWHY_E_USAGE,
-			"digests have neither --brief, --plan, --section nor --power; give them the traces, or "
+			"digests have neither --brief, --plan, --section nor --power; give them the traces, "
+			"or "
 			"--power to kwhy digest");
 	if (!options->json && !options->csv)
 		status = kwhy_output_form_of(options->output, KWHY_OUTPUT_TEXT, &how.form, error);
@@ -342,8 +343,8 @@ static const struct kwhy_option options_table[] = {
 	{"json", 0, NULL, "write report.json", KWHY_OPTION_FLAG, offsetof(struct report_options, json)},
 	{"brief", 0, NULL, "with --json: at most 4 kB, for programs and agents", KWHY_OPTION_FLAG,
 		offsetof(struct report_options, brief)},
-	{"csv", 0, "WHAT", "write accounts, findings or waits as CSV; of digests also ranks or collectives", KWHY_OPTION_TEXT,
-		offsetof(struct report_options, csv)},
+	{"csv", 0, "WHAT", "write accounts, findings or waits as CSV; of digests also ranks or collectives",
+		KWHY_OPTION_TEXT, offsetof(struct report_options, csv)},
 	{"no-color", 0, NULL, "no colour (NO_COLOR does the same)", KWHY_OPTION_FLAG,
 		offsetof(struct report_options, no_color)},
 	KWHY_OPTION_ROWS_JOB(struct report_options, job),

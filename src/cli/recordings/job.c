@@ -80,6 +80,8 @@ static enum kwhy_status take_options(struct work *work, const struct kwhy_job_op
 	out->intensity_g_per_kwh = options->intensity_g_per_kwh;
 	out->place = options->place;
 	out->seed = options->seed;
+	out->run_start_unix_ns = options->run_start_unix_ns;
+	out->run_end_unix_ns = options->run_end_unix_ns;
 	status = read_work(work, &options->work, error);
 	if (!status && options->price) {
 		status = kwhy_value_price(options->price, &out->price_per_kwh, work->currency, error);

@@ -32,6 +32,8 @@ struct kwhy_job_options {
 	struct kwhy_strings work; /* work that the run did, such as "tokens=4096" */
 	double min_gain_percent;  /* smallest saving of a finding; NAN: the default of the detectors */
 	uint64_t seed;
+	/* start and end of the whole run, Unix nanoseconds; both 0: those of the traces */
+	int64_t run_start_unix_ns, run_end_unix_ns;
 	bool has_partial, quiet, verbose;
 };
 

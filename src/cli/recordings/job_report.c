@@ -30,7 +30,9 @@ static unsigned thread_count(void)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
-	return processors < 1 ? 1 : processors > KWHY_JOB_THREADS_MAX ? KWHY_JOB_THREADS_MAX : (unsigned)processors;
+	return processors < 1			    ? 1
+		: processors > KWHY_JOB_THREADS_MAX ? KWHY_JOB_THREADS_MAX
+						    : (unsigned)processors;
 }
 
 static enum kwhy_status render(const struct kwhy_job *job, const struct kwhy_job_report *how,

@@ -153,8 +153,8 @@ static void write_findings(const struct kwhy_job *job, struct kwhy_text *out)
 
 	kwhy_columns_csv_head(&columns, out);
 	for (size_t i = 0; i < job->finding_count; i++) {
-		const struct finding_row row = {job->findings[i], job->findings[i].ranks,
-			job->ranks[job->findings[i].worst].rank};
+		const struct finding_row row = {
+			job->findings[i], job->findings[i].ranks, job->ranks[job->findings[i].worst].rank};
 
 		kwhy_columns_csv(&columns, out, &row);
 	}
@@ -166,8 +166,8 @@ enum kwhy_status kwhy_job_csv(
 	static const struct {
 		const char *name;
 		void (*write)(const struct kwhy_job *job, struct kwhy_text *out);
-	} tables[] = {{"ranks", write_ranks}, {"collectives", write_collectives}, {"accounts", write_accounts},
-		{"findings", write_findings}};
+	} tables[] = {{"ranks", write_ranks}, {"collectives", write_collectives},
+		{"accounts", write_accounts}, {"findings", write_findings}};
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		if (strcmp(tables[i].name, what) == 0) {

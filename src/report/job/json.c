@@ -312,10 +312,9 @@ static enum kwhy_status write_problems(struct parts *parts)
 	return KWHY_OK;
 }
 
-enum kwhy_status kwhy_job_json(
-	const struct kwhy_job *job, struct kwhy_text *out, struct kwhy_error *error)
+enum kwhy_status kwhy_job_json(const struct kwhy_job *job, struct kwhy_text *out, struct kwhy_error *error)
 {
-	static enum kwhy_status (*const all[])(struct parts *parts) = {write_run, write_categories,
+	static enum kwhy_status (*const all[])(struct parts * parts) = {write_run, write_categories,
 		write_distributions, write_collective_sums, write_late, write_collectives, write_slow_links,
 		write_hosts, write_findings, write_accounts, write_problems};
 	struct parts parts = {.job = job, .error = error};

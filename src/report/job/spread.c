@@ -48,11 +48,11 @@ double kwhy_job_category_ratio(const struct kwhy_job_rank *rank, const void *con
 	return rank->span_ns > 0 ? (part_ns == INT64_MIN ? 0 : (double)part_ns) / (double)rank->span_ns : NAN;
 }
 
-#define VALUE(name, expression)                                                        \
-	static double name(const struct kwhy_job_rank *rank, const void *context)      \
-	{                                                                              \
-		(void)context;                                                         \
-		return expression;                                                     \
+#define VALUE(name, expression)                                                   \
+	static double name(const struct kwhy_job_rank *rank, const void *context) \
+	{                                                                         \
+		(void)context;                                                    \
+		return expression;                                                \
 	}
 VALUE(span, known(rank->span_ns))
 VALUE(busy, known(rank->busy_ns))
@@ -62,7 +62,8 @@ VALUE(waiting, rank->compared ? (double)rank->waiting_ns : NAN)
 VALUE(caused, rank->compared ? (double)rank->caused_ns : NAN)
 VALUE(energy, known(rank->measured_nj))
 VALUE(waiting_energy, known(rank->waiting_nj))
-VALUE(caused_energy, rank->caused_nj == INT64_MIN && rank->compared && rank->waiting_nj != INT64_MIN
+VALUE(caused_energy,
+	rank->caused_nj == INT64_MIN && rank->compared && rank->waiting_nj != INT64_MIN
 		? 0
 		: known(rank->caused_nj))
 VALUE(clock_offset, isnan(rank->clock_error_ns) ? NAN : rank->offset_ns)

@@ -34,8 +34,9 @@ static const char *rank_name(char out[RANK_BYTES], const struct kwhy_job *job, s
 {
 	const struct kwhy_job_rank *rank = &job->ranks[index];
 	const char *host = job->hosts[rank->host].name;
-	int length = rank->rank == KWHY_NONE ? snprintf(out, RANK_BYTES, "device %lld", (long long)rank->number)
-					     : snprintf(out, RANK_BYTES, "rank %u", rank->rank);
+	int length = rank->rank == KWHY_NONE
+		? snprintf(out, RANK_BYTES, "device %lld", (long long)rank->number)
+		: snprintf(out, RANK_BYTES, "rank %u", rank->rank);
 
 	if (host)
 		snprintf(out + length, RANK_BYTES - (size_t)length, " on %.60s", host);
@@ -47,16 +48,20 @@ static void write_run(const struct screen *screen)
 	const struct kwhy_job *job = screen->job;
 	const bool is_part = job->world_size != KWHY_NONE && job->world_size != job->rank_count;
 	const bool has_energy = job->measured_nj != INT64_MIN;
+	const bool has_hosts = job->host_count > 1 || job->hosts[0].name;
 	char ranks[KWHY_QUANTITY_BYTES], of[KWHY_QUANTITY_BYTES], hosts[KWHY_QUANTITY_BYTES];
 	char time[KWHY_QUANTITY_BYTES], energy[KWHY_QUANTITY_BYTES], sum[KWHY_QUANTITY_BYTES];
 	char busy[KWHY_QUANTITY_BYTES];
 
-	kwhy_text_context_linef(&screen->context, "", "%s%s%s %s on %s %s: %s%s%s%s; busy for %s of all ranks' %s",
+	kwhy_text_context_linef(&screen->context, "",
+		"%s%s%s %s%s%s%s: %s%s%s%s; busy for %s of all ranks' %s",
 		kwhy_quantity_count(ranks, job->rank_count), is_part ? " of " : "",
 		is_part ? kwhy_quantity_count(of, job->world_size) : "",
-		kwhy_plural(job->rank_count, "rank", "ranks"), kwhy_quantity_count(hosts, job->host_count),
-		kwhy_plural(job->host_count, "host", "hosts"), kwhy_quantity_time(time, job->longest_ns),
-		has_energy ? ", " : "", has_energy ? kwhy_quantity_energy(energy, job->measured_nj) : "",
+		kwhy_plural(job->rank_count, "rank", "ranks"), has_hosts ? " on " : "",
+		has_hosts ? kwhy_quantity_count(hosts, job->host_count) : "",
+		!has_hosts ? "" : kwhy_plural(job->host_count, " host", " hosts"),
+		kwhy_quantity_time(time, job->longest_ns), has_energy ? ", " : "",
+		has_energy ? kwhy_quantity_energy(energy, job->measured_nj) : "",
 		has_energy && job->modelled_ranks ? " (modelled)" : "",
 		kwhy_quantity_percent(
 			busy, job->span_ns > 0 ? (double)job->busy_ns / (double)job->span_ns : NAN),
@@ -79,7 +84,8 @@ static const struct kwhy_table_column category_columns[] = {
 	{"rank", KWHY_COLUMN_RIGHT},
 };
 
-static void write_rank_cell(const struct screen *screen, struct kwhy_table *table, const struct kwhy_job_spread *spread)
+static void write_rank_cell(
+	const struct screen *screen, struct kwhy_table *table, const struct kwhy_job_spread *spread)
 {
 	const uint32_t rank = spread->count ? screen->job->ranks[spread->most_rank].rank : KWHY_NONE;
 
@@ -103,7 +109,8 @@ static enum kwhy_status write_categories(const struct screen *screen)
 		const int64_t part_ns = job->category_ns[c];
 		struct kwhy_job_spread spread;
 
-		if (part_ns <= 0 || (!screen->context.style->verbose && (double)part_ns < CATEGORY_SHARE * all_ns))
+		if (part_ns <= 0 ||
+			(!screen->context.style->verbose && (double)part_ns < CATEGORY_SHARE * all_ns))
 			continue;
 		status = kwhy_job_spread_of(job, kwhy_job_category_ratio, &c, &spread, screen->error);
 		kwhy_table_cell(&table, kwhy_category_name((enum kwhy_category)c));
@@ -128,7 +135,8 @@ static void write_not_compared(const struct screen *screen)
 		kwhy_text_context_linef(&screen->context, "  ", "No collectives were recorded.");
 	else
 		kwhy_text_context_linef(&screen->context, "  ",
-			"Not compared: the ranks have no collective in common in which all meet, by communicator "
+			"Not compared: the ranks have no collective in common in which all meet, by "
+			"communicator "
 			"and sequence number.");
 }
 
@@ -143,9 +151,9 @@ static void write_compared(const struct screen *screen)
 	kwhy_text_context_linef(&screen->context, "  ",
 		"%s %s compared: skew %s, transfer %s. The ranks waited %s%s%s in all.",
 		kwhy_quantity_count(compared, job->compared),
-		kwhy_plural(job->compared, "collective", "collectives"), kwhy_quantity_time(skew, job->skew_ns),
-		kwhy_quantity_time(transfer, job->transfer_ns), kwhy_quantity_time(waiting, job->waiting_ns),
-		job->waiting_nj == INT64_MIN ? "" : ", ",
+		kwhy_plural(job->compared, "collective", "collectives"),
+		kwhy_quantity_time(skew, job->skew_ns), kwhy_quantity_time(transfer, job->transfer_ns),
+		kwhy_quantity_time(waiting, job->waiting_ns), job->waiting_nj == INT64_MIN ? "" : ", ",
 		job->waiting_nj == INT64_MIN ? "" : kwhy_quantity_energy(energy, job->waiting_nj));
 	if (job->kept < job->seen)
 		kwhy_text_context_linef(&screen->context, "  ",
@@ -153,7 +161,8 @@ static void write_compared(const struct screen *screen)
 			kwhy_quantity_percent(kept, (double)job->kept / (double)job->seen));
 	if (screen->context.style->verbose && !isnan(job->clock_error_ns))
 		kwhy_text_context_linef(&screen->context, "  ",
-			"The ranks' clocks are fitted to each other to within %s, by the ends of collectives.",
+			"The ranks' clocks are fitted to each other to within %s, by the ends of "
+			"collectives.",
 			kwhy_quantity_time(clock, (int64_t)job->clock_error_ns));
 }
 
@@ -183,8 +192,8 @@ static void add_late(const struct screen *screen, struct kwhy_table *table, size
 	kwhy_table_cell(table, counts);
 	kwhy_table_time(table, rank->caused_ns);
 	kwhy_table_energy(table, rank->caused_nj);
-	kwhy_table_percent(table,
-		job->waiting_ns > 0 ? (double)rank->caused_ns / (double)job->waiting_ns : NAN);
+	kwhy_table_percent(
+		table, job->waiting_ns > 0 ? (double)rank->caused_ns / (double)job->waiting_ns : NAN);
 	if (isnan(more)) {
 		kwhy_table_cell(table, NULL);
 		return;
@@ -212,7 +221,8 @@ static enum kwhy_status write_late(const struct screen *screen)
 	kwhy_text_context_heading(&screen->context, "Ranks that the others waited for",
 		"computes: compared with the median rank");
 	kwhy_table_init(&table, late_columns, 6);
-	for (size_t i = 0; i < shown(screen, job->rank_count, LATE_MAX) && job->ranks[order[i]].caused_ns > 0; i++)
+	for (size_t i = 0; i < shown(screen, job->rank_count, LATE_MAX) && job->ranks[order[i]].caused_ns > 0;
+		i++)
 		add_late(screen, &table, order[i], compute.median);
 	kwhy_table_write(&table, screen->context.style, screen->context.out);
 	free(order);
@@ -243,8 +253,9 @@ static void write_slow_links(const struct screen *screen)
 			kwhy_text_context_heading(&screen->context, "Slow links", NULL);
 		kwhy_text_context_linef(&screen->context, "  ",
 			"Communicator %s%s%s: %s takes %s, %s in communicators of the same size",
-			communicator->name ? communicator->name : "unknown", communicator->ranks ? ", ranks " : "",
-			communicator->ranks ? communicator->ranks : "", job->operations[row->operation].name,
+			communicator->name ? communicator->name : "unknown",
+			communicator->ranks ? ", ranks " : "", communicator->ranks ? communicator->ranks : "",
+			job->operations[row->operation].name,
 			kwhy_quantity_time(median, (int64_t)row->median_ns),
 			kwhy_quantity_time(others, (int64_t)row->others_ns));
 	}
@@ -263,7 +274,8 @@ static void write_hosts(const struct screen *screen)
 			continue;
 		if (found == 1)
 			kwhy_text_context_heading(&screen->context, "Hosts with low clocks", NULL);
-		kwhy_text_context_linef(&screen->context, "  ", "%s: median clock %s%s%s%s%s; the others waited %s",
+		kwhy_text_context_linef(&screen->context, "  ",
+			"%s: median clock %s%s%s%s%s; the others waited %s",
 			host->name ? host->name : "a host without a name",
 			host->sm_clock_hz == INT64_MIN
 				? "n/a"
@@ -291,14 +303,16 @@ static void write_findings(const struct screen *screen)
 		char time[KWHY_QUANTITY_BYTES], energy[KWHY_QUANTITY_BYTES], ranks[KWHY_QUANTITY_BYTES];
 		char name[RANK_BYTES];
 
-		kwhy_text_context_linef(&screen->context, "  ", "%s on %s %s, %s%s%s; worst on %s: %s", row->id,
-			kwhy_quantity_count(ranks, row->ranks), kwhy_plural(row->ranks, "rank", "ranks"),
-			kwhy_quantity_time(time, row->time_ns), row->energy_nj == INT64_MIN ? "" : ", ",
+		kwhy_text_context_linef(&screen->context, "  ", "%s on %s %s, %s%s%s; worst on %s: %s",
+			row->id, kwhy_quantity_count(ranks, row->ranks),
+			kwhy_plural(row->ranks, "rank", "ranks"), kwhy_quantity_time(time, row->time_ns),
+			row->energy_nj == INT64_MIN ? "" : ", ",
 			row->energy_nj == INT64_MIN ? "" : kwhy_quantity_energy(energy, row->energy_nj),
 			rank_name(name, job, row->worst), row->title ? row->title : "");
 	}
 	if (count < job->finding_count)
-		kwhy_text_context_linef(&screen->context, "  ", "%zu more kinds: -v", job->finding_count - count);
+		kwhy_text_context_linef(
+			&screen->context, "  ", "%zu more kinds: -v", job->finding_count - count);
 }
 
 static void write_problems(const struct screen *screen)
@@ -316,8 +330,9 @@ static void write_problems(const struct screen *screen)
 			continue;
 		if (rows++ >= shown(screen, job->problem_count, PROBLEMS_MAX))
 			continue;
-		kwhy_text_context_linef(&screen->context, "  ", "%s: %s%s%s", kwhy_job_problem_name(problem->kind),
-			problem->path ? problem->path : "", problem->path ? ": " : "", problem->text);
+		kwhy_text_context_linef(&screen->context, "  ", "%s: %s%s%s",
+			kwhy_job_problem_name(problem->kind), problem->path ? problem->path : "",
+			problem->path ? ": " : "", problem->text);
 	}
 	if (job->problem_count > shown(screen, rows, PROBLEMS_MAX))
 		kwhy_text_context_linef(&screen->context, "  ", "%zu more: -v, --json",
