@@ -15,6 +15,8 @@ enum {
 
 /* A straggler causes at least this share of all waiting, */
 static const double STRAGGLER_SHARE = 0.05;
+/* at least this share of all ranks' time, */
+static const double STRAGGLER_TIME_SHARE = 0.001;
 /* and at least this multiple of what the median rank causes. */
 static const double STRAGGLER_TIMES = 4;
 /* A slow communicator's transfers take at least this multiple of the others'. */
@@ -39,6 +41,7 @@ static enum kwhy_status find_stragglers(struct kwhy_job *job, struct kwhy_error 
 
 		rank->is_straggler = rank->late >= LATE_MIN &&
 			(double)rank->caused_ns >= STRAGGLER_SHARE * (double)job->waiting_ns &&
+			(double)rank->caused_ns >= STRAGGLER_TIME_SHARE * (double)job->span_ns &&
 			(job->rank_count <= 2 || (double)rank->caused_ns >= STRAGGLER_TIMES * (double)median);
 	}
 	return KWHY_OK;

@@ -11,15 +11,24 @@
 
 /* The report on a job as text: one screen, or more rows of each table with --verbose. */
 
-enum { LATE_MAX = 3, LINKS_MAX = 2, HOSTS_MAX = 2, FINDINGS_MAX = 2, PROBLEMS_MAX = 3 };
-enum { VERBOSE_MAX = 50, RANK_BYTES = 96 };
+/*
+ * Rows of the parts. The next line holds if the text has more lines than a screen. categories: those above
+ * this share of the job's time.
+ */
+static const struct limits {
+	double categories;
+	size_t late, links, hosts, findings, problems;
+} all_limits[] = {
+	{0.002, 3, 2, 2, 2, 3}, {0.005, 2, 1, 1, 2, 3}, {0.01, 2, 1, 1, 1, 2}, {0.02, 1, 1, 1, 1, 1}};
 
-/* Categories below this share of the job's time are not on the screen. */
-static const double CATEGORY_SHARE = 0.002;
+/* A terminal has 24 lines, one of them for the prompt that follows. */
+enum { SCREEN_LINES = 23 };
+enum { VERBOSE_MAX = 50, RANK_BYTES = 96 };
 
 struct screen {
 	const struct kwhy_job *job;
 	struct kwhy_text_context context;
+	const struct limits *limits;
 	struct kwhy_error *error;
 };
 
@@ -103,14 +112,15 @@ static enum kwhy_status write_categories(const struct screen *screen)
 	enum kwhy_status status = KWHY_OK;
 
 	kwhy_text_context_heading(&screen->context, "Where the time of all ranks went",
-		"share of a rank's time: least, median, most of any rank");
+		"from least on: shares of a rank's time");
 	kwhy_table_init(&table, category_columns, 9);
 	for (uint32_t c = 0; !status && c < KWHY_CATEGORY_COUNT; c++) {
 		const int64_t part_ns = job->category_ns[c];
 		struct kwhy_job_spread spread;
 
 		if (part_ns <= 0 ||
-			(!screen->context.style->verbose && (double)part_ns < CATEGORY_SHARE * all_ns))
+			(!screen->context.style->verbose &&
+				(double)part_ns < screen->limits->categories * all_ns))
 			continue;
 		status = kwhy_job_spread_of(job, kwhy_job_category_ratio, &c, &spread, screen->error);
 		kwhy_table_cell(&table, kwhy_category_name((enum kwhy_category)c));
@@ -167,9 +177,9 @@ static void write_compared(const struct screen *screen)
 }
 
 static const struct kwhy_table_column late_columns[] = {
-	{"", KWHY_COLUMN_LEFT},
-	{"late in", KWHY_COLUMN_RIGHT},
-	{"others waited", KWHY_COLUMN_RIGHT},
+	{"the others waited for", KWHY_COLUMN_NAME},
+	{"last in", KWHY_COLUMN_RIGHT},
+	{"time", KWHY_COLUMN_RIGHT},
 	{"energy", KWHY_COLUMN_RIGHT},
 	{"share", KWHY_COLUMN_RIGHT},
 	{"computes", KWHY_COLUMN_RIGHT},
@@ -218,10 +228,9 @@ static enum kwhy_status write_late(const struct screen *screen)
 
 	if (!order)
 		return kwhy_fail_memory(screen->error, "ranks");
-	kwhy_text_context_heading(&screen->context, "Ranks that the others waited for",
-		"computes: compared with the median rank");
 	kwhy_table_init(&table, late_columns, 6);
-	for (size_t i = 0; i < shown(screen, job->rank_count, LATE_MAX) && job->ranks[order[i]].caused_ns > 0;
+	for (size_t i = 0; i < shown(screen, job->rank_count, screen->limits->late) &&
+		job->ranks[order[i]].caused_ns > 0;
 		i++)
 		add_late(screen, &table, order[i], compute.median);
 	kwhy_table_write(&table, screen->context.style, screen->context.out);
@@ -244,7 +253,7 @@ static void write_slow_links(const struct screen *screen)
 {
 	const struct kwhy_job *job = screen->job;
 
-	for (size_t i = 0; i < shown(screen, job->slow_link_count, LINKS_MAX); i++) {
+	for (size_t i = 0; i < shown(screen, job->slow_link_count, screen->limits->links); i++) {
 		const struct kwhy_job_slow_link *row = &job->slow_links[i];
 		const struct kwhy_job_communicator *communicator = &job->communicators[row->communicator];
 		char median[KWHY_QUANTITY_BYTES], others[KWHY_QUANTITY_BYTES];
@@ -270,7 +279,7 @@ static void write_hosts(const struct screen *screen)
 		const struct kwhy_job_host *host = &job->hosts[i];
 		char clock[KWHY_QUANTITY_BYTES], ratio[KWHY_QUANTITY_BYTES], waited[KWHY_QUANTITY_BYTES];
 
-		if (!host->is_throttled || found++ >= shown(screen, job->host_count, HOSTS_MAX))
+		if (!host->is_throttled || found++ >= shown(screen, job->host_count, screen->limits->hosts))
 			continue;
 		if (found == 1)
 			kwhy_text_context_heading(&screen->context, "Hosts with low clocks", NULL);
@@ -285,15 +294,15 @@ static void write_hosts(const struct screen *screen)
 			host->throttle ? kwhy_quantity_percent(ratio, host->throttled_ratio) : "",
 			kwhy_quantity_time(waited, host->caused_ns));
 	}
-	if (found > shown(screen, job->host_count, HOSTS_MAX))
+	if (found > shown(screen, job->host_count, screen->limits->hosts))
 		kwhy_text_context_linef(&screen->context, "  ", "%zu more hosts: --json",
-			found - shown(screen, job->host_count, HOSTS_MAX));
+			found - shown(screen, job->host_count, screen->limits->hosts));
 }
 
 static void write_findings(const struct screen *screen)
 {
 	const struct kwhy_job *job = screen->job;
-	const size_t count = shown(screen, job->finding_count, FINDINGS_MAX);
+	const size_t count = shown(screen, job->finding_count, screen->limits->findings);
 
 	if (!job->finding_count)
 		return;
@@ -301,14 +310,15 @@ static void write_findings(const struct screen *screen)
 	for (size_t i = 0; i < count; i++) {
 		const struct kwhy_job_finding *row = &job->findings[i];
 		char time[KWHY_QUANTITY_BYTES], energy[KWHY_QUANTITY_BYTES], ranks[KWHY_QUANTITY_BYTES];
+		const bool has_title = screen->context.style->verbose && row->title;
 		char name[RANK_BYTES];
 
-		kwhy_text_context_linef(&screen->context, "  ", "%s on %s %s, %s%s%s; worst on %s: %s",
+		kwhy_text_context_linef(&screen->context, "  ", "%s on %s %s, %s%s%s; worst on %s%s%s",
 			row->id, kwhy_quantity_count(ranks, row->ranks),
 			kwhy_plural(row->ranks, "rank", "ranks"), kwhy_quantity_time(time, row->time_ns),
 			row->energy_nj == INT64_MIN ? "" : ", ",
 			row->energy_nj == INT64_MIN ? "" : kwhy_quantity_energy(energy, row->energy_nj),
-			rank_name(name, job, row->worst), row->title ? row->title : "");
+			rank_name(name, job, row->worst), has_title ? ": " : "", has_title ? row->title : "");
 	}
 	if (count < job->finding_count)
 		kwhy_text_context_linef(
@@ -328,32 +338,56 @@ static void write_problems(const struct screen *screen)
 
 		if (!screen->context.style->verbose && kinds[problem->kind]++ > 0)
 			continue;
-		if (rows++ >= shown(screen, job->problem_count, PROBLEMS_MAX))
+		if (rows++ >= shown(screen, job->problem_count, screen->limits->problems))
 			continue;
 		kwhy_text_context_linef(&screen->context, "  ", "%s: %s%s%s",
 			kwhy_job_problem_name(problem->kind), problem->path ? problem->path : "",
 			problem->path ? ": " : "", problem->text);
 	}
-	if (job->problem_count > shown(screen, rows, PROBLEMS_MAX))
+	if (job->problem_count > shown(screen, rows, screen->limits->problems))
 		kwhy_text_context_linef(&screen->context, "  ", "%zu more: -v, --json",
-			job->problem_count - shown(screen, rows, PROBLEMS_MAX));
+			job->problem_count - shown(screen, rows, screen->limits->problems));
+}
+
+static enum kwhy_status write_all(const struct screen *screen)
+{
+	enum kwhy_status status;
+
+	write_run(screen);
+	status = write_categories(screen);
+	if (!status)
+		status = write_collectives(screen);
+	if (status)
+		return status;
+	write_slow_links(screen);
+	write_hosts(screen);
+	write_findings(screen);
+	write_problems(screen);
+	return kwhy_text_check(screen->context.out, screen->error);
+}
+
+static size_t count_lines(const struct kwhy_text *text)
+{
+	size_t lines = 0;
+
+	for (size_t i = 0; i < text->length; i++)
+		lines += text->data[i] == '\n';
+	return lines;
 }
 
 enum kwhy_status kwhy_job_text(const struct kwhy_job *job, const struct kwhy_text_style *style,
 	struct kwhy_text *out, struct kwhy_error *error)
 {
-	const struct screen screen = {.job = job, .context = {.style = style, .out = out}, .error = error};
-	enum kwhy_status status;
+	struct screen screen = {.job = job, .context = {.style = style, .out = out}, .error = error};
+	const size_t last = sizeof(all_limits) / sizeof(all_limits[0]) - 1;
+	enum kwhy_status status = KWHY_OK;
 
-	write_run(&screen);
-	status = write_categories(&screen);
-	if (!status)
-		status = write_collectives(&screen);
-	if (status)
-		return status;
-	write_slow_links(&screen);
-	write_hosts(&screen);
-	write_findings(&screen);
-	write_problems(&screen);
-	return kwhy_text_check(out, error);
+	for (size_t i = 0; !status && i <= last; i++) {
+		kwhy_text_clear(out);
+		screen.limits = &all_limits[i];
+		status = write_all(&screen);
+		if (style->verbose || count_lines(out) <= SCREEN_LINES)
+			break;
+	}
+	return status;
 }
