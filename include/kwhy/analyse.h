@@ -139,7 +139,7 @@ KWHY_API void kwhy_analysis_close(struct kwhy_analysis *analysis);
 
 /* The whole run, from its first start to its last end on any device. */
 struct kwhy_run_info {
-	size_t size; /* set by the caller */
+	size_t size; /* size of this struct, set by the caller */
 	int64_t time_ns;
 	int64_t energy_nj, low_nj, high_nj; /* energy of all devices */
 	int64_t unmetered_nj;		    /* part of energy_nj that no reading covers; it is estimated */
@@ -149,7 +149,7 @@ struct kwhy_run_info {
 KWHY_API int kwhy_analysis_run(const struct kwhy_analysis *analysis, struct kwhy_run_info *out);
 
 struct kwhy_device_info {
-	size_t size;	  /* set by the caller */
+	size_t size;	  /* size of this struct, set by the caller */
 	const char *name; /* "NVIDIA H200"; NULL: unknown */
 	const char *uuid; /* NULL: unknown */
 	int32_t rank;	  /* -1: unknown */
@@ -169,7 +169,7 @@ KWHY_API int kwhy_analysis_device(
 
 /* What energy and time of a device are attributed to: a kernel, a kind of copy, a reason to be idle. */
 struct kwhy_account_info {
-	size_t size;	      /* set by the caller */
+	size_t size;	      /* size of this struct, set by the caller */
 	const char *category; /* "compute", "copy", "idle-sync", ... */
 	const char *name;
 	const char *basis; /* "data", "learnt", "prior", "joint", "modelled", "none" */
@@ -196,7 +196,7 @@ KWHY_API int kwhy_analysis_account(
 #define KWHY_ANALYSE_U8 4
 
 struct kwhy_column_info {
-	size_t size;	      /* set by the caller */
+	size_t size;	      /* size of this struct, set by the caller */
 	const char *name;     /* "start_ns" */
 	int32_t type;	      /* KWHY_ANALYSE_I64, ... */
 	size_t count;	      /* number of values */
@@ -227,7 +227,7 @@ KWHY_API const char *kwhy_analysis_word(
 
 /* One kind of waste on one device. */
 struct kwhy_finding_info {
-	size_t size;	   /* set by the caller */
+	size_t size;	   /* size of this struct, set by the caller */
 	const char *id;	   /* "small-copies" */
 	const char *title; /* the waste in one line, with its numbers */
 	const char *cure;
@@ -266,7 +266,7 @@ KWHY_API int kwhy_analysis_finding(
 
 /* One occurrence of a finding's waste. Times are those of the recording's own clock. */
 struct kwhy_evidence_info {
-	size_t size; /* set by the caller */
+	size_t size; /* size of this struct, set by the caller */
 	int64_t start_ns, end_ns;
 	const char *what; /* "cudaMemcpyAsync h2d 8 B, then cudaStreamSynchronize 7.0 us" */
 };
@@ -307,7 +307,7 @@ KWHY_API int kwhy_analysis_plan(struct kwhy_analysis *analysis, int numerics, st
 KWHY_API void kwhy_analysis_plan_free(struct kwhy_plan *plan);
 
 struct kwhy_plan_info {
-	size_t size;		      /* set by the caller */
+	size_t size;		      /* size of this struct, set by the caller */
 	int64_t before_ns, before_nj; /* time and energy of the run as recorded */
 	/* projected time of the run with all changes: expected, lower and upper end */
 	int64_t after_ns, low_ns, high_ns;
@@ -323,7 +323,7 @@ KWHY_API int kwhy_plan_info(const struct kwhy_plan *plan, struct kwhy_plan_info 
 
 /* A change of a plan. Strings live as long as the plan. */
 struct kwhy_plan_change_info {
-	size_t size; /* set by the caller */
+	size_t size; /* size of this struct, set by the caller */
 	const char *id, *title;
 	const char *effort; /* effort of making the change: "lines", "days", "design" */
 	const char *risk;   /* risk to the program's results: "none", "order", "numerics" */
@@ -338,7 +338,7 @@ KWHY_API int kwhy_plan_change(const struct kwhy_plan *plan, size_t change, struc
 
 /* A change that was left out of a plan. Its savings are KWHY_ANALYSE_UNKNOWN if it cannot be made. */
 struct kwhy_plan_refusal_info {
-	size_t size; /* set by the caller */
+	size_t size; /* size of this struct, set by the caller */
 	const char *id, *title, *reason;
 	int64_t saved_ns, saved_nj;
 };

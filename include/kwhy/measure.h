@@ -106,7 +106,7 @@ KWHY_API void kwhy_session_close(struct kwhy_session *session);
 
 /* A device or domain whose energy is metered. Strings live as long as the session; NULL: unknown. */
 struct kwhy_meter_info {
-	size_t size; /* set by the caller */
+	size_t size; /* size of this struct, set by the caller */
 	int32_t kind;
 	int32_t index;	     /* number of a GPU in the vendor's library; -1: not a GPU */
 	const char *name;    /* "gpu 0", "rapl.package-0" */
@@ -174,7 +174,7 @@ KWHY_API int kwhy_session_results(
 KWHY_API void kwhy_results_free(struct kwhy_results *results);
 
 struct kwhy_region_info {
-	size_t size;	    /* set by the caller */
+	size_t size;	    /* size of this struct, set by the caller */
 	const char *name;   /* lives as long as the results */
 	uint64_t count;	    /* number of times begun */
 	uint64_t open;	    /* number of times begun that have not ended */
@@ -192,7 +192,7 @@ struct kwhy_region_info {
 
 /* Energy of a region on one meter, or on all GPUs together. */
 struct kwhy_region_energy {
-	size_t size; /* set by the caller */
+	size_t size; /* size of this struct, set by the caller */
 	int32_t state;
 	int32_t enough; /* 1: half of the interval's width is at most enough_ratio times the energy */
 	uint64_t repetitions_needed; /* number of back-to-back repetitions in one region after which `enough`
@@ -209,7 +209,7 @@ struct kwhy_region_energy {
 };
 
 struct kwhy_region_work_done {
-	size_t size; /* set by the caller */
+	size_t size; /* size of this struct, set by the caller */
 	const char *unit;
 	double amount;
 	double joules_per_unit, low_j_per_unit, high_j_per_unit; /* energy of all GPUs (or of the host, if no

@@ -232,7 +232,7 @@ KWHY_API void kwhy_transfer_memory_free(struct kwhy_transfer *transfer, uint64_t
 
 /* Counts since the engine was opened. */
 struct kwhy_transfer_counts {
-	size_t size;		/* set by the caller */
+	size_t size;		/* size of this struct, set by the caller */
 	uint64_t pieces, bytes; /* pieces of puts and gets, and their bytes */
 	uint64_t flushes;
 	uint64_t driver_calls; /* driver calls for flushes: copies, kernels, events */
@@ -288,7 +288,7 @@ KWHY_API int kwhy_transfer_loader_open(struct kwhy_transfer *transfer,
 	const struct kwhy_transfer_loader_options *options, struct kwhy_transfer_loader **out);
 
 struct kwhy_transfer_chunk {
-	size_t size;	 /* set by the caller */
+	size_t size;	 /* size of this struct, set by the caller */
 	uint64_t offset; /* position in the data as it is read */
 	uint64_t bytes;	 /* size on the device */
 	uint64_t device; /* device address, valid until kwhy_transfer_loader_done() */

@@ -17,7 +17,8 @@
  */
 #define BEYOND 0.02
 #define APART 0.1
-#define OUTSIDE 1.1 /* ratio of a gauge to its highest fitted value above which a window is outside */
+/* A window is outside of the fit if one of its gauges exceeds its highest fitted value by this factor. */
+#define OUTSIDE 1.1
 
 enum { NO_BLOCK = KWHY_POWER_BLOCKS };
 

@@ -371,7 +371,7 @@ struct kwhy_device_ledger {
 	struct kwhy_power_class *classes;
 	size_t class_count;
 	struct kwhy_energy_curve curve;
-	struct kwhy_host_sum *host_sums; /* by time_ns, descending */
+	struct kwhy_host_sum *host_sums; /* sorted by time_ns, the longest first */
 	size_t host_sum_count;
 	uint32_t *account_of; /* account index of each activity of this device, at the activity's row less
 				 activities.first[device] */
@@ -505,7 +505,7 @@ struct kwhy_ledger {
 	struct kwhy_arena arena;
 	size_t device_count;
 	struct kwhy_device_ledger *devices; /* in the order of the recording */
-	struct kwhy_api_sum *api;	    /* by total_ns, descending */
+	struct kwhy_api_sum *api;	    /* sorted by total_ns, the longest first */
 	struct kwhy_range_sum *ranges, *steps;
 	struct kwhy_loop_sum loop; /* the loops of all steps; all 0 without steps */
 	struct kwhy_rank_sum *ranks;

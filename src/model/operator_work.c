@@ -67,7 +67,8 @@ enum { NO_ARGUMENT = -1 };
 struct rule {
 	const char *name; /* name without "aten::"; the operator's name may have a "_" at its end */
 	enum sort sort;
-	int first, second, third, fourth, fifth; /* indexes of arguments, whose meaning depends on the sort */
+	/* indexes of arguments; `sort` decides what each of them means */
+	int first, second, third, fourth, fifth;
 };
 
 /* Indexes are those of the arguments in PyTorch's native_functions.yaml (2.11). */

@@ -19,7 +19,8 @@ static const struct {
  */
 #define COUNTER_MAX INT64_C(1000000000000000000)
 #define POWER_MAX INT64_C(1000000000)
-#define TIME_MIN (INT64_MIN + INT64_C(2000000000)) /* more than 1 s above INT64_MIN */
+/* Earliest time that is accepted. It is more than 1 s above INT64_MIN. */
+#define TIME_MIN (INT64_MIN + INT64_C(2000000000))
 
 const char *kwhy_power_column_name(enum kwhy_power_column column)
 {

@@ -48,7 +48,7 @@ struct kwhy_kernel_kinds {
 
 /* Source of one figure of a profile, and conditions of its measurement; both may be NULL. */
 struct kwhy_profile_note {
-	const char *part, *key; /* names of the figure, as in kwhy_profile_figures */
+	const char *part, *key; /* the figure, named as in kwhy_profile_figures */
 	const char *source, *conditions;
 };
 

@@ -45,8 +45,8 @@ enum kwhy_whatif_kind {
 };
 
 enum kwhy_whatif_flag {
-	KWHY_NODE_DROPPED =
-		1, /* removed: takes no time, so nodes that follow it in effect follow what it follows */
+	KWHY_NODE_DROPPED = 1, /* removed; it takes no time, so its followers start as if they followed its
+				  predecessors */
 	/* its ORDER link leads to a start, since it ran concurrently with the node before it */
 	KWHY_NODE_OVERLAPS = 2,
 	KWHY_NODE_CHANGED = 4,	     /* its work or length differs from the recorded one */

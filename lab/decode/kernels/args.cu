@@ -48,11 +48,11 @@ struct lab_decode_args {
 	AT(float) logits;
 	AT(float) all_logits;	/* [ranks][slots][word_count] logits of all GPUs */
 	/*
-	 * [slots] the next token: an integer in the order of the logits in the upper half, ~token in the
-	 * lower
+	 * [slots] key of the next token: the upper half is an integer in the order of the logits, the lower
+	 * half is ~token
 	 */
 	AT(u64) best;
-	AT(u64) first;		/* [slots] the first token after each prompt, in the same form */
+	AT(u64) first;		/* [slots] such a key of the first token after each prompt */
 	AT(u32) at;		/* [slots] position of each slot */
 	AT(u32) prompt;		/* [slots][each] tokens of the prompts */
 	AT(u32) chosen;		/* [slots][positions] token at every position */

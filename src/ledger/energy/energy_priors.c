@@ -18,10 +18,14 @@
 #define RESPONSE_SD_MIN_S 0.2e-3
 
 #define IDLE_SD_W 3.0
-#define NOISE_PRIOR ((struct kwhy_normal){1.386294361, 1.0})  /* median 4 W of noise */
-#define ALIAS_PRIOR ((struct kwhy_normal){-2.302585093, 1.0}) /* median share 0.1 */
-#define STAMP_PRIOR ((struct kwhy_normal){-7.600902460, 0.7}) /* median 0.5 ms of stamp error */
-#define VARY_PRIOR ((struct kwhy_normal){-4.605170186, 0.7})  /* median 1 % about the class mean */
+/*
+ * Priors of the logarithms of four of enum kwhy_posterior_parameter. Their medians are 4 W (noise), 0.1
+ * (share of the variance), 0.5 ms (error of time stamps) and 1 % (scatter about the mean of the class).
+ */
+#define NOISE_PRIOR ((struct kwhy_normal){1.386294361, 1.0})
+#define ALIAS_PRIOR ((struct kwhy_normal){-2.302585093, 1.0})
+#define STAMP_PRIOR ((struct kwhy_normal){-7.600902460, 0.7})
+#define VARY_PRIOR ((struct kwhy_normal){-4.605170186, 0.7})
 
 /*
  * Idle level with a context as a share of the power limit: 0.17 on the H200, 0.13 to 0.2 on A100, V100 and

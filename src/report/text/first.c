@@ -66,7 +66,7 @@ struct kwhy_where kwhy_where_of(const struct kwhy_totals *totals)
 	where.is_overlapping = (double)where.shared_ns > OVERLAP_RATIO * (double)where.totals.span_ns;
 	if (where.shared_ns < where.totals.span_ns)
 		where.shared_ns = where.totals.span_ns;
-	if (!(where.sum_nj > 0)) { /* every row: unknown */
+	if (!(where.sum_nj > 0)) { /* the energy of every row is unknown */
 		where.sum_nj = NAN;
 		where.totals.energy_nj = KWHY_UNKNOWN_NJ;
 	}

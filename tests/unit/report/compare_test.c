@@ -56,9 +56,9 @@ static void a_change_is_significant_beyond_its_interval(void **state)
 	assert_int_equal(comparison.pair_count, 2);
 	assert_string_equal(comparison.pairs[0].a->name, "k");
 	assert_int_equal(comparison.pairs[0].change_nj, -60);
-	assert_int_equal(comparison.pairs[0].half_width_nj, 50); /* hypot(30, 40) */
+	assert_int_equal(comparison.pairs[0].half_width_nj, 50); /* root of 30^2 + 40^2 */
 	assert_true(comparison.pairs[0].significant);
-	assert_int_equal(comparison.pairs[1].half_width_nj, 50); /* hypot(40, 30) */
+	assert_int_equal(comparison.pairs[1].half_width_nj, 50); /* root of 40^2 + 30^2 */
 	assert_false(comparison.pairs[1].significant);
 	kwhy_comparison_done(&comparison);
 	kwhy_side_done(&a);
