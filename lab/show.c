@@ -77,7 +77,7 @@ static bool is_known(const struct lab_row *row, size_t p, const struct lab_colum
 		return *(const uint64_t *)value != LAB_UNKNOWN;
 	if (column->kind == LAB_MEDIAN)
 		return ((const struct kwhy_median *)value)->count > 0;
-	/* also for struct kwhy_joules, whose first member is a double */
+	/* the value is a double, or a struct kwhy_joules, whose first member is a double */
 	return isfinite(*(const double *)value);
 }
 

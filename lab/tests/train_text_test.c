@@ -15,7 +15,7 @@
 
 enum { WIDTH = 64, LAYERS = 3, BATCH = 24, PARTS = 2, STEPS = 4, PARTS_OF_MEMORY = 14, BLOCKS = 3 };
 
-/* The same memory twice: [0] for the CUDA code, [1] for the forms for the host. */
+/* Two equal sets of memory: [0] for the CUDA code, [1] for the kernels' forms for the host. */
 struct world {
 	void *memory[2][PARTS_OF_MEMORY];
 	size_t counts[PARTS_OF_MEMORY];

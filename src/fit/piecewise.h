@@ -14,7 +14,7 @@
  * which prevents too many segments for data without noise. Pure.
  */
 struct kwhy_piecewise_point {
-	double x, y; /* both above 0 */
+	double x, y; /* above 0 */
 };
 
 struct kwhy_piecewise_segment {

@@ -93,8 +93,8 @@ static enum kwhy_status refuse_results(
 			"kernels; profile again with proton.start(data=\"trace\")",
 			path);
 	/*
-	 * this comes before power readings are recognised, because results of kwhy have members such as
-	 * "power_w"
+	 * Results of kwhy are recognised before power readings are, because they have members such as
+	 * "power_w".
 	 */
 	status = kwhy_own_result_refuse_head(path, head, length, "a trace", error);
 	if (!status && is_json && kwhy_import_is_power(head, length) &&

@@ -11,7 +11,7 @@
  */
 uint32_t kwhy_crc32c(const void *bytes, size_t length);
 
-/* The same checksum, computed without the crc32 instruction. */
+/* CRC-32C, computed without the crc32 instruction. */
 uint32_t kwhy_crc32c_portable(const void *bytes, size_t length);
 
 #endif

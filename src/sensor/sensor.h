@@ -97,7 +97,7 @@ struct kwhy_sensor_request {
 	/* time between reads of trailing averages and instantaneous powers; 0: 100 ms */
 	int64_t average_period_ns;
 	bool gauges, processes; /* whether to read gauges, and whether to list processes */
-	/* also read averages and instantaneous powers of devices that have a better meter */
+	/* whether to read averages and instantaneous powers even of devices that have a better meter */
 	bool all_meters;
 	bool without_nvml, without_rocm, without_host;
 	const char *powercap_root, *perf_root, *hwmon_root,

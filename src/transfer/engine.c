@@ -294,7 +294,7 @@ void kwhy_transfer_close(struct kwhy_transfer *transfer)
 		(void)kwhy_transfer_reach(transfer, UINT64_MAX);
 		kwhy_transfer_end(transfer);
 	}
-	/* also called if the engine has failed, because the device may still be working */
+	/* wait even if the engine has failed, because the device may still be working */
 	(void)transfer->ops->enter(transfer->gpu, &transfer->error);
 	(void)transfer->ops->synchronize(transfer->gpu, transfer->stream, &transfer->error);
 	destroy(transfer);

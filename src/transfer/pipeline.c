@@ -71,7 +71,7 @@ int kwhy_transfer_stream_through(struct kwhy_transfer *transfer,
 	if (code)
 		return code;
 	code = run_pipeline(loader, compute, context, &failed);
-	kwhy_transfer_loader_close(loader); /* this also waits for queued work */
+	kwhy_transfer_loader_close(loader); /* closing also waits for queued work */
 	if (code || !atomic_load(&failed))
 		return code;
 	return fail_compute(transfer);

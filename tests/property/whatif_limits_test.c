@@ -291,7 +291,8 @@ static void no_change_of_a_random_recording_does_the_impossible(void **state)
 		char where[32];
 
 		snprintf(where, sizeof(where), "seed %" PRIu64, seed);
-		recording->lost.unmatched_launches = 0; /* otherwise savings would not be projected */
+		recording->lost.unmatched_launches =
+			0; /* because savings are not projected if launches are unmatched */
 		check_recording(recording, NULL, seed % 2 ? &profile : NULL, where);
 		kwhy_recording_free(recording);
 	}

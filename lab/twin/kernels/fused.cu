@@ -99,7 +99,7 @@ KERNEL void lab_twin_conclude(const struct lab_twin_args a, u32 step)
 	end_step(&a, step);
 }
 
-/* The same as conclude if the sums of several fields are not yet added up. */
+/* Computes a field's sums. Used if there are several fields, whose sums lab_twin_combine() then adds up. */
 KERNEL void lab_twin_tally(const struct lab_twin_args a, u32 step)
 {
 	tally_all(&a, step, a.sums, &a.checks[step]);

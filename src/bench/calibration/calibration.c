@@ -137,8 +137,8 @@ static enum kwhy_status open_sensors(struct session *session, struct kwhy_error 
 		.without_rocm = true,
 		.without_host = true,
 		.ring_period_ns = 1000 * MS,
-		.counter_period_ns = 100000000, /* this reads every update, since an H200 updates its counter
-						   every 100 ms */
+		.counter_period_ns = 100000000, /* reads every update: an H200 updates its counter every
+						   100 ms */
 		.average_period_ns = AVERAGE_PERIOD_NS,
 		.history_s = 60 + (size_t)kwhy_calibration_seconds(session->request),
 	};

@@ -42,8 +42,8 @@ struct kwhy_deconvolve_scales {
 	double stamp_s;	    /* standard deviation of the error of a reading's time stamp */
 	double recorded_sd; /* standard deviation of the power's deviations in the time that was recorded,
 			       relative to the predicted power */
-	double outside_sd;  /* the same in the time before and after the recording, relative to the idle level
-			     */
+	double outside_sd;  /* standard deviation of the power's deviations before and after the recording,
+			       relative to the idle level */
 	double length_s;    /* correlation time of the deviations in seconds */
 };
 

@@ -16,7 +16,10 @@
  * The others share classes by kind.
  */
 #define KWHY_POWER_CLASS_OWN_MAX 32
-/* The same limit if kwhy probe repeated kernels, since the repeats show the power of each kernel alone. */
+/*
+ * The limit for recordings in which kwhy probe repeated kernels. It is higher, because the repeats show the
+ * power of each kernel alone.
+ */
 #define KWHY_POWER_CLASS_PROBED_MAX 64
 
 /*

@@ -162,7 +162,8 @@ void kwhy_section_steps(const struct kwhy_text_context *context)
 	kwhy_text_context_heading(
 		context, "Steps", "energy: of what was launched inside; window: all meanwhile");
 	if (context->style->section_count || context->report->recording->work_count)
-		kwhy_text_context_step_mean(context); /* otherwise the section on the cost has this line */
+		kwhy_text_context_step_mean(
+			context); /* if neither holds, the section on the cost has shown the mean */
 	write_ranges(context, step_columns, ledger->steps, shown);
 	kwhy_text_context_more(context, ledger->step_count, shown);
 }

@@ -60,7 +60,8 @@ static void read_sizes(
 	if (kwhy_nvml_memory(nvml, handle, &memory) == KWHY_NVML_SUCCESS)
 		device->memory_bytes = memory.total_bytes;
 	if (kwhy_nvml_call(nvml, nvmlDeviceGetAttributes_v2, handle, &attributes) == KWHY_NVML_SUCCESS)
-		device->sm_count = attributes.sm_count; /* these figures are those of the MIG instance */
+		device->sm_count = attributes.sm_count; /* these attributes describe the MIG instance, not the
+							   whole GPU */
 	result = kwhy_nvml_call(nvml, nvmlDeviceGetEnforcedPowerLimit, handle, &limit_mw);
 	device->limit_mw = known_mw(result, limit_mw);
 	result = kwhy_nvml_call(nvml, nvmlDeviceGetPowerManagementDefaultLimit, handle, &limit_mw);

@@ -84,7 +84,10 @@ static void read_package_of(
 	OK(kwhy_recording_add_power(recording, &source, time_ns, value_uj, &error));
 }
 
-/* The same package, with another machine that draws 500 W and has no processor times. */
+/*
+ * The machine of the test before, and another machine that draws 500 W and has no processor times. The other
+ * machine's energy must not count.
+ */
 static void processor_time_has_its_part_of_its_own_machines_energy(void **state)
 {
 	static const int64_t second_ns = 1000000000;

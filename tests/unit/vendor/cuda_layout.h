@@ -92,7 +92,7 @@ struct cuda_layout_row {
 	size_t value;
 };
 
-/* The same for CUDA 12.8 and later, as the toolkit's header may be older. */
+/* Lists what exists only since CUDA 12.8; the toolkit's header may be older. */
 #define CUDA_BATCH_LAYOUT(T, C)                                                              \
 	T(struct kwhy_cuda_launch_config, CUlaunchConfig)                                    \
 	T(struct kwhy_cuda_launch_attribute, CUlaunchAttribute)                              \

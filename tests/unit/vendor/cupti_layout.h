@@ -154,7 +154,7 @@
 	C(KWHY_CUPTI_OVERHEAD_RESOURCE, CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE)                       \
 	C(KWHY_CUPTI_OVERHEAD_FUNCTION_LOADING, CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING)
 
-/* The same for NVTX. */
+/* Lists the members and constants of NVTX that must be equal in both declarations. */
 #define NVTX_LAYOUT(M, C)                                                                         \
 	M(struct kwhy_nvtx_event, nvtxEventAttributes_t, message_type, messageType)               \
 	M(struct kwhy_nvtx_event, nvtxEventAttributes_t, message, message)                        \
