@@ -96,10 +96,11 @@ KWHY_MUST_USE enum kwhy_status kwhy_mixture_init(
 void kwhy_mixture_done(struct kwhy_mixture *mixture);
 
 /*
- * True energy in [start_ns, end_ns) of recording time, nJ: of each activity row (row_nj, one value for each
- * row of the recording, including an equal part of the idle level while several run), of idle time between
- * the first and the last activity, and outside of them. If `alone` is set, each kind counts with the power
- * that it draws alone on a warm device, which is what a user without another truth can measure.
+ * True energy in [start_ns, end_ns) of recording time, nJ. It is given for three things: each activity
+ * (row_nj has one value for each row of the recording, which includes an equal part of the idle level if
+ * several run), idle time between the first and the last activity, and idle time outside of them. If
+ * `alone` is set, each kind counts with the power that it draws alone on a warm device, which is what a
+ * user without another truth can measure.
  */
 struct kwhy_mixture_truth {
 	bool alone;

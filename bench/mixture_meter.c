@@ -4,9 +4,9 @@
 #include <string.h>
 
 /*
- * The faults of the meters, as measured on one H200: samples in the ring are 20.02 ms apart, every fifth is
- * stamped 6-10 ms late, and single gaps are longer; the counter's updates are read some tenths of a
- * millisecond late.
+ * The faults of the meters, as measured on one H200. Samples in the ring are 20.02 ms apart, but single
+ * gaps are longer, and every fifth sample has a time stamp that is 6 to 10 ms late. Updates of the counter
+ * are read some tenths of a millisecond late.
  */
 #define SAMPLE_PERIOD_NS 20.02e6
 #define COUNTER_PERIOD_NS 100e6

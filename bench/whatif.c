@@ -10,9 +10,9 @@
 
 /*
  * Measures a full plan for a synthetic recording with each kind of waste. Each step has 24 activities:
- * pageable copies of 38 bytes, tiny kernels, a wait after each fourth launch and a second one after that,
- * scalar read-backs, a round trip of 64 KiB, an allocation and a free, collectives in a stream of their
- * own, and a pause of the host in every tenth step. Powers are assumed. Usage: [ACTIVITIES]
+ * pageable copies of 38 bytes, tiny kernels, scalar read-backs, a round trip of 64 KiB, and collectives in
+ * a stream of their own. It also has two waits after each fourth launch, an allocation and a free. Every
+ * tenth step has a pause of the host. Powers are assumed. Usage: [ACTIVITIES]
  */
 
 static struct kwhy_error error;

@@ -24,9 +24,9 @@ enum kwhy_decimal {
 bool kwhy_decimal_within(struct kwhy_span text, int64_t low, int64_t high, int64_t *out);
 
 /*
- * Reads digits up to the first other character, eight at a time while there are as many: neighbouring digits
- * are added in pairs, then the pairs in fours, then the fours. *value, which holds the digits before, wraps
- * after 19 digits. Returns where it stopped.
+ * Reads digits up to the first other character, and returns where it stopped. *value must hold the value of
+ * the digits before; it wraps after 19 digits. As long as eight digits follow, they are read at once:
+ * neighbouring digits are combined to pairs, then pairs to groups of four, then these to eight.
  */
 static inline size_t kwhy_decimal_digits(const char *text, size_t at, size_t length, uint64_t *value)
 {

@@ -149,9 +149,9 @@ char *kwhy_tally_words(const struct kwhy_tally *tally, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * Sets the source position of a finding to the line from which most of the marked activities were issued,
- * and adds it to the title, if host ranges state source lines: "...; 12 of 15 launches whose line is known
- * in backward (train.py:18)". Sets the title to NULL if out of memory. (place.c)
+ * Sets the source position of a finding to the line from which most of the marked activities were issued.
+ * If host ranges state source lines, it also adds this line to the title: "...; 12 of 15 launches whose
+ * line is known in backward (train.py:18)". Sets the title to NULL if out of memory. (place.c)
  */
 void kwhy_tally_add_place(const struct kwhy_tally *tally, struct kwhy_finding *finding);
 

@@ -11,8 +11,8 @@
 
 /*
  * Whether a profiler made the name of a copy or memset from its direction and memory kinds, so that the
- * name adds nothing to those columns: an empty name, "Memcpy HtoD (Pageable -> Device)", "[CUDA memset]",
- * "CopyHostToDevice" and the like. Any other name was given by a person.
+ * name adds nothing to those columns. Such names are "", "Memcpy HtoD (Pageable -> Device)", "[CUDA
+ * memset]", "CopyHostToDevice" and the like. Any other name was given by a person.
  */
 bool kwhy_account_name_is_generated(const char *name);
 

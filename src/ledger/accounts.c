@@ -12,9 +12,9 @@
 #include <string.h>
 
 /*
- * State while the accounts of a device are made. There is one account for each kernel name, one for each kind
- * of copy or memset with its size class, and one for each name that a person gave to copies or memsets; then
- * follows one for each reason to be idle.
+ * State while the accounts of a device are made. First come the accounts of activities: one for each kernel
+ * name, one for each kind of copy or memset with its size class, and one for each name that a person gave
+ * to copies or memsets. Then follows one for each reason to be idle.
  */
 struct opening {
 	struct kwhy_ledger *ledger;

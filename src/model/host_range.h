@@ -60,9 +60,9 @@ struct kwhy_host_range {
 
 /*
  * Appends a copy of a range; `parent` is ignored. Frames of one call stack are added in order, the
- * outermost first, each with the time of the sample as its end and KWHY_UNKNOWN_TIME as its start.
+ * outermost first. Each has the time of the sample as its end and KWHY_UNKNOWN_TIME as its start.
  * kwhy_recording_finish() sets the start to the end of the last API call of the thread that ended before
- * the sample, or to the time of the sample if there is no such call.
+ * the sample. If there is no such call, it sets the start to the time of the sample.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_add_host_range(
 	struct kwhy_recording *recording, const struct kwhy_host_range *range, struct kwhy_error *error);

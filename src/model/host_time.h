@@ -13,8 +13,9 @@
 /*
  * Which range the host was in while a device was idle. At each time of a gap it is the innermost range of
  * the thread that issued the activity after the gap, until the issuing call returned. There is one
- * exception: if that thread is in no range, or in one that only names a part of the program, and the thread
- * that issued the work before the gap is still in an operator, then that operator is taken.
+ * exception. If that thread is in no range, or in one that only names a part of the program, the thread
+ * that issued the work before the gap is looked at, too. If this thread is still in an operator, that
+ * operator is taken.
  */
 
 /* Values in place of the row of a host range. */

@@ -62,9 +62,9 @@ struct kwhy_copy_class_sum {
 };
 
 /*
- * Time of one device by disjoint categories: compute + collective + copy + memset + overlap = busy; sync +
- * launch + alloc + host = idle; busy + idle + probing + unrecorded = span. sync, launch, alloc and host are
- * KWHY_UNKNOWN_NS if the recording has no API calls. All figures except counts and totals of activities
+ * Time of one device by categories that do not overlap. compute + collective + copy + memset + overlap =
+ * busy. sync + launch + alloc + host = idle; these four are KWHY_UNKNOWN_NS if the recording has no API
+ * calls. busy + idle + probing + unrecorded = span. All figures except counts and totals of activities
  * cover recorded time only.
  */
 struct kwhy_device_time {
@@ -245,10 +245,10 @@ struct kwhy_power_class {
 };
 
 /*
- * Energy of one device. measured_nj = attributed_nj = sum of gross_nj over the accounts, exactly.
- * measured_nj also is the sum of three parts over the whole metered window: clean_idle_nj, what the device
- * would have drawn without a context; context_idle_nj, what a live context draws above that; net_nj, what
- * the work drew above both.
+ * Energy of one device. measured_nj and attributed_nj are equal: both are exactly the sum of gross_nj over
+ * the accounts. measured_nj also is the sum of three parts over the whole metered window. clean_idle_nj is
+ * what the device would have drawn without a context, context_idle_nj what a live context draws above that,
+ * and net_nj what the work drew above both.
  */
 struct kwhy_device_energy {
 	bool known;		  /* metered or modelled energy exists */

@@ -130,9 +130,9 @@ const char *kwhy_figure_name(enum kwhy_figure figure);
 const char *kwhy_figure_unit(enum kwhy_figure figure); /* unit of the figure; "" for a ratio */
 
 /*
- * Functions that give figures of both sides: one of the figures above; the throughput of some work or of
- * steps; joules a unit of work; time or energy of an account for the comparison's unit, and its energy in
- * the whole run.
+ * Functions that give figures of both sides. They give one of the figures above; the throughput of some
+ * work or of steps; the joules of a unit of work; or the time or energy of an account, for the comparison's
+ * unit or in the whole run.
  */
 struct kwhy_change kwhy_change_of_figure(const struct kwhy_comparison *comparison, enum kwhy_figure figure);
 struct kwhy_change kwhy_change_of_rate(

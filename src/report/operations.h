@@ -31,10 +31,10 @@ struct kwhy_operation {
 double kwhy_operation_each_nj(const struct kwhy_operation *operation);
 
 /*
- * Time and energy of one kind of transfer, in three parts: the copies themselves (dma); idle time after a
- * copy during which the thread that issued the copy is blocked in a synchronising or copying call (wait);
- * and idle time during which it is not (rest: host work and launches). Idle time after a copy lasts until
- * the device's next activity, so no interval is counted twice. Copies whose thread is unknown are not
+ * Time and energy of one kind of transfer, in three parts. dma: the copies themselves. wait: idle time
+ * after a copy, while the thread that issued the copy is blocked in a synchronising or copying call. rest:
+ * the other idle time after a copy, which is due to host work and launches. Idle time after a copy lasts
+ * until the device's next activity, so no interval is counted twice. Copies whose thread is unknown are not
  * included.
  */
 struct kwhy_transfer_split {

@@ -135,8 +135,8 @@ static uint32_t next_stream(const struct kwhy_whatif *whatif, size_t call)
 
 /*
  * Replaces a wait by an event for which the stream of the next work waits. If the next work is in the same
- * stream as the work waited for, it runs later anyway, so the wait is removed without an event; for the
- * lower bound of the saving it is replaced by an event even then.
+ * stream as the work waited for, it runs later anyway, so the wait is removed without an event. For the
+ * lower bound of the saving an event replaces the wait even then.
  */
 static void replace_wait(struct kwhy_whatif *whatif, size_t call, uint32_t target, double event_ns)
 {

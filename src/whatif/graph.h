@@ -56,9 +56,9 @@ enum kwhy_whatif_flag {
 };
 
 /*
- * Times of a node: start = the latest of (time of the node followed + lag) over the links that bound the
- * start; without such a link, start = lag_ns[KWHY_LINK_ORDER], which is then a time. end = start + own_ns, or
- * (time of the JOIN link's node + its lag) if that is later.
+ * Times of a node. start is the latest of (time of the node followed + lag) over the links that bound the
+ * start. If there is no such link, start is lag_ns[KWHY_LINK_ORDER], which is then a time. end is start +
+ * own_ns or, if later, (time of the JOIN link's node + its lag).
  */
 struct kwhy_whatif_node {
 	int64_t own_ns; /* length of an activity, or time of a call without its wait */

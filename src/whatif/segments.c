@@ -74,7 +74,7 @@ static void take(struct kwhy_whatif_segments *segments, uint32_t call, struct kw
 
 /*
  * Whether a new step begins a segment. A step that a range names always does. A step without a name may be
- * an iteration of a loop inside a real step, so it begins a segment only if the segment so far is long or
+ * an iteration of a loop inside a real step. So it begins a segment only if the segment so far is long, or
  * if segments->steps states the number of steps in a segment.
  */
 static bool parts_segment(

@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /*
- * The CPUs that the calling thread may use; if some of them are near the device, only these. Each time the
- * benchmark returns to a point it moves its thread to the next CPU, because CPUs differ in speed, above all
- * on shared or virtual machines, so that results from a single CPU would depend on that CPU. Only one thread
+ * The CPUs that the calling thread may use; if some of them are near the device, only these. CPUs differ in
+ * speed, above all on shared or virtual machines, so results from a single CPU would depend on that CPU.
+ * Therefore the benchmark moves its thread to the next CPU each time it returns to a point. Only one thread
  * may use it.
  */
 struct kwhy_bench_cpus {

@@ -16,9 +16,10 @@ struct kwhy_window {
 /*
  * Windows of time in which everything that ran on a device is known: the coverage that the recording
  * states, or else one window around all activities and calls. Windows are disjoint, not empty and in order.
- * The hull is the time whose energy the ledger accounts for: from the start of the first window to the end
- * of the last or, if only a part of the run was chosen, all the time in which windows could lie. Time in
- * the hull and outside of all windows is unrecorded: its energy was metered, but what ran in it is unknown.
+ * The hull is the time whose energy the ledger accounts for. It lasts from the start of the first window to
+ * the end of the last. If only a part of the run was chosen, it is all the time in which windows could lie.
+ * Time in the hull and outside of all windows is unrecorded: its energy was metered, but what ran in it is
+ * unknown.
  */
 struct kwhy_covered {
 	struct kwhy_window *windows, *unrecorded;

@@ -28,7 +28,7 @@
  * energy of these samples alone (the driver keeps them in a ring buffer). LEVEL: the power outside the
  * recording. LAG: the meter's lag; its effect cancels if the powers at both ends are equal. STEP: the time
  * at which a change of power shows in an integral over samples, as a share of the time between samples (1.3
- * ms of 20); a low-pass with two thirds of that time as time constant smears the change.
+ * ms of 20). The change is smeared by a low-pass whose time constant is two thirds of that time.
  */
 #define GAIN_SPREAD 0.014
 #define RING_SPREAD 0.004

@@ -8,13 +8,19 @@
  * A CUPTI without a GPU. The program under test does its "work" by the calls of this header. Each of them
  * makes the record that CUPTI would make, with the size that CUPTI 13.0 gives it, if recording of its kind
  * is enabled.
- * The environment variable KWHY_FAKE_CUPTI selects a fault: "taken" (another client uses the activity
- * interface), "old" (a version before CUDA 12), "drops" (3 records of each buffer are dropped), "reorders"
- * (the records of a buffer come in reverse order), "takeover" (from fake_cupti_take_over() on another
- * client receives the buffers), "forgets" (calls that are selected after the context was created are not
- * recorded), "lasts" (a forced flush takes 50 ms, and using CUPTI after it ends the program), "subscribed"
- * (another client has the callbacks), "interrupted-switching" and "interrupted-reading" (SIGALRM arrives
- * when recording is switched, or when a record is read).
+ *
+ * The environment variable KWHY_FAKE_CUPTI selects a fault:
+ *
+ *   taken                    another client uses the activity interface
+ *   old                      a version before CUDA 12
+ *   drops                    3 records of each buffer are dropped
+ *   reorders                 the records of a buffer come in reverse order
+ *   takeover                 from fake_cupti_take_over() on another client receives the buffers
+ *   forgets                  calls that are selected after the context was created are not recorded
+ *   lasts                    a forced flush takes 50 ms, and using CUPTI after it ends the program
+ *   subscribed               another client has the callbacks
+ *   interrupted-switching    SIGALRM arrives when recording is switched
+ *   interrupted-reading      SIGALRM arrives when a record is read
  */
 
 /*

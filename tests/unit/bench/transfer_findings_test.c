@@ -122,10 +122,10 @@ static void the_fastest_and_the_next_are_chosen_for_each_size(void **state)
 }
 
 /*
- * The modelled times are, for packed data read over the link, 2 us + bytes / 10 GB/s; for packed data
- * copied, 6 us + bytes / 50 GB/s: equal at 50 kB. For pieces read in place, 10 us + bytes / 50 GB/s; for a
- * batch of copies, 8 us + 0.1 us a piece + bytes / 55 GB/s: equal at pieces of 55 kB, or smaller ones if
- * there are few.
+ * The modelled times of packed data are 2 us + bytes / 10 GB/s if it is read over the link, and 6 us +
+ * bytes / 50 GB/s if it is copied. Both are equal at 50 kB. The time of pieces read in place is 10 us +
+ * bytes / 50 GB/s, that of a batch of copies 8 us + 0.1 us a piece + bytes / 55 GB/s. These are equal at
+ * pieces of 55 kB, or at smaller ones if there are few.
  */
 static void the_limits_of_the_engine_are_where_ways_overtake_each_other(void **state)
 {

@@ -107,9 +107,9 @@ static void copies_that_take_longer_than_the_kernel_do_not_displace_it(void **st
 
 /*
  * Before the prober knows where a kernel writes, it copies all memory that the kernel can reach. The
- * duration of these copies must not decide how often the smaller ones are repeated later: on an H200, 55 of
- * 109 bursts repeated copies of 2 MB only, as they were expected to take as long as the 312 MB of the first
- * burst.
+ * duration of these copies must not decide how often the smaller ones are repeated later. On an H200, 55 of
+ * 109 bursts repeated copies of 2 MB only, because these were expected to take as long as the 312 MB of the
+ * first burst.
  */
 static void copies_that_have_become_small_are_not_repeated_most_of_the_time(void **state)
 {
