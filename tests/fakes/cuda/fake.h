@@ -14,8 +14,9 @@
  * A CUDA driver without a GPU. Device memory is host memory. A stream is a queue of operations. Every call
  * of the driver first does its own part and then runs, in the calling thread, all queued operations that
  * can run. A wait for an event blocks the operations after it in its stream, and so does kwhy's gate kernel
- * until the host opens the gate. The
- * kernels of bench/calibration/load.c only occupy the time that their arguments ask for, write the time
+ * until the host opens the gate.
+ *
+ * The kernels of bench/calibration/load.c only occupy the time that their arguments ask for, write the time
  * stamps that a device would write, and report their power to the fake NVML in the file KWHY_FAKE_GPU_LOAD
  * (tests/fakes/gpu_load.h). All other kernels are C functions that a test passes to
  * kwhy_fake_gpu_kernels(). Copies larger than FAKE_COPY_MAX_BYTES move no bytes.

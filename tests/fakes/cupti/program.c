@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A CUDA program without CUDA. Like the driver, it loads the library that CUDA_INJECTION64_PATH names and
- * calls it. It has its own copy of NVTX and does the work that its arguments name: launch:N, device:N,
- * running, copy, peer, memset, instantiate, graph, overhead, memory, call:DOMAIN:NAME, range:NAME,
- * span:NAME, domain:NAME, open:NAME, close, settle (waits until the work so far is in the recording), on,
- * off (wait until recording of kernels is on, or off), loop:MS (launches a kernel about every 0.2 ms for MS
- * ms), takeover, fork (a child process that also works), forked-cuda (a child process that initialises CUDA
- * itself), print:TEXT, threads (prints the number of kwhy's threads), threads-at-end, retake:PATH (closes
- * all descriptors from 3 on and reuses their numbers for a file of its own), handle:N (a handler of SIGALRM
- * that calls exit(N)), exit:N, _exit:N, kill, signal, exec:PATH. Without "cuda" as the first argument CUDA
- * is never initialised.
+ * calls it. It has its own copy of NVTX. Without "cuda" as the first argument CUDA is never initialised. The
+ * arguments name the program's work:
+ *
+ *   settle         waits until the work so far is in the recording
+ *   on, off        waits until recording of kernels is on, or off
+ *   loop:MS        launches a kernel about every 0.2 ms for MS ms
+ *   fork           starts a child process that also works
+ *   forked-cuda    starts a child process that initialises CUDA itself
+ *   threads        prints the number of kwhy's threads
+ *   retake:PATH    closes all descriptors from 3 on and reuses their numbers for a file of its own
+ *   handle:N       installs a handler of SIGALRM that calls exit(N)
+ *
+ * These arguments do what they say: launch:N, device:N, running, copy, peer, memset, instantiate, graph,
+ * overhead, memory, call:DOMAIN:NAME, range:NAME, span:NAME, domain:NAME, open:NAME, close, takeover,
+ * print:TEXT, threads-at-end, exit:N, _exit:N, kill, signal, exec:PATH.
  */
 #include "fakes/cupti/fake_cupti.h"
 #include "vendor/nvtx_abi.h"
