@@ -175,8 +175,7 @@ static int give_damage(
 }
 
 /*
- * Whether another recording begins at this offset, which shows in the block there being the first of its
- * writer.
+ * Whether another recording begins at this offset. That is so if the block there is the first of its writer.
  */
 static bool begins_at(const struct kwhy_block_reader *reader, size_t at)
 {

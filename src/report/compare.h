@@ -141,9 +141,9 @@ struct kwhy_change kwhy_change_of_each(const struct kwhy_comparison *comparison,
 struct kwhy_change kwhy_change_of_account(
 	const struct kwhy_comparison *comparison, const struct kwhy_account_pair *pair);
 /*
- * Number of the comparison's units in one run, by which all that its accounts hold is divided. A step is the
- * whole run over its steps: unlike the figures of a step, it includes its part of what the run did outside of
- * them. NAN: the run states no such work.
+ * Number of the comparison's units in one run. The times and energies of the run's accounts are divided by
+ * this number. So if the unit is a step, a step's share also includes what the run did outside of steps,
+ * which the figures of steps leave out. NAN: the run states no such work.
  */
 double kwhy_compare_units_of(const struct kwhy_comparison *comparison, const struct kwhy_side *run);
 /* Sets `counts`, `time` and `energy` of a pair, which has its accounts. */

@@ -43,7 +43,7 @@ enum {
 	X(const volatile float, inbox, AGENTS * CONTROLS) /* what agents send */ \
 	X(char, outbox, OUTBOX_BYTES) /* what agents see */ \
 	X(u32, clock, 2) /* number of the step, for launches that do not state it; number of blocks that are done */ \
-	X(i64, run_sums, STEPS * (AGENTS + 1)) /* all steps; this and the next three: for a run in one launch */ \
+	X(i64, run_sums, STEPS * (AGENTS + 1)) /* sums of all steps; this array and the next three are used by runs that are one launch */ \
 	X(i64, seen, STEPS * AGENTS) /* what each agent saw in each step */ \
 	X(u64, times, STEPS + 1) /* start of the run and end of each step, ns */ \
 	X(u32, arrived, 1) /* number of blocks at the barrier */ \
