@@ -124,14 +124,30 @@ double kwhy_compare_units_of(const struct kwhy_comparison *comparison, const str
 	return comparison->unit == KWHY_FOR_RUN ? 1 : work ? work->count : NAN;
 }
 
-static double value_of(const struct quantity *quantity, const struct kwhy_side *run)
+/*
+ * Quantity of an account in one run. If a run lacks the account it is 0, provided that the run has work and,
+ * for an energy, that its energy is known.
+ */
+static double account_value_of(const struct quantity *quantity, const struct kwhy_side *run)
 {
-	const struct kwhy_side_account *account = NULL;
-	const struct kwhy_side_work *work;
+	const struct kwhy_side_account *account = kwhy_side_account_of(
+		run, quantity->pair->category, quantity->pair->name);
+	const double absent = kwhy_side_has_work(run) ? 0 : NAN;
+	const double units = kwhy_compare_units_of(quantity->comparison, run);
 	double energy_j;
 
-	if (quantity->pair)
-		account = kwhy_side_account_of(run, quantity->pair->category, quantity->pair->name);
+	if (quantity->kind == ACCOUNT_COUNT)
+		return quotient_of(account ? (double)account->count : absent, units);
+	if (quantity->kind == ACCOUNT_TIME)
+		return quotient_of(account ? (double)account->time_ns * 1e-9 : absent, units);
+	energy_j = account ? joules(account->gross_nj) : run->energy_nj == KWHY_UNKNOWN_NJ ? NAN : absent;
+	return quantity->kind == ACCOUNT_IN_ALL ? energy_j : quotient_of(energy_j, units);
+}
+
+static double value_of(const struct quantity *quantity, const struct kwhy_side *run)
+{
+	const struct kwhy_side_work *work;
+
 	switch (quantity->kind) {
 	case FIGURE:
 		return figure_of(run, quantity->figure, &quantity->comparison->rate);
@@ -140,29 +156,9 @@ static double value_of(const struct quantity *quantity, const struct kwhy_side *
 	case EACH:
 		work = kwhy_side_work_of(run, quantity->unit);
 		return work ? work->each_j : NAN;
-	case ACCOUNT_COUNT:
-		if (!account && !kwhy_side_has_work(run))
-			return NAN;
-		return quotient_of(account ? (double)account->count : 0,
-			kwhy_compare_units_of(quantity->comparison, run));
-	case ACCOUNT_TIME:
-		if (!account && !kwhy_side_has_work(run))
-			return NAN;
-		return quotient_of(account ? (double)account->time_ns * 1e-9 : 0,
-			kwhy_compare_units_of(quantity->comparison, run));
 	default:
-		break;
+		return account_value_of(quantity, run);
 	}
-	/*
-	 * if a run lacks the account, the account's energy is 0 J, provided that the run has work and its
-	 * energy is known
-	 */
-	energy_j = account							? joules(account->gross_nj)
-		: run->energy_nj == KWHY_UNKNOWN_NJ || !kwhy_side_has_work(run) ? NAN
-										: 0;
-	return quantity->kind == ACCOUNT_IN_ALL
-		? energy_j
-		: quotient_of(energy_j, kwhy_compare_units_of(quantity->comparison, run));
 }
 
 /*
