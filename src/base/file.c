@@ -4,6 +4,7 @@
 #include "base/output.h"
 #include "base/quantity.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -203,7 +204,13 @@ static enum kwhy_status make_found(const char *path, const struct kwhy_output *o
 {
 	if (!kwhy_output_is_direct(output))
 		return make_temporary(path, output, write_it, context, error);
-	errno = S_ISDIR(output->facts.st_mode) ? EISDIR : EINVAL;
+	if (!S_ISDIR(output->facts.st_mode))
+		return kwhy_fail(error, KWHY_E_IO,
+			"cannot write '%.200s': it is a device or a pipe, and this is written as a whole "
+			"file; "
+			"name a file",
+			path);
+	errno = EISDIR;
 	return kwhy_output_fail(path, error);
 }
 
@@ -240,6 +247,11 @@ enum kwhy_status kwhy_file_write(const char *path, const void *bytes, size_t len
 		: make_found(path, &output, write_whole, &whole, error);
 	kwhy_output_done(&output);
 	return status;
+}
+
+int kwhy_file_is_shown(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
 }
 
 bool kwhy_file_is_same(const char *a, const char *b)

@@ -37,6 +37,10 @@ void kwhy_file_remove_unfinished(void);
  */
 bool kwhy_file_is_same(const char *a, const char *b);
 
+/* Whether an entry of a folder is not hidden by a dot, for scandir(). */
+struct dirent;
+int kwhy_file_is_shown(const struct dirent *entry);
+
 /* Appends the file's bytes to `out`. KWHY_E_INPUT: it has more than `limit_bytes`. */
 KWHY_MUST_USE enum kwhy_status kwhy_file_read(
 	const char *path, size_t limit_bytes, struct kwhy_text *out, struct kwhy_error *error);

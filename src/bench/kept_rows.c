@@ -35,11 +35,6 @@ static bool has_samples(const char *folder)
 		access(path, F_OK) == 0;
 }
 
-static int is_shown(const struct dirent *entry)
-{
-	return *entry->d_name != '.';
-}
-
 bool kwhy_kept_folder_find(const char *folder, char out[KWHY_KEPT_PATH_BYTES])
 {
 	struct dirent **entries;
@@ -49,7 +44,7 @@ bool kwhy_kept_folder_find(const char *folder, char out[KWHY_KEPT_PATH_BYTES])
 	snprintf(out, KWHY_KEPT_PATH_BYTES, "%s", folder);
 	if (has_samples(folder))
 		return true;
-	count = scandir(folder, &entries, is_shown, NULL);
+	count = scandir(folder, &entries, kwhy_file_is_shown, NULL);
 	if (count < 0)
 		return false;
 	for (int i = 0; i < count; i++) {

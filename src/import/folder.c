@@ -2,6 +2,7 @@
 #include "import/folder.h"
 
 #include "base/column.h"
+#include "base/file.h"
 #include "import/nsys/parquet.h"
 #include "recording/bundle.h"
 
@@ -19,11 +20,6 @@ bool kwhy_folder_is(const char *path)
 	struct stat about;
 
 	return !stat(path, &about) && S_ISDIR(about.st_mode);
-}
-
-static int is_shown(const struct dirent *entry)
-{
-	return entry->d_name[0] != '.';
 }
 
 /* Whether the file is a report of Nsight Systems whose export is in the same folder. */
@@ -77,7 +73,7 @@ static enum kwhy_status add_entries(
 	struct kwhy_folder *folder, const char *path, int depth, struct kwhy_error *error)
 {
 	struct dirent **entries = NULL;
-	int count = scandir(path, &entries, is_shown, alphasort);
+	int count = scandir(path, &entries, kwhy_file_is_shown, alphasort);
 	enum kwhy_status status = KWHY_OK;
 
 	if (count < 0)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/page.h"
 
+#include "base/html.h"
 #include "base/quantity.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 static const char head[] =
 	"<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" "
@@ -17,20 +19,7 @@ static const char head[] =
 /* Adds a name as HTML text, escaped, because names come from drivers and files. */
 static void add_clean(struct kwhy_text *out, const char *text)
 {
-	for (; *text; text++)
-		switch (*text) {
-		case '<':
-			kwhy_text_add(out, "&lt;");
-			break;
-		case '>':
-			kwhy_text_add(out, "&gt;");
-			break;
-		case '&':
-			kwhy_text_add(out, "&amp;");
-			break;
-		default:
-			kwhy_text_addf(out, "%c", *text);
-		}
+	kwhy_html_add(out, text, strlen(text));
 }
 
 /* Adds a table cell with a value; "n/a" where the value is unknown. */

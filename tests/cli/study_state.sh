@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What a study does on machines and in folders that are not as it would like them: it goes on after it was killed, runs again what has
-# changed and nothing else, says why a step has no result, and refuses a folder of another study. Usage: study_state.sh KWHY SOURCE_DIR
+# changed and nothing else, says why a step has no result, and refuses a folder of another study. 
+# Usage: study_state.sh KWHY SOURCE_DIR FAKE_NVML_DIR
 set -uo pipefail
 kwhy=$1
 recording=$2/examples/recordings/mix.kwhy
+nvml=$3
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
@@ -71,8 +73,8 @@ if ! ldconfig -p | grep -q libcuda.so.1; then
 fi
 
 # What a measurement that failed has left is no input of the steps after it.
-mkdir -p left/samples
-echo 'no samples' >left/samples/samples.csv
+mkdir -p left
+echo 'no samples' >left/samples
 study transfers --backend host --quick -o left
 expect 1 'step 2 of 4, charts: it needs left/samples, which an earlier step did not finish' err
 expect 1 '2 of 4 steps' out
@@ -93,15 +95,50 @@ printf 'print(22)\n' >program.py
 study utilisation -o program -- python3 program.py
 grep -qx 22 out || fail "the changed program was not run: $(cat out)"
 
-# Killed in its first measurement: the same command goes on there.
-"$kwhy" study transfers --backend host --quick -q -o killed >/dev/null 2>&1 &
-killed=$!
-until [ -s killed/samples/samples.csv ] || ! kill -0 $killed 2>/dev/null; do :; done
-kill -INT $killed
-wait $killed
-[ $? -eq 1 ] || fail "an interrupted study succeeded"
-[ ! -e killed/study.html ] || fail "an interrupted study has a page"
+# A text that is too large for the page does not lose the page.
+study utilisation run.kwhy -o large
+expect 0 '4 of 5 steps' out
+head -c 5000000 /dev/zero | tr '\0' x >large/plan.txt
+study utilisation run.kwhy -o large
+expect 0 '4 of 5 steps' out
+grep -qF 'Its text has 4 MiB, too much for this page.' large/study.html || fail "no word of the large text"
+grep -qF '<a href="plan.txt">plan.txt</a>' large/study.html || fail "no link to the large text"
+
+# Another driver: what was measured with the one before is measured again.
+printf 'driver 550.1\ngpu X\n' >gpus
+old() { LD_LIBRARY_PATH=$nvml KWHY_FAKE_NVML=$PWD/gpus study utilisation run.kwhy -o driver; }
+old
+expect 0 'step 5 of 5, machine: done' err
+old
+expect 0 'step 5 of 5, machine: kept' err
+printf 'driver 560.2\ngpu X\n' >gpus
+old
+expect 0 'step 5 of 5, machine: done' err
+
+# Interrupted in its first measurement: the same command goes on there. With -m, because bash has other jobs ignore SIGINT.
+begin_and_interrupt() { # WHAT_ITS_FOLDER_HAS_BY_THEN
+	set -m
+	"$kwhy" study transfers --backend host --quick -q -o killed >/dev/null 2>&1 &
+	killed=$!
+	set +m
+	until [ -e "killed/$1" ] && [ -s killed/samples/samples.csv ] || ! kill -0 $killed 2>/dev/null; do :; done
+	kill -INT $killed
+	wait $killed
+	[ $? -eq 1 ] || fail "an interrupted study succeeded"
+	[ ! -e killed/study.html ] || fail "an interrupted study has a page"
+}
+begin_and_interrupt samples
 study transfers --backend host --quick -o killed
 expect 0 '4 of 4 steps' out
 grep -qF 'step 1 of 4, sweep: done' err || fail "it did not go on: $(cat err)"
+[ ! -e killed/samples.old-1 ] || fail "it began anew: $(cat err)"
+
+# Samples of another version of kwhy are not gone on with, finished or not; they are kept under another name.
+rm killed/study.html
+sed -i 's/"stamp": "./"stamp": "x/' killed/study.json
+begin_and_interrupt samples.old-1
+[ -s killed/samples.old-1/samples.csv ] || fail "finished samples of another version were gone on with"
+sed -i 's/"begun": "./"begun": "x/' killed/study.json
+begin_and_interrupt samples.old-2
+[ -s killed/samples.old-2/samples.csv ] || fail "samples of another version were gone on with"
 exit 0

@@ -33,6 +33,7 @@ struct job {
 	struct kwhy_study_command commands[KWHY_STUDY_STEPS_MAX];
 	struct kwhy_arena arena;
 	struct kwhy_signals signals;
+	const char *machine; /* kwhy_study_machine() */
 	bool is_silent;
 };
 
@@ -235,6 +236,31 @@ static enum kwhy_status check_inputs(
 	return KWHY_OK;
 }
 
+/* Keeps what is begun before it is, so that a later call knows of what the samples are that it finds. */
+static enum kwhy_status begin_step(
+	struct job *job, size_t number, const char stamp[KWHY_STUDY_STAMP_BYTES], struct kwhy_error *error)
+{
+	struct kwhy_study_result *result = &job->state.results[number];
+	const char *old = NULL;
+	char line[MESSAGE_BYTES];
+	enum kwhy_status status = KWHY_OK;
+
+	if (strcmp(result->stamp, stamp) != 0)
+		status = kwhy_study_command_set_aside(&job->commands[number], &job->arena, &old, error);
+	if (status)
+		return status;
+	if (old) {
+		snprintf(line, sizeof(line),
+			"earlier samples are of other inputs, or of another kwhy, driver or device: "
+			"they are now in %.400s",
+			old);
+		say(job, number, line);
+	}
+	result->is_done = false;
+	memcpy(result->stamp, stamp, KWHY_STUDY_STAMP_BYTES);
+	return kwhy_study_state_write(&job->request, &job->state, error);
+}
+
 static enum kwhy_status run_step(struct job *job, size_t number, struct kwhy_error *error)
 {
 	struct kwhy_study_command *command = &job->commands[number];
@@ -247,7 +273,7 @@ static enum kwhy_status run_step(struct job *job, size_t number, struct kwhy_err
 
 	if (status)
 		return status;
-	kwhy_study_stamp(command, stamp);
+	kwhy_study_stamp(job->machine, command, stamp);
 	result->missing = command->missing;
 	if (!command->missing)
 		status = check_inputs(job, number, &result->missing, error);
@@ -262,7 +288,9 @@ static enum kwhy_status run_step(struct job *job, size_t number, struct kwhy_err
 		say(job, number, "kept, nothing has changed");
 		return KWHY_OK;
 	}
-	result->is_done = false;
+	status = begin_step(job, number, stamp, error);
+	if (status)
+		return status;
 	line = kwhy_study_command_text(command, &job->arena);
 	say(job, number, line ? line : "running");
 	status = run_command(job, number, &words, &end, error);
@@ -272,7 +300,6 @@ static enum kwhy_status run_step(struct job *job, size_t number, struct kwhy_err
 		return kwhy_fail(error, KWHY_E_LOST,
 			"interrupted in step %zu of %zu; the same command goes on there", number + 1,
 			job->request.study->step_count);
-	memcpy(result->stamp, stamp, sizeof(stamp));
 	keep_result(job, number, &end, &words, result);
 	return KWHY_OK;
 }
@@ -346,6 +373,8 @@ static enum kwhy_status carry_out(struct job *job, struct kwhy_error *error)
 
 	if (!status)
 		status = kwhy_study_state_read(&job->request, &job->arena, &job->state, error);
+	if (!status)
+		status = kwhy_study_machine(&job->arena, &job->machine, error);
 	if (!status)
 		status = kwhy_signals_open(&job->signals, error);
 	if (status)

@@ -2,9 +2,11 @@
 #include "cli/study/page.h"
 
 #include "base/file.h"
+#include "base/html.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,32 +28,10 @@ static const char head[] =
 	"@media print { pre { white-space: pre-wrap; font-size: 9px } }\n"
 	"</style>\n";
 
-/* Adds text as the content of an element or of an attribute. */
-static void add_escaped(struct kwhy_text *out, const char *text, size_t length)
-{
-	for (size_t i = 0; i < length; i++)
-		switch (text[i]) {
-		case '&':
-			kwhy_text_add(out, "&amp;");
-			break;
-		case '<':
-			kwhy_text_add(out, "&lt;");
-			break;
-		case '>':
-			kwhy_text_add(out, "&gt;");
-			break;
-		case '"':
-			kwhy_text_add(out, "&quot;");
-			break;
-		default:
-			kwhy_text_add_bytes(out, &text[i], 1);
-		}
-}
-
 static void add_text(struct kwhy_text *out, const char *before, const char *text, const char *after)
 {
 	kwhy_text_add(out, before);
-	add_escaped(out, text, strlen(text));
+	kwhy_html_add(out, text, strlen(text));
 	kwhy_text_add(out, after);
 }
 
@@ -62,29 +42,6 @@ static bool ends_in(const char *path, const char *end)
 	return length > strlen(end) && strcmp(path + length - strlen(end), end) == 0;
 }
 
-/* Adds the text of a step, line ends kept, as valid UTF-8 without control characters. */
-static enum kwhy_status add_output(struct kwhy_text *out, const char *path, struct kwhy_error *error)
-{
-	struct kwhy_text text = {0};
-	enum kwhy_status status = kwhy_file_read(path, TEXT_MAX_BYTES, &text, error);
-	char *clean = status ? NULL : malloc(3 * text.length + 1);
-
-	if (!status && !clean)
-		status = kwhy_fail_memory(error, "the page");
-	kwhy_text_add(out, "<pre>");
-	for (const char *line = text.data; !status && line && *line;) {
-		const size_t length = strcspn(line, "\n");
-
-		add_escaped(out, clean, kwhy_text_sanitize(clean, line, length));
-		kwhy_text_add(out, "\n");
-		line += length + (line[length] == '\n');
-	}
-	kwhy_text_add(out, "</pre>\n");
-	free(clean);
-	kwhy_text_done(&text);
-	return status;
-}
-
 static void add_link(struct kwhy_text *out, const char *path)
 {
 	const char *name = strrchr(path, '/');
@@ -92,6 +49,39 @@ static void add_link(struct kwhy_text *out, const char *path)
 	name = name ? name + 1 : path;
 	add_text(out, "<p><a href=\"", name, "\">");
 	add_text(out, "", name, "</a></p>\n");
+}
+
+/* Adds the text of a step, line ends kept, as valid UTF-8 without control characters; of a large one, a link.
+ */
+static enum kwhy_status add_output(struct kwhy_text *out, const char *path, struct kwhy_error *error)
+{
+	struct kwhy_text text = {0};
+	struct stat facts;
+	enum kwhy_status status;
+	char *clean;
+
+	if (!stat(path, &facts) && facts.st_size > TEXT_MAX_BYTES) {
+		kwhy_text_addf(out, "<p class=\"note\">Its text has %lld MiB, too much for this page.</p>\n",
+			(long long)facts.st_size >> 20);
+		add_link(out, path);
+		return KWHY_OK;
+	}
+	status = kwhy_file_read(path, TEXT_MAX_BYTES, &text, error);
+	clean = status ? NULL : malloc(3 * text.length + 1);
+	if (!status && !clean)
+		status = kwhy_fail_memory(error, "the page");
+	kwhy_text_add(out, "<pre>");
+	for (const char *line = text.data; !status && line && *line;) {
+		const size_t length = strcspn(line, "\n");
+
+		kwhy_html_add(out, clean, kwhy_text_sanitize(clean, line, length));
+		kwhy_text_add(out, "\n");
+		line += length + (line[length] == '\n');
+	}
+	kwhy_text_add(out, "</pre>\n");
+	free(clean);
+	kwhy_text_done(&text);
+	return status;
 }
 
 static void add_time(struct kwhy_text *out, const struct kwhy_study_result *result)

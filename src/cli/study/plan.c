@@ -5,6 +5,7 @@
 #include "bench/kept_rows.h"
 #include "cli/command.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -250,6 +251,25 @@ void kwhy_study_command_resume(struct kwhy_study_command *command)
 		return;
 	command->words[command->save_word] = "--resume";
 	command->words[command->save_word + 1] = command->begun;
+}
+
+enum kwhy_status kwhy_study_command_set_aside(struct kwhy_study_command *command, struct kwhy_arena *arena,
+	const char **out_name, struct kwhy_error *error)
+{
+	for (int number = 1; command->begun; number++) {
+		const char *name = kwhy_arena_printf(arena, "%s.old-%d", command->begun, number);
+
+		if (!name)
+			return kwhy_fail_memory(error, "the state of the study");
+		if (access(name, F_OK) == 0)
+			continue;
+		if (rename(command->begun, name))
+			return kwhy_fail(error, KWHY_E_IO, "cannot rename %s: %s; remove it", command->begun,
+				strerror(errno));
+		*out_name = name;
+		command->begun = NULL;
+	}
+	return KWHY_OK;
 }
 
 const char *kwhy_study_command_text(const struct kwhy_study_command *command, struct kwhy_arena *arena)

@@ -49,7 +49,14 @@ KWHY_MUST_USE enum kwhy_status kwhy_study_command_make(const struct kwhy_study_r
 /* Makes the command continue its interrupted measurement, if there is one. */
 void kwhy_study_command_resume(struct kwhy_study_command *command);
 
-/* The command line, quoted for a shell. NULL: out of memory. */
+/*
+ * Renames the samples of an earlier run, which are of other inputs or of another machine, so that the command
+ * begins anew. Writes their new name.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_study_command_set_aside(struct kwhy_study_command *command,
+	struct kwhy_arena *arena, const char **out_name, struct kwhy_error *error);
+
+/* The command line as a shell reads it. NULL: out of memory. */
 const char *kwhy_study_command_text(const struct kwhy_study_command *command, struct kwhy_arena *arena);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "report/json/writer.h"
+#include "sensor/sensor.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -30,15 +31,7 @@ static void add_file(struct kwhy_sha256 *sum, const char *path, const struct sta
 	kwhy_sha256_add(sum, line, length < LINE_BYTES ? (size_t)length : LINE_BYTES - 1);
 }
 
-static int is_shown(const struct dirent *entry)
-{
-	return *entry->d_name != '.';
-}
-
-/*
- * Adds name, size and time of a file to the digest, or those of all files of a folder. If it does not
- * exist, only its name is added.
- */
+/* Adds the facts of a file, or those of all files of a folder. A missing one adds its name alone. */
 static void add_path(struct kwhy_sha256 *sum, const char *path, unsigned depth)
 {
 	struct stat facts = {0};
@@ -49,7 +42,7 @@ static void add_path(struct kwhy_sha256 *sum, const char *path, unsigned depth)
 		add_file(sum, path, &facts);
 		return;
 	}
-	count = scandir(path, &entries, is_shown, alphasort);
+	count = scandir(path, &entries, kwhy_file_is_shown, alphasort);
 	for (int i = 0; i < count; i++) {
 		char inner[PATH_MAX];
 
@@ -61,13 +54,38 @@ static void add_path(struct kwhy_sha256 *sum, const char *path, unsigned depth)
 		free(entries);
 }
 
-void kwhy_study_stamp(const struct kwhy_study_command *command, char out[KWHY_STUDY_STAMP_BYTES])
+enum kwhy_status kwhy_study_machine(struct kwhy_arena *arena, const char **out, struct kwhy_error *error)
+{
+	struct kwhy_sensor_request request = {.without_host = true};
+	struct kwhy_text text = {0};
+	struct kwhy_sensors *sensors;
+	enum kwhy_status status;
+
+	kwhy_sensor_request_see(&request);
+	status = kwhy_sensors_open(&request, &sensors, error);
+	if (status)
+		return status;
+	kwhy_text_add(&text, "kwhy " KWHY_VERSION " " KWHY_COMMIT "\n");
+	for (size_t i = 0; i < sensors->device_count; i++) {
+		const struct kwhy_sensor_device *device = &sensors->devices[i];
+
+		kwhy_text_addf(&text, "%s %s %s\n", device->driver ? device->driver : "",
+			device->name ? device->name : "", device->uuid ? device->uuid : "");
+	}
+	kwhy_sensors_close(sensors);
+	*out = text.failed ? NULL : kwhy_arena_copy(arena, text.data);
+	kwhy_text_done(&text);
+	return *out ? KWHY_OK : kwhy_fail_memory(error, "the state of the study");
+}
+
+void kwhy_study_stamp(
+	const char *machine, const struct kwhy_study_command *command, char out[KWHY_STUDY_STAMP_BYTES])
 {
 	unsigned char digest[KWHY_SHA256_BYTES];
 	struct kwhy_sha256 sum;
 
 	kwhy_sha256_init(&sum);
-	kwhy_sha256_add(&sum, KWHY_VERSION, sizeof(KWHY_VERSION));
+	kwhy_sha256_add(&sum, machine, strlen(machine) + 1);
 	for (size_t i = 0; i < command->word_count; i++)
 		kwhy_sha256_add(&sum, command->words[i], strlen(command->words[i]) + 1);
 	for (size_t i = 0; i < command->input_count; i++)
@@ -137,8 +155,11 @@ static const struct json_t *row_of(const json_t *rows, const char *id)
 
 static void read_row(const json_t *row, struct kwhy_study_result *out)
 {
-	const char *stamp = json_string_value(json_object_get(row, "stamp"));
+	const char *stamp = json_string_value(json_object_get(row, "stamp")),
+		   *begun = json_string_value(json_object_get(row, "begun"));
 
+	if (!stamp && begun && strlen(begun) < sizeof(out->stamp))
+		memcpy(out->stamp, begun, strlen(begun) + 1);
 	if (!stamp || strlen(stamp) >= sizeof(out->stamp) ||
 		!json_is_number(json_object_get(row, "seconds")) ||
 		!json_is_integer(json_object_get(row, "ended_unix_s")))
@@ -200,6 +221,8 @@ static void write_row(
 	kwhy_json_row(json, NULL);
 	kwhy_json_string(json, "id", step->id);
 	kwhy_json_string(json, "stamp", result->is_done ? result->stamp : NULL);
+	if (!result->is_done && *result->stamp)
+		kwhy_json_string(json, "begun", result->stamp);
 	if (result->is_done) {
 		kwhy_json_real(json, "seconds", result->seconds);
 		kwhy_json_int(json, "ended_unix_s", result->ended_unix_s);

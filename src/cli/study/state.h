@@ -12,9 +12,9 @@ enum { KWHY_STUDY_STAMP_BYTES = 2 * KWHY_SHA256_BYTES + 1 };
 /* What is known of a step from earlier calls of the study. */
 struct kwhy_study_result {
 	bool is_done;
-	char stamp[KWHY_STUDY_STAMP_BYTES]; /* digest of the command line and the inputs of the step's last
-					       run */
-	double seconds;			    /* duration of that run */
+	/* of the command line, its inputs and the machine when it was last begun; "": it never was */
+	char stamp[KWHY_STUDY_STAMP_BYTES];
+	double seconds; /* how long it ran */
 	int64_t ended_unix_s;
 	const char *missing; /* why the step has no result; NULL: it has one, or has not been tried yet */
 };
@@ -36,10 +36,18 @@ KWHY_MUST_USE enum kwhy_status kwhy_study_state_write(const struct kwhy_study_re
 	const struct kwhy_study_state *state, struct kwhy_error *error);
 
 /*
- * Writes the digest of a command: of its words, the version of kwhy, and the size and modification time of
- * each input. If an input is a folder, those of all its files count.
+ * Writes what measures on this machine: version and commit of kwhy, and driver, name and UUID of each device.
+ * The text is in the arena.
  */
-void kwhy_study_stamp(const struct kwhy_study_command *command, char out[KWHY_STUDY_STAMP_BYTES]);
+KWHY_MUST_USE enum kwhy_status kwhy_study_machine(
+	struct kwhy_arena *arena, const char **out, struct kwhy_error *error);
+
+/*
+ * Stamps a command: a digest of the machine, of the command's words, and of size and time of each input. Of a
+ * folder it is those of all its files.
+ */
+void kwhy_study_stamp(
+	const char *machine, const struct kwhy_study_command *command, char out[KWHY_STUDY_STAMP_BYTES]);
 
 /* Whether the command was run before with the same inputs, and all its outputs still exist. */
 bool kwhy_study_is_current(

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_BASE_HTML_H
+#define KWHY_BASE_HTML_H
+
+#include "base/text.h"
+
+/* Adds text as the content of an element or of an attribute in double quotes. */
+void kwhy_html_add(struct kwhy_text *out, const char *text, size_t length);
+
+#endif
