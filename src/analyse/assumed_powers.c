@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analyse/assumed_powers.h"
 
+#include "model/counter.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MAX_W 1e6 /* In watts. No device draws more, so a larger number is in a wrong unit. */
 
 /* Reads a number of watts from `text`, which ends at `end`. */
 static bool read_watts(const char *text, const char *end, double *out)
@@ -13,7 +13,7 @@ static bool read_watts(const char *text, const char *end, double *out)
 	char *stop;
 	double watts = strtod(text, &stop);
 
-	if (stop == text || stop != end || !isfinite(watts) || watts < 0 || watts > MAX_W)
+	if (stop == text || stop != end || !isfinite(watts) || watts < 0 || watts > KWHY_POWER_MAX_W)
 		return false;
 	*out = watts;
 	return true;
@@ -50,14 +50,20 @@ static enum kwhy_status read_pair(
 	const char *equals = memchr(text, '=', length);
 	double *power = equals ? power_named(powers, text, (size_t)(equals - text)) : NULL;
 
+	if (!equals)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--assume-power: '%.*s' is neither a number of watts from 0 to %.0f nor a pair like "
+			"compute=76.2",
+			(int)(length < 60 ? length : 60), text, KWHY_POWER_MAX_W);
 	if (!power)
 		return kwhy_fail(error, KWHY_E_USAGE,
-			"--assume-power: '%.*s' is not a pair like compute=76.2; names are compute, "
+			"--assume-power: '%.*s' names no kind of time; names are compute, "
 			"collective, copy, memset, idle, h2d, d2h, d2d, p2p, h2h",
 			(int)(length < 60 ? length : 60), text);
 	if (!read_watts(equals + 1, text + length, power))
-		return kwhy_fail(error, KWHY_E_USAGE, "--assume-power: '%.*s' states no power in watts",
-			(int)(length < 60 ? length : 60), text);
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--assume-power: '%.*s' states no power in watts from 0 to %.0f",
+			(int)(length < 60 ? length : 60), text, KWHY_POWER_MAX_W);
 	return KWHY_OK;
 }
 

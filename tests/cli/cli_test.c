@@ -150,6 +150,12 @@ static void wrong_usage_exits_2_and_says_what_is_wrong(void **state)
 	assert_fails(SPAWN("report", TINY, "--place", "Atlantis"), 2, "Atlantis");
 	assert_fails(SPAWN("report", TINY, "--price", "EUR"), 2, "0.30EUR");
 	assert_fails(SPAWN("report", TINY, "--assume-power", "compute=hot"), 2, "states no power in watts");
+	assert_fails(
+		SPAWN("report", TINY, "--assume-power", "compute=-5"), 2, "states no power in watts from 0");
+	assert_fails(SPAWN("report", TINY, "--assume-power", "-5"), 2,
+		"'-5' is neither a number of watts from 0 to 100000 nor a pair");
+	assert_fails(SPAWN("report", TINY, "--assume-power", "1e300"), 2, "is neither a number of watts");
+	assert_fails(SPAWN("report", TINY, "--assume-power", "fan=5"), 2, "'fan=5' names no kind of time");
 	assert_fails(SPAWN("report", TINY, "--assume-power", "warp=3"), 2, "names are compute");
 	assert_fails(SPAWN("report", TINY, "--work", "tokens"), 2, "like tokens=4096");
 	assert_fails(SPAWN("report", TINY, "--work", "tokens=0"), 2, "states no count above 0");
@@ -256,6 +262,8 @@ static void a_full_disk_is_a_failure_and_not_silence(void **state)
 			"cannot write to standard output");
 	}
 	assert_fails(SPAWN("report", TINY, "--json", "-o", "/dev/full"), 1, "/dev/full");
+	assert_fails(SPAWN("export", TINY, "--to", "chrome", "-o", "/dev/full"), 1,
+		"it is a device or a pipe, and this is written as a whole file; name a file");
 }
 
 /*
