@@ -58,12 +58,8 @@ static const struct {
 	[KWHY_ANALYSE_CALLS] = {COUNTED(calls)},
 };
 
-static const char *const kinds[] = {"kernel", "collective", "graph", "copy", "memset"};
-static const char *const classes[] = {"other", "launch", "copy", "sync", "alloc", "free"};
 static const char *const origins[] = {"program", "repeat", "prober"};
 
-_Static_assert(sizeof(kinds) / sizeof(kinds[0]) == KWHY_ACTIVITY_KIND_COUNT, "kinds");
-_Static_assert(sizeof(classes) / sizeof(classes[0]) == KWHY_CALL_CLASS_COUNT, "classes");
 _Static_assert(sizeof(origins) / sizeof(origins[0]) == KWHY_ORIGIN_COUNT, "origins");
 
 /* Finds the description of a column; NULL: there is no such column. */
@@ -189,13 +185,13 @@ const char *kwhy_analysis_word(const struct kwhy_analysis *analysis, int table, 
 	case NAMES:
 		return kwhy_names_get(&analysis->recording->names, (uint32_t)word);
 	case KINDS:
-		return kinds[word];
+		return kwhy_activity_kind_name((enum kwhy_activity_kind)word);
 	case COPY_KINDS:
 		return kwhy_copy_kind_name((enum kwhy_copy_kind)word);
 	case MEMORY_KINDS:
 		return kwhy_memory_kind_name((enum kwhy_memory_kind)word);
 	case CLASSES:
-		return classes[word];
+		return kwhy_call_class_name((enum kwhy_call_class)word);
 	default:
 		return origins[word];
 	}

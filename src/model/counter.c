@@ -8,7 +8,7 @@
 
 #define WRAP_32_BITS INT64_C(0xffffffff)
 
-static bool is_plausible(const struct kwhy_counter_span *span, double counts)
+bool kwhy_counter_is_plausible(const struct kwhy_counter_span *span, double counts)
 {
 	const double most_w = span->most_w > 0 ? span->most_w : KWHY_POWER_MAX_W;
 
@@ -28,7 +28,7 @@ enum kwhy_counter_step kwhy_counter_rise(const struct kwhy_counter_span *span, i
 	if (span->before > wrap || span->after < 0)
 		return KWHY_COUNTER_FELL;
 	rise = wrap - span->before + 1 + span->after;
-	if (!is_plausible(span, (double)rise))
+	if (!kwhy_counter_is_plausible(span, (double)rise))
 		return KWHY_COUNTER_FELL;
 	*out_counts = rise;
 	return KWHY_COUNTER_WRAPPED;
@@ -201,8 +201,8 @@ static bool is_jump(const struct kwhy_power_series *series, size_t i)
 	const struct kwhy_counter_span one = span_between(series, i - 1, i),
 				       wide = span_between(series, from, to);
 
-	return !is_plausible(&one, (double)one.after - (double)one.before) &&
-		!is_plausible(&wide, (double)wide.after - (double)wide.before);
+	return !kwhy_counter_is_plausible(&one, (double)one.after - (double)one.before) &&
+		!kwhy_counter_is_plausible(&wide, (double)wide.after - (double)wide.before);
 }
 
 enum kwhy_counter_step kwhy_counter_step(

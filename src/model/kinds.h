@@ -61,6 +61,8 @@ enum kwhy_call_class {
 	KWHY_CALL_CLASS_COUNT
 };
 
+const char *kwhy_call_class_name(enum kwhy_call_class class); /* "other", "launch", ... "free" */
+
 /* Class of a call by its name without version suffix, such as cuda*, cu*, hip*. */
 enum kwhy_call_class kwhy_call_class_of(const char *name);
 

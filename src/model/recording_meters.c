@@ -155,7 +155,7 @@ static bool is_slow(const struct checked *checked, size_t i)
 static bool find_longest_silence(const struct checked *checked, int64_t *out_ns)
 {
 	const struct kwhy_power_series *series = checked->series;
-	int64_t *silences_ns = calloc(series->count + 1, sizeof(*silences_ns)), last_ns = 0;
+	int64_t *silences_ns = calloc(series->count + 1, sizeof(*silences_ns)), last_ns = 0, usual_ns;
 	size_t count = 0;
 	bool is_first = true;
 
@@ -169,9 +169,8 @@ static bool find_longest_silence(const struct checked *checked, int64_t *out_ns)
 		last_ns = series->time_ns[i];
 		is_first = false;
 	}
-	*out_ns = INT64_MAX;
-	if (count && kwhy_middle_integer(silences_ns, count) < INT64_MAX / STILL_STEPS)
-		*out_ns = kwhy_middle_integer(silences_ns, count) * STILL_STEPS;
+	usual_ns = count ? kwhy_middle_integer(silences_ns, count) : INT64_MAX;
+	*out_ns = usual_ns < INT64_MAX / STILL_STEPS ? usual_ns * STILL_STEPS : INT64_MAX;
 	if (*out_ns < STILL_NS)
 		*out_ns = STILL_NS;
 	free(silences_ns);
@@ -211,7 +210,7 @@ static bool has_other_meter(const struct checked *checked)
 		const struct kwhy_power_series *other = &checked->recording->power[i];
 
 		if (other != checked->series && other->device == checked->series->device &&
-			other->count > 1 && is_of_gpu(other) && other->device != KWHY_NONE)
+			other->count > 1 && is_of_gpu(other))
 			return true;
 	}
 	return false;

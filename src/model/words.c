@@ -17,6 +17,20 @@ const char *kwhy_activity_kind_name(enum kwhy_activity_kind kind)
 	return names[kind];
 }
 
+const char *kwhy_call_class_name(enum kwhy_call_class class)
+{
+	static const char *const names[KWHY_CALL_CLASS_COUNT] = {
+		[KWHY_CALL_OTHER] = "other",
+		[KWHY_CALL_LAUNCH] = "launch",
+		[KWHY_CALL_COPY] = "copy",
+		[KWHY_CALL_SYNC] = "sync",
+		[KWHY_CALL_ALLOC] = "alloc",
+		[KWHY_CALL_FREE] = "free",
+	};
+
+	return names[class];
+}
+
 const char *kwhy_copy_kind_name(enum kwhy_copy_kind kind)
 {
 	static const char *const names[KWHY_COPY_KIND_COUNT] = {

@@ -309,19 +309,20 @@ static enum kwhy_status states_class(
 	return KWHY_OK;
 }
 
+static size_t read_class(const struct kwhy_sqlite_rows *rows)
+{
+	const char *classes[KWHY_CALL_CLASS_COUNT];
+
+	for (int i = 0; i < KWHY_CALL_CLASS_COUNT; i++)
+		classes[i] = kwhy_call_class_name((enum kwhy_call_class)i);
+	return word(rows, 5, classes, KWHY_CALL_CLASS_COUNT);
+}
+
 static enum kwhy_status read_call(
 	struct tables *tables, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
-	static const char *const classes[KWHY_CALL_CLASS_COUNT] = {
-		[KWHY_CALL_OTHER] = "other",
-		[KWHY_CALL_LAUNCH] = "launch",
-		[KWHY_CALL_COPY] = "copy",
-		[KWHY_CALL_SYNC] = "sync",
-		[KWHY_CALL_ALLOC] = "alloc",
-		[KWHY_CALL_FREE] = "free",
-	};
 	struct kwhy_recording *recording = tables->recording;
-	size_t class = word(rows, 5, classes, KWHY_CALL_CLASS_COUNT);
+	const size_t class = read_class(rows);
 	uint32_t name = find(&tables->names, rows, 2), thread;
 	int64_t start_ns, end_ns;
 	enum kwhy_status status = times(tables, rows, 0, &start_ns, &end_ns, error);

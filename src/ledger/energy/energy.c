@@ -213,11 +213,12 @@ static enum kwhy_status note_contradicted(
 	const struct kwhy_contradiction *found = &attribution->contradiction;
 	const enum kwhy_meter meter = (enum kwhy_meter)attribution->total.meter;
 	const double counter_ratio = attribution->device_ledger->energy.counter_check_ratio;
+	enum kwhy_status status = KWHY_OK;
 	char time[KWHY_QUANTITY_BYTES];
 
 	if (kwhy_meter_row(meter)->role != KWHY_METER_ROLE_INSTANTS && found->count >= STRETCHES_MIN &&
 		found->scatter_ratio > CONTRADICTION_NOTED)
-		return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_WARNING, "readings-contradicted",
+		status = kwhy_ledger_note(attribution->ledger, KWHY_NOTE_WARNING, "readings-contradicted",
 			error,
 			"%s of device %d does not follow what ran: over times of 0.2 s it differs from the "
 			"powers that fit it best by %.0f %%, most at %s. Its clock may differ from that of "
@@ -227,14 +228,15 @@ static enum kwhy_status note_contradicted(
 			kwhy_meter_name(meter), index, 100 * found->scatter_ratio,
 			kwhy_quantity_time(
 				time, found->largest_ns - attribution->device_ledger->time.first_ns));
-	if (counter_ratio > COUNTER_NOTED)
-		return kwhy_ledger_note(attribution->ledger, KWHY_NOTE_WARNING, "counter-contradicted", error,
+	if (!status && counter_ratio > COUNTER_NOTED)
+		status = kwhy_ledger_note(attribution->ledger, KWHY_NOTE_WARNING, "counter-contradicted",
+			error,
 			"between its updates the energy counter of device %d differs by %.0f %% from the "
 			"powers "
 			"that other readings give: their clocks may differ, or the counter may have jumped; "
 			"energies may be wrong",
 			index, 100 * counter_ratio);
-	return KWHY_OK;
+	return status;
 }
 
 static enum kwhy_status note_misfit(struct attribution *attribution, int32_t index, struct kwhy_error *error)

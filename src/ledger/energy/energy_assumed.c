@@ -166,16 +166,15 @@ static void price_all(struct kwhy_device_ledger *device_ledger, const struct kwh
 			continue;
 		if (!energy->known)
 			unknown_layers(energy, idle_w);
-		if (account->is_probing_idle) {
+		if (account->is_probing_idle || kwhy_category_is_idle(account->category)) {
 			price(account, power_w, idle_w, time_ns, time_ns);
-		} else if (kwhy_category_is_idle(account->category)) {
-			price(account, power_w, idle_w, time_ns, time_ns);
-			energy->execution_idle_nj = kwhy_saturate_add(
-				energy->execution_idle_nj, account->gross_nj);
 		} else {
 			price(account, power_w, idle_w, times->net_ns[i], times->base_ns[i]);
 			add_class(device_ledger, account, power_w);
 		}
+		if (kwhy_category_is_idle(account->category) && !account->is_probing_idle)
+			energy->execution_idle_nj = kwhy_saturate_add(
+				energy->execution_idle_nj, account->gross_nj);
 		energy->attributed_nj = kwhy_saturate_add(energy->attributed_nj, account->gross_nj);
 	}
 }

@@ -41,7 +41,7 @@ static size_t list_stretches(const struct kwhy_metered_total *total, const struc
 
 static void compare(const struct stretch *stretches, size_t count, struct kwhy_contradiction *out)
 {
-	double metered_nj = 0, modelled_nj = 0, squares = 0, length_ns = 0;
+	double metered_nj = 0, modelled_nj = 0, squares = 0, length_ns = 0, largest_nj = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		metered_nj += stretches[i].metered_nj;
@@ -57,8 +57,8 @@ static void compare(const struct stretch *stretches, size_t count, struct kwhy_c
 
 		squares += (double)stretch->length_ns * pow(difference_nj / expected_nj, 2);
 		length_ns += (double)stretch->length_ns;
-		if (fabs(difference_nj) > out->largest_ratio * metered_nj) {
-			out->largest_ratio = fabs(difference_nj) / metered_nj;
+		if (fabs(difference_nj) > largest_nj) {
+			largest_nj = fabs(difference_nj);
 			out->largest_ns = stretch->start_ns;
 		}
 	}

@@ -92,9 +92,12 @@ bool kwhy_power_trapezoid_nj(const struct kwhy_power_series *series, size_t i, i
  */
 static bool is_believable(const struct kwhy_power_series *series, size_t i)
 {
-	return ((double)series->value[i] - (double)series->value[i - 1]) *
-		(double)kwhy_meter_unit_nj(series->meter) <=
-		((double)series->time_ns[i] - (double)series->time_ns[i - 1]) * KWHY_POWER_MAX_W;
+	const struct kwhy_counter_span span = {
+		.length_ns = (double)series->time_ns[i] - (double)series->time_ns[i - 1],
+		.unit_nj = kwhy_meter_unit_nj(series->meter),
+	};
+
+	return kwhy_counter_is_plausible(&span, (double)series->value[i] - (double)series->value[i - 1]);
 }
 
 static bool counted_nj(

@@ -266,14 +266,6 @@ static void write_activities(struct writer *writer)
 
 static void write_calls(struct writer *writer)
 {
-	static const char *const classes[KWHY_CALL_CLASS_COUNT] = {
-		[KWHY_CALL_OTHER] = "other",
-		[KWHY_CALL_LAUNCH] = "launch",
-		[KWHY_CALL_COPY] = "copy",
-		[KWHY_CALL_SYNC] = "sync",
-		[KWHY_CALL_ALLOC] = "alloc",
-		[KWHY_CALL_FREE] = "free",
-	};
 	const struct kwhy_recording *recording = writer->recording;
 	const struct kwhy_calls *rows = &recording->calls;
 
@@ -289,7 +281,7 @@ static void write_calls(struct writer *writer)
 		put_int(writer, rows->start_ns[i]);
 		put_int(writer, rows->end_ns[i]);
 		put_int(writer, thread->process);
-		put_text(writer, classes[rows->class[i]]);
+		put_text(writer, kwhy_call_class_name((enum kwhy_call_class)rows->class[i]));
 		end_row(writer);
 	}
 	end_table(writer);
