@@ -118,6 +118,11 @@ static void cut_hash(char *plain)
 		*hash = '\0';
 }
 
+static bool is_mangled(const char *bytes, size_t length)
+{
+	return length >= 3 && memcmp(bytes, "_Z", 2) == 0;
+}
+
 /* Does the same as kwhy_demangle() but also reports exhausted memory, by returning false. */
 static bool try_demangle(const char *bytes, size_t length, char **out)
 {
@@ -125,7 +130,7 @@ static bool try_demangle(const char *bytes, size_t length, char **out)
 	bool has_memory;
 
 	*out = NULL;
-	if (length < 3 || memcmp(bytes, "_Z", 2) != 0)
+	if (!is_mangled(bytes, length))
 		return true;
 	copy = strndup(bytes, length);
 	if (!copy)
@@ -145,17 +150,24 @@ char *kwhy_demangle(const char *bytes, size_t length)
 	return plain;
 }
 
-enum kwhy_status kwhy_demangle_intern(struct kwhy_names *names, const char *bytes, size_t length,
-	uint32_t *out_name, struct kwhy_error *error)
+enum kwhy_status kwhy_demangle_intern(struct kwhy_names *names, struct kwhy_map *seen, const char *bytes,
+	size_t length, uint32_t *out_name, struct kwhy_error *error)
 {
+	const bool is_kept = seen && is_mangled(bytes, length);
+	struct kwhy_map_slot *slot = is_kept ? kwhy_map_find_bytes(seen, bytes, length) : NULL;
 	enum kwhy_status status;
 	char *plain;
 
+	if (slot) {
+		*out_name = slot->value;
+		return KWHY_OK;
+	}
 	if (!try_demangle(bytes, length, &plain))
 		return kwhy_fail_memory(error, "names");
 	status = kwhy_names_intern(
 		names, plain ? plain : bytes, plain ? strlen(plain) : length, out_name, error);
-
 	free(plain);
+	if (!status && is_kept)
+		status = kwhy_map_add_bytes(seen, bytes, length, *out_name, &slot, error);
 	return status;
 }

@@ -92,6 +92,7 @@ struct kwhy_kineto_file {
 	unsigned char
 		*collective_of_name; /* by name: 0: not matched yet, 1: no collective, 2: a collective */
 	size_t collective_capacity;
+	struct kwhy_map mangled; /* names by mangled text */
 	struct kwhy_kineto_meta meta;
 	struct kwhy_kineto_counts counts;
 	struct kwhy_kineto_groups groups;

@@ -493,6 +493,7 @@ static void file_free(struct kwhy_kineto_file *file)
 {
 	kwhy_collectives_free(file->collectives);
 	free(file->collective_of_name);
+	kwhy_map_done(&file->mangled);
 	kwhy_kineto_groups_done(&file->groups);
 	kwhy_kineto_labels_done(&file->labels);
 	kwhy_kineto_halves_done(&file->halves);

@@ -85,7 +85,8 @@ enum kwhy_status kwhy_kineto_name(struct kwhy_kineto_file *file, const char *byt
 	char plain[KWHY_NAME_MAX_BYTES + 8];
 
 	if (!memchr(bytes, '\\', length))
-		return kwhy_demangle_intern(&file->recording->names, bytes, length, out_name, error);
+		return kwhy_demangle_intern(
+			&file->recording->names, &file->mangled, bytes, length, out_name, error);
 	length = kwhy_kineto_unescape(bytes, length, plain);
 	return kwhy_names_intern(&file->recording->names, plain, length, out_name, error);
 }

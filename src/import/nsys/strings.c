@@ -109,7 +109,7 @@ static enum kwhy_status find_name(struct kwhy_nsys *nsys, struct kwhy_track_map 
 	if (!status && is_call)
 		length = without_version(bytes, length);
 	if (!status)
-		status = kwhy_demangle_intern(&nsys->recording->names, bytes, length, out_name, error);
+		status = kwhy_demangle_intern(&nsys->recording->names, NULL, bytes, length, out_name, error);
 	return status ? status : kwhy_track_map_put(map, key, *out_name, error);
 }
 

@@ -80,7 +80,7 @@ static enum kwhy_status take_names(struct kwhy_recorded *recorded, uint32_t writ
 	uint32_t number, name;
 
 	while (!status && kwhy_block_name(block, &at, &number, &bytes, &length)) {
-		status = kwhy_demangle_intern(&recorded->recording->names, bytes, length, &name, error);
+		status = kwhy_demangle_intern(&recorded->recording->names, NULL, bytes, length, &name, error);
 		if (!status)
 			status = kwhy_track_map_put(
 				&recorded->names, (struct kwhy_track_key){writer, number, 0}, name, error);

@@ -162,5 +162,6 @@ void kwhy_rocprof_release(struct kwhy_rocprof *rocprof)
 	kwhy_collectives_free(rocprof->collectives);
 	kwhy_tracks_done(&rocprof->tracks);
 	kwhy_track_map_done(&rocprof->kinds);
+	kwhy_map_done(&rocprof->mangled);
 	free(rocprof->agents);
 }

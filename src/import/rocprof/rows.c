@@ -96,7 +96,8 @@ enum kwhy_status kwhy_rocprof_name(
 
 	if (length > sizeof(tail) && !memcmp(name.bytes + length - 3, tail, 3))
 		length -= 3;
-	return kwhy_demangle_intern(&rocprof->recording->names, name.bytes, length, out_name, error);
+	return kwhy_demangle_intern(
+		&rocprof->recording->names, &rocprof->mangled, name.bytes, length, out_name, error);
 }
 
 /* Finds out whether a kernel is a collective, once for each name. */

@@ -12,8 +12,8 @@
  */
 struct kwhy_contradiction {
 	double scatter_ratio; /* root mean square of modelled over metered energy less 1, weighted by time */
-	int64_t largest_ns;   /* time of the largest difference */
-	size_t count;	      /* number of such times; 0: nothing could be compared */
+	int64_t largest_ns;   /* time of the group with the largest difference */
+	size_t count;	      /* number of groups of intervals; 0: nothing could be compared */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_energy_contradiction(const struct kwhy_metered_total *total,

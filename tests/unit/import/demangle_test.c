@@ -164,6 +164,30 @@ static void only_the_bytes_given_are_read(void **state)
 	free(plain);
 }
 
+/* A text that rows repeat is demangled once: afterwards its name is the one that is kept. */
+static void a_mangled_text_is_demangled_once(void **state)
+{
+	struct kwhy_error error;
+	struct kwhy_names names;
+	struct kwhy_map seen = {0};
+	uint32_t odd, again, other;
+
+	(void)state;
+	assert_int_equal(kwhy_names_init(&names, &error), KWHY_OK);
+	assert_int_equal(kwhy_names_intern(&names, "other", 5, &other, &error), KWHY_OK);
+	assert_int_equal(kwhy_demangle_intern(&names, &seen, "_Z3oddPf", 8, &odd, &error), KWHY_OK);
+	assert_string_equal(kwhy_names_get(&names, odd), "odd(float*)");
+	assert_int_equal(kwhy_demangle_intern(&names, &seen, "plain", 5, &again, &error), KWHY_OK);
+	assert_int_equal(seen.count, 1);
+	kwhy_map_find_bytes(&seen, "_Z3oddPf", 8)->value = other;
+	assert_int_equal(kwhy_demangle_intern(&names, &seen, "_Z3oddPf", 8, &again, &error), KWHY_OK);
+	assert_int_equal(again, other);
+	assert_int_equal(kwhy_demangle_intern(&names, NULL, "_Z3oddPf", 8, &again, &error), KWHY_OK);
+	assert_int_equal(again, odd);
+	kwhy_map_done(&seen);
+	kwhy_names_done(&names);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +199,7 @@ int main(void)
 		cmocka_unit_test(a_name_longer_than_any_compiler_makes_stays_mangled),
 		cmocka_unit_test(names_fit_the_stack_of_a_small_thread),
 		cmocka_unit_test(only_the_bytes_given_are_read),
+		cmocka_unit_test(a_mangled_text_is_demangled_once),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);
