@@ -57,7 +57,7 @@ static void *read_digests(void *context)
 		enum kwhy_status status;
 
 		pthread_mutex_unlock(&reading->lock);
-		status = kwhy_digest_read(head->path, &digest, &error);
+		status = kwhy_digest_read_sums(head->path, &digest, &error);
 		pthread_mutex_lock(&reading->lock);
 		while (reading->added < turn && !reading->status)
 			pthread_cond_wait(&reading->turned, &reading->lock);

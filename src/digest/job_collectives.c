@@ -132,7 +132,7 @@ static enum kwhy_status add_visits(struct kwhy_job *job, const struct kwhy_diges
 			if (row->device != device)
 				continue;
 			status = find_collective(job, row, numbers, visit.exit_ns, &visit.collective, error);
-			if (!status && fwrite(&visit, sizeof(visit), 1, job->visits) != 1)
+			if (!status && fwrite_unlocked(&visit, sizeof(visit), 1, job->visits) != 1)
 				status = kwhy_fail(error, KWHY_E_IO,
 					"cannot write to a temporary file; set TMPDIR to a folder with room "
 					"for 24 bytes for each collective of each rank");
@@ -177,7 +177,7 @@ static enum kwhy_status read_rank(struct kwhy_job *job, struct kwhy_job_visit **
 		if (status)
 			break;
 		(*visits)[(*count)++] = *next;
-		*has_next = fread(next, sizeof(*next), 1, job->visits) == 1;
+		*has_next = fread_unlocked(next, sizeof(*next), 1, job->visits) == 1;
 	}
 	if (!status && ferror(job->visits))
 		status = kwhy_fail(error, KWHY_E_IO, "cannot read a temporary file in TMPDIR");
@@ -194,7 +194,7 @@ enum kwhy_status kwhy_job_visit_all(
 
 	if (fflush(job->visits) || fseeko(job->visits, 0, SEEK_SET))
 		return kwhy_fail(error, KWHY_E_IO, "cannot write to a temporary file; is TMPDIR full?");
-	has_next = fread(&next, sizeof(next), 1, job->visits) == 1;
+	has_next = fread_unlocked(&next, sizeof(next), 1, job->visits) == 1;
 	while (!status && count) {
 		status = read_rank(job, &visits, &capacity, &count, &next, &has_next, error);
 		if (!status && count)

@@ -166,3 +166,8 @@ enum kwhy_status kwhy_digest_read_head(const char *path, struct kwhy_digest *out
 {
 	return read_tables(path, KWHY_DIGEST_TABLE_device + 1, out, error);
 }
+
+enum kwhy_status kwhy_digest_read_sums(const char *path, struct kwhy_digest *out, struct kwhy_error *error)
+{
+	return read_tables(path, KWHY_DIGEST_TABLE_lost + 1, out, error);
+}

@@ -243,6 +243,7 @@
 	X(T, TEXT, unit)       \
 	X(T, REAL, amount)
 
+/* What a job is joined from comes first, and before that what is read to choose its digests. */
 #define KWHY_DIGEST_TABLES(X)                     \
 	X(digest, KWHY_DIGEST_DIGEST)             \
 	X(source, KWHY_DIGEST_SOURCE)             \
@@ -250,13 +251,14 @@
 	X(category, KWHY_DIGEST_CATEGORY)         \
 	X(account, KWHY_DIGEST_ACCOUNT)           \
 	X(finding, KWHY_DIGEST_FINDING)           \
-	X(occurrence, KWHY_DIGEST_OCCURRENCE)     \
 	X(communicator, KWHY_DIGEST_COMMUNICATOR) \
 	X(operation, KWHY_DIGEST_OPERATION)       \
 	X(collective, KWHY_DIGEST_COLLECTIVE)     \
 	X(meter, KWHY_DIGEST_METER)               \
 	X(gauge, KWHY_DIGEST_GAUGE)               \
 	X(throttle, KWHY_DIGEST_THROTTLE)         \
+	X(lost, KWHY_DIGEST_LOST)                 \
+	X(occurrence, KWHY_DIGEST_OCCURRENCE)     \
 	X(step, KWHY_DIGEST_STEP)                 \
 	X(range, KWHY_DIGEST_RANGE)               \
 	X(api, KWHY_DIGEST_API)                   \
@@ -264,7 +266,6 @@
 	X(copy, KWHY_DIGEST_COPY)                 \
 	X(memory, KWHY_DIGEST_MEMORY)             \
 	X(clock, KWHY_DIGEST_CLOCK)               \
-	X(lost, KWHY_DIGEST_LOST)                 \
 	X(note, KWHY_DIGEST_NOTE)                 \
 	X(work, KWHY_DIGEST_WORK)
 
