@@ -119,7 +119,7 @@ static enum kwhy_status name_missing(
 
 static enum kwhy_status new_job(struct kwhy_job **out, struct kwhy_error *error)
 {
-	const char *folder = getenv("TMPDIR");
+	const char *folder = secure_getenv("TMPDIR");
 	char *path = NULL;
 	int file;
 

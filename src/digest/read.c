@@ -97,30 +97,28 @@ static bool is_time(int64_t time_ns)
 	return time_ns >= INT64_MIN / 16 && time_ns <= INT64_MAX / 16;
 }
 
+static bool is_collective(const struct kwhy_digest *digest, const struct kwhy_digest_collective *row)
+{
+	return row->communicator < digest->communicator_count && row->device < digest->device_count &&
+		row->operation < digest->operation_count && row->enter_ns <= row->exit_ns &&
+		is_time(row->enter_ns) && is_time(row->exit_ns);
+}
+
 /* Checks what the code that joins digests relies on: references to rows that are there, and times. */
 static bool is_whole(const struct kwhy_digest *digest)
 {
-	if (digest->digest->origin_unix_ns < 0 || digest->digest->origin_unix_ns > INT64_MAX / 4)
-		return false;
-	for (size_t i = 0; i < digest->category_count; i++)
-		if (digest->category[i].device >= digest->device_count)
-			return false;
-	for (size_t i = 0; i < digest->account_count; i++)
-		if (digest->account[i].device >= digest->device_count || !digest->account[i].category)
-			return false;
-	for (size_t i = 0; i < digest->finding_count; i++)
-		if (digest->finding[i].device != UINT32_MAX &&
-			digest->finding[i].device >= digest->device_count)
-			return false;
-	for (size_t i = 0; i < digest->collective_count; i++) {
-		const struct kwhy_digest_collective *row = &digest->collective[i];
+	const size_t devices = digest->device_count;
+	bool whole = digest->digest->origin_unix_ns >= 0 && digest->digest->origin_unix_ns <= INT64_MAX / 4;
 
-		if (row->communicator >= digest->communicator_count || row->device >= digest->device_count ||
-			row->operation >= digest->operation_count || row->enter_ns > row->exit_ns ||
-			!is_time(row->enter_ns) || !is_time(row->exit_ns))
-			return false;
-	}
-	return true;
+	for (size_t i = 0; whole && i < digest->category_count; i++)
+		whole = digest->category[i].device < devices;
+	for (size_t i = 0; whole && i < digest->account_count; i++)
+		whole = digest->account[i].device < devices && digest->account[i].category;
+	for (size_t i = 0; whole && i < digest->finding_count; i++)
+		whole = digest->finding[i].device == UINT32_MAX || digest->finding[i].device < devices;
+	for (size_t i = 0; whole && i < digest->collective_count; i++)
+		whole = is_collective(digest, &digest->collective[i]);
+	return whole;
 }
 
 static enum kwhy_status check(const struct kwhy_digest *digest, const char *path, struct kwhy_error *error)

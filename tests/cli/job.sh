@@ -136,6 +136,24 @@ ls -r ranks/*.sqlite | "$kwhy" report --json - > list.json
 "$kwhy" report --json 'ranks/rank-*' > pattern.json
 cmp whole.json list.json || fail "a list in another order gives another report"
 cmp whole.json pattern.json || fail "a pattern gives another report"
+# A digest is no trace, and a damaged one ends nothing but itself.
+"$kwhy" export ranks/rank-00001.sqlite --to csv -o export.csv 2> message && fail "a digest is exported"
+grep -q 'is a digest' message || fail "$(cat message)"
+"$kwhy" report rank1.csv ranks/rank-00002.sqlite > screen 2> message && fail "a trace and a digest are one report"
+mkdir damaged
+python3 - ranks/rank-00005.sqlite damaged <<'END'
+import pathlib
+import random
+import sys
+
+whole, chance = pathlib.Path(sys.argv[1]).read_bytes(), random.Random(3)
+for number in range(60):
+    bytes_ = bytearray(whole)
+    for _ in range(1 + number % 4):
+        bytes_[chance.randrange(100, len(bytes_))] = chance.randrange(256)
+    pathlib.Path(sys.argv[2], f"{number:02}.sqlite").write_bytes(bytes_)
+END
+"$kwhy" report damaged ranks > screen || fail "damaged digests end the report"
 # World sizes: missing ranks, and a rank of another job.
 for rank in 0 1 3; do
 	printf '{"distributedInfo":{"rank":%d,"world_size":%d},"traceEvents":[{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":%d,"dur":10,"args":{"device":0,"stream":7}}]}' \

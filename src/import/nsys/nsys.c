@@ -56,8 +56,22 @@ static enum kwhy_status read_table(struct kwhy_nsys *nsys, const struct kwhy_nsy
 	return KWHY_OK;
 }
 
+static bool is_digest(const struct kwhy_nsys *nsys)
+{
+	struct kwhy_error error;
+	bool has = false;
+
+	return kwhy_sqlite_has(nsys->db, "digest", &has, &error) == KWHY_OK && has;
+}
+
 static enum kwhy_status no_cuda(const struct kwhy_nsys *nsys, struct kwhy_error *error)
 {
+	if (!nsys->has_strings && is_digest(nsys))
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s is a digest of a rank, not its trace; kwhy report takes digests without traces, "
+			"other "
+			"commands take the trace",
+			nsys->tracks.path);
 	if (!nsys->has_strings)
 		return kwhy_fail(error, KWHY_E_INPUT,
 			"%s is an SQLite database, but no export of Nsight Systems: it has neither StringIds "
