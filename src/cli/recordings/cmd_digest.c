@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/decimal.h"
 #include "base/output.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -9,6 +10,7 @@
 #include "recording/bundle.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,34 +40,44 @@ static void set_defaults(void *options)
 	kwhy_job_options_init(&digest->job);
 }
 
+/* Reads two whole numbers from 0 on with one character between them. */
+static bool read_pair(const char *text, char between, int64_t out[2])
+{
+	const char *at = strchr(text, between);
+
+	return at &&
+		kwhy_decimal_within((struct kwhy_span){text, (size_t)(at - text)}, 0, INT64_MAX, &out[0]) &&
+		kwhy_decimal_within((struct kwhy_span){at + 1, strlen(at + 1)}, 0, INT64_MAX, &out[1]) &&
+		out[0] < out[1];
+}
+
 static enum kwhy_status read_share(const char *text, struct share *out, struct kwhy_error *error)
 {
-	char rest;
+	int64_t numbers[2] = {0, 1};
 
-	*out = (struct share){0, 1};
-	if (!text ||
-		(sscanf(text, "%" SCNu64 "/%" SCNu64 "%c", &out->task, &out->tasks, &rest) == 2 &&
-			!strchr(text, '-') && out->task < out->tasks))
-		return KWHY_OK;
-	return kwhy_fail(error, KWHY_E_USAGE,
-		"--task takes I/N, the number of this task from 0 and the number of tasks, as 0/16 to 15/16, "
-		"not '%.40s'",
-		text);
+	if (text && !read_pair(text, '/', numbers))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--task takes I/N, the number of this task from 0 and the number of tasks, as 0/16 "
+			"to "
+			"15/16, not '%.40s'",
+			text);
+	*out = (struct share){(uint64_t)numbers[0], (uint64_t)numbers[1]};
+	return KWHY_OK;
 }
 
 /* Reads the time of the whole run, two Unix times in nanoseconds. */
 static enum kwhy_status read_run(const char *text, struct kwhy_job_options *out, struct kwhy_error *error)
 {
-	char rest;
+	int64_t times_ns[2] = {0, 0};
 
-	if (!text ||
-		(sscanf(text, "%" SCNd64 ",%" SCNd64 "%c", &out->run_start_unix_ns, &out->run_end_unix_ns,
-			 &rest) == 2 &&
-			out->run_start_unix_ns < out->run_end_unix_ns))
-		return KWHY_OK;
-	return kwhy_fail(error, KWHY_E_USAGE,
-		"--run takes the start and the end of the run in Unix nanoseconds, START,END, not '%.60s'",
-		text);
+	if (text && !read_pair(text, ',', times_ns))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--run takes the start and the end of the run in Unix nanoseconds, START,END, not "
+			"'%.60s'",
+			text);
+	out->run_start_unix_ns = times_ns[0];
+	out->run_end_unix_ns = times_ns[1];
+	return KWHY_OK;
 }
 
 /* Adds the traces of a folder. A recording of kwhy that is a folder is one trace. */
