@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_OWNERS_READER_H
+#define KWHY_OWNERS_READER_H
+
+#include "base/status.h"
+#include "owners/owner.h"
+
+#include <stdint.h>
+
+/*
+ * Finds owners of processes from /proc, names of pods from /var/log/containers and /var/log/pods, and CPU
+ * time from the cgroups' files. All of these are readable without privileges, unless /proc is mounted with
+ * hidepid. Only one thread at a time may use it.
+ */
+struct kwhy_owner_reader;
+
+/* `root`: folder below which proc, sys, var and etc lie; NULL: "/". It is copied. */
+KWHY_MUST_USE enum kwhy_status kwhy_owner_reader_new(
+	const char *root, struct kwhy_owner_reader **out, struct kwhy_error *error);
+void kwhy_owner_reader_free(struct kwhy_owner_reader *reader);
+
+/* A process's owner, and the files by which its CPU time is read. */
+struct kwhy_owned {
+	struct kwhy_owner owner;
+	uint64_t started; /* start of the process in the clock ticks of proc(5) since boot; 0: unknown */
+	/*
+	 * file with the CPU time of the owner's cgroup; "": it has none, and the time is that of the process
+	 */
+	char cpu_file[512];
+};
+
+/*
+ * Finds the owner of a process. If the process cannot be seen (it ended, or belongs to another PID
+ * namespace), the kind is KWHY_OWNER_UNKNOWN.
+ */
+void kwhy_owner_reader_find(struct kwhy_owner_reader *reader, int64_t pid, struct kwhy_owned *out);
+
+/* Start of a process as in struct kwhy_owned; 0: there is no such process. */
+uint64_t kwhy_owner_reader_started(struct kwhy_owner_reader *reader, int64_t pid);
+
+/* CPU time in ns that a cgroup (cpu_file) or, without one, the process used; -1: it is unknown. */
+int64_t kwhy_owner_reader_cpu_ns(struct kwhy_owner_reader *reader, const char *cpu_file, int64_t pid);
+
+/* Login name of a user, or the number if the machine has no name for it. */
+void kwhy_owner_reader_user(struct kwhy_owner_reader *reader, uint32_t uid, char out[KWHY_OWNER_USER_BYTES]);
+
+#endif
