@@ -246,6 +246,17 @@ size_t kwhy_sensors_processes(
 	return count;
 }
 
+bool kwhy_sensors_uses(struct kwhy_sensors *sensors, uint32_t device, int64_t after_unix_us,
+	struct kwhy_sensor_use out[KWHY_SENSOR_PROCESSES], size_t *out_count)
+{
+	*out_count = 0;
+	for (size_t i = 0; i < ROW_COUNT; i++)
+		if (sensors->states[i] && rows[i].backend->uses &&
+			rows[i].backend->uses(sensors->states[i], device, after_unix_us, out, out_count))
+			return true;
+	return false;
+}
+
 struct kwhy_clock_relation kwhy_sensors_relate(const struct kwhy_sensors *sensors)
 {
 	return sensors->clock ? sensors->clock->relate(sensors->clock->context) : kwhy_clock_relate();

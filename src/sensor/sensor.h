@@ -69,10 +69,20 @@ struct kwhy_source_channel {
 };
 
 /* A process that uses a device, as the driver lists it. At most KWHY_SENSOR_PROCESSES are kept. */
-enum { KWHY_SENSOR_PROCESSES = 64 };
+enum { KWHY_SENSOR_PROCESSES = 256 };
 struct kwhy_sensor_process {
 	int64_t pid;
 	int64_t memory_bytes; /* memory that it uses; -1: not reported, as in containers */
+};
+
+/*
+ * What a process used of a device: the share of time in which its kernels ran, by the driver's samples since
+ * the time that was asked for, or if it ran none, its share of the time of copies or video units.
+ */
+struct kwhy_sensor_use {
+	int64_t pid;
+	int64_t time_unix_us; /* time of the newest sample */
+	uint32_t busy_percent;
 };
 
 struct kwhy_sensor_request {
@@ -186,6 +196,13 @@ struct kwhy_sensor_backend {
 	 */
 	size_t (*processes)(
 		void *state, uint32_t device, struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES]);
+	/*
+	 * Lists what each process used of a device since after_unix_us. False: the driver does not say, as
+	 * for MIG instances. Processes that used nothing are left out. Threads as for `processes`. NULL: the
+	 * back end cannot.
+	 */
+	bool (*uses)(void *state, uint32_t device, int64_t after_unix_us,
+		struct kwhy_sensor_use out[KWHY_SENSOR_PROCESSES], size_t *out_count);
 };
 
 #define X(backend, wants) extern const struct kwhy_sensor_backend kwhy_sensor_##backend;
@@ -218,6 +235,9 @@ const struct kwhy_source_channel *kwhy_sensors_find_gauge(
 
 size_t kwhy_sensors_processes(
 	struct kwhy_sensors *sensors, uint32_t device, struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES]);
+/* As the `uses` of the back end of the device. */
+bool kwhy_sensors_uses(struct kwhy_sensors *sensors, uint32_t device, int64_t after_unix_us,
+	struct kwhy_sensor_use out[KWHY_SENSOR_PROCESSES], size_t *out_count);
 
 /*
  * Gets how Unix time relates to CLOCK_MONOTONIC now, for readings that have Unix times. Any thread may call

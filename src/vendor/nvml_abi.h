@@ -175,6 +175,16 @@ struct kwhy_nvml_process {
 	unsigned gpu_instance, compute_instance;
 };
 
+/*
+ * What a process used of a device since the time that nvmlDeviceGetProcessUtilization() was asked for.
+ * Processes that used nothing are left out.
+ */
+struct kwhy_nvml_process_utilization {
+	unsigned pid;
+	unsigned long long time_unix_us; /* time of the newest sample */
+	unsigned sm_percent, memory_percent, encoder_percent, decoder_percent;
+};
+
 struct kwhy_nvml_gpm_support {
 	unsigned version; /* must be 1 */
 	unsigned is_supported;
@@ -294,6 +304,9 @@ enum kwhy_nvml_result nvmlDeviceGetComputeRunningProcesses_v2(
 	kwhy_nvml_handle device, unsigned *count, struct kwhy_nvml_process *out);
 enum kwhy_nvml_result nvmlDeviceGetComputeRunningProcesses_v3(
 	kwhy_nvml_handle device, unsigned *count, struct kwhy_nvml_process *out);
+/* KWHY_NVML_NOT_FOUND: no process used the device since after_unix_us. */
+enum kwhy_nvml_result nvmlDeviceGetProcessUtilization(kwhy_nvml_handle device,
+	struct kwhy_nvml_process_utilization *out, unsigned *count, unsigned long long after_unix_us);
 enum kwhy_nvml_result nvmlGpmQueryDeviceSupport(
 	kwhy_nvml_handle device, struct kwhy_nvml_gpm_support *support);
 enum kwhy_nvml_result nvmlGpmSampleAlloc(kwhy_nvml_gpm_sample *out);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PROCESSES_ASKED = 256 };
+enum { PROCESSES_ASKED = 512 };
 
 struct state {
 	struct kwhy_nvml nvml;
@@ -207,6 +207,15 @@ static void close_nvml(void *opened)
 	kwhy_nvml_close(&state->nvml);
 }
 
+static const struct kwhy_nvml_unit *unit_of(const struct state *state, uint32_t device)
+{
+	const struct kwhy_nvml_unit *unit = state->units;
+
+	while (unit && unit->device != device)
+		unit = unit->next;
+	return unit;
+}
+
 static enum kwhy_nvml_result list_processes(
 	const struct kwhy_nvml_unit *unit, unsigned *count, struct kwhy_nvml_process *out)
 {
@@ -222,13 +231,10 @@ static enum kwhy_nvml_result list_processes(
 static size_t processes_nvml(
 	void *opened, uint32_t device, struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES])
 {
-	const struct state *state = opened;
-	const struct kwhy_nvml_unit *unit = state->units;
+	const struct kwhy_nvml_unit *unit = unit_of(opened, device);
 	struct kwhy_nvml_process listed[PROCESSES_ASKED];
 	unsigned count = PROCESSES_ASKED;
 
-	while (unit && unit->device != device)
-		unit = unit->next;
 	if (!unit || list_processes(unit, &count, listed))
 		return 0;
 	if (count > KWHY_SENSOR_PROCESSES)
@@ -239,4 +245,41 @@ static size_t processes_nvml(
 	return count;
 }
 
-const struct kwhy_sensor_backend kwhy_sensor_nvml = {"nvml", open_nvml, close_nvml, processes_nvml};
+static uint32_t busy_percent(const struct kwhy_nvml_process_utilization *used)
+{
+	unsigned other = used->memory_percent;
+
+	if (used->sm_percent)
+		return used->sm_percent;
+	other = used->encoder_percent > other ? used->encoder_percent : other;
+	return used->decoder_percent > other ? used->decoder_percent : other;
+}
+
+static bool uses_nvml(void *opened, uint32_t device, int64_t after_unix_us,
+	struct kwhy_sensor_use out[KWHY_SENSOR_PROCESSES], size_t *out_count)
+{
+	const struct kwhy_nvml_unit *unit = unit_of(opened, device);
+	struct kwhy_nvml_process_utilization listed[PROCESSES_ASKED];
+	unsigned count = PROCESSES_ASKED;
+	enum kwhy_nvml_result result;
+
+	if (!unit)
+		return false;
+	result = kwhy_nvml_call(unit->nvml, nvmlDeviceGetProcessUtilization, unit->handle, listed, &count,
+		(unsigned long long)after_unix_us);
+	if (result == KWHY_NVML_NOT_FOUND)
+		return true;
+	if (result)
+		return false;
+	for (unsigned i = 0; i < count && *out_count < KWHY_SENSOR_PROCESSES; i++)
+		if (listed[i].pid && listed[i].time_unix_us > (unsigned long long)after_unix_us)
+			out[(*out_count)++] = (struct kwhy_sensor_use){
+				listed[i].pid, (int64_t)listed[i].time_unix_us, busy_percent(&listed[i])};
+	return true;
+}
+
+const struct kwhy_sensor_backend kwhy_sensor_nvml = {.name = "nvml",
+	.open = open_nvml,
+	.close = close_nvml,
+	.processes = processes_nvml,
+	.uses = uses_nvml};

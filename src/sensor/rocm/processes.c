@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sensor/rocm/parts.h"
 
-enum { LISTED_MAX = 256, GPUS_MAX = 64 };
+enum { LISTED_MAX = 512, GPUS_MAX = 64 };
 
 /* Whether a process uses the device. *out_alone: it uses no other device. */
 static bool uses(const struct kwhy_rocm_smi *rocm, uint32_t pid, uint32_t device, bool *out_alone)

@@ -95,6 +95,13 @@ enum kwhy_nvml_result fake_begin(const char *call, kwhy_nvml_handle handle, bool
 	return result;
 }
 
+unsigned long long fake_now_unix_us(const struct fake_gpu *gpu)
+{
+	const struct fake_gpu *whole = gpu->parent ? gpu->parent : gpu;
+
+	return (unsigned long long)fake_unix_us(&scenario, whole->meters.now_ns);
+}
+
 pthread_mutex_t *fake_turn_begin(void)
 {
 	pthread_mutex_lock(&lock);
@@ -370,8 +377,8 @@ static unsigned long long used_bytes(const struct fake_gpu *gpu)
 	double used_mib = gpu->numbers.memory_used_mib;
 
 	for (unsigned i = 0; i < gpu->process_count; i++)
-		if (gpu->processes[i].used_bytes != ~0ULL)
-			used_mib += (double)gpu->processes[i].used_bytes / MIB;
+		if (gpu->processes[i].info.used_bytes != ~0ULL)
+			used_mib += (double)gpu->processes[i].info.used_bytes / MIB;
 	return (unsigned long long)(used_mib * MIB);
 }
 
@@ -462,6 +469,8 @@ enum kwhy_nvml_result nvmlDeviceGetUtilizationRates(
 	BEGIN(device, out);
 	if (gpu->numbers.mig_mode == 1 || fake_offer(gpu->numbers.busy_percent, &out->gpu_percent))
 		return KWHY_NVML_NOT_SUPPORTED;
+	if (fake_has_process_file())
+		out->gpu_percent = fake_processes_percent(gpu);
 	return fake_offer(gpu->numbers.memory_busy_percent, &out->memory_percent);
 }
 

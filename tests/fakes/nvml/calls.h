@@ -19,6 +19,13 @@ enum kwhy_nvml_result fake_begin(const char *call, kwhy_nvml_handle handle, bool
 pthread_mutex_t *fake_turn_begin(void);
 void fake_turn_end(pthread_mutex_t **turn);
 
+/* Unix time to which the meters of the device are simulated. */
+unsigned long long fake_now_unix_us(const struct fake_gpu *gpu);
+
+/* With a file of processes the utilisation of a device is the sum of theirs, at most 100 %. */
+bool fake_has_process_file(void);
+unsigned fake_processes_percent(const struct fake_gpu *gpu);
+
 /* Begins a call for a device and defines `gpu`, the device with its scenario. */
 #define BEGIN(handle, out)                                                         \
 	struct fake_gpu *gpu = (struct fake_gpu *)(handle);                        \

@@ -170,23 +170,3 @@ enum kwhy_nvml_result nvmlDeviceGetAttributes_v2(
 	};
 	return KWHY_NVML_SUCCESS;
 }
-
-enum kwhy_nvml_result nvmlDeviceGetComputeRunningProcesses_v3(
-	kwhy_nvml_handle device, unsigned *count, struct kwhy_nvml_process *out)
-{
-	unsigned space;
-
-	BEGIN(device, count);
-	space = *count;
-	*count = gpu->process_count;
-	if (space < gpu->process_count)
-		return KWHY_NVML_INSUFFICIENT_SIZE;
-	memcpy(out, gpu->processes, gpu->process_count * sizeof(*out));
-	return KWHY_NVML_SUCCESS;
-}
-
-enum kwhy_nvml_result nvmlDeviceGetComputeRunningProcesses_v2(
-	kwhy_nvml_handle device, unsigned *count, struct kwhy_nvml_process *out)
-{
-	return nvmlDeviceGetComputeRunningProcesses_v3(device, count, out);
-}

@@ -130,6 +130,11 @@ struct fake_meters {
 	unsigned average_mw, instant_mw;
 };
 
+struct fake_process {
+	struct kwhy_nvml_process info;
+	unsigned sm_percent; /* share of time in which its kernels run */
+};
+
 struct fake_gpu {
 	int index; /* index of a GPU; -1: a MIG instance */
 	char name[FAKE_TEXT], uuid[FAKE_TEXT];
@@ -141,7 +146,7 @@ struct fake_gpu {
 	unsigned sm_count;	 /* multiprocessors of a MIG instance */
 	struct fake_gpu *instances[FAKE_INSTANCES];
 	unsigned instance_count;
-	struct kwhy_nvml_process processes[FAKE_PROCESSES];
+	struct fake_process processes[FAKE_PROCESSES];
 	unsigned process_count;
 };
 
@@ -167,6 +172,9 @@ struct fake_scenario {
 
 /* Environment variable that names the file with the first GPU's power limit and locked clock. */
 #define FAKE_SETTINGS "KWHY_FAKE_NVML_SETTINGS"
+
+/* Environment variable that names the file with the processes of now (processes.c). */
+#define FAKE_PROCESS_FILE "KWHY_FAKE_NVML_PROCESSES"
 
 /*
  * Reads the scenario from a file; NULL: one idle H200. Ends the program with a message that names the line

@@ -229,15 +229,18 @@ static void read_mig(struct reader *reader, char **rest)
 static void read_process(struct reader *reader, char **rest)
 {
 	struct fake_gpu *gpu = reader->gpu;
-	struct kwhy_nvml_process *process = &gpu->processes[gpu->process_count];
+	struct fake_process *process = &gpu->processes[gpu->process_count];
+	const char *percent;
 	double mib;
 
 	if (gpu->process_count++ == FAKE_PROCESSES)
 		wrong(reader, "too many processes");
-	process->pid = (unsigned)need_number(reader, rest);
+	process->info.pid = (unsigned)need_number(reader, rest);
 	mib = need_number(reader, rest);
-	process->used_bytes = isnan(mib) ? ~0ULL : (unsigned long long)(mib * 1048576);
-	process->gpu_instance = process->compute_instance = ~0U;
+	process->info.used_bytes = isnan(mib) ? ~0ULL : (unsigned long long)(mib * 1048576);
+	process->info.gpu_instance = process->info.compute_instance = ~0U;
+	percent = word(rest);
+	process->sm_percent = percent ? (unsigned)number_of(reader, percent) : 0;
 }
 
 static void read_pci(struct reader *reader, char **rest)

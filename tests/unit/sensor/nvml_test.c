@@ -457,6 +457,30 @@ static void processes_are_listed_with_their_memory_where_it_is_told(void **state
 	machine_end(machine);
 }
 
+static void what_processes_use_is_listed_where_the_driver_says_it(void **state)
+{
+	struct machine *machine = machine_start(H200 "process 42 2048 30\nprocess 43 none\nprocess 44 1 5\n");
+	struct kwhy_sensor_use uses[KWHY_SENSOR_PROCESSES];
+	int64_t now_us;
+	size_t count;
+
+	(void)state;
+	machine_run(machine, S);
+	assert_true(kwhy_sensors_uses(machine->sensors, 0, 0, uses, &count));
+	assert_int_equal(count, 2);
+	assert_int_equal(uses[0].pid, 42);
+	assert_int_equal(uses[0].busy_percent, 30);
+	assert_int_equal(uses[1].pid, 44);
+	now_us = uses[0].time_unix_us;
+	assert_true(kwhy_sensors_uses(machine->sensors, 0, now_us, uses, &count));
+	assert_int_equal(count, 0);
+	assert_false(kwhy_sensors_uses(machine->sensors, 9, 0, uses, &count));
+	machine_end(machine);
+	machine = machine_start(H200 "fail nvmlDeviceGetProcessUtilization not_supported\n");
+	assert_false(kwhy_sensors_uses(machine->sensors, 0, 0, uses, &count));
+	machine_end(machine);
+}
+
 static void a_machine_without_gpu_or_driver_has_a_sentence_and_no_meter(void **state)
 {
 	struct machine *machine = machine_start("driver 580.159.04\n");
@@ -510,6 +534,7 @@ int main(void)
 		cmocka_unit_test(all_are_metered_where_it_is_not_known_which_the_program_sees),
 		cmocka_unit_test(mig_instances_are_devices_without_meters),
 		cmocka_unit_test(processes_are_listed_with_their_memory_where_it_is_told),
+		cmocka_unit_test(what_processes_use_is_listed_where_the_driver_says_it),
 		cmocka_unit_test(a_machine_without_gpu_or_driver_has_a_sentence_and_no_meter),
 		cmocka_unit_test(a_module_whose_counter_holds_its_cpu_says_so),
 	};

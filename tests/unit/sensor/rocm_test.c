@@ -137,7 +137,7 @@ static void processes_are_those_of_the_card_with_their_memory_where_they_use_no_
 {
 	struct kwhy_sensor_process processes[KWHY_SENSOR_PROCESSES];
 	struct host *host = *state;
-	char text[8192];
+	char text[32768];
 	int length;
 
 	write_scenario(host,

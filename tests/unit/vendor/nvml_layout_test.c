@@ -33,6 +33,7 @@ static void layouts_are_as_the_64_bit_interface_has_them(void **state)
 	assert_int_equal(sizeof(struct kwhy_nvml_pci), 68);
 	assert_int_equal(sizeof(struct kwhy_nvml_memory_v2), 40);
 	assert_int_equal(sizeof(struct kwhy_nvml_process), 24);
+	assert_int_equal(sizeof(struct kwhy_nvml_process_utilization), 32);
 	assert_int_equal(sizeof(struct kwhy_nvml_attributes), 40);
 	assert_int_equal(sizeof(struct kwhy_nvml_gpm_metric), 40);
 	assert_int_equal(offsetof(struct kwhy_nvml_gpm_metrics, metrics), 24);
