@@ -48,6 +48,8 @@ struct kwhy_live {
 	int64_t started_ns,
 		processes_ns; /* time from which energy counts, and time at which processes are listed next */
 	struct shared shared;
+	kwhy_live_follow *follow; /* NULL: nobody follows the readings */
+	void *follower;
 	double sampler_j; /* energy of the sampler thread since the start; NAN: not computed yet */
 	struct kwhy_live_snapshot snapshot;
 };
@@ -226,11 +228,31 @@ static void update_processes(struct kwhy_live *live, int64_t now_ns)
 	}
 }
 
-static int64_t newest_ns(const struct kwhy_live *live, size_t source)
+void kwhy_live_set_follower(struct kwhy_live *live, kwhy_live_follow *follow, void *context)
 {
-	struct kwhy_readings readings = kwhy_history_readings(live->history, source);
+	live->follow = follow;
+	live->follower = context;
+}
 
-	return readings.count ? readings.items[readings.count - 1].time_mono_ns : 0;
+static int64_t newest_ns(const struct kwhy_readings *readings)
+{
+	return readings->count ? readings->items[readings->count - 1].time_mono_ns : 0;
+}
+
+/* Passes the readings of a metered item to the follower. `counter` is empty if the item has none. */
+static void pass_on(const struct kwhy_live *live, size_t i, const struct kwhy_metered *metered,
+	const struct kwhy_curve *curve, const struct kwhy_readings *counter)
+{
+	struct kwhy_live_readings readings = {.metered = i, .device = metered->device, .curve = curve};
+
+	if (counter->count) {
+		readings.has_counter = true;
+		readings.counter = counter->items[counter->count - 1];
+		readings.meter = counter->meter;
+		readings.wrap = counter->wrap;
+	}
+	if (live->follow)
+		live->follow(live->follower, &readings);
 }
 
 static enum kwhy_status settle(struct kwhy_live *live, size_t i, int64_t now_ns, struct kwhy_error *error)
@@ -238,15 +260,17 @@ static enum kwhy_status settle(struct kwhy_live *live, size_t i, int64_t now_ns,
 	size_t count;
 	const struct kwhy_metered *metered = &kwhy_history_metered(live->history, &count)[i];
 	struct kwhy_live_entry entry = {.started_ns = live->started_ns, .now_ns = now_ns};
-	struct kwhy_readings powers;
+	struct kwhy_readings powers, counter = {0};
 	struct kwhy_curve *curve;
 	enum kwhy_status status = kwhy_history_curve(live->history, i, NULL, &curve, error);
 
 	if (status)
 		return status;
 	entry.curve = curve;
-	if (metered->counter != KWHY_HISTORY_NO_SOURCE)
-		entry.counted_ns = newest_ns(live, metered->counter);
+	if (metered->counter != KWHY_HISTORY_NO_SOURCE) {
+		counter = kwhy_history_readings(live->history, metered->counter);
+		entry.counted_ns = newest_ns(&counter);
+	}
 	if (metered->power != KWHY_HISTORY_NO_SOURCE) {
 		powers = kwhy_history_readings(live->history, metered->power);
 		entry.powers = &powers;
@@ -258,6 +282,7 @@ static enum kwhy_status settle(struct kwhy_live *live, size_t i, int64_t now_ns,
 		entry.idle = busy->value == 0;
 	}
 	kwhy_live_totals_settle(&live->device_ledger[i], &entry, &live->metered[i]);
+	pass_on(live, i, metered, curve, &counter);
 	kwhy_curve_free(curve);
 	return KWHY_OK;
 }

@@ -25,6 +25,25 @@ void kwhy_live_free(struct kwhy_live *live);
 KWHY_MUST_USE enum kwhy_status kwhy_live_tick(struct kwhy_live *live, int64_t now_mono_ns,
 	const struct kwhy_sampler_cost *cost, double busy_s, struct kwhy_error *error);
 
+/*
+ * The readings of one metered item at a tick, for what computes energies of its own from them. Borrowed for
+ * the call.
+ */
+struct kwhy_live_readings {
+	size_t metered; /* index in the snapshot's `metered` */
+	uint32_t
+		device; /* index in the snapshot's `devices`; KWHY_SENSOR_NO_DEVICE: it is none of a device */
+	const struct kwhy_curve *curve;
+	bool has_counter;	     /* it has an energy counter, which has a reading */
+	struct kwhy_reading counter; /* the counter's last reading, in its own counts */
+	enum kwhy_meter meter;	     /* the counter's meter */
+	int64_t wrap;		     /* highest value of the counter before it wraps; 0: not reported */
+};
+typedef void kwhy_live_follow(void *context, const struct kwhy_live_readings *readings);
+
+/* Each kwhy_live_tick() calls `follow` for each metered item. NULL: nobody follows. */
+void kwhy_live_set_follower(struct kwhy_live *live, kwhy_live_follow *follow, void *context);
+
 /* The snapshot of the last kwhy_live_tick(), valid until the next. */
 const struct kwhy_live_snapshot *kwhy_live_snapshot(const struct kwhy_live *live);
 

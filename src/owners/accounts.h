@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_OWNERS_ACCOUNTS_H
+#define KWHY_OWNERS_ACCOUNTS_H
+
+#include "base/status.h"
+#include "owners/owner.h"
+#include "owners/share.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Energy by owner and meter, in memory: what was added since it was last stored, and what a scrape shows.
+ * The number of owners with labels of their own is limited; what others use is shown as that of one owner of
+ * the kind KWHY_OWNER_OTHER, but stored as their own. Only one thread at a time may use it.
+ */
+struct kwhy_accounts;
+
+enum { KWHY_OWNERS_MAX_DEFAULT = 200, KWHY_OWNERS_MAX_LIMIT = 10000 };
+
+/* Energy of one owner by one meter. */
+struct kwhy_owner_account {
+	uint32_t meter;		   /* number that the caller chose */
+	struct kwhy_share shown;   /* since the owner got its labels; it never falls */
+	struct kwhy_share pending; /* not stored yet */
+	bool has_pending;
+};
+
+struct kwhy_owner_row {
+	struct kwhy_owner owner;
+	struct kwhy_owner_account *accounts;
+	size_t account_count, account_capacity;
+	int64_t used_ns;   /* time on CLOCK_MONOTONIC at which it last held or used something */
+	int64_t stored_id; /* its number in the file; 0: not known yet */
+	bool is_there;	   /* the row is in use */
+	bool is_labelled;  /* it is shown under its own name */
+};
+
+/* labels_max: number of owners of programs that are shown with their own labels. */
+KWHY_MUST_USE enum kwhy_status kwhy_accounts_new(
+	size_t labels_max, struct kwhy_accounts **out, struct kwhy_error *error);
+void kwhy_accounts_free(struct kwhy_accounts *accounts);
+
+/* The number of an owner's row; if there is none, one is made. It is valid while the owner is used. */
+KWHY_MUST_USE enum kwhy_status kwhy_accounts_find(struct kwhy_accounts *accounts,
+	const struct kwhy_owner *owner, int64_t now_ns, uint32_t *out_row, struct kwhy_error *error);
+
+/* Adds what an owner used by a meter. */
+KWHY_MUST_USE enum kwhy_status kwhy_accounts_add(struct kwhy_accounts *accounts, uint32_t row, uint32_t meter,
+	const struct kwhy_share *share, struct kwhy_error *error);
+
+/*
+ * Frees the rows of owners that were used last before `before_ns` and have nothing that waits to be stored,
+ * and with them their labels.
+ */
+void kwhy_accounts_forget(struct kwhy_accounts *accounts, int64_t before_ns);
+
+/* All rows, also those that are not there; valid until the next kwhy_accounts_find(). */
+struct kwhy_owner_row *kwhy_accounts_rows(struct kwhy_accounts *accounts, size_t *out_count);
+
+/* Marks everything as stored, or, for what is not kept in a file, forgets what waits to be stored. */
+void kwhy_accounts_stored(struct kwhy_accounts *accounts);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "owners/share.h"
+
+#include <math.h>
+
+enum { PERCENT = 100, PERMILLE = 1000 };
+
+int64_t kwhy_share_part(int64_t energy_nj, uint64_t part, uint64_t whole)
+{
+	return (int64_t)((__int128)energy_nj * (__int128)part / (__int128)whole);
+}
+
+void kwhy_share_add(struct kwhy_share *sum, const struct kwhy_share *share)
+{
+	sum->energy_nj += share->energy_nj;
+	sum->low_nj += share->low_nj;
+	sum->high_nj += share->high_nj;
+	sum->idle_nj += share->idle_nj;
+	sum->held_ns += share->held_ns;
+	sum->busy_ns += share->busy_ns;
+}
+
+/* The nearest number of nanojoules, between 0 and the whole. */
+static int64_t rounded(double energy_nj, int64_t whole_nj)
+{
+	if (!(energy_nj > 0))
+		return 0;
+	return energy_nj < (double)whole_nj ? (int64_t)llround(energy_nj) : whole_nj;
+}
+
+static size_t give_to_one(
+	const struct kwhy_share_window *window, uint32_t owner, bool is_held, struct kwhy_share_of *out)
+{
+	const bool is_idle = window->busy_permille == 0;
+	const int64_t busy_permille = window->busy_permille > 0 ? window->busy_permille : 0;
+
+	out->owner = owner;
+	out->share = (struct kwhy_share){
+		.energy_nj = window->energy_nj,
+		.low_nj = window->energy_nj,
+		.high_nj = window->energy_nj,
+		.idle_nj = is_idle ? window->energy_nj : 0,
+		.held_ns = is_held ? window->length_ns : 0,
+		.busy_ns = is_held ? kwhy_share_part(window->length_ns, (uint64_t)busy_permille, PERMILLE)
+				   : 0,
+	};
+	return 1;
+}
+
+/* What the energy is divided by. */
+enum rule { BY_USE, BY_PART, IN_EQUAL_PARTS };
+
+static enum rule rule_of(const struct kwhy_share_window *window)
+{
+	uint64_t used = 0;
+
+	for (size_t i = 0; i < window->holder_count; i++)
+		used += window->holders[i].busy_percent;
+	if (window->uses_known && used)
+		return BY_USE;
+	return window->busy_permille == 0 ? IN_EQUAL_PARTS : BY_PART;
+}
+
+static uint64_t weight_of(enum rule rule, const struct kwhy_share_holder *holder)
+{
+	if (rule == IN_EQUAL_PARTS)
+		return 1;
+	return rule == BY_USE ? holder->busy_percent : holder->part;
+}
+
+/*
+ * Sets the bounds of a share by use. Its owner drew between low_w and high_w while its kernels ran, and the
+ * others the opposite. The samples are whole percents, so each may be off by one.
+ */
+static void set_bounds(
+	const struct kwhy_share_window *window, double used, double others, struct kwhy_share *share)
+{
+	const double whole_nj = (double)window->energy_nj;
+	const double ratio = window->low_w > 0 && window->high_w >= window->low_w
+		? window->high_w / window->low_w
+		: INFINITY;
+	const double least = used > 1 ? used - 1 : 0, most = used + 1;
+
+	share->low_nj = 0;
+	share->high_nj = window->energy_nj;
+	if (!isfinite(ratio))
+		return;
+	share->low_nj = rounded(whole_nj * least / (least + (others + 1) * ratio), share->energy_nj);
+	share->high_nj = rounded(
+		whole_nj * most * ratio / (most * ratio + (others > 1 ? others - 1 : 0)), window->energy_nj);
+	if (share->high_nj < share->energy_nj)
+		share->high_nj = share->energy_nj;
+}
+
+static void set_rest(const struct kwhy_share_window *window, enum rule rule, uint64_t whole,
+	const struct kwhy_share_holder *holder, struct kwhy_share *share)
+{
+	const uint32_t busy = holder->busy_percent < PERCENT ? holder->busy_percent : PERCENT;
+
+	share->held_ns = window->length_ns;
+	switch (rule) {
+	case BY_USE:
+		share->busy_ns = kwhy_share_part(window->length_ns, busy, PERCENT);
+		set_bounds(window, holder->busy_percent, (double)(whole - holder->busy_percent), share);
+		break;
+	case BY_PART:
+		share->low_nj = 0;
+		share->high_nj = window->energy_nj;
+		break;
+	case IN_EQUAL_PARTS:
+		share->low_nj = share->high_nj = share->idle_nj = share->energy_nj;
+		break;
+	}
+}
+
+size_t kwhy_share_divide(const struct kwhy_share_window *window, struct kwhy_share_of *out)
+{
+	const enum rule rule = rule_of(window);
+	uint64_t whole = 0, sum = 0;
+	int64_t before_nj = 0;
+
+	if (!window->holder_count)
+		return give_to_one(window,
+			window->busy_permille > 0 ? window->unknown_owner : window->idle_owner, false, out);
+	if (window->holder_count == 1)
+		return give_to_one(window, window->holders[0].owner, true, out);
+	for (size_t i = 0; i < window->holder_count; i++)
+		whole += weight_of(rule, &window->holders[i]);
+	for (size_t i = 0; i < window->holder_count; i++) {
+		int64_t until_nj;
+
+		/* Each share is the difference of two rounded sums, so that all add up to the whole. */
+		sum += weight_of(rule, &window->holders[i]);
+		until_nj = kwhy_share_part(window->energy_nj, sum, whole);
+		out[i].owner = window->holders[i].owner;
+		out[i].share = (struct kwhy_share){.energy_nj = until_nj - before_nj};
+		set_rest(window, rule, whole, &window->holders[i], &out[i].share);
+		before_nj = until_nj;
+	}
+	return window->holder_count;
+}
+
+void kwhy_share_divide_host(const struct kwhy_share_host *host, struct kwhy_share_of *out)
+{
+	int64_t used_ns = 0, before_nj = 0, busy_ns, sum_ns = 0;
+
+	for (size_t i = 0; i < host->count; i++)
+		used_ns += host->used_ns[i];
+	/* The two are counted at different times and in different steps. */
+	busy_ns = host->busy_ns > used_ns ? host->busy_ns : used_ns;
+	for (size_t i = 0; i < host->count; i++) {
+		struct kwhy_share *share = &out[i].share;
+		int64_t until_nj, capacity_ns = host->capacity_ns > busy_ns ? host->capacity_ns : busy_ns;
+
+		sum_ns += host->used_ns[i];
+		until_nj = busy_ns ? kwhy_share_part(host->energy_nj, (uint64_t)sum_ns, (uint64_t)busy_ns)
+				   : 0;
+		out[i].owner = host->owners[i];
+		*share = (struct kwhy_share){.energy_nj = until_nj - before_nj,
+			.high_nj = until_nj - before_nj,
+			.held_ns = host->length_ns,
+			.busy_ns = host->used_ns[i]};
+		if (capacity_ns)
+			share->low_nj = kwhy_share_part(
+				host->energy_nj, (uint64_t)host->used_ns[i], (uint64_t)capacity_ns);
+		if (share->low_nj > share->energy_nj)
+			share->low_nj = share->energy_nj;
+		before_nj = until_nj;
+	}
+	out[host->count].owner = host->idle_owner;
+	out[host->count].share = (struct kwhy_share){.energy_nj = host->energy_nj - before_nj,
+		.low_nj = host->energy_nj - before_nj,
+		.high_nj = host->energy_nj};
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_OWNERS_SHARE_H
+#define KWHY_OWNERS_SHARE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Divides the energy that a device used in a window among those who held it. Pure, in integers: the shares
+ * of a window add up to its energy exactly. The rules:
+ * - Held by one owner: all of it is that owner's, also while nothing ran.
+ * - Held by several: in proportion to the time in which their kernels ran, by the driver's samples. Where it
+ *   has no samples (MIG), in proportion to their parts of the device.
+ * - Held by several while nothing ran: in equal parts.
+ * - Held by nobody: if the device was busy it is the unknown owner's, else the idle owner's.
+ */
+
+/* Who held a device: processes of one owner with a context on it, or a job to which it is allocated. */
+struct kwhy_share_holder {
+	uint32_t owner;
+	uint32_t busy_percent; /* sum of the shares of time in which its processes' kernels ran */
+	uint32_t part; /* its part of the device, in any unit that is the same for all holders; above 0 */
+};
+
+struct kwhy_share_window {
+	int64_t energy_nj, length_ns;
+	const struct kwhy_share_holder *holders;
+	size_t holder_count;
+	uint32_t idle_owner, unknown_owner;
+	bool uses_known;       /* busy_percent comes from the driver */
+	int64_t busy_permille; /* share of time in which anything ran; -1: unknown */
+	double low_w, high_w;  /* lowest and highest power that the device has shown; NAN: unknown */
+};
+
+/* What one owner got of a window, or of many. Durations may add up to more than the time that passed. */
+struct kwhy_share {
+	int64_t energy_nj;
+	/*
+	 * Bounds of energy_nj. They assume of shared devices that no process makes one draw less than the
+	 * lowest or more than the highest power that it has shown; without samples they are 0 and the whole.
+	 */
+	int64_t low_nj, high_nj;
+	int64_t idle_nj; /* the part of energy_nj for time in which nothing of the owner ran */
+	int64_t held_ns, busy_ns;
+};
+
+struct kwhy_share_of {
+	uint32_t owner;
+	struct kwhy_share share;
+};
+
+/* Writes a share for each holder, or one for nobody. `out` has space for holder_count, at least 1. */
+size_t kwhy_share_divide(const struct kwhy_share_window *window, struct kwhy_share_of *out);
+
+void kwhy_share_add(struct kwhy_share *sum, const struct kwhy_share *share);
+
+/* energy_nj x part / whole, rounded down, without overflow; `whole` is above 0 and part at most whole. */
+int64_t kwhy_share_part(int64_t energy_nj, uint64_t part, uint64_t whole);
+
+/*
+ * Energy of a host's domain by CPU time: `used_ns` of owners' CPU time in all the CPU time in which the
+ * machine was busy (the value), or could have been (the lower bound). Modelled. The rest is the idle owner's.
+ */
+struct kwhy_share_host {
+	int64_t energy_nj, length_ns;
+	int64_t busy_ns, capacity_ns; /* CPU time of the whole machine: used, and at most */
+	const uint32_t *owners;
+	const int64_t *used_ns;
+	size_t count;
+	uint32_t idle_owner;
+};
+
+/* Writes count + 1 shares, that of the idle owner last. */
+void kwhy_share_divide_host(const struct kwhy_share_host *host, struct kwhy_share_of *out);
+
+#endif
