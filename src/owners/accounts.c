@@ -117,6 +117,15 @@ static enum kwhy_status account_of(
 	return KWHY_OK;
 }
 
+static void show(struct kwhy_owner_shown *shown, const struct kwhy_share *share)
+{
+	shown->energy_j += (double)share->energy_nj * 1e-9;
+	shown->unsure_j += (double)(share->high_nj - share->low_nj) * 0.5e-9;
+	shown->idle_j += (double)share->idle_nj * 1e-9;
+	shown->held_s += (double)share->held_ns * 1e-9;
+	shown->busy_s += (double)share->busy_ns * 1e-9;
+}
+
 enum kwhy_status kwhy_accounts_add(struct kwhy_accounts *accounts, uint32_t row, uint32_t meter,
 	const struct kwhy_share *share, struct kwhy_error *error)
 {
@@ -129,12 +138,12 @@ enum kwhy_status kwhy_accounts_add(struct kwhy_accounts *accounts, uint32_t row,
 	kwhy_share_add(&account->pending, share);
 	account->has_pending = true;
 	if (own->is_labelled) {
-		kwhy_share_add(&account->shown, share);
+		show(&account->shown, share);
 		return KWHY_OK;
 	}
 	status = account_of(&accounts->rows[accounts->other], meter, &shown, error);
 	if (!status)
-		kwhy_share_add(&shown->shown, share);
+		show(&shown->shown, share);
 	return status;
 }
 

@@ -18,11 +18,16 @@ struct kwhy_accounts;
 
 enum { KWHY_OWNERS_MAX_DEFAULT = 200, KWHY_OWNERS_MAX_LIMIT = 10000 };
 
+/* Sums for a scrape, which run for months. `unsure_j` is half of the sum of the intervals' widths. */
+struct kwhy_owner_shown {
+	double energy_j, unsure_j, idle_j, held_s, busy_s;
+};
+
 /* Energy of one owner by one meter. */
 struct kwhy_owner_account {
-	uint32_t meter;		   /* number that the caller chose */
-	struct kwhy_share shown;   /* since the owner got its labels; it never falls */
-	struct kwhy_share pending; /* not stored yet */
+	uint32_t meter;		       /* number that the caller chose */
+	struct kwhy_owner_shown shown; /* since the owner got its labels; it never falls */
+	struct kwhy_share pending;     /* not stored yet */
 	bool has_pending;
 };
 

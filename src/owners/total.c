@@ -7,6 +7,7 @@
 
 /* The curve is followed from a time at most this long ago, since old readings are forgotten. */
 #define ANCHOR_MAX_NS INT64_C(30000000000)
+#define GIGAJOULE_NJ INT64_C(1000000000000000000)
 /* A total begins without its counter if that gave no reading for this time. */
 #define COUNTER_WAIT_NS INT64_C(5000000000)
 /*
@@ -121,6 +122,17 @@ static void follow_counter(struct kwhy_total *total, const struct kwhy_total_rea
 	}
 }
 
+/* Keeps the sums in their range. */
+static void take_off(struct kwhy_total *total)
+{
+	if (total->booked_nj < 2 * GIGAJOULE_NJ)
+		return;
+	total->booked_nj -= GIGAJOULE_NJ;
+	total->counter_nj -= GIGAJOULE_NJ;
+	total->anchor_nj -= GIGAJOULE_NJ;
+	total->taken_off_gj++;
+}
+
 bool kwhy_total_advance(
 	struct kwhy_total *total, const struct kwhy_total_readings *readings, struct kwhy_total_window *out)
 {
@@ -144,6 +156,7 @@ bool kwhy_total_advance(
 		out->energy_nj = total->anchor_nj + more_nj - total->booked_nj;
 		total->booked_nj = total->anchor_nj + more_nj;
 	}
+	take_off(total);
 	if (last_ns - total->anchor_ns > ANCHOR_MAX_NS) {
 		total->anchor_nj += more_nj;
 		total->anchor_ns = last_ns;

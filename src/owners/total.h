@@ -22,6 +22,11 @@ struct kwhy_total {
 	int64_t counter_nj; /* energy up to that reading */
 	int64_t anchor_nj, anchor_ns; /* energy at the time from which the curve is followed */
 	int64_t booked_nj;
+	/*
+	 * Whole gigajoules (10^18 nJ) that were taken off booked_nj, counter_nj and anchor_nj, which a device
+	 * of 700 W would fill in 152 days.
+	 */
+	int64_t taken_off_gj;
 	int64_t until_ns; /* end of the time whose energy was handed out */
 };
 

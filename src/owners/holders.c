@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "owners/holders.h"
+
+#include "base/column.h"
+#include "owners/mapping.h"
+#include "owners/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAPPED_MAX = 32, OTHER_DEVICE_PART = 1 };
+/* A process number may be given to another process, so its start is compared now and then. */
+#define CHECK_NS INT64_C(60000000000)
+
+/* A process that a device lists, and its owner. */
+struct process {
+	int64_t pid;
+	uint32_t row;
+	bool is_listed;
+	int64_t checked_ns;
+	int64_t cpu_ns; /* CPU time at the last kwhy_holders_cpu(); -1: not asked for yet */
+	struct kwhy_owned owned;
+};
+
+struct kwhy_holder_finder {
+	struct kwhy_holder_request request;
+	struct kwhy_owner_reader *reader;
+	struct process *processes;
+	size_t count, capacity;
+	int64_t *used_until_us; /* [device_count] Unix time up to which uses were asked for; 0: not yet */
+};
+
+enum kwhy_status kwhy_holder_finder_new(
+	const struct kwhy_holder_request *request, struct kwhy_holder_finder **out, struct kwhy_error *error)
+{
+	struct kwhy_holder_finder *finder = calloc(1, sizeof(*finder));
+	enum kwhy_status status;
+
+	if (!finder)
+		return kwhy_fail_memory(error, "the owners of devices");
+	finder->request = *request;
+	finder->used_until_us = calloc(request->sensors->device_count + 1, sizeof(*finder->used_until_us));
+	if (!finder->used_until_us)
+		status = kwhy_fail_memory(error, "the owners of devices");
+	else
+		status = kwhy_owner_reader_new(request->root, &finder->reader, error);
+	if (status) {
+		kwhy_holder_finder_free(finder);
+		return status;
+	}
+	*out = finder;
+	return KWHY_OK;
+}
+
+void kwhy_holder_finder_free(struct kwhy_holder_finder *finder)
+{
+	if (!finder)
+		return;
+	kwhy_owner_reader_free(finder->reader);
+	free(finder->processes);
+	free(finder->used_until_us);
+	free(finder);
+}
+
+/* Reads the owner of a process anew. */
+static enum kwhy_status look_up(
+	struct kwhy_holder_finder *finder, struct process *process, int64_t now_ns, struct kwhy_error *error)
+{
+	kwhy_owner_reader_find(finder->reader, process->pid, &process->owned);
+	process->checked_ns = now_ns;
+	process->cpu_ns = -1;
+	return kwhy_accounts_find(
+		finder->request.accounts, &process->owned.owner, now_ns, &process->row, error);
+}
+
+static enum kwhy_status find_process(struct kwhy_holder_finder *finder, int64_t pid, int64_t now_ns,
+	struct process **out, struct kwhy_error *error)
+{
+	void *items = finder->processes;
+	enum kwhy_status status;
+
+	for (size_t i = 0; i < finder->count; i++) {
+		struct process *process = &finder->processes[i];
+
+		if (process->pid != pid)
+			continue;
+		*out = process;
+		if (now_ns - process->checked_ns < CHECK_NS)
+			return KWHY_OK;
+		process->checked_ns = now_ns;
+		if (kwhy_owner_reader_started(finder->reader, pid) == process->owned.started)
+			return KWHY_OK;
+		return look_up(finder, process, now_ns, error);
+	}
+	status = kwhy_column_reserve(&items, &finder->capacity, finder->count + 1, sizeof(*finder->processes),
+		"the processes of devices", error);
+	if (status)
+		return status;
+	finder->processes = items;
+	*out = &finder->processes[finder->count++];
+	**out = (struct process){.pid = pid};
+	return look_up(finder, *out, now_ns, error);
+}
+
+/* The holder of a row in a list; it is added if it is not there and there is space; NULL: there is none. */
+static struct kwhy_share_holder *holder_of(struct kwhy_holders *holders, uint32_t row)
+{
+	for (size_t i = 0; i < holders->count; i++)
+		if (holders->items[i].owner == row)
+			return &holders->items[i];
+	if (holders->count == KWHY_HOLDERS_MAX)
+		return NULL;
+	holders->items[holders->count] = (struct kwhy_share_holder){.owner = row};
+	return &holders->items[holders->count++];
+}
+
+static void touch(struct kwhy_holder_finder *finder, uint32_t row, int64_t now_ns)
+{
+	size_t count;
+	struct kwhy_owner_row *rows = kwhy_accounts_rows(finder->request.accounts, &count);
+
+	if (rows[row].used_ns < now_ns)
+		rows[row].used_ns = now_ns;
+}
+
+static enum kwhy_status add_processes(struct kwhy_holder_finder *finder, uint32_t device, int64_t now_ns,
+	struct kwhy_holders *out, struct kwhy_error *error)
+{
+	struct kwhy_sensor_process listed[KWHY_SENSOR_PROCESSES];
+	size_t count = kwhy_sensors_processes(finder->request.sensors, device, listed);
+
+	for (size_t i = 0; i < count; i++) {
+		struct process *process;
+		enum kwhy_status status = find_process(finder, listed[i].pid, now_ns, &process, error);
+
+		if (status)
+			return status;
+		process->is_listed = true;
+		touch(finder, process->row, now_ns);
+		holder_of(out, process->row);
+	}
+	return KWHY_OK;
+}
+
+/* Whether a holder's process belongs to the job, in any of its steps. */
+static bool has_job(const struct kwhy_holder_finder *finder, const struct kwhy_holders *holders,
+	const struct kwhy_owner *job)
+{
+	size_t count;
+	const struct kwhy_owner_row *rows = kwhy_accounts_rows(finder->request.accounts, &count);
+
+	for (size_t i = 0; i < holders->count; i++) {
+		const struct kwhy_owner *owner = &rows[holders->items[i].owner].owner;
+
+		if (owner->kind == job->kind && strcmp(owner->name, job->name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Prologs write a user's number where they do not know the name. */
+static void name_user(struct kwhy_holder_finder *finder, struct kwhy_owner *owner)
+{
+	char *end;
+	unsigned long uid = strtoul(owner->user, &end, 10);
+
+	if (*owner->user && !*end && uid < UINT32_MAX)
+		kwhy_owner_reader_user(finder->reader, (uint32_t)uid, owner->user);
+}
+
+/* Adds the jobs to which a device is allocated and that have no process on it. */
+static enum kwhy_status add_mapped(struct kwhy_holder_finder *finder, uint32_t device, int64_t now_ns,
+	struct kwhy_holders *out, struct kwhy_error *error)
+{
+	const struct kwhy_sensor_device *facts = &finder->request.sensors->devices[device];
+	struct kwhy_owner mapped[MAPPED_MAX];
+	enum kwhy_status status = KWHY_OK;
+	size_t count = 0;
+
+	if (finder->request.mapping)
+		count = kwhy_mapping_read(
+			finder->request.mapping, facts->index, facts->mig_index, mapped, MAPPED_MAX);
+	for (size_t i = 0; !status && i < count; i++) {
+		uint32_t row;
+
+		if (has_job(finder, out, &mapped[i]))
+			continue;
+		name_user(finder, &mapped[i]);
+		status = kwhy_accounts_find(finder->request.accounts, &mapped[i], now_ns, &row, error);
+		if (!status)
+			holder_of(out, row);
+	}
+	return status;
+}
+
+/* Adds the holders of one device or instance. Each gets its size as its part. */
+static enum kwhy_status add_device(struct kwhy_holder_finder *finder, uint32_t device, int64_t now_ns,
+	struct kwhy_holders *out, struct kwhy_error *error)
+{
+	const uint32_t size = finder->request.sensors->devices[device].sm_count;
+	struct kwhy_holders own = {.count = 0};
+	enum kwhy_status status = add_processes(finder, device, now_ns, &own, error);
+
+	if (!status)
+		status = add_mapped(finder, device, now_ns, &own, error);
+	for (size_t i = 0; !status && i < own.count; i++) {
+		struct kwhy_share_holder *holder = holder_of(out, own.items[i].owner);
+
+		if (holder)
+			holder->part += size ? size : OTHER_DEVICE_PART;
+	}
+	return status;
+}
+
+static bool is_divided(const struct kwhy_sensors *sensors, uint32_t device)
+{
+	for (size_t i = 0; i < sensors->device_count; i++)
+		if (sensors->devices[i].mig_index >= 0 &&
+			sensors->devices[i].index == sensors->devices[device].index)
+			return true;
+	return false;
+}
+
+enum kwhy_status kwhy_holders_find(struct kwhy_holder_finder *finder, uint32_t device, int64_t now_ns,
+	struct kwhy_holders *out, struct kwhy_error *error)
+{
+	const struct kwhy_sensors *sensors = finder->request.sensors;
+	enum kwhy_status status = KWHY_OK;
+
+	out->count = 0;
+	if (!is_divided(sensors, device))
+		return add_device(finder, device, now_ns, out, error);
+	for (size_t i = 0; !status && i < sensors->device_count; i++)
+		if (sensors->devices[i].mig_index >= 0 &&
+			sensors->devices[i].index == sensors->devices[device].index)
+			status = add_device(finder, (uint32_t)i, now_ns, out, error);
+	return status;
+}
+
+static void clear_use(struct kwhy_holders *holders)
+{
+	for (size_t i = 0; i < holders->count; i++)
+		holders->items[i].busy_percent = 0;
+}
+
+static bool add_use(struct kwhy_holders *holders, uint32_t row, uint32_t percent)
+{
+	for (size_t i = 0; i < holders->count; i++)
+		if (holders->items[i].owner == row) {
+			holders->items[i].busy_percent += percent;
+			return true;
+		}
+	return false;
+}
+
+enum kwhy_status kwhy_holders_use(struct kwhy_holder_finder *finder, uint32_t device, int64_t now_ns,
+	struct kwhy_holders *before, struct kwhy_holders *now, bool *out_known, struct kwhy_error *error)
+{
+	struct kwhy_sensors *sensors = finder->request.sensors;
+	struct kwhy_clock_relation clocks = kwhy_sensors_relate(sensors);
+	struct kwhy_sensor_use uses[KWHY_SENSOR_PROCESSES];
+	int64_t *until_us = &finder->used_until_us[device];
+	size_t count = 0;
+
+	if (!*until_us)
+		*until_us = kwhy_clock_unix_of_mono(&clocks, now_ns) / 1000 - 1000000;
+	*out_known = !is_divided(sensors, device) &&
+		kwhy_sensors_uses(sensors, device, *until_us, uses, &count);
+	clear_use(before);
+	clear_use(now);
+	for (size_t i = 0; *out_known && i < count; i++) {
+		struct process *process;
+		enum kwhy_status status = find_process(finder, uses[i].pid, now_ns, &process, error);
+		struct kwhy_share_holder *holder;
+		bool is_there;
+
+		if (status)
+			return status;
+		process->is_listed = true;
+		*until_us = uses[i].time_unix_us > *until_us ? uses[i].time_unix_us : *until_us;
+		is_there = add_use(before, process->row, uses[i].busy_percent);
+		is_there |= add_use(now, process->row, uses[i].busy_percent);
+		holder = is_there ? NULL : holder_of(now, process->row);
+		if (holder)
+			*holder = (struct kwhy_share_holder){
+				process->row, uses[i].busy_percent, OTHER_DEVICE_PART};
+	}
+	return KWHY_OK;
+}
+
+/* Whether an earlier process has the same cgroup, whose time is counted once. */
+static bool is_counted(const struct kwhy_holder_finder *finder, size_t at)
+{
+	const char *file = finder->processes[at].owned.cpu_file;
+
+	for (size_t i = 0; *file && i < at; i++)
+		if (strcmp(finder->processes[i].owned.cpu_file, file) == 0)
+			return true;
+	return false;
+}
+
+static size_t add_cpu(struct kwhy_holder_cpu *out, size_t count, size_t most, uint32_t row, int64_t used_ns)
+{
+	for (size_t i = 0; i < count; i++)
+		if (out[i].owner == row) {
+			out[i].used_ns += used_ns;
+			return count;
+		}
+	if (count < most)
+		out[count++] = (struct kwhy_holder_cpu){row, used_ns};
+	return count;
+}
+
+size_t kwhy_holders_cpu(struct kwhy_holder_finder *finder, struct kwhy_holder_cpu *out, size_t most)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < finder->count; i++) {
+		struct process *process = &finder->processes[i];
+		int64_t now_ns = is_counted(finder, i)
+			? -1
+			: kwhy_owner_reader_cpu_ns(finder->reader, process->owned.cpu_file, process->pid);
+
+		if (now_ns >= 0 && process->cpu_ns >= 0 && now_ns > process->cpu_ns)
+			count = add_cpu(out, count, most, process->row, now_ns - process->cpu_ns);
+		process->cpu_ns = now_ns;
+	}
+	return count;
+}
+
+void kwhy_holders_tidy(struct kwhy_holder_finder *finder)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < finder->count; i++) {
+		if (finder->processes[i].is_listed) {
+			finder->processes[kept] = finder->processes[i];
+			finder->processes[kept++].is_listed = false;
+		}
+	}
+	finder->count = kept;
+}

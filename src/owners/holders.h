@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_OWNERS_HOLDERS_H
+#define KWHY_OWNERS_HOLDERS_H
+
+#include "owners/accounts.h"
+#include "owners/share.h"
+#include "sensor/sensor.h"
+
+/*
+ * Who holds a device now: the owners of the processes that the driver lists, and the jobs that the mapping
+ * folder names. Owners are rows of the accounts. Only one thread at a time may use it.
+ */
+struct kwhy_holder_finder;
+
+enum { KWHY_HOLDERS_MAX = KWHY_SENSOR_PROCESSES };
+
+struct kwhy_holders {
+	struct kwhy_share_holder items[KWHY_HOLDERS_MAX];
+	size_t count;
+};
+
+struct kwhy_holder_request {
+	struct kwhy_sensors *sensors;
+	struct kwhy_accounts *accounts;
+	const char *root;    /* as of kwhy_owner_reader_new() */
+	const char *mapping; /* folder of kwhy_mapping_read(); NULL: none */
+};
+
+/* What the request names is borrowed. */
+KWHY_MUST_USE enum kwhy_status kwhy_holder_finder_new(
+	const struct kwhy_holder_request *request, struct kwhy_holder_finder **out, struct kwhy_error *error);
+void kwhy_holder_finder_free(struct kwhy_holder_finder *finder);
+
+/*
+ * Finds the holders of a whole device, those of its MIG instances included, with their parts of it and
+ * without their use.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_holders_find(struct kwhy_holder_finder *finder, uint32_t device,
+	int64_t now_ns, struct kwhy_holders *out, struct kwhy_error *error);
+
+/*
+ * Sets busy_percent of the holders of both lists to the use since the last call for the device, by the
+ * driver's samples. Owners that used it and are in no list are added to `now`. False in *out_known: the
+ * driver has no such samples.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_holders_use(struct kwhy_holder_finder *finder, uint32_t device,
+	int64_t now_ns, struct kwhy_holders *before, struct kwhy_holders *now, bool *out_known,
+	struct kwhy_error *error);
+
+/* CPU time that an owner used since the last call, by its cgroup, or by its processes. */
+struct kwhy_holder_cpu {
+	uint32_t owner;
+	int64_t used_ns;
+};
+/* Writes at most `most` owners, and returns how many. */
+size_t kwhy_holders_cpu(struct kwhy_holder_finder *finder, struct kwhy_holder_cpu *out, size_t most);
+
+/* Forgets processes that no device has listed since the last call. Call it once all devices were asked. */
+void kwhy_holders_tidy(struct kwhy_holder_finder *finder);
+
+#endif

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "owners/keeper.h"
+
+#include "base/cpu_time.h"
+#include "owners/holders.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Time between two transactions: at most this much is lost to kill -9, and its joules become unwatched. */
+#define STORE_NS INT64_C(5000000000)
+/* Owners that used nothing for this time lose their labels. */
+#define FORGET_NS INT64_C(3600000000000)
+
+/* A meter between two looks at who holds its device. */
+struct watched {
+	uint32_t device; /* KWHY_SENSOR_NO_DEVICE: a domain of the host */
+	struct kwhy_total_window window;
+	double low_w, high_w;	    /* lowest and highest power so far */
+	struct kwhy_holders before; /* holders at the last look */
+	bool was_seen;
+};
+
+struct kwhy_keeper {
+	struct kwhy_keeper_request request;
+	struct kwhy_accounts *accounts;
+	struct kwhy_holder_finder *finder;
+	struct kwhy_store *store; /* NULL: kept in memory */
+	struct kwhy_store_meter *meters;
+	struct watched *watched; /* [meter_count] */
+	size_t meter_count;
+	struct kwhy_arena arena;
+	char boot[KWHY_BOOT_BYTES];
+	uint32_t idle, unwatched;		      /* their rows, which stay */
+	int64_t looked_ns, stored_ns, stored_unix_ns; /* times of the last look and transaction */
+	double busy_s; /* busy time of all CPUs at the last division of the host's energy; NAN: none yet */
+	bool has_host;
+	uint64_t store_failures;
+	struct kwhy_error store_error;
+};
+
+static void follow(void *context, const struct kwhy_live_readings *readings)
+{
+	struct kwhy_keeper *keeper = context;
+	struct kwhy_total_readings of = {.curve = readings->curve,
+		.has_counter = readings->has_counter,
+		.counter = readings->counter,
+		.meter = readings->meter,
+		.wrap = readings->wrap};
+	struct kwhy_total_window window, *sum = &keeper->watched[readings->metered].window;
+	struct kwhy_store_meter *meter = &keeper->meters[readings->metered];
+
+	if (!meter->key)
+		return;
+	if (readings->has_counter)
+		meter->source = kwhy_meter_name(readings->meter);
+	if (!kwhy_total_advance(&meter->total, &of, &window))
+		return;
+	if (!sum->end_ns)
+		sum->start_ns = window.start_ns;
+	sum->end_ns = window.end_ns;
+	sum->energy_nj += window.energy_nj;
+	sum->unwatched_nj += window.unwatched_nj;
+}
+
+/* Sets what a meter is called. Meters of walls and nameless devices have no owners. */
+static enum kwhy_status name_meter(struct kwhy_keeper *keeper, size_t i, struct kwhy_error *error)
+{
+	const struct kwhy_live_snapshot *snapshot = kwhy_live_snapshot(keeper->request.live);
+	const struct kwhy_live_metered *metered = &snapshot->metered[i];
+	struct kwhy_store_meter *meter = &keeper->meters[i];
+
+	meter->index = -1;
+	meter->source = "";
+	meter->is_host = metered->kind == KWHY_METERED_HOST;
+	keeper->watched[i].device = KWHY_SENSOR_NO_DEVICE;
+	keeper->watched[i].low_w = keeper->watched[i].high_w = NAN;
+	for (size_t d = 0; d < snapshot->device_count; d++)
+		if (snapshot->devices[d].metered == metered) {
+			keeper->watched[i].device = (uint32_t)d;
+			meter->index = snapshot->devices[d].index;
+			meter->name = snapshot->devices[d].name;
+			meter->key = snapshot->devices[d].uuid
+				? snapshot->devices[d].uuid
+				: kwhy_arena_printf(&keeper->arena, "device:%d", meter->index);
+			return meter->key ? KWHY_OK : kwhy_fail_memory(error, "the accounts");
+		}
+	if (!meter->is_host)
+		return KWHY_OK;
+	keeper->has_host = true;
+	meter->name = metered->name;
+	meter->key = kwhy_arena_printf(&keeper->arena, "host:%s", metered->name);
+	return meter->key ? KWHY_OK : kwhy_fail_memory(error, "the accounts");
+}
+
+static enum kwhy_status name_meters(struct kwhy_keeper *keeper, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	keeper->meter_count = kwhy_live_snapshot(keeper->request.live)->metered_count;
+	keeper->meters = kwhy_arena_alloc(&keeper->arena, keeper->meter_count + 1, sizeof(*keeper->meters));
+	keeper->watched = kwhy_arena_alloc(&keeper->arena, keeper->meter_count + 1, sizeof(*keeper->watched));
+	if (!keeper->meters || !keeper->watched)
+		return kwhy_fail_memory(error, "the accounts");
+	for (size_t i = 0; !status && i < keeper->meter_count; i++)
+		status = name_meter(keeper, i, error);
+	return status;
+}
+
+/* The counter of a meter is known once it was read; until then what the file holds of it waits. */
+static enum kwhy_status load(struct kwhy_keeper *keeper, struct kwhy_error *error)
+{
+	const struct kwhy_sensors *sensors = keeper->request.sensors;
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < keeper->meter_count; i++) {
+		struct kwhy_store_meter *meter = &keeper->meters[i];
+		const struct kwhy_source_channel *counter = NULL;
+
+		if (!meter->key)
+			continue;
+		if (keeper->watched[i].device != KWHY_SENSOR_NO_DEVICE)
+			counter = kwhy_sensors_best_meter(
+				sensors, KWHY_METER_COUNTERS, keeper->watched[i].device);
+		if (counter)
+			meter->source = kwhy_meter_name(counter->meter);
+		status = kwhy_store_load(keeper->store, meter, keeper->boot, error);
+	}
+	return status;
+}
+
+static enum kwhy_status open_parts(struct kwhy_keeper *keeper, struct kwhy_error *error)
+{
+	const struct kwhy_keeper_request *request = &keeper->request;
+	const struct kwhy_owner idle = {.kind = KWHY_OWNER_IDLE}, unwatched = {.kind = KWHY_OWNER_UNWATCHED};
+	struct kwhy_holder_request finder = {
+		.sensors = request->sensors, .root = request->root, .mapping = request->mapping};
+	enum kwhy_status status = kwhy_accounts_new(request->labels_max, &keeper->accounts, error);
+
+	if (!status)
+		status = kwhy_accounts_find(keeper->accounts, &idle, 0, &keeper->idle, error);
+	if (!status)
+		status = kwhy_accounts_find(keeper->accounts, &unwatched, 0, &keeper->unwatched, error);
+	finder.accounts = keeper->accounts;
+	if (!status)
+		status = kwhy_holder_finder_new(&finder, &keeper->finder, error);
+	if (!status)
+		status = name_meters(keeper, error);
+	if (!status && request->path)
+		status = kwhy_store_open(request->path, &keeper->store, error);
+	if (!status && keeper->store)
+		status = load(keeper, error);
+	return status;
+}
+
+static void done(struct kwhy_keeper *keeper)
+{
+	kwhy_live_set_follower(keeper->request.live, NULL, NULL);
+	kwhy_store_close(keeper->store);
+	kwhy_holder_finder_free(keeper->finder);
+	kwhy_accounts_free(keeper->accounts);
+	kwhy_arena_done(&keeper->arena);
+	free(keeper);
+}
+
+enum kwhy_status kwhy_keeper_new(
+	const struct kwhy_keeper_request *request, struct kwhy_keeper **out, struct kwhy_error *error)
+{
+	struct kwhy_keeper *keeper = calloc(1, sizeof(*keeper));
+	enum kwhy_status status;
+
+	if (!keeper)
+		return kwhy_fail_memory(error, "the accounts");
+	keeper->request = *request;
+	keeper->busy_s = NAN;
+	keeper->stored_unix_ns = kwhy_clock_unix_ns();
+	kwhy_boot_read(NULL, keeper->boot);
+	status = open_parts(keeper, error);
+	if (status) {
+		done(keeper);
+		return status;
+	}
+	kwhy_live_set_follower(request->live, follow, keeper);
+	*out = keeper;
+	return KWHY_OK;
+}
+
+static enum kwhy_status add_all(struct kwhy_keeper *keeper, size_t meter, const struct kwhy_share_of *shares,
+	size_t count, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	for (size_t i = 0; !status && i < count; i++)
+		status = kwhy_accounts_add(
+			keeper->accounts, shares[i].owner, (uint32_t)meter, &shares[i].share, error);
+	return status;
+}
+
+static bool is_same(const struct kwhy_holders *a, const struct kwhy_holders *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (a->items[i].owner != b->items[i].owner)
+			return false;
+	return true;
+}
+
+static enum kwhy_status divide(struct kwhy_keeper *keeper, size_t meter, struct kwhy_share_window *window,
+	const struct kwhy_holders *holders, struct kwhy_error *error)
+{
+	struct kwhy_share_of shares[KWHY_HOLDERS_MAX];
+
+	window->holders = holders->items;
+	window->holder_count = holders->count;
+	return add_all(keeper, meter, shares, kwhy_share_divide(window, shares), error);
+}
+
+/*
+ * Divides what a device used since the last look. Who came or went in between held it for half of that time,
+ * as far as is known.
+ */
+static enum kwhy_status divide_halves(struct kwhy_keeper *keeper, size_t meter,
+	struct kwhy_share_window *window, const struct kwhy_holders *now, struct kwhy_error *error)
+{
+	const struct kwhy_holders *before = &keeper->watched[meter].before;
+	const int64_t energy_nj = window->energy_nj, length_ns = window->length_ns;
+	enum kwhy_status status;
+
+	if (!keeper->watched[meter].was_seen || is_same(before, now))
+		return divide(keeper, meter, window, now, error);
+	window->energy_nj = energy_nj / 2;
+	window->length_ns = length_ns / 2;
+	status = divide(keeper, meter, window, before, error);
+	window->energy_nj = energy_nj - energy_nj / 2;
+	window->length_ns = length_ns - length_ns / 2;
+	return status ? status : divide(keeper, meter, window, now, error);
+}
+
+static enum kwhy_status add_unwatched(
+	struct kwhy_keeper *keeper, size_t meter, int64_t energy_nj, struct kwhy_error *error)
+{
+	const struct kwhy_share share = {.energy_nj = energy_nj, .low_nj = energy_nj, .high_nj = energy_nj};
+
+	if (!energy_nj)
+		return KWHY_OK;
+	return kwhy_accounts_add(keeper->accounts, keeper->unwatched, (uint32_t)meter, &share, error);
+}
+
+static void note_powers(struct watched *watched, const struct kwhy_live_metered *metered)
+{
+	/* fmin(NAN, x) is x, so the first power replaces an unknown one */
+	watched->low_w = fmin(watched->low_w, metered->low_w);
+	watched->high_w = fmax(watched->high_w, metered->high_w);
+}
+
+static enum kwhy_status look_at(
+	struct kwhy_keeper *keeper, size_t meter, int64_t now_ns, struct kwhy_error *error)
+{
+	const struct kwhy_live_snapshot *snapshot = kwhy_live_snapshot(keeper->request.live);
+	struct watched *watched = &keeper->watched[meter];
+	const struct kwhy_live_value *busy = &snapshot->devices[watched->device].gauges[KWHY_GAUGE_BUSY];
+	const struct kwhy_owner unknown = {.kind = KWHY_OWNER_UNKNOWN};
+	struct kwhy_share_window window = {.energy_nj = watched->window.energy_nj,
+		.length_ns = watched->window.end_ns - watched->window.start_ns,
+		.idle_owner = keeper->idle,
+		.busy_permille = busy->known ? busy->value : -1};
+	struct kwhy_holders now;
+	enum kwhy_status status;
+
+	note_powers(watched, &snapshot->metered[meter]);
+	window.low_w = watched->low_w;
+	window.high_w = watched->high_w;
+	status = kwhy_holders_find(keeper->finder, watched->device, now_ns, &now, error);
+	if (!status && (now.count > 1 || watched->before.count > 1))
+		status = kwhy_holders_use(keeper->finder, watched->device, now_ns, &watched->before, &now,
+			&window.uses_known, error);
+	if (!status)
+		status = add_unwatched(keeper, meter, watched->window.unwatched_nj, error);
+	if (!status && !now.count)
+		status = kwhy_accounts_find(keeper->accounts, &unknown, now_ns, &window.unknown_owner, error);
+	if (!status && watched->window.end_ns)
+		status = divide_halves(keeper, meter, &window, &now, error);
+	watched->window = (struct kwhy_total_window){0};
+	watched->before = now;
+	watched->was_seen = true;
+	return status;
+}
+
+static enum kwhy_status divide_domain(struct kwhy_keeper *keeper, size_t meter,
+	const struct kwhy_holder_cpu *used, size_t count, double busy_s, struct kwhy_error *error)
+{
+	struct watched *watched = &keeper->watched[meter];
+	uint32_t owners[KWHY_HOLDERS_MAX];
+	int64_t used_ns[KWHY_HOLDERS_MAX];
+	struct kwhy_share_of shares[KWHY_HOLDERS_MAX + 1];
+	struct kwhy_share_host host = {.energy_nj = watched->window.energy_nj,
+		.length_ns = watched->window.end_ns - watched->window.start_ns,
+		.busy_ns = isfinite(busy_s) ? llround(busy_s * 1e9) : 0,
+		.owners = owners,
+		.used_ns = used_ns,
+		.count = count,
+		.idle_owner = keeper->idle};
+	enum kwhy_status status;
+
+	host.capacity_ns = sysconf(_SC_NPROCESSORS_ONLN) * host.length_ns;
+	for (size_t i = 0; i < count; i++) {
+		owners[i] = used[i].owner;
+		used_ns[i] = used[i].used_ns;
+	}
+	kwhy_share_divide_host(&host, shares);
+	status = add_unwatched(keeper, meter, watched->window.unwatched_nj, error);
+	watched->window = (struct kwhy_total_window){0};
+	return status ? status : add_all(keeper, meter, shares, count + 1, error);
+}
+
+static enum kwhy_status divide_host(struct kwhy_keeper *keeper, struct kwhy_error *error)
+{
+	struct kwhy_holder_cpu used[KWHY_HOLDERS_MAX];
+	const double busy_s = kwhy_cpu_busy_s(NULL), before_s = keeper->busy_s;
+	enum kwhy_status status = KWHY_OK;
+	size_t count;
+
+	if (!keeper->has_host)
+		return KWHY_OK;
+	count = kwhy_holders_cpu(keeper->finder, used, KWHY_HOLDERS_MAX);
+	keeper->busy_s = busy_s;
+	for (size_t i = 0; !status && i < keeper->meter_count; i++)
+		if (keeper->meters[i].key && keeper->meters[i].is_host && keeper->watched[i].window.end_ns)
+			status = divide_domain(keeper, i, used, count, busy_s - before_s, error);
+	return status;
+}
+
+/* A transaction that fails is tried again with the next; meanwhile nothing is lost but memory. */
+static void store(struct kwhy_keeper *keeper)
+{
+	const int64_t now_unix_ns = kwhy_clock_unix_ns();
+	struct kwhy_store_batch batch = {.accounts = keeper->accounts,
+		.meters = keeper->meters,
+		.meter_count = keeper->meter_count,
+		.boot = keeper->boot,
+		.from_unix_ns = keeper->stored_unix_ns,
+		.until_unix_ns = now_unix_ns};
+
+	if (!keeper->store) {
+		kwhy_accounts_stored(keeper->accounts);
+		return;
+	}
+	if (kwhy_store_write(keeper->store, &batch, &keeper->store_error)) {
+		keeper->store_failures++;
+		return;
+	}
+	keeper->store_error = (struct kwhy_error){0};
+	keeper->stored_unix_ns = now_unix_ns;
+}
+
+static enum kwhy_status look(struct kwhy_keeper *keeper, int64_t now_ns, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+
+	keeper->looked_ns = now_ns;
+	for (size_t i = 0; !status && i < keeper->meter_count; i++)
+		if (keeper->meters[i].key && keeper->watched[i].device != KWHY_SENSOR_NO_DEVICE)
+			status = look_at(keeper, i, now_ns, error);
+	kwhy_holders_tidy(keeper->finder);
+	return status;
+}
+
+enum kwhy_status kwhy_keeper_tick(struct kwhy_keeper *keeper, int64_t now_mono_ns, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	if (keeper->looked_ns && now_mono_ns - keeper->looked_ns < keeper->request.period_ns)
+		return KWHY_OK;
+	status = look(keeper, now_mono_ns, error);
+	if (status || (keeper->stored_ns && now_mono_ns - keeper->stored_ns < STORE_NS))
+		return status;
+	status = divide_host(keeper, error);
+	keeper->stored_ns = now_mono_ns;
+	if (!status)
+		store(keeper);
+	kwhy_accounts_forget(keeper->accounts, now_mono_ns - FORGET_NS);
+	return status;
+}
+
+enum kwhy_status kwhy_keeper_close(struct kwhy_keeper *keeper, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	if (!keeper)
+		return KWHY_OK;
+	status = look(keeper, kwhy_sensors_now_ns(keeper->request.sensors), error);
+	if (!status)
+		status = divide_host(keeper, error);
+	if (!status) {
+		store(keeper);
+		status = keeper->store_error.status;
+		if (status)
+			*error = keeper->store_error;
+	}
+	done(keeper);
+	return status;
+}
+
+struct kwhy_keeper_state kwhy_keeper_state(struct kwhy_keeper *keeper)
+{
+	struct kwhy_keeper_state state = {.meters = keeper->meters,
+		.meter_count = keeper->meter_count,
+		.store_failures = keeper->store_failures,
+		.store_problem = keeper->store_error.status ? keeper->store_error.text : NULL};
+
+	state.rows = kwhy_accounts_rows(keeper->accounts, &state.row_count);
+	return state;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_OWNERS_KEEPER_H
+#define KWHY_OWNERS_KEEPER_H
+
+#include "live/live.h"
+#include "owners/accounts.h"
+#include "owners/store.h"
+
+/*
+ * Gives the energy of each device, and of each domain of the host, to who used it, while kwhy_live measures,
+ * and stores it. Used by the thread that uses `live`.
+ */
+struct kwhy_keeper;
+
+struct kwhy_keeper_request {
+	struct kwhy_sensors *sensors;
+	struct kwhy_live *live;
+	const char *path;    /* file of accounts; NULL: they are kept in memory */
+	const char *mapping; /* folder that names the jobs of devices; NULL: none */
+	const char *root;    /* folder that takes the place of "/" for /proc and others; NULL: "/" */
+	size_t labels_max;
+	int64_t period_ns; /* time between two looks at who holds the devices */
+};
+
+/*
+ * From now on it follows `live`, which is borrowed as the sensors are. KWHY_E_INPUT: the file is not one of
+ * accounts, or another process writes it.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_keeper_new(
+	const struct kwhy_keeper_request *request, struct kwhy_keeper **out, struct kwhy_error *error);
+
+/* Call it after each kwhy_live_tick(). Who holds the devices is looked up once a period. */
+KWHY_MUST_USE enum kwhy_status kwhy_keeper_tick(
+	struct kwhy_keeper *keeper, int64_t now_mono_ns, struct kwhy_error *error);
+
+/* Stores what waits, and frees the keeper. Call it before the live figures are freed; NULL does nothing. */
+KWHY_MUST_USE enum kwhy_status kwhy_keeper_close(struct kwhy_keeper *keeper, struct kwhy_error *error);
+
+/* State for a scrape; valid until the next call of the keeper. */
+struct kwhy_keeper_state {
+	const struct kwhy_owner_row *rows; /* rows that are not there are among them */
+	size_t row_count;
+	const struct kwhy_store_meter
+		*meters; /* accounts name them by their index; key NULL: it has no owners */
+	size_t meter_count;
+	uint64_t store_failures;   /* transactions that failed; what they held waits for the next */
+	const char *store_problem; /* why the last transaction failed; NULL: it did not */
+};
+struct kwhy_keeper_state kwhy_keeper_state(struct kwhy_keeper *keeper);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_OWNERS_STORED_H
+#define KWHY_OWNERS_STORED_H
+
+#include "base/status.h"
+#include "owners/owner.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a file of accounts says, read while `kwhy serve` may write it. */
+
+/* A sum of nanojoules that holds years of a whole machine. */
+__extension__ typedef __int128 kwhy_wide_nj;
+enum { KWHY_WIDE_BYTES = 44 };
+/* Writes the number in decimal digits. Returns `out`. */
+const char *kwhy_wide_text(char out[KWHY_WIDE_BYTES], kwhy_wide_nj value);
+
+/* As struct kwhy_share. */
+struct kwhy_stored_share {
+	kwhy_wide_nj energy_nj, low_nj, high_nj, idle_nj;
+	int64_t held_ns, busy_ns;
+};
+
+/* What one owner used of one meter. */
+struct kwhy_stored_account {
+	struct kwhy_owner owner;
+	char meter[96];	     /* the meter's key */
+	char meter_name[96]; /* product name */
+	bool is_host;
+	struct kwhy_stored_share share;
+	int64_t first_unix_ns, last_unix_ns;
+};
+
+struct kwhy_stored {
+	struct kwhy_stored_account *items; /* in the order of kind, name, namespace, user, part and meter */
+	size_t count, capacity;
+	int64_t first_unix_ns, until_unix_ns; /* the time that the file covers; 0: it is empty */
+	/* end of the time that the device covers whose total lags the most */
+	int64_t complete_unix_ns;
+	kwhy_wide_nj booked_nj; /* sum of the totals of all meters */
+	kwhy_wide_nj summed_nj; /* sum of all accounts, which is the same unless the file is damaged */
+};
+
+/*
+ * Reads the accounts of the hours from since_unix_ns on; 0: all. KWHY_E_INPUT: it is no file of accounts.
+ * Call kwhy_stored_done() also after a failure.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_stored_read(
+	const char *path, int64_t since_unix_ns, struct kwhy_stored *out, struct kwhy_error *error);
+void kwhy_stored_done(struct kwhy_stored *stored);
+
+#endif
