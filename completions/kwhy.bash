@@ -6,7 +6,7 @@ _kwhy()
 	# "kwhy help model cost" completes as "kwhy model cost" does.
 	[[ ${COMP_WORDS[1]} != help ]] || [ "$COMP_CWORD" -eq 1 ] || first=2
 	if [ "$COMP_CWORD" -eq "$first" ] && [[ $word != -* ]]; then
-		COMPREPLY=($(compgen -W "record probe report digest compare whatif replay doctor export stat calibrate verify watch serve model tune bench llm mcp study help version" -- "$word"))
+		COMPREPLY=($(compgen -W "record probe report digest compare whatif replay doctor export stat calibrate verify watch serve job model tune bench llm mcp study help version" -- "$word"))
 		return
 	fi
 	command=${COMP_WORDS[first]}
@@ -38,7 +38,8 @@ _kwhy()
 	"calibrate") options="--device --output -o --json --save --from --seconds --quick --seed --quiet -q --help -h" ;;
 	"verify") options="--json --help -h" ;;
 	"watch") options="--once --device --meter --power-file --interval --ascii --no-color --help -h" ;;
-	"serve") options="--listen --token --tls-cert --tls-key --allow-open --device --meter --power-file --interval --help -h" ;;
+	"serve") options="--listen --token --tls-cert --tls-key --allow-open --accounts --job-mapping --owners-max --root --device --meter --power-file --interval --help -h" ;;
+	"job") options="--accounts --since --by --user --namespace --wait --price --place --intensity --pue --output -o --json --csv --help -h" ;;
 	"model cost") options="--price --hourly-price --joules --seconds --work --runs-per-day --pue --output -o --json --help -h" ;;
 	"model carbon") options="--place --intensity --list --car --joules --seconds --work --runs-per-day --pue --output -o --json --help -h" ;;
 	"model tokens") options="--tokens --phase --joules --seconds --output -o --json --help -h" ;;

@@ -75,6 +75,7 @@ extern const struct kwhy_command kwhy_command_export;
 extern const struct kwhy_command kwhy_command_verify;
 extern const struct kwhy_command kwhy_command_watch;
 extern const struct kwhy_command kwhy_command_serve;
+extern const struct kwhy_command kwhy_command_job;
 extern const struct kwhy_command kwhy_command_model_cost;
 extern const struct kwhy_command kwhy_command_model_carbon;
 extern const struct kwhy_command kwhy_command_model_tokens;

@@ -33,6 +33,7 @@ const struct kwhy_command *const kwhy_commands[] = {
 	&kwhy_command_verify,
 	&kwhy_command_watch,
 	&kwhy_command_serve,
+	&kwhy_command_job,
 	&kwhy_command_model_cost,
 	&kwhy_command_model_carbon,
 	&kwhy_command_model_tokens,

@@ -9,8 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Time between two transactions: at most this much is lost to kill -9, and its joules become unwatched. */
-#define STORE_NS INT64_C(5000000000)
+/*
+ * Looks at who holds the devices for each transaction. What kill -9 loses are the owners of at most this
+ * many; their joules become unwatched.
+ */
+enum { LOOKS_A_TRANSACTION = 5 };
 /* Owners that used nothing for this time lose their labels. */
 #define FORGET_NS INT64_C(3600000000000)
 
@@ -375,7 +378,9 @@ enum kwhy_status kwhy_keeper_tick(struct kwhy_keeper *keeper, int64_t now_mono_n
 	if (keeper->looked_ns && now_mono_ns - keeper->looked_ns < keeper->request.period_ns)
 		return KWHY_OK;
 	status = look(keeper, now_mono_ns, error);
-	if (status || (keeper->stored_ns && now_mono_ns - keeper->stored_ns < STORE_NS))
+	if (status ||
+		(keeper->stored_ns &&
+			now_mono_ns - keeper->stored_ns < LOOKS_A_TRANSACTION * keeper->request.period_ns))
 		return status;
 	status = divide_host(keeper, error);
 	keeper->stored_ns = now_mono_ns;

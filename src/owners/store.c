@@ -242,7 +242,7 @@ enum kwhy_status kwhy_store_load(
 	bind_text(load, 3, meter->source);
 	code = sqlite3_step(load);
 	if (code == SQLITE_ROW) {
-		meter->total = (struct kwhy_total){
+		meter->total = (struct kwhy_meter_total){
 			.begun = true,
 			.has_counter = *boot && sqlite3_column_int(load, 0),
 			.counted = sqlite3_column_int64(load, 1),
@@ -261,7 +261,7 @@ enum kwhy_status kwhy_store_load(
 static enum kwhy_status put_meter(struct kwhy_store *store, struct kwhy_store_meter *meter,
 	const struct kwhy_store_batch *batch, struct kwhy_error *error)
 {
-	const struct kwhy_total *total = &meter->total;
+	const struct kwhy_meter_total *total = &meter->total;
 	sqlite3_stmt *put = store->statements[PUT_METER];
 	const int64_t numbers[] = {total->has_counter, total->counted, total->counted_ns, total->counter_nj,
 		total->booked_nj, total->taken_off_gj, batch->from_unix_ns, batch->until_unix_ns};

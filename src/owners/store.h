@@ -22,7 +22,7 @@ struct kwhy_store_meter {
 	bool is_host;
 	int32_t index;	   /* the device's number; -1: a domain of the host */
 	int64_t stored_id; /* 0: not known yet */
-	struct kwhy_total total;
+	struct kwhy_meter_total total;
 };
 
 /*

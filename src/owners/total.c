@@ -32,7 +32,8 @@ static bool curve_nj(const struct kwhy_curve *curve, int64_t start_ns, int64_t e
 	return true;
 }
 
-static void set_counter(struct kwhy_total *total, const struct kwhy_reading *reading, int64_t counter_nj)
+static void set_counter(
+	struct kwhy_meter_total *total, const struct kwhy_reading *reading, int64_t counter_nj)
 {
 	total->has_counter = true;
 	total->counted = reading->value;
@@ -42,7 +43,7 @@ static void set_counter(struct kwhy_total *total, const struct kwhy_reading *rea
 }
 
 /* The rise between the last reading and this one. */
-static int64_t rise_nj(const struct kwhy_total *total, const struct kwhy_total_readings *readings)
+static int64_t rise_nj(const struct kwhy_meter_total *total, const struct kwhy_total_readings *readings)
 {
 	const int64_t unit_nj = kwhy_meter_unit_nj(readings->meter);
 	struct kwhy_counter_span span = {.before = total->counted,
@@ -71,7 +72,7 @@ static int64_t rise_nj(const struct kwhy_total *total, const struct kwhy_total_r
 }
 
 /* Begins a total at the first reading of the counter, or without a counter at the begin of the curve. */
-static bool begin(struct kwhy_total *total, const struct kwhy_total_readings *readings)
+static bool begin(struct kwhy_meter_total *total, const struct kwhy_total_readings *readings)
 {
 	const int64_t first_ns = kwhy_curve_first_ns(readings->curve),
 		      last_ns = kwhy_curve_last_ns(readings->curve);
@@ -91,7 +92,8 @@ static bool begin(struct kwhy_total *total, const struct kwhy_total_readings *re
 }
 
 /* Takes up a total that was read from a file. */
-static bool take_up(struct kwhy_total *total, const struct kwhy_total_readings *readings, int64_t *out_nj)
+static bool take_up(
+	struct kwhy_meter_total *total, const struct kwhy_total_readings *readings, int64_t *out_nj)
 {
 	int64_t counter_nj;
 
@@ -108,7 +110,7 @@ static bool take_up(struct kwhy_total *total, const struct kwhy_total_readings *
 	return true;
 }
 
-static void follow_counter(struct kwhy_total *total, const struct kwhy_total_readings *readings)
+static void follow_counter(struct kwhy_meter_total *total, const struct kwhy_total_readings *readings)
 {
 	int64_t more_nj;
 
@@ -123,7 +125,7 @@ static void follow_counter(struct kwhy_total *total, const struct kwhy_total_rea
 }
 
 /* Keeps the sums in their range. */
-static void take_off(struct kwhy_total *total)
+static void take_off(struct kwhy_meter_total *total)
 {
 	if (total->booked_nj < 2 * GIGAJOULE_NJ)
 		return;
@@ -133,8 +135,8 @@ static void take_off(struct kwhy_total *total)
 	total->taken_off_gj++;
 }
 
-bool kwhy_total_advance(
-	struct kwhy_total *total, const struct kwhy_total_readings *readings, struct kwhy_total_window *out)
+bool kwhy_total_advance(struct kwhy_meter_total *total, const struct kwhy_total_readings *readings,
+	struct kwhy_total_window *out)
 {
 	const int64_t last_ns = kwhy_curve_last_ns(readings->curve),
 		      first_ns = kwhy_curve_first_ns(readings->curve);

@@ -14,7 +14,7 @@
  * by the meter's curve, until the next reading says what it was. What the samples gave too much is taken off
  * the energy that comes next. Pure.
  */
-struct kwhy_total {
+struct kwhy_meter_total {
 	bool begun;	    /* counter_nj, booked_nj and the fields below are valid */
 	bool has_counter;   /* a reading of the counter was seen; counted and counted_ns are valid */
 	int64_t counted;    /* the last reading, in counts */
@@ -51,7 +51,7 @@ struct kwhy_total_window {
  * (begun, and until_ns 0) is taken up again: its counter's rise since then is `unwatched_nj`. Such a total of
  * another boot must have has_counter false, since counters start again then.
  */
-bool kwhy_total_advance(
-	struct kwhy_total *total, const struct kwhy_total_readings *readings, struct kwhy_total_window *out);
+bool kwhy_total_advance(struct kwhy_meter_total *total, const struct kwhy_total_readings *readings,
+	struct kwhy_total_window *out);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/metrics.h"
 
+#include "serve/owner_metrics.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -378,8 +380,8 @@ static void write_cost(struct kwhy_exposition *to, const struct kwhy_live_snapsh
 		add_alone(to, &rows[r].family, rows[r].value);
 }
 
-void kwhy_metrics_write(const struct kwhy_live_snapshot *snapshot, enum kwhy_exposition_form form,
-	const char *version, struct kwhy_text *out)
+void kwhy_metrics_write(const struct kwhy_live_snapshot *snapshot, const struct kwhy_keeper_state *owners,
+	enum kwhy_exposition_form form, const char *version, struct kwhy_text *out)
 {
 	static const struct kwhy_family build = {"kwhy_build", KWHY_FAMILY_INFO, "", "Which kwhy this is."};
 	struct kwhy_exposition to = {.out = out, .form = form};
@@ -395,5 +397,7 @@ void kwhy_metrics_write(const struct kwhy_live_snapshot *snapshot, enum kwhy_exp
 	write_availability(&to, snapshot);
 	write_sources(&to, snapshot);
 	write_cost(&to, snapshot);
+	if (owners)
+		kwhy_owner_metrics_write(owners, &to);
 	kwhy_exposition_end(&to);
 }

@@ -3,13 +3,15 @@
 #define KWHY_SERVE_METRICS_H
 
 #include "live/snapshot.h"
+#include "owners/keeper.h"
 #include "serve/exposition.h"
 
 /*
  * Writes all known values of a snapshot as metrics in base units, one family after the other. An unknown
- * value has no sample; the family kwhy_source_available gives the reason.
+ * value has no sample; the family kwhy_source_available gives the reason. `owners` may be NULL: nobody keeps
+ * accounts.
  */
-void kwhy_metrics_write(const struct kwhy_live_snapshot *snapshot, enum kwhy_exposition_form form,
-	const char *version, struct kwhy_text *out);
+void kwhy_metrics_write(const struct kwhy_live_snapshot *snapshot, const struct kwhy_keeper_state *owners,
+	enum kwhy_exposition_form form, const char *version, struct kwhy_text *out);
 
 #endif

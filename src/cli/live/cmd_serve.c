@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/live/job.h"
@@ -23,7 +24,16 @@ enum {
 struct serve_options {
 	struct kwhy_live_options live;
 	const char *listen, *token, *tls_cert, *tls_key;
+	const char *accounts, *mapping, *root;
+	uint64_t owners_max;
 	bool allow_open;
+};
+
+/* What is served: the meters, and who used the devices. */
+struct serving {
+	struct kwhy_live_job job;
+	struct kwhy_keeper *keeper; /* NULL: readings are played from a file, whose processes are unknown */
+	bool has_warned;	    /* that accounts cannot be stored */
 };
 
 /* Secrets of the server; this struct owns their memory. */
@@ -44,6 +54,7 @@ static void set_defaults(void *options)
 
 	kwhy_live_options_init(&serve->live);
 	serve->listen = "127.0.0.1:9835";
+	serve->owners_max = KWHY_OWNERS_MAX_DEFAULT;
 }
 
 /*
@@ -132,23 +143,51 @@ static enum kwhy_status check_openness(
 	return KWHY_OK;
 }
 
+/* Says once why accounts are not stored, and once that they are again. */
+static void warn(struct serving *serving)
+{
+	const char *problem = kwhy_keeper_state(serving->keeper).store_problem;
+
+	if (problem && !serving->has_warned)
+		kwhy_output_message(problem);
+	else if (!problem && serving->has_warned)
+		kwhy_output_message("accounts are stored again, with all that waited");
+	serving->has_warned = problem != NULL;
+}
+
+static enum kwhy_status tick(
+	struct serving *serving, int period_ms, int *out_wait_ms, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_live_job_tick_when_due(&serving->job, period_ms, out_wait_ms, error);
+
+	if (status || !serving->keeper)
+		return status;
+	status = kwhy_keeper_tick(serving->keeper, kwhy_clock_mono_ns(), error);
+	warn(serving);
+	return status;
+}
+
 /* A snapshot that is at most FRESH_MS old; NULL: a snapshot could not be made. */
-static const struct kwhy_live_snapshot *fresh_snapshot(struct kwhy_live_job *job)
+static const struct kwhy_live_snapshot *fresh_snapshot(struct serving *serving)
 {
 	struct kwhy_error error;
 	int wait_ms;
 
-	return kwhy_live_job_tick_when_due(job, FRESH_MS, &wait_ms, &error) ? NULL
-									    : kwhy_live_snapshot(job->live);
+	return tick(serving, FRESH_MS, &wait_ms, &error) ? NULL : kwhy_live_snapshot(serving->job.live);
 }
 
 static void write_metrics(void *context, enum kwhy_exposition_form form, struct kwhy_text *out)
 {
-	const struct kwhy_live_snapshot *snapshot = fresh_snapshot(context);
+	struct serving *serving = context;
+	const struct kwhy_live_snapshot *snapshot = fresh_snapshot(serving);
+	struct kwhy_keeper_state owners;
 
 	out->failed |= !snapshot;
-	if (snapshot)
-		kwhy_metrics_write(snapshot, form, KWHY_VERSION, out);
+	if (!snapshot)
+		return;
+	if (serving->keeper)
+		owners = kwhy_keeper_state(serving->keeper);
+	kwhy_metrics_write(snapshot, serving->keeper ? &owners : NULL, form, KWHY_VERSION, out);
 }
 
 static void write_page(void *context, struct kwhy_text *out)
@@ -160,15 +199,15 @@ static void write_page(void *context, struct kwhy_text *out)
 		kwhy_page_write(snapshot, KWHY_VERSION, out);
 }
 
-static enum kwhy_status serve(struct kwhy_live_job *job, struct kwhy_server *server, struct kwhy_error *error)
+static enum kwhy_status serve(struct serving *serving, struct kwhy_server *server, struct kwhy_error *error)
 {
-	struct pollfd waits[] = {
-		{.fd = kwhy_server_fd(server), .events = POLLIN}, {.fd = job->signals, .events = POLLIN}};
+	struct pollfd waits[] = {{.fd = kwhy_server_fd(server), .events = POLLIN},
+		{.fd = serving->job.signals, .events = POLLIN}};
 	enum kwhy_status status = KWHY_OK;
 	int wait_ms;
 
 	while (!status && !waits[1].revents) {
-		status = kwhy_live_job_tick_when_due(job, TICK_MS, &wait_ms, error);
+		status = tick(serving, TICK_MS, &wait_ms, error);
 		if (poll(waits, 2, kwhy_server_wait_ms(server, wait_ms)) < 0)
 			waits[1].revents = 0; /* if poll() was interrupted, there are no events */
 		kwhy_server_run(server);
@@ -190,7 +229,7 @@ static void announce(const struct serve_options *options, const struct kwhy_serv
 }
 
 static enum kwhy_status open_and_serve(const struct serve_options *options,
-	struct kwhy_server_request *request, struct kwhy_live_job *job, struct kwhy_error *error)
+	struct kwhy_server_request *request, struct serving *serving, struct kwhy_error *error)
 {
 	struct kwhy_server *server;
 	enum kwhy_status status;
@@ -199,14 +238,58 @@ static enum kwhy_status open_and_serve(const struct serve_options *options,
 	request->any_host = options->allow_open;
 	request->write_metrics = write_metrics;
 	request->write_page = write_page;
-	request->context = job;
+	request->context = serving;
 	status = kwhy_server_open(request, &server, error);
 	if (status)
 		return status;
-	announce(options, server, job);
-	status = serve(job, server, error);
+	announce(options, server, &serving->job);
+	status = serve(serving, server, error);
 	kwhy_server_close(server);
 	return status;
+}
+
+static enum kwhy_status check_owners(const struct serve_options *options, struct kwhy_error *error)
+{
+	if (options->owners_max < 1 || options->owners_max > KWHY_OWNERS_MAX_LIMIT)
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "--owners-max takes 1 to %d", (int)KWHY_OWNERS_MAX_LIMIT);
+	if (options->live.replay && (options->accounts || options->mapping))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"a power file does not say who used the devices: leave out --power-file, or "
+			"--accounts and --job-mapping");
+	return KWHY_OK;
+}
+
+/* Begins to keep accounts. The driver is asked for processes as often as the gauges are read. */
+static enum kwhy_status open_keeper(
+	const struct serve_options *options, struct serving *serving, struct kwhy_error *error)
+{
+	const struct kwhy_keeper_request request = {.sensors = serving->job.sensors,
+		.live = serving->job.live,
+		.path = options->accounts,
+		.mapping = options->mapping,
+		.root = options->root,
+		.labels_max = (size_t)options->owners_max,
+		.period_ns = (int64_t)(options->live.interval_ms * 0.9e6)};
+
+	return options->live.replay ? KWHY_OK : kwhy_keeper_new(&request, &serving->keeper, error);
+}
+
+/* Stores what was used up to now. */
+static enum kwhy_status close_keeper(
+	struct serving *serving, enum kwhy_status status, struct kwhy_error *error)
+{
+	struct kwhy_error later;
+	enum kwhy_status closed = KWHY_OK;
+
+	if (!serving->keeper)
+		return status;
+	kwhy_sampler_flush(serving->job.sampler);
+	closed = kwhy_live_job_tick(&serving->job, &later);
+	if (closed)
+		status = kwhy_output_later(status, &later, error);
+	closed = kwhy_keeper_close(serving->keeper, &later);
+	return closed ? kwhy_output_later(status, &later, error) : status;
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
@@ -214,22 +297,27 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	const struct serve_options *options = invocation->options;
 	struct kwhy_server_request request = {0};
 	struct secrets secrets = {0};
-	struct kwhy_live_job job;
+	struct serving serving = {0};
 	enum kwhy_status status;
 
-	status = kwhy_address_read(options->listen, &request.address, error);
+	status = check_owners(options, error);
+	if (!status)
+		status = kwhy_address_read(options->listen, &request.address, error);
 	if (!status)
 		status = check_openness(options, &request.address, error);
 	if (!status)
 		status = read_secrets(options, &secrets, error);
 	if (!status)
-		status = kwhy_live_job_open(&job, &options->live, error);
+		status = kwhy_live_job_open(&serving.job, &options->live, error);
 	if (!status) {
 		request.token = secrets.token.data;
 		request.cert_pem = secrets.cert.data;
 		request.key_pem = secrets.key.data;
-		status = open_and_serve(options, &request, &job, error);
-		kwhy_live_job_close(&job);
+		status = open_keeper(options, &serving, error);
+		if (!status)
+			status = open_and_serve(options, &request, &serving, error);
+		status = close_keeper(&serving, status, error);
+		kwhy_live_job_close(&serving.job);
 	}
 	secrets_done(&secrets);
 	return status;
@@ -246,6 +334,14 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct serve_options, tls_key)},
 	{"allow-open", 0, NULL, "let other machines read without a token", KWHY_OPTION_FLAG,
 		offsetof(struct serve_options, allow_open)},
+	{"accounts", 0, "FILE", "keep the energy of jobs, pods and users in this file", KWHY_OPTION_TEXT,
+		offsetof(struct serve_options, accounts)},
+	{"job-mapping", 0, "DIR", "files that name the jobs of devices, as for DCGM's exporter",
+		KWHY_OPTION_TEXT, offsetof(struct serve_options, mapping)},
+	{"owners-max", 0, "N", "jobs, pods and users with labels of their own; default 200",
+		KWHY_OPTION_COUNT, offsetof(struct serve_options, owners_max)},
+	{"root", 0, "DIR", "the machine's / as a container sees it, for /proc and /var/log", KWHY_OPTION_TEXT,
+		offsetof(struct serve_options, root)},
 	KWHY_OPTION_ROWS_LIVE(struct serve_options, live),
 	KWHY_OPTION_ROW_HELP,
 	KWHY_OPTION_ROW_END,

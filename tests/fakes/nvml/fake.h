@@ -173,6 +173,12 @@ struct fake_scenario {
 /* Environment variable that names the file with the first GPU's power limit and locked clock. */
 #define FAKE_SETTINGS "KWHY_FAKE_NVML_SETTINGS"
 
+/*
+ * Environment variable with the time on CLOCK_MONOTONIC, in ns, that is the scenario's time 0, so that one
+ * process after the other sees the same meters.
+ */
+#define FAKE_SINCE "KWHY_FAKE_NVML_SINCE_NS"
+
 /* Environment variable that names the file with the processes of now (processes.c). */
 #define FAKE_PROCESS_FILE "KWHY_FAKE_NVML_PROCESSES"
 

@@ -55,7 +55,9 @@ int64_t fake_unix_us(const struct fake_scenario *scenario, int64_t time_ns)
 
 void fake_clock_begin(struct fake_scenario *scenario)
 {
-	scenario->origin_mono_ns = mono_ns();
+	const char *since_ns = getenv(FAKE_SINCE);
+
+	scenario->origin_mono_ns = since_ns ? strtoll(since_ns, NULL, 10) : mono_ns();
 	scenario->offset_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
 }
 

@@ -73,7 +73,7 @@ static const struct {
 	{"0::/kubepods/pod" POD "/" CID "/system.slice/slurmstepd.scope/job_7/step_1\n", KWHY_OWNER_SLURM,
 		"7", "1", "/kubepods/pod" POD "/" CID "/system.slice/slurmstepd.scope/job_7", false},
 	/* Names that look like those of a job, a pod or a container, but are not. */
-	{"0::/home/job_12/step_1\n", KWHY_OWNER_USER, "", "", "", false},
+	{"0::/place/job_12/step_1\n", KWHY_OWNER_USER, "", "", "", false},
 	{"0::/kubepods/podling/deadbeef\n", KWHY_OWNER_USER, "", "", "", false},
 	{"0::/\n", KWHY_OWNER_USER, "", "", "", false},
 	{"", KWHY_OWNER_USER, "", "", "", false},

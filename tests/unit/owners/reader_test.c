@@ -49,7 +49,7 @@ static int make_root(void **state)
 	strcpy(root, "/tmp/kwhy-owners-XXXXXX");
 	if (!mkdtemp(root))
 		return 1;
-	put("etc/passwd", "root:x:0:0:root:/root:/bin/sh\nalice:x:1000:1000:,,,:/home/alice:/bin/sh\n");
+	put("etc/passwd", "root:x:0:0:root:/:/bin/sh\nalice:x:1000:1000:,,,:/:/bin/sh\n");
 	return 0;
 }
 

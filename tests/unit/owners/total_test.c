@@ -43,7 +43,7 @@ static void count(struct device *device)
 		device->now_ns, device->wrap ? value % (device->wrap + 1) : value};
 }
 
-static bool advance(struct device *device, struct kwhy_total *total, struct kwhy_total_window *window)
+static bool advance(struct device *device, struct kwhy_meter_total *total, struct kwhy_total_window *window)
 {
 	struct kwhy_readings counter = {.meter = KWHY_METER_NVML_ENERGY,
 				     .items = device->counts,
@@ -73,7 +73,7 @@ static bool advance(struct device *device, struct kwhy_total *total, struct kwhy
 }
 
 /* Seconds with a tick each; the counter is read every fifth. */
-static void run(struct device *device, struct kwhy_total *total, int seconds)
+static void run(struct device *device, struct kwhy_meter_total *total, int seconds)
 {
 	struct kwhy_total_window window;
 
@@ -88,7 +88,7 @@ static void run(struct device *device, struct kwhy_total *total, int seconds)
 static void the_total_is_the_counters_at_each_of_its_readings(void **state)
 {
 	struct device *device = calloc(1, sizeof(*device));
-	struct kwhy_total total = {0};
+	struct kwhy_meter_total total = {0};
 	struct kwhy_total_window window;
 	int64_t sum_nj = 0, end_ns = 0;
 
@@ -118,7 +118,7 @@ static void the_total_is_the_counters_at_each_of_its_readings(void **state)
 static void what_was_used_unwatched_is_known_afterwards(void **state)
 {
 	struct device *device = calloc(1, sizeof(*device));
-	struct kwhy_total total = {0}, again;
+	struct kwhy_meter_total total = {0}, again;
 	struct kwhy_total_window window;
 
 	(void)state;
@@ -143,7 +143,7 @@ static void what_was_used_unwatched_is_known_afterwards(void **state)
 static void a_counter_of_another_boot_begins_anew(void **state)
 {
 	struct device *device = calloc(1, sizeof(*device));
-	struct kwhy_total total = {.begun = true, .booked_nj = 5000, .counter_nj = 4000, .counted = 77};
+	struct kwhy_meter_total total = {.begun = true, .booked_nj = 5000, .counter_nj = 4000, .counted = 77};
 	struct kwhy_total_window window;
 
 	(void)state;
@@ -160,7 +160,7 @@ static void a_counter_of_another_boot_begins_anew(void **state)
 static void a_wrap_loses_nothing(void **state)
 {
 	struct device *device = calloc(1, sizeof(*device));
-	struct kwhy_total total = {0};
+	struct kwhy_meter_total total = {0};
 
 	(void)state;
 	device->now_ns = 1000 * SECOND;
@@ -177,7 +177,7 @@ static void a_wrap_loses_nothing(void **state)
 static void a_reset_loses_nothing(void **state)
 {
 	struct device *device = calloc(1, sizeof(*device));
-	struct kwhy_total total = {0};
+	struct kwhy_meter_total total = {0};
 
 	(void)state;
 	device->now_ns = 1000 * SECOND;
@@ -194,7 +194,7 @@ static void a_reset_loses_nothing(void **state)
 static void without_a_counter_the_samples_are_followed(void **state)
 {
 	struct device *device = calloc(1, sizeof(*device));
-	struct kwhy_total total = {0};
+	struct kwhy_meter_total total = {0};
 	struct kwhy_total_window window;
 
 	(void)state;

@@ -7,11 +7,40 @@
 
 #include <string.h>
 
+/* Accounts of a job with a name that must be escaped, of a pod, of idle time, and of the host. */
+static struct kwhy_keeper_state made_owners(void)
+{
+	static struct kwhy_store_meter meters[] = {{.key = "GPU-1", .name = "NVIDIA H200", .index = 0},
+		{.key = "host:rapl.package-0", .name = "rapl.package-0", .is_host = true, .index = -1}};
+	static struct kwhy_owner_account job[] = {{.meter = 0, .shown = {1234.5, 12.5, 200, 60, 45}},
+		{.meter = 1, .shown = {.energy_j = 55}}},
+					 pod[] = {{.meter = 0, .shown = {700, 0, 0, 30, 30}}},
+					 idle[] = {{.meter = 0, .shown = {.energy_j = 80.25}}},
+					 other[] = {{.meter = 0, .shown = {9, 0, 9, 1, 0}}};
+	static struct kwhy_owner_row rows[] = {
+		{.owner = {.kind = KWHY_OWNER_OTHER}, .accounts = other, .account_count = 1},
+		{.owner = {KWHY_OWNER_SLURM, "47\"11", "0", "", "a\\b"}, .accounts = job, .account_count = 2},
+		{.owner = {KWHY_OWNER_KUBERNETES, "llama-0", "main", "research", "root"},
+			.accounts = pod,
+			.account_count = 1},
+		{.owner = {.kind = KWHY_OWNER_IDLE}, .accounts = idle, .account_count = 1},
+		{.owner = {.kind = KWHY_OWNER_USER, .name = "hidden"}},
+		{.owner = {.kind = KWHY_OWNER_USER, .name = "gone"}},
+	};
+
+	for (int i = 0; i < 6; i++) {
+		rows[i].is_there = i < 5;
+		rows[i].is_labelled = i < 4;
+	}
+	return (struct kwhy_keeper_state){rows, 6, meters, 2, 3, NULL};
+}
+
 static void write_and_compare(enum kwhy_exposition_form form, const char *name)
 {
+	struct kwhy_keeper_state owners = made_owners();
 	struct kwhy_text text = {0};
 
-	kwhy_metrics_write(made_snapshot(), form, "1.2.3", &text);
+	kwhy_metrics_write(made_snapshot(), &owners, form, "1.2.3", &text);
 	assert_false(text.failed);
 	assert_same_as_golden(name, text.data);
 	kwhy_text_done(&text);
@@ -34,7 +63,7 @@ static void what_is_unknown_has_no_series(void **state)
 	struct kwhy_text text = {0};
 
 	(void)state;
-	kwhy_metrics_write(made_snapshot_bare(), KWHY_EXPOSITION_PROMETHEUS, "1.2.3", &text);
+	kwhy_metrics_write(made_snapshot_bare(), NULL, KWHY_EXPOSITION_PROMETHEUS, "1.2.3", &text);
 	assert_null(strstr(text.data, "joules"));
 	assert_null(strstr(text.data, "watts"));
 	assert_null(strstr(text.data, "ratio"));

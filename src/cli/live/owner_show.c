@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/live/owner_show.h"
+
+#include "base/csv_cell.h"
+#include "base/quantity.h"
+#include "cli/output.h"
+#include "fit/running.h"
+#include "report/json/writer.h"
+#include "report/table.h"
+#include "report/text_context.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define NJ_PER_J 1e9
+#define NS_PER_S 1e9
+#define S_PER_HOUR 3600.0
+
+static double joules(kwhy_wide_nj energy_nj)
+{
+	return (double)energy_nj / NJ_PER_J;
+}
+
+/* Joules of devices and host that are paid for: times the PUE, in kWh. */
+static double kwh_of(const struct kwhy_owner_table *table, const struct kwhy_owner_summary *item)
+{
+	return joules(item->energy_nj + item->host_nj) / KWHY_JOULES_PER_KWH * table->pue;
+}
+
+static double mean_w(const struct kwhy_owner_summary *item)
+{
+	return item->held_ns > 0 ? joules(item->energy_nj) / ((double)item->held_ns / NS_PER_S) : NAN;
+}
+
+static double gpu_hours(const struct kwhy_owner_summary *item)
+{
+	return (double)item->held_ns / NS_PER_S / S_PER_HOUR;
+}
+
+static double ratio(double part, double whole)
+{
+	return whole > 0 ? part / whole : NAN;
+}
+
+static double busy_ratio(const struct kwhy_owner_summary *item)
+{
+	return ratio((double)item->busy_ns, (double)item->held_ns);
+}
+
+static double idle_ratio(const struct kwhy_owner_summary *item)
+{
+	if (!kwhy_owner_is_program(item->owner.kind))
+		return NAN;
+	return ratio((double)item->idle_nj, (double)item->energy_nj);
+}
+
+static const char *time_text(char out[32], int64_t unix_ns)
+{
+	const time_t seconds = (time_t)(unix_ns / INT64_C(1000000000));
+	struct tm parts;
+
+	*out = '\0';
+	if (gmtime_r(&seconds, &parts))
+		strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &parts);
+	return out;
+}
+
+/* The name that a person looks for: "slurm 4711", "kubernetes research/llama-0", "idle". */
+static void write_name(const struct kwhy_owner *owner, struct kwhy_text *out)
+{
+	kwhy_text_clear(out);
+	kwhy_text_add(out, kwhy_owner_kind_name(owner->kind));
+	if (*owner->space || *owner->name)
+		kwhy_text_add(out, " ");
+	kwhy_text_add(out, owner->space);
+	if (*owner->space && *owner->name)
+		kwhy_text_add(out, "/");
+	kwhy_text_add(out, owner->name);
+}
+
+static void energy_cell(struct kwhy_table *to, const struct kwhy_owner_summary *item)
+{
+	char number[KWHY_QUANTITY_BYTES], interval[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES + 1];
+	const double value_j = joules(item->energy_nj);
+
+	kwhy_quantity_si(number, value_j, "J", 4);
+	*interval = '\0';
+	if (item->low_nj != item->high_nj)
+		kwhy_quantity_interval(interval, value_j, joules(item->low_nj), joules(item->high_nj));
+	snprintf(text, sizeof(text), "%s%s%s", number, *interval ? " " : "", interval);
+	kwhy_table_cell(to, text);
+}
+
+static void plain_cell(struct kwhy_table *to, double value, const char *unit)
+{
+	char number[KWHY_QUANTITY_BYTES], text[KWHY_QUANTITY_BYTES + 20];
+
+	kwhy_quantity_plain(number, value);
+	snprintf(text, sizeof(text), "%s%s%s", number, *unit ? " " : "", unit);
+	kwhy_table_cell(to, isfinite(value) ? text : NULL);
+}
+
+static void add_row(
+	const struct kwhy_owner_table *table, const struct kwhy_owner_summary *item, struct kwhy_table *to)
+{
+	const bool is_program = kwhy_owner_is_program(item->owner.kind);
+	char words[KWHY_SUMMARY_WORDS_BYTES];
+	struct kwhy_text name = {0};
+
+	write_name(&item->owner, &name);
+	to->failed |= name.failed;
+	kwhy_table_cell(to, name.data);
+	kwhy_text_done(&name);
+	kwhy_table_cell(to, item->owner.user);
+	energy_cell(to, item);
+	if (is_program) {
+		kwhy_table_real(to, mean_w(item), "W");
+		plain_cell(to, gpu_hours(item), "h");
+		kwhy_table_percent(to, busy_ratio(item));
+	} else {
+		for (int i = 0; i < 3; i++)
+			kwhy_table_cell(to, "");
+	}
+	if (isfinite(table->g_per_kwh))
+		plain_cell(to, kwh_of(table, item) * table->g_per_kwh, "g");
+	if (isfinite(table->price_per_kwh))
+		plain_cell(to, kwh_of(table, item) * table->price_per_kwh, table->currency);
+	kwhy_table_cell(to, kwhy_summary_words(item, words));
+}
+
+static void write_notes(const struct kwhy_owner_table *table, struct kwhy_text *out)
+{
+	struct kwhy_text_style style = {.columns = kwhy_output_columns()};
+	const struct kwhy_text_context context = {.style = &style, .out = out};
+	char first[32], until[32];
+	double host_j = 0;
+	bool has_shared = false;
+
+	for (size_t i = 0; i < table->count; i++) {
+		host_j += joules(table->items[i].host_nj);
+		has_shared |= table->items[i].low_nj != table->items[i].high_nj;
+	}
+	kwhy_text_context_linef(&context, "", "accounts from %s to %s",
+		time_text(first, table->stored->first_unix_ns),
+		time_text(until, table->stored->until_unix_ns));
+	if (has_shared)
+		kwhy_text_context_linef(
+			&context, "", "of shared devices ± are bounds: what the others may have used of it");
+	if (host_j > 0) {
+		char text[KWHY_QUANTITY_BYTES];
+
+		kwhy_text_context_linef(&context, "",
+			"the host used %s in that time, divided by CPU time (modelled); see --json",
+			kwhy_quantity_si(text, host_j, "J", 3));
+	}
+	if (isfinite(table->g_per_kwh) && table->region)
+		kwhy_text_context_linef(&context, "", "%s: %.4g g CO2e a kWh, mean of %d (%s)",
+			table->region->name, table->g_per_kwh, table->region->year, table->region->source);
+	if (isfinite(table->g_per_kwh) || isfinite(table->price_per_kwh))
+		kwhy_text_context_linef(
+			&context, "", "amounts are of devices and host, times a PUE of %.4g", table->pue);
+}
+
+void kwhy_owners_text(const struct kwhy_owner_table *table, struct kwhy_text *out)
+{
+	struct kwhy_table_column columns[9] = {{"owner", KWHY_COLUMN_NAME}, {"user", KWHY_COLUMN_LEFT},
+		{"energy", KWHY_COLUMN_RIGHT}, {"a GPU", KWHY_COLUMN_RIGHT}, {"GPU time", KWHY_COLUMN_RIGHT},
+		{"busy", KWHY_COLUMN_RIGHT}};
+	struct kwhy_text_style style = {.columns = kwhy_output_columns()};
+	struct kwhy_table text;
+	size_t count = 6;
+
+	if (isfinite(table->g_per_kwh))
+		columns[count++] = (struct kwhy_table_column){"CO2e", KWHY_COLUMN_RIGHT};
+	if (isfinite(table->price_per_kwh))
+		columns[count++] = (struct kwhy_table_column){"cost", KWHY_COLUMN_RIGHT};
+	columns[count++] = (struct kwhy_table_column){"", KWHY_COLUMN_LEFT};
+	kwhy_table_init(&text, columns, count);
+	for (size_t i = 0; i < table->count; i++)
+		add_row(table, &table->items[i], &text);
+	kwhy_table_write(&text, &style, out);
+	write_notes(table, out);
+}
+
+/* Whether the host is metered; without that what it used is unknown. */
+static bool has_host(const struct kwhy_stored *stored)
+{
+	for (size_t i = 0; i < stored->count; i++)
+		if (stored->items[i].is_host)
+			return true;
+	return false;
+}
+
+static void interval_json(
+	struct kwhy_json *json, const char *key, kwhy_wide_nj value, kwhy_wide_nj low, kwhy_wide_nj high)
+{
+	kwhy_json_row(json, key);
+	kwhy_json_real(json, "value", joules(value));
+	kwhy_json_real(json, "low", joules(low));
+	kwhy_json_real(json, "high", joules(high));
+	kwhy_json_object_end(json);
+}
+
+static void finding_json(struct kwhy_json *json, const struct kwhy_owner_summary *item)
+{
+	static const char *const ids[] = {[KWHY_HELD_WELL] = NULL,
+		[KWHY_HELD_IDLE_DEVICES] = "held-idle-devices",
+		[KWHY_HELD_IDLE_TIME] = "held-idle-time"};
+	char words[KWHY_SUMMARY_WORDS_BYTES];
+	kwhy_wide_nj waste_nj;
+	enum kwhy_held_waste waste = kwhy_summary_waste(item, &waste_nj);
+
+	if (waste == KWHY_HELD_WELL) {
+		kwhy_json_null(json, "finding");
+		return;
+	}
+	kwhy_json_row(json, "finding");
+	kwhy_json_string(json, "id", ids[waste]);
+	kwhy_json_string(json, "text", kwhy_summary_words(item, words));
+	kwhy_json_real(json, "energy_j", joules(waste_nj));
+	kwhy_json_object_end(json);
+}
+
+static void owner_json(
+	const struct kwhy_owner_table *table, const struct kwhy_owner_summary *item, struct kwhy_json *json)
+{
+	char nj[KWHY_WIDE_BYTES], time[32];
+
+	kwhy_json_object(json, NULL);
+	kwhy_json_string(json, "kind", kwhy_owner_kind_name(item->owner.kind));
+	kwhy_json_string(json, "name", item->owner.name);
+	kwhy_json_string(json, "namespace", item->owner.space);
+	kwhy_json_string(json, "user", item->owner.user);
+	kwhy_json_string(json, "first", time_text(time, item->first_unix_ns));
+	kwhy_json_string(json, "last", time_text(time, item->last_unix_ns));
+	kwhy_json_string(json, "energy_nj", kwhy_wide_text(nj, item->energy_nj));
+	interval_json(json, "energy_j", item->energy_nj, item->low_nj, item->high_nj);
+	kwhy_json_real(json, "idle_j", joules(item->idle_nj));
+	if (has_host(table->stored))
+		interval_json(json, "host_modelled_j", item->host_nj, item->host_low_nj, item->host_high_nj);
+	else
+		kwhy_json_null(json, "host_modelled_j");
+	kwhy_json_real(json, "mean_w_per_gpu", mean_w(item));
+	kwhy_json_real(json, "gpu_hours", gpu_hours(item));
+	kwhy_json_real(json, "busy_ratio", busy_ratio(item));
+	kwhy_json_real(json, "idle_ratio", idle_ratio(item));
+	kwhy_json_count(json, "gpus", item->device_count);
+	kwhy_json_count(json, "idle_gpus", item->idle_device_count);
+	kwhy_json_real(json, "co2e_g", kwh_of(table, item) * table->g_per_kwh);
+	kwhy_json_real(json, "cost", kwh_of(table, item) * table->price_per_kwh);
+	finding_json(json, item);
+	kwhy_json_object_end(json);
+}
+
+void kwhy_owners_json(const struct kwhy_owner_table *table, struct kwhy_text *out)
+{
+	struct kwhy_json json;
+	char nj[KWHY_WIDE_BYTES], time[32];
+
+	kwhy_json_init(&json, out);
+	kwhy_json_object(&json, NULL);
+	kwhy_json_string(&json, "schema", "kwhy.jobs/1");
+	kwhy_json_string(&json, "first", time_text(time, table->stored->first_unix_ns));
+	kwhy_json_string(&json, "until", time_text(time, table->stored->until_unix_ns));
+	kwhy_json_string(&json, "metered_nj", kwhy_wide_text(nj, table->stored->booked_nj));
+	kwhy_json_string(&json, "currency", isfinite(table->price_per_kwh) ? table->currency : NULL);
+	kwhy_json_real(&json, "price_per_kwh", table->price_per_kwh);
+	kwhy_json_real(&json, "g_per_kwh", table->g_per_kwh);
+	kwhy_json_real(&json, "pue", table->pue);
+	kwhy_json_array(&json, "owners");
+	for (size_t i = 0; i < table->count; i++)
+		owner_json(table, &table->items[i], &json);
+	kwhy_json_array_end(&json);
+	kwhy_json_object_end(&json);
+}
+
+static void owner_csv(
+	const struct kwhy_owner_table *table, const struct kwhy_owner_summary *item, struct kwhy_text *out)
+{
+	const char *const texts[] = {kwhy_owner_kind_name(item->owner.kind), item->owner.name,
+		item->owner.space, item->owner.user};
+	const kwhy_wide_nj energies[] = {
+		item->energy_nj, item->low_nj, item->high_nj, item->idle_nj, item->host_nj};
+	char words[KWHY_SUMMARY_WORDS_BYTES], text[KWHY_WIDE_BYTES];
+
+	for (size_t i = 0; i < 4; i++) {
+		kwhy_csv_add_shown_text(out, texts[i]);
+		kwhy_text_add(out, ",");
+	}
+	kwhy_text_addf(out, "%" PRId64 ",%" PRId64, item->first_unix_ns, item->last_unix_ns);
+	for (size_t i = 0; i < 5; i++)
+		kwhy_text_addf(out, ",%s",
+			i < 4 || has_host(table->stored) ? kwhy_wide_text(text, energies[i]) : "");
+	kwhy_csv_add_real(out, mean_w(item));
+	kwhy_csv_add_real(out, gpu_hours(item));
+	kwhy_csv_add_real(out, busy_ratio(item));
+	kwhy_csv_add_real(out, idle_ratio(item));
+	kwhy_text_addf(out, ",%" PRIu32 ",%" PRIu32, item->device_count, item->idle_device_count);
+	kwhy_csv_add_real(out, kwh_of(table, item) * table->g_per_kwh);
+	kwhy_csv_add_real(out, kwh_of(table, item) * table->price_per_kwh);
+	kwhy_text_add(out, ",");
+	kwhy_csv_add_text(out, kwhy_summary_words(item, words));
+	kwhy_text_add(out, "\n");
+}
+
+void kwhy_owners_csv(const struct kwhy_owner_table *table, struct kwhy_text *out)
+{
+	kwhy_text_add(out,
+		"kind,name,namespace,user,first_unix_ns,last_unix_ns,energy_nj,energy_low_nj,energy_high_nj,"
+		"idle_nj,host_modelled_nj,mean_w_per_gpu,gpu_hours,busy_ratio,idle_ratio,gpus,idle_gpus,co2e_"
+		"g,"
+		"cost,finding\n");
+	for (size_t i = 0; i < table->count; i++)
+		owner_csv(table, &table->items[i], out);
+}

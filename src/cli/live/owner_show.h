@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_LIVE_OWNER_SHOW_H
+#define KWHY_CLI_LIVE_OWNER_SHOW_H
+
+#include "base/text.h"
+#include "fit/carbon.h"
+#include "owners/summary.h"
+
+/* What a table of owners shows, and what a kWh costs and emits. */
+struct kwhy_owner_table {
+	const struct kwhy_stored *stored;
+	const struct kwhy_owner_summary *items;
+	size_t count;
+	enum kwhy_summary_by by;
+	double price_per_kwh;			 /* NAN: no cost */
+	const char *currency;			 /* "": not named */
+	double g_per_kwh;			 /* NAN: no emissions */
+	const struct kwhy_carbon_region *region; /* NULL: g_per_kwh was given */
+	double pue;
+};
+
+/* Write the owners as text for a terminal, as JSON (schema "kwhy.jobs/1") or as CSV. */
+void kwhy_owners_text(const struct kwhy_owner_table *table, struct kwhy_text *out);
+void kwhy_owners_json(const struct kwhy_owner_table *table, struct kwhy_text *out);
+void kwhy_owners_csv(const struct kwhy_owner_table *table, struct kwhy_text *out);
+
+#endif

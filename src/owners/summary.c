@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "owners/summary.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kwhy_held_waste kwhy_summary_waste(const struct kwhy_owner_summary *summary, kwhy_wide_nj *out_nj)
+{
+	const double whole_nj = (double)summary->energy_nj;
+
+	*out_nj = 0;
+	if (!kwhy_owner_is_program(summary->owner.kind) || summary->held_ns < KWHY_HELD_MIN_NS)
+		return KWHY_HELD_WELL;
+	if (summary->idle_device_count && summary->device_count > 1 &&
+		summary->idle_devices_nj * 2 >= summary->idle_nj) {
+		*out_nj = summary->idle_devices_nj;
+		return KWHY_HELD_IDLE_DEVICES;
+	}
+	if ((double)summary->idle_nj < KWHY_HELD_IDLE_RATIO * whole_nj)
+		return KWHY_HELD_WELL;
+	*out_nj = summary->idle_nj;
+	return KWHY_HELD_IDLE_TIME;
+}
+
+const char *kwhy_summary_words(const struct kwhy_owner_summary *summary, char out[KWHY_SUMMARY_WORDS_BYTES])
+{
+	kwhy_wide_nj waste_nj;
+
+	*out = '\0';
+	switch (kwhy_summary_waste(summary, &waste_nj)) {
+	case KWHY_HELD_IDLE_DEVICES:
+		snprintf(out, KWHY_SUMMARY_WORDS_BYTES, "held %u GPUs, %u idle", summary->device_count,
+			summary->idle_device_count);
+		break;
+	case KWHY_HELD_IDLE_TIME:
+		snprintf(out, KWHY_SUMMARY_WORDS_BYTES, "idle: %.0f %% of its energy",
+			100 * (double)waste_nj / (double)summary->energy_nj);
+		break;
+	case KWHY_HELD_WELL:
+		break;
+	}
+	return out;
+}
+
+/* The owner without what a sum does not distinguish. */
+static struct kwhy_owner key_of(const struct kwhy_owner *owner, enum kwhy_summary_by by)
+{
+	struct kwhy_owner key = {.kind = owner->kind};
+
+	if (by == KWHY_SUMMARY_BY_JOB) {
+		key = *owner;
+		*key.part = '\0';
+		return key;
+	}
+	if (!kwhy_owner_is_program(owner->kind) || by == KWHY_SUMMARY_BY_KIND)
+		return key;
+	if (by == KWHY_SUMMARY_BY_USER) {
+		key.kind = KWHY_OWNER_USER;
+		memcpy(key.user, owner->user, sizeof(key.user));
+		memcpy(key.name, owner->user, sizeof(owner->user));
+	} else {
+		key.kind = KWHY_OWNER_KUBERNETES;
+		memcpy(key.space, owner->space, sizeof(key.space));
+	}
+	return key;
+}
+
+static bool is_wanted(const struct kwhy_owner *owner, const struct kwhy_summary_filter *filter)
+{
+	const bool has_filter = filter->name || filter->user || filter->space;
+
+	if (has_filter && !kwhy_owner_is_program(owner->kind))
+		return false;
+	return (!filter->name || strcmp(owner->name, filter->name) == 0) &&
+		(!filter->user || strcmp(owner->user, filter->user) == 0) &&
+		(!filter->space || strcmp(owner->space, filter->space) == 0);
+}
+
+/* Sums of one owner on one device, whose idleness is judged when all parts of the owner are added. */
+struct held {
+	size_t summary;
+	const char *meter;
+	kwhy_wide_nj energy_nj;
+	int64_t held_ns, busy_ns;
+};
+
+static void add_share(struct kwhy_owner_summary *summary, const struct kwhy_stored_account *account)
+{
+	const struct kwhy_stored_share *share = &account->share;
+
+	if (account->is_host) {
+		summary->host_nj += share->energy_nj;
+		summary->host_low_nj += share->low_nj;
+		summary->host_high_nj += share->high_nj;
+	} else {
+		summary->energy_nj += share->energy_nj;
+		summary->low_nj += share->low_nj;
+		summary->high_nj += share->high_nj;
+		summary->idle_nj += share->idle_nj;
+		summary->held_ns += share->held_ns;
+		summary->busy_ns += share->busy_ns;
+	}
+	if (!summary->first_unix_ns || account->first_unix_ns < summary->first_unix_ns)
+		summary->first_unix_ns = account->first_unix_ns;
+	if (account->last_unix_ns > summary->last_unix_ns)
+		summary->last_unix_ns = account->last_unix_ns;
+}
+
+static void add_held(
+	struct held *held, size_t *count, size_t summary, const struct kwhy_stored_account *account)
+{
+	size_t at = 0;
+
+	while (at < *count && (held[at].summary != summary || strcmp(held[at].meter, account->meter) != 0))
+		at++;
+	if (at == *count)
+		held[(*count)++] = (struct held){.summary = summary, .meter = account->meter};
+	held[at].energy_nj += account->share.energy_nj;
+	held[at].held_ns += account->share.held_ns;
+	held[at].busy_ns += account->share.busy_ns;
+}
+
+static void judge(struct kwhy_owner_summary *summaries, const struct held *held, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct kwhy_owner_summary *summary = &summaries[held[i].summary];
+
+		summary->device_count++;
+		if (held[i].held_ns < KWHY_HELD_MIN_NS ||
+			(double)held[i].busy_ns >= KWHY_HELD_BUSY_RATIO * (double)held[i].held_ns)
+			continue;
+		summary->idle_device_count++;
+		summary->idle_devices_nj += held[i].energy_nj;
+	}
+}
+
+static int by_energy(const void *left, const void *right)
+{
+	const struct kwhy_owner_summary *a = left, *b = right;
+	const bool a_is_program = kwhy_owner_is_program(a->owner.kind),
+		   b_is_program = kwhy_owner_is_program(b->owner.kind);
+
+	if (a_is_program != b_is_program)
+		return b_is_program - a_is_program;
+	return (a->energy_nj < b->energy_nj) - (a->energy_nj > b->energy_nj);
+}
+
+enum kwhy_status kwhy_summary_of(const struct kwhy_stored *stored, enum kwhy_summary_by by,
+	const struct kwhy_summary_filter *filter, struct kwhy_owner_summary **out, size_t *out_count,
+	struct kwhy_error *error)
+{
+	struct kwhy_owner_summary *summaries = calloc(stored->count + 1, sizeof(*summaries));
+	struct held *held = calloc(stored->count + 1, sizeof(*held));
+	size_t count = 0, held_count = 0;
+
+	if (!summaries || !held) {
+		free(summaries);
+		free(held);
+		return kwhy_fail_memory(error, "the accounts");
+	}
+	for (size_t i = 0; i < stored->count; i++) {
+		const struct kwhy_owner key = key_of(&stored->items[i].owner, by);
+		size_t at = 0;
+
+		if (!is_wanted(&stored->items[i].owner, filter))
+			continue;
+		while (at < count && !kwhy_owner_is_same(&summaries[at].owner, &key))
+			at++;
+		if (at == count)
+			summaries[count++].owner = key;
+		add_share(&summaries[at], &stored->items[i]);
+		if (!stored->items[i].is_host)
+			add_held(held, &held_count, at, &stored->items[i]);
+	}
+	judge(summaries, held, held_count);
+	free(held);
+	qsort(summaries, count, sizeof(*summaries), by_energy);
+	*out = summaries;
+	*out_count = count;
+	return KWHY_OK;
+}

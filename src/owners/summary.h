@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_OWNERS_SUMMARY_H
+#define KWHY_OWNERS_SUMMARY_H
+
+#include "owners/stored.h"
+
+#include <stdbool.h>
+
+/* Sums of a file of accounts by job, user, namespace or kind. Pure. */
+
+enum kwhy_summary_by {
+	KWHY_SUMMARY_BY_JOB,
+	KWHY_SUMMARY_BY_USER,
+	KWHY_SUMMARY_BY_NAMESPACE,
+	KWHY_SUMMARY_BY_KIND
+};
+
+/* What was held and did little. */
+enum kwhy_held_waste {
+	KWHY_HELD_WELL,		/* nothing that counts */
+	KWHY_HELD_IDLE_DEVICES, /* some of the devices did nothing at all */
+	KWHY_HELD_IDLE_TIME	/* nothing ran for a part of the time */
+};
+
+struct kwhy_owner_summary {
+	struct kwhy_owner owner;			 /* fields that the sum does not distinguish are "" */
+	kwhy_wide_nj energy_nj, low_nj, high_nj;	 /* of devices */
+	kwhy_wide_nj idle_nj;				 /* the part of it while nothing of the owner ran */
+	kwhy_wide_nj host_nj, host_low_nj, host_high_nj; /* of the host, modelled by CPU time */
+	int64_t held_ns, busy_ns;			 /* sums over devices */
+	int64_t first_unix_ns, last_unix_ns;
+	uint32_t device_count;	    /* devices that it held or used */
+	uint32_t idle_device_count; /* of these, held and busy for less than KWHY_HELD_BUSY_RATIO of the time
+				     */
+	kwhy_wide_nj idle_devices_nj; /* energy of the idle devices */
+};
+
+/* A device that is busy for less than this share of the time in which it is held counts as idle. */
+#define KWHY_HELD_BUSY_RATIO 0.01
+/* Devices that were held for less than this time are not judged. */
+#define KWHY_HELD_MIN_NS INT64_C(60000000000)
+/* Idle energy of less than this share of all is no waste that counts. */
+#define KWHY_HELD_IDLE_RATIO 0.1
+
+/* The largest waste of a summary. *out_nj: its energy. */
+enum kwhy_held_waste kwhy_summary_waste(const struct kwhy_owner_summary *summary, kwhy_wide_nj *out_nj);
+/* Words for it: "held 8 GPUs, 6 idle", "idle for 62 % of the time", or "". Returns `out`. */
+enum { KWHY_SUMMARY_WORDS_BYTES = 96 };
+const char *kwhy_summary_words(const struct kwhy_owner_summary *summary, char out[KWHY_SUMMARY_WORDS_BYTES]);
+
+struct kwhy_summary_filter {
+	const char *name, *user, *space; /* NULL: any */
+};
+
+/*
+ * Sums the accounts; owners of programs come first, the one with the most energy before the others. The
+ * caller frees *out.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_summary_of(const struct kwhy_stored *stored, enum kwhy_summary_by by,
+	const struct kwhy_summary_filter *filter, struct kwhy_owner_summary **out, size_t *out_count,
+	struct kwhy_error *error);
+
+#endif
