@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every metric of the dashboard, of the alert rules and of docs/formats/metrics.md is one that kwhy serve has, the page names all of
+# Every metric of the dashboards, of the alert rules and of docs/formats/metrics.md is one that kwhy serve has, the page names all of
 # them, and promtool finds nothing wrong with metrics and rules. Usage: files.sh SOURCE_DIR
 set -euo pipefail
 cd "$1"
@@ -18,7 +18,7 @@ served=$(grep -oE '^[a-z_]+' "$metrics" | sort -u)
 named() {
 	grep -oE '(^|[^a-z_:])(kwhy|process)_[a-z_]+[a-z]([^a-z_:]|$)' "$1" | grep -oE '(kwhy|process)_[a-z_]+[a-z]' | sort -u
 }
-for file in monitoring/grafana-dashboard.json monitoring/prometheus-rules.yml docs/formats/metrics.md; do
+for file in monitoring/grafana-*.json monitoring/prometheus-rules.yml docs/formats/metrics.md; do
 	unknown=$(comm -23 <(named "$file") <(printf '%s\n' "$served"))
 	[ -z "$unknown" ] || complain "$file names metrics that are not served: $unknown"
 	[ "$(named "$file" | wc -l)" -gt 5 ] || complain "$file names hardly any metric"
@@ -30,7 +30,9 @@ for alert in $(sed -n 's/.*- alert: //p' monitoring/prometheus-rules.yml); do
 done
 
 if command -v python3 >/dev/null; then
-	python3 -m json.tool monitoring/grafana-dashboard.json >/dev/null || complain "the dashboard is not JSON"
+	for file in monitoring/grafana-*.json; do
+		python3 -m json.tool "$file" >/dev/null || complain "$file is not JSON"
+	done
 else
 	echo "skipped: whether the dashboard is JSON: python3 is not installed"
 fi
