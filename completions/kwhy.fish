@@ -290,6 +290,7 @@ complete -c kwhy -n '__fish_seen_subcommand_from serve' -l allow-open -d 'let ot
 complete -c kwhy -n '__fish_seen_subcommand_from serve' -l accounts -r -d 'keep the energy of jobs, pods and users in this file'
 complete -c kwhy -n '__fish_seen_subcommand_from serve' -l job-mapping -r -d 'files that name the jobs of devices, as for DCGM\'s exporter'
 complete -c kwhy -n '__fish_seen_subcommand_from serve' -l owners-max -r -d 'jobs, pods and users with labels of their own; default 200'
+complete -c kwhy -n '__fish_seen_subcommand_from serve' -l otlp -r -d 'also send the figures to this collector of OpenTelemetry'
 complete -c kwhy -n '__fish_seen_subcommand_from serve' -l root -r -d 'the machine\'s / as a container sees it, for /proc and /var/log'
 complete -c kwhy -n '__fish_seen_subcommand_from serve' -l device -r -d 'these devices alone, as their driver numbers them: 0,2'
 complete -c kwhy -n '__fish_seen_subcommand_from serve' -l meter -r -d 'a wall meter: power CSV that grows; may be given again'

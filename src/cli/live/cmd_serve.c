@@ -3,28 +3,32 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/live/job.h"
+#include "cli/live/otlp.h"
 #include "cli/output.h"
 #include "serve/metrics.h"
 #include "serve/page.h"
 #include "serve/server.h"
 
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum {
 	TICK_MS = 1000,
 	FRESH_MS = 100,	      /* in ms; values older than this are updated before they are served */
 	TOKEN_BYTES_MIN = 16, /* in bytes; a shorter token could be guessed */
 	TOKEN_BYTES_MAX = 4096,
-	PEM_BYTES_MAX = 1 << 20
+	PEM_BYTES_MAX = 1 << 20,
+	HOST_BYTES = 256
 };
 
 struct serve_options {
 	struct kwhy_live_options live;
 	const char *listen, *token, *tls_cert, *tls_key;
-	const char *accounts, *mapping, *root;
+	const char *accounts, *mapping, *root, *otlp;
 	uint64_t owners_max;
 	bool allow_open;
 };
@@ -33,7 +37,9 @@ struct serve_options {
 struct serving {
 	struct kwhy_live_job job;
 	struct kwhy_keeper *keeper; /* NULL: readings are played from a file, whose processes are unknown */
-	bool has_warned;	    /* that accounts cannot be stored */
+	struct kwhy_otlp *otlp;	    /* NULL: nothing is sent */
+	char host[HOST_BYTES];
+	bool has_warned; /* that accounts cannot be stored */
 };
 
 /* Secrets of the server; this struct owns their memory. */
@@ -199,6 +205,39 @@ static void write_page(void *context, struct kwhy_text *out)
 		kwhy_page_write(snapshot, KWHY_VERSION, out);
 }
 
+static void send_figures(struct serving *serving)
+{
+	const struct kwhy_live_snapshot *snapshot = kwhy_live_snapshot(serving->job.live);
+	struct kwhy_keeper_state owners;
+	struct kwhy_otlp_figures figures = {.snapshot = snapshot,
+		.started_unix_ns = llround(snapshot->started_unix_s * 1e9),
+		.now_unix_ns = kwhy_clock_unix_ns(),
+		.host = serving->host,
+		.version = KWHY_VERSION};
+
+	if (serving->keeper) {
+		owners = kwhy_keeper_state(serving->keeper);
+		figures.owners = &owners;
+	}
+	kwhy_otlp_send(serving->otlp, &figures, kwhy_clock_mono_ns());
+}
+
+/* Sends figures where it is time to. Returns the most time to wait, ms. */
+static int carry_on_sending(struct serving *serving, int wait_ms)
+{
+	const char *message;
+	int own_ms;
+
+	if (!serving->otlp)
+		return wait_ms;
+	if (kwhy_otlp_is_due(serving->otlp, kwhy_clock_mono_ns()))
+		send_figures(serving);
+	own_ms = kwhy_otlp_tick(serving->otlp, kwhy_clock_mono_ns(), &message);
+	if (message)
+		kwhy_output_message(message);
+	return own_ms < wait_ms ? own_ms : wait_ms;
+}
+
 static enum kwhy_status serve(struct serving *serving, struct kwhy_server *server, struct kwhy_error *error)
 {
 	struct pollfd waits[] = {{.fd = kwhy_server_fd(server), .events = POLLIN},
@@ -208,6 +247,8 @@ static enum kwhy_status serve(struct serving *serving, struct kwhy_server *serve
 
 	while (!status && !waits[1].revents) {
 		status = tick(serving, TICK_MS, &wait_ms, error);
+		if (!status)
+			wait_ms = carry_on_sending(serving, wait_ms);
 		if (poll(waits, 2, kwhy_server_wait_ms(server, wait_ms)) < 0)
 			waits[1].revents = 0; /* if poll() was interrupted, there are no events */
 		kwhy_server_run(server);
@@ -275,6 +316,16 @@ static enum kwhy_status open_keeper(
 	return options->live.replay ? KWHY_OK : kwhy_keeper_new(&request, &serving->keeper, error);
 }
 
+static enum kwhy_status open_otlp(
+	const struct serve_options *options, struct serving *serving, struct kwhy_error *error)
+{
+	if (!options->otlp)
+		return KWHY_OK;
+	if (gethostname(serving->host, sizeof(serving->host) - 1))
+		*serving->host = '\0';
+	return kwhy_otlp_open(options->otlp, &serving->otlp, error);
+}
+
 /* Stores what was used up to now. */
 static enum kwhy_status close_keeper(
 	struct serving *serving, enum kwhy_status status, struct kwhy_error *error)
@@ -315,7 +366,10 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 		request.key_pem = secrets.key.data;
 		status = open_keeper(options, &serving, error);
 		if (!status)
+			status = open_otlp(options, &serving, error);
+		if (!status)
 			status = open_and_serve(options, &request, &serving, error);
+		kwhy_otlp_close(serving.otlp);
 		status = close_keeper(&serving, status, error);
 		kwhy_live_job_close(&serving.job);
 	}
@@ -340,6 +394,8 @@ static const struct kwhy_option options_table[] = {
 		KWHY_OPTION_TEXT, offsetof(struct serve_options, mapping)},
 	{"owners-max", 0, "N", "jobs, pods and users with labels of their own; default 200",
 		KWHY_OPTION_COUNT, offsetof(struct serve_options, owners_max)},
+	{"otlp", 0, "URL", "also send the figures to this collector of OpenTelemetry", KWHY_OPTION_TEXT,
+		offsetof(struct serve_options, otlp)},
 	{"root", 0, "DIR", "the machine's / as a container sees it, for /proc and /var/log", KWHY_OPTION_TEXT,
 		offsetof(struct serve_options, root)},
 	KWHY_OPTION_ROWS_LIVE(struct serve_options, live),

@@ -135,14 +135,24 @@ void kwhy_json_count(struct kwhy_json *json, const char *key, uint64_t value)
 	kwhy_text_addf(json->out, "%" PRIu64, value);
 }
 
-void kwhy_json_real(struct kwhy_json *json, const char *key, double value)
+static void put_number(struct kwhy_json *json, const char *key, double value, int digits)
 {
 	if (!isfinite(value)) {
 		kwhy_json_null(json, key);
 		return;
 	}
 	begin_value(json, key);
-	kwhy_text_addf(json->out, "%.9g", value);
+	kwhy_text_addf(json->out, "%.*g", digits, value);
+}
+
+void kwhy_json_real(struct kwhy_json *json, const char *key, double value)
+{
+	put_number(json, key, value, 9);
+}
+
+void kwhy_json_exact(struct kwhy_json *json, const char *key, double value)
+{
+	put_number(json, key, value, 15);
 }
 
 void kwhy_json_bool(struct kwhy_json *json, const char *key, bool value)

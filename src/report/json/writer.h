@@ -31,6 +31,8 @@ void kwhy_json_array_end(struct kwhy_json *json);
 void kwhy_json_int(struct kwhy_json *json, const char *key, int64_t value);
 void kwhy_json_count(struct kwhy_json *json, const char *key, uint64_t value);
 void kwhy_json_real(struct kwhy_json *json, const char *key, double value);
+/* Writes a number to 15 digits, for sums that other programs subtract. */
+void kwhy_json_exact(struct kwhy_json *json, const char *key, double value);
 void kwhy_json_bool(struct kwhy_json *json, const char *key, bool value);
 void kwhy_json_null(struct kwhy_json *json, const char *key);
 void kwhy_json_string(struct kwhy_json *json, const char *key, const char *value);
