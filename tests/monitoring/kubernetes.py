@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the manifests for Kubernetes: fields that the API requires, references between them, that kwhy has the options that they
+give it, and that nothing is granted that is not needed. Of the chart: that templates and values name the same, and where helm is
+installed that the chart is the manifests. Usage: kubernetes.py KWHY SOURCE_DIR (77: PyYAML is not installed)"""
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+try:
+    import yaml
+except ImportError:
+    print("skipped: PyYAML is not installed")
+    sys.exit(77)
+
+KWHY, SOURCE = sys.argv[1], Path(sys.argv[2])
+FOLDER = SOURCE / "monitoring/kubernetes"
+bad = []
+
+
+def check(holds, what):
+    if not holds:
+        bad.append(what)
+
+
+def check_daemon_set(doc):
+    spec = doc["spec"]
+    template = spec["template"]
+    pod = template["spec"]
+    labels = template["metadata"]["labels"]
+    check(spec["selector"]["matchLabels"].items() <= labels.items(), "the selector is not of the pod's labels")
+    check(pod["hostPID"] is True and pod["automountServiceAccountToken"] is False, "hostPID or token of the API")
+    check(pod["serviceAccountName"] == doc["metadata"]["name"], "the service account")
+    check("privileged" not in yaml.dump(doc), "the pod is privileged")
+    (container,) = pod["containers"]
+    context = container["securityContext"]
+    check(context["allowPrivilegeEscalation"] is False and context["capabilities"] == {"drop": ["ALL"]} and
+          context["readOnlyRootFilesystem"] is True, "the container has more rights than it needs")
+    for key in ("name", "image", "args", "resources"):
+        check(container.get(key), f"the container lacks {key}")
+    volumes = {volume["name"]: volume for volume in pod["volumes"]}
+    mounts = {mount["name"]: mount for mount in container["volumeMounts"]}
+    check(volumes.keys() == mounts.keys(), f"volumes {set(volumes) ^ set(mounts)} are not mounted or not there")
+    for name, volume in volumes.items():
+        if "hostPath" in volume:
+            check(name == "accounts" or mounts[name].get("readOnly") is True, f"{name} can be written")
+            check(name == "accounts" or mounts[name]["mountPath"] == "/host" + volume["hostPath"]["path"], f"{name}: path")
+    args = container["args"]
+    check(args[0] == "serve", "the command")
+    help_text = subprocess.run([KWHY, "help", "serve"], capture_output=True, text=True, check=True).stdout
+    for option in (word for word in args if word.startswith("--")):
+        check(re.search(rf"{option}\b", help_text), f"kwhy serve has no {option}")
+    check(args[args.index("--accounts") + 1].startswith(mounts["accounts"]["mountPath"] + "/"), "where the accounts lie")
+    check(args[args.index("--token") + 1].startswith(mounts["token"]["mountPath"] + "/"), "where the token lies")
+    check(args[args.index("--listen") + 1] == f":{container['ports'][0]['containerPort']}", "the port")
+    return labels, container["ports"][0], volumes["token"]["secret"]["secretName"]
+
+
+def check_manifests(docs):
+    kinds = {doc["kind"]: doc for doc in docs}
+    check(set(kinds) == {"ServiceAccount", "DaemonSet", "Service", "ServiceMonitor"}, f"kinds {set(kinds)}")
+    versions = {"ServiceAccount": "v1", "DaemonSet": "apps/v1", "Service": "v1",
+                "ServiceMonitor": "monitoring.coreos.com/v1"}
+    for kind, doc in kinds.items():
+        check(doc["apiVersion"] == versions[kind], f"apiVersion of {kind}")
+        check(re.fullmatch(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", doc["metadata"]["name"]), f"name of {kind}")
+        check(doc["metadata"]["namespace"] == docs[0]["metadata"]["namespace"], f"namespace of {kind}")
+    labels, port, secret = check_daemon_set(kinds["DaemonSet"])
+    service = kinds["Service"]
+    check(service["spec"]["selector"].items() <= labels.items(), "the service selects no pod")
+    (service_port,) = service["spec"]["ports"]
+    check(service_port["targetPort"] == port["name"] and service_port["port"] == port["containerPort"], "port of the service")
+    monitor = kinds["ServiceMonitor"]["spec"]
+    check(monitor["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items(), "the monitor selects no service")
+    (endpoint,) = monitor["endpoints"]
+    check(endpoint["port"] == service_port["name"], "port of the monitor")
+    check(endpoint["authorization"]["credentials"] == {"name": secret, "key": "token"}, "token of the monitor")
+
+
+def leaves(values, path=()):
+    """Paths of values that templates name; a whole branch may be named by toYaml."""
+    for key, value in values.items():
+        if isinstance(value, dict) and value and path + (key,) not in (("nodeSelector",), ("resources",)):
+            yield from leaves(value, path + (key,))
+        else:
+            yield ".".join(path + (key,))
+
+
+def check_chart():
+    chart = yaml.safe_load((FOLDER / "chart/Chart.yaml").read_text())
+    check(chart["apiVersion"] == "v2" and chart["name"] == "kwhy" and re.fullmatch(r"\d+\.\d+\.\d+", chart["version"]), "Chart.yaml")
+    values = yaml.safe_load((FOLDER / "chart/values.yaml").read_text())
+    text = "".join(path.read_text() for path in sorted((FOLDER / "chart/templates").glob("*.yaml")))
+    named = set(re.findall(r"\.Values\.([A-Za-z.]+)", text))
+    check(named == set(leaves(values)), f"values and templates differ in {named ^ set(leaves(values))}")
+    check(text.count("{{") == len(re.findall(r"\{\{[^{}]*\}\}", text)), "an action of a template is not closed")
+    helm = shutil.which("helm")
+    if helm:
+        made = subprocess.run([helm, "template", "kwhy", FOLDER / "chart", "--namespace", "kwhy"], capture_output=True,
+                              text=True, check=True).stdout
+        check_manifests([doc for doc in yaml.safe_load_all(made) if doc])
+    else:
+        print("skipped: what helm makes of the chart: helm is not installed")
+
+
+check_manifests(list(yaml.safe_load_all((FOLDER / "kwhy.yaml").read_text())))
+check_chart()
+print("\n".join(bad))
+sys.exit(bool(bad))
