@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAPPED_MAX = 32, OTHER_DEVICE_PART = 1 };
+enum { MAPPED_MAX = 32, OTHER_DEVICE_PART = 1, USES_MAX_US = 2000000 };
 /* A process number may be given to another process, so its start is compared now and then. */
 #define CHECK_NS INT64_C(60000000000)
 
@@ -262,8 +262,9 @@ enum kwhy_status kwhy_holders_use(struct kwhy_holder_finder *finder, uint32_t de
 	int64_t *until_us = &finder->used_until_us[device];
 	size_t count = 0;
 
-	if (!*until_us)
-		*until_us = kwhy_clock_unix_of_mono(&clocks, now_ns) / 1000 - 1000000;
+	/* Samples of before the device was shared say nothing of now. */
+	if (*until_us < kwhy_clock_unix_of_mono(&clocks, now_ns) / 1000 - USES_MAX_US)
+		*until_us = kwhy_clock_unix_of_mono(&clocks, now_ns) / 1000 - USES_MAX_US;
 	*out_known = !is_divided(sensors, device) &&
 		kwhy_sensors_uses(sensors, device, *until_us, uses, &count);
 	clear_use(before);

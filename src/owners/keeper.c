@@ -223,7 +223,7 @@ static enum kwhy_status divide(struct kwhy_keeper *keeper, size_t meter, struct 
 
 /*
  * Divides what a device used since the last look. Who came or went in between held it for half of that time,
- * as far as is known.
+ * as far as is known. If the device was busy and has holders at one of the two looks only, it was theirs.
  */
 static enum kwhy_status divide_halves(struct kwhy_keeper *keeper, size_t meter,
 	struct kwhy_share_window *window, const struct kwhy_holders *now, struct kwhy_error *error)
@@ -232,8 +232,11 @@ static enum kwhy_status divide_halves(struct kwhy_keeper *keeper, size_t meter,
 	const int64_t energy_nj = window->energy_nj, length_ns = window->length_ns;
 	enum kwhy_status status;
 
-	if (!keeper->watched[meter].was_seen || is_same(before, now))
+	if (!keeper->watched[meter].was_seen || is_same(before, now) ||
+		(window->busy_permille > 0 && !before->count))
 		return divide(keeper, meter, window, now, error);
+	if (window->busy_permille > 0 && !now->count)
+		return divide(keeper, meter, window, before, error);
 	window->energy_nj = energy_nj / 2;
 	window->length_ns = length_ns / 2;
 	status = divide(keeper, meter, window, before, error);

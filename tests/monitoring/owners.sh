@@ -104,6 +104,21 @@ sum=$(awk -F, 'NR > 1 { printf "%s+", $7 } END { print 0 }' "$place/jobs.csv")
 status=0
 "$kwhy" job --accounts "$place/accounts" 4711 2>"$place/err" || status=$?
 [ "$status" -eq 1 ] && grep -q "no account of '4711'" "$place/err" || fail "a job that is not there: $status"
+# refused STATUS WORDS ARGUMENTS...: kwhy job ends so, with these words.
+refused() {
+	local status=0
+	"$kwhy" job --accounts "$place/accounts" "${@:3}" >"$place/out" 2>"$place/err" || status=$?
+	[ "$status" -eq "$1" ] && [ ! -s "$place/out" ] && grep -qF -- "$2" "$place/err" || fail "${*:3}: status $status, '$(cat "$place/err")'"
+}
+refused 2 '--since takes' --since yesterday
+refused 2 '--by takes' --by gpu
+refused 2 'not both' --place DEU --intensity 3
+refused 2 'PUE' --pue 0.5
+refused 2 'one job' 5 6
+refused 2 '.txt, .json or .csv' -o "$place/jobs.html"
+"$kwhy" job --accounts "$place/accounts" --since 2h --by kind --place DEU --price 0.30EUR --pue 1.2 >"$place/out" || fail "kwhy job by kind"
+grep -q 'EUR' "$place/out" && grep -q 'Germany' "$place/out" || fail "$(cat "$place/out")"
+[ "$("$kwhy" job --accounts "$place/accounts" --since 2126-01-01 --csv | wc -l)" = 1 ] || fail "accounts of the future"
 query 'DELETE FROM account WHERE energy_nj = (SELECT max(energy_nj) FROM account)'
 ! "$kwhy" job --accounts "$place/accounts" 2>"$place/err" || fail "missing rows are not noticed"
 grep -q 'add up to' "$place/err" || fail "missing rows: $(cat "$place/err")"
