@@ -16,6 +16,7 @@ static const struct {
 	[KWHY_LLM_BROKEN] = {"broken", "the stream ended before the answer did"},
 	[KWHY_LLM_MALFORMED] = {"malformed", "what came is not a stream of JSON events"},
 	[KWHY_LLM_REPORTED] = {"reported", "the server reported an error inside the stream"},
+	[KWHY_LLM_EMPTY] = {"empty", "the stream ended without text and without a token"},
 	[KWHY_LLM_CUT] = {"cut", "not over when the load had long ended"},
 };
 
@@ -31,64 +32,135 @@ const char *kwhy_llm_outcome_words(enum kwhy_llm_outcome outcome)
 
 void kwhy_llm_answer_init(struct kwhy_llm_answer *answer)
 {
-	*answer = (struct kwhy_llm_answer){.prompt_tokens = -1, .completion_tokens = -1};
+	*answer = (struct kwhy_llm_answer){.prompt_tokens = -1, .cached_tokens = -1, .completion_tokens = -1};
 }
 
 void kwhy_llm_answer_done(struct kwhy_llm_answer *answer)
 {
 	kwhy_llm_stream_done(&answer->stream);
-	free(answer->chunk_ns);
+	free(answer->pieces);
 	*answer = (struct kwhy_llm_answer){0};
 }
 
-static void add_chunk(struct kwhy_llm_answer *answer)
+static void add_piece(struct kwhy_llm_answer *answer, size_t bytes, int64_t tokens)
 {
-	if (answer->chunk_count == answer->chunk_capacity) {
-		size_t capacity = answer->chunk_capacity ? 2 * answer->chunk_capacity : 64;
-		int64_t *grown = realloc(answer->chunk_ns, capacity * sizeof(*grown));
+	if (answer->piece_count == answer->piece_capacity) {
+		size_t capacity = answer->piece_capacity ? 2 * answer->piece_capacity : 32;
+		struct kwhy_llm_piece *grown = realloc(answer->pieces, capacity * sizeof(*grown));
 
 		if (!grown) {
 			answer->no_memory = true;
 			return;
 		}
-		answer->chunk_ns = grown;
-		answer->chunk_capacity = capacity;
+		answer->pieces = grown;
+		answer->piece_capacity = capacity;
 	}
-	answer->chunk_ns[answer->chunk_count++] = answer->now_ns;
-	if (answer->chunk_count == KWHY_LLM_CHUNKS_MAX)
+	answer->pieces[answer->piece_count++] = (struct kwhy_llm_piece){
+		answer->now_ns, (uint32_t)bytes, tokens > 0 && tokens <= INT32_MAX ? (int32_t)tokens : -1};
+	if (answer->piece_count == KWHY_LLM_PIECES_MAX)
 		answer->malformed = true;
 }
 
-static bool has_text(const json_t *object, const char *key)
+static size_t text_bytes(const json_t *object, const char *key)
 {
-	return json_string_length(json_object_get(object, key)) > 0;
+	return json_string_length(json_object_get(object, key));
 }
 
-/* between successive pieces of text of a request; one distribution over all requests */
-static void take_choice(struct kwhy_llm_answer *answer, const json_t *choice)
+/* Bytes of the calls of tools in a delta or message. A model generates their names and arguments as text. */
+static size_t tool_bytes(const json_t *delta)
 {
-	const json_t *delta = json_object_get(choice, "delta");
+	const json_t *calls = json_object_get(delta, "tool_calls");
+	size_t bytes = 0;
 
-	if (has_text(choice, "text") || has_text(delta, "content") || has_text(delta, "reasoning_content") ||
-		has_text(delta, "reasoning"))
-		add_chunk(answer);
-	if (json_is_string(json_object_get(choice, "finish_reason")))
+	for (size_t i = 0; i < json_array_size(calls); i++) {
+		const json_t *function = json_object_get(json_array_get(calls, i), "function");
+
+		bytes += text_bytes(function, "name") + text_bytes(function, "arguments");
+	}
+	return bytes;
+}
+
+static size_t delta_bytes(const json_t *delta)
+{
+	size_t reasoning = text_bytes(delta, "reasoning_content");
+
+	/* some servers send the same text under both names */
+	return text_bytes(delta, "content") + (reasoning ? reasoning : text_bytes(delta, "reasoning")) +
+		text_bytes(delta, "refusal") + tool_bytes(delta);
+}
+
+/* Whether a finish_reason means that the server gave up on the answer. */
+static bool is_failure(const char *reason)
+{
+	static const char *const failures[] = {"error", "abort", "aborted", "cancelled", "timeout"};
+
+	for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++)
+		if (strcmp(reason, failures[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Takes the text of a choice. `tokens`: the answer's tokens so far by the same event; -1: not stated. */
+static void take_choice(struct kwhy_llm_answer *answer, const json_t *choice, int64_t tokens)
+{
+	const char *reason = json_string_value(json_object_get(choice, "finish_reason"));
+	size_t bytes = text_bytes(choice, "text") + delta_bytes(json_object_get(choice, "delta"));
+
+	if (bytes)
+		add_piece(answer, bytes, tokens);
+	if (reason && is_failure(reason))
+		answer->reported = true;
+	else if (reason)
 		answer->finished = true;
 }
 
-static void take_count(const json_t *usage, const char *key, int64_t *out)
+static int64_t count_of(const json_t *usage, const char *key)
 {
 	const json_t *count = json_object_get(usage, key);
 
-	if (json_is_integer(count) && json_integer_value(count) >= 0)
-		*out = json_integer_value(count);
+	return json_is_integer(count) && json_integer_value(count) >= 0 ? json_integer_value(count) : -1;
+}
+
+static void take_count(int64_t count, int64_t *out)
+{
+	if (count >= 0)
+		*out = count;
+}
+
+/* Returns the answer's tokens by this usage; -1: it does not state them. */
+static int64_t take_usage(struct kwhy_llm_answer *answer, const json_t *usage)
+{
+	int64_t tokens = count_of(usage, "completion_tokens");
+
+	take_count(count_of(usage, "prompt_tokens"), &answer->prompt_tokens);
+	take_count(count_of(json_object_get(usage, "prompt_tokens_details"), "cached_tokens"),
+		&answer->cached_tokens);
+	take_count(tokens, &answer->completion_tokens);
+	return tokens;
+}
+
+/*
+ * Whether an event reports an error: in a member "error" (OpenAI, TGI, llama.cpp), as an object "error" (vLLM
+ * before 0.10), or as a status code where choices should be.
+ */
+static bool reports_error(const json_t *root)
+{
+	const json_t *error = json_object_get(root, "error");
+	const char *object = json_string_value(json_object_get(root, "object"));
+
+	if (error && !json_is_null(error))
+		return true;
+	if (object && strcmp(object, "error") == 0)
+		return true;
+	return !json_object_get(root, "choices") && json_integer_value(json_object_get(root, "code")) >= 400;
 }
 
 static bool take_event(void *context, const char *data, size_t length)
 {
 	struct kwhy_llm_answer *answer = context;
+	const json_t *choices;
 	json_t *root;
-	const json_t *error, *usage;
+	int64_t tokens;
 
 	if (answer->ended)
 		return true;
@@ -97,14 +169,12 @@ static bool take_event(void *context, const char *data, size_t length)
 		return true;
 	}
 	root = kwhy_llm_event_json(data, length);
-	answer->malformed = !json_is_object(root);
-	error = json_object_get(root, "error");
-	answer->reported = error && !json_is_null(error);
-	usage = json_object_get(root, "usage");
-	take_count(usage, "prompt_tokens", &answer->prompt_tokens);
-	take_count(usage, "completion_tokens", &answer->completion_tokens);
-	if (json_array_size(json_object_get(root, "choices")) > 0)
-		take_choice(answer, json_array_get(json_object_get(root, "choices"), 0));
+	answer->malformed = !json_is_object(root) && !answer->stream.is_error;
+	answer->reported = answer->stream.is_error || reports_error(root);
+	tokens = take_usage(answer, json_object_get(root, "usage"));
+	choices = json_object_get(root, "choices");
+	if (json_array_size(choices) > 0)
+		take_choice(answer, json_array_get(choices, 0), tokens);
 	json_decref(root);
 	return !answer->malformed && !answer->reported && !answer->no_memory;
 }
@@ -126,5 +196,7 @@ enum kwhy_llm_outcome kwhy_llm_answer_outcome(const struct kwhy_llm_answer *answ
 		return KWHY_LLM_MALFORMED;
 	if (answer->reported)
 		return KWHY_LLM_REPORTED;
-	return answer->ended || answer->finished ? KWHY_LLM_DONE : KWHY_LLM_BROKEN;
+	if (!answer->ended && !answer->finished)
+		return KWHY_LLM_BROKEN;
+	return answer->piece_count || answer->completion_tokens > 0 ? KWHY_LLM_DONE : KWHY_LLM_EMPTY;
 }

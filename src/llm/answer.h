@@ -15,7 +15,8 @@ enum kwhy_llm_outcome {
 	KWHY_LLM_BROKEN,  /* the stream or the connection ended before the answer was complete */
 	/* the answer is not a stream of JSON events, or one of its events exceeds a megabyte */
 	KWHY_LLM_MALFORMED,
-	KWHY_LLM_REPORTED, /* an event in the stream reports an error of the server */
+	KWHY_LLM_REPORTED, /* an event in the stream reports an error, or a finish_reason does */
+	KWHY_LLM_EMPTY,	   /* the stream ended well without any text or token */
 	KWHY_LLM_CUT, /* the request was ended by kwhy after the end of the load, which is not the server's
 			 fault */
 	KWHY_LLM_OUTCOME_COUNT
@@ -28,19 +29,31 @@ enum kwhy_llm_outcome {
 const char *kwhy_llm_outcome_name(enum kwhy_llm_outcome outcome);
 const char *kwhy_llm_outcome_words(enum kwhy_llm_outcome outcome);
 
-enum { KWHY_LLM_CHUNKS_MAX = 1 << 20 };
+enum { KWHY_LLM_PIECES_MAX = 1 << 20 };
+
+/* A piece of text of an answer. */
+struct kwhy_llm_piece {
+	int64_t at_ns; /* when it arrived */
+	uint32_t bytes;
+	/* tokens of the answer up to and including this piece, as the server states them with it; -1: it does
+	 * not */
+	int32_t tokens;
+};
 
 /*
  * An answer that is being received. Times are of CLOCK_MONOTONIC. Initialise it with kwhy_llm_answer_init().
  */
 struct kwhy_llm_answer {
 	struct kwhy_llm_stream stream;
-	int64_t now_ns;	   /* when the bytes arrived that are being parsed */
-	int64_t *chunk_ns; /* when each piece of text arrived */
-	size_t chunk_count, chunk_capacity;
-	/* token counts of the server's "usage"; -1: the server did not report them */
-	int64_t prompt_tokens, completion_tokens;
-	bool finished; /* whether a finish_reason was received */
+	int64_t now_ns; /* when the bytes arrived that are being parsed */
+	struct kwhy_llm_piece *pieces;
+	size_t piece_count, piece_capacity;
+	/*
+	 * token counts of the server's last "usage"; -1: the server did not report them. cached_tokens are
+	 * those of the prompt's tokens that the server had in its prefix cache.
+	 */
+	int64_t prompt_tokens, cached_tokens, completion_tokens;
+	bool finished; /* whether a finish_reason was received that is no failure */
 	bool ended;    /* whether [DONE] was received */
 	bool reported, malformed, no_memory;
 };

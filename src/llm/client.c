@@ -84,6 +84,11 @@ static CURL *new_handle(struct kwhy_llm_client *client, const char *path)
 	return kwhy_curl_new_request(&client->curl, url, client->headers);
 }
 
+static const char *path_of(const struct kwhy_llm_question *question)
+{
+	return question->endpoint == KWHY_LLM_CHAT ? "/chat/completions" : "/completions";
+}
+
 /* --- The list of models --- */
 
 static enum kwhy_status fetch_list(
@@ -133,6 +138,46 @@ enum kwhy_status kwhy_llm_client_model(struct kwhy_llm_client *client, char **ou
 	return status;
 }
 
+/* --- The first request --- */
+
+/* Drops the body of a response. */
+static size_t drop_bytes(char *bytes, size_t size, size_t count, void *context)
+{
+	(void)bytes;
+	(void)context;
+	return size * count;
+}
+
+enum kwhy_status kwhy_llm_client_takes_usage_each(struct kwhy_llm_client *client,
+	const struct kwhy_llm_question *question, int64_t stall_ns, bool *out, struct kwhy_error *error)
+{
+	struct kwhy_curl *curl = &client->curl;
+	struct kwhy_llm_question first = *question;
+	enum kwhy_status status;
+	char *body = NULL;
+	CURL *easy;
+	long http = 0;
+
+	first.max_tokens = 1;
+	first.usage_each = true;
+	status = kwhy_llm_body(&first, UINT64_MAX, &body, error);
+	if (status)
+		return status;
+	easy = new_handle(client, path_of(question));
+	if (easy) {
+		curl->easy_setopt(easy, CURLOPT_POSTFIELDS, body);
+		curl->easy_setopt(easy, CURLOPT_POSTFIELDSIZE, (long)strlen(body));
+		curl->easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)(stall_ns / 1000000));
+		curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, drop_bytes);
+		(void)curl->easy_perform(easy); /* the loads report what fails */
+		curl->easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &http);
+		curl->easy_cleanup(easy);
+	}
+	free(body);
+	*out = http != 400 && http != 422;
+	return easy ? KWHY_OK : kwhy_fail_memory(error, "a request");
+}
+
 /* --- Running a load --- */
 
 /* A slot for one of the concurrent requests. It is reused after the request has ended. */
@@ -178,10 +223,9 @@ static size_t take_bytes(char *bytes, size_t size, size_t count, void *context)
 static enum kwhy_status prepare(struct sender *sender, struct slot *slot, struct kwhy_error *error)
 {
 	struct kwhy_curl *curl = &sender->client->curl;
-	bool is_chat = sender->question->endpoint == KWHY_LLM_CHAT;
 
 	*slot = (struct slot){.sender = sender};
-	slot->easy = new_handle(sender->client, is_chat ? "/chat/completions" : "/completions");
+	slot->easy = new_handle(sender->client, path_of(sender->question));
 	if (!slot->easy)
 		return kwhy_fail_memory(error, "a request");
 	curl->easy_setopt(slot->easy, CURLOPT_WRITEFUNCTION, take_bytes);
@@ -235,7 +279,7 @@ static enum kwhy_status finish(
 	if (!status)
 		status = kwhy_llm_run_add(sender->run, &slot->record, error);
 	if (status)
-		free(slot->record.chunk_ns);
+		free(slot->record.pieces);
 	return status;
 }
 
@@ -361,6 +405,7 @@ static enum kwhy_status record_unsent(struct sender *sender, struct kwhy_error *
 		const struct kwhy_llm_record record = {.due_ns = sender->arrivals.next_ns,
 			.outcome = KWHY_LLM_CUT,
 			.prompt_tokens = -1,
+			.cached_tokens = -1,
 			.completion_tokens = -1};
 
 		status = kwhy_llm_run_add(sender->run, &record, error);

@@ -30,6 +30,7 @@ static char *write_body(const struct kwhy_llm_question *question, const char *pr
 	json_t *root = json_pack("{s:s, s:I, s:b, s:{s:b}, s:i}", "model", question->model, "max_tokens",
 		(json_int_t)question->max_tokens, "stream", 1, "stream_options", "include_usage", 1,
 		"temperature", 0);
+	json_t *stream = json_object_get(root, "stream_options");
 	bool failed = !root;
 	char *body = NULL;
 
@@ -37,6 +38,8 @@ static char *write_body(const struct kwhy_llm_question *question, const char *pr
 		failed |= json_object_set_new(root, "messages", messages_of(prompt)) != 0;
 	else
 		failed |= json_object_set_new(root, "prompt", json_string(prompt)) != 0;
+	if (question->usage_each)
+		failed |= json_object_set_new(stream, "continuous_usage_stats", json_true()) != 0;
 	if (question->ignore_eos)
 		failed |= json_object_set_new(root, "ignore_eos", json_true()) != 0;
 	if (!failed)

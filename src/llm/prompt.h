@@ -21,6 +21,8 @@ struct kwhy_llm_question {
 	uint64_t seed;
 	/* request answers of exactly max_tokens tokens, by an extension of vLLM and other servers */
 	bool ignore_eos;
+	/* request the usage with each piece of text (continuous_usage_stats), an extension as well */
+	bool usage_each;
 };
 
 /*

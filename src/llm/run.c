@@ -10,7 +10,7 @@
 void kwhy_llm_run_done(struct kwhy_llm_run *run)
 {
 	for (size_t i = 0; i < run->count; i++)
-		free(run->records[i].chunk_ns);
+		free(run->records[i].pieces);
 	free(run->records);
 	*run = (struct kwhy_llm_run){0};
 }
@@ -34,10 +34,11 @@ enum kwhy_status kwhy_llm_run_add(
 void kwhy_llm_record_take(struct kwhy_llm_record *record, struct kwhy_llm_answer *answer)
 {
 	record->prompt_tokens = answer->prompt_tokens;
+	record->cached_tokens = answer->cached_tokens;
 	record->completion_tokens = answer->completion_tokens;
-	record->chunk_ns = answer->chunk_ns;
-	record->chunk_count = answer->chunk_count;
-	answer->chunk_ns = NULL;
+	record->pieces = answer->pieces;
+	record->piece_count = answer->piece_count;
+	answer->pieces = NULL;
 	kwhy_llm_answer_done(answer);
 }
 

@@ -28,9 +28,10 @@ struct kwhy_llm_record {
 	int64_t due_ns, sent_ns, end_ns;
 	enum kwhy_llm_outcome outcome;
 	int http_status; /* HTTP status of the response; 0: there was no response */
-	int64_t prompt_tokens, completion_tokens;
-	int64_t *chunk_ns;
-	size_t chunk_count;
+	/* as in an answer */
+	int64_t prompt_tokens, cached_tokens, completion_tokens;
+	struct kwhy_llm_piece *pieces;
+	size_t piece_count;
 };
 
 struct kwhy_llm_run {
@@ -39,6 +40,15 @@ struct kwhy_llm_run {
 	/* the load's start, its steady window, and the end of the last answer */
 	int64_t start_ns, steady_start_ns, steady_end_ns, end_ns;
 };
+
+/*
+ * Whether the server stated the tokens of the answer. A usage of 0 tokens with a text states nothing, as
+ * proxies fill it in where they do not know it.
+ */
+static inline bool kwhy_llm_record_has_usage(const struct kwhy_llm_record *record)
+{
+	return record->completion_tokens > 0 || (record->completion_tokens == 0 && !record->piece_count);
+}
 
 void kwhy_llm_run_done(struct kwhy_llm_run *run);
 KWHY_MUST_USE enum kwhy_status kwhy_llm_run_add(

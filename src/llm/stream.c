@@ -13,7 +13,7 @@ static enum kwhy_llm_fed end_event(struct kwhy_llm_stream *stream, kwhy_llm_take
 	if (stream->has_data)
 		goes_on = take(context, stream->data.data ? stream->data.data : "", stream->data.length);
 	kwhy_text_clear(&stream->data);
-	stream->has_data = false;
+	stream->has_data = stream->is_error = false;
 	return goes_on ? KWHY_LLM_FED : KWHY_LLM_FED_REFUSED;
 }
 
@@ -37,6 +37,11 @@ static enum kwhy_llm_fed end_line(struct kwhy_llm_stream *stream, kwhy_llm_take 
 		add_data(stream, line + 5);
 	else if (strcmp(line, "data") == 0)
 		add_data(stream, "");
+	else if (strncmp(line, "error:", 6) == 0) {
+		add_data(stream, line + 6);
+		stream->is_error = true;
+	} else if (strcmp(line, "event: error") == 0 || strcmp(line, "event:error") == 0)
+		stream->is_error = true;
 	kwhy_text_clear(&stream->line);
 	return KWHY_LLM_FED;
 }

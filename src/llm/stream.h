@@ -9,14 +9,16 @@
 
 /*
  * Parses server-sent events (WHATWG HTML, section 9.2.6) from bytes that arrive in pieces of any size. The
- * data lines of an event are joined and passed on; other fields are skipped. Zero-initialise it. Only one
- * thread may use it.
+ * data lines of an event are joined and passed on. The field "event: error", and a field "error" with data of
+ * its own as llama.cpp sends it, mark the event as an error; other fields are skipped. Zero-initialise it.
+ * Only one thread may use it.
  */
 struct kwhy_llm_stream {
 	struct kwhy_text line, data;
 	/* whether a carriage return came last; a line feed that follows then belongs to the same line end */
 	bool after_return;
 	bool has_data;
+	bool is_error; /* of the event that is being received or passed on */
 };
 
 enum { KWHY_LLM_EVENT_BYTES_MAX = 1 << 20 };

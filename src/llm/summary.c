@@ -2,6 +2,7 @@
 #include "llm/summary.h"
 
 #include "base/quantile.h"
+#include "llm/pace.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -42,9 +43,9 @@ static struct kwhy_llm_distribution spread_of(const struct values *values)
 	return spread;
 }
 
-static void add(struct values *values, int64_t from_ns, int64_t to_ns, double share)
+static void add(struct values *values, int64_t from_ns, int64_t to_ns)
 {
-	values->items[values->count++] = (double)(to_ns - from_ns) * 1e-9 / share;
+	values->items[values->count++] = (double)(to_ns - from_ns) * 1e-9;
 }
 
 static bool is_inside(const struct kwhy_llm_run *run, int64_t time_ns)
@@ -52,63 +53,65 @@ static bool is_inside(const struct kwhy_llm_run *run, int64_t time_ns)
 	return time_ns >= run->steady_start_ns && time_ns < run->steady_end_ns;
 }
 
-/* Tokens of an answer: as many as the server reports, otherwise one for each piece of text. */
-static double tokens_of(const struct kwhy_llm_record *record)
+static void add_times(struct measured *measured, const struct kwhy_llm_pace *pace)
 {
-	return record->completion_tokens >= 0 ? (double)record->completion_tokens
-					      : (double)record->chunk_count;
+	const struct kwhy_llm_record *record = pace->record;
+	double token_s = kwhy_llm_pace_token_s(pace);
+
+	add(&measured->answer, record->due_ns, record->end_ns);
+	if (!record->piece_count)
+		return;
+	add(&measured->first, record->due_ns, record->pieces[0].at_ns);
+	if (isfinite(token_s))
+		measured->token.items[measured->token.count++] = token_s;
+	for (size_t i = 1; i < record->piece_count; i++)
+		add(&measured->gap, record->pieces[i - 1].at_ns, record->pieces[i].at_ns);
 }
 
-static void add_times(struct measured *measured, const struct kwhy_llm_record *record)
+static void add_counts(struct kwhy_llm_summary *summary, const struct kwhy_llm_pace *pace)
 {
-	size_t last = record->chunk_count - 1;
-	double tokens = tokens_of(record);
+	const struct kwhy_llm_record *record = pace->record;
 
-	add(&measured->answer, record->due_ns, record->end_ns, 1);
-	if (!record->chunk_count)
+	summary->stated += pace->basis == KWHY_LLM_PACE_STATED;
+	if (!kwhy_llm_record_has_usage(record)) {
+		summary->without_usage++;
 		return;
-	add(&measured->first, record->due_ns, record->chunk_ns[0], 1);
-	if (tokens > 1 && last > 0)
-		add(&measured->token, record->chunk_ns[0], record->chunk_ns[last], tokens - 1);
-	for (size_t i = 1; i <= last; i++)
-		add(&measured->gap, record->chunk_ns[i - 1], record->chunk_ns[i], 1);
-}
-
-static void add_counts(struct kwhy_llm_summary *summary, const struct kwhy_llm_record *record)
-{
-	summary->without_usage += record->completion_tokens < 0;
-	if (record->completion_tokens < 0)
-		return;
-	summary->fewer_than_pieces += (uint64_t)record->completion_tokens < record->chunk_count;
+	}
+	summary->fewer_than_pieces += pace->basis == KWHY_LLM_PACE_EVENLY;
 	summary->usage_tokens += (uint64_t)record->completion_tokens;
-	summary->usage_pieces += record->chunk_count;
+	summary->usage_pieces += record->piece_count;
 }
 
 /*
- * Adds the share of a request that lies inside the steady window. It assumes that tokens are spread evenly
- * over the answer's pieces. An answer without pieces counts at the time of its end.
+ * Adds the share of a request that lies inside the steady window. An answer without pieces counts at the time
+ * of its end.
  */
-static void add_work(const struct kwhy_llm_run *run, struct kwhy_llm_summary *summary,
-	const struct kwhy_llm_record *record)
+static void add_work(
+	const struct kwhy_llm_run *run, struct kwhy_llm_summary *summary, const struct kwhy_llm_pace *pace)
 {
-	double share = is_inside(run, record->end_ns);
-	size_t inside = 0;
+	const struct kwhy_llm_record *record = pace->record;
+	double share = is_inside(run, record->end_ns), inside = 0;
 
-	for (size_t i = 0; i < record->chunk_count; i++)
-		inside += is_inside(run, record->chunk_ns[i]);
-	if (record->chunk_count)
-		share = (double)inside / (double)record->chunk_count;
-	summary->tokens += share * tokens_of(record);
+	for (size_t i = 0; i < record->piece_count; i++)
+		if (is_inside(run, record->pieces[i].at_ns))
+			inside += kwhy_llm_pace_of_piece(pace, i);
+	if (record->piece_count)
+		share = inside / pace->tokens;
+	summary->tokens += share * fmax(pace->tokens, 0);
 	if (record->outcome != KWHY_LLM_DONE || !(share > 0))
 		return;
 	summary->answers += share;
 	summary->prompt_tokens += share * (record->prompt_tokens >= 0 ? (double)record->prompt_tokens : NAN);
+	summary->cached_tokens += share * (record->cached_tokens >= 0 ? (double)record->cached_tokens : NAN);
 }
 
 static void add_record(const struct kwhy_llm_run *run, struct kwhy_llm_summary *summary,
 	struct measured *measured, const struct kwhy_llm_record *record)
 {
-	add_work(run, summary, record);
+	struct kwhy_llm_pace pace;
+
+	kwhy_llm_pace_init(&pace, record);
+	add_work(run, summary, &pace);
 	if (!is_inside(run, record->due_ns))
 		return;
 	summary->requests++;
@@ -118,8 +121,8 @@ static void add_record(const struct kwhy_llm_run *run, struct kwhy_llm_summary *
 		summary->failed_status = record->http_status;
 	if (record->outcome != KWHY_LLM_DONE)
 		return;
-	add_counts(summary, record);
-	add_times(measured, record);
+	add_counts(summary, &pace);
+	add_times(measured, &pace);
 }
 
 enum kwhy_status kwhy_llm_summarise(
@@ -130,7 +133,7 @@ enum kwhy_status kwhy_llm_summarise(
 	struct measured measured = {0};
 
 	for (size_t i = 0; i < run->count; i++)
-		pieces += run->records[i].chunk_count;
+		pieces += run->records[i].piece_count;
 	space = malloc((3 * run->count + pieces + 1) * sizeof(*space));
 	if (!space)
 		return kwhy_fail_memory(error, "the times of the requests");

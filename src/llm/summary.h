@@ -24,7 +24,7 @@ struct kwhy_llm_summary {
 	int failed_status;
 	struct kwhy_llm_distribution
 		first_s; /* from the time at which a request was due to its first piece of text */
-	/* time per token after the first token; one value for each request */
+	/* time of a token that came after the first piece (llm/pace.h); one value for each request */
 	struct kwhy_llm_distribution token_s;
 	/* between successive pieces of text of a request; one distribution over all requests */
 	struct kwhy_llm_distribution gap_s;
@@ -36,12 +36,13 @@ struct kwhy_llm_summary {
 	 * than pieces of text.
 	 */
 	size_t without_usage, fewer_than_pieces;
+	size_t stated; /* number of such requests for which the server stated its usage with each piece */
 	/*
-	 * Amounts inside the window: tokens of answers, tokens of prompts, and answers. Each request counts
-	 * in proportion to the share of its pieces that arrived inside. Failed requests count only in
-	 * `tokens`.
+	 * Amounts inside the window: tokens of answers, tokens of prompts, those of them that came from the
+	 * server's prefix cache, and answers. Each request counts in proportion to the share of its tokens
+	 * that arrived inside. Failed requests count only in `tokens`. NAN: a server did not state them.
 	 */
-	double tokens, prompt_tokens, answers;
+	double tokens, prompt_tokens, cached_tokens, answers;
 	/* tokens and pieces of those requests for which the server reported usage */
 	uint64_t usage_tokens, usage_pieces;
 };

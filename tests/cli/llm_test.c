@@ -164,6 +164,59 @@ static void counts_that_lie_or_lack_are_told(void **state)
 	json_decref(root);
 }
 
+/*
+ * Of 8 tokens in pieces of 1, 4, 2 and 1, 7 come after the first piece. Their time is a seventh of that
+ * between the first piece and the last, whether the server states their number or their size does.
+ */
+static void a_token_is_timed_by_the_tokens_of_pieces(void **state)
+{
+	static const struct {
+		const char *behaviour;
+		bool is_stated;
+	} cases[] = {{"states_each", true}, {"groups", false}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		json_t *root = load_with(cases[i].behaviour, 0);
+		const json_t *load = load_of(root);
+		double tokens = cases[i].is_stated ? 7 : 7.0 - 4.0 / 8;
+		double pieces_s = spread(load, "gap_s", "mean") * 3;
+
+		assert_true(number(load, "answers_with_usage_of_each_piece") ==
+			(cases[i].is_stated ? number(load, "requests") : 0));
+		assert_true(number(load, "usage_pieces") == 4 * number(load, "requests"));
+		if (fabs(spread(load, "token_s", "mean") * tokens / pieces_s - 1) > 1e-6)
+			fail_msg("%s: %g s a token", cases[i].behaviour, spread(load, "token_s", "mean"));
+		json_decref(root);
+	}
+}
+
+static void a_strict_server_is_asked_for_no_extension(void **state)
+{
+	json_t *root = load_with("strict", 0);
+	const json_t *load = load_of(root);
+
+	(void)state;
+	assert_true(spread(load, "outcomes", "done") == number(load, "requests"));
+	json_decref(root);
+}
+
+static void answers_without_text_or_count_are_answers(void **state)
+{
+	json_t *root = load_with("no_text", 0);
+	const json_t *load = load_of(root);
+
+	(void)state;
+	assert_true(spread(load, "outcomes", "done") == number(load, "requests"));
+	assert_true(spread(load, "first_s", "count") == 0);
+	json_decref(root);
+	root = load_with("usage_of_nothing", 0);
+	load = load_of(root);
+	assert_true(number(load, "answers_without_usage") == number(load, "requests"));
+	assert_true(number(load, "tokens") > 0);
+	json_decref(root);
+}
+
 static void each_failure_is_counted_by_its_kind(void **state)
 {
 	(void)state;
@@ -171,6 +224,15 @@ static void each_failure_is_counted_by_its_kind(void **state)
 	assert_all_failed("closes_early", "broken");
 	assert_all_failed("refuses", "status");
 	assert_all_failed("reports", "reported");
+	assert_all_failed("ends_in_object_error", "reported");
+	assert_all_failed("ends_in_code", "reported");
+	assert_all_failed("ends_in_error_event", "reported");
+	assert_all_failed("ends_in_error_field", "reported");
+	assert_all_failed("ends_in_reason_error", "reported");
+	assert_all_failed("ends_in_reason_abort", "reported");
+	assert_all_failed("only_done", "empty");
+	assert_all_failed("only_finish", "empty");
+	assert_all_failed("done_in_the_middle", "broken");
 	assert_all_failed("huge_line", "malformed");
 	assert_all_failed("no_json", "malformed");
 }
@@ -333,6 +395,9 @@ int main(void)
 		cmocka_unit_test(events_split_at_every_byte_are_the_same),
 		cmocka_unit_test(characters_split_over_events_are_pieces),
 		cmocka_unit_test(counts_that_lie_or_lack_are_told),
+		cmocka_unit_test(a_token_is_timed_by_the_tokens_of_pieces),
+		cmocka_unit_test(a_strict_server_is_asked_for_no_extension),
+		cmocka_unit_test(answers_without_text_or_count_are_answers),
 		cmocka_unit_test(each_failure_is_counted_by_its_kind),
 		cmocka_unit_test(those_that_stall_are_given_up),
 		cmocka_unit_test(failures_beside_answers_leave_their_times_alone),

@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct kwhy_llm_answer split = answer_in_pieces((const char *)data, size, 1);
 
 	if (kwhy_llm_answer_outcome(&whole) != kwhy_llm_answer_outcome(&split) ||
-		whole.chunk_count != split.chunk_count || whole.prompt_tokens != split.prompt_tokens ||
+		whole.piece_count != split.piece_count || whole.prompt_tokens != split.prompt_tokens ||
 		whole.completion_tokens != split.completion_tokens)
 		abort();
 	kwhy_llm_answer_done(&whole);

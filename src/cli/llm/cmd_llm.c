@@ -204,6 +204,9 @@ static enum kwhy_status find_server(struct job *job, struct kwhy_error *error)
 		status = kwhy_llm_client_model(job->client, &job->model, error);
 		job->question.model = job->model;
 	}
+	if (!status)
+		status = kwhy_llm_client_takes_usage_each(job->client, &job->question,
+			(int64_t)(job->options->stall * 1e9), &job->question.usage_each, error);
 	return status;
 }
 

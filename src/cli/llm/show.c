@@ -139,7 +139,7 @@ static void write_request_energies(
 
 static void write_counts(const struct kwhy_text_context *context, const struct kwhy_llm_result *result)
 {
-	size_t done = 0, without = 0, fewer = 0;
+	size_t done = 0, without = 0, fewer = 0, stated = 0;
 	uint64_t tokens = 0, pieces = 0;
 
 	for (size_t i = 0; i < result->row_count; i++) {
@@ -148,6 +148,7 @@ static void write_counts(const struct kwhy_text_context *context, const struct k
 		done += summary->outcomes[KWHY_LLM_DONE];
 		without += summary->without_usage;
 		fewer += summary->fewer_than_pieces;
+		stated += summary->stated;
 		tokens += summary->usage_tokens;
 		pieces += summary->usage_pieces;
 	}
@@ -160,6 +161,10 @@ static void write_counts(const struct kwhy_text_context *context, const struct k
 		kwhy_text_context_linef(context, "tokens   ",
 			"%zu of %zu answers came without usage: there a piece of text counts as one token",
 			without, done);
+	if (done > without && stated < done - without)
+		kwhy_text_context_linef(context, "tokens   ",
+			"%zu answers state no usage for each piece: tokens of a piece are by its size",
+			done - without - stated);
 	if (fewer)
 		kwhy_text_context_linef(context, "tokens   ",
 			"%zu answers claim fewer tokens than pieces of text came: counts and text do not "
@@ -338,11 +343,13 @@ static void write_row(struct kwhy_json *json, const struct kwhy_llm_row *row)
 	write_outcomes(json, summary);
 	kwhy_json_count(json, "answers_without_usage", summary->without_usage);
 	kwhy_json_count(json, "answers_of_fewer_tokens_than_pieces", summary->fewer_than_pieces);
+	kwhy_json_count(json, "answers_with_usage_of_each_piece", summary->stated);
 	kwhy_json_count(json, "usage_tokens", summary->usage_tokens);
 	kwhy_json_count(json, "usage_pieces", summary->usage_pieces);
 	kwhy_json_real(json, "tokens", summary->tokens);
 	kwhy_json_real(json, "tokens_per_s", summary->tokens / summary->seconds);
 	kwhy_json_real(json, "prompt_tokens", summary->prompt_tokens);
+	kwhy_json_real(json, "cached_prompt_tokens", summary->cached_tokens);
 	kwhy_json_real(json, "answers", summary->answers);
 	write_spread(json, "first_s", &summary->first_s);
 	write_spread(json, "token_s", &summary->token_s);

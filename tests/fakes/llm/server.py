@@ -61,6 +61,64 @@ def splits_characters(handler):
     handler.end()
 
 
+def in_groups(handler, usage_of):
+    """Pieces of 1, 4, 2 and 1 of the 8 tokens, with the usage so far in each if usage_of says so."""
+    handler.begin()
+    count = 0
+    for size in (1, 4, 2, 1):
+        count += size
+        data = {"choices": [{"index": 0, "delta": {"content": "t" * 3 * size}, "finish_reason": None}]}
+        if usage_of:
+            data["usage"] = {"prompt_tokens": 5, "completion_tokens": count,
+                             "prompt_tokens_details": {"cached_tokens": 2}}
+        handler.send(event(data))
+        time.sleep(0.004)
+    handler.send(event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}))
+    handler.send(usage(TOKENS))
+    handler.send(event("[DONE]"))
+    handler.end()
+
+
+def states_each(handler):
+    in_groups(handler, handler.asked["stream_options"].get("continuous_usage_stats"))
+
+
+def groups(handler):
+    in_groups(handler, False)
+
+
+def strict(handler):
+    """Refuses what the OpenAI API does not name."""
+    if "continuous_usage_stats" in handler.asked["stream_options"]:
+        handler.answer(400, b'{"error": {"message": "Unrecognized request argument"}}')
+    else:
+        well(handler)
+
+
+def ends_with(*parts):
+    def behave(handler):
+        handler.begin()
+        for part in parts:
+            handler.send(part)
+        handler.end()
+
+    return behave
+
+
+MESSAGE = {"message": "EngineCore died", "type": "InternalServerError", "code": 500}
+ends_in_object_error = ends_with(piece("t"), event({"object": "error", **MESSAGE}), event("[DONE]"))
+ends_in_code = ends_with(event(MESSAGE), event("[DONE]"))
+ends_in_error_event = ends_with(piece("t"), b'event: error\ndata: {"message": "no"}\n\n', event("[DONE]"))
+ends_in_error_field = ends_with(piece("t"), b'error: {"code": 500}\n\n', event("[DONE]"))
+ends_in_reason_error = ends_with(piece("t"), piece("", "error"), usage(1), event("[DONE]"))
+ends_in_reason_abort = ends_with(piece("t"), piece("", "abort"), usage(1), event("[DONE]"))
+only_done = ends_with(event("[DONE]"))
+only_finish = ends_with(piece("", "stop"), event("[DONE]"))
+no_text = ends_with(piece("", "stop"), usage(1), event("[DONE]"))
+usage_of_nothing = ends_with(piece("t"), piece("t", "stop"), usage(0), event("[DONE]"))
+done_in_the_middle = ends_with(piece("t"), b"data: {\"choices\": [{\"del")
+
+
 def lies(handler):
     handler.begin()
     for part in pieces():
@@ -129,8 +187,8 @@ def half_bad(handler):
 
 
 def ends_another(handler):
-    """The process FAKE_LLM_ENDS is ended at the first question."""
-    if handler.number() == 1:
+    """The process FAKE_LLM_ENDS is ended at the question after the first one, which is a trial."""
+    if handler.number() == 2:
         os.kill(int(os.environ["FAKE_LLM_ENDS"]), signal.SIGKILL)
     well(handler)
 
@@ -170,11 +228,11 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(200, b'{"object": "list", "data": [{"id": "made-up"}]}')
 
     def do_POST(self):
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         wants = os.environ.get("FAKE_LLM_KEY")
         if wants and self.headers["Authorization"] != "Bearer " + wants:
             self.answer(401, b"{}")
-        elif asked["stream"] and asked["stream_options"]["include_usage"]:
+        elif self.asked["stream"] and self.asked["stream_options"]["include_usage"]:
             self.server.behave(self)
         else:
             self.answer(400, b"{}")

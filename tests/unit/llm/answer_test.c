@@ -34,8 +34,8 @@ static void pieces_of_text_and_usage_are_counted(void **state)
 		"data: [DONE]\n\n");
 
 	(void)state;
-	assert_int_equal(answer.chunk_count, 3);
-	assert_int_equal(answer.chunk_ns[0], 7);
+	assert_int_equal(answer.piece_count, 3);
+	assert_int_equal(answer.pieces[0].at_ns, 7);
 	assert_int_equal(answer.prompt_tokens, 5);
 	assert_int_equal(answer.completion_tokens, 9);
 	assert_int_equal(kwhy_llm_answer_outcome(&answer), KWHY_LLM_DONE);
@@ -74,32 +74,85 @@ static void text_that_is_no_character_is_a_piece_all_the_same(void **state)
 			"\n\ndata: [DONE]\n\n",
 			texts[i]);
 		answer = answer_to(bytes);
-		if (kwhy_llm_answer_outcome(&answer) != KWHY_LLM_DONE || answer.chunk_count != 1 ||
+		if (kwhy_llm_answer_outcome(&answer) != KWHY_LLM_DONE || answer.piece_count != 1 ||
 			answer.prompt_tokens != 4)
 			fail_msg("text %zu of '%s' is %s with %zu pieces", i, texts[i],
-				kwhy_llm_outcome_name(kwhy_llm_answer_outcome(&answer)), answer.chunk_count);
+				kwhy_llm_outcome_name(kwhy_llm_answer_outcome(&answer)), answer.piece_count);
 		kwhy_llm_answer_done(&answer);
 	}
 }
 
-static void each_bad_stream_has_its_kind(void **state)
+#define TEXT "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"
+#define FINISH(reason) "data: {\"choices\":[{\"finish_reason\":\"" reason "\"}]}\n\n"
+#define USAGE(tokens) "data: {\"choices\":[],\"usage\":{\"completion_tokens\":" tokens "}}\n\n"
+#define END "data: [DONE]\n\n"
+
+static void each_form_of_stream_has_its_outcome(void **state)
 {
+	static const struct {
+		const char *bytes;
+		enum kwhy_llm_outcome outcome;
+	} cases[] = {
+		{"", KWHY_LLM_BROKEN},
+		{"{\"choices\":[]}", KWHY_LLM_BROKEN},
+		{TEXT, KWHY_LLM_BROKEN},
+		{TEXT "data: {\"choices\":[{\"finish", KWHY_LLM_BROKEN},
+		{TEXT FINISH("stop"), KWHY_LLM_DONE},
+		{TEXT FINISH("length") END, KWHY_LLM_DONE},
+		{TEXT END, KWHY_LLM_DONE},
+		{END, KWHY_LLM_EMPTY},
+		{"data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n" END,
+			KWHY_LLM_EMPTY},
+		{FINISH("stop"), KWHY_LLM_EMPTY},
+		{FINISH("stop") USAGE("0") END, KWHY_LLM_EMPTY},
+		{FINISH("stop") USAGE("1") END, KWHY_LLM_DONE},
+		{"data: {\"choices\":{\"0\":1}}\n\n" END, KWHY_LLM_EMPTY},
+		{"data: {\"error\":null,\"choices\":[]}\n\n" TEXT END, KWHY_LLM_DONE},
+		{"data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"function\":{\"arguments\":\"{\"}}]}}]}"
+		 "\n\n" END,
+			KWHY_LLM_DONE},
+		{"data: "
+		 "{\"choices\":[{\"text\":\"a\",\"logprobs\":{\"\\u0000\":-1,\"\\ud83d\":-2}}]}\n\n" END,
+			KWHY_LLM_DONE},
+		{TEXT FINISH("error") END, KWHY_LLM_REPORTED},
+		{TEXT FINISH("abort") END, KWHY_LLM_REPORTED},
+		{"data: {\"error\":{\"message\":\"x\"}}\n\n", KWHY_LLM_REPORTED},
+		{TEXT "data: {\"error\":\"overloaded\",\"error_type\":\"x\"}\n\n" END, KWHY_LLM_REPORTED},
+		{TEXT "data: {\"object\":\"error\",\"message\":\"x\",\"code\":400}\n\n" END,
+			KWHY_LLM_REPORTED},
+		{"data: {\"message\":\"x\",\"type\":\"y\",\"code\":500}\n\n" END, KWHY_LLM_REPORTED},
+		{TEXT "event: error\ndata: no JSON\n\n" END, KWHY_LLM_REPORTED},
+		{TEXT "error: {\"code\":500}\n\n" END, KWHY_LLM_REPORTED},
+		{"event: message\n" TEXT END, KWHY_LLM_DONE},
+		{"event: error\n\n" TEXT END, KWHY_LLM_DONE}, /* an event without data is none */
+		{"data: <html>\n\n", KWHY_LLM_MALFORMED},
+		{"data: []\n\n", KWHY_LLM_MALFORMED},
+		{"data: {\"choices\":[{\"text\":\"\\ud83\"}]}\n\n", KWHY_LLM_MALFORMED},
+		{"data: {\"choices\":[{\"text\":\"\\ud83d\"}\n\n", KWHY_LLM_MALFORMED},
+		{"data: {\"choices\":[{\"text\":\"\xff\"}\n\n", KWHY_LLM_MALFORMED},
+	};
+
 	(void)state;
-	assert_outcome("", KWHY_LLM_BROKEN);
-	assert_outcome("{\"choices\":[]}", KWHY_LLM_BROKEN);
-	assert_outcome("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n", KWHY_LLM_BROKEN);
-	assert_outcome("data: {\"choices\":[{\"finish_reason\":\"stop\"}]}\n\n", KWHY_LLM_DONE);
-	assert_outcome("data: <html>\n\n", KWHY_LLM_MALFORMED);
-	assert_outcome("data: []\n\n", KWHY_LLM_MALFORMED);
-	assert_outcome("data: {\"choices\":[{\"text\":\"\\ud83\"}]}\n\n", KWHY_LLM_MALFORMED);
-	assert_outcome("data: {\"choices\":[{\"text\":\"\\ud83d\"}\n\n", KWHY_LLM_MALFORMED);
-	assert_outcome("data: {\"choices\":[{\"text\":\"\xff\"}\n\n", KWHY_LLM_MALFORMED);
-	assert_outcome(
-		"data: {\"choices\":[{\"logprobs\":{\"\\u0000\":-1,\"\\ud83d\":-2}}]}\n\ndata: [DONE]\n\n",
-		KWHY_LLM_DONE);
-	assert_outcome("data: {\"error\":{\"message\":\"x\"}}\n\n", KWHY_LLM_REPORTED);
-	assert_outcome("data: {\"error\":null,\"choices\":[]}\n\ndata: [DONE]\n\n", KWHY_LLM_DONE);
-	assert_outcome("data: {\"choices\":{\"0\":1}}\n\ndata: [DONE]\n\n", KWHY_LLM_DONE);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_outcome(cases[i].bytes, cases[i].outcome);
+}
+
+static void usage_of_each_piece_is_kept_with_it(void **state)
+{
+	struct kwhy_llm_answer answer = answer_to(
+		"data: {\"choices\":[{\"text\":\"abc\"}],\"usage\":{\"prompt_tokens\":9,"
+		"\"completion_tokens\":2,\"prompt_tokens_details\":{\"cached_tokens\":4}}}\n\n"
+		"data: {\"choices\":[{\"text\":\"d\"}]}\n\n" END);
+
+	(void)state;
+	assert_int_equal(answer.piece_count, 2);
+	assert_int_equal(answer.pieces[0].bytes, 3);
+	assert_int_equal(answer.pieces[0].tokens, 2);
+	assert_int_equal(answer.pieces[1].tokens, -1);
+	assert_int_equal(answer.prompt_tokens, 9);
+	assert_int_equal(answer.cached_tokens, 4);
+	assert_int_equal(answer.completion_tokens, 2);
+	kwhy_llm_answer_done(&answer);
 }
 
 int main(void)
@@ -108,7 +161,8 @@ int main(void)
 		cmocka_unit_test(pieces_of_text_and_usage_are_counted),
 		cmocka_unit_test(counts_that_are_none_stay_unknown),
 		cmocka_unit_test(text_that_is_no_character_is_a_piece_all_the_same),
-		cmocka_unit_test(each_bad_stream_has_its_kind),
+		cmocka_unit_test(each_form_of_stream_has_its_outcome),
+		cmocka_unit_test(usage_of_each_piece_is_kept_with_it),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);

@@ -27,20 +27,21 @@ static void assert_near(double value, double expected)
 
 static void times_count_from_when_a_request_was_due(void **state)
 {
-	int64_t chunks[] = {13 * SECOND_NS, 14 * SECOND_NS, 16 * SECOND_NS};
+	struct kwhy_llm_piece pieces[] = {
+		{13 * SECOND_NS, 1, -1}, {14 * SECOND_NS, 1, -1}, {16 * SECOND_NS, 1, -1}};
 	struct kwhy_llm_record record = {.due_ns = 11 * SECOND_NS,
 		.sent_ns = 12 * SECOND_NS,
 		.end_ns = 17 * SECOND_NS,
 		.prompt_tokens = 5,
 		.completion_tokens = 7,
-		.chunk_ns = chunks,
-		.chunk_count = 3};
+		.pieces = pieces,
+		.piece_count = 3};
 	struct kwhy_llm_summary summary = summary_of(&record, 1);
 
 	(void)state;
 	assert_near(summary.first_s.p50, 2);
 	assert_near(summary.answer_s.p50, 6);
-	assert_near(summary.token_s.p50, 3.0 / 6);
+	assert_near(summary.token_s.p50, 3.0 / (7 - 1 - 4.0 / 3));
 	assert_int_equal(summary.gap_s.count, 2);
 	assert_near(summary.gap_s.mean, 1.5);
 	assert_near(summary.late_s, 1);
@@ -48,16 +49,56 @@ static void times_count_from_when_a_request_was_due(void **state)
 	assert_near(summary.prompt_tokens, 5);
 }
 
+/* Time a token and tokens of the window by what each piece brought, stated or by its size. */
+static void pieces_of_several_tokens_are_weighed(void **state)
+{
+	static const struct {
+		int32_t stated[3];
+		uint32_t bytes[3];
+		int64_t tokens;
+		double token_s, inside; /* the first two pieces are inside the window */
+	} cases[] = {
+		{{1, 5, 7}, {4, 4, 4}, 7, 4.0 / 6, 5},	  /* stated */
+		{{3, 5, 7}, {4, 4, 4}, 8, 4.0 / 4, 5},	  /* a last token without text */
+		{{-1, -1, -1}, {4, 8, 4}, 7, 4.0 / 5, 5}, /* by size */
+		{{-1, -1, 9}, {1, 1, 1}, 9, 4.0 / 6,
+			6},			       /* the count of the whole comes with the last piece */
+		{{4, 4, 9}, {1, 1, 1}, 9, 4.0 / 6, 6}, /* what is stated cannot be */
+		{{-1, -1, -1}, {9, 1, 1}, 3, 4.0 / 2, 2}, /* a token a piece, whatever its size */
+		{{-1, -1, -1}, {4, 4, 4}, 2, 4.0 / (4.0 / 3), 4.0 / 3},
+		{{-1, -1, -1}, {4, 4, 4}, -1, 4.0 / 2, 2},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct kwhy_llm_piece pieces[3];
+		struct kwhy_llm_record record = {.due_ns = 15 * SECOND_NS,
+			.end_ns = 21 * SECOND_NS,
+			.completion_tokens = cases[i].tokens,
+			.pieces = pieces,
+			.piece_count = 3};
+		struct kwhy_llm_summary summary;
+
+		for (int k = 0; k < 3; k++)
+			pieces[k] = (struct kwhy_llm_piece){
+				(16 + 2 * k) * SECOND_NS, cases[i].bytes[k], cases[i].stated[k]};
+		summary = summary_of(&record, 1);
+		assert_near(summary.token_s.p50, cases[i].token_s);
+		assert_near(summary.tokens, cases[i].inside);
+	}
+}
+
 static void a_request_over_the_edge_counts_in_parts(void **state)
 {
-	int64_t chunks[] = {9 * SECOND_NS, 11 * SECOND_NS, 12 * SECOND_NS, 21 * SECOND_NS};
+	struct kwhy_llm_piece pieces[] = {{9 * SECOND_NS, 1, -1}, {11 * SECOND_NS, 1, -1},
+		{12 * SECOND_NS, 1, -1}, {21 * SECOND_NS, 1, -1}};
 	struct kwhy_llm_record record = {.due_ns = 8 * SECOND_NS,
 		.sent_ns = 8 * SECOND_NS,
 		.end_ns = 21 * SECOND_NS,
 		.prompt_tokens = 4,
 		.completion_tokens = 8,
-		.chunk_ns = chunks,
-		.chunk_count = 4};
+		.pieces = pieces,
+		.piece_count = 4};
 	struct kwhy_llm_summary summary = summary_of(&record, 1);
 
 	(void)state;
@@ -70,14 +111,14 @@ static void a_request_over_the_edge_counts_in_parts(void **state)
 
 static void failures_are_counted_by_kind_and_have_no_times(void **state)
 {
-	int64_t chunk = 12 * SECOND_NS;
+	struct kwhy_llm_piece piece = {12 * SECOND_NS, 1, -1};
 	struct kwhy_llm_record records[] = {
 		{.due_ns = 11 * SECOND_NS, .outcome = KWHY_LLM_STATUS, .http_status = 503},
 		{.due_ns = 12 * SECOND_NS,
 			.outcome = KWHY_LLM_BROKEN,
 			.completion_tokens = -1,
-			.chunk_ns = &chunk,
-			.chunk_count = 1},
+			.pieces = &piece,
+			.piece_count = 1},
 		{.due_ns = 9 * SECOND_NS, .outcome = KWHY_LLM_REFUSED}};
 	struct kwhy_llm_summary summary = summary_of(records, 3);
 
@@ -94,19 +135,19 @@ static void failures_are_counted_by_kind_and_have_no_times(void **state)
 
 static void usage_that_lies_or_lacks_is_counted(void **state)
 {
-	int64_t chunks[] = {12 * SECOND_NS, 13 * SECOND_NS};
+	struct kwhy_llm_piece pieces[] = {{12 * SECOND_NS, 1, -1}, {13 * SECOND_NS, 1, -1}};
 	struct kwhy_llm_record records[] = {{.due_ns = 11 * SECOND_NS,
 						    .end_ns = 14 * SECOND_NS,
 						    .prompt_tokens = -1,
 						    .completion_tokens = -1,
-						    .chunk_ns = chunks,
-						    .chunk_count = 2},
+						    .pieces = pieces,
+						    .piece_count = 2},
 		{.due_ns = 11 * SECOND_NS,
 			.end_ns = 14 * SECOND_NS,
 			.prompt_tokens = 1,
 			.completion_tokens = 1,
-			.chunk_ns = chunks,
-			.chunk_count = 2}};
+			.pieces = pieces,
+			.piece_count = 2}};
 	struct kwhy_llm_summary summary = summary_of(records, 2);
 
 	(void)state;
@@ -120,18 +161,18 @@ static void usage_that_lies_or_lacks_is_counted(void **state)
 
 static void what_an_answer_outside_the_window_does_not_say_is_not_missed(void **state)
 {
-	int64_t inside[] = {12 * SECOND_NS}, outside[] = {3 * SECOND_NS};
+	struct kwhy_llm_piece inside[] = {{12 * SECOND_NS, 1, -1}}, outside[] = {{3 * SECOND_NS, 1, -1}};
 	struct kwhy_llm_record records[] = {{.due_ns = 11 * SECOND_NS,
 						    .end_ns = 14 * SECOND_NS,
 						    .prompt_tokens = 5,
-						    .chunk_ns = inside,
-						    .chunk_count = 1},
+						    .pieces = inside,
+						    .piece_count = 1},
 		{.due_ns = 2 * SECOND_NS,
 			.end_ns = 4 * SECOND_NS,
 			.prompt_tokens = -1,
 			.completion_tokens = -1,
-			.chunk_ns = outside,
-			.chunk_count = 1}};
+			.pieces = outside,
+			.piece_count = 1}};
 
 	(void)state;
 	assert_near(summary_of(records, 2).prompt_tokens, 5);
@@ -163,6 +204,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_count_from_when_a_request_was_due),
+		cmocka_unit_test(pieces_of_several_tokens_are_weighed),
 		cmocka_unit_test(a_request_over_the_edge_counts_in_parts),
 		cmocka_unit_test(failures_are_counted_by_kind_and_have_no_times),
 		cmocka_unit_test(usage_that_lies_or_lacks_is_counted),
