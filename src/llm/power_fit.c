@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "llm/power_fit.h"
+
+#include "base/linear.h"
+#include "base/statistics.h"
+#include "fit/least_squares.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	IDLE, /* column of the time; column 1 + kind is that of a kind of work */
+	COLUMNS = 1 + KWHY_LLM_WORK_COUNT,
+	LAGS = 3 /* number of intervals over which residuals may correlate */
+};
+
+/* power that is added to an interval's to get its standard deviation, as a ratio of the mean power */
+#define FLOOR_RATIO 0.05
+#define KNOWN_OF_VALUE 0.25
+#define KNOWN_OF_ENERGY 0.05
+#define DEPENDENT 1e-10
+
+struct fitter {
+	double *rows, *targets, *residuals;
+	size_t count;
+	struct kwhy_least_squares fit;
+	double covariance[COLUMNS][COLUMNS]; /* robust */
+	double inflation;		     /* by correlation of the residuals */
+};
+
+const char *kwhy_llm_work_name(enum kwhy_llm_work kind)
+{
+	static const char *const names[] = {"prompt token", "cached prompt token", "output token", "step"};
+
+	return names[kind];
+}
+
+void kwhy_llm_power_rows_done(struct kwhy_llm_power_rows *rows)
+{
+	free(rows->items);
+	*rows = (struct kwhy_llm_power_rows){0};
+}
+
+enum kwhy_status kwhy_llm_power_rows_add(struct kwhy_llm_power_rows *rows,
+	const struct kwhy_llm_metered *metered, const struct kwhy_llm_shares *shares,
+	struct kwhy_error *error)
+{
+	const struct kwhy_llm_reading *readings = metered->readings;
+	size_t count = rows->count + metered->reading_count - 1;
+	struct kwhy_llm_power_row *grown = realloc(rows->items, count * sizeof(*grown));
+
+	if (!grown)
+		return kwhy_fail_memory(error, "the power of the server");
+	rows->items = grown;
+	rows->capacity = count;
+	for (size_t i = 0; i + 1 < metered->reading_count; i++)
+		grown[rows->count + i] = (struct kwhy_llm_power_row){
+			.seconds = (double)(readings[i + 1].at_ns - readings[i].at_ns) * 1e-9,
+			.joules = (double)(readings[i + 1].total_nj - readings[i].total_nj) * 1e-9};
+	for (size_t i = 0; i < shares->count; i++)
+		for (size_t kind = 0; kind < KWHY_LLM_WORK_COUNT; kind++)
+			grown[rows->count + shares->items[i].interval].work[kind] += shares->items[i]
+											     .work[kind];
+	rows->count = count;
+	return KWHY_OK;
+}
+
+/*
+ * Standard deviation of a row's power, but for a constant factor: readings and the model are off by a share
+ * of the power. `values` are the coefficients of an earlier fit; NULL: there is none.
+ */
+static double deviation_of(const struct kwhy_llm_power_row *row, const double *values, double mean_w)
+{
+	double joules;
+
+	if (!values)
+		return 1;
+	joules = values[IDLE] * row->seconds;
+	for (size_t kind = 0; kind < KWHY_LLM_WORK_COUNT; kind++)
+		joules += values[1 + kind] * row->work[kind];
+	return joules / row->seconds + FLOOR_RATIO * mean_w;
+}
+
+/* Fits with rows weighted by an earlier fit. */
+static enum kwhy_status fit_weighted(struct fitter *fitter, const struct kwhy_llm_power_rows *rows,
+	const double *values, struct kwhy_error *error)
+{
+	const struct kwhy_least_squares_data data = {fitter->rows, fitter->targets, rows->count, COLUMNS};
+	double joules = 0, seconds = 0;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		joules += rows->items[i].joules;
+		seconds += rows->items[i].seconds;
+	}
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct kwhy_llm_power_row *row = &rows->items[i];
+		double root = sqrt(row->seconds) * deviation_of(row, values, joules / seconds);
+
+		fitter->rows[i * COLUMNS + IDLE] = row->seconds / root;
+		for (size_t kind = 0; kind < KWHY_LLM_WORK_COUNT; kind++)
+			fitter->rows[i * COLUMNS + 1 + kind] = row->work[kind] / root;
+		fitter->targets[i] = row->joules / root;
+	}
+	return kwhy_least_squares_fit(&data, &fitter->fit, error);
+}
+
+/* Writes a row's values of the free columns to `out` and returns their number. */
+static size_t free_values(const struct fitter *fitter, const double *row, double out[COLUMNS])
+{
+	size_t count = 0;
+
+	for (size_t j = 0; j < COLUMNS; j++)
+		if (fitter->fit.is_free[j])
+			out[count++] = row[j];
+	return count;
+}
+
+/* Cholesky factor of the normal equations of the free columns, scaled by `scale`. */
+static bool factor(const struct fitter *fitter, size_t size, double *lower, double scale[COLUMNS])
+{
+	double values[COLUMNS];
+
+	memset(scale, 0, COLUMNS * sizeof(*scale));
+	memset(lower, 0, size * size * sizeof(*lower));
+	for (size_t i = 0; i < fitter->count; i++) {
+		free_values(fitter, &fitter->rows[i * COLUMNS], values);
+		for (size_t j = 0; j < size; j++)
+			scale[j] += values[j] * values[j];
+	}
+	for (size_t j = 0; j < size; j++)
+		scale[j] = sqrt(scale[j]);
+	for (size_t i = 0; i < fitter->count; i++) {
+		free_values(fitter, &fitter->rows[i * COLUMNS], values);
+		for (size_t j = 0; j < size; j++)
+			for (size_t k = 0; k < size; k++)
+				lower[j * size + k] += values[j] / scale[j] * values[k] / scale[k];
+	}
+	return kwhy_matrix_factor(lower, size, DEPENDENT);
+}
+
+/*
+ * Sets residuals, each divided by 1 less its row's leverage, and replaces the rows' free values by those
+ * times the inverse of the normal equations: the influence of a unit of residual on the coefficients.
+ */
+static void find_influence(
+	struct fitter *fitter, size_t size, const double *lower, const double *scale, double *influence)
+{
+	for (size_t i = 0; i < fitter->count; i++) {
+		const double *row = &fitter->rows[i * COLUMNS];
+		double values[COLUMNS], leverage = 0, residual = fitter->targets[i];
+		double *solved = &influence[i * size];
+
+		free_values(fitter, row, values);
+		for (size_t j = 0; j < COLUMNS; j++)
+			residual -= row[j] * fitter->fit.values[j];
+		for (size_t j = 0; j < size; j++)
+			solved[j] = values[j] / scale[j];
+		kwhy_matrix_solve(lower, size, solved);
+		for (size_t j = 0; j < size; j++) {
+			leverage += solved[j] * values[j] / scale[j];
+			solved[j] /= scale[j];
+		}
+		fitter->residuals[i] = residual / fmax(1 - leverage, 0.1);
+	}
+}
+
+/* Covariance of two coefficients by the influences; `a` and `b` are indices among the free ones. */
+static double covariance_of(
+	const struct fitter *fitter, size_t size, const double *influence, size_t a, size_t b)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < fitter->count; i++)
+		for (size_t lag = 0; lag <= LAGS && lag <= i; lag++) {
+			double weight = 1 - (double)lag / (LAGS + 1);
+			double product = fitter->residuals[i] * fitter->residuals[i - lag];
+			const double *here = &influence[i * size], *there = &influence[(i - lag) * size];
+
+			if (lag == 0)
+				sum += product * here[a] * here[b];
+			else
+				sum += weight * product * (here[a] * there[b] + there[a] * here[b]);
+		}
+	return sum;
+}
+
+/* Factor by which a first-order correlation of the residuals raises variances of sums. */
+static double inflation_of(const struct fitter *fitter)
+{
+	double squares = 0, products = 0, ratio;
+
+	for (size_t i = 0; i < fitter->count; i++) {
+		squares += fitter->residuals[i] * fitter->residuals[i];
+		products += i ? fitter->residuals[i] * fitter->residuals[i - 1] : 0;
+	}
+	ratio = fmin(squares > 0 ? products / squares : 0, 0.9);
+	return ratio > 0 ? (1 + ratio) / (1 - ratio) : 1;
+}
+
+static enum kwhy_status find_covariance(struct fitter *fitter, struct kwhy_error *error)
+{
+	double lower[COLUMNS * COLUMNS], scale[COLUMNS], unused[COLUMNS];
+	size_t size = free_values(fitter, fitter->rows, unused), at[COLUMNS], next = 0;
+	double *influence = calloc(fitter->count * (size + 1), sizeof(*influence));
+
+	if (!influence)
+		return kwhy_fail_memory(error, "the power of the server");
+	for (size_t j = 0; j < COLUMNS; j++)
+		if (fitter->fit.is_free[j])
+			at[next++] = j;
+	if (size && factor(fitter, size, lower, scale)) {
+		find_influence(fitter, size, lower, scale, influence);
+		fitter->inflation = inflation_of(fitter);
+		for (size_t a = 0; a < size; a++)
+			for (size_t b = 0; b < size; b++)
+				fitter->covariance[at[a]][at[b]] = covariance_of(
+					fitter, size, influence, a, b);
+	}
+	free(influence);
+	return KWHY_OK;
+}
+
+/*
+ * Variance of the sum of the coefficients times `amount`. Where residuals do not correlate positively, it is
+ * the mean of the estimate from all residuals alike and of the robust one, which few rows determine; else the
+ * first is raised by the correlation. It is never below the robust one.
+ */
+static double variance_of(const struct fitter *fitter, const double amount[COLUMNS])
+{
+	double robust = 0, alike = 0;
+
+	for (size_t a = 0; a < COLUMNS; a++)
+		for (size_t b = 0; b < COLUMNS; b++) {
+			robust += amount[a] * amount[b] * fitter->covariance[a][b];
+			alike += amount[a] * amount[b] * fitter->fit.covariance[a][b];
+		}
+	return fmax(robust, fitter->inflation > 1 ? fitter->inflation * alike : (robust + alike) / 2);
+}
+
+/*
+ * The sum of the coefficients times `amount`, divided by `by`. It is unknown if one of them is held at 0
+ * although there was such work, unless `absorbed`: the others then include it.
+ */
+static struct kwhy_llm_coefficient combine(
+	const struct fitter *fitter, const double amount[COLUMNS], double by, double net_j, bool absorbed)
+{
+	struct kwhy_llm_coefficient sum = {NAN, NAN, NAN, false};
+	double variance, half;
+
+	for (size_t a = 0; a < COLUMNS && !absorbed; a++)
+		if (amount[a] != 0 && !fitter->fit.is_free[a])
+			return sum;
+	variance = variance_of(fitter, amount);
+	if (!(by > 0) || !(variance > 0))
+		return sum;
+	sum.value = 0;
+	for (size_t a = 0; a < COLUMNS; a++)
+		sum.value += amount[a] * fitter->fit.values[a] / by;
+	half = kwhy_student_quantile(0.95, fmax(fitter->fit.freedom, 1)) * sqrt(variance) / by;
+	sum.low = fmax(sum.value - half, 0);
+	sum.high = sum.value + half;
+	sum.is_known = half <= KNOWN_OF_VALUE * sum.value || half * by <= KNOWN_OF_ENERGY * net_j;
+	return sum;
+}
+
+static void conclude(
+	const struct fitter *fitter, const struct kwhy_llm_power_rows *rows, struct kwhy_llm_power_fit *out)
+{
+	double net_j = 0, decode[COLUMNS] = {0};
+
+	*out = (struct kwhy_llm_power_fit){.rows = rows->count};
+	for (size_t i = 0; i < rows->count; i++) {
+		out->joules += rows->items[i].joules;
+		out->seconds += rows->items[i].seconds;
+		for (size_t kind = 0; kind < KWHY_LLM_WORK_COUNT; kind++)
+			out->amount[kind] += rows->items[i].work[kind];
+	}
+	out->model_idle_w = fitter->fit.values[IDLE];
+	memcpy(out->model_work_j, fitter->fit.values + 1, sizeof(out->model_work_j));
+	net_j = out->joules - out->seconds * out->model_idle_w;
+	for (size_t j = 0; j < COLUMNS; j++) {
+		double one[COLUMNS] = {0}, amount = j == IDLE ? out->seconds : out->amount[j - 1];
+
+		one[j] = amount;
+		*(j == IDLE ? &out->idle_w : &out->work_j[j - 1]) = combine(
+			fitter, one, amount, net_j, false);
+	}
+	decode[1 + KWHY_LLM_WORK_OUTPUT] = out->amount[KWHY_LLM_WORK_OUTPUT];
+	decode[1 + KWHY_LLM_WORK_STEP] = out->amount[KWHY_LLM_WORK_STEP];
+	out->decode_j = combine(fitter, decode, out->amount[KWHY_LLM_WORK_OUTPUT], net_j,
+		fitter->fit.is_free[1 + KWHY_LLM_WORK_OUTPUT] || fitter->fit.is_free[1 + KWHY_LLM_WORK_STEP]);
+	out->residual_ratio = fitter->fit.rms / sqrt(out->seconds / (double)rows->count);
+}
+
+enum kwhy_status kwhy_llm_power_fit_of(
+	const struct kwhy_llm_power_rows *rows, struct kwhy_llm_power_fit *out, struct kwhy_error *error)
+{
+	struct fitter fitter = {0};
+	enum kwhy_status status;
+	double work = 0, first[COLUMNS];
+
+	for (size_t i = 0; i < rows->count; i++)
+		for (size_t kind = 0; kind < KWHY_LLM_WORK_COUNT; kind++)
+			work += rows->items[i].work[kind];
+	if (rows->count < KWHY_LLM_POWER_ROWS_MIN || !(work > 0))
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"joules of requests need %d intervals of the meters and a request among them; there "
+			"are "
+			"%zu intervals: take more --seconds",
+			KWHY_LLM_POWER_ROWS_MIN, rows->count);
+	fitter.count = rows->count;
+	fitter.rows = calloc(rows->count * (COLUMNS + 2), sizeof(*fitter.rows));
+	if (!fitter.rows)
+		return kwhy_fail_memory(error, "the power of the server");
+	fitter.targets = fitter.rows + rows->count * COLUMNS;
+	fitter.residuals = fitter.targets + rows->count;
+	status = fit_weighted(&fitter, rows, NULL, error);
+	memcpy(first, fitter.fit.values, sizeof(first));
+	if (!status)
+		status = fit_weighted(&fitter, rows, first, error);
+	if (!status)
+		status = find_covariance(&fitter, error);
+	if (!status)
+		conclude(&fitter, rows, out);
+	free(fitter.rows);
+	return status;
+}

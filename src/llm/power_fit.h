@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LLM_POWER_FIT_H
+#define KWHY_LLM_POWER_FIT_H
+
+#include "llm/work.h"
+
+/*
+ * Joules of each kind of work of a server, fitted to its own energy:
+ *
+ * joules of an interval = idle power * seconds + sum over the kinds of work of coefficient * amount
+ *
+ * by least squares with coefficients that are not negative. An interval's standard deviation is taken to grow
+ * with its power, and with the square root of its length. Intervals of the coefficients are 90 %, from the
+ * residuals, which may correlate over some intervals (Newey and West 1987, with residuals divided by 1 less
+ * their leverage). They include the noise of readings and what the model does not describe, but no constant
+ * error of the meter's gain.
+ */
+struct kwhy_llm_power_row {
+	double seconds, joules;
+	double work[KWHY_LLM_WORK_COUNT];
+};
+
+/* Rows of all loads of a run. */
+struct kwhy_llm_power_rows {
+	struct kwhy_llm_power_row *items;
+	size_t count, capacity;
+};
+
+/* Adds a row for each interval between readings. */
+KWHY_MUST_USE enum kwhy_status kwhy_llm_power_rows_add(struct kwhy_llm_power_rows *rows,
+	const struct kwhy_llm_metered *metered, const struct kwhy_llm_shares *shares,
+	struct kwhy_error *error);
+void kwhy_llm_power_rows_done(struct kwhy_llm_power_rows *rows);
+
+/* A figure with its 90 % interval. */
+struct kwhy_llm_coefficient {
+	double value, low, high; /* NAN: unknown */
+	/*
+	 * whether the load determines it: half of the interval is at most a quarter of the value, or, times
+	 * the amount of work, at most a twentieth of the run's energy above idle
+	 */
+	bool is_known;
+};
+
+enum { KWHY_LLM_POWER_ROWS_MIN = 12 };
+
+struct kwhy_llm_power_fit {
+	struct kwhy_llm_coefficient idle_w;
+	struct kwhy_llm_coefficient work_j[KWHY_LLM_WORK_COUNT]; /* J a unit of each kind of work */
+	/*
+	 * J an output token with its share of steps, at the mean concurrency of the run. A load of constant
+	 * concurrency determines it although it cannot distinguish output from steps.
+	 */
+	struct kwhy_llm_coefficient decode_j;
+	/* the coefficients of the fit, 0 where another one includes that of a column that depends on it */
+	double model_idle_w, model_work_j[KWHY_LLM_WORK_COUNT];
+	double amount[KWHY_LLM_WORK_COUNT]; /* work of the whole run */
+	double joules, seconds;
+	double residual_ratio; /* standard deviation of the residuals over the power of their intervals */
+	size_t rows;
+};
+
+/* KWHY_E_INPUT: fewer than KWHY_LLM_POWER_ROWS_MIN rows, or none of work. */
+KWHY_MUST_USE enum kwhy_status kwhy_llm_power_fit_of(
+	const struct kwhy_llm_power_rows *rows, struct kwhy_llm_power_fit *out, struct kwhy_error *error);
+
+/* Name of a kind of work, such as "prompt token". */
+const char *kwhy_llm_work_name(enum kwhy_llm_work kind);
+
+#endif

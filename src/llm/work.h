@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LLM_WORK_H
+#define KWHY_LLM_WORK_H
+
+#include "llm/run.h"
+
+/*
+ * The work that requests made the server do in each interval between readings of its energy. It is computed
+ * from what the client of the server sees, and from nothing else:
+ *
+ * - Tokens of a prompt are processed before the first piece of text arrives: after the request was sent, and
+ *   after the first piece of the request whose prompt was processed before.
+ * - The first token of an answer comes from the processing of its prompt. Each further one is generated
+ * between the piece before and the piece that brings it.
+ * - A step of the server generates one token for each request whose answer is under way, so a token is a
+ * share of one step: 1 over the number of these requests.
+ */
+enum kwhy_llm_work {
+	KWHY_LLM_WORK_PROMPT, /* tokens of prompts without those of the prefix cache */
+	KWHY_LLM_WORK_CACHED, /* tokens of prompts that the server had in its prefix cache */
+	KWHY_LLM_WORK_OUTPUT, /* generated tokens without the first of each answer */
+	KWHY_LLM_WORK_STEP,   /* steps of the server */
+	KWHY_LLM_WORK_COUNT
+};
+
+/* A reading of the sum of the energy counters of a server's GPUs. Readings are in order of time and never
+ * fall. */
+struct kwhy_llm_reading {
+	int64_t at_ns; /* CLOCK_MONOTONIC */
+	int64_t total_nj;
+};
+
+/* The readings of a run and its requests; all arrays are borrowed. */
+struct kwhy_llm_metered {
+	const struct kwhy_llm_reading *readings;
+	size_t reading_count;
+	const struct kwhy_llm_record *records;
+	size_t record_count;
+};
+
+/* Work for one request between readings `interval` and `interval` + 1. */
+struct kwhy_llm_share {
+	uint32_t interval, request;
+	double work[KWHY_LLM_WORK_COUNT];
+};
+
+struct kwhy_llm_shares {
+	struct kwhy_llm_share *items; /* in order of intervals */
+	size_t count, capacity;
+	/* number of requests with a text whose prompt has an unknown number of tokens; the mean of the others
+	 * is used */
+	size_t unknown_prompts;
+	size_t answered; /* number of requests with a text */
+};
+
+/* KWHY_E_INPUT: fewer than two readings, or readings that fall. Work outside the readings is left out. */
+KWHY_MUST_USE enum kwhy_status kwhy_llm_shares_make(
+	const struct kwhy_llm_metered *metered, struct kwhy_llm_shares *out, struct kwhy_error *error);
+void kwhy_llm_shares_done(struct kwhy_llm_shares *shares);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tests the joules of requests on simulated servers whose joules are known: the fitted coefficients and their
+ * intervals, the joules of single requests, and that all parts add up to the meter.
+ */
+#include "base/quantile.h"
+#include "cmocka_all.h"
+#include "llm_machine.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SEEDS = 300, FIGURES = 5, ERRORS_MAX = 1 << 20 };
+
+/* The phases of `kwhy llm --design`: prompts alone, answers alone at low and high concurrency, and a mixture.
+ */
+static const struct phase design[] = {
+	{5, 0, 0, 0, 0},
+	{12, 1, 2000, 0, 1},
+	{12, 1, 20, 0, 200},
+	{12, 16, 20, 0, 200},
+	{12, 4, 1000, 0, 100},
+	{12, 8, 500, 0, 20},
+};
+
+struct outcome {
+	size_t covered[FIGURES], known[FIGURES];
+	double *errors; /* relative errors of the joules of requests */
+	size_t error_count;
+	double figure_errors[FIGURES][SEEDS];
+};
+
+static void make(struct machine *machine, uint64_t seed, const struct phase *phases, size_t count)
+{
+	machine_init(machine, seed);
+	for (size_t i = 0; i < count; i++)
+		machine_run(machine, &phases[i]);
+	machine_read(machine);
+}
+
+static struct kwhy_llm_metered metered_of(const struct machine *machine)
+{
+	return (struct kwhy_llm_metered){
+		machine->readings, machine->reading_count, machine->run.records, machine->run.count};
+}
+
+static struct kwhy_llm_power_fit fit_of(
+	const struct kwhy_llm_metered *metered, struct kwhy_llm_shares *shares)
+{
+	struct kwhy_llm_power_rows rows = {0};
+	struct kwhy_llm_power_fit fit;
+	struct kwhy_error error;
+
+	assert_int_equal(kwhy_llm_shares_make(metered, shares, &error), KWHY_OK);
+	assert_int_equal(kwhy_llm_power_rows_add(&rows, metered, shares, &error), KWHY_OK);
+	assert_int_equal(kwhy_llm_power_fit_of(&rows, &fit, &error), KWHY_OK);
+	kwhy_llm_power_rows_done(&rows);
+	return fit;
+}
+
+static void check_coefficients(const struct machine *machine, const struct kwhy_llm_power_fit *fit,
+	uint64_t seed, struct outcome *outcome)
+{
+	double steps = fit->amount[KWHY_LLM_WORK_STEP] / fit->amount[KWHY_LLM_WORK_OUTPUT];
+	const struct {
+		const struct kwhy_llm_coefficient *found;
+		double truth;
+	} figures[FIGURES] = {
+		{&fit->idle_w, machine->idle_w},
+		{&fit->work_j[KWHY_LLM_WORK_PROMPT], machine->prompt_j},
+		{&fit->work_j[KWHY_LLM_WORK_OUTPUT], machine->output_j},
+		{&fit->work_j[KWHY_LLM_WORK_STEP], machine->step_j},
+		{&fit->decode_j, machine->output_j + machine->step_j * steps},
+	};
+
+	for (size_t i = 0; i < FIGURES; i++) {
+		const struct kwhy_llm_coefficient *found = figures[i].found;
+
+		outcome->known[i] += found->is_known;
+		outcome->covered[i] += found->low <= figures[i].truth && figures[i].truth <= found->high;
+		outcome->figure_errors[i][seed] = fabs(found->value / figures[i].truth - 1);
+	}
+}
+
+/* Divides the energy, checks that it adds up, and adds the errors of requests that were metered in full. */
+static void check_requests(const struct machine *machine, const struct kwhy_llm_metered *metered,
+	const struct kwhy_llm_shares *shares, const struct kwhy_llm_power_fit *fit, struct outcome *outcome)
+{
+	struct kwhy_llm_request_energy *found = calloc(metered->record_count, sizeof(*found));
+	int64_t sum_nj = 0, last_ns = metered->readings[metered->reading_count - 1].at_ns;
+	struct kwhy_error error;
+
+	assert_non_null(found);
+	assert_int_equal(kwhy_llm_divide(metered, shares, fit, found, &sum_nj, &error), KWHY_OK);
+	assert_true(sum_nj >= 0);
+	for (size_t i = 0; i < metered->record_count; i++) {
+		double joules = (double)(found[i].prefill_nj + found[i].decode_nj) * 1e-9;
+
+		assert_true(found[i].prefill_nj >= 0 && found[i].decode_nj >= 0);
+		sum_nj += found[i].prefill_nj + found[i].decode_nj;
+		if (metered->records[i].end_ns < last_ns && outcome->error_count < ERRORS_MAX)
+			outcome->errors[outcome->error_count++] = fabs(
+				joules / (machine->prefill_j[i] + machine->decode_j[i]) - 1);
+	}
+	if (sum_nj != metered->readings[metered->reading_count - 1].total_nj - metered->readings[0].total_nj)
+		fail_msg("the parts add up to %lld nJ", (long long)sum_nj);
+	free(found);
+}
+
+static void known_joules_are_found(void **state)
+{
+	static const char *const names[FIGURES] = {"idle", "prompt", "output", "step", "decode"};
+	static struct outcome outcome;
+
+	(void)state;
+	outcome.errors = calloc(ERRORS_MAX, sizeof(*outcome.errors));
+	assert_non_null(outcome.errors);
+	for (uint64_t seed = 0; seed < SEEDS; seed++) {
+		struct kwhy_llm_shares shares;
+		struct machine machine;
+		struct kwhy_llm_metered metered;
+		struct kwhy_llm_power_fit fit;
+
+		make(&machine, seed, design, sizeof(design) / sizeof(design[0]));
+		metered = metered_of(&machine);
+		fit = fit_of(&metered, &shares);
+		check_coefficients(&machine, &fit, seed, &outcome);
+		check_requests(&machine, &metered, &shares, &fit, &outcome);
+		kwhy_llm_shares_done(&shares);
+		machine_done(&machine);
+	}
+	kwhy_sort_reals(outcome.errors, outcome.error_count);
+	printf("%zu requests: median error %.2f %%, 95 %%: %.2f %%\n", outcome.error_count,
+		100 * kwhy_quantile(outcome.errors, outcome.error_count, 0.5),
+		100 * kwhy_quantile(outcome.errors, outcome.error_count, 0.95));
+	for (size_t i = 0; i < FIGURES; i++) {
+		double covered = 100.0 * (double)outcome.covered[i] / SEEDS, error;
+
+		kwhy_sort_reals(outcome.figure_errors[i], SEEDS);
+		error = kwhy_quantile(outcome.figure_errors[i], SEEDS, 0.5);
+		printf("%s: %.1f %% covered, median error %.2f %%, known %zu\n", names[i], covered,
+			100 * error, outcome.known[i]);
+		if (covered < 85 || covered > 95 || error > 0.05)
+			fail_msg("%s: %.1f %% of intervals hold, median error %.2f %%", names[i], covered,
+				100 * error);
+	}
+	assert_true(kwhy_quantile(outcome.errors, outcome.error_count, 0.5) <= 0.05);
+	free(outcome.errors);
+}
+
+static struct kwhy_llm_power_fit fit_phases(const struct phase *phases, size_t count, struct machine *machine)
+{
+	struct kwhy_llm_metered metered;
+	struct kwhy_llm_shares shares;
+	struct kwhy_llm_power_fit fit;
+
+	make(machine, 7, phases, count);
+	metered = metered_of(machine);
+	fit = fit_of(&metered, &shares);
+	kwhy_llm_shares_done(&shares);
+	return fit;
+}
+
+/* With one request at a time each output token is a step. */
+static void what_the_load_does_not_distinguish_is_not_known(void **state)
+{
+	static const struct phase constant[] = {{5, 0, 0, 0, 0}, {40, 1, 400, 0, 100}};
+	struct machine machine;
+	struct kwhy_llm_power_fit fit = fit_phases(constant, 2, &machine);
+	double truth = machine.output_j +
+		machine.step_j * fit.amount[KWHY_LLM_WORK_STEP] / fit.amount[KWHY_LLM_WORK_OUTPUT];
+
+	(void)state;
+	assert_false(fit.work_j[KWHY_LLM_WORK_OUTPUT].is_known && fit.work_j[KWHY_LLM_WORK_STEP].is_known);
+	assert_true(fabs(fit.decode_j.value / truth - 1) < 0.2);
+	assert_true(fit.idle_w.is_known);
+	machine_done(&machine);
+}
+
+static void cached_tokens_are_apart(void **state)
+{
+	static const struct phase phases[] = {{5, 0, 0, 0, 0}, {15, 1, 2000, 0, 1}, {15, 1, 8000, 0.9, 1},
+		{10, 1, 20, 0, 200}, {10, 16, 20, 0, 200}};
+	struct machine machine;
+	struct kwhy_llm_power_fit fit = fit_phases(phases, 5, &machine);
+	const struct kwhy_llm_coefficient *cached = &fit.work_j[KWHY_LLM_WORK_CACHED];
+
+	(void)state;
+	assert_true(fit.amount[KWHY_LLM_WORK_CACHED] > fit.amount[KWHY_LLM_WORK_PROMPT]);
+	assert_true(fabs(fit.work_j[KWHY_LLM_WORK_PROMPT].value / machine.prompt_j - 1) < 0.05);
+	if (!cached->is_known || fabs(cached->value - machine.cached_j) > 0.1 * machine.prompt_j)
+		fail_msg("%g J a cached token, known %d", cached->value, cached->is_known);
+	machine_done(&machine);
+}
+
+static void runs_without_readings_or_work_are_refused(void **state)
+{
+	static const struct kwhy_llm_reading falling[] = {{0, 5}, {10, 9}, {20, 8}};
+	struct kwhy_llm_metered metered = {falling, 1, NULL, 0};
+	struct kwhy_llm_power_row row[KWHY_LLM_POWER_ROWS_MIN] = {{.seconds = 1, .joules = 1}};
+	struct kwhy_llm_power_rows rows = {row, KWHY_LLM_POWER_ROWS_MIN, KWHY_LLM_POWER_ROWS_MIN};
+	struct kwhy_llm_shares shares;
+	struct kwhy_llm_power_fit fit;
+	struct kwhy_error error;
+
+	(void)state;
+	assert_int_equal(kwhy_llm_shares_make(&metered, &shares, &error), KWHY_E_INPUT);
+	metered.reading_count = 3;
+	assert_int_equal(kwhy_llm_shares_make(&metered, &shares, &error), KWHY_E_INPUT);
+	assert_int_equal(kwhy_llm_power_fit_of(&rows, &fit, &error), KWHY_E_INPUT);
+	row[0].work[KWHY_LLM_WORK_PROMPT] = 1;
+	rows.count--;
+	assert_int_equal(kwhy_llm_power_fit_of(&rows, &fit, &error), KWHY_E_INPUT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(known_joules_are_found),
+		cmocka_unit_test(what_the_load_does_not_distinguish_is_not_known),
+		cmocka_unit_test(cached_tokens_are_apart),
+		cmocka_unit_test(runs_without_readings_or_work_are_refused),
+	};
+
+	return kwhy_test_main(tests, NULL, NULL);
+}

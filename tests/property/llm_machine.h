@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_TESTS_PROPERTY_LLM_MACHINE_H
+#define KWHY_TESTS_PROPERTY_LLM_MACHINE_H
+
+#include "base/random.h"
+#include "llm/divide.h"
+
+/*
+ * A simulated server of language models with continuous batching, and the meter of its GPU. It processes one
+ * prompt at a time, before any further step; a step generates one token for each answer under way. Each
+ * prompt token, cached token, output token and step takes known joules.
+ */
+enum { MACHINE_READINGS_MAX = 256 };
+
+struct machine {
+	double idle_w, prompt_j, cached_j, output_j, step_j;
+	double prompt_token_s, step_s, step_request_s; /* step_request_s: of each answer in a step */
+	double meter_noise; /* standard deviation of the energy between two readings, relative */
+	int64_t meter_period_ns, meter_update_ns; /* of readings, and of the counter that is read */
+	struct kwhy_random random;
+	int64_t now_ns;
+	/* the true energy over time: joules at the ends of pieces of constant power */
+	int64_t *at_ns;
+	double *joules;
+	size_t count, capacity;
+	struct kwhy_llm_run run;      /* the records that a client would make */
+	double *prefill_j, *decode_j; /* true joules of each record */
+	size_t truth_capacity;
+	struct kwhy_llm_reading readings[MACHINE_READINGS_MAX];
+	size_t reading_count;
+};
+
+/* A phase of load. Lengths are uniform between half and one and a half of their means. */
+struct phase {
+	double seconds;
+	unsigned concurrency; /* number of requests in flight in a closed loop; 0: none, the server is idle */
+	double prompt, cached_share, output; /* mean lengths in tokens; an output of 1 is a prompt alone */
+};
+
+void machine_init(struct machine *machine, uint64_t seed);
+void machine_run(struct machine *machine, const struct phase *phase);
+void machine_read(struct machine *machine); /* makes the readings of all phases so far */
+void machine_done(struct machine *machine);
+
+#endif
