@@ -506,6 +506,8 @@ complete -c kwhy -n '__fish_seen_subcommand_from llm' -l meters-token -r -d 'its
 complete -c kwhy -n '__fish_seen_subcommand_from llm' -l meters-ca -r -d 'who signed its certificate (PEM)'
 complete -c kwhy -n '__fish_seen_subcommand_from llm' -l device -r -d 'the server\'s GPUs by number; default all'
 complete -c kwhy -n '__fish_seen_subcommand_from llm' -l power-file -r -d 'play back a power CSV instead of this machine\'s meters'
+complete -c kwhy -n '__fish_seen_subcommand_from llm' -l design -d 'loads that distinguish the joules of prompts, outputs and steps'
+complete -c kwhy -n '__fish_seen_subcommand_from llm' -l requests -r -d 'write a CSV line for each request'
 complete -c kwhy -n '__fish_seen_subcommand_from llm' -l no-energy -d 'times alone'
 complete -c kwhy -n '__fish_seen_subcommand_from llm' -l output -s o -r -d 'write there; .txt, .json or .html says the form'
 complete -c kwhy -n '__fish_seen_subcommand_from llm' -l json -d 'write JSON'

@@ -364,6 +364,55 @@ static void joules_of_all_gpus_are_shared_by_tokens_and_requests(void **state)
 	json_decref(root);
 }
 
+/* At a constant power, whatever the load, no request takes energy above idle, and the parts still add up. */
+static void joules_of_requests_add_up_to_the_meter(void **state)
+{
+	char scenario[] = "/tmp/kwhy-llm-gpu-XXXXXX";
+	struct llm_server server = llm_server_start("states_each", NULL);
+	FILE *file = fdopen(mkstemp(scenario), "w");
+	struct kwhy_text csv = {0};
+	struct kwhy_error error;
+	size_t lines = 0, records = 0, i;
+	json_t *root;
+	const json_t *load;
+
+	(void)state;
+	assert_non_null(file);
+	fputs("gpu \"NVIDIA H200\"\npower constant 300\n", file);
+	fclose(file);
+	setenv("LD_LIBRARY_PATH", KWHY_FAKE_NVML_DIR, 1);
+	setenv("KWHY_FAKE_NVML", scenario, 1);
+	root = json_of(SPAWN("llm", "--url", server.url, "--design", "--seconds", "3", "--ramp", "0.5",
+		"--idle", "2", "--json", "--requests", "llm-requests.csv"));
+	unsetenv("KWHY_FAKE_NVML");
+	unsetenv("LD_LIBRARY_PATH");
+	llm_server_stop(&server);
+	unlink(scenario);
+	assert_int_equal(json_array_size(json_object_get(root, "loads")), 5);
+	json_array_foreach(json_object_get(root, "loads"), i, load)
+	{
+		const json_t *parts = json_object_get(load, "requests_nj");
+
+		assert_non_null(json_string_value(json_object_get(load, "name")));
+		assert_true(json_integer_value(json_object_get(parts, "metered")) > 800000000000);
+		assert_int_equal(json_integer_value(json_object_get(parts, "metered")),
+			json_integer_value(json_object_get(parts, "prefill")) +
+				json_integer_value(json_object_get(parts, "decode")) +
+				json_integer_value(json_object_get(parts, "idle")));
+		records += (size_t)number(load, "requests");
+	}
+	assert_true(json_is_null(json_object_get(json_object_get(root, "requests_energy"), "missing")));
+	assert_inside(json_object_get(json_object_get(root, "requests_energy"), "idle_w"), 300);
+	assert_int_equal(kwhy_file_read("llm-requests.csv", 1 << 24, &csv, &error), KWHY_OK);
+	for (i = 0; i < csv.length; i++)
+		lines += csv.data[i] == '\n';
+	assert_true(lines > records);			/* requests outside the steady windows as well */
+	assert_non_null(strstr(csv.data, ",5,2,8,4,")); /* tokens of prompt, cached, output; pieces */
+	kwhy_text_done(&csv);
+	unlink("llm-requests.csv");
+	json_decref(root);
+}
+
 static void wrong_usage_is_refused_by_name(void **state)
 {
 	static const struct {
@@ -379,6 +428,8 @@ static void wrong_usage_is_refused_by_name(void **state)
 		{{"llm", "--url", "http://x", "--ramp", "15"}, "--ramp"},
 		{{"llm", "--url", "http://x", "--endpoint", "y"}, "--endpoint"},
 		{{"llm", "--url", "http://x", "-o", "x.csv"}, ".json"},
+		{{"llm", "--url", "http://x", "--design", "-c", "1"}, "--design"},
+		{{"llm", "--url", "http://x", "--design", "--no-energy"}, "--design"},
 	};
 
 	(void)state;
@@ -406,6 +457,7 @@ int main(void)
 		cmocka_unit_test(a_server_that_is_not_there_is_told),
 		cmocka_unit_test(the_table_says_what_failed_and_what_is_not_known),
 		cmocka_unit_test(joules_of_all_gpus_are_shared_by_tokens_and_requests),
+		cmocka_unit_test(joules_of_requests_add_up_to_the_meter),
 		cmocka_unit_test(wrong_usage_is_refused_by_name),
 	};
 

@@ -74,12 +74,89 @@ static void add_device(struct kwhy_llm_energy *sum, const struct kwhy_stat_energ
 		sum->missing = energy->missing;
 }
 
+/* --- Series --- */
+
+void kwhy_llm_series_done(struct kwhy_llm_series *series)
+{
+	free(series->items);
+	*series = (struct kwhy_llm_series){0};
+}
+
+static enum kwhy_status add_reading(
+	struct kwhy_llm_series *series, int64_t at_ns, int64_t total_nj, struct kwhy_error *error)
+{
+	if (series->count == series->capacity) {
+		size_t capacity = series->capacity ? 2 * series->capacity : 64;
+		struct kwhy_llm_reading *grown = realloc(series->items, capacity * sizeof(*grown));
+
+		if (!grown)
+			return kwhy_fail_memory(error, "the readings of the meters");
+		series->items = grown;
+		series->capacity = capacity;
+	}
+	series->items[series->count++] = (struct kwhy_llm_reading){at_ns, total_nj};
+	return KWHY_OK;
+}
+
+/* Energy in J from the start of the present window until `until_ns`; NAN: unknown. */
+typedef double energy_until(struct kwhy_llm_meter *meter, int64_t start_ns, int64_t until_ns);
+
+static double local_until(struct kwhy_llm_meter *meter, int64_t start_ns, int64_t until_ns)
+{
+	double joules = 0;
+
+	(void)start_ns;
+	for (size_t i = 0; i < meter->meter.metered_count; i++)
+		if (meter->meter.metered[i].kind == KWHY_METERED_DEVICE)
+			joules += kwhy_stat_meter_used_j(&meter->meter, i, until_ns);
+	return joules;
+}
+
+static double remote_until(struct kwhy_llm_meter *meter, int64_t start_ns, int64_t until_ns)
+{
+	struct kwhy_llm_track_energy energy;
+	struct kwhy_error ignored;
+
+	return kwhy_llm_scraper_window(meter->remote, start_ns, until_ns, &energy, &ignored) ? NAN
+											     : energy.joules;
+}
+
+/* Adds a reading for about each second of a window. */
+static enum kwhy_status add_window(struct kwhy_llm_series *series, struct kwhy_llm_meter *meter,
+	int64_t start_ns, int64_t end_ns, energy_until *until, struct kwhy_error *error)
+{
+	int64_t parts = (end_ns - start_ns + SECOND_NS / 2) / SECOND_NS, before_nj, last_nj;
+	enum kwhy_status status = KWHY_OK;
+
+	if (end_ns <= start_ns)
+		return KWHY_OK;
+	parts = parts > 0 ? parts : 1;
+	if (!series->count)
+		status = add_reading(series, start_ns, 0, error);
+	before_nj = last_nj = series->count ? series->items[series->count - 1].total_nj : 0;
+	for (int64_t part = 1; !status && !series->is_broken && part <= parts; part++) {
+		int64_t at_ns = start_ns + (end_ns - start_ns) * part / parts;
+		double joules = until(meter, start_ns, at_ns);
+
+		series->is_broken = isnan(joules);
+		if (series->is_broken)
+			break;
+		/* later readings may correct a curve by a little; energy never falls */
+		if (before_nj + llround(joules * 1e9) > last_nj)
+			last_nj = before_nj + llround(joules * 1e9);
+		status = add_reading(series, at_ns, last_nj, error);
+	}
+	return status;
+}
+
+/* --- Windows --- */
+
 /*
  * Reads the energy of a window from remote meters. If they do not answer, only the energy is unknown; the
  * other figures of the load remain valid.
  */
 static enum kwhy_status window_of_remote(struct kwhy_llm_meter *meter, int64_t start_ns, int64_t end_ns,
-	struct kwhy_llm_energy *out, struct kwhy_error *error)
+	struct kwhy_llm_series *series, struct kwhy_llm_energy *out, struct kwhy_error *error)
 {
 	struct kwhy_llm_track_energy energy;
 	struct kwhy_error failure;
@@ -89,25 +166,29 @@ static enum kwhy_status window_of_remote(struct kwhy_llm_meter *meter, int64_t s
 		out->low_j = energy.low_j;
 		out->high_j = energy.high_j;
 		out->basis = "remote";
-		return KWHY_OK;
+		return add_window(series, meter, start_ns, end_ns, remote_until, error);
 	}
+	series->is_broken = true;
 	out->missing = kwhy_arena_copy(&meter->arena, failure.text);
 	return out->missing ? KWHY_OK : kwhy_fail_memory(error, "the meters");
 }
 
 enum kwhy_status kwhy_llm_meter_window(struct kwhy_llm_meter *meter, int64_t start_ns, int64_t end_ns,
-	struct kwhy_llm_energy *out, struct kwhy_error *error)
+	struct kwhy_llm_series *series, struct kwhy_llm_energy *out, struct kwhy_error *error)
 {
 	enum kwhy_status status;
 
 	*out = (struct kwhy_llm_energy){
 		(double)(end_ns - start_ns) * 1e-9, NAN, NAN, NAN, NULL, meter->missing};
 	if (meter->remote)
-		return window_of_remote(meter, start_ns, end_ns, out, error);
+		return window_of_remote(meter, start_ns, end_ns, series, out, error);
+	series->is_broken |= !meter->open || meter->missing;
 	if (!meter->open || meter->missing)
 		return KWHY_OK;
 	kwhy_stat_meter_begin(&meter->meter, start_ns);
 	status = kwhy_stat_meter_await_end(&meter->meter, end_ns, error);
+	if (!status)
+		status = add_window(series, meter, start_ns, end_ns, local_until, error);
 	if (status)
 		return status;
 	kwhy_stat_meter_sum(&meter->meter, end_ns, meter->domains);
@@ -133,8 +214,8 @@ static void sleep_until(int64_t mono_ns)
 		;
 }
 
-enum kwhy_status kwhy_llm_meter_rest(
-	struct kwhy_llm_meter *meter, double seconds, struct kwhy_llm_energy *out, struct kwhy_error *error)
+enum kwhy_status kwhy_llm_meter_rest(struct kwhy_llm_meter *meter, double seconds,
+	struct kwhy_llm_series *series, struct kwhy_llm_energy *out, struct kwhy_error *error)
 {
 	int64_t start_ns = kwhy_clock_mono_ns(), end_ns = start_ns + (int64_t)(seconds * 1e9),
 		now_ns = start_ns;
@@ -145,7 +226,7 @@ enum kwhy_status kwhy_llm_meter_rest(
 		status = kwhy_llm_meter_tick(meter, error);
 		now_ns = kwhy_clock_mono_ns();
 	}
-	return status ? status : kwhy_llm_meter_window(meter, start_ns, end_ns, out, error);
+	return status ? status : kwhy_llm_meter_window(meter, start_ns, end_ns, series, out, error);
 }
 
 struct kwhy_llm_energy kwhy_llm_energy_net(

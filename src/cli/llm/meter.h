@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "cli/run/stat_meter.h"
 #include "llm/scraper.h"
+#include "llm/work.h"
 
 /* Energy of all GPUs together in one window; NAN: unknown. Strings are valid until the meter is closed. */
 struct kwhy_llm_energy {
@@ -13,6 +14,14 @@ struct kwhy_llm_energy {
 	const char *basis;   /* basis of the joules; NULL: joules are unknown */
 	const char *missing; /* why joules are unknown; NULL: they are known */
 };
+
+/* Readings of successive windows, about one a second. Zero-initialise it. */
+struct kwhy_llm_series {
+	struct kwhy_llm_reading *items;
+	size_t count, capacity;
+	bool is_broken; /* the energy of a part of the windows is unknown */
+};
+void kwhy_llm_series_done(struct kwhy_llm_series *series);
 
 /*
  * The meters of the server's GPUs while it is under load: meters of this host, or those of another host that
@@ -46,15 +55,17 @@ void kwhy_llm_meter_close(struct kwhy_llm_meter *meter);
 KWHY_MUST_USE enum kwhy_status kwhy_llm_meter_tick(void *meter, struct kwhy_error *error);
 
 /*
- * Waits until the meters have readings for the window, and returns its energy. Windows must be in order of
- * time and have ended at most a minute ago.
+ * Waits until the meters have readings for the window, returns its energy, and adds its readings to a series,
+ * whose windows must follow each other without a gap. Windows must be in order of time and have ended at most
+ * a minute ago.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_meter_window(struct kwhy_llm_meter *meter, int64_t start_ns,
-	int64_t end_ns, struct kwhy_llm_energy *out, struct kwhy_error *error);
+	int64_t end_ns, struct kwhy_llm_series *series, struct kwhy_llm_energy *out,
+	struct kwhy_error *error);
 
 /* Waits for `seconds` and returns the energy of that time, in which the server is idle. */
-KWHY_MUST_USE enum kwhy_status kwhy_llm_meter_rest(
-	struct kwhy_llm_meter *meter, double seconds, struct kwhy_llm_energy *out, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_llm_meter_rest(struct kwhy_llm_meter *meter, double seconds,
+	struct kwhy_llm_series *series, struct kwhy_llm_energy *out, struct kwhy_error *error);
 
 /*
  * Energy above idle: `gross` less the mean power of `idle` times the duration of the window. The interval

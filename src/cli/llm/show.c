@@ -3,6 +3,7 @@
 
 #include "base/quantity.h"
 #include "cli/bench/workload_show.h"
+#include "cli/llm/show_joules.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +15,9 @@ static void load_cell(struct kwhy_table *table, const struct kwhy_llm_row *row)
 {
 	char text[64];
 
-	if (isfinite(row->load.rate_per_s))
+	if (row->name)
+		snprintf(text, sizeof(text), "%s", row->name);
+	else if (isfinite(row->load.rate_per_s))
 		snprintf(text, sizeof(text), "%.4g /s", row->load.rate_per_s);
 	else
 		snprintf(text, sizeof(text), "%u concurrent", row->load.concurrency);
@@ -161,7 +164,7 @@ static void write_counts(const struct kwhy_text_context *context, const struct k
 		kwhy_text_context_linef(context, "tokens   ",
 			"%zu of %zu answers came without usage: there a piece of text counts as one token",
 			without, done);
-	if (done > without && stated < done - without)
+	if (stated < done - without && tokens != pieces)
 		kwhy_text_context_linef(context, "tokens   ",
 			"%zu answers state no usage for each piece: tokens of a piece are by its size",
 			done - without - stated);
@@ -276,6 +279,7 @@ void kwhy_llm_text(
 		kwhy_text_add(out, "\n");
 		write_request_energies(result, style, out);
 	}
+	kwhy_llm_joules_text(&context, result);
 	kwhy_text_add(out, "\n");
 	write_counts(&context, result);
 	write_failures(&context, result);
@@ -330,11 +334,13 @@ static void write_outcomes(struct kwhy_json *json, const struct kwhy_llm_summary
 		kwhy_json_null(json, "first_failed_status");
 }
 
-static void write_row(struct kwhy_json *json, const struct kwhy_llm_row *row)
+static void write_row(struct kwhy_json *json, const struct kwhy_llm_result *result, size_t index)
 {
+	const struct kwhy_llm_row *row = &result->rows[index];
 	const struct kwhy_llm_summary *summary = &row->summary;
 
 	kwhy_json_object(json, NULL);
+	kwhy_json_string(json, "name", row->name);
 	kwhy_json_string(json, "loop", isfinite(row->load.rate_per_s) ? "open" : "closed");
 	kwhy_json_real(json, "rate_per_s", row->load.rate_per_s);
 	kwhy_json_count(json, "concurrency", row->load.concurrency);
@@ -357,6 +363,7 @@ static void write_row(struct kwhy_json *json, const struct kwhy_llm_row *row)
 	write_spread(json, "answer_s", &summary->answer_s);
 	kwhy_json_real(json, "late_s", summary->late_s);
 	write_energy(json, row);
+	kwhy_llm_row_joules_json(json, result, index);
 	kwhy_json_object_end(json);
 }
 
@@ -380,9 +387,10 @@ void kwhy_llm_json(const struct kwhy_llm_result *result, struct kwhy_text *out)
 	kwhy_json_string(&json, "meters", result->meters);
 	kwhy_json_real(&json, "idle_w", result->idle.joules / result->idle.seconds);
 	kwhy_json_string(&json, "ended", result->ended);
+	kwhy_llm_joules_json(&json, result);
 	kwhy_json_array(&json, "loads");
 	for (size_t i = 0; i < result->row_count; i++)
-		write_row(&json, &result->rows[i]);
+		write_row(&json, result, i);
 	kwhy_json_array_end(&json);
 	kwhy_json_object_end(&json);
 }

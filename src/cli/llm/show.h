@@ -3,12 +3,15 @@
 #define KWHY_CLI_LLM_SHOW_H
 
 #include "cli/llm/meter.h"
+#include "llm/joules.h"
 #include "llm/prompt.h"
 #include "llm/summary.h"
 #include "report/report.h"
 
 /* One load and its results. */
 struct kwhy_llm_row {
+	const char *name;	    /* NULL: it is named by its rate or concurrency */
+	uint64_t words, max_tokens; /* of its prompts, unless they are from a file, and of its answers */
 	struct kwhy_llm_load load;
 	struct kwhy_llm_summary summary;
 	struct kwhy_llm_energy gross, net;
@@ -21,6 +24,8 @@ struct kwhy_llm_result {
 	const struct kwhy_llm_row *rows;
 	size_t row_count;
 	struct kwhy_llm_energy idle;
+	const struct kwhy_llm_joules
+		*joules;   /* of single requests; its loads are the idle server and the rows */
 	const char *ended; /* the reason why the remaining loads were not run; NULL: all were run */
 };
 

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/llm/show_joules.h"
+
+#include "base/csv_cell.h"
+#include "base/quantity.h"
+#include "llm/pace.h"
+#include "report/table.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* --- Text --- */
+
+/* A figure, or what would make it known. */
+struct shown {
+	const char *label, *words;
+	const char *unit;
+	const char *cure;
+};
+
+static void coefficient_line(const struct kwhy_text_context *context, const struct shown *shown,
+	const struct kwhy_llm_coefficient *figure)
+{
+	char value[KWHY_QUANTITY_BYTES], interval[KWHY_QUANTITY_BYTES];
+
+	if (figure->is_known)
+		kwhy_text_context_linef(context, shown->label, "%s %s %s",
+			kwhy_quantity_si(value, figure->value, shown->unit, 3),
+			kwhy_quantity_interval(interval, figure->value, figure->low, figure->high),
+			shown->words);
+	else
+		kwhy_text_context_linef(context, shown->label,
+			"not known %s: the loads do not determine it; %s", shown->words, shown->cure);
+}
+
+static void write_coefficients(const struct kwhy_text_context *context, const struct kwhy_llm_result *result)
+{
+	const struct kwhy_llm_power_fit *fit = &result->joules->fit;
+	const char *cure = result->row_count && result->rows[0].name ? "take more --seconds" : "try --design";
+	const struct shown work[] = {{"prompt   ", "a prompt token", "J", cure},
+		{"cached   ", "a prompt token in the prefix cache", "J", cure},
+		{"output   ", "an output token", "J", cure},
+		{"step     ", "a step, which the answers under way share", "J", cure}};
+	const struct shown decode = {"decoding ", "an output token with its share of steps", "J", cure};
+	const struct shown idle = {"idle     ", "of the idle server", "W", cure};
+
+	for (size_t kind = 0; kind < KWHY_LLM_WORK_COUNT; kind++)
+		if (fit->amount[kind] > 0)
+			coefficient_line(context, &work[kind], &fit->work_j[kind]);
+	if (fit->amount[KWHY_LLM_WORK_OUTPUT] > 0)
+		coefficient_line(context, &decode, &fit->decode_j);
+	coefficient_line(context, &idle, &fit->idle_w);
+}
+
+static void write_lengths(const struct kwhy_text_context *context, const struct kwhy_llm_joules *joules)
+{
+	static const struct kwhy_table_column columns[] = {{"tokens of a request", KWHY_COLUMN_LEFT},
+		{"requests", KWHY_COLUMN_RIGHT}, {"prompt", KWHY_COLUMN_RIGHT}, {"output", KWHY_COLUMN_RIGHT},
+		{"prefill", KWHY_COLUMN_RIGHT}, {"decoding", KWHY_COLUMN_RIGHT}};
+	struct kwhy_llm_length_group groups[KWHY_LLM_LENGTH_GROUPS];
+	struct kwhy_table table;
+	char text[64];
+
+	kwhy_llm_joules_by_length(joules, groups);
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < KWHY_LLM_LENGTH_GROUPS; i++) {
+		const struct kwhy_llm_length_group *group = &groups[i];
+		double count = (double)group->count;
+
+		if (!group->count)
+			continue;
+		if (group->tokens_to == INT64_MAX)
+			snprintf(text, sizeof(text), "%lld and more", (long long)group->tokens_from);
+		else
+			snprintf(text, sizeof(text), "%lld to %lld", (long long)group->tokens_from,
+				(long long)group->tokens_to - 1);
+		kwhy_table_cell(&table, text);
+		kwhy_table_count(&table, group->count);
+		snprintf(text, sizeof(text), "%.0f", group->prompt_tokens / count);
+		kwhy_table_cell(&table, text);
+		snprintf(text, sizeof(text), "%.0f", group->output_tokens / count);
+		kwhy_table_cell(&table, text);
+		kwhy_table_real(&table, group->prefill_j / count, "J");
+		kwhy_table_real(&table, group->decode_j / count, "J");
+	}
+	kwhy_table_write(&table, context->style, context->out);
+}
+
+static bool is_metered(const struct kwhy_llm_joules *joules)
+{
+	for (size_t i = 0; i < joules->count; i++)
+		if (joules->loads[i].reading_count)
+			return true;
+	return false;
+}
+
+void kwhy_llm_joules_text(const struct kwhy_text_context *context, const struct kwhy_llm_result *result)
+{
+	const struct kwhy_llm_joules *joules = result->joules;
+
+	if (!is_metered(joules))
+		return;
+	kwhy_text_context_heading(context, "Joules of requests", "above idle; means, and 90 % intervals");
+	if (joules->missing.status) {
+		kwhy_text_context_linef(context, "requests ", "not available: %s", joules->missing.text);
+		return;
+	}
+	write_lengths(context, joules);
+	kwhy_text_add(context->out, "\n");
+	write_coefficients(context, result);
+}
+
+/* --- JSON --- */
+
+static void write_coefficient(
+	struct kwhy_json *json, const char *key, const struct kwhy_llm_coefficient *figure, double amount)
+{
+	kwhy_json_object(json, key);
+	kwhy_json_real(json, "value", figure->value);
+	kwhy_json_real(json, "low", figure->low);
+	kwhy_json_real(json, "high", figure->high);
+	kwhy_json_bool(json, "is_known", figure->is_known);
+	kwhy_json_real(json, "amount", amount);
+	kwhy_json_object_end(json);
+}
+
+static void write_groups(struct kwhy_json *json, const struct kwhy_llm_joules *joules)
+{
+	struct kwhy_llm_length_group groups[KWHY_LLM_LENGTH_GROUPS];
+
+	kwhy_llm_joules_by_length(joules, groups);
+	kwhy_json_array(json, "by_length");
+	for (size_t i = 0; i < KWHY_LLM_LENGTH_GROUPS; i++) {
+		const struct kwhy_llm_length_group *group = &groups[i];
+		double count = (double)group->count;
+
+		if (!group->count)
+			continue;
+		kwhy_json_object(json, NULL);
+		kwhy_json_int(json, "tokens_from", group->tokens_from);
+		if (group->tokens_to == INT64_MAX)
+			kwhy_json_null(json, "tokens_to");
+		else
+			kwhy_json_int(json, "tokens_to", group->tokens_to);
+		kwhy_json_count(json, "requests", group->count);
+		kwhy_json_real(json, "mean_prompt_tokens", group->prompt_tokens / count);
+		kwhy_json_real(json, "mean_output_tokens", group->output_tokens / count);
+		kwhy_json_real(json, "mean_prefill_j", group->prefill_j / count);
+		kwhy_json_real(json, "mean_decode_j", group->decode_j / count);
+		kwhy_json_object_end(json);
+	}
+	kwhy_json_array_end(json);
+}
+
+void kwhy_llm_joules_json(struct kwhy_json *json, const struct kwhy_llm_result *result)
+{
+	static const char *const keys[] = {
+		"j_a_prompt_token", "j_a_cached_prompt_token", "j_an_output_token", "j_a_step"};
+	const struct kwhy_llm_joules *joules = result->joules;
+	const struct kwhy_llm_power_fit *fit = &joules->fit;
+	bool is_missing = !is_metered(joules) || joules->missing.status;
+
+	kwhy_json_object(json, "requests_energy");
+	kwhy_json_string(json, "missing",
+		!is_missing		     ? NULL
+			: is_metered(joules) ? joules->missing.text
+					     : "the energy of the loads is unknown");
+	if (!is_missing) {
+		write_coefficient(json, "idle_w", &fit->idle_w, fit->seconds);
+		for (size_t kind = 0; kind < KWHY_LLM_WORK_COUNT; kind++)
+			write_coefficient(json, keys[kind], &fit->work_j[kind], fit->amount[kind]);
+		write_coefficient(json, "j_an_output_token_with_steps", &fit->decode_j,
+			fit->amount[KWHY_LLM_WORK_OUTPUT]);
+		kwhy_json_count(json, "intervals", fit->rows);
+		kwhy_json_real(json, "residual_ratio", fit->residual_ratio);
+		write_groups(json, joules);
+	}
+	kwhy_json_object_end(json);
+}
+
+void kwhy_llm_row_joules_json(struct kwhy_json *json, const struct kwhy_llm_result *result, size_t row)
+{
+	const struct kwhy_llm_joules *joules = result->joules;
+	/* the first load is the idle server */
+	const struct kwhy_llm_load_joules *load = row + 1 < joules->count ? &joules->loads[row + 1] : NULL;
+
+	kwhy_json_object(json, "requests_nj");
+	if (load && load->requests) {
+		const struct kwhy_llm_reading *last = &load->readings[load->reading_count - 1];
+
+		kwhy_json_int(json, "metered", last->total_nj - load->readings[0].total_nj);
+		kwhy_json_int(json, "prefill", load->prefill_nj);
+		kwhy_json_int(json, "decode", load->decode_nj);
+		kwhy_json_int(json, "idle", load->idle_nj);
+	}
+	kwhy_json_object_end(json);
+}
+
+/* --- CSV --- */
+
+static void add_time(struct kwhy_text *out, const struct kwhy_llm_run *run, int64_t at_ns)
+{
+	kwhy_csv_add_real(out, at_ns ? (double)(at_ns - run->start_ns) * 1e-9 : NAN);
+}
+
+static void add_count(struct kwhy_text *out, int64_t count)
+{
+	if (count >= 0)
+		kwhy_text_addf(out, ",%lld", (long long)count);
+	else
+		kwhy_text_add(out, ",");
+}
+
+static void add_request(struct kwhy_text *out, size_t row, const struct kwhy_llm_load_joules *load, size_t at)
+{
+	const struct kwhy_llm_record *record = &load->run.records[at];
+	struct kwhy_llm_pace pace;
+
+	kwhy_llm_pace_init(&pace, record);
+	kwhy_text_addf(out, "%zu,%s", row + 1, kwhy_llm_outcome_name(record->outcome));
+	add_time(out, &load->run, record->due_ns);
+	add_time(out, &load->run, record->sent_ns);
+	add_time(out, &load->run, record->piece_count ? record->pieces[0].at_ns : 0);
+	add_time(out, &load->run, record->end_ns);
+	kwhy_csv_add_real(out, record->piece_count ? kwhy_llm_pace_token_s(&pace) : NAN);
+	add_count(out, record->prompt_tokens);
+	add_count(out, record->cached_tokens);
+	add_count(out, record->completion_tokens);
+	kwhy_text_addf(out, ",%zu", record->piece_count);
+	kwhy_csv_add_real(out, load->requests ? (double)load->requests[at].prefill_nj * 1e-9 : NAN);
+	kwhy_csv_add_real(out, load->requests ? (double)load->requests[at].decode_nj * 1e-9 : NAN);
+	kwhy_text_add(out, "\n");
+}
+
+void kwhy_llm_requests_csv(const struct kwhy_llm_result *result, struct kwhy_text *out)
+{
+	kwhy_text_add(out,
+		"load,outcome,due_s,sent_s,first_s,end_s,token_s,prompt_tokens,cached_tokens,output_tokens,"
+		"pieces,prefill_j,decode_j\n");
+	for (size_t row = 0; row + 1 < result->joules->count && row < result->row_count; row++) {
+		const struct kwhy_llm_load_joules *load = &result->joules->loads[row + 1];
+
+		for (size_t i = 0; i < load->run.count; i++)
+			add_request(out, row, load, i);
+	}
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "llm/joules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void done_load(struct kwhy_llm_load_joules *load)
+{
+	kwhy_llm_run_done(&load->run);
+	kwhy_llm_shares_done(&load->shares);
+	free(load->readings);
+	free(load->requests);
+}
+
+void kwhy_llm_joules_done(struct kwhy_llm_joules *joules)
+{
+	for (size_t i = 0; i < joules->count; i++)
+		done_load(&joules->loads[i]);
+	free(joules->loads);
+	kwhy_llm_power_rows_done(&joules->rows);
+	*joules = (struct kwhy_llm_joules){0};
+}
+
+static struct kwhy_llm_metered metered_of(const struct kwhy_llm_load_joules *load)
+{
+	return (struct kwhy_llm_metered){
+		load->readings, load->reading_count, load->run.records, load->run.count};
+}
+
+enum kwhy_status kwhy_llm_joules_add(struct kwhy_llm_joules *joules, struct kwhy_llm_run *run,
+	const struct kwhy_llm_reading *readings, size_t count, struct kwhy_error *error)
+{
+	struct kwhy_llm_load_joules *grown = realloc(joules->loads, (joules->count + 1) * sizeof(*grown)),
+				    *load;
+	struct kwhy_llm_metered metered;
+	enum kwhy_status status;
+
+	if (!grown)
+		return kwhy_fail_memory(error, "the requests");
+	joules->loads = grown;
+	load = &grown[joules->count++];
+	*load = (struct kwhy_llm_load_joules){.run = *run};
+	*run = (struct kwhy_llm_run){0};
+	if (count < 2)
+		return KWHY_OK;
+	load->readings = malloc(count * sizeof(*readings));
+	if (!load->readings)
+		return kwhy_fail_memory(error, "the readings of the meters");
+	memcpy(load->readings, readings, count * sizeof(*readings));
+	load->reading_count = count;
+	metered = metered_of(load);
+	status = kwhy_llm_shares_make(&metered, &load->shares, error);
+	if (!status)
+		status = kwhy_llm_power_rows_add(&joules->rows, &metered, &load->shares, error);
+	return status;
+}
+
+static enum kwhy_status divide(
+	struct kwhy_llm_load_joules *load, const struct kwhy_llm_power_fit *fit, struct kwhy_error *error)
+{
+	const struct kwhy_llm_metered metered = metered_of(load);
+	enum kwhy_status status;
+
+	load->requests = calloc(load->run.count + 1, sizeof(*load->requests));
+	if (!load->requests)
+		return kwhy_fail_memory(error, "the joules of the requests");
+	status = kwhy_llm_divide(&metered, &load->shares, fit, load->requests, &load->idle_nj, error);
+	for (size_t i = 0; !status && i < load->run.count; i++) {
+		load->prefill_nj += load->requests[i].prefill_nj;
+		load->decode_nj += load->requests[i].decode_nj;
+	}
+	return status;
+}
+
+enum kwhy_status kwhy_llm_joules_finish(struct kwhy_llm_joules *joules, struct kwhy_error *error)
+{
+	size_t answered = 0, unknown = 0;
+	enum kwhy_status status;
+
+	for (size_t i = 0; i < joules->count; i++) {
+		answered += joules->loads[i].shares.answered;
+		unknown += joules->loads[i].shares.unknown_prompts;
+	}
+	if (unknown * 10 > answered)
+		status = kwhy_fail(&joules->missing, KWHY_E_INPUT,
+			"%zu of %zu answers state no tokens of their prompts in their usage", unknown,
+			answered);
+	else
+		status = kwhy_llm_power_fit_of(&joules->rows, &joules->fit, &joules->missing);
+	if (status == KWHY_E_INPUT)
+		return KWHY_OK;
+	if (status) {
+		*error = joules->missing;
+		return status;
+	}
+	joules->missing.status = KWHY_OK;
+	for (size_t i = 0; !status && i < joules->count; i++)
+		if (joules->loads[i].reading_count)
+			status = divide(&joules->loads[i], &joules->fit, error);
+	return status;
+}
+
+/* Bounds of the groups are 64 and its multiples by powers of 4. */
+static size_t group_of(int64_t tokens)
+{
+	size_t group = 0;
+
+	for (int64_t bound = 64; group + 1 < KWHY_LLM_LENGTH_GROUPS && tokens >= bound; bound *= 4)
+		group++;
+	return group;
+}
+
+static void add_request(struct kwhy_llm_length_group groups[KWHY_LLM_LENGTH_GROUPS],
+	const struct kwhy_llm_record *record, const struct kwhy_llm_request_energy *energy)
+{
+	struct kwhy_llm_length_group *group;
+
+	if (record->outcome != KWHY_LLM_DONE || record->prompt_tokens < 0 || record->completion_tokens < 0)
+		return;
+	group = &groups[group_of(record->prompt_tokens + record->completion_tokens)];
+	group->count++;
+	group->prompt_tokens += (double)record->prompt_tokens;
+	group->output_tokens += (double)record->completion_tokens;
+	group->prefill_j += (double)energy->prefill_nj * 1e-9;
+	group->decode_j += (double)energy->decode_nj * 1e-9;
+}
+
+void kwhy_llm_joules_by_length(
+	const struct kwhy_llm_joules *joules, struct kwhy_llm_length_group out[KWHY_LLM_LENGTH_GROUPS])
+{
+	int64_t bound = 64;
+
+	for (size_t i = 0; i < KWHY_LLM_LENGTH_GROUPS; i++, bound *= 4)
+		out[i] = (struct kwhy_llm_length_group){.tokens_from = i ? bound / 4 : 0,
+			.tokens_to = i + 1 < KWHY_LLM_LENGTH_GROUPS ? bound : INT64_MAX};
+	for (size_t i = 0; i < joules->count; i++)
+		for (size_t k = 0; joules->loads[i].requests && k < joules->loads[i].run.count; k++)
+			add_request(out, &joules->loads[i].run.records[k], &joules->loads[i].requests[k]);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LLM_JOULES_H
+#define KWHY_LLM_JOULES_H
+
+#include "llm/divide.h"
+
+/* The requests of one load, and their joules. */
+struct kwhy_llm_load_joules {
+	struct kwhy_llm_run run;
+	struct kwhy_llm_reading *readings;
+	size_t reading_count; /* 0: the energy of a part of the load is unknown */
+	struct kwhy_llm_shares shares;
+	struct kwhy_llm_request_energy *requests; /* [run.count]; NULL: unknown */
+	/* the parts of the readings' energy; they add up to it */
+	int64_t idle_nj, prefill_nj, decode_nj;
+};
+
+/* The requests of all loads of a run, and their joules. Zero-initialise it. */
+struct kwhy_llm_joules {
+	struct kwhy_llm_load_joules *loads;
+	size_t count;
+	struct kwhy_llm_power_rows rows;
+	struct kwhy_llm_power_fit fit;
+	struct kwhy_error missing; /* why no request has joules; its status is KWHY_OK if they have */
+};
+
+/*
+ * Adds a load with its readings, which cover it from before its first request until after its last answer,
+ * and takes over the records of the run. No readings: its energy is unknown. The idle server is a load
+ * without records.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_llm_joules_add(struct kwhy_llm_joules *joules, struct kwhy_llm_run *run,
+	const struct kwhy_llm_reading *readings, size_t count, struct kwhy_error *error);
+
+/*
+ * Fits the power of all loads and divides their energy among requests. It also returns KWHY_OK if that is not
+ * possible; `missing` then says why.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_llm_joules_finish(
+	struct kwhy_llm_joules *joules, struct kwhy_error *error);
+void kwhy_llm_joules_done(struct kwhy_llm_joules *joules);
+
+/* Requests that were answered in full, with tokens of prompt and answer between two bounds. */
+struct kwhy_llm_length_group {
+	int64_t tokens_from, tokens_to; /* tokens_from <= tokens < tokens_to */
+	size_t count;
+	double prompt_tokens, output_tokens, prefill_j, decode_j; /* sums */
+};
+enum { KWHY_LLM_LENGTH_GROUPS = 6 };
+
+/* Sorts the requests of all loads into groups by length. Groups may be empty. */
+void kwhy_llm_joules_by_length(
+	const struct kwhy_llm_joules *joules, struct kwhy_llm_length_group out[KWHY_LLM_LENGTH_GROUPS]);
+
+#endif
