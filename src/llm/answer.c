@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define WHOLE_BYTES_MAX ((size_t)16 << 20)
+
 static const struct {
 	const char *name, *words;
 } outcomes[] = {
@@ -38,6 +40,7 @@ void kwhy_llm_answer_init(struct kwhy_llm_answer *answer)
 void kwhy_llm_answer_done(struct kwhy_llm_answer *answer)
 {
 	kwhy_llm_stream_done(&answer->stream);
+	kwhy_text_done(&answer->body);
 	free(answer->pieces);
 	*answer = (struct kwhy_llm_answer){0};
 }
@@ -106,7 +109,9 @@ static void take_choice(struct kwhy_llm_answer *answer, const json_t *choice, in
 	const char *reason = json_string_value(json_object_get(choice, "finish_reason"));
 	size_t bytes = text_bytes(choice, "text") + delta_bytes(json_object_get(choice, "delta"));
 
-	if (bytes)
+	bytes += delta_bytes(json_object_get(choice, "message"));
+	answer->has_text |= bytes > 0;
+	if (bytes && !answer->whole)
 		add_piece(answer, bytes, tokens);
 	if (reason && is_failure(reason))
 		answer->reported = true;
@@ -183,6 +188,12 @@ bool kwhy_llm_answer_feed(struct kwhy_llm_answer *answer, const char *bytes, siz
 {
 	enum kwhy_llm_fed fed;
 
+	if (answer->whole) {
+		answer->malformed = answer->body.length + length > WHOLE_BYTES_MAX;
+		kwhy_text_add_bytes(&answer->body, bytes, length);
+		answer->no_memory = answer->body.failed;
+		return !answer->malformed && !answer->no_memory;
+	}
 	answer->now_ns = now_ns;
 	fed = kwhy_llm_stream_feed(&answer->stream, bytes, length, take_event, answer);
 	answer->malformed |= fed == KWHY_LLM_FED_TOO_LONG;
@@ -190,13 +201,17 @@ bool kwhy_llm_answer_feed(struct kwhy_llm_answer *answer, const char *bytes, siz
 	return fed == KWHY_LLM_FED;
 }
 
-enum kwhy_llm_outcome kwhy_llm_answer_outcome(const struct kwhy_llm_answer *answer)
+enum kwhy_llm_outcome kwhy_llm_answer_outcome(struct kwhy_llm_answer *answer)
 {
+	if (answer->whole && !answer->malformed) {
+		(void)take_event(answer, answer->body.data ? answer->body.data : "", answer->body.length);
+		answer->ended = true;
+	}
 	if (answer->malformed)
 		return KWHY_LLM_MALFORMED;
 	if (answer->reported)
 		return KWHY_LLM_REPORTED;
 	if (!answer->ended && !answer->finished)
 		return KWHY_LLM_BROKEN;
-	return answer->piece_count || answer->completion_tokens > 0 ? KWHY_LLM_DONE : KWHY_LLM_EMPTY;
+	return answer->has_text || answer->completion_tokens > 0 ? KWHY_LLM_DONE : KWHY_LLM_EMPTY;
 }

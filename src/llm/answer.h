@@ -56,6 +56,10 @@ struct kwhy_llm_answer {
 	bool finished; /* whether a finish_reason was received that is no failure */
 	bool ended;    /* whether [DONE] was received */
 	bool reported, malformed, no_memory;
+	bool whole; /* the answer is one JSON object instead of a stream; set it after kwhy_llm_answer_init()
+		     */
+	bool has_text;	       /* of a whole answer, which has no pieces */
+	struct kwhy_text body; /* of a whole answer */
 };
 
 void kwhy_llm_answer_init(struct kwhy_llm_answer *answer);
@@ -67,7 +71,10 @@ void kwhy_llm_answer_done(struct kwhy_llm_answer *answer);
  */
 bool kwhy_llm_answer_feed(struct kwhy_llm_answer *answer, const char *bytes, size_t length, int64_t now_ns);
 
-/* Gets the outcome of a request whose stream the server has closed without a failure of the connection. */
-enum kwhy_llm_outcome kwhy_llm_answer_outcome(const struct kwhy_llm_answer *answer);
+/*
+ * Gets the outcome of a request whose stream the server has closed without a failure of the connection. It
+ * parses a whole answer.
+ */
+enum kwhy_llm_outcome kwhy_llm_answer_outcome(struct kwhy_llm_answer *answer);
 
 #endif

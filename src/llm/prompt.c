@@ -6,64 +6,175 @@
 
 #include <jansson.h>
 
-/* Makes up a prompt of common words. Most tokenizers make about one token of each. */
-static void make_up(const struct kwhy_llm_question *question, uint64_t number, struct kwhy_text *out)
+#define BLOCK_WORDS 512 /* words that a number of a block of a log stands for, as in Mooncake's traces */
+#define PER_NUMBER UINT64_C(0xd1342543de82ef95)
+#define PER_TURN UINT64_C(0x2545f4914f6cdd1d)
+
+/* Adds common words. Most tokenizers make about one token of each. */
+static void add_words(struct kwhy_text *out, uint64_t state, uint64_t count)
 {
 	static const char *const words[] = {"river", "stone", "light", "garden", "window", "winter", "music",
 		"paper", "mountain", "letter", "summer", "bridge", "market", "horse", "island", "story"};
-	uint64_t state = question->seed ^ (number * UINT64_C(0xd1342543de82ef95));
 
-	for (uint64_t i = 0; i < question->words; i++) {
-		if (i)
+	for (uint64_t i = 0; i < count; i++) {
+		if (out->length)
 			kwhy_text_add(out, " ");
 		kwhy_text_add(out, words[kwhy_random_next(&state) % (sizeof(words) / sizeof(words[0]))]);
 	}
 }
 
-static json_t *messages_of(const char *prompt)
+static const struct kwhy_llm_dialog *dialog_of(const struct kwhy_llm_question *question, uint64_t number)
 {
-	return json_pack("[{s:s, s:s}]", "role", "user", "content", prompt);
+	return question->dialogs ? &question->dialogs[number % question->dialog_count] : NULL;
 }
 
-static char *write_body(const struct kwhy_llm_question *question, const char *prompt)
+size_t kwhy_llm_turns(const struct kwhy_llm_question *question, uint64_t number)
 {
-	json_t *root = json_pack("{s:s, s:I, s:b, s:{s:b}, s:i}", "model", question->model, "max_tokens",
-		(json_int_t)question->max_tokens, "stream", 1, "stream_options", "include_usage", 1,
-		"temperature", 0);
-	json_t *stream = json_object_get(root, "stream_options");
-	bool failed = !root;
-	char *body = NULL;
+	const struct kwhy_llm_dialog *dialog = dialog_of(question, number);
+	size_t turns = dialog ? dialog->turns : question->turns;
 
-	if (question->endpoint == KWHY_LLM_CHAT)
-		failed |= json_object_set_new(root, "messages", messages_of(prompt)) != 0;
-	else
-		failed |= json_object_set_new(root, "prompt", json_string(prompt)) != 0;
-	if (question->usage_each)
-		failed |= json_object_set_new(stream, "continuous_usage_stats", json_true()) != 0;
+	return turns ? turns : 1;
+}
+
+static uint64_t state_of(const struct kwhy_llm_question *question, uint64_t number, size_t turn)
+{
+	return question->seed ^ (number * PER_NUMBER) ^ (turn * PER_TURN);
+}
+
+/* The lengths of a made-up turn. */
+static void draw(const struct kwhy_llm_question *question, uint64_t number, size_t turn, uint64_t *out_words,
+	uint64_t *out_tokens)
+{
+	struct kwhy_random random;
+
+	kwhy_random_init(&random, state_of(question, number, turn));
+	*out_words = kwhy_llm_length_draw(&question->words, &random);
+	*out_tokens = kwhy_llm_length_draw(&question->max_tokens, &random);
+}
+
+/* The prompt of a log's request: its blocks, then words of its own. */
+static void make_up_logged(const struct kwhy_llm_question *question, const struct kwhy_llm_dialog *dialog,
+	uint64_t number, struct kwhy_text *out)
+{
+	uint64_t left = dialog->words;
+
+	for (size_t i = 0; i < dialog->block_count && left; i++) {
+		uint64_t count = left < BLOCK_WORDS ? left : BLOCK_WORDS;
+
+		add_words(out, question->seed ^ (dialog->blocks[i] * PER_NUMBER), count);
+		left -= count;
+	}
+	add_words(out, state_of(question, number, 0), left);
+}
+
+/* Collects the messages of a request in the form of its endpoint. */
+struct writer {
+	json_t *messages;	 /* chat; NULL: completions */
+	struct kwhy_text prompt; /* completions */
+	bool failed;
+};
+
+static void add_message(struct writer *writer, enum kwhy_llm_role role, const char *text)
+{
+	static const char *const names[] = {"system", "user", "assistant"};
+
+	if (writer->messages) {
+		json_t *message = json_pack("{s:s, s:s}", "role", names[role], "content", text);
+
+		writer->failed |= json_array_append_new(writer->messages, message) != 0;
+		return;
+	}
+	if (writer->prompt.length)
+		kwhy_text_add(&writer->prompt, "\n\n");
+	kwhy_text_add(&writer->prompt, text);
+}
+
+static void add_made_up(
+	struct writer *writer, const struct kwhy_llm_question *question, uint64_t number, size_t turn)
+{
+	struct kwhy_text text = {0};
+
+	for (size_t i = 0; i <= turn; i++) {
+		uint64_t words, tokens;
+
+		draw(question, number, i, &words, &tokens);
+		kwhy_text_clear(&text);
+		if (i == 0)
+			add_words(&text, question->seed, question->shared_words);
+		add_words(&text, state_of(question, number, i), words);
+		add_message(writer, KWHY_LLM_USER, text.data ? text.data : "");
+		if (i == turn)
+			break;
+		kwhy_text_clear(&text);
+		add_words(&text, ~state_of(question, number, i), tokens);
+		add_message(writer, KWHY_LLM_ASSISTANT, text.data ? text.data : "");
+	}
+	writer->failed |= text.failed;
+	kwhy_text_done(&text);
+}
+
+/* Adds the messages of a dialog up to that of the user in its turn. */
+static void add_dialog(struct writer *writer, const struct kwhy_llm_question *question,
+	const struct kwhy_llm_dialog *dialog, uint64_t number, size_t turn)
+{
+	struct kwhy_text text = {0};
+	size_t before = 0;
+
+	for (size_t i = 0; i < dialog->message_count && before <= turn; i++) {
+		add_message(writer, dialog->messages[i].role, dialog->messages[i].text);
+		before += dialog->messages[i].role == KWHY_LLM_USER;
+	}
+	if (dialog->message_count)
+		return;
+	make_up_logged(question, dialog, number, &text);
+	add_message(writer, KWHY_LLM_USER, text.data ? text.data : "");
+	writer->failed |= text.failed;
+	kwhy_text_done(&text);
+}
+
+static json_t *settings(const struct kwhy_llm_question *question, uint64_t max_tokens)
+{
+	json_t *root = json_pack("{s:s, s:I, s:b, s:i}", "model", question->model, "max_tokens",
+		(json_int_t)max_tokens, "stream", !question->whole, "temperature", 0);
+	json_t *stream;
+	bool failed = !root;
+
+	if (!question->whole) {
+		stream = json_pack("{s:b}", "include_usage", 1);
+		if (question->usage_each)
+			failed |= json_object_set_new(stream, "continuous_usage_stats", json_true()) != 0;
+		failed |= json_object_set_new(root, "stream_options", stream) != 0;
+	}
 	if (question->ignore_eos)
 		failed |= json_object_set_new(root, "ignore_eos", json_true()) != 0;
 	if (!failed)
-		body = json_dumps(root, JSON_COMPACT);
+		return root;
 	json_decref(root);
-	return body;
+	return NULL;
 }
 
-enum kwhy_status kwhy_llm_body(
-	const struct kwhy_llm_question *question, uint64_t number, char **out, struct kwhy_error *error)
+enum kwhy_status kwhy_llm_body(const struct kwhy_llm_question *question, uint64_t number, size_t turn,
+	char **out, struct kwhy_error *error)
 {
-	struct kwhy_text made = {0};
-	enum kwhy_status status;
+	const struct kwhy_llm_dialog *dialog = dialog_of(question, number);
+	bool is_chat = question->endpoint == KWHY_LLM_CHAT;
+	struct writer writer = {.messages = is_chat ? json_array() : NULL};
+	uint64_t words, tokens;
+	json_t *root;
 
-	if (!question->prompts)
-		make_up(question, number, &made);
-	status = kwhy_text_check(&made, error);
-	if (status)
-		return status;
-	*out = write_body(question,
-		question->prompts   ? question->prompts[number % question->prompt_count]
-			: made.data ? made.data
-				    : "");
-	kwhy_text_done(&made);
+	draw(question, number, turn, &words, &tokens);
+	if (dialog)
+		add_dialog(&writer, question, dialog, number, turn);
+	else
+		add_made_up(&writer, question, number, turn);
+	root = settings(question, dialog && dialog->max_tokens ? dialog->max_tokens : tokens);
+	if (is_chat)
+		writer.failed |= json_object_set_new(root, "messages", writer.messages) != 0;
+	else
+		writer.failed |= json_object_set_new(root, "prompt", json_string(writer.prompt.data)) != 0;
+	*out = writer.failed || writer.prompt.failed ? NULL : json_dumps(root, JSON_COMPACT);
+	json_decref(root);
+	kwhy_text_done(&writer.prompt);
 	return *out ? KWHY_OK
 		    : kwhy_fail(error, KWHY_E_INPUT,
 			      "the model's name or prompt %llu is not UTF-8, or memory ran out",

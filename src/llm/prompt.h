@@ -2,34 +2,38 @@
 #ifndef KWHY_LLM_PROMPT_H
 #define KWHY_LLM_PROMPT_H
 
-#include "base/status.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "llm/dialog.h"
+#include "llm/length.h"
 
 enum kwhy_llm_endpoint { KWHY_LLM_CHAT, KWHY_LLM_COMPLETIONS };
 
-/* What all requests of a load ask. Strings are borrowed. */
+/* What all requests of a load ask. Strings and arrays are borrowed. */
 struct kwhy_llm_question {
 	enum kwhy_llm_endpoint endpoint;
 	const char *model;
-	const char *const *prompts; /* prompts, used one after another; NULL: prompts are made up */
-	size_t prompt_count;
-	uint64_t words;	     /* number of words of a prompt that is made up */
-	uint64_t max_tokens; /* limit of the answer's tokens */
+	const struct kwhy_llm_dialog *dialogs; /* used one after another; NULL: prompts are made up */
+	size_t dialog_count;
+	struct kwhy_llm_length words;	   /* number of words of a message of the user that is made up */
+	struct kwhy_llm_length max_tokens; /* limit of an answer's tokens, where a dialog states none */
+	uint64_t shared_words;		   /* number of words that all made-up prompts begin with */
+	size_t turns;			   /* of a made-up conversation; 0 counts as 1 */
 	uint64_t seed;
 	/* request answers of exactly max_tokens tokens, by an extension of vLLM and other servers */
 	bool ignore_eos;
 	/* request the usage with each piece of text (continuous_usage_stats), an extension as well */
 	bool usage_each;
+	bool whole; /* request answers in one piece, without a stream */
 };
 
+/* Number of turns of dialog number `number`, each of which is a request. */
+size_t kwhy_llm_turns(const struct kwhy_llm_question *question, uint64_t number);
+
 /*
- * Makes the JSON body of request number `number`. The caller frees it. Prompts that are made up begin with
- * different words, so that the server cannot use its prefix cache.
+ * Makes the JSON body of the request for turn `turn` of a dialog. It contains the turns before, with the
+ * answers that the file has, or made-up ones. The caller frees it. Prompts that are made up differ after the
+ * words that they share, so that the server cannot use its prefix cache for the rest.
  */
-KWHY_MUST_USE enum kwhy_status kwhy_llm_body(
-	const struct kwhy_llm_question *question, uint64_t number, char **out, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_llm_body(const struct kwhy_llm_question *question, uint64_t number,
+	size_t turn, char **out, struct kwhy_error *error);
 
 #endif

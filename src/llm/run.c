@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "llm/run.h"
 
-#include "base/random.h"
-#include "llm/prompt.h"
-
-#include <math.h>
 #include <stdlib.h>
 
 void kwhy_llm_run_done(struct kwhy_llm_run *run)
@@ -40,19 +36,4 @@ void kwhy_llm_record_take(struct kwhy_llm_record *record, struct kwhy_llm_answer
 	record->piece_count = answer->piece_count;
 	answer->pieces = NULL;
 	kwhy_llm_answer_done(answer);
-}
-
-void kwhy_llm_arrivals_init(
-	struct kwhy_llm_arrivals *arrivals, double rate_per_s, uint64_t seed, int64_t start_ns)
-{
-	*arrivals = (struct kwhy_llm_arrivals){rate_per_s, seed, start_ns};
-	kwhy_llm_arrivals_step(arrivals);
-}
-
-void kwhy_llm_arrivals_step(struct kwhy_llm_arrivals *arrivals)
-{
-	double gap_s = -log(kwhy_random_share(kwhy_random_next(&arrivals->state)) + 0x1p-53) /
-		arrivals->rate_per_s;
-
-	arrivals->next_ns += (int64_t)llround(gap_s * 1e9);
 }

@@ -3,20 +3,21 @@
 #define KWHY_LLM_RUN_H
 
 #include "llm/answer.h"
+#include "llm/arrivals.h"
 
 /*
  * A load on a server: either a closed loop, in which the number of pending requests is constant, or requests
- * at random times with a given mean rate.
+ * that are due at given times, whether or not earlier ones were answered.
  */
 struct kwhy_llm_load {
-	double rate_per_s;    /* mean rate of Poisson arrivals, in requests a second; NAN: a closed loop */
-	uint32_t concurrency; /* number of concurrent requests; with a rate it is their upper limit */
+	bool is_closed;
+	struct kwhy_llm_arrival_plan arrivals; /* unless it is a closed loop */
+	uint32_t concurrency; /* number of concurrent requests; with arrivals it is their upper limit */
 	/* how long requests are sent; requests that are still pending then may complete */
 	int64_t duration_ns;
 	/* length of the time at the start, and again at the end, that is not part of the steady window */
 	int64_t ramp_ns;
 	int64_t stall_ns; /* longest time to wait for the next byte of an answer */
-	uint64_t seed;	  /* seed of the random arrival times */
 };
 
 /* What happened to one request. Times are of CLOCK_MONOTONIC; 0: the event did not happen. */
@@ -39,6 +40,7 @@ struct kwhy_llm_run {
 	size_t count, capacity;
 	/* the load's start, its steady window, and the end of the last answer */
 	int64_t start_ns, steady_start_ns, steady_end_ns, end_ns;
+	double cpu_s; /* processor time of this process */
 };
 
 /*
@@ -56,15 +58,5 @@ KWHY_MUST_USE enum kwhy_status kwhy_llm_run_add(
 
 /* Moves the times of the pieces and the token counts from an answer to a record. */
 void kwhy_llm_record_take(struct kwhy_llm_record *record, struct kwhy_llm_answer *answer);
-
-/* The send times of a load with a rate; next_ns is the next of them. */
-struct kwhy_llm_arrivals {
-	double rate_per_s;
-	uint64_t state;
-	int64_t next_ns;
-};
-void kwhy_llm_arrivals_init(
-	struct kwhy_llm_arrivals *arrivals, double rate_per_s, uint64_t seed, int64_t start_ns);
-void kwhy_llm_arrivals_step(struct kwhy_llm_arrivals *arrivals);
 
 #endif

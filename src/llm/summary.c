@@ -105,13 +105,31 @@ static void add_work(
 	summary->cached_tokens += share * (record->cached_tokens >= 0 ? (double)record->cached_tokens : NAN);
 }
 
-static void add_record(const struct kwhy_llm_run *run, struct kwhy_llm_summary *summary,
-	struct measured *measured, const struct kwhy_llm_record *record)
+static bool exceeds(double value_s, double limit_s)
+{
+	return !isnan(limit_s) && !isnan(value_s) && value_s > limit_s;
+}
+
+/* A time that an answer does not have exceeds no limit, such as the time a token of an answer of one token.
+ */
+static bool is_good(const struct kwhy_llm_pace *pace, const struct kwhy_llm_limits *limits)
+{
+	const struct kwhy_llm_record *record = pace->record;
+	double first_s = record->piece_count ? (double)(record->pieces[0].at_ns - record->due_ns) * 1e-9
+					     : NAN;
+
+	return !exceeds(first_s, limits->first_s) && !exceeds(kwhy_llm_pace_token_s(pace), limits->token_s) &&
+		!exceeds((double)(record->end_ns - record->due_ns) * 1e-9, limits->answer_s);
+}
+
+static void add_record(const struct kwhy_llm_run *run, const struct kwhy_llm_limits *limits,
+	struct kwhy_llm_summary *summary, struct measured *measured, const struct kwhy_llm_record *record)
 {
 	struct kwhy_llm_pace pace;
 
 	kwhy_llm_pace_init(&pace, record);
 	add_work(run, summary, &pace);
+	summary->sent += record->sent_ns && is_inside(run, record->sent_ns);
 	if (!is_inside(run, record->due_ns))
 		return;
 	summary->requests++;
@@ -121,12 +139,13 @@ static void add_record(const struct kwhy_llm_run *run, struct kwhy_llm_summary *
 		summary->failed_status = record->http_status;
 	if (record->outcome != KWHY_LLM_DONE)
 		return;
+	summary->good += is_good(&pace, limits);
 	add_counts(summary, &pace);
 	add_times(measured, &pace);
 }
 
-enum kwhy_status kwhy_llm_summarise(
-	const struct kwhy_llm_run *run, struct kwhy_llm_summary *out, struct kwhy_error *error)
+enum kwhy_status kwhy_llm_summarise(const struct kwhy_llm_run *run, const struct kwhy_llm_limits *limits,
+	struct kwhy_llm_summary *out, struct kwhy_error *error)
 {
 	size_t pieces = 0;
 	double *space;
@@ -142,9 +161,10 @@ enum kwhy_status kwhy_llm_summarise(
 	measured.answer.items = space + 2 * run->count;
 	measured.gap.items = space + 3 * run->count;
 	*out = (struct kwhy_llm_summary){
-		.seconds = (double)(run->steady_end_ns - run->steady_start_ns) * 1e-9};
+		.seconds = (double)(run->steady_end_ns - run->steady_start_ns) * 1e-9,
+		.cpu_cores = run->cpu_s / ((double)(run->end_ns - run->start_ns) * 1e-9)};
 	for (size_t i = 0; i < run->count; i++)
-		add_record(run, out, &measured, &run->records[i]);
+		add_record(run, limits, out, &measured, &run->records[i]);
 	out->first_s = spread_of(&measured.first);
 	out->token_s = spread_of(&measured.token);
 	out->gap_s = spread_of(&measured.gap);

@@ -13,6 +13,11 @@ struct kwhy_llm_distribution {
 	double mean, p50, p95, p99;
 };
 
+/* Limits that a good answer keeps, in seconds; NAN: no limit. */
+struct kwhy_llm_limits {
+	double first_s, token_s, answer_s;
+};
+
 /*
  * Results of a run. Times are of requests that were due inside the steady window and were answered in full.
  * Outcomes are of all requests that were due inside it. Tokens are those received inside it.
@@ -43,11 +48,15 @@ struct kwhy_llm_summary {
 	 * that arrived inside. Failed requests count only in `tokens`. NAN: a server did not state them.
 	 */
 	double tokens, prompt_tokens, cached_tokens, answers;
+	/* number of requests that were due inside the window, were answered in full and kept all limits */
+	size_t good;
+	size_t sent;	  /* number of requests that were sent inside the window */
+	double cpu_cores; /* processors that this process used on average during the load */
 	/* tokens and pieces of those requests for which the server reported usage */
 	uint64_t usage_tokens, usage_pieces;
 };
 
-KWHY_MUST_USE enum kwhy_status kwhy_llm_summarise(
-	const struct kwhy_llm_run *run, struct kwhy_llm_summary *out, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_llm_summarise(const struct kwhy_llm_run *run,
+	const struct kwhy_llm_limits *limits, struct kwhy_llm_summary *out, struct kwhy_error *error);
 
 #endif

@@ -11,6 +11,20 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Runs the server in the child process; it writes its port to `path`. */
+static void become(const char *behaviour, const char *key, const char *path)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed test leaves no server that ctest would wait for */
+	if (key)
+		setenv("FAKE_LLM_KEY", key, 1);
+	if (!behaviour)
+		execl(KWHY_FAKE_LLM_FAST, "fast_server", path, "4", "20", (char *)NULL);
+	else
+		execlp("python3", "python3", KWHY_SOURCE_DIR "/tests/fakes/llm/server.py", behaviour, path,
+			(char *)NULL);
+	_exit(127);
+}
+
 struct llm_server llm_server_start(const char *behaviour, const char *key)
 {
 	char folder[] = "/tmp/kwhy-llm-XXXXXX", path[64];
@@ -21,15 +35,8 @@ struct llm_server llm_server_start(const char *behaviour, const char *key)
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/port", folder);
 	server.pid = fork();
-	if (server.pid == 0) {
-		prctl(PR_SET_PDEATHSIG,
-			SIGKILL); /* ends the server if the test fails, because ctest would wait for it */
-		if (key)
-			setenv("FAKE_LLM_KEY", key, 1);
-		execlp("python3", "python3", KWHY_SOURCE_DIR "/tests/fakes/llm/server.py", behaviour, path,
-			(char *)NULL);
-		_exit(127);
-	}
+	if (server.pid == 0)
+		become(behaviour, key, path);
 	while (!file && waitpid(server.pid, NULL, WNOHANG) == 0) {
 		nanosleep(&(struct timespec){0, 10000000}, NULL);
 		file = fopen(path, "r");

@@ -39,8 +39,12 @@ static void set_defaults(void *options)
 		.ramp = 3,
 		.stall = 30,
 		.idle = 5,
-		.words = 128,
-		.max_tokens = 128,
+		.words = "128",
+		.max_tokens = "128",
+		.arrivals = "poisson",
+		.burstiness = 0.25,
+		.trace_speed = 1,
+		.turns = 1,
 		.seed = 1};
 }
 
@@ -55,7 +59,7 @@ static enum kwhy_status find_server(struct job *job, struct kwhy_error *error)
 		status = kwhy_llm_client_model(job->client, &job->model, error);
 		job->plan.question.model = job->model;
 	}
-	if (!status)
+	if (!status && !job->plan.question.whole)
 		status = kwhy_llm_client_takes_usage_each(job->client, &job->plan.question,
 			(int64_t)(job->options->stall * 1e9), &job->plan.question.usage_each, error);
 	return status;
@@ -146,7 +150,7 @@ static enum kwhy_status run_load(struct job *job, struct kwhy_llm_row *row, stru
 	status = kwhy_llm_client_run(job->client, &question, job->sent, &row->load, tick, job, &run, error);
 	job->sent += run.count;
 	if (!status)
-		status = kwhy_llm_summarise(&run, &row->summary, error);
+		status = kwhy_llm_summarise(&run, &job->plan.limits, &row->summary, error);
 	if (!status)
 		status = meter_load(job, row, &run, error);
 	kwhy_llm_run_done(&run);
@@ -180,6 +184,8 @@ static enum kwhy_status measure(struct job *job, struct kwhy_error *error)
 	for (size_t i = 0; !status && i < job->plan.row_count; i++) {
 		kwhy_progress_step(job->progress, "loading the server", NULL);
 		status = run_load(job, &job->plan.rows[i], error);
+		if (!status && i + 1 == job->plan.row_count)
+			status = kwhy_llm_plan_search(&job->plan, error);
 		/* the results of earlier loads remain valid */
 		if (status == KWHY_E_LOST && i > 0 && kwhy_stop_asked()) {
 			job->plan.row_count = i;
@@ -224,6 +230,18 @@ static enum kwhy_status write_requests(
 	return status;
 }
 
+/* The load with the largest rate of good answers among those that kept the limits. */
+static const struct kwhy_llm_row *best_of(const struct kwhy_llm_plan *plan)
+{
+	const struct kwhy_llm_row *best = NULL;
+
+	for (size_t i = 0; plan->options->slo && i < plan->row_count; i++)
+		if (kwhy_llm_plan_is_good(plan, &plan->rows[i]) &&
+			(!best || plan->rows[i].summary.good > best->summary.good))
+			best = &plan->rows[i];
+	return best;
+}
+
 static enum kwhy_status write_result(
 	const struct job *job, enum kwhy_output_form form, struct kwhy_error *error)
 {
@@ -231,7 +249,7 @@ static enum kwhy_status write_result(
 	const struct kwhy_text_style style = {.columns = options->output ? 100 : kwhy_output_columns()};
 	const struct kwhy_llm_result result = {options->url, options->meters, &job->plan.question,
 		job->plan.rows, job->plan.row_count, job->idle, &job->joules,
-		job->is_stopped ? "it was interrupted" : NULL};
+		job->is_stopped ? "it was interrupted" : NULL, options->slo, best_of(&job->plan)};
 	struct kwhy_text text = {0};
 	enum kwhy_status status = render(&result, form, &style, &text, error);
 
@@ -304,8 +322,16 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct kwhy_llm_options, model)},
 	{"concurrency", 'c', "LIST", "number of concurrent requests, load after load; default 1,2,4,8",
 		KWHY_OPTION_TEXT, offsetof(struct kwhy_llm_options, concurrency)},
-	{"rate", 'r', "LIST", "requests a second at random times, load after load", KWHY_OPTION_TEXT,
+	{"rate", 'r', "LIST", "requests a second, load after load", KWHY_OPTION_TEXT,
 		offsetof(struct kwhy_llm_options, rate)},
+	{"arrivals", 0, "KIND", "of --rate: poisson (default), constant or burst", KWHY_OPTION_TEXT,
+		offsetof(struct kwhy_llm_options, arrivals)},
+	{"burstiness", 0, "X", "shape of the gaps of burst; default 0.25", KWHY_OPTION_NUMBER,
+		offsetof(struct kwhy_llm_options, burstiness)},
+	{"slo", 0, "LIMITS", "of good answers, like ttft=300ms,tpot=40ms,e2e=5s,share=95%", KWHY_OPTION_TEXT,
+		offsetof(struct kwhy_llm_options, slo)},
+	{"search", 0, NULL, "find the largest rate within --slo", KWHY_OPTION_FLAG,
+		offsetof(struct kwhy_llm_options, search)},
 	{"seconds", 0, "S", "of each load; default 30", KWHY_OPTION_NUMBER,
 		offsetof(struct kwhy_llm_options, seconds)},
 	{"ramp", 0, "S", "cut off at both ends of a load; default 3", KWHY_OPTION_NUMBER,
@@ -316,14 +342,26 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct kwhy_llm_options, idle)},
 	{"endpoint", 0, "NAME", "chat or completions; default chat", KWHY_OPTION_TEXT,
 		offsetof(struct kwhy_llm_options, endpoint)},
-	{"prompt-words", 0, "N", "of a made-up prompt; default 128", KWHY_OPTION_COUNT,
-		offsetof(struct kwhy_llm_options, words)},
-	{"prompts", 0, "FILE", "one prompt per line instead, used round-robin", KWHY_OPTION_TEXT,
-		offsetof(struct kwhy_llm_options, prompts)},
-	{"max-tokens", 0, "N", "of an answer; default 128", KWHY_OPTION_COUNT,
+	{"prompt-words", 0, "N",
+		"of a made-up prompt; default 128; or uniform:LOW,HIGH, normal:MEAN,SD, "
+		"lognormal:MEDIAN,SIGMA",
+		KWHY_OPTION_TEXT, offsetof(struct kwhy_llm_options, words)},
+	{"shared-words", 0, "N", "that all made-up prompts begin with", KWHY_OPTION_COUNT,
+		offsetof(struct kwhy_llm_options, shared_words)},
+	{"turns", 0, "N", "of made-up conversations; default 1", KWHY_OPTION_COUNT,
+		offsetof(struct kwhy_llm_options, turns)},
+	{"prompts", 0, "FILE", "prompts instead, round-robin: a line each, .jsonl, or .json (ShareGPT)",
+		KWHY_OPTION_TEXT, offsetof(struct kwhy_llm_options, prompts)},
+	{"trace", 0, "FILE", "requests of a log at their times (.jsonl, as Mooncake's)", KWHY_OPTION_TEXT,
+		offsetof(struct kwhy_llm_options, trace)},
+	{"trace-speed", 0, "X", "times faster than the log; default 1", KWHY_OPTION_NUMBER,
+		offsetof(struct kwhy_llm_options, trace_speed)},
+	{"max-tokens", 0, "N", "of an answer; default 128; or a distribution as above", KWHY_OPTION_TEXT,
 		offsetof(struct kwhy_llm_options, max_tokens)},
 	{"ignore-eos", 0, NULL, "ask for all of them (vLLM and others)", KWHY_OPTION_FLAG,
 		offsetof(struct kwhy_llm_options, ignore_eos)},
+	{"no-stream", 0, NULL, "ask for answers in one piece", KWHY_OPTION_FLAG,
+		offsetof(struct kwhy_llm_options, no_stream)},
 	{"seed", 0, "N", "of prompts and arrivals; default 1", KWHY_OPTION_COUNT,
 		offsetof(struct kwhy_llm_options, seed)},
 	{"meters", 0, "URL", "a kwhy serve next to the server's GPUs, where those are elsewhere",

@@ -6,8 +6,19 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
-enum { AT_ONCE_MAX = 1024, RATE_MAX = 100000, PROMPT_BYTES_MAX = 64 << 20 };
+enum {
+	AT_ONCE_MAX = 16384,
+	RATE_MAX = 100000,
+	FILES_OF_ITS_OWN = 128, /* descriptors that meters and output need */
+	TURNS_MAX = 100,
+	SEARCH_LOADS_MAX = 24
+};
+#define PROMPT_BYTES_MAX ((size_t)1 << 30)
+#define SEARCH_RATIO \
+	1.05 /* of the lowest rate that fails to the largest that does not, at which a search ends */
+#define GOOD_SHARE 0.95
 
 static enum kwhy_status check_times(const struct kwhy_llm_options *options, struct kwhy_error *error)
 {
@@ -20,28 +31,82 @@ static enum kwhy_status check_times(const struct kwhy_llm_options *options, stru
 		return kwhy_fail(error, KWHY_E_USAGE, "--stall takes more than 0, up to 3600 seconds");
 	if (!(options->idle >= 1 && options->idle <= 60))
 		return kwhy_fail(error, KWHY_E_USAGE, "--idle takes 1 to 60 seconds");
-	if (options->words < 1 || options->words > 1000000 || options->max_tokens < 1 ||
-		options->max_tokens > 1000000)
-		return kwhy_fail(error, KWHY_E_USAGE, "--prompt-words and --max-tokens take 1 to 1000000");
 	return KWHY_OK;
 }
 
+static enum kwhy_status check_shapes(const struct kwhy_llm_options *options, struct kwhy_error *error)
+{
+	if (options->turns < 1 || options->turns > TURNS_MAX || options->shared_words > 1000000)
+		return kwhy_fail(
+			error, KWHY_E_USAGE, "--turns takes 1 to %d, --shared-words 0 to 1000000", TURNS_MAX);
+	if (!(options->burstiness >= 0.01 && options->burstiness <= 100))
+		return kwhy_fail(error, KWHY_E_USAGE, "--burstiness takes 0.01 to 100");
+	if (!(options->trace_speed >= 0.001 && options->trace_speed <= 1000))
+		return kwhy_fail(error, KWHY_E_USAGE, "--trace-speed takes 0.001 to 1000");
+	return KWHY_OK;
+}
+
+static enum kwhy_status read_arrivals(
+	const struct kwhy_llm_options *options, enum kwhy_llm_arrival_kind *out, struct kwhy_error *error)
+{
+	static const char *const names[] = {
+		[KWHY_LLM_POISSON] = "poisson", [KWHY_LLM_CONSTANT] = "constant", [KWHY_LLM_BURST] = "burst"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(options->arrivals, names[i]) == 0) {
+			*out = (enum kwhy_llm_arrival_kind)i;
+			return KWHY_OK;
+		}
+	return kwhy_fail(error, KWHY_E_USAGE, "--arrivals takes poisson, constant or burst, not '%.40s'",
+		options->arrivals);
+}
+
+/*
+ * Allows as many open files as the system lets this process have, and checks that they suffice. A load with
+ * arrivals gets fewer slots where they do not.
+ */
+static enum kwhy_status allow_sockets(bool is_closed, uint32_t *at_once, struct kwhy_error *error)
+{
+	struct rlimit limit;
+	rlim_t needed = (rlim_t)*at_once + FILES_OF_ITS_OWN;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
+		return KWHY_OK;
+	limit.rlim_cur = limit.rlim_max < needed ? limit.rlim_max : needed;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_cur >= needed)
+		return KWHY_OK;
+	if (is_closed || limit.rlim_cur <= FILES_OF_ITS_OWN)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"%u requests in flight need %llu open files, and %llu are allowed: raise ulimit -n",
+			*at_once, (unsigned long long)needed, (unsigned long long)limit.rlim_cur);
+	*at_once = (uint32_t)(limit.rlim_cur - FILES_OF_ITS_OWN);
+	return KWHY_OK;
+}
+
+/* Adds a load. rate_per_s NAN: a closed loop of `at_once` requests. */
 static enum kwhy_status add_load(
 	struct kwhy_llm_plan *plan, double rate_per_s, double at_once, struct kwhy_error *error)
 {
 	const struct kwhy_llm_options *options = plan->options;
+	struct kwhy_llm_row *row = &plan->rows[plan->row_count];
+	enum kwhy_status status;
 
 	if (plan->row_count == KWHY_LLM_LOADS_MAX)
 		return kwhy_fail(error, KWHY_E_USAGE, "at most %d loads at a time", KWHY_LLM_LOADS_MAX);
-	plan->rows[plan->row_count].words = options->words;
-	plan->rows[plan->row_count].max_tokens = options->max_tokens;
-	plan->rows[plan->row_count++].load = (struct kwhy_llm_load){.rate_per_s = rate_per_s,
+	plan->row_count++;
+	row->words = plan->question.words;
+	row->max_tokens = plan->question.max_tokens;
+	row->load = (struct kwhy_llm_load){.is_closed = isnan(rate_per_s),
+		.arrivals = {.rate_per_s = rate_per_s,
+			.burstiness = options->burstiness,
+			.seed = options->seed},
 		.concurrency = (uint32_t)at_once,
 		.duration_ns = (int64_t)(options->seconds * 1e9),
 		.ramp_ns = (int64_t)(options->ramp * 1e9),
-		.stall_ns = (int64_t)(options->stall * 1e9),
-		.seed = options->seed};
-	return KWHY_OK;
+		.stall_ns = (int64_t)(options->stall * 1e9)};
+	status = read_arrivals(options, &row->load.arrivals.kind, error);
+	return status ? status : allow_sockets(row->load.is_closed, &row->load.concurrency, error);
 }
 
 static bool is_load(double value, bool is_rate)
@@ -73,32 +138,24 @@ static enum kwhy_status add_loads(
 	return status;
 }
 
-static enum kwhy_status read_prompts(struct kwhy_llm_plan *plan, struct kwhy_error *error)
+static enum kwhy_status read_dialogs(struct kwhy_llm_plan *plan, const char *path, struct kwhy_error *error)
 {
-	size_t lines = 1, count = 0;
-	enum kwhy_status status = kwhy_file_read(
-		plan->options->prompts, PROMPT_BYTES_MAX, &plan->text, error);
+	struct kwhy_text text = {0};
+	enum kwhy_status status = kwhy_file_read(path, PROMPT_BYTES_MAX, &text, error);
 
-	if (status)
-		return status;
-	for (size_t i = 0; i < plan->text.length; i++)
-		lines += plan->text.data[i] == '\n';
-	plan->prompts = calloc(lines, sizeof(*plan->prompts));
-	if (!plan->prompts)
-		return kwhy_fail_memory(error, "the prompts");
-	for (char *rest = plan->text.data, *line; rest && (line = strtok_r(rest, "\n", &rest));)
-		plan->prompts[count++] = line;
-	if (!count)
-		return kwhy_fail(error, KWHY_E_INPUT, "%s has no line with a prompt", plan->options->prompts);
-	plan->question.prompts = plan->prompts;
-	plan->question.prompt_count = count;
-	return KWHY_OK;
+	if (!status)
+		status = kwhy_llm_dialogs_read(path, text.data, text.length, &plan->dialogs, error);
+	kwhy_text_done(&text);
+	plan->question.dialogs = plan->dialogs.items;
+	plan->question.dialog_count = plan->dialogs.count;
+	return status;
 }
 
 static enum kwhy_status set_question(struct kwhy_llm_plan *plan, struct kwhy_error *error)
 {
 	const struct kwhy_llm_options *options = plan->options;
 	bool is_chat = strcmp(options->endpoint, "chat") == 0;
+	enum kwhy_status status;
 
 	if (!is_chat && strcmp(options->endpoint, "completions") != 0)
 		return kwhy_fail(error, KWHY_E_USAGE, "--endpoint takes chat or completions, not '%.40s'",
@@ -106,13 +163,107 @@ static enum kwhy_status set_question(struct kwhy_llm_plan *plan, struct kwhy_err
 	plan->question = (struct kwhy_llm_question){
 		.endpoint = is_chat ? KWHY_LLM_CHAT : KWHY_LLM_COMPLETIONS,
 		.model = options->model,
-		.words = options->words,
-		.max_tokens = options->max_tokens,
 		.seed = options->seed,
+		.turns = options->turns,
+		.shared_words = options->shared_words,
 		.ignore_eos = options->ignore_eos,
+		.whole = options->no_stream,
 	};
-	return options->prompts ? read_prompts(plan, error) : KWHY_OK;
+	status = kwhy_llm_length_read("--prompt-words", options->words, &plan->question.words, error);
+	if (!status)
+		status = kwhy_llm_length_read(
+			"--max-tokens", options->max_tokens, &plan->question.max_tokens, error);
+	if (!status && options->prompts)
+		status = read_dialogs(plan, options->prompts, error);
+	return status;
 }
+
+/* --- Limits --- */
+
+/* Reads "300ms", "1.5s" or "95%" at *at, and moves *at to what follows. */
+static bool read_amount(const char **at, bool is_share, double *out)
+{
+	char *end;
+
+	*out = strtod(*at, &end);
+	if (end == *at)
+		return false;
+	*at = end;
+	if (is_share && **at == '%') {
+		*out /= 100;
+		++*at;
+	} else if (strncmp(*at, "ms", 2) == 0) {
+		*out /= 1000;
+		*at += 2;
+	} else if (**at == 's') {
+		++*at;
+	} else if (!is_share) {
+		return false;
+	}
+	return *out > 0 && (!is_share || *out <= 1) && (**at == ',' || !**at);
+}
+
+/* Reads limits such as "ttft=300ms,tpot=40ms,e2e=5s,share=99%". */
+static enum kwhy_status read_limits(struct kwhy_llm_plan *plan, struct kwhy_error *error)
+{
+	const struct {
+		const char *name;
+		double *value;
+	} limits[] = {{"ttft=", &plan->limits.first_s}, {"tpot=", &plan->limits.token_s},
+		{"e2e=", &plan->limits.answer_s}, {"share=", &plan->good_share}};
+	const char *at = plan->options->slo;
+
+	plan->limits = (struct kwhy_llm_limits){NAN, NAN, NAN};
+	plan->good_share = GOOD_SHARE;
+	while (at && *at) {
+		bool read = false;
+
+		for (size_t i = 0; !read && i < sizeof(limits) / sizeof(limits[0]); i++) {
+			size_t length = strlen(limits[i].name);
+
+			if (strncmp(at, limits[i].name, length) != 0)
+				continue;
+			at += length;
+			read = read_amount(&at, limits[i].value == &plan->good_share, limits[i].value);
+			break;
+		}
+		if (!read)
+			return kwhy_fail(error, KWHY_E_USAGE,
+				"--slo takes limits like ttft=300ms,tpot=40ms,e2e=5s,share=95%%, not '%.60s'",
+				plan->options->slo);
+		at += *at == ',';
+	}
+	return KWHY_OK;
+}
+
+bool kwhy_llm_plan_is_good(const struct kwhy_llm_plan *plan, const struct kwhy_llm_row *row)
+{
+	return row->summary.requests &&
+		(double)row->summary.good >= plan->good_share * (double)row->summary.requests;
+}
+
+enum kwhy_status kwhy_llm_plan_search(struct kwhy_llm_plan *plan, struct kwhy_error *error)
+{
+	double good = 0, bad = INFINITY;
+
+	if (!plan->options->search || plan->row_count >= SEARCH_LOADS_MAX)
+		return KWHY_OK;
+	for (size_t i = 0; i < plan->row_count; i++) {
+		double rate = plan->rows[i].load.arrivals.rate_per_s;
+
+		if (kwhy_llm_plan_is_good(plan, &plan->rows[i]))
+			good = fmax(good, rate);
+		else
+			bad = fmin(bad, rate);
+	}
+	if (bad <= good * SEARCH_RATIO || good >= RATE_MAX || bad < 0.01)
+		return KWHY_OK;
+	if (isinf(bad))
+		return add_load(plan, fmin(2 * good, RATE_MAX), AT_ONCE_MAX, error);
+	return add_load(plan, good > 0 ? sqrt(good * bad) : bad / 2, AT_ONCE_MAX, error);
+}
+
+/* --- The plan --- */
 
 /* Checks that at most one source of energy is given. */
 static enum kwhy_status check_meters(const struct kwhy_llm_options *options, struct kwhy_error *error)
@@ -132,17 +283,16 @@ static enum kwhy_status check_meters(const struct kwhy_llm_options *options, str
 static enum kwhy_status add_design(struct kwhy_llm_plan *plan, struct kwhy_error *error)
 {
 	const struct kwhy_llm_options *options = plan->options;
-	const uint64_t words = options->words, tokens = options->max_tokens;
+	const double words = plan->question.words.a, tokens = plan->question.max_tokens.a;
 	const struct {
 		const char *name;
-		double at_once;
-		uint64_t words, tokens;
+		double at_once, words, tokens;
 	} loads[] = {
 		{"prompts", 1, 4 * words, 1},
 		{"answers", 1, 8, tokens},
 		{"16 answers", 16, 8, tokens},
 		{"4 mixed", 4, words, tokens},
-		{"8 short", 8, words, tokens > 4 ? tokens / 4 : 1},
+		{"8 short", 8, words, floor(fmax(tokens / 4, 1))},
 	};
 	enum kwhy_status status = KWHY_OK;
 
@@ -154,9 +304,68 @@ static enum kwhy_status add_design(struct kwhy_llm_plan *plan, struct kwhy_error
 	for (size_t i = 0; !status && i < sizeof(loads) / sizeof(loads[0]); i++) {
 		status = add_load(plan, NAN, loads[i].at_once, error);
 		plan->rows[i].name = loads[i].name;
-		plan->rows[i].words = loads[i].words;
-		plan->rows[i].max_tokens = loads[i].tokens;
+		plan->rows[i].words = (struct kwhy_llm_length){.a = loads[i].words};
+		plan->rows[i].max_tokens = (struct kwhy_llm_length){.a = loads[i].tokens};
 	}
+	return status;
+}
+
+/* Adds the load of a trace: its requests at their times. */
+static enum kwhy_status add_trace(struct kwhy_llm_plan *plan, struct kwhy_error *error)
+{
+	const struct kwhy_llm_options *options = plan->options;
+	enum kwhy_status status;
+	struct kwhy_llm_row *row = &plan->rows[0];
+	double last_s = 0;
+
+	if (options->concurrency || options->rate || options->prompts || options->design || options->search)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--trace is a load of its own: leave out --concurrency, --rate, --prompts, --design "
+			"and "
+			"--search");
+	status = read_dialogs(plan, options->trace, error);
+	for (size_t i = 0; !status && i < plan->dialogs.count; i++) {
+		double at_s = plan->dialogs.items[i].at_s / options->trace_speed;
+
+		if (!(at_s >= last_s))
+			return kwhy_fail(error, KWHY_E_INPUT,
+				"%s, entry %zu: its timestamp is missing or earlier than that before",
+				options->trace, i + 1);
+		plan->dialogs.items[i].at_s = last_s = at_s;
+	}
+	if (!status)
+		status = add_load(plan, NAN, AT_ONCE_MAX, error);
+	if (status)
+		return status;
+	row->load.duration_ns = (int64_t)(fmin(options->seconds, last_s + 1e-3) * 1e9);
+	if (4 * row->load.ramp_ns > row->load.duration_ns)
+		row->load.ramp_ns = row->load.duration_ns / 4;
+	row->name = "trace";
+	row->load.is_closed = false;
+	row->load.arrivals.kind = KWHY_LLM_LOGGED;
+	row->load.arrivals.log = plan->dialogs.items;
+	row->load.arrivals.log_count = plan->dialogs.count;
+	return status;
+}
+
+static enum kwhy_status add_all(struct kwhy_llm_plan *plan, struct kwhy_error *error)
+{
+	const struct kwhy_llm_options *options = plan->options;
+	enum kwhy_status status = KWHY_OK;
+
+	if (options->search && (!options->slo || options->concurrency || options->design))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--search goes with --slo, and with the --rate to start from; default 1");
+	if (options->trace)
+		return add_trace(plan, error);
+	if (options->design)
+		return add_design(plan, error);
+	if (options->concurrency)
+		status = add_loads(plan, options->concurrency, false, error);
+	if (!status && (options->rate || options->search))
+		status = add_loads(plan, options->rate ? options->rate : "1", true, error);
+	if (!status && !plan->row_count)
+		status = add_loads(plan, "1,2,4,8", false, error);
 	return status;
 }
 
@@ -171,20 +380,17 @@ enum kwhy_status kwhy_llm_plan_make(
 			"which server? name it with --url, like http://localhost:8000/v1");
 	status = check_times(options, error);
 	if (!status)
+		status = check_shapes(options, error);
+	if (!status)
 		status = check_meters(options, error);
-	if (!status && options->design)
-		status = add_design(plan, error);
-	if (!status && options->concurrency)
-		status = add_loads(plan, options->concurrency, false, error);
-	if (!status && options->rate)
-		status = add_loads(plan, options->rate, true, error);
-	if (!status && !plan->row_count)
-		status = add_loads(plan, "1,2,4,8", false, error);
-	return status ? status : set_question(plan, error);
+	if (!status)
+		status = read_limits(plan, error);
+	if (!status)
+		status = set_question(plan, error);
+	return status ? status : add_all(plan, error);
 }
 
 void kwhy_llm_plan_done(struct kwhy_llm_plan *plan)
 {
-	free(plan->prompts);
-	kwhy_text_done(&plan->text);
+	kwhy_llm_dialogs_done(&plan->dialogs);
 }

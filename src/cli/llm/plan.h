@@ -8,9 +8,11 @@
 struct kwhy_llm_options {
 	const char *url, *model, *concurrency, *rate, *prompts, *endpoint, *device, *replay, *output;
 	const char *meters, *meters_token, *meters_ca, *requests;
-	double seconds, ramp, stall, idle;
-	uint64_t words, max_tokens, seed;
-	bool ignore_eos, no_energy, json, quiet, design;
+	const char *words, *max_tokens; /* lengths */
+	const char *arrivals, *slo, *trace;
+	double seconds, ramp, stall, idle, burstiness, trace_speed;
+	uint64_t seed, turns, shared_words;
+	bool ignore_eos, no_energy, json, quiet, design, search, no_stream;
 };
 
 enum { KWHY_LLM_LOADS_MAX = 64 };
@@ -21,13 +23,23 @@ struct kwhy_llm_plan {
 	struct kwhy_llm_question question;
 	struct kwhy_llm_row rows[KWHY_LLM_LOADS_MAX];
 	size_t row_count;
-	struct kwhy_text text; /* content of the file with prompts */
-	const char **prompts;
+	struct kwhy_llm_dialogs dialogs; /* of the file with prompts or the trace */
+	struct kwhy_llm_limits limits;
+	double good_share; /* share of the requests of a load that must keep the limits */
 };
 
 /* Makes a plan. KWHY_E_USAGE: the options are wrong. Call kwhy_llm_plan_done() also after a failure. */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_plan_make(
 	const struct kwhy_llm_options *options, struct kwhy_llm_plan *plan, struct kwhy_error *error);
+/*
+ * Adds the load that narrows the search for the largest rate within the limits, after the loads so far were
+ * run. Adds none if the search has ended, or if no search was asked for.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_llm_plan_search(struct kwhy_llm_plan *plan, struct kwhy_error *error);
+
+/* Whether a load that was run kept the limits. */
+bool kwhy_llm_plan_is_good(const struct kwhy_llm_plan *plan, const struct kwhy_llm_row *row);
+
 void kwhy_llm_plan_done(struct kwhy_llm_plan *plan);
 
 #endif

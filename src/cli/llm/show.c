@@ -9,6 +9,26 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { LENGTH_BYTES = 64 };
+
+static const char *const arrival_names[] = {[KWHY_LLM_POISSON] = "poisson",
+	[KWHY_LLM_CONSTANT] = "constant",
+	[KWHY_LLM_BURST] = "burst",
+	[KWHY_LLM_LOGGED] = "logged"};
+
+static const char *length_text(char out[LENGTH_BYTES], const struct kwhy_llm_length *length)
+{
+	static const char *const names[] = {[KWHY_LLM_LENGTH_UNIFORM] = "uniform",
+		[KWHY_LLM_LENGTH_NORMAL] = "normal",
+		[KWHY_LLM_LENGTH_LOGNORMAL] = "lognormal"};
+
+	if (length->kind == KWHY_LLM_LENGTH_FIXED)
+		snprintf(out, LENGTH_BYTES, "%.0f", length->a);
+	else
+		snprintf(out, LENGTH_BYTES, "%s:%g,%g", names[length->kind], length->a, length->b);
+	return out;
+}
+
 /* --- Text --- */
 
 static void load_cell(struct kwhy_table *table, const struct kwhy_llm_row *row)
@@ -17,8 +37,8 @@ static void load_cell(struct kwhy_table *table, const struct kwhy_llm_row *row)
 
 	if (row->name)
 		snprintf(text, sizeof(text), "%s", row->name);
-	else if (isfinite(row->load.rate_per_s))
-		snprintf(text, sizeof(text), "%.4g /s", row->load.rate_per_s);
+	else if (!row->load.is_closed)
+		snprintf(text, sizeof(text), "%.4g /s", row->load.arrivals.rate_per_s);
 	else
 		snprintf(text, sizeof(text), "%u concurrent", row->load.concurrency);
 	kwhy_table_cell(table, text);
@@ -46,10 +66,12 @@ static void write_times(
 {
 	static const struct kwhy_table_column columns[] = {{"load", KWHY_COLUMN_LEFT},
 		{"requests", KWHY_COLUMN_RIGHT}, {"failed", KWHY_COLUMN_RIGHT},
-		{"tokens/s", KWHY_COLUMN_RIGHT}, {"a token", KWHY_COLUMN_RIGHT}, {"p95", KWHY_COLUMN_RIGHT}};
+		{"tokens/s", KWHY_COLUMN_RIGHT}, {"a token", KWHY_COLUMN_RIGHT}, {"p95", KWHY_COLUMN_RIGHT},
+		{"good/s", KWHY_COLUMN_RIGHT}};
+	size_t count = sizeof(columns) / sizeof(columns[0]) - !result->slo;
 	struct kwhy_table table;
 
-	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
+	kwhy_table_init(&table, columns, count);
 	for (size_t i = 0; i < result->row_count; i++) {
 		const struct kwhy_llm_summary *summary = &result->rows[i].summary;
 
@@ -59,8 +81,30 @@ static void write_times(
 		number_cell(&table, summary->tokens / summary->seconds);
 		kwhy_table_real(&table, summary->token_s.p50, "s");
 		kwhy_table_real(&table, summary->token_s.p95, "s");
+		if (result->slo)
+			number_cell(&table, (double)summary->good / summary->seconds);
 	}
 	kwhy_table_write(&table, style, out);
+}
+
+static void write_best(const struct kwhy_text_context *context, const struct kwhy_llm_result *result)
+{
+	const struct kwhy_llm_row *best = result->best;
+	char rate[KWHY_QUANTITY_BYTES], joules[KWHY_QUANTITY_BYTES];
+
+	if (!result->slo)
+		return;
+	if (!best) {
+		kwhy_text_context_linef(context, "limits   ", "%s: no load keeps them", result->slo);
+		return;
+	}
+	kwhy_text_context_linef(context, "limits   ",
+		"%s: the largest load within them has %s good answers/s%s%s", result->slo,
+		kwhy_quantity_number(rate, (double)best->summary.good / best->summary.seconds),
+		best->gross.missing ? "" : ", and takes J/token of ",
+		best->gross.missing
+			? ""
+			: kwhy_quantity_si(joules, best->gross.joules / best->summary.tokens, "J", 3));
 }
 
 static void write_latencies(
@@ -258,15 +302,16 @@ void kwhy_llm_text(
 	const struct kwhy_llm_result *result, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
 	const struct kwhy_text_context context = {.style = style, .out = out};
+	char text[LENGTH_BYTES];
 
 	kwhy_text_context_linef(&context, "server   ", "%s", result->url);
 	kwhy_text_context_linef(&context, "model    ", "%s", result->question->model);
-	if (result->question->prompts)
+	if (result->question->dialogs)
 		kwhy_text_context_linef(&context, "prompts  ", "%zu from a file, round-robin",
-			result->question->prompt_count);
+			result->question->dialog_count);
 	else
-		kwhy_text_context_linef(&context, "prompts  ", "made up, of %llu words",
-			(unsigned long long)result->question->words);
+		kwhy_text_context_linef(&context, "prompts  ", "made up, of %s words",
+			length_text(text, &result->question->words));
 	kwhy_text_context_heading(
 		&context, "Tokens", "a token: time of each after the first; median and 95 %");
 	write_times(result, style, out);
@@ -281,6 +326,7 @@ void kwhy_llm_text(
 	}
 	kwhy_llm_joules_text(&context, result);
 	kwhy_text_add(out, "\n");
+	write_best(&context, result);
 	write_counts(&context, result);
 	write_failures(&context, result);
 	write_late(&context, result);
@@ -341,11 +387,20 @@ static void write_row(struct kwhy_json *json, const struct kwhy_llm_result *resu
 
 	kwhy_json_object(json, NULL);
 	kwhy_json_string(json, "name", row->name);
-	kwhy_json_string(json, "loop", isfinite(row->load.rate_per_s) ? "open" : "closed");
-	kwhy_json_real(json, "rate_per_s", row->load.rate_per_s);
+	kwhy_json_string(json, "loop", row->load.is_closed ? "closed" : "open");
+	kwhy_json_string(
+		json, "arrivals", row->load.is_closed ? NULL : arrival_names[row->load.arrivals.kind]);
+	kwhy_json_real(json, "rate_per_s", row->load.arrivals.rate_per_s);
 	kwhy_json_count(json, "concurrency", row->load.concurrency);
 	kwhy_json_real(json, "steady_s", summary->seconds);
 	kwhy_json_count(json, "requests", summary->requests);
+	kwhy_json_real(json, "sent_per_s", (double)summary->sent / summary->seconds);
+	kwhy_json_real(json, "client_cpu_cores", summary->cpu_cores);
+	if (result->slo)
+		kwhy_json_count(json, "good", summary->good);
+	else
+		kwhy_json_null(json, "good");
+	kwhy_json_real(json, "good_per_s", result->slo ? (double)summary->good / summary->seconds : NAN);
 	write_outcomes(json, summary);
 	kwhy_json_count(json, "answers_without_usage", summary->without_usage);
 	kwhy_json_count(json, "answers_of_fewer_tokens_than_pieces", summary->fewer_than_pieces);
@@ -367,6 +422,19 @@ static void write_row(struct kwhy_json *json, const struct kwhy_llm_result *resu
 	kwhy_json_object_end(json);
 }
 
+/* Writes a length: a number, "normal:512,100", or null for NULL. */
+static void write_length(struct kwhy_json *json, const char *key, const struct kwhy_llm_length *length)
+{
+	char text[LENGTH_BYTES];
+
+	if (!length)
+		kwhy_json_null(json, key);
+	else if (length->kind == KWHY_LLM_LENGTH_FIXED)
+		kwhy_json_real(json, key, length->a);
+	else
+		kwhy_json_string(json, key, length_text(text, length));
+}
+
 void kwhy_llm_json(const struct kwhy_llm_result *result, struct kwhy_text *out)
 {
 	const struct kwhy_llm_question *question = result->question;
@@ -378,11 +446,14 @@ void kwhy_llm_json(const struct kwhy_llm_result *result, struct kwhy_text *out)
 	kwhy_json_string(&json, "url", result->url);
 	kwhy_json_string(&json, "model", question->model);
 	kwhy_json_string(&json, "endpoint", question->endpoint == KWHY_LLM_CHAT ? "chat" : "completions");
-	if (question->prompts)
-		kwhy_json_null(&json, "prompt_words");
+	write_length(&json, "prompt_words", question->dialogs ? NULL : &question->words);
+	write_length(&json, "max_tokens", &question->max_tokens);
+	kwhy_json_bool(&json, "streams", !question->whole);
+	kwhy_json_string(&json, "slo", result->slo);
+	if (result->best)
+		kwhy_json_count(&json, "best_load", (uint64_t)(result->best - result->rows) + 1);
 	else
-		kwhy_json_count(&json, "prompt_words", question->words);
-	kwhy_json_count(&json, "max_tokens", question->max_tokens);
+		kwhy_json_null(&json, "best_load");
 	kwhy_json_count(&json, "seed", question->seed);
 	kwhy_json_string(&json, "meters", result->meters);
 	kwhy_json_real(&json, "idle_w", result->idle.joules / result->idle.seconds);

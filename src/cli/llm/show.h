@@ -10,8 +10,9 @@
 
 /* One load and its results. */
 struct kwhy_llm_row {
-	const char *name;	    /* NULL: it is named by its rate or concurrency */
-	uint64_t words, max_tokens; /* of its prompts, unless they are from a file, and of its answers */
+	const char *name; /* NULL: it is named by its rate or concurrency */
+	struct kwhy_llm_length words,
+		max_tokens; /* of its prompts, unless they are from a file, and of its answers */
 	struct kwhy_llm_load load;
 	struct kwhy_llm_summary summary;
 	struct kwhy_llm_energy gross, net;
@@ -27,6 +28,9 @@ struct kwhy_llm_result {
 	const struct kwhy_llm_joules
 		*joules;   /* of single requests; its loads are the idle server and the rows */
 	const char *ended; /* the reason why the remaining loads were not run; NULL: all were run */
+	const char *slo;   /* the limits of good answers as given; NULL: none */
+	const struct kwhy_llm_row
+		*best; /* the load with most good answers a second within the limits; NULL: none */
 };
 
 void kwhy_llm_text(

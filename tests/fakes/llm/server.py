@@ -232,6 +232,10 @@ class Handler(BaseHTTPRequestHandler):
         wants = os.environ.get("FAKE_LLM_KEY")
         if wants and self.headers["Authorization"] != "Bearer " + wants:
             self.answer(401, b"{}")
+        elif not self.asked["stream"] and "stream_options" not in self.asked:
+            self.answer(200, json.dumps({
+                "choices": [{"message": {"content": "t " * TOKENS}, "finish_reason": "stop"}],
+                "usage": {"prompt_tokens": 5, "completion_tokens": TOKENS}}).encode())
         elif self.asked["stream"] and self.asked["stream_options"]["include_usage"]:
             self.server.behave(self)
         else:

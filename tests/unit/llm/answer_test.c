@@ -155,6 +155,37 @@ static void usage_of_each_piece_is_kept_with_it(void **state)
 	kwhy_llm_answer_done(&answer);
 }
 
+static void a_whole_answer_has_no_pieces(void **state)
+{
+	static const struct {
+		const char *bytes;
+		enum kwhy_llm_outcome outcome;
+	} cases[] = {
+		{"{\"choices\":[{\"message\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}",
+			KWHY_LLM_DONE},
+		{"{\"choices\":[{\"text\":\"hi\",\"finish_reason\":\"stop\"}]}", KWHY_LLM_DONE},
+		{"{\"choices\":[{\"text\":\"hi\",\"finish_reason\":\"abort\"}]}", KWHY_LLM_REPORTED},
+		{"{\"object\":\"error\",\"message\":\"x\"}", KWHY_LLM_REPORTED},
+		{"{\"choices\":[]}", KWHY_LLM_EMPTY},
+		{"", KWHY_LLM_MALFORMED},
+		{"{\"choices\":[{\"text\"", KWHY_LLM_MALFORMED},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct kwhy_llm_answer answer;
+
+		kwhy_llm_answer_init(&answer);
+		answer.whole = true;
+		for (const char *byte = cases[i].bytes; *byte; byte++)
+			assert_true(kwhy_llm_answer_feed(&answer, byte, 1, 7));
+		assert_string_equal(kwhy_llm_outcome_name(kwhy_llm_answer_outcome(&answer)),
+			kwhy_llm_outcome_name(cases[i].outcome));
+		assert_int_equal(answer.piece_count, 0);
+		kwhy_llm_answer_done(&answer);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -162,6 +193,7 @@ int main(void)
 		cmocka_unit_test(counts_that_are_none_stay_unknown),
 		cmocka_unit_test(text_that_is_no_character_is_a_piece_all_the_same),
 		cmocka_unit_test(each_form_of_stream_has_its_outcome),
+		cmocka_unit_test(a_whole_answer_has_no_pieces),
 		cmocka_unit_test(usage_of_each_piece_is_kept_with_it),
 	};
 

@@ -6,6 +6,8 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
+static struct kwhy_llm_limits limits = {NAN, NAN, NAN};
+
 static struct kwhy_llm_summary summary_of(struct kwhy_llm_record *records, size_t count)
 {
 	const struct kwhy_llm_run run = {.records = records,
@@ -15,7 +17,7 @@ static struct kwhy_llm_summary summary_of(struct kwhy_llm_record *records, size_
 	struct kwhy_llm_summary summary;
 	struct kwhy_error error;
 
-	assert_int_equal(kwhy_llm_summarise(&run, &summary, &error), KWHY_OK);
+	assert_int_equal(kwhy_llm_summarise(&run, &limits, &summary, &error), KWHY_OK);
 	return summary;
 }
 
@@ -200,6 +202,33 @@ static void a_percentile_needs_a_value_beyond_it(void **state)
 	assert_false(isnan(summary.answer_s.p50));
 }
 
+/* The first piece comes after 1 s, the answer takes 3 s, and a token 1 s. */
+static void answers_within_all_limits_are_good(void **state)
+{
+	static const struct {
+		struct kwhy_llm_limits limits;
+		size_t good;
+	} cases[] = {
+		{{NAN, NAN, NAN}, 1}, {{1, 1, 3}, 1}, {{0.9, 1, 3}, 0}, {{1, 0.9, 3}, 0}, {{1, 1, 2.9}, 0}};
+	struct kwhy_llm_piece pieces[] = {
+		{12 * SECOND_NS, 1, -1}, {13 * SECOND_NS, 1, -1}, {14 * SECOND_NS, 1, -1}};
+	struct kwhy_llm_record records[] = {{.due_ns = 11 * SECOND_NS,
+						    .sent_ns = 11 * SECOND_NS,
+						    .end_ns = 14 * SECOND_NS,
+						    .completion_tokens = 3,
+						    .pieces = pieces,
+						    .piece_count = 3},
+		{.due_ns = 11 * SECOND_NS, .outcome = KWHY_LLM_BROKEN}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		limits = cases[i].limits;
+		assert_int_equal(summary_of(records, 2).good, cases[i].good);
+	}
+	limits = (struct kwhy_llm_limits){NAN, NAN, NAN};
+	assert_int_equal(summary_of(records, 2).sent, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +238,7 @@ int main(void)
 		cmocka_unit_test(failures_are_counted_by_kind_and_have_no_times),
 		cmocka_unit_test(usage_that_lies_or_lacks_is_counted),
 		cmocka_unit_test(what_an_answer_outside_the_window_does_not_say_is_not_missed),
+		cmocka_unit_test(answers_within_all_limits_are_good),
 		cmocka_unit_test(a_percentile_needs_a_value_beyond_it),
 	};
 

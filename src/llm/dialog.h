@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LLM_DIALOG_H
+#define KWHY_LLM_DIALOG_H
+
+#include "base/arena.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What requests ask, as a file states it. */
+
+enum kwhy_llm_role { KWHY_LLM_SYSTEM, KWHY_LLM_USER, KWHY_LLM_ASSISTANT };
+
+struct kwhy_llm_message {
+	enum kwhy_llm_role role;
+	const char *text;
+};
+
+/* A prompt, a conversation of several turns, or a request of a log that states lengths alone. */
+struct kwhy_llm_dialog {
+	struct kwhy_llm_message *messages; /* the last one is of the user */
+	size_t message_count;		   /* 0: the prompt is made up, of `words` words */
+	size_t turns;			   /* number of messages of the user; at least 1 */
+	uint64_t words;
+	const uint64_t *blocks; /* numbers of blocks of 512 words that begin a made-up prompt; equal numbers,
+				   equal words */
+	size_t block_count;
+	uint64_t max_tokens; /* 0: not stated */
+	double at_s;	     /* when the log says that it came, from its first request on; NAN: not stated */
+};
+
+struct kwhy_llm_dialogs {
+	struct kwhy_arena arena; /* of all texts */
+	struct kwhy_llm_dialog *items;
+	size_t count, capacity;
+};
+
+/*
+ * Reads a file's content. `path` names it in messages; its extension decides the form:
+ *
+ * - .jsonl: a JSON object a line, with "prompt", "text_input" or "messages" (of the OpenAI API), or with
+ *   "input_length" as in Mooncake's traces; optional "output_length" or "max_tokens", "timestamp" (ms) and
+ *   "hash_ids";
+ * - .json: an array of objects with "conversations" of "from" and "value" (ShareGPT);
+ * - else: a prompt a line.
+ *
+ * KWHY_E_INPUT: the file is not of that form. Call kwhy_llm_dialogs_done() also after a failure.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_llm_dialogs_read(const char *path, const char *text, size_t length,
+	struct kwhy_llm_dialogs *out, struct kwhy_error *error);
+void kwhy_llm_dialogs_done(struct kwhy_llm_dialogs *dialogs);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LLM_LENGTH_H
+#define KWHY_LLM_LENGTH_H
+
+#include "base/random.h"
+#include "base/status.h"
+
+/* A distribution of lengths, in words or tokens. */
+enum kwhy_llm_length_kind {
+	KWHY_LLM_LENGTH_FIXED,	  /* a */
+	KWHY_LLM_LENGTH_UNIFORM,  /* whole numbers from a to b */
+	KWHY_LLM_LENGTH_NORMAL,	  /* mean a, standard deviation b; below 1 it is 1 */
+	KWHY_LLM_LENGTH_LOGNORMAL /* median a, standard deviation b of the logarithm */
+};
+
+struct kwhy_llm_length {
+	enum kwhy_llm_length_kind kind;
+	double a, b;
+};
+
+/*
+ * Reads "128", "uniform:64,256", "normal:512,100" or "lognormal:512,0.5". KWHY_E_USAGE: it is none of these;
+ * `option` names it in the message. Lengths are 1 to 1,000,000.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_llm_length_read(
+	const char *option, const char *text, struct kwhy_llm_length *out, struct kwhy_error *error);
+
+uint64_t kwhy_llm_length_draw(const struct kwhy_llm_length *length, struct kwhy_random *random);
+
+#endif
