@@ -53,7 +53,7 @@ _kwhy()
 	"bench transfer") options="--backend --device --strategy --direction --min-size --max-size --random-sizes --quick --time --seed --data --energy --burst --compat --save --resume --from --output -o --json --header --update-profile --verbose -v --no-color --quiet -q --help -h" ;;
 	"bench pairs") options="--backend --device --ranks --engine --timing --min-size --max-size --random-sizes --no-loads --communicators --time --warm --keep-warm --lock-clocks --allow-set --clock-time --energy --burst --pinning --seed --save --resume --from --simulators --against --compat --output -o --json --verbose -v --no-color --quiet -q --help -h" ;;
 	"bench ops") options="--backend --device --only --seconds --memory --no-energy --seed --update-profile --output -o --json --csv --quiet -q --help -h" ;;
-	"llm") options="--url --model --concurrency -c --rate -r --arrivals --burstiness --slo --search --seconds --ramp --stall --idle --endpoint --prompt-words --shared-words --turns --prompts --trace --trace-speed --max-tokens --ignore-eos --no-stream --seed --meters --meters-token --meters-ca --device --power-file --design --requests --no-energy --output -o --json --quiet -q --help -h" ;;
+	"llm") options="--url --model --concurrency -c --rate -r --arrivals --burstiness --slo --search --seconds --ramp --stall --idle --endpoint --prompt-words --shared-words --turns --prompts --trace --trace-speed --max-tokens --ignore-eos --no-stream --seed --meters --meters-token --meters-ca --device --power-file --design --details --compat --requests --no-energy --output -o --json --quiet -q --help -h" ;;
 	"mcp") options="--help -h" ;;
 	"study") options="--output -o --backend --url --work --quick --dry-run --quiet -q --help -h" ;;
 	"help") options="--all -a --help -h" ;;

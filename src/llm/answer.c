@@ -178,6 +178,9 @@ static bool take_event(void *context, const char *data, size_t length)
 	answer->reported = answer->stream.is_error || reports_error(root);
 	tokens = take_usage(answer, json_object_get(root, "usage"));
 	choices = json_object_get(root, "choices");
+	answer->last_event_ns = answer->now_ns;
+	if (json_array_size(choices) > 0 && !answer->first_event_ns)
+		answer->first_event_ns = answer->now_ns;
 	if (json_array_size(choices) > 0)
 		take_choice(answer, json_array_get(choices, 0), tokens);
 	json_decref(root);

@@ -53,6 +53,8 @@ struct kwhy_llm_answer {
 	 * those of the prompt's tokens that the server had in its prefix cache.
 	 */
 	int64_t prompt_tokens, cached_tokens, completion_tokens;
+	/* when the first event with choices and the last event arrived; 0: none did */
+	int64_t first_event_ns, last_event_ns;
 	bool finished; /* whether a finish_reason was received that is no failure */
 	bool ended;    /* whether [DONE] was received */
 	bool reported, malformed, no_memory;

@@ -32,6 +32,8 @@ void kwhy_llm_record_take(struct kwhy_llm_record *record, struct kwhy_llm_answer
 	record->prompt_tokens = answer->prompt_tokens;
 	record->cached_tokens = answer->cached_tokens;
 	record->completion_tokens = answer->completion_tokens;
+	record->first_event_ns = answer->first_event_ns;
+	record->last_event_ns = answer->last_event_ns;
 	record->pieces = answer->pieces;
 	record->piece_count = answer->piece_count;
 	answer->pieces = NULL;

@@ -440,6 +440,59 @@ static void the_table_says_what_failed_and_what_is_not_known(void **state)
 	spawned_done(&spawned);
 }
 
+static void figures_of_other_tools_and_a_csv_are_written(void **state)
+{
+	struct llm_server server = llm_server_start("well", NULL);
+	struct spawned spawned = SPAWN("llm", "--url", server.url, "-c", "1", "--seconds", "0.5", "--ramp",
+		"0", "--no-energy", "--compat", "vllm", "--details");
+	struct kwhy_text csv = {0};
+	struct kwhy_error error;
+	size_t commas[2] = {0, 0}, line = 0;
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data, "Output token throughput (tok/s):"));
+	assert_non_null(strstr(spawned.out.data, "Latency"));
+	spawned_done(&spawned);
+	spawned = SPAWN("llm", "--url", server.url, "-c", "1", "--seconds", "0.5", "--ramp", "0",
+		"--no-energy", "-o", "llm-loads.csv");
+	assert_int_equal(spawned.exit, 0);
+	spawned_done(&spawned);
+	llm_server_stop(&server);
+	assert_int_equal(kwhy_file_read("llm-loads.csv", 1 << 20, &csv, &error), KWHY_OK);
+	for (size_t i = 0; i < csv.length && line < 2; i++) {
+		commas[line] += csv.data[i] == ',';
+		line += csv.data[i] == '\n';
+	}
+	assert_int_equal(line, 2);
+	assert_int_equal(commas[0], commas[1]);
+	kwhy_text_done(&csv);
+	unlink("llm-loads.csv");
+}
+
+/* The text of the default loads is at most 24 lines of 80 columns. */
+static void the_text_is_one_screen(void **state)
+{
+	struct llm_server server = llm_server_start("well", NULL);
+	struct spawned spawned = SPAWN("llm", "--url", server.url, "--seconds", "0.5", "--ramp", "0",
+		"--no-energy", "--slo", "ttft=9s");
+	size_t lines = 0, column = 0;
+
+	(void)state;
+	llm_server_stop(&server);
+	assert_int_equal(spawned.exit, 0);
+	for (size_t i = 0; i < spawned.out.length; i++) {
+		column += ((unsigned char)spawned.out.data[i] & 0xC0) != 0x80;
+		if (spawned.out.data[i] != '\n')
+			continue;
+		assert_true(column <= 81);
+		column = 0;
+		lines++;
+	}
+	assert_true(lines <= 24);
+	spawned_done(&spawned);
+}
+
 static void assert_inside(const json_t *part, double truth)
 {
 	if (!(number(part, "low") <= truth && truth <= number(part, "high")))
@@ -542,7 +595,8 @@ static void wrong_usage_is_refused_by_name(void **state)
 		{{"llm", "--url", "http://x", "-r", "0"}, "--rate"},
 		{{"llm", "--url", "http://x", "--ramp", "15"}, "--ramp"},
 		{{"llm", "--url", "http://x", "--endpoint", "y"}, "--endpoint"},
-		{{"llm", "--url", "http://x", "-o", "x.csv"}, ".json"},
+		{{"llm", "--url", "http://x", "-o", "x.xml"}, ".json"},
+		{{"llm", "--url", "http://x", "--compat", "ab"}, "--compat"},
 		{{"llm", "--url", "http://x", "--design", "-c", "1"}, "--design"},
 		{{"llm", "--url", "http://x", "--prompt-words", "normal:5"}, "--prompt-words"},
 		{{"llm", "--url", "http://x", "--arrivals", "often"}, "--arrivals"},
@@ -582,6 +636,8 @@ int main(void)
 		cmocka_unit_test(the_key_goes_from_the_environment_to_the_server),
 		cmocka_unit_test(a_server_that_is_not_there_is_told),
 		cmocka_unit_test(the_table_says_what_failed_and_what_is_not_known),
+		cmocka_unit_test(figures_of_other_tools_and_a_csv_are_written),
+		cmocka_unit_test(the_text_is_one_screen),
 		cmocka_unit_test(joules_of_all_gpus_are_shared_by_tokens_and_requests),
 		cmocka_unit_test(joules_of_requests_add_up_to_the_meter),
 		cmocka_unit_test(wrong_usage_is_refused_by_name),

@@ -14,12 +14,18 @@ interface Energy {
 	missing: string | null; basis: string | null; gross_j: Figure; j_a_token: Figure; above_idle_j_a_token: Figure; j_a_request: Figure; above_idle_j_a_request: Figure; tokens_a_j: Figure;
 }
 interface Load {
-	loop: "open" | "closed"; rate_per_s: Maybe; concurrency: number; steady_s: number; requests: number; outcomes: Record<string, number>; first_failed_status: Maybe;
+	name: string | null; good_per_s: Maybe; loop: "open" | "closed"; rate_per_s: Maybe; concurrency: number; steady_s: number; requests: number; outcomes: Record<string, number>; first_failed_status: Maybe;
 	answers_without_usage: number; answers_of_fewer_tokens_than_pieces: number; usage_tokens: number; usage_pieces: number; tokens: number; tokens_per_s: Maybe;
 	first_s: Spread; token_s: Spread; answer_s: Spread; late_s: number; energy: Energy;
 }
+interface Coefficient { value: Maybe; low: Maybe; high: Maybe; is_known: boolean; amount: number }
+interface LengthGroup { tokens_from: number; tokens_to: Maybe; requests: number; mean_prompt_tokens: number; mean_output_tokens: number; mean_prefill_j: number; mean_decode_j: number }
+/** What a prompt token, an output token and a step take, and the requests by their length; all but `missing` is there if that is null. */
+interface RequestsEnergy {
+	missing: string | null; j_a_prompt_token?: Coefficient; j_a_cached_prompt_token?: Coefficient; j_an_output_token?: Coefficient; j_a_step?: Coefficient; j_an_output_token_with_steps?: Coefficient; by_length?: LengthGroup[];
+}
 export interface Llm {
-	url: string; model: string; endpoint: string; prompt_words: Maybe; max_tokens: number; seed: number; meters: string | null; idle_w: Maybe; ended: string | null; loads: Load[];
+	url: string; model: string; endpoint: string; prompt_words: number | string | null; max_tokens: number | string; slo: string | null; requests_energy: RequestsEnergy; seed: number; meters: string | null; idle_w: Maybe; ended: string | null; loads: Load[];
 }
 /** A point of a curve for one load, with its interval if that is known. */
 interface Dot { y: Maybe; low?: Maybe; high?: Maybe; text: string }
@@ -28,7 +34,7 @@ interface Curve { name: string; of: (load: Load) => Dot }
 const COLORS = ["compute", "copy", "sync", "range", "collective", "memset", "alloc", "launch", "host"];
 const SYMBOLS = ["circle", "rect", "triangle", "diamond", "roundRect", "pin", "arrow"];
 
-const loadName = (l: Load): string => (l.loop === "open" ? `${Number(l.rate_per_s!.toPrecision(4))} /s` : `${l.concurrency} at once`);
+const loadName = (l: Load): string => l.name ?? (l.loop === "open" ? `${Number(l.rate_per_s!.toPrecision(4))} /s` : `${l.concurrency} at once`);
 const failed = (l: Load): number => l.requests - (l.outcomes["done"] ?? 0);
 const number = (value: Maybe): string => (known(value) ? (value >= 1000 ? exact(Math.round(value)) : String(Number(value.toPrecision(3)))) : "n/a");
 const watts = (l: Load): Maybe => (known(l.energy.gross_j.value) ? l.energy.gross_j.value / l.steady_s : null);
@@ -98,6 +104,9 @@ function throughput(all: Llm): HTMLElement {
 		...(k.loads.some((l) => known(l.energy.tokens_a_j.value)) ? [against(`joules-${k.id}`, `${k.title}: tokens a joule`, "tokens/J", k.loads, [{
 			name: "tokens/J", of: (l) => ({ y: l.energy.tokens_a_j.value, low: l.energy.tokens_a_j.low, high: l.energy.tokens_a_j.high, text: `${escapeHtml(loadName(l))}<br>${interval(l.energy.tokens_a_j, number)} tokens/J<br>${joules(l.energy.j_a_token)} a token` }),
 		}])] : []),
+		...(k.loads.some((l) => known(l.good_per_s)) ? [against(`good-${k.id}`, `${k.title}: good answers a second`, "answers/s", k.loads, [{
+			name: "good answers/s", of: (l) => ({ y: l.good_per_s, text: `${escapeHtml(loadName(l))}<br>${number(l.good_per_s)} answers/s within ${escapeHtml(all.slo ?? "")}` })
+		}])] : []),
 	]);
 	return section("throughput", "Tokens against load", "Of the steady window; for tokens a joule, bars show the interval.", sideBySide(charts));
 }
@@ -125,6 +134,20 @@ function energy(all: Llm): HTMLElement {
 	const where = all.meters ? `The GPUs of the kwhy serve at ${visible(all.meters)}. Intervals, half of which is ±, cover when its readings were made, not errors of its meters.` : "The GPUs of the host that put the load on. ± is half of a 95 % interval, of the meters alone.";
 	return section("energy", "Joules", `${where} Prompts are in it. ${known(all.idle_w) ? `Idle, the server up and no request: ${si(all.idle_w, "W")}.` : ""}`, ...notes,
 		...(rows.length ? [table(["load", "power", "tokens/J", "J a token", "above idle", "J a request", "above idle"], rows)] : []));
+}
+
+/** Prefill against decoding: joules of each kind of work, and of requests by length. */
+function requests(all: Llm): HTMLElement {
+	const energies = all.requests_energy;
+	if (energies.missing !== null) return section("requests", "Joules of requests", `Not available: ${visible(energies.missing)}`);
+	const kinds: [string, Coefficient | undefined][] = [["a prompt token", energies.j_a_prompt_token], ["a prompt token in the prefix cache", energies.j_a_cached_prompt_token],
+		["an output token", energies.j_an_output_token], ["a step, which the answers under way share", energies.j_a_step], ["an output token with its share of steps", energies.j_an_output_token_with_steps]];
+	const rows = kinds.filter((k): k is [string, Coefficient] => k[1] !== undefined && k[1].amount > 0)
+		.map(([name, c]) => [name, c.is_known ? interval(c, (v) => si(v, "J")) : "not known: the loads do not determine it"]);
+	const groups = (energies.by_length ?? []).map((g) => [g.tokens_to === null ? `${exact(g.tokens_from)} and more` : `${exact(g.tokens_from)} to ${exact(g.tokens_to - 1)}`, exact(g.requests),
+		number(g.mean_prompt_tokens), number(g.mean_output_tokens), si(g.mean_prefill_j, "J"), si(g.mean_decode_j, "J")]);
+	return section("requests", "Joules of requests", "Above idle. Each second's energy is divided among the requests in flight; intervals are 90 %.",
+		table(["work", "joules"], rows), table(["tokens of a request", "requests", "prompt", "output", "prefill", "decoding"], groups));
 }
 
 function counts(all: Llm): HTMLElement | null {
@@ -156,14 +179,15 @@ function ending(all: Llm): HTMLElement | null {
 }
 
 function heading(all: Llm): HTMLElement {
-	const prompts = known(all.prompt_words) ? `prompts of ${exact(all.prompt_words)} words` : "prompts of a file";
+	const length = (value: number | string): string => (typeof value === "number" ? exact(value) : value);
+	const prompts = all.prompt_words === null ? "prompts of a file" : `prompts of ${length(all.prompt_words)} words`;
 	return el("header", {}, el("div", { class: "topline" }, el("h1", {}, "kwhy llm"), el("span", {}, visible(all.model)),
-		el("span", { class: "muted small" }, visible(`${all.url}, ${all.endpoint}; ${prompts}, answers up to ${exact(all.max_tokens)} tokens`)),
+		el("span", { class: "muted small" }, visible(`${all.url}, ${all.endpoint}; ${prompts}, answers up to ${length(all.max_tokens)} tokens`)),
 		el("span", { class: "grow" }), button("light / dark", () => setTheme(!isDark()))), ending(all), tiles(all));
 }
 
 export function openLlm(app: HTMLElement, all: Llm): void {
-	const sections = [throughput(all), times(all), energy(all), failures(all), counts(all)].filter((s): s is HTMLElement => s !== null);
+	const sections = [throughput(all), times(all), energy(all), requests(all), failures(all), counts(all)].filter((s): s is HTMLElement => s !== null);
 	const nav = el("nav", { "aria-label": "views" }, ...sections.map((s) => el("a", { href: `#${s.id}` }, s.querySelector("h2")?.textContent ?? s.id)));
 	app.replaceChildren(heading(all), nav, el("main", {}, ...sections));
 }

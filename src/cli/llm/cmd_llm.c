@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/llm/plan.h"
+#include "cli/llm/show_csv.h"
 #include "cli/llm/show_joules.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -151,6 +152,8 @@ static enum kwhy_status run_load(struct job *job, struct kwhy_llm_row *row, stru
 	job->sent += run.count;
 	if (!status)
 		status = kwhy_llm_summarise(&run, &job->plan.limits, &row->summary, error);
+	if (!status && job->plan.compat)
+		status = kwhy_llm_compat_of(&run, job->plan.compat, &job->plan.limits, &row->compat, error);
 	if (!status)
 		status = meter_load(job, row, &run, error);
 	kwhy_llm_run_done(&run);
@@ -206,6 +209,10 @@ static enum kwhy_status render(const struct kwhy_llm_result *result, enum kwhy_o
 		kwhy_llm_text(result, style, out);
 		return kwhy_text_check(out, error);
 	}
+	if (form == KWHY_OUTPUT_CSV) {
+		kwhy_llm_loads_csv(result, out);
+		return kwhy_text_check(out, error);
+	}
 	kwhy_llm_json(result, &json);
 	status = kwhy_text_check(&json, error);
 	if (!status && form == KWHY_OUTPUT_HTML)
@@ -249,7 +256,8 @@ static enum kwhy_status write_result(
 	const struct kwhy_text_style style = {.columns = options->output ? 100 : kwhy_output_columns()};
 	const struct kwhy_llm_result result = {options->url, options->meters, &job->plan.question,
 		job->plan.rows, job->plan.row_count, job->idle, &job->joules,
-		job->is_stopped ? "it was interrupted" : NULL, options->slo, best_of(&job->plan)};
+		job->is_stopped ? "it was interrupted" : NULL, options->slo, best_of(&job->plan),
+		options->details};
 	struct kwhy_text text = {0};
 	enum kwhy_status status = render(&result, form, &style, &text, error);
 
@@ -279,23 +287,12 @@ static void end(struct job *job)
 	kwhy_text_done(&job->token);
 }
 
-static enum kwhy_status find_form(
-	const struct kwhy_llm_options *options, enum kwhy_output_form *out, struct kwhy_error *error)
-{
-	enum kwhy_status status = kwhy_output_form_of(
-		options->output, options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_TEXT, out, error);
-
-	if (!status && *out == KWHY_OUTPUT_CSV)
-		return kwhy_fail(
-			error, KWHY_E_USAGE, "llm writes .txt, .json or .html, not %s", options->output);
-	return status;
-}
-
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
 	struct job job = {.options = invocation->options};
 	enum kwhy_output_form form;
-	enum kwhy_status status = find_form(job.options, &form, error);
+	enum kwhy_status status = kwhy_output_form_of(
+		job.options->output, job.options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_TEXT, &form, error);
 
 	if (!status && job.options->requests)
 		status = kwhy_output_check("--requests", job.options->requests, error);
@@ -376,10 +373,14 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct kwhy_llm_options, replay)},
 	{"design", 0, NULL, "loads that distinguish the joules of prompts, outputs and steps",
 		KWHY_OPTION_FLAG, offsetof(struct kwhy_llm_options, design)},
+	{"details", 0, NULL, "all tables: whole answers, intervals of joules", KWHY_OPTION_FLAG,
+		offsetof(struct kwhy_llm_options, details)},
+	{"compat", 0, "TOOL", "also print the figures as vllm or aiperf define them", KWHY_OPTION_TEXT,
+		offsetof(struct kwhy_llm_options, compat)},
 	{"requests", 0, "FILE", "write a CSV line for each request", KWHY_OPTION_TEXT,
 		offsetof(struct kwhy_llm_options, requests)},
 	{"no-energy", 0, NULL, "times alone", KWHY_OPTION_FLAG, offsetof(struct kwhy_llm_options, no_energy)},
-	{"output", 'o', "FILE", "write there; .txt, .json or .html says the form", KWHY_OPTION_TEXT,
+	{"output", 'o', "FILE", "write there; .txt, .json, .csv or .html says the form", KWHY_OPTION_TEXT,
 		offsetof(struct kwhy_llm_options, output)},
 	{"json", 0, NULL, "write JSON", KWHY_OPTION_FLAG, offsetof(struct kwhy_llm_options, json)},
 	{"quiet", 'q', NULL, "no progress on standard error", KWHY_OPTION_FLAG,

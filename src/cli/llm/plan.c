@@ -263,6 +263,19 @@ enum kwhy_status kwhy_llm_plan_search(struct kwhy_llm_plan *plan, struct kwhy_er
 	return add_load(plan, good > 0 ? sqrt(good * bad) : bad / 2, AT_ONCE_MAX, error);
 }
 
+static enum kwhy_status read_compat(struct kwhy_llm_plan *plan, struct kwhy_error *error)
+{
+	const char *name = plan->options->compat;
+
+	if (name && strcmp(name, "vllm") == 0)
+		plan->compat = KWHY_LLM_COMPAT_VLLM;
+	else if (name && strcmp(name, "aiperf") == 0)
+		plan->compat = KWHY_LLM_COMPAT_AIPERF;
+	else if (name)
+		return kwhy_fail(error, KWHY_E_USAGE, "--compat takes vllm or aiperf, not '%.40s'", name);
+	return KWHY_OK;
+}
+
 /* --- The plan --- */
 
 /* Checks that at most one source of energy is given. */
@@ -385,6 +398,8 @@ enum kwhy_status kwhy_llm_plan_make(
 		status = check_meters(options, error);
 	if (!status)
 		status = read_limits(plan, error);
+	if (!status)
+		status = read_compat(plan, error);
 	if (!status)
 		status = set_question(plan, error);
 	return status ? status : add_all(plan, error);

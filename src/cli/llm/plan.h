@@ -9,10 +9,10 @@ struct kwhy_llm_options {
 	const char *url, *model, *concurrency, *rate, *prompts, *endpoint, *device, *replay, *output;
 	const char *meters, *meters_token, *meters_ca, *requests;
 	const char *words, *max_tokens; /* lengths */
-	const char *arrivals, *slo, *trace;
+	const char *arrivals, *slo, *trace, *compat;
 	double seconds, ramp, stall, idle, burstiness, trace_speed;
 	uint64_t seed, turns, shared_words;
-	bool ignore_eos, no_energy, json, quiet, design, search, no_stream;
+	bool ignore_eos, no_energy, json, quiet, design, search, no_stream, details;
 };
 
 enum { KWHY_LLM_LOADS_MAX = 64 };
@@ -25,6 +25,7 @@ struct kwhy_llm_plan {
 	size_t row_count;
 	struct kwhy_llm_dialogs dialogs; /* of the file with prompts or the trace */
 	struct kwhy_llm_limits limits;
+	enum kwhy_llm_compat_tool compat;
 	double good_share; /* share of the requests of a load that must keep the limits */
 };
 

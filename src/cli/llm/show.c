@@ -3,6 +3,7 @@
 
 #include "base/quantity.h"
 #include "cli/bench/workload_show.h"
+#include "cli/llm/show_compat.h"
 #include "cli/llm/show_joules.h"
 
 #include <math.h>
@@ -31,17 +32,22 @@ static const char *length_text(char out[LENGTH_BYTES], const struct kwhy_llm_len
 
 /* --- Text --- */
 
+static const char *load_text(char out[LENGTH_BYTES], const struct kwhy_llm_row *row)
+{
+	if (row->name)
+		snprintf(out, LENGTH_BYTES, "%s", row->name);
+	else if (!row->load.is_closed)
+		snprintf(out, LENGTH_BYTES, "%.4g /s", row->load.arrivals.rate_per_s);
+	else
+		snprintf(out, LENGTH_BYTES, "%u concurrent", row->load.concurrency);
+	return out;
+}
+
 static void load_cell(struct kwhy_table *table, const struct kwhy_llm_row *row)
 {
-	char text[64];
+	char text[LENGTH_BYTES];
 
-	if (row->name)
-		snprintf(text, sizeof(text), "%s", row->name);
-	else if (!row->load.is_closed)
-		snprintf(text, sizeof(text), "%.4g /s", row->load.arrivals.rate_per_s);
-	else
-		snprintf(text, sizeof(text), "%u concurrent", row->load.concurrency);
-	kwhy_table_cell(table, text);
+	kwhy_table_cell(table, load_text(text, row));
 }
 
 /* Adds a number without an SI prefix: "0.329" or "1390". */
@@ -66,12 +72,10 @@ static void write_times(
 {
 	static const struct kwhy_table_column columns[] = {{"load", KWHY_COLUMN_LEFT},
 		{"requests", KWHY_COLUMN_RIGHT}, {"failed", KWHY_COLUMN_RIGHT},
-		{"tokens/s", KWHY_COLUMN_RIGHT}, {"a token", KWHY_COLUMN_RIGHT}, {"p95", KWHY_COLUMN_RIGHT},
-		{"good/s", KWHY_COLUMN_RIGHT}};
-	size_t count = sizeof(columns) / sizeof(columns[0]) - !result->slo;
+		{"tokens/s", KWHY_COLUMN_RIGHT}, {"a token", KWHY_COLUMN_RIGHT}, {"p95", KWHY_COLUMN_RIGHT}};
 	struct kwhy_table table;
 
-	kwhy_table_init(&table, columns, count);
+	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < result->row_count; i++) {
 		const struct kwhy_llm_summary *summary = &result->rows[i].summary;
 
@@ -81,8 +85,6 @@ static void write_times(
 		number_cell(&table, summary->tokens / summary->seconds);
 		kwhy_table_real(&table, summary->token_s.p50, "s");
 		kwhy_table_real(&table, summary->token_s.p95, "s");
-		if (result->slo)
-			number_cell(&table, (double)summary->good / summary->seconds);
 	}
 	kwhy_table_write(&table, style, out);
 }
@@ -298,14 +300,77 @@ static void write_energy_words(const struct kwhy_text_context *context, const st
 		kwhy_text_context_linef(context, "idle     ", "not available: %s", idle->missing);
 }
 
+static void answers_cell(struct kwhy_table *table, const struct kwhy_llm_summary *summary)
+{
+	char done[KWHY_QUANTITY_BYTES], all[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES + 8];
+
+	kwhy_quantity_count(done, summary->outcomes[KWHY_LLM_DONE]);
+	kwhy_quantity_count(all, summary->requests);
+	if (failures_of(summary))
+		snprintf(text, sizeof(text), "%s of %s", done, all);
+	else
+		snprintf(text, sizeof(text), "%s", done);
+	kwhy_table_cell(table, text);
+}
+
+/* The table of loads on the first screen. */
+static void write_loads(
+	const struct kwhy_llm_result *result, const struct kwhy_text_style *style, struct kwhy_text *out)
+{
+	struct kwhy_table_column columns[9] = {{"load", KWHY_COLUMN_LEFT}, {"answers", KWHY_COLUMN_RIGHT},
+		{"tokens/s", KWHY_COLUMN_RIGHT}, {"first", KWHY_COLUMN_RIGHT}, {"p95", KWHY_COLUMN_RIGHT},
+		{"token", KWHY_COLUMN_RIGHT}, {"p95", KWHY_COLUMN_RIGHT}};
+	bool is_metered = has_energy(result);
+	size_t count = 7;
+	struct kwhy_table table;
+
+	if (is_metered)
+		columns[count++] = (struct kwhy_table_column){"J/token", KWHY_COLUMN_RIGHT};
+	if (result->slo)
+		columns[count++] = (struct kwhy_table_column){"good/s", KWHY_COLUMN_RIGHT};
+	kwhy_table_init(&table, columns, count);
+	for (size_t i = 0; i < result->row_count; i++) {
+		const struct kwhy_llm_row *row = &result->rows[i];
+		const struct kwhy_llm_summary *summary = &row->summary;
+
+		load_cell(&table, row);
+		answers_cell(&table, summary);
+		number_cell(&table, summary->tokens / summary->seconds);
+		kwhy_table_real(&table, summary->first_s.p50, "s");
+		kwhy_table_real(&table, summary->first_s.p95, "s");
+		kwhy_table_real(&table, summary->token_s.p50, "s");
+		kwhy_table_real(&table, summary->token_s.p95, "s");
+		if (is_metered)
+			kwhy_table_real(&table, row->gross.joules / summary->tokens, "J");
+		if (result->slo)
+			number_cell(&table, (double)summary->good / summary->seconds);
+	}
+	kwhy_table_write(&table, style, out);
+}
+
+static void write_details(const struct kwhy_text_context *context, const struct kwhy_llm_result *result)
+{
+	kwhy_text_context_heading(
+		context, "Tokens", "a token: time of each after the first; median and 95 %");
+	write_times(result, context->style, context->out);
+	kwhy_text_context_heading(
+		context, "Latency", "to the first token, and to the end of the answer; medians");
+	write_latencies(result, context->style, context->out);
+	if (!has_energy(result))
+		return;
+	kwhy_text_context_heading(context, "Energy", "above idle: above the server with no request");
+	write_energies(result, context->style, context->out);
+	kwhy_text_add(context->out, "\n");
+	write_request_energies(result, context->style, context->out);
+}
+
 void kwhy_llm_text(
 	const struct kwhy_llm_result *result, const struct kwhy_text_style *style, struct kwhy_text *out)
 {
 	const struct kwhy_text_context context = {.style = style, .out = out};
 	char text[LENGTH_BYTES];
 
-	kwhy_text_context_linef(&context, "server   ", "%s", result->url);
-	kwhy_text_context_linef(&context, "model    ", "%s", result->question->model);
+	kwhy_text_context_linef(&context, "server   ", "%s, model %s", result->url, result->question->model);
 	if (result->question->dialogs)
 		kwhy_text_context_linef(&context, "prompts  ", "%zu from a file, round-robin",
 			result->question->dialog_count);
@@ -313,17 +378,10 @@ void kwhy_llm_text(
 		kwhy_text_context_linef(&context, "prompts  ", "made up, of %s words",
 			length_text(text, &result->question->words));
 	kwhy_text_context_heading(
-		&context, "Tokens", "a token: time of each after the first; median and 95 %");
-	write_times(result, style, out);
-	kwhy_text_context_heading(
-		&context, "Latency", "to the first token, and to the end of the answer; medians");
-	write_latencies(result, style, out);
-	if (has_energy(result)) {
-		kwhy_text_context_heading(&context, "Energy", "above idle: above the server with no request");
-		write_energies(result, style, out);
-		kwhy_text_add(out, "\n");
-		write_request_energies(result, style, out);
-	}
+		&context, "Loads", "time to the first token and of each after it; medians, 95 %");
+	write_loads(result, style, out);
+	if (result->has_details)
+		write_details(&context, result);
 	kwhy_llm_joules_text(&context, result);
 	kwhy_text_add(out, "\n");
 	write_best(&context, result);
@@ -333,6 +391,8 @@ void kwhy_llm_text(
 	write_energy_words(&context, result);
 	if (result->ended)
 		kwhy_text_context_linef(&context, "ended    ", "%s", result->ended);
+	for (size_t i = 0; i < result->row_count; i++)
+		kwhy_llm_compat_text(out, load_text(text, &result->rows[i]), &result->rows[i].compat);
 }
 
 /* --- JSON --- */
@@ -419,6 +479,7 @@ static void write_row(struct kwhy_json *json, const struct kwhy_llm_result *resu
 	kwhy_json_real(json, "late_s", summary->late_s);
 	write_energy(json, row);
 	kwhy_llm_row_joules_json(json, result, index);
+	kwhy_llm_compat_json(json, &row->compat);
 	kwhy_json_object_end(json);
 }
 

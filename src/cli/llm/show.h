@@ -3,6 +3,7 @@
 #define KWHY_CLI_LLM_SHOW_H
 
 #include "cli/llm/meter.h"
+#include "llm/compat.h"
 #include "llm/joules.h"
 #include "llm/prompt.h"
 #include "llm/summary.h"
@@ -16,6 +17,7 @@ struct kwhy_llm_row {
 	struct kwhy_llm_load load;
 	struct kwhy_llm_summary summary;
 	struct kwhy_llm_energy gross, net;
+	struct kwhy_llm_compat compat;
 };
 
 struct kwhy_llm_result {
@@ -30,7 +32,8 @@ struct kwhy_llm_result {
 	const char *ended; /* the reason why the remaining loads were not run; NULL: all were run */
 	const char *slo;   /* the limits of good answers as given; NULL: none */
 	const struct kwhy_llm_row
-		*best; /* the load with most good answers a second within the limits; NULL: none */
+		*best;	  /* the load with most good answers a second within the limits; NULL: none */
+	bool has_details; /* text: with all tables */
 };
 
 void kwhy_llm_text(

@@ -11,45 +11,51 @@
 
 /* --- Text --- */
 
-/* A figure, or what would make it known. */
 struct shown {
 	const char *label, *words;
-	const char *unit;
-	const char *cure;
+	const struct kwhy_llm_coefficient *figure;
+	double amount;
 };
 
-static void coefficient_line(const struct kwhy_text_context *context, const struct shown *shown,
-	const struct kwhy_llm_coefficient *figure)
+static void write_known(const struct kwhy_text_context *context, const struct shown *shown)
 {
+	const struct kwhy_llm_coefficient *figure = shown->figure;
 	char value[KWHY_QUANTITY_BYTES], interval[KWHY_QUANTITY_BYTES];
 
-	if (figure->is_known)
-		kwhy_text_context_linef(context, shown->label, "%s %s %s",
-			kwhy_quantity_si(value, figure->value, shown->unit, 3),
-			kwhy_quantity_interval(interval, figure->value, figure->low, figure->high),
-			shown->words);
-	else
-		kwhy_text_context_linef(context, shown->label,
-			"not known %s: the loads do not determine it; %s", shown->words, shown->cure);
+	kwhy_text_context_linef(context, shown->label, "%s %s %s",
+		kwhy_quantity_si(value, figure->value, "J", 3),
+		kwhy_quantity_interval(interval, figure->value, figure->low, figure->high), shown->words);
 }
 
 static void write_coefficients(const struct kwhy_text_context *context, const struct kwhy_llm_result *result)
 {
 	const struct kwhy_llm_power_fit *fit = &result->joules->fit;
 	const char *cure = result->row_count && result->rows[0].name ? "take more --seconds" : "try --design";
-	const struct shown work[] = {{"prompt   ", "a prompt token", "J", cure},
-		{"cached   ", "a prompt token in the prefix cache", "J", cure},
-		{"output   ", "an output token", "J", cure},
-		{"step     ", "a step, which the answers under way share", "J", cure}};
-	const struct shown decode = {"decoding ", "an output token with its share of steps", "J", cure};
-	const struct shown idle = {"idle     ", "of the idle server", "W", cure};
+	const double *amount = fit->amount;
+	const struct shown rows[] = {{"prompt   ", "a prompt token", &fit->work_j[KWHY_LLM_WORK_PROMPT],
+					     amount[KWHY_LLM_WORK_PROMPT]},
+		{"cached   ", "a prompt token in the prefix cache", &fit->work_j[KWHY_LLM_WORK_CACHED],
+			amount[KWHY_LLM_WORK_CACHED]},
+		{"output   ", "an output token", &fit->work_j[KWHY_LLM_WORK_OUTPUT],
+			amount[KWHY_LLM_WORK_OUTPUT]},
+		{"step     ", "a step, which the answers under way share", &fit->work_j[KWHY_LLM_WORK_STEP],
+			amount[KWHY_LLM_WORK_STEP]},
+		{"decoding ", "an output token with its share of steps", &fit->decode_j,
+			amount[KWHY_LLM_WORK_OUTPUT]}};
+	struct kwhy_text unknown = {0};
 
-	for (size_t kind = 0; kind < KWHY_LLM_WORK_COUNT; kind++)
-		if (fit->amount[kind] > 0)
-			coefficient_line(context, &work[kind], &fit->work_j[kind]);
-	if (fit->amount[KWHY_LLM_WORK_OUTPUT] > 0)
-		coefficient_line(context, &decode, &fit->decode_j);
-	coefficient_line(context, &idle, &fit->idle_w);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (!(rows[i].amount > 0))
+			continue;
+		if (rows[i].figure->is_known)
+			write_known(context, &rows[i]);
+		else
+			kwhy_text_addf(&unknown, "%s%s", unknown.length ? "; " : "", rows[i].words);
+	}
+	if (unknown.length && !unknown.failed)
+		kwhy_text_context_linef(context, "not known",
+			" the loads do not determine the joules of: %s. For these, %s", unknown.data, cure);
+	kwhy_text_done(&unknown);
 }
 
 static void write_lengths(const struct kwhy_text_context *context, const struct kwhy_llm_joules *joules)

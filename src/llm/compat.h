@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LLM_COMPAT_H
+#define KWHY_LLM_COMPAT_H
+
+#include "llm/summary.h"
+
+/*
+ * Figures of a run by the definitions of other tools (docs/formats/llm.md). Unlike those of a summary they
+ * are of the whole run without a steady window, and times count from when a request was sent. All percentiles
+ * are interpolated linearly.
+ */
+enum kwhy_llm_compat_tool {
+	KWHY_LLM_COMPAT_NONE,
+	KWHY_LLM_COMPAT_VLLM,  /* vllm bench serve */
+	KWHY_LLM_COMPAT_AIPERF /* AIPerf of NVIDIA */
+};
+
+/* Times in seconds. NAN: there are no values. */
+struct kwhy_llm_compat_times {
+	size_t count;
+	double mean, median, deviation, p99;
+};
+
+struct kwhy_llm_compat {
+	enum kwhy_llm_compat_tool tool;
+	size_t completed, failed, good;
+	double seconds; /* vLLM: until the last request ended; AIPerf: from first request to last piece */
+	double prompt_tokens, output_tokens;
+	/*
+	 * ttft: vLLM: to the first event with choices, even without text; AIPerf: to the first piece of text.
+	 * tpot: from there to the end of the answer, over tokens less one (AIPerf: inter token latency).
+	 * gap: between pieces of text. answer: vLLM: to the last event; AIPerf: to the last piece of text.
+	 */
+	struct kwhy_llm_compat_times ttft, tpot, gap, answer;
+};
+
+KWHY_MUST_USE enum kwhy_status kwhy_llm_compat_of(const struct kwhy_llm_run *run,
+	enum kwhy_llm_compat_tool tool, const struct kwhy_llm_limits *limits, struct kwhy_llm_compat *out,
+	struct kwhy_error *error);
+
+#endif
