@@ -45,38 +45,54 @@ static bool keeps(double value, double limit)
 	return isnan(limit) || isnan(value) || value <= limit;
 }
 
-/* Adds an answer, by the times of a tool: to its first token and to its end. */
+/* The times of an answer by a tool, in seconds. */
+struct answer_times {
+	int64_t last_ns;
+	double ttft, tpot, answer; /* ttft and tpot are NAN for an answer in one piece */
+};
+
+static struct answer_times times_by(
+	enum kwhy_llm_compat_tool tool, const struct kwhy_llm_record *record, double tokens)
+{
+	size_t pieces = record->piece_count;
+	bool by_events = tool == KWHY_LLM_COMPAT_VLLM || !pieces;
+	int64_t first_ns = by_events ? record->first_event_ns : record->pieces[0].at_ns;
+	struct answer_times times = {
+		by_events ? record->last_event_ns : record->pieces[pieces - 1].at_ns, NAN, NAN, NAN};
+
+	if (!first_ns) {
+		times.last_ns = record->end_ns;
+		times.answer = (double)(record->end_ns - record->sent_ns) * 1e-9;
+		return times;
+	}
+	times.ttft = (double)(first_ns - record->sent_ns) * 1e-9;
+	times.answer = (double)(times.last_ns - record->sent_ns) * 1e-9;
+	/* both tools regard the time a token of a single one as kept */
+	times.tpot = tokens > 1 ? (times.answer - times.ttft) / (tokens - 1) : NAN;
+	return times;
+}
+
 static void add_answer(struct collected *collected, struct kwhy_llm_compat *out,
 	const struct kwhy_llm_record *record, const struct kwhy_llm_limits *limits)
 {
-	bool is_vllm = out->tool == KWHY_LLM_COMPAT_VLLM;
-	size_t pieces = record->piece_count;
-	int64_t first_ns = is_vllm || !pieces ? record->first_event_ns : record->pieces[0].at_ns;
-	int64_t last_ns = is_vllm || !pieces ? record->last_event_ns : record->pieces[pieces - 1].at_ns;
 	double tokens = kwhy_llm_record_has_usage(record) ? (double)record->completion_tokens
-							  : (double)pieces;
-	double ttft = (double)(first_ns - record->sent_ns) * 1e-9;
-	double answer = (double)(last_ns - record->sent_ns) * 1e-9;
-	double tpot = tokens > 1 ? (answer - ttft) / (tokens - 1) : 0;
+							  : (double)record->piece_count;
+	struct answer_times times = times_by(out->tool, record, tokens);
 
-	if (!first_ns)
-		ttft = tpot = NAN; /* an answer in one piece has none */
-	if (!first_ns)
-		answer = (double)(record->end_ns - record->sent_ns) * 1e-9;
 	out->completed++;
 	out->prompt_tokens += record->prompt_tokens > 0 ? (double)record->prompt_tokens : 0;
 	out->output_tokens += tokens;
-	out->good += keeps(ttft, limits->first_s) && keeps(tpot, limits->token_s) &&
-		keeps(answer, limits->answer_s);
-	add(&collected->answer, answer);
-	if (!isnan(ttft))
-		add(&collected->ttft, ttft);
-	if (tokens > 1 && !isnan(tpot))
-		add(&collected->tpot, tpot);
-	for (size_t i = 1; i < pieces; i++)
+	out->good += keeps(times.ttft, limits->first_s) && keeps(times.tpot, limits->token_s) &&
+		keeps(times.answer, limits->answer_s);
+	add(&collected->answer, times.answer);
+	if (!isnan(times.ttft))
+		add(&collected->ttft, times.ttft);
+	if (!isnan(times.tpot))
+		add(&collected->tpot, times.tpot);
+	for (size_t i = 1; i < record->piece_count; i++)
 		add(&collected->gap, (double)(record->pieces[i].at_ns - record->pieces[i - 1].at_ns) * 1e-9);
-	if (last_ns > collected->last_ns)
-		collected->last_ns = last_ns;
+	if (times.last_ns > collected->last_ns)
+		collected->last_ns = times.last_ns;
 }
 
 enum kwhy_status kwhy_llm_compat_of(const struct kwhy_llm_run *run, enum kwhy_llm_compat_tool tool,

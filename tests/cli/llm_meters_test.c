@@ -134,6 +134,32 @@ static void joules_of_another_host_lie_in_their_intervals(void **state)
 	llm_server_stop(&server);
 }
 
+/* The parts of each request's energy add up to what another host's meters counted. */
+static void joules_of_requests_add_up_to_another_hosts_meters(void **state)
+{
+	struct llm_server server = llm_server_start("well", NULL);
+	struct meters meters = start_meters(scenario, NULL);
+	json_t *root = json_of(SPAWN("llm", "--url", server.url, "--meters", meters.url, "-c", "2",
+		"--seconds", "9", "--ramp", "1", "--idle", "5", "-q", "--json"));
+	const json_t *load = json_array_get(json_object_get(root, "loads"), 0),
+		     *parts = json_object_get(load, "requests_nj");
+	json_int_t metered = json_integer_value(json_object_get(parts, "metered"));
+
+	(void)state;
+	if (!json_is_null(json_object_get(json_object_get(root, "requests_energy"), "missing")))
+		fail_msg("%s",
+			json_string_value(
+				json_object_get(json_object_get(root, "requests_energy"), "missing")));
+	assert_true(metered > 8 * 400 * 1000000000LL && metered < 11 * 600 * 1000000000LL);
+	assert_true(metered ==
+		json_integer_value(json_object_get(parts, "prefill")) +
+			json_integer_value(json_object_get(parts, "decode")) +
+			json_integer_value(json_object_get(parts, "idle")));
+	json_decref(root);
+	stop_meters(&meters);
+	llm_server_stop(&server);
+}
+
 static bool made_certificate(void)
 {
 	char line[512];
@@ -266,6 +292,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(joules_of_another_host_lie_in_their_intervals),
+		cmocka_unit_test(joules_of_requests_add_up_to_another_hosts_meters),
 		cmocka_unit_test(a_token_and_a_certificate_of_ones_own_are_taken),
 		cmocka_unit_test(a_token_that_is_wanted_comes_from_the_environment_or_is_asked_for),
 		cmocka_unit_test(meters_that_are_none_are_refused_before_any_load),
