@@ -133,6 +133,9 @@ static enum kwhy_status meter_load(
 			&job->meter, run->steady_end_ns, run->end_ns, &series, &ramp, error);
 	if (!status)
 		row->net = kwhy_llm_energy_net(&row->gross, &job->idle);
+	/* without energy only --requests needs the requests, which may be millions */
+	if (!status && series.is_broken && !job->options->requests)
+		kwhy_llm_run_done(run);
 	if (!status)
 		status = kwhy_llm_joules_add(
 			&job->joules, run, series.items, series.is_broken ? 0 : series.count, error);
