@@ -43,10 +43,6 @@ export function lines(id: string, label: string, unit: string, get: () => Line[]
 	});
 }
 
-export function section(id: string, title: string, note: string, ...nodes: Node[]): HTMLElement {
-	return el("section", { id, "aria-labelledby": `h-${id}` }, el("h2", { id: `h-${id}` }, title), el("p", { class: "muted" }, note), ...nodes);
-}
-
 /** Makes tabs; the chosen tab shows its nodes. */
 export function tabs(id: string, label: string, make: Record<string, () => Node[]>, titles: Record<string, string>): HTMLElement {
 	const place = el("div", {}), bar = el("div", { class: "tools", role: "group", "aria-label": label });

@@ -14,6 +14,19 @@ export function el<K extends keyof HTMLElementTagNameMap>(
 	return node;
 }
 
+/** A view with a heading and a sentence on what it shows. */
+export function section(id: string, title: string, note: string, ...nodes: (Node | null)[]): HTMLElement {
+	return el("section", { id, "aria-labelledby": `h-${id}` }, el("h2", { id: `h-${id}` }, title), el("p", { class: "muted" }, note), ...nodes);
+}
+
+/** An element of a drawing. */
+export function svg(tag: string, attributes: Record<string, string | number>, text?: string): SVGElement {
+	const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+	for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
+	if (text !== undefined) node.textContent = text;
+	return node;
+}
+
 export function button(label: string, action: () => void, title = ""): HTMLButtonElement {
 	const node = el("button", { type: "button", ...(title ? { title } : {}) }, label);
 	node.addEventListener("click", action);

@@ -2,8 +2,8 @@
 // The page of loads on a server of language models (docs/llm.md): tokens, times, failures and joules against load.
 
 import { chart, escapeHtml } from "./chart";
-import { section, table } from "./curves";
-import { button, el } from "./dom";
+import { table } from "./curves";
+import { button, el, section } from "./dom";
 import { exact, known, percent, si, visible } from "./format";
 import { color, isDark, setTheme } from "./theme";
 

@@ -2,8 +2,8 @@
 // The page of measured pairs of GPUs (docs/formats/pairs.md): what the links reach, a heat map of all pairs, curves and their regimes, joules, criteria.
 
 import { chart, escapeHtml } from "./chart";
-import { type Line, lines, section, size, table, tabs } from "./curves";
-import { button, el } from "./dom";
+import { type Line, lines, size, table, tabs } from "./curves";
+import { button, el, section } from "./dom";
 import { exact, known, largest, percent, si, visible } from "./format";
 import { color, isDark, setTheme } from "./theme";
 

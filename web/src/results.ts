@@ -2,8 +2,7 @@
 // Pages of results that have rows of equal figures: kwhy bench ops (docs/formats/operations.md), and kwhy-lab (lab/README.md).
 
 import { chart, escapeHtml } from "./chart";
-import { section } from "./curves";
-import { button, el } from "./dom";
+import { button, el, section } from "./dom";
 import { exact, known, percent, si, visible, type Maybe } from "./format";
 import { color, isDark, setTheme } from "./theme";
 import { table } from "./views/parts";

@@ -2,8 +2,8 @@
 // The page of measured transfers (docs/formats/transfers.md): rate, time and joules against size, on logarithmic axes.
 
 import { escapeHtml } from "./chart";
-import { type Line, lines, section, size, table, tabs } from "./curves";
-import { button, el } from "./dom";
+import { type Line, lines, size, table, tabs } from "./curves";
+import { button, el, section } from "./dom";
 import { exact, known, si, visible } from "./format";
 import { isDark, setTheme } from "./theme";
 

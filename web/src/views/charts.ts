@@ -2,7 +2,7 @@
 // Copies, kernels, steps, ranks and memory as charts.
 
 import { chart, escapeHtml } from "../chart";
-import { el } from "../dom";
+import { section } from "../dom";
 import { bytes, energy, exact, known, power, shorten, si, time } from "../format";
 import { deviceLabel, IDLE_CATEGORIES, type Account, type Report } from "../report_types";
 import { categoryColor, color } from "../theme";
@@ -13,10 +13,6 @@ const legend = (): object => ({ top: 0, type: "plain", itemGap: 26, textStyle: {
 /** Styles of lines; each device has one. */
 const DASHES = ["solid", "dashed", "dotted"];
 const KIND_COLORS: Record<string, string> = { h2d: "compute", d2h: "copy", d2d: "range", p2p: "collective", h2h: "host" };
-
-function section(id: string, title: string, note: string, ...nodes: (Node | null)[]): HTMLElement {
-	return el("section", { id, "aria-labelledby": `h-${id}` }, el("h2", { id: `h-${id}` }, title), el("p", { class: "muted" }, note), ...nodes);
-}
 
 interface Point { kind: string; label: string; size: number; rate: number | null; cost: number | null; count: number }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many ranks as a map: a row for each rank, a column for each category of its time. Strong colours are large shares of the column.
 
-import { button, csv, el, save, tooltip } from "../dom";
+import { button, csv, el, save, tooltip, svg } from "../dom";
 import { energy, exact, known, percent, time, visible } from "../format";
 import { deviceEnergy, deviceLabel, type Device, type Report } from "../report_types";
 
@@ -35,13 +35,6 @@ function columnsOf(devices: Device[]): Column[] {
 		const [low, high] = shares.reduce(([a, b], s) => [Math.min(a, s), Math.max(b, s)], [Infinity, -Infinity]);
 		return high > 0 ? [{ key, title, tone, low, high }] : [];
 	});
-}
-
-function svg(tag: string, attributes: Record<string, string | number>, text?: string): SVGElement {
-	const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
-	for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
-	if (text !== undefined) node.textContent = text;
-	return node;
 }
 
 /** Draws a column with one SVG path for each level of colour, so that many ranks need few elements. */

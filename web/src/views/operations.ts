@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What single operations cost: memory operations, the parts of a transfer, joules by category, joules a byte.
 
-import { el } from "../dom";
+import { el, section } from "../dom";
 import { energy, exact, known, percent, power, shorten, si, time, type Maybe } from "../format";
 import { deviceEnergy, deviceLabel, IDLE_CATEGORIES, isOpened, sum, type Account, type Device, type Operation, type RankedCost, type Report, type Split } from "../report_types";
 import { categoryVariable } from "../theme";
 import { table } from "./parts";
-
-function section(id: string, title: string, note: string, ...nodes: (Node | null)[]): HTMLElement {
-	return el("section", { id, "aria-labelledby": `h-${id}` }, el("h2", { id: `h-${id}` }, title), el("p", { class: "muted" }, note), ...nodes);
-}
 
 const ratio = (part: Maybe, whole: Maybe): Maybe => (known(part) && known(whole) && whole > 0 ? part / whole : null);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stretch that stands for the run, as it was and as it would be, on one scale of time.
 
-import { el, tooltip } from "../dom";
+import { el, tooltip, svg } from "../dom";
 import { exact, shorten, time, visible } from "../format";
 import { deviceLabel } from "../report_types";
 import { CATEGORY } from "../timeline_data";
@@ -10,13 +10,6 @@ import type { Stretch, StretchItem } from "../whatif_types";
 const WIDTH = 1240, LABEL = 170, LANE = 24, BAR = 16, HEAD = 22;
 // calls of other kinds and ranges have the colour of host work
 const TONES = ["compute", "collective", "copy", "memset", "launch", "sync", "alloc", "host", "range"];
-
-function svg(tag: string, attributes: Record<string, string | number>, text?: string): SVGElement {
-	const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
-	for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
-	if (text !== undefined) node.textContent = text;
-	return node;
-}
 
 const laneOf = (item: StretchItem): string => (item.device === null ? `host thread ${item.thread}` : `${deviceLabel({ index: item.device, rank: item.rank })} stream ${item.stream}`);
 
