@@ -143,7 +143,8 @@ enum kwhy_status kwhy_llm_client_takes_usage_each(struct kwhy_llm_client *client
 	CURL *easy;
 	long http = 0;
 
-	first.max_tokens = (struct kwhy_llm_length){.a = 1};
+	first.dialogs = NULL; /* those of a file state how long their answers are */
+	first.words = first.max_tokens = (struct kwhy_llm_length){.a = 1};
 	first.usage_each = true;
 	status = kwhy_llm_body(&first, UINT64_MAX, 0, &body, error);
 	if (status)

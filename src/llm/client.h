@@ -30,9 +30,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_llm_client_model(
 	struct kwhy_llm_client *client, char **out, struct kwhy_error *error);
 
 /*
- * Finds out, with one request for one token, whether the server accepts a request for the usage with each
- * piece of text. Servers that check requests strictly refuse it. true also if the server gave no answer
- * within `stall_ns`.
+ * Finds out, with one request of one word for one token, whether the server accepts a request for the usage
+ * with each piece of text. Servers that check requests strictly refuse it. true also if the server gave no
+ * answer within `stall_ns`.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_client_takes_usage_each(struct kwhy_llm_client *client,
 	const struct kwhy_llm_question *question, int64_t stall_ns, bool *out, struct kwhy_error *error);
