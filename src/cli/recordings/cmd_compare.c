@@ -398,7 +398,7 @@ const struct kwhy_command kwhy_command_compare = {
 		   "('power>300W'). Figures: throughput, throughput:UNIT, step, step_energy, time,\n"
 		   "energy, run, idle, power, busy_ratio, idle_ratio, account-time:NAME,\n"
 		   "account-energy:NAME, account:NAME, each:UNIT. 'finding:new': B has a kind of\n"
-		   "finding that A lacks.",
+		   "finding that A lacks. A text longer than the terminal goes through $PAGER.",
 	.options = options_table,
 	.options_bytes = sizeof(struct compare_options),
 	.defaults = set_defaults,

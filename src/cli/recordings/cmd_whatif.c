@@ -200,7 +200,8 @@ const struct kwhy_command kwhy_command_whatif = {
 	.summary = "Say what changes to a program would save, by its recording.",
 	.details = "The recording is changed as the program would be and simulated. Changes are made in the "
 		   "order of the list above; --plan takes the one that saves most, then the next, until "
-		   "none is left that saves --min-gain of the time or of the energy.",
+		   "none is left that saves --min-gain of the time or of the energy. A text longer than the "
+		   "terminal goes through $PAGER.",
 	.options = options_table,
 	.options_bytes = sizeof(struct whatif_options),
 	.defaults = set_defaults,

@@ -15,7 +15,8 @@
 #define COUNT_RATIO 0.01
 /* Least share of the time of all accounts that an account must have for a note about it. */
 #define TIME_RATIO 0.01
-enum { COUNT_LINES = 3, NAME_COLUMNS = 50 };
+/* What a line about an account has besides its name, columns. */
+enum { COUNT_LINES = 3, BESIDE_NAME_COLUMNS = 30 };
 
 static void write_side(
 	const struct kwhy_text_context *context, const char *lead, const struct kwhy_side *side, size_t runs)
@@ -216,12 +217,13 @@ static bool counts_differ(const struct kwhy_account_pair *pair, double all_s)
 		pair->time.a.mean + pair->time.b.mean >= TIME_RATIO * all_s;
 }
 
-static void add_shown_name(struct kwhy_text *out, const struct kwhy_account_pair *pair)
+static void add_shown_name(
+	struct kwhy_text *out, const struct kwhy_text_style *style, const struct kwhy_account_pair *pair)
 {
 	struct kwhy_arena arena = {0};
 	const char *name = kwhy_pair_is_kernel(pair) ? kwhy_shown_kernel(&arena, pair->name) : pair->name;
 
-	name = name ? kwhy_shown_cut(&arena, name, NAME_COLUMNS) : NULL;
+	name = name ? kwhy_shown_cut(&arena, name, style->columns - BESIDE_NAME_COLUMNS) : NULL;
 	out->failed |= !name;
 	kwhy_text_add(out, name ? name : "");
 	kwhy_arena_done(&arena);
@@ -247,7 +249,7 @@ static void write_count(const struct kwhy_account_pair *pair, const struct kwhy_
 	kwhy_text_add(&line, "A ran ");
 	add_number(&line, a);
 	kwhy_text_add(&line, " of ");
-	add_shown_name(&line, pair);
+	add_shown_name(&line, context->style, pair);
 	kwhy_text_add(&line, ", B ");
 	add_number(&line, b);
 	if (a > 0 && b > 0)
@@ -323,7 +325,7 @@ static void write_rate_words(
 			: "The sides state neither steps nor the same work");
 	if (comparison->rate.kind == KWHY_RATE_LAUNCHES) {
 		kwhy_text_add(&line, "Throughput is by launches of ");
-		add_shown_name(&line, rate_pair(comparison));
+		add_shown_name(&line, context->style, rate_pair(comparison));
 		kwhy_text_add(&line, ". ");
 	} else if (comparison->rate.kind == KWHY_RATE_UNKNOWN) {
 		kwhy_text_add(

@@ -494,9 +494,40 @@ static void findings_gone_and_new_are_told_and_shared_ones_not(void **state)
 	kwhy_side_done(&b);
 }
 
+/* A line about an account has room for a long name where the terminal is wide. */
+static void a_name_is_cut_only_where_the_line_is_full(void **state)
+{
+	static const char name[] = "a_kernel_of_seventy_columns_as_templates_of_cutlass_have_and_more_of_th";
+	struct kwhy_side a = read_side(REPORT(
+		DEVICE(1,
+			ACCOUNT("compute",
+				"a_kernel_of_seventy_columns_as_templates_of_cutlass_have_and_more_of_th",
+				600, 1, 1, 1)),
+		""));
+	struct kwhy_side b = read_side(REPORT(DEVICE(1, ""), ""));
+	struct kwhy_conditions conditions = {0};
+	struct kwhy_comparison comparison;
+
+	(void)state;
+	assert_int_equal(kwhy_compare(&comparison, &a, &b, &error), KWHY_OK);
+	for (size_t columns = 80; columns <= 120; columns += 40) {
+		struct kwhy_text_style style = {.columns = columns};
+		struct kwhy_text out = {0};
+
+		assert_int_equal(kwhy_compare_text(&comparison, &conditions, &style, &out, &error), KWHY_OK);
+		assert_non_null(strstr(out.data, "!  A ran 1 of a_kernel_of_"));
+		assert_int_equal(strstr(out.data, name) != NULL, columns == 120);
+		kwhy_text_done(&out);
+	}
+	kwhy_comparison_done(&comparison);
+	kwhy_side_done(&a);
+	kwhy_side_done(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_name_is_cut_only_where_the_line_is_full),
 		cmocka_unit_test(idling_is_of_the_run),
 		cmocka_unit_test(energy_of_the_run_stands_beside_what_was_metered),
 		cmocka_unit_test(a_change_is_significant_beyond_its_interval),
