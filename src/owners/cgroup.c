@@ -220,7 +220,8 @@ static bool is_above(const struct walk *walk, const char *word, size_t start)
 static void take_component(struct walk *walk, size_t start, size_t end)
 {
 	struct kwhy_span component = {walk->path.bytes + start, end - start};
-	struct captures captures;
+	const struct kwhy_span nothing = {"", 0};
+	struct captures captures = {nothing, nothing, nothing, nothing};
 
 	for (size_t row = 0; row < ROW_COUNT; row++)
 		if (is_above(walk, rows[row].above, start) && fits(rows[row].pattern, component, &captures)) {

@@ -45,20 +45,33 @@ void kwhy_owner_reader_free(struct kwhy_owner_reader *reader)
 	free(reader);
 }
 
+/* Reads decimal digits after blanks; false: there are none. */
+static bool read_digits(const char *at, uint64_t *out)
+{
+	char *end;
+
+	at += strspn(at, " \t");
+	if (*at < '0' || *at > '9')
+		return false;
+	*out = strtoull(at, &end, 10);
+	return true;
+}
+
 /* The name of a user in ROOT/etc/passwd, for roots other than this machine's; "": it has none. */
 static void find_in_passwd(const struct kwhy_owner_reader *reader, uint32_t uid, char *out, size_t out_bytes)
 {
 	char path[320], line[512];
-	unsigned found;
+	uint64_t found;
 	FILE *file;
 
 	snprintf(path, sizeof(path), "%s/etc/passwd", reader->root);
 	file = fopen(path, "re");
-	while (file && !*out && fgets(line, sizeof(line), file)) {
-		const char *colon = strchr(line, ':');
+	while (file && !*out && fgets(line, sizeof(line), file)) { /* name:password:number:... */
+		const char *name_end = strchr(line, ':'),
+			   *word_end = name_end ? strchr(name_end + 1, ':') : NULL;
 
-		if (colon && sscanf(colon, ":%*[^:]:%u:", &found) == 1 && found == uid)
-			kwhy_owner_text(out, out_bytes, line, (size_t)(colon - line));
+		if (word_end && read_digits(word_end + 1, &found) && found == uid)
+			kwhy_owner_text(out, out_bytes, line, (size_t)(name_end - line));
 	}
 	if (file)
 		fclose(file);
@@ -113,7 +126,7 @@ static bool find_number(const char *stat, int place, uint64_t *out)
 		at = strchr(at, ' ');
 		at = at ? at + 1 : NULL;
 	}
-	return at && sscanf(at, "%" SCNu64, out) == 1;
+	return at && read_digits(at, out);
 }
 
 uint64_t kwhy_owner_reader_started(struct kwhy_owner_reader *reader, int64_t pid)
@@ -132,14 +145,14 @@ static void set_user(struct kwhy_owner_reader *reader, int64_t pid, struct kwhy_
 {
 	char text[FILE_BYTES];
 	const char *line;
-	unsigned uid;
+	uint64_t uid;
 	size_t length;
 
 	if (!read_of(reader, pid, "status", text, &length))
 		return;
 	line = strstr(text, "\nUid:");
-	if (line && sscanf(line, "\nUid: %u", &uid) == 1)
-		kwhy_owner_reader_user(reader, uid, owner->user);
+	if (line && read_digits(line + strlen("\nUid:"), &uid) && uid <= UINT32_MAX)
+		kwhy_owner_reader_user(reader, (uint32_t)uid, owner->user);
 }
 
 static void set_cpu_file(
@@ -200,7 +213,7 @@ int64_t kwhy_owner_reader_cpu_ns(struct kwhy_owner_reader *reader, const char *c
 {
 	char text[FILE_BYTES];
 	const char *usage;
-	int64_t used;
+	uint64_t used;
 	size_t length;
 
 	if (!*cpu_file)
@@ -208,7 +221,7 @@ int64_t kwhy_owner_reader_cpu_ns(struct kwhy_owner_reader *reader, const char *c
 	if (!kwhy_small_file_read(cpu_file, text, FILE_BYTES, &length))
 		return -1;
 	usage = strstr(text, "usage_usec ");
-	if (usage)
-		return sscanf(usage, "usage_usec %" SCNd64, &used) == 1 ? used * 1000 : -1;
-	return sscanf(text, "%" SCNd64, &used) == 1 ? used : -1; /* version 1: ns */
+	if (usage) /* version 2 counts microseconds, version 1 nanoseconds */
+		return read_digits(usage + strlen("usage_usec"), &used) ? (int64_t)used * 1000 : -1;
+	return read_digits(text, &used) ? (int64_t)used : -1;
 }

@@ -158,6 +158,8 @@ static enum kwhy_status show(const struct job_options *options, const char *name
 	table->items = items;
 	if (!status)
 		status = write_table(options, table, form, error);
+	table->stored = NULL;
+	table->items = NULL;
 	free(items);
 	kwhy_stored_done(&stored);
 	return status;
