@@ -12,12 +12,15 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool is_digest_file(const char *path)
 {
 	unsigned char head[KWHY_DIGEST_HEAD_BYTES];
-	int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat facts;
+	/* what is in a pipe would be lost to who reads it next */
+	int file = stat(path, &facts) == 0 && S_ISREG(facts.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	ssize_t length = file < 0 ? -1 : read(file, head, sizeof(head));
 
 	if (file >= 0)

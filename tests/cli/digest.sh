@@ -61,6 +61,16 @@ diff -r tasks whole || fail "three tasks make other digests than one"
 "$kwhy" digest -q --task 3/3 trace0.csv -o tasks 2> message && fail "task 3 of 3 is accepted"
 grep -q 'from 0' message || fail "$(cat message)"
 
+# Pipes: readers open a trace several times, so its bytes are kept.
+gzip -c trace0.csv | "$kwhy" digest -q -o pipes /dev/stdin
+"$kwhy" digest -q -o pipes <(cat trace1.csv) <(cat trace2.csv)
+for rank in 0 1 2; do
+	same "pipe $rank" "$(sql pipes/rank-0000$rank.sqlite 'SELECT identity FROM digest')" "$(sql whole/rank-0000$rank.sqlite 'SELECT identity FROM digest')"
+done
+mkfifo named
+"$kwhy" digest -q -o pipes named 2> message && fail "a pipe with a name is accepted"
+grep -q '/dev/stdin' message || fail "$(cat message)"
+
 # A bad trace is named; the others have their digests.
 echo nothing > bad.csv
 "$kwhy" digest -q trace0.csv bad.csv trace1.csv -o some 2> message && fail "a bad trace is accepted"

@@ -3,6 +3,7 @@
 
 #include "base/large.h"
 #include "cli/progress.h"
+#include "cli/recordings/spool.h"
 #include "cli/values.h"
 
 #include <math.h>
@@ -102,6 +103,8 @@ enum kwhy_status kwhy_job_open(struct kwhy_analysis **out, const struct kwhy_job
 	struct work work = {0};
 	enum kwhy_status status = take_options(&work, options, power, error);
 
+	if (!status)
+		status = kwhy_spool_pipes(traces, trace_count, error);
 	kwhy_large_heap();
 	if (!status) {
 		work.options.command = command;
