@@ -11,7 +11,6 @@
  * that is an open file of this process (/dev/stdin, /dev/fd/63 of <(command)) go to a temporary file in
  * TMPDIR, without a name, that takes the pipe's place. KWHY_E_INPUT: a pipe that has a name of its own.
  */
-KWHY_MUST_USE enum kwhy_status kwhy_spool_pipes(
-	char *const *paths, size_t count, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_spool_pipes(char *const *paths, size_t count, struct kwhy_error *error);
 
 #endif
