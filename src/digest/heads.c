@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,6 +162,7 @@ enum kwhy_status kwhy_heads_read(struct kwhy_heads *heads, const char *const *pa
 						  : add_path(heads, paths[i], error);
 	if (status)
 		return status;
+	sqlite3_initialize(); /* once, before several threads would */
 	while (started + 1 < threads && started < KWHY_JOB_THREADS_MAX &&
 		pthread_create(&others[started], NULL, read_heads, &reading) == 0)
 		started++;

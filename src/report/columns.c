@@ -256,6 +256,9 @@ static void add_csv_value(struct kwhy_text *out, const struct kwhy_value *value)
 	case KWHY_VALUE_TEXT:
 		kwhy_csv_add_shown_text(out, value->text);
 		break;
+	case KWHY_VALUE_FLAG:
+		kwhy_text_add(out, value->flag ? "1" : "0");
+		break;
 	case KWHY_VALUE_COUNT:
 		kwhy_text_addf(out, "%" PRIu64, value->count);
 		break;

@@ -109,6 +109,7 @@ assert [row["rank"] for row in job["late_ranks"]] == [17] and job["late_ranks"][
 assert job["late_ranks"][0]["caused_nj"] == sums["waiting_nj"]
 rows = list(csv.DictReader(open(sys.argv[2])))
 offset = {int(row["rank"]): (float(row["clock_offset_ns"]), float(row["clock_drift_ppm"])) for row in rows}
+assert [row["rank"] for row in rows if row["straggler"] == "1"] == ["17"] and {row["straggler"] for row in rows} == {"0", "1"}
 middle = 50 * 1_300_000 + 5_000_000
 assert abs(offset[40][0] - offset[0][0] - 1_000_000 - middle * 50e-6) < 200, offset
 assert abs(offset[41][0] - offset[0][0] + 1_000_000) < 100, offset
