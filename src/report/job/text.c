@@ -295,8 +295,10 @@ static void write_hosts(const struct screen *screen)
 			kwhy_quantity_time(waited, host->caused_ns));
 	}
 	if (found > shown(screen, job->host_count, screen->limits->hosts))
-		kwhy_text_context_linef(&screen->context, "  ", "%zu more hosts: --json",
-			found - shown(screen, job->host_count, screen->limits->hosts));
+		kwhy_text_context_linef(&screen->context, "  ", "%zu more %s: --json",
+			found - shown(screen, job->host_count, screen->limits->hosts),
+			kwhy_plural(found - shown(screen, job->host_count, screen->limits->hosts), "host",
+				"hosts"));
 }
 
 static void write_findings(const struct screen *screen)
@@ -321,8 +323,8 @@ static void write_findings(const struct screen *screen)
 			rank_name(name, job, row->worst), has_title ? ": " : "", has_title ? row->title : "");
 	}
 	if (count < job->finding_count)
-		kwhy_text_context_linef(
-			&screen->context, "  ", "%zu more kinds: -v", job->finding_count - count);
+		kwhy_text_context_linef(&screen->context, "  ", "%zu more %s: -v", job->finding_count - count,
+			kwhy_plural(job->finding_count - count, "kind", "kinds"));
 }
 
 static void write_problems(const struct screen *screen)
