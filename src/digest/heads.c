@@ -189,11 +189,11 @@ static int compare_heads(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
-/* What most of the digests state. */
+/* Values that most of the digests state. */
 struct most {
 	uint32_t world_size; /* KWHY_NONE: none states it */
 	bool is_unix_clock;
-	int64_t start_ns, end_ns; /* medians */
+	int64_t start_ns, end_ns; /* medians over the digests */
 };
 
 static enum kwhy_status find_most(const struct kwhy_heads *heads, struct most *out, struct kwhy_error *error)
@@ -228,7 +228,7 @@ static enum kwhy_status find_most(const struct kwhy_heads *heads, struct most *o
 	return KWHY_OK;
 }
 
-/* Notes why a digest is of another job. *foreign false: it is of this one. */
+/* Notes why a digest belongs to another job. *foreign becomes false if it belongs to this one. */
 static enum kwhy_status judge(const struct kwhy_head *head, const struct most *most, struct kwhy_job *job,
 	bool *foreign, struct kwhy_error *error)
 {

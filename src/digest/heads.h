@@ -11,10 +11,10 @@
 struct kwhy_head {
 	const char *path;
 	char identity[20];
-	uint64_t devices; /* hash of host, and numbers and UUIDs of its devices */
+	uint64_t devices; /* hash of the host's name and of the numbers and UUIDs of the devices */
 	uint32_t rank, world_size;
 	bool is_unix_clock, is_readable;
-	int64_t start_ns, end_ns; /* in Unix time if is_unix_clock */
+	int64_t start_ns, end_ns; /* Unix time if is_unix_clock */
 	int64_t origin_unix_ns;
 	int64_t activities;
 	const char *why; /* why it could not be read; NULL: it was */

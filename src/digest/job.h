@@ -14,10 +14,9 @@
 
 /*
  * A job: what the digests of its ranks say together. Digests are read one after another, in the order of
- * ranks; of each collective of each rank 24 bytes go to a temporary file in TMPDIR. Memory: some 600 bytes a
- * rank, 150 bytes a distinct collective, and the accounts of the job.
- *
- * Times are those of the ranks' clocks after the fit of job_clocks.c, nanoseconds after origin_unix_ns.
+ * ranks. For each collective of each rank, 24 bytes go to a temporary file in TMPDIR. A job takes some 600
+ * bytes of memory for each rank, 150 bytes for each distinct collective, and those of its accounts. Times
+ * are those of the ranks' clocks after the fit of job_clocks.c, nanoseconds after origin_unix_ns.
  */
 
 /* Why a file, a digest or a rank is not part of the sums, or only in part. */
@@ -35,7 +34,7 @@ const char *kwhy_job_problem_name(enum kwhy_job_problem_kind kind); /* "unreadab
 struct kwhy_job_problem {
 	enum kwhy_job_problem_kind kind;
 	uint32_t rank;	  /* KWHY_NONE: unknown */
-	const char *path; /* NULL: a missing rank */
+	const char *path; /* file of the digest; NULL: the rank has none */
 	const char *text; /* one sentence */
 };
 
@@ -46,33 +45,35 @@ struct kwhy_job_rank {
 	uint32_t host; /* index into hosts */
 	const char *path, *device, *uuid;
 	int64_t first_ns, last_ns, span_ns, busy_ns, compute_ns, exposed_ns;
-	int64_t measured_nj; /* metered or modelled energy */
+	int64_t measured_nj; /* metered or, if is_modelled, modelled energy */
 	int64_t run_nj;
 	bool is_modelled;
 	int64_t category_ns[KWHY_CATEGORY_COUNT]; /* parts of the span */
 	int64_t category_nj[KWHY_CATEGORY_COUNT]; /* gross energy of the category's accounts */
 	double collective_w;			  /* mean power of the collectives' accounts; NAN: unknown */
 
-	uint64_t compared;		/* collectives that are compared with those of other ranks */
-	int64_t waiting_ns, waiting_nj; /* in these, until the last rank entered */
-	uint64_t late;			/* of these, the ones that this rank was the last to enter */
-	int64_t caused_ns, caused_nj;	/* waiting of all others in those that this rank was late for */
+	uint64_t compared; /* number of collectives that are compared with those of other ranks */
+	int64_t waiting_ns, waiting_nj; /* waiting in these collectives until the last rank entered */
+	uint64_t late;			/* number of these collectives that this rank was the last to enter */
+	int64_t caused_ns, caused_nj; /* waiting of all other ranks in the collectives that this rank was the
+					 last to enter */
 	bool is_straggler;
 
 	/* fit of the rank's clock: its time less that of the job is offset + drift * (time - middle_ns) */
 	double offset_ns, drift;
 	int64_t middle_ns;
-	double clock_error_ns; /* root mean square of what the fit leaves; NAN: there is no fit */
+	double clock_error_ns; /* root mean square of the residuals of the fit; NAN: there is no fit */
 
-	int64_t sm_clock_hz;	/* median; KWHY_UNKNOWN_NS: unknown */
-	double throttled_ratio; /* share of readings with the worst reason; NAN: unknown */
-	const char *throttle;	/* that reason; NULL: none */
+	int64_t sm_clock_hz;	/* median clock rate of the multiprocessors; KWHY_UNKNOWN_NS: unknown */
+	double throttled_ratio; /* share of readings that state the worst reason for low clocks; NAN: unknown
+				 */
+	const char *throttle;	/* the worst reason; NULL: there was none */
 };
 
 struct kwhy_job_host {
 	const char *name; /* NULL: unknown */
 	size_t ranks;
-	int64_t energy_nj, meters_nj; /* of the devices; of the host's own meters */
+	int64_t energy_nj, meters_nj; /* energy of the devices; energy by the host's own meters */
 	int64_t caused_ns;
 	int64_t sm_clock_hz; /* median of its ranks' medians */
 	double throttled_ratio;
@@ -82,7 +83,7 @@ struct kwhy_job_host {
 
 struct kwhy_job_account {
 	uint32_t category;
-	const char *name; /* NULL: accounts without rows of their own in digests */
+	const char *name; /* NULL: the row sums the accounts that have no rows of their own in digests */
 	size_t ranks;
 	int64_t accounts, count, bytes, time_ns, gross_nj, idle_nj, net_nj;
 };
@@ -93,14 +94,14 @@ struct kwhy_job_finding {
 	int64_t count, time_ns, energy_nj, saved_ns, saved_nj;
 	size_t worst; /* index of the rank where it costs most */
 	int64_t worst_ns;
-	const char *title, *place; /* of the worst rank */
+	const char *title, *place; /* title and place as the worst rank states them */
 };
 
 struct kwhy_job_communicator {
 	const char *name, *ranks; /* NULL: unknown */
 	uint32_t size;		  /* KWHY_NONE: unknown */
-	size_t members;		  /* ranks that were read */
-	int64_t most;		  /* most collectives of a member */
+	size_t members;		  /* number of its ranks whose digests were read */
+	int64_t most;		  /* largest number of collectives of a member */
 	bool is_numbered;
 	uint64_t compared;
 	int64_t skew_ns, transfer_ns; /* sums over the compared collectives */
@@ -120,7 +121,7 @@ struct kwhy_job_collective {
 	bool differs;	/* ranks state different operations, so it is not compared */
 	int64_t first_enter_ns, last_enter_ns, first_exit_ns, last_exit_ns;
 	int64_t waiting_ns, waiting_nj;
-	/* sum of the ranks' exits less anchor_ns, for the fit of clocks */
+	/* sum over the ranks of (time of exit - anchor_ns), for the fit of clocks */
 	int64_t anchor_ns, exits_ns;
 };
 
@@ -128,8 +129,9 @@ struct kwhy_job_collective {
 struct kwhy_job_slow_link {
 	uint32_t communicator, operation;
 	uint64_t collectives;
-	double median_ns, others_ns; /* median transfer; median of the other communicators' medians */
-	double excess_ns;	     /* collectives times the difference */
+	double median_ns, others_ns; /* median transfer time of this communicator; median of the medians of
+					the others */
+	double excess_ns;	     /* number of collectives times the difference of both */
 };
 
 struct kwhy_job {
@@ -148,23 +150,26 @@ struct kwhy_job {
 	size_t rank_capacity, host_capacity, collective_capacity;
 	struct kwhy_map host_names, account_keys, finding_ids, communicator_keys, operation_keys,
 		collective_keys, meter_keys;
-	FILE *visits; /* temporary file of struct kwhy_job_visit, rank after rank */
+	FILE *visits; /* temporary file of structs kwhy_job_visit, sorted by rank */
 
-	size_t files, digests; /* files that were given; digests that are part of the sums */
-	uint32_t world_size;   /* KWHY_NONE: unknown */
+	size_t files,
+		digests; /* number of files that were given; number of digests that are part of the sums */
+	uint32_t world_size; /* KWHY_NONE: unknown */
 	int64_t origin_unix_ns;
 	bool is_unix_clock;
-	uint64_t seen, kept, compared; /* collectives of all ranks; of these, in digests; compared ones */
-	uint64_t apart;		       /* kept ones that do not meet, as broadcasts: they are not compared */
-	int64_t span_ns, busy_ns;      /* sums over the ranks */
-	int64_t longest_ns;	       /* longest span of a rank */
-	int64_t measured_nj, run_nj;   /* sums over the ranks whose energy is known */
+	uint64_t seen, kept, compared; /* numbers of collectives: of all ranks; of those in digests; of those
+					  that are compared */
+	uint64_t apart; /* number of collectives in digests that are not compared, because their ranks need
+			   not meet, as in broadcasts */
+	int64_t span_ns, busy_ns;    /* sums over the ranks */
+	int64_t longest_ns;	     /* longest span of a rank */
+	int64_t measured_nj, run_nj; /* sums over the ranks whose energy is known */
 	size_t metered_ranks, modelled_ranks;
 	int64_t category_ns[KWHY_CATEGORY_COUNT], category_nj[KWHY_CATEGORY_COUNT];
-	int64_t hosts_nj; /* of host meters, each counted once */
+	int64_t hosts_nj; /* energy by the hosts' meters, each of which counts once */
 	int64_t skew_ns, transfer_ns, waiting_ns, waiting_nj;
-	double clock_error_ns; /* median over the ranks; NAN: no clock was fitted */
-	int64_t steps;	       /* most steps of a digest */
+	double clock_error_ns; /* median of the ranks' clock_error_ns; NAN: no clock was fitted */
+	int64_t steps;	       /* largest number of steps in a digest */
 };
 
 enum { KWHY_JOB_THREADS_MAX = 16 };

@@ -48,7 +48,10 @@ static struct point point_of(
 		(double)(exit_ns - at->anchor_ns) - (double)at->exits_ns / at->ranks};
 }
 
-/* Fits a line to the points that are at most `limit_ns` from the line `from`. *sd_ns: what it leaves. */
+/*
+ * Fits a line to those points that are at most `limit_ns` away from the line `from`. *sd_ns: standard
+ * deviation of the residuals.
+ */
 static struct line fit(const struct kwhy_job *job, const struct kwhy_job_rank *rank,
 	const struct kwhy_job_visit *visits, size_t count, struct line from, double limit_ns, double *sd_ns)
 {

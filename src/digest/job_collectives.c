@@ -204,7 +204,7 @@ enum kwhy_status kwhy_job_visit_all(
 	return status;
 }
 
-/* The first and last enters and exits of each collective. */
+/* Finds the first and last times of entering and leaving each collective. */
 static void take_times(struct kwhy_job *job, struct kwhy_job_rank *rank, const struct kwhy_job_visit *visits,
 	size_t count, void *context)
 {
@@ -227,7 +227,7 @@ static void take_times(struct kwhy_job *job, struct kwhy_job_rank *rank, const s
 	}
 }
 
-/* How long the rank waited in each collective until the last rank entered, and for which rank. */
+/* Finds how long the rank waited in each collective until the last rank entered, and for which rank. */
 static void take_waiting(struct kwhy_job *job, struct kwhy_job_rank *rank,
 	const struct kwhy_job_visit *visits, size_t count, void *context)
 {

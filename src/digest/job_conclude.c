@@ -47,7 +47,7 @@ static enum kwhy_status find_stragglers(struct kwhy_job *job, struct kwhy_error 
 	return KWHY_OK;
 }
 
-/* Compared collectives in the order of operation, size of the communicator, and communicator. */
+/* The compared collectives, sorted by operation, then by size of the communicator, then by communicator. */
 struct sorting {
 	const struct kwhy_job *job;
 	uint32_t *order; /* indexes of collectives */

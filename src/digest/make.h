@@ -19,7 +19,7 @@ struct kwhy_digest_input {
  * the process that used it first. Free `ranks` by free().
  */
 struct kwhy_digest_parts {
-	uint32_t *ranks; /* [count] in rising order; KWHY_NONE: the rank of these devices is unknown */
+	uint32_t *ranks; /* [count] ranks in rising order; KWHY_NONE: the rank of these devices is unknown */
 	size_t count;
 };
 KWHY_MUST_USE enum kwhy_status kwhy_digest_parts(

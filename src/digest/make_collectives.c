@@ -13,7 +13,7 @@
 
 struct numbering {
 	const struct kwhy_digest_making *making;
-	struct kwhy_map communicators, operations; /* from hashes to rows of these tables */
+	struct kwhy_map communicators, operations; /* maps from hashes to rows of these tables */
 	struct kwhy_map parts;			   /* number of collectives of a communicator and sequence */
 	struct kwhy_map counts;			   /* number of collectives of a communicator on a device */
 	size_t next; /* row of the recording's collectives that may be the next activity's */

@@ -11,7 +11,7 @@ struct kwhy_digest_making {
 	const struct kwhy_findings *findings;
 	const struct kwhy_digest_limits *limits;
 	uint32_t rank;
-	bool is_first;	    /* this digest has what belongs to no rank */
+	bool is_first;	    /* true: this digest also has what belongs to no rank */
 	uint32_t *place_of; /* [devices of the recording] row of table device; KWHY_NONE: another rank's */
 	struct kwhy_digest *digest;
 	struct kwhy_error *error;

@@ -282,7 +282,7 @@ enum kwhy_digest_kind { KWHY_DIGEST_INT, KWHY_DIGEST_INDEX, KWHY_DIGEST_REAL, KW
 struct kwhy_digest_column {
 	const char *name;
 	enum kwhy_digest_kind kind;
-	size_t offset; /* of the member in the row's struct, bytes */
+	size_t offset; /* offset of the member in the row's struct, bytes */
 };
 
 /* A table: where its rows and their number are in struct kwhy_digest. */

@@ -26,8 +26,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_live_tick(struct kwhy_live *live, int64_t no
 	const struct kwhy_sampler_cost *cost, double busy_s, struct kwhy_error *error);
 
 /*
- * The readings of one metered item at a tick, for what computes energies of its own from them. Borrowed for
- * the call.
+ * The readings of one metered item at a tick, for code that computes energies of its own from them.
+ * Borrowed for the call.
  */
 struct kwhy_live_readings {
 	size_t metered; /* index in the snapshot's `metered` */

@@ -87,7 +87,7 @@ static size_t delta_bytes(const json_t *delta)
 {
 	size_t reasoning = text_bytes(delta, "reasoning_content");
 
-	/* some servers send the same text under both names */
+	/* the text counts once, because some servers send it under both names */
 	return text_bytes(delta, "content") + (reasoning ? reasoning : text_bytes(delta, "reasoning")) +
 		text_bytes(delta, "refusal") + tool_bytes(delta);
 }

@@ -11,7 +11,7 @@ struct divider {
 	const struct kwhy_llm_power_fit *fit;
 	struct kwhy_llm_request_energy *requests;
 	struct kwhy_apportioner apportioner;
-	double *weights; /* of the idle server, then prefill and decoding of each share */
+	double *weights; /* energy of the idle server, then of prefill and decoding of each share */
 	int64_t *parts_nj;
 };
 

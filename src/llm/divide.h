@@ -6,8 +6,8 @@
 
 /* Energy of one request above that of the idle server. */
 struct kwhy_llm_request_energy {
-	int64_t prefill_nj; /* of the prompt, cached tokens included */
-	int64_t decode_nj;  /* of the tokens of the answer after the first, and their shares of steps */
+	int64_t prefill_nj; /* energy of the prompt, including its cached tokens */
+	int64_t decode_nj;  /* energy of the answer's tokens after the first, with their shares of steps */
 };
 
 /*

@@ -11,7 +11,7 @@ struct kwhy_llm_load_joules {
 	size_t reading_count; /* 0: the energy of a part of the load is unknown */
 	struct kwhy_llm_shares shares;
 	struct kwhy_llm_request_energy *requests; /* [run.count]; NULL: unknown */
-	/* the parts of the readings' energy; they add up to it */
+	/* energy of the load by parts, which add up to the readings' energy */
 	int64_t idle_nj, prefill_nj, decode_nj;
 };
 
@@ -44,7 +44,7 @@ void kwhy_llm_joules_done(struct kwhy_llm_joules *joules);
 struct kwhy_llm_length_group {
 	int64_t tokens_from, tokens_to; /* tokens_from <= tokens < tokens_to */
 	size_t count;
-	double prompt_tokens, output_tokens, prefill_j, decode_j; /* sums */
+	double prompt_tokens, output_tokens, prefill_j, decode_j; /* sums over the requests of the group */
 };
 enum { KWHY_LLM_LENGTH_GROUPS = 6 };
 

@@ -25,8 +25,8 @@ struct fitter {
 	double *rows, *targets, *residuals;
 	size_t count;
 	struct kwhy_least_squares fit;
-	double covariance[COLUMNS][COLUMNS]; /* robust */
-	double inflation;		     /* by correlation of the residuals */
+	double covariance[COLUMNS][COLUMNS]; /* robust covariance of the coefficients */
+	double inflation;		     /* factor on variances due to the correlation of the residuals */
 };
 
 const char *kwhy_llm_work_name(enum kwhy_llm_work kind)

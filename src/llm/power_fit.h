@@ -52,15 +52,19 @@ struct kwhy_llm_power_fit {
 	 * concurrency determines it although it cannot distinguish output from steps.
 	 */
 	struct kwhy_llm_coefficient decode_j;
-	/* the coefficients of the fit, 0 where another one includes that of a column that depends on it */
+	/*
+	 * coefficients of the fit. If columns depend on each other, one coefficient includes those of the
+	 * others, which are 0
+	 */
 	double model_idle_w, model_work_j[KWHY_LLM_WORK_COUNT];
 	double amount[KWHY_LLM_WORK_COUNT]; /* work of the whole run */
 	double joules, seconds;
-	double residual_ratio; /* standard deviation of the residuals over the power of their intervals */
+	double residual_ratio; /* standard deviation of the residuals divided by the power of their intervals
+				*/
 	size_t rows;
 };
 
-/* KWHY_E_INPUT: fewer than KWHY_LLM_POWER_ROWS_MIN rows, or none of work. */
+/* Fits the rows. KWHY_E_INPUT: there are fewer than KWHY_LLM_POWER_ROWS_MIN rows, or none with work. */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_power_fit_of(
 	const struct kwhy_llm_power_rows *rows, struct kwhy_llm_power_fit *out, struct kwhy_error *error);
 

@@ -18,7 +18,7 @@ struct kwhy_llm_stream {
 	/* whether a carriage return came last; a line feed that follows then belongs to the same line end */
 	bool after_return;
 	bool has_data;
-	bool is_error; /* of the event that is being received or passed on */
+	bool is_error; /* whether the event that is being received or passed on is an error */
 };
 
 enum { KWHY_LLM_EVENT_BYTES_MAX = 1 << 20 };

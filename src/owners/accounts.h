@@ -25,9 +25,9 @@ struct kwhy_owner_shown {
 
 /* Energy of one owner by one meter. */
 struct kwhy_owner_account {
-	uint32_t meter;		       /* number that the caller chose */
-	struct kwhy_owner_shown shown; /* since the owner got its labels; it never falls */
-	struct kwhy_share pending;     /* not stored yet */
+	uint32_t meter;		       /* number of the meter, chosen by the caller */
+	struct kwhy_owner_shown shown; /* sums since the owner got its labels; they never fall */
+	struct kwhy_share pending;     /* what was not stored yet */
 	bool has_pending;
 };
 
@@ -35,10 +35,10 @@ struct kwhy_owner_row {
 	struct kwhy_owner owner;
 	struct kwhy_owner_account *accounts;
 	size_t account_count, account_capacity;
-	int64_t used_ns;   /* time on CLOCK_MONOTONIC at which it last held or used something */
-	int64_t stored_id; /* its number in the file; 0: not known yet */
+	int64_t used_ns;   /* time on CLOCK_MONOTONIC at which the owner last held or used something */
+	int64_t stored_id; /* number of the owner in the file; 0: not known yet */
 	bool is_there;	   /* the row is in use */
-	bool is_labelled;  /* it is shown under its own name */
+	bool is_labelled;  /* the owner is shown under its own name */
 };
 
 /* labels_max: number of owners of programs that are shown with their own labels. */

@@ -21,7 +21,7 @@ struct kwhy_cgroup {
 	 * any of the owners above it is KWHY_OWNER_USER without a name.
 	 */
 	struct kwhy_owner owner;
-	char container_id[KWHY_CONTAINER_ID_BYTES]; /* "": not in a container */
+	char container_id[KWHY_CONTAINER_ID_BYTES]; /* id of the container; "": the process is in none */
 	char pod_uid[KWHY_POD_UID_BYTES];	    /* "": not in a pod */
 	/*
 	 * The cgroup of the whole owner, as a path from the cgroups' root, in the hierarchy that counts CPU

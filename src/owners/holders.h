@@ -22,7 +22,7 @@ struct kwhy_holders {
 struct kwhy_holder_request {
 	struct kwhy_sensors *sensors;
 	struct kwhy_accounts *accounts;
-	const char *root;    /* as of kwhy_owner_reader_new() */
+	const char *root;    /* root folder, as in kwhy_owner_reader_new() */
 	const char *mapping; /* folder of kwhy_mapping_read(); NULL: none */
 };
 

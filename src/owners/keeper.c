@@ -36,8 +36,9 @@ struct kwhy_keeper {
 	size_t meter_count;
 	struct kwhy_arena arena;
 	char boot[KWHY_BOOT_BYTES];
-	uint32_t idle, unwatched;		      /* their rows, which stay */
-	int64_t looked_ns, stored_ns, stored_unix_ns; /* times of the last look and transaction */
+	uint32_t idle, unwatched; /* rows for idle and for unwatched energy, which stay in use */
+	int64_t looked_ns, stored_ns,
+		stored_unix_ns; /* times of the last look at the holders, and of the last transaction */
 	double busy_s; /* busy time of all CPUs at the last division of the host's energy; NAN: none yet */
 	bool has_host;
 	uint64_t store_failures;

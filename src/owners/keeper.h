@@ -7,8 +7,8 @@
 #include "owners/store.h"
 
 /*
- * Gives the energy of each device, and of each domain of the host, to who used it, while kwhy_live measures,
- * and stores it. Used by the thread that uses `live`.
+ * Divides the energy of each device, and of each domain of the host, among its users while kwhy_live
+ * measures, and stores the result. Only the thread that uses `live` may use it.
  */
 struct kwhy_keeper;
 
@@ -23,27 +23,31 @@ struct kwhy_keeper_request {
 };
 
 /*
- * From now on it follows `live`, which is borrowed as the sensors are. KWHY_E_INPUT: the file is not one of
- * accounts, or another process writes it.
+ * Makes a keeper, which follows `live` from now on. `live` and the sensors are borrowed. KWHY_E_INPUT: the
+ * file is not one of accounts, or another process writes it.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_keeper_new(
 	const struct kwhy_keeper_request *request, struct kwhy_keeper **out, struct kwhy_error *error);
 
-/* Call it after each kwhy_live_tick(). Who holds the devices is looked up once a period. */
+/* To be called after each kwhy_live_tick(). Once a period it looks up who holds the devices. */
 KWHY_MUST_USE enum kwhy_status kwhy_keeper_tick(
 	struct kwhy_keeper *keeper, int64_t now_mono_ns, struct kwhy_error *error);
 
-/* Stores what waits, and frees the keeper. Call it before the live figures are freed; NULL does nothing. */
+/*
+ * Stores what was not stored yet, and frees the keeper. To be called before the live figures are freed.
+ * NULL does nothing.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_keeper_close(struct kwhy_keeper *keeper, struct kwhy_error *error);
 
 /* State for a scrape; valid until the next call of the keeper. */
 struct kwhy_keeper_state {
-	const struct kwhy_owner_row *rows; /* rows that are not there are among them */
+	const struct kwhy_owner_row *rows; /* some rows may be unused (is_there false) */
 	size_t row_count;
-	const struct kwhy_store_meter
-		*meters; /* accounts name them by their index; key NULL: it has no owners */
+	const struct kwhy_store_meter *meters; /* accounts refer to meters by their index; key NULL: the
+						  meter's energy has no owners */
 	size_t meter_count;
-	uint64_t store_failures;   /* transactions that failed; what they held waits for the next */
+	uint64_t store_failures;   /* number of failed transactions; what they should have stored is stored by
+				      the next one */
 	const char *store_problem; /* why the last transaction failed; NULL: it did not */
 };
 struct kwhy_keeper_state kwhy_keeper_state(struct kwhy_keeper *keeper);

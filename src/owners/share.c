@@ -146,7 +146,7 @@ void kwhy_share_divide_host(const struct kwhy_share_host *host, struct kwhy_shar
 
 	for (size_t i = 0; i < host->count; i++)
 		used_ns += host->used_ns[i];
-	/* The two are counted at different times and in different steps. */
+	/* CPU time of owners and of the machine is counted at different times and in different steps. */
 	busy_ns = host->busy_ns > used_ns ? host->busy_ns : used_ns;
 	for (size_t i = 0; i < host->count; i++) {
 		struct kwhy_share *share = &out[i].share;

@@ -20,7 +20,8 @@
 struct kwhy_share_holder {
 	uint32_t owner;
 	uint32_t busy_percent; /* sum of the shares of time in which its processes' kernels ran */
-	uint32_t part; /* its part of the device, in any unit that is the same for all holders; above 0 */
+	uint32_t part; /* the holder's part of the device, in any unit that is the same for all holders; above
+			  0 */
 };
 
 struct kwhy_share_window {

@@ -16,18 +16,18 @@ struct kwhy_store;
 
 /* A meter whose energy has owners: a device, or a domain of the host. */
 struct kwhy_store_meter {
-	const char *key;    /* what it is for ever: the device's uuid, or "host:rapl.package-0" */
+	const char *key;    /* name that never changes: the device's uuid, or "host:rapl.package-0" */
 	const char *name;   /* product name, or the domain's name */
 	const char *source; /* name of the energy counter; "": it has none */
 	bool is_host;
 	int32_t index;	   /* the device's number; -1: a domain of the host */
-	int64_t stored_id; /* 0: not known yet */
+	int64_t stored_id; /* number of the meter in the file; 0: not known yet */
 	struct kwhy_meter_total total;
 };
 
 /*
- * Opens the file for writing; it is made if it is not there. KWHY_E_INPUT: it is another file, or another
- * process writes it.
+ * Opens the file for writing, and makes it if it does not exist. KWHY_E_INPUT: it is a file of another
+ * kind, or another process writes it.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_store_open(
 	const char *path, struct kwhy_store **out, struct kwhy_error *error);
@@ -43,15 +43,15 @@ KWHY_MUST_USE enum kwhy_status kwhy_store_load(
 /* What one transaction adds. */
 struct kwhy_store_batch {
 	struct kwhy_accounts *accounts;
-	struct kwhy_store_meter *meters; /* accounts name them by their index here */
+	struct kwhy_store_meter *meters; /* accounts refer to meters by their index here */
 	size_t meter_count;
 	const char *boot;
-	int64_t from_unix_ns, until_unix_ns; /* the period */
+	int64_t from_unix_ns, until_unix_ns; /* period in which the energy was used */
 };
 
 /*
- * Adds all that waits to be stored, with the meters' totals, and marks it as stored. After a failure nothing
- * of it is in the file, and it still waits.
+ * Adds everything that was not stored yet, with the meters' totals, and marks it as stored. After a failure
+ * the file contains nothing of it, and the next call adds it.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_store_write(
 	struct kwhy_store *store, const struct kwhy_store_batch *batch, struct kwhy_error *error);

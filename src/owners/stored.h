@@ -16,7 +16,7 @@ enum { KWHY_WIDE_BYTES = 44 };
 /* Writes the number in decimal digits. Returns `out`. */
 const char *kwhy_wide_text(char out[KWHY_WIDE_BYTES], kwhy_wide_nj value);
 
-/* As struct kwhy_share. */
+/* The same figures as in struct kwhy_share, with wide sums. */
 struct kwhy_stored_share {
 	kwhy_wide_nj energy_nj, low_nj, high_nj, idle_nj;
 	int64_t held_ns, busy_ns;
@@ -39,7 +39,8 @@ struct kwhy_stored {
 	/* end of the time that the device covers whose total lags the most */
 	int64_t complete_unix_ns;
 	kwhy_wide_nj booked_nj; /* sum of the totals of all meters */
-	kwhy_wide_nj summed_nj; /* sum of all accounts, which is the same unless the file is damaged */
+	kwhy_wide_nj summed_nj; /* sum of all accounts, which is equal to that of the meters unless the file
+				   is damaged */
 };
 
 /*

@@ -15,23 +15,23 @@ enum kwhy_summary_by {
 	KWHY_SUMMARY_BY_KIND
 };
 
-/* What was held and did little. */
+/* Kinds of waste: devices that were held but did little. */
 enum kwhy_held_waste {
-	KWHY_HELD_WELL,		/* nothing that counts */
+	KWHY_HELD_WELL,		/* no waste that counts */
 	KWHY_HELD_IDLE_DEVICES, /* some of the devices did nothing at all */
 	KWHY_HELD_IDLE_TIME	/* nothing ran for a part of the time */
 };
 
 struct kwhy_owner_summary {
-	struct kwhy_owner owner;			 /* fields that the sum does not distinguish are "" */
-	kwhy_wide_nj energy_nj, low_nj, high_nj;	 /* of devices */
-	kwhy_wide_nj idle_nj;				 /* the part of it while nothing of the owner ran */
-	kwhy_wide_nj host_nj, host_low_nj, host_high_nj; /* of the host, modelled by CPU time */
-	int64_t held_ns, busy_ns;			 /* sums over devices */
+	struct kwhy_owner owner;		 /* fields that the sum does not distinguish are "" */
+	kwhy_wide_nj energy_nj, low_nj, high_nj; /* energy of devices */
+	kwhy_wide_nj idle_nj; /* part of energy_nj in time in which nothing of the owner ran */
+	kwhy_wide_nj host_nj, host_low_nj, host_high_nj; /* energy of the host, modelled by CPU time */
+	int64_t held_ns, busy_ns; /* times for which devices were held and busy, summed over the devices */
 	int64_t first_unix_ns, last_unix_ns;
-	uint32_t device_count;	    /* devices that it held or used */
-	uint32_t idle_device_count; /* of these, held and busy for less than KWHY_HELD_BUSY_RATIO of the time
-				     */
+	uint32_t device_count;	      /* number of devices that the owner held or used */
+	uint32_t idle_device_count;   /* number of these devices that were busy for less than
+					 KWHY_HELD_BUSY_RATIO of the time in which they were held */
 	kwhy_wide_nj idle_devices_nj; /* energy of the idle devices */
 };
 

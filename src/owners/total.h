@@ -18,8 +18,8 @@ struct kwhy_meter_total {
 	bool begun;	    /* counter_nj, booked_nj and the fields below are valid */
 	bool has_counter;   /* a reading of the counter was seen; counted and counted_ns are valid */
 	int64_t counted;    /* the last reading, in counts */
-	int64_t counted_ns; /* its time on CLOCK_MONOTONIC */
-	int64_t counter_nj; /* energy up to that reading */
+	int64_t counted_ns; /* time of that reading on CLOCK_MONOTONIC */
+	int64_t counter_nj; /* energy up to the last reading of the counter */
 	int64_t anchor_nj, anchor_ns; /* energy at the time from which the curve is followed */
 	int64_t booked_nj;
 	/*
@@ -34,15 +34,18 @@ struct kwhy_meter_total {
 struct kwhy_total_readings {
 	const struct kwhy_curve *curve;
 	bool has_counter;	     /* the meter has a counter, which has a reading */
-	struct kwhy_reading counter; /* its last reading */
-	enum kwhy_meter meter;	     /* the counter's */
+	struct kwhy_reading counter; /* the counter's last reading */
+	enum kwhy_meter meter;	     /* the counter's meter */
 	int64_t wrap;		     /* as in struct kwhy_readings */
 };
 
 /* Energy that was not handed out yet, and the time in which it was used. */
 struct kwhy_total_window {
 	int64_t energy_nj, start_ns, end_ns;
-	/* energy at the begin that was used while nobody watched: before a total was taken up again */
+	/*
+	 * part of energy_nj at its begin that was used while nobody watched, before the total was taken up
+	 * again
+	 */
 	int64_t unwatched_nj;
 };
 

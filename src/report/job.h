@@ -23,7 +23,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_job_csv(
 
 /* How a value is distributed over the ranks. All members are NAN if no rank has the value. */
 struct kwhy_job_spread {
-	double least, low, median, high, most; /* low and high: the 10 % and 90 % quantiles */
+	double least, low, median, high, most; /* low and high are the 10 % and 90 % quantiles */
 	size_t most_rank;		       /* index of the rank that has the most */
 	size_t count;
 };

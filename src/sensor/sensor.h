@@ -235,7 +235,7 @@ const struct kwhy_source_channel *kwhy_sensors_find_gauge(
 
 size_t kwhy_sensors_processes(
 	struct kwhy_sensors *sensors, uint32_t device, struct kwhy_sensor_process out[KWHY_SENSOR_PROCESSES]);
-/* As the `uses` of the back end of the device. */
+/* Calls `uses` of the back end of the device. */
 bool kwhy_sensors_uses(struct kwhy_sensors *sensors, uint32_t device, int64_t after_unix_us,
 	struct kwhy_sensor_use out[KWHY_SENSOR_PROCESSES], size_t *out_count);
 

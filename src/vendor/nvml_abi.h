@@ -304,7 +304,7 @@ enum kwhy_nvml_result nvmlDeviceGetComputeRunningProcesses_v2(
 	kwhy_nvml_handle device, unsigned *count, struct kwhy_nvml_process *out);
 enum kwhy_nvml_result nvmlDeviceGetComputeRunningProcesses_v3(
 	kwhy_nvml_handle device, unsigned *count, struct kwhy_nvml_process *out);
-/* KWHY_NVML_NOT_FOUND: no process used the device since after_unix_us. */
+/* Result KWHY_NVML_NOT_FOUND: no process used the device since after_unix_us. */
 enum kwhy_nvml_result nvmlDeviceGetProcessUtilization(kwhy_nvml_handle device,
 	struct kwhy_nvml_process_utilization *out, unsigned *count, unsigned long long after_unix_us);
 enum kwhy_nvml_result nvmlGpmQueryDeviceSupport(

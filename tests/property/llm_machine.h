@@ -14,9 +14,10 @@ enum { MACHINE_READINGS_MAX = 256 };
 
 struct machine {
 	double idle_w, prompt_j, cached_j, output_j, step_j;
-	double prompt_token_s, step_s, step_request_s; /* step_request_s: of each answer in a step */
-	double meter_noise; /* standard deviation of the energy between two readings, relative */
-	int64_t meter_period_ns, meter_update_ns; /* of readings, and of the counter that is read */
+	double prompt_token_s, step_s,
+		step_request_s; /* step_request_s: additional time of a step for each answer in it */
+	double meter_noise;	/* standard deviation of the energy between two readings, relative */
+	int64_t meter_period_ns, meter_update_ns; /* periods of the readings, and of the counter's updates */
 	struct kwhy_random random;
 	int64_t now_ns;
 	/* the true energy over time: joules at the ends of pieces of constant power */

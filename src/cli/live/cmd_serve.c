@@ -36,10 +36,11 @@ struct serve_options {
 /* What is served: the meters, and who used the devices. */
 struct serving {
 	struct kwhy_live_job job;
-	struct kwhy_keeper *keeper; /* NULL: readings are played from a file, whose processes are unknown */
-	struct kwhy_otlp *otlp;	    /* NULL: nothing is sent */
+	struct kwhy_keeper *keeper; /* NULL: there are no accounts, because readings are played from a file,
+				       whose processes are unknown */
+	struct kwhy_otlp *otlp;	    /* NULL: no figures are sent to a collector */
 	char host[HOST_BYTES];
-	bool has_warned; /* that accounts cannot be stored */
+	bool has_warned; /* the user was told that accounts cannot be stored */
 };
 
 /* Secrets of the server; this struct owns their memory. */
@@ -149,7 +150,7 @@ static enum kwhy_status check_openness(
 	return KWHY_OK;
 }
 
-/* Says once why accounts are not stored, and once that they are again. */
+/* Prints once why accounts are not stored, and once that they are stored again. */
 static void warn(struct serving *serving)
 {
 	const char *problem = kwhy_keeper_state(serving->keeper).store_problem;
@@ -222,7 +223,7 @@ static void send_figures(struct serving *serving)
 	kwhy_otlp_send(serving->otlp, &figures, kwhy_clock_mono_ns());
 }
 
-/* Sends figures where it is time to. Returns the most time to wait, ms. */
+/* Sends figures if it is time to. Returns the longest time to wait, ms. */
 static int carry_on_sending(struct serving *serving, int wait_ms)
 {
 	const char *message;

@@ -16,7 +16,7 @@ struct kwhy_otlp {
 	struct kwhy_curl curl;
 	bool is_open; /* libcurl is open */
 	CURLM *multi;
-	CURL *request; /* in flight; NULL: none */
+	CURL *request; /* request that is in flight; NULL: there is none */
 	struct curl_slist *headers;
 	char *url;
 	struct kwhy_text body, answer;
@@ -156,7 +156,7 @@ void kwhy_otlp_send(struct kwhy_otlp *otlp, const struct kwhy_otlp_figures *figu
 	kwhy_text_clear(&otlp->answer);
 	kwhy_otlp_write(figures, &otlp->body);
 	if (otlp->body.failed)
-		return; /* the next request says all of it */
+		return; /* nothing is lost, because the next request contains all sums */
 	otlp->request = kwhy_curl_new_request(&otlp->curl, otlp->url, otlp->headers);
 	if (!otlp->request)
 		return;

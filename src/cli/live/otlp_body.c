@@ -19,7 +19,7 @@ enum instrument { GAUGE, COUNTER, UP_DOWN_COUNTER };
 struct body {
 	const struct kwhy_otlp_figures *figures;
 	struct kwhy_json json;
-	enum instrument instrument; /* of the open metric */
+	enum instrument instrument; /* instrument of the open metric */
 };
 
 static void put_attribute(struct kwhy_json *json, const char *key, const char *value)

@@ -185,7 +185,7 @@ void kwhy_owners_text(const struct kwhy_owner_table *table, struct kwhy_text *ou
 	write_notes(table, out);
 }
 
-/* Whether the host is metered; without that what it used is unknown. */
+/* Whether the host is metered. If it is not, the energy that owners used of it is unknown. */
 static bool has_host(const struct kwhy_stored *stored)
 {
 	for (size_t i = 0; i < stored->count; i++)

@@ -12,10 +12,10 @@ struct kwhy_owner_table {
 	const struct kwhy_owner_summary *items;
 	size_t count;
 	enum kwhy_summary_by by;
-	double price_per_kwh;			 /* NAN: no cost */
-	const char *currency;			 /* "": not named */
-	double g_per_kwh;			 /* NAN: no emissions */
-	const struct kwhy_carbon_region *region; /* NULL: g_per_kwh was given */
+	double price_per_kwh;			 /* price; NAN: no cost is shown */
+	const char *currency;			 /* currency of the price; "": it is not named */
+	double g_per_kwh;			 /* carbon intensity; NAN: no emissions are shown */
+	const struct kwhy_carbon_region *region; /* region of g_per_kwh; NULL: the user gave g_per_kwh */
 	double pue;
 };
 

@@ -25,7 +25,7 @@ struct job {
 	struct kwhy_llm_client *client;
 	struct kwhy_llm_meter meter;
 	struct kwhy_llm_energy idle;
-	struct kwhy_llm_joules joules; /* of single requests */
+	struct kwhy_llm_joules joules; /* joules of single requests */
 	char *model;		       /* name of the model that the server serves */
 	struct kwhy_text token;	       /* token for the server of --meters */
 	uint64_t sent;

@@ -60,8 +60,10 @@ static void add_row(struct kwhy_table *table, const struct kwhy_comparison *comp
 	kwhy_compare_add_interval(table, &change->difference, !*unit);
 }
 
-/* Steps that are counted as work are over the time of the run, those that ranges show over that of their
- * loop. */
+/*
+ * Steps that are counted as work are divided by the time of the run, steps that ranges show by the time of
+ * their loop.
+ */
 static const char *over_run(const struct kwhy_rate *rate)
 {
 	return rate->kind == KWHY_RATE_WORK && strcmp(rate->name, "steps") == 0 ? " over the run" : "";

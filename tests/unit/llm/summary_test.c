@@ -60,9 +60,9 @@ static void pieces_of_several_tokens_are_weighed(void **state)
 		int64_t tokens;
 		double token_s, inside; /* the first two pieces are inside the window */
 	} cases[] = {
-		{{1, 5, 7}, {4, 4, 4}, 7, 4.0 / 6, 5},	  /* stated */
+		{{1, 5, 7}, {4, 4, 4}, 7, 4.0 / 6, 5},	  /* tokens as stated */
 		{{3, 5, 7}, {4, 4, 4}, 8, 4.0 / 4, 5},	  /* a last token without text */
-		{{-1, -1, -1}, {4, 8, 4}, 7, 4.0 / 5, 5}, /* by size */
+		{{-1, -1, -1}, {4, 8, 4}, 7, 4.0 / 5, 5}, /* tokens by the size of the pieces */
 		{{-1, -1, 9}, {1, 1, 1}, 9, 4.0 / 6,
 			6},			       /* the count of the whole comes with the last piece */
 		{{4, 4, 9}, {1, 1, 1}, 9, 4.0 / 6, 6}, /* what is stated cannot be */

@@ -178,7 +178,10 @@ static void a_process_that_cannot_be_seen_is_unknown(void **state)
 	end(&watch);
 }
 
-/* Of MIG the driver has no samples: the sizes of the instances decide, and the bounds are wide. */
+/*
+ * The driver has no samples of MIG instances, so the sizes of the instances decide, and the bounds are
+ * wide.
+ */
 static void instances_have_parts_by_their_size(void **state)
 {
 	char mapping[128];

@@ -103,7 +103,7 @@ static void sums_outlive_the_server(void **state)
 	add(&server, KWHY_OWNER_SLURM, "7", 1, 2 * J);
 	OK(write_period(&server, "boot1"));
 	OK(write_period(&server, "boot1"));		/* with nothing new */
-	add(&server, KWHY_OWNER_SLURM, "7", 0, 99 * J); /* of the period that is lost */
+	add(&server, KWHY_OWNER_SLURM, "7", 0, 99 * J); /* energy of the period that is lost */
 	stop(&server);
 
 	start(&server, 10, "boot1");

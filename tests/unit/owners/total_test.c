@@ -168,7 +168,7 @@ static void a_wrap_loses_nothing(void **state)
 	device->wrap = 2000000;
 	pass(device, 40 * MS, 300);
 	count(device);
-	run(device, &total, 5); /* by 1500 J */
+	run(device, &total, 5); /* 5 s at 300 W: 1500 J */
 	assert_true(total.counted < 900000);
 	assert_true(total.counter_nj == 5 * 300 * INT64_C(1000000000));
 	free(device);

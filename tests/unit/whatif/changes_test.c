@@ -488,7 +488,7 @@ static void a_larger_batch_takes_longer_where_the_device_is_full(void **state)
 		build.recording->activities.blocks[row] = 128;
 		build.recording->activities.threads_per_block[row] = 128;
 	}
-	/* 1.2 us between both steps, as the host is ahead of the device */
+	/* 1.2 us lie between both steps, because the host is ahead of the device */
 	assert_made(made(&build, "bigger-batch", 2, NULL), 4, 2 * (2000 + 170667 + 2000) + 1200);
 }
 
