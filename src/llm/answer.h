@@ -60,8 +60,8 @@ struct kwhy_llm_answer {
 	bool reported, malformed, no_memory;
 	bool whole; /* the answer is one JSON object instead of a stream; set it after kwhy_llm_answer_init()
 		     */
-	bool has_text;	       /* of a whole answer, which has no pieces */
-	struct kwhy_text body; /* of a whole answer */
+	bool has_text;	       /* whether a whole answer has text; it has no pieces */
+	struct kwhy_text body; /* the JSON of a whole answer */
 };
 
 void kwhy_llm_answer_init(struct kwhy_llm_answer *answer);

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* A gamma variate of mean `shape` (Marsaglia and Tsang 2000). */
+/* Draws a gamma variate of mean `shape` (Marsaglia and Tsang 2000). */
 static double gamma_of(struct kwhy_random *random, double shape)
 {
 	double boost = 1, d, c;

@@ -10,14 +10,14 @@ enum kwhy_llm_arrival_kind {
 	KWHY_LLM_CONSTANT, /* gaps are equal */
 	/* gaps have a gamma distribution of shape `burstiness`; below 1 requests come in bursts */
 	KWHY_LLM_BURST,
-	KWHY_LLM_LOGGED /* times of a log */
+	KWHY_LLM_LOGGED /* requests come at the times of a log */
 };
 
 /* When requests of a load are due. */
 struct kwhy_llm_arrival_plan {
 	enum kwhy_llm_arrival_kind kind;
 	double rate_per_s, burstiness;
-	const struct kwhy_llm_dialog *log; /* borrowed; in order of time */
+	const struct kwhy_llm_dialog *log; /* requests of the log in order of time; borrowed */
 	size_t log_count;
 	uint64_t seed;
 };

@@ -8,7 +8,7 @@
 
 struct reader {
 	const char *path;
-	size_t number; /* of the line or object, from 1 */
+	size_t number; /* number of the line or object, from 1 */
 	struct kwhy_llm_dialogs *out;
 	struct kwhy_error *error;
 };
@@ -218,7 +218,7 @@ static enum kwhy_status read_sharegpt(struct reader *reader, const char *text)
 			status = wrong(reader, "it has no array 'conversations'");
 		else
 			status = read_messages(reader, conversation, "from", "value", &dialog);
-		/* ShareGPT has conversations without a user */
+		/* skip conversations without a message of the user, which ShareGPT has */
 		if (!status && dialog.message_count)
 			status = add(reader, &dialog);
 	}

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What requests ask, as a file states it. */
+/* Contents of requests, as a file states them. */
 
 enum kwhy_llm_role { KWHY_LLM_SYSTEM, KWHY_LLM_USER, KWHY_LLM_ASSISTANT };
 
@@ -20,19 +20,20 @@ struct kwhy_llm_message {
 
 /* A prompt, a conversation of several turns, or a request of a log that states lengths alone. */
 struct kwhy_llm_dialog {
-	struct kwhy_llm_message *messages; /* the last one is of the user */
+	struct kwhy_llm_message *messages; /* messages, the last of which is the user's */
 	size_t message_count;		   /* 0: the prompt is made up, of `words` words */
 	size_t turns;			   /* number of messages of the user; at least 1 */
 	uint64_t words;
-	const uint64_t *blocks; /* numbers of blocks of 512 words that begin a made-up prompt; equal numbers,
-				   equal words */
+	const uint64_t *blocks; /* numbers of blocks of 512 words with which a made-up prompt begins; blocks
+				   of equal numbers have equal words */
 	size_t block_count;
-	uint64_t max_tokens; /* 0: not stated */
-	double at_s;	     /* when the log says that it came, from its first request on; NAN: not stated */
+	uint64_t max_tokens; /* largest number of tokens of the answer; 0: not stated */
+	double at_s; /* time at which the request came, counted from the log's first request; NAN: not stated
+		      */
 };
 
 struct kwhy_llm_dialogs {
-	struct kwhy_arena arena; /* of all texts */
+	struct kwhy_arena arena; /* memory of all texts */
 	struct kwhy_llm_dialog *items;
 	size_t count, capacity;
 };

@@ -7,10 +7,10 @@
 
 /* A distribution of lengths, in words or tokens. */
 enum kwhy_llm_length_kind {
-	KWHY_LLM_LENGTH_FIXED,	  /* a */
+	KWHY_LLM_LENGTH_FIXED,	  /* always a */
 	KWHY_LLM_LENGTH_UNIFORM,  /* whole numbers from a to b */
-	KWHY_LLM_LENGTH_NORMAL,	  /* mean a, standard deviation b; below 1 it is 1 */
-	KWHY_LLM_LENGTH_LOGNORMAL /* median a, standard deviation b of the logarithm */
+	KWHY_LLM_LENGTH_NORMAL,	  /* normal with mean a and standard deviation b; values below 1 become 1 */
+	KWHY_LLM_LENGTH_LOGNORMAL /* log-normal with median a; b is the standard deviation of the logarithm */
 };
 
 struct kwhy_llm_length {

@@ -41,7 +41,7 @@ static uint64_t state_of(const struct kwhy_llm_question *question, uint64_t numb
 	return question->seed ^ (number * PER_NUMBER) ^ (turn * PER_TURN);
 }
 
-/* The lengths of a made-up turn. */
+/* Draws the lengths of a made-up turn. */
 static void draw(const struct kwhy_llm_question *question, uint64_t number, size_t turn, uint64_t *out_words,
 	uint64_t *out_tokens)
 {
@@ -52,7 +52,7 @@ static void draw(const struct kwhy_llm_question *question, uint64_t number, size
 	*out_tokens = kwhy_llm_length_draw(&question->max_tokens, &random);
 }
 
-/* The prompt of a log's request: its blocks, then words of its own. */
+/* Makes the prompt of a log's request: its blocks, then words of its own. */
 static void make_up_logged(const struct kwhy_llm_question *question, const struct kwhy_llm_dialog *dialog,
 	uint64_t number, struct kwhy_text *out)
 {

@@ -7,16 +7,17 @@
 
 enum kwhy_llm_endpoint { KWHY_LLM_CHAT, KWHY_LLM_COMPLETIONS };
 
-/* What all requests of a load ask. Strings and arrays are borrowed. */
+/* The questions that all requests of a load ask. Strings and arrays are borrowed. */
 struct kwhy_llm_question {
 	enum kwhy_llm_endpoint endpoint;
 	const char *model;
-	const struct kwhy_llm_dialog *dialogs; /* used one after another; NULL: prompts are made up */
+	const struct kwhy_llm_dialog
+		*dialogs; /* dialogs, used one after another; NULL: prompts are made up */
 	size_t dialog_count;
 	struct kwhy_llm_length words;	   /* number of words of a message of the user that is made up */
 	struct kwhy_llm_length max_tokens; /* limit of an answer's tokens, where a dialog states none */
 	uint64_t shared_words;		   /* number of words that all made-up prompts begin with */
-	size_t turns;			   /* of a made-up conversation; 0 counts as 1 */
+	size_t turns;			   /* number of turns of a made-up conversation; 0 counts as 1 */
 	uint64_t seed;
 	/* request answers of exactly max_tokens tokens, by an extension of vLLM and other servers */
 	bool ignore_eos;

@@ -11,7 +11,7 @@
  */
 struct kwhy_llm_load {
 	bool is_closed;
-	struct kwhy_llm_arrival_plan arrivals; /* unless it is a closed loop */
+	struct kwhy_llm_arrival_plan arrivals; /* when requests are due; unused in a closed loop */
 	uint32_t concurrency; /* number of concurrent requests; with arrivals it is their upper limit */
 	/* how long requests are sent; requests that are still pending then may complete */
 	int64_t duration_ns;
@@ -41,7 +41,7 @@ struct kwhy_llm_run {
 	size_t count, capacity;
 	/* the load's start, its steady window, and the end of the last answer */
 	int64_t start_ns, steady_start_ns, steady_end_ns, end_ns;
-	double cpu_s; /* processor time of this process */
+	double cpu_s; /* processor time that this process used */
 };
 
 /*

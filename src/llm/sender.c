@@ -14,16 +14,16 @@
 
 #define SECOND_NS INT64_C(1000000000)
 #define TICK_NS (SECOND_NS / 2)
-#define CHECK_NS (SECOND_NS / 20) /* between looks for requests to give up */
+#define CHECK_NS (SECOND_NS / 20) /* time between two checks for requests to give up */
 /* time in ns before a slot is used again after a failed request in a closed loop */
 #define REST_NS (SECOND_NS / 10)
 /*
- * Slots of one multi handle. libcurl looks for a connection to use again in all those of a multi handle, so
- * thousands of slots in one would take most of a core at thousands of requests a second.
+ * Number of slots of one multi handle. libcurl searches all slots of a handle for a connection to reuse.
+ * With thousands of slots in one handle this would take most of a core at thousands of requests a second.
  */
 #define SHARD_SLOTS 128
 #define EVENTS 256
-#define BUFFER_BYTES 8192L /* of a request's response; libcurl has 16 KiB */
+#define BUFFER_BYTES 8192L /* size of the buffer for a request's response; libcurl's default is 16 KiB */
 
 struct shard;
 
@@ -35,7 +35,7 @@ struct slot {
 	char *body;
 	struct kwhy_llm_answer answer;
 	struct kwhy_llm_record record;
-	uint64_t number; /* of the dialog */
+	uint64_t number; /* number of the dialog */
 	size_t turn;
 	int64_t last_ns;   /* when the last byte arrived; before the first, when the request was sent */
 	int64_t rested_ns; /* in a closed loop: when the slot may be used again */
@@ -104,8 +104,8 @@ static int watch_socket(CURL *easy, curl_socket_t socket, int what, void *contex
 
 	(void)easy;
 	if (what == CURL_POLL_REMOVE) {
-		(void)epoll_ctl(
-			sender->poll_fd, EPOLL_CTL_DEL, socket, &event); /* it may be closed already */
+		(void)epoll_ctl(sender->poll_fd, EPOLL_CTL_DEL, socket,
+			&event); /* the socket may be closed already */
 		return 0;
 	}
 	event.events = (what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0);

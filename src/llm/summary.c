@@ -110,7 +110,9 @@ static bool exceeds(double value_s, double limit_s)
 	return !isnan(limit_s) && !isnan(value_s) && value_s > limit_s;
 }
 
-/* A time that an answer does not have exceeds no limit, such as the time a token of an answer of one token.
+/*
+ * A time that an answer does not have, such as the time a token of an answer with one token, exceeds no
+ * limit.
  */
 static bool is_good(const struct kwhy_llm_pace *pace, const struct kwhy_llm_limits *limits)
 {

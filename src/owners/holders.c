@@ -158,7 +158,7 @@ static bool has_job(const struct kwhy_holder_finder *finder, const struct kwhy_h
 	return false;
 }
 
-/* Prologs write a user's number where they do not know the name. */
+/* Prologs write the number of a user whose name they do not know. */
 static void name_user(struct kwhy_holder_finder *finder, struct kwhy_owner *owner)
 {
 	char *end;
@@ -262,7 +262,7 @@ enum kwhy_status kwhy_holders_use(struct kwhy_holder_finder *finder, uint32_t de
 	int64_t *until_us = &finder->used_until_us[device];
 	size_t count = 0;
 
-	/* Samples of before the device was shared say nothing of now. */
+	/* Samples from before the device was shared do not show its present use. */
 	if (*until_us < kwhy_clock_unix_of_mono(&clocks, now_ns) / 1000 - USES_MAX_US)
 		*until_us = kwhy_clock_unix_of_mono(&clocks, now_ns) / 1000 - USES_MAX_US;
 	*out_known = !is_divided(sensors, device) &&

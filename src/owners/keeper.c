@@ -113,7 +113,10 @@ static enum kwhy_status name_meters(struct kwhy_keeper *keeper, struct kwhy_erro
 	return status;
 }
 
-/* The counter of a meter is known once it was read; until then what the file holds of it waits. */
+/*
+ * A meter's counter is known only after its first reading. Until then the total of the file is not
+ * continued.
+ */
 static enum kwhy_status load(struct kwhy_keeper *keeper, struct kwhy_error *error)
 {
 	const struct kwhy_sensors *sensors = keeper->request.sensors;
@@ -223,8 +226,9 @@ static enum kwhy_status divide(struct kwhy_keeper *keeper, size_t meter, struct 
 }
 
 /*
- * Divides what a device used since the last look. Who came or went in between held it for half of that time,
- * as far as is known. If the device was busy and has holders at one of the two looks only, it was theirs.
+ * Divides what a device used since the last look. An owner that came or went in between counts for half of
+ * that time, as far as is known. If the device was busy and has holders at only one of the two looks, these
+ * get everything.
  */
 static enum kwhy_status divide_halves(struct kwhy_keeper *keeper, size_t meter,
 	struct kwhy_share_window *window, const struct kwhy_holders *now, struct kwhy_error *error)
@@ -340,7 +344,7 @@ static enum kwhy_status divide_host(struct kwhy_keeper *keeper, struct kwhy_erro
 	return status;
 }
 
-/* A transaction that fails is tried again with the next; meanwhile nothing is lost but memory. */
+/* A failed transaction is repeated with the next one. Until then its data stay in memory. */
 static void store(struct kwhy_keeper *keeper)
 {
 	const int64_t now_unix_ns = kwhy_clock_unix_ns();

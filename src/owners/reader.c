@@ -100,7 +100,7 @@ void kwhy_owner_reader_user(struct kwhy_owner_reader *reader, uint32_t uid, char
 		}
 	look_up(reader, uid, out);
 	if (reader->user_count == USERS_MAX)
-		reader->user_count = 0; /* names that are needed come again */
+		reader->user_count = 0; /* forget all names; those that are needed are looked up again */
 	reader->users[reader->user_count].uid = uid;
 	memcpy(reader->users[reader->user_count++].name, out, KWHY_OWNER_USER_BYTES);
 }

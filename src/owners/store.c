@@ -83,7 +83,7 @@ static enum kwhy_status failed(const struct kwhy_store *store, struct kwhy_error
 		store->path, message);
 }
 
-/* One process writes: the lock ends with it, however it ends. */
+/* Only one process may write. The lock ends with the process, however it ends. */
 static enum kwhy_status lock(struct kwhy_store *store, struct kwhy_error *error)
 {
 	char path[4200];
@@ -333,7 +333,7 @@ static enum kwhy_status add_accounts(
 	return status;
 }
 
-/* Numbers of rows that a failed transaction made are not in the file. */
+/* Rows that a failed transaction made are not in the file, so their numbers are invalid. */
 static void undo(struct kwhy_store *store, const struct kwhy_store_batch *batch)
 {
 	size_t count;

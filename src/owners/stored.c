@@ -15,7 +15,7 @@
 #define NJ_PER_J 1000000000
 #define GIGAJOULE_J INT64_C(1000000000)
 #define GIGAJOULE_NJ INT64_C(1000000000000000000)
-/* Sums of SQLite have 64 bits; whole joules and the rest are added up apart. */
+/* SQLite's sums have 64 bits, so whole joules and the remainders are summed separately. */
 #define SUM_OF(column) "sum(" column "/1000000000), sum(" column "%1000000000)"
 
 static kwhy_wide_nj wide(int64_t joules, int64_t rest_nj)

@@ -91,7 +91,7 @@ static bool begin(struct kwhy_meter_total *total, const struct kwhy_total_readin
 	return true;
 }
 
-/* Takes up a total that was read from a file. */
+/* Continues a total that was read from a file. */
 static bool take_up(
 	struct kwhy_meter_total *total, const struct kwhy_total_readings *readings, int64_t *out_nj)
 {
@@ -149,7 +149,7 @@ bool kwhy_total_advance(struct kwhy_meter_total *total, const struct kwhy_total_
 	}
 	follow_counter(total, readings);
 	out->start_ns = out->end_ns = total->until_ns;
-	/* Of the time before the first sample the counter's next reading tells the energy. */
+	/* The counter's next reading gives the energy of the time before the first sample. */
 	from_ns = total->anchor_ns > first_ns ? total->anchor_ns : first_ns;
 	if (last_ns <= total->until_ns || !curve_nj(readings->curve, from_ns, last_ns, &more_nj))
 		return out->unwatched_nj > 0;

@@ -14,7 +14,8 @@
 /* Runs the server in the child process; it writes its port to `path`. */
 static void become(const char *behaviour, const char *key, const char *path)
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed test leaves no server that ctest would wait for */
+	prctl(PR_SET_PDEATHSIG,
+		SIGKILL); /* if the test fails, the server ends, because ctest would wait for it */
 	if (key)
 		setenv("FAKE_LLM_KEY", key, 1);
 	if (!behaviour)

@@ -385,7 +385,8 @@ static void a_trace_is_replayed_at_its_times(void **state)
 	assert_string_equal(json_string_value(json_object_get(load_of(root), "arrivals")), "logged");
 	assert_true(number(load_of(root), "requests") == 5);
 	assert_int_equal(kwhy_file_read("llm-trace.csv", 1 << 20, &csv, &error), KWHY_OK);
-	assert_non_null(strstr(csv.data, "1,done,0.1,")); /* the second, 200 ms later at twice the speed */
+	assert_non_null(strstr(csv.data,
+		"1,done,0.1,")); /* the second request: 200 ms in the log are 100 ms at twice the speed */
 	assert_non_null(strstr(csv.data, "1,done,0.4,"));
 	kwhy_text_done(&csv);
 	unlink("llm-trace.csv");

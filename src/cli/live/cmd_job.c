@@ -46,7 +46,7 @@ static enum kwhy_status read_by(const char *text, enum kwhy_summary_by *out, str
 	return kwhy_fail(error, KWHY_E_USAGE, "--by takes job, user, namespace or kind, not '%.60s'", text);
 }
 
-/* Reads what a kWh costs and emits. */
+/* Reads the price and the carbon intensity of a kWh. */
 static enum kwhy_status read_rates(const struct job_options *options, struct kwhy_owner_table *table,
 	char currency[16], struct kwhy_error *error)
 {

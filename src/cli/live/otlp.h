@@ -27,7 +27,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_otlp_open(
 /* Waits for the request in flight, some seconds at most; NULL does nothing. */
 void kwhy_otlp_close(struct kwhy_otlp *otlp);
 
-/* What one request says. Times are Unix times. */
+/* The figures that one request sends. Times are Unix times. */
 struct kwhy_otlp_figures {
 	const struct kwhy_live_snapshot *snapshot;
 	const struct kwhy_keeper_state *owners; /* NULL: nobody keeps accounts */
@@ -44,8 +44,9 @@ bool kwhy_otlp_is_due(const struct kwhy_otlp *otlp, int64_t now_mono_ns);
 void kwhy_otlp_send(struct kwhy_otlp *otlp, const struct kwhy_otlp_figures *figures, int64_t now_mono_ns);
 
 /*
- * Carries on with the request in flight. Writes to *out_message what the user is told: the first failure of
- * a series, or that it is over; NULL: nothing. Returns the milliseconds after which it wants to be called.
+ * Continues the request in flight. Writes to *out_message what the user must be told: the first failure of
+ * a series, or that the series is over; NULL: nothing. Returns the milliseconds after which it should be
+ * called again.
  */
 int kwhy_otlp_tick(struct kwhy_otlp *otlp, int64_t now_mono_ns, const char **out_message);
 

@@ -24,7 +24,7 @@ static double joules(kwhy_wide_nj energy_nj)
 	return (double)energy_nj / NJ_PER_J;
 }
 
-/* Joules of devices and host that are paid for: times the PUE, in kWh. */
+/* Energy of devices and host that is paid for, in kWh: with the PUE. */
 static double kwh_of(const struct kwhy_owner_table *table, const struct kwhy_owner_summary *item)
 {
 	return joules(item->energy_nj + item->host_nj) / KWHY_JOULES_PER_KWH * table->pue;

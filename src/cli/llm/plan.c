@@ -17,7 +17,7 @@ enum {
 };
 #define PROMPT_BYTES_MAX ((size_t)1 << 30)
 #define SEARCH_RATIO \
-	1.05 /* of the lowest rate that fails to the largest that does not, at which a search ends */
+	1.05 /* ratio of the lowest rate that fails to the highest that does not, at which a search ends */
 #define GOOD_SHARE 0.95
 
 static enum kwhy_status check_times(const struct kwhy_llm_options *options, struct kwhy_error *error)

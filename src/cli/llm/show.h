@@ -11,9 +11,9 @@
 
 /* One load and its results. */
 struct kwhy_llm_row {
-	const char *name; /* NULL: it is named by its rate or concurrency */
-	struct kwhy_llm_length words,
-		max_tokens; /* of its prompts, unless they are from a file, and of its answers */
+	const char *name; /* name of the load; NULL: it is named by its rate or concurrency */
+	struct kwhy_llm_length words, max_tokens; /* words of a prompt, unless prompts are from a file;
+						     largest number of tokens of an answer */
 	struct kwhy_llm_load load;
 	struct kwhy_llm_summary summary;
 	struct kwhy_llm_energy gross, net;
@@ -28,7 +28,7 @@ struct kwhy_llm_result {
 	size_t row_count;
 	struct kwhy_llm_energy idle;
 	const struct kwhy_llm_joules
-		*joules;   /* of single requests; its loads are the idle server and the rows */
+		*joules;   /* joules of single requests; its loads are the idle server and the rows */
 	const char *ended; /* the reason why the remaining loads were not run; NULL: all were run */
 	const char *slo;   /* the limits of good answers as given; NULL: none */
 	const struct kwhy_llm_row

@@ -108,7 +108,7 @@ static void add_work(struct kwhy_table *table, const struct kwhy_comparison *com
 	}
 }
 
-/* Whether a side was metered before its first work, after its last, or while a device had none. */
+/* Whether a side has metered time before its first work, after its last, or while a device had none. */
 static bool has_outside(const struct kwhy_side *side)
 {
 	for (size_t i = 0; i < side->account_count; i++)
