@@ -100,7 +100,7 @@ enum kwhy_status kwhy_llm_joules_finish(struct kwhy_llm_joules *joules, struct k
 	return status;
 }
 
-/* Bounds of the groups are 64 and its multiples by powers of 4. */
+/* The bounds of the groups are 64 tokens, 256, 1024 and so on, each 4 times the one before. */
 static size_t group_of(int64_t tokens)
 {
 	size_t group = 0;

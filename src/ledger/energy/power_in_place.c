@@ -31,11 +31,11 @@
 #define POWER_OF_CACHES 0.58
 
 /*
- * Copies between repeats restore the kernel's memory. If no burst has these copies alone, their power is
- * taken to be that of all copies of their size: this is its standard deviation over their power above idle.
- * On an H200 copies at 2.05 to 2.14 TB/s drew 555 to 790 W, which is 12 % of 550 W above idle if all values
- * between are equally likely. COPIES_MAX: largest standard deviation that follows, since the kernel's kind
- * says as much without any burst.
+ * Copies between repeats restore the kernel's memory. If no burst has these copies alone, they are assumed to
+ * draw the power of all copies of their size. POWER_OF_COPIES: relative standard deviation of their power
+ * above idle under this assumption. On an H200 copies at 2.05 to 2.14 TB/s drew 555 to 790 W, which is 12 %
+ * of 550 W above idle if all values between are equally likely. COPIES_MAX: largest standard deviation of the
+ * kernel's power that may follow from this, because the kernel's kind says as much without any burst.
  */
 #define POWER_OF_COPIES 0.12
 #define COPIES_MAX 0.4

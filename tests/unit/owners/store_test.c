@@ -149,7 +149,7 @@ static void a_second_server_is_refused_and_the_first_goes_on(void **state)
 
 	(void)state;
 	start(&server, 10, "boot1");
-	/* in another process, as locks of files know processes */
+	/* in another process, because locks of files belong to processes */
 	if (fork() == 0)
 		_exit(kwhy_store_open(path, &second, &error) == KWHY_E_INPUT &&
 					strstr(error.text, "another kwhy")
