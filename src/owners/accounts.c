@@ -124,6 +124,7 @@ static void show(struct kwhy_owner_shown *shown, const struct kwhy_share *share)
 	shown->idle_j += (double)share->idle_nj * 1e-9;
 	shown->held_s += (double)share->held_ns * 1e-9;
 	shown->busy_s += (double)share->busy_ns * 1e-9;
+	shown->known_s += (double)(share->held_ns - share->unknown_ns) * 1e-9;
 }
 
 enum kwhy_status kwhy_accounts_add(struct kwhy_accounts *accounts, uint32_t row, uint32_t meter,

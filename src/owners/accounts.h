@@ -21,6 +21,7 @@ enum { KWHY_OWNERS_MAX_DEFAULT = 200, KWHY_OWNERS_MAX_LIMIT = 10000 };
 /* Sums for a scrape, which run for months. `unsure_j` is half of the sum of the intervals' widths. */
 struct kwhy_owner_shown {
 	double energy_j, unsure_j, idle_j, held_s, busy_s;
+	double known_s; /* the part of held_s in which it is known whether anything ran */
 };
 
 /* Energy of one owner by one meter. */

@@ -18,6 +18,7 @@ void kwhy_share_add(struct kwhy_share *sum, const struct kwhy_share *share)
 	sum->idle_nj += share->idle_nj;
 	sum->held_ns += share->held_ns;
 	sum->busy_ns += share->busy_ns;
+	sum->unknown_ns += share->unknown_ns;
 }
 
 /* The nearest number of nanojoules, between 0 and the whole. */
@@ -43,6 +44,7 @@ static size_t give_to_one(
 		.held_ns = is_held ? window->length_ns : 0,
 		.busy_ns = is_held ? kwhy_share_part(window->length_ns, (uint64_t)busy_permille, PERMILLE)
 				   : 0,
+		.unknown_ns = is_held && window->busy_permille < 0 ? window->length_ns : 0,
 	};
 	return 1;
 }
@@ -104,6 +106,7 @@ static void set_rest(const struct kwhy_share_window *window, enum rule rule, uin
 		set_bounds(window, holder->busy_percent, (double)(whole - holder->busy_percent), share);
 		break;
 	case BY_PART:
+		share->unknown_ns = window->length_ns;
 		share->low_nj = 0;
 		share->high_nj = window->energy_nj;
 		break;

@@ -44,6 +44,7 @@ struct kwhy_share {
 	int64_t low_nj, high_nj;
 	int64_t idle_nj; /* the part of energy_nj for time in which nothing of the owner ran */
 	int64_t held_ns, busy_ns;
+	int64_t unknown_ns; /* the part of held_ns in which nobody knows whether anything of the owner ran */
 };
 
 struct kwhy_share_of {

@@ -34,7 +34,7 @@ static const char schema_sql[] =
 	"meter(id), hour INTEGER NOT NULL, energy_nj INTEGER NOT NULL, low_nj INTEGER NOT NULL, high_nj "
 	"INTEGER "
 	"NOT NULL, idle_nj INTEGER NOT NULL, held_ns INTEGER NOT NULL, busy_ns INTEGER NOT NULL, "
-	"first_unix_ns "
+	"unknown_ns INTEGER NOT NULL, first_unix_ns "
 	"INTEGER NOT NULL, last_unix_ns INTEGER NOT NULL, PRIMARY KEY(owner, meter, hour)) WITHOUT ROWID;"
 	"CREATE INDEX account_hour ON account(hour);"
 	"PRAGMA application_id=" TEXT_OF(KWHY_STORE_APPLICATION) "; PRAGMA user_version=" TEXT_OF(
@@ -57,10 +57,10 @@ static const char *const statements_sql[STATEMENT_COUNT] = {
 	[FIND_OWNER] =
 		"SELECT id FROM owner WHERE kind=?1 AND name=?2 AND part=?3 AND namespace=?4 AND user=?5",
 	[ADD_ACCOUNT] =
-		"INSERT INTO account VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11) "
+		"INSERT INTO account VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12) "
 		"ON CONFLICT(owner, meter, hour) DO UPDATE SET energy_nj=energy_nj+?4, low_nj=low_nj+?5, "
 		"high_nj=high_nj+?6, idle_nj=idle_nj+?7, held_ns=held_ns+?8, busy_ns=busy_ns+?9, "
-		"last_unix_ns=?11",
+		"unknown_ns=unknown_ns+?10, last_unix_ns=?12",
 };
 
 struct kwhy_store {
@@ -307,9 +307,10 @@ static enum kwhy_status add_account(struct kwhy_store *store, const struct kwhy_
 	const struct kwhy_share *share = &account->pending;
 	const int64_t numbers[] = {row->stored_id, batch->meters[account->meter].stored_id,
 		batch->until_unix_ns / KWHY_STORE_HOUR_NS, share->energy_nj, share->low_nj, share->high_nj,
-		share->idle_nj, share->held_ns, share->busy_ns, batch->from_unix_ns, batch->until_unix_ns};
+		share->idle_nj, share->held_ns, share->busy_ns, share->unknown_ns, batch->from_unix_ns,
+		batch->until_unix_ns};
 
-	for (int i = 0; i < 11; i++)
+	for (int i = 0; i < 12; i++)
 		sqlite3_bind_int64(store->statements[ADD_ACCOUNT], 1 + i, numbers[i]);
 	return step(store, ADD_ACCOUNT, error);
 }

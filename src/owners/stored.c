@@ -146,9 +146,10 @@ static bool read_row(sqlite3_stmt *query, struct kwhy_stored_account *out)
 		.idle_nj = sum_at(query, 14),
 		.held_ns = sqlite3_column_int64(query, 16),
 		.busy_ns = sqlite3_column_int64(query, 17),
+		.unknown_ns = sqlite3_column_int64(query, 18),
 	};
-	out->first_unix_ns = sqlite3_column_int64(query, 18);
-	out->last_unix_ns = sqlite3_column_int64(query, 19);
+	out->first_unix_ns = sqlite3_column_int64(query, 19);
+	out->last_unix_ns = sqlite3_column_int64(query, 20);
 	return true;
 }
 
@@ -183,6 +184,7 @@ enum kwhy_status kwhy_stored_read(
 		"SELECT o.kind, o.name, o.part, o.namespace, o.user, m.key, m.name, "
 		"m.kind='host', " SUM_OF("a.energy_nj") ", " SUM_OF("a.low_nj") ", " SUM_OF(
 			"a.high_nj") ", " SUM_OF("a.idle_nj") ", sum(a.held_ns), sum(a.busy_ns), "
+							      "sum(a.unknown_ns), "
 							      "min(a.first_unix_ns), "
 							      "max(a.last_unix_ns) FROM account a "
 							      "JOIN owner o ON o.id=a.owner JOIN meter "

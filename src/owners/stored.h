@@ -19,7 +19,7 @@ const char *kwhy_wide_text(char out[KWHY_WIDE_BYTES], kwhy_wide_nj value);
 /* The same figures as in struct kwhy_share, with wide sums. */
 struct kwhy_stored_share {
 	kwhy_wide_nj energy_nj, low_nj, high_nj, idle_nj;
-	int64_t held_ns, busy_ns;
+	int64_t held_ns, busy_ns, unknown_ns;
 };
 
 /* What one owner used of one meter. */

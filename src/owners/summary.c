@@ -82,7 +82,7 @@ struct held {
 	size_t summary;
 	const char *meter;
 	kwhy_wide_nj energy_nj;
-	int64_t held_ns, busy_ns;
+	int64_t held_ns, busy_ns, unknown_ns;
 };
 
 static void add_share(struct kwhy_owner_summary *summary, const struct kwhy_stored_account *account)
@@ -100,6 +100,7 @@ static void add_share(struct kwhy_owner_summary *summary, const struct kwhy_stor
 		summary->idle_nj += share->idle_nj;
 		summary->held_ns += share->held_ns;
 		summary->busy_ns += share->busy_ns;
+		summary->unknown_ns += share->unknown_ns;
 	}
 	if (!summary->first_unix_ns || account->first_unix_ns < summary->first_unix_ns)
 		summary->first_unix_ns = account->first_unix_ns;
@@ -119,6 +120,7 @@ static void add_held(
 	held[at].energy_nj += account->share.energy_nj;
 	held[at].held_ns += account->share.held_ns;
 	held[at].busy_ns += account->share.busy_ns;
+	held[at].unknown_ns += account->share.unknown_ns;
 }
 
 static void judge(struct kwhy_owner_summary *summaries, const struct held *held, size_t count)
@@ -127,7 +129,7 @@ static void judge(struct kwhy_owner_summary *summaries, const struct held *held,
 		struct kwhy_owner_summary *summary = &summaries[held[i].summary];
 
 		summary->device_count++;
-		if (held[i].held_ns < KWHY_HELD_MIN_NS ||
+		if (held[i].held_ns < KWHY_HELD_MIN_NS || held[i].unknown_ns ||
 			(double)held[i].busy_ns >= KWHY_HELD_BUSY_RATIO * (double)held[i].held_ns)
 			continue;
 		summary->idle_device_count++;

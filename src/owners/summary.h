@@ -27,7 +27,9 @@ struct kwhy_owner_summary {
 	kwhy_wide_nj energy_nj, low_nj, high_nj; /* energy of devices */
 	kwhy_wide_nj idle_nj; /* part of energy_nj in time in which nothing of the owner ran */
 	kwhy_wide_nj host_nj, host_low_nj, host_high_nj; /* energy of the host, modelled by CPU time */
-	int64_t held_ns, busy_ns; /* times for which devices were held and busy, summed over the devices */
+	/* times for which devices were held and busy, summed over the devices; of unknown_ns it is not known
+	 * whether anything of the owner ran */
+	int64_t held_ns, busy_ns, unknown_ns;
 	int64_t first_unix_ns, last_unix_ns;
 	uint32_t device_count;	      /* number of devices that the owner held or used */
 	uint32_t idle_device_count;   /* number of these devices that were busy for less than

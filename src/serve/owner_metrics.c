@@ -2,6 +2,7 @@
 #include "serve/owner_metrics.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 typedef double shown_value(const struct kwhy_owner_shown *shown);
@@ -16,9 +17,10 @@ static double unsure_j(const struct kwhy_owner_shown *shown)
 	return shown->unsure_j;
 }
 
+/* Of MIG instances the driver does not say whether anything runs. */
 static double idle_j(const struct kwhy_owner_shown *shown)
 {
-	return shown->idle_j;
+	return shown->known_s > 0 ? shown->idle_j : NAN;
 }
 
 static double held_s(const struct kwhy_owner_shown *shown)
@@ -28,7 +30,7 @@ static double held_s(const struct kwhy_owner_shown *shown)
 
 static double busy_s(const struct kwhy_owner_shown *shown)
 {
-	return shown->busy_s;
+	return shown->known_s > 0 ? shown->busy_s : NAN;
 }
 
 struct row {

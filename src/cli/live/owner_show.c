@@ -47,12 +47,12 @@ static double ratio(double part, double whole)
 
 static double busy_ratio(const struct kwhy_owner_summary *item)
 {
-	return ratio((double)item->busy_ns, (double)item->held_ns);
+	return ratio((double)item->busy_ns, (double)(item->held_ns - item->unknown_ns));
 }
 
 static double idle_ratio(const struct kwhy_owner_summary *item)
 {
-	if (!kwhy_owner_is_program(item->owner.kind))
+	if (!kwhy_owner_is_program(item->owner.kind) || item->unknown_ns >= item->held_ns)
 		return NAN;
 	return ratio((double)item->idle_nj, (double)item->energy_nj);
 }
@@ -238,7 +238,7 @@ static void owner_json(
 	kwhy_json_string(json, "last", time_text(time, item->last_unix_ns));
 	kwhy_json_string(json, "energy_nj", kwhy_wide_text(nj, item->energy_nj));
 	interval_json(json, "energy_j", item->energy_nj, item->low_nj, item->high_nj);
-	kwhy_json_real(json, "idle_j", joules(item->idle_nj));
+	kwhy_json_real(json, "idle_j", isfinite(idle_ratio(item)) ? joules(item->idle_nj) : NAN);
 	if (has_host(table->stored))
 		interval_json(json, "host_modelled_j", item->host_nj, item->host_low_nj, item->host_high_nj);
 	else

@@ -44,6 +44,11 @@ static void a_device_of_one_owner_is_wholly_that_owners(void **state)
 	assert_int_equal(out[0].share.energy_nj, 777);
 	assert_int_equal(out[0].share.idle_nj, 777);
 	assert_int_equal(out[0].share.busy_ns, 0);
+	assert_int_equal(out[0].share.unknown_ns, 0);
+	window.busy_permille = -1;
+	kwhy_share_divide(&window, out);
+	assert_int_equal(out[0].share.idle_nj, 0);
+	assert_int_equal(out[0].share.unknown_ns, SECOND);
 }
 
 static void a_device_of_nobody_is_idle_or_unknown(void **state)
@@ -101,6 +106,7 @@ static void without_samples_the_parts_of_the_device_decide(void **state)
 	assert_int_equal(out[0].share.low_nj, 0);
 	assert_int_equal(out[0].share.high_nj, 760);
 	assert_int_equal(out[1].share.energy_nj, 160);
+	assert_int_equal(out[1].share.unknown_ns, SECOND);
 }
 
 static void holders_of_an_idle_device_have_equal_parts(void **state)

@@ -100,6 +100,11 @@ static void a_job_that_holds_idle_devices_is_found(void **state)
 	assert_true(waste_nj == 600 * J);
 	assert_string_equal(kwhy_summary_words(sums, words), "held 8 GPUs, 6 idle");
 	free(sums);
+	for (int i = 2; i < 8; i++) /* of which nobody knows whether anything ran there */
+		items[i].share.unknown_ns = items[i].share.held_ns;
+	assert_int_equal(sum(items, 8, KWHY_SUMMARY_BY_JOB, (struct kwhy_summary_filter){0}, &sums), 1);
+	assert_int_equal(sums->idle_device_count, 0);
+	free(sums);
 	items[0].share.idle_nj = 700 * J;
 	assert_int_equal(sum(items, 2, KWHY_SUMMARY_BY_JOB, (struct kwhy_summary_filter){0}, &sums), 1);
 	assert_int_equal(kwhy_summary_waste(sums, &waste_nj), KWHY_HELD_IDLE_TIME);

@@ -12,11 +12,11 @@ static struct kwhy_keeper_state made_owners(void)
 {
 	static struct kwhy_store_meter meters[] = {{.key = "GPU-1", .name = "NVIDIA H200", .index = 0},
 		{.key = "host:rapl.package-0", .name = "rapl.package-0", .is_host = true, .index = -1}};
-	static struct kwhy_owner_account job[] = {{.meter = 0, .shown = {1234.5, 12.5, 200, 60, 45}},
+	static struct kwhy_owner_account job[] = {{.meter = 0, .shown = {1234.5, 12.5, 200, 60, 45, 60}},
 		{.meter = 1, .shown = {.energy_j = 55}}},
-					 pod[] = {{.meter = 0, .shown = {700, 0, 0, 30, 30}}},
+					 pod[] = {{.meter = 0, .shown = {700, 0, 0, 30, 30, 30}}},
 					 idle[] = {{.meter = 0, .shown = {.energy_j = 80.25}}},
-					 other[] = {{.meter = 0, .shown = {9, 0, 9, 1, 0}}};
+					 other[] = {{.meter = 0, .shown = {9, 0, 9, 1, 0, 1}}};
 	static struct kwhy_owner_row rows[] = {
 		{.owner = {.kind = KWHY_OWNER_OTHER}, .accounts = other, .account_count = 1},
 		{.owner = {KWHY_OWNER_SLURM, "47\"11", "0", "", "a\\b"}, .accounts = job, .account_count = 2},
