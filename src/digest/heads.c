@@ -67,7 +67,17 @@ static int compare_entries(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* Adds the digests in a folder. Its other files are no part of the job, and its folders are not searched. */
+static bool has_digest_name(const char *name)
+{
+	const char *end = strrchr(name, '.');
+
+	return end && strcmp(end, ".sqlite") == 0;
+}
+
+/*
+ * Adds the digests in a folder, and what has the name of one, so that damaged digests are named. Other files
+ * are no part of the job, and folders in it are not searched.
+ */
 static enum kwhy_status add_folder(struct kwhy_heads *heads, const char *path, struct kwhy_error *error)
 {
 	struct dirent **entries;
@@ -81,7 +91,8 @@ static enum kwhy_status add_folder(struct kwhy_heads *heads, const char *path, s
 
 		if (!status && asprintf(&file, "%s/%s", path, entries[i]->d_name) < 0)
 			status = kwhy_fail_memory(error, "a list of digests");
-		if (!status && entries[i]->d_name[0] != '.' && is_digest_file(file))
+		if (!status && entries[i]->d_name[0] != '.' &&
+			(has_digest_name(entries[i]->d_name) || is_digest_file(file)))
 			status = add_path(heads, file, error);
 		free(file);
 		free(entries[i]);

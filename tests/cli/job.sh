@@ -126,8 +126,9 @@ cp ranks/rank-00011.sqlite parts/copy.sqlite
 head -c 8000 ranks/rank-00050.sqlite > parts/rank-00050.sqlite
 sed 's/rank=3/rank=51/' metered3.csv > foreign.csv
 "$kwhy" digest -q foreign.csv -o foreign && cp foreign/*.sqlite parts
+: > parts/rank-00060.sqlite
 "$kwhy" report -v parts > screen
-for words in '^twice: .*rank-00011\|^  twice: .*' 'unreadable: parts/rank-00050' 'foreign: parts/rank-00051.*Unix'; do
+for words in '^twice: .*rank-00011\|^  twice: .*' 'unreadable: parts/rank-00050' 'unreadable: parts/rank-00060' 'foreign: parts/rank-00051.*Unix'; do
 	grep -q "$words" screen || fail "no '$words': $(cat screen)"
 done
 grep -q '^50 ranks' screen || fail "$(cat screen)"

@@ -51,6 +51,8 @@ class Options(ctypes.Structure):
         ("partial", _INT),
         ("progress", ctypes.c_void_p),
         ("progress_context", ctypes.c_void_p),
+        ("run_start_unix_ns", _LONG),
+        ("run_end_unix_ns", _LONG),
     ]
 
 
