@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LENGTH_MAX 1000000
+
 struct reader {
 	const char *path;
 	size_t number; /* number of the line or object, from 1 */
@@ -154,32 +156,40 @@ static enum kwhy_status read_blocks(struct reader *reader, const json_t *root, s
 	return KWHY_OK;
 }
 
-static enum kwhy_status read_object(struct reader *reader, const json_t *root)
+/* Reads the messages or the prompt of an object, or the blocks of a prompt that is made up. */
+static enum kwhy_status read_content(
+	struct reader *reader, const json_t *root, struct kwhy_llm_dialog *dialog)
 {
+	const json_t *messages = json_object_get(root, "messages");
 	const char *prompt = json_string_value(json_object_get(root, "prompt"));
-	const json_t *messages = json_object_get(root, "messages"),
-		     *time = json_object_get(root, "timestamp");
-	int64_t words = whole(root, "input_length"), tokens = whole(root, "output_length");
-	struct kwhy_llm_dialog dialog = {0};
 	enum kwhy_status status;
 
+	if (messages)
+		return read_messages(reader, messages, "role", "content", dialog);
 	prompt = prompt ? prompt : json_string_value(json_object_get(root, "text_input"));
-	if (messages) {
-		status = read_messages(reader, messages, "role", "content", &dialog);
-	} else {
-		status = begin(reader, &dialog, 1);
-		if (!status && prompt)
-			status = add_message(reader, &dialog, KWHY_LLM_USER, prompt);
-		else if (!status && words > 0)
-			status = read_blocks(reader, root, &dialog);
-	}
+	status = begin(reader, dialog, 1);
 	if (status)
 		return status;
+	return prompt ? add_message(reader, dialog, KWHY_LLM_USER, prompt)
+		      : read_blocks(reader, root, dialog);
+}
+
+static enum kwhy_status read_object(struct reader *reader, const json_t *root)
+{
+	const json_t *time = json_object_get(root, "timestamp");
+	int64_t words = whole(root, "input_length"), tokens = whole(root, "output_length");
+	struct kwhy_llm_dialog dialog = {0};
+	enum kwhy_status status = read_content(reader, root, &dialog);
+
+	if (status)
+		return status;
+	tokens = tokens >= 0 ? tokens : whole(root, "max_tokens");
 	if (!dialog.message_count && words < 1)
 		return wrong(reader, "it has no prompt, messages of a user, or input_length above 0");
+	if (words > LENGTH_MAX || tokens > LENGTH_MAX)
+		return wrong(reader, "its lengths are above 1000000");
 	dialog.turns = dialog.turns ? dialog.turns : 1;
 	dialog.words = words > 0 ? (uint64_t)words : 0;
-	tokens = tokens >= 0 ? tokens : whole(root, "max_tokens");
 	dialog.max_tokens = tokens > 0 ? (uint64_t)tokens : 0;
 	dialog.at_s = json_is_number(time) ? json_number_value(time) * 1e-3 : NAN;
 	return add(reader, &dialog);

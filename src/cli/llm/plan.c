@@ -13,7 +13,8 @@ enum {
 	RATE_MAX = 100000,
 	FILES_OF_ITS_OWN = 128, /* descriptors that meters and output need */
 	TURNS_MAX = 100,
-	SEARCH_LOADS_MAX = 24
+	SEARCH_LOADS_MAX = 24,
+	TRACE_S_MAX = 366 * 86400
 };
 #define PROMPT_BYTES_MAX ((size_t)1 << 30)
 #define SEARCH_RATIO \
@@ -340,9 +341,10 @@ static enum kwhy_status add_trace(struct kwhy_llm_plan *plan, struct kwhy_error 
 	for (size_t i = 0; !status && i < plan->dialogs.count; i++) {
 		double at_s = plan->dialogs.items[i].at_s / options->trace_speed;
 
-		if (!(at_s >= last_s))
+		if (!(at_s >= last_s && at_s <= TRACE_S_MAX))
 			return kwhy_fail(error, KWHY_E_INPUT,
-				"%s, entry %zu: its timestamp is missing or earlier than that before",
+				"%s, entry %zu: its timestamp is missing, earlier than that before or beyond "
+				"a year",
 				options->trace, i + 1);
 		plan->dialogs.items[i].at_s = last_s = at_s;
 	}

@@ -217,7 +217,8 @@ static void files_of_no_form_are_refused_by_place(void **state)
 		const char *path, *text;
 	} cases[] = {{"p.txt", ""}, {"p.jsonl", "{\"prompt\":\"a\"}\nx\n"}, {"p.jsonl", "{\"a\":1}"},
 		{"p.jsonl", "{\"messages\":[{\"role\":\"wizard\",\"content\":\"s\"}]}"},
-		{"p.jsonl", "{\"messages\":[]}"}, {"p.json", "{}"}, {"p.json", "[{}]"}, {"p.json", "[]"}};
+		{"p.jsonl", "{\"messages\":[]}"}, {"p.jsonl", "{\"input_length\":1000001}"}, {"p.json", "{}"},
+		{"p.json", "[{}]"}, {"p.json", "[]"}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
