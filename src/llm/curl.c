@@ -26,6 +26,8 @@ static const struct kwhy_dso_symbol symbols[] = {
 	ROW(multi_cleanup),
 	ROW(multi_add_handle),
 	ROW(multi_remove_handle),
+	ROW(multi_perform),
+	ROW(multi_poll),
 	ROW(multi_setopt),
 	ROW(multi_socket_action),
 	ROW(multi_assign),

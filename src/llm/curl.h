@@ -26,6 +26,9 @@ struct kwhy_curl {
 	CURLMcode (*multi_cleanup)(CURLM *multi);
 	CURLMcode (*multi_add_handle)(CURLM *multi, CURL *easy);
 	CURLMcode (*multi_remove_handle)(CURLM *multi, CURL *easy);
+	CURLMcode (*multi_perform)(CURLM *multi, int *running);
+	CURLMcode (*multi_poll)(
+		CURLM *multi, struct curl_waitfd *others, unsigned count, int timeout_ms, int *ready);
 	CURLMcode (*multi_setopt)(CURLM *multi, CURLMoption option, ...);
 	CURLMcode (*multi_socket_action)(CURLM *multi, curl_socket_t socket, int events, int *running);
 	CURLMcode (*multi_assign)(CURLM *multi, curl_socket_t socket, void *known);
