@@ -23,6 +23,12 @@
  */
 #define SHARD_SLOTS 128
 #define EVENTS 256
+/*
+ * Requests that are sent before the loop looks for answers again. After a pause many are due at once; the
+ * slots of those that were answered in the meantime have open connections, and new ones take several times as
+ * long.
+ */
+#define SENDS 32
 #define BUFFER_BYTES 8192L /* size of the buffer for a request's response; libcurl's default is 16 KiB */
 
 struct shard;
@@ -312,7 +318,7 @@ static enum kwhy_status send_due(struct sender *sender, struct kwhy_error *error
 		else
 			push(&sender->free, slot);
 	}
-	while (!status && is_due(sender, now_ns)) {
+	for (int sent = 0; !status && sent < SENDS && is_due(sender, now_ns); sent++) {
 		status = send_first_turn(sender, sender->is_open ? sender->arrivals.next_ns : 0, error);
 		if (sender->is_open)
 			kwhy_llm_arrivals_step(&sender->arrivals);
@@ -332,6 +338,8 @@ static int64_t wake_ns(const struct sender *sender, int64_t now_ns)
 {
 	int64_t wake_ns = now_ns + CHECK_NS;
 
+	if (is_due(sender, now_ns))
+		return now_ns;
 	for (size_t i = 0; i < sender->shard_count; i++)
 		wake_ns = least(wake_ns, sender->shards[i].timer_ns);
 	if (sender->is_open && sender->free.count && sender->arrivals.next_ns < sender->stop_ns)
