@@ -25,7 +25,7 @@ together() {
 	shift
 	for kind in "$@"; do
 		for number in 0 1 2 3; do [ "${kinds[$number]}" != "$kind" ] || break; done
-		HOME=$work setpriv --reuid "$((3000 + round * 10 + number))" --regid 3000 --clear-groups \
+		HOME=$work USER=share setpriv --reuid "$((3000 + round * 10 + number))" --regid 3000 --clear-groups \
 			"$python" "$work/share.py" "$kind" "${SHARE_S:-12}" "$work/start-$round" "$work/$round-$kind" > "$out/$round-$kind.out" 2>&1 &
 		pids+=($!)
 	done
