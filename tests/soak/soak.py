@@ -116,7 +116,8 @@ def start_llm(place):
     child = subprocess.Popen([KWHY, "llm", "--url", url, "-c", ",".join(["2"] * LOADS),
                               "--seconds", str(max(10, MINUTES * 60 / (LOADS - 4))),
                               "--idle", "1", "--ramp", "0", "-q", "-o", "llm.json"],
-                             env=environment(KWHY_FAKE_NVML=SCENARIOS + "h200_constant_300w.txt"), cwd=place)
+                             # with energy it would keep each request until the end, for its joules
+                             env=environment(KWHY_FAKE_NVML=SCENARIOS + "no_gpu.txt"), cwd=place)
     return Watched("llm", child), server
 
 
