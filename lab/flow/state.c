@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Rows, and those of them that are left --- */
+/* --- Rows (one for each flow), and the rows of flows that have not ended --- */
 
 enum kwhy_status lab_flow_rows_open(
 	uint32_t count, bool numbers, struct lab_flow_rows *out, struct kwhy_error *error)

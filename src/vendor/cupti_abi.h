@@ -208,11 +208,12 @@ struct kwhy_cupti_parameters_pitch {
 	size_t width_bytes, height;
 };
 
-/* Parameters of cuMemFree_v2, cuMemFreeAsync, cuMemMap and cuMemUnmap. */
+/* Parameters of cuMemFree_v2 and cuMemFreeAsync, before the stream. */
 struct kwhy_cupti_parameters_free {
 	unsigned long long address;
 };
 
+/* Parameters of cuMemMap and cuMemUnmap. */
 struct kwhy_cupti_parameters_map {
 	unsigned long long address;
 	size_t bytes;

@@ -37,7 +37,7 @@ void kwhy_power_log_skip(struct kwhy_power_log *log, uint64_t place, struct kwhy
 	log->first_unread = place;
 }
 
-/* Whether a text is a GPU's UUID: 32 digits and four dashes, with or without "GPU-" before them. */
+/* Whether a text looks like a GPU's UUID: at least 36 characters, four of them dashes. */
 static bool is_uuid(struct kwhy_span text)
 {
 	size_t dashes = 0;

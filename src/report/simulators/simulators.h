@@ -38,7 +38,7 @@ struct kwhy_simulator_error {
 void kwhy_simulator_compare(const struct kwhy_simulator *simulator, const char *text,
 	const struct kwhy_pair_series *series, struct kwhy_simulator_error *out);
 
-/* Whether the link of any pair is known, so that inputs can be written. */
+/* Whether the link of at least one pair is known, so that inputs can be written. */
 bool kwhy_simulators_can_write(const struct kwhy_pair_series *series);
 
 /* The link with the median rate of all pairs, for simulators that have a single link; NAN: unknown. */

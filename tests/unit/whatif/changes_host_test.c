@@ -144,8 +144,8 @@ static void memory_from_a_pool_does_not_wait(void **state)
 
 /*
  * A framework's cache is emptied in each step: an allocation of 80 us comes 2 us before the launch of each
- * of four kernels, and four frees of 60 us follow. All allocations after the first step are saved, 16 with
- * up to 18 us before each, and so are the 16 frees before the last launch.
+ * of four kernels, and four frees of 60 us follow. After the first step 16 allocations are saved, with the
+ * host's pause of up to 18 us before each of them, and the 16 frees before the last launch.
  */
 static void a_cache_that_is_not_emptied_asks_for_nothing(void **state)
 {

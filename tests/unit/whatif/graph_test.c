@@ -155,7 +155,10 @@ static void a_thread_that_was_handed_work_comes_behind_the_other(void **state)
 	done(&build, graph);
 }
 
-/* The work of device 1 may start before the other work once nothing holds it back. */
+/*
+ * Kernel "b" was recorded last. It is edited to start at 5 us, and "a", which was recorded first, to start
+ * 3 us after the end of "b".
+ */
 static void a_node_may_follow_one_that_came_later(void **state)
 {
 	struct build build = build_new(2);
