@@ -66,7 +66,7 @@ static const struct kwhy_csv_column agent_columns[AGENT_COLUMN_COUNT] = {
 	[AGENT_NAME] = {"Name", false},
 };
 
-/* Number of GPUs before this one; HIP numbers GPUs in this order. */
+/* Number of GPUs read until now, which is the number that HIP gives the next GPU of the file. */
 static int64_t gpu_count(const struct kwhy_rocprof *rocprof)
 {
 	int64_t count = 0;

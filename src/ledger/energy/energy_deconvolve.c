@@ -12,12 +12,13 @@
 #include <string.h>
 
 /*
- * Least and largest number of cells (short intervals) in a reading's window, and largest number in a
- * recording; more take too much time and memory.
+ * Least and largest number of cells (short intervals) in a reading's window. If a recording would have more
+ * than FINE_CELLS_MAX cells, its windows have only CELLS_MIN cells each; if it would then have more than
+ * ALL_CELLS_MAX, this step is left out. More cells take too much time and memory.
  */
 #define CELLS_MIN 10
 #define CELLS_MAX 20
-#define FINE_CELLS_MAX 20000 /* a recording that would have more gets cells of the greatest length */
+#define FINE_CELLS_MAX 20000
 #define ALL_CELLS_MAX 200000
 
 /*
