@@ -100,7 +100,9 @@ static void one_power_for_all_is_the_power_of_the_device(void **state)
 	assert_int_equal(gross_of(ledger, "a"), 150 * 200);
 	assert_int_equal(ledger->devices[0].energy.attributed_nj, 150 * 400);
 	kwhy_ledger_free(ledger);
-	ledger = assume(recording, 150, NAN, NAN);
+	options.assumed.all_w = NAN;
+	options.assumed.category_w[KWHY_CATEGORY_COMPUTE] = 150;
+	OK(kwhy_ledger_new(recording, &options, &ledger, &error));
 	assert_int_equal(gross_of(ledger, "a"), 150 * 200);
 	build_free(recording, ledger);
 }
