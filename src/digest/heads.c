@@ -120,7 +120,9 @@ static void take_head(struct kwhy_head *head, const struct kwhy_digest *digest)
 	/* files may state times of any size */
 	if (!head->is_unix_clock ||
 		__builtin_add_overflow(about->start_ns, head->origin_unix_ns, &head->start_ns) ||
-		__builtin_add_overflow(about->end_ns, head->origin_unix_ns, &head->end_ns))
+		__builtin_add_overflow(about->end_ns, head->origin_unix_ns, &head->end_ns) ||
+		head->start_ns < INT64_MIN / 4 || head->start_ns > INT64_MAX / 2 ||
+		head->end_ns < INT64_MIN / 4 || head->end_ns > INT64_MAX / 2)
 		head->start_ns = head->end_ns = 0;
 	head->devices = hash_text(14695981039346656037u, about->host);
 	for (size_t i = 0; i < digest->device_count; i++)

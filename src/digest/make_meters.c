@@ -44,6 +44,9 @@ static enum kwhy_status add_meter(
 	if (machine != KWHY_NONE) {
 		row->host = text_of(recording, recording->machines[machine].host);
 		row->boot = text_of(recording, recording->machines[machine].boot);
+	} else if (!recording->machine_count) {
+		row->host = kwhy_digest_about(making->digest)->host;
+		row->boot = kwhy_digest_about(making->digest)->boot;
 	}
 	row->readings = (int64_t)series->count;
 	row->start_ns = series->time_ns[0];

@@ -143,6 +143,8 @@ static void set_container(struct walk *walk, struct kwhy_span id, const char *ru
 		snprintf(out->owner.part, sizeof(out->owner.part), "%.12s", out->container_id);
 		return;
 	}
+	if (out->owner.kind == KWHY_OWNER_SLURM)
+		return; /* a container that the job runs */
 	out->owner.kind = KWHY_OWNER_CONTAINER;
 	snprintf(out->owner.name, sizeof(out->owner.name), "%.12s", out->container_id);
 	snprintf(out->owner.part, sizeof(out->owner.part), "%s", runtime);
@@ -182,6 +184,10 @@ static void take(struct walk *walk, size_t row, const struct captures *captures,
 {
 	struct kwhy_owner *owner = &walk->out->owner;
 
+	/* Below user@N.service users make cgroups of any name. */
+	if (rows[row].field <= POD_CONTAINER &&
+		memmem(walk->path.bytes, (size_t)(component.bytes - walk->path.bytes), "/user@", 6))
+		return;
 	switch (rows[row].field) {
 	case JOB:
 		set_named(walk, KWHY_OWNER_SLURM, captures->number, end);

@@ -278,6 +278,7 @@ enum kwhy_status kwhy_holders_use(struct kwhy_holder_finder *finder, uint32_t de
 		if (status)
 			return status;
 		process->is_listed = true;
+		touch(finder, process->row, now_ns);
 		*until_us = uses[i].time_unix_us > *until_us ? uses[i].time_unix_us : *until_us;
 		is_there = add_use(before, process->row, uses[i].busy_percent);
 		is_there |= add_use(now, process->row, uses[i].busy_percent);
@@ -289,15 +290,15 @@ enum kwhy_status kwhy_holders_use(struct kwhy_holder_finder *finder, uint32_t de
 	return KWHY_OK;
 }
 
-/* Whether an earlier process has the same cgroup, whose time is counted once. */
-static bool is_counted(const struct kwhy_holder_finder *finder, size_t at)
+/* The first process with the cgroup of process `at`, whose time is counted once. */
+static size_t first_of(const struct kwhy_holder_finder *finder, size_t at)
 {
 	const char *file = finder->processes[at].owned.cpu_file;
 
 	for (size_t i = 0; *file && i < at; i++)
 		if (strcmp(finder->processes[i].owned.cpu_file, file) == 0)
-			return true;
-	return false;
+			return i;
+	return at;
 }
 
 static size_t add_cpu(struct kwhy_holder_cpu *out, size_t count, size_t most, uint32_t row, int64_t used_ns)
@@ -318,11 +319,12 @@ size_t kwhy_holders_cpu(struct kwhy_holder_finder *finder, struct kwhy_holder_cp
 
 	for (size_t i = 0; i < finder->count; i++) {
 		struct process *process = &finder->processes[i];
-		int64_t now_ns = is_counted(finder, i)
-			? -1
+		const size_t first = first_of(finder, i);
+		int64_t now_ns = first < i
+			? finder->processes[first].cpu_ns
 			: kwhy_owner_reader_cpu_ns(finder->reader, process->owned.cpu_file, process->pid);
 
-		if (now_ns >= 0 && process->cpu_ns >= 0 && now_ns > process->cpu_ns)
+		if (first == i && now_ns >= 0 && process->cpu_ns >= 0 && now_ns > process->cpu_ns)
 			count = add_cpu(out, count, most, process->row, now_ns - process->cpu_ns);
 		process->cpu_ns = now_ns;
 	}

@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 
 #define NJ_PER_J 1000000000
-#define GIGAJOULE_J INT64_C(1000000000)
 #define GIGAJOULE_NJ INT64_C(1000000000000000000)
 /* SQLite's sums have 64 bits, so whole joules and the remainders are summed separately. */
 #define SUM_OF(column) "sum(" column "/1000000000), sum(" column "%1000000000)"
@@ -93,7 +92,7 @@ static enum kwhy_status read_facts(
 			path);
 	if (!status)
 		status = numbers(db, path,
-			"SELECT min(first_unix_ns), max(until_unix_ns), min(until_unix_ns), "
+			"SELECT min(first_unix_ns), max(until_unix_ns), max(until_unix_ns), "
 			"sum(taken_off_gj), " SUM_OF("booked_nj") " FROM meter",
 			meters, 6, error);
 	if (!status)
@@ -103,7 +102,7 @@ static enum kwhy_status read_facts(
 	out->first_unix_ns = meters[0];
 	out->until_unix_ns = meters[1];
 	out->complete_unix_ns = meters[2];
-	out->booked_nj = wide(meters[3] * GIGAJOULE_J + meters[4], meters[5]);
+	out->booked_nj = wide(meters[4], meters[5]) + (kwhy_wide_nj)meters[3] * GIGAJOULE_NJ;
 	out->summed_nj = wide(sums[0], sums[1]);
 	return KWHY_OK;
 }

@@ -17,7 +17,7 @@ enum kwhy_held_waste kwhy_summary_waste(const struct kwhy_owner_summary *summary
 		*out_nj = summary->idle_devices_nj;
 		return KWHY_HELD_IDLE_DEVICES;
 	}
-	if ((double)summary->idle_nj < KWHY_HELD_IDLE_RATIO * whole_nj)
+	if (!(whole_nj > 0) || (double)summary->idle_nj < KWHY_HELD_IDLE_RATIO * whole_nj)
 		return KWHY_HELD_WELL;
 	*out_nj = summary->idle_nj;
 	return KWHY_HELD_IDLE_TIME;

@@ -4,6 +4,7 @@
 #include "base/decimal.h"
 #include "llm/curl.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,23 @@ struct kwhy_otlp {
 	char message[MESSAGE_BYTES];
 };
 
+/* Appends a value in which %XX stands for a byte, as in W3C Baggage. */
+static void add_decoded(struct kwhy_text *line, const char *at, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		char byte = at[i];
+
+		if (byte == '%' && i + 2 < length && isxdigit((unsigned char)at[i + 1]) &&
+			isxdigit((unsigned char)at[i + 2])) {
+			const char digits[] = {at[i + 1], at[i + 2], '\0'};
+
+			byte = (char)strtoul(digits, NULL, 16);
+			i += 2;
+		}
+		kwhy_text_add_bytes(line, &byte, 1);
+	}
+}
+
 /* Adds the headers of the variable, which commas separate, as "name: value". */
 static enum kwhy_status add_headers(struct kwhy_otlp *otlp, struct kwhy_error *error)
 {
@@ -33,7 +51,7 @@ static enum kwhy_status add_headers(struct kwhy_otlp *otlp, struct kwhy_error *e
 		&otlp->curl, &otlp->headers, "Content-Type: application/json", error);
 
 	while (!status && at && *at) {
-		size_t length = strcspn(at, ",");
+		size_t length = strcspn(at += strspn(at, " \t"), ",");
 		const char *equals = memchr(at, '=', length);
 		struct kwhy_text line = {0};
 
@@ -42,8 +60,11 @@ static enum kwhy_status add_headers(struct kwhy_otlp *otlp, struct kwhy_error *e
 				"OTEL_EXPORTER_OTLP_HEADERS is name=value,name=value, without line breaks");
 		kwhy_text_add_bytes(&line, at, (size_t)(equals - at));
 		kwhy_text_add(&line, ": ");
-		kwhy_text_add_bytes(&line, equals + 1, length - (size_t)(equals + 1 - at));
+		add_decoded(&line, equals + 1, length - (size_t)(equals + 1 - at));
 		status = kwhy_text_check(&line, error);
+		if (!status && (strpbrk(line.data, "\r\n") || strlen(line.data) != line.length))
+			status = kwhy_fail(error, KWHY_E_USAGE,
+				"OTEL_EXPORTER_OTLP_HEADERS has a line break or a zero byte in a value");
 		if (!status)
 			status = kwhy_curl_add_header(&otlp->curl, &otlp->headers, line.data, error);
 		kwhy_text_done(&line);

@@ -35,7 +35,11 @@ static bool read_date(const char *text, int64_t *out_unix_ns)
 		const char *end = strptime(text, forms[i], &parts);
 
 		if (end && !*end) {
-			*out_unix_ns = (int64_t)timegm(&parts) * SECOND_NS;
+			const int64_t seconds = timegm(&parts);
+
+			if (seconds > INT64_MAX / SECOND_NS || seconds < INT64_MIN / SECOND_NS)
+				return false;
+			*out_unix_ns = seconds * SECOND_NS;
 			return true;
 		}
 	}

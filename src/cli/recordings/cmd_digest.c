@@ -167,6 +167,9 @@ static enum kwhy_status digest_trace(struct work *work, const char *path, struct
 	if (status)
 		return status;
 	status = kwhy_digest_parts(analysis->recording, &parts, error);
+	if (!status && !parts.count)
+		status = kwhy_fail(error, KWHY_E_INPUT,
+			"%s: no device in this trace, so it has no digest; leave it out", path);
 	for (size_t i = 0; !status && i < parts.count; i++) {
 		const struct kwhy_digest_input input = {
 			analysis->recording, analysis->ledger, analysis->findings};
