@@ -123,7 +123,10 @@ static int64_t count_of(const json_t *usage, const char *key)
 {
 	const json_t *count = json_object_get(usage, key);
 
-	return json_is_integer(count) && json_integer_value(count) >= 0 ? json_integer_value(count) : -1;
+	return json_is_integer(count) && json_integer_value(count) >= 0 &&
+			json_integer_value(count) <= INT32_MAX
+		? json_integer_value(count)
+		: -1;
 }
 
 static void take_count(int64_t count, int64_t *out)

@@ -50,7 +50,7 @@ void kwhy_llm_arrivals_step(struct kwhy_llm_arrivals *arrivals)
 	const struct kwhy_llm_arrival_plan *plan = &arrivals->plan;
 
 	if (plan->kind != KWHY_LLM_LOGGED)
-		arrivals->next_ns += llround(gap_s(arrivals) * 1e9);
+		arrivals->next_ns += llround(fmin(gap_s(arrivals) * 1e9, 1e18));
 	else if (arrivals->index < plan->log_count)
 		arrivals->next_ns = arrivals->start_ns + llround(plan->log[arrivals->index++].at_s * 1e9);
 	else

@@ -145,6 +145,7 @@ enum kwhy_status kwhy_llm_client_takes_usage_each(struct kwhy_llm_client *client
 
 	first.dialogs = NULL; /* those of a file state how long their answers are */
 	first.words = first.max_tokens = (struct kwhy_llm_length){.a = 1};
+	first.shared_words = 0;
 	first.usage_each = true;
 	status = kwhy_llm_body(&first, UINT64_MAX, 0, &body, error);
 	if (status)

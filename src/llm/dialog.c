@@ -85,6 +85,10 @@ static enum kwhy_status read_lines(struct reader *reader, char *text)
 		struct kwhy_llm_dialog dialog;
 
 		reader->number++;
+		if (line[strlen(line) - 1] == '\r') /* strtok_r() returns no empty lines */
+			line[strlen(line) - 1] = '\0';
+		if (!*line)
+			continue;
 		status = begin(reader, &dialog, 1);
 		if (!status)
 			status = add_message(reader, &dialog, KWHY_LLM_USER, line);
@@ -266,7 +270,9 @@ enum kwhy_status kwhy_llm_dialogs_read(const char *path, const char *text, size_
 		return no_memory(&reader);
 	memcpy(copy, text ? text : "", length);
 	copy[length] = '\0';
-	if (ends_with(path, ".jsonl"))
+	if (strlen(copy) != length)
+		status = kwhy_fail(error, KWHY_E_INPUT, "%s has a zero byte in it: it is no text", path);
+	else if (ends_with(path, ".jsonl"))
 		status = read_json_lines(&reader, copy);
 	else if (ends_with(path, ".json"))
 		status = read_sharegpt(&reader, copy);

@@ -175,9 +175,12 @@ static double length_in_batch_ns(const struct kwhy_whatif *whatif, uint32_t row,
 	const double now_ns = (double)length_ns(whatif, row);
 	double least_ns;
 
-	if (whatif->corner != KWHY_CORNER_EXPECTED || !(multiprocessors > 0) ||
-		blocks == KWHY_UNKNOWN_BLOCKS || blocks < multiprocessors / 2)
+	if (whatif->corner == KWHY_CORNER_FAST || !(multiprocessors > 0) || blocks == KWHY_UNKNOWN_BLOCKS ||
+		blocks < multiprocessors / 2)
 		return grown_ns(whatif, row, times);
+	if (whatif->corner == KWHY_CORNER_SLOW)
+		return fmax(grown_ns(whatif, row, times),
+			now_ns * fmax(blocks * times, multiprocessors) / fmax(blocks, multiprocessors));
 	least_ns = fmin(now_ns, isfinite(whatif->costs.least_kernel_ns) ? whatif->costs.least_kernel_ns : 0);
 	return least_ns +
 		(now_ns - least_ns) * fmax(blocks * times, multiprocessors) / fmax(blocks, multiprocessors);

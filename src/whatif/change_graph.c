@@ -292,7 +292,9 @@ static void divide_steps(struct capture *capture, size_t thread)
 		if (whatif->graph->outer[call] != call || kwhy_whatif_call_is_dropped(whatif, call))
 			continue;
 		waited |= kwhy_whatif_is_after_pause(whatif, call) ||
-			(calls->class[call] != KWHY_CALL_LAUNCH && calls->class[call] != KWHY_CALL_OTHER);
+			(calls->class[call] != KWHY_CALL_LAUNCH && calls->class[call] != KWHY_CALL_OTHER) ||
+			(calls->class[call] == KWHY_CALL_LAUNCH &&
+				kwhy_whatif_call_is(whatif->graph, call, KWHY_MARK_GRAPH));
 		if (whatif->first_issued[call] == whatif->first_issued[call + 1])
 			continue;
 		here = step_of_row(capture, whatif->issued[whatif->first_issued[call]]);

@@ -110,9 +110,12 @@ static enum kwhy_status add_load(
 	return status ? status : allow_sockets(row->load.is_closed, &row->load.concurrency, error);
 }
 
+#define RATE_MIN 1e-6 /* requests a second: one in twelve days */
+
 static bool is_load(double value, bool is_rate)
 {
-	return value > 0 && value <= (is_rate ? RATE_MAX : AT_ONCE_MAX) && (is_rate || value == floor(value));
+	return value >= (is_rate ? RATE_MIN : 1) && value <= (is_rate ? RATE_MAX : AT_ONCE_MAX) &&
+		(is_rate || value == floor(value));
 }
 
 /* Reads a list of loads: "1,2,4". Each is at most `most`, and a whole number unless loads are rates. */
@@ -349,12 +352,13 @@ static enum kwhy_status add_trace(struct kwhy_llm_plan *plan, struct kwhy_error 
 		plan->dialogs.items[i].at_s = last_s = at_s;
 	}
 	if (!status)
-		status = add_load(plan, NAN, AT_ONCE_MAX, error);
+		status = add_load(plan, 1, AT_ONCE_MAX, error); /* with a rate, as a load with arrivals */
 	if (status)
 		return status;
+	row->load.arrivals.rate_per_s = NAN; /* a log has none */
 	row->load.duration_ns = (int64_t)(fmin(options->seconds, last_s + 1e-3) * 1e9);
 	if (4 * row->load.ramp_ns > row->load.duration_ns)
-		row->load.ramp_ns = row->load.duration_ns / 4;
+		row->load.ramp_ns = 0; /* a log so short has no request to spare */
 	row->name = "trace";
 	row->load.is_closed = false;
 	row->load.arrivals.kind = KWHY_LLM_LOGGED;

@@ -29,6 +29,10 @@ static void times(struct kwhy_text *out, const char *name, const struct kwhy_llm
 
 static void aiperf_times(struct kwhy_text *out, const char *name, const struct kwhy_llm_compat_times *values)
 {
+	if (!values->count) {
+		kwhy_text_addf(out, "  %-28s %10s %10s %10s %10s\n", name, "n/a", "n/a", "n/a", "n/a");
+		return;
+	}
 	kwhy_text_addf(out, "  %-28s %10.2f %10.2f %10.2f %10.2f\n", name, values->mean * 1e3,
 		values->median * 1e3, values->p99 * 1e3, values->deviation * 1e3);
 }
