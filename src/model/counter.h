@@ -35,7 +35,8 @@ struct kwhy_counter_span {
  */
 enum kwhy_counter_step kwhy_counter_rise(const struct kwhy_counter_span *span, int64_t *out_counts);
 
-/* Whether a rise of so many counts is within most_w; of the span, length_ns, unit_nj and most_w are used. */
+/* Whether a rise of this number of counts is within most_w. Of the span, length_ns, unit_nj and most_w are
+ * used. */
 bool kwhy_counter_is_plausible(const struct kwhy_counter_span *span, double counts);
 
 /* A counter's readings, in order of time. */

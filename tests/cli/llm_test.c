@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests the command `kwhy llm` against a fake server that answers well or badly (tests/fakes/llm). */
+#include "llm_result.h"
 #include "llm_server.h"
 #include "spawned_checks.h"
 
@@ -25,21 +26,6 @@ static json_t *load_with(const char *behaviour, int status)
 
 	llm_server_stop(&server);
 	return root;
-}
-
-static const json_t *load_of(const json_t *root)
-{
-	return json_array_get(json_object_get(root, "loads"), 0);
-}
-
-static double number(const json_t *row, const char *key)
-{
-	return json_number_value(json_object_get(row, key));
-}
-
-static double spread(const json_t *row, const char *key, const char *part)
-{
-	return number(json_object_get(row, key), part);
 }
 
 static void assert_all_failed(const char *behaviour, const char *outcome)
@@ -259,137 +245,6 @@ static void failures_beside_answers_leave_their_times_alone(void **state)
 	assert_true(spread(load, "outcomes", "status") > 0);
 	assert_true(number(load, "first_failed_status") == 500);
 	assert_true(spread(load, "outcomes", "done") == spread(load, "answer_s", "count"));
-	json_decref(root);
-}
-
-static void thousands_of_requests_are_in_flight_at_once(void **state)
-{
-	struct llm_server server = llm_server_start(NULL, NULL);
-	json_t *root = json_of(SPAWN("llm", "--url", server.url, "-c", "2000", "--seconds", "1", "--ramp",
-		"0", "--stall", "120", "--no-energy", "--json"));
-	const json_t *load = load_of(root);
-
-	(void)state;
-	llm_server_stop(&server);
-	assert_true(number(load, "requests") >= 2000);
-	assert_true(spread(load, "outcomes", "done") == number(load, "requests"));
-	assert_true(number(load, "usage_tokens") == 4 * number(load, "requests"));
-	json_decref(root);
-}
-
-static void a_rate_makes_requests_at_random_times(void **state)
-{
-	struct llm_server server = llm_server_start("well", NULL);
-	json_t *root = json_of(SPAWN("llm", "--url", server.url, "--rate", "40", "--seconds", "1", "--ramp",
-		"0", "--no-energy", "--json"));
-	const json_t *load = load_of(root);
-
-	(void)state;
-	llm_server_stop(&server);
-	assert_string_equal(json_string_value(json_object_get(load, "loop")), "open");
-	assert_in_range((long)number(load, "requests"), 20, 60);
-	assert_true(number(load, "rate_per_s") == 40);
-	json_decref(root);
-}
-
-static json_t *run_options(const char *const *options)
-{
-	struct llm_server server = llm_server_start("well", NULL);
-	const char *words[24] = {"llm", "--url", server.url, "--no-energy", "--json"};
-	json_t *root;
-
-	for (size_t i = 0; options[i]; i++)
-		words[5 + i] = options[i];
-	root = json_of(spawn_run(&(struct spawn){.words = words}));
-	llm_server_stop(&server);
-	return root;
-}
-
-static void constant_arrivals_and_whole_answers(void **state)
-{
-	static const char *const options[] = {"--rate", "50", "--arrivals", "constant", "--no-stream",
-		"--seconds", "1", "--ramp", "0", "--prompt-words", "lognormal:50,0.5", "--max-tokens",
-		"uniform:1,20", NULL};
-	json_t *root = run_options(options);
-	const json_t *load = load_of(root);
-
-	(void)state;
-	assert_in_range((long)number(load, "requests"), 49, 50);
-	assert_true(spread(load, "outcomes", "done") == number(load, "requests"));
-	assert_true(number(load, "usage_tokens") == 8 * number(load, "requests"));
-	assert_true(spread(load, "first_s", "count") == 0);
-	assert_true(number(load, "tokens") > 0);
-	assert_true(number(load, "client_cpu_cores") > 0);
-	json_decref(root);
-}
-
-/* Each conversation of three turns is sent in order, so that its second and third turn are later requests. */
-static void conversations_are_sent_turn_by_turn(void **state)
-{
-	static const char *const options[] = {
-		"-c", "2", "--turns", "3", "--shared-words", "20", "--seconds", "0.5", "--ramp", "0", NULL};
-	json_t *root = run_options(options);
-	const json_t *load = load_of(root);
-
-	(void)state;
-	assert_true(number(load, "requests") > 3);
-	assert_true(spread(load, "outcomes", "done") == number(load, "requests"));
-	json_decref(root);
-}
-
-static void the_largest_load_within_limits_is_the_best(void **state)
-{
-	static const char *const options[] = {"--rate", "5,20", "--slo", "e2e=30s,tpot=10s,share=90%",
-		"--seconds", "1", "--ramp", "0", NULL};
-	json_t *root = run_options(options);
-
-	(void)state;
-	assert_int_equal(json_integer_value(json_object_get(root, "best_load")), 2);
-	assert_true(number(load_of(root), "good") == number(load_of(root), "requests"));
-	json_decref(root);
-}
-
-/* No answer comes within a nanosecond, so that the search halves the rate until it ends. */
-static void a_search_that_finds_no_rate_ends(void **state)
-{
-	static const char *const options[] = {"--search", "--rate", "40", "--slo", "ttft=0.000001ms",
-		"--seconds", "0.2", "--ramp", "0", NULL};
-	json_t *root = run_options(options);
-	const json_t *loads = json_object_get(root, "loads");
-
-	(void)state;
-	assert_true(json_array_size(loads) > 1);
-	assert_true(number(json_array_get(loads, 1), "rate_per_s") == 20);
-	assert_true(json_is_null(json_object_get(root, "best_load")));
-	json_decref(root);
-}
-
-static void a_trace_is_replayed_at_its_times(void **state)
-{
-	char path[] = "/tmp/kwhy-llm-trace-XXXXXX.jsonl";
-	const char *options[] = {
-		"--trace", path, "--trace-speed", "2", "--ramp", "0", "--requests", "llm-trace.csv", NULL};
-	FILE *file = fdopen(mkstemps(path, 6), "w");
-	struct kwhy_text csv = {0};
-	struct kwhy_error error;
-	json_t *root;
-
-	assert_non_null(file);
-	for (int i = 0; i < 5; i++)
-		fprintf(file, "{\"timestamp\": %d, \"input_length\": 30, \"output_length\": 8}\n",
-			1000 + 200 * i);
-	fclose(file);
-	root = run_options(options);
-	(void)state;
-	unlink(path);
-	assert_string_equal(json_string_value(json_object_get(load_of(root), "arrivals")), "logged");
-	assert_true(number(load_of(root), "requests") == 5);
-	assert_int_equal(kwhy_file_read("llm-trace.csv", 1 << 20, &csv, &error), KWHY_OK);
-	assert_non_null(strstr(csv.data,
-		"1,done,0.1,")); /* the second request: 200 ms in the log are 100 ms at twice the speed */
-	assert_non_null(strstr(csv.data, "1,done,0.4,"));
-	kwhy_text_done(&csv);
-	unlink("llm-trace.csv");
 	json_decref(root);
 }
 
@@ -627,13 +482,6 @@ int main(void)
 		cmocka_unit_test(each_failure_is_counted_by_its_kind),
 		cmocka_unit_test(those_that_stall_are_given_up),
 		cmocka_unit_test(failures_beside_answers_leave_their_times_alone),
-		cmocka_unit_test(thousands_of_requests_are_in_flight_at_once),
-		cmocka_unit_test(a_rate_makes_requests_at_random_times),
-		cmocka_unit_test(constant_arrivals_and_whole_answers),
-		cmocka_unit_test(conversations_are_sent_turn_by_turn),
-		cmocka_unit_test(the_largest_load_within_limits_is_the_best),
-		cmocka_unit_test(a_search_that_finds_no_rate_ends),
-		cmocka_unit_test(a_trace_is_replayed_at_its_times),
 		cmocka_unit_test(the_key_goes_from_the_environment_to_the_server),
 		cmocka_unit_test(a_server_that_is_not_there_is_told),
 		cmocka_unit_test(the_table_says_what_failed_and_what_is_not_known),

@@ -570,10 +570,7 @@ static void last(uint32_t flags)
 	atomic_store(&is_over, true);
 }
 
-/*
- * In the scenario "lasts", makes the unloading of this library take LASTS_NS. The library is unloaded after
- * the program's exit handlers have run.
- */
+/* In the scenario "lasts" the unloading of this library, after the exit handlers, takes LASTS_NS. */
 __attribute__((destructor)) static void end(void)
 {
 	if (asked_for("lasts"))

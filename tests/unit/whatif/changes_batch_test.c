@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests steps that do the work of several: larger batches. */
+#include "planned.h"
+
+#include <string.h>
+
+static struct kwhy_error error;
+
+static void a_batch_cannot_grow_where_no_steps_are_known(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	launch(&build, 0, 10, 20);
+	assert_refused(made(&build, "bigger-batch", 2, NULL), "--steps");
+}
+
+/* Of five steps of 90 us two at a time become one that takes twice as long; the last stays as it is. */
+static void the_last_steps_of_a_batch_do_no_more_work_than_there_is(void **state)
+{
+	struct build build = build_new(1);
+	struct kwhy_plan *plan;
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		build_range(&build, 0, "step", 100 * i, 100 * i + 99);
+		build.recording->ranges[i].kind = KWHY_RANGE_STEP;
+		launch(&build, 100 * i, 100 * i + 5, 100 * i + 95);
+		build_call(&build, 0, "cudaStreamSynchronize", 100 * i + 3, 100 * i + 96);
+	}
+	plan = made(&build, "bigger-batch", 2, NULL);
+	assert_non_null(strstr(plan->changes[0].assumption, "3 steps (ranges) do the work of up to 2 each"));
+	/* two gaps of 10 us between the steps */
+	assert_made(plan, 5, 470000);
+}
+
+/*
+ * Kernels of 128 blocks on 132 multiprocessors take longer with 256 blocks, in proportion to the blocks on a
+ * multiprocessor, but for the 2 us of the shortest kernel.
+ */
+static void a_larger_batch_takes_longer_where_the_device_is_full(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	build.recording->devices[0].sm_count = 132;
+	build.recording->devices[0].threads_per_sm = 2048;
+	for (int i = 0; i < 4; i++) {
+		build_range(&build, 0, "step", 100 * i, 100 * i + 99);
+		build.recording->ranges[i].kind = KWHY_RANGE_STEP;
+		launch(&build, 100 * i, 100 * i + 5, 100 * i + 95);
+		launch(&build, 100 * i + 4, 100 * i + 95, 100 * i + 97);
+	}
+	for (size_t row = 0; row < 8; row++) {
+		build.recording->activities.blocks[row] = 128;
+		build.recording->activities.threads_per_block[row] = 128;
+	}
+	/* 1.2 us lie between both steps, because the host is ahead of the device */
+	assert_made(made(&build, "bigger-batch", 2, NULL), 4, 2 * (2000 + 170667 + 2000) + 1200);
+}
+
+static void launch_named(struct build *build, const char *name, int64_t call_us)
+{
+	size_t row = build->recording->activities.count;
+
+	launch(build, call_us, call_us + 5, call_us + 15);
+	assert_int_equal(KWHY_OK,
+		kwhy_names_intern(&build->recording->names, name, strlen(name),
+			&build->recording->activities.name[row], &error));
+}
+
+/* Makes ten steps of three kernels, with a launch every 20 us. */
+static struct build ten_steps(void)
+{
+	static const char *const names[] = {"first", "second", "third"};
+	struct build build = build_new(1);
+
+	for (int i = 0; i < 10; i++)
+		for (int k = 0; k < 3; k++)
+			launch_named(&build, names[k], 60 * i + 20 * k);
+	return build;
+}
+
+/* After the steps comes other work: twelve kernels of another name, and one more kernel "first", far from
+ * the last one. Half of the steps are saved, and the work after them stays. */
+static void what_comes_behind_the_steps_is_none(void **state)
+{
+	struct build build = ten_steps();
+	struct kwhy_plan *plan;
+
+	(void)state;
+	for (int i = 0; i < 12; i++)
+		launch_named(&build, "other", 600 + 20 * i);
+	launch_named(&build, "first", 840);
+	plan = made(&build, "bigger-batch", 2, NULL);
+	assert_int_equal(plan->change_count, 1);
+	assert_non_null(strstr(plan->changes[0].assumption, "do the work of"));
+	assert_in_range(plan->changes[0].saved_ns, 200000, 300000);
+	kwhy_plan_free(plan);
+}
+
+/* A pause of 5 ms between steps, for example for a checkpoint, belongs to no step and is not halved. */
+static void a_step_with_a_long_pause_is_none(void **state)
+{
+	struct build build = ten_steps();
+	struct kwhy_plan *plan;
+
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		for (int k = 0; k < 3; k++)
+			launch_named(&build, (const char *[]){"first", "second", "third"}[k],
+				5600 + 60 * i + 20 * k);
+	plan = made(&build, "bigger-batch", 2, NULL);
+	assert_int_equal(plan->change_count, 1);
+	assert_in_range(plan->changes[0].saved_ns, 500000, 700000);
+	kwhy_plan_free(plan);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_batch_cannot_grow_where_no_steps_are_known),
+		cmocka_unit_test(the_last_steps_of_a_batch_do_no_more_work_than_there_is),
+		cmocka_unit_test(a_larger_batch_takes_longer_where_the_device_is_full),
+		cmocka_unit_test(what_comes_behind_the_steps_is_none),
+		cmocka_unit_test(a_step_with_a_long_pause_is_none),
+	};
+
+	return kwhy_test_main(tests, NULL, NULL);
+}
