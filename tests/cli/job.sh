@@ -128,7 +128,7 @@ sed 's/rank=3/rank=51/' metered3.csv > foreign.csv
 "$kwhy" digest -q foreign.csv -o foreign && cp foreign/*.sqlite parts
 : > parts/rank-00060.sqlite
 "$kwhy" report -v parts > screen
-for words in '^twice: .*rank-00011\|^  twice: .*' 'unreadable: parts/rank-00050' 'unreadable: parts/rank-00060' 'foreign: parts/rank-00051.*Unix'; do
+for words in '^ *twice: parts/\(copy\|rank-00011\)' 'unreadable: parts/rank-00050' 'unreadable: parts/rank-00060' 'foreign: parts/rank-00051.*Unix'; do
 	grep -q "$words" screen || fail "no '$words': $(cat screen)"
 done
 grep -q '^50 ranks' screen || fail "$(cat screen)"
@@ -155,7 +155,8 @@ for number in range(60):
         bytes_[chance.randrange(100, len(bytes_))] = chance.randrange(256)
     pathlib.Path(sys.argv[2], f"{number:02}.sqlite").write_bytes(bytes_)
 END
-"$kwhy" report damaged ranks > screen || fail "damaged digests end the report"
+"$kwhy" report -v damaged ranks > screen || fail "damaged digests end the report"
+grep -q 'damaged/' screen || fail "no damage is named: $(cat screen)"
 # World sizes: missing ranks, and a rank of another job.
 for rank in 0 1 3; do
 	printf '{"distributedInfo":{"rank":%d,"world_size":%d},"traceEvents":[{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":%d,"dur":10,"args":{"device":0,"stream":7}}]}' \

@@ -57,7 +57,7 @@ until_energy() {
 }
 balance() {
 	local sums
-	sums=$(query "SELECT count(*) FROM meter m WHERE booked_nj != (SELECT sum(energy_nj) FROM account WHERE meter = m.id)")
+	sums=$(query "SELECT count(*) FROM meter m WHERE booked_nj IS NOT coalesce((SELECT sum(energy_nj) FROM account WHERE meter = m.id), 0)")
 	[ "$sums" = 0 ] || fail "the accounts do not add up to the meters $1"
 	[ "$(query 'SELECT count(*) FROM meter')" = 2 ] || fail "not both meters are in the file $1"
 	# The counter counts whole millijoules; what is beyond it is younger than its last reading.

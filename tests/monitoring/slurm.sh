@@ -202,7 +202,7 @@ for job in "$first" "$second"; do
 done
 stop_serving TERM || fail "kwhy serve ended with $?"
 server=
-[ "$(query "SELECT count(*) FROM meter m WHERE booked_nj != (SELECT sum(energy_nj) FROM account WHERE meter = m.id)")" = 0 ] ||
+[ "$(query "SELECT count(*) FROM meter m WHERE booked_nj IS NOT coalesce((SELECT sum(energy_nj) FROM account WHERE meter = m.id), 0)")" = 0 ] ||
 	fail "the owners' energies do not add up to the meters'"
 # What the counters rose by since the first reading of all, the time without a server included.
 [ "$(query 'SELECT counted * 1000000 - counter_nj FROM meter ORDER BY id')" = "$first_count" ] || fail "the energy is not the counters'"
