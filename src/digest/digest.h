@@ -60,10 +60,10 @@ void *kwhy_digest_add_row(
 /* Whether a file that begins with these bytes is a digest. */
 bool kwhy_digest_is_one(const unsigned char *head, size_t length);
 
-/* Reads a digest of an untrusted file. KWHY_E_INPUT: the file is damaged or of another schema. */
-KWHY_MUST_USE enum kwhy_status kwhy_digest_read(
-	const char *path, struct kwhy_digest *out, struct kwhy_error *error);
-/* Reads what jobs are joined from: tables digest to lost in the order of KWHY_DIGEST_TABLES. */
+/*
+ * Reads from a digest, an untrusted file, what jobs are joined from: tables digest to lost in the order of
+ * KWHY_DIGEST_TABLES. KWHY_E_INPUT: the file is damaged or of another schema.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_digest_read_sums(
 	const char *path, struct kwhy_digest *out, struct kwhy_error *error);
 /* Reads tables digest, source and device only. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "digest/heads.h"
 
+#include "base/file.h"
 #include "base/quantile.h"
 #include "digest/joining.h"
 #include "import/folder.h"
@@ -81,7 +82,7 @@ static bool has_digest_name(const char *name)
 static enum kwhy_status add_folder(struct kwhy_heads *heads, const char *path, struct kwhy_error *error)
 {
 	struct dirent **entries;
-	int count = scandir(path, &entries, NULL, compare_entries);
+	int count = scandir(path, &entries, kwhy_file_is_shown, compare_entries);
 	enum kwhy_status status = KWHY_OK;
 
 	if (count < 0)
@@ -91,8 +92,7 @@ static enum kwhy_status add_folder(struct kwhy_heads *heads, const char *path, s
 
 		if (!status && asprintf(&file, "%s/%s", path, entries[i]->d_name) < 0)
 			status = kwhy_fail_memory(error, "a list of digests");
-		if (!status && entries[i]->d_name[0] != '.' &&
-			(has_digest_name(entries[i]->d_name) || is_digest_file(file)))
+		if (!status && (has_digest_name(entries[i]->d_name) || is_digest_file(file)))
 			status = add_path(heads, file, error);
 		free(file);
 		free(entries[i]);

@@ -257,6 +257,7 @@ static enum kwhy_status add_finding(struct kwhy_job *job, const struct kwhy_dige
 			.cure = keep(job, row->cure),
 			.energy_nj = INT64_MIN,
 			.saved_nj = INT64_MIN,
+			.saved_ns = INT64_MIN,
 			.worst_ns = INT64_MIN};
 	}
 	finding = &job->findings[number];

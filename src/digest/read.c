@@ -155,11 +155,6 @@ static enum kwhy_status read_tables(
 	return status ? status : check(out, path, error);
 }
 
-enum kwhy_status kwhy_digest_read(const char *path, struct kwhy_digest *out, struct kwhy_error *error)
-{
-	return read_tables(path, kwhy_digest_table_count, out, error);
-}
-
 enum kwhy_status kwhy_digest_read_head(const char *path, struct kwhy_digest *out, struct kwhy_error *error)
 {
 	return read_tables(path, KWHY_DIGEST_TABLE_device + 1, out, error);

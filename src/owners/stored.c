@@ -80,7 +80,7 @@ static enum kwhy_status numbers(
 static enum kwhy_status read_facts(
 	sqlite3 *db, const char *path, struct kwhy_stored *out, struct kwhy_error *error)
 {
-	int64_t is[2], meters[6], sums[2];
+	int64_t is[2], meters[5], sums[2];
 	enum kwhy_status status = numbers(db, path, "PRAGMA application_id", &is[0], 1, error);
 
 	if (!status)
@@ -92,17 +92,16 @@ static enum kwhy_status read_facts(
 			path);
 	if (!status)
 		status = numbers(db, path,
-			"SELECT min(first_unix_ns), max(until_unix_ns), max(until_unix_ns), "
+			"SELECT min(first_unix_ns), max(until_unix_ns), "
 			"sum(taken_off_gj), " SUM_OF("booked_nj") " FROM meter",
-			meters, 6, error);
+			meters, 5, error);
 	if (!status)
 		status = numbers(db, path, "SELECT " SUM_OF("energy_nj") " FROM account", sums, 2, error);
 	if (status)
 		return status;
 	out->first_unix_ns = meters[0];
 	out->until_unix_ns = meters[1];
-	out->complete_unix_ns = meters[2];
-	out->booked_nj = wide(meters[4], meters[5]) + (kwhy_wide_nj)meters[3] * GIGAJOULE_NJ;
+	out->booked_nj = wide(meters[3], meters[4]) + (kwhy_wide_nj)meters[2] * GIGAJOULE_NJ;
 	out->summed_nj = wide(sums[0], sums[1]);
 	return KWHY_OK;
 }

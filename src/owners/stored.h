@@ -36,9 +36,7 @@ struct kwhy_stored {
 	struct kwhy_stored_account *items; /* in the order of kind, name, namespace, user, part and meter */
 	size_t count, capacity;
 	int64_t first_unix_ns, until_unix_ns; /* the time that the file covers; 0: it is empty */
-	/* end of the time that the meters cover: one transaction adds to all that are there */
-	int64_t complete_unix_ns;
-	kwhy_wide_nj booked_nj; /* sum of the totals of all meters */
+	kwhy_wide_nj booked_nj;		      /* sum of the totals of all meters */
 	kwhy_wide_nj summed_nj; /* sum of all accounts, which is equal to that of the meters unless the file
 				   is damaged */
 };

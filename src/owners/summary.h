@@ -46,7 +46,7 @@ struct kwhy_owner_summary {
 
 /* The largest waste of a summary. *out_nj: its energy. */
 enum kwhy_held_waste kwhy_summary_waste(const struct kwhy_owner_summary *summary, kwhy_wide_nj *out_nj);
-/* Words for it: "held 8 GPUs, 6 idle", "idle for 62 % of the time", or "". Returns `out`. */
+/* Words for it: "held 8 GPUs, 6 idle", "idle: 62 % of its energy", or "". Returns `out`. */
 enum { KWHY_SUMMARY_WORDS_BYTES = 96 };
 const char *kwhy_summary_words(const struct kwhy_owner_summary *summary, char out[KWHY_SUMMARY_WORDS_BYTES]);
 

@@ -86,7 +86,7 @@ static enum kwhy_status read_file(
 		status = kwhy_since_read(options->since, now_ns, &since_ns, error);
 	if (!status)
 		status = kwhy_stored_read(options->accounts, since_ns, out, error);
-	while (!status && options->wait && out->complete_unix_ns < now_ns) {
+	while (!status && options->wait && out->until_unix_ns < now_ns) {
 		if (kwhy_clock_mono_ns() - begun_ns > WAIT_MAX_S * 1000 * MS_NS)
 			return kwhy_fail(error, KWHY_E_INPUT,
 				"%s: nothing was added for %d s; is kwhy serve --accounts running?",
@@ -106,8 +106,8 @@ static enum kwhy_status check_sums(
 	if (stored->booked_nj == stored->summed_nj)
 		return KWHY_OK;
 	return kwhy_fail(error, KWHY_E_INPUT,
-		"%s: the accounts add up to %s nJ, the meters to %s; rows are missing, so take a copy of "
-		"before",
+		"%s: the accounts add up to %s nJ, but the meters to %s nJ, so the file is damaged; use an "
+		"earlier copy of it",
 		path, kwhy_wide_text(summed, stored->summed_nj), kwhy_wide_text(metered, stored->booked_nj));
 }
 

@@ -277,13 +277,14 @@ void kwhy_owners_json(const struct kwhy_owner_table *table, struct kwhy_text *ou
 	kwhy_json_object_end(&json);
 }
 
-static void owner_csv(
-	const struct kwhy_owner_table *table, const struct kwhy_owner_summary *item, struct kwhy_text *out)
+static void owner_csv(const struct kwhy_owner_table *table, const struct kwhy_owner_summary *item,
+	bool with_host, struct kwhy_text *out)
 {
 	const char *const texts[] = {kwhy_owner_kind_name(item->owner.kind), item->owner.name,
 		item->owner.space, item->owner.user};
 	const kwhy_wide_nj energies[] = {
 		item->energy_nj, item->low_nj, item->high_nj, item->idle_nj, item->host_nj};
+	const bool is_known[] = {true, true, true, isfinite(idle_ratio(item)), with_host};
 	char words[KWHY_SUMMARY_WORDS_BYTES], text[KWHY_WIDE_BYTES];
 
 	for (size_t i = 0; i < 4; i++) {
@@ -292,8 +293,7 @@ static void owner_csv(
 	}
 	kwhy_text_addf(out, "%" PRId64 ",%" PRId64, item->first_unix_ns, item->last_unix_ns);
 	for (size_t i = 0; i < 5; i++)
-		kwhy_text_addf(out, ",%s",
-			i < 4 || has_host(table->stored) ? kwhy_wide_text(text, energies[i]) : "");
+		kwhy_text_addf(out, ",%s", is_known[i] ? kwhy_wide_text(text, energies[i]) : "");
 	kwhy_csv_add_real(out, mean_w(item));
 	kwhy_csv_add_real(out, gpu_hours(item));
 	kwhy_csv_add_real(out, busy_ratio(item));
@@ -308,11 +308,13 @@ static void owner_csv(
 
 void kwhy_owners_csv(const struct kwhy_owner_table *table, struct kwhy_text *out)
 {
+	const bool with_host = has_host(table->stored);
+
 	kwhy_text_add(out,
 		"kind,name,namespace,user,first_unix_ns,last_unix_ns,energy_nj,energy_low_nj,energy_high_nj,"
 		"idle_nj,host_modelled_nj,mean_w_per_gpu,gpu_hours,busy_ratio,idle_ratio,gpus,idle_gpus,co2e_"
 		"g,"
 		"cost,finding\n");
 	for (size_t i = 0; i < table->count; i++)
-		owner_csv(table, &table->items[i], out);
+		owner_csv(table, &table->items[i], with_host, out);
 }

@@ -2,6 +2,7 @@
 #include "cli/llm/meter.h"
 
 #include "base/clock.h"
+#include "base/column.h"
 
 #include <errno.h>
 #include <math.h>
@@ -85,15 +86,11 @@ void kwhy_llm_series_done(struct kwhy_llm_series *series)
 static enum kwhy_status add_reading(
 	struct kwhy_llm_series *series, int64_t at_ns, int64_t total_nj, struct kwhy_error *error)
 {
-	if (series->count == series->capacity) {
-		size_t capacity = series->capacity ? 2 * series->capacity : 64;
-		struct kwhy_llm_reading *grown = realloc(series->items, capacity * sizeof(*grown));
+	enum kwhy_status status = kwhy_column_reserve((void **)&series->items, &series->capacity,
+		series->count + 1, sizeof(*series->items), "the readings of the meters", error);
 
-		if (!grown)
-			return kwhy_fail_memory(error, "the readings of the meters");
-		series->items = grown;
-		series->capacity = capacity;
-	}
+	if (status)
+		return status;
 	series->items[series->count++] = (struct kwhy_llm_reading){at_ns, total_nj};
 	return KWHY_OK;
 }

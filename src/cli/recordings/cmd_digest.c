@@ -111,7 +111,7 @@ static bool is_of_another(const char *path, const struct kwhy_digest *digest)
 	struct kwhy_error error;
 	bool differs = false;
 
-	if (access(path, F_OK) == 0 && kwhy_digest_read(path, &there, &error) == KWHY_OK)
+	if (access(path, F_OK) == 0 && kwhy_digest_read_head(path, &there, &error) == KWHY_OK)
 		differs = strcmp(there.digest->identity, digest->digest->identity) != 0 &&
 			(!there.source_count || !digest->source_count || !there.source->path ||
 				strcmp(there.source->path, digest->source->path) != 0);

@@ -2,6 +2,8 @@
 #include "report/columns.h"
 #include "report/job.h"
 
+#include <math.h>
+
 #include <string.h>
 
 /* Writes CSV files with the columns of docs/scale.md. */
@@ -49,9 +51,12 @@ static void write_ranks(const struct kwhy_job *job, struct kwhy_text *out)
 	for (size_t i = 0; i < job->rank_count; i++) {
 		const struct kwhy_job_rank *rank = &job->ranks[i];
 		const bool is_fitted = rank->clock_error_ns >= 0;
-		const struct rank_row row = {*rank, job->hosts[rank->host].name, rank->drift * 1e6,
+		struct rank_row row = {*rank, job->hosts[rank->host].name,
+			is_fitted ? rank->drift * 1e6 : NAN,
 			is_fitted ? (int64_t)rank->offset_ns : KWHY_UNKNOWN_NS};
 
+		if (!rank->compared)
+			row.rank.waiting_ns = row.rank.caused_ns = KWHY_UNKNOWN_NS;
 		kwhy_columns_csv(&columns, out, &row);
 	}
 }

@@ -145,9 +145,9 @@ static enum kwhy_status write_collective_sums(struct parts *parts)
 	kwhy_json_count(json, "in_digests", job->kept);
 	kwhy_json_count(json, "apart", job->apart);
 	kwhy_json_count(json, "compared", job->compared);
-	kwhy_json_int(json, "skew_ns", job->skew_ns);
-	kwhy_json_int(json, "transfer_ns", job->transfer_ns);
-	kwhy_json_int(json, "waiting_ns", job->waiting_ns);
+	kwhy_json_known(json, "skew_ns", job->compared ? job->skew_ns : KWHY_UNKNOWN_NS);
+	kwhy_json_known(json, "transfer_ns", job->compared ? job->transfer_ns : KWHY_UNKNOWN_NS);
+	kwhy_json_known(json, "waiting_ns", job->compared ? job->waiting_ns : KWHY_UNKNOWN_NS);
 	kwhy_json_known(json, "waiting_nj", job->waiting_nj);
 	kwhy_json_real(json, "clock_error_ns", job->clock_error_ns);
 	kwhy_json_object_end(json);
@@ -207,7 +207,7 @@ static enum kwhy_status write_late(struct parts *parts)
 		kwhy_json_count(json, "compared", rank->compared);
 		kwhy_json_int(json, "caused_ns", rank->caused_ns);
 		kwhy_json_known(json, "caused_nj", rank->caused_nj);
-		kwhy_json_int(json, "compute_ns", rank->compute_ns);
+		kwhy_json_known(json, "compute_ns", rank->compute_ns);
 		kwhy_json_known(json, "sm_clock_hz", rank->sm_clock_hz);
 		kwhy_json_real(json, "clock_offset_ns", rank->offset_ns);
 		kwhy_json_real(json, "clock_drift_ppm", rank->drift * 1e6);

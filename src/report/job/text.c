@@ -150,7 +150,7 @@ static void write_not_compared(const struct screen *screen)
 			"and sequence number.");
 }
 
-/* Adds the number of collectives that could not be compared. */
+/* Writes how many collectives were compared, their sums, and the share of all that digests have. */
 static void write_compared(const struct screen *screen)
 {
 	const struct kwhy_job *job = screen->job;
@@ -264,7 +264,8 @@ static void write_slow_links(const struct screen *screen)
 			"Communicator %s%s%s: %s takes %s, %s in communicators of the same size",
 			communicator->name ? communicator->name : "unknown",
 			communicator->ranks ? ", ranks " : "", communicator->ranks ? communicator->ranks : "",
-			job->operations[row->operation].name,
+			job->operations[row->operation].name ? job->operations[row->operation].name
+							     : "a collective without a name",
 			kwhy_quantity_time(median, (int64_t)row->median_ns),
 			kwhy_quantity_time(others, (int64_t)row->others_ns));
 	}
