@@ -1,14 +1,38 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One of several programs that share a GPU: share.py KIND SECONDS START_FILE OUT. KIND is product, copy, idle or train. It prepares, waits until
-START_FILE exists, works for SECONDS, and writes the number of its iterations."""
+"""One of several programs that share a GPU: share.py KIND SECONDS FOLDER NAME ROUND [UID]. KIND is product, copy, idle or train. It waits in FOLDER for
+NAME.prepare before it touches the GPU, writes NAME.ready, waits for ROUND.start, works for SECONDS, writes its iterations and seconds to NAME.done, and
+ends when NAME.leave is there. UID: becomes this user after its imports, where that user cannot read PyTorch's files."""
 import os
 import sys
 import time
 
 import torch
 
-kind, seconds, start, out = sys.argv[1], float(sys.argv[2]), sys.argv[3], sys.argv[4]
+kind, seconds, folder, name, turn = sys.argv[1], float(sys.argv[2]), sys.argv[3], sys.argv[4], sys.argv[5]
+if len(sys.argv) > 6:
+    import torch.optim  # noqa: F401  (what is read later may be unreadable then)
+    os.setgroups([])
+    os.setgid(int(sys.argv[6]))
+    os.setuid(int(sys.argv[6]))
+
+
+def write(suffix, text=""):
+    path = os.path.join(folder, f"{name}.{suffix}")
+    with open(path + ".new", "w") as file:
+        file.write(text)
+    os.rename(path + ".new", path)
+
+
+def wait(path):
+    while not os.path.exists(os.path.join(folder, path)):
+        time.sleep(0.02)
+        if os.getppid() == 1:
+            sys.exit("the parent has ended")
+
+
+write("imported")
+wait(f"{name}.prepare")
 half = torch.randn(4096, 4096, device="cuda", dtype=torch.float16)
 pinned, there = torch.randn(1 << 24).pin_memory(), torch.empty(1 << 24, device="cuda")
 model = torch.nn.Sequential(*[torch.nn.Linear(2048, 2048) for _ in range(6)]).cuda()
@@ -26,13 +50,13 @@ WORK = {"product": lambda: torch.mm(half, half), "copy": lambda: there.copy_(pin
 for _ in range(5):
     WORK[kind]()
 torch.cuda.synchronize()
-while not os.path.exists(start):
-    time.sleep(0.01)
-count, end = 0, time.monotonic() + seconds
-while time.monotonic() < end:
+write("ready")
+wait(f"{turn}.start")
+count, begin = 0, time.monotonic()
+while time.monotonic() < begin + seconds:
     for _ in range(10):
         WORK[kind]()
     torch.cuda.synchronize()
     count += 10
-with open(out, "w") as file:
-    file.write(f"{count}\n")
+write("done", f"{count} {time.monotonic() - begin}\n")
+wait(f"{name}.leave")
