@@ -117,8 +117,9 @@ struct kwhy_analysis_options {
 	void (*progress)(void *context, const char *step, const char *path);
 	void *progress_context;
 	/*
-	 * Start and end of the whole run, Unix nanoseconds, where the traces are of some of its ranks: meters
-	 * count in all of this time. Both 0: the run starts and ends with the traces.
+	 * Start and end of the whole run, in Unix nanoseconds, for traces of only some of the run's ranks;
+	 * meter readings are then used from all of this time. Both 0: the run starts and ends with the
+	 * traces.
 	 */
 	int64_t run_start_unix_ns, run_end_unix_ns;
 };
@@ -127,9 +128,10 @@ struct kwhy_analysis_options {
 KWHY_API void kwhy_analysis_options_init(struct kwhy_analysis_options *options, size_t size);
 
 /*
- * Reads the traces of one run, attributes its energy and time, and finds its waste. Several traces are those
- * of its ranks. Formats are recognised by content, and are those of "kwhy report": .kwhy recordings, Kineto
- * and Chrome JSON, XLA xplane, Perfetto, Nsight Systems, rocprofv3, CSV. `options` NULL: all defaults.
+ * Reads the traces of one run, attributes its energy and time, and finds its waste. Several traces are
+ * taken as those of the run's ranks. Formats are recognised by content, and are those of "kwhy report":
+ * .kwhy recordings, Kineto and Chrome JSON, XLA xplane, Perfetto, Nsight Systems, rocprofv3, CSV. `options`
+ * NULL: all defaults.
  */
 KWHY_API int kwhy_analysis_open(const char *const *paths, size_t path_count,
 	const struct kwhy_analysis_options *options, struct kwhy_analysis **out, char *message,
@@ -184,9 +186,9 @@ KWHY_API size_t kwhy_analysis_account_count(const struct kwhy_analysis *analysis
 KWHY_API int kwhy_analysis_account(
 	const struct kwhy_analysis *analysis, size_t device, size_t account, struct kwhy_account_info *out);
 
-/* Tables of the recording, whose columns are lent as they lie in memory. */
-#define KWHY_ANALYSE_ACTIVITIES 0 /* work of the devices, by device, then start */
-#define KWHY_ANALYSE_CALLS 1	  /* API calls of the host, by thread, then start */
+/* Tables of the recording. Their columns are lent, not copied. */
+#define KWHY_ANALYSE_ACTIVITIES 0 /* work of the devices, sorted by device, then start */
+#define KWHY_ANALYSE_CALLS 1	  /* API calls of the host, sorted by thread, then start */
 
 /* Types of a column's values. */
 #define KWHY_ANALYSE_I64 0
@@ -209,8 +211,8 @@ struct kwhy_column_info {
 };
 
 /*
- * Columns of a table are numbered from 0; KWHY_ANALYSE_E_USAGE: past the last one. Times are those of the
- * recording's own clock. The analysis owns the memory.
+ * Columns of a table are numbered from 0; for a number past the last column the call returns
+ * KWHY_ANALYSE_E_USAGE. Times are those of the recording's own clock. The analysis owns the memory.
  */
 KWHY_API int kwhy_analysis_column(
 	struct kwhy_analysis *analysis, int table, size_t column, struct kwhy_column_info *out);

@@ -84,9 +84,10 @@ struct kwhy_session_options {
 				    energy; 0: the default, 0.1 */
 	int32_t without_gpus, without_host;
 	/*
-	 * Seconds between readings of energy counters. 0: the default, which is up to 20 s where a reading
-	 * takes the driver milliseconds (NVML); power samples are then read in between. 0.1 narrows the
-	 * intervals of short regions under periodic work, and costs some percent of a processor core.
+	 * Seconds between readings of energy counters. 0: the default, which may be as long as 20 s for
+	 * meters whose driver takes milliseconds for a reading (NVML); power is sampled in between. 0.1
+	 * narrows the intervals of short regions under periodic work, and costs some percent of a processor
+	 * core.
 	 */
 	double counter_period_s;
 };
@@ -124,16 +125,20 @@ KWHY_API int kwhy_session_meter(
  */
 KWHY_API const char *kwhy_session_absence(const struct kwhy_session *session, size_t number);
 
-/* Largest number of names of regions and units that a session can have. All numbers of names are below it. */
+/*
+ * Largest number of different names, of regions and units together, in a session. Ids of names are below
+ * it.
+ */
 #define KWHY_NAMES_MAX 4096
 #define KWHY_NO_NAME UINT32_MAX
 
 /*
- * Returns the number of a region's or unit's name, the same for the same text; takes a lock. It returns
- * KWHY_NO_NAME if there are KWHY_NAMES_MAX names, if no memory is left, in a child after fork(), and for
- * the names "(session)" and "(idle)". The library itself uses these two, for the whole session and for
- * kwhy_session_idle(). Results report names as they are stored: control characters become spaces, bytes
- * that are not UTF-8 become U+FFFD, and names beyond 4096 bytes are cut and end in "...".
+ * Returns the id of a region's or unit's name; the same text always has the same id. Takes a lock. It
+ * returns KWHY_NO_NAME if the session has KWHY_NAMES_MAX names already, if no memory is left, in a child
+ * after fork(), and for the names "(session)" and "(idle)". The library itself uses these two, for the
+ * whole session and for kwhy_session_idle(). Results report names as they are stored: control characters
+ * become spaces, bytes that are not UTF-8 become U+FFFD, and names beyond 4096 bytes are cut and end in
+ * "...".
  */
 KWHY_API uint32_t kwhy_session_name(struct kwhy_session *session, const char *name);
 
@@ -152,15 +157,15 @@ KWHY_API void kwhy_region_end(struct kwhy_session *session, uint32_t region);
  */
 KWHY_API void kwhy_region_work(struct kwhy_session *session, uint32_t unit, double amount);
 /*
- * As kwhy_region_work(), but takes the text of the unit in place of its number; takes a lock.
+ * As kwhy_region_work(), but takes the text of the unit in place of its id; takes a lock.
  * KWHY_MEASURE_E_INPUT: the amount or the unit is invalid.
  */
 KWHY_API int kwhy_session_work(struct kwhy_session *session, const char *unit, double amount);
 
 /*
  * Measures the idle level, above which net energies are counted: waits `seconds` and takes the mean power
- * in that time. Call it while nothing runs. Before the first use of the GPU the idle level is that without
- * a context, later that with one.
+ * in that time. Call it while nothing runs. Before the program's first use of the GPU it measures the idle
+ * level without a context, later that with one.
  */
 KWHY_API int kwhy_session_idle(
 	struct kwhy_session *session, double seconds, char *message, size_t message_bytes);
@@ -182,7 +187,7 @@ struct kwhy_region_info {
 	double total_s;	 /* sum of the lengths of all runs of the region; time in which several runs overlap
 			    counts for each */
 	double wall_s;	 /* time in which at least one run of the region was active */
-	uint32_t number; /* number of the name, as returned by kwhy_session_name() */
+	uint32_t number; /* id of the name, as returned by kwhy_session_name() */
 };
 
 #define KWHY_ENERGY_STATE_MEASURED 0

@@ -92,9 +92,10 @@ struct kwhy_transfer_limits {
 				      default 64 KiB */
 	uint64_t get_packed_bytes; /* bytes of a flush from which gets use a copy instead of mapped writes;
 				      default 64 KiB */
-	uint64_t batch_bytes;	   /* mean bytes of a piece from which a batch is used; default 128 KiB */
-	uint64_t inline_bytes; /* bytes of list and data up to which they are a kernel's argument; default 4
+	uint64_t batch_bytes;  /* mean size of the pieces, in bytes, from which a batch is used; default 128
 				  KiB */
+	uint64_t inline_bytes; /* largest size of the list of pieces and their data, in bytes, for which both
+				  are passed as a kernel's argument; default 4 KiB */
 };
 
 /*
@@ -109,14 +110,13 @@ struct kwhy_transfer_options {
 			       device */
 	void *stream; /* a CUstream or hipStream_t of that device, which the caller owns; NULL: the engine
 			 makes one. Name the default streams as CU_STREAM_LEGACY and CU_STREAM_PER_THREAD */
-	uint64_t slot_bytes; /* number of slots for each direction and NUMA node; 0: 8 */
-	uint32_t slots;	     /* largest number of pieces in a slot; 0: 4096 */
-	uint32_t pieces;     /* most pieces in a slot; 0: 4096 */
+	uint64_t slot_bytes; /* capacity of a slot, in bytes of pieces; 0: 256 KiB */
+	uint32_t slots;	     /* number of slots for each direction and NUMA node; 0: 8 */
+	uint32_t pieces;     /* largest number of pieces in a slot; 0: 4096 */
 	int32_t refuse_full; /* 1: calls return KWHY_TRANSFER_FULL instead of waiting for a slot */
 	int32_t disjoint; /* 1: the caller guarantees that the puts of a flush do not overlap, and the engine
 			     does not check */
-	int32_t numa; /* 1 + number of an existing node for a single ring; 0: a ring on each node, at most 8
-		       */
+	int32_t numa; /* 0: a ring of slots on each NUMA node, at most 8; N: a single ring, on node N - 1 */
 	struct kwhy_transfer_limits limits;
 };
 
@@ -256,7 +256,7 @@ typedef int kwhy_transfer_reader(void *context, void *to, uint64_t offset, size_
 /* Set `size` and the fields that you do not need as in struct kwhy_transfer_options. */
 struct kwhy_transfer_loader_options {
 	size_t size;
-	uint64_t bytes;	      /* size of all the data as it is read, above 0 */
+	uint64_t bytes;	      /* size of all the data before any conversion, above 0 */
 	uint64_t chunk_bytes; /* 0: from kwhy_transfer_chunk_bytes() if copy_s and compute_s are known, else 4
 				 MiB */
 	uint32_t slots;	      /* largest number of chunks in flight; 0: 4 */
@@ -270,7 +270,8 @@ struct kwhy_transfer_loader_options {
 	int32_t on_device; /* 1: floats are sent unconverted, also page-locked ones, and converted on the
 			      device */
 	double copy_s, compute_s; /* expected times for all the data; 0: unknown */
-	uint32_t threads;	  /* threads that copy or convert `from`; 0: 1. A reader always has 1 */
+	uint32_t threads; /* number of threads that copy or convert `from`; 0: 1 thread. `read` is always
+			     called by 1 thread */
 };
 
 /*
@@ -289,7 +290,7 @@ KWHY_API int kwhy_transfer_loader_open(struct kwhy_transfer *transfer,
 
 struct kwhy_transfer_chunk {
 	size_t size;	 /* size of this struct, set by the caller */
-	uint64_t offset; /* position in the data as it is read */
+	uint64_t offset; /* position in the data before any conversion */
 	uint64_t bytes;	 /* size on the device */
 	uint64_t device; /* device address, valid until kwhy_transfer_loader_done() */
 	void *stream; /* stream whose later work runs after the chunk has arrived; NULL on the host back end
@@ -315,7 +316,8 @@ KWHY_API void kwhy_transfer_loader_close(struct kwhy_transfer_loader *loader);
 
 /*
  * Queues the work on a chunk in chunk->stream; returns 0. Any other value ends the loader with
- * KWHY_TRANSFER_E_IO. On the host back end it does the work itself; the stream's thread calls it in order.
+ * KWHY_TRANSFER_E_IO. On the host back end the function does the work itself, and the thread that acts as
+ * the stream calls it in order.
  */
 typedef int kwhy_transfer_compute(void *context, const struct kwhy_transfer_chunk *chunk);
 

@@ -26,12 +26,12 @@ struct kwhy_counter_span {
 	int64_t wrap;	       /* highest value before a wrap; 0: not reported, and 32 bits are assumed */
 	double length_ns;      /* time between the two readings */
 	int64_t unit_nj;       /* nanojoules per count */
-	double most_w;	       /* highest power that a wrap may mean; 0: KWHY_POWER_MAX_W */
+	double most_w;	       /* highest plausible power over a wrap; 0: KWHY_POWER_MAX_W */
 };
 
 /*
- * Writes the rise of the counter to *out_counts, which is never negative; if the rise is unknown, *out_counts
- * is untouched. A wrap whose rise would mean more than most_w counts as a reset.
+ * Writes the rise of the counter, which is never negative, to *out_counts; if the rise is unknown,
+ * *out_counts is untouched. A wrap counts as a reset if its rise would need more power than most_w.
  */
 enum kwhy_counter_step kwhy_counter_rise(const struct kwhy_counter_span *span, int64_t *out_counts);
 

@@ -28,7 +28,7 @@ struct kwhy_doctor_check {
 	const char *fact;   /* what was found, or why it is unknown */
 	const char *effect; /* cost of a setting that is not good */
 	const char *source; /* reference for the effect */
-	const char *cure;   /* NULL unless the verdict is advice */
+	const char *cure;   /* set only if the verdict is advice, else NULL */
 	bool installation;  /* the check is about kwhy's own parts and what they need, not about a setting of
 			       the machine */
 	bool minor; /* the setting is good because it was never changed; reports show its line only with

@@ -27,8 +27,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_held_mark_names(
 enum kwhy_held_cause kwhy_held_cause_of(const struct kwhy_recording *recording, uint32_t row);
 
 /*
- * Whether another thread could do the work that held the thread in advance (prefetch it); true also of an
- * unknown cause.
+ * Whether the work that held the thread could be done ahead of time by another thread (prefetched); true
+ * also if the cause is unknown.
  */
 bool kwhy_held_is_ahead(enum kwhy_held_cause cause);
 

@@ -45,7 +45,7 @@ const char *kwhy_host_kind_name(enum kwhy_host_kind kind); /* "nvtx", ... "frame
 struct kwhy_host_ranges {
 	size_t count, capacity;
 	size_t *first;	 /* [thread_count + 1], set by kwhy_recording_finish() */
-	uint32_t *marks; /* [names] what names of ranges indicate (held_cause.h), set by
+	uint32_t *marks; /* [number of names] cause that each name indicates (held_cause.h), set by
 			    kwhy_recording_finish() */
 #define X(type, column) type *column;
 	KWHY_HOST_RANGE_COLUMNS(X)

@@ -11,14 +11,13 @@
 #include <stdint.h>
 
 /*
- * Which range the host was in while a device was idle. At each time of a gap it is the innermost range of
- * the thread that issued the activity after the gap, until the issuing call returned. There is one
- * exception. If that thread is in no range, or in one that only names a part of the program, the thread
- * that issued the work before the gap is looked at, too. If this thread is still in an operator, that
- * operator is taken.
+ * Which range the host was in while a device was idle. Until the call that issued the activity after the
+ * gap returns, this is the innermost range of that call's thread; from then on it is KWHY_HOST_LAUNCHED.
+ * There is one exception. While that thread is in no range, or in one that only names a part of the
+ * program, and the thread that issued the work before the gap is still in an operator, it is that operator.
  */
 
-/* Values in place of the row of a host range. */
+/* Special values for the row of a host range. */
 enum {
 	KWHY_HOST_OUTSIDE = UINT32_MAX, /* the host was in no range */
 	/* the host had launched the work after the gap, and the device had not begun it */

@@ -148,14 +148,14 @@ struct kwhy_account {
 	int64_t time_ns;   /* sum of durations */
 	int64_t gross_nj, idle_nj, net_nj;
 	int64_t low_nj, high_nj; /* 90 % interval of gross_nj */
-	int64_t mean_power_mw;	 /* gross over the metered part of the time; -1: unknown */
+	int64_t mean_power_mw;	 /* gross_nj divided by the metered part of time_ns; -1: unknown */
 	uint32_t basis;		 /* enum kwhy_basis */
 	uint32_t group;		 /* index into groups; KWHY_NONE: no group */
 	uint32_t power_class;	 /* index into classes: accounts of one class share one power */
 	bool is_probing_idle;	 /* time of category probing in which nothing ran */
 	bool is_clean; /* part of category outside in which the device had no context and drew its clean idle
 			  power */
-	/* Whether the lower end of the interval of the mean power is above a limit. */
+	/* Whether the mean power certainly exceeds a limit: the lower end of its interval is above it. */
 	bool above_samples; /* the limit is the highest power sample; this may happen, as samples are averaged
 			       by the meter */
 	bool above_limit;   /* the limit is the enforced power limit; short activities may exceed it */
@@ -238,8 +238,8 @@ struct kwhy_account_group {
 struct kwhy_power_class {
 	double power_w, low_w, high_w;
 	double prior_power_w;
-	double spread;	 /* standard deviation of the power above idle, between the program's other work, as a
-			    share of that power; NAN: unknown */
+	double spread; /* standard deviation of the power above idle when activities run between the program's
+			  other work, as a share of that power; NAN: unknown */
 	bool is_learnt;	 /* prior_power_w comes from another recording (--powers) */
 	bool is_decided; /* the readings decide the power, and only one account is in the class */
 };
@@ -307,7 +307,10 @@ struct kwhy_power_curve {
 	size_t count; /* number of times; 0: no energy is known */
 };
 
-/* Whether a window was drawn at random. False: it is a later one in which everything was recorded. */
+/*
+ * Whether a window is one of the random ones. False: it lies after these, in the part of the run that was
+ * recorded completely.
+ */
 static inline bool kwhy_window_is_drawn(
 	const struct kwhy_coverage_sum *coverage, const struct kwhy_covered_window *window)
 {
@@ -424,8 +427,8 @@ struct kwhy_loop_sum {
 };
 
 /*
- * One device with work, to compare ranks. The imbalance of a column is the range of its values over the
- * devices.
+ * One device with work, for comparing ranks. Reports compute the imbalance of a field as the range of its
+ * values over the devices.
  */
 struct kwhy_rank_sum {
 	uint32_t rank;
@@ -465,9 +468,9 @@ struct kwhy_host_energy {
 
 /*
  * What the recording itself took of a run, as processor time or as time that the program waited. The first
- * rows are the kinds of enum kwhy_cost_kind with their numbers. Joules of processor time are modelled where
- * RAPL's energy and the busy time of all CPUs are known: their share of the packages' energy is their share
- * of the busy time. Joules of waiting are unknown.
+ * rows are the kinds of enum kwhy_cost_kind with their numbers. The energy of processor time is modelled if
+ * RAPL's energy and the busy time of all CPUs are known: it is the packages' energy times the share that
+ * the processor time has of the busy time. The energy of waiting is unknown.
  */
 enum kwhy_overhead_kind {
 	KWHY_OVERHEAD_PROFILER = KWHY_COST_KIND_COUNT, /* time taken from threads of the program, as the
@@ -497,8 +500,8 @@ struct kwhy_overhead_sum {
  */
 struct kwhy_roofline_sum {
 	double arithmetic_s, memory_s; /* NAN: no work of this kind was stated, or `ratio` is unknown */
-	double ratio; /* the larger of arithmetic_s and memory_s over the time of the run; at most 1.02; NAN:
-			 unknown */
+	double ratio; /* the larger of arithmetic_s and memory_s, divided by the time of the run; at
+			 most 1.02; NAN: unknown */
 };
 
 struct kwhy_ledger {
@@ -521,8 +524,9 @@ struct kwhy_ledger {
 };
 
 /*
- * Energy of one activity in nanojoules, from its account's power and the metered scale at its time; NAN:
- * unknown. It is not divided among concurrent activities, so use accounts for sums that must balance.
+ * Energy of one activity in nanojoules, from its account's power and the ratio of metered to modelled
+ * energy at its time; NAN: unknown. It is not divided among concurrent activities, so use accounts for sums
+ * that must balance.
  */
 double kwhy_ledger_activity_nj(
 	const struct kwhy_ledger *ledger, const struct kwhy_recording *recording, size_t activity);
@@ -545,10 +549,7 @@ static inline size_t kwhy_energy_curve_piece(const struct kwhy_energy_curve *cur
 	return low;
 }
 
-/*
- * Whether [start_ns, end_ns) contains unrecorded time, which lies between the windows for which it is known
- * what ran.
- */
+/* Whether [start_ns, end_ns) contains unrecorded time, that is, time between the windows. */
 static inline bool kwhy_ledger_is_unrecorded(
 	const struct kwhy_device_ledger *device_ledger, int64_t start_ns, int64_t end_ns)
 {

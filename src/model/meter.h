@@ -47,7 +47,7 @@ enum kwhy_vendor { KWHY_VENDOR_NVIDIA, KWHY_VENDOR_AMD, KWHY_VENDOR_OTHER };
  */
 enum kwhy_meter_role {
 	KWHY_METER_ROLE_COUNTS = 1 << 0, /* energy up to the time of the reading */
-	/* energy up to the counter's last update; a value that repeats is no new information */
+	/* energy up to the counter's last update; a repeated value adds no information */
 	KWHY_METER_ROLE_UPDATES = 1 << 1,
 	KWHY_METER_ROLE_SAMPLES = 1 << 2, /* power at the time that the source's time stamp states */
 	/* power at the time of the reading; changes between two readings are missed */
@@ -62,7 +62,8 @@ enum kwhy_meter_response {
 	KWHY_METER_RESPONSE_H200,   /* NVML's meters, as measured on one H200 */
 	KWHY_METER_RESPONSE_AMD,    /* AMD's meters, not measured */
 	KWHY_METER_RESPONSE_PROMPT, /* meters without delay */
-	KWHY_METER_RESPONSE_DESK,   /* desk meters, with one update a second that reports the second before */
+	KWHY_METER_RESPONSE_DESK,   /* desk meters, which update once per second and then report the second
+				       before */
 	KWHY_METER_RESPONSE_COUNT
 };
 
@@ -72,8 +73,8 @@ struct kwhy_meter_row {
 	enum kwhy_meter_owner owner;
 	enum kwhy_vendor vendor;
 	enum kwhy_meter_role role;
-	uint8_t rank; /* order of preference among the meters of one owner, 1 is first choice; GPUs and users
-			 have one order together */
+	uint8_t rank; /* order of preference among the meters of one owner, 1 is first choice; meters of GPUs
+			 and of users share one order */
 	enum kwhy_meter_response response;
 };
 

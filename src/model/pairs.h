@@ -193,7 +193,7 @@ struct kwhy_pair_loggp {
 	struct kwhy_pair_figure o_send; /* time in which the host queues a transfer of the smallest size */
 	struct kwhy_pair_figure o_receive;
 	struct kwhy_pair_figure g;   /* gap: time per transfer in a row of transfers of the smallest size */
-	struct kwhy_pair_figure big; /* the model's G: seconds for each further byte of a large transfer */
+	struct kwhy_pair_figure big; /* the model's G: seconds per further byte of a large transfer */
 	struct kwhy_pair_figure latency;
 };
 
@@ -216,19 +216,19 @@ struct kwhy_pair_energy {
  */
 struct kwhy_pair_link {
 	uint32_t source, target;
-	struct kwhy_pair_figure alpha, beta; /* alpha in seconds, beta in seconds a byte; NAN: fewer than
+	struct kwhy_pair_figure alpha, beta; /* alpha in seconds, beta in seconds per byte; NAN: fewer than
 						three sizes are 64 KiB or larger */
 };
 
-/* Where the host thread ran that queues a transfer and waits for it. */
+/* Which CPUs the host thread that queues a transfer and waits for it was bound to. */
 enum kwhy_pair_pin {
-	KWHY_PAIR_FREE, /* on any CPU that the system chose */
-	KWHY_PAIR_NEAR, /* on the source's NUMA node */
-	KWHY_PAIR_FAR,	/* on another NUMA node */
+	KWHY_PAIR_FREE, /* any CPU that the system chose */
+	KWHY_PAIR_NEAR, /* those of the source's NUMA node */
+	KWHY_PAIR_FAR,	/* those of another NUMA node */
 	KWHY_PAIR_PIN_COUNT
 };
 
-/* Times of a transfer by where that host thread ran: medians in seconds, with 95 % intervals. */
+/* Times of a transfer by the CPUs of that host thread: medians in seconds, with 95 % intervals. */
 struct kwhy_pair_pinning {
 	enum kwhy_pair_engine engine;
 	enum kwhy_pair_clock clock;
@@ -264,8 +264,8 @@ struct kwhy_pair_relation {
 };
 
 /*
- * Measurements that were left out of a fit, to test it. An error is the time that the fit predicts over the
- * measured time, less 1. For held-out sizes of curves the errors are absolute values, and the median is
+ * Measurements that were left out of a fit, to test it. An error is the predicted time divided by the
+ * measured time, minus 1. For held-out sizes of curves the errors are absolute values, and the median is
  * over the curves.
  */
 struct kwhy_pair_held_out {
@@ -307,8 +307,7 @@ struct kwhy_pairs {
 	const char *nccl;	    /* version of NCCL; NULL: not used or unknown */
 	const char **nccl_settings; /* "NCCL_DEBUG=WARN", ... from this process's environment */
 	size_t nccl_setting_count;
-	double time_pass_s; /* length of the sweep without warm_s and clocks_s; NAN: unknown, as are warm_s
-			       and clocks_s */
+	double time_pass_s; /* length of the sweep without warm_s and clocks_s; NAN: all three are unknown */
 	double warm_s, clocks_s; /* time for warming up the devices, and time for comparing clocks */
 	const char *ended_early;
 	bool is_lost; /* the sweep ended early because a device was lost or the sweep was interrupted */
@@ -346,8 +345,8 @@ struct kwhy_pairs {
 };
 
 /*
- * A clock that was compared with another one: that of "GPU" 0 with its host's, or of "host of rank" 1 with
- * rank 0's.
+ * A clock that was compared with another one: a GPU's clock with its host's, or the clock of a rank's host
+ * with that of rank 0's host.
  */
 struct kwhy_pair_compared_clock {
 	const char *what;
@@ -382,8 +381,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_pinning(
 	struct kwhy_pairs *pairs, const struct kwhy_pair_pinning *pinning, struct kwhy_error *error);
 
 /*
- * Time with the host thread placed like this over the time with the thread on the source's NUMA node. The
- * interval is computed from the ends of both intervals.
+ * Time with the host thread on these CPUs, divided by the time with the thread on the source's NUMA node.
+ * The interval is computed from the ends of both intervals.
  */
 struct kwhy_pair_figure kwhy_pair_pinning_ratio(const struct kwhy_pair_pinning *row, enum kwhy_pair_pin pin);
 
@@ -422,7 +421,7 @@ const char *kwhy_pair_limit_source(enum kwhy_pair_link_kind way);
  */
 const struct kwhy_pair_config *kwhy_pairs_fastest(
 	const struct kwhy_pairs *pairs, uint32_t source, uint32_t target, bool both_directions);
-/* Rate of a configuration over the limit of its link; NAN: the rate or the limit is unknown. */
+/* Rate of a configuration divided by the limit of its link; NAN: the rate or the limit is unknown. */
 double kwhy_pairs_of_limit(const struct kwhy_pairs *pairs, const struct kwhy_pair_config *config);
 
 /* Whether a link of this kind joins any pair. */

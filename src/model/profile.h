@@ -35,8 +35,8 @@ struct kwhy_kind_power {
 };
 
 /*
- * Powers of kinds of kernels, and how much less a launch draws that is shorter than ramp_s or does not fill
- * the device.
+ * Powers of kinds of kernels, and how much less a launch draws if it is shorter than ramp_s or does not
+ * fill the device.
  */
 struct kwhy_kernel_kinds {
 	double ramp_s;
@@ -130,12 +130,13 @@ struct kwhy_profile {
 	double memory_rate_bytes_per_s;
 
 	struct {
-		struct kwhy_measured time_constant_s; /* first-order low-pass of the 20 ms samples */
+		struct kwhy_measured
+			time_constant_s; /* of the first-order low-pass that the 20 ms samples show */
 		struct kwhy_measured delay_s;
 		struct kwhy_measured sample_period_s, counter_period_s;
 		double late_share;	     /* share of late time stamps */
-		struct kwhy_measured late_s; /* by how much they are late */
-		double average_window_s;     /* length of the mean of nvml.average_mw */
+		struct kwhy_measured late_s; /* by how much these time stamps are late */
+		double average_window_s;     /* length of the window whose mean nvml.average_mw reports */
 	} sensor;
 
 	struct kwhy_measured clean_idle_w, context_idle_w, execution_idle_w;

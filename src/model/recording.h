@@ -84,8 +84,9 @@ struct kwhy_stream {
 
 /*
  * Device activities in columns, 59 bytes per activity. After kwhy_recording_finish() they are sorted by
- * device, then start, end and stream; rows of device d are [first[d], first[d + 1]). Before it `call` holds
- * the correlation id, after it the row in calls; KWHY_NONE: unknown.
+ * device, then start, end and stream; rows of device d are [first[d], first[d + 1]). Before
+ * kwhy_recording_finish(), `call` holds the correlation id; afterwards it holds the row in calls.
+ * KWHY_NONE: unknown.
  */
 #define KWHY_ACTIVITY_COLUMNS(X)                                                                          \
 	X(int64_t, start_ns)                                                                              \
@@ -369,7 +370,10 @@ struct kwhy_lost {
 	bool has_holes;		      /* blocks within the file are damaged or missing */
 };
 
-/* Whether lost records may have been device work. As its times are unknown, they count as idle time. */
+/*
+ * Whether lost records may have been device work. The times of such work are unknown, so the ledger counts
+ * them as idle time.
+ */
 static inline bool kwhy_lost_work(const struct kwhy_lost *lost)
 {
 	return lost->dropped_records || lost->skipped_events || lost->untimed_records ||
@@ -497,7 +501,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_recording_add_note(struct kwhy_recording *re
 	enum kwhy_note_kind kind, const char *id, struct kwhy_error *error, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* Whether any time has been added. Who adds the first one chooses the clock and the origin for all. */
+/*
+ * Whether any time has been added. The reader that adds the first one chooses the clock and the origin for
+ * all.
+ */
 bool kwhy_recording_has_times(const struct kwhy_recording *recording);
 
 /* The machine of a process; KWHY_NONE: unknown. */

@@ -11,8 +11,8 @@
 
 /*
  * Cuts activities that end after the next one of their stream ends: sets their end to the start of the next
- * one, because a stream runs its activities in order. Shorter overlaps stay, as with programmatic dependent
- * launch a kernel begins before the one before it has ended. The activities are sorted.
+ * one, because a stream runs its activities in order. Shorter overlaps stay: with programmatic dependent
+ * launch, a kernel begins before the previous one has ended. The activities are sorted.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_cut_impossible(
 	struct kwhy_recording *recording, struct kwhy_error *error);

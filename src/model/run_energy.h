@@ -32,8 +32,8 @@ struct kwhy_run_energy {
 };
 
 /*
- * Mean power of a run, W: its energy over its time, which with several devices is that of the longest run.
- * NAN: one of them is unknown.
+ * Mean power of a run, W: its energy divided by its time. The time of several devices is that of the device
+ * with the longest run. NAN: energy or time is unknown.
  */
 static inline double kwhy_run_power_w(double run_nj, double run_ns)
 {

@@ -30,8 +30,9 @@ struct kwhy_side_finding {
 struct kwhy_side_work {
 	const char *unit;
 	double count;
-	double each_j; /* joules a unit: energy of the run from first start to last end over the units; in a
-			  stat.json energy of the whole command over the units; NAN: unknown */
+	double each_j; /* joules per unit: energy of the run from first start to last end, divided by the
+			  units; in a stat.json, energy of the whole command, divided by the units; NAN:
+			  unknown */
 };
 
 /* One run, summed over its devices. */
@@ -81,7 +82,10 @@ const struct kwhy_side_account *kwhy_side_account_of(
 /* The work of a side that is counted in `unit`; NULL: the side has none. */
 const struct kwhy_side_work *kwhy_side_work_of(const struct kwhy_side *side, const char *unit);
 
-/* Whether a run recorded work of a device; without, it has no accounts, which is no account of 0 s or 0 J. */
+/*
+ * Whether a run recorded work of a device. If it did not, an account is missing from it, which does not
+ * mean that the account has 0 s or 0 J.
+ */
 static inline bool kwhy_side_has_work(const struct kwhy_side *run)
 {
 	return run->spans_ns > 0;

@@ -179,10 +179,10 @@ struct kwhy_transfer_compression {
  * Twice the largest measured size: the method is never faster. 0: not measured.
  */
 struct kwhy_transfer_crossover {
-	uint64_t put_packed_bytes; /* size of all pieces together, from which on a copy of the packed pieces
-				      to the device is faster than reading them over the link */
-	uint64_t get_packed_bytes; /* size of all pieces together, from which on a copy of the packed pieces
-				      to the host is faster than writing them over the link */
+	uint64_t put_packed_bytes; /* total size of the pieces from which on a copy of the packed pieces to
+				      the device is faster than a kernel that reads them over the link */
+	uint64_t get_packed_bytes; /* total size of the pieces from which on a copy of the packed pieces to
+				      the host is faster than a kernel that writes them over the link */
 	uint64_t batch_bytes; /* bytes of one piece from which a batch of copies is faster than a kernel that
 				 accesses each piece */
 };
