@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Columns of the recording, lent as they lie in memory. */
+/* Columns of the recording, lent without a copy. */
 #include "analyse/analysis.h"
 
 #include <stddef.h>

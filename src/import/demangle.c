@@ -10,10 +10,10 @@
 #include <string.h>
 
 /*
- * Bounds of a name. libiberty's own, 1,024 bytes, is too small for names such as those of CUTLASS. A name
- * refers to parts of itself, so each ten bytes can double the length of the plain name, of which real names
- * have some 10 KiB. For a name of MANGLED_BYTES_MAX libiberty takes at most 4 MiB of stack, and up to 64
- * bytes more for each pair of a template and a reference.
+ * Limits of a name, in bytes. libiberty's own limit, 1,024, is too small for names such as those of
+ * CUTLASS, whose plain forms have some 10 KiB. A mangled name may refer to parts of itself, so every ten
+ * bytes more may double its plain form. For a name of MANGLED_BYTES_MAX libiberty takes at most 4 MiB of
+ * stack, and up to 64 bytes more for each pair of a template and a reference.
  */
 enum {
 	MANGLED_BYTES_MAX = 16384,
@@ -22,7 +22,7 @@ enum {
 	STACK_BYTES = 32 << 20,
 };
 
-/* A name in these bounds takes less than 1 MiB of stack and is demangled on the stack of the caller. */
+/* A name within these limits takes less than 1 MiB of stack and is demangled on the stack of the caller. */
 enum { SHORT_BYTES_MAX = 1024, SHORT_PAIRS_MAX = 4096 };
 
 struct plain {
@@ -44,7 +44,10 @@ static void take(const char *piece, size_t length, void *context)
 	kwhy_text_add_bytes(&plain->text, piece, length);
 }
 
-/* Runs libiberty. After a jump only what `context` points to is read, as locals are then undefined. */
+/*
+ * Runs libiberty. After the longjmp() only what `context` points to is read, as local variables are then
+ * undefined.
+ */
 static void *run(void *context)
 {
 	struct plain *plain = context;
@@ -72,7 +75,7 @@ static void run_apart(struct plain *plain)
 	pthread_attr_destroy(&attributes);
 }
 
-/* At least the number of pairs of a template (I) and a reference (R, O) in a name. */
+/* Upper bound of the number of pairs of a template (I) and a reference (R, O) in a name. */
 static size_t count_pairs(const char *mangled)
 {
 	size_t templates = 0, references = 0;

@@ -93,8 +93,8 @@ static enum kwhy_status refuse_results(
 			"kernels; profile again with proton.start(data=\"trace\")",
 			path);
 	/*
-	 * Results of kwhy are recognised before power readings are, because they have members such as
-	 * "power_w".
+	 * Results of kwhy have members such as "power_w", as power readings do, so they are recognised
+	 * first.
 	 */
 	status = kwhy_own_result_refuse_head(path, head, length, "a trace", error);
 	if (!status && is_json && kwhy_import_is_power(head, length) &&
@@ -282,9 +282,9 @@ static bool is_given_as_power(const struct kwhy_import_options *options, const c
 
 /* Files of a folder that are no traces, for the notes about them. */
 struct other_files {
-	const char *first, *power_log; /* the first of these files, and the first log of power readings that
-					  is not read */
-	size_t count, power_count;     /* how many there are of both */
+	const char *first, *power_log; /* the first of the files that are neither traces nor logs, and the
+					  first log of power readings that is not read */
+	size_t count, power_count;     /* numbers of these files and of these logs */
 };
 
 static enum kwhy_status note_others(struct kwhy_recording *recording, const struct kwhy_folder *folder,

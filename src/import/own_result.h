@@ -26,8 +26,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_own_result_refuse_file(
 	const char *path, const char *wanted, struct kwhy_error *error);
 
 /*
- * Whether a file states that it is a result of this kind, such as "stat", of whatever version. False, too: it
- * cannot be read.
+ * Whether a file states that it is a result of this kind, such as "stat", of any version; false also if the
+ * file cannot be read.
  */
 bool kwhy_own_result_is(const char *path, const char *name);
 

@@ -4,10 +4,7 @@
 
 #include "model/recording.h"
 
-/*
- * Sizes of a recording's tables at one moment. Rows that come after them belong to the file that is read
- * next.
- */
+/* Sizes of a recording's tables before a file is read. Rows beyond these sizes belong to that file. */
 struct kwhy_row_counts {
 	size_t sources, processes, devices, streams, activities, calls, ranges, host_ranges, memory, coverage,
 		power;
@@ -15,11 +12,11 @@ struct kwhy_row_counts {
 
 struct kwhy_row_counts kwhy_row_counts_of(const struct kwhy_recording *recording);
 
-/* The earliest time among the rows added since then; INT64_MAX: none of them has a time. */
+/* The earliest time among the rows that were added after `since`; INT64_MAX: none of them has a time. */
 int64_t kwhy_row_counts_first_time(
 	const struct kwhy_recording *recording, const struct kwhy_row_counts *since);
 
-/* Adds a number of nanoseconds to all times of the rows added since then. */
+/* Adds a number of nanoseconds to all times of the rows that were added after `since`. */
 void kwhy_row_counts_shift(
 	struct kwhy_recording *recording, const struct kwhy_row_counts *since, int64_t by_ns);
 

@@ -10,8 +10,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_trace_end_note(
 	struct kwhy_recording *recording, const char *path, struct kwhy_error *error);
 
 /*
- * Does the same, with the byte at which reading ended. `why` says what is there, such as "the text is
- * broken".
+ * As kwhy_trace_end_note(), but also states the byte at which reading ended. `why` says what is there, such
+ * as "the text is broken".
  */
 KWHY_MUST_USE enum kwhy_status kwhy_trace_end_note_at(struct kwhy_recording *recording, const char *path,
 	const char *why, uint64_t at, struct kwhy_error *error);

@@ -62,9 +62,10 @@ static double rate_of(const struct kwhy_counter_readings *readings, size_t from,
 }
 
 /*
- * Whether the counter continued after a dip from `before` to `back`, and was not reset. It continued if the
- * rate from `before` to `back` is closer (as a ratio) to the rate before the fall than the rate after the
- * fall is. It is also taken to have continued if one of these rates is unknown.
+ * Whether the counter continued after a dip from `before` to `back`, and was not reset. Two rates are
+ * compared, as ratios, with the rate before the fall: the rate from `before` to `back`, and the rate from
+ * the last low reading to `back`. The counter continued if the first of them is closer, or if one of the
+ * rates is unknown.
  */
 static bool is_on_course(
 	const struct kwhy_counter_readings *readings, size_t before, size_t back, const uint8_t *verdict)
@@ -167,8 +168,8 @@ void kwhy_counter_judge(const struct kwhy_counter_readings *readings, uint8_t *o
 double kwhy_counter_most_w(enum kwhy_meter meter)
 {
 	/*
-	 * Twice the largest power of 2026: 1,400 W for a GPU module with its CPU, 500 W for a package, 100
-	 * W for its memory. A sensor on a board may measure a whole machine.
+	 * Twice the largest powers of hardware of 2026: 1,400 W for a GPU module with its CPU, 500 W for a
+	 * package, 100 W for its memory. A sensor on a board may measure a whole machine.
 	 */
 	switch (kwhy_meter_row(meter)->owner) {
 	case KWHY_METER_OWNER_GPU:

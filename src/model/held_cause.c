@@ -53,8 +53,8 @@ static const char *const parallel_work[] = {"aten::flatten_dense_tensors", "aten
 	"c10d::", "nccl:", "FSDP::", "DistributedDataParallel.forward", "FullyShardedDataParallel"};
 
 /*
- * Marks of a name, besides bit i if it contains signs[i].part. Names are searched once, since there are few
- * names and many ranges.
+ * Marks of a name: the three below, and bit i if the name contains signs[i].part. Names are searched once,
+ * since there are few names and many ranges.
  */
 #define SEARCHED (UINT32_C(1) << 31)
 #define IS_PARALLEL_WORK (UINT32_C(1) << 30)

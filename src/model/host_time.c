@@ -176,7 +176,10 @@ static int64_t common_ns(const struct kwhy_host_ranges *rows, uint32_t row, int6
 	return between(rows->end_ns[row], start_ns, end_ns) - between(rows->start_ns[row], start_ns, end_ns);
 }
 
-/* the row is the one that is open in the middle of the interval, or one that begins or ends there */
+/*
+ * The search starts at the row that is open in the middle of the interval, since a row that covers half of
+ * the interval is open there, or begins or ends there.
+ */
 uint32_t kwhy_host_range_over(
 	const struct kwhy_recording *recording, uint32_t thread, int64_t start_ns, int64_t end_ns)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In watts. Powers less than this above the idle level are not learnt. */
+/* smallest power above the idle level that is learnt, W */
 #define ABOVE_IDLE_MIN_W 1.0
 /*
  * Largest relative standard uncertainty of a grouped account's power above idle at which the power is still
@@ -120,8 +120,8 @@ static bool is_learnt(const struct kwhy_device_ledger *device_ledger, const stru
 
 /*
  * Writes the power of an account; false: it is not significantly above the idle level. The uncertainty is
- * that of the power class (accounts that share one power). The uncertainty of an account is larger, but
- * ledgers that use the learnt power add that part themselves, for temperature and other work on the device.
+ * that of the power class (accounts that share one power). That of the account is larger because of
+ * temperature and other work on the device; ledgers that use the learnt power add this part themselves.
  */
 static bool learn(struct kwhy_learnt_power *out, const struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_account *account)

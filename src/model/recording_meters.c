@@ -271,8 +271,8 @@ static bool can_change(const struct checked *checked, size_t from, size_t to)
 }
 
 /*
- * Marks dips and peaks of trailing means. A dip or peak is at most WRONG_MEANS_MAX readings long, and the
- * mean cannot change as fast as at its two ends, while it could from the reading before it to the reading
+ * Marks dips and peaks of trailing means, of at most WRONG_MEANS_MAX readings: a mean cannot change as fast
+ * as it does at the two ends of the dip, but can change from the reading before the dip to the reading
  * after it. Returns the number of impossible changes that no dip or peak explains.
  */
 static size_t mark_wrong_means(struct checked *checked)

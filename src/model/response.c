@@ -42,7 +42,7 @@ static const struct kwhy_response responses[KWHY_METER_RESPONSE_COUNT] = {
 		.counter_ratio = 0.001,
 		.power_ratio = 0.005,
 		.power_alone_ratio = 0.02},
-	/* Desk meters, with one update a second that reports the second before. */
+	/* Desk meters, which update once per second and then report the second before. */
 	[KWHY_METER_RESPONSE_DESK] = {.delay_sd_s = 0.3,
 		.stamp_sd_s = 0.5e-3,
 		.counter_ratio = 0.001,

@@ -83,8 +83,8 @@ const struct kwhy_side_account *kwhy_side_account_of(
 const struct kwhy_side_work *kwhy_side_work_of(const struct kwhy_side *side, const char *unit);
 
 /*
- * Whether a run recorded work of a device. If it did not, an account is missing from it, which does not
- * mean that the account has 0 s or 0 J.
+ * Whether a run recorded work of a device. If it did not, it has no accounts at all, which does not mean
+ * accounts of 0 s or 0 J.
  */
 static inline bool kwhy_side_has_work(const struct kwhy_side *run)
 {

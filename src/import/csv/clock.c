@@ -118,8 +118,8 @@ static enum kwhy_status start(struct kwhy_csv_clock *clock, const struct kwhy_cs
 }
 
 /*
- * Text that names a mistake of units, if the times in this file and in earlier files differ by such a factor;
- * otherwise NULL.
+ * Text that says which times have a wrong unit, this one or the earlier ones; NULL: neither looks like a
+ * Unix time in another unit, or the clock is not Unix time.
  */
 static const char *other_unit(const struct kwhy_csv_clock *clock, int64_t time, char *words, size_t size)
 {

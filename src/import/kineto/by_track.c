@@ -127,7 +127,7 @@ static enum kwhy_status add_xla_host(
 }
 
 /*
- * Whether the event is of export_chrome_trace() of PyTorch's first profiler. Its processes are named "CPU
+ * Whether export_chrome_trace() of PyTorch's first profiler wrote the event. Its processes are named "CPU
  * functions" and, for devices, "CUDA functions" or similar. In processes of devices the thread is the
  * device's number; streams are unknown.
  */

@@ -89,10 +89,10 @@ struct kwhy_kineto_file {
 	bool is_xla; /* XLA's profiler wrote the file, from JAX or TensorFlow */
 	struct kwhy_collectives *collectives;
 	struct kwhy_kineto_words words;
-	unsigned char
-		*collective_of_name; /* by name: 0: not matched yet, 1: no collective, 2: a collective */
+	unsigned char *collective_of_name; /* [names of the recording] whether kernels of that name are
+					      collectives: 0: not looked up yet, 1: no, 2: yes */
 	size_t collective_capacity;
-	struct kwhy_map mangled; /* names by mangled text */
+	struct kwhy_map mangled; /* from mangled text to name in the recording */
 	struct kwhy_kineto_meta meta;
 	struct kwhy_kineto_counts counts;
 	struct kwhy_kineto_groups groups;
@@ -102,8 +102,8 @@ struct kwhy_kineto_file {
 	struct kwhy_track_map devices, streams,
 		threads; /* maps from numbers in the file to rows of the recording */
 	/*
-	 * From process numbers to processes, if the file lists processes. Empty: all events are of one
-	 * process, as in PyTorch's files.
+	 * From numbers of processes in the file to processes of the recording, if the file lists processes.
+	 * Empty: all events are of one process, as in PyTorch's files.
 	 */
 	struct kwhy_track_map processes;
 	uint32_t source, process;
@@ -175,8 +175,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_kineto_groups_finish(
 	struct kwhy_kineto_file *file, struct kwhy_error *error);
 
 /*
- * Values of member `c` of the keys in the map `devices`. They say what `a` is: the device's number, or the
- * number of the process that stands for a device.
+ * Values of member `c` of the keys in the map `devices`. They say what member `a` is: the device's number,
+ * or the number of the process that stands for a device.
  */
 enum { KWHY_KINETO_DEVICE_BY_NUMBER, KWHY_KINETO_DEVICE_BY_PROCESS };
 

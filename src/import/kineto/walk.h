@@ -24,7 +24,7 @@ struct kwhy_kineto_span {
 
 /* Largest depth of nested values; deeper values are refused. */
 #define KWHY_KINETO_DEPTH_MAX 512
-/* What the message says was expected where values are nested deeper. */
+/* Text of walk->fault at a value that is nested deeper. */
 #define KWHY_KINETO_LESS_DEEP "a value that is nested less deeply"
 
 static inline char kwhy_kineto_walk_peek(const struct kwhy_kineto_walk *walk)

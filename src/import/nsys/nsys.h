@@ -51,8 +51,8 @@ struct kwhy_nsys {
 	struct kwhy_track_map string_rows;  /* from id to row number; filled if strings_by_row */
 	struct kwhy_track_map string_names; /* from id to name in the recording */
 	struct kwhy_track_map call_names;   /* from id to the name of a call without its version suffix */
-	unsigned char
-		*name_is_collective; /* by name: 0: not matched yet, 1: no collective, 2: a collective */
+	unsigned char *name_is_collective;  /* [names of the recording] whether kernels of that name are
+					       collectives: 0: not looked up yet, 1: no, 2: yes */
 	size_t name_capacity;
 
 	struct kwhy_nsys_gpu *gpus;
@@ -60,7 +60,8 @@ struct kwhy_nsys {
 	struct kwhy_track_map
 		physical; /* from process id (-1: any process) and CUDA device number to GPU id */
 
-	struct kwhy_memory_point *memory; /* in these points reserved_bytes is the change, with its sign */
+	struct kwhy_memory_point *memory; /* changes of the memory in use: reserved_bytes of a point is the
+					     change, with its sign */
 	size_t memory_count, memory_capacity;
 
 	struct kwhy_nsys_tally tally;

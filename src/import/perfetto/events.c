@@ -17,7 +17,7 @@ struct event {
 	struct kwhy_perfetto_slice slice;
 };
 
-/* A slice of which nothing but its start is known. Values that are not `seen` are left as they are. */
+/* A slice of which nothing but its start is known. Values whose bit in `seen` is not set are undefined. */
 static void slice_init(struct kwhy_perfetto_slice *slice, int64_t start_ns)
 {
 	slice->start_ns = start_ns;
@@ -267,8 +267,8 @@ static enum kwhy_status read_extra(struct kwhy_perfetto_file *file, struct kwhy_
 }
 
 /*
- * Sets the category of a stage in a file of kwhy export, where streams are numbered by rows of the recording:
- * the category is the argument "kind"; a kernel has none.
+ * Sets the category of a stage in a file of kwhy export, which is known by its argument for the row of the
+ * stream: the category is the argument "kind"; a kernel has none.
  */
 static void set_kind(struct kwhy_perfetto_slice *slice)
 {

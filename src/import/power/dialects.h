@@ -78,7 +78,7 @@ struct kwhy_power_meaning {
 	int32_t gpu; /* index of the GPU in the name of the reading; -1: the name contains none */
 };
 
-/* The only dialects whose `has_entities` and whose `has_metrics` is set. */
+/* The only dialect with `has_entities`, and the only one with `has_metrics`. */
 const struct kwhy_power_dialect *kwhy_power_dialect_of_entities(void);
 const struct kwhy_power_dialect *kwhy_power_dialect_of_metrics(void);
 

@@ -157,9 +157,10 @@ static struct interval own_call(const struct kwhy_recorded_burst *burst)
 }
 
 /*
- * Removes a burst from the time of a call that began before it. On the burst's thread the call becomes the
- * program's own launch. Another thread that launches during a burst waits for its end; the time of its call
- * from the program's own launch on, at the latest, counts as that wait.
+ * Takes the time of a burst out of a call that ended after it. On the burst's thread the call becomes the
+ * program's own launch. Any other thread that launches during a burst waits for its end: the time from the
+ * program's own launch, or from the start of the call if that is later, to the end of the burst is taken
+ * out as that wait.
  */
 static void take_burst_out(const struct kwhy_recorded_burst *burst, uint32_t tid, struct interval *call)
 {
@@ -200,7 +201,8 @@ bool kwhy_recorded_call_of_program(const struct kwhy_recorded *recorded, uint32_
 	if (during && is_probers(during, tid, *start_ns))
 		return false;
 	/*
-	 * the latest burst comes first, so that each burst is still at its recorded place when it is removed
+	 * goes from the latest burst to the first, so that each burst is still at its recorded place in the
+	 * call when its time is taken out
 	 */
 	for (size_t i = until; i-- > from;)
 		take_burst_out(&recorded->bursts[i], tid, &call);

@@ -225,8 +225,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorded_ranks_apply(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);
 
 /*
- * Keeps a cost of recording. The last record of each kind and writer is valid. Delays of the program are rows
- * instead.
+ * Keeps a cost of recording. Of several records of one kind and writer the last one counts. Delays of the
+ * program are stated by rows, not by these records.
  */
 void kwhy_recorded_cost_keep(
 	struct kwhy_recorded *recorded, uint32_t writer, const struct kwhy_wire_cost *cost);
@@ -255,7 +255,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorded_bursts_apply(
 
 /*
  * These functions add a frame of a call stack, and a sample that says that a thread spent an interval in a
- * frame. Intervals in the program's own frames and in innermost frames become host ranges. Call it when
+ * frame. Intervals in the program's own frames and in innermost frames become host ranges. Call them when
  * processes are known.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_line_add(struct kwhy_recorded *recorded, uint32_t writer,

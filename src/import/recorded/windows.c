@@ -7,13 +7,13 @@
 #include <stdlib.h>
 
 /*
- * If a launch comes at least this long before the start of its activity, in ns, the activity had to wait for
- * other work (docs/formats/recording.md).
+ * Time from a launch to the start of its activity, in ns, from which on the activity is taken to have
+ * waited for other work (docs/formats/recording.md).
  */
 #define AT_ONCE_NS 100000
 /*
- * If a selection ends at most this long before its process, in ns, the process's end ended it and not a limit
- * of time.
+ * If a selection ends at most this long before its process, in ns, it ended because the process did, not
+ * because of a time limit.
  */
 #define ENDS_WITH_NS 10000000
 
@@ -267,7 +267,8 @@ static void switch_device(struct trimming *trimming, uint32_t device)
 }
 
 /*
- * The change that a time makes to the number of open windows and to the number of processes that are ignored.
+ * How two numbers change at a time: that of open windows, and that of processes that use the device and are
+ * within their selection but in no window.
  */
 struct change {
 	int64_t time_ns;

@@ -10,7 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Work of one unit that a run did. In a stat.json, the mean over the runs that stated work of this unit. */
+/*
+ * Work that a run did, counted in one unit. In a stat.json, the mean over the runs that stated work of this
+ * unit.
+ */
 struct kwhy_read_work {
 	const char *unit; /* name of the unit: "tokens" */
 	double count;

@@ -8,8 +8,9 @@
 #include <string.h>
 
 /*
- * The file is one object {"rocprofiler-sdk-tool": [PROCESS...]}. Known objects and arrays are entered, and
- * their elements are read one at a time. Everything else is skipped token by token, whatever its size.
+ * The file is one object {"rocprofiler-sdk-tool": [PROCESS...]}. Known objects and arrays, which are called
+ * levels here, are entered, and their elements are read one at a time. Everything else is skipped token by
+ * token, whatever its size.
  */
 static const struct {
 	enum kwhy_rocprof_level in;
