@@ -20,7 +20,7 @@ _Static_assert(KWHY_ANALYSE_E_INPUT == (int)KWHY_E_INPUT && KWHY_ANALYSE_E_IO ==
 	"statuses");
 _Static_assert(sizeof(((struct kwhy_error *)NULL)->text) == KWHY_ANALYSE_MESSAGE_BYTES, "messages");
 
-/* Number of intervals of the modelled power on the report's page. They are shorter than a pixel is wide. */
+/* Number of intervals of the modelled power on the report's page; each is narrower than a pixel. */
 enum { MODEL_BINS = 4000 };
 
 const char *kwhy_analyse_version(void)

@@ -16,8 +16,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_profile_find(
 	const char *device_name, struct kwhy_profile **out, struct kwhy_error *error);
 
 /*
- * Finds the folder of the bundled profiles and returns how many there are. 0: there are none; `out` is then
- * the first folder that was searched.
+ * Finds the folder of the bundled profiles and returns the number of profiles in it. 0: there are none;
+ * `out` is then the first folder that was searched.
  */
 size_t kwhy_profile_folder(char *out, size_t out_bytes);
 

@@ -21,8 +21,8 @@ void kwhy_matrix_solve(const double *factor, size_t size, double *vector);
 void kwhy_matrix_solve_lower(const double *factor, size_t size, double *vector);
 
 /*
- * Solves L' x = vector in place. For independent standard normal values this gives a draw from the normal
- * distribution whose precision matrix is L L'.
+ * Solves L' x = vector in place. If `vector` holds independent standard normal values, x is a draw from the
+ * normal distribution whose precision matrix is L L'.
  */
 void kwhy_matrix_solve_upper(const double *factor, size_t size, double *vector);
 

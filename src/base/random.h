@@ -6,7 +6,9 @@
 
 /* Random numbers for sampling and shuffling: the same seed gives the same numbers on every machine. */
 
-/* The step by which the state of SplitMix64 (Steele, Lea and Flood 2014) grows: 2^64 over the golden ratio.
+/*
+ * The step by which the state of SplitMix64 (Steele, Lea and Flood 2014) grows: 2^64 divided by the golden
+ * ratio.
  */
 #define KWHY_RANDOM_STEP UINT64_C(0x9e3779b97f4a7c15)
 

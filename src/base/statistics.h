@@ -10,9 +10,9 @@
  */
 
 /*
- * Quantile of Student's distribution: the value t that a share `share` of the distribution is below. share is
- * in (0, 1); freedom is above 0 and may be fractional. Accurate to 1e-9, by bisection of the incomplete beta
- * function's continued fraction.
+ * Quantile of Student's distribution: the value t below which the share `share` of the distribution lies.
+ * share is in (0, 1); freedom is above 0 and may be fractional. Accurate to 1e-9, by bisection of the
+ * incomplete beta function's continued fraction.
  */
 double kwhy_student_quantile(double share, double freedom);
 
@@ -30,12 +30,13 @@ struct kwhy_estimate {
 void kwhy_estimate_of(const double *values, size_t count, struct kwhy_estimate *out);
 
 /*
- * Ratio of two sums, `above` over `below`, from the pairs that have both values; for example joules per unit
- * of runs that did different amounts of work. `mean` is the ratio of sums. Its interval is that of its
- * logarithm by the delta method, so its ends are above 0, and exchanging `above` and `below` gives the
- * reciprocals. `deviation` is that of `above` from the values that the ratio predicts, over the mean of
- * `below`; least and most are ratios of single pairs. All figures are NAN if the sum of `below` is not above
- * 0, and only the interval is NAN if the sum of `above` is not.
+ * Ratio of two sums, that of `above` divided by that of `below`, from the pairs that have both values; for
+ * example joules per unit of runs that did different amounts of work. `mean` is the ratio of sums. Its
+ * interval is that of its logarithm by the delta method, so its ends are above 0, and exchanging `above`
+ * and `below` gives the reciprocals. `deviation` is the standard deviation of `above` from the values that
+ * the ratio predicts, divided by the mean of `below`; least and most are ratios of single pairs. All
+ * figures are NAN if the sum of `below` is not above 0, and only the interval is NAN if the sum of `above`
+ * is not.
  */
 void kwhy_ratio_of(const double *above, const double *below, size_t count, struct kwhy_estimate *out);
 
@@ -56,7 +57,7 @@ double kwhy_moments_variance(const struct kwhy_moments *moments);
  */
 struct kwhy_difference {
 	double change, low, high;
-	double ratio;		      /* b's mean less a's mean, over the absolute value of a's mean */
+	double ratio;		      /* b's mean less a's mean, divided by the absolute value of a's mean */
 	double ratio_low, ratio_high; /* interval of `ratio`, which includes the error of a's mean; NAN: a's
 					 mean may be 0 */
 };

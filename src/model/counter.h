@@ -35,8 +35,10 @@ struct kwhy_counter_span {
  */
 enum kwhy_counter_step kwhy_counter_rise(const struct kwhy_counter_span *span, int64_t *out_counts);
 
-/* Whether a rise of this number of counts is within most_w. Of the span, length_ns, unit_nj and most_w are
- * used. */
+/*
+ * Whether a rise of this number of counts is within most_w. Only length_ns, unit_nj and most_w of the span
+ * are used.
+ */
 bool kwhy_counter_is_plausible(const struct kwhy_counter_span *span, double counts);
 
 /* A counter's readings, in order of time. */
@@ -67,9 +69,10 @@ void kwhy_counter_judge(const struct kwhy_counter_readings *readings, uint8_t *o
 double kwhy_counter_most_w(enum kwhy_meter meter);
 
 /*
- * kwhy_counter_rise() between readings i - 1 and i of a counter, with kwhy_counter_most_w() as limit. A rise
- * is a jump if its power is above this limit, also as a mean together with the interval before it and the one
- * after it: a late time stamp makes one interval too short and the next one too long.
+ * How a counter changed between readings i - 1 and i, as kwhy_counter_rise() says with
+ * kwhy_counter_most_w() as limit. A rise counts as a jump if its power is above this limit both in this
+ * interval and in the mean of this interval with the one before it and the one after it: a late time stamp
+ * makes one interval too short and the next one too long, which is no jump.
  */
 enum kwhy_counter_step kwhy_counter_step(
 	const struct kwhy_power_series *series, size_t i, int64_t *out_counts);

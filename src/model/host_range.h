@@ -15,7 +15,7 @@ enum kwhy_host_kind {
 	KWHY_HOST_USER,
 	KWHY_HOST_STEP,
 	KWHY_HOST_OPERATOR, /* an operator of a framework: aten::add */
-	KWHY_HOST_PYTHON,   /* a call of a Python function, with both its times recorded */
+	KWHY_HOST_PYTHON,   /* a call of a Python function whose start and end were both recorded */
 	KWHY_HOST_SYSTEM,   /* a call of the operating system's libraries that may block: read, poll, sem_wait
 			     */
 	KWHY_HOST_FRAME,    /* a frame of a call stack, of Python or native, that was sampled at end_ns */
@@ -36,7 +36,7 @@ const char *kwhy_host_kind_name(enum kwhy_host_kind kind); /* "nvtx", ... "frame
 	X(uint32_t, name)  /* name of the operator, function or call */                               \
 	X(uint32_t, file)  /* name of the source file or, without one, of the module; 0: unknown */   \
 	X(uint32_t, line)  /* line in the source file; 0: unknown */                                  \
-	X(uint32_t, shape) /* name with the inputs of an operator (operator_work.h); 0: unknown */    \
+	X(uint32_t, shape) /* inputs of an operator, as text (operator_work.h); 0: unknown */         \
 	X(uint32_t, thread)                                                                           \
 	X(uint32_t, parent) /* row that encloses this one, set by kwhy_recording_finish(); KWHY_NONE: \
 			       outermost */                                                           \

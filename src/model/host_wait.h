@@ -30,7 +30,7 @@ enum kwhy_host_state {
 struct kwhy_host_walk {
 	bool begun;
 	size_t next, end;   /* rows of calls not yet visited */
-	int64_t covered_ns; /* end of the latest call visited */
+	int64_t covered_ns; /* latest end of the calls visited */
 	int64_t start_ns, end_ns;
 	enum kwhy_host_state state;
 };
@@ -40,8 +40,8 @@ struct kwhy_host_span {
 };
 
 /*
- * Disjoint spans in which some thread is in the state with this array's index, or in a state that takes
- * precedence over it.
+ * Disjoint spans in which some thread is in one state, or in a state that takes precedence over it.
+ * `unions` below has one for each state.
  */
 struct kwhy_host_union {
 	struct kwhy_host_span *spans;

@@ -93,8 +93,8 @@ struct kwhy_device_time {
 	uint64_t graph_count;
 
 	uint32_t stream_count, max_concurrency;
-	double mean_concurrency; /* sum of the activities' durations over busy_ns; NAN: the device was never
-				    busy */
+	double mean_concurrency; /* sum of the activities' durations divided by busy_ns; NAN: the device was
+				    never busy */
 
 	/* Utilisations in the recorded part of the span; NAN: unknown. */
 	double busy_ratio;
@@ -266,7 +266,7 @@ struct kwhy_device_energy {
 				  contains both parts */
 	int64_t context_idle_nj, execution_idle_nj, net_nj;
 	int64_t edge_nj;    /* estimated energy of the run's unmetered time, which is not part of measured_nj:
-			       sum over the accounts of their time in it times their mean power */
+			       the sum, over the accounts, of an account's unmetered time times its mean power */
 	int64_t edge_ns;    /* length of the run's unmetered time; 0 also if the device has no readings */
 	int64_t between_nj; /* metered energy of unrecorded time between the run's first start and last end */
 	int64_t between_ns; /* length of that unrecorded time; 0: no reading lies in it */
@@ -415,9 +415,10 @@ struct kwhy_range_sum {
 };
 
 /*
- * All steps together. The steps of a process form loops; other work in a long pause between two steps begins
- * a new loop (sums/sums_loop.c). A loop lasts from the start of its first step to the end of the work
- * launched in it. time_ns over the number of steps is the time of one step including the work that it queues.
+ * All steps together. The steps of a process form loops; other work in a long pause between two steps
+ * begins a new loop (sums/sums_loop.c). A loop lasts from the start of its first step to the end of the
+ * work launched in it. time_ns divided by the number of steps is the time of one step, including the work
+ * that it queues.
  */
 struct kwhy_loop_sum {
 	int64_t start_ns, end_ns; /* start of the first loop, end of the last one */

@@ -345,8 +345,8 @@ struct kwhy_pairs {
 };
 
 /*
- * A clock that was compared with another one: a GPU's clock with its host's, or the clock of a rank's host
- * with that of rank 0's host.
+ * A clock that was compared with another one: that of a GPU (`what` is "GPU") with its host's, or that of a
+ * rank's host ("host of rank") with that of rank 0's host.
  */
 struct kwhy_pair_compared_clock {
 	const char *what;
@@ -389,7 +389,10 @@ struct kwhy_pair_figure kwhy_pair_pinning_ratio(const struct kwhy_pair_pinning *
 /* Joules per byte moved, of both GPUs together. The half intervals of their meters are added. */
 struct kwhy_pair_figure kwhy_pair_energy_per_byte(const struct kwhy_pair_energy *energy, bool net);
 
-/* All transfers of one engine by one clock, without other load, with the links that they show. */
+/*
+ * All transfers of one engine by one clock, without other load, and the model that is fitted to those of
+ * each pair (`links`).
+ */
 struct kwhy_pair_series {
 	const struct kwhy_pairs *pairs;
 	enum kwhy_pair_engine engine;

@@ -58,16 +58,16 @@ struct kwhy_probing_part {
 };
 
 /*
- * Parts of the accounts. all: the program launched them; probed: kwhy probe repeated them; known: their
- * power is known within a half-width by the model of base/probe_width.h; waiting: these kernels only wait
- * (base/waiting_kernel.h) and are never repeated.
+ * Parts of the accounts. all: the program launched them; probed: kwhy probe repeated them; known: the
+ * half-width of their power, by the model of base/probe_width.h, is at most within_ratio; waiting: these
+ * kernels only wait (base/waiting_kernel.h) and are never repeated.
  */
 struct kwhy_probing_parts {
 	struct kwhy_probing_part all, probed, known, waiting;
 };
 struct kwhy_probing_parts kwhy_probing_count(const struct kwhy_probing *probing, double within_ratio);
 
-/* Time of the known accounts over that of all accounts that do not only wait. */
+/* Time of the known accounts, divided by the time of all accounts that do not only wait. */
 static inline double kwhy_probing_known_of_work(const struct kwhy_probing_parts *parts)
 {
 	const int64_t work_ns = parts->all.busy_ns - parts->waiting.busy_ns;

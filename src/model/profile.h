@@ -97,8 +97,8 @@ struct kwhy_self_test_load {
 };
 
 /*
- * The energy of known loads compared with what every meter of a device shows. A gain error that all meters
- * share does not show.
+ * The energy of known loads compared with what every meter of a device shows. The comparison cannot show a
+ * gain error that all meters share.
  */
 struct kwhy_self_test {
 	double temperature_low_c, temperature_high_c, clock_low_hz, clock_high_hz; /* NAN: not read */
@@ -107,8 +107,8 @@ struct kwhy_self_test {
 	uint32_t seed;
 	uint32_t processes_before;    /* number of other processes on the device; above 0: clean idle was not
 					 measured */
-	double ring_to_counter_ratio; /* energy of the whole self-test by the 20 ms samples over that by the
-					 counter; NAN: one of the meters is missing */
+	double ring_to_counter_ratio; /* energy of the whole self-test by the 20 ms samples, divided by that
+					 by the counter; NAN: one of the meters is missing */
 	struct kwhy_self_test_source *sources;
 	size_t source_count;
 	struct kwhy_self_test_load *loads;

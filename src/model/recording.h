@@ -121,7 +121,9 @@ struct kwhy_activity {
 #undef X
 };
 
-/* A kernel with all other columns unknown. Every row starts from it. */
+/*
+ * An activity of kind kernel whose other columns are all unknown. Readers of traces fill every row from it.
+ */
 struct kwhy_activity kwhy_activity_unknown(void);
 
 /*
@@ -224,7 +226,7 @@ enum kwhy_choice {
 const char *kwhy_choice_name(enum kwhy_choice choice); /* "all", "time", "range", "duty" */
 
 /*
- * The interval in which the user's choice decided what was recorded, as windows. The meters ran in all of
+ * The interval in which only the windows of the user's choice were recorded. The meters were read in all of
  * it. device KWHY_NONE: the choice holds for all devices.
  */
 struct kwhy_selection {

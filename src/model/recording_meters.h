@@ -8,15 +8,15 @@
  * A step of kwhy_recording_finish(): finds readings that no working meter gives, leaves them out and adds a
  * note about them. The series and the activities are sorted.
  *
- * - Readings that left the course of a counter, which then went on ("counter-misread").
- * - Stretches in which a counter stood still or nearly so, while its owner always draws more
- * ("counter-still"). If the counter goes on, its next interval holds their energy.
+ * - Readings off the course of a counter that continued afterwards ("counter-misread").
+ * - Times in which a counter stood still or nearly so, while its owner always draws more ("counter-still").
+ * If the counter continues, the interval to its next reading holds their energy.
  * - Powers that are too low or too high for a GPU, and dips and peaks of means that are faster than a mean
  * can change ("readings-impossible").
  * - All readings of a meter that shows too little throughout ("dead-meter"); but a counter stays if the
  * device has another meter, as the ledger compares the two.
  *
- * Stretches in which a power meter repeats one value exactly while work begins are only noted
+ * Times in which a power meter repeats one value exactly while work begins are only noted
  * ("readings-repeat"), as the power may have been constant.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_check_meters(

@@ -12,7 +12,7 @@
 /* One side of a comparison: a run that was analysed now, or a report.json. */
 
 struct kwhy_side_account {
-	const char *category, *name; /* the struct is borrowed from the side */
+	const char *category, *name; /* strings live as long as the side */
 	uint64_t count;
 	int64_t time_ns;
 	/*
@@ -132,8 +132,8 @@ struct kwhy_side_sums {
 	int64_t span_ns, busy_ns;
 	double idle_nj, idle_half_ci90_nj; /* NAN: unknown for one of the devices */
 	size_t known_count;		   /* devices whose energy is known */
-	bool energy_missing,
-		is_unseen; /* for at least one device the energy is unknown, or the run is mostly unmetered */
+	bool energy_missing, is_unseen; /* energy_missing: the energy of a device is unknown; is_unseen: the
+					   run of a device is mostly unmetered */
 	double launch_ns, launch_count;
 	/* Idle accounts of the device being added: energy, half of its 90 % interval, and time. */
 	double own_idle_nj, own_half_ci90_nj, own_idle_ns;

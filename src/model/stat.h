@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 /*
- * Time, energy by domain and work of the runs of a command, each for a single run; reports compute means
- * and intervals from these. NAN: unknown. A domain is what one meter measures. The interval of a run's
- * energy is that of the meters, at 95 %, without their constant gain error. All pointers point into the
- * arena, except for arrays marked "malloc'ed".
+ * Time, energy by domain, and work of each run of a command; reports compute means and intervals from
+ * these. NAN: unknown. A domain is what one meter measures. The interval of a run's energy is that of the
+ * meters, at 95 %, without their constant gain error. All pointers point into the arena, except for arrays
+ * marked "malloc'ed".
  */
 
 enum kwhy_stat_kind {

@@ -165,12 +165,12 @@ struct kwhy_transfer_pinning {
  */
 struct kwhy_transfer_compression {
 	uint64_t bytes; /* 0: not measured */
-	double ratio;	/* r: bytes before compression over bytes on the link */
+	double ratio;	/* r: bytes before compression divided by bytes on the link */
 	double link_bytes_per_s, expand_bytes_per_s, compress_bytes_per_s; /* L, E, C; NAN: not measured */
-	double serial_ratio;	 /* time of a pinned copy over the time of copying compressed data and then
-				    expanding them */
-	double overlapped_ratio; /* time of a pinned copy over the time of expanding one part while the next
-				    is copied; NAN: not measured */
+	double serial_ratio; /* time of a pinned copy, divided by the time of copying compressed data and then
+				expanding them */
+	double overlapped_ratio; /* time of a pinned copy, divided by the time of expanding one part while the
+				    next is copied; NAN: not measured */
 };
 
 /*
