@@ -14,7 +14,7 @@ struct kwhy_import_options {
 		collectives_path; /* path of the user's table of collectives; NULL: only the built-in table */
 	const char *power_zone; /* time zone for times that state none: "+02:00", "UTC" or "local"; NULL: not
 				   given */
-	const char *const *power_devices; /* each says which GPU of a power file is which device:
+	const char *const *power_devices; /* each assigns a device of the traces to a GPU of the power files:
 					     "[RANK/]DEVICE=[HOST/]GPU" */
 	size_t power_device_count;
 	const char *const *power_paths; /* files of power readings that are read besides the traces */

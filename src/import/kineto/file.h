@@ -59,9 +59,7 @@ struct kwhy_kineto_halves {
 	size_t count, capacity, open;
 };
 
-/*
- * Number of events of one kind that kwhy does not understand, with a name for that kind (kineto/unknown.c).
- */
+/* Events that kwhy does not understand, counted by kind, and a name for each kind (kineto/unknown.c). */
 enum { KWHY_KINETO_UNKNOWN_MAX = 32 };
 struct kwhy_kineto_unknown {
 	struct {
@@ -108,7 +106,10 @@ struct kwhy_kineto_file {
 	struct kwhy_track_map processes;
 	uint32_t source, process;
 	struct kwhy_row_counts first; /* the recording's rows from these numbers on come from this file */
-	/* The name of the last copy and what it means; many copies in a row have one name. */
+	/*
+	 * The name of the last copy, and the activity that was read from it; it is reused because many
+	 * copies in a row have one name.
+	 */
 	uint32_t copy_name;
 	struct kwhy_activity copy;
 };

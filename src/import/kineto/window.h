@@ -26,7 +26,7 @@ struct kwhy_kineto_window {
 		end;  /* bytes [begin, end) of the buffer have been read from the file but not used yet */
 	size_t reach; /* largest number of bytes in which tokens are searched */
 	size_t cut;   /* number of bytes in which tokens have been found */
-	char saved;   /* the byte at `cut`, which a NUL replaces */
+	char saved;   /* the byte that was at `cut` before a NUL was written there */
 
 	uint64_t offset; /* offset of `begin` in the file, bytes */
 	bool ended;	 /* the buffer has the last bytes of the file */

@@ -13,7 +13,7 @@
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_devices_find(const struct kwhy_recording *recording,
 	const struct kwhy_power_log *log, const struct kwhy_import_options *options,
-	uint32_t *out_devices /* [key_count] device of each key of the log */, bool *out_by_number,
+	uint32_t *out_devices /* device for each key (GPU) of the log, [key_count] */, bool *out_by_number,
 	struct kwhy_error *error);
 
 /*

@@ -60,8 +60,8 @@ static inline bool kwhy_protobuf_varint(struct kwhy_protobuf_message *message, u
 int kwhy_protobuf_next(struct kwhy_protobuf_message *message, struct kwhy_protobuf_field *out);
 
 /*
- * Splits a field's key into number and encoding. False: the encoding does not exist or is out of use, or the
- * number is 0.
+ * Splits a field's key into number and encoding. False: the encoding does not exist or is deprecated, or
+ * the number is 0.
  */
 static inline bool kwhy_protobuf_key(uint64_t key, struct kwhy_protobuf_field *out)
 {

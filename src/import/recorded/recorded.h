@@ -19,7 +19,9 @@
  * just before the start of the run and just after its end.
  */
 #define KWHY_RECORDED_FLUSH_NS 200000000
-/* Longest time in ns from a program's last use of a device to its end. Interpreters need long to end. */
+/*
+ * Longest time in ns from a program's last use of a device to its end. Interpreters take long to shut down.
+ */
 #define KWHY_RECORDED_JUST_BEFORE_NS 1000000000
 
 /* The part of a run that a writer was asked to record, as its last record states. */
