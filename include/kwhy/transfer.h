@@ -20,8 +20,8 @@
  * argument or reads it, one copy and a kernel that scatters it, a batch of copies for large pieces, or a
  * plain copy for a single piece. docs/transfer.md describes which method is used when.
  *
- * Device addresses are uint64_t (the value of CUdeviceptr or hipDeviceptr_t; on the host back end of a
- * pointer). Sizes are in bytes.
+ * Device addresses are uint64_t: the value of a CUdeviceptr or hipDeviceptr_t or, on the host back end, of a
+ * pointer. Sizes are in bytes.
  *
  * Order: slots run one after another in the engine's stream. A flush, or a full slot of gets, sends the open
  * slot of puts before that of gets. If several puts, or several gets, write to the same bytes, the last one
@@ -152,9 +152,9 @@ KWHY_API int kwhy_transfer_put_pinned(
 	struct kwhy_transfer *transfer, uint64_t to, const void *from, size_t bytes);
 
 /*
- * Copies `bytes` from device address `from` with the next flush to `to`, which may be any memory. They are
- * there after kwhy_transfer_wait() has returned for that flush, not earlier. Only a flush calls the driver;
- * nothing is allocated.
+ * Copies `bytes` from device address `from` with the next flush to `to`, which may be any memory. The bytes
+ * are there after kwhy_transfer_wait() has returned for that flush, not earlier. Only a flush calls the
+ * driver; nothing is allocated.
  */
 KWHY_API int kwhy_transfer_get(struct kwhy_transfer *transfer, void *to, uint64_t from, size_t bytes);
 

@@ -45,9 +45,9 @@
 enum { WRONG_MEANS_MAX = 3 };
 
 /*
- * Exact repeats of a value are noted from this number of readings and this length of time on. In recordings
- * of an H200 the ring buffer repeated a value at most 6 times, and instantaneous powers read every 50 ms at
- * most 8 times. Meters that show whole watts repeat values for longer.
+ * A note is added if a meter repeats one value exactly in at least this many readings and for at least this
+ * long. In recordings of an H200 the ring buffer repeated a value at most 6 times, and instantaneous powers
+ * read every 50 ms at most 8 times. Meters that show whole watts repeat values for longer.
  */
 static const struct repeats {
 	size_t readings;

@@ -236,8 +236,9 @@ static void set_seen(struct kwhy_side *side, const struct kwhy_side_sums *sums)
 	net_nj = (double)side->run_nj - sums->idle_nj;
 	side->net_nj = kwhy_whole_nj(net_nj);
 	/*
-	 * If the true idle level is higher than idle.power_w, so is the power before and after the run, so
-	 * the two errors add linearly.
+	 * The half-widths add linearly, because both errors have one cause: if the true idle level is
+	 * higher, then more energy was drawn for idling, and also more before and after the run, so run_nj
+	 * is smaller.
 	 */
 	side->net_low_nj = kwhy_whole_nj(net_nj - sums->idle_half_ci90_nj - side->run_below_nj);
 	side->net_high_nj = kwhy_whole_nj(net_nj + sums->idle_half_ci90_nj + side->run_above_nj);

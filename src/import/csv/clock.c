@@ -79,8 +79,8 @@ static enum kwhy_status refuse_clock(
 }
 
 /*
- * Refuses a time in a wrong unit: one that is a time of 1970 if it is in nanoseconds, and a time of this
- * century if it is in microseconds.
+ * Refuses a time that must be in microseconds: read as nanoseconds it lies in 1970, read as microseconds in
+ * this century.
  */
 static enum kwhy_status check_unit(const struct kwhy_csv_clock *clock, const struct kwhy_csv *csv,
 	size_t column, int64_t time, struct kwhy_error *error)

@@ -13,7 +13,7 @@
 enum position {
 	AT_START,
 	AT_FIRST_MEMBER, /* after the '{' of the top object */
-	AT_MEMBER,	 /* after a ',' */
+	AT_MEMBER,	 /* after a ',' in the top object */
 	AT_MEMBER_END,	 /* after a member's value */
 	AT_FIRST_EVENT,	 /* after the '[' of the list of events */
 	AT_EVENT,	 /* after a ',' in the list of events */
