@@ -13,7 +13,7 @@
 
 enum { HEAP_STEP_BYTES = 128 << 20, HEAP_ARRAY_MAX_BYTES = 32 << 20 };
 
-/* Arrays below this size are placed in the heap; 0: kwhy_large_in_heap() was not called. */
+/* Arrays below this size are placed in the heap; 0: kwhy_large_heap() was not called. */
 static size_t heap_array_max_bytes;
 
 /*

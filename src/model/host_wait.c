@@ -66,7 +66,7 @@ void kwhy_host_wait_done(struct kwhy_host_wait *wait)
 	*wait = (struct kwhy_host_wait){0};
 }
 
-/* Lists the spans of all threads of the device's processes, unsorted. */
+/* The spans of all threads of the device's processes with their states, unsorted. */
 struct gathered {
 	struct kwhy_host_span *spans;
 	uint8_t *states;

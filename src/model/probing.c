@@ -23,7 +23,7 @@ struct adding {
 	struct kwhy_error *error;
 };
 
-/* The key of an account. `name` is its number in the recording or in `probing`. */
+/* The key of an account. `name` is the number of the kernel's name, in the recording or in `probing`. */
 struct shape {
 	uint32_t name, blocks;
 	uint16_t threads_per_block;

@@ -84,9 +84,9 @@ struct reader {
 	struct kwhy_tracks tracks;
 	struct kwhy_csv_comments comments;
 	uint32_t source, process,
-		thread; /* source and process of the file; process: for rows that state none */
+		thread; /* source: that of the file; process: that of rows that state none */
 	const struct row_kind *last_kind;
-	bool process_is_used; /* whether a row used that process */
+	bool process_is_used; /* whether a row used `process` */
 	bool rows_without_device;
 	bool has_calls;
 	uint64_t rows;

@@ -19,7 +19,7 @@ static struct kwhy_kineto_span text_of(
 	return span;
 }
 
-/* The correlation id of an event of XLA's profiler, which writes numbers as texts; 0: unknown. */
+/* The correlation id of an event of XLA's profiler, which writes numbers as texts; KWHY_NONE: unknown. */
 static uint32_t correlation_of(const struct kwhy_kineto_event *event)
 {
 	int64_t id;

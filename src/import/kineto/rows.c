@@ -72,7 +72,7 @@ static int64_t number_below(
 	return value;
 }
 
-/* The correlation id of an event; 0: unknown, as ids start at 1. */
+/* The correlation id of an event; KWHY_NONE: unknown. Ids start at 1, so 0 is unknown, too. */
 static uint32_t correlation_of(const struct kwhy_kineto_event *event)
 {
 	int64_t id = number_below(event, FIELD(CORRELATION), KWHY_NONE, 0);

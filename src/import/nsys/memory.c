@@ -31,10 +31,7 @@ static bool is_on_device(int64_t kind)
 	return kind == 2 || kind == 3 || kind == 5;
 }
 
-/*
- * Reads an allocation or a free. In ENUM_CUDA_DEV_MEM_EVENT_OPER 0 allocates memory from the driver, and 1
- * returns it.
- */
+/* Reads an allocation from the driver (0 in ENUM_CUDA_DEV_MEM_EVENT_OPER) or a free (1). */
 static bool read_change(const struct kwhy_sqlite_rows *rows, int64_t *out_change)
 {
 	int64_t kind, operation, bytes;

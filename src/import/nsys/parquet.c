@@ -84,8 +84,9 @@ static enum kwhy_status select_from(
 }
 
 /*
- * Writes a table into the database. Texts keep their type, so that a name that consists of digits stays a
- * name; numbers get their type back from SQLite.
+ * Writes the statements that create a table of the database and insert a row. Columns of texts get the type
+ * TEXT, so that a name that consists of digits stays a text. Other columns get the type NUMERIC, by which
+ * SQLite turns texts of numbers into numbers.
  */
 static void write_table(
 	struct copier *copier, const char *file, struct kwhy_text *create, struct kwhy_text *insert)

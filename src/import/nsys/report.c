@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* largest time; nsys needs minutes for a report of some GiB */
+/* timeout of nsys, which needs minutes for a report of some GiB */
 enum { TIMEOUT_MS = 30 * 60 * 1000 };
 
 static bool ends_in(const char *path, const char *suffix)

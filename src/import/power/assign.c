@@ -148,8 +148,9 @@ static enum kwhy_status check_turns(const struct kwhy_power_log *log, struct kwh
 }
 
 /*
- * The meter that stands for NVML's power reading on this device. On GPUs since Ampere, except GA100 (compute
- * capability 8.0), that reading is the mean of the last second; see nvmlDeviceGetPowerUsage().
+ * The meter to which readings of NVML's power (KWHY_POWER_ROLE_DRAW) belong on this device. On GPUs since
+ * Ampere, except GA100 (compute capability 8.0), that power is the mean of the last second; see
+ * nvmlDeviceGetPowerUsage().
  */
 static enum kwhy_meter draw_of(const struct kwhy_device *device)
 {

@@ -11,8 +11,8 @@
 #define AMD_SMI_CURE "write it with \"amd-smi metric -p -E -w 1 --csv --file power.csv\""
 
 /*
- * Dialects in the order in which they are tried. A log belongs to the first dialect of which it uses a name
- * of a reading.
+ * Dialects in the order in which they are tried. The first one that has the name of a reading in the log is
+ * the dialect of the log.
  */
 const struct kwhy_power_dialect kwhy_power_dialects[] = {
 	{.tool = "nvidia-smi",

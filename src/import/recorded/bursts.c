@@ -116,7 +116,7 @@ struct interval {
 	int64_t start_ns, end_ns;
 };
 
-/* Number of bursts in the list before the first burst of a process that starts after a time. */
+/* Number of bursts in the sorted list before the first burst of the process that starts after time_ns. */
 static size_t bursts_until(const struct kwhy_recorded *recorded, uint32_t process, int64_t time_ns)
 {
 	size_t low = 0, high = recorded->burst_count;

@@ -5,7 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Largest difference of Unix time minus monotonic time between two clock readings of one machine, ns. */
+/*
+ * Largest difference, in ns, between the values of Unix time minus monotonic time that are taken to be of
+ * one machine.
+ */
 #define SET_BY_NS 1e9
 
 static bool is_closer(const struct kwhy_wire_clock *a, const struct kwhy_wire_clock *b)
@@ -105,7 +108,7 @@ static struct kwhy_wire_clock share_clock(
 }
 
 /*
- * The machine of an earlier file, in the recording before index `first`, that is the same as `machine`.
+ * The machine of an earlier file (an index below `first` in the recording) that is the same as `machine`.
  * KWHY_NONE: there is none.
  */
 static uint32_t find_machine(

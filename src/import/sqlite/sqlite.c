@@ -17,8 +17,8 @@ enum {
 	OPERATIONS_A_CALL = 100000, /* instructions of SQLite's virtual machine between two calls of the
 				       progress handler */
 	FIRST_CALLS = 100,
-	BYTES_A_CALL = 2000, /* bytes of the file for which one call is allowed, so 50 instructions for each
-				byte; reading the whole file takes about 1 instruction for each byte */
+	BYTES_A_CALL = 2000, /* bytes of the file for which one call of the handler is allowed: 50
+				instructions per byte, where reading the whole file takes about 1 per byte */
 	ROW_BYTES_MIN = 6,   /* bytes of the shortest row with a start, an end and a type */
 	SQL_BYTES = 4096
 };
@@ -422,9 +422,9 @@ enum kwhy_status kwhy_sqlite_rows_next(struct kwhy_sqlite_rows *rows, bool *out_
 static const double exact_limit = 9007199254740992.0;
 
 /*
- * A field as SQLite's value, which is read without a call to SQLite's column functions for its type and
- * another one for its content. Without mutexes (SQLITE_OPEN_NOMUTEX), values of columns may be read like any
- * other value.
+ * A field as an sqlite3_value, from which its type and its content are read, instead of by one call of
+ * SQLite's column functions for each. Values of columns may be read like any other value because the
+ * connection has no mutexes (SQLITE_OPEN_NOMUTEX).
  */
 static sqlite3_value *value_of(const struct kwhy_sqlite_rows *rows, size_t column)
 {
