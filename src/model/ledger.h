@@ -52,8 +52,8 @@ struct kwhy_copy_sum {
 };
 
 /*
- * Copies of one kind and size class. Class c holds copies of [2^c, 2^(c+1)) bytes, class 0 also those of 0
- * bytes. KWHY_NONE: the size is unknown.
+ * Copies of one kind and size class. Class c holds copies of [2^c, 2^(c+1)) bytes; class 0 also holds
+ * copies of 0 bytes. KWHY_NONE: the size is unknown.
  */
 struct kwhy_copy_class_sum {
 	uint32_t kind, src_memory, dst_memory, size_class;
@@ -461,7 +461,7 @@ struct kwhy_memory_sum {
 struct kwhy_host_energy {
 	const char *source; /* "rapl.package-0_uj" */
 	const char *host; /* name of the machine if the recording has meters of several machines; NULL: it has
-			     those of one, or the name is unknown */
+			     meters of one machine, or the name is unknown */
 	uint32_t machine; /* index into the recording's machines; KWHY_NONE: unknown */
 	int64_t start_ns, end_ns;
 	int64_t measured_nj;

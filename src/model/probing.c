@@ -18,7 +18,7 @@
 struct adding {
 	struct kwhy_probing *probing;
 	const struct kwhy_recording *recording;
-	uint32_t *names; /* [names of the recording] number of each name in `probing`; 0: not yet looked up */
+	uint32_t *names; /* [names of the recording] id of each name in `probing`; 0: not yet looked up */
 	bool is_earlier;
 	struct kwhy_error *error;
 };

@@ -31,8 +31,8 @@ struct kwhy_response {
 struct kwhy_response kwhy_response_of(enum kwhy_meter meter);
 
 /*
- * The response of a meter, with values of the machine profile in place of those of kwhy_response_of() where
- * it has them. A profile states only NVML's meters. `profile` may be NULL.
+ * The response of a meter: values of the machine profile where it states them, else those of
+ * kwhy_response_of(). A profile states values of NVML's meters only. `profile` may be NULL.
  */
 struct kwhy_response kwhy_response_of_profile(enum kwhy_meter meter, const struct kwhy_profile *profile);
 

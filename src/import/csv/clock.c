@@ -94,8 +94,8 @@ static enum kwhy_status check_unit(const struct kwhy_csv_clock *clock, const str
 }
 
 /*
- * Handles the first time of a file. It sets the recording's origin if the recording has none, and is
- * otherwise compared with the origin.
+ * Handles the first time of a file: sets the recording's origin from it if the recording has none, else
+ * compares it with the origin.
  */
 static enum kwhy_status start(struct kwhy_csv_clock *clock, const struct kwhy_csv *csv, size_t column,
 	int64_t time, struct kwhy_error *error)

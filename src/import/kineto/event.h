@@ -5,8 +5,8 @@
 #include "import/kineto/walk.h"
 
 /*
- * Kind of an event. Categories of traces of 2021 have other names than those of today; both give the same
- * kinds.
+ * Kind of an event. Traces of 2021 have other names of categories than later traces; both names give the
+ * same kind.
  */
 enum kwhy_kineto_kind {
 	KWHY_KINETO_UNDECIDED,

@@ -100,7 +100,7 @@ static enum kwhy_status read_tables(struct kwhy_nsys *nsys, struct kwhy_error *e
 
 /*
  * Chooses the rank. If a further trace states no rank, it counts as the next rank, because its devices are
- * other devices than those of the first trace.
+ * not those of the first trace.
  */
 static void choose_rank(struct kwhy_nsys *nsys)
 {

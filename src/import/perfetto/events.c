@@ -27,7 +27,7 @@ static void slice_init(struct kwhy_perfetto_slice *slice, int64_t start_ns)
 
 /* The value of an annotation. */
 struct value {
-	uint64_t number; /* a number or, for a text, the number of the name in the recording */
+	uint64_t number; /* a number or, for a text, the id of the name in the recording */
 	bool known, is_text;
 };
 

@@ -163,9 +163,9 @@ struct kwhy_perfetto_clock {
 struct kwhy_perfetto_slice {
 	int64_t start_ns;
 	uint32_t name, category, outer;
-	uint64_t seen;	/* bit i is set if value[i] is known */
-	uint64_t texts; /* bit i is set if value[i] is the number of a name in the recording */
-	uint64_t value[KWHY_KEY_COUNT]; /* by enum kwhy_perfetto_key: a number, or the number of a name in the
+	uint64_t seen;			/* bit i is set if value[i] is known */
+	uint64_t texts;			/* bit i is set if value[i] is the id of a name in the recording */
+	uint64_t value[KWHY_KEY_COUNT]; /* by enum kwhy_perfetto_key: a number, or the id of a name in the
 					   recording */
 };
 

@@ -37,8 +37,8 @@ static bool agree(const struct kwhy_wire_clock *a, const struct kwhy_wire_clock 
 }
 
 /*
- * Sets the boot of writers that do not state one, because an older version of kwhy wrote the file. It becomes
- * that of another writer with the same host name.
+ * Gives writers that state no boot, because an older version of kwhy wrote the file, the boot of another
+ * writer with the same host name.
  */
 static enum kwhy_status complete_starts(
 	struct kwhy_recorded *recorded, struct kwhy_track_map *starts, struct kwhy_error *error)

@@ -147,8 +147,8 @@ static enum kwhy_status name_processes(struct kwhy_recorded *recorded, struct kw
 }
 
 /*
- * Adds a note on the damage. It cannot state when the lost rows were, because the rows of a block are not
- * sorted by time.
+ * Adds a note on the damage. The note cannot state when the lost rows were, because the rows of a block are
+ * not sorted by time.
  */
 static enum kwhy_status note_damage(
 	struct kwhy_recorded *recorded, uint64_t missing, struct kwhy_error *error)

@@ -77,8 +77,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_sqlite_rows_open(struct kwhy_sqlite *db,
 	struct kwhy_error *error);
 
 /*
- * Opens the rows in which column `key` has the value that kwhy_sqlite_rows_bind() sets; it may set further
- * values later.
+ * Opens the rows in which column `key` has the value that kwhy_sqlite_rows_bind() sets. That call may be
+ * repeated with other values.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_sqlite_rows_open_by(struct kwhy_sqlite *db,
 	const struct kwhy_sqlite_table *table, const char *key, struct kwhy_sqlite_rows *rows,
