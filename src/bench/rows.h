@@ -14,8 +14,8 @@
  * file gives KWHY_E_INPUT with a message that names the file and the line.
  */
 enum {
-	KWHY_BENCH_CELLS_MAX = 24,   /* most cells of a line; further cells are ignored */
-	KWHY_BENCH_LINE_BYTES = 1024 /* most bytes of a line, its NUL included */
+	KWHY_BENCH_CELLS_MAX = 24,   /* maximum number of cells in a line; further cells are ignored */
+	KWHY_BENCH_LINE_BYTES = 1024 /* maximum length of a line in bytes, its NUL included */
 };
 
 struct kwhy_bench_rows {
@@ -60,8 +60,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_rows_setting(const struct kwhy_bench_r
 	const struct kwhy_bench_setting *settings, size_t count, struct kwhy_arena *arena);
 
 /*
- * Parse a cell as an integer, as a real number, and as one of `count` names, whose number *out receives.
- * false: it is not one. As a real number an empty cell is NAN.
+ * Each function parses a cell: as an integer, as a real number (NAN if the cell is empty), or as one of
+ * `count` names, whose index *out receives. false: the cell is something else.
  */
 bool kwhy_bench_cell_whole(const char *cell, uint64_t *out);
 bool kwhy_bench_cell_real(const char *cell, double *out);

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 
 #define MS INT64_C(1000000)
-#define IDLE_NS (1500 * MS)	    /* length of a measurement of an idle level */
+#define IDLE_NS (1500 * MS)	    /* how long an idle level is measured */
 #define SETTLE_NS (1000 * MS)	    /* pause between making a context and measuring its idle level */
 #define METER_SETTLE_NS (1200 * MS) /* pause after each load; longer than any meter's averaging window */
-#define SHIFT_NS (20 * MS)	    /* shift_ns of the loads: the update period of the fastest known meter */
+#define SHIFT_NS (20 * MS) /* shift_ns of the loads; equals the update period of the fastest known meter */
 #define AVERAGE_PERIOD_NS (50 * MS)
 #define CALLS_S 1.0
 #define OPEN_S 2.0
@@ -31,7 +31,7 @@ static const struct {
 	const char *name;
 	enum kwhy_burn burn;
 	int32_t on_ms, off_ms;
-	bool quick; /* whether the quick plan has this load, too */
+	bool quick; /* whether the short self-test (request->quick) runs this load, too */
 } plan[] = {
 	{"step", KWHY_BURN_FMA, 500, 0, true},
 	{"5/5 ms", KWHY_BURN_FMA, 5, 5, false},
@@ -137,8 +137,8 @@ static enum kwhy_status open_sensors(struct session *session, struct kwhy_error 
 		.without_rocm = true,
 		.without_host = true,
 		.ring_period_ns = 1000 * MS,
-		.counter_period_ns = 100000000, /* reads every update: an H200 updates its counter every
-						   100 ms */
+		.counter_period_ns = 100000000, /* short enough to read every update: an H200 updates its
+						   counter every 100 ms */
 		.average_period_ns = AVERAGE_PERIOD_NS,
 		.history_s = 60 + (size_t)kwhy_calibration_seconds(session->request),
 	};

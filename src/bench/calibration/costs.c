@@ -13,7 +13,7 @@ enum {
 	WARM_CALLS = 200,
 	COPIES = 7,
 	QUEUE = 100,
-	TURN = 500 /* TURN: number of calls between two pauses */
+	TURN = 500 /* number of calls between two pauses */
 };
 
 /* What the repeated measurements use: the GPU, and what to launch or copy. */

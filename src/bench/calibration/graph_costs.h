@@ -18,12 +18,12 @@ enum { KWHY_COST_SETTLE_NS = 100000000 };
  * longer.
  */
 struct kwhy_graph_costs {
-	struct kwhy_measured launch_node_s; /* host time of a graph's launch, for each node */
+	struct kwhy_measured launch_node_s; /* host time of a graph's launch, per node */
 	struct kwhy_measured
-		/* time from the launch to the start of the graph's first kernel, for each node */
+		/* time from the launch to the start of the graph's first kernel, per node */
 		start_node_s;
 	struct kwhy_measured node_s; /* device time of a graph's kernel */
-	/* device time of a kernel that is launched by itself into a full queue */
+	/* device time of a kernel that is launched without a graph and queued before it can run */
 	struct kwhy_measured queued_kernel_s;
 };
 

@@ -20,9 +20,9 @@ struct kwhy_loads {
 	struct kwhy_gpu_module *module;
 	const struct kwhy_gpu_kernel *burns[KWHY_BURN_COUNT], *fill, *now, *nothing;
 	uint32_t blocks[KWHY_BURN_COUNT];
-	/* device addresses: start and end times of kernels, source and sink of copies */
+	/* device addresses: kernels' start and end times, the copies' source, the copies' sink */
 	uint64_t stamps, from, to;
-	uint64_t *host_stamps; /* copy of `stamps`; 2 * KWHY_LOAD_PULSES_MAX values */
+	uint64_t *host_stamps; /* copy of `stamps` on the host; 2 * KWHY_LOAD_PULSES_MAX values */
 	uint32_t seed;
 };
 

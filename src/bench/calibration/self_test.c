@@ -13,13 +13,13 @@
 #define MS INT64_C(1000000)
 /* time after a change of power until NVML's power samples show the new level */
 #define SETTLE_NS (300 * MS)
-#define LONG_ON_NS (400 * MS) /* loads with kernels at least this long settle while a kernel runs */
+#define LONG_ON_NS (400 * MS) /* kernels at least this long reach a steady power while they run */
 /*
  * From about a quarter of a second after the start of a kernel, an H200 draws 2.5 % more. Short pulses have
  * the power of the first part, which is measured from EARLY_FROM_NS to EARLY_TO_NS and taken to last until
  * EARLY_END_NS.
  */
-#define EARLY_FROM_NS (100 * MS) /* by then the power samples have settled */
+#define EARLY_FROM_NS (100 * MS) /* from then on the power samples show the kernel's power */
 #define EARLY_TO_NS (200 * MS)
 #define EARLY_END_NS (250 * MS)
 #define JOIN_NS (2 * MS) /* kernels separated by shorter gaps count as one pulse */

@@ -26,9 +26,10 @@ struct kwhy_updates {
 };
 
 /*
- * Computes the figures above. `stamped`: each reading is an update with its own time stamp, as in NVML's
- * buffer of power samples or at counter updates. Otherwise the readings were polled, and a change of value
- * shows an update. Its time is then known only to within the polling period, which increases the spread.
+ * Computes the figures above. `stamped`: each reading is an update with its own time stamp, like NVML's
+ * power samples and updates of an energy counter. Otherwise the readings were polled, and a change of value
+ * shows an update. The update's time is then known only to within the polling period, which increases the
+ * spread.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_updates_find(const struct kwhy_reading *readings, size_t count,
 	bool stamped, struct kwhy_updates *out, struct kwhy_error *error);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each of these kernels repeats one kind of operation, at the rate that a simple program can reach:
- * arithmetic in registers, tensor instructions of a warp, reads and writes of memory. Data is pseudo-random
- * from `seed`, since power depends on the data. A thread does `rounds` rounds; bench/ops/rows.c says how much
- * work a round is. `sink` is never written in practice; the compiler cannot know that and so removes no work.
+ * Each of these kernels repeats one kind of operation (arithmetic in registers, tensor instructions of a
+ * warp, or reads and writes of memory) at the rate that a simple program can reach. Data is pseudo-random
+ * from `seed`, since power depends on the data. A thread does `rounds` rounds; bench/ops/rows.c says how
+ * much work a round is. `sink` is never written in practice; the compiler cannot know that and so removes
+ * no work.
  */
 #ifdef __cplusplus
 #define KERNEL extern "C" __global__
@@ -173,10 +174,11 @@ static __device__ u32 operand_of(u32 seed, u32 place, u32 keep, u32 set)
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 /*
- * Tensor instructions of Hopper, each executed by four warps; a round has as many products as above. Each
- * instruction adds to 64 x 64 sums in registers; A is in registers, and B (64 rows of 32 bytes) in shared
- * memory. Products alternate in sign as above: PLUS and MINUS end with the factor of A. `rounds` is a
- * multiple of 16.
+ * Tensor instructions of Hopper, each executed by four warps. A round is one instruction, in which each
+ * warp computes as many products as in a round above. Each instruction adds to 64 x 64 sums in registers; A
+ * is in registers, and B (64 rows of 32 bytes) in shared memory. Products alternate in sign as above: PLUS
+ * and MINUS are the last operands of the instruction and begin with the factor of A. `rounds` is a multiple
+ * of 16.
  */
 #define SUMS(c)                                                                                                \
 	"+" c(s[0]), "+" c(s[1]), "+" c(s[2]), "+" c(s[3]), "+" c(s[4]), "+" c(s[5]), "+" c(s[6]),             \

@@ -30,7 +30,7 @@ __device__ static u64 all_threads(void)
 	return (u64)gridDim.x * blockDim.x;
 }
 
-/* Adds the threads' parts to *sum with one atomic operation a block. */
+/* Adds the threads' parts to *sum with one atomic operation per block. */
 __device__ static void add_up(u64 part, u64 *sum)
 {
 	__shared__ u64 block_sum;

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 
 /*
- * `kwhy bench ops` repeats one kind of operation after another for a fixed time each. It counts the
- * operations and measures the energy in the same window. Results are rates, and joules a FLOP, byte, transfer
- * or collective.
+ * `kwhy bench ops` repeats one kind of operation after another, each for a fixed time. It counts the
+ * operations and measures the energy in the same window. Results are rates, and joules per FLOP, byte,
+ * transfer or collective.
  */
 enum kwhy_ops_class {
 	KWHY_OPS_COMPUTE,
@@ -58,8 +58,8 @@ struct kwhy_bench_ops_row {
  */
 struct kwhy_bench_ops_roof {
 	const struct kwhy_bench_ops_row *compute, *memory;
-	double time_balance;   /* FLOP a byte at which arithmetic and memory take equal time */
-	double energy_balance; /* FLOP a byte at which both take equal net energy; NAN: one of the energies
+	double time_balance;   /* FLOP per byte at which arithmetic and memory take equal time */
+	double energy_balance; /* FLOP per byte at which both take equal net energy; NAN: one of the energies
 				  cannot be distinguished from zero */
 };
 

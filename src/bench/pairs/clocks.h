@@ -6,8 +6,8 @@
 
 /*
  * The same moment on the clock of a device and on that of the host: an event on the device, and the host's
- * times before and after it. Of several attempts the one with the shortest time between the two is kept. All
- * zero: no moment was taken.
+ * times before and after it. Of several attempts, the one with the shortest time from before_ns to after_ns
+ * is kept. All zero: no moment was taken.
  */
 struct kwhy_pair_mark {
 	struct kwhy_gpu_event *event;

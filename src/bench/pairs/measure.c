@@ -135,8 +135,8 @@ static enum kwhy_status let_go(
 }
 
 /*
- * Runs one untimed transfer. All ranks queue their parts concurrently, since NCCL may connect them during the
- * first transfer, for which they wait for each other.
+ * Runs one untimed transfer. All ranks queue their parts concurrently, because NCCL may connect them during
+ * the first transfer, and then each waits for the others.
  */
 static enum kwhy_status issue_first(struct kwhy_pair_work *work, struct kwhy_error *error)
 {
@@ -170,10 +170,10 @@ enum kwhy_status kwhy_pair_warm_up(struct kwhy_pair_work *work, struct kwhy_erro
 }
 
 /*
- * Whether a group of transfers is queued and timed by both GPUs' sides. A time from one side alone would
- * include the time that an event of the other side takes to arrive: 5 us to 10 us on an H200. A put between
- * ranks is timed at one side only, because the other side's part is a single kernel that also runs the
- * warm-up rounds.
+ * Whether the processes of both GPUs queue and time their parts of a transfer. A time from one GPU alone
+ * would include the time that an event of the other GPU takes to arrive: 5 us to 10 us on an H200. A put
+ * between ranks is timed on one GPU only, because the other GPU's part is a single kernel that also runs
+ * the warm-up rounds.
  */
 static bool is_of_all_ends(const struct kwhy_pair_work *work)
 {
@@ -231,7 +231,7 @@ static enum kwhy_status elapsed(struct kwhy_pair_work *work, double *out_s, stru
 	double time_ns = 0, most_ns = 0;
 	enum kwhy_status status = KWHY_OK;
 
-	/* Drain first, because that notices when the stream waits for a process that has ended. */
+	/* kwhy_pair_drain() also notices that the stream waits for a process that has ended */
 	if (work->testbed->ranks && kwhy_pair_is_shared(work->config))
 		status = kwhy_pair_drain(work, error);
 	for (uint32_t i = 0; !status && i < work->testbed->count; i++)

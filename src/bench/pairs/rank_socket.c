@@ -211,9 +211,9 @@ static bool is_served(const struct sockaddr_storage *address)
 }
 
 /*
- * Listens on that address only. Fails immediately if another program listens on the port, as PyTorch's store
- * may. If only a connection uses the port, or used it recently, it retries until end_ns; the other ranks wait
- * that long.
+ * Listens on the address `at` only. Fails immediately if another program listens on the port, as PyTorch's
+ * store may. If the port is only in use, or was recently used, by a connection, it retries until end_ns;
+ * the other ranks wait that long.
  */
 enum kwhy_status kwhy_rank_socket_listen(const struct sockaddr_storage *at, uint16_t port, int64_t end_ns,
 	int *out, uint32_t *out_port, struct kwhy_error *error)
@@ -249,8 +249,8 @@ static void write_end(const struct sockaddr_storage *address, char out[48])
 enum { LOCAL = 1, REMOTE = 2, STATE = 3, USER = 7, COLUMNS };
 
 /*
- * Whether a line of that table is an established connection whose local end is `theirs` and whose remote end
- * is `ours`. *out_user receives the user that owns it.
+ * Whether a line of /proc/net/tcp or tcp6 is an established connection whose local end is `theirs` and
+ * whose remote end is `ours`. *out_user receives the user that owns it.
  */
 static bool is_line_of(char *line, const char *theirs, const char *ours, unsigned long *out_user)
 {

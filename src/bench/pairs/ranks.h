@@ -124,8 +124,8 @@ bool kwhy_pair_is_shared(const struct kwhy_pair_config *config);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_begin(
 	struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error);
 /*
- * Asks the other ranks to queue `warm` transfers and then `count` timed ones. `waits`: returns when they have
- * queued them; otherwise kwhy_pair_ranks_issued() waits until they have.
+ * Asks the other ranks to queue `warm` transfers and then `count` timed ones. `waits`: also waits until
+ * they have queued them; if false, kwhy_pair_ranks_issued() does that later.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_issue(
 	struct kwhy_pair_work *work, uint32_t warm, uint32_t count, bool waits, struct kwhy_error *error);
@@ -142,8 +142,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_drain(
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_verify(
 	struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error);
 /*
- * Makes memory of this rank for sockets, on the host: `bytes` to send from, which hold the pattern, and
- * `bytes` to receive into.
+ * Makes host memory of this rank for sockets: `bytes` to send from, which hold the pattern, and `bytes` to
+ * receive into.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_buffers(
 	struct kwhy_pair_ranks *ranks, uint64_t bytes, struct kwhy_error *error);
@@ -153,7 +153,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_buffers(
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_stream(
 	struct kwhy_pair_work *work, uint32_t count, bool returns, double *out_s, struct kwhy_error *error);
-/* Do this rank's part of a transfer. They are called in the leading rank and in the others. */
+/* These functions do this rank's part of a transfer, in the leading rank and in the others. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_part_issue(
 	struct kwhy_pair_work *work, uint32_t warm, uint32_t count, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_part_elapsed(
@@ -162,8 +162,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_part_verify(
 	struct kwhy_pair_work *work, bool *out_same, struct kwhy_error *error);
 
 /*
- * Starts the NCCL communicator of two ranks; `one` equal to `other`: that of all ranks. The leading rank asks
- * the others to join.
+ * Starts the NCCL communicator of two ranks or, if `one` equals `other`, that of all ranks. The leading
+ * rank asks the others to join.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_nccl(
 	struct kwhy_pair_testbed *testbed, uint32_t one, uint32_t other, struct kwhy_error *error);

@@ -300,7 +300,7 @@ static enum kwhy_status measure_pinning(struct sweep *sweep, struct kwhy_error *
 	return KWHY_OK;
 }
 
-/* Runs those passes that follow the one that measures times. */
+/* Runs the passes that follow the one that measures times. */
 static enum kwhy_status run_further(struct sweep *sweep, struct kwhy_error *error)
 {
 	enum kwhy_status status = sweep->request->pinning ? measure_pinning(sweep, error) : KWHY_OK;

@@ -20,13 +20,13 @@ struct kwhy_pair_testbed {
 	uint32_t count;
 	bool is_direct[KWHY_PAIR_GPUS_MAX]
 		      [KWHY_PAIR_GPUS_MAX]; /* [i][k]: whether GPU i can access GPU k's memory */
-	struct kwhy_gpu_module *modules[KWHY_PAIR_GPUS_MAX]; /* kernels of puts, a transfer by stores of a
-								kernel; NULL: `no_put` says why */
+	struct kwhy_gpu_module *modules[KWHY_PAIR_GPUS_MAX]; /* kernels of puts (transfers by stores of a
+								kernel); NULL: `no_put` says why */
 	const struct kwhy_gpu_kernel *puts[KWHY_PAIR_GPUS_MAX];
 	uint64_t flags[KWHY_PAIR_GPUS_MAX]; /* [GPU] device address of its flags, 64-bit words;
 					       KWHY_PAIR_*_WORD are indices of words */
-	uint64_t put_rounds;		    /* number of rounds of puts so far; the flags hold such numbers */
-	struct kwhy_nccl nccl;		    /* the library; its pointer is NULL until it is loaded */
+	uint64_t put_rounds;   /* number of rounds of puts so far; flags hold the number of a round */
+	struct kwhy_nccl nccl; /* the library; its pointer is NULL until it is loaded */
 	/*
 	 * Communicators of pairs: [one][other] is GPU `one`'s handle of the communicator with `other`; NULL:
 	 * not started.
@@ -40,9 +40,9 @@ struct kwhy_pair_testbed {
 	const struct kwhy_gpu_kernel *together[KWHY_PAIR_GPUS_MAX];
 	uint64_t together_rounds; /* number of rounds of collectives so far */
 	/*
-	 * The processes with one GPU each that measure together; NULL: this process drives all GPUs. The
-	 * entries of other processes' GPUs are copies of this GPU's entry, except for the addresses of
-	 * buffers and flags, which are those of the other GPU's memory; 0: that memory cannot be accessed.
+	 * The processes that measure together, each with one GPU; NULL: this process drives all GPUs. The
+	 * entry of another process's GPU is a copy of this GPU's entry, but with the addresses of the other
+	 * GPU's buffers and flags; 0: this GPU cannot access them.
 	 */
 	struct kwhy_pair_ranks *ranks;
 	uint32_t own;
@@ -109,7 +109,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_testbed_init(enum kwhy_gpu_backend back
 	struct kwhy_pair_testbed *out, struct kwhy_error *error);
 void kwhy_pair_testbed_done(struct kwhy_pair_testbed *testbed);
 
-/* Sets the GPU that these buffers belong to current. */
+/* Makes the GPU of these buffers the current one. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_set_current(
 	const struct kwhy_bench_buffers *buffers, struct kwhy_error *error);
 
@@ -119,7 +119,7 @@ struct kwhy_pair_work {
 	const struct kwhy_pair_config *config;
 	struct kwhy_bench_buffers *source, *target;
 	struct kwhy_bench_buffers *main; /* buffers of the GPU whose first stream is timed */
-	/* the copy to the target, and for engines that send back the copy to the source */
+	/* the copy to the target and, for engines that send bytes back, the copy to the source */
 	struct kwhy_gpu_copy there, back;
 	struct kwhy_gpu_host staging; /* host buffer for the engine KWHY_PAIR_STAGED */
 	uint32_t part_count; /* in a rank that does not lead: number of timed transfers that were queued last
@@ -171,8 +171,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_join(struct kwhy_pair_work *work, struc
 KWHY_MUST_USE enum kwhy_status kwhy_pair_fork_all(struct kwhy_pair_work *work, struct kwhy_error *error);
 
 /*
- * The clocks that an engine can be timed by, as bits; and the largest size in bytes that it is used for, 0:
- * no limit.
+ * kwhy_pair_clocks(): bits of the clocks that an engine can be timed by. kwhy_pair_most_bytes(): the
+ * largest size in bytes that it is used for; 0: no limit.
  */
 unsigned kwhy_pair_clocks(enum kwhy_pair_engine engine);
 uint64_t kwhy_pair_most_bytes(enum kwhy_pair_engine engine);

@@ -62,7 +62,7 @@ struct kwhy_bench_buffers {
 	struct kwhy_bench_packet *packet; /* data of compressed transfers; NULL: not made yet */
 	float *numbers; /* floats that conversions start from, in pageable memory; NULL: not made yet */
 	FILE *file;	/* file that loaders read; NULL: not written yet */
-	double copy_s_per_byte; /* seconds a byte of a copy; measured together with `rounds` */
+	double copy_s_per_byte; /* seconds per byte of a copy; measured together with `rounds` */
 	/* number of rounds for which the work kernel takes as long as a copy of the same bytes; 0: unknown */
 	uint32_t rounds;
 };
@@ -71,7 +71,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_buffers_new(struct kwhy_gpu *gpu, size
 	struct kwhy_bench_buffers **out, struct kwhy_error *error);
 void kwhy_bench_buffers_free(struct kwhy_bench_buffers *buffers);
 
-/* Begins a work that needs `need` bytes of each buffer. From now on buffers of earlier works may be freed. */
+/* Begins work that needs `need` bytes of each buffer. From now on buffers of earlier work may be freed. */
 void kwhy_bench_buffers_begin(struct kwhy_bench_buffers *buffers, size_t need);
 
 /*

@@ -25,7 +25,9 @@ enum kwhy_bench_compat {
 const char *kwhy_bench_compat_name(enum kwhy_bench_compat which);
 const char *kwhy_bench_compat_title(enum kwhy_bench_compat which);
 
-/* Measures all rates, in GB/s, with `bytes` a copy. `device` has the same meaning as in kwhy_gpu_open(). */
+/*
+ * Measures all rates, in GB/s, with `bytes` per copy. `device` has the same meaning as in kwhy_gpu_open().
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_compat_measure(enum kwhy_gpu_backend backend, const char *device,
 	uint64_t bytes, uint64_t seed, double out_gb_per_s[KWHY_BENCH_COMPAT_COUNT],
 	struct kwhy_error *error);

@@ -14,7 +14,7 @@
 struct kwhy_bench_cpus {
 	cpu_set_t all; /* CPU affinity that the thread had before */
 	int cpus[CPU_SETSIZE];
-	uint32_t count, at; /* number of CPUs, 0: the thread is not moved; and index of the present one */
+	uint32_t count, at; /* number of CPUs (0: the thread is not moved), and index of the current one */
 };
 
 /*

@@ -45,9 +45,9 @@ static size_t list_packed(const struct kwhy_transfers *transfers, enum kwhy_tran
 }
 
 /*
- * Lists comparisons for transfers of pieces, by the bytes of one piece, in both directions: a kernel that
- * accesses each piece in place below the limit, a batch of copies above it. Packing is not compared, because
- * the engine makes this choice only for data that is already in page-locked memory.
+ * Lists comparisons for transfers of pieces, by the bytes of one piece, in both directions. Below the
+ * limit, a kernel accesses each piece in place; above it, a batch of copies moves them. Packing is not
+ * compared, because the engine makes this choice only for data that is already in page-locked memory.
  */
 static size_t list_batch(const struct kwhy_transfers *transfers, struct comparison *out)
 {

@@ -114,8 +114,8 @@ static enum kwhy_status choose(struct study *study)
 }
 
 /*
- * Compares two methods at one size. `open`: the better method was also faster at the size before, so this
- * size may extend that range. Returns whether it is faster at this size.
+ * Compares two methods at one size; returns whether `better` is surely faster there. `open`: it was also
+ * faster at the size before, so this size extends the same range of sizes.
  */
 static bool compare_at(struct kwhy_transfer_baseline *baseline, const struct kwhy_transfer_point *better,
 	const struct kwhy_transfer_point *than, bool open)

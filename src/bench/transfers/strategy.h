@@ -15,8 +15,9 @@ struct kwhy_bench_work;
 #define KWHY_BENCH_BIT(value) (1u << (value))
 
 /*
- * One method of moving bytes; a row of a constant table. A measurement calls prepare() for one size, issue()
- * as often as the way of timing requires, and release(). A function is NULL if there is nothing to do.
+ * One method of moving bytes; a row of a constant table. A measurement calls prepare() for one size,
+ * issue() as often as the way of timing requires, and release(). A function pointer is NULL if there is
+ * nothing to do.
  */
 struct kwhy_bench_strategy {
 	const char *id, *title;
@@ -67,7 +68,7 @@ struct kwhy_bench_work {
 	 * size of a piece in bytes, and distance in bytes from the start of a piece to the start of the next
 	 */
 	uint64_t piece_bytes, stride;
-	/* number of streams that issue() uses, from the first on; 1 unless prepare() changes it */
+	/* issue() uses the first stream_count streams; 1 unless prepare() changes it */
 	uint32_t stream_count;
 	struct kwhy_gpu_copy to_device, to_host;
 	uint64_t first; /* offset in the pattern of the first byte that is moved */
