@@ -5,20 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Relative widening of both figures in a comparison, since printed ends of intervals are rounded. */
+/* Both figures of a comparison are widened by this share, since printed ends of intervals are rounded. */
 #define SLACK 1e-6
 /*
- * Largest ratio of a figure's upper to its lower end at which the factor between it and another figure can
- * be determined.
+ * The factor between a printed and a computed figure is determined only if the upper end of the computed
+ * one is less than this many times its lower end.
  */
 #define WIDTH_MAX 3.0
 #define LOOSE_FACTOR 10.0
 #define MEBI 1.048576
 
-/*
- * longest chain of claims whose formulas depend on each other; the limit is there because each claim takes
- * stack
- */
+/* longest chain of claims whose formulas depend on each other; limited because each claim takes stack */
 enum { CHAIN_MAX = 100 };
 
 enum progress { UNSEEN, UNDER_WAY, SEEN };

@@ -45,7 +45,7 @@ struct kwhy_audit_finding {
 	size_t claim; /* row of the claim */
 	struct kwhy_formula_figure noted;
 	struct kwhy_formula_figure should; /* expected figure; its `low` is NAN if the figure is unknown */
-	double factor;			   /* printed over expected figure; NAN: unknown */
+	double factor;			   /* printed figure divided by the expected one; NAN: unknown */
 	size_t other; /* row of the claim that contradicts this one; without such a claim, row of this one */
 };
 

@@ -78,8 +78,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_cap_of(
 double kwhy_cap_throughput(const struct kwhy_cap_curve *curve, double power_w);
 
 /*
- * Quantity to minimise: P / T, P / T^2, or P of those powers at which work takes at most slower_ratio
- * longer than at the highest power.
+ * Quantity to minimise. ENERGY: P / T. ENERGY_DELAY: P / T^2. SLOWDOWN: P, among the powers at which work
+ * takes at most slower_ratio longer than at the highest power.
  */
 enum kwhy_cap_goal { KWHY_CAP_GOAL_ENERGY, KWHY_CAP_GOAL_ENERGY_DELAY, KWHY_CAP_GOAL_SLOWDOWN };
 

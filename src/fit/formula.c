@@ -317,7 +317,7 @@ static bool comes_again(const struct reader *reader)
 
 /*
  * Evaluates the formula for the lowest, or the highest, result: each figure in which the result is
- * monotonic is fixed at the end of its interval that leads there.
+ * monotonic is fixed at that end of its interval which gives this result.
  */
 static struct kwhy_slope_bounds at_ends(const struct reader *of, const struct term *whole, bool is_highest)
 {

@@ -21,7 +21,7 @@ struct kwhy_interval kwhy_interval_scaled(struct kwhy_interval a, double factor)
 
 /*
  * Sum of two figures of one meter, whose errors may have the same sign, so the half-widths add linearly. If
- * one interval is unknown, that of the sum is.
+ * one interval is unknown, so is that of the sum.
  */
 struct kwhy_interval kwhy_interval_sum(struct kwhy_interval a, struct kwhy_interval b);
 /*

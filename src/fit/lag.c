@@ -15,8 +15,8 @@ struct point {
 	double off_w, rise_w, scale_w; /* rise_w: power of a pulse above off_w */
 	double off_var, on_var;
 	double log_likelihood;
-	double log_volume; /* logarithm of the volume of the levels' uncertainty, by which the levels are
-			      marginalised */
+	double log_volume; /* logarithm of the volume of the levels' uncertainty; adding it to the log
+			      likelihood marginalises the levels */
 };
 
 /*

@@ -52,7 +52,7 @@ enum { KWHY_LAG_STRETCHES_MAX = 16 };
 struct kwhy_lag_levels {
 	double off_w, off_sd_w, on_w, on_sd_w;
 	double noise_w; /* scale of the Student-t residuals */
-	double temper;	/* exponent of the likelihood that the readings get; 1 if residuals are independent */
+	double temper;	/* exponent of the readings' likelihood; 1 if residuals are independent */
 };
 
 struct kwhy_lag {

@@ -9,13 +9,12 @@
 enum { MAX = KWHY_MIN_SQUARES_COLUMNS_MAX, ROUNDS_MAX = 10 * MAX };
 
 /*
- * Least ratio of a pivot to its column's length. Below it the column counts as a linear combination of
- * others.
+ * A column counts as a linear combination of others if the ratio of its pivot to its length is below this.
  */
 #define DEPENDENT 1e-10
 /*
- * Least ratio of a gradient to the largest one at which letting a coefficient rise from 0 reduces the
- * residuals.
+ * A coefficient is released from 0 only if its gradient is above this share of the largest gradient with
+ * all coefficients at 0.
  */
 #define FLAT 1e-12
 
@@ -63,8 +62,8 @@ static void build(struct normal *normal, const struct kwhy_least_squares_data *d
 }
 
 /*
- * Cholesky factor of the normal equations for the free coefficients; the rows and columns of the others are
- * those of the identity matrix.
+ * Cholesky factor of the normal equations for the free coefficients; the rows and columns of all other
+ * coefficients are those of the identity matrix.
  */
 static bool factor(const struct normal *normal, double *lower)
 {
@@ -91,8 +90,8 @@ static bool solve(const struct normal *normal, double *out)
 }
 
 /*
- * Of the coefficients that are held at 0, the one whose release reduces the sum of squares most; `count`:
- * no release reduces it.
+ * Of the coefficients that are constrained to 0, the one whose release reduces the sum of squares most;
+ * `count`: no release reduces it.
  */
 static size_t steepest(const struct normal *normal, const double *values)
 {
@@ -116,7 +115,7 @@ static size_t steepest(const struct normal *normal, const double *values)
 }
 
 /*
- * Moves `values` towards `wanted` until the first coefficients reach 0, and holds these at 0. False:
+ * Moves `values` towards `wanted` until the first coefficients reach 0, and constrains these to 0. False:
  * `wanted` was reached.
  */
 static bool step_to_bound(struct normal *normal, double *values, const double *wanted)

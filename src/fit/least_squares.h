@@ -18,7 +18,7 @@ struct kwhy_least_squares_data {
 
 struct kwhy_least_squares {
 	double values[KWHY_MIN_SQUARES_COLUMNS_MAX]; /* coefficients, not negative */
-	bool is_free[KWHY_MIN_SQUARES_COLUMNS_MAX];  /* true: above 0; false: held at 0 */
+	bool is_free[KWHY_MIN_SQUARES_COLUMNS_MAX];  /* true: above 0; false: constrained to 0 */
 	/*
 	 * Covariance of the free coefficients, estimated from the residuals; NAN if there are as many free
 	 * coefficients as rows.

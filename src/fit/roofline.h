@@ -24,9 +24,9 @@ struct kwhy_roofline_work {
 
 struct kwhy_roofline {
 	double flop_per_byte;
-	double time_balance;   /* FLOP a byte at which memory and arithmetic take equal time */
-	double energy_balance; /* FLOP a byte at which memory and arithmetic take equal energy; the energy of
-				  constant_w is not counted */
+	double time_balance;   /* FLOP per byte at which memory and arithmetic take equal time */
+	double energy_balance; /* FLOP per byte at which memory and arithmetic take equal energy; the energy
+				  of constant_w is not counted */
 	bool is_memory_bound;
 	double least_s, least_j;
 	double roof_flop_per_s, roof_flop_per_joule; /* highest rates that are possible at this intensity */

@@ -21,7 +21,7 @@ const char *kwhy_scale_form_name(enum kwhy_scale_form form)
 	return form == KWHY_SCALE_AMDAHL ? "Amdahl" : "USL";
 }
 
-/* Number of distinct numbers of workers among the points. */
+/* How many different numbers of workers the points have. */
 static size_t different_of(const struct kwhy_scale_point *points, size_t count)
 {
 	size_t different = 0;
@@ -134,8 +134,8 @@ static struct kwhy_interval rate_of(const struct kwhy_least_squares *fit)
 }
 
 /*
- * Computes the error at held-out points. All points of one number of workers are left out together, since
- * any of them would show the others' throughput.
+ * Computes the error at held-out points. All points with the same number of workers are left out together,
+ * since any of them would show the throughput of the others.
  */
 static enum kwhy_status hold_out(const struct kwhy_scale_point *points, size_t count, bool agrees,
 	double *out_ratio, struct kwhy_error *error)

@@ -15,8 +15,8 @@ struct kwhy_tokens_phase {
 };
 
 /*
- * Rates of a phase. Tokens a second and watt are the same as tokens a joule, so there is one field for
- * both. Watts a token are no physical quantity (joules a token are meant), so there is no field for them.
+ * Rates of a phase. Tokens per second and watt are tokens per joule, so there is one field for both. Watts
+ * per token are no physical quantity (joules per token are meant), so there is no field for them.
  */
 struct kwhy_tokens {
 	struct kwhy_interval joules_per_token, tokens_per_joule;

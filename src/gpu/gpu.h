@@ -40,7 +40,7 @@ struct kwhy_gpu_facts {
 	int architecture;     /* compute capability times 10, such as 90; 0: the host */
 	char driver_api[16];  /* newest version of CUDA that the driver supports, such as "13.0" */
 	char compiler[16];    /* version of the run-time compiler, such as "13.0" */
-	/* of a multiprocessor, and how many there are; 0: unknown */
+	/* sm_count: number of multiprocessors; the others are for each multiprocessor; 0: unknown */
 	uint32_t sm_count, threads_per_sm, registers_per_sm, shared_bytes_per_sm;
 	uint32_t copy_engines; /* number of copy engines; 0: unknown */
 	uint64_t memory_bytes; /* size of device memory; 0: unknown */
@@ -128,11 +128,11 @@ struct kwhy_gpu_copy {
 };
 
 /*
- * The calls. A call that can fail returns KWHY_E_UNSUPPORTED with the vendor's words, KWHY_E_MEMORY if memory
- * is short, or KWHY_E_LOST once the device is gone; after that only freeing and closing are useful. close()
- * frees what was not freed before. Where the driver keeps the context, for its other users or, as HIP does,
- * permanently, such objects stay until the process ends. Freeing NULL or 0 is allowed. Functions marked as
- * optional may be NULL.
+ * The calls. A call that can fail returns KWHY_E_UNSUPPORTED with the vendor's words, KWHY_E_MEMORY if
+ * memory is short, or KWHY_E_LOST once the device is gone; after that only freeing and closing are useful.
+ * close() frees what was not freed before. If the driver keeps the context (for its other users or, as HIP
+ * does, permanently), objects that were not freed stay until the process ends. Freeing NULL or 0 is
+ * allowed. Functions marked as optional may be NULL.
  */
 struct kwhy_gpu_ops {
 	const char *name; /* name of the back end: "cuda", "hip" or "host" */
@@ -152,9 +152,9 @@ struct kwhy_gpu_ops {
 		struct kwhy_gpu *gpu, size_t bytes, uint64_t *out_address, struct kwhy_error *error);
 	void (*memory_free)(struct kwhy_gpu *gpu, uint64_t address);
 	/*
-	 * Optional, all three or none. They share memory of memory_new() with another process on this host,
-	 * which uses it like its own until memory_close(). The owner frees the memory only after that. Work
-	 * and its time belong to the process that queues the work.
+	 * Optional; a back end has all three or none. They share memory of memory_new() with another
+	 * process on this host, which uses it like its own until memory_close(). The owner frees the memory
+	 * only after that. Work and its time belong to the process that queues the work.
 	 */
 	enum kwhy_status (*memory_share)(struct kwhy_gpu *gpu, uint64_t address, struct kwhy_gpu_shared *out,
 		struct kwhy_error *error);
@@ -181,8 +181,8 @@ struct kwhy_gpu_ops {
 	enum kwhy_status (*copy_now)(
 		struct kwhy_gpu *gpu, const struct kwhy_gpu_copy *copy, struct kwhy_error *error);
 	/*
-	 * Copies by the driver's plain call; one end must be host memory. From pageable memory to the device
-	 * it may return once the source may be overwritten, and streams do not wait for the copy.
+	 * Copies by the driver's synchronous call; one end must be host memory. From pageable memory to the
+	 * device it may return once the source may be overwritten, and streams do not wait for the copy.
 	 */
 	enum kwhy_status (*copy_host_now)(
 		struct kwhy_gpu *gpu, const struct kwhy_gpu_copy *copy, struct kwhy_error *error);
@@ -233,8 +233,8 @@ struct kwhy_gpu_ops {
 		struct kwhy_gpu *gpu, const struct kwhy_gpu_launch *launch, struct kwhy_error *error);
 
 	/*
-	 * Optional, all four or none. Work that is queued in the stream between capture_begin() and
-	 * capture_end() is recorded and not run.
+	 * Optional; a back end has all four or none. Work that is queued in the stream between
+	 * capture_begin() and capture_end() is recorded and not run.
 	 */
 	enum kwhy_status (*capture_begin)(
 		struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream, struct kwhy_error *error);

@@ -54,8 +54,8 @@ void kwhy_gpu_host_monitor_done(struct kwhy_gpu_host_monitor *monitor)
 }
 
 /*
- * Finds the first object in a GPU's list whose release function is `release`; `release` NULL: the first of
- * all. NULL: there is no such object.
+ * Finds the first object in a GPU's list whose release function is `release` or, if `release` is NULL, the
+ * first of all. NULL: there is no such object.
  */
 static struct kwhy_gpu_host_owned *find_owned(
 	struct kwhy_gpu_host_gpu *self, void (*release)(struct kwhy_gpu_host_owned *owned))
@@ -68,7 +68,7 @@ static struct kwhy_gpu_host_owned *find_owned(
 }
 
 /*
- * Frees the objects with that release function. It searches from the start each time, because freeing one
+ * Frees the objects that find_owned() finds. It searches from the start each time, because freeing one
  * object may free others.
  */
 static void release_owned(struct kwhy_gpu_host_gpu *self, void (*release)(struct kwhy_gpu_host_owned *owned))

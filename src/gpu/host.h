@@ -115,8 +115,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_gpu_host_record(struct kwhy_gpu_graph *graph
 	const struct kwhy_gpu_host_operation *operation, struct kwhy_error *error);
 
 /*
- * Where the stream has its pointer to the graph that it records into; that pointer is NULL if the stream is
- * not recording.
+ * Address of the stream's pointer to the graph that is being recorded; that pointer is NULL if the stream
+ * is not recording.
  */
 struct kwhy_gpu_graph **kwhy_gpu_host_recording(struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream);
 

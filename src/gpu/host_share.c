@@ -167,7 +167,7 @@ static int take(int socket)
 }
 
 /*
- * Whether a file is a memory file whose size is `bytes` and sealed against shrinking. Pages of such a file
+ * Whether a file is a memory file of `bytes` bytes that is sealed against shrinking. Pages of such a file
  * stay valid once they are mapped.
  */
 static bool is_as_noted(int file, uint64_t bytes)

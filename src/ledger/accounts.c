@@ -36,7 +36,7 @@ static bool is_named(const struct opening *opening, size_t row)
 
 /*
  * Key by which an activity finds its account: its kind and its name. If a profiler made the name of a copy
- * or memset, the columns that the name states take its place.
+ * or memset, the key has the columns that the name was made from instead.
  */
 static uint64_t key_of(const struct opening *opening, size_t row)
 {

@@ -6,9 +6,9 @@
 #include "model/ledger.h"
 
 /*
- * Drops a device's account of time before and after the activities if it is empty, and sorts the others: by
- * gross energy, or by time if that is unknown, descending; then by category and name. Updates account_of
- * and the members of groups.
+ * Sorts a device's accounts by gross energy or, if that is unknown, by time, descending; then by category
+ * and name. The account of time before and after the activities is dropped if it is empty. Updates
+ * account_of and the members of groups.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_accounts_sort(struct kwhy_ledger *ledger,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);

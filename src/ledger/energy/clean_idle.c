@@ -29,8 +29,8 @@
  */
 #define ELSEWHERE_MAX 0.1
 /*
- * Elevated idle is at least this far above the level right after the work: it was 5 W of 128 on an H100.
- * Idle levels drift by less within a second, and they drift upwards after hot work.
+ * Idle counts as elevated if it is at least this far above the level right after the work; on an H100 it
+ * was 4 to 5 W above. Idle levels drift by less within a second, and they drift upwards after hot work.
  */
 #define ELEVATED_MIN_W 2.0
 /*
@@ -57,8 +57,8 @@ struct quiet {
 	size_t before, after; /* start of the run at the higher level before that run, and end of the run at
 				 the higher level after it */
 	size_t below_count;   /* number of all samples at the lower level */
-	double known_divide_w, divide_w; /* power that separates the levels: known without samples (NAN:
-					    unknown); and the one in use */
+	double known_divide_w, divide_w; /* power that separates the levels: as known without samples (NAN:
+					    unknown), and as used */
 	double clean_w, context_w;	 /* medians of the samples at both levels */
 	double delay_s, tau_s;
 	double *scratch;
@@ -193,8 +193,8 @@ static double scatter_of(const struct quiet *quiet, size_t from, size_t to, doub
 }
 
 /*
- * Whether two steady levels are adjacent, the higher one towards the activities. `context_comes`: the
- * activities are after the interval; false: they are before it.
+ * Whether two steady levels are adjacent, and the higher one is nearer to the activities. `context_comes`:
+ * the activities are after the interval; false: they are before it.
  */
 static bool is_step(struct quiet *quiet, bool context_comes)
 {

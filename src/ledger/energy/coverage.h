@@ -17,9 +17,9 @@ struct kwhy_window {
  * Windows of time in which everything that ran on a device is known: the coverage that the recording
  * states, or else one window around all activities and calls. Windows are disjoint, not empty and in order.
  * The hull is the time whose energy the ledger accounts for. It lasts from the start of the first window to
- * the end of the last. If only a part of the run was chosen, it is all the time in which windows could lie.
- * Time in the hull and outside of all windows is unrecorded: its energy was metered, but what ran in it is
- * unknown.
+ * the end of the last one or, if only a part of the run was chosen, it is all the time in which windows
+ * could lie. Time in the hull and outside of all windows is unrecorded: its energy was metered, but what
+ * ran in it is unknown.
  */
 struct kwhy_covered {
 	struct kwhy_window *windows, *unrecorded;
@@ -27,8 +27,8 @@ struct kwhy_covered {
 	struct kwhy_window *probing; /* parts of the unrecorded time in which kwhy probe was at work
 					(probing.h); NULL: it was not */
 	size_t probing_count;
-	bool is_in_windows; /* the recording consists of windows; false: all unrecorded time, if any, is that
-			       of kwhy probe */
+	bool is_in_windows; /* only windows of the run were recorded; false: all unrecorded time, if any, is
+			       that of kwhy probe */
 	struct kwhy_window hull;
 	enum kwhy_choice choice;
 	bool is_all_idle; /* no activity ran on any device */
@@ -38,9 +38,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_covered_init(struct kwhy_covered *covered,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
 void kwhy_covered_done(struct kwhy_covered *covered);
 
-/*
- * Removes intervals from the windows, so that they become unrecorded time. They are disjoint and in order.
- */
+/* Removes intervals, which are disjoint and in order, from the windows. They become unrecorded time. */
 KWHY_MUST_USE enum kwhy_status kwhy_covered_hide(struct kwhy_covered *covered,
 	const struct kwhy_window *stretches, size_t count, struct kwhy_error *error);
 

@@ -31,7 +31,7 @@ struct system {
 	double corner[FACTORS][FACTORS], corner_right[FACTORS];
 	double prior_log,
 		data_log; /* log determinant of the prior precision; and twice the log density of the readings
-			     if all unknowns are at their prior means, without constants */
+			     if all unknowns are at their prior means, without additive constants */
 };
 
 static double overlap_s(
@@ -265,7 +265,7 @@ static void eliminate_cells(struct system *system)
 
 /*
  * Solves for the deviations of the cells, written to `values`, and for the common factors. Returns twice
- * the gain of the log density over that at the prior means.
+ * the gain of the log density compared with the prior means.
  */
 static double solve(struct system *system, double *values, double factors[FACTORS])
 {
@@ -295,7 +295,10 @@ static void write_means(struct system *system, const double *values, const doubl
 	}
 }
 
-/* Posterior variance of the energy summed over the cells with is_counted, in J^2. Overwrites `values`. */
+/*
+ * Posterior variance, in J^2, of the energy summed over the cells whose is_counted is set. Overwrites
+ * `values`.
+ */
 static double variance_of(const struct system *system, double *values)
 {
 	double factor[FACTORS] = {0}, solved[FACTORS], variance = 0;

@@ -63,7 +63,7 @@ struct kwhy_deconvolve_model {
 
 struct kwhy_deconvolve_answer {
 	double *energy_j; /* [cell_count] posterior mean of each cell's energy; the array is the caller's */
-	double counted_j, variance_j2; /* mean and variance of the sum over the cells with is_counted */
+	double counted_j, variance_j2; /* mean and variance of the sum over cells with is_counted set */
 	double log_evidence;
 };
 

@@ -16,9 +16,9 @@
 /* A note is written if at least this share of the energy is on wrong accounts. */
 #define MISFIT_NOTED 0.01
 /*
- * If readings scatter by more than the first value around what is modelled, they contradict what ran. If
- * counter_check_ratio is above the second value, the counter contradicts the other readings. In recordings
- * of an H200 and an H100 both were at most 0.031 and 0.009.
+ * If the readings' scatter around what is modelled exceeds CONTRADICTION_NOTED, they contradict what ran.
+ * If counter_check_ratio exceeds COUNTER_NOTED, the counter contradicts the other readings. In recordings
+ * of an H200 and an H100 these ratios were at most 0.031 and 0.009.
  */
 #define CONTRADICTION_NOTED 0.08
 #define COUNTER_NOTED 0.04
@@ -288,8 +288,8 @@ static int64_t seen_ns(const struct attribution *attribution)
 }
 
 /*
- * Whether the readings neither tell a power nor cover half of the run: nearly all of its energy would be
- * assumed.
+ * Whether no power can be inferred from the readings, and they cover less than half of the run: nearly all
+ * of its energy would be assumed.
  */
 static bool are_useless(const struct attribution *attribution)
 {

@@ -179,9 +179,9 @@ static void weigh_outside(struct writing *writing, size_t count)
 }
 
 /*
- * Writes the mean power over the account's metered time. For time before and after the activities, the
- * account's time becomes the time that the chosen meter covers, because other meters of the recording may
- * cover more. So its energy is its time multiplied by its mean power.
+ * Writes the mean power over the account's metered time. The time of an account before and after the
+ * activities becomes the time that the chosen meter covers, because other meters of the recording may cover
+ * more. Thus its energy is its time multiplied by its mean power.
  */
 static void write_power(struct kwhy_account *account, double inside_ns)
 {
@@ -318,8 +318,8 @@ static void write_edges(struct writing *writing)
 }
 
 /*
- * Highest reading inside the metered window. It is one of the best power meter that has readings there;
- * NAN: none has.
+ * Highest reading inside the metered window, by the best power meter that has readings there; NAN: none
+ * has.
  */
 static double highest_sample(const struct kwhy_energy_findings *findings)
 {

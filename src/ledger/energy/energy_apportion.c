@@ -105,9 +105,9 @@ static void dividing_done(struct dividing *dividing)
 }
 
 /*
- * The part of an interval's metered energy (energy_nj) that goes to power classes and idle. recorded_nj is
- * the energy predicted for these, unrecorded_nj that predicted for unrecorded time; if the latter is 0,
- * they get all energy.
+ * The part of an interval's metered energy (energy_nj) that goes to power classes and idle. recorded_nj:
+ * energy predicted for these; unrecorded_nj: energy predicted for unrecorded time. If unrecorded_nj is 0,
+ * power classes and idle get all energy.
  */
 static double recorded_part(
 	struct dividing *dividing, double recorded_nj, double unrecorded_nj, double energy_nj)

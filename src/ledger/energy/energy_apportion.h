@@ -11,12 +11,12 @@
  * beyond the prediction is divided between that time and the classes.
  */
 struct kwhy_apportioned {
-	size_t class_count; /* number of classes; in the arrays below, idle is entry [class_count] and
-			       unrecorded time [class_count + 1] */
-	int64_t *gross_nj;  /* [class_count + 2] apportioned energy */
-	double *net_s,
-		*base_s; /* [class_count + 2] seconds of each class at its power above idle and at the idle
-			    level (energy_view.h), those of each interval multiplied by its `scale` */
+	size_t class_count;	/* number of classes; in the arrays below, idle is entry [class_count] and
+				   unrecorded time [class_count + 1] */
+	int64_t *gross_nj;	/* [class_count + 2] apportioned energy */
+	double *net_s, *base_s; /* [class_count + 2] seconds of each class at its power above idle, and at the
+				   idle level (energy_view.h); the seconds of each interval are multiplied by
+				   its `scale` */
 	double *base_unscaled_s; /* [class_count + 2] base_s without the factor `scale` */
 	double *scale; /* [interval_count] ratio of metered to modelled energy, without unrecorded time */
 	double *unrecorded_nj; /* [interval_count] energy of the unrecorded time in each interval */

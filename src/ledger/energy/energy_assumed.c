@@ -47,8 +47,10 @@ static uint8_t *copy_kinds(
 	return kinds;
 }
 
-/* For each account its time in ns, weighted by its share of the device's power above idle and of its idle
- * power. */
+/*
+ * Time of each account in ns: net_ns is weighted by its share of the device's power above idle, base_ns by
+ * its share of the idle power.
+ */
 struct shared_times {
 	double *net_ns, *base_ns;
 };

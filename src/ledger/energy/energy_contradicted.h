@@ -11,7 +11,7 @@
  * they last 0.2 s.
  */
 struct kwhy_contradiction {
-	double scatter_ratio; /* root mean square of modelled over metered energy less 1, weighted by time */
+	double scatter_ratio; /* root mean square of (modelled / metered energy - 1), weighted by time */
 	int64_t largest_ns;   /* time of the group with the largest difference */
 	size_t count;	      /* number of groups of intervals; 0: nothing could be compared */
 };

@@ -26,7 +26,7 @@
  */
 #define MODEL_SPREAD 6e-4
 
-/* Number of averaging windows before and after the recorded time from which readings are used. */
+/* Readings from this many averaging windows before and after the recorded time are used, too. */
 #define OUTSIDE_WINDOWS 2
 
 enum scale { LAG, STAMP, RECORDED, OUTSIDE, NOISE, LENGTH, SCALES };
@@ -72,8 +72,8 @@ struct deconvolution {
 	struct kwhy_deconvolve_cell *cells;
 	int64_t *cell_ns; /* [cell_count + 1] starts of the cells, and the end of the last one */
 	size_t cell_count;
-	bool *is_seen; /* [cell_count] the cell lies in recorded time, and at least one reading's window
-			  contains it */
+	bool *is_seen; /* [cell_count] whether the cell lies in recorded time and in the window of at least
+			  one reading */
 	struct kwhy_deconvolve_reading *readings; /* [readings in use] readings at the current delay */
 	struct kwhy_deconvolve_prior
 		*priors; /* [delays tried * readings in use] predicted energy of each window at each delay */
@@ -283,8 +283,9 @@ static enum kwhy_status make_readings(struct deconvolution *deconvolution, struc
 }
 
 /*
- * Adds one end of a cell or window. Before and after the recorded time the device is taken to be idle, and
- * that energy is added here. Inside, the sweep over the activities computes the energy.
+ * Adds one end of a cell or window. The device is taken to be idle before and after the recorded time, and
+ * the energy of that time is added here. Inside the recorded time, the sweep over the activities computes
+ * the energy.
  */
 static void add_look(
 	struct deconvolution *deconvolution, int64_t time_ns, struct kwhy_deconvolve_prior *sum, double sign)
@@ -386,7 +387,7 @@ static enum kwhy_status predict(struct deconvolution *deconvolution, struct kwhy
 	return status;
 }
 
-/* Adds the answer for one combination of values to the weighted sums. Its weight is its evidence. */
+/* Adds the answer for one combination of values to the sums, weighted by the combination's evidence. */
 static void mix(struct deconvolution *deconvolution, const struct kwhy_deconvolve_answer *answer)
 {
 	double shrink = 1, weight = 1;

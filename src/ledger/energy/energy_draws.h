@@ -19,8 +19,8 @@ struct kwhy_energy_draws {
 	double *deviation_nj;	  /* [class_count + 1] standard deviations of the energies */
 	double unrecorded_low_nj,
 		unrecorded_high_nj; /* 5 and 95 % quantiles of the energy of unrecorded time */
-	double wrong_ratio; /* share of the energy that the ledger has on other accounts than a draw has, as
-			       the mean over the draws */
+	double wrong_ratio; /* share of the energy that is on other accounts in the ledger than in a draw;
+			       mean over the draws */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_energy_draws_init(struct kwhy_energy_draws *draws,

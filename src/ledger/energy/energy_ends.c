@@ -15,8 +15,8 @@
 #define HOLE_NS 250000000
 
 /*
- * Least time in ns from the start of the recording plus twice the meter's lag to the end of the first
- * interval. It keeps the interval's length positive for every lag.
+ * The first interval ends at least this many ns after the start of the recording plus twice the meter's
+ * lag. This keeps its length positive for every lag.
  */
 #define MARGIN_NS 5000000
 

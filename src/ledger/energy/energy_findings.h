@@ -21,18 +21,18 @@ struct kwhy_energy_findings {
 };
 
 /*
- * Lag of the meter in ns: its delay plus the time constant of its low-pass. What an interval shows happened
- * earlier by the lag.
+ * Lag of the meter in ns: its delay plus the time constant of its low-pass. Events appear in an interval
+ * later than they happened, by this lag.
  */
 int64_t kwhy_energy_lag_ns(const struct kwhy_energy_findings *findings);
 
 /*
- * Times of every account, [account_count], idle accounts included: recorded time inside the metered
- * intervals, and unrecorded time.
+ * Times of every account, idle accounts included, [account_count]: its recorded time inside the metered
+ * intervals, and its unrecorded time.
  */
 struct kwhy_account_times {
 	double *inside_ns, *unrecorded_ns;
-	double outside_ratio; /* mean power before and after the activities over the idle level; 1: equal */
+	double outside_ratio; /* ratio of the mean power before and after the activities to the idle level */
 	double between_ns,
 		between_nj; /* metered unrecorded time between first and last activity, and its energy */
 };

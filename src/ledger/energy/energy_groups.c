@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 /*
- * Largest half of the 90 % interval of a power class's energy, as a share of the energy, at which the class
- * needs no group.
+ * A power class needs no group if half of the 90 % interval of its energy is at most this share of the
+ * energy.
  */
 #define TIGHT_RATIO 0.10
 /*
@@ -26,7 +26,7 @@ struct clusters {
 	double *covariance; /* [count * count] covariance of the energies of the clusters */
 	double *parts;	    /* [count] sum of the variances of a cluster's members */
 	uint32_t *leader;   /* [count] representative of each class's cluster, which is one of its classes */
-	bool *open;	    /* [count] the class represents a cluster that may still be joined with others */
+	bool *open; /* [count] whether the class represents a cluster that may still be joined with others */
 };
 
 static void find_covariance(struct clusters *clusters, const struct kwhy_energy_draws *draws)

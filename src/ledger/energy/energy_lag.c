@@ -35,8 +35,8 @@ struct search {
 	struct look *looks;   /* [2 * count * TRIED_COUNT] start and end of each interval at each delay, in
 				 order of time */
 	double *integrals_nj; /* [2 * count * TRIED_COUNT] modelled energy up to each edge at each delay */
-	bool *is_known; /* [count] neither the interval nor the time before it that the meter still shows
-			   contains unrecorded time */
+	bool *is_known; /* [count] the interval contains no unrecorded time, and neither does the time before
+			   it that the meter still shows */
 };
 
 static int compare_looks(const void *a, const void *b)

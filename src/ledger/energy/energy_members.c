@@ -19,7 +19,7 @@ struct grouping {
 	uint32_t *group_of; /* [class_count + 1] group of each class, or KWHY_NONE */
 	size_t found; /* number of groups of classes; groups of pools (classes with several accounts) have the
 			 numbers after them */
-	bool *chosen; /* [class_count + 1] the class is in the current group */
+	bool *chosen; /* [class_count + 1] whether the class is in the current group */
 };
 
 /*

@@ -18,7 +18,7 @@ struct reported {
 	double modelled_nj, beyond_nj;	 /* beyond_nj: metered energy less the modelled energy times the gain
 					    between the meters */
 	double ran_s, apportioned_ratio; /* seconds in which the power classes under test ran, and their share
-					    of the modelled energy */
+					    of the interval's modelled energy */
 };
 
 struct misfit {

@@ -152,7 +152,8 @@ static enum kwhy_status start_here(
 
 /*
  * Whether the density may have several maxima, as for a loop whose activities are about as long as the
- * delay is uncertain. Shorter ones cause no ripple in the readings, and longer ones cannot be confused.
+ * standard deviation of the delay. Shorter ones cause no ripple in the readings, and longer ones cannot be
+ * confused.
  */
 static bool is_ambiguous(const struct kwhy_inference *inference)
 {

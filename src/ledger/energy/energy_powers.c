@@ -289,7 +289,7 @@ static double log_spread(const struct kwhy_powers *powers, size_t class)
 }
 
 /*
- * Whether the readings alone contradict a power from another recording. That power is then one of other
+ * Whether the readings alone contradict a power from another recording, which is then the power of other
  * work.
  */
 static bool is_contradicted(

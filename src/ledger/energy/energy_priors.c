@@ -39,8 +39,8 @@
 #define CLEAN_OF_IDLE_SPREAD 0.2
 
 /*
- * Largest share of a reading's window with activities at which the reading counts as idle, and least number
- * of idle readings.
+ * A reading counts as idle if activities ran in less than QUIET_SHARE of its window. Fewer than QUIET_MIN
+ * idle readings are not used.
  */
 #define QUIET_SHARE 1e-3
 #define QUIET_MIN 5
@@ -56,8 +56,8 @@
 #define UNIT_OF_SPACE 0.6
 #define UNIT_OF_SPACE_SPREAD 0.6
 /*
- * Difference between readings of idle and of work below which the work need not be the cause of it; idle
- * levels drift by half of this.
+ * If readings of idle and of work differ by less than this, the work need not be the cause; idle levels
+ * drift by half of it.
  */
 #define LEVEL_UNSURE_W 1.0
 
@@ -224,8 +224,8 @@ static struct kwhy_normal clean_prior(const struct kwhy_powers_question *questio
 }
 
 /*
- * Mean over the readings of the sum, over the power classes, of fill times level: the part of the device
- * that was filled with blocks.
+ * Share of the device that was filled with blocks: the sum of fill * level over the power classes, as a
+ * mean over the readings.
  */
 static double mean_fill(
 	const struct kwhy_powers_question *question, const struct kwhy_response_features *features)
@@ -244,7 +244,7 @@ static double mean_fill(
 
 /*
  * Mean power above idle in watts, and mean fill (share of the multiprocessors with blocks) in the same
- * time. Both are of the readings or, without readings, of the metered total.
+ * time. Both are means over the readings or, without readings, over the metered total.
  */
 struct drawn {
 	double above_w, fill;

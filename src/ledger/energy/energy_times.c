@@ -96,8 +96,8 @@ static double inside(const struct kwhy_window *windows, size_t count, int64_t st
 }
 
 /*
- * Ratio of the mean power before and after the activities to the idle level; the length of that time is
- * outside_ns. It is above 1 if idle was elevated there.
+ * Ratio of the mean power before and after the activities, which is outside_ns long, to the idle level. It
+ * is above 1 if idle was elevated there.
  */
 static double outside_ratio(const struct kwhy_energy_findings *findings,
 	const struct kwhy_device_ledger *device_ledger, const struct runs *runs, double outside_ns)
@@ -202,7 +202,7 @@ static void add_rows(struct kwhy_account_times *times, const struct kwhy_energy_
 
 /*
  * Adds the unrecorded time between the first and last activity, and its energy. An interval that reaches
- * beyond these adds a part of the energy of its unrecorded time, in proportion to time.
+ * beyond these two adds a part of the energy of its unrecorded time, in proportion to time.
  */
 static void add_between(struct kwhy_account_times *times, const struct kwhy_energy_findings *findings,
 	const struct kwhy_device_ledger *device_ledger)

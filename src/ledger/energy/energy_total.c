@@ -64,8 +64,8 @@ static enum kwhy_status choose_power(struct kwhy_metered_total *out_total,
 }
 
 /*
- * Replaces readings of the power of the moment that are too rare by a meter that reports means, if that
- * covers at least half as much time.
+ * Replaces instantaneous readings that are too rare by a meter that reports means, if the latter covers at
+ * least half as much time.
  */
 static enum kwhy_status prefer_means(struct kwhy_metered_total *total,
 	const struct kwhy_device_meters *meters, const struct kwhy_covered *covered, struct kwhy_error *error)

@@ -40,8 +40,8 @@ struct kwhy_posterior_prior {
 	struct kwhy_normal
 		*class_log; /* [class_count] mean: logarithm of the fill if tied, otherwise of the watts */
 	bool *tied;
-	bool *seen; /* [class_count] readings of another recording have shown the power, so the power limit
-		       does not bound it */
+	bool *seen; /* [class_count] whether readings of another recording have shown the power, so that the
+		       power limit does not bound it */
 	struct kwhy_normal other[KWHY_PARAMETER_COUNT]; /* indexed by enum kwhy_posterior_parameter; tau and
 							   delay in seconds */
 	double limit_w;					/* enforced power limit of the device; 0: unknown */

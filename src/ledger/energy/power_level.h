@@ -23,7 +23,7 @@ struct kwhy_power_levels {
 	uint32_t *active; /* [classes] indices of the classes with running activities, and of those whose last
 			     activity just ended */
 	size_t active_count;
-	bool *is_active;    /* [classes] the class is in `active` */
+	bool *is_active;    /* [classes] whether the class is in `active` */
 	double *net, *base; /* [classes] levels of the class */
 	double idle, clean, /* levels of idle time with a context and without one */
 		unrecorded; /* 1 if the recording does not cover the time; all other levels are 0 then */

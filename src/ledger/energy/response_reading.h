@@ -35,9 +35,8 @@ struct kwhy_reading_limits {
 
 /*
  * The readings that the powers are inferred from: the 20 ms samples, else the counter's updates, else
- * readings of the power of the moment, else means, else those of a wall meter. A reading is used only if
- * the recording covers all the time that influences it. Late stamps of the 20 ms samples are corrected to
- * their period.
+ * instantaneous readings, else means, else those of a wall meter. A reading is used only if the recording
+ * covers all the time that influences it. Late stamps of the 20 ms samples are corrected to their period.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_readings_init(struct kwhy_power_readings *readings,
 	const struct kwhy_device_meters *meters, const struct kwhy_covered *covered,
