@@ -23,7 +23,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_carbon_find(
 	const char *region, const struct kwhy_carbon_region **out, struct kwhy_error *error);
 
 /*
- * Exhaust emissions of an average passenger car in the USA, g CO2 a mile: 4.6 t a year (EPA-420-F-23-014,
+ * Exhaust emissions of an average passenger car in the USA, g CO2 per mile: 4.6 t a year (EPA-420-F-23-014,
  * June 2023) over 11,500 miles.
  */
 #define KWHY_CARBON_CAR_G_PER_MILE 400.0

@@ -25,7 +25,7 @@ struct kwhy_least_squares {
 	 */
 	double covariance[KWHY_MIN_SQUARES_COLUMNS_MAX][KWHY_MIN_SQUARES_COLUMNS_MAX];
 	double rms;	/* root mean square of the residuals */
-	double freedom; /* number of rows less number of free coefficients */
+	double freedom; /* number of rows minus number of free coefficients */
 };
 
 /*

@@ -74,8 +74,8 @@ struct kwhy_power_model {
 	bool is_grouped[KWHY_POWER_TERM_COUNT]; /* whether a term is joint: an alternative assigns it a very
 						   different power */
 	double most[KWHY_POWER_GAUGES_MAX];	/* highest value of each gauge in the fitted windows */
-	double rms_ratio;			/* root mean square of the residuals over the mean power */
-	double held_out_ratio; /* root mean square error in held-out blocks over the mean power */
+	double rms_ratio;      /* root mean square of the residuals, divided by the mean power */
+	double held_out_ratio; /* root mean square error in held-out blocks, divided by the mean power */
 	double mean_w;
 };
 
@@ -103,7 +103,8 @@ struct kwhy_power_split {
 	struct kwhy_interval joules[KWHY_POWER_TERM_COUNT];
 	struct kwhy_interval joint_j; /* joules of all joint terms together; NAN: no term is joint */
 	double total_j, seconds;
-	double error_ratio; /* root mean square error of the model in these windows, over their mean power */
+	double error_ratio;   /* root mean square error of the model in these windows, divided by their mean
+				 power */
 	size_t outside_count; /* number of windows with a gauge more than a tenth above its highest fitted
 				 value */
 	size_t outside_gauge; /* index of the gauge that is above its fitted range in most of these windows;

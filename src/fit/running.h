@@ -17,9 +17,9 @@ struct kwhy_running_question {
 	struct kwhy_interval unit_j;   /* energy of a unit of work at the meter; NAN: unknown */
 	double unit_s;		       /* time of a unit of work; NAN: unknown */
 	double runs_per_day;	       /* NAN: no yearly figures */
-	double pue;		       /* PUE: power of the building over that of its machines, at least 1 */
-	double per_kwh;		       /* amount per kWh; NAN: not charged by energy */
-	double per_hour;	       /* amount per hour for all rented machines; NAN: not charged by time */
+	double pue;	 /* PUE: power of the building divided by that of its machines, at least 1 */
+	double per_kwh;	 /* amount per kWh; NAN: not charged by energy */
+	double per_hour; /* amount per hour for all rented machines; NAN: not charged by time */
 };
 
 struct kwhy_running {

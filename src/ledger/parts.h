@@ -47,8 +47,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_ledger_sampling(struct kwhy_ledger *ledger,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
 
 /*
- * Writes the roofline: time that the stated work would take at the devices' peaks, over the time of the run.
- * Called after kwhy_ledger_time().
+ * Writes the share of the roofline: the time that the stated work would take at the devices' peaks, divided
+ * by the time of the run. Called after kwhy_ledger_time().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_roofline(struct kwhy_ledger *ledger,
 	const struct kwhy_recording *recording, const struct kwhy_ledger_options *options,

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * Least number of repeats in an interval of kwhy probe that is checked for throttling, and ratio of the
- * time of its last quarter to that of its first from which it counts as throttled.
+ * An interval of kwhy probe counts as throttled if its last quarter takes at least THROTTLED_RATIO times as
+ * long as its first. Intervals with fewer than REPEATS_MIN repeats are not checked.
  */
 enum { REPEATS_MIN = 8 };
 #define THROTTLED_RATIO 1.03
@@ -106,7 +106,7 @@ static void drop_empty(struct kwhy_covered *covered)
 }
 
 /*
- * Adds the interval of an activity of kwhy probe. The burst blocks the host from its start to its end. So
+ * Adds the interval of an activity of kwhy probe. The burst blocks the host from its start to its end, so
  * the device waits for kwhy probe from the burst's start on, or from the end of the work that the program
  * had launched before.
  */

@@ -14,11 +14,11 @@ struct known {
 	const struct kwhy_profile *profile; /* NULL: no profile */
 	double devices;			    /* number of devices with work */
 	double run_s, busy_s;		    /* longest run of a device, and longest busy time of a device */
-	bool alike;			    /* all devices are of one kind, as the peaks of a profile are */
-	bool is_part;			    /* only a chosen part of the run was recorded */
-	bool is_whole;			    /* no device has unrecorded time */
-	double arithmetic_s, memory_s;	    /* least time of the stated arithmetic and of the stated memory
-					       traffic; NAN: not stated */
+	bool alike;    /* all devices are of one kind; a profile states the peaks of one kind only */
+	bool is_part;  /* only a chosen part of the run was recorded */
+	bool is_whole; /* no device has unrecorded time */
+	double arithmetic_s, memory_s; /* least time of the stated arithmetic and of the stated memory
+					  traffic; NAN: not stated */
 	const char *unknown_unit; /* unit of stated work whose peak is unknown; NULL: all peaks are known */
 };
 

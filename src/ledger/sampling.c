@@ -26,11 +26,11 @@ struct sum {
 	double certain; /* sum in windows that were not drawn at random; it is known exactly and is no part of
 			   the sample */
 	double all;	/* sum in all random windows so far */
-	double squares,
-		products;  /* sums over pairs of consecutive drawn windows of the account's change from one to
-			      the other: squared, and multiplied by the change of all accounts together */
-	double last;	   /* sum in the last random window in which the account ran */
-	size_t last_drawn; /* number of that random window */
+	double squares, products;   /* sums over pairs of consecutive drawn windows: of the squared change of
+				       the account from one window to the next, and of this change times the
+				       change of all accounts together */
+	double last;		    /* sum in the last random window in which the account ran */
+	size_t last_drawn;	    /* number of the random window that `last` belongs to */
 	double time_ns, certain_ns; /* time in random windows, and time in other windows */
 	double now_ns;
 	int64_t last_ns; /* time up to which `now_ns` is complete */

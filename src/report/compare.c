@@ -154,9 +154,9 @@ static int compare_ratios(const void *a, const void *b)
 
 /*
  * The kernel whose launches stand for the work that the runs did. The ratios of launches in B to those in A
- * must agree: those within AGREE_RATIO of the median (weighted by time) must be of kernels with at least
- * half of the time of all kernels. The one of these with the longest time then stands for the work; else
- * the work is unknown.
+ * must agree: kernels whose ratio is within AGREE_RATIO of the median (weighted by time) must have at least
+ * half of the time of all kernels. Of these kernels the one with the longest time is returned; NULL: the
+ * work is unknown.
  */
 #define AGREE_RATIO 0.02
 static const struct kwhy_account_pair *agreed_kernel(

@@ -29,7 +29,7 @@ enum { KWHY_RUNS_MAX = 256 };
 
 /* The unit for which counts, times and energies of accounts are compared. */
 enum kwhy_unit_kind {
-	KWHY_FOR_STEP, /* the run over its steps; all runs have steps */
+	KWHY_FOR_STEP, /* the run divided by its number of steps; all runs have steps */
 	KWHY_FOR_WORK, /* one unit of work that all runs state */
 	KWHY_FOR_RUN,  /* the whole run */
 };
@@ -44,9 +44,9 @@ struct kwhy_rate {
 };
 
 /*
- * A figure of both sides. If a side has several runs, an estimate is the mean over its runs of each run's
- * own figure, unknown if the figure of any run is, and the interval of the difference is 95 % (Welch). With
- * one run on each side, the interval is that of the meters, 90 %, or NAN.
+ * A figure of both sides. If a side has several runs, its estimate is the mean of the runs' own figures
+ * (unknown if one of them is), and the interval of the difference is 95 % (Welch). With one run on each
+ * side, the interval is that of the meters, 90 %, or NAN.
  */
 struct kwhy_change {
 	struct kwhy_estimate a, b; /* mean NAN: unknown */
@@ -62,7 +62,7 @@ struct kwhy_account_pair {
 	const char *category, *name;
 	const struct kwhy_side_account *a, *b; /* sums over the runs of a side */
 	/*
-	 * energy in B less energy in A, where a missing account counts as 0; KWHY_UNKNOWN_NJ unless both
+	 * energy in B minus energy in A, where a missing account counts as 0; KWHY_UNKNOWN_NJ unless both
 	 * sides' energies are known
 	 */
 	int64_t change_nj;
@@ -119,10 +119,10 @@ enum kwhy_figure {
 	KWHY_FIGURE_POWER,  /* mean power, W */
 	KWHY_FIGURE_BUSY_RATIO,
 	KWHY_FIGURE_IDLE,	 /* energy metered in the run while the devices idled, J */
-	KWHY_FIGURE_THROUGHPUT,	 /* steps, units of work or launches of a kernel a second */
+	KWHY_FIGURE_THROUGHPUT,	 /* steps, units of work or launches of a kernel per second */
 	KWHY_FIGURE_STEP,	 /* time of a step, s */
 	KWHY_FIGURE_STEP_ENERGY, /* energy of the devices in a step, J */
-	KWHY_FIGURE_IDLE_RATIO,	 /* idle time over the spans of all devices */
+	KWHY_FIGURE_IDLE_RATIO,	 /* idle time divided by the spans of all devices */
 	KWHY_FIGURE_COUNT
 };
 
@@ -130,9 +130,9 @@ const char *kwhy_figure_name(enum kwhy_figure figure);
 const char *kwhy_figure_unit(enum kwhy_figure figure); /* unit of the figure; "" for a ratio */
 
 /*
- * Functions that give figures of both sides. They give one of the figures above; the throughput of some
- * work or of steps; the joules of a unit of work; or the time or energy of an account, for the comparison's
- * unit or in the whole run.
+ * Functions that give a figure of both sides: one of the figures above; the throughput of some work or of
+ * steps; the joules per unit of work; or the time or energy of an account, for the comparison's unit or in
+ * the whole run.
  */
 struct kwhy_change kwhy_change_of_figure(const struct kwhy_comparison *comparison, enum kwhy_figure figure);
 struct kwhy_change kwhy_change_of_rate(
@@ -155,7 +155,7 @@ enum kwhy_condition_kind {
 	KWHY_CONDITION_ACCOUNT,	       /* energy of the account in the whole run, J */
 	KWHY_CONDITION_ACCOUNT_TIME,   /* time of the account for the comparison's unit, s */
 	KWHY_CONDITION_ACCOUNT_ENERGY, /* energy of the account for the comparison's unit, J */
-	KWHY_CONDITION_EACH,	       /* energy a unit of the stated work, J */
+	KWHY_CONDITION_EACH,	       /* energy per unit of the stated work, J */
 	KWHY_CONDITION_RATE,	       /* throughput of the stated work */
 	KWHY_CONDITION_FINDING,	       /* whether B has a finding of a kind that A lacks */
 };
@@ -172,8 +172,8 @@ struct kwhy_condition {
 	bool above;		 /* true for '>', false for '<' */
 	/* true: the change from A to B is compared with the limit; false: the value of B is */
 	bool change;
-	bool relative; /* true: `limit` is a ratio of A's value */
-	double limit;  /* limit in the unit, or as a ratio */
+	bool relative; /* true: `limit` is relative to A's value */
+	double limit;  /* limit in `unit`; a ratio if it is relative */
 };
 
 /* Result of evaluating a condition. */

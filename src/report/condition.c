@@ -186,8 +186,7 @@ enum kwhy_status kwhy_condition_parse(const char *text, struct kwhy_condition *o
 }
 
 /*
- * Finds the account with exactly this name. If there is none, it is the only account whose name contains
- * it.
+ * Finds the account with exactly this name or, if there is none, the only account whose name contains it.
  */
 static enum kwhy_status find_pair(const struct kwhy_condition *condition,
 	const struct kwhy_comparison *comparison, const struct kwhy_account_pair **out,

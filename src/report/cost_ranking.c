@@ -71,7 +71,8 @@ static struct kwhy_ranked_cost cost_of(const struct kwhy_account *account, doubl
 }
 
 /*
- * Key by which entries are ranked, lowest first: joules a byte or, if energies are unknown, seconds a byte.
+ * Key by which entries are ranked, lowest first: joules per byte or, if energies are unknown, seconds per
+ * byte.
  */
 static double price(const struct kwhy_ranked_cost *cost, bool energy)
 {

@@ -8,7 +8,7 @@
 /*
  * Cost of a copied byte for one account of copies or memsets. All bytes of the account are known and not 0.
  * The energy is the account's mean power times all of its time, so like the bytes it includes unmetered
- * time. A ranking begins with the best entry: the one with the least gross energy a byte or, if energies
+ * time. A ranking begins with the best entry: the one with the least gross energy per byte or, if energies
  * are unknown, with the highest rate.
  */
 struct kwhy_ranked_cost {
@@ -21,10 +21,10 @@ struct kwhy_ranked_cost {
 	 * is all of that rate.
 	 */
 	double peak_bytes_per_s;
-	double gross_j_per_byte, net_j_per_byte; /* energy a byte; NAN: unknown */
+	double gross_j_per_byte, net_j_per_byte; /* energy per byte; NAN: unknown */
 	/*
-	 * gross energy a byte, divided by that of the best entry; if energies are unknown, the best entry's
-	 * rate divided by this one's; at least 1
+	 * gross energy per byte, divided by that of the best entry; if energies are unknown, the best
+	 * entry's rate divided by this one's; at least 1
 	 */
 	double ratio_to_best;
 };
@@ -44,9 +44,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_cost_rankings_new(
 void kwhy_cost_rankings_free(struct kwhy_cost_ranking *rankings, size_t count);
 
 /*
- * Energy of a floating-point operation, J: gross energy of kernels without collectives, over the stated work
- * "flop". Where that is not stated, it is over the sum of "flop_fp32", "flop_bf16" and so on. NAN: energy or
- * work is unknown.
+ * Energy of a floating-point operation, J: gross energy of kernels without collectives, divided by the
+ * stated work "flop" or, if that is not stated, by the sum of "flop_fp32", "flop_bf16" and so on. NAN:
+ * energy or work is unknown.
  */
 double kwhy_joules_per_flop(const struct kwhy_report *report);
 

@@ -23,7 +23,7 @@ struct kwhy_finding_kind {
 struct kwhy_finding_kinds {
 	struct kwhy_finding_kind *items; /* sorted by saving, the largest first */
 	size_t count;
-	size_t worth_count; /* number of kinds, at the beginning, whose cure is projected to save something */
+	size_t worth_count; /* the first worth_count kinds have a cure that is projected to save something */
 };
 
 /* Makes the kinds; `findings` may be NULL. kwhy_finding_kinds_done() frees the memory. */

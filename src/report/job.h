@@ -43,12 +43,18 @@ struct kwhy_job_measure {
 extern const struct kwhy_job_measure kwhy_job_measures[];
 extern const size_t kwhy_job_measure_count;
 
-/* Value of kwhy_job_spread_of(): the share of a category, *(const uint32_t *)context, in the rank's span. */
+/*
+ * A value for kwhy_job_spread_of(): the share of the category *(const uint32_t *)context in the rank's
+ * span.
+ */
 double kwhy_job_category_ratio(const struct kwhy_job_rank *rank, const void *context);
 
-/* Indexes of ranks, those first that made others wait the longest. The caller frees them; NULL: no memory. */
+/*
+ * Indices of ranks; the rank that made others wait longest comes first. The caller frees them; NULL: no
+ * memory.
+ */
 uint32_t *kwhy_job_ranks_by_caused(const struct kwhy_job *job);
-/* Indexes of compared collectives, those first in which ranks waited longest; *count: their number. */
+/* Indices of compared collectives; that in which ranks waited longest comes first. *count: their number. */
 uint32_t *kwhy_job_collectives_by_waiting(const struct kwhy_job *job, size_t *count);
 
 #endif

@@ -32,8 +32,7 @@ double kwhy_operation_each_nj(const struct kwhy_operation *operation)
 }
 
 /*
- * Makes the energy of an operation unknown if no reading of the meter covers it, for which the ledger has
- * 0.
+ * Makes the energy of an operation unknown if no reading of the meter covers it; the ledger has 0 for it.
  */
 static void forget_unseen(struct kwhy_operation *operation)
 {

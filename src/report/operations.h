@@ -15,16 +15,11 @@
  */
 struct kwhy_operation {
 	uint64_t count;
-	int64_t time_ns; /* sum of the operations' durations */
-	/*
-	 * The operations whose power is known: their number, their energy (mean power times all of their
-	 * time), the metered part of that time, and all of that time. gross_nj is for the metered part
-	 * only.
-	 */
-	uint64_t known_count;
-	double whole_nj, metered_ns;
-	int64_t known_ns;
-	int64_t gross_nj, low_nj, high_nj;
+	int64_t time_ns;	     /* sum of the operations' durations */
+	uint64_t known_count;	     /* number of operations whose power is known */
+	double whole_nj, metered_ns; /* energy of these: power times known_ns; metered part of known_ns */
+	int64_t known_ns;	     /* sum of the durations of these */
+	int64_t gross_nj, low_nj, high_nj; /* energy in metered time only, and the ends of its interval */
 };
 
 /* Mean energy of one operation whose power is known, nJ; NAN: there is no such operation. */

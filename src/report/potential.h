@@ -8,9 +8,9 @@
 enum kwhy_potential { KWHY_POTENTIAL_NONE, KWHY_POTENTIAL_LOW, KWHY_POTENTIAL_MEDIUM, KWHY_POTENTIAL_HIGH };
 
 /*
- * How much the best finding on a category of time could save, as a share of the run: high from 10 %, medium
- * from 3 %, low from 0.1 %. The savings of a finding are divided among categories in proportion to its
- * time. The share is that of the energy whole_nj or, if that is NAN, of the time whole_ns.
+ * How much the best finding on a category of time could save, as a share of the energy whole_nj or, if that
+ * is NAN, of the time whole_ns: high from 10 %, medium from 3 %, low from 0.1 %. The savings of a finding
+ * are divided among categories in proportion to its time.
  */
 enum kwhy_potential kwhy_potential_of(
 	const struct kwhy_findings *findings, enum kwhy_category category, double whole_nj, int64_t whole_ns);

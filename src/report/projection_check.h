@@ -11,7 +11,7 @@
 struct kwhy_projection_errors {
 	double time_ratio, energy_ratio;
 	double net_ratio; /* error of the energy above idle, where each run has its own idle level */
-	/* mean launch time of B over that of A, as a measure of the host's speed; NAN: unknown */
+	/* mean launch time of B divided by that of A, as a measure of the host's speed; NAN: unknown */
 	double launch_ratio;
 	double host_ratio; /* launch_ratio divided by the ratio that the projection assumed */
 	/*

@@ -29,7 +29,7 @@ struct kwhy_report {
 	const char *command;	    /* command line that made the report */
 	double price_per_kwh;	    /* price of energy; NAN: not given */
 	const char *currency;	    /* currency of the price, "EUR"; NULL: no price was given */
-	double intensity_g_per_kwh; /* carbon intensity, g of CO2 a kWh; NAN: not given */
+	double intensity_g_per_kwh; /* carbon intensity, g of CO2 per kWh; NAN: not given */
 	/*
 	 * place whose mean carbon intensity in the year carbon_year is used; NULL: the intensity was given
 	 * as a number

@@ -46,8 +46,8 @@ static const char *without_numbers(struct kwhy_arena *arena, const char *name)
 }
 
 /*
- * Shortens the first `length` bytes of `text` to `columns` with an ellipsis in the middle. So a name like
- * foo_bar_kernel keeps both ends.
+ * Shortens the first `length` bytes of `text` to `columns` with an ellipsis in the middle, so that a name
+ * like foo_bar_kernel keeps both ends.
  */
 static char *elide(struct kwhy_arena *arena, const char *text, size_t length, size_t columns)
 {

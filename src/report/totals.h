@@ -21,7 +21,7 @@ struct kwhy_total {
 	 * add in quadrature
 	 */
 	int64_t low_nj, high_nj;
-	/* metered part of time_ns, computed as gross energy over mean power; NAN: unknown */
+	/* metered part of time_ns, computed as gross energy divided by mean power; NAN: unknown */
 	double metered_ns;
 	uint32_t basis;			 /* the weakest basis that the account has on any device */
 	bool above_samples, above_limit; /* whether any device's account has the flag of this name */
@@ -96,8 +96,8 @@ void kwhy_totals_done(struct kwhy_totals *totals);
 
 /*
  * kwhy_total_power_w(): mean power of an account, W. kwhy_total_each_j(): energy of one of its activities,
- * J: mean power times mean duration. Total energy over number would be too low, since some activities may
- * lie outside of the metered window. NAN: unknown.
+ * J: mean power times mean duration. Total energy divided by the number of activities would be too low,
+ * since some of them may lie outside of the metered window. NAN: unknown.
  */
 double kwhy_total_power_w(const struct kwhy_total *row);
 double kwhy_total_each_j(const struct kwhy_total *row);

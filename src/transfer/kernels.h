@@ -15,7 +15,7 @@ enum { KWHY_TRANSFER_PACKET_SHORT_BYTES = 2048 };
 struct kwhy_transfer_packet {
 	struct kwhy_transfer_mark mark;
 	/*
-	 * the address that stands for `end` in addresses of pieces whose data is in the packet; 0: there are
+	 * pieces whose data is in the packet have addresses as if `end` were at this address; 0: there are
 	 * no such pieces
 	 */
 	uint64_t base;

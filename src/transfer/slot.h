@@ -131,7 +131,9 @@ static inline void kwhy_transfer_slot_write(struct kwhy_transfer_slot *slot, uin
 		written->end = to + bytes;
 }
 
-/* Whether any two puts of the slot write the same byte. `extents` must have space for one entry a piece. */
+/*
+ * Whether any two puts of the slot write the same byte. `extents` must have space for one entry per piece.
+ */
 bool kwhy_transfer_slot_overlaps(const struct kwhy_transfer_slot *slot, struct kwhy_transfer_extent *extents);
 
 /* Copies fetched pieces from the slot to their destinations, in the order of the calls. */

@@ -19,7 +19,7 @@ enum kind {
 enum bound {
 	/* `most` of the field's row */
 	CONSTANT,
-	/* number of ranks less 1 */
+	/* number of ranks minus 1 */
 	BELOW_RANKS,
 	/* size of the buffers in bytes */
 	CAPACITY,

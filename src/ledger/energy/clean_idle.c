@@ -215,9 +215,9 @@ static bool is_step(struct quiet *quiet, bool context_comes)
 }
 
 /*
- * Time at which the device changed its level between samples i - 1 and i. It is the time at which the
- * measured power is half way between both levels, less the meter's delay and the time that its low-pass
- * takes to get half way.
+ * Time at which the device changed its level between samples i - 1 and i: the time at which the measured
+ * power is half way between both levels, minus the meter's delay and the time that its low-pass takes to
+ * get half way.
  */
 static int64_t step_ns(const struct quiet *quiet, size_t i)
 {

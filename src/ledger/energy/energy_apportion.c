@@ -70,9 +70,9 @@ struct dividing {
 	const struct kwhy_powers *powers;
 	struct kwhy_apportioner apportioner;
 	double *modelled_nj; /* [class_count + 2] predicted energy of the current interval by power class */
-	double unrecorded_w; /* Mean power of unrecorded time: the energy of all intervals with unrecorded
-				time, less the energy predicted for power classes and idle, over the length of
-				that time. */
+	double unrecorded_w; /* Mean power of unrecorded time: (the energy of all intervals with unrecorded
+				time, minus the energy predicted for power classes and idle in them) / the
+				length of the unrecorded time. */
 	double recorded_nj, decided_nj; /* sums over the intervals: energy predicted for recorded time, and
 					   the part of it that the meter determines */
 };

@@ -14,8 +14,7 @@ static size_t piece_count(const struct kwhy_metered_total *total)
 }
 
 /*
- * Fills the energy curve. Its times are on the clock of the activities, that is, those of the meter less
- * its lag.
+ * Fills the energy curve. Its times are on the clock of the activities: those of the meter minus its lag.
  */
 static void fill(struct kwhy_energy_curve *curve, const struct kwhy_energy_findings *findings)
 {

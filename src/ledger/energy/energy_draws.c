@@ -45,8 +45,8 @@ void kwhy_energy_draws_done(struct kwhy_energy_draws *draws)
 }
 
 /*
- * Random factor for a power class: its power above idle between other work over its power above idle in
- * bursts.
+ * Random factor for a power class: ratio of its power above idle between other work to its power above idle
+ * in bursts.
  */
 static double in_place_factor(const struct kwhy_powers *powers, size_t class, struct kwhy_random *random)
 {
@@ -108,7 +108,7 @@ static void summarise_class(struct kwhy_energy_draws *draws, const struct kwhy_a
 }
 
 /*
- * Writes the quantiles of the energy of unrecorded time. In each draw it is the metered total less the sum
+ * Writes the quantiles of the energy of unrecorded time. In each draw it is the metered total minus the sum
  * over the power classes and idle.
  */
 static void summarise_unrecorded(

@@ -15,7 +15,7 @@
  */
 struct reported {
 	size_t interval;
-	double modelled_nj, beyond_nj;	 /* beyond_nj: metered energy less the modelled energy times the gain
+	double modelled_nj, beyond_nj;	 /* beyond_nj: metered energy - gain * modelled energy, with the gain
 					    between the meters */
 	double ran_s, apportioned_ratio; /* seconds in which the power classes under test ran, and their share
 					    of the interval's modelled energy */

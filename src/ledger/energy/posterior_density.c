@@ -55,7 +55,7 @@ static void add_scaled(double *restrict sum, const float *restrict column, doubl
 
 /*
  * Predicts the variance of the power inside each reading's window as if the classes ran one after the
- * other: the mean of the squares less the square of the mean. Concurrent copies may make that slightly
+ * other: the mean of the squares minus the square of the mean. Concurrent copies may make that slightly
  * negative, so it is at least 0.
  */
 static void predict_inside(struct kwhy_posterior_prediction *prediction,

@@ -64,7 +64,7 @@ static void change(struct kwhy_power_levels *levels, uint32_t row, int sign)
 	}
 }
 
-/* Removes classes from the list that had no running activity in the previous interval. */
+/* Removes from the list the classes that had no running activity in the previous interval. */
 static void drop_ended(struct kwhy_power_levels *levels)
 {
 	size_t kept = 0;

@@ -10,8 +10,8 @@
 /*
  * Sums over one range. A range contains the work that its own thread launched inside it. A step contains
  * the work launched by its whole process, because autograd launches from a thread of its own. A range whose
- * thread is unknown contains the work of all threads. Its window is the time of the range itself, on all
- * devices that its process uses.
+ * thread is unknown contains the work of all threads. The window of a range is its own time, on all devices
+ * that its process uses.
  */
 struct kwhy_range_item {
 	uint32_t range;		  /* index into the recording's ranges */

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Overhead of the measurement: the times that kwhy's own parts state, the time that the profiler says it
- * took from the program's threads, and the time in which a device was idle during the latter.
+ * Overhead of the measurement: the times that kwhy's own parts state; the time that, by its own statement,
+ * the profiler took from the program's threads; and the part of that time in which a device was idle.
  */
 
 /*
@@ -145,7 +145,7 @@ static void add_profiler(struct kwhy_ledger *ledger, const struct kwhy_recording
 struct meanwhile {
 	struct kwhy_ledger *ledger;
 	const struct kwhy_recording *recording;
-	const bool *is_asked; /* [process_count] the process has a stream on the device */
+	const bool *is_asked; /* [process_count] whether the process has a stream on the device */
 	size_t next;	      /* index of the next overhead */
 	int64_t covered_ns;   /* end of the overheads that were already counted in the current gap */
 	double energy_nj;

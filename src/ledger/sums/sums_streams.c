@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 struct running {
-	size_t rows; /* number of the stream's activities that run now */
+	size_t rows; /* number of the stream's activities that are running */
 	int64_t since_ns;
 };
 

@@ -49,8 +49,8 @@ static struct kwhy_host_sum sum_of(const struct kwhy_recording *recording, uint3
 }
 
 /*
- * Finds or adds the row of a sum. Its key has 28 bits for the number of the pair of name and file, 4 for
- * the kind of range or the reason, and 32 for the line.
+ * Finds or adds the row of a sum. Its key has 28 bits for the id of the pair (name, file), 4 for the kind
+ * of range or the reason, and 32 for the line.
  */
 static enum kwhy_status find(struct kwhy_host_sums *sums, const struct kwhy_host_sum *sum, uint32_t *out)
 {

@@ -14,7 +14,7 @@ struct kwhy_host_sums {
 	const struct kwhy_recording *recording;
 	struct kwhy_host_time time;
 	struct kwhy_map places,
-		keys; /* numbers of the pairs of name and file; numbers of these pairs with line and kind */
+		keys; /* ids of the pairs (name, file); ids of these pairs with line and kind */
 	struct kwhy_host_sum *items;
 	struct in_gap {
 		uint64_t gap;

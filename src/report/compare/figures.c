@@ -35,8 +35,8 @@ const char *kwhy_figure_unit(enum kwhy_figure figure)
 
 /*
  * Each function below computes a figure of one run, NAN if it is unknown. The figure of a side of several
- * runs is the mean of its runs' own figures. So figures that add up in each run, such as busy and idle, add
- * up for the side, too.
+ * runs is the mean of its runs' own figures. Thus figures that add up in each run, such as busy and idle,
+ * add up for the side, too.
  */
 
 static double joules(int64_t energy_nj)

@@ -76,7 +76,7 @@ static void write_unit(struct kwhy_json *json, const struct kwhy_comparison *com
 	kwhy_json_object_end(json);
 }
 
-/* Writes joules a unit, for each unit of work that both sides have. */
+/* Writes joules per unit, for each unit of work that both sides have. */
 static void write_work(struct kwhy_json *json, const struct kwhy_comparison *comparison)
 {
 	kwhy_json_array(json, "work");

@@ -186,7 +186,7 @@ static void add_curves(struct kwhy_stat_comparison *out)
 }
 
 /*
- * Fills in the work of a side. Counts are means over the runs; joules a unit are those of the runs that
+ * Fills in the work of a side. Counts are means over the runs; joules per unit are those of the runs that
  * stated an amount of this work.
  */
 static void fill_work(struct kwhy_stat_comparison *out, struct kwhy_side *side,

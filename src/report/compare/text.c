@@ -15,7 +15,10 @@
 #define COUNT_RATIO 0.01
 /* Least share of the time of all accounts that an account must have for a note about it. */
 #define TIME_RATIO 0.01
-/* What a line about an account has besides its name, columns. */
+/*
+ * COUNT_LINES: largest number of accounts in the note on counts. BESIDE_NAME_COLUMNS: columns of such a
+ * line without the account's name.
+ */
 enum { COUNT_LINES = 3, BESIDE_NAME_COLUMNS = 30 };
 
 static void write_side(
@@ -61,8 +64,8 @@ static void add_row(struct kwhy_table *table, const struct kwhy_comparison *comp
 }
 
 /*
- * Steps that are counted as work are divided by the time of the run, steps that ranges show by the time of
- * their loop.
+ * For a throughput in steps: steps that are stated as work are divided by the time of the run, while steps
+ * that ranges show are divided by the time of their loop.
  */
 static const char *over_run(const struct kwhy_rate *rate)
 {
@@ -108,7 +111,9 @@ static void add_work(struct kwhy_table *table, const struct kwhy_comparison *com
 	}
 }
 
-/* Whether a side has metered time before its first work, after its last, or while a device had none. */
+/*
+ * Whether energy of a side was metered before its first work, after its last, or on a device without work.
+ */
 static bool has_outside(const struct kwhy_side *side)
 {
 	for (size_t i = 0; i < side->account_count; i++)
@@ -119,8 +124,9 @@ static bool has_outside(const struct kwhy_side *side)
 }
 
 /*
- * Name of the attributed energy in the table, which depends on where the joules come from (a meter or assumed
- * powers). Reports call metered what was metered in the run, so that more than that has another name.
+ * Name of the attributed energy in the table, which depends on where the joules come from (a meter or
+ * assumed powers). In reports "metered" means metered in the run, so energy metered around it, too, gets
+ * another name.
  */
 static const char *energy_name(const struct kwhy_comparison *comparison)
 {
@@ -189,7 +195,7 @@ static bool has_work(const struct kwhy_side_runs *runs)
 	return all;
 }
 
-/* Says, prominently, of a side what makes its figures less than those of its run. */
+/* Writes a prominent line if the figures of a side cannot cover its whole run. */
 static void write_missing(const struct kwhy_text_context *context, const char *letter,
 	const struct kwhy_side *side, const struct kwhy_side_runs *runs)
 {

@@ -266,9 +266,9 @@ static void write_value(struct kwhy_pftrace *writer, size_t number, int64_t time
 }
 
 /*
- * In Perfetto the value of a GPU counter is for the time since its previous value. So an energy counter is
- * written as the mean power since its last update. The value at its first update, and after a reset to an
- * unknown value, is unknown: NaN, which Perfetto's queries return as NULL.
+ * In Perfetto the value of a GPU counter is for the time since its previous value. An energy counter is
+ * therefore written as the mean power since its last update. The value at its first update, and after a
+ * reset to an unknown value, is unknown: NaN, which Perfetto's queries return as NULL.
  */
 static void write_powers(struct kwhy_pftrace *writer, size_t number)
 {

@@ -12,8 +12,8 @@
 /* The report on a job as text: one screen, or more rows of each table with --verbose. */
 
 /*
- * Rows of the parts. The next line holds if the text has more lines than a screen. categories: those above
- * this share of the job's time.
+ * Numbers of rows of the parts. If the text has more lines than a screen, the next entry is used.
+ * `categories`: only categories above this share of the job's time are shown.
  */
 static const struct limits {
 	double categories;

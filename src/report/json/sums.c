@@ -169,7 +169,7 @@ static void write_ranges(struct kwhy_json_report *parts, const char *key, const 
 	kwhy_json_array_end(&parts->json);
 }
 
-/* Writes start, end, time and energy of the loop of all steps, and its time and energy a step. */
+/* Writes start, end, time and energy of the loop of all steps, and its time and energy per step. */
 static void write_loop(struct kwhy_json_report *parts)
 {
 	const struct kwhy_ledger *ledger = parts->report->ledger;

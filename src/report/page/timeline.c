@@ -39,9 +39,9 @@ struct builder {
 	struct window windows[WINDOW_LIMIT];
 	size_t window_count;
 	/*
-	 * Lists the tracks in this order: streams; calls, one track a thread; ranges, one track a thread
-	 * and one for ranges without a thread; and for each device the ranges that the host was in while
-	 * the device idled.
+	 * The tracks in this order: streams; calls, one track for each thread; ranges, one track for each
+	 * thread and one for ranges without a thread; and for each device the ranges that the host was in
+	 * while the device idled.
 	 */
 	struct track *tracks;
 	size_t track_count;

@@ -16,8 +16,8 @@ extern const struct kwhy_columns kwhy_pair_loggp_columns, kwhy_pair_energy_colum
 struct kwhy_pair_energy_row {
 	struct kwhy_pair_energy energy;
 	/*
-	 * Joules a byte: gross at both GPUs; then above idle: net at both GPUs, source and target at that
-	 * GPU.
+	 * Joules per byte. gross: of both GPUs. The others are above idle: of both GPUs (net), of the source,
+	 * and of the target.
 	 */
 	struct kwhy_pair_figure gross, net, source, target;
 };

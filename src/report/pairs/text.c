@@ -277,7 +277,7 @@ static void write_loads(
 	kwhy_table_write(&table, style, out);
 }
 
-/* Writes joules a byte at the source, at the target and at both together. */
+/* Writes joules per byte at the source, at the target and at both together. */
 static void write_energies(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out)
 {

@@ -64,7 +64,7 @@ static void write_simai(const struct kwhy_pair_series *series, struct kwhy_text 
 	uint32_t gpus = series->pairs->gpu_count;
 
 	/*
-	 * First line of the file: number of nodes, GPUs a server, NVSwitches, other switches and links,
+	 * First line of the file: number of nodes, GPUs per server, NVSwitches, other switches and links,
 	 * then the type of GPU. Second line: ids of the switches.
 	 */
 	kwhy_text_addf(out, "%" PRIu32 " %" PRIu32 " 1 0 %" PRIu32 " ", gpus + 1, gpus, gpus);
@@ -100,8 +100,8 @@ const struct kwhy_simulator kwhy_simulator_simai = {"SimAI", "simai_topology.txt
 #define TICKS_MAX 2e9 /* In ticks. Parameters of LogGOPSim are of type int. */
 
 /*
- * LogGOPSim adds the overhead o at both ends, but a copy takes no time of the target's processor. So o is
- * 0, and the latency L contains all of the constant time.
+ * LogGOPSim adds the overhead o at both ends, but a copy takes no time of the target's processor. Therefore
+ * o is 0, and the latency L contains all of the constant time.
  */
 static void write_loggopsim(const struct kwhy_pair_series *series, struct kwhy_text *out)
 {

@@ -95,8 +95,8 @@ static struct kwhy_stat_sample amount(const struct kwhy_stat_row *row, const str
 }
 
 /*
- * A figure over all runs that count: the mean of `above`. If `below` is not NULL, it is the sum of `above`
- * over the sum of `below`.
+ * A figure over all runs that count: the mean of `above` or, if `below` is not NULL, the sum of `above`
+ * divided by the sum of `below`.
  */
 struct over_runs {
 	kwhy_stat_sample_of *above, *below;
@@ -257,7 +257,7 @@ static const char *show_speed(char out[KWHY_SHOWN_BYTES], const struct kwhy_valu
 	return show_amount(out, value->figure.estimate.mean, "/s");
 }
 
-/* Shows joules a unit of work, with the unit in the singular: "2.1 J/token" for the unit "tokens". */
+/* Shows joules per unit of work, with the unit in the singular: "2.1 J/token" for the unit "tokens". */
 static const char *show_joules(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row)
 {
 	const char *unit = ((const struct kwhy_stat_row *)row)->work.unit;

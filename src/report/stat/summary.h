@@ -80,13 +80,13 @@ kwhy_stat_sample_of kwhy_stat_gross; /* gross energy of the row's domain, J */
 /* Mean of a value over the runs that count. */
 struct kwhy_stat_figure kwhy_stat_mean(const struct kwhy_stat_row *row, kwhy_stat_sample_of *sample);
 /*
- * Ratio of two values: the sum of one over the sum of the other, over the runs that count and have both.
- * Used for joules a unit, units a second and units a joule.
+ * Ratio of two values: the sum of `above` divided by the sum of `below`, both over the runs that count and
+ * have both values. Used for joules per unit, units per second and units per joule.
  */
 struct kwhy_stat_figure kwhy_stat_ratio(
 	const struct kwhy_stat_row *row, kwhy_stat_sample_of *above, kwhy_stat_sample_of *below);
 
-/* Half of the interval's width, over the mean; NAN: unknown. */
+/* Half of the interval's width, divided by the mean; NAN: unknown. */
 double kwhy_stat_half_ratio(const struct kwhy_stat_figure *figure);
 
 /* Adds the notes to the summary. kwhy_stat_summary_make() calls it. */

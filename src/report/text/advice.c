@@ -60,8 +60,8 @@ static size_t advice_bytes(const char *cure)
 }
 
 /*
- * Number, counted from 1, of the first kind whose cure begins with the same advice; 0: none of the kinds
- * before this one.
+ * Number, counted from 1, of the first kind before this one whose cure begins with the same advice; 0:
+ * there is none.
  */
 static size_t same_as(const struct kwhy_finding_kinds *kinds, size_t kind)
 {

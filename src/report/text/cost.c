@@ -14,7 +14,8 @@
 /* Columns of text in two lines; longer names of files and devices are cut. */
 enum { SUBJECT_COLUMNS = 140 };
 /*
- * Difference between both sides of an interval, over their sum, up to which one number is shown for both.
+ * An interval is shown with one number for both sides if their difference is at most this share of their
+ * sum.
  */
 #define EVEN_RATIO 0.05
 

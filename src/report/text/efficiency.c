@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Sections on efficiency: joules a byte of each kind of transfer, and joules a unit of work. */
+/* Sections on efficiency: joules per byte of each kind of transfer, and joules per unit of work. */
 
 enum { RANKING_ROWS = 12 };
 

@@ -25,17 +25,17 @@ void kwhy_unknown_each(const struct kwhy_text_context *context,
 struct kwhy_where {
 	struct kwhy_totals
 		totals; /* totals of the whole run, if random windows are samples of it; rows are borrowed */
-	double sum_nj;	/* energy of all rows, of which they state shares; NAN: unknown */
+	double sum_nj;	/* energy of all rows, which is 100 % in their shares; NAN: unknown */
 	/*
-	 * Time of which they state shares if no energy is known: that of the devices or, if activities of
-	 * several streams overlap so that it is longer, the sum of the rows.
+	 * Time that is 100 % in the rows' shares if no energy is known: the devices' time or, if activities
+	 * of several streams overlap and their sum is longer, the sum of the rows.
 	 */
 	int64_t shared_ns;
 	bool is_overlapping; /* shared_ns is the sum of the rows */
 };
 
 struct kwhy_where kwhy_where_of(const struct kwhy_totals *totals);
-/* Share of a row in sum_nj or, if that is unknown, in shared_ns, which is 1 at most; NAN: unknown. */
+/* Share of a row in sum_nj or, if that is unknown, in shared_ns; at most 1. NAN: unknown. */
 double kwhy_where_share(const struct kwhy_where *where, const struct kwhy_total *row);
 /* Name of a row for readers: "idle while the host launches work", or the row's own name. */
 const char *kwhy_where_words(const struct kwhy_total *row);

@@ -197,8 +197,8 @@ static const struct kwhy_table_column rank_columns[] = {
 };
 
 /*
- * Writes the imbalance of the ranks: longest compute time over the mean, less one. Ranks that compute less
- * wait for the one that computes longest.
+ * Writes the imbalance of the ranks: (longest compute time / mean compute time) - 1. Ranks that compute
+ * less wait for the one that computes longest.
  */
 static void write_imbalance(const struct kwhy_text_context *context)
 {

@@ -76,7 +76,7 @@ static const char *show_strategy(char out[KWHY_SHOWN_BYTES], const struct kwhy_v
 }
 
 /*
- * Shows joules a byte with half of the interval in percent: "2.56 nJ ±1.0 %". If the interval contains 0,
+ * Shows joules per byte with half of the interval in percent: "2.56 nJ ±1.0 %". If the interval contains 0,
  * it shows the upper end, "< 200 pJ"; if the whole interval is below 0, "none seen". Returns NULL if the
  * value is unknown.
  */
@@ -180,7 +180,7 @@ static const char *show_begin(char out[KWHY_SHOWN_BYTES], const struct kwhy_valu
 	return kwhy_quantity_si(out, curve->segments[0].alpha_s, curve->is_energy ? "J" : "s", 3);
 }
 
-/* Shows the rate of a curve's last segment, or for energies its joules a byte. */
+/* Shows the rate of a curve's last segment or, for energies, its joules per byte. */
 static const char *show_end(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row)
 {
 	const struct kwhy_transfer_curve *curve = row;

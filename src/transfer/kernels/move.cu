@@ -37,7 +37,7 @@ struct mark {
 struct packet_head {
 	struct mark mark;
 	/*
-	 * the address that stands for `end` in addresses of pieces whose data is in the packet; 0: there are
+	 * pieces whose data is in the packet have addresses as if `end` were at this address; 0: there are
 	 * no such pieces
 	 */
 	u64 base;
