@@ -20,8 +20,8 @@ struct kwhy_bench_series {
 	const char *window;		   /* name of the energy window */
 	double window_s;
 	struct kwhy_busy_gauge *gauge; /* polled during the window; NULL: not polled */
-	/* Results. After a failure they hold what was measured before it. */
-	size_t run_count, energy_runs; /* number of all timed runs; of those in the window */
+	/* Results. After a failure, they hold what was measured before it. */
+	size_t run_count, energy_runs; /* number of all timed runs, and of those in the energy window */
 	struct kwhy_median run_s;      /* median time of a run; valid only after KWHY_OK */
 };
 

@@ -22,7 +22,7 @@ enum progress { UNSEEN, UNDER_WAY, SEEN };
 
 struct entry {
 	enum progress progress;
-	struct kwhy_formula_figure noted, made; /* printed figure, and the one that its formula gives */
+	struct kwhy_formula_figure noted, made; /* figure as printed, and as its formula gives it */
 	char bound;	     /* '<' or '>' before the printed value or the formula; 0: neither has one */
 	const char *formula; /* NULL: no formula */
 	bool formula_is_bound, is_strict, is_confirmed;

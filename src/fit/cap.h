@@ -98,9 +98,9 @@ struct kwhy_cap_advice {
 	enum kwhy_cap_verdict verdict;
 	/* power of the optimum; NAN unless the verdict is INSIDE, LOWEST or HIGHEST */
 	struct kwhy_interval power_w;
-	double cap_w; /* power limit for that power, interpolated between the limits that were set; NAN:
-			 unknown */
-	/* energy and time of a unit of work at that power, each divided by its value at most_w */
+	double cap_w; /* power limit at which the device draws power_w, interpolated between the limits that
+			 were set; NAN: unknown */
+	/* energy and time of a unit of work at power_w, each divided by its value at most_w */
 	double energy_ratio, time_ratio;
 };
 

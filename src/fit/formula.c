@@ -339,9 +339,9 @@ static struct kwhy_slope_bounds at_ends(const struct reader *of, const struct te
 }
 
 /*
- * Narrows the interval of the result. So far a figure that occurs twice counted as two independent ones. If
- * the slope shows that the result is monotonic in a figure, the ends of the figure give the ends of the
- * result.
+ * Narrows the interval of the result. In the computation so far, a figure that occurs twice counted as two
+ * independent ones. If the slope shows that the result is monotonic in a figure, the ends of the figure
+ * give the ends of the result.
  */
 static void tighten(const struct reader *reader, struct term *whole)
 {

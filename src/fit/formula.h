@@ -33,8 +33,9 @@ typedef enum kwhy_status kwhy_formula_find(
 /*
  * Computes a formula such as "a / (b + 2) * 40[pJ]". It may contain names of figures, numbers with a unit
  * in brackets, + - * / ( ), log10() and sqrt(). The interval of the result follows from the ends of the
- * figures' intervals. If a figure occurs twice, it is exact where the result is monotonic in that figure;
- * otherwise it is wider than necessary. KWHY_E_INPUT: the text is no formula, or a divisor may be 0.
+ * figures' intervals. If a figure occurs twice, this interval is exact if the result is monotonic in that
+ * figure; otherwise it is wider than necessary. KWHY_E_INPUT: the text is no formula, or a divisor may be
+ * 0.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_formula_of(const char *text, kwhy_formula_find *find, void *context,
 	struct kwhy_formula_figure *out, struct kwhy_error *error);

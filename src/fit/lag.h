@@ -29,7 +29,7 @@ struct kwhy_lag_reading {
 };
 
 /*
- * A series: the readings of one load. Before its first pulse the power was off_w for so long that no
+ * A series: the readings of one load. Before its first pulse, the power was off_w for so long that no
  * reading shows an earlier power.
  */
 struct kwhy_lag_stretch {

@@ -17,7 +17,7 @@ struct sums {
 };
 
 struct line {
-	double alpha, beta, squares; /* sum of ((y - fit) / y)^2 */
+	double alpha, beta, squares; /* squares: sum of ((y - fit) / y)^2 */
 };
 
 struct work {

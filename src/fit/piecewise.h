@@ -9,9 +9,9 @@
 /*
  * Cost y as a piecewise linear function of size x: y = alpha + beta * x in each segment, with beta >= 0.
  * Errors are relative, so that small sizes weigh as much as large ones. The ends of the segments are found
- * by dynamic programming over all divisions, their number by the Bayesian information criterion (Schwarz
- * 1978), in which a knot (end between two segments) counts as three parameters. Errors have a lower bound,
- * which prevents too many segments for data without noise. Pure.
+ * by dynamic programming over all divisions. The number of segments follows from the Bayesian information
+ * criterion (Schwarz 1978), in which a knot (end between two segments) counts as three parameters. Errors
+ * have a lower bound, which prevents too many segments for data without noise. Pure.
  */
 struct kwhy_piecewise_point {
 	double x, y; /* above 0 */

@@ -13,7 +13,7 @@
  * gauges times coefficients that are not negative; the base also has a constant. A row is the mean power
  * and the mean gauges of one window; windows are in order of time. Blocks of consecutive windows are held
  * out to test the prediction, since neighbouring windows are alike. The intervals of the terms follow from
- * how they change when a block is left out (jackknife).
+ * how the terms change when a block is left out (jackknife).
  */
 enum kwhy_power_term {
 	KWHY_POWER_BASE,
@@ -55,8 +55,8 @@ struct kwhy_power_factors {
  * one block.
  */
 struct kwhy_power_model {
-	struct kwhy_power_factors all,
-		without[KWHY_POWER_BLOCKS]; /* fit to all windows; fits to all windows but those of block i */
+	struct kwhy_power_factors all, without[KWHY_POWER_BLOCKS]; /* fit to all windows; without[i]: fit to
+								      all windows but those of block i */
 	struct kwhy_interval constant_w, watts_per_unit[KWHY_POWER_GAUGES_MAX];
 	/*
 	 * The part of watts_per_unit that the memory's own meter shows; NAN: the gauge is not the memory's,

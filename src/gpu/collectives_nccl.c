@@ -77,9 +77,9 @@ static enum kwhy_status nccl_broadcast(
 }
 
 /*
- * Queues a member's sends and receives. Between two members NCCL matches them by their order. In a group of
- * two, both neighbours are the same member; the order is then unambiguous because each member sends the row
- * for `to_above` first and receives it first.
+ * Queues a member's sends and receives. Between two members, NCCL matches them by their order. In a group
+ * of two, both neighbours are the same member; the order is then unambiguous because each member sends the
+ * row for `to_above` first and receives it first.
  */
 static enum kwhy_nccl_result exchange_member(
 	struct by_nccl *by, uint32_t i, const struct kwhy_collectives_edges *edges, uint32_t count)

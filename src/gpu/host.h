@@ -133,7 +133,8 @@ struct kwhy_gpu_gate {
 	struct kwhy_gpu_host_owned owned;
 	atomic_uint holders;
 	struct kwhy_gpu_host_monitor monitor;
-	uint64_t holds, opened; /* number of gate_hold() calls, and number of the last one that was opened */
+	uint64_t holds, opened; /* how often gate_hold() was called, and the number of the last call whose
+				   gate is open */
 	int64_t limit_ns;	/* time at which the gate opens by itself */
 	bool gave_up;
 };

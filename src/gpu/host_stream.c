@@ -11,7 +11,10 @@ struct kwhy_gpu_stream {
 	pthread_mutex_t lock; /* protects all members below, except `recording`, which belongs to the
 				 recording thread */
 	pthread_cond_t queued, ran;
-	/* numbers of operations put into the ring, taken from it and finished; put - taken are in the ring */
+	/*
+	 * how many operations were put into the ring, taken from it and finished; put - taken are in the
+	 * ring
+	 */
 	uint64_t put, taken, finished;
 	uint32_t waiting; /* number of threads that wait for `ran` */
 	bool idle, ending;

@@ -10,11 +10,11 @@
 /*
  * Estimates figures of the whole run from random windows, by a ratio estimate with the windows as clusters
  * (docs/attribution.md). It sweeps once over the activities, and goes twice over the accounts of each
- * window. Drawn windows are those that were chosen at random; the ends of the selected time may lie in
- * other windows.
+ * window. Random windows are those whose place was chosen at random; the ends of the selected time may lie
+ * in other windows.
  */
 
-/* Least number of windows drawn at random from which an error is estimated. */
+/* Least number of random windows from which an error is estimated. */
 enum { WINDOWS_MIN = 3 };
 
 /* One-sided probability whose quantile gives a two-sided 90 % interval. */
@@ -23,14 +23,14 @@ enum { WINDOWS_MIN = 3 };
 /* Sums of one account: of its energy or, if energies are unknown, of its time. */
 struct sum {
 	double now;	/* sum in the current window */
-	double certain; /* sum in windows that were not drawn at random; it is known exactly and is no part of
-			   the sample */
+	double certain; /* sum in windows that are not random; it is known exactly and is no part of the
+			   sample */
 	double all;	/* sum in all random windows so far */
-	double squares, products;   /* sums over pairs of consecutive drawn windows: of the squared change of
-				       the account from one window to the next, and of this change times the
-				       change of all accounts together */
-	double last;		    /* sum in the last random window in which the account ran */
-	size_t last_drawn;	    /* number of the random window that `last` belongs to */
+	double squares, products; /* squares: sum, over pairs of consecutive random windows, of the account's
+				     squared change from one to the next; products: the same sum of its change
+				     times the change of all accounts */
+	double last;		  /* sum in the last random window in which the account ran */
+	size_t last_drawn;	  /* number of the random window that `last` belongs to */
 	double time_ns, certain_ns; /* time in random windows, and time in other windows */
 	double now_ns;
 	int64_t last_ns; /* time up to which `now_ns` is complete */
@@ -47,8 +47,8 @@ struct sampling {
 	size_t listed_count;
 	double *wholes;	     /* [drawn_count] sum over all accounts in each random window */
 	size_t drawn;	     /* number of random windows so far */
-	double all, squares; /* sum of `wholes`, and sum of their squared changes from one random window to
-				the next */
+	double all, squares; /* all: sum of `wholes`; squares: sum of the squared changes of `wholes` from one
+				random window to the next */
 	double certain;
 };
 
@@ -122,8 +122,8 @@ static void take_idle(struct sampling *sampling, const struct kwhy_covered_windo
 }
 
 /*
- * Adds the account's change (`step`) from drawn window `drawn` - 1 to `drawn` to its sums. The first window
- * has no change.
+ * Adds the account's change (`step`) from random window `drawn` - 1 to `drawn` to its sums. The first
+ * window has no change.
  */
 static void add_step(const struct sampling *sampling, struct sum *sum, size_t drawn, double step)
 {
@@ -134,7 +134,7 @@ static void add_step(const struct sampling *sampling, struct sum *sum, size_t dr
 }
 
 /*
- * Adds the account's changes up to the current drawn window. If the account did not run in some windows
+ * Adds the account's changes up to the current random window. If the account did not run in some windows
  * before it, the change to 0 and the change from 0 are added.
  */
 static void add_steps(const struct sampling *sampling, struct sum *sum)
@@ -243,8 +243,8 @@ static enum kwhy_status walk(struct sampling *sampling, struct kwhy_error *error
 }
 
 /*
- * Half of the 90 % interval of an account's share of the drawn windows. Windows are spread over the run, so
- * neighbouring ones are more alike than random pairs; the error is therefore estimated from the changes
+ * Half of the 90 % interval of an account's share of the random windows. Windows are spread over the run,
+ * so neighbouring ones are more alike than random pairs; the error is therefore estimated from the changes
  * between neighbours (Wolter 2007, chapter 8).
  */
 static double share_error(const struct sampling *sampling, const struct sum *sum)
@@ -261,8 +261,8 @@ static double share_error(const struct sampling *sampling, const struct sum *sum
 }
 
 /*
- * Energy of an account in the whole run: its energy in windows that were not drawn at random, plus its
- * share of the drawn windows times `rest`, the energy of all other time.
+ * Energy of an account in the whole run: its energy in windows that are not random, plus its share of the
+ * random windows times `rest`, the energy of all other time.
  */
 static double whole_share(const struct sampling *sampling, size_t account, double rest)
 {

@@ -14,7 +14,7 @@
  */
 struct kwhy_sweep {
 	const struct kwhy_recording *recording;
-	size_t next, end;    /* next activity to start, and end of the device's activities */
+	size_t next, end;    /* row of the next activity to start, and end of the device's rows */
 	const int64_t *cuts; /* sorted times at which intervals are split in addition; may be NULL */
 	size_t cut_count, next_cut;
 	int64_t now_ns, limit_ns;

@@ -49,7 +49,7 @@ struct kwhy_rate {
  * side, the interval is that of the meters, 90 %, or NAN.
  */
 struct kwhy_change {
-	struct kwhy_estimate a, b; /* mean NAN: unknown */
+	struct kwhy_estimate a, b; /* unknown if its mean is NAN */
 	struct kwhy_difference difference;
 };
 
@@ -142,8 +142,8 @@ struct kwhy_change kwhy_change_of_account(
 	const struct kwhy_comparison *comparison, const struct kwhy_account_pair *pair);
 /*
  * Number of the comparison's units in one run. The times and energies of the run's accounts are divided by
- * this number. So if the unit is a step, a step's share also includes what the run did outside of steps,
- * which the figures of steps leave out. NAN: the run states no such work.
+ * this number. If the unit is a step, a step's share therefore also includes what the run did outside of
+ * steps, which the figures of steps leave out. NAN: the run states no such work.
  */
 double kwhy_compare_units_of(const struct kwhy_comparison *comparison, const struct kwhy_side *run);
 /* Sets `counts`, `time` and `energy` of a pair, which has its accounts. */

@@ -32,7 +32,7 @@ static inline bool kwhy_opened_is_part(const struct kwhy_opened *opened)
 }
 
 /*
- * Writes the report.json of a page. Of devices that are not shown in full it has only what the page shows.
+ * Writes the report.json of a page. Of devices that are not shown in full, it has only what the page shows.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_report_json_opened(const struct kwhy_report *report,
 	const struct kwhy_opened *opened, struct kwhy_text *out, struct kwhy_error *error);

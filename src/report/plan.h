@@ -16,10 +16,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_plan_text(const struct kwhy_plan *plan, cons
 KWHY_MUST_USE enum kwhy_status kwhy_plan_json(const struct kwhy_plan *plan, const struct kwhy_report *report,
 	struct kwhy_text *out, struct kwhy_error *error);
 
-/* Words for why the energy of the whole run is unknown; NULL: it is known. */
+/* Text that says why the energy of the whole run is unknown; NULL: it is known. */
 const char *kwhy_plan_no_energy(const struct kwhy_plan *plan, const struct kwhy_report *report);
 
-/* Words for what lost activities do to the plan; NULL: none were lost. */
+/* Text that says how lost activities affect the plan; NULL: none were lost. */
 const char *kwhy_plan_lost(const struct kwhy_report *report);
 
 /*

@@ -75,7 +75,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_report_accounts_csv(
 	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_report_findings_csv(
 	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);
-/* Write what held the host while the devices idled: idle time by host range. */
+/* Write the idle time of the devices by the host ranges that ran then. */
 KWHY_MUST_USE enum kwhy_status kwhy_report_waits_csv(
 	const struct kwhy_report *report, struct kwhy_text *out, struct kwhy_error *error);
 

@@ -100,7 +100,7 @@ static bool is_in(uint32_t code, const struct code_range *ranges, size_t count)
 	return false;
 }
 
-/* Reads one code point. In invalid UTF-8 one byte counts as a code point that could garble the output. */
+/* Reads one code point. In invalid UTF-8, one byte counts as a code point that could garble the output. */
 static uint32_t decode(const char *text, size_t *out_length)
 {
 	const unsigned char *s = (const unsigned char *)text;

@@ -62,8 +62,8 @@ struct kwhy_totals {
 	/* part of energy_nj that was drawn in unrecorded time; KWHY_UNKNOWN_NJ: unknown */
 	int64_t unrecorded_nj;
 	/*
-	 * part of energy_nj that was drawn in recorded time of the run; and the part of that which was
-	 * drawn while nothing ran; KWHY_UNKNOWN_NJ: unknown
+	 * run_metered_nj: part of energy_nj that was drawn in recorded time of the run. run_idle_nj: part
+	 * of run_metered_nj that was drawn while nothing ran. KWHY_UNKNOWN_NJ: unknown
 	 */
 	int64_t run_metered_nj, run_idle_nj;
 	int64_t run_unrecorded_ns; /* unrecorded time between first start and last end, summed over devices */

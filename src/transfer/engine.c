@@ -148,8 +148,8 @@ static enum kwhy_status check_options(const struct kwhy_transfer_options *option
 }
 
 /*
- * Whether kernels can read their argument by its address, which the inline method needs. For AMD's GPUs it is
- * unknown whether they accept an argument of 4 KiB.
+ * Whether kernels can read their argument by its address, which the inline method needs. For AMD's GPUs, it
+ * is unknown whether they accept an argument of 4 KiB.
  */
 static bool takes_packets(const struct kwhy_transfer *transfer)
 {

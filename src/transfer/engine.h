@@ -86,7 +86,7 @@ struct kwhy_transfer {
 	uint64_t arrived;	   /* device address of the counter of blocks that have ended */
 	struct kwhy_transfer_packet packet; /* argument of the next launch by the inline method */
 	uint64_t flushed;		    /* number of tickets issued so far */
-	/* number of slots sent so far, and number of the last slot that is known to have run */
+	/* how many slots were sent so far, and the number of the last slot that is known to have run */
 	uint64_t sent, reached;
 	/* by ticket modulo the array's size: number of slots that had been sent when the ticket was issued */
 	uint64_t sent_by[KWHY_TRANSFER_TICKETS_KEPT];

@@ -35,8 +35,8 @@ struct kwhy_transfer_loader {
 	uint32_t reader_count, readers_begun;
 
 	/*
-	 * Numbers of chunks handed to the caller, and of those that the caller has finished. Only the
-	 * caller's thread uses them.
+	 * How many chunks were handed to the caller, and how many of them the caller has finished. Only the
+	 * caller's thread uses these counts.
 	 */
 	uint64_t given, finished;
 
@@ -44,7 +44,7 @@ struct kwhy_transfer_loader {
 	pthread_cond_t changed;
 	/*
 	 * State that all threads share. filled[slot] is 1 plus the number of the chunk last read into the
-	 * slot. `issued` is the number of chunks whose copies are queued.
+	 * slot. `issued`: how many chunks have queued copies.
 	 */
 	uint64_t *filled;
 	uint64_t issued;

@@ -30,7 +30,7 @@ struct kwhy_phase {
 	enum kwhy_phase_kind kind;
 	struct kwhy_load load; /* the load that ran; valid for KWHY_PHASE_LOAD */
 	int64_t start_ns, end_ns;
-	/* the load's kernels: pulses[first_pulse] and the pulse_count - 1 after it */
+	/* the load's kernels are pulses[first_pulse] to pulses[first_pulse + pulse_count - 1] */
 	size_t first_pulse, pulse_count;
 };
 

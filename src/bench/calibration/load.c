@@ -163,7 +163,7 @@ static enum kwhy_status copy(
 
 /*
  * Finds the offset between the clocks: reads the device's clock between two readings of the host's. Of
- * several attempts it takes the one with the shortest time between these two readings.
+ * several attempts, it takes the one with the shortest time between these two readings.
  */
 static enum kwhy_status relate(struct kwhy_loads *loads, struct gpu_clock *out, struct kwhy_error *error)
 {

@@ -20,7 +20,7 @@ struct kwhy_ops_kit {
 	uint64_t group_places[KWHY_COLLECTIVES_MEMBERS_MAX];
 	const struct kwhy_gpu_kernel *kernel; /* kernel of the current row */
 	uint32_t blocks,
-		rounds; /* per launch: number of blocks, and number of rounds that each thread does */
+		rounds; /* number of blocks of a launch, and number of rounds that each thread does */
 };
 
 struct kwhy_ops_row {
@@ -32,7 +32,7 @@ struct kwhy_ops_row {
 	uint32_t gpus;	     /* number of GPUs that the row needs */
 	bool queued;	     /* true: operations are only queued; false: the host waits for each operation */
 	double thread_count; /* for arithmetic: units that a thread does in one round */
-	uint64_t most_bytes; /* for memory: how many bytes of the buffer are used; 0: all */
+	uint64_t most_bytes; /* for memory: number of bytes of the buffer that are used; 0: all */
 	double byte_count;   /* for memory: units counted for each used byte of the buffer in one round */
 	/*
 	 * Queues one batch of operations, and adds the number of its units to *count and of its bytes to

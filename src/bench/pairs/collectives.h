@@ -36,8 +36,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_collective_begin(
 KWHY_MUST_USE enum kwhy_status kwhy_pair_collective_issue(
 	struct kwhy_pair_work *work, uint32_t count, struct kwhy_error *error);
 /*
- * On the host back end the GPUs' parts of a collective wait for each other. Fails if one of these waits took
- * seconds and was given up.
+ * On the host back end, the GPUs' parts of a collective wait for each other. Fails if one of these waits
+ * took seconds and was given up.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_collective_check(
 	const struct kwhy_pair_work *work, struct kwhy_error *error);

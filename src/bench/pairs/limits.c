@@ -52,7 +52,7 @@ static unsigned nvlink_generation(unsigned version)
 	return version < sizeof(generations) / sizeof(generations[0]) ? generations[version] : 0;
 }
 
-/* Number of the GPU with this PCI address in pairs->gpus; gpu_count: it is not one of them. */
+/* Index in pairs->gpus of the GPU with this PCI address; gpu_count: it is not one of them. */
 static uint32_t row_of(const struct kwhy_pairs *pairs, const struct kwhy_nvml_pci *pci)
 {
 	char address[KWHY_NVML_ADDRESS_BYTES];
@@ -153,7 +153,7 @@ static int ancestor_of(const struct machine *machine, uint32_t source, uint32_t 
 }
 
 /*
- * Finds the route between two GPUs. Without peer access bytes go through the host, even if both GPUs have
+ * Finds the route between two GPUs. Without peer access, bytes go through the host, even if both GPUs have
  * NVLinks. If the other ends of active NVLinks are unknown, the route stays unknown.
  */
 static void find_route(const struct machine *machine, uint32_t source, uint32_t target)

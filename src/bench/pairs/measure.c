@@ -270,7 +270,7 @@ static enum kwhy_status timed(
 	return status;
 }
 
-/* Number of one-way transfers in a round: two where bytes go there and back, as in a put or a ping-pong. */
+/* Number of one-way transfers in a round: two if bytes go there and back, as in a put or a ping-pong. */
 static double ways(const struct kwhy_pair_work *work)
 {
 	return work->config->engine == KWHY_PAIR_PUT || work->config->engine == KWHY_PAIR_PING_PONG ? 2 : 1;

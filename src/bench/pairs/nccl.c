@@ -164,7 +164,7 @@ static uint64_t shift_of(const struct kwhy_pair_work *work, uint32_t i)
 
 /*
  * Queues a send at the source and the matching receive at the target, for those of the two GPUs that this
- * process drives. In a communicator of two GPUs the one with the lower number is rank 0.
+ * process drives. In a communicator of two GPUs, the one with the lower number is rank 0.
  */
 static enum kwhy_nccl_result one_way(struct kwhy_pair_work *work, uint32_t source, uint32_t target,
 	const struct kwhy_gpu_copy *bytes, uint64_t shift)

@@ -125,8 +125,8 @@ static enum kwhy_status take(struct kwhy_pair_calls *calls, uint32_t from, struc
 }
 
 /*
- * Receives the next message from any rank while the answer of rank `awaited` is pending. The end of rank 0 or
- * of `awaited` is returned as an error. The end of another rank is reported when that rank is called next.
+ * Receives the next message from any rank while the answer of rank `awaited` is pending. If rank 0 or
+ * `awaited` has ended, that is an error. If another rank has ended, the next call to that rank reports it.
  */
 static enum kwhy_status take_next(
 	struct kwhy_pair_calls *calls, uint32_t awaited, int64_t wait_ns, struct kwhy_error *error)

@@ -38,8 +38,7 @@ struct kwhy_pair_calls {
 	void *context;
 	/* by rank: its answer, if it came while the answer of another rank was awaited */
 	struct kwhy_pair_message *answers;
-	uint32_t requested[KWHY_PAIR_GPUS_MAX]; /* by rank: number of the request that it has not answered yet
-						 */
+	uint32_t requested[KWHY_PAIR_GPUS_MAX]; /* by rank: id of the request that it has not answered yet */
 	bool is_requested[KWHY_PAIR_GPUS_MAX], has_answered[KWHY_PAIR_GPUS_MAX];
 };
 

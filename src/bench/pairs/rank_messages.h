@@ -57,8 +57,8 @@ struct kwhy_rank_issue {
 	uint64_t put_rounds, together_rounds;
 };
 /*
- * Numbers of rounds of puts and of collectives that a rank has done. Flags in memory hold round numbers that
- * must increase, so the leading rank continues from the highest numbers among the participating ranks.
+ * How many rounds of puts and of collectives a rank has done. Flags in memory hold the number of a round,
+ * which must increase, so the leading rank continues from the highest number among the participating ranks.
  */
 struct kwhy_rank_rounds {
 	uint64_t put, together;

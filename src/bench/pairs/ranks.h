@@ -148,7 +148,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_verify(
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_buffers(
 	struct kwhy_pair_ranks *ranks, uint64_t bytes, struct kwhy_error *error);
 /*
- * Sends the bytes of a transfer `count` times over the socket. `returns`: after each time waits until the
+ * Sends the bytes of a transfer `count` times over the socket. `returns`: waits after each time until the
  * bytes have been sent back. *out_s receives the seconds of one transfer in one direction.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_stream(

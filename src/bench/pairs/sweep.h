@@ -7,11 +7,12 @@
 /*
  * Measures all pairs of GPUs. Configurations are visited in rounds, in each round in a random order that
  * follows from the seed. Between the visits a reference configuration is measured repeatedly, which shows
- * drift. A configuration gets at least 10 samples, and more until the 95 % interval of its median is at most
- * 2 % of the median wide, or until it reaches its limit of samples or time, which sets `capped`. Its first
- * visit compares the received bytes with those sent. Clock rates, power limits and modes of the GPUs are not
- * changed. If something ends the measurement early, it still returns KWHY_OK, and out->ended_early says what.
- * KWHY_E_UNSUPPORTED: there are fewer than two GPUs; the message says what to do. End with kwhy_pairs_free().
+ * drift. A configuration gets at least 10 samples. It gets more until the 95 % interval of its median is at
+ * most as wide as 2 % of the median, or until it reaches its limit of samples or time, which sets `capped`.
+ * Its first visit compares the received bytes with those sent. Clock rates, power limits and modes of the
+ * GPUs are not changed. If something ends the measurement early, it still returns KWHY_OK, and
+ * out->ended_early says what. KWHY_E_UNSUPPORTED: there are fewer than two GPUs; the message says what to
+ * do. End with kwhy_pairs_free().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_measure(
 	const struct kwhy_pair_request *request, struct kwhy_pairs **out, struct kwhy_error *error);

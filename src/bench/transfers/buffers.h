@@ -13,8 +13,8 @@
  * Buffers on the host and the device between which transfers are measured. They are made once and shared by
  * all strategies, because making a buffer takes longer than most transfers. Sources hold the pattern of the
  * seed. If memory is short, buffers that the current work does not use are freed, and then a buffer is made
- * only as large as the work needs. So a size that does not fit fails with KWHY_E_MEMORY while smaller ones
- * are still measured. Only one thread may use them.
+ * only as large as the work needs. Thus a size that does not fit fails with KWHY_E_MEMORY while smaller
+ * ones are still measured. Only one thread may use them.
  */
 enum kwhy_bench_memory {
 	KWHY_BENCH_PAGEABLE,
@@ -71,7 +71,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_buffers_new(struct kwhy_gpu *gpu, size
 	struct kwhy_bench_buffers **out, struct kwhy_error *error);
 void kwhy_bench_buffers_free(struct kwhy_bench_buffers *buffers);
 
-/* Begins work that needs `need` bytes of each buffer. From now on buffers of earlier work may be freed. */
+/* Begins work that needs `need` bytes of each buffer. From now on, buffers of earlier work may be freed. */
 void kwhy_bench_buffers_begin(struct kwhy_bench_buffers *buffers, size_t need);
 
 /*

@@ -48,7 +48,7 @@ static enum kwhy_status issue(struct kwhy_bench_work *work, struct kwhy_error *e
 }
 
 /*
- * Copies with the driver's synchronous call, which programs without streams use. For a copy to the device
+ * Copies with the driver's synchronous call, which programs without streams use. For a copy to the device,
  * this call may return as soon as the source may be overwritten.
  */
 static enum kwhy_status issue_now(struct kwhy_bench_work *work, struct kwhy_error *error)

@@ -13,7 +13,7 @@
 /* State of evaluating the measurements. */
 struct study {
 	struct kwhy_transfers *transfers;
-	/* space for all points of two methods that are compared */
+	/* memory for all points of the two methods that are compared */
 	struct kwhy_transfer_row_point *better, *than;
 	struct kwhy_error *error;
 };

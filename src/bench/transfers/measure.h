@@ -20,9 +20,9 @@ void kwhy_bench_work_end(struct kwhy_bench_work *work);
 KWHY_MUST_USE enum kwhy_status kwhy_bench_warm_up(struct kwhy_bench_work *work, struct kwhy_error *error);
 
 /*
- * Takes one sample: the seconds of one transfer. For back-to-back copies it is the mean of the timed copies.
- * For more than KWHY_BENCH_FEW_BYTES only four copies are timed after one warm-up copy, since the cost of a
- * start is negligible at such sizes.
+ * Takes one sample: the seconds of one transfer. For back-to-back copies, it is the mean of the timed
+ * copies. For more than KWHY_BENCH_FEW_BYTES, only four copies are timed after one warm-up copy, since the
+ * cost of a start is negligible at such sizes.
  */
 #define KWHY_BENCH_FEW_BYTES (UINT64_C(128) << 20)
 KWHY_MUST_USE enum kwhy_status kwhy_bench_sample(struct kwhy_bench_work *work, enum kwhy_transfer_clock clock,

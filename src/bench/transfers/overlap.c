@@ -8,10 +8,10 @@
 
 /*
  * Transfers to the device followed by a kernel that works on the data and takes about as long as the copy.
- * Either the two run in sequence, or the data is moved in chunks with two or three buffers on the device, so
- * that a chunk is copied while the one before it is worked on. Each of n chunks costs o seconds more. The
- * total time is least at n = sqrt(min(copy, work) / o), where copy is the time of the whole copy and work
- * that of the whole kernel.
+ * Either the copy and the kernel run in sequence, or the data is moved in chunks with two or three buffers
+ * on the device, so that a chunk is copied while a kernel works on the one before it. Each of n chunks
+ * costs o seconds more. The total time is least at n = sqrt(min(copy, work) / o), where `copy` is the time
+ * of the whole copy and `work` that of the whole kernel.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)

@@ -105,7 +105,7 @@ static enum kwhy_status prepare_graph(struct kwhy_bench_work *work, struct kwhy_
 struct packet {
 	struct kwhy_bench_piece *pieces;
 	uint8_t *data;
-	uint64_t head_bytes, bytes; /* size of the descriptors, and of the whole packet */
+	uint64_t head_bytes, bytes; /* head_bytes: size of the descriptors; bytes: size of the whole packet */
 	uint64_t mapped;	    /* address by which kernels access the packet */
 	uint64_t device;	    /* address of the packet's copy on the device */
 };

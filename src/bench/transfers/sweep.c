@@ -138,7 +138,7 @@ static enum kwhy_status verify(
 }
 
 /*
- * Visits a point: takes samples and, once for each transfer, verifies. For verification the sinks are
+ * Visits a point: takes samples and, once for each transfer, verifies. For verification, the sinks are
  * overwritten before the samples and compared after them. *out_s receives the seconds of the visit, without
  * the time for verifying and for making buffers, which happens only once.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Holds a stream until the host has opened the gate `opening` times, counted in latch[0]. After 10 s it gives
- * up and writes `opening` to latch[1]. The latch is in host memory, in which host and device see each other's
- * writes immediately.
+ * Holds a stream until the host has opened the gate `opening` times, counted in latch[0]. After 10 s, it
+ * gives up and writes `opening` to latch[1]. The latch is in host memory, in which host and device see each
+ * other's writes immediately.
  */
 typedef unsigned long long u64;
 typedef unsigned int u32;

@@ -53,10 +53,10 @@
 struct quiet {
 	const struct kwhy_power_series *series;
 	size_t first, end;	 /* range of the samples that lie in the interval */
-	size_t clean, clean_end; /* longest run of samples at the lower level */
-	size_t before, after; /* start of the run at the higher level before that run, and end of the run at
-				 the higher level after it */
-	size_t below_count;   /* number of all samples at the lower level */
+	size_t clean, clean_end; /* range of the longest run of samples at the lower level */
+	size_t before, after;	 /* the runs at the higher level next to that run are [before, clean) and
+				    [clean_end, after) */
+	size_t below_count;	 /* number of all samples at the lower level */
 	double known_divide_w, divide_w; /* power that separates the levels: as known without samples (NAN:
 					    unknown), and as used */
 	double clean_w, context_w;	 /* medians of the samples at both levels */

@@ -21,7 +21,7 @@ enum { NET, IDLE, FACTORS };
  */
 struct system {
 	const struct kwhy_deconvolve_model *model;
-	size_t count, width; /* number of cells; number of diagonals below the main one that the band has */
+	size_t count, width; /* number of cells; number of diagonals of the band below the main one */
 	double *band;	/* [count * (width + 1)] lower part of the band, column by column; later its Cholesky
 			   factor */
 	double *unit_j; /* [count] prior standard deviation of each cell's energy */
@@ -29,9 +29,9 @@ struct system {
 	double *border[FACTORS]; /* [count] the matrix's column for each common factor */
 	double *solved[FACTORS]; /* [count] these columns after solve_band() */
 	double corner[FACTORS][FACTORS], corner_right[FACTORS];
-	double prior_log,
-		data_log; /* log determinant of the prior precision; and twice the log density of the readings
-			     if all unknowns are at their prior means, without additive constants */
+	double prior_log, data_log; /* prior_log: log determinant of the prior precision. data_log: twice the
+				       log density of the readings if all unknowns are at their prior means,
+				       without additive constants */
 };
 
 static double overlap_s(

@@ -63,8 +63,8 @@ struct deconvolution {
 	const struct kwhy_powers_question *question;
 	const struct kwhy_powers *powers;
 	const struct kwhy_power_series *series;
-	int64_t window_ns, longest_ns; /* length of the averaging window; longest time between two readings
-					  that does not count as a gap */
+	int64_t window_ns, longest_ns; /* window_ns: length of the averaging window. longest_ns: longest time
+					  between two readings that does not count as a gap */
 	size_t first, end;	       /* indices of the readings in use: [first, end) */
 	int64_t origin_ns;	       /* time that is 0 s in the cells' times */
 	int64_t *edges_ns;	       /* times that must be edges of cells */
@@ -80,10 +80,10 @@ struct deconvolution {
 	struct look *looks;
 	size_t look_count;
 	bool is_tried[POINTS];
-	double best_log, weight;  /* best log evidence so far; sum of the evidences of all tried combinations,
-				     relative to the best one */
-	double *energy_j, *sum_j; /* [cell_count] energies for one combination of values, and their sums
-				     weighted by evidence */
+	double best_log, weight;  /* best_log: best log evidence so far. weight: sum of the evidences of all
+				     tried combinations, relative to the best one */
+	double *energy_j, *sum_j; /* [cell_count] energies for one combination of values; and the sums of such
+				     energies, weighted by evidence */
 	double run_j, run_j2;
 };
 

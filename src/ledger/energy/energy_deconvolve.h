@@ -6,10 +6,10 @@
 
 /*
  * Replaces the intervals of a meter that reports trailing means. Each reading gives the energy of its
- * averaging window, and the windows of readings around a run include time outside of it. So the intervals
- * of the metered total, which lie between readings, are replaced by short ones on the clock of the
- * activities, including those just before and after the run. Their energies are inferred from all readings
- * together, and sampling_ratio becomes that of the run's energy.
+ * averaging window, and the windows of readings around a run include time outside of it. Therefore the
+ * intervals of the metered total, which lie between readings, are replaced by short ones on the clock of
+ * the activities, including those just before and after the run. The energies of the short intervals are
+ * inferred from all readings together, and sampling_ratio becomes that of the run's energy.
  *
  * The total stays unchanged if the meter is of another kind, or if the recording has unrecorded time, has
  * no activity, or is too long.

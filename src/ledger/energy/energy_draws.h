@@ -6,8 +6,8 @@
 
 /*
  * Uncertainty of the energy of each power class (accounts that share one power, power_class.h), from random
- * draws of the powers. In each draw the energies are scaled so that the share that the meter determines
- * adds up to the metered total without unrecorded time. In addition each class varies by the drift of
+ * draws of the powers. In each draw, the energies are scaled so that the share that the meter determines
+ * adds up to the metered total without unrecorded time. In addition, each class varies by the drift of
  * powers with temperature and clocks, and by the difference between its power in bursts and between other
  * work.
  */
@@ -33,8 +33,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_energy_draws_sum(const struct kwhy_energy_dr
 	const bool *chosen, double *out_low_nj, double *out_high_nj, struct kwhy_error *error);
 
 /*
- * Puts classes that the readings cannot distinguish into groups. out_group[class_count + 1] gets the number
- * of each class's group, counted from 0, or KWHY_NONE.
+ * Puts classes that the readings cannot distinguish into groups. out_group[class_count + 1] gets the index
+ * of each class's group, or KWHY_NONE.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_draws_groups(const struct kwhy_energy_draws *draws,
 	uint32_t *out_group, size_t *out_count, struct kwhy_error *error);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of the meter's time constants after which a reading no longer shows an earlier power. */
+/* After this many of the meter's time constants, a reading no longer shows an earlier power. */
 #define SETTLED_TAUS 5
 
 /* Longest time in ns between two of the 20 ms samples that does not count as a gap. */
@@ -24,11 +24,12 @@
 #define GAIN_MAX 1.1
 
 /*
- * Relative standard uncertainties. GAIN: the energy that the 20 ms samples add to a counter's. RING: the
- * energy of these samples alone (the driver keeps them in a ring buffer). LEVEL: the power outside the
- * recording. LAG: the meter's lag; its effect cancels if the powers at both ends are equal. STEP: the time
- * at which a change of power shows in an integral over samples, as a share of the time between samples (1.3
- * ms of 20). The change is smeared by a low-pass whose time constant is two thirds of that time.
+ * Relative standard uncertainties. GAIN: of the energy that the 20 ms samples add to a counter's. RING: of
+ * the energy of these samples alone (the driver keeps them in a ring buffer). LEVEL: of the power outside
+ * the recording. LAG: of the meter's lag; its effect cancels if the powers at both ends are equal. STEP: of
+ * the time at which a change of power shows in an integral over samples, as a share of the time between
+ * samples (1.3 ms of 20 ms). The change is smeared by a low-pass whose time constant is two thirds of the
+ * time between samples.
  */
 #define GAIN_SPREAD 0.014
 #define RING_SPREAD 0.004

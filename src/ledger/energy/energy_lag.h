@@ -9,7 +9,7 @@
  * inferred delay, or 0 after deconvolution.
  *
  * A counter's updates are noticed by polling: on one H200 their delays lay from 6 ms before to 5 ms after
- * the delay of the 20 ms samples, depending on the recording. For a counter the result is the delay at
+ * the delay of the 20 ms samples, depending on the recording. For a counter, the result is the delay at
  * which the intervals agree best with the inferred powers. It stays close to the delay of the 20 ms samples
  * if the intervals contain little information.
  */

@@ -42,9 +42,9 @@ struct kwhy_metered_total {
 					  outside of the recording (energy_ends.h). */
 	bool is_deconvolved;	       /* the intervals are on the clock of the activities, not of the meter
 					  (energy_deconvolve.h) */
-	size_t wrapped_count,
-		fallen_count; /* number of readings at which a counter fell: by wraps, which were undone, and
-				 by other falls, whose intervals were left out */
+	size_t wrapped_count, fallen_count; /* wrapped_count: readings at which a counter wrapped, which was
+					       undone. fallen_count: other readings at which a counter fell;
+					       the intervals before them were left out */
 	size_t jumped_count; /* number of readings at which a counter jumped, whose intervals were left out */
 };
 

@@ -9,11 +9,11 @@
  * powers. If readings contradict the assumed power of a rarely running power class, a fit with heavy tails
  * treats them as noise, and the random draws then state too small an uncertainty.
  *
- * So for each power class, and for all work together, least squares gives the change of its power at which
- * the intervals agree best with the meter; the gain between the meters is free. The part of this change
- * beyond three standard errors counts as error. It is multiplied by the seconds by which intervals of the
- * class differ from others, and by the share of their energy that went to other accounts. The result is the
- * largest of these errors over the metered energy.
+ * For each power class, and for all work together, least squares therefore gives the change of its power at
+ * which the intervals agree best with the meter; the gain between the meters is free. The part of this
+ * change beyond three standard errors counts as error. It is multiplied by the seconds by which intervals
+ * of the class differ from others, and by the share of their energy that went to other accounts. The result
+ * is the largest of these errors divided by the metered energy.
  *
  * NAN: fewer than 10 intervals, or no counter (between power samples a loop aliases with the
  * interpolation).

@@ -103,8 +103,9 @@ static enum kwhy_status note_rare(
 }
 
 /*
- * By how many watts the mean power by trailing means may differ from that by the counter: at each end of
- * the window, trailing means show half an averaging window from before. 0 for other meters.
+ * By how many watts the mean power by trailing means may differ from that by the counter. The reason is
+ * that trailing means at each end of the window show half an averaging window from before it. 0 for other
+ * meters.
  */
 static double trailing_w(const struct kwhy_metered_total *other)
 {
@@ -167,7 +168,7 @@ static enum kwhy_status note_falls(
 
 /*
  * Whether the counter covers at least half as much time as the other meter and agrees with it. In a short
- * recording the 20 ms samples may cover more time than a few updates of the counter do.
+ * recording, the 20 ms samples may cover more time than a few updates of the counter do.
  */
 static enum kwhy_status weigh(struct kwhy_ledger *ledger, const struct kwhy_metered_total *counter,
 	const struct kwhy_metered_total *other, bool *out_believed, struct kwhy_error *error)

@@ -10,8 +10,8 @@
 /*
  * A time at which the sums of the power classes' levels are read; each value, times `factor`, is added to
  * the interval's sum. For a counter and between power samples, an interval's sum is the integral of the
- * filtered level: its value at the interval's end minus that at its start. Between two trailing means it is
- * half the interval's length times the sum of both means.
+ * filtered level: its value at the interval's end minus that at its start. Between two trailing means, it
+ * is half the interval's length times the sum of both means.
  */
 struct look {
 	int64_t time_ns;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 /*
- * lag and area_s are relative to base_ns, and changes of lag grow with exp(distance from base_ns / tau). So
- * base_ns is moved before that distance exceeds this many time constants.
+ * lag and area_s are relative to base_ns, and changes of lag grow with exp(distance from base_ns / tau).
+ * Therefore base_ns is moved before that distance exceeds this many time constants.
  */
 #define REBASE_TAUS 30
 

@@ -44,16 +44,16 @@ struct chain {
 	double *logs;		/* [classes] logarithms of the powers above idle */
 	double *position;	/* [moving] current position: powers above idle in watts, then the others */
 	double *gradient;	/* [moving] gradient of the quadratic likelihood at the current position */
-	double *line, *curvature_times_line; /* [moving] direction of a line; [moving] the likelihood's
-						curvature times that direction */
-	double slope, line_curvature;	     /* derivatives of the log likelihood along the line */
-	size_t parameter;		     /* index of the parameter that moves alone */
-	double *root;		  /* [moving * moving] Cholesky factor of the fit's precision in watts */
+	double *line, *curvature_times_line; /* [moving] direction of a line; and the likelihood's curvature
+						times that direction */
+	double slope, line_curvature; /* first and second derivative of the log likelihood along the line */
+	size_t parameter;	      /* index of the parameter that moves alone */
+	double *root;		      /* [moving * moving] Cholesky factor of the fit's precision in watts */
 	double *momentum, *force; /* [moving] momentum and force of a trajectory, in standard deviations of
 				     the fit; also scratch memory */
 	double *before;		  /* [2 * moving] position and gradient at the start of a trajectory */
-	double step_size, transitions; /* step size in standard deviations; number of trajectories so far
-					  while the step size is tuned */
+	double step_size, transitions; /* step size in standard deviations, and number of trajectories so far
+					  by which it was tuned */
 };
 
 /*

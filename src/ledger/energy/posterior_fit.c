@@ -20,7 +20,8 @@
 struct climb {
 	const struct kwhy_posterior_model *model;
 	struct kwhy_posterior_prediction prediction;
-	size_t count, linear; /* number of readings; number of parameters except those of the noise */
+	size_t count, linear; /* count: number of readings; linear: number of parameters except those of the
+				 noise */
 	double *columns;      /* [linear * count] derivatives of the predicted powers by these parameters */
 	double *weights;      /* [count] weights of the readings */
 	double *precision, *gradient, *factor, *step, *tried;

@@ -16,8 +16,7 @@
 
 struct scan {
 	const struct kwhy_posterior_model *model;
-	size_t count,
-		linear; /* number of readings; number of unknown powers: those of the classes, and idle */
+	size_t count, linear;  /* count: readings; linear: unknown powers, those of the classes and idle */
 	double *prior_w, *tie; /* [linear] prior mean of each unknown power, W; its prior precision, 1/W^2 */
 	double *precision, *power_w, *best_w, *residuals;
 	double best_cost;

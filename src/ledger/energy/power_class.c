@@ -56,9 +56,8 @@ static const struct {
 #define IDLE_SHARE 0.4
 
 struct account_sum {
-	double grid_ns,
-		filled_ns; /* time of activities with a known grid, and the sum over these of time * fill */
-	double time_ns;	   /* time of all activities, repeats by kwhy probe included */
+	double grid_ns, filled_ns; /* time of activities with a known grid, and their sum of time * fill */
+	double time_ns;		   /* time of all activities, repeats by kwhy probe included */
 	double repeats_ns;
 	size_t rows; /* number of activities, repeats included */
 	enum pool pool;

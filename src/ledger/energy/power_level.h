@@ -8,8 +8,8 @@
 /*
  * Level of each power class during one sweep over a device. `net` is the factor on a class's power above
  * idle. Concurrent kernels whose grids together exceed the device share the power above idle by occupancy;
- * concurrent copies draw their full power in addition. `base` divides the idle level, which is drawn once,
- * among the running classes: the sum of all `base`, `idle`, `clean` and `unrecorded` is 1.
+ * concurrent copies draw their full power in addition. `base` is the class's share of the idle level, which
+ * the device draws only once: the sum of all `base`, `idle`, `clean` and `unrecorded` is 1.
  */
 struct kwhy_power_levels {
 	const struct kwhy_recording *recording;

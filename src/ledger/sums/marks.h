@@ -27,7 +27,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_marks_add(
 void kwhy_marks_sort(struct kwhy_marks *marks);
 void kwhy_marks_done(struct kwhy_marks *marks);
 
-/* Results for the start and the end of the last range that was looked up; 0 before the first one. */
+/* Results of the last look-up, for the start and the end of a range; 0 before the first one. */
 struct kwhy_marks_near {
 	size_t start, end;
 };

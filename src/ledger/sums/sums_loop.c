@@ -8,9 +8,9 @@
 
 /*
  * Loops: series of steps of a process, from the start of the first step to the end of the last step or of
- * the work launched in them. An evaluation between two epochs belongs to no step. So a new loop begins
- * after a pause in which other work is launched, if the pause is at least PAUSE_PERIODS times as long as
- * the usual time between the starts of steps.
+ * the work launched in them. An evaluation between two epochs belongs to no step. Therefore a new loop
+ * begins after a pause in which other work is launched, if the pause is at least PAUSE_PERIODS times as
+ * long as the usual time between the starts of steps.
  */
 enum { PAUSE_PERIODS = 10 };
 

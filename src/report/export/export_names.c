@@ -31,7 +31,7 @@ static int compare_items(const void *context, uint32_t a, uint32_t b)
 struct walk {
 	struct kwhy_export_names *names;
 	const uint32_t *order; /* NULL: in the order of the recording */
-	size_t count, at; /* next position in the order; all numbers below `next` are at earlier positions */
+	size_t count, at;      /* at: next position; all numbers below `next` are at earlier positions */
 	int64_t next;
 };
 

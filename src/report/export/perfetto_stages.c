@@ -266,7 +266,7 @@ static void write_value(struct kwhy_pftrace *writer, size_t number, int64_t time
 }
 
 /*
- * In Perfetto the value of a GPU counter is for the time since its previous value. An energy counter is
+ * In Perfetto, the value of a GPU counter is for the time since its previous value. An energy counter is
  * therefore written as the mean power since its last update. The value at its first update, and after a
  * reset to an unknown value, is unknown: NaN, which Perfetto's queries return as NULL.
  */

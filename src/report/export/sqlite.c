@@ -432,7 +432,7 @@ static void put_host_wait(struct writer *writer, uint32_t device, const struct k
 	end_row(writer);
 }
 
-/* Writes the host ranges that held the host while the devices idled. */
+/* Writes idle time of the devices by the host ranges that ran then. */
 static void write_host_waits(struct writer *writer)
 {
 	prepare(writer, "INSERT INTO host_wait VALUES(?,?,?,?,?,?,?,?,?)");

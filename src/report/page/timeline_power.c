@@ -53,7 +53,7 @@ json_t *kwhy_timeline_power(const struct kwhy_report *report, const bool *is_sho
 }
 
 /*
- * A column of memory sizes in bytes; null if all are unknown. For an unknown size the one before it is
+ * A column of memory sizes in bytes; null if all are unknown. For an unknown size, the one before it is
  * repeated.
  */
 static json_t *memory_column(

@@ -281,7 +281,8 @@ static const char *show_efficiency(
 }
 
 /*
- * In a comparison the names of these columns follow the name of the unit: "tokens", "tokens/s", "tokens/J".
+ * In a comparison, the names of these columns follow the name of the unit: "tokens", "tokens/s",
+ * "tokens/J".
  */
 static const struct kwhy_column work_items[] = {
 	{"unit", "", KWHY_UNIT_WORDS, TEXT | JSON, AT(work.unit)},

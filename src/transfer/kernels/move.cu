@@ -13,8 +13,8 @@ typedef unsigned char u8;
 #endif
 
 /*
- * With __grid_constant__ a kernel's argument can be read by its address; without it each thread would copy
- * the argument.
+ * With __grid_constant__, a kernel's argument can be read by its address; without it, each thread would
+ * copy the argument.
  */
 #if !defined(__CUDACC__) || __CUDA_ARCH__ < 700
 #define __grid_constant__
