@@ -3,7 +3,10 @@
 
 #include <math.h>
 
-/* Smallest ratio of the highest to the lowest power with which a fit is possible. */
+/*
+ * RANGE_WANTED: smallest ratio of the highest to the lowest power with which a fit is possible.
+ * UNBOUND_BELOW: a power below this share of its power limit is not determined by the limit.
+ */
 #define RANGE_WANTED 1.15
 #define UNBOUND_BELOW 0.95
 /*

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 /*
- * smallest number of points in a segment, where there are enough, and smallest number of points for a
- * hold-out
+ * POINTS_MIN: smallest number of points in a segment, if there are enough points. HELD_OUT_MIN: smallest
+ * number of points for a hold-out.
  */
 enum { POINTS_MIN = 3, HELD_OUT_MIN = 8 };
 

@@ -10,8 +10,8 @@
 enum { POINTS_MIN = 3, HELD_OUT_MIN = 4 };
 
 /*
- * A form with one more parameter is chosen if the ratio of its error at held-out points to that of the
- * simpler form is below this.
+ * GAIN_WANTED: a form with one more parameter is chosen if the ratio of its error at held-out points to
+ * that of the simpler form is below this.
  */
 #define GAIN_WANTED 0.9
 #define SHARE_BELOW 0.975

@@ -137,7 +137,9 @@ bool kwhy_pair_is_kernel(const struct kwhy_account_pair *pair)
 	return strcmp(pair->category, "compute") == 0 || strcmp(pair->category, "collective") == 0;
 }
 
-/* A kernel that both sides launched: launches in B over launches in A, and its time on both sides. */
+/*
+ * A kernel that both sides launched: its launches in B divided by those in A, and its time on both sides.
+ */
 struct launches {
 	double ratio, time_s;
 	size_t pair;

@@ -6,8 +6,8 @@
 #include <sched.h>
 
 /*
- * PLACE_BYTES: space for the mark's word, and the same for the counter of blocks; each is larger than a cache
- * line. READS: number of reads of the word between two checks of the device.
+ * PLACE_BYTES: bytes allocated for the mark's word, and as many for the counter of blocks; more than a
+ * cache line. READS: how often the word is read between two checks of the device.
  */
 enum { PLACE_BYTES = 256, READS = 10000 };
 

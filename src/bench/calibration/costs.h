@@ -17,7 +17,10 @@ struct kwhy_call_costs {
 	struct kwhy_graph_costs graph;
 };
 
-/* Bytes of the copies that measure rates, and of those that measure latency. */
+/*
+ * KWHY_COST_COPY_BYTES: size of the copies that measure rates; KWHY_COST_LATENCY_BYTES: of those that
+ * measure latency.
+ */
 enum { KWHY_COST_COPY_BYTES = 256 << 20, KWHY_COST_LATENCY_BYTES = 38 };
 
 /* Returns the median of the values, with half their interquartile range as spread. Sorts `values`. */

@@ -8,8 +8,8 @@
 #include <math.h>
 
 /*
- * A chain of empty kernels is queued completely while a gate is closed. The queue holds about a hundred
- * operations, and the longer chain (MANY kernels) must fit into it.
+ * A chain has FEW or MANY empty kernels. It is queued completely while a gate is closed. The queue holds
+ * about a hundred operations, and the longer chain must fit into it.
  */
 enum { FEW = 16, MANY = 80, TRIES = 101, WARM = 5 };
 

@@ -22,14 +22,14 @@ struct kwhy_pair_request {
 	/* number of NCCL communicators, used one after another; only in one process; 0: one */
 	uint32_t communicators;
 	double time_s;	      /* duration of the pass that measures times, in seconds; 0: 120 s */
-	uint32_t most_rounds; /* rounds of that pass; 0: no limit */
+	uint32_t most_rounds; /* rounds of the pass that measures times; 0: no limit */
 	double warm_s;	      /* seconds of copies that warm the GPUs beforehand; 0: no copies */
 	/* temperature in degrees Celsius; if a GPU is colder, copies warm all GPUs; 0: never */
 	double keep_warm_c;
-	bool energy;		       /* add a pass that measures energy */
-	double burst_s;		       /* duration of a burst in that pass, in seconds; 0: 1 s */
-	bool pinning;		       /* add a pass that compares NUMA nodes of the host thread */
-	const char *sys;	       /* where sysfs is mounted; NULL: /sys */
+	bool energy;	 /* add a pass that measures energy */
+	double burst_s;	 /* duration of a burst in the pass that measures energy, in seconds; 0: 1 s */
+	bool pinning;	 /* add a pass that compares NUMA nodes of the host thread */
+	const char *sys; /* where sysfs is mounted; NULL: /sys */
 	struct kwhy_pair_ranks *ranks; /* processes that measure together; NULL: only this one */
 	uint32_t local_rank;	       /* number of this rank among the ranks on its host */
 	/* seconds for comparing the clocks of the ranks' hosts, at the start and again at the end */

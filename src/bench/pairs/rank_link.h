@@ -13,7 +13,7 @@
  * seconds within which a message must have arrived; a rank whose message is incomplete by then counts as lost
  */
 enum { KWHY_RANK_SILENCE_S = 120 };
-enum { KWHY_RANK_SECRET_MIN = 16 }; /* least number of characters of a secret */
+enum { KWHY_RANK_SECRET_MIN = 16 }; /* minimum length of a secret in characters */
 
 /*
  * TCP connections between processes that measure together, one for each pair of ranks. Rank 0 listens at an

@@ -13,7 +13,7 @@
  */
 struct kwhy_rank_hello {
 	char mark[8];
-	uint32_t version, rank, size, port; /* `port`: on which the rank listens */
+	uint32_t version, rank, size, port; /* `port`: the port on which the rank listens */
 	int64_t process;
 	char host[64];
 	unsigned char nonce[KWHY_SHA256_BYTES]; /* random number, new for each connection */

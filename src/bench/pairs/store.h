@@ -21,7 +21,7 @@ struct kwhy_pair_store;
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_store_open(const char *folder, bool resume, struct kwhy_pairs *pairs,
 	struct kwhy_pair_store **out, struct kwhy_error *error);
-/* Appends a configuration's samples from number `from` on. When it returns they are in the file. */
+/* Appends a configuration's samples from number `from` on. When it returns, they are in the file. */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_store_add(struct kwhy_pair_store *store,
 	const struct kwhy_pairs *pairs, size_t config, size_t from, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_store_add_reading(

@@ -61,8 +61,8 @@ uint32_t kwhy_pair_first_own(const struct kwhy_pair_testbed *testbed);
  */
 bool kwhy_pair_flag_wait(const uint64_t *flag, uint64_t wanted, uint64_t *late);
 /*
- * Indices of the 64-bit words in a GPU's flags: the number of the round that the GPU has reached in a
- * collective, and words that become 1 when a put or a collective was late.
+ * Indices of the 64-bit words in a GPU's flags. ROUND: the number of the round that the GPU has reached in
+ * a collective. PUT_LATE and LATE: become 1 when a put, or a collective, was late.
  */
 enum { KWHY_PAIR_ROUND_WORD = 16, KWHY_PAIR_PUT_LATE_WORD = 8, KWHY_PAIR_LATE_WORD = 24 };
 

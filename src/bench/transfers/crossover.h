@@ -5,7 +5,7 @@
 #include "model/transfers.h"
 
 /*
- * Computes the limits of the transfer engine from the measured points: the sizes from which on it should use
+ * Computes the limits of the transfer engine from the measured points: the sizes from which it should use
  * another method. Pure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_transfers_find_crossovers(

@@ -16,8 +16,8 @@ extern const struct kwhy_bench_baselines kwhy_bench_baselines[];
 
 /*
  * Evaluates the measured points and energies and stores the results in `transfers`: curves, the fastest
- * method for each size, the size from which on one method beats another, and the number of transfers from
- * which page-locking saves time. One method beats another where the 95 % intervals of their medians do not
+ * method for each size, the size from which one method beats another, and the number of transfers from
+ * which page-locking saves time. One method beats another if the 95 % intervals of their medians do not
  * overlap. Sorts the points in the order of the tables of strategies. Pure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_transfers_conclude(

@@ -51,7 +51,7 @@ static uint64_t trial_bytes(const struct kwhy_bench_buffers *buffers)
 	return both < TRIAL_BYTES ? both : TRIAL_BYTES;
 }
 
-/* Seconds of a copy (rounds 0) or of a kernel with that many rounds; the least of three trials. */
+/* Seconds that a copy takes (rounds 0), or a kernel with that many rounds; the shortest of three trials. */
 static enum kwhy_status time_trial(
 	struct kwhy_bench_work *work, uint32_t rounds, double *out_s, struct kwhy_error *error)
 {

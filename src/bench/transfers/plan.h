@@ -18,11 +18,11 @@ struct kwhy_bench_request {
 	bool quick; /* measure only every fourth power of two, and fewer numbers and sizes of pieces */
 	uint64_t seed;
 	double time_s;	      /* duration of the pass that measures times, in seconds; 0: 170 s */
-	uint32_t most_rounds; /* rounds of that pass; 0: no limit */
+	uint32_t most_rounds; /* rounds of the pass that measures times; 0: no limit */
 	/* file with the data for compressed transfers; NULL: they send the pattern */
 	const char *data_path;
 	bool energy;	    /* add a pass that measures energy */
-	double burst_s;	    /* duration of a burst in that pass, in seconds; 0: 1 s */
+	double burst_s;	    /* duration of a burst in the pass that measures energy, in seconds; 0: 1 s */
 	const char *folder; /* where samples are written as they are taken; NULL: they are not kept */
 	bool resume;	    /* continue the measurement that is in the folder */
 	/*

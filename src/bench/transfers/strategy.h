@@ -23,7 +23,7 @@ struct kwhy_bench_strategy {
 	const char *id, *title;
 	const char *memory;  /* kind of host memory, such as "pageable" or "pinned" */
 	unsigned directions; /* bits of enum kwhy_transfer_direction */
-	unsigned clocks;     /* bits of enum kwhy_transfer_clock, by which it can be timed */
+	unsigned clocks;     /* bits of enum kwhy_transfer_clock: the clocks by which it can be timed */
 	bool is_of_pieces;   /* moves many separate pieces; false: it moves one contiguous range */
 	/* the strategy is a cost, or a use of data, with which transfers are compared */
 	bool is_not_a_transfer;

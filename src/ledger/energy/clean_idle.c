@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 /*
- * Least number of power samples at the level without a context, and of adjacent samples at the level with a
- * context.
+ * CLEAN_MIN: least number of power samples at the level without a context. CONTEXT_MIN: least number of
+ * adjacent samples at the level with a context.
  */
 #define CLEAN_MIN 5
 #define CONTEXT_MIN 3
@@ -24,8 +24,8 @@
 /* Largest scatter of the samples of a level, as a share of the step between the levels. */
 #define SCATTER_MAX 0.2
 /*
- * Largest number of samples at the lower level outside of its longest run, as a share of the length of that
- * run. If there are more, the device's idle power pulses.
+ * Largest number of samples at the lower level outside of the longest run of such samples, as a share of
+ * the length of this run. If there are more, the device's idle power pulses.
  */
 #define ELSEWHERE_MAX 0.1
 /*
@@ -43,8 +43,8 @@
 /* Time for which a meter shows an activity after its end, in time constants of its low-pass. */
 #define MEMORY_TAUS 6
 /*
- * Uncertainty in ns of the time of a step; and time in ns around a step in which the power is at neither
- * level, as a context is being made.
+ * STEP_UNSURE_NS: uncertainty of the time of a step. MAKING_NS: time after a step in which the power is at
+ * neither level, because a context is being made.
  */
 #define STEP_UNSURE_NS 20000000
 #define MAKING_NS 300000000

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Relative prior standard deviations of the two common factors: that of all power above idle, and that of
- * the idle level.
+ * Relative prior standard deviations of the two common factors. NET: of all power above idle. IDLE: of the
+ * idle level.
  */
 #define NET_SPREAD 0.5
 #define IDLE_SPREAD 0.3

@@ -10,9 +10,9 @@
 #define CHECKED_MIN 3
 
 /*
- * Relative standard deviations of the energy predicted for recorded time, and of the power of unrecorded
- * time. The difference between the metered and the predicted energy of an interval is divided in proportion
- * to these two variances.
+ * Relative standard deviations. POWERS: of the energy predicted for recorded time. UNRECORDED: of the power
+ * of unrecorded time. The difference between the metered and the predicted energy of an interval is divided
+ * in proportion to these two variances.
  */
 #define POWERS_SPREAD 0.03
 #define UNRECORDED_SPREAD 0.5

@@ -12,9 +12,9 @@
 #include <string.h>
 
 /*
- * Least and largest number of cells (short intervals) in a reading's window. If a recording would have more
- * than FINE_CELLS_MAX cells, its windows have only CELLS_MIN cells each; if it would then have more than
- * ALL_CELLS_MAX, this step is left out. More cells take too much time and memory.
+ * CELLS_MIN and CELLS_MAX: least and largest number of cells (short intervals) in a reading's window. If a
+ * recording would have more than FINE_CELLS_MAX cells, its windows have only CELLS_MIN cells each; if it
+ * would then have more than ALL_CELLS_MAX, this step is left out. More cells take too much time and memory.
  */
 #define CELLS_MIN 10
 #define CELLS_MAX 20

@@ -6,8 +6,9 @@
 #include <string.h>
 
 /*
- * Steps of the response grid (time constants and delays of the meter) in standard deviations of the prior,
- * and upper bounds of the steps, beyond which interpolation is not accurate.
+ * Steps of the response grid (time constants and delays of the meter). _OF_SPREAD: in standard deviations
+ * of the prior. _MAX: upper bounds, beyond which interpolation is not accurate. TAU_STEP_MAX and
+ * TAU_STEP_MIN are shares of the time constant.
  */
 #define TAU_STEP_OF_SPREAD 1.5
 #define TAU_STEP_MAX 0.3

@@ -21,8 +21,8 @@
 #define READINGS_MIN 1000
 
 /*
- * Numbers of draws at which two seeds agree to a few hundredths of an interval. The Markov chain mixes more
- * slowly if there are many power classes.
+ * Numbers of draws at which two seeds agree to a few hundredths of an interval: for at most CLASSES_FEW
+ * power classes, and for more. With many classes, the Markov chain mixes more slowly.
  */
 #define DRAWS_OF_FEW 800
 #define DRAWS_OF_MANY 1600

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 
 /*
- * Factors on the standard deviations of a measured meter response. Another card than the measured one is
- * assumed to respond alike, with these multiples of its standard deviations. If a profile states the
- * response, its standard deviations are at least RESPONSE_SD_MIN_S, which the steps of the response grid
- * resolve.
+ * TAU_WIDENED and DELAY_WIDENED: factors on the standard deviations of a measured meter response. Another
+ * card than the measured one is assumed to respond alike, with these multiples of the standard deviations.
+ * If a profile states the response, its standard deviations are at least RESPONSE_SD_MIN_S, which the steps
+ * of the response grid resolve.
  */
 #define TAU_WIDENED 2
 #define DELAY_WIDENED 1.5

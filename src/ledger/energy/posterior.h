@@ -129,7 +129,10 @@ double kwhy_posterior_log_class(
 	const struct kwhy_posterior_prior *prior, size_t class, double log_power, double unit);
 double kwhy_posterior_log_other(const struct kwhy_posterior_model *model, size_t parameter, double value);
 double kwhy_posterior_log_limit(const struct kwhy_posterior_prior *prior, size_t class, double power_w);
-/* Distance of a power above 1.2 times the limit, in units of kwhy_posterior_limit_sd_w(). */
+/*
+ * kwhy_posterior_beyond_limit(): distance of a power above 1.2 times the limit, in units of
+ * kwhy_posterior_limit_sd_w().
+ */
 double kwhy_posterior_beyond_limit(const struct kwhy_posterior_prior *prior, size_t class, double power_w);
 double kwhy_posterior_limit_sd_w(const struct kwhy_posterior_prior *prior);
 

@@ -12,8 +12,9 @@
 #define FREEDOM 4.0
 
 /*
- * Ratio of a power to the power limit above which the prior density falls. A device holds its mean power
- * over some milliseconds to the limit; shorter kernels may exceed it.
+ * LIMIT_HELD: ratio of a power to the power limit above which the prior density falls, with a standard
+ * deviation of LIMIT_SPREAD times the limit. A device holds its mean power over some milliseconds to the
+ * limit; shorter kernels may exceed it.
  */
 #define LIMIT_HELD 1.2
 #define LIMIT_SPREAD 0.1

@@ -47,10 +47,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_range_windows(struct kwhy_range_items *items
 	const struct kwhy_ledger *ledger, const struct kwhy_recording *recording, struct kwhy_error *error);
 
 /*
- * Adds an item for the series of steps of each process (rarely several series for one process). It reaches
- * from the start of the first step to the end of the last step, or of the work launched in the steps if
- * that is later. kwhy_range_loops_sum() writes the sum of these items to the ledger when the figures of the
- * windows are complete.
+ * kwhy_range_loops() adds an item for the series of steps of each process (rarely several series for one
+ * process). The item reaches from the start of the first step to the end of the last step, or of the work
+ * launched in the steps if that is later. kwhy_range_loops_sum() writes the sum of these items to the
+ * ledger when the figures of the windows are complete.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_range_loops(
 	struct kwhy_range_items *items, const struct kwhy_recording *recording, struct kwhy_error *error);

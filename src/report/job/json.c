@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Rows of each list; counts and sums are of all. */
+/* Largest number of rows of each list; counts and sums include all rows. */
 enum { ROWS_MAX = 100, ACCOUNTS_MAX = 200 };
 
 struct parts {
