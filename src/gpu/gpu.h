@@ -210,7 +210,7 @@ struct kwhy_gpu_ops {
 	enum kwhy_status (*synchronize)(
 		struct kwhy_gpu *gpu, struct kwhy_gpu_stream *stream, struct kwhy_error *error);
 
-	/* Makes an event. `timed`: the event records its time and costs slightly more. */
+	/* Makes an event. If `timed`, the event records its time and costs slightly more. */
 	enum kwhy_status (*event_new)(
 		struct kwhy_gpu *gpu, bool timed, struct kwhy_gpu_event **out, struct kwhy_error *error);
 	void (*event_free)(struct kwhy_gpu *gpu, struct kwhy_gpu_event *event);

@@ -151,7 +151,10 @@ int kwhy_transfer_has_space(struct kwhy_transfer *transfer, struct kwhy_transfer
  */
 int kwhy_transfer_reach(struct kwhy_transfer *transfer, uint64_t ticket);
 
-/* Does the same as kwhy_transfer_open() with rings on these nodes; `nodes` NULL: those of this machine. */
+/*
+ * Does the same as kwhy_transfer_open(), with rings on these nodes or, if `nodes` is NULL, on those of this
+ * machine.
+ */
 int kwhy_transfer_open_on(const struct kwhy_transfer_options *options,
 	const struct kwhy_transfer_nodes *nodes, struct kwhy_transfer **out, char *message,
 	size_t message_bytes);

@@ -80,9 +80,9 @@ static uint32_t threads_for(uint64_t mean_bytes)
 }
 
 /*
- * Launches a kernel for a slot. `wide`: the pieces may be moved in any order and therefore by a grid of any
- * size. The grid has one block if that suffices, because a single block need not wait for others before it
- * writes the mark.
+ * Launches a kernel for a slot. If `wide`, the pieces may be moved in any order and therefore by a grid of
+ * any size. The grid has one block if that suffices, because a single block need not wait for others before
+ * it writes the mark.
  */
 static int launch(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot,
 	const struct kwhy_gpu_kernel *kernel, bool wide, void **arguments)
@@ -106,8 +106,7 @@ static int launch(struct kwhy_transfer *transfer, const struct kwhy_transfer_slo
 
 /*
  * Launches the kernel that moves a slot's pieces. `end`: address of the end of the list. `delta`: what is
- * added to those addresses of pieces that are in the slot. `ends`: whether this kernel is the slot's last
- * work.
+ * added to the addresses that lie in the slot. `ends`: whether this kernel is the slot's last work.
  */
 static int launch_move(struct kwhy_transfer *transfer, const struct kwhy_transfer_slot *slot, uint64_t end,
 	uint64_t delta, bool in_order, bool ends)

@@ -25,7 +25,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_duckdb_open(struct kwhy_duckdb *out, struct 
 void kwhy_duckdb_close(struct kwhy_duckdb *duckdb);
 
 /*
- * Runs a statement. `out` NULL: the caller does not need the result; otherwise release it with
+ * Runs a statement. `out` is NULL if the caller does not need the result; otherwise release it with
  * duckdb_destroy_result(). KWHY_E_INPUT: DuckDB refused the statement; the message is "WHAT: " and DuckDB's
  * message.
  */

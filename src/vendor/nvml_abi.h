@@ -239,7 +239,7 @@ enum kwhy_nvml_result nvmlDeviceGetUUID(kwhy_nvml_handle device, char *out, unsi
 enum kwhy_nvml_result nvmlDeviceGetPciInfo_v3(kwhy_nvml_handle device, struct kwhy_nvml_pci *out);
 enum kwhy_nvml_result nvmlDeviceGetTotalEnergyConsumption(
 	kwhy_nvml_handle device, unsigned long long *out_mj);
-/* Gets the samples that are later than `after_unix_us`. With `samples` NULL it gets only their number. */
+/* Gets the samples that are later than `after_unix_us`. If `samples` is NULL, it gets only their number. */
 enum kwhy_nvml_result nvmlDeviceGetSamples(kwhy_nvml_handle device, unsigned type,
 	unsigned long long after_unix_us, unsigned *out_value_type, unsigned *count,
 	struct kwhy_nvml_sample *samples);

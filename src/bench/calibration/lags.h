@@ -21,9 +21,9 @@ struct kwhy_meter_lag {
 };
 
 /*
- * Fits a meter's lag. `stamped`: readings have time stamps of the meter, and readings with late stamps are
- * left out; period_s is the time between updates. Otherwise the readings were polled: the fit uses the first
- * reading of each new value, and one reading per period while the value stays the same. Pure.
+ * Fits a meter's lag. If `stamped`, readings have time stamps of the meter, and readings with late stamps
+ * are left out; period_s is the time between updates. Otherwise the readings were polled: the fit uses the
+ * first reading of each new value, and one reading per period while the value stays the same. Pure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_meter_lag_find(const struct kwhy_calibration *calibration,
 	enum kwhy_meter meter, bool stamped, double period_s, struct kwhy_meter_lag *out,

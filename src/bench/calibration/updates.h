@@ -26,7 +26,7 @@ struct kwhy_updates {
 };
 
 /*
- * Computes the figures above. `stamped`: each reading is an update with its own time stamp, like NVML's
+ * Computes the figures above. If `stamped`, each reading is an update with its own time stamp, like NVML's
  * power samples and updates of an energy counter. Otherwise the readings were polled, and a change of value
  * shows an update. The update's time is then known only to within the polling period, which increases the
  * spread.

@@ -167,8 +167,8 @@ static enum kwhy_status spoil_ends(struct kwhy_pair_work *work, struct kwhy_erro
 }
 
 /*
- * Makes the host memory that the socket sends from and receives into. `spoils`: overwrites the sink with the
- * complement of the first byte that it will receive.
+ * Makes the host memory that the socket sends from and receives into. If `spoils`, overwrites the sink with
+ * the complement of the first byte that it will receive.
  */
 static enum kwhy_status begin_socket(const struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error)
 {

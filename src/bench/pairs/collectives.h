@@ -27,9 +27,9 @@ void kwhy_pair_collective_expect(const struct kwhy_pair_config *config, const ui
 	uint32_t gpu_count, uint32_t own, uint64_t first, size_t count, unsigned char *out);
 
 /*
- * Prepares a collective on all GPUs: their buffers, and NCCL's communicators or the host back end's kernels.
- * `spoils`: overwrites the sinks, so that verification notices missing bytes. KWHY_E_UNSUPPORTED: the message
- * says what to do.
+ * Prepares a collective on all GPUs: their buffers, and NCCL's communicators or the host back end's
+ * kernels. If `spoils`, overwrites the sinks, so that verification notices missing bytes.
+ * KWHY_E_UNSUPPORTED: the message says what to do.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_collective_begin(
 	struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error);

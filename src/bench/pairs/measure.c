@@ -115,7 +115,7 @@ enum kwhy_status kwhy_pair_drain(struct kwhy_pair_work *work, struct kwhy_error 
 }
 
 /*
- * Opens the gate on this rank's stream (`gated` NULL: there is none) and the gates of the other ranks, all at
+ * Opens the gate on this rank's stream, unless `gated` is NULL, and the gates of the other ranks, all at
  * nearly the same time.
  */
 static enum kwhy_status let_go(

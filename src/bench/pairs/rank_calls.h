@@ -23,9 +23,10 @@ struct kwhy_pair_message {
 struct kwhy_pair_calls {
 	struct kwhy_rank_link link;
 	/*
-	 * Checks a received message before it is used. is_answer false: it is request `what`; true: it is the
-	 * answer to request `what`. NULL: messages are not checked. If a request is rejected, its sender gets
-	 * the error. If an answer is rejected, the call fails with KWHY_E_LOST.
+	 * Checks a received message before it is used. If is_answer is false, it is request `what`,
+	 * otherwise the answer to that request. If the pointer is NULL, messages are not checked. If a
+	 * request is rejected, its sender gets the error. If an answer is rejected, the call fails with
+	 * KWHY_E_LOST.
 	 */
 	enum kwhy_status (*check)(void *context, uint32_t what, bool is_answer,
 		const struct kwhy_pair_message *message, struct kwhy_error *error);

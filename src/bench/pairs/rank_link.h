@@ -84,8 +84,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_rank_link_receive_by(struct kwhy_rank_link *
 int kwhy_rank_link_await(struct kwhy_rank_link *link, int64_t wait_ns);
 
 /*
- * Closes the connection to a rank, and returns KWHY_E_LOST with a message. `silent`: it was lost because it
- * did not answer in time.
+ * Closes the connection to a rank, and returns KWHY_E_LOST with a message. If `silent`, the message says
+ * that the rank sent no complete message in time.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_rank_link_drop(
 	struct kwhy_rank_link *link, uint32_t rank, bool silent, struct kwhy_error *error);

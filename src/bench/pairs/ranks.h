@@ -124,8 +124,8 @@ bool kwhy_pair_is_shared(const struct kwhy_pair_config *config);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_begin(
 	struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error);
 /*
- * Asks the other ranks to queue `warm` transfers and then `count` timed ones. `waits`: also waits until
- * they have queued them; if false, kwhy_pair_ranks_issued() does that later.
+ * Asks the other ranks to queue `warm` transfers and then `count` timed ones. If `waits`, it also waits
+ * until they have queued them; otherwise kwhy_pair_ranks_issued() does that later.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_issue(
 	struct kwhy_pair_work *work, uint32_t warm, uint32_t count, bool waits, struct kwhy_error *error);
@@ -148,8 +148,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_verify(
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_buffers(
 	struct kwhy_pair_ranks *ranks, uint64_t bytes, struct kwhy_error *error);
 /*
- * Sends the bytes of a transfer `count` times over the socket. `returns`: waits after each time until the
- * bytes have been sent back. *out_s receives the seconds of one transfer in one direction.
+ * Sends the bytes of a transfer `count` times over the socket. If `returns`, it waits after each time until
+ * the bytes have been sent back. *out_s receives the seconds of one transfer in one direction.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_stream(
 	struct kwhy_pair_work *work, uint32_t count, bool returns, double *out_s, struct kwhy_error *error);

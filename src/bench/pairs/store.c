@@ -46,7 +46,7 @@ static enum kwhy_status check_settings(const char *path, const struct kwhy_text 
 typedef enum kwhy_status rows_reader(
 	const char *path, const struct kwhy_text *file, struct kwhy_pairs *pairs, struct kwhy_error *error);
 
-/* Reads a file if it exists. `mends`: an incomplete last line, as after a crash, is cut off. */
+/* Reads a file if it exists. If `mends`, an incomplete last line, as after a crash, is cut off. */
 static enum kwhy_status read_part(
 	const char *path, rows_reader *read, bool mends, struct kwhy_pairs *pairs, struct kwhy_error *error)
 {

@@ -45,7 +45,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_store_read(
 bool kwhy_pair_store_is_one(const char *folder);
 
 /*
- * Reads the rows of samples.csv into pairs->configs. `add`: makes configurations that do not exist yet. Pure.
+ * Reads the rows of samples.csv into pairs->configs. If `add`, makes configurations that do not exist yet.
+ * Pure.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_rows_read(const char *path, const struct kwhy_text *file, bool add,
 	struct kwhy_pairs *pairs, struct kwhy_error *error);

@@ -101,8 +101,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_testbed_open(struct kwhy_pair_testbed *
 	struct kwhy_error *error);
 
 /*
- * Opens `count` GPUs. `devices`: their names, as for kwhy_gpu_open(); NULL: the first `count` GPUs. End with
- * kwhy_pair_testbed_done().
+ * Opens `count` GPUs: those named in `devices`, as for kwhy_gpu_open(), or the first `count` GPUs if it is
+ * NULL. End with kwhy_pair_testbed_done().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_testbed_init(enum kwhy_gpu_backend backend,
 	const char *const *devices, uint32_t count, size_t capacity, uint64_t seed,
@@ -128,8 +128,8 @@ struct kwhy_pair_work {
 };
 
 /*
- * Prepares transfers of a configuration. `spoils`: overwrites the sinks with bytes that differ from those to
- * be received. KWHY_E_UNSUPPORTED: the engine cannot work between the two GPUs.
+ * Prepares transfers of a configuration. If `spoils`, overwrites the sinks with bytes that differ from
+ * those to be received. KWHY_E_UNSUPPORTED: the engine cannot work between the two GPUs.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_work_begin(struct kwhy_pair_testbed *testbed,
 	const struct kwhy_pair_config *config, bool spoils, struct kwhy_pair_work *out,

@@ -114,7 +114,7 @@ static enum kwhy_status choose(struct study *study)
 }
 
 /*
- * Compares two methods at one size; returns whether `better` is surely faster there. `open`: it was also
+ * Compares two methods at one size; returns whether `better` is surely faster there. If `open`, it was also
  * faster at the size before, so this size extends the same range of sizes.
  */
 static bool compare_at(struct kwhy_transfer_baseline *baseline, const struct kwhy_transfer_point *better,

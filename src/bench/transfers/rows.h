@@ -17,9 +17,9 @@ void kwhy_bench_row_write(const struct kwhy_transfer_point *point, size_t sample
 void kwhy_bench_energy_row_write(const struct kwhy_transfer_energy *energy, struct kwhy_text *out);
 
 /*
- * Reads whole lines into the points. `add`: makes points that do not exist yet and takes over the settings;
- * otherwise a row of an unknown point is KWHY_E_INPUT. A line that is no valid row is KWHY_E_INPUT, too.
- * `path` is used in messages.
+ * Reads whole lines into the points. If `add`, makes points that do not exist yet and takes over the
+ * settings; otherwise a row of an unknown point is KWHY_E_INPUT. A line that is no valid row is
+ * KWHY_E_INPUT, too. `path` is used in messages.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_rows_read(const char *path, const struct kwhy_text *file, bool add,
 	struct kwhy_transfers *transfers, struct kwhy_error *error);

@@ -193,8 +193,8 @@ static double scatter_of(const struct quiet *quiet, size_t from, size_t to, doub
 }
 
 /*
- * Whether two steady levels are adjacent, and the higher one is nearer to the activities. `context_comes`:
- * the activities are after the interval; false: they are before it.
+ * Whether two steady levels are adjacent, and the higher one is nearer to the activities. These are after
+ * the interval if `context_comes`, otherwise before it.
  */
 static bool is_step(struct quiet *quiet, bool context_comes)
 {
@@ -248,8 +248,8 @@ static void keep(struct kwhy_device_ledger *device_ledger, const struct quiet *q
 }
 
 /*
- * Searches an interval in which no activity ran for time without a context. `context_comes`: the interval
- * lies before the activities; false: it lies after them.
+ * Searches an interval, in which no activity ran, for time without a context. The interval lies before the
+ * activities if `context_comes`, otherwise after them.
  */
 static void look(struct quiet *quiet, struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_window *stretch, bool context_comes)

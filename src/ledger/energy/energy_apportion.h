@@ -36,8 +36,8 @@ bool kwhy_apportioned_is_covered(
 /*
  * Root mean square, weighted by the lengths of the intervals, of the relative difference between modelled
  * and metered energy. The intervals are those of another meter than the one to which the powers were
- * fitted. They begin with the first activity or call, or with the recording if time without a context is
- * known. NAN: fewer than 3 usable intervals.
+ * fitted. Intervals that start before the first activity or call are left out, unless time without a
+ * context is known. NAN: fewer than 3 usable intervals.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_apportioned_check(const struct kwhy_metered_total *total,
 	const struct kwhy_powers_question *question, const struct kwhy_powers *powers, double *out_ratio,

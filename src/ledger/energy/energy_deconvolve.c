@@ -350,7 +350,7 @@ static void visit(void *context, const struct kwhy_filtered_levels *response, si
 	for (size_t c = 0; c < classes; c++)
 		net_j += response->area_s[c] * deconvolution->powers->net_w[c];
 	for (size_t c = classes; c + 1 < response->channel_count;
-		c++) /* the last channel is that of unrecorded time */
+		c++) /* without the last channel, which is that of unrecorded time */
 		idle_s += response->area_s[c];
 	look->sum->net_j += look->sign * net_j;
 	look->sum->idle_j += look->sign * idle_s * deconvolution->powers->idle_w;

@@ -373,9 +373,9 @@ static int64_t last_inside_ns(const struct reach *reach)
 }
 
 /*
- * Adds the intervals before the first one of the metered total that is kept, and returns the index of that
- * one. The kept intervals begin after first_edge_ns(). If no reading reaches the start of the recording,
- * all are kept.
+ * Adds the intervals before the first interval of the metered total that is kept, and returns the index of
+ * the latter. The kept intervals begin after first_edge_ns(). If no reading reaches the start of the
+ * recording, all are kept.
  */
 static size_t begin(struct reach *reach)
 {

@@ -117,7 +117,8 @@ static void join(struct clusters *clusters, size_t a, size_t b)
 }
 
 /*
- * Numbers the clusters that are groups, and returns their number. The other power classes are in no group.
+ * Gives an index to each cluster that is a group, and returns how many groups there are. The other power
+ * classes are in no group.
  */
 static size_t number_groups(const struct clusters *clusters, uint32_t *out_group)
 {

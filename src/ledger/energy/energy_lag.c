@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 /*
- * Delays that are tried: TRIED_SIDE steps to each side of the delay of the 20 ms samples, from which they
- * differ by TRIED_SD_S a priori (standard deviation). The result is the minimum of a parabola through the
- * best of them.
+ * Delays that are tried: TRIED_SIDE steps to each side of the delay of the 20 ms samples. The result is the
+ * minimum of a parabola through the best of them. TRIED_SD_S: prior standard deviation of the difference
+ * between both delays.
  */
 #define TRIED_STEP_S 1e-3
 #define TRIED_SIDE 15

@@ -152,7 +152,7 @@ static void share_idle(const struct kwhy_energy_findings *findings,
 	if (findings->classes->clean != KWHY_NONE)
 		clean_ns = apportioned->base_unscaled_s[findings->classes->clean] * 1e9;
 	/*
-	 * without activities all metered energy is outside, also that which the lag moves to before the
+	 * without activities, all metered energy is outside, also that which the lag moves to before the
 	 * recording
 	 */
 	if (device_ledger->account_count == 1 && device_ledger->accounts[0].category == KWHY_CATEGORY_OUTSIDE)

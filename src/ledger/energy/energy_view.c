@@ -144,7 +144,7 @@ static enum kwhy_status walk_looks(struct viewing *viewing, const struct kwhy_po
 }
 
 /*
- * Adds to each metered interval the elevated idle time that its readings show: that of the interval moved
+ * Adds the elevated idle time that the readings of each metered interval show: that in the interval moved
  * earlier by the meter's delay. The meter's low-pass is neglected, since about as much energy leaves an
  * interval at its end as enters it at its start.
  */

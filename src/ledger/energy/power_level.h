@@ -41,8 +41,8 @@ void kwhy_power_levels_done(struct kwhy_power_levels *levels);
 void kwhy_power_levels_follow(struct kwhy_power_levels *levels, const struct kwhy_sweep_interval *stretch);
 
 /*
- * Computes the levels of the listed classes from the running activities. `covered`: the recording covers the
- * interval. `clean`: the device has no context, so no activity runs.
+ * Computes the levels of the listed classes from the running activities. `covered`: whether the recording
+ * covers the interval. `clean`: whether the device has no context, so that no activity runs.
  */
 void kwhy_power_levels_weigh(struct kwhy_power_levels *levels, bool covered, bool clean);
 

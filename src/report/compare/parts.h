@@ -38,7 +38,7 @@ void kwhy_compare_conditions_json(struct kwhy_json *json, const struct kwhy_cond
 
 /*
  * Writes the accounts of a comparison, largest change first: count, time and energy for one unit of the
- * comparison. Without energies it begins with the time of each category.
+ * comparison. Without energies, it begins with the time of each category.
  */
 void kwhy_compare_accounts_text(
 	const struct kwhy_comparison *comparison, const struct kwhy_text_context *context);

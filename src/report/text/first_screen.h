@@ -6,7 +6,7 @@
 
 /*
  * Parts of the first screen after the section on the cost, from top to bottom. Each begins with a blank
- * line. This one has the largest accounts in at most `rows` rows.
+ * line. kwhy_first_screen_where() writes the largest accounts in at most `rows` rows.
  */
 void kwhy_first_screen_where(const struct kwhy_text_context *context, size_t rows);
 /*
