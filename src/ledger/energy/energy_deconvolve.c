@@ -108,7 +108,10 @@ static void choose_readings(struct deconvolution *deconvolution)
 	deconvolution->end = end;
 }
 
-/* Lists the ends of the recording, of the run, of the readings' windows, and of gaps between windows. */
+/*
+ * Lists the ends of the recording, of the run, of the windows of readings, and of the gaps between these
+ * windows.
+ */
 static enum kwhy_status list_edges(struct deconvolution *deconvolution, struct kwhy_error *error)
 {
 	const struct kwhy_power_series *series = deconvolution->series;

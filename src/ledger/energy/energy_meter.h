@@ -59,8 +59,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_device_meters_find(struct kwhy_device_meters
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);
 
 /*
- * The best meter of the device with one of these owners and one of these roles, each a mask of bits; NULL:
- * it has no such meter.
+ * The best meter of the device whose owner is in `owners` and whose role is in `roles` (masks of bits);
+ * NULL: it has no such meter.
  */
 const struct kwhy_power_series *kwhy_device_meters_best(
 	const struct kwhy_device_meters *meters, unsigned owners, unsigned roles);

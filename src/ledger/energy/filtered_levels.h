@@ -16,7 +16,7 @@
  *   level[c] - lag[tau * channel_count + c]     the filtered level, for the time constant with index tau
  *   area_s[c]                                   integral of the level since the walk began
  * The integral of the filtered level over a window is (area_s[c] - tau_s[tau] * filtered level) at the end of
- * the window, less the same at its start. Before the hull of the coverage (coverage.h) all values are 0. A
+ * the window, minus the same at its start. Before the hull of the coverage (coverage.h) all values are 0. A
  * walk takes O(activities log concurrency), and an exponential for each change of the running activities.
  */
 struct kwhy_filtered_levels {

@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Chrome trace events in the form that PyTorch's profiler writes, so that every tool that reads those (and
- * kwhy itself) reads these, too. Times are in microseconds with three decimals, so nanoseconds are exact.
+ * Chrome trace events in the form that PyTorch's profiler writes, so that every tool that reads its traces,
+ * kwhy included, reads these, too. Times are in microseconds with three decimals, so nanoseconds are exact.
  */
 
 enum { NAME_BYTES = 64 };

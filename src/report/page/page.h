@@ -29,9 +29,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_report_llm_page(
 	const char *llm_json, struct kwhy_text *out, struct kwhy_error *error);
 
 /*
- * Writes the page of results of kwhy bench ops (a document of its own or a part of a machine profile) or of
- * kwhy-lab, from their JSON. KWHY_E_INPUT: the document is damaged, or has another schema; the message
- * names `path`.
+ * Writes the page of results of kwhy-lab, or of kwhy bench ops (a document of its own or a part of a
+ * machine profile), from their JSON. KWHY_E_INPUT: the document is damaged, or has another schema; the
+ * message names `path`.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_report_results_page(
 	const char *path, const char *json, size_t length, struct kwhy_text *out, struct kwhy_error *error);
