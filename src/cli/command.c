@@ -49,8 +49,8 @@ void kwhy_command_add_word(struct kwhy_text *line, const char *word)
 }
 
 /*
- * The command line, in which words are quoted so that a shell reads it again. It is valid UTF-8 without
- * control characters.
+ * The command line in the form that a shell reads, with words quoted where needed. It is valid UTF-8
+ * without control characters.
  */
 static char *command_line(int argc, char **argv)
 {
@@ -231,9 +231,9 @@ static int exit_status(enum kwhy_status status, enum kwhy_exit done)
 }
 
 /*
- * Opens those of the file descriptors 0, 1 and 2 that are closed, so that no other file gets such a number
- * and receives messages. They are opened such that reading and writing fail, as on closed ones, also in
- * started commands.
+ * Opens those of the file descriptors 0, 1 and 2 that are closed. Otherwise a file that is opened later
+ * could get one of these numbers, and messages would go into that file. As on closed descriptors, reading
+ * and writing fail, also in commands that kwhy starts.
  */
 static void hold_standard_files(void)
 {

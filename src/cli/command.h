@@ -96,8 +96,8 @@ extern const struct kwhy_command kwhy_command_help;
 extern const struct kwhy_command kwhy_command_version;
 
 /*
- * Number of words in a command's name, 1 or 2. "model cost" has two. Commands with the same first of two
- * words are a group.
+ * Number of words in a command's name: 1, or 2 as in "model cost". Commands of two words that share the
+ * first word are a group.
  */
 size_t kwhy_command_word_count(const struct kwhy_command *command);
 

@@ -9,7 +9,10 @@
 
 enum { KWHY_INSTALLATION_CHECKS = 2 };
 
-/* Adds these checks to a report that has capacity for them (`further` of its request). */
+/*
+ * Adds these checks to a report. The request of the report must have reserved capacity for them
+ * (`further`).
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_installation_check(
 	struct kwhy_doctor_report *report, struct kwhy_error *error);
 

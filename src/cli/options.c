@@ -221,8 +221,8 @@ static enum kwhy_status fail_option(
 }
 
 /*
- * Refuses a number after an option whose argument is optional, because it would be taken for an operand. If a
- * file has that name, it is accepted.
+ * Refuses a number that follows an option whose argument is optional, because it would be taken for an
+ * operand. A number that is the name of a file is accepted.
  */
 static enum kwhy_status check_next(
 	const struct kwhy_option *option, const char *next, struct kwhy_error *error)

@@ -21,7 +21,10 @@ static bool takes_file(const struct kwhy_option *option)
 		(strncmp(option->argument, "FILE", 4) == 0 || strcmp(option->argument, "PATH") == 0);
 }
 
-/* Whether the file of the option is written. All others are read, even if they are written later. */
+/*
+ * Whether the option names a file that is only written. All other files count as inputs, even those that
+ * are also written later.
+ */
 static bool is_output(const struct kwhy_option *option)
 {
 	static const char *const names[] = {"output", "summary", "csv", "header", "save-power"};

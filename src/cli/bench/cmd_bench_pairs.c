@@ -195,8 +195,8 @@ static enum kwhy_status fill_request(const struct pairs_options *options,
 }
 
 /*
- * Measures with several processes. The first one shows the result. The others take part, and *out_pairs is
- * NULL there.
+ * Measures with several processes. Only rank 0 gets the result in *out and shows it; in the other ranks
+ * *out stays NULL.
  */
 static enum kwhy_status measure_ranks(const struct pairs_options *options, struct kwhy_pair_request *request,
 	struct kwhy_pairs **out, struct kwhy_error *error)
@@ -279,7 +279,9 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 				       : measure(options, &pairs, error);
 	if (!pairs)
 		return status;
-	/* Results are shown even after an error, which then only means that clocks were not unlocked. */
+	/*
+	 * Results that come with an error are shown, too: only unlocking the clocks has failed.
+	 */
 	if (show(options, pairs, &later))
 		status = kwhy_output_later(status, &later, error);
 	if (!status && pairs->is_lost)

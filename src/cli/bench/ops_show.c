@@ -14,7 +14,7 @@ enum { CELL_BYTES = 64 };
 
 /* --- Text --- */
 
-/* Units within which operations are compared by multiples. */
+/* Units of work. Only operations with the same one of these units are compared with each other. */
 static const char *const units[] = {"FLOP", "OP", "B"};
 
 static bool is_multiplied(const char *unit)
@@ -47,7 +47,7 @@ static void joules_cell(
 	kwhy_workload_joules_short_cell(table, &each);
 }
 
-/* Adds half of the interval of the gross energy. */
+/* Adds a cell with half the width of the interval of the gross energy, in percent of that energy. */
 static void spread_cell(struct kwhy_table *table, const struct kwhy_joules *joules)
 {
 	char text[CELL_BYTES];
@@ -162,7 +162,10 @@ static struct kwhy_workload_energies energies_of(const struct kwhy_bench_ops *be
 	return energies;
 }
 
-/* Writes the operations in order of energy. "of the least" compares only operations with the same unit. */
+/*
+ * Writes the energy per unit of work of each operation, grouped by unit. The column "of the least" divides
+ * it by the least energy of an operation with the same unit.
+ */
 static void write_ranking(
 	const struct kwhy_bench_ops *bench, const struct kwhy_text_style *style, struct kwhy_text *out)
 {

@@ -8,7 +8,7 @@
 
 /*
  * Write the results of `kwhy bench ops` as text, as JSON (docs/formats/operations.md), and as CSV with one
- * line an operation.
+ * line per operation.
  */
 void kwhy_bench_ops_text(
 	const struct kwhy_bench_ops *bench, const struct kwhy_text_style *style, struct kwhy_text *out);

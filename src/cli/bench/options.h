@@ -100,8 +100,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_runs_check(
 	const struct kwhy_bench_runs *runs, struct kwhy_error *error);
 
 /*
- * Duration of each energy window, s. If the user gave none, it is `otherwise_s` for a GPU and 0 (no
- * measurement) for the host back end, whose runs only check results.
+ * Duration of each energy window, s. It is the user's value or, without one, `otherwise_s` for a GPU and 0
+ * (energy is not measured) for the host back end, whose runs only check results.
  */
 double kwhy_bench_energy_s(double given_s, enum kwhy_gpu_backend backend, double otherwise_s);
 

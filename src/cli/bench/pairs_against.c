@@ -20,18 +20,19 @@ struct sum {
 	double ratios, worst;
 };
 
-/* What is compared with the predictions of one engine. */
+/* The clock of one engine's measurements, and the errors of the predictions for that engine. */
 struct held_engine {
 	enum kwhy_pair_clock clock;
 	struct sum regimes[REGIMES], pairs[KWHY_PAIR_GPUS_MAX][KWHY_PAIR_GPUS_MAX];
-	size_t count, unknown; /* predictions of what was measured, and of what was not */
+	size_t count,
+		unknown; /* predictions of measured transfers, and of transfers that were not measured */
 	bool is_measured;
 };
 
 struct held {
 	const struct kwhy_pairs *pairs;
 	const char *path;
-	enum kwhy_pair_engine otherwise; /* engine of rows that name none */
+	enum kwhy_pair_engine otherwise; /* engine of the rows that name no engine */
 	struct held_engine engines[KWHY_PAIR_ENGINE_COUNT];
 };
 
@@ -50,7 +51,8 @@ static void find_engines(struct held *held)
 		engine->is_measured = kwhy_pairs_clock_of(
 			held->pairs, (enum kwhy_pair_engine)i, &engine->clock);
 		if (engine->is_measured && is_first) {
-			held->otherwise = (enum kwhy_pair_engine)i; /* write, the first of all, if measured */
+			held->otherwise = (enum kwhy_pair_engine)
+				i; /* the first measured engine: "write" if it was measured */
 			is_first = false;
 		}
 	}
@@ -87,7 +89,7 @@ static void take(struct prediction *prediction, struct held *held)
 	add_to(&engine->pairs[key->source][key->target], ratio);
 }
 
-/* Reads the name of an engine. False: there is none of this name. */
+/* Reads the name of an engine. False: no engine has this name. */
 static bool read_engine(const char *name, enum kwhy_pair_engine *out)
 {
 	for (unsigned i = 0; i < KWHY_PAIR_ENGINE_COUNT; i++)

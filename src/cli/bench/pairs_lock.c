@@ -45,8 +45,8 @@ enum kwhy_status kwhy_pairs_lock_begin(struct kwhy_pairs_lock *lock, unsigned mh
 	lock->count = 0;
 	status = list_devices(indices, &count, error);
 	/*
-	 * The guards, processes that unlock the clocks if this process dies, must all start before NVML is
-	 * opened for the whole run.
+	 * The guards are processes that unlock the clocks if this process dies. All of them must start
+	 * before this process opens NVML and keeps it open.
 	 */
 	for (size_t i = 0; !status && i < count; i++) {
 		struct lock *one = &lock->locks[i];

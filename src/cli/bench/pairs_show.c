@@ -75,8 +75,8 @@ static enum kwhy_status render(const struct kwhy_pairs *pairs, const struct kwhy
 }
 
 /*
- * Writes the inputs of simulators and the comparison with predictions. Their text is added to the report only
- * if that is in text form.
+ * Writes the inputs of simulators and the comparison with predictions. Their summaries are added to a
+ * report in text form only.
  */
 static enum kwhy_status add_simulators(const struct kwhy_pairs *pairs, const struct kwhy_pairs_show *show,
 	enum kwhy_output_form form, struct kwhy_text *out, struct kwhy_error *error)
@@ -116,7 +116,7 @@ enum kwhy_status kwhy_pairs_show(
 	return status;
 }
 
-/* Writes the text to a file of the folder and frees it. */
+/* Writes `text` to a file in the folder of the pairs, and frees `text`. */
 static enum kwhy_status put(const struct kwhy_pairs *pairs, const char *name, struct kwhy_text *text,
 	enum kwhy_status status, struct kwhy_error *error)
 {

@@ -11,7 +11,8 @@ struct kwhy_pairs_show {
 	/* file of predictions that are compared with the measurement; NULL: no comparison */
 	const char *against;
 	/*
-	 * name of another tool, whose output is printed instead of the report; NULL: the report is printed
+	 * name of another tool in whose form the results are printed in place of the report; NULL: the
+	 * report is printed
 	 */
 	const char *compat;
 	bool json, verbose, no_color;

@@ -82,7 +82,10 @@ static enum kwhy_status simulate(const struct kwhy_simulator *simulator,
 	return status;
 }
 
-/* Whether inputs can be made of what was measured with this engine; if so, its clock and links. */
+/*
+ * Whether simulator inputs can be made from the transfers that were measured with this engine. *out gets
+ * their clock and the fitted links.
+ */
 static bool find_series(
 	const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine, struct kwhy_pair_series *out)
 {
@@ -94,7 +97,10 @@ static bool find_series(
 	return kwhy_pair_is_collective(engine) || kwhy_simulators_can_write(out);
 }
 
-/* Writes the inputs of one engine to its folder, and a table of their errors. */
+/*
+ * Writes the simulator inputs for one engine to that engine's folder, and adds their errors to `errors` and
+ * `out`.
+ */
 static enum kwhy_status simulate_series(const struct kwhy_pair_series *series, const char *folder,
 	struct kwhy_text *errors, struct kwhy_text *out, struct kwhy_error *error)
 {

@@ -6,16 +6,17 @@
 #include "model/pairs.h"
 
 /*
- * Writes the inputs of simulators into a folder: a folder for each engine that was measured, and errors.csv
- * for all of them. Adds a summary of the errors to `out`.
+ * Writes inputs for simulators: a subfolder for each engine that was measured, and errors.csv for all of
+ * them. Adds a summary of the errors to `out`.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_simulate(
 	const struct kwhy_pairs *pairs, const char *folder, struct kwhy_text *out, struct kwhy_error *error);
 
 /*
- * Compares predictions in a CSV file (columns src,dst,size,time_ns and, optionally, engine), which may be of
- * any simulator, with the measurement: by engine, by regime and by pair. Without an engine they are of copies
- * that the source queues, or of the first engine measured if these were not.
+ * Compares the predictions of any simulator with the measurement: by engine, by regime (range of sizes) and
+ * by pair. The predictions are in a CSV file with the columns src,dst,size,time_ns and, optionally, engine.
+ * A row without an engine predicts a copy that the source GPU queues or, if such copies were not measured,
+ * a transfer of the first measured engine.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_hold_against(
 	const struct kwhy_pairs *pairs, const char *path, struct kwhy_text *out, struct kwhy_error *error);

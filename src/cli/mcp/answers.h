@@ -7,9 +7,9 @@
 #include <jansson.h>
 
 /*
- * What the tools answer, as JSON. Times are seconds, energies joules; null is "unknown". Lists have at most
- * `limit` rows, and a member "left_out" has the number of the others. NULL: out of memory. The caller owns
- * the objects.
+ * What the tools answer, as JSON. Times are in seconds, energies in joules; null means unknown. A list has
+ * at most `limit` rows, and a member "left_out" says how many rows were left out. NULL: out of memory. The
+ * caller owns the objects.
  */
 struct kwhy_mcp_question {
 	const char *id;		     /* only findings of this id; NULL: all */
@@ -19,8 +19,8 @@ struct kwhy_mcp_question {
 };
 
 /*
- * A text as valid UTF-8 of at most 720 bytes; `text` itself, such as a name or a truncated message, may be
- * invalid. NULL text: JSON null.
+ * `text` as valid UTF-8 of at most 720 bytes. `text` itself may be invalid, as a name or a truncated
+ * message may be. If it is NULL, the result is JSON null.
  */
 json_t *kwhy_mcp_text(const char *text);
 json_t *kwhy_mcp_run_object(const struct kwhy_analysis *analysis);

@@ -99,7 +99,10 @@ static json_t *initialize(const json_t *params)
 		"Nothing is written.");
 }
 
-/* The result of a tool: its object as structured content and as text, or what the client can correct. */
+/*
+ * The result of a tool: its object as structured content and as text. Without an object it is `problem`, an
+ * error that the client can correct.
+ */
 static json_t *content_of(json_t *object, const char *problem)
 {
 	char *text = object ? json_dumps(object, DUMP_FLAGS) : NULL;
@@ -140,7 +143,7 @@ static json_t *call_tool(
 	return success(id, content);
 }
 
-/* The answer to a request; NULL: memory is short, as error says. */
+/* The answer to a request. NULL: out of memory, and `error` is set. */
 static json_t *answer(
 	struct server *server, const json_t *id, const json_t *request, struct kwhy_error *error)
 {
@@ -164,8 +167,8 @@ static json_t *answer(
 }
 
 /*
- * Whether a message needs no answer, which holds for notifications and for answers; the server itself sends
- * no requests.
+ * Whether a message needs no answer: a notification, or an answer, which is ignored because this server
+ * sends no requests.
  */
 static bool is_silent(const json_t *message)
 {

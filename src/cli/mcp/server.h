@@ -10,7 +10,7 @@
 #define KWHY_MCP_VERSION "2025-11-25"
 
 /*
- * Serves one client of the Model Context Protocol: reads JSON-RPC 2.0 messages from `in`, one a line, and
+ * Serves one client of the Model Context Protocol: reads JSON-RPC 2.0 messages from `in`, one per line, and
  * writes one line to `out` for each request, until `in` ends or the client has closed its end. An invalid
  * message is answered with an error, and the server goes on. KWHY_E_MEMORY, or KWHY_E_IO if `out` cannot be
  * written.

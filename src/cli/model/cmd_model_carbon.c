@@ -71,8 +71,8 @@ static enum kwhy_status list_places(const struct kwhy_model_options *model, stru
 }
 
 /*
- * Distance in miles that a car drives for the same emissions: those of a year or, if no year is requested, of
- * a run. With two runs it is the distance for the emissions that are saved.
+ * Miles that a car drives for the same emissions: those of a year or, if no year is requested, those of one
+ * run. With two runs, the miles for the emissions saved.
  */
 static double miles_of(const struct kwhy_runs *runs, double g_per_mile)
 {

@@ -26,8 +26,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_model_csv_read(const char *path, const struc
 void kwhy_model_csv_done(struct kwhy_model_csv *table);
 
 /*
- * Returns `status`. If it is a failure, the file's name, and for the second function the line of the row, is
- * put before its message.
+ * Both return `status`. If it is a failure, they put the file's name in front of its message; the second
+ * one also the line of the row.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_model_csv_of(
 	const char *path, enum kwhy_status status, struct kwhy_error *error);

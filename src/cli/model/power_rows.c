@@ -238,7 +238,7 @@ static double value_of(const struct joining *joining, size_t source, int64_t sta
 	return sum;
 }
 
-/* Reads the gauges of one counter reading. They are those of the time since the reading before it. */
+/* Reads the gauges of one counter reading. They cover the time since the previous reading. */
 static void read_gauges(const struct kwhy_power_rows *rows, const struct joining *joining, int64_t start_ns,
 	int64_t end_ns, double gauges[KWHY_POWER_GAUGES_MAX])
 {

@@ -21,7 +21,7 @@ struct digest_options {
 	const char *output, *task, *run;
 };
 
-/* The share of a list of traces that one task takes: those whose place leaves this rest. */
+/* The traces of a list that one task takes: those whose index modulo `tasks` is `task`. */
 struct share {
 	uint64_t task, tasks;
 };
@@ -40,7 +40,10 @@ static void set_defaults(void *options)
 	kwhy_job_options_init(&digest->job);
 }
 
-/* Reads two whole numbers from 0 on with one character between them. */
+/*
+ * Reads two whole numbers, at least 0, with the character `between` between them. The first must be below
+ * the second.
+ */
 static bool read_pair(const char *text, char between, int64_t out[2])
 {
 	const char *at = strchr(text, between);
@@ -80,7 +83,7 @@ static enum kwhy_status read_run(const char *text, struct kwhy_job_options *out,
 	return KWHY_OK;
 }
 
-/* Adds the traces of a folder. A recording of kwhy that is a folder is one trace. */
+/* Adds the traces in a folder. A recording of kwhy that is itself a folder counts as one trace. */
 static enum kwhy_status add_folder(struct kwhy_path_list *list, const char *path, struct kwhy_error *error)
 {
 	struct kwhy_folder folder = {0};
@@ -104,7 +107,7 @@ static enum kwhy_status list_traces(
 	return status;
 }
 
-/* Whether a digest that has the name already is of another trace. A digest of the same trace is replaced. */
+/* Whether the file at `path` is a digest of another trace. A digest of the same trace may be replaced. */
 static bool is_of_another(const char *path, const struct kwhy_digest *digest)
 {
 	struct kwhy_digest there = {0};
@@ -120,8 +123,9 @@ static bool is_of_another(const char *path, const struct kwhy_digest *digest)
 }
 
 /*
- * The file of a digest: by its rank, so that a digest that is made again replaces the earlier one. The
- * identity is in the name if the rank is unknown or another trace states the same rank. NULL: out of memory.
+ * The path of a digest's file. Its name has the rank, so that a digest that is made again replaces the
+ * earlier one. It also has the trace's identity if another trace states the same rank, and only the
+ * identity if the rank is unknown. NULL: out of memory.
  */
 static char *name_file(const char *folder, const struct kwhy_digest *digest)
 {
@@ -181,8 +185,7 @@ static enum kwhy_status digest_trace(struct work *work, const char *path, struct
 	return status;
 }
 
-/* Makes the digests of this task's share. A trace that cannot be read does not keep the others from theirs.
- */
+/* Makes the digests of this task's share. A trace that cannot be read is counted and skipped. */
 static enum kwhy_status digest_all(
 	struct work *work, const struct kwhy_path_list *traces, struct kwhy_error *error)
 {

@@ -10,7 +10,7 @@
 /* How a report on the digests of a job is written. */
 struct kwhy_job_report {
 	const char *output; /* NULL: standard output */
-	const char *csv;    /* table; NULL: ranks */
+	const char *csv;    /* name of the table that is written as CSV; NULL: "ranks" */
 	enum kwhy_output_form form;
 	bool verbose, no_color;
 };

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 /*
- * Refuses the path of the new recording if an earlier recording at that path is still to be read, because it
- * would be renamed before.
+ * Refuses the path of the new recording if an earlier recording that is to be read is at that path: it
+ * would be renamed before it is read.
  */
 static enum kwhy_status refuse_same(
 	const struct kwhy_strings *earlier, const char *path, struct kwhy_error *error)

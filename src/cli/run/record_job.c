@@ -19,8 +19,8 @@
 #include <sys/random.h>
 
 /*
- * Interval at which energy counters are read, ns. The ledger ends at the last update of a counter, so
- * counters are read more often than their precision in long windows requires.
+ * Interval at which energy counters are read, ns. Precision in long windows would allow a longer one, but
+ * the ledger ends at the last update of a counter.
  */
 #define COUNTER_PERIOD_NS 2000000000
 
@@ -138,8 +138,8 @@ static enum kwhy_status check_options(const struct kwhy_record_options *options,
 }
 
 /*
- * The path without the slashes at its end, which a shell's completion adds, so that an appended suffix names
- * a file next to the folder and not inside it.
+ * The path without the slashes at its end, which a shell's completion adds. A suffix appended to it then
+ * names a file next to the folder, not inside it.
  */
 static const char *without_slashes(struct kwhy_arena *arena, const char *path)
 {

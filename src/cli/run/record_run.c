@@ -192,10 +192,7 @@ static const struct kwhy_stat_work *named_unit(
 	return NULL;
 }
 
-/*
- * Adds work that the command reports. Amounts are ignored if the amount of the unit is stated by --work or
- * counted by it.
- */
+/* Adds work that the command reports. A unit whose amount --work states or counts is ignored. */
 static void take_reported(void *context, const char *unit, size_t length, double amount)
 {
 	struct recording *recording = context;

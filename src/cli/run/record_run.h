@@ -37,7 +37,7 @@ struct kwhy_record_runner {
 	 */
 	bool replayed;
 	bool progress;			/* whether a progress line is shown */
-	bool quiet;			/* whether only errors are said */
+	bool quiet;			/* whether only errors are printed */
 	struct kwhy_probe_watch *watch; /* progress of a probed command; NULL: the command is not probed */
 	/*
 	 * whether activities are recorded only in windows; the command's processes then also record the start

@@ -17,7 +17,7 @@
 /* time in ns after the end of a window after which no more of its readings are expected */
 #define LATE_NS (2 * (int64_t)SECOND_NS)
 #define RETRY_NS (SECOND_NS / 20)
-/* time in ns before a window for which readings are kept; counters may be read only every 10 s */
+/* time in ns before a window for which readings are kept; some counters are read only every 10 s */
 #define KEEP_NS (30 * (int64_t)SECOND_NS)
 
 static enum kwhy_status start_sampling(struct kwhy_stat_meter *meter,
@@ -138,8 +138,8 @@ static enum kwhy_status know_context(
 }
 
 /*
- * Whether a domain's energy may be added to that of others. It may for GPUs and for RAPL's domains; other
- * sensors of boards measure overlapping parts.
+ * Whether a domain's energy may be added to that of other domains. It may for GPUs and, unless a GPU's
+ * counter includes the CPU (GH200), for RAPL's domains. Other sensors on boards measure overlapping parts.
  */
 static bool adds_up(const struct kwhy_stat_meter *meter, const struct kwhy_metered *item)
 {

@@ -55,7 +55,7 @@ double kwhy_stat_meter_cpu_s(const struct kwhy_stat_meter *meter);
  */
 double kwhy_stat_meter_busy_s(const struct kwhy_stat_meter *meter);
 
-/* Adds the domains of this machine, and the meters that it lacks, to a stat without any. */
+/* Adds the domains of this machine, and the meters that it lacks, to a stat that has no domains yet. */
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_describe(
 	const struct kwhy_stat_meter *meter, struct kwhy_stat *stat, struct kwhy_error *error);
 
@@ -81,7 +81,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_await_end(
  */
 int64_t kwhy_stat_meter_known_ns(const struct kwhy_stat_meter *meter, int64_t now_ns);
 /*
- * Energy from the begin of the window to `until_ns`, which must not be before summed_ns, J; NAN: unknown.
+ * Energy from the start of the window to `until_ns`, which must not be before summed_ns, J; NAN: unknown.
  */
 double kwhy_stat_meter_used_j(const struct kwhy_stat_meter *meter, size_t domain, int64_t until_ns);
 /*

@@ -15,8 +15,8 @@
  */
 #define CLOCK_FROM 0.4
 /*
- * Largest relative half-width of a run's energy. With a larger one, settings that differ by a few percent
- * cannot be compared.
+ * Largest half-width of the interval of a run's energy, as a share of that energy. With a larger one,
+ * settings that differ by a few percent cannot be compared.
  */
 #define METER_HALF_MAX 0.05
 

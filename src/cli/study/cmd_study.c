@@ -14,10 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The error message that a command writes last, before it fails. */
+/* Space for the error message that a command writes last, before it fails. */
 enum { MESSAGE_BYTES = 1024 };
 
-/* Exit status of a command that has advice, as kwhy doctor. */
+/* Exit status with which a command such as kwhy doctor says that it has advice. */
 enum { HAS_ADVICE = KWHY_EXIT_EXCEEDED };
 
 struct study_options {
@@ -33,7 +33,7 @@ struct job {
 	struct kwhy_study_command commands[KWHY_STUDY_STEPS_MAX];
 	struct kwhy_arena arena;
 	struct kwhy_signals signals;
-	const char *machine; /* kwhy_study_machine() */
+	const char *machine; /* text of kwhy_study_machine() */
 	bool is_silent;
 };
 
@@ -236,7 +236,10 @@ static enum kwhy_status check_inputs(
 	return KWHY_OK;
 }
 
-/* Keeps what is begun before it is, so that a later call knows of what the samples are that it finds. */
+/*
+ * Saves the stamp of a step before the step begins, so that a later call knows to which inputs the samples
+ * that it finds belong. Samples with another stamp are renamed.
+ */
 static enum kwhy_status begin_step(
 	struct job *job, size_t number, const char stamp[KWHY_STUDY_STAMP_BYTES], struct kwhy_error *error)
 {

@@ -51,7 +51,9 @@ static void add_link(struct kwhy_text *out, const char *path)
 	add_text(out, "", name, "</a></p>\n");
 }
 
-/* Adds the text of a step, line ends kept, as valid UTF-8 without control characters; of a large one, a link.
+/*
+ * Adds the text that a step wrote, line by line, as valid UTF-8 without control characters. For a large
+ * text it adds a link.
  */
 static enum kwhy_status add_output(struct kwhy_text *out, const char *path, struct kwhy_error *error)
 {

@@ -137,7 +137,8 @@ static void add_program(struct maker *maker)
 	add_word(maker, "--");
 	for (size_t i = 0; i < request->program_count; i++) {
 		add_word(maker, request->program[i]);
-		if (is_file(request->program[i])) /* if the script changes, the program is another one */
+		if (is_file(request->program[i])) /* a changed script is another program, so the file counts
+						     as an input */
 			add_input(maker, request->program[i]);
 	}
 }
@@ -241,7 +242,7 @@ enum kwhy_status kwhy_study_command_make(const struct kwhy_study_request *reques
 	add_word(&maker, NULL);
 	if (maker.failed)
 		return kwhy_fail_memory(error, "the commands of the study");
-	out->word_count--; /* NULL is no word */
+	out->word_count--; /* the NULL at the end does not count */
 	return KWHY_OK;
 }
 

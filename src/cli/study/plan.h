@@ -22,7 +22,9 @@ struct kwhy_study_request {
 	bool quick;
 };
 
-/* The command line of a step, with the files that it reads and writes. All lies in one arena. */
+/*
+ * The command line of a step, with the files that it reads and writes. All of its memory is in one arena.
+ */
 struct kwhy_study_command {
 	const struct kwhy_study_step *step;
 	const char **words; /* ends with NULL; the first one is "kwhy" */
@@ -50,8 +52,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_study_command_make(const struct kwhy_study_r
 void kwhy_study_command_resume(struct kwhy_study_command *command);
 
 /*
- * Renames the samples of an earlier run, which are of other inputs or of another machine, so that the command
- * begins anew. Writes their new name.
+ * Renames the samples of an earlier call that had other inputs or ran on another machine, so that the
+ * command begins anew. *out_name is their new name.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_study_command_set_aside(struct kwhy_study_command *command,
 	struct kwhy_arena *arena, const char **out_name, struct kwhy_error *error);

@@ -31,7 +31,10 @@ static void add_file(struct kwhy_sha256 *sum, const char *path, const struct sta
 	kwhy_sha256_add(sum, line, length < LINE_BYTES ? (size_t)length : LINE_BYTES - 1);
 }
 
-/* Adds the facts of a file, or those of all files of a folder. A missing one adds its name alone. */
+/*
+ * Adds the facts of a file or, for a folder, those of all its files. For a missing path only the name is
+ * added.
+ */
 static void add_path(struct kwhy_sha256 *sum, const char *path, unsigned depth)
 {
 	struct stat facts = {0};

@@ -12,7 +12,10 @@ enum { KWHY_STUDY_STAMP_BYTES = 2 * KWHY_SHA256_BYTES + 1 };
 /* What is known of a step from earlier calls of the study. */
 struct kwhy_study_result {
 	bool is_done;
-	/* of the command line, its inputs and the machine when it was last begun; "": it never was */
+	/*
+	 * stamp of the command line, its inputs and the machine when the step was last begun; "": it was
+	 * never begun
+	 */
 	char stamp[KWHY_STUDY_STAMP_BYTES];
 	double seconds; /* how long it ran */
 	int64_t ended_unix_s;
@@ -21,8 +24,8 @@ struct kwhy_study_result {
 
 /* The state of a study, which study.json in its folder holds. */
 struct kwhy_study_state {
-	const char *given; /* options and arguments of the study, as text; a folder is used with the same ones
-			      only */
+	const char *given; /* options and arguments of the study, as text; later calls with the same folder
+			      must have the same ones */
 	struct kwhy_study_result results[KWHY_STUDY_STEPS_MAX]; /* results of the steps, in their order */
 };
 
@@ -36,15 +39,15 @@ KWHY_MUST_USE enum kwhy_status kwhy_study_state_write(const struct kwhy_study_re
 	const struct kwhy_study_state *state, struct kwhy_error *error);
 
 /*
- * Writes what measures on this machine: version and commit of kwhy, and driver, name and UUID of each device.
- * The text is in the arena.
+ * Describes what measures here: version and commit of kwhy, and driver, name and UUID of each device. The
+ * text is in the arena.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_study_machine(
 	struct kwhy_arena *arena, const char **out, struct kwhy_error *error);
 
 /*
- * Stamps a command: a digest of the machine, of the command's words, and of size and time of each input. Of a
- * folder it is those of all its files.
+ * Stamps a command: writes a digest of the machine, the command's words, and the size and time of each
+ * input. For a folder it uses those of all its files.
  */
 void kwhy_study_stamp(
 	const char *machine, const struct kwhy_study_command *command, char out[KWHY_STUDY_STAMP_BYTES]);
