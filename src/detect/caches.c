@@ -26,8 +26,8 @@ struct joined {
 
 /* All concatenations of one thread whose inputs have the same sizes except for the one that grows. */
 struct cache {
-	int64_t last,
-		grown; /* the growing size at the last call; how often it had grown by what was appended */
+	int64_t last, grown; /* the growing size at the last call; number of calls before which it had grown
+				by exactly what the call before appended */
 };
 
 struct finder {
@@ -35,7 +35,7 @@ struct finder {
 	struct kwhy_map keys;
 	struct cache *caches;
 	size_t count, capacity;
-	uint32_t name; /* number of the name "aten::cat"; 0: the recording has no such name */
+	uint32_t name; /* id of the name "aten::cat"; 0: the recording has no such name */
 };
 
 /*
@@ -81,7 +81,7 @@ static bool read_joined(const char *shape, struct joined *out)
 		out->sizes[1][out->along] < out->sizes[0][out->along];
 }
 
-/* Key of a cache: thread, constant sizes, what is appended and along which size. */
+/* Key of a cache: thread, constant sizes, how much is appended and along which dimension. */
 static void write_key(const struct joined *joined, uint32_t thread, int64_t key[DIMS_MAX + 3])
 {
 	memset(key, 0, (DIMS_MAX + 3) * sizeof(*key));
@@ -156,7 +156,10 @@ static bool grows(const struct finder *finder, size_t row, double min_count, str
 	return slot && (double)finder->caches[slot->value].grown >= min_count;
 }
 
-/* Marks the kernels that copy caches. The appended part must be written in any case. */
+/*
+ * Marks the kernels that copy caches. With the cure, each keeps the share of its time that writes the
+ * appended part.
+ */
 static void mark_all(struct finder *finder, struct kwhy_tally *tally)
 {
 	const struct kwhy_activities *rows = &finder->context->recording->activities;

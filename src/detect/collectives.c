@@ -66,7 +66,7 @@ static int64_t computes(const struct kwhy_detect_context *context, uint32_t devi
 
 /*
  * A device's time outside of collectives. The device that arrives last at collectives waits least in them,
- * so its time is the longest. The reason may be a late host and not longer computing.
+ * so it has the longest time outside. The cause may be a late host rather than longer computing.
  */
 static int64_t keeps_waiting(const struct kwhy_detect_context *context, uint32_t device)
 {

@@ -17,8 +17,8 @@ struct kwhy_exposure {
 };
 
 /*
- * Finds the intervals without activities of `kinds`, a sum of bits (1 << enum kwhy_activity_kind). Memory: 24
- * bytes an interval. Time: O(activities).
+ * Finds the intervals without activities of `kinds`, a sum of bits (1 << enum kwhy_activity_kind). Memory:
+ * 24 bytes per interval. Time: O(activities).
  */
 KWHY_MUST_USE enum kwhy_status kwhy_exposure_init(struct kwhy_exposure *exposure,
 	const struct kwhy_detect_view *view, uint32_t device, unsigned kinds, struct kwhy_error *error);

@@ -7,9 +7,9 @@
 #include "model/held_cause.h"
 
 /*
- * Finds which host ranges held the host during the gaps of a finding. Each gap is assigned to the innermost
- * range that covers at least half of it. The title states the range name with the most time; the cures
- * follow from the causes with the most time.
+ * Finds in which host ranges the host was during the gaps of a finding. Each gap is assigned to the
+ * innermost range that covers at least half of it. The title states the range name with the most time; the
+ * cures follow from the causes with the most time.
  */
 
 /*

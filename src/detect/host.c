@@ -21,7 +21,7 @@ static struct kwhy_occurrence occurrence_of(const struct kwhy_gap *gap, const st
 	return occurrence;
 }
 
-/* Appends the range that held the host to the title, and sets the cure that follows from its cause. */
+/* Appends to the title the range in which the host was, and sets the cure that follows from its cause. */
 static void name_held(
 	struct kwhy_tally *tally, const struct kwhy_held *held, struct kwhy_finding_terms *verdict)
 {

@@ -188,8 +188,8 @@ static void add_relay(struct kwhy_tally *tally, const struct relay *relay)
 }
 
 /*
- * Reports the relays that end on the context's device, from number `begin` on. *out_end is the number of
- * the first relay after them.
+ * Reports the relays from index `begin` on that end on the context's device. *out_end is the index of the
+ * first relay after them.
  */
 static enum kwhy_status report_relays(
 	const struct kwhy_detect_context *context, const struct legs *legs, size_t begin, size_t *out_end)

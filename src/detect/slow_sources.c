@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Gauges of memory and of arithmetic units. A reading of the first one, of memory, is needed, and of at
- * least one of the others.
+ * Gauges of memory and of arithmetic units. An interval needs a reading of the first gauge (memory) and of
+ * at least one other.
  */
 static const enum kwhy_gauge gauges[] = {KWHY_GAUGE_DRAM_ACTIVE, KWHY_GAUGE_TENSOR_ACTIVE,
 	KWHY_GAUGE_FP32_ACTIVE, KWHY_GAUGE_FP16_ACTIVE, KWHY_GAUGE_FP64_ACTIVE, KWHY_GAUGE_INTEGER_ACTIVE};

@@ -36,8 +36,8 @@ static double optimizer_share(const struct kwhy_ledger *ledger, const struct kwh
 }
 
 /*
- * Whether what held the host takes as long if a launch does more work. This is not so for input, output and
- * files.
+ * Whether the host takes no longer if each launch does more work. For input, output and files it does take
+ * longer.
  */
 static bool is_shared(const struct kwhy_recording *recording, const struct kwhy_gap_cause *cause)
 {

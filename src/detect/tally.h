@@ -19,8 +19,8 @@ struct kwhy_occurrence {
 	uint32_t wait;	    /* the API call that waited for the activity */
 	uint32_t range; /* host range of the operator that launched the activity; the sentence has its name
 			   and shape */
-	bool host; /* the host did something other than issue work; the sentence then names the host range in
-		      which it did */
+	bool host; /* whether the host did something other than issue work; the sentence then names the host
+		      range of that time */
 };
 
 struct kwhy_occurrence kwhy_occurrence_at(int64_t start_ns, int64_t end_ns);
@@ -96,9 +96,9 @@ void kwhy_tally_gap(struct kwhy_tally *tally, const struct kwhy_gap *gap, int64_
 void kwhy_tally_add_occurrence(struct kwhy_tally *tally, struct kwhy_occurrence occurrence);
 
 /*
- * Marks every activity that `match` accepts. An activity counts, and is evidence, if for at least half of
- * its time no activity of the kinds in `covers` runs. If there are no such activities, those count during
- * which no activity of these kinds runs for any time at all.
+ * Marks every activity that `match` accepts. A marked activity counts, and is evidence, if for at least
+ * half of its time no activity of the kinds in `covers` runs. If no activity meets that, each marked
+ * activity counts that has any time in which none of these kinds runs.
  */
 typedef bool kwhy_tally_match(const struct kwhy_tally *tally, size_t row);
 void kwhy_tally_mark_exposed(struct kwhy_tally *tally, unsigned covers, kwhy_tally_match *match);

@@ -9,9 +9,9 @@
 #include <stdbool.h>
 
 /*
- * Data that all detectors use, computed once: the idle gaps of each device, the outermost API calls, and the
- * work that they issued. Memory: 8 bytes a gap, 8 bytes a call, 1 byte an activity. Time: O(n log n). Times
- * are those of the recording.
+ * Data that all detectors use, computed once: the idle gaps of each device, the outermost API calls, and
+ * the work that they issued. Memory: 8 bytes per gap, 8 bytes per call, 1 byte per activity. Time: O(n log
+ * n). Times are those of the recording.
  */
 
 /*

@@ -47,7 +47,7 @@ struct kwhy_host_facts {
 	const char *driver;		    /* version of the GPU driver */
 	int64_t cuda_version, nccl_version; /* 13000 for CUDA 13.0, 22809 for NCCL 2.28.9 */
 	int64_t cpus, cpus_allowed;
-	double cpu_quota;	    /* CPU time a second that a cgroup grants, in CPUs; NAN: no limit */
+	double cpu_quota; /* CPU time that a cgroup grants, in CPU seconds per second; NAN: no limit */
 	int64_t memory_limit_bytes; /* memory limit of a cgroup; -1: no limit */
 	int64_t memory_total_bytes;
 	const char *governor, *cpu_driver, *clock_source;

@@ -3,7 +3,10 @@
 
 #include <inttypes.h>
 
-enum { CUDA_OLDEST = 12000 /* as in cuda_version: 12.0, the oldest CUDA whose CUPTI is supported */ };
+enum {
+	CUDA_OLDEST =
+		12000 /* CUDA 12.0 in the form of cuda_version; the oldest CUDA whose CUPTI is supported */
+};
 
 /*
  * A container gets a library of the driver only if the corresponding capability is set: NVML with `utility`,

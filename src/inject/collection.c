@@ -6,7 +6,7 @@
 
 #include <fnmatch.h>
 
-/* If the gap before the next window is shorter than this, collection stays on in it. */
+/* If the gap before the next window is shorter than this, collection stays on during the gap. */
 #define NOT_WORTH_NS (KWHY_INJECT_COLLECTION_LEAD_NS + 1000000)
 /*
  * After collection has been off for this time, the records of the last launches have arrived, unless their

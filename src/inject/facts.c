@@ -204,7 +204,7 @@ static bool read_device(const struct kwhy_cuda *cuda, int index, struct kwhy_inj
 			cuda, KWHY_CUDA_ATTRIBUTE_REGISTERS_PER_MULTIPROCESSOR, device),
 		.shared_bytes_per_sm = attribute_of(
 			cuda, KWHY_CUDA_ATTRIBUTE_SHARED_BYTES_PER_MULTIPROCESSOR, device),
-		/* Factor 2: double data rate, two transfers a clock cycle. */
+		/* Factor 2: double data rate, two transfers per clock cycle. */
 		.memory_rate_bytes_per_s = 2e3 *
 			attribute_of(cuda, KWHY_CUDA_ATTRIBUTE_MEMORY_CLOCK_KHZ, device) *
 			attribute_of(cuda, KWHY_CUDA_ATTRIBUTE_MEMORY_BUS_BITS, device) / 8};

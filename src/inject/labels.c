@@ -33,7 +33,7 @@ uint64_t kwhy_inject_label_hash(const char *text)
 	return hash_of(text, &length);
 }
 
-/* Forgets all names. Later names get new numbers, which continue the sequence. */
+/* Forgets all names. Later names get new ids, which continue the sequence. */
 static void forget(struct kwhy_inject_labels *labels)
 {
 	memset(labels->by_content, 0, sizeof(labels->by_content));

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * Gives names the numbers by which this writer's records refer to them. The table has a fixed size and keeps
- * 64-bit hashes instead of names. A full table is emptied, and names are then written again under new
- * numbers, which a reader accepts. Only one thread at a time may use it.
+ * Gives each name an id, by which the records of this writer refer to it. The table has a fixed size and
+ * keeps 64-bit hashes instead of names. A full table is emptied, and names are then written again under new
+ * ids, which a reader accepts. Only one thread at a time may use it.
  */
 enum {
 	KWHY_INJECT_LABELS = 1 << 15,
@@ -39,7 +39,7 @@ void kwhy_inject_labels_init(struct kwhy_inject_labels *labels, struct kwhy_bloc
 /* 64-bit hash of a name; never 0. */
 uint64_t kwhy_inject_label_hash(const char *text);
 
-/* The number of a name, which is written in a NAME record when it is new; 0 for NULL and "". */
+/* The id of a name. A new name is written in a NAME record. The id of NULL and "" is 0. */
 uint32_t kwhy_inject_label(struct kwhy_inject_labels *labels, const char *text);
 
 /*

@@ -58,9 +58,9 @@ struct kwhy_inject_ranges {
 };
 
 /*
- * Opens a nested range of a thread in an NVTX domain. Returns the range's depth in that domain as NVTX counts
- * it, from 0. `selects`: collection depends on this range. It is not kept for a range that does not fit on
- * the stack.
+ * Opens a nested range of a thread in an NVTX domain. Returns the range's depth in that domain as NVTX
+ * counts it, from 0. `selects`: collection depends on this range. A range that does not fit on the stack
+ * loses this mark.
  */
 int kwhy_inject_range_push(struct kwhy_inject_range_stack *stack, const void *domain, const char *name,
 	int64_t now_mono_ns, bool selects);

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 
 /*
- * The one recording of this process. After a failure some or all recording ends; no function here prints,
- * ends the program or reports an error to it. A child of fork records nothing, unless it initialises CUDA
- * itself: then it gets a recording of its own.
+ * The one recording of this process. After a failure, a part of the recording or all of it ends; no
+ * function here prints, ends the program or reports an error to it. A child of fork records nothing, unless
+ * it initialises CUDA itself: then it gets a recording of its own.
  */
 
 /*

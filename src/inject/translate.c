@@ -200,7 +200,7 @@ static void take_memset(struct kwhy_inject_translate *translate, const void *rec
 		*out = row;
 }
 
-/* The number of a call's name, which is read from CUPTI once; 0: the call is not recorded. */
+/* The id of a call's name, which is read from CUPTI once; 0: the call is not recorded. */
 static uint32_t call_of(struct kwhy_inject_translate *translate, const struct kwhy_cupti_call *call)
 {
 	const int domain = call->kind == KWHY_CUPTI_KIND_DRIVER ? KWHY_CUPTI_DOMAIN_DRIVER

@@ -37,8 +37,8 @@ struct kwhy_child_end {
 		/* processor time of the command and of those of its children for which it waited */
 		system_ns;
 	/*
-	 * largest resident size of any one of these processes; 0: unknown, because it is no larger than
-	 * that of this process, with whose memory each of them began
+	 * largest resident size of any one of these processes; 0: unknown, because each of them began with
+	 * the memory of this process and none grew beyond it
 	 */
 	int64_t max_rss_bytes;
 	int exit;     /* exit status as a shell reports it: 128 + signal if a signal killed the command */

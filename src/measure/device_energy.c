@@ -21,8 +21,8 @@
 enum { LOOKS_MEANT = 64 };
 
 /*
- * The windows of one name. The idle level's measurements are numbered; the struct has the numbers of the last
- * one before the first window and before the last window.
+ * The windows of one name. The measurements of the idle level are numbered; first_look and last_look are
+ * the numbers of the last one before the first window and before the last window.
  */
 struct window {
 	uint32_t name;

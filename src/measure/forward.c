@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * Largest number of regions open at a time in all threads, and of units of work. Any others are not
- * forwarded.
+ * OPEN_MAX: largest number of regions open at a time in all threads. UNITS_MAX: largest number of units of
+ * work. Further regions and units are not forwarded.
  */
 enum { OPEN_MAX = 4096, UNITS_MAX = 64, UNIT_BYTES = 64 };
 

@@ -66,9 +66,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_history_curve(const struct kwhy_history *his
 bool kwhy_history_is_lost(const struct kwhy_history *history, size_t metered);
 
 /*
- * Whether more readings of an item are to be expected, if its curve is known up to `last_ns`. False for a
- * device that fell off the bus, if last_ns is 45 s ago or earlier, and if last_ns is 0, which means no
- * readings yet.
+ * Whether more readings of an item are to be expected, if its curve is known up to `last_ns`. False if the
+ * item is a device that fell off the bus, if last_ns is 45 s ago or more, or if it is 0 (no readings yet).
  */
 bool kwhy_history_goes_on(
 	const struct kwhy_history *history, size_t metered, int64_t last_ns, int64_t now_ns);

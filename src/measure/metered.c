@@ -47,8 +47,8 @@ static void name_host(struct kwhy_metered *item, const struct kwhy_source_channe
 }
 
 /*
- * Whether `row` is another meter of the same energy with lower priority than `than`: owner and the name up to
- * its point are equal, and its rank is higher.
+ * Whether `row` is another meter of the same energy with lower priority than `than`: it has the same owner,
+ * the same name up to its point, and a higher rank.
  */
 static bool is_lesser(const struct kwhy_meter_row *row, const struct kwhy_meter_row *than)
 {
@@ -56,7 +56,7 @@ static bool is_lesser(const struct kwhy_meter_row *row, const struct kwhy_meter_
 		!strncmp(row->name, than->name, strcspn(row->name, ".") + 1);
 }
 
-/* Returns the item whose energy this source of lower priority also measures; NULL: there is none. */
+/* Returns the item whose energy this source measures, too, with lower priority; NULL: there is none. */
 static struct kwhy_metered *same_domain(
 	struct kwhy_metered *items, size_t count, const struct kwhy_sensors *sensors, size_t s)
 {

@@ -7,7 +7,8 @@
 #include <string.h>
 
 /*
- * A region that a thread has begun and not ended. A region that was begun several times is listed as often.
+ * A region that a thread has begun and not ended. If it was begun several times, there is one entry for
+ * each beginning.
  */
 struct open {
 	uint32_t name;

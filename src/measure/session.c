@@ -156,7 +156,7 @@ static void note_periods(struct kwhy_session *session)
 
 static const char whole_session[] = "(session)", idle[] = "(idle)";
 
-/* Whether a region's name is one of the library's own, whose ends the program must not cause. */
+/* Whether a region is one of the library's own, which the program must not end. */
 static bool is_own(const char *name)
 {
 	return strcmp(name, whole_session) == 0 || strcmp(name, idle) == 0;

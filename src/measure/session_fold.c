@@ -6,11 +6,11 @@
 
 #define MS INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
-/* New readings do not change a curve earlier than this before its end. */
+/* New readings change a curve only within this time before its end. */
 #define SETTLED_NS (250 * MS)
 /*
- * Readings are kept for this long before the time that was added up last: two updates of a counter that is
- * read every twenty seconds.
+ * Readings are kept for this long before the time up to which energy was added up. That is enough for two
+ * updates of a counter that is read every twenty seconds.
  */
 #define KEPT_NS (45 * SECOND)
 

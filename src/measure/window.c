@@ -22,7 +22,8 @@
 #define NEIGHBOURS 3
 /*
  * Margins below the lowest and above the highest power, as shares of the mean power, with power samples
- * (POWER) and without (COUNTER). Samples are rare, and counter updates show nothing of the time between them.
+ * (POWER) and without (COUNTER). Samples are far apart, and counter updates show nothing of the time
+ * between them.
  */
 #define BELOW_POWER_RATIO 0.2
 #define ABOVE_POWER_RATIO 0.3
@@ -304,7 +305,7 @@ static double update_variance_j2(
 /*
  * Adds the uncertainty in an interval between two counter updates. The samples may deviate from the counter
  * in parts of the interval, but not in the whole. The covered part therefore has the same absolute error as
- * the rest, and the smaller of both determines its size.
+ * the rest, and the smaller of the two parts determines that error.
  */
 static void flush_gap(struct kwhy_window_sum *sum)
 {

@@ -108,7 +108,10 @@ static uint32_t line_of_linetable(uint32_t line, const unsigned char *table, siz
 	return has_line ? line : 0;
 }
 
-/* Decodes a signed number of six bits a byte, lowest bits first. The lowest bit of the number is the sign. */
+/*
+ * Decodes a signed number of six bits per byte, lowest bits first. The lowest bit of the number is the
+ * sign.
+ */
 static uint32_t signed_of(const unsigned char *at, const unsigned char *end)
 {
 	uint32_t value = 0;

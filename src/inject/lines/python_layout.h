@@ -26,11 +26,11 @@ struct kwhy_python_layout {
 	uint16_t code_file, code_function, code_first_line, code_lines;
 	uint16_t code_bytes; /* in a code object: its first instruction; KWHY_PYTHON_NOWHERE: the frame has
 				the index of the instruction instead */
-	uint8_t instruction_bytes; /* size in bytes of one step of that index */
-	uint8_t text_bits; /* size in bytes of one step of the instruction's index (frame_instruction) */
-	uint8_t text_ascii_bytes; /* bytes of the header of an ASCII string; the header of other strings is
-				     three words longer, or two from CPython 3.12 on */
-	uint8_t lines;		  /* enum kwhy_python_lines */
+	uint8_t instruction_bytes; /* bytes per step of the instruction's index (frame_instruction) */
+	uint8_t text_bits;	   /* number of bits below the character width in the state of a string */
+	uint8_t text_ascii_bytes;  /* bytes of the header of an ASCII string; the header of other strings is
+				      three words longer, or two from CPython 3.12 on */
+	uint8_t lines;		   /* enum kwhy_python_lines */
 };
 
 #define KWHY_PYTHON_NOWHERE UINT16_MAX

@@ -13,8 +13,8 @@
  */
 enum {
 	KWHY_STACKS_QUEUED = 64,
-	KWHY_STACKS_PYTHON_THREADS = 16, /* number of slots for threads with Python frames; a thread uses the
-					    slot that its id modulo this number gives */
+	KWHY_STACKS_PYTHON_THREADS = 16, /* number of slots for threads with Python frames; a thread's slot is
+					    its id modulo this number */
 	KWHY_STACKS_SHARE = 200, /* at most 1 / KWHY_STACKS_SHARE of a thread's time is spent on stacks */
 	KWHY_STACKS_SAVED_NS =
 		200000, /* time in ns that a thread may save up for several stacks in quick succession */
