@@ -30,8 +30,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_pairs_find_flags(struct kwhy_pairs *pairs, s
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_judge(struct kwhy_pairs *pairs, struct kwhy_error *error);
 
 /*
- * Smallest size of the fits of time = alpha + beta * bytes, the model of most simulators. From this size on
- * time is expected to be linear in size.
+ * Smallest size of the fits of time = alpha + beta * bytes, the model of most simulators. From this size
+ * on, time is expected to be linear in size.
  */
 #define KWHY_PAIR_LINE_FROM_BYTES (UINT64_C(64) << 10)
 
@@ -48,13 +48,17 @@ void kwhy_pair_line_fit(const struct kwhy_pairs *pairs, const struct kwhy_pair_c
 	uint64_t from_bytes, struct kwhy_pair_line *out);
 
 /*
- * The clock by which transfers of an engine, alone, are compared with predictions: back to back if measured,
- * else isolated, by the host, or queued. False: none of these was measured.
+ * The clock whose measurements of an engine's transfers, each alone on the links, are compared with
+ * predictions. It is the first that was measured of: back to back, isolated, by the host, queued. False:
+ * none was measured.
  */
 bool kwhy_pairs_clock_of(
 	const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine, enum kwhy_pair_clock *out);
 
-/* Fits the links of an engine by one clock. Collectives have none. The result borrows `pairs`. */
+/*
+ * Fits the links of an engine to its measurements by one clock. Collectives have no links. The result
+ * borrows `pairs`.
+ */
 void kwhy_pairs_series_fit(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine,
 	enum kwhy_pair_clock clock, struct kwhy_pair_series *out);
 

@@ -116,7 +116,7 @@ static double mean_of(const double *values, size_t count)
 }
 
 /*
- * Sum of the products of both series' deviations from their means. Value i of `a` is multiplied with value i
+ * Sum of the products of both series' deviations from their means. Value i of `a` is multiplied by value i
  * + later of `b`.
  */
 static double products(const double *a, const double *b, size_t count, size_t later)

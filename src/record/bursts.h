@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /*
- * A kernel name with its grid and block size that kwhy probe has repeated. Numbers are those of the process
+ * A kernel name with its grid and block size that kwhy probe has repeated. Ids are those of the process
  * that recorded it.
  */
 struct kwhy_record_burst_kernel {

@@ -27,8 +27,8 @@ struct kwhy_record_meters {
 };
 
 /*
- * Writes a NAME record for a text and returns its number; 0 for NULL. Equal texts get different numbers;
- * there are too few of them to search for duplicates.
+ * Writes a NAME record for a text and returns its id; 0 for NULL. Equal texts get different ids; there are
+ * too few of them to search for duplicates.
  */
 static uint32_t say(struct kwhy_record_meters *meters, const char *text)
 {
@@ -170,8 +170,8 @@ static enum kwhy_status open_file(struct kwhy_record_meters *meters,
 	if (meters->fd < 0)
 		return refused(meters, errno, error);
 	/*
-	 * The writer's id combines pid and start time, because processes of several machines may have one
-	 * pid.
+	 * The writer's id combines pid and start time, because processes on several machines may have the
+	 * same pid.
 	 */
 	kwhy_block_writer_init(&meters->writer, meters->fd, (uint64_t)getpid() << 40 ^ (uint64_t)now_ns,
 		meters->memory, SHARE_BYTES);

@@ -14,7 +14,7 @@ enum { NAMES_MAX = 1 << 24, NAME_BYTES = 512 };
 /* State while the ranges of one file are counted. */
 struct counting {
 	const struct kwhy_record_ranges *ranges;
-	uint32_t *matches; /* indexed by a name's number: bit i is set if pattern i matches the name */
+	uint32_t *matches; /* indexed by the id of a name: bit i is set if pattern i matches the name */
 	size_t capacity, name_count;
 	uint64_t counts[KWHY_RECORD_RANGES_MAX];
 };

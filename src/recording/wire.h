@@ -7,8 +7,8 @@
 /*
  * The bytes of a .kwhy recording (docs/formats/recording.md): a sequence of blocks, each with a header and
  * records of one kind. Everything is little-endian and aligned to 8 bytes. Times are nanoseconds of
- * CLOCK_MONOTONIC on the machine that recorded; CLOCK records relate them to Unix time. A name is a number
- * that a NAME record of the same writer defines, before or after its use; 0: no name.
+ * CLOCK_MONOTONIC on the machine that recorded; CLOCK records relate them to Unix time. A record refers to
+ * a name by an id that a NAME record of the same writer defines, before or after its use; 0: no name.
  */
 
 #define KWHY_WIRE_MAGIC UINT32_C(0x5948574b) /* "KWHY" */
@@ -122,9 +122,7 @@ struct kwhy_wire_source {
 	uint32_t uuid;	       /* name: UUID of the device; 0: the source belongs to the host */
 	int32_t device;	       /* device number in the meter's library; -1: the source belongs to the host */
 	uint32_t domain, label, zero;
-	/*
-	 * Time between updates, 0: unknown; value at which a counter starts again at 0, 0: never.
-	 */
+	/* Time between updates (0: unknown), and value at which a counter starts again at 0 (0: never). */
 	int64_t period_ns, wrap;
 };
 

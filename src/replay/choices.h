@@ -10,10 +10,10 @@
  */
 
 /*
- * Selects the grids whose proxy kernels are to be measured: those of the accounts with the most energy above
- * the idle level, each at least 5 % of that energy of all accounts. Of grids with similar numbers of threads
- * and kernel lengths, only one is selected. `grids` are those of the pattern on this GPU. Returns the number
- * of grids written to out[KWHY_REPLAY_GRIDS_MEASURED].
+ * Selects the grids whose proxy kernels are to be measured: those of the accounts with the most energy
+ * above the idle level, each with at least 5 % of that energy of all accounts together. Of grids with
+ * similar numbers of threads and kernel lengths, only one is selected. `grids` are those of the pattern on
+ * this GPU. Returns the number of grids written to out[KWHY_REPLAY_GRIDS_MEASURED].
  */
 size_t kwhy_replay_grids_that_matter(const struct kwhy_replay_pattern *pattern,
 	const struct kwhy_proxy_grid *grids, double idle_w, uint32_t *out);

@@ -20,9 +20,10 @@ struct kwhy_replay_attempt {
 double kwhy_replay_next_factor(const struct kwhy_replay_attempt *attempts, size_t count, double wanted_j);
 
 /*
- * The part of a settled factor that a changed replay uses. It corrects at most the error of the first window,
- * which is first_off_ratio. If kernels are too short for their wanted power, the settled factor is large but
- * has little effect; the changed replay may have longer kernels, which would draw all of that power. Pure.
+ * The part of a calibrated factor that a changed replay uses. It corrects at most the error of the first
+ * window, which is first_off_ratio. If kernels are too short for their wanted power, the calibrated factor
+ * is large but has little effect; the changed replay may have longer kernels, which would draw all of that
+ * power. Pure.
  */
 double kwhy_replay_carried_factor(double factor, double first_off_ratio);
 

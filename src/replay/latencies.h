@@ -42,8 +42,8 @@ struct kwhy_replay_latencies {
 	double copy_ns[2][2];
 	struct kwhy_replay_call_times calls[KWHY_REPLAY_CALL_COUNT];
 	/*
-	 * Time by which waits of a replay return later than the recorded ones. Later runs shorten their waits
-	 * by it.
+	 * Time in ns by which waits of a replay return later than the recorded ones. Later runs shorten
+	 * their waits by it.
 	 */
 	double late_ns;
 };

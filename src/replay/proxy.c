@@ -196,7 +196,7 @@ enum kwhy_status kwhy_proxies_wait_once(
 }
 
 /*
- * Measures over_ns, the time by which kernels end late that work all the time, for each class except the
+ * Measures over_ns: how late kernels end that work all the time. It does so for each class except the
  * waiting one.
  */
 static enum kwhy_status measure_lateness(

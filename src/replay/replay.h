@@ -48,9 +48,7 @@ struct kwhy_replay_outcome {
 	 * GPU
 	 */
 	uint64_t short_kernels;
-	/*
-	 * total time by which proxy kernels are longer than the recorded kernels for which they are too long
-	 */
+	/* total time by which the proxy kernels exceed the recorded lengths of these short kernels */
 	int64_t short_ns;
 	/* number of grids that have more blocks than the GPU holds concurrently */
 	uint64_t capped_grids;
@@ -69,13 +67,13 @@ struct kwhy_replay_proxy {
 };
 
 /*
- * A run or window by which the corrections were settled. wait_late_ns and work_factor are the corrections
- * that were used in it.
+ * A run or window by which the corrections were calibrated. wait_late_ns and work_factor are the
+ * corrections that were used in it.
  */
 struct kwhy_replay_step {
 	struct kwhy_replay_span span; /* duration of the run, or mean duration of the runs in a window */
 	double wait_late_ns, work_factor;
-	double net_j; /* energy of one run above idle; NAN: the step settles only the time */
+	double net_j; /* energy of one run above idle; NAN: the step calibrates only the time */
 };
 
 struct kwhy_replay {
@@ -92,26 +90,26 @@ struct kwhy_replay {
 	 */
 	double recorded_idle_half_ci90_j;
 	/*
-	 * Duration of the first run as recorded, divided by the recording's duration, less one; NAN: time was
-	 * not settled.
+	 * Duration of the first run as recorded, divided by the recording's duration, less one; NAN: time
+	 * was not calibrated.
 	 */
 	double first_off_ratio;
 	/*
-	 * correction of waits: the time by which waits returned later than in the recording; it is subtracted
-	 * in later runs; NAN: not settled
+	 * correction of waits: the time by which waits returned later than in the recording; it is
+	 * subtracted in later runs; NAN: time was not calibrated
 	 */
 	double wait_late_ns;
 	/*
-	 * Energy above idle of the first window, divided by that of the recording, less one; NAN: energy was
-	 * not settled.
+	 * Energy above idle of the first window, divided by that of the recording, less one; NAN: energy
+	 * was not calibrated.
 	 */
 	double first_net_off_ratio;
-	double work_factor; /* factor by which the recorded power above idle is multiplied to get the wanted
-			       power of proxy kernels; a result of settling; NAN: energy was not settled */
-	double changed_work_factor; /* work_factor of the changed replay; NAN: energy was not settled, or
-				       there is no changed replay */
-	enum kwhy_replay_bound
-		bound; /* limit of the proxy kernels' power that was reached while the energy was settled */
+	double work_factor; /* calibrated factor by which the recorded power above idle is multiplied to get
+			       the wanted power of proxy kernels; NAN: energy was not calibrated */
+	double changed_work_factor;   /* work_factor of the changed replay; NAN: energy was not calibrated, or
+					 there is no changed replay */
+	enum kwhy_replay_bound bound; /* limit of the proxy kernels' power that was reached while the energy
+					 was calibrated */
 	/* durations of calls in the last run as recorded */
 	struct kwhy_replay_call_times calls[KWHY_REPLAY_CALL_COUNT];
 	struct kwhy_replay_step steps[KWHY_REPLAY_STEPS_MAX];

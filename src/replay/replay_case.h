@@ -45,9 +45,10 @@ static inline void kwhy_replay_tell(const struct kwhy_replay_job *job, const cha
 void kwhy_replay_choose_all(struct kwhy_replay_case *replay_case);
 
 /*
- * Runs the pattern as recorded and adjusts two corrections: first until it takes the recorded time, and then
- * until it draws the recorded energy above idle. The results are the job's `latencies.late_ns` and
- * `work_factor`, which all later runs use. The settling steps are listed in struct kwhy_replay.
+ * Calibrates the replay: runs the pattern as recorded and adjusts two corrections, first until a run takes
+ * the recorded time, and then until it draws the recorded energy above idle. The results are the job's
+ * `latencies.late_ns` and `work_factor`, which all later runs use. The steps of the calibration are listed
+ * in struct kwhy_replay.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_replay_settle(
 	struct kwhy_replay_case *replay_case, struct kwhy_error *error);

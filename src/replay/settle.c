@@ -128,8 +128,8 @@ static bool is_at_end(
 }
 
 /*
- * Settles the work factor. Of all attempts, the factor whose energy was closest to the recorded energy is
- * used.
+ * Calibrates the work factor. Of all attempts, the factor whose energy was closest to the recorded energy
+ * is used.
  */
 static enum kwhy_status settle_work(struct settling *settling, double wanted_j, struct kwhy_error *error)
 {

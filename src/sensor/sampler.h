@@ -6,9 +6,9 @@
 #include "sensor/sensor.h"
 
 /*
- * A thread that runs the tasks of all sensors at absolute deadlines. While it runs it allocates nothing and
- * takes no lock. Readings go to the channels. A missed deadline is counted, and its task is not run later in
- * its place.
+ * A thread that runs the tasks of all sensors at absolute deadlines. While it runs, it allocates nothing
+ * and takes no lock. Readings go to the channels. A missed deadline is counted, and its task is not run
+ * later to make up for it.
  */
 struct kwhy_sampler;
 

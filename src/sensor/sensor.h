@@ -76,8 +76,8 @@ struct kwhy_sensor_process {
 };
 
 /*
- * What a process used of a device: the share of time in which its kernels ran, by the driver's samples since
- * the time that was asked for, or if it ran none, its share of the time of copies or video units.
+ * How much a process used a device, by the driver's samples since the requested time: the share of time in
+ * which its kernels ran or, if it ran no kernels, in which its copies or video units ran.
  */
 struct kwhy_sensor_use {
 	int64_t pid;
@@ -100,8 +100,8 @@ struct kwhy_sensor_request {
 	bool visible_by_bus;
 	int64_t ring_period_ns, counter_period_ns,
 		/*
-		 * times between reads of the power samples, the energy counters and the gauges; 0: 2 s, the
-		 * counter's own period, and 1 s
+		 * times between reads of the power samples, the energy counters and the gauges; 0 stands
+		 * for the defaults: 2 s, the counter's own period, and 1 s
 		 */
 		gauge_period_ns;
 	/* time between reads of trailing averages and instantaneous powers; 0: 100 ms */

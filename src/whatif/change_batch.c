@@ -162,10 +162,11 @@ void kwhy_whatif_batch(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_
 }
 
 /*
- * Length of a kernel in ns in a step with `times` the work. Where most multiprocessors have a block already,
- * more blocks share their units: beyond the length of the shortest kernel, which is that of a launch with
- * little work, the length grows with the blocks on a multiprocessor. Products of 128 blocks on an H200 took
- * 1.9 times as long with 256, kernels of 3 to 6 us 1.3 to 1.5 times (docs/results/projections.md).
+ * Length of a kernel in ns in a step with `times` the work. If at least half of the multiprocessors have a
+ * block already, further blocks share the units of a multiprocessor, and the length grows with the blocks
+ * on it. The length of the shortest kernel, that of a launch with little work, is excepted from that
+ * growth. Products of 128 blocks on an H200 took 1.9 times as long with 256, kernels of 3 to 6 us 1.3 to
+ * 1.5 times (docs/results/projections.md).
  */
 static double length_in_batch_ns(const struct kwhy_whatif *whatif, uint32_t row, double times)
 {

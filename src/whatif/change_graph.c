@@ -113,10 +113,10 @@ static int64_t no_longer_than_a_node_ns(const struct kwhy_whatif *whatif, int64_
 }
 
 /*
- * Gap in ns between two activities of a graph. It is the recorded gap between kernels of graphs. Without
- * such gaps it is the gap of queued work less what a graph saves by the machine profile, or for the lower
- * bound of the saving the gap of queued work. If the cost of a graph launch is an assumed one, the gap is
- * 0.
+ * Gap in ns between two activities of a graph. It is 0 if the cost of a graph launch is only assumed. For
+ * the lower bound of the saving, and unless both are kernels, it is the gap of queued work. Otherwise it is
+ * the recorded gap between kernels of graphs or, where there is none, the gap of queued work less what a
+ * graph saves by the machine profile.
  */
 static int64_t graph_queued_ns(const struct kwhy_whatif *whatif, uint32_t before, uint32_t row)
 {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 /*
- * Runs matrix products on tensor cores whose kernel names are those of FP32 units. No kernels that convert
- * number formats are added, so the saving is an upper bound.
+ * Runs matrix products on tensor cores if the names of their kernels are those of FP32 units. No kernels
+ * that convert number formats are added, so the saving is an upper bound.
  */
 
 /*

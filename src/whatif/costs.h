@@ -74,7 +74,7 @@ struct kwhy_whatif_costs {
 	/* median pause of the host before a call of each class, since the thread's previous call */
 	int64_t usual_gap_ns[KWHY_CALL_CLASS_COUNT];
 	/*
-	 * Longest pause in ns before a call of each class that counts as without other work of the host:
+	 * Longest pause in ns before a call of each class in which the host is taken to do no other work:
 	 * third quartile plus three interquartile ranges, at least 20 us.
 	 */
 	int64_t far_gap_ns[KWHY_CALL_CLASS_COUNT];

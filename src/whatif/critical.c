@@ -43,7 +43,7 @@ static size_t link_of_start(const struct kwhy_whatif_graph *graph, uint32_t at)
 	return link;
 }
 
-/* Goes from the start of the node to the node that decided it. Returns false where no node did. */
+/* Goes from the start of the node to the node that decided that start. Returns false if none did. */
 static bool leave_start(struct walk *walk)
 {
 	const struct kwhy_whatif_graph *graph = walk->graph;

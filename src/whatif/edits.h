@@ -15,14 +15,14 @@ void kwhy_whatif_drop_row(struct kwhy_whatif *whatif, uint32_t row);
 
 /*
  * Removes a call and the pause before it, which is the time of the loop that made the call. If that pause
- * is far longer than usual before calls of the class, only the usual time of it is removed. For the lower
- * bound of the saving the whole pause stays, for the upper bound none of it.
+ * is far longer than usual before calls of the class, only its usual length is removed. For the lower bound
+ * of the saving the whole pause stays, for the upper bound none of it.
  */
 void kwhy_whatif_drop_call(struct kwhy_whatif *whatif, uint32_t call);
 
 /*
  * Removes a call that a graph replaces. As no program makes that call again, the pause before it is
- * shortened as expected, even for the lower bound of the saving.
+ * shortened as at the expected costs, even for the lower bound of the saving.
  */
 void kwhy_whatif_drop_captured_call(struct kwhy_whatif *whatif, uint32_t call);
 

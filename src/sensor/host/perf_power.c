@@ -58,7 +58,7 @@ static bool read_config(const char *folder, const char *event, uint64_t *out)
 	return *end == '\0';
 }
 
-/* Reads an event's scale, in joules a count, and converts it to microjoules a count. */
+/* Reads an event's scale, in joules per count, and converts it to microjoules per count. */
 static bool read_scale(const char *folder, const char *event, double *out_uj)
 {
 	char text[KWHY_ATTRIBUTE_BYTES], name[64];

@@ -31,7 +31,7 @@ enum { ZONES_MAX = 64, PARTS_MAX = 16, DOMAINS_MAX = 2 * ZONES_MAX, TRIES = 3 };
 
 struct domain {
 	int fd;		 /* descriptor of the attribute energy_uj, or of a perf event */
-	double scale_uj; /* microjoules a count, for a perf event; 0: it is an attribute */
+	double scale_uj; /* microjoules per count, for a perf event; 0: it is an attribute */
 	uint32_t source;
 };
 
@@ -126,7 +126,7 @@ static enum kwhy_status tell_refusal(struct rapl *rapl, struct kwhy_error *error
 }
 
 /*
- * Opens the counter of a zone and adds it as a source. If the counter cannot be read, this is noted and no
+ * Opens the counter of a zone and adds it as a source. A counter that cannot be read is noted and is no
  * error.
  */
 static enum kwhy_status add_domain(struct rapl *rapl, const char *folder,

@@ -30,8 +30,8 @@ struct kwhy_nvml_counter {
 };
 
 /*
- * Publishes how uncertain the times of recent readings are: the largest uncertainty, in which the weight of
- * an earlier one falls by an eighth with each new reading.
+ * Publishes how uncertain the times of recent readings are: the uncertainty of this reading or, if larger,
+ * the value published before, reduced by an eighth.
  */
 static void note_unsure(const struct kwhy_nvml_counter *counter)
 {
