@@ -249,7 +249,10 @@ static void warn_of_former(const struct getopt_table *table, const struct kwhy_o
 	kwhy_output_message(text);
 }
 
-/* Number of words after the first "--", which no option takes as its value. */
+/*
+ * Number of words after the first "--", which always ends the options because no option takes it as its
+ * value.
+ */
 static size_t count_after_dashes(int argc, char *const *argv)
 {
 	for (int i = 1; i < argc; i++)

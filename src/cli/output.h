@@ -30,8 +30,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_output_check(
 	const char *option, const char *path, struct kwhy_error *error);
 
 /*
- * The path of the output file: PATH itself, or PATH/STEM.EXTENSION if PATH is a folder. The caller frees it.
- * If PATH is NULL, it is NULL.
+ * The path of the output file: PATH itself, or PATH/STEM.EXTENSION if PATH is a folder. The caller frees
+ * *out. *out is NULL if PATH is NULL.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_output_path(
 	const char *path, const char *stem, enum kwhy_output_form form, char **out, struct kwhy_error *error);

@@ -43,7 +43,8 @@ static const char *text_of(const struct kwhy_option *option, const void *target)
 	return text;
 }
 
-/* Only regular files are compared: a device or a pipe, such as /dev/null, holds nothing that could be lost.
+/*
+ * Only regular files are compared: writing to a device or a pipe, such as /dev/null, cannot destroy data.
  */
 static bool is_regular(const char *path)
 {

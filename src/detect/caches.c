@@ -91,7 +91,10 @@ static void write_key(const struct joined *joined, uint32_t thread, int64_t key[
 	memcpy(&key[3], joined->sizes[1], (size_t)joined->dims * sizeof(*key));
 }
 
-/* Reads the concatenation that a host range stands for; false: it is none that could extend a cache. */
+/*
+ * Reads the concatenation that a host range records; false: the range is no concatenation, or one
+ * that cannot extend a cache.
+ */
 static bool joined_of(const struct finder *finder, uint32_t range, struct joined *out)
 {
 	const struct kwhy_recording *recording = finder->context->recording;

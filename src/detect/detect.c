@@ -234,8 +234,8 @@ static enum kwhy_status run_on_device(struct kwhy_detect_context *context, const
 }
 
 /*
- * Runs all detectors for each device with work. It also runs them for the first device in any case, since
- * detectors that compare devices work only when called for that one.
+ * Runs all detectors for each device with work and, in any case, for the first device, because detectors
+ * that compare devices work only when called for that one.
  */
 static enum kwhy_status run_all(struct kwhy_detect_context *context, const struct settings *settings)
 {

@@ -56,8 +56,8 @@ extern const size_t kwhy_detector_count;
 struct kwhy_detect_options {
 	double min_gain_ratio; /* findings are left out if they save less than this share of the window's time
 				  and of the run's energy; default 0.01 */
-	size_t evidence_limit; /* number of occurrences that are kept as evidence for each finding, the
-				  longest ones; default 5 */
+	size_t evidence_limit; /* largest number of occurrences that are kept as evidence for a finding; the
+				  longest ones are kept; default 5 */
 	const char *const *thresholds; /* each of the form "ID.NAME=VALUE" */
 	size_t threshold_count;
 };
@@ -65,8 +65,9 @@ struct kwhy_detect_options {
 struct kwhy_detect_options kwhy_detect_options_default(void);
 
 /*
- * Runs every detector over a finished recording. `ledger` and `profile` may be NULL. Fails with KWHY_E_USAGE
- * and lists the valid names if a threshold names no detector, no threshold of that detector, or no number.
+ * Runs every detector over a finished recording. `ledger` and `profile` may be NULL. Fails with
+ * KWHY_E_USAGE and lists the valid names if an entry of `thresholds` names no detector, names no threshold
+ * of that detector, or has no number as its value.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_detect_run(const struct kwhy_recording *recording,
 	const struct kwhy_ledger *ledger, const struct kwhy_profile *profile,

@@ -81,7 +81,7 @@ static double bound_ratio(int64_t bound_nj, int64_t gross_nj)
 
 /*
  * Ends of the interval of the energy of an account's work, as ratios to the energy. If none of the
- * account's work was metered, they are those of the power of its power class.
+ * account's work was metered, they are the ends for the power of the account's power class.
  */
 static void work_interval(const struct kwhy_device_ledger *ledger, const struct kwhy_account *account,
 	double *out_low_ratio, double *out_high_ratio)

@@ -28,10 +28,10 @@ struct kwhy_energy_source {
 void kwhy_energy_source_init(
 	struct kwhy_energy_source *source, const struct kwhy_detect_view *view, uint32_t device);
 
-/* Adds the share `share` of the energy that the idle device drew in [start_ns, end_ns). */
+/* Adds `share` times the energy that the idle device drew in [start_ns, end_ns). */
 void kwhy_energy_add_idle(struct kwhy_energy_ci90 *energy, struct kwhy_energy_source *source,
 	int64_t start_ns, int64_t end_ns, double share);
-/* Adds the share `share` of the energy of one activity. */
+/* Adds `share` times the energy of one activity. */
 void kwhy_energy_add_activity(
 	struct kwhy_energy_ci90 *energy, const struct kwhy_energy_source *source, size_t row, double share);
 /* Energy of length_ns of idle time at the device's mean idle power over its window. */

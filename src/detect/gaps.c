@@ -106,8 +106,8 @@ void kwhy_gap_explain(const struct kwhy_detect_view *view, const struct kwhy_gap
 	if (!out->late)
 		return;
 	/*
-	 * The latency from the issuing call to the start of the work counts as launching. If it is so long
-	 * that it is in delayed_ns, it does not count here.
+	 * The latency from the issuing call to the start of the work counts as launching, unless it is so
+	 * long that delayed_ns includes it.
 	 */
 	add_call(out, view, out->call, out->end_ns - out->delayed_ns, (double)INT64_MAX);
 	walk_back(view, out, spacing_ns);

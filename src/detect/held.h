@@ -35,8 +35,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_held_init(
 void kwhy_held_done(struct kwhy_held *held);
 
 /*
- * Assigns the interval [start_ns, end_ns) on the thread of `call` to a range; held_ns counts as the time of
- * the interval.
+ * Assigns the interval [start_ns, end_ns) on the thread of `call` to a range. The range's time grows by
+ * held_ns.
  */
 void kwhy_held_add(struct kwhy_held *held, uint32_t call, int64_t start_ns, int64_t end_ns, int64_t held_ns);
 
@@ -48,14 +48,14 @@ void kwhy_held_add(struct kwhy_held *held, uint32_t call, int64_t start_ns, int6
 const char *kwhy_held_words(
 	const struct kwhy_held *held, struct kwhy_arena *arena, struct kwhy_finding_place *out_place);
 /*
- * The cure, as text in the arena: that of the cause of the range with the most time, followed by those of
- * other causes with more than a tenth of the time, largest first. `otherwise` is the cure for causes that
- * have none of their own. NULL: no range indicates a cause.
+ * The cure, as text in the arena: the cure for the cause of the range with the most time, followed by the
+ * cures for other causes with more than a tenth of the time, largest first. `otherwise` is the cure for
+ * causes that have none of their own. NULL: no range indicates a cause.
  */
 const char *kwhy_held_cure(const struct kwhy_held *held, struct kwhy_arena *arena, const char *otherwise);
 /*
  * Identifier of the change (struct kwhy_finding) that cures the cause with the most time. "": no change
- * cures it; NULL: the change that the detector's table states does.
+ * cures it; NULL: it is the change in the detector's table.
  */
 const char *kwhy_held_change(const struct kwhy_held *held);
 

@@ -94,8 +94,8 @@ static enum part part_of(const struct kwhy_recording *recording, uint32_t range)
 }
 
 /*
- * Marks the kernels of a stream from one product to the next. With the cure the products take as long as
- * before.
+ * Marks the kernels of a stream from one product to the next. With the cure, the two products take as long
+ * as before and the kernels between them no time.
  */
 static void mark_attention(struct kwhy_tally *tally, size_t first, size_t last)
 {

@@ -357,8 +357,8 @@ static int64_t known_nj(const struct kwhy_tally *tally, double nj, double limit_
 }
 
 /*
- * Largest time in ns that hiding can save: the time of the hiding kinds in which they do not hide a marked
- * activity already.
+ * Largest time in ns that hiding can save: the time of the hiding kinds, less the part of it in which they
+ * already hide marked activities.
  */
 static double space_ns(
 	const struct kwhy_tally *tally, const struct kwhy_finding_terms *verdict, const struct sums *sums)

@@ -175,13 +175,13 @@ static inline double kwhy_tally_threshold(const struct kwhy_tally *tally, const 
 void kwhy_tally_divide_idle(
 	struct kwhy_tally *tally, const struct kwhy_idle_span *idle, uint32_t after, int64_t length_ns);
 void kwhy_tally_divide_again(struct kwhy_tally *tally);
-/* Adds the share `share` of kind_ns, times by kind of activity, to the categories of these kinds. */
+/* Adds `share` times kind_ns, the times by kind of activity, to the categories of these kinds. */
 void kwhy_tally_count_kinds(
 	struct kwhy_tally *tally, const int64_t kind_ns[KWHY_ACTIVITY_KIND_COUNT], double share);
 
 /*
- * Sets the least saving of time and of energy for a finding to be kept, as shares of the window and of the
- * run's energy.
+ * Sets the least time and the least energy that a finding must save to be kept, as shares of the window and
+ * of the run's energy.
  */
 void kwhy_finding_set_least(const struct kwhy_detect_context *context, int64_t window_ns, double recorded_nj,
 	struct kwhy_finding *out);

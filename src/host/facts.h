@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * Facts about a machine and its GPUs at the time of reading. A number below 0, or NULL, is unknown unless a
- * field states another meaning.
+ * Facts about a machine and its GPUs at the time of reading. A number below 0 and a pointer of NULL mean
+ * "unknown", unless a field states another meaning.
  */
 
 enum { KWHY_HOST_UNKNOWN = -1, KWHY_HOST_REFUSED = -2 /* the driver denies permission */ };

@@ -22,8 +22,8 @@
 enum { BUSY_PERCENT = 5 };
 
 /*
- * Why a value is unknown. `other` is a second value that the check needs; if that one is unknown, its reason
- * counts as well.
+ * Why a value is unknown. `other` is a second value that the check needs; if `other` is unknown, the reason
+ * for that counts as well.
  */
 static const char *not_reported(int64_t value, int64_t other)
 {

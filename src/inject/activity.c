@@ -97,10 +97,10 @@ static void switch_calls(struct kwhy_inject_activity *activity, bool is_on)
 }
 
 /*
- * Switches all kinds of records on or off. Returns an error if kernels cannot be switched; errors of other
- * kinds are ignored. Kernels come first, because the other kinds are useless without them. Records of whole
- * graphs are never switched off: if a graph is instantiated while they are off and launched while they are
- * on, CUPTI 13.0 crashes the program (bench/h200/programs/graph_switch.cu).
+ * Switches all kinds of records on or off. Returns an error if that fails for kernels; for other kinds a
+ * failure is ignored. Kernels come first, because the other kinds are useless without them. Records of
+ * whole graphs are never switched off: if a graph is instantiated while they are off and launched while
+ * they are on, CUPTI 13.0 crashes the program (bench/h200/programs/graph_switch.cu).
  */
 static enum kwhy_cupti_result switch_kinds(const struct kwhy_inject_activity *activity, bool is_on)
 {

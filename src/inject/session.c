@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /*
- * The descriptor of the file gets at least DESCRIPTOR_MIN as its number. Some programs expect low numbers for
+ * The number of the file's descriptor is at least DESCRIPTOR_MIN. Some programs expect low numbers for
  * their own descriptors, and close or reuse descriptors that they have not opened.
  */
 enum { FILES_OF_ONE_PID = 100, DESCRIPTOR_MIN = 500 };
@@ -177,7 +177,10 @@ static void on_fork_child(void)
 	session->memory = NULL;
 }
 
-/* Gives a descriptor a high number. The old number is kept if the process may not have such numbers. */
+/*
+ * Gives a descriptor a high number. It keeps its old number if the process's limit does not allow a high
+ * one.
+ */
 static int move_high(int file)
 {
 	const int high = fcntl(file, F_DUPFD_CLOEXEC, DESCRIPTOR_MIN);
@@ -189,8 +192,8 @@ static int move_high(int file)
 }
 
 /*
- * Creates HOST-PID.blocks. If this process id has such a file already, as after exec, a number is added to
- * the name.
+ * Creates HOST-PID.blocks. If there is a file for this process id already, as after exec, a number is added
+ * to the name.
  */
 static int open_file(void)
 {

@@ -92,8 +92,8 @@ static void refuse_another_version(struct kwhy_inject *inject)
 }
 
 /*
- * Whether a variable already names another library. The driver loads only one library, so that one stays in
- * use.
+ * Whether a variable already names another library. The driver loads only one library, so the other one
+ * stays in use.
  */
 static bool is_taken(struct kwhy_inject *inject)
 {

@@ -66,7 +66,7 @@ struct kwhy_inject_request {
 	bool without_lines;   /* whether to leave out the lines of the program that call CUDA */
 	/* pattern of range names; activities are recorded only inside such ranges; NULL: everywhere */
 	const char *range;
-	double share_ratio; /* share of the time that random windows cover; NAN: all of it is recorded */
+	double share_ratio; /* share of the time that random windows cover; NAN: all time is recorded */
 	int64_t window_ns;  /* mean length of these windows; 0: the library's default */
 	uint64_t seed;	    /* seed of the windows' random times */
 	const struct kwhy_inject_probe *probe; /* how kernels are repeated; NULL: no kernel is repeated */

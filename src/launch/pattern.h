@@ -22,8 +22,8 @@ struct kwhy_pattern {
 };
 
 /*
- * Compiles the expression. `option` begins the message of an error, such as "--work tokens". KWHY_E_USAGE: it
- * is no regular expression, or it has several pairs of parentheses.
+ * Compiles the expression. `option` begins the message of an error, such as "--work tokens". KWHY_E_USAGE:
+ * the text is no regular expression, or it has several pairs of parentheses.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pattern_init(
 	struct kwhy_pattern *pattern, const char *option, const char *text, struct kwhy_error *error);

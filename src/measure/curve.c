@@ -29,9 +29,9 @@
  */
 #define MARGIN_PERIODS 3
 /*
- * Range of plausible ratios of the counter's energy to the samples' energy. Outside of it, the samples'
- * energy replaces the counter's rise between two readings, and samples before and after all updates are not
- * scaled.
+ * Range of plausible ratios of the counter's energy to the samples' energy. If a ratio is outside of this
+ * range, the samples' energy replaces the counter's rise between two readings, and samples before and after
+ * all updates are not scaled.
  */
 #define GAIN_MIN 0.6
 #define GAIN_MAX 1.6

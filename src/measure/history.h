@@ -13,8 +13,8 @@
 struct kwhy_history;
 
 /*
- * Makes a history that keeps at most `readings_most` readings of each source (0: 2^20, about six hours of a
- * 20 ms ring); beyond that, the oldest half is dropped.
+ * Makes a history that keeps at most `readings_most` readings of each source; beyond that, the oldest half
+ * is dropped. 0 stands for 2^20, about six hours of readings that are 20 ms apart.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_history_new(const struct kwhy_sensors *sensors, size_t readings_most,
 	struct kwhy_history **out, struct kwhy_error *error);

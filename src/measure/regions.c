@@ -202,7 +202,7 @@ static enum kwhy_status add_work(
 	return status;
 }
 
-/* Whether an earlier open region has the same name and thread. Then work counts only once for both. */
+/* Whether an earlier open region has the same name and thread. If so, work counts only once for the two. */
 static bool is_repeated(const struct kwhy_regions *regions, size_t at)
 {
 	for (size_t i = 0; i < at; i++)

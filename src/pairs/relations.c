@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* older readings are not used; there is one reading a second */
+/* older readings are not used; there is one reading per second */
 #define READING_LASTS_NS INT64_C(1500000000)
 #define NORMAL_97_5 1.959964
 

@@ -11,7 +11,7 @@
 #define KWHY_RECORD_OLD_SUFFIX ".old"
 
 /*
- * File in the folder of the recording while `kwhy probe` runs. It has the results of earlier runs for the
+ * File in the folder of the recording while `kwhy probe` runs. It has the results of earlier runs, for the
  * library that is injected into the recorded command.
  */
 #define KWHY_RECORD_KNOWN_FILE "probe.known"

@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * A change that merges several pieces of work first edits the piece that remains, which gets the time of all
- * pieces, and then drops the others. In the journal of edits each dropped row therefore follows the row into
- * which it was merged.
+ * A change that merges several pieces of work first edits the piece that remains, to which it gives the
+ * time of all pieces, and then drops the others. In the journal of edits each dropped row therefore comes
+ * after the row into which it was merged.
  */
 
 /* State of one change. */

@@ -87,7 +87,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_replay_latencies_measure(
 	const struct kwhy_proxies *proxies, struct kwhy_replay_latencies *out, struct kwhy_error *error);
 
 /*
- * Latency of one piece of work of a pattern. A round trip measures only the sum of both parts. The sum is
+ * Latency of one piece of work of a pattern, in two parts. A round trip measures only their sum, which is
  * divided in the proportion of the recorded latencies, or evenly if these are unknown. Pure.
  */
 struct kwhy_replay_overhead kwhy_replay_overhead_of(const struct kwhy_replay_latencies *latencies,

@@ -84,8 +84,8 @@ struct kwhy_proxies {
 	 */
 	bool has_fine_clock;
 	/*
-	 * period_ns of the grid with one small block: time from the start of such a kernel of no duration to
-	 * the start of the next queued one
+	 * period_ns of the grid with one small block: time from the start of a kernel of no duration with
+	 * this grid to the start of the next queued one
 	 */
 	double one_period_ns;
 	double idle_w; /* idle power of this GPU when powers were measured; NAN: not measured */
@@ -110,8 +110,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_proxies_wait_once(
 	const struct kwhy_proxies *proxies, uint64_t ticks, struct kwhy_error *error);
 
 /*
- * A launch of a proxy kernel that takes length_ns and is followed by the next queued kernel after queued_ns.
- * If length_ns is less than the length of the grid's shortest kernel, the latter is used.
+ * A launch of a proxy kernel that takes length_ns and is followed by the next queued kernel after
+ * queued_ns. If the grid's shortest kernel is longer than length_ns, the kernel takes as long as that one.
  */
 struct kwhy_proxy_launch {
 	struct kwhy_gpu_stream *stream;

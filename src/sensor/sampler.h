@@ -29,10 +29,7 @@ struct kwhy_sampler_cost {
 	 * passed
 	 */
 	double drift_ratio;
-	/*
-	 * largest sudden change of Unix time against CLOCK_MONOTONIC, such as the change when the clock was
-	 * set
-	 */
+	/* largest sudden change of Unix time against CLOCK_MONOTONIC, as when the clock was set */
 	int64_t step_ns;
 };
 

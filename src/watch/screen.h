@@ -26,8 +26,8 @@ struct kwhy_cell {
 };
 
 /*
- * A growing list of lines of `columns` cells each. It keeps a failure of memory in `failed`, so check that
- * once at the end. Set `columns` (at least 1) and `ascii`, and the other fields to zero; end with
+ * A growing list of lines of `columns` cells each. If memory runs out, it sets `failed`; check that once at
+ * the end. Set `columns` (at least 1) and `ascii`, and the other fields to zero; end with
  * kwhy_screen_done().
  */
 struct kwhy_screen {

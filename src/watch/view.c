@@ -57,8 +57,8 @@ static void put_metered(struct drawing *drawing, const struct kwhy_live_metered 
 }
 
 /*
- * Whether the screen is narrower than all columns of an energy line. Its most important values are then
- * written first, one after the other, and the rest is cut.
+ * Whether the screen is narrower than all columns of an energy line. The line then begins with its most
+ * important values, one after the other, and the rest is cut.
  */
 static bool is_narrow(const struct drawing *drawing)
 {

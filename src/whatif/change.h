@@ -49,7 +49,7 @@ struct kwhy_whatif_change {
 	enum kwhy_risk risk;
 	const char *finding; /* id of the finding that the change remedies; NULL: no finding */
 	/*
-	 * condition that a recording cannot show to hold; plans list the change with this condition and do
+	 * condition whose truth a recording cannot show; plans list the change with this condition and do
 	 * not make it; NULL: no condition
 	 */
 	const char *premise;

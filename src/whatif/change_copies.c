@@ -80,8 +80,8 @@ static uint32_t call_after(const struct kwhy_whatif *whatif, uint32_t call)
 }
 
 /*
- * Host time in ns that one copy takes: that of its call, and of a wait for the copy right after it. If the
- * call moves the bytes itself, the time of the copy is subtracted.
+ * Host time in ns that one copy takes: the time of its call and of a wait for the copy right after the
+ * call. If the call moves the bytes itself, the time of the copy is subtracted.
  */
 static double host_ns(const struct kwhy_whatif *whatif, uint32_t row)
 {

@@ -6,8 +6,8 @@
 
 /*
  * Change to the speed of the host: scales the time of its threads in calls and between calls. The time of
- * the device's work and the latency between host and device stay the same. So does the time before the
- * device's first work, which is not part of the run.
+ * the device's work and the latency between host and device stay the same. The time before the device's
+ * first work also stays the same, since it is not part of the run.
  */
 
 static int64_t scaled(int64_t length_ns, uint32_t percent)

@@ -375,7 +375,7 @@ static struct kwhy_whatif_cost with_spread(double expected_ns, double ratio, con
 /*
  * Computes the cost of a copy from a measured curve. Recorded times do not include the latency before and
  * after the transfer of the bytes, but the curve does. So the cost is the time of a known copy plus the
- * curve's difference between both sizes.
+ * difference of the curve between the two sizes.
  */
 static struct kwhy_whatif_cost by_curve(const struct kwhy_transfer_curve *curve,
 	const struct kwhy_whatif_known_copy *known_copy, double bytes)

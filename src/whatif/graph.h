@@ -227,8 +227,8 @@ void kwhy_whatif_journal_done(struct kwhy_whatif_journal *journal);
 enum { KWHY_WHATIF_AHEAD = 16 };
 
 /*
- * Marks a function that only prefetches as inline. gcc sees no effect in such a function and would remove
- * calls of it.
+ * Marks a function that only prefetches as inline. gcc sees no effect in a function that only prefetches
+ * and would remove calls of it.
  */
 #define KWHY_WHATIF_FETCHES static inline __attribute__((always_inline))
 

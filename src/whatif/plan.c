@@ -23,8 +23,8 @@ struct candidate {
 	 */
 	double gain_ratio;
 	/*
-	 * saved share of the run's time or, if larger, of its energy, both as recorded without any change;
-	 * compared with the least saving that is asked for
+	 * saved share of the run's time or, if larger, of the run's energy, where time and energy are those
+	 * recorded without any change; compared with the requested least saving
 	 */
 	double share_ratio;
 	size_t tried; /* number of changes that were taken when this one was last tried */

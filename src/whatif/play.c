@@ -282,8 +282,9 @@ bool kwhy_whatif_is_in_order(const struct kwhy_whatif_graph *graph, uint32_t at,
 {
 	const struct kwhy_whatif_node *node = &graph->nodes[at];
 	/*
-	 * If the link leads to the end of a node, the position of that end is compared, also where no link
-	 * decides the end at present. Such an end has a position, too, which is never before the start's.
+	 * If the link leads to the end of a node, the position of that end is compared, even if no link
+	 * bounds the end at present. That end has a position, too, which is never before the position of
+	 * the start.
 	 */
 	const uint32_t from = node->from[link] * 2 + !kwhy_whatif_follows_start(node, link);
 

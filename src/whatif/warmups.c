@@ -91,8 +91,8 @@ static void find_usual(struct sort *sort)
 
 /*
  * Gives memsets the usual time of launches if their own usual time would be an outlier among launches. To
- * the driver a memset is a launch; a program that makes one memset a step, after all other work of the
- * step, makes all of them with cold caches.
+ * the driver a memset is a launch; a program that makes one memset in each step, after all other work of
+ * the step, makes all of them with cold caches.
  */
 static void take_memsets_for_launches(struct sorts *sorts)
 {

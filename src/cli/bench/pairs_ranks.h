@@ -14,8 +14,8 @@ struct kwhy_pairs_ranks {
 
 /*
  * Finds the ranks from the environment variables of a launcher. If these are not set, it starts `wanted`
- * processes. If `wanted` is 0, the number is the launcher's; if it is 1, this process measures alone.
- * KWHY_E_USAGE: the launcher and `wanted` differ. End with kwhy_pairs_ranks_done().
+ * processes. `wanted` 0: as many ranks as the launcher states; 1: this process measures alone.
+ * KWHY_E_USAGE: the launcher states another number than `wanted`. End with kwhy_pairs_ranks_done().
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pairs_ranks_init(
 	uint64_t wanted, struct kwhy_pairs_ranks *out, struct kwhy_error *error);

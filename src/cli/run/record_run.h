@@ -11,7 +11,7 @@
 #include "record/meters.h"
 #include "sensor/sampler.h"
 
-/* Inputs for the recording of one command, which are borrowed. */
+/* Inputs for recording one command. They are borrowed. */
 struct kwhy_record_runner {
 	char *const *argv;
 	struct kwhy_sensors *sensors;

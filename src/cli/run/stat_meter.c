@@ -14,7 +14,7 @@
 #define SECOND_NS 1000000000
 /* longest wait in ns for the first readings; an update of a counter is detected within a second */
 #define FIRST_NS (3 * (int64_t)SECOND_NS)
-/* time in ns after the end of a window after which no more of its readings are expected */
+/* the readings of a window are expected up to this time, in ns, after its end */
 #define LATE_NS (2 * (int64_t)SECOND_NS)
 #define RETRY_NS (SECOND_NS / 20)
 /* time in ns before a window for which readings are kept; some counters are read only every 10 s */

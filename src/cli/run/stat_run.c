@@ -114,8 +114,8 @@ static double main_joules(const struct running *running, int64_t until_ns)
 }
 
 /*
- * Sets the joules of the points of metrics up to until_ns. With `last`, points whose output was read after
- * the end of the run get the joules at the end.
+ * Sets the joules at the points of the metrics (values found in the output) up to until_ns. With `last`,
+ * points whose output was read after the end of the run get the joules at the end.
  */
 static void resolve_points(struct running *running, int64_t until_ns, bool last)
 {

@@ -9,7 +9,10 @@
 
 /* Offsets in objects of CPython since 3.9, with 8-byte pointers, in builds with the interpreter's lock. */
 enum { TYPE_AT = 8, LENGTH_AT = 16, STATE_AT = 32, BYTES_AT = 32 };
-/* Bits of a string's state, shifted down by layout.text_bits: bytes of a character, compact, ASCII. */
+/*
+ * Bits of a string's state, after it was shifted right by layout.text_bits: bytes per character, compact,
+ * ASCII.
+ */
 enum { TEXT_WIDTH = 7, TEXT_COMPACT = 8, TEXT_ASCII = 16 };
 /*
  * Names are cut to CHARACTERS. Of the line table of another thread's code only the first TABLE_BYTES are
@@ -282,9 +285,9 @@ bool kwhy_python_open(struct kwhy_python *python)
 	*(void **)&python->is_initialized = dlsym(RTLD_DEFAULT, "Py_IsInitialized");
 	python->code_type = dlsym(RTLD_DEFAULT, "PyCode_Type");
 	/*
-	 * The first stack is read through the system call, which only fails if the layout is wrong. Where
-	 * that system call is not permitted, no Python stacks are read, because a wrong layout could crash
-	 * the program.
+	 * The first stack is read through the system call. If the layout is wrong, that call fails, while
+	 * reading memory directly could crash the program. Where the system call is not permitted, no
+	 * Python stacks are read.
 	 */
 	atomic_store(&python->is_proved, false);
 	python->is_there = read_by_kernel((uintptr_t)&own, &copy, sizeof(own)) == sizeof(own) && version &&

@@ -193,8 +193,8 @@ static enum kwhy_status add_memory(
 }
 
 /*
- * Adds a top-level zone: a package such as "package-1", or a die of one such as "package-1-die-0". They are
- * numbered in the order in which they are found.
+ * Adds a top-level zone: a package such as "package-1", or a die of a package, such as "package-1-die-0".
+ * They are numbered in the order in which they are found.
  */
 static enum kwhy_status add_package(struct rapl *rapl, int64_t zone, struct kwhy_error *error)
 {

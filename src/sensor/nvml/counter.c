@@ -13,12 +13,12 @@
 #define CATCH_NS INT64_C(20000000000)
 
 /*
- * Time between reported updates while the driver returns no power samples. Such updates come from single
- * reads some time after an update, which do not spin.
+ * Time between reported updates while the driver returns no power samples. These updates come from single
+ * reads some time after an update; such a read does not spin.
  */
 #define ALONE_NS INT64_C(1000000000)
 
-/* Capacity of the channel: enough for counters that update 50 times a second. */
+/* The channel's capacity is enough for counters that update 50 times per second. */
 #define UPDATES_PER_S 50.0
 
 struct kwhy_nvml_counter {

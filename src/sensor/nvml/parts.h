@@ -33,8 +33,8 @@ struct kwhy_nvml_unit {
 };
 
 /*
- * Adds a source of this unit. Its channel has space for `updates_per_s` readings a second over the request's
- * history.
+ * Adds a source of this unit. Its channel has space for the readings of the request's history at
+ * `updates_per_s` readings per second.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_nvml_unit_add_meter(struct kwhy_nvml_unit *unit, enum kwhy_meter meter,
 	int64_t period_ns, double updates_per_s, uint32_t *out_source, struct kwhy_error *error);

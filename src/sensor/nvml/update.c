@@ -20,7 +20,7 @@
 /* Usual period: a measured period that is compatible with it is replaced by it. */
 #define USUAL_NS (100 * MS)
 #define USUAL_UNSURE_NS (MS / 10)
-#define DRIFT_RATIO 20000 /* the assumed drift of a period is at most 1 / DRIFT_RATIO of it */
+#define DRIFT_RATIO 20000 /* the assumed drift of a period is at most 1 / DRIFT_RATIO of that period */
 
 static int64_t least(int64_t a, int64_t b)
 {

@@ -6,14 +6,14 @@
 #include <stdint.h>
 
 /*
- * Finds the times at which an energy counter is updated. A read takes 2 to 15 ms of a core on an H200, so the
- * counter is read rarely. An update is called caught if two reads in quick succession have different values.
- * Two caught updates give the period; from then on updates are assumed to form a regular grid in time, and
- * each further caught update makes its period and phase more precise. An update is caught every `wanted_ns`.
- * A read between two catches shows the value of the last grid update before it. A caught update that is not
- * on the grid starts a new grid. A counter that does not change is read 4 times a second. A counter that
- * changes too fast for single updates to be caught is read every `wanted_ns`. Times are of CLOCK_MONOTONIC.
- * Only one thread may use it.
+ * Finds the times at which an energy counter is updated. A read takes 2 to 15 ms of a core on an H200, so
+ * the counter is read rarely. An update is called caught if two reads in quick succession have different
+ * values. Two caught updates give the period; from then on updates are assumed to form a regular grid in
+ * time, and each further caught update makes the grid's period and phase more precise. An update is caught
+ * every `wanted_ns`. A read between two catches shows the value of the last grid update before it. A caught
+ * update that is not on the grid starts a new grid. A counter that does not change is read 4 times per
+ * second. A counter that changes too fast for single updates to be caught is read every `wanted_ns`. Times
+ * are those of CLOCK_MONOTONIC. Only one thread may use it.
  */
 
 enum kwhy_nvml_update_phase {
