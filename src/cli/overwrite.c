@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The file that an option writes. */
+/* An option, and the path of the file that it writes. */
 struct output {
 	const char *option, *path;
 };

@@ -90,8 +90,8 @@ struct kwhy_replay {
 	 */
 	double recorded_idle_half_ci90_j;
 	/*
-	 * Duration of the first run as recorded, divided by the recording's duration, less one; NAN: time
-	 * was not calibrated.
+	 * Duration of the first run of the unchanged replay, divided by the recording's duration, less one;
+	 * NAN: time was not calibrated.
 	 */
 	double first_off_ratio;
 	/*

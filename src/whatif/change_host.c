@@ -306,7 +306,10 @@ static bool empties_cache(const struct kwhy_whatif *whatif, size_t thread)
 	return sum.frees && 2 * sum.frees_in_rows > sum.frees && 2 * sum.allocs_alone > sum.allocs;
 }
 
-/* Cost of a memory pool (cudaMallocAsync), and the number of allocations and frees that it replaces. */
+/*
+ * Host time of a call to a memory pool (cudaMallocAsync), and whether any thread frees device memory or
+ * repeatedly empties a cache of it.
+ */
 struct pool {
 	double call_ns;
 	bool any_freed, any_emptied;

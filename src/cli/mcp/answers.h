@@ -7,9 +7,9 @@
 #include <jansson.h>
 
 /*
- * What the tools answer, as JSON. Times are in seconds, energies in joules; null means unknown. A list has
- * at most `limit` rows, and a member "left_out" says how many rows were left out. NULL: out of memory. The
- * caller owns the objects.
+ * The functions below make what the tools answer, as JSON. Times are in seconds, energies in joules; null
+ * means unknown. A list has at most `limit` rows, and a member "left_out" says how many rows were left out.
+ * NULL: out of memory. The caller owns the objects.
  */
 struct kwhy_mcp_question {
 	const char *id;		     /* only findings of this id; NULL: all */

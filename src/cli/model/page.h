@@ -58,7 +58,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_model_page_write(const struct kwhy_model_opt
 void kwhy_interval_cell(struct kwhy_table *table, struct kwhy_interval interval, const char *unit);
 
 /*
- * Writes the line that states the level of a table's intervals. `has_any`: whether the table has intervals.
+ * Writes the line that states the confidence level of a table's intervals. `has_any`: whether the table has
+ * intervals.
  */
 void kwhy_interval_level(struct kwhy_model_page *page, bool has_any);
 

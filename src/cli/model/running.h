@@ -7,7 +7,10 @@
 #include "fit/running.h"
 #include "import/results/run.h"
 
-/* Options of `kwhy model cost` and `kwhy model carbon`: one run or two, and how often each is repeated. */
+/*
+ * Options of `kwhy model cost` and `kwhy model carbon`: work, energy and duration of a run (in place of a
+ * file), how often it is repeated, and the PUE.
+ */
 struct kwhy_running_options {
 	struct kwhy_model_options model;
 	const char *work; /* amount of work of the run: "tokens=4096" */
