@@ -109,7 +109,7 @@ struct kwhy_whatif {
 	struct kwhy_whatif_graph *graph;
 	struct kwhy_whatif_costs costs;
 	struct kwhy_whatif_alone *alone; /* [kwhy_whatif_change_count] projection of each change made alone */
-	enum kwhy_whatif_corner corner;	 /* values of the costs that changes use now */
+	enum kwhy_whatif_corner corner;	 /* which value of each cost changes use now */
 
 	/* [calls + 1] index in `issued` of the first activity that each outermost call issued */
 	uint32_t *first_issued;

@@ -205,8 +205,9 @@ static void grow_row(struct kwhy_whatif *whatif, uint32_t row, double times)
 }
 
 /*
- * Removes the calls of all steps that are merged into others. The pause before a call is removed with it,
- * unless the call before the pause is outside of all steps.
+ * Removes the calls of all steps that are merged into others. The whole pause before a call is removed with
+ * it. If the call before the pause is outside of all steps, only that part is removed which
+ * kwhy_whatif_drop_call() removes.
  */
 static void drop_steps(struct kwhy_whatif *whatif, size_t thread, uint32_t times)
 {

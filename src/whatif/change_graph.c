@@ -277,7 +277,10 @@ static void walk(struct capture *capture, void (*visit)(struct capture *, const 
 	kwhy_whatif_segments_done(&segments);
 }
 
-/* Marks the steps of a thread in which it pauses, waits, copies in a blocking way, allocates or frees. */
+/*
+ * Marks the steps of a thread in which it pauses, waits, copies in a blocking way, allocates, frees or
+ * launches a graph.
+ */
 static void divide_steps(struct capture *capture, size_t thread)
 {
 	const struct kwhy_whatif *whatif = capture->whatif;

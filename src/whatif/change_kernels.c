@@ -80,8 +80,8 @@ static void count_close(struct chains *chains, const struct kwhy_whatif_segment 
 }
 
 /*
- * Number of tiny kernels that can be fused, from the given one on: they follow each other closely in one
- * stream.
+ * Number of tiny activities that can be fused, from the given one on, which must be a kernel: they follow
+ * each other closely in one stream.
  */
 static size_t chain_length(const struct chains *chains, const uint32_t *rows, size_t count)
 {

@@ -277,7 +277,7 @@ static void call_costs(struct kwhy_whatif_costs *costs, struct call_samples *sam
 
 /*
  * Cost of a small kernel, which is the profile's where it was measured. If the shortest kernel of a
- * recording is long, the recording has no such cost.
+ * recording is long, the recording has no such cost, and SMALL_KERNEL_NS is used.
  */
 static struct kwhy_whatif_cost small_kernel(const struct kwhy_whatif_costs *costs)
 {

@@ -181,7 +181,9 @@ static void fill_issue(struct kwhy_whatif_delays *delays, struct sampled *sample
 
 	for (size_t kind = 0; kind < KINDS; kind++) {
 		delays->issue_ns[kind] = kwhy_whatif_quantile(&sampled->issue[kind], 0.5);
-		/* A longer delay is a stall and not usual for work of any kind. */
+		/*
+		 * A delay of KWHY_WHATIF_STALL_NS or longer is a stall and not usual for work of any kind.
+		 */
 		if (delays->issue_ns[kind] < 0 ||
 			(any_ns >= 0 && delays->issue_ns[kind] >= KWHY_WHATIF_STALL_NS))
 			delays->issue_ns[kind] = any_ns;

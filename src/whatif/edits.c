@@ -46,10 +46,7 @@ int64_t kwhy_whatif_goes_with_call_ns(const struct kwhy_whatif *whatif, uint32_t
 				: pause_gone_ns(whatif, call, node->lag_ns[KWHY_LINK_ORDER]));
 }
 
-/*
- * Removes a call. How much of the pause before it remains depends on whether whatif->corner is expected,
- * fast or slow.
- */
+/* Removes a call. `corner` decides how much of the pause before the call remains. */
 static void drop_call(struct kwhy_whatif *whatif, uint32_t call, enum kwhy_whatif_corner corner)
 {
 	uint32_t at = kwhy_whatif_call_node(whatif->graph, call);

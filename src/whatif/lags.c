@@ -38,8 +38,8 @@ static int64_t usual_ns(const struct kwhy_whatif_graph *graph, uint32_t at, size
 
 /*
  * Handles work that started in an idle stream long after its call had returned. Something stalled the
- * device, and would also do so if a change delays several launches together. So the delay is
- * kept as the least time from the end of the work before it.
+ * device, and would also do so if a change delays several launches together. So the delay is kept as the
+ * least time from the end of the work before it.
  */
 static void keep_stall(struct kwhy_whatif_graph *graph, uint32_t at)
 {

@@ -19,7 +19,10 @@
 
 #define IDLE_MIN_RATIO 0.1
 
-/* Whether an account is for time before the first or after the last work of the graph. */
+/*
+ * Whether an account is for time that the graph does not have: before its first and after its last work,
+ * while kernels were probed, and unrecorded time.
+ */
 static bool is_elsewhere(const struct kwhy_account *account)
 {
 	return account->gross_nj != KWHY_UNKNOWN_NJ &&
@@ -45,9 +48,9 @@ static double spread_of(const struct kwhy_account *account)
 }
 
 /*
- * Reads the power of a device while it idled: from the ledger or, if it has none, the device's idle level
- * with a context. The power, and so the energy, stays unknown where readings cover too little of the
- * device's work.
+ * Reads the power of a device while it idled: from the ledger's idle accounts or, if these are too short,
+ * the device's idle level with a context. The power, and so the energy, stays unknown where readings cover
+ * too little of the device's work.
  */
 static void read_idle_power(struct kwhy_whatif *whatif, uint32_t device)
 {
