@@ -28,7 +28,10 @@ static void follow_frees(struct churn *churn, bool is_free, bool issues, double 
 	churn->emptied += is_free && (double)churn->free_run == run_length;
 }
 
-/* Counts a call that overlaps the device's window, from its first activity to its last. */
+/*
+ * Counts a call if it overlaps the device's window, which lasts from the device's first activity to its
+ * last.
+ */
 static void add_memory_call(struct kwhy_tally *tally, struct churn *churn, uint32_t call)
 {
 	const struct kwhy_calls *calls = &tally->context->recording->calls;

@@ -155,8 +155,8 @@ static bool is_relay(const struct kwhy_detect_context *context, const struct leg
 }
 
 /*
- * Matches each copy from the host with the last copy to the host of the same size, if that ran on another
- * device and ended at most max_gap_us before.
+ * Matches each copy from the host with the copy from or to the host of the same size just before it, if
+ * that one is to the host, ran on another device and ended at most max_gap_us earlier.
  */
 static void match_legs(const struct kwhy_detect_context *context, struct legs *legs)
 {

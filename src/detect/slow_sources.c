@@ -17,7 +17,7 @@ enum { GAUGES = sizeof(gauges) / sizeof(gauges[0]), INTERVALS_MIN = 2 };
 
 /*
  * Least share of an interval that kernels of one name must fill. The gauges' readings are then divided by
- * that share.
+ * the share that they filled.
  */
 static const double FILLED = 0.9;
 

@@ -50,7 +50,7 @@ static bool is_shared(const struct kwhy_recording *recording, const struct kwhy_
 	return range == KWHY_NONE || !kwhy_held_is_ahead(kwhy_held_cause_of(recording, range));
 }
 
-/* Times in which a step runs in any process: disjoint and in order. */
+/* Intervals in which a step runs in any process; they are disjoint and in order of time. */
 struct stepping {
 	struct interval {
 		int64_t start_ns, end_ns;

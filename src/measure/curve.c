@@ -191,7 +191,7 @@ static void add_samples(struct builder *builder, size_t from, size_t to, double 
 			offset_j + gain * builder->samples.items[i].joules, builder->samples.items[i].watts);
 }
 
-/* Ratio of the counter's rise between two updates to the sampled energy; 0: unknown. */
+/* Ratio of the counter's rise between two updates to the sampled energy; 0: unknown or implausible. */
 static double gain_between(const struct builder *builder, size_t i)
 {
 	double sampled_j = sampled_rise(

@@ -48,7 +48,7 @@ static void name_host(struct kwhy_metered *item, const struct kwhy_source_channe
 
 /*
  * Whether `row` is another meter of the same energy with lower priority than `than`: it has the same owner,
- * the same name up to its point, and a higher rank.
+ * the same name up to its '.', and a higher rank.
  */
 static bool is_lesser(const struct kwhy_meter_row *row, const struct kwhy_meter_row *than)
 {

@@ -34,7 +34,7 @@ static void mark(struct kwhy_replay_pattern *pattern, uint32_t work)
 }
 
 /*
- * Replaces op->after_op, which is the number of a recorded call, by the op of that call. If that op does not
+ * Replaces op->after_op, which is the index of a recorded call, by the op of that call. If that op does not
  * begin before this op, this op cannot wait for it, and the lost order is counted in `orders`.
  */
 static void order_op(struct ordering *ordering, struct kwhy_replay_op *op)

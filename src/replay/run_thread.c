@@ -239,8 +239,8 @@ static struct kwhy_replay_overhead overhead_of(const struct kwhy_replay_worker *
 }
 
 /*
- * Whether a call takes as long as it takes on this machine. If the recording has no call of its kind, it
- * takes the projected time.
+ * Whether a call takes the time that it takes on this machine instead of the projected time. It does not if
+ * it starts no work or waits, or if the recording has no call of its kind.
  */
 static bool is_timed(const struct kwhy_replay_run *run, const struct kwhy_replay_op *op)
 {

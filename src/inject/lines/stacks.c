@@ -39,8 +39,8 @@ void kwhy_stacks_begin(struct kwhy_stacks *stacks)
 }
 
 /*
- * Random number of calls until the next sample. Calls repeat in patterns, in which a fixed number would
- * sample the same call every time.
+ * Random number of starts and ends of calls until the next sample. Calls repeat in patterns, in which a
+ * fixed number would sample the same call every time.
  */
 static uint32_t next_step(struct caller *caller)
 {

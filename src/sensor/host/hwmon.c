@@ -22,8 +22,8 @@ enum { CHIPS_MAX = 256, SENSORS_MAX = 64, INDEX_MAX = 32 };
 #define PERIOD_NS INT64_C(500000000)
 
 /*
- * The forms of reading that a sensor of a chip may have, in order of preference: energy, present power, mean
- * power over an interval.
+ * The forms of reading that a sensor of a chip may have: energy, present power and, used only without the
+ * latter, mean power over an interval.
  */
 static const struct form {
 	const char *prefix, *suffix;
@@ -180,7 +180,10 @@ static enum kwhy_status add_form(
 		hwmon->sensors, &source, 1e9 / (double)PERIOD_NS, hwmon->request, &attribute->source, error);
 }
 
-/* Adds the sensor with this index in the first form, in order of preference, that it has. */
+/*
+ * Adds the sensor with this index in each form that it has, except that mean power is left out if it has
+ * present power.
+ */
 static enum kwhy_status add_index(
 	struct hwmon *hwmon, const char *folder, const char *driver, int index, struct kwhy_error *error)
 {

@@ -194,7 +194,7 @@ static enum kwhy_status add_memory(
 
 /*
  * Adds a top-level zone: a package such as "package-1", or a die of a package, such as "package-1-die-0".
- * They are numbered in the order in which they are found.
+ * Its number is the one in its name or, if the name has none, the number of zones found before it.
  */
 static enum kwhy_status add_package(struct rapl *rapl, int64_t zone, struct kwhy_error *error)
 {
