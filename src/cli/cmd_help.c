@@ -17,8 +17,8 @@ static void add_overview(struct kwhy_text *out)
 }
 
 /*
- * Writes the list for programs, a line for each option: COMMAND, --OPTION, -LETTER, ARGUMENT, HELP, separated
- * by tabs. "-" stands for a missing field.
+ * Writes the list for programs, a line for each command and for each option: COMMAND, --OPTION, -LETTER,
+ * ARGUMENT, HELP, separated by tabs. "-" stands for a missing field.
  */
 static void add_listing(struct kwhy_text *out)
 {

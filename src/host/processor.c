@@ -27,7 +27,10 @@ static void read_rapl(struct kwhy_host_facts *facts)
 		}
 }
 
-/* Detects the hypervisor from names in the machine's DMI tables, which x86 and Arm servers have. */
+/*
+ * Name of the hypervisor; NULL: none is detected. Xen states its name in /sys/hypervisor; others are
+ * detected by names in the machine's DMI tables, which x86 and Arm servers have.
+ */
 static const char *hypervisor_of(const struct kwhy_host_facts *facts)
 {
 	static const char *const marks[] = {

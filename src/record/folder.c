@@ -236,7 +236,10 @@ static enum kwhy_status follow_link(
 	return status;
 }
 
-/* Makes the folder. An existing folder must be empty, and must still be empty when it has been locked. */
+/*
+ * Makes and locks the folder. A recording at its path is renamed; any other existing folder must be empty.
+ * When the folder has been locked, it must still be empty.
+ */
 static enum kwhy_status take(
 	struct kwhy_record_folder *folder, struct kwhy_arena *arena, struct kwhy_error *error)
 {

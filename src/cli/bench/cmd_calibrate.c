@@ -38,7 +38,7 @@ struct telling {
 	bool announced;
 };
 
-/* Prints the parts of the calibration and their duration before the first part begins. */
+/* Prints what the calibration does, and for how long, before its first part begins. */
 static void announce(struct telling *telling)
 {
 	char line[160];

@@ -4,7 +4,7 @@
 #include "cli/output.h"
 #include "sensor/sensor.h"
 
-/* Lists the GPUs whose clocks are locked, by NVML's indices. */
+/* Lists the GPUs whose clocks are to be locked, by NVML's indices. */
 static enum kwhy_status list_devices(
 	unsigned out[KWHY_PAIR_GPUS_MAX], size_t *out_count, struct kwhy_error *error)
 {

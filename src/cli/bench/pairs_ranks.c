@@ -43,8 +43,8 @@ static enum kwhy_status read_port(uint16_t *out, struct kwhy_error *error)
 }
 
 /*
- * Address of the first rank. Without a secret it is the loopback interface of this host, even if the launcher
- * names another address.
+ * Address of the first rank. If all ranks run on this host and have no secret, it is that of the loopback
+ * interface, even if the launcher names another address.
  */
 static const char *address_of_first(const struct kwhy_launcher_ranks *noted, const char *secret)
 {

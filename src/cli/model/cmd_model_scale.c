@@ -123,7 +123,10 @@ static struct kwhy_scale_point best_from(const struct answer *answer, double lea
 	return best;
 }
 
-/* Notes that a law by which rates only rise cannot describe work that gets slower with more workers. */
+/*
+ * Notes if the most workers had a lower rate than fewer workers, which the law cannot describe, because in
+ * it rates only rise. Notes also if the fit takes all work to be serial.
+ */
 static void write_bounds(const struct answer *answer, struct kwhy_model_page *page)
 {
 	struct kwhy_scale_point best = best_from(answer, answer->scale.least_workers);

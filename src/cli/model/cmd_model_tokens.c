@@ -139,7 +139,10 @@ static enum kwhy_status add_range(struct asking *asking, const char *spec, struc
 		error);
 }
 
-/* The reason why a report has no figures on a range, with advice if there is any. */
+/*
+ * Why a report does not show which ranges a range overlaps: it lists only some ranges or, if it shows this
+ * for none of them, it must be written again.
+ */
 static const char *why_unknown(const struct kwhy_read_run *run)
 {
 	for (size_t i = 0; i < run->phase_count; i++)

@@ -205,8 +205,8 @@ static void tell_exit(const struct job *job)
 }
 
 /*
- * Ends the program if a command could not be started, with the message and exit status that a shell would
- * give.
+ * If no run was made because the command could not be started, prints the reason and returns KWHY_OK;
+ * job->exit already has the exit status that a shell would give.
  */
 static enum kwhy_status end_badly(const struct job *job, enum kwhy_status status, struct kwhy_error *error)
 {

@@ -28,7 +28,7 @@ static uint64_t size_of(const char *folder)
 	return bytes;
 }
 
-/* Latest power reading of a device's first power meter, mW; -1: there is no meter or no reading yet. */
+/* Latest power reading, mW, of the first of a device's power meters that has one; -1: none has. */
 static int64_t power_mw(const struct kwhy_sensors *sensors, uint32_t device)
 {
 	struct kwhy_reading reading;

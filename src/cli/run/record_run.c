@@ -212,7 +212,7 @@ static void write_others(const struct recording *recording, int64_t time_mono_ns
 			recording->others[i].unit, recording->others[i].amount);
 }
 
-/* Writes the amounts of work. Stated amounts count only if the run ended normally. */
+/* Writes the amounts of work. Stated amounts count unless a signal ended the run. */
 static enum kwhy_status write_work(struct recording *recording, const struct kwhy_child_end *how)
 {
 	const struct kwhy_record_runner *runner = recording->runner;

@@ -118,7 +118,7 @@ static enum kwhy_status copy_text(
 	return text && !*out ? kwhy_fail_memory(error, "the names of the meters") : KWHY_OK;
 }
 
-/* Sets the power that a context alone draws, from the bundled profile of the device. */
+/* Sets the device's idle powers with and without a context, from its bundled profile. */
 static enum kwhy_status know_context(
 	struct kwhy_stat *stat, struct kwhy_stat_domain *domain, struct kwhy_error *error)
 {
@@ -259,8 +259,8 @@ static bool has_readings(const struct kwhy_stat_meter *meter, size_t source)
 }
 
 /*
- * Whether a meter has given its first readings. A live device must have given those of its counter and of its
- * power; a file may lack one of them.
+ * Whether a meter has given its first readings. On a live device its counter and its power meter must both
+ * have given some, if it has both; from a file, readings of one of them are enough.
  */
 static bool is_ready(const struct kwhy_stat_meter *meter, const struct kwhy_metered *item)
 {

@@ -271,7 +271,7 @@ static void end(struct running *running)
 	free(running->before_j);
 }
 
-/* Fills in the work of the run. A stated amount counts only if the run ended normally. */
+/* Fills in the work of the run. A stated amount counts unless a signal ended the run. */
 static enum kwhy_status fill_work(struct running *running, const struct kwhy_child_end *how)
 {
 	struct kwhy_stat_specs *specs = running->runner->specs;

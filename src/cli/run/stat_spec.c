@@ -40,7 +40,7 @@ static double number_of(const char *text)
 	return end != text && !*end && isfinite(value) ? value : NAN;
 }
 
-/* Reads the text after the unit of --work: a number, a regular expression, or nothing. */
+/* Reads the text after the "=" of --work: a number or a regular expression. */
 static enum kwhy_status read_amount(struct kwhy_stat_specs *specs, struct kwhy_stat_work *work,
 	const char *rest, struct kwhy_error *error)
 {

@@ -96,8 +96,8 @@ static const char *bundled(struct maker *maker, const char *name)
 }
 
 /*
- * Adds the recordings that the step reads. `example` is the bundled recording, used if the user stated
- * none.
+ * Adds the recordings that the step reads: those that the user stated, else that of the user's program,
+ * else the bundled one with the name `example`.
  */
 static void add_run(struct maker *maker, const char *example)
 {
