@@ -60,7 +60,10 @@ void kwhy_output_message(const char *message);
 enum kwhy_status kwhy_output_later(
 	enum kwhy_status status, const struct kwhy_error *later, struct kwhy_error *error);
 
-/* Whether standard output is a terminal that supports colour. `refused`: whether the user gave --no-color. */
+/*
+ * Whether standard output is a terminal that supports colour, and the user refused it neither by --no-color
+ * (`refused`) nor by NO_COLOR.
+ */
 bool kwhy_output_color(bool refused);
 
 /*

@@ -10,7 +10,10 @@
  */
 struct kwhy_progress;
 
-/* Begins the line. NULL: there is no terminal to draw on. All functions below accept NULL. */
+/*
+ * Begins the line. NULL: nothing is drawn, because of `quiet` or because standard error is no terminal. All
+ * functions below accept NULL.
+ */
 struct kwhy_progress *kwhy_progress_begin(bool quiet);
 /*
  * Sets the current step. `what`, such as "reading", must stay valid until the next step. `of` is the file

@@ -43,7 +43,10 @@ void kwhy_inject_write_windows(int64_t ended_by_mono_ns);
 /* Writes the records in the writer's buffer to the file. */
 void kwhy_inject_write_gathered(void);
 
-/* Whether collection must be stopped now, because the file has reached its size limit. */
+/*
+ * Whether collection must be stopped now, because the file has reached its size limit or a write has
+ * failed. It is true only once.
+ */
 bool kwhy_inject_is_full_now(int64_t now_mono_ns);
 
 /* Writes the last records of the session. The last windows, the costs and the END record follow them. */

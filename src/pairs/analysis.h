@@ -12,7 +12,10 @@ enum { KWHY_PAIR_SAMPLES_MIN = 10 };
  */
 struct kwhy_pair_sample *kwhy_pair_samples(struct kwhy_pairs *pairs, struct kwhy_pair_config *config);
 
-/* Sets the median of the configuration's samples, its confidence interval, and their mean. */
+/*
+ * Sets the median of the configuration's samples, its confidence interval, and the mean and standard
+ * deviation of the samples.
+ */
 void kwhy_pair_sum_up(struct kwhy_pair_config *config);
 /* Full width of the confidence interval of the configuration's median, divided by the median. */
 double kwhy_pair_width(const struct kwhy_pair_config *config);

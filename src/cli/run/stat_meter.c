@@ -17,7 +17,7 @@
 /* the readings of a window are expected up to this time, in ns, after its end */
 #define LATE_NS (2 * (int64_t)SECOND_NS)
 #define RETRY_NS (SECOND_NS / 20)
-/* time in ns before a window for which readings are kept; some counters are read only every 10 s */
+/* time in ns before a window for which readings are kept; some counters are read only every 20 s */
 #define KEEP_NS (30 * (int64_t)SECOND_NS)
 
 static enum kwhy_status start_sampling(struct kwhy_stat_meter *meter,

@@ -75,10 +75,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_open_curves(
 	struct kwhy_stat_meter *meter, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_await_end(
 	struct kwhy_stat_meter *meter, int64_t end_ns, struct kwhy_error *error);
-/*
- * Time up to which all live meters have readings; 0: there is no live meter, or one of them has no reading
- * yet.
- */
+/* Time up to which all meters that had readings in the last 45 s have readings; 0: no meter had any. */
 int64_t kwhy_stat_meter_known_ns(const struct kwhy_stat_meter *meter, int64_t now_ns);
 /*
  * Energy from the start of the window to `until_ns`, which must not be before summed_ns, J; NAN: unknown.
