@@ -141,7 +141,7 @@ static void the_library_is_told_what_was_asked_for(void **state)
 static void options_out_of_range_are_wrong_usage(void **state)
 {
 	(void)state;
-	assert_done(SPAWN("probe", "--within", "0", "true"), 2, "--within takes 0.5 to 50");
+	assert_done(SPAWN("probe", "--within", "0", "true"), 2, "--within takes 2.5 to 50");
 	assert_done(SPAWN("probe", "--budget", "-1", "true"), 2, "--budget takes more than 0");
 	assert_done(SPAWN("probe", "--memory", "1", "true"), 2, "--memory takes bytes");
 	assert_done(SPAWN("probe", "--verify", "some", "true"), 2, "--verify takes first, all or none");
@@ -212,10 +212,10 @@ static void an_earlier_recording_tells_the_library_what_is_known(void **state)
 
 	(void)state;
 	/*
-	 * The line has the relative uncertainty of gemm, 0.035 * sqrt(270 / 280), and its mangled name.
-	 * scan is missing, as it was not repeated.
+	 * The line has the estimated half-width of gemm, sqrt(0.045 * 0.045 * 270 / 280 + 0.021 * 0.021), and
+	 * its mangled name. scan is missing, as it was not repeated.
 	 */
-	assert_string_equal(spawned.out.data, "0.034369\t132\t256\t_Z4gemmPf\nmeters.blocks\nprobe.known\n");
+	assert_string_equal(spawned.out.data, "0.048925\t132\t256\t_Z4gemmPf\nmeters.blocks\nprobe.known\n");
 	snprintf(last, sizeof(last), "all of it: kwhy report -v %s --powers %s\n", words[3], words[5]);
 	snprintf(known, sizeof(known), "%s/probe.known", words[3]);
 	assert_done(spawned, 0, last);

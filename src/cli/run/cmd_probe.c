@@ -27,8 +27,8 @@ static void set_defaults(void *options)
 
 static enum kwhy_status check(const struct probe_options *options, struct kwhy_error *error)
 {
-	if (!(options->within_percent >= 0.5 && options->within_percent <= 50))
-		return kwhy_fail(error, KWHY_E_USAGE, "--within takes 0.5 to 50 per cent");
+	if (!(options->within_percent >= 2.5 && options->within_percent <= 50))
+		return kwhy_fail(error, KWHY_E_USAGE, "--within takes 2.5 to 50 per cent");
 	if (options->budget_s <= 0 || options->budget_s > 1e6)
 		return kwhy_fail(error, KWHY_E_USAGE, "--budget takes more than 0 and up to 1e6 seconds");
 	if (options->share_percent <= 0 || options->share_percent > 100)

@@ -167,7 +167,7 @@ static void a_training_program_is_known_within_three_times_its_own_time(void **s
 {
 	const struct program program = {.start_ns = SECOND_NS,
 		.kernels = 100,
-		.iterations = 192,
+		.iterations = 384,
 		.kernel_ns = of_a_training_step,
 		.has_records = true};
 	const struct outcome out = run(&program);
@@ -186,7 +186,7 @@ static void time_in_bursts_is_a_multiple_of_the_rest_and_start_up_counts_for_fiv
 	struct outcome out;
 
 	(void)state;
-	pace.plan.within = 0.005; /* a precision that is never reached */
+	pace.plan.within = 0.02; /* a precision that is never reached */
 	out = run(&program);
 	assert_true(out.spent_ns <= 3 * (5 * SECOND_NS + out.own_ns) + 40000000);
 }
