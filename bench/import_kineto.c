@@ -78,7 +78,7 @@ static char *load(const char *path, size_t *out_length)
 	return text;
 }
 
-/* What repetitions differ in: times, us, and the ids that link events. */
+/* Numbers that are shifted in each repetition: times, us, and the ids that link events. */
 static const struct {
 	const char *key;
 	bool is_time;
@@ -97,12 +97,12 @@ static const char *value_of(const char *quote, bool *out_is_time)
 	return NULL;
 }
 
-/* How much later a repetition is, us, and how much higher its ids are. */
+/* Shift of a repetition: what is added to its times, us, and to its ids. */
 struct shift {
 	uint64_t time_us, id;
 };
 
-/* The shift after which nothing of two repetitions overlaps. */
+/* Returns a shift with which successive repetitions overlap neither in time nor in ids. */
 static struct shift shift_of(const char *first, const char *end)
 {
 	uint64_t low = UINT64_MAX, high = 0, id = 0;

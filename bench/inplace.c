@@ -24,14 +24,13 @@ struct operation {
 	double truth_w, truth_s, count;
 	/* sums over the operation's accounts */
 	double gross_nj, half_nj2, time_ns; /* half_nj2: sum of the squares of the half-widths */
-	double launches; /* of the kernel with the fewest launches, which is launched once in each execution
-			  */
+	double launches;		    /* of the kernel with the fewest launches */
 };
 
 struct inplace {
-	const char *profile_path, *powers_path; /* NULL: none */
-	double held_min, error_max_percent,
-		half_max_percent; /* limits given on the command line; beyond them the status is 1 */
+	const char *profile_path, *powers_path;		      /* NULL: none */
+	double held_min, error_max_percent, half_max_percent; /* limits given on the command line; a figure
+								 beyond its limit makes the exit status 1 */
 	bool with_gaps, failed;
 	struct operation operations[OPERATIONS_MAX];
 	size_t count;
@@ -93,7 +92,7 @@ static bool matches(const struct operation *operation, const char *name)
 
 /*
  * Whether the account holds the loop's own launches of the operation. Launches by kwhy probe do not count:
- * they are no fair sample of the operation's kernels.
+ * they are not a fair sample of the operation's kernels.
  */
 static bool is_in_loop(const struct operation *operation, const struct kwhy_account *account)
 {
@@ -115,8 +114,9 @@ static void add_account(struct operation *operation, const struct kwhy_account *
 }
 
 /*
- * Average time that all launches of one execution take. An operation may launch even its rarest kernel
- * several times.
+ * Average time that the kernels of one execution take. `launches` counts the rarest kernel, which one
+ * execution may launch several times; how often follows from truth_s, the time of an execution measured in
+ * place.
  */
 static double execution_s(const struct operation *operation, const struct kwhy_device_ledger *device)
 {

@@ -10,9 +10,9 @@
 /*
  * Measures the time of the ledger's steps (time accounting, accounts, sums, energy) on a synthetic
  * recording. The recording has a launch every 60 us on two threads, and kernels and copies on four streams,
- * some of them concurrent. It has 500 kernel names, a synchronisation and a range for each hundred
- * launches, and a step for each thousand. Power samples come every 20 ms, updates of the counter every 100
- * ms. Usage: [ACTIVITIES]; the default of ten million covers ten minutes.
+ * some of them concurrent. It has 500 kernel names, a synchronisation and a range per hundred launches, and
+ * a step per thousand. Power samples come every 20 ms, updates of the counter every 100 ms. Usage:
+ * [ACTIVITIES]; the default of ten million covers ten minutes.
  */
 
 enum { STREAMS = 4, THREADS = 2, NAMES = 500, SYNC_EVERY = 100, STEP_EVERY = 1000 };

@@ -17,8 +17,8 @@
 /*
  * The meter samples the power at even intervals, holds the value in between and passes that through a
  * low-pass filter. The response to the held value is exact, and so is its integral. Because of this
- * sampling its updates scatter by 4 % over kernels of 0.1-0.3 ms; with continuous sampling it would be 0.7
- * %.
+ * sampling, the counter's updates scatter by 4 % over kernels of 0.1-0.3 ms; with continuous sampling it
+ * would be 0.7 %.
  */
 struct filter {
 	const struct kwhy_mixture *mixture;

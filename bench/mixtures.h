@@ -16,10 +16,13 @@ struct mixtures_options {
 	const char *csv_path, *real_path, *profile_path; /* NULL: none */
 };
 
-/* A ledger with all meters, and what the samples alone predict of the counter (NAN: nothing). */
+/*
+ * The ledger from all meters, and how far the counter is from what the samples alone predict (NAN:
+ * unknown).
+ */
 struct mixtures_totals {
 	struct kwhy_ledger *ledger;
-	double seconds; /* from the ledger with all meters */
+	double seconds; /* time to compute that ledger */
 	double counter_check_ratio;
 };
 

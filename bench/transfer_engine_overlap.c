@@ -84,7 +84,10 @@ static void work_on(
 	spend_ns(length_ns);
 }
 
-/* Measures the stream itself, and the opening before it: memory, a stream, events. */
+/*
+ * Streams all data and returns the time that this took without opening the loader. *out_opening_us: time of
+ * opening, which allocates memory, a stream and events.
+ */
 static double through_us(struct overlap *overlap, double *out_opening_us)
 {
 	const struct bench *bench = overlap->bench;
@@ -110,7 +113,7 @@ static double through_us(struct overlap *overlap, double *out_opening_us)
 	return length_us;
 }
 
-/* Measures the copies alone, as one copy. */
+/* Measures copying alone: all data in one copy. */
 static double copy_us(struct overlap *overlap, uint64_t device)
 {
 	const struct bench *bench = overlap->bench;
@@ -141,7 +144,7 @@ static double compute_us(struct overlap *overlap)
 	return bench_now_us() - start_us;
 }
 
-/* Returns the shorter time of one copy of all data and a stream without work. */
+/* Returns the shorter of two times: that of one copy of all data, and that of a stream without work. */
 static double least_copy_us(struct overlap *overlap, uint64_t device)
 {
 	double one_us = copy_us(overlap, device), opening_us, chunks_us;

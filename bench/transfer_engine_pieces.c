@@ -76,7 +76,7 @@ static bool has_method(const struct pieces *pieces, int method)
 }
 
 /*
- * For the other direction device and host swap roles: both ends hold the pattern, then one is cleared and
+ * For the other direction, device and host swap roles: both ends hold the pattern, then one is cleared and
  * fetched again.
  */
 static void verify(struct pieces *pieces, int method)
@@ -108,7 +108,7 @@ static void verify(struct pieces *pieces, int method)
 			}
 }
 
-/* Paired ratios of the engine's times to those of another way. */
+/* Paired ratios of the engine's times to those of another method. */
 static void compare(
 	double times[METHODS][REPEATS_MAX], size_t count, int engine, int other, double *out_ratio)
 {

@@ -56,7 +56,10 @@ static void call(struct maker *maker, const char *name, int64_t length_ns, uint3
 	maker->host_ns += length_ns + 500;
 }
 
-/* Adds a call of 3 us and its work, which starts 6 us after it, or 1 us after the work before. */
+/*
+ * Adds a call of 3 us and its work. The work starts 6 us after the call does, but not earlier than 1 us
+ * after the previous work.
+ */
 static void issue(struct maker *maker, const char *name, struct kwhy_activity activity, int64_t length_ns)
 {
 	int64_t start_ns = maker->host_ns + 6000;

@@ -41,7 +41,7 @@ static inline unsigned __float_as_uint(float value)
 	return bits;
 }
 
-/* Atomic operations; each returns the value from before. */
+/* Atomic operations; each returns the old value. */
 #define LAB_ATOMIC(place, value, is_new)              \
 	__extension__({                               \
 		__typeof__(*(place)) was_ = *(place); \

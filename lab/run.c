@@ -313,9 +313,7 @@ static enum kwhy_status run_opened(
 	return status;
 }
 
-/*
- * Marks a row that failed and removes its results, so that none are shown of a row that was wrong in the end.
- */
+/* Marks a row that failed and removes its results, so that no results of a wrong row are shown. */
 static enum kwhy_status explain(
 	struct lab_bench *bench, struct lab_row *row, enum kwhy_status failed, struct kwhy_error *error)
 {
@@ -363,8 +361,8 @@ static enum kwhy_status run_rows(struct lab_bench *bench, struct kwhy_error *err
 /* --- Before and after the rows --- */
 
 /*
- * Opens the GPUs that --device names. Otherwise opens the first ones: as many as any row needs and as there
- * are, at least one.
+ * Opens the GPUs that --device names. Otherwise opens the first ones: as many as the row that needs most,
+ * but no more than the machine has; at least one.
  */
 static enum kwhy_status open_gpus(struct lab_bench *bench, struct kwhy_error *error)
 {

@@ -136,7 +136,7 @@ struct lab_phase {
 	struct kwhy_median run_s;	  /* time of a run; count 0: there are no results */
 	struct kwhy_window_joules energy; /* energy of all runs in the window */
 	double items_per_s;
-	/* energy of an item (gross, net, host) and items a joule, over the runs of the window */
+	/* energy per item (gross, net, host) and items per joule, over the runs of the window */
 	struct kwhy_joules gross, net, host, items_per_j;
 };
 

@@ -195,7 +195,7 @@ KWHY_MUST_USE enum kwhy_status lab_decode_steps(
  * as servers do.
  */
 struct lab_decode_arrivals {
-	double rate_per_s; /* mean rate of a Poisson process, sequences a second */
+	double rate_per_s; /* mean rate of a Poisson process, sequences per second */
 	uint32_t count;
 	/*
 	 * true: a slot takes the next sequence as soon as it is free; false: slots take sequences only when

@@ -10,7 +10,10 @@ uint64_t lab_decode_cache_bytes(const struct lab_decode_replica *replica, uint64
 		lab_number_bytes(replica->kind->kept);
 }
 
-/* Largest number of tokens that are processed together: those of all prompts, and of a check's prompts. */
+/*
+ * Largest number of tokens that are processed together: those of all prompts of a run or of a check,
+ * whichever are longer.
+ */
 static uint32_t token_count_most(const struct lab_decode_replica *replica)
 {
 	uint32_t prompt = replica->request->prompt;

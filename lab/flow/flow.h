@@ -67,9 +67,7 @@ struct lab_flow_roster {
 	 */
 	uint64_t *fresh;
 	uint64_t *owners; /* [cells] step + 1 << 32 | row of the flow that stays in the cell */
-	/*
-	 * [flows] list of the flows that merged into one that stays: the next row of the list; NONE: its end
-	 */
+	/* [flows] next row in the list of the flows that merged into one; NONE: end of the list */
 	uint32_t *next;
 	uint32_t next_number;
 };
@@ -110,7 +108,7 @@ struct lab_flow_answer {
 
 /*
  * Computes a run on one core. With `numbers` it also computes what flows carry, which takes half a million
- * multiplications and additions a flow-step. It always does if shape->by_argmax. End with
+ * multiplications and additions per flow-step. It always does if shape->by_argmax. End with
  * lab_flow_answer_done().
  */
 KWHY_MUST_USE enum kwhy_status lab_flow_reference(const struct lab_flow_shape *shape, bool numbers,

@@ -10,7 +10,7 @@
  * run the places of its flows are compared with the reference. For one thread.
  */
 enum lab_flow_method {
-	LAB_FLOW_EACH,	/* each flow by itself, with ten launches a step */
+	LAB_FLOW_EACH,	/* each flow by itself, with ten launches per step */
 	LAB_FLOW_DENSE, /* every cell of the lattice, with or without a flow */
 	LAB_FLOW_BATCH, /* all flows in each kernel launch; the host decides which flows merge */
 	LAB_FLOW_SPLIT, /* as LAB_FLOW_BATCH on several GPUs, each of which has a part of the flows */
@@ -78,11 +78,11 @@ struct lab_flow_result {
 /* Comparison of the numbers that flows carry after a run with those of the reference. */
 struct lab_flow_numbers {
 	uint64_t flows, steps; /* number of flows and steps of the run */
-	double sum_out; /* sum of the simulated energies of all flows that left the lattice; no joules of a
+	double sum_out; /* sum of the simulated energies of all flows that left the lattice; not joules of a
 			   GPU */
 	/*
-	 * distance of all states, and of all energies, over the length of the reference's; NAN: the reference
-	 * has no numbers, or places differ
+	 * distance of all states, and of all energies, from the reference's, divided by the norm of the
+	 * reference's; NAN: the reference has no numbers, or places differ
 	 */
 	double error_h, error_e;
 	double tolerance;   /* largest error_h that the precision explains */

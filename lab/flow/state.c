@@ -61,7 +61,7 @@ enum kwhy_status lab_flow_rows_take(
 	return KWHY_OK;
 }
 
-/* --- What flows carry after a run, held against the reference --- */
+/* --- What flows carry after a run, compared with the reference --- */
 
 /* Reads the rows of one GPU, and the energies of the flows that left from them. */
 static enum kwhy_status fetch_rows(
@@ -91,8 +91,8 @@ static enum kwhy_status fetch_rows(
 static const double tolerances[LAB_FLOW_PRECISION_COUNT] = {1e-5, 1e-3, 2e-2};
 
 /*
- * Distance of two arrays over the length of the wanted one. `worst` becomes the largest distance of a single
- * number.
+ * Distance of two arrays, divided by the norm of `wanted`. `worst` becomes the largest difference of a
+ * single number.
  */
 static double distance(const float *found, const float *wanted, size_t count, double *worst)
 {

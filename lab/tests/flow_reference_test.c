@@ -101,7 +101,10 @@ static void flows_in_one_cell_become_the_one_of_the_lowest_number(void **state)
 	struct lab_flow_answer answer = answer_of(shape, true);
 
 	(void)state;
-	/* The first nine flows are one, a step before the eight flows that replaced those that merged. */
+	/*
+	 * The first nine flows merge into one. The eight flows that replace the others merge a step later,
+	 * one cell behind it.
+	 */
 	assert_int_equal(answer.steps[0].merged, 8);
 	assert_int_equal(answer.steps[1].merged, 7);
 	assert_int_equal(answer.left.count, 2);

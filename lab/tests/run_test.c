@@ -191,7 +191,7 @@ static void a_variant_that_is_not_known_is_a_usage_error(void **state)
 		error.text, "kinds has no variant 'bad'; there are good, apart, lacking, wrong and last");
 }
 
-/* Requests an end when a row begins. */
+/* Interrupts the benchmark when the row `context` begins. */
 static void press(void *context, const char *what)
 {
 	if (!strcmp(what, context))

@@ -72,8 +72,8 @@ static void world_done(struct world *world)
 }
 
 /*
- * Results may differ only by the order of sums and by another expf(). Then both continue with the host's
- * results.
+ * Results may differ only by the order of sums and by a different expf(). Both then continue with the
+ * host's results.
  */
 static void assert_same(struct world *world, const char *kernel)
 {

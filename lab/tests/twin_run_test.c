@@ -111,7 +111,7 @@ static void ranks_on_one_gpu_give_the_bits_of_ranks_on_several(void **state)
 			run_variant(&lab_twin_variants[i], &shape, count, 1, &result);
 }
 
-/* NCCL takes one member for each GPU: here two members, and a member that is alone. */
+/* NCCL takes one member for each GPU. Runs with one member and with two. */
 static void nccl_gives_the_same_bits(void **state)
 {
 	struct lab_twin_result result = {0};

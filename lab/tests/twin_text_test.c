@@ -193,7 +193,7 @@ static void a_run_in_one_launch_gives_the_bits_of_the_reference(void **state)
 	check_whole_run(2);
 }
 
-/* Copies the edge rows of two fields to each other, above and below each. */
+/* Copies the edge rows of each field to the other, above and below it, since the two form a ring. */
 static void exchange(const struct world worlds[2], u32 step)
 {
 	for (u32 r = 0; r < 2; r++) {

@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "lab/train/inside.h"
 
-enum { BLOCKS = 1024 }; /* blocks of all kernels, which work with any number */
+enum { BLOCKS = 1024 }; /* number of blocks of each launch; kernels work with any number */
 
 #define INPUTS UINT32_MAX /* stands for the batch in place of a slot of `hidden` */
 
@@ -219,8 +219,8 @@ static void run_step(struct lab_train *train)
 }
 
 /*
- * Reads the losses and adds them up: each GPU has the losses of its samples, over the size of the whole
- * batch.
+ * Reads the losses and adds up those of all GPUs. Each GPU has the sum over its own samples, divided by the
+ * size of the whole batch.
  */
 static void read_losses(struct lab_train *train, float *losses, uint32_t first, uint32_t count)
 {

@@ -70,7 +70,10 @@ static void open_group(struct lab_twin *twin, bool by_nccl)
 		twin->field_count, &twin->group);
 }
 
-/* Fails since the variant cannot be run on this GPU. `what` follows the variant's name and states why. */
+/*
+ * Fails because the GPU cannot run the variant. In the message `what` follows the GPU's name and states
+ * why.
+ */
 static enum kwhy_status refuse(const struct lab_twin *twin, const char *what, struct kwhy_error *error)
 {
 	return kwhy_fail(error, KWHY_E_UNSUPPORTED, "%s %s; leave %s out", twin->gpu->facts.name, what,
@@ -103,7 +106,7 @@ static enum kwhy_status issue_step(void *context, struct kwhy_error *error)
 {
 	struct lab_twin *twin = context;
 
-	(void)error; /* the error is that of the twin */
+	(void)error; /* twin->tries keeps the error */
 	if (twin->variant->send)
 		twin->variant->send(twin, BY_CLOCK);
 	twin->variant->compute(twin, BY_CLOCK);

@@ -8,7 +8,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-/* ns after which the driver is asked what became of the step */
+/* ns of waiting after which the driver is asked for the state of the step */
 #define FLAG_TIMEOUT_NS INT64_C(2000000000)
 
 enum { SPINS = 64 };
@@ -271,8 +271,8 @@ enum kwhy_status lab_twin_run(struct lab_twin *twin, const struct lab_twin_answe
 }
 
 /*
- * Makes a run behind a gate. An ordinary run comes first, since a driver does some things only once, which it
- * could not do behind a gate.
+ * Makes a run behind a gate. An ordinary run comes first, since a driver does some things only in the first
+ * run and could not do them while a gate is closed.
  */
 static enum kwhy_status run_held(struct lab_twin *twin, const struct lab_twin_answer *answer,
 	double *out_busy_s, struct kwhy_error *error)

@@ -278,7 +278,7 @@ static void compute_apart(struct lab_twin *twin, uint32_t step)
 	launch(twin, LAB_TWIN_COMBINE, LAB_TWIN_COMBINE, step);
 }
 
-/* --- Either end of a run --- */
+/* --- Start and end of a run --- */
 
 void lab_twin_begin(struct lab_twin *twin)
 {

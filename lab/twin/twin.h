@@ -5,9 +5,10 @@
 #include "gpu/gpu.h"
 
 /*
- * `twin`, the reference workload of many small transfers (lab/README.md). 22 agents control a field of 256 x
- * 256 cells a rank and read nearly two thousand of its values in every step. All sums are sums of integers
- * and every float is rounded once, so all variants must give the same bits, which is checked. For one thread.
+ * `twin`, the reference workload of many small transfers (lab/README.md). 22 agents control a field of 256
+ * x 256 cells per rank and read nearly two thousand of its values in every step. All sums are sums of
+ * integers and every float is rounded once, so all variants must give the same bits, which is checked. For
+ * one thread.
  */
 enum {
 	LAB_TWIN_STEPS = 288, /* number of steps in a whole run */
@@ -124,9 +125,9 @@ KWHY_MUST_USE enum kwhy_status lab_twin_run(struct lab_twin *twin, const struct 
 	bool poisoned, struct lab_twin_result *out, struct kwhy_error *error);
 
 /*
- * Time that the device works in a run if it never waits for the host (lab/gate.h), s. For it, copies use
- * page-locked memory and the host does not wait within a step. Makes two more runs. KWHY_E_UNSUPPORTED: there
- * are several GPUs, a run is one launch, or no gate can hold the work.
+ * Time that the device works in a run if it never waits for the host (lab/gate.h), s. For this, copies use
+ * page-locked memory and the host does not wait within a step. Makes two more runs. KWHY_E_UNSUPPORTED:
+ * there are several GPUs, a run is one launch, or no gate can hold the work.
  */
 KWHY_MUST_USE enum kwhy_status lab_twin_busy(const struct lab_twin_request *request,
 	const struct lab_twin_answer *answer, double *out_busy_s, struct kwhy_error *error);

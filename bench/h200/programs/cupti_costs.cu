@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measures what CUPTI costs a program that launches small kernels: nanoseconds a launch more than in a plain process. The two processes take turns on one
+ * Measures what CUPTI costs a program that launches small kernels: how many nanoseconds more a launch takes than in a plain process. The two processes take turns on one
  * core, in shuffled order. What can be chosen only once in a process is a variant; what can be switched at any time is measured within one process.
  *
  * usage: cupti_costs VARIANT ROUNDS TURN_MS
@@ -204,7 +204,7 @@ static void *flush_thread(void *)
 	for (;; usleep(100000)) if (flushes) cupti.flush(0);
 }
 
-enum { PLAIN = 1, KERNELS = 2, CB_RUNTIME = 4, CB_DRIVER = 8, API_ALL = 16, FLUSH = 32, API_ALONE = 64, OVERHEADS = 128, KERNELS_ALONE = 256, COPIES = 512, KIND = 1024 /* multiplied by a number of enum kind */ };
+enum { PLAIN = 1, KERNELS = 2, CB_RUNTIME = 4, CB_DRIVER = 8, API_ALL = 16, FLUSH = 32, API_ALONE = 64, OVERHEADS = 128, KERNELS_ALONE = 256, COPIES = 512, KIND = 1024 /* times a value of enum kind: that kind alone */ };
 static const char *words_of(unsigned what)
 {
 	static char text[200];
@@ -521,7 +521,7 @@ int main(int, char **words)
 	host_work(1000000);
 	const int64_t before = now_ns();
 	host_work(1000000);
-	steps_of_host = (int)(6000.0 * 1000000 / (now_ns() - before)); /* so that they take 6 us */
+	steps_of_host = (int)(6000.0 * 1000000 / (now_ns() - before)); /* the steps that take 6 us */
 	choose_core();
 	fork_plain();
 	main_thread = syscall(SYS_gettid);

@@ -70,8 +70,8 @@ static __device__ float logit_at(const struct lab_decode_args *a, u32 slot, u32 
 }
 
 /*
- * Sum over the tokens whose order_of() is at least `least`: of their number, or with by_share of their
- * probabilities in units of 2^-24 of the likeliest token's.
+ * Counts the tokens whose order_of() is at least `least`. With by_share it adds up their probabilities
+ * instead, in units of 2^-24 of the likeliest token's probability.
  */
 static __device__ u64 sum_of_parts(const struct lab_decode_args *a, u32 slot, u32 least, float most, u32 by_share)
 {
@@ -88,8 +88,8 @@ static __device__ u64 sum_of_parts(const struct lab_decode_args *a, u32 slot, u3
 }
 
 /*
- * Finds the largest limit, at least `least`, such that the tokens whose order_of() reaches it have a sum of
- * `wanted` or more. Goes through the limit's bits from the highest.
+ * Finds the largest limit, at least `least`, such that the tokens whose order_of() is at least the limit
+ * have a sum of `wanted` or more. Goes through the limit's bits from the highest.
  */
 static __device__ u32 least_kept(
 	const struct lab_decode_args *a, u32 slot, u32 least, float most, u64 wanted, u32 by_share)

@@ -32,7 +32,7 @@ enum {
 	/* Positions of matrices and biases in the weights. Matrices are [inputs][outputs]. */
 	W1 = 0,
 	B1 = W1 + IN * IN,
-	W2 = B1 + IN, /* the outputs of W2 from number E on are 0; the energies are added to them */
+	W2 = B1 + IN, /* weights of the outputs from number E on are 0; the energies take the places of these outputs */
 	B2 = W2 + IN * IN,
 	WI = B2 + E,
 	WH = WI + IN * GATES, /* together with WI a matrix of [IN + H] inputs */
@@ -54,7 +54,7 @@ struct record {
 	u32 merged, exited;
 };
 
-/* Arguments of kernels. Arrays [2] have two halves; a step writes the half of its parity. */
+/* Arguments of kernels. Arrays [2] have two halves; step t writes half t % 2. */
 struct lab_flow_args {
 	AT(const float) weights; /* [WEIGHTS] all weights */
 	AT(float) cells;	 /* [cells][PLACE] numbers of each cell */

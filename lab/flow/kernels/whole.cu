@@ -15,7 +15,7 @@ enum {
 	UNITS = H / TEAM,
 	WARPS = THREADS / 32,
 	DEEP = (IN + H) / 16, /* number of tensor instructions over all inputs of a gate */
-	DEEP_IN = IN / 16,    /* number of these for the 64 inputs, which equals that for 64 units */
+	DEEP_IN = IN / 16,    /* how many of these are for the 64 inputs; 64 units take as many */
 	A_STRIDE = IN + H + 8, /* 8 more elements distribute rows over the banks of shared memory */
 	S_STRIDE = IN + 8
 };
@@ -92,8 +92,8 @@ static __device__ INLINE float swift_sigmoid(float value)
 /* --- Weights --- */
 
 /*
- * Loads operands for 8 outputs from `matrix` on, whose rows are `stride` apart, and for `deep` times 16
- * inputs.
+ * Loads the weights of 8 outputs and of `deep` times 16 inputs as operands. `matrix` points to the first
+ * weight; rows of the matrix are `stride` apart.
  */
 static __device__ INLINE void load_weights(u32 (*to)[2], u32 deep, const float *matrix, u32 stride)
 {

@@ -46,7 +46,7 @@ static __device__ float neighbours(const struct lab_twin_args *a, const float *t
 
 struct tally {
 	int low[AGENTS], high[AGENTS]; /* a sum is high * 2^16 + low, for up to 2^20 cells */
-	u32 peak, limbs[3];	       /* limbs: 22 bits each of the checksum */
+	u32 peak, limbs[3];	       /* limbs: the checksum, 22 bits in each */
 };
 
 static __device__ void tally_clear(struct tally *tally)
