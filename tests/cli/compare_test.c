@@ -94,7 +94,7 @@ static void assert_output(struct spawned spawned, int status, const char *words)
 	spawned_done(&spawned);
 }
 
-/* Both windows last 300 ms, so that only the launches show that B did less work. */
+/* Both windows last 300 ms, so only the launches show that B did less work. */
 static void equal_windows_are_compared_by_what_ran_in_them(void **state)
 {
 	const char *a, *b;
@@ -198,8 +198,8 @@ static void a_gate_that_is_none_or_cannot_be_decided_is_no_pass(void **state)
 }
 
 /*
- * Three runs on each side. Steps of the second side take 2 % longer than those of the first; those of the
- * third differ from the first by no more than the first differ among themselves.
+ * Three groups of three runs. Steps of the second group take 2 % longer than those of the first. Steps of
+ * the third differ from those of the first by no more than the runs of the first differ among themselves.
  */
 static void several_runs_show_what_is_more_than_chance(void **state)
 {
@@ -261,7 +261,7 @@ static const char *name_at(json_t *comparison, const char *array, size_t index)
 		json_object_get(json_array_get(json_object_get(comparison, array), index), "name"));
 }
 
-/* Time for a step of an account of side A; its energy if `key` is "unit_energy_j". */
+/* Time per step of an account of side A; its energy if `key` is "unit_energy_j". */
 static double for_step(json_t *comparison, const char *name, const char *key)
 {
 	json_t *accounts = json_object_get(comparison, "accounts");
@@ -383,7 +383,7 @@ static void a_summary_is_written_for_a_pull_request(void **state)
 		1, "none");
 }
 
-/* A recording of calls of the host alone cannot have lost all of the time of the other side. */
+/* If one side recorded only calls of the host, it did not lose all of the other side's time. */
 static void a_side_without_work_of_a_device_is_not_compared(void **state)
 {
 	struct kwhy_text csv = {0};
@@ -414,7 +414,7 @@ static void a_side_without_work_of_a_device_is_not_compared(void **state)
 	spawned_done(&spawned);
 }
 
-/* The end of a recording whose writer was killed is missing from all that it is compared in. */
+/* A recording whose writer was killed lacks its end, and so does every figure that is compared. */
 static void a_recording_that_ends_early_is_compared_with_a_warning_first(void **state)
 {
 	struct kwhy_text bytes = {0};
@@ -441,7 +441,10 @@ static void a_recording_that_ends_early_is_compared_with_a_warning_first(void **
 	spawned_done(&spawned);
 }
 
-/* A report calls metered what was metered in the run; a counter that was read for longer has another name. */
+/*
+ * Only energy that was metered during the run is shown as "metered". The energy of a counter that was also
+ * read before or after the run has another name.
+ */
 static void what_was_metered_around_the_run_is_not_said_to_be_of_it(void **state)
 {
 	(void)state;
@@ -450,7 +453,10 @@ static void what_was_metered_around_the_run_is_not_said_to_be_of_it(void **state
 		0, "  metered in and around the run");
 }
 
-/* Steps of ranges have the time of their loop; steps that are stated as work, that of the run. */
+/*
+ * The throughput of steps that are ranges refers to the time of their loop; that of steps stated by --work
+ * refers to the time of the run.
+ */
 static void each_throughput_of_steps_has_its_name(void **state)
 {
 	const char *a, *b;

@@ -122,8 +122,8 @@ static void assert_one_energy(const char *const *recording)
 }
 
 /*
- * Checks that the first screen has the report's energy of the run, and that its cost at 1 EUR a joule is as
- * many EUR.
+ * Checks that the first screen has the report's energy of the run, and that its cost in EUR, at 1 EUR per
+ * joule, equals that energy in joules.
  */
 static void assert_priced_alike(const char *const *recording)
 {
@@ -209,7 +209,7 @@ static json_t *report_of_windows(int start_cs)
 	return report_of(recording);
 }
 
-/* 1 s of the recorded time lies before and after the run; the device draws 119 W then. */
+/* 1 s of the recorded time is outside of the run, before and after it; the device draws 119 W then. */
 static void unrecorded_time_around_the_run_is_not_of_the_run(void **state)
 {
 	json_t *report = report_of_windows(-100);

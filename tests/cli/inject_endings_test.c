@@ -95,10 +95,7 @@ static void behind_the_last_flush_cupti_is_left_alone(void **state)
 	assert_int_equal(count_kind(run, KWHY_ACTIVITY_KERNEL), 10);
 }
 
-/*
- * The driver's state is destroyed next, so that a thread that still calls the driver would crash the
- * program.
- */
+/* The driver's state is destroyed next, so a thread that still calls the driver would crash the program. */
 static void the_thread_of_the_recording_is_gone_when_the_program_ends(void **state)
 {
 	struct run *run = *state;
@@ -262,7 +259,7 @@ static void a_handler_may_end_the_program_while_collection_is_switched(void **st
 	assert_true(has_note(run, "recording-cut", "did not end"));
 }
 
-/* Checks that the recording is refused because its processes did not end it, and holds nothing whole. */
+/* Checks that the recording is refused as incomplete, since its processes did not end it. */
 static void assert_incomplete(struct run *run)
 {
 	const struct kwhy_import_options options = {0};

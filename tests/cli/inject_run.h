@@ -44,8 +44,8 @@ static inline int teardown(void **state)
 
 /*
  * Runs the program with libkwhy-inject.so, these environment variables and these arguments. In a build with
- * sanitizers, a child of fork() does not look for leaks, as a thread of the parent may have held the
- * allocator's lock, and it may start threads.
+ * sanitizers, a child of fork() may start threads, and does not look for leaks, as a thread of the parent
+ * may have held the allocator's lock.
  */
 static inline void run_program(struct run *run, const char *variables, const char *words)
 {

@@ -144,8 +144,8 @@ static void watts_of_base_compute_and_memory(void **state)
 }
 
 /*
- * Memory traffic is proportional to compute, so that no fit can say which of the two draws the power. In
- * the second file all windows are alike and no fit is possible.
+ * Memory traffic is proportional to compute, so no fit can say which of the two draws the power. In the
+ * second file all windows are alike and no fit is possible.
  */
 static void counters_that_windows_do_not_tell_apart_are_one_part(void **state)
 {
@@ -177,7 +177,7 @@ static void counters_that_windows_do_not_tell_apart_are_one_part(void **state)
 	kwhy_text_done(&alike);
 }
 
-/* The windows draw 50 W, another 20 W/GHz^2 of the clock, and for compute 10 W a unit and GHz^2. */
+/* The windows draw 50 W, plus 20 W per GHz^2 of the clock, plus 10 W per unit of compute and GHz^2. */
 static void watts_by_the_square_of_the_clock(void **state)
 {
 	struct kwhy_text csv = {0};

@@ -44,7 +44,7 @@ static int end(void **state)
 	"\"domains\":[{\"name\":\"gpu 0\",\"kind\":\"device\",\"energy_j\":{\"mean\":" energy \
 	",\"low\":990,\"high\":1010}}],\"work\":[" work "]}"
 
-/* Work of a stat.json: 2000 tokens a run, with the joules of a token of GPU 0 and their interval. */
+/* Work of a stat.json: 2000 tokens per run, with the joules per token of GPU 0 and their interval. */
 #define TOKENS(each_j, low_j, high_j, per_s)                                                      \
 	"{\"unit\":\"tokens\",\"count\":{\"mean\":2000},\"per_s\":{\"mean\":" per_s               \
 	"},\"domains\":[{\"name\":\"cpu\",\"joules_per_unit\":{\"mean\":9}},{\"name\":\"gpu 0\"," \
@@ -94,8 +94,8 @@ static void costs_of_two_runs_and_what_is_saved(void **state)
 }
 
 /*
- * A run that stated no tokens is part of the mean joules but not of the joules a token: 1000 J and 2000
- * tokens a run need not be 0.5 J a token.
+ * A run that stated no tokens counts in the mean joules but not in the joules per token: 1000 J and 2000
+ * tokens per run need not be 0.5 J per token.
  */
 static void a_unit_of_work_takes_what_the_runs_that_tell_of_it_took(void **state)
 {

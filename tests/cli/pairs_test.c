@@ -264,7 +264,7 @@ static void simulators_and_predictions_are_held_against_it(void **state)
 	spawned_done(&spawned);
 }
 
-/* Every engine has inputs and predictions of its own; rows without a name are of the first one measured. */
+/* Every engine has its own inputs and predictions; rows without one belong to the first engine measured. */
 static void simulators_and_predictions_take_every_engine(void **state)
 {
 	char inputs[700], predictions[700], input[800];

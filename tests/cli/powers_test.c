@@ -159,7 +159,7 @@ static void what_cannot_be_used_is_refused_in_a_sentence(void **state)
 	assert_fails(SPAWN("compare", "-q", PLAIN, PROBED), 1, "is a recording of kwhy probe");
 }
 
-/* The file names only kernels that do not run here, so that every figure must be the same as without it. */
+/* The file names only kernels that do not run here, so every figure must be the same as without it. */
 static void powers_of_other_kernels_change_nothing(void **state)
 {
 	json_t *with, *without;

@@ -10,8 +10,8 @@
 #define ENVIRONMENT "export KWHY_CUPTI=" KWHY_FAKE_CUPTI " LD_LIBRARY_PATH=" KWHY_FAKE_CUDA_DIR "; "
 
 /*
- * Result of `kwhy probe OPTIONS -- PROGRAM WORDS`: exit status and output of both, and the log of the
- * injected library.
+ * Result of `kwhy probe OPTIONS -- PROGRAM WORDS`: exit status, output of kwhy and of the program, and the
+ * log of the injected library.
  */
 struct probed {
 	int exit;
@@ -152,14 +152,17 @@ static void behind_a_graph_its_kernels_are_repeated_that_take_no_address_from_me
 	expect_same("work:1 graph:8 sum");
 	probed = probe("", "work:1 graph:8 sum");
 	assert_int_equal(count(probed->log, "burst vectorized_elementwise_kernel"), 9);
-	/* once, outside of the graph: by its name it might take addresses from memory */
+	/*
+	 * once, for its launch outside of the graph: judging by its name, it might take addresses from
+	 * memory
+	 */
 	assert_int_equal(count(probed->log, "burst add"), 1);
 	assert_int_equal(count(probed->log, "burst count"), 1);
 	assert_int_equal(count(probed->log, "launched under capture"), 3);
 	assert_null(strstr(probed->log, "gave up"));
 }
 
-/* The program launches these kernels only in graphs, so that no other launch shows what they do. */
+/* The program launches these kernels only in graphs, so no other launch shows what they do. */
 static void kernels_of_graphs_alone_are_repeated(void **state)
 {
 	struct probed *probed;

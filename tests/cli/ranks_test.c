@@ -142,7 +142,7 @@ static void every_rank_has_its_files_and_its_clock(void **state)
 		double offset = json_number_value(json_object_get(rank, "clock_offset_ns")),
 		       half = json_number_value(json_object_get(rank, "clock_offset_half_width_ns"));
 
-		/* all ranks have the same clock, so that the interval must contain 0 */
+		/* all ranks have the same clock, so the interval must contain 0 */
 		assert_true(half > 0);
 		assert_true(offset >= -half - 1000 && offset <= half + 1000);
 		assert_true(json_is_number(json_object_get(rank, "host_clock_drift_ppm")));
@@ -310,7 +310,7 @@ static void fake_gpus_of_three_processes_reach_each_other_and_by_nccl(void **sta
 	assert_int_equal(spawned.exit, 0);
 	document = json_loads(spawned.out.data, 0, NULL);
 	configs = json_object_get(document, "configs");
-	assert_int_equal(json_array_size(configs), 7 * 6 + 5 + 1); /* 7 * 6 + 5, and the reference */
+	assert_int_equal(json_array_size(configs), 7 * 6 + 5 + 1); /* 1: the reference */
 	json_array_foreach(configs, i, config)
 	{
 		assert_true(json_is_true(json_object_get(config, "verified")));

@@ -229,8 +229,8 @@ static void random_windows_see_their_share_of_two_processes(void **state)
 	assert_int_equal(spawned.exit, 0);
 	spawned_done(&spawned);
 	/*
-	 * A few dozen windows are recorded, fewer on a busy machine, so that the recorded share is near the
-	 * requested one only roughly.
+	 * A few dozen windows are recorded, fewer on a busy machine, so the recorded share is only roughly
+	 * the requested one.
 	 */
 	if (share_ratio < 0.02 || share_ratio > 0.8)
 		fail_msg("%f of the kernels are recorded", share_ratio);

@@ -432,7 +432,7 @@ static void a_link_leads_to_the_recording_and_stays(void **state)
 	assert_int_equal(symlink("real", place("a")), 0);
 	for (int i = 0; i < 3; i++)
 		assert_done(SPAWN("record", "-q", "-o", place("a"), "--", "true"), 0, "");
-	assert_int_equal(unlink(place("a")), 0); /* fails for a folder, but this is the link */
+	assert_int_equal(unlink(place("a")), 0); /* fails if a folder took the link's place */
 	assert_done(SPAWN("verify", place("real")), 0, "");
 	assert_done(SPAWN("verify", place("real.old")), 0, "");
 	remove_recording("real");

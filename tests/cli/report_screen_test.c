@@ -417,7 +417,9 @@ static void shares_of_the_first_screen_name_their_total(void **state)
 	}
 }
 
-/* Time, energy and mean power of time around the run are those of the same readings. */
+/*
+ * The time, energy and mean power of an account for time around the run must belong to the same readings.
+ */
 static void energy_around_the_run_is_its_time_at_its_mean_power(void **state)
 {
 	const char *const *input = inputs[0];
@@ -442,7 +444,10 @@ static void energy_around_the_run_is_its_time_at_its_mean_power(void **state)
 	spawned_done(&spawned);
 }
 
-/* The ranks have the same kernels at different times, rank 0 and 11 in the same. */
+/*
+ * All ranks run the same kernels. The runs of ranks 0 and 11 are equally long; those of ranks 0 and 3 are
+ * not.
+ */
 static void times_of_several_devices_are_not_one_long_run(void **state)
 {
 	const char *even[] = {rank_paths[0], rank_paths[11], NULL},

@@ -100,7 +100,7 @@ static inline const char *place_in(const char *folder, const char *name)
 	return out;
 }
 
-/* Writes a file in the folder and returns its path, which is valid as that of place_in() is. */
+/* Writes a file in the folder and returns its path, which is valid for as long as one of place_in(). */
 static inline const char *text_file_in(const char *folder, const char *name, const char *text)
 {
 	const char *path = place_in(folder, name);

@@ -94,7 +94,7 @@ static void a_device_that_vanishes_has_no_energy_and_says_why(void **state)
 }
 
 /*
- * The counter changes once a second, so that the shortest run is too short for it on a busy machine, too.
+ * The counter changes only once a second, so the shortest run is too short for it, even on a busy machine.
  */
 static void a_run_too_short_for_its_meter_is_told_with_a_cure(void **state)
 {

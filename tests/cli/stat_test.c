@@ -353,7 +353,7 @@ static void the_text_fits_80_columns_and_csv_has_its_columns(void **state)
 	spawned_done(&spawned);
 }
 
-/* b sleeps a sixth of the time of a, so that it takes less time even if a busy machine delays both. */
+/* b sleeps a sixth of the time of a, so it takes less time even if a busy machine delays both. */
 static void two_results_are_compared(void **state)
 {
 	struct spawned spawned;

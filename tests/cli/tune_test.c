@@ -17,7 +17,7 @@
 /* These tests run on a fake driver only: no test may change settings of real hardware. */
 
 /*
- * A GPU whose meters show the power without delay, so that the energy of a run does not depend on the limit
+ * A GPU whose meters show the power without delay, so the energy of a run does not depend on the limit
  * before it.
  */
 #define H200 "gpu \"NVIDIA H200\"\npower constant 700\nsm_clock_mhz 1980\ntau_ms 0\nlag_ms 0\n"

@@ -173,8 +173,8 @@ static void every_option_asks_for_the_change_of_its_name(void **state)
 }
 
 /*
- * The projection is compared with the same, unchanged run, so that its error is all that it projected to be
- * saved.
+ * The projection is compared with the same, unchanged run, so its error is all of the saving that it
+ * projected.
  */
 static void compare_says_how_far_a_projection_was_off(void **state)
 {
@@ -228,10 +228,7 @@ static void energies_are_compared_of_the_work_alone(void **state)
 		(double)number(plan, "before", "energy_nj");
 	assert_float_equal(
 		json_number_value(json_object_get(projection, "energy_error_ratio")), saved_ratio - 1, 1e-6);
-	/*
-	 * B is the same run as A, so that its measured net energy is the one from which the projection
-	 * began.
-	 */
+	/* B is the same run as A, so its measured net energy is the one from which the projection began. */
 	assert_float_equal((double)json_integer_value(json_object_get(projection, "measured_net_nj")),
 		(double)number(plan, "before", "net_nj"), 1e3);
 	assert_float_equal(json_number_value(json_object_get(projection, "launch_ratio")), 1, 1e-9);
@@ -246,7 +243,7 @@ static void energies_are_compared_of_the_work_alone(void **state)
 	spawned_done(&compared);
 }
 
-/* B is the same run as A, so that its host has the same speed. */
+/* B is the same run as A, so its host has the same speed. */
 static void a_host_of_another_speed_than_supposed_is_told(void **state)
 {
 	static const struct {

@@ -203,8 +203,8 @@ static __attribute__((unused)) const unsigned *cuda_text_exchange(unsigned value
 
 #define __syncthreads() cuda_text_meet(&cuda_text_here->everyone, blockDim.x)
 /*
- * An atomic operation in place of a fence, as thread sanitizers understand the former. They do not
- * understand fibers, so tests of this header are skipped under them.
+ * Uses an atomic operation, as thread sanitizers do not understand fences. They do not understand fibers
+ * either, so tests of this header are skipped under them.
  */
 static _Atomic unsigned cuda_text_fence __attribute__((unused));
 #define __threadfence() ((void)atomic_fetch_add(&cuda_text_fence, 1))

@@ -11,8 +11,8 @@
  * and writes and the fake NVML maps and reads. At any time a device draws the largest power of the items
  * that cover that time, but never less than its scenario says. A writer creates the file if it does not
  * exist (ftruncate), fills the item at count % KWHY_FAKE_LOAD_ITEMS, and then increments count. Items are
- * written in the order of their begin, before they begin or at the latest 1 ms after. An item that still
- * runs has INT64_MAX as its end, which is replaced later.
+ * written in the order in which they begin, at the latest 1 ms after they begin. An item that still runs
+ * has INT64_MAX as its end, which is replaced later.
  */
 enum { KWHY_FAKE_LOAD_ITEMS = 8192 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loaded into kwhy by LD_PRELOAD: the n-th call of a kind fails, as KWHY_FAULT=KIND:N:HOW says. HOW: once;
- * all (from the n-th on, as a full disk does); intr (EINTR, once); short (half of the bytes); signal (SIGINT,
- * then the call). A call that failed leaves the file KWHY_FAULT_MARK, so that a driver knows when n is past
- * the last call. Children run without faults.
+ * Loaded into kwhy by LD_PRELOAD. Makes the n-th call of a kind fail, as KWHY_FAULT=KIND:N:HOW states. HOW:
+ * once; all (the n-th and all later calls, as on a full disk); intr (once, with EINTR); short (half of the
+ * bytes); signal (SIGINT arrives before the call). A call that fails creates the file KWHY_FAULT_MARK.
+ * Without that file, there were fewer than n calls. Children run without faults.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -37,7 +37,7 @@ static pid_t process;
 static char mark[256], live_path[256];
 static atomic_long calls, live;
 
-/* glibc's own names, which need no dlsym(): that allocates. */
+/* glibc's own names of its allocator. Using them needs no dlsym(), which would allocate memory itself. */
 extern void *__libc_malloc(size_t bytes);
 extern void *__libc_calloc(size_t count, size_t bytes);
 extern void *__libc_realloc(void *memory, size_t bytes);
@@ -67,7 +67,9 @@ __attribute__((constructor)) static void begin(void)
 			chosen = (enum kind)i;
 }
 
-/* Whether this call is the one; system calls are made directly, as the wrappers below are ours. */
+/*
+ * Whether this is the call that fails. Makes system calls directly, as this file replaces their wrappers.
+ */
 static bool is_chosen(enum kind kind)
 {
 	long number, file;
@@ -83,7 +85,7 @@ static bool is_chosen(enum kind kind)
 	return true;
 }
 
-/* Whether the call fails; errno is set. */
+/* Whether the call fails. If so, sets errno. */
 static bool fails(enum kind kind)
 {
 	if (!is_chosen(kind))
@@ -208,7 +210,10 @@ WRAP_AT(READ, pread64, void *)
 WRAP_AT(WRITE, pwrite, const void *)
 WRAP_AT(WRITE, pwrite64, const void *)
 
-/* Streams call the system without these wrappers; a failed one has its mark of errors. */
+/*
+ * Sets the stream's error flag. Streams make system calls without the wrappers of this file, so their
+ * functions are replaced, too.
+ */
 static void fail_stream(FILE *stream)
 {
 	enum { ERROR_SEEN = 0x20 }; /* _IO_ERR_SEEN of glibc */
@@ -243,7 +248,7 @@ EXPORTED int fflush(FILE *stream)
 	return EOF;
 }
 
-/* The stream is closed all the same, as after an error that comes at the end. */
+/* Closes the stream even if the call fails, as fclose() does when its last write fails. */
 EXPORTED int fclose(FILE *stream)
 {
 	bool failed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzzes the HTTP headers that kwhy serve parses itself: Host, Authorization and Accept, one a line. */
+/* Fuzzes the HTTP headers that kwhy serve parses itself: Host, Authorization and Accept, one per line. */
 #include "serve/accept.h"
 
 #include <stdint.h>

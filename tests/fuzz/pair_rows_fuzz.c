@@ -55,7 +55,7 @@ static enum kwhy_status read_samples(
 	return kwhy_pair_rows_read("fuzz.csv", text, true, pairs, error);
 }
 
-/* Reads energies for two GPUs, a number that the file of samples would have given. */
+/* Reads energies for two GPUs. In kwhy the file of samples gives the number of GPUs. */
 static enum kwhy_status read_energies(
 	const struct kwhy_text *text, struct kwhy_pairs *pairs, struct kwhy_error *error)
 {

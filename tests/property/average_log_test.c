@@ -90,7 +90,7 @@ static void add_step(struct plan *plan, struct kwhy_recording *recording, size_t
 		double stop_s = fmin(at_s + kernel_s, end_s);
 		struct kwhy_activity row;
 
-		/* the run ends with work, so that it ends with its last step */
+		/* the run ends with work, so it ends with its last step */
 		double busy_s = stop_s < plan->end_s ? (stop_s - at_s) * (1 - pause_ratio) : stop_s - at_s;
 
 		row = build_activity(recording, 0, ns_of(at_s), ns_of(at_s + busy_s), name);

@@ -127,7 +127,7 @@ static void noise_alone_supports_no_recommendation_inside(void **state)
 	(void)state;
 	seed = 9;
 	for (int i = 0; i < 4 * SWEEPS; i++) {
-		/* energy a unit of work is the same at every power */
+		/* the energy per unit of work is the same at every power */
 		const struct kwhy_cap_curve flat = {KWHY_CAP_POWER, 700, 1, 0, 1};
 		struct kwhy_cap_advice advice;
 

@@ -105,8 +105,9 @@ static struct made *make(uint64_t seed, void (*make_kind)(struct made *, struct 
 }
 
 /*
- * Returns the share of the metered energy that accounts of work have too much or too little. Adds the
- * number of these accounts to `rows`, and of those whose interval holds the true energy to `held`.
+ * Returns the share of the metered energy that accounts of work have too much or too little. Increases
+ * `rows` by the number of these accounts, and `held` by the number of those whose interval contains the
+ * true energy.
  */
 static double wrong_ratio(
 	const struct made *made, const struct kwhy_ledger *ledger, size_t *held, size_t *rows)

@@ -155,8 +155,8 @@ static const struct kwhy_account *account_of(const struct kwhy_ledger *ledger, c
 }
 
 /*
- * Adds the kernels that have an account to `rows`, and those whose true time lies within the stated error
- * to `held`.
+ * Increases `rows` by the number of kernels that have an account, and `held` by the number of those whose
+ * true time lies within the stated error.
  */
 static void judge(const struct program *program, const struct kwhy_ledger *ledger, size_t *rows, size_t *held)
 {
@@ -196,8 +196,8 @@ static double held_ratio(double share, double phase_ns)
 }
 
 /*
- * Phases as short as a window are sampled as if at random, so that the stated error must hold exactly as
- * often as it claims.
+ * Phases as short as a window are sampled as if at random, so the stated error must hold exactly as often
+ * as it claims.
  */
 static void shares_of_random_windows_lie_within_their_error_nine_times_in_ten(void **state)
 {
@@ -210,8 +210,8 @@ static void shares_of_random_windows_lie_within_their_error_nine_times_in_ten(vo
 }
 
 /*
- * The distances between windows are fairly even, so that phases longer than such a distance are sampled
- * better than at random.
+ * The windows are spaced fairly evenly, so phases longer than that spacing are sampled better than at
+ * random.
  */
 static void of_longer_phases_they_lie_within_their_error_at_least_as_often(void **state)
 {

@@ -189,9 +189,9 @@ static void check_same(
 }
 
 /*
- * Far from the origin of the clock doubles are rounded differently, so that random draws may differ. A
- * shifted clock must therefore keep only the totals and the balance, which are integers; another order of
- * rows must keep every figure.
+ * Far from the origin of the clock, doubles are rounded differently, so random draws may differ. A shifted
+ * clock must therefore keep only the totals and the balance, which are integers; another order of rows must
+ * keep every figure.
  */
 static void check_variant(uint64_t seed, const struct variant *variant)
 {

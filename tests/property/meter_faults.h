@@ -68,8 +68,8 @@ struct fault_run {
 };
 
 /*
- * A device, or the host, which has no runs. It has its true power, one value for each ms from
- * FAULT_BEFORE_MS on.
+ * A device or the host; the host has no runs. power_w: the true power, one value for each ms. The first
+ * value is FAULT_BEFORE_MS before the start of the run.
  */
 struct fault_device {
 	struct fault_run runs[FAULT_RUNS];
@@ -89,7 +89,7 @@ struct fault_case {
 	int faulty; /* index of the series with the fault; -1: all meters of device 0 have it */
 };
 
-/* Time of the first value of the power before the run's start. */
+/* Time from the first value of the power to the start of the run. */
 enum { FAULT_BEFORE_MS = 1500 };
 
 struct fault_case *fault_case_new(uint64_t seed, enum meter_fault fault);

@@ -84,7 +84,10 @@ static void the_truth_of_a_window_is_the_sum_of_its_parts(void **state)
 	}
 }
 
-/* The meter's low-pass and delay move energy across either end of the window, less than that of 50 ms. */
+/*
+ * The meter's low-pass and delay move energy across either end of the window, but less than the device
+ * draws in 50 ms.
+ */
 static void the_counter_meters_the_truth_with_its_gain(void **state)
 {
 	(void)state;
@@ -141,8 +144,8 @@ enum { JUDGED_SEEDS = 4 };
 
 /*
  * Returns the share of a mixture's energy that the ledger puts on wrong accounts; the truth is what each
- * kind of work draws alone. Adds the number of compared accounts to `rows`, and the number of those whose
- * interval contains the truth to `covered`.
+ * kind of work draws alone. Increases `rows` by the number of compared accounts, and `covered` by the
+ * number of those whose interval contains the truth.
  */
 static double judged_wrong_ratio(int schedule, uint64_t seed, size_t *rows, size_t *covered)
 {
@@ -302,7 +305,7 @@ static void learnt_powers_move_energy_between_accounts_and_none_beyond(void **st
 	}
 }
 
-/* Bursts determine each power, so that learnt powers, however wrong, must hardly change the result. */
+/* Bursts determine each power, so learnt powers, however wrong, must hardly change the result. */
 static void bursts_overrule_whatever_was_learnt(void **state)
 {
 	struct kwhy_mixture mixture = made(KWHY_MIXTURE_BURST, 5);

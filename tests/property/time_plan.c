@@ -196,8 +196,8 @@ static bool copies_or_sets(const struct plan_activity *planned)
 }
 
 /*
- * Activities of equal times are sorted by name, so that names must sort as the plan's numbers do. Copies
- * and memsets need a name for this, too.
+ * Activities with equal times are sorted by name, so names must sort as the plan's numbers do. For this,
+ * copies and memsets need a name, too.
  */
 static uint32_t activity_name(struct kwhy_recording *recording, size_t number)
 {

@@ -232,8 +232,8 @@ static size_t active_devices(const struct kwhy_recording *recording)
 }
 
 /*
- * Checks the findings. A finding concerns one device and a plan all of them, so that the two are compared
- * only if one device was active.
+ * Checks the findings. A finding concerns one device and a plan all of them, so the two are compared only
+ * if just one device was active.
  */
 static void check_findings(const struct subject *subject)
 {

@@ -8,10 +8,10 @@
 #include <string.h>
 
 /*
- * Runs programs before and after a change on a simulated machine of known costs, and compares what is
- * projected from the recording before with the recording after. The machine has one thread, one stream
- * except where noted, and lengths that vary by up to 2 %. Of its costs the projection knows only those in
- * the profile.
+ * Runs programs before and after a change on a simulated machine of known costs, and compares the
+ * projection from the recording before the change with the recording after it. The machine has one thread,
+ * one stream except where noted, and lengths that vary by up to 2 %. Of its costs the projection knows only
+ * those in the profile.
  */
 
 enum { STEPS = 20, SENDS = 22, KERNELS = 10, READS = 200, BATCH = 4 };

@@ -27,7 +27,7 @@ static void assert_bounds(const struct kwhy_projection *projection, uint64_t see
 
 /*
  * Checks that each item of the stretch is either an activity or a call, that items lie inside the stretch
- * and are sorted by start, and that an item that the plan removes has no times after it.
+ * and are sorted by start, and that an item that the plan removes has no times after the change.
  */
 static void assert_stretch(const struct kwhy_stretch *stretch, uint64_t seed)
 {

@@ -152,7 +152,7 @@ void fake_free(void *memory);
 bool fake_asked_for(const char *scenario);
 int64_t fake_now_ns(void);
 int fake_device_count(void);
-int fake_current_device(void); /* of the calling thread's context; -1: it has none */
+int fake_current_device(void); /* device of the calling thread's context; -1: it has none */
 
 void fake_streams_start(void);
 void fake_streams_end(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NCCL between processes. The ranks of a communicator meet in memory that the process shares which created
- * the communicator's id. A call blocks its stream, as NCCL's kernels do, until the other ranks have reached
+ * NCCL between processes. The ranks of a communicator meet in memory shared by the process that created the
+ * communicator's id. A call blocks its stream, as NCCL's kernels do, until the other ranks have reached
  * theirs; a thread in each process makes the streams progress, as a device would. Each ordered pair of
  * ranks has a box for the data of sends, and each rank has a board on which it puts its input of a
  * collective.

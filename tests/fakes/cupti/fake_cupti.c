@@ -436,7 +436,7 @@ static int domain_of_kind(int kind)
 static void use(void)
 {
 	if (asked_for("lasts") && atomic_load(&is_over))
-		_exit(96); /* no signal, as the calling thread blocks signals */
+		_exit(96); /* a signal would not arrive, as the calling thread blocks signals */
 }
 
 /* Raises SIGALRM at this point if the scenario is `what` and the program handles the signal, as a timer

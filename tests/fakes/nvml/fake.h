@@ -61,8 +61,8 @@ enum {
 	X(nvlinks, NAN)	   /* number of NVLinks */                          \
 	X(nvlinks_up, NAN) /* number of active NVLinks; NAN: all */         \
 	X(nvlink_mb_s, 26562)                                               \
-	X(nvlink_version, 6) /* NVML's number of NVLink 4 */                \
-	X(nvlink_remote, 2)  /* 2: a switch; 0: the next GPU */             \
+	X(nvlink_version, 6) /* number by which NVML means NVLink 4 */      \
+	X(nvlink_remote, 2)  /* far end. 2: a switch; 0: the next GPU */    \
 	X(common_ancestor, 50)                                              \
 	X(pcie_generation, 5)                                               \
 	X(pcie_width, 16)                                                   \
@@ -179,7 +179,7 @@ struct fake_scenario {
  */
 #define FAKE_SINCE "KWHY_FAKE_NVML_SINCE_NS"
 
-/* Environment variable that names the file with the processes of now (processes.c). */
+/* Environment variable that names the file with the processes that use the devices now (processes.c). */
 #define FAKE_PROCESS_FILE "KWHY_FAKE_NVML_PROCESSES"
 
 /*

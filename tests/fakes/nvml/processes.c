@@ -49,7 +49,10 @@ enum kwhy_nvml_result nvmlDeviceGetComputeRunningProcesses_v2(
 	return nvmlDeviceGetComputeRunningProcesses_v3(device, count, out);
 }
 
-/* As on a driver of 2025: not for MIG, and only processes that used something since the time asked for. */
+/*
+ * Like a driver of 2025, does not support MIG, and lists only processes that used the multiprocessors since
+ * the given time.
+ */
 enum kwhy_nvml_result nvmlDeviceGetProcessUtilization(kwhy_nvml_handle device,
 	struct kwhy_nvml_process_utilization *out, unsigned *count, unsigned long long after_unix_us)
 {

@@ -203,7 +203,7 @@ static void a_stranger_s_file_in_a_shared_folder_is_not_extended(void **state)
 	assert_holds(path, "before");
 }
 
-/* Shells pass >(command), and programs /dev/stdout, as such a path in /proc or /dev/fd. */
+/* Programs get such a path in /proc or /dev/fd from a shell's >(command), or from /dev/stdout. */
 static void what_proc_shows_of_a_pipe_is_written_to(void **state)
 {
 	char name[40], words[8] = "";

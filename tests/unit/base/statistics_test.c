@@ -80,7 +80,7 @@ static void one_value_has_a_mean_and_no_interval_and_none_has_nothing(void **sta
 	assert_true(isnan(estimate.mean) && isnan(estimate.low) && isnan(estimate.least));
 }
 
-/* The ratio of sums is 10 J / 5 units = 2 J a unit; the mean of the ratios 4, 1 and 2 would be 2.33. */
+/* The ratio of sums is 10 J / 5 units = 2 J per unit; the mean of the ratios 4, 1 and 2 would be 2.33. */
 static void a_ratio_is_of_sums_and_the_inverse_of_the_one_turned_over(void **state)
 {
 	const double joules[] = {4, 2, 4, NAN, 100}, units[] = {1, 2, 2, 3, NAN};
@@ -102,7 +102,7 @@ static void a_ratio_is_of_sums_and_the_inverse_of_the_one_turned_over(void **sta
 	assert_close(per_joule.high, 1 / each.low, 1e-9);
 }
 
-/* 0 J over some units is 0 J a unit without an interval; a single pair has no interval either. */
+/* 0 J over some units is 0 J per unit without an interval; a single pair has no interval either. */
 static void a_ratio_to_nothing_is_unknown_and_one_of_nothing_is_0(void **state)
 {
 	const double some[] = {3, 5}, none[] = {0, 0}, one[] = {2, 0};

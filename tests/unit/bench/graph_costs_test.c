@@ -10,7 +10,7 @@
 /*
  * A fake GPU on which an empty kernel takes 1300 ns in a queue and 900 ns in a graph, plus 5 us for each
  * pair of events, which it calculates from what was issued between the two. On the host, launching a graph
- * takes 3 us a node, and waiting for its end another 2 us a node.
+ * takes 3 us per node, and waiting for its end another 2 us per node.
  */
 struct counting {
 	struct kwhy_gpu gpu;
@@ -203,7 +203,7 @@ static void a_kernel_more_is_told_apart_from_what_every_chain_takes(void **state
 	assert_float_equal(costs.node_s.value, 900e-9, 1e-15);
 	assert_float_equal(costs.node_s.sd, 0, 1e-15);
 	/*
-	 * 3 us a node for launching; 3 us + 2 us less 0.9 us of the kernel for launching and waiting; a
+	 * launching takes 3 us per node; launching and waiting take 3 us + 2 us less the kernel's 0.9 us; a
 	 * busy machine needs more
 	 */
 	assert_true(costs.launch_node_s.value > 2.9e-6);

@@ -58,8 +58,8 @@ static const struct kwhy_transfer_baseline *baseline_of(
 }
 
 /*
- * Reading in place has the lower latency and the lower bandwidth. It is faster below 64 KiB, where both
- * methods take 5 us.
+ * Reading in place has the lower latency and the lower bandwidth. It is faster below 64 KiB; at that size
+ * both methods take 5 us.
  */
 static void a_way_wins_where_its_interval_lies_below(void **state)
 {
@@ -124,7 +124,7 @@ static void the_fastest_and_the_next_are_chosen_for_each_size(void **state)
 /*
  * The modelled times of packed data are 2 us + bytes / 10 GB/s if it is read over the link, and 6 us +
  * bytes / 50 GB/s if it is copied. Both are equal at 50 kB. The time of pieces read in place is 10 us +
- * bytes / 50 GB/s, that of a batch of copies 8 us + 0.1 us a piece + bytes / 55 GB/s. These are equal at
+ * bytes / 50 GB/s, that of a batch of copies 8 us + 0.1 us per piece + bytes / 55 GB/s. These are equal at
  * pieces of 55 kB, or at smaller ones if there are few.
  */
 static void the_limits_of_the_engine_are_where_ways_overtake_each_other(void **state)

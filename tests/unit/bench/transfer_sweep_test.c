@@ -21,8 +21,8 @@ static struct kwhy_transfers *measure(struct kwhy_bench_request request)
 }
 
 /*
- * Measures every strategy at the smallest and the largest size, on the host back end, which needs memory
- * and threads alone.
+ * Measures every strategy at the smallest and the largest size, on the host back end, which needs only
+ * memory and threads.
  */
 static void every_strategy_moves_its_bytes(void **state)
 {
