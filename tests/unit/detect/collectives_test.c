@@ -143,8 +143,8 @@ static struct build eight_ranks(uint32_t slow, int percent, bool host_is_late)
 }
 
 /*
- * A slow rank is found from 5 % of 10 ms on. The evidence begins with it, and the energy is that of the
- * seven other ranks while they idle.
+ * A rank that is slower by 5 % of 10 ms or more is found. It is named first in the evidence, and the energy
+ * is that of the seven other ranks while they idle.
  */
 static void one_rank_that_is_slower_is_named_first(void **state)
 {

@@ -80,7 +80,7 @@ static void a_softmax_between_two_batched_products_is_attention(void **state)
 	const struct kwhy_finding *finding = build_find(&build, "unfused-attention", NULL);
 
 	(void)state;
-	/* four kernels a layer, of which the two matrix products remain */
+	/* four kernels per layer, of which the two matrix products remain */
 	ASSERT_FINDING(finding, 3, 3 * 4 * KERNEL_US, 3 * 2 * KERNEL_US);
 	assert_non_null(strstr(finding->cure, "scaled_dot_product_attention"));
 	build_free(&build);

@@ -56,7 +56,7 @@ static void work_that_starts_long_after_its_launch_is_not_launch_bound(void **st
 	struct build build = late_starts();
 
 	(void)state;
-	/* 39 gaps of 955 us; each counts from 10 us after its begin on, when the launch has returned */
+	/* 39 gaps of 955 us; each counts from 10 us after its start, when the launch has returned */
 	ASSERT_FINDING(build_find(&build, "late-starts", NULL), 39, 39 * 945, 39 * 945);
 	build_free(&build);
 	build = late_starts();
@@ -187,7 +187,7 @@ static void a_host_that_is_elsewhere_leaves_host_gaps_and_its_range_is_named(voi
 	build_range(&build, 0, "step", 0, 700);
 	build_range(&build, 0, "tokenize", 230, 440);
 	/*
-	 * 2 x 215 us from the end of one call to the begin of the next; the device was busy for the first
+	 * 2 x 215 us from the end of one call to the start of the next; the device was busy for the first
 	 * 10 us of them
 	 */
 	finding = build_find(&build, "host-gaps", NULL);

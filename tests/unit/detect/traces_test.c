@@ -233,7 +233,7 @@ static void a_training_loop_reads_a_scalar_and_copies_pageable_memory_each_step(
 	(void)state;
 	assert_non_null(readbacks);
 	assert_non_null(copies);
-	/* two scalars a step: the loss and the gradient scaler's overflow flag */
+	/* two scalars per step: the loss and the gradient scaler's overflow flag */
 	assert_int_equal(readbacks->count, 2 * 1216);
 	assert_true(copies->count >= 1216);
 	assert_true(copies->energy_nj > 0);

@@ -210,7 +210,7 @@ static void a_unit_slip_is_one_below_zero_too(void **state)
 
 static void what_follows_from_a_misprint_is_told_with_what_follows_from_the_right_value(void **state)
 {
-	/* 1.20 mJ / 6.3 uJ is 191, but the correct inputs give 5465 */
+	/* 1.20 mJ / 6.3 uJ is 191, but the correct inputs give 5469 */
 	const struct kwhy_claim claims[] = {CLAIM("small", "1.20", "mJ/B", "", "1 / 0.029[MB/J]", "", ""),
 		CLAIM("large", "6.3", "uJ/B", "", "58.01[W] / 9200[MB/s]", "", ""),
 		CLAIM("x", "191", "x", "", "small / large", "", "")};
@@ -256,8 +256,8 @@ static void nothing_follows_from_amounts_of_different_windows(void **state)
 }
 
 /*
- * Two claims of one quantity: 45.1 mJ divides by the copies of another run, 1.292 mJ by those of the same
- * run.
+ * Two claims of one quantity: 45.1 mJ is the energy over the copies of another run, 1.292 mJ the energy
+ * over the copies of the same run.
  */
 static void what_crosses_windows_contradicts_what_does_not(void **state)
 {
@@ -321,7 +321,7 @@ static void unlike_units_bounds_mebibytes_and_contradictions(void **state)
 		assert_int_equal(audit.findings[i].kind, wanted[i]);
 }
 
-/* The bound -1.0 is loose where the formula gives -30, and not where it gives -1.2. */
+/* The bound -1.0 is loose where the formula gives -30, but not where it gives -1.2. */
 static void a_bound_below_zero_is_loose_ten_times_from_the_figure(void **state)
 {
 	const struct kwhy_claim claims[] = {CLAIM("near", "<-1.0", "J", "", "0.3[J] - 1.5[J]", "", ""),

@@ -99,8 +99,8 @@ static double uniform(void)
 }
 
 /*
- * Checks the Karush-Kuhn-Tucker conditions: the gradient is 0 for coefficients above 0, and no descent
- * direction for those held at 0.
+ * Checks the Karush-Kuhn-Tucker conditions: the gradient is 0 for coefficients above 0, and not a descent
+ * direction for those constrained to 0.
  */
 static void of_random_problems_each_answer_is_the_least(void **state)
 {

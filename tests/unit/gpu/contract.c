@@ -7,7 +7,7 @@ struct kwhy_error failure;
 struct kwhy_gpu *gpu;
 const struct kwhy_gpu_ops *ops;
 
-/* Computes value * factor + summand for each value, so that the result depends on the order of launches. */
+/* Computes value * factor + summand for each value, so the result depends on the order of launches. */
 static void run_step(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	const struct by_value *what = arguments[0];

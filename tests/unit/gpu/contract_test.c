@@ -140,7 +140,7 @@ static void a_gpu_that_is_not_there_is_an_error(void **state)
 
 /*
  * The CUDA driver may return from a synchronous copy before the bytes have arrived, and other streams do
- * not wait for them. The back end must.
+ * not wait for them. The back end must not return before they have arrived.
  */
 static void what_is_copied_now_is_there_for_every_stream(void **state)
 {

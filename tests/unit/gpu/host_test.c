@@ -33,7 +33,7 @@ static void succeeds(enum kwhy_status status)
 		fail_msg("%s", error.text);
 }
 
-/* Computes value * factor + summand for each value, so that the result depends on the order of launches. */
+/* Computes value * factor + summand for each value, so the result depends on the order of launches. */
 static void run_step(const struct kwhy_gpu_grid *grid, void **arguments)
 {
 	uint32_t *value = *(uint32_t **)arguments[0];

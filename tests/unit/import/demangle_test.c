@@ -164,7 +164,10 @@ static void only_the_bytes_given_are_read(void **state)
 	free(plain);
 }
 
-/* A text that rows repeat is demangled once: afterwards its name is the one that is kept. */
+/*
+ * A mangled text that several rows have is demangled once. Later rows get the name that was kept in `seen`,
+ * here changed to "other".
+ */
 static void a_mangled_text_is_demangled_once(void **state)
 {
 	struct kwhy_error error;

@@ -243,7 +243,9 @@ static void calls_of_the_system_are_host_ranges_of_threads_that_are_known(void *
 	const struct kwhy_host_ranges *rows = &recording->host_ranges;
 
 	(void)state;
-	/* of the others, one is inside the API call, one has another thread, one ends before its start */
+	/*
+	 * of the other three, one is inside the API call, one has another thread, one ends before its start
+	 */
 	assert_int_equal(rows->count, 1);
 	assert_int_equal(rows->kind[0], KWHY_HOST_SYSTEM);
 	assert_int_equal(rows->end_ns[0] - rows->start_ns[0], 89);

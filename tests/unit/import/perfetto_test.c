@@ -274,8 +274,8 @@ static void put_default_track(struct bytes *trace, uint64_t sequence, uint64_t t
 }
 
 /*
- * Slices that name no track belong to the track of their packet sequence, so that the end of a slice of one
- * thread does not close that of another.
+ * Slices that name no track belong to the track of their packet sequence, so the end of a slice in one
+ * thread does not close a slice of another.
  */
 static void slices_without_a_track_lie_on_the_track_of_their_sequence(void **state)
 {

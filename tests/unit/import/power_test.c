@@ -273,7 +273,7 @@ static void on_a_clock_that_is_not_unix_time_magnitudes_tell_the_unit_too(void *
 	kwhy_recording_free(recording);
 }
 
-/* Makes a trace as the reader of that format returns it if the file has no Unix times. */
+/* Makes a trace as the reader of this format returns it if the file has no Unix times. */
 static struct kwhy_recording *without_unix_times(enum kwhy_trace_format format)
 {
 	struct kwhy_recording *recording = two_seconds();

@@ -220,8 +220,8 @@ static void begin_two_bursts(struct tape *tape)
 	burst(tape, 40, 60);
 }
 
-/* The program's own launch lasted from 12 to 14 ms. The call keeps these 2 ms, 8 us before the burst and 5
- * us after it. */
+/* The program's own launch lasted from 12 to 14 ms. The call keeps these 2 ms, the 8 us before the burst
+ * and the 5 us after it. */
 static void a_call_that_holds_a_burst_has_the_time_of_the_programs_launch(void **state)
 {
 	struct tape tape;
@@ -235,8 +235,8 @@ static void a_call_that_holds_a_burst_has_the_time_of_the_programs_launch(void *
 	assert_call(&tape, 9992 + 2 * 2000, 60005 - 2 * 16000);
 }
 
-/* The other thread's call waits for the burst at the latest from the end of the program's own launch on,
- * and that wait is removed. A call that ends during the burst did not wait for it. */
+/* A call that ends right after the burst waited for it, at the latest from the end of the program's own
+ * launch. That wait is removed. A call that ends during the burst did not wait for it. */
 static void a_call_of_another_thread_that_waits_for_a_burst_is_without_that_wait(void **state)
 {
 	struct tape tape;

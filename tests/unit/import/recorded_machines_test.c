@@ -71,7 +71,9 @@ static void clocks_that_agree_within_a_second_are_one_machines(void **state)
 	kwhy_recording_free(recording);
 }
 
-/* For example containers that are all called localhost, or a node before and after a restart. */
+/*
+ * These are, for example, containers that are all called localhost, or a node before and after a restart.
+ */
 static void machines_of_one_name_keep_clocks_of_their_own(void **state)
 {
 	static const struct written written[] = {{HOST, BOOT_UNIX_NS + DAY_NS + 70, 900, 0},

@@ -11,7 +11,7 @@
 /* A recording of activities that takes some time to switch on. */
 struct switched {
 	bool is_on;
-	int64_t after_ns; /* time on the clock after switching */
+	int64_t after_ns; /* time on the clock when switching has ended */
 	unsigned count;
 };
 

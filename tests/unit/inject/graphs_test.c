@@ -283,7 +283,7 @@ static void what_is_not_launched_behind_a_graph_has_a_reason(void **state)
 	assert_int_equal(account_of(&waiting)->reason, KWHY_PROBE_GRAPH);
 }
 
-/* A graph that is its own child, so that its depth is unlimited. */
+/* A graph that is its own child, so its depth is unlimited. */
 static void graphs_too_deep_within_are_not_followed(void **state)
 {
 	struct kwhy_cuda_graph_opaque graph = {1, {{.type = CHILD}}};

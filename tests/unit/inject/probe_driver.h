@@ -28,7 +28,7 @@ struct probe_driver {
 	unsigned memory_bytes_free;
 	unsigned asked; /* number of bursts begun */
 	/*
-	 * Rate of copies, bytes a nanosecond. If it is not 0, the device has a clock, which copies and
+	 * Rate of copies, bytes per nanosecond. If it is not 0, the device has a clock, which copies and
 	 * kernels advance and by which events are timed. 0: the time between any two events is 1 ms.
 	 */
 	size_t bytes_per_ns;

@@ -88,8 +88,8 @@ static void *call_often(void *nothing)
 }
 
 /*
- * The simulated times are a minute before the clock, so each stack seems to take a minute. Only the first
- * stack is recorded, and those for which enough time was saved.
+ * The simulated times are a minute before the clock, so each stack seems to take a minute. After the first
+ * stack the thread has used up its share of time, so few others are recorded.
  */
 static void a_thread_that_has_spent_its_share_goes_without(void **state)
 {

@@ -60,8 +60,8 @@ static void the_exit_status_is_the_commands(void **state)
 }
 
 /*
- * A new process begins with the memory of the process that made it, so a resident size of that much says
- * nothing about the command.
+ * A new process begins with the memory of the process that created it. A resident size of no more than that
+ * says nothing about the command and is reported as unknown.
  */
 static void memory_is_the_commands_or_unknown(void **state)
 {
@@ -161,7 +161,7 @@ static void watched_output_is_told_stream_by_stream(void **state)
 	assert_string_equal(streams[2].data, "error");
 }
 
-/* What is hidden still reaches its observer, and never waits for a reader. */
+/* Hidden output still reaches the observer, and the command never waits for a reader. */
 static void hidden_output_is_watched_and_not_passed_on(void **state)
 {
 	const char *const argv[] = {

@@ -42,7 +42,7 @@ static void concurrent_kernels_share_the_watts(void **state)
 	build_free(recording, ledger);
 }
 
-/* Grids of a quarter of the device each do not hinder each other, so that their powers above idle add up. */
+/* Grids of a quarter of the device each do not hinder each other, so their powers above idle add up. */
 static void small_grids_add_up(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -107,7 +107,10 @@ static void one_power_for_all_is_the_power_of_the_device(void **state)
 	build_free(recording, ledger);
 }
 
-/* Work without an assumed power has no energy, and leaves that of the others as it would be next to it. */
+/*
+ * Work without an assumed power has no energy. Work that runs at the same time still gets only its part of
+ * the idle power.
+ */
 static void work_without_a_power_stays_unknown(void **state)
 {
 	struct kwhy_recording *recording = build_one();

@@ -119,8 +119,8 @@ static void what_nobody_was_seen_in_is_idle_energy(void **state)
 }
 
 /*
- * Two seconds of the second interval are unrecorded. They get the energy that the powers of the recorded
- * time leave.
+ * Two seconds of the second interval are unrecorded. They get the interval's energy less that of the
+ * recorded time, which follows from the powers.
  */
 static void hidden_time_has_what_the_powers_leave_of_an_interval(void **state)
 {
@@ -141,8 +141,8 @@ static void hidden_time_has_what_the_powers_leave_of_an_interval(void **state)
 		1150000000007);
 	assert_true(apportioned.base_unscaled_s[3] == 2);
 	/*
-	 * the meter alone decides the 150 J of the first interval, of 550 J in all, and next to nothing of
-	 * the rest
+	 * the meter alone decides 150 J of the 550 J in all: those of the first interval, and next to
+	 * nothing of the rest
 	 */
 	assert_true(apportioned.metered_ratio > 0.27 && apportioned.metered_ratio < 0.28);
 	kwhy_apportioned_done(&apportioned);
@@ -221,8 +221,8 @@ static void classes_whose_sum_alone_is_known_are_one_group(void **state)
 	OK(kwhy_energy_draws_sum(&sd, both, &low_nj, &high_nj, &error));
 	assert_true(high_nj - low_nj < 0.5 * (sd.high_nj[0] - sd.low_nj[0]));
 	/*
-	 * Either class is up to 60 J too high or too low, uniformly distributed: 30 of 554 J are wrong on
-	 * average, and drift adds to that.
+	 * Each class may be up to 60 J too high or too low, uniformly distributed: on average 30 of 554 J
+	 * are on the wrong class, and drift adds to that.
 	 */
 	assert_true(sd.wrong_ratio > 0.05 && sd.wrong_ratio < 0.065);
 	kwhy_energy_draws_done(&sd);

@@ -247,7 +247,10 @@ static void the_same_seed_draws_the_same_and_another_does_not(void **state)
 	close_toy(toy);
 }
 
-/* Residuals with an autocorrelation of 0.6 a step have a weight of 1 / (1 + 2 (0.6 + 0.36 + ...)) = 1/4. */
+/*
+ * Residuals whose autocorrelation falls by a factor of 0.6 per step have a weight of 1 / (1 + 2 (0.6 + 0.36
+ * + ...)) = 1/4.
+ */
 static void residuals_that_hang_together_count_for_less(void **state)
 {
 	struct toy *toy = different_mixtures();

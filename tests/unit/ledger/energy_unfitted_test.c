@@ -122,8 +122,10 @@ static void powers_that_the_user_assumes_stand_in_for_readings_that_barely_touch
 	build_free(recording, ledger);
 }
 
-/* The counter's only interval lies in the run and covers nearly all of it: its joules are the run's, however
- * divided. */
+/*
+ * The counter's only interval lies in the run and covers nearly all of it. Its joules are the energy of the
+ * run, however they are divided.
+ */
 static void a_total_that_tells_no_power_is_divided_by_assumed_ones(void **state)
 {
 	struct kwhy_recording *recording = build_one();

@@ -9,7 +9,7 @@ enum { IN_PLACE = 30, BURST = 200 };
 
 /*
  * A recording with launches of "kernel" in place, each after 400 us of "other", followed by two bursts of
- * "kernel" with 100 us a launch.
+ * "kernel" with 100 us per launch.
  */
 struct plan {
 	/* duration of the first launch in place, and the increase from each launch to the next */
@@ -169,7 +169,7 @@ static void copies_between_repeats_make_the_power_unsure_unless_bursts_show_thei
 	assert_float_equal(probed_ratio_of(0, NULL), 0.013, 1e-6);
 	assert_float_equal(probed_ratio_of(50000, ""), hypot(0.013, 0.06), 1e-6);
 	assert_float_equal(probed_ratio_of(50000, "d2d for kernel"), 0.013, 1e-6);
-	/* no more than without any burst */
+	/* the error is no larger than without any burst */
 	assert_float_equal(probed_ratio_of(1000000, ""), hypot(0.013, 0.4), 1e-6);
 }
 

@@ -97,7 +97,7 @@ static void precisions_take_turns_and_rows_of_one_unit_add_up(void **state)
 	did(recording, "flop_bf16", 20e12);
 	did(recording, "flop_bf16", 30e12);
 	did(recording, "flop_fp32", 5e12);
-	did(recording, "flop", 55e12); /* the sum of both, which adds no work */
+	did(recording, "flop", 55e12); /* the sum of the other rows, which adds no work */
 	ledger = device_ledger(recording, profile());
 	assert_ratio(ledger, 0.5);
 	assert_int_equal(ledger->note_count, 0);

@@ -240,8 +240,10 @@ static struct kwhy_ledger *build_priced(struct kwhy_recording *recording)
 	return build_ledger_with(recording, &options);
 }
 
-/* The last step ends at 100 and a kernel launched in it at 400. The device idles at 100 W between the
- * kernels. */
+/*
+ * The last step ends at 100; a kernel launched in it ends at 400. The device idles at 100 W between the
+ * kernels.
+ */
 static void a_loop_of_steps_goes_on_to_the_end_of_the_work_that_it_queued(void **state)
 {
 	struct kwhy_recording *recording = build_one();
@@ -354,7 +356,10 @@ static void streams_know_how_long_they_were_busy_and_busy_alone(void **state)
 	build_free(recording, ledger);
 }
 
-/* One rank of eight with a collective and without one, and a rank whose number of ranks is 1 or unknown. */
+/*
+ * Traces are missing only for a rank of eight that has a collective, not for one without, nor for a rank
+ * whose number of ranks is 1 or unknown.
+ */
 static void ranks_that_are_missing_leave_waiting_and_transfer_together(void **state)
 {
 	static const struct {

@@ -102,8 +102,8 @@ static bool try_ledger(const struct kwhy_recording *recording, long failure)
 }
 
 /*
- * Makes the ledger repeatedly, with another allocation failing each time. Returns the number of
- * allocations. Frees the recording.
+ * Makes the ledger repeatedly; each time another allocation fails. Returns the number of allocations. Frees
+ * the recording.
  */
 static long fail_each(struct kwhy_recording *recording)
 {

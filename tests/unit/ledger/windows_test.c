@@ -236,7 +236,7 @@ static void one_window_in_twenty_that_differs_is_the_error_of_a_share(void **sta
 	struct kwhy_ledger *ledger;
 
 	(void)state;
-	ledger = build_ledger(recording); /* without a meter the error is that of the time */
+	ledger = build_ledger(recording); /* without a meter the error of the time is used */
 	a = build_account(ledger, 0, "a");
 	assert_int_equal(a->whole_ns, 21000 * MS);
 	assert_true(fabs(a->whole_error_ratio - half) < 1e-4);
@@ -257,7 +257,10 @@ static void what_is_known_behind_the_selection_is_no_sample(void **state)
 	ledger = build_ledger(recording);
 	assert_int_equal(ledger->devices[0].coverage.drawn_count, 20);
 	outside = build_account(ledger, 0, "outside: before and after");
-	/* the 200 ms after the last kernel represent 1 s, and the 4 s represent themselves */
+	/*
+	 * the 200 ms after the last kernel stand for 1 s, as a fifth of the time is recorded; the 4 s stand
+	 * for themselves
+	 */
 	assert_int_equal(outside->whole_ns, 5000 * MS);
 	assert_int_equal(build_account(ledger, 0, "a")->whole_ns, 20000 * MS);
 	build_free(recording, ledger);

@@ -9,8 +9,8 @@ static void what_is_above_idle_is_above_the_mean_of_the_looks_around(void **stat
 	const struct kwhy_joules levels_w[] = {{130, 129, 131}, {126, 125, 127}}, gross = {1500, 1490, 1510};
 	struct kwhy_joules net = kwhy_joules_above(gross, 10, levels_w, 2);
 	/*
-	 * 10 J for the window; 10 s times half of each idle level's half interval of 1 W, and times half of
-	 * the 4 W between the two levels
+	 * added in quadrature: 10 J for the window; for each idle level, 10 s times half of its half
+	 * interval of 1 W; 10 s times half of the 4 W between the levels
 	 */
 	const double half = sqrt(10 * 10 + 100 * (0.5 * 0.5 + 0.5 * 0.5 + 2 * 2));
 

@@ -132,7 +132,7 @@ static void what_is_forgotten_or_lost_is_counted(void **state)
 
 #define SECOND (1000 * MS)
 
-/* A meter that has stopped must not delay those who sum up what the others have reported. */
+/* A meter that has stopped must not delay sums of what the other meters have reported. */
 static void a_meter_goes_on_unless_its_device_is_lost_or_it_has_long_told_nothing(void **state)
 {
 	struct kwhy_sensors *sensors = sensors_made();

@@ -9,7 +9,7 @@ static const struct kwhy_gpu_generation *named(const char *name, uint32_t comput
 	return kwhy_gpu_generation_of(&device);
 }
 
-/* PCI Express 3, 4 and 5 transfer 8, 16 and 32 GT/s a lane; of 130 bits 128 are data. */
+/* PCI Express 3, 4 and 5 transfer 8, 16 and 32 GT/s per lane; 128 of 130 bits are data. */
 static void a_gpu_is_linked_as_its_generation_is(void **state)
 {
 	static const struct {

@@ -109,7 +109,7 @@ static void ranges_coverage_and_readings_of_impossible_times_are_refused(void **
 		int64_t start_ns = cases[i / 3].start_ns, end_ns = cases[i / 3].end_ns;
 		struct kwhy_range range = {.start_ns = start_ns, .end_ns = end_ns};
 		struct kwhy_coverage coverage = {.start_ns = start_ns, .end_ns = end_ns};
-		/* readings are sorted by time, so that their order does not matter */
+		/* readings are sorted by time, so their order does not matter */
 		bool reversed_readings = i % 3 == 2 && start_ns > end_ns;
 
 		if (i % 3 == 0)

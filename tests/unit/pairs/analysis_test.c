@@ -188,10 +188,7 @@ static void clocks_come_back_as_they_were_written_and_others_are_refused(void **
 	kwhy_pairs_free(again);
 }
 
-/*
- * The folder of a run does not say why the run ended, so that the verdict must follow from the samples in
- * it.
- */
+/* The folder of a run does not say why the run ended, so the verdict must follow from the samples in it. */
 static void a_run_that_ended_early_is_not_complete_whoever_judges_it(void **state)
 {
 	struct kwhy_pairs *pairs = made_pairs(false);

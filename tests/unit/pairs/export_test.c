@@ -79,7 +79,7 @@ static void what_simulators_read_foretells_what_was_measured(void **state)
 	kwhy_pairs_free(pairs);
 }
 
-/* What simulators are made for are transfers by NCCL, whose engine and clock differ from those of copies. */
+/* Simulators are made for transfers by NCCL, whose engine and clock differ from those of copies. */
 static void each_engine_has_inputs_of_its_own(void **state)
 {
 	struct kwhy_pairs *pairs = concluded_pairs(false);

@@ -75,8 +75,8 @@ static void a_packed_copy_has_all_bytes_and_a_kernel_that_scatters_them(void **s
 }
 
 /*
- * The projection of the change contains the launch of the kernel that takes the packed copy apart, so that
- * the call of the copy is longer by it.
+ * The projection of the change contains the launch of the kernel that unpacks the copy, so the call of the
+ * copy is longer by one launch.
  */
 static void the_call_of_a_packed_copy_is_longer_by_one_launch(void **state)
 {

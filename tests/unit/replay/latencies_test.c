@@ -4,7 +4,7 @@
 
 static const struct kwhy_replay_latencies latencies = {
 	.kernel_ns = 9000, .copy_ns = {[KWHY_REPLAY_H2D] = {5000, 8000}, [KWHY_REPLAY_D2H] = {12000, 10000}}};
-/* a kernel of length 0 follows the one before it after 2.2 us, 1.2 us of which lie between the two */
+/* kernels of length 0 in a row start 2.2 us apart; 1.2 us of that is the gap between two */
 static const struct kwhy_proxies proxies = {.one_period_ns = 2200};
 static const struct kwhy_replay_pattern pattern = {.queued_ns = 1200, .issue_ns = 6000, .return_ns = 2000};
 

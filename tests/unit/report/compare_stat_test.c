@@ -69,7 +69,7 @@ static void assert_shows(const struct kwhy_stat_comparison *comparison, const ch
 	kwhy_text_done(&text);
 }
 
-/* 100 J may be 80 J or 120 J, so that 1000 J are 12.5 or 8.33 times as much. */
+/* 100 J may be 80 J or 120 J, so 1000 J are 12.5 or 8.33 times as much. */
 static void a_relative_change_has_the_error_of_what_it_is_relative_to(void **state)
 {
 	struct compared compared;
@@ -97,7 +97,7 @@ static void a_long_name_leaves_the_figures_their_room(void **state)
 	done(&compared);
 }
 
-/* A number of runs that is none is unknown, as it is where the result lacks it. */
+/* A count that cannot be a number of runs is unknown, as is a missing one. */
 static void a_count_that_is_no_number_of_runs_is_unknown(void **state)
 {
 	static const char *const results[] = {STAT(1e300, 100, 99, 101, null), STAT(2.5, 100, 99, 101, null),
@@ -131,10 +131,7 @@ static void a_file_without_a_schema_is_said_to_have_none(void **state)
 	"{\"schema\":\"kwhy.stat/1\",\"command\":\"x\",\"runs\":[{},{}],\"metrics\":[{\"name\":\"loss\"," \
 	"\"points\":[" points "]}]}"
 
-/*
- * The mean of the runs that reached a value is not the mean of all runs, as the slow ones are missing in
- * it.
- */
+/* The mean of the runs that reached a value is not the mean of all runs, as it lacks the slow ones. */
 static void runs_that_never_reach_a_value_are_told(void **state)
 {
 	static const char all[] = LOSS(

@@ -236,7 +236,9 @@ static void an_energy_too_large_for_an_integer_is_unknown(void **state)
 	kwhy_side_done(&busy);
 }
 
-/* Like the first line of a report: 305 nJ in the 1000 ns of the run, of which a meter saw 300 nJ in 900 ns.
+/*
+ * As in the first line of a report: the run drew 305 nJ in 1000 ns, of which 300 nJ in 900 ns are metered.
+ * Older reports state only the metered part.
  */
 static void the_mean_power_is_that_of_the_run(void **state)
 {
@@ -255,8 +257,10 @@ static void the_mean_power_is_that_of_the_run(void **state)
 	",\"time_ns\":" #loop ",\"energy_nj\":" #loop "},\"work\":[" work                            \
 	"],\"devices\":[" DEVICE(300, ACCOUNT("compute", "k", 800, 200, 190, 210)) "]}"
 
-/* Checks for how many units of which name the accounts of both sides are, and what 800 ns and 200 nJ are for
- * one. */
+/*
+ * Checks the name of the comparison's unit, the number of units on each side, and the time and energy per
+ * unit of an account that has 800 ns and 200 nJ.
+ */
 static void assert_units(const struct kwhy_side_runs runs[2], const char *name, double a, double b)
 {
 	struct kwhy_comparison comparison;
@@ -273,8 +277,8 @@ static void assert_units(const struct kwhy_side_runs runs[2], const char *name, 
 }
 
 /*
- * An account for a unit is the whole run's over the number of units, whatever the unit. The time of a step is
- * that of the loop over its steps, 100 ns, without what the run did before.
+ * The figures of an account per unit are those of the whole run over the number of units, whatever the
+ * unit. The time of a step is that of the loop over its steps, 100 ns, without what the run did before.
  */
 static void accounts_are_the_runs_over_its_units(void **state)
 {
@@ -295,7 +299,7 @@ static void accounts_are_the_runs_over_its_units(void **state)
 	}
 }
 
-/* The idle level was stated by somebody and not measured, so that its uncertainty is unknown. */
+/* The idle level was stated and not measured, so its uncertainty is unknown. */
 static void above_a_level_that_was_not_seen_is_an_energy_without_an_interval(void **state)
 {
 	struct kwhy_side busy = read_side(RUN_REPORT(METERED_BESIDE(900, ",\"context_idle_w\":0.1")));
@@ -331,8 +335,8 @@ static void above_idle_is_known_as_well_as_the_run_and_its_idle_level(void **sta
 	"{\"schema\":\"kwhy.whatif/1\",\"before\":{\"time_ns\":1000},\"after\":{\"time_ns\":1000," \
 	"\"energy_nj\":300,\"net_nj\":100},\"changes\":[]}"
 /*
- * A report whose idle level is stated, 0.1 W, or measured by IDLE_SEEN, 0.2 W. `run` and `energy` add
- * members.
+ * A report whose idle level is 0.1 W as stated, or 0.2 W if the account IDLE_SEEN shows it. `run` and
+ * `energy` add members.
  */
 #define NET_SIDE(run, energy, idle)                                                                       \
 	"{\"schema\":\"kwhy.report/1\",\"run\":{\"energy_nj\":300" run                                    \
@@ -375,7 +379,7 @@ static void why_it_is_not_known_how_sure_energy_above_idle_is_is_said(void **sta
 		"  What B measured above idle is 76.0 nJ to 124 nJ");
 }
 
-/* Only power was recorded, so that the device may have worked all the time. */
+/* Only power was recorded, so the device may have worked all the time. */
 static void without_work_nothing_is_said_of_idling(void **state)
 {
 	struct kwhy_side side = read_side(REPORT(IDLE_DEVICE, ""));

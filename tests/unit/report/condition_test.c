@@ -101,7 +101,7 @@ static void a_condition_is_decided_as_it_reads(void **state)
 		{"throughput<-2%", 1 / 0.75 - 1, false},
 		{"throughput:tokens<1400/s", 2000 / 1.5, true},
 		{"throughput:steps<-9%", 1 / 1.1 - 1, true},
-		/* 100 ms and 110 ms of gemm a step, 12.5 J and 20 J */
+		/* 100 ms and 110 ms of gemm per step, 12.5 J and 20 J */
 		{"account-time:gemm>+5ms", 0.01, true},
 		{"account-time:gemm>+11%", 0.1, false},
 		{"account-energy:gemm>+5%", 0.6, true},
@@ -241,7 +241,7 @@ static void a_change_that_may_be_chance_exceeds_nothing(void **state)
 	assert_true(steady.exceeded && !steady.is_chance && steady.low > 0.03);
 	assert_true(!wild.exceeded && wild.is_chance && wild.low < 0 && wild.high > 0);
 	assert_float_equal(wild.value, 0.05, 1e-9);
-	/* a limit on the value of B is no change, which could be chance */
+	/* a limit on the value of B concerns no change, so chance does not matter */
 	assert_true(verdict_of(wild_a, wild_b, "step>101ms").exceeded);
 }
 

@@ -45,9 +45,7 @@ static void every_row_of_the_database_leads_to_its_machine(void **state)
 	kwhy_recording_free(recording);
 }
 
-/*
- * The steps of both ranks cover the same time, so that each contains the kernels of the other rank as well.
- */
+/* The steps of both ranks cover the same time, so each contains the kernels of the other rank as well. */
 static void a_step_counts_the_kernels_of_its_own_rank(void **state)
 {
 	(void)state;

@@ -129,7 +129,7 @@ static void a_plan_says_where_rows_are_lost(void **state)
 	nouns_done(&planned.nouns);
 }
 
-/* At 120 EUR a kWh, 36 J cost 0.0012 EUR; each change is followed by the cost that remains. */
+/* At 120 EUR per kWh, 36 J cost 0.0012 EUR; each change is followed by the cost that remains. */
 static void what_is_left_of_cost_and_carbon_stands_behind_each_change(void **state)
 {
 	struct planned planned;

@@ -402,7 +402,7 @@ static void cost_is_of_the_run_and_says_how_much_of_it_no_meter_saw(void **state
 	nouns_init(&nouns, "k");
 	nouns_energy(&nouns);
 	nouns.device.energy.edge_nj = 30000;
-	nouns.report.price_per_kwh = 3.6e6; /* 1 EUR a joule */
+	nouns.report.price_per_kwh = 3.6e6; /* 1 EUR per joule */
 	nouns.report.currency = "EUR";
 	out = nouns_text(&nouns, 80, true);
 	assert_non_null(strstr(out.data, ": less than 0.001 EUR (3.6e+06 EUR a kWh)"));

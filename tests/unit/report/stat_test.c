@@ -151,7 +151,7 @@ static void a_ratio_is_of_the_sums_of_the_runs_that_have_both(void **state)
 	kwhy_stat_summary_done(&summary);
 }
 
-/* The ends of the interval are at different distances from the ratio, so that both are shown. */
+/* The ends of the interval are at different distances from the ratio, so both are shown. */
 static void a_wide_interval_of_a_ratio_tells_both_sides(void **state)
 {
 	struct kwhy_text_style style = {.columns = 80};

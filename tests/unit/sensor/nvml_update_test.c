@@ -120,8 +120,8 @@ static void slow_calls_make_edges_less_sure_but_do_not_lose_them(void **state)
 }
 
 /*
- * Reads as on an H200: 3.2 ms at the median, one in ten up to 15 ms, and the value is that of any time in
- * the read.
+ * Reads as on an H200: 3.2 ms at the median, one in ten up to 15 ms, and the value is that of a random time
+ * during the read.
  */
 static void rare_catches_keep_the_grid_of_an_h200(void **state)
 {

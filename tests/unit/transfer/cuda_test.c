@@ -101,7 +101,7 @@ static void a_programs_own_stream_is_used_and_left_to_it(void **state)
 	assert_int_equal(release(0), 0);
 }
 
-/* The fake driver has done the work when its call returns, so that no slot is ever waited for. */
+/* The fake driver has done the work when its call returns, so no slot is ever waited for. */
 static void a_ring_whose_slots_have_run_goes_round_without_waiting(void **state)
 {
 	struct kwhy_transfer *transfer = open_engine(NULL, KWHY_TRANSFER_MAPPED);

@@ -441,7 +441,7 @@ static void wrong_options_are_refused_with_the_cure(void **state)
 	assert_null(transfer);
 }
 
-/* Options beyond the stated size are not read, so that the back end would be the default, CUDA. */
+/* Options beyond the stated size are not read, so the back end would be the default, CUDA. */
 static void options_without_their_size_are_refused(void **state)
 {
 	static const size_t sizes[] = {0, sizeof(size_t) - 1, sizeof(struct kwhy_transfer_options *)};

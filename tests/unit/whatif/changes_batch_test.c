@@ -15,7 +15,7 @@ static void a_batch_cannot_grow_where_no_steps_are_known(void **state)
 	assert_refused(made(&build, "bigger-batch", 2, NULL), "--steps");
 }
 
-/* Of five steps of 90 us two at a time become one that takes twice as long; the last stays as it is. */
+/* Of five steps of 90 us, two at a time become one that takes twice as long; the last stays as it is. */
 static void the_last_steps_of_a_batch_do_no_more_work_than_there_is(void **state)
 {
 	struct build build = build_new(1);
@@ -35,8 +35,8 @@ static void the_last_steps_of_a_batch_do_no_more_work_than_there_is(void **state
 }
 
 /*
- * Kernels of 128 blocks on 132 multiprocessors take longer with 256 blocks, in proportion to the blocks on a
- * multiprocessor, but for the 2 us of the shortest kernel.
+ * Kernels of 128 blocks on 132 multiprocessors take longer with 256 blocks, in proportion to the blocks per
+ * multiprocessor, except for the 2 us that the shortest kernel takes.
  */
 static void a_larger_batch_takes_longer_where_the_device_is_full(void **state)
 {

@@ -168,7 +168,8 @@ static void a_graph_of_many_nodes_takes_longer_to_launch(void **state)
 	profile.graph_launch_node_s.value = 10e-6;
 	/*
 	 * The run begins with the first graph, however late that is. The second graph begins 5 + 30 + 60 us
-	 * after its end; 5 + 30 us after that one a kernel of 5 us is launched, which begins 10 us later.
+	 * after the end of the first. A kernel of 5 us is launched 5 + 30 us after the end of the second
+	 * and begins 10 us later.
 	 */
 	assert_made(made(&build, "graph", 0, &profile), 12, 36000 + 95000 + 36000 + 45000 + 5000);
 }
@@ -188,7 +189,7 @@ static struct build two_long_loops(void)
 
 /*
  * Of the first 16 nodes each but the first delays the graph by 1 us. Each of the other four delays its
- * begin by 1 us or, if the profile says so, by 0.4 us.
+ * start by 1 us or, if the profile says so, by 0.4 us.
  */
 static void a_graph_of_many_nodes_begins_before_its_launch_returns(void **state)
 {
@@ -439,7 +440,7 @@ static void a_host_that_is_held_up_once_cuts_no_chain(void **state)
 	assert_made(made(&build, "fuse", 0, NULL), 6, 2 * 97000 + 2000);
 }
 
-/* As before, but in all steps the second kernel comes late, so that the kernels are no chain. */
+/* As before, but in all steps the second kernel comes late, so the kernels are not a chain. */
 static void kernels_that_mostly_lie_apart_are_no_chain(void **state)
 {
 	struct build build = build_new(1);

@@ -50,7 +50,7 @@ static void a_wait_for_work_that_nobody_waited_for_stays(void **state)
 	}
 }
 
-/* The host sleeps until the work is done, so that no other wait saw its end. */
+/* The host sleeps until the work is done, so no other wait saw its end. */
 static void a_wait_for_work_that_ended_unseen_stays(void **state)
 {
 	struct build build = build_new(1);

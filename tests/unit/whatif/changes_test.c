@@ -30,7 +30,7 @@ static void a_round_trip_goes_and_the_kernels_follow_each_other(void **state)
 	assert_made(plan, 1, 201000);
 }
 
-/* The metered energy is not that of the work, and an unknown energy must not be 0. */
+/* Less than half of the work was metered. Its energy is then unknown, and not 0 or the metered energy. */
 static void where_the_meter_saw_less_than_half_of_the_work_no_energy_is_known(void **state)
 {
 	struct kwhy_whatif_request change_request = {kwhy_whatif_change_find("keep-on-device"), 0};
@@ -120,7 +120,7 @@ static void what_is_copied_back_after_the_device_computed_stays(void **state)
 	assert_refused(made(&build, "keep-on-device", 0, NULL), "nothing is read back");
 }
 
-/* By the two sizes a copy takes 5 us and 1 us more for each 1,000 bytes. */
+/* The two sizes show that a copy takes 5 us plus 1 us per 1,000 bytes. */
 static void a_packed_copy_takes_what_copies_of_its_size_take(void **state)
 {
 	struct build build = build_new(1);

@@ -62,8 +62,9 @@ static void a_kernel_comes_no_earlier_than_its_launch_allows(void **state)
 }
 
 /*
- * The second of three kernels was launched 4 us before the first one ended. As a launch takes 10 us to
- * arrive, the kernel was late by itself; the third one was launched in time.
+ * The second of three kernels was launched 4 us before the end of the first. A launch takes 10 us to
+ * arrive, so the second kernel was not queued by then, and its delay says nothing about queued kernels. The
+ * third one was launched in time.
  */
 static void only_what_had_arrived_says_how_queued_kernels_follow_each_other(void **state)
 {
