@@ -287,7 +287,10 @@ static double seconds_of(struct timeval time)
 	return (double)time.tv_sec + (double)time.tv_usec * 1e-6;
 }
 
-/* The analysis that a report shows, in a child, whose processor time and memory are its own. */
+/*
+ * Makes the analysis that a report shows, in a child process, so that its processor time and memory are
+ * measured alone.
+ */
 static void report_analysis(const char *path, uint64_t events)
 {
 	struct rusage usage;

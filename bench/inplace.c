@@ -14,8 +14,8 @@
  * where it stands, and only the energy counter is read. Such a power is energy over the time from one
  * launch to the next, including the gap after each launch; the power of an account refers to the time in
  * which the kernel ran. The second figure of each row therefore adds the gap at the idle level. The
- * half-widths of an operation's accounts are added as independent ones, since each kernel's power is learnt
- * from readings of its own.
+ * half-widths of an operation's accounts are added in quadrature, as each kernel's power is learnt from
+ * readings of its own.
  */
 enum { OPERATIONS_MAX = 64, NAME_BYTES = 64, PATTERN_BYTES = 192 };
 

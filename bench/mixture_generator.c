@@ -140,11 +140,11 @@ void kwhy_mixture_run(
 	builder->now_ns[stream] = start_ns + length_ns;
 }
 
-/* Position of each stream while the works (in order within a stream) are cut into stretches. */
+/* State while the work of all streams is cut into stretches. Within a stream, work is in order of time. */
 struct cutter {
 	struct kwhy_mixture_builder *builder;
-	size_t next[KWHY_MIXTURE_STREAMS_MAX]; /* index of the work that runs or comes next; work_count: none
-						  is left */
+	size_t next[KWHY_MIXTURE_STREAMS_MAX]; /* index of the stream's work that runs or comes next;
+						  work_count: none is left */
 	double now_ns, end_ns;
 	double drift, drift_per_root_ns;
 	double heat_w; /* mean power above idle during the last second, W */
@@ -222,7 +222,7 @@ void kwhy_mixture_lay_stretches(struct kwhy_mixture_builder *builder)
 {
 	double end_ns = fmax(builder->now_ns[0], builder->now_ns[1]);
 	double unrecorded_ns = builder->coverage_start_ns -
-		1e6; /* end of the work before the recording, which is not recorded */
+		1e6; /* end of the unrecorded work before the recording */
 	bool unrecorded = kwhy_mixture_random_unit(&builder->random) < 1 / 3.0;
 	struct cutter cutter = {
 		.builder = builder,
@@ -252,7 +252,7 @@ static double work_w(const struct kwhy_mixture *mixture, const struct kwhy_mixtu
 	return alone ? mixture->kinds[work->kind].net_w * (1 + mixture->leak_ratio) : stretch->net_w[stream];
 }
 
-/* Adds the energy of a stretch of length_ns to the works that run, or to idle. */
+/* Adds the energy of length_ns of a stretch to the work that runs in it, or to idle. */
 static void add_stretch_truth(const struct kwhy_mixture *mixture, const struct kwhy_mixture_stretch *stretch,
 	double length_ns, double *idle_nj, struct kwhy_mixture_truth *truth)
 {

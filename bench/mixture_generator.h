@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 /*
- * Synthetic mixtures with known truth: a device runs kernels and copies of known power after a schedule,
- * meters with the faults of real ones watch it, and the recording holds what a profiler and the meters
- * would have reported. The same schedule and seed give the same mixture. Nothing here uses the ledger.
+ * Synthetic mixtures with known truth: a device runs kernels and copies of known power according to a
+ * schedule, meters with the faults of real ones watch it, and the recording holds what a profiler and the
+ * meters would have reported. The same schedule and seed give the same mixture. Nothing here uses the ledger.
  *
  * The true power: while nothing runs the device draws its idle level, and each activity adds its own power.
  * All powers drift together by 0.5 to 1.5 %. Leakage adds 0.5 to 2 % of the mean power above idle of the last

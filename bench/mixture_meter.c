@@ -130,7 +130,7 @@ static void add_ticks(struct kwhy_mixture_builder *builder, double end_ns)
 }
 
 /*
- * Adds the works as CUPTI would report them: shifted by a random error (standard deviation 0.2 to 2 us), but
+ * Adds the work as CUPTI would report it: shifted by a random error (standard deviation 0.2 to 2 us), but
  * not overlapping within a stream.
  */
 static void add_activities(struct kwhy_mixture_builder *builder, const uint32_t *names)

@@ -18,7 +18,7 @@ struct kwhy_mixture_builder {
 	enum kwhy_status status;
 	double now_ns[KWHY_MIXTURE_STREAMS_MAX]; /* end of the work that each stream has so far, ns */
 	uint32_t last_kind[KWHY_MIXTURE_STREAMS_MAX];
-	double run_start_ns[KWHY_MIXTURE_STREAMS_MAX]; /* number of works of last_kind in a row */
+	double run_start_ns[KWHY_MIXTURE_STREAMS_MAX]; /* start of the current row of work of last_kind, ns */
 	double sm_count, scale;			       /* factor of all powers; 1 on the large card */
 	double coverage_start_ns;		       /* true time from which the profiler ran; at most 0 */
 };
@@ -34,7 +34,7 @@ void kwhy_mixture_draw_work(
 	struct kwhy_mixture_builder *builder, enum kwhy_mixture_schedule schedule, double duration_ns);
 
 /*
- * Cuts the works into stretches, with idle before and after. In a third of the seeds, work that was not
+ * Cuts the work into stretches, with idle before and after. In a third of the seeds, work that was not
  * recorded runs before the recording begins.
  */
 void kwhy_mixture_lay_stretches(struct kwhy_mixture_builder *builder);

@@ -107,7 +107,7 @@ static enum kwhy_status score_against(struct kwhy_mixture_score *score, const st
 	truth.row_nj = calloc(mixture->work_count + 1, sizeof(*truth.row_nj));
 	if (!truth.row_nj)
 		return kwhy_fail_memory(error, "the truth");
-	/* readings refer to times earlier by the meter's lag */
+	/* readings show the power of a time that is earlier by the meter's lag */
 	lag_ns = llround(1e9 * (energy->delay_s + energy->time_constant_s));
 	kwhy_mixture_truth_sum(mixture, energy->start_ns - lag_ns, energy->end_ns - lag_ns, &truth);
 	status = kwhy_mixture_score_init(score, mixture->recording, ledger, &truth, error);

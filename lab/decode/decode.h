@@ -75,8 +75,8 @@ struct lab_decode_kind {
 	enum lab_number kept; /* type of the stored keys and values */
 	uint32_t packing;     /* how weights are packed, an enum in kernels/args.cu */
 	/*
-	 * Largest code of a weight. Each row of weights has one scale; activations of 8 bits have one scale a
-	 * token. 0: weights have no scales.
+	 * Largest code of a weight. Each row of weights has one scale; activations of 8 bits have one scale
+	 * per token. 0: weights have no scales.
 	 */
 	float code_most;
 	/* least architecture for its products, 10 * major + minor: 89 is compute capability 8.9 */

@@ -28,7 +28,9 @@ struct facts {
 /* Data of the benchmark. */
 struct context {
 	const struct lab_decode_shape *shape;
-	/* answers for all weights, and for pruned ones; shape NULL: no row needs the answer */
+	/*
+	 * answers for all weights, and for pruned weights; an answer that no row needs has the shape NULL
+	 */
 	struct lab_decode_answer answers[2];
 };
 

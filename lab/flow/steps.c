@@ -124,7 +124,8 @@ static enum kwhy_status copy_in(
 static const char neuron[] = "neuron", carrier[] = "carrier", memory[] = "memory operations";
 
 struct part {
-	const char *component; /* component of the source document, and name of its range in every step */
+	const char *component; /* name of the step's part in the workload's specification, and of its range in
+				  every step */
 	bool is_product;
 	uint32_t which; /* number of the kernel or of the matrix */
 };

@@ -105,8 +105,7 @@ static void a_figure_below_zero_is_off_in_size_and_not_in_height(void **state)
 }
 
 /*
- * Claim `a` of line 4 refers to `b` and so has it read first. The message must name the line of `b`, line
- * 5.
+ * Claim `a` in line 4 refers to `b`, so `b` is read first. The message must name the line of `b`, line 5.
  */
 static void a_claim_that_cannot_be_read_is_told_with_file_line_and_cure(void **state)
 {

@@ -81,8 +81,8 @@ static void add_facts(struct kwhy_block_writer *writer)
 
 /*
  * Writes a recording with four bursts of gemm, 280 ms in all, which give its energy to 3.4 % by the model.
- * The kernel scan follows. It has one burst with the result `check` of the memory check, and is not
- * repeated if `check` is NULL. Returns the path.
+ * Then the kernel scan follows: with one burst, whose memory check has the result `check`, or without a
+ * burst if `check` is NULL. Returns the path.
  */
 static const char *make_blocks(const char *name, const enum kwhy_burst_check *check)
 {

@@ -198,7 +198,7 @@ static void a_driver_runs_what_the_host_does(void **state)
 }
 
 /*
- * Starts a replay with runs enough for an hour and interrupts it `seconds` after its start. Returns the
+ * Starts a replay with enough runs for an hour and interrupts it `seconds` after its start. Returns the
  * status that system() gives.
  */
 static int interrupt_after(int seconds)

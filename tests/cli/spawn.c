@@ -30,7 +30,7 @@ static void become(const struct spawn *spawn, int out, int err)
 
 	for (size_t i = 0; i < WORD_LIMIT && spawn->words[i]; i++)
 		arguments[i + 1] = spawn->words[i];
-	signal(SIGINT, SIG_DFL); /* a shell that runs the tests in the background makes them ignore it */
+	signal(SIGINT, SIG_DFL); /* a shell that runs tests in the background makes them ignore SIGINT */
 	signal(SIGCHLD, spawn->ignores_children ? SIG_IGN : SIG_DFL);
 	unsetenv("NO_COLOR");
 	setenv("KWHY_PROFILES", KWHY_SOURCE_DIR "/profiles", 1);

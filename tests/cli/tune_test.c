@@ -96,9 +96,10 @@ static double number(const json_t *row, const char *key)
 }
 
 /*
- * Checks that each run drew the power of its limit and has the work that the command reported, that of half
- * a second or, on a loaded machine, of more. Energy a step is limit / rate, which is least at 325 W. On a
- * loaded machine the time of a command may exceed that of its work by so much that the fit finds no limit.
+ * Checks that each run drew the power of its limit and has the work that the command reported: the work of
+ * half a second or, on a loaded machine, of more. The energy per step is limit / rate, which is least at
+ * 325 W. On a loaded machine the time of a command may exceed that of its work by so much that the fit
+ * finds no limit.
  */
 static void assert_sweep(const json_t *answer)
 {

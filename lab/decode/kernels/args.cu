@@ -72,15 +72,15 @@ struct lab_decode_args {
 	u32 act, kept, packing;
 	u32 top_k, seed; /* random choice among the top_k likeliest tokens; 0: among all */
 	float top_p, temperature;
-	float code_most; /* largest code of weights, whose rows have a scale; 0: weights have no scales */
+	float code_most; /* largest code of a weight, if rows of weights have scales; 0: they have none */
 };
 
 /* Arguments of one launch. */
 struct lab_decode_call {
 	u32 layer;
 	/*
-	 * rows of the product whose results are used, from `row` among the rows of all layers on; 0 rows: no
-	 * results are used
+	 * the rows of the product whose results are used: `rows` rows from `row` on, counted over all
+	 * layers
 	 */
 	u32 row, rows;
 	u32 is_last;	   /* true: only the last token of each slot is processed */

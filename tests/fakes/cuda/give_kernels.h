@@ -9,9 +9,9 @@
 #include <string.h>
 
 /*
- * Gives the kernels of `table` to the fake driver at `path`, which then runs them where a launch names
- * them. `table` ends with an entry whose name is NULL and must stay valid. The test fails if the library is
- * not the fake driver.
+ * Gives the kernels of `table` to the fake driver at `path`, which then runs them when they are launched.
+ * `table` ends with an entry whose name is NULL and must stay valid. The test fails if the library is not
+ * the fake driver.
  */
 static inline void give_kernels_to_the_fake(const char *path, const struct kwhy_gpu_host_kernel *table)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests connections of programs that are no rank of the run: they must not disturb the run. */
+/* Tests connections of programs that are not ranks of the run. They must not disturb the run. */
 #include "base/clock.h"
 #include "bench/pairs/rank_calls.h"
 #include "bench/pairs/rank_wire.h"

@@ -43,7 +43,7 @@ void build_memset(struct build *build, uint32_t stream, int64_t start_us, int64_
 void build_copy(struct build *build, uint32_t stream, enum kwhy_copy_kind kind, uint64_t bytes,
 	int64_t start_us, int64_t end_us); /* host memory is pinned */
 
-/* The call and its thread that issue the device work of the following functions. */
+/* A call, with its thread, that issues the device work which the following functions add. */
 struct build_issue {
 	uint32_t thread;
 	const char *call;

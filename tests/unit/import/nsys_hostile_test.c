@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "nsys_fixture.h"
 
-/* Tests with exports of Nsight Systems that are damaged or unusual, and with files that are no exports. */
+/* Tests with exports of Nsight Systems that are damaged or unusual, and with files that are not exports. */
 
 static void rows_that_are_damaged_are_refused_and_skipped_with_partial(void **state)
 {

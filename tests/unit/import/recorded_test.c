@@ -182,8 +182,8 @@ static void a_cut_recording_is_read_and_says_so(void **state)
 }
 
 /*
- * Imports a recording without device work, with power readings if has_power, that lacks its last `cut`
- * bytes.
+ * Imports a recording that lacks its last `cut` bytes. It has no device work; it has power readings if
+ * has_power is set. An error must contain `words`.
  */
 static enum kwhy_status import_cut(bool has_power, off_t cut, const char *words)
 {

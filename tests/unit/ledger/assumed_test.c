@@ -80,7 +80,10 @@ static void a_copy_adds_its_power_above_idle(void **state)
 	build_free(recording, ledger);
 }
 
-/* Without an idle power all of the stated power is shared; with one power for all, the device draws it. */
+/*
+ * Concurrent kernels share the assumed power, if it is given for everything, idle time included, and if it
+ * is given for kernels alone without an idle power.
+ */
 static void one_power_for_all_is_the_power_of_the_device(void **state)
 {
 	struct kwhy_ledger_options options = kwhy_ledger_options_default();

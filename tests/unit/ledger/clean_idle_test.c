@@ -122,7 +122,7 @@ static void time_before_the_context_has_its_own_account_and_level(void **state)
 	build_free(recording, ledger);
 }
 
-/* The idle power of this time is clean idle: its energy is no net energy and no execution idle. */
+/* The idle power of this time is clean idle: its energy is neither net energy nor execution idle. */
 static void time_without_a_context_is_all_idle_layer(void **state)
 {
 	const struct metered_level levels[] = {{0, 80}, {2, 123}};
@@ -226,7 +226,7 @@ static void a_low_level_up_to_the_first_activity_is_one_level(void **state)
 	expect_one_level(&plan);
 }
 
-/* Unrecorded work of another program draws varying power, which is no idle level. */
+/* Unrecorded work of another program draws varying power, which is not an idle level. */
 static void foreign_work_before_the_first_activity_is_no_context(void **state)
 {
 	struct metered_level levels[40] = {{0, 123}};
@@ -411,7 +411,7 @@ static void work_too_short_for_the_meter_has_a_guess_with_an_interval_that_holds
 	}
 }
 
-/* The time before the first activity is no part of the run, with or without a context. */
+/* The time before the first activity is not part of the run, with or without a context. */
 static void of_a_run_that_the_meter_saw_whole_nothing_is_worked_out(void **state)
 {
 	const struct metered_level levels[] = {{0, 75}, {2, 115}};

@@ -148,8 +148,8 @@ static void processor_time_of_several_machines_has_no_joules(void **state)
 }
 
 /*
- * The gaps are 200-300 and 400-500. Overheads overlap each other, begin before a gap or continue into the
- * next gap.
+ * The gaps are 200-300 ns and 400-500 ns. Overheads overlap each other, begin before a gap or continue into
+ * the next gap.
  */
 static void a_device_that_idles_while_the_profiler_holds_its_program_is_counted(void **state)
 {

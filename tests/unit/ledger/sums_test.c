@@ -34,7 +34,10 @@ static void calls_are_summed_by_name_the_longest_sum_first(void **state)
 	build_free(recording, ledger);
 }
 
-/* Makes four kernels of 100 ns, one after the other. Thread 0 launches at 10, 20 and 30, thread 1 at 15. */
+/*
+ * Makes four kernels of 100 ns, one after the other. Thread 0 launches at 10, 20 and 30 ns, thread 1 at 15
+ * ns.
+ */
 static struct kwhy_recording *build_launches(void)
 {
 	static const int64_t launch_ns[] = {10, 20, 30, 15};

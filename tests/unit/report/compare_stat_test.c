@@ -36,7 +36,7 @@ static void done(struct compared *compared)
 }
 
 /*
- * A single run that is 13 J from the mean of twenty runs with a standard deviation of 11 J is no
+ * A single run that is 13 J from the mean of twenty runs with a standard deviation of 11 J is not a
  * significant change.
  */
 static void a_single_run_is_held_against_the_scatter_of_several(void **state)

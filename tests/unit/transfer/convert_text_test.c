@@ -39,7 +39,7 @@ static void run(void *context)
 		kwhy_transfer_to_i8(job->from, job->to, COUNT, 1 / scale);
 }
 
-/* Converts numbers of all exponents, and small ones in steps that are no power of two. */
+/* Converts numbers of all exponents, and small ones in steps that are not powers of two. */
 static void a_device_converts_to_the_bits_of_the_host(void **state)
 {
 	struct job job = {.from = malloc(COUNT * sizeof(float)), .to = malloc(COUNT * sizeof(u16))};

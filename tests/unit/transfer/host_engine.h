@@ -5,7 +5,9 @@
 #include "cmocka_all.h"
 #include "kwhy/transfer.h"
 
-/* Calls that must succeed of an engine on the host back end, where a device address is a pointer. */
+/*
+ * Calls of an engine on the host back end, each of which must succeed. A device address is a pointer there.
+ */
 
 static inline void succeeds(struct kwhy_transfer *transfer, int code)
 {

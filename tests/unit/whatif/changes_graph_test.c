@@ -325,7 +325,10 @@ static void kernels_of_recorded_graphs_show_their_gaps(void **state)
 	assert_made(made(&build, "graph", 0, &profile), 12, 200000 + 32500 + 45000 + 32500);
 }
 
-/* The cost of an H200 is used, work follows immediately, and the saving is an upper bound. */
+/*
+ * Without a profile the cost of an H200 is used, the graph's work follows without gaps, and the saving is
+ * an upper bound.
+ */
 static void a_graph_of_unknown_cost_has_a_generic_one(void **state)
 {
 	struct build build = two_loops();
@@ -434,8 +437,8 @@ static void a_host_that_is_held_up_once_cuts_no_chain(void **state)
 			&build, 0, "cudaStreamSynchronize", 100 * i + 40 + late_us, 100 * i + 42 + late_us);
 	}
 	/*
-	 * the first two steps become 3 us shorter, by a launch and the gap before it; the fused kernel ends
-	 * the last one
+	 * the first two steps become 3 us shorter, by a launch and the gap before it; the last step ends
+	 * with the fused kernel
 	 */
 	assert_made(made(&build, "fuse", 0, NULL), 6, 2 * 97000 + 2000);
 }
