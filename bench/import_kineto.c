@@ -246,7 +246,7 @@ static double time_of_index(const char *path)
 }
 
 struct imported {
-	double time_s, cpu_s; /* processor time of the parsing thread; another thread decompresses */
+	double time_s, cpu_s; /* cpu_s: processor time of the parsing thread; another thread decompresses */
 	uint64_t events;
 	size_t activities, calls;
 };

@@ -72,7 +72,7 @@ struct kwhy_mixture {
 	struct kwhy_mixture_kind kinds[KWHY_MIXTURE_KINDS_MAX];
 	uint32_t kind_count, stream_count;
 	int64_t origin_ns;   /* recording time at true time 0, ns */
-	double idle_w, gain; /* true idle level of the cold device; metered over true power */
+	double idle_w, gain; /* idle_w: true idle level of the cold device; gain: metered over true power */
 	double leak_ratio;   /* leakage of warm silicon: rise of the idle level, W, for each watt of the mean
 				power above idle (exponential mean, 1 s) */
 	double time_constant_s, delay_s, look_period_s; /* parameters of the meter */

@@ -10,7 +10,7 @@
 
 /* One row of the ledger and its truth. Truths are scaled so that their sum is the metered total. */
 struct kwhy_mixture_row {
-	const struct kwhy_account *account; /* name, owned by the ledger */
+	const struct kwhy_account *account; /* owned by the ledger */
 	double truth_nj;
 	bool covered;		 /* whether the truth lies in the 90 % interval */
 	double half_width_ratio; /* half-width of the interval, over the gross energy; NAN: there is no

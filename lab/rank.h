@@ -61,8 +61,8 @@ void lab_rank_settle(const struct lab_rank *rank);
 void lab_rank_close(const struct lab_rank *rank);
 
 /*
- * Makes the collectives of several GPUs: with NCCL if it is found, otherwise with own kernels. *out is NULL
- * for one member.
+ * Makes the collectives of several GPUs: with NCCL if it is found, otherwise with kernels of kwhy-lab. *out
+ * is NULL for one member.
  */
 KWHY_MUST_USE enum kwhy_status lab_group_open(const struct kwhy_collectives_member *members, uint32_t count,
 	struct kwhy_collectives **out, struct kwhy_error *error);

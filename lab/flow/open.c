@@ -132,8 +132,8 @@ static enum kwhy_status open_kernels(struct lab_flow *flow, struct kwhy_error *e
 }
 
 /*
- * Opens the library for products, if the variant uses it and it is found. Otherwise own kernels make the
- * products.
+ * Opens the library for products, if the variant uses it and it is found. Otherwise kernels of the workload
+ * make the products.
  */
 static enum kwhy_status open_products(struct lab_flow *flow, struct kwhy_error *error)
 {

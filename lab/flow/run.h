@@ -56,7 +56,8 @@ struct lab_flow_facts {
 	enum lab_flow_precision precision;
 	/* what makes the products of matrices */
 	char products[sizeof(((struct kwhy_error *)0)->text) + 32];
-	uint64_t memory_bytes; /* memory of each GPU, with the workspace and without that of the library */
+	uint64_t memory_bytes; /* memory of each GPU: with the workspace, but without what the library
+				  allocates */
 };
 
 /* Counts of what a run requested from the driver. */
@@ -66,7 +67,8 @@ struct lab_flow_tally {
 	uint64_t h2d_copies, h2d_bytes, d2h_copies, d2h_bytes;
 	/* gathers of all GPUs, and bytes that GPUs received from others */
 	uint64_t gathers, gathered_bytes;
-	uint64_t kernels; /* own kernels and products that ran, with those in graphs */
+	uint64_t kernels; /* number of the workload's kernels and products that ran, including those in graphs
+			   */
 };
 
 struct lab_flow_result {

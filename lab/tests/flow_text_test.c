@@ -105,8 +105,8 @@ static struct lab_flow_answer answer_of(const struct lab_flow_shape *shape)
 }
 
 /*
- * Compares places exactly, and numbers within `most` of the reference's length. Rows of flows that left or
- * merged belong to other flows by then.
+ * Compares places exactly, and numbers to within `most` times the norm of the reference's. Rows of flows
+ * that left or merged belong to other flows by then.
  */
 static void assert_is(const struct world *world, const struct lab_flow_answer *answer, double most)
 {

@@ -95,7 +95,8 @@ struct lab_twin_tally {
 	uint64_t calls; /* calls of the driver, where a collective counts as one */
 	uint64_t waits;
 	uint64_t copies[LAB_TWIN_WAY_COUNT], bytes[LAB_TWIN_WAY_COUNT];
-	uint64_t kernels; /* own kernels that ran, with those in graphs and without those of collectives */
+	uint64_t kernels; /* number of the workload's kernels that ran, including those in graphs, but not
+			     those of collectives */
 	uint64_t collectives;
 };
 

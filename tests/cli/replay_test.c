@@ -146,8 +146,8 @@ static double recorded_net(const json_t *replay)
 }
 
 /*
- * The work factor of the window with the smallest deviation must be kept. Deviations themselves depend on
- * the load of the host.
+ * The work factor of the window with the smallest deviation must be kept. The deviations are not checked,
+ * as they depend on the load of the host.
  */
 static void stand_ins_work_more_or_less_to_draw_what_was_recorded(void **state)
 {

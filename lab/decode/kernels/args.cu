@@ -70,7 +70,7 @@ struct lab_decode_args {
 	u32 vocabulary, word_count, first_word;
 	u32 width, heads, inner, rank, ranks;	/* heads and inner: those of this GPU */
 	u32 act, kept, packing;
-	u32 top_k, seed; /* random choice among the top_k likeliest tokens; 0: among all */
+	u32 top_k, seed; /* top_k: the random choice is among the top_k likeliest tokens; 0: among all */
 	float top_p, temperature;
 	float code_most; /* largest code of a weight, if rows of weights have scales; 0: they have none */
 };

@@ -89,7 +89,7 @@ static __device__ void mixture_scale(struct mixture *m, float most)
 		m->sums[i] *= factor;
 }
 
-/* Combines a lane's weighted sum with that of the lane at a distance. */
+/* Combines a lane's weighted sum with that of the lane at the given distance. */
 static __device__ void mixture_join(struct mixture *m, int distance)
 {
 	mixture_scale(m, fmaxf(m->most, __shfl_xor_sync(0xffffffffu, m->most, distance)));

@@ -39,7 +39,9 @@ size_t fake_nccl_bytes(const struct call *call);
 void fake_nccl_combine(
 	const struct call *call, const unsigned char *from, size_t bytes, unsigned char *result);
 
-/* Queues `call` in a stream, which it blocks until it returns true. Returns -1 if that fails. */
+/*
+ * Queues `call` in a stream, which stays blocked until `call` returns true. Returns -1 if queueing fails.
+ */
 int fake_nccl_put(kwhy_nccl_stream stream, bool (*call)(void *context), void *context);
 
 /*

@@ -133,7 +133,7 @@ static void bytes_are_copied_and_end_in_nul(void **state)
 
 /*
  * Makes names that collide in the lowest 24 bits of FNV-1a, the hash function that the map used earlier.
- * These bits of the hash depend only on the same bits of the state before, so if two blocks lead from one
+ * These bits of the hash depend only on the same bits of the previous state, so if two blocks lead from one
  * state to the same state, each can be used at its place in the name. BLOCKS such pairs give 2^BLOCKS
  * colliding names.
  */

@@ -7,7 +7,7 @@
 #include <math.h>
 
 struct runner {
-	size_t calls, failing; /* number of the run that fails, from 1; 0: none */
+	size_t calls, failing; /* failing: number of the run that fails, from 1; 0: none */
 };
 
 /* Measures a run. The first takes 1 s, each further one 1 s more. */
@@ -112,8 +112,8 @@ static void a_list_has_its_words_and_no_list_has_all(void **state)
 }
 
 /*
- * The busy time is measured in a separate run behind the gate kernel, which may take longer than the median
- * of the timed runs.
+ * The busy time is measured in a separate run behind the gate kernel. That run may take longer than the
+ * median of the timed runs.
  */
 static void a_device_is_busy_for_no_more_than_a_run(void **state)
 {

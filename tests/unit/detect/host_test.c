@@ -4,9 +4,9 @@
 #include <string.h>
 
 /*
- * Makes `count` kernels of 5 us, each launched when the one before is over. The call takes 10 us, and the
- * kernel begins 5 us after it; then the host does something else for `pause_us`. `between` is a call before
- * each launch but the first, or NULL.
+ * Makes `count` kernels of 5 us, each launched when the previous one has ended. The call takes 10 us, and
+ * the kernel begins 5 us after the call. Then the host does something else for `pause_us`. `between` is a
+ * call before each launch but the first, or NULL.
  */
 static struct build late_launches(int count, int64_t pause_us, const char *between)
 {

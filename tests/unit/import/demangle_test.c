@@ -35,8 +35,8 @@ static void other_names_stay_as_they_are(void **state)
 }
 
 /*
- * Makes a mangled name of nested templates A<T, T>, where T is the type before. Each level takes ten bytes
- * and doubles the length of the demangled name.
+ * Makes a mangled name of nested templates A<T, T>, where T is the previous template. Each level takes ten
+ * bytes and doubles the length of the demangled name.
  */
 static void make_doubling(char *out, size_t bytes, int levels)
 {

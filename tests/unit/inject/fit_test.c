@@ -9,8 +9,8 @@ static const unsigned flat[3] = {20, 10, 1}, layered[3] = {20, 10, 3};
 	"cublas"
 
 /*
- * The blocks of this kernel wait for a counter in memory that the layers before have to set. Repeated
- * without a reset of the counter, it would wait forever.
+ * The blocks of this kernel wait for a counter in memory that earlier layers have to set. Repeated without
+ * a reset of the counter, it would wait forever.
  */
 static void a_product_of_several_layers_is_not_run_on_what_it_left(void **state)
 {

@@ -15,7 +15,7 @@ static void add_one(void **arguments)
 		out[i] = in[i] + 1;
 }
 
-/* Increments a counter in memory, so each run depends on the one before. */
+/* Increments a counter in memory, so each run depends on the previous one. */
 static void count_up(void **arguments)
 {
 	(*(uint64_t **)arguments[0])[0]++;

@@ -85,8 +85,8 @@ static void read_package_of(
 }
 
 /*
- * The machine of the test before, and another machine that draws 500 W and has no processor times. The other
- * machine's energy must not count.
+ * The machine of the previous test, and another machine that draws 500 W and has no processor times. The
+ * other machine's energy must not count.
  */
 static void processor_time_has_its_part_of_its_own_machines_energy(void **state)
 {

@@ -298,8 +298,8 @@ static void the_gap_before_a_burst_waits_for_the_programs_launch(void **state)
 }
 
 /*
- * Makes a burst of repeats, each step_ns longer than the one before. Returns 1 if the burst is found to be
- * throttled, else 0.
+ * Makes a burst of repeats, each step_ns longer than the previous one. Returns 1 if the burst is found to
+ * be throttled, else 0.
  */
 static size_t throttled_of(int64_t step_ns, int repeats)
 {

@@ -180,7 +180,7 @@ static void a_counter_that_stood_still_within_a_short_run_is_left_for_the_sample
 	struct kwhy_energy energy;
 
 	(void)state;
-	/* 300 J of the 1260 J that were drawn */
+	/* the counter rises by 300 J while 1260 J are drawn */
 	ticks[14] = (struct kwhy_reading){5500 * MS, ticks[13].value + 300000};
 	curve = curve_of(&counter, &power);
 	energy = energy_of(curve, 1000 * MS, 5400 * MS);

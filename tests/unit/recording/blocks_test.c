@@ -239,8 +239,8 @@ static void files_may_follow_each_other_even_after_a_cut(void **state)
 }
 
 /*
- * Files of killed writers that `cat` has joined look like this. The cut must be recognised wherever it is,
- * in a header or after it.
+ * If `cat` joins the files of killed writers, a cut can be followed by another file. The cut must be
+ * recognised wherever it is, in a header or after it.
  */
 static void a_cut_before_another_file_is_no_damage(void **state)
 {

@@ -110,8 +110,8 @@ static void a_step_in_which_the_host_pauses_is_several_graphs(void **state)
 }
 
 /*
- * Like the loops before, but in the middle of each the host does something else for 500 us, which the
- * launch of a graph does not replace. The second graph is launched that much later.
+ * Like two_loops(), but in the middle of each the host does something else for 500 us, which the launch of
+ * a graph does not replace. The second graph is launched that much later.
  */
 static void what_else_the_host_does_in_a_stretch_stays(void **state)
 {
@@ -361,7 +361,7 @@ static void tiny_kernels_in_a_row_become_one(void **state)
 	assert_made(made(&build, "fuse", 0, NULL), 3, 5000);
 }
 
-/* Adds a queued kernel of 2 us with this grid, 1 us after the one before. */
+/* Adds a queued kernel of 2 us with this grid, 1 us after the previous one. */
 static void launch_blocks(struct build *build, int place, uint32_t blocks)
 {
 	struct kwhy_activities *rows = &build->recording->activities;
