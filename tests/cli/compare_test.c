@@ -281,7 +281,7 @@ static void assert_figure(const char *name, double value, double wanted)
 		fail_msg("%s: %.12g, not %.12g", name, value, wanted);
 }
 
-/* The runs of A last 2 and 20 steps, so a ratio of sums would be close to the figure of the second. */
+/* The runs of A last 2 and 20 steps, so a ratio of sums would be close to the figure of the second run. */
 static void each_figure_of_several_runs_is_the_mean_of_their_own(void **state)
 {
 	char run[2][256], after[256];

@@ -294,7 +294,7 @@ static void keep_each(struct fault_series *series, size_t step)
 	series->count = kept;
 }
 
-/* Faults in the values of readings, from reading `at` on. */
+/* Puts the fault into the values of readings, from reading `at` on. */
 static void spoil_values(
 	struct fault_case *made, struct fault_series *series, size_t at, struct random *random)
 {

@@ -254,7 +254,7 @@ static void the_seed_of_the_draws_moves_a_figure_by_less_than_a_fifth_of_its_int
 	}
 }
 
-/* Returns learnt powers for each kind of the mixture that may be wrong by up to a factor of three. */
+/* Returns a learnt power for each kind of the mixture. Each may be wrong by up to a factor of three. */
 static struct kwhy_learnt_powers *guess_powers(const struct kwhy_mixture *mixture, uint64_t seed)
 {
 	struct kwhy_learnt_powers *powers = calloc(1, sizeof(*powers));

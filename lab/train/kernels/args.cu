@@ -39,7 +39,7 @@ struct lab_train_args {
 	AT(void) inputs;  /* [batch][width] inputs of the batch */
 	AT(u32) labels;	  /* [batch] labels of the batch */
 	AT(void) hidden;  /* [slots][batch / parts][width] activations */
-	AT(void) errors;  /* [2][batch / parts][width] gradients of the loss by activations */
+	AT(void) errors;  /* [2][batch / parts][width] gradients of the loss with respect to activations */
 	AT(float) logits; /* [batch / parts][width] results of the last layer */
 	AT(float) row_losses; /* [batch] loss of each sample */
 	AT(float) losses;     /* [steps] this GPU's share of each step's loss */

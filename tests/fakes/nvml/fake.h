@@ -61,7 +61,7 @@ enum {
 	X(nvlinks, NAN)	   /* number of NVLinks */                          \
 	X(nvlinks_up, NAN) /* number of active NVLinks; NAN: all */         \
 	X(nvlink_mb_s, 26562)                                               \
-	X(nvlink_version, 6) /* number by which NVML means NVLink 4 */      \
+	X(nvlink_version, 6) /* NVML's code for NVLink 4 */                 \
 	X(nvlink_remote, 2)  /* far end. 2: a switch; 0: the next GPU */    \
 	X(common_ancestor, 50)                                              \
 	X(pcie_generation, 5)                                               \

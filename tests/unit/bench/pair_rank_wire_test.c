@@ -295,8 +295,8 @@ static void what_is_asked_out_of_order_or_by_the_wrong_rank_is_refused(void **st
 }
 
 /*
- * The process is rank 1. It refuses a transfer between ranks 0 and 2, one that another rank than 0 leads,
- * and one from itself to itself.
+ * The process is rank 1. It refuses a transfer between ranks 0 and 2, one led by a rank other than 0, and
+ * one from itself to itself.
  */
 static void a_part_in_what_is_not_ours_is_refused(void **state)
 {

@@ -4,7 +4,7 @@
 #include "import/import.h"
 
 /*
- * Tests of Chrome JSON traces of other profilers than Kineto on CUDA, of several ranks in several files,
+ * Tests of Chrome JSON traces of profilers other than Kineto on CUDA, of several ranks in several files,
  * and of content that kwhy does not understand.
  */
 

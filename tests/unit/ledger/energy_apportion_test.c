@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tests that divide integer nanojoules, and the uncertainty of each share, with figures made by hand. */
+/* Tests of dividing integer nanojoules, and of the uncertainty of each share, with hand-made figures. */
 
 static void parts_add_up_and_the_largest_remainder_takes_what_is_left(void **state)
 {

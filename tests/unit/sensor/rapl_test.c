@@ -128,8 +128,8 @@ static void a_counter_without_a_number_at_the_start_is_not_available(void **stat
 }
 
 /*
- * Writes a perf device "power" whose event every kernel has: the clock of a CPU, with a millionth of a
- * joule per count.
+ * Writes a perf device "power". Its event is one that every Linux kernel has, the clock of a CPU; a count
+ * is a millionth of a joule.
  */
 static void write_perf(struct host *host, const char *cpus, const char *unit)
 {

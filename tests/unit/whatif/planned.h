@@ -16,7 +16,8 @@ struct kwhy_plan *made(
 struct kwhy_plan *all_made(struct build *build, const struct kwhy_whatif_request *change_requests,
 	size_t count, const struct kwhy_profile *profile);
 /*
- * Checks the places and the time of the first change, or the refusal of the only one. Both free the plan.
+ * assert_made() checks the number of places and the time of the first change, assert_refused() the refusal
+ * of the only one. Both free the plan.
  */
 void assert_made(struct kwhy_plan *plan, uint64_t places, int64_t after_ns);
 void assert_refused(struct kwhy_plan *plan, const char *word);
