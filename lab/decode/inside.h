@@ -87,8 +87,8 @@ void lab_decode_send(
 	const struct lab_decode_replica *replica, uint64_t address, const void *from, size_t bytes);
 
 /*
- * Prompts to send to the first `slots` slots. They have `each` tokens and are those of the sequences from
- * `first` on, of which `distinct` differ.
+ * Prompts to send to the first `slots` slots: those of the sequences from number `first` on. Each has
+ * `each` tokens; only `distinct` of them differ.
  */
 struct lab_decode_prompts {
 	uint32_t slots, each, first, distinct;

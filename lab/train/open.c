@@ -160,7 +160,7 @@ static void plan(struct lab_train *train, const struct lab_train_request *reques
 	if (!train->variant->parts)
 		train->shape.parts = 1;
 	train->segment = train->variant->recompute ? 1 : layers;
-	/* the segment length of about the root of the number of layers needs least memory */
+	/* a segment length of about the root of the number of layers needs the least memory */
 	while (train->segment * train->segment < layers)
 		train->segment++;
 	train->slots = (layers - 1) / train->segment + train->segment - 1;

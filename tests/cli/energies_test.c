@@ -94,8 +94,8 @@ static json_t *report_of(const char *const *recording)
 }
 
 /*
- * Checks that the plan, made from the recording, and the cost and comparison, made from its report.json,
- * have the energy of the run that the report has.
+ * Checks that the plan, which is made from the recording, and the cost and the comparison, which are made
+ * from its report.json, all have the report's energy of the run.
  */
 static void assert_one_energy(const char *const *recording)
 {

@@ -274,9 +274,9 @@ static void what_no_phase_can_have_is_refused_with_its_line(void **state)
 }
 
 /*
- * Writes a report of a run of 10 s and 7 J, with ranges that nest, follow one another and recur. "untold"
- * is a range for which a report does not show the ranges that it overlaps, as older reports do and reports
- * of many ranges.
+ * Writes a report of a run of 10 s and 7 J, with ranges that nest, follow one another and recur. For the
+ * range "untold" the report does not show which ranges it overlaps, as in older reports and in reports of
+ * many ranges.
  */
 static const char *report_of_ranges(void)
 {

@@ -157,7 +157,7 @@ EXPORTED void *realloc(void *memory, size_t bytes)
 
 	if (memory && !bytes && !moved)
 		atomic_fetch_sub(&live,
-			1); /* realloc() has freed the old block, or it failed, so the block is no leak */
+			1); /* realloc() has freed the old block, or it failed, so the block is not a leak */
 	return memory ? moved : counted(moved);
 }
 

@@ -8,7 +8,7 @@
 #define EPSILON 1e-8f
 #define SEED_OF_WEIGHTS (42ull << 48 ^ 1ull << 40)
 
-/* Loops over the integers from 0 to before `end`, which all threads share. */
+/* Loops over this thread's share of the integers from 0 to end - 1. */
 #define FOR_EACH(i, end) \
 	for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < (end); i += (u64)gridDim.x * blockDim.x)
 

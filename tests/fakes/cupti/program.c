@@ -231,7 +231,7 @@ static int64_t now_ns(void)
 	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-/* Launches kernels of 0.1 ms at most every 0.2 ms, and prints their number. */
+/* Launches a kernel of 0.1 ms every 0.2 ms or later, and prints the number of launches. */
 static void loop(const char *text)
 {
 	const int64_t until_ns = now_ns() + atoi(text) * INT64_C(1000000);

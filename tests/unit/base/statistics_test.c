@@ -239,7 +239,7 @@ static void moments_far_from_0_keep_their_scatter(void **state)
 	(void)state;
 	for (int i = 0; i < 3; i++) {
 		assert_true(i > 1 || kwhy_moments_variance(&moments) == 0);
-		/* the square has too few digits for differences of 1 */
+		/* the squares of these values are rounded too coarsely to show differences of 1 */
 		kwhy_moments_add(&moments, 1e15 + i);
 	}
 	assert_close(moments.mean, 1e15 + 1, 0);

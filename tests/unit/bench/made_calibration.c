@@ -26,7 +26,7 @@ enum { PLAN_COUNT = sizeof(plan) / sizeof(plan[0]), PULSES_MAX = 64 };
 
 /* The power that the meters would show at each point of a fine grid in time. */
 struct curve {
-	struct kwhy_lag_reading *at; /* [count], one each GRID_NS from time 0 on */
+	struct kwhy_lag_reading *at; /* [count] readings, one every GRID_NS from time 0 on */
 	double *ring_w, *mean_w;
 	size_t count;
 };

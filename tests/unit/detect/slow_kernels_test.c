@@ -151,7 +151,7 @@ static void the_devices_counters_tell_of_kernels_without_shapes(void **state)
 
 /*
  * Makes a recording like that of a published OpenMP program on a T4: an array of 64 million doubles is
- * copied, then a kernel runs, with one thread for each of them if `blocks` is 500,000.
+ * copied, then a kernel runs, with one thread for each double if `blocks` is 500,000.
  */
 static struct build with_array(uint32_t blocks, int64_t length_us)
 {

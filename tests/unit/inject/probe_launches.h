@@ -19,7 +19,7 @@ int probe_launches_end(void **state);
 
 /*
  * Launches a kernel and calls the prober before and after, as CUPTI does. The kernel runs if `result`,
- * which the launch returns, is no error.
+ * which the launch returns, is not an error.
  */
 void probe_launch_as(
 	kwhy_cuda_function kernel, const char *name, void **arguments, enum kwhy_cuda_result result);

@@ -12,8 +12,8 @@
 #include <strings.h>
 
 /*
- * Compares the ledgers of recorded traces with reference results; skipped where the traces are missing.
- * Every figure in a reference result must be equal, to the nanosecond.
+ * Compares the ledgers of recorded traces with reference results; skipped where the traces are missing. The
+ * ledger must have every figure of a reference result, to the nanosecond.
  */
 
 /* Result of one comparison. Each difference is printed before the test fails. */

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Tests what the ledger notes if readings contradict each other or what ran. */
+/* Tests what the ledger notes if readings contradict each other or the recorded work. */
 
 enum { RUNS = 40 };
 #define MS INT64_C(1000000)

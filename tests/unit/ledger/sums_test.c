@@ -244,8 +244,8 @@ static struct kwhy_ledger *build_priced(struct kwhy_recording *recording)
 }
 
 /*
- * The last step ends at 100; a kernel launched in it ends at 400. The device idles at 100 W between the
- * kernels.
+ * The last step ends at 100 ns; a kernel launched in it ends at 400 ns. The device idles at 100 W between
+ * the kernels.
  */
 static void a_loop_of_steps_goes_on_to_the_end_of_the_work_that_it_queued(void **state)
 {

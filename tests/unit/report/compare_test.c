@@ -224,7 +224,7 @@ static void energy_of_the_work_needs_no_idle_level_but_a_meter_that_saw_it(void 
 	kwhy_side_done(&hole);
 }
 
-/* A file may state any level. */
+/* A file may state any idle level, here 1e300 W. */
 static void an_energy_too_large_for_an_integer_is_unknown(void **state)
 {
 	struct kwhy_side busy = read_side(RUN_REPORT(METERED_BESIDE(900, ",\"context_idle_w\":1e300")));

@@ -95,7 +95,7 @@ static inline void fake_run_to(struct fake_clock *fake, int64_t mono_ns)
 	pthread_mutex_unlock(&fake->lock);
 }
 
-/* Moves the clock on while the sleeper works, as work that takes time does. */
+/* Moves the clock on while the sleeper works, to simulate work that takes time. */
 static inline void fake_spend(struct fake_clock *fake, int64_t length_ns)
 {
 	pthread_mutex_lock(&fake->lock);

@@ -146,7 +146,7 @@ static void a_graph_saves_between_kernels_what_the_profile_says(void **state)
 	assert_made(made(&build, "graph", 0, &profile), 12, 34000 + 45000 + 34000);
 }
 
-/* The recording shows 1.2 us between kernels, which may be the speed of the launches. */
+/* The recording shows gaps of 1.2 us between kernels, which may only show how fast they were launched. */
 static void kernels_of_a_graph_lie_no_further_apart_than_an_empty_one_takes(void **state)
 {
 	struct build build = two_loops();

@@ -382,9 +382,9 @@ static void where_nobody_knows_its_rate_a_pinned_copy_is_no_faster_than_the_link
 }
 
 /*
- * As frameworks copy: the call fills staging pieces until 9 us before the device has the last one, a wait
- * follows, and 200 us later a kernel of 100 us. Page-locked and without waits, ten copies of 50 us and the
- * kernels follow each other after 1.2 us.
+ * Frameworks copy like this: the call fills staging pieces until 9 us before the device has the last one, a
+ * wait follows, and 200 us later a kernel of 100 us. With page-locked memory and without waits, ten copies
+ * of 50 us and the kernels follow each other after 1.2 us.
  */
 static void a_copy_that_was_filled_by_its_call_blocks_no_longer(void **state)
 {
