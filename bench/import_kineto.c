@@ -19,7 +19,7 @@
 /*
  * Usage: bench_import_kineto TRACE [SIZE_MB]. Measures how fast the events of a real trace, repeated to
  * SIZE_MB (default 1000), become a recording, and how much memory that takes. Each repetition is later than
- * the one before, and has ids of its own. In the same run it measures reading the file's bytes alone and
+ * the previous one, and has ids of its own. In the same run it measures reading the file's bytes alone and
  * simdjson's first stage alone, since ratios compare between machines. Then it measures the whole report's
  * analysis, in a process of its own, and the import of gzip (at most 200 MB), compared with zlib's own
  * reader.

@@ -261,7 +261,7 @@ extern const struct lab_workload lab_twin, lab_flow, lab_train, lab_decode;
 /* --- For workloads --- */
 
 /*
- * Adds a row with one phase of `items` items a run and with unknown results. Rows that --variant does not
+ * Adds a row with one phase of `items` items per run and with unknown results. Rows that --variant does not
  * name are later left out. `like`: id, name, title, after, change, gpus, steps, device_clock and variant of
  * the row. KWHY_E_USAGE: there are too many rows.
  */

@@ -30,8 +30,8 @@ struct lab_flow {
 	struct lab_flow_args args;
 	/* number of slots of the dense lattice that are computed together */
 	uint32_t chunk;
-	struct lab_blaslt *blaslt;	  /* NULL: products are made by own kernels */
-	struct kwhy_gpu_host host_memory; /* NULL: kernels of the workload make the products */
+	struct lab_blaslt *blaslt;	  /* NULL: kernels of the workload make the products */
+	struct kwhy_gpu_host host_memory; /* memory of the next four members */
 	struct lab_flow_step *records;	  /* [steps] results of each step */
 	uint64_t *times;		  /* [steps + 1] times of the device, ns */
 	uint32_t *map;			  /* [slots] row of the flow in each slot of the dense lattice */

@@ -3,7 +3,7 @@
  * A fake of cuBLASLt for the fake CUDA driver, whose device memory is host memory. A product is a kernel of
  * that driver, so it works in streams and graphs like other kernels. The fake supports the products that we
  * make: factors as they are or transposed, with or without adding to the output. It refuses what the
- * documentation excludes: 8 bits with a left factor that is not transposed or with sizes that are no
+ * documentation excludes: 8 bits with a left factor that is not transposed or with sizes that are not
  * multiples of 16, and int8 unless sums and scaling factors are int32. With KWHY_FAKE_CUBLASLT=refuses it
  * finds no algorithm for any product.
  */

@@ -85,7 +85,7 @@ struct lab_twin_request {
 	uint32_t gpu_count; /* number of GPUs; variants that are not `apart` use only the first */
 	struct lab_twin_shape shape;
 	const struct lab_twin_variant *variant;
-	bool by_nccl; /* true: NCCL makes the collectives; false: own kernels do */
+	bool by_nccl; /* true: NCCL makes the collectives; false: kernels of kwhy-lab do */
 };
 
 enum lab_twin_way { LAB_TWIN_TO_GPU, LAB_TWIN_FROM_GPU, LAB_TWIN_WITHIN, LAB_TWIN_WAY_COUNT };

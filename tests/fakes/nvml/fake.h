@@ -174,8 +174,8 @@ struct fake_scenario {
 #define FAKE_SETTINGS "KWHY_FAKE_NVML_SETTINGS"
 
 /*
- * Environment variable with the time on CLOCK_MONOTONIC, in ns, that is the scenario's time 0, so that one
- * process after the other sees the same meters.
+ * Environment variable with the CLOCK_MONOTONIC time, in ns, that is the scenario's time 0, so that
+ * processes that run one after the other see the same meters.
  */
 #define FAKE_SINCE "KWHY_FAKE_NVML_SINCE_NS"
 

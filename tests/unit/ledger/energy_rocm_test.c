@@ -6,8 +6,8 @@
 /* Tests of AMD's meters: their total energy is as exact as NVML's, but their response is unknown. */
 
 /*
- * Makes a kernel of 1 s at 300 W and another of 1.5 s at 500 W, with 2 s before, between and about 2 s
- * after them at 100 W.
+ * Makes a kernel of 1 s at 300 W and another of 1.5 s at 500 W. The device draws 100 W for 2 s before and
+ * between them and for about 2 s after them.
  */
 static struct kwhy_recording *two_kernels(void)
 {

@@ -360,8 +360,8 @@ static void streams_know_how_long_they_were_busy_and_busy_alone(void **state)
 }
 
 /*
- * Traces are missing only for a rank of eight that has a collective, not for one without, nor for a rank
- * whose number of ranks is 1 or unknown.
+ * Traces count as missing only for a rank of eight that has a collective, not for one without, nor for a
+ * rank whose number of ranks is 1 or unknown.
  */
 static void ranks_that_are_missing_leave_waiting_and_transfer_together(void **state)
 {

@@ -32,7 +32,7 @@ static uint32_t name(struct kwhy_recording *recording, const char *text)
 	return number;
 }
 
-/* Adds a kernel of 10 blocks of 32 threads that lasts `ms` and starts when the one before it ends. */
+/* Adds a kernel of 10 blocks of 32 threads that lasts `ms` and starts when the previous one ends. */
 static void run(struct kwhy_recording *recording, const char *kernel, int64_t ms, uint8_t origin)
 {
 	const int64_t last_ns = recording->activities.count

@@ -68,7 +68,7 @@ static void the_first_screen_always_shows_the_largest_accounts(void **state)
 	}
 }
 
-/* What to do about missing lines differs: a recording of kwhy cannot get them by being recorded by kwhy. */
+/* A recording that kwhy made must not be advised to record with kwhy in order to get source lines. */
 static void a_recording_of_kwhy_is_not_told_to_record(void **state)
 {
 	struct nouns nouns;

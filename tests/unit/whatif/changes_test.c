@@ -204,7 +204,7 @@ static void what_packing_saves_does_not_depend_on_how_long_other_kernels_are(voi
 	profile.h2d_pinned_rate_bytes_per_s.value = 50e9;
 	profile.queued_kernel_s.value = 1.4e-6;
 	saved_ns = packing_saves_ns(waited_sends(100), &profile);
-	/* nine calls of 16 us go, and a launch of 2 us comes */
+	/* nine calls of 16 us are removed and a launch of 2 us is added */
 	assert_in_range(saved_ns, 130 * US, 145 * US);
 	assert_int_equal(packing_saves_ns(waited_sends(20), &profile), saved_ns);
 	assert_int_equal(packing_saves_ns(waited_sends(3), &profile), saved_ns);
