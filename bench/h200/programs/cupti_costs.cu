@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Measures what CUPTI costs a program that launches small kernels: how many nanoseconds more a launch takes than in a plain process. The two processes
- * take turns on one core, in shuffled order. What can be chosen only once in a process is a variant; what can be switched at any time is measured within one process.
+ * take turns on one core, in shuffled order. What can be chosen only once in a process is a variant; what can be switched at any time
+ * is measured within one process.
  *
  * usage: cupti_costs VARIANT ROUNDS TURN_MS
  * The variable OTHER_CALLS is the number of other calls for each launch (default 5). Variants:

@@ -32,7 +32,7 @@ enum {
 	/* Positions of matrices and biases in the weights. Matrices are [inputs][outputs]. */
 	W1 = 0,
 	B1 = W1 + IN * IN,
-	W2 = B1 + IN, /* weights of the outputs from number E on are 0; the energies take the places of these outputs */
+	W2 = B1 + IN, /* weights of outputs from number E on are 0; the energies take the places of these outputs */
 	B2 = W2 + IN * IN,
 	WI = B2 + E,
 	WH = WI + IN * GATES, /* together with WI a matrix of [IN + H] inputs */
