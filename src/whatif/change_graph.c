@@ -37,6 +37,7 @@ struct step {
 	uint32_t call;	 /* the first call that issues work of the step; KWHY_NONE: none does */
 	bool is_divided; /* a thread pauses, waits or allocates in the step, or a part of it does not repeat
 			  */
+	int64_t first_ns, last_ns; /* starts of the first and the last call that issues work of the step */
 	size_t row_count;
 };
 
@@ -277,16 +278,60 @@ static void walk(struct capture *capture, void (*visit)(struct capture *, const 
 	kwhy_whatif_segments_done(&segments);
 }
 
+/* The step whose work a call issues; NULL: none. */
+static struct step *step_of_call(const struct capture *capture, uint32_t call)
+{
+	const struct kwhy_whatif *whatif = capture->whatif;
+
+	return whatif->first_issued[call] == whatif->first_issued[call + 1]
+		? NULL
+		: step_of_row(capture, whatif->issued[whatif->first_issued[call]]);
+}
+
+/* Extends the steps over the calls of a thread that issue their work. */
+static void extend_steps(struct capture *capture, size_t thread)
+{
+	const struct kwhy_calls *calls = &capture->whatif->recording->calls;
+
+	for (size_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
+		struct step *step = step_of_call(capture, (uint32_t)i);
+
+		if (!step)
+			continue;
+		if (calls->start_ns[i] < step->first_ns)
+			step->first_ns = calls->start_ns[i];
+		if (calls->start_ns[i] > step->last_ns)
+			step->last_ns = calls->start_ns[i];
+	}
+}
+
+/* Whether a thread waits, copies in a blocking way, allocates, frees or launches a graph. */
+static bool is_wait(const struct kwhy_whatif *whatif, uint32_t call)
+{
+	const uint8_t class = whatif->recording->calls.class[call];
+
+	return (class != KWHY_CALL_LAUNCH && class != KWHY_CALL_OTHER) ||
+		(class == KWHY_CALL_LAUNCH && kwhy_whatif_call_is(whatif->graph, call, KWHY_MARK_GRAPH));
+}
+
+/* Marks a step if a call that waits is between calls that issue its work, of whatever threads. */
+static void divide_at(struct step *step, int64_t wait_ns)
+{
+	if (step && wait_ns > step->first_ns && wait_ns < step->last_ns)
+		step->is_divided = true;
+}
+
 /*
- * Marks the steps of a thread in which it pauses, waits, copies in a blocking way, allocates, frees or
- * launches a graph.
+ * Marks the steps in which a thread waits, and those between whose launches it pauses. A thread waits in the
+ * step of its previous or of its next launch.
  */
 static void divide_steps(struct capture *capture, size_t thread)
 {
 	const struct kwhy_whatif *whatif = capture->whatif;
 	const struct kwhy_calls *calls = &whatif->recording->calls;
 	struct step *step = NULL;
-	bool waited = false;
+	int64_t wait_ns = INT64_MIN; /* start of the latest wait since the previous launch */
+	bool waited = false;	     /* it waited or paused since then */
 
 	for (size_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
 		const uint32_t call = (uint32_t)i;
@@ -294,16 +339,20 @@ static void divide_steps(struct capture *capture, size_t thread)
 
 		if (whatif->graph->outer[call] != call || kwhy_whatif_call_is_dropped(whatif, call))
 			continue;
-		waited |= kwhy_whatif_is_after_pause(whatif, call) ||
-			(calls->class[call] != KWHY_CALL_LAUNCH && calls->class[call] != KWHY_CALL_OTHER) ||
-			(calls->class[call] == KWHY_CALL_LAUNCH &&
-				kwhy_whatif_call_is(whatif->graph, call, KWHY_MARK_GRAPH));
+		if (is_wait(whatif, call)) {
+			wait_ns = calls->start_ns[call];
+			divide_at(step, wait_ns);
+			waited = true;
+		}
+		waited |= kwhy_whatif_is_after_pause(whatif, call);
 		if (whatif->first_issued[call] == whatif->first_issued[call + 1])
 			continue;
-		here = step_of_row(capture, whatif->issued[whatif->first_issued[call]]);
+		here = step_of_call(capture, call);
+		divide_at(here, wait_ns);
 		if (here && here == step && waited)
 			here->is_divided = true;
 		step = here;
+		wait_ns = INT64_MIN;
 		waited = false;
 	}
 }
@@ -322,7 +371,10 @@ static void find_whole_steps(struct capture *capture)
 		return;
 	}
 	for (size_t i = 0; i < count; i++)
-		capture->steps_of_process[i] = (struct step){.call = KWHY_NONE};
+		capture->steps_of_process[i] = (struct step){
+			.call = KWHY_NONE, .first_ns = INT64_MAX, .last_ns = INT64_MIN};
+	for (size_t thread = 0; thread < whatif->recording->thread_count; thread++)
+		extend_steps(capture, thread);
 	for (size_t thread = 0; thread < whatif->recording->thread_count; thread++)
 		divide_steps(capture, thread);
 	walk(capture, add_to_step);

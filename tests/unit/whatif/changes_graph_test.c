@@ -97,6 +97,34 @@ static void a_step_in_which_a_thread_waits_is_several_graphs(void **state)
 	kwhy_plan_free(plan);
 }
 
+/* Only the backward thread issues work of the step after the first thread's wait. */
+static void a_step_in_which_another_thread_goes_on_after_a_wait_is_several_graphs(void **state)
+{
+	struct build build = build_new(1);
+	const uint32_t backward = build_thread(&build, 0);
+	struct kwhy_profile profile = with_graphs();
+	struct kwhy_plan *plan;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		const int64_t from_us = 500 * i;
+
+		build_range(&build, 0, "step", from_us, from_us + 390);
+		build.recording->ranges[i].kind = KWHY_RANGE_STEP;
+		for (int k = 0; k < 8; k++) {
+			const int64_t at_us = from_us + 20 * k + (k < 4 ? 0 : 20);
+			const struct build_issue from = {
+				k < 4 ? 0 : backward, "cudaLaunchKernel", at_us, at_us + 2};
+
+			build_issued_kernel(&build, from, 0, at_us + 10, at_us + 15);
+		}
+		build_call(&build, 0, "cudaStreamSynchronize", from_us + 65, from_us + 90);
+	}
+	plan = made(&build, "graph", 0, &profile);
+	assert_non_null(strstr(plan->changes[0].assumption, "become 6 graph launches"));
+	kwhy_plan_free(plan);
+}
+
 /* The host does something else for 2 ms. A graph would not do that, so it cannot hold the whole step. */
 static void a_step_in_which_the_host_pauses_is_several_graphs(void **state)
 {
@@ -522,6 +550,7 @@ int main(void)
 		cmocka_unit_test(a_stretch_that_repeats_is_launched_as_one_graph),
 		cmocka_unit_test(a_step_of_several_threads_is_one_graph),
 		cmocka_unit_test(a_step_in_which_a_thread_waits_is_several_graphs),
+		cmocka_unit_test(a_step_in_which_another_thread_goes_on_after_a_wait_is_several_graphs),
 		cmocka_unit_test(a_step_in_which_the_host_pauses_is_several_graphs),
 		cmocka_unit_test(what_else_the_host_does_in_a_stretch_stays),
 		cmocka_unit_test(a_graph_saves_between_kernels_what_the_profile_says),
