@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Joules a token and a step of PyTorch programs that only print what they made, by kwhy stat over runs, and the ledger of one run by kwhy record
+# Joules per token and per step of PyTorch programs that only print what they made, by kwhy stat over runs, and the ledger of one run by kwhy record
 # beside them: transformers' generate, and a training loop. Needs PyTorch, transformers and one GPU; 2 minutes.
 # usage: stat.sh KWHY_FOLDER OUT_FOLDER
 set -u

@@ -17,7 +17,7 @@ const struct lab_flow_variant lab_flow_variants[] = {
 	{"n1", "dense lattice", "n0", "every cell is computed, empty or not", .way = LAB_FLOW_DENSE},
 	{"n2", "all flows in one kernel launch", "n0", "matrices of all flows; the host merges",
 		.way = LAB_FLOW_BATCH},
-	{"n3", "fused, merged on the GPU", "n2", "seven launches a step and no wait", .way = LAB_FLOW_FUSED},
+	{"n3", "fused, merged on the GPU", "n2", "seven launches per step and no wait", .way = LAB_FLOW_FUSED},
 	{"n4", "one kernel", "n3", "the whole run on tensor cores, weights in registers",
 		.way = LAB_FLOW_WHOLE},
 	{"n5", "one graph", "n3", "all steps in one graph", .way = LAB_FLOW_FUSED, .graph = true},

@@ -26,7 +26,7 @@
  * With b below 1 the power law has no optimum inside any range, as energy P / T falls with P; the forms with
  * a floor P0 have one. Fits are least squares of relative errors. The form with the best prediction of
  * held-out points is chosen, but the power law stays unless another form is better by a tenth. Powers are in
- * watts, throughput in units a second.
+ * watts, throughput in units per second.
  */
 struct kwhy_cap_point {
 	double cap_w; /* power limit that was set; NAN: unknown */

@@ -14,7 +14,7 @@ static enum kwhy_status check(const struct kwhy_roofline_machine *machine,
 {
 	if (!(machine->flop_per_s > 0) || !(machine->byte_per_s > 0))
 		return kwhy_fail(error, KWHY_E_INPUT,
-			"a roofline needs the machine's FLOP a second and bytes a second, both above 0");
+			"a roofline needs the machine's FLOP per second and bytes per second, both above 0");
 	if (machine->joules_per_flop < 0 || machine->joules_per_byte < 0 || machine->constant_w < 0)
 		return kwhy_fail(error, KWHY_E_INPUT, "a machine's joules and watts cannot be negative");
 	if (!(work->flop >= 0) || !(work->bytes >= 0) || !(work->flop + work->bytes > 0))

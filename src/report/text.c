@@ -23,7 +23,7 @@ static const struct {
 	{"copies", "copies by kind and size", kwhy_section_copies},
 	{"operations", "operations on memory, with their shares", kwhy_section_operations},
 	{"split", "parts of a transfer: call, copy, wait", kwhy_section_split},
-	{"ranking", "copies by joules a byte", kwhy_section_cost_ranking},
+	{"ranking", "copies by joules per byte", kwhy_section_cost_ranking},
 	{"work", "joules and seconds a unit of work", kwhy_section_work},
 	{"calls", "calls of the driver and runtime", kwhy_section_api},
 	{"steps", "each step with its time and energy", kwhy_section_steps},

@@ -208,7 +208,7 @@ function joules(all: Pairs): HTMLElement | null {
 	if (!rows.length && !all.energy_missing) return null;
 	const missing = all.energy_missing ? el("p", { class: "warn" }, `The GPUs' energy is not available: ${visible(all.energy_missing)}`) : el("span", {});
 	return section("joules", "Joules of a byte", "Of both GPUs, from bursts, one pair of each kind of link; above the level of idle GPUs with contexts: both, source, target. ± is half of a 95 % interval.",
-		missing, ...(some.length ? [lines("joules-chart", "joules a byte against size, gross", "J/B", get)] : []), ...(rows.length ? [table(["engine", "pair", "size", "a byte", "above idle", "source", "target"], rows)] : []));
+		missing, ...(some.length ? [lines("joules-chart", "joules per byte against size, gross", "J/B", get)] : []), ...(rows.length ? [table(["engine", "pair", "size", "a byte", "above idle", "source", "target"], rows)] : []));
 }
 
 function pinning(all: Pairs): HTMLElement | null {

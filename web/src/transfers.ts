@@ -72,7 +72,7 @@ function joules(all: Transfers): HTMLElement | null {
 			return { x: e.bytes, y: e.gross_j! / moved, text: `${escapeHtml(name)}, ${size(e.bytes)}<br>${si(e.gross_j! / moved, "J/B")}, above idle ${si(known(e.net_j) ? e.net_j / moved : null, "J/B")}<br>${si(e.gross_j, "J")} (${si(e.gross_low_j, "J")} to ${si(e.gross_high_j, "J")}) a transfer` };
 		}),
 	}));
-	return section("joules", "Joules of a byte", "The GPU's, gross, from bursts of a second; of a point with its 95 % interval.", lines("joules-chart", "joules a byte against size", "J/B", get));
+	return section("joules", "Joules of a byte", "The GPU's, gross, from bursts of a second; of a point with its 95 % interval.", lines("joules-chart", "joules per byte against size", "J/B", get));
 }
 
 function fastest(all: Transfers): HTMLElement | null {

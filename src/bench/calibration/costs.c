@@ -129,7 +129,7 @@ static enum kwhy_status time_small(struct trial *trial, struct kwhy_call_costs *
 }
 
 /*
- * Measures the rate of a large copy in bytes a second. The rate is computed from the duration of the copy and
+ * Measures the rate of a large copy in bytes per second. The rate is computed from the duration of the copy and
  * has the same relative spread.
  */
 static enum kwhy_status time_copies(

@@ -12,7 +12,7 @@
  */
 struct kwhy_call_costs {
 	struct kwhy_measured launch_s, synchronize_s, copy_latency_s, graph_launch_s;
-	/* rates of large copies, in bytes a second */
+	/* rates of large copies, in bytes per second */
 	struct kwhy_measured h2d_pinned, h2d_pageable, d2h_pinned, d2h_pageable;
 	struct kwhy_graph_costs graph;
 };

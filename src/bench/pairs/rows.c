@@ -62,7 +62,7 @@ void kwhy_pair_settings_write(const struct kwhy_pairs *pairs, struct kwhy_text *
 
 /*
  * Writes routes as lines "# route: " followed by the words SRC DST WAY LANES LANES_MAX GENERATION LIMIT
- * ANCESTOR. LIMIT is in bytes a second; 0: unknown.
+ * ANCESTOR. LIMIT is in bytes per second; 0: unknown.
  */
 void kwhy_pair_routes_write(const struct kwhy_pairs *pairs, struct kwhy_text *out)
 {

@@ -101,11 +101,11 @@ static void write_sources(const struct kwhy_runs *runs, const struct carbon_opti
 		return;
 	}
 	if (region)
-		kwhy_text_context_linef(&page->context, "", "%s: %.4g g CO2e a kWh, mean of %d (%s)",
+		kwhy_text_context_linef(&page->context, "", "%s: %.4g g CO2e per kWh, mean of %d (%s)",
 			region->name, region->g_per_kwh, region->year, region->source);
 	else
 		kwhy_text_context_linef(
-			&page->context, "", "%.4g g CO2e a kWh, as given", runs->questions[0].per_kwh);
+			&page->context, "", "%.4g g CO2e per kWh, as given", runs->questions[0].per_kwh);
 	kwhy_text_context_linef(&page->context, "",
 		"%s%s: as much as %.3g miles (%.3g km) by car at %.4g g a mile%s",
 		runs->count < 2	    ? "emitted"
@@ -177,7 +177,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 static const struct kwhy_option options_table[] = {
 	{"place", 0, "PLACE", "country or cloud region: THA, Thailand, gcp:us-west1", KWHY_OPTION_TEXT,
 		offsetof(struct carbon_options, region)},
-	{"intensity", 0, "G", "your own grams CO2e a kWh", KWHY_OPTION_NUMBER,
+	{"intensity", 0, "G", "your own grams of CO2e per kWh", KWHY_OPTION_NUMBER,
 		offsetof(struct carbon_options, intensity_g_per_kwh)},
 	{"list", 0, NULL, "list the places, their values and years", KWHY_OPTION_FLAG,
 		offsetof(struct carbon_options, list)},

@@ -74,10 +74,10 @@ static void write_machine(const struct kwhy_roofline *roof, struct kwhy_model_pa
 		return;
 	}
 	kwhy_text_context_linef(&page->context, "",
-		"memory and arithmetic take equal time at %.4g FLOP a byte", roof->time_balance);
+		"memory and arithmetic take equal time at %.4g FLOP per byte", roof->time_balance);
 	if (isfinite(roof->energy_balance))
 		kwhy_text_context_linef(
-			&page->context, "", "and equal energy at %.4g FLOP a byte", roof->energy_balance);
+			&page->context, "", "and equal energy at %.4g FLOP per byte", roof->energy_balance);
 }
 
 /* Writes the rows in the order of the file. The page stays open. */

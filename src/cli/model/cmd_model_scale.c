@@ -61,7 +61,7 @@ static void write_points(const struct answer *answer, struct kwhy_model_page *pa
 	static const struct kwhy_table_column columns[] = {{"workers", KWHY_COLUMN_RIGHT},
 		{"throughput", KWHY_COLUMN_RIGHT}, {"fitted", KWHY_COLUMN_RIGHT},
 		{"speed-up", KWHY_COLUMN_RIGHT}, {"efficiency", KWHY_COLUMN_RIGHT},
-		{"J a unit", KWHY_COLUMN_RIGHT}};
+		{"J per unit", KWHY_COLUMN_RIGHT}};
 	double rate = rate_of_one(answer);
 	struct kwhy_error ignored;
 	char amount[KWHY_QUANTITY_BYTES];
@@ -242,7 +242,7 @@ const struct kwhy_command kwhy_command_model_scale = {
 	.name = "model scale",
 	.operands = "POINTS.csv",
 	.summary = "How throughput grows with workers: Amdahl and the scalability law.",
-	.details = "POINTS.csv: columns workers and throughput (units a second), power_w where known.",
+	.details = "POINTS.csv: columns workers and throughput (units per second), power_w where known.",
 	.options = options_table,
 	.options_bytes = sizeof(struct scale_options),
 	.defaults = set_defaults,

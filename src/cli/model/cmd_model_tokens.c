@@ -170,7 +170,7 @@ static bool tell_overlap(
 	else if (kwhy_read_phase_beside(a, place))
 		snprintf(asking->no_seconds, sizeof(asking->no_seconds),
 			"'%.40s' and '%.40s' run side by side on different devices: their joules add up, "
-			"their times do not, so the sum has no tokens a second and no mean power",
+			"their times do not, so the sum has no tokens per second and no mean power",
 			a->name, b->name);
 	return asking->no_sum[0];
 }
@@ -248,7 +248,7 @@ static void write_text(
 	}
 	kwhy_table_write(&table, &page->style, &page->text);
 	kwhy_interval_level(page, has_interval);
-	kwhy_text_context_linef(&page->context, "", "tokens/J is also tokens a second and watt");
+	kwhy_text_context_linef(&page->context, "", "tokens/J is also tokens per second and watt");
 }
 
 static void write_json(const struct kwhy_tokens_phase *phases, size_t count, struct kwhy_json *json)
@@ -384,7 +384,7 @@ static const struct kwhy_option options_table[] = {
 const struct kwhy_command kwhy_command_model_tokens = {
 	.name = "model tokens",
 	.operands = "[RUN.json|PHASES.csv]",
-	.summary = "Joules a token and tokens a joule, by phase, with intervals.",
+	.summary = "Joules per token and tokens per joule, by phase, with intervals.",
 	.details = "RUN.json: of kwhy stat --json or kwhy report --json. PHASES.csv: columns phase, tokens, "
 		   "joules and, where known, joules_low, joules_high, seconds.",
 	.options = options_table,

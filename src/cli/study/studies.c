@@ -20,7 +20,7 @@ static const struct kwhy_study studies[] = {
 				"Rate and joules of single operations: arithmetic, memory, launches, copies.",
 				"bench ops @backend -o >operations.txt", "--seconds 0.2"},
 			{"copies",
-				"Time, rate and joules a byte of the ways to move one block or many pieces.",
+				"Time, rate and joules per byte of the ways to move one block or many pieces.",
 				"bench transfer @backend --energy --strategy "
 				"pinned,pageable,copies,batch,packed,piece-kernel +samples -o >copies.txt",
 				"--quick --time 10 --burst 0.2"},
@@ -43,7 +43,7 @@ static const struct kwhy_study studies[] = {
 		"after "
 		"another; computing 1,000 of them together took 18.8 instead of 7,198 J for a million steps. "
 		"A training loop in PyTorch "
-		"took 0.254 instead of 0.358 J a step once it was compiled and captured in a graph.",
+		"took 0.254 instead of 0.358 J per step once it was compiled and captured in a graph.",
 		"recordings/train.kwhy",
 		{
 			{"record", "The program, recorded.", "record --one-file @work -o >run.kwhy @program",
@@ -84,10 +84,10 @@ static const struct kwhy_study studies[] = {
 		},
 		4},
 	{"llm-energy", "How many joules does a token cost, and what decides it?",
-		"On an H200, a decoder of OPT-125m's shape in bf16 writes 9.24 tokens a joule for 1 sequence "
+		"On an H200, a decoder of OPT-125m's shape in bf16 writes 9.24 tokens per joule for 1 sequence "
 		"and "
 		"361 for 256 sequences, because the weights are read once for all. A server under the same "
-		"load took 0.106 J a token with launches by the host and 0.166 J with CUDA graphs, but "
+		"load took 0.106 J per token with launches by the host and 0.166 J with CUDA graphs, but "
 		"answered in 84 instead of 450 ms (95th percentile; on an H100). A model of the power by the "
 		"device's counters was off by 3.5 to 5.5 % of the power for work other than it was fitted "
 		"to, and by 20 to 24 % for a decoder, which needs a fit of its own.",
@@ -97,7 +97,7 @@ static const struct kwhy_study studies[] = {
 				"record --gauges 0.2 --one-file @work -o >run.kwhy @program", NULL},
 			{"run", "Time, energy and work of the run, for the next step.",
 				"report @run @work -o >run.json", NULL},
-			{"tokens", "Joules a token and tokens a joule.",
+			{"tokens", "Joules per token and tokens per joule.",
 				"model tokens <run.json -o >tokens.txt", NULL},
 			{"power", "Where each watt goes, by the device's counters.",
 				"model power @run=h200-power/decode-1.kwhy -o >power.txt", NULL},

@@ -10,7 +10,7 @@
 /* --- ASTRA-sim, analytical network --- */
 
 /*
- * In ASTRA-sim "GB/s" means 2^30 bytes a second: its NetworkFunction.cpp computes bw * (1 << 30) / 1e9. A
+ * In ASTRA-sim "GB/s" means 2^30 bytes per second: its NetworkFunction.cpp computes bw * (1 << 30) / 1e9. A
  * transfer through a Switch takes two hops.
  */
 #define ASTRA_GB 1073741824.0

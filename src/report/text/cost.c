@@ -68,7 +68,7 @@ static void add_money(struct kwhy_text *out, double amount, const char *currency
 }
 
 /*
- * Appends the price and the carbon intensity that were used, " (0.3 EUR and 481 g a kWh, as in Thailand in
+ * Appends the price and the carbon intensity that were used, " (0.3 EUR and 481 g per kWh, as in Thailand in
  * 2023)".
  */
 static void add_rates(struct kwhy_text *out, const struct kwhy_report *report, const char *currency)
@@ -80,7 +80,7 @@ static void add_rates(struct kwhy_text *out, const struct kwhy_report *report, c
 		kwhy_text_addf(out, "%g%s%s", report->price_per_kwh, *currency ? " " : "", currency);
 	if (emitted)
 		kwhy_text_addf(out, "%s%g g", priced ? " and " : "", report->intensity_g_per_kwh);
-	kwhy_text_add(out, " a kWh");
+	kwhy_text_add(out, " per kWh");
 	if (report->place)
 		kwhy_text_addf(out, ", the mean of %s in %d", report->place, report->carbon_year);
 	kwhy_text_add(out, ")");

@@ -405,7 +405,7 @@ static void cost_is_of_the_run_and_says_how_much_of_it_no_meter_saw(void **state
 	nouns.report.price_per_kwh = 3.6e6; /* 1 EUR per joule */
 	nouns.report.currency = "EUR";
 	out = nouns_text(&nouns, 80, true);
-	assert_non_null(strstr(out.data, ": less than 0.001 EUR (3.6e+06 EUR a kWh)"));
+	assert_non_null(strstr(out.data, ": less than 0.001 EUR (3.6e+06 EUR per kWh)"));
 	assert_non_null(strstr(out.data, "30.0 \xC2\xB5J of the energy are estimated"));
 	assert_int_equal(kwhy_report_json(&nouns.report, &json, &error), KWHY_OK);
 	assert_non_null(strstr(json.data, "\"amount\": 0.00025"));

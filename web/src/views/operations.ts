@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What single operations cost: memory operations, the parts of a transfer, joules by category, joules a byte.
+// What single operations cost: memory operations, the parts of a transfer, joules by category, joules per byte.
 
 import { el, section } from "../dom";
 import { energy, exact, known, percent, power, shorten, si, time, type Maybe } from "../format";
