@@ -3,7 +3,7 @@
 # Does `kwhy probe` leave a program as it is, and how much of its kernels does it get to know? Parts: hash (a deterministic training loop whose
 # parameters are hashed, plain and with 1, 5 and 20 % of all launches repeated, AdamW in its foreach and its fused form), each of PROGRAMS, and
 # graphed (a step as a CUDA graph), spawned (two processes) and jax_arena (jax_mlp with three quarters of the memory taken at once): plain, recorded
-# and probed, with the outputs compared; and C to F (sets of ten and more operations: their powers in place by the energy counter, and the same
+# and probed, with the outputs compared; and C to G (sets of ten and more operations: their powers in place by the energy counter, and the same
 # loop recorded and probed). Each command is stopped after LIMIT_S seconds (90). Needs one GPU and what the programs import; no more than that for
 # each of some 45. PYTHON names another interpreter, PROBE_ARGS further options (default --memory 8G), LOOP_S the seconds of the loops (5), RECORD=no leaves out
 # the plain recordings.
@@ -14,7 +14,7 @@ mkdir -p "$2"
 out=$(realpath "$2")
 programs=$(realpath "$3")
 shift 3
-parts=${*:-hash hf_train cupy_mix triton_mm resnet gcn hf_generate jax_mlp jax_arena graphed spawned C D E F}
+parts=${*:-hash hf_train cupy_mix triton_mm resnet gcn hf_generate jax_mlp jax_arena graphed spawned C D E F G}
 own=$(dirname "$(realpath "$0")")/programs
 python=${PYTHON:-python3}
 [ -n "${PYTHON:-}" ] || [ ! -x /opt/torch/.venv/bin/python ] || python=/opt/torch/.venv/bin/python
@@ -96,7 +96,7 @@ set_part() {
 for part in $parts; do
 	case $part in
 	hash) hash_part ;;
-	C | D | E | F) set_part "$part" ;;
+	C | D | E | F | G) set_part "$part" ;;
 	graphed | spawned) three_ways "$part" "$python" "$own/$part.py" ;;
 	jax_arena) XLA_PYTHON_CLIENT_PREALLOCATE=true three_ways "$part" "$python" "$programs/jax_mlp.py" ;;
 	*) three_ways "$part" "$python" "$programs/$part.py" ;;

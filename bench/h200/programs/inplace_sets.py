@@ -4,7 +4,7 @@
 
 truth SET OUT.json: the energy counter over the plain loop and over the loop with one operation repeated in its place; the difference
 of the energies over that of the times is the operation's power in place. loop SET SECONDS: the plain loop for so long.
-Sets C to F of ten operations and more each. An operation whose clock falls while it is repeated has no truth here: `mhz` tells.
+Sets C to G of ten operations and more each. An operation whose clock falls while it is repeated has no truth here: `mhz` tells.
 """
 import ctypes
 import json
@@ -134,7 +134,30 @@ def set_f():
     }
 
 
-SETS = {"C": set_c, "D": set_d, "E": set_e, "F": set_f}
+def set_g():
+    tall, square = random(16384, 1024, dtype=torch.bfloat16), random(1024, 1024, dtype=torch.bfloat16)
+    heads = random(2, 16, 4096, 64, dtype=torch.bfloat16)
+    rows, other = random(16384, 4096, dtype=torch.bfloat16), random(16384, 4096, dtype=torch.bfloat16)
+    logits = random(4096, 16384)
+    target, values, index = torch.zeros(40000, 128, device="cuda"), random(200000, 128), torch.randint(0, 40000, (200000,), device="cuda")
+    planes = random(64, 64, 112, 112)
+    mask, first, second = random(1 << 25) > 0, random(1 << 25), random(1 << 25)
+    spectrum = torch.complex(random(512, 32769), random(512, 32769))
+    return {
+        "gemm_tall": lambda: torch.mm(tall, square),
+        "attention": lambda: functional.scaled_dot_product_attention(heads, heads, heads),
+        "silu": lambda: functional.silu(rows),
+        "log_softmax": lambda: torch.log_softmax(logits, -1),
+        "index_add": lambda: target.index_add_(0, index, values),
+        "avgpool": lambda: functional.avg_pool2d(planes, 3, 2, 1),
+        "where": lambda: torch.where(mask, first, second),
+        "cat": lambda: torch.cat([rows, other], 1),
+        "irfft": lambda: torch.fft.irfft(spectrum),
+        "erfinv": lambda: torch.erfinv(first),
+    }
+
+
+SETS = {"C": set_c, "D": set_d, "E": set_e, "F": set_f, "G": set_g}
 
 
 def seconds_of(operation, count=40):
