@@ -18,7 +18,8 @@ struct process {
 	uint32_t row;
 	bool is_listed;
 	int64_t checked_ns;
-	int64_t cpu_ns; /* CPU time at the last kwhy_holders_cpu(); -1: not asked for yet */
+	int64_t cpu_ns;	  /* CPU time at the last kwhy_holders_cpu(); -1: not asked for yet */
+	uint64_t version; /* of the allocations by which the owner was named last */
 	struct kwhy_owned owned;
 };
 
@@ -62,19 +63,45 @@ void kwhy_holder_finder_free(struct kwhy_holder_finder *finder)
 	free(finder);
 }
 
-/* Reads the owner of a process anew. */
-static enum kwhy_status look_up(
-	struct kwhy_holder_finder *finder, struct process *process, int64_t now_ns, struct kwhy_error *error)
+static bool is_unnamed(const struct kwhy_owner *owner)
 {
+	return owner->kind == KWHY_OWNER_KUBERNETES && !*owner->space;
+}
+
+/* Reads the owner of a process anew. A pod that the log files do not name may have its name by its device. */
+static enum kwhy_status look_up(struct kwhy_holder_finder *finder, struct process *process, uint32_t device,
+	int64_t now_ns, struct kwhy_error *error)
+{
+	const struct kwhy_allocations *allocations = finder->request.allocations;
+
 	kwhy_owner_reader_find(finder->reader, process->pid, &process->owned);
+	if (allocations) {
+		process->version = allocations->version;
+		kwhy_allocations_name(
+			allocations, &finder->request.sensors->devices[device], &process->owned.owner);
+	}
 	process->checked_ns = now_ns;
 	process->cpu_ns = -1;
 	return kwhy_accounts_find(
 		finder->request.accounts, &process->owned.owner, now_ns, &process->row, error);
 }
 
-static enum kwhy_status find_process(struct kwhy_holder_finder *finder, int64_t pid, int64_t now_ns,
-	struct process **out, struct kwhy_error *error)
+/* Whether what was found of a process may still be used. */
+static bool is_known(struct kwhy_holder_finder *finder, struct process *process, int64_t now_ns)
+{
+	const struct kwhy_allocations *allocations = finder->request.allocations;
+
+	if (allocations && allocations->version != process->version && is_unnamed(&process->owned.owner))
+		return false;
+	if (now_ns - process->checked_ns < CHECK_NS)
+		return true;
+	process->checked_ns = now_ns;
+	return kwhy_owner_reader_started(finder->reader, process->pid) == process->owned.started;
+}
+
+/* The process with this number, which `device` lists. */
+static enum kwhy_status find_process(struct kwhy_holder_finder *finder, int64_t pid, uint32_t device,
+	int64_t now_ns, struct process **out, struct kwhy_error *error)
 {
 	void *items = finder->processes;
 	enum kwhy_status status;
@@ -85,12 +112,8 @@ static enum kwhy_status find_process(struct kwhy_holder_finder *finder, int64_t 
 		if (process->pid != pid)
 			continue;
 		*out = process;
-		if (now_ns - process->checked_ns < CHECK_NS)
-			return KWHY_OK;
-		process->checked_ns = now_ns;
-		if (kwhy_owner_reader_started(finder->reader, pid) == process->owned.started)
-			return KWHY_OK;
-		return look_up(finder, process, now_ns, error);
+		return is_known(finder, process, now_ns) ? KWHY_OK
+							 : look_up(finder, process, device, now_ns, error);
 	}
 	status = kwhy_column_reserve(&items, &finder->capacity, finder->count + 1, sizeof(*finder->processes),
 		"the processes of devices", error);
@@ -99,7 +122,7 @@ static enum kwhy_status find_process(struct kwhy_holder_finder *finder, int64_t 
 	finder->processes = items;
 	*out = &finder->processes[finder->count++];
 	**out = (struct process){.pid = pid};
-	return look_up(finder, *out, now_ns, error);
+	return look_up(finder, *out, device, now_ns, error);
 }
 
 /* The holder of a row in a list; it is added if it is not there and there is space; NULL: there is none. */
@@ -131,7 +154,8 @@ static enum kwhy_status add_processes(struct kwhy_holder_finder *finder, uint32_
 
 	for (size_t i = 0; i < count; i++) {
 		struct process *process;
-		enum kwhy_status status = find_process(finder, listed[i].pid, now_ns, &process, error);
+		enum kwhy_status status = find_process(
+			finder, listed[i].pid, device, now_ns, &process, error);
 
 		if (status)
 			return status;
@@ -193,6 +217,62 @@ static enum kwhy_status add_mapped(struct kwhy_holder_finder *finder, uint32_t d
 	return status;
 }
 
+/* Whether a holder is this pod, or a pod whose name is unknown and which may therefore be it. */
+static bool may_have_pod(const struct kwhy_holder_finder *finder, const struct kwhy_holders *holders,
+	const struct kwhy_owner *pod)
+{
+	size_t count;
+	const struct kwhy_owner_row *rows = kwhy_accounts_rows(finder->request.accounts, &count);
+
+	for (size_t i = 0; i < holders->count; i++) {
+		const struct kwhy_owner *owner = &rows[holders->items[i].owner].owner;
+
+		if (is_unnamed(owner) || kwhy_allocation_is_pod(owner, pod))
+			return true;
+	}
+	return false;
+}
+
+/* The row of a container that had a process before, whose user is known from it, or a new one. */
+static enum kwhy_status find_container(struct kwhy_holder_finder *finder, const struct kwhy_owner *container,
+	int64_t now_ns, uint32_t *out_row, struct kwhy_error *error)
+{
+	size_t count;
+	const struct kwhy_owner_row *rows = kwhy_accounts_rows(finder->request.accounts, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].is_there && kwhy_allocation_is_pod(&rows[i].owner, container) &&
+			strcmp(rows[i].owner.part, container->part) == 0) {
+			*out_row = (uint32_t)i;
+			touch(finder, *out_row, now_ns);
+			return KWHY_OK;
+		}
+	return kwhy_accounts_find(finder->request.accounts, container, now_ns, out_row, error);
+}
+
+/* Adds the pods to which a device is allocated and that have no process on it. */
+static enum kwhy_status add_allocated(struct kwhy_holder_finder *finder, uint32_t device, int64_t now_ns,
+	struct kwhy_holders *out, struct kwhy_error *error)
+{
+	const struct kwhy_allocations *allocations = finder->request.allocations;
+	const struct kwhy_holders listed = *out;
+
+	for (size_t i = 0; allocations && i < allocations->count; i++) {
+		const struct kwhy_allocation *allocation = &allocations->items[i];
+		enum kwhy_status status;
+		uint32_t row;
+
+		if (!kwhy_allocation_is_of(allocation, &finder->request.sensors->devices[device]) ||
+			may_have_pod(finder, &listed, &allocation->owner))
+			continue;
+		status = find_container(finder, &allocation->owner, now_ns, &row, error);
+		if (status)
+			return status;
+		holder_of(out, row);
+	}
+	return KWHY_OK;
+}
+
 /* Adds the holders of one device or instance. Each gets its size as its part. */
 static enum kwhy_status add_device(struct kwhy_holder_finder *finder, uint32_t device, int64_t now_ns,
 	struct kwhy_holders *out, struct kwhy_error *error)
@@ -203,6 +283,8 @@ static enum kwhy_status add_device(struct kwhy_holder_finder *finder, uint32_t d
 
 	if (!status)
 		status = add_mapped(finder, device, now_ns, &own, error);
+	if (!status)
+		status = add_allocated(finder, device, now_ns, &own, error);
 	for (size_t i = 0; !status && i < own.count; i++) {
 		struct kwhy_share_holder *holder = holder_of(out, own.items[i].owner);
 
@@ -271,7 +353,7 @@ enum kwhy_status kwhy_holders_use(struct kwhy_holder_finder *finder, uint32_t de
 	clear_use(now);
 	for (size_t i = 0; *out_known && i < count; i++) {
 		struct process *process;
-		enum kwhy_status status = find_process(finder, uses[i].pid, now_ns, &process, error);
+		enum kwhy_status status = find_process(finder, uses[i].pid, device, now_ns, &process, error);
 		struct kwhy_share_holder *holder;
 		bool is_there;
 

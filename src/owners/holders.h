@@ -3,12 +3,14 @@
 #define KWHY_OWNERS_HOLDERS_H
 
 #include "owners/accounts.h"
+#include "owners/allocations.h"
 #include "owners/share.h"
 #include "sensor/sensor.h"
 
 /*
- * Who holds a device now: the owners of the processes that the driver lists, and the jobs that the mapping
- * folder names. Owners are rows of the accounts. Only one thread at a time may use it.
+ * Who holds a device now: the owners of the processes that the driver lists, the jobs that the mapping folder
+ * names, and the pods to which the device is allocated. Owners are rows of the accounts. Only one thread at a
+ * time may use it.
  */
 struct kwhy_holder_finder;
 
@@ -24,6 +26,8 @@ struct kwhy_holder_request {
 	struct kwhy_accounts *accounts;
 	const char *root;    /* root folder, as in kwhy_owner_reader_new() */
 	const char *mapping; /* folder of kwhy_mapping_read(); NULL: none */
+	/* read at each look; the caller may change it between two calls; NULL: none */
+	const struct kwhy_allocations *allocations;
 };
 
 /* What the request names is borrowed. */

@@ -142,8 +142,10 @@ static enum kwhy_status open_parts(struct kwhy_keeper *keeper, struct kwhy_error
 {
 	const struct kwhy_keeper_request *request = &keeper->request;
 	const struct kwhy_owner idle = {.kind = KWHY_OWNER_IDLE}, unwatched = {.kind = KWHY_OWNER_UNWATCHED};
-	struct kwhy_holder_request finder = {
-		.sensors = request->sensors, .root = request->root, .mapping = request->mapping};
+	struct kwhy_holder_request finder = {.sensors = request->sensors,
+		.root = request->root,
+		.mapping = request->mapping,
+		.allocations = request->allocations};
 	enum kwhy_status status = kwhy_accounts_new(request->labels_max, &keeper->accounts, error);
 
 	if (!status)

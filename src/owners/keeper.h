@@ -4,6 +4,7 @@
 
 #include "live/live.h"
 #include "owners/accounts.h"
+#include "owners/allocations.h"
 #include "owners/store.h"
 
 /*
@@ -17,7 +18,9 @@ struct kwhy_keeper_request {
 	struct kwhy_live *live;
 	const char *path;    /* file of accounts; NULL: they are kept in memory */
 	const char *mapping; /* folder that names the jobs of devices; NULL: none */
-	const char *root;    /* folder that takes the place of "/" for /proc and others; NULL: "/" */
+	/* pods to which devices are allocated; the caller may change it between two calls; NULL: none */
+	const struct kwhy_allocations *allocations;
+	const char *root; /* folder that takes the place of "/" for /proc and others; NULL: "/" */
 	size_t labels_max;
 	int64_t period_ns; /* time between two looks at who holds the devices */
 };

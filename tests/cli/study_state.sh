@@ -64,7 +64,7 @@ study utilisation missing.kwhy -o missing
 expect 1 '1 of 5 steps' out
 expect 1 'it needs missing.kwhy, which is missing' err
 grep -qF 'Not measured: it needs missing.kwhy, which is missing.' missing/study.html || fail "the page says: $(cat missing/study.html)"
-if ! ldconfig -p | grep -q libcuda.so.1; then
+if ! ldconfig -p | grep libcuda.so.1 >/dev/null; then
 	study transfers -o without
 	expect 1 '2 of 4 steps' out
 	grep -q 'Not measured: .*--backend host needs no GPU' without/study.html || fail "the page says: $(cat without/study.html)"

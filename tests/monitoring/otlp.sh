@@ -5,7 +5,7 @@
 set -euo pipefail
 kwhy=$1
 command -v node >/dev/null || { echo "skipped: Node.js is not installed"; exit 77; }
-ldconfig -p 2>/dev/null | grep -q 'libcurl.*\.so\.4' || { echo "skipped: libcurl is not installed"; exit 77; }
+ldconfig -p 2>/dev/null | grep 'libcurl.*\.so\.4' >/dev/null || { echo "skipped: libcurl is not installed"; exit 77; }
 place=$(mktemp -d)
 server= collector=
 finish() {

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/live/job.h"
+#include "cli/live/kubelet.h"
 #include "cli/live/otlp.h"
 #include "cli/output.h"
 #include "serve/metrics.h"
@@ -36,9 +37,10 @@ struct serve_options {
 /* What is served: the meters, and who used the devices. */
 struct serving {
 	struct kwhy_live_job job;
-	struct kwhy_keeper *keeper; /* NULL: there are no accounts, because readings are played from a file,
-				       whose processes are unknown */
-	struct kwhy_otlp *otlp;	    /* NULL: no figures are sent to a collector */
+	struct kwhy_keeper *keeper;   /* NULL: there are no accounts, because readings are played from a file,
+					 whose processes are unknown */
+	struct kwhy_kubelet *kubelet; /* NULL: there is no keeper */
+	struct kwhy_otlp *otlp;	      /* NULL: no figures are sent to a collector */
 	char host[HOST_BYTES];
 	bool has_warned; /* the user was told that accounts cannot be stored */
 };
@@ -162,6 +164,14 @@ static void warn(struct serving *serving)
 	serving->has_warned = problem != NULL;
 }
 
+static void ask_kubelet(struct serving *serving)
+{
+	const char *message = kwhy_kubelet_tick(serving->kubelet, kwhy_clock_mono_ns());
+
+	if (message)
+		kwhy_output_message(message);
+}
+
 static enum kwhy_status tick(
 	struct serving *serving, int period_ms, int *out_wait_ms, struct kwhy_error *error)
 {
@@ -169,6 +179,7 @@ static enum kwhy_status tick(
 
 	if (status || !serving->keeper)
 		return status;
+	ask_kubelet(serving);
 	status = kwhy_keeper_tick(serving->keeper, kwhy_clock_mono_ns(), error);
 	warn(serving);
 	return status;
@@ -306,15 +317,23 @@ static enum kwhy_status check_owners(const struct serve_options *options, struct
 static enum kwhy_status open_keeper(
 	const struct serve_options *options, struct serving *serving, struct kwhy_error *error)
 {
-	const struct kwhy_keeper_request request = {.sensors = serving->job.sensors,
+	struct kwhy_keeper_request request = {.sensors = serving->job.sensors,
 		.live = serving->job.live,
 		.path = options->accounts,
 		.mapping = options->mapping,
 		.root = options->root,
 		.labels_max = (size_t)options->owners_max,
 		.period_ns = (int64_t)(options->live.interval_ms * 0.9e6)};
+	enum kwhy_status status;
 
-	return options->live.replay ? KWHY_OK : kwhy_keeper_new(&request, &serving->keeper, error);
+	if (options->live.replay)
+		return KWHY_OK;
+	status = kwhy_kubelet_open(options->root, &serving->kubelet, error);
+	if (status)
+		return status;
+	ask_kubelet(serving);
+	request.allocations = kwhy_kubelet_allocations(serving->kubelet);
+	return kwhy_keeper_new(&request, &serving->keeper, error);
 }
 
 static enum kwhy_status open_otlp(
@@ -372,6 +391,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 			status = open_and_serve(options, &request, &serving, error);
 		kwhy_otlp_close(serving.otlp);
 		status = close_keeper(&serving, status, error);
+		kwhy_kubelet_close(serving.kubelet);
 		kwhy_live_job_close(&serving.job);
 	}
 	secrets_done(&secrets);
