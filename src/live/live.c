@@ -20,6 +20,8 @@
 #define KEEP_MAX_NS INT64_C(120000000000)
 /* Readings of a gauge that are older than this are not shown. The slowest gauges are read every 10 s. */
 #define GAUGE_STALE_NS INT64_C(60000000000)
+/* A program may change its name, but does so seldom. */
+#define NAMES_NS INT64_C(60000000000)
 
 /*
  * The sampler's energy is computed again each time all CPUs together have been busy for this many seconds
@@ -46,7 +48,9 @@ struct kwhy_live {
 	struct kwhy_live_totals *device_ledger;
 	struct kwhy_live_process (*processes)[KWHY_SENSOR_PROCESSES];
 	int64_t started_ns,
-		processes_ns; /* time from which energy counts, and time at which processes are listed next */
+		/* time from which energy counts, and times at which processes are listed next and their names
+		   are read again */
+		processes_ns, names_ns;
 	struct shared shared;
 	kwhy_live_follow *follow; /* NULL: nobody follows the readings */
 	void *follower;
@@ -217,14 +221,21 @@ static void update_devices(struct kwhy_live *live)
 static void update_processes(struct kwhy_live *live, int64_t now_ns)
 {
 	struct kwhy_sensor_process listed[KWHY_SENSOR_PROCESSES];
+	struct kwhy_live_process known[KWHY_SENSOR_PROCESSES];
+	const bool keeps_names = now_ns < live->names_ns;
 
 	if (now_ns < live->processes_ns)
 		return;
 	live->processes_ns = now_ns + KWHY_LIVE_PROCESSES_NS;
+	if (!keeps_names)
+		live->names_ns = now_ns + NAMES_NS;
 	for (size_t d = 0; d < live->sensors->device_count; d++) {
 		size_t count = kwhy_sensors_processes(live->sensors, (uint32_t)d, listed);
+		const size_t known_count = keeps_names ? live->devices[d].process_count : 0;
 
-		live->devices[d].process_count = kwhy_live_processes_make(listed, count, live->processes[d]);
+		memcpy(known, live->processes[d], known_count * sizeof(*known));
+		live->devices[d].process_count = kwhy_live_processes_make(
+			listed, count, known, known_count, live->processes[d]);
 	}
 }
 

@@ -42,27 +42,34 @@ static int by_memory(const void *left, const void *right)
 	return (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-static struct kwhy_live_process *find(struct kwhy_live_process *processes, size_t count, int64_t pid)
+/* Index of a process; `count`: it is not there. */
+static size_t find(const struct kwhy_live_process *processes, size_t count, int64_t pid)
 {
-	for (size_t i = 0; i < count; i++)
-		if (processes[i].pid == pid)
-			return &processes[i];
-	return NULL;
+	size_t i = 0;
+
+	while (i < count && processes[i].pid != pid)
+		i++;
+	return i;
 }
 
-size_t kwhy_live_processes_make(
-	const struct kwhy_sensor_process *listed, size_t count, struct kwhy_live_process *out)
+size_t kwhy_live_processes_make(const struct kwhy_sensor_process *listed, size_t count,
+	const struct kwhy_live_process *known, size_t known_count, struct kwhy_live_process *out)
 {
 	size_t made = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		struct kwhy_live_process *same = find(out, made, listed[i].pid);
+		const size_t same = find(out, made, listed[i].pid),
+			     before = find(known, known_count, listed[i].pid);
 
-		if (!same) {
-			out[made] = (struct kwhy_live_process){listed[i].pid, listed[i].memory_bytes, ""};
-			read_command(&out[made++]);
-		} else if (listed[i].memory_bytes >= 0 && same->memory_bytes >= 0) {
-			same->memory_bytes += listed[i].memory_bytes;
+		if (same == made) {
+			out[made] = before < known_count ? known[before]
+							 : (struct kwhy_live_process){.pid = listed[i].pid};
+			out[made].memory_bytes = listed[i].memory_bytes;
+			if (before == known_count)
+				read_command(&out[made]);
+			made++;
+		} else if (listed[i].memory_bytes >= 0 && out[same].memory_bytes >= 0) {
+			out[same].memory_bytes += listed[i].memory_bytes;
 		}
 	}
 	qsort(out, made, sizeof(*out), by_memory);
