@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/calibration/self_test.h"
 
+#include "base/iso_time.h"
 #include "bench/calibration/energies.h"
 #include "bench/calibration/lags.h"
 #include "bench/calibration/updates.h"
@@ -8,7 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define MS INT64_C(1000000)
 /* time after a change of power until NVML's power samples show the new level */
@@ -477,12 +477,10 @@ static enum kwhy_status tell_machine(struct findings *findings, struct kwhy_erro
 {
 	const struct kwhy_calibration *calibration = findings->calibration;
 	struct kwhy_profile *profile = findings->profile;
-	time_t started = (time_t)(calibration->started_unix_ns / 1000000000);
-	struct tm day;
-	char date[16];
+	char date[KWHY_ISO_TIME_BYTES];
 
-	gmtime_r(&started, &day);
-	strftime(date, sizeof(date), "%Y-%m-%d", &day);
+	kwhy_iso_time(date, calibration->started_unix_ns);
+	date[KWHY_ISO_DATE_LENGTH] = '\0';
 	profile->device_name = kwhy_arena_copy(&profile->arena, calibration->gpu.name);
 	profile->driver = calibration->driver ? kwhy_arena_copy(&profile->arena, calibration->driver) : NULL;
 	profile->cuda = calibration->gpu.driver_api[0]

@@ -2,13 +2,13 @@
 #include "bench/transfers/plan.h"
 
 #include "base/clock.h"
+#include "base/iso_time.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "fit/median.h"
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #define MAX_BYTES (UINT64_C(1) << 30)
 #define HOST_MAX_BYTES (UINT64_C(1) << 24)
@@ -86,13 +86,9 @@ const char *kwhy_bench_known(struct kwhy_arena *arena, const char *text)
 
 const char *kwhy_bench_now_text(struct kwhy_arena *arena)
 {
-	time_t now = (time_t)(kwhy_clock_unix_ns() / 1000000000);
-	char text[32];
-	struct tm parts;
+	char text[KWHY_ISO_TIME_BYTES];
 
-	gmtime_r(&now, &parts);
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
-	return kwhy_arena_copy(arena, text);
+	return kwhy_arena_copy(arena, kwhy_iso_time(text, kwhy_clock_unix_ns()));
 }
 
 void kwhy_bench_shuffle(size_t *order, size_t count, uint64_t *state)

@@ -2,6 +2,7 @@
 #include "cli/live/owner_show.h"
 
 #include "base/csv_cell.h"
+#include "base/iso_time.h"
 #include "base/quantity.h"
 #include "cli/output.h"
 #include "fit/running.h"
@@ -13,7 +14,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define NJ_PER_J 1e9
 #define NS_PER_S 1e9
@@ -55,17 +55,6 @@ static double idle_ratio(const struct kwhy_owner_summary *item)
 	if (!kwhy_owner_is_program(item->owner.kind) || item->unknown_ns >= item->held_ns)
 		return NAN;
 	return ratio((double)item->idle_nj, (double)item->energy_nj);
-}
-
-static const char *time_text(char out[32], int64_t unix_ns)
-{
-	const time_t seconds = (time_t)(unix_ns / INT64_C(1000000000));
-	struct tm parts;
-
-	*out = '\0';
-	if (gmtime_r(&seconds, &parts))
-		strftime(out, 32, "%Y-%m-%dT%H:%M:%SZ", &parts);
-	return out;
 }
 
 /* The name that a person looks for: "slurm 4711", "kubernetes research/llama-0", "idle". */
@@ -135,7 +124,7 @@ static void write_notes(const struct kwhy_owner_table *table, struct kwhy_text *
 {
 	struct kwhy_text_style style = {.columns = kwhy_output_columns()};
 	const struct kwhy_text_context context = {.style = &style, .out = out};
-	char first[32], until[32];
+	char first[KWHY_ISO_TIME_BYTES], until[KWHY_ISO_TIME_BYTES];
 	double host_j = 0;
 	bool has_shared = false;
 
@@ -144,8 +133,8 @@ static void write_notes(const struct kwhy_owner_table *table, struct kwhy_text *
 		has_shared |= table->items[i].low_nj != table->items[i].high_nj;
 	}
 	kwhy_text_context_linef(&context, "", "accounts from %s to %s",
-		time_text(first, table->stored->first_unix_ns),
-		time_text(until, table->stored->until_unix_ns));
+		kwhy_iso_time(first, table->stored->first_unix_ns),
+		kwhy_iso_time(until, table->stored->until_unix_ns));
 	if (has_shared)
 		kwhy_text_context_linef(
 			&context, "", "of shared devices ± are bounds: what the others may have used of it");
@@ -227,15 +216,15 @@ static void finding_json(struct kwhy_json *json, const struct kwhy_owner_summary
 static void owner_json(
 	const struct kwhy_owner_table *table, const struct kwhy_owner_summary *item, struct kwhy_json *json)
 {
-	char nj[KWHY_WIDE_BYTES], time[32];
+	char nj[KWHY_WIDE_BYTES], time[KWHY_ISO_TIME_BYTES];
 
 	kwhy_json_object(json, NULL);
 	kwhy_json_string(json, "kind", kwhy_owner_kind_name(item->owner.kind));
 	kwhy_json_string(json, "name", item->owner.name);
 	kwhy_json_string(json, "namespace", item->owner.space);
 	kwhy_json_string(json, "user", item->owner.user);
-	kwhy_json_string(json, "first", time_text(time, item->first_unix_ns));
-	kwhy_json_string(json, "last", time_text(time, item->last_unix_ns));
+	kwhy_json_string(json, "first", kwhy_iso_time(time, item->first_unix_ns));
+	kwhy_json_string(json, "last", kwhy_iso_time(time, item->last_unix_ns));
 	kwhy_json_string(json, "energy_nj", kwhy_wide_text(nj, item->energy_nj));
 	interval_json(json, "energy_j", item->energy_nj, item->low_nj, item->high_nj);
 	kwhy_json_real(json, "idle_j", isfinite(idle_ratio(item)) ? joules(item->idle_nj) : NAN);
@@ -258,13 +247,13 @@ static void owner_json(
 void kwhy_owners_json(const struct kwhy_owner_table *table, struct kwhy_text *out)
 {
 	struct kwhy_json json;
-	char nj[KWHY_WIDE_BYTES], time[32];
+	char nj[KWHY_WIDE_BYTES], time[KWHY_ISO_TIME_BYTES];
 
 	kwhy_json_init(&json, out);
 	kwhy_json_object(&json, NULL);
 	kwhy_json_string(&json, "schema", "kwhy.jobs/1");
-	kwhy_json_string(&json, "first", time_text(time, table->stored->first_unix_ns));
-	kwhy_json_string(&json, "until", time_text(time, table->stored->until_unix_ns));
+	kwhy_json_string(&json, "first", kwhy_iso_time(time, table->stored->first_unix_ns));
+	kwhy_json_string(&json, "until", kwhy_iso_time(time, table->stored->until_unix_ns));
 	kwhy_json_string(&json, "metered_nj", kwhy_wide_text(nj, table->stored->booked_nj));
 	kwhy_json_string(&json, "currency", isfinite(table->price_per_kwh) ? table->currency : NULL);
 	kwhy_json_real(&json, "price_per_kwh", table->price_per_kwh);
