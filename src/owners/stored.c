@@ -135,19 +135,18 @@ static bool read_row(sqlite3_stmt *query, struct kwhy_stored_account *out)
 	read_text(query, 3, out->owner.space, sizeof(out->owner.space));
 	read_text(query, 4, out->owner.user, sizeof(out->owner.user));
 	read_text(query, 5, out->meter, sizeof(out->meter));
-	read_text(query, 6, out->meter_name, sizeof(out->meter_name));
-	out->is_host = sqlite3_column_int(query, 7) != 0;
+	out->is_host = sqlite3_column_int(query, 6) != 0;
 	out->share = (struct kwhy_stored_share){
-		.energy_nj = sum_at(query, 8),
-		.low_nj = sum_at(query, 10),
-		.high_nj = sum_at(query, 12),
-		.idle_nj = sum_at(query, 14),
-		.held_ns = sqlite3_column_int64(query, 16),
-		.busy_ns = sqlite3_column_int64(query, 17),
-		.unknown_ns = sqlite3_column_int64(query, 18),
+		.energy_nj = sum_at(query, 7),
+		.low_nj = sum_at(query, 9),
+		.high_nj = sum_at(query, 11),
+		.idle_nj = sum_at(query, 13),
+		.held_ns = sqlite3_column_int64(query, 15),
+		.busy_ns = sqlite3_column_int64(query, 16),
+		.unknown_ns = sqlite3_column_int64(query, 17),
 	};
-	out->first_unix_ns = sqlite3_column_int64(query, 19);
-	out->last_unix_ns = sqlite3_column_int64(query, 20);
+	out->first_unix_ns = sqlite3_column_int64(query, 18);
+	out->last_unix_ns = sqlite3_column_int64(query, 19);
 	return true;
 }
 
@@ -179,7 +178,7 @@ enum kwhy_status kwhy_stored_read(
 	const char *path, int64_t since_unix_ns, struct kwhy_stored *out, struct kwhy_error *error)
 {
 	static const char sql[] =
-		"SELECT o.kind, o.name, o.part, o.namespace, o.user, m.key, m.name, "
+		"SELECT o.kind, o.name, o.part, o.namespace, o.user, m.key, "
 		"m.kind='host', " SUM_OF("a.energy_nj") ", " SUM_OF("a.low_nj") ", " SUM_OF(
 			"a.high_nj") ", " SUM_OF("a.idle_nj") ", sum(a.held_ns), sum(a.busy_ns), "
 							      "sum(a.unknown_ns), "

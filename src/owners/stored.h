@@ -25,8 +25,7 @@ struct kwhy_stored_share {
 /* What one owner used of one meter. */
 struct kwhy_stored_account {
 	struct kwhy_owner owner;
-	char meter[96];	     /* the meter's key */
-	char meter_name[96]; /* product name */
+	char meter[96]; /* the meter's key */
 	bool is_host;
 	struct kwhy_stored_share share;
 	int64_t first_unix_ns, last_unix_ns;

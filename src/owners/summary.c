@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "owners/summary.h"
 
+#include "base/map.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +82,6 @@ static bool is_wanted(const struct kwhy_owner *owner, const struct kwhy_summary_
 /* Sums of one owner on one device, whose idleness is judged when all parts of the owner are added. */
 struct held {
 	size_t summary;
-	const char *meter;
 	kwhy_wide_nj energy_nj;
 	int64_t held_ns, busy_ns, unknown_ns;
 };
@@ -108,19 +109,74 @@ static void add_share(struct kwhy_owner_summary *summary, const struct kwhy_stor
 		summary->last_unix_ns = account->last_unix_ns;
 }
 
-static void add_held(
-	struct held *held, size_t *count, size_t summary, const struct kwhy_stored_account *account)
-{
-	size_t at = 0;
+/* What is added up, and the numbers of summaries, meters and pairs of these. */
+struct sums {
+	struct kwhy_owner_summary *summaries;
+	struct held *held;
+	struct kwhy_map owners, meters, pairs;
+};
 
-	while (at < *count && (held[at].summary != summary || strcmp(held[at].meter, account->meter) != 0))
-		at++;
-	if (at == *count)
-		held[(*count)++] = (struct held){.summary = summary, .meter = account->meter};
-	held[at].energy_nj += account->share.energy_nj;
-	held[at].held_ns += account->share.held_ns;
-	held[at].busy_ns += account->share.busy_ns;
-	held[at].unknown_ns += account->share.unknown_ns;
+/* Appends a text and its end, and returns the place after it. */
+static char *append(char *at, const char *text)
+{
+	const size_t bytes = strlen(text) + 1;
+
+	memcpy(at, text, bytes);
+	return at + bytes;
+}
+
+static enum kwhy_status find_summary(
+	struct sums *sums, const struct kwhy_owner *key, uint32_t *out, struct kwhy_error *error)
+{
+	char bytes[1 + KWHY_OWNER_NAME_BYTES + KWHY_OWNER_PART_BYTES + KWHY_OWNER_SPACE_BYTES +
+		KWHY_OWNER_USER_BYTES];
+	char *at = bytes;
+	const uint32_t next = (uint32_t)sums->owners.count;
+	struct kwhy_map_slot *slot;
+	enum kwhy_status status;
+
+	*at++ = (char)key->kind;
+	at = append(append(append(append(at, key->name), key->part), key->space), key->user);
+	status = kwhy_map_add_bytes(&sums->owners, bytes, (size_t)(at - bytes), next, &slot, error);
+	if (status)
+		return status;
+	*out = slot->value;
+	if (slot->value == next)
+		sums->summaries[next].owner = *key;
+	return KWHY_OK;
+}
+
+static enum kwhy_status add_held(struct sums *sums, uint32_t summary,
+	const struct kwhy_stored_account *account, struct kwhy_error *error)
+{
+	struct kwhy_map_slot *meter;
+	uint32_t at;
+	enum kwhy_status status = kwhy_map_add_bytes(&sums->meters, account->meter, strlen(account->meter),
+		(uint32_t)sums->meters.count, &meter, error);
+
+	if (!status)
+		status = kwhy_map_number(&sums->pairs, (uint64_t)summary << 32 | meter->value, &at, error);
+	if (status)
+		return status;
+	sums->held[at].summary = summary;
+	sums->held[at].energy_nj += account->share.energy_nj;
+	sums->held[at].held_ns += account->share.held_ns;
+	sums->held[at].busy_ns += account->share.busy_ns;
+	sums->held[at].unknown_ns += account->share.unknown_ns;
+	return KWHY_OK;
+}
+
+static enum kwhy_status add_account(struct sums *sums, const struct kwhy_stored_account *account,
+	enum kwhy_summary_by by, struct kwhy_error *error)
+{
+	const struct kwhy_owner key = key_of(&account->owner, by);
+	uint32_t summary;
+	enum kwhy_status status = find_summary(sums, &key, &summary, error);
+
+	if (status)
+		return status;
+	add_share(&sums->summaries[summary], account);
+	return account->is_host ? KWHY_OK : add_held(sums, summary, account, error);
 }
 
 static void judge(struct kwhy_owner_summary *summaries, const struct held *held, size_t count)
@@ -152,33 +208,26 @@ enum kwhy_status kwhy_summary_of(const struct kwhy_stored *stored, enum kwhy_sum
 	const struct kwhy_summary_filter *filter, struct kwhy_owner_summary **out, size_t *out_count,
 	struct kwhy_error *error)
 {
-	struct kwhy_owner_summary *summaries = calloc(stored->count + 1, sizeof(*summaries));
-	struct held *held = calloc(stored->count + 1, sizeof(*held));
-	size_t count = 0, held_count = 0;
+	struct sums sums = {.summaries = calloc(stored->count + 1, sizeof(*sums.summaries)),
+		.held = calloc(stored->count + 1, sizeof(*sums.held))};
+	enum kwhy_status status = KWHY_OK;
 
-	if (!summaries || !held) {
-		free(summaries);
-		free(held);
-		return kwhy_fail_memory(error, "the accounts");
+	if (!sums.summaries || !sums.held)
+		status = kwhy_fail_memory(error, "the accounts");
+	for (size_t i = 0; !status && i < stored->count; i++)
+		if (is_wanted(&stored->items[i].owner, filter))
+			status = add_account(&sums, &stored->items[i], by, error);
+	if (!status) {
+		judge(sums.summaries, sums.held, sums.pairs.count);
+		qsort(sums.summaries, sums.owners.count, sizeof(*sums.summaries), by_energy);
+		*out = sums.summaries;
+		*out_count = sums.owners.count;
+	} else {
+		free(sums.summaries);
 	}
-	for (size_t i = 0; i < stored->count; i++) {
-		const struct kwhy_owner key = key_of(&stored->items[i].owner, by);
-		size_t at = 0;
-
-		if (!is_wanted(&stored->items[i].owner, filter))
-			continue;
-		while (at < count && !kwhy_owner_is_same(&summaries[at].owner, &key))
-			at++;
-		if (at == count)
-			summaries[count++].owner = key;
-		add_share(&summaries[at], &stored->items[i]);
-		if (!stored->items[i].is_host)
-			add_held(held, &held_count, at, &stored->items[i]);
-	}
-	judge(summaries, held, held_count);
-	free(held);
-	qsort(summaries, count, sizeof(*summaries), by_energy);
-	*out = summaries;
-	*out_count = count;
-	return KWHY_OK;
+	free(sums.held);
+	kwhy_map_done(&sums.owners);
+	kwhy_map_done(&sums.meters);
+	kwhy_map_done(&sums.pairs);
+	return status;
 }

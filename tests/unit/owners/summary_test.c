@@ -116,11 +116,38 @@ static void a_job_that_holds_idle_devices_is_found(void **state)
 	free(sums);
 }
 
+/* As in a year of a busy machine. */
+static void many_jobs_on_several_devices_are_each_one(void **state)
+{
+	enum { JOBS = 20000, DEVICES = 2 };
+	struct kwhy_stored_account *items = calloc(JOBS * DEVICES, sizeof(*items));
+	struct kwhy_owner_summary *sums;
+	char name[16], meter[8];
+
+	(void)state;
+	assert_non_null(items);
+	for (int i = 0; i < JOBS * DEVICES; i++) {
+		snprintf(name, sizeof(name), "%d", i % JOBS);
+		snprintf(meter, sizeof(meter), "g%d", i / JOBS);
+		items[i] = account(KWHY_OWNER_SLURM, name, "0", "alice", meter, 1, 0, 2, 2);
+	}
+	assert_int_equal(
+		sum(items, JOBS * DEVICES, KWHY_SUMMARY_BY_JOB, (struct kwhy_summary_filter){0}, &sums),
+		JOBS);
+	for (int i = 0; i < JOBS; i++) {
+		assert_true(sums[i].energy_nj == DEVICES * J);
+		assert_int_equal(sums[i].device_count, DEVICES);
+	}
+	free(sums);
+	free(items);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(steps_of_a_job_are_one_and_idle_time_comes_last),
 		cmocka_unit_test(a_job_that_holds_idle_devices_is_found),
+		cmocka_unit_test(many_jobs_on_several_devices_are_each_one),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);
