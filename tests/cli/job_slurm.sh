@@ -72,8 +72,8 @@ started+=($!)
 slurmd -D > /dev/null 2>&1 &
 started+=($!)
 until sinfo -h -t idle -o %D 2> /dev/null | grep -q 1; do
-	kill -0 "${started[1]}" 2> /dev/null || { echo "skipped: slurmctld does not run here: $(tail -3 slurmctld.log)"; exit 77; }
-	kill -0 "${started[2]}" 2> /dev/null || { echo "skipped: slurmd does not run here: $(tail -3 slurmd.log)"; exit 77; }
+	kill -0 "${started[1]}" 2> /dev/null || fail "slurmctld has ended"
+	kill -0 "${started[2]}" 2> /dev/null || fail "slurmd has ended"
 done
 
 mkdir traces

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A real Slurm with accounting (slurmctld, slurmd, slurmdbd, MariaDB, munge) of one node with two fake GPUs: two jobs share a GPU
-# and follow each other, one is killed, kwhy serve is killed and starts again. The joules of all owners add up to the counters to
+# A real Slurm with accounting (slurmctld, slurmd, slurmdbd, MariaDB, munge) of one node with two fake GPUs: two jobs follow each
+# other, three others have parts of GPUs (gres/shard), one is killed, kwhy serve is killed and starts again. The joules of all owners add up to the counters to
 # the nanojoule, and kwhy job and sacct agree. Usage: slurm.sh KWHY FAKE_NVML_DIR SOURCE_DIR
 set -euo pipefail
 kwhy=$(realpath "$1")
@@ -110,16 +110,16 @@ JobAcctGatherType=jobacct_gather/linux
 Prolog=$place/prolog
 Epilog=$place/epilog
 PrologFlags=Alloc
-GresTypes=gpu
+GresTypes=gpu,shard
 KillWait=1
 MinJobAge=300
-NodeName=$node NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 CPUs=8 RealMemory=500 Gres=gpu:2 State=UNKNOWN
+NodeName=$node NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 CPUs=8 RealMemory=500 Gres=gpu:2,shard:4 State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE OverSubscribe=FORCE:4 State=UP
 END
 for gpu in 0 1; do # devices of their own, with the numbers of /dev/null
 	mknod "$place/gpu$gpu" c 1 3 || { echo "skipped: no device files can be made here"; exit 77; }
 done
-echo "NodeName=$node Name=gpu File=$place/gpu[0-1]" >"$place/gres.conf"
+printf 'NodeName=%s Name=%s\n' "$node" "gpu File=$place/gpu[0-1]" "$node" "shard Count=4 File=$place/gpu[0-1]" >"$place/gres.conf"
 printf 'CgroupPlugin=cgroup/v1\nCgroupMountpoint=/sys/fs/cgroup\nCgroupAutomount=no\n' >"$place/cgroup.conf"
 [ ! -e /sys/fs/cgroup/cgroup.controllers ] || echo 'CgroupPlugin=cgroup/v2' >"$place/cgroup.conf"
 mkdir "$place/state" "$place/spool" "$place/jobs" "$place/running"
@@ -168,15 +168,15 @@ start "$@"
 has_joules() {
 	[ "$(query "SELECT sum(energy_nj) > $2 FROM account JOIN owner ON owner.id = owner WHERE kind = 'slurm' AND owner.name = '$1' AND part <> ''")" = 1 ]
 }
-# submit GPUS COMMAND: prints the number of the job.
+# submit GRES COMMAND: prints the number of the job.
 submit() {
-	sbatch --parsable -N 1 -n 1 --gres=gpu:"$1" --chdir="$place" -o /dev/null --wrap "GPUS=\$SLURM_JOB_GPUS srun --overlap $2"
+	sbatch --parsable -N 1 -n 1 --gres="$1" --chdir="$place" -o /dev/null --wrap "GPUS=\${SLURM_JOB_GPUS:-\$CUDA_VISIBLE_DEVICES} srun --overlap $2"
 }
 
 # The first holds both GPUs and uses them; the second waits for it and then has one.
-first=$(submit 2 "$place/gpu-work 60")
+first=$(submit gpu:2 "$place/gpu-work 60")
 until_true has_joules "$first" 50000000000
-second=$(submit 1 "$place/gpu-work 100")
+second=$(submit gpu:1 "$place/gpu-work 100")
 grep -q "^$first " "$place/jobs/0" && grep -q "^$first " "$place/jobs/1" || fail "the prolog did not write the first job"
 # A third program, of the first job, shares the first GPU.
 GPUS=0 srun --jobid="$first" --overlap -n 1 "$place/gpu-work" 20 >"$place/srun.log" 2>&1 &
@@ -192,8 +192,18 @@ until_true has_joules "$second" 50000000000
 scancel "$second"
 until_true sh -c "[ -z \"\$(squeue -h)\" ]"
 
+# Of three jobs with a part of a GPU each, two share one: its energy is divided by what their processes use of it.
+sharing=()
+for percent in 60 40 20; do sharing+=("$(submit shard:1 "$place/gpu-work $percent")"); done
+for job in "${sharing[@]}"; do until_true has_joules "$job" 20000000000; done
+[ "$(cat "$place"/jobs/[01] | wc -l)" = 3 ] || fail "the prolog did not write the jobs that share"
+[ "$(query "SELECT count(DISTINCT owner.name) FROM account JOIN owner ON owner.id = owner WHERE owner.name IN ($(IFS=, && echo "${sharing[*]}")) AND low_nj < energy_nj AND energy_nj < high_nj")" = 2 ] ||
+	fail "the GPU of two jobs is not divided"
+scancel "${sharing[@]}"
+until_true sh -c "[ -z \"\$(squeue -h)\" ]"
+
 # sacct has the energy in the jobs' comments, as kwhy job says it.
-for job in "$first" "$second"; do
+for job in "$first" "$second" "${sharing[@]}"; do
 	until_true sh -c "sacct -n -X -j $job -o comment%120 | grep -q 'kwhy: .* joules of gpus'"
 	comment=$(sacct -n -X -j "$job" -o comment%120 | sed -nE 's/.*kwhy: ([0-9.]+) joules.*/\1/p')
 	joules=$("$kwhy" job --accounts "$place/accounts" --csv "$job" | awk -F, 'NR == 2 { printf "%.1f", $7 / 1e9 }')
