@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the manifests for Kubernetes: fields that the API requires, references between them, that kwhy has the options that they
+"""Checks the manifests for Kubernetes: fields and types of the API (by kubernetes-types and tsc), references between them, that kwhy has the options that they
 give it, and that nothing is granted that is not needed. Of the chart: that templates and values name the same, and where helm is
 installed that the chart is the manifests. Usage: kubernetes.py KWHY SOURCE_DIR (77: PyYAML is not installed)"""
+import copy
+import json
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 try:
@@ -17,6 +20,7 @@ except ImportError:
 
 KWHY, SOURCE = sys.argv[1], Path(sys.argv[2])
 FOLDER = SOURCE / "monitoring/kubernetes"
+MODULES = SOURCE.resolve() / "web/node_modules"
 bad = []
 
 
@@ -56,6 +60,31 @@ def check_daemon_set(doc):
     check(args[args.index("--token") + 1].startswith(mounts["token"]["mountPath"] + "/"), "where the token lies")
     check(args[args.index("--listen") + 1] == f":{container['ports'][0]['containerPort']}", "the port")
     return labels, container["ports"][0], volumes["token"]["secret"]["secretName"]
+
+
+def check_types(docs):
+    """Compiles the manifests as values of the API's types. The ServiceMonitor is of another API. Errors in copies must be found."""
+    if not (MODULES / "kubernetes-types").is_dir() or not (MODULES / "typescript").is_dir() or not shutil.which("node"):
+        print("skipped: types of the API: npm packages of web/ are not installed")
+        return
+    daemons = next(doc for doc in docs if doc["kind"] == "DaemonSet")
+    unknown, wrong, missing = (copy.deepcopy(daemons) for _ in range(3))
+    unknown["spec"]["template"]["spec"]["hostPid"] = True
+    wrong["spec"]["template"]["spec"]["containers"][0]["ports"][0]["containerPort"] = "9835"
+    del missing["spec"]["selector"]
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        (place / "tsconfig.json").write_text(json.dumps({"compilerOptions": {
+            "strict": True, "noEmit": True, "module": "esnext", "moduleResolution": "bundler", "types": [], "paths": {
+                "kubernetes-types/*": [f"{MODULES}/kubernetes-types/*"]}}, "files": ["manifests.ts"]}))
+        lines = ['import type { DaemonSet } from "kubernetes-types/apps/v1";',
+                 'import type { Service, ServiceAccount } from "kubernetes-types/core/v1";']
+        lines += [f"export const of{i}: {doc['kind']} = {json.dumps(doc)};" for i, doc in enumerate(docs) if doc["kind"] != "ServiceMonitor"]
+        for i, doc in enumerate((unknown, wrong, missing)):
+            lines += ["// @ts-expect-error", f"export const wrong{i}: DaemonSet = {json.dumps(doc)};"]
+        (place / "manifests.ts").write_text("\n".join(lines) + "\n")
+        made = subprocess.run(["node", MODULES / "typescript/bin/tsc", "-p", place], capture_output=True, text=True, check=False)
+        check(made.returncode == 0, f"types of the API: {made.stdout}{made.stderr}")
 
 
 def check_manifests(docs):
@@ -105,7 +134,9 @@ def check_chart():
         print("skipped: what helm makes of the chart: helm is not installed")
 
 
-check_manifests(list(yaml.safe_load_all((FOLDER / "kwhy.yaml").read_text())))
+MANIFESTS = list(yaml.safe_load_all((FOLDER / "kwhy.yaml").read_text()))
+check_manifests(MANIFESTS)
+check_types(MANIFESTS)
 check_chart()
 print("\n".join(bad))
 sys.exit(bool(bad))
