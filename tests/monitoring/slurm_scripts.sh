@@ -1,11 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The prolog and epilog of Slurm without a Slurm: what they write for each GPU, also of jobs that share one, and that nothing makes
-# them fail a job. The comment's script with a kwhy and a sacctmgr of its own. Usage: slurm_scripts.sh SOURCE_DIR
+# them fail a job. The comment's script with a file of accounts and a sacctmgr of its own.
+# Usage: slurm_scripts.sh KWHY FAKE_NVML_DIR SOURCE_DIR
 set -euo pipefail
-scripts=$1/monitoring/slurm
+kwhy=$(realpath "$1")
+scripts=$3/monitoring/slurm
 place=$(mktemp -d)
-trap 'rm -rf "$place"' EXIT
+server=
+finish() {
+	[ -z "$server" ] || kill "$server" 2>/dev/null || true
+	wait
+	rm -rf "$place"
+}
+trap finish EXIT
+. "$(dirname "$0")/serving.sh"
 fail() {
 	echo "$*"
 	grep -r . "$place/jobs" || true
@@ -53,15 +62,24 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 KWHY_JOB_MAPPING=/proc/nowhere prolog 9 alice 0
 
-cat >"$place/kwhy" <<'END'
-#!/bin/sh
-echo "kind,name"
-echo "slurm,$5,,alice,1,2,1234500000000,0,0,200000000000,0,100,0.5,0.5,0.1,2,1,,,\"held 2 GPUs, 1 idle\"" | tr -d '\\'
-END
-sed -i 's/\$5/4711/' "$place/kwhy"
+command -v sqlite3 >/dev/null || { echo "skipped: the comment, since sqlite3 is not installed"; exit 77; }
+printf 'gpu "NVIDIA H200"\npower constant 300\n%.0s' 1 2 >"$place/gpus"
+KWHY_FAKE_NVML=$place/gpus LD_LIBRARY_PATH=$2 serve --accounts "$place/accounts" --interval 200
+stop_serving TERM || fail "kwhy serve ended with $?"
+server=
+# Job 4711 held both GPUs for half an hour and used one.
+sqlite3 "$place/accounts" "INSERT INTO owner(id, kind, name, part, namespace, user) VALUES (4711, 'slurm', '4711', '0', '', 'alice');
+	INSERT INTO account SELECT 4711, id, 1, CASE id WHEN 1 THEN 1034500000000 ELSE 200000000000 END, 0, 0, CASE id WHEN 1 THEN 0 ELSE 200000000000 END,
+		900000000000, CASE id WHEN 1 THEN 900000000000 ELSE 0 END, 0, 1, 2 FROM meter;
+	UPDATE meter SET booked_nj = booked_nj + CASE id WHEN 1 THEN 1034500000000 ELSE 200000000000 END, until_unix_ns = 9000000000000000000"
+[ "$(sqlite3 "$place/accounts" 'SELECT count(*) FROM account WHERE owner = 4711')" = 2 ] || fail "the file of accounts has not two GPUs"
 printf '#!/bin/sh\nprintf "%%s\\n" "$@" >%s/told\n' "$place" >"$place/sacctmgr"
-chmod +x "$place/kwhy" "$place/sacctmgr"
-PATH=$place:$PATH KWHY=$place/kwhy "$scripts/comment.sh" 4711 || fail "the comment is not written"
+chmod +x "$place/sacctmgr"
+export KWHY=$kwhy KWHY_ACCOUNTS=$place/accounts
+PATH=$place:$PATH "$scripts/comment.sh" 4711 || fail "the comment is not written"
 grep -q '^jobid=4711$' "$place/told" || fail "which job: $(cat "$place/told")"
 grep -q '^comment=kwhy: 1234.5 joules of gpus, 200.0 of them idle, 0.5000 gpu hours; held 2 GPUs, 1 idle$' "$place/told" || fail "the comment: $(cat "$place/told")"
+rm "$place/told"
+! PATH=$place:$PATH "$scripts/comment.sh" 4712 2>/dev/null || fail "a job without an account has a comment"
+[ ! -e "$place/told" ] || fail "a job without an account: $(cat "$place/told")"
 ! PATH=$place:$PATH "$scripts/comment.sh" '1; reboot' || fail "a job id that is no number is taken"
