@@ -3,6 +3,7 @@
 
 #include "ok.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static struct kwhy_error error;
@@ -76,7 +77,7 @@ static bool is_of(const char *id, const struct kwhy_sensor_device *device)
 {
 	struct kwhy_allocation allocation = {.owner = {.kind = KWHY_OWNER_KUBERNETES}};
 
-	strcpy(allocation.device, id);
+	snprintf(allocation.device, sizeof(allocation.device), "%s", id);
 	return kwhy_allocation_is_of(&allocation, device);
 }
 
