@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # kwhy llm against a real server process on this GPU (llm_server.py over transformers): closed loops, rates,
 # and one load twice, to see what repeats. Five minutes, or LOAD_S seconds a load instead of 20. Needs torch, transformers and libcurl.so.4.
-# Usage: llm.sh KWHY_FOLDER OUT_FOLDER [one|batches|joules]     (joules, five minutes: J a prompt token and an output token of mixed loads
-# against prefill alone and decoding alone; one: a single load of four at once; batches, two minutes: a server of 32 slots that
-# takes requests together or as slots come free, by calls and by a graph a step)
+# Usage: llm.sh KWHY_FOLDER OUT_FOLDER [one|batches]     (one: a single load of four at once; batches, two minutes: a server of 32 slots that takes
+# requests together or as slots come free, by calls and by a graph a step)
 set -euo pipefail
 kwhy=$(realpath "$1")/bin/kwhy
 here=$(dirname "$(realpath "$0")")
@@ -50,39 +49,6 @@ for name in sys.argv[2:]:
               load["first_s"]["p95"], "answer p50, p95", load["answer_s"]["p50"], load["answer_s"]["p95"], "J/token", joules["value"], joules["low"], joules["high"])
 EOF
 }
-apart() { # the fit of the mixed loads against prefill alone and decoding alone
-	python3 - "$out" <<'EOF'
-import json, sys
-mixed, prefill, decode = (json.load(open(f"{sys.argv[1]}/{name}.json")) for name in ("mixed", "prefill", "decode"))
-fit = mixed["requests_energy"]
-if fit["missing"]:
-    sys.exit(f"no fit: {fit['missing']}")
-
-def show(name, value, low, high, load, tokens):
-    alone = load["energy"]["above_idle_j"]
-    if None in (value, low, high, alone["value"]) or not tokens or not alone["value"]:
-        print(name, "not known:", value, low, high, alone["value"], tokens)
-        return
-    apart = alone["value"] / tokens
-    print(f"{name}: mixed {value:.6g} J ({low:.6g} to {high:.6g}), alone {apart:.6g} J ({alone['low'] / tokens:.6g} to {alone['high'] / tokens:.6g}), "
-          f"off by {100 * (value / apart - 1):+.1f} %, interval {'holds' if low <= apart <= high else 'misses'}")
-
-alone = prefill["loads"][0]
-prompt = fit["j_a_prompt_token"]
-show("a prompt token", prompt["value"], prompt["low"], prompt["high"], alone, alone["prompt_tokens"])
-work, alone = decode["requests_energy"], decode["loads"][0]
-output, step = fit["j_an_output_token"], fit["j_a_step"]
-if not work["missing"] and None not in (output["value"], step["value"]):
-    steps = work["j_a_step"]["amount"] / work["j_an_output_token"]["amount"]  # of a token at the concurrency of the load alone
-    half = ((output["high"] - output["low"]) ** 2 + (steps * (step["high"] - step["low"])) ** 2) ** 0.5 / 2
-    value = output["value"] + steps * step["value"]
-    show("an output token", value, value - half, value + half, alone, alone["tokens"])
-for name, run in (("mixed", mixed), ("prefill", prefill), ("decode", decode)):
-    for load in run["loads"]:
-        parts = load["requests_nj"]
-        print(name, load["concurrency"], "parts less meter, nJ:", parts["prefill"] + parts["decode"] + parts["idle"] - parts["metered"] if parts else None)
-EOF
-}
 nvidia-smi --query-gpu=name,driver_version --format=csv >"$out/gpu.csv" || true
 if [ "${3:-}" = batches ]; then
 	for way in together-calls free-calls together-graph free-graph; do
@@ -90,14 +56,6 @@ if [ "${3:-}" = batches ]; then
 		load "$way" --rate "${RATES:-10,40}" --max-tokens 64 --idle 2
 	done
 	summary together-calls free-calls together-graph free-graph
-	exit
-fi
-if [ "${3:-}" = joules ]; then
-	start --slots 32 --take free --launch "${LAUNCH:-graph}"
-	load mixed -c 1,2,4,8,16,32 --prompt-words uniform:16,512 --max-tokens uniform:16,128 --idle 10
-	load prefill -c 1 --prompt-words 384 --max-tokens 1 --idle 10
-	load decode -c 8 --prompt-words 4 --max-tokens 256 --idle 10
-	apart
 	exit
 fi
 start

@@ -24,11 +24,13 @@ static double joules_of(const struct divider *divider, const struct kwhy_llm_sha
 	return share->work[one] * each[one] + share->work[other] * each[other];
 }
 
-/* Divides the energy of an interval, whose shares are those from `first` on. Returns the idle part. */
-static int64_t divide_interval(struct divider *divider, size_t interval, size_t first, size_t count)
+/* Divides the energy of an interval, whose shares are those from `first` on. */
+static struct kwhy_llm_window_energy divide_interval(
+	struct divider *divider, size_t interval, size_t first, size_t count)
 {
 	const struct kwhy_llm_reading *readings = divider->metered->readings + interval;
 	double seconds = (double)(readings[1].at_ns - readings[0].at_ns) * 1e-9;
+	struct kwhy_llm_window_energy window = {0};
 
 	divider->weights[0] = divider->fit->model_idle_w * seconds;
 	for (size_t i = 0; i < count; i++) {
@@ -49,8 +51,11 @@ static int64_t divide_interval(struct divider *divider, size_t interval, size_t 
 
 		request->prefill_nj += divider->parts_nj[1 + 2 * i];
 		request->decode_nj += divider->parts_nj[2 + 2 * i];
+		window.prefill_nj += divider->parts_nj[1 + 2 * i];
+		window.decode_nj += divider->parts_nj[2 + 2 * i];
 	}
-	return divider->parts_nj[0];
+	window.idle_nj = divider->parts_nj[0];
+	return window;
 }
 
 /* Number of shares of the interval of share `first`. */
@@ -64,8 +69,8 @@ static size_t count_same(const struct kwhy_llm_shares *shares, size_t first, siz
 }
 
 enum kwhy_status kwhy_llm_divide(const struct kwhy_llm_metered *metered, const struct kwhy_llm_shares *shares,
-	const struct kwhy_llm_power_fit *fit, struct kwhy_llm_request_energy *requests, int64_t *out_idle_nj,
-	struct kwhy_error *error)
+	const struct kwhy_llm_power_fit *fit, struct kwhy_llm_request_energy *requests,
+	struct kwhy_llm_window_energy *windows, struct kwhy_error *error)
 {
 	struct divider divider = {.metered = metered, .shares = shares, .fit = fit, .requests = requests};
 	size_t most = 0, first = 0;
@@ -84,11 +89,10 @@ enum kwhy_status kwhy_llm_divide(const struct kwhy_llm_metered *metered, const s
 		status = kwhy_fail_memory(error, "the joules of the requests");
 	for (size_t i = 0; i < metered->record_count; i++)
 		requests[i] = (struct kwhy_llm_request_energy){0};
-	*out_idle_nj = 0;
 	for (size_t interval = 0; !status && interval + 1 < metered->reading_count; interval++) {
 		size_t count = count_same(shares, first, interval);
 
-		*out_idle_nj += divide_interval(&divider, interval, first, count);
+		windows[interval] = divide_interval(&divider, interval, first, count);
 		first += count;
 	}
 	kwhy_apportioner_done(&divider.apportioner);

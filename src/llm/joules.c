@@ -10,6 +10,7 @@ static void done_load(struct kwhy_llm_load_joules *load)
 	kwhy_llm_shares_done(&load->shares);
 	free(load->readings);
 	free(load->requests);
+	free(load->windows);
 }
 
 void kwhy_llm_joules_done(struct kwhy_llm_joules *joules)
@@ -62,12 +63,14 @@ static enum kwhy_status divide(
 	enum kwhy_status status;
 
 	load->requests = calloc(load->run.count + 1, sizeof(*load->requests));
-	if (!load->requests)
+	load->windows = calloc(load->reading_count, sizeof(*load->windows));
+	if (!load->requests || !load->windows)
 		return kwhy_fail_memory(error, "the joules of the requests");
-	status = kwhy_llm_divide(&metered, &load->shares, fit, load->requests, &load->idle_nj, error);
-	for (size_t i = 0; !status && i < load->run.count; i++) {
-		load->prefill_nj += load->requests[i].prefill_nj;
-		load->decode_nj += load->requests[i].decode_nj;
+	status = kwhy_llm_divide(&metered, &load->shares, fit, load->requests, load->windows, error);
+	for (size_t i = 0; !status && i + 1 < load->reading_count; i++) {
+		load->idle_nj += load->windows[i].idle_nj;
+		load->prefill_nj += load->windows[i].prefill_nj;
+		load->decode_nj += load->windows[i].decode_nj;
 	}
 	return status;
 }

@@ -11,6 +11,7 @@ struct kwhy_llm_load_joules {
 	size_t reading_count; /* 0: the energy of a part of the load is unknown */
 	struct kwhy_llm_shares shares;
 	struct kwhy_llm_request_energy *requests; /* [run.count]; NULL: unknown */
+	struct kwhy_llm_window_energy *windows;	  /* [reading_count - 1]; NULL: unknown */
 	/* energy of the load by parts, which add up to the readings' energy */
 	int64_t idle_nj, prefill_nj, decode_nj;
 };

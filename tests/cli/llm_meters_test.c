@@ -7,12 +7,16 @@
 #include "spawned_checks.h"
 #include "text_file.h"
 
+#include "base/file.h"
+
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LOAD "-c", "2", "--seconds", "3", "--ramp", "0.5", "--idle", "2", "-q"
@@ -134,13 +138,44 @@ static void joules_of_another_host_lie_in_their_intervals(void **state)
 	llm_server_stop(&server);
 }
 
+/* Checks that the parts of each line of a file of --windows add up to its energy. Returns the load's, in J.
+ */
+static double check_windows(const char *path, int load)
+{
+	struct kwhy_text text = {0};
+	struct kwhy_error error;
+	double sum = 0;
+	int lines = 0;
+
+	assert_int_equal(kwhy_file_read(path, 1 << 20, &text, &error), KWHY_OK);
+	assert_ptr_equal(
+		strstr(text.data, "load,unix_s,seconds,metered_j,idle_j,prefill_j,decode_j,"), text.data);
+	for (const char *line = strchr(text.data, '\n'); line && line[1]; line = strchr(line + 1, '\n')) {
+		double unix_s, seconds, metered, idle, prefill, decode;
+		int of;
+
+		assert_int_equal(sscanf(line + 1, "%d,%lf,%lf,%lf,%lf,%lf,%lf,", &of, &unix_s, &seconds,
+					 &metered, &idle, &prefill, &decode),
+			7);
+		assert_true(seconds > 0.5 && seconds < 1.5 && fabs((double)time(NULL) - unix_s) < 60);
+		assert_true(fabs(idle + prefill + decode - metered) < 1e-5);
+		assert_true((prefill + decode > 0) <= (of > 0));
+		sum += of == load ? metered : 0;
+		lines++;
+	}
+	assert_true(lines >= 13);
+	kwhy_text_done(&text);
+	return sum;
+}
+
 /* The parts of each request's energy add up to what another host's meters counted. */
 static void joules_of_requests_add_up_to_another_hosts_meters(void **state)
 {
 	struct llm_server server = llm_server_start("well", NULL);
 	struct meters meters = start_meters(scenario, NULL);
-	json_t *root = json_of(SPAWN("llm", "--url", server.url, "--meters", meters.url, "-c", "2",
-		"--seconds", "9", "--ramp", "1", "--idle", "5", "-q", "--json"));
+	json_t *root = json_of(
+		SPAWN("llm", "--url", server.url, "--meters", meters.url, "-c", "2", "--seconds", "9",
+			"--ramp", "1", "--idle", "5", "-q", "--json", "--windows", "llm-windows.csv"));
 	const json_t *load = json_array_get(json_object_get(root, "loads"), 0),
 		     *parts = json_object_get(load, "requests_nj");
 	json_int_t metered = json_integer_value(json_object_get(parts, "metered"));
@@ -155,6 +190,7 @@ static void joules_of_requests_add_up_to_another_hosts_meters(void **state)
 		json_integer_value(json_object_get(parts, "prefill")) +
 			json_integer_value(json_object_get(parts, "decode")) +
 			json_integer_value(json_object_get(parts, "idle")));
+	assert_true(fabs(check_windows("llm-windows.csv", 1) - (double)metered * 1e-9) < 1e-4);
 	json_decref(root);
 	stop_meters(&meters);
 	llm_server_stop(&server);

@@ -88,24 +88,34 @@ static void check_requests(const struct machine *machine, const struct kwhy_llm_
 	const struct kwhy_llm_shares *shares, const struct kwhy_llm_power_fit *fit, struct outcome *outcome)
 {
 	struct kwhy_llm_request_energy *found = calloc(metered->record_count, sizeof(*found));
-	int64_t sum_nj = 0, last_ns = metered->readings[metered->reading_count - 1].at_ns;
+	struct kwhy_llm_window_energy *windows = calloc(metered->reading_count, sizeof(*windows));
+	int64_t requests_nj = 0, windows_nj = 0,
+		last_ns = metered->readings[metered->reading_count - 1].at_ns;
 	struct kwhy_error error;
 
 	assert_non_null(found);
-	assert_int_equal(kwhy_llm_divide(metered, shares, fit, found, &sum_nj, &error), KWHY_OK);
-	assert_true(sum_nj >= 0);
+	assert_non_null(windows);
+	assert_int_equal(kwhy_llm_divide(metered, shares, fit, found, windows, &error), KWHY_OK);
+	for (size_t i = 0; i + 1 < metered->reading_count; i++) {
+		int64_t above_idle_nj = windows[i].prefill_nj + windows[i].decode_nj;
+
+		assert_true(windows[i].idle_nj >= 0 && above_idle_nj >= 0);
+		assert_int_equal(windows[i].idle_nj + above_idle_nj,
+			metered->readings[i + 1].total_nj - metered->readings[i].total_nj);
+		windows_nj += above_idle_nj;
+	}
 	for (size_t i = 0; i < metered->record_count; i++) {
 		double joules = (double)(found[i].prefill_nj + found[i].decode_nj) * 1e-9;
 
 		assert_true(found[i].prefill_nj >= 0 && found[i].decode_nj >= 0);
-		sum_nj += found[i].prefill_nj + found[i].decode_nj;
+		requests_nj += found[i].prefill_nj + found[i].decode_nj;
 		if (metered->records[i].end_ns < last_ns && outcome->error_count < ERRORS_MAX)
 			outcome->errors[outcome->error_count++] = fabs(
 				joules / (machine->prefill_j[i] + machine->decode_j[i]) - 1);
 	}
-	if (sum_nj != metered->readings[metered->reading_count - 1].total_nj - metered->readings[0].total_nj)
-		fail_msg("the parts add up to %lld nJ", (long long)sum_nj);
+	assert_int_equal(requests_nj, windows_nj);
 	free(found);
+	free(windows);
 }
 
 static void known_joules_are_found(void **state)

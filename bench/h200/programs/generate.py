@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Greedy generation by transformers as many programs do it: OPT-125m's shape, random weights in 16 bits, 32 prompts of 32 tokens, 64 new tokens each.
 
-It says how many tokens it made and knows nothing of kwhy. usage: generate.py SECONDS
+It says how many tokens it made and knows nothing of kwhy. usage: generate.py SECONDS [TIMES]     (2,048 tokens a time, at most TIMES)
 """
 import sys
 import time
@@ -14,6 +14,8 @@ config = OPTConfig()
 net = OPTForCausalLM(config).to("cuda", torch.float16).eval()
 prompts = torch.randint(4, config.vocab_size, (32, 32), device="cuda")
 until = time.perf_counter() + float(sys.argv[1])
-while time.perf_counter() < until:
+left = int(sys.argv[2]) if len(sys.argv) > 2 else sys.maxsize
+while time.perf_counter() < until and left > 0:
+    left -= 1
     answers = net.generate(prompts, attention_mask=torch.ones_like(prompts), min_new_tokens=64, max_new_tokens=64, do_sample=False)
     print(f"made {answers.numel() - prompts.numel()} tokens", flush=True)

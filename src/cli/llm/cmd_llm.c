@@ -226,13 +226,18 @@ static enum kwhy_status render(const struct kwhy_llm_result *result, enum kwhy_o
 	return status ? status : kwhy_text_check(out, error);
 }
 
-static enum kwhy_status write_requests(
-	const char *path, const struct kwhy_llm_result *result, struct kwhy_error *error)
+typedef void table_csv(const struct kwhy_llm_result *result, struct kwhy_text *out);
+
+/* Writes a table to a file of its own. `path` NULL: nobody asked for it. */
+static enum kwhy_status write_table(
+	const char *path, table_csv *table, const struct kwhy_llm_result *result, struct kwhy_error *error)
 {
 	struct kwhy_text text = {0};
 	enum kwhy_status status;
 
-	kwhy_llm_requests_csv(result, &text);
+	if (!path)
+		return KWHY_OK;
+	table(result, &text);
 	status = kwhy_text_check(&text, error);
 	if (!status)
 		status = kwhy_output_write(path, &text, error);
@@ -264,8 +269,10 @@ static enum kwhy_status write_result(
 	struct kwhy_text text = {0};
 	enum kwhy_status status = render(&result, form, &style, &text, error);
 
-	if (!status && options->requests)
-		status = write_requests(options->requests, &result, error);
+	if (!status)
+		status = write_table(options->requests, kwhy_llm_requests_csv, &result, error);
+	if (!status)
+		status = write_table(options->windows, kwhy_llm_windows_csv, &result, error);
 	if (!status)
 		return kwhy_output_result(options->output, "llm", form, &text, error);
 	kwhy_text_done(&text);
@@ -299,6 +306,8 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 
 	if (!status && job.options->requests)
 		status = kwhy_output_check("--requests", job.options->requests, error);
+	if (!status && job.options->windows)
+		status = kwhy_output_check("--windows", job.options->windows, error);
 	if (!status)
 		status = kwhy_llm_plan_make(job.options, &job.plan, error);
 	if (!status) {
@@ -382,6 +391,8 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct kwhy_llm_options, compat)},
 	{"requests", 0, "FILE", "write a CSV line for each request", KWHY_OPTION_TEXT,
 		offsetof(struct kwhy_llm_options, requests)},
+	{"windows", 0, "FILE", "write a CSV line for each second, with its joules and work", KWHY_OPTION_TEXT,
+		offsetof(struct kwhy_llm_options, windows)},
 	{"no-energy", 0, NULL, "times alone", KWHY_OPTION_FLAG, offsetof(struct kwhy_llm_options, no_energy)},
 	{"output", 'o', "FILE", "write there; .txt, .json, .csv or .html says the form", KWHY_OPTION_TEXT,
 		offsetof(struct kwhy_llm_options, output)},

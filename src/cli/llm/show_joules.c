@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/llm/show_joules.h"
 
+#include "base/clock.h"
 #include "base/csv_cell.h"
 #include "base/quantity.h"
 #include "llm/pace.h"
@@ -8,6 +9,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* --- Text --- */
 
@@ -249,4 +251,59 @@ void kwhy_llm_requests_csv(const struct kwhy_llm_result *result, struct kwhy_tex
 		for (size_t i = 0; i < load->run.count; i++)
 			add_request(out, row, load, i);
 	}
+}
+
+/* Work of all requests in each interval; NULL: out of memory. */
+static double *work_of_intervals(const struct kwhy_llm_load_joules *load)
+{
+	double *sums = calloc(load->reading_count * KWHY_LLM_WORK_COUNT, sizeof(*sums));
+
+	for (size_t i = 0; sums && i < load->shares.count; i++)
+		for (size_t kind = 0; kind < KWHY_LLM_WORK_COUNT; kind++)
+			sums[load->shares.items[i].interval * KWHY_LLM_WORK_COUNT + kind] +=
+				load->shares.items[i].work[kind];
+	return sums;
+}
+
+static void add_joules(struct kwhy_text *out, int64_t nj, bool is_known)
+{
+	kwhy_csv_add_real(out, is_known ? (double)nj * 1e-9 : NAN);
+}
+
+static void add_windows(struct kwhy_text *out, size_t row, const struct kwhy_llm_load_joules *load,
+	const struct kwhy_clock_relation *relation)
+{
+	double *work = load->reading_count ? work_of_intervals(load) : NULL;
+
+	out->failed |= load->reading_count && !work;
+	for (size_t i = 0; i + 1 < load->reading_count && work; i++) {
+		const struct kwhy_llm_reading *reading = &load->readings[i];
+		const struct kwhy_llm_window_energy window = load->windows
+			? load->windows[i]
+			: (struct kwhy_llm_window_energy){0};
+		int64_t unix_ns = kwhy_clock_unix_of_mono(relation, reading->at_ns);
+
+		kwhy_text_addf(out, "%zu,%lld.%06lld", row, (long long)(unix_ns / 1000000000),
+			(long long)(unix_ns % 1000000000 / 1000));
+		kwhy_csv_add_real(out, (double)(reading[1].at_ns - reading->at_ns) * 1e-9);
+		add_joules(out, reading[1].total_nj - reading->total_nj, true);
+		add_joules(out, window.idle_nj, load->windows);
+		add_joules(out, window.prefill_nj, load->windows);
+		add_joules(out, window.decode_nj, load->windows);
+		for (size_t kind = 0; kind < KWHY_LLM_WORK_COUNT; kind++)
+			kwhy_csv_add_real(out, work[i * KWHY_LLM_WORK_COUNT + kind]);
+		kwhy_text_add(out, "\n");
+	}
+	free(work);
+}
+
+void kwhy_llm_windows_csv(const struct kwhy_llm_result *result, struct kwhy_text *out)
+{
+	const struct kwhy_clock_relation relation = kwhy_clock_relate();
+
+	kwhy_text_add(out,
+		"load,unix_s,seconds,metered_j,idle_j,prefill_j,decode_j,prompt_tokens,cached_tokens,"
+		"output_tokens,steps\n");
+	for (size_t row = 0; row < result->joules->count; row++)
+		add_windows(out, row, &result->joules->loads[row], &relation);
 }
