@@ -158,6 +158,7 @@ enum kwhy_condition_kind {
 	KWHY_CONDITION_EACH,	       /* energy per unit of the stated work, J */
 	KWHY_CONDITION_RATE,	       /* throughput of the stated work */
 	KWHY_CONDITION_FINDING,	       /* whether B has a finding of a kind that A lacks */
+	KWHY_CONDITION_NAMED,	       /* a figure of another comparison, with its name and perhaps a part */
 };
 
 /*
@@ -168,8 +169,9 @@ struct kwhy_condition {
 	enum kwhy_condition_kind kind;
 	enum kwhy_figure figure; /* the figure that is compared, for KWHY_CONDITION_FIGURE */
 	const char *unit;	 /* unit of the limit; "": a ratio */
-	char name[200];		 /* name of the account or of the unit of work, for the other kinds */
-	bool above;		 /* true for '>', false for '<' */
+	char name[200]; /* name of the account, of the unit of work or of the figure, for the other kinds */
+	char part[100]; /* KWHY_CONDITION_NAMED: the part of the comparison, such as a load; "": all */
+	bool above;	/* true for '>', false for '<' */
 	/* true: the change from A to B is compared with the limit; false: the value of B is */
 	bool change;
 	bool relative; /* true: `limit` is relative to A's value */
@@ -187,6 +189,7 @@ struct kwhy_verdict {
 	double low, high;
 	bool is_chance;
 	bool exceeded;
+	const char *part; /* part of the comparison that the values are of, such as a load; NULL: all of it */
 };
 
 /*
@@ -195,6 +198,23 @@ struct kwhy_verdict {
  */
 KWHY_MUST_USE enum kwhy_status kwhy_condition_parse(
 	const char *text, struct kwhy_condition *out, struct kwhy_error *error);
+
+/* A figure of a comparison of other results than runs. */
+struct kwhy_named_figure {
+	const char *name, *unit;
+};
+
+/* Reads a condition "FIGURE>VALUE" or "FIGURE:PART>VALUE" on one of these figures. */
+KWHY_MUST_USE enum kwhy_status kwhy_condition_parse_named(const char *text,
+	const struct kwhy_named_figure *figures, size_t count, struct kwhy_condition *out,
+	struct kwhy_error *error);
+
+/*
+ * Evaluates a condition on a change whose values are known. With `with_interval` a change must be significant
+ * to hold, where its interval is known.
+ */
+struct kwhy_verdict kwhy_condition_judge(
+	const struct kwhy_condition *condition, const struct kwhy_change *change, bool with_interval);
 
 /*
  * Evaluates a condition. KWHY_E_INPUT: a figure that it needs is unknown. KWHY_E_USAGE: no account or work

@@ -67,21 +67,28 @@ static const char *const cures[KWHY_FIGURE_COUNT] = {
 
 static const char finding_new[] = "finding:new";
 
-/* Refuses a text that names no figure, and lists the figures. */
-static enum kwhy_status fail_name(const char *text, size_t length, struct kwhy_error *error)
+/* Refuses a text that names no figure; `list` has the names that there are, and is freed. */
+static enum kwhy_status fail_name(
+	const char *text, size_t length, struct kwhy_text *list, struct kwhy_error *error)
+{
+	enum kwhy_status status = kwhy_fail(error, KWHY_E_USAGE,
+		"--fail-if '%.100s': there is no figure '%.*s'; there are %s", text,
+		(int)(length > 60 ? 60 : length), text, list->failed ? "" : list->data);
+
+	kwhy_text_done(list);
+	return status;
+}
+
+static enum kwhy_status fail_run_name(const char *text, size_t length, struct kwhy_error *error)
 {
 	struct kwhy_text list = {0};
-	enum kwhy_status status;
 
 	for (int i = 0; i < KWHY_FIGURE_COUNT; i++)
 		kwhy_text_addf(&list, "%s, ", kwhy_figure_name((enum kwhy_figure)i));
 	for (size_t i = 0; i < sizeof(gates) / sizeof(gates[0]); i++)
 		kwhy_text_addf(&list, "%s%s, ", gates[i].name, gates[i].argument);
-	status = kwhy_fail(error, KWHY_E_USAGE,
-		"--fail-if '%.100s': there is no figure '%.*s'; there are %s%s", text,
-		(int)(length > 60 ? 60 : length), text, list.failed ? "" : list.data, finding_new);
-	kwhy_text_done(&list);
-	return status;
+	kwhy_text_add(&list, finding_new);
+	return fail_name(text, length, &list, error);
 }
 
 /*
@@ -159,10 +166,58 @@ static enum kwhy_status fail_limit(const struct kwhy_condition *condition, struc
 	return status;
 }
 
+/* Length of the name of the figure, before the sign, or of the whole text without one. */
+static size_t name_length(const char *text)
+{
+	const char *sign = find_sign(text), *end = sign ? sign : text + strlen(text);
+
+	while (end > text && end[-1] == ' ')
+		end--;
+	return (size_t)(end - text);
+}
+
+/* Reads what follows the name of the figure. */
+static enum kwhy_status read_rest(struct kwhy_condition *condition, struct kwhy_error *error)
+{
+	const char *sign = find_sign(condition->text);
+
+	if (!sign)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--fail-if '%.100s': has no '>' or '<'; write it like 'step>+3%%' or 'power>300W'",
+			condition->text);
+	condition->above = *sign == '>';
+	if (!read_limit(condition, sign + 1 + strspn(sign + 1, " ")))
+		return fail_limit(condition, error);
+	return KWHY_OK;
+}
+
+enum kwhy_status kwhy_condition_parse_named(const char *text, const struct kwhy_named_figure *figures,
+	size_t count, struct kwhy_condition *out, struct kwhy_error *error)
+{
+	struct kwhy_text list = {0};
+	size_t length = name_length(text), part = strcspn(text, ":");
+
+	*out = (struct kwhy_condition){.text = text, .unit = "", .kind = KWHY_CONDITION_NAMED};
+	part = part < length ? part : length;
+	snprintf(out->name, sizeof(out->name), "%.*s", (int)(part < 100 ? part : 100), text);
+	if (part < length)
+		snprintf(out->part, sizeof(out->part), "%.*s",
+			(int)(length - part - 1 < 99 ? length - part - 1 : 99), text + part + 1);
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(figures[i].name, out->name) == 0) {
+			kwhy_text_done(&list);
+			out->unit = figures[i].unit;
+			return read_rest(out, error);
+		}
+		kwhy_text_addf(&list, "%s%s", i ? ", " : "", figures[i].name);
+	}
+	return fail_name(text, part, &list, error);
+}
+
 enum kwhy_status kwhy_condition_parse(const char *text, struct kwhy_condition *out, struct kwhy_error *error)
 {
 	struct kwhy_condition condition = {.text = text, .unit = ""};
-	const char *sign = find_sign(text), *end = sign ? sign : text + strlen(text);
+	enum kwhy_status status;
 
 	if (strcmp(text, finding_new) == 0) {
 		condition.kind = KWHY_CONDITION_FINDING;
@@ -170,19 +225,12 @@ enum kwhy_status kwhy_condition_parse(const char *text, struct kwhy_condition *o
 		*out = condition;
 		return KWHY_OK;
 	}
-	while (end > text && end[-1] == ' ')
-		end--;
-	if (!read_figure(&condition, text, (size_t)(end - text)))
-		return fail_name(text, (size_t)(end - text), error);
-	if (!sign)
-		return kwhy_fail(error, KWHY_E_USAGE,
-			"--fail-if '%.100s': has no '>' or '<'; write it like 'step>+3%%' or 'power>300W'",
-			text);
-	condition.above = *sign == '>';
-	if (!read_limit(&condition, sign + 1 + strspn(sign + 1, " ")))
-		return fail_limit(&condition, error);
-	*out = condition;
-	return KWHY_OK;
+	if (!read_figure(&condition, text, name_length(text)))
+		return fail_run_name(text, name_length(text), error);
+	status = read_rest(&condition, error);
+	if (!status)
+		*out = condition;
+	return status;
 }
 
 /*
@@ -288,22 +336,27 @@ static struct kwhy_verdict check_findings(const struct kwhy_comparison *comparis
 	for (size_t i = 0; i < b->finding_count; i++)
 		fresh += !kwhy_side_has_finding(a, b->findings[i].id) &&
 			(!i || strcmp(b->findings[i].id, b->findings[i - 1].id) != 0);
-	return (struct kwhy_verdict){fresh, NAN, NAN, NAN, NAN, false, fresh > 0};
+	return (struct kwhy_verdict){fresh, NAN, NAN, NAN, NAN, false, fresh > 0, NULL};
 }
 
-/* Sets the interval of a change between sides of several runs, and whether it contains 0. */
-static void set_interval(const struct kwhy_condition *condition, const struct kwhy_comparison *comparison,
-	const struct kwhy_change *change, struct kwhy_verdict *verdict)
+struct kwhy_verdict kwhy_condition_judge(
+	const struct kwhy_condition *condition, const struct kwhy_change *change, bool with_interval)
 {
 	const struct kwhy_difference *difference = &change->difference;
+	double a = change->a.mean, b = change->b.mean, value = condition->change ? b - a : b;
+	struct kwhy_verdict verdict;
 
-	if (!condition->change || !kwhy_comparison_is_repeated(comparison) ||
-		!kwhy_difference_is_known(difference))
-		return;
-	verdict->low = condition->relative ? difference->ratio_low : difference->low;
-	verdict->high = condition->relative ? difference->ratio_high : difference->high;
-	verdict->is_chance = !kwhy_difference_is_significant(difference);
-	verdict->exceeded &= !verdict->is_chance;
+	if (condition->relative && value != 0)
+		value = a != 0 ? value / fabs(a) : copysign(INFINITY, value);
+	verdict = (struct kwhy_verdict){value, a, b, NAN, NAN, false,
+		condition->above ? value > condition->limit : value < condition->limit, NULL};
+	if (!condition->change || !with_interval || !kwhy_difference_is_known(difference))
+		return verdict;
+	verdict.low = condition->relative ? difference->ratio_low : difference->low;
+	verdict.high = condition->relative ? difference->ratio_high : difference->high;
+	verdict.is_chance = !kwhy_difference_is_significant(difference);
+	verdict.exceeded &= !verdict.is_chance;
+	return verdict;
 }
 
 enum kwhy_status kwhy_condition_check(const struct kwhy_condition *condition,
@@ -311,7 +364,7 @@ enum kwhy_status kwhy_condition_check(const struct kwhy_condition *condition,
 {
 	struct kwhy_change change;
 	enum kwhy_status status;
-	double a, b, value;
+	double a, b;
 
 	if (condition->kind == KWHY_CONDITION_FINDING) {
 		*out = check_findings(comparison);
@@ -327,11 +380,6 @@ enum kwhy_status kwhy_condition_check(const struct kwhy_condition *condition,
 			"--fail-if '%.100s' cannot be decided: not known in '%.200s': %s", condition->text,
 			condition->change && !isfinite(a) ? comparison->a->label : comparison->b->label,
 			cure_of(condition));
-	value = condition->change ? b - a : b;
-	if (condition->relative && value != 0)
-		value = a != 0 ? value / fabs(a) : copysign(INFINITY, value);
-	*out = (struct kwhy_verdict){value, a, b, NAN, NAN, false,
-		condition->above ? value > condition->limit : value < condition->limit};
-	set_interval(condition, comparison, &change, out);
+	*out = kwhy_condition_judge(condition, &change, kwhy_comparison_is_repeated(comparison));
 	return KWHY_OK;
 }

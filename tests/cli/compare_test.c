@@ -477,6 +477,63 @@ static int begin(void **state)
 	return mkdtemp(folder) ? 0 : -1;
 }
 
+/* Writes a result of kwhy llm with one load. */
+static void write_llm(const char *name, double tokens_per_s, double first_s)
+{
+	FILE *file = fopen(place(name), "w");
+
+	assert_non_null(file);
+	fprintf(file,
+		"{\"schema\": \"kwhy.llm/1\", \"url\": \"http://a\", \"model\": \"m\", \"loads\": "
+		"[{\"name\": null, "
+		"\"loop\": \"open\", \"rate_per_s\": 4, \"tokens_per_s\": %g, \"first_s\": {\"p50\": %g, "
+		"\"p99\": null}}]}",
+		tokens_per_s, first_s);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void results_of_kwhy_llm_are_compared_load_by_load(void **state)
+{
+	static const double first_s[2][3] = {{0.20, 0.21, 0.19}, {0.30, 0.31, 0.29}};
+	char paths[2][3][256], summary[256];
+	struct spawned spawned;
+	json_t *root, *figure;
+
+	(void)state;
+	for (size_t side = 0; side < 2; side++)
+		for (size_t run = 0; run < 3; run++) {
+			char name[16];
+
+			snprintf(name, sizeof(name), "llm-%c%zu.json", (int)('a' + side), run);
+			write_llm(name, 100, first_s[side][run]);
+			snprintf(paths[side][run], sizeof(paths[0][0]), "%s", place(name));
+		}
+	snprintf(summary, sizeof(summary), "%s", place("llm.md"));
+	assert_output(SPAWN("compare", "--fail-if", "throughput<-2%", paths[0][0], paths[1][0]), 0,
+		"  throughput    100 /s    100 /s   +0.0 %");
+	assert_output(SPAWN("compare", "--fail-if", "ttft.p50:4 /s>+10%", "--summary", summary, paths[0][0],
+			      paths[0][1], paths[0][2], "--", paths[1][0], paths[1][1], paths[1][2]),
+		3, "ttft.p50:4 /s>+10%: +50.00 % at 4 /s (200.0 ms to 300.0 ms), 95 %: ");
+	assert_int_equal(access(summary, R_OK), 0);
+	spawned = SPAWN("compare", "--json", paths[0][0], paths[1][0]);
+	assert_int_equal(spawned.exit, 0);
+	root = json_loadb(spawned.out.data, spawned.out.length, 0, NULL);
+	assert_string_equal(json_string_value(json_object_get(root, "schema")), "kwhy.compare-llm/1");
+	figure = json_array_get(json_object_get(root, "figures"), 0);
+	assert_string_equal(json_string_value(json_object_get(figure, "of")), "4 /s");
+	json_decref(root);
+	spawned_done(&spawned);
+	assert_fails(SPAWN("compare", "--fail-if", "ttft.p99>+10%", paths[0][0], paths[1][0]), 1,
+		"ttft.p99 of '4 /s' is not known in ");
+	assert_fails(SPAWN("compare", "--fail-if", "step>+10%", paths[0][0], paths[1][0]), 2,
+		"there is no figure 'step'; there are throughput, ");
+	assert_fails(
+		SPAWN("compare", "-o", place("llm.html"), paths[0][0], paths[1][0]), 1, "no page of results");
+	assert_fails(SPAWN("compare", paths[0][0], place("a68.csv")), 1, "llm");
+	assert_fails(SPAWN("compare", "--projected", paths[0][0], paths[0][0], paths[1][0]), 2,
+		"not what kwhy llm wrote");
+}
+
 static int end(void **state)
 {
 	char command[300];
@@ -503,6 +560,7 @@ int main(void)
 		cmocka_unit_test(a_side_without_work_of_a_device_is_not_compared),
 		cmocka_unit_test(a_recording_that_ends_early_is_compared_with_a_warning_first),
 		cmocka_unit_test(what_was_metered_around_the_run_is_not_said_to_be_of_it),
+		cmocka_unit_test(results_of_kwhy_llm_are_compared_load_by_load),
 	};
 
 	return kwhy_test_main(tests, begin, end);

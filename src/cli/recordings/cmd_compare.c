@@ -7,6 +7,7 @@
 #include "import/own_result.h"
 #include "import/results/side.h"
 #include "report/compare.h"
+#include "report/compare/llm.h"
 #include "report/page/page.h"
 #include "report/projection_check.h"
 
@@ -305,15 +306,19 @@ static enum kwhy_status refuse_twice(
 	return KWHY_OK;
 }
 
-/* Refuses options that are not valid with several runs of a side, or with results of kwhy stat. */
-static enum kwhy_status refuse_misfits(const struct compare_options *options, const size_t counts[2],
-	bool is_stat, enum kwhy_output_form form, struct kwhy_error *error)
-{
-	const bool several = counts[0] + counts[1] > 2;
+/* What is compared: recordings or reports, or results of kwhy stat or kwhy llm. */
+enum subject { OF_RUNS, OF_STAT, OF_LLM };
 
-	if (is_stat && options->projected)
+/* Refuses options that are not valid with several runs of a side, or with results of other commands. */
+static enum kwhy_status refuse_misfits(const struct compare_options *options, const size_t counts[2],
+	enum subject subject, enum kwhy_output_form form, struct kwhy_error *error)
+{
+	const bool several = counts[0] + counts[1] > 2, is_stat = subject == OF_STAT;
+
+	if (subject != OF_RUNS && options->projected)
 		return kwhy_fail(error, KWHY_E_USAGE,
-			"--projected needs recordings or reports of both runs, not what kwhy stat wrote");
+			"--projected needs recordings or reports of both runs, not what kwhy %s wrote",
+			is_stat ? "stat" : "llm");
 	if (is_stat && several)
 		return kwhy_fail(error, KWHY_E_USAGE,
 			"a result of kwhy stat has several runs already: give one for A and one for B");
@@ -330,6 +335,13 @@ static enum kwhy_status refuse_misfits(const struct compare_options *options, co
 	return KWHY_OK;
 }
 
+static enum subject subject_of(const char *path)
+{
+	if (kwhy_own_result_is(path, "stat"))
+		return OF_STAT;
+	return kwhy_own_result_is(path, "llm") ? OF_LLM : OF_RUNS;
+}
+
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
 	const struct compare_options *options = invocation->options;
@@ -337,24 +349,28 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	struct kwhy_text_style style = style_of(options);
 	struct kwhy_compare_outputs outputs = {&style, options->output, KWHY_OUTPUT_TEXT, options->summary};
 	enum kwhy_status status = choose_form(options, &outputs.form, error);
-	bool is_stat = false;
+	enum subject subject = OF_RUNS;
 
 	if (!status)
 		status = divide(&invocation->operands, comparing.counts, error);
 	if (!status)
 		status = refuse_twice(&invocation->operands, comparing.counts, error);
 	if (!status) {
-		is_stat = kwhy_own_result_is(invocation->operands.items[0], "stat");
-		status = refuse_misfits(options, comparing.counts, is_stat, outputs.form, error);
+		subject = subject_of(invocation->operands.items[0]);
+		status = refuse_misfits(options, comparing.counts, subject, outputs.form, error);
 	}
 	if (!status)
-		status = kwhy_compare_gates_parse(&comparing.gates, &options->fail_if, error);
+		status = kwhy_compare_gates_parse(&comparing.gates, &options->fail_if,
+			subject == OF_LLM ? kwhy_compare_llm_condition : kwhy_condition_parse, error);
 	if (!status && options->summary)
 		status = kwhy_output_check("--summary", options->summary, error);
-	if (!status)
-		status = is_stat
-			? kwhy_compare_results(invocation->operands.items, &comparing.gates, &outputs, error)
-			: run_steps(&comparing, invocation, &outputs, error);
+	if (!status && subject == OF_STAT)
+		status = kwhy_compare_results(invocation->operands.items, &comparing.gates, &outputs, error);
+	else if (!status && subject == OF_LLM)
+		status = kwhy_compare_llm_results(
+			invocation->operands.items, comparing.counts, &comparing.gates, &outputs, error);
+	else if (!status)
+		status = run_steps(&comparing, invocation, &outputs, error);
 	if (!status && comparing.gates.exceeded)
 		*invocation->exit = KWHY_EXIT_EXCEEDED;
 	done(&comparing);
@@ -392,13 +408,16 @@ const struct kwhy_command kwhy_command_compare = {
 	.name = "compare",
 	.operands = "A B | A1 A2 ... -- B1 B2 ...",
 	.summary = "Compare runs, account by account, with significance.",
-	.details = "A and B are traces, or report.json files written before. Several runs of each\n"
+	.details = "A and B are traces, report.json files written before, or results of kwhy llm or stat. "
+		   "Several runs of each\n"
 		   "side show which changes are more than chance.\n"
 		   "Conditions: a change from A to B ('step>+3%', 'time>+0.5s'), or a value of B\n"
 		   "('power>300W'). Figures: throughput, throughput:UNIT, step, step_energy, time,\n"
 		   "energy, run, idle, power, busy_ratio, idle_ratio, account-time:NAME,\n"
 		   "account-energy:NAME, account:NAME, each:UNIT. 'finding:new': B has a kind of\n"
-		   "finding that A lacks. A text longer than the terminal goes through $PAGER.",
+		   "finding that A lacks. Results of kwhy llm are compared load by load, with figures\n"
+		   "like ttft.p99>+10% or throughput:8 concurrent<-2%. A text longer than the terminal goes "
+		   "through $PAGER.",
 	.options = options_table,
 	.options_bytes = sizeof(struct compare_options),
 	.defaults = set_defaults,

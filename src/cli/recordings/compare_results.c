@@ -12,8 +12,8 @@
 /* Width in columns to which names are shortened in a summary, which a browser shows. */
 enum { SUMMARY_COLUMNS = 160 };
 
-enum kwhy_status kwhy_compare_gates_parse(
-	struct kwhy_compare_gates *gates, const struct kwhy_strings *texts, struct kwhy_error *error)
+enum kwhy_status kwhy_compare_gates_parse(struct kwhy_compare_gates *gates, const struct kwhy_strings *texts,
+	kwhy_compare_gate_parse *parse, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
 
@@ -23,7 +23,7 @@ enum kwhy_status kwhy_compare_gates_parse(
 		return kwhy_fail_memory(error, "the conditions");
 	gates->count = texts->count;
 	for (size_t i = 0; !status && i < texts->count; i++)
-		status = kwhy_condition_parse(texts->items[i], &gates->conditions[i], error);
+		status = parse(texts->items[i], &gates->conditions[i], error);
 	return status;
 }
 

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* What `kwhy compare` writes of a comparison of two runs or of two results of `kwhy stat`. */
+/* What `kwhy compare` writes of a comparison of runs or of results of `kwhy stat` or `kwhy llm`. */
 struct kwhy_compare_outputs {
 	const struct kwhy_text_style *style;
 	const char *output; /* path of the output; NULL: standard output */
@@ -24,8 +24,12 @@ struct kwhy_compare_gates {
 	bool exceeded;
 };
 
-KWHY_MUST_USE enum kwhy_status kwhy_compare_gates_parse(
-	struct kwhy_compare_gates *gates, const struct kwhy_strings *texts, struct kwhy_error *error);
+/* Reads one condition, as kwhy_condition_parse() does. */
+typedef enum kwhy_status kwhy_compare_gate_parse(
+	const char *text, struct kwhy_condition *out, struct kwhy_error *error);
+
+KWHY_MUST_USE enum kwhy_status kwhy_compare_gates_parse(struct kwhy_compare_gates *gates,
+	const struct kwhy_strings *texts, kwhy_compare_gate_parse *parse, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_compare_gates_check(
 	struct kwhy_compare_gates *gates, const struct kwhy_comparison *comparison, struct kwhy_error *error);
 void kwhy_compare_gates_done(struct kwhy_compare_gates *gates);
@@ -50,5 +54,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_compare_write(const struct kwhy_compare_rend
 /* Compares two results of `kwhy stat`. */
 KWHY_MUST_USE enum kwhy_status kwhy_compare_results(char *const paths[2], struct kwhy_compare_gates *gates,
 	const struct kwhy_compare_outputs *outputs, struct kwhy_error *error);
+
+/* Compares results of `kwhy llm`: the first counts[0] of `paths` with the counts[1] after them. */
+KWHY_MUST_USE enum kwhy_status kwhy_compare_llm_results(char *const *paths, const size_t counts[2],
+	struct kwhy_compare_gates *gates, const struct kwhy_compare_outputs *outputs,
+	struct kwhy_error *error);
 
 #endif

@@ -112,6 +112,8 @@ static void add_evidence(
 {
 	char first[KWHY_QUANTITY_BYTES], second[KWHY_QUANTITY_BYTES];
 
+	if (verdict->part)
+		kwhy_text_addf(out, " at %s", verdict->part);
 	if (condition->change)
 		kwhy_text_addf(out, " (%s to %s)", show_value(first, condition, verdict->a, false),
 			show_value(second, condition, verdict->b, false));
@@ -157,6 +159,8 @@ void kwhy_compare_conditions_json(struct kwhy_json *json, const struct kwhy_cond
 
 		kwhy_json_row(json, NULL);
 		kwhy_json_string(json, "text", conditions->items[i].text);
+		if (verdict->part)
+			kwhy_json_string(json, "of", verdict->part);
 		kwhy_json_real(json, "value", verdict->value);
 		kwhy_json_real(json, "limit", conditions->items[i].limit);
 		kwhy_json_real(json, "low", verdict->low);

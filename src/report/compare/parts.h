@@ -8,7 +8,26 @@
 #include "report/table.h"
 #include "report/text_context.h"
 
-/* Parts that two comparisons share: that of runs, and that of results of `kwhy stat`. */
+/* Parts that comparisons share: that of runs, and those of results of `kwhy stat` and `kwhy llm`. */
+
+/* A figure that both sides have. */
+struct kwhy_figure_change {
+	const char *name; /* name of the figure: "energy", "joules per token" */
+	const char *of;	  /* what it is of: the domain "gpu 0", the load "8 concurrent"; "": the whole run */
+	const char *unit;
+	struct kwhy_estimate a, b;
+	/* B less A with its 95 % interval; low and high are NAN where the interval is unknown */
+	struct kwhy_difference difference;
+};
+
+/*
+ * Write the figures as a table, with or without a column of what they are of, and as the JSON member
+ * "figures", in which `of` has the key `of_key`.
+ */
+void kwhy_compare_changes_text(const struct kwhy_figure_change *changes, size_t count, bool with_of,
+	const struct kwhy_text_context *context);
+void kwhy_compare_changes_json(
+	struct kwhy_json *json, const struct kwhy_figure_change *changes, size_t count, const char *of_key);
 
 /* Adds a relative change as "+12.3 %", or "new" where A's value is 0 and B's is not. */
 void kwhy_compare_add_ratio(struct kwhy_table *table, double a, double b);

@@ -26,8 +26,8 @@ static void add_columns(struct kwhy_stat_comparison *out, const struct kwhy_colu
 {
 	for (size_t i = 0; b && i < columns->count; i++) {
 		const struct kwhy_column *column = &columns->items[i];
-		struct kwhy_stat_change change = {
-			.domain = domain, .unit = kwhy_column_unit_symbol(column->unit)};
+		struct kwhy_figure_change change = {
+			.of = domain, .unit = kwhy_column_unit_symbol(column->unit)};
 		char name[96];
 
 		if (!column->change)

@@ -7,22 +7,12 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "import/results/stat.h"
-#include "report/compare.h"
+#include "report/compare/parts.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 /* Comparison of two results of `kwhy stat --json`, A before and B after. */
-
-/* A figure that both results have. */
-struct kwhy_stat_change {
-	const char *name;   /* name of the figure: "energy", "joules per token" */
-	const char *domain; /* domain of the energy: "gpu 0"; "": the whole run */
-	const char *unit;
-	struct kwhy_estimate a, b;
-	/* B less A with its 95 % interval; low and high are NAN where the interval is unknown */
-	struct kwhy_difference difference;
-};
 
 /* Mean energy and time that the runs of each side took until a metric first reached `value`. */
 struct kwhy_stat_reached {
@@ -43,7 +33,7 @@ struct kwhy_stat_curve_pair {
 struct kwhy_stat_comparison {
 	struct kwhy_arena arena;
 	const struct kwhy_read_stat *results[2]; /* borrowed */
-	struct kwhy_stat_change *changes;
+	struct kwhy_figure_change *changes;
 	struct kwhy_stat_curve_pair *curves;
 	size_t change_count, curve_count;
 	/* energy of the main domain, time, power and work of each side, for conditions */

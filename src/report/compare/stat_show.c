@@ -6,47 +6,10 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Adds three cells: the relative change, its interval, and whether the change is significant. */
-static void add_change(struct kwhy_table *table, const struct kwhy_difference *difference)
-{
-	char text[KWHY_QUANTITY_BYTES];
-
-	snprintf(text, sizeof(text), "%+.1f %%", 100 * difference->ratio);
-	kwhy_table_cell(table, isfinite(difference->ratio) ? text : NULL);
-	kwhy_compare_add_interval(table, difference, false);
-}
-
-/* Adds a mean as a cell. A mean without a unit, of an amount of work, has an SI prefix only from 1e6 on. */
-static void add_mean(struct kwhy_table *table, double mean, const char *unit)
-{
-	char text[KWHY_QUANTITY_BYTES];
-
-	if (*unit || fabs(mean) >= 1e6)
-		kwhy_quantity_si(text, mean, unit, 4);
-	else
-		snprintf(text, sizeof(text), fabs(mean) >= 1000 ? "%.0f" : "%.4g", mean);
-	kwhy_table_cell(table, isfinite(mean) ? text : NULL);
-}
-
 static void write_changes(
 	const struct kwhy_stat_comparison *comparison, const struct kwhy_text_context *context)
 {
-	static const struct kwhy_table_column columns[] = {{"", KWHY_COLUMN_NAME}, {"of", KWHY_COLUMN_LEFT},
-		{"A", KWHY_COLUMN_RIGHT}, {"B", KWHY_COLUMN_RIGHT}, {"change", KWHY_COLUMN_RIGHT},
-		{"95 %", KWHY_COLUMN_RIGHT}, {"significant", KWHY_COLUMN_LEFT}};
-	struct kwhy_table table;
-
-	kwhy_table_init(&table, columns, sizeof(columns) / sizeof(*columns));
-	for (size_t i = 0; i < comparison->change_count; i++) {
-		const struct kwhy_stat_change *change = &comparison->changes[i];
-
-		kwhy_table_cell(&table, change->name);
-		kwhy_table_cell(&table, change->domain);
-		add_mean(&table, change->a.mean, change->unit);
-		add_mean(&table, change->b.mean, change->unit);
-		add_change(&table, &change->difference);
-	}
-	kwhy_table_write(&table, context->style, context->out);
+	kwhy_compare_changes_text(comparison->changes, comparison->change_count, true, context);
 	kwhy_text_context_paragraph(context, "  ",
 		"means over the runs of each side; the interval is that of the change, in percent of A, "
 		"whose own error is in it: Welch's t over the runs; of a single run compared with several, "
@@ -127,37 +90,6 @@ enum kwhy_status kwhy_compare_stat_text(const struct kwhy_stat_comparison *compa
 	return kwhy_text_check(out, error);
 }
 
-static void write_estimate(struct kwhy_json *json, const char *key, const struct kwhy_estimate *estimate)
-{
-	kwhy_json_row(json, key);
-	kwhy_json_count(json, "count", estimate->count);
-	kwhy_json_real(json, "mean", estimate->mean);
-	kwhy_json_real(json, "low", estimate->low);
-	kwhy_json_real(json, "high", estimate->high);
-	kwhy_json_object_end(json);
-}
-
-static void write_json_change(struct kwhy_json *json, const struct kwhy_stat_change *change)
-{
-	kwhy_json_row(json, NULL);
-	kwhy_json_string(json, "name", change->name);
-	kwhy_json_string(json, "domain", *change->domain ? change->domain : NULL);
-	kwhy_json_string(json, "unit", *change->unit ? change->unit : NULL);
-	write_estimate(json, "a", &change->a);
-	write_estimate(json, "b", &change->b);
-	kwhy_json_real(json, "change", change->difference.change);
-	kwhy_json_real(json, "low", change->difference.low);
-	kwhy_json_real(json, "high", change->difference.high);
-	kwhy_json_real(json, "change_ratio", change->difference.ratio);
-	kwhy_json_real(json, "ratio_low", change->difference.ratio_low);
-	kwhy_json_real(json, "ratio_high", change->difference.ratio_high);
-	if (kwhy_difference_is_known(&change->difference))
-		kwhy_json_bool(json, "significant", kwhy_difference_is_significant(&change->difference));
-	else
-		kwhy_json_null(json, "significant");
-	kwhy_json_object_end(json);
-}
-
 static void write_json_curve(struct kwhy_json *json, const struct kwhy_stat_curve_pair *curve)
 {
 	static const char *const keys[2][3] = {
@@ -196,10 +128,7 @@ enum kwhy_status kwhy_compare_stat_json(const struct kwhy_stat_comparison *compa
 		kwhy_json_count(&json, "runs", comparison->results[side]->run_count);
 		kwhy_json_object_end(&json);
 	}
-	kwhy_json_array(&json, "figures");
-	for (size_t i = 0; i < comparison->change_count; i++)
-		write_json_change(&json, &comparison->changes[i]);
-	kwhy_json_array_end(&json);
+	kwhy_compare_changes_json(&json, comparison->changes, comparison->change_count, "domain");
 	kwhy_json_array(&json, "metrics");
 	for (size_t i = 0; i < comparison->curve_count; i++)
 		write_json_curve(&json, &comparison->curves[i]);
