@@ -501,6 +501,8 @@ complete -c kwhy -n '__fish_seen_subcommand_from llm' -l stall -r -d 'timeout fo
 complete -c kwhy -n '__fish_seen_subcommand_from llm' -l idle -r -d 'of the idle server before the first load; default 5'
 complete -c kwhy -n '__fish_seen_subcommand_from llm' -l endpoint -r -d 'chat or completions; default chat'
 complete -c kwhy -n '__fish_seen_subcommand_from llm' -l prompt-words -r -d 'of a made-up prompt; default 128; or uniform:LOW,HIGH, normal:MEAN,SD, lognormal:MEDIAN,SIGMA'
+complete -c kwhy -n '__fish_seen_subcommand_from llm' -l tokenizer -r -d 'tokenizer.json (BPE) that counts tokens where the server states none'
+complete -c kwhy -n '__fish_seen_subcommand_from llm' -l prompt-tokens -r -d 'of a made-up prompt by --tokenizer, instead of --prompt-words'
 complete -c kwhy -n '__fish_seen_subcommand_from llm' -l shared-words -r -d 'that all made-up prompts begin with'
 complete -c kwhy -n '__fish_seen_subcommand_from llm' -l turns -r -d 'of made-up conversations; default 1'
 complete -c kwhy -n '__fish_seen_subcommand_from llm' -l prompts -r -d 'prompts instead, round-robin: a line each, .jsonl, or .json (ShareGPT)'

@@ -41,6 +41,7 @@ void kwhy_llm_answer_done(struct kwhy_llm_answer *answer)
 {
 	kwhy_llm_stream_done(&answer->stream);
 	kwhy_text_done(&answer->body);
+	kwhy_text_done(&answer->text);
 	free(answer->pieces);
 	*answer = (struct kwhy_llm_answer){0};
 }
@@ -64,13 +65,18 @@ static void add_piece(struct kwhy_llm_answer *answer, size_t bytes, int64_t toke
 		answer->malformed = true;
 }
 
-static size_t text_bytes(const json_t *object, const char *key)
+/* Takes a text that the model generated; returns its bytes. */
+static size_t take_text(struct kwhy_llm_answer *answer, const json_t *object, const char *key)
 {
-	return json_string_length(json_object_get(object, key));
+	const json_t *text = json_object_get(object, key);
+
+	if (answer->keeps_text && json_is_string(text))
+		kwhy_text_add_bytes(&answer->text, json_string_value(text), json_string_length(text));
+	return json_string_length(text);
 }
 
-/* Bytes of the calls of tools in a delta or message. A model generates their names and arguments as text. */
-static size_t tool_bytes(const json_t *delta)
+/* Takes the calls of tools in a delta or message. A model generates their names and arguments as text. */
+static size_t take_tools(struct kwhy_llm_answer *answer, const json_t *delta)
 {
 	const json_t *calls = json_object_get(delta, "tool_calls");
 	size_t bytes = 0;
@@ -78,18 +84,22 @@ static size_t tool_bytes(const json_t *delta)
 	for (size_t i = 0; i < json_array_size(calls); i++) {
 		const json_t *function = json_object_get(json_array_get(calls, i), "function");
 
-		bytes += text_bytes(function, "name") + text_bytes(function, "arguments");
+		bytes += take_text(answer, function, "name");
+		bytes += take_text(answer, function, "arguments");
 	}
 	return bytes;
 }
 
-static size_t delta_bytes(const json_t *delta)
+static size_t take_delta(struct kwhy_llm_answer *answer, const json_t *delta)
 {
-	size_t reasoning = text_bytes(delta, "reasoning_content");
+	size_t bytes = take_text(answer, delta, "reasoning_content");
 
 	/* the text counts once, because some servers send it under both names */
-	return text_bytes(delta, "content") + (reasoning ? reasoning : text_bytes(delta, "reasoning")) +
-		text_bytes(delta, "refusal") + tool_bytes(delta);
+	if (!bytes)
+		bytes = take_text(answer, delta, "reasoning");
+	bytes += take_text(answer, delta, "content");
+	bytes += take_text(answer, delta, "refusal");
+	return bytes + take_tools(answer, delta);
 }
 
 /* Whether a finish_reason means that the server gave up on the answer. */
@@ -107,9 +117,11 @@ static bool is_failure(const char *reason)
 static void take_choice(struct kwhy_llm_answer *answer, const json_t *choice, int64_t tokens)
 {
 	const char *reason = json_string_value(json_object_get(choice, "finish_reason"));
-	size_t bytes = text_bytes(choice, "text") + delta_bytes(json_object_get(choice, "delta"));
+	size_t bytes = take_text(answer, choice, "text");
 
-	bytes += delta_bytes(json_object_get(choice, "message"));
+	bytes += take_delta(answer, json_object_get(choice, "delta"));
+	bytes += take_delta(answer, json_object_get(choice, "message"));
+	answer->no_memory |= answer->text.failed;
 	answer->has_text |= bytes > 0;
 	if (bytes && !answer->whole)
 		add_piece(answer, bytes, tokens);

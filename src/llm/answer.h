@@ -62,6 +62,9 @@ struct kwhy_llm_answer {
 		     */
 	bool has_text;	       /* whether a whole answer has text; it has no pieces */
 	struct kwhy_text body; /* the JSON of a whole answer */
+	bool keeps_text;       /* keep the text, to count its tokens; set it after kwhy_llm_answer_init() */
+	struct kwhy_text text;
+	bool is_counted; /* completion_tokens were counted in the text; the server does not state them */
 };
 
 void kwhy_llm_answer_init(struct kwhy_llm_answer *answer);

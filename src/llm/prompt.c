@@ -5,22 +5,69 @@
 #include "base/text.h"
 
 #include <jansson.h>
+#include <stdio.h>
+#include <string.h>
 
 #define BLOCK_WORDS 512 /* words that a number of a block of a log stands for, as in Mooncake's traces */
 #define PER_NUMBER UINT64_C(0xd1342543de82ef95)
 #define PER_TURN UINT64_C(0x2545f4914f6cdd1d)
 
-/* Adds common words. Most tokenizers make about one token of each. */
-static void add_words(struct kwhy_text *out, uint64_t state, uint64_t count)
-{
-	static const char *const words[] = {"river", "stone", "light", "garden", "window", "winter", "music",
-		"paper", "mountain", "letter", "summer", "bridge", "market", "horse", "island", "story"};
+static const char *const common_words[KWHY_LLM_WORDS] = {"river", "stone", "light", "garden", "window",
+	"winter", "music", "paper", "mountain", "letter", "summer", "bridge", "market", "horse", "island",
+	"story"};
 
-	for (uint64_t i = 0; i < count; i++) {
+/* The drawn word, or the next one of at most `left` tokens; there is one of 1. */
+static size_t fitting_word(const size_t costs[KWHY_LLM_WORDS], size_t drawn, uint64_t left)
+{
+	for (size_t i = 0; i < KWHY_LLM_WORDS; i++)
+		if (costs[(drawn + i) % KWHY_LLM_WORDS] <= left)
+			return (drawn + i) % KWHY_LLM_WORDS;
+	return drawn;
+}
+
+/* Adds common words: `count` words, or with `costs` words of `count` tokens. */
+static void add_words(
+	struct kwhy_text *out, uint64_t state, uint64_t count, const struct kwhy_llm_word_costs *costs)
+{
+	while (count) {
+		const size_t *tokens = costs ? out->length ? costs->next : costs->first : NULL;
+		size_t word = kwhy_random_next(&state) % KWHY_LLM_WORDS;
+
+		if (tokens)
+			word = fitting_word(tokens, word, count);
 		if (out->length)
 			kwhy_text_add(out, " ");
-		kwhy_text_add(out, words[kwhy_random_next(&state) % (sizeof(words) / sizeof(words[0]))]);
+		kwhy_text_add(out, common_words[word]);
+		count -= tokens && tokens[word] < count ? tokens[word] : tokens ? count : 1;
 	}
+}
+
+enum kwhy_status kwhy_llm_word_costs_of(
+	struct kwhy_llm_tokenizer *tokenizer, struct kwhy_llm_word_costs *out, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+	size_t least_first = SIZE_MAX, least_next = SIZE_MAX;
+
+	for (size_t i = 0; !status && i < KWHY_LLM_WORDS; i++) {
+		char two[64];
+		int length = snprintf(two, sizeof(two), "%s %s", common_words[i], common_words[i]);
+		size_t both = 0;
+
+		status = kwhy_llm_count_tokens(
+			tokenizer, common_words[i], strlen(common_words[i]), &out->first[i], error);
+		if (!status)
+			status = kwhy_llm_count_tokens(tokenizer, two, (size_t)length, &both, error);
+		out->next[i] = both - out->first[i];
+		least_first = out->first[i] < least_first ? out->first[i] : least_first;
+		least_next = out->next[i] < least_next ? out->next[i] : least_next;
+	}
+	if (!status && (least_first != 1 || least_next != 1))
+		status = kwhy_fail(error, KWHY_E_INPUT,
+			"the tokenizer has no token for any word of which kwhy makes prompts up, such as "
+			"'%s', so not "
+			"every number of tokens can be made; use --prompt-words",
+			common_words[0]);
+	return status;
 }
 
 static const struct kwhy_llm_dialog *dialog_of(const struct kwhy_llm_question *question, uint64_t number)
@@ -61,10 +108,10 @@ static void make_up_logged(const struct kwhy_llm_question *question, const struc
 	for (size_t i = 0; i < dialog->block_count && left; i++) {
 		uint64_t count = left < BLOCK_WORDS ? left : BLOCK_WORDS;
 
-		add_words(out, question->seed ^ (dialog->blocks[i] * PER_NUMBER), count);
+		add_words(out, question->seed ^ (dialog->blocks[i] * PER_NUMBER), count, question->costs);
 		left -= count;
 	}
-	add_words(out, state_of(question, number, 0), left);
+	add_words(out, state_of(question, number, 0), left, question->costs);
 }
 
 /* Collects the messages of a request in the form of its endpoint. */
@@ -100,13 +147,13 @@ static void add_made_up(
 		draw(question, number, i, &words, &tokens);
 		kwhy_text_clear(&text);
 		if (i == 0)
-			add_words(&text, question->seed, question->shared_words);
-		add_words(&text, state_of(question, number, i), words);
+			add_words(&text, question->seed, question->shared_words, question->costs);
+		add_words(&text, state_of(question, number, i), words, question->costs);
 		add_message(writer, KWHY_LLM_USER, text.data ? text.data : "");
 		if (i == turn)
 			break;
 		kwhy_text_clear(&text);
-		add_words(&text, ~state_of(question, number, i), tokens);
+		add_words(&text, ~state_of(question, number, i), tokens, question->costs);
 		add_message(writer, KWHY_LLM_ASSISTANT, text.data ? text.data : "");
 	}
 	writer->failed |= text.failed;

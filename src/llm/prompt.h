@@ -4,6 +4,7 @@
 
 #include "llm/dialog.h"
 #include "llm/length.h"
+#include "llm/tokenizer.h"
 
 enum kwhy_llm_endpoint { KWHY_LLM_CHAT, KWHY_LLM_COMPLETIONS };
 
@@ -24,7 +25,21 @@ struct kwhy_llm_question {
 	/* request the usage with each piece of text (continuous_usage_stats), an extension as well */
 	bool usage_each;
 	bool whole; /* request answers in one piece, without a stream */
+	/* counts tokens where the server does not; NULL: there is none */
+	struct kwhy_llm_tokenizer *tokenizer;
+	const struct kwhy_llm_word_costs
+		*costs; /* lengths of made-up texts are tokens; NULL: they are words */
 };
+
+/* Tokens of each word of which prompts are made up. */
+enum { KWHY_LLM_WORDS = 16 };
+struct kwhy_llm_word_costs {
+	size_t first[KWHY_LLM_WORDS], next[KWHY_LLM_WORDS]; /* at the start of a text, and after a space */
+};
+
+/* Counts them. KWHY_E_INPUT: no word is one token, so not all lengths can be made. */
+KWHY_MUST_USE enum kwhy_status kwhy_llm_word_costs_of(
+	struct kwhy_llm_tokenizer *tokenizer, struct kwhy_llm_word_costs *out, struct kwhy_error *error);
 
 /* Number of turns of dialog number `number`, each of which is a request. */
 size_t kwhy_llm_turns(const struct kwhy_llm_question *question, uint64_t number);

@@ -32,6 +32,7 @@ void kwhy_llm_record_take(struct kwhy_llm_record *record, struct kwhy_llm_answer
 	record->prompt_tokens = answer->prompt_tokens;
 	record->cached_tokens = answer->cached_tokens;
 	record->completion_tokens = answer->completion_tokens;
+	record->is_counted = answer->is_counted;
 	record->first_event_ns = answer->first_event_ns;
 	record->last_event_ns = answer->last_event_ns;
 	record->pieces = answer->pieces;

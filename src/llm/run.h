@@ -31,6 +31,7 @@ struct kwhy_llm_record {
 	int http_status; /* HTTP status of the response; 0: there was no response */
 	/* as in an answer */
 	int64_t prompt_tokens, cached_tokens, completion_tokens;
+	bool is_counted; /* completion_tokens are counted by a tokenizer; the server does not state them */
 	int64_t first_event_ns, last_event_ns;
 	struct kwhy_llm_piece *pieces;
 	size_t piece_count;

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "llm/arrivals.h"
+#include "llm/count.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -177,6 +178,7 @@ static enum kwhy_status send_request(
 		return status;
 	kwhy_llm_answer_init(&slot->answer);
 	slot->answer.whole = sender->question->whole;
+	slot->answer.keeps_text = sender->question->tokenizer != NULL;
 	curl->easy_setopt(slot->easy, CURLOPT_POSTFIELDS, slot->body);
 	curl->easy_setopt(slot->easy, CURLOPT_POSTFIELDSIZE, (long)strlen(slot->body));
 	slot->last_ns = kwhy_clock_mono_ns();
@@ -230,6 +232,8 @@ static enum kwhy_status finish(
 	slot->record.outcome = outcome;
 	if (slot->answer.no_memory)
 		status = kwhy_fail_memory(error, "an answer");
+	if (!status && outcome == KWHY_LLM_DONE)
+		status = kwhy_llm_count_missing(sender->question, slot->body, &slot->answer, error);
 	kwhy_llm_record_take(&slot->record, &slot->answer);
 	free(slot->body);
 	slot->body = NULL;

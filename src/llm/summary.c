@@ -77,6 +77,10 @@ static void add_counts(struct kwhy_llm_summary *summary, const struct kwhy_llm_p
 		summary->without_usage++;
 		return;
 	}
+	if (record->is_counted) {
+		summary->counted++;
+		return;
+	}
 	summary->fewer_than_pieces += pace->basis == KWHY_LLM_PACE_EVENLY;
 	summary->usage_tokens += (uint64_t)record->completion_tokens;
 	summary->usage_pieces += record->piece_count;

@@ -41,7 +41,9 @@ struct kwhy_llm_summary {
 	 * than pieces of text.
 	 */
 	size_t without_usage, fewer_than_pieces;
-	size_t stated; /* number of such requests for which the server stated its usage with each piece */
+	size_t counted; /* number of such requests whose tokens a tokenizer counted, as the server states none
+			 */
+	size_t stated;	/* number of such requests for which the server stated its usage with each piece */
 	/*
 	 * Amounts inside the window: tokens of answers, tokens of prompts, those of them that came from the
 	 * server's prefix cache, and answers. Each request counts in proportion to the share of its tokens

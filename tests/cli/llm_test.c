@@ -152,6 +152,38 @@ static void counts_that_lie_or_lack_are_told(void **state)
 	json_decref(root);
 }
 
+/* In this tokenizer each character is a token, of which the server's 8 pieces have three each. */
+static void a_tokenizer_counts_what_the_server_does_not(void **state)
+{
+	static const char tokenizer[] =
+		"{\"model\": {\"type\": \"BPE\", \"unk_token\": \"u\", \"vocab\": {\"u\": 0, "
+		"\"t\": 1}, \"merges\": []}}";
+	struct llm_server server = llm_server_start("without_usage", NULL);
+	FILE *file = fopen("llm-tokenizer.json", "w");
+	const json_t *load;
+	json_t *root;
+
+	(void)state;
+	assert_non_null(file);
+	fputs(tokenizer, file);
+	assert_int_equal(fclose(file), 0);
+	root = json_of(SPAWN("llm", "--url", server.url, "-c", "2", "--seconds", "1", "--ramp", "0",
+		"--no-energy", "--json", "--tokenizer", "llm-tokenizer.json"));
+	load = load_of(root);
+	assert_true(number(load, "answers_counted_by_tokenizer") == number(load, "requests"));
+	assert_true(number(load, "answers_without_usage") == 0);
+	assert_true(
+		fabs(number(load, "tokens") - 24 * number(load, "answers")) < 1e-6 * number(load, "tokens"));
+	assert_true(number(load, "prompt_tokens") > 5 * 128 * number(load, "answers"));
+	json_decref(root);
+	assert_fails(SPAWN("llm", "--url", server.url, "--tokenizer", "llm-tokenizer.json", "--prompt-tokens",
+			     "9", "--no-energy"),
+		1, "use --prompt-words");
+	assert_fails(SPAWN("llm", "--url", server.url, "--prompt-tokens", "9"), 2, "by a --tokenizer");
+	llm_server_stop(&server);
+	unlink("llm-tokenizer.json");
+}
+
 /*
  * Of 8 tokens in pieces of 1, 4, 2 and 1, 7 come after the first piece. Their time is a seventh of that
  * between the first piece and the last, whether the server states their number or their size does.
@@ -493,6 +525,7 @@ int main(void)
 		cmocka_unit_test(the_text_is_one_screen),
 		cmocka_unit_test(joules_of_all_gpus_are_shared_by_tokens_and_requests),
 		cmocka_unit_test(joules_of_requests_add_up_to_the_meter),
+		cmocka_unit_test(a_tokenizer_counts_what_the_server_does_not),
 		cmocka_unit_test(wrong_usage_is_refused_by_name),
 	};
 

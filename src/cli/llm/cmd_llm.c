@@ -265,7 +265,7 @@ static enum kwhy_status write_result(
 	const struct kwhy_llm_result result = {options->url, options->meters, &job->plan.question,
 		job->plan.rows, job->plan.row_count, job->idle, &job->joules,
 		job->is_stopped ? "it was interrupted" : NULL, options->slo, best_of(&job->plan),
-		options->details};
+		options->details, options->tokenizer};
 	struct kwhy_text text = {0};
 	enum kwhy_status status = render(&result, form, &style, &text, error);
 
@@ -355,6 +355,10 @@ static const struct kwhy_option options_table[] = {
 		"of a made-up prompt; default 128; or uniform:LOW,HIGH, normal:MEAN,SD, "
 		"lognormal:MEDIAN,SIGMA",
 		KWHY_OPTION_TEXT, offsetof(struct kwhy_llm_options, words)},
+	{"tokenizer", 0, "FILE", "tokenizer.json (BPE) that counts tokens where the server states none",
+		KWHY_OPTION_TEXT, offsetof(struct kwhy_llm_options, tokenizer)},
+	{"prompt-tokens", 0, "N", "of a made-up prompt by --tokenizer, instead of --prompt-words",
+		KWHY_OPTION_TEXT, offsetof(struct kwhy_llm_options, prompt_tokens)},
 	{"shared-words", 0, "N", "that all made-up prompts begin with", KWHY_OPTION_COUNT,
 		offsetof(struct kwhy_llm_options, shared_words)},
 	{"turns", 0, "N", "of made-up conversations; default 1", KWHY_OPTION_COUNT,

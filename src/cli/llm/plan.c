@@ -155,6 +155,30 @@ static enum kwhy_status read_dialogs(struct kwhy_llm_plan *plan, const char *pat
 	return status;
 }
 
+/* Opens the tokenizer, and makes lengths of made-up prompts tokens where they are asked for as such. */
+static enum kwhy_status set_tokenizer(struct kwhy_llm_plan *plan, struct kwhy_error *error)
+{
+	const struct kwhy_llm_options *options = plan->options;
+	struct kwhy_llm_question *question = &plan->question;
+	enum kwhy_status status;
+
+	if (options->prompt_tokens && (!options->tokenizer || options->prompts || options->trace))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--prompt-tokens is the length of made-up prompts by a --tokenizer; it does not go "
+			"with "
+			"--prompts or --trace");
+	if (!options->tokenizer)
+		return KWHY_OK;
+	status = kwhy_llm_tokenizer_open(options->tokenizer, &question->tokenizer, error);
+	if (status || (!options->prompt_tokens && !options->trace))
+		return status;
+	status = kwhy_llm_word_costs_of(question->tokenizer, &plan->costs, error);
+	question->costs = &plan->costs;
+	return status || !options->prompt_tokens
+		? status
+		: kwhy_llm_length_read("--prompt-tokens", options->prompt_tokens, &question->words, error);
+}
+
 static enum kwhy_status set_question(struct kwhy_llm_plan *plan, struct kwhy_error *error)
 {
 	const struct kwhy_llm_options *options = plan->options;
@@ -179,7 +203,7 @@ static enum kwhy_status set_question(struct kwhy_llm_plan *plan, struct kwhy_err
 			"--max-tokens", options->max_tokens, &plan->question.max_tokens, error);
 	if (!status && options->prompts)
 		status = read_dialogs(plan, options->prompts, error);
-	return status;
+	return status ? status : set_tokenizer(plan, error);
 }
 
 /* --- Limits --- */
@@ -414,4 +438,5 @@ enum kwhy_status kwhy_llm_plan_make(
 void kwhy_llm_plan_done(struct kwhy_llm_plan *plan)
 {
 	kwhy_llm_dialogs_done(&plan->dialogs);
+	kwhy_llm_tokenizer_close(plan->question.tokenizer);
 }

@@ -9,6 +9,7 @@ struct kwhy_llm_options {
 	const char *url, *model, *concurrency, *rate, *prompts, *endpoint, *device, *replay, *output;
 	const char *meters, *meters_token, *meters_ca, *requests, *windows;
 	const char *words, *max_tokens; /* distributions of lengths (llm/length.h) */
+	const char *tokenizer, *prompt_tokens;
 	const char *arrivals, *slo, *trace, *compat;
 	double seconds, ramp, stall, idle, burstiness, trace_speed;
 	uint64_t seed, turns, shared_words;
@@ -23,7 +24,8 @@ struct kwhy_llm_plan {
 	struct kwhy_llm_question question;
 	struct kwhy_llm_row rows[KWHY_LLM_LOADS_MAX];
 	size_t row_count;
-	struct kwhy_llm_dialogs dialogs; /* dialogs of the file with prompts, or of the trace */
+	struct kwhy_llm_dialogs dialogs;  /* dialogs of the file with prompts, or of the trace */
+	struct kwhy_llm_word_costs costs; /* tokens of the words of prompts, by the tokenizer */
 	struct kwhy_llm_limits limits;
 	enum kwhy_llm_compat_tool compat;
 	double good_share; /* share of the requests of a load that must keep the limits */

@@ -188,7 +188,7 @@ static void write_request_energies(
 
 static void write_counts(const struct kwhy_text_context *context, const struct kwhy_llm_result *result)
 {
-	size_t done = 0, without = 0, fewer = 0, stated = 0;
+	size_t done = 0, without = 0, fewer = 0, stated = 0, counted = 0;
 	uint64_t tokens = 0, pieces = 0;
 
 	for (size_t i = 0; i < result->row_count; i++) {
@@ -196,24 +196,29 @@ static void write_counts(const struct kwhy_text_context *context, const struct k
 
 		done += summary->outcomes[KWHY_LLM_DONE];
 		without += summary->without_usage;
+		counted += summary->counted;
 		fewer += summary->fewer_than_pieces;
 		stated += summary->stated;
 		tokens += summary->usage_tokens;
 		pieces += summary->usage_pieces;
 	}
-	if (done > without)
+	if (done > without + counted)
 		kwhy_text_context_linef(context, "tokens   ",
 			"as the server counts them%s: %llu, in %llu pieces of text",
-			without ? ", where it does" : "", (unsigned long long)tokens,
+			without + counted ? ", where it does" : "", (unsigned long long)tokens,
 			(unsigned long long)pieces);
 	if (without)
 		kwhy_text_context_linef(context, "tokens   ",
 			"%zu of %zu answers came without usage: there a piece of text counts as one token",
 			without, done);
-	if (stated < done - without && tokens != pieces)
+	if (counted)
+		kwhy_text_context_linef(context, "tokens   ",
+			"%zu of %zu answers came without usage: %s counts their tokens", counted, done,
+			result->tokenizer);
+	if (stated < done - without - counted && tokens != pieces)
 		kwhy_text_context_linef(context, "tokens   ",
 			"%zu answers state no usage for each piece: tokens of a piece are by its size",
-			done - without - stated);
+			done - without - counted - stated);
 	if (fewer)
 		kwhy_text_context_linef(context, "tokens   ",
 			"%zu answers claim fewer tokens than pieces of text came: counts and text do not "
@@ -375,8 +380,9 @@ void kwhy_llm_text(
 		kwhy_text_context_linef(&context, "prompts  ", "%zu from a file, round-robin",
 			result->question->dialog_count);
 	else
-		kwhy_text_context_linef(&context, "prompts  ", "made up, of %s words",
-			length_text(text, &result->question->words));
+		kwhy_text_context_linef(&context, "prompts  ", "made up, of %s %s",
+			length_text(text, &result->question->words),
+			result->question->costs ? "tokens" : "words");
 	kwhy_text_context_heading(
 		&context, "Loads", "time to the first token and of each after it; medians, 95 %");
 	write_loads(result, style, out);
@@ -463,6 +469,7 @@ static void write_row(struct kwhy_json *json, const struct kwhy_llm_result *resu
 	kwhy_json_real(json, "good_per_s", result->slo ? (double)summary->good / summary->seconds : NAN);
 	write_outcomes(json, summary);
 	kwhy_json_count(json, "answers_without_usage", summary->without_usage);
+	kwhy_json_count(json, "answers_counted_by_tokenizer", summary->counted);
 	kwhy_json_count(json, "answers_of_fewer_tokens_than_pieces", summary->fewer_than_pieces);
 	kwhy_json_count(json, "answers_with_usage_of_each_piece", summary->stated);
 	kwhy_json_count(json, "usage_tokens", summary->usage_tokens);
@@ -507,7 +514,9 @@ void kwhy_llm_json(const struct kwhy_llm_result *result, struct kwhy_text *out)
 	kwhy_json_string(&json, "url", result->url);
 	kwhy_json_string(&json, "model", question->model);
 	kwhy_json_string(&json, "endpoint", question->endpoint == KWHY_LLM_CHAT ? "chat" : "completions");
-	write_length(&json, "prompt_words", question->dialogs ? NULL : &question->words);
+	write_length(&json, "prompt_words", question->dialogs || question->costs ? NULL : &question->words);
+	write_length(&json, "prompt_tokens", !question->dialogs && question->costs ? &question->words : NULL);
+	kwhy_json_string(&json, "tokenizer", result->tokenizer);
 	write_length(&json, "max_tokens", &question->max_tokens);
 	kwhy_json_bool(&json, "streams", !question->whole);
 	kwhy_json_string(&json, "slo", result->slo);

@@ -32,8 +32,9 @@ struct kwhy_llm_result {
 	const char *ended; /* the reason why the remaining loads were not run; NULL: all were run */
 	const char *slo;   /* the limits of good answers as given; NULL: none */
 	const struct kwhy_llm_row
-		*best;	  /* the load with most good answers a second within the limits; NULL: none */
-	bool has_details; /* text: with all tables */
+		*best;	       /* the load with most good answers a second within the limits; NULL: none */
+	bool has_details;      /* text: with all tables */
+	const char *tokenizer; /* file that counts tokens where the server does not; NULL: none */
 };
 
 void kwhy_llm_text(

@@ -222,7 +222,7 @@ static void add_asked(struct kwhy_text *out, const json_t *root, const char *key
 		kwhy_text_addf(out, "%s%s%.10g", out->length ? ", " : "", words, json_number_value(member));
 	else if (json_is_string(member))
 		kwhy_text_addf(out, "%s%s%.100s", out->length ? ", " : "", words, json_string_value(member));
-	else if (strcmp(key, "prompt_words") == 0)
+	else if (strcmp(key, "prompt_tokens") == 0 && !out->length)
 		kwhy_text_add(out, "prompts of a file");
 }
 
@@ -235,6 +235,7 @@ static void read_head(struct reading *reading, const json_t *root)
 	llm->model = keep(reading, kwhy_json_text_of(root, "model"));
 	llm->slo = keep(reading, kwhy_json_text_of(root, "slo"));
 	add_asked(&asked, root, "prompt_words", "words of a prompt ");
+	add_asked(&asked, root, "prompt_tokens", "tokens of a prompt ");
 	add_asked(&asked, root, "max_tokens", "at most tokens ");
 	add_asked(&asked, root, "endpoint", "");
 	if (json_is_false(json_object_get(root, "streams")))

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "llm/bpe.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_RANK UINT32_MAX
+
+/* Reads a character of UTF-8, which jansson has checked. Returns its bytes. */
+static size_t read_character(const char *text, uint32_t *out)
+{
+	unsigned char first = (unsigned char)*text;
+	size_t length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+
+	*out = length == 1 ? first : first & (0x7fu >> length);
+	for (size_t i = 1; i < length; i++)
+		*out = *out << 6 | ((unsigned char)text[i] & 0x3f);
+	return length;
+}
+
+/* Whether GPT-2's alphabet writes a byte as the character of the same number. */
+static bool is_itself(uint32_t byte)
+{
+	return (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) ||
+		(byte >= 0xae && byte <= 0xff);
+}
+
+/* The byte that a character of GPT-2's alphabet stands for; the others follow from U+0100 on. -1: none. */
+static int byte_of(uint32_t character)
+{
+	uint32_t others = 0x100;
+
+	if (character < 0x100)
+		return is_itself(character) ? (int)character : -1;
+	for (uint32_t byte = 0; byte < 0x100; byte++)
+		if (!is_itself(byte) && others++ == character)
+			return (int)byte;
+	return -1;
+}
+
+/* Writes the bytes of a token as the file has it. false: it is none of GPT-2's alphabet, as added tokens are.
+ */
+static bool decode(const struct kwhy_bpe *bpe, const char *text, struct kwhy_text *out)
+{
+	kwhy_text_clear(out);
+	while (*text) {
+		uint32_t character;
+		size_t length = read_character(text, &character);
+		int byte = byte_of(character);
+		char one = (char)byte;
+
+		if (bpe->by_bytes && byte < 0)
+			return false;
+		kwhy_text_add_bytes(out, bpe->by_bytes ? &one : text, bpe->by_bytes ? 1 : length);
+		text += length;
+	}
+	return true;
+}
+
+static const struct kwhy_map_slot *token_of(
+	const struct kwhy_bpe *bpe, const char *text, struct kwhy_text *scratch)
+{
+	return decode(bpe, text, scratch) && scratch->length
+		? kwhy_map_find_bytes(&bpe->tokens, scratch->data, scratch->length)
+		: NULL;
+}
+
+static enum kwhy_status read_tokens(
+	struct kwhy_bpe *bpe, const json_t *vocab, struct kwhy_text *scratch, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+	const char *text;
+	json_t *number;
+
+	json_object_foreach((json_t *)vocab, text, number)
+	{
+		struct kwhy_map_slot *slot;
+		unsigned byte;
+		int used = 0;
+
+		if (!decode(bpe, text, scratch) || !scratch->length)
+			continue;
+		status = kwhy_map_add_bytes(&bpe->tokens, scratch->data, scratch->length,
+			(uint32_t)json_integer_value(number), &slot, error);
+		if (status)
+			break;
+		if (bpe->by_bytes && scratch->length == 1)
+			byte = (unsigned char)*scratch->data;
+		else if (bpe->by_bytes || sscanf(text, "<0x%2X>%n", &byte, &used) != 1 || used != 6)
+			continue;
+		bpe->bytes[byte] = (uint32_t)json_integer_value(number);
+		bpe->has_byte[byte] = true;
+	}
+	return status;
+}
+
+/* Reads both sides of a merge, which are an array or a text with a space between them. */
+static bool split_merge(const json_t *merge, char **out_left, const char **out_right)
+{
+	const char *text = json_string_value(merge), *left = json_string_value(json_array_get(merge, 0));
+	char *space;
+
+	*out_right = json_string_value(json_array_get(merge, 1));
+	*out_left = text ? strdup(text) : left ? strdup(left) : NULL;
+	if (!*out_left || !text)
+		return *out_left && *out_right;
+	space = strchr(*out_left, ' ');
+	if (!space)
+		return false;
+	*space = '\0';
+	*out_right = space + 1;
+	return true;
+}
+
+/* Adds a merge of a rank. KWHY_E_INPUT: it is not a merge of tokens. */
+static enum kwhy_status read_merge(struct kwhy_bpe *bpe, const json_t *merge, uint32_t rank, const char *path,
+	struct kwhy_text *scratch, struct kwhy_error *error)
+{
+	const struct kwhy_map_slot *left = NULL, *right = NULL, *both = NULL;
+	struct kwhy_text joined = {0};
+	enum kwhy_status status;
+	const char *after;
+	char *before;
+
+	if (split_merge(merge, &before, &after)) {
+		kwhy_text_addf(&joined, "%s%s", before, after);
+		left = token_of(bpe, before, scratch);
+		right = token_of(bpe, after, scratch);
+		both = joined.failed ? NULL : token_of(bpe, joined.data, scratch);
+	}
+	if (left && right && both) {
+		struct kwhy_map_slot *slot;
+
+		bpe->merged[rank] = both->value;
+		status = kwhy_map_add(
+			&bpe->ranks, (uint64_t)left->value << 32 | right->value, rank, &slot, error);
+	} else {
+		status = kwhy_fail(error, KWHY_E_INPUT,
+			"%.200s: merge %u is not one of two tokens to a third of its vocabulary", path,
+			rank + 1);
+	}
+	free(before);
+	kwhy_text_done(&joined);
+	return status;
+}
+
+enum kwhy_status kwhy_bpe_read(
+	struct kwhy_bpe *bpe, const json_t *model, const char *path, struct kwhy_error *error)
+{
+	const json_t *merges = json_object_get(model, "merges");
+	const char *unknown = json_string_value(json_object_get(model, "unk_token"));
+	const json_t *number = unknown ? json_object_get(json_object_get(model, "vocab"), unknown) : NULL;
+	struct kwhy_text scratch = {0};
+	enum kwhy_status status;
+
+	bpe->whole_words = json_is_true(json_object_get(model, "ignore_merges"));
+	bpe->has_unknown = json_is_integer(number);
+	bpe->fuses_unknown = json_is_true(json_object_get(model, "fuse_unk"));
+	bpe->unknown = (uint32_t)json_integer_value(number);
+	bpe->merge_count = json_array_size(merges);
+	bpe->merged = calloc(bpe->merge_count + 1, sizeof(*bpe->merged));
+	if (!bpe->merged)
+		return kwhy_fail_memory(error, "the tokenizer");
+	status = read_tokens(bpe, json_object_get(model, "vocab"), &scratch, error);
+	if (!status && !bpe->tokens.count)
+		status = kwhy_fail(error, KWHY_E_INPUT, "%.200s: its model has no vocabulary", path);
+	for (size_t i = 0; !status && i < bpe->merge_count; i++)
+		status = read_merge(bpe, json_array_get(merges, i), (uint32_t)i, path, &scratch, error);
+	for (size_t byte = 0; !status && bpe->by_bytes && byte < 256; byte++)
+		if (!bpe->has_byte[byte] && !bpe->has_unknown)
+			status = kwhy_fail(
+				error, KWHY_E_INPUT, "%.200s: its vocabulary lacks byte %zu", path, byte);
+	kwhy_text_done(&scratch);
+	return status;
+}
+
+void kwhy_bpe_done(struct kwhy_bpe *bpe)
+{
+	kwhy_map_done(&bpe->tokens);
+	kwhy_map_done(&bpe->ranks);
+	free(bpe->merged);
+	free(bpe->numbers);
+	free(bpe->pair_ranks);
+	*bpe = (struct kwhy_bpe){0};
+}
+
+bool kwhy_bpe_crosses(const struct kwhy_bpe *bpe, const char *mark)
+{
+	size_t length = strlen(mark);
+
+	for (size_t i = 0; i < bpe->tokens.slot_count; i++) {
+		const char *at = bpe->tokens.bytes[i];
+
+		while (at && strncmp(at, mark, length) == 0)
+			at += length;
+		if (at && strstr(at, mark))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Adds the tokens of a character that is none itself behind `count` others: those of its bytes, or the
+ * unknown one. Returns their number.
+ */
+static size_t add_bytes(
+	const struct kwhy_bpe *bpe, const char *text, size_t length, uint32_t *out, size_t count)
+{
+	bool follows_unknown = count && out[count - 1] == bpe->unknown;
+
+	for (size_t i = 0; i < length; i++)
+		if (!bpe->has_byte[(unsigned char)text[i]]) {
+			out[count] = bpe->unknown;
+			return bpe->has_unknown && !(bpe->fuses_unknown && follows_unknown);
+		}
+	for (size_t i = 0; i < length; i++)
+		out[count + i] = bpe->bytes[(unsigned char)text[i]];
+	return length;
+}
+
+/* Writes the tokens with which a word begins; returns their number. */
+static size_t begin_word(const struct kwhy_bpe *bpe, const char *word, size_t length, uint32_t *out)
+{
+	size_t count = 0;
+
+	for (size_t at = 0, bytes; at < length; at += bytes) {
+		const struct kwhy_map_slot *slot = NULL;
+		uint32_t character;
+
+		bytes = 1;
+		if (!bpe->by_bytes) {
+			bytes = read_character(word + at, &character);
+			bytes = bytes <= length - at ? bytes : length - at;
+			slot = kwhy_map_find_bytes(&bpe->tokens, word + at, bytes);
+		}
+		if (slot)
+			out[count++] = slot->value;
+		else
+			count += add_bytes(bpe, word + at, bytes, out, count);
+	}
+	return count;
+}
+
+static uint32_t rank_of(const struct kwhy_bpe *bpe, uint32_t left, uint32_t right)
+{
+	const struct kwhy_map_slot *slot = kwhy_map_find(&bpe->ranks, (uint64_t)left << 32 | right);
+
+	return slot ? slot->value : NO_RANK;
+}
+
+/* Merges `count` tokens in place; returns how many are left. */
+static size_t merge(const struct kwhy_bpe *bpe, uint32_t *numbers, uint32_t *ranks, size_t count)
+{
+	for (size_t i = 0; i + 1 < count; i++)
+		ranks[i] = rank_of(bpe, numbers[i], numbers[i + 1]);
+	for (;;) {
+		size_t best = 0;
+
+		for (size_t i = 1; i + 1 < count; i++)
+			if (ranks[i] < ranks[best])
+				best = i;
+		if (count < 2 || ranks[best] == NO_RANK)
+			return count;
+		numbers[best] = bpe->merged[ranks[best]];
+		memmove(numbers + best + 1, numbers + best + 2, (count - best - 2) * sizeof(*numbers));
+		memmove(ranks + best, ranks + best + 1, (count - best - 2) * sizeof(*ranks));
+		count--;
+		if (best)
+			ranks[best - 1] = rank_of(bpe, numbers[best - 1], numbers[best]);
+		if (best + 1 < count)
+			ranks[best] = rank_of(bpe, numbers[best], numbers[best + 1]);
+	}
+}
+
+enum kwhy_status kwhy_bpe_word(struct kwhy_bpe *bpe, const char *word, size_t length,
+	void (*take)(void *context, uint32_t number), void *context, struct kwhy_error *error)
+{
+	const struct kwhy_map_slot *whole = bpe->whole_words ? kwhy_map_find_bytes(&bpe->tokens, word, length)
+							     : NULL;
+	size_t count;
+
+	if (whole) {
+		take(context, whole->value);
+		return KWHY_OK;
+	}
+	if (length > bpe->capacity) {
+		uint32_t *numbers = realloc(bpe->numbers, length * sizeof(*numbers)), *ranks;
+
+		bpe->numbers = numbers ? numbers : bpe->numbers;
+		ranks = realloc(bpe->pair_ranks, length * sizeof(*ranks));
+		bpe->pair_ranks = ranks ? ranks : bpe->pair_ranks;
+		if (!numbers || !ranks)
+			return kwhy_fail_memory(error, "the tokens of a text");
+		bpe->capacity = length;
+	}
+	count = merge(bpe, bpe->numbers, bpe->pair_ranks, begin_word(bpe, word, length, bpe->numbers));
+	for (size_t i = 0; i < count; i++)
+		take(context, bpe->numbers[i]);
+	return KWHY_OK;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_LLM_BPE_H
+#define KWHY_LLM_BPE_H
+
+#include "base/map.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/*
+ * Byte-pair encoding: a word begins as bytes or characters, and of all neighbours that may be merged the pair
+ * with the lowest rank is merged, the leftmost first, until there is none. Zero-initialise, and set by_bytes
+ * before reading.
+ */
+struct kwhy_bpe {
+	bool by_bytes;		/* words begin as bytes, and the file writes bytes in GPT-2's alphabet */
+	bool whole_words;	/* a word that is a token is not taken apart (ignore_merges) */
+	struct kwhy_map tokens; /* bytes of a token: its number */
+	struct kwhy_map ranks;	/* two numbers: rank of their merge */
+	uint32_t *merged;	/* [merge_count] number of the token that a merge makes */
+	size_t merge_count;
+	uint32_t bytes[256]; /* tokens of single bytes */
+	bool has_byte[256], has_unknown;
+	uint32_t unknown;   /* token of a character that there is none for */
+	bool fuses_unknown; /* several such characters in a row are one token (fuse_unk) */
+	/* scratch of a word */
+	uint32_t *numbers, *pair_ranks;
+	size_t capacity;
+};
+
+/* Reads the member "model" of a tokenizer.json. KWHY_E_INPUT: it contradicts itself. */
+KWHY_MUST_USE enum kwhy_status kwhy_bpe_read(
+	struct kwhy_bpe *bpe, const json_t *model, const char *path, struct kwhy_error *error);
+void kwhy_bpe_done(struct kwhy_bpe *bpe);
+
+/* Whether a token has `mark` after something else, so that words cannot be taken apart before it. */
+bool kwhy_bpe_crosses(const struct kwhy_bpe *bpe, const char *mark);
+
+/* Passes the tokens of a word to `take`. */
+KWHY_MUST_USE enum kwhy_status kwhy_bpe_word(struct kwhy_bpe *bpe, const char *word, size_t length,
+	void (*take)(void *context, uint32_t number), void *context, struct kwhy_error *error);
+
+#endif
