@@ -298,7 +298,7 @@ enum kwhy_status kwhy_llm_power_fit_of(
 {
 	struct fitter fitter = {0};
 	enum kwhy_status status;
-	double work = 0, first[COLUMNS];
+	double work = 0, joules = 0, first[COLUMNS];
 
 	for (size_t i = 0; i < rows->count; i++)
 		for (size_t kind = 0; kind < KWHY_LLM_WORK_COUNT; kind++)
@@ -309,6 +309,13 @@ enum kwhy_status kwhy_llm_power_fit_of(
 			"are "
 			"%zu intervals: take more --seconds",
 			KWHY_LLM_POWER_ROWS_MIN, rows->count);
+	for (size_t i = 0; i < rows->count; i++)
+		joules += rows->items[i].joules;
+	if (!(joules > 0))
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"joules of requests need energy, and the meters show none in all loads: kwhy doctor "
+			"says what "
+			"they read");
 	fitter.count = rows->count;
 	fitter.rows = calloc(rows->count * (COLUMNS + 2), sizeof(*fitter.rows));
 	if (!fitter.rows)

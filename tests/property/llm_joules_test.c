@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The intervals were chosen on the seeds 0 to 299, so others test them. */
 enum { FIRST_SEED = 1000, SEEDS = 300, FIGURES = 5, ERRORS_MAX = 1 << 20 };
@@ -223,6 +224,11 @@ static void runs_without_readings_or_work_are_refused(void **state)
 	row[0].work[KWHY_LLM_WORK_PROMPT] = 1;
 	rows.count--;
 	assert_int_equal(kwhy_llm_power_fit_of(&rows, &fit, &error), KWHY_E_INPUT);
+	rows.count++;
+	for (size_t i = 0; i < rows.count; i++)
+		row[i].joules = 0;
+	assert_int_equal(kwhy_llm_power_fit_of(&rows, &fit, &error), KWHY_E_INPUT);
+	assert_non_null(strstr(error.text, "the meters show none"));
 }
 
 int main(void)

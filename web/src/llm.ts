@@ -14,7 +14,7 @@ interface Energy {
 	missing: string | null; basis: string | null; gross_j: Figure; j_a_token: Figure; above_idle_j_a_token: Figure; j_a_request: Figure; above_idle_j_a_request: Figure; tokens_a_j: Figure;
 }
 interface Load {
-	name: string | null; good_per_s: Maybe; loop: "open" | "closed"; rate_per_s: Maybe; concurrency: number; steady_s: number; requests: number; outcomes: Record<string, number>; first_failed_status: Maybe;
+	name: string | null; good_per_s: Maybe; loop: "open" | "closed"; rate_per_s: Maybe; concurrency: Maybe; steady_s: number; requests: number; outcomes: Record<string, number>; first_failed_status: Maybe;
 	answers_without_usage: number; answers_of_fewer_tokens_than_pieces: number; usage_tokens: number; usage_pieces: number; tokens: number; tokens_per_s: Maybe;
 	first_s: Spread; token_s: Spread; answer_s: Spread; late_s: number; energy: Energy;
 }

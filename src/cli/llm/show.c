@@ -398,7 +398,8 @@ void kwhy_llm_text(
 	if (result->ended)
 		kwhy_text_context_linef(&context, "ended    ", "%s", result->ended);
 	for (size_t i = 0; i < result->row_count; i++)
-		kwhy_llm_compat_text(out, load_text(text, &result->rows[i]), &result->rows[i].compat);
+		kwhy_llm_compat_text(
+			out, load_text(text, &result->rows[i]), &result->rows[i].compat, result->slo != NULL);
 }
 
 /* --- JSON --- */
@@ -457,7 +458,7 @@ static void write_row(struct kwhy_json *json, const struct kwhy_llm_result *resu
 	kwhy_json_string(
 		json, "arrivals", row->load.is_closed ? NULL : arrival_names[row->load.arrivals.kind]);
 	kwhy_json_real(json, "rate_per_s", row->load.arrivals.rate_per_s);
-	kwhy_json_count(json, "concurrency", row->load.concurrency);
+	kwhy_json_real(json, "concurrency", row->load.is_closed ? row->load.concurrency : NAN);
 	kwhy_json_real(json, "steady_s", summary->seconds);
 	kwhy_json_count(json, "requests", summary->requests);
 	kwhy_json_real(json, "sent_per_s", (double)summary->sent / summary->seconds);
@@ -486,7 +487,7 @@ static void write_row(struct kwhy_json *json, const struct kwhy_llm_result *resu
 	kwhy_json_real(json, "late_s", summary->late_s);
 	write_energy(json, row);
 	kwhy_llm_row_joules_json(json, result, index);
-	kwhy_llm_compat_json(json, &row->compat);
+	kwhy_llm_compat_json(json, &row->compat, result->slo != NULL);
 	kwhy_json_object_end(json);
 }
 

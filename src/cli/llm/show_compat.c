@@ -37,7 +37,7 @@ static void aiperf_times(struct kwhy_text *out, const char *name, const struct k
 		values->median * 1e3, values->p99 * 1e3, values->deviation * 1e3);
 }
 
-static void write_vllm(struct kwhy_text *out, const struct kwhy_llm_compat *compat)
+static void write_vllm(struct kwhy_text *out, const struct kwhy_llm_compat *compat, bool has_limits)
 {
 	line(out, "Successful requests:", (double)compat->completed, 0);
 	line(out, "Failed requests:", (double)compat->failed, 0);
@@ -45,7 +45,8 @@ static void write_vllm(struct kwhy_text *out, const struct kwhy_llm_compat *comp
 	line(out, "Total input tokens:", compat->prompt_tokens, 0);
 	line(out, "Total generated tokens:", compat->output_tokens, 0);
 	line(out, "Request throughput (req/s):", (double)compat->completed / compat->seconds, 2);
-	line(out, "Request goodput (req/s):", (double)compat->good / compat->seconds, 2);
+	if (has_limits)
+		line(out, "Request goodput (req/s):", (double)compat->good / compat->seconds, 2);
 	line(out, "Output token throughput (tok/s):", compat->output_tokens / compat->seconds, 2);
 	line(out, "Total token throughput (tok/s):",
 		(compat->prompt_tokens + compat->output_tokens) / compat->seconds, 2);
@@ -55,7 +56,7 @@ static void write_vllm(struct kwhy_text *out, const struct kwhy_llm_compat *comp
 	times(out, "E2EL", &compat->answer);
 }
 
-static void write_aiperf(struct kwhy_text *out, const struct kwhy_llm_compat *compat)
+static void write_aiperf(struct kwhy_text *out, const struct kwhy_llm_compat *compat, bool has_limits)
 {
 	kwhy_text_addf(out, "  %-28s %10s %10s %10s %10s\n", "", "avg", "p50", "p99", "std");
 	aiperf_times(out, "Time to First Token (ms)", &compat->ttft);
@@ -64,19 +65,21 @@ static void write_aiperf(struct kwhy_text *out, const struct kwhy_llm_compat *co
 	aiperf_times(out, "Request Latency (ms)", &compat->answer);
 	line(out, "Output Token Throughput (tokens/sec)", compat->output_tokens / compat->seconds, 2);
 	line(out, "Request Throughput (requests/sec)", (double)compat->completed / compat->seconds, 2);
-	line(out, "Goodput (requests/sec)", (double)compat->good / compat->seconds, 2);
+	if (has_limits)
+		line(out, "Goodput (requests/sec)", (double)compat->good / compat->seconds, 2);
 	line(out, "Request Count (requests)", (double)compat->completed, 0);
 	line(out, "Error Request Count (requests)", (double)compat->failed, 0);
 }
 
-void kwhy_llm_compat_text(struct kwhy_text *out, const char *load, const struct kwhy_llm_compat *compat)
+void kwhy_llm_compat_text(
+	struct kwhy_text *out, const char *load, const struct kwhy_llm_compat *compat, bool has_limits)
 {
 	if (compat->tool == KWHY_LLM_COMPAT_VLLM) {
 		kwhy_text_addf(out, "\nBy the definitions of vllm bench serve: %s\n", load);
-		write_vllm(out, compat);
+		write_vllm(out, compat, has_limits);
 	} else if (compat->tool == KWHY_LLM_COMPAT_AIPERF) {
 		kwhy_text_addf(out, "\nBy the definitions of AIPerf: %s\n", load);
-		write_aiperf(out, compat);
+		write_aiperf(out, compat, has_limits);
 	}
 }
 
@@ -91,7 +94,7 @@ static void times_json(struct kwhy_json *json, const char *key, const struct kwh
 	kwhy_json_object_end(json);
 }
 
-void kwhy_llm_compat_json(struct kwhy_json *json, const struct kwhy_llm_compat *compat)
+void kwhy_llm_compat_json(struct kwhy_json *json, const struct kwhy_llm_compat *compat, bool has_limits)
 {
 	if (compat->tool == KWHY_LLM_COMPAT_NONE) {
 		kwhy_json_null(json, "compat");
@@ -101,7 +104,7 @@ void kwhy_llm_compat_json(struct kwhy_json *json, const struct kwhy_llm_compat *
 	kwhy_json_string(json, "tool", compat->tool == KWHY_LLM_COMPAT_VLLM ? "vllm" : "aiperf");
 	kwhy_json_count(json, "completed", compat->completed);
 	kwhy_json_count(json, "failed", compat->failed);
-	kwhy_json_count(json, "good", compat->good);
+	kwhy_json_real(json, "good", has_limits ? (double)compat->good : NAN);
 	kwhy_json_real(json, "duration_s", compat->seconds);
 	kwhy_json_real(json, "input_tokens", compat->prompt_tokens);
 	kwhy_json_real(json, "output_tokens", compat->output_tokens);

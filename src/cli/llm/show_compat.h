@@ -5,10 +5,14 @@
 #include "llm/compat.h"
 #include "report/json/writer.h"
 
-/* Writes the figures of a load under the names that the tool gives them. Nothing for KWHY_LLM_COMPAT_NONE. */
-void kwhy_llm_compat_text(struct kwhy_text *out, const char *load, const struct kwhy_llm_compat *compat);
+/*
+ * Writes the figures of a load under the names that the tool gives them. Nothing for KWHY_LLM_COMPAT_NONE.
+ * Goodput is known only with limits of good answers.
+ */
+void kwhy_llm_compat_text(
+	struct kwhy_text *out, const char *load, const struct kwhy_llm_compat *compat, bool has_limits);
 
 /* Writes the member `compat` of the open object; null for KWHY_LLM_COMPAT_NONE. */
-void kwhy_llm_compat_json(struct kwhy_json *json, const struct kwhy_llm_compat *compat);
+void kwhy_llm_compat_json(struct kwhy_json *json, const struct kwhy_llm_compat *compat, bool has_limits);
 
 #endif

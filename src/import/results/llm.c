@@ -149,8 +149,6 @@ static const char *name_of(struct reading *reading, const json_t *load)
 		snprintf(text, sizeof(text), "%.100s", name);
 	else if (strcmp(kwhy_json_text_of(load, "loop"), "closed") == 0)
 		snprintf(text, sizeof(text), "%.0f concurrent", at_once);
-	else if (strcmp(kwhy_json_text_of(load, "arrivals"), "logged") == 0)
-		snprintf(text, sizeof(text), "log");
 	else
 		snprintf(text, sizeof(text), "%.4g /s", rate);
 	for (size_t i = 0; i < reading->llm->load_count; i++)
