@@ -60,6 +60,9 @@ void *kwhy_digest_add_row(
 /* Whether a file that begins with these bytes is a digest. */
 bool kwhy_digest_is_one(const unsigned char *head, size_t length);
 
+/* Whether it is the digest of a device that nothing used. */
+bool kwhy_digest_is_unused(const struct kwhy_digest *digest);
+
 /*
  * Reads from a digest, an untrusted file, what jobs are joined from: tables digest to lost in the order of
  * KWHY_DIGEST_TABLES. KWHY_E_INPUT: the file is damaged or of another schema.

@@ -101,11 +101,27 @@ static enum kwhy_status add_folder(struct kwhy_heads *heads, const char *path, s
 	return status;
 }
 
+#define HASH_START UINT64_C(14695981039346656037) /* FNV-1a */
+
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
 	for (; text && *text; text++)
 		hash = (hash ^ (unsigned char)*text) * 1099511628211u;
 	return hash;
+}
+
+/* Takes the devices by their UUIDs. Called with the lock of the arena. False: out of memory. */
+static bool take_devices(struct kwhy_arena *arena, struct kwhy_head *head, const struct kwhy_digest *digest)
+{
+	uint64_t *uuids = kwhy_arena_alloc(
+		arena, digest->device_count * sizeof(*uuids) + 1, _Alignof(uint64_t));
+
+	for (size_t i = 0; uuids && i < digest->device_count; i++)
+		if (digest->device[i].uuid)
+			uuids[head->uuid_count++] = hash_text(HASH_START, digest->device[i].uuid);
+	head->uuids = uuids;
+	head->is_unused = kwhy_digest_is_unused(digest);
+	return uuids != NULL;
 }
 
 static void take_head(struct kwhy_head *head, const struct kwhy_digest *digest)
@@ -124,13 +140,12 @@ static void take_head(struct kwhy_head *head, const struct kwhy_digest *digest)
 		head->start_ns < INT64_MIN / 4 || head->start_ns > INT64_MAX / 2 ||
 		head->end_ns < INT64_MIN / 4 || head->end_ns > INT64_MAX / 2)
 		head->start_ns = head->end_ns = 0;
-	head->devices = hash_text(14695981039346656037u, about->host);
+	head->devices = hash_text(HASH_START, about->host);
 	for (size_t i = 0; i < digest->device_count; i++)
 		head->devices = hash_text(kwhy_job_mix(head->devices, (uint64_t)digest->device[i].number),
 			digest->device[i].uuid);
 	for (size_t i = 0; i < digest->source_count; i++)
 		kwhy_job_sum(&head->activities, digest->source[i].activities);
-	head->is_readable = true;
 }
 
 /* Threads read the heads in any order. */
@@ -152,6 +167,9 @@ static void *read_heads(void *context)
 
 		if (kwhy_digest_read_head(head->path, &digest, &error) == KWHY_OK) {
 			take_head(head, &digest);
+			pthread_mutex_lock(&reading->lock);
+			head->is_readable = take_devices(&reading->heads->arena, head, &digest);
+			pthread_mutex_unlock(&reading->lock);
 		} else {
 			pthread_mutex_lock(&reading->lock);
 			head->why = kwhy_arena_copy(&reading->heads->arena, error.text);
@@ -197,6 +215,8 @@ static int compare_heads(const void *a, const void *b)
 
 	if (left->rank != right->rank)
 		return left->rank < right->rank ? -1 : 1;
+	if (left->is_unused != right->is_unused)
+		return left->is_unused ? 1 : -1;
 	if (left->activities != right->activities)
 		return left->activities > right->activities ? -1 : 1;
 	return strcmp(left->path, right->path);
@@ -291,6 +311,22 @@ static enum kwhy_status judge_twice(const struct kwhy_head *head, const struct k
 	return KWHY_OK;
 }
 
+/*
+ * Keeps the devices of a digest that is kept. *out_known: the digest is of an unused device that a digest
+ * before it has. Where each rank is recorded by itself, all ranks of a host meter the same devices.
+ */
+static enum kwhy_status keep_devices(
+	const struct kwhy_head *head, struct kwhy_map *devices, bool *out_known, struct kwhy_error *error)
+{
+	enum kwhy_status status = KWHY_OK;
+	struct kwhy_map_slot *slot;
+
+	*out_known = head->is_unused && kwhy_map_find(devices, head->uuids[0]);
+	for (size_t i = 0; !status && !*out_known && i < head->uuid_count; i++)
+		status = kwhy_map_add(devices, head->uuids[i], 0, &slot, error);
+	return status;
+}
+
 /* Moves unreadable files to the problems. */
 static enum kwhy_status drop_unreadable(
 	struct kwhy_heads *heads, struct kwhy_job *job, struct kwhy_error *error)
@@ -313,7 +349,7 @@ static enum kwhy_status drop_unreadable(
 enum kwhy_status kwhy_heads_choose(struct kwhy_heads *heads, struct kwhy_job *job, struct kwhy_error *error)
 {
 	struct kwhy_heads kept = {.items = heads->items};
-	struct kwhy_map identities = {0};
+	struct kwhy_map identities = {0}, devices = {0};
 	struct most most;
 	size_t files = heads->count;
 	enum kwhy_status status = drop_unreadable(heads, job, error);
@@ -330,9 +366,12 @@ enum kwhy_status kwhy_heads_choose(struct kwhy_heads *heads, struct kwhy_job *jo
 		if (!status && !is_left_out)
 			status = judge_twice(&heads->items[i], &kept, &identities, job, &is_left_out, error);
 		if (!status && !is_left_out)
+			status = keep_devices(&heads->items[i], &devices, &is_left_out, error);
+		if (!status && !is_left_out)
 			kept.items[kept.count++] = heads->items[i];
 	}
 	kwhy_map_done(&identities);
+	kwhy_map_done(&devices);
 	heads->count = kept.count;
 	if (status)
 		return status;

@@ -11,9 +11,12 @@
 struct kwhy_head {
 	const char *path;
 	char identity[20];
-	uint64_t devices; /* hash of the host's name and of the numbers and UUIDs of the devices */
+	uint64_t devices;      /* hash of the host's name and of the numbers and UUIDs of the devices */
+	const uint64_t *uuids; /* hashes of the devices' UUIDs */
+	size_t uuid_count;
 	uint32_t rank, world_size;
 	bool is_unix_clock, is_readable;
+	bool is_unused;		  /* the digest is of one device that no rank used */
 	int64_t start_ns, end_ns; /* Unix time if is_unix_clock */
 	int64_t origin_unix_ns;
 	int64_t activities;
@@ -33,7 +36,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_heads_read(struct kwhy_heads *heads, const c
 /*
  * Keeps the digests of the job; the others become problems of `job`, which gets its world size and clock. Of
  * two digests with the same content one is kept. Foreign are digests whose world size or clock is not that of
- * most, which do not overlap most in time, or which state the rank and the device of a longer one.
+ * most, which do not overlap most in time, or which state the rank and the device of a longer one. A device
+ * that one rank did not use, but another did, is left out without a problem.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_heads_choose(
 	struct kwhy_heads *heads, struct kwhy_job *job, struct kwhy_error *error);

@@ -156,6 +156,7 @@ static void sum_rank(struct kwhy_job *job, const struct kwhy_job_rank *rank)
 	kwhy_job_sum(&host->energy_nj, rank->measured_nj);
 	job->metered_ranks += rank->measured_nj != INT64_MIN;
 	job->modelled_ranks += rank->is_modelled;
+	job->unused_ranks += rank->is_unused;
 }
 
 static enum kwhy_status add_rank(struct kwhy_job *job, const char *path, const struct kwhy_digest *digest,
@@ -185,6 +186,7 @@ static enum kwhy_status add_rank(struct kwhy_job *job, const char *path, const s
 	rank->measured_nj = row->measured_nj != INT64_MIN ? row->measured_nj : row->attributed_nj;
 	rank->run_nj = row->run_nj;
 	rank->is_modelled = row->is_modelled == 1;
+	rank->is_unused = kwhy_digest_is_unused(digest);
 	take_gauges(rank, digest, device);
 	take_categories(job, rank, digest, device);
 	rank->device = keep(job, row->name);
@@ -303,13 +305,16 @@ static enum kwhy_status add_meter(
 static enum kwhy_status name_cut(
 	struct kwhy_job *job, const char *path, const struct kwhy_digest *digest, struct kwhy_error *error)
 {
-	for (size_t i = 0; i < digest->lost_count; i++)
+	for (size_t i = 0; i < digest->lost_count; i++) {
+		if (digest->lost[i].what && !strcmp(digest->lost[i].what, "running"))
+			job->running++;
 		if (digest->lost[i].what &&
 			(!strcmp(digest->lost[i].what, "truncated") ||
 				!strcmp(digest->lost[i].what, "holes") ||
 				!strcmp(digest->lost[i].what, "dropped_records")))
 			return kwhy_job_add_problem(job, KWHY_JOB_CUT, digest->digest->rank, path, error,
 				"its trace is cut or has lost records (%s)", digest->lost[i].what);
+	}
 	return KWHY_OK;
 }
 

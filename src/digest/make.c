@@ -8,10 +8,14 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-uint32_t kwhy_digest_rank_of(const struct kwhy_recording *recording, size_t device)
+enum { IDENTITY_BYTES = 17 };
+
+/* The rank of a device; KWHY_NONE: unknown. */
+static uint32_t rank_of(const struct kwhy_recording *recording, size_t device)
 {
 	const struct kwhy_activities *rows = &recording->activities;
 	const size_t first = rows->first[device];
@@ -23,11 +27,47 @@ uint32_t kwhy_digest_rank_of(const struct kwhy_recording *recording, size_t devi
 	return recording->processes[process].rank;
 }
 
-static int compare_ranks(const void *a, const void *b)
+static bool is_used(const struct kwhy_recording *recording, size_t device)
 {
-	const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+	return recording->activities.first[device] < recording->activities.first[device + 1];
+}
 
-	return left < right ? -1 : left > right;
+/*
+ * Whether a device was metered, but not used by a rank that has others: processes see all devices of their
+ * host. A device without a UUID would not be known again in another recording.
+ */
+static bool is_alone(const struct kwhy_recording *recording, size_t device, uint32_t rank)
+{
+	if (is_used(recording, device) || !recording->devices[device].uuid)
+		return false;
+	for (size_t d = 0; rank != KWHY_NONE && d < recording->device_count; d++)
+		if (d != device && rank_of(recording, d) == rank)
+			return true;
+	return rank == KWHY_NONE;
+}
+
+/* The part that a device belongs to. */
+static struct kwhy_digest_part part_of(const struct kwhy_recording *recording, size_t device)
+{
+	const uint32_t rank = rank_of(recording, device);
+
+	return is_alone(recording, device, rank) ? (struct kwhy_digest_part){KWHY_NONE, (uint32_t)device}
+						 : (struct kwhy_digest_part){rank, KWHY_NONE};
+}
+
+static bool is_same_part(struct kwhy_digest_part a, struct kwhy_digest_part b)
+{
+	return a.rank == b.rank && a.device == b.device;
+}
+
+static int compare_parts(const void *a, const void *b)
+{
+	const struct kwhy_digest_part *left = a, *right = b;
+
+	if (left->rank != right->rank)
+		return left->rank < right->rank ? -1 : 1;
+	/* an unknown rank's devices are before unused devices: KWHY_NONE + 1 is 0 */
+	return left->device + 1 < right->device + 1 ? -1 : left->device != right->device;
 }
 
 enum kwhy_status kwhy_digest_parts(
@@ -36,15 +76,15 @@ enum kwhy_status kwhy_digest_parts(
 	const size_t devices = recording->device_count;
 	size_t count = 0;
 
-	out->ranks = calloc(devices + 1, sizeof(*out->ranks));
-	if (!out->ranks)
+	out->items = calloc(devices + 1, sizeof(*out->items));
+	if (!out->items)
 		return kwhy_fail_memory(error, "ranks");
 	for (size_t d = 0; d < devices; d++)
-		out->ranks[d] = kwhy_digest_rank_of(recording, d);
-	qsort(out->ranks, devices, sizeof(*out->ranks), compare_ranks);
+		out->items[d] = part_of(recording, d);
+	qsort(out->items, devices, sizeof(*out->items), compare_parts);
 	for (size_t d = 0; d < devices; d++)
-		if (d == 0 || out->ranks[d] != out->ranks[d - 1])
-			out->ranks[count++] = out->ranks[d];
+		if (d == 0 || !is_same_part(out->items[d], out->items[count - 1]))
+			out->items[count++] = out->items[d];
 	out->count = count;
 	return KWHY_OK;
 }
@@ -97,26 +137,30 @@ static uint64_t hash_readings(const struct kwhy_recording *recording, const stru
 	return sum;
 }
 
-const char *kwhy_digest_identity(const struct kwhy_digest_making *making)
+/* Hash of what ran and of the readings of the part's devices, in 16 hexadecimal digits. */
+static enum kwhy_status find_identity(const struct kwhy_recording *recording, struct kwhy_digest_part part,
+	char out[IDENTITY_BYTES], struct kwhy_error *error)
 {
-	const struct kwhy_recording *recording = making->recording;
 	uint64_t *names = malloc((recording->names.count + 1) * sizeof(*names));
-	uint64_t sum = making->rank;
+	uint64_t sum = part.rank;
 
 	if (!names)
-		return NULL;
+		return kwhy_fail_memory(error, "a digest");
 	for (size_t i = 0; i < recording->names.count; i++)
 		names[i] = hash_text(kwhy_names_get(&recording->names, (uint32_t)i));
-	for (size_t d = 0; d < recording->device_count; d++)
-		for (size_t i = recording->activities.first[d];
-			making->place_of[d] != KWHY_NONE && i < recording->activities.first[d + 1]; i++)
+	for (size_t d = 0; d < recording->device_count; d++) {
+		if (!is_same_part(part_of(recording, d), part))
+			continue;
+		for (size_t i = recording->activities.first[d]; i < recording->activities.first[d + 1]; i++)
 			sum += hash_row(recording, names, i);
+	}
 	for (size_t i = 0; i < recording->power_count; i++)
 		if (recording->power[i].device != KWHY_NONE &&
-			making->place_of[recording->power[i].device] != KWHY_NONE)
+			is_same_part(part_of(recording, recording->power[i].device), part))
 			sum += hash_readings(recording, &recording->power[i]);
 	free(names);
-	return kwhy_arena_printf(&making->digest->arena, "%016" PRIx64, sum);
+	snprintf(out, IDENTITY_BYTES, "%016" PRIx64, sum);
+	return KWHY_OK;
 }
 
 static void set_run_energy(struct kwhy_digest_device *row, const struct kwhy_device_ledger *ledger)
@@ -178,7 +222,7 @@ static enum kwhy_status add_devices(const struct kwhy_digest_making *making)
 	enum kwhy_status status = KWHY_OK;
 
 	for (size_t d = 0; !status && d < making->recording->device_count; d++)
-		if (kwhy_digest_rank_of(making->recording, d) == making->rank)
+		if (is_same_part(part_of(making->recording, d), making->part))
 			status = add_device(making, d);
 	return status;
 }
@@ -207,20 +251,21 @@ static void set_place(const struct kwhy_digest_making *making, struct kwhy_diges
 {
 	const struct kwhy_recording *recording = making->recording;
 	const struct kwhy_process *process = process_of(making);
+	/* nothing used the devices of a part, but there is only one machine that they can be of */
+	uint32_t machine = recording->machine_count == 1 ? 0 : KWHY_NONE;
 
-	if (!process)
-		return;
-	about->host = process->host;
-	if (process->world_size)
-		about->world_size = process->world_size;
-	if (process->rank_by_order)
-		about->rank = KWHY_NONE;
-	if (process->machine < recording->machine_count) {
-		const struct kwhy_machine *machine = &recording->machines[process->machine];
-
-		about->boot = name_of(recording, machine->boot);
-		if (machine->host)
-			about->host = name_of(recording, machine->host);
+	if (process) {
+		machine = process->machine;
+		about->host = process->host;
+		if (process->world_size)
+			about->world_size = process->world_size;
+		if (process->rank_by_order)
+			about->rank = KWHY_NONE;
+	}
+	if (machine < recording->machine_count) {
+		about->boot = name_of(recording, recording->machines[machine].boot);
+		if (recording->machines[machine].host)
+			about->host = name_of(recording, recording->machines[machine].host);
 	}
 }
 
@@ -233,14 +278,14 @@ static enum kwhy_status add_about(const struct kwhy_digest_making *making, size_
 		return making->error->status;
 	about->schema = KWHY_DIGEST_SCHEMA;
 	about->producer = "kwhy " KWHY_VERSION;
-	about->rank = making->rank;
+	about->rank = making->part.rank;
 	about->is_unix_clock = recording->unix_clock;
 	about->clock = recording->clock_name;
 	about->origin_unix_ns = recording->origin_unix_ns;
 	about->start_ns = recording->start_ns;
 	about->end_ns = recording->end_ns;
 	about->parts = (int64_t)parts;
-	about->identity = kwhy_digest_identity(making);
+	about->identity = kwhy_arena_copy(&making->digest->arena, making->identity);
 	if (!about->identity)
 		return kwhy_fail_memory(making->error, "a digest");
 	set_place(making, about);
@@ -271,15 +316,17 @@ static enum kwhy_status add_sources(const struct kwhy_digest_making *making)
 	return KWHY_OK;
 }
 
-enum kwhy_status kwhy_digest_make(const struct kwhy_digest_input *input,
-	const struct kwhy_digest_parts *parts, size_t part, const struct kwhy_digest_limits *limits,
-	struct kwhy_digest *out, struct kwhy_error *error)
+static enum kwhy_status make(const struct kwhy_digest_input *input, const struct kwhy_digest_parts *parts,
+	size_t part, const char *identity, const struct kwhy_digest_limits *limits, struct kwhy_digest *out,
+	struct kwhy_error *error)
 {
 	struct kwhy_digest_making making = {.recording = input->recording,
 		.ledger = input->ledger,
 		.findings = input->findings,
+		.is_running = input->is_running,
 		.limits = limits,
-		.rank = parts->ranks[part],
+		.part = parts->items[part],
+		.identity = identity,
 		.is_first = part == 0,
 		.digest = out,
 		.error = error};
@@ -307,14 +354,18 @@ enum kwhy_status kwhy_digest_make(const struct kwhy_digest_input *input,
 	return status;
 }
 
-enum kwhy_status kwhy_digest_make_fitting(const struct kwhy_digest_input *input,
+enum kwhy_status kwhy_digest_make(const struct kwhy_digest_input *input,
 	const struct kwhy_digest_parts *parts, size_t part, struct kwhy_digest *out, struct kwhy_error *error)
 {
 	struct kwhy_digest_limits limits = {.accounts = 128, .rows = 48, .collectives = 4096};
+	char identity[IDENTITY_BYTES];
 	size_t bytes = 0;
+	enum kwhy_status status = find_identity(input->recording, parts->items[part], identity, error);
 
+	if (status)
+		return status;
 	for (;;) {
-		enum kwhy_status status = kwhy_digest_make(input, parts, part, &limits, out, error);
+		status = make(input, parts, part, identity, &limits, out, error);
 
 		if (!status)
 			status = kwhy_digest_size(out, &bytes, error);

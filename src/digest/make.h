@@ -12,36 +12,32 @@ struct kwhy_digest_input {
 	const struct kwhy_recording *recording;
 	const struct kwhy_ledger *ledger;
 	const struct kwhy_findings *findings;
+	bool is_running; /* the recorded command still runs, so the recording ends early, but is not cut */
 };
 
 /*
- * The ranks of a recording, each of which gets a digest of its own. A device that states no rank has that of
- * the process that used it first. Free `ranks` by free().
+ * The parts of a recording, each of which gets a digest of its own: its ranks, and devices that were metered
+ * but not used. Where each rank is recorded by itself, one rank's idle device is the device of another rank,
+ * so only a digest of its own lets a job count it once.
  */
+struct kwhy_digest_part {
+	uint32_t rank;	 /* KWHY_NONE: unknown */
+	uint32_t device; /* the only device of the part, which nothing used; KWHY_NONE: the rank's devices */
+};
+
+/* A device that states no rank has that of the process that used it first. Free `items` by free(). */
 struct kwhy_digest_parts {
-	uint32_t *ranks; /* [count] ranks in rising order; KWHY_NONE: the rank of these devices is unknown */
+	struct kwhy_digest_part *items; /* ranks in rising order, then an unknown one, then unused devices */
 	size_t count;
 };
 KWHY_MUST_USE enum kwhy_status kwhy_digest_parts(
 	const struct kwhy_recording *recording, struct kwhy_digest_parts *out, struct kwhy_error *error);
 
-/* How much of a recording a digest keeps; sums are of all of it nevertheless. */
-struct kwhy_digest_limits {
-	size_t accounts; /* largest accounts of each device and category; the others become one row each */
-	size_t rows;	 /* rows of each table of details, the largest first */
-	size_t collectives;
-};
-
 /*
- * Makes the digest of one part (an index into `ranks`). What belongs to no rank, such as findings across
- * devices, ranges and host meters, is in the digest of part 0.
+ * Makes the digest of one part, an index into `items`, with as much as fits into KWHY_DIGEST_BYTES_MAX. What
+ * belongs to no rank, such as findings across devices, ranges and host meters, is in the digest of part 0.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_digest_make(const struct kwhy_digest_input *input,
-	const struct kwhy_digest_parts *parts, size_t part, const struct kwhy_digest_limits *limits,
-	struct kwhy_digest *out, struct kwhy_error *error);
-
-/* Makes the digest of one part with as much as fits into KWHY_DIGEST_BYTES_MAX. */
-KWHY_MUST_USE enum kwhy_status kwhy_digest_make_fitting(const struct kwhy_digest_input *input,
 	const struct kwhy_digest_parts *parts, size_t part, struct kwhy_digest *out,
 	struct kwhy_error *error);
 

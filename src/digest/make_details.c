@@ -203,7 +203,7 @@ static enum kwhy_status add_lost(const struct kwhy_digest_making *making)
 	} counts[] = {{"dropped_records", lost->dropped_records}, {"skipped_events", lost->skipped_events},
 		{"untimed_records", lost->untimed_records}, {"unmatched_launches", lost->unmatched_launches},
 		{"unlinked_activities", lost->unlinked_activities}, {"unknown_bytes", lost->unknown_bytes},
-		{"truncated", lost->truncated}, {"holes", lost->has_holes}};
+		{making->is_running ? "running" : "truncated", lost->truncated}, {"holes", lost->has_holes}};
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		struct kwhy_digest_lost *row;

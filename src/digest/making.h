@@ -4,21 +4,27 @@
 
 #include "digest/make.h"
 
+/* How much of a recording a digest keeps; sums are of all of it nevertheless. */
+struct kwhy_digest_limits {
+	size_t accounts; /* largest accounts of each device and category; the others become one row each */
+	size_t rows;	 /* rows of each table of details, the largest first */
+	size_t collectives;
+};
+
 /* A digest while it is made. */
 struct kwhy_digest_making {
 	const struct kwhy_recording *recording;
 	const struct kwhy_ledger *ledger;
 	const struct kwhy_findings *findings;
+	bool is_running;
 	const struct kwhy_digest_limits *limits;
-	uint32_t rank;
+	struct kwhy_digest_part part;
+	const char *identity;
 	bool is_first;	    /* true: this digest also has what belongs to no rank */
 	uint32_t *place_of; /* [devices of the recording] row of table device; KWHY_NONE: another rank's */
 	struct kwhy_digest *digest;
 	struct kwhy_error *error;
 };
-
-/* The rank of a device; KWHY_NONE: unknown. */
-uint32_t kwhy_digest_rank_of(const struct kwhy_recording *recording, size_t device);
 
 /*
  * A text in at most KWHY_DIGEST_NAME_BYTES bytes. A longer one is cut and gets a hash of all of it, so that
@@ -26,10 +32,6 @@ uint32_t kwhy_digest_rank_of(const struct kwhy_recording *recording, size_t devi
  */
 enum { KWHY_DIGEST_NAME_BYTES = 200 };
 const char *kwhy_digest_name(struct kwhy_digest *digest, const char *text);
-
-/* Hash of what ran and of the readings of the part's devices, in 16 hexadecimal digits; NULL: out of memory.
- */
-const char *kwhy_digest_identity(const struct kwhy_digest_making *making);
 
 KWHY_MUST_USE enum kwhy_status kwhy_digest_make_accounts(const struct kwhy_digest_making *making);
 KWHY_MUST_USE enum kwhy_status kwhy_digest_make_collectives(const struct kwhy_digest_making *making);

@@ -14,6 +14,12 @@ bool kwhy_digest_is_one(const unsigned char *head, size_t length)
 		memcmp(head + 68, application, sizeof(application)) == 0;
 }
 
+bool kwhy_digest_is_unused(const struct kwhy_digest *digest)
+{
+	return digest->digest->rank == UINT32_MAX && digest->device_count == 1 && digest->device->uuid &&
+		digest->device->busy_ns <= 0;
+}
+
 /* Copies a text without bytes that command a terminal; NULL: out of memory. */
 static const char *keep_text(struct kwhy_digest *digest, const char *bytes, size_t length)
 {

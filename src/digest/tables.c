@@ -21,7 +21,8 @@ const struct kwhy_digest_table kwhy_digest_tables[] = {
 };
 const size_t kwhy_digest_table_count = sizeof(kwhy_digest_tables) / sizeof(kwhy_digest_tables[0]);
 
-void kwhy_digest_row_clear(const struct kwhy_digest_table *table, void *row)
+/* Sets all values of a row to unknown. */
+static void row_clear(const struct kwhy_digest_table *table, void *row)
 {
 	for (size_t i = 0; i < table->column_count; i++) {
 		void *value = (char *)row + table->columns[i].offset;
@@ -56,7 +57,7 @@ void *kwhy_digest_add_row(
 	}
 	*rows = grown;
 	row = (char *)grown + (*count)++ * table->row_bytes;
-	kwhy_digest_row_clear(table, row);
+	row_clear(table, row);
 	return row;
 }
 

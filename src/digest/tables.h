@@ -296,7 +296,4 @@ struct kwhy_digest_table {
 extern const struct kwhy_digest_table kwhy_digest_tables[];
 extern const size_t kwhy_digest_table_count;
 
-/* Sets all values of a row to unknown. */
-void kwhy_digest_row_clear(const struct kwhy_digest_table *table, void *row);
-
 #endif

@@ -19,6 +19,7 @@
 struct digest_options {
 	struct kwhy_job_options job;
 	const char *output, *task, *run;
+	bool replace, running;
 };
 
 /* The traces of a list that one task takes: those whose index modulo `tasks` is `task`. */
@@ -107,7 +108,16 @@ static enum kwhy_status list_traces(
 	return status;
 }
 
-/* Whether the file at `path` is a digest of another trace. A digest of the same trace may be replaced. */
+#define HASH_START UINT64_C(14695981039346656037) /* FNV-1a */
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
+	return hash;
+}
+
+/* Whether a digest that has the name already is of another trace. A digest of the same trace is replaced. */
 static bool is_of_another(const char *path, const struct kwhy_digest *digest)
 {
 	struct kwhy_digest there = {0};
@@ -123,20 +133,47 @@ static bool is_of_another(const char *path, const struct kwhy_digest *digest)
 }
 
 /*
- * The path of a digest's file. Its name has the rank, so that a digest that is made again replaces the
- * earlier one. It also has the trace's identity if another trace states the same rank, and only the
- * identity if the rank is unknown. NULL: out of memory.
+ * The file of a digest whose rank is unknown. A recording is known again by machine and path, so that a
+ * digest that is made while it grows replaces the earlier one; other traces are known by what they hold.
  */
-static char *name_file(const char *folder, const struct kwhy_digest *digest)
+static char *name_unranked(const char *folder, const struct kwhy_digest *digest)
 {
 	const struct kwhy_digest_digest *about = digest->digest;
 	char *path = NULL;
+	uint64_t hash = HASH_START;
+	int length;
 
+	if (!about->boot || !digest->source_count || !digest->source->path) {
+		length = asprintf(&path, "%s/trace-%s.sqlite", folder, about->identity);
+	} else {
+		hash = hash_text(hash_text(hash, about->boot), digest->source->path);
+		length = asprintf(&path, "%s/trace-%016" PRIx64 ".sqlite", folder, hash);
+	}
+	return length < 0 ? NULL : path;
+}
+
+/*
+ * The file of a digest: by its rank or, of an unused device, its UUID, so that a digest that is made again
+ * replaces the earlier one. The identity is in the name if another trace states the same rank. NULL: out of
+ * memory.
+ */
+static char *name_file(const struct digest_options *options, const struct kwhy_digest *digest,
+	const struct kwhy_digest_part *part)
+{
+	const char *folder = options->output;
+	const struct kwhy_digest_digest *about = digest->digest;
+	char *path = NULL;
+
+	if (part->device != KWHY_NONE)
+		return asprintf(&path, "%s/device-%016" PRIx64 ".sqlite", folder,
+			       hash_text(HASH_START, digest->device->uuid)) < 0
+			? NULL
+			: path;
 	if (about->rank == KWHY_NONE)
-		return asprintf(&path, "%s/trace-%s.sqlite", folder, about->identity) < 0 ? NULL : path;
+		return name_unranked(folder, digest);
 	if (asprintf(&path, "%s/rank-%05" PRIu32 ".sqlite", folder, about->rank) < 0)
 		return NULL;
-	if (!is_of_another(path, digest))
+	if (options->replace || options->running || !is_of_another(path, digest))
 		return path;
 	free(path);
 	return asprintf(&path, "%s/rank-%05" PRIu32 "-%s.sqlite", folder, about->rank, about->identity) < 0
@@ -148,8 +185,8 @@ static enum kwhy_status save_part(struct work *work, const struct kwhy_digest_in
 	const struct kwhy_digest_parts *parts, size_t part, struct kwhy_error *error)
 {
 	struct kwhy_digest digest = {0};
-	enum kwhy_status status = kwhy_digest_make_fitting(input, parts, part, &digest, error);
-	char *path = status ? NULL : name_file(work->options->output, &digest);
+	enum kwhy_status status = kwhy_digest_make(input, parts, part, &digest, error);
+	char *path = status ? NULL : name_file(work->options, &digest, &parts->items[part]);
 
 	if (!status)
 		status = path ? kwhy_digest_save(&digest, path, error)
@@ -176,11 +213,11 @@ static enum kwhy_status digest_trace(struct work *work, const char *path, struct
 			"%s: no device in this trace, so it has no digest; leave it out", path);
 	for (size_t i = 0; !status && i < parts.count; i++) {
 		const struct kwhy_digest_input input = {
-			analysis->recording, analysis->ledger, analysis->findings};
+			analysis->recording, analysis->ledger, analysis->findings, work->options->running};
 
 		status = save_part(work, &input, &parts, i, error);
 	}
-	free(parts.ranks);
+	free(parts.items);
 	kwhy_analysis_close(analysis);
 	return status;
 }
@@ -259,6 +296,10 @@ static const struct kwhy_option options_table[] = {
 		KWHY_OPTION_TEXT, offsetof(struct digest_options, output)},
 	{"task", 0, "I/N", "take this share of the list only, from 0/N to N-1/N", KWHY_OPTION_TEXT,
 		offsetof(struct digest_options, task)},
+	{"replace", 0, NULL, "replace a digest of the same rank, whatever trace it is of", KWHY_OPTION_FLAG,
+		offsetof(struct digest_options, replace)},
+	{"running", 0, NULL, "the same for a recording that still grows, which is not cut then",
+		KWHY_OPTION_FLAG, offsetof(struct digest_options, running)},
 	{"run", 0, "START,END", "meters count in this time of the whole run, Unix nanoseconds",
 		KWHY_OPTION_TEXT, offsetof(struct digest_options, run)},
 	{"power", 0, "FILE", "power readings: CSV, or a log of nvidia-smi, DCGM, ...; may be given again",

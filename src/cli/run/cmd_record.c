@@ -25,6 +25,11 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 
 static const struct kwhy_option options_table[] = {
 	KWHY_OPTION_ROWS_RECORDING(struct record_options, record),
+	{"digest", 0, "FOLDER",
+		"write a digest of each rank there every minute and at the end; without -o keep nothing else",
+		KWHY_OPTION_TEXT, RECORD(digest)},
+	{"digest-every", 0, "S", "write digests every S seconds; default 60", KWHY_OPTION_NUMBER,
+		RECORD(digest_every_s)},
 	{"delay", 0, "S", "record from S seconds after the start on", KWHY_OPTION_NUMBER, RECORD(delay_s)},
 	{"duration", 0, "S", "record for S seconds; the command runs on", KWHY_OPTION_NUMBER,
 		RECORD(duration_s)},

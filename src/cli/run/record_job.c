@@ -2,6 +2,7 @@
 #include "cli/run/record_job.h"
 
 #include "base/clock.h"
+#include "base/output.h"
 #include "cli/output.h"
 #include "cli/recordings/job.h"
 #include "cli/run/probe_job.h"
@@ -23,10 +24,12 @@
  * the ledger ends at the last update of a counter.
  */
 #define COUNTER_PERIOD_NS 2000000000
+#define DIGEST_PERIOD_NS INT64_C(60000000000)
 
 void kwhy_record_options_init(struct kwhy_record_options *options)
 {
 	options->delay_s = options->duration_s = options->duty_percent = options->window_s = NAN;
+	options->digest_every_s = NAN;
 	options->gauges_s = 1;
 }
 
@@ -45,6 +48,8 @@ struct job {
 	struct kwhy_sensors *sensors;
 	struct kwhy_sampler *sampler;
 	struct kwhy_record_meters *meters;
+	struct kwhy_record_digests digests;
+	bool is_spooled; /* the recording is kept only until its digest is made */
 	struct kwhy_record_runner runner;
 	struct kwhy_child_end end;
 	struct kwhy_probe_job probe; /* additional state for kwhy probe */
@@ -133,6 +138,13 @@ static enum kwhy_status check_options(const struct kwhy_record_options *options,
 		return kwhy_fail(error, KWHY_E_USAGE, "--duration takes more than 0 and up to 1e6 seconds");
 	if (!(options->gauges_s >= 0.15 && options->gauges_s <= 60))
 		return kwhy_fail(error, KWHY_E_USAGE, "--gauges takes 0.15 to 60 seconds");
+	if (!options->digest && !isnan(options->digest_every_s))
+		return kwhy_fail(error, KWHY_E_USAGE, "--digest-every goes with --digest");
+	if (options->digest_every_s < 1 || options->digest_every_s > 1e6)
+		return kwhy_fail(error, KWHY_E_USAGE, "--digest-every takes 1 to 1e6 seconds");
+	if (options->digest && options->one_file && !options->output)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--digest keeps no recording that --one-file could pack; name it by -o");
 	status = check_windows(options, error);
 	return status ? status : check_counts(&options->counts, error);
 }
@@ -150,6 +162,38 @@ static const char *without_slashes(struct kwhy_arena *arena, const char *path)
 	return kwhy_arena_printf(arena, "%.*s", (int)length, path);
 }
 
+/* Makes a folder for a recording of which only digests are kept. */
+static enum kwhy_status make_spool(struct job *job, struct kwhy_error *error)
+{
+	const char *folder = secure_getenv("TMPDIR");
+	char *path = kwhy_arena_printf(
+		&job->arena, "%s/kwhy-record-XXXXXX", folder && *folder ? folder : "/tmp");
+
+	if (!path)
+		return kwhy_fail_memory(error, "the name of a recording");
+	if (!mkdtemp(path))
+		return kwhy_fail(error, KWHY_E_IO,
+			"cannot make a folder in %.200s: %s; set TMPDIR to a folder with room for the "
+			"recording until its digest is made",
+			folder && *folder ? folder : "/tmp", strerror(errno));
+	job->folder.path = path;
+	job->is_spooled = true;
+	return KWHY_OK;
+}
+
+/* Prepares digests of the recording, if the user wants them. */
+static enum kwhy_status prepare_digests(struct job *job, struct kwhy_error *error)
+{
+	const double every_s = job->options->digest_every_s;
+
+	if (!job->options->digest)
+		return KWHY_OK;
+	job->digests = (struct kwhy_record_digests){.recording = job->folder.path,
+		.output = job->options->digest,
+		.period_ns = isnan(every_s) ? DIGEST_PERIOD_NS : (int64_t)(every_s * 1e9)};
+	return kwhy_output_folder(job->options->digest, error);
+}
+
 /*
  * Chooses the names of the recording's files. If each rank has its own kwhy process, each gets a folder of
  * its own.
@@ -161,7 +205,11 @@ static enum kwhy_status name_things(
 	int64_t rank = kwhy_launch_rank();
 	enum kwhy_status status;
 
-	if (job->options->output)
+	if (job->options->digest && !job->options->output) {
+		status = make_spool(job, error);
+		if (status)
+			return status;
+	} else if (job->options->output)
 		job->folder.path = without_slashes(&job->arena, job->options->output);
 	else if (rank >= 0)
 		job->folder.path = kwhy_arena_printf(&job->arena, "run.%" PRId64 ".kwhy", rank);
@@ -301,6 +349,8 @@ static enum kwhy_status prepare(
 	if (!status)
 		status = open_sensors(job, error);
 	if (!status)
+		status = prepare_digests(job, error);
+	if (!status)
 		status = kwhy_record_folder_make(&job->folder, &job->arena, error);
 	if (!status)
 		status = open_meters(job, error);
@@ -323,6 +373,7 @@ static enum kwhy_status prepare(
 		.delay_s = job->options->delay_s,
 		.duration_s = job->options->duration_s,
 		.folder = &job->folder,
+		.digests = &job->digests,
 		.counts = job->options->counts.items,
 		.count_count = job->options->counts.count,
 		.quiet = job->options->quiet,
@@ -358,7 +409,10 @@ static enum kwhy_status show(struct job *job, struct kwhy_error *error)
 	status = kwhy_job_open(&analysis, &options, traces, 1, &options.power, NULL, error);
 	if (status)
 		return status;
-	if (!job->options->probe)
+	if (job->is_spooled)
+		kwhy_text_addf(&more, "Digests in %s; of all ranks: kwhy report %s", job->options->digest,
+			job->options->digest);
+	else if (!job->options->probe)
 		kwhy_text_addf(&more, "Recorded in %s; all of it: kwhy report -v %s", job->folder.path,
 			job->folder.path);
 	style.more = more.data ? more.data : "";
@@ -428,10 +482,20 @@ static void tell_exit(const struct job *job)
 	kwhy_output_message(text);
 }
 
+/* Without the digest, the recording is all that there is of the run. */
+static void tell_undigested(struct job *job, const struct kwhy_error *why)
+{
+	char text[1000];
+
+	snprintf(text, sizeof(text), "%s; the recording is kept in %s", why->text, job->folder.path);
+	kwhy_output_message(text);
+	job->is_spooled = false;
+}
+
 static enum kwhy_status record(
 	struct job *job, const struct kwhy_operands *operands, struct kwhy_error *error)
 {
-	enum kwhy_status status = prepare(job, operands, error), closed;
+	enum kwhy_status status = prepare(job, operands, error), closed, digested;
 	struct kwhy_error second = {0};
 
 	if (!status && kwhy_record_await_first(&job->runner))
@@ -445,6 +509,9 @@ static enum kwhy_status record(
 	}
 	tell_exit(job);
 	kwhy_record_folder_clear(job->folder.path);
+	digested = kwhy_record_digests_finish(&job->digests, &second);
+	if (digested)
+		tell_undigested(job, &second);
 	/*
 	 * If packing or the report fails, the recording is still complete, so the exit status remains that of
 	 * the command.
@@ -462,6 +529,7 @@ enum kwhy_status kwhy_record_job_run(const struct kwhy_record_options *options,
 	const struct kwhy_operands *operands, enum kwhy_exit *out_exit, struct kwhy_error *error)
 {
 	struct job job = {.options = options};
+	struct kwhy_error later = {0};
 	enum kwhy_status status = check_options(job.options, operands, error);
 
 	if (!status)
@@ -473,6 +541,8 @@ enum kwhy_status kwhy_record_job_run(const struct kwhy_record_options *options,
 	status = record(&job, operands, error);
 	if (!status)
 		*out_exit = (enum kwhy_exit)job.end.exit;
+	if (job.is_spooled && kwhy_record_folder_delete(job.folder.path, &later))
+		status = kwhy_output_later(status, &later, error);
 	kwhy_record_folder_release(&job.folder);
 	kwhy_signals_close(&job.signals);
 	kwhy_probe_job_close(&job.probe);

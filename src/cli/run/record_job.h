@@ -7,6 +7,8 @@
 
 /* Options of `kwhy record` and `kwhy probe`. */
 struct kwhy_record_options {
+	const char *digest; /* folder of digests; NULL: none are made */
+	double digest_every_s;
 	const char *output, *devices, *replay, *limit, *range, *graphs;
 	double delay_s, duration_s, duty_percent, window_s, gauges_s;
 	struct kwhy_strings work, counts, meters;

@@ -130,6 +130,7 @@ static void tick(void *context)
 
 	if (!recording->status)
 		recording->status = kwhy_record_meters_drain(recording->runner->meters, recording->error);
+	kwhy_record_digests_tick(recording->runner->digests, recording->runner->signals->asked != 0);
 	if (recording->runner->progress)
 		kwhy_record_progress_show(&recording->progress, kwhy_clock_mono_ns());
 }

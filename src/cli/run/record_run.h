@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "cli/run/probe_watch.h"
+#include "cli/run/record_digest.h"
 #include "cli/run/stat_spec.h"
 #include "cli/run/stat_work_file.h"
 #include "launch/child.h"
@@ -29,6 +30,7 @@ struct kwhy_record_runner {
 	 */
 	double delay_s, duration_s;
 	const struct kwhy_record_folder *folder;
+	struct kwhy_record_digests *digests; /* made while the command runs */
 	/* UNIT=NAME for each unit of work whose amount is the number of ranges with that name */
 	const char *const *counts;
 	size_t count_count;

@@ -31,7 +31,9 @@ static enum kwhy_status write_run(struct parts *parts)
 	kwhy_json_string(json, "schema", "kwhy.job/1");
 	kwhy_json_count(json, "files", job->files);
 	kwhy_json_count(json, "digests", job->digests);
-	kwhy_json_count(json, "ranks", job->rank_count);
+	kwhy_json_count(json, "ranks", job->rank_count - job->unused_ranks);
+	kwhy_json_count(json, "unused_devices", job->unused_ranks);
+	kwhy_json_count(json, "running", job->running);
 	kwhy_json_count(json, "hosts", job->host_count);
 	kwhy_json_index(json, "world_size", job->world_size);
 	kwhy_json_row(json, "sums");

@@ -55,7 +55,8 @@ static const char *rank_name(char out[RANK_BYTES], const struct kwhy_job *job, s
 static void write_run(const struct screen *screen)
 {
 	const struct kwhy_job *job = screen->job;
-	const bool is_part = job->world_size != KWHY_NONE && job->world_size != job->rank_count;
+	const size_t rank_count = job->rank_count - job->unused_ranks;
+	const bool is_part = job->world_size != KWHY_NONE && job->world_size != rank_count;
 	const bool has_energy = job->measured_nj != INT64_MIN;
 	const bool has_hosts = job->host_count > 1 || job->hosts[0].name;
 	char ranks[KWHY_QUANTITY_BYTES], of[KWHY_QUANTITY_BYTES], hosts[KWHY_QUANTITY_BYTES];
@@ -64,9 +65,9 @@ static void write_run(const struct screen *screen)
 
 	kwhy_text_context_linef(&screen->context, "",
 		"%s%s%s %s%s%s%s: %s%s%s%s; busy for %s of all ranks' %s",
-		kwhy_quantity_count(ranks, job->rank_count), is_part ? " of " : "",
+		kwhy_quantity_count(ranks, rank_count), is_part ? " of " : "",
 		is_part ? kwhy_quantity_count(of, job->world_size) : "",
-		kwhy_plural(job->rank_count, "rank", "ranks"), has_hosts ? " on " : "",
+		kwhy_plural(rank_count, "rank", "ranks"), has_hosts ? " on " : "",
 		has_hosts ? kwhy_quantity_count(hosts, job->host_count) : "",
 		!has_hosts ? "" : kwhy_plural(job->host_count, " host", " hosts"),
 		kwhy_quantity_time(time, job->longest_ns), has_energy ? ", " : "",
@@ -79,6 +80,14 @@ static void write_run(const struct screen *screen)
 		kwhy_text_context_linef(&screen->context, "  ",
 			"The energy is that of %zu ranks; that of the other %zu is unknown.",
 			job->metered_ranks, job->rank_count - job->metered_ranks);
+	if (job->unused_ranks)
+		kwhy_text_context_linef(&screen->context, "  ",
+			"No rank used %zu further %s; energies include %s.", job->unused_ranks,
+			kwhy_plural(job->unused_ranks, "device", "devices"),
+			kwhy_plural(job->unused_ranks, "it", "them"));
+	if (job->running)
+		kwhy_text_context_linef(&screen->context, "  ",
+			"%zu of %zu digests were written while the ranks ran.", job->running, job->digests);
 }
 
 static const struct kwhy_table_column category_columns[] = {

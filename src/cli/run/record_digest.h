@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_CLI_RUN_RECORD_DIGEST_H
+#define KWHY_CLI_RUN_RECORD_DIGEST_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * Digests of a recording that still grows. Each is made by a child process, `kwhy digest`, which reads the
+ * recording from its start and replaces the digest before it. Only one thread may use it. Initialise it with
+ * recording, output and period; `recording` NULL: no digests are made, and all functions do nothing.
+ */
+struct kwhy_record_digests {
+	const char *recording, *output; /* borrowed */
+	int64_t period_ns;
+	int64_t next_mono_ns, began_mono_ns;
+	pid_t process;	 /* 0: none runs */
+	bool has_asked;	 /* a digest was begun after the request to end */
+	bool has_failed; /* the last digest failed */
+};
+
+/*
+ * Begins a digest if the period has passed, or at once after the first request to end (`asked`). Call it
+ * about once a second while the command runs. The next digest begins no earlier than 20 times the
+ * processor time of the last one after it, so that digests of a long recording use 5 % of a processor.
+ */
+void kwhy_record_digests_tick(struct kwhy_record_digests *digests, bool asked);
+
+/* Makes the digest of the finished recording. KWHY_E_IO: it failed; the child has said why. */
+KWHY_MUST_USE enum kwhy_status kwhy_record_digests_finish(
+	struct kwhy_record_digests *digests, struct kwhy_error *error);
+
+#endif
