@@ -14,6 +14,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_job_text(const struct kwhy_job *job, const s
 /* JSON of schema "kwhy.job/1". */
 KWHY_MUST_USE enum kwhy_status kwhy_job_json(
 	const struct kwhy_job *job, struct kwhy_text *out, struct kwhy_error *error);
+/* The page: the same JSON with the times of each rank by category, for a heat map. */
+KWHY_MUST_USE enum kwhy_status kwhy_job_page(
+	const struct kwhy_job *job, struct kwhy_text *out, struct kwhy_error *error);
 /*
  * CSV with a row for each rank, collective, account or finding. KWHY_E_USAGE: `what` is none of "ranks",
  * "collectives", "accounts" and "findings".

@@ -130,6 +130,59 @@ static void measured_runs_give_what_the_schema_says_and_balance(void **state)
 	}
 }
 
+/* Writes the trace of a rank that meets the others in 40 collectives; rank 2 is late. */
+static void write_rank(const char *folder, int rank)
+{
+	char path[300];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%d.csv", folder, rank);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fprintf(file,
+		"# clock other hand-made\n# device 0 rank=%d\nkind,name,device,stream,start_ns,end_ns\n",
+		rank);
+	for (long step = 0, at = 0; step < 40; step++, at += 2000000) {
+		const long end = at + 1000000 + 1000 * ((rank + step) % 3) + (rank == 2 ? 300000 : 0);
+
+		fprintf(file, "kernel,k,0,7,%ld,%ld\ncollective,ncclAllReduce,0,7,%ld,%ld\n", at, end, end,
+			at + 1500000);
+	}
+	fclose(file);
+}
+
+static void digests_give_what_their_schema_says(void **state)
+{
+	static const char *const lists[] = {
+		"categories", "distributions", "late_ranks", "collectives", "accounts", "problems"};
+	char folder[] = "kwhy-schema-XXXXXX", command[600];
+	struct spawned spawned;
+	json_error_t where;
+	json_t *report;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	for (int rank = 0; rank < 4; rank++)
+		write_rank(folder, rank);
+	snprintf(command, sizeof(command),
+		KWHY_PROGRAM
+		" digest -q --assume-power 300 -o %s/digests %s/*.csv && : > %s/digests/no.sqlite",
+		folder, folder, folder);
+	assert_int_equal(system(command), 0);
+	snprintf(command, sizeof(command), "%s/digests", folder);
+	spawned = SPAWN("report", "--json", command);
+	report = json_loadb(spawned.out.data, spawned.out.length, 0, &where);
+	if (!report)
+		fail_msg("line %d: %s", where.line, where.text);
+	assert_keeps_to_schema("job", report);
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		assert_true(json_array_size(json_object_get(report, lists[i])) > 0);
+	json_decref(report);
+	spawned_done(&spawned);
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	assert_int_equal(system(command), 0);
+}
+
 static void real_traces_give_what_the_schema_says(void **state)
 {
 	static const char *const traces[] = {"kineto-a100-nccl.json.gz", "kineto-bare-list.json.gz",
@@ -209,6 +262,7 @@ int main(void)
 		cmocka_unit_test(a_hand_made_trace_gives_what_the_schema_says),
 		cmocka_unit_test(measured_runs_give_what_the_schema_says_and_balance),
 		cmocka_unit_test(real_traces_give_what_the_schema_says),
+		cmocka_unit_test(digests_give_what_their_schema_says),
 		cmocka_unit_test(the_check_itself_finds_what_breaks_the_schema),
 		cmocka_unit_test(what_objects_must_have_is_told_by_names),
 	};

@@ -532,6 +532,36 @@ const tests = {
 		await page.screenshot({ path: join(folder, "whatif.png"), fullPage: true });
 		await page.close();
 	},
+	"a job of many ranks: who was late, a map of all, and no wider than the screen": async () => {
+		const ranks = 24, late = 7, traces = Array.from({ length: ranks }, (_, rank) => {
+			const rows = Array.from({ length: 40 }, (_, step) => {
+				const at = step * 2e6, end = at + 1e6 + 1000 * ((rank * 7 + step) % 5) + (rank === late ? 300000 : 0);
+				return `kernel,a_kernel_${step % 9},0,7,${at},${end}\ncollective,ncclDevKernel_AllReduce_Sum_f32_RING_LL,0,7,${end},${at + 1.5e6}`;
+			});
+			const file = join(folder, `job-${rank}.csv`);
+			writeFileSync(file, `# clock other hand-made\n# device 0 rank=${rank}\nkind,name,device,stream,start_ns,end_ns\n${rows.join("\n")}\n`);
+			return file;
+		});
+		rmSync(join(folder, "digests"), { recursive: true, force: true });
+		execFileSync(kwhy, ["digest", "-q", "--assume-power", "compute=500,collective=200,idle=100", "-o", join(folder, "digests"), ...traces], { stdio: "pipe" });
+		const html = report([join(folder, "digests")], "job"), job = JSON.parse(runText("report", "--json", join(folder, "digests")));
+		assert.ok(statSync(html).size < 3e6, `${statSync(html).size} bytes`);
+		const page = await open(html), text = (where) => page.locator(where).innerText();
+		assert.ok((await text("header")).includes(`${ranks} ranks on 1 host`));
+		assert.match(await text("#overview"), /rank 7 is a straggler/);
+		assert.ok((await text("#overview .tiles")).includes(`${(job.sums.measured_nj * 1e-9).toPrecision(3)} J`), await text("#overview .tiles"));
+		assert.match(await text("#map"), /worst: 7/);
+		assert.equal((await text("#pair thead")).includes("worst: rank 7"), true);
+		assert.equal(await page.locator("#late tbody tr").count(), job.late_ranks.filter((r) => r.caused_ns > 0).length);
+		assert.equal(await page.locator("#spread svg").count(), job.categories.filter((c) => c.span_ns > 0).length + job.distributions.filter((d) => d.ranks).length);
+		await page.selectOption("#map select", "compute_ns");
+		for (const width of [390, 800, 1400]) {
+			await page.setViewportSize({ width, height: 900 });
+			assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0, `wider than ${width}`);
+		}
+		await page.screenshot({ path: join(folder, "job.png"), fullPage: true });
+		await page.close();
+	},
 	"a comparison shows both": async () => {
 		const html = join(folder, "compare.html");
 		execFileSync(kwhy, ["compare", join(folder, "a.json"), join(folder, "a.json"), "-o", html], { stdio: "pipe" });

@@ -15,6 +15,7 @@ import { openTransfers } from "./transfers";
 import { openLlm } from "./llm";
 import { openPairs } from "./pairs";
 import { openLab, openOperations } from "./results";
+import { openJob } from "./job";
 import { openPlan } from "./whatif";
 import type { Plan } from "./whatif_types";
 import { copies, kernels, memory, ranks, steps } from "./views/charts";
@@ -95,7 +96,7 @@ function openComparison(app: HTMLElement, comparison: Comparison, a: Report, b: 
 
 /** Pages that consist of one block, and the functions that show them. */
 const PAGES: Record<string, (app: HTMLElement, data: never) => void> = {
-	"kwhy-transfers": openTransfers, "kwhy-pairs": openPairs, "kwhy-llm": openLlm, "kwhy-ops": openOperations, "kwhy-lab": openLab,
+	"kwhy-transfers": openTransfers, "kwhy-pairs": openPairs, "kwhy-llm": openLlm, "kwhy-ops": openOperations, "kwhy-lab": openLab, "kwhy-job": openJob,
 };
 
 async function open(app: HTMLElement): Promise<void> {

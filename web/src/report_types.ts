@@ -87,7 +87,7 @@ export function sum(values: N[]): N {
 }
 
 /** Energy of a device: the metered energy or, without a meter, the modelled one. */
-export function deviceEnergy(device: Device): N {
+export function deviceEnergy(device: Pick<Device, "energy">): N {
 	return device.energy ? (device.energy["measured_nj"] ?? device.energy["attributed_nj"] ?? null) : null;
 }
 

@@ -49,9 +49,7 @@ static enum kwhy_status render(const struct kwhy_job *job, const struct kwhy_job
 	case KWHY_OUTPUT_CSV:
 		return kwhy_job_csv(job, how->csv ? how->csv : "ranks", text, error);
 	case KWHY_OUTPUT_HTML:
-		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
-			"digests have no rows for a page; write text, JSON or CSV, or give the traces of "
-			"the ranks that matter");
+		return kwhy_job_page(job, text, error);
 	default:
 		return kwhy_job_text(job, &style, text, error);
 	}

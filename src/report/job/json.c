@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/job.h"
+#include "report/job/map.h"
 #include "report/json/writer.h"
+#include "report/page/page.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -314,7 +316,8 @@ static enum kwhy_status write_problems(struct parts *parts)
 	return KWHY_OK;
 }
 
-enum kwhy_status kwhy_job_json(const struct kwhy_job *job, struct kwhy_text *out, struct kwhy_error *error)
+static enum kwhy_status write_all(
+	const struct kwhy_job *job, bool has_map, struct kwhy_text *out, struct kwhy_error *error)
 {
 	static enum kwhy_status (*const all[])(struct parts * parts) = {write_run, write_categories,
 		write_distributions, write_collective_sums, write_late, write_collectives, write_slow_links,
@@ -326,6 +329,24 @@ enum kwhy_status kwhy_job_json(const struct kwhy_job *job, struct kwhy_text *out
 	kwhy_json_object(&parts.json, NULL);
 	for (size_t i = 0; !status && i < sizeof(all) / sizeof(all[0]); i++)
 		status = all[i](&parts);
+	if (!status && has_map)
+		status = kwhy_job_map(job, &parts.json, error);
 	kwhy_json_object_end(&parts.json);
 	return status ? status : kwhy_text_check(out, error);
+}
+
+enum kwhy_status kwhy_job_json(const struct kwhy_job *job, struct kwhy_text *out, struct kwhy_error *error)
+{
+	return write_all(job, false, out, error);
+}
+
+enum kwhy_status kwhy_job_page(const struct kwhy_job *job, struct kwhy_text *out, struct kwhy_error *error)
+{
+	struct kwhy_text json = {0};
+	enum kwhy_status status = write_all(job, true, &json, error);
+
+	if (!status)
+		status = kwhy_report_block_page("kwhy-job", json.data, out, error);
+	kwhy_text_done(&json);
+	return status;
 }

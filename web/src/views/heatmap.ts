@@ -3,7 +3,11 @@
 
 import { button, csv, el, save, tooltip, svg } from "../dom";
 import { energy, exact, known, percent, time, visible } from "../format";
-import { deviceEnergy, deviceLabel, type Device, type Report } from "../report_types";
+import { deviceEnergy, deviceLabel, type Device as WholeDevice, type Report } from "../report_types";
+
+type Device = Pick<WholeDevice, "index" | "rank" | "time" | "energy">;
+/** The devices of a map, those that are named in it, and a sentence on these two. */
+export interface MapOf { devices: Device[]; opened: { worst: number; median: number }; note: string }
 
 const CATEGORIES: [string, string, string][] = [
 	["compute_ns", "compute", "compute"], ["overlap_ns", "overlap", "range"], ["collective_ns", "collective", "collective"], ["copy_ns", "copy", "copy"], ["memset_ns", "memset", "memset"],
@@ -58,11 +62,11 @@ function nameColumns(columns: Column[], width: number, room: Room): SVGElement[]
 }
 
 /** Writes the names of as many rows as fit, always including the devices that are shown in full. */
-function nameRows(report: Report, order: number[], row: number, room: Room): SVGElement[] {
-	const step = Math.max(1, Math.ceil(14 / row)), opened = [report.opened?.worst, report.opened?.median];
+function nameRows(report: MapOf, order: number[], row: number, room: Room): SVGElement[] {
+	const step = Math.max(1, Math.ceil(14 / row)), opened = [report.opened.worst, report.opened.median];
 	return order.flatMap((index, i) => {
 		const role = index === opened[0] ? "worst" : index === opened[1] ? "median" : "", device = report.devices[index]!;
-		if (!role && (i % step || opened.some((o) => o !== undefined && Math.abs(order.indexOf(o) - i) * row < 14))) return [];
+		if (!role && (i % step || opened.some((o) => Math.abs(order.indexOf(o) - i) * row < 14))) return [];
 		const label = known(device.rank) ? `rank ${device.rank}` : deviceLabel(device), y = room.head + i * row + Math.min(row / 2 + 4, 12);
 		const text = svg("text", { x: room.label - 8, y, "text-anchor": "end", class: role ? "title" : "tick" }, role ? `${role}: ${label.replace("rank ", "")}` : label);
 		return role ? [text, svg("line", { x1: room.label - 6, x2: room.label - 1, y1: room.head + (i + 0.5) * row, y2: room.head + (i + 0.5) * row, stroke: "var(--text)", "stroke-width": 2 })] : [text];
@@ -73,7 +77,7 @@ function describe(device: Device, columns: Column[]): string[] {
 	return [deviceLabel(device), ...columns.map((c) => `${c.title}: ${time(device.time[c.key])} (${percent(share(device, c.key), 2)})`), `span: ${time(device.time["span_ns"])}`, ...(known(deviceEnergy(device)) ? [`energy: ${energy(deviceEnergy(device))}`] : [])];
 }
 
-function drawing(report: Report, devices: Device[], order: number[], columns: Column[]): SVGElement {
+function drawing(report: MapOf, devices: Device[], order: number[], columns: Column[]): SVGElement {
 	const room = innerWidth < PHONE ? NARROW : WIDE, row = Math.min(TALLEST_ROW, HEIGHT / order.length), width = (room.width - room.label) / columns.length, sorted = order.map((i) => report.devices[i]!);
 	const root = svg("svg", { viewBox: `0 0 ${room.width} ${room.head + row * order.length + 4}`, width: "100%", role: "img", "aria-label": `shares of time by category of ${devices.length} ranks` });
 	root.append(...nameColumns(columns, width, room), ...columns.flatMap((column, i) => paintColumn(column, sorted, room.label + i * width, width - 2, row, room.head)), ...nameRows(report, order, row, room));
@@ -91,9 +95,14 @@ function rowsOf(devices: Device[]): (string | number | null)[][] {
 
 export function heatmapView(report: Report): HTMLElement | null {
 	if (!report.opened) return null;
+	const [worst, median] = [report.devices[report.opened.worst]!, report.devices[report.opened.median]!];
+	return mapView({ devices: report.devices, opened: report.opened, note: `The page shows ${deviceLabel(worst)} (the worst: the first advice names it, or it is the least busy) and ${deviceLabel(median)} (the median of the busy shares) in full; kwhy report on the trace of another rank shows that one.` });
+}
+
+export function mapView(report: MapOf): HTMLElement | null {
 	const active = report.devices.flatMap((d, i) => ((d.time["span_ns"] ?? 0) > 0 ? [i] : [])), devices = active.map((i) => report.devices[i]!), columns = columnsOf(devices);
 	if (!columns.length) return null;
-	const place = el("div", { class: "heatmap" }), [worst, median] = [report.devices[report.opened.worst]!, report.devices[report.opened.median]!];
+	const place = el("div", { class: "heatmap" });
 	const orders = el("select", { title: "order of the rows" }, el("option", { value: "" }, "rank"), ...columns.map((c) => el("option", { value: c.key }, `share of ${c.title}`)));
 	const draw = (): void => {
 		const key = orders.value, by = (i: number): number => share(report.devices[i]!, key) ?? -1;
@@ -102,8 +111,7 @@ export function heatmapView(report: Report): HTMLElement | null {
 	orders.addEventListener("change", draw);
 	matchMedia(`(max-width: ${PHONE - 1}px)`).addEventListener("change", draw);
 	draw();
-	const others = `The page shows ${deviceLabel(worst)} (the worst: the first advice names it, or it is the least busy) and ${deviceLabel(median)} (the median of the busy shares) in full; kwhy report on the trace of another rank shows that one.`;
 	return el("section", { id: "map", "aria-labelledby": "h-map" }, el("h2", { id: "h-map" }, `${exact(devices.length)} ranks by category`),
-		el("p", { class: "muted" }, `Shares of each rank's time. Each column goes from its smallest share (pale) to its largest (strong). ${visible(others)}`),
+		el("p", { class: "muted" }, `Shares of each rank's time. Each column goes from its smallest share (pale) to its largest (strong). ${visible(report.note)}`),
 		el("div", { class: "tools" }, el("label", {}, "order by ", orders), el("span", { class: "grow" }), button("CSV", () => save("ranks.csv", csv(rowsOf(devices))), "save times and energies of all ranks")), place);
 }
