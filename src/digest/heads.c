@@ -376,7 +376,6 @@ enum kwhy_status kwhy_heads_choose(struct kwhy_heads *heads, struct kwhy_job *jo
 	if (status)
 		return status;
 	job->world_size = most.world_size;
-	job->is_unix_clock = most.is_unix_clock;
 	job->origin_unix_ns = kept.count && most.is_unix_clock ? kept.items[0].origin_unix_ns : 0;
 	return KWHY_OK;
 }

@@ -117,30 +117,41 @@ static enum kwhy_status name_missing(
 	return status;
 }
 
-static enum kwhy_status new_job(struct kwhy_job **out, struct kwhy_error *error)
+enum kwhy_status kwhy_job_open_visits(FILE **out, struct kwhy_error *error)
 {
 	const char *folder = secure_getenv("TMPDIR");
+	enum kwhy_status status = KWHY_OK;
 	char *path = NULL;
 	int file;
 
-	*out = calloc(1, sizeof(**out));
-	if (!*out || asprintf(&path, "%s/kwhy-XXXXXX", folder && *folder ? folder : "/tmp") < 0)
+	*out = NULL;
+	if (asprintf(&path, "%s/kwhy-XXXXXX", folder && *folder ? folder : "/tmp") < 0)
 		return kwhy_fail_memory(error, "a job");
 	file = mkostemp(path, O_CLOEXEC);
 	if (file >= 0) {
 		unlink(path);
-		(*out)->visits = fdopen(file, "w+");
+		*out = fdopen(file, "w+");
 	}
-	if (!(*out)->visits) {
-		enum kwhy_status status = kwhy_fail(error, KWHY_E_IO,
+	if (!*out)
+		status = kwhy_fail(error, KWHY_E_IO,
 			"cannot make a temporary file in %.200s; set TMPDIR to a folder with room for 24 "
 			"bytes for each collective of each rank",
 			folder && *folder ? folder : "/tmp");
-
-		free(path);
-		return status;
-	}
 	free(path);
+	return status;
+}
+
+static enum kwhy_status new_job(struct kwhy_job **out, struct kwhy_error *error)
+{
+	enum kwhy_status status;
+
+	*out = calloc(1, sizeof(**out));
+	if (!*out)
+		return kwhy_fail_memory(error, "a job");
+	status = kwhy_job_open_visits(&(*out)->visits, error);
+	if (status)
+		return status;
+	(*out)->stride = 1;
 	(*out)->measured_nj = (*out)->run_nj = (*out)->hosts_nj = INT64_MIN;
 	(*out)->clock_error_ns = NAN;
 	for (int c = 0; c < KWHY_CATEGORY_COUNT; c++)
@@ -157,6 +168,8 @@ static enum kwhy_status make(
 		status = name_missing(job, heads, error);
 	if (!status)
 		status = read_all(job, heads, threads, error);
+	if (!status)
+		status = kwhy_job_name_cut(job, error);
 	if (!status && !job->rank_count)
 		status = kwhy_fail(error, KWHY_E_INPUT, "%s%s",
 			job->problem_count ? job->problems[0].text : "no digest was given",
@@ -200,6 +213,7 @@ void kwhy_job_free(struct kwhy_job *job)
 		kwhy_map_done(maps[i]);
 	if (job->visits)
 		fclose(job->visits);
+	kwhy_job_cuts_free(job->cuts);
 	free(job->ranks);
 	free(job->hosts);
 	free(job->collectives);

@@ -15,9 +15,16 @@
 /*
  * A job: what the digests of its ranks say together. Digests are read one after another, in the order of
  * ranks. For each collective of each rank, 24 bytes go to a temporary file in TMPDIR. A job takes some 600
- * bytes of memory for each rank, 150 bytes for each distinct collective, and those of its accounts. Times
+ * bytes of memory for each rank, and those of at most KWHY_JOB_COLLECTIVES_MAX collectives and
+ * KWHY_JOB_ACCOUNTS_MAX accounts. Times
  * are those of the ranks' clocks after the fit of job_clocks.c, nanoseconds after origin_unix_ns.
  */
+
+enum {
+	KWHY_JOB_COLLECTIVES_MAX = 1 << 21, /* of more, every second, fourth, eighth, ... is compared */
+	KWHY_JOB_ACCOUNTS_MAX = 1
+		<< 16 /* further ones are added to the row of their category without a name */
+};
 
 /* Why a file, a digest or a rank is not part of the sums, or only in part. */
 enum kwhy_job_problem_kind {
@@ -44,7 +51,7 @@ struct kwhy_job_rank {
 	int64_t number;
 	uint32_t host; /* index into hosts */
 	const char *path, *device, *uuid;
-	int64_t first_ns, last_ns, span_ns, busy_ns, compute_ns, exposed_ns;
+	int64_t span_ns, busy_ns, compute_ns, exposed_ns;
 	int64_t measured_nj; /* metered or, if is_modelled, modelled energy */
 	int64_t run_nj;
 	bool is_modelled;
@@ -74,7 +81,6 @@ struct kwhy_job_rank {
 struct kwhy_job_host {
 	const char *name; /* NULL: unknown */
 	size_t ranks;
-	int64_t energy_nj, meters_nj; /* energy of the devices; energy by the host's own meters */
 	int64_t caused_ns;
 	int64_t sm_clock_hz; /* median of its ranks' medians */
 	double throttled_ratio;
@@ -84,7 +90,7 @@ struct kwhy_job_host {
 
 struct kwhy_job_account {
 	uint32_t category;
-	const char *name; /* NULL: the row sums the accounts that have no rows of their own in digests */
+	const char *name; /* NULL: the row sums the accounts that have no rows of their own */
 	size_t ranks;
 	int64_t accounts, count, bytes, time_ns, gross_nj, idle_nj, net_nj;
 };
@@ -101,16 +107,11 @@ struct kwhy_job_finding {
 struct kwhy_job_communicator {
 	const char *name, *ranks; /* NULL: unknown */
 	uint32_t size;		  /* KWHY_NONE: unknown */
-	size_t members;		  /* number of its ranks whose digests were read */
-	int64_t most;		  /* largest number of collectives of a member */
-	bool is_numbered;
-	uint64_t compared;
-	int64_t skew_ns, transfer_ns; /* sums over the compared collectives */
 };
 
 struct kwhy_job_operation {
 	const char *name, *type;
-	int64_t in_elements, out_elements;
+	int64_t in_elements;
 	bool meets;
 };
 
@@ -151,15 +152,16 @@ struct kwhy_job {
 	size_t rank_capacity, host_capacity, collective_capacity;
 	struct kwhy_map host_names, account_keys, finding_ids, communicator_keys, operation_keys,
 		collective_keys, meter_keys;
-	FILE *visits; /* temporary file of structs kwhy_job_visit, sorted by rank */
+	struct kwhy_job_cuts *cuts; /* numbers of collectives of each rank; see job_cut.c */
+	FILE *visits;		    /* temporary file of structs kwhy_job_visit, sorted by rank */
 
 	size_t files,
 		digests; /* number of files that were given; number of digests that are part of the sums */
 	uint32_t world_size; /* KWHY_NONE: unknown */
 	int64_t origin_unix_ns;
-	bool is_unix_clock;
-	uint64_t seen, kept, compared; /* numbers of collectives: of all ranks; of those in digests; of those
-					  that are compared */
+	uint64_t seen, kept, compared; /* numbers of collectives: of all ranks; of those that were joined; of
+					  those that are compared */
+	int64_t stride; /* a power of two; collectives whose sequence number it divides are joined */
 	uint64_t apart; /* number of collectives in digests that are not compared, because their ranks need
 			   not meet, as in broadcasts */
 	int64_t span_ns, busy_ns;    /* sums over the ranks */
@@ -170,6 +172,7 @@ struct kwhy_job {
 	size_t running;	     /* number of digests that were made while their command ran */
 	int64_t category_ns[KWHY_CATEGORY_COUNT], category_nj[KWHY_CATEGORY_COUNT];
 	int64_t hosts_nj; /* energy by the hosts' meters, each of which counts once */
+	size_t hostless;  /* number of digests with host meters that name no host: each digest's count */
 	int64_t skew_ns, transfer_ns, waiting_ns, waiting_nj;
 	double clock_error_ns; /* median of the ranks' clock_error_ns; NAN: no clock was fitted */
 	int64_t steps;	       /* largest number of steps in a digest */

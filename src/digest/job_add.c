@@ -22,22 +22,24 @@ static uint32_t category_of(const char *name)
 	return KWHY_CATEGORY_COUNT;
 }
 
-/*
- * The number of a key of up to three texts, which may be NULL. A new key gets the next number, and *out_new
- * is true.
- */
+/* Makes a key of up to three texts, which may be NULL. */
+static enum kwhy_status make_key(const char *const texts[3], struct kwhy_text *out, struct kwhy_error *error)
+{
+	for (size_t i = 0; i < 3; i++) {
+		kwhy_text_add(out, texts[i] ? texts[i] : "\001");
+		kwhy_text_add_bytes(out, "", 1);
+	}
+	return kwhy_text_check(out, error);
+}
+
+/* The number of a key of texts. A new key gets the next number, and *out_new is true. */
 static enum kwhy_status number_texts(struct kwhy_map *map, const char *const texts[3], size_t next,
 	uint32_t *out, bool *out_new, struct kwhy_error *error)
 {
 	struct kwhy_text key = {0};
 	struct kwhy_map_slot *slot;
-	enum kwhy_status status;
+	enum kwhy_status status = make_key(texts, &key, error);
 
-	for (size_t i = 0; i < 3; i++) {
-		kwhy_text_add(&key, texts[i] ? texts[i] : "\001");
-		kwhy_text_add_bytes(&key, "", 1);
-	}
-	status = kwhy_text_check(&key, error);
 	if (!status)
 		status = kwhy_map_add_bytes(map, key.data, key.length, (uint32_t)next, &slot, error);
 	kwhy_text_done(&key);
@@ -74,10 +76,7 @@ static enum kwhy_status find_host(
 	bool is_new;
 	enum kwhy_status status = number_texts(&job->host_names, (const char *const[3]){name, NULL, NULL},
 		job->host_count, out, &is_new, error);
-	struct kwhy_job_host host = {.energy_nj = INT64_MIN,
-		.meters_nj = INT64_MIN,
-		.sm_clock_hz = INT64_MIN,
-		.throttled_ratio = NAN};
+	struct kwhy_job_host host = {.sm_clock_hz = INT64_MIN, .throttled_ratio = NAN};
 
 	if (status || !is_new)
 		return status;
@@ -153,7 +152,6 @@ static void sum_rank(struct kwhy_job *job, const struct kwhy_job_rank *rank)
 		job->longest_ns = rank->span_ns;
 	kwhy_job_sum(&job->run_nj, rank->run_nj);
 	kwhy_job_sum(&job->measured_nj, rank->measured_nj);
-	kwhy_job_sum(&host->energy_nj, rank->measured_nj);
 	job->metered_ranks += rank->measured_nj != INT64_MIN;
 	job->modelled_ranks += rank->is_modelled;
 	job->unused_ranks += rank->is_unused;
@@ -177,8 +175,6 @@ static enum kwhy_status add_rank(struct kwhy_job *job, const char *path, const s
 	rank->rank = digest->digest->rank;
 	rank->number = row->number;
 	rank->path = path;
-	rank->first_ns = row->first_ns;
-	rank->last_ns = row->last_ns;
 	rank->span_ns = row->span_ns;
 	rank->busy_ns = row->busy_ns;
 	rank->compute_ns = row->compute_ns;
@@ -197,10 +193,24 @@ static enum kwhy_status add_rank(struct kwhy_job *job, const char *path, const s
 	return KWHY_OK;
 }
 
+/* Whether the account has a row already; false also if out of memory. */
+static bool has_account(const struct kwhy_job *job, const struct kwhy_digest_account *row)
+{
+	struct kwhy_text key = {0};
+	struct kwhy_error error;
+	bool found = make_key((const char *const[3]){row->category, row->name, NULL}, &key, &error) ==
+			KWHY_OK &&
+		kwhy_map_find_bytes(&job->account_keys, key.data, key.length);
+
+	kwhy_text_done(&key);
+	return found;
+}
+
 static enum kwhy_status add_account(
 	struct kwhy_job *job, const struct kwhy_digest_account *row, struct kwhy_error *error)
 {
 	const uint32_t category = category_of(row->category);
+	const char *name = row->name;
 	struct kwhy_job_account *account;
 	uint32_t number;
 	bool is_new;
@@ -208,7 +218,9 @@ static enum kwhy_status add_account(
 
 	if (category == KWHY_CATEGORY_COUNT)
 		return KWHY_OK;
-	status = number_texts(&job->account_keys, (const char *const[3]){row->category, row->name, NULL},
+	if (name && job->account_count >= KWHY_JOB_ACCOUNTS_MAX && !has_account(job, row))
+		name = NULL;
+	status = number_texts(&job->account_keys, (const char *const[3]){row->category, name, NULL},
 		job->account_count, &number, &is_new, error);
 	if (status)
 		return status;
@@ -220,7 +232,7 @@ static enum kwhy_status add_account(
 			return kwhy_fail_memory(error, "accounts");
 		job->accounts = grown;
 		job->accounts[job->account_count++] = (struct kwhy_job_account){.category = category,
-			.name = keep(job, row->name),
+			.name = keep(job, name),
 			.gross_nj = INT64_MIN,
 			.idle_nj = INT64_MIN,
 			.net_nj = INT64_MIN};
@@ -278,43 +290,48 @@ static enum kwhy_status add_finding(struct kwhy_job *job, const struct kwhy_dige
 	return KWHY_OK;
 }
 
-/* Adds a host's meter. Each rank of the host may have its readings; those of the first rank count. */
-static enum kwhy_status add_meter(
-	struct kwhy_job *job, const struct kwhy_digest_meter *row, struct kwhy_error *error)
+/*
+ * Adds a host's meter. Each rank of the host may have its readings; those of the first rank count. Without a
+ * host and a boot it is unknown which digests have the same meter, so that of each digest counts.
+ */
+static enum kwhy_status add_meter(struct kwhy_job *job, const char *path, const struct kwhy_digest_meter *row,
+	bool *out_hostless, struct kwhy_error *error)
 {
-	struct kwhy_job_host *host;
-	uint32_t number, at;
+	const bool is_hostless = !row->host && !row->boot;
+	uint32_t number;
 	bool is_new;
 	enum kwhy_status status;
 
 	if (row->device != KWHY_NONE || row->energy_nj == INT64_MIN)
 		return KWHY_OK;
-	status = find_host(job, row->host, &at, error);
-	if (!status)
-		status = number_texts(&job->meter_keys,
-			(const char *const[3]){row->host, row->boot, row->source}, job->meter_keys.count,
-			&number, &is_new, error);
+	status = number_texts(&job->meter_keys,
+		(const char *const[3]){is_hostless ? path : row->host, row->boot, row->source},
+		job->meter_keys.count, &number, &is_new, error);
 	if (status || !is_new)
 		return status;
-	host = &job->hosts[at];
-	kwhy_job_sum(&host->meters_nj, row->energy_nj);
+	*out_hostless = *out_hostless || is_hostless;
 	kwhy_job_sum(&job->hosts_nj, row->energy_nj);
 	return KWHY_OK;
+}
+
+bool kwhy_job_is_running(const struct kwhy_digest *digest)
+{
+	for (size_t i = 0; i < digest->lost_count; i++)
+		if (digest->lost[i].what && strcmp(digest->lost[i].what, "running") == 0)
+			return true;
+	return false;
 }
 
 static enum kwhy_status name_cut(
 	struct kwhy_job *job, const char *path, const struct kwhy_digest *digest, struct kwhy_error *error)
 {
-	for (size_t i = 0; i < digest->lost_count; i++) {
-		if (digest->lost[i].what && !strcmp(digest->lost[i].what, "running"))
-			job->running++;
+	for (size_t i = 0; i < digest->lost_count; i++)
 		if (digest->lost[i].what &&
 			(!strcmp(digest->lost[i].what, "truncated") ||
 				!strcmp(digest->lost[i].what, "holes") ||
 				!strcmp(digest->lost[i].what, "dropped_records")))
 			return kwhy_job_add_problem(job, KWHY_JOB_CUT, digest->digest->rank, path, error,
 				"its trace is cut or has lost records (%s)", digest->lost[i].what);
-	}
 	return KWHY_OK;
 }
 
@@ -323,6 +340,7 @@ enum kwhy_status kwhy_job_add(
 {
 	const size_t first_rank = job->rank_count;
 	const char *kept = keep(job, path);
+	bool is_hostless = false;
 	enum kwhy_status status = kept ? KWHY_OK : kwhy_fail_memory(error, "a path");
 
 	for (uint32_t d = 0; !status && d < digest->device_count; d++)
@@ -333,7 +351,9 @@ enum kwhy_status kwhy_job_add(
 		if (digest->finding[i].id && digest->device_count)
 			status = add_finding(job, &digest->finding[i], first_rank, error);
 	for (size_t i = 0; !status && i < digest->meter_count; i++)
-		status = add_meter(job, &digest->meter[i], error);
+		status = add_meter(job, path, &digest->meter[i], &is_hostless, error);
+	job->hostless += is_hostless;
+	job->running += kwhy_job_is_running(digest);
 	if (!status)
 		status = name_cut(job, path, digest, error);
 	if (digest->digest->steps > job->steps)

@@ -8,16 +8,38 @@
 
 /* The ranks' collectives: who entered when, and who made whom wait. */
 
+enum { COMMUNICATORS_MAX = 1 << 18, OPERATIONS_MAX = 1 << 16 };
+
 /* The numbers that a digest's communicators and operations have in the job. */
 struct numbers {
 	uint32_t *communicators, *operations;
 };
 
+/*
+ * Gets the number of a key. *out is KWHY_NONE if the key is new and there are `most` already; then its
+ * collectives are left out, so that the memory of a job is bounded.
+ */
+static enum kwhy_status number_key(struct kwhy_map *map, const char *key, int length, size_t space,
+	size_t most, uint32_t *out, struct kwhy_error *error)
+{
+	const size_t bytes = length < (int)space ? (size_t)length : space - 1;
+	struct kwhy_map_slot *slot = kwhy_map_find_bytes(map, key, bytes);
+	enum kwhy_status status = KWHY_OK;
+
+	*out = KWHY_NONE;
+	if (!slot && map->count >= most)
+		return KWHY_OK;
+	if (!slot)
+		status = kwhy_map_add_bytes(map, key, bytes, (uint32_t)map->count, &slot, error);
+	if (!status)
+		*out = slot->value;
+	return status;
+}
+
 static enum kwhy_status find_communicator(struct kwhy_job *job, const struct kwhy_digest_communicator *row,
 	uint32_t *out, struct kwhy_error *error)
 {
-	struct kwhy_job_communicator *communicators, *at;
-	struct kwhy_map_slot *slot;
+	struct kwhy_job_communicator *communicators;
 	char key[2 * 3 * 200 + 64]; /* names of digests have at most 200 bytes; others are cut here */
 	int length;
 	enum kwhy_status status;
@@ -28,28 +50,18 @@ static enum kwhy_status find_communicator(struct kwhy_job *job, const struct kwh
 	length = snprintf(key, sizeof(key), "%d %lld %u %.600s %.600s", row->is_numbered == 1,
 		row->is_numbered == 1 ? 0LL : (long long)row->collectives, row->size,
 		row->name ? row->name : "\001", row->ranks ? row->ranks : "\001");
-	status = kwhy_map_add_bytes(&job->communicator_keys, key,
-		length < (int)sizeof(key) ? (size_t)length : sizeof(key) - 1,
-		(uint32_t)job->communicator_count, &slot, error);
-	if (status)
+	status = number_key(&job->communicator_keys, key, length, sizeof(key), COMMUNICATORS_MAX, out, error);
+	if (status || *out != job->communicator_count)
 		return status;
-	*out = slot->value;
-	if (slot->value == job->communicator_count) {
-		communicators = kwhy_arena_grow(&job->arena, job->communicators, job->communicator_count,
-			sizeof(*job->communicators));
-		if (!communicators)
-			return kwhy_fail_memory(error, "communicators");
-		job->communicators = communicators;
-		communicators[job->communicator_count++] = (struct kwhy_job_communicator){
-			.name = row->name ? kwhy_arena_copy(&job->arena, row->name) : NULL,
-			.ranks = row->ranks ? kwhy_arena_copy(&job->arena, row->ranks) : NULL,
-			.size = row->size,
-			.is_numbered = row->is_numbered == 1};
-	}
-	at = &job->communicators[*out];
-	at->members++;
-	if (row->collectives > at->most)
-		at->most = row->collectives;
+	communicators = kwhy_arena_grow(
+		&job->arena, job->communicators, job->communicator_count, sizeof(*job->communicators));
+	if (!communicators)
+		return kwhy_fail_memory(error, "communicators");
+	job->communicators = communicators;
+	communicators[job->communicator_count++] = (struct kwhy_job_communicator){
+		.name = row->name ? kwhy_arena_copy(&job->arena, row->name) : NULL,
+		.ranks = row->ranks ? kwhy_arena_copy(&job->arena, row->ranks) : NULL,
+		.size = row->size};
 	return KWHY_OK;
 }
 
@@ -57,19 +69,14 @@ static enum kwhy_status find_operation(struct kwhy_job *job, const struct kwhy_d
 	uint32_t *out, struct kwhy_error *error)
 {
 	struct kwhy_job_operation *operations;
-	struct kwhy_map_slot *slot;
 	char key[2 * 200 + 64];
 	int length = snprintf(key, sizeof(key), "%lld %lld %.200s %.200s", (long long)row->in_elements,
 		(long long)row->out_elements, row->name ? row->name : "\001", row->type ? row->type : "\001");
-	enum kwhy_status status = kwhy_map_add_bytes(&job->operation_keys, key,
-		length < (int)sizeof(key) ? (size_t)length : sizeof(key) - 1, (uint32_t)job->operation_count,
-		&slot, error);
+	enum kwhy_status status = number_key(
+		&job->operation_keys, key, length, sizeof(key), OPERATIONS_MAX, out, error);
 
-	if (status)
+	if (status || *out != job->operation_count)
 		return status;
-	*out = slot->value;
-	if (slot->value < job->operation_count)
-		return KWHY_OK;
 	operations = kwhy_arena_grow(
 		&job->arena, job->operations, job->operation_count, sizeof(*job->operations));
 	if (!operations)
@@ -79,7 +86,6 @@ static enum kwhy_status find_operation(struct kwhy_job *job, const struct kwhy_d
 		.name = row->name ? kwhy_arena_copy(&job->arena, row->name) : NULL,
 		.type = row->type ? kwhy_arena_copy(&job->arena, row->type) : NULL,
 		.in_elements = row->in_elements,
-		.out_elements = row->out_elements,
 		.meets = row->meets == 1};
 	return KWHY_OK;
 }
@@ -89,8 +95,7 @@ static enum kwhy_status find_collective(struct kwhy_job *job, const struct kwhy_
 {
 	const uint32_t communicator = numbers->communicators[row->communicator];
 	const uint32_t operation = numbers->operations[row->operation];
-	const uint64_t key = kwhy_job_mix(
-		kwhy_job_mix(communicator + 1, (uint64_t)row->sequence), row->part + 1);
+	const uint64_t key = kwhy_job_collective_key(communicator, row->sequence, row->part);
 	struct kwhy_job_collective *at;
 	enum kwhy_status status = kwhy_map_number(&job->collective_keys, key, out, error);
 
@@ -129,8 +134,11 @@ static enum kwhy_status add_visits(struct kwhy_job *job, const struct kwhy_diges
 			struct kwhy_job_visit visit = {row->enter_ns + shift_ns, row->exit_ns + shift_ns, 0,
 				(uint32_t)first_rank + device};
 
-			if (row->device != device)
+			if (row->device != device || row->sequence % job->stride ||
+				numbers->communicators[row->communicator] == KWHY_NONE ||
+				numbers->operations[row->operation] == KWHY_NONE)
 				continue;
+			job->kept++;
 			status = find_collective(job, row, numbers, visit.exit_ns, &visit.collective, error);
 			if (!status && fwrite_unlocked(&visit, sizeof(visit), 1, job->visits) != 1)
 				status = kwhy_fail(error, KWHY_E_IO,
@@ -155,12 +163,13 @@ enum kwhy_status kwhy_job_add_collectives(
 		status = find_operation(job, &digest->operation[i], &numbers.operations[i], error);
 	if (!status)
 		status = add_visits(job, digest, first_rank, &numbers, error);
+	if (!status)
+		status = kwhy_job_count(job, digest, first_rank, error);
 	if (digest->digest->collectives > 0)
 		job->seen += (uint64_t)digest->digest->collectives;
-	job->kept += digest->collective_count;
 	free(numbers.communicators);
 	free(numbers.operations);
-	return status;
+	return status ? status : kwhy_job_thin(job, KWHY_JOB_COLLECTIVES_MAX, error);
 }
 
 /* Reads the visits of one rank. *count 0: the file ended. The first visit of the next rank is kept in *next.
@@ -261,15 +270,11 @@ static void sum_collectives(struct kwhy_job *job)
 	job->waiting_nj = INT64_MIN;
 	for (size_t i = 0; i < job->collective_count; i++) {
 		const struct kwhy_job_collective *at = &job->collectives[i];
-		struct kwhy_job_communicator *communicator = &job->communicators[at->communicator];
 
 		job->apart += job->operations[at->operation].meets ? 0 : at->ranks;
 		if (!kwhy_job_is_compared(job, at))
 			continue;
 		job->compared++;
-		communicator->compared++;
-		kwhy_job_sum(&communicator->skew_ns, kwhy_job_skew_ns(at));
-		kwhy_job_sum(&communicator->transfer_ns, kwhy_job_transfer_ns(at));
 		kwhy_job_sum(&job->skew_ns, kwhy_job_skew_ns(at));
 		kwhy_job_sum(&job->transfer_ns, kwhy_job_transfer_ns(at));
 		kwhy_job_sum(&job->waiting_ns, at->waiting_ns);

@@ -13,6 +13,9 @@ struct kwhy_job_visit {
 	uint32_t collective, rank;
 };
 
+/* Opens an empty temporary file without a name. */
+KWHY_MUST_USE enum kwhy_status kwhy_job_open_visits(FILE **out, struct kwhy_error *error);
+
 /* Calls `use` for each rank with all of its visits, in the order of ranks. */
 typedef void kwhy_job_use(struct kwhy_job *job, struct kwhy_job_rank *rank,
 	const struct kwhy_job_visit *visits, size_t count, void *context);
@@ -30,9 +33,22 @@ KWHY_MUST_USE enum kwhy_status kwhy_job_add(
 	struct kwhy_job *job, const char *path, const struct kwhy_digest *digest, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_job_add_collectives(
 	struct kwhy_job *job, const struct kwhy_digest *digest, size_t first_rank, struct kwhy_error *error);
+/*
+ * Drops collectives until there are at most `most`, each time those whose sequence number an ever larger
+ * power of two does not divide.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_job_thin(struct kwhy_job *job, size_t most, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_job_add_problem(struct kwhy_job *job, enum kwhy_job_problem_kind kind,
 	uint32_t rank, const char *path, struct kwhy_error *error, const char *format, ...)
 	__attribute__((format(printf, 6, 7)));
+
+/* Whether the digest was made while its command ran. */
+bool kwhy_job_is_running(const struct kwhy_digest *digest);
+/* Counts the collectives of a digest, and at the end names ranks that have fewer than others. */
+KWHY_MUST_USE enum kwhy_status kwhy_job_count(
+	struct kwhy_job *job, const struct kwhy_digest *digest, size_t first_rank, struct kwhy_error *error);
+KWHY_MUST_USE enum kwhy_status kwhy_job_name_cut(struct kwhy_job *job, struct kwhy_error *error);
+void kwhy_job_cuts_free(struct kwhy_job_cuts *cuts);
 
 /* Fits the ranks' clocks to each other by the exits of collectives that meet. */
 KWHY_MUST_USE enum kwhy_status kwhy_job_fit_clocks(struct kwhy_job *job, struct kwhy_error *error);
@@ -56,6 +72,12 @@ static inline uint64_t kwhy_job_mix(uint64_t a, uint64_t b)
 {
 	a = (a ^ (a >> 31)) * 0x9E3779B97F4A7C15u + b;
 	return (a ^ (a >> 29)) * 0xBF58476D1CE4E5B9u;
+}
+
+/* The key of a collective in collective_keys. */
+static inline uint64_t kwhy_job_collective_key(uint32_t communicator, int64_t sequence, uint32_t part)
+{
+	return kwhy_job_mix(kwhy_job_mix(communicator + 1, (uint64_t)sequence), part + 1);
 }
 
 #endif

@@ -98,16 +98,27 @@ static uint64_t hash_text(const char *text)
 	return hash;
 }
 
-const char *kwhy_digest_name(struct kwhy_digest *digest, const char *text)
+/* A text in at most `bytes` bytes. */
+static const char *shorten(struct kwhy_digest *digest, const char *text, size_t bytes)
 {
-	size_t length = KWHY_DIGEST_NAME_BYTES - 12;
+	size_t length = bytes - 12;
 
-	if (!text || strlen(text) <= KWHY_DIGEST_NAME_BYTES)
+	if (!text || strlen(text) <= bytes)
 		return text;
 	while (length && ((unsigned char)text[length] & 0xc0) == 0x80)
 		length--;
 	return kwhy_arena_printf(
 		&digest->arena, "%.*s...#%08" PRIx32, (int)length, text, (uint32_t)(hash_text(text) >> 16));
+}
+
+const char *kwhy_digest_name(struct kwhy_digest *digest, const char *text)
+{
+	return shorten(digest, text, KWHY_DIGEST_NAME_BYTES);
+}
+
+const char *kwhy_digest_sentence(struct kwhy_digest *digest, const char *text)
+{
+	return shorten(digest, text, KWHY_DIGEST_SENTENCE_BYTES);
 }
 
 /* Times are hashed as Unix times, so that the hash does not depend on what was read before. */
@@ -201,9 +212,9 @@ static enum kwhy_status add_device(const struct kwhy_digest_making *making, size
 	if (!row)
 		return making->error->status;
 	row->number = from->index;
-	row->name = from->name;
-	row->uuid = from->uuid;
-	row->pci = from->pci;
+	row->name = kwhy_digest_name(making->digest, from->name);
+	row->uuid = kwhy_digest_name(making->digest, from->uuid);
+	row->pci = kwhy_digest_name(making->digest, from->pci);
 	row->limit_mw = from->limit_mw >= 0 ? from->limit_mw : INT64_MIN;
 	set_times(row, &ledger->time);
 	if (!ledger->energy.known)
@@ -256,7 +267,7 @@ static void set_place(const struct kwhy_digest_making *making, struct kwhy_diges
 
 	if (process) {
 		machine = process->machine;
-		about->host = process->host;
+		about->host = kwhy_digest_name(making->digest, process->host);
 		if (process->world_size)
 			about->world_size = process->world_size;
 		if (process->rank_by_order)
@@ -265,7 +276,8 @@ static void set_place(const struct kwhy_digest_making *making, struct kwhy_diges
 	if (machine < recording->machine_count) {
 		about->boot = name_of(recording, recording->machines[machine].boot);
 		if (recording->machines[machine].host)
-			about->host = name_of(recording, recording->machines[machine].host);
+			about->host = kwhy_digest_name(
+				making->digest, name_of(recording, recording->machines[machine].host));
 	}
 }
 
@@ -280,7 +292,7 @@ static enum kwhy_status add_about(const struct kwhy_digest_making *making, size_
 	about->producer = "kwhy " KWHY_VERSION;
 	about->rank = making->part.rank;
 	about->is_unix_clock = recording->unix_clock;
-	about->clock = recording->clock_name;
+	about->clock = kwhy_digest_name(making->digest, recording->clock_name);
 	about->origin_unix_ns = recording->origin_unix_ns;
 	about->start_ns = recording->start_ns;
 	about->end_ns = recording->end_ns;
@@ -306,10 +318,10 @@ static enum kwhy_status add_sources(const struct kwhy_digest_making *making)
 
 		if (!row)
 			return making->error->status;
-		row->path = source->path;
+		row->path = kwhy_digest_name(making->digest, source->path);
 		row->format = formats[source->format];
-		row->version = source->version;
-		row->producer = source->producer;
+		row->version = kwhy_digest_name(making->digest, source->version);
+		row->producer = kwhy_digest_name(making->digest, source->producer);
 		row->events = (int64_t)source->events;
 		row->activities = (int64_t)source->activities;
 	}
@@ -354,30 +366,50 @@ static enum kwhy_status make(const struct kwhy_digest_input *input, const struct
 	return status;
 }
 
+/* Takes less of everything. Collectives first: of those, a part shows nearly as much as all. */
+static void halve(struct kwhy_digest_limits *limits)
+{
+	limits->collectives /= 2;
+	if (limits->collectives >= 512)
+		return;
+	limits->rows /= 2;
+	limits->accounts /= 2;
+	limits->operations /= 2;
+	limits->communicators /= 2;
+}
+
+static enum kwhy_status fail_large(const struct kwhy_digest_part *part, const struct kwhy_digest *digest,
+	size_t bytes, struct kwhy_error *error)
+{
+	char rank[32] = "a rank without a number";
+
+	if (part->rank != KWHY_NONE)
+		snprintf(rank, sizeof(rank), "rank %" PRIu32, part->rank);
+	return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+		"the sums of %s with its %zu devices need %zu bytes, and a digest has %d; give each rank a "
+		"trace of its own",
+		rank, digest->device_count, bytes, KWHY_DIGEST_BYTES_MAX);
+}
+
 enum kwhy_status kwhy_digest_make(const struct kwhy_digest_input *input,
 	const struct kwhy_digest_parts *parts, size_t part, struct kwhy_digest *out, struct kwhy_error *error)
 {
-	struct kwhy_digest_limits limits = {.accounts = 128, .rows = 48, .collectives = 4096};
+	struct kwhy_digest_limits limits = {
+		.accounts = 128, .rows = 48, .collectives = 4096, .operations = 256, .communicators = 256};
 	char identity[IDENTITY_BYTES];
 	size_t bytes = 0;
 	enum kwhy_status status = find_identity(input->recording, parts->items[part], identity, error);
 
-	if (status)
-		return status;
-	for (;;) {
+	while (!status) {
 		status = make(input, parts, part, identity, &limits, out, error);
-
 		if (!status)
 			status = kwhy_digest_size(out, &bytes, error);
-		if (status || bytes <= KWHY_DIGEST_BYTES_MAX || limits.accounts == 0)
+		if (status || bytes <= KWHY_DIGEST_BYTES_MAX)
 			return status;
+		if (!limits.accounts && !limits.collectives)
+			return fail_large(&parts->items[part], out, bytes, error);
 		kwhy_digest_done(out);
-		/* collectives first: of those, a part shows nearly as much as all */
-		if (limits.collectives > 512) {
-			limits.collectives /= 2;
-			continue;
-		}
-		limits.rows /= 2;
-		limits.accounts /= 2;
+		halve(&limits);
 	}
+	return status;
 }

@@ -18,7 +18,10 @@ struct numbering {
 	struct kwhy_map counts;			   /* number of collectives of a communicator on a device */
 	size_t next; /* row of the recording's collectives that may be the next activity's */
 	struct kwhy_digest_collective *rows;
-	size_t count, capacity;
+	size_t count;
+	/* collectives of each operation, and rows of both tables that have a place in the digest */
+	int64_t *of_operations;
+	bool *keeps_operation, *keeps_communicator;
 };
 
 /* Collectives in which each rank gets data from every other one, or which are barriers. */
@@ -169,30 +172,154 @@ static enum kwhy_status find_all(struct numbering *numbering)
 	return status;
 }
 
-/* Keeps the collectives whose sequence number is a multiple of the stride, a power of two. */
+/* A row that may stay, with what decides it: numbers and names are the same on all ranks, times are not. */
+struct candidate {
+	int64_t collectives;
+	const char *name, *detail;
+	size_t row;
+};
+
+static int compare_texts(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) : (b != NULL) - (a != NULL);
+}
+
+static int compare_candidates(const void *a, const void *b)
+{
+	const struct candidate *left = a, *right = b;
+	int order = compare_texts(left->name, right->name);
+
+	if (left->collectives != right->collectives)
+		return left->collectives > right->collectives ? -1 : 1;
+	if (!order)
+		order = compare_texts(left->detail, right->detail);
+	return order ? order : (left->row > right->row) - (left->row < right->row);
+}
+
+/* Marks the first `limit` candidates in their order. */
+static void mark(struct candidate *candidates, size_t count, size_t limit, bool *keeps)
+{
+	qsort(candidates, count, sizeof(*candidates), compare_candidates);
+	for (size_t i = 0; i < count && i < limit; i++)
+		keeps[candidates[i].row] = true;
+}
+
+/* Chooses which operations and communicators have a place. Digests of one job choose the same operations. */
+static enum kwhy_status choose(struct numbering *numbering)
+{
+	const struct kwhy_digest_making *making = numbering->making;
+	const struct kwhy_digest *digest = making->digest;
+	const size_t operations = digest->operation_count, communicators = digest->communicator_count;
+	struct candidate *candidates = calloc(operations + communicators + 1, sizeof(*candidates));
+
+	numbering->of_operations = calloc(operations + 1, sizeof(*numbering->of_operations));
+	numbering->keeps_operation = calloc(operations + 1, sizeof(*numbering->keeps_operation));
+	numbering->keeps_communicator = calloc(communicators + 1, sizeof(*numbering->keeps_communicator));
+	if (!candidates || !numbering->of_operations || !numbering->keeps_operation ||
+		!numbering->keeps_communicator) {
+		free(candidates);
+		return kwhy_fail_memory(making->error, "collectives");
+	}
+	for (size_t i = 0; i < numbering->count; i++)
+		numbering->of_operations[numbering->rows[i].operation]++;
+	for (size_t i = 0; i < operations; i++)
+		candidates[i] = (struct candidate){
+			numbering->of_operations[i], digest->operation[i].name, digest->operation[i].type, i};
+	mark(candidates, operations, making->limits->operations, numbering->keeps_operation);
+	for (size_t i = 0; i < communicators; i++)
+		candidates[i] = (struct candidate){digest->communicator[i].collectives,
+			digest->communicator[i].name, digest->communicator[i].ranks, i};
+	mark(candidates, communicators, making->limits->communicators, numbering->keeps_communicator);
+	free(candidates);
+	return KWHY_OK;
+}
+
+/*
+ * Drops operations without a place, and puts the sums of communicators without one into a row without a
+ * name. *new_places: places of the rows that stay.
+ */
+static enum kwhy_status drop_rows(struct numbering *numbering, uint32_t *operations, uint32_t *communicators)
+{
+	struct kwhy_digest *digest = numbering->making->digest;
+	struct kwhy_digest_communicator rest = {.size = KWHY_NONE, .is_numbered = INT64_MIN}, *row;
+	size_t count = 0;
+
+	for (size_t i = 0; i < digest->operation_count; i++)
+		if (numbering->keeps_operation[i]) {
+			operations[i] = (uint32_t)count;
+			digest->operation[count++] = digest->operation[i];
+		}
+	digest->operation_count = count;
+	count = 0;
+	for (size_t i = 0; i < digest->communicator_count; i++) {
+		row = &digest->communicator[i];
+		if (numbering->keeps_communicator[i]) {
+			communicators[i] = (uint32_t)count;
+			digest->communicator[count++] = *row;
+			continue;
+		}
+		rest.collectives += row->collectives;
+		rest.total_ns += row->total_ns;
+	}
+	digest->communicator_count = count;
+	if (!rest.collectives)
+		return KWHY_OK;
+	row = KWHY_DIGEST_ADD(digest, communicator, numbering->making->error);
+	if (row)
+		*row = rest;
+	return row ? KWHY_OK : numbering->making->error->status;
+}
+
+/*
+ * Adds the collectives whose sequence number is a multiple of the stride, a power of two, and whose operation
+ * and communicator have a place.
+ */
+static enum kwhy_status add_kept(struct numbering *numbering, int64_t stride, const uint32_t *operations,
+	const uint32_t *communicators)
+{
+	const struct kwhy_digest_making *making = numbering->making;
+
+	for (size_t i = 0; i < numbering->count; i++) {
+		const struct kwhy_digest_collective *from = &numbering->rows[i];
+		struct kwhy_digest_collective *row;
+
+		if (from->sequence % stride || !numbering->keeps_operation[from->operation] ||
+			!numbering->keeps_communicator[from->communicator])
+			continue;
+		row = KWHY_DIGEST_ADD(making->digest, collective, making->error);
+		if (!row)
+			return making->error->status;
+		*row = *from;
+		row->operation = operations[from->operation];
+		row->communicator = communicators[from->communicator];
+		making->digest->communicator[row->communicator].kept_ns += row->exit_ns - row->enter_ns;
+	}
+	return KWHY_OK;
+}
+
 static enum kwhy_status keep(struct numbering *numbering)
 {
 	const struct kwhy_digest_making *making = numbering->making;
 	struct kwhy_digest_digest *about = kwhy_digest_about(making->digest);
+	uint32_t *operations = calloc(making->digest->operation_count + 1, sizeof(*operations));
+	uint32_t *communicators = calloc(making->digest->communicator_count + 1, sizeof(*communicators));
 	int64_t stride = 1;
+	enum kwhy_status status = operations && communicators
+		? choose(numbering)
+		: kwhy_fail_memory(making->error, "collectives");
 
 	while ((int64_t)numbering->count / stride > (int64_t)making->limits->collectives &&
 		stride < INT64_MAX / 2)
 		stride *= 2;
 	about->collectives = (int64_t)numbering->count;
 	about->stride = stride;
-	for (size_t i = 0; i < numbering->count; i++) {
-		struct kwhy_digest_collective *row;
-
-		if (numbering->rows[i].sequence % stride)
-			continue;
-		row = KWHY_DIGEST_ADD(making->digest, collective, making->error);
-		if (!row)
-			return making->error->status;
-		*row = numbering->rows[i];
-		making->digest->communicator[row->communicator].kept_ns += row->exit_ns - row->enter_ns;
-	}
-	return KWHY_OK;
+	if (!status)
+		status = drop_rows(numbering, operations, communicators);
+	if (!status)
+		status = add_kept(numbering, stride, operations, communicators);
+	free(operations);
+	free(communicators);
+	return status;
 }
 
 static size_t count_collectives(const struct kwhy_recording *recording)
@@ -216,6 +343,9 @@ enum kwhy_status kwhy_digest_make_collectives(const struct kwhy_digest_making *m
 	if (!status)
 		status = keep(&numbering);
 	free(numbering.rows);
+	free(numbering.of_operations);
+	free(numbering.keeps_operation);
+	free(numbering.keeps_communicator);
 	kwhy_map_done(&numbering.communicators);
 	kwhy_map_done(&numbering.operations);
 	kwhy_map_done(&numbering.parts);

@@ -38,16 +38,16 @@ static enum kwhy_status add_finding(
 		return making->error->status;
 	row->id = finding->id;
 	row->device = finding->device == KWHY_NONE ? KWHY_NONE : making->place_of[finding->device];
-	row->title = finding->title;
+	row->title = kwhy_digest_sentence(making->digest, finding->title);
 	row->count = (int64_t)finding->count;
 	row->time_ns = finding->time_ns;
 	row->energy_nj = finding->energy_nj;
 	row->saved_ns = finding->saving.time_ns;
 	row->saved_nj = finding->saving.energy_nj;
 	row->bound = kwhy_bound_name(finding->saving.bound);
-	row->cure = finding->cure;
+	row->cure = kwhy_digest_sentence(making->digest, finding->cure);
 	row->place = kwhy_digest_name(making->digest, finding->place.words);
-	row->file = finding->place.file;
+	row->file = kwhy_digest_name(making->digest, finding->place.file);
 	row->line = finding->place.line ? finding->place.line : INT64_MIN;
 	return add_occurrences(making, finding, place);
 }
@@ -228,19 +228,19 @@ static enum kwhy_status add_notes(
 		if (!row)
 			return making->error->status;
 		row->id = notes[i].id;
-		row->text = notes[i].text;
+		row->text = kwhy_digest_sentence(making->digest, notes[i].text);
 	}
 	return KWHY_OK;
 }
 
 static enum kwhy_status add_work(const struct kwhy_digest_making *making)
 {
-	for (size_t i = 0; i < making->recording->work_count; i++) {
+	for (size_t i = 0; i < kwhy_digest_kept(making, making->recording->work_count); i++) {
 		struct kwhy_digest_work *row = KWHY_DIGEST_ADD(making->digest, work, making->error);
 
 		if (!row)
 			return making->error->status;
-		row->unit = making->recording->work[i].unit;
+		row->unit = kwhy_digest_name(making->digest, making->recording->work[i].unit);
 		row->amount = making->recording->work[i].count;
 	}
 	return KWHY_OK;

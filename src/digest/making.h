@@ -9,6 +9,7 @@ struct kwhy_digest_limits {
 	size_t accounts; /* largest accounts of each device and category; the others become one row each */
 	size_t rows;	 /* rows of each table of details, the largest first */
 	size_t collectives;
+	size_t operations, communicators; /* those with the most collectives; the rest have no collectives */
 };
 
 /* A digest while it is made. */
@@ -27,11 +28,13 @@ struct kwhy_digest_making {
 };
 
 /*
- * A text in at most KWHY_DIGEST_NAME_BYTES bytes. A longer one is cut and gets a hash of all of it, so that
- * different texts stay different. NULL: `text` is NULL, or out of memory.
+ * A name in at most KWHY_DIGEST_NAME_BYTES bytes, a sentence in at most KWHY_DIGEST_SENTENCE_BYTES. A longer
+ * one is cut and gets a hash of all of it, so that different texts stay different. NULL: `text` is NULL, or
+ * out of memory.
  */
-enum { KWHY_DIGEST_NAME_BYTES = 200 };
+enum { KWHY_DIGEST_NAME_BYTES = 200, KWHY_DIGEST_SENTENCE_BYTES = 1000 };
 const char *kwhy_digest_name(struct kwhy_digest *digest, const char *text);
+const char *kwhy_digest_sentence(struct kwhy_digest *digest, const char *text);
 
 KWHY_MUST_USE enum kwhy_status kwhy_digest_make_accounts(const struct kwhy_digest_making *making);
 KWHY_MUST_USE enum kwhy_status kwhy_digest_make_collectives(const struct kwhy_digest_making *making);

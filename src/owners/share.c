@@ -5,7 +5,8 @@
 
 enum { PERCENT = 100, PERMILLE = 1000 };
 
-int64_t kwhy_share_part(int64_t energy_nj, uint64_t part, uint64_t whole)
+/* energy_nj x part / whole, rounded down, without overflow; `whole` is above 0 and part at most whole. */
+static int64_t part_of(int64_t energy_nj, uint64_t part, uint64_t whole)
 {
 	return (int64_t)((__int128)energy_nj * (__int128)part / (__int128)whole);
 }
@@ -42,8 +43,7 @@ static size_t give_to_one(
 		.high_nj = window->energy_nj,
 		.idle_nj = is_idle ? window->energy_nj : 0,
 		.held_ns = is_held ? window->length_ns : 0,
-		.busy_ns = is_held ? kwhy_share_part(window->length_ns, (uint64_t)busy_permille, PERMILLE)
-				   : 0,
+		.busy_ns = is_held ? part_of(window->length_ns, (uint64_t)busy_permille, PERMILLE) : 0,
 		.unknown_ns = is_held && window->busy_permille < 0 ? window->length_ns : 0,
 	};
 	return 1;
@@ -102,7 +102,7 @@ static void set_rest(const struct kwhy_share_window *window, enum rule rule, uin
 	share->held_ns = window->length_ns;
 	switch (rule) {
 	case BY_USE:
-		share->busy_ns = kwhy_share_part(window->length_ns, busy, PERCENT);
+		share->busy_ns = part_of(window->length_ns, busy, PERCENT);
 		set_bounds(window, holder->busy_percent, (double)(whole - holder->busy_percent), share);
 		break;
 	case BY_PART:
@@ -134,7 +134,7 @@ size_t kwhy_share_divide(const struct kwhy_share_window *window, struct kwhy_sha
 
 		/* Each share is the difference of two rounded sums, so that all add up to the whole. */
 		sum += weight_of(rule, &window->holders[i]);
-		until_nj = kwhy_share_part(window->energy_nj, sum, whole);
+		until_nj = part_of(window->energy_nj, sum, whole);
 		out[i].owner = window->holders[i].owner;
 		out[i].share = (struct kwhy_share){.energy_nj = until_nj - before_nj};
 		set_rest(window, rule, whole, &window->holders[i], &out[i].share);
@@ -156,15 +156,14 @@ void kwhy_share_divide_host(const struct kwhy_share_host *host, struct kwhy_shar
 		int64_t until_nj, capacity_ns = host->capacity_ns > busy_ns ? host->capacity_ns : busy_ns;
 
 		sum_ns += host->used_ns[i];
-		until_nj = busy_ns ? kwhy_share_part(host->energy_nj, (uint64_t)sum_ns, (uint64_t)busy_ns)
-				   : 0;
+		until_nj = busy_ns ? part_of(host->energy_nj, (uint64_t)sum_ns, (uint64_t)busy_ns) : 0;
 		out[i].owner = host->owners[i];
 		*share = (struct kwhy_share){.energy_nj = until_nj - before_nj,
 			.high_nj = until_nj - before_nj,
 			.held_ns = host->length_ns,
 			.busy_ns = host->used_ns[i]};
 		if (capacity_ns)
-			share->low_nj = kwhy_share_part(
+			share->low_nj = part_of(
 				host->energy_nj, (uint64_t)host->used_ns[i], (uint64_t)capacity_ns);
 		if (share->low_nj > share->energy_nj)
 			share->low_nj = share->energy_nj;

@@ -57,9 +57,6 @@ size_t kwhy_share_divide(const struct kwhy_share_window *window, struct kwhy_sha
 
 void kwhy_share_add(struct kwhy_share *sum, const struct kwhy_share *share);
 
-/* energy_nj x part / whole, rounded down, without overflow; `whole` is above 0 and part at most whole. */
-int64_t kwhy_share_part(int64_t energy_nj, uint64_t part, uint64_t whole);
-
 /*
  * Energy of a host's domain by CPU time: `used_ns` of owners' CPU time in all the CPU time in which the
  * machine was busy (the value), or could have been (the lower bound). Modelled. The rest is the idle owner's.

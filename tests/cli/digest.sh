@@ -92,3 +92,23 @@ same "all collectives" "$(sql $digest 'SELECT collectives, (SELECT sum(collectiv
 same "kept collectives" "$(sql $digest 'SELECT count(*) * stride - collectives BETWEEN 0 AND stride, count(*) > 1000 FROM collective, digest')" "1 1"
 same "all kernels" "$(sql $digest 'SELECT sum(count), sum(accounts) FROM account WHERE category = "compute"')" "20000 700"
 same "all time" "$(sql $digest 'SELECT sum(time_ns) FROM account')" "$(sql $digest 'SELECT sum(time_ns) FROM category')"
+
+# So do thousands of operations and communicators with long names. Sums stay.
+python3 - <<'END'
+import json
+
+events = []
+for i in range(6000):
+    events.append({"ph": "X", "cat": "kernel", "name": f"ncclDevKernel_AllReduce_{i}_" + "x" * 180, "pid": 0, "tid": 7, "ts": i * 20, "dur": 10,
+                   "args": {"device": 0, "stream": 7, "Collective name": f"allreduce{i % 3000}", "dtype": "Float", "In msg nelems": i, "Out msg nelems": i,
+                            "Group size": 8, "Process Group Name": f"group {i % 900} of a name that is as long as such names are " + "y" * 120,
+                            "Process Group Ranks": str(list(range(i % 900, i % 900 + 30)))}})
+json.dump({"distributedInfo": {"rank": 4, "world_size": 1000}, "traceEvents": events}, open("many.json", "w"))
+END
+"$kwhy" digest -q many.json -o many
+digest=many/rank-00004.sqlite
+[ "$(stat -c %s $digest)" -le 100000 ] || fail "a digest of $(stat -c %s $digest) bytes"
+same "collectives by communicator" "$(sql $digest 'SELECT sum(collectives), sum(total_ns) FROM communicator')" "6000 60000000"
+same "collectives of accounts" "$(sql $digest 'SELECT sum(count), sum(time_ns), sum(accounts) FROM account WHERE category = "collective"')" "6000 60000000 6000"
+[ "$(sql $digest 'SELECT count(*) FROM operation')" -ge 8 ] || fail "no operations are left"
+"$kwhy" report many > screen || fail "it cannot be read"

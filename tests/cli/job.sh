@@ -169,3 +169,24 @@ grep -q 'foreign: world/rank-00003.sqlite: it states 5 ranks' screen || fail "$(
 echo nothing > nothing.sqlite
 "$kwhy" report ranks nothing.sqlite > screen || fail "one bad file ends the report"
 grep -q 'unreadable: nothing.sqlite' screen || fail "$(cat screen)"
+
+# A rank that has fewer collectives than the others is named as cut.
+mkdir short
+for rank in 0 1 2 3; do
+	head -n $((rank == 2 ? 3 + 2 * 80 : 1000)) rank$rank.csv > short/rank$rank.csv
+done
+"$kwhy" digest -q short/*.csv -o cut
+"$kwhy" report -v cut > screen
+grep -q 'cut: cut/rank-00002.sqlite: it has 80 collectives, others have 100' screen || fail "$(cat screen)"
+[ "$(grep -c 'cut: ' screen)" = 1 ] || fail "$(cat screen)"
+
+# Meters of digests that name no host are not taken for one meter.
+for rank in 0 1; do
+	sqlite3 cut/rank-0000$rank.sqlite "INSERT INTO meter VALUES(NULL, 'rapl.package-0', NULL, NULL, 9, 0, 9, 1000)"
+	sqlite3 cut/rank-0000$((rank + 2)).sqlite "INSERT INTO meter VALUES(NULL, 'rapl.package-0', 'node0', 'boot', 9, 0, 9, 500)"
+done
+"$kwhy" report --json cut | python3 -c '
+import json, sys
+sums = json.load(sys.stdin)["sums"]
+assert (sums["hosts_nj"], sums["digests_with_hostless_meters"]) == (2500, 2), sums'
+"$kwhy" report cut | grep -q '2 digests name no host' || fail "the meters of no host are not named"

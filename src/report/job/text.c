@@ -85,6 +85,10 @@ static void write_run(const struct screen *screen)
 			"No rank used %zu further %s; energies include %s.", job->unused_ranks,
 			kwhy_plural(job->unused_ranks, "device", "devices"),
 			kwhy_plural(job->unused_ranks, "it", "them"));
+	if (job->hostless)
+		kwhy_text_context_linef(&screen->context, "  ",
+			"%zu %s no host, so their hosts' meters count once for each of them.", job->hostless,
+			kwhy_plural(job->hostless, "digest names", "digests name"));
 	if (job->running)
 		kwhy_text_context_linef(&screen->context, "  ",
 			"%zu of %zu digests were written while the ranks ran.", job->running, job->digests);
