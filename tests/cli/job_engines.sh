@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Digests made by the engines that people have: xargs, GNU parallel and mpirun, as docs/scale.md says. A worker that is
 # killed while it works is run again; nothing is half-written and nothing counts twice.
-# Usage: job_engines.sh KWHY
+# Usage: job_engines.sh KWHY SOURCE_DIR
 set -euo pipefail
 kwhy=$1
+source_dir=$2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
@@ -53,7 +54,52 @@ xargs -P 2 -n 3 "$kwhy" digest -q -o killed < traces.txt
 find killed ! -name 'rank-*.sqlite' -type f -delete # what a worker left that could not tidy up
 same killed
 
-ran="xargs"
+# The arguments of the indexed Job, in which Kubernetes puts the variables of each pod; one pod is run again.
+words=$(sed -n 's/^ *args: \[\(.*\)\]$/\1/p' "$source_dir/monitoring/kubernetes/digest-job.yaml" | tr -d ',')
+[ -n "$words" ] || fail "no arguments in the manifest"
+mkdir bin volume
+ln -s "$kwhy" bin/kwhy
+cp -r traces volume/traces
+for index in 0 1 2 3 2; do
+	pod=${words//'$(INDEX)'/$index}
+	pod=${pod//'$(TASKS)'/4}
+	# shellcheck disable=SC2086
+	"$kwhy" ${pod//'$(FOLDER)'/volume}
+done
+for digest in volume/digests/*.sqlite; do # the paths of the traces are others
+	[ "$(sqlite3 "$digest" 'SELECT identity FROM digest')" = "$(sqlite3 "one/${digest##*/}" 'SELECT identity FROM digest')" ] || fail "$digest is another digest"
+done
+[ "$(ls volume/digests)" = "$(ls one)" ] || fail "the Job makes other digests: $(ls volume/digests)"
+
+# The lines for Dask, with a Client that has processes of its own in place of Dask's.
+sed -n '/^```python$/,/^```$/p' "$source_dir/docs/scale.md" | sed '1d;$d' | sed 's/"digests"/"dask"/' > example.py
+cat > client.py << 'END'
+import concurrent.futures
+import multiprocessing
+import sys
+import types
+
+
+class Client:
+    def __init__(self, address):
+        assert address == "scheduler:8786"
+        self.pool = concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context("fork"))
+
+    def map(self, function, items):
+        return [self.pool.submit(function, item) for item in items]
+
+    def gather(self, futures):
+        return [future.result() for future in futures]
+
+
+sys.modules["dask"], sys.modules["dask.distributed"] = types.ModuleType("dask"), types.ModuleType("dask.distributed")
+sys.modules["dask.distributed"].Client = Client
+exec(compile(open("example.py").read(), "example.py", "exec"))
+END
+PATH=$folder/bin:$PATH python3 client.py
+same dask
+
+ran="xargs, the Job's command, Dask's lines without Dask"
 if command -v parallel > /dev/null; then
 	parallel --will-cite --jobs 4 --retries 3 "$kwhy" digest -q -o parallel :::: traces.txt
 	same parallel

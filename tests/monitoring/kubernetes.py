@@ -134,9 +134,26 @@ def check_chart():
         print("skipped: what helm makes of the chart: helm is not installed")
 
 
+def check_digest_job():
+    job = yaml.safe_load((FOLDER / "digest-job.yaml").read_text())
+    spec, pod = job["spec"], job["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    settings = {row["name"]: row.get("value") for row in container["env"]}
+    check(job["apiVersion"] == "batch/v1" and job["kind"] == "Job" and spec["completionMode"] == "Indexed", "the Job is not indexed")
+    check(settings["TASKS"] == str(spec["completions"]), "TASKS is not the number of completions")
+    check(pod["restartPolicy"] in ("Never", "OnFailure"), "the Job's pods restart always")
+    named = set(re.findall(r"\$\((\w+)\)", " ".join(container["args"])))
+    check(named == {"INDEX", "TASKS", "FOLDER"} and named <= set(settings), "variables of the arguments")
+    options = subprocess.run([KWHY, container["args"][0], "--help"], capture_output=True, text=True, check=True).stdout
+    check(all(word in options for word in container["args"] if word.startswith("-")), "options of the command")
+    check({row["name"] for row in container["volumeMounts"]} == {row["name"] for row in pod["volumes"]}, "volumes of the Job")
+    check(container["securityContext"]["capabilities"] == {"drop": ["ALL"]} and pod["securityContext"]["runAsNonRoot"] is True, "rights of the Job")
+
+
 MANIFESTS = list(yaml.safe_load_all((FOLDER / "kwhy.yaml").read_text()))
 check_manifests(MANIFESTS)
 check_types(MANIFESTS)
 check_chart()
+check_digest_job()
 print("\n".join(bad))
 sys.exit(bool(bad))

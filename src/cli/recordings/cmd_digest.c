@@ -3,6 +3,7 @@
 #include "base/output.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/recordings/download.h"
 #include "cli/recordings/job.h"
 #include "cli/recordings/path_list.h"
 #include "digest/make.h"
@@ -197,7 +198,9 @@ static enum kwhy_status save_part(struct work *work, const struct kwhy_digest_in
 	return status;
 }
 
-static enum kwhy_status digest_trace(struct work *work, const char *path, struct kwhy_error *error)
+/* Makes the digests of a file. `address`: where it is from; NULL: it was here. */
+static enum kwhy_status digest_file(
+	struct work *work, const char *path, const char *address, struct kwhy_error *error)
 {
 	char *const paths[] = {(char *)path};
 	struct kwhy_digest_parts parts = {0};
@@ -207,6 +210,8 @@ static enum kwhy_status digest_trace(struct work *work, const char *path, struct
 
 	if (status)
 		return status;
+	for (size_t i = 0; address && i < analysis->recording->source_count; i++)
+		analysis->recording->sources[i].path = address;
 	status = kwhy_digest_parts(analysis->recording, &parts, error);
 	if (!status && !parts.count)
 		status = kwhy_fail(error, KWHY_E_INPUT,
@@ -219,6 +224,23 @@ static enum kwhy_status digest_trace(struct work *work, const char *path, struct
 	}
 	free(parts.items);
 	kwhy_analysis_close(analysis);
+	return status;
+}
+
+static enum kwhy_status digest_trace(struct work *work, const char *path, struct kwhy_error *error)
+{
+	struct kwhy_download download;
+	enum kwhy_status status;
+
+	if (!kwhy_download_is_address(path))
+		return digest_file(work, path, NULL, error);
+	status = kwhy_download_get(path, &download, error);
+	if (!status) {
+		status = digest_file(work, download.path, download.shown, error);
+		if (status)
+			kwhy_download_name(&download, error);
+	}
+	kwhy_download_done(&download);
 	return status;
 }
 
@@ -315,7 +337,8 @@ const struct kwhy_command kwhy_command_digest = {
 	.summary = "Sum up each rank of a large job in a file of at most 100 kB.",
 	.details = "kwhy report joins any number of digests. Each trace is read by itself, so tasks of a job "
 		   "can share the work: --task 3/16 takes every 16th trace of the list. A folder stands for "
-		   "its traces, - for the paths on standard input.",
+		   "its traces, - for the paths on standard input. A trace may also be an address: https://..., "
+		   "s3://BUCKET/KEY.",
 	.options = options_table,
 	.options_bytes = sizeof(struct digest_options),
 	.defaults = set_defaults,

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/recordings/s3.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char scheme[] = "s3://";
+
+/* CURLOPT_AWS_SIGV4, which libcurl has from 7.75 on; its older headers do not name it. */
+#define OPTION_AWS_SIGV4 ((CURLoption)(10000 + 305))
+
+/* SHA-256 of an empty body, which a request for an object has. */
+#define EMPTY_SHA256 "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+bool kwhy_s3_is_address(const char *text)
+{
+	return strncmp(text, scheme, sizeof(scheme) - 1) == 0;
+}
+
+/* An environment variable that is set and not empty; NULL: none. */
+static const char *variable(const char *name, const char *other)
+{
+	const char *value = secure_getenv(name);
+
+	if ((!value || !*value) && other)
+		value = secure_getenv(other);
+	return value && *value ? value : NULL;
+}
+
+/* Adds a key as S3 signs it: all but letters, digits and -._~/ as %XX. */
+static void add_key(struct kwhy_text *out, const char *key)
+{
+	for (; *key; key++)
+		if (isalnum((unsigned char)*key) || strchr("-._~/", *key))
+			kwhy_text_add_bytes(out, key, 1);
+		else
+			kwhy_text_addf(out, "%%%02X", (unsigned)(unsigned char)*key);
+}
+
+/* Makes the address. A bucket with a dot in its name has no certificate as a part of the host's name. */
+static void make_url(
+	struct kwhy_s3 *out, const char *bucket, size_t length, const char *key, const char *region)
+{
+	const char *endpoint = variable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL");
+
+	if (endpoint) {
+		size_t end = strlen(endpoint);
+
+		while (end && endpoint[end - 1] == '/')
+			end--;
+		kwhy_text_addf(&out->url, "%.*s/%.*s/", (int)end, endpoint, (int)length, bucket);
+	} else if (memchr(bucket, '.', length)) {
+		kwhy_text_addf(&out->url, "https://s3.%s.amazonaws.com/%.*s/", region, (int)length, bucket);
+	} else {
+		kwhy_text_addf(&out->url, "https://%.*s.s3.%s.amazonaws.com/", (int)length, bucket, region);
+	}
+	add_key(&out->url, key);
+}
+
+static enum kwhy_status add_headers(struct kwhy_curl *curl, struct kwhy_s3 *out, struct kwhy_error *error)
+{
+	const char *token = variable("AWS_SESSION_TOKEN", NULL);
+	struct kwhy_text line = {0};
+	enum kwhy_status status = kwhy_curl_add_header(
+		curl, &out->headers, "x-amz-content-sha256: " EMPTY_SHA256, error);
+
+	if (!status && token && strpbrk(token, "\r\n"))
+		status = kwhy_fail(error, KWHY_E_USAGE, "AWS_SESSION_TOKEN has a line break in it");
+	if (status || !token)
+		return status;
+	kwhy_text_addf(&line, "x-amz-security-token: %s", token);
+	status = kwhy_text_check(&line, error);
+	if (!status)
+		status = kwhy_curl_add_header(curl, &out->headers, line.data, error);
+	kwhy_text_done(&line);
+	return status;
+}
+
+enum kwhy_status kwhy_s3_open(
+	struct kwhy_curl *curl, const char *address, struct kwhy_s3 *out, struct kwhy_error *error)
+{
+	const char *bucket = address + sizeof(scheme) - 1, *slash = strchr(bucket, '/');
+	const char *region = variable("AWS_REGION", "AWS_DEFAULT_REGION");
+	enum kwhy_status status;
+
+	if (!slash || slash == bucket || !slash[1])
+		return kwhy_fail(error, KWHY_E_USAGE, "%.300s: write s3://BUCKET/KEY", address);
+	region = region ? region : "us-east-1";
+	make_url(out, bucket, (size_t)(slash - bucket), slash + 1, region);
+	kwhy_text_addf(&out->signer, "aws:amz:%s:s3", region);
+	status = kwhy_text_check(&out->url, error);
+	if (!status)
+		status = kwhy_text_check(&out->signer, error);
+	out->key_id = variable("AWS_ACCESS_KEY_ID", NULL);
+	out->secret = variable("AWS_SECRET_ACCESS_KEY", NULL);
+	if (!out->key_id || !out->secret)
+		out->key_id = out->secret = NULL; /* a bucket that everybody may read */
+	return status || !out->key_id ? status : add_headers(curl, out, error);
+}
+
+enum kwhy_status kwhy_s3_sign(
+	struct kwhy_curl *curl, CURL *easy, const struct kwhy_s3 *s3, struct kwhy_error *error)
+{
+	CURLcode code;
+
+	if (!s3->key_id)
+		return KWHY_OK;
+	code = curl->easy_setopt(easy, OPTION_AWS_SIGV4, s3->signer.data);
+	if (code == CURLE_UNKNOWN_OPTION)
+		return kwhy_fail(error, KWHY_E_UNSUPPORTED,
+			"this libcurl cannot sign requests to S3; install libcurl 7.75 or later, or give an "
+			"https address");
+	if (code == CURLE_OK)
+		code = curl->easy_setopt(easy, CURLOPT_USERNAME, s3->key_id);
+	if (code == CURLE_OK)
+		code = curl->easy_setopt(easy, CURLOPT_PASSWORD, s3->secret);
+	return code == CURLE_OK ? KWHY_OK : kwhy_fail_memory(error, "a download");
+}
+
+void kwhy_s3_close(struct kwhy_curl *curl, struct kwhy_s3 *s3)
+{
+	curl->slist_free_all(s3->headers);
+	kwhy_text_done(&s3->url);
+	kwhy_text_done(&s3->signer);
+	*s3 = (struct kwhy_s3){0};
+}
