@@ -124,6 +124,18 @@ static enum kwhy_status check_counts(const struct kwhy_strings *counts, struct k
 	return KWHY_OK;
 }
 
+static enum kwhy_status check_digest(const struct kwhy_record_options *options, struct kwhy_error *error)
+{
+	if (!options->digest && !isnan(options->digest_every_s))
+		return kwhy_fail(error, KWHY_E_USAGE, "--digest-every goes with --digest");
+	if (options->digest_every_s < 1 || options->digest_every_s > 1e6)
+		return kwhy_fail(error, KWHY_E_USAGE, "--digest-every takes 1 to 1e6 seconds");
+	if (options->digest && options->one_file && !options->output)
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"--digest keeps no recording that --one-file could pack; name it by -o");
+	return KWHY_OK;
+}
+
 static enum kwhy_status check_options(const struct kwhy_record_options *options,
 	const struct kwhy_operands *operands, struct kwhy_error *error)
 {
@@ -138,14 +150,9 @@ static enum kwhy_status check_options(const struct kwhy_record_options *options,
 		return kwhy_fail(error, KWHY_E_USAGE, "--duration takes more than 0 and up to 1e6 seconds");
 	if (!(options->gauges_s >= 0.15 && options->gauges_s <= 60))
 		return kwhy_fail(error, KWHY_E_USAGE, "--gauges takes 0.15 to 60 seconds");
-	if (!options->digest && !isnan(options->digest_every_s))
-		return kwhy_fail(error, KWHY_E_USAGE, "--digest-every goes with --digest");
-	if (options->digest_every_s < 1 || options->digest_every_s > 1e6)
-		return kwhy_fail(error, KWHY_E_USAGE, "--digest-every takes 1 to 1e6 seconds");
-	if (options->digest && options->one_file && !options->output)
-		return kwhy_fail(error, KWHY_E_USAGE,
-			"--digest keeps no recording that --one-file could pack; name it by -o");
-	status = check_windows(options, error);
+	status = check_digest(options, error);
+	if (!status)
+		status = check_windows(options, error);
 	return status ? status : check_counts(&options->counts, error);
 }
 
@@ -181,13 +188,14 @@ static enum kwhy_status make_spool(struct job *job, struct kwhy_error *error)
 	return KWHY_OK;
 }
 
-/* Prepares digests of the recording, if the user wants them. */
-static enum kwhy_status prepare_digests(struct job *job, struct kwhy_error *error)
+/* Makes the folders of the recording and, if the user wants them, of its digests. */
+static enum kwhy_status make_folders(struct job *job, struct kwhy_error *error)
 {
 	const double every_s = job->options->digest_every_s;
+	enum kwhy_status status = kwhy_record_folder_make(&job->folder, &job->arena, error);
 
-	if (!job->options->digest)
-		return KWHY_OK;
+	if (status || !job->options->digest)
+		return status;
 	job->digests = (struct kwhy_record_digests){.recording = job->folder.path,
 		.output = job->options->digest,
 		.period_ns = isnan(every_s) ? DIGEST_PERIOD_NS : (int64_t)(every_s * 1e9)};
@@ -349,9 +357,7 @@ static enum kwhy_status prepare(
 	if (!status)
 		status = open_sensors(job, error);
 	if (!status)
-		status = prepare_digests(job, error);
-	if (!status)
-		status = kwhy_record_folder_make(&job->folder, &job->arena, error);
+		status = make_folders(job, error);
 	if (!status)
 		status = open_meters(job, error);
 	if (!status && job->options->probe)

@@ -76,6 +76,13 @@ static void write_run(const struct screen *screen)
 		kwhy_quantity_percent(
 			busy, job->span_ns > 0 ? (double)job->busy_ns / (double)job->span_ns : NAN),
 		kwhy_quantity_time(sum, job->span_ns));
+}
+
+/* Writes what the figures of the run are of. */
+static void write_extent(const struct screen *screen)
+{
+	const struct kwhy_job *job = screen->job;
+
 	if (job->metered_ranks && job->metered_ranks < job->rank_count)
 		kwhy_text_context_linef(&screen->context, "  ",
 			"The energy is that of %zu ranks; that of the other %zu is unknown.",
@@ -180,7 +187,7 @@ static void write_compared(const struct screen *screen)
 		job->waiting_nj == INT64_MIN ? "" : kwhy_quantity_energy(energy, job->waiting_nj));
 	if (job->kept < job->seen)
 		kwhy_text_context_linef(&screen->context, "  ",
-			"Digests have %s of the ranks' collectives; waiting in the others is not included.",
+			"Of the ranks' collectives %s are joined; waiting in the others is not included.",
 			kwhy_quantity_percent(kept, (double)job->kept / (double)job->seen));
 	if (screen->context.style->verbose && !isnan(job->clock_error_ns))
 		kwhy_text_context_linef(&screen->context, "  ",
@@ -370,6 +377,7 @@ static enum kwhy_status write_all(const struct screen *screen)
 	enum kwhy_status status;
 
 	write_run(screen);
+	write_extent(screen);
 	status = write_categories(screen);
 	if (!status)
 		status = write_collectives(screen);
