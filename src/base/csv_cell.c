@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/csv_cell.h"
 
+#include <ctype.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 static void add_quoted(struct kwhy_text *out, const char *text)
@@ -11,10 +13,18 @@ static void add_quoted(struct kwhy_text *out, const char *text)
 	kwhy_text_add(out, "\"");
 }
 
+/* Whether the text begins or ends with a blank, which readers drop from cells without quotes. */
+static bool has_outer_blank(const char *text)
+{
+	const size_t length = strlen(text);
+
+	return length > 0 && (isspace((unsigned char)text[0]) || isspace((unsigned char)text[length - 1]));
+}
+
 void kwhy_csv_add_text(struct kwhy_text *out, const char *text)
 {
 	text = text ? text : "";
-	if (!strpbrk(text, ",\"\n\r")) {
+	if (!strpbrk(text, ",\"\n\r") && !has_outer_blank(text)) {
 		kwhy_text_add(out, text);
 		return;
 	}

@@ -9,8 +9,8 @@
 /*
  * Estimates from one recording by how much the time of another run of the same program would differ. A run
  * is a sum of steps, so the estimate comes from how much the steps differ from each other, and from the
- * time outside of steps. If steps are unknown, it comes from how much activities of one name differ, which
- * are taken as independent.
+ * time outside of steps. If steps are unknown, it comes from how much kernels of one name and copies of one
+ * kind differ, which are taken as independent.
  */
 
 /*
@@ -109,17 +109,43 @@ static double ratio_of_steps(const struct kwhy_whatif *whatif)
 	return hypot(sqrt(variance_of_sum(&best)), OUTSIDE_RATIO * outside_ns) / run_ns;
 }
 
-static double ratio_of_names(const struct kwhy_whatif *whatif, struct kwhy_moments *names)
+/*
+ * Activities of a group are alike: kernels of one name, or copies between the same kinds of memory. Names of
+ * copies and memsets do not count, since profilers make them from these columns and some traces have none.
+ */
+enum { COPY_GROUPS = KWHY_COPY_KIND_COUNT * KWHY_MEMORY_KIND_COUNT * KWHY_MEMORY_KIND_COUNT };
+
+static size_t group_count(const struct kwhy_recording *recording)
+{
+	return recording->names.count + COPY_GROUPS + KWHY_MEMORY_KIND_COUNT;
+}
+
+static size_t group_of(const struct kwhy_recording *recording, size_t row)
+{
+	const struct kwhy_activities *rows = &recording->activities;
+	const size_t memory = rows->dst_memory[row], names = recording->names.count;
+
+	if (rows->kind[row] == KWHY_ACTIVITY_MEMSET)
+		return names + COPY_GROUPS + memory;
+	if (rows->kind[row] != KWHY_ACTIVITY_COPY)
+		return rows->name[row];
+	return names +
+		((size_t)rows->copy_kind[row] * KWHY_MEMORY_KIND_COUNT + rows->src_memory[row]) *
+		KWHY_MEMORY_KIND_COUNT +
+		memory;
+}
+
+static double ratio_of_groups(const struct kwhy_whatif *whatif, struct kwhy_moments *groups)
 {
 	const struct kwhy_recording *recording = whatif->recording;
 	double variance = 0;
 
 	for (size_t i = 0; i < recording->activities.count; i++)
-		kwhy_moments_add(&names[recording->activities.name[i]],
+		kwhy_moments_add(&groups[group_of(recording, i)],
 			(double)(recording->activities.end_ns[i] - recording->activities.start_ns[i]));
-	for (size_t i = 0; i < recording->names.count; i++)
-		if (names[i].count > 0)
-			variance += variance_of_sum(&names[i]);
+	for (size_t i = 0; i < group_count(recording); i++)
+		if (groups[i].count > 0)
+			variance += variance_of_sum(&groups[i]);
 	return whatif->last_ns > whatif->first_ns
 		? sqrt(variance) / (double)(whatif->last_ns - whatif->first_ns)
 		: 0;
@@ -128,14 +154,14 @@ static double ratio_of_names(const struct kwhy_whatif *whatif, struct kwhy_momen
 enum kwhy_status kwhy_whatif_find_scatter(struct kwhy_whatif *whatif, struct kwhy_error *error)
 {
 	double ratio = ratio_of_steps(whatif);
-	struct kwhy_moments *names;
+	struct kwhy_moments *groups;
 
 	if (!isfinite(ratio)) {
-		names = calloc(whatif->recording->names.count + 1, sizeof(*names));
-		if (!names)
+		groups = calloc(group_count(whatif->recording), sizeof(*groups));
+		if (!groups)
 			return kwhy_fail_memory(error, "how lengths scatter");
-		ratio = ratio_of_names(whatif, names);
-		free(names);
+		ratio = ratio_of_groups(whatif, groups);
+		free(groups);
 	}
 	whatif->scatter_ratio = fmin(KWHY_SCATTER_QUANTILE * ratio, 1);
 	return KWHY_OK;

@@ -111,6 +111,10 @@ for form in csv chrome perfetto; do
 	[ ! -s "$folder/said" ] || fail "$form says without readings: $(cat "$folder/said")"
 done
 
+# No export marks the repeats of a probed run, so their time would count as the program's.
+"$kwhy" export "$source/examples/recordings/mix-probed.kwhy" -o "$folder/probed.sqlite" 2>"$folder/said"
+same "sentences about repeats" "$(grep -c 'does not mark the repeats of kwhy probe' "$folder/said")" 1
+
 # Chrome and CSV come back as the same activities: counts and times of every account.
 for back in run.chrome run.json.gz run.csv run.perfetto; do
 	"$kwhy" report "$folder/$back" --json -o "$folder/back.json"
@@ -143,6 +147,11 @@ ranks() { # of a report: rank and busy time of each device
 }
 same "ranks of perfetto" "$(ranks "$folder/back.json")" "$(ranks "$folder/first.json")"
 [ "$(grep -c '"rank": 1' "$folder/back.json")" -gt 0 ] || fail "no rank 1 in perfetto"
+
+# Blanks at the ends of a name stay.
+printf 'kind,name,device,stream,start_ns,end_ns\nkernel," k ",0,7,%s,%s\n' $start $((start + 1000)) >"$folder/blanks.csv"
+"$kwhy" export "$folder/blanks.csv" -o "$folder/again.csv"
+grep -q '^kernel," k ",' "$folder/again.csv" || fail "a name lost its blanks: $(cat "$folder/again.csv")"
 
 # So do copies of a recording of kwhy, which have no names, with their direction and memory.
 recording=$source/examples/recordings/transfer.kwhy

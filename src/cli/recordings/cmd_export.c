@@ -57,18 +57,28 @@ static bool ends_in_gz(const char *path)
 	return length > 3 && strcmp(path + length - 3, ".gz") == 0;
 }
 
-/* Prints a message if the file does not contain the readings of the run's meters. */
+/* Prints what a report of the file would lack. */
 static void tell_lost(const struct export_options *options, const struct work *work)
 {
+	const struct kwhy_recording *recording = work->report->recording;
 	char message[512];
 
-	if (options->job.quiet || !work->exporter->loses_readings || !work->report->recording->power_count)
+	if (options->job.quiet)
 		return;
-	snprintf(message, sizeof(message),
-		"%.200s: its meter readings are not read back, so a report of it is of time only; give them "
-		"again with --power, or export --to sqlite, which keeps them",
-		options->output);
-	kwhy_output_message(message);
+	if (work->exporter->loses_readings && recording->power_count) {
+		snprintf(message, sizeof(message),
+			"%.200s: its meter readings are not read back, so a report of it is of time only; "
+			"give them again with --power, or export --to sqlite, which keeps them",
+			options->output);
+		kwhy_output_message(message);
+	}
+	if (work->exporter->loses_bursts && recording->burst_count) {
+		snprintf(message, sizeof(message),
+			"%.200s: it does not mark the repeats of kwhy probe, so a report of it takes their "
+			"time for the program's own; make reports from the recording",
+			options->output);
+		kwhy_output_message(message);
+	}
 }
 
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)

@@ -133,12 +133,21 @@ enum kwhy_status kwhy_kineto_find_stream(struct kwhy_kineto_file *file, const st
 	return kwhy_kineto_stream(file, &stream, out, error);
 }
 
+/* Takes the number of a process from its first API call, since other events may have another number. */
+static void take_pid(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event, uint32_t process,
+	const struct kwhy_kineto_place *place)
+{
+	int64_t *pid = &file->recording->processes[process].pid;
+
+	if (*pid < 0 && event->kind == KWHY_KINETO_CALL)
+		*pid = place->number;
+}
+
 /* Gives the thread of an event. Thread ids that are not numbers count as one thread, -1, of their process. */
 enum kwhy_status kwhy_kineto_find_thread(struct kwhy_kineto_file *file, const struct kwhy_kineto_event *event,
 	uint32_t *out, struct kwhy_error *error)
 {
 	struct kwhy_thread thread = {.tid = -1};
-	struct kwhy_process *process;
 	struct kwhy_kineto_place place;
 	enum kwhy_status status = kwhy_kineto_place_read(file, event, FIELD(PID), &place, error);
 	struct kwhy_track_key key = {.a = place.number, .c = place.group};
@@ -147,12 +156,12 @@ enum kwhy_status kwhy_kineto_find_thread(struct kwhy_kineto_file *file, const st
 		return status;
 	kwhy_kineto_event_integer(event, FIELD(TID), &thread.tid);
 	key.b = thread.tid;
-	if (kwhy_track_map_find(&file->threads, key, out))
+	if (kwhy_track_map_find(&file->threads, key, out)) {
+		take_pid(file, event, file->recording->threads[*out].process, &place);
 		return KWHY_OK;
+	}
 	thread.process = process_of(file, event, FIELD(PID), &place);
-	process = &file->recording->processes[thread.process];
-	if (process->pid < 0 && event->kind == KWHY_KINETO_CALL)
-		process->pid = place.number;
+	take_pid(file, event, thread.process, &place);
 	status = kwhy_recording_add_thread(file->recording, &thread, out, error);
 	return status ? status : kwhy_track_map_put(&file->threads, key, *out, error);
 }

@@ -427,5 +427,6 @@ const struct kwhy_exporter kwhy_export_chrome = {
 	.description =
 		"Chrome trace events as PyTorch's profiler writes them; compressed when the name ends in .gz",
 	.loses_readings = true,
+	.loses_bursts = true,
 	.write = write_chrome,
 };

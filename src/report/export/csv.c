@@ -245,5 +245,6 @@ const struct kwhy_exporter kwhy_export_csv = {
 	.extension = ".csv",
 	.description = "activities with their energy, calls and ranges, a row each; kwhy reads it back",
 	.loses_readings = true,
+	.loses_bursts = true,
 	.write = write_csv,
 };

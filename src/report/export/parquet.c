@@ -161,5 +161,6 @@ const struct kwhy_exporter kwhy_export_parquet = {
 	.extension = ".parquet",
 	.description = "one row an activity, with its energy, for data frames; needs DuckDB's library",
 	.loses_readings = true,
+	.loses_bursts = true,
 	.write = write_parquet,
 };

@@ -483,5 +483,6 @@ const struct kwhy_exporter kwhy_export_perfetto = {
 	.extension = ".pftrace",
 	.description = "Perfetto's stages of GPUs with the energy of each, power as GPU counters",
 	.loses_readings = true,
+	.loses_bursts = true,
 	.write = write_perfetto,
 };

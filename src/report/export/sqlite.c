@@ -497,5 +497,6 @@ const struct kwhy_exporter kwhy_export_sqlite = {
 	.name = "sqlite",
 	.extension = ".sqlite",
 	.description = "SQLite tables and views (docs/formats/sqlite.md)",
+	.loses_bursts = true,
 	.write = write_sqlite,
 };

@@ -32,6 +32,19 @@ static void a_kernel_has_its_launch_shape_and_stream(void **state)
 	kwhy_recording_free(r);
 }
 
+/* Profilers write rows by kind, so a thread's ranges may come before its calls. */
+static void a_process_has_its_number_whatever_row_comes_first(void **state)
+{
+	struct kwhy_recording *r = read_text(
+		TRACE(KERNEL("1", "2", "") ", {\"ph\": \"X\", \"cat\": \"user_annotation\", "
+					   "\"name\": \"a range\", \"pid\": 42, \"tid\": 43, "
+					   "\"ts\": 1, \"dur\": 5}, " CALL("cudaFree", "9")));
+
+	(void)state;
+	assert_int_equal(r->processes[0].pid, 42);
+	kwhy_recording_free(r);
+}
+
 static void what_a_kernel_does_not_say_is_unknown(void **state)
 {
 	struct kwhy_recording *r = read_text(
@@ -545,6 +558,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kernel_has_its_launch_shape_and_stream),
+		cmocka_unit_test(a_process_has_its_number_whatever_row_comes_first),
 		cmocka_unit_test(what_a_kernel_does_not_say_is_unknown),
 		cmocka_unit_test(a_grid_too_large_to_count_is_unknown),
 		cmocka_unit_test(calls_lose_their_version_suffix_and_keep_their_thread),
