@@ -38,7 +38,7 @@ _kwhy()
 	"calibrate") options="--device --output -o --json --save --from --seconds --quick --seed --quiet -q --help -h" ;;
 	"verify") options="--json --help -h" ;;
 	"watch") options="--once --device --meter --power-file --interval --ascii --no-color --help -h" ;;
-	"serve") options="--listen --token --tls-cert --tls-key --allow-open --accounts --job-mapping --owners-max --otlp --root --device --meter --power-file --interval --help -h" ;;
+	"serve") options="--listen --token --tls-cert --tls-key --allow-open --accounts --job-mapping --owners-max --otlp --root --unconfined --verbose -v --device --meter --power-file --interval --help -h" ;;
 	"job") options="--accounts --since --by --user --namespace --wait --price --place --intensity --pue --output -o --json --csv --help -h" ;;
 	"model cost") options="--price --hourly-price --joules --seconds --work --runs-per-day --pue --output -o --json --help -h" ;;
 	"model carbon") options="--place --intensity --list --car --joules --seconds --work --runs-per-day --pue --output -o --json --help -h" ;;

@@ -296,6 +296,8 @@ complete -c kwhy -n '__fish_seen_subcommand_from serve' -l job-mapping -r -d 'fi
 complete -c kwhy -n '__fish_seen_subcommand_from serve' -l owners-max -r -d 'jobs, pods and users with labels of their own; default 200'
 complete -c kwhy -n '__fish_seen_subcommand_from serve' -l otlp -r -d 'also send the figures to this collector of OpenTelemetry'
 complete -c kwhy -n '__fish_seen_subcommand_from serve' -l root -r -d 'the machine\'s / as a container sees it, for /proc and /var/log'
+complete -c kwhy -n '__fish_seen_subcommand_from serve' -l unconfined -d 'keep rights that serving does not need'
+complete -c kwhy -n '__fish_seen_subcommand_from serve' -l verbose -s v -d 'say to what the process is confined'
 complete -c kwhy -n '__fish_seen_subcommand_from serve' -l device -r -d 'these devices alone, as their driver numbers them: 0,2'
 complete -c kwhy -n '__fish_seen_subcommand_from serve' -l meter -r -d 'a wall meter: power CSV that grows; may be given again'
 complete -c kwhy -n '__fish_seen_subcommand_from serve' -l power-file -r -d 'play a power CSV back instead of reading meters'

@@ -60,7 +60,7 @@ static const char *name_of(const struct opening *opening, size_t row)
 	char made[KWHY_ACCOUNT_NAME_BYTES];
 
 	if (is_named(opening, row))
-		return *name ? name : "(no name)";
+		return *name ? name : "unnamed kernel";
 	if (rows->kind[row] == KWHY_ACTIVITY_COPY)
 		kwhy_account_name_copy(made, rows, row);
 	else

@@ -152,7 +152,8 @@ static enum kwhy_status open_database(struct kwhy_store *store, struct kwhy_erro
 	sqlite3_busy_timeout(store->db, KWHY_STORE_WRITER_MS);
 	sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	status = run(store, "PRAGMA synchronous=FULL", error);
+	/* temporary tables stay in memory: kwhy serve may write in the folder of the accounts alone */
+	status = run(store, "PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY", error);
 	if (!status)
 		status = prepare_schema(store, error);
 	for (int i = 0; !status && i < STATEMENT_COUNT; i++)

@@ -9,6 +9,7 @@
 #include <microhttpd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 /*
@@ -51,10 +52,31 @@ static bool is_allowed(const struct kwhy_server *server, struct MHD_Connection *
 			header_of(connection, MHD_HTTP_HEADER_AUTHORIZATION), server->request.token);
 }
 
+/* Hosts that a request names. A request may name several, of which proxies take one or another. */
+struct hosts {
+	const char *listen;
+	bool accepted;
+};
+
+static enum MHD_Result check_header(
+	void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	struct hosts *hosts = context;
+
+	(void)kind;
+	if (strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0)
+		hosts->accepted &= kwhy_accept_host(value, hosts->listen);
+	return MHD_YES;
+}
+
 static bool is_for_us(const struct kwhy_server *server, struct MHD_Connection *connection)
 {
-	return server->request.token || server->request.any_host ||
-		kwhy_accept_host(header_of(connection, MHD_HTTP_HEADER_HOST), server->request.listen);
+	struct hosts hosts = {server->request.listen, true};
+
+	if (server->request.token || server->request.any_host)
+		return true;
+	(void)MHD_get_connection_values(connection, MHD_HEADER_KIND, check_header, &hosts);
+	return hosts.accepted;
 }
 
 static void answer_metrics(

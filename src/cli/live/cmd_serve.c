@@ -6,6 +6,7 @@
 #include "cli/live/kubelet.h"
 #include "cli/live/otlp.h"
 #include "cli/output.h"
+#include "serve/confine.h"
 #include "serve/metrics.h"
 #include "serve/page.h"
 #include "serve/server.h"
@@ -31,7 +32,7 @@ struct serve_options {
 	const char *listen, *token, *tls_cert, *tls_key;
 	const char *accounts, *mapping, *root, *otlp;
 	uint64_t owners_max;
-	bool allow_open;
+	bool allow_open, unconfined, verbose;
 };
 
 /* What is served: the meters, and who used the devices. */
@@ -363,6 +364,28 @@ static enum kwhy_status close_keeper(
 	return closed ? kwhy_output_later(status, &later, error) : status;
 }
 
+static void confine(const void *context)
+{
+	const struct serve_options *options = context;
+	char words[KWHY_CONFINE_BYTES];
+
+	kwhy_confine(options->accounts, words);
+	if (options->verbose)
+		kwhy_output_message(words);
+}
+
+/* Opens the meters, and confines the process before any thread or connection. */
+static enum kwhy_status open_job(
+	const struct serve_options *options, struct kwhy_live_job *job, struct kwhy_error *error)
+{
+	struct kwhy_live_options live = options->live;
+
+	if (!options->unconfined)
+		live.before_threads = confine;
+	live.context = options;
+	return kwhy_live_job_open(job, &live, error);
+}
+
 static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwhy_error *error)
 {
 	const struct serve_options *options = invocation->options;
@@ -379,7 +402,7 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	if (!status)
 		status = read_secrets(options, &secrets, error);
 	if (!status)
-		status = kwhy_live_job_open(&serving.job, &options->live, error);
+		status = open_job(options, &serving.job, error);
 	if (!status) {
 		request.token = secrets.token.data;
 		request.cert_pem = secrets.cert.data;
@@ -419,6 +442,10 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct serve_options, otlp)},
 	{"root", 0, "DIR", "the machine's / as a container sees it, for /proc and /var/log", KWHY_OPTION_TEXT,
 		offsetof(struct serve_options, root)},
+	{"unconfined", 0, NULL, "keep rights that serving does not need", KWHY_OPTION_FLAG,
+		offsetof(struct serve_options, unconfined)},
+	{"verbose", 'v', NULL, "say to what the process is confined", KWHY_OPTION_FLAG,
+		offsetof(struct serve_options, verbose)},
 	KWHY_OPTION_ROWS_LIVE(struct serve_options, live),
 	KWHY_OPTION_ROW_HELP,
 	KWHY_OPTION_ROW_END,

@@ -80,6 +80,8 @@ enum kwhy_status kwhy_live_job_open(
 		status = open_sensors(job, options, error);
 	if (!status)
 		status = kwhy_live_new(job->sensors, kwhy_clock_mono_ns(), &job->live, error);
+	if (!status && options->before_threads)
+		options->before_threads(options->context);
 	if (!status)
 		status = kwhy_sampler_start(job->sensors, NULL, &job->sampler, error);
 	if (status)

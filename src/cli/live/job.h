@@ -11,6 +11,12 @@ struct kwhy_live_options {
 	const char *devices, *replay;
 	struct kwhy_strings meters;
 	double interval_ms;
+	/*
+	 * Called when the meters are open and no thread was started; NULL: nothing is called. `context` is
+	 * the caller's.
+	 */
+	void (*before_threads)(const void *context);
+	const void *context;
 };
 
 void kwhy_live_options_init(struct kwhy_live_options *options);

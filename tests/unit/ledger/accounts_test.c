@@ -81,7 +81,7 @@ static void kernels_are_pooled_by_name_and_collectives_apart(void **state)
 	assert_int_equal(account->category, KWHY_CATEGORY_COMPUTE);
 	assert_int_equal(account->gross_nj, KWHY_UNKNOWN_NJ);
 	assert_int_equal(account->mean_power_mw, -1);
-	assert_non_null(build_account(ledger, 0, "(no name)"));
+	assert_non_null(build_account(ledger, 0, "unnamed kernel"));
 	assert_int_equal(ledger->devices[0].accounts[0].category, KWHY_CATEGORY_COLLECTIVE);
 	build_free(recording, ledger);
 }

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Headers of older systems lack these calls, whose numbers are the same on each architecture. */
+#define CLONE3 435
+#define CREATE_RULESET 444
+#define ADD_RULE 445
+#define RESTRICT_SELF 446
+#define RULESET_VERSION 1
+#define RULE_PATH_BENEATH 1
+
+struct ruleset {
+	uint64_t handled_fs;
+};
+
+struct path_beneath {
+	uint64_t allowed_fs;
+	int32_t folder;
+} __attribute__((packed));
+
+enum {
+	RIGHT_WRITE_FILE = 1 << 1,
+	RIGHT_REMOVE_FILE = 1 << 5,
+	RIGHT_MAKE_REG = 1 << 8,
+	RIGHT_REFER = 1 << 13,	  /* since version 2 */
+	RIGHT_TRUNCATE = 1 << 14, /* since version 3 */
+	RIGHTS_OF_ACCOUNTS = RIGHT_WRITE_FILE | RIGHT_REMOVE_FILE | RIGHT_MAKE_REG | RIGHT_TRUNCATE,
+	/* to execute, to write, and to make, remove and link anything; bits 2 and 3 are those to read */
+	RIGHTS = 0x7FFF & ~(1 << 2) & ~(1 << 3)
+};
+
+#if defined(__x86_64__)
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#define NUMBER_END 0x40000000U /* numbers from here on are those of the x32 ABI */
+#elif defined(__aarch64__)
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#define NUMBER_END 0x7FFFFFFFU
+#endif
+
+/* Calls that fail with EPERM: no measurement and no answer needs them. */
+static const uint32_t denied[] = {
+	SYS_execve,
+	SYS_execveat,
+#ifdef SYS_fork
+	SYS_fork,
+	SYS_vfork,
+#endif
+	SYS_ptrace,
+	SYS_process_vm_readv,
+	SYS_process_vm_writev,
+	SYS_kcmp,
+	SYS_userfaultfd,
+	SYS_bpf,
+	SYS_perf_event_open,
+	SYS_open_by_handle_at,
+	SYS_mount,
+	SYS_umount2,
+	SYS_pivot_root,
+	SYS_chroot,
+	SYS_setns,
+	SYS_unshare,
+	SYS_init_module,
+	SYS_finit_module,
+	SYS_delete_module,
+	SYS_kexec_load,
+	SYS_reboot,
+	SYS_swapon,
+	SYS_swapoff,
+	SYS_settimeofday,
+	SYS_clock_settime,
+	SYS_clock_adjtime,
+	SYS_adjtimex,
+	SYS_sethostname,
+	SYS_setdomainname,
+	SYS_acct,
+	SYS_quotactl,
+	SYS_add_key,
+	SYS_request_key,
+	SYS_keyctl,
+	SYS_setuid,
+	SYS_setgid,
+	SYS_setreuid,
+	SYS_setregid,
+	SYS_setresuid,
+	SYS_setresgid,
+	SYS_setfsuid,
+	SYS_setfsgid,
+	SYS_setgroups,
+	SYS_capset,
+	SYS_personality,
+#ifdef SYS_iopl
+	SYS_iopl,
+	SYS_ioperm,
+#endif
+};
+
+enum { DENIED_COUNT = sizeof(denied) / sizeof(denied[0]), STEPS = DENIED_COUNT + 15 };
+
+/*
+ * Whether the build is one of a sanitizer. At its end a sanitizer starts a process that traces this one, so
+ * these builds are not confined.
+ */
+static bool is_sanitized(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	return true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+	return true;
+#endif
+#endif
+	return false;
+}
+
+/* Allows rights below a folder. A folder that does not exist needs none. Returns -1 and sets errno, or 0. */
+static int allow(int rules, const char *path, uint64_t rights)
+{
+	struct path_beneath rule = {rights, open(path, O_PATH | O_DIRECTORY | O_CLOEXEC)};
+	long failed;
+
+	if (rule.folder < 0)
+		return 0;
+	failed = syscall(ADD_RULE, rules, RULE_PATH_BENEATH, &rule, 0);
+	close(rule.folder);
+	return failed ? -1 : 0;
+}
+
+/* Writes the folder of a file, which links may lead to. "": it does not exist. */
+static void find_folder(const char *file, char out[PATH_MAX])
+{
+	char path[PATH_MAX], real[PATH_MAX];
+
+	out[0] = '\0';
+	if (strlen(file) >= sizeof(path))
+		return;
+	strcpy(path, file);
+	if (realpath(file, real))
+		strcpy(out, dirname(real));
+	else if (realpath(dirname(path), real))
+		strcpy(out, real);
+}
+
+/* Returns an errno; 0: writing is confined to the folder of the file, if there is one, and to devices. */
+static int confine_files(const char *file)
+{
+	const long version = syscall(CREATE_RULESET, NULL, 0, RULESET_VERSION);
+	struct ruleset ruleset = {RIGHTS};
+	char folder[PATH_MAX] = "";
+	int rules, code = 0;
+
+	if (version < 0)
+		return errno;
+	if (version < 2)
+		ruleset.handled_fs &= ~(uint64_t)RIGHT_REFER;
+	if (version < 3)
+		ruleset.handled_fs &= ~(uint64_t)RIGHT_TRUNCATE;
+	rules = (int)syscall(CREATE_RULESET, &ruleset, sizeof(ruleset), 0);
+	if (rules < 0)
+		return errno;
+	if (file)
+		find_folder(file, folder);
+	if ((*folder && allow(rules, folder, ruleset.handled_fs & RIGHTS_OF_ACCOUNTS)) ||
+		allow(rules, "/dev", RIGHT_WRITE_FILE) || syscall(RESTRICT_SELF, rules, 0))
+		code = errno;
+	close(rules);
+	return code;
+}
+
+#ifdef ARCHITECTURE
+
+#define FAIL(code) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (code))
+#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+
+/* Returns an errno; 0: the calls fail from now on, in all threads. */
+static int confine_calls(void)
+{
+	const struct sock_filter first[] = {
+		LOAD(arch),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
+		FAIL(EPERM),
+		LOAD(nr),
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, NUMBER_END, 0, 1),
+		FAIL(EPERM),
+		/* The flags of clone3() lie in memory, which a filter cannot read; libraries then use
+		   clone(). */
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, CLONE3, 0, 1),
+		FAIL(ENOSYS),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
+		LOAD(args[0]),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, DENIED_COUNT + 2),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	enum { FIRST_COUNT = sizeof(first) / sizeof(first[0]) };
+	struct sock_filter steps[STEPS];
+	struct sock_fprog program = {FIRST_COUNT + DENIED_COUNT + 2, steps};
+
+	_Static_assert(FIRST_COUNT + DENIED_COUNT + 2 <= STEPS, "the filter has room");
+	_Static_assert(DENIED_COUNT + 2 < 256, "jumps have 8 bits");
+	memcpy(steps, first, sizeof(first));
+	for (size_t i = 0; i < DENIED_COUNT; i++)
+		steps[FIRST_COUNT + i] = (struct sock_filter)BPF_JUMP(
+			BPF_JMP | BPF_JEQ | BPF_K, denied[i], (uint8_t)(DENIED_COUNT - i), 0);
+	steps[FIRST_COUNT + DENIED_COUNT] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	steps[FIRST_COUNT + DENIED_COUNT + 1] = (struct sock_filter)FAIL(EPERM);
+	errno = 0;
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program))
+		return errno ? errno : EBUSY;
+	return 0;
+}
+
+#else
+
+static int confine_calls(void)
+{
+	return ENOSYS;
+}
+
+#endif
+
+void kwhy_confine(const char *file, char out[KWHY_CONFINE_BYTES])
+{
+	int calls, files;
+
+	if (is_sanitized()) {
+		snprintf(out, KWHY_CONFINE_BYTES, "not confined: this is the build of a sanitizer");
+		return;
+	}
+	calls = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? errno : 0;
+	files = calls ? calls : confine_files(file);
+	if (!calls)
+		calls = confine_calls();
+	if (!calls && !files)
+		snprintf(out, KWHY_CONFINE_BYTES, "confined: it starts no programs and writes to no files%s",
+			file ? " but those in the folder of the accounts" : "");
+	else
+		snprintf(out, KWHY_CONFINE_BYTES,
+			"not wholly confined: this kernel refuses seccomp or Landlock (%s); confine the "
+			"server by its "
+			"service manager or container",
+			strerror(calls ? calls : files));
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "serve/confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Tests what a confined process can do and what not. Each process is a child, as rights do not come back. */
+
+struct folders {
+	char place[64], inside[96], accounts[128], outside[96], old[96];
+};
+
+static void make_folders(struct folders *folders)
+{
+	strcpy(folders->place, P_tmpdir "/kwhy-confine-XXXXXX");
+	assert_non_null(mkdtemp(folders->place));
+	snprintf(folders->inside, sizeof(folders->inside), "%s/inside", folders->place);
+	snprintf(folders->accounts, sizeof(folders->accounts), "%s/inside/accounts", folders->place);
+	snprintf(folders->outside, sizeof(folders->outside), "%s/outside", folders->place);
+	snprintf(folders->old, sizeof(folders->old), "%s/old", folders->place);
+	assert_int_equal(mkdir(folders->inside, 0700), 0);
+	close(open(folders->old, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+}
+
+static void remove_folders(const struct folders *folders)
+{
+	unlink(folders->accounts);
+	unlink(folders->outside);
+	unlink(folders->old);
+	rmdir(folders->inside);
+	rmdir(folders->place);
+}
+
+static bool opens(const char *path, int flags)
+{
+	const int file = open(path, flags | O_CLOEXEC, 0600);
+
+	if (file >= 0)
+		close(file);
+	return file >= 0;
+}
+
+static void *run_thread(void *context)
+{
+	*(bool *)context = true;
+	return NULL;
+}
+
+/* Number of the first thing that is not as it must be; 0: all is. */
+static int first_wrong(const struct folders *folders)
+{
+	char name[] = "true", *const words[] = {name, NULL};
+	bool ran = false;
+	pthread_t thread;
+
+	if (!opens(folders->accounts, O_WRONLY | O_CREAT | O_TRUNC) || unlink(folders->accounts))
+		return 1;
+	if (opens(folders->outside, O_WRONLY | O_CREAT) || opens(folders->old, O_WRONLY))
+		return 2;
+	if (!opens(folders->old, O_RDONLY) || unlink(folders->old) == 0 || mkdir(folders->outside, 0700) == 0)
+		return 3;
+	if (!opens("/dev/null", O_WRONLY))
+		return 4;
+	if (execvp("true", words) != -1 || fork() != -1 || errno != EPERM)
+		return 5;
+	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != -1 || errno != EPERM || setuid(getuid()) != -1)
+		return 6;
+	if (pthread_create(&thread, NULL, run_thread, &ran) || pthread_join(thread, NULL) || !ran)
+		return 7;
+	if (socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) < 0)
+		return 8;
+	return 0;
+}
+
+static void a_confined_process_keeps_what_serving_needs(void **state)
+{
+	struct folders folders;
+	char words[KWHY_CONFINE_BYTES];
+	int status;
+	pid_t child;
+
+	(void)state;
+	make_folders(&folders);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		kwhy_confine(folders.accounts, words);
+		if (strncmp(words, "confined", 8) != 0) {
+			fprintf(stderr, "%s\n", words);
+			_exit(77);
+		}
+		_exit(first_wrong(&folders));
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	remove_folders(&folders);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		kwhy_skip("this kernel does not confine processes");
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void without_accounts_no_folder_is_written(void **state)
+{
+	struct folders folders;
+	char words[KWHY_CONFINE_BYTES];
+	int status;
+	pid_t child;
+
+	(void)state;
+	make_folders(&folders);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		kwhy_confine(NULL, words);
+		_exit(strncmp(words, "confined", 8) == 0 && opens(folders.accounts, O_WRONLY | O_CREAT));
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	remove_folders(&folders);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_confined_process_keeps_what_serving_needs),
+		cmocka_unit_test(without_accounts_no_folder_is_written),
+	};
+
+	return kwhy_test_main(tests, NULL, NULL);
+}
