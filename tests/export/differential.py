@@ -43,6 +43,7 @@ def report(kwhy, path, power=None):
     whole = json.loads(command(*words).stdout)
     whole = normal(whole, int(whole["window"].pop("origin_unix_ns")))
     del whole["source"]
+    whole["warnings"] = [note for note in whole["warnings"] if note["id"] != "no-kernels"]  # of nsys alone
     processes = [(process["rank"] or 0, process["pid"]) for process in whole["processes"]]
     whole["processes"].sort(key=lambda process: (process["rank"] or 0, process["pid"]))
     for stream in whole["streams"]:

@@ -29,6 +29,11 @@ check() {
 
 check measure libkwhy
 check analyse libkwhy-analyse
+
+# The library in other people's programs shows its entry points, so that none of its names takes the place of theirs.
+shown=$(nm -D --defined-only "$build/src/inject/libkwhy-inject.so" | awk '{print $3}' | sort | tr '\n' ' ')
+[ "$shown" = 'InitializeInjection InitializeInjectionNvtx2 kwhy_inject_take_range ' ] || complain "libkwhy-inject.so shows: $shown"
+
 library=$build/src/measure/libkwhy.so
 if ! readelf -d "$library" | grep -q 'NEEDED.*san\.so'; then # a sanitizer's build needs its own
 	needed=$(readelf -d "$library" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libc|libm|libdl|libpthread|ld-linux.*)\.so' || true)
