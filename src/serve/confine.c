@@ -145,16 +145,18 @@ static int allow(int rules, const char *path, uint64_t rights)
 /* Writes the folder of a file, which links may lead to. "": it does not exist. */
 static void find_folder(const char *file, char out[PATH_MAX])
 {
-	char path[PATH_MAX], real[PATH_MAX];
+	char path[PATH_MAX];
 
 	out[0] = '\0';
-	if (strlen(file) >= sizeof(path))
+	if (snprintf(path, sizeof(path), "%s", file) >= (int)sizeof(path))
 		return;
-	strcpy(path, file);
-	if (realpath(file, real))
-		strcpy(out, dirname(real));
-	else if (realpath(dirname(path), real))
-		strcpy(out, real);
+	if (realpath(file, out)) {
+		*strrchr(out, '/') = '\0';
+		if (!*out)
+			snprintf(out, PATH_MAX, "/");
+	} else if (!realpath(dirname(path), out)) {
+		out[0] = '\0';
+	}
 }
 
 /* Returns an errno; 0: writing is confined to the folder of the file, if there is one, and to devices. */
