@@ -61,6 +61,29 @@ static void the_power_of_a_tick_is_its_rise_over_its_length(void **state)
 enum { READINGS_MAX = 10 };
 
 /* `verdicts` has a letter for each reading: r right, w wrong, o open (later readings decide). */
+/* No GPU draws 100 kW over a second, and a late time stamp makes a high power and a low one. */
+static void a_rise_that_nothing_can_draw_is_a_jump_unless_a_time_was_late(void **state)
+{
+	int64_t times_ns[] = {0, 1000000000, 2000000000, 3000000000};
+	int64_t jumps_first_mj[] = {0, 900000000, 900300000, 900600000},
+		jumps_last_mj[] = {0, 300000, 600000, 900000000};
+	int64_t late_ns[] = {0, 1999999000, 2000000000, 3000000000}, late_mj[] = {0, 300000, 600000, 900000};
+	struct kwhy_power_series series = {
+		.meter = KWHY_METER_NVML_ENERGY, .count = 4, .time_ns = times_ns, .value = jumps_first_mj};
+	int64_t counts = -1;
+
+	(void)state;
+	assert_int_equal(kwhy_counter_step(&series, 1, &counts), KWHY_COUNTER_JUMPED);
+	assert_int_equal(kwhy_counter_step(&series, 3, &counts), KWHY_COUNTER_ROSE);
+	series.value = jumps_last_mj;
+	assert_int_equal(kwhy_counter_step(&series, 1, &counts), KWHY_COUNTER_ROSE);
+	assert_int_equal(kwhy_counter_step(&series, 3, &counts), KWHY_COUNTER_JUMPED);
+	series.time_ns = late_ns;
+	series.value = late_mj;
+	assert_int_equal(kwhy_counter_step(&series, 2, &counts), KWHY_COUNTER_ROSE);
+	assert_int_equal(counts, 300000);
+}
+
 static void a_reading_beside_the_course_is_wrong_and_a_fall_that_stays_is_a_reset(void **state)
 {
 	static const struct {
@@ -108,6 +131,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_step_is_a_rise_a_wrap_that_is_undone_or_a_reset),
 		cmocka_unit_test(the_power_of_a_tick_is_its_rise_over_its_length),
+		cmocka_unit_test(a_rise_that_nothing_can_draw_is_a_jump_unless_a_time_was_late),
 		cmocka_unit_test(a_reading_beside_the_course_is_wrong_and_a_fall_that_stays_is_a_reset),
 	};
 

@@ -27,6 +27,17 @@ static const struct {
 		"\"\",\"\",\"\"];[\"\",\"\",\"[1, 1]\",\"[2, 2]\",\"[1, 1]\",\"1\",\"True\",\"True\","
 		"\"True\"];",
 		2.0 * 16 * 5 * 27, 2 * (192 + 135 + 80), KWHY_PRECISION_FP16},
+	/* one number stands for both directions */
+	{"aten::cudnn_convolution",
+		"[[1,3,8,8],[5,3,3,3],[],[],[],[],[],[],[]];[\"c10::Half\",\"c10::Half\",\"\",\"\",\"\",\"\","
+		"\"\",\"\",\"\"];[\"\",\"\",\"[1]\",\"[2]\",\"[1]\",\"1\",\"True\",\"True\",\"True\"];",
+		2.0 * 16 * 5 * 27, 2 * (192 + 135 + 80), KWHY_PRECISION_FP16},
+	/* dilation 2: a weight of 3 x 3 covers 5 x 5, which leaves 3 x 3 positions of 8 x 8 at stride 2 */
+	{"aten::cudnn_convolution",
+		"[[1,3,8,8],[5,3,3,3],[],[],[],[],[],[],[]];[\"c10::Half\",\"c10::Half\",\"\",\"\",\"\",\"\","
+		"\"\",\"\",\"\"];[\"\",\"\",\"[1, 1]\",\"[2, 2]\",\"[2, "
+		"2]\",\"1\",\"True\",\"True\",\"True\"];",
+		2.0 * 9 * 5 * 27, 2 * (192 + 135 + 45), KWHY_PRECISION_FP16},
 	/* the gradient of the weight only, then those of weight and input */
 	{"aten::convolution_backward",
 		"[[1,5,4,4],[1,3,8,8],[5,3,3,3],[],[],[],[],[],[],[],[]];[\"float\",\"float\",\"float\"];"

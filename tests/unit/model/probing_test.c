@@ -143,9 +143,10 @@ static void three_bursts_are_not_enough_however_long(void **state)
 	run(recording, "gemm", 60, KWHY_ORIGIN_PROGRAM);
 	run(recording, "gemm", 5000, KWHY_ORIGIN_REPEAT);
 	for (int i = 0; i < 3; i++)
-		burst(recording, "gemm", 9, 2000, KWHY_BURST_UNCHECKED);
+		burst(recording, "gemm", i ? 9 : 1, 2000, KWHY_BURST_UNCHECKED);
 	burst(recording, "gemm", 0, 0, KWHY_BURST_UNCHECKED); /* a burst without repeats does not count */
 	add(*state, recording, false);
+	assert_int_equal(((struct kwhy_probing *)*state)->bursts, 3);
 	assert_int_equal(kwhy_probing_count(*state, 0.05).known.accounts, 0);
 }
 

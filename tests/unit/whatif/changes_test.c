@@ -77,6 +77,8 @@ static void what_the_meter_did_not_see_is_what_the_ledger_estimates(void **state
 	assert_int_equal(kwhy_whatif_new(build.recording, build.ledger, NULL, &whatif, &error), KWHY_OK);
 	assert_int_equal(kwhy_whatif_project(whatif, &change_request, 1, &plan, &error), KWHY_OK);
 	assert_int_equal(plan->before.energy_nj, energy->attributed_nj + 13 * US * 100);
+	/* net: what is above the idle power of 100 W from the first start to the last end */
+	assert_int_equal(plan->before.net_nj, plan->before.energy_nj - plan->before.time_ns * 100);
 	kwhy_plan_free(plan);
 	kwhy_whatif_free(whatif);
 	build_free(&build);

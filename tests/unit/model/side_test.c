@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmocka_all.h"
+#include "model/side.h"
+#include "ok.h"
+
+/* Tests of the sums over the devices of one side of a comparison. */
+
+static struct kwhy_error error;
+
+static const struct kwhy_side_device metered = {.name = "GPU",
+	.first_ns = 0,
+	.last_ns = 2000,
+	.span_ns = 2000,
+	.busy_ns = 1000,
+	.idle_ns = 1000,
+	.attributed_nj = 400000,
+	.metered_ns = 2000,
+	.context_idle_w = 100};
+
+/* A sum over two devices, of which the second is `second`. */
+static struct kwhy_side side_of(const struct kwhy_side_device *second, int64_t run_nj)
+{
+	const struct kwhy_side_counts counts = {0};
+	struct kwhy_side side = {0};
+	struct kwhy_side_sums sums;
+
+	OK(kwhy_side_begin(&sums, &side, &counts, &error));
+	kwhy_side_add_device(&sums, &metered);
+	kwhy_side_add_device(&sums, second);
+	kwhy_side_end(&sums, run_nj, KWHY_UNKNOWN_NJ, KWHY_UNKNOWN_NJ);
+	return side;
+}
+
+static void energies_of_devices_are_added(void **state)
+{
+	struct kwhy_side side = side_of(&metered, 800000);
+
+	(void)state;
+	assert_int_equal(side.energy_nj, 800000);
+	assert_int_equal(side.seen_run_nj, 800000);
+	assert_true(side.power_w == 400);
+	kwhy_side_done(&side);
+}
+
+/* Without the energy of one device that worked, a sum would be too small. */
+static void the_energy_of_some_devices_is_not_that_of_all(void **state)
+{
+	struct kwhy_side_device second = metered;
+	struct kwhy_side side;
+
+	(void)state;
+	second.attributed_nj = KWHY_UNKNOWN_NJ;
+	second.metered_ns = 0;
+	side = side_of(&second, KWHY_UNKNOWN_NJ);
+	assert_int_equal(side.energy_nj, KWHY_UNKNOWN_NJ);
+	assert_int_equal(side.idle_nj, KWHY_UNKNOWN_NJ);
+	assert_int_equal(side.seen_run_nj, KWHY_UNKNOWN_NJ);
+	assert_int_equal(side.net_nj, KWHY_UNKNOWN_NJ);
+	assert_true(isnan(side.power_w));
+	kwhy_side_done(&side);
+}
+
+static void a_device_without_work_needs_no_energy(void **state)
+{
+	const struct kwhy_side_device idle = {.name = "GPU",
+		.attributed_nj = KWHY_UNKNOWN_NJ,
+		.context_idle_w = NAN,
+		.unseen_ns = INFINITY};
+	struct kwhy_side side = side_of(&idle, 400000);
+
+	(void)state;
+	assert_int_equal(side.energy_nj, 400000);
+	kwhy_side_done(&side);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(energies_of_devices_are_added),
+		cmocka_unit_test(the_energy_of_some_devices_is_not_that_of_all),
+		cmocka_unit_test(a_device_without_work_needs_no_energy),
+	};
+
+	return kwhy_test_main(tests, NULL, NULL);
+}
