@@ -308,7 +308,7 @@ static void a_result_is_compared_with_another(void **state)
 			KWHY_OK);
 	assert_int_equal(kwhy_compare_stat(&comparison, &read[0], &read[1], &error), KWHY_OK);
 	assert_string_equal(comparison.changes[3].name, "energy");
-	assert_string_equal(comparison.changes[3].domain, "gpu 0");
+	assert_string_equal(comparison.changes[3].of, "gpu 0");
 	assert_close(comparison.changes[3].difference.change, -55);
 	assert_true(comparison.changes[3].difference.low < -55);
 	assert_int_equal(comparison.curve_count, 1);
