@@ -99,19 +99,21 @@ enum kwhy_status kwhy_accounts_find(struct kwhy_accounts *accounts, const struct
 static enum kwhy_status account_of(
 	struct kwhy_owner_row *row, uint32_t meter, struct kwhy_owner_account **out, struct kwhy_error *error)
 {
-	void *items = row->accounts;
-	enum kwhy_status status;
-
 	for (size_t i = 0; i < row->account_count; i++)
 		if (row->accounts[i].meter == meter) {
 			*out = &row->accounts[i];
 			return KWHY_OK;
 		}
-	status = kwhy_column_reserve(&items, &row->account_capacity, row->account_count + 1,
-		sizeof(*row->accounts), "the owners of devices", error);
-	if (status)
-		return status;
-	row->accounts = items;
+	if (row->account_count == row->account_capacity) {
+		/* Most owners use one meter, and there may be thousands of owners. */
+		const size_t capacity = row->account_capacity ? 2 * row->account_capacity : 1;
+		struct kwhy_owner_account *items = realloc(row->accounts, capacity * sizeof(*row->accounts));
+
+		if (!items)
+			return kwhy_fail_memory(error, "the owners of devices");
+		row->accounts = items;
+		row->account_capacity = capacity;
+	}
 	*out = &row->accounts[row->account_count++];
 	**out = (struct kwhy_owner_account){.meter = meter};
 	return KWHY_OK;

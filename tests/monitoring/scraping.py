@@ -63,7 +63,7 @@ class Machine:
         (self.folder / "new").rename(self.folder / "processes")
 
     def replace(self):
-        at = generator.randrange(len(self.jobs))
+        at = self.count % len(self.jobs)  # each job lives for some seconds, and is seen
         gpu, _, pids = self.jobs[at]
         self.jobs[at] = self.job(gpu)
         self.write()
@@ -192,7 +192,7 @@ def main():
                 problems.append(f"kwhy serve ended with {server.returncode}")
             subprocess.run([KWHY, "job", "--accounts", folder / "accounts", "-o", folder / "jobs.csv"], check=True)
             jobs = (folder / "jobs.csv").read_text().count("\nslurm,")
-            if jobs < machine.count - 5:  # the last ones may have lived for less than a look
+            if jobs < machine.count - 5:  # the last ones may not have been seen yet
                 problems.append(f"kwhy job shows {jobs} of {machine.count} jobs")
             if re.search("level=(warn|error)", (folder / "prometheus.log").read_text()):
                 problems.append((folder / "prometheus.log").read_text())

@@ -237,6 +237,27 @@ static void owners_beyond_the_limit_are_shown_as_one_and_stored_as_themselves(vo
 	kwhy_stored_done(&stored);
 }
 
+static void thousands_of_owners_take_little_memory(void **state)
+{
+	struct kwhy_accounts *accounts;
+	const struct kwhy_share share = {.energy_nj = 1};
+	const struct kwhy_owner_row *rows;
+	struct kwhy_owner owner = {.kind = KWHY_OWNER_SLURM, .name = "7"};
+	uint32_t row;
+	size_t count;
+
+	(void)state;
+	OK(kwhy_accounts_new(1, &accounts, &error));
+	OK(kwhy_accounts_find(accounts, &owner, 0, &row, &error));
+	for (uint32_t meter = 0; meter < 3; meter++) {
+		OK(kwhy_accounts_add(accounts, row, meter, &share, &error));
+		rows = kwhy_accounts_rows(accounts, &count);
+		assert_int_equal(rows[row].account_count, meter + 1);
+		assert_true(rows[row].account_capacity <= 2 * rows[row].account_count);
+	}
+	kwhy_accounts_free(accounts);
+}
+
 static void sums_beyond_64_bits_are_exact(void **state)
 {
 	struct server server;
@@ -289,6 +310,7 @@ int main(void)
 		cmocka_unit_test(a_second_server_is_refused_and_the_first_goes_on),
 		cmocka_unit_test(what_fails_to_be_stored_is_stored_later_and_once),
 		cmocka_unit_test(owners_beyond_the_limit_are_shown_as_one_and_stored_as_themselves),
+		cmocka_unit_test(thousands_of_owners_take_little_memory),
 		cmocka_unit_test(sums_beyond_64_bits_are_exact),
 		cmocka_unit_test(other_files_are_refused_and_left_alone),
 	};
