@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +67,18 @@ static const struct kwhy_map_slot *token_of(
 		: NULL;
 }
 
+/* The byte of a token such as "<0x0A>"; -1: it is none. */
+static int byte_named(const char *text)
+{
+	char *end;
+	unsigned long byte;
+
+	if (strncmp(text, "<0x", 3) != 0 || strlen(text) != 6)
+		return -1;
+	byte = strtoul(text + 3, &end, 16);
+	return strcmp(end, ">") == 0 ? (int)byte : -1;
+}
+
 static enum kwhy_status read_tokens(
 	struct kwhy_bpe *bpe, const json_t *vocab, struct kwhy_text *scratch, struct kwhy_error *error)
 {
@@ -78,8 +89,7 @@ static enum kwhy_status read_tokens(
 	json_object_foreach((json_t *)vocab, text, number)
 	{
 		struct kwhy_map_slot *slot;
-		unsigned byte;
-		int used = 0;
+		int byte;
 
 		if (!decode(bpe, text, scratch) || !scratch->length)
 			continue;
@@ -87,9 +97,9 @@ static enum kwhy_status read_tokens(
 			(uint32_t)json_integer_value(number), &slot, error);
 		if (status)
 			break;
-		if (bpe->by_bytes && scratch->length == 1)
-			byte = (unsigned char)*scratch->data;
-		else if (bpe->by_bytes || sscanf(text, "<0x%2X>%n", &byte, &used) != 1 || used != 6)
+		byte = bpe->by_bytes ? scratch->length == 1 ? (unsigned char)*scratch->data : -1
+				     : byte_named(text);
+		if (byte < 0)
 			continue;
 		bpe->bytes[byte] = (uint32_t)json_integer_value(number);
 		bpe->has_byte[byte] = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests tokenizers of small files whose tokens are worked out by hand. On 1,536 texts (2026-11-30) all tokens
+ * Tests tokenizers of small files whose tokens are found by hand. On 1,536 texts (2026-11-30) all tokens
  * of GPT-2's, Llama 3's and Llama 2's vocabularies were those of @huggingface/tokenizers 0.2.0.
  */
 #include "cmocka_all.h"
