@@ -113,19 +113,52 @@ static size_t group_of(int64_t tokens)
 	return group;
 }
 
+/* The group of a request that was answered in full; NULL: it is in none. */
+static struct kwhy_llm_length_group *find_group(
+	struct kwhy_llm_length_group groups[KWHY_LLM_LENGTH_GROUPS], const struct kwhy_llm_record *record)
+{
+	if (record->outcome != KWHY_LLM_DONE || record->prompt_tokens < 0 || record->completion_tokens < 0)
+		return NULL;
+	return &groups[group_of(record->prompt_tokens + record->completion_tokens)];
+}
+
 static void add_request(struct kwhy_llm_length_group groups[KWHY_LLM_LENGTH_GROUPS],
 	const struct kwhy_llm_record *record, const struct kwhy_llm_request_energy *energy)
 {
-	struct kwhy_llm_length_group *group;
+	struct kwhy_llm_length_group *group = find_group(groups, record);
 
-	if (record->outcome != KWHY_LLM_DONE || record->prompt_tokens < 0 || record->completion_tokens < 0)
+	if (!group)
 		return;
-	group = &groups[group_of(record->prompt_tokens + record->completion_tokens)];
 	group->count++;
 	group->prompt_tokens += (double)record->prompt_tokens;
 	group->output_tokens += (double)record->completion_tokens;
 	group->prefill_j += (double)energy->prefill_nj * 1e-9;
 	group->decode_j += (double)energy->decode_nj * 1e-9;
+}
+
+/* Adds the work of a load's requests to their groups. */
+static void add_work(
+	struct kwhy_llm_length_group groups[KWHY_LLM_LENGTH_GROUPS], const struct kwhy_llm_load_joules *load)
+{
+	for (size_t i = 0; i < load->shares.count; i++) {
+		const struct kwhy_llm_share *share = &load->shares.items[i];
+		struct kwhy_llm_length_group *group = find_group(groups, &load->run.records[share->request]);
+
+		for (size_t kind = 0; group && kind < KWHY_LLM_WORK_COUNT; kind++)
+			group->work[kind] += share->work[kind];
+	}
+}
+
+static void set_halves(struct kwhy_llm_length_group *group, const struct kwhy_llm_power_fit *fit)
+{
+	double prefill[KWHY_LLM_WORK_COUNT] = {0}, decode[KWHY_LLM_WORK_COUNT] = {0};
+
+	prefill[KWHY_LLM_WORK_PROMPT] = group->work[KWHY_LLM_WORK_PROMPT];
+	prefill[KWHY_LLM_WORK_CACHED] = group->work[KWHY_LLM_WORK_CACHED];
+	decode[KWHY_LLM_WORK_OUTPUT] = group->work[KWHY_LLM_WORK_OUTPUT];
+	decode[KWHY_LLM_WORK_STEP] = group->work[KWHY_LLM_WORK_STEP];
+	group->prefill_half_j = kwhy_llm_power_fit_half(fit, prefill);
+	group->decode_half_j = kwhy_llm_power_fit_half(fit, decode);
 }
 
 void kwhy_llm_joules_by_length(
@@ -136,7 +169,14 @@ void kwhy_llm_joules_by_length(
 	for (size_t i = 0; i < KWHY_LLM_LENGTH_GROUPS; i++, bound *= 4)
 		out[i] = (struct kwhy_llm_length_group){.tokens_from = i ? bound / 4 : 0,
 			.tokens_to = i + 1 < KWHY_LLM_LENGTH_GROUPS ? bound : INT64_MAX};
-	for (size_t i = 0; i < joules->count; i++)
-		for (size_t k = 0; joules->loads[i].requests && k < joules->loads[i].run.count; k++)
-			add_request(out, &joules->loads[i].run.records[k], &joules->loads[i].requests[k]);
+	for (size_t i = 0; i < joules->count; i++) {
+		const struct kwhy_llm_load_joules *load = &joules->loads[i];
+
+		for (size_t k = 0; load->requests && k < load->run.count; k++)
+			add_request(out, &load->run.records[k], &load->requests[k]);
+		if (load->requests)
+			add_work(out, load);
+	}
+	for (size_t i = 0; i < KWHY_LLM_LENGTH_GROUPS; i++)
+		set_halves(&out[i], &joules->fit);
 }

@@ -46,6 +46,8 @@ struct kwhy_llm_length_group {
 	int64_t tokens_from, tokens_to; /* tokens_from <= tokens < tokens_to */
 	size_t count;
 	double prompt_tokens, output_tokens, prefill_j, decode_j; /* sums over the requests of the group */
+	double prefill_half_j, decode_half_j; /* halves of the 90 % intervals of the sums; NAN: unknown */
+	double work[KWHY_LLM_WORK_COUNT];     /* their work */
 };
 enum { KWHY_LLM_LENGTH_GROUPS = 6 };
 

@@ -222,10 +222,16 @@ static enum kwhy_status find_covariance(struct fitter *fitter, struct kwhy_error
 }
 
 /*
- * Variance of the sum of the coefficients times `amount`. Where residuals do not correlate positively, it is
- * the mean of the estimate from all residuals alike and of the robust one, which few rows determine; else the
- * first is raised by the correlation. It is never below the robust one.
+ * Where residuals do not correlate positively, the variance is the mean of the estimate from all residuals
+ * alike and of the robust one, which few rows determine; else the first is raised by the correlation. It is
+ * never below the robust one.
  */
+static double variance_from(double robust, double alike, double inflation)
+{
+	return fmax(robust, inflation > 1 ? inflation * alike : (robust + alike) / 2);
+}
+
+/* Variance of the sum of the coefficients times `amount`. */
 static double variance_of(const struct fitter *fitter, const double amount[COLUMNS])
 {
 	double robust = 0, alike = 0;
@@ -235,7 +241,7 @@ static double variance_of(const struct fitter *fitter, const double amount[COLUM
 			robust += amount[a] * amount[b] * fitter->covariance[a][b];
 			alike += amount[a] * amount[b] * fitter->fit.covariance[a][b];
 		}
-	return fmax(robust, fitter->inflation > 1 ? fitter->inflation * alike : (robust + alike) / 2);
+	return variance_from(robust, alike, fitter->inflation);
 }
 
 /*
@@ -264,6 +270,34 @@ static struct kwhy_llm_coefficient combine(
 	return sum;
 }
 
+static void keep_covariance(const struct fitter *fitter, struct kwhy_llm_power_fit *out)
+{
+	out->inflation = fitter->inflation;
+	out->student = kwhy_student_quantile(0.95, fmax(fitter->fit.freedom, 1));
+	for (size_t a = 0; a < KWHY_LLM_WORK_COUNT; a++) {
+		out->is_free[a] = fitter->fit.is_free[1 + a];
+		for (size_t b = 0; b < KWHY_LLM_WORK_COUNT; b++) {
+			out->alike[a][b] = fitter->fit.covariance[1 + a][1 + b];
+			out->robust[a][b] = fitter->covariance[1 + a][1 + b];
+		}
+	}
+}
+
+double kwhy_llm_power_fit_half(const struct kwhy_llm_power_fit *fit, const double work[KWHY_LLM_WORK_COUNT])
+{
+	double robust = 0, alike = 0;
+	bool is_known = false;
+
+	for (size_t a = 0; a < KWHY_LLM_WORK_COUNT; a++) {
+		is_known |= work[a] > 0 && fit->is_free[a];
+		for (size_t b = 0; b < KWHY_LLM_WORK_COUNT; b++) {
+			robust += work[a] * work[b] * fit->robust[a][b];
+			alike += work[a] * work[b] * fit->alike[a][b];
+		}
+	}
+	return is_known ? fit->student * sqrt(variance_from(robust, alike, fit->inflation)) : NAN;
+}
+
 static void conclude(
 	const struct fitter *fitter, const struct kwhy_llm_power_rows *rows, struct kwhy_llm_power_fit *out)
 {
@@ -290,6 +324,7 @@ static void conclude(
 	decode[1 + KWHY_LLM_WORK_STEP] = out->amount[KWHY_LLM_WORK_STEP];
 	out->decode_j = combine(fitter, decode, out->amount[KWHY_LLM_WORK_OUTPUT], net_j,
 		fitter->fit.is_free[1 + KWHY_LLM_WORK_OUTPUT] || fitter->fit.is_free[1 + KWHY_LLM_WORK_STEP]);
+	keep_covariance(fitter, out);
 	out->residual_ratio = fitter->fit.rms / sqrt(out->seconds / (double)rows->count);
 }
 

@@ -59,6 +59,11 @@ struct kwhy_llm_power_fit {
 	double model_idle_w, model_work_j[KWHY_LLM_WORK_COUNT];
 	double amount[KWHY_LLM_WORK_COUNT]; /* work of the whole run */
 	double joules, seconds;
+	/* covariances of the coefficients of work, by residuals alike and by the robust estimate */
+	double alike[KWHY_LLM_WORK_COUNT][KWHY_LLM_WORK_COUNT],
+		robust[KWHY_LLM_WORK_COUNT][KWHY_LLM_WORK_COUNT];
+	double inflation, student;	   /* factor of `alike`; quantile of a 90 % interval */
+	bool is_free[KWHY_LLM_WORK_COUNT]; /* false: the coefficient is held at 0 */
 	double residual_ratio; /* standard deviation of the residuals divided by the power of their intervals
 				*/
 	size_t rows;
@@ -67,6 +72,12 @@ struct kwhy_llm_power_fit {
 /* Fits the rows. KWHY_E_INPUT: there are fewer than KWHY_LLM_POWER_ROWS_MIN rows, or none with work. */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_power_fit_of(
 	const struct kwhy_llm_power_rows *rows, struct kwhy_llm_power_fit *out, struct kwhy_error *error);
+
+/*
+ * Half of the 90 % interval of the joules of an amount of work, from the errors of the coefficients. NAN: the
+ * coefficients of all its kinds are held at 0.
+ */
+double kwhy_llm_power_fit_half(const struct kwhy_llm_power_fit *fit, const double work[KWHY_LLM_WORK_COUNT]);
 
 /* Name of a kind of work, such as "prompt token". */
 const char *kwhy_llm_work_name(enum kwhy_llm_work kind);

@@ -28,6 +28,7 @@ static const struct phase design[] = {
 
 struct outcome {
 	size_t covered[FIGURES], known[FIGURES];
+	size_t sums_covered;
 	double *errors; /* relative errors of the joules of requests */
 	size_t error_count;
 	double figure_errors[FIGURES][SEEDS];
@@ -85,6 +86,22 @@ static void check_coefficients(const struct machine *machine, const struct kwhy_
 	}
 }
 
+/* The joules of the run's decoding, of all requests together, against the truth and their interval. */
+static void check_sum(const struct machine *machine, const struct kwhy_llm_shares *shares,
+	const struct kwhy_llm_power_fit *fit, struct outcome *outcome)
+{
+	double work[KWHY_LLM_WORK_COUNT] = {0}, truth, found = 0, half;
+
+	for (size_t i = 0; i < shares->count; i++)
+		for (size_t kind = KWHY_LLM_WORK_OUTPUT; kind <= KWHY_LLM_WORK_STEP; kind++)
+			work[kind] += shares->items[i].work[kind];
+	truth = work[KWHY_LLM_WORK_OUTPUT] * machine->output_j + work[KWHY_LLM_WORK_STEP] * machine->step_j;
+	for (size_t kind = 0; kind < KWHY_LLM_WORK_COUNT; kind++)
+		found += work[kind] * fit->model_work_j[kind];
+	half = kwhy_llm_power_fit_half(fit, work);
+	outcome->sums_covered += fabs(found - truth) <= half;
+}
+
 /* Divides the energy, checks that it adds up, and adds the errors of requests that were metered in full. */
 static void check_requests(const struct machine *machine, const struct kwhy_llm_metered *metered,
 	const struct kwhy_llm_shares *shares, const struct kwhy_llm_power_fit *fit, struct outcome *outcome)
@@ -139,9 +156,12 @@ static void known_joules_are_found(void **state)
 		fit = fit_of(&metered, &shares);
 		check_coefficients(&machine, &fit, seed, &outcome);
 		check_requests(&machine, &metered, &shares, &fit, &outcome);
+		check_sum(&machine, &shares, &fit, &outcome);
 		kwhy_llm_shares_done(&shares);
 		machine_done(&machine);
 	}
+	printf("sums: %.1f %% covered\n", 100.0 * (double)outcome.sums_covered / SEEDS);
+	assert_in_range(outcome.sums_covered, SEEDS * 85 / 100, SEEDS * 95 / 100);
 	kwhy_sort_reals(outcome.errors, outcome.error_count);
 	printf("%zu requests: median error %.2f %%, 95 %%: %.2f %%\n", outcome.error_count,
 		100 * kwhy_quantile(outcome.errors, outcome.error_count, 0.5),

@@ -60,6 +60,16 @@ static void write_coefficients(const struct kwhy_text_context *context, const st
 	kwhy_text_done(&unknown);
 }
 
+/* Adds a mean with its interval; nothing where its coefficients are held at 0, so that it is unknown. */
+static void mean_cell(struct kwhy_table *table, double mean, double half)
+{
+	char value[KWHY_QUANTITY_BYTES], interval[KWHY_QUANTITY_BYTES], text[2 * KWHY_QUANTITY_BYTES];
+
+	snprintf(text, sizeof(text), "%s %s", kwhy_quantity_si(value, mean, "J", 3),
+		kwhy_quantity_interval(interval, mean, fmax(mean - half, 0), mean + half));
+	kwhy_table_cell(table, isfinite(half) ? text : NULL);
+}
+
 static void write_lengths(const struct kwhy_text_context *context, const struct kwhy_llm_joules *joules)
 {
 	static const struct kwhy_table_column columns[] = {{"tokens of a request", KWHY_COLUMN_LEFT},
@@ -88,8 +98,8 @@ static void write_lengths(const struct kwhy_text_context *context, const struct 
 		kwhy_table_cell(&table, text);
 		snprintf(text, sizeof(text), "%.0f", group->output_tokens / count);
 		kwhy_table_cell(&table, text);
-		kwhy_table_real(&table, group->prefill_j / count, "J");
-		kwhy_table_real(&table, group->decode_j / count, "J");
+		mean_cell(&table, group->prefill_j / count, group->prefill_half_j / count);
+		mean_cell(&table, group->decode_j / count, group->decode_half_j / count);
 	}
 	kwhy_table_write(&table, context->style, context->out);
 }
@@ -155,6 +165,8 @@ static void write_groups(struct kwhy_json *json, const struct kwhy_llm_joules *j
 		kwhy_json_real(json, "mean_output_tokens", group->output_tokens / count);
 		kwhy_json_real(json, "mean_prefill_j", group->prefill_j / count);
 		kwhy_json_real(json, "mean_decode_j", group->decode_j / count);
+		kwhy_json_real(json, "half_prefill_j", group->prefill_half_j / count);
+		kwhy_json_real(json, "half_decode_j", group->decode_half_j / count);
 		kwhy_json_object_end(json);
 	}
 	kwhy_json_array_end(json);

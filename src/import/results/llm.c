@@ -190,6 +190,17 @@ static void read_best(struct reading *reading, const json_t *root)
 			estimate_of(json_object_get(json_object_get(load, "energy"), "j_a_token"), 1));
 }
 
+/* Joules of requests of a length. The halves of both parts are added, which their errors allow at most. */
+static void add_length(struct reading *reading, const char *of, const json_t *group)
+{
+	double mean = kwhy_json_real_of(group, "mean_prefill_j") + kwhy_json_real_of(group, "mean_decode_j");
+	double half = TO_95 *
+		(kwhy_json_real_of(group, "half_prefill_j") + kwhy_json_real_of(group, "half_decode_j"));
+
+	add(reading, of, of_length, "J", true,
+		(struct kwhy_estimate){isfinite(mean), mean, mean - half, mean + half, NAN, NAN, NAN});
+}
+
 static void read_lengths(struct reading *reading, const json_t *groups)
 {
 	const json_t *group;
@@ -205,9 +216,7 @@ static void read_lengths(struct reading *reading, const json_t *groups)
 			snprintf(of, sizeof(of), "%.0f to %.0f tokens", from, to - 1);
 		else
 			snprintf(of, sizeof(of), "%.0f tokens and more", from);
-		add_value(reading, keep(reading, of), of_length, "J", true,
-			kwhy_json_real_of(group, "mean_prefill_j") +
-				kwhy_json_real_of(group, "mean_decode_j"));
+		add_length(reading, keep(reading, of), group);
 	}
 }
 
