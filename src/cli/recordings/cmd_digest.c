@@ -335,10 +335,11 @@ const struct kwhy_command kwhy_command_digest = {
 	.name = "digest",
 	.operands = "REC|TRACE...|-",
 	.summary = "Sum up each rank of a large job in a file of at most 100 kB.",
-	.details = "kwhy report joins any number of digests. Each trace is read by itself, so tasks of a job "
-		   "can share the work: --task 3/16 takes every 16th trace of the list. A folder stands for "
-		   "its traces, - for the paths on standard input. A trace may also be an address: https://..., "
-		   "s3://BUCKET/KEY.",
+	.details =
+		"kwhy report joins any number of digests. Each trace is read by itself, so tasks of a job "
+		"can share the work: --task 3/16 takes every 16th trace of the list. A folder stands for "
+		"its traces, - for the paths on standard input. A trace may also be an address: https://..., "
+		"s3://BUCKET/KEY.",
 	.options = options_table,
 	.options_bytes = sizeof(struct digest_options),
 	.defaults = set_defaults,
