@@ -179,7 +179,9 @@ static int confine_files(const char *file)
 	if (file)
 		find_folder(file, folder);
 	if ((*folder && allow(rules, folder, ruleset.handled_fs & RIGHTS_OF_ACCOUNTS)) ||
-		allow(rules, "/dev", RIGHT_WRITE_FILE) || syscall(RESTRICT_SELF, rules, 0))
+		allow(rules, "/dev", RIGHT_WRITE_FILE) ||
+		allow(rules, "/proc/self/task", RIGHT_WRITE_FILE) || /* names of threads */
+		syscall(RESTRICT_SELF, rules, 0))
 		code = errno;
 	close(rules);
 	return code;
