@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Parses whole numbers of text files: decimal digits with a sign, optionally with zeros after a point. Values
- * that are not exact are refused.
+ * Parses whole numbers of text files: decimal digits, perhaps after a sign. A fractional part is accepted
+ * if it is zero, as in 12.00; other fractions are refused.
  */
 
 enum kwhy_decimal {

@@ -17,7 +17,7 @@
  * - Open files in /proc (/dev/stdout, /dev/fd/N, >(command)) are written to directly.
  * - A device, a pipe or a file that is extended is refused in a folder that others may write to, unless it
  *   belongs to this user or root. A file that replaces a regular file of this user gets that file's
- *   permission bits (0777), else those that the umask leaves. It never gets the other file's owner or its
+ *   permission bits (0777), else those that the umask leaves. It never gets the replaced file's owner, or its
  *   setuid, setgid and sticky bits.
  */
 struct kwhy_output {

@@ -7,12 +7,12 @@
 
 /*
  * Estimate of the half-width of the 90 % interval of a kernel's power after bursts of repeats, before a
- * ledger has used the readings. The injected library and its launcher share it. Readings contribute
- * KWHY_PROBE_READINGS_RATIO of the power after KWHY_PROBE_READINGS_NS of repeats, and less with the square
- * root of that time: on an H200, 58 of 75 kernels of the programs and loops in docs/results/probe.md had
- * intervals of at most the estimate. KWHY_PROBE_LEAST_RATIO stays however long the repeats are, because
- * temperature and the state of the memory differ. Fewer than four bursts do not show the scatter between
- * bursts.
+ * ledger has used the readings. The injected library and its launcher share it. The part that comes from
+ * the readings is KWHY_PROBE_READINGS_RATIO of the power after KWHY_PROBE_READINGS_NS of repeats, and falls
+ * with the square root of the time of the repeats: on an H200, 58 of 75 kernels of the programs and loops
+ * in docs/results/probe.md had intervals of at most the estimate. A part of KWHY_PROBE_LEAST_RATIO remains
+ * however long the repeats are, because temperature and the state of the memory differ. Fewer than four
+ * bursts do not show the scatter between bursts.
  */
 #define KWHY_PROBE_READINGS_NS 270e6
 #define KWHY_PROBE_READINGS_RATIO 0.045

@@ -33,7 +33,8 @@ struct plain {
 };
 
 /*
- * Receives the demangled name in pieces. libiberty has no way to stop; leaving it by longjmp() leaks nothing.
+ * Receives the demangled name in pieces. libiberty offers no way to stop it, so a name that is too long is
+ * left by longjmp(), which leaks nothing.
  */
 static void take(const char *piece, size_t length, void *context)
 {

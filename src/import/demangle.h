@@ -15,8 +15,8 @@
 char *kwhy_demangle(const char *bytes, size_t length);
 
 /*
- * Adds a name to the recording, demangled if it is mangled. `seen` keeps which mangled text has which name,
- * so that a text is demangled once, where rows repeat it; NULL: nothing is kept.
+ * Adds a name to the recording, demangled if it is mangled. `seen` maps mangled texts to their names, so
+ * that a text that many rows repeat is demangled once; NULL: every text is demangled anew.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_demangle_intern(struct kwhy_names *names, struct kwhy_map *seen,
 	const char *bytes, size_t length, uint32_t *out_name, struct kwhy_error *error);

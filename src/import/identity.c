@@ -73,7 +73,10 @@ static uint64_t digest_row(const struct kwhy_recording *recording, size_t row)
 	return kwhy_identity_digest(values, sizeof(values) / sizeof(values[0]));
 }
 
-/* The digest of a source's activities, the first of which is row `first`. It is computed once. */
+/*
+ * The digest of a source's activities, the first of which is row `first`. It is computed once and then kept
+ * in the source.
+ */
 static uint64_t digest_of(struct kwhy_recording *recording, struct kwhy_source *source, size_t first)
 {
 	if (source->digest)

@@ -22,11 +22,11 @@ struct kwhy_import_options {
 };
 
 /*
- * Reads one trace, or the traces of a folder, into a recording that is not finished yet. Several traces are
- * several ranks of one run. The format (model/trace_formats.def) is found from the content, not the name. A
- * copy of an earlier trace is refused (import/identity.h), and so is a trace of another run
- * (import/one_run.h). An unusable file is KWHY_E_INPUT with a message that names file, place and remedy; the
- * recording must then be freed.
+ * Reads one trace, or the traces of a folder, into a recording that is not finished yet. Traces that are
+ * read into one recording count as the ranks of one run. The format (model/trace_formats.def) is found from
+ * the content, not the name. A copy of an earlier trace is refused (import/identity.h), and so is a trace
+ * of another run (import/one_run.h). An unusable file is KWHY_E_INPUT with a message that names file, place
+ * and remedy; the recording must then be freed.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_import_trace(struct kwhy_recording *recording, const char *path,
 	const struct kwhy_import_options *options, struct kwhy_error *error);

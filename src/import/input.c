@@ -42,7 +42,8 @@ struct kwhy_input {
 };
 
 /*
- * Reads more compressed bytes if all of them have been decompressed. At the end of the file there are none.
+ * Reads more compressed bytes if all of those in memory have been decompressed. At the end of the file it
+ * reads none.
  */
 static enum kwhy_status refill(struct kwhy_input *input, struct kwhy_error *error)
 {

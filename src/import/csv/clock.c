@@ -10,7 +10,7 @@ enum { CLOCK_NAME_BYTES = 64 };
 
 static const int64_t second_ns = 1000000000;
 static const int64_t farthest_ns = INT64_MAX /
-	4; /* largest converted time, ns; the differences of such times do not overflow */
+	4; /* largest converted time, ns; the difference of two such times fits an int64 */
 
 void kwhy_csv_clock_init(struct kwhy_csv_clock *clock, struct kwhy_recording *recording)
 {
@@ -79,8 +79,8 @@ static enum kwhy_status refuse_clock(
 }
 
 /*
- * Refuses a time that must be in microseconds: read as nanoseconds it lies in 1970, read as microseconds in
- * this century.
+ * Refuses a time that is evidently in microseconds: if it were in nanoseconds it would lie in 1970, but in
+ * microseconds it lies in this century.
  */
 static enum kwhy_status check_unit(const struct kwhy_csv_clock *clock, const struct kwhy_csv *csv,
 	size_t column, int64_t time, struct kwhy_error *error)

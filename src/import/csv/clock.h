@@ -24,7 +24,8 @@ struct kwhy_csv_clock {
 void kwhy_csv_clock_init(struct kwhy_csv_clock *clock, struct kwhy_recording *recording);
 
 /*
- * Takes the words after "clock" in a comment: "unix" or "other NAME". Fails if a time was converted before.
+ * Sets the clock from the words after "clock" in a comment: "unix" or "other NAME". Fails if a time was
+ * converted before.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_csv_clock_state(struct kwhy_csv_clock *clock, const struct kwhy_csv *csv,
 	struct kwhy_span words, struct kwhy_error *error);

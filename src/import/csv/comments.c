@@ -73,8 +73,8 @@ static void skip_space(struct kwhy_span *rest)
 }
 
 /*
- * Takes the next word from the front of a text; empty at its end. Inside double quotes white space is a part
- * of the word.
+ * Takes the next word from the front of a text; the result is empty at the end of the text. White space
+ * inside double quotes is part of the word.
  */
 static struct kwhy_span take_word(struct kwhy_span *rest)
 {
@@ -328,8 +328,8 @@ static enum kwhy_status read_coverage(struct kwhy_csv_comments *comments, const 
 }
 
 /*
- * Reads a selection comment: the interval in which windows could lie, and how they were chosen. It holds
- * for all devices.
+ * Reads a selection comment: the interval in which windows could lie, and how they were chosen. The
+ * selection applies to all devices.
  */
 static enum kwhy_status read_selection(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
 	struct kwhy_span rest, struct kwhy_error *error)

@@ -165,8 +165,8 @@ static enum kwhy_status find_stream(struct reader *reader, uint32_t *out_stream,
 }
 
 /*
- * The kind of memory that a column names; if the word is empty or unknown, the kind that the row's kind
- * implies.
+ * The kind of memory that a column names; `otherwise`, which follows from the kind of row, if the column is
+ * empty or its word is unknown.
  */
 static uint8_t read_memory(const struct reader *reader, size_t column, uint8_t otherwise)
 {

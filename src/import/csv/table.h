@@ -55,9 +55,9 @@ struct kwhy_span kwhy_csv_comment(
 struct kwhy_span kwhy_csv_field(const struct kwhy_csv *csv, size_t column);
 
 /*
- * Reads a field as a whole number from `low` to `high`; decimals that are zeros are accepted. An empty field
- * gives *out_known = false. Any other text is KWHY_E_INPUT, with file, line, column and remedy in the
- * message.
+ * Reads a field as a whole number from `low` to `high`; a fractional part is accepted if it is zero, as in
+ * 12.00. An empty field gives *out_known = false. Any other text is KWHY_E_INPUT, with file, line, column
+ * and remedy in the message.
  */
 struct kwhy_csv_range {
 	int64_t low, high;
@@ -66,8 +66,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_csv_integer(const struct kwhy_csv *csv, size
 	struct kwhy_csv_range range, bool *out_known, int64_t *out, struct kwhy_error *error);
 
 /*
- * Reads a number as kwhy_csv_integer() from a text that is no field, such as part of a comment. `what` names
- * the number in messages.
+ * Does what kwhy_csv_integer() does, but for a text that is not a field, such as part of a comment. `what`
+ * names the number in messages.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_csv_parse_integer(const struct kwhy_csv *csv, const char *what,
 	struct kwhy_span text, struct kwhy_csv_range range, int64_t *out, struct kwhy_error *error);

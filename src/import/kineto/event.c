@@ -11,7 +11,7 @@ static const char *const field_texts[] = {
 #undef X
 };
 
-/* Known categories. Those of kind OTHER are not needed, or show the same work as other events. */
+/* Known categories. Events of kind OTHER are not needed, or show the same work as other events. */
 static const struct {
 	const char *text;
 	enum kwhy_kineto_kind kind;

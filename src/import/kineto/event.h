@@ -139,7 +139,7 @@ static inline bool kwhy_kineto_event_has(const struct kwhy_kineto_event *event, 
 	return event->seen >> field & 1;
 }
 
-/* The key of a field in files. */
+/* The JSON key of a field, as files have it. */
 const char *kwhy_kineto_field_text(enum kwhy_kineto_field field);
 
 /* Text of a field without its quotes, with escapes not decoded. Empty if the event has no such field. */

@@ -115,8 +115,9 @@ struct kwhy_kineto_file {
 };
 
 /*
- * In kineto/names.c. kwhy_kineto_name() adds a name, with its escapes decoded, to the recording. The other
- * functions add the name of a call without a version suffix such as "_v11060", and find collectives by name.
+ * In kineto/names.c: kwhy_kineto_name() adds a name, with its escapes decoded, to the recording.
+ * kwhy_kineto_call_name() adds the name of a call without a version suffix such as "_v11060".
+ * kwhy_kineto_is_collective() finds collectives by name.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_name(struct kwhy_kineto_file *file, const char *bytes,
 	size_t length, uint32_t *out_name, struct kwhy_error *error);
@@ -140,8 +141,8 @@ struct kwhy_kineto_source {
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_source_read(struct kwhy_kineto_file *file, const char *bytes,
 	size_t length, struct kwhy_kineto_source *out, struct kwhy_error *error);
 /*
- * Gets the innermost frame of a "Call stack" that is not from a library. If all are, it gets the innermost
- * frame.
+ * Gets the innermost frame of a "Call stack" that is not from a library. If all frames are from libraries,
+ * it gets the innermost one.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_source_of_stack(struct kwhy_kineto_file *file, const char *bytes,
 	size_t length, struct kwhy_kineto_source *out, struct kwhy_error *error);

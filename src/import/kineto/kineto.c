@@ -331,8 +331,7 @@ static enum kwhy_status stop(struct document *document, size_t unit_at, size_t *
 }
 
 /*
- * Continues reading after an error of the grammar. If the list of events has ended, read_event_end() takes
- * its `]`.
+ * Continues reading after a syntax error. If the list of events has ended, read_event_end() takes its `]`.
  */
 static void resume(struct document *document)
 {

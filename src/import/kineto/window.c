@@ -29,8 +29,8 @@ static size_t string_end(const char *text, size_t size, size_t at)
 }
 
 /*
- * The last offset that is certainly not inside a string, number or word. Finding it reads every byte, so it
- * is done only for texts without line ends and without `}, {"`.
+ * The last offset that is certainly not inside a string, number or word. The search reads every byte, so it
+ * is made only for texts without line ends and without `}, {"`.
  */
 static size_t exact_cut(const char *text, size_t size)
 {
@@ -86,9 +86,9 @@ static size_t boundary_cut(const char *text, size_t size)
 }
 
 /*
- * An offset near the end of the text that is probably not inside a string: after a line end, which no string
- * contains, or after the '}' of `}, {"`, which few strings contain. If it is inside one after all, indexing
- * notices that.
+ * An offset near the end of the text that is probably not inside a string: after a line end, which no
+ * string contains, or after the '}' of `}, {"`, which few strings contain. If the offset is inside a string
+ * after all, index_window() notices that.
  */
 static size_t probable_cut(const char *text, size_t size)
 {
@@ -294,8 +294,8 @@ enum kwhy_status kwhy_kineto_window_next(
 }
 
 /*
- * Offset at which reading continues after the '}' of an event: at the next event, or at the end of the list
- * of events, if a key or the end of the file follows it. 0: neither follows.
+ * Offset at which reading continues after the '}' of an event: at the next event, which follows a comma, or
+ * at the ']' of the list of events, if a key or a '}' follows the ']'. 0: neither is there.
  */
 static size_t resume_at(const char *text, size_t size, size_t brace)
 {

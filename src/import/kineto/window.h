@@ -58,8 +58,8 @@ void kwhy_kineto_window_close(struct kwhy_kineto_window *window);
 
 /*
  * Skips `used` bytes of the text and finds the tokens of the bytes after them. If `used` is 0, it enlarges
- * the window. A window without tokens holds only white space; if kwhy_kineto_window_whole(), the file has
- * ended.
+ * the window. A window without tokens holds only white space; if kwhy_kineto_window_whole() is true then,
+ * the file has ended.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_kineto_window_next(
 	struct kwhy_kineto_window *window, size_t used, struct kwhy_error *error);
@@ -74,9 +74,9 @@ static inline const char *kwhy_kineto_window_text(const struct kwhy_kineto_windo
 bool kwhy_kineto_window_whole(const struct kwhy_kineto_window *window);
 
 /*
- * Finds in the window where reading may continue after an error of the grammar at `from`: where the next
- * event may begin (`}, {"`), or where the list of events ends (`}]` before a key or '}'). False: the window
- * has neither; search again in the window that begins at *out_at. After an error windows are small, because
+ * Finds in the window where reading may continue after a syntax error at `from`: where the next event may
+ * begin (`}, {"`), or where the list of events ends (`}]` before a key or '}'). False: the window has
+ * neither; search again in the window that begins at *out_at. After an error windows are small, because
  * each further error needs a new window.
  */
 bool kwhy_kineto_window_resume(struct kwhy_kineto_window *window, size_t from, size_t *out_at);

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * The readers in the order in which they run. Calls come first, because they name the processes, which rows
- * of devices may lack.
+ * The readers in the order in which they run. Calls come first, because they state the processes, which
+ * rows about devices may lack.
  */
 static const struct kwhy_nsys_reader *const readers[] = {
 	&kwhy_nsys_calls,

@@ -88,7 +88,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_nsys_devices_read(struct kwhy_nsys *nsys, st
 /* Gets the recording's device for the CUDA device number `ordinal` of a process. */
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_device(struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows,
 	uint32_t process, int64_t ordinal, uint32_t *out_device, struct kwhy_error *error);
-/* Index of that device among the physical devices of the machine; the trace uses these indices. */
+/*
+ * Index, among the physical devices of the machine, of a process's device `ordinal`. The trace uses these
+ * indices.
+ */
 int64_t kwhy_nsys_physical(struct kwhy_nsys *nsys, uint32_t process, int64_t ordinal);
 
 /*
@@ -107,8 +110,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_nsys_meta_read(
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_times(struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows,
 	size_t start_column, int64_t *out_start_ns, int64_t *out_end_ns, struct kwhy_error *error);
 /*
- * Gets the process or thread of a globalPid or globalTid. If the table lacks the column, it is the file's
- * only process.
+ * Gets the process or thread of a globalPid or globalTid. If the table lacks the column, the process is the
+ * file's only one.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_nsys_process(struct kwhy_nsys *nsys, const struct kwhy_sqlite_rows *rows,
 	size_t column, uint32_t *out_process, struct kwhy_error *error);

@@ -267,8 +267,8 @@ static enum kwhy_status read_extra(struct kwhy_perfetto_file *file, struct kwhy_
 }
 
 /*
- * Sets the category of a stage in a file of kwhy export, which is known by its argument for the row of the
- * stream: the category is the argument "kind"; a kernel has none.
+ * Sets the category of a stage that kwhy export wrote; such a stage is recognised by its argument for the
+ * row of the stream. The category is the stage's argument "kind", which kernels do not have.
  */
 static void set_kind(struct kwhy_perfetto_slice *slice)
 {

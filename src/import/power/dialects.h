@@ -15,8 +15,8 @@ enum kwhy_power_role {
 	KWHY_POWER_ROLE_GPU, /* an index, a UUID or a PCI address */
 	KWHY_POWER_ROLE_UUID,
 	KWHY_POWER_ROLE_PCI,
-	KWHY_POWER_ROLE_RUN, /* the run that a window belongs to; energies of its windows all count from the
-				start of the run */
+	KWHY_POWER_ROLE_RUN, /* the run that a window belongs to; the energies of all windows of a run count
+				from the start of the run */
 	KWHY_POWER_ROLE_LENGTH, /* duration of a window in seconds */
 	KWHY_POWER_ROLE_COUNT,	/* number of GPUs whose readings a row adds up */
 	KWHY_POWER_ROLE_PUE,	/* power usage effectiveness (PUE), by which the tool multiplied an energy */

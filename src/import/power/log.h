@@ -20,8 +20,8 @@ struct kwhy_power_entry {
 	int64_t value;	   /* power in mW or energy in uJ */
 	uint32_t key;
 	uint32_t run;	/* name of the run that a window belongs to, in `names`; 0: not stated */
-	uint32_t place; /* line number, or in JSON the number of the record; UINT32_MAX: that number or a
-			   larger one */
+	uint32_t place; /* line number, or in JSON the number of the record; UINT32_MAX also stands for all
+			   larger numbers */
 	uint8_t role;	/* enum kwhy_power_role of the reading */
 	bool is_local;	/* the log states no zone of the time */
 };

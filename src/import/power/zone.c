@@ -133,8 +133,8 @@ enum kwhy_status kwhy_power_zone_apply(struct kwhy_power_log *log, struct kwhy_r
 	shift(log, false, quarters * QUARTER_S * second_ns);
 	if (count == 0)
 		/*
-		 * If the log overlaps the work in no zone, it is refused later, with its interval and that of
-		 * the trace.
+		 * If the log overlaps the work in no zone, it is refused later with a message that states
+		 * its interval and that of the trace.
 		 */
 		return KWHY_OK;
 	return kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "power-zone", error,

@@ -29,7 +29,7 @@ static double number(const json_t *object, const char *key)
 }
 
 /*
- * Copies a name of letters, digits and the like to the arena. NULL: the name is missing or malformed, or
+ * Copies a short name without control characters to the arena. NULL: the name is missing or malformed, or
  * memory is exhausted.
  */
 static const char *name_of(const struct reader *reader, const json_t *object, const char *key)

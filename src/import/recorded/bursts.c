@@ -22,8 +22,8 @@
 enum { COPY_BYTES_MIN = 65536 };
 
 /*
- * Times of the program's own launch from the start of its burst, both 0 if they are not stated. Times that
- * are out of order, or outside of the burst, count as not stated.
+ * Sets the times of the program's own launch, which count from the start of its burst; both stay 0 if they
+ * are not stated. Times that are out of order, or outside of the burst, count as not stated.
  */
 static void place_launch(struct kwhy_recorded_burst *row, const struct kwhy_wire_burst *burst)
 {
@@ -157,10 +157,10 @@ static struct interval own_call(const struct kwhy_recorded_burst *burst)
 }
 
 /*
- * Takes the time of a burst out of a call that ended after it. On the burst's thread the call becomes the
- * program's own launch. Any other thread that launches during a burst waits for its end: the time from the
- * program's own launch, or from the start of the call if that is later, to the end of the burst is taken
- * out as that wait.
+ * Removes the time of a burst from a call that ended after the burst. On the burst's thread, what remains
+ * is the program's own launch. A call of another thread that launches during a burst waits for the end of
+ * the burst: the time from the program's own launch, or from the start of the call if that is later, to the
+ * end of the burst is this wait and is removed.
  */
 static void take_burst_out(const struct kwhy_recorded_burst *burst, uint32_t tid, struct interval *call)
 {
@@ -179,8 +179,9 @@ static void take_burst_out(const struct kwhy_recorded_burst *burst, uint32_t tid
 }
 
 /*
- * Whether the prober made a call of the burst's thread during the burst. It made all of them except the
- * program's own launch. They are distinguished by time, because both may have the same correlation id.
+ * Whether a call that began during a burst was made by the prober: it is on the burst's thread and is not
+ * the program's own launch. The two are distinguished by time, because they may have the same correlation
+ * id.
  */
 static bool is_probers(const struct kwhy_recorded_burst *burst, uint32_t tid, int64_t start_ns)
 {
@@ -202,7 +203,7 @@ bool kwhy_recorded_call_of_program(const struct kwhy_recorded *recorded, uint32_
 		return false;
 	/*
 	 * goes from the latest burst to the first, so that each burst is still at its recorded place in the
-	 * call when its time is taken out
+	 * call when its time is removed
 	 */
 	for (size_t i = until; i-- > from;)
 		take_burst_out(&recorded->bursts[i], tid, &call);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Largest number of writers, and so of processes, in a recording. */
+/* Largest number of writers in a recording. Each writer has one process. */
 enum { WRITERS_MAX = 65536 };
 
 static enum kwhy_status add_writer(
@@ -89,8 +89,8 @@ static enum kwhy_status take_names(struct kwhy_recorded *recorded, uint32_t writ
 }
 
 /*
- * Keeps the closest pair of readings of a writer's monotonic clock and Unix time. Only this pair is used, so
- * that times of one machine are consistent with its monotonic clock.
+ * Keeps, of a writer's readings of its monotonic clock and Unix time, the pair taken closest together. Only
+ * this pair is used, so that times of one machine are consistent with its monotonic clock.
  */
 static void take_clocks(
 	struct kwhy_recorded *recorded, struct kwhy_recorded_writer *writer, const struct kwhy_block *block)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 /*
- * Largest difference, in ns, between the values of Unix time minus monotonic time that are taken to be of
- * one machine.
+ * Writers of one machine may differ in Unix time minus monotonic time by at most this, ns, beyond the
+ * errors of their clock readings.
  */
 #define SET_BY_NS 1e9
 
@@ -90,8 +90,8 @@ static int compare_writers(const void *context, uint32_t a, uint32_t b)
 }
 
 /*
- * Finds the closest pair of clock readings of the writers, and assigns it to all writers whose own readings
- * agree with it.
+ * Finds the pair of clock readings of the writers that was taken closest together, and assigns it to all
+ * writers whose own readings agree with it.
  */
 static struct kwhy_wire_clock share_clock(
 	struct kwhy_recorded *recorded, const uint32_t *writers, size_t count)

@@ -186,10 +186,10 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorded_facts_apply(
 
 /*
  * Assigns writers to machines. Call it when hosts and clocks of all writers are known. All writers of a
- * machine use its closest pair of clock readings, so that their times agree to the nanosecond. The machine
- * may be known from an earlier file. If clocks of writers with the same host name contradict each other, the
- * writers ran on two machines of that name, or on one machine before and after a reboot; they are then
- * assigned to two machines.
+ * machine use the one pair of clock readings that was taken closest together, so that their times agree to
+ * the nanosecond. The machine may be known from an earlier file. If clocks of writers with the same host
+ * name contradict each other, the writers ran on two machines of that name, or on one machine before and
+ * after a reboot; they are then assigned to two machines.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_machines_apply(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);
@@ -246,8 +246,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorded_unprobed_keep(struct kwhy_recorded 
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_bursts_sort(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);
 /*
- * Whether the program made a call. If so, its times become those without the time that kwhy probe spent
- * inside the call. False: kwhy probe made the call itself.
+ * Whether the program made a call. If so, the time that kwhy probe spent inside the call is removed from
+ * *start_ns and *end_ns. False: kwhy probe made the call itself.
  */
 bool kwhy_recorded_call_of_program(const struct kwhy_recorded *recorded, uint32_t writer, uint32_t tid,
 	int64_t *start_ns, int64_t *end_ns);
@@ -256,9 +256,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_recorded_bursts_apply(
 	struct kwhy_recorded *recorded, struct kwhy_error *error);
 
 /*
- * These functions add a frame of a call stack, and a sample that says that a thread spent an interval in a
- * frame. Intervals in the program's own frames and in innermost frames become host ranges. Call them when
- * processes are known.
+ * Adds a record of one of two kinds: a frame of a call stack, or a sample that says that a thread spent an
+ * interval in a frame. Intervals in the program's own frames and in innermost frames become host ranges.
+ * Call it when processes are known.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recorded_line_add(struct kwhy_recorded *recorded, uint32_t writer,
 	unsigned kind, const void *record, struct kwhy_error *error);

@@ -267,8 +267,8 @@ static void switch_device(struct trimming *trimming, uint32_t device)
 }
 
 /*
- * How two numbers change at a time: that of open windows, and that of processes that use the device and are
- * within their selection but in no window.
+ * A time at which two numbers change: `open` is added to the number of open windows, `unrecorded` to the
+ * number of processes that use the device and are within their selection but in no window.
  */
 struct change {
 	int64_t time_ns;

@@ -7,8 +7,8 @@
 
 /*
  * Chosen fields of JSON objects, which rocprofv3 writes into its JSON files and into columns of its
- * databases. Numbers are read from their digits, because hashes and ids take all 64 bits, which JSON
- * libraries refuse.
+ * databases. Numbers are read from their digits, because JSON libraries refuse hashes and ids that take all
+ * 64 bits.
  */
 
 struct kwhy_rocprof_field {

@@ -69,7 +69,7 @@ static void enter(struct kwhy_rocprof_json *json, enum kwhy_rocprof_level level)
 		json->has_process = false;
 }
 
-/* Skips one token of a value that is skipped. */
+/* Skips one token inside a value that is not read. */
 static void skip(struct kwhy_rocprof_json *json)
 {
 	char token = kwhy_kineto_walk_peek(&json->walk);

@@ -45,7 +45,7 @@ struct kwhy_rocprof_json {
 	struct kwhy_track_map messages;	  /* from the correlation id of a marker to name in the recording */
 };
 
-/* In rocprof/json_rows.c: reads the element of a level at which the walk stands. */
+/* In rocprof/json_rows.c: reads an element of a level; `walk` stands at the element. */
 typedef enum kwhy_status kwhy_rocprof_json_read(
 	struct kwhy_rocprof_json *json, const struct kwhy_kineto_walk *walk, struct kwhy_error *error);
 extern kwhy_rocprof_json_read *const kwhy_rocprof_json_readers[KWHY_ROCPROF_LEVEL_COUNT];

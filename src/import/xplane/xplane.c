@@ -182,8 +182,8 @@ static bool begins_name(struct kwhy_protobuf_message bytes)
 }
 
 /*
- * Recognises the format: an XSpace begins with a plane, which begins with its id, unless that is 0, and its
- * name.
+ * Recognises the format: an XSpace begins with a plane, and a plane begins with its id, which is left out
+ * if it is 0, and its name.
  */
 static bool xplane_probe(const char *path, const unsigned char *head, size_t length)
 {
