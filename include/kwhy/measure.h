@@ -145,7 +145,7 @@ KWHY_API uint32_t kwhy_session_name(struct kwhy_session *session, const char *na
 /*
  * Begin and end a region. A call takes about 50 ns, without system call, lock or allocation, except for a
  * thread's first call, which allocates its buffer. Regions may nest, overlap and recur, also across threads;
- * a region may end on another thread than it began on. While several threads are in the same region its
+ * a region may end on another thread than it began on. While several threads are in the same region, its
  * energy counts once.
  */
 KWHY_API void kwhy_region_begin(struct kwhy_session *session, uint32_t region);
@@ -164,7 +164,7 @@ KWHY_API int kwhy_session_work(struct kwhy_session *session, const char *unit, d
 
 /*
  * Measures the idle level, above which net energies are counted: waits `seconds` and takes the mean power
- * in that time. Call it while nothing runs. Before the program's first use of the GPU it measures the idle
+ * in that time. Call it while nothing runs. Before the program's first use of the GPU, it measures the idle
  * level without a context, later that with one.
  */
 KWHY_API int kwhy_session_idle(

@@ -22,10 +22,10 @@ const struct kwhy_whatif_change *kwhy_saving_change(const struct kwhy_finding *f
 bool kwhy_savings_are_projected(const struct kwhy_recording *recording, const struct kwhy_ledger *ledger);
 
 /*
- * Sets the saving of each finding with a cure to that of a plan with this change alone. A finding whose
- * change cannot be made keeps the bound of its detector. Findings that save too little are removed. If one
- * change cures several findings, its saving is counted at the one that costs most, and the others refer to
- * that. Sorts the findings.
+ * Sets the saving of each finding that a change cures to the saving of a plan with that change alone. A
+ * finding whose change cannot be made keeps the bound of its detector. Findings that save too little are
+ * removed. If one change cures several findings, its saving is counted at the one that costs most, and the
+ * others refer to that. Sorts the findings.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_savings_project(
 	struct kwhy_whatif *whatif, struct kwhy_findings *findings, struct kwhy_error *error);

@@ -22,7 +22,7 @@ static bool in_order(const struct sorter *sorter)
 	return true;
 }
 
-/* End of the run that starts at `start`. */
+/* End of the sorted run of items that starts at `start`. */
 static size_t run_end(const struct sorter *sorter, size_t start)
 {
 	size_t end = start + 1;

@@ -172,7 +172,7 @@ void kwhy_ratio_of(const double *above, const double *below, size_t count, struc
 	*out = estimate;
 }
 
-/* Half intervals of two means with separate variances (Welch). */
+/* Half-widths of the intervals of two means with separate variances (Welch). */
 static void halves_of_several(const struct kwhy_estimate *a, const struct kwhy_estimate *b, double out[2])
 {
 	double error_a = a->deviation * a->deviation / (double)a->count;
@@ -187,8 +187,8 @@ static void halves_of_several(const struct kwhy_estimate *a, const struct kwhy_e
 }
 
 /*
- * Half intervals of the mean of several values, and of a single further value. The latter is the prediction
- * interval combined with the value's reading error.
+ * Half-widths of the interval of the mean of several values, and of the interval of a single further value.
+ * The latter is the prediction interval combined with the value's reading error.
  */
 static void halves_beside_several(const struct kwhy_estimate *several, const struct kwhy_estimate *one,
 	double *out_several, double *out_one)
@@ -200,7 +200,7 @@ static void halves_beside_several(const struct kwhy_estimate *several, const str
 	*out_one = isnan(read_half) ? half : hypot(half, read_half);
 }
 
-/* Half intervals of the means of a and b, by the number of values that each has. */
+/* Half-widths of the intervals of the means of a and b; the method depends on how many values each has. */
 static void halves_of(const struct kwhy_estimate *a, const struct kwhy_estimate *b, double out[2])
 {
 	if (a->count > 1 && b->count > 1) {

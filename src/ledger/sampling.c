@@ -273,7 +273,7 @@ static double whole_share(const struct sampling *sampling, size_t account, doubl
 
 /*
  * Writes the interval of an account's energy in the whole run. The errors of attribution and of sampling
- * are independent, so their half intervals add in quadrature.
+ * are independent, so their half-widths add in quadrature.
  */
 static void write_interval(const struct sampling *sampling, struct kwhy_account *account, double rest_nj)
 {

@@ -31,7 +31,7 @@ struct kwhy_gpu_generation {
 
 /*
  * Generation of a device by its compute capability, or by its name where the compute capability does not
- * show it. For an unknown GPU it has the fastest link in common use.
+ * show it. The result for an unknown GPU has the fastest link in common use.
  */
 const struct kwhy_gpu_generation *kwhy_gpu_generation_of(const struct kwhy_device *device);
 

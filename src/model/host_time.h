@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 /*
- * Which range the host was in while a device was idle. Until the call that issued the activity after the
- * gap returns, this is the innermost range of that call's thread; from then on it is KWHY_HOST_LAUNCHED.
- * There is one exception. While that thread is in no range, or in one that only names a part of the
- * program, and the thread that issued the work before the gap is still in an operator, it is that operator.
+ * Which range the host was in while a device was idle: the innermost range of the thread that issued the
+ * activity after the gap, until the call that issued it returns; from then on KWHY_HOST_LAUNCHED. There is
+ * one exception. If that thread is in no range, or in one that only names a part of the program, and the
+ * thread that issued the work before the gap is still in an operator, the range is this operator.
  */
 
 /* Special values for the row of a host range. */

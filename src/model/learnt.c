@@ -119,9 +119,10 @@ static bool is_learnt(const struct kwhy_device_ledger *device_ledger, const stru
 }
 
 /*
- * Writes the power of an account; false: it is not significantly above the idle level. The uncertainty is
- * that of the power class (accounts that share one power). That of the account is larger because of
- * temperature and other work on the device; ledgers that use the learnt power add this part themselves.
+ * Writes the power of an account; false: it is not significantly above the idle level. The uncertainty
+ * written is that of the power class (accounts that share one power). The power of a single account is less
+ * certain, because of temperature and other work on the device; ledgers that use the learnt power add this
+ * part themselves.
  */
 static bool learn(struct kwhy_learnt_power *out, const struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_account *account)

@@ -152,9 +152,9 @@ struct kwhy_account {
 	uint32_t basis;		 /* enum kwhy_basis */
 	uint32_t group;		 /* index into groups; KWHY_NONE: no group */
 	uint32_t power_class;	 /* index into classes: accounts of one class share one power */
-	bool is_probing_idle;	 /* time of category probing in which nothing ran */
-	bool is_clean; /* part of category outside in which the device had no context and drew its clean idle
-			  power */
+	bool is_probing_idle;	 /* the account has the time of category probing in which nothing ran */
+	bool is_clean; /* the account is the part of category outside in which the device had no context and
+			  drew its clean idle power */
 	/* Whether the mean power certainly exceeds a limit: the lower end of its interval is above it. */
 	bool above_samples; /* the limit is the highest power sample; this may happen, as samples are averaged
 			       by the meter */
@@ -197,8 +197,8 @@ struct kwhy_clean_stretch {
 enum { KWHY_CLEAN_STRETCHES_MAX = 2 }; /* one before the first activity, one after the last */
 
 /*
- * Time before the first or after the last activity in which the device had not settled: it drew more than it
- * did idle with a context right after its work.
+ * Time before the first or after the last activity in which the device drew more than idle: more than right
+ * after its work, when its power is taken as the idle level with a context.
  */
 struct kwhy_elevated_idle {
 	int64_t start_ns, end_ns;
@@ -469,8 +469,8 @@ struct kwhy_host_energy {
 
 /*
  * What the recording itself took of a run, as processor time or as time that the program waited. The first
- * rows are the kinds of enum kwhy_cost_kind with their numbers. The energy of processor time is modelled if
- * RAPL's energy and the busy time of all CPUs are known: it is the packages' energy times the share that
+ * kinds are those of enum kwhy_cost_kind, with the same numbers. The energy of processor time is modelled
+ * if RAPL's energy and the busy time of all CPUs are known: it is the packages' energy times the share that
  * the processor time has of the busy time. The energy of waiting is unknown.
  */
 enum kwhy_overhead_kind {
@@ -493,8 +493,8 @@ struct kwhy_overhead_sum {
 };
 
 /*
- * Roofline of the run: the least time that the stated work can take at the peaks of the machine profile,
- * divided among all active devices. Work in "flop_fp32", "flop_bf16", ... is limited by the peaks of
+ * Roofline of the run: the least time in which all active devices together can do the stated work at the
+ * peaks of the machine profile. Work in "flop_fp32", "flop_bf16", ... is limited by the peaks of
  * arithmetic, work in "bytes" by the peak rate of the device's memory. Stated work is that of the whole
  * run, so its least time is compared with the span of the device that runs longest, unrecorded time
  * included.

@@ -228,7 +228,10 @@ enum kwhy_pair_pin {
 	KWHY_PAIR_PIN_COUNT
 };
 
-/* Times of a transfer by the CPUs of that host thread: medians in seconds, with 95 % intervals. */
+/*
+ * Times of a transfer for each choice of CPUs for that host thread: medians in seconds, with 95 %
+ * intervals.
+ */
 struct kwhy_pair_pinning {
 	enum kwhy_pair_engine engine;
 	enum kwhy_pair_clock clock;
@@ -381,12 +384,15 @@ KWHY_MUST_USE enum kwhy_status kwhy_pairs_add_pinning(
 	struct kwhy_pairs *pairs, const struct kwhy_pair_pinning *pinning, struct kwhy_error *error);
 
 /*
- * Time with the host thread on these CPUs, divided by the time with the thread on the source's NUMA node.
- * The interval is computed from the ends of both intervals.
+ * Time with the host thread on the CPUs of `pin`, divided by the time with the thread on the source's NUMA
+ * node. The interval is computed from the ends of both intervals.
  */
 struct kwhy_pair_figure kwhy_pair_pinning_ratio(const struct kwhy_pair_pinning *row, enum kwhy_pair_pin pin);
 
-/* Joules per byte moved, of both GPUs together. The half intervals of their meters are added. */
+/*
+ * Joules per byte moved, of both GPUs together. The half-widths of the intervals of the two GPUs' energies
+ * are added.
+ */
 struct kwhy_pair_figure kwhy_pair_energy_per_byte(const struct kwhy_pair_energy *energy, bool net);
 
 /*

@@ -49,7 +49,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_probing_add(struct kwhy_probing *probing,
 const struct kwhy_probing_account *kwhy_probing_find(
 	const struct kwhy_probing *probing, const char *name, uint32_t blocks, uint16_t threads_per_block);
 
-/* A part of the accounts: how many they are, and the time of the program's own launches of them. */
+/* A part of the accounts: their number, and the time of the program's own launches of them. */
 struct kwhy_probing_part {
 	/* why they were not probed, as text after "not probed: "; NULL: they were probed */
 	const char *reason;

@@ -85,7 +85,7 @@ struct kwhy_self_test_load {
 	uint32_t pulses;
 	double window_s; /* length of the interval to which the energies below belong, from the load's begin
 			    to the end of its last cycle */
-	/* power while the load runs; NAN: the load is too short for the meter to settle */
+	/* power while the load runs; NAN: the load is too short for the meter to show it */
 	struct kwhy_measured power_w;
 	/*
 	 * Energy computed from the powers of long loads and the times at which this load ran; NAN: no powers

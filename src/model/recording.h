@@ -324,10 +324,11 @@ enum kwhy_burst_check {
  * not overlap. The activities of origin repeat and prober lie in them.
  */
 struct kwhy_burst {
-	int64_t start_ns, end_ns; /* host time from before the first copy until after the last one */
-	uint64_t saved_bytes;	  /* bytes of memory saved and restored */
-	int64_t repeated_ns;	  /* time of the repeats, without the copies between them */
-	uint32_t name;		  /* name of the kernel */
+	int64_t start_ns,
+		end_ns; /* host time from before the burst's first copy of memory until after its last one */
+	uint64_t saved_bytes; /* bytes of memory saved and restored */
+	int64_t repeated_ns;  /* time of the repeats, without the copies between them */
+	uint32_t name;	      /* name of the kernel */
 	uint32_t process;
 	uint32_t stream; /* index into streams; KWHY_NONE: the recording has neither the launch nor the
 			    repeats */

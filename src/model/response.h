@@ -38,7 +38,8 @@ struct kwhy_response kwhy_response_of_profile(enum kwhy_meter meter, const struc
 
 /*
  * Constant gain errors found on several cards, as shares of the energy: Yang et al., arXiv 2312.02741. No
- * meter shows its own. They are stated next to results and are never part of an interval.
+ * meter shows its own gain error. These two figures are stated next to results and are never part of an
+ * interval.
  */
 #define KWHY_GAIN_LOW_RATIO (-0.058)
 #define KWHY_GAIN_HIGH_RATIO 0.04

@@ -16,7 +16,7 @@
  * program. A run was analysed now or is a report.json.
  */
 
-/* Makes a run of a comparison from the objects of a report. It does not refer to them. */
+/* Makes a run of a comparison from a report. The run does not refer to the objects of the report. */
 KWHY_MUST_USE enum kwhy_status kwhy_side_of_report(struct kwhy_side *side, const char *label,
 	const struct kwhy_report *report, struct kwhy_error *error);
 

@@ -10,8 +10,8 @@
  * Chooses the devices that a page shows in full. Up to KWHY_OPENED_MAX devices are all shown in full. Of
  * more devices, only two are, because a page of a thousand devices would be too long to read and too large
  * to open: the worst one and the median one. The worst is the device that the report's first piece of
- * advice names, else the active device with the smallest busy share. The median is the one of the other
- * active devices, by busy share.
+ * advice names, else the active device with the smallest busy share. The median is the device in the middle
+ * of the other active devices, sorted by busy share.
  */
 enum { KWHY_OPENED_MAX = 8 };
 

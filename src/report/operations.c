@@ -127,8 +127,8 @@ static int64_t blocked_ns(struct splitting *splitting, uint32_t thread, int64_t 
 }
 
 /*
- * The thread that issued an activity. If its call is unknown, it is the program's only thread; KWHY_NONE:
- * unknown.
+ * The thread that issued an activity: that of the activity's call or, if the call is unknown, the program's
+ * only thread. KWHY_NONE: the thread is unknown.
  */
 static uint32_t thread_of(const struct kwhy_recording *recording, size_t row)
 {

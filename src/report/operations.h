@@ -17,9 +17,9 @@ struct kwhy_operation {
 	uint64_t count;
 	int64_t time_ns;	     /* sum of the operations' durations */
 	uint64_t known_count;	     /* number of operations whose power is known */
-	double whole_nj, metered_ns; /* of these operations: energy, as power times known_ns; and the metered
-					part of known_ns */
-	int64_t known_ns;	     /* sum of the durations of these */
+	double whole_nj, metered_ns; /* whole_nj: energy of the operations whose power is known, as power
+					times known_ns; metered_ns: the metered part of known_ns */
+	int64_t known_ns;	     /* sum of the durations of the operations whose power is known */
 	int64_t gross_nj, low_nj, high_nj; /* energy in metered time only, and the ends of its interval */
 };
 

@@ -10,7 +10,7 @@ enum kwhy_potential { KWHY_POTENTIAL_NONE, KWHY_POTENTIAL_LOW, KWHY_POTENTIAL_ME
 /*
  * How much the best finding on a category of time could save, as a share of the energy whole_nj or, if that
  * is NAN, of the time whole_ns: high from 10 %, medium from 3 %, low from 0.1 %. The savings of a finding
- * are divided among categories in proportion to its time.
+ * are divided among the categories of time in proportion to the time that its waste takes in each.
  */
 enum kwhy_potential kwhy_potential_of(
 	const struct kwhy_findings *findings, enum kwhy_category category, double whole_nj, int64_t whole_ns);

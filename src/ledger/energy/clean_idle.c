@@ -34,8 +34,8 @@
  */
 #define ELEVATED_MIN_W 2.0
 /*
- * Time in ns after the work, and after the meter no longer shows the work, for which a context is assumed
- * to exist.
+ * Length in ns of the time whose samples give the idle level with a context. It begins when the meter no
+ * longer shows the work.
  */
 #define AFTER_NS 200000000
 /* Ratio of the standard deviation to the median absolute deviation for normal noise. */

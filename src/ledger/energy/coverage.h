@@ -42,7 +42,10 @@ void kwhy_covered_done(struct kwhy_covered *covered);
 KWHY_MUST_USE enum kwhy_status kwhy_covered_hide(struct kwhy_covered *covered,
 	const struct kwhy_window *stretches, size_t count, struct kwhy_error *error);
 
-/* Whether the hull contains all of [start_ns, end_ns]; if nothing ran, whether it contains a part of it. */
+/*
+ * Whether the hull contains all of [start_ns, end_ns]. If nothing ran, whether the hull contains a part of
+ * it.
+ */
 bool kwhy_covered_in_hull(const struct kwhy_covered *covered, int64_t start_ns, int64_t end_ns);
 
 /*

@@ -299,7 +299,7 @@ static bool are_useless(const struct attribution *attribution)
 		seen_ns(attribution) < (time->last_ns - time->first_ns) / 2;
 }
 
-/* Leaves the energy of a device unknown unless the user assumes powers, as without a meter. */
+/* Leaves the energy of a device unknown, as if it had no meter, unless the user assumes powers. */
 static enum kwhy_status leave_unmetered(struct attribution *attribution, struct kwhy_error *error)
 {
 	struct kwhy_device_ledger *device_ledger = attribution->device_ledger;

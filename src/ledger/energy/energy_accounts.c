@@ -23,9 +23,9 @@ struct writing {
 	struct kwhy_device_ledger *device_ledger;
 	const struct kwhy_account_times *times;
 	struct kwhy_apportioner apportioner;
-	int64_t *idle_nj;  /* [class_count + 2] energy at the idle level of each power class */
+	int64_t *idle_nj;  /* [class_count + 2] for each power class, its energy at the idle level */
 	double *layers_s;  /* [class_count + 2] seconds of each power class at the idle level with a context;
-			      seconds without a context are scaled by the ratio of both levels */
+			      seconds without a context are scaled by the ratio of the two idle levels */
 	uint32_t *members; /* indices of the accounts of the current power class */
 	double *shares;	   /* times of these accounts inside the metered intervals */
 	int64_t *gross, *idle;

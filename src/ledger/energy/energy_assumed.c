@@ -48,8 +48,8 @@ static uint8_t *copy_kinds(
 }
 
 /*
- * Time of each account in ns: net_ns is weighted by its share of the device's power above idle, base_ns by
- * its share of the idle power.
+ * Times of each account in ns. Each moment is weighted: in net_ns by the account's share of the device's
+ * power above idle, in base_ns by its share of the idle power.
  */
 struct shared_times {
 	double *net_ns, *base_ns;

@@ -282,8 +282,8 @@ static int64_t first_mean_mw(const struct kwhy_power_series *series, const struc
 
 /*
  * Handles a recording that lies between two readings of a meter that reports means. The window of the first
- * reading after its start overlaps it. Adds one interval for the whole recording with that mean, which
- * deconvolution replaces later.
+ * reading after the recording's start overlaps the recording. Adds one interval for the whole recording,
+ * with the mean power of that reading; deconvolution replaces the interval later.
  */
 static void add_between_readings(struct kwhy_metered_total *total, const struct kwhy_power_series *series,
 	const struct kwhy_covered *covered)

@@ -6,9 +6,9 @@
 #include "ledger/energy/energy_priors.h"
 
 /*
- * The most probable powers of one device's power classes and the response of its meter. They are the mode
- * of the posterior density, which is searched on a grid of meter responses (time constants and delays) that
- * moves with it.
+ * The most probable powers of one device's power classes, and the most probable response of its meter: the
+ * mode of the posterior density. The mode is searched on a grid of meter responses (time constants and
+ * delays), which is moved until the mode lies inside.
  */
 
 /* All that one inference uses. Zero-initialise. */

@@ -289,8 +289,7 @@ static double log_spread(const struct kwhy_powers *powers, size_t class)
 }
 
 /*
- * Whether the readings alone contradict a power from another recording, which is then the power of other
- * work.
+ * Whether the readings alone contradict a power from another recording. Such a power is that of other work.
  */
 static bool is_contradicted(
 	const struct kwhy_powers *powers, size_t class, const struct kwhy_power_prior *prior)

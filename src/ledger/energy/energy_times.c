@@ -96,8 +96,8 @@ static double inside(const struct kwhy_window *windows, size_t count, int64_t st
 }
 
 /*
- * Ratio of the mean power before and after the activities, which is outside_ns long, to the idle level. It
- * is above 1 if idle was elevated there.
+ * Ratio of the mean power in the time before and after the activities, which is outside_ns long, to the
+ * idle level. The ratio is above 1 if idle was elevated in that time.
  */
 static double outside_ratio(const struct kwhy_energy_findings *findings,
 	const struct kwhy_device_ledger *device_ledger, const struct runs *runs, double outside_ns)

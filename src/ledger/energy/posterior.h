@@ -154,8 +154,8 @@ struct kwhy_posterior_fit {
 	/*
 	 * Quadratic approximation of `temper` times the log likelihood around the mode. The powers of the
 	 * classes are in watts, since in watts this log likelihood is nearly quadratic; the other
-	 * parameters are as they are. It consists of the gradient, [size], and the negative curvature,
-	 * [size * size]. Entries of noise parameters are 0.
+	 * parameters are not converted. The approximation consists of the gradient, [size], and the
+	 * negative curvature, [size * size]. Entries of noise parameters are 0.
 	 */
 	double *gradient, *curvature;
 };

@@ -249,7 +249,7 @@ static double noise_cost(const struct climb *climb, double idle_w, const double 
 	return cost;
 }
 
-/* Gradient and curvature of that cost by the noise parameters, from difference quotients. */
+/* Gradient and curvature of noise_cost() by the noise parameters, from difference quotients. */
 struct curvature {
 	double gradient[KWHY_NOISE_PARAMETERS];
 	double matrix[KWHY_NOISE_PARAMETERS * KWHY_NOISE_PARAMETERS];

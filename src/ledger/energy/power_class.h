@@ -58,7 +58,7 @@ struct kwhy_power_classes {
 
 /*
  * Makes the power classes and sets power_class of every account. If the number of multiprocessors is
- * unknown, so is how much of the device a grid fills.
+ * unknown, it is also unknown how much of the device a grid fills.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_classes_init(struct kwhy_power_classes *classes,
 	struct kwhy_device_ledger *device_ledger, const struct kwhy_recording *recording, uint32_t device,

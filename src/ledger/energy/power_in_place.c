@@ -31,20 +31,21 @@
 #define POWER_OF_CACHES 0.58
 
 /*
- * Copies between repeats restore the kernel's memory. If no burst has these copies alone, they are assumed to
- * draw the power of all copies of their size. POWER_OF_COPIES: relative standard deviation of their power
- * above idle under this assumption. On an H200 copies at 2.05 to 2.14 TB/s drew 555 to 790 W, which is 12 %
- * of 550 W above idle if all values between are equally likely. COPIES_MAX: largest standard deviation of the
- * kernel's power that may follow from this, because the kernel's kind says as much without any burst.
+ * Copies between repeats restore the kernel's memory. If no burst has these copies alone, they are assumed
+ * to draw the power of all copies of their size. POWER_OF_COPIES: relative standard deviation of their
+ * power above idle under this assumption. On an H200 copies at 2.05 to 2.14 TB/s drew 555 to 790 W, which
+ * is 12 % of 550 W above idle if all values between are equally likely. COPIES_MAX: upper bound of the
+ * standard deviation of the kernel's power that follows from this; without any burst, the kernel's kind
+ * alone gives the power that well.
  */
 #define POWER_OF_COPIES 0.12
 #define COPIES_MAX 0.4
 
 /*
- * Standard deviation of the power's logarithm where durations do not differ: temperature and the state of the
- * memory do. On an H200, of 25 operations whose durations differ by less than 2 % (sets D, E and F of
- * docs/results/probe.md), powers in place and in bursts differ by 3.3 % (root mean square), of which readings
- * explain 2.7 to 3.1 %.
+ * Standard deviation of the power's logarithm if durations do not differ, because temperature and the state
+ * of the memory may still differ. On an H200, of 25 operations whose durations differ by less than 2 %
+ * (sets D, E and F of docs/results/probe.md), powers in place and in bursts differ by 3.3 % (root mean
+ * square), of which the uncertainty of the readings explains 2.7 to 3.1 %.
  */
 #define POWER_ELSE 0.013
 
@@ -114,8 +115,8 @@ static enum kwhy_status find_kind(
 }
 
 /*
- * Adds an activity of a recording with kwhy probe. Repeats count as in bursts, however short these are;
- * launches of the program count as in place (between other work).
+ * Adds an activity of a recording with kwhy probe. Repeats count as launches in bursts, however short the
+ * bursts are; launches of the program count as launches in place (between other work).
  */
 static void add_probed(struct search *search, struct kind *kind, bool is_repeat, double length_ns)
 {
@@ -202,9 +203,9 @@ struct sum {
 };
 
 /*
- * Writes the weighted standard deviation of each account. If the differences of its grids have one common
- * cause, their errors add with their signs; if they have several causes, their squares add. The larger of
- * both sums is taken.
+ * Writes the weighted standard deviation of each account. If the differences of an account's grids have one
+ * common cause, their errors add with their signs; if they have several causes, their squares add. The
+ * larger of the two results is taken.
  */
 static void mean_ratios(struct search *search, struct sum *sums, size_t count, double *out_ratio)
 {

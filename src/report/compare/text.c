@@ -16,8 +16,8 @@
 /* Least share of the time of all accounts that an account must have for a note about it. */
 #define TIME_RATIO 0.01
 /*
- * COUNT_LINES: largest number of accounts in the note on counts. BESIDE_NAME_COLUMNS: columns of such a
- * line without the account's name.
+ * COUNT_LINES: largest number of accounts in the note on counts. BESIDE_NAME_COLUMNS: columns that a line
+ * of that note takes without the account's name.
  */
 enum { COUNT_LINES = 3, BESIDE_NAME_COLUMNS = 30 };
 
@@ -64,8 +64,8 @@ static void add_row(struct kwhy_table *table, const struct kwhy_comparison *comp
 }
 
 /*
- * For a throughput in steps: steps that are stated as work are divided by the time of the run, while steps
- * that ranges show are divided by the time of their loop.
+ * Words that follow a throughput in steps: " over the run" if the steps are stated as work, because they
+ * are then divided by the time of the run. Steps that ranges show are divided by the time of their loop.
  */
 static const char *over_run(const struct kwhy_rate *rate)
 {
@@ -125,8 +125,8 @@ static bool has_outside(const struct kwhy_side *side)
 
 /*
  * Name of the attributed energy in the table, which depends on where the joules come from (a meter or
- * assumed powers). In reports "metered" means metered in the run, so energy metered around it, too, gets
- * another name.
+ * assumed powers). In reports "metered" means metered in the run, so energy that was also metered before or
+ * after the run gets another name.
  */
 static const char *energy_name(const struct kwhy_comparison *comparison)
 {

@@ -25,8 +25,8 @@ static int compare_items(const void *context, uint32_t a, uint32_t b)
 }
 
 /*
- * State of a walk over devices and processes, sorted by their own numbers; of equal numbers those of
- * devices come first.
+ * State of a walk over devices and processes, sorted by their own numbers. If a device and a process have
+ * the same number, the device comes first.
  */
 struct walk {
 	struct kwhy_export_names *names;

@@ -27,9 +27,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_export_names_init(
 void kwhy_export_names_done(struct kwhy_export_names *names);
 
 /*
- * A number that is unique among devices, or among processes: the own number if no earlier one has it, else
- * the lowest free one. Unknown processes, whose own number is -1, get numbers below the host's. If there
- * are several machines, numbers of processes also differ from those of devices.
+ * A number that is unique among devices, or among processes: the object's own number if no earlier object
+ * has it, else the lowest free number. Unknown processes, whose own number is -1, get numbers below the
+ * host's. If there are several machines, numbers of processes also differ from those of devices.
  */
 int64_t kwhy_export_names_device(const struct kwhy_export_names *names, uint32_t device);
 int64_t kwhy_export_names_process(const struct kwhy_export_names *names, uint32_t process);
@@ -47,8 +47,8 @@ void kwhy_export_names_add_device(
 void kwhy_export_names_add_process(
 	const struct kwhy_export_names *names, uint32_t process, struct kwhy_text *out);
 /*
- * Appends " on node-b" to the name of a host's meter. For a device's meter it appends nothing, since that
- * is listed under its device.
+ * Appends " on node-b" to the name of a host's meter. For a device's meter it appends nothing, since such a
+ * meter is listed under its device.
  */
 void kwhy_export_names_add_meter(
 	const struct kwhy_export_names *names, const struct kwhy_power_series *series, struct kwhy_text *out);

@@ -183,8 +183,7 @@ size_t kwhy_pftrace_lane(
 }
 
 /*
- * Chooses a lane of a thread's track. When a lane is used first, its name is written, which is the writer's
- * label.
+ * Chooses a lane of a thread's track. When a lane is first used, its name is written: the writer's label.
  */
 static uint64_t take_lane(struct kwhy_pftrace *writer, size_t track, int64_t start_ns, int64_t end_ns)
 {

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * The page's front end, which is built from web/ and embedded by template.c. A build without Node.js has
- * none; it is then empty.
+ * The page's front end, which is built from web/ and embedded by template.c. In a build without Node.js it
+ * is empty.
  */
 extern const char kwhy_page_template[];
 extern const char kwhy_page_template_end[];

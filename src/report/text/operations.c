@@ -116,8 +116,8 @@ static void add_known(struct kwhy_text *out, const char *name, const struct kwhy
 }
 
 /*
- * Explains the table: count, time and energy of one operation are for all operations; sums of energy are
- * for metered time only.
+ * Explains the table: the counts, times and energies of one operation cover all operations, but the sums of
+ * energy cover metered time only.
  */
 static void explain_operations(
 	const struct kwhy_text_context *context, const struct kwhy_operations *operations)

@@ -69,8 +69,9 @@ static void write_waiting(const struct kwhy_text_context *context, const struct 
 }
 
 /*
- * The repeats show a kernel's power in bursts. The account's interval also covers the difference to its
- * power in the program, so a kernel's power in bursts may be known well enough and its account not.
+ * The repeats show a kernel's power in bursts. The interval of its account also covers the difference
+ * between that power and its power in the program. The power in bursts may thus be known well enough
+ * although the account is not.
  */
 static void write_known(const struct kwhy_text_context *context, const struct kwhy_probing *probing,
 	const struct kwhy_probing_parts *parts)

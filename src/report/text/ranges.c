@@ -52,7 +52,7 @@ static const struct kwhy_table_column range_columns[] = {
 	{"window", KWHY_COLUMN_RIGHT},
 };
 
-/* Each step occurs once, so its table has its start in place of a count. */
+/* Each step occurs once, so the table of steps shows when a step starts instead of a count. */
 static const struct kwhy_table_column step_columns[] = {
 	{"step", KWHY_COLUMN_NAME},
 	{"at", KWHY_COLUMN_RIGHT},
