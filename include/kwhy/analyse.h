@@ -246,9 +246,9 @@ struct kwhy_finding_info {
 			     would save */
 	int64_t saved_nj, saved_low_nj, saved_high_nj;
 	size_t evidence_count;
-	const char *credited_to; /* If one change cures this finding and another one, its saving is counted
-				    only once, at the finding with this id, and the saving of this finding is
-				    0. NULL: the saving is counted here. */
+	const char *credited_to; /* If one change cures this finding and another one, the saving of the change
+				    is counted only once, at the finding with this id, and the saving of this
+				    finding is 0. NULL: the saving is counted here. */
 	/*
 	 * source position from which the program causes most of the waste: "backward (train.py:18)"; NULL:
 	 * unknown

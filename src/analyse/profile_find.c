@@ -23,7 +23,7 @@ static int is_profile(const struct dirent *entry)
 	return length > 5 && strcmp(entry->d_name + length - 5, ".json") == 0;
 }
 
-/* Reads one profile, and keeps it if it is that of the device. */
+/* Reads one profile, and keeps it if it is the profile of the device. */
 static enum kwhy_status try_file(const char *folder, const char *file, const char *device_name,
 	struct kwhy_profile **out, struct kwhy_error *error)
 {

@@ -54,7 +54,10 @@ static int64_t high_nj(const struct kwhy_finding *finding, const struct kwhy_sav
 	return most_nj > saving->energy_nj ? most_nj : saving->energy_nj;
 }
 
-/* Sets a finding's saving to that of a plan with only its change, so that both state the same bound. */
+/*
+ * Sets the saving of a finding to the saving of a plan that has only the finding's change, so that finding
+ * and plan state the same bound.
+ */
 static void set_saving(
 	struct kwhy_findings *findings, struct kwhy_finding *finding, const struct kwhy_plan *plan)
 {
@@ -155,8 +158,8 @@ static void refer(struct kwhy_findings *findings, struct kwhy_finding *finding,
 }
 
 /*
- * Counts the saving of a change only once: at the finding with index `owner`, if no other finding that the
- * change cures costs more. These other findings then refer to it.
+ * Counts the saving of a change only once: at the finding with index `owner`, unless another finding that
+ * the change cures costs more. All other findings that the change cures then refer to the owner.
  */
 static void credit(struct kwhy_findings *findings, const struct made *made, size_t owner)
 {

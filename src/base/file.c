@@ -84,8 +84,8 @@ struct temporary {
 };
 
 /*
- * The temporary file that a signal handler removes. If several threads write files at the same time, it is
- * the file of the first one. The name is set before the folder.
+ * The temporary file that a signal handler removes. If several threads write files at the same time, the
+ * file that was begun first is kept here. The name is set before the folder.
  */
 static struct {
 	atomic_bool is_taken;

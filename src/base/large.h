@@ -19,9 +19,9 @@ void *kwhy_large(void *array, size_t bytes);
 void *kwhy_large_grow(void *array, size_t used, size_t bytes);
 
 /*
- * Makes malloc() extend its heap in steps of several huge pages, and place arrays of up to 32 MiB there. It
- * is a setting of the whole process, so only programs that are about to read large recordings call it, before
- * they start threads.
+ * Makes malloc() extend its heap in steps of several huge pages, and place arrays of up to 32 MiB there.
+ * This is a setting of the whole process, so only programs that are about to read large recordings make
+ * this call, before they start threads.
  */
 void kwhy_large_heap(void);
 

@@ -202,8 +202,8 @@ static int open_found(const struct kwhy_output *output, enum kwhy_output_how how
 }
 
 /*
- * Checks the opened file before it is emptied, since another user may have put it there after it was looked
- * up.
+ * Checks the opened file before it is emptied, since another user may have replaced the file after its name
+ * was looked up.
  */
 static enum kwhy_status check_opened(struct kwhy_output *output, const char *path, enum kwhy_output_how how,
 	int file, struct kwhy_error *error)

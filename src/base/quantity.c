@@ -8,7 +8,8 @@
 #include <string.h>
 
 /*
- * If an interval's two half-widths differ by at most this share of their mean, their mean is shown for both.
+ * If the distances from a value to the two ends of its interval differ by at most this share of their mean,
+ * the mean is shown for both ends.
  */
 #define ALIKE_RATIO 0.1
 

@@ -6,8 +6,8 @@
 
 /*
  * Nanoseconds for which a device must be left alone until its meter shows its idle level. The meter's power
- * samples follow a change of power with a time constant of 0.09 s, and ten samples of 20 ms are needed after
- * it.
+ * samples follow a change of power with a time constant of 0.09 s; after that, ten samples of 20 ms are
+ * needed.
  */
 enum { KWHY_SETTLE_SHOWN_NS = 300000000 };
 

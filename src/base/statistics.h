@@ -57,7 +57,7 @@ double kwhy_moments_variance(const struct kwhy_moments *moments);
  */
 struct kwhy_difference {
 	double change, low, high;
-	double ratio;		      /* b's mean less a's mean, divided by the absolute value of a's mean */
+	double ratio;		      /* b's mean minus a's mean, divided by the absolute value of a's mean */
 	double ratio_low, ratio_high; /* interval of `ratio`, which includes the error of a's mean; NAN: a's
 					 mean may be 0 */
 };

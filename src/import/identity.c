@@ -87,7 +87,10 @@ static uint64_t digest_of(struct kwhy_recording *recording, struct kwhy_source *
 	return source->digest;
 }
 
-/* Whether both sources are recordings of kwhy. Those are compared by their writers instead. */
+/*
+ * Whether both sources are recordings of kwhy. Recordings of kwhy are compared by the processes that wrote
+ * them, not by their activities.
+ */
 static bool are_recordings(const struct kwhy_source *a, const struct kwhy_source *b)
 {
 	return a->format == KWHY_FORMAT_KWHY && b->format == KWHY_FORMAT_KWHY;

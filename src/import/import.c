@@ -29,7 +29,10 @@ static bool ends_in(const char *path, const char *suffix)
 	return length >= tail && !strcasecmp(path + length - tail, suffix);
 }
 
-/* A recording is recognised by its name, because its content does not show what it is. */
+/*
+ * Whether the name of the file is that of a recording of kwhy. It is asked if no reader recognises the
+ * file's content, because the start of a recording may be damaged.
+ */
 static bool is_recording(const char *path)
 {
 	return ends_in(path, ".kwhy") || ends_in(path, KWHY_BUNDLE_SUFFIX);

@@ -32,9 +32,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_probing_throttled(const struct kwhy_recordin
 	struct kwhy_window **out, size_t *out_count, size_t *out_all, struct kwhy_error *error);
 
 /*
- * For each account, [account_count]: the program's account of the same kernel if it is an account of
- * repeats. KWHY_NONE: it is an account of the program, or the program itself did not run the kernel. Both
- * accounts get one power.
+ * For each account, [account_count]: if it is an account of repeats, the program's account of the same
+ * kernel, which gets the same power. KWHY_NONE: it is an account of the program, or the program itself did
+ * not run the kernel.
  */
 void kwhy_probing_twins(const struct kwhy_device_ledger *device_ledger, uint32_t *out_twins);
 

@@ -243,9 +243,9 @@ static enum kwhy_status walk(struct sampling *sampling, struct kwhy_error *error
 }
 
 /*
- * Half of the 90 % interval of an account's share of the random windows. Windows are spread over the run,
- * so neighbouring ones are more alike than random pairs; the error is therefore estimated from the changes
- * between neighbours (Wolter 2007, chapter 8).
+ * Half-width of the 90 % interval of an account's share of the random windows. Windows are spread over the
+ * run, so neighbouring ones are more alike than random pairs; the error is therefore estimated from the
+ * changes between neighbours (Wolter 2007, chapter 8).
  */
 static double share_error(const struct sampling *sampling, const struct sum *sum)
 {

@@ -58,8 +58,8 @@ struct kwhy_finding {
 			       this id, if there is one */
 	struct kwhy_saving saving;
 	/*
-	 * If one change cures this finding and others, its saving is counted only once, at the finding with
-	 * this id, and the saving of this finding is 0. NULL: the saving is counted here.
+	 * If one change cures this finding and others, the saving of the change is counted only once, at
+	 * the finding with this id, and the saving of this finding is 0. NULL: the saving is counted here.
 	 */
 	const char *credited_to;
 	bool leads; /* the other devices wait for the device of this finding, so it is listed before findings

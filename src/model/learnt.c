@@ -102,8 +102,8 @@ enum kwhy_status kwhy_learnt_grids_find(const struct kwhy_recording *recording, 
 
 /*
  * Whether an account's power is learnt: it is if the readings decided it. If the account is in a group, the
- * readings decided only the sum of the group; its power is learnt if it is known well and is not from
- * another recording.
+ * readings decided only the sum of the group; the account's power is then learnt if it is known well and is
+ * not from another recording.
  */
 static bool is_learnt(const struct kwhy_device_ledger *device_ledger, const struct kwhy_account *account)
 {

@@ -84,7 +84,7 @@ struct kwhy_device_time {
 	uint64_t collective_count;
 	int64_t collective_total_ns, collective_union_ns;
 	int64_t collective_overlap_ns; /* time in which a collective and a computing kernel both ran */
-	int64_t collective_exposed_ns; /* collective_union_ns less collective_overlap_ns */
+	int64_t collective_exposed_ns; /* collective_union_ns minus collective_overlap_ns */
 	int64_t copy_total_ns, copy_union_ns;
 	uint64_t copy_count;
 	uint64_t memset_count, memset_bytes, memset_unknown_bytes;
@@ -98,8 +98,8 @@ struct kwhy_device_time {
 
 	/* Utilisations in the recorded part of the span; NAN: unknown. */
 	double busy_ratio;
-	double sm_weighted_ratio; /* resident blocks over the blocks that the device can hold, as the mean
-				     over the span; kernels of unknown grid count as 0 blocks */
+	double sm_weighted_ratio; /* resident blocks divided by the blocks that the device can hold, as the
+				     mean over the span; kernels of unknown grid count as 0 blocks */
 	double sm_weighted_known_ratio; /* share of the kernels' time that kernels of known grid take */
 	double roofline_ratio; /* `ratio` of struct kwhy_roofline_sum; NAN: unknown, or the device was not
 				  active */
@@ -168,9 +168,9 @@ struct kwhy_account {
 	int64_t whole_nj, whole_low_nj,
 		whole_high_nj; /* energy in the whole run with its 90 % interval, which combines the variation
 				  between windows with the interval of gross_nj */
-	double whole_error_ratio; /* half of the 90 % interval due to the variation between windows alone, as
-				     a share of the energy in the whole run or, if no energy is known, of the
-				     time; NAN: unknown */
+	double whole_error_ratio; /* half-width of the 90 % interval due to the variation between windows
+				     alone, as a share of the energy in the whole run or, if no energy is
+				     known, of the time; NAN: unknown */
 };
 
 /*
@@ -258,9 +258,9 @@ struct kwhy_device_energy {
 	int64_t metered_ns; /* part of that window that readings cover; with modelled energy, the recorded
 			       part */
 	int64_t measured_nj, attributed_nj;
-	double sampling_ratio; /* half of the 90 % interval of measured_nj, as a share of measured_nj. The
-				  interval covers changes of the power between readings, the uncertain ends of
-				  the recording, and what the averaging of meters hides. The accounts'
+	double sampling_ratio; /* half-width of the 90 % interval of measured_nj, as a share of measured_nj.
+				  The interval covers changes of the power between readings, the uncertain
+				  ends of the recording, and what the averaging of meters hides. The accounts'
 				  intervals include it */
 	int64_t clean_idle_nj; /* KWHY_UNKNOWN_NJ: the clean idle power is unknown, and context_idle_nj
 				  contains both parts */
@@ -308,7 +308,7 @@ struct kwhy_power_curve {
 };
 
 /*
- * Whether a window is one of the random ones. False: it lies after these, in the part of the run that was
+ * Whether a window is one of the random windows. False: it lies after them, in the part of the run that was
  * recorded completely.
  */
 static inline bool kwhy_window_is_drawn(
@@ -376,8 +376,8 @@ struct kwhy_device_ledger {
 	struct kwhy_energy_curve curve;
 	struct kwhy_host_sum *host_sums; /* sorted by time_ns, the longest first */
 	size_t host_sum_count;
-	uint32_t *account_of; /* account index of each activity of this device, at the activity's row less
-				 activities.first[device] */
+	uint32_t *account_of; /* account index of each activity of this device; its position is the activity's
+				 row minus activities.first[device] */
 };
 
 struct kwhy_api_sum {
@@ -451,7 +451,7 @@ struct kwhy_stream_sum {
 struct kwhy_memory_sum {
 	uint32_t device;
 	uint64_t peak_allocated_bytes, peak_reserved_bytes, device_bytes; /* KWHY_UNKNOWN_BYTES: unknown */
-	uint64_t unused_bytes; /* device_bytes less peak_reserved_bytes, or less peak_allocated_bytes where
+	uint64_t unused_bytes; /* device_bytes minus peak_reserved_bytes, or minus peak_allocated_bytes where
 				  that is unknown; KWHY_UNKNOWN_BYTES: unknown */
 	size_t point_count;
 	/* Number of times that the processes' memory grew and shrank, and the sum of the growths in bytes. */
@@ -525,9 +525,9 @@ struct kwhy_ledger {
 };
 
 /*
- * Energy of one activity in nanojoules, from its account's power and the ratio of metered to modelled
- * energy at its time; NAN: unknown. It is not divided among concurrent activities, so use accounts for sums
- * that must balance.
+ * Energy of one activity in nanojoules, from the power of its account and the ratio of metered to modelled
+ * energy at that time; NAN: unknown. The energy is not divided among concurrent activities, so use accounts
+ * for sums that must balance.
  */
 double kwhy_ledger_activity_nj(
 	const struct kwhy_ledger *ledger, const struct kwhy_recording *recording, size_t activity);

@@ -31,8 +31,8 @@ enum kwhy_meter_owner {
 	KWHY_METER_OWNER_GPU_MEMORY = 1 << 1,
 	KWHY_METER_OWNER_PACKAGE = 1 << 2, /* a package of the CPU */
 	KWHY_METER_OWNER_DRAM = 1 << 3,	 /* memory of a package, which the package's meter does not include */
-	KWHY_METER_OWNER_BOARD = 1 << 4, /* everything that a sensor on a board measures, which may include
-					    other owners, so it is never added to them */
+	KWHY_METER_OWNER_BOARD = 1 << 4, /* everything that a sensor on a board measures; this may include
+					    other owners, so its energy is never added to theirs */
 	/* a meter that the user supplies, for the GPU that its readings name, else for the host */
 	KWHY_METER_OWNER_USER = 1 << 5,
 };

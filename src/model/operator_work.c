@@ -140,8 +140,8 @@ bool kwhy_operator_is_known(const char *name)
 }
 
 /*
- * Reads the sizes of one input, from its '[' to its ']'. False: it has a '[' within, as a list of tensors
- * has, or too many sizes.
+ * Reads the sizes of one input, from its '[' to its ']'. False: the input has a '[' within, as a list of
+ * tensors has, or too many sizes.
  */
 static bool read_sizes(const char **at, struct input *input)
 {

@@ -154,13 +154,13 @@ double kwhy_pair_drift_least(const struct kwhy_pair_drift *drift);
 double kwhy_pair_drift_most(const struct kwhy_pair_drift *drift);
 
 /*
- * One of several processes, each with one GPU. Its host's clocks are compared with those of the host of rank
- * 0. NAN: unknown.
+ * One of several processes, each with one GPU. The clocks of the process's host are compared with those of
+ * the host of rank 0. NAN: unknown.
  */
 struct kwhy_pair_rank {
 	const char *host;
 	int64_t process;
-	double offset_ns, offset_half_width_ns; /* Unix time of its host less that of rank 0's host, at the
+	double offset_ns, offset_half_width_ns; /* Unix time of its host minus that of rank 0's host, at the
 						   start of the run */
 	struct kwhy_pair_drift drift; /* drift of its host's monotonic clock against that of rank 0's host */
 };

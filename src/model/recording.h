@@ -51,7 +51,7 @@ struct kwhy_machine {
 			     NULL: unknown */
 	/* names of the host and of the boot, as the recording states them; 0: not stated */
 	uint32_t host, boot;
-	int64_t offset_ns; /* Unix time less the time of the machine's clock */
+	int64_t offset_ns; /* Unix time minus the time of the machine's clock */
 	int64_t width_ns;  /* width of the interval that contains the true offset_ns; -1: offset_ns is unknown
 			    */
 };

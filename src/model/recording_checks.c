@@ -28,8 +28,8 @@ struct impossible {
 };
 
 /*
- * Whether an activity ends after the next one of its stream ends, and overlaps it by more than an error of
- * the clock. Parallel branches of a graph may overlap in one stream and do not count.
+ * Whether an activity ends after the next activity of its stream ends, and overlaps that activity by more
+ * than an error of the clock. Parallel branches of a graph may overlap in one stream and do not count.
  */
 static bool outlasts(const struct kwhy_recording *recording, size_t row, size_t next)
 {

@@ -10,9 +10,10 @@
  */
 
 /*
- * Cuts activities that end after the next one of their stream ends: sets their end to the start of the next
- * one, because a stream runs its activities in order. Shorter overlaps stay: with programmatic dependent
- * launch, a kernel begins before the previous one has ended. The activities are sorted.
+ * Cuts activities that end after the next activity of their stream ends: such an activity then ends where
+ * the next one starts, because a stream runs its activities in order. Shorter overlaps stay: with
+ * programmatic dependent launch, a kernel begins before the previous one has ended. The activities are
+ * sorted.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_recording_cut_impossible(
 	struct kwhy_recording *recording, struct kwhy_error *error);

@@ -462,7 +462,8 @@ static void set_window(struct kwhy_recording *recording)
 enum { STAGED_BYTES = 65536 };
 
 /*
- * Whether the call of a copy of pageable memory blocked. It did not if it returned before its copy began.
+ * Whether the call that issued a copy of pageable memory blocked. It did not block if it returned before
+ * the copy began.
  */
 static bool blocked(const struct kwhy_recording *recording, size_t row)
 {

@@ -271,9 +271,9 @@ static bool can_change(const struct checked *checked, size_t from, size_t to)
 }
 
 /*
- * Marks dips and peaks of trailing means, of at most WRONG_MEANS_MAX readings: a mean cannot change as fast
- * as it does at the two ends of the dip, but can change from the reading before the dip to the reading
- * after it. Returns the number of impossible changes that no dip or peak explains.
+ * Marks dips and peaks of trailing means, of at most WRONG_MEANS_MAX readings: at the two ends of a dip or
+ * peak the mean changes faster than it can, but the change from the reading before it to the reading after
+ * it is possible. Returns the number of impossible changes that no dip or peak explains.
  */
 static size_t mark_wrong_means(struct checked *checked)
 {

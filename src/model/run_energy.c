@@ -36,8 +36,8 @@ static double between_nj(const struct kwhy_device_ledger *device_ledger)
 }
 
 /*
- * Half of the 90 % interval of the energy before and after the run. This energy is subtracted from the
- * metered energy.
+ * Half-width of the 90 % interval of the energy before and after the run. This energy is subtracted from
+ * the metered energy.
  */
 static double outside_half_nj(const struct kwhy_device_ledger *device_ledger)
 {

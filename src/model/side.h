@@ -136,7 +136,7 @@ struct kwhy_side_sums {
 	bool energy_missing, is_unseen; /* energy_missing: the energy of a device is unknown; is_unseen: the
 					   run of a device is mostly unmetered */
 	double launch_ns, launch_count;
-	/* Idle accounts of the device being added: energy, half of its 90 % interval, and time. */
+	/* Idle accounts of the device being added: energy, half-width of its 90 % interval, and time. */
 	double own_idle_nj, own_half_ci90_nj, own_idle_ns;
 };
 

@@ -67,7 +67,10 @@ struct kwhy_account_pair {
 	 */
 	int64_t change_nj;
 	int64_t change_ns;
-	/* half of the 90 % interval of change_nj; the intervals of both sides are taken as independent */
+	/*
+	 * half-width of the 90 % interval of change_nj; the intervals of both sides are taken as
+	 * independent
+	 */
 	int64_t half_width_nj;
 	bool significant; /* whether |change_nj| is larger than half_width_nj */
 	/*

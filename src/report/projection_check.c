@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * A note is written if half of the 90 % interval of the energy above idle is at least this share of that
- * energy.
+ * A note is written if the half-width of the 90 % interval of the energy above idle is at least this share
+ * of that energy.
  */
 #define NET_UNSURE_RATIO 0.1
 

@@ -68,8 +68,8 @@ static char *elide(struct kwhy_arena *arena, const char *text, size_t length, si
 }
 
 /*
- * Shortens a name. If it is that of a template, a part of its own name and as many of its arguments as fit
- * are kept.
+ * Shortens a name. Of the name of a template it keeps a part of the template's own name, and as many of its
+ * arguments as fit.
  */
 static const char *shorten(struct kwhy_arena *arena, const char *name, size_t columns)
 {

@@ -55,8 +55,8 @@ void kwhy_table_percent(struct kwhy_table *table, double ratio);
 void kwhy_table_bytes(struct kwhy_table *table, uint64_t bytes);
 void kwhy_table_interval(struct kwhy_table *table, int64_t low_nj, int64_t high_nj);
 /*
- * Formats half of an interval: "±4.2 J". The text is empty if the interval has no width; NULL: the interval
- * is unknown. `out` has KWHY_QUANTITY_BYTES + 4 bytes.
+ * Formats the half-width of an interval: "±4.2 J". The text is empty if the interval has no width; NULL:
+ * the interval is unknown. `out` has KWHY_QUANTITY_BYTES + 4 bytes.
  */
 const char *kwhy_table_interval_text(char *out, int64_t low_nj, int64_t high_nj);
 void kwhy_table_bar(struct kwhy_table *table, double ratio, size_t columns);

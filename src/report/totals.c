@@ -340,7 +340,7 @@ bool kwhy_totals_look_equal(double a_nj, double b_nj)
 		0;
 }
 
-/* Half of an account's 90 % interval, nJ. Without an interval it is the whole energy. */
+/* Half-width of an account's 90 % interval, nJ. Without an interval it is the whole energy. */
 static double half_width_nj(const struct kwhy_total *row)
 {
 	return row->low_nj == KWHY_UNKNOWN_NJ || row->high_nj == KWHY_UNKNOWN_NJ

@@ -130,12 +130,13 @@ double kwhy_totals_shown_nj(const struct kwhy_totals *totals);
 bool kwhy_totals_look_equal(double a_nj, double b_nj);
 
 /*
- * Metered energy of kernels, collectives, copies and memsets, and the part of it that is known well: that
- * of accounts for which half of the 90 % interval is at most `within_ratio` of their energy.
+ * Metered energy of kernels, collectives, copies and memsets (busy_nj), and the part of it that is known
+ * well (known_nj): that of accounts for which the half-width of the 90 % interval is at most `within_ratio`
+ * of their energy.
  */
 struct kwhy_totals_known {
 	int64_t busy_nj, known_nj;
-	double half_nj; /* sum of half the 90 % intervals of these accounts */
+	double half_nj; /* sum of the half-widths of the 90 % intervals of all accounts in busy_nj */
 };
 struct kwhy_totals_known kwhy_totals_known_within(const struct kwhy_totals *totals, double within_ratio);
 

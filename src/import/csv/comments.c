@@ -220,8 +220,8 @@ static bool cut_pair(struct kwhy_span word, struct kwhy_span *out_key, struct kw
 }
 
 /*
- * Reads the rank in a line about a device. It is read before the other words of the line, because it
- * determines the device.
+ * Reads the rank in a line about a device. The rank is read before the other words of the line, because it
+ * determines which device the line is about.
  */
 static enum kwhy_status read_rank(struct kwhy_csv_comments *comments, const struct kwhy_csv *csv,
 	struct kwhy_span rest, int32_t index, struct kwhy_error *error)

@@ -367,7 +367,8 @@ static enum kwhy_status check_devices(const struct reader *reader, struct kwhy_e
 }
 
 /*
- * Sets the rank of each of the file's processes to that of the devices that it used, if they have one rank.
+ * Sets the rank of each process of the file to the rank of the devices that the process used, if all these
+ * devices have the same rank.
  */
 static void set_ranks(struct reader *reader)
 {

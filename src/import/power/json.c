@@ -78,7 +78,9 @@ static struct kwhy_span scalar(const json_t *value, char buffer[NUMBER_BYTES])
 	return (struct kwhy_span){buffer, length <= NUMBER_BYTES ? length : 0};
 }
 
-/* Time and GPU that apply to an object: its own and those of the objects that contain it. */
+/*
+ * Time and GPU that apply to an object: those that it states, and those that the objects around it state.
+ */
 struct scope {
 	struct kwhy_power_row_text row;
 	char numbers[KWHY_POWER_ROLE_DRAW][NUMBER_BYTES];

@@ -62,8 +62,8 @@ static struct kwhy_power_window local_window(const struct kwhy_power_log *log)
 }
 
 /*
- * Whether the log overlaps the work if offset_ns is subtracted from its times. Windows are tested one by one,
- * readings as one interval.
+ * Whether the log overlaps the work after offset_ns is subtracted from the times of the log. Windows are
+ * tested one by one, readings as one interval.
  */
 static bool overlaps_in(const struct kwhy_power_log *log, const struct kwhy_power_window *all,
 	const struct kwhy_power_window *work, int64_t offset_ns)
@@ -134,7 +134,7 @@ enum kwhy_status kwhy_power_zone_apply(struct kwhy_power_log *log, struct kwhy_r
 	if (count == 0)
 		/*
 		 * If the log overlaps the work in no zone, it is refused later with a message that states
-		 * its interval and that of the trace.
+		 * the intervals of log and trace.
 		 */
 		return KWHY_OK;
 	return kwhy_recording_add_note(recording, KWHY_NOTE_COMPLETENESS, "power-zone", error,

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 /*
- * Time from a launch to the start of its activity, in ns, from which on the activity is taken to have
- * waited for other work (docs/formats/recording.md).
+ * An activity that starts more than this after its launch, in ns, is taken to have waited for other
+ * work (docs/formats/recording.md).
  */
 #define AT_ONCE_NS 100000
 /*

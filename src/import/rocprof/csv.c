@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * rocprofv3 writes one file for each kind of row, such as "PREFIX_kernel_trace.csv". Naming any of them reads
- * the whole set, because the others are read from the same folder.
+ * rocprofv3 writes one file for each kind of row, such as "PREFIX_kernel_trace.csv". If one of these files
+ * is given, the others of its set are read from the same folder.
  */
 
 /*

@@ -69,7 +69,7 @@ enum kwhy_status kwhy_rocprof_begin(struct kwhy_rocprof *rocprof, struct kwhy_re
 
 /*
  * Chooses the rank. A process that states no rank counts as the next rank after those of earlier traces,
- * because its devices are other ones.
+ * because its devices are not the devices of those traces.
  */
 static void choose_rank(struct kwhy_rocprof *rocprof)
 {

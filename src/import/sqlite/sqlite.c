@@ -132,8 +132,8 @@ static bool has_bytes(const char *path, const char *suffix)
 }
 
 /*
- * Refuses a file that has a write-ahead log or journal next to it, because SQLite would ignore the rows in it
- * when the file is opened as immutable.
+ * Refuses a file that has a write-ahead log or journal next to it, because SQLite ignores the rows in that
+ * log if it opens the file as immutable.
  */
 static enum kwhy_status check_siblings(const struct kwhy_sqlite *db, struct kwhy_error *error)
 {
@@ -422,9 +422,9 @@ enum kwhy_status kwhy_sqlite_rows_next(struct kwhy_sqlite_rows *rows, bool *out_
 static const double exact_limit = 9007199254740992.0;
 
 /*
- * A field as an sqlite3_value, from which its type and its content are read, instead of by one call of
- * SQLite's column functions for each. Values of columns may be read like any other value because the
- * connection has no mutexes (SQLITE_OPEN_NOMUTEX).
+ * A field as an sqlite3_value, from which both its type and its content can be read, while SQLite's column
+ * functions need a call for each. Values of columns may be read like any other value because the connection
+ * has no mutexes (SQLITE_OPEN_NOMUTEX).
  */
 static sqlite3_value *value_of(const struct kwhy_sqlite_rows *rows, size_t column)
 {

@@ -46,8 +46,8 @@ struct kwhy_sqlite_rows {
 /* A file to open; all texts are valid until it is closed. */
 struct kwhy_sqlite_file {
 	const char *path;
-	const char *shown; /* name of the file in messages, such as that of the report it was made from; NULL:
-			      its path */
+	const char *shown; /* name of the file in messages, such as the name of the report from which it was
+			      made; NULL: its path */
 	const char *cure;  /* advice on how to make such a file, for messages: "record again with ..." */
 };
 KWHY_MUST_USE enum kwhy_status kwhy_sqlite_open(

@@ -44,7 +44,7 @@ enum kwhy_xplane_stat {
 		KWHY_XPLANE_STAT_COUNT
 };
 
-/* An entry of a plane's table of keys; values of events use it as their key or as their text. */
+/* An entry of a plane's table of keys. The values of events refer to it as their key or as their text. */
 struct kwhy_xplane_text {
 	const char *text; /* in the recording's arena */
 	enum kwhy_xplane_stat stat;

@@ -38,8 +38,8 @@ static int64_t first_time(const struct kwhy_xplane_file *file)
 
 /*
  * Determines the offset that converts the file's times to those of the recording. A finished profile has
- * times relative to its start, which one of its planes states in Unix time; a profile that was not
- * post-processed has Unix times.
+ * times relative to the profile's start, which one of its planes states in Unix time; a profile that was
+ * not post-processed has Unix times.
  */
 static enum kwhy_status set_clock(struct kwhy_xplane_file *file, struct kwhy_error *error)
 {

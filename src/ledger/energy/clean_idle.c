@@ -17,8 +17,8 @@
 #define CLEAN_MIN 5
 #define CONTEXT_MIN 3
 /*
- * Smallest step between both levels that counts, as a share of the level with a context; the share is 0.35
- * on the H200. A smaller step may be drift.
+ * Smallest step between the two levels that counts, as a share of the level with a context; the share is
+ * 0.35 on the H200. A smaller step may be drift.
  */
 #define STEP_MIN 0.15
 /* Largest scatter of the samples of a level, as a share of the step between the levels. */
@@ -59,7 +59,7 @@ struct quiet {
 	size_t below_count;	 /* number of all samples at the lower level */
 	double known_divide_w, divide_w; /* power that separates the levels: as known without samples (NAN:
 					    unknown), and as used */
-	double clean_w, context_w;	 /* medians of the samples at both levels */
+	double clean_w, context_w;	 /* medians of the samples at the two levels */
 	double delay_s, tau_s;
 	double *scratch;
 };
@@ -119,8 +119,8 @@ static double divide_by_scatter(const struct quiet *quiet)
 }
 
 /*
- * The middle between both idle levels, which the recording states or the profile has measured. NAN: one of
- * them is unknown.
+ * The middle between the two idle levels, which the recording states or the profile has measured. NAN: one
+ * of them is unknown.
  */
 static double known_divide(const struct kwhy_device *device, const struct kwhy_profile *profile)
 {
@@ -216,7 +216,7 @@ static bool is_step(struct quiet *quiet, bool context_comes)
 
 /*
  * Time at which the device changed its level between samples i - 1 and i: the time at which the measured
- * power is half way between both levels, minus the meter's delay and the time that its low-pass takes to
+ * power is half way between the two levels, minus the meter's delay and the time that its low-pass takes to
  * get half way.
  */
 static int64_t step_ns(const struct quiet *quiet, size_t i)

@@ -179,9 +179,9 @@ static void weigh_outside(struct writing *writing, size_t count)
 }
 
 /*
- * Writes the mean power over the account's metered time. The time of an account before and after the
- * activities becomes the time that the chosen meter covers, because other meters of the recording may cover
- * more. Thus its energy is its time multiplied by its mean power.
+ * Writes the mean power over the account's metered time. For the account of time before and after the
+ * activities, its time becomes the time that the chosen meter covers, because other meters of the recording
+ * may cover more. The energy of that account is thus its time multiplied by its mean power.
  */
 static void write_power(struct kwhy_account *account, double inside_ns)
 {

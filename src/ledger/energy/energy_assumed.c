@@ -119,8 +119,8 @@ static void shared_times_done(struct shared_times *times)
 }
 
 /*
- * Prices an account by its weighted times. The power of a class is stated for work that runs alone, so where
- * it runs next to other work the account's mean power is below it.
+ * Prices an account by its weighted times. The power of a class is stated for work that runs alone. If the
+ * work of an account runs next to other work, the account's mean power is below that power.
  */
 static void price(struct kwhy_account *account, double power_w, double idle_w, double net_ns, double base_ns)
 {

@@ -45,8 +45,8 @@ void kwhy_energy_draws_done(struct kwhy_energy_draws *draws)
 }
 
 /*
- * Random factor for a power class: ratio of its power above idle between other work to its power above idle
- * in bursts.
+ * Random factor for a power class: the class's power above idle between other work, divided by its power
+ * above idle in bursts.
  */
 static double in_place_factor(const struct kwhy_powers *powers, size_t class, struct kwhy_random *random)
 {
@@ -156,7 +156,8 @@ enum kwhy_status kwhy_energy_draws_init(struct kwhy_energy_draws *draws,
 		return kwhy_fail_memory(error, "intervals of the accounts");
 	}
 	/*
-	 * The seed differs from that of the posterior draws, so that both random sequences are independent.
+	 * The seed differs from that of the posterior draws, so that the two random sequences are
+	 * independent.
 	 */
 	kwhy_random_init(&random, ~seed);
 	for (size_t i = 0; i < draws->draw_count; i++)

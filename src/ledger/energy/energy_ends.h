@@ -10,10 +10,10 @@
  * activities, and no energy from before the run remains in a delayed reading.
  *
  * The readings used reach from the last one before the recording to the first one that no longer shows any
- * of it. They are those of the meter itself or, if that is a counter, the 20 ms samples. The energy drawn
- * outside the recording is computed from the power read there, and subtracted. If there is no reading
- * beyond an end, that end is left unchanged. The gain between samples and counter is taken from the time
- * that both cover.
+ * of the recording. They are readings of the meter itself or, if the meter is a counter, the 20 ms samples.
+ * The energy drawn outside the recording is computed from the power read there, and subtracted. If there is
+ * no reading beyond an end of the recording, that end is left unchanged. The gain between samples and counter
+ * is taken from the time that both cover.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_energy_reach_ends(struct kwhy_metered_total *total,
 	const struct kwhy_powers_question *question, const struct kwhy_powers *powers, double delay_s,

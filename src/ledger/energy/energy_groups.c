@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 /*
- * A power class needs no group if half of the 90 % interval of its energy is at most this share of the
- * energy.
+ * A power class needs no group if the half-width of the 90 % interval of its energy is at most this share
+ * of the energy.
  */
 #define TIGHT_RATIO 0.10
 /*

@@ -7,7 +7,7 @@
 /*
  * Delays that are tried: TRIED_SIDE steps to each side of the delay of the 20 ms samples. The result is the
  * minimum of a parabola through the best of them. TRIED_SD_S: prior standard deviation of the difference
- * between both delays.
+ * between the delay that is searched and that of the samples.
  */
 #define TRIED_STEP_S 1e-3
 #define TRIED_SIDE 15

@@ -212,7 +212,7 @@ static struct kwhy_normal clean_level(const struct kwhy_powers_question *questio
 	return (struct kwhy_normal){CLEAN_OF_IDLE * idle.mean, CLEAN_OF_IDLE_SPREAD * idle.mean};
 }
 
-/* Prior of the logarithm of the difference in watts between both idle levels. */
+/* Prior of the logarithm of the difference in watts between the two idle levels. */
 static struct kwhy_normal clean_prior(const struct kwhy_powers_question *question,
 	const struct kwhy_response_features *features, const struct kwhy_power_readings *readings,
 	struct kwhy_normal idle)

@@ -251,8 +251,8 @@ static void form_clean_class(struct kwhy_power_classes *classes, struct kwhy_dev
 }
 
 /*
- * Adds the sums of kwhy probe's repeats of a kernel to those of the kernel, because both have one power
- * class.
+ * Adds the sums of kwhy probe's repeats of a kernel to the sums of the kernel, because kernel and repeats
+ * have one power class.
  */
 static void join_twins(
 	struct account_sum *sums, const struct kwhy_device_ledger *device_ledger, const uint32_t *twins)

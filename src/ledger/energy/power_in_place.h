@@ -26,8 +26,8 @@
  * standard deviation is 0.58 of the difference.
  *
  * If kwhy probe restored the kernel's memory by copies between the repeats, readings show the sum of kernel
- * and copies. What the copies may draw more or less than copies of their size usually do is then uncertain
- * of the kernel, too, unless bursts of these copies alone show their power.
+ * and copies. The power of these copies may differ from that of other copies of their size. This makes
+ * the power of the kernel uncertain, too, unless bursts of these copies alone show their power.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_power_places_find(const struct kwhy_device_ledger *device_ledger,
 	const struct kwhy_recording *recording, uint32_t device, double *out_ratio, struct kwhy_error *error);

@@ -63,7 +63,8 @@ static bool has_collectives(const struct kwhy_recording *recording)
 
 /*
  * Notes that ranks are missing from the recording. In the trace of a rank, a collective starts when that
- * rank arrives at it, and ends when all ranks have arrived and the data is there.
+ * rank arrives at it, and ends when all ranks have arrived and the data is there. Only the traces of the
+ * other ranks show when they arrived.
  */
 static enum kwhy_status note_missing(
 	struct kwhy_ledger *ledger, const struct kwhy_recording *recording, struct kwhy_error *error)

@@ -30,7 +30,7 @@ const char *kwhy_compare_value(char out[KWHY_QUANTITY_BYTES], double value, cons
 		return NULL;
 	if (!*unit)
 		return kwhy_quantity_percent(out, value);
-	/* a rate in small units would read as another unit: "-16.4 m/s" as metres a second */
+	/* a rate in small units would read as another unit: "-16.4 m/s" as metres per second */
 	if (strcmp(unit, "/s") != 0 || fabs(value) >= 999)
 		return kwhy_quantity_si(out, value, unit, digits);
 	snprintf(number, sizeof(number), "%.*g", digits, value);

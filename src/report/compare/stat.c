@@ -142,8 +142,8 @@ static struct range range_of(const struct kwhy_read_metric *metric)
 }
 
 /*
- * Chooses values of a metric and compares what it took to reach each of them. The values are spaced evenly
- * from the better of both sides' starting values to the best value that both sides reached.
+ * Chooses values of a metric and compares what it took to reach each of them. The values are spaced evenly,
+ * from the better of the values at which the two sides start to the best value that both sides reached.
  */
 static void compare_curve(const struct kwhy_stat_comparison *comparison,
 	const struct kwhy_read_metric *const metrics[2], struct kwhy_stat_curve_pair *out)

@@ -15,7 +15,7 @@ static const char *show_pair(char out[KWHY_SHOWN_BYTES], uint32_t source, uint32
 	return out;
 }
 
-/* Shows a figure with half of its interval in percent: "2.56 µs ±1.2 %". */
+/* Shows a figure with the half-width of its interval in percent: "2.56 µs ±1.2 %". */
 static const char *show_interval(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const char *unit)
 {
 	double half = (value->interval.high - value->interval.low) / 2, middle = value->interval.value;

@@ -7,8 +7,8 @@
 #include "report/report.h"
 
 /*
- * Writes a summary of the GPUs' gauges over the run, which were read once a second. Writes nothing if there
- * are no readings.
+ * Writes a summary of the GPUs' gauges, which were read once per second during the run. Writes nothing if
+ * there are no readings.
  */
 void kwhy_pairs_write_gauges(
 	const struct kwhy_pairs *pairs, const struct kwhy_text_style *style, struct kwhy_text *out);

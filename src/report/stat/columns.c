@@ -166,8 +166,8 @@ static const struct kwhy_column time_items[] = {
 const struct kwhy_columns kwhy_stat_time_columns = {KWHY_COLUMNS(time_items)};
 
 /*
- * Shows half of the interval of the energy above idle in joules. Percent would be useless, since that
- * energy may be about 0.
+ * Shows the half-width of the interval of the energy above idle in joules. Percent would be useless, since
+ * that energy may be about 0.
  */
 static const char *show_half(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row)
 {
