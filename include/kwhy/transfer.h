@@ -78,8 +78,8 @@ struct kwhy_transfer;
 #define KWHY_TRANSFER_CHOOSE 0 /* the fastest method for the sizes, by struct kwhy_transfer_limits */
 #define KWHY_TRANSFER_PACKED 1 /* one copy of the slot, and a kernel on the device to scatter or gather */
 #define KWHY_TRANSFER_MAPPED 2 /* a kernel that accesses host memory itself */
-#define KWHY_TRANSFER_BATCH 3  /* one call with a copy for each piece; CHOOSE if the driver lacks it */
-#define KWHY_TRANSFER_INLINE 4 /* a kernel with the slot as its argument; CHOOSE for slots over 4 KiB */
+#define KWHY_TRANSFER_BATCH 3  /* one call that copies each piece; as CHOOSE if the driver lacks it */
+#define KWHY_TRANSFER_INLINE 4 /* a kernel with the slot as its argument; as CHOOSE above 4 KiB */
 
 /*
  * The sizes from which one method is faster than another on this machine; `kwhy bench transfer --header`

@@ -63,7 +63,7 @@ enum kwhy_call_class {
 
 const char *kwhy_call_class_name(enum kwhy_call_class class); /* "other", "launch", ... "free" */
 
-/* Class of a call by its name without version suffix, such as cuda*, cu*, hip*. */
+/* Class of an API call (cuda*, cu*, hip* and others) by its name without version suffix. */
 enum kwhy_call_class kwhy_call_class_of(const char *name);
 
 enum kwhy_range_kind {

@@ -425,8 +425,8 @@ const char *kwhy_pair_route_text(char out[KWHY_PAIR_ROUTE_BYTES], const struct k
 const char *kwhy_pair_limit_source(enum kwhy_pair_link_kind way);
 
 /*
- * The configuration with the highest rate of this pair under load KWHY_PAIR_ALONE, in one direction or both;
- * NULL: not measured.
+ * The configuration with the highest rate of this pair under load KWHY_PAIR_ALONE, among exchanges if
+ * `both_directions`, otherwise among transfers in one direction; NULL: not measured.
  */
 const struct kwhy_pair_config *kwhy_pairs_fastest(
 	const struct kwhy_pairs *pairs, uint32_t source, uint32_t target, bool both_directions);
@@ -464,7 +464,8 @@ bool kwhy_pair_is_collective(enum kwhy_pair_engine engine);
 double kwhy_pair_bus_share(enum kwhy_pair_engine engine, uint32_t gpu_count);
 
 /*
- * Rate of a configuration in bytes per second, for an exchange of both directions together. NAN: no samples.
+ * Rate of a configuration in bytes per second; for an exchange, that of both directions together. NAN: no
+ * samples.
  */
 double kwhy_pair_rate(const struct kwhy_pair_config *config);
 

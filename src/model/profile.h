@@ -166,8 +166,8 @@ struct kwhy_profile {
 
 	const struct kwhy_self_test *self_test; /* memory of the arena; NULL: the profile has no self-test */
 	/*
-	 * Only curves, choices and crossover are set. They are memory of the arena and must not be freed.
-	 * NULL: unknown.
+	 * Only the members curves, choices and crossover are set. They lie in the profile's arena and must
+	 * not be freed. NULL: unknown.
 	 */
 	const struct kwhy_transfers *transfers;
 	struct kwhy_profile_note *notes;

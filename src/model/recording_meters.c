@@ -272,8 +272,8 @@ static bool can_change(const struct checked *checked, size_t from, size_t to)
 
 /*
  * Marks dips and peaks of trailing means, of at most WRONG_MEANS_MAX readings: at the two ends of a dip or
- * peak the mean changes faster than it can, but the change from the reading before it to the reading after
- * it is possible. Returns the number of impossible changes that no dip or peak explains.
+ * peak the readings change faster than a mean can, but the change from the reading before it to the reading
+ * after it is possible. Returns the number of impossible changes that no dip or peak explains.
  */
 static size_t mark_wrong_means(struct checked *checked)
 {

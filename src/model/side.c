@@ -55,7 +55,7 @@ void kwhy_side_add_account(
 	sums->own_idle_ns += (double)account->time_ns;
 }
 
-/* Mean power of a device while it idled between its first start and its last end. */
+/* Mean power of a device in the idle time between the start of its first work and the end of its last. */
 struct idle_level {
 	double power_w, half_ci90_w; /* NAN: unknown */
 };

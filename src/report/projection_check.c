@@ -147,7 +147,8 @@ static void add_net_words(const struct kwhy_side *b, const struct kwhy_text_cont
 }
 
 /*
- * Notes how much of an error is due to a faster or slower host, since a projection assumes the same host.
+ * Notes that the host's speed differs between A and B, if it does. A projection assumes the same speed, so
+ * its errors include this difference.
  */
 static void add_host_words(const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
 {

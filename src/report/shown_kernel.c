@@ -82,7 +82,7 @@ static void take_parenthesis(struct simpler *simpler)
 	}
 }
 
-/* Writes one space for several, and none next to brackets. */
+/* Writes one space for several. Next to brackets, and before '&' and '*', it writes none. */
 static void take_space(struct simpler *simpler)
 {
 	char before = simpler->length ? simpler->out[simpler->length - 1] : ' ';

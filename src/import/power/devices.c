@@ -142,7 +142,7 @@ enum kwhy_status kwhy_power_devices_number(const struct kwhy_device *device,
 	return KWHY_OK;
 }
 
-/* The next digit of a UUID, skipping the prefix "GPU-" and dashes. */
+/* The next digit of a UUID, in lower case. Dashes before it are skipped. */
 static char next_digit(const char **text)
 {
 	while (**text == '-')

@@ -53,8 +53,8 @@ static int compare_times(const void *context, uint32_t a, uint32_t b)
 }
 
 /*
- * Bytes held after a change. Memory may be freed that was allocated before the recording began, so the result
- * is at least 0.
+ * Bytes held after a change. The result is never below 0, because memory may be freed that was allocated
+ * before the recording began.
  */
 static uint64_t changed(uint64_t held, int64_t change)
 {

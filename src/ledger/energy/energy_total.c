@@ -103,9 +103,8 @@ static enum kwhy_status note_rare(
 }
 
 /*
- * By how many watts the mean power by trailing means may differ from that by the counter. The reason is
- * that trailing means at each end of the window show half an averaging window from before it. 0 for other
- * meters.
+ * How far the mean power by trailing means may be from that by the counter, in W, because a trailing mean
+ * includes time before its interval. 0 for other meters.
  */
 static double trailing_w(const struct kwhy_metered_total *other)
 {

@@ -41,7 +41,7 @@ static void add_side(
 		kwhy_table_real(table, (side ? pair->energy.b : pair->energy.a).mean, "J");
 }
 
-/* Adds a relative change, with an asterisk if the change is larger than its interval. */
+/* Adds a relative change, with an asterisk if the interval of the change excludes 0. */
 static void add_marked(struct kwhy_table *table, const struct kwhy_change *change)
 {
 	const double a = change->a.mean, b = change->b.mean;

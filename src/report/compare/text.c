@@ -195,7 +195,7 @@ static bool has_work(const struct kwhy_side_runs *runs)
 	return all;
 }
 
-/* Writes a prominent line if the figures of a side cannot cover its whole run. */
+/* Writes a prominent line if the recording of a run ends early or has no activity of a device. */
 static void write_missing(const struct kwhy_text_context *context, const char *letter,
 	const struct kwhy_side *side, const struct kwhy_side_runs *runs)
 {
@@ -277,7 +277,7 @@ static const struct kwhy_account_pair *rate_pair(const struct kwhy_comparison *c
 	return NULL;
 }
 
-/* Says which side did less, by the launches of its kernels. */
+/* Says how much more or less work B did than A, judged by the launches of its kernels. */
 static void write_work_done(const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
 {
 	const struct kwhy_account_pair *pair = rate_pair(comparison);

@@ -72,8 +72,8 @@ static void write_comments(const struct kwhy_export_names *names, struct kwhy_te
 static const char *kind_of(const struct kwhy_activities *rows, size_t row)
 {
 	static const char *const copies[KWHY_COPY_KIND_COUNT] = {
-		[KWHY_COPY_UNKNOWN] = "copy_d2d", /* the CSV has no word for this kind of activity, but the
-						     name of the activity says what it is */
+		[KWHY_COPY_UNKNOWN] = "copy_d2d", /* the CSV has no word for a copy of unknown direction, but
+						     the name of the activity says what it is */
 		[KWHY_COPY_H2D] = "copy_h2d",
 		[KWHY_COPY_D2H] = "copy_d2h",
 		[KWHY_COPY_D2D] = "copy_d2d",

@@ -21,7 +21,10 @@ static const struct {
 
 enum { PAGE_COUNT = sizeof(pages) / sizeof(pages[0]) };
 
-/* Index of the page for a document; PAGE_COUNT: there is none, or the document lacks the array. */
+/*
+ * Index of the page for a document; PAGE_COUNT: there is no page, or the document's array is missing or
+ * empty.
+ */
 static size_t find_page(const json_t *document)
 {
 	const char *schema = json_string_value(json_object_get(document, "schema"));

@@ -8,7 +8,7 @@
 
 enum { TEXT = KWHY_IN_TEXT, JSON = KWHY_IN_JSON, BOTH = TEXT | JSON };
 
-/* Shows a row's pair of GPUs: its fields source and target, which are adjacent. */
+/* Shows a pair of GPUs: "0 > 1". */
 static const char *show_pair(char out[KWHY_SHOWN_BYTES], uint32_t source, uint32_t target)
 {
 	snprintf(out, KWHY_SHOWN_BYTES, "%u > %u", source, target);
@@ -44,7 +44,7 @@ static const char *show_slope(char out[KWHY_SHOWN_BYTES], const struct kwhy_valu
 	return show_interval(out, value, "s/B");
 }
 
-/* Shows joules. If the interval contains 0, only its upper end is shown, after "<". */
+/* Shows joules. If the lower end of the interval is not above 0, only its upper end is shown, after "<". */
 static const char *show_joules(char out[KWHY_SHOWN_BYTES], const struct kwhy_value *value, const void *row)
 {
 	char text[KWHY_QUANTITY_BYTES];

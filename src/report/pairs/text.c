@@ -70,7 +70,10 @@ static uint64_t least_bytes(const struct kwhy_pairs *pairs, enum kwhy_pair_engin
 	return least;
 }
 
-/* The clock of an engine's first result, by which all of the engine's rows are compared. */
+/*
+ * The first clock, in the order of enum kwhy_pair_clock, by which the engine has results. All of the
+ * engine's rows are compared by it.
+ */
 static enum kwhy_pair_clock clock_of(const struct kwhy_pairs *pairs, enum kwhy_pair_engine engine)
 {
 	int first = KWHY_PAIR_CLOCK_COUNT - 1;

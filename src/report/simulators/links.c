@@ -43,8 +43,8 @@ const struct kwhy_simulator kwhy_simulator_astra_sim = {"ASTRA-sim", "astra-sim.
 /* --- SimAI, topology for ns-3 --- */
 
 /*
- * Writes the name that SimAI has for a type of GPU, such as A100 for "NVIDIA A100-SXM4-80GB"; NONE: SimAI
- * has none.
+ * Writes the type of a GPU as SimAI names it: the first part of the device's name without the maker, such
+ * as A100 for "NVIDIA A100-SXM4-80GB"; NONE: the name is unknown.
  */
 static void add_gpu_type(struct kwhy_text *out, const char *name)
 {

@@ -57,7 +57,7 @@ static void write_subject(const struct kwhy_text_context *context)
 	kwhy_arena_done(&arena);
 }
 
-/* Appends an amount of money with the digits that people read: none below a thousandth. */
+/* Appends an amount of money. An amount below a thousandth is written as "less than 0.001". */
 static void add_money(struct kwhy_text *out, double amount, const char *currency)
 {
 	char text[KWHY_QUANTITY_BYTES];
@@ -68,7 +68,7 @@ static void add_money(struct kwhy_text *out, double amount, const char *currency
 }
 
 /*
- * Appends the price and the carbon intensity that were used, " (0.3 EUR and 481 g per kWh, as in Thailand in
+ * Appends the price and the carbon intensity that were used, " (0.3 EUR and 481 g per kWh, the mean of Thailand in
  * 2023)".
  */
 static void add_rates(struct kwhy_text *out, const struct kwhy_report *report, const char *currency)

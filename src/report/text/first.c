@@ -261,8 +261,9 @@ static void write_all(const struct kwhy_text_context *context, const struct fit 
 }
 
 /*
- * Writes the screen in the layout `fit` to `out`, with as many rows as there are lines. False: it is too
- * long. Headings may be wrapped, so the lines of the table are known only once it is written.
+ * Writes the screen in the layout `fit` to `out`, with as many rows of accounts as the screen has lines
+ * for. False: it is too long even with the fewest rows. Headings may be wrapped, so the lines of the table
+ * are known only once it is written.
  */
 static bool try_fit(const struct kwhy_text_context *context, const struct fit *fit, struct kwhy_text *out)
 {

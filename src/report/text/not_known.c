@@ -51,7 +51,7 @@ static void add_lost(struct sentences *sentences)
 		"events were damaged and are left out (--partial)");
 }
 
-/* Names the accounts without an assumed power; no sum includes them. */
+/* Says how many accounts have no known power, so that no sum includes their energy. */
 static void add_missing(struct sentences *sentences)
 {
 	const struct kwhy_totals *totals = sentences->context->totals;
@@ -199,7 +199,7 @@ static bool is_own_recording(const struct kwhy_recording *recording)
 	return false;
 }
 
-/* Whether no advice has a source line although lines could show it. */
+/* If no advice has a source line, says so and why. */
 static void add_lines(struct sentences *sentences)
 {
 	const struct kwhy_finding_kinds *kinds = sentences->context->kinds;
