@@ -163,8 +163,9 @@ static bool is_control(unsigned char c)
 }
 
 /*
- * Whether a well-formed sequence commands a terminal or reorders text: the controls C1 and Unicode's marks of
- * direction (UAX 9). A name with them could show another text than it holds.
+ * Whether a well-formed sequence commands a terminal, breaks a line or reorders text: the C1 controls, the
+ * line and paragraph separators, and Unicode's marks of direction (UAX 9). A name with them could show
+ * another text than it holds.
  */
 static bool is_command(const unsigned char *s, size_t length)
 {

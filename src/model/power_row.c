@@ -68,7 +68,7 @@ static bool read_value(
 			kwhy_meter_is_counter(row->meter) ? COUNTER_MAX : POWER_MAX, &row->value, wrong);
 }
 
-/* Reads the device column. For the host's meters any number is accepted. */
+/* Reads the device column. For the host's meters, a number is accepted but not used. */
 static bool read_device(
 	const struct kwhy_span *fields, struct kwhy_power_row *row, struct kwhy_power_wrong *wrong)
 {

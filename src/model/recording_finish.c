@@ -463,7 +463,7 @@ enum { STAGED_BYTES = 65536 };
 
 /*
  * Whether the call that issued a copy of pageable memory blocked. It did not block if it returned before
- * the copy began.
+ * the copy began, and need not have if it copied at most STAGED_BYTES to the device.
  */
 static bool blocked(const struct kwhy_recording *recording, size_t row)
 {

@@ -216,7 +216,10 @@ static bool has_other_meter(const struct checked *checked)
 	return false;
 }
 
-/* Whether the rise of a counter over all its readings is less than its owner draws. */
+/*
+ * Whether a counter rises between all of its readings by less than its owner draws, for DEAD_NS or longer,
+ * and the device has no other meter.
+ */
 static bool is_dead_counter(const struct checked *checked)
 {
 	const struct kwhy_power_series *series = checked->series;
@@ -230,7 +233,7 @@ static bool is_dead_counter(const struct checked *checked)
 	return slow == series->count - 1;
 }
 
-/* Marks all readings as left out. */
+/* Removes all readings of the meter and notes why. */
 static enum kwhy_status bury(struct checked *checked, struct kwhy_error *error)
 {
 	char name[WHOSE_BYTES];
@@ -258,7 +261,7 @@ static bool is_possible(const struct checked *checked, size_t i)
 	return power_w >= GPU_MIN_W && power_w <= (limit_w > 0 ? LIMIT_RATIO * limit_w : GPU_MAX_W);
 }
 
-/* Whether a trailing mean can change by this much from one reading to the next. */
+/* Whether a trailing mean can change as much as it does between readings `from` and `to`. */
 static bool can_change(const struct checked *checked, size_t from, size_t to)
 {
 	const struct kwhy_power_series *series = checked->series;

@@ -200,7 +200,10 @@ static enum kwhy_status fill(struct kwhy_kineto_window *window, struct kwhy_erro
 	return status;
 }
 
-/* Length of the UTF-8 sequence at `at`, bytes; 0: it is not valid UTF-8. */
+/*
+ * Length of the UTF-8 sequence at `at`, bytes; 0: it is not valid UTF-8, or a control sequence that
+ * kwhy_text_is_clean() refuses.
+ */
 static size_t sequence_length(const char *text, size_t size, size_t at)
 {
 	unsigned char lead = (unsigned char)text[at];

@@ -193,7 +193,7 @@ int64_t kwhy_nsys_physical(struct kwhy_nsys *nsys, uint32_t process, int64_t ord
 	return kwhy_track_map_find(&nsys->physical, key, &id) ? (int64_t)id : ordinal;
 }
 
-/* Copies the properties of a device's GPU to a new device. */
+/* Copies the properties of a device's GPU to the device, if it does not have them yet. */
 static void describe(struct kwhy_nsys *nsys, struct kwhy_device *device)
 {
 	const struct kwhy_nsys_gpu *gpu = find_gpu(nsys, device->index);

@@ -65,8 +65,8 @@ static const struct kwhy_sqlite_column kernel_columns[KERNEL_COLUMN_COUNT] = {
 };
 
 /*
- * The product of three sizes, from column `first` on; `unknown` if a size is missing or the product is at
- * least `unknown`.
+ * The product of three sizes, from column `first` on; `unknown` if a size is missing or not above 0, or if
+ * the product is at least `unknown`.
  */
 static uint32_t volume(const struct kwhy_sqlite_rows *rows, size_t first, uint32_t unknown)
 {

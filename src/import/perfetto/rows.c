@@ -159,7 +159,8 @@ static bool is_text(const struct kwhy_perfetto_slice *slice, enum kwhy_perfetto_
 }
 
 /*
- * Reads an annotation that is a number below `limit`; the result is `otherwise` if it is missing or larger.
+ * Reads an annotation that is a number below `limit`; the result is `otherwise` if it is missing, a text or
+ * not below `limit`.
  */
 static uint64_t number(const struct kwhy_perfetto_slice *slice, enum kwhy_perfetto_key key, uint64_t limit,
 	uint64_t otherwise)
@@ -178,8 +179,8 @@ static const char *text_of(const struct kwhy_perfetto_file *file, const struct k
 }
 
 /*
- * The first number in brackets after the first `skip` brackets, as in "COMPUTE Agent [4] QUEUE [0] GPU"; -1:
- * there is no such number.
+ * The number in the brackets that follow the first `skip` pairs of brackets: with `skip` 1 the 0 in
+ * "COMPUTE Agent [4] QUEUE [0] GPU"; -1: there is no number in them.
  */
 static int64_t bracketed(const char *text, int skip)
 {

@@ -88,8 +88,8 @@ static enum kwhy_status refuse_unit(
 }
 
 /*
- * Checks that the power that a meter shows is high enough for a GPU. Meters of a GPU's memory are not
- * checked, because memory may draw little.
+ * Leaves out a meter that never shows power, and refuses a file whose powers are too low for a GPU, which
+ * are probably in another unit. Meters of a GPU's memory are not checked, because memory may draw little.
  */
 static enum kwhy_status check_level(
 	struct kwhy_power_intake *intake, uint32_t device, enum kwhy_meter meter, struct kwhy_error *error)

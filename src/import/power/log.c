@@ -164,7 +164,10 @@ static enum kwhy_status find_key(struct kwhy_power_log *log, const struct kwhy_p
 	return add_key(log, &text, error);
 }
 
-/* Joins date and time of day of two columns, "20261129" and "08:41:39", to one text. */
+/*
+ * Joins the texts of two columns, date and time of day, to one: "20261129 08:41:39". Without a date it is
+ * the time alone.
+ */
 static struct kwhy_span time_text(const struct kwhy_power_row_text *row, char *joined, size_t size)
 {
 	const struct kwhy_span date = part(row, KWHY_POWER_ROLE_DATE);

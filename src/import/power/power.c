@@ -12,7 +12,10 @@
  */
 enum form { FORM_OWN, FORM_JSON, FORM_EXPOSITION, FORM_DELIMITED };
 
-/* Whether a line begins like one of Prometheus text: "NAME{" or "# TYPE NAME". */
+/*
+ * Whether a line begins like a line of Prometheus text: with "# TYPE ", "# HELP " or the name of a metric
+ * of DCGM.
+ */
 static bool has_metrics(const char *head, size_t length)
 {
 	static const char *const marks[] = {"\n# TYPE ", "\n# HELP ", "\nDCGM_FI_", "\ndcgm_fi_"};

@@ -439,7 +439,8 @@ static enum kwhy_status apply_kind(struct kwhy_recorded *recorded, unsigned kind
 }
 
 /*
- * Sets the origin to the whole second before the earliest clock reading, unless an earlier trace has set it.
+ * Sets the origin to the earliest clock reading, rounded down to a whole second, unless an earlier trace
+ * has set it. If no Unix time is known, times are those of CLOCK_MONOTONIC.
  */
 static void choose_origin(struct kwhy_recorded *recorded)
 {

@@ -106,8 +106,8 @@ static enum kwhy_status add_ranges(struct kwhy_recorded *recorded, const struct 
 }
 
 /*
- * Chooses the program's own frames and the innermost frame of a stack. Other frames, which are inside
- * libraries, are left out.
+ * Chooses the program's own frames of a stack and, if it is a Python frame, the innermost one. Other
+ * frames, which are inside libraries, are left out.
  */
 static size_t choose_frames(const struct kwhy_recorded *recorded, uint32_t innermost, uint32_t out[DEPTH_MAX])
 {

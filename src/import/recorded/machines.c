@@ -75,8 +75,8 @@ static int compare_names(const struct kwhy_recorded_writer *a, const struct kwhy
 }
 
 /*
- * Sorts writers by machine, then by the lowest offset of their clocks. Writers without clock readings come
- * last.
+ * Sorts writers by machine, then by the lowest offset of their clocks. Of one machine, writers without
+ * clock readings come last.
  */
 static int compare_writers(const void *context, uint32_t a, uint32_t b)
 {

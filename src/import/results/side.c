@@ -99,8 +99,9 @@ static void read_findings(struct kwhy_side_sums *sums, const json_t *findings)
 }
 
 /*
- * Reads the work of a run. Energy per unit is computed from the run's energy, which the report states to the
- * nanojoule; the report's own figure per unit has only nine digits.
+ * Reads the work of a run. Energy per unit is computed from the run's energy, which the report states to
+ * the nanojoule; the report's own figure per unit has only nine digits, and is used if the run's energy is
+ * unknown.
  */
 static void read_work(struct kwhy_side_sums *sums, const json_t *work, int64_t run_nj)
 {

@@ -120,7 +120,7 @@ static double divide_by_scatter(const struct quiet *quiet)
 
 /*
  * The middle between the two idle levels, which the recording states or the profile has measured. NAN: one
- * of them is unknown.
+ * of them is unknown, or the level without a context is not the lower one.
  */
 static double known_divide(const struct kwhy_device *device, const struct kwhy_profile *profile)
 {

@@ -152,7 +152,9 @@ static size_t parts_of(int64_t length_ns, int64_t cell_ns)
 	return length_ns > 0 ? (size_t)((length_ns + cell_ns - 1) / cell_ns) : 0;
 }
 
-/* Length of a cell: half of the usual time between readings, within the limits CELLS_MIN and CELLS_MAX. */
+/*
+ * Length of a cell: half of the mean time between readings, with CELLS_MIN to CELLS_MAX cells in a window.
+ */
 static int64_t cell_length_ns(const struct deconvolution *deconvolution)
 {
 	const struct kwhy_power_series *series = deconvolution->series;

@@ -211,8 +211,8 @@ static bool is_alike(const struct reach *reach, size_t reading, size_t other, do
 }
 
 /*
- * Whether the last two readings before the recording show the same level. Always true for a counter, since
- * its updates do not show shorter changes.
+ * Whether the last two readings before the recording show the same level. Always true if there is only one,
+ * and for a counter, since its updates do not show shorter changes.
  */
 static bool is_even_before(const struct reach *reach, size_t before)
 {

@@ -267,7 +267,7 @@ static enum kwhy_status add_intervals(struct kwhy_metered_total *total,
 }
 
 /*
- * Index of the first reading after the start of the recording if its averaging window overlaps the
+ * The first reading after the start of the recording, in mW, if its averaging window overlaps the
  * recording; otherwise -1.
  */
 static int64_t first_mean_mw(const struct kwhy_power_series *series, const struct kwhy_window *hull)

@@ -60,7 +60,10 @@ void kwhy_inference_first_grid(struct kwhy_inference *inference)
 	};
 }
 
-/* Sets the parameters to the means of the prior. */
+/*
+ * Sets the parameters to the means of the prior; time constant and delay to the middle of the response
+ * grid.
+ */
 static void start_mode(struct kwhy_inference *inference)
 {
 	const struct kwhy_posterior_prior *prior = &inference->prior;

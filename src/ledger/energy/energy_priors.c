@@ -72,8 +72,8 @@ static struct kwhy_normal normal_of(struct kwhy_measured measured, double spread
 }
 
 /*
- * Response of a meter. A meter without a low-pass gets the time constant of the measured meter, because the
- * fit needs a width to begin with.
+ * Response of a meter. A meter without a low-pass gets the response of the 20 ms samples, because the fit
+ * needs a time constant to begin with.
  */
 static struct kwhy_response low_pass_of(uint32_t meter, const struct kwhy_profile *profile)
 {

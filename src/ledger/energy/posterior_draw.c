@@ -419,7 +419,7 @@ static void sweep(struct chain *chain, bool tune)
 		tune_step_size(chain, taken);
 }
 
-/* Converts the fit's precision matrix from logarithms of powers to watts, and factorizes it. */
+/* Converts the triangular factor of the fit's precision matrix from logarithms of powers to watts. */
 static void find_root(struct chain *chain)
 {
 	for (size_t row = 0; row < chain->moving; row++)

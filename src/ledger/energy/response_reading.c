@@ -44,7 +44,10 @@ static bool covers(const struct kwhy_covered *covered, const struct kwhy_power_r
 	return kwhy_covered_holds(covered, from_ns, reading->to_ns);
 }
 
-/* Makes a reading of the mean power between counter updates i - 1 and i. False: the counter fell. */
+/*
+ * Makes a reading of the mean power between counter updates i - 1 and i. False: i is the first update, or
+ * the counter fell.
+ */
 static bool read_update(const struct kwhy_power_series *series, size_t i, struct kwhy_power_reading *out)
 {
 	double power_w;
