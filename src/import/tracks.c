@@ -99,8 +99,9 @@ struct kwhy_device kwhy_device_unknown(int32_t index, uint32_t rank)
 }
 
 /*
- * Finds the recording's device with the wanted index and rank on the wanted machine. A device of an unknown
- * machine matches if no other does; it is then assigned to the wanted machine.
+ * Finds the recording's device with the wanted index and rank on the wanted machine. If no machine is
+ * wanted, any matches. A device of an unknown machine matches if no other does; it is then assigned to the
+ * wanted machine.
  */
 static uint32_t find_device(struct kwhy_recording *recording, const struct kwhy_track_device *wanted)
 {

@@ -144,7 +144,10 @@ static enum kwhy_status apportion_rows(struct opening *opening, struct kwhy_erro
 	return status;
 }
 
-/* Adds an account for time without activities; if that time is 0, there is no account. */
+/*
+ * Adds an account for time without activities; there is none for a time of 0, except before and after all
+ * activities.
+ */
 static enum kwhy_status apportion_idle(struct opening *opening, enum kwhy_category category, int64_t time_ns,
 	uint64_t count, struct kwhy_error *error)
 {
@@ -209,8 +212,9 @@ static enum kwhy_status apportion_clean(
 }
 
 /*
- * Adds the account of time before the first and after the last activity, even if that time is 0, because
- * the meter may show energy there.
+ * If the device has a meter, adds the accounts of time before the first and after the last activity: one
+ * for time without a context, and one for the rest, even if the rest is 0, because the meter may show
+ * energy there.
  */
 static enum kwhy_status apportion_outside(struct opening *opening, struct kwhy_error *error)
 {

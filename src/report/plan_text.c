@@ -233,8 +233,8 @@ static void add_product(struct kwhy_table *table, const struct kwhy_projection *
 }
 
 /*
- * Adds the rows of cost and emissions. Both are proportional to the energy, so the same share of them is
- * saved.
+ * Adds a row with cost and emissions after the first `changes` changes; 0: as recorded. Both are
+ * proportional to the energy, so the same share of them is saved.
  */
 static void add_cost_row(const struct page *page, struct kwhy_table *table, size_t changes)
 {

@@ -281,8 +281,8 @@ static enum kwhy_status fail_grammar(struct document *document, size_t at, const
 }
 
 /*
- * Handles text that is not valid JSON. Inside the list of events, reading continues at the next event;
- * elsewhere it cannot continue.
+ * Handles text that is not valid JSON. Without `partial` the file is refused. With it, reading continues at
+ * the next event if the text is inside the list of events; elsewhere it cannot continue.
  */
 static enum kwhy_status break_off(struct document *document, size_t at, size_t *out_used)
 {
@@ -409,7 +409,10 @@ static enum kwhy_status read_document(struct document *document)
 	return status;
 }
 
-/* Refuses a file without a list of events, even with `partial`. */
+/*
+ * Refuses a file without a list of events, or with a list of objects of which none is an event, even with
+ * `partial`.
+ */
 static enum kwhy_status check_events(const struct document *document)
 {
 	if (document->has_events && !document->has_phase && document->file->counts.events > 0)

@@ -86,8 +86,8 @@ static bool is_digit(char c)
 }
 
 /*
- * Product of an array of numbers such as [600, 2, 1]. The result is `otherwise` if the field is no array, has
- * a 0, or the product is not below `limit`.
+ * Product of an array of numbers such as [600, 2, 1]. The result is `otherwise` if the field is no array,
+ * is empty or has a 0, or if the product is not below `limit`.
  */
 static int64_t product_below(
 	const struct kwhy_kineto_event *event, enum kwhy_kineto_field field, int64_t limit, int64_t otherwise)

@@ -35,7 +35,7 @@ static bool take(struct kwhy_span *rest, char c)
 }
 
 /*
- * Reads one label into `row` if it names a time or GPU. Values of such labels have no escapes; a value with
+ * Reads one label into `row` if it names a host or GPU. Values of such labels have no escapes; a value with
  * an escape is skipped.
  */
 static bool take_label(struct kwhy_span *rest, struct kwhy_power_row_text *row)

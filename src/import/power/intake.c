@@ -51,7 +51,7 @@ enum kwhy_status kwhy_power_intake_add(struct kwhy_power_intake *intake,
 }
 
 /*
- * Leaves out the readings of a dead meter and notes it. If there is no other meter, the file is refused,
+ * Leaves out the readings of a dead meter and notes it. If the file has no other readings, it is refused,
  * because the run's energy would be 0 J.
  */
 static enum kwhy_status leave_out(

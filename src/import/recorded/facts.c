@@ -242,7 +242,7 @@ enum kwhy_status kwhy_recorded_device(struct kwhy_recorded *recorded, uint32_t w
 	return status ? status : map_device(recorded, writer, index, *out, error);
 }
 
-/* Finds the device of a meter by UUID. If no process stated a UUID, it is found by index. */
+/* Finds the device of a meter by UUID. If no device is known to have this UUID, it is found by index. */
 static enum kwhy_status find_metered(struct kwhy_recorded *recorded, uint32_t writer,
 	const struct kwhy_wire_source *source, uint32_t *out, struct kwhy_error *error)
 {

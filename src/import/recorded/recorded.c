@@ -127,7 +127,10 @@ static enum kwhy_status check_once(struct kwhy_recorded *recorded, struct kwhy_e
 	return status;
 }
 
-/* Adds a process for each writer whose process is not stated, and sets its machine. */
+/*
+ * Adds a process for each writer whose process is not stated. Sets machine and writer of the processes of
+ * all writers.
+ */
 static enum kwhy_status name_processes(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {
 	enum kwhy_status status = check_once(recorded, error);

@@ -382,7 +382,7 @@ static enum kwhy_status cover(struct kwhy_recorded *recorded, uint32_t device, c
 
 /*
  * Sets the selection of the recording: from the first to the last time at which any writer could have
- * windows.
+ * windows, and within the run if that is known.
  */
 static enum kwhy_status select_all(struct kwhy_recorded *recorded, struct kwhy_error *error)
 {

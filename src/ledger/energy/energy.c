@@ -369,7 +369,10 @@ static int64_t probing_nj(const struct kwhy_device_ledger *device_ledger)
 	return sum_nj;
 }
 
-/* Notes the energy that kwhy probe took, and the number of its bursts without usable readings. */
+/*
+ * Notes the energy that kwhy probe took, and the number of its bursts that are not used because the clocks
+ * fell.
+ */
 static enum kwhy_status note_probing(struct attribution *attribution, int32_t index, struct kwhy_error *error)
 {
 	const struct kwhy_powers *powers = &attribution->powers;

@@ -124,7 +124,10 @@ static double trailing_w(const struct kwhy_metered_total *other)
 		: 0;
 }
 
-/* Whether the counter's mean power agrees with that of the other meter. If not, adds a note. */
+/*
+ * Whether the counter's mean power is near enough to that of the other meter to be believed. A note is
+ * added for smaller differences, too.
+ */
 static enum kwhy_status judge(struct kwhy_ledger *ledger, const struct kwhy_metered_total *counter,
 	const struct kwhy_metered_total *other, bool *out_believed, struct kwhy_error *error)
 {

@@ -53,8 +53,8 @@ static double packages_w(const struct kwhy_ledger *ledger, uint32_t machine)
 }
 
 /*
- * The cost row that states the processor time of the machine; NULL: there is no such row, or there are costs
- * of several machines.
+ * The cost row that states the processor time of the machine; NULL: there is no such row or more than one,
+ * or there are costs of several machines.
  */
 static const struct kwhy_cost *find_machine(const struct kwhy_recording *recording)
 {

@@ -315,7 +315,10 @@ static void write_counts(const struct kwhy_comparison *comparison, const struct 
 			context, "!  ", "and %zu more accounts whose counts differ", count - COUNT_LINES);
 }
 
-/* Says which kernel's launches stand for the work of runs that state neither steps nor work. */
+/*
+ * If whole runs are compared, says why it is not steps or work, and which kernel's launches the throughput
+ * counts instead.
+ */
 static void write_rate_words(
 	const struct kwhy_comparison *comparison, const struct kwhy_text_context *context)
 {

@@ -152,7 +152,10 @@ static void write_process_name(struct writer *writer, int64_t pid, struct kwhy_t
 	kwhy_sink_drain(&writer->sink, KWHY_SINK_PIECE_BYTES);
 }
 
-/* Writes names for processes whose numbers are not unique. */
+/*
+ * Writes names for those processes of the trace (one for each device and each process) whose numbers are
+ * not unique in the recording.
+ */
 static void write_process_names(struct writer *writer)
 {
 	const struct kwhy_recording *recording = writer->recording;

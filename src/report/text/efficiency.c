@@ -86,7 +86,7 @@ static const struct kwhy_table_column work_columns[] = {
 	{"a joule", KWHY_COLUMN_RIGHT},
 };
 
-/* Writes how many multiply-adds take as much energy as the copies. */
+/* Writes for each kind of copy how many multiply-adds take as much energy as one copy. */
 static void write_equivalents(const struct kwhy_text_context *context, double j_per_flop)
 {
 	char flop[KWHY_QUANTITY_BYTES], each[KWHY_QUANTITY_BYTES], count[KWHY_QUANTITY_BYTES];
