@@ -7,8 +7,8 @@
 #include "model/recording.h"
 
 /*
- * Finds the bundled profile of a device by its name; case, blanks, '-' and '_' are ignored. *out is NULL if
- * there is no such profile. If KWHY_PROFILES is set, it states the folders. Otherwise they are
+ * Finds the bundled profile of a device by its name; case is ignored, and '-' and '_' count as blanks. *out
+ * is NULL if there is no such profile. If KWHY_PROFILES is set, it states the folders. Otherwise they are
  * ../share/kwhy/profiles relative to the program or shared library that contains this code, profiles/ of
  * the source tree in which it was built, and the folder of the installation.
  */

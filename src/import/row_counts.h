@@ -12,7 +12,10 @@ struct kwhy_row_counts {
 
 struct kwhy_row_counts kwhy_row_counts_of(const struct kwhy_recording *recording);
 
-/* The earliest time among the rows that were added after `since`; INT64_MAX: none of them has a time. */
+/*
+ * The earliest time among the activities, calls, ranges and memory points that were added after `since`;
+ * INT64_MAX: there are none.
+ */
 int64_t kwhy_row_counts_first_time(
 	const struct kwhy_recording *recording, const struct kwhy_row_counts *since);
 

@@ -41,7 +41,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_ledger_energy(struct kwhy_ledger *ledger,
 
 /*
  * Estimates figures of the whole run of one device from random windows, with their errors. Writes nothing
- * if there are no random windows.
+ * if there are too few random windows.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_ledger_sampling(struct kwhy_ledger *ledger,
 	const struct kwhy_recording *recording, uint32_t device, struct kwhy_error *error);

@@ -426,7 +426,8 @@ const char *kwhy_pair_limit_source(enum kwhy_pair_link_kind way);
 
 /*
  * The configuration with the highest rate of this pair under load KWHY_PAIR_ALONE, among exchanges if
- * `both_directions`, otherwise among transfers in one direction; NULL: not measured.
+ * `both_directions`, otherwise among transfers in one direction. Results by the clock KWHY_PAIR_CALL do not
+ * count. NULL: not measured.
  */
 const struct kwhy_pair_config *kwhy_pairs_fastest(
 	const struct kwhy_pairs *pairs, uint32_t source, uint32_t target, bool both_directions);

@@ -146,7 +146,10 @@ const char *kwhy_kineto_field_text(enum kwhy_kineto_field field);
 struct kwhy_kineto_span kwhy_kineto_event_text(
 	const struct kwhy_kineto_event *event, enum kwhy_kineto_field field);
 
-/* Reads a field as a whole number. False: the event has no such field, or it is no whole number. */
+/*
+ * Reads a field as a number, rounded to an integer. False: the event has no such field, or it is no number
+ * that fits.
+ */
 bool kwhy_kineto_event_integer(
 	const struct kwhy_kineto_event *event, enum kwhy_kineto_field field, int64_t *out);
 

@@ -23,7 +23,10 @@ enum kwhy_kineto_number {
 /* Reads a time in microseconds and gives nanoseconds. */
 enum kwhy_kineto_number kwhy_kineto_number_time(const char *text, size_t length, int64_t *out_ns);
 
-/* Reads a whole number. False: the text is no whole number or does not fit an int64. */
+/*
+ * Reads a number and rounds it to an integer. False: the text is no number, or the integer does not fit an
+ * int64.
+ */
 bool kwhy_kineto_number_integer(const char *text, size_t length, int64_t *out);
 
 #endif

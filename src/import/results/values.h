@@ -9,7 +9,7 @@ double kwhy_json_real_of(const json_t *object, const char *key);
 const char *kwhy_json_text_of(const json_t *object, const char *key); /* borrowed */
 /*
  * The domain of a stat.json that is compared: the total; without it, the first device; without devices, the
- * first domain of the host. NULL: no domain.
+ * first domain of the host, or else that of a wall meter. NULL: no domain.
  */
 const json_t *kwhy_json_main_domain(const json_t *domains); /* borrowed */
 

@@ -34,7 +34,7 @@ void kwhy_export_names_done(struct kwhy_export_names *names);
 int64_t kwhy_export_names_device(const struct kwhy_export_names *names, uint32_t device);
 int64_t kwhy_export_names_process(const struct kwhy_export_names *names, uint32_t process);
 
-/* Whether another device or process has the same own number. */
+/* Whether another device or process may have the same own number; with several machines always true. */
 bool kwhy_export_names_is_device_ambiguous(const struct kwhy_export_names *names, uint32_t device);
 bool kwhy_export_names_is_process_ambiguous(const struct kwhy_export_names *names, uint32_t process);
 

@@ -91,8 +91,8 @@ void kwhy_pftrace_end(struct kwhy_pftrace *writer, size_t begun);
 /* The text of the label; "": out of memory. */
 const char *kwhy_pftrace_label(struct kwhy_pftrace *writer);
 /*
- * Returns the first lane of a track in which the last slice has ended. *out_new: whether the lane has had
- * no slice yet.
+ * Returns the first lane of a track in which the last slice has ended; if there is none, the last lane.
+ * *out_new: whether the lane has had no slice yet.
  */
 size_t kwhy_pftrace_lane(
 	struct kwhy_pftrace *writer, size_t track, int64_t start_ns, int64_t end_ns, bool *out_new);
