@@ -5,10 +5,10 @@
 #include <string.h>
 
 /*
- * Classes of API calls by name. The prefix (cuda, cu, hip) is removed first; then the first rule whose
- * pattern matches applies, where a star matches any text. The names are from the references of the CUDA
- * runtime and driver, the HIP runtime, MUSA, Unified Runtime (ur) and its predecessor (pi), Level Zero (ze)
- * and OpenCL (cl).
+ * Classes of API calls by name. The prefix (such as cuda, cu or hip) is removed first; then the first rule
+ * whose pattern matches applies, where a star matches any text. The names are from the references of the
+ * CUDA runtime and driver, the HIP runtime, MUSA, Unified Runtime (ur) and its predecessor (pi), Level Zero
+ * (ze) and OpenCL (cl).
  */
 struct rule {
 	const char *pattern;

@@ -47,7 +47,10 @@ struct kwhy_learnt_powers {
 /* Whether two device names are the same apart from case and from "-" or "_" in place of spaces. */
 bool kwhy_device_names_agree(const char *a, const char *b);
 
-/* Writes the grid of each account of a device to out_grids[account_count]. */
+/*
+ * Writes to out_grids[account_count] the grid in which each account of a device spends more than half of
+ * its time; without such a grid it is unknown.
+ */
 KWHY_MUST_USE enum kwhy_status kwhy_learnt_grids_find(const struct kwhy_recording *recording, uint32_t device,
 	const struct kwhy_device_ledger *device_ledger, struct kwhy_learnt_grid *out_grids,
 	struct kwhy_error *error);

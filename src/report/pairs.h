@@ -12,8 +12,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_report_pairs_json(
 	const struct kwhy_pairs *pairs, struct kwhy_text *out, struct kwhy_error *error);
 
 /*
- * Writes a Chrome trace of the transfers that a rank sent and received. With `host`, the times are those of
- * the host's clock and include the calls.
+ * Writes a Chrome trace of the transfers that a rank sent or received, and of all collectives. With `host`,
+ * the times are those of the host's clock and include the calls.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_report_pairs_trace(const struct kwhy_pairs *pairs, uint32_t rank,
 	bool host, struct kwhy_text *out, struct kwhy_error *error);

@@ -204,8 +204,9 @@ static enum kwhy_status write_device_energy(struct attribution *attribution, str
 }
 
 /*
- * Adds a note that the readings do not follow what ran. Instantaneous powers are exempt, because they show
- * the power at a few moments only (note readings-rare).
+ * Adds a note if the readings do not follow what ran; instantaneous powers get none, because they show the
+ * power at a few moments only (note readings-rare). Adds another note if the counter contradicts the powers
+ * that other readings give.
  */
 static enum kwhy_status note_contradicted(
 	struct attribution *attribution, int32_t index, struct kwhy_error *error)
