@@ -8,7 +8,7 @@
 
 /*
  * Largest number of activities and calls together for which savings are projected, since a simulation needs
- * about 90 bytes for each. In larger recordings findings keep their own bounds.
+ * about 90 bytes for each. In larger recordings findings keep the bounds of their detectors.
  */
 #define KWHY_SAVINGS_ROWS_MAX ((size_t)2000000)
 

@@ -24,7 +24,7 @@ static const struct kwhy_sqlite_column call_columns[CALL_COLUMN_COUNT] = {
 	[CALL_NAME] = {"nameId", NULL},
 };
 
-/* If backtraces of CUDA calls were recorded, each call has a second row, of class 67. */
+/* If backtraces of CUDA calls were recorded, each call has a second row, whose event class is 67. */
 enum { CLASS_BACKTRACE = 67 };
 
 static enum kwhy_status read_call(
