@@ -232,8 +232,8 @@ static int exit_status(enum kwhy_status status, enum kwhy_exit done)
 
 /*
  * Opens those of the file descriptors 0, 1 and 2 that are closed. Otherwise a file that is opened later
- * could get one of these numbers, and messages would go into that file. As on closed descriptors, reading
- * and writing fail, also in commands that kwhy starts.
+ * could get one of these numbers, and messages would go into that file. Reading and writing still fail as
+ * on closed descriptors, also in commands that kwhy starts.
  */
 static void hold_standard_files(void)
 {

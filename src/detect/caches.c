@@ -26,8 +26,8 @@ struct joined {
 
 /* All concatenations of one thread whose inputs have the same sizes except for the one that grows. */
 struct cache {
-	int64_t last, grown; /* the growing size at the last call; number of calls before which it had grown
-				by exactly what the call before appended */
+	int64_t last, grown; /* size of the growing input at the last call; number of calls at which it was
+				larger than at the call before by exactly what each call appends */
 };
 
 struct finder {

@@ -260,7 +260,7 @@ static bool all_energies_known(const struct kwhy_findings *findings)
 }
 
 /*
- * Order of findings with equal savings: by device, then by name, so that the result does not depend on the
+ * Order of findings with equal savings: by device, then by id, so that the result does not depend on the
  * sort algorithm.
  */
 static int by_occurrence(const struct kwhy_finding *left, const struct kwhy_finding *right)

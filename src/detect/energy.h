@@ -11,8 +11,9 @@ struct kwhy_energy_ci90 {
 
 /*
  * Computes the energy of intervals and activities of one device from the ledger. Between two edges of the
- * ledger's energy curve, idle energy is proportional to time. So the idle power of the last interval is
- * kept, and no search is needed for intervals that come in the order of time.
+ * ledger's energy curve, idle energy is proportional to time. Therefore the idle power between the two
+ * edges that were found last is kept, so that no search is needed for further intervals between these
+ * edges.
  */
 struct kwhy_energy_source {
 	const struct kwhy_detect_view *view;

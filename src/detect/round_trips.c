@@ -78,7 +78,8 @@ enum kwhy_status kwhy_detect_round_trips(const struct kwhy_detect_context *conte
 }
 
 /*
- * A copy to or from the host that is compared with copies of other devices. Sorted by size, then by time.
+ * A copy to or from the host that is compared with copies of other devices. Arrays of them are sorted by
+ * size, then by time.
  */
 struct leg {
 	int64_t time_ns; /* end of a copy to the host, or start of a copy from it */
@@ -155,8 +156,9 @@ static bool is_relay(const struct kwhy_detect_context *context, const struct leg
 }
 
 /*
- * Matches each copy from the host with the copy from or to the host of the same size just before it, if
- * that one is to the host, ran on another device and ended at most max_gap_us earlier.
+ * Looks at each copy from the host together with the copy before it in the sorted array, which is the
+ * latest earlier one of that size. The two are a relay if that earlier one is a copy to the host that ran
+ * on another device and ended at most max_gap_us before.
  */
 static void match_legs(const struct kwhy_detect_context *context, struct legs *legs)
 {

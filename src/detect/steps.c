@@ -98,7 +98,7 @@ static bool is_in_steps(const struct stepping *stepping, int64_t start_ns, int64
 {
 	size_t low = 0, high = stepping->count;
 
-	while (low < high) { /* the number of intervals that start at or before that time */
+	while (low < high) { /* finds the number of intervals that start at or before start_ns */
 		const size_t middle = low + (high - low) / 2;
 
 		if (stepping->items[middle].start_ns <= start_ns)

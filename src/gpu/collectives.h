@@ -36,7 +36,7 @@ struct kwhy_collectives_ops {
 		struct kwhy_error *error);
 	/*
 	 * Adds up `count` floats over all members. Each member's values are replaced by the sums, which are
-	 * the same to the bit.
+	 * bitwise equal on all members.
 	 */
 	enum kwhy_status (*sum_floats)(struct kwhy_collectives *group, const uint64_t *places, uint32_t count,
 		struct kwhy_error *error);

@@ -123,7 +123,8 @@ struct kwhy_gpu_shared {
 };
 
 struct kwhy_gpu_copy {
-	uint64_t to, from; /* addresses of device or host memory; their values show which */
+	uint64_t to, from; /* addresses of device or host memory; the value of an address shows which of the
+			      two it is */
 	size_t bytes;
 };
 

@@ -23,9 +23,10 @@ struct child {
 };
 
 /*
- * A command begins with the memory of this process. Its own largest resident size is therefore known only
- * if it is larger than that of this process by more than this. The kernel counts pages for each processor
- * separately, so two sizes that are equal in truth may differ by up to about this much.
+ * A command begins with the memory of this process. The largest resident size that the system reports for
+ * the command is therefore its own only if it exceeds that of this process by more than this margin. The
+ * kernel counts pages for each processor separately, so two sizes that are equal in truth may differ by up
+ * to about this much.
  */
 #define RSS_MARGIN_BYTES (1 << 20)
 

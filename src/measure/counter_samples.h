@@ -37,8 +37,8 @@ void kwhy_counter_samples_done(struct kwhy_counter_samples *counter_samples);
 struct kwhy_sample {
 	int64_t time_ns; /* time stamp, corrected where it was late */
 	double watts;
-	double joules; /* energy from the first reading to the moment whose power this reading shows; it is
-			  earlier than the reading by the meter's delay */
+	double joules; /* energy from the first reading to the moment whose power this reading shows; that
+			  moment is earlier than the reading by the meter's delay */
 	double first_w, second_w;
 	double first_s;
 	uint32_t gaps; /* number of intervals before this reading that were so long that the power in them is

@@ -35,8 +35,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_device_energy_open(struct kwhy_gpu *const *g
 void kwhy_device_energy_close(struct kwhy_device_energy *energy);
 
 /*
- * Returns why the energy of the GPUs is unknown, after kwhy_device_energy_read() in at least one window.
- * NULL: it is known.
+ * Call it after kwhy_device_energy_read(). Returns why the energy of the GPUs is unknown in at least one
+ * window; NULL: it is known in all windows.
  */
 const char *kwhy_device_energy_missing(const struct kwhy_device_energy *energy);
 

@@ -158,9 +158,9 @@ const struct kwhy_metered *kwhy_history_metered(const struct kwhy_history *histo
 }
 
 /*
- * Response of an item's meters: that of its power meter. If the time stamps of its counter are less
- * certain, it has their uncertainty. The errors of these stamps are uniformly distributed within known
- * bounds.
+ * Response of an item's meters. It is that of its power meter but, if the time stamps of its counter are
+ * less certain, with the uncertainty of the counter's time stamps. The errors of these are uniformly
+ * distributed within known bounds.
  */
 static struct kwhy_response response_of(const struct kwhy_history *history,
 	const struct kwhy_metered *metered, const struct kwhy_profile *profile)

@@ -175,7 +175,8 @@ static int give_damage(
 }
 
 /*
- * Whether another recording begins at this offset. That is so if the block there is the first of its writer.
+ * Whether another recording begins at this offset, which is so if the block there is the first one of its
+ * writer.
  */
 static bool begins_at(const struct kwhy_block_reader *reader, size_t at)
 {

@@ -196,8 +196,7 @@ enum kwhy_status kwhy_proxies_wait_once(
 }
 
 /*
- * Measures over_ns: how late kernels end that work all the time. It does so for each class except the
- * waiting one.
+ * Measures over_ns: how late kernels end if they work all the time, for each class except the waiting one.
  */
 static enum kwhy_status measure_lateness(
 	struct kwhy_proxies *proxies, struct kwhy_proxy_grid *grid, struct kwhy_error *error)

@@ -30,7 +30,7 @@ struct kwhy_replay_case {
 	struct kwhy_proxy_choice *choices; /* [accounts] proxy kernel chosen for each account */
 	struct kwhy_replay_run *run;
 	struct kwhy_replay_outcome *outcome;
-	/* window in which energy is measured; its `spans` also include runs after it */
+	/* window in which energy is measured; `spans` also has the runs that were made after the window */
 	struct kwhy_replay_window window;
 	bool window_is_whole; /* whether the window ran to its end */
 };

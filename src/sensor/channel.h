@@ -17,8 +17,8 @@ struct kwhy_reading {
 };
 
 /*
- * A channel holds readings of one source in the order of their arrival. One thread writes and any number of
- * threads read, without locks and without allocation. This is one entry.
+ * One entry of a channel. A channel holds readings of one source in the order of their arrival; one thread
+ * writes and any number of threads read, without locks and without allocation.
  */
 struct kwhy_channel_slot {
 	_Atomic int64_t time_mono_ns, value;

@@ -60,9 +60,9 @@ static void count_failure(struct meter_files *files, const struct file *file)
 }
 
 /*
- * Pushes the reading of a row. Rows that were in the file at the start are ignored if they are older than the
- * channel's history. If a later row is as old, or lies in the future, the clock of its meter is wrong, and
- * the row counts as invalid.
+ * Pushes the reading of a row. A row that was in the file at the start is ignored if it is older than the
+ * channel's history. A row that is appended later and is older than the history, or that lies in the
+ * future, counts as invalid, because the clock of its meter is wrong.
  */
 static void take_row(struct meter_files *files, struct file *file, const struct kwhy_power_row *row,
 	const struct kwhy_clock_relation *relation)

@@ -31,7 +31,8 @@ struct kwhy_transfer_node_ring {
 
 /*
  * The slots of one direction: a ring on each NUMA node. Only one slot is open at a time, and threads of all
- * nodes fill it, so that pieces keep their order. It is on the node of the thread that opened it.
+ * nodes fill it, so that pieces keep their order. The open slot is on the node of the thread that opened
+ * it.
  */
 struct kwhy_transfer_ring {
 	enum kwhy_transfer_operation direction;

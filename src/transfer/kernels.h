@@ -15,8 +15,9 @@ enum { KWHY_TRANSFER_PACKET_SHORT_BYTES = 2048 };
 struct kwhy_transfer_packet {
 	struct kwhy_transfer_mark mark;
 	/*
-	 * pieces whose data is in the packet have addresses as if `end` were at this address; 0: there are
-	 * no such pieces
+	 * the address that stands for `end` in the pieces: kernels add the address of `end` in the packet,
+	 * less `base`, to those addresses of a piece that its `moves` names; 0: nothing is added, since no
+	 * data is in the packet
 	 */
 	uint64_t base;
 	uint32_t count, threads, in_order, end;

@@ -48,8 +48,9 @@ static size_t part_of(const struct kwhy_transfer *transfer, const struct kwhy_tr
 }
 
 /*
- * Gets the slot for the next part of a piece, and the number of bytes of it that the slot can take. If the
- * open slot is full, it is sent; a slot of gets only after the open slot of puts, as in a flush.
+ * Gets the slot for the next part of a piece, and the number of bytes of that part that the slot can take.
+ * If the open slot is full, it is sent. Before a slot of gets, the open slot of puts is sent, as in a
+ * flush.
  */
 static int slot_for(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
 	struct kwhy_transfer_call *call, uint64_t beside, uint64_t bytes, struct kwhy_transfer_slot **out,

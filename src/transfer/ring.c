@@ -243,8 +243,8 @@ static int find_run(struct kwhy_transfer *transfer, const struct kwhy_transfer_r
 }
 
 /*
- * Frees the slot that is to be opened next, and other slots that have run. If the options forbid waiting for
- * it, returns KWHY_TRANSFER_FULL.
+ * Frees the slot that is to be opened next, and other slots that have run. If that slot has not run and the
+ * options forbid waiting, returns KWHY_TRANSFER_FULL.
  */
 static int reclaim(struct kwhy_transfer *transfer, struct kwhy_transfer_ring *ring,
 	const struct kwhy_transfer_node_ring *node_ring, const struct kwhy_transfer_call *call)

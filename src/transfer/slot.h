@@ -24,8 +24,8 @@ struct kwhy_transfer_piece {
 	uint64_t to, from;
 	uint32_t bytes;
 	/*
-	 * which of the two addresses of a piece kernels add `delta` to, if the data was copied to the
-	 * device
+	 * bits of KWHY_TRANSFER_FROM_MOVES and KWHY_TRANSFER_TO_MOVES: the addresses to which kernels add
+	 * `delta` if the data was copied to the device
 	 */
 	uint32_t moves;
 };

@@ -163,10 +163,10 @@ void kwhy_whatif_batch(struct kwhy_whatif *whatif, uint32_t number, struct kwhy_
 
 /*
  * Length of a kernel in ns in a step with `times` the work. If at least half of the multiprocessors have a
- * block already, further blocks share the units of a multiprocessor, and the length grows with the blocks
- * on it. The length of the shortest kernel, that of a launch with little work, is excepted from that
- * growth. Products of 128 blocks on an H200 took 1.9 times as long with 256, kernels of 3 to 6 us 1.3 to
- * 1.5 times (docs/results/projections.md).
+ * block already, further blocks share the units of a multiprocessor, and the length grows with the number
+ * of blocks on it. A part of the length does not grow: that of the shortest recorded kernel, which hardly
+ * does any work. On an H200, products of 128 blocks took 1.9 times as long when they had 256 blocks, and
+ * kernels of 3 to 6 us took 1.3 to 1.5 times as long (docs/results/projections.md).
  */
 static double length_in_batch_ns(const struct kwhy_whatif *whatif, uint32_t row, double times)
 {
@@ -206,8 +206,8 @@ static void grow_row(struct kwhy_whatif *whatif, uint32_t row, double times)
 
 /*
  * Removes the calls of all steps that are merged into others. The whole pause before a call is removed with
- * it. If the call before the pause is outside of all steps, only that part is removed which
- * kwhy_whatif_drop_call() removes.
+ * it, unless the call before the pause is outside of all steps; then only that part of the pause is removed
+ * which kwhy_whatif_drop_call() removes.
  */
 static void drop_steps(struct kwhy_whatif *whatif, size_t thread, uint32_t times)
 {

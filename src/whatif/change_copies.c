@@ -290,8 +290,8 @@ static bool is_pageable(const struct kwhy_activities *rows, uint32_t row)
 }
 
 /*
- * What a thread does after a call and before its next wait: it issues work other than copies to the host,
- * or it issues nothing else.
+ * What a thread does after a call. AFTER_OTHER_WORK: before its next wait it may issue work other than
+ * copies to the host, or it never waits again. AFTER_WAIT: it waits before it issues such work.
  */
 enum after { AFTER_OTHER_WORK, AFTER_WAIT };
 

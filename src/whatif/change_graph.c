@@ -16,9 +16,9 @@
  * is launched as a graph, too. For the lower bound of the saving it is not, since programs first run a
  * sequence uncaptured to warm up.
  *
- * A step that ranges name, whose threads neither wait nor pause inside of it, becomes one graph, although
- * several threads issue its work (as PyTorch's backward pass does), and the host does nothing else during the
- * step.
+ * A step that ranges name becomes one graph if its threads neither wait nor pause inside of it, even if
+ * several threads issue its work, as in PyTorch's backward pass. Apart from launching the graph, the host
+ * then does nothing during the step.
  */
 
 enum {
@@ -114,10 +114,10 @@ static int64_t no_longer_than_a_node_ns(const struct kwhy_whatif *whatif, int64_
 }
 
 /*
- * Gap in ns between two activities of a graph. It is 0 if the cost of a graph launch is only assumed. For
- * the lower bound of the saving, and unless both are kernels, it is the gap of queued work. Otherwise it is
- * the recorded gap between kernels of graphs or, where there is none, the gap of queued work less what a
- * graph saves by the machine profile.
+ * Gap in ns between two activities of a graph. It is 0 if the cost of a graph launch is only assumed. It is
+ * the gap of queued work for the lower bound of the saving, and if the activities are not both kernels.
+ * Otherwise it is the recorded gap between kernels of graphs or, where there is none, the gap of queued
+ * work less what a graph saves by the machine profile.
  */
 static int64_t graph_queued_ns(const struct kwhy_whatif *whatif, uint32_t before, uint32_t row)
 {
@@ -322,8 +322,9 @@ static void divide_at(struct step *step, int64_t wait_ns)
 }
 
 /*
- * Marks the steps in which a thread waits, and those between whose launches it pauses. A thread waits in the
- * step of its previous or of its next launch.
+ * Marks the steps that a thread divides: by a wait between the step's first and last launches, which may be
+ * on other threads, or by a pause between two of its own launches of the step. A wait can divide the step
+ * of the thread's previous launch and that of its next launch.
  */
 static void divide_steps(struct capture *capture, size_t thread)
 {
@@ -331,7 +332,7 @@ static void divide_steps(struct capture *capture, size_t thread)
 	const struct kwhy_calls *calls = &whatif->recording->calls;
 	struct step *step = NULL;
 	int64_t wait_ns = INT64_MIN; /* start of the latest wait since the previous launch */
-	bool waited = false;	     /* it waited or paused since then */
+	bool waited = false;	     /* whether the thread has waited or paused since its previous launch */
 
 	for (size_t i = calls->first[thread]; i < calls->first[thread + 1]; i++) {
 		const uint32_t call = (uint32_t)i;

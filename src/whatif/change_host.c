@@ -397,9 +397,9 @@ struct prefetched {
 };
 
 /*
- * Part in ns of a pause that remains with prefetching, for the lower bound of the saving. There one thread
- * prepares all input: it begins at the end of the last removed pause, and the call waits for what is not
- * ready yet.
+ * Part in ns of a pause that remains with prefetching, for the lower bound of the saving. For this bound,
+ * one thread is taken to prepare all input: it begins at the end of the last removed pause, and the call
+ * waits for what is not ready yet.
  */
 static int64_t waited_for_ns(
 	const struct kwhy_whatif *whatif, const struct prefetched *last, uint32_t call, int64_t pause_ns)

@@ -52,8 +52,8 @@ static bool shares_launch(const struct kwhy_whatif *whatif, uint32_t before, uin
 
 /*
  * Chains of tiny kernels that follow each other closely. Whether a kernel is close to the one before it is
- * decided by most kernels of its name, so that one delay of the host in a thousand steps does not split a
- * chain.
+ * decided by the majority of the kernels of its name, so that one delay of the host in a thousand steps
+ * does not split a chain.
  */
 struct chains {
 	struct kwhy_whatif *whatif;
@@ -80,8 +80,8 @@ static void count_close(struct chains *chains, const struct kwhy_whatif_segment 
 }
 
 /*
- * Number of tiny activities that can be fused, from the given one on, which must be a kernel: they follow
- * each other closely in one stream.
+ * Number of activities from rows[0] on that can be fused: tiny ones that follow each other closely in one
+ * stream. The first one must be a kernel, else the result is 1.
  */
 static size_t chain_length(const struct chains *chains, const uint32_t *rows, size_t count)
 {

@@ -353,7 +353,7 @@ static double fitted_ns(const struct kwhy_whatif_copy_fit *fit, double bytes)
 /*
  * A copy whose time is known, from which the times of others are computed. If the recording has copies of
  * the same kind and memory, it is the largest one of their fit or, without a fit, their mean. Otherwise it
- * is the least copy of that direction.
+ * is `least`, the least copy of that direction.
  */
 static struct kwhy_whatif_known_copy known_copy_of(
 	const struct kwhy_whatif_copy_fit *fit, const struct kwhy_whatif_known_copy *least)

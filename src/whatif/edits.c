@@ -111,9 +111,9 @@ static void drop_stall(struct kwhy_whatif *whatif, uint32_t row)
 }
 
 /*
- * Part in ns of the gap before a removed activity that remains. It is 0, except for the lower bound of the
- * saving and work without a recorded call: there the gap beyond that of queued work remains, since it may
- * be work of the host.
+ * Part in ns of the gap before a removed activity that remains. It is 0 unless the lower bound of the
+ * saving is computed and the activity has no recorded call. Then the part of the gap beyond that of queued
+ * work remains, since it may be work of the host.
  */
 static int64_t gap_left_ns(const struct kwhy_whatif *whatif, uint32_t row, uint32_t before, int64_t gap_ns)
 {

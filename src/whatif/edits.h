@@ -56,8 +56,8 @@ void kwhy_whatif_resize_row(struct kwhy_whatif *whatif, uint32_t row, double own
 void kwhy_whatif_unblock_call(struct kwhy_whatif *whatif, uint32_t call, double own_ns);
 
 /*
- * Removes waits that became unnecessary: everything that the thread issued since its previous wait is
- * removed.
+ * Removes waits that became unnecessary because everything that the thread had issued since its previous
+ * wait was removed.
  */
 void kwhy_whatif_drop_idle_waits(struct kwhy_whatif *whatif);
 

@@ -3,10 +3,10 @@
 
 /*
  * Sets the lags of links, which are least times from the start or end of the linked node. With them the
- * unchanged graph gives the recorded times. Of a node's links, one decided its start; its lag is set so
- * that the recorded start results. The other links get the usual delay, or the recorded one if that is
- * shorter. If a change removes the deciding link, another one decides, so the node then starts with the
- * usual delay.
+ * unchanged graph gives the recorded times. One of a node's links decided the node's start; the lag of this
+ * link is set so that the recorded start results. The other links get the usual delay, or the recorded one
+ * if that is shorter. If a change removes the deciding link, another one decides, so the node then starts
+ * with the usual delay.
  */
 
 static int64_t least(int64_t a, int64_t b)

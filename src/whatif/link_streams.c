@@ -24,7 +24,10 @@ static void find_first_issued(const struct kwhy_whatif_graph *graph, uint32_t *i
 			issued[graph->outer[rows->call[i]]] = (uint32_t)i;
 }
 
-/* What a thread has issued so far: the last activity, and the last one in another stream than that. */
+/*
+ * What a thread has issued so far. last: the last activity; other: the last activity in a stream other than
+ * that of `last`.
+ */
 struct trail {
 	uint32_t last, other;
 	bool reported; /* whether the thread has made a stream wait for an event after it issued `last` */

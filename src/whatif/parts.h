@@ -58,8 +58,8 @@ bool kwhy_whatif_is_in_order(
 void kwhy_whatif_set_lags(struct kwhy_whatif_graph *graph);
 
 /*
- * Number of the entries of `by_end`, from the beginning, up to the last activity of the device that ended
- * by time_ns. So by_end[result - 1] ended last by then.
+ * Position in `by_end` after all activities of the device that ended by time_ns. If there are any,
+ * by_end[result - 1] is the one that ended last.
  */
 size_t kwhy_whatif_ended_before(const struct kwhy_whatif_graph *graph, uint32_t device, int64_t time_ns);
 static inline uint32_t kwhy_whatif_row_by_end(const struct kwhy_whatif_graph *graph, size_t place)

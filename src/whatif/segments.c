@@ -73,9 +73,9 @@ static void take(struct kwhy_whatif_segments *segments, uint32_t call, struct kw
 }
 
 /*
- * Whether a new step begins a segment. If segments->steps is set, a step does that is the first of that
- * many. Otherwise a step that a range names always does. A step without a name may be an iteration of a
- * loop inside a real step, so it begins a segment only if the segment so far is long.
+ * Whether a new step begins a segment. If segments->steps is set, only the first step of each group of that
+ * many steps does. Otherwise a step that a range names always does. A step without a name may be an
+ * iteration of a loop inside a real step, so it begins a segment only if the segment so far is long.
  */
 static bool parts_segment(
 	const struct kwhy_whatif_segments *segments, uint32_t before, uint32_t step, size_t row_count)

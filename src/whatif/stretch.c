@@ -136,8 +136,8 @@ static void choose_middle(struct choice *choice)
 }
 
 /*
- * The first call after a given call that is not shown: the next one on the thread that issues work. So
- * waits for the shown work are shown, too.
+ * The end of the excerpt on a thread whose last chosen call is `call`: the thread's next call that issues
+ * work. The calls in between are shown, too, since they include waits for the shown work.
  */
 static uint32_t with_waits(const struct choice *choice, uint32_t call)
 {

@@ -198,7 +198,10 @@ static enum kwhy_status open_gpu(struct session *session, struct kwhy_error *err
 	return KWHY_OK;
 }
 
-/* Measures the idle level of a context that has run no kernel yet, then runs the loads. */
+/*
+ * Measures the idle levels, first without a context and then with a context that has run no kernel yet, and
+ * then runs the loads.
+ */
 static enum kwhy_status run_phases(struct session *session, struct kwhy_error *error)
 {
 	enum kwhy_status status;

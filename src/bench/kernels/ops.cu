@@ -175,10 +175,10 @@ static __device__ u32 operand_of(u32 seed, u32 place, u32 keep, u32 set)
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 /*
  * Tensor instructions of Hopper, each executed by four warps. A round is one instruction, in which each
- * warp computes as many products as in a round above. Each instruction adds to 64 x 64 sums in registers; A
- * is in registers, and B (64 rows of 32 bytes) in shared memory. Products alternate in sign as above: PLUS
- * and MINUS are the last operands of the instruction and begin with the factor of A. `rounds` is a multiple
- * of 16.
+ * warp computes as many products as in a round of TENSOR(). Each instruction adds to 64 x 64 sums in
+ * registers; A is in registers, and B (64 rows of 32 bytes) in shared memory. Products alternate in sign as
+ * in TENSOR(): PLUS and MINUS are the last operands of the instruction and begin with the factor of A.
+ * `rounds` is a multiple of 16.
  */
 #define SUMS(c)                                                                                                \
 	"+" c(s[0]), "+" c(s[1]), "+" c(s[2]), "+" c(s[3]), "+" c(s[4]), "+" c(s[5]), "+" c(s[6]),             \

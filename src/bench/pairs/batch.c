@@ -38,8 +38,8 @@ static enum kwhy_status verify(
 }
 
 /*
- * Warms up for a visit with an untimed transfer and, for small sizes, a sample that is discarded. At the
- * start of a visit, threads may be asleep and caches cold.
+ * Prepares a batch by an untimed transfer and, for small sizes, a sample that is discarded, because at the
+ * start of a batch threads may be asleep and caches cold.
  */
 static enum kwhy_status warm_up(struct kwhy_pair_work *work, struct kwhy_error *error)
 {

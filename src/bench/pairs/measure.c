@@ -135,8 +135,8 @@ static enum kwhy_status let_go(
 }
 
 /*
- * Runs one untimed transfer. All ranks queue their parts concurrently, because NCCL may connect them during
- * the first transfer, and then each waits for the others.
+ * Runs one untimed transfer. All ranks queue their parts concurrently: NCCL may connect the ranks during
+ * the first transfer, for which each rank waits for the others.
  */
 static enum kwhy_status issue_first(struct kwhy_pair_work *work, struct kwhy_error *error)
 {
@@ -223,8 +223,8 @@ static enum kwhy_status space_elapsed(
 }
 
 /*
- * Gets the time between the events `begin` and `end`, in seconds. Of the GPUs that this process times, the
- * slowest counts.
+ * Gets the time between the events `begin` and `end`, in seconds: the longest among the GPUs that this
+ * process times.
  */
 static enum kwhy_status elapsed(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
 {

@@ -52,7 +52,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_request_complete(
 	struct kwhy_pair_request *request, struct kwhy_error *error);
 
 /*
- * Writes as text the settings that determine the configurations and their numbers.
+ * Writes as text the settings that determine which configurations there are and how they are numbered.
  * kwhy_pair_request_complete() must have been called.
  */
 enum { KWHY_PAIR_REQUEST_BYTES = 200 };

@@ -64,8 +64,9 @@ static bool is_hello(const struct kwhy_rank_hello *hello)
 }
 
 /*
- * Computes the proof of side `of`, one of the two texts below. Without a secret a proof is worthless; the
- * kernel's socket table then shows which user owns the other end.
+ * Computes the proof of one side; `of` is the text that names this side (`connecting` or `accepting`
+ * below). Without a secret a proof proves nothing; the kernel's socket table must then show that the other
+ * end belongs to the same user.
  */
 static void prove(const struct kwhy_rank_acceptor *acceptor, const char *of,
 	const struct kwhy_rank_hello *connects, const struct kwhy_rank_hello *accepts,

@@ -176,8 +176,8 @@ enum kwhy_status kwhy_pair_await(
 {
 	enum kwhy_status status = KWHY_OK;
 
-	if (!calls->is_requested[from]) /* the answer belongs to a request that could not be sent completely,
-					   and that failure was reported then */
+	if (!calls->is_requested[from]) /* sending the request failed, which was reported then, so no answer
+					   will come */
 		return kwhy_fail(error, KWHY_E_LOST, "rank %u ended in the middle", from);
 	while (!status && !calls->has_answered[from])
 		status = take_next(calls, from, SILENCE_NS, error);

@@ -165,8 +165,8 @@ static int reach(const struct sockaddr_storage *address, int *out_socket)
 }
 
 /*
- * Starts to listen. This happens before this rank sends its first hello message, because that message
- * contains the port. It listens on the network interface through which rank 0 is reached.
+ * Makes this rank listen, on the network interface through which it reaches rank 0. This is done before it
+ * sends its first hello message, because that message contains the port.
  */
 static enum kwhy_status open_acceptor(
 	struct kwhy_rank_acceptor *acceptor, int socket_number, int64_t end_ns, struct kwhy_error *error)

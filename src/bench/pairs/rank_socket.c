@@ -191,8 +191,8 @@ bool kwhy_rank_socket_is_to_itself(int socket_number)
 }
 
 /*
- * Whether a program accepts connections on that port. The attempt to connect has a short timeout, for hosts
- * that drop packets.
+ * Whether a program seems to listen at `address` and its port: a connection succeeds, or fails otherwise
+ * than by being refused. The attempt has a short timeout, for hosts that drop packets.
  */
 static bool is_served(const struct sockaddr_storage *address)
 {

@@ -45,7 +45,10 @@ struct kwhy_pair_ranks {
 	struct kwhy_pair_rank_facts facts[KWHY_PAIR_GPUS_MAX];
 	/* by rank: buffers of the GPUs of other ranks */
 	struct kwhy_bench_buffers gpu_buffers[KWHY_PAIR_GPUS_MAX];
-	/* the configuration that another rank leads, and in `part` the work of this rank for it */
+	/*
+	 * the configuration of the current request, which another rank leads; `part`: the work of this rank
+	 * for it
+	 */
 	struct kwhy_pair_config requested;
 	struct kwhy_pair_work part;
 	struct kwhy_pair_marks begin, end;
@@ -96,9 +99,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_sense(struct kwhy_pair_ranks *ran
 	size_t readings, struct kwhy_transfer_conditions *conditions, struct kwhy_error *error);
 /*
  * In rank 0: kwhy_pair_ranks_mark() takes marks as kwhy_pair_marks_take() does, in each rank, and measures
- * the offsets of the hosts' clocks. For the offsets each rank is asked repeatedly during request->clock_s
- * seconds, at least 64 times, and the fastest answer is used. kwhy_pair_ranks_drifts() computes the drifts
- * between the marks, as kwhy_pair_drifts() does.
+ * the offsets of the hosts' clocks. For the offset of a rank, it asks that rank for its clocks repeatedly
+ * during request->clock_s seconds, at least 64 times, and uses the fastest answer. kwhy_pair_ranks_drifts()
+ * computes the drifts between the marks, as kwhy_pair_drifts() does.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_mark(
 	struct kwhy_pair_ranks *ranks, bool at_end, struct kwhy_error *error);
@@ -124,8 +127,9 @@ bool kwhy_pair_is_shared(const struct kwhy_pair_config *config);
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_begin(
 	struct kwhy_pair_work *work, bool spoils, struct kwhy_error *error);
 /*
- * Asks the other ranks to queue `warm` transfers and then `count` timed ones. If `waits`, it also waits
- * until they have queued them; otherwise kwhy_pair_ranks_issued() does that later.
+ * Asks the other ranks to queue `warm` transfers and then `count` timed ones. If `waits`, the function
+ * returns only after they have queued these transfers; otherwise kwhy_pair_ranks_issued() waits for that
+ * later.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_pair_ranks_issue(
 	struct kwhy_pair_work *work, uint32_t warm, uint32_t count, bool waits, struct kwhy_error *error);

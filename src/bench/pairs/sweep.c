@@ -158,7 +158,8 @@ static enum kwhy_status batch(struct sweep *sweep, size_t id, struct kwhy_error 
 	}
 	taken = config->sample_count - before;
 	/*
-	 * Number of earlier visits, computed under the assumption that each took as many samples as this one.
+	 * `before / taken` is the number of earlier visits if each of them took as many samples as this
+	 * one.
 	 */
 	if (!status)
 		status = kwhy_pair_gauges_fold(&sweep->gauges, config->source,

@@ -40,9 +40,10 @@ struct kwhy_pair_testbed {
 	const struct kwhy_gpu_kernel *together[KWHY_PAIR_GPUS_MAX];
 	uint64_t together_rounds; /* number of rounds of collectives so far */
 	/*
-	 * The processes that measure together, each with one GPU; NULL: this process drives all GPUs. The
-	 * entry of another process's GPU is a copy of this GPU's entry, but with the addresses of the other
-	 * GPU's buffers and flags; 0: this GPU cannot access them.
+	 * The processes that measure together, each with one GPU; NULL: this process drives all GPUs. In
+	 * the arrays above, the elements for a GPU of another process are copies of those for this
+	 * process's GPU, except for the addresses of buffers and flags: these are the other GPU's, or 0 if
+	 * this GPU cannot access them.
 	 */
 	struct kwhy_pair_ranks *ranks;
 	uint32_t own;

@@ -8,8 +8,8 @@
 /*
  * The CPUs that the calling thread may use; if some of them are near the device, only these. CPUs differ in
  * speed, above all on shared or virtual machines, so results from a single CPU would depend on that CPU.
- * Therefore the benchmark moves its thread to the next CPU each time it returns to a point. Only one thread
- * may use it.
+ * Therefore the benchmark moves its thread to the next CPU each time it measures a transfer again. Only one
+ * thread may use it.
  */
 struct kwhy_bench_cpus {
 	cpu_set_t all; /* CPU affinity that the thread had before */

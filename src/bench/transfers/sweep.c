@@ -316,7 +316,8 @@ static enum kwhy_status batch(struct sweep *sweep, struct kwhy_bench_task *task,
 	for (size_t i = before; i < point->sample_count; i++)
 		point->moments[i] = moment;
 	/*
-	 * Number of earlier visits, computed under the assumption that each took as many samples as this one.
+	 * `before / taken` is the number of earlier visits if each of them took as many samples as this
+	 * one.
 	 */
 	kwhy_bench_conditions_fold(&sweep->sensors, taken ? before / taken : before, &point->conditions);
 	kwhy_bench_point_sum_up(point);
@@ -372,8 +373,8 @@ static enum kwhy_status run_round(
 }
 
 /*
- * Reports the points whose samples are missing or whose intervals are wide because the time had run out. It
- * also returns KWHY_OK if there are no such points.
+ * Reports how many points have no samples, or intervals that are too wide, because the time ran out. If
+ * there are none, reports nothing and returns KWHY_OK.
  */
 static enum kwhy_status tell_late(struct sweep *sweep, struct kwhy_error *error)
 {

@@ -14,7 +14,10 @@ enum { CELL_BYTES = 64 };
 
 /* --- Text --- */
 
-/* Units of work. Only operations with the same one of these units are compared with each other. */
+/*
+ * The units of work in which operations are compared. Operations with different units are not compared with
+ * each other.
+ */
 static const char *const units[] = {"FLOP", "OP", "B"};
 
 static bool is_multiplied(const char *unit)

@@ -26,8 +26,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_backend_read(
 	const char *name, enum kwhy_gpu_backend *out, struct kwhy_error *error);
 
 /*
- * Reads a size, bytes: "4096", "64KiB", "64K" or "1G", where units are powers of 1024. If `text` is NULL, the
- * size is 0.
+ * Reads a size in bytes: "4096", "64KiB", "64K" or "1G", where units are powers of 1024. If `text` is NULL,
+ * the size is 0.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_size_read(
 	const char *option, const char *text, uint64_t *out, struct kwhy_error *error);
@@ -40,8 +40,8 @@ struct kwhy_bench_output {
 };
 
 /*
- * Finds the form of the result, text or JSON. `table` describes in messages what --csv FILE contains; NULL:
- * the command has no such option.
+ * Finds the form of the result, text or JSON. `table` is the name by which messages refer to the contents
+ * of --csv FILE; NULL: the command has no such option.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_bench_form_find(const char *command,
 	const struct kwhy_bench_output *output, const char *table, enum kwhy_output_form *out,
@@ -100,8 +100,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_bench_runs_check(
 	const struct kwhy_bench_runs *runs, struct kwhy_error *error);
 
 /*
- * Duration of each energy window, s. It is the user's value or, without one, `otherwise_s` for a GPU and 0
- * (energy is not measured) for the host back end, whose runs only check results.
+ * Duration of each energy window in seconds. It is the user's value or, without one, `otherwise_s` for a
+ * GPU and 0 (energy is not measured) for the host back end, whose runs only check results.
  */
 double kwhy_bench_energy_s(double given_s, enum kwhy_gpu_backend backend, double otherwise_s);
 

@@ -98,8 +98,8 @@ static bool find_series(
 }
 
 /*
- * Writes the simulator inputs for one engine to that engine's folder, and adds their errors to `errors` and
- * `out`.
+ * Writes the simulator inputs for one engine to that engine's folder, and adds the errors of these inputs
+ * to `errors` and `out`.
  */
 static enum kwhy_status simulate_series(const struct kwhy_pair_series *series, const char *folder,
 	struct kwhy_text *errors, struct kwhy_text *out, struct kwhy_error *error)

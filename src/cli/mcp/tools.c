@@ -222,7 +222,10 @@ static enum kwhy_status finish(const struct call *call, json_t *object)
 	return object ? KWHY_OK : kwhy_fail_memory(call->error, "an answer");
 }
 
-/* Converts a code of kwhy/analyse.h, whose message is in the call's error. */
+/*
+ * Converts a code that a function of kwhy/analyse.h returned. The function has written its message to the
+ * call's error.
+ */
 static enum kwhy_status status_of(const struct call *call, int code)
 {
 	call->error->status = (enum kwhy_status)code;
@@ -361,7 +364,10 @@ static enum kwhy_status account(const struct call *call)
 	return ask(call, kwhy_mcp_accounts);
 }
 
-/* Reads "graph" or "batch=2". The id points into `memory`, which has `bytes` bytes. */
+/*
+ * Reads a change such as "graph" or "batch=2". The change's id is written to `memory`, which has `bytes`
+ * bytes.
+ */
 static enum kwhy_status read_change(const struct call *call, const char *text, char *memory, size_t bytes,
 	struct kwhy_analysis_change *out)
 {

@@ -140,8 +140,8 @@ static enum kwhy_status add_range(struct asking *asking, const char *spec, struc
 }
 
 /*
- * Why a report does not show which ranges a range overlaps: it lists only some ranges or, if it shows this
- * for none of them, it must be written again.
+ * Why a report does not say which other ranges a range overlaps: it says so only for the longest ranges or,
+ * if it says so for no range, an earlier version of kwhy wrote it.
  */
 static const char *why_unknown(const struct kwhy_read_run *run)
 {

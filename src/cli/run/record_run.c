@@ -18,7 +18,7 @@
 #include <time.h>
 
 #define SECOND_NS 1000000000
-/* time in ns to wait before the start; in it each counter updates at least once */
+/* time in ns to wait before the start, long enough that each counter updates at least once */
 #define FIRST_NS (3 * (int64_t)SECOND_NS)
 #define RETRY_NS (SECOND_NS / 20)
 /* longest wait in ns, after the end, for an update of each counter */
@@ -298,7 +298,8 @@ static void write_costs(const struct recording *recording)
 			after.sampler.cpu_ns - before->sampler.cpu_ns,
 			after.sampler.reads - before->sampler.reads);
 	/*
-	 * The power during sampling is unknown if the readings cover a part of the run or come from a file.
+	 * The busy time of the machine serves to convert processor time to energy, for which the CPUs'
+	 * energy of the whole run is needed. Readings of a part of the run, or from a file, do not give it.
 	 */
 	if (isnan(runner->delay_s) && isnan(runner->duration_s) && !runner->replayed &&
 		after.busy_s > before->busy_s)

@@ -259,8 +259,8 @@ static bool has_readings(const struct kwhy_stat_meter *meter, size_t source)
 }
 
 /*
- * Whether a meter has given its first readings. On a live device its counter and its power meter must both
- * have given some, if it has both; from a file, readings of one of them are enough.
+ * Whether the meters of an item have given their first readings. On a live device both its counter and its
+ * power meter must have given some, where it has both; from a file, readings of one of them are enough.
  */
 static bool is_ready(const struct kwhy_stat_meter *meter, const struct kwhy_metered *item)
 {

@@ -67,8 +67,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_await_first(
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_drain(struct kwhy_stat_meter *meter, struct kwhy_error *error);
 
 /*
- * Measure a window: begin it, then repeatedly open its power curves up to the present, read them and sum the
- * energy. Before the last repetition wait, with await, until readings cover the end.
+ * Functions that measure a window. kwhy_stat_meter_begin() begins it. The following steps are then
+ * repeated: open the power curves up to the present, read them, and sum the energy. Before the last
+ * repetition, call kwhy_stat_meter_await_end() so that readings cover the end.
  */
 void kwhy_stat_meter_begin(struct kwhy_stat_meter *meter, int64_t start_ns);
 KWHY_MUST_USE enum kwhy_status kwhy_stat_meter_open_curves(

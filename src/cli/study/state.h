@@ -47,7 +47,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_study_machine(
 
 /*
  * Stamps a command: writes a digest of the machine, the command's words, and the size and time of each
- * input. For a folder it uses those of all its files.
+ * input. For an input that is a folder, it uses the size and time of each file in it.
  */
 void kwhy_study_stamp(
 	const char *machine, const struct kwhy_study_command *command, char out[KWHY_STUDY_STAMP_BYTES]);

@@ -112,9 +112,9 @@ static bool is_end_checked(struct kwhy_probe_burst *burst)
 }
 
 /*
- * Launches of one account may split a product among different numbers of grid layers (fit.c). If one of these
- * launches may not run on memory that an earlier run left, memory is restored before each repeat of the
- * account from then on.
+ * Launches of one account may split a product among different numbers of grid layers (fit.c). If it is not
+ * certain that one of these launches can run on memory that an earlier run left, memory is restored before
+ * each repeat of the account from then on.
  */
 static void distrust_layers(struct kwhy_probe_burst *burst)
 {
@@ -252,8 +252,8 @@ static int64_t modelled_copies_ns(const struct kwhy_probe_burst *burst)
 
 /*
  * Estimated time to restore the copied memory: the time measured in the account's last suitable burst. If
- * this launch reaches more or less memory than that one, the time is scaled as the model's time, so that the
- * number of repeats fits. 0: nothing is restored between repeats.
+ * this launch reaches more or less memory than that one, the measured time is multiplied by the ratio of
+ * the modelled times, so that the number of repeats fits. 0: nothing is restored between repeats.
  */
 static int64_t copies_ns(const struct kwhy_probe_burst *burst)
 {

@@ -24,9 +24,9 @@
 #define REVIEW_ACCOUNT_NS INT64_C(50000)
 #define WANTED_RATIO 0.95
 /*
- * After a kernel that only waits there is no burst for this time. XLA times candidate kernels one by one, and
- * launches such a kernel (DelayKernel) before each of them. We assume that the launches of a candidate take
- * no longer than this. Bursts between the launches made five of XLA's measurements on an H200 invalid.
+ * After a kernel that only waits, no burst starts for this time. XLA times candidate kernels one by one,
+ * and launches such a kernel (DelayKernel) before each of them. We assume that the launches of a candidate
+ * take no longer than this. Bursts between the launches made five of XLA's measurements on an H200 invalid.
  */
 #define TIMED_NS INT64_C(50000000)
 enum { REFUSALS_MAX = 12, HALVINGS = 60, FEW_LAUNCHES = 16 };

@@ -22,8 +22,8 @@ enum { CHIPS_MAX = 256, SENSORS_MAX = 64, INDEX_MAX = 32 };
 #define PERIOD_NS INT64_C(500000000)
 
 /*
- * The forms of reading that a sensor of a chip may have: energy, present power and, used only without the
- * latter, mean power over an interval.
+ * The forms of reading that a sensor of a chip may have: energy, present power, and mean power over an
+ * interval, which is used only if the sensor has no present power.
  */
 static const struct form {
 	const char *prefix, *suffix;

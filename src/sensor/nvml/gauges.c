@@ -133,7 +133,7 @@ static enum kwhy_nvml_result read_memory_temperature(
 static const struct row {
 	const char *words;
 	gauge_read *read;
-	uint32_t rounds; /* the row's call is made in every n-th round of reading */
+	uint32_t rounds; /* the row's call is made once in this many rounds of reading */
 	int count;
 	enum kwhy_gauge gauges[VALUES_MAX];
 } rows[] = {

@@ -37,8 +37,9 @@ struct mark {
 struct packet_head {
 	struct mark mark;
 	/*
-	 * pieces whose data is in the packet have addresses as if `end` were at this address; 0: there are
-	 * no such pieces
+	 * the address that stands for `end` in the pieces: the address of `end` in the packet, less `base`,
+	 * is added to those addresses of a piece that its `moves` names; 0: nothing is added, since no data
+	 * is in the packet
 	 */
 	u64 base;
 	u32 count, threads, in_order, end;
