@@ -69,7 +69,7 @@ static char *command_line(int argc, char **argv)
 	return clean;
 }
 
-/* Prints the help of a command. If `command` is NULL, prints that of a group. */
+/* Prints the help of `command` or, if it is NULL, the help of the group of commands that `group` names. */
 static enum kwhy_status print_help(
 	const struct kwhy_command *command, const char *group, struct kwhy_error *error)
 {

@@ -92,8 +92,8 @@ static void write_key(const struct joined *joined, uint32_t thread, int64_t key[
 }
 
 /*
- * Reads the concatenation that a host range records; false: the range is no concatenation, or one
- * that cannot extend a cache.
+ * Reads the sizes of the concatenation that a host range stands for. false: the range is no concatenation,
+ * or one that cannot extend a cache.
  */
 static bool joined_of(const struct finder *finder, uint32_t range, struct joined *out)
 {

@@ -35,8 +35,8 @@ void kwhy_inject_fact_clock(struct kwhy_block_writer *writer);
 void kwhy_inject_fact_note(struct kwhy_inject_labels *labels, const char *id, const char *text);
 
 /*
- * Why the options restrict the collected activity: random windows if they are set, else a pattern of ranges,
- * else bounds of time.
+ * What the options restrict the collected activity to. If they set several restrictions, random windows are
+ * returned if there are any, else a pattern of ranges, else bounds of time.
  */
 enum kwhy_wire_choice kwhy_inject_choice(const struct kwhy_inject_options *options);
 

@@ -160,8 +160,9 @@ static enum kwhy_status note_open(
 }
 
 /*
- * Removes the newest open region with the event's name that the event's thread began; if there is none, the
- * newest one of any thread, because a region may end on another thread than it began.
+ * Removes the newest open region with the event's name that the event's thread began. If there is none,
+ * removes the newest one of any thread, because a region may end on another thread than the one that began
+ * it.
  */
 static void note_closed(struct kwhy_regions *regions, const struct kwhy_event *event)
 {

@@ -274,8 +274,8 @@ void kwhy_sampler_flush(struct kwhy_sampler *sampler)
 }
 
 /*
- * Drift of the clocks against each other: change of their offset since the start without the steps, over the
- * time since then.
+ * Drift of the clocks against each other. It is the change of their offset since the start, without the
+ * steps of the clock, divided by the time since the start. NAN: too little time has passed.
  */
 static double drift_of(const struct kwhy_sampler *sampler, const struct kwhy_clock_relation *last)
 {

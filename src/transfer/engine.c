@@ -99,9 +99,9 @@ void kwhy_transfer_message(struct kwhy_transfer *transfer, char *message, size_t
 }
 
 /*
- * Copies the options from the caller's struct, which may be older or newer than this version's and states its
- * size. A size that is only that of a pointer is refused, because the caller then passed sizeof of a pointer
- * by mistake.
+ * Copies the options from the caller's struct, which states its own size and may be older or newer than
+ * this version's. A size that is only that of a pointer is refused, because the caller then passed sizeof
+ * of a pointer by mistake.
  */
 static enum kwhy_status take_options(struct kwhy_transfer_options *out,
 	const struct kwhy_transfer_options *options, struct kwhy_error *error)

@@ -43,10 +43,10 @@ static double waves(const struct kwhy_whatif *whatif, uint32_t row, double block
 }
 
 /*
- * Length of a kernel in ns after its number of blocks grew by the factor `times`. The length grows as the
- * number of waves or, where blocks or device are unknown, by `times`. For the upper bound of the saving it
- * does not grow, since all blocks may wait for the same thing concurrently. For the lower bound a
- * multiprocessor is taken to hold one block at a time.
+ * Length of a kernel in ns after its number of blocks grew by the factor `times`. The length grows in
+ * proportion to the number of waves or, where blocks or device are unknown, by `times`. For the upper bound
+ * of the saving it does not grow, since all blocks may wait for the same thing concurrently. For the lower
+ * bound a multiprocessor is taken to hold one block at a time.
  */
 static double grown_ns(const struct kwhy_whatif *whatif, uint32_t row, double times)
 {

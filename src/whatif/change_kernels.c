@@ -36,8 +36,8 @@ static bool is_tiny(const struct kwhy_whatif *whatif, uint32_t row)
  * Whether a kernel can be part of the same launch as the kernel before it. The blocks of a launch do not
  * wait for each other. A kernel with a larger grid must wait until the kernel before it has ended, so it
  * needs its own launch; the work of a smaller grid can be done by whichever block ends last. For the upper
- * bound of the saving both always share a launch, as if its blocks could wait for each other; for the lower
- * bound they do only if their grids are equal.
+ * bound of the saving the two kernels always share a launch, as if blocks could wait for each other. For
+ * the lower bound they do only if their grids are equal.
  */
 static bool shares_launch(const struct kwhy_whatif *whatif, uint32_t before, uint32_t row)
 {

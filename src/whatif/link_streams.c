@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 /*
- * Finds waits of one stream for another. If a thread made a stream wait for an event before it issued work,
- * the calls show the wait. Elsewhere, if neither stream nor call explains why an activity starts so late,
- * it is linked to the work of another stream that ended last before that start. This keeps the recorded
- * order.
+ * Finds waits of one stream for another. If a thread made a stream wait for an event and issued work after
+ * that, the calls show the wait. Elsewhere, if neither stream nor call explains why an activity starts so
+ * late, it is linked to the work of another stream that ended last before that start. This keeps the
+ * recorded order.
  */
 
 enum { UNEXPLAINED_NS = 2000, LOOK_BACK = 8 };

@@ -9,7 +9,7 @@ enum { KWHY_WHATIF_STRETCH_ITEMS = 800 };
 
 /*
  * Adds an excerpt of the run to the plan, for a picture. It consists of up to four steps, among them one of
- * median length; if steps are unknown, of the middle of the busiest device's work. It has the recorded
+ * median length. If steps are unknown, it is the middle of the busiest device's work. It has the recorded
  * times, and the simulated times with all changes of the plan at the expected costs. `whatif` is the one
  * that made the plan.
  */

@@ -30,8 +30,8 @@ struct kwhy_pair_rank_facts {
 };
 
 /*
- * Offset of the clocks of a rank's host from those of rank 0: their difference in nanoseconds, and half of
- * the width of its error interval.
+ * Offset of the clocks of a rank's host from those of rank 0: the difference in nanoseconds for each of two
+ * clocks, and half of the width of the error interval.
  */
 struct kwhy_pair_offset {
 	int64_t at_mono_ns; /* when it was measured, on rank 0's CLOCK_MONOTONIC */

@@ -385,8 +385,8 @@ static void add_plain(char *out, size_t buffers, const char *text)
 }
 
 /*
- * Builds the folder's name: FOLDER/<gpu>-<driver>-<cuda>, or the one that has samples if a measurement is
- * continued.
+ * Builds the folder's name: FOLDER/<gpu>-<driver>-<cuda>. If a measurement is continued, the name is that
+ * of the folder with its samples instead.
  */
 static enum kwhy_status name_folder(struct sweep *sweep, struct kwhy_error *error)
 {

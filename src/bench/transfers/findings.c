@@ -213,8 +213,8 @@ static enum kwhy_status compare_all(struct study *study)
 }
 
 /*
- * Computes the number of transfers after which page-locking the memory saves time, for each size at which its
- * cost and transfers from both kinds of memory were measured.
+ * Computes the number of transfers after which page-locking the memory saves time. This is done for each
+ * size at which the cost of page-locking was measured and the transfers from both kinds of memory were.
  */
 static enum kwhy_status weigh_pinning(struct study *study, enum kwhy_transfer_direction direction)
 {

@@ -452,8 +452,8 @@ static enum kwhy_status close_all(struct job *job, struct kwhy_error *error)
 }
 
 /*
- * Ends without a recording if no command has run. If the command could not be started, message and exit
- * status are those of a shell. After a request to end, no command is started.
+ * Ends without a recording if no command has run. If the command could not be started, the message and the
+ * exit status are those that a shell would give. After a request to end, no command is started.
  */
 static enum kwhy_status end_early(struct job *job, enum kwhy_status status, struct kwhy_error *error)
 {

@@ -138,8 +138,9 @@ static enum kwhy_status know_context(
 }
 
 /*
- * Whether a domain's energy may be added to that of other domains. It may for GPUs and, unless a GPU's
- * counter includes the CPU (GH200), for RAPL's domains. Other sensors on boards measure overlapping parts.
+ * Whether a domain's energy may be added to that of other domains. GPUs may always be added. RAPL's domains
+ * may be added unless some GPU's counter includes the CPU (GH200). Other sensors on boards may not, because
+ * they measure overlapping parts.
  */
 static bool adds_up(const struct kwhy_stat_meter *meter, const struct kwhy_metered *item)
 {

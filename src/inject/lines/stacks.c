@@ -92,8 +92,9 @@ static size_t latest_before(struct kwhy_stacks *stacks, int64_t *before_mono_ns)
 }
 
 /*
- * Takes the stack of a Python thread that waits for this one. It tries the Python threads in turn, beginning
- * with the one whose own CUDA call was sampled last, until a stack does not change while it is read.
+ * Takes the stack of a Python thread that waits for this one. It tries the Python threads in turn,
+ * beginning with the one whose own CUDA call was sampled last, until it gets a stack that did not change
+ * while it was read.
  */
 static bool take_waiting(struct kwhy_stacks *stacks, struct kwhy_stack *out)
 {

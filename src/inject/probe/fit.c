@@ -17,9 +17,9 @@ static const char *const rerun_names[] = {"*elementwise_kernel*", "*gather_kerne
 	"*copy_device_to_device*", "cupy_*__*", "triton_poi_*"};
 
 /*
- * Exceptions from both lists above: convolutions and products whose blocks may count or wait in memory for
- * each other. On memory that an earlier run left, a weight gradient of cuDNN (sm80_xmma_wgrad_implicit_gemm)
- * waited forever on an H200, driver 580.159.04, 2026-11-29.
+ * Exceptions from both lists above: convolutions and products whose blocks may count in memory or wait
+ * there for each other. A weight gradient of cuDNN (sm80_xmma_wgrad_implicit_gemm) waited forever when it
+ * ran on the memory that an earlier run of it had left (H200, driver 580.159.04, 2026-11-29).
  */
 static const char *const unfit_names[] = {"*xmma*implicit*", "*xmma*[Ss]egment_k_on*", "*cutlass*", "*wgrad*",
 	"*dgrad*", "*[Ss]plitK_*", "*split_k*", "*[Ss]tream[Kk]*", "*stream_k*", "*spin*", "*persistent*"};

@@ -6,8 +6,8 @@
 #define PERIOD_NS INT64_C(100000000)
 
 /*
- * Default time between caught updates (update.h defines catching). To catch an update takes reads that spin
- * in the driver for 4.5 ms on an H200, at worst 30 ms, so catching every update would use a tenth of a core.
+ * Default time between caught updates (update.h defines catching). The reads that catch an update spin in
+ * the driver for 4.5 ms on an H200, at worst 30 ms, so catching every update would use a tenth of a core.
  * Between caught updates the driver's power samples show how the power changes.
  */
 #define CATCH_NS INT64_C(20000000000)
