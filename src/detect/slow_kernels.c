@@ -121,8 +121,8 @@ static bool is_slow(const struct finder *finder, double least, double time)
 
 /*
  * Marks an activity that at the device's peaks would take the share `ratio` of its time, and adds it to the
- * sums of a name. `range` is the activity's operator (KWHY_NONE: unknown), `work` its part of the
- * operator's work.
+ * sums of a name. `range` is the host range of the activity's operator (KWHY_NONE: unknown). `work` is the
+ * part of that operator's work that the activity does.
  */
 static void mark(struct finder *finder, size_t row, double ratio, uint32_t range,
 	const struct kwhy_operator_work *work)

@@ -3,8 +3,8 @@
 #define KWHY_FIT_INTERVAL_H
 
 /*
- * A figure with its 95 % interval. low and high are NAN if the interval is unknown; all three are NAN if the
- * figure is.
+ * A figure with its 95 % interval. low and high are NAN if the interval is unknown; value, low and high are
+ * NAN if the figure itself is unknown.
  */
 struct kwhy_interval {
 	double value, low, high;

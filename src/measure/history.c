@@ -158,9 +158,10 @@ const struct kwhy_metered *kwhy_history_metered(const struct kwhy_history *histo
 }
 
 /*
- * Response of an item's meters. It is that of its power meter but, if the time stamps of its counter are
- * less certain, with the uncertainty of the counter's time stamps. The errors of these are uniformly
- * distributed within known bounds.
+ * Response of an item's meters: that of its power meter or, without one, that of its counter. If the
+ * counter's time stamps are less certain than this response says, the uncertainty of the counter's time
+ * stamps replaces that of the response. Errors of these time stamps are uniformly distributed within +-
+ * unsure_ns, so their standard deviation is unsure_ns / sqrt(3).
  */
 static struct kwhy_response response_of(const struct kwhy_history *history,
 	const struct kwhy_metered *metered, const struct kwhy_profile *profile)

@@ -34,8 +34,8 @@ struct kwhy_replay_work {
 	/* indices of work in other streams that must end before this work; KWHY_NONE: no such work */
 	uint32_t after[2];
 	/*
-	 * number of the event that is recorded after the work; KWHY_NONE: no other work and no call waits for
-	 * this work alone
+	 * number of the event that is recorded after the work, if work of other streams or a call waits for
+	 * this event; KWHY_NONE: no event is recorded
 	 */
 	uint32_t mark;
 	uint8_t kind; /* enum kwhy_replay_kind */

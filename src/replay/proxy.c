@@ -60,9 +60,9 @@ static enum kwhy_status shoot(
 }
 
 /*
- * Number of ticks for which a kernel waits or works. If its overhead exceeds its length by less than half of
- * late_ns, the duration of one loop iteration, the kernel does one iteration, because its length is then
- * closer to the wanted length.
+ * Number of ticks for which a kernel waits or works. late_ns is taken as the duration of one loop
+ * iteration. If the kernel's overhead exceeds the wanted length by less than half an iteration, the result
+ * is one tick: with one iteration the kernel comes closer to the wanted length than with none.
  */
 static uint64_t ticks_of(const struct kwhy_proxies *proxies, double wait_ns, double late_ns, bool by_time)
 {

@@ -19,7 +19,7 @@ struct kwhy_replay_run {
 	struct kwhy_gpu_graph **graphs; /* [graphs] NULL: the graph's work is launched piece by piece */
 	struct kwhy_replay_worker *workers;
 	uint64_t loose_graphs;
-	bool ends_inside; /* whether an interrupt ends a run before its end */
+	bool ends_inside; /* whether an interrupt may end a run early */
 
 	/* State of the current run. */
 	int64_t start_mono_ns;

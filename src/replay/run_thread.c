@@ -239,8 +239,8 @@ static struct kwhy_replay_overhead overhead_of(const struct kwhy_replay_worker *
 }
 
 /*
- * Whether a call takes the time that it takes on this machine instead of the projected time. It does not if
- * it starts no work or waits, or if the recording has no call of its kind.
+ * Whether a call takes the time that it takes on this machine instead of the projected time. It does if
+ * runner.is_timed is set, the call starts work and does not wait, and the recording has calls of its kind.
  */
 static bool is_timed(const struct kwhy_replay_run *run, const struct kwhy_replay_op *op)
 {

@@ -179,7 +179,10 @@ static int64_t later_ns(const struct capture *capture, size_t nodes)
 		capture->start_node_ns * (double)(nodes - together));
 }
 
-/* The step of a segment that is captured as a whole; NULL: the segment is captured by itself. */
+/*
+ * The step to which a segment belongs, if that step is captured as a whole; NULL: the segment is captured
+ * by itself.
+ */
 static struct step *whole_step_of(const struct capture *capture, const struct kwhy_whatif_segment *segment)
 {
 	struct step *step = step_of_row(capture, segment->rows[0]);

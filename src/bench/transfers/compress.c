@@ -10,18 +10,18 @@
 #include <string.h>
 
 /*
- * Compressed transfers. The data was compressed beforehand in chunks, each an LZ4 block. It is copied to the
- * device, where a kernel expands it, with a block of threads for each chunk. Either everything is expanded
- * after the copy, or one group of chunks is expanded while the next is copied. The data is a file that the
- * user names, repeated to the size of the transfer. Without a file the data is the pattern, which cannot be
- * compressed.
+ * Compressed transfers. The data was compressed beforehand in chunks, each an LZ4 block. It is copied to
+ * the device, where a kernel expands it, with a block of threads for each chunk. Either everything is
+ * expanded after the copy, or one group of chunks is expanded while the next is copied. The data is a file
+ * that the user names, repeated to the size of the transfer. Without a file the data is the pattern, which
+ * cannot be compressed.
  *
- * How many groups: a transfer takes T seconds on the link, and each of n groups costs o seconds more. After
- * the copy only the last group remains to be expanded. The extra time n o + T / n is least at n = sqrt(T /
- * o); the code assumes o = 10 us and a link of 50 GB/s. A chunk is expanded by few threads and takes long, so
- * groups are expanded concurrently on several streams. When transfers run back to back, the next one
- * overwrites bytes that are still being read. It writes equal bytes, so results are right, but a thread
- * sanitizer reports it.
+ * The number of groups is chosen for the shortest time. A transfer takes T seconds on the link, and each of
+ * n groups costs o seconds more. After the copy only the last group remains to be expanded. The extra time
+ * n o + T / n is least at n = sqrt(T / o); the code assumes o = 10 us and a link of 50 GB/s. A chunk is
+ * expanded by few threads and takes long, so groups are expanded concurrently on several streams. When
+ * transfers run back to back, the next one overwrites bytes that are still being read. It writes equal
+ * bytes, so results are right, but a thread sanitizer reports it.
  */
 
 #define H2D KWHY_BENCH_BIT(KWHY_TRANSFER_H2D)

@@ -73,8 +73,8 @@ struct kwhy_bench_work {
 	struct kwhy_gpu_copy to_device, to_host;
 	uint64_t first; /* offset in the pattern of the first byte that is moved */
 	/*
-	 * Addresses by which kernels access host memory: the sink, the packet, and the transfer's end on the
-	 * host.
+	 * Addresses by which kernels access host memory: that of the sink, that of the packet, and that of
+	 * the source or the sink, whichever is on the host.
 	 */
 	uint64_t mapped_sink, mapped_packet, mapped_end;
 	double link_bytes;

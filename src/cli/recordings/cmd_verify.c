@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Number of damaged parts of files that are listed; all of them are counted. */
+/* At most this many damaged parts of files are listed; all of them are counted. */
 enum { PLACES_SHOWN = 20 };
 
 struct verify_options {

@@ -187,8 +187,8 @@ static bool is_due(struct caller *caller, int64_t since_ns)
 }
 
 /*
- * Subtracts the time spent on taking a stack from the thread's budget, but at most KWHY_STACKS_SAVED_NS,
- * because that time is too long if the thread was preempted.
+ * Subtracts the time spent on taking a stack from the thread's budget, but at most KWHY_STACKS_SAVED_NS. If
+ * the thread was preempted, spent_ns is longer than the time that it really spent.
  */
 static void pay(struct caller *caller, int64_t spent_ns)
 {

@@ -346,9 +346,9 @@ static void repeat_all(struct kwhy_probe_burst *burst)
 }
 
 /*
- * Adds the burst's time to its account, and updates the account's times of one repeat and of the copies that
- * restore memory. The copies before the first repeat run before the timed interval, so the interval contains
- * one copy less than repeats.
+ * Adds the burst's time to its account, and updates the account's times of one repeat and of the copies
+ * that restore memory. Where memory is restored before each repeat, the copies for the first repeat run
+ * before the timed interval; the interval then contains the copies for all repeats but one.
  */
 static void keep_time(struct kwhy_probe_burst *burst)
 {
