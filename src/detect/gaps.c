@@ -51,8 +51,8 @@ static void add_call(struct kwhy_gap_cause *cause, const struct kwhy_detect_view
 }
 
 /*
- * Adds the outermost calls of the thread and the intervals between them, backwards from the issuing call to
- * the beginning of the gap.
+ * Adds to the gap's cause the outermost calls of the thread and the intervals between them, backwards from
+ * the issuing call to the beginning of the gap.
  */
 static void walk_back(const struct kwhy_detect_view *view, struct kwhy_gap_cause *cause, double spacing_ns)
 {

@@ -64,10 +64,10 @@ struct kwhy_power_model {
 	 */
 	struct kwhy_interval metered_per_unit[KWHY_POWER_GAUGES_MAX];
 	/*
-	 * Alternatives: fits without the constant or without some gauges that predict held-out blocks as
-	 * well as the model. They exist if gauges rise and fall together. Where they differ from the model,
-	 * the windows do not determine the result. The jackknife does not show this, since in the fits that
-	 * leave out a block the same coefficients are 0.
+	 * Alternatives: fits that leave out the constant or some gauges and still predict held-out blocks
+	 * as well as the model. They exist if gauges rise and fall together. Where they differ from the
+	 * model, the windows do not determine the result. The jackknife does not show this, since in the
+	 * fits that leave out a block the same coefficients are 0.
 	 */
 	struct kwhy_power_factors alternatives[KWHY_POWER_ALTERNATIVES_MAX];
 	size_t alternative_count;

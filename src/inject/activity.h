@@ -17,8 +17,8 @@ struct kwhy_inject_activity {
 	const struct kwhy_inject_options *options;
 	int64_t offset_ns; /* added to CUPTI's times to get CLOCK_MONOTONIC; 0: CUPTI uses CLOCK_MONOTONIC
 			      itself */
-	bool clock_tells;  /* true: CUPTI can report whose clock it uses; that is kwhy's unless another client
-			      has registered a clock of its own */
+	bool clock_tells;  /* whether CUPTI reported at the start that it uses kwhy's clock; if it reports
+			      another clock later, another client has registered one */
 	bool runs;
 	unsigned kinds; /* bits of enum kwhy_inject_kind: the kinds that the options name and those that were
 			   added after the start */

@@ -18,7 +18,10 @@
  * in one interval between readings; from simulated steps.
  */
 #define EDGE_STRETCHES 0.35
-/* Number of intervals on each side of an interval whose powers give its lowest and highest power. */
+/*
+ * The lowest and highest power in an interval are taken from the mean powers in it and in this many
+ * intervals on each side of it.
+ */
 #define NEIGHBOURS 3
 /*
  * Margins below the lowest and above the highest power, as shares of the mean power, with power samples
@@ -37,8 +40,8 @@
 #define HIDDEN_LOW_RATIO 0.3
 #define HIDDEN_HIGH_RATIO 5.0
 /*
- * The runs of one region resemble each other, so the errors at their edges are partly correlated. This share
- * of the variance for full correlation is added.
+ * The runs of one region resemble each other, so the errors at their edges are partly correlated. The
+ * variance that fully correlated errors would have, times this ratio, is added.
  */
 #define ALIKE_RATIO 0.5
 

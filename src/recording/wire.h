@@ -198,7 +198,8 @@ struct kwhy_wire_run {
  */
 struct kwhy_wire_selection {
 	int64_t start_mono_ns, end_mono_ns; /* windows may only lie between these times */
-	uint32_t choice; /* enum kwhy_wire_choice; of several limits, the one that excludes most activity */
+	uint32_t choice; /* enum kwhy_wire_choice; of several limits, the one with the highest value in that
+			    enum */
 	uint32_t range;	 /* name: the pattern of --range; 0: no pattern */
 	double share_ratio; /* recorded share of the run's time, by --duty; NAN: not given */
 	int64_t window_ns;  /* mean length of the windows of --duty; 0: not given */

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 /*
- * in ns: an interrupt ends a run that takes longer than this; after a shorter run it ends the sequence of
- * runs
+ * In ns. An interrupt ends a run early if the run takes longer than this. A shorter run is completed, and
+ * no further run begins.
  */
 #define WHOLE_MAX_NS 2000000000
 

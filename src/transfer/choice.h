@@ -28,8 +28,8 @@ struct kwhy_transfer_case {
 	uint64_t bytes, staged;
 	uint64_t inlined,
 		/*
-		 * inlined: size in bytes of the kernel's argument; inlined_most: its limit, 0: the method is
-		 * not possible
+		 * inlined: size in bytes of the kernel's argument if the inline method is used;
+		 * inlined_most: the limit of that size; 0: that method is not possible
 		 */
 		inlined_most;
 };

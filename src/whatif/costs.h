@@ -49,8 +49,8 @@ struct kwhy_whatif_known_copy {
 struct kwhy_whatif_costs {
 	struct kwhy_whatif_copy_fit copies[KWHY_WHATIF_COPY_FITS];
 	/*
-	 * Least copy in each direction: the smallest constant term of the fits or the smallest mean time of
-	 * small copies, over all kinds of memory.
+	 * Least copy in each direction: over all kinds of memory, the smallest of the fits' constant terms
+	 * and of the mean times of small copies that have no fit. Its size is 0 if it is a constant term.
 	 */
 	struct kwhy_whatif_known_copy least_copy[KWHY_COPY_KIND_COUNT];
 	struct kwhy_whatif_cost graph_launch; /* host time of the call that launches a graph */

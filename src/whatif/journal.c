@@ -20,8 +20,8 @@ enum {
 };
 
 /*
- * Bits of a mask. A changed value is stored in 32 bits if it fits, else in 64 bits; its bit from MASK_LONG
- * on is then set, too.
+ * Bits of a mask. A changed value is stored in 32 bits if it fits. Otherwise it is stored in 64 bits, and
+ * its bit from MASK_LONG on is set, too.
  */
 enum { MASK_WORD = 0, MASK_LONG = WORDS, MASK_FROM = 2 * WORDS, MASK_FLAGS = MASK_FROM + KWHY_LINK_COUNT };
 

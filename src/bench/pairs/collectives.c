@@ -153,7 +153,7 @@ static void run_all_reduce(const struct together *all, uint64_t sink)
 }
 
 /*
- * Does one GPU's part of a collective: reads the bytes that it has to receive from the sources of all GPUs.
+ * Does one GPU's part of a collective: reads from the sources of all GPUs the bytes that it has to receive.
  */
 static void run_together(const struct kwhy_gpu_grid *grid, void **arguments)
 {

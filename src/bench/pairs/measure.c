@@ -346,7 +346,10 @@ static enum kwhy_status sample_host(struct kwhy_pair_work *work, double *out_s, 
 	return status;
 }
 
-/* Takes a sample of a socket: transfers in a row, or half a round trip. */
+/*
+ * Takes a sample of a socket: the time of one transfer, from several transfers in a row or from round
+ * trips.
+ */
 static enum kwhy_status sample_socket(struct kwhy_pair_work *work, double *out_s, struct kwhy_error *error)
 {
 	bool few = work->config->bytes > FEW_BYTES;

@@ -11,7 +11,7 @@
 enum kwhy_rank_word {
 	KWHY_RANK_FACTS = 1, /* answer: struct kwhy_pair_rank_facts */
 	KWHY_RANK_LEARN,  /* body: facts of all ranks; answer: one bool per GPU: whether this rank's GPU can
-			     access its memory */
+			     access that GPU's memory */
 	KWHY_RANK_BATCH,  /* body and answer: struct kwhy_rank_batch */
 	KWHY_RANK_NCCL,	  /* body: struct kwhy_rank_nccl: join a communicator */
 	KWHY_RANK_BEGIN,  /* body: struct kwhy_rank_begin; answer: struct kwhy_rank_rounds */

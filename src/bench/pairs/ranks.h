@@ -46,8 +46,8 @@ struct kwhy_pair_ranks {
 	/* by rank: buffers of the GPUs of other ranks */
 	struct kwhy_bench_buffers gpu_buffers[KWHY_PAIR_GPUS_MAX];
 	/*
-	 * the configuration of the current request, which another rank leads; `part`: the work of this rank
-	 * for it
+	 * requested: the configuration of the current request; another rank leads it. part: the work of
+	 * this rank for that configuration.
 	 */
 	struct kwhy_pair_config requested;
 	struct kwhy_pair_work part;

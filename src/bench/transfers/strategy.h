@@ -33,8 +33,8 @@ struct kwhy_bench_strategy {
 	bool is_plain;
 	bool only_if_asked;
 	/*
-	 * the timing ends when issue() returns; for a pageable copy to the device the host may then overwrite
-	 * the bytes
+	 * the timing ends when issue() returns, without waiting for the device; when a pageable copy to the
+	 * device returns, the host may overwrite the bytes
 	 */
 	bool returns_done;
 	uint64_t least_bytes, most_bytes; /* range of sizes that are measured; 0: no limit */

@@ -140,8 +140,8 @@ static enum kwhy_status add_range(struct asking *asking, const char *spec, struc
 }
 
 /*
- * Why a report does not say which other ranges a range overlaps: it says so only for the longest ranges or,
- * if it says so for no range, an earlier version of kwhy wrote it.
+ * Why a report does not state which other ranges a range overlaps. A report states this only for the
+ * longest ranges. If it states this for no range, an earlier version of kwhy wrote it.
  */
 static const char *why_unknown(const struct kwhy_read_run *run)
 {

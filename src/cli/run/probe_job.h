@@ -25,7 +25,7 @@ struct kwhy_probe_job {
 KWHY_MUST_USE enum kwhy_status kwhy_probe_job_open(struct kwhy_probe_job *job,
 	const struct kwhy_record_options *options, const char *path, struct kwhy_error *error);
 
-/* Writes the files that the library reads into the folder of the recording. */
+/* Writes into the folder of the recording the files that the library reads. */
 KWHY_MUST_USE enum kwhy_status kwhy_probe_job_prepare(
 	struct kwhy_probe_job *job, const char *folder, struct kwhy_error *error);
 

@@ -244,7 +244,7 @@ static enum kwhy_probe_reason look_for_hidden_writes(struct kwhy_probe_burst *bu
 	return sums[OUTSIDE_BEFORE] == sums[OUTSIDE_AFTER] ? KWHY_PROBE_NONE : KWHY_PROBE_HIDDEN;
 }
 
-/* Time to restore the copied memory by a model, without any measurement. */
+/* Modelled time to restore the copied memory; no measurement is used. */
 static int64_t modelled_copies_ns(const struct kwhy_probe_burst *burst)
 {
 	return (int64_t)(burst->saved.bytes / COPY_BYTES_PER_NS) + (int64_t)burst->saved.count * LAUNCH_NS;

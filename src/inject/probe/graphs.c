@@ -349,7 +349,10 @@ static void leave_out(struct kwhy_probe_node *node)
 	set_reason(node->account, KWHY_PROBE_GRAPH_CHANGED);
 }
 
-/* Stores the kernels of a list in an executable graph, from its kernel number `first` on. */
+/*
+ * Stores the kernels of a list in an executable graph. The first of them becomes the graph's kernel number
+ * `first`, and the others follow it.
+ */
 static void set_nodes(struct kwhy_probe_graphs *graphs, const struct kwhy_probe_graph_maker *maker,
 	kwhy_cuda_graph_exec exec, const struct list *list, size_t first)
 {

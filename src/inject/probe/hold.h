@@ -51,8 +51,8 @@ void kwhy_probe_begin_burst(struct kwhy_probe *probe, struct kwhy_probe_account 
 void kwhy_probe_finish_burst(struct kwhy_probe *probe);
 
 /*
- * Finishes the burst at the end of the call that launches. If that launch failed, or if the call is another
- * one, the attempt ends without a burst.
+ * Finishes the burst at the end of the call that launches. If that launch failed, or if the call that ends
+ * is not the one that launched, the attempt ends without a burst.
  */
 void kwhy_probe_end_burst(struct kwhy_probe *probe, const struct kwhy_cupti_callback *data);
 
