@@ -8,9 +8,9 @@
 /*
  * Share of time in which memory or an arithmetic unit was active while a kernel ran, from counters of the
  * device (GPM gauges), for kernels whose work is unknown. `out` has one number for each name of the
- * recording. It is computed from those intervals between readings that kernels of this name filled. Each
- * such interval has the highest share of any unit, and the result is the time-weighted mean over the
- * intervals. NAN: there are fewer than two such intervals, or no gauges.
+ * recording. It comes from those intervals between readings that kernels of this name filled. In each of
+ * them the share of its most active unit is taken; the number is the mean of these shares, weighted by the
+ * intervals' lengths. NAN: there are fewer than two such intervals, or no gauges.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_slow_by_counters(const struct kwhy_detect_context *context, double *out);
 

@@ -37,9 +37,9 @@ static size_t different_of(const struct kwhy_scale_point *points, size_t count)
 }
 
 /*
- * Writes a row of the equation n / x = a + b (n - 1) + c n (n - 1), divided by its n / x so that errors are
- * relative. n is the number of workers and x the throughput. agrees: the row includes the term with c;
- * all_serial: b is fixed at a.
+ * Writes a row of the equation n / x = a + b (n - 1) + c n (n - 1), divided by the row's n / x so that
+ * errors are relative. n is the number of workers and x the throughput. agrees: the row includes the term
+ * with c; all_serial: b is fixed at a.
  */
 static void set_row(const struct kwhy_scale_point *point, bool agrees, bool all_serial, double *row)
 {

@@ -48,8 +48,8 @@ enum kwhy_status kwhy_gpu_device_check(struct kwhy_gpu_device *device, enum kwhy
 	const char *what, struct kwhy_error *error);
 
 /*
- * Each function sets some of the function pointers in the table of calls. A pointer is NULL if the driver
- * lacks the calls that it needs.
+ * Each function sets some of the function pointers in the table of calls. A pointer stays NULL if the
+ * driver lacks the calls that the pointer's function needs.
  */
 void kwhy_gpu_device_add_kernels(struct kwhy_gpu_ops *ops);
 void kwhy_gpu_device_add_memory(struct kwhy_gpu_device *device);

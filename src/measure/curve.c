@@ -389,8 +389,8 @@ static bool is_dense(const struct builder *builder)
 }
 
 /*
- * Removes updates before the first or after the last sample, whose times are uncertain, unless no more
- * samples are expected.
+ * Removes updates before the first or after the last sample, unless no more samples are expected. The times
+ * of these updates are uncertain.
  */
 static void leave_out_unsampled(struct builder *builder)
 {

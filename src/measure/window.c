@@ -289,9 +289,9 @@ static size_t ticks_before(const struct kwhy_curve *curve, int64_t time_ns)
 }
 
 /*
- * Variance of a window's energy because the times of counter updates are known only to a millisecond or
- * two. This error occurs at both ends of the window. If no update lies inside the window, the window has
- * only its share, by length, of the error between the two updates around it.
+ * Variance of a window's energy that comes from the times of counter updates, which are known only to a
+ * millisecond or two. This error occurs at both ends of the window. If no update lies inside the window,
+ * the window has only its share, by length, of the error between the two updates around it.
  */
 static double update_variance_j2(
 	const struct kwhy_curve *curve, int64_t start_ns, int64_t end_ns, double joules)

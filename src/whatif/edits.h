@@ -6,8 +6,8 @@
 #include "whatif/change.h"
 
 /*
- * The edits of the graph that changes consist of. When memory runs out, an edit sets whatif->out_of_memory,
- * and the caller of the change reports it.
+ * The edits of the graph. Each change to a program consists of such edits. When memory runs out, an edit
+ * sets whatif->out_of_memory, and the caller of the change reports it.
  */
 
 /* Removes an activity. When all activities of its call are removed, the call is removed, too. */

@@ -21,7 +21,7 @@ enum kwhy_rank_word {
 	KWHY_RANK_VERIFY, /* answer: uint32_t: 1 if the received bytes equal the sent ones */
 	KWHY_RANK_STREAM, /* body: struct kwhy_rank_stream; after it come the bytes of the transfers */
 	KWHY_RANK_CLOCK,  /* answer: struct kwhy_rank_clock */
-	KWHY_RANK_SENSE,  /* body: struct kwhy_rank_sense; answer: its conditions, updated */
+	KWHY_RANK_SENSE,  /* body: struct kwhy_rank_sense; answer: the conditions of the body, updated */
 	KWHY_RANK_MARK,	  /* body: uint32_t: 0 at the start of the run, 1 at its end */
 	KWHY_RANK_DRIFT,  /* answer: struct kwhy_pair_drift */
 	KWHY_RANK_PART,	  /* ends communicators and closes shared memory */

@@ -26,8 +26,8 @@ void kwhy_bench_sensors_close(struct kwhy_bench_sensors *sensors);
 void kwhy_bench_sensors_find(const struct kwhy_gpu *gpu, struct kwhy_bench_sensors *out);
 
 /*
- * Updates conditions, which combine `readings` earlier readings of the gauges, with the present reading:
- * highest temperature, lowest clock rates, mean power, and all throttle reasons.
+ * Adds the present reading of the gauges to the conditions, which combine `readings` earlier ones: highest
+ * temperature, lowest clock rates, mean power, and all throttle reasons.
  */
 void kwhy_bench_conditions_fold(const struct kwhy_bench_sensors *sensors, size_t readings,
 	struct kwhy_transfer_conditions *conditions);

@@ -224,8 +224,8 @@ static bool read_catching(
 }
 
 /*
- * Handles a read between attempts to catch, or the first read of an attempt. If the time of its update is
- * uncertain, an update is near, and that update is caught.
+ * Handles a read between attempts to catch, or the first read of an attempt. If it is not certain which
+ * update the read shows, an update is near; an attempt to catch it then begins.
  */
 static bool read_resting(
 	struct kwhy_nvml_update *update, int64_t begin_ns, int64_t end_ns, int64_t *out_edge_ns)
