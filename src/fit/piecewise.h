@@ -18,7 +18,7 @@ struct kwhy_piecewise_point {
 };
 
 struct kwhy_piecewise_segment {
-	double from_x, to_x; /* ends of the segment; between two segments it is the geometric mean of the
+	double from_x, to_x; /* ends of the segment; an end between two segments is the geometric mean of the
 				sizes on both sides */
 	double alpha, beta;
 };

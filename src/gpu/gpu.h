@@ -40,7 +40,9 @@ struct kwhy_gpu_facts {
 	int architecture;     /* compute capability times 10, such as 90; 0: the host */
 	char driver_api[16];  /* newest version of CUDA that the driver supports, such as "13.0" */
 	char compiler[16];    /* version of the run-time compiler, such as "13.0" */
-	/* sm_count: number of multiprocessors; the others are for each multiprocessor; 0: unknown */
+	/*
+	 * sm_count: number of multiprocessors; the other three: limits of each multiprocessor; 0: unknown
+	 */
 	uint32_t sm_count, threads_per_sm, registers_per_sm, shared_bytes_per_sm;
 	uint32_t copy_engines; /* number of copy engines; 0: unknown */
 	uint64_t memory_bytes; /* size of device memory; 0: unknown */

@@ -100,8 +100,8 @@ enum kwhy_cuda_result kwhy_driver_copy_now(
 	const struct kwhy_driver *driver, kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes);
 /*
  * Copies by cuMemcpy or hipMemcpy; one end must be on the host. Unlike kwhy_driver_copy_now(), a CUDA copy
- * from pageable memory to the device may return before the bytes are on the device. The source may be
- * overwritten then.
+ * from pageable memory to the device may return before the bytes are on the device. Once it has returned,
+ * the source may be overwritten.
  */
 enum kwhy_cuda_result kwhy_driver_copy_host_now(
 	const struct kwhy_driver *driver, kwhy_cuda_address to, kwhy_cuda_address from, size_t bytes);
