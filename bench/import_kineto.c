@@ -19,10 +19,10 @@
 /*
  * Usage: bench_import_kineto TRACE [SIZE_MB]. Measures how fast the events of a real trace, repeated to
  * SIZE_MB (default 1000), become a recording, and how much memory that takes. Each repetition is later than
- * the previous one, and has ids of its own. In the same run it measures reading the file's bytes alone and
- * simdjson's first stage alone, since ratios compare between machines. Then it measures the whole report's
- * analysis, in a process of its own, and the import of gzip (at most 200 MB), compared with zlib's own
- * reader.
+ * the previous one, and has ids of its own. The same run also measures reading the file's bytes alone and
+ * simdjson's first stage alone, because ratios to these can be compared between machines. Then it measures
+ * the whole report's analysis, in a process of its own, and the import of gzip (at most 200 MB), compared
+ * with zlib's own reader.
  */
 
 enum { CHUNK_BYTES = 1 << 20, PACKED_MB_MAX = 200 };
@@ -143,7 +143,10 @@ static size_t write_shifted(const char *first, const char *end, struct shift by,
 	return written;
 }
 
-/* The bytes after the '[' that opens the events, up to and including the last '}' before their ']'. */
+/*
+ * Writes the trace, with its events repeated until they have size_bytes. What is repeated are the bytes
+ * after the '[' that opens the events, up to and including the last '}' before their ']'.
+ */
 static void write_repeated(const char *text, size_t size_bytes, FILE *out)
 {
 	const char *head = strstr(text, "\"traceEvents\": [");
@@ -388,7 +391,7 @@ static void report_packed(const char *path, uint64_t bytes)
 		(double)bytes / imported.cpu_s / 1e6);
 }
 
-/* Makes a temporary input of the given size, plain or also compressed. */
+/* Makes a temporary input of the given size, has `report_on` measure its import, and removes it. */
 static void measure(const char *trace, size_t size_mb, void (*report_on)(const char *path, uint64_t bytes))
 {
 	char path[] = P_tmpdir "/kwhy-bench-XXXXXX";

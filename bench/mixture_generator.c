@@ -15,7 +15,9 @@
 #define METERED_EDGE_NS 1e9
 /* Time constant of the extra leakage of hot silicon, which follows the power. */
 #define HEAT_NS 1e9
-/* Longest stretch. The drift of the powers is constant within a stretch. */
+/*
+ * Greatest length of a stretch (see mixture_generator.h), within which the drift of the powers is constant.
+ */
 #define DRIFT_STEP_NS 50e6
 #define NO_WORK SIZE_MAX
 
@@ -70,9 +72,9 @@ static void forget_profile(struct kwhy_profile *profile)
 }
 
 /*
- * Draws a machine, and sets what the profile states about its meter: the values measured on one H200 with
- * their standard deviations, from which the machine's own values are drawn. The profile's idle level was
- * read with this machine's gain, at a temperature some degrees higher or lower.
+ * Draws a machine, and sets what the profile states about its meter: the values measured on one H200, with
+ * their standard deviations. The machine's own values are drawn from that distribution. The profile's idle
+ * level was read with this machine's gain, at a temperature some degrees higher or lower.
  */
 void kwhy_mixture_draw_machine(struct kwhy_mixture_builder *builder, bool level_unknown)
 {

@@ -96,9 +96,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_mixture_init(
 void kwhy_mixture_done(struct kwhy_mixture *mixture);
 
 /*
- * True energy in [start_ns, end_ns) of recording time, nJ. It is given for three things: each activity
- * (row_nj has one value for each row of the recording, which includes an equal part of the idle level if
- * several run), idle time between the first and the last activity, and idle time outside of them. If
+ * True energy in [start_ns, end_ns) of recording time, nJ. It is given for three things: each activity,
+ * idle time between the first and the last activity, and idle time outside of them. row_nj has one value
+ * for each row of the recording; if several activities run, each gets an equal part of the idle level. If
  * `alone` is set, each kind counts with the power that it draws alone on a warm device, which is what a
  * user without another truth can measure.
  */

@@ -15,10 +15,10 @@
 #define COPY_RATE_BYTES_PER_NS 55 /* from page-locked memory over PCIe 5 x16 */
 
 /*
- * The meter samples the power at even intervals, holds the value in between and passes that through a
- * low-pass filter. The response to the held value is exact, and so is its integral. Because of this
- * sampling, the counter's updates scatter by 4 % over kernels of 0.1-0.3 ms; with continuous sampling it
- * would be 0.7 %.
+ * The meter samples the power at even intervals, holds each value until the next sample, and passes the
+ * held value through a low-pass filter. The filter's response to the held value is exact, and so is its
+ * integral. Because of this sampling, the counter's updates scatter by 4 % over kernels of 0.1-0.3 ms; with
+ * continuous sampling they would scatter by 0.7 %.
  */
 struct filter {
 	const struct kwhy_mixture *mixture;

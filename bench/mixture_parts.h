@@ -18,7 +18,8 @@ struct kwhy_mixture_builder {
 	enum kwhy_status status;
 	double now_ns[KWHY_MIXTURE_STREAMS_MAX]; /* end of the work that each stream has so far, ns */
 	uint32_t last_kind[KWHY_MIXTURE_STREAMS_MAX];
-	double run_start_ns[KWHY_MIXTURE_STREAMS_MAX]; /* start of the current row of work of last_kind, ns */
+	double run_start_ns[KWHY_MIXTURE_STREAMS_MAX]; /* start of the current run of work of the kind
+							  last_kind, ns */
 	double sm_count, scale;			       /* scale: factor of all powers; 1 on the large card */
 	double coverage_start_ns;		       /* true time from which the profiler ran; at most 0 */
 };

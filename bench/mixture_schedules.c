@@ -88,8 +88,8 @@ static void add_usual_kinds(struct kwhy_mixture_builder *builder)
 }
 
 /*
- * Durations and gaps are those of the measured bursts: medians of 4 ms and 7 activities, idle of up to 75
- * ms.
+ * Durations and gaps are those of the measured bursts (medians: 7 activities, 4 ms); idle times are up to
+ * 75 ms.
  */
 static void lay_burst(struct kwhy_mixture_builder *builder, uint32_t kind_count)
 {

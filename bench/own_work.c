@@ -2,9 +2,9 @@
 /*
  * Compares the program's own work in a recording by kwhy probe with what the same program runs without
  * probing. Counts kernels, copies, memsets and calls other than the probe's by name, kind, direction, grid
- * and bytes in both recordings. Also compares the repeats found with those that the bursts state (two more
- * are stated for each kernel at its first burst). Lists the differences; the exit status is 1 if there are
- * any. Usage: own_work PLAIN PROBED
+ * and bytes in both recordings, and lists the differences; the exit status is 1 if there are any. Also
+ * prints how many repeats the bursts state and how many were found; up to two more are found in the first
+ * burst of each kernel. Usage: own_work PLAIN PROBED
  */
 #include "import/import.h"
 

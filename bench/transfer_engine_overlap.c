@@ -47,7 +47,7 @@ struct overlap {
 	struct kwhy_transfer *transfer;
 	const struct kwhy_gpu_kernel *kernel;
 	struct kwhy_transfer_loader_options options;
-	double compute_us; /* bytes of all data */
+	double compute_us; /* time of the work on all data */
 	bool failed;
 };
 

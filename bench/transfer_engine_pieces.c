@@ -8,8 +8,8 @@
  * Measures 16 to 4096 pieces of 16 B to 64 KiB in both directions, from call to completion. From
  * page-locked memory: one copy for each piece, one batch, and the engine with memory that must stay
  * unchanged. From pageable memory, which may be changed when the call returns: one copy for each piece, and
- * the engine. All five run in one process, in a new random order for each repetition; each ratio is of one
- * repetition. The arrived data is compared after the timing.
+ * the engine. All five methods run in one process, in a new random order for each repetition; both times of
+ * a ratio come from one repetition. The arrived data is compared after the timing.
  */
 
 enum { REPEATS_MAX = 60, REPEATS_MIN = 6, GAP = 256 };

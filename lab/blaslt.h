@@ -47,9 +47,9 @@ const char *lab_blaslt_name(const struct lab_blaslt *blaslt);
 
 /*
  * Finds a plan for a product. With `trial` it times each of the algorithms that the library recommends on
- * these matrices, whose `out` it overwrites, and takes the fastest. Without `trial` it takes the first
- * recommendation. A product for which there is a plan gets the same plan. KWHY_E_UNSUPPORTED: the library has
- * no algorithm.
+ * these matrices, overwriting their `out`, and takes the fastest. Without `trial` it takes the first
+ * recommendation. If the product already has a plan, that plan is returned. KWHY_E_UNSUPPORTED: the library
+ * has no algorithm.
  */
 KWHY_MUST_USE enum kwhy_status lab_blaslt_plan(struct lab_blaslt *blaslt, const struct lab_product *product,
 	const struct lab_operands *trial, const struct lab_blaslt_plan **out, struct kwhy_error *error);

@@ -36,10 +36,10 @@ enum { LAB_DECODE_SHAPE_COUNT = 3 };
 extern const struct lab_decode_shape lab_decode_shapes[LAB_DECODE_SHAPE_COUNT];
 
 /*
- * A sequence of tokens for the reference model, which computes in fp32 on one core of the host. It writes
- * out_logits[count - first][vocabulary], the logits of the positions from `first` on. Weights are computed
- * when they are needed; OPT-125m takes about a second. is_pruned: of each four neighbours in a row of
- * weights, the two smallest are 0.
+ * A sequence of tokens for the reference model, which computes in fp32 on one core of the host. The model
+ * writes out_logits[count - first][vocabulary], the logits of the positions from `first` on. Weights are
+ * computed when they are needed; OPT-125m takes about a second. is_pruned: of each four neighbours in a row
+ * of weights, the two smallest are 0.
  */
 struct lab_decode_sequence {
 	const uint32_t *tokens; /* [count] tokens of the vocabulary */
@@ -216,8 +216,8 @@ struct lab_decode_served {
 };
 
 /*
- * Serves arriving sequences with a single decoder. It can be called any number of times; call
- * lab_decode_prefill() before other calls.
+ * Serves arriving sequences with a single decoder. It can be called any number of times; after it,
+ * lab_decode_write() needs a new lab_decode_prefill().
  */
 KWHY_MUST_USE enum kwhy_status lab_decode_serve(struct lab_decode *decode,
 	const struct lab_decode_arrivals *arrivals, struct lab_decode_served *out, struct kwhy_error *error);
@@ -252,7 +252,7 @@ struct lab_decode_error {
 
 /*
  * Has the decoder read and write the sequences of the answer, launched in its usual way, and compares its
- * logits. Call lab_decode_prefill() before other calls.
+ * logits with the answer's. After it, lab_decode_write() needs a new lab_decode_prefill().
  */
 KWHY_MUST_USE enum kwhy_status lab_decode_check(struct lab_decode *decode,
 	const struct lab_decode_answer *answer, struct lab_decode_error *out, struct kwhy_error *error);

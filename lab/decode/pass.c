@@ -109,8 +109,9 @@ static struct lab_product product_of(const struct lab_decode_rank *rank, uint32_
 }
 
 /*
- * Makes a product on one GPU. Packed weights, which cuBLASLt does not support, are expanded first. The token
- * vectors come after the last layer's weights. Each GPU has all of them and multiplies with its own part.
+ * Makes a product on one GPU. Packed weights, which cuBLASLt does not support, are expanded first. The
+ * token vectors come after the last layer's weights. Each GPU stores all token vectors, but multiplies with
+ * its own part of them.
  */
 static void multiply_on(struct lab_decode_rank *rank, uint32_t layer, uint32_t matrix)
 {

@@ -185,7 +185,7 @@ static void compare_all(struct checking *c, uint32_t step)
 		compare(c, slot, step);
 }
 
-/* Sets the next token of each slot to that of its sequence. */
+/* Sets the next token of each slot to the next token of the slot's sequence. */
 static void check_step(struct checking *c, uint32_t step)
 {
 	uint64_t next[LAB_DECODE_BATCH_MAX];

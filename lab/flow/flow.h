@@ -54,13 +54,13 @@ struct lab_flow_step {
 };
 
 /*
- * Places of all flows, kept on the host. Each flow has a row. When it leaves or merges, a new flow with the
- * next number gets its row. The results do not depend on which of several new flows gets which number.
+ * Places of all flows, kept on the host. Each flow has a row. When a flow leaves or merges, a new flow with
+ * the next number gets its row. The results do not depend on which of several new flows gets which number.
  */
 struct lab_flow_roster {
 	struct lab_flow_shape shape;
 	uint64_t *at;	 /* [flows] number and place of each row's flow at the start of a step */
-	uint64_t *moved; /* [flows] the same after the step; the caller fills it in */
+	uint64_t *moved; /* [flows] number and place after the step; the caller fills it in */
 	/*
 	 * [flows] after a step: step + 1 << 32 | number of the new flow in the row; 0: the row's flow is not
 	 * new
@@ -108,8 +108,8 @@ struct lab_flow_answer {
 
 /*
  * Computes a run on one core. With `numbers` it also computes what flows carry, which takes half a million
- * multiplications and additions per flow-step. It always does if shape->by_argmax. End with
- * lab_flow_answer_done().
+ * multiplications and additions per flow-step. If shape->by_argmax is set, what flows carry is always
+ * computed. End with lab_flow_answer_done().
  */
 KWHY_MUST_USE enum kwhy_status lab_flow_reference(const struct lab_flow_shape *shape, bool numbers,
 	struct lab_flow_answer *out, struct kwhy_error *error);

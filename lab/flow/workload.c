@@ -231,10 +231,10 @@ static enum kwhy_status open_row(
 }
 
 /*
- * Judges the numbers of a run. With many flows, a few flows with wrong numbers hardly change the distance of
- * all, so the largest distance of one number counts. With bf16 on an H100 it was within the tolerance in all
- * runs of correct kernels, and beyond it in each of 16 runs of a kernel whose blocks overwrote data that
- * others still read.
+ * Judges the numbers of a run. With many flows, a few flows with wrong numbers hardly change the distance
+ * of all, so the largest distance of one number counts. With bf16 on an H100 this distance was within the
+ * tolerance in all runs of correct kernels, and beyond it in each of 16 runs of a kernel whose blocks
+ * overwrote data that others still read.
  */
 static enum kwhy_status judge(const struct lab_flow_numbers *proof, struct kwhy_error *error)
 {

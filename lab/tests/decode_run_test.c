@@ -350,7 +350,10 @@ static enum kwhy_status open_all(enum kwhy_gpu_backend backend, struct kwhy_erro
 	return status ? status : kwhy_gpu_open(backend, "1", &gpus[1], error);
 }
 
-/* Without arguments on the host; with "cuda" and the path of a fake driver on that driver. */
+/*
+ * Without arguments the tests run on the host back end; with "cuda" and the path of a fake driver they run
+ * on that driver.
+ */
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {

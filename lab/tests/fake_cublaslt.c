@@ -67,7 +67,10 @@ static enum lab_number type_of(uint64_t type)
 	}
 }
 
-/* Reads a matrix, which is stored column by column, as `count` lists of the numbers that a sum takes. */
+/*
+ * Reads a matrix, which is stored column by column, as `count` lists. Each list has the numbers that one
+ * sum takes.
+ */
 static float *floats_of(const struct numbers *numbers, uint64_t count, uint64_t inner)
 {
 	float *all = malloc(count * inner * sizeof(*all));

@@ -102,8 +102,8 @@ static void flows_in_one_cell_become_the_one_of_the_lowest_number(void **state)
 
 	(void)state;
 	/*
-	 * The first nine flows merge into one. The eight flows that replace the others merge a step later,
-	 * one cell behind it.
+	 * The first nine flows merge into one. Eight new flows replace those that merged; they merge into
+	 * one a step later, one cell behind the first.
 	 */
 	assert_int_equal(answer.steps[0].merged, 8);
 	assert_int_equal(answer.steps[1].merged, 7);

@@ -117,7 +117,7 @@ static void no_flow_one_flow_and_one_cell_are_runs_too(void **state)
 			run_variant(&lab_flow_variants[i], &shapes[k], LAB_FLOW_FP32, &out);
 }
 
-/* The flows have three parts: one is on the first GPU, two are on the second. */
+/* The flows are divided into three parts: one is on the first GPU, two are on the second. */
 static void on_several_gpus_flows_meet_as_on_one(void **state)
 {
 	struct kwhy_gpu *gpus[3] = {gpu, NULL, NULL};

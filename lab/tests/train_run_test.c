@@ -150,7 +150,7 @@ static double farthest(const float *a, const float *b, size_t count)
 	return most;
 }
 
-/* Equal except for the order in which gradients are added up. */
+/* The states are equal except for rounding, because gradients are added up in another order. */
 static void parts_and_gpus_share_a_batch(void **state)
 {
 	size_t count = lab_train_weight_count(&shape);
@@ -205,8 +205,8 @@ static void a_training_says_who_adds_up_gradients(void **state)
 }
 
 /*
- * Sixteen layers keep fifteen planes of 32 x 64 bf16 numbers. In segments of four layers they keep three and
- * three.
+ * Sixteen layers keep fifteen planes of 32 x 64 bf16 numbers. With segments of four layers, three planes
+ * between the segments are kept, and three more for the segment that is computed again.
  */
 static void checkpointing_keeps_fewer_activations(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The CUDA code of the kernels gives the same results in a grid of many threads as in one of a single thread,
- * in which the host runs it.
+ * The CUDA code of the kernels gives the same results in a grid of many threads as in the grid of a single
+ * thread that the host uses.
  */
 #include "fakes/cuda_text.h"
 

@@ -93,8 +93,8 @@ static void recompute(struct lab_train_rank *rank, uint32_t layer, uint32_t part
 }
 
 /*
- * Computes the gradients of a layer, and then those of its inputs, which are 0 where the rectifier's output
- * was 0.
+ * Computes the gradients of a layer, and then the gradients of its inputs. The latter are 0 where the
+ * rectifier's output was 0.
  */
 static void backward(struct lab_train_rank *rank, uint32_t layer, uint32_t part)
 {

@@ -25,7 +25,8 @@ void lab_twin_agents_send(
 	const struct lab_twin_agents *agents, uint32_t step, float controls[AGENTS][CONTROLS]);
 
 /*
- * Writes the same values without gaps, those of one agent after those of the other. Returns their number.
+ * Writes the values that agents send in a step to `out` without gaps, agent after agent. Returns their
+ * number.
  */
 uint32_t lab_twin_agents_pack(const struct lab_twin_agents *agents, uint32_t step, float *out);
 

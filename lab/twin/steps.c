@@ -132,7 +132,10 @@ static void send_packed(struct lab_twin *twin, uint32_t step)
 	lab_twin_launch(twin, &twin->fields[0], LAB_TWIN_SCATTER, step);
 }
 
-/* Sends the table of controls. In a graph the copy is part of the graph, and only the table is filled. */
+/*
+ * Sends the table of controls. If steps are graphs, only the copy is queued here, as a part of the graph;
+ * the table is filled before each launch of the graph.
+ */
 static void send_table(struct lab_twin *twin, uint32_t step)
 {
 	if (twin->variant->host == LAB_TWIN_CALLS)
@@ -140,7 +143,7 @@ static void send_table(struct lab_twin *twin, uint32_t step)
 	fill_inbox(twin, twin->mail->controls[0], AGENTS * CONTROLS);
 }
 
-/* Fetches the packed observations. A graph copies the size of the longest step. */
+/* Fetches the packed observations. A copy in a graph has the size that the longest step needs. */
 static void fetch_packed(struct lab_twin *twin, uint32_t step)
 {
 	uint32_t last = observed(twin->variant->host == LAB_TWIN_GRAPHS ? 0 : step) - 1;
@@ -240,8 +243,8 @@ static void launch(
 	for (enum lab_twin_kernel kernel = first; kernel <= last; kernel++)
 		for (uint32_t i = 0; i < twin->field_count; i++) {
 			/*
-			 * Only the first field gets what agents send. The others get the gains that were
-			 * computed from it.
+			 * Only the first field gets what agents send. The other fields get the gains that
+			 * the first field computed from that.
 			 */
 			bool has_none = i && kernel == LAB_TWIN_RECEIVE;
 
@@ -290,7 +293,10 @@ void lab_twin_begin(struct lab_twin *twin)
 	TRY(&twin->tries, lab_gate_release, &twin->gate);
 }
 
-/* Ends a run. Its checksum is stored after those of the steps and must equal that of the last step. */
+/*
+ * Ends a run. The checksum of the field after the run is stored after the checksums of the steps, and must
+ * equal that of the last step.
+ */
 void lab_twin_end(struct lab_twin *twin)
 {
 	TRY(&twin->tries, lab_gate_hold, &twin->gate);

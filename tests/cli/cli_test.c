@@ -228,7 +228,7 @@ static void the_share_of_the_roofline_needs_a_precision_and_peaks(void **state)
 		"share of the roofline is shown");
 }
 
-/* The recording and --work may both give an amount of the same unit: the one of --work is used. */
+/* The recording and --work may both give an amount of the same unit; the amount of --work is then used. */
 static void stated_work_replaces_what_the_recording_holds_of_that_unit(void **state)
 {
 	static const char *const decode = KWHY_SOURCE_DIR "/examples/recordings/decode.kwhy";

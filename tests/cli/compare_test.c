@@ -383,7 +383,7 @@ static void a_summary_is_written_for_a_pull_request(void **state)
 		1, "none");
 }
 
-/* If one side recorded only calls of the host, it did not lose all of the other side's time. */
+/* A side that recorded only calls of the host must not look as if it saved all of the other side's time. */
 static void a_side_without_work_of_a_device_is_not_compared(void **state)
 {
 	struct kwhy_text csv = {0};
@@ -414,7 +414,10 @@ static void a_side_without_work_of_a_device_is_not_compared(void **state)
 	spawned_done(&spawned);
 }
 
-/* A recording whose writer was killed lacks its end, and so does every figure that is compared. */
+/*
+ * A recording whose writer was killed lacks the end of the run, so all figures that are compared leave out
+ * that end.
+ */
 static void a_recording_that_ends_early_is_compared_with_a_warning_first(void **state)
 {
 	struct kwhy_text bytes = {0};

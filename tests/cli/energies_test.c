@@ -297,7 +297,7 @@ static void more_energy_than_can_be_counted_is_refused_for_what_it_is(void **sta
 	struct spawned spawned = RUN(drawn_for_days(1, 150), "report", "-q");
 
 	(void)state;
-	assert_null(strstr(spawned.out.data, "±-")); /* an interval is never below the energy */
+	assert_null(strstr(spawned.out.data, "±-")); /* the half-width of an interval is never negative */
 	assert_says(spawned, "9.07 GJ (9.07 to 9.07 GJ) in 13.0 Ms");
 	assert_fails(RUN(drawn_for_days(1, 160), "report", "-q"), 1,
 		"readings of one device come to more than 9.22 GJ (2,562 kWh)");

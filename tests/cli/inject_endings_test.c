@@ -259,7 +259,7 @@ static void a_handler_may_end_the_program_while_collection_is_switched(void **st
 	assert_true(has_note(run, "recording-cut", "did not end"));
 }
 
-/* Checks that the recording is refused as incomplete, since its processes did not end it. */
+/* Checks that the recording is refused as incomplete, because its processes wrote no end. */
 static void assert_incomplete(struct run *run)
 {
 	const struct kwhy_import_options options = {0};

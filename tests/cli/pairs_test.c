@@ -324,8 +324,8 @@ static void two_fake_gpus_are_measured_and_verified(void **state)
 }
 
 /*
- * The GPUs draw a constant 300 W and 200 W: a byte costs its time at 500 W, and the interval of its net
- * energy includes 0.
+ * The GPUs draw a constant 300 W and 200 W. So the energy of a byte is its transfer time times 500 W, and
+ * the interval of its net energy includes 0.
  */
 static void joules_at_both_ends_are_those_of_gpus_of_known_power(void **state)
 {

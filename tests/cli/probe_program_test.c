@@ -153,8 +153,8 @@ static void behind_a_graph_its_kernels_are_repeated_that_take_no_address_from_me
 	probed = probe("", "work:1 graph:8 sum");
 	assert_int_equal(count(probed->log, "burst vectorized_elementwise_kernel"), 9);
 	/*
-	 * once, for its launch outside of the graph: judging by its name, it might take addresses from
-	 * memory
+	 * one burst, for the launch outside of the graph: judging by its name, the kernel might take
+	 * addresses from memory
 	 */
 	assert_int_equal(count(probed->log, "burst add"), 1);
 	assert_int_equal(count(probed->log, "burst count"), 1);

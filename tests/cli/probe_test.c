@@ -80,9 +80,9 @@ static void add_facts(struct kwhy_block_writer *writer)
 }
 
 /*
- * Writes a recording with four bursts of gemm, 280 ms in all, which give its energy to 3.4 % by the model.
- * Then the kernel scan follows: with one burst, whose memory check has the result `check`, or without a
- * burst if `check` is NULL. Returns the path.
+ * Writes a recording with four bursts of gemm, 280 ms in all, from which the model knows the energy of gemm
+ * to 3.4 %. Then the kernel scan follows: with one burst, whose memory check has the result `check`, or
+ * without a burst if `check` is NULL. Returns the path.
  */
 static const char *make_blocks(const char *name, const enum kwhy_burst_check *check)
 {

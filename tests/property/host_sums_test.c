@@ -81,7 +81,7 @@ static bool is_vague(const struct kwhy_recording *recording, uint32_t row)
 
 /* The activities of the device around an idle nanosecond. */
 struct around {
-	/* rows of the last activity before it and the first after it; KWHY_NONE: none */
+	/* rows of the last activity before that nanosecond and the first after it; KWHY_NONE: none */
 	uint32_t before, after;
 	bool tied; /* whether several activities ended last, at the same time */
 	bool busy;

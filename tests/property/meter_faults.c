@@ -158,8 +158,8 @@ static void add_meters(struct fault_case *made, struct random *random)
 			KWHY_METER_NVML_AVERAGE, KWHY_METER_COUNT},
 	};
 	/*
-	 * A power meter that shows too much from some time on has a wrong gain, which its own readings
-	 * cannot reveal.
+	 * A power meter that shows too much from some time on looks like one with a wrong gain, which its
+	 * own readings cannot reveal. So these faults are made in counters only.
 	 */
 	const bool counter_only = made->fault == FAULT_WRAPPED || made->fault == FAULT_RESET ||
 		made->fault == FAULT_JUMP;

@@ -15,8 +15,8 @@ struct kwhy_device_time reference_time(const struct plan *plan, uint32_t device)
 struct kwhy_stream_sum reference_stream(const struct plan *plan, uint32_t stream);
 
 /*
- * Returns activity_count, device_ns and busy_ns of one range, the latter over all its devices;
- * other members are not set.
+ * Returns activity_count, device_ns and busy_ns of one range; busy_ns is over all devices of the range.
+ * Other members are not set.
  */
 struct kwhy_range_sum reference_range(const struct plan *plan, uint32_t range);
 

@@ -41,8 +41,9 @@ static __device__ int is_kept(const float v[4], u32 i)
 }
 
 /*
- * Stores a group of four weights v, the weights 4 * place to 4 * place + 3, which are already divided by the
- * scale of their row. If two of four are kept, the last two bits of each fp16 hold its column in the group.
+ * Stores a group of four weights v, the weights 4 * place to 4 * place + 3, which are already divided by
+ * the scale of their row. If two of four are kept, the last two bits of each fp16 hold the weight's column
+ * in the group.
  */
 static __device__ void store_four(const struct lab_decode_args *a, void *to, u64 place, const float v[4])
 {

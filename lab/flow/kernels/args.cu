@@ -59,7 +59,7 @@ struct lab_flow_args {
 	AT(const float) weights; /* [WEIGHTS] all weights */
 	AT(float) cells;	 /* [cells][PLACE] numbers of each cell */
 	AT(u64) at;		 /* [flows] number and place of each flow at the start of a step */
-	AT(u64) moved;		 /* [2][flows] the same after the step */
+	AT(u64) moved;		 /* [2][flows] number and place of each flow after the step */
 	/* [2][flows] step + 1 << 32 | number of the new flow in a row whose flow left or merged */
 	AT(u64) fresh;
 	AT(u32) next;		 /* [2][flows] next row in the list of the flows in a cell */
@@ -83,7 +83,7 @@ struct lab_flow_args {
 	AT(float) outputs;
 	AT(u16) h_halves; /* [2][flows][H] states in bfloat16 */
 	AT(float) parts;  /* [2][TEAM][flows][OUT] parts of the outputs, from each block of a team */
-	AT(u32) numbers;  /* number of new flows; number of blocks at the barrier; both 0 at first */
+	AT(u32) numbers;  /* [0]: number of new flows; [1]: number of blocks at the barrier; both 0 at first */
 	AT(struct record) records; /* [steps] results of each step */
 	AT(u64) out;   /* sum of the energies of all flows that left, in units of 2^-32 */
 	AT(u64) times; /* [steps + 1] times, ns */

@@ -120,7 +120,7 @@ KERNEL void lab_flows_move(const struct lab_flow_args a, u32 step, u32 first, u3
 	}
 }
 
-/* Mean over the flows that merged into one. */
+/* Mean of number k over the flows that merged into one. */
 static __device__ float settled(const struct lab_flow_args *a, u32 step, u32 row, u64 moved, u32 k)
 {
 	float sum = 0;

@@ -2,12 +2,12 @@
 /* --- A whole run in one launch, on tensor cores --- */
 
 /*
- * For the fixed path. Four blocks form a team and share the weights of the gates: each keeps the weights of
- * 64 units in its registers for the whole run, as operands of tensor instructions. Tiles of 32 rows are
- * distributed to the teams. In a step, each block of a team computes its quarter of the new state from the
- * whole old state, and its part of the outputs. Both are in the second-level cache when all blocks meet at
- * the barrier. At the beginning of the next step, energies are computed from the four parts of the outputs,
- * and each block finds which flows merged.
+ * For the fixed path. Four blocks form a team and share the weights of the gates: each block keeps the
+ * weights of 64 units in its registers for the whole run, as operands of tensor instructions. Tiles of 32
+ * rows are distributed to the teams. In a step, each block of a team computes its quarter of the new state
+ * from the whole old state, and its part of the outputs. Both results are in the second-level cache when
+ * all blocks meet at the barrier. At the beginning of the next step, energies are computed from the four
+ * parts of the outputs, and each block finds which flows merged.
  */
 #if (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800) || defined(CUDA_TEXT_RUNS)
 
@@ -134,8 +134,8 @@ static __device__ INLINE u64 warp_sum(u64 value)
 }
 
 /*
- * Finds the flow in each row of a tile, with one thread for a row in whole warps. The first block of a team
- * begins the claims to the next cells.
+ * Finds the flow in each row of a tile. Each row has one thread; the threads of a tile are whole warps. The
+ * first block of a team begins the claims to the next cells.
  */
 static __device__ INLINE struct claim look(const struct lab_flow_args *a, struct tile *tile, u32 step, u32 row, bool leads)
 {
@@ -188,7 +188,7 @@ static __device__ INLINE float part_sum(const struct lab_flow_args *a, u32 step,
 	return NEW(float, part) + NEW(float, part + apart) + (NEW(float, part + 2 * apart) + NEW(float, part + 3 * apart));
 }
 
-/* Mean energy of the flows that merged. `sum` is that of the first of them. */
+/* Mean energy of the flows that merged. `sum` is the argument of the tanh for the first of these flows. */
 static __device__ INLINE float merged_energy(const struct lab_flow_args *a, u32 step, float sum, u32 second, u32 k)
 {
 	float energy = swift_tanh(sum);

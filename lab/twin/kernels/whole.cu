@@ -95,8 +95,8 @@ static __device__ void work(const struct lab_twin_args *a, const struct agents *
 }
 
 /*
- * The whole run. All blocks must run concurrently. Each block processes the same cells in every step and has
- * its own copy of the agents, which all behave the same. The first block writes what they saw.
+ * The whole run. All blocks must run concurrently. Each block processes the same cells in every step and
+ * has its own copy of the agents; all copies behave the same. The first block writes what the agents saw.
  */
 KERNEL void __launch_bounds__(1024, 1) lab_twin_whole(const struct lab_twin_args a, u32 step)
 {

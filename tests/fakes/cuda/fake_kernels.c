@@ -282,8 +282,8 @@ static void run_ours(const struct fake_operation *operation, kwhy_cuda_stream st
 }
 
 /*
- * Reports the power of a proxy kernel. It grows with the square of the share, so it cannot be interpolated
- * from measurements at full load and at none.
+ * Reports the power of a proxy kernel. The power grows with the square of the share, so it cannot be
+ * interpolated from measurements at full load and at none.
  */
 static struct kwhy_fake_load_item *tell_proxy(const struct fake_operation *operation)
 {

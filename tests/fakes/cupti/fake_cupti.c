@@ -431,8 +431,10 @@ static int domain_of_kind(int kind)
 						 : 0;
 }
 
-/* Ends the program if CUPTI is used after its end: a real CUPTI has then freed what it needs. Only in the
- * scenario "lasts". */
+/*
+ * In the scenario "lasts", ends the program if CUPTI is used after the end of CUPTI, because a real CUPTI
+ * has then freed what it needs.
+ */
 static void use(void)
 {
 	if (asked_for("lasts") && atomic_load(&is_over))

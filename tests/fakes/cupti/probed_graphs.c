@@ -56,7 +56,7 @@ void probed_cold_graph(struct probed_memory *own, int launches)
 	probed_stream = NULL;
 }
 
-/* Launches the same graph after one of its kernels ran outside of it, as in a warm-up. */
+/* Launches the graph of probed_cold_graph() after one of its kernels ran outside of it, as in a warm-up. */
 void probed_graph(struct probed_memory *own, int launches)
 {
 	void *added[] = {&own->in, &own->out};
@@ -120,7 +120,7 @@ static void change(
 
 /*
  * Launches a graph with a child graph. The memory that the kernels are given when the graph is created is
- * freed before its first launch, when their arguments have been changed.
+ * freed before the first launch. Before each launch, the kernels' arguments are changed to other memory.
  */
 void probed_nested_graph(struct probed_memory *own, int launches)
 {

@@ -81,7 +81,7 @@ static void what_there_was_no_time_for_is_said_not_to_be_measured(void **state)
 
 /*
  * The first sample batch of a transfer takes longer, as it also allocates buffers and verifies the data. So
- * it is predicted by first batches of other transfers of that size.
+ * its time is predicted from first batches of other transfers of that size.
  */
 static void a_visit_is_foreseen_by_the_last_one_or_by_first_ones_of_its_size(void **state)
 {

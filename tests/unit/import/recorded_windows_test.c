@@ -73,8 +73,8 @@ static void each_window_is_known_and_what_lies_between_is_not(void **state)
 }
 
 /*
- * Stream 7's first kernel in the second window was launched 2 ms before its start, that of stream 9 right
- * at its start.
+ * The first kernel of stream 7 in the second window was launched 2 ms before the window's start, that of
+ * stream 9 right at the window's start.
  */
 static void a_window_begins_where_what_was_launched_before_it_has_run(void **state)
 {

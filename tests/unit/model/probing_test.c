@@ -204,8 +204,8 @@ static void what_was_not_probed_is_listed_by_time_and_reason(void **state)
 }
 
 /*
- * Four bursts of 75 ms make the power of gemm known, which ran for 30 ms. All kernels ran for 100 ms, of
- * which 60 ms were kernels that only wait. Of the other 40 ms, 75 % are known.
+ * The program's kernel gemm ran for 30 ms; four bursts of 75 ms make its power known. All kernels ran for
+ * 100 ms, of which 60 ms were kernels that only wait. Of the other 40 ms, 75 % are known.
  */
 static void kernels_that_only_wait_count_apart(void **state)
 {

@@ -189,7 +189,7 @@ static void a_file_cut_anywhere_is_read_up_to_its_last_whole_block(void **state)
 	tape_done(&tape);
 }
 
-/* A wrong byte may damage only the block that it is in. Its data must never be used. */
+/* A wrong byte may damage only the block that it is in. The data of that block must never be used. */
 static void a_wrong_byte_costs_one_block(void **state)
 {
 	struct tape tape;

@@ -106,8 +106,8 @@ static struct kwhy_text text_of(const struct kwhy_comparison *comparison)
 }
 
 /*
- * The intervals of both sides touch: the change is 35 nJ, and the half intervals are 20 nJ on each side and
- * 28 nJ of the change.
+ * The intervals of both sides touch: the change is 35 nJ, and half of the interval is 20 nJ for each side
+ * and 28 nJ for the change.
  */
 static void the_text_says_beyond_which_interval_a_change_is(void **state)
 {

@@ -50,7 +50,10 @@ static void perfettos_power_is_unknown_not_0_where_a_counter_was_reset(void **st
 	kwhy_recording_free(recording);
 }
 
-/* GPU 0 of the second machine becomes 2, as 1 is the number of a process. Its process 1 becomes 3. */
+/*
+ * On the second machine GPU 0 gets the number 2, as 1 is the number of a process, and process 1 gets the
+ * number 3.
+ */
 static void chromes_numbers_are_of_one_device_or_process_and_named(void **state)
 {
 	struct kwhy_recording *recording = make(2, nodes);

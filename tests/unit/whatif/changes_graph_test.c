@@ -45,8 +45,8 @@ static void a_stretch_that_repeats_is_launched_as_one_graph(void **state)
 /*
  * Makes three named steps, 500 us apart. The thread of the program and then that of its backward pass
  * launch four kernels each, and after a pause the first thread launches four more. `waits`: the first
- * thread waits for the device before these. `paused_us`: length of a pause of the host within the first
- * thread's last four launches.
+ * thread waits for the device before its last four launches. `paused_us`: length of a pause of the host
+ * within these launches.
  */
 static struct build three_steps_of_two_threads(bool waits, int64_t paused_us)
 {
@@ -174,7 +174,10 @@ static void a_graph_saves_between_kernels_what_the_profile_says(void **state)
 	assert_made(made(&build, "graph", 0, &profile), 12, 34000 + 45000 + 34000);
 }
 
-/* The recording shows gaps of 1.2 us between kernels, which may only show how fast they were launched. */
+/*
+ * The recording shows gaps of 1.2 us between kernels. These gaps may only show how fast the kernels were
+ * launched.
+ */
 static void kernels_of_a_graph_lie_no_further_apart_than_an_empty_one_takes(void **state)
 {
 	struct build build = two_loops();
@@ -216,8 +219,8 @@ static struct build two_long_loops(void)
 }
 
 /*
- * Of the first 16 nodes each but the first delays the graph by 1 us. Each of the other four delays its
- * start by 1 us or, if the profile says so, by 0.4 us.
+ * Of the first 16 nodes each but the first delays the start of the graph by 1 us. Each of the other four
+ * delays the start by 1 us or, if the profile says so, by 0.4 us.
  */
 static void a_graph_of_many_nodes_begins_before_its_launch_returns(void **state)
 {

@@ -211,12 +211,15 @@ static void what_packing_saves_does_not_depend_on_how_long_other_kernels_are(voi
 	assert_int_equal(packing_saves_ns(waited_sends(20), &profile), saved_ns);
 	assert_int_equal(packing_saves_ns(waited_sends(3), &profile), saved_ns);
 	assert_int_equal(packing_saves_ns(waited_sends(1), &profile), saved_ns);
-	/* no profile and no short kernel shows its length: that of an H100's kernel is assumed */
+	/*
+	 * neither the profile nor a short kernel shows the length of the kernel that scatters: the length
+	 * on an H100 is assumed
+	 */
 	profile.queued_kernel_s.value = NAN;
 	assert_in_range(packing_saves_ns(waited_sends(100), &profile), saved_ns - 2 * US, saved_ns);
 }
 
-/* A copy takes 1 us for each 1,000 bytes: packed, they would take as long and delay the kernel. */
+/* Copies take 1 us for each 1,000 bytes: packed, they would take as long and delay the kernel. */
 static void copies_whose_time_is_that_of_their_bytes_are_not_packed(void **state)
 {
 	struct build build = build_new(1);
@@ -252,8 +255,10 @@ static void the_kernel_that_takes_a_packed_copy_apart_is_launched_too(void **sta
 	assert_made(made(&build, "pack-h2d", 0, NULL), 2, 36000);
 }
 
-/* After ten copies of 1 kB a memset begins 500 us after its call. Nothing shows the reason, and the work
- * before it is removed. */
+/*
+ * After ten copies of 1 kB a memset begins 500 us after its call. Nothing shows why, and the change removes
+ * the work before the memset.
+ */
 static void work_that_stalled_behind_work_that_goes_begins_as_kernels_do(void **state)
 {
 	struct build build = build_new(1);
@@ -441,8 +446,10 @@ static void a_launch_that_loads_code_is_not_the_usual_one(void **state)
 	assert_made(made(&build, "keep-on-device", 0, NULL), 1, 208000);
 }
 
-/* Makes ten launches of 2 us every 10 us, whose kernels of 2 us begin 5 us after their calls, and a wait at
- * the end. */
+/*
+ * Makes ten launches of 2 us, one every 10 us, and a wait at the end. Each launch has a kernel of 2 us that
+ * begins 5 us after the begin of the launch.
+ */
 static struct build slow_launches(void)
 {
 	struct build build = build_new(1);

@@ -24,7 +24,10 @@ static int64_t host_limited_ns(struct build *build)
 	return host_ns;
 }
 
-/* Makes a kernel of 1 us every 20 us, which begins 5 us after its launch of 2 us begins. */
+/*
+ * Makes a kernel of 1 us every 20 us. Each kernel begins 5 us after the begin of its launch, which takes 2
+ * us.
+ */
 static struct build slow_host(void)
 {
 	struct build build = build_new(1);

@@ -119,8 +119,8 @@ static void a_packed_copy_takes_what_was_recorded_and_what_the_curve_adds(void *
 }
 
 /*
- * Sizes that differ this much show their own cost, which must not be extrapolated far beyond the largest
- * size.
+ * Copies of such different sizes show what a byte costs, but this cost must not be extrapolated far beyond
+ * the largest size.
  */
 static void a_fit_of_the_recording_goes_on_with_the_curve(void **state)
 {
