@@ -431,10 +431,7 @@ static int domain_of_kind(int kind)
 						 : 0;
 }
 
-/*
- * In the scenario "lasts", ends the program if CUPTI is used after the end of CUPTI, because a real CUPTI
- * has then freed what it needs.
- */
+/* In the scenario "lasts", ends the program if it uses CUPTI after CUPTI's end, when its memory is gone. */
 static void use(void)
 {
 	if (asked_for("lasts") && atomic_load(&is_over))
