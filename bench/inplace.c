@@ -28,7 +28,7 @@ struct operation {
 };
 
 struct inplace {
-	const char *profile_path, *powers_path;		      /* NULL: none */
+	const char *profile_path, *powers_path; /* either may be NULL: no profile, or no learnt powers */
 	double held_min, error_max_percent, half_max_percent; /* limits given on the command line; a figure
 								 beyond its limit makes the exit status 1 */
 	bool with_gaps, failed;

@@ -13,7 +13,7 @@ struct kwhy_mixture_row {
 	const struct kwhy_account *account; /* owned by the ledger */
 	double truth_nj;
 	bool covered;		 /* whether the truth lies in the 90 % interval */
-	double half_width_ratio; /* half-width of the interval, over the gross energy; NAN: there is no
+	double half_width_ratio; /* half-width of the interval, divided by the gross energy; NAN: there is no
 				    interval */
 };
 

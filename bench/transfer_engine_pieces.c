@@ -26,7 +26,7 @@ struct pieces {
 	bool get;
 	size_t count, bytes, stride;
 	struct kwhy_gpu_copy *copies[2];     /* from page-locked memory, from pageable memory */
-	struct kwhy_transfer_part *parts[2]; /* likewise */
+	struct kwhy_transfer_part *parts[2]; /* from page-locked memory, from pageable memory */
 };
 
 static bool is_pageable(int method)

@@ -14,7 +14,9 @@
  */
 struct lab_product {
 	uint32_t m, n, k;
-	/* true: the factor is stored transposed, left as [k][m] or right as [n][k] */
+	/*
+	 * true: the factor is stored transposed. left_turned: left as [k][m]; right_turned: right as [n][k]
+	 */
 	bool left_turned, right_turned;
 	bool adds; /* true: the product is added to what `out` contains */
 	enum lab_number factors, out;

@@ -136,7 +136,9 @@ struct lab_phase {
 	struct kwhy_median run_s;	  /* time of a run; count 0: there are no results */
 	struct kwhy_window_joules energy; /* energy of all runs in the window */
 	double items_per_s;
-	/* energy per item (gross, net, host) and items per joule, over the runs of the window */
+	/*
+	 * gross, net, host: energy per item; items_per_j: items per joule; all over the runs of the window
+	 */
 	struct kwhy_joules gross, net, host, items_per_j;
 };
 
@@ -146,8 +148,8 @@ struct lab_row {
 	const char *name;
 	const char *title; /* NULL: the id needs no explanation */
 	/*
-	 * id of the variant from which this one differs in one thing, and what this thing is; NULL: this is
-	 * the first variant
+	 * after: id of the variant from which this one differs in one thing; NULL: this is the first
+	 * variant. change: what this thing is
 	 */
 	const char *after, *change;
 	const char *missing; /* why there are no results; NULL: there are */
@@ -175,7 +177,7 @@ struct lab_row {
 /* A benchmark with its results. */
 struct lab_bench {
 	const struct lab_workload *workload;
-	const struct lab_options *options; /* options of the workload; they begin with these shared ones */
+	const struct lab_options *options; /* first member of the workload's options */
 	enum kwhy_gpu_backend backend;
 	struct kwhy_arena arena; /* memory of all that rows point to */
 	struct lab_row *rows;	 /* [LAB_ROWS_MAX] rows of the benchmark */
@@ -186,7 +188,10 @@ struct lab_bench {
 	struct kwhy_device_energy *energy; /* NULL: no energy is measured */
 	double energy_s;
 	struct kwhy_busy_gauge gauge;
-	/* why energy and NVML's utilisation are unknown; NULL: they are known */
+	/*
+	 * energy_missing: why the energy is unknown; nvml_missing: why NVML's utilisation is unknown; NULL:
+	 * known
+	 */
 	const char *energy_missing, *nvml_missing;
 	/* why the benchmark ended before all rows were run; earlier rows are valid. NULL: all were run */
 	const char *ended;
@@ -215,7 +220,8 @@ struct lab_workload {
 	const struct lab_table *tables;
 	size_t table_count;
 	/*
-	 * bytes of a row's facts, of the benchmark's context, and of an open row; all are zeros at first
+	 * facts_bytes: of a row's facts; context_bytes: of the benchmark's context; opened_bytes: of an
+	 * open row. All bytes are 0 at first
 	 */
 	size_t facts_bytes, context_bytes, opened_bytes;
 	/* Checks the options and adds the rows. No GPU is open yet. */

@@ -82,8 +82,8 @@ struct lab_decode_kind {
 	/* least architecture for its products, 10 * major + minor: 89 is compute capability 8.9 */
 	int architecture;
 	/*
-	 * Largest error of logits that rounding explains: root mean square of the error over that of the
-	 * logits.
+	 * Largest error of logits that rounding explains: root mean square of the error, divided by that of
+	 * the logits.
 	 */
 	double error_most;
 };
@@ -161,7 +161,10 @@ struct lab_decode_facts {
 	const char *gathers;
 	/* number of kernels that each GPU launches for a token; known after tokens were written */
 	uint64_t kernels;
-	/* bytes of the weights, of all keys and values, and of the keys and values of one token */
+	/*
+	 * weight_bytes: of the weights; cache_bytes: of all keys and values; token_bytes: of the keys and
+	 * values of one token
+	 */
 	uint64_t weight_bytes, cache_bytes, token_bytes;
 };
 
@@ -211,7 +214,7 @@ struct lab_decode_served {
 	uint64_t sequences, tokens, steps;
 	/* share of the slots, over all steps, that wrote a token for a sequence */
 	double busy_ratio;
-	/* times from the arrival of a sequence to its first and to its last token */
+	/* times from the arrival of a sequence: first_s: to its first token; whole_s: to its last token */
 	struct kwhy_median first_s, whole_s;
 };
 
@@ -245,7 +248,7 @@ void lab_decode_answer_done(struct lab_decode_answer *answer);
  * tokens.
  */
 struct lab_decode_error {
-	double relative; /* root mean square of the differences, over that of the logits */
+	double relative; /* root mean square of the differences, divided by that of the logits */
 	double most;	 /* largest difference; the standard deviation of logits is about 2 */
 	double agreed;	 /* share of positions at which the likeliest token is that of the reference */
 };

@@ -175,7 +175,10 @@ static enum kwhy_status add_row(
 struct list {
 	/* default of the option, and its default on the host; NULL: nothing is read */
 	const char *option, *usual, *on_host;
-	/* offset of the list in struct options, and of its word in struct lab_decode_request */
+	/*
+	 * words: offset of the list in struct options; place: offset of its word in struct
+	 * lab_decode_request
+	 */
 	size_t words, place;
 	const char *const *names;
 	uint32_t most;

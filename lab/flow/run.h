@@ -65,7 +65,7 @@ struct lab_flow_tally {
 	uint64_t calls; /* calls of the driver and of cuBLASLt, where a collective counts as one */
 	uint64_t waits, allocations;
 	uint64_t h2d_copies, h2d_bytes, d2h_copies, d2h_bytes;
-	/* gathers of all GPUs, and bytes that GPUs received from others */
+	/* gathers: number of gathers of all GPUs; gathered_bytes: bytes that GPUs received from others */
 	uint64_t gathers, gathered_bytes;
 	uint64_t kernels; /* number of the workload's kernels and products that ran, including those in graphs
 			   */
@@ -83,12 +83,12 @@ struct lab_flow_numbers {
 	double sum_out; /* sum of the simulated energies of all flows that left the lattice; not joules of a
 			   GPU */
 	/*
-	 * distance of all states, and of all energies, from the reference's, divided by the norm of the
-	 * reference's; NAN: the reference has no numbers, or places differ
+	 * error_h: distance of all states from the reference's, divided by the norm of the reference's
+	 * states; error_e: the same for energies. NAN: the reference has no numbers, or places differ
 	 */
 	double error_h, error_e;
 	double tolerance;   /* largest error_h that the precision explains */
-	double worst_h;	    /* largest distance of a single number of a state; NAN as above */
+	double worst_h;	    /* largest distance of a single number of a state; NAN as for error_h */
 	uint64_t elsewhere; /* number of the reference's flows that are at another place */
 };
 

@@ -32,7 +32,7 @@ struct context {
 	struct lab_flow_shape shape;
 	/* measured rate of arithmetic by precision; NAN: not measured */
 	double peak_flop_per_s[LAB_FLOW_PRECISION_COUNT];
-	/* answers: places over all steps, and numbers over the steps that are checked */
+	/* answers of the reference. places: over all steps; numbers: over the steps that are checked */
 	struct lab_flow_answer places, numbers;
 };
 
@@ -40,7 +40,7 @@ struct context {
 struct facts {
 	const char *precision, *products;
 	uint64_t flows, memory_bytes;
-	double roofline_ratio; /* reached rate of arithmetic over the measured peak rate */
+	double roofline_ratio; /* reached rate of arithmetic, divided by the measured peak rate */
 	struct lab_flow_tally tally;
 	struct lab_flow_numbers proof;
 };

@@ -14,8 +14,8 @@ static const struct lab_train_errors limits[] = {[LAB_FP32] = {1e-4, 1e-3, 1e-3,
 	[LAB_BF16] = {2e-3, 0.05, 0.05, 0.6}};
 
 /*
- * Root of the sum of squared differences, over that of the expected values. With `bound` above 0 (weights),
- * expected values are taken relative to the initial weights.
+ * Root of the sum of squared differences, divided by that of the expected values. With `bound` above 0
+ * (weights), expected values are taken relative to the initial weights.
  */
 static double distance(const float *found, const float *expected, float bound, size_t count)
 {

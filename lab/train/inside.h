@@ -29,7 +29,7 @@ struct lab_train_rank {
 	struct kwhy_gpu_event *arrived[2], *before;
 	/* [samples / batch] batches, each as `staged` stores it */
 	struct kwhy_gpu_host samples;
-	/* bytes that this GPU's arrays take in device memory; bytes of this GPU's share of one batch */
+	/* bytes: of this GPU's arrays in device memory; staged_bytes: of this GPU's share of one batch */
 	size_t bytes, staged_bytes;
 	struct lab_train_args args;
 };

@@ -53,8 +53,9 @@ static inline uint32_t lab_train_label(uint32_t sample, uint32_t width)
 
 /* Factors of AdamW in a step, where step 0 is the first. */
 struct lab_train_pace {
-	float power1, power2; /* beta1 and beta2 to the power of the number of steps done */
-	float rate;	      /* learning rate, over the bias correction of the first moment */
+	float power1, power2; /* power1: beta1 to the power of the number of steps done; power2: the same for
+				 beta2 */
+	float rate;	      /* learning rate, divided by the bias correction of the first moment */
 	float root;	      /* inverse of the bias correction of the second moment */
 };
 

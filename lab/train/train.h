@@ -60,7 +60,10 @@ static inline double lab_train_step_flop(const struct lab_train_shape *shape)
 /* State of a training after its steps. */
 struct lab_train_state {
 	float *weights; /* [lab_train_weight_count()] weights */
-	/* [lab_train_weight_count()] moments of AdamW, in the order of the weights */
+	/*
+	 * [lab_train_weight_count()] moments of AdamW, in the order of the weights. first: first moments;
+	 * second: second moments
+	 */
 	float *first, *second;
 	/* [steps] mean loss over the batch of each step, before the step's update */
 	double *losses;
@@ -125,8 +128,8 @@ struct lab_train_facts {
 	const char *products; /* what makes the products: "cuBLASLt 13.0.2"; borrowed */
 	const char *adds;     /* what adds up gradients over GPUs: "nccl", "own"; NULL: one GPU is used */
 	/*
-	 * Memory of one GPU without that of the library: all of it, and the part for activations that a step
-	 * keeps.
+	 * Memory of one GPU without that of the library. bytes: all of it; activation_bytes: the part for
+	 * activations that a step keeps.
 	 */
 	uint64_t bytes, activation_bytes;
 };
@@ -145,8 +148,8 @@ KWHY_MUST_USE enum kwhy_status lab_train_read(
 	struct lab_train *train, uint32_t gpu, struct lab_train_state *state, struct kwhy_error *error);
 
 /*
- * Relative differences between a run and the reference: root of the sum of squares of the differences over
- * that of the reference. `loss` is the largest relative difference of a loss.
+ * Relative differences between a run and the reference: root of the sum of the squared differences, divided
+ * by the same root for the reference's values. `loss` is the largest relative difference of a loss.
  */
 struct lab_train_errors {
 	double loss, first, second;

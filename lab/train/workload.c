@@ -12,7 +12,8 @@ enum { CHECK_WIDTH = 512, CHECK_BATCH_MAX = 512, CHECK_STEPS = 3, HOST_WIDTH = 1
 /* Data of the benchmark. */
 struct context {
 	/*
-	 * shape of the runs, and shape of the check; checked.steps 0: nothing is compared with the reference
+	 * shape: of the runs; checked: of the check; checked.steps 0: nothing is compared with the
+	 * reference
 	 */
 	struct lab_train_shape shape, checked;
 	/* state of the reference after a run of the checked shape */

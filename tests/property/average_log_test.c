@@ -43,7 +43,7 @@ struct plan {
 struct figures {
 	double truth_j, run_j, low_j, high_j;
 	double step_error;  /* largest relative error of a step's energy */
-	double step_excess; /* energy of the largest step over that of the run, less 1; at least 0 */
+	double step_excess; /* energy of the largest step, divided by that of the run, less 1; at least 0 */
 };
 
 static double even(struct plan *plan, double low, double high)

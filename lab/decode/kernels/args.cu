@@ -84,7 +84,7 @@ struct lab_decode_call {
 	 */
 	u32 row, rows;
 	u32 is_last;	   /* true: only the last token of each slot is processed */
-	/* position of each slot at the start, and whether its next token is `first` or token 0 */
+	/* at: position of each slot at the start; has_first: its next token is `first`, otherwise token 0 */
 	u32 at, has_first;
 	/*
 	 * For kernels that fill or expand `rows` rows of weights: a piece of a matrix whose rows are `stride`
@@ -93,6 +93,6 @@ struct lab_decode_call {
 	AT(void) from;
 	AT(void) to;
 	AT(float) row_scales;
-	u32 tensor_hash, known, columns, start, stride; /* rows from `known` on are set to 0 */
+	u32 tensor_hash, known, columns, start, stride; /* known: rows from this one on are set to 0 */
 	float bound;
 };

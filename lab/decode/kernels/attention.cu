@@ -43,8 +43,8 @@ static __device__ void store_mixed(const struct lab_decode_args *a, const struct
 }
 
 /*
- * Loads the columns of a query that belong to a lane, times log2(e) (so that exponentials are powers of 2)
- * and over the root of a head's width.
+ * Loads the columns of a query that belong to a lane. Multiplies them by log2(e), so that exponentials are
+ * powers of 2, and divides them by the root of a head's width.
  */
 static __device__ void load_query(const struct lab_decode_args *a, const struct query *q, float to[COLUMNS])
 {

@@ -118,7 +118,8 @@ struct fake_power {
  */
 struct fake_meters {
 	int64_t now_ns, next_sample_ns, next_tick_ns, next_average_ns, next_history_ns;
-	double sample_due_ns, tick_due_ns; /* times of the next sample and counter update, unrounded */
+	double sample_due_ns, tick_due_ns; /* sample_due_ns: time of the next sample; tick_due_ns: of the next
+					      counter update; both unrounded */
 	double level_w, energy_mj;
 	int64_t stamps_ns[FAKE_RING];
 	unsigned samples_mw[FAKE_RING];

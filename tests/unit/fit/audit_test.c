@@ -256,8 +256,8 @@ static void nothing_follows_from_amounts_of_different_windows(void **state)
 }
 
 /*
- * Two claims of one quantity: 45.1 mJ is the energy over the copies of another run, 1.292 mJ the energy
- * over the copies of the same run.
+ * Two claims of one quantity: 45.1 mJ is the energy divided by the number of copies of another run, 1.292
+ * mJ the energy divided by the number of copies of the same run.
  */
 static void what_crosses_windows_contradicts_what_does_not(void **state)
 {

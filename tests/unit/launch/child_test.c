@@ -283,7 +283,10 @@ static void a_hangup_that_is_ignored_stays_ignored(void **state)
 	assert_int_equal(end.exit, 4);
 }
 
-/* Ends the command when the function is called the third time. */
+/*
+ * In its third call, sends this process the signal SIGTERM, which kwhy_child_run() passes on to the
+ * command.
+ */
 static void tick(void *context)
 {
 	if (++*(unsigned *)context == 3)

@@ -12,7 +12,10 @@ enum { IN_PLACE = 30, BURST = 200 };
  * "kernel" with 100 us per launch.
  */
 struct plan {
-	/* duration of the first launch in place, and the increase from each launch to the next */
+	/*
+	 * place_ns: duration of the first launch in place; step_ns: increase of the duration from each
+	 * launch to the next
+	 */
 	int64_t place_ns, step_ns;
 	uint32_t burst_blocks;
 	int burst_launches;

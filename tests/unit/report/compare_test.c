@@ -277,8 +277,9 @@ static void assert_units(const struct kwhy_side_runs runs[2], const char *name, 
 }
 
 /*
- * The figures of an account per unit are those of the whole run over the number of units, whatever the
- * unit. The time of a step is that of the loop over its steps, 100 ns, without what the run did before.
+ * The figures of an account per unit are those of the whole run, divided by the number of units, whatever
+ * the unit. The time of a step is the time of the loop divided by its steps, 100 ns, without what the run
+ * did before.
  */
 static void accounts_are_the_runs_over_its_units(void **state)
 {

@@ -10,7 +10,8 @@
 static struct kwhy_error error;
 
 /*
- * Two runs of one GPU, of 100 J and 110 J in 1 s each. The GPU idles at 20 W, and with a context at 50 W.
+ * Two runs of one GPU, of 100 J and 110 J in 1 s each. The GPU idles at 20 W without a context and at 50 W
+ * with one.
  */
 struct example {
 	struct kwhy_stat stat;
