@@ -75,8 +75,8 @@ struct kwhy_mixture {
 	double idle_w, gain; /* idle_w: true idle level of the cold device; gain: metered over true power */
 	double leak_ratio;   /* leakage of warm silicon: rise of the idle level, W, for each watt of the mean
 				power above idle (exponential mean, 1 s) */
-	double time_constant_s, delay_s,
-		look_period_s; /* of the meter; look_period_s: from sample to sample */
+	/* of the meter; look_period_s: time from one sample of the power to the next */
+	double time_constant_s, delay_s, look_period_s;
 	struct kwhy_mixture_work *works;
 	size_t work_count, work_capacity;
 	struct kwhy_mixture_stretch *stretches; /* without gaps between them; the first and last are the
