@@ -23,7 +23,8 @@
 struct filter {
 	const struct kwhy_mixture *mixture;
 	size_t stretch;		/* stretch at the time of the last sample, look_ns */
-	double look_ns, now_ns; /* look_ns <= now_ns < look_ns + period */
+	double look_ns, now_ns; /* look_ns: time of the last sample; now_ns: time up to which the response is
+				   computed, at most one period later */
 	double power_w, energy_nj;
 };
 

@@ -5,7 +5,7 @@
 #include "mixture_generator.h"
 #include "mixture_random.h"
 
-/* The named steps of kwhy_mixture_init(). */
+/* The functions that kwhy_mixture_init() calls one after the other. */
 
 /*
  * The machine, and the work that runs on it while a schedule is laid out. After the first failure nothing

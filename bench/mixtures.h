@@ -22,7 +22,7 @@ struct mixtures_options {
  */
 struct mixtures_totals {
 	struct kwhy_ledger *ledger;
-	double seconds; /* time to compute that ledger */
+	double seconds; /* time to compute this ledger */
 	double counter_check_ratio;
 };
 

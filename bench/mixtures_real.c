@@ -8,7 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Powers measured alone, by kernel name, W; the row "context_idle" is the idle level. */
+/*
+ * Power in W of each kernel, measured alone, by the kernel's name. The row "context_idle" is the idle
+ * level.
+ */
 struct alone {
 	char name[64][64];
 	double power_w[64];

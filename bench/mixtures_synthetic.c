@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One figure of all seeds. */
+/* Figures that are computed for each seed, and then shown over all seeds. */
 enum figure {
 	FIGURE_WRONG,
 	FIGURE_WRONG_ALONE,

@@ -195,9 +195,7 @@ static enum kwhy_status capture(struct lab_flow *flow, struct kwhy_error *error)
 	return status;
 }
 
-/*
- * Words for why a variant cannot be run on a GPU or with this shape, and what to do; NULL: it can be run.
- */
+/* Says why a variant cannot be run on a GPU, and what to do. NULL: it can be run. */
 static const char *refusal_of(const struct lab_flow_variant *variant, const struct kwhy_gpu *gpu)
 {
 	int architecture = gpu->facts.architecture; /* 0 on the host, which has every kernel in C */

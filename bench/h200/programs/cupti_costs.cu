@@ -233,7 +233,10 @@ static void set(unsigned what, bool on)
 	if (what & FLUSH) flushes = on;
 }
 
-/* Pins this thread alone, after CUDA has started its own threads. segment.py does the same. */
+/*
+ * Pins this thread alone to the chosen core. It is called after CUDA has started its own threads, which
+ * therefore stay free. segment.py does the same.
+ */
 static cpu_set_t one;
 static void pin(void) { sched_setaffinity(0, sizeof(one), &one); }
 static void choose_core(void)

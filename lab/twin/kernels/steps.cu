@@ -91,7 +91,7 @@ static __device__ void raise(u32 *place, u32 value, bool together)
 	atomicMax(place, value);
 }
 
-/* Whether the 32 cells around `i` all exist and belong to one district. */
+/* Whether the group of 32 cells to which `i` belongs is complete and lies in one district. */
 static __device__ bool is_together(const struct lab_twin_args *a, u32 i)
 {
 	u32 first = i - i % 32;

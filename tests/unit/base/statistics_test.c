@@ -102,7 +102,10 @@ static void a_ratio_is_of_sums_and_the_inverse_of_the_one_turned_over(void **sta
 	assert_close(per_joule.high, 1 / each.low, 1e-9);
 }
 
-/* 0 J over some units is 0 J per unit without an interval; a single pair has no interval either. */
+/*
+ * 0 J for some units is 0 J per unit, without an interval. A single pair of joules and units has no
+ * interval either.
+ */
 static void a_ratio_to_nothing_is_unknown_and_one_of_nothing_is_0(void **state)
 {
 	const double some[] = {3, 5}, none[] = {0, 0}, one[] = {2, 0};

@@ -45,7 +45,10 @@ static void amdahl_without_noise_is_found_and_chosen(void **state)
 	assert_true(isnan(scale.peak_workers));
 }
 
-/* The rate falls with each additional worker. A model can at most have all of the work serial. */
+/*
+ * The rate falls with each additional worker. The nearest that a model can come to this is that all of the
+ * work is serial.
+ */
 static void what_only_gets_slower_is_serial_at_most(void **state)
 {
 	static const struct kwhy_scale_point points[] = {{1, 4915}, {2, 3669}, {4, 3588}};

@@ -101,7 +101,7 @@ static void a_device_that_had_not_come_to_rest_idles_at_its_own_power_then(void 
 	assert_true(fabs(kwhy_metered_view_energy_nj(&plan.view, 1, &plan.powers, modelled_nj) - 450e9) < 1);
 }
 
-/* Nothing was seen in the third interval. Its energy counts as idle energy, and it has no scale. */
+/* No work was seen in the third interval. So its energy counts as idle energy, and it has no scale. */
 static void what_nobody_was_seen_in_is_idle_energy(void **state)
 {
 	struct kwhy_apportioned apportioned;

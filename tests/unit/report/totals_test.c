@@ -232,8 +232,9 @@ static void energy_is_known_where_its_interval_is_narrow_enough(void **state)
 }
 
 /*
- * Device that works from 10 s to 20 s. It draws 1200 J around that, 200 J in 2 s of the run that were not
- * recorded, 700 J in unrecorded time around the run, 500 J idle in the run.
+ * A device that works from 10 s to 20 s. Apart from this work it draws 500 J idle in the run, 200 J in 2 s
+ * of the run that were not recorded, 700 J in unrecorded time around the run, and another 1200 J outside
+ * the run.
  */
 static void rows_of_the_run_leave_out_what_was_drawn_around_it(void **state)
 {

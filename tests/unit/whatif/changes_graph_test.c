@@ -328,7 +328,7 @@ static void steps_of_a_graph_have_to_be_known(void **state)
 	assert_refused(made(&build, "graph", 2, &profile), "no steps are known");
 }
 
-/* Two loops of six launches follow a recorded graph of nine kernels, 0.5 us apart. */
+/* Nine kernels of a recorded graph, with gaps of 0.5 us, are followed by two loops of six launches. */
 static void kernels_of_recorded_graphs_show_their_gaps(void **state)
 {
 	struct build build = build_new(1);
