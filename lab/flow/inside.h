@@ -38,8 +38,9 @@ struct lab_flow {
 	struct lab_flow_roster roster;	  /* used if the host decides which flows merge */
 	struct lab_flow_tally tally;
 	/*
-	 * On each of several GPUs. first_rank: the struct of the first GPU, which has the roster, the
-	 * records and the tally for all GPUs; first, count: the range of rows of this GPU.
+	 * Used if there are several GPUs, each of which has a struct of its own. first_rank: the struct of
+	 * the first GPU, which has the roster, the records and the tally for all GPUs; first, count: the
+	 * range of rows of this GPU.
 	 */
 	struct lab_flow *first_rank;
 	uint32_t first, count;

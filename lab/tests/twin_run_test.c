@@ -79,7 +79,8 @@ static void every_variant_gives_the_golden_bits(void **state)
 }
 
 /*
- * Additional calls are those at the end of a run and, in a poisoned run, those for the event of each step.
+ * The tally has more calls than the source document counted: those at the end of a run and, in a poisoned
+ * run, those for the event of each step.
  */
 static void the_naive_variant_counts_what_the_source_document_counted(void **state)
 {
@@ -201,7 +202,10 @@ static enum kwhy_status busy_of(const char *id, uint32_t gpu_count, double *out_
 	return status;
 }
 
-/* v0 queues more in a step than a queue holds, and waits for each copy. */
+/*
+ * v0 is the most difficult of these variants: it queues more in a step than a queue holds, and waits for
+ * each copy.
+ */
 static void variants_whose_steps_the_host_starts_tell_how_long_the_device_works(void **state)
 {
 	static const char *const ids[] = {"v0", "v1", "v3", "v5", "v6", "v7", "v9"};

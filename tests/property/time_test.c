@@ -208,8 +208,8 @@ static void the_categories_partition_the_span_and_the_accounts_hold_all_of_it(vo
 }
 
 /*
- * Compares all of two ledgers that must not depend on the order of rows or on the clock. Names are compared
- * as text, as their numbers may differ.
+ * Compares everything in two ledgers that must not depend on the order of rows or on the clock. Names are
+ * compared as text, as their numbers may differ.
  */
 static void assert_same_ledger(const struct made *a, const struct made *b, uint64_t seed)
 {

@@ -32,8 +32,10 @@ static void host_counters_are_energies(void **state)
 	build_free(recording, ledger);
 }
 
-/* A wall meter shows 400 W and then rises to 600 W within 2 s; a board's sensor; and a source with a single
- * reading, which has no energy. */
+/*
+ * Three sources: a wall meter that shows 400 W and then rises to 600 W within 2 s; a board's sensor; and
+ * another sensor with a single reading, which has no energy.
+ */
 static void powers_of_the_host_are_energies_by_the_area_below_them(void **state)
 {
 	static const int64_t second_ns = 1000000000;

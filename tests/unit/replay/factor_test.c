@@ -76,7 +76,9 @@ static void a_changed_replay_takes_no_more_than_was_lacking(void **state)
 	assert_float_equal(kwhy_replay_carried_factor(64, -0.99), 4, 1e-9);
 }
 
-/* The net energy is 10 J, and the half interval of the idle energy 2.5 J, then 2.6 J. */
+/*
+ * The net energy of 10 J is known if the half interval of the idle energy is 2.5 J, but not if it is 2.6 J.
+ */
 static void nothing_is_settled_by_a_level_that_is_badly_known(void **state)
 {
 	struct kwhy_plan plan = {.before = {.net_nj = 10000000000}};

@@ -260,8 +260,9 @@ static int64_t least_with_nodes_of(double sd_s)
 }
 
 /*
- * The second graph has six nodes, five of which may each be launched 1.645 x 2 us faster. That is time of
- * the host, which may be shorter in another run.
+ * The second graph has six nodes. At the lower end of the interval each of the five nodes after the first
+ * takes 1.645 x 2 us less to launch. As this is time of the host, it is multiplied by the factor for a host
+ * that is faster in another run.
  */
 static void how_well_a_node_is_known_is_in_the_interval(void **state)
 {
@@ -499,8 +500,8 @@ static void equal_launches_in_a_row_share_the_device(void **state)
 }
 
 /*
- * Grids of 1 and 40 blocks alternate, each for 2 us with gaps of 1 us. Three turns make 3 blocks, and 120
- * blocks on 100 multiprocessors.
+ * Grids of 1 and 40 blocks alternate, each for 2 us with gaps of 1 us. Three turns become one, with grids
+ * of 3 and 120 blocks. As the device has 100 multiprocessors, the grid of 120 blocks takes 2 to 4 us.
  */
 static void a_sequence_that_follows_itself_is_launched_once(void **state)
 {

@@ -138,7 +138,10 @@ static void memory_from_a_pool_does_not_wait(void **state)
 	build_call(&build, 0, "cudaMalloc", 109, 209);
 	build_call(&build, 0, "cudaMalloc", 209, 219);
 	launch(&build, 219, 229, 239);
-	/* the free and one malloc take the 2 us of a launch; before the second malloc nothing was freed */
+	/*
+	 * the free and the first malloc take 2 us each, as a launch does; the second malloc keeps its time,
+	 * as nothing was freed between the two
+	 */
 	assert_made(made(&build, "pool", 0, NULL), 2, 33000);
 }
 

@@ -389,9 +389,9 @@ static void where_nobody_knows_its_rate_a_pinned_copy_is_no_faster_than_the_link
 }
 
 /*
- * Frameworks copy like this: the call fills staging pieces until 9 us before the device has the last one, a
- * wait follows, and 200 us later a kernel of 100 us. With page-locked memory and without waits, ten copies
- * of 50 us and the kernels follow each other after 1.2 us.
+ * Frameworks copy like this: the call fills staging pieces and returns 9 us before the device has the last
+ * piece. A wait follows, and 200 us later the launch of a kernel of 100 us. With page-locked memory and
+ * without waits, the ten copies of 50 us and the ten kernels follow each other with gaps of 1.2 us.
  */
 static void a_copy_that_was_filled_by_its_call_blocks_no_longer(void **state)
 {
@@ -427,7 +427,8 @@ static void pinning_is_refused_where_sizes_are_not_known(void **state)
 /*
  * The only launch into an idle stream loads code for 5 ms. After the copies are removed, the last kernel
  * begins when a usual call returns, 2 us after the call begins at 5,206 us. Of the host's 172 us before the
- * first copy all but the usual 1 us stays, and of the wait 5 us with 1 us before and after it.
+ * first copy, all but the 1 us that is usual between calls stays. Of the wait 5 us stay, with 1 us before
+ * and after it.
  */
 static void a_launch_that_loads_code_is_not_the_usual_one(void **state)
 {
