@@ -38,12 +38,12 @@ const char *kwhy_mixture_schedule_text(enum kwhy_mixture_schedule schedule);
 #define KWHY_MIXTURE_KINDS_MAX 64
 #define KWHY_MIXTURE_STREAMS_MAX 2
 
-/* A kind of work: one kernel name, or one named copy. */
+/* A kind of work: all kernels of one name, or all copies of one name. */
 struct kwhy_mixture_kind {
 	char name[24];
 	uint8_t activity_kind, copy_kind;
 	uint32_t blocks; /* mean number of blocks, of kernels only */
-	double net_w;	 /* above idle */
+	double net_w;	 /* power above idle, W */
 	double unit_ns;	 /* usual duration; schedules that set durations themselves ignore it */
 	double cooling_ratio;
 	double weight; /* relative probability of being drawn */
@@ -72,7 +72,8 @@ struct kwhy_mixture {
 	struct kwhy_mixture_kind kinds[KWHY_MIXTURE_KINDS_MAX];
 	uint32_t kind_count, stream_count;
 	int64_t origin_ns;   /* recording time at true time 0, ns */
-	double idle_w, gain; /* idle_w: true idle level of the cold device; gain: metered over true power */
+	double idle_w, gain; /* idle_w: true idle level of the cold device; gain: metered power, divided by
+				the true power */
 	double leak_ratio;   /* leakage of warm silicon: rise of the idle level, W, for each watt of the mean
 				power above idle (exponential mean, 1 s) */
 	/* of the meter; look_period_s: time from one sample of the power to the next */

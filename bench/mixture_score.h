@@ -26,12 +26,12 @@ struct kwhy_mixture_score {
 	size_t row_count, covered_count;
 	size_t basis_count[KWHY_BASIS_COUNT], basis_covered[KWHY_BASIS_COUNT];
 	size_t group_count, group_covered;
-	double wrong_ratio;	     /* half the sum of absolute differences */
+	double wrong_ratio;	     /* share on wrong accounts: half the sum of absolute differences */
 	double expected_ratio;	     /* the error that the ledger expects */
 	double half_width_ratio;     /* mean over rows */
 	double weighted_half_ratio;  /* mean over rows, weighted by energy */
 	double covered_energy_ratio; /* share of the energy in rows whose interval holds the truth */
-	double scale;		     /* metered over true energy */
+	double scale;		     /* metered energy, divided by the true energy */
 };
 
 KWHY_MUST_USE enum kwhy_status kwhy_mixture_score_init(struct kwhy_mixture_score *out,

@@ -16,7 +16,7 @@ struct lab_gate {
 	struct kwhy_gpu_event *start, *end; /* events around the work; also used to time without a gate */
 	struct kwhy_gpu_gate *gate;	    /* NULL: no gate is set */
 	bool held;
-	uint32_t queued; /* number of launches queued since the hold */
+	uint32_t queued; /* number of launches queued since lab_gate_hold() */
 	double busy_ns;	 /* time of the work that was held back since lab_gate_set(), ns */
 };
 

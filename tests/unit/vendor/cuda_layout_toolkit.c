@@ -87,7 +87,7 @@ TAKES(cuGraphInstantiateWithFlags, CUgraphExec *, CUgraph, unsigned long long);
 TAKES(cuGraphLaunch, CUgraphExec, CUstream);
 TAKES(cuGraphExecDestroy, CUgraphExec);
 TAKES(cuGraphDestroy, CUgraph);
-#if CUDA_VERSION >= 13000 /* older headers: one more parameter */
+#if CUDA_VERSION >= 13000 /* in older headers the call has one parameter more */
 TAKES(cuMemcpyBatchAsync, CUdeviceptr *, CUdeviceptr *, size_t *, size_t, CUmemcpyAttributes *, size_t *,
 	size_t, CUstream);
 #elif CUDA_VERSION >= 12080
