@@ -10,13 +10,13 @@
  * ledger has used the readings. The injected library and its launcher share it. The part that comes from
  * the readings is KWHY_PROBE_READINGS_RATIO of the power after KWHY_PROBE_READINGS_NS of repeats, and falls
  * with the square root of the time of the repeats: on an H200, 58 of 75 kernels of the programs and loops
- * in docs/results/probe.md had intervals of at most the estimate. A part of KWHY_PROBE_LEAST_RATIO remains
+ * in docs/results/probe.md had intervals of at most the estimate. A part of KWHY_PROBE_FLOOR_RATIO remains
  * however long the repeats are, because temperature and the state of the memory differ. Fewer than four
  * bursts do not show the scatter between bursts.
  */
 #define KWHY_PROBE_READINGS_NS 270e6
 #define KWHY_PROBE_READINGS_RATIO 0.045
-#define KWHY_PROBE_LEAST_RATIO 0.021
+#define KWHY_PROBE_FLOOR_RATIO 0.021
 #define KWHY_PROBE_BURSTS_MIN 4
 
 /* Square of the half-width relative to the power; 1e9: unknown. */
@@ -26,7 +26,7 @@ static inline double kwhy_probe_width_squared(uint64_t bursts, int64_t repeated_
 		return 1e9;
 	return KWHY_PROBE_READINGS_RATIO * KWHY_PROBE_READINGS_RATIO * KWHY_PROBE_READINGS_NS /
 		(double)repeated_ns +
-		KWHY_PROBE_LEAST_RATIO * KWHY_PROBE_LEAST_RATIO;
+		KWHY_PROBE_FLOOR_RATIO * KWHY_PROBE_FLOOR_RATIO;
 }
 
 static inline bool kwhy_probe_width_is_within(uint64_t bursts, int64_t repeated_ns, double within_ratio)
