@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Dict, List, Tuple
 
 # What a Python package needs of the portable folder; headers, man pages and other examples stay in the archive.
-PARTS = ("bin/*", "lib/*.so.*", "lib/kwhy/*", "share/kwhy/profiles/*", "share/kwhy/monitoring/*", "share/terminfo/*/*",
+PARTS = ("bin/*", "lib/*.so.*", "lib/kwhy/*", "share/kwhy/profiles/*", "share/kwhy/monitoring/**/*", "share/terminfo/*/*",
          "share/doc/kwhy/licenses/*")
 EXAMPLES = ("decode.kwhy", "README.md")
 
@@ -36,7 +36,7 @@ def package_files(source: Path, portable: Path) -> Dict[str, Tuple[bytes, int]]:
             files["kwhy/" + path.name] = (path.read_bytes(), 0o644)
     for part in PARTS:
         for path in portable.glob(part):
-            if shortest_soname(path):
+            if path.is_file() and shortest_soname(path):
                 mode = 0o755 if os.access(path, os.X_OK) else 0o644
                 files["kwhy/program/" + path.relative_to(portable).as_posix()] = (path.read_bytes(), mode)
     for name in EXAMPLES:

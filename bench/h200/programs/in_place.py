@@ -19,7 +19,8 @@ HALF, BRAIN = torch.float16, torch.bfloat16
 GRAPH_S, AHEAD_S = 0.008, 0.1  # length of a graph, and of the graphs that are queued
 WARM_S, READ_S = 0.3, 0.001  # before the first reading, and between readings
 torch.manual_seed(1)
-STREAM, POOL = torch.cuda.Stream(), torch.cuda.graph_pool_handle()
+STREAM = torch.cuda.Stream()
+KEPT = []  # the first graph, whose memory pool all graphs share
 
 
 def rand(*shape, dtype=torch.float32):
@@ -122,11 +123,12 @@ def captured(function, count):
         function()
         function()
         STREAM.synchronize()
-        graph.capture_begin(pool=POOL)
+        graph.capture_begin(*(first.pool() for first in KEPT))
         for _ in range(count):
             function()
         graph.capture_end()
     torch.cuda.synchronize()
+    KEPT[:] = KEPT or [graph]
     return graph
 
 
