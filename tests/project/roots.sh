@@ -81,5 +81,7 @@ tar -xf kwhy-*-x86_64-root.tar -C "$place/image"
 cp "$source_dir/examples/recordings/decode.kwhy" "$place/image/data/"
 inside "$place/image" --userspec=65532:65532 "$place/image" /bin/kwhy report /data/decode.kwhy | grep -q 'NVIDIA H200' ||
 	{ echo "no report in the container's root"; bad=1; }
+inside "$place/image" --userspec=65532:65532 "$place/image" /bin/kwhy report --output /tmp/report.json /data/decode.kwhy ||
+	{ echo "no folder for temporary files in the container's root"; bad=1; }
 [ "$bad" -eq 0 ] || exit 1
 [ "${#skipped[@]}" -eq 0 ] || skip "$mirror has no ${skipped[*]}, or does not answer"
