@@ -1,10 +1,10 @@
 # Where everything goes: `cmake --install`, the `man` and `installed` targets and, in a portable build, the `portable` target.
 
-# Man pages: one scdoc source a page.
+# Man pages: one scdoc source a page. A release's source also has the pages themselves.
 find_program(KWHY_SCDOC scdoc)
 file(GLOB man_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/*.scd)
-set(man_pages "")
-if(KWHY_SCDOC)
+file(GLOB man_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/*.1)
+if(NOT man_pages AND KWHY_SCDOC)
 	foreach(source IN LISTS man_sources)
 		get_filename_component(page ${source} NAME_WLE)
 		set(target ${PROJECT_BINARY_DIR}/man/${page})
@@ -14,7 +14,7 @@ if(KWHY_SCDOC)
 			DEPENDS ${source} VERBATIM)
 		list(APPEND man_pages ${target})
 	endforeach()
-else()
+elseif(NOT man_pages)
 	message(STATUS "scdoc not found: no man pages")
 endif()
 add_custom_target(man ALL DEPENDS ${man_pages})
