@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 BUILD := build/release
 REPORT := $(BUILD)/src/cli/kwhy report examples/recordings/decode.kwhy
 
-.PHONY: demo check check-lab check-all fuzz soak install release clean setup-build setup-check setup-release configure configure-lab
+.PHONY: demo check check-lab check-all check-aarch64 fuzz soak install release clean setup-build setup-check setup-release configure configure-lab
 
 demo: setup-build configure
 	cmake --build $(BUILD) --parallel $(JOBS) --target kwhy kwhy-inject
@@ -27,6 +27,10 @@ check-lab: setup-check configure-lab
 check-all: setup-check configure-lab
 	cmake --build $(BUILD) --parallel $(JOBS)
 	JOBS=$(JOBS) scripts/run-tests $(BUILD) --label-exclude '^changed$$'
+
+# The tests that run under qemu, of a build for aarch64.
+check-aarch64: setup-check setup-release
+	JOBS=$(JOBS) packaging/test-aarch64
 
 # Every reader of files and of the network under libFuzzer, in turn: make fuzz MINUTES=60
 MINUTES ?= 30
