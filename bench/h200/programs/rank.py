@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A rank of torchrun: data-parallel training with NCCL, 60 steps of an MLP 4096. The rank SLOW_RANK has a quarter more rows."""
+"""A rank of torchrun: data-parallel training with NCCL, STEPS steps (60) of an MLP 4096. The rank SLOW_RANK has a quarter more rows."""
 import os
 
 import torch
@@ -12,8 +12,9 @@ torch.manual_seed(3)
 model = torch.nn.Sequential(*[layer for _ in range(4) for layer in (torch.nn.Linear(4096, 4096), torch.nn.GELU())]).cuda()
 model = torch.nn.parallel.DistributedDataParallel(model, device_ids=[local])
 optimiser = torch.optim.AdamW(model.parameters(), 1e-3)
+steps = int(os.environ.get("STEPS", "60"))
 x = torch.randn(2560 if os.environ.get("SLOW_RANK") == str(local) else 2048, 4096, device="cuda")
-for _ in range(60):
+for _ in range(steps):
     torch.cuda.nvtx.range_push("step")
     with torch.autocast("cuda", dtype=torch.bfloat16):
         loss = (model(x) - x).square().mean()
@@ -23,5 +24,5 @@ for _ in range(60):
     torch.cuda.nvtx.range_pop()
 torch.cuda.synchronize()
 if local == 0:
-    print(f"made 60 steps, loss {loss.item():.4f}", flush=True)
+    print(f"made {steps} steps, loss {loss.item():.4f}", flush=True)
 distributed.destroy_process_group()
