@@ -11,7 +11,7 @@ find_package(ZLIB REQUIRED)
 find_package(Threads REQUIRED)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)
-pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET sqlite3)
+pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET sqlite3>=3.36) # sqlite3_serialize()
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(SIMDJSON IMPORTED_TARGET simdjson)
 if(NOT SIMDJSON_FOUND) # Ubuntu 22.04 packages it without a .pc file

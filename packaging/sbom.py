@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
 # Debian packages whose archives are linked into the program and the libraries.
-STATIC = ("libgcc-10-dev", "libiberty-dev", "liblz4-dev", "libncurses-dev", "libsqlite3-dev", "libstdc++-10-dev", "libzstd-dev", "zlib1g-dev")
+STATIC = ("libgcc-10-dev", "libiberty-dev", "liblz4-dev", "libncurses-dev", "libstdc++-10-dev", "libzstd-dev", "zlib1g-dev")
 PAGE = ("echarts", "tslib", "zrender")  # npm modules in the report page
 
 

@@ -16,7 +16,7 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
-# Made by packaging/libraries, before the system's of the folder.
+# What packaging/sysroot built comes before the system's of the folder.
 set(ENV{PKG_CONFIG_LIBDIR}
 	${KWHY_SYSROOT}/built/lib/pkgconfig:${KWHY_SYSROOT}/usr/lib/${triple}/pkgconfig:${KWHY_SYSROOT}/usr/share/pkgconfig)
 set(ENV{PKG_CONFIG_SYSROOT_DIR} ${KWHY_SYSROOT})
