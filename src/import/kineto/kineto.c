@@ -70,10 +70,14 @@ static bool pass_over(struct document *document, enum kwhy_status status)
 
 static bool read_start(struct document *document)
 {
+	const uint32_t begin = *document->walk.token;
 	char first = kwhy_kineto_walk_peek(&document->walk);
 
-	if (!strncmp(document->walk.text + *document->walk.token, "\xEF\xBB\xBF", 3)) {
-		document->walk.token++; /* skips a byte order mark, which editors write */
+	/* Skips a byte order mark, which editors write. On Arm, simdjson takes its bytes for several tokens.
+	 */
+	if (!strncmp(document->walk.text + begin, "\xEF\xBB\xBF", 3)) {
+		while (*document->walk.token < begin + 3)
+			document->walk.token++;
 		first = kwhy_kineto_walk_peek(&document->walk);
 	}
 	if (first != '{' && first != '[')
