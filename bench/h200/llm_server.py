@@ -44,7 +44,7 @@ class Model:
             yield int(given)
 
     def serve(self):
-        """Threads that take turns at the GPU wait for Python's lock at each of hundreds of launches a token; this one has no others beside it."""
+        """Threads that take turns at the GPU wait for Python's lock at each of hundreds of launches per token; this one has no others beside it."""
         running = collections.deque()
         while True:
             while not running or not self.asked.empty():

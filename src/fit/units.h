@@ -28,8 +28,8 @@ struct kwhy_unit {
 
 /*
  * Parses a unit such as "mJ", "GFLOPS/W", "kg/kWh", "MiB", "tokens/s/W" or "%": words with prefixes, joined
- * by "/" and "*". MB is 10^6 bytes and MiB 2^20 bytes; FLOPS is FLOP per second, and FMA is two FLOP. Words for
- * counted things, such as ops or steps, are 1. False: the unit is unknown.
+ * by "/" and "*". MB is 10^6 bytes and MiB 2^20 bytes; FLOPS is FLOP per second, and FMA is two FLOP. Words
+ * for counted things, such as ops or steps, are 1. False: the unit is unknown.
  */
 bool kwhy_unit_parse(const char *text, struct kwhy_unit *out);
 

@@ -46,9 +46,9 @@ enum { KWHY_LLM_POWER_ROWS_MIN = 12 };
 
 struct kwhy_llm_power_fit {
 	struct kwhy_llm_coefficient idle_w;
-	struct kwhy_llm_coefficient work_j[KWHY_LLM_WORK_COUNT]; /* J a unit of each kind of work */
+	struct kwhy_llm_coefficient work_j[KWHY_LLM_WORK_COUNT]; /* J per unit of each kind of work */
 	/*
-	 * J an output token with its share of steps, at the mean concurrency of the run. A load of constant
+	 * J per output token with its share of steps, at the mean concurrency of the run. A load of constant
 	 * concurrency determines it although it cannot distinguish output from steps.
 	 */
 	struct kwhy_llm_coefficient decode_j;

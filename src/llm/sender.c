@@ -20,7 +20,7 @@
 #define REST_NS (SECOND_NS / 10)
 /*
  * Number of slots of one multi handle. libcurl searches all slots of a handle for a connection to reuse.
- * With thousands of slots in one handle this would take most of a core at thousands of requests a second.
+ * With thousands of slots in one handle this would take most of a core at thousands of requests per second.
  */
 #define SHARD_SLOTS 128
 #define EVENTS 256

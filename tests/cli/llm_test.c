@@ -386,7 +386,7 @@ static void assert_inside(const json_t *part, double truth)
 		fail_msg("%g is not in %g to %g", truth, number(part, "low"), number(part, "high"));
 }
 
-/* Two GPUs draw a constant 300 W and 200 W: 500 J a second gross and nothing above idle. */
+/* Two GPUs draw a constant 300 W and 200 W: 500 J per second gross and nothing above idle. */
 static void joules_of_all_gpus_are_shared_by_tokens_and_requests(void **state)
 {
 	char scenario[] = "/tmp/kwhy-llm-gpu-XXXXXX";

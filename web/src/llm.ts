@@ -100,15 +100,15 @@ function quantiles(title: string, get: (l: Load) => Spread): Curve[] {
 
 function throughput(all: Llm): HTMLElement {
 	const charts = kinds(all).flatMap((k) => [
-		against(`tokens-${k.id}`, `${k.title}: tokens a second`, "tokens/s", k.loads, [{ name: "tokens/s", of: (l) => ({ y: l.tokens_per_s, text: `${escapeHtml(loadName(l))}<br>${number(l.tokens_per_s)} tokens/s<br>${exact(l.requests)} requests, ${exact(failed(l))} failed` }) }]),
-		...(k.loads.some((l) => known(l.energy.tokens_a_j.value)) ? [against(`joules-${k.id}`, `${k.title}: tokens a joule`, "tokens/J", k.loads, [{
+		against(`tokens-${k.id}`, `${k.title}: tokens per second`, "tokens/s", k.loads, [{ name: "tokens/s", of: (l) => ({ y: l.tokens_per_s, text: `${escapeHtml(loadName(l))}<br>${number(l.tokens_per_s)} tokens/s<br>${exact(l.requests)} requests, ${exact(failed(l))} failed` }) }]),
+		...(k.loads.some((l) => known(l.energy.tokens_a_j.value)) ? [against(`joules-${k.id}`, `${k.title}: tokens per joule`, "tokens/J", k.loads, [{
 			name: "tokens/J", of: (l) => ({ y: l.energy.tokens_a_j.value, low: l.energy.tokens_a_j.low, high: l.energy.tokens_a_j.high, text: `${escapeHtml(loadName(l))}<br>${interval(l.energy.tokens_a_j, number)} tokens/J<br>${joules(l.energy.j_a_token)} a token` }),
 		}])] : []),
 		...(k.loads.some((l) => known(l.good_per_s)) ? [against(`good-${k.id}`, `${k.title}: good answers a second`, "answers/s", k.loads, [{
 			name: "good answers/s", of: (l) => ({ y: l.good_per_s, text: `${escapeHtml(loadName(l))}<br>${number(l.good_per_s)} answers/s within ${escapeHtml(all.slo ?? "")}` })
 		}])] : []),
 	]);
-	return section("throughput", "Tokens against load", "Of the steady window; for tokens a joule, bars show the interval.", sideBySide(charts));
+	return section("throughput", "Tokens against load", "Of the steady window; for tokens per joule, bars show the interval.", sideBySide(charts));
 }
 
 function times(all: Llm): HTMLElement {
@@ -133,7 +133,7 @@ function energy(all: Llm): HTMLElement {
 	const rows = all.loads.filter((l) => !l.energy.missing).map((l) => [loadName(l), si(watts(l), "W"), number(l.energy.tokens_a_j.value), joules(l.energy.j_a_token), joules(l.energy.above_idle_j_a_token), joules(l.energy.j_a_request), joules(l.energy.above_idle_j_a_request)]);
 	const where = all.meters ? `The GPUs of the kwhy serve at ${visible(all.meters)}. Intervals, half of which is ±, cover when its readings were made, not errors of its meters.` : "The GPUs of the host that put the load on. ± is half of a 95 % interval, of the meters alone.";
 	return section("energy", "Joules", `${where} Prompts are in it. ${known(all.idle_w) ? `Idle, the server up and no request: ${si(all.idle_w, "W")}.` : ""}`, ...notes,
-		...(rows.length ? [table(["load", "power", "tokens/J", "J a token", "above idle", "J a request", "above idle"], rows)] : []));
+		...(rows.length ? [table(["load", "power", "tokens/J", "J per token", "above idle", "J per request", "above idle"], rows)] : []));
 }
 
 /** Prefill against decoding: joules of each kind of work, and of requests by length. */

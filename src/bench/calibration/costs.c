@@ -129,8 +129,8 @@ static enum kwhy_status time_small(struct trial *trial, struct kwhy_call_costs *
 }
 
 /*
- * Measures the rate of a large copy in bytes per second. The rate is computed from the duration of the copy and
- * has the same relative spread.
+ * Measures the rate of a large copy in bytes per second. The rate is computed from the duration of the copy
+ * and has the same relative spread.
  */
 static enum kwhy_status time_copies(
 	struct trial *trial, trial_run *run, struct kwhy_measured *out, struct kwhy_error *error)

@@ -331,7 +331,7 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct kwhy_llm_options, model)},
 	{"concurrency", 'c', "LIST", "number of concurrent requests, load after load; default 1,2,4,8",
 		KWHY_OPTION_TEXT, offsetof(struct kwhy_llm_options, concurrency)},
-	{"rate", 'r', "LIST", "requests a second, load after load", KWHY_OPTION_TEXT,
+	{"rate", 'r', "LIST", "requests per second, load after load", KWHY_OPTION_TEXT,
 		offsetof(struct kwhy_llm_options, rate)},
 	{"arrivals", 0, "KIND", "of --rate: poisson (default), constant or burst", KWHY_OPTION_TEXT,
 		offsetof(struct kwhy_llm_options, arrivals)},

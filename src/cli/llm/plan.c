@@ -110,7 +110,7 @@ static enum kwhy_status add_load(
 	return status ? status : allow_sockets(row->load.is_closed, &row->load.concurrency, error);
 }
 
-#define RATE_MIN 1e-6 /* requests a second: one in twelve days */
+#define RATE_MIN 1e-6 /* requests per second: one in twelve days */
 
 static bool is_load(double value, bool is_rate)
 {
@@ -133,7 +133,7 @@ static enum kwhy_status add_loads(
 			return kwhy_fail(error, KWHY_E_USAGE,
 				"--%s takes %s up to %d with commas between, not '%.40s'",
 				is_rate ? "rate" : "concurrency",
-				is_rate ? "requests a second" : "whole numbers",
+				is_rate ? "requests per second" : "whole numbers",
 				is_rate ? RATE_MAX : AT_ONCE_MAX, list);
 		status = is_rate ? add_load(plan, value, AT_ONCE_MAX, error)
 				 : add_load(plan, NAN, value, error);

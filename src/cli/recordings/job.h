@@ -73,7 +73,7 @@ enum kwhy_status kwhy_job_status(int code, struct kwhy_error *error);
 			KWHY_OPTION_TEXT, offsetof(type, member.assume_power)},                              \
 		{"price", 0, "P[EUR]", "price of a kWh, with its currency", KWHY_OPTION_TEXT,                \
 			offsetof(type, member.price)},                                                       \
-		{"intensity", 0, "G", "grams of CO2e per kWh", KWHY_OPTION_NUMBER,                             \
+		{"intensity", 0, "G", "grams of CO2e per kWh", KWHY_OPTION_NUMBER,                           \
 			offsetof(type, member.intensity_g_per_kwh)},                                         \
 		{"place", 0, "PLACE", "the same by country or cloud region (model carbon --list)",           \
 			KWHY_OPTION_TEXT, offsetof(type, member.place)},                                     \

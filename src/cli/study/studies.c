@@ -20,7 +20,8 @@ static const struct kwhy_study studies[] = {
 				"Rate and joules of single operations: arithmetic, memory, launches, copies.",
 				"bench ops @backend -o >operations.txt", "--seconds 0.2"},
 			{"copies",
-				"Time, rate and joules per byte of the ways to move one block or many pieces.",
+				"Time, rate and joules per byte of the ways to move one block or many "
+				"pieces.",
 				"bench transfer @backend --energy --strategy "
 				"pinned,pageable,copies,batch,packed,piece-kernel +samples -o >copies.txt",
 				"--quick --time 10 --burst 0.2"},
@@ -84,7 +85,8 @@ static const struct kwhy_study studies[] = {
 		},
 		4},
 	{"llm-energy", "How many joules does a token cost, and what decides it?",
-		"On an H200, a decoder of OPT-125m's shape in bf16 writes 9.24 tokens per joule for 1 sequence "
+		"On an H200, a decoder of OPT-125m's shape in bf16 writes 9.24 tokens per joule for 1 "
+		"sequence "
 		"and "
 		"361 for 256 sequences, because the weights are read once for all. A server under the same "
 		"load took 0.106 J per token with launches by the host and 0.166 J with CUDA graphs, but "

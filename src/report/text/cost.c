@@ -68,8 +68,8 @@ static void add_money(struct kwhy_text *out, double amount, const char *currency
 }
 
 /*
- * Appends the price and the carbon intensity that were used, " (0.3 EUR and 481 g per kWh, the mean of Thailand in
- * 2023)".
+ * Appends the price and the carbon intensity that were used, " (0.3 EUR and 481 g per kWh, the mean of
+ * Thailand in 2023)".
  */
 static void add_rates(struct kwhy_text *out, const struct kwhy_report *report, const char *currency)
 {

@@ -111,8 +111,8 @@ static const struct kwhy_owner_shown *shown(
 }
 
 /*
- * The sum of all owners is the total of the meter, and the energy of the counter, which is 300 W here. The
- * first second, before the counter's first reading, has no owner.
+ * The joules of all owners add up to the meter's total. They also match the counter, which rises by 300 W
+ * here, to within 450 J, because the first second, before the counter's first reading, has no owner.
  */
 static void check_balance(struct watch *watch, int seconds)
 {

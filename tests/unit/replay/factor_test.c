@@ -62,8 +62,8 @@ static void tries_that_contradict_each_other_still_give_a_factor(void **state)
 }
 
 /*
- * The replay drew a sixth too little, so its work was a fifth too small. The changed replay gets a factor
- * of at most 1.2, even if the recorded one needed a larger one.
+ * The replay drew a sixth too little, so its work has to grow by a fifth. The changed replay gets a factor of
+ * at most 1.2, even if the recorded replay needed a larger factor.
  */
 static void a_changed_replay_takes_no_more_than_was_lacking(void **state)
 {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * Counts simulations of the graph. A change that is asked for the first time takes three: with expected,
- * fast and slow costs (kwhy_whatif_corner). Asked again it takes none.
+ * Counts simulations of the graph. The first evaluation of a change takes three of them: with expected, fast
+ * and slow costs (kwhy_whatif_corner). A repeated evaluation takes none.
  */
 
 static struct kwhy_error error;
