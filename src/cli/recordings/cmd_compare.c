@@ -408,16 +408,15 @@ const struct kwhy_command kwhy_command_compare = {
 	.name = "compare",
 	.operands = "A B | A1 A2 ... -- B1 B2 ...",
 	.summary = "Compare runs, account by account, with significance.",
-	.details = "A and B are traces, report.json files written before, or results of kwhy llm or stat. "
-		   "Several runs of each\n"
-		   "side show which changes are more than chance.\n"
+	.details = "A and B are traces, report.json files written before, or results of kwhy llm or\n"
+		   "stat. Several runs of each side show which changes are more than chance.\n"
 		   "Conditions: a change from A to B ('step>+3%', 'time>+0.5s'), or a value of B\n"
 		   "('power>300W'). Figures: throughput, throughput:UNIT, step, step_energy, time,\n"
 		   "energy, run, idle, power, busy_ratio, idle_ratio, account-time:NAME,\n"
 		   "account-energy:NAME, account:NAME, each:UNIT. 'finding:new': B has a kind of\n"
-		   "finding that A lacks. Results of kwhy llm are compared load by load, with figures\n"
-		   "like ttft.p99>+10% or throughput:8 concurrent<-2%. A text longer than the terminal goes "
-		   "through $PAGER.",
+		   "finding that A lacks. Results of kwhy llm are compared load by load, with\n"
+		   "figures like ttft.p99>+10% or throughput:8 concurrent<-2%. A text longer than\n"
+		   "the terminal goes through $PAGER.",
 	.options = options_table,
 	.options_bytes = sizeof(struct compare_options),
 	.defaults = set_defaults,
