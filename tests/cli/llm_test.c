@@ -453,7 +453,9 @@ static void joules_of_requests_add_up_to_the_meter(void **state)
 		records += (size_t)number(load, "requests");
 	}
 	assert_true(json_is_null(json_object_get(json_object_get(root, "requests_energy"), "missing")));
-	assert_inside(json_object_get(json_object_get(root, "requests_energy"), "idle_w"), 300);
+	/* Its 90 % interval misses 300 W in some runs, so the estimate itself is tested. */
+	assert_float_equal(number(json_object_get(json_object_get(root, "requests_energy"), "idle_w"), "value"),
+		300, 3);
 	assert_int_equal(kwhy_file_read("llm-requests.csv", 1 << 24, &csv, &error), KWHY_OK);
 	for (i = 0; i < csv.length; i++)
 		lines += csv.data[i] == '\n';
