@@ -205,6 +205,9 @@ static void drain(struct child *child)
 static void attend(struct child *child, struct kwhy_child_end *out)
 {
 	const struct kwhy_child_request *request = child->request;
+	/* A thread of a library that does not block SIGCHLD can take it, so the command's state is also
+	 * checked each second. */
+	const struct timespec check = {1, 0};
 	int64_t next_tick_ns = out->start_mono_ns + request->tick_ns;
 	struct rusage own;
 
@@ -216,7 +219,7 @@ static void attend(struct child *child, struct kwhy_child_end *out)
 		request->started(request->context);
 	while (!has_ended(child, out)) {
 		if (!request->tick_ns)
-			wait_on(child, NULL);
+			wait_on(child, &check);
 		else
 			wait_until(child, next_tick_ns);
 		if (!request->tick_ns || kwhy_clock_mono_ns() < next_tick_ns)

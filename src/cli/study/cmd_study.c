@@ -376,13 +376,14 @@ static enum kwhy_status carry_out(struct job *job, struct kwhy_error *error)
 
 	if (!status)
 		status = kwhy_study_state_read(&job->request, &job->arena, &job->state, error);
-	if (!status)
-		status = kwhy_study_machine(&job->arena, &job->machine, error);
-	if (!status)
+	if (!status) /* before a vendor's library is loaded, so that its threads inherit the blocked signals
+		      */
 		status = kwhy_signals_open(&job->signals, error);
 	if (status)
 		return status;
-	status = run_steps(job, error);
+	status = kwhy_study_machine(&job->arena, &job->machine, error);
+	if (!status)
+		status = run_steps(job, error);
 	kwhy_signals_close(&job->signals);
 	return status ? status : write_page(job, error);
 }

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -308,6 +309,37 @@ static void the_caller_gets_turns_while_the_command_runs(void **state)
 	assert_true(ticks <= 1 + (end.end_mono_ns - end.start_mono_ns) / request.tick_ns);
 }
 
+/* A thread that takes SIGCHLD, as one of a vendor's library may. It ends when the pipe is closed. */
+static void *take_signals(void *pipe_end)
+{
+	sigset_t set;
+	char byte;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	while (read(*(int *)pipe_end, &byte, 1) < 0)
+		continue;
+	return NULL;
+}
+
+/* The command closes its outputs long before it ends, so that only its end can wake the caller. */
+static void the_end_is_noticed_although_another_thread_takes_its_signal(void **state)
+{
+	struct kwhy_child_end end;
+	pthread_t thread;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(pthread_create(&thread, NULL, take_signals, &ends[0]), 0);
+	assert_int_equal(shell("exec 1>&- 2>&-; sleep 0.2; exit 7", true, &end), KWHY_OK);
+	assert_int_equal(end.exit, 7);
+	close(ends[1]);
+	pthread_join(thread, NULL);
+	close(ends[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -340,6 +372,8 @@ int main(void)
 			a_hangup_that_is_ignored_stays_ignored, open_signals, close_signals),
 		cmocka_unit_test_setup_teardown(
 			the_caller_gets_turns_while_the_command_runs, open_signals, close_signals),
+		cmocka_unit_test_setup_teardown(the_end_is_noticed_although_another_thread_takes_its_signal,
+			open_signals, close_signals),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);
