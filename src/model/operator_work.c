@@ -62,42 +62,42 @@ enum sort {
 	SORT_READ      /* reads its first input and writes little */
 };
 
-enum { NO_ARGUMENT = -1 };
+enum { ARGUMENTS = 5, NO_ARGUMENT = -1 };
 
 struct rule {
 	const char *name; /* name without "aten::"; the operator's name may have a "_" at its end */
 	enum sort sort;
-	/* indexes of arguments; `sort` decides what each of them means */
-	int first, second, third, fourth, fifth;
+	int at[ARGUMENTS]; /* indexes of arguments; `sort` decides how many there are and what each of them
+			      means */
 };
 
 /* Indexes are those of the arguments in PyTorch's native_functions.yaml (2.11). */
 static const struct rule rules[] = {
-	{"mm", SORT_PRODUCT, 0, 1, 0, 0, 0},
-	{"bmm", SORT_PRODUCT, 0, 1, 0, 0, 0},
-	{"addmm", SORT_PRODUCT, 1, 2, 0, 0, 0},
-	{"baddbmm", SORT_PRODUCT, 1, 2, 0, 0, 0},
-	{"_addmm_activation", SORT_PRODUCT, 1, 2, 0, 0, 0},
-	{"_scaled_mm", SORT_PRODUCT, 0, 1, 0, 0, 0},
-	{"cudnn_convolution", SORT_CONVOLVE, 0, 1, 3, 2, 4},
-	{"miopen_convolution", SORT_CONVOLVE, 0, 1, 4, 3, 5},
-	{"cudnn_convolution_relu", SORT_CONVOLVE, 0, 1, 3, 4, 5},
-	{"_conv_depthwise2d", SORT_CONVOLVE, 0, 1, 4, 5, 6},
-	{"convolution_backward", SORT_BACKWARD, 0, 1, 2, 10, 7},
-	{"cudnn_convolution_backward", SORT_BACKWARD, 1, 0, 2, NO_ARGUMENT, NO_ARGUMENT},
-	{"miopen_convolution_backward", SORT_BACKWARD, 1, 0, 2, NO_ARGUMENT, NO_ARGUMENT},
-	{"_flash_attention_forward", SORT_ATTEND, 0, 1, 2, 8, 0},
-	{"_efficient_attention_forward", SORT_ATTEND, 0, 1, 2, NO_ARGUMENT, 0},
-	{"copy", SORT_COPY, 0, 1, 0, 0, 0},
-	{"fill", SORT_WRITE, 0, 0, 0, 0, 0},
-	{"zero", SORT_WRITE, 0, 0, 0, 0, 0},
-	{"sum", SORT_READ, 0, 0, 0, 0, 0},
-	{"mean", SORT_READ, 0, 0, 0, 0, 0},
-	{"amax", SORT_READ, 0, 0, 0, 0, 0},
-	{"norm", SORT_READ, 0, 0, 0, 0, 0},
-	{"linalg_vector_norm", SORT_READ, 0, 0, 0, 0, 0},
-	{"max_pool2d_with_indices", SORT_READ, 0, 0, 0, 0, 0},
-	{"_adaptive_avg_pool2d", SORT_READ, 0, 0, 0, 0, 0},
+	{"mm", SORT_PRODUCT, {0, 1}},
+	{"bmm", SORT_PRODUCT, {0, 1}},
+	{"addmm", SORT_PRODUCT, {1, 2}},
+	{"baddbmm", SORT_PRODUCT, {1, 2}},
+	{"_addmm_activation", SORT_PRODUCT, {1, 2}},
+	{"_scaled_mm", SORT_PRODUCT, {0, 1}},
+	{"cudnn_convolution", SORT_CONVOLVE, {0, 1, 3, 2, 4}},
+	{"miopen_convolution", SORT_CONVOLVE, {0, 1, 4, 3, 5}},
+	{"cudnn_convolution_relu", SORT_CONVOLVE, {0, 1, 3, 4, 5}},
+	{"_conv_depthwise2d", SORT_CONVOLVE, {0, 1, 4, 5, 6}},
+	{"convolution_backward", SORT_BACKWARD, {0, 1, 2, 10, 7}},
+	{"cudnn_convolution_backward", SORT_BACKWARD, {1, 0, 2, NO_ARGUMENT, NO_ARGUMENT}},
+	{"miopen_convolution_backward", SORT_BACKWARD, {1, 0, 2, NO_ARGUMENT, NO_ARGUMENT}},
+	{"_flash_attention_forward", SORT_ATTEND, {0, 1, 2, 8}},
+	{"_efficient_attention_forward", SORT_ATTEND, {0, 1, 2, NO_ARGUMENT}},
+	{"copy", SORT_COPY, {0}},
+	{"fill", SORT_WRITE, {0}},
+	{"zero", SORT_WRITE, {0}},
+	{"sum", SORT_READ, {0}},
+	{"mean", SORT_READ, {0}},
+	{"amax", SORT_READ, {0}},
+	{"norm", SORT_READ, {0}},
+	{"linalg_vector_norm", SORT_READ, {0}},
+	{"max_pool2d_with_indices", SORT_READ, {0}},
+	{"_adaptive_avg_pool2d", SORT_READ, {0}},
 };
 
 static const char *const each[] = {"add", "sub", "rsub", "mul", "div", "neg", "exp", "log", "pow", "sin",
@@ -265,10 +265,10 @@ static bool concrete_number(const struct input *input, int index, double *out)
 
 static bool product_work(const struct call *call, const struct rule *rule, struct kwhy_operator_work *out)
 {
-	const struct input *a = &call->inputs[rule->first], *b = &call->inputs[rule->second];
+	const struct input *a = &call->inputs[rule->at[0]], *b = &call->inputs[rule->at[1]];
 	double columns, result;
 
-	if (!is_tensor(call, rule->first) || !is_tensor(call, rule->second) || a->dims < 2 || b->dims < 2 ||
+	if (!is_tensor(call, rule->at[0]) || !is_tensor(call, rule->at[1]) || a->dims < 2 || b->dims < 2 ||
 		a->dims != b->dims || a->sizes[a->dims - 1] != b->sizes[b->dims - 2] ||
 		(a->dims == 3 && a->sizes[0] != b->sizes[0]))
 		return false;
@@ -282,13 +282,13 @@ static bool product_work(const struct call *call, const struct rule *rule, struc
 /* Number of output positions of a convolution for each image and output channel; 0: unknown. */
 static double positions_of(const struct call *call, const struct rule *rule)
 {
-	const struct input *input = &call->inputs[rule->first], *weight = &call->inputs[rule->second];
+	const struct input *input = &call->inputs[rule->at[0]], *weight = &call->inputs[rule->at[1]];
 	double positions = 1, stride, padding, dilation;
 
 	for (int d = 2; d < input->dims; d++) {
-		if (!concrete_number(&call->inputs[rule->third], d - 2, &stride) ||
-			!concrete_number(&call->inputs[rule->fourth], d - 2, &padding) ||
-			!concrete_number(&call->inputs[rule->fifth], d - 2, &dilation) || !(stride > 0))
+		if (!concrete_number(&call->inputs[rule->at[2]], d - 2, &stride) ||
+			!concrete_number(&call->inputs[rule->at[3]], d - 2, &padding) ||
+			!concrete_number(&call->inputs[rule->at[4]], d - 2, &dilation) || !(stride > 0))
 			return 0;
 		positions *= floor((input->sizes[d] + 2 * padding - dilation * (weight->sizes[d] - 1) - 1) /
 				     stride) +
@@ -299,10 +299,10 @@ static double positions_of(const struct call *call, const struct rule *rule)
 
 static bool convolution_work(const struct call *call, const struct rule *rule, struct kwhy_operator_work *out)
 {
-	const struct input *input = &call->inputs[rule->first], *weight = &call->inputs[rule->second];
+	const struct input *input = &call->inputs[rule->at[0]], *weight = &call->inputs[rule->at[1]];
 	double positions, outputs;
 
-	if (!is_tensor(call, rule->first) || !is_tensor(call, rule->second) || rule->fifth >= call->count ||
+	if (!is_tensor(call, rule->at[0]) || !is_tensor(call, rule->at[1]) || rule->at[4] >= call->count ||
 		input->dims < 3 || input->dims != weight->dims)
 		return false;
 	positions = positions_of(call, rule);
@@ -315,8 +315,8 @@ static bool convolution_work(const struct call *call, const struct rule *rule, s
 /* Number of the gradients (of input and weight) that are wanted; 2 if the trace does not say. */
 static double gradients_of(const struct call *call, const struct rule *rule)
 {
-	const char *at = rule->fourth != NO_ARGUMENT && rule->fourth < call->count
-		? call->inputs[rule->fourth].concrete
+	const char *at = rule->at[3] != NO_ARGUMENT && rule->at[3] < call->count
+		? call->inputs[rule->at[3]].concrete
 		: NULL;
 	double count = 0;
 
@@ -338,12 +338,12 @@ static bool is_true(const struct call *call, int index)
 
 static bool backward_work(const struct call *call, const struct rule *rule, struct kwhy_operator_work *out)
 {
-	const struct input *gradient = &call->inputs[rule->first], *input = &call->inputs[rule->second],
-			   *weight = &call->inputs[rule->third];
+	const struct input *gradient = &call->inputs[rule->at[0]], *input = &call->inputs[rule->at[1]],
+			   *weight = &call->inputs[rule->at[2]];
 	double count = gradients_of(call, rule);
 
-	if (!is_tensor(call, rule->first) || !is_tensor(call, rule->second) ||
-		!is_tensor(call, rule->third) || is_true(call, rule->fifth) || count == 0)
+	if (!is_tensor(call, rule->at[0]) || !is_tensor(call, rule->at[1]) || !is_tensor(call, rule->at[2]) ||
+		is_true(call, rule->at[4]) || count == 0)
 		return false;
 	out->flop = 2 * count * gradient->elements * weight->elements / fmax(weight->sizes[0], 1);
 	out->bytes = count * (bytes_of(gradient) + bytes_of(input) + bytes_of(weight));
@@ -352,13 +352,13 @@ static bool backward_work(const struct call *call, const struct rule *rule, stru
 
 static bool attention_work(const struct call *call, const struct rule *rule, struct kwhy_operator_work *out)
 {
-	const struct input *query = &call->inputs[rule->first], *key = &call->inputs[rule->second],
-			   *value = &call->inputs[rule->third];
+	const struct input *query = &call->inputs[rule->at[0]], *key = &call->inputs[rule->at[1]],
+			   *value = &call->inputs[rule->at[2]];
 
-	if (!is_tensor(call, rule->first) || !is_tensor(call, rule->second) ||
-		!is_tensor(call, rule->third) || query->dims != 4 || key->dims != 4)
+	if (!is_tensor(call, rule->at[0]) || !is_tensor(call, rule->at[1]) || !is_tensor(call, rule->at[2]) ||
+		query->dims != 4 || key->dims != 4)
 		return false;
-	out->flop = 4 * query->elements * key->sizes[1] * (is_true(call, rule->fourth) ? 0.5 : 1);
+	out->flop = 4 * query->elements * key->sizes[1] * (is_true(call, rule->at[3]) ? 0.5 : 1);
 	out->bytes = 2 * bytes_of(query) + bytes_of(key) + bytes_of(value);
 	return true;
 }
@@ -411,6 +411,6 @@ bool kwhy_operator_work(const char *name, const char *shape, struct kwhy_operato
 	*out = (struct kwhy_operator_work){0};
 	if (!rule || !read_call(shape, &call))
 		return false;
-	out->precision = call.inputs[rule->first].precision;
+	out->precision = call.inputs[rule->at[0]].precision;
 	return work_of(&call, rule, out) && out->bytes > 0;
 }

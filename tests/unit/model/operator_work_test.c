@@ -3,6 +3,7 @@
 #include "model/operator_work.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* Operators as PyTorch writes them, with their FLOP, bytes and precision computed by hand. */
 static const struct {
@@ -58,7 +59,83 @@ static const struct {
 		KWHY_PRECISION_FP16},
 	{"aten::fill_", "[[4,8],[]];[\"float\",\"Scalar\"];;", 0, 128, KWHY_PRECISION_FP32},
 	{"aten::sum", "[[4,8],[],[],[]];[\"float\",\"\",\"Scalar\",\"\"];;", 0, 128, KWHY_PRECISION_FP32},
+	/* the first argument is added, and has no part in the product */
+	{"aten::baddbmm", "[[3,4,16],[3,4,8],[3,8,16]];[\"float\",\"double\",\"double\"];;", 3072, 5376,
+		KWHY_PRECISION_FP64},
+	{"aten::_addmm_activation", "[[16],[4,8],[8,16]];[\"float\",\"c10::Half\",\"c10::Half\"];;", 1024,
+		448, KWHY_PRECISION_FP16},
+	{"aten::_scaled_mm", "[[4,8],[8,16],[]];[\"c10::Float8_e4m3fn\",\"c10::Float8_e4m3fn\",\"float\"];;",
+		1024, 224, KWHY_PRECISION_FP8},
+	{"aten::mm", "[[4,8],[8,16]];[\"c10::Float8_e5m2\",\"c10::Float8_e4m3fn\"];;", 1024, 224,
+		KWHY_PRECISION_FP8},
+	/* one column on the left: the result has as many values as both sides together */
+	{"aten::mm", "[[4,1],[1,16]];[\"float\",\"float\"];;", 128, 4 * (4 + 16 + 64), KWHY_PRECISION_FP32},
+	/* 8 x 8 with stride 2, padding 1 and dilation 1 is 4 x 4, wherever the operator has them */
+	{"aten::miopen_convolution",
+		"[[1,3,8,8],[5,3,3,3],[5],[],[],[]];[\"float\",\"float\",\"float\"];[\"\",\"\",\"\",\"[1, "
+		"1]\",\"[2, 2]\",\"[1, "
+		"1]\"];",
+		2.0 * 16 * 5 * 27, 4 * (192 + 135 + 80), KWHY_PRECISION_FP32},
+	{"aten::cudnn_convolution_relu",
+		"[[1,3,8,8],[5,3,3,3],[5],[],[],[]];[\"float\",\"float\",\"float\"];[\"\",\"\",\"\",\"[2, "
+		"2]\",\"[1, 1]\",\"[1, "
+		"1]\"];",
+		2.0 * 16 * 5 * 27, 4 * (192 + 135 + 80), KWHY_PRECISION_FP32},
+	{"aten::_conv_depthwise2d",
+		"[[1,3,8,8],[3,1,3,3],[],[3],[],[],[]];[\"float\",\"float\",\"\",\"float\"];[\"\",\"\",\"[3, "
+		"3]\",\"\",\"[2, "
+		"2]\",\"[1, 1]\",\"[1, 1]\"];",
+		2.0 * 16 * 3 * 9, 4 * (192 + 27 + 48), KWHY_PRECISION_FP32},
+	/* without a list of the gradients that are wanted it is two; the input comes before the gradient here
+	 */
+	{"aten::miopen_convolution_backward",
+		"[[1,3,8,8],[1,5,4,4],[5,3,3,3]];[\"float\",\"double\",\"float\"];;", 2 * 2.0 * 80 * 27,
+		2 * (4 * 192 + 8 * 80 + 4 * 135), KWHY_PRECISION_FP64},
+	/* keys of 2 heads for the queries' 4, and no word on causality */
+	{"aten::_efficient_attention_forward",
+		"[[2,8,4,16],[2,6,2,16],[2,6,2,16]];[\"c10::BFloat16\",\"c10::BFloat16\",\"c10::BFloat16\"];"
+		";",
+		4.0 * 1024 * 6, 2 * (2 * 1024 + 2 * 384), KWHY_PRECISION_BF16},
 };
+
+/* Bytes of an element of each type that traces name. */
+static void elements_have_the_size_of_their_type(void **state)
+{
+	static const struct {
+		const char *type;
+		double bytes;
+	} types[] = {{"long int", 8}, {"long", 8}, {"int", 4}, {"short", 2}, {"signed char", 1},
+		{"unsigned char", 1}, {"bool", 1}, {"c10::Float8_e4m3fn", 1}, {"c10::Float8_e5m2", 1},
+		{"double", 8}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+		struct kwhy_operator_work work;
+		char shape[100];
+
+		snprintf(shape, sizeof(shape), "[[4,8]];[\"%s\"];;", types[i].type);
+		assert_true(kwhy_operator_work("aten::zero_", shape, &work));
+		assert_true(work.bytes == 32 * types[i].bytes);
+		assert_true(work.flop == 0);
+	}
+}
+
+static void operators_that_only_read_or_write_count_their_first_input(void **state)
+{
+	static const char *const names[] = {"aten::zero_", "aten::fill_", "aten::sum", "aten::mean",
+		"aten::amax", "aten::norm", "aten::linalg_vector_norm", "aten::max_pool2d_with_indices",
+		"aten::_adaptive_avg_pool2d"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		struct kwhy_operator_work work;
+
+		assert_true(kwhy_operator_work(names[i], "[[4,8],[16]];[\"float\",\"double\"];;", &work));
+		assert_true(work.bytes == 128);
+		assert_int_equal(work.precision, KWHY_PRECISION_FP32);
+		assert_false(kwhy_operator_work(names[i], "[[],[16]];[\"float\",\"double\"];;", &work));
+	}
+}
 
 static void work_follows_from_the_shapes(void **state)
 {
@@ -109,6 +186,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(work_follows_from_the_shapes),
+		cmocka_unit_test(elements_have_the_size_of_their_type),
+		cmocka_unit_test(operators_that_only_read_or_write_count_their_first_input),
 		cmocka_unit_test(shapes_that_leave_the_work_open_give_none),
 		cmocka_unit_test(other_operators_are_unknown),
 	};
