@@ -43,7 +43,7 @@ static void add_call(struct kwhy_gap_cause *cause, const struct kwhy_detect_view
 	if (kwhy_detect_view_is_wait(view, call))
 		cause->wait_ns += end_ns - start_ns;
 	else if (calls->class[call] == KWHY_CALL_ALLOC || calls->class[call] == KWHY_CALL_FREE)
-		cause->alloc_ns += end_ns - start_ns;
+		return;
 	else if (calls->class[call] == KWHY_CALL_LAUNCH || (double)(end_ns - start_ns) < spacing_ns)
 		cause->launch_ns += end_ns - start_ns;
 	else

@@ -6,7 +6,8 @@
 
 /*
  * What the host did during an idle gap of a device, on the thread that issued the work after the gap. If
- * `late` is set, launch_ns + host_ns + alloc_ns + wait_ns + delayed_ns is the length of the gap.
+ * `late` is set, launch_ns + host_ns + wait_ns + delayed_ns is the length of the gap without the time inside
+ * calls that allocate or free memory and do not wait.
  */
 struct kwhy_gap_cause {
 	int64_t start_ns, end_ns;
@@ -18,7 +19,6 @@ struct kwhy_gap_cause {
 			      spacing_ns */
 	int64_t host_ns;   /* time in longer intervals between calls, and in other calls that take at least
 			      spacing_ns */
-	int64_t alloc_ns;  /* time inside calls that allocate or free memory and do not wait */
 	int64_t wait_ns;   /* time inside synchronising calls, blocking copies and frees */
 	/*
 	 * Time from the return of the issuing call to the end of the gap: the host had issued the work, and
