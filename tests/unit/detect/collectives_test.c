@@ -91,7 +91,9 @@ static void a_device_that_computes_longer_makes_the_others_wait(void **state)
 	/* the mean is 140 us, the slowest takes 180 us */
 	ASSERT_FINDING(finding, 2, 40, 40);
 	assert_int_equal(finding->device, KWHY_NONE);
+	assert_int_equal(finding->evidence_count, 2);
 	assert_string_equal(finding->evidence[0].what, "device 0 computes 180 \xC2\xB5s, the slowest");
+	assert_string_equal(finding->evidence[1].what, "device 1 computes 100 \xC2\xB5s");
 	build_free(&build);
 }
 

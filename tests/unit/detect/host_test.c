@@ -198,6 +198,31 @@ static void a_host_that_is_elsewhere_leaves_host_gaps_and_its_range_is_named(voi
 	build_free(&build);
 }
 
+/* Ranges of unknown threads: the one that starts last of those around the middle of the pause. */
+static void a_host_gap_of_no_known_thread_is_named_after_the_range_around_its_middle(void **state)
+{
+	struct build build = late_launches(3, 201, NULL);
+	const struct kwhy_finding *finding;
+
+	(void)state;
+	build_range(&build, 0, "step", 0, 700);
+	/* the first pause is from 20 to 226 us */
+	finding = build_find(&build, "host-gaps", NULL);
+	assert_int_equal(finding->evidence[0].start_ns, 20000);
+	assert_int_equal(finding->evidence[0].end_ns, 226000);
+	build_free(&build);
+	build = late_launches(3, 201, NULL);
+	build_range(&build, 0, "step", 0, 700);
+	build_range(&build, 0, "ends in the middle", 20, 123);
+	build_range(&build, 0, "begins in the middle", 123, 240);
+	build_range(&build, 0, "begins too late", 124, 240);
+	for (size_t i = 0; i < build.recording->range_count; i++)
+		build.recording->ranges[i].thread = KWHY_NONE;
+	finding = build_find(&build, "host-gaps", NULL);
+	assert_non_null(strstr(finding->evidence[0].what, "host in range begins in the middle"));
+	build_free(&build);
+}
+
 /*
  * Two pauses of 200 us. The range that takes up most of them determines the name, the source line and the
  * cure of the finding.
@@ -330,6 +355,7 @@ int main(void)
 		cmocka_unit_test(queued_work_is_not_launch_bound),
 		cmocka_unit_test(idle_time_behind_a_wait_is_not_launch_bound),
 		cmocka_unit_test(a_host_that_is_elsewhere_leaves_host_gaps_and_its_range_is_named),
+		cmocka_unit_test(a_host_gap_of_no_known_thread_is_named_after_the_range_around_its_middle),
 		cmocka_unit_test(a_host_gap_is_named_after_the_deepest_range_that_covers_half_of_it),
 		cmocka_unit_test(the_cure_of_a_host_gap_follows_what_held_the_host),
 		cmocka_unit_test(pauses_between_launches_are_no_host_gaps),

@@ -201,6 +201,14 @@ static void stated_work_tells_of_all_kernels(void **state)
 	build_finish(&build, true);
 	ASSERT_FINDING(build_find(&build, "slow-kernels", NULL), 2, 10000, 8000);
 	build_free(&build);
+	/* 8.1 GFLOP take 1 ms in FP32, and 65 GFLOP take 1 ms in FP16; the bytes take less meanwhile */
+	build = on_t4(NULL, NULL, 9900);
+	OK(kwhy_recording_add_work(build.recording, "bytes", 3e8, &error));
+	OK(kwhy_recording_add_work(build.recording, "flop_fp32", 8.1e9, &error));
+	OK(kwhy_recording_add_work(build.recording, "flop_fp16", 65e9, &error));
+	build_finish(&build, true);
+	ASSERT_FINDING(build_find(&build, "slow-kernels", NULL), 2, 10000, 8000);
+	build_free(&build);
 }
 
 int main(void)

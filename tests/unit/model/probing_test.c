@@ -203,6 +203,19 @@ static void what_was_not_probed_is_listed_by_time_and_reason(void **state)
 	assert_int_equal(kwhy_probing_list_unprobed(*state, parts, 1), 1);
 }
 
+static void a_single_kernel_that_was_not_probed_is_listed(void **state)
+{
+	struct kwhy_recording *recording = begin_recording();
+	struct kwhy_probing_part part;
+
+	run(recording, "gemm", 60, KWHY_ORIGIN_PROGRAM);
+	refuse(recording, "gemm", 1, "it waits");
+	add(*state, recording, false);
+	assert_int_equal(kwhy_probing_list_unprobed(*state, &part, 1), 1);
+	assert_string_equal(part.reason, "it waits");
+	assert_int_equal(part.busy_ns, 60 * MS);
+}
+
 /*
  * The program's kernel gemm ran for 30 ms; four bursts of 75 ms make its power known. All kernels ran for
  * 100 ms, of which 60 ms were kernels that only wait. Of the other 40 ms, 75 % are known.
@@ -247,6 +260,7 @@ int main(void)
 		CASE(three_bursts_are_not_enough_however_long),
 		CASE(what_an_earlier_run_taught_counts_and_what_it_ran_does_not),
 		CASE(what_was_not_probed_is_listed_by_time_and_reason),
+		CASE(a_single_kernel_that_was_not_probed_is_listed),
 		CASE(kernels_that_only_wait_count_apart),
 		CASE(the_first_kernel_that_changed_memory_is_named),
 	};

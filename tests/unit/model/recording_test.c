@@ -97,6 +97,57 @@ static void an_activity_that_ends_before_it_starts_is_refused_by_name(void **sta
 	kwhy_recording_free(recording);
 }
 
+static enum kwhy_status finished(int64_t start_ns, int64_t end_ns, bool is_call)
+{
+	struct kwhy_recording *recording = two_processes();
+	enum kwhy_status status;
+	uint32_t id;
+
+	OK(kwhy_names_intern(&recording->names, "call", 4, &id, &error));
+	if (is_call)
+		OK(kwhy_recording_add_call(recording, start_ns, end_ns, id, 0, KWHY_NONE, &error));
+	else
+		add(recording, 0, start_ns, end_ns, KWHY_NONE);
+	status = kwhy_recording_finish(recording, &error);
+	kwhy_recording_free(recording);
+	return status;
+}
+
+/* So that differences and sums of two times never overflow. */
+static void times_up_to_a_quarter_of_the_range_are_accepted(void **state)
+{
+	const int64_t earliest = INT64_MIN / 4, latest = INT64_MAX / 4;
+
+	(void)state;
+	for (int is_call = 0; is_call < 2; is_call++) {
+		OK(finished(earliest, latest, is_call));
+		OK(finished(5, 5, is_call));
+		assert_int_equal(finished(earliest - 1, 0, is_call), KWHY_E_INPUT);
+		assert_int_equal(finished(0, latest + 1, is_call), KWHY_E_INPUT);
+	}
+}
+
+static void the_window_is_that_of_activities_and_calls(void **state)
+{
+	struct kwhy_recording *recording = two_processes();
+
+	(void)state;
+	add_call(recording, 0, 3, "first", KWHY_NONE);
+	add(recording, 0, 10, 20, KWHY_NONE);
+	add(recording, 0, 15, 40, KWHY_NONE);
+	OK(kwhy_recording_finish(recording, &error));
+	assert_int_equal(recording->start_ns, 3);
+	assert_int_equal(recording->end_ns, 40);
+	kwhy_recording_free(recording);
+	recording = two_processes();
+	add(recording, 0, 10, 20, KWHY_NONE);
+	add_call(recording, 0, 30, "last", KWHY_NONE);
+	OK(kwhy_recording_finish(recording, &error));
+	assert_int_equal(recording->start_ns, 10);
+	assert_int_equal(recording->end_ns, 35);
+	kwhy_recording_free(recording);
+}
+
 static void ranges_coverage_and_readings_of_impossible_times_are_refused(void **state)
 {
 	static const struct {
@@ -227,6 +278,8 @@ int main(void)
 		cmocka_unit_test(rows_that_tie_are_ordered_by_the_name_itself),
 		cmocka_unit_test(correlation_ids_are_joined_within_their_process),
 		cmocka_unit_test(an_activity_that_ends_before_it_starts_is_refused_by_name),
+		cmocka_unit_test(times_up_to_a_quarter_of_the_range_are_accepted),
+		cmocka_unit_test(the_window_is_that_of_activities_and_calls),
 		cmocka_unit_test(ranges_coverage_and_readings_of_impossible_times_are_refused),
 		cmocka_unit_test(an_activity_is_the_programs_unless_it_says_otherwise_also_behind_the_sort),
 		cmocka_unit_test(bursts_are_sorted_by_their_start_and_impossible_ones_refused),

@@ -73,12 +73,31 @@ static void a_device_without_work_needs_no_energy(void **state)
 	kwhy_side_done(&side);
 }
 
+static void the_shortest_work_has_a_busy_ratio_and_no_work_has_none(void **state)
+{
+	struct kwhy_side_device device = {.name = "GPU", .span_ns = 1, .busy_ns = 1, .context_idle_w = NAN};
+	const struct kwhy_side_counts counts = {0};
+	struct kwhy_side side = {0};
+	struct kwhy_side_sums sums;
+
+	(void)state;
+	for (int span = 1; span >= 0; span--) {
+		OK(kwhy_side_begin(&sums, &side, &counts, &error));
+		device.span_ns = device.busy_ns = span;
+		kwhy_side_add_device(&sums, &device);
+		kwhy_side_end(&sums, KWHY_UNKNOWN_NJ, KWHY_UNKNOWN_NJ, KWHY_UNKNOWN_NJ);
+		assert_true(span ? side.busy_ratio == 1 : isnan(side.busy_ratio));
+		kwhy_side_done(&side);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(energies_of_devices_are_added),
 		cmocka_unit_test(the_energy_of_some_devices_is_not_that_of_all),
 		cmocka_unit_test(a_device_without_work_needs_no_energy),
+		cmocka_unit_test(the_shortest_work_has_a_busy_ratio_and_no_work_has_none),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);
