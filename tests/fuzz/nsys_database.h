@@ -7,23 +7,29 @@
 #include <fcntl.h>
 
 /*
- * Reads the bytes as a database. They need a file with a name, as SQLite resolves links such as
- * /proc/self/fd.
+ * Writes the bytes to a file with a name, as SQLite resolves links such as /proc/self/fd. `tag` tells the
+ * files of one process apart. To be unlinked.
  */
-static inline void database_read(const struct kwhy_trace_reader *reader, const void *data, size_t length)
+static inline void database_write(const void *data, size_t length, char tag, char path[64])
 {
-	char path[64];
 	int file;
 
-	snprintf(path, sizeof(path), "/dev/shm/kwhy-fuzz-%d", (int)getpid());
+	snprintf(path, 64, "/dev/shm/kwhy-fuzz-%d%c", (int)getpid(), tag);
 	file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (file < 0) {
-		snprintf(path, sizeof(path), "/tmp/kwhy-fuzz-%d", (int)getpid());
+		snprintf(path, 64, "/tmp/kwhy-fuzz-%d%c", (int)getpid(), tag);
 		file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	}
 	if (file < 0 || write(file, data, length) != (ssize_t)length)
 		abort();
 	close(file);
+}
+
+static inline void database_read(const struct kwhy_trace_reader *reader, const void *data, size_t length)
+{
+	char path[64];
+
+	database_write(data, length, 'a', path);
 	input_read_both_ways(reader, path);
 	unlink(path);
 }

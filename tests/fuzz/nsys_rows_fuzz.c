@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "nsys_database.h"
-
-#include <sqlite3.h>
+#include "sqlite_rows.h"
 
 /*
  * Fuzzes the contents of valid nsys databases. The input selects the tables, their columns and the columns'
  * declared types, and gives rows of any type and value.
  */
-
-struct taker {
-	const uint8_t *data;
-	size_t length, at;
-};
 
 static const struct {
 	const char *name;
@@ -47,26 +41,7 @@ static const struct {
 	{"DIAGNOSTIC_EVENT", {"text"}},
 };
 
-enum { TABLE_COUNT = sizeof(tables) / sizeof(tables[0]), COLUMN_MAX = 20, ROWS_MAX = 200 };
-
-static uint8_t take(struct taker *taker)
-{
-	return taker->at < taker->length ? taker->data[taker->at++] : 0;
-}
-
-static int64_t take_wide(struct taker *taker)
-{
-	uint64_t value = 0;
-
-	for (int i = 0; i < 8; i++)
-		value = value << 8 | take(taker);
-	return (int64_t)value;
-}
-
-static void append(char *sql, size_t size, const char *text)
-{
-	strncat(sql, text, size - strlen(sql) - 1);
-}
+enum { TABLE_COUNT = sizeof(tables) / sizeof(tables[0]), COLUMN_MAX = 20 };
 
 /*
  * Creates a table, or sometimes a view. Any one column may be left out. Returns the number of columns; 0 if
@@ -95,65 +70,6 @@ static size_t make_table(sqlite3 *database, size_t table, struct taker *taker)
 	return sqlite3_exec(database, sql, NULL, NULL, NULL) ? 0 : count;
 }
 
-static void bind_value(sqlite3_stmt *statement, int place, struct taker *taker)
-{
-	uint8_t form = take(taker);
-
-	switch (form % 8) {
-	case 0:
-	case 1:
-	case 2:
-		sqlite3_bind_int64(statement, place, take(taker));
-		break;
-	case 3:
-		sqlite3_bind_int64(statement, place, take_wide(taker) >> form / 8 * 2);
-		break;
-	case 4:
-		sqlite3_bind_double(statement, place, (double)take_wide(taker) / (form < 128 ? 1 : 1e15));
-		break;
-	case 5:
-	case 6: {
-		size_t left = taker->length - taker->at, size = take(taker) % 40;
-
-		size = size < left ? size : left ? left - 1 : 0;
-		if (form % 8 == 5)
-			sqlite3_bind_text(statement, place, (const char *)taker->data + taker->at, (int)size,
-				SQLITE_TRANSIENT);
-		else
-			sqlite3_bind_blob(
-				statement, place, taker->data + taker->at, (int)size, SQLITE_TRANSIENT);
-		taker->at += size;
-		break;
-	}
-	default:
-		break; /* not bound: the value is NULL */
-	}
-}
-
-static void insert_rows(sqlite3 *database, size_t table, size_t columns, struct taker *taker)
-{
-	size_t rows = take(taker) % ROWS_MAX;
-	sqlite3_stmt *statement;
-	char sql[512] = "";
-
-	append(sql, sizeof(sql), "INSERT OR IGNORE INTO \"");
-	append(sql, sizeof(sql), tables[table].name);
-	append(sql, sizeof(sql), "\" VALUES(?");
-	for (size_t i = 1; i < columns; i++)
-		append(sql, sizeof(sql), ",?");
-	append(sql, sizeof(sql), ")");
-	if (sqlite3_prepare_v2(database, sql, -1, &statement, NULL))
-		return;
-	for (size_t row = 0; row < rows && taker->at < taker->length; row++) {
-		for (size_t i = 0; i < columns; i++)
-			bind_value(statement, (int)i + 1, taker);
-		sqlite3_step(statement);
-		sqlite3_reset(statement);
-		sqlite3_clear_bindings(statement);
-	}
-	sqlite3_finalize(statement);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 {
 	struct taker taker = {.data = data, .length = length};
@@ -170,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t length)
 		size_t columns = make_table(database, table, &taker);
 
 		if (columns)
-			insert_rows(database, table, columns, &taker);
+			insert_rows(database, tables[table].name, columns, &taker);
 	}
 	sqlite3_exec(database, "COMMIT", NULL, NULL, NULL);
 	bytes = sqlite3_serialize(database, "main", &size, 0);

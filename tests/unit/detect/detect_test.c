@@ -343,6 +343,22 @@ static void evidence_names_kernels_whole(void **state)
 	build_free(&build);
 }
 
+static void a_kernel_that_takes_no_time_leaves_the_energies_of_others_known(void **state)
+{
+	struct kwhy_detect_options options = kwhy_detect_options_default();
+	struct build build = build_new(1);
+	const struct kwhy_finding *finding;
+
+	(void)state;
+	build_blocks(&build, 0, 10, 0, 1000);
+	build_blocks(&build, 0, 10, 1000, 1000);
+	build_finish(&build, true);
+	finding = build_detect(&build, "under-filled-kernels", &options);
+	assert_non_null(finding);
+	assert_int_equal(finding->energy_nj, 1000000 * INT64_C(300)); /* 1 ms at 300 W */
+	build_free(&build);
+}
+
 static void an_empty_recording_has_no_findings(void **state)
 {
 	struct build build = build_new(2);
@@ -461,6 +477,7 @@ int main(void)
 		cmocka_unit_test(evidence_is_the_longest_places_first),
 		cmocka_unit_test(long_names_are_cut_between_characters),
 		cmocka_unit_test(evidence_names_kernels_whole),
+		cmocka_unit_test(a_kernel_that_takes_no_time_leaves_the_energies_of_others_known),
 		cmocka_unit_test(an_empty_recording_has_no_findings),
 		cmocka_unit_test(costs_stay_inside_the_window_and_savings_inside_the_cost),
 	};

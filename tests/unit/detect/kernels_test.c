@@ -303,6 +303,23 @@ static void a_sparse_matrix_made_dense_and_multiplied_is_named(void **state)
 	build_free(&build);
 }
 
+static void all_names_of_conversions_to_dense_are_known(void **state)
+{
+	static const char *const names[] = {"sparse_to_dense_kernel", "sparseToDenseKernel",
+		"cusparseSparseToDense", "sparse2dense", "csc2dense_kernel", "coo2dense_kernel",
+		"csr_to_dense", "coo_to_dense"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		struct build build = build_new(1);
+
+		build_kernel(&build, 0, names[i], 0, 20);
+		build_kernel(&build, 0, "nvjet_tst_192x192", 20, 70);
+		ASSERT_FINDING(build_find(&build, "dense-on-sparse", NULL), 2, 70, 70);
+		build_free(&build);
+	}
+}
+
 static void dense_products_without_evidence_of_sparse_data_are_not_accused(void **state)
 {
 	struct build build = build_new(1);
@@ -335,6 +352,7 @@ int main(void)
 		cmocka_unit_test(without_tensor_cores_fp32_products_are_fine),
 		cmocka_unit_test(fp32_products_beside_mostly_tensor_ones_are_fine),
 		cmocka_unit_test(a_sparse_matrix_made_dense_and_multiplied_is_named),
+		cmocka_unit_test(all_names_of_conversions_to_dense_are_known),
 		cmocka_unit_test(dense_products_without_evidence_of_sparse_data_are_not_accused),
 	};
 

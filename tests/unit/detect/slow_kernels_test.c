@@ -122,17 +122,17 @@ static void add_gauge(struct build *build, enum kwhy_gauge gauge, int64_t time_u
 }
 
 /*
- * Makes a kernel from 150 ms to 550 ms and readings of counters every 100 ms, in which device memory was
- * busy for `permille`.
+ * Makes a kernel from 150 ms to 550 ms and readings of counters every 100 ms, in which device memory and the
+ * units for FP32 were busy for these thousandths of the time.
  */
-static struct build with_counters(int64_t permille)
+static struct build with_counters(int64_t memory, int64_t fp32)
 {
 	struct build build = on_t4(NULL, NULL, 100);
 
 	build_kernel(&build, 0, "stencil", 150000, 550000);
 	for (int64_t i = 1; i <= 6; i++) {
-		add_gauge(&build, KWHY_GAUGE_DRAM_ACTIVE, i * 100000, permille);
-		add_gauge(&build, KWHY_GAUGE_FP32_ACTIVE, i * 100000, 100);
+		add_gauge(&build, KWHY_GAUGE_DRAM_ACTIVE, i * 100000, memory);
+		add_gauge(&build, KWHY_GAUGE_FP32_ACTIVE, i * 100000, fp32);
 		add_gauge(&build, KWHY_GAUGE_TENSOR_ACTIVE, i * 100000, 0);
 	}
 	return build;
@@ -140,11 +140,14 @@ static struct build with_counters(int64_t permille)
 
 static void the_devices_counters_tell_of_kernels_without_shapes(void **state)
 {
-	struct build slow = with_counters(200), good = with_counters(700);
+	struct build slow = with_counters(200, 100), good = with_counters(700, 100),
+		     computes = with_counters(200, 700);
 
 	(void)state;
 	ASSERT_FINDING(build_find(&slow, "slow-kernels", NULL), 1, 400000, 320000);
 	assert_null(build_find(&good, "slow-kernels", NULL));
+	assert_null(build_find(&computes, "slow-kernels", NULL));
+	build_free(&computes);
 	build_free(&slow);
 	build_free(&good);
 }

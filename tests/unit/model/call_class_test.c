@@ -32,6 +32,19 @@ static void calls_are_classified_by_what_the_device_waits_for(void **state)
 		{"cudaStreamIsCapturing", KWHY_CALL_OTHER},
 		{"cudaEventRecord", KWHY_CALL_OTHER},
 		{"ncclAllReduce", KWHY_CALL_OTHER},
+		{"musaMemcpyAsync", KWHY_CALL_LAUNCH},
+		{"muStreamSynchronize", KWHY_CALL_SYNC},
+		{"urEnqueueUSMMemcpy", KWHY_CALL_LAUNCH},
+		{"piEventsWait", KWHY_CALL_SYNC},
+		{"zeCommandListAppendLaunchKernel", KWHY_CALL_LAUNCH},
+		{"clEnqueueReadBuffer", KWHY_CALL_COPY},
+		{"clFinish", KWHY_CALL_SYNC},
+		/* words that begin like a library */
+		{"mulLaunch", KWHY_CALL_OTHER},
+		{"urfinish", KWHY_CALL_OTHER},
+		{"clFree", KWHY_CALL_FREE},
+		{"clfree", KWHY_CALL_OTHER},
+		{"zeroFree", KWHY_CALL_OTHER},
 		{"", KWHY_CALL_OTHER},
 	};
 

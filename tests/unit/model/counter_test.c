@@ -25,6 +25,8 @@ static void a_step_is_a_rise_a_wrap_that_is_undone_or_a_reset(void **state)
 		{"reset: no time passed", {4294967290, 4, 0, 0, 1000, 0}, KWHY_COUNTER_FELL, -1},
 		{"reset: negative", {5, -5, 0, 1e9, 1000, 0}, KWHY_COUNTER_FELL, -1},
 		{"no rise in 64 bits", {INT64_MIN, INT64_MAX, 0, 1e9, 1000, 0}, KWHY_COUNTER_FELL, -1},
+		{"wraps with all that its owner may draw", {100, 9, 100, 10, 1, 1}, KWHY_COUNTER_WRAPPED, 10},
+		{"reset: more than its owner may draw", {100, 10, 100, 10, 1, 1}, KWHY_COUNTER_FELL, -1},
 		{"wraps at the largest", {INT64_MAX, 0, INT64_MAX, 1e9, 1000, 0}, KWHY_COUNTER_WRAPPED, 1},
 	};
 

@@ -86,6 +86,22 @@ static void correlation_ids_are_joined_within_their_process(void **state)
 	kwhy_recording_free(recording);
 }
 
+/* A call of the driver inside one of the runtime may have the same id. */
+static void of_calls_with_one_id_the_first_that_does_something_is_joined(void **state)
+{
+	static const char *const names[] = {
+		"cudaGetDevice", "cudaLaunchKernel", "cuLaunchKernel", "cuCtxGetCurrent"};
+	struct kwhy_recording *recording = two_processes();
+
+	(void)state;
+	for (int64_t i = 0; i < 4; i++)
+		add_call(recording, 0, 10 * i, names[i], 9);
+	add(recording, 0, 50, 60, 9);
+	OK(kwhy_recording_finish(recording, &error));
+	assert_int_equal(recording->activities.call[0], 1);
+	kwhy_recording_free(recording);
+}
+
 static void an_activity_that_ends_before_it_starts_is_refused_by_name(void **state)
 {
 	struct kwhy_recording *recording = two_processes();
@@ -277,6 +293,7 @@ int main(void)
 		cmocka_unit_test(rows_are_sorted_by_device_and_time_and_indexed),
 		cmocka_unit_test(rows_that_tie_are_ordered_by_the_name_itself),
 		cmocka_unit_test(correlation_ids_are_joined_within_their_process),
+		cmocka_unit_test(of_calls_with_one_id_the_first_that_does_something_is_joined),
 		cmocka_unit_test(an_activity_that_ends_before_it_starts_is_refused_by_name),
 		cmocka_unit_test(times_up_to_a_quarter_of_the_range_are_accepted),
 		cmocka_unit_test(the_window_is_that_of_activities_and_calls),
