@@ -2,6 +2,7 @@
 #include "model/recording.h"
 
 #include "base/column.h"
+#include "model/recording_reserve.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -154,21 +155,23 @@ DEFINE_ADD_PLAIN(bursts, burst, kwhy_burst, burst_count, burst_capacity, "bursts
 DEFINE_ADD_PLAIN(
 	unprobed, unprobed, kwhy_unprobed, unprobed_count, unprobed_capacity, "kernels that were not probed")
 
-static enum kwhy_status grow_activities(struct kwhy_activities *table, struct kwhy_error *error)
+static enum kwhy_status grow_activities(struct kwhy_activities *table, size_t need, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
-	size_t capacity = table->capacity;
+	size_t least = SIZE_MAX;
 
-#define X(type, column)                                                                            \
-	if (!status) {                                                                             \
-		capacity = table->capacity;                                                        \
-		status = kwhy_column_reserve((void **)&table->column, &capacity, table->count + 1, \
-			sizeof(type), "activities", error);                                        \
+#define X(type, column)                                                                               \
+	if (!status) {                                                                                \
+		size_t capacity = table->capacity;                                                    \
+                                                                                                      \
+		status = kwhy_column_reserve(                                                         \
+			(void **)&table->column, &capacity, need, sizeof(type), "activities", error); \
+		least = capacity < least ? capacity : least;                                          \
 	}
 	KWHY_ACTIVITY_COLUMNS(X)
 #undef X
 	if (!status)
-		table->capacity = capacity;
+		table->capacity = least; /* columns of large items grow in smaller steps */
 	return status;
 }
 
@@ -178,7 +181,7 @@ enum kwhy_status kwhy_recording_add_activity(
 	struct kwhy_activities *table = &recording->activities;
 
 	if (table->count == table->capacity) {
-		enum kwhy_status status = grow_activities(table, error);
+		enum kwhy_status status = grow_activities(table, table->count + 1, error);
 
 		if (status)
 			return status;
@@ -190,22 +193,41 @@ enum kwhy_status kwhy_recording_add_activity(
 	return KWHY_OK;
 }
 
-static enum kwhy_status grow_calls(struct kwhy_calls *table, struct kwhy_error *error)
+static enum kwhy_status grow_calls(struct kwhy_calls *table, size_t need, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
-	size_t capacity = table->capacity;
+	size_t least = SIZE_MAX;
 
-#define X(type, column)                                                                            \
-	if (!status) {                                                                             \
-		capacity = table->capacity;                                                        \
-		status = kwhy_column_reserve((void **)&table->column, &capacity, table->count + 1, \
-			sizeof(type), "API calls", error);                                         \
+#define X(type, column)                                                                              \
+	if (!status) {                                                                               \
+		size_t capacity = table->capacity;                                                   \
+                                                                                                     \
+		status = kwhy_column_reserve(                                                        \
+			(void **)&table->column, &capacity, need, sizeof(type), "API calls", error); \
+		least = capacity < least ? capacity : least;                                         \
 	}
 	KWHY_CALL_COLUMNS(X)
 #undef X
 	if (!status)
-		table->capacity = capacity;
+		table->capacity = least; /* columns of large items grow in smaller steps */
 	return status;
+}
+
+enum kwhy_status kwhy_recording_reserve(
+	struct kwhy_recording *recording, const struct kwhy_recording_rows *rows, struct kwhy_error *error)
+{
+	struct kwhy_activities *activities = &recording->activities;
+	struct kwhy_calls *calls = &recording->calls;
+	enum kwhy_status status = KWHY_OK;
+
+	if (activities->count + rows->activities > activities->capacity)
+		status = grow_activities(activities, activities->count + rows->activities, error);
+	if (!status && calls->count + rows->calls > calls->capacity)
+		status = grow_calls(calls, calls->count + rows->calls, error);
+	return status
+		? status
+		: kwhy_column_reserve((void **)&recording->ranges, &recording->range_capacity,
+			  recording->range_count + rows->ranges, sizeof(*recording->ranges), "ranges", error);
 }
 
 enum kwhy_status kwhy_recording_add_call(struct kwhy_recording *recording, int64_t start_ns, int64_t end_ns,
@@ -214,7 +236,7 @@ enum kwhy_status kwhy_recording_add_call(struct kwhy_recording *recording, int64
 	struct kwhy_calls *table = &recording->calls;
 
 	if (table->count == table->capacity) {
-		enum kwhy_status status = grow_calls(table, error);
+		enum kwhy_status status = grow_calls(table, table->count + 1, error);
 
 		if (status)
 			return status;

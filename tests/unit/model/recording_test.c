@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmocka_all.h"
 #include "model/recording.h"
+#include "model/recording_reserve.h"
 #include "ok.h"
 
+#include <malloc.h>
 #include <string.h>
 
 static struct kwhy_error error;
@@ -46,6 +48,64 @@ static void add_call(struct kwhy_recording *recording, uint32_t thread, int64_t 
 
 	OK(kwhy_names_intern(&recording->names, name, strlen(name), &id, &error));
 	OK(kwhy_recording_add_call(recording, start_ns, start_ns + 5, id, thread, correlation, &error));
+}
+
+/* Checks that every column of activities and calls has memory for `capacity` rows. */
+static void check_capacities(const struct kwhy_recording *recording)
+{
+#define X(type, column)                                                 \
+	assert_true(malloc_usable_size(recording->activities.column) >= \
+		recording->activities.capacity * sizeof(type));
+	KWHY_ACTIVITY_COLUMNS(X)
+#undef X
+#define X(type, column) \
+	assert_true(malloc_usable_size(recording->calls.column) >= recording->calls.capacity * sizeof(type));
+	KWHY_CALL_COLUMNS(X)
+#undef X
+}
+
+/* Columns of large items grow in smaller steps than others. The rows before are not needed, so none exist. */
+static void columns_of_many_rows_have_one_capacity(void **state)
+{
+	struct kwhy_recording *recording = two_processes();
+
+	(void)state;
+	recording->activities.count = recording->activities.capacity = (size_t)1 << 24;
+	recording->calls.count = recording->calls.capacity = (size_t)1 << 24;
+	add(recording, 0, 10, 20, KWHY_NONE);
+	add_call(recording, 0, 10, "cudaMalloc", KWHY_NONE);
+	assert_true(recording->activities.capacity > (size_t)1 << 24);
+	assert_true(recording->calls.capacity > (size_t)1 << 24);
+	check_capacities(recording);
+	kwhy_recording_free(recording);
+}
+
+static void reserved_rows_are_added_without_growth(void **state)
+{
+	const struct kwhy_recording_rows rows = {.activities = 300, .calls = 500, .ranges = 700};
+	struct kwhy_recording *recording = two_processes();
+	const struct kwhy_range range = {.start_ns = 1, .end_ns = 2, .thread = KWHY_NONE};
+	const int64_t *activities, *calls;
+	const struct kwhy_range *ranges;
+
+	(void)state;
+	add(recording, 0, 10, 20, KWHY_NONE);
+	OK(kwhy_recording_reserve(recording, &rows, &error));
+	check_capacities(recording);
+	activities = recording->activities.start_ns;
+	calls = recording->calls.start_ns;
+	ranges = recording->ranges;
+	for (int i = 0; i < 300; i++)
+		add(recording, 0, 20 + i, 30 + i, KWHY_NONE);
+	for (int i = 0; i < 500; i++)
+		add_call(recording, 0, 10 * i, "cudaMalloc", KWHY_NONE);
+	for (int i = 0; i < 700; i++)
+		OK(kwhy_recording_add_range(recording, &range, &error));
+	assert_ptr_equal(recording->activities.start_ns, activities);
+	assert_ptr_equal(recording->calls.start_ns, calls);
+	assert_ptr_equal(recording->ranges, ranges);
+	assert_int_equal(recording->activities.start_ns[0], 10);
+	kwhy_recording_free(recording);
 }
 
 static void rows_are_sorted_by_device_and_time_and_indexed(void **state)
@@ -290,6 +350,8 @@ static void bursts_are_sorted_by_their_start_and_impossible_ones_refused(void **
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(columns_of_many_rows_have_one_capacity),
+		cmocka_unit_test(reserved_rows_are_added_without_growth),
 		cmocka_unit_test(rows_are_sorted_by_device_and_time_and_indexed),
 		cmocka_unit_test(rows_that_tie_are_ordered_by_the_name_itself),
 		cmocka_unit_test(correlation_ids_are_joined_within_their_process),
