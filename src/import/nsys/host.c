@@ -91,13 +91,15 @@ static bool is_range(int64_t type)
 static size_t without_number(const char *bytes, size_t length)
 {
 	static const char *const tails[] = {", op_id = ", ", seq = "};
+	const char *end = bytes + length;
 
-	for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
-		const char *tail = memmem(bytes, length, tails[i], strlen(tails[i]));
+	for (const char *at = bytes; (at = memchr(at, ',', (size_t)(end - at))); at++)
+		for (size_t i = 0; at > bytes && i < sizeof(tails) / sizeof(tails[0]); i++) {
+			size_t tail = strlen(tails[i]);
 
-		if (tail && tail > bytes)
-			length = (size_t)(tail - bytes);
-	}
+			if ((size_t)(end - at) >= tail && !memcmp(at, tails[i], tail))
+				return (size_t)(at - bytes);
+		}
 	return length;
 }
 

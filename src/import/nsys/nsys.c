@@ -2,6 +2,7 @@
 #include "import/nsys/nsys.h"
 
 #include "import/reader.h"
+#include "model/recording_reserve.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,35 +26,46 @@ static const struct kwhy_nsys_reader *const readers[] = {
 
 enum { READER_COUNT = sizeof(readers) / sizeof(readers[0]) };
 
-static enum kwhy_status read_row(struct kwhy_nsys *nsys, const struct kwhy_nsys_reader *reader,
-	const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
-{
-	enum kwhy_status status = reader->read(nsys, rows, error);
+struct table_read {
+	struct kwhy_nsys *nsys;
+	const struct kwhy_nsys_reader *reader;
+};
 
-	nsys->tally.rows++;
-	return kwhy_reader_pass(nsys->recording, nsys->options, status);
+static enum kwhy_status take_row(void *context, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
+{
+	const struct table_read *read = context;
+	enum kwhy_status status = read->reader->read(read->nsys, rows, error);
+
+	read->nsys->tally.rows++;
+	return kwhy_reader_pass(read->nsys->recording, read->nsys->options, status);
 }
 
 static enum kwhy_status read_table(struct kwhy_nsys *nsys, const struct kwhy_nsys_reader *reader,
 	bool *out_found, struct kwhy_error *error)
 {
-	struct kwhy_sqlite_rows rows = {0};
-	enum kwhy_status status;
-	bool more;
+	struct table_read read = {nsys, reader};
+	enum kwhy_status status = kwhy_sqlite_each(
+		nsys->db, &reader->table, take_row, &read, out_found, error);
 
-	status = kwhy_sqlite_rows_open(nsys->db, &reader->table, &rows, out_found, error);
-	more = *out_found;
-	while (!status && more) {
-		status = kwhy_sqlite_rows_next(&rows, &more, error);
-		if (!status && more)
-			status = read_row(nsys, reader, &rows, error);
-	}
-	kwhy_sqlite_rows_close(&rows);
 	if (status != KWHY_E_INPUT || !nsys->options->partial)
 		return status;
 	nsys->tally.corrupt = true;
 	nsys->recording->lost.truncated = true;
 	return KWHY_OK;
+}
+
+/* Reserves memory for the rows of the large tables. */
+static enum kwhy_status reserve(struct kwhy_nsys *nsys, struct kwhy_error *error)
+{
+	const struct kwhy_recording_rows rows = {
+		.activities = kwhy_sqlite_row_count(nsys->db, kwhy_nsys_kernels.table.name) +
+			kwhy_sqlite_row_count(nsys->db, kwhy_nsys_copies.table.name) +
+			kwhy_sqlite_row_count(nsys->db, kwhy_nsys_memsets.table.name),
+		.calls = kwhy_sqlite_row_count(nsys->db, kwhy_nsys_calls.table.name),
+		.ranges = kwhy_sqlite_row_count(nsys->db, kwhy_nsys_ranges.table.name),
+	};
+
+	return kwhy_recording_reserve(nsys->recording, &rows, error);
 }
 
 static bool is_digest(const struct kwhy_nsys *nsys)
@@ -85,7 +97,7 @@ static enum kwhy_status no_cuda(const struct kwhy_nsys *nsys, struct kwhy_error 
 
 static enum kwhy_status read_tables(struct kwhy_nsys *nsys, struct kwhy_error *error)
 {
-	enum kwhy_status status = KWHY_OK;
+	enum kwhy_status status = reserve(nsys, error);
 	bool cuda = false, found;
 
 	for (size_t i = 0; !status && i < READER_COUNT; i++) {

@@ -55,6 +55,10 @@ struct kwhy_nsys {
 					       collectives: 0: not looked up yet, 1: no, 2: yes */
 	size_t name_capacity;
 
+	int64_t last_thread_id; /* the globalTid that was looked up last, and its thread */
+	uint32_t last_thread;
+	bool has_last_thread;
+
 	struct kwhy_nsys_gpu *gpus;
 	size_t gpu_count, gpu_capacity;
 	struct kwhy_track_map

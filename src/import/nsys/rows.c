@@ -52,12 +52,25 @@ enum kwhy_status kwhy_nsys_thread(struct kwhy_nsys *nsys, const struct kwhy_sqli
 	uint32_t *out_thread, struct kwhy_error *error)
 {
 	struct kwhy_thread thread = {.tid = -1};
-	enum kwhy_status status = kwhy_nsys_process(nsys, rows, column, &thread.process, error);
 	int64_t id;
+	bool known = kwhy_sqlite_integer(rows, column, &id);
+	enum kwhy_status status;
 
-	if (kwhy_sqlite_integer(rows, column, &id))
+	if (known && nsys->has_last_thread && id == nsys->last_thread_id) {
+		*out_thread = nsys->last_thread;
+		return KWHY_OK;
+	}
+	status = kwhy_nsys_process(nsys, rows, column, &thread.process, error);
+	if (known)
 		thread.tid = id & 0xFFFFFF;
-	return status ? status : kwhy_tracks_thread(&nsys->tracks, &thread, out_thread, error);
+	if (!status)
+		status = kwhy_tracks_thread(&nsys->tracks, &thread, out_thread, error);
+	if (!status && known) {
+		nsys->last_thread_id = id;
+		nsys->last_thread = *out_thread;
+		nsys->has_last_thread = true;
+	}
+	return status;
 }
 
 uint32_t kwhy_nsys_id(const struct kwhy_sqlite_rows *rows, size_t column)

@@ -18,27 +18,32 @@ const char *kwhy_rocpd_table(struct kwhy_rocpd *rocpd, const char *name)
 	return rocpd->table;
 }
 
+struct table_read {
+	struct kwhy_rocpd *rocpd;
+	const struct kwhy_rocpd_reader *reader;
+};
+
+static enum kwhy_status take_row(void *context, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
+{
+	const struct table_read *read = context;
+	struct kwhy_rocpd *rocpd = read->rocpd;
+	enum kwhy_status status;
+
+	rocpd->rocprof.place = read->reader->table;
+	rocpd->rocprof.number = rows->number;
+	status = read->reader->read(rocpd, rows, error);
+	return read->reader->is_event ? kwhy_rocprof_pass(&rocpd->rocprof, status) : status;
+}
+
 enum kwhy_status kwhy_rocpd_each(
 	struct kwhy_rocpd *rocpd, const struct kwhy_rocpd_reader *reader, struct kwhy_error *error)
 {
 	const struct kwhy_sqlite_table table = {
 		kwhy_rocpd_table(rocpd, reader->table), reader->columns, reader->count};
-	struct kwhy_sqlite_rows rows = {0};
-	enum kwhy_status status;
-	bool more;
+	struct table_read read = {rocpd, reader};
+	bool found;
+	enum kwhy_status status = kwhy_sqlite_each(rocpd->db, &table, take_row, &read, &found, error);
 
-	status = kwhy_sqlite_rows_open(rocpd->db, &table, &rows, &more, error);
-	while (!status && more) {
-		status = kwhy_sqlite_rows_next(&rows, &more, error);
-		if (status || !more)
-			continue;
-		rocpd->rocprof.place = reader->table;
-		rocpd->rocprof.number = rows.number;
-		status = reader->read(rocpd, &rows, error);
-		if (reader->is_event)
-			status = kwhy_rocprof_pass(&rocpd->rocprof, status);
-	}
-	kwhy_sqlite_rows_close(&rows);
 	if (status != KWHY_E_INPUT || !rocpd->rocprof.options->partial)
 		return status;
 	rocpd->rocprof.recording->lost.truncated = true;

@@ -13,13 +13,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The SQL function that kwhy_sqlite_each() has SQLite call for each row. */
+#define EACH_FUNCTION "kwhy_each"
+
 enum {
 	OPERATIONS_A_CALL = 100000, /* instructions of SQLite's virtual machine between two calls of the
 				       progress handler */
 	FIRST_CALLS = 100,
-	BYTES_A_CALL = 2000, /* bytes of the file for which one call of the handler is allowed: 50
-				instructions per byte, where reading the whole file takes about 1 per byte */
-	ROW_BYTES_MIN = 6,   /* bytes of the shortest row with a start, an end and a type */
+	BYTES_A_CALL = 2000,  /* bytes of the file for which one call of the handler is allowed: 50
+				 instructions per byte, where reading the whole file takes about 1 per byte */
+	ROW_BYTES_MIN = 6,    /* bytes of the shortest row with a start, an end and a type */
+	ROW_BYTES_USUAL = 24, /* a row of a trace is longer, so this bounds the memory that is reserved */
 	SQL_BYTES = 4096
 };
 
@@ -29,6 +33,16 @@ struct kwhy_sqlite {
 	const char *path, *cure; /* path and advice for messages */
 	uint64_t file_bytes;
 	uint64_t calls_left; /* number of calls of the progress handler after which it stops SQLite */
+	struct walk *walk;   /* the innermost kwhy_sqlite_each() that runs */
+};
+
+/* A run of kwhy_sqlite_each(). */
+struct walk {
+	struct kwhy_sqlite_rows rows;
+	kwhy_sqlite_take take;
+	void *context;
+	enum kwhy_status status; /* of the last take() */
+	struct kwhy_error *error;
 };
 
 /* Limits for an untrusted schema, far above those of every real export. */
@@ -40,7 +54,7 @@ static const struct {
 	{SQLITE_LIMIT_EXPR_DEPTH, 100},
 	{SQLITE_LIMIT_COMPOUND_SELECT, 500},
 	{SQLITE_LIMIT_VDBE_OP, 250000},
-	{SQLITE_LIMIT_FUNCTION_ARG, 8},
+	{SQLITE_LIMIT_FUNCTION_ARG, KWHY_SQLITE_COLUMNS_MAX},
 	{SQLITE_LIMIT_ATTACHED, 0},
 	{SQLITE_LIMIT_TRIGGER_DEPTH, 1},
 	{SQLITE_LIMIT_WORKER_THREADS, 0},
@@ -171,6 +185,8 @@ static enum kwhy_status check_file(struct kwhy_sqlite *db, struct kwhy_error *er
 		db->path);
 }
 
+static void on_row(sqlite3_context *function, int count, sqlite3_value **values);
+
 static enum kwhy_status open_handle(struct kwhy_sqlite *db, struct kwhy_error *error)
 {
 	char *uri = uri_of(db->file);
@@ -192,6 +208,9 @@ static enum kwhy_status open_handle(struct kwhy_sqlite *db, struct kwhy_error *e
 		sqlite3_db_config(db->handle, settings[i].option, settings[i].on, NULL);
 	db->calls_left = FIRST_CALLS + db->file_bytes / BYTES_A_CALL;
 	sqlite3_progress_handler(db->handle, OPERATIONS_A_CALL, on_progress, db);
+	if (sqlite3_create_function(
+		    db->handle, EACH_FUNCTION, -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, db, on_row, NULL, NULL))
+		return database_failed(db, "sqlite_master", error);
 	if (sqlite3_exec(db->handle, "PRAGMA cell_size_check=ON; PRAGMA query_only=ON", NULL, NULL, NULL))
 		return database_failed(db, "sqlite_master", error);
 	return KWHY_OK;
@@ -339,11 +358,10 @@ static enum kwhy_status find_columns(struct kwhy_sqlite *db, const struct kwhy_s
 	return status;
 }
 
-/* Writes the statement SELECT "start", NULL, ... FROM "TABLE"; NULL stands for a missing column. */
-static void write_select(struct kwhy_text *sql, const struct kwhy_sqlite_table *table,
-	const char *const names[KWHY_SQLITE_COLUMNS_MAX], const char *key)
+/* Writes "start", NULL, ...; NULL stands for a missing column. */
+static void write_columns(struct kwhy_text *sql, const struct kwhy_sqlite_table *table,
+	const char *const names[KWHY_SQLITE_COLUMNS_MAX])
 {
-	kwhy_text_add(sql, "SELECT ");
 	for (size_t i = 0; i < table->count; i++) {
 		kwhy_text_add(sql, i ? ", " : "");
 		if (names[i])
@@ -351,12 +369,28 @@ static void write_select(struct kwhy_text *sql, const struct kwhy_sqlite_table *
 		else
 			kwhy_text_add(sql, "NULL");
 	}
+}
+
+static void write_select(struct kwhy_text *sql, const struct kwhy_sqlite_table *table,
+	const char *const names[KWHY_SQLITE_COLUMNS_MAX], const char *key)
+{
+	kwhy_text_add(sql, "SELECT ");
+	write_columns(sql, table, names);
 	kwhy_text_addf(sql, " FROM \"%s\"", table->name);
 	if (key)
 		kwhy_text_addf(sql, " WHERE %s = ?1", key);
 }
 
-static enum kwhy_status open_rows(struct kwhy_sqlite *db, const struct kwhy_sqlite_table *table,
+/* Writes a statement that has no result, and calls on_row() with the columns of each row. */
+static void write_each(struct kwhy_text *sql, const struct kwhy_sqlite_table *table,
+	const char *const names[KWHY_SQLITE_COLUMNS_MAX])
+{
+	kwhy_text_addf(sql, "SELECT 1 FROM \"%s\" WHERE " EACH_FUNCTION "(", table->name);
+	write_columns(sql, table, names);
+	kwhy_text_add(sql, ")");
+}
+
+static enum kwhy_status open_rows(struct kwhy_sqlite *db, const struct kwhy_sqlite_table *table, bool each,
 	const char *key, struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
 	const char *names[KWHY_SQLITE_COLUMNS_MAX];
@@ -369,7 +403,10 @@ static enum kwhy_status open_rows(struct kwhy_sqlite *db, const struct kwhy_sqli
 		return status;
 	for (size_t i = 0; i < table->count; i++)
 		rows->present |= (unsigned)(names[i] != NULL) << i;
-	write_select(&sql, table, names, key);
+	if (each)
+		write_each(&sql, table, names);
+	else
+		write_select(&sql, table, names, key);
 	status = kwhy_text_check(&sql, error);
 	if (!status)
 		status = prepare(db, table->name, sql.data, &rows->statement, error);
@@ -382,13 +419,13 @@ enum kwhy_status kwhy_sqlite_rows_open(struct kwhy_sqlite *db, const struct kwhy
 {
 	enum kwhy_status status = kwhy_sqlite_has(db, table->name, out_found, error);
 
-	return status || !*out_found ? status : open_rows(db, table, NULL, rows, error);
+	return status || !*out_found ? status : open_rows(db, table, false, NULL, rows, error);
 }
 
 enum kwhy_status kwhy_sqlite_rows_open_by(struct kwhy_sqlite *db, const struct kwhy_sqlite_table *table,
 	const char *key, struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
-	return open_rows(db, table, key, rows, error);
+	return open_rows(db, table, false, key, rows, error);
 }
 
 void kwhy_sqlite_rows_bind(struct kwhy_sqlite_rows *rows, int64_t key)
@@ -404,6 +441,15 @@ void kwhy_sqlite_rows_close(struct kwhy_sqlite_rows *rows)
 	rows->statement = NULL;
 }
 
+static enum kwhy_status count_row(struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
+{
+	if (++rows->number <= rows->db->file_bytes / ROW_BYTES_MIN)
+		return KWHY_OK;
+	return kwhy_fail(error, KWHY_E_INPUT,
+		"%s: table %s has more rows than fit in the file: it is damaged; %s", rows->db->path,
+		rows->table, rows->db->cure);
+}
+
 enum kwhy_status kwhy_sqlite_rows_next(struct kwhy_sqlite_rows *rows, bool *out_row, struct kwhy_error *error)
 {
 	int code = sqlite3_step(rows->statement);
@@ -411,11 +457,60 @@ enum kwhy_status kwhy_sqlite_rows_next(struct kwhy_sqlite_rows *rows, bool *out_
 	*out_row = code == SQLITE_ROW;
 	if (code != SQLITE_ROW && code != SQLITE_DONE)
 		return database_failed(rows->db, rows->table, error);
-	if (*out_row && ++rows->number > rows->db->file_bytes / ROW_BYTES_MIN)
-		return kwhy_fail(error, KWHY_E_INPUT,
-			"%s: table %s has more rows than fit in the file: it is damaged; %s", rows->db->path,
-			rows->table, rows->db->cure);
-	return KWHY_OK;
+	return *out_row ? count_row(rows, error) : KWHY_OK;
+}
+
+static void on_row(sqlite3_context *function, int count, sqlite3_value **values)
+{
+	struct walk *walk = ((struct kwhy_sqlite *)sqlite3_user_data(function))->walk;
+
+	(void)count;
+	walk->rows.values = values;
+	walk->status = count_row(&walk->rows, walk->error);
+	if (!walk->status)
+		walk->status = walk->take(walk->context, &walk->rows, walk->error);
+	if (walk->status)
+		sqlite3_result_error_code(function, SQLITE_ABORT);
+}
+
+enum kwhy_status kwhy_sqlite_each(struct kwhy_sqlite *db, const struct kwhy_sqlite_table *table,
+	kwhy_sqlite_take take, void *context, bool *out_found, struct kwhy_error *error)
+{
+	struct walk walk = {.take = take, .context = context, .error = error};
+	struct walk *outer = db->walk;
+	enum kwhy_status status = kwhy_sqlite_has(db, table->name, out_found, error);
+	int code;
+
+	if (!status && *out_found)
+		status = open_rows(db, table, true, NULL, &walk.rows, error);
+	if (status || !*out_found)
+		return status;
+	db->walk = &walk;
+	code = sqlite3_step(walk.rows.statement);
+	db->walk = outer;
+	status = walk.status;
+	if (!status && code != SQLITE_DONE)
+		status = database_failed(db, table->name, error);
+	kwhy_sqlite_rows_close(&walk.rows);
+	return status;
+}
+
+size_t kwhy_sqlite_row_count(struct kwhy_sqlite *db, const char *table)
+{
+	struct kwhy_text sql = {0};
+	sqlite3_stmt *statement = NULL;
+	uint64_t count = 0, most = db->file_bytes / ROW_BYTES_USUAL;
+
+	/* in two queries, since a query of both reads the whole table */
+	kwhy_text_addf(&sql,
+		"SELECT (SELECT max(rowid) FROM \"%s\") - (SELECT min(rowid) FROM \"%s\") + 1", table,
+		table);
+	if (!sql.failed && sqlite3_prepare_v2(db->handle, sql.data, -1, &statement, NULL) == SQLITE_OK &&
+		sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int64(statement, 0) > 0)
+		count = (uint64_t)sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	kwhy_text_done(&sql);
+	return (size_t)(count < most ? count : most);
 }
 
 /* 2^53; up to this number a double holds all integers exactly */
@@ -428,7 +523,7 @@ static const double exact_limit = 9007199254740992.0;
  */
 static sqlite3_value *value_of(const struct kwhy_sqlite_rows *rows, size_t column)
 {
-	return sqlite3_column_value(rows->statement, (int)column);
+	return rows->values ? rows->values[column] : sqlite3_column_value(rows->statement, (int)column);
 }
 
 bool kwhy_sqlite_integer(const struct kwhy_sqlite_rows *rows, size_t column, int64_t *out)

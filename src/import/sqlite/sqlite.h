@@ -39,8 +39,9 @@ struct kwhy_sqlite_rows {
 	struct kwhy_sqlite *db;
 	const char *table;
 	struct sqlite3_stmt *statement;
-	uint64_t number;  /* number of the row, from 1 */
-	unsigned present; /* bit i: the table has column i */
+	struct sqlite3_value **values; /* the row's fields in kwhy_sqlite_each(); else NULL */
+	uint64_t number;	       /* number of the row, from 1 */
+	unsigned present;	       /* bit i: the table has column i */
 };
 
 /* A file to open; all texts are valid until it is closed. */
@@ -70,6 +71,27 @@ KWHY_MUST_USE enum kwhy_status kwhy_sqlite_has(
 /* Gets whether that column is the table's integer primary key, by which rows are found quickly. */
 KWHY_MUST_USE enum kwhy_status kwhy_sqlite_is_key(struct kwhy_sqlite *db, const char *table,
 	const char *column, bool *out_is_key, struct kwhy_error *error);
+
+/*
+ * Takes a row of kwhy_sqlite_each(). It may open and step through other rows of the same database. Any status
+ * but KWHY_OK ends the reading.
+ */
+typedef enum kwhy_status (*kwhy_sqlite_take)(
+	void *context, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error);
+
+/*
+ * Calls take(context) for each row of a table, and returns its first status that is not KWHY_OK. *out_found
+ * false: the table does not exist. This is faster than stepping through rows, because SQLite calls take()
+ * from its own loop, without a return and a look-up of each field for every row.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_sqlite_each(struct kwhy_sqlite *db, const struct kwhy_sqlite_table *table,
+	kwhy_sqlite_take take, void *context, bool *out_found, struct kwhy_error *error);
+
+/*
+ * About how many rows a table has, from its lowest and its highest row number, for reserving memory: at most
+ * as many rows of 24 bytes as fit in the file. 0: unknown, or the table does not exist.
+ */
+size_t kwhy_sqlite_row_count(struct kwhy_sqlite *db, const char *table);
 
 /* Opens the rows of a table. *out_found false: the table does not exist, and `rows` need not be closed. */
 KWHY_MUST_USE enum kwhy_status kwhy_sqlite_rows_open(struct kwhy_sqlite *db,

@@ -4,6 +4,7 @@
 #include "import/reader.h"
 #include "import/sqlite/sqlite.h"
 #include "import/tracks.h"
+#include "model/recording_reserve.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,11 @@ struct tables {
 	uint8_t *states_class; /* [class_capacity] for each name: 0: not looked up yet; 1: the name determines
 				  no class of calls; 2: it does */
 	size_t class_capacity;
+	const struct table *reading;
 	uint64_t rows;
+	/* words of columns, in the order of their enumerations */
+	const char *activity_kinds[KWHY_ACTIVITY_KIND_COUNT], *copy_kinds[KWHY_COPY_KIND_COUNT],
+		*memory_kinds[KWHY_MEMORY_KIND_COUNT], *call_classes[KWHY_CALL_CLASS_COUNT];
 };
 
 struct table {
@@ -227,29 +232,17 @@ enum activity_column {
 	ACTIVITY_COLUMN_COUNT
 };
 
-static void read_ends(const struct kwhy_sqlite_rows *rows, struct kwhy_activity *activity)
+static void read_ends(
+	const struct tables *tables, const struct kwhy_sqlite_rows *rows, struct kwhy_activity *activity)
 {
-	const char *copies[KWHY_COPY_KIND_COUNT], *memories[KWHY_MEMORY_KIND_COUNT];
-
-	for (int i = 0; i < KWHY_COPY_KIND_COUNT; i++)
-		copies[i] = kwhy_copy_kind_name((enum kwhy_copy_kind)i);
-	for (int i = 0; i < KWHY_MEMORY_KIND_COUNT; i++)
-		memories[i] = kwhy_memory_kind_name((enum kwhy_memory_kind)i);
-	activity->copy_kind = (uint8_t)word(rows, ACTIVITY_COPY, copies, KWHY_COPY_KIND_COUNT);
-	activity->src_memory = (uint8_t)word(rows, ACTIVITY_SRC, memories, KWHY_MEMORY_KIND_COUNT);
-	activity->dst_memory = (uint8_t)word(rows, ACTIVITY_DST, memories, KWHY_MEMORY_KIND_COUNT);
+	activity->copy_kind = (uint8_t)word(rows, ACTIVITY_COPY, tables->copy_kinds, KWHY_COPY_KIND_COUNT);
+	activity->src_memory = (uint8_t)word(
+		rows, ACTIVITY_SRC, tables->memory_kinds, KWHY_MEMORY_KIND_COUNT);
+	activity->dst_memory = (uint8_t)word(
+		rows, ACTIVITY_DST, tables->memory_kinds, KWHY_MEMORY_KIND_COUNT);
 	activity->peer = (uint16_t)small(rows, ACTIVITY_PEER, KWHY_UNKNOWN_U16);
 	activity->bytes = (uint64_t)integer(
 		rows, ACTIVITY_BYTES, -1); /* a missing size becomes -1, which is KWHY_UNKNOWN_BYTES */
-}
-
-static uint8_t read_kind(const struct kwhy_sqlite_rows *rows)
-{
-	const char *kinds[KWHY_ACTIVITY_KIND_COUNT];
-
-	for (int i = 0; i < KWHY_ACTIVITY_KIND_COUNT; i++)
-		kinds[i] = kwhy_activity_kind_name((enum kwhy_activity_kind)i);
-	return (uint8_t)word(rows, ACTIVITY_KIND, kinds, KWHY_ACTIVITY_KIND_COUNT);
 }
 
 static enum kwhy_status read_activity(
@@ -261,7 +254,7 @@ static enum kwhy_status read_activity(
 	status = times(tables, rows, ACTIVITY_START, &activity.start_ns, &activity.end_ns, error);
 	if (status)
 		return status;
-	activity.kind = read_kind(rows);
+	activity.kind = (uint8_t)word(rows, ACTIVITY_KIND, tables->activity_kinds, KWHY_ACTIVITY_KIND_COUNT);
 	activity.name = find(&tables->names, rows, ACTIVITY_NAME);
 	activity.stream = find(&tables->streams, rows, ACTIVITY_STREAM);
 	if (activity.name == KWHY_NONE || activity.stream == KWHY_NONE)
@@ -272,7 +265,7 @@ static enum kwhy_status read_activity(
 	activity.shared_bytes = small(rows, ACTIVITY_SHARED, KWHY_NONE);
 	activity.graph_node = small(rows, ACTIVITY_NODE, KWHY_NONE);
 	activity.call = small(rows, ACTIVITY_CALL, KWHY_NONE);
-	read_ends(rows, &activity);
+	read_ends(tables, rows, &activity);
 	return kwhy_recording_add_activity(tables->recording, &activity, error);
 }
 
@@ -309,20 +302,11 @@ static enum kwhy_status states_class(
 	return KWHY_OK;
 }
 
-static size_t read_class(const struct kwhy_sqlite_rows *rows)
-{
-	const char *classes[KWHY_CALL_CLASS_COUNT];
-
-	for (int i = 0; i < KWHY_CALL_CLASS_COUNT; i++)
-		classes[i] = kwhy_call_class_name((enum kwhy_call_class)i);
-	return word(rows, 5, classes, KWHY_CALL_CLASS_COUNT);
-}
-
 static enum kwhy_status read_call(
 	struct tables *tables, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = tables->recording;
-	const size_t class = read_class(rows);
+	const size_t class = word(rows, 5, tables->call_classes, KWHY_CALL_CLASS_COUNT);
 	uint32_t name = find(&tables->names, rows, 2), thread;
 	int64_t start_ns, end_ns;
 	enum kwhy_status status = times(tables, rows, 0, &start_ns, &end_ns, error);
@@ -453,20 +437,39 @@ static const struct table table_list[] = {
 	{{"coverage", coverage_columns, 3}, read_coverage},
 };
 
-static enum kwhy_status read_table(struct tables *tables, const struct table *table, struct kwhy_error *error)
+static void fill_words(struct tables *tables)
 {
-	struct kwhy_sqlite_rows rows = {0};
-	enum kwhy_status status;
-	bool more;
+	for (int i = 0; i < KWHY_ACTIVITY_KIND_COUNT; i++)
+		tables->activity_kinds[i] = kwhy_activity_kind_name((enum kwhy_activity_kind)i);
+	for (int i = 0; i < KWHY_COPY_KIND_COUNT; i++)
+		tables->copy_kinds[i] = kwhy_copy_kind_name((enum kwhy_copy_kind)i);
+	for (int i = 0; i < KWHY_MEMORY_KIND_COUNT; i++)
+		tables->memory_kinds[i] = kwhy_memory_kind_name((enum kwhy_memory_kind)i);
+	for (int i = 0; i < KWHY_CALL_CLASS_COUNT; i++)
+		tables->call_classes[i] = kwhy_call_class_name((enum kwhy_call_class)i);
+}
 
-	status = kwhy_sqlite_rows_open(tables->db, &table->table, &rows, &more, error);
-	while (!status && more) {
-		status = kwhy_sqlite_rows_next(&rows, &more, error);
-		if (!status && more)
-			status = table->read(tables, &rows, error);
-		tables->rows += !status && more;
+static enum kwhy_status take_row(void *context, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
+{
+	struct tables *tables = context;
+
+	tables->rows++;
+	return tables->reading->read(tables, rows, error);
+}
+
+static enum kwhy_status read_tables(struct tables *tables, struct kwhy_error *error)
+{
+	const struct kwhy_recording_rows rows = {.activities = kwhy_sqlite_row_count(tables->db, "activity"),
+		.calls = kwhy_sqlite_row_count(tables->db, "call"),
+		.ranges = kwhy_sqlite_row_count(tables->db, "range")};
+	enum kwhy_status status = kwhy_recording_reserve(tables->recording, &rows, error);
+	bool found;
+
+	for (size_t i = 0; !status && i < sizeof(table_list) / sizeof(table_list[0]); i++) {
+		tables->reading = &table_list[i];
+		status = kwhy_sqlite_each(
+			tables->db, &tables->reading->table, take_row, tables, &found, error);
 	}
-	kwhy_sqlite_rows_close(&rows);
 	return status;
 }
 
@@ -541,6 +544,7 @@ static enum kwhy_status begin(struct tables *tables, const char *path, struct kw
 	tables->tracks = (struct kwhy_tracks){.recording = tables->recording,
 		.path = source.path,
 		.source = (uint32_t)tables->recording->source_count};
+	fill_words(tables);
 	status = set_clock(tables, error);
 	return status ? status : kwhy_recording_add_source(tables->recording, &source, NULL, error);
 }
@@ -566,12 +570,11 @@ static enum kwhy_status read_sqlite(struct kwhy_recording *recording, const char
 	enum kwhy_status status = kwhy_sqlite_open(
 		&(struct kwhy_sqlite_file){path, NULL, cure}, &tables.db, error);
 
-	(void)options; /* a file that kwhy wrote is either complete or no database, so --partial has no effect
-			*/
+	(void)options; /* --partial has no effect: a file that kwhy wrote is complete or no database */
 	if (!status)
 		status = begin(&tables, path, error);
-	for (size_t i = 0; !status && i < sizeof(table_list) / sizeof(table_list[0]); i++)
-		status = read_table(&tables, &table_list[i], error);
+	if (!status)
+		status = read_tables(&tables, error);
 	if (!status)
 		recording->sources[tables.tracks.source].events = tables.rows;
 	release(&tables);
