@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/confine.h"
 
+#include <asm/ioctls.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -25,6 +27,22 @@
 #define RESTRICT_SELF 446
 #define RULESET_VERSION 1
 #define RULE_PATH_BENEATH 1
+#define PIDFD_SEND_SIGNAL 424
+#define IO_URING_SETUP 425
+#define OPEN_TREE 428
+#define MOVE_MOUNT 429
+#define FSOPEN 430
+#define FSCONFIG 431
+#define FSMOUNT 432
+#define FSPICK 433
+#define PIDFD_GETFD 438
+#define PROCESS_MADVISE 440
+#define MOUNT_SETATTR 442
+#define FCHMODAT2 452
+#define SETXATTRAT 463
+#define REMOVEXATTRAT 466
+#define OPEN_TREE_ATTR 467
+#define FILE_SETATTR 469
 
 struct ruleset {
 	uint64_t handled_fs;
@@ -54,8 +72,39 @@ enum {
 #define NUMBER_END 0x7FFFFFFFU
 #endif
 
-/* Calls that fail with EPERM: no measurement and no answer needs them. */
+/*
+ * Calls that fail with EPERM: no measurement and no answer needs them. Landlock does not confine those that
+ * change modes, owners and attributes of files, and io_uring makes calls that no filter sees.
+ */
 static const uint32_t denied[] = {
+#ifdef SYS_chmod
+	SYS_chmod,
+	SYS_chown,
+	SYS_lchown,
+#endif
+	SYS_fchmod,
+	SYS_fchmodat,
+	FCHMODAT2,
+	SYS_fchown,
+	SYS_fchownat,
+	SYS_setxattr,
+	SYS_lsetxattr,
+	SYS_fsetxattr,
+	SETXATTRAT,
+	SYS_removexattr,
+	SYS_lremovexattr,
+	SYS_fremovexattr,
+	REMOVEXATTRAT,
+	FILE_SETATTR,
+	SYS_truncate,
+	IO_URING_SETUP,
+	SYS_kill,
+	SYS_tkill,
+	SYS_rt_sigqueueinfo,
+	SYS_rt_tgsigqueueinfo,
+	PIDFD_SEND_SIGNAL,
+	PIDFD_GETFD,
+	PROCESS_MADVISE,
 	SYS_execve,
 	SYS_execveat,
 #ifdef SYS_fork
@@ -72,6 +121,14 @@ static const uint32_t denied[] = {
 	SYS_open_by_handle_at,
 	SYS_mount,
 	SYS_umount2,
+	OPEN_TREE,
+	OPEN_TREE_ATTR,
+	MOVE_MOUNT,
+	FSOPEN,
+	FSCONFIG,
+	FSMOUNT,
+	FSPICK,
+	MOUNT_SETATTR,
 	SYS_pivot_root,
 	SYS_chroot,
 	SYS_setns,
@@ -80,6 +137,7 @@ static const uint32_t denied[] = {
 	SYS_finit_module,
 	SYS_delete_module,
 	SYS_kexec_load,
+	SYS_kexec_file_load,
 	SYS_reboot,
 	SYS_swapon,
 	SYS_swapoff,
@@ -111,7 +169,7 @@ static const uint32_t denied[] = {
 #endif
 };
 
-enum { DENIED_COUNT = sizeof(denied) / sizeof(denied[0]), STEPS = DENIED_COUNT + 15 };
+enum { DENIED_COUNT = sizeof(denied) / sizeof(denied[0]), STEPS = DENIED_COUNT + 26 };
 
 /*
  * Whether the build is one of a sanitizer. At its end a sanitizer starts a process that traces this one, so
@@ -129,10 +187,12 @@ static bool is_sanitized(void)
 	return false;
 }
 
-/* Allows rights below a folder. A folder that does not exist needs none. Returns -1 and sets errno, or 0. */
+/*
+ * Allows rights to a file or below a folder. What does not exist needs none. Returns -1 and sets errno, or 0.
+ */
 static int allow(int rules, const char *path, uint64_t rights)
 {
-	struct path_beneath rule = {rights, open(path, O_PATH | O_DIRECTORY | O_CLOEXEC)};
+	struct path_beneath rule = {rights, open(path, O_PATH | O_CLOEXEC)};
 	long failed;
 
 	if (rule.folder < 0)
@@ -159,7 +219,32 @@ static void find_folder(const char *file, char out[PATH_MAX])
 	}
 }
 
-/* Returns an errno; 0: writing is confined to the folder of the file, if there is one, and to devices. */
+/*
+ * Allows writing to the devices of GPUs, which libraries of vendors open when they need them. /dev also has
+ * disks, terminals and the machine's memory. Returns -1 and sets errno, or 0.
+ */
+static int allow_devices(int rules)
+{
+	static const char *const begins[] = {
+		"nvidia", "nvgpu", "nvhost", "nvmap", "dri", "kfd", "dxg", "null"};
+	DIR *folder = opendir("/dev");
+	const struct dirent *entry;
+	char path[sizeof("/dev/") + sizeof(entry->d_name)];
+	int failed = 0;
+
+	while (folder && !failed && (entry = readdir(folder)))
+		for (size_t i = 0; !failed && i < sizeof(begins) / sizeof(begins[0]); i++) {
+			if (strncmp(entry->d_name, begins[i], strlen(begins[i])) != 0)
+				continue;
+			snprintf(path, sizeof(path), "/dev/%s", entry->d_name);
+			failed = allow(rules, path, RIGHT_WRITE_FILE);
+		}
+	if (folder)
+		closedir(folder);
+	return failed;
+}
+
+/* Returns an errno; 0: writing is confined to the folder of the file, if there is one, and to GPUs. */
 static int confine_files(const char *file)
 {
 	const long version = syscall(CREATE_RULESET, NULL, 0, RULESET_VERSION);
@@ -179,7 +264,7 @@ static int confine_files(const char *file)
 	if (file)
 		find_folder(file, folder);
 	if ((*folder && allow(rules, folder, ruleset.handled_fs & RIGHTS_OF_ACCOUNTS)) ||
-		allow(rules, "/dev", RIGHT_WRITE_FILE) ||
+		allow_devices(rules) ||
 		allow(rules, "/proc/self/task", RIGHT_WRITE_FILE) || /* names of threads */
 		syscall(RESTRICT_SELF, rules, 0))
 		code = errno;
@@ -192,36 +277,51 @@ static int confine_files(const char *file)
 #define FAIL(code) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (code))
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 
+#define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define IF(value, jumps, otherwise) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, jumps, otherwise)
+
 /* Returns an errno; 0: the calls fail from now on, in all threads. */
 static int confine_calls(void)
 {
+	/* the last numbers of a jump say how many steps it leaves out where its condition holds, and else */
 	const struct sock_filter first[] = {
 		LOAD(arch),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
+		IF(ARCHITECTURE, 1, 0),
 		FAIL(EPERM),
 		LOAD(nr),
 		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, NUMBER_END, 0, 1),
 		FAIL(EPERM),
 		/* The flags of clone3() lie in memory, which a filter cannot read; libraries then use
 		   clone(). */
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, CLONE3, 0, 1),
+		IF(CLONE3, 0, 1),
 		FAIL(ENOSYS),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
+		IF(SYS_clone, 0, 4),
 		LOAD(args[0]),
-		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, DENIED_COUNT + 2),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1),
+		ALLOW,
+		FAIL(EPERM),
+		IF(SYS_tgkill, 0, 4), /* of this process, as abort() makes it */
+		LOAD(args[0]),
+		IF((uint32_t)getpid(), 0, 1),
+		ALLOW,
+		FAIL(EPERM),
+		IF(SYS_ioctl, 0, 5), /* a shell would run what is put into its terminal's input */
+		LOAD(args[1]),
+		IF(TIOCSTI, 2, 0),
+		IF(TIOCLINUX, 1, 0),
+		ALLOW,
+		FAIL(EPERM),
 	};
 	enum { FIRST_COUNT = sizeof(first) / sizeof(first[0]) };
 	struct sock_filter steps[STEPS];
 	struct sock_fprog program = {FIRST_COUNT + DENIED_COUNT + 2, steps};
 
 	_Static_assert(FIRST_COUNT + DENIED_COUNT + 2 <= STEPS, "the filter has room");
-	_Static_assert(DENIED_COUNT + 2 < 256, "jumps have 8 bits");
+	_Static_assert(DENIED_COUNT < 256, "jumps have 8 bits");
 	memcpy(steps, first, sizeof(first));
 	for (size_t i = 0; i < DENIED_COUNT; i++)
-		steps[FIRST_COUNT + i] = (struct sock_filter)BPF_JUMP(
-			BPF_JMP | BPF_JEQ | BPF_K, denied[i], (uint8_t)(DENIED_COUNT - i), 0);
-	steps[FIRST_COUNT + DENIED_COUNT] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+		steps[FIRST_COUNT + i] = (struct sock_filter)IF(denied[i], (uint8_t)(DENIED_COUNT - i), 0);
+	steps[FIRST_COUNT + DENIED_COUNT] = (struct sock_filter)ALLOW;
 	steps[FIRST_COUNT + DENIED_COUNT + 1] = (struct sock_filter)FAIL(EPERM);
 	errno = 0;
 	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program))

@@ -6,10 +6,11 @@
 
 /*
  * Gives up rights that a server does not need, so that a client who finds an error in it gains little. The
- * process can then start no program or process, trace no other one and change no settings of the machine
- * (seccomp). It can write only to the files of one folder, to devices and to the names of its threads, and
- * create files only in that folder (Landlock). Reading, connections and threads stay allowed. Nothing of this
- * can be undone.
+ * process can then start no program or process, trace or signal no other one, and change no settings of the
+ * machine and no modes or owners of files (seccomp). It can write only to the files of one folder, to devices
+ * of GPUs and to the names of its threads, and create files only in that folder (Landlock). Reading,
+ * connections and threads stay allowed. Before Linux 6.2 it can still empty files, since Landlock did not know of that. Nothing
+ * of this can be undone.
  *
  * Landlock holds for the calling thread and for those that it starts later, so call this before threads are
  * started and after what needs the rights. Files that are open stay writable.

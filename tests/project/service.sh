@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The systemd unit is valid and gives kwhy serve no more than it needs: an exposure of at most 3.0. Usage: service.sh SOURCE_DIR
+# The systemd unit is valid, gives kwhy serve no more than it needs (an exposure of at most 3.0), and lets it give up more rights.
+# Usage: service.sh SOURCE_DIR
 set -euo pipefail
 unit=$1/packaging/kwhy.service
 systemd-analyze --version >/dev/null 2>&1 && systemd-analyze security --help 2>/dev/null | grep -q -- --offline ||
@@ -9,3 +10,6 @@ systemd-analyze security --no-pager --offline=true --threshold=30 "$unit" >/dev/
 	systemd-analyze security --no-pager --offline=true "$unit" | tail -n 1
 	exit 1
 }
+for call in seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self; do
+	grep -Eq "^SystemCallFilter=([^~]* )?$call( |\$)" "$unit" || { echo "the unit's filter refuses $call"; exit 1; }
+done

@@ -5,14 +5,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 /* Tests what a confined process can do and what not. Each process is a child, as rights do not come back. */
@@ -70,7 +74,7 @@ static int first_wrong(const struct folders *folders)
 		return 2;
 	if (!opens(folders->old, O_RDONLY) || unlink(folders->old) == 0 || mkdir(folders->outside, 0700) == 0)
 		return 3;
-	if (!opens("/dev/null", O_WRONLY))
+	if (!opens("/dev/null", O_WRONLY) || opens("/dev/zero", O_WRONLY))
 		return 4;
 	if (execvp("true", words) != -1 || fork() != -1 || errno != EPERM)
 		return 5;
@@ -83,14 +87,46 @@ static int first_wrong(const struct folders *folders)
 	return 0;
 }
 
-static void a_confined_process_keeps_what_serving_needs(void **state)
+/*
+ * Number of the first call that is not refused and would change what Landlock does not protect, or another
+ * process.
+ */
+static int first_allowed(const struct folders *folders)
+{
+	const int file = open(folders->old, O_RDONLY | O_CLOEXEC);
+	const pid_t parent = getppid();
+	struct io_uring_params {
+		char bytes[120];
+	} ring = {{0}};
+	char input = 'x';
+
+	if (chmod(folders->old, 0644) == 0 || fchmod(file, 0644) == 0 ||
+		fchmodat(AT_FDCWD, folders->old, 0644, 0) == 0)
+		return 1;
+	if (chown(folders->old, getuid(), getgid()) == 0 || fchown(file, getuid(), getgid()) == 0)
+		return 2;
+	if (fsetxattr(file, "user.kwhy", "x", 1, 0) == 0 || errno != EPERM)
+		return 3;
+	if (truncate(folders->old, 0) == 0 || errno != EPERM)
+		return 4;
+	if (syscall(425, 1, &ring) >= 0 || errno != EPERM) /* io_uring_setup() */
+		return 5;
+	if (kill(parent, 0) == 0 || syscall(SYS_tgkill, parent, parent, 0) == 0)
+		return 6;
+	if (ioctl(STDIN_FILENO, TIOCSTI, &input) == 0 || errno != EPERM)
+		return 7;
+	if (syscall(430, "tmpfs", 0) >= 0 || errno != EPERM) /* fsopen() */
+		return 8;
+	return raise(0) || pthread_kill(pthread_self(), 0) ? 9 : 0;
+}
+
+static void check_confined(int (*first)(const struct folders *folders))
 {
 	struct folders folders;
 	char words[KWHY_CONFINE_BYTES];
 	int status;
 	pid_t child;
 
-	(void)state;
 	make_folders(&folders);
 	child = fork();
 	assert_true(child >= 0);
@@ -100,7 +136,7 @@ static void a_confined_process_keeps_what_serving_needs(void **state)
 			fprintf(stderr, "%s\n", words);
 			_exit(77);
 		}
-		_exit(first_wrong(&folders));
+		_exit(first(&folders));
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	remove_folders(&folders);
@@ -108,6 +144,18 @@ static void a_confined_process_keeps_what_serving_needs(void **state)
 	if (WEXITSTATUS(status) == 77)
 		kwhy_skip("this kernel does not confine processes");
 	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void a_confined_process_keeps_what_serving_needs(void **state)
+{
+	(void)state;
+	check_confined(first_wrong);
+}
+
+static void a_confined_process_changes_no_other_files_and_processes(void **state)
+{
+	(void)state;
+	check_confined(first_allowed);
 }
 
 static void without_accounts_no_folder_is_written(void **state)
@@ -135,6 +183,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_confined_process_keeps_what_serving_needs),
+		cmocka_unit_test(a_confined_process_changes_no_other_files_and_processes),
 		cmocka_unit_test(without_accounts_no_folder_is_written),
 	};
 
