@@ -3,6 +3,7 @@
 #define KWHY_DIGEST_DIGEST_H
 
 #include "base/arena.h"
+#include "base/random.h"
 #include "base/status.h"
 #include "digest/tables.h"
 
@@ -34,6 +35,16 @@ struct kwhy_digest {
 };
 
 void kwhy_digest_done(struct kwhy_digest *digest);
+
+/*
+ * Whether a digest that keeps this share of its collectives keeps those with this sequence number. All ranks
+ * choose the same numbers, and a smaller share chooses among those of a larger one. The choice is random:
+ * every second or fourth number would be the same layer or bucket in each step.
+ */
+static inline bool kwhy_digest_keeps(int64_t sequence, double ratio)
+{
+	return !(kwhy_random_share(kwhy_random_of((uint64_t)sequence + KWHY_RANDOM_STEP)) >= ratio);
+}
 
 /* The only row of table `digest`. */
 static inline struct kwhy_digest_digest *kwhy_digest_about(const struct kwhy_digest *digest)

@@ -151,7 +151,7 @@ static enum kwhy_status new_job(struct kwhy_job **out, struct kwhy_error *error)
 	status = kwhy_job_open_visits(&(*out)->visits, error);
 	if (status)
 		return status;
-	(*out)->stride = 1;
+	(*out)->kept_ratio = 1;
 	(*out)->measured_nj = (*out)->run_nj = (*out)->hosts_nj = INT64_MIN;
 	(*out)->clock_error_ns = NAN;
 	for (int c = 0; c < KWHY_CATEGORY_COUNT; c++)
@@ -174,8 +174,10 @@ static enum kwhy_status make(
 		status = kwhy_fail(error, KWHY_E_INPUT, "%s%s",
 			job->problem_count ? job->problems[0].text : "no digest was given",
 			"; make digests with kwhy digest");
-	if (!status)
+	if (!status) {
+		kwhy_job_mark_partial(job);
 		status = kwhy_job_fit_clocks(job, error);
+	}
 	if (!status)
 		status = kwhy_job_compare(job, error);
 	return status ? status : kwhy_job_conclude(job, error);

@@ -21,7 +21,7 @@
  */
 
 enum {
-	KWHY_JOB_COLLECTIVES_MAX = 1 << 21, /* of more, every second, fourth, eighth, ... is compared */
+	KWHY_JOB_COLLECTIVES_MAX = 1 << 21, /* of more, a random half, quarter, ... is compared */
 	KWHY_JOB_ACCOUNTS_MAX = 1
 		<< 16 /* further ones are added to the row of their category without a name */
 };
@@ -107,6 +107,12 @@ struct kwhy_job_finding {
 struct kwhy_job_communicator {
 	const char *name, *ranks; /* NULL: unknown */
 	uint32_t size;		  /* KWHY_NONE: unknown */
+	double kept_ratio;   /* smallest share of its collectives that a digest has; those are compared */
+	uint64_t seen, kept; /* numbers of its ranks' collectives: of all; of those that all digests keep */
+	uint64_t compared;   /* number of collectives that are compared; sums of their waiting, and of its
+				square */
+	int64_t waiting_ns, waiting_nj;
+	double waiting_square_ns2;
 };
 
 struct kwhy_job_operation {
@@ -118,9 +124,10 @@ struct kwhy_job_operation {
 struct kwhy_job_collective {
 	int64_t sequence;
 	uint32_t communicator, operation, part;
-	uint32_t ranks; /* number of ranks that entered; all zero below if there is only one */
-	uint32_t late;	/* index of the rank that entered last */
-	bool differs;	/* ranks state different operations, so it is not compared */
+	uint32_t ranks;	 /* number of ranks that entered; all zero below if there is only one */
+	uint32_t late;	 /* index of the rank that entered last */
+	bool differs;	 /* ranks state different operations, so it is not compared */
+	bool is_partial; /* some digests of its ranks have no room for it, so it is not compared */
 	int64_t first_enter_ns, last_enter_ns, first_exit_ns, last_exit_ns;
 	int64_t waiting_ns, waiting_nj;
 	/* sum over the ranks of (time of exit - anchor_ns), for the fit of clocks */
@@ -159,9 +166,10 @@ struct kwhy_job {
 		digests; /* number of files that were given; number of digests that are part of the sums */
 	uint32_t world_size; /* KWHY_NONE: unknown */
 	int64_t origin_unix_ns;
-	uint64_t seen, kept, compared; /* numbers of collectives: of all ranks; of those that were joined; of
-					  those that are compared */
-	int64_t stride; /* a power of two; collectives whose sequence number it divides are joined */
+	uint64_t seen, kept, compared; /* numbers of collectives: of all ranks; of those that all digests of
+					  their communicator keep; of those that are compared */
+	double kept_ratio;	       /* share of the sequence numbers that a job of bounded memory joins */
+	uint64_t alone; /* number of kept collectives of ranks that no other rank's digest has */
 	uint64_t apart; /* number of collectives in digests that are not compared, because their ranks need
 			   not meet, as in broadcasts */
 	int64_t span_ns, busy_ns;    /* sums over the ranks */
@@ -174,6 +182,9 @@ struct kwhy_job {
 	int64_t hosts_nj; /* energy by the hosts' meters, each of which counts once */
 	size_t hostless;  /* number of digests with host meters that name no host: each digest's count */
 	int64_t skew_ns, transfer_ns, waiting_ns, waiting_nj;
+	/* estimate of the waiting in all collectives, from those that are compared; error: standard error */
+	int64_t all_waiting_ns, all_waiting_nj;
+	double all_waiting_error_ns;
 	double clock_error_ns; /* median of the ranks' clock_error_ns; NAN: no clock was fitted */
 	int64_t steps;	       /* largest number of steps in a digest */
 };
@@ -204,7 +215,7 @@ static inline int64_t kwhy_job_transfer_ns(const struct kwhy_job_collective *row
 /* Whether the collective is compared between ranks. */
 static inline bool kwhy_job_is_compared(const struct kwhy_job *job, const struct kwhy_job_collective *row)
 {
-	return row->ranks > 1 && !row->differs && job->operations[row->operation].meets;
+	return row->ranks > 1 && !row->differs && !row->is_partial && job->operations[row->operation].meets;
 }
 
 #endif

@@ -37,7 +37,7 @@ static enum kwhy_status number_key(struct kwhy_map *map, const char *key, int le
 }
 
 static enum kwhy_status find_communicator(struct kwhy_job *job, const struct kwhy_digest_communicator *row,
-	uint32_t *out, struct kwhy_error *error)
+	bool is_running, uint32_t *out, struct kwhy_error *error)
 {
 	struct kwhy_job_communicator *communicators;
 	char key[2 * 3 * 200 + 64]; /* names of digests have at most 200 bytes; others are cut here */
@@ -46,10 +46,13 @@ static enum kwhy_status find_communicator(struct kwhy_job *job, const struct kwh
 
 	/*
 	 * Where sequence numbers were counted, they agree between ranks that have equally many collectives.
+	 * Ranks that still run are counted from their start, but not to the same moment.
 	 */
 	length = snprintf(key, sizeof(key), "%d %lld %u %.600s %.600s", row->is_numbered == 1,
-		row->is_numbered == 1 ? 0LL : (long long)row->collectives, row->size,
-		row->name ? row->name : "\001", row->ranks ? row->ranks : "\001");
+		row->is_numbered == 1 ? 0LL
+			: is_running  ? -1LL
+				      : (long long)row->collectives,
+		row->size, row->name ? row->name : "\001", row->ranks ? row->ranks : "\001");
 	status = number_key(&job->communicator_keys, key, length, sizeof(key), COMMUNICATORS_MAX, out, error);
 	if (status || *out != job->communicator_count)
 		return status;
@@ -61,7 +64,9 @@ static enum kwhy_status find_communicator(struct kwhy_job *job, const struct kwh
 	communicators[job->communicator_count++] = (struct kwhy_job_communicator){
 		.name = row->name ? kwhy_arena_copy(&job->arena, row->name) : NULL,
 		.ranks = row->ranks ? kwhy_arena_copy(&job->arena, row->ranks) : NULL,
-		.size = row->size};
+		.size = row->size,
+		.kept_ratio = 1,
+		.waiting_nj = INT64_MIN};
 	return KWHY_OK;
 }
 
@@ -134,11 +139,10 @@ static enum kwhy_status add_visits(struct kwhy_job *job, const struct kwhy_diges
 			struct kwhy_job_visit visit = {row->enter_ns + shift_ns, row->exit_ns + shift_ns, 0,
 				(uint32_t)first_rank + device};
 
-			if (row->device != device || row->sequence % job->stride ||
+			if (row->device != device || !kwhy_digest_keeps(row->sequence, job->kept_ratio) ||
 				numbers->communicators[row->communicator] == KWHY_NONE ||
 				numbers->operations[row->operation] == KWHY_NONE)
 				continue;
-			job->kept++;
 			status = find_collective(job, row, numbers, visit.exit_ns, &visit.collective, error);
 			if (!status && fwrite_unlocked(&visit, sizeof(visit), 1, job->visits) != 1)
 				status = kwhy_fail(error, KWHY_E_IO,
@@ -148,17 +152,33 @@ static enum kwhy_status add_visits(struct kwhy_job *job, const struct kwhy_diges
 	return status;
 }
 
+/* Notes what part of a communicator's collectives a digest has. */
+static void note_share(const struct kwhy_digest *digest, const struct kwhy_digest_communicator *row,
+	struct kwhy_job_communicator *communicator)
+{
+	if (row->collectives > 0)
+		communicator->seen += (uint64_t)row->collectives;
+	if (digest->digest->kept_ratio < communicator->kept_ratio)
+		communicator->kept_ratio = digest->digest->kept_ratio;
+}
+
 enum kwhy_status kwhy_job_add_collectives(
 	struct kwhy_job *job, const struct kwhy_digest *digest, size_t first_rank, struct kwhy_error *error)
 {
 	struct numbers numbers = {calloc(digest->communicator_count + 1, sizeof(uint32_t)),
 		calloc(digest->operation_count + 1, sizeof(uint32_t))};
+	const bool is_running = kwhy_job_is_running(digest);
 	enum kwhy_status status = KWHY_OK;
 
 	if (!numbers.communicators || !numbers.operations)
 		status = kwhy_fail_memory(error, "communicators");
-	for (size_t i = 0; !status && i < digest->communicator_count; i++)
-		status = find_communicator(job, &digest->communicator[i], &numbers.communicators[i], error);
+	for (size_t i = 0; !status && i < digest->communicator_count; i++) {
+		status = find_communicator(
+			job, &digest->communicator[i], is_running, &numbers.communicators[i], error);
+		if (!status && numbers.communicators[i] != KWHY_NONE)
+			note_share(digest, &digest->communicator[i],
+				&job->communicators[numbers.communicators[i]]);
+	}
 	for (size_t i = 0; !status && i < digest->operation_count; i++)
 		status = find_operation(job, &digest->operation[i], &numbers.operations[i], error);
 	if (!status)
@@ -265,16 +285,68 @@ static void take_waiting(struct kwhy_job *job, struct kwhy_job_rank *rank,
 	}
 }
 
+/*
+ * Marks the collectives that not all digests of their communicator have, and counts the others. Among the
+ * ranks that have one of these, the last to enter need not be the last of all.
+ */
+void kwhy_job_mark_partial(struct kwhy_job *job)
+{
+	for (size_t i = 0; i < job->collective_count; i++) {
+		struct kwhy_job_collective *at = &job->collectives[i];
+		struct kwhy_job_communicator *communicator = &job->communicators[at->communicator];
+
+		at->is_partial = !kwhy_digest_keeps(at->sequence, communicator->kept_ratio);
+		if (at->is_partial)
+			continue;
+		communicator->kept += at->ranks;
+		job->kept += at->ranks;
+		job->alone += at->ranks == 1 && job->operations[at->operation].meets;
+	}
+}
+
+/*
+ * Estimates the waiting in all collectives of a communicator: those that are compared are a random sample of
+ * them, drawn without replacement.
+ */
+static void estimate(struct kwhy_job *job, const struct kwhy_job_communicator *row, double *variance_ns2)
+{
+	const double n = (double)row->compared, more = (double)row->seen / (double)row->kept;
+	const double mean_ns = (double)row->waiting_ns / n;
+	const double spread_ns2 = row->waiting_square_ns2 / n - mean_ns * mean_ns;
+
+	kwhy_job_sum(&job->all_waiting_ns, llround((double)row->waiting_ns * more));
+	if (row->waiting_nj != INT64_MIN)
+		kwhy_job_sum(&job->all_waiting_nj, llround((double)row->waiting_nj * more));
+	if (more > 1 && spread_ns2 > 0)
+		*variance_ns2 += n * more * (more - 1) * spread_ns2 * n / fmax(1, n - 1);
+}
+
+static void estimate_all(struct kwhy_job *job)
+{
+	double variance_ns2 = 0;
+
+	job->all_waiting_nj = INT64_MIN;
+	for (size_t i = 0; i < job->communicator_count; i++)
+		if (job->communicators[i].compared)
+			estimate(job, &job->communicators[i], &variance_ns2);
+	job->all_waiting_error_ns = sqrt(variance_ns2);
+}
+
 static void sum_collectives(struct kwhy_job *job)
 {
 	job->waiting_nj = INT64_MIN;
 	for (size_t i = 0; i < job->collective_count; i++) {
 		const struct kwhy_job_collective *at = &job->collectives[i];
+		struct kwhy_job_communicator *communicator = &job->communicators[at->communicator];
 
-		job->apart += job->operations[at->operation].meets ? 0 : at->ranks;
+		job->apart += at->is_partial || job->operations[at->operation].meets ? 0 : at->ranks;
 		if (!kwhy_job_is_compared(job, at))
 			continue;
 		job->compared++;
+		communicator->compared++;
+		communicator->waiting_square_ns2 += (double)at->waiting_ns * (double)at->waiting_ns;
+		kwhy_job_sum(&communicator->waiting_ns, at->waiting_ns);
+		kwhy_job_sum(&communicator->waiting_nj, at->waiting_nj);
 		kwhy_job_sum(&job->skew_ns, kwhy_job_skew_ns(at));
 		kwhy_job_sum(&job->transfer_ns, kwhy_job_transfer_ns(at));
 		kwhy_job_sum(&job->waiting_ns, at->waiting_ns);
@@ -294,5 +366,6 @@ enum kwhy_status kwhy_job_compare(struct kwhy_job *job, struct kwhy_error *error
 	if (!status)
 		status = kwhy_job_visit_all(job, take_waiting, NULL, error);
 	sum_collectives(job);
+	estimate_all(job);
 	return status;
 }

@@ -3,10 +3,9 @@
 
 #include <stdlib.h>
 
-/* Keeps the memory of a job bounded: of too many collectives every second one is dropped. */
+/* Keeps the memory of a job bounded: of too many collectives a random half is dropped. */
 
-/* Drops the collectives that the stride does not divide. new_places: [collective_count], KWHY_NONE: dropped.
- */
+/* Drops the collectives that are no longer kept. new_places: [collective_count], KWHY_NONE: dropped. */
 static enum kwhy_status drop_collectives(struct kwhy_job *job, uint32_t *new_places, struct kwhy_error *error)
 {
 	size_t count = 0;
@@ -18,7 +17,7 @@ static enum kwhy_status drop_collectives(struct kwhy_job *job, uint32_t *new_pla
 		const struct kwhy_job_collective *row = &job->collectives[i];
 
 		new_places[i] = KWHY_NONE;
-		if (row->sequence % job->stride)
+		if (!kwhy_digest_keeps(row->sequence, job->kept_ratio))
 			continue;
 		status = kwhy_map_number(&job->collective_keys,
 			kwhy_job_collective_key(row->communicator, row->sequence, row->part), &new_places[i],
@@ -36,13 +35,11 @@ static enum kwhy_status copy_visits(
 	struct kwhy_job_visit visit;
 	bool failed = fflush(job->visits) || fseeko(job->visits, 0, SEEK_SET);
 
-	job->kept = 0;
 	while (!failed && fread_unlocked(&visit, sizeof(visit), 1, job->visits) == 1) {
 		visit.collective = new_places[visit.collective];
 		if (visit.collective == KWHY_NONE)
 			continue;
 		failed = fwrite_unlocked(&visit, sizeof(visit), 1, to) != 1;
-		job->kept++;
 	}
 	return failed || ferror(job->visits)
 		? kwhy_fail(error, KWHY_E_IO,
@@ -58,7 +55,7 @@ static enum kwhy_status halve(struct kwhy_job *job, struct kwhy_error *error)
 	enum kwhy_status status = new_places ? kwhy_job_open_visits(&visits, error)
 					     : kwhy_fail_memory(error, "collectives");
 
-	job->stride *= 2;
+	job->kept_ratio /= 2;
 	if (!status)
 		status = drop_collectives(job, new_places, error);
 	if (!status)
@@ -79,7 +76,7 @@ enum kwhy_status kwhy_job_thin(struct kwhy_job *job, size_t most, struct kwhy_er
 {
 	enum kwhy_status status = KWHY_OK;
 
-	while (!status && job->collective_count > most && job->stride < INT64_MAX / 2)
+	while (!status && job->collective_count > most && job->kept_ratio > 0x1p-52)
 		status = halve(job, error);
 	return status;
 }

@@ -34,8 +34,7 @@ KWHY_MUST_USE enum kwhy_status kwhy_job_add(
 KWHY_MUST_USE enum kwhy_status kwhy_job_add_collectives(
 	struct kwhy_job *job, const struct kwhy_digest *digest, size_t first_rank, struct kwhy_error *error);
 /*
- * Drops collectives until there are at most `most`, each time those whose sequence number an ever larger
- * power of two does not divide.
+ * Drops collectives until there are at most `most`, each time a random half of the sequence numbers.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_job_thin(struct kwhy_job *job, size_t most, struct kwhy_error *error);
 KWHY_MUST_USE enum kwhy_status kwhy_job_add_problem(struct kwhy_job *job, enum kwhy_job_problem_kind kind,
@@ -50,6 +49,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_job_count(
 KWHY_MUST_USE enum kwhy_status kwhy_job_name_cut(struct kwhy_job *job, struct kwhy_error *error);
 void kwhy_job_cuts_free(struct kwhy_job_cuts *cuts);
 
+/* Marks the collectives that only some digests have; call it when all digests were added. */
+void kwhy_job_mark_partial(struct kwhy_job *job);
 /* Fits the ranks' clocks to each other by the exits of collectives that meet. */
 KWHY_MUST_USE enum kwhy_status kwhy_job_fit_clocks(struct kwhy_job *job, struct kwhy_error *error);
 /* Compares the ranks' times in collectives, and concludes who made whom wait. */

@@ -366,12 +366,19 @@ static enum kwhy_status make(const struct kwhy_digest_input *input, const struct
 	return status;
 }
 
-/* Takes less of everything. Collectives first: of those, a part shows nearly as much as all. */
-static void halve(struct kwhy_digest_limits *limits)
+/*
+ * Takes less of everything. Collectives first: of those, a part shows nearly as much as all. A row of them
+ * takes 25 to 30 bytes.
+ */
+static void lessen(struct kwhy_digest_limits *limits, size_t kept, size_t bytes)
 {
-	limits->collectives /= 2;
-	if (limits->collectives >= 512)
+	const size_t excess = (bytes - KWHY_DIGEST_BYTES_MAX) / 29 + 16;
+
+	if (kept >= excess + 512 && limits->collectives >= excess + 512) {
+		limits->collectives = (kept < limits->collectives ? kept : limits->collectives) - excess;
 		return;
+	}
+	limits->collectives /= 2;
 	limits->rows /= 2;
 	limits->accounts /= 2;
 	limits->operations /= 2;
@@ -408,8 +415,8 @@ enum kwhy_status kwhy_digest_make(const struct kwhy_digest_input *input,
 			return status;
 		if (!limits.accounts && !limits.collectives)
 			return fail_large(&parts->items[part], out, bytes, error);
+		lessen(&limits, out->collective_count, bytes);
 		kwhy_digest_done(out);
-		halve(&limits);
 	}
 	return status;
 }

@@ -270,12 +270,9 @@ static enum kwhy_status drop_rows(struct numbering *numbering, uint32_t *operati
 	return row ? KWHY_OK : numbering->making->error->status;
 }
 
-/*
- * Adds the collectives whose sequence number is a multiple of the stride, a power of two, and whose operation
- * and communicator have a place.
- */
-static enum kwhy_status add_kept(struct numbering *numbering, int64_t stride, const uint32_t *operations,
-	const uint32_t *communicators)
+/* Adds the chosen share of the collectives whose operation and communicator have a place. */
+static enum kwhy_status add_kept(
+	struct numbering *numbering, double ratio, const uint32_t *operations, const uint32_t *communicators)
 {
 	const struct kwhy_digest_making *making = numbering->making;
 
@@ -283,7 +280,8 @@ static enum kwhy_status add_kept(struct numbering *numbering, int64_t stride, co
 		const struct kwhy_digest_collective *from = &numbering->rows[i];
 		struct kwhy_digest_collective *row;
 
-		if (from->sequence % stride || !numbering->keeps_operation[from->operation] ||
+		if (!kwhy_digest_keeps(from->sequence, ratio) ||
+			!numbering->keeps_operation[from->operation] ||
 			!numbering->keeps_communicator[from->communicator])
 			continue;
 		row = KWHY_DIGEST_ADD(making->digest, collective, making->error);
@@ -303,20 +301,18 @@ static enum kwhy_status keep(struct numbering *numbering)
 	struct kwhy_digest_digest *about = kwhy_digest_about(making->digest);
 	uint32_t *operations = calloc(making->digest->operation_count + 1, sizeof(*operations));
 	uint32_t *communicators = calloc(making->digest->communicator_count + 1, sizeof(*communicators));
-	int64_t stride = 1;
+	const size_t limit = making->limits->collectives;
+	const double ratio = numbering->count > limit ? (double)limit / (double)numbering->count : 1;
 	enum kwhy_status status = operations && communicators
 		? choose(numbering)
 		: kwhy_fail_memory(making->error, "collectives");
 
-	while ((int64_t)numbering->count / stride > (int64_t)making->limits->collectives &&
-		stride < INT64_MAX / 2)
-		stride *= 2;
 	about->collectives = (int64_t)numbering->count;
-	about->stride = stride;
+	about->kept_ratio = ratio;
 	if (!status)
 		status = drop_rows(numbering, operations, communicators);
 	if (!status)
-		status = add_kept(numbering, stride, operations, communicators);
+		status = add_kept(numbering, ratio, operations, communicators);
 	free(operations);
 	free(communicators);
 	return status;

@@ -37,7 +37,7 @@
 	X(T, INT, loop_ns) /* time of all steps with the work that they queued */                            \
 	X(T, INT, loop_nj)                                                                                   \
 	X(T, INT, collectives) /* number of collectives, of which table collective may have fewer */         \
-	X(T, INT, stride)      /* table collective has the collectives whose sequence number it divides */
+	X(T, REAL, kept_ratio) /* share of the sequence numbers whose collectives are in table collective */
 
 #define KWHY_DIGEST_SOURCE(X, T) \
 	X(T, TEXT, path)         \

@@ -18,7 +18,7 @@ export interface Job {
 	sums: { span_ns: number; busy_ns: number; longest_ns: number; measured_nj: Maybe; hosts_nj: Maybe; ranks_with_energy: number; ranks_with_modelled_energy: number };
 	categories: { category: string; span_ns: Maybe; gross_nj: Maybe; ratio: Spread }[];
 	distributions: ({ of: string; unit: string } & Spread)[];
-	collective_sums: { of_ranks: number; in_digests: number; apart: number; compared: number; skew_ns: Maybe; transfer_ns: Maybe; waiting_ns: Maybe; waiting_nj: Maybe; clock_error_ns: Maybe };
+	collective_sums: { of_ranks: number; in_digests: number; apart: number; compared: number; skew_ns: Maybe; transfer_ns: Maybe; waiting_ns: Maybe; waiting_nj: Maybe; all_waiting_ns: Maybe; all_waiting_nj: Maybe; all_waiting_error_ns: Maybe; clock_error_ns: Maybe };
 	late_ranks: Late[];
 	collectives: { communicator: string | null; sequence: number; operation: string | null; ranks: Maybe; start_ns: number; skew_ns: number; transfer_ns: number; waiting_ns: number; waiting_nj: Maybe; late_rank: Maybe }[];
 	slow_links: { communicator: string | null; ranks: string | null; size: Maybe; operation: string | null; collectives: number; median_ns: Maybe; others_ns: Maybe }[];
@@ -79,7 +79,7 @@ function overview(job: Job): HTMLElement {
 		tile("busy", percent(sums.span_ns ? sums.busy_ns / sums.span_ns : null), "share of all ranks' time in which something ran"),
 		tile("waiting", time(c.waiting_ns), known(c.waiting_ns) ? `in collectives, for ranks that were late${joules(c.waiting_nj)}` : "no collectives are compared", exact(c.waiting_ns, "ns")),
 		tile("skew", time(c.skew_ns), `of ${exact(c.compared)} collectives, from the first rank in to the last`), tile("transfer", time(c.transfer_ns), "from the last rank in to the last out")),
-	el("div", { class: "halves" }, where(job), first(job)), c.in_digests < c.of_ranks ? el("p", { class: "muted small" }, `Of the ranks' collectives ${percent(c.in_digests / c.of_ranks)} are joined; waiting in the others is not included.`) : null);
+	el("div", { class: "halves" }, where(job), first(job)), c.in_digests < c.of_ranks ? el("p", { class: "muted small" }, `Digests have room for a random ${percent(c.in_digests / c.of_ranks)} of the collectives.${known(c.all_waiting_ns) ? ` In all of them, the ranks waited about ${time(c.all_waiting_ns)}${joules(c.all_waiting_nj)} (estimated, standard error ${time(c.all_waiting_error_ns)}).` : ""}`) : null);
 }
 
 function map(job: Job): HTMLElement | null {

@@ -154,6 +154,10 @@ static enum kwhy_status write_collective_sums(struct parts *parts)
 	kwhy_json_known(json, "transfer_ns", job->compared ? job->transfer_ns : KWHY_UNKNOWN_NS);
 	kwhy_json_known(json, "waiting_ns", job->compared ? job->waiting_ns : KWHY_UNKNOWN_NS);
 	kwhy_json_known(json, "waiting_nj", job->waiting_nj);
+	kwhy_json_count(json, "alone", job->alone);
+	kwhy_json_known(json, "all_waiting_ns", job->compared ? job->all_waiting_ns : KWHY_UNKNOWN_NS);
+	kwhy_json_known(json, "all_waiting_nj", job->all_waiting_nj);
+	kwhy_json_real(json, "all_waiting_error_ns", job->compared ? job->all_waiting_error_ns : NAN);
 	kwhy_json_real(json, "clock_error_ns", job->clock_error_ns);
 	kwhy_json_object_end(json);
 	return KWHY_OK;

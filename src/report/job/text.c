@@ -24,6 +24,8 @@ static const struct limits {
 /* A terminal has 24 lines, one of them for the prompt that follows. */
 enum { SCREEN_LINES = 23 };
 enum { VERBOSE_MAX = 50, RANK_BYTES = 96 };
+/* The interval around an estimate has 90 % of a normal distribution. */
+static const double INTERVAL_SDS = 1.645;
 
 struct screen {
 	const struct kwhy_job *job;
@@ -170,25 +172,44 @@ static void write_not_compared(const struct screen *screen)
 			"and sequence number.");
 }
 
+/* Writes what the compared collectives, a random share of all, let expect of all. */
+static void write_estimate(const struct screen *screen)
+{
+	const struct kwhy_job *job = screen->job;
+	char kept[KWHY_QUANTITY_BYTES], waiting[KWHY_QUANTITY_BYTES], energy[KWHY_QUANTITY_BYTES];
+	char within[KWHY_QUANTITY_BYTES];
+
+	kwhy_text_context_linef(&screen->context, "  ",
+		"Digests have room for a random %s of the collectives. In all of them, the ranks waited "
+		"about "
+		"%s%s%s (estimated, ± %s).",
+		kwhy_quantity_percent(kept, (double)job->kept / (double)job->seen),
+		kwhy_quantity_time(waiting, job->all_waiting_ns),
+		job->all_waiting_nj == INT64_MIN ? "" : ", ",
+		job->all_waiting_nj == INT64_MIN ? "" : kwhy_quantity_energy(energy, job->all_waiting_nj),
+		kwhy_quantity_percent(within,
+			job->all_waiting_ns > 0
+				? INTERVAL_SDS * job->all_waiting_error_ns / (double)job->all_waiting_ns
+				: NAN));
+}
+
 /* Writes how many collectives were compared, their sums, and the share of all that digests have. */
 static void write_compared(const struct screen *screen)
 {
 	const struct kwhy_job *job = screen->job;
 	char compared[KWHY_QUANTITY_BYTES], skew[KWHY_QUANTITY_BYTES], transfer[KWHY_QUANTITY_BYTES];
-	char waiting[KWHY_QUANTITY_BYTES], energy[KWHY_QUANTITY_BYTES], kept[KWHY_QUANTITY_BYTES];
-	char clock[KWHY_QUANTITY_BYTES];
+	char waiting[KWHY_QUANTITY_BYTES], energy[KWHY_QUANTITY_BYTES], clock[KWHY_QUANTITY_BYTES];
 
 	kwhy_text_context_linef(&screen->context, "  ",
-		"%s %s compared: skew %s, transfer %s. The ranks waited %s%s%s in all.",
+		"%s %s compared: skew %s, transfer %s. The ranks waited %s%s%s%s.",
 		kwhy_quantity_count(compared, job->compared),
 		kwhy_plural(job->compared, "collective", "collectives"),
 		kwhy_quantity_time(skew, job->skew_ns), kwhy_quantity_time(transfer, job->transfer_ns),
 		kwhy_quantity_time(waiting, job->waiting_ns), job->waiting_nj == INT64_MIN ? "" : ", ",
-		job->waiting_nj == INT64_MIN ? "" : kwhy_quantity_energy(energy, job->waiting_nj));
+		job->waiting_nj == INT64_MIN ? "" : kwhy_quantity_energy(energy, job->waiting_nj),
+		job->kept < job->seen ? "" : " in all");
 	if (job->kept < job->seen)
-		kwhy_text_context_linef(&screen->context, "  ",
-			"Of the ranks' collectives %s are joined; waiting in the others is not included.",
-			kwhy_quantity_percent(kept, (double)job->kept / (double)job->seen));
+		write_estimate(screen);
 	if (screen->context.style->verbose && !isnan(job->clock_error_ns))
 		kwhy_text_context_linef(&screen->context, "  ",
 			"The ranks' clocks are fitted to each other to within %s, by the ends of "

@@ -3,6 +3,7 @@
 #include "cmocka_all.h"
 #include "digest/joining.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,7 +18,7 @@ static struct kwhy_digest make_rank(uint32_t rank, int64_t late_ns)
 	struct kwhy_digest digest = {0};
 
 	*ADD(&digest, digest) = (struct kwhy_digest_digest){
-		.rank = rank, .world_size = 3, .collectives = COLLECTIVES, .stride = 1};
+		.rank = rank, .world_size = 3, .collectives = COLLECTIVES, .kept_ratio = 1};
 	ADD(&digest, device)->span_ns = 1000 * COLLECTIVES;
 	*ADD(&digest, communicator) = (struct kwhy_digest_communicator){
 		.name = "world", .size = 3, .is_numbered = 1, .collectives = COLLECTIVES};
@@ -43,35 +44,135 @@ static struct kwhy_job *new_job(void)
 	struct kwhy_error error;
 
 	assert_non_null(job);
-	job->stride = 1;
+	job->kept_ratio = 1;
 	assert_int_equal(kwhy_job_open_visits(&job->visits, &error), KWHY_OK);
 	return job;
 }
 
 /* A job is thinned between the second and the third rank; all then compare the same collectives. */
-static void of_too_many_collectives_every_fourth_is_compared(void **state)
+static void of_too_many_collectives_a_share_is_compared(void **state)
+{
+	struct kwhy_job *job = new_job();
+	struct kwhy_error error;
+	size_t count;
+
+	(void)state;
+	add_rank(job, 0);
+	add_rank(job, 1);
+	assert_int_equal(job->collective_count, COLLECTIVES);
+	assert_int_equal(kwhy_job_thin(job, 30, &error), KWHY_OK);
+	assert_true(job->kept_ratio < 1);
+	count = job->collective_count;
+	assert_in_range(count, 1, 30);
+	add_rank(job, 2);
+	assert_int_equal(job->collective_count, count);
+	kwhy_job_mark_partial(job);
+	assert_int_equal(job->kept, 3 * count);
+	assert_int_equal(job->seen, 3 * COLLECTIVES);
+	assert_int_equal(kwhy_job_compare(job, &error), KWHY_OK);
+	assert_int_equal(job->compared, count);
+	assert_int_equal(job->waiting_ns, 2 * LATE_NS * count);
+	assert_int_equal(job->ranks[1].caused_ns, job->waiting_ns);
+	/* all wait equally long in each, so the estimate is exact */
+	assert_int_equal(job->all_waiting_ns, 2 * LATE_NS * COLLECTIVES);
+	assert_true(job->all_waiting_error_ns < 1e-3);
+	for (size_t i = 0; i < job->collective_count; i++)
+		assert_int_equal(job->collectives[i].ranks, 3);
+	kwhy_job_free(job);
+}
+
+/*
+ * Of eight collectives in a step, one is waited in. If a share is kept, the estimate of all waiting still is
+ * near the truth, and within its error; a fixed stride would take all or nothing of it.
+ */
+static void waiting_in_one_of_eight_buckets_is_estimated(void **state)
+{
+	enum { STEPS = 2000, BUCKETS = 8, RANKS = 2 };
+	const double ratios[] = {0.5, 0.25, 0.125, 0.3};
+	const double truth_ns = (double)STEPS * LATE_NS;
+
+	(void)state;
+	for (size_t r = 0; r < sizeof(ratios) / sizeof(ratios[0]); r++) {
+		struct kwhy_job *job = new_job();
+		struct kwhy_error error;
+
+		for (uint32_t rank = 0; rank < RANKS; rank++) {
+			struct kwhy_digest digest = make_rank(rank, 0);
+
+			digest.collective_count = 0;
+			digest.digest->collectives = digest.communicator->collectives = STEPS * BUCKETS;
+			digest.digest->kept_ratio = ratios[r];
+			for (int64_t i = 0; i < STEPS * BUCKETS; i++)
+				if (kwhy_digest_keeps(i, ratios[r]))
+					*ADD(&digest, collective) = (struct kwhy_digest_collective){
+						.sequence = i,
+						.enter_ns = 1000 * i +
+							(rank && i % BUCKETS == 0 ? LATE_NS : 0),
+						.exit_ns = 1000 * i + 500};
+			assert_int_equal(kwhy_job_add(job, "rank.sqlite", &digest, &error), KWHY_OK);
+			kwhy_digest_done(&digest);
+		}
+		kwhy_job_mark_partial(job);
+		assert_int_equal(kwhy_job_compare(job, &error), KWHY_OK);
+		assert_true(job->all_waiting_error_ns > 0 && job->all_waiting_error_ns < 0.1 * truth_ns);
+		assert_true(fabs((double)job->all_waiting_ns - truth_ns) < 3 * job->all_waiting_error_ns);
+		kwhy_job_free(job);
+	}
+}
+
+/* A rank whose digest has room for fewer collectives than those of the others, and is late. */
+static void what_a_digest_has_no_room_for_is_not_compared_without_it(void **state)
+{
+	struct kwhy_job *job = new_job();
+	struct kwhy_error error;
+	size_t kept = 0;
+
+	(void)state;
+	add_rank(job, 0);
+	for (uint32_t rank = 1; rank < 3; rank++) {
+		struct kwhy_digest digest = make_rank(rank, rank == 1 ? LATE_NS : 0);
+
+		if (rank == 1) {
+			for (size_t i = 0; i < digest.collective_count; i++)
+				if (kwhy_digest_keeps(digest.collective[i].sequence, 0.5))
+					digest.collective[kept++] = digest.collective[i];
+			digest.collective_count = kept;
+			digest.digest->kept_ratio = 0.5;
+		}
+		assert_int_equal(kwhy_job_add(job, "rank.sqlite", &digest, &error), KWHY_OK);
+		kwhy_digest_done(&digest);
+	}
+	kwhy_job_mark_partial(job);
+	assert_int_equal(kwhy_job_compare(job, &error), KWHY_OK);
+	assert_in_range(kept, COLLECTIVES / 4, 3 * COLLECTIVES / 4);
+	assert_int_equal(job->compared, kept);
+	assert_int_equal(job->kept, 3 * kept);
+	assert_int_equal(job->ranks[1].late, kept);
+	assert_int_equal(job->all_waiting_ns, 2 * LATE_NS * COLLECTIVES);
+	kwhy_job_free(job);
+}
+
+/* Digests that were written while ranks ran: one rank had got further than the other. */
+static void counted_collectives_of_running_ranks_are_joined(void **state)
 {
 	struct kwhy_job *job = new_job();
 	struct kwhy_error error;
 
 	(void)state;
-	add_rank(job, 0);
-	add_rank(job, 1);
-	assert_int_equal(job->kept, 2 * COLLECTIVES);
-	assert_int_equal(kwhy_job_thin(job, 30, &error), KWHY_OK);
-	assert_int_equal(job->stride, 4);
-	assert_int_equal(job->collective_count, COLLECTIVES / 4);
-	assert_int_equal(job->kept, 2 * COLLECTIVES / 4);
-	add_rank(job, 2);
-	assert_int_equal(job->collective_count, COLLECTIVES / 4);
-	assert_int_equal(job->kept, 3 * COLLECTIVES / 4);
-	assert_int_equal(job->seen, 3 * COLLECTIVES);
+	for (uint32_t rank = 0; rank < 2; rank++) {
+		struct kwhy_digest digest = make_rank(rank, rank ? LATE_NS : 0);
+
+		digest.communicator->is_numbered = 0;
+		digest.communicator->collectives = (int64_t)(digest.collective_count -= 7 * rank);
+		ADD(&digest, lost)->what = "running";
+		assert_int_equal(kwhy_job_add(job, "rank.sqlite", &digest, &error), KWHY_OK);
+		kwhy_digest_done(&digest);
+	}
+	kwhy_job_mark_partial(job);
 	assert_int_equal(kwhy_job_compare(job, &error), KWHY_OK);
-	assert_int_equal(job->compared, COLLECTIVES / 4);
-	assert_int_equal(job->waiting_ns, 2 * LATE_NS * COLLECTIVES / 4);
-	assert_int_equal(job->ranks[1].caused_ns, job->waiting_ns);
-	for (size_t i = 0; i < job->collective_count; i++)
-		assert_int_equal(job->collectives[i].ranks, 3);
+	assert_int_equal(job->compared, COLLECTIVES - 7);
+	assert_int_equal(job->alone, 7);
+	assert_int_equal(job->ranks[1].late, COLLECTIVES - 7);
 	kwhy_job_free(job);
 }
 
@@ -111,7 +212,10 @@ static void accounts_beyond_the_limit_are_added_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_too_many_collectives_every_fourth_is_compared),
+		cmocka_unit_test(of_too_many_collectives_a_share_is_compared),
+		cmocka_unit_test(waiting_in_one_of_eight_buckets_is_estimated),
+		cmocka_unit_test(what_a_digest_has_no_room_for_is_not_compared_without_it),
+		cmocka_unit_test(counted_collectives_of_running_ranks_are_joined),
 		cmocka_unit_test(accounts_beyond_the_limit_are_added_up),
 	};
 
