@@ -2,6 +2,7 @@
 #include "digest/heads.h"
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/quantile.h"
 #include "digest/joining.h"
 #include "import/folder.h"
@@ -101,15 +102,6 @@ static enum kwhy_status add_folder(struct kwhy_heads *heads, const char *path, s
 	return status;
 }
 
-#define HASH_START UINT64_C(14695981039346656037) /* FNV-1a */
-
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-	for (; text && *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 1099511628211u;
-	return hash;
-}
-
 /* Takes the devices by their UUIDs. Called with the lock of the arena. False: out of memory. */
 static bool take_devices(struct kwhy_arena *arena, struct kwhy_head *head, const struct kwhy_digest *digest)
 {
@@ -118,7 +110,7 @@ static bool take_devices(struct kwhy_arena *arena, struct kwhy_head *head, const
 
 	for (size_t i = 0; uuids && i < digest->device_count; i++)
 		if (digest->device[i].uuid)
-			uuids[head->uuid_count++] = hash_text(HASH_START, digest->device[i].uuid);
+			uuids[head->uuid_count++] = kwhy_hash_text(KWHY_HASH_START, digest->device[i].uuid);
 	head->uuids = uuids;
 	head->is_unused = kwhy_digest_is_unused(digest);
 	return uuids != NULL;
@@ -140,9 +132,10 @@ static void take_head(struct kwhy_head *head, const struct kwhy_digest *digest)
 		head->start_ns < INT64_MIN / 4 || head->start_ns > INT64_MAX / 2 ||
 		head->end_ns < INT64_MIN / 4 || head->end_ns > INT64_MAX / 2)
 		head->start_ns = head->end_ns = 0;
-	head->devices = hash_text(HASH_START, about->host);
+	head->devices = kwhy_hash_text(KWHY_HASH_START, about->host);
 	for (size_t i = 0; i < digest->device_count; i++)
-		head->devices = hash_text(kwhy_job_mix(head->devices, (uint64_t)digest->device[i].number),
+		head->devices = kwhy_hash_text(
+			kwhy_job_mix(head->devices, (uint64_t)digest->device[i].number),
 			digest->device[i].uuid);
 	for (size_t i = 0; i < digest->source_count; i++)
 		kwhy_job_sum(&head->activities, digest->source[i].activities);

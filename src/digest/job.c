@@ -2,10 +2,10 @@
 #include "digest/job.h"
 
 #include "base/quantile.h"
+#include "base/temporary.h"
 #include "digest/heads.h"
 #include "digest/joining.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -119,26 +119,17 @@ static enum kwhy_status name_missing(
 
 enum kwhy_status kwhy_job_open_visits(FILE **out, struct kwhy_error *error)
 {
-	const char *folder = secure_getenv("TMPDIR");
-	enum kwhy_status status = KWHY_OK;
-	char *path = NULL;
-	int file;
+	const int file = kwhy_temporary_file();
 
-	*out = NULL;
-	if (asprintf(&path, "%s/kwhy-XXXXXX", folder && *folder ? folder : "/tmp") < 0)
-		return kwhy_fail_memory(error, "a job");
-	file = mkostemp(path, O_CLOEXEC);
-	if (file >= 0) {
-		unlink(path);
-		*out = fdopen(file, "w+");
-	}
-	if (!*out)
-		status = kwhy_fail(error, KWHY_E_IO,
-			"cannot make a temporary file in %.200s; set TMPDIR to a folder with room for 24 "
-			"bytes for each collective of each rank",
-			folder && *folder ? folder : "/tmp");
-	free(path);
-	return status;
+	*out = file < 0 ? NULL : fdopen(file, "w+");
+	if (*out)
+		return KWHY_OK;
+	if (file >= 0)
+		close(file);
+	return kwhy_fail(error, KWHY_E_IO,
+		"cannot make a temporary file in %.200s; set TMPDIR to a folder with room for 24 "
+		"bytes for each collective of each rank",
+		kwhy_temporary_folder());
 }
 
 static enum kwhy_status new_job(struct kwhy_job **out, struct kwhy_error *error)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "digest/make.h"
 
+#include "base/hash.h"
 #include "digest/making.h"
 #include "import/identity.h"
 #include "model/known_sum.h"
@@ -89,15 +90,6 @@ enum kwhy_status kwhy_digest_parts(
 	return KWHY_OK;
 }
 
-static uint64_t hash_text(const char *text)
-{
-	uint64_t hash = 14695981039346656037u; /* FNV-1a */
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 1099511628211u;
-	return hash;
-}
-
 /* A text in at most `bytes` bytes. */
 static const char *shorten(struct kwhy_digest *digest, const char *text, size_t bytes)
 {
@@ -107,8 +99,8 @@ static const char *shorten(struct kwhy_digest *digest, const char *text, size_t 
 		return text;
 	while (length && ((unsigned char)text[length] & 0xc0) == 0x80)
 		length--;
-	return kwhy_arena_printf(
-		&digest->arena, "%.*s...#%08" PRIx32, (int)length, text, (uint32_t)(hash_text(text) >> 16));
+	return kwhy_arena_printf(&digest->arena, "%.*s...#%08" PRIx32, (int)length, text,
+		(uint32_t)(kwhy_hash_text(KWHY_HASH_START, text) >> 16));
 }
 
 const char *kwhy_digest_name(struct kwhy_digest *digest, const char *text)
@@ -158,7 +150,7 @@ static enum kwhy_status find_identity(const struct kwhy_recording *recording, st
 	if (!names)
 		return kwhy_fail_memory(error, "a digest");
 	for (size_t i = 0; i < recording->names.count; i++)
-		names[i] = hash_text(kwhy_names_get(&recording->names, (uint32_t)i));
+		names[i] = kwhy_hash_text(KWHY_HASH_START, kwhy_names_get(&recording->names, (uint32_t)i));
 	for (size_t d = 0; d < recording->device_count; d++) {
 		if (!is_same_part(part_of(recording, d), part))
 			continue;

@@ -2,6 +2,7 @@
 #include "gpu/compile.h"
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/text.h"
 
 #include <fcntl.h>
@@ -21,14 +22,6 @@ struct kept {
 };
 
 static const char magic[8] = "kwhycode";
-
-/* Continues the 64-bit FNV-1a hash `hash` with `count` bytes. */
-static uint64_t hash_of(const char *bytes, size_t count, uint64_t hash)
-{
-	for (size_t i = 0; i < count; i++)
-		hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(1099511628211);
-	return hash;
-}
 
 /* Writes the key of a compilation: everything that its code depends on. */
 static void write_key(struct kwhy_text *key, const struct kwhy_rtc *rtc, const char *const *options,
@@ -70,7 +63,7 @@ static bool find_place(const struct kwhy_text *key, char *path, size_t path_byte
 	(void)mkdir(folder, 0700);
 	return is_private(folder) &&
 		(size_t)snprintf(path, path_bytes, "%s/%016llx.code", folder,
-			(unsigned long long)hash_of(key->data, key->length, UINT64_C(14695981039346656037))) <
+			(unsigned long long)kwhy_hash_bytes(KWHY_HASH_START, key->data, key->length)) <
 		path_bytes;
 }
 
@@ -85,7 +78,7 @@ static bool take(const struct kwhy_text *file, const struct kwhy_text *key, stru
 	if (memcmp(head.magic, magic, sizeof(magic)) != 0 || head.key_bytes != key->length ||
 		file->length - sizeof(head) - key->length != head.code_bytes ||
 		file->length < sizeof(head) + key->length || memcmp(kept_key, key->data, key->length) != 0 ||
-		hash_of(kept_key, file->length - sizeof(head), 0) != head.checksum)
+		kwhy_hash_bytes(0, kept_key, file->length - sizeof(head)) != head.checksum)
 		return false;
 	out->bytes = malloc(head.code_bytes + 1);
 	if (!out->bytes)
@@ -145,7 +138,7 @@ static void keep(const char *path, const struct kwhy_text *key, const struct kwh
 	struct kwhy_text file = {0};
 
 	memcpy(head.magic, magic, sizeof(magic));
-	head.checksum = hash_of(code->bytes, code->count, hash_of(key->data, key->length, 0));
+	head.checksum = kwhy_hash_bytes(kwhy_hash_bytes(0, key->data, key->length), code->bytes, code->count);
 	kwhy_text_add_bytes(&file, &head, sizeof(head));
 	kwhy_text_add_bytes(&file, key->data, key->length);
 	kwhy_text_add_bytes(&file, code->bytes, code->count);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "inject/labels.h"
 
+#include "base/hash.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -14,15 +16,13 @@ void kwhy_inject_labels_init(struct kwhy_inject_labels *labels, struct kwhy_bloc
 	labels->round = 1;
 }
 
-/* FNV-1a hash of a text, 64 bits, never 0. Writes the text's length to *out_length. */
+/* Hash of a text, never 0. Writes the text's length to *out_length. */
 static uint64_t hash_of(const char *text, size_t *out_length)
 {
-	uint64_t hash = UINT64_C(14695981039346656037);
-	const char *at = text;
+	uint64_t hash;
 
-	for (; *at; at++)
-		hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
-	*out_length = (size_t)(at - text);
+	*out_length = strlen(text);
+	hash = kwhy_hash_bytes(KWHY_HASH_START, text, *out_length);
 	return hash ? hash : 1;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/column.h"
 #include "owners/store_format.h"
+#include "owners/total.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +14,6 @@
 #include <sys/stat.h>
 
 #define NJ_PER_J 1000000000
-#define GIGAJOULE_NJ INT64_C(1000000000000000000)
 /* SQLite's sums have 64 bits, so whole joules and the remainders are summed separately. */
 #define SUM_OF(column) "sum(" column "/1000000000), sum(" column "%1000000000)"
 
@@ -24,7 +24,7 @@ static kwhy_wide_nj wide(int64_t joules, int64_t rest_nj)
 
 const char *kwhy_wide_text(char out[KWHY_WIDE_BYTES], kwhy_wide_nj value)
 {
-	const int64_t low = (int64_t)(value % GIGAJOULE_NJ), high = (int64_t)(value / GIGAJOULE_NJ);
+	const int64_t low = (int64_t)(value % KWHY_GIGAJOULE_NJ), high = (int64_t)(value / KWHY_GIGAJOULE_NJ);
 
 	if (high)
 		snprintf(out, KWHY_WIDE_BYTES, "%" PRId64 "%018" PRId64, high, low < 0 ? -low : low);
@@ -101,7 +101,7 @@ static enum kwhy_status read_facts(
 		return status;
 	out->first_unix_ns = meters[0];
 	out->until_unix_ns = meters[1];
-	out->booked_nj = wide(meters[3], meters[4]) + (kwhy_wide_nj)meters[2] * GIGAJOULE_NJ;
+	out->booked_nj = wide(meters[3], meters[4]) + (kwhy_wide_nj)meters[2] * KWHY_GIGAJOULE_NJ;
 	out->summed_nj = wide(sums[0], sums[1]);
 	return KWHY_OK;
 }

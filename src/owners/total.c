@@ -7,7 +7,6 @@
 
 /* The curve is followed from a time at most this long ago, since old readings are forgotten. */
 #define ANCHOR_MAX_NS INT64_C(30000000000)
-#define GIGAJOULE_NJ INT64_C(1000000000000000000)
 /* A total begins without its counter if that gave no reading for this time. */
 #define COUNTER_WAIT_NS INT64_C(5000000000)
 /*
@@ -127,11 +126,11 @@ static void follow_counter(struct kwhy_meter_total *total, const struct kwhy_tot
 /* Keeps the sums in their range. */
 static void take_off(struct kwhy_meter_total *total)
 {
-	if (total->booked_nj < 2 * GIGAJOULE_NJ)
+	if (total->booked_nj < 2 * KWHY_GIGAJOULE_NJ)
 		return;
-	total->booked_nj -= GIGAJOULE_NJ;
-	total->counter_nj -= GIGAJOULE_NJ;
-	total->anchor_nj -= GIGAJOULE_NJ;
+	total->booked_nj -= KWHY_GIGAJOULE_NJ;
+	total->counter_nj -= KWHY_GIGAJOULE_NJ;
+	total->anchor_nj -= KWHY_GIGAJOULE_NJ;
 	total->taken_off_gj++;
 }
 

@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A gigajoule in nanojoules, which 64 bits hold nine of. */
+#define KWHY_GIGAJOULE_NJ INT64_C(1000000000000000000)
+
 /*
  * The energy of one meter in integer nanojoules, as it is handed out to owners: `booked_nj` never falls and
  * is what was handed out. It follows the energy counter exactly: at each reading of the counter the energy so

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/file.h"
+#include "base/lines.h"
 #include "base/sort.h"
 #include "sensor/power_line.h"
 #include "sensor/sensor.h"
@@ -131,15 +132,6 @@ static const char *name_of(const struct replay *replay, int32_t index)
 	return "replayed device";
 }
 
-static size_t count_lines(const struct kwhy_text *text)
-{
-	size_t lines = 1;
-
-	for (size_t i = 0; i < text->length; i++)
-		lines += text->data[i] == '\n';
-	return lines;
-}
-
 static enum kwhy_status read_lines(struct replay *replay, const struct kwhy_text *text,
 	const struct kwhy_sensor_request *request, struct kwhy_error *error)
 {
@@ -192,7 +184,7 @@ static enum kwhy_status read_file(
 	enum kwhy_status status = kwhy_file_read(request->replay_path, FILE_LIMIT_BYTES, &text, error);
 
 	if (!status) {
-		replay->readings = calloc(count_lines(&text), sizeof(*replay->readings));
+		replay->readings = calloc(kwhy_lines_count(&text) + 1, sizeof(*replay->readings));
 		replay->series = calloc(SOURCES_MAX, sizeof(*replay->series));
 		if (!replay->readings || !replay->series)
 			status = kwhy_fail_memory(error, "the readings to play back");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/decimal.h"
+#include "base/hash.h"
 #include "base/output.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -109,15 +110,6 @@ static enum kwhy_status list_traces(
 	return status;
 }
 
-#define HASH_START UINT64_C(14695981039346656037) /* FNV-1a */
-
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
-	return hash;
-}
-
 /* Whether a digest that has the name already is of another trace. A digest of the same trace is replaced. */
 static bool is_of_another(const char *path, const struct kwhy_digest *digest)
 {
@@ -141,13 +133,13 @@ static char *name_unranked(const char *folder, const struct kwhy_digest *digest)
 {
 	const struct kwhy_digest_digest *about = digest->digest;
 	char *path = NULL;
-	uint64_t hash = HASH_START;
+	uint64_t hash;
 	int length;
 
 	if (!about->boot || !digest->source_count || !digest->source->path) {
 		length = asprintf(&path, "%s/trace-%s.sqlite", folder, about->identity);
 	} else {
-		hash = hash_text(hash_text(hash, about->boot), digest->source->path);
+		hash = kwhy_hash_text(kwhy_hash_text(KWHY_HASH_START, about->boot), digest->source->path);
 		length = asprintf(&path, "%s/trace-%016" PRIx64 ".sqlite", folder, hash);
 	}
 	return length < 0 ? NULL : path;
@@ -167,7 +159,7 @@ static char *name_file(const struct digest_options *options, const struct kwhy_d
 
 	if (part->device != KWHY_NONE)
 		return asprintf(&path, "%s/device-%016" PRIx64 ".sqlite", folder,
-			       hash_text(HASH_START, digest->device->uuid)) < 0
+			       kwhy_hash_text(KWHY_HASH_START, digest->device->uuid)) < 0
 			? NULL
 			: path;
 	if (about->rank == KWHY_NONE)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/recordings/download.h"
 
+#include "base/temporary.h"
 #include "base/text.h"
 #include "cli/recordings/s3.h"
 #include "llm/curl.h"
@@ -53,9 +54,8 @@ static void name_file(const char *shown, char out[NAME_BYTES])
 
 static enum kwhy_status make_file(struct kwhy_download *download, FILE **out, struct kwhy_error *error)
 {
-	const char *temporary = secure_getenv("TMPDIR");
 	char *folder = kwhy_arena_printf(
-		&download->arena, "%s/kwhy-download-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+		&download->arena, "%s/kwhy-download-XXXXXX", kwhy_temporary_folder());
 	char name[NAME_BYTES];
 
 	if (!folder)
@@ -63,7 +63,7 @@ static enum kwhy_status make_file(struct kwhy_download *download, FILE **out, st
 	if (!mkdtemp(folder))
 		return kwhy_fail(error, KWHY_E_IO,
 			"cannot make a folder in %.200s: %s; set TMPDIR to a folder with room for a trace",
-			temporary && *temporary ? temporary : "/tmp", strerror(errno));
+			kwhy_temporary_folder(), strerror(errno));
 	download->folder = folder;
 	name_file(download->shown, name);
 	download->path = kwhy_arena_printf(&download->arena, "%s/%s", folder, name);

@@ -2,6 +2,7 @@
 #include "cli/recordings/spool.h"
 
 #include "base/decimal.h"
+#include "base/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,26 +54,10 @@ static int copy(int from, int to)
 	return result;
 }
 
-/* An open file without a name in TMPDIR; -1: it could not be made. */
-static int open_nameless(void)
-{
-	const char *folder = secure_getenv("TMPDIR");
-	char *path;
-	int file;
-
-	if (asprintf(&path, "%s/kwhy-XXXXXX", folder && *folder ? folder : "/tmp") < 0)
-		return -1;
-	file = mkostemp(path, O_CLOEXEC);
-	if (file >= 0)
-		unlink(path);
-	free(path);
-	return file;
-}
-
 static enum kwhy_status spool(const char *path, int pipe, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
-	int file = open_nameless();
+	int file = kwhy_temporary_file();
 
 	if (file < 0 || copy(pipe, file) || dup2(file, pipe) < 0)
 		status = kwhy_fail(error, KWHY_E_IO,

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/output.h"
+#include "base/temporary.h"
 #include "cli/output.h"
 #include "cli/recordings/job.h"
 #include "cli/run/probe_job.h"
@@ -172,9 +173,7 @@ static const char *without_slashes(struct kwhy_arena *arena, const char *path)
 /* Makes a folder for a recording of which only digests are kept. */
 static enum kwhy_status make_spool(struct job *job, struct kwhy_error *error)
 {
-	const char *folder = secure_getenv("TMPDIR");
-	char *path = kwhy_arena_printf(
-		&job->arena, "%s/kwhy-record-XXXXXX", folder && *folder ? folder : "/tmp");
+	char *path = kwhy_arena_printf(&job->arena, "%s/kwhy-record-XXXXXX", kwhy_temporary_folder());
 
 	if (!path)
 		return kwhy_fail_memory(error, "the name of a recording");
@@ -182,7 +181,7 @@ static enum kwhy_status make_spool(struct job *job, struct kwhy_error *error)
 		return kwhy_fail(error, KWHY_E_IO,
 			"cannot make a folder in %.200s: %s; set TMPDIR to a folder with room for the "
 			"recording until its digest is made",
-			folder && *folder ? folder : "/tmp", strerror(errno));
+			kwhy_temporary_folder(), strerror(errno));
 	job->folder.path = path;
 	job->is_spooled = true;
 	return KWHY_OK;

@@ -2,6 +2,7 @@
 #include "cli/run/stat_work_file.h"
 
 #include "base/file.h"
+#include "base/temporary.h"
 
 #include <errno.h>
 #include <math.h>
@@ -15,10 +16,10 @@
 enum kwhy_status kwhy_stat_work_file_open(
 	struct kwhy_stat_work_file *file, struct kwhy_environment *environment, struct kwhy_error *error)
 {
-	const char *folder = secure_getenv("TMPDIR");
+	const char *folder = kwhy_temporary_folder();
 	int made;
 
-	if (!folder || !*folder || strlen(folder) + sizeof("/kwhy-work-XXXXXX") > sizeof(file->path))
+	if (strlen(folder) + sizeof("/kwhy-work-XXXXXX") > sizeof(file->path))
 		folder = P_tmpdir;
 	snprintf(file->path, sizeof(file->path), "%s/kwhy-work-XXXXXX", folder);
 	made = mkstemp(file->path);

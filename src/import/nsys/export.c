@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/nsys/export.h"
 
+#include "base/temporary.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -23,9 +24,9 @@ static const char by_hand[] = "export it with \"nsys export --type sqlite\" wher
 
 static enum kwhy_status make_folder(struct kwhy_nsys_export *made, struct kwhy_error *error)
 {
-	const char *base = secure_getenv("TMPDIR");
+	const char *base = kwhy_temporary_folder();
 
-	if (!base || !*base || strlen(base) > sizeof(made->folder) - sizeof("/kwhy-nsys-XXXXXX"))
+	if (strlen(base) > sizeof(made->folder) - sizeof("/kwhy-nsys-XXXXXX"))
 		base = "/tmp";
 	snprintf(made->folder, sizeof(made->folder), "%s/kwhy-nsys-XXXXXX", base);
 	if (!mkdtemp(made->folder))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/nsys/parquet.h"
 
+#include "base/temporary.h"
 #include "import/nsys/nsys.h"
 #include "import/reader.h"
 #include "vendor/duckdb.h"
@@ -237,12 +238,11 @@ static enum kwhy_status make_database(struct copier *copier, const char *databas
 static enum kwhy_status read_by(struct copier *copier, struct kwhy_recording *recording,
 	const struct kwhy_import_options *options, struct kwhy_error *error)
 {
-	const char *base = secure_getenv("TMPDIR");
+	const char *base = kwhy_temporary_folder();
 	char folder[128], database[144];
 	enum kwhy_status status;
 
-	snprintf(folder, sizeof(folder), "%s/kwhy-parquet-XXXXXX",
-		base && *base && strlen(base) < 64 ? base : "/tmp");
+	snprintf(folder, sizeof(folder), "%s/kwhy-parquet-XXXXXX", strlen(base) < 64 ? base : "/tmp");
 	if (!mkdtemp(folder))
 		return kwhy_fail(error, KWHY_E_IO,
 			"%s: no folder can be made there: %s; set TMPDIR to a place with space", folder,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/lines.h"
 #include "base/plural.h"
 #include "base/quantity.h"
 #include "report/job.h"
@@ -411,15 +412,6 @@ static enum kwhy_status write_all(const struct screen *screen)
 	return kwhy_text_check(screen->context.out, screen->error);
 }
 
-static size_t count_lines(const struct kwhy_text *text)
-{
-	size_t lines = 0;
-
-	for (size_t i = 0; i < text->length; i++)
-		lines += text->data[i] == '\n';
-	return lines;
-}
-
 enum kwhy_status kwhy_job_text(const struct kwhy_job *job, const struct kwhy_text_style *style,
 	struct kwhy_text *out, struct kwhy_error *error)
 {
@@ -431,7 +423,7 @@ enum kwhy_status kwhy_job_text(const struct kwhy_job *job, const struct kwhy_tex
 		kwhy_text_clear(out);
 		screen.limits = &all_limits[i];
 		status = write_all(&screen);
-		if (style->verbose || count_lines(out) <= SCREEN_LINES)
+		if (style->verbose || kwhy_lines_count(out) <= SCREEN_LINES)
 			break;
 	}
 	return status;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/lines.h"
 #include "base/quantity.h"
 #include "model/known_sum.h"
 #include "report/account_columns.h"
@@ -216,15 +217,6 @@ static const struct fit fits[] = {
 	{2, 1, 0, false, false},
 };
 
-static size_t count_lines(const struct kwhy_text *text)
-{
-	size_t lines = 0;
-
-	for (size_t i = 0; i < text->length; i++)
-		lines += text->data[i] == '\n';
-	return lines;
-}
-
 /* Removes the blank lines of a text. */
 static void squeeze(struct kwhy_text *text)
 {
@@ -273,7 +265,7 @@ static bool try_fit(const struct kwhy_text_context *context, const struct fit *f
 	for (size_t rows = WHERE_MAX; rows >= fit->min_rows; rows--) {
 		kwhy_text_clear(out);
 		write_all(&part, fit, rows);
-		if (count_lines(out) <= SCREEN_LINES)
+		if (kwhy_lines_count(out) <= SCREEN_LINES)
 			return true;
 	}
 	return false;
