@@ -25,6 +25,7 @@ def main(digest, count, folder):
         db.execute("PRAGMA synchronous=OFF")
         db.execute("BEGIN")
         db.execute("UPDATE digest SET rank=?, world_size=?, identity=?, host=?", (rank, count, f"{rank:016x}", f"node{rank // 8:04}"))
+        db.execute("UPDATE device SET uuid=?", (f"GPU-{rank:08x}-0000-0000-0000-000000000000",))
         db.execute("UPDATE communicator SET size=?, ranks=''", (count,))
         off, span = chance.randrange(-1000000, 1000000), db.execute("SELECT min(exit_ns - enter_ns) FROM collective").fetchone()[0]
         reach = min(100000, span or 0)

@@ -102,18 +102,35 @@ static enum kwhy_status add_folder(struct kwhy_heads *heads, const char *path, s
 	return status;
 }
 
-/* Takes the devices by their UUIDs. Called with the lock of the arena. False: out of memory. */
+static struct kwhy_head_device device_of(const struct kwhy_digest *digest, size_t device)
+{
+	const struct kwhy_digest_device *row = &digest->device[device];
+	const char *host = digest->digest->host;
+	struct kwhy_head_device out = {.busy_ns = row->busy_ns,
+		.metered_ns = row->metered_ns,
+		.measured_nj = row->is_modelled == 1 ? INT64_MIN : row->measured_nj,
+		.energy_ratio = 1};
+
+	if (row->uuid)
+		out.uuid = out.key = kwhy_hash_text(KWHY_HASH_START, row->uuid);
+	else if (host && row->pci)
+		out.key = kwhy_job_mix(
+			kwhy_hash_text(KWHY_HASH_START, host), kwhy_hash_text(KWHY_HASH_START, row->pci));
+	return out;
+}
+
+/* Takes the devices. Called with the lock of the arena. False: out of memory. */
 static bool take_devices(struct kwhy_arena *arena, struct kwhy_head *head, const struct kwhy_digest *digest)
 {
-	uint64_t *uuids = kwhy_arena_alloc(
-		arena, digest->device_count * sizeof(*uuids) + 1, _Alignof(uint64_t));
-
-	for (size_t i = 0; uuids && i < digest->device_count; i++)
-		if (digest->device[i].uuid)
-			uuids[head->uuid_count++] = kwhy_hash_text(KWHY_HASH_START, digest->device[i].uuid);
-	head->uuids = uuids;
+	head->each = kwhy_arena_alloc(
+		arena, digest->device_count * sizeof(*head->each) + 1, _Alignof(struct kwhy_head_device));
+	if (!head->each)
+		return false;
+	for (size_t i = 0; i < digest->device_count; i++)
+		head->each[i] = device_of(digest, i);
+	head->device_count = digest->device_count;
 	head->is_unused = kwhy_digest_is_unused(digest);
-	return uuids != NULL;
+	return true;
 }
 
 static void take_head(struct kwhy_head *head, const struct kwhy_digest *digest)
@@ -314,9 +331,10 @@ static enum kwhy_status keep_devices(
 	enum kwhy_status status = KWHY_OK;
 	struct kwhy_map_slot *slot;
 
-	*out_known = head->is_unused && kwhy_map_find(devices, head->uuids[0]);
-	for (size_t i = 0; !status && !*out_known && i < head->uuid_count; i++)
-		status = kwhy_map_add(devices, head->uuids[i], 0, &slot, error);
+	*out_known = head->is_unused && kwhy_map_find(devices, head->each[0].uuid);
+	for (size_t i = 0; !status && !*out_known && i < head->device_count; i++)
+		if (head->each[i].uuid)
+			status = kwhy_map_add(devices, head->each[i].uuid, 0, &slot, error);
 	return status;
 }
 

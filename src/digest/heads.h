@@ -8,12 +8,21 @@
  * What the files of a job say of themselves, read before any of their sums: which of them are the digests of
  * one job, each once. Zero-initialise; end with kwhy_heads_done().
  */
+struct kwhy_head_device {
+	uint64_t uuid; /* hash of the UUID; 0: unknown */
+	uint64_t key; /* the UUID's hash or, without one, that of host and PCI address; 0: neither is known */
+	int64_t busy_ns, metered_ns, measured_nj;
+	bool is_shared;	     /* other ranks of the job use the device at the same time */
+	double energy_ratio; /* part of measured_nj that counts for this rank; 1 if the device is not shared
+			      */
+};
+
 struct kwhy_head {
 	const char *path;
 	char identity[20];
-	uint64_t devices;      /* hash of the host's name and of the numbers and UUIDs of the devices */
-	const uint64_t *uuids; /* hashes of the devices' UUIDs */
-	size_t uuid_count;
+	uint64_t devices; /* hash of the host's name and of the numbers and UUIDs of the devices */
+	struct kwhy_head_device *each;
+	size_t device_count;
 	uint32_t rank, world_size;
 	bool is_unix_clock, is_readable;
 	bool is_unused;		  /* the digest is of one device that no rank used */
@@ -41,6 +50,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_heads_read(struct kwhy_heads *heads, const c
  */
 KWHY_MUST_USE enum kwhy_status kwhy_heads_choose(
 	struct kwhy_heads *heads, struct kwhy_job *job, struct kwhy_error *error);
+/* Divides the energy of devices that several of these ranks use at a time: sets energy_ratio. */
+KWHY_MUST_USE enum kwhy_status kwhy_heads_share(const struct kwhy_heads *heads, struct kwhy_error *error);
 void kwhy_heads_done(struct kwhy_heads *heads);
 
 #endif

@@ -31,10 +31,21 @@ struct reading {
 	struct kwhy_error *error;
 };
 
+/* Notes which of the last ranks share their devices with others. */
+static void note_shared(struct kwhy_job *job, const struct kwhy_head *head, size_t first)
+{
+	for (size_t i = first; i < job->rank_count && i - first < head->device_count; i++) {
+		job->ranks[i].energy_ratio = head->each[i - first].energy_ratio;
+		job->shared_ranks += head->each[i - first].is_shared;
+	}
+}
+
 /* Adds a digest. An unreadable one becomes a problem. Called with the lock. */
 static void add(struct reading *reading, const struct kwhy_head *head, const struct kwhy_digest *digest,
 	enum kwhy_status status, const struct kwhy_error *why)
 {
+	const size_t first = reading->job->rank_count;
+
 	if (status == KWHY_E_INPUT || status == KWHY_E_IO)
 		reading->status = kwhy_job_add_problem(reading->job, KWHY_JOB_UNREADABLE, head->rank,
 			head->path, reading->error, "%s", why->text);
@@ -42,6 +53,7 @@ static void add(struct reading *reading, const struct kwhy_head *head, const str
 		reading->status = kwhy_fail(reading->error, status, "%s", why->text);
 	else
 		reading->status = kwhy_job_add(reading->job, head->path, digest, reading->error);
+	note_shared(reading->job, head, first);
 }
 
 static void *read_digests(void *context)
@@ -58,6 +70,8 @@ static void *read_digests(void *context)
 
 		pthread_mutex_unlock(&reading->lock);
 		status = kwhy_digest_read_sums(head->path, &digest, &error);
+		if (!status)
+			kwhy_job_divide(&digest, head);
 		pthread_mutex_lock(&reading->lock);
 		while (reading->added < turn && !reading->status)
 			pthread_cond_wait(&reading->turned, &reading->lock);
@@ -155,6 +169,8 @@ static enum kwhy_status make(
 {
 	enum kwhy_status status = kwhy_heads_choose(heads, job, error);
 
+	if (!status)
+		status = kwhy_heads_share(heads, error);
 	if (!status)
 		status = name_missing(job, heads, error);
 	if (!status)

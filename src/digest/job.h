@@ -55,7 +55,9 @@ struct kwhy_job_rank {
 	int64_t measured_nj; /* metered or, if is_modelled, modelled energy */
 	int64_t run_nj;
 	bool is_modelled;
-	bool is_unused;				  /* a device that no rank used: only its energy counts */
+	double energy_ratio; /* part of the device's energy that counts for this rank; below 1: ranks share it
+			      */
+	bool is_unused;	     /* a device that no rank used: only its energy counts */
 	int64_t category_ns[KWHY_CATEGORY_COUNT]; /* parts of the span */
 	int64_t category_nj[KWHY_CATEGORY_COUNT]; /* gross energy of the category's accounts */
 	double collective_w;			  /* mean power of the collectives' accounts; NAN: unknown */
@@ -176,6 +178,7 @@ struct kwhy_job {
 	int64_t longest_ns;	     /* longest span of a rank */
 	int64_t measured_nj, run_nj; /* sums over the ranks whose energy is known */
 	size_t metered_ranks, modelled_ranks;
+	size_t shared_ranks; /* number of ranks that shared a metered device with others at a time */
 	size_t unused_ranks; /* number of ranks that are devices which no rank used */
 	size_t running;	     /* number of digests that were made while their command ran */
 	int64_t category_ns[KWHY_CATEGORY_COUNT], category_nj[KWHY_CATEGORY_COUNT];

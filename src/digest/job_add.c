@@ -129,7 +129,8 @@ static void take_categories(
 
 static struct kwhy_job_rank new_rank(void)
 {
-	struct kwhy_job_rank rank = {.waiting_nj = INT64_MIN,
+	struct kwhy_job_rank rank = {.energy_ratio = 1,
+		.waiting_nj = INT64_MIN,
 		.caused_nj = INT64_MIN,
 		.collective_w = NAN,
 		.clock_error_ns = NAN,

@@ -3,6 +3,7 @@
 #define KWHY_DIGEST_JOINING_H
 
 #include "digest/digest.h"
+#include "digest/heads.h"
 #include "digest/job.h"
 
 /* What the functions that join digests share. */
@@ -41,6 +42,8 @@ KWHY_MUST_USE enum kwhy_status kwhy_job_add_problem(struct kwhy_job *job, enum k
 	uint32_t rank, const char *path, struct kwhy_error *error, const char *format, ...)
 	__attribute__((format(printf, 6, 7)));
 
+/* Reduces the energies of devices that the rank shares with others to its part. */
+void kwhy_job_divide(struct kwhy_digest *digest, const struct kwhy_head *head);
 /* Whether the digest was made while its command ran. */
 bool kwhy_job_is_running(const struct kwhy_digest *digest);
 /* Counts the collectives of a digest, and at the end names ranks that have fewer than others. */

@@ -69,6 +69,39 @@ assert job["sums"]["measured_nj"] > 0
 END
 python3 equal.py
 
+# Two ranks share a device, as with MPS: both digests have its energy, and the sums have it once. Rank 1 ran half.
+for rank in 0 1; do
+	{
+		printf '# clock unix\n# device 0 name="NVIDIA H200" uuid=GPU-5 rank=%d\nkind,name,device,stream,start_ns,end_ns\n' $rank
+		for i in 0 1 2 3; do
+			printf 'kernel,k,0,7,17000%014d,17000%014d\n' $((i * 200000000)) $((i * 200000000 + 100000000 / (rank + 1)))
+		done
+	} > shared$rank.csv
+done
+grep -v ',[123],nvml' power.csv > one.csv
+for rank in 0 1; do
+	"$kwhy" digest -q shared$rank.csv --power one.csv --run 1700000000000000000,1700000000700000000 -o shared
+done
+"$kwhy" report shared > screen
+grep -q '2 ranks share devices. The energy of each' screen || fail "$(cat screen)"
+"$kwhy" report --csv ranks shared > divided.csv
+"$kwhy" report --json shared > job.json
+python3 - <<'END'
+import csv
+import json
+import sqlite3
+
+wholes = [sqlite3.connect(f"shared/rank-0000{rank}.sqlite").execute("SELECT measured_nj FROM device").fetchone()[0] for rank in (0, 1)]
+rows, job = list(csv.DictReader(open("divided.csv"))), json.load(open("job.json"))
+sums = job["sums"]
+assert sums["ranks_with_shared_devices"] == 2, sums
+assert abs(wholes[0] - wholes[1]) < 0.2 * wholes[0], wholes
+assert min(wholes) - 2 <= sums["measured_nj"] <= max(wholes) + 2, (sums, wholes)
+parts = [int(row["measured_nj"]) for row in rows]
+assert sum(parts) == sums["measured_nj"], (parts, sums)
+assert abs(parts[0] / parts[1] - 2) < 0.2, parts
+END
+
 # 64 ranks of 100 steps: 1 ms of work, up to 3 us more; rank 17 takes 100 us longer, rank 40's clock is 1 ms ahead and
 # runs 50 ppm fast, rank 41's is 1 ms behind. All leave a collective together, 100 us after the last has entered.
 write_rank() {

@@ -87,6 +87,21 @@ same "ranks" "$(of deaf 'job["ranks"], job["unused_devices"], job["running"], jo
 is_recorded || fail "the recording cannot be read"
 rm -r spool/*
 
+# Two ranks share the device of 200 W: its energy counts once, divided between them.
+for rank in 0 1; do
+	RANK=$rank WORLD_SIZE=2 "$kwhy" record -q --digest shared -- "$program" cuda device:0 loop:1500 2> "messages$rank" &
+	started[$rank]=$!
+done
+for rank in 0 1; do wait "${started[$rank]}" || fail "rank $rank: $?"; done
+started=()
+same "ranks that share a device" "$(of shared 'job["sums"]["ranks_with_shared_devices"], job["ranks"], job["unused_devices"]')" "(2, 2, 1)"
+wholes=$(for rank in 0 1; do ask shared/rank-0000$rank.sqlite 'SELECT measured_nj FROM device'; done | paste -sd,)
+same "energy that counts once" "$("$kwhy" report --csv ranks shared | python3 -c '
+import csv, sys
+parts = [int(row["measured_nj"]) for row in csv.DictReader(sys.stdin) if row["rank"]]
+wholes = [int(whole) for whole in sys.argv[1].split(",")]
+print(len(parts) == 2 and max(wholes) * 0.999 <= sum(parts) < 0.95 * sum(wholes) and min(parts) > 0 or (parts, wholes))' "$wholes")" True
+
 # With -o the recording is kept, and its digest is that of the recording. Another run replaces it.
 for work in 30 50; do
 	RANK=3 WORLD_SIZE=4 "$kwhy" record -q -o kept --digest both -- "$program" cuda launch:$work

@@ -28,6 +28,7 @@ static const struct kwhy_column rank_items[] = {
 	{"compute_ns", NULL, KWHY_UNIT_NS, KWHY_IN_CSV, RANK(rank.compute_ns)},
 	{"collective_exposed_ns", NULL, KWHY_UNIT_NS, KWHY_IN_CSV, RANK(rank.exposed_ns)},
 	{"measured_nj", NULL, KWHY_UNIT_NJ, KWHY_IN_CSV, RANK(rank.measured_nj)},
+	{"energy_ratio", NULL, KWHY_UNIT_RATIO, KWHY_IN_CSV, RANK(rank.energy_ratio)},
 	{"compared", NULL, KWHY_UNIT_ONE, KWHY_IN_CSV, RANK(rank.compared)},
 	{"late", NULL, KWHY_UNIT_ONE, KWHY_IN_CSV, RANK(rank.late)},
 	{"waiting_ns", NULL, KWHY_UNIT_NS, KWHY_IN_CSV, RANK(rank.waiting_ns)},

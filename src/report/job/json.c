@@ -48,6 +48,7 @@ static enum kwhy_status write_run(struct parts *parts)
 	kwhy_json_count(json, "digests_with_hostless_meters", job->hostless);
 	kwhy_json_count(json, "ranks_with_energy", job->metered_ranks);
 	kwhy_json_count(json, "ranks_with_modelled_energy", job->modelled_ranks);
+	kwhy_json_count(json, "ranks_with_shared_devices", job->shared_ranks);
 	kwhy_json_int(json, "steps", job->steps);
 	kwhy_json_object_end(json);
 	return KWHY_OK;

@@ -90,6 +90,12 @@ static void write_extent(const struct screen *screen)
 		kwhy_text_context_linef(&screen->context, "  ",
 			"The energy is that of %zu ranks; that of the other %zu is unknown.",
 			job->metered_ranks, job->rank_count - job->metered_ranks);
+	if (job->shared_ranks)
+		kwhy_text_context_linef(&screen->context, "  ",
+			"%zu ranks share devices. The energy of each device counts once; it is divided by "
+			"the time "
+			"in which ranks ran something.",
+			job->shared_ranks);
 	if (job->unused_ranks)
 		kwhy_text_context_linef(&screen->context, "  ",
 			"No rank used %zu further %s; energies include %s.", job->unused_ranks,
