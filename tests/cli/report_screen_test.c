@@ -478,6 +478,20 @@ static void the_brief_report_has_at_most_4_kb(void **state)
 }
 
 /* If the trace has source lines, text and JSON must name them. */
+/* If the few accounts that have room are less than half of the energy, groups of accounts are shown. */
+static void little_room_shows_groups_of_accounts(void **state)
+{
+	struct spawned spawned = SPAWN("report", "-q", EXAMPLES "recordings/train.kwhy");
+
+	(void)state;
+	assert_int_equal(spawned.exit, 0);
+	assert_non_null(strstr(spawned.out.data, "    kernels           2.35 kJ"));
+	assert_non_null(strstr(spawned.out.data, "    idle                498 J"));
+	assert_non_null(strstr(spawned.out.data, "    copies and fills    278 J"));
+	assert_null(strstr(spawned.out.data, "31 more"));
+	spawned_done(&spawned);
+}
+
 static void what_to_do_names_file_and_line(void **state)
 {
 	char path[128];
@@ -548,6 +562,7 @@ int main(void)
 		cmocka_unit_test(energy_around_the_run_is_its_time_at_its_mean_power),
 		cmocka_unit_test(times_of_several_devices_are_not_one_long_run),
 		cmocka_unit_test(the_brief_report_has_at_most_4_kb),
+		cmocka_unit_test(little_room_shows_groups_of_accounts),
 		cmocka_unit_test(what_to_do_names_file_and_line),
 	};
 

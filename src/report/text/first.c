@@ -18,7 +18,14 @@
 #define OVERLAP_RATIO 1.001
 
 /* A terminal has 24 lines, one of them for the prompt that follows. */
-enum { SCREEN_LINES = 23, WHERE_MAX = 8, WHERE_BAR = 10, SECTION_ROWS = 20, REMARK_BYTES = 160 };
+enum {
+	SCREEN_LINES = 23,
+	WHERE_MAX = 8,
+	FEW_ROWS = 4,
+	WHERE_BAR = 10,
+	SECTION_ROWS = 20,
+	REMARK_BYTES = 160
+};
 
 /* The heading states what the columns are, so that no line is needed for their titles. */
 static const struct kwhy_table_column columns[] = {
@@ -99,25 +106,27 @@ static void add_row(struct kwhy_table *table, const struct kwhy_where *where, co
 	kwhy_table_percent(table, kwhy_where_share(where, row));
 }
 
-/* The row with the sum of the rows that are not shown. Its name is not that of a kernel. */
-static void add_rest(
-	struct kwhy_table *table, const struct kwhy_where *where, struct kwhy_total *rest, size_t count)
+/* A row with the sum of several accounts, whose interval is unknown. */
+static void add_sum(struct kwhy_table *table, const struct kwhy_where *where, const struct kwhy_total *sum,
+	const char *name)
 {
-	char name[64];
-
-	snprintf(name, sizeof(name), "%zu more", count);
-	rest->name = name;
-	rest->category = KWHY_CATEGORY_COUNT;
-	kwhy_table_bar(table, kwhy_where_share(where, rest), WHERE_BAR);
+	kwhy_table_bar(table, kwhy_where_share(where, sum), WHERE_BAR);
 	kwhy_table_cell(table, name);
 	if (!isnan(where->sum_nj)) {
-		kwhy_table_energy(table, rest->gross_nj);
+		kwhy_table_energy(table, sum->gross_nj);
 		kwhy_table_cell(table, "");
 	} else {
-		kwhy_table_time(table, rest->time_ns);
-		kwhy_table_count(table, rest->count);
+		kwhy_table_time(table, sum->time_ns);
+		kwhy_table_count(table, sum->count);
 	}
-	kwhy_table_percent(table, kwhy_where_share(where, rest));
+	kwhy_table_percent(table, kwhy_where_share(where, sum));
+}
+
+static void add_to_sum(struct kwhy_total *sum, const struct kwhy_total *row)
+{
+	kwhy_known_add(&sum->gross_nj, row->gross_nj);
+	kwhy_time_add(&sum->time_ns, row->time_ns);
+	sum->count += row->count;
 }
 
 static void write_rows(const struct kwhy_text_context *context, const struct kwhy_where *where, size_t shown)
@@ -125,6 +134,7 @@ static void write_rows(const struct kwhy_text_context *context, const struct kwh
 	struct kwhy_total rest = {.gross_nj = 0};
 	struct kwhy_table table;
 	size_t written = 0;
+	char name[64];
 
 	kwhy_table_init(&table, columns, 5);
 	for (size_t i = 0; i < where->totals.row_count; i++) {
@@ -134,12 +144,67 @@ static void write_rows(const struct kwhy_text_context *context, const struct kwh
 			add_row(&table, where, row);
 			continue;
 		}
-		kwhy_known_add(&rest.gross_nj, row->gross_nj);
-		kwhy_time_add(&rest.time_ns, row->time_ns);
-		rest.count += row->count;
+		add_to_sum(&rest, row);
 	}
+	snprintf(name, sizeof(name), "%zu more", written - shown);
 	if (written > shown)
-		add_rest(&table, where, &rest, written - shown);
+		add_sum(&table, where, &rest, name);
+	kwhy_table_write(&table, context->style, context->out);
+}
+
+/* Groups of accounts, for a screen with room for few rows. */
+enum group { GROUP_KERNELS, GROUP_COLLECTIVES, GROUP_COPIES, GROUP_IDLE, GROUP_OTHER, GROUP_COUNT };
+
+static enum group group_of(uint32_t category)
+{
+	if (category == KWHY_CATEGORY_COMPUTE)
+		return GROUP_KERNELS;
+	if (category == KWHY_CATEGORY_COLLECTIVE)
+		return GROUP_COLLECTIVES;
+	if (category == KWHY_CATEGORY_COPY || category == KWHY_CATEGORY_MEMSET)
+		return GROUP_COPIES;
+	return kwhy_category_is_idle((enum kwhy_category)category) ? GROUP_IDLE : GROUP_OTHER;
+}
+
+/* Whether the first rows have less than half of all energy, or of the time if no energy is known. */
+static bool tell_little(const struct kwhy_where *where, size_t shown)
+{
+	double share = 0;
+
+	for (size_t i = 0; i < shown; i++)
+		share += kwhy_where_share(where, &where->totals.rows[i]);
+	return share < 0.5;
+}
+
+/* Writes a row for each group of accounts, the largest first. */
+static void write_groups(const struct kwhy_text_context *context, const struct kwhy_where *where)
+{
+	static const char *const names[GROUP_COUNT] = {
+		"kernels", "collectives", "copies and fills", "idle", "other"};
+	struct kwhy_total groups[GROUP_COUNT] = {{0}};
+	size_t members[GROUP_COUNT] = {0};
+	struct kwhy_table table;
+
+	for (size_t i = 0; i < where->totals.row_count; i++) {
+		enum group group = group_of(where->totals.rows[i].category);
+
+		add_to_sum(&groups[group], &where->totals.rows[i]);
+		members[group]++;
+	}
+	kwhy_table_init(&table, columns, 5);
+	for (size_t written = 0; written < GROUP_COUNT; written++) {
+		size_t largest = 0;
+
+		for (size_t i = 1; i < GROUP_COUNT; i++)
+			if (members[i] &&
+				(!members[largest] ||
+					kwhy_where_share(where, &groups[i]) >
+						kwhy_where_share(where, &groups[largest])))
+				largest = i;
+		if (members[largest])
+			add_sum(&table, where, &groups[largest], names[largest]);
+		members[largest] = 0;
+	}
 	kwhy_table_write(&table, context->style, context->out);
 }
 
@@ -186,7 +251,12 @@ void kwhy_first_screen_where(const struct kwhy_text_context *context, size_t row
 	else
 		write_time_remark(&where, remark);
 	kwhy_text_context_heading(context, energy ? "Where the energy went" : "Where the time went", remark);
-	write_rows(context, &where, where.totals.row_count <= rows ? where.totals.row_count : rows - 1);
+	if (where.totals.row_count <= rows)
+		write_rows(context, &where, where.totals.row_count);
+	else if (rows <= FEW_ROWS && tell_little(&where, rows - 1))
+		write_groups(context, &where);
+	else
+		write_rows(context, &where, rows - 1);
 }
 
 void kwhy_section_where(const struct kwhy_text_context *context)
