@@ -200,8 +200,8 @@ enum kwhy_status kwhy_detect_under_filled_kernels(const struct kwhy_detect_conte
 	mark_under_filled(&tally, kwhy_tally_threshold(&tally, "max_fill"),
 		kwhy_tally_threshold(&tally, "min_kernel_us") * 1e3, 0);
 	verdict.title = kwhy_tally_words(&tally,
-		"Under-filled kernels: %s with fewer blocks than %.3g of the %u multiprocessors",
-		kwhy_quantity_count(count, tally.count), kwhy_tally_threshold(&tally, "max_fill"),
+		"Under-filled kernels: %s with fewer blocks than %.3g %% of the %u multiprocessors",
+		kwhy_quantity_count(count, tally.count), 100 * kwhy_tally_threshold(&tally, "max_fill"),
 		context->recording->devices[context->device].sm_count);
 	verdict.assumption = "the same work spread evenly over all multiprocessors takes its time x blocks / "
 			     "multiprocessors";

@@ -287,8 +287,8 @@ static enum kwhy_status conclude(struct finder *finder)
 	struct kwhy_tally *tally = finder->tally;
 	char count[KWHY_QUANTITY_BYTES];
 
-	terms.title = kwhy_tally_words(tally, "Slow kernels: %s at less than %.3g of the roofline%s",
-		kwhy_quantity_count(count, tally->count), finder->max_ratio, words_of_first(finder));
+	terms.title = kwhy_tally_words(tally, "Slow kernels: %s at less than %.3g %% of the roofline%s",
+		kwhy_quantity_count(count, tally->count), 100 * finder->max_ratio, words_of_first(finder));
 	terms.assumption = assumption_of(finder);
 	terms.cure = finder->by_array ? "let threads that run together read memory that lies together "
 					"(order of loops, arrays of fields), and read each value once"
