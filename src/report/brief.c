@@ -120,7 +120,7 @@ static void write_work(struct brief *brief)
 
 		kwhy_json_row(&brief->json, NULL);
 		write_text(brief, "unit", work->unit);
-		write_real(brief, "count", work->count);
+		kwhy_json_real(&brief->json, "count", work->count);
 		write_real(brief, "energy_j_each", totals->run_nj * 1e-9 / work->count);
 		write_real(brief, "seconds_each", totals->run_s / work->count);
 		kwhy_json_object_end(&brief->json);

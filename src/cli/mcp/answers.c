@@ -69,7 +69,7 @@ static json_t *device_object(const struct kwhy_analysis *analysis, size_t number
 	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "device", (json_int_t)number, "name",
 		kwhy_mcp_text(info.name), "rank", info.rank < 0 ? json_null() : json_integer(info.rank),
 		"seconds", seconds(info.span_ns), "busy_seconds", seconds(info.busy_ns), "energy_j",
-		joules(info.energy_nj), "metered_j", joules(info.metered_nj));
+		joules(info.energy_nj), "recording_metered_j", joules(info.metered_nj));
 }
 
 json_t *kwhy_mcp_run_object(const struct kwhy_analysis *analysis)

@@ -149,6 +149,8 @@ void kwhy_compare_conditions_text(
 		context->out->failed |= words.failed;
 		kwhy_text_done(&words);
 	}
+	if (conditions->count && context->style->markdown)
+		kwhy_text_add(context->out, "\n"); /* ends the list */
 }
 
 void kwhy_compare_conditions_json(struct kwhy_json *json, const struct kwhy_conditions *conditions)
