@@ -60,7 +60,7 @@ joules() { # joules NAME OPTIONS...: a server's options
 	"$python" "$here/programs/llm_joules.py" count "$device" "$out/$name-counter.csv" &
 	counter=$!
 	load "$name-warm" -c 8 --prompt-words uniform:256,768 --max-tokens 32 --seconds 3 --ramp 0.5 --idle 1
-	load "$name-mixed" -c 1,4,8,16,32 --prompt-words uniform:256,768 --max-tokens uniform:16,128 --idle 5
+	load "$name-mixed" --design --prompt-words 384 --max-tokens 128 --idle 5
 	load "$name-prefill" -c 4 --prompt-words uniform:256,768 --max-tokens 1 --idle 4 --seconds "$alone_s"
 	load "$name-decode" -c 1,8 --prompt-words 4 --max-tokens 640 --ignore-eos --idle 4 --seconds "$alone_s"
 	stop

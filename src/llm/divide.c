@@ -15,13 +15,15 @@ struct divider {
 	int64_t *parts_nj;
 };
 
-/* What the fitted power says of a share's work of two kinds. */
-static double joules_of(const struct divider *divider, const struct kwhy_llm_share *share,
-	enum kwhy_llm_work one, enum kwhy_llm_work other)
+/* What the fitted power says of a share's work of the kinds from `first` to before `end`. */
+static double joules_of(
+	const struct divider *divider, const struct kwhy_llm_share *share, size_t first, size_t end)
 {
-	const double *each = divider->fit->model_work_j;
+	double joules = 0;
 
-	return share->work[one] * each[one] + share->work[other] * each[other];
+	for (size_t kind = first; kind < end; kind++)
+		joules += share->work[kind] * divider->fit->model_work_j[kind];
+	return joules;
 }
 
 /* Divides the energy of an interval, whose shares are those from `first` on. */
@@ -36,10 +38,9 @@ static struct kwhy_llm_window_energy divide_interval(
 	for (size_t i = 0; i < count; i++) {
 		const struct kwhy_llm_share *share = &divider->shares->items[first + i];
 
-		divider->weights[1 + 2 * i] = joules_of(
-			divider, share, KWHY_LLM_WORK_PROMPT, KWHY_LLM_WORK_CACHED);
+		divider->weights[1 + 2 * i] = joules_of(divider, share, 0, KWHY_LLM_WORK_DECODE);
 		divider->weights[2 + 2 * i] = joules_of(
-			divider, share, KWHY_LLM_WORK_OUTPUT, KWHY_LLM_WORK_STEP);
+			divider, share, KWHY_LLM_WORK_DECODE, KWHY_LLM_WORK_COUNT);
 	}
 	for (size_t i = 0; i < 1 + 2 * count; i++)
 		divider->parts_nj[i] = 0;

@@ -6,7 +6,7 @@
 
 /* Energy of one request above that of the idle server. */
 struct kwhy_llm_request_energy {
-	int64_t prefill_nj; /* energy of the prompt, including its cached tokens */
+	int64_t prefill_nj; /* energy of the prompt, with its cached tokens and its share of a batch */
 	int64_t decode_nj;  /* energy of the answer's tokens after the first, with their shares of steps */
 };
 

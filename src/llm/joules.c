@@ -24,8 +24,8 @@ void kwhy_llm_joules_done(struct kwhy_llm_joules *joules)
 
 static struct kwhy_llm_metered metered_of(const struct kwhy_llm_load_joules *load)
 {
-	return (struct kwhy_llm_metered){
-		load->readings, load->reading_count, load->run.records, load->run.count};
+	return (struct kwhy_llm_metered){load->readings, load->reading_count, load->run.records,
+		load->run.count, load->run.steady_start_ns, load->run.steady_end_ns};
 }
 
 enum kwhy_status kwhy_llm_joules_add(struct kwhy_llm_joules *joules, struct kwhy_llm_run *run,
@@ -153,10 +153,8 @@ static void set_halves(struct kwhy_llm_length_group *group, const struct kwhy_ll
 {
 	double prefill[KWHY_LLM_WORK_COUNT] = {0}, decode[KWHY_LLM_WORK_COUNT] = {0};
 
-	prefill[KWHY_LLM_WORK_PROMPT] = group->work[KWHY_LLM_WORK_PROMPT];
-	prefill[KWHY_LLM_WORK_CACHED] = group->work[KWHY_LLM_WORK_CACHED];
-	decode[KWHY_LLM_WORK_OUTPUT] = group->work[KWHY_LLM_WORK_OUTPUT];
-	decode[KWHY_LLM_WORK_STEP] = group->work[KWHY_LLM_WORK_STEP];
+	for (size_t kind = 0; kind < KWHY_LLM_WORK_COUNT; kind++)
+		*(kind < KWHY_LLM_WORK_DECODE ? &prefill[kind] : &decode[kind]) = group->work[kind];
 	group->prefill_half_j = kwhy_llm_power_fit_half(fit, prefill);
 	group->decode_half_j = kwhy_llm_power_fit_half(fit, decode);
 }

@@ -25,13 +25,21 @@ struct fitter {
 	double *rows, *targets, *residuals;
 	size_t count;
 	struct kwhy_least_squares fit;
-	double covariance[COLUMNS][COLUMNS]; /* robust covariance of the coefficients */
-	double inflation;		     /* factor on variances due to the correlation of the residuals */
+	/*
+	 * columns of the covariances: the free ones, and those that are held at 0 only because coefficients
+	 * are not negative. The latter are uncertain as well.
+	 */
+	bool is_used[COLUMNS];
+	double freedom; /* number of rows minus number of used columns */
+	/* covariances of the coefficients, by residuals alike and by the robust estimate */
+	double alike[COLUMNS][COLUMNS], robust[COLUMNS][COLUMNS];
+	double inflation; /* factor on variances due to the correlation of the residuals */
 };
 
 const char *kwhy_llm_work_name(enum kwhy_llm_work kind)
 {
-	static const char *const names[] = {"prompt token", "cached prompt token", "output token", "step"};
+	static const char *const names[] = {"prompt token", "cached prompt token", "batch of prompts",
+		"output token", "step", "token of context"};
 
 	return names[kind];
 }
@@ -42,27 +50,36 @@ void kwhy_llm_power_rows_done(struct kwhy_llm_power_rows *rows)
 	*rows = (struct kwhy_llm_power_rows){0};
 }
 
+static bool is_steady(const struct kwhy_llm_metered *metered, size_t interval)
+{
+	return metered->steady_end_ns <= 0 ||
+		(metered->readings[interval].at_ns >= metered->steady_start_ns &&
+			metered->readings[interval + 1].at_ns <= metered->steady_end_ns);
+}
+
 enum kwhy_status kwhy_llm_power_rows_add(struct kwhy_llm_power_rows *rows,
 	const struct kwhy_llm_metered *metered, const struct kwhy_llm_shares *shares,
 	struct kwhy_error *error)
 {
 	const struct kwhy_llm_reading *readings = metered->readings;
-	size_t count = rows->count + metered->reading_count - 1;
-	struct kwhy_llm_power_row *grown = realloc(rows->items, count * sizeof(*grown));
+	size_t capacity = rows->count + metered->reading_count - 1, at = 0;
+	struct kwhy_llm_power_row *grown = realloc(rows->items, capacity * sizeof(*grown));
 
 	if (!grown)
 		return kwhy_fail_memory(error, "the power of the server");
 	rows->items = grown;
-	rows->capacity = count;
-	for (size_t i = 0; i + 1 < metered->reading_count; i++)
-		grown[rows->count + i] = (struct kwhy_llm_power_row){
+	rows->capacity = capacity;
+	for (size_t i = 0; i + 1 < metered->reading_count; i++) {
+		struct kwhy_llm_power_row row = {
 			.seconds = (double)(readings[i + 1].at_ns - readings[i].at_ns) * 1e-9,
 			.joules = (double)(readings[i + 1].total_nj - readings[i].total_nj) * 1e-9};
-	for (size_t i = 0; i < shares->count; i++)
-		for (size_t kind = 0; kind < KWHY_LLM_WORK_COUNT; kind++)
-			grown[rows->count + shares->items[i].interval].work[kind] += shares->items[i]
-											     .work[kind];
-	rows->count = count;
+
+		for (; at < shares->count && shares->items[at].interval == i; at++)
+			for (size_t kind = 0; kind < KWHY_LLM_WORK_COUNT; kind++)
+				row.work[kind] += shares->items[at].work[kind];
+		if (is_steady(metered, i))
+			grown[rows->count++] = row;
+	}
 	return KWHY_OK;
 }
 
@@ -105,18 +122,18 @@ static enum kwhy_status fit_weighted(struct fitter *fitter, const struct kwhy_ll
 	return kwhy_least_squares_fit(&data, &fitter->fit, error);
 }
 
-/* Writes a row's values of the free columns to `out` and returns their number. */
-static size_t free_values(const struct fitter *fitter, const double *row, double out[COLUMNS])
+/* Writes a row's values of the used columns to `out` and returns their number. */
+static size_t used_values(const struct fitter *fitter, const double *row, double out[COLUMNS])
 {
 	size_t count = 0;
 
 	for (size_t j = 0; j < COLUMNS; j++)
-		if (fitter->fit.is_free[j])
+		if (fitter->is_used[j])
 			out[count++] = row[j];
 	return count;
 }
 
-/* Cholesky factor of the normal equations of the free columns, scaled by `scale`. */
+/* Cholesky factor of the normal equations of the used columns, scaled by `scale`. */
 static bool factor(const struct fitter *fitter, size_t size, double *lower, double scale[COLUMNS])
 {
 	double values[COLUMNS];
@@ -124,14 +141,14 @@ static bool factor(const struct fitter *fitter, size_t size, double *lower, doub
 	memset(scale, 0, COLUMNS * sizeof(*scale));
 	memset(lower, 0, size * size * sizeof(*lower));
 	for (size_t i = 0; i < fitter->count; i++) {
-		free_values(fitter, &fitter->rows[i * COLUMNS], values);
+		used_values(fitter, &fitter->rows[i * COLUMNS], values);
 		for (size_t j = 0; j < size; j++)
 			scale[j] += values[j] * values[j];
 	}
 	for (size_t j = 0; j < size; j++)
-		scale[j] = sqrt(scale[j]);
+		scale[j] = scale[j] > 0 ? sqrt(scale[j]) : 1;
 	for (size_t i = 0; i < fitter->count; i++) {
-		free_values(fitter, &fitter->rows[i * COLUMNS], values);
+		used_values(fitter, &fitter->rows[i * COLUMNS], values);
 		for (size_t j = 0; j < size; j++)
 			for (size_t k = 0; k < size; k++)
 				lower[j * size + k] += values[j] / scale[j] * values[k] / scale[k];
@@ -140,7 +157,24 @@ static bool factor(const struct fitter *fitter, size_t size, double *lower, doub
 }
 
 /*
- * Sets residuals, each divided by 1 less its row's leverage, and replaces the rows' free values by those
+ * Chooses the used columns: the free ones, and each other one that is no linear combination of those chosen
+ * before.
+ */
+static void choose_used(struct fitter *fitter)
+{
+	double lower[COLUMNS * COLUMNS], scale[COLUMNS], unused[COLUMNS];
+
+	memcpy(fitter->is_used, fitter->fit.is_free, sizeof(fitter->is_used));
+	for (size_t j = 0; j < COLUMNS; j++) {
+		if (fitter->is_used[j])
+			continue;
+		fitter->is_used[j] = true;
+		fitter->is_used[j] = factor(fitter, used_values(fitter, fitter->rows, unused), lower, scale);
+	}
+}
+
+/*
+ * Sets residuals, each divided by 1 less its row's leverage, and replaces the rows' used values by those
  * times the inverse of the normal equations: the influence of a unit of residual on the coefficients.
  */
 static void find_influence(
@@ -151,7 +185,7 @@ static void find_influence(
 		double values[COLUMNS], leverage = 0, residual = fitter->targets[i];
 		double *solved = &influence[i * size];
 
-		free_values(fitter, row, values);
+		used_values(fitter, row, values);
 		for (size_t j = 0; j < COLUMNS; j++)
 			residual -= row[j] * fitter->fit.values[j];
 		for (size_t j = 0; j < size; j++)
@@ -165,7 +199,33 @@ static void find_influence(
 	}
 }
 
-/* Covariance of two coefficients by the influences; `a` and `b` are indices among the free ones. */
+/* Variance of the residuals as the fit left them. */
+static double variance_of_residuals(const struct fitter *fitter)
+{
+	double squares = 0;
+
+	for (size_t i = 0; i < fitter->count; i++) {
+		double residual = fitter->targets[i];
+
+		for (size_t j = 0; j < COLUMNS; j++)
+			residual -= fitter->rows[i * COLUMNS + j] * fitter->fit.values[j];
+		squares += residual * residual;
+	}
+	return squares / fitter->freedom;
+}
+
+/* Inverse of the normal equations, whose rows' influences are given. */
+static double inverse_of(
+	const struct fitter *fitter, size_t size, const double *influence, size_t a, size_t b)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < fitter->count; i++)
+		sum += influence[i * size + a] * influence[i * size + b];
+	return sum;
+}
+
+/* Robust covariance of two coefficients by the influences; `a` and `b` are indices among the used ones. */
 static double covariance_of(
 	const struct fitter *fitter, size_t size, const double *influence, size_t a, size_t b)
 {
@@ -200,22 +260,28 @@ static double inflation_of(const struct fitter *fitter)
 
 static enum kwhy_status find_covariance(struct fitter *fitter, struct kwhy_error *error)
 {
-	double lower[COLUMNS * COLUMNS], scale[COLUMNS], unused[COLUMNS];
-	size_t size = free_values(fitter, fitter->rows, unused), at[COLUMNS], next = 0;
-	double *influence = calloc(fitter->count * (size + 1), sizeof(*influence));
+	double lower[COLUMNS * COLUMNS], scale[COLUMNS], unused[COLUMNS], variance;
+	double *influence = calloc(fitter->count * COLUMNS, sizeof(*influence));
+	size_t size, at[COLUMNS], next = 0;
 
 	if (!influence)
 		return kwhy_fail_memory(error, "the power of the server");
+	choose_used(fitter);
+	size = used_values(fitter, fitter->rows, unused);
+	fitter->freedom = fmax((double)fitter->count - (double)size, 1);
 	for (size_t j = 0; j < COLUMNS; j++)
-		if (fitter->fit.is_free[j])
+		if (fitter->is_used[j])
 			at[next++] = j;
 	if (size && factor(fitter, size, lower, scale)) {
 		find_influence(fitter, size, lower, scale, influence);
 		fitter->inflation = inflation_of(fitter);
+		variance = variance_of_residuals(fitter);
 		for (size_t a = 0; a < size; a++)
-			for (size_t b = 0; b < size; b++)
-				fitter->covariance[at[a]][at[b]] = covariance_of(
-					fitter, size, influence, a, b);
+			for (size_t b = 0; b < size; b++) {
+				fitter->alike[at[a]][at[b]] = variance *
+					inverse_of(fitter, size, influence, a, b);
+				fitter->robust[at[a]][at[b]] = covariance_of(fitter, size, influence, a, b);
+			}
 	}
 	free(influence);
 	return KWHY_OK;
@@ -238,8 +304,8 @@ static double variance_of(const struct fitter *fitter, const double amount[COLUM
 
 	for (size_t a = 0; a < COLUMNS; a++)
 		for (size_t b = 0; b < COLUMNS; b++) {
-			robust += amount[a] * amount[b] * fitter->covariance[a][b];
-			alike += amount[a] * amount[b] * fitter->fit.covariance[a][b];
+			robust += amount[a] * amount[b] * fitter->robust[a][b];
+			alike += amount[a] * amount[b] * fitter->alike[a][b];
 		}
 	return variance_from(robust, alike, fitter->inflation);
 }
@@ -263,22 +329,36 @@ static struct kwhy_llm_coefficient combine(
 	sum.value = 0;
 	for (size_t a = 0; a < COLUMNS; a++)
 		sum.value += amount[a] * fitter->fit.values[a] / by;
-	half = kwhy_student_quantile(0.95, fmax(fitter->fit.freedom, 1)) * sqrt(variance) / by;
+	half = kwhy_student_quantile(0.95, fitter->freedom) * sqrt(variance) / by;
 	sum.low = fmax(sum.value - half, 0);
 	sum.high = sum.value + half;
 	sum.is_known = half <= KNOWN_OF_VALUE * sum.value || half * by <= KNOWN_OF_ENERGY * net_j;
 	return sum;
 }
 
+/* J of each unit of the first of some kinds of work, with the run's amounts of the others. */
+static struct kwhy_llm_coefficient combine_kinds(const struct fitter *fitter,
+	const struct kwhy_llm_power_fit *run, const enum kwhy_llm_work *kinds, size_t count, double net_j)
+{
+	double amount[COLUMNS] = {0};
+	bool is_free = false;
+
+	for (size_t i = 0; i < count; i++) {
+		amount[1 + kinds[i]] = run->amount[kinds[i]];
+		is_free |= fitter->fit.is_free[1 + kinds[i]];
+	}
+	return combine(fitter, amount, run->amount[kinds[0]], net_j, is_free);
+}
+
 static void keep_covariance(const struct fitter *fitter, struct kwhy_llm_power_fit *out)
 {
 	out->inflation = fitter->inflation;
-	out->student = kwhy_student_quantile(0.95, fmax(fitter->fit.freedom, 1));
+	out->student = kwhy_student_quantile(0.95, fitter->freedom);
 	for (size_t a = 0; a < KWHY_LLM_WORK_COUNT; a++) {
 		out->is_free[a] = fitter->fit.is_free[1 + a];
 		for (size_t b = 0; b < KWHY_LLM_WORK_COUNT; b++) {
-			out->alike[a][b] = fitter->fit.covariance[1 + a][1 + b];
-			out->robust[a][b] = fitter->covariance[1 + a][1 + b];
+			out->alike[a][b] = fitter->alike[1 + a][1 + b];
+			out->robust[a][b] = fitter->robust[1 + a][1 + b];
 		}
 	}
 }
@@ -301,7 +381,7 @@ double kwhy_llm_power_fit_half(const struct kwhy_llm_power_fit *fit, const doubl
 static void conclude(
 	const struct fitter *fitter, const struct kwhy_llm_power_rows *rows, struct kwhy_llm_power_fit *out)
 {
-	double net_j = 0, decode[COLUMNS] = {0};
+	double net_j = 0;
 
 	*out = (struct kwhy_llm_power_fit){.rows = rows->count};
 	for (size_t i = 0; i < rows->count; i++) {
@@ -320,10 +400,11 @@ static void conclude(
 		*(j == IDLE ? &out->idle_w : &out->work_j[j - 1]) = combine(
 			fitter, one, amount, net_j, false);
 	}
-	decode[1 + KWHY_LLM_WORK_OUTPUT] = out->amount[KWHY_LLM_WORK_OUTPUT];
-	decode[1 + KWHY_LLM_WORK_STEP] = out->amount[KWHY_LLM_WORK_STEP];
-	out->decode_j = combine(fitter, decode, out->amount[KWHY_LLM_WORK_OUTPUT], net_j,
-		fitter->fit.is_free[1 + KWHY_LLM_WORK_OUTPUT] || fitter->fit.is_free[1 + KWHY_LLM_WORK_STEP]);
+	out->prefill_j = combine_kinds(fitter, out,
+		(const enum kwhy_llm_work[]){KWHY_LLM_WORK_PROMPT, KWHY_LLM_WORK_BATCH}, 2, net_j);
+	out->decode_j = combine_kinds(fitter, out,
+		(const enum kwhy_llm_work[]){KWHY_LLM_WORK_OUTPUT, KWHY_LLM_WORK_STEP, KWHY_LLM_WORK_CONTEXT},
+		3, net_j);
 	keep_covariance(fitter, out);
 	out->residual_ratio = fitter->fit.rms / sqrt(out->seconds / (double)rows->count);
 }

@@ -20,13 +20,13 @@ struct kwhy_llm_power_row {
 	double work[KWHY_LLM_WORK_COUNT];
 };
 
-/* Rows of all loads of a run. */
+/* Rows of all loads of a run, of their steady windows. */
 struct kwhy_llm_power_rows {
 	struct kwhy_llm_power_row *items;
 	size_t count, capacity;
 };
 
-/* Adds a row for each interval between readings. */
+/* Adds a row for each interval between readings in the steady window. */
 KWHY_MUST_USE enum kwhy_status kwhy_llm_power_rows_add(struct kwhy_llm_power_rows *rows,
 	const struct kwhy_llm_metered *metered, const struct kwhy_llm_shares *shares,
 	struct kwhy_error *error);
@@ -48,16 +48,17 @@ struct kwhy_llm_power_fit {
 	struct kwhy_llm_coefficient idle_w;
 	struct kwhy_llm_coefficient work_j[KWHY_LLM_WORK_COUNT]; /* J per unit of each kind of work */
 	/*
-	 * J per output token with its share of steps, at the mean concurrency of the run. A load of constant
-	 * concurrency determines it although it cannot distinguish output from steps.
+	 * J per prompt token with its share of batches, at the run's mean length of prompts, and J per output
+	 * token with its share of steps and its context, at the run's mean concurrency and context. Loads
+	 * that are alike determine them although they cannot distinguish their parts.
 	 */
-	struct kwhy_llm_coefficient decode_j;
+	struct kwhy_llm_coefficient prefill_j, decode_j;
 	/*
 	 * coefficients of the fit. If columns depend on each other, one coefficient includes those of the
 	 * others, which are 0
 	 */
 	double model_idle_w, model_work_j[KWHY_LLM_WORK_COUNT];
-	double amount[KWHY_LLM_WORK_COUNT]; /* work of the whole run */
+	double amount[KWHY_LLM_WORK_COUNT]; /* work, joules and seconds of all rows */
 	double joules, seconds;
 	/* covariances of the coefficients of work, by residuals alike and by the robust estimate */
 	double alike[KWHY_LLM_WORK_COUNT][KWHY_LLM_WORK_COUNT],

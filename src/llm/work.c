@@ -103,12 +103,18 @@ static void spread(struct spreader *spreader, size_t request, int64_t start_ns, 
 	}
 }
 
+static double prompt_of(const struct spreader *spreader, const struct kwhy_llm_record *record)
+{
+	return record->prompt_tokens >= 0 ? (double)record->prompt_tokens : spreader->mean_prompt;
+}
+
 static void spread_prompt(struct spreader *spreader, size_t request)
 {
 	const struct kwhy_llm_record *record = &spreader->metered->records[request];
 	int64_t first_ns = record->pieces[0].at_ns, start_ns = record->sent_ns;
 	size_t before = count_before(spreader->first_ns, spreader->answers, first_ns - TOGETHER_NS);
-	double tokens = record->prompt_tokens >= 0 ? (double)record->prompt_tokens : spreader->mean_prompt;
+	size_t until = count_before(spreader->first_ns, spreader->answers, first_ns + TOGETHER_NS + 1);
+	double tokens = prompt_of(spreader, record);
 	double cached = record->cached_tokens > 0 ? (double)record->cached_tokens : 0;
 	double work[KWHY_LLM_WORK_COUNT] = {0};
 
@@ -117,6 +123,7 @@ static void spread_prompt(struct spreader *spreader, size_t request)
 		start_ns = spreader->first_ns[before - 1];
 	work[KWHY_LLM_WORK_PROMPT] = tokens - cached;
 	work[KWHY_LLM_WORK_CACHED] = cached;
+	work[KWHY_LLM_WORK_BATCH] = 1 / (double)(until - before);
 	spread(spreader, request, start_ns, first_ns, work);
 }
 
@@ -133,6 +140,7 @@ static void spread_output(struct spreader *spreader, size_t request)
 {
 	const struct kwhy_llm_record *record = &spreader->metered->records[request];
 	struct kwhy_llm_pace pace;
+	double context = prompt_of(spreader, record); /* of the next token */
 
 	kwhy_llm_pace_init(&pace, record);
 	for (size_t i = 0; i < record->piece_count; i++) {
@@ -140,10 +148,13 @@ static void spread_output(struct spreader *spreader, size_t request)
 		double tokens = kwhy_llm_pace_of_piece(&pace, i) - (i == 0);
 		double work[KWHY_LLM_WORK_COUNT] = {0};
 
+		context += i == 0;
 		if (!(tokens > 0))
 			continue;
 		work[KWHY_LLM_WORK_OUTPUT] = tokens;
 		work[KWHY_LLM_WORK_STEP] = tokens / under_way(spreader, at_ns);
+		work[KWHY_LLM_WORK_CONTEXT] = tokens * (context + (tokens - 1) / 2);
+		context += tokens;
 		spread(spreader, request, i ? record->pieces[i - 1].at_ns : at_ns, at_ns, work);
 	}
 }

@@ -14,13 +14,19 @@
  * between the piece before and the piece that brings it.
  * - A step of the server generates one token for each request whose answer is under way, so a token is a
  * share of one step: 1 over the number of these requests.
+ * - Prompts whose first pieces arrive together were processed as one batch, in which the server reads the
+ *   model's weights once.
+ * - To generate a token, the server reads its context: all tokens of the prompt and of the answer before it.
  */
 enum kwhy_llm_work {
-	KWHY_LLM_WORK_PROMPT, /* tokens of prompts without those of the prefix cache */
-	KWHY_LLM_WORK_CACHED, /* tokens of prompts that the server had in its prefix cache */
-	KWHY_LLM_WORK_OUTPUT, /* generated tokens without the first of each answer */
-	KWHY_LLM_WORK_STEP,   /* steps of the server */
-	KWHY_LLM_WORK_COUNT
+	KWHY_LLM_WORK_PROMPT,  /* tokens of prompts without those of the prefix cache */
+	KWHY_LLM_WORK_CACHED,  /* tokens of prompts that the server had in its prefix cache */
+	KWHY_LLM_WORK_BATCH,   /* batches of prompts */
+	KWHY_LLM_WORK_OUTPUT,  /* generated tokens without the first of each answer */
+	KWHY_LLM_WORK_STEP,    /* steps of the server */
+	KWHY_LLM_WORK_CONTEXT, /* tokens of the contexts of generated tokens, as often as they are read */
+	KWHY_LLM_WORK_COUNT,
+	KWHY_LLM_WORK_DECODE = KWHY_LLM_WORK_OUTPUT /* first kind of decoding; those before are of prompts */
 };
 
 /* A reading of the sum of the energy counters of a server's GPUs. Readings are in order of time and never
@@ -36,6 +42,11 @@ struct kwhy_llm_metered {
 	size_t reading_count;
 	const struct kwhy_llm_record *records;
 	size_t record_count;
+	/*
+	 * The coefficients are fitted to intervals inside this window, where the load is steady: where it
+	 * starts and ends, steps shared by fewer and fewer requests are known least. Both 0: to all.
+	 */
+	int64_t steady_start_ns, steady_end_ns;
 };
 
 /* Work for one request between readings `interval` and `interval` + 1. */

@@ -435,11 +435,11 @@ static void joules_of_requests_add_up_to_the_meter(void **state)
 	setenv("LD_LIBRARY_PATH", KWHY_FAKE_NVML_DIR, 1);
 	setenv("KWHY_FAKE_NVML", scenario, 1);
 	root = json_of(SPAWN("llm", "--url", any.url, "--model", "states_each", "--design", "--seconds",
-		"1.5", "--ramp", "0.5", "--idle", "1", "--json", "--requests", "llm-requests.csv"));
+		"1.6", "--ramp", "0.05", "--idle", "1", "--json", "--requests", "llm-requests.csv"));
 	unsetenv("KWHY_FAKE_NVML");
 	unsetenv("LD_LIBRARY_PATH");
 	unlink(scenario);
-	assert_int_equal(json_array_size(json_object_get(root, "loads")), 5);
+	assert_int_equal(json_array_size(json_object_get(root, "loads")), 6);
 	json_array_foreach(json_object_get(root, "loads"), i, load)
 	{
 		const json_t *parts = json_object_get(load, "requests_nj");
@@ -454,8 +454,8 @@ static void joules_of_requests_add_up_to_the_meter(void **state)
 	}
 	assert_true(json_is_null(json_object_get(json_object_get(root, "requests_energy"), "missing")));
 	/* Its 90 % interval misses 300 W in some runs, so the estimate itself is tested. */
-	assert_float_equal(number(json_object_get(json_object_get(root, "requests_energy"), "idle_w"), "value"),
-		300, 3);
+	assert_float_equal(
+		number(json_object_get(json_object_get(root, "requests_energy"), "idle_w"), "value"), 300, 3);
 	assert_int_equal(kwhy_file_read("llm-requests.csv", 1 << 24, &csv, &error), KWHY_OK);
 	for (i = 0; i < csv.length; i++)
 		lines += csv.data[i] == '\n';

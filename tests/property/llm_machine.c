@@ -23,6 +23,8 @@ void machine_init(struct machine *machine, uint64_t seed)
 	machine->cached_j = between(machine, 0.001, 0.003);
 	machine->output_j = between(machine, 0.1, 0.4);
 	machine->step_j = between(machine, 2, 6);
+	machine->batch_j = machine->step_j * between(machine, 0.3, 1);
+	machine->context_j = machine->step_j * between(machine, 1e-5, 5e-5);
 	machine->prompt_token_s = machine->prompt_j / between(machine, 350, 550);
 	machine->step_s = between(machine, 0.010, 0.025);
 	machine->step_request_s = between(machine, 0.0001, 0.0004);
@@ -63,7 +65,7 @@ static void add_piece(struct machine *machine, struct kwhy_llm_record *record)
 	int64_t at_ns = machine->now_ns + llround(between(machine, 0, 3e5));
 
 	if (!record->pieces)
-		record->pieces = calloc(PIECES_MAX, sizeof(*record->pieces));
+		record->pieces = calloc((size_t)record->completion_tokens, sizeof(*record->pieces));
 	assert_non_null(record->pieces);
 	record->pieces[record->piece_count++] = (struct kwhy_llm_piece){at_ns, 4, -1};
 	record->end_ns = at_ns;
@@ -97,20 +99,33 @@ static void prefill(struct machine *machine, size_t at)
 {
 	struct kwhy_llm_record *record = &machine->run.records[at];
 	double fresh = (double)(record->prompt_tokens - record->cached_tokens);
-	double joules = fresh * machine->prompt_j + (double)record->cached_tokens * machine->cached_j;
+	double joules = machine->batch_j + fresh * machine->prompt_j +
+		(double)record->cached_tokens * machine->cached_j;
 
 	machine->prefill_j[at] = joules;
 	pass(machine, fresh * machine->prompt_token_s + 0.0005, joules);
 	add_piece(machine, record);
 }
 
+static double context_of(const struct kwhy_llm_record *record)
+{
+	return (double)record->prompt_tokens + (double)record->piece_count;
+}
+
 static void step(struct machine *machine, const size_t *active, size_t count)
 {
+	double contexts = 0;
+
+	for (size_t i = 0; i < count; i++)
+		contexts += context_of(&machine->run.records[active[i]]);
 	pass(machine, machine->step_s + machine->step_request_s * (double)count,
-		machine->step_j + machine->output_j * (double)count);
+		machine->step_j + machine->output_j * (double)count + machine->context_j * contexts);
 	for (size_t i = 0; i < count; i++) {
-		machine->decode_j[active[i]] += machine->output_j + machine->step_j / (double)count;
-		add_piece(machine, &machine->run.records[active[i]]);
+		struct kwhy_llm_record *record = &machine->run.records[active[i]];
+
+		machine->decode_j[active[i]] += machine->output_j + machine->step_j / (double)count +
+			machine->context_j * context_of(record);
+		add_piece(machine, record);
 	}
 }
 

@@ -8,12 +8,13 @@
 /*
  * A simulated server of language models with continuous batching, and the meter of its GPU. It processes one
  * prompt at a time, before any further step; a step generates one token for each answer under way. Each
- * prompt token, cached token, output token and step takes known joules.
+ * prompt, prompt token, cached token, output token, token of an output token's context and step takes known
+ * joules.
  */
 enum { MACHINE_READINGS_MAX = 256 };
 
 struct machine {
-	double idle_w, prompt_j, cached_j, output_j, step_j;
+	double idle_w, prompt_j, cached_j, batch_j, output_j, step_j, context_j;
 	double prompt_token_s, step_s,
 		step_request_s; /* step_request_s: additional time of a step for each answer in it */
 	double meter_noise;	/* standard deviation of the energy between two readings, relative */

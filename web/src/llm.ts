@@ -22,7 +22,7 @@ interface Coefficient { value: Maybe; low: Maybe; high: Maybe; is_known: boolean
 interface LengthGroup { tokens_from: number; tokens_to: Maybe; requests: number; mean_prompt_tokens: number; mean_output_tokens: number; mean_prefill_j: number; mean_decode_j: number }
 /** What a prompt token, an output token and a step take, and the requests by their length; all but `missing` is there if that is null. */
 interface RequestsEnergy {
-	missing: string | null; j_a_prompt_token?: Coefficient; j_a_cached_prompt_token?: Coefficient; j_an_output_token?: Coefficient; j_a_step?: Coefficient; j_an_output_token_with_steps?: Coefficient; by_length?: LengthGroup[];
+	missing: string | null; j_a_prompt_token?: Coefficient; j_a_cached_prompt_token?: Coefficient; j_a_prompt_batch?: Coefficient; j_a_prompt_token_with_batches?: Coefficient; j_an_output_token?: Coefficient; j_a_step?: Coefficient; j_a_context_token?: Coefficient; j_an_output_token_with_steps?: Coefficient; by_length?: LengthGroup[];
 }
 export interface Llm {
 	url: string; model: string; endpoint: string; prompt_words: number | string | null; max_tokens: number | string; slo: string | null; requests_energy: RequestsEnergy; seed: number; meters: string | null; idle_w: Maybe; ended: string | null; loads: Load[];
@@ -140,8 +140,9 @@ function energy(all: Llm): HTMLElement {
 function requests(all: Llm): HTMLElement {
 	const energies = all.requests_energy;
 	if (energies.missing !== null) return section("requests", "Joules of requests", `Not available: ${visible(energies.missing)}`);
-	const kinds: [string, Coefficient | undefined][] = [["a prompt token", energies.j_a_prompt_token], ["a prompt token in the prefix cache", energies.j_a_cached_prompt_token],
-		["an output token", energies.j_an_output_token], ["a step, which the answers under way share", energies.j_a_step], ["an output token with its share of steps", energies.j_an_output_token_with_steps]];
+	const kinds: [string, Coefficient | undefined][] = [["a prompt token with its share of batches", energies.j_a_prompt_token_with_batches], ["a prompt token", energies.j_a_prompt_token], ["a prompt token in the prefix cache", energies.j_a_cached_prompt_token],
+		["a batch of prompts, besides their tokens", energies.j_a_prompt_batch], ["an output token with its share of steps and its context", energies.j_an_output_token_with_steps], ["an output token", energies.j_an_output_token],
+		["a step, which the answers under way share", energies.j_a_step], ["a token of context that an output token reads", energies.j_a_context_token]];
 	const rows = kinds.filter((k): k is [string, Coefficient] => k[1] !== undefined && k[1].amount > 0)
 		.map(([name, c]) => [name, c.is_known ? interval(c, (v) => si(v, "J")) : "not known: the loads do not determine it"]);
 	const groups = (energies.by_length ?? []).map((g) => [g.tokens_to === null ? `${exact(g.tokens_from)} and more` : `${exact(g.tokens_from)} to ${exact(g.tokens_to - 1)}`, exact(g.requests),

@@ -2,7 +2,8 @@
 """What llm_joules.sh asks of its files.
 
 llm_joules.py count DEVICE FILE.csv: NVML's energy counter of a GPU, 10 times a second, until it is ended
-llm_joules.py check PREFIX: compares PREFIX-mixed with PREFIX-prefill and PREFIX-decode, and PREFIX-*-windows.csv with PREFIX-counter.csv
+llm_joules.py check PREFIX: compares PREFIX-mixed with PREFIX-prefill and PREFIX-decode, and PREFIX-*-windows.csv with PREFIX-counter.csv; and fits
+all but one load of all three runs, and compares this fit with the load that was left out
 """
 import bisect
 import csv
@@ -29,14 +30,44 @@ def count(device, path):
             time.sleep(0.1)  # a read of the counter holds up the driver for milliseconds
 
 
-def show(name, value, low, high, load, tokens):
-    alone = load["energy"]["above_idle_j"]
-    if None in (value, low, high, alone["value"]) or not tokens or not alone["value"]:
-        print(f"{name}: not known: {value}, {low} to {high}; alone {alone['value']} J for {tokens} tokens")
+RAMP_S = 1  # --ramp of llm_joules.sh
+KINDS = {  # column of windows.csv: its joules in the JSON
+    "prompt_tokens": "j_a_prompt_token", "cached_tokens": "j_a_cached_prompt_token", "prompt_batches": "j_a_prompt_batch",
+    "output_tokens": "j_an_output_token", "steps": "j_a_step", "context_tokens": "j_a_context_token"}
+
+
+def steady(prefix, name):
+    """Rows of the steady windows, by load; those of the idle server are load 0."""
+    loads = {0: []}
+    for number, load in enumerate(json.load(open(f"{prefix}-{name}.json"))["loads"], 1):
+        loads[number] = []
+        rows = [row for row in csv.DictReader(open(f"{prefix}-{name}-windows.csv")) if int(row["load"]) == number]
+        for row in rows:
+            at = float(row["unix_s"]) - float(rows[0]["unix_s"])
+            if at > RAMP_S - 0.01 and at + float(row["seconds"]) < RAMP_S + load["steady_s"] + 0.01:
+                loads[number].append({key: float(value or "nan") for key, value in row.items()})
+    for row in csv.DictReader(open(f"{prefix}-{name}-windows.csv")):
+        if row["load"] == "0":
+            loads[0].append({key: float(value or "nan") for key, value in row.items()})
+    return loads
+
+
+def work_of(rows):
+    return {kind: sum(row[kind] for row in rows) for kind in KINDS}
+
+
+def show(name, fit, rows, load, tokens):
+    """What the mixed run's coefficients say of the work of a run alone, against what this run took. Errors of coefficients are taken to be independent."""
+    work, alone = work_of(rows), load["energy"]["above_idle_j"]
+    used = [(work[kind], fit[key]) for kind, key in KINDS.items() if work[kind] and fit[key]["value"] is not None]
+    if not used or not tokens or not alone["value"]:
+        print(f"{name}: not known; alone {alone['value']} J for {tokens} tokens")
         return
+    value = sum(amount * figure["value"] for amount, figure in used) / tokens
+    half = sum((amount * (figure["high"] - figure["value"])) ** 2 for amount, figure in used) ** 0.5 / tokens
     apart = alone["value"] / tokens
-    print(f"{name}: mixed {value:.6g} J ({low:.6g} to {high:.6g}), alone {apart:.6g} J ({alone['low'] / tokens:.6g} to {alone['high'] / tokens:.6g}), "
-          f"off by {100 * (value / apart - 1):+.1f} %, interval {'holds' if low <= apart <= high else 'misses'}")
+    print(f"{name}: mixed {value:.6g} J ({value - half:.6g} to {value + half:.6g}), alone {apart:.6g} J ({alone['low'] / tokens:.6g} to {alone['high'] / tokens:.6g}), "
+          f"off by {100 * (value / apart - 1):+.1f} %, interval {'holds' if abs(value - apart) <= half else 'misses'}")
 
 
 def apart(prefix):
@@ -49,23 +80,49 @@ def apart(prefix):
     for name, figure in fit.items():
         if isinstance(figure, dict) and "low" in figure:
             print(f"  mixed: {name} {figure['value']} ({figure['low']} to {figure['high']}), known {figure['is_known']}, amount {figure['amount']}")
-    prompt = fit["j_a_prompt_token"]
-    show("a prompt token", prompt["value"], prompt["low"], prompt["high"], prefill["loads"][0], prefill["loads"][0]["prompt_tokens"])
-    output, step = fit["j_an_output_token"], fit["j_a_step"]
-    for load in decode["loads"]:
-        if None in (output["value"], step["value"]):
-            print("an output token: not known:", output, step)
-            continue
-        steps = 1 / load["concurrency"]
-        half = ((output["high"] - output["low"]) ** 2 + (steps * (step["high"] - step["low"])) ** 2) ** 0.5 / 2
-        value = output["value"] + steps * step["value"]
-        show(f"an output token, {load['concurrency']} at a time", value, value - half, value + half, load, load["tokens"])
+    rows = steady(prefix, "prefill")
+    show("a prompt token", fit, rows[1], prefill["loads"][0], prefill["loads"][0]["prompt_tokens"])
+    rows = steady(prefix, "decode")
+    for number, load in enumerate(decode["loads"], 1):
+        show(f"an output token, {load['concurrency']} at a time", fit, rows[number], load, load["tokens"])
     for name, run in (("mixed", mixed), ("prefill", prefill), ("decode", decode)):
         for load in run["loads"]:
             parts = load["requests_nj"]
             print(f"  {name} {load['concurrency']}: parts less meter", parts["prefill"] + parts["decode"] + parts["idle"] - parts["metered"] if parts else None,
                   f"nJ; {load['tokens_per_s']:.0f} tokens/s, {load['prompt_tokens'] / load['steady_s']:.0f} prompt tokens/s, "
                   f"{(load['energy']['gross_j']['value'] or 0) / load['steady_s']:.0f} W, token {load['token_s']['p50']}, first {load['first_s']['p50']}")
+
+
+def solve(rows):
+    """Least squares: watts of the idle server and joules of each kind of work that is there. Negative ones are left out."""
+    kinds = ["seconds"] + [kind for kind in KINDS if any(row[kind] for row in rows)]
+    while True:
+        scale = {kind: sum(row[kind] ** 2 for row in rows) ** 0.5 for kind in kinds}
+        table = [[sum(row[a] * row[b] for row in rows) / scale[a] / scale[b] for b in kinds]
+                 + [sum(row[a] * row["metered_j"] for row in rows) / scale[a]] for a in kinds]
+        for i in range(len(kinds)):  # Gauss and Jordan
+            pivot = max(range(i, len(kinds)), key=lambda k: abs(table[k][i]))
+            table[i], table[pivot] = table[pivot], table[i]
+            table[i] = [value / table[i][i] for value in table[i]]
+            for k in range(len(kinds)):
+                if k != i:
+                    table[k] = [value - table[k][i] * at for value, at in zip(table[k], table[i])]
+        joules = {kind: table[i][-1] / scale[kind] for i, kind in enumerate(kinds)}
+        worst = min(joules, key=joules.get)
+        if joules[worst] >= 0:
+            return joules
+        kinds.remove(worst)
+
+
+def leave_out(prefix):
+    loads = {(name, number): rows for name in ("mixed", "prefill", "decode") for number, rows in steady(prefix, name).items()}
+    for left in [key for key in loads if key[1]]:
+        joules = solve([row for key, rows in loads.items() if key != left for row in rows])
+        rows, idle = loads[left], loads[left[0], 0]
+        idle_w = sum(row["metered_j"] for row in idle) / sum(row["seconds"] for row in idle)
+        net = sum(row["metered_j"] - idle_w * row["seconds"] for row in rows)
+        said = sum(joules.get(kind, 0) * amount for kind, amount in work_of(rows).items())
+        print(f"  {left[0]} {left[1]} from all other loads: {said:.1f} J above idle, off by {100 * (said / net - 1):+.1f} %")
 
 
 def windows(prefix):
@@ -105,4 +162,5 @@ if sys.argv[1] == "count":
     count(sys.argv[2], sys.argv[3])
 else:
     apart(sys.argv[2])
+    leave_out(sys.argv[2])
     windows(sys.argv[2])

@@ -318,8 +318,9 @@ static enum kwhy_status check_meters(const struct kwhy_llm_options *options, str
 }
 
 /*
- * Loads between which prompts, outputs and steps differ most, so that a fit can distinguish their joules:
- * prompts alone, answers alone one at a time and many at a time, and two mixtures.
+ * Loads between which the kinds of work differ most, so that a fit can distinguish their joules: prompts
+ * alone, long and short ones (tokens and batches); answers alone, one and many at a time (steps and output
+ * tokens), many after long prompts (contexts); and a mixture.
  */
 static enum kwhy_status add_design(struct kwhy_llm_plan *plan, struct kwhy_error *error)
 {
@@ -330,10 +331,11 @@ static enum kwhy_status add_design(struct kwhy_llm_plan *plan, struct kwhy_error
 		double at_once, words, tokens;
 	} loads[] = {
 		{"prompts", 1, 4 * words, 1},
+		{"short prompts", 1, ceil(words / 4), 1},
 		{"answers", 1, 8, tokens},
 		{"16 answers", 16, 8, tokens},
+		{"16 long", 16, 4 * words, tokens},
 		{"4 mixed", 4, words, tokens},
-		{"8 short", 8, words, floor(fmax(tokens / 4, 1))},
 	};
 	enum kwhy_status status = KWHY_OK;
 

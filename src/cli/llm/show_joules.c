@@ -34,16 +34,22 @@ static void write_coefficients(const struct kwhy_text_context *context, const st
 	const struct kwhy_llm_power_fit *fit = &result->joules->fit;
 	const char *cure = result->row_count && result->rows[0].name ? "take more --seconds" : "try --design";
 	const double *amount = fit->amount;
-	const struct shown rows[] = {{"prompt   ", "a prompt token", &fit->work_j[KWHY_LLM_WORK_PROMPT],
-					     amount[KWHY_LLM_WORK_PROMPT]},
+	const struct shown rows[] = {{"prefill  ", "a prompt token with its share of batches",
+					     &fit->prefill_j, amount[KWHY_LLM_WORK_PROMPT]},
+		{"prompt   ", "a prompt token", &fit->work_j[KWHY_LLM_WORK_PROMPT],
+			amount[KWHY_LLM_WORK_PROMPT]},
 		{"cached   ", "a prompt token in the prefix cache", &fit->work_j[KWHY_LLM_WORK_CACHED],
 			amount[KWHY_LLM_WORK_CACHED]},
+		{"batch    ", "a batch of prompts, besides their tokens", &fit->work_j[KWHY_LLM_WORK_BATCH],
+			amount[KWHY_LLM_WORK_BATCH]},
+		{"decoding ", "an output token with its share of steps and its context", &fit->decode_j,
+			amount[KWHY_LLM_WORK_OUTPUT]},
 		{"output   ", "an output token", &fit->work_j[KWHY_LLM_WORK_OUTPUT],
 			amount[KWHY_LLM_WORK_OUTPUT]},
 		{"step     ", "a step, which the answers under way share", &fit->work_j[KWHY_LLM_WORK_STEP],
 			amount[KWHY_LLM_WORK_STEP]},
-		{"decoding ", "an output token with its share of steps", &fit->decode_j,
-			amount[KWHY_LLM_WORK_OUTPUT]}};
+		{"context  ", "a token of context that an output token reads",
+			&fit->work_j[KWHY_LLM_WORK_CONTEXT], amount[KWHY_LLM_WORK_CONTEXT]}};
 	struct kwhy_text unknown = {0};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -174,8 +180,8 @@ static void write_groups(struct kwhy_json *json, const struct kwhy_llm_joules *j
 
 void kwhy_llm_joules_json(struct kwhy_json *json, const struct kwhy_llm_result *result)
 {
-	static const char *const keys[] = {
-		"j_a_prompt_token", "j_a_cached_prompt_token", "j_an_output_token", "j_a_step"};
+	static const char *const keys[] = {"j_a_prompt_token", "j_a_cached_prompt_token", "j_a_prompt_batch",
+		"j_an_output_token", "j_a_step", "j_a_context_token"};
 	const struct kwhy_llm_joules *joules = result->joules;
 	const struct kwhy_llm_power_fit *fit = &joules->fit;
 	bool is_missing = !is_metered(joules) || joules->missing.status;
@@ -189,6 +195,8 @@ void kwhy_llm_joules_json(struct kwhy_json *json, const struct kwhy_llm_result *
 		write_coefficient(json, "idle_w", &fit->idle_w, fit->seconds);
 		for (size_t kind = 0; kind < KWHY_LLM_WORK_COUNT; kind++)
 			write_coefficient(json, keys[kind], &fit->work_j[kind], fit->amount[kind]);
+		write_coefficient(json, "j_a_prompt_token_with_batches", &fit->prefill_j,
+			fit->amount[KWHY_LLM_WORK_PROMPT]);
 		write_coefficient(json, "j_an_output_token_with_steps", &fit->decode_j,
 			fit->amount[KWHY_LLM_WORK_OUTPUT]);
 		kwhy_json_count(json, "intervals", fit->rows);
@@ -315,7 +323,7 @@ void kwhy_llm_windows_csv(const struct kwhy_llm_result *result, struct kwhy_text
 
 	kwhy_text_add(out,
 		"load,unix_s,seconds,metered_j,idle_j,prefill_j,decode_j,prompt_tokens,cached_tokens,"
-		"output_tokens,steps\n");
+		"prompt_batches,output_tokens,steps,context_tokens\n");
 	for (size_t row = 0; row < result->joules->count; row++)
 		add_windows(out, row, &result->joules->loads[row], &relation);
 }

@@ -50,10 +50,12 @@ static const struct source of_loads[] = {
 };
 
 static const struct source of_all[] = {
-	{"joules-per-prompt-token", "J", "requests_energy", "j_a_prompt_token", true, TO_95},
+	{"joules-per-prompt-token", "J", "requests_energy", "j_a_prompt_token_with_batches", true, TO_95},
 	{"joules-per-cached-prompt-token", "J", "requests_energy", "j_a_cached_prompt_token", false, TO_95},
 	{"joules-per-output-token", "J", "requests_energy", "j_an_output_token_with_steps", true, TO_95},
+	{"joules-per-prompt-batch", "J", "requests_energy", "j_a_prompt_batch", false, TO_95},
 	{"joules-per-step", "J", "requests_energy", "j_a_step", false, TO_95},
+	{"joules-per-context-token", "J", "requests_energy", "j_a_context_token", false, TO_95},
 	{"idle-power", "W", NULL, "idle_w", false, 1},
 };
 

@@ -11,7 +11,8 @@ static const struct kwhy_llm_reading readings[] = {
 
 static struct kwhy_llm_shares shares_of(const struct kwhy_llm_record *records, size_t count)
 {
-	const struct kwhy_llm_metered metered = {readings, 4, records, count};
+	const struct kwhy_llm_metered metered = {
+		.readings = readings, .reading_count = 4, .records = records, .record_count = count};
 	struct kwhy_llm_shares shares;
 	struct kwhy_error error;
 
@@ -60,6 +61,11 @@ static void work_is_divided_by_time(void **state)
 	assert_near(work_in(&shares, 1, 0, KWHY_LLM_WORK_OUTPUT), 1 + 1.0 / 3);
 	assert_near(work_in(&shares, 2, 0, KWHY_LLM_WORK_OUTPUT), 2.0 / 3 + 0.6);
 	assert_near(work_in(&shares, 1, 0, KWHY_LLM_WORK_STEP), 1 + 1.0 / 3);
+	assert_near(work_in(&shares, 0, 0, KWHY_LLM_WORK_BATCH), 0.5);
+	assert_near(work_in(&shares, 1, 0, KWHY_LLM_WORK_BATCH), 0.5);
+	/* the tokens after the first read 11, 12 and 13 tokens */
+	assert_near(work_in(&shares, 1, 0, KWHY_LLM_WORK_CONTEXT), 11 + 12.0 / 3);
+	assert_near(work_in(&shares, 2, 0, KWHY_LLM_WORK_CONTEXT), 12 * 2.0 / 3 + 13 * 0.6);
 	kwhy_llm_shares_done(&shares);
 }
 
@@ -93,11 +99,44 @@ static void prompts_follow_each_other_and_steps_are_shared(void **state)
 	kwhy_llm_shares_done(&shares);
 }
 
+/* Two prompts whose first pieces arrive within a millisecond, and one of a piece with three tokens. */
+static void prompts_are_batched_and_contexts_grow_in_a_piece(void **state)
+{
+	struct kwhy_llm_piece one[] = {{SECOND_NS / 2, 1, -1}};
+	struct kwhy_llm_piece two[] = {{SECOND_NS / 2 + 1000000, 1, -1}};
+	struct kwhy_llm_piece three[] = {{SECOND_NS * 5 / 4, 1, 1}, {SECOND_NS * 3 / 2, 3, 4}};
+	const struct kwhy_llm_record records[] = {{.prompt_tokens = 8,
+							  .cached_tokens = -1,
+							  .completion_tokens = 1,
+							  .pieces = one,
+							  .piece_count = 1},
+		{.prompt_tokens = 8,
+			.cached_tokens = -1,
+			.completion_tokens = 1,
+			.pieces = two,
+			.piece_count = 1},
+		{.prompt_tokens = 8,
+			.cached_tokens = -1,
+			.completion_tokens = 4,
+			.pieces = three,
+			.piece_count = 2}};
+	struct kwhy_llm_shares shares = shares_of(records, 3);
+
+	(void)state;
+	assert_near(work_in(&shares, 0, 0, KWHY_LLM_WORK_BATCH), 0.5);
+	assert_near(work_in(&shares, 0, 1, KWHY_LLM_WORK_BATCH), 0.5);
+	assert_near(
+		work_in(&shares, 0, 2, KWHY_LLM_WORK_BATCH) + work_in(&shares, 1, 2, KWHY_LLM_WORK_BATCH), 1);
+	assert_near(work_in(&shares, 1, 2, KWHY_LLM_WORK_CONTEXT), 9 + 10 + 11);
+	kwhy_llm_shares_done(&shares);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(work_is_divided_by_time),
 		cmocka_unit_test(prompts_follow_each_other_and_steps_are_shared),
+		cmocka_unit_test(prompts_are_batched_and_contexts_grow_in_a_piece),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);
