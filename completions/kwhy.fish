@@ -528,6 +528,8 @@ complete -c kwhy -n '__fish_seen_subcommand_from llm' -l details -d 'all tables:
 complete -c kwhy -n '__fish_seen_subcommand_from llm' -l compat -r -d 'also print the figures as vllm or aiperf define them'
 complete -c kwhy -n '__fish_seen_subcommand_from llm' -l requests -r -d 'write a CSV line for each request'
 complete -c kwhy -n '__fish_seen_subcommand_from llm' -l windows -r -d 'write a CSV line for each second, with its joules and work'
+complete -c kwhy -n '__fish_seen_subcommand_from llm' -l recording -r -d 'joules by kernel of the loads of --result, by this recording of the server'
+complete -c kwhy -n '__fish_seen_subcommand_from llm' -l result -r -d 'JSON of an earlier run, for --recording'
 complete -c kwhy -n '__fish_seen_subcommand_from llm' -l no-energy -d 'times alone'
 complete -c kwhy -n '__fish_seen_subcommand_from llm' -l output -s o -r -d 'write there; .txt, .json, .csv or .html says the form'
 complete -c kwhy -n '__fish_seen_subcommand_from llm' -l json -d 'write JSON'

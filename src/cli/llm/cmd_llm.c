@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
 #include "base/file.h"
 #include "cli/command.h"
+#include "cli/llm/by_kernel.h"
 #include "cli/llm/plan.h"
 #include "cli/llm/show_csv.h"
 #include "cli/llm/show_joules.h"
@@ -146,6 +148,7 @@ static enum kwhy_status meter_load(
 static enum kwhy_status run_load(struct job *job, struct kwhy_llm_row *row, struct kwhy_error *error)
 {
 	struct kwhy_llm_question question = job->plan.question;
+	struct kwhy_clock_relation relation;
 	struct kwhy_llm_run run;
 	enum kwhy_status status;
 
@@ -153,6 +156,8 @@ static enum kwhy_status run_load(struct job *job, struct kwhy_llm_row *row, stru
 	question.max_tokens = row->max_tokens;
 	status = kwhy_llm_client_run(job->client, &question, job->sent, &row->load, tick, job, &run, error);
 	job->sent += run.count;
+	relation = kwhy_clock_relate();
+	row->steady_start_unix_ns = kwhy_clock_unix_of_mono(&relation, run.steady_start_ns);
 	if (!status)
 		status = kwhy_llm_summarise(&run, &job->plan.limits, &row->summary, error);
 	if (!status && job->plan.compat)
@@ -304,6 +309,8 @@ static enum kwhy_status run(const struct kwhy_invocation *invocation, struct kwh
 	enum kwhy_status status = kwhy_output_form_of(
 		job.options->output, job.options->json ? KWHY_OUTPUT_JSON : KWHY_OUTPUT_TEXT, &form, error);
 
+	if (!status && (job.options->recording || job.options->result))
+		return kwhy_llm_by_kernel(job.options, form, error);
 	if (!status && job.options->requests)
 		status = kwhy_output_check("--requests", job.options->requests, error);
 	if (!status && job.options->windows)
@@ -397,6 +404,10 @@ static const struct kwhy_option options_table[] = {
 		offsetof(struct kwhy_llm_options, requests)},
 	{"windows", 0, "FILE", "write a CSV line for each second, with its joules and work", KWHY_OPTION_TEXT,
 		offsetof(struct kwhy_llm_options, windows)},
+	{"recording", 0, "FILE", "joules by kernel of the loads of --result, by this recording of the server",
+		KWHY_OPTION_TEXT, offsetof(struct kwhy_llm_options, recording)},
+	{"result", 0, "FILE", "JSON of an earlier run, for --recording", KWHY_OPTION_TEXT,
+		offsetof(struct kwhy_llm_options, result)},
 	{"no-energy", 0, NULL, "times alone", KWHY_OPTION_FLAG, offsetof(struct kwhy_llm_options, no_energy)},
 	{"output", 'o', "FILE", "write there; .txt, .json, .csv or .html says the form", KWHY_OPTION_TEXT,
 		offsetof(struct kwhy_llm_options, output)},

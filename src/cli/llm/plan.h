@@ -7,7 +7,7 @@
 /* The options of `kwhy llm`. Strings are borrowed. */
 struct kwhy_llm_options {
 	const char *url, *model, *concurrency, *rate, *prompts, *endpoint, *device, *replay, *output;
-	const char *meters, *meters_token, *meters_ca, *requests, *windows;
+	const char *meters, *meters_token, *meters_ca, *requests, *windows, *recording, *result;
 	const char *words, *max_tokens; /* distributions of lengths (llm/length.h) */
 	const char *tokenizer, *prompt_tokens;
 	const char *arrivals, *slo, *trace, *compat;

@@ -459,6 +459,7 @@ static void write_row(struct kwhy_json *json, const struct kwhy_llm_result *resu
 		json, "arrivals", row->load.is_closed ? NULL : arrival_names[row->load.arrivals.kind]);
 	kwhy_json_real(json, "rate_per_s", row->load.arrivals.rate_per_s);
 	kwhy_json_real(json, "concurrency", row->load.is_closed ? row->load.concurrency : NAN);
+	kwhy_json_int(json, "steady_start_unix_ns", row->steady_start_unix_ns);
 	kwhy_json_real(json, "steady_s", summary->seconds);
 	kwhy_json_count(json, "requests", summary->requests);
 	kwhy_json_real(json, "sent_per_s", (double)summary->sent / summary->seconds);

@@ -16,6 +16,7 @@ struct kwhy_llm_row {
 						     largest number of tokens of an answer */
 	struct kwhy_llm_load load;
 	struct kwhy_llm_summary summary;
+	int64_t steady_start_unix_ns; /* start of the steady window */
 	struct kwhy_llm_energy gross, net;
 	struct kwhy_llm_compat compat;
 };

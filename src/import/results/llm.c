@@ -254,6 +254,14 @@ static void read_head(struct reading *reading, const json_t *root)
 	kwhy_text_done(&asked);
 }
 
+static struct kwhy_read_llm_steady steady_of(const json_t *load)
+{
+	return (struct kwhy_read_llm_steady){
+		json_integer_value(json_object_get(load, "steady_start_unix_ns")),
+		kwhy_json_real_of(load, "steady_s"), kwhy_json_real_of(load, "answers"),
+		kwhy_json_real_of(load, "prompt_tokens"), kwhy_json_real_of(load, "tokens")};
+}
+
 static enum kwhy_status read_all(struct reading *reading, const json_t *root, struct kwhy_error *error)
 {
 	struct kwhy_read_llm *llm = reading->llm;
@@ -267,10 +275,15 @@ static enum kwhy_status read_all(struct reading *reading, const json_t *root, st
 	llm->figures = kwhy_arena_alloc(&llm->arena,
 		(count + 2) * (LOAD_FIGURES + ALL_FIGURES + OTHER_FIGURES) + json_array_size(groups),
 		sizeof(*llm->figures));
-	if (!llm->loads || !llm->figures)
+	llm->steady = kwhy_arena_alloc(&llm->arena, count, sizeof(*llm->steady));
+	if (!llm->loads || !llm->steady || !llm->figures)
 		return kwhy_fail_memory(error, "a result of kwhy llm");
 	read_head(reading, root);
-	json_array_foreach((json_t *)loads, i, load) read_load(reading, load);
+	json_array_foreach((json_t *)loads, i, load)
+	{
+		llm->steady[i] = steady_of(load);
+		read_load(reading, load);
+	}
 	read_best(reading, root);
 	read_lengths(reading, groups);
 	add_sources(reading, root, "all loads", of_all, ALL_FIGURES);

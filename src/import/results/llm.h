@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * A result of `kwhy llm --json`: figures of its loads, of requests by length and of all loads together.
@@ -24,6 +25,12 @@ struct kwhy_read_llm_figure {
 	struct kwhy_estimate estimate;
 };
 
+/* The steady window of a load, and what arrived in it. NAN: the file does not state it. */
+struct kwhy_read_llm_steady {
+	int64_t start_unix_ns; /* 0: the file does not state it */
+	double seconds, answers, prompt_tokens, output_tokens;
+};
+
 struct kwhy_read_llm {
 	struct kwhy_arena arena;
 	const char *label; /* name of the file */
@@ -33,7 +40,8 @@ struct kwhy_read_llm {
 	const char *slo;   /* limits of good answers; "": none */
 	struct kwhy_read_llm_figure *figures;
 	size_t figure_count;
-	const char **loads; /* names of the loads, in order; equal names are numbered */
+	const char **loads;		     /* names of the loads, in order; equal names are numbered */
+	struct kwhy_read_llm_steady *steady; /* [load_count] */
 	size_t load_count;
 };
 
