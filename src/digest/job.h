@@ -109,6 +109,7 @@ struct kwhy_job_finding {
 struct kwhy_job_communicator {
 	const char *name, *ranks; /* NULL: unknown */
 	uint32_t size;		  /* KWHY_NONE: unknown */
+	bool is_numbered;	  /* its traces state sequence numbers; else they were counted */
 	double kept_ratio;   /* smallest share of its collectives that a digest has; those are compared */
 	uint64_t seen, kept; /* numbers of its ranks' collectives: of all; of those that all digests keep */
 	uint64_t compared;   /* number of collectives that are compared; sums of their waiting, and of its
@@ -128,7 +129,7 @@ struct kwhy_job_collective {
 	uint32_t communicator, operation, part;
 	uint32_t ranks;	 /* number of ranks that entered; all zero below if there is only one */
 	uint32_t late;	 /* index of the rank that entered last */
-	bool differs;	 /* ranks state different operations, so it is not compared */
+	bool differs;	 /* it cannot be the same one on all ranks, so it is not compared */
 	bool is_partial; /* some digests of its ranks have no room for it, so it is not compared */
 	int64_t first_enter_ns, last_enter_ns, first_exit_ns, last_exit_ns;
 	int64_t waiting_ns, waiting_nj;
@@ -171,7 +172,9 @@ struct kwhy_job {
 	uint64_t seen, kept, compared; /* numbers of collectives: of all ranks; of those that all digests of
 					  their communicator keep; of those that are compared */
 	double kept_ratio;	       /* share of the sequence numbers that a job of bounded memory joins */
-	uint64_t alone; /* number of kept collectives of ranks that no other rank's digest has */
+	uint64_t alone;	     /* number of kept collectives of ranks that no other rank's digest has */
+	uint64_t mismatched; /* number of kept collectives whose counted numbers do not match those of others
+			      */
 	uint64_t apart; /* number of collectives in digests that are not compared, because their ranks need
 			   not meet, as in broadcasts */
 	int64_t span_ns, busy_ns;    /* sums over the ranks */

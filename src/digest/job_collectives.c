@@ -10,6 +10,10 @@
 
 enum { COMMUNICATORS_MAX = 1 << 18, OPERATIONS_MAX = 1 << 16 };
 
+/* A rank leaves before another enters if it does so by more than clocks are off, in this share of all. */
+enum { CROSSED_NS = 20000 };
+static const double CROSSED_SHARE = 0.1;
+
 /* The numbers that a digest's communicators and operations have in the job. */
 struct numbers {
 	uint32_t *communicators, *operations;
@@ -65,6 +69,7 @@ static enum kwhy_status find_communicator(struct kwhy_job *job, const struct kwh
 		.name = row->name ? kwhy_arena_copy(&job->arena, row->name) : NULL,
 		.ranks = row->ranks ? kwhy_arena_copy(&job->arena, row->ranks) : NULL,
 		.size = row->size,
+		.is_numbered = row->is_numbered == 1,
 		.kept_ratio = 1,
 		.waiting_nj = INT64_MIN};
 	return KWHY_OK;
@@ -305,6 +310,41 @@ void kwhy_job_mark_partial(struct kwhy_job *job)
 }
 
 /*
+ * Finds communicators whose collectives were counted and do not match: ranks leave them before others enter.
+ * So it is where the ranks of a pipeline have equally many collectives in groups of their own.
+ */
+static enum kwhy_status find_mismatched(struct kwhy_job *job, struct kwhy_error *error)
+{
+	struct tally {
+		uint64_t compared, crossed;
+	} *tallies = calloc(job->communicator_count + 1, sizeof(*tallies));
+
+	if (!tallies)
+		return kwhy_fail_memory(error, "communicators");
+	for (size_t i = 0; i < job->collective_count; i++) {
+		const struct kwhy_job_collective *at = &job->collectives[i];
+		struct tally *tally = &tallies[at->communicator];
+
+		if (!kwhy_job_is_compared(job, at) || job->communicators[at->communicator].is_numbered)
+			continue;
+		tally->compared++;
+		tally->crossed += at->first_exit_ns + CROSSED_NS < at->last_enter_ns;
+	}
+	for (size_t i = 0; i < job->collective_count; i++) {
+		struct kwhy_job_collective *at = &job->collectives[i];
+		const struct tally *tally = &tallies[at->communicator];
+
+		if (!kwhy_job_is_compared(job, at) ||
+			!((double)tally->crossed > CROSSED_SHARE * (double)tally->compared))
+			continue;
+		at->differs = true;
+		job->mismatched += at->ranks;
+	}
+	free(tallies);
+	return KWHY_OK;
+}
+
+/*
  * Estimates the waiting in all collectives of a communicator: those that are compared are a random sample of
  * them, drawn without replacement.
  */
@@ -363,6 +403,8 @@ enum kwhy_status kwhy_job_compare(struct kwhy_job *job, struct kwhy_error *error
 		job->collectives[i].waiting_nj = INT64_MIN;
 	}
 	status = kwhy_job_visit_all(job, take_times, NULL, error);
+	if (!status)
+		status = find_mismatched(job, error);
 	if (!status)
 		status = kwhy_job_visit_all(job, take_waiting, NULL, error);
 	sum_collectives(job);

@@ -156,6 +156,7 @@ static enum kwhy_status write_collective_sums(struct parts *parts)
 	kwhy_json_known(json, "waiting_ns", job->compared ? job->waiting_ns : KWHY_UNKNOWN_NS);
 	kwhy_json_known(json, "waiting_nj", job->waiting_nj);
 	kwhy_json_count(json, "alone", job->alone);
+	kwhy_json_count(json, "mismatched", job->mismatched);
 	kwhy_json_known(json, "all_waiting_ns", job->compared ? job->all_waiting_ns : KWHY_UNKNOWN_NS);
 	kwhy_json_known(json, "all_waiting_nj", job->all_waiting_nj);
 	kwhy_json_real(json, "all_waiting_error_ns", job->compared ? job->all_waiting_error_ns : NAN);

@@ -175,8 +175,20 @@ static void write_not_compared(const struct screen *screen)
 	else
 		kwhy_text_context_linef(&screen->context, "  ",
 			"Not compared: the ranks have no collective in common in which all meet, by "
-			"communicator "
-			"and sequence number.");
+			"communicator and sequence number.");
+}
+
+/* Writes what was not compared, because counted numbers joined collectives that are not the same. */
+static void write_mismatched(const struct screen *screen)
+{
+	char count[KWHY_QUANTITY_BYTES];
+
+	if (screen->job->mismatched)
+		kwhy_text_context_linef(&screen->context, "  ",
+			"%s are not compared: the traces state no communicators, and the ranks' collectives "
+			"do not "
+			"match if they are counted from the start.",
+			kwhy_quantity_count(count, screen->job->mismatched));
 }
 
 /* Writes what the compared collectives, a random share of all, let expect of all. */
@@ -290,10 +302,13 @@ static enum kwhy_status write_collectives(const struct screen *screen)
 {
 	kwhy_text_context_heading(&screen->context, "Collectives", NULL);
 	if (!screen->job->compared) {
-		write_not_compared(screen);
+		if (!screen->job->mismatched)
+			write_not_compared(screen);
+		write_mismatched(screen);
 		return KWHY_OK;
 	}
 	write_compared(screen);
+	write_mismatched(screen);
 	return screen->job->waiting_ns > 0 ? write_late(screen) : KWHY_OK;
 }
 

@@ -209,6 +209,35 @@ static void accounts_beyond_the_limit_are_added_up(void **state)
 	kwhy_job_free(job);
 }
 
+/* Two ranks with equally many collectives, each with ranks that have no digests: they only look like the
+ * same. */
+static void counted_collectives_that_do_not_match_are_not_compared(void **state)
+{
+	struct kwhy_job *job = new_job();
+	struct kwhy_error error;
+
+	(void)state;
+	for (uint32_t rank = 0; rank < 2; rank++) {
+		struct kwhy_digest digest = make_rank(rank, 0);
+
+		digest.communicator->is_numbered = 0;
+		for (int64_t i = 0; i < COLLECTIVES; i++) {
+			digest.collective[i].enter_ns = 1000000 * i + rank * (i % 3) * 300000;
+			digest.collective[i].exit_ns = digest.collective[i].enter_ns + 50000;
+		}
+		assert_int_equal(kwhy_job_add(job, "rank.sqlite", &digest, &error), KWHY_OK);
+		kwhy_digest_done(&digest);
+	}
+	kwhy_job_mark_partial(job);
+	assert_int_equal(kwhy_job_fit_clocks(job, &error), KWHY_OK);
+	assert_int_equal(kwhy_job_compare(job, &error), KWHY_OK);
+	assert_int_equal(job->mismatched, 2 * COLLECTIVES);
+	assert_int_equal(job->compared, 0);
+	assert_int_equal(job->waiting_ns, 0);
+	assert_int_equal(job->ranks[0].late + job->ranks[1].late, 0);
+	kwhy_job_free(job);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +245,7 @@ int main(void)
 		cmocka_unit_test(waiting_in_one_of_eight_buckets_is_estimated),
 		cmocka_unit_test(what_a_digest_has_no_room_for_is_not_compared_without_it),
 		cmocka_unit_test(counted_collectives_of_running_ranks_are_joined),
+		cmocka_unit_test(counted_collectives_that_do_not_match_are_not_compared),
 		cmocka_unit_test(accounts_beyond_the_limit_are_added_up),
 	};
 
