@@ -133,6 +133,26 @@ static bool take_devices(struct kwhy_arena *arena, struct kwhy_head *head, const
 	return true;
 }
 
+/* Takes the list of other ranks, up to what is no number. Called with the lock of the arena. */
+static bool take_others(struct kwhy_arena *arena, struct kwhy_head *head, const char *list)
+{
+	uint32_t *others;
+
+	if (!list)
+		return true;
+	others = kwhy_arena_alloc(arena, (strlen(list) / 2 + 1) * sizeof(*others), _Alignof(uint32_t));
+	if (!others)
+		return false;
+	head->others = others;
+	for (char *end; *list >= '0' && *list <= '9'; list = end + (*end == ',')) {
+		const unsigned long rank = strtoul(list, &end, 10);
+
+		if (rank < KWHY_NONE)
+			others[head->other_count++] = (uint32_t)rank;
+	}
+	return true;
+}
+
 static void take_head(struct kwhy_head *head, const struct kwhy_digest *digest)
 {
 	const struct kwhy_digest_digest *about = digest->digest;
@@ -178,7 +198,8 @@ static void *read_heads(void *context)
 		if (kwhy_digest_read_head(head->path, &digest, &error) == KWHY_OK) {
 			take_head(head, &digest);
 			pthread_mutex_lock(&reading->lock);
-			head->is_readable = take_devices(&reading->heads->arena, head, &digest);
+			head->is_readable = take_devices(&reading->heads->arena, head, &digest) &&
+				take_others(&reading->heads->arena, head, digest.digest->other_ranks);
 			pthread_mutex_unlock(&reading->lock);
 		} else {
 			pthread_mutex_lock(&reading->lock);

@@ -24,6 +24,8 @@ struct kwhy_head {
 	struct kwhy_head_device *each;
 	size_t device_count;
 	uint32_t rank, world_size;
+	const uint32_t *others; /* ranks whose work is in this digest too */
+	size_t other_count;
 	bool is_unix_clock, is_readable;
 	bool is_unused;		  /* the digest is of one device that no rank used */
 	int64_t start_ns, end_ns; /* Unix time if is_unix_clock */

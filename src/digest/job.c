@@ -105,29 +105,60 @@ static enum kwhy_status read_all(
 	return reading.status;
 }
 
-/* Names the ranks below the world size of which there is no digest, up to a number of rows. */
+static int compare_ranks(const void *a, const void *b)
+{
+	const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+/* Names missing ranks from `next` to one before `rank` as one row. */
+static enum kwhy_status add_missing(
+	struct kwhy_job *job, uint32_t next, uint32_t rank, struct kwhy_error *error)
+{
+	return rank == next + 1
+		? kwhy_job_add_problem(job, KWHY_JOB_MISSING, next, NULL, error, "no digest of rank %u of %u",
+			  next, job->world_size)
+		: kwhy_job_add_problem(job, KWHY_JOB_MISSING, next, NULL, error,
+			  "no digests of ranks %u to %u of %u", next, rank - 1, job->world_size);
+}
+
+/*
+ * Names the ranks below the world size whose work is in no digest, and counts those that are in the digest of
+ * another rank.
+ */
 static enum kwhy_status name_missing(
 	struct kwhy_job *job, const struct kwhy_heads *heads, struct kwhy_error *error)
 {
-	uint32_t next = 0;
+	size_t count = 0, own;
+	uint32_t *ranks, next = 0;
 	enum kwhy_status status = KWHY_OK;
 
-	if (job->world_size == KWHY_NONE)
-		return KWHY_OK;
-	for (size_t i = 0; !status && i <= heads->count; i++) {
-		const uint32_t rank = i < heads->count ? heads->items[i].rank : job->world_size;
-
-		if (rank == KWHY_NONE || rank > job->world_size)
-			continue;
-		if (rank == next + 1)
-			status = kwhy_job_add_problem(job, KWHY_JOB_MISSING, next, NULL, error,
-				"no digest of rank %u of %u", next, job->world_size);
-		else if (rank > next)
-			status = kwhy_job_add_problem(job, KWHY_JOB_MISSING, next, NULL, error,
-				"no digests of ranks %u to %u of %u", next, rank - 1, job->world_size);
-		if (rank >= next)
-			next = rank + 1;
+	for (size_t i = 0; i < heads->count; i++)
+		count += 1 + heads->items[i].other_count;
+	ranks = malloc((count + 1) * sizeof(*ranks));
+	if (!ranks)
+		return kwhy_fail_memory(error, "ranks");
+	for (own = 0; own < heads->count; own++)
+		ranks[own] = heads->items[own].rank;
+	count = own;
+	for (size_t i = 0; i < heads->count; i++)
+		for (size_t k = 0; k < heads->items[i].other_count; k++)
+			if (!bsearch(&heads->items[i].others[k], ranks, own, sizeof(*ranks), compare_ranks))
+				ranks[count++] = heads->items[i].others[k];
+	qsort(ranks + own, count - own, sizeof(*ranks), compare_ranks);
+	for (size_t i = own; i < count; i++)
+		job->merged_ranks += i == own || ranks[i] != ranks[i - 1];
+	ranks[count++] = job->world_size;
+	qsort(ranks, count, sizeof(*ranks), compare_ranks);
+	for (size_t i = 0;
+		!status && job->world_size != KWHY_NONE && i < count && ranks[i] <= job->world_size; i++) {
+		if (ranks[i] > next)
+			status = add_missing(job, next, ranks[i], error);
+		if (ranks[i] >= next)
+			next = ranks[i] + 1;
 	}
+	free(ranks);
 	return status;
 }
 

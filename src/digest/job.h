@@ -182,6 +182,7 @@ struct kwhy_job {
 	int64_t measured_nj, run_nj; /* sums over the ranks whose energy is known */
 	size_t metered_ranks, modelled_ranks;
 	size_t shared_ranks; /* number of ranks that shared a metered device with others at a time */
+	size_t merged_ranks; /* number of ranks whose work is in the digest of a rank with the same devices */
 	size_t unused_ranks; /* number of ranks that are devices which no rank used */
 	size_t running;	     /* number of digests that were made while their command ran */
 	int64_t category_ns[KWHY_CATEGORY_COUNT], category_nj[KWHY_CATEGORY_COUNT];

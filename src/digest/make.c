@@ -2,6 +2,7 @@
 #include "digest/make.h"
 
 #include "base/hash.h"
+#include "base/text.h"
 #include "digest/making.h"
 #include "import/identity.h"
 #include "model/known_sum.h"
@@ -273,6 +274,46 @@ static void set_place(const struct kwhy_digest_making *making, struct kwhy_diges
 	}
 }
 
+static int compare_ranks(const void *a, const void *b)
+{
+	const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+/* Lists the ranks other than that of the part whose processes used its devices, under MPS or in time slices.
+ */
+static enum kwhy_status set_other_ranks(
+	const struct kwhy_digest_making *making, struct kwhy_digest_digest *about)
+{
+	const struct kwhy_recording *recording = making->recording;
+	uint32_t *ranks = malloc((recording->stream_count + 1) * sizeof(*ranks));
+	struct kwhy_text list = {0};
+	size_t count = 0;
+	enum kwhy_status status;
+
+	if (!ranks)
+		return kwhy_fail_memory(making->error, "ranks");
+	for (size_t i = 0; i < recording->stream_count; i++) {
+		const struct kwhy_process *process = &recording->processes[recording->streams[i].process];
+
+		if (making->place_of[recording->streams[i].device] != KWHY_NONE && !process->rank_by_order &&
+			process->rank != KWHY_NONE && process->rank != about->rank)
+			ranks[count++] = process->rank;
+	}
+	qsort(ranks, count, sizeof(*ranks), compare_ranks);
+	for (size_t i = 0; i < count; i++)
+		if (i == 0 || ranks[i] != ranks[i - 1])
+			kwhy_text_addf(&list, "%s%" PRIu32, list.length ? "," : "", ranks[i]);
+	status = kwhy_text_check(&list, making->error);
+	if (!status && list.length)
+		about->other_ranks = kwhy_digest_sentence(
+			making->digest, kwhy_arena_copy(&making->digest->arena, list.data));
+	free(ranks);
+	kwhy_text_done(&list);
+	return status;
+}
+
 static enum kwhy_status add_about(const struct kwhy_digest_making *making, size_t parts)
 {
 	const struct kwhy_recording *recording = making->recording;
@@ -293,7 +334,7 @@ static enum kwhy_status add_about(const struct kwhy_digest_making *making, size_
 	if (!about->identity)
 		return kwhy_fail_memory(making->error, "a digest");
 	set_place(making, about);
-	return KWHY_OK;
+	return about->rank == KWHY_NONE ? KWHY_OK : set_other_ranks(making, about);
 }
 
 static enum kwhy_status add_sources(const struct kwhy_digest_making *making)

@@ -25,6 +25,7 @@
 			     the same one */                                                                 \
 	X(T, INDEX, rank)                                                                                    \
 	X(T, INDEX, world_size)                                                                              \
+	X(T, TEXT, other_ranks) /* ranks that used the same devices in this recording: "1,2,3" */            \
 	X(T, TEXT, host)                                                                                     \
 	X(T, TEXT, boot)                                                                                     \
 	X(T, INT, is_unix_clock)                                                                             \

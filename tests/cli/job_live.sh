@@ -102,6 +102,13 @@ parts = [int(row["measured_nj"]) for row in csv.DictReader(sys.stdin) if row["ra
 wholes = [int(whole) for whole in sys.argv[1].split(",")]
 print(len(parts) == 2 and max(wholes) * 0.999 <= sum(parts) < 0.95 * sum(wholes) and min(parts) > 0 or (parts, wholes))' "$wholes")" True
 
+# One recording of four ranks that share a device has one digest of them, so none is missing.
+"$kwhy" record -q --digest merged -- bash -c "for rank in 0 1 2 3; do RANK=\$rank WORLD_SIZE=4 \"$program\" cuda device:0 launch:50 & done; wait" 2> messages0
+same "digests" "$(find merged -name 'rank-*' | wc -l)" 1
+same "kernels" "$(ask merged/rank-*.sqlite "$kernels")" 200
+same "ranks" "$(of merged 'job["ranks"], job["merged_ranks"], job["world_size"], job["problems"]')" "(1, 3, 4, [])"
+"$kwhy" report merged | grep -q '^1 of 4 ranks' || fail "$("$kwhy" report merged)"
+
 # With -o the recording is kept, and its digest is that of the recording. Another run replaces it.
 for work in 30 50; do
 	RANK=3 WORLD_SIZE=4 "$kwhy" record -q -o kept --digest both -- "$program" cuda launch:$work

@@ -35,6 +35,7 @@ static enum kwhy_status write_run(struct parts *parts)
 	kwhy_json_count(json, "digests", job->digests);
 	kwhy_json_count(json, "ranks", job->rank_count - job->unused_ranks);
 	kwhy_json_count(json, "unused_devices", job->unused_ranks);
+	kwhy_json_count(json, "merged_ranks", job->merged_ranks);
 	kwhy_json_count(json, "running", job->running);
 	kwhy_json_count(json, "hosts", job->host_count);
 	kwhy_json_index(json, "world_size", job->world_size);

@@ -70,7 +70,7 @@ static void write_run(const struct screen *screen)
 		"%s%s%s %s%s%s%s: %s%s%s%s; busy for %s of all ranks' %s",
 		kwhy_quantity_count(ranks, rank_count), is_part ? " of " : "",
 		is_part ? kwhy_quantity_count(of, job->world_size) : "",
-		kwhy_plural(rank_count, "rank", "ranks"), has_hosts ? " on " : "",
+		kwhy_plural(is_part ? job->world_size : rank_count, "rank", "ranks"), has_hosts ? " on " : "",
 		has_hosts ? kwhy_quantity_count(hosts, job->host_count) : "",
 		!has_hosts ? "" : kwhy_plural(job->host_count, " host", " hosts"),
 		kwhy_quantity_time(time, job->longest_ns), has_energy ? ", " : "",
@@ -90,6 +90,12 @@ static void write_extent(const struct screen *screen)
 		kwhy_text_context_linef(&screen->context, "  ",
 			"The energy is that of %zu ranks; that of the other %zu is unknown.",
 			job->metered_ranks, job->rank_count - job->metered_ranks);
+	if (job->merged_ranks)
+		kwhy_text_context_linef(&screen->context, "  ",
+			"%zu more %s no digest: %s devices of these ranks, and one process recorded all of "
+			"them.",
+			job->merged_ranks, kwhy_plural(job->merged_ranks, "rank has", "ranks have"),
+			kwhy_plural(job->merged_ranks, "it used", "they used"));
 	if (job->shared_ranks)
 		kwhy_text_context_linef(&screen->context, "  ",
 			"%zu ranks share devices. The energy of each device counts once; it is divided by "
