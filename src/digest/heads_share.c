@@ -15,13 +15,13 @@
  */
 
 /* Shares of ranks that ran nothing count as this, so that they still are compared with each other. */
-static const double LEAST_SHARE = 1e-9;
+static const double IDLE_SHARE = 1e-9;
 
 /* A rank's use of a device. */
 struct use {
 	struct kwhy_head_device *device;
 	int64_t start_ns, end_ns;
-	double power_w, share;	      /* share: of its time in which it ran something, at least LEAST_SHARE */
+	double power_w, share;	      /* share: of its time in which it ran something, at least IDLE_SHARE */
 	double shared_ns, divided_nj; /* time in which others used the device too; its part of the energy */
 };
 
@@ -112,7 +112,7 @@ static void add_use(
 	if (!device->key || device->measured_nj <= 0 || span_ns <= 0)
 		return;
 	use.power_w = (double)device->measured_nj / (double)span_ns;
-	use.share = fmin(1, fmax(LEAST_SHARE, (double)device->busy_ns / (double)span_ns));
+	use.share = fmin(1, fmax(IDLE_SHARE, (double)device->busy_ns / (double)span_ns));
 	out[(*count)++] = use;
 }
 

@@ -130,7 +130,7 @@ struct kwhy_job_collective {
 	uint32_t ranks;	 /* number of ranks that entered; all zero below if there is only one */
 	uint32_t late;	 /* index of the rank that entered last */
 	bool differs;	 /* it cannot be the same one on all ranks, so it is not compared */
-	bool is_partial; /* some digests of its ranks have no room for it, so it is not compared */
+	bool is_partial; /* some digests of its ranks leave it out, so it is not compared */
 	int64_t first_enter_ns, last_enter_ns, first_exit_ns, last_exit_ns;
 	int64_t waiting_ns, waiting_nj;
 	/* sum over the ranks of (time of exit - anchor_ns), for the fit of clocks */

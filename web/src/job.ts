@@ -79,7 +79,7 @@ function overview(job: Job): HTMLElement {
 		tile("busy", percent(sums.span_ns ? sums.busy_ns / sums.span_ns : null), "share of all ranks' time in which something ran"),
 		tile("waiting", time(c.waiting_ns), known(c.waiting_ns) ? `in collectives, for ranks that were late${joules(c.waiting_nj)}` : "no collectives are compared", exact(c.waiting_ns, "ns")),
 		tile("skew", time(c.skew_ns), `of ${exact(c.compared)} collectives, from the first rank in to the last`), tile("transfer", time(c.transfer_ns), "from the last rank in to the last out")),
-	el("div", { class: "halves" }, where(job), first(job)), c.in_digests < c.of_ranks ? el("p", { class: "muted small" }, `Digests have room for a random ${percent(c.in_digests / c.of_ranks)} of the collectives.${known(c.all_waiting_ns) ? ` In all of them, the ranks waited about ${time(c.all_waiting_ns)}${joules(c.all_waiting_nj)} (estimated, standard error ${time(c.all_waiting_error_ns)}).` : ""}`) : null);
+	el("div", { class: "halves" }, where(job), first(job)), c.in_digests < c.of_ranks ? el("p", { class: "muted small" }, `Digests keep a random ${percent(c.in_digests / c.of_ranks)} of the collectives.${known(c.all_waiting_ns) ? ` In all of them, the ranks waited about ${time(c.all_waiting_ns)}${joules(c.all_waiting_nj)} (estimated, standard error ${time(c.all_waiting_error_ns)}).` : ""}`) : null);
 }
 
 function map(job: Job): HTMLElement | null {

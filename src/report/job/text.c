@@ -205,7 +205,7 @@ static void write_estimate(const struct screen *screen)
 	char within[KWHY_QUANTITY_BYTES];
 
 	kwhy_text_context_linef(&screen->context, "  ",
-		"Digests have room for a random %s of the collectives. In all of them, the ranks waited "
+		"Digests keep a random %s of the collectives. In all of them, the ranks waited "
 		"about "
 		"%s%s%s (estimated, ± %s).",
 		kwhy_quantity_percent(kept, (double)job->kept / (double)job->seen),

@@ -120,8 +120,8 @@ static void waiting_in_one_of_eight_buckets_is_estimated(void **state)
 	}
 }
 
-/* A rank whose digest has room for fewer collectives than those of the others, and is late. */
-static void what_a_digest_has_no_room_for_is_not_compared_without_it(void **state)
+/* A rank whose digest keeps fewer collectives than those of the others, and is late. */
+static void what_a_digest_leaves_out_is_not_compared_without_it(void **state)
 {
 	struct kwhy_job *job = new_job();
 	struct kwhy_error error;
@@ -243,7 +243,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_too_many_collectives_a_share_is_compared),
 		cmocka_unit_test(waiting_in_one_of_eight_buckets_is_estimated),
-		cmocka_unit_test(what_a_digest_has_no_room_for_is_not_compared_without_it),
+		cmocka_unit_test(what_a_digest_leaves_out_is_not_compared_without_it),
 		cmocka_unit_test(counted_collectives_of_running_ranks_are_joined),
 		cmocka_unit_test(counted_collectives_that_do_not_match_are_not_compared),
 		cmocka_unit_test(accounts_beyond_the_limit_are_added_up),
