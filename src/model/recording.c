@@ -213,21 +213,18 @@ static enum kwhy_status grow_calls(struct kwhy_calls *table, size_t need, struct
 	return status;
 }
 
-enum kwhy_status kwhy_recording_reserve(
-	struct kwhy_recording *recording, const struct kwhy_recording_rows *rows, struct kwhy_error *error)
+void kwhy_recording_reserve(struct kwhy_recording *recording, const struct kwhy_recording_rows *rows)
 {
 	struct kwhy_activities *activities = &recording->activities;
 	struct kwhy_calls *calls = &recording->calls;
-	enum kwhy_status status = KWHY_OK;
+	struct kwhy_error error; /* of no interest: adding rows fails if memory is really exhausted */
 
 	if (activities->count + rows->activities > activities->capacity)
-		status = grow_activities(activities, activities->count + rows->activities, error);
-	if (!status && calls->count + rows->calls > calls->capacity)
-		status = grow_calls(calls, calls->count + rows->calls, error);
-	return status
-		? status
-		: kwhy_column_reserve((void **)&recording->ranges, &recording->range_capacity,
-			  recording->range_count + rows->ranges, sizeof(*recording->ranges), "ranges", error);
+		(void)!grow_activities(activities, activities->count + rows->activities, &error);
+	if (calls->count + rows->calls > calls->capacity)
+		(void)!grow_calls(calls, calls->count + rows->calls, &error);
+	(void)!kwhy_column_reserve((void **)&recording->ranges, &recording->range_capacity,
+		recording->range_count + rows->ranges, sizeof(*recording->ranges), "ranges", &error);
 }
 
 enum kwhy_status kwhy_recording_add_call(struct kwhy_recording *recording, int64_t start_ns, int64_t end_ns,

@@ -4,15 +4,16 @@
 
 #include "model/recording.h"
 
-/*
- * Reserves memory for that many more rows of each kind, so that adding them neither copies the rows before
- * nor clears memory for the copies. The counts need not be exact. Memory of rows that do not come stays
- * unused by the system.
- */
+/* Numbers of rows that a reader expects. They need not be exact. */
 struct kwhy_recording_rows {
 	size_t activities, calls, ranges;
 };
-KWHY_MUST_USE enum kwhy_status kwhy_recording_reserve(
-	struct kwhy_recording *recording, const struct kwhy_recording_rows *rows, struct kwhy_error *error);
+
+/*
+ * Reserves memory for that many more rows, so that adding them neither copies the rows before them nor clears
+ * memory for the copies. The system gives no memory for rows that do not come. If memory is too short,
+ * nothing is reserved, and adding rows makes room as usual.
+ */
+void kwhy_recording_reserve(struct kwhy_recording *recording, const struct kwhy_recording_rows *rows);
 
 #endif

@@ -55,7 +55,7 @@ static enum kwhy_status read_table(struct kwhy_nsys *nsys, const struct kwhy_nsy
 }
 
 /* Reserves memory for the rows of the large tables. */
-static enum kwhy_status reserve(struct kwhy_nsys *nsys, struct kwhy_error *error)
+static void reserve(struct kwhy_nsys *nsys)
 {
 	const struct kwhy_recording_rows rows = {
 		.activities = kwhy_sqlite_row_count(nsys->db, kwhy_nsys_kernels.table.name) +
@@ -65,7 +65,7 @@ static enum kwhy_status reserve(struct kwhy_nsys *nsys, struct kwhy_error *error
 		.ranges = kwhy_sqlite_row_count(nsys->db, kwhy_nsys_ranges.table.name),
 	};
 
-	return kwhy_recording_reserve(nsys->recording, &rows, error);
+	kwhy_recording_reserve(nsys->recording, &rows);
 }
 
 static bool is_digest(const struct kwhy_nsys *nsys)
@@ -97,9 +97,10 @@ static enum kwhy_status no_cuda(const struct kwhy_nsys *nsys, struct kwhy_error 
 
 static enum kwhy_status read_tables(struct kwhy_nsys *nsys, struct kwhy_error *error)
 {
-	enum kwhy_status status = reserve(nsys, error);
+	enum kwhy_status status = KWHY_OK;
 	bool cuda = false, found;
 
+	reserve(nsys);
 	for (size_t i = 0; !status && i < READER_COUNT; i++) {
 		found = false;
 		status = read_table(nsys, readers[i], &found, error);

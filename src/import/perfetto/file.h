@@ -189,7 +189,7 @@ struct kwhy_perfetto_file {
 	struct kwhy_track_map by_uuid, by_clock, interned, by_row, devices, defaults;
 	int64_t unix_less_trace_ns; /* Unix time minus the trace's clock; 0: no snapshot states both clocks */
 	uint32_t process, unknown_category;
-	size_t first_activity;
+	size_t first_activity, slice_events, stages; /* events and stages: counted by the first pass */
 	struct kwhy_perfetto_counts counts;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/column.h"
 #include "import/perfetto/file.h"
+#include "model/recording_reserve.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -413,6 +414,8 @@ static enum kwhy_status take_tracks(
 {
 	enum kwhy_status status = KWHY_OK;
 
+	file->slice_events += packet->event.at != NULL;
+	file->stages += packet->stage.at != NULL;
 	if (packet->snapshot.at)
 		status = add_snapshot(file, packet, error);
 	return !status && packet->track.at ? add_track(file, packet->track, error) : status;
@@ -465,5 +468,9 @@ enum kwhy_status kwhy_perfetto_read_tracks(
 enum kwhy_status kwhy_perfetto_read_events(
 	struct kwhy_perfetto_file *file, struct kwhy_protobuf_stream *stream, struct kwhy_error *error)
 {
+	/* a slice has two events; most slices are calls */
+	const struct kwhy_recording_rows rows = {.activities = file->stages, .calls = file->slice_events / 2};
+
+	kwhy_recording_reserve(file->recording, &rows);
 	return read_all(file, stream, take_packet, error);
 }

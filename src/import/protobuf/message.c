@@ -56,12 +56,10 @@ static bool take_value(struct kwhy_protobuf_message *message, struct kwhy_protob
 	}
 }
 
-int kwhy_protobuf_next(struct kwhy_protobuf_message *message, struct kwhy_protobuf_field *out)
+int kwhy_protobuf_next_any(struct kwhy_protobuf_message *message, struct kwhy_protobuf_field *out)
 {
 	uint64_t key;
 
-	if (message->at == message->end)
-		return 0;
 	out->bytes = (struct kwhy_protobuf_message){0};
 	if (!kwhy_protobuf_varint(message, &key) || !kwhy_protobuf_key(key, out) || !take_value(message, out))
 		return -1;

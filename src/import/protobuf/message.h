@@ -34,7 +34,7 @@ bool kwhy_protobuf_long_varint(struct kwhy_protobuf_message *message, uint64_t *
 
 /*
  * Reads a variable-length integer and moves past it. False: it is truncated or longer than 10 bytes. Most
- * have one byte or two.
+ * have one byte or two; Perfetto writes lengths as four.
  */
 static inline bool kwhy_protobuf_varint(struct kwhy_protobuf_message *message, uint64_t *out)
 {
@@ -50,14 +50,13 @@ static inline bool kwhy_protobuf_varint(struct kwhy_protobuf_message *message, u
 		*out = (uint64_t)at[1] << 7 | (at[0] & 0x7F);
 		return true;
 	}
+	if (message->end - at >= 4 && at[2] >= 0x80 && at[3] < 0x80) {
+		message->at = at + 4;
+		*out = (uint64_t)at[3] << 21 | (at[2] & 0x7Fu) << 14 | (at[1] & 0x7Fu) << 7 | (at[0] & 0x7Fu);
+		return true;
+	}
 	return kwhy_protobuf_long_varint(message, out);
 }
-
-/*
- * Reads a field and moves past it. Above 0: `out` holds a field; 0: the message has ended; below 0: the bytes
- * are not a message, or they end inside the field.
- */
-int kwhy_protobuf_next(struct kwhy_protobuf_message *message, struct kwhy_protobuf_field *out);
 
 /*
  * Splits a field's key into number and encoding. False: the encoding does not exist or is deprecated, or
@@ -69,6 +68,39 @@ static inline bool kwhy_protobuf_key(uint64_t key, struct kwhy_protobuf_field *o
 	out->number = (uint32_t)(key >> 3);
 	return key >> 3 > 0 && key >> 3 <= UINT32_MAX &&
 		(out->wire <= KWHY_PROTOBUF_BYTES || out->wire == KWHY_PROTOBUF_FIXED32);
+}
+
+/* Does what kwhy_protobuf_next() does, for fields of any encoding. */
+int kwhy_protobuf_next_any(struct kwhy_protobuf_message *message, struct kwhy_protobuf_field *out);
+
+/*
+ * Reads a field and moves past it. Above 0: `out` holds a field; 0: the message has ended; below 0: the bytes
+ * are not a message, or they end inside the field.
+ */
+static inline int kwhy_protobuf_next(struct kwhy_protobuf_message *message, struct kwhy_protobuf_field *out)
+{
+	struct kwhy_protobuf_message rest = {message->at + 1, message->end};
+	unsigned key;
+
+	if (message->at == message->end)
+		return 0;
+	key = *message->at;
+	out->wire = (enum kwhy_protobuf_wire)(key & 7);
+	out->number = key >> 3;
+	/* most fields: a key of one byte, before a number or bytes */
+	if (key < 8 || key >= 0x80 ||
+		(out->wire != KWHY_PROTOBUF_VARINT && out->wire != KWHY_PROTOBUF_BYTES) ||
+		!kwhy_protobuf_varint(&rest, &out->value))
+		return kwhy_protobuf_next_any(message, out);
+	out->bytes = (struct kwhy_protobuf_message){0};
+	if (out->wire == KWHY_PROTOBUF_BYTES) {
+		if (out->value > (uint64_t)(rest.end - rest.at))
+			return -1;
+		out->bytes.at = rest.at;
+		out->bytes.end = rest.at += out->value;
+	}
+	message->at = rest.at;
+	return 1;
 }
 
 static inline size_t kwhy_protobuf_length(struct kwhy_protobuf_message message)

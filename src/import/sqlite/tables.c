@@ -24,8 +24,8 @@ struct tables {
 	const struct table *reading;
 	uint64_t rows;
 	/* words of columns, in the order of their enumerations */
-	const char *activity_kinds[KWHY_ACTIVITY_KIND_COUNT], *copy_kinds[KWHY_COPY_KIND_COUNT],
-		*memory_kinds[KWHY_MEMORY_KIND_COUNT], *call_classes[KWHY_CALL_CLASS_COUNT];
+	const char *kinds[KWHY_ACTIVITY_KIND_COUNT], *copies[KWHY_COPY_KIND_COUNT];
+	const char *memories[KWHY_MEMORY_KIND_COUNT], *classes[KWHY_CALL_CLASS_COUNT];
 };
 
 struct table {
@@ -235,11 +235,9 @@ enum activity_column {
 static void read_ends(
 	const struct tables *tables, const struct kwhy_sqlite_rows *rows, struct kwhy_activity *activity)
 {
-	activity->copy_kind = (uint8_t)word(rows, ACTIVITY_COPY, tables->copy_kinds, KWHY_COPY_KIND_COUNT);
-	activity->src_memory = (uint8_t)word(
-		rows, ACTIVITY_SRC, tables->memory_kinds, KWHY_MEMORY_KIND_COUNT);
-	activity->dst_memory = (uint8_t)word(
-		rows, ACTIVITY_DST, tables->memory_kinds, KWHY_MEMORY_KIND_COUNT);
+	activity->copy_kind = (uint8_t)word(rows, ACTIVITY_COPY, tables->copies, KWHY_COPY_KIND_COUNT);
+	activity->src_memory = (uint8_t)word(rows, ACTIVITY_SRC, tables->memories, KWHY_MEMORY_KIND_COUNT);
+	activity->dst_memory = (uint8_t)word(rows, ACTIVITY_DST, tables->memories, KWHY_MEMORY_KIND_COUNT);
 	activity->peer = (uint16_t)small(rows, ACTIVITY_PEER, KWHY_UNKNOWN_U16);
 	activity->bytes = (uint64_t)integer(
 		rows, ACTIVITY_BYTES, -1); /* a missing size becomes -1, which is KWHY_UNKNOWN_BYTES */
@@ -254,7 +252,7 @@ static enum kwhy_status read_activity(
 	status = times(tables, rows, ACTIVITY_START, &activity.start_ns, &activity.end_ns, error);
 	if (status)
 		return status;
-	activity.kind = (uint8_t)word(rows, ACTIVITY_KIND, tables->activity_kinds, KWHY_ACTIVITY_KIND_COUNT);
+	activity.kind = (uint8_t)word(rows, ACTIVITY_KIND, tables->kinds, KWHY_ACTIVITY_KIND_COUNT);
 	activity.name = find(&tables->names, rows, ACTIVITY_NAME);
 	activity.stream = find(&tables->streams, rows, ACTIVITY_STREAM);
 	if (activity.name == KWHY_NONE || activity.stream == KWHY_NONE)
@@ -306,7 +304,7 @@ static enum kwhy_status read_call(
 	struct tables *tables, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
 {
 	struct kwhy_recording *recording = tables->recording;
-	const size_t class = word(rows, 5, tables->call_classes, KWHY_CALL_CLASS_COUNT);
+	const size_t class = word(rows, 5, tables->classes, KWHY_CALL_CLASS_COUNT);
 	uint32_t name = find(&tables->names, rows, 2), thread;
 	int64_t start_ns, end_ns;
 	enum kwhy_status status = times(tables, rows, 0, &start_ns, &end_ns, error);
@@ -440,13 +438,13 @@ static const struct table table_list[] = {
 static void fill_words(struct tables *tables)
 {
 	for (int i = 0; i < KWHY_ACTIVITY_KIND_COUNT; i++)
-		tables->activity_kinds[i] = kwhy_activity_kind_name((enum kwhy_activity_kind)i);
+		tables->kinds[i] = kwhy_activity_kind_name((enum kwhy_activity_kind)i);
 	for (int i = 0; i < KWHY_COPY_KIND_COUNT; i++)
-		tables->copy_kinds[i] = kwhy_copy_kind_name((enum kwhy_copy_kind)i);
+		tables->copies[i] = kwhy_copy_kind_name((enum kwhy_copy_kind)i);
 	for (int i = 0; i < KWHY_MEMORY_KIND_COUNT; i++)
-		tables->memory_kinds[i] = kwhy_memory_kind_name((enum kwhy_memory_kind)i);
+		tables->memories[i] = kwhy_memory_kind_name((enum kwhy_memory_kind)i);
 	for (int i = 0; i < KWHY_CALL_CLASS_COUNT; i++)
-		tables->call_classes[i] = kwhy_call_class_name((enum kwhy_call_class)i);
+		tables->classes[i] = kwhy_call_class_name((enum kwhy_call_class)i);
 }
 
 static enum kwhy_status take_row(void *context, const struct kwhy_sqlite_rows *rows, struct kwhy_error *error)
@@ -462,9 +460,10 @@ static enum kwhy_status read_tables(struct tables *tables, struct kwhy_error *er
 	const struct kwhy_recording_rows rows = {.activities = kwhy_sqlite_row_count(tables->db, "activity"),
 		.calls = kwhy_sqlite_row_count(tables->db, "call"),
 		.ranges = kwhy_sqlite_row_count(tables->db, "range")};
-	enum kwhy_status status = kwhy_recording_reserve(tables->recording, &rows, error);
+	enum kwhy_status status = KWHY_OK;
 	bool found;
 
+	kwhy_recording_reserve(tables->recording, &rows);
 	for (size_t i = 0; !status && i < sizeof(table_list) / sizeof(table_list[0]); i++) {
 		tables->reading = &table_list[i];
 		status = kwhy_sqlite_each(

@@ -90,7 +90,7 @@ static void reserved_rows_are_added_without_growth(void **state)
 
 	(void)state;
 	add(recording, 0, 10, 20, KWHY_NONE);
-	OK(kwhy_recording_reserve(recording, &rows, &error));
+	kwhy_recording_reserve(recording, &rows);
 	check_capacities(recording);
 	activities = recording->activities.start_ns;
 	calls = recording->calls.start_ns;
@@ -104,6 +104,21 @@ static void reserved_rows_are_added_without_growth(void **state)
 	assert_ptr_equal(recording->activities.start_ns, activities);
 	assert_ptr_equal(recording->calls.start_ns, calls);
 	assert_ptr_equal(recording->ranges, ranges);
+	assert_int_equal(recording->activities.start_ns[0], 10);
+	kwhy_recording_free(recording);
+}
+
+static void more_rows_than_memory_are_not_reserved(void **state)
+{
+	const struct kwhy_recording_rows rows = {
+		.activities = SIZE_MAX / 32, .calls = SIZE_MAX / 32, .ranges = SIZE_MAX / 64};
+	struct kwhy_recording *recording = two_processes();
+
+	(void)state;
+	add(recording, 0, 10, 20, KWHY_NONE);
+	kwhy_recording_reserve(recording, &rows);
+	check_capacities(recording);
+	add(recording, 0, 20, 30, KWHY_NONE);
 	assert_int_equal(recording->activities.start_ns[0], 10);
 	kwhy_recording_free(recording);
 }
@@ -352,6 +367,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(columns_of_many_rows_have_one_capacity),
 		cmocka_unit_test(reserved_rows_are_added_without_growth),
+		cmocka_unit_test(more_rows_than_memory_are_not_reserved),
 		cmocka_unit_test(rows_are_sorted_by_device_and_time_and_indexed),
 		cmocka_unit_test(rows_that_tie_are_ordered_by_the_name_itself),
 		cmocka_unit_test(correlation_ids_are_joined_within_their_process),
