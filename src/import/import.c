@@ -73,6 +73,13 @@ static enum kwhy_status unknown(
 			"%s is damaged at byte 0: no block begins here; copy the recording again, or read "
 			"what is whole with --partial",
 			path);
+	if (length >= 4 && !memcmp(head, "PAR1", 4))
+		return kwhy_fail(error, KWHY_E_INPUT,
+			"%s is a Parquet file, which is not read as a trace: it has no calls of the host; "
+			"give "
+			"the trace that it was made from, or of Nsight Systems the folder of --type "
+			"parquetdir",
+			path);
 	if (kwhy_import_is_power(head, length))
 		return refuse_power(path, error);
 	return refuse_format(path, error);

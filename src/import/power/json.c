@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/text.h"
 #include "import/input.h"
 #include "import/power/readers.h"
 
@@ -18,7 +19,8 @@ enum {
 	DEPTH_MAX = 16,
 	VALUES_MAX = 8,
 	NUMBER_BYTES = 64,
-	BAD_MAX = 64
+	BAD_MAX = 64,
+	WORDS_BYTES = 160
 };
 
 struct bytes {
@@ -29,6 +31,8 @@ struct bytes {
 struct walk {
 	struct kwhy_power_log *log;
 	uint64_t records;
+	bool empty_answer;		   /* Prometheus answered without a series */
+	char failure[3 * WORDS_BYTES + 1]; /* the error that Prometheus answered; empty: none */
 	struct kwhy_error *error;
 };
 
@@ -203,6 +207,20 @@ static enum kwhy_status walk_members(
 	return status;
 }
 
+/* Notes an answer of Prometheus that has no series, because nothing matched the query or it was refused. */
+static void note_answer(struct walk *walk, const json_t *object)
+{
+	const char *status = json_string_value(json_object_get(object, "status"));
+	const char *words = json_string_value(json_object_get(object, "error"));
+	const json_t *series = json_object_get(json_object_get(object, "data"), "result");
+	size_t length = words ? strlen(words) : 0;
+
+	if (status && !strcmp(status, "error") && length > 0)
+		kwhy_text_sanitize(walk->failure, words, length < WORDS_BYTES ? length : WORDS_BYTES);
+	if (status && !strcmp(status, "success") && json_is_array(series) && json_array_size(series) == 0)
+		walk->empty_answer = true;
+}
+
 static enum kwhy_status walk_object(
 	struct walk *walk, const json_t *object, const char *name, const struct scope *outer, int depth)
 {
@@ -215,6 +233,7 @@ static enum kwhy_status walk_object(
 
 	if (json_is_object(labels))
 		return read_series(walk, object, labels);
+	note_answer(walk, object);
 	if (name && !strncmp(name, "card", 4))
 		scope.row.parts[KWHY_POWER_ROLE_GPU] = span_of(name);
 	json_object_foreach((json_t *)object, key, value)
@@ -291,6 +310,24 @@ static enum kwhy_status walk_documents(struct walk *walk, const struct bytes *by
 	return status;
 }
 
+static enum kwhy_status check_answer(const struct walk *walk)
+{
+	const char *path = walk->log->path;
+
+	if (walk->records > 0 || walk->log->unread > 0)
+		return KWHY_OK;
+	if (walk->failure[0])
+		return kwhy_fail(walk->error, KWHY_E_INPUT,
+			"%s is an error that Prometheus answered (%s); correct the query and ask again", path,
+			walk->failure);
+	if (walk->empty_answer)
+		return kwhy_fail(walk->error, KWHY_E_INPUT,
+			"%s is an answer of Prometheus without a series: nothing matched the query between "
+			"its start and its end; check the name of the metric and both times",
+			path);
+	return KWHY_OK;
+}
+
 enum kwhy_status kwhy_power_json_read(struct kwhy_power_log *log, struct kwhy_error *error)
 {
 	struct walk walk = {.log = log, .error = error};
@@ -300,6 +337,8 @@ enum kwhy_status kwhy_power_json_read(struct kwhy_power_log *log, struct kwhy_er
 	log->is_lines = false;
 	if (!status)
 		status = walk_documents(&walk, &bytes);
+	if (!status)
+		status = check_answer(&walk);
 	free(bytes.data);
 	return status;
 }
