@@ -17,18 +17,20 @@ _Static_assert((int)KWHY_HOST_NVTX == (int)KWHY_RANGE_NVTX && (int)KWHY_HOST_USE
 static enum kwhy_status grow(struct kwhy_host_ranges *rows, struct kwhy_error *error)
 {
 	enum kwhy_status status = KWHY_OK;
-	size_t capacity = rows->capacity;
+	size_t least = SIZE_MAX;
 
 #define X(type, column)                                                                          \
 	if (!status) {                                                                           \
-		capacity = rows->capacity;                                                       \
+		size_t capacity = rows->capacity;                                                \
+                                                                                                 \
 		status = kwhy_column_reserve((void **)&rows->column, &capacity, rows->count + 1, \
 			sizeof(type), "host ranges", error);                                     \
+		least = capacity < least ? capacity : least;                                     \
 	}
 	KWHY_HOST_RANGE_COLUMNS(X)
 #undef X
 	if (!status)
-		rows->capacity = capacity;
+		rows->capacity = least; /* columns of large items grow in smaller steps */
 	return status;
 }
 

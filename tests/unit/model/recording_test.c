@@ -50,7 +50,7 @@ static void add_call(struct kwhy_recording *recording, uint32_t thread, int64_t 
 	OK(kwhy_recording_add_call(recording, start_ns, start_ns + 5, id, thread, correlation, &error));
 }
 
-/* Checks that every column of activities and calls has memory for `capacity` rows. */
+/* Checks that every column of activities, calls and host ranges has memory for `capacity` rows. */
 static void check_capacities(const struct kwhy_recording *recording)
 {
 #define X(type, column)                                                 \
@@ -62,14 +62,22 @@ static void check_capacities(const struct kwhy_recording *recording)
 	assert_true(malloc_usable_size(recording->calls.column) >= recording->calls.capacity * sizeof(type));
 	KWHY_CALL_COLUMNS(X)
 #undef X
+#define X(type, column)                                                  \
+	assert_true(malloc_usable_size(recording->host_ranges.column) >= \
+		recording->host_ranges.capacity * sizeof(type));
+	KWHY_HOST_RANGE_COLUMNS(X)
+#undef X
 }
 
 /* Columns of large items grow in smaller steps than others. The rows before are not needed, so none exist. */
 static void columns_of_many_rows_have_one_capacity(void **state)
 {
 	struct kwhy_recording *recording = two_processes();
+	const struct kwhy_host_range range = {.start_ns = 1, .end_ns = 2};
 
 	(void)state;
+	recording->host_ranges.count = recording->host_ranges.capacity = (size_t)1 << 24;
+	OK(kwhy_recording_add_host_range(recording, &range, &error));
 	recording->activities.count = recording->activities.capacity = (size_t)1 << 24;
 	recording->calls.count = recording->calls.capacity = (size_t)1 << 24;
 	add(recording, 0, 10, 20, KWHY_NONE);
@@ -111,7 +119,7 @@ static void reserved_rows_are_added_without_growth(void **state)
 static void more_rows_than_memory_are_not_reserved(void **state)
 {
 	const struct kwhy_recording_rows rows = {
-		.activities = SIZE_MAX / 32, .calls = SIZE_MAX / 32, .ranges = SIZE_MAX / 64};
+		.activities = SIZE_MAX / 4, .calls = SIZE_MAX / 4, .ranges = SIZE_MAX / 4};
 	struct kwhy_recording *recording = two_processes();
 
 	(void)state;
