@@ -70,8 +70,10 @@ static size_t take_text(struct kwhy_llm_answer *answer, const json_t *object, co
 {
 	const json_t *text = json_object_get(object, key);
 
-	if (answer->keeps_text && json_is_string(text))
+	if (answer->keeps_text && json_is_string(text)) {
 		kwhy_text_add_bytes(&answer->text, json_string_value(text), json_string_length(text));
+		answer->malformed |= answer->text.length > WHOLE_BYTES_MAX;
+	}
 	return json_string_length(text);
 }
 

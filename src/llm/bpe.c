@@ -8,11 +8,19 @@
 
 #define NO_RANK UINT32_MAX
 
+/* Number of bytes of the character of UTF-8 that begins so. */
+static size_t character_bytes(const char *text)
+{
+	const unsigned char first = (unsigned char)*text;
+
+	return first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+}
+
 /* Reads a character of UTF-8, which jansson has checked. Returns its bytes. */
 static size_t read_character(const char *text, uint32_t *out)
 {
-	unsigned char first = (unsigned char)*text;
-	size_t length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+	const unsigned char first = (unsigned char)*text;
+	const size_t length = character_bytes(text);
 
 	*out = length == 1 ? first : first & (0x7fu >> length);
 	for (size_t i = 1; i < length; i++)
@@ -187,13 +195,22 @@ enum kwhy_status kwhy_bpe_read(
 	return status;
 }
 
+static void scratch_done(struct kwhy_bpe_scratch *scratch)
+{
+	free(scratch->numbers);
+	free(scratch->ranks);
+	free(scratch->next);
+	free(scratch->previous);
+	free(scratch->pairs);
+	*scratch = (struct kwhy_bpe_scratch){0};
+}
+
 void kwhy_bpe_done(struct kwhy_bpe *bpe)
 {
 	kwhy_map_done(&bpe->tokens);
 	kwhy_map_done(&bpe->ranks);
 	free(bpe->merged);
-	free(bpe->numbers);
-	free(bpe->pair_ranks);
+	scratch_done(&bpe->scratch);
 	*bpe = (struct kwhy_bpe){0};
 }
 
@@ -238,11 +255,10 @@ static size_t begin_word(const struct kwhy_bpe *bpe, const char *word, size_t le
 
 	for (size_t at = 0, bytes; at < length; at += bytes) {
 		const struct kwhy_map_slot *slot = NULL;
-		uint32_t character;
 
 		bytes = 1;
 		if (!bpe->by_bytes) {
-			bytes = read_character(word + at, &character);
+			bytes = character_bytes(word + at);
 			bytes = bytes <= length - at ? bytes : length - at;
 			slot = kwhy_map_find_bytes(&bpe->tokens, word + at, bytes);
 		}
@@ -261,28 +277,96 @@ static uint32_t rank_of(const struct kwhy_bpe *bpe, uint32_t left, uint32_t righ
 	return slot ? slot->value : NO_RANK;
 }
 
-/* Merges `count` tokens in place; returns how many are left. */
-static size_t merge(const struct kwhy_bpe *bpe, uint32_t *numbers, uint32_t *ranks, size_t count)
+/* Adds a pair to the heap, whose least item is the first. */
+static void push(struct kwhy_bpe_scratch *scratch, uint64_t pair)
 {
-	for (size_t i = 0; i + 1 < count; i++)
-		ranks[i] = rank_of(bpe, numbers[i], numbers[i + 1]);
-	for (;;) {
-		size_t best = 0;
+	size_t at = scratch->pair_count++;
 
-		for (size_t i = 1; i + 1 < count; i++)
-			if (ranks[i] < ranks[best])
-				best = i;
-		if (count < 2 || ranks[best] == NO_RANK)
-			return count;
-		numbers[best] = bpe->merged[ranks[best]];
-		memmove(numbers + best + 1, numbers + best + 2, (count - best - 2) * sizeof(*numbers));
-		memmove(ranks + best, ranks + best + 1, (count - best - 2) * sizeof(*ranks));
-		count--;
-		if (best)
-			ranks[best - 1] = rank_of(bpe, numbers[best - 1], numbers[best]);
-		if (best + 1 < count)
-			ranks[best] = rank_of(bpe, numbers[best], numbers[best + 1]);
+	while (at && scratch->pairs[(at - 1) / 2] > pair) {
+		scratch->pairs[at] = scratch->pairs[(at - 1) / 2];
+		at = (at - 1) / 2;
 	}
+	scratch->pairs[at] = pair;
+}
+
+/* Takes the least pair off the heap, which is not empty. */
+static uint64_t pop(struct kwhy_bpe_scratch *scratch)
+{
+	const uint64_t least = scratch->pairs[0], last = scratch->pairs[--scratch->pair_count];
+	size_t at = 0, child;
+
+	while ((child = 2 * at + 1) < scratch->pair_count) {
+		child += child + 1 < scratch->pair_count && scratch->pairs[child + 1] < scratch->pairs[child];
+		if (scratch->pairs[child] >= last)
+			break;
+		scratch->pairs[at] = scratch->pairs[child];
+		at = child;
+	}
+	scratch->pairs[at] = last;
+	return least;
+}
+
+/* Finds the rank of a token and the one after it anew, and lets them be merged if they may be. */
+static void rank_pair(const struct kwhy_bpe *bpe, struct kwhy_bpe_scratch *scratch, size_t at, size_t count)
+{
+	const size_t after = scratch->next[at];
+
+	scratch->ranks[at] = after < count ? rank_of(bpe, scratch->numbers[at], scratch->numbers[after])
+					   : NO_RANK;
+	if (scratch->ranks[at] != NO_RANK)
+		push(scratch, (uint64_t)scratch->ranks[at] << 32 | at);
+}
+
+/* Merges the first `count` tokens of the scratch in place; returns how many are left. */
+static size_t merge(const struct kwhy_bpe *bpe, struct kwhy_bpe_scratch *scratch, size_t count)
+{
+	size_t left = 0;
+
+	scratch->pair_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		scratch->next[i] = (uint32_t)i + 1;
+		scratch->previous[i] = i ? (uint32_t)i - 1 : 0;
+	}
+	for (size_t i = 0; i < count; i++)
+		rank_pair(bpe, scratch, i, count);
+	while (scratch->pair_count) {
+		const uint64_t pair = pop(scratch);
+		const uint32_t rank = (uint32_t)(pair >> 32), at = (uint32_t)pair;
+		const size_t right = scratch->next[at];
+
+		if (scratch->ranks[at] != rank)
+			continue; /* one of the two was merged with another token before */
+		scratch->numbers[at] = bpe->merged[rank];
+		scratch->ranks[right] = NO_RANK;
+		scratch->next[at] = scratch->next[right];
+		if (scratch->next[at] < count)
+			scratch->previous[scratch->next[at]] = at;
+		rank_pair(bpe, scratch, at, count);
+		if (at)
+			rank_pair(bpe, scratch, scratch->previous[at], count);
+	}
+	for (size_t i = 0; i < count; i = scratch->next[i])
+		scratch->numbers[left++] = scratch->numbers[i];
+	return left;
+}
+
+/* Reserves memory for a word of so many bytes. Each merge adds two pairs to those at the start. */
+static enum kwhy_status reserve(struct kwhy_bpe_scratch *scratch, size_t bytes, struct kwhy_error *error)
+{
+	if (bytes <= scratch->capacity)
+		return KWHY_OK;
+	scratch_done(scratch);
+	scratch->numbers = calloc(bytes, sizeof(*scratch->numbers));
+	scratch->ranks = calloc(bytes, sizeof(*scratch->ranks));
+	scratch->next = calloc(bytes, sizeof(*scratch->next));
+	scratch->previous = calloc(bytes, sizeof(*scratch->previous));
+	scratch->pairs = calloc(bytes, 3 * sizeof(*scratch->pairs));
+	if (!scratch->numbers || !scratch->ranks || !scratch->next || !scratch->previous || !scratch->pairs) {
+		scratch_done(scratch);
+		return kwhy_fail_memory(error, "the tokens of a text");
+	}
+	scratch->capacity = bytes;
+	return KWHY_OK;
 }
 
 enum kwhy_status kwhy_bpe_word(struct kwhy_bpe *bpe, const char *word, size_t length,
@@ -290,24 +374,18 @@ enum kwhy_status kwhy_bpe_word(struct kwhy_bpe *bpe, const char *word, size_t le
 {
 	const struct kwhy_map_slot *whole = bpe->whole_words ? kwhy_map_find_bytes(&bpe->tokens, word, length)
 							     : NULL;
+	enum kwhy_status status;
 	size_t count;
 
 	if (whole) {
 		take(context, whole->value);
 		return KWHY_OK;
 	}
-	if (length > bpe->capacity) {
-		uint32_t *numbers = realloc(bpe->numbers, length * sizeof(*numbers)), *ranks;
-
-		bpe->numbers = numbers ? numbers : bpe->numbers;
-		ranks = realloc(bpe->pair_ranks, length * sizeof(*ranks));
-		bpe->pair_ranks = ranks ? ranks : bpe->pair_ranks;
-		if (!numbers || !ranks)
-			return kwhy_fail_memory(error, "the tokens of a text");
-		bpe->capacity = length;
-	}
-	count = merge(bpe, bpe->numbers, bpe->pair_ranks, begin_word(bpe, word, length, bpe->numbers));
+	status = reserve(&bpe->scratch, length, error);
+	if (status)
+		return status;
+	count = merge(bpe, &bpe->scratch, begin_word(bpe, word, length, bpe->scratch.numbers));
 	for (size_t i = 0; i < count; i++)
-		take(context, bpe->numbers[i]);
+		take(context, bpe->scratch.numbers[i]);
 	return KWHY_OK;
 }

@@ -8,6 +8,19 @@
 #include <stdbool.h>
 
 /*
+ * Tokens of a word while they are merged: a list in which each has the places of the one before and the one
+ * after it, and a heap of pairs, so that a word of n bytes takes n log n steps.
+ */
+struct kwhy_bpe_scratch {
+	uint32_t *numbers; /* of the tokens; this and the following have `capacity` items */
+	uint32_t *ranks;   /* of the merge with the token after it */
+	uint32_t *next, *previous;
+	uint64_t *pairs; /* [3 * capacity] heap: the rank, and in the lower 32 bits the place of the left
+			    token */
+	size_t capacity, pair_count;
+};
+
+/*
  * Byte-pair encoding: a word begins as bytes or characters, and of all neighbours that may be merged the pair
  * with the lowest rank is merged, the leftmost first, until there is none. Zero-initialise, and set by_bytes
  * before reading.
@@ -23,9 +36,7 @@ struct kwhy_bpe {
 	bool has_byte[256], has_unknown;
 	uint32_t unknown;   /* token of a character that there is none for */
 	bool fuses_unknown; /* several such characters in a row are one token (fuse_unk) */
-	/* scratch of a word */
-	uint32_t *numbers, *pair_ranks;
-	size_t capacity;
+	struct kwhy_bpe_scratch scratch;
 };
 
 /* Reads the member "model" of a tokenizer.json. KWHY_E_INPUT: it contradicts itself. */

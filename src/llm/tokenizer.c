@@ -27,6 +27,8 @@ struct kwhy_llm_tokenizer {
 	struct special {
 		char *text;
 		uint32_t number;
+		const char
+			*next; /* where it is next in the text; the text's end: nowhere; NULL: not searched */
 	} * specials;
 	size_t special_count;
 	const char *path; /* while the file is read */
@@ -304,23 +306,27 @@ static enum kwhy_status take_text(
 	return status;
 }
 
-/* The first special token in a text, of those at the same place the longest; NULL: there is none. */
+/*
+ * The first special token from `text` on, of those at the same place the longest; NULL: there is none. Each
+ * is only searched for again where the text that was searched for it ends.
+ */
 static const struct special *find_special(
-	const struct kwhy_llm_tokenizer *tokenizer, const char *text, size_t length, const char **out_at)
+	struct kwhy_llm_tokenizer *tokenizer, const char *text, const char *end)
 {
 	const struct special *found = NULL;
 
 	for (size_t i = 0; i < tokenizer->special_count; i++) {
-		const struct special *special = &tokenizer->specials[i];
-		const char *at = memmem(text, length, special->text, strlen(special->text));
+		struct special *special = &tokenizer->specials[i];
+		const size_t length = strlen(special->text);
 
-		if (!at ||
-			(found &&
-				(at > *out_at ||
-					(at == *out_at && strlen(special->text) < strlen(found->text)))))
-			continue;
-		found = special;
-		*out_at = at;
+		if (!special->next || special->next < text) {
+			special->next = memmem(text, (size_t)(end - text), special->text, length);
+			special->next = special->next ? special->next : end;
+		}
+		if (special->next < end &&
+			(!found || special->next < found->next ||
+				(special->next == found->next && length > strlen(found->text))))
+			found = special;
 	}
 	return found;
 }
@@ -329,14 +335,16 @@ enum kwhy_status kwhy_llm_tokenize(struct kwhy_llm_tokenizer *tokenizer, const c
 	kwhy_llm_take_token *take, void *context, struct kwhy_error *error)
 {
 	const struct taker taker = {tokenizer, take, context, text};
-	const char *end = text + length, *at = text;
+	const char *end = text + length;
 	const struct special *special;
 	enum kwhy_status status = KWHY_OK;
 
-	while (!status && (special = find_special(tokenizer, text, (size_t)(end - text), &at))) {
-		status = take_text(&taker, text, (size_t)(at - text), error);
+	for (size_t i = 0; i < tokenizer->special_count; i++)
+		tokenizer->specials[i].next = NULL;
+	while (!status && (special = find_special(tokenizer, text, end))) {
+		status = take_text(&taker, text, (size_t)(special->next - text), error);
 		take(context, special->number);
-		text = at + strlen(special->text);
+		text = special->next + strlen(special->text);
 	}
 	return status ? status : take_text(&taker, text, (size_t)(end - text), error);
 }

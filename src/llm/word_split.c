@@ -5,10 +5,11 @@
 
 #include <string.h>
 
-/* options of pcre2.h: UTF-8, Unicode's classes, and no empty match */
+/* options of pcre2.h: UTF-8, Unicode's classes, no empty match, and a text that was checked before */
 #define OPTION_UTF UINT32_C(0x00080000)
 #define OPTION_UCP UINT32_C(0x00020000)
 #define OPTION_NOT_EMPTY UINT32_C(0x00000004)
+#define OPTION_NO_UTF_CHECK UINT32_C(0x40000000)
 #define JIT_COMPLETE UINT32_C(1)
 #define NO_MATCH (-1)
 
@@ -89,11 +90,15 @@ static enum kwhy_status split_part(const struct kwhy_word_split *split, size_t a
 		return take(context, text, length, error);
 	while (!status && from < length) {
 		const size_t *ends = split->pcre2.get_ovector_pointer(split->match);
+		/* the first match checks all of the text; another check for each would take its length
+		 * squared */
+		const uint32_t checked = from || at ? OPTION_NO_UTF_CHECK : 0;
 		int found = split->pcre2.match(split->patterns[at], (const uint8_t *)text, length, from,
-			OPTION_NOT_EMPTY, split->match, NULL);
+			OPTION_NOT_EMPTY | checked, split->match, NULL);
 		size_t start = found >= 0 ? ends[0] : length, end = found >= 0 ? ends[1] : length;
 
-		if (found < NO_MATCH)
+		/* old versions of PCRE2 let an expression state that its match began before or after it */
+		if (found < NO_MATCH || start < from || end <= from || end < start)
 			return kwhy_fail(error, KWHY_E_INPUT,
 				"a text cannot be split into tokens: it is not UTF-8, or too long (PCRE2: "
 				"%d)",

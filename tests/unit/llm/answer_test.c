@@ -3,6 +3,7 @@
 #include "llm/answer.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct kwhy_llm_answer answer_to(const char *bytes)
@@ -186,6 +187,30 @@ static void a_whole_answer_has_no_pieces(void **state)
 	}
 }
 
+/* A server that never stops must not fill the memory. */
+static void a_kept_text_has_a_limit(void **state)
+{
+	enum { PIECE_BYTES = 1 << 19, PIECES_MAX = 64 };
+	struct kwhy_llm_answer answer;
+	char *event = malloc(PIECE_BYTES + 100);
+	size_t pieces = 0, length;
+
+	(void)state;
+	assert_non_null(event);
+	length = (size_t)sprintf(event, "data: {\"choices\":[{\"text\":\"");
+	memset(event + length, 'a', PIECE_BYTES);
+	length += PIECE_BYTES;
+	length += (size_t)sprintf(event + length, "\"}]}\n\n");
+	kwhy_llm_answer_init(&answer);
+	answer.keeps_text = true;
+	while (pieces < PIECES_MAX && kwhy_llm_answer_feed(&answer, event, length, (int64_t)pieces))
+		pieces++;
+	assert_int_equal(pieces, 32);
+	assert_true(answer.malformed);
+	kwhy_llm_answer_done(&answer);
+	free(event);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -195,6 +220,7 @@ int main(void)
 		cmocka_unit_test(each_form_of_stream_has_its_outcome),
 		cmocka_unit_test(a_whole_answer_has_no_pieces),
 		cmocka_unit_test(usage_of_each_piece_is_kept_with_it),
+		cmocka_unit_test(a_kept_text_has_a_limit),
 	};
 
 	return kwhy_test_main(tests, NULL, NULL);

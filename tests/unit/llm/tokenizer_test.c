@@ -68,13 +68,14 @@ static void assert_tokens(struct kwhy_llm_tokenizer *tokenizer, const char *text
 	assert_string_equal(found, expected);
 }
 
-#define GPT2_LIKE                                                                                          \
-	"{\"added_tokens\":[{\"id\":300,\"content\":\"<|end|>\"}],\"normalizer\":null,\"pre_tokenizer\":{" \
-	"\"type\":"                                                                                        \
-	"\"ByteLevel\",\"add_prefix_space\":%s},\"model\":{\"type\":\"BPE\",\"vocab\":{%s,\"lo\":256,"     \
-	"\"low\":257,"                                                                                     \
-	"\"\\u0120low\":258,\"er\":259,\"\\u0120l\":260,\"ow\":261},\"merges\":[\"l o\",\"lo "             \
-	"w\",[\"e\",\"r\"],"                                                                               \
+#define GPT2_LIKE                                                                                        \
+	"{\"added_tokens\":[{\"id\":300,\"content\":\"<|end|>\"},{\"id\":301,\"content\":\"<|pad|>\"}]," \
+	"\"normalizer\":null,\"pre_tokenizer\":{"                                                        \
+	"\"type\":"                                                                                      \
+	"\"ByteLevel\",\"add_prefix_space\":%s},\"model\":{\"type\":\"BPE\",\"vocab\":{%s,\"lo\":256,"   \
+	"\"low\":257,"                                                                                   \
+	"\"\\u0120low\":258,\"er\":259,\"\\u0120l\":260,\"ow\":261},\"merges\":[\"l o\",\"lo "           \
+	"w\",[\"e\",\"r\"],"                                                                             \
 	"\"\\u0120 low\"]}}"
 
 static struct kwhy_llm_tokenizer *open_gpt2(const char *prefix)
@@ -268,6 +269,38 @@ static void answers_without_usage_are_counted(void **state)
 	kwhy_llm_tokenizer_close(question.tokenizer);
 }
 
+/*
+ * Texts without an end take time in proportion to their length, or nearly so: each of these took minutes when
+ * a word, a character or a special token took the length of the text.
+ */
+static void long_texts_are_counted(void **state)
+{
+	enum { BYTES = 400000, SPECIAL_BYTES = 7 };
+	struct kwhy_llm_tokenizer *tokenizer = open_gpt2("false");
+	char *text = malloc(BYTES);
+	size_t tokens;
+
+	(void)state;
+	assert_non_null(text);
+	for (size_t i = 0; i < BYTES; i++)
+		text[i] = " low"[i % 4];
+	assert_int_equal(kwhy_llm_count_tokens(tokenizer, text, BYTES, &tokens, &error), KWHY_OK);
+	assert_int_equal(tokens, BYTES / 4);
+	/* one word of many merges */
+	for (size_t i = 0; i < BYTES; i++)
+		text[i] = "erlo"[i % 4];
+	assert_int_equal(kwhy_llm_count_tokens(tokenizer, text, BYTES, &tokens, &error), KWHY_OK);
+	assert_int_equal(tokens, BYTES / 2);
+	for (size_t i = 0; i < BYTES; i++)
+		text[i] = "<|end|>"[i % SPECIAL_BYTES];
+	assert_int_equal(kwhy_llm_count_tokens(
+				 tokenizer, text, BYTES / SPECIAL_BYTES * SPECIAL_BYTES, &tokens, &error),
+		KWHY_OK);
+	assert_int_equal(tokens, BYTES / SPECIAL_BYTES);
+	free(text);
+	kwhy_llm_tokenizer_close(tokenizer);
+}
+
 static int begin(void **state)
 {
 	int file = mkstemp(path);
@@ -291,6 +324,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_known_is_refused),
 		cmocka_unit_test(prompts_have_exactly_as_many_tokens_as_asked_for),
 		cmocka_unit_test(answers_without_usage_are_counted),
+		cmocka_unit_test(long_texts_are_counted),
 	};
 
 	return kwhy_test_main(tests, begin, end);
