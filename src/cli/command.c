@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "cli/output.h"
 #include "cli/overwrite.h"
+#include "cli/recordings/download.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -245,6 +246,7 @@ static void hold_standard_files(void)
 static void end_by(int number)
 {
 	kwhy_file_remove_unfinished();
+	kwhy_download_remove_unfinished();
 	raise(number); /* the signal has its default action again; it is delivered when this handler returns
 			*/
 }

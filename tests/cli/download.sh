@@ -58,10 +58,25 @@ refuses "answers 503; try it later" "$at/broken"
 refuses "127.0.0.1:$port/cut/rank0.json: .*nothing of it was read" "$at/cut/rank0.json"
 refuses "127.0.0.1:$port/chunked/rank0.json: .*nothing of it was read" "$at/chunked/rank0.json"
 refuses "127.0.0.1:1/rank0.json: .*connect" "http://127.0.0.1:1/rank0.json"
+refuses "elsewhere/rank0.json: Protocol \"ftp\"" "$at/elsewhere/rank0.json"
+refuses " http://127.0.0.1:1/rank0.json: " "http://user:pass@word@127.0.0.1:1/rank0.json"
+! grep -q word message || fail "a part of the password is shown: $(cat message)"
 echo nothing > files/nothing.json
 refuses "$at/nothing.json" "$at/nothing.json"
 "$kwhy" digest -q -o some "$at/cut/rank0.json" "$at/rank1.json" 2> message && fail "a cut trace is accepted"
 same some 1
+
+# A full disk, and an end while the file comes: nothing is left behind.
+(
+	trap '' XFSZ
+	ulimit -f 8
+	refuses "cannot keep the file: File too large; set TMPDIR" "$at/rank0.json"
+)
+"$kwhy" digest -q -o none "$at/endless/rank0.json" &
+while [ -z "$(find tmp -type f -size +0)" ]; do kill -0 $! || fail "no endless file"; done
+kill -TERM $!
+wait $! && fail "an endless file ends well"
+[ -z "$(ls -A tmp)" ] || fail "a signal leaves behind: $(ls -A tmp)"
 
 # S3: the server computes the signature itself, from a key with a space and a plus in it.
 export AWS_ENDPOINT_URL=$at/ AWS_REGION=eu-north-1
@@ -75,6 +90,9 @@ grep -q '^/rank0.json.gz -' files/authorizations || fail "credentials of S3 go t
 AWS_SECRET_ACCESS_KEY=wrong refuses "answers 403" "s3://bucket/traces/rank0.json.gz"
 "$kwhy" digest -q -o none s3://bucket 2> message && fail "a bucket is accepted"
 grep -q 's3://BUCKET/KEY' message || fail "$(cat message)"
+refuses "'localhost:1#' is no name of a bucket" "s3://localhost:1#/rank0.json" # which would send the session to localhost
+refuses "answers 404" "s3://bucket/traces/../none.json"
+grep -q '^/bucket/traces/../none.json AWS4' files/authorizations || fail "another key is asked for: $(cat files/authorizations)"
 
 # Without libcurl.
 mkdir without

@@ -3,7 +3,7 @@
 """A server of traces by HTTP and, below /bucket, by S3, which checks each signature: download_server.py FOLDER
 
 Prints its port. Whole files lie in FOLDER; /cut/NAME ends after half of one, /chunked/NAME within a chunk, /moved/NAME
-leads to /NAME, and /broken is an error of the server. Authorization headers go to FOLDER/authorizations.
+leads to /NAME, /elsewhere/NAME to a server of FTP, /endless/NAME has no end, and /broken is an error of the server. Authorization headers go to FOLDER/authorizations.
 """
 
 import hashlib
@@ -64,6 +64,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write((f"{len(body):x}\r\n".encode() if is_chunked else b"") + body[: len(body) // 2])
         self.close_connection = True
 
+    def endless(self, body):
+        self.send_response(200)
+        self.send_header("Content-Length", str(1 << 40))
+        self.end_headers()
+        try:
+            while True:
+                self.wfile.write(body)
+        except OSError:
+            self.close_connection = True
+
     def do_GET(self):
         headers = {name.lower(): value for name, value in self.headers.items()}
         with open(folder / "authorizations", "a") as file:
@@ -76,8 +86,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(403)
         if parts[0] == "moved":
             return self.answer(302, headers={"Location": "/" + parts[-1]}.items())
+        if parts[0] == "elsewhere":
+            return self.answer(302, headers={"Location": "ftp://127.0.0.1:1/" + parts[-1]}.items())
         if not path.is_file():
             return self.answer(404)
+        if parts[0] == "endless":
+            return self.endless(path.read_bytes())
         if parts[0] in ("cut", "chunked"):
             return self.cut(path.read_bytes(), parts[0] == "chunked")
         return self.answer(200, path.read_bytes())

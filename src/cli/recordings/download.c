@@ -8,10 +8,17 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* CURLOPT_REDIR_PROTOCOLS, which newer headers deprecate for an option that libcurl has from 7.85 on */
+#define OPTION_REDIR_PROTOCOLS ((CURLoption)182)
 
 enum {
 	CONNECT_S = 30,
@@ -31,7 +38,7 @@ static const char *without_secrets(struct kwhy_arena *arena, const char *address
 {
 	const char *start = strstr(address, "://") + 3;
 	const char *end = address + strcspn(address, "?#");
-	const char *host = memchr(start, '@', strcspn(start, "/?#"));
+	const char *host = memrchr(start, '@', strcspn(start, "/?#"));
 
 	return kwhy_arena_printf(arena, "%.*s%.*s", (int)(start - address), address,
 		(int)(end - (host ? host + 1 : start)), host ? host + 1 : start);
@@ -52,6 +59,41 @@ static void name_file(const char *shown, char out[NAME_BYTES])
 		out[0] = '_';
 }
 
+/* The file of the download, for a handler of signals. There is one at a time. */
+static struct {
+	atomic_bool is_there;
+	char folder[PATH_MAX], path[PATH_MAX];
+} unfinished;
+
+void kwhy_download_remove_unfinished(void)
+{
+	if (!atomic_load(&unfinished.is_there))
+		return;
+	unlink(unfinished.path);
+	rmdir(unfinished.folder);
+}
+
+/* Makes a private folder, and notes it before a signal can end the program. False: errno has the reason. */
+static bool make_folder(char *folder, const char *name)
+{
+	sigset_t all, before;
+	bool is_made;
+	int reason;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	is_made = mkdtemp(folder) != NULL;
+	reason = errno;
+	if (is_made && strlen(folder) + strlen(name) + 2 <= PATH_MAX) {
+		strcpy(unfinished.folder, folder);
+		strcpy(stpcpy(stpcpy(unfinished.path, folder), "/"), name);
+		atomic_store(&unfinished.is_there, true);
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = reason;
+	return is_made;
+}
+
 static enum kwhy_status make_file(struct kwhy_download *download, FILE **out, struct kwhy_error *error)
 {
 	char *folder = kwhy_arena_printf(
@@ -60,12 +102,12 @@ static enum kwhy_status make_file(struct kwhy_download *download, FILE **out, st
 
 	if (!folder)
 		return kwhy_fail_memory(error, "a download");
-	if (!mkdtemp(folder))
+	name_file(download->shown, name);
+	if (!make_folder(folder, name))
 		return kwhy_fail(error, KWHY_E_IO,
 			"cannot make a folder in %.200s: %s; set TMPDIR to a folder with room for a trace",
 			kwhy_temporary_folder(), strerror(errno));
 	download->folder = folder;
-	name_file(download->shown, name);
 	download->path = kwhy_arena_printf(&download->arena, "%s/%s", folder, name);
 	if (!download->path)
 		return kwhy_fail_memory(error, "a download");
@@ -75,14 +117,14 @@ static enum kwhy_status make_file(struct kwhy_download *download, FILE **out, st
 }
 
 static enum kwhy_status fail_transfer(struct kwhy_curl *curl, CURL *easy, CURLcode code, const char *shown,
-	const char *detail, struct kwhy_error *error)
+	const char *detail, int write_errno, struct kwhy_error *error)
 {
 	long answer = 0;
 
 	if (code == CURLE_WRITE_ERROR)
 		return kwhy_fail(error, KWHY_E_IO,
 			"%.300s: cannot keep the file: %s; set TMPDIR to a folder with room for it", shown,
-			strerror(errno));
+			strerror(write_errno));
 	if (code != CURLE_HTTP_RETURNED_ERROR)
 		return kwhy_fail(error, KWHY_E_INPUT, "%.300s: %s; nothing of it was read, try it again",
 			shown, *detail ? detail : curl->easy_strerror(code));
@@ -112,32 +154,53 @@ static enum kwhy_status make_request(
 	curl->easy_setopt(*out, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S);
 	curl->easy_setopt(*out, CURLOPT_LOW_SPEED_LIMIT, 1L);
 	curl->easy_setopt(*out, CURLOPT_LOW_SPEED_TIME, (long)SILENT_S);
+	curl->easy_setopt(*out, CURLOPT_PATH_AS_IS, is_s3 ? 1L : 0L); /* a key may have /../ in it */
 	if (is_s3)
 		return kwhy_s3_sign(curl, *out, s3, error);
+	/* a redirection from https to http would show the file, and what ~/.netrc has for the host, to others
+	 */
+	curl->easy_setopt(*out, OPTION_REDIR_PROTOCOLS,
+		(long)(strncmp(address, "https:", 6) == 0 ? CURLPROTO_HTTPS
+							  : CURLPROTO_HTTPS | CURLPROTO_HTTP));
 	curl->easy_setopt(*out, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
 	curl->easy_setopt(*out, CURLOPT_FOLLOWLOCATION, 1L);
 	curl->easy_setopt(*out, CURLOPT_MAXREDIRS, (long)REDIRECTIONS_MAX);
 	return KWHY_OK;
 }
 
+struct sink {
+	FILE *file;
+	int failed; /* errno of what could not be written, which libcurl's further calls replace; 0: nothing
+		     */
+};
+
 static size_t write_piece(char *bytes, size_t size, size_t count, void *context)
 {
-	return fwrite(bytes, size, count, context) * size;
+	struct sink *sink = context;
+	const size_t written = fwrite(bytes, size, count, sink->file) * size;
+
+	if (written < size * count)
+		sink->failed = errno;
+	return written;
 }
 
 static enum kwhy_status transfer(
 	struct kwhy_curl *curl, CURL *easy, const char *shown, FILE *file, struct kwhy_error *error)
 {
+	struct sink sink = {.file = file};
 	char detail[CURL_ERROR_SIZE] = "";
 	CURLcode code;
 
 	curl->easy_setopt(easy, CURLOPT_ERRORBUFFER, detail);
 	curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, write_piece);
-	curl->easy_setopt(easy, CURLOPT_WRITEDATA, file);
+	curl->easy_setopt(easy, CURLOPT_WRITEDATA, &sink);
 	code = curl->easy_perform(easy);
-	if (code == CURLE_OK && fflush(file))
+	if (code == CURLE_OK && fflush(file)) {
 		code = CURLE_WRITE_ERROR;
-	return code == CURLE_OK ? KWHY_OK : fail_transfer(curl, easy, code, shown, detail, error);
+		sink.failed = errno;
+	}
+	return code == CURLE_OK ? KWHY_OK
+				: fail_transfer(curl, easy, code, shown, detail, sink.failed, error);
 }
 
 enum kwhy_status kwhy_download_get(const char *address, struct kwhy_download *out, struct kwhy_error *error)
@@ -173,6 +236,7 @@ void kwhy_download_done(struct kwhy_download *download)
 		unlink(download->path);
 	if (download->folder)
 		rmdir(download->folder);
+	atomic_store(&unfinished.is_there, false);
 	kwhy_arena_done(&download->arena);
 	*download = (struct kwhy_download){0};
 }

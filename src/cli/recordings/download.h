@@ -30,6 +30,9 @@ KWHY_MUST_USE enum kwhy_status kwhy_download_get(
 /* Deletes the file. */
 void kwhy_download_done(struct kwhy_download *download);
 
+/* Deletes the file that is there now, if one is. Handlers of signals may call it. */
+void kwhy_download_remove_unfinished(void);
+
 /* Names the address in a message that names the file. */
 void kwhy_download_name(const struct kwhy_download *download, struct kwhy_error *error);
 

@@ -77,6 +77,19 @@ static enum kwhy_status add_headers(struct kwhy_curl *curl, struct kwhy_s3 *out,
 	return status;
 }
 
+/* Whether it may be a bucket's name. Another character could make the address one of another server. */
+static bool is_bucket(const char *name, size_t length)
+{
+	size_t letters = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		if (!isalnum((unsigned char)name[i]) && !strchr("-._", name[i]))
+			return false;
+		letters += name[i] != '.';
+	}
+	return letters > 0;
+}
+
 enum kwhy_status kwhy_s3_open(
 	struct kwhy_curl *curl, const char *address, struct kwhy_s3 *out, struct kwhy_error *error)
 {
@@ -86,6 +99,11 @@ enum kwhy_status kwhy_s3_open(
 
 	if (!slash || slash == bucket || !slash[1])
 		return kwhy_fail(error, KWHY_E_USAGE, "%.300s: write s3://BUCKET/KEY", address);
+	if (!is_bucket(bucket, (size_t)(slash - bucket)))
+		return kwhy_fail(error, KWHY_E_USAGE,
+			"%.300s: '%.*s' is no name of a bucket, which has letters, digits, '-', '.' and '_' "
+			"alone",
+			address, (int)(slash - bucket > 100 ? 100 : slash - bucket), bucket);
 	region = region ? region : "us-east-1";
 	make_url(out, bucket, (size_t)(slash - bucket), slash + 1, region);
 	kwhy_text_addf(&out->signer, "aws:amz:%s:s3", region);
