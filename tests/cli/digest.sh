@@ -112,3 +112,15 @@ same "collectives by communicator" "$(sql $digest 'SELECT sum(collectives), sum(
 same "collectives of accounts" "$(sql $digest 'SELECT sum(count), sum(time_ns), sum(accounts) FROM account WHERE category = "collective"')" "6000 60000000 6000"
 [ "$(sql $digest 'SELECT count(*) FROM operation')" -ge 8 ] || fail "no operations are left"
 "$kwhy" report many > screen || fail "it cannot be read"
+
+# Recordings of one machine that have one name in their folders have a digest each; one that is replaced has one.
+for name in mix mix-probed; do
+	mkdir "$name"
+	cp "$examples/$name.kwhy" "$name/run.kwhy"
+	for how in '' --replace; do (cd "$name" && "$kwhy" digest -q $how -o "../places$how" run.kwhy); done
+done
+same "digests of recordings of one name" "$(find places -name 'trace-*' | wc -l)" 2
+same "replacing digests of recordings of one name" "$(find places--replace -name 'trace-*' | wc -l)" 2
+cp mix/run.kwhy mix-probed/run.kwhy
+"$kwhy" digest -q --replace -o places--replace mix-probed/run.kwhy
+same "digests of a recording that grew" "$(find places--replace -name 'trace-*' | wc -l)" 2

@@ -126,21 +126,26 @@ static bool is_of_another(const char *path, const struct kwhy_digest *digest)
 }
 
 /*
- * The file of a digest whose rank is unknown. A recording is known again by machine and path, so that a
- * digest that is made while it grows replaces the earlier one; other traces are known by what they hold.
+ * The file of a digest whose rank is unknown. Traces are known by what they hold. Only a recording whose
+ * digest is to replace that which was made while it grew is known by machine and path.
  */
-static char *name_unranked(const char *folder, const struct kwhy_digest *digest)
+static char *name_unranked(const struct digest_options *options, const struct kwhy_digest *digest)
 {
 	const struct kwhy_digest_digest *about = digest->digest;
-	char *path = NULL;
+	const bool replaces = options->replace || options->running;
+	char *path = NULL, *real = NULL;
 	uint64_t hash;
 	int length;
 
-	if (!about->boot || !digest->source_count || !digest->source->path) {
-		length = asprintf(&path, "%s/trace-%s.sqlite", folder, about->identity);
+	if (!replaces || !about->boot || !digest->source_count || !digest->source->path) {
+		length = asprintf(&path, "%s/trace-%s.sqlite", options->output, about->identity);
 	} else {
-		hash = kwhy_hash_text(kwhy_hash_text(KWHY_HASH_START, about->boot), digest->source->path);
-		length = asprintf(&path, "%s/trace-%016" PRIx64 ".sqlite", folder, hash);
+		real = realpath(
+			digest->source->path, NULL); /* other folders have recordings of this name, too */
+		hash = kwhy_hash_text(
+			kwhy_hash_text(KWHY_HASH_START, about->boot), real ? real : digest->source->path);
+		length = asprintf(&path, "%s/trace-%016" PRIx64 ".sqlite", options->output, hash);
+		free(real);
 	}
 	return length < 0 ? NULL : path;
 }
@@ -163,7 +168,7 @@ static char *name_file(const struct digest_options *options, const struct kwhy_d
 			? NULL
 			: path;
 	if (about->rank == KWHY_NONE)
-		return name_unranked(folder, digest);
+		return name_unranked(options, digest);
 	if (asprintf(&path, "%s/rank-%05" PRIu32 ".sqlite", folder, about->rank) < 0)
 		return NULL;
 	if (options->replace || options->running || !is_of_another(path, digest))
