@@ -113,8 +113,11 @@ def content(place, command):
     path = place + "/out/" + (command.result or "")
     if not command.result or not os.path.exists(path):
         return None
-    if os.path.isdir(path):
+    if path.endswith(".kwhy") and os.path.isdir(path):
         return b"folder"
+    if os.path.isdir(path):  # of digests: the names of the files and what is in them
+        names = sorted(os.listdir(path))
+        return b"".join(name.encode() + b"\0" + open(path + "/" + name, "rb").read() for name in names) or None
     with open(path, "rb") as file:
         return without_times(file.read())
 
@@ -177,6 +180,8 @@ COMMANDS = [
     Command("export to sqlite", ["export", RECORDING, "--to", "sqlite", "-o", "@e.sqlite"], "e.sqlite", ways=INTERRUPT),
     Command("export to chrome", ["export", RECORDING, "--to", "chrome", "-o", "@e.json"], "e.json", ways=INTERRUPT),
     Command("export to perfetto", ["export", RECORDING, "--to", "perfetto", "-o", "@e.pftrace"], "e.pftrace", ways=INTERRUPT),
+    Command("digest", ["digest", "-q", RECORDING, "-o", "@digests"], "digests", ways=INTERRUPT),
+    Command("report of digests", ["report", "../../digests", "-o", "@j.json"], "j.json"),
     Command("record", ["record", "-o", "@run.kwhy", "-q", "--", "true"], "run.kwhy", same=False),
     Command("record --one-file", ["record", "-o", "@run.kwhy", "--one-file", "-q", "--", "true"], "run.kwhy", same=False),
     # Confined, it could not write down the mark of a failed call and the number of blocks.
@@ -258,6 +263,7 @@ def main():
     faults, problems = {}, []
     with tempfile.TemporaryDirectory() as place:
         write_csv(place)
+        subprocess.run([KWHY, "digest", "-q", RECORDING, "-o", place + "/digests"], check=True, env=environment(place))
         disks = may_mount(place)
         print("disks of" if disks else "skipped: small disks cannot be mounted here, those of", *DISKS_KB, "kB", flush=True)
         for command in COMMANDS:
