@@ -52,9 +52,12 @@ static enum kwhy_status halve(struct kwhy_job *job, struct kwhy_error *error)
 {
 	uint32_t *new_places = malloc((job->collective_count + 1) * sizeof(*new_places));
 	FILE *visits = NULL;
-	enum kwhy_status status = new_places ? kwhy_job_open_visits(&visits, error)
-					     : kwhy_fail_memory(error, "collectives");
+	enum kwhy_status status;
 
+	if (new_places)
+		status = kwhy_job_open_visits(&visits, error);
+	else
+		status = kwhy_fail_memory(error, "collectives");
 	job->kept_ratio /= 2;
 	if (!status)
 		status = drop_collectives(job, new_places, error);

@@ -303,10 +303,12 @@ static enum kwhy_status keep(struct numbering *numbering)
 	uint32_t *communicators = calloc(making->digest->communicator_count + 1, sizeof(*communicators));
 	const size_t limit = making->limits->collectives;
 	const double ratio = numbering->count > limit ? (double)limit / (double)numbering->count : 1;
-	enum kwhy_status status = operations && communicators
-		? choose(numbering)
-		: kwhy_fail_memory(making->error, "collectives");
+	enum kwhy_status status;
 
+	if (operations && communicators)
+		status = choose(numbering);
+	else
+		status = kwhy_fail_memory(making->error, "collectives");
 	about->collectives = (int64_t)numbering->count;
 	about->kept_ratio = ratio;
 	if (!status)

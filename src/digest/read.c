@@ -72,8 +72,10 @@ static enum kwhy_status read_rows(struct kwhy_digest *digest, const struct kwhy_
 		for (size_t i = 0; row && i < table->column_count; i++)
 			if (!take(digest, rows, i, &table->columns[i], row))
 				row = NULL;
-		status = row ? kwhy_sqlite_rows_next(rows, &more, error)
-			     : kwhy_fail_memory(error, "a digest");
+		if (row)
+			status = kwhy_sqlite_rows_next(rows, &more, error);
+		else
+			status = kwhy_fail_memory(error, "a digest");
 	}
 	return status;
 }
