@@ -325,6 +325,20 @@ static void long_names_are_cut_between_characters(void **state)
 	build_free(&build);
 }
 
+static void evidence_names_the_range_around_a_call(void **state)
+{
+	struct build build = build_new(1);
+
+	(void)state;
+	build_host_range(&build, KWHY_HOST_USER, "load", NULL, 1500000, 1500030);
+	build_kernel(&build, 0, "k", 0, 10);
+	build_issued_copy(&build, (struct build_issue){0, "cudaMemcpy", 1500010, 1500020}, 0,
+		(struct build_copied){KWHY_COPY_D2H, KWHY_MEMORY_PAGEABLE, 4, 2500000, 2600000});
+	assert_non_null(build_find(&build, "pageable-copies", NULL));
+	assert_non_null(strstr(build_find(&build, "pageable-copies", NULL)->evidence[0].what, ", in load"));
+	build_free(&build);
+}
+
 static void evidence_names_kernels_whole(void **state)
 {
 	struct build build = build_new(1);
@@ -476,6 +490,7 @@ int main(void)
 		cmocka_unit_test(where_no_reading_saw_the_run_no_energy_of_a_finding_is_known),
 		cmocka_unit_test(evidence_is_the_longest_places_first),
 		cmocka_unit_test(long_names_are_cut_between_characters),
+		cmocka_unit_test(evidence_names_the_range_around_a_call),
 		cmocka_unit_test(evidence_names_kernels_whole),
 		cmocka_unit_test(a_kernel_that_takes_no_time_leaves_the_energies_of_others_known),
 		cmocka_unit_test(an_empty_recording_has_no_findings),

@@ -158,6 +158,8 @@ static void shapes_that_leave_the_work_open_give_none(void **state)
 		/* the shapes do not fit together */
 		{"aten::mm", "[[4, 8], [9, 16]];[\"float\",\"float\"];;"},
 		{"aten::mm", ""},
+		/* one factor is of a type that is not known */
+		{"aten::mm", "[[4, 8], [8, 16]];[\"float\",\"c10::Complex\"];;"},
 		{"aten::mm", "[[4"},
 		/* the stride is missing */
 		{"aten::cudnn_convolution", "[[1,3,8,8],[5,3,3,3],[],[],[],[]];[\"float\",\"float\"];;"},

@@ -91,12 +91,57 @@ static void the_shortest_work_has_a_busy_ratio_and_no_work_has_none(void **state
 	}
 }
 
+/* The powers of two devices are fitted apart, so half-widths of 30 and 40 add up to 50. */
+static void accounts_of_one_name_are_added_and_all_rows_are_found(void **state)
+{
+	const struct kwhy_side_account rows[] = {{"copy", "k", 1, 10, 100, 90, 110},
+		{"compute", "k", 2, 20, 1000, 970, 1030}, {"compute", "k", 3, 30, 2000, 1960, 2040},
+		{"compute", "a", 4, 40, 10, 9, 11}};
+	const struct kwhy_side_counts counts = {.accounts = 4, .findings = 2, .work = 3};
+	const struct kwhy_side_account *account;
+	struct kwhy_side side = {0};
+	struct kwhy_side_sums sums;
+
+	(void)state;
+	OK(kwhy_side_begin(&sums, &side, &counts, &error));
+	for (size_t i = 0; i < 4; i++)
+		kwhy_side_add_account(&sums, &rows[i], 0);
+	kwhy_side_add_device(&sums, &metered);
+	kwhy_side_add_finding(&sums, &(struct kwhy_side_finding){"sync", "b", 1, 1});
+	kwhy_side_add_finding(&sums, &(struct kwhy_side_finding){"copies", "a", 1, 1});
+	kwhy_side_add_work(&sums, &(struct kwhy_side_work){"tokens", 4096, NAN});
+	kwhy_side_add_work(&sums, &(struct kwhy_side_work){"images", 0, NAN});
+	kwhy_side_add_work(&sums, &(struct kwhy_side_work){"steps", 8, NAN});
+	for (int i = 0; i < 1000; i++)
+		kwhy_side_add_call(&sums, i % 2 ? "cudaLaunchKernel" : "cuLaunchKernelEx", 1, 5000);
+	kwhy_side_add_call(&sums, "cudaMalloc", 1, 1e9);
+	kwhy_side_end(&sums, 800000, KWHY_UNKNOWN_NJ, KWHY_UNKNOWN_NJ);
+	assert_int_equal(side.account_count, 3);
+	account = kwhy_side_account_of(&side, "compute", "k");
+	assert_int_equal(account->count, 5);
+	assert_int_equal(account->time_ns, 50);
+	assert_int_equal(account->gross_nj, 3000);
+	assert_int_equal(account->low_nj, 2950);
+	assert_int_equal(account->high_nj, 3050);
+	assert_int_equal(kwhy_side_account_of(&side, "copy", "k")->count, 1);
+	assert_int_equal(kwhy_side_account_of(&side, "compute", "a")->count, 4);
+	assert_null(kwhy_side_account_of(&side, "copy", "a"));
+	assert_true(kwhy_side_has_finding(&side, "sync") && kwhy_side_has_finding(&side, "copies"));
+	assert_false(kwhy_side_has_finding(&side, "launch-bound"));
+	assert_true(kwhy_side_work_of(&side, "tokens")->count == 4096);
+	assert_true(kwhy_side_work_of(&side, "steps")->count == 8);
+	assert_null(kwhy_side_work_of(&side, "images")); /* none was done */
+	assert_true(side.launch_ns == 5000);
+	kwhy_side_done(&side);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(energies_of_devices_are_added),
 		cmocka_unit_test(the_energy_of_some_devices_is_not_that_of_all),
 		cmocka_unit_test(a_device_without_work_needs_no_energy),
+		cmocka_unit_test(accounts_of_one_name_are_added_and_all_rows_are_found),
 		cmocka_unit_test(the_shortest_work_has_a_busy_ratio_and_no_work_has_none),
 	};
 
