@@ -150,6 +150,12 @@ enum kwhy_status kwhy_accounts_add(struct kwhy_accounts *accounts, uint32_t row,
 	return status;
 }
 
+enum kwhy_status kwhy_accounts_account(struct kwhy_accounts *accounts, uint32_t row, uint32_t meter,
+	struct kwhy_owner_account **out, struct kwhy_error *error)
+{
+	return account_of(&accounts->rows[row], meter, out, error);
+}
+
 static bool waits(const struct kwhy_owner_row *row)
 {
 	for (size_t i = 0; i < row->account_count; i++)
@@ -186,5 +192,8 @@ void kwhy_accounts_stored(struct kwhy_accounts *accounts)
 
 			account->pending = (struct kwhy_share){0};
 			account->has_pending = false;
+			if (account->is_power_new)
+				account->stored_power = account->power;
+			account->is_power_new = false;
 		}
 }

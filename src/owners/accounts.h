@@ -3,8 +3,10 @@
 #define KWHY_OWNERS_ACCOUNTS_H
 
 #include "base/status.h"
+#include "owners/bounds.h"
 #include "owners/owner.h"
 #include "owners/share.h"
+#include "owners/watts.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,6 +32,11 @@ struct kwhy_owner_account {
 	struct kwhy_owner_shown shown; /* sums since the owner got its labels; they never fall */
 	struct kwhy_share pending;     /* what was not stored yet */
 	bool has_pending;
+	struct kwhy_bounds bounds;
+	/* what is known of the owner's power on the meter's device, and what of it is in the file */
+	struct kwhy_watts_known power, stored_power;
+	bool is_power_new; /* `power` is not that of the file */
+	bool is_looked_up; /* the file was asked for the power */
 };
 
 struct kwhy_owner_row {
@@ -50,6 +57,11 @@ void kwhy_accounts_free(struct kwhy_accounts *accounts);
 /* The number of an owner's row; if there is none, one is made. It is valid while the owner is used. */
 KWHY_MUST_USE enum kwhy_status kwhy_accounts_find(struct kwhy_accounts *accounts,
 	const struct kwhy_owner *owner, int64_t now_ns, uint32_t *out_row, struct kwhy_error *error);
+
+/* The account of an owner and a meter, made if there is none; valid until the next account of the owner is
+ * made. */
+KWHY_MUST_USE enum kwhy_status kwhy_accounts_account(struct kwhy_accounts *accounts, uint32_t row,
+	uint32_t meter, struct kwhy_owner_account **out, struct kwhy_error *error);
 
 /* Adds what an owner used by a meter. */
 KWHY_MUST_USE enum kwhy_status kwhy_accounts_add(struct kwhy_accounts *accounts, uint32_t row, uint32_t meter,

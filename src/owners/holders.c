@@ -9,6 +9,8 @@
 #include <string.h>
 
 enum { MAPPED_MAX = 32, OTHER_DEVICE_PART = 1, USES_MAX_US = 2000000 };
+/* The driver makes samples about once a second or more often. Of a process that used nothing it has none. */
+enum { USES_REPEAT_US = 900000 };
 /* A process number may be given to another process, so its start is compared now and then. */
 #define CHECK_NS INT64_C(60000000000)
 
@@ -335,41 +337,64 @@ static bool add_use(struct kwhy_holders *holders, uint32_t row, uint32_t percent
 	return false;
 }
 
+/* Gives the holders of `now` the use that they have in `before`. */
+static void repeat_use(const struct kwhy_holders *before, struct kwhy_holders *now)
+{
+	clear_use(now);
+	for (size_t i = 0; i < before->count; i++)
+		add_use(now, before->items[i].owner, before->items[i].busy_percent);
+}
+
+static enum kwhy_status take_use(struct kwhy_holder_finder *finder, uint32_t device,
+	const struct kwhy_sensor_use *use, int64_t now_ns, struct kwhy_holders *before,
+	struct kwhy_holders *now, struct kwhy_error *error)
+{
+	struct kwhy_share_holder *holder;
+	struct process *process;
+	enum kwhy_status status = find_process(finder, use->pid, device, now_ns, &process, error);
+	bool is_there;
+
+	if (status)
+		return status;
+	process->is_listed = true;
+	touch(finder, process->row, now_ns);
+	is_there = add_use(before, process->row, use->busy_percent);
+	is_there |= add_use(now, process->row, use->busy_percent);
+	holder = is_there ? NULL : holder_of(now, process->row);
+	if (holder)
+		*holder = (struct kwhy_share_holder){process->row, use->busy_percent, OTHER_DEVICE_PART};
+	return KWHY_OK;
+}
+
 enum kwhy_status kwhy_holders_use(struct kwhy_holder_finder *finder, uint32_t device, int64_t now_ns,
-	struct kwhy_holders *before, struct kwhy_holders *now, bool *out_known, struct kwhy_error *error)
+	struct kwhy_holders *before, struct kwhy_holders *now, enum kwhy_holder_uses *out_uses,
+	struct kwhy_error *error)
 {
 	struct kwhy_sensors *sensors = finder->request.sensors;
 	struct kwhy_clock_relation clocks = kwhy_sensors_relate(sensors);
+	const int64_t now_us = kwhy_clock_unix_of_mono(&clocks, now_ns) / 1000;
 	struct kwhy_sensor_use uses[KWHY_SENSOR_PROCESSES];
 	int64_t *until_us = &finder->used_until_us[device];
+	enum kwhy_status status = KWHY_OK;
 	size_t count = 0;
 
 	/* Samples from before the device was shared do not show its present use. */
-	if (*until_us < kwhy_clock_unix_of_mono(&clocks, now_ns) / 1000 - USES_MAX_US)
-		*until_us = kwhy_clock_unix_of_mono(&clocks, now_ns) / 1000 - USES_MAX_US;
-	*out_known = !is_divided(sensors, device) &&
-		kwhy_sensors_uses(sensors, device, *until_us, uses, &count);
+	if (*until_us < now_us - USES_MAX_US)
+		*until_us = now_us - USES_MAX_US;
+	*out_uses = KWHY_USES_NONE;
+	if (!is_divided(sensors, device) && kwhy_sensors_uses(sensors, device, *until_us, uses, &count))
+		*out_uses = count || *until_us < now_us - USES_REPEAT_US ? KWHY_USES_NEW : KWHY_USES_REPEATED;
+	if (*out_uses == KWHY_USES_REPEATED) {
+		repeat_use(before, now);
+		return KWHY_OK;
+	}
 	clear_use(before);
 	clear_use(now);
-	for (size_t i = 0; *out_known && i < count; i++) {
-		struct process *process;
-		enum kwhy_status status = find_process(finder, uses[i].pid, device, now_ns, &process, error);
-		struct kwhy_share_holder *holder;
-		bool is_there;
-
-		if (status)
-			return status;
-		process->is_listed = true;
-		touch(finder, process->row, now_ns);
+	for (size_t i = 0; *out_uses == KWHY_USES_NEW && !status && i < count; i++) {
 		*until_us = uses[i].time_unix_us > *until_us ? uses[i].time_unix_us : *until_us;
-		is_there = add_use(before, process->row, uses[i].busy_percent);
-		is_there |= add_use(now, process->row, uses[i].busy_percent);
-		holder = is_there ? NULL : holder_of(now, process->row);
-		if (holder)
-			*holder = (struct kwhy_share_holder){
-				process->row, uses[i].busy_percent, OTHER_DEVICE_PART};
+		status = take_use(finder, device, &uses[i], now_ns, before, now, error);
 	}
-	return KWHY_OK;
+	return status;
 }
 
 /* The first process with the cgroup of process `at`, whose time is counted once. */

@@ -42,14 +42,21 @@ void kwhy_holder_finder_free(struct kwhy_holder_finder *finder);
 KWHY_MUST_USE enum kwhy_status kwhy_holders_find(struct kwhy_holder_finder *finder, uint32_t device,
 	int64_t now_ns, struct kwhy_holders *out, struct kwhy_error *error);
 
+/* What the driver's samples of the processes' use were at a look. */
+enum kwhy_holder_uses {
+	KWHY_USES_NONE, /* the driver has no such samples */
+	KWHY_USES_NEW,
+	KWHY_USES_REPEATED /* the last samples are so new that the driver has no others yet */
+};
+
 /*
  * Sets busy_percent of the holders of both lists to the use since the last call for the device, by the
- * driver's samples. Owners that used it and are in no list are added to `now`. False in *out_known: the
- * driver has no such samples.
+ * driver's samples. Owners that used it and are in no list are added to `now`. KWHY_USES_REPEATED: the uses
+ * of `before` are left, and `now` gets them.
  */
 KWHY_MUST_USE enum kwhy_status kwhy_holders_use(struct kwhy_holder_finder *finder, uint32_t device,
-	int64_t now_ns, struct kwhy_holders *before, struct kwhy_holders *now, bool *out_known,
-	struct kwhy_error *error);
+	int64_t now_ns, struct kwhy_holders *before, struct kwhy_holders *now,
+	enum kwhy_holder_uses *out_uses, struct kwhy_error *error);
 
 /* CPU time that an owner used since the last call, by its cgroup, or by its processes. */
 struct kwhy_holder_cpu {

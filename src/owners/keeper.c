@@ -3,6 +3,7 @@
 
 #include "base/cpu_time.h"
 #include "owners/holders.h"
+#include "owners/sharing.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +15,8 @@
  * many; their joules become unwatched.
  */
 enum { LOOKS_A_TRANSACTION = 5 };
+/* The use of an owner that is alone and whose power is known is asked for at one of this many looks. */
+enum { ALONE_LOOKS = 10 };
 /* Owners that used nothing for this time lose their labels. */
 #define FORGET_NS INT64_C(3600000000000)
 
@@ -24,6 +27,8 @@ struct watched {
 	double low_w, high_w;	    /* lowest and highest power so far */
 	struct kwhy_holders before; /* holders at the last look */
 	bool was_seen;
+	struct kwhy_sharing sharing;
+	uint32_t alone_looks; /* number of successive looks at which the use was not asked for */
 };
 
 struct kwhy_keeper {
@@ -161,6 +166,11 @@ static enum kwhy_status open_parts(struct kwhy_keeper *keeper, struct kwhy_error
 		status = kwhy_store_open(request->path, &keeper->store, error);
 	if (!status && keeper->store)
 		status = load(keeper, error);
+	for (size_t i = 0; !status && i < keeper->meter_count; i++)
+		keeper->watched[i].sharing = (struct kwhy_sharing){.accounts = keeper->accounts,
+			.store = keeper->store,
+			.meter_key = keeper->meters[i].key,
+			.meter = (uint32_t)i};
 	return status;
 }
 
@@ -218,13 +228,11 @@ static bool is_same(const struct kwhy_holders *a, const struct kwhy_holders *b)
 }
 
 static enum kwhy_status divide(struct kwhy_keeper *keeper, size_t meter, struct kwhy_share_window *window,
-	const struct kwhy_holders *holders, struct kwhy_error *error)
+	const struct kwhy_sharing_look *look, const struct kwhy_holders *holders, struct kwhy_error *error)
 {
-	struct kwhy_share_of shares[KWHY_HOLDERS_MAX];
-
 	window->holders = holders->items;
 	window->holder_count = holders->count;
-	return add_all(keeper, meter, shares, kwhy_share_divide(window, shares), error);
+	return kwhy_sharing_divide(&keeper->watched[meter].sharing, window, look, error);
 }
 
 /*
@@ -233,7 +241,8 @@ static enum kwhy_status divide(struct kwhy_keeper *keeper, size_t meter, struct 
  * get everything.
  */
 static enum kwhy_status divide_halves(struct kwhy_keeper *keeper, size_t meter,
-	struct kwhy_share_window *window, const struct kwhy_holders *now, struct kwhy_error *error)
+	struct kwhy_share_window *window, const struct kwhy_sharing_look *look,
+	const struct kwhy_holders *now, struct kwhy_error *error)
 {
 	const struct kwhy_holders *before = &keeper->watched[meter].before;
 	const int64_t energy_nj = window->energy_nj, length_ns = window->length_ns;
@@ -241,15 +250,15 @@ static enum kwhy_status divide_halves(struct kwhy_keeper *keeper, size_t meter,
 
 	if (!keeper->watched[meter].was_seen || is_same(before, now) ||
 		(window->busy_permille > 0 && !before->count))
-		return divide(keeper, meter, window, now, error);
+		return divide(keeper, meter, window, look, now, error);
 	if (window->busy_permille > 0 && !now->count)
-		return divide(keeper, meter, window, before, error);
+		return divide(keeper, meter, window, look, before, error);
 	window->energy_nj = energy_nj / 2;
 	window->length_ns = length_ns / 2;
-	status = divide(keeper, meter, window, before, error);
+	status = divide(keeper, meter, window, look, before, error);
 	window->energy_nj = energy_nj - energy_nj / 2;
 	window->length_ns = length_ns - length_ns / 2;
-	return status ? status : divide(keeper, meter, window, now, error);
+	return status ? status : divide(keeper, meter, window, look, now, error);
 }
 
 static enum kwhy_status add_unwatched(
@@ -269,17 +278,50 @@ static void note_powers(struct watched *watched, const struct kwhy_live_metered 
 	watched->high_w = fmax(watched->high_w, metered->high_w);
 }
 
+/* Whether the driver is to be asked how much each process used the device. */
+static bool asks_use(struct watched *watched, const struct kwhy_holders *now, int64_t busy_permille)
+{
+	if (now->count > 1 || watched->before.count > 1)
+		return true;
+	if (now->count != 1 || busy_permille == 0)
+		return false;
+	if (kwhy_watts_is_settled(&watched->sharing.watts, now->items[0].owner) &&
+		++watched->alone_looks < ALONE_LOOKS)
+		return false;
+	watched->alone_looks = 0;
+	return true;
+}
+
+/* Divides what a device used since the last look, and learns from it how much power its owners draw. */
+static enum kwhy_status divide_window(struct kwhy_keeper *keeper, size_t meter,
+	struct kwhy_share_window *window, const struct kwhy_sharing_look *look,
+	const struct kwhy_holders *now, struct kwhy_error *error)
+{
+	struct watched *watched = &keeper->watched[meter];
+	enum kwhy_status status = KWHY_OK;
+
+	if (watched->was_seen && is_same(&watched->before, now)) {
+		window->holders = now->items;
+		window->holder_count = now->count;
+		status = kwhy_sharing_learn(&watched->sharing, window, look, error);
+	}
+	return status ? status : divide_halves(keeper, meter, window, look, now, error);
+}
+
 static enum kwhy_status look_at(
 	struct kwhy_keeper *keeper, size_t meter, int64_t now_ns, struct kwhy_error *error)
 {
 	const struct kwhy_live_snapshot *snapshot = kwhy_live_snapshot(keeper->request.live);
 	struct watched *watched = &keeper->watched[meter];
-	const struct kwhy_live_value *busy = &snapshot->devices[watched->device].gauges[KWHY_GAUGE_BUSY];
+	const struct kwhy_live_value *gauges = snapshot->devices[watched->device].gauges;
+	const struct kwhy_live_value *busy = &gauges[KWHY_GAUGE_BUSY], *clock = &gauges[KWHY_GAUGE_SM_CLOCK];
 	const struct kwhy_owner unknown = {.kind = KWHY_OWNER_UNKNOWN};
 	struct kwhy_share_window window = {.energy_nj = watched->window.energy_nj,
 		.length_ns = watched->window.end_ns - watched->window.start_ns,
 		.idle_owner = keeper->idle,
 		.busy_permille = busy->known ? busy->value : -1};
+	enum kwhy_holder_uses uses = KWHY_USES_NONE;
+	struct kwhy_sharing_look look = {.clock_hz = clock->known ? (double)clock->value : NAN};
 	struct kwhy_holders now;
 	enum kwhy_status status;
 
@@ -287,15 +329,17 @@ static enum kwhy_status look_at(
 	window.low_w = watched->low_w;
 	window.high_w = watched->high_w;
 	status = kwhy_holders_find(keeper->finder, watched->device, now_ns, &now, error);
-	if (!status && (now.count > 1 || watched->before.count > 1))
-		status = kwhy_holders_use(keeper->finder, watched->device, now_ns, &watched->before, &now,
-			&window.uses_known, error);
+	if (!status && asks_use(watched, &now, window.busy_permille))
+		status = kwhy_holders_use(
+			keeper->finder, watched->device, now_ns, &watched->before, &now, &uses, error);
+	window.uses_known = look.has_uses = uses != KWHY_USES_NONE;
+	look.is_repeated = uses == KWHY_USES_REPEATED;
 	if (!status)
 		status = add_unwatched(keeper, meter, watched->window.unwatched_nj, error);
 	if (!status && !now.count)
 		status = kwhy_accounts_find(keeper->accounts, &unknown, now_ns, &window.unknown_owner, error);
 	if (!status && watched->window.end_ns)
-		status = divide_halves(keeper, meter, &window, &now, error);
+		status = divide_window(keeper, meter, &window, &look, &now, error);
 	watched->window = (struct kwhy_total_window){0};
 	watched->before = now;
 	watched->was_seen = true;

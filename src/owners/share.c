@@ -4,6 +4,8 @@
 #include <math.h>
 
 enum { PERCENT = 100, PERMILLE = 1000 };
+/* Weights become integers in these steps. */
+#define WEIGHT_STEPS 1e9
 
 /* energy_nj x part / whole, rounded down, without overflow; `whole` is above 0 and part at most whole. */
 static int64_t part_of(int64_t energy_nj, uint64_t part, uint64_t whole)
@@ -37,6 +39,7 @@ static size_t give_to_one(
 	const int64_t busy_permille = window->busy_permille > 0 ? window->busy_permille : 0;
 
 	out->owner = owner;
+	out->rule = KWHY_SHARE_WHOLE;
 	out->share = (struct kwhy_share){
 		.energy_nj = window->energy_nj,
 		.low_nj = window->energy_nj,
@@ -49,25 +52,31 @@ static size_t give_to_one(
 	return 1;
 }
 
-/* What the energy is divided by. */
-enum rule { BY_USE, BY_PART, IN_EQUAL_PARTS };
-
-static enum rule rule_of(const struct kwhy_share_window *window)
+static enum kwhy_share_rule rule_of(const struct kwhy_share_window *window)
 {
 	uint64_t used = 0;
 
 	for (size_t i = 0; i < window->holder_count; i++)
 		used += window->holders[i].busy_percent;
+	if (window->uses_known && window->weights && (used || window->busy_permille > 0))
+		return KWHY_SHARE_BY_POWER;
 	if (window->uses_known && used)
-		return BY_USE;
-	return window->busy_permille == 0 ? IN_EQUAL_PARTS : BY_PART;
+		return KWHY_SHARE_BY_USE;
+	return window->busy_permille == 0 ? KWHY_SHARE_IN_EQUAL_PARTS : KWHY_SHARE_BY_PART;
 }
 
-static uint64_t weight_of(enum rule rule, const struct kwhy_share_holder *holder)
+static uint64_t weight_of(enum kwhy_share_rule rule, const struct kwhy_share_window *window, size_t holder)
 {
-	if (rule == IN_EQUAL_PARTS)
+	switch (rule) {
+	case KWHY_SHARE_BY_POWER:
+		return (uint64_t)(fmax(window->weights[holder], 0) * WEIGHT_STEPS);
+	case KWHY_SHARE_BY_USE:
+		return window->holders[holder].busy_percent;
+	case KWHY_SHARE_BY_PART:
+		return window->holders[holder].part;
+	default:
 		return 1;
-	return rule == BY_USE ? holder->busy_percent : holder->part;
+	}
 }
 
 /*
@@ -85,7 +94,7 @@ static void set_bounds(
 
 	share->low_nj = 0;
 	share->high_nj = window->energy_nj;
-	if (!isfinite(ratio))
+	if (!isfinite(ratio) || !(used + others > 0))
 		return;
 	share->low_nj = rounded(whole_nj * least / (least + (others + 1) * ratio), share->energy_nj);
 	share->high_nj = rounded(
@@ -94,23 +103,39 @@ static void set_bounds(
 		share->high_nj = share->energy_nj;
 }
 
-static void set_rest(const struct kwhy_share_window *window, enum rule rule, uint64_t whole,
-	const struct kwhy_share_holder *holder, struct kwhy_share *share)
+static double used_of(const struct kwhy_share_window *window, size_t holder)
 {
+	return window->mean_percent ? window->mean_percent[holder] : window->holders[holder].busy_percent;
+}
+
+static double used_of_all(const struct kwhy_share_window *window)
+{
+	double used = 0;
+
+	for (size_t i = 0; i < window->holder_count; i++)
+		used += used_of(window, i);
+	return used;
+}
+
+static void set_rest(const struct kwhy_share_window *window, enum kwhy_share_rule rule, size_t at,
+	struct kwhy_share *share)
+{
+	const struct kwhy_share_holder *holder = &window->holders[at];
 	const uint32_t busy = holder->busy_percent < PERCENT ? holder->busy_percent : PERCENT;
 
 	share->held_ns = window->length_ns;
 	switch (rule) {
-	case BY_USE:
+	case KWHY_SHARE_BY_POWER:
+	case KWHY_SHARE_BY_USE:
 		share->busy_ns = part_of(window->length_ns, busy, PERCENT);
-		set_bounds(window, holder->busy_percent, (double)(whole - holder->busy_percent), share);
+		set_bounds(window, used_of(window, at), used_of_all(window) - used_of(window, at), share);
 		break;
-	case BY_PART:
+	case KWHY_SHARE_BY_PART:
 		share->unknown_ns = window->length_ns;
 		share->low_nj = 0;
 		share->high_nj = window->energy_nj;
 		break;
-	case IN_EQUAL_PARTS:
+	default:
 		share->low_nj = share->high_nj = share->idle_nj = share->energy_nj;
 		break;
 	}
@@ -118,7 +143,7 @@ static void set_rest(const struct kwhy_share_window *window, enum rule rule, uin
 
 size_t kwhy_share_divide(const struct kwhy_share_window *window, struct kwhy_share_of *out)
 {
-	const enum rule rule = rule_of(window);
+	const enum kwhy_share_rule rule = rule_of(window);
 	uint64_t whole = 0, sum = 0;
 	int64_t before_nj = 0;
 
@@ -128,16 +153,17 @@ size_t kwhy_share_divide(const struct kwhy_share_window *window, struct kwhy_sha
 	if (window->holder_count == 1)
 		return give_to_one(window, window->holders[0].owner, true, out);
 	for (size_t i = 0; i < window->holder_count; i++)
-		whole += weight_of(rule, &window->holders[i]);
+		whole += weight_of(rule, window, i);
 	for (size_t i = 0; i < window->holder_count; i++) {
 		int64_t until_nj;
 
 		/* Each share is the difference of two rounded sums, so that all add up to the whole. */
-		sum += weight_of(rule, &window->holders[i]);
+		sum += weight_of(rule, window, i);
 		until_nj = part_of(window->energy_nj, sum, whole);
 		out[i].owner = window->holders[i].owner;
+		out[i].rule = rule;
 		out[i].share = (struct kwhy_share){.energy_nj = until_nj - before_nj};
-		set_rest(window, rule, whole, &window->holders[i], &out[i].share);
+		set_rest(window, rule, i, &out[i].share);
 		before_nj = until_nj;
 	}
 	return window->holder_count;

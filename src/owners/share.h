@@ -10,8 +10,9 @@
  * Divides the energy that a device used in a window among those who held it. Pure, in integers: the shares
  * of a window add up to its energy exactly. The rules:
  * - Held by one owner: all of it is that owner's, also while nothing ran.
- * - Held by several: in proportion to the time in which their kernels ran, by the driver's samples. Where it
- *   has no samples (MIG), in proportion to their parts of the device.
+ * - Held by several: in proportion to their modelled powers, or, while these are unknown, to the time in
+ * which their kernels ran, by the driver's samples. Where it has no samples (MIG), in proportion to their
+ * parts of the device.
  * - Held by several while nothing ran: in equal parts.
  * - Held by nobody: if the device was busy it is the unknown owner's, else the idle owner's.
  */
@@ -29,7 +30,12 @@ struct kwhy_share_window {
 	const struct kwhy_share_holder *holders;
 	size_t holder_count;
 	uint32_t idle_owner, unknown_owner;
-	bool uses_known;       /* busy_percent comes from the driver */
+	bool uses_known; /* busy_percent comes from the driver */
+	/*
+	 * [holder_count] weights by the modelled powers, and the mean use in percent of each holder, for the
+	 * bounds; NULL: unknown
+	 */
+	const double *weights, *mean_percent;
 	int64_t busy_permille; /* share of time in which anything ran; -1: unknown */
 	double low_w, high_w;  /* lowest and highest power that the device has shown; NAN: unknown */
 };
@@ -38,8 +44,9 @@ struct kwhy_share_window {
 struct kwhy_share {
 	int64_t energy_nj;
 	/*
-	 * Bounds of energy_nj. They assume of shared devices that no process makes one draw less than the
-	 * lowest or more than the highest power that it has shown; without samples they are 0 and the whole.
+	 * Hard bounds of energy_nj, which bounds.h narrows. They assume of shared devices that no process
+	 * makes one draw less than the lowest or more than the highest power that it has shown; without
+	 * samples they are 0 and the whole.
 	 */
 	int64_t low_nj, high_nj;
 	int64_t idle_nj; /* the part of energy_nj for time in which nothing of the owner ran */
@@ -47,8 +54,18 @@ struct kwhy_share {
 	int64_t unknown_ns; /* the part of held_ns in which nobody knows whether anything of the owner ran */
 };
 
+/* What the energy is divided by. */
+enum kwhy_share_rule {
+	KWHY_SHARE_WHOLE, /* it has one owner */
+	KWHY_SHARE_BY_POWER,
+	KWHY_SHARE_BY_USE,
+	KWHY_SHARE_BY_PART,
+	KWHY_SHARE_IN_EQUAL_PARTS
+};
+
 struct kwhy_share_of {
 	uint32_t owner;
+	enum kwhy_share_rule rule;
 	struct kwhy_share share;
 };
 

@@ -40,7 +40,24 @@ static const char schema_sql[] =
 	"PRAGMA application_id=" TEXT_OF(KWHY_STORE_APPLICATION) "; PRAGMA user_version=" TEXT_OF(
 		KWHY_STORE_VERSION) ";";
 
-enum statement { PUT_METER, FIND_METER, LOAD_METER, PUT_OWNER, FIND_OWNER, ADD_ACCOUNT, STATEMENT_COUNT };
+/* Files of earlier versions get this table, too. */
+static const char power_sql[] =
+	"CREATE TABLE IF NOT EXISTS power(owner INTEGER NOT NULL REFERENCES owner(id), meter INTEGER NOT "
+	"NULL "
+	"REFERENCES meter(id), rate_w REAL NOT NULL, rate_variance REAL NOT NULL, other_w REAL NOT NULL, "
+	"other_variance REAL NOT NULL, PRIMARY KEY(owner, meter)) WITHOUT ROWID";
+
+enum statement {
+	PUT_METER,
+	FIND_METER,
+	LOAD_METER,
+	PUT_OWNER,
+	FIND_OWNER,
+	ADD_ACCOUNT,
+	PUT_POWER,
+	FIND_POWER,
+	STATEMENT_COUNT
+};
 
 static const char *const statements_sql[STATEMENT_COUNT] = {
 	[PUT_METER] =
@@ -61,6 +78,11 @@ static const char *const statements_sql[STATEMENT_COUNT] = {
 		"ON CONFLICT(owner, meter, hour) DO UPDATE SET energy_nj=energy_nj+?4, low_nj=low_nj+?5, "
 		"high_nj=high_nj+?6, idle_nj=idle_nj+?7, held_ns=held_ns+?8, busy_ns=busy_ns+?9, "
 		"unknown_ns=unknown_ns+?10, last_unix_ns=?12",
+	[PUT_POWER] = "INSERT OR REPLACE INTO power VALUES(?1,?2,?3,?4,?5,?6)",
+	[FIND_POWER] = "SELECT rate_w, rate_variance, other_w, other_variance FROM power JOIN meter ON "
+		       "meter.id = meter "
+		       "JOIN owner ON owner.id = owner WHERE owner.kind=?1 AND owner.name=?2 AND part=?3 AND "
+		       "namespace=?4 AND user=?5 AND key=?6",
 };
 
 struct kwhy_store {
@@ -156,6 +178,8 @@ static enum kwhy_status open_database(struct kwhy_store *store, struct kwhy_erro
 	status = run(store, "PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY", error);
 	if (!status)
 		status = prepare_schema(store, error);
+	if (!status)
+		status = run(store, power_sql, error);
 	for (int i = 0; !status && i < STATEMENT_COUNT; i++)
 		if (sqlite3_prepare_v2(store->db, statements_sql[i], -1, &store->statements[i], NULL) !=
 			SQLITE_OK)
@@ -286,19 +310,62 @@ static enum kwhy_status put_meter(struct kwhy_store *store, struct kwhy_store_me
 	return find(store, FIND_METER, &meter->stored_id, error);
 }
 
+static void bind_owner(struct kwhy_store *store, enum statement which, const struct kwhy_owner *owner)
+{
+	const char *const texts[] = {
+		kwhy_owner_kind_name(owner->kind), owner->name, owner->part, owner->space, owner->user};
+
+	for (int i = 0; i < 5; i++)
+		bind_text(store->statements[which], 1 + i, texts[i]);
+}
+
 static enum kwhy_status put_owner(
 	struct kwhy_store *store, struct kwhy_owner_row *row, struct kwhy_error *error)
 {
-	static const enum statement steps[] = {PUT_OWNER, FIND_OWNER};
-	const char *const texts[] = {kwhy_owner_kind_name(row->owner.kind), row->owner.name, row->owner.part,
-		row->owner.space, row->owner.user};
 	enum kwhy_status status;
 
-	for (int s = 0; s < 2; s++)
-		for (int i = 0; i < 5; i++)
-			bind_text(store->statements[steps[s]], 1 + i, texts[i]);
+	bind_owner(store, PUT_OWNER, &row->owner);
+	bind_owner(store, FIND_OWNER, &row->owner);
 	status = step(store, PUT_OWNER, error);
 	return status ? status : find(store, FIND_OWNER, &row->stored_id, error);
+}
+
+enum kwhy_status kwhy_store_find_power(struct kwhy_store *store, const struct kwhy_owner *owner,
+	const char *meter_key, struct kwhy_watts_known *out, struct kwhy_error *error)
+{
+	sqlite3_stmt *get = store->statements[FIND_POWER];
+	enum kwhy_status status = KWHY_OK;
+	int code;
+
+	*out = (struct kwhy_watts_known){.is_known = false};
+	bind_owner(store, FIND_POWER, owner);
+	bind_text(get, 6, meter_key);
+	code = sqlite3_step(get);
+	if (code == SQLITE_ROW)
+		*out = (struct kwhy_watts_known){.is_known = true,
+			.rate_w = sqlite3_column_double(get, 0),
+			.rate_variance = sqlite3_column_double(get, 1),
+			.other_w = sqlite3_column_double(get, 2),
+			.other_variance = sqlite3_column_double(get, 3)};
+	else if (code != SQLITE_DONE)
+		status = failed(store, error);
+	sqlite3_reset(get);
+	return status;
+}
+
+static enum kwhy_status put_power(struct kwhy_store *store, const struct kwhy_owner_row *row,
+	const struct kwhy_owner_account *account, const struct kwhy_store_batch *batch,
+	struct kwhy_error *error)
+{
+	const struct kwhy_watts_known *power = &account->power;
+	const double numbers[] = {power->rate_w, power->rate_variance, power->other_w, power->other_variance};
+	sqlite3_stmt *put = store->statements[PUT_POWER];
+
+	sqlite3_bind_int64(put, 1, row->stored_id);
+	sqlite3_bind_int64(put, 2, batch->meters[account->meter].stored_id);
+	for (int i = 0; i < 4; i++)
+		sqlite3_bind_double(put, 3 + i, numbers[i]);
+	return step(store, PUT_POWER, error);
 }
 
 static enum kwhy_status add_account(struct kwhy_store *store, const struct kwhy_owner_row *row,
@@ -331,6 +398,8 @@ static enum kwhy_status add_accounts(
 				status = put_owner(store, &rows[i], error);
 			if (!status)
 				status = add_account(store, &rows[i], &rows[i].accounts[k], batch, error);
+			if (!status && rows[i].accounts[k].is_power_new)
+				status = put_power(store, &rows[i], &rows[i].accounts[k], batch, error);
 		}
 	return status;
 }

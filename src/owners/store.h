@@ -40,6 +40,13 @@ void kwhy_store_close(struct kwhy_store *store);
 KWHY_MUST_USE enum kwhy_status kwhy_store_load(
 	struct kwhy_store *store, struct kwhy_store_meter *meter, const char *boot, struct kwhy_error *error);
 
+/*
+ * Finds what earlier servers learnt of an owner's power on a device; is_known is false if nothing.
+ * `meter_key` is the device's.
+ */
+KWHY_MUST_USE enum kwhy_status kwhy_store_find_power(struct kwhy_store *store, const struct kwhy_owner *owner,
+	const char *meter_key, struct kwhy_watts_known *out, struct kwhy_error *error);
+
 /* What one transaction adds. */
 struct kwhy_store_batch {
 	struct kwhy_accounts *accounts;

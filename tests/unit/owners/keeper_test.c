@@ -3,7 +3,9 @@
 #include "owners/keeper.h"
 
 #include "../sensor/nvml_machine.h"
+#include "base/random.h"
 #include "ok.h"
+#include "owners/stored.h"
 #include "text_file.h"
 
 #include <sys/stat.h>
@@ -57,6 +59,7 @@ static int remove_root(void **state)
 }
 
 struct watch {
+	const char *path; /* file of accounts; NULL: none */
 	struct machine *machine;
 	struct kwhy_live *live;
 	struct kwhy_keeper *keeper;
@@ -64,8 +67,11 @@ struct watch {
 
 static void begin(struct watch *watch, const char *scenario, const char *mapping)
 {
-	struct kwhy_keeper_request request = {
-		.root = root, .mapping = mapping, .labels_max = 100, .period_ns = 900 * MS};
+	struct kwhy_keeper_request request = {.root = root,
+		.path = watch->path,
+		.mapping = mapping,
+		.labels_max = 100,
+		.period_ns = 900 * MS};
 
 	text_file_write(processes, "");
 	watch->machine = machine_new(scenario);
@@ -111,10 +117,10 @@ static const struct kwhy_owner_shown *shown(
 }
 
 /*
- * The joules of all owners add up to the meter's total. They also match the counter, which rises by 300 W
- * here, to within 450 J, because the first second, before the counter's first reading, has no owner.
+ * The joules of all owners add up to the meter's total. They also match the counter, which rises by
+ * `expected_j`, but for the first second, before the counter's first reading, which has no owner.
  */
-static void check_balance(struct watch *watch, int seconds)
+static void check_balance(struct watch *watch, double expected_j)
 {
 	struct kwhy_keeper_state state = kwhy_keeper_state(watch->keeper);
 	double sum_j = 0;
@@ -123,43 +129,64 @@ static void check_balance(struct watch *watch, int seconds)
 		for (size_t k = 0; state.rows[i].is_there && k < state.rows[i].account_count; k++)
 			sum_j += state.rows[i].accounts[k].shown.energy_j;
 	assert_float_equal(sum_j, (double)state.meters[0].total.booked_nj * 1e-9, 1e-6);
-	assert_float_equal(sum_j, 300.0 * seconds, 450);
+	assert_float_equal(sum_j, expected_j, 450);
 	assert_int_equal(state.meters[0].total.counter_nj % 1000000, 0);
 }
 
 static void jobs_that_share_and_follow_each_other(void **state)
 {
-	struct watch watch;
+	struct watch watch = {.path = NULL};
 
 	(void)state;
-	begin(&watch, "gpu \"NVIDIA H200\"\npower constant 300\n", NULL);
+	begin(&watch, "gpu \"NVIDIA H200\"\npower steps 0 80 30 300 150 120 210 80\n", NULL);
 	pass(&watch, 30, "");
 	pass(&watch, 60, "0 10 100 80\n");
 	pass(&watch, 60, "0 10 100 60\n0 20 100 20\n");
 	pass(&watch, 60, "0 20 100 0\n");
 	pass(&watch, 30, "");
-	check_balance(&watch, 240);
-	assert_float_equal(shown(&watch, KWHY_OWNER_IDLE, "", 0)->energy_j, 60 * 300, 900);
+	check_balance(&watch, 60 * 80 + 120 * 300 + 60 * 120);
+	assert_float_equal(shown(&watch, KWHY_OWNER_IDLE, "", 0)->energy_j, 60 * 80, 500);
 	assert_float_equal(shown(&watch, KWHY_OWNER_SLURM, "5", 0)->energy_j, 60 * 300 + 45 * 300, 700);
-	assert_float_equal(shown(&watch, KWHY_OWNER_SLURM, "6", 0)->energy_j, 15 * 300 + 60 * 300, 700);
-	assert_float_equal(shown(&watch, KWHY_OWNER_SLURM, "6", 0)->idle_j, 60 * 300, 900);
+	assert_float_equal(shown(&watch, KWHY_OWNER_SLURM, "6", 0)->energy_j, 15 * 300 + 60 * 120, 700);
+	assert_float_equal(shown(&watch, KWHY_OWNER_SLURM, "6", 0)->idle_j, 60 * 120, 900);
 	assert_float_equal(shown(&watch, KWHY_OWNER_SLURM, "5", 0)->held_s, 120, 3);
 	assert_float_equal(shown(&watch, KWHY_OWNER_SLURM, "5", 0)->busy_s, 60 * 0.8 + 60 * 0.6, 3);
 	assert_true(shown(&watch, KWHY_OWNER_SLURM, "5", 0)->unsure_j > 0);
 	end(&watch);
 }
 
+/* Both run for 40 % of the time, but one draws 240 W and the other 120 W above idle in 80 % of the time. */
+static void a_job_that_draws_more_gets_more(void **state)
+{
+	const double all_j = 20 * 120 + 60 * 360 + 60 * 240 + 120 * 300, shared_j = 120 * 300;
+	struct watch watch = {.path = NULL};
+
+	(void)state;
+	begin(&watch, "gpu \"NVIDIA H200\"\npower steps 0 120 20 360 80 240 140 300\n", NULL);
+	pass(&watch, 20, "0 10 100 0\n");
+	pass(&watch, 60, "0 10 100 80\n");
+	pass(&watch, 60, "0 20 100 80\n");
+	pass(&watch, 120, "0 10 100 40\n0 20 100 40\n");
+	check_balance(&watch, all_j);
+	assert_float_equal(shown(&watch, KWHY_OWNER_SLURM, "5", 0)->energy_j,
+		20 * 120 + 60 * 360 + shared_j * 2 / 3, 0.05 * shared_j);
+	assert_float_equal(
+		shown(&watch, KWHY_OWNER_SLURM, "6", 0)->energy_j, 60 * 240 + shared_j / 3, 0.05 * shared_j);
+	assert_true(shown(&watch, KWHY_OWNER_SLURM, "6", 0)->unsure_j < 0.2 * shared_j);
+	end(&watch);
+}
+
 static void a_job_holds_what_the_mapping_gives_it(void **state)
 {
 	char mapping[128];
-	struct watch watch;
+	struct watch watch = {.path = NULL};
 
 	(void)state;
 	put("jobs/0", "77 0\n");
 	snprintf(mapping, sizeof(mapping), "%s/jobs", root);
 	begin(&watch, "gpu \"NVIDIA H200\"\npower constant 300\n", mapping);
 	pass(&watch, 60, "");
-	check_balance(&watch, 60);
+	check_balance(&watch, 60 * 300);
 	assert_null(shown(&watch, KWHY_OWNER_IDLE, "", 0));
 	assert_float_equal(shown(&watch, KWHY_OWNER_SLURM, "77", 0)->idle_j, 60 * 300, 400);
 	assert_float_equal(shown(&watch, KWHY_OWNER_SLURM, "77", 0)->held_s, 60, 2);
@@ -168,12 +195,12 @@ static void a_job_holds_what_the_mapping_gives_it(void **state)
 
 static void a_process_that_cannot_be_seen_is_unknown(void **state)
 {
-	struct watch watch;
+	struct watch watch = {.path = NULL};
 
 	(void)state;
 	begin(&watch, "gpu \"NVIDIA H200\"\npower constant 300\n", NULL);
 	pass(&watch, 30, "0 4242 100 50\n");
-	check_balance(&watch, 30);
+	check_balance(&watch, 30 * 300);
 	assert_float_equal(shown(&watch, KWHY_OWNER_UNKNOWN, "", 0)->energy_j, 30 * 300, 400);
 	end(&watch);
 }
@@ -185,7 +212,7 @@ static void a_process_that_cannot_be_seen_is_unknown(void **state)
 static void instances_have_parts_by_their_size(void **state)
 {
 	char mapping[128];
-	struct watch watch;
+	struct watch watch = {.path = NULL};
 
 	(void)state;
 	put("mig/0.0", "5\n");
@@ -197,20 +224,84 @@ static void instances_have_parts_by_their_size(void **state)
 		"71000\n",
 		mapping);
 	pass(&watch, 60, "");
-	check_balance(&watch, 60);
+	check_balance(&watch, 60 * 300);
 	assert_float_equal(shown(&watch, KWHY_OWNER_SLURM, "5", 0)->energy_j, 15 * 300, 200);
 	assert_float_equal(shown(&watch, KWHY_OWNER_SLURM, "6", 0)->energy_j, 45 * 300, 400);
 	assert_float_equal(shown(&watch, KWHY_OWNER_SLURM, "6", 0)->unsure_j, 30 * 300, 400);
 	end(&watch);
 }
 
+/*
+ * Owners 1 to 8 use two devices for ten minutes: they come one after the other, change what they do each five
+ * seconds, and leave. Each joule has one owner, to the nanojoule, and the sum follows the counter.
+ */
+static void eight_owners_balance_to_the_counter(void **state)
+{
+	enum { OWNERS = 8, ROUNDS = 120, ROUND_S = 5 };
+	char path[96], runs[OWNERS * 48], pid[8], job[8];
+	struct watch watch = {.path = path};
+	struct kwhy_keeper_state at_end;
+	struct kwhy_stored stored;
+	kwhy_wide_nj counted_nj = 0, sum_nj = 0;
+	uint64_t random = 3;
+	int owners = 0;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/accounts", root);
+	for (int i = 0; i < OWNERS; i++) {
+		snprintf(pid, sizeof(pid), "%d", 100 + i);
+		snprintf(job, sizeof(job), "%d", 1 + i);
+		put_job(pid, job);
+	}
+	begin(&watch,
+		"gpu \"NVIDIA H200\"\npower square 130 690 700 300\ngpu \"NVIDIA H200\"\npower constant "
+		"412\n",
+		NULL);
+	for (int round = 0; round < ROUNDS; round++) {
+		size_t length = 0;
+
+		*runs = '\0';
+		for (int i = 0; i < OWNERS; i++)
+			if (round >= 4 * i && round < ROUNDS - 5 * i)
+				length += (size_t)snprintf(runs + length, sizeof(runs) - length,
+					"%d %d 100 %d\n", (int)(kwhy_random_next(&random) % 2), 100 + i,
+					(int)(kwhy_random_next(&random) % 40));
+		pass(&watch, ROUND_S, runs);
+	}
+	at_end = kwhy_keeper_state(watch.keeper);
+	for (size_t i = 0; i < at_end.meter_count; i++)
+		if (at_end.meters[i].key)
+			counted_nj += at_end.meters[i].total.counter_nj;
+	end(&watch);
+	OK(kwhy_stored_read(path, 0, &stored, &error));
+	for (size_t i = 0; i < stored.count; i++) {
+		const struct kwhy_stored_account *account = &stored.items[i];
+
+		sum_nj += account->is_host ? 0 : account->share.energy_nj;
+		assert_true(account->share.low_nj >= 0 && account->share.low_nj <= account->share.energy_nj);
+		assert_true(account->share.high_nj >= account->share.energy_nj);
+		owners += account->owner.kind == KWHY_OWNER_SLURM &&
+			(i == 0 || strcmp(account->owner.name, stored.items[i - 1].owner.name) != 0);
+	}
+	assert_int_equal(owners, OWNERS);
+	assert_true(stored.summed_nj == stored.booked_nj);
+	/* since its last reading the counter may have risen for 20 s of at most 690 W and 412 W */
+	assert_true(
+		sum_nj >= counted_nj && sum_nj - counted_nj <= (kwhy_wide_nj)20 * (690 + 412) * 1000000000);
+	assert_float_equal(
+		(double)sum_nj * 1e-9, ROUNDS * ROUND_S * ((130 * 0.3 + 690 * 0.7) + 412), 2 * 1102);
+	kwhy_stored_done(&stored);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jobs_that_share_and_follow_each_other),
+		cmocka_unit_test(a_job_that_draws_more_gets_more),
 		cmocka_unit_test(a_job_holds_what_the_mapping_gives_it),
 		cmocka_unit_test(a_process_that_cannot_be_seen_is_unknown),
 		cmocka_unit_test(instances_have_parts_by_their_size),
+		cmocka_unit_test(eight_owners_balance_to_the_counter),
 	};
 
 	return kwhy_test_main(tests, make_root, remove_root);

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KWHY_OWNERS_WATTS_H
+#define KWHY_OWNERS_WATTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Learns how much power each owner draws on one device, from the device's power and from the shares of time
+ * in which the owners' kernels ran. Pure. The model of the power is
+ *
+ *     idle + (1 + s) * sum of (rate * use * clock) + sum of other
+ *
+ * rate: watts of an owner for each GHz of the SM clock while its kernels run, so that the same work has the
+ * same energy at each clock. other: its watts that its kernels do not explain, of copies for example, while
+ * anything runs on the device. s: a slowly varying deviation that all owners share. A Kalman filter follows
+ * idle, s, a rate that is typical of the device, and each owner's rate and other. So an owner that is alone
+ * on the device is learnt at once, another by what its coming and going changes, and of owners that come
+ * together and always run in the same ratio only the sum is learnt: their errors stay large.
+ *
+ * The driver's samples are few, so their scatter is far larger than that of the power. A filter that took
+ * each look for an observation would learn from it that all owners draw the same. So it takes in means over
+ * stretches of up to a minute.
+ */
+
+enum {
+	KWHY_WATTS_OWNERS = 16, /* owners on a device that are learnt; others count with the typical rate */
+	KWHY_WATTS_STATES = 3 + 2 * KWHY_WATTS_OWNERS
+};
+
+/* What is known of one owner on one device, without what is known jointly with others. */
+struct kwhy_watts_known {
+	bool is_known;
+	double rate_w, rate_variance; /* W/GHz */
+	double other_w, other_variance;
+};
+
+struct kwhy_watts_slot {
+	uint32_t owner;
+	bool is_listed;
+	double used_s, passed_s; /* sums of the last half minute: use times time, and time */
+	/* Sums of the last minute: what the model says above idle, and what was handed out. */
+	double modelled_j, given_j;
+	/* Of the owner's share of the power: number of looks, mean, variance, and covariance of successive
+	 * looks. */
+	double looks, mean, variance, successive, last;
+};
+
+/* The filter's means and covariances. */
+struct kwhy_watts_fit {
+	double state[KWHY_WATTS_STATES], covariance[KWHY_WATTS_STATES][KWHY_WATTS_STATES];
+};
+
+/* Sums over the looks of one stretch with the same holders, which is one observation of the filter. */
+struct kwhy_watts_stretch {
+	double length_s, power_ws, running_s; /* running_s: time in which anything ran */
+	double used_s[KWHY_WATTS_OWNERS],
+		rest_s; /* use times clock in GHz, of the slots and of other holders */
+	double clock_s, samples;
+};
+
+/* All zero at first. */
+struct kwhy_watts {
+	bool has_begun;
+	struct kwhy_watts_slot slots[KWHY_WATTS_OWNERS];
+	size_t count;
+	struct kwhy_watts_stretch stretch;
+	struct kwhy_watts_fit before, now; /* without and with the present stretch */
+};
+
+struct kwhy_watts_holder {
+	uint32_t owner;
+	double use; /* share of time in which its kernels ran, by the driver */
+};
+
+/* A device since the last look. */
+struct kwhy_watts_look {
+	double power_w, low_w; /* mean, and lowest so far; NAN: unknown */
+	double length_s;
+	double clock_hz;  /* SM clock; NAN: unknown */
+	double busy;	  /* share of time in which anything ran; NAN: unknown */
+	bool has_uses;	  /* the holders' use comes from the driver */
+	bool is_repeated; /* there is no sample of the use that the last look did not have */
+	const struct kwhy_watts_holder *holders;
+	size_t count;
+};
+
+/*
+ * Takes in and drops owners, so that the device has those of the look. `known` [count]: what is known of new
+ * ones from earlier.
+ */
+void kwhy_watts_list(
+	struct kwhy_watts *watts, const struct kwhy_watts_look *look, const struct kwhy_watts_known *known);
+
+/* Learns from a look whose holders were listed. */
+void kwhy_watts_learn(struct kwhy_watts *watts, const struct kwhy_watts_look *look);
+
+/*
+ * An owner's share of the power above idle, by its mean use of the last half minute, and the share's errors
+ * as standard deviations. The use of one look may be that of one sample, which names one owner.
+ */
+struct kwhy_watts_share {
+	double now_w;  /* modelled power by the use of this look */
+	double mean_w; /* by the mean use */
+	double share;  /* mean_w divided by the sum */
+	double mean_use;
+	double model_sd;  /* error that stays the same from look to look */
+	double sample_sd; /* error that is independent from sample to sample */
+	double weight_j;  /* set by kwhy_watts_hand_out() */
+};
+
+/* Writes `count` shares. False: nothing is known, or the holders draw nothing that a meter could show. */
+bool kwhy_watts_divide(
+	struct kwhy_watts *watts, const struct kwhy_watts_look *look, struct kwhy_watts_share *out);
+
+/*
+ * Divides the energy of a look among its holders, and notes it as handed out. What is above idle goes to
+ * those who have less of the last minute's than the model says, so that it follows the ratio of the sums over
+ * many samples and not the mean of the samples' ratios, which hardly depends on the powers. The rest follows
+ * the mean shares.
+ */
+void kwhy_watts_hand_out(struct kwhy_watts *watts, const struct kwhy_watts_look *look, double energy_j,
+	struct kwhy_watts_share *shares);
+
+/* What is known of an owner; is_known is false if it has no slot. */
+struct kwhy_watts_known kwhy_watts_known_of(const struct kwhy_watts *watts, uint32_t owner);
+
+/* Whether an owner's power is known well enough that few more looks are needed. */
+bool kwhy_watts_is_settled(const struct kwhy_watts *watts, uint32_t owner);
+
+#endif
