@@ -46,8 +46,9 @@ static const struct row rows[] = {
 		 "other."},
 		energy_j, false, false},
 	{{"kwhy_owner_energy_uncertainty_joules", KWHY_FAMILY_COUNTER, "joules",
-		 "Half of the width of the interval of kwhy_owner_energy_joules_total; 0 unless devices are "
-		 "shared."},
+		 "Half of the 90 % interval of kwhy_owner_energy_joules_total, which is modelled where "
+		 "devices are "
+		 "shared; else 0."},
 		unsure_j, false, true},
 	{{"kwhy_owner_idle_energy_joules", KWHY_FAMILY_COUNTER, "joules",
 		 "The part of kwhy_owner_energy_joules_total while nothing of the owner ran."},

@@ -136,8 +136,8 @@ static void write_notes(const struct kwhy_owner_table *table, struct kwhy_text *
 		kwhy_iso_time(first, table->stored->first_unix_ns),
 		kwhy_iso_time(until, table->stored->until_unix_ns));
 	if (has_shared)
-		kwhy_text_context_linef(
-			&context, "", "of shared devices ± are bounds: what the others may have used of it");
+		kwhy_text_context_linef(&context, "",
+			"energies with ± are modelled, because others used the device at the same time");
 	if (host_j > 0) {
 		char text[KWHY_QUANTITY_BYTES];
 
