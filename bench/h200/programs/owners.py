@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -16,6 +17,7 @@ BUDGET_S = float(os.environ.get("BUDGET_S", 230))  # no new part begins that wou
 SHARE_S = float(os.environ.get("SHARE_S", 8))  # how long the programs of a round work
 IDLE_S = float(os.environ.get("IDLE_S", 8))  # length of one stretch of the idle GPU; each way has two
 LAG_S = 2.5  # kwhy's accounts are this late at most: ten looks of 200 ms, and half a second of the meters
+KINDS = ["product", "copy", "train", "idle"]
 ROUNDS = [
     ["product"], ["copy"], ["train"], ["idle"],
     ["product", "train"], ["product", "copy", "train"], ["product", "copy", "idle", "train"],
@@ -31,6 +33,10 @@ def left_s():
 
 class Process(ctypes.Structure):
     _fields_ = [("pid", ctypes.c_uint), ("bytes", ctypes.c_ulonglong), ("gpu_instance", ctypes.c_uint), ("compute_instance", ctypes.c_uint)]
+
+
+class Use(ctypes.Structure):
+    _fields_ = [("pid", ctypes.c_uint), ("unix_us", ctypes.c_ulonglong)] + [(name, ctypes.c_uint) for name in ("sm", "memory", "encoder", "decoder")]
 
 
 class Gpu:
@@ -58,14 +64,55 @@ class Gpu:
         self.call("nvmlDeviceGetComputeRunningProcesses_v3", self.device, ctypes.byref(count), rows)
         return {rows[i].pid for i in range(count.value)}
 
+    def number(self, name, *arguments):
+        value = ctypes.c_uint()
+        self.call(name, self.device, *arguments, ctypes.byref(value))
+        return value.value
+
+    def uses(self, after_us):
+        count, rows = ctypes.c_uint(64), (Use * 64)()
+        if self.nvml.nvmlDeviceGetProcessUtilization(self.device, rows, ctypes.byref(count), ctypes.c_ulonglong(after_us)):
+            return []
+        return [rows[i] for i in range(count.value) if rows[i].pid]
+
     def read_gpm(self):
         if not self.sample:
             self.call("nvmlGpmSampleAlloc", ctypes.byref(self.sample))
         self.call("nvmlGpmSampleGet", self.device, self.sample)
 
 
+class Samples:
+    """What the driver says of the processes ten times a second, with power and SM clock, in owners-samples.csv."""
+
+    def __init__(self, gpu, out):
+        self.gpu, self.file, self.ended = gpu, open(os.path.join(out, "owners-samples.csv"), "w"), threading.Event()
+        self.file.write("unix_s,power_mw,sm_mhz,pid,sample_unix_us,sm_percent,memory_percent,encoder_percent,decoder_percent\n")
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def run(self):
+        after_us = int(time.time() * 1e6)
+        while not self.ended.wait(0.1):
+            try:
+                state = f"{time.time():.3f},{self.gpu.number('nvmlDeviceGetPowerUsage')},{self.gpu.number('nvmlDeviceGetClockInfo', 1)}"
+            except OSError:
+                continue
+            uses = self.gpu.uses(after_us)
+            for use in uses:
+                self.file.write(f"{state},{use.pid},{use.unix_us},{use.sm},{use.memory},{use.encoder},{use.decoder}\n")
+                after_us = max(after_us, use.unix_us)
+            if not uses:
+                self.file.write(f"{state},,,,,,\n")
+
+    def stop(self):
+        self.ended.set()
+        self.thread.join()
+        self.file.close()
+
+
 class Programs:
-    """share.py's processes, each with a user of its own. They are started early, because their imports take long."""
+    """share.py's processes. A kind has the same user in each round, so that kwhy may learn it; another of its kind in a round has a user of its own. They
+    are started early, because their imports take long."""
 
     def __init__(self, folder):
         self.folder, self.all, self.rounds = folder, [], []
@@ -77,13 +124,13 @@ class Programs:
         for number, kinds in enumerate(ROUNDS):
             programs = []
             for kind in kinds:
-                uid = FIRST_UID + len(self.all)
+                uid = FIRST_UID + (KINDS.index(kind) if all(program["kind"] != kind for program in programs) else len(KINDS) + len(self.all))
                 name = f"{number}-{len(programs)}-{kind}"
                 who = {"user": uid, "group": uid, "extra_groups": []} if may_read else {}
                 log = open(os.path.join(folder, f"{name}.log"), "w")
                 process = subprocess.Popen([python, program, kind, str(SHARE_S), folder, name, str(number)] + ([] if may_read else [str(uid)]),
                                            env=self.environment(), stdout=log, stderr=log, cwd=folder, **who)
-                programs.append({"kind": kind, "user": str(uid), "name": name, "process": process})
+                programs.append({"kind": kind, "user": str(uid), "name": name, "process": process, "pid": process.pid})
                 self.all.append(programs[-1])
             self.rounds.append(programs)
 
@@ -216,7 +263,7 @@ def play(gpu, programs, serve, number, root):
     members = programs.rounds[number]
     prepare(gpu, programs, members, root)
     time.sleep(LAG_S)
-    accounts, begin_j, begin_s = serve.by_user(), gpu.energy_j(), time.monotonic()
+    accounts, begin_j, begin_s, begin_unix_s = serve.by_user(), gpu.energy_j(), time.monotonic(), time.time()
     programs.signal(f"{number}.start")
     programs.wait(members, "done", SHARE_S + 60)
     work_j, work_s = gpu.energy_j() - begin_j, time.monotonic() - begin_s
@@ -232,11 +279,11 @@ def play(gpu, programs, serve, number, root):
         for (_, user), of in rise.items():
             if user == program["user"]:
                 sums = [a + b for a, b in zip(sums, of)]
-        owners.append({"kind": program["kind"], "user": program["user"], "iterations": int(iterations), "work_s": float(seconds),
+        owners.append({"kind": program["kind"], "user": program["user"], "pid": program["pid"], "iterations": int(iterations), "work_s": float(seconds),
                        "energy_j": sums[0] / 1e9, "low_j": sums[1] / 1e9, "high_j": sums[2] / 1e9, "idle_j": sums[3] / 1e9,
                        "held_s": sums[4] / 1e9, "busy_s": sums[5] / 1e9})
     users = {program["user"] for program in members}
-    return {"work_j": work_j, "work_s": work_s, "counter_j": whole_j, "accounts_j": sum(of[0] for of in rise.values()) / 1e9,
+    return {"begin_unix_s": begin_unix_s, "work_j": work_j, "work_s": work_s, "counter_j": whole_j, "accounts_j": sum(of[0] for of in rise.values()) / 1e9,
             "owners": owners, "others_j": {f"{kind} {user}": of[0] / 1e9 for (kind, user), of in rise.items() if user not in users and of[0]}}
 
 
@@ -248,7 +295,7 @@ def compare(rounds):
     idle_w = alone["idle"]["work_j"] / alone["idle"]["work_s"]
     each_j = {kind: max(0.0, (r["work_j"] - idle_w * r["work_s"]) / r["owners"][0]["iterations"]) for kind, r in alone.items() if kind != "idle"}
     each_j["idle"] = 0.0
-    errors, held, bounds = [], 0, 0
+    errors, held, bounds, sums = [], 0, 0, {}
     for r in rounds:
         owners = r["owners"]
         if len(owners) == 1:
@@ -268,8 +315,11 @@ def compare(rounds):
             owner["is_inside"] = owner["low_j"] <= owner["expected_j"] + owner["idle_j"] <= owner["high_j"]
             bounds += 1
             held += owner["is_inside"]
+            sums.setdefault(owner["user"], []).append((owner["low_j"], owner["expected_j"] + owner["idle_j"], owner["high_j"]))
     return {"idle_context_w": idle_w, "joules_an_iteration": each_j, "worst_error": max(errors, default=None),
-            "within_5_percent": sum(error <= 0.05 for error in errors), "errors": len(errors), "bounds_hold": held, "bounds": bounds}
+            "within_5_percent": sum(error <= 0.05 for error in errors), "errors": len(errors), "bounds_hold": held, "bounds": bounds,
+            # the interval is that of all that an owner got, so the later rounds have less of its width
+            "sums": {user: [sum(values) for values in zip(*of)] for user, of in sums.items()}}
 
 
 def balance(serve, before_j, after_j, end_j):
@@ -297,7 +347,7 @@ def sees_own_pids(gpu, programs):
 def measure(kwhy, out, folder, result):
     gpu = Gpu()
     programs = Programs(folder)
-    serve = None
+    serve = samples = None
     try:
         programs.wait(programs.all, "imported", 90)
         result["imports_s"] = time.monotonic() - started_s
@@ -311,6 +361,7 @@ def measure(kwhy, out, folder, result):
         serve = Serve(kwhy, out, 200, os.path.join(out, "owners-accounts.sqlite"), root)
         time.sleep(LAG_S)
         after_j = gpu.energy_j()
+        samples = Samples(gpu, out)
         for number, kinds in enumerate(ROUNDS):
             if left_s() < SHARE_S + 2 * LAG_S + 4 + len(kinds) * (1 if own else 4):
                 result["skipped"].append("+".join(kinds))
@@ -324,9 +375,14 @@ def measure(kwhy, out, folder, result):
         serve.stop()
         result["balance"] = balance(serve, before_j, after_j, gpu.energy_j())
         result["comparison"] = compare(result["rounds"])
+        result["powers"] = [{"user": user, "w_per_ghz": rate, "w_per_ghz_sd": rate_variance ** 0.5, "other_w": other, "other_w_sd": other_variance ** 0.5}
+                            for user, rate, rate_variance, other, other_variance in
+                            serve.query("SELECT user, rate_w, rate_variance, other_w, other_variance FROM power JOIN owner ON owner.id = owner")]
         jobs = subprocess.run([kwhy, "job", "--accounts", serve.path, "--by", "user"], capture_output=True, text=True)
         result["kwhy_job"] = (jobs.stdout + jobs.stderr).splitlines()
     finally:
+        if samples:
+            samples.stop()
         if serve:
             serve.stop()
         programs.end(programs.all)
@@ -350,7 +406,7 @@ def main():
             expected = f", expected {o['expected_j']:.1f} J" if o.get("expected_j") is not None else ""
             error = f", off by {o['error']:+.1%}" if "error" in o else ""
             print(f"  {o['kind']:8} {o['iterations']:7} iterations, {o['energy_j']:.1f} J ({o['low_j']:.1f} to {o['high_j']:.1f}, idle {o['idle_j']:.1f}){expected}{error}")
-    print(json.dumps({key: result.get(key) for key in ("idle_power", "pids", "balance", "comparison", "skipped", "errors", "took_s")}, indent=1))
+    print(json.dumps({key: result.get(key) for key in ("idle_power", "pids", "balance", "comparison", "powers", "skipped", "errors", "took_s")}, indent=1))
     return bool(result["errors"])
 
 
