@@ -22,12 +22,12 @@ static bool is_closer(const struct kwhy_wire_clock *a, const struct kwhy_wire_cl
  */
 static double lowest_ns(const struct kwhy_wire_clock *clock)
 {
-	return clock->width_ns < 0 ? INFINITY : (double)clock->offset_ns - (double)clock->width_ns;
+	return clock->width_ns < 0 ? INFINITY : (double)clock->offset_ns - (double)clock->width_ns / 2;
 }
 
 static double highest_ns(const struct kwhy_wire_clock *clock)
 {
-	return clock->width_ns < 0 ? INFINITY : (double)clock->offset_ns + (double)clock->width_ns;
+	return clock->width_ns < 0 ? INFINITY : (double)clock->offset_ns + (double)clock->width_ns / 2;
 }
 
 static bool agree(const struct kwhy_wire_clock *a, const struct kwhy_wire_clock *b)

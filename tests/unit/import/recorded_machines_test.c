@@ -90,15 +90,22 @@ static void machines_of_one_name_keep_clocks_of_their_own(void **state)
 	kwhy_recording_free(recording);
 }
 
+/* A width is that of the whole spread, and machines may differ by a second beyond its half. */
 static void a_clock_that_is_hardly_known_agrees_with_what_lies_in_its_spread(void **state)
 {
-	static const struct written written[] = {{HOST, BOOT_UNIX_NS + 5000 * MS, 4500 * MS, 0},
-		{HOST, BOOT_UNIX_NS, 100, 0}, {HOST, 0, -1, 0}};
-	struct kwhy_recording *recording = record(3, written);
+	static const struct written within[] = {{HOST, BOOT_UNIX_NS + 5000 * MS, 8500 * MS, 0},
+		{HOST, BOOT_UNIX_NS, 100, 0}, {HOST, 0, -1, 0}},
+				    beyond[] = {{HOST, BOOT_UNIX_NS + 5000 * MS, 4500 * MS, 0},
+					    {HOST, BOOT_UNIX_NS, 100, 0}};
+	struct kwhy_recording *recording = record(3, within);
 
 	(void)state;
 	for (int64_t writer = 1; writer <= 3; writer++)
 		assert_int_equal(placed_ns(recording, writer), BOOT_UNIX_NS);
+	kwhy_recording_free(recording);
+	recording = record(2, beyond);
+	assert_int_equal(placed_ns(recording, 1), BOOT_UNIX_NS + 5000 * MS);
+	assert_int_equal(placed_ns(recording, 2), BOOT_UNIX_NS);
 	kwhy_recording_free(recording);
 }
 
