@@ -76,6 +76,7 @@ void kwhy_download_remove_unfinished(void)
 /* Makes a private folder, and notes it before a signal can end the program. False: errno has the reason. */
 static bool make_folder(char *folder, const char *name)
 {
+	const size_t length = strlen(folder), bytes = strlen(name) + 1;
 	sigset_t all, before;
 	bool is_made;
 	int reason;
@@ -84,9 +85,11 @@ static bool make_folder(char *folder, const char *name)
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	is_made = mkdtemp(folder) != NULL;
 	reason = errno;
-	if (is_made && strlen(folder) + strlen(name) + 2 <= PATH_MAX) {
-		strcpy(unfinished.folder, folder);
-		strcpy(stpcpy(stpcpy(unfinished.path, folder), "/"), name);
+	if (is_made && length + 1 + bytes <= PATH_MAX) {
+		memcpy(unfinished.folder, folder, length + 1);
+		memcpy(unfinished.path, folder, length);
+		unfinished.path[length] = '/';
+		memcpy(unfinished.path + length + 1, name, bytes);
 		atomic_store(&unfinished.is_there, true);
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
