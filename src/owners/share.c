@@ -52,13 +52,27 @@ static size_t give_to_one(
 	return 1;
 }
 
+static uint64_t steps_of(const struct kwhy_share_window *window, size_t holder)
+{
+	return (uint64_t)(fmax(window->weights[holder], 0) * WEIGHT_STEPS);
+}
+
+static bool has_weight(const struct kwhy_share_window *window)
+{
+	for (size_t i = 0; window->weights && i < window->holder_count; i++)
+		if (steps_of(window, i))
+			return true;
+	return false;
+}
+
 static enum kwhy_share_rule rule_of(const struct kwhy_share_window *window)
 {
 	uint64_t used = 0;
 
 	for (size_t i = 0; i < window->holder_count; i++)
 		used += window->holders[i].busy_percent;
-	if (window->uses_known && window->weights && (used || window->busy_permille > 0))
+	/* A window without energy has no weights. */
+	if (window->uses_known && (used || window->busy_permille > 0) && has_weight(window))
 		return KWHY_SHARE_BY_POWER;
 	if (window->uses_known && used)
 		return KWHY_SHARE_BY_USE;
@@ -69,7 +83,7 @@ static uint64_t weight_of(enum kwhy_share_rule rule, const struct kwhy_share_win
 {
 	switch (rule) {
 	case KWHY_SHARE_BY_POWER:
-		return (uint64_t)(fmax(window->weights[holder], 0) * WEIGHT_STEPS);
+		return steps_of(window, holder);
 	case KWHY_SHARE_BY_USE:
 		return window->holders[holder].busy_percent;
 	case KWHY_SHARE_BY_PART:
