@@ -502,9 +502,8 @@ size_t kwhy_sqlite_row_count(struct kwhy_sqlite *db, const char *table)
 	uint64_t count = 0, most = db->file_bytes / ROW_BYTES_USUAL;
 
 	/* in two queries, since a query of both reads the whole table */
-	kwhy_text_addf(&sql,
-		"SELECT (SELECT max(rowid) FROM \"%s\") - (SELECT min(rowid) FROM \"%s\") + 1", table,
-		table);
+	kwhy_text_addf(&sql, "SELECT (SELECT max(rowid) FROM \"%s\") - (SELECT min(rowid) FROM \"%s\") + 1",
+		table, table);
 	if (!sql.failed && sqlite3_prepare_v2(db->handle, sql.data, -1, &statement, NULL) == SQLITE_OK &&
 		sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int64(statement, 0) > 0)
 		count = (uint64_t)sqlite3_column_int64(statement, 0);
