@@ -121,6 +121,12 @@ static void kernels_that_fill_the_device_or_whose_grid_is_unknown_are_fine(void 
 	(void)state;
 	build_blocks(&build, 0, 50, 0, 100);
 	build_blocks(&build, 0, KWHY_UNKNOWN_BLOCKS, 100, 300);
+	build_blocks(&build, 0, 0, 300, 500);
+	assert_null(build_find(&build, "under-filled-kernels", NULL));
+	build_free(&build);
+	build = build_new(1);
+	build.recording->devices[0].sm_count = 0; /* unknown */
+	build_blocks(&build, 0, 1, 0, 100);
 	assert_null(build_find(&build, "under-filled-kernels", NULL));
 	build_free(&build);
 }

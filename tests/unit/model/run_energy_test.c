@@ -74,6 +74,12 @@ static void what_no_reading_saw_is_of_the_run(void **state)
 	/* the 2 s without readings are estimated as idle at 100 W, but may have drawn 300 W */
 	assert_joules(run.below_nj, hypot(20, 0.05 * 400));
 	assert_joules(run.above_nj, hypot(20, 0.95 * 400));
+	/* a counter shows no power, but the work's mean */
+	plan.device_ledger.energy.highest_sample_w = NAN;
+	plan.accounts[0].mean_power_mw = 300000;
+	run = kwhy_run_energy_of(&plan.device_ledger);
+	assert_joules(run.below_nj, hypot(20, 0.05 * 400));
+	assert_joules(run.above_nj, hypot(20, 0.95 * 400));
 	plan.device_ledger.energy.edge_nj = 400 * S;
 	run = kwhy_run_energy_of(&plan.device_ledger);
 	assert_joules(run.below_nj, hypot(20, 0.45 * 400));
