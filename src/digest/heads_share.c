@@ -63,7 +63,10 @@ static void take_event(const struct event *event, struct sums *sums)
 	struct use *use = event->use;
 	const double sign = event->is_end ? -1 : 1;
 
-	sums->uses += event->is_end ? -1 : 1;
+	if (event->is_end)
+		sums->uses--;
+	else
+		sums->uses++;
 	sums->power_w = sums->uses ? sums->power_w + sign * use->power_w : 0;
 	sums->share = sums->uses ? sums->share + sign * use->share : 0;
 	use->shared_ns -= sign * sums->shared_ns;
